@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arena: bump allocation in growing chunks; blocks from 32 KB up are separate,
+// so that a growing column is moved by realloc (mremap) and not copied by us.
+
+#include "base/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    CHUNK_MIN = 16 * 1024,
+    CHUNK_MAX = 1024 * 1024,
+    LARGE_MIN = 32 * 1024,
+    LARGE_HEAD = 64, // keeps the payload 64-aligned relative to malloc's 16
+};
+
+struct ArenaChunk {
+    ArenaChunk *older;
+    size_t size; // of the payload
+    size_t used;
+    uint8_t data[];
+};
+
+// Doubly linked, so that a block can be replaced when it grows. The payload
+// starts LARGE_HEAD bytes behind the block.
+struct ArenaLarge {
+    ArenaLarge *next;
+    ArenaLarge *prev;
+    size_t size;
+};
+
+static COLD _Noreturn void out_of_memory(size_t size)
+{
+    fprintf(stderr, "assay: out of memory: %zu bytes more were refused\n", size);
+    abort();
+}
+
+void *heap_alloc(size_t size)
+{
+    void *ptr = calloc(1, size ? size : 1);
+    if (!ptr)
+        out_of_memory(size);
+    return ptr;
+}
+
+void *heap_grow(void *old, size_t new_size)
+{
+    void *ptr = realloc(old, new_size ? new_size : 1);
+    if (!ptr)
+        out_of_memory(new_size);
+    return ptr;
+}
+
+void heap_free(void *ptr)
+{
+    free(ptr);
+}
+
+size_t arena_size_of(size_t n, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(n, size, &total))
+        out_of_memory(SIZE_MAX);
+    return total;
+}
+
+static void *large_data(ArenaLarge *l)
+{
+    return (uint8_t *)l + LARGE_HEAD;
+}
+
+static void large_link(Arena *a, ArenaLarge *l)
+{
+    l->prev = NULL;
+    l->next = a->large;
+    if (a->large)
+        a->large->prev = l;
+    a->large = l;
+}
+
+static void *large_alloc(Arena *a, size_t size)
+{
+    if (size > SIZE_MAX - LARGE_HEAD)
+        out_of_memory(size);
+    ArenaLarge *l = heap_alloc(size + LARGE_HEAD);
+    l->size = size;
+    large_link(a, l);
+    a->taken_bytes += size + LARGE_HEAD;
+    return large_data(l);
+}
+
+static void *large_grow(Arena *a, void *old, size_t new_size)
+{
+    ArenaLarge *l = (ArenaLarge *)(void *)((uint8_t *)old - LARGE_HEAD);
+    size_t old_size = l->size;
+    if (new_size <= old_size)
+        return old;
+    if (new_size > SIZE_MAX - LARGE_HEAD)
+        out_of_memory(new_size);
+    l = heap_grow(l, new_size + LARGE_HEAD);
+    l->size = new_size;
+    if (l->prev)
+        l->prev->next = l;
+    else
+        a->large = l;
+    if (l->next)
+        l->next->prev = l;
+    memset((uint8_t *)large_data(l) + old_size, 0, new_size - old_size);
+    a->taken_bytes += new_size - old_size;
+    return large_data(l);
+}
+
+static ArenaChunk *chunk_add(Arena *a, size_t at_least)
+{
+    size_t size = a->chunk ? MIN(a->chunk->size * 2, (size_t)CHUNK_MAX) : (size_t)CHUNK_MIN;
+    if (size < at_least)
+        size = at_least;
+    ArenaChunk *c = heap_alloc(sizeof(ArenaChunk) + size);
+    c->size = size;
+    c->older = a->chunk;
+    a->chunk = c;
+    a->taken_bytes += size + sizeof(ArenaChunk);
+    return c;
+}
+
+static size_t chunk_offset(const ArenaChunk *c, size_t align)
+{
+    uintptr_t base = (uintptr_t)c->data;
+    return (size_t)(align_up(base + c->used, align) - base);
+}
+
+void *arena_alloc(Arena *a, size_t size, size_t align)
+{
+    assert(align && (align & (align - 1)) == 0 && align <= 64);
+    a->used_bytes += size;
+    if (size >= LARGE_MIN && align <= 16)
+        return large_alloc(a, size);
+    ArenaChunk *c = a->chunk;
+    size_t at = c ? chunk_offset(c, align) : 0;
+    if (!c || at > c->size || size > c->size - at) {
+        c = chunk_add(a, size + align);
+        at = chunk_offset(c, align);
+    }
+    c->used = at + size;
+    return c->data + at;
+}
+
+void *arena_grow(Arena *a, void *old, size_t old_size, size_t new_size, size_t align)
+{
+    if (!old)
+        return arena_alloc(a, new_size, align);
+    if (old_size >= LARGE_MIN && align <= 16) {
+        a->used_bytes += new_size > old_size ? new_size - old_size : 0;
+        return large_grow(a, old, new_size);
+    }
+    ArenaChunk *c = a->chunk;
+    bool is_last = c && (uint8_t *)old + old_size == c->data + c->used;
+    if (is_last && new_size < LARGE_MIN && new_size - old_size <= c->size - c->used) {
+        c->used += new_size - old_size;
+        a->used_bytes += new_size - old_size;
+        return old;
+    }
+    void *moved = arena_alloc(a, new_size, align);
+    memcpy(moved, old, MIN(old_size, new_size));
+    return moved;
+}
+
+void arena_deinit(Arena *a)
+{
+    while (a->chunk) {
+        ArenaChunk *older = a->chunk->older;
+        heap_free(a->chunk);
+        a->chunk = older;
+    }
+    while (a->large) {
+        ArenaLarge *next = a->large->next;
+        heap_free(a->large);
+        a->large = next;
+    }
+    *a = (Arena){0};
+}
+
+Str arena_str(Arena *a, Str s)
+{
+    char *copy = arena_alloc(a, s.len + 1, 1);
+    if (s.len)
+        memcpy(copy, s.ptr, s.len);
+    return (Str){copy, s.len};
+}
+
+char *arena_c_str(Arena *a, Str s)
+{
+    char *copy = arena_alloc(a, s.len + 1, 1);
+    if (s.len)
+        memcpy(copy, s.ptr, s.len);
+    return copy;
+}
+
+Bytes arena_bytes(Arena *a, Bytes b)
+{
+    uint8_t *copy = arena_alloc(a, b.len, 8);
+    bytes_copy(copy, b);
+    return (Bytes){copy, b.len};
+}
+
+Str arena_vprintf(Arena *a, const char *fmt, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, fmt, args);
+    assert(len >= 0);
+    char *text = arena_alloc(a, (size_t)len + 1, 1);
+    vsnprintf(text, (size_t)len + 1, fmt, again);
+    va_end(again);
+    return (Str){text, (size_t)len};
+}
+
+Str arena_printf(Arena *a, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    Str s = arena_vprintf(a, fmt, args);
+    va_end(args);
+    return s;
+}

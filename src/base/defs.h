@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attributes and small arithmetic that every file may use.
+
+#ifndef BASE_DEFS_H
+#define BASE_DEFS_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MUST_CHECK __attribute__((warn_unused_result))
+#define PRINTF_LIKE(fmt_arg, first_arg) __attribute__((format(printf, fmt_arg, first_arg)))
+#define UNUSED __attribute__((unused))
+#define COLD __attribute__((cold))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+// Number of elements of a real array; a pointer does not compile usefully and
+// gcc's -Wsizeof-pointer-div says so.
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+#define MIN(a, b)                                                                                  \
+    ({                                                                                             \
+        __typeof__(a) min_a_ = (a);                                                                \
+        __typeof__(b) min_b_ = (b);                                                                \
+        min_a_ < min_b_ ? min_a_ : min_b_;                                                         \
+    })
+#define MAX(a, b)                                                                                  \
+    ({                                                                                             \
+        __typeof__(a) max_a_ = (a);                                                                \
+        __typeof__(b) max_b_ = (b);                                                                \
+        max_a_ > max_b_ ? max_a_ : max_b_;                                                         \
+    })
+
+// Rounds up to a multiple of `align`, a power of two.
+static inline uint64_t align_up(uint64_t x, uint64_t align)
+{
+    return (x + align - 1) & ~(align - 1);
+}
+
+static inline uint64_t align_down(uint64_t x, uint64_t align)
+{
+    return x & ~(align - 1);
+}
+
+// Smallest power of two that is >= x; 1 for 0. x must not exceed 2^63.
+static inline uint64_t round_up_pow2(uint64_t x)
+{
+    return x <= 1 ? 1 : 1ull << (64 - __builtin_clzll(x - 1));
+}
+
+#endif // BASE_DEFS_H

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text -> small number, each text kept once, numbers in order of first use.
+// Number 0 is always the empty text.
+
+#ifndef BASE_INTERN_H
+#define BASE_INTERN_H
+
+#include "base/table.h"
+#include "base/vec.h"
+
+typedef struct Intern {
+    Arena *arena; // where the copies live
+    StrVec texts; // number -> text
+    Table table;
+} Intern;
+
+void intern_init(Intern *in, Arena *arena);
+void intern_deinit(Intern *in); // the table only; texts go with the arena
+
+// The number of `s`; a new text is copied.
+uint32_t intern_add(Intern *in, Str s);
+// False when `s` was never added.
+bool intern_find(const Intern *in, Str s, uint32_t *ret);
+
+static inline Str intern_get(const Intern *in, uint32_t id)
+{
+    assert(id < in->texts.len);
+    return in->texts.at[id];
+}
+
+#endif // BASE_INTERN_H

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON (RFC 8259): a streaming writer and a small reader.
+
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+
+// ---- Writing ---------------------------------------------------------------
+// Commas, nesting and escapes are the writer's business. Misuse (a value where
+// a key is due) asserts. `indent` 0 writes one line, else that many spaces.
+//
+//     JsonWriter w = json_writer(&buf, 2);
+//     json_begin_object(&w, NULL);
+//     json_u64(&w, "samples", 4922);
+//     json_begin_array(&w, "functions"); … json_end(&w);
+//     json_end(&w);
+enum { JSON_DEPTH_MAX = 64 };
+
+typedef struct JsonWriter {
+    StrBuf *out;
+    unsigned indent;
+    unsigned depth;
+    bool has_items[JSON_DEPTH_MAX];
+    bool is_array[JSON_DEPTH_MAX];
+} JsonWriter;
+
+static inline JsonWriter json_writer(StrBuf *out, unsigned indent)
+{
+    return (JsonWriter){.out = out, .indent = indent};
+}
+
+// `key` is NULL inside an array and at the top.
+void json_begin_object(JsonWriter *w, const char *key);
+void json_begin_array(JsonWriter *w, const char *key);
+void json_end(JsonWriter *w); // closes what was begun last
+void json_str(JsonWriter *w, const char *key, Str value);
+void json_u64(JsonWriter *w, const char *key, uint64_t value);
+void json_i64(JsonWriter *w, const char *key, int64_t value);
+// The shortest decimal that reads back equal; NaN and infinities become null.
+void json_double(JsonWriter *w, const char *key, double value);
+void json_bool(JsonWriter *w, const char *key, bool value);
+void json_null(JsonWriter *w, const char *key);
+// A key that is not a literal.
+void json_key(JsonWriter *w, Str key);
+
+// ---- Reading ---------------------------------------------------------------
+typedef enum JsonKind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } JsonKind;
+
+typedef struct JsonValue JsonValue;
+
+// Children of an array or object are linked in order of appearance.
+struct JsonValue {
+    JsonKind kind;
+    bool boolean;
+    double number;
+    Str text; // a string's value, or a number as it was written
+    Str key;  // in an object: this member's name
+    JsonValue *child;
+    JsonValue *next;
+    size_t count; // of children
+};
+
+// Parses one document. Strings without escapes borrow from `text`. Depth is
+// limited to JSON_DEPTH_MAX. The error names the byte offset.
+MUST_CHECK bool json_parse(Arena *arena, Str text, JsonValue **ret, Error *err);
+
+// A member by name, NULL when absent or when `object` is NULL or no object.
+const JsonValue *json_find(const JsonValue *object, const char *key);
+
+#endif // BASE_JSON_H

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// A growing byte buffer for output, and the escapes of what it may hold.
+
+#include "base/strbuf.h"
+
+#include "base/arena.h"
+
+#include <stdio.h>
+
+void strbuf_deinit(StrBuf *b)
+{
+    heap_free(b->ptr);
+    *b = (StrBuf){0};
+}
+
+char *strbuf_reserve(StrBuf *b, size_t more)
+{
+    if (b->cap - b->len < more) {
+        size_t need = b->len + more;
+        assert(need >= more);
+        size_t cap = MAX(b->cap * 2, (size_t)256);
+        b->cap = MAX(cap, need);
+        b->ptr = heap_grow(b->ptr, b->cap);
+    }
+    return b->ptr + b->len;
+}
+
+void strbuf_add(StrBuf *b, Str s)
+{
+    if (s.len == 0)
+        return;
+    memcpy(strbuf_reserve(b, s.len), s.ptr, s.len);
+    b->len += s.len;
+}
+
+void strbuf_add_bytes(StrBuf *b, Bytes s)
+{
+    strbuf_add(b, str_from_bytes(s));
+}
+
+void strbuf_add_repeated(StrBuf *b, char c, size_t n)
+{
+    if (n == 0)
+        return;
+    memset(strbuf_reserve(b, n), c, n);
+    b->len += n;
+}
+
+void strbuf_add_u64(StrBuf *b, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    strbuf_add(b, str_over(digits + at, sizeof(digits) - at));
+}
+
+void strbuf_vprintf(StrBuf *b, const char *fmt, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    size_t room = b->cap - b->len;
+    int len = vsnprintf(b->ptr ? b->ptr + b->len : NULL, room, fmt, args);
+    assert(len >= 0);
+    if ((size_t)len >= room) {
+        strbuf_reserve(b, (size_t)len + 1);
+        vsnprintf(b->ptr + b->len, (size_t)len + 1, fmt, again);
+    }
+    va_end(again);
+    b->len += (size_t)len;
+}
+
+void strbuf_printf(StrBuf *b, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    strbuf_vprintf(b, fmt, args);
+    va_end(args);
+}
+
+uint32_t utf8_next(Str s, size_t *at)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    const uint8_t *p = (const uint8_t *)s.ptr + *at;
+    size_t left = s.len - *at;
+    uint8_t first = p[0];
+    size_t len = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (len == 0 || first > 0xf4 || len > left) {
+        *at += 1;
+        return 0xfffd;
+    }
+    uint32_t code = len == 1 ? first : first & (0x7fu >> len);
+    for (size_t i = 1; i < len; i++) {
+        if ((p[i] & 0xc0) != 0x80) {
+            *at += 1;
+            return 0xfffd;
+        }
+        code = code << 6 | (p[i] & 0x3fu);
+    }
+    if (code < least[len] || (code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff) {
+        *at += 1;
+        return 0xfffd;
+    }
+    *at += len;
+    return code;
+}
+
+static void add_utf8(StrBuf *b, uint32_t code)
+{
+    char *p = strbuf_reserve(b, 4);
+    size_t n = 0;
+    if (code < 0x80) {
+        p[n++] = (char)code;
+    } else if (code < 0x800) {
+        p[n++] = (char)(0xc0 | code >> 6);
+        p[n++] = (char)(0x80 | (code & 0x3f));
+    } else if (code < 0x10000) {
+        p[n++] = (char)(0xe0 | code >> 12);
+        p[n++] = (char)(0x80 | (code >> 6 & 0x3f));
+        p[n++] = (char)(0x80 | (code & 0x3f));
+    } else {
+        p[n++] = (char)(0xf0 | code >> 18);
+        p[n++] = (char)(0x80 | (code >> 12 & 0x3f));
+        p[n++] = (char)(0x80 | (code >> 6 & 0x3f));
+        p[n++] = (char)(0x80 | (code & 0x3f));
+    }
+    b->len += n;
+}
+
+// Printable ASCII that no escape of this file touches.
+static size_t plain_run(Str s, size_t at)
+{
+    size_t end = at;
+    while (end < s.len) {
+        unsigned char c = (unsigned char)s.ptr[end];
+        if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '&' || c == '<' || c == '>' ||
+            c == '\'')
+            break;
+        end++;
+    }
+    return end - at;
+}
+
+static bool is_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+// Marks, embeddings, overrides and isolates that reorder what follows them.
+static bool is_bidi_control(uint32_t code)
+{
+    return code == 0x061c || code == 0x200e || code == 0x200f ||
+           (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+void strbuf_add_terminal(StrBuf *b, Str s)
+{
+    for (size_t at = 0; at < s.len;) {
+        size_t run = plain_run(s, at);
+        strbuf_add(b, str_slice(s, at, at + run));
+        at += run;
+        if (at >= s.len)
+            break;
+        uint32_t code = utf8_next(s, &at);
+        if (is_control(code))
+            strbuf_printf(b, "\\x%02x", code);
+        else if (is_bidi_control(code) || code == 0x2028 || code == 0x2029)
+            strbuf_printf(b, "\\u{%x}", code);
+        else
+            add_utf8(b, code);
+    }
+}
+
+void strbuf_add_xml(StrBuf *b, Str s)
+{
+    for (size_t at = 0; at < s.len;) {
+        size_t run = plain_run(s, at);
+        strbuf_add(b, str_slice(s, at, at + run));
+        at += run;
+        if (at >= s.len)
+            break;
+        uint32_t code = utf8_next(s, &at);
+        switch (code) {
+        case '&':
+            strbuf_add(b, STR("&amp;"));
+            break;
+        case '<':
+            strbuf_add(b, STR("&lt;"));
+            break;
+        case '>':
+            strbuf_add(b, STR("&gt;"));
+            break;
+        case '"':
+            strbuf_add(b, STR("&quot;"));
+            break;
+        case '\'':
+            strbuf_add(b, STR("&#39;"));
+            break;
+        default: // XML 1.0 has no way to write most controls
+            if (is_control(code) || code == 0xfffe || code == 0xffff)
+                strbuf_printf(b, "\\x%02x", code);
+            else
+                add_utf8(b, code);
+        }
+    }
+}
+
+void strbuf_add_json(StrBuf *b, Str s)
+{
+    for (size_t at = 0; at < s.len;) {
+        size_t run = plain_run(s, at);
+        strbuf_add(b, str_slice(s, at, at + run));
+        at += run;
+        if (at >= s.len)
+            break;
+        uint32_t code = utf8_next(s, &at);
+        switch (code) {
+        case '"':
+            strbuf_add(b, STR("\\\""));
+            break;
+        case '\\':
+            strbuf_add(b, STR("\\\\"));
+            break;
+        case '\n':
+            strbuf_add(b, STR("\\n"));
+            break;
+        case '\r':
+            strbuf_add(b, STR("\\r"));
+            break;
+        case '\t':
+            strbuf_add(b, STR("\\t"));
+            break;
+        default: // '<' is escaped so that JSON can stand inside an HTML script
+            if (is_control(code) || code == '<' || code == 0x2028 || code == 0x2029)
+                strbuf_printf(b, "\\u%04x", code);
+            else
+                add_utf8(b, code);
+        }
+    }
+}
+
+void strbuf_add_csv(StrBuf *b, Str s)
+{
+    bool quote = false;
+    for (size_t i = 0; i < s.len; i++)
+        quote |= s.ptr[i] == ',' || s.ptr[i] == '"' || s.ptr[i] == '\n' || s.ptr[i] == '\r';
+    if (!quote) {
+        strbuf_add(b, s);
+        return;
+    }
+    strbuf_add_char(b, '"');
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] == '"')
+            strbuf_add_char(b, '"');
+        strbuf_add_char(b, s.ptr[i]);
+    }
+    strbuf_add_char(b, '"');
+}
+
+typedef struct CodeRange {
+    uint32_t lo, hi;
+} CodeRange;
+
+static bool in_ranges(const CodeRange *ranges, size_t n, uint32_t code)
+{
+    for (size_t i = 0; i < n; i++)
+        if (code >= ranges[i].lo && code <= ranges[i].hi)
+            return true;
+    return false;
+}
+
+static size_t code_columns(uint32_t code)
+{
+    static const CodeRange zero[] = {
+        {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a}, {0x064b, 0x065f},
+        {0x200b, 0x200d}, {0x20d0, 0x20f0}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef},
+    };
+    static const CodeRange wide[] = {
+        {0x1100, 0x115f}, {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xac00, 0xd7a3},
+        {0xf900, 0xfaff}, {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},
+        {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
+    };
+    if (code < 0x300)
+        return is_control(code) ? 4 : 1;
+    if (in_ranges(zero, ARRAY_LEN(zero), code))
+        return 0;
+    if (is_bidi_control(code))
+        return 8;
+    return in_ranges(wide, ARRAY_LEN(wide), code) ? 2 : 1;
+}
+
+size_t str_columns(Str s)
+{
+    size_t columns = 0;
+    for (size_t at = 0; at < s.len;)
+        columns += code_columns(utf8_next(s, &at));
+    return columns;
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one data model: adding rows.
+
+#include "model/profile.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+
+static void add_none_rows(Profile *p)
+{
+    profile_module(p, MODULE_NONE, STR(""), STR(""));
+    profile_function(p, STR(""), STR(""), STR(""), 0);
+    profile_frame(p, (ModuleId){0}, 0, 0);
+    vec_push(&p->arena, &p->stacks.parent, (StackId){0});
+    vec_push(&p->arena, &p->stacks.frame, (FrameId){0});
+}
+
+void profile_init(Profile *p)
+{
+    *p = (Profile){0};
+    intern_init(&p->strings, &p->arena);
+    add_none_rows(p);
+}
+
+void profile_deinit(Profile *p)
+{
+    intern_deinit(&p->strings);
+    table_deinit(&p->module_index);
+    table_deinit(&p->function_index);
+    table_deinit(&p->frame_index);
+    table_deinit(&p->stack_index);
+    table_deinit(&p->source_index);
+    arena_deinit(&p->arena);
+    *p = (Profile){0};
+}
+
+const char *stack_cut_name(StackCut cut)
+{
+    static const char *const names[STACK_CUT_COUNT] = {
+        [STACK_CUT_NONE] = "complete",
+        [STACK_CUT_DUMP_SHORT] = "dump too short",
+        [STACK_CUT_NO_TABLE] = "no unwind table",
+        [STACK_CUT_JIT] = "JIT code",
+        [STACK_CUT_BAD_FRAME] = "bad frame",
+        [STACK_CUT_NO_USER] = "kernel only",
+        [STACK_CUT_UNKNOWN_MAP] = "unknown mapping",
+        [STACK_CUT_TOO_DEEP] = "too deep",
+    };
+    return cut < STACK_CUT_COUNT ? names[cut] : "unknown reason";
+}
+
+ModuleId profile_module(Profile *p, ModuleKind kind, Str path, Str build_id_hex)
+{
+    Modules *m = &p->modules;
+    StrId path_id = profile_str(p, path);
+    StrId build_id = profile_str(p, build_id_hex);
+    uint64_t hash = hash_pair((uint64_t)path_id.v << 32 | build_id.v, kind);
+    uint32_t row;
+    for (TableProbe t = table_probe(&p->module_index, hash);
+         table_next(&p->module_index, &t, &row);)
+        if (m->path.at[row].v == path_id.v && m->build_id.at[row].v == build_id.v &&
+            m->kind.at[row] == kind)
+            return (ModuleId){row};
+    row = (uint32_t)m->path.len;
+    vec_push(&p->arena, &m->path, path_id);
+    vec_push(&p->arena, &m->build_id, build_id);
+    vec_push(&p->arena, &m->kind, (uint8_t)kind);
+    table_insert(&p->module_index, hash, row);
+    return (ModuleId){row};
+}
+
+FunctionId profile_function(Profile *p, Str name, Str linkage_name, Str file, uint32_t line)
+{
+    Functions *f = &p->functions;
+    StrId ids[3] = {profile_str(p, name), profile_str(p, linkage_name), profile_str(p, file)};
+    uint64_t hash = hash_pair((uint64_t)ids[0].v << 32 | ids[1].v, (uint64_t)ids[2].v << 32 | line);
+    uint32_t row;
+    for (TableProbe t = table_probe(&p->function_index, hash);
+         table_next(&p->function_index, &t, &row);)
+        if (f->name.at[row].v == ids[0].v && f->linkage_name.at[row].v == ids[1].v &&
+            f->file.at[row].v == ids[2].v && f->line.at[row] == line)
+            return (FunctionId){row};
+    row = (uint32_t)f->name.len;
+    vec_push(&p->arena, &f->name, ids[0]);
+    vec_push(&p->arena, &f->linkage_name, ids[1]);
+    vec_push(&p->arena, &f->file, ids[2]);
+    vec_push(&p->arena, &f->line, line);
+    table_insert(&p->function_index, hash, row);
+    return (FunctionId){row};
+}
+
+static FrameId frame_append(Profile *p, ModuleId module, uint64_t address, uint8_t flags)
+{
+    Frames *f = &p->frames;
+    uint32_t row = (uint32_t)f->module.len;
+    vec_push(&p->arena, &f->module, module);
+    vec_push(&p->arena, &f->address, address);
+    vec_push(&p->arena, &f->function, (FunctionId){0});
+    vec_push(&p->arena, &f->file, (StrId){0});
+    vec_push(&p->arena, &f->line, 0);
+    vec_push(&p->arena, &f->inlined_in, (FrameId){0});
+    vec_push(&p->arena, &f->flags, flags);
+    return (FrameId){row};
+}
+
+static uint64_t frame_hash(ModuleId module, uint64_t address, uint8_t flags)
+{
+    return hash_pair(address, (uint64_t)module.v << 8 | flags);
+}
+
+FrameId profile_frame(Profile *p, ModuleId module, uint64_t address, uint8_t flags)
+{
+    const Frames *f = &p->frames;
+    uint64_t hash = frame_hash(module, address, flags);
+    uint32_t row;
+    for (TableProbe t = table_probe(&p->frame_index, hash); table_next(&p->frame_index, &t, &row);)
+        if (f->address.at[row] == address && f->module.at[row].v == module.v &&
+            f->flags.at[row] == flags)
+            return (FrameId){row};
+    FrameId frame = frame_append(p, module, address, flags);
+    table_insert(&p->frame_index, hash, frame.v);
+    return frame;
+}
+
+FrameId profile_cut_frame(Profile *p, StackCut cut)
+{
+    return profile_frame(p, (ModuleId){0}, cut, FRAME_CUT);
+}
+
+StackId profile_stack(Profile *p, StackId parent, FrameId frame)
+{
+    const Stacks *s = &p->stacks;
+    uint64_t hash = hash_u64((uint64_t)parent.v << 32 | frame.v);
+    uint32_t row;
+    for (TableProbe t = table_probe(&p->stack_index, hash); table_next(&p->stack_index, &t, &row);)
+        if (s->parent.at[row].v == parent.v && s->frame.at[row].v == frame.v)
+            return (StackId){row};
+    row = (uint32_t)s->parent.len;
+    vec_push(&p->arena, &p->stacks.parent, parent);
+    vec_push(&p->arena, &p->stacks.frame, frame);
+    table_insert(&p->stack_index, hash, row);
+    return (StackId){row};
+}
+
+void profile_frame_resolve(Profile *p, FrameId frame, FunctionId function, StrId file,
+                           uint32_t line)
+{
+    p->frames.function.at[frame.v] = function;
+    p->frames.file.at[frame.v] = file;
+    p->frames.line.at[frame.v] = line;
+}
+
+FrameId profile_frame_add_inliner(Profile *p, FrameId inner)
+{
+    const Frames *f = &p->frames;
+    FrameId outer = frame_append(p, f->module.at[inner.v], f->address.at[inner.v],
+                                 f->flags.at[inner.v]);
+    p->frames.inlined_in.at[inner.v] = outer;
+    return outer;
+}
+
+FrameId profile_named_frame(Profile *p, ModuleId module, uint64_t address, FunctionId function,
+                            StrId file, uint32_t line, uint8_t flags)
+{
+    const Frames *f = &p->frames;
+    uint64_t hash = hash_pair(frame_hash(module, address, flags),
+                              hash_pair((uint64_t)function.v << 32 | file.v, line));
+    uint32_t row;
+    for (TableProbe t = table_probe(&p->frame_index, hash); table_next(&p->frame_index, &t, &row);)
+        if (f->address.at[row] == address && f->module.at[row].v == module.v &&
+            f->flags.at[row] == flags && f->function.at[row].v == function.v &&
+            f->file.at[row].v == file.v && f->line.at[row] == line)
+            return (FrameId){row};
+    FrameId frame = frame_append(p, module, address, flags);
+    profile_frame_resolve(p, frame, function, file, line);
+    table_insert(&p->frame_index, hash, frame.v);
+    return frame;
+}
+
+void profile_source_line(Profile *p, StrId file, uint32_t line, Str text)
+{
+    SourceLines *s = &p->source_lines;
+    uint64_t hash = hash_u64((uint64_t)file.v << 32 | line);
+    uint32_t row;
+    for (TableProbe t = table_probe(&p->source_index, hash);
+         table_next(&p->source_index, &t, &row);)
+        if (s->file.at[row].v == file.v && s->line.at[row] == line)
+            return;
+    table_insert(&p->source_index, hash, (uint32_t)s->file.len);
+    vec_push(&p->arena, &s->file, file);
+    vec_push(&p->arena, &s->line, line);
+    vec_push(&p->arena, &s->text, profile_str(p, text));
+}
+
+ProcessId profile_add_process(Profile *p, uint32_t pid, uint32_t parent_pid, StrId name,
+                              int64_t start_ns)
+{
+    Processes *t = &p->processes;
+    vec_push(&p->arena, &t->pid, pid);
+    vec_push(&p->arena, &t->parent_pid, parent_pid);
+    vec_push(&p->arena, &t->name, name);
+    vec_push(&p->arena, &t->command, (StrId){0});
+    vec_push(&p->arena, &t->start_ns, start_ns);
+    vec_push(&p->arena, &t->end_ns, TIME_NONE);
+    return (ProcessId){(uint32_t)t->pid.len - 1};
+}
+
+ThreadId profile_add_thread(Profile *p, ProcessId process, uint32_t tid, StrId name,
+                            int64_t start_ns)
+{
+    Threads *t = &p->threads;
+    vec_push(&p->arena, &t->process, process);
+    vec_push(&p->arena, &t->tid, tid);
+    vec_push(&p->arena, &t->name, name);
+    vec_push(&p->arena, &t->start_ns, start_ns);
+    vec_push(&p->arena, &t->end_ns, TIME_NONE);
+    return (ThreadId){(uint32_t)t->tid.len - 1};
+}
+
+MetricId profile_add_metric(Profile *p, Str name, Str unit, MetricKind kind, Str event)
+{
+    Metrics *m = &p->metrics;
+    Samples *s = &p->samples;
+    vec_push(&p->arena, &m->name, profile_str(p, name));
+    vec_push(&p->arena, &m->unit, profile_str(p, unit));
+    vec_push(&p->arena, &m->kind, (uint8_t)kind);
+    vec_push(&p->arena, &m->event, profile_str(p, event));
+    size_t n = s->value_columns;
+    s->values = arena_grow(&p->arena, s->values, n * sizeof(I64Vec), (n + 1) * sizeof(I64Vec),
+                           _Alignof(I64Vec));
+    s->values[n] = (I64Vec){0};
+    vec_extend(&p->arena, &s->values[n], s->stack.len);
+    s->value_columns = n + 1;
+    return (MetricId){(uint32_t)n};
+}
+
+size_t profile_add_sample(Profile *p, int64_t time_ns, ThreadId thread, StackId stack, uint32_t cpu)
+{
+    Samples *s = &p->samples;
+    vec_push(&p->arena, &s->time_ns, time_ns);
+    vec_push(&p->arena, &s->thread, thread);
+    vec_push(&p->arena, &s->stack, stack);
+    vec_push(&p->arena, &s->cpu, cpu);
+    for (size_t i = 0; i < s->value_columns; i++)
+        vec_push(&p->arena, &s->values[i], 0);
+    return s->stack.len - 1;
+}
+
+void profile_note(Profile *p, NoteLevel level, Str key, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    Str text = arena_vprintf(&p->arena, fmt, args);
+    va_end(args);
+    vec_push(&p->arena, &p->notes.level, (uint8_t)level);
+    vec_push(&p->arena, &p->notes.key, profile_str(p, key));
+    vec_push(&p->arena, &p->notes.text, profile_str(p, text));
+}
+
+static bool fact_find(const Profile *p, Str key, size_t *ret)
+{
+    for (size_t i = 0; i < p->facts.key.len; i++) {
+        if (str_equal(profile_text(p, p->facts.key.at[i]), key)) {
+            *ret = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+void profile_set_fact(Profile *p, Str key, Str value)
+{
+    StrId value_id = profile_str(p, value);
+    size_t at;
+    if (fact_find(p, key, &at)) {
+        p->facts.value.at[at] = value_id;
+        return;
+    }
+    vec_push(&p->arena, &p->facts.key, profile_str(p, key));
+    vec_push(&p->arena, &p->facts.value, value_id);
+}
+
+Str profile_fact(const Profile *p, Str key)
+{
+    size_t at;
+    return fact_find(p, key, &at) ? profile_text(p, p->facts.value.at[at]) : STR("");
+}
+
+bool profile_fact_u64(const Profile *p, Str key, uint64_t *ret)
+{
+    return str_parse_u64(profile_fact(p, key), 10, ret);
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one data model: what every collector and importer fills, what every view,
+// exporter and diff reads. docs/ARCHITECTURE.md, "The model".
+//
+// Tables are columns in the profile's arena, rows in order of first appearance,
+// never removed. Row 0 of strings, modules, functions, frames and stacks stands
+// for "none": "", no module, no function, the frame of an unknown place, the
+// empty stack.
+
+#ifndef MODEL_PROFILE_H
+#define MODEL_PROFILE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/intern.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "model/ids.h"
+
+typedef Vec(StrId) StrIdVec;
+typedef Vec(ModuleId) ModuleIdVec;
+typedef Vec(FunctionId) FunctionIdVec;
+typedef Vec(FrameId) FrameIdVec;
+typedef Vec(StackId) StackIdVec;
+typedef Vec(ProcessId) ProcessIdVec;
+typedef Vec(ThreadId) ThreadIdVec;
+typedef Vec(MetricId) MetricIdVec;
+
+// "No time": the recording does not know when.
+#define TIME_NONE INT64_MIN
+
+typedef enum ModuleKind {
+    MODULE_NONE,
+    MODULE_FILE,   // an ELF object, also when deleted or replaced since
+    MODULE_KERNEL, // vmlinux: addresses are the kernel's own, not stated ones
+    MODULE_KMOD,   // a kernel module, addresses as for the kernel
+    MODULE_VDSO,
+    MODULE_JIT,    // code that a runtime made: perf-PID.map, jitdump; addresses in the process
+    MODULE_ANON    // executable memory nobody described; addresses in the process
+} ModuleKind;
+
+typedef struct Modules {
+    StrIdVec path;     // as the recorded process saw it; "[kernel]", "[vdso]", "//anon" …
+    StrIdVec build_id; // lower-case hex, "" when it has none
+    U8Vec kind;        // ModuleKind
+} Modules;
+
+typedef struct Functions {
+    StrIdVec name;         // demangled, in full
+    StrIdVec linkage_name; // as the symbol table has it; equals name for C
+    StrIdVec file;         // where it is declared, "" when not known
+    U32Vec line;           // 0 when not known
+} Functions;
+
+enum {
+    FRAME_KERNEL = 1 << 0,
+    // Found by a guess (frame pointer without unwind table, stack scan), not by a rule.
+    FRAME_GUESSED = 1 << 1,
+    // Not a place in a program but the reason why the stack ends below it; then
+    // `address` is a StackCut and module and function are none.
+    FRAME_CUT = 1 << 2,
+    // The address is exact (a sample's own pc, a frame a signal interrupted); without it the
+    // address is that of the call, i.e. the return address - 1.
+    FRAME_EXACT = 1 << 3
+};
+
+// Why an incomplete stack is incomplete. Part of the file format: never renumber.
+typedef enum StackCut {
+    STACK_CUT_NONE,
+    STACK_CUT_DUMP_SHORT,  // the copied part of the stack ended before the stack did
+    STACK_CUT_NO_TABLE,    // no unwind table covers the pc and the frame pointer led nowhere
+    STACK_CUT_JIT,         // the same, in code that a runtime made
+    STACK_CUT_BAD_FRAME,   // the table's rule gave an address that cannot be (corrupt or misread)
+    STACK_CUT_NO_USER,     // the kernel part only: no user registers were recorded
+    STACK_CUT_UNKNOWN_MAP, // pc in no known mapping
+    STACK_CUT_TOO_DEEP,    // a stated limit on depth
+    STACK_CUT_COUNT
+} StackCut;
+
+const char *stack_cut_name(StackCut cut); // "dump too short", for the truth line
+
+// One place: an address of a module, and after symbolising what stands there.
+// A call inlined at that address is a frame of its own, one for each level:
+// the frame that stacks refer to is the innermost one, and `inlined_in` leads
+// outwards to the frame of the real function, where it is 0.
+typedef struct Frames {
+    ModuleIdVec module;
+    U64Vec address;         // Svma for MODULE_FILE and MODULE_VDSO, else see ModuleKind
+    FunctionIdVec function; // 0: not symbolised
+    StrIdVec file;          // "" when not known
+    U32Vec line;            // 0 when not known or when the compiler made it up
+    FrameIdVec inlined_in;  // 0: not inlined
+    U8Vec flags;            // FRAME_*
+} Frames;
+
+// Stacks as a trie: a stack is its leaf's row. The root side is at the parents.
+typedef struct Stacks {
+    StackIdVec parent;
+    FrameIdVec frame;
+} Stacks;
+
+typedef struct Processes {
+    U32Vec pid;
+    U32Vec parent_pid; // 0 when not known
+    StrIdVec name;     // the last comm
+    StrIdVec command;  // command line, arguments joined by NUL; "" when not known
+    I64Vec start_ns;   // TIME_NONE: before the recording
+    I64Vec end_ns;     // TIME_NONE: after the recording, or not known
+} Processes;
+
+typedef struct Threads {
+    ProcessIdVec process;
+    U32Vec tid;
+    StrIdVec name;
+    I64Vec start_ns;
+    I64Vec end_ns;
+} Threads;
+
+typedef enum MetricKind {
+    METRIC_SUM, // adds over samples, threads and time: ns, bytes allocated, cycles
+    METRIC_MAX, // a level, of which the highest counts: bytes at peak
+} MetricKind;
+
+typedef struct Metrics {
+    StrIdVec name;  // "cpu time", "cycles", "page-faults", "bytes allocated" …
+    StrIdVec unit;  // "ns", "bytes", "" for plain counts
+    U8Vec kind;     // MetricKind
+    StrIdVec event; // the event it was counted with ("cpu-clock:u"), "" when there is none
+} Metrics;
+
+// `values` has one column for each metric, as long as `stack`.
+typedef struct Samples {
+    I64Vec time_ns; // since the recording's start, or TIME_NONE
+    ThreadIdVec thread;
+    StackIdVec stack;
+    U32Vec cpu;      // SAMPLE_CPU_NONE when not known
+    I64Vec *values;  // [metric]
+    size_t value_columns;
+} Samples;
+
+#define SAMPLE_CPU_NONE UINT32_MAX
+
+// Counters and levels over time: {metric, time, value}.
+typedef struct Series {
+    MetricIdVec metric;
+    I64Vec time_ns;
+    DoubleVec value;
+} Series;
+
+// Spans and points on the time line; a mark has end_ns == start_ns.
+typedef struct Intervals {
+    ThreadIdVec thread;
+    I64Vec start_ns;
+    I64Vec end_ns;
+    StrIdVec name;
+    StrIdVec detail;
+} Intervals;
+
+// Execution counts from coverage. `count` is the number of executions.
+typedef struct LineCounts {
+    StrIdVec file;
+    U32Vec line;
+    U64Vec count;
+} LineCounts;
+
+typedef struct FunctionCounts {
+    FunctionIdVec function;
+    U64Vec count; // entries
+    U64Vec hash;  // the compiler's structural hash, 0 when it has none
+} FunctionCounts;
+
+typedef struct BranchCounts {
+    StrIdVec file;
+    U32Vec line;
+    U32Vec column;
+    U32Vec block;  // distinguishes decisions on one line
+    U32Vec branch; // 0-based within the decision
+    U64Vec count;
+} BranchCounts;
+
+typedef struct RegionCounts {
+    FunctionIdVec function;
+    StrIdVec file;
+    U32Vec line, column, end_line, end_column;
+    U8Vec kind; // LLVM's region kinds
+    U64Vec count;
+} RegionCounts;
+
+// The text of source lines that a result touches.
+typedef struct SourceLines {
+    StrIdVec file;
+    U32Vec line;
+    StrIdVec text;
+} SourceLines;
+
+typedef enum NoteLevel { NOTE_INFO, NOTE_WARNING } NoteLevel;
+
+// What the user must know to trust the recording, in the order it was noted.
+typedef struct Notes {
+    U8Vec level;  // NoteLevel
+    StrIdVec key; // stable and short, for programs: "lost-samples"
+    StrIdVec text;
+} Notes;
+
+// Facts: one value for each key, the last set wins. Known keys stand in facts.h.
+typedef struct Facts {
+    StrIdVec key;
+    StrIdVec value;
+} Facts;
+
+typedef struct Profile {
+    Arena arena;
+    Intern strings;
+    Modules modules;
+    Functions functions;
+    Frames frames;
+    Stacks stacks;
+    Processes processes;
+    Threads threads;
+    Metrics metrics;
+    Samples samples;
+    Series series;
+    Intervals intervals;
+    LineCounts line_counts;
+    FunctionCounts function_counts;
+    BranchCounts branch_counts;
+    RegionCounts region_counts;
+    SourceLines source_lines;
+    Notes notes;
+    Facts facts;
+    // Indexes for interning rows; built on demand after a load.
+    Table module_index, function_index, frame_index, stack_index, source_index;
+} Profile;
+
+void profile_init(Profile *p);
+void profile_deinit(Profile *p);
+
+static inline StrId profile_str(Profile *p, Str s)
+{
+    return (StrId){intern_add(&p->strings, s)};
+}
+
+static inline Str profile_text(const Profile *p, StrId id)
+{
+    return intern_get(&p->strings, id.v);
+}
+
+// Interning adders: an equal row gives the same number back.
+ModuleId profile_module(Profile *p, ModuleKind kind, Str path, Str build_id_hex);
+FunctionId profile_function(Profile *p, Str name, Str linkage_name, Str file, uint32_t line);
+// A raw place, not yet symbolised. Equal {module, address, flags} give the same frame.
+FrameId profile_frame(Profile *p, ModuleId module, uint64_t address, uint8_t flags);
+// The frame that stands for "the stack is cut here because".
+FrameId profile_cut_frame(Profile *p, StackCut cut);
+StackId profile_stack(Profile *p, StackId parent, FrameId frame);
+void profile_source_line(Profile *p, StrId file, uint32_t line, Str text);
+
+// States what stands at a frame. Called once for a frame by the symboliser; an
+// importer that has names but no addresses uses profile_named_frame.
+void profile_frame_resolve(Profile *p, FrameId frame, FunctionId function, StrId file,
+                           uint32_t line);
+// Adds a frame outside `inner` on the same address: the function that `inner`
+// was inlined into. Gives the new frame, whose place the caller resolves.
+FrameId profile_frame_add_inliner(Profile *p, FrameId inner);
+// A frame known by name only; equal ones are shared. inlined_in stays 0.
+FrameId profile_named_frame(Profile *p, ModuleId module, uint64_t address, FunctionId function,
+                            StrId file, uint32_t line, uint8_t flags);
+
+// Plain adders: always a new row.
+ProcessId profile_add_process(Profile *p, uint32_t pid, uint32_t parent_pid, StrId name,
+                              int64_t start_ns);
+ThreadId profile_add_thread(Profile *p, ProcessId process, uint32_t tid, StrId name,
+                            int64_t start_ns);
+// Metrics are added before samples or later; samples already there get 0.
+MetricId profile_add_metric(Profile *p, Str name, Str unit, MetricKind kind, Str event);
+// A sample with 0 in every metric; `profile_sample_set` fills them.
+size_t profile_add_sample(Profile *p, int64_t time_ns, ThreadId thread, StackId stack,
+                          uint32_t cpu);
+static inline void profile_sample_set(Profile *p, size_t sample, MetricId metric, int64_t value)
+{
+    p->samples.values[metric.v].at[sample] = value;
+}
+
+void profile_note(Profile *p, NoteLevel level, Str key, const char *fmt, ...) PRINTF_LIKE(4, 5);
+void profile_set_fact(Profile *p, Str key, Str value);
+// "" when not set.
+Str profile_fact(const Profile *p, Str key);
+bool profile_fact_u64(const Profile *p, Str key, uint64_t *ret);
+
+// The rows of a table, for loops over it (row 0 included where there is one).
+static inline uint32_t profile_frame_count(const Profile *p)
+{
+    return (uint32_t)p->frames.module.len;
+}
+
+// Checks that every reference points at a row of its table, that parents and
+// inliners come before or after their children as the format demands (no
+// cycles) and that columns of one table are equally long. For profiles that
+// came out of a file; the error names table and row.
+MUST_CHECK bool profile_check(const Profile *p, Error *err);
+
+#endif // MODEL_PROFILE_H
