@@ -30,7 +30,7 @@ void *arena_alloc(Arena *a, size_t size, size_t align) __attribute__((malloc, re
 // moving it when it must. Bytes past old_size are zero. The old block is lost.
 void *arena_grow(Arena *a, void *old, size_t old_size, size_t new_size, size_t align);
 
-#define arena_new(a, T) ((T *)arena_alloc((a), sizeof(T), _Alignof(T)))
+#define arena_new(a, T)      ((T *)arena_alloc((a), sizeof(T), _Alignof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc((a), arena_size_of((n), sizeof(T)), _Alignof(T)))
 
 // n * size, or the end of the process on overflow: sizes from a file are

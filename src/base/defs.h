@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MUST_CHECK __attribute__((warn_unused_result))
+#define MUST_CHECK                      __attribute__((warn_unused_result))
 #define PRINTF_LIKE(fmt_arg, first_arg) __attribute__((format(printf, fmt_arg, first_arg)))
-#define UNUSED __attribute__((unused))
-#define COLD __attribute__((cold))
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define UNUSED                          __attribute__((unused))
+#define COLD                            __attribute__((cold))
+#define LIKELY(x)                       __builtin_expect(!!(x), 1)
+#define UNLIKELY(x)                     __builtin_expect(!!(x), 0)
 
 // Number of elements of a real array; a pointer does not compile usefully and
 // gcc's -Wsizeof-pointer-div says so.

@@ -268,7 +268,8 @@ static bool parse_string(Parser *p, Str *ret)
 static bool parse_number(Parser *p, JsonValue *v)
 {
     size_t start = p->at;
-    while (p->at < p->text.len && p->text.ptr[p->at] && strchr("+-.eE0123456789", p->text.ptr[p->at]))
+    while (p->at < p->text.len && p->text.ptr[p->at] &&
+           strchr("+-.eE0123456789", p->text.ptr[p->at]))
         p->at++;
     v->kind = JSON_NUMBER;
     v->text = str_slice(p->text, start, p->at);

@@ -47,7 +47,14 @@ void json_null(JsonWriter *w, const char *key);
 void json_key(JsonWriter *w, Str key);
 
 // ---- Reading ---------------------------------------------------------------
-typedef enum JsonKind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } JsonKind;
+typedef enum JsonKind {
+    JSON_NULL,
+    JSON_BOOL,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT
+} JsonKind;
 
 typedef struct JsonValue JsonValue;
 

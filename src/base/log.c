@@ -35,7 +35,8 @@ static void set_level(Str name, uint8_t level)
     }
     if (!known) {
         char text[128];
-        snprintf(text, sizeof(text), "debug: no domain '%" STR_FMT "'", STR_ARG(str_slice(name, 0, 64)));
+        snprintf(text, sizeof(text), "debug: no domain '%" STR_FMT "'",
+                 STR_ARG(str_slice(name, 0, 64)));
         emit(text);
     }
 }

@@ -27,7 +27,7 @@ typedef struct Bytes {
     }
 
 // printf a Str: printf("%" STR_FMT "\n", STR_ARG(s));
-#define STR_FMT ".*s"
+#define STR_FMT    ".*s"
 #define STR_ARG(s) ((int)((s).len > INT32_MAX ? INT32_MAX : (s).len)), ((s).ptr ? (s).ptr : "")
 
 static inline Str str_over(const char *ptr, size_t len)

@@ -55,7 +55,7 @@ void *vec_make_room(Arena *arena, void *at, size_t len, size_t *cap, size_t more
     })
 
 #define vec_last(v) ((v)->at[(v)->len - 1])
-#define vec_pop(v) ((v)->at[--(v)->len])
+#define vec_pop(v)  ((v)->at[--(v)->len])
 
 // Only for a vec that grew with a NULL arena.
 #define vec_free(v)                                                                                \

@@ -5,28 +5,29 @@
 #ifndef MODEL_FACTS_H
 #define MODEL_FACTS_H
 
-#define FACT_COLLECTOR "collector"         // "sampling", "heap", "cover", "import perf.data" …
-#define FACT_TOOL_VERSION "tool-version"   // of assay, at recording
-#define FACT_COMMAND "command"             // the recorded command line, words quoted for a shell
-#define FACT_START_REALTIME "start-realtime-ns" // clock pair taken at the start:
+#define FACT_COLLECTOR       "collector"    // "sampling", "heap", "cover", "import perf.data" …
+#define FACT_TOOL_VERSION    "tool-version" // of assay, at recording
+#define FACT_COMMAND         "command"      // the recorded command line, words quoted for a shell
+#define FACT_START_REALTIME  "start-realtime-ns" // clock pair taken at the start:
 #define FACT_START_MONOTONIC "start-monotonic-ns"
-#define FACT_WALL_NS "wall-ns"             // from release of the child to its end
-#define FACT_USER_NS "user-ns"             // rusage of the child tree
-#define FACT_SYSTEM_NS "system-ns"
-#define FACT_MAX_RSS_BYTES "max-rss-bytes"
-#define FACT_EXIT_STATUS "exit-status"     // "0", "signal 11"; absent for attach
-#define FACT_HOSTNAME "hostname"
-#define FACT_KERNEL "kernel"               // uname -sr
-#define FACT_ARCH "arch"                   // uname -m
-#define FACT_CPU_MODEL "cpu-model"
-#define FACT_CPU_COUNT "cpu-count"
-#define FACT_EVENT "event"                 // main event as opened: "cpu-clock:u"
-#define FACT_EVENT_FALLBACK "event-fallback" // why not the one before it on the ladder; absent if none
-#define FACT_RATE_ASKED "rate-asked-hz"
+#define FACT_WALL_NS         "wall-ns" // from release of the child to its end
+#define FACT_USER_NS         "user-ns" // rusage of the child tree
+#define FACT_SYSTEM_NS       "system-ns"
+#define FACT_MAX_RSS_BYTES   "max-rss-bytes"
+#define FACT_EXIT_STATUS     "exit-status" // "0", "signal 11"; absent for attach
+#define FACT_HOSTNAME        "hostname"
+#define FACT_KERNEL          "kernel" // uname -sr
+#define FACT_ARCH            "arch"   // uname -m
+#define FACT_CPU_MODEL       "cpu-model"
+#define FACT_CPU_COUNT       "cpu-count"
+#define FACT_EVENT           "event" // main event as opened: "cpu-clock:u"
+#define FACT_EVENT_FALLBACK                                                                        \
+    "event-fallback" // why not the one before it on the ladder; absent if none
+#define FACT_RATE_ASKED    "rate-asked-hz"
 #define FACT_RATE_OBTAINED "rate-obtained-hz"
-#define FACT_SAMPLES_LOST "samples-lost"
-#define FACT_THROTTLED "throttled"         // number of THROTTLE records
-#define FACT_STACK_MODE "stack-mode"       // "tables", "frame pointers", "lbr", "none"
-#define FACT_INCOMPLETE "recording-incomplete" // why, when the recorder did not finish
+#define FACT_SAMPLES_LOST  "samples-lost"
+#define FACT_THROTTLED     "throttled"            // number of THROTTLE records
+#define FACT_STACK_MODE    "stack-mode"           // "tables", "frame pointers", "lbr", "none"
+#define FACT_INCOMPLETE    "recording-incomplete" // why, when the recorder did not finish
 
 #endif // MODEL_FACTS_H

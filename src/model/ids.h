@@ -9,19 +9,41 @@
 
 // Rows of the profile's tables. Strings, functions, modules and stacks keep row
 // 0 for "none" (see profile.h); NONE below is for links that may be absent.
-typedef struct StrId { uint32_t v; } StrId;
-typedef struct ModuleId { uint32_t v; } ModuleId;
-typedef struct FunctionId { uint32_t v; } FunctionId;
-typedef struct FrameId { uint32_t v; } FrameId;
-typedef struct StackId { uint32_t v; } StackId;
-typedef struct ProcessId { uint32_t v; } ProcessId;
-typedef struct ThreadId { uint32_t v; } ThreadId;
-typedef struct MetricId { uint32_t v; } MetricId;
+typedef struct StrId {
+    uint32_t v;
+} StrId;
+typedef struct ModuleId {
+    uint32_t v;
+} ModuleId;
+typedef struct FunctionId {
+    uint32_t v;
+} FunctionId;
+typedef struct FrameId {
+    uint32_t v;
+} FrameId;
+typedef struct StackId {
+    uint32_t v;
+} StackId;
+typedef struct ProcessId {
+    uint32_t v;
+} ProcessId;
+typedef struct ThreadId {
+    uint32_t v;
+} ThreadId;
+typedef struct MetricId {
+    uint32_t v;
+} MetricId;
 
 // An address stated in a file (what symbol tables and DWARF speak of), an
 // address in a running process, and an offset into a file.
-typedef struct Svma { uint64_t v; } Svma;
-typedef struct Avma { uint64_t v; } Avma;
-typedef struct FileOff { uint64_t v; } FileOff;
+typedef struct Svma {
+    uint64_t v;
+} Svma;
+typedef struct Avma {
+    uint64_t v;
+} Avma;
+typedef struct FileOff {
+    uint64_t v;
+} FileOff;
 
 #endif // MODEL_IDS_H

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-
 static void add_none_rows(Profile *p)
 {
     profile_module(p, MODULE_NONE, STR(""), STR(""));
@@ -154,8 +153,8 @@ void profile_frame_resolve(Profile *p, FrameId frame, FunctionId function, StrId
 FrameId profile_frame_add_inliner(Profile *p, FrameId inner)
 {
     const Frames *f = &p->frames;
-    FrameId outer = frame_append(p, f->module.at[inner.v], f->address.at[inner.v],
-                                 f->flags.at[inner.v]);
+    FrameId outer =
+        frame_append(p, f->module.at[inner.v], f->address.at[inner.v], f->flags.at[inner.v]);
     p->frames.inlined_in.at[inner.v] = outer;
     return outer;
 }

@@ -35,8 +35,8 @@ typedef enum ModuleKind {
     MODULE_KERNEL, // vmlinux: addresses are the kernel's own, not stated ones
     MODULE_KMOD,   // a kernel module, addresses as for the kernel
     MODULE_VDSO,
-    MODULE_JIT,    // code that a runtime made: perf-PID.map, jitdump; addresses in the process
-    MODULE_ANON    // executable memory nobody described; addresses in the process
+    MODULE_JIT, // code that a runtime made: perf-PID.map, jitdump; addresses in the process
+    MODULE_ANON // executable memory nobody described; addresses in the process
 } ModuleKind;
 
 typedef struct Modules {
@@ -133,8 +133,8 @@ typedef struct Samples {
     I64Vec time_ns; // since the recording's start, or TIME_NONE
     ThreadIdVec thread;
     StackIdVec stack;
-    U32Vec cpu;      // SAMPLE_CPU_NONE when not known
-    I64Vec *values;  // [metric]
+    U32Vec cpu;     // SAMPLE_CPU_NONE when not known
+    I64Vec *values; // [metric]
     size_t value_columns;
 } Samples;
 

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every command's entry in the table of main.c. Each is defined at the end of
+// its cmd_<name>.c, with the option table above it:
+//     extern const Command record_command;
+
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "cli/option.h"
+
+#endif // CLI_COMMANDS_H

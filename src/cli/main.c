@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's entry: the table of commands, and the overview.
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/option.h"
+
+#ifndef ASSAY_VERSION
+#error "the build defines ASSAY_VERSION"
+#endif
+
+static int show_overview(void);
+static int run_help(const Command *cmd, int argc, char **argv);
+
+static const Command help_command = {
+    .name = "help",
+    .group = "help",
+    .summary = "show the overview, or the help of one command",
+    .usage = "[COMMAND [SUBCOMMAND]]",
+    .run = run_help,
+};
+
+// In the order of the loop: time it, see where, look, prove, move, help.
+static const Command *const command_list[] = {
+    &help_command,
+};
+
+static Command command_table[ARRAY_LEN(command_list)];
+
+static void add_overview(StrBuf *out)
+{
+    strbuf_add(out, STR("usage: assay COMMAND [OPTION ...]\n\n"
+                        "Tells where a native program's time, memory and executions go, line by\n"
+                        "line, and proves whether a change made it better.\n"));
+    const char *group = "";
+    for (size_t i = 0; i < ARRAY_LEN(command_list); i++) {
+        const Command *c = command_list[i];
+        if (strcmp(group, c->group) != 0) {
+            group = c->group;
+            strbuf_printf(out, "\n%s\n", group);
+        }
+        strbuf_printf(out, "  %-10s %s\n", c->name, c->summary);
+    }
+    strbuf_add(out, STR("\n'assay COMMAND --help' explains a command, 'assay --version' says which "
+                        "this is.\n"));
+}
+
+static int show_overview(void)
+{
+    StrBuf out = {0};
+    add_overview(&out);
+    bool written = cli_print(strbuf_str(&out));
+    strbuf_deinit(&out);
+    return written ? STATUS_OK : STATUS_FAILED;
+}
+
+static int run_help(const Command *cmd, int argc, char **argv)
+{
+    if (argc < 2)
+        return show_overview();
+    if (argv[1][0] == '-') {
+        StrBuf out = {0};
+        command_help(cmd, &out);
+        bool written = cli_print(strbuf_str(&out));
+        strbuf_deinit(&out);
+        return written ? STATUS_OK : STATUS_FAILED;
+    }
+    // "help cover report" is "cover report --help".
+    char help[] = "--help";
+    char *words[8] = {argv[0]};
+    int count = 1;
+    for (int i = 1; i < argc && count < 6; i++)
+        words[count++] = argv[i];
+    words[count++] = help;
+    return commands_run(NULL, command_table, ARRAY_LEN(command_table), count, words);
+}
+
+static void debug_sink(void *ctx, Str line)
+{
+    (void)ctx;
+    cli_say("%" STR_FMT, STR_ARG(line));
+}
+
+static int print_options(void)
+{
+    StrBuf out = {0};
+    commands_dump_json(command_table, ARRAY_LEN(command_table), &out);
+    bool written = cli_print(strbuf_str(&out));
+    strbuf_deinit(&out);
+    return written ? STATUS_OK : STATUS_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; i < ARRAY_LEN(command_list); i++)
+        command_table[i] = *command_list[i];
+    log_init(cli_env("ASSAY_DEBUG"), debug_sink, NULL);
+
+    Str first = str_from_c(argc > 1 ? argv[1] : NULL);
+    if (first.len == 0) {
+        show_overview();
+        return STATUS_USAGE;
+    }
+    if (str_equal(first, STR("--help")) || str_equal(first, STR("-h")))
+        return show_overview();
+    if (str_equal(first, STR("--version")) || str_equal(first, STR("-V")))
+        return cli_print(STR("assay " ASSAY_VERSION "\n")) ? STATUS_OK : STATUS_FAILED;
+    // For the shell completions and the check of the man pages.
+    if (str_equal(first, STR("__options")))
+        return print_options();
+    return commands_run(NULL, command_table, ARRAY_LEN(command_table), argc, argv);
+}

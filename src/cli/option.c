@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands and their options as tables: parsing, help, dispatch.
+
+#include "cli/option.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/strbuf.h"
+#include "cli/cli.h"
+
+enum { HELP_COLUMN = 30, HELP_WIDTH = 80 };
+
+static bool takes_argument(const Option *o)
+{
+    return o->kind != OPTION_FLAG && o->kind != OPTION_NO_FLAG && o->kind != OPTION_COUNT &&
+           o->kind != OPTION_OPTIONAL;
+}
+
+static void add_command_path(const Command *cmd, StrBuf *out)
+{
+    if (cmd->parent) {
+        add_command_path(cmd->parent, out);
+        strbuf_add_char(out, ' ');
+    }
+    strbuf_add(out, str_from_c(cmd->name));
+}
+
+static void add_full_name(const Command *cmd, StrBuf *out)
+{
+    strbuf_add(out, STR("assay "));
+    add_command_path(cmd, out);
+}
+
+int usage_error(const Command *cmd, const char *fmt, ...)
+{
+    StrBuf text = {0};
+    add_command_path(cmd, &text);
+    strbuf_add(&text, STR(": "));
+    va_list args;
+    va_start(args, fmt);
+    strbuf_vprintf(&text, fmt, args);
+    va_end(args);
+    Error err;
+    error_set(&err, ERROR_USAGE, "%" STR_FMT, STR_ARG(strbuf_str(&text)));
+    strbuf_clear(&text);
+    add_full_name(cmd, &text);
+    error_hint(&err, "see '%" STR_FMT " --help'", STR_ARG(strbuf_str(&text)));
+    strbuf_deinit(&text);
+    return cli_fail(&err);
+}
+
+// ---- Values ----------------------------------------------------------------
+
+typedef struct Unit {
+    const char *name;
+    double factor;
+} Unit;
+
+static bool parse_with_unit(Str text, const Unit *units, size_t unit_count, double no_unit,
+                            double *ret)
+{
+    size_t digits = 0;
+    while (digits < text.len && strchr("0123456789.", text.ptr[digits]))
+        digits++;
+    double value;
+    if (!str_parse_double(str_slice(text, 0, digits), &value))
+        return false;
+    Str unit = str_slice(text, digits, text.len);
+    double factor = no_unit;
+    bool known = unit.len == 0;
+    for (size_t i = 0; i < unit_count; i++) {
+        if (str_equal(unit, str_from_c(units[i].name))) {
+            factor = units[i].factor;
+            known = true;
+        }
+    }
+    *ret = value * factor;
+    return known && *ret < 9.2e18;
+}
+
+static const Unit time_units[] = {
+    {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9},
+};
+static const Unit size_units[] = {
+    {"b", 1},      {"B", 1},        {"k", 1024.0}, {"K", 1024.0}, {"KiB", 1024.0}, {"m", 0x1p20},
+    {"M", 0x1p20}, {"MiB", 0x1p20}, {"g", 0x1p30}, {"G", 0x1p30}, {"GiB", 0x1p30},
+};
+
+static bool in_choices(Str choices, Str value)
+{
+    Str part;
+    while (str_next_part(&choices, '|', &part))
+        if (str_equal(part, value))
+            return true;
+    return false;
+}
+
+// Writes one value into its field. False: `value` is not what the kind takes.
+static bool store_value(const Option *o, void *into, Str value, Arena *arena)
+{
+    void *field = (char *)into + o->offset;
+    double number;
+    switch (o->kind) {
+    case OPTION_FLAG:
+    case OPTION_NO_FLAG:
+        *(bool *)field = o->kind == OPTION_FLAG;
+        return true;
+    case OPTION_COUNT:
+        ++*(unsigned *)field;
+        return true;
+    case OPTION_CHOICE:
+    case OPTION_OPTIONAL:
+        if (o->choices && !in_choices(str_from_c(o->choices), value))
+            return false;
+        *(Str *)field = value;
+        return true;
+    case OPTION_TEXT:
+        *(Str *)field = value;
+        return true;
+    case OPTION_LIST:
+        vec_push(arena, (StrVec *)field, value);
+        return true;
+    case OPTION_U64:
+        return str_parse_u64(value, 0, field);
+    case OPTION_I64:
+        return str_parse_i64(value, field);
+    case OPTION_DOUBLE:
+        return str_parse_double(value, field) && isfinite(*(double *)field);
+    case OPTION_PERCENT:
+        if (str_ends_with(value, STR("%")))
+            value.len--;
+        return str_parse_double(value, field) && isfinite(*(double *)field);
+    case OPTION_DURATION:
+    case OPTION_MILLIS:
+        if (!parse_with_unit(value, time_units, ARRAY_LEN(time_units),
+                             o->kind == OPTION_MILLIS ? 1e6 : 1e9, &number))
+            return false;
+        *(int64_t *)field = (int64_t)llround(number);
+        return true;
+    case OPTION_SIZE:
+        if (!parse_with_unit(value, size_units, ARRAY_LEN(size_units), 1, &number))
+            return false;
+        *(uint64_t *)field = (uint64_t)number;
+        return true;
+    }
+    return false;
+}
+
+static const char *kind_description(OptionKind kind)
+{
+    switch (kind) {
+    case OPTION_U64:
+        return "a whole number, not negative";
+    case OPTION_I64:
+        return "a whole number";
+    case OPTION_DOUBLE:
+        return "a number";
+    case OPTION_PERCENT:
+        return "a percentage such as 5 or 5%";
+    case OPTION_DURATION:
+        return "a time such as 2, 1.5s, 200ms or 3m";
+    case OPTION_MILLIS:
+        return "a time such as 200 (milliseconds), 1.5s or 3m";
+    case OPTION_SIZE:
+        return "a size such as 4096, 64k or 2M";
+    default:
+        return "another value";
+    }
+}
+
+// ---- Parsing ---------------------------------------------------------------
+
+typedef struct Parse {
+    const Command *cmd;
+    int argc;
+    char **argv;
+    int at;
+    void *into;
+    Arena *arena;
+    StrVec *operands;
+} Parse;
+
+static ParseResult bad_value(const Parse *p, const Option *o, Str value)
+{
+    char name[64];
+    if (o->name)
+        snprintf(name, sizeof(name), "--%s", o->name);
+    else
+        snprintf(name, sizeof(name), "-%c", o->letter);
+    if (o->choices)
+        usage_error(p->cmd, "%s takes one of %s, not '%" STR_FMT "'", name, o->choices,
+                    STR_ARG(value));
+    else
+        usage_error(p->cmd, "%s takes %s, not '%" STR_FMT "'", name, kind_description(o->kind),
+                    STR_ARG(value));
+    return PARSE_BAD;
+}
+
+static ParseResult apply(const Parse *p, const Option *o, Str value)
+{
+    return store_value(o, p->into, value, p->arena) ? PARSE_OK : bad_value(p, o, value);
+}
+
+static ParseResult apply_from_next(Parse *p, const Option *o, const char *shown)
+{
+    if (p->at + 1 >= p->argc) {
+        usage_error(p->cmd, "%s needs its %s", shown, o->arg);
+        return PARSE_BAD;
+    }
+    return apply(p, o, str_from_c(p->argv[++p->at]));
+}
+
+static Str optional_default(const Option *o)
+{
+    Str choices = str_from_c(o->choices);
+    Str first = choices;
+    str_next_part(&choices, '|', &first);
+    return first;
+}
+
+static ParseResult show_help(const Command *cmd)
+{
+    StrBuf out = {0};
+    command_help(cmd, &out);
+    bool written = cli_print(strbuf_str(&out));
+    strbuf_deinit(&out);
+    return written ? PARSE_DONE : PARSE_BAD;
+}
+
+// Exact, or the only one that begins so. Sets `*ambiguous` when several do.
+static const Option *find_long(const Command *cmd, Str name, bool *ambiguous)
+{
+    const Option *hit = NULL;
+    *ambiguous = false;
+    for (size_t i = 0; i < cmd->option_count; i++) {
+        const Option *o = &cmd->options[i];
+        if (!o->name || !str_starts_with(str_from_c(o->name), name))
+            continue;
+        if (str_equal(str_from_c(o->name), name)) {
+            *ambiguous = false;
+            return o;
+        }
+        *ambiguous = hit != NULL;
+        hit = o;
+    }
+    return *ambiguous ? NULL : hit;
+}
+
+// Edit distance, enough of it to find a slip of the finger.
+static size_t distance(Str a, Str b)
+{
+    enum { LIMIT = 32 };
+    if (a.len > LIMIT || b.len > LIMIT)
+        return LIMIT;
+    size_t row[LIMIT + 1];
+    for (size_t j = 0; j <= b.len; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            size_t change = diagonal + (a.ptr[i - 1] != b.ptr[j - 1]);
+            diagonal = row[j];
+            size_t skip = MIN(row[j], row[j - 1]) + 1;
+            row[j] = MIN(change, skip);
+        }
+    }
+    return row[b.len];
+}
+
+static void consider(Str wanted, const char *candidate, const char **best, size_t *best_distance)
+{
+    size_t d = distance(wanted, str_from_c(candidate));
+    if (d < *best_distance && d <= 2 && d < wanted.len) {
+        *best = candidate;
+        *best_distance = d;
+    }
+}
+
+static ParseResult unknown_long(const Parse *p, Str name)
+{
+    const char *best = NULL;
+    size_t best_distance = SIZE_MAX;
+    for (size_t i = 0; i < p->cmd->option_count; i++)
+        if (p->cmd->options[i].name)
+            consider(name, p->cmd->options[i].name, &best, &best_distance);
+    if (best)
+        usage_error(p->cmd, "no option '--%" STR_FMT "'; did you mean '--%s'?", STR_ARG(name),
+                    best);
+    else
+        usage_error(p->cmd, "no option '--%" STR_FMT "'", STR_ARG(name));
+    return PARSE_BAD;
+}
+
+static ParseResult parse_long(Parse *p, Str text)
+{
+    Str name = text;
+    Str value = {0};
+    bool has_value = str_split(text, '=', &name, &value);
+    bool ambiguous;
+    const Option *o = find_long(p->cmd, name, &ambiguous);
+    if (!o && !has_value && str_equal(name, STR("help")))
+        return show_help(p->cmd);
+    if (ambiguous) {
+        usage_error(p->cmd, "option '--%" STR_FMT "' is ambiguous", STR_ARG(name));
+        return PARSE_BAD;
+    }
+    if (!o)
+        return unknown_long(p, name);
+    if (o->kind == OPTION_OPTIONAL)
+        return apply(p, o, has_value ? value : optional_default(o));
+    if (!takes_argument(o)) {
+        if (!has_value)
+            return apply(p, o, value);
+        usage_error(p->cmd, "--%s takes no value", o->name);
+        return PARSE_BAD;
+    }
+    char shown[64];
+    snprintf(shown, sizeof(shown), "--%s", o->name);
+    return has_value ? apply(p, o, value) : apply_from_next(p, o, shown);
+}
+
+static const Option *find_short(const Command *cmd, char letter)
+{
+    for (size_t i = 0; i < cmd->option_count; i++)
+        if (cmd->options[i].letter == letter)
+            return &cmd->options[i];
+    return NULL;
+}
+
+static ParseResult parse_short(Parse *p, Str cluster)
+{
+    for (size_t i = 0; i < cluster.len; i++) {
+        const Option *o = find_short(p->cmd, cluster.ptr[i]);
+        if (!o && cluster.ptr[i] == 'h')
+            return show_help(p->cmd);
+        if (!o) {
+            usage_error(p->cmd, "no option '-%c'", cluster.ptr[i]);
+            return PARSE_BAD;
+        }
+        Str rest = str_slice(cluster, i + 1, cluster.len);
+        char shown[] = {'-', cluster.ptr[i], '\0'};
+        if (takes_argument(o))
+            return rest.len ? apply(p, o, rest) : apply_from_next(p, o, shown);
+        Str value = o->kind == OPTION_OPTIONAL ? optional_default(o) : (Str){0};
+        ParseResult result = apply(p, o, value);
+        if (result != PARSE_OK)
+            return result;
+    }
+    return PARSE_OK;
+}
+
+static void take_operands(Parse *p)
+{
+    for (; p->at < p->argc; p->at++)
+        vec_push(p->arena, p->operands, str_from_c(p->argv[p->at]));
+}
+
+ParseResult options_parse(const Command *cmd, int argc, char **argv, void *into, Arena *arena,
+                          StrVec *operands)
+{
+    Parse p = {cmd, argc, argv, 1, into, arena, operands};
+    for (; p.at < argc; p.at++) {
+        Str arg = str_from_c(argv[p.at]);
+        ParseResult result = PARSE_OK;
+        if (str_equal(arg, STR("--"))) {
+            p.at++;
+            take_operands(&p);
+        } else if (str_starts_with(arg, STR("--"))) {
+            result = parse_long(&p, str_slice(arg, 2, arg.len));
+        } else if (arg.len > 1 && arg.ptr[0] == '-') {
+            result = parse_short(&p, str_slice(arg, 1, arg.len));
+        } else if (cmd->operands_end_options) {
+            take_operands(&p);
+        } else {
+            vec_push(arena, operands, arg);
+        }
+        if (result != PARSE_OK)
+            return result;
+    }
+    return PARSE_OK;
+}
+
+// ---- Help ------------------------------------------------------------------
+
+static void add_option_name(const Option *o, StrBuf *out)
+{
+    if (o->letter)
+        strbuf_printf(out, "-%c", o->letter);
+    if (o->letter && o->name)
+        strbuf_add(out, STR(", "));
+    if (o->name)
+        strbuf_printf(out, "%s--%s", o->letter ? "" : "    ", o->name);
+    if (o->arg && o->kind == OPTION_OPTIONAL)
+        strbuf_printf(out, "[=%s]", o->arg);
+    else if (o->arg)
+        strbuf_printf(out, " %s", o->arg);
+}
+
+// Words of `text` filled into lines from HELP_COLUMN on; the first line begins
+// at `column`.
+static void add_wrapped(StrBuf *out, size_t column, Str text)
+{
+    if (column + 2 > HELP_COLUMN) {
+        strbuf_add_char(out, '\n');
+        column = 0;
+    }
+    strbuf_add_repeated(out, ' ', HELP_COLUMN - column);
+    column = HELP_COLUMN;
+    Str word;
+    for (bool first = true; str_next_part(&text, ' ', &word); first = false) {
+        size_t width = str_columns(word);
+        if (!first && column + 1 + width > HELP_WIDTH) {
+            strbuf_add_char(out, '\n');
+            strbuf_add_repeated(out, ' ', HELP_COLUMN);
+            column = HELP_COLUMN;
+        } else if (!first) {
+            strbuf_add_char(out, ' ');
+            column++;
+        }
+        strbuf_add(out, word);
+        column += width;
+    }
+    strbuf_add_char(out, '\n');
+}
+
+static void add_option_help(const Option *o, StrBuf *out)
+{
+    size_t start = out->len;
+    strbuf_add(out, STR("  "));
+    add_option_name(o, out);
+    size_t column = str_columns(str_over(out->ptr + start, out->len - start));
+    StrBuf text = {0};
+    strbuf_add(&text, str_from_c(o->help));
+    if (o->choices)
+        strbuf_printf(&text, " (%s)", o->choices);
+    add_wrapped(out, column, strbuf_str(&text));
+    strbuf_deinit(&text);
+}
+
+static void add_command_list(const Command *table, size_t count, StrBuf *out)
+{
+    const char *group = "";
+    for (size_t i = 0; i < count; i++) {
+        if (table[i].group && strcmp(group, table[i].group) != 0) {
+            group = table[i].group;
+            strbuf_printf(out, "\n%s\n", group);
+        }
+        strbuf_printf(out, "  %-12s %s\n", table[i].name, table[i].summary);
+    }
+}
+
+void command_help(const Command *cmd, StrBuf *out)
+{
+    Str usage = str_from_c(cmd->usage);
+    Str line;
+    for (bool first = true; str_next_line(&usage, &line); first = false) {
+        strbuf_add(out, first ? STR("usage: ") : STR("       "));
+        add_full_name(cmd, out);
+        strbuf_printf(out, " %" STR_FMT "\n", STR_ARG(line));
+    }
+    strbuf_printf(out, "\n%s.\n", cmd->summary);
+    if (cmd->sub)
+        add_command_list(cmd->sub, cmd->sub_count, out);
+    if (cmd->option_count)
+        strbuf_add(out, STR("\noptions\n"));
+    for (size_t i = 0; i < cmd->option_count; i++)
+        add_option_help(&cmd->options[i], out);
+    if (cmd->details)
+        strbuf_printf(out, "\n%s", cmd->details);
+}
+
+// ---- Dispatch --------------------------------------------------------------
+
+static int unknown_command(const Command *parent, const Command *table, size_t count, Str name)
+{
+    const char *best = NULL;
+    size_t best_distance = SIZE_MAX;
+    for (size_t i = 0; i < count; i++)
+        consider(name, table[i].name, &best, &best_distance);
+    StrBuf prefix = {0};
+    strbuf_add(&prefix, STR("assay"));
+    if (parent) {
+        strbuf_add_char(&prefix, ' ');
+        add_command_path(parent, &prefix);
+    }
+    Error err;
+    error_set(&err, ERROR_USAGE, "no command '%" STR_FMT " %" STR_FMT "'",
+              STR_ARG(strbuf_str(&prefix)), STR_ARG(name));
+    if (best)
+        error_hint(&err, "did you mean '%" STR_FMT " %s'?", STR_ARG(strbuf_str(&prefix)), best);
+    else
+        error_hint(&err, "see '%" STR_FMT " --help'", STR_ARG(strbuf_str(&prefix)));
+    strbuf_deinit(&prefix);
+    return cli_fail(&err);
+}
+
+int commands_run(const Command *parent, const Command *table, size_t count, int argc, char **argv)
+{
+    Str name = str_from_c(argc > 1 ? argv[1] : NULL);
+    bool help = str_equal(name, STR("--help")) || str_equal(name, STR("-h"));
+    if (parent && (help || name.len == 0)) {
+        ParseResult shown = show_help(parent);
+        return help && shown == PARSE_DONE ? STATUS_OK : STATUS_USAGE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!str_equal(name, str_from_c(table[i].name)))
+            continue;
+        Command cmd = table[i];
+        cmd.parent = parent;
+        if (cmd.sub)
+            return commands_run(&cmd, cmd.sub, cmd.sub_count, argc - 1, argv + 1);
+        return cmd.run(&cmd, argc - 1, argv + 1);
+    }
+    return unknown_command(parent, table, count, name);
+}
+
+static void dump_command(const Command *cmd, JsonWriter *w)
+{
+    json_begin_object(w, NULL);
+    json_str(w, "name", str_from_c(cmd->name));
+    json_str(w, "summary", str_from_c(cmd->summary));
+    json_str(w, "usage", str_from_c(cmd->usage));
+    json_bool(w, "wrapper", cmd->operands_end_options);
+    json_begin_array(w, "options");
+    for (size_t i = 0; i < cmd->option_count; i++) {
+        const Option *o = &cmd->options[i];
+        json_begin_object(w, NULL);
+        char letter[2] = {o->letter, '\0'};
+        json_str(w, "letter", str_from_c(letter));
+        json_str(w, "name", str_from_c(o->name));
+        json_str(w, "arg", str_from_c(o->arg));
+        json_bool(w, "takes_argument", takes_argument(o));
+        json_str(w, "choices", str_from_c(o->choices));
+        json_str(w, "help", str_from_c(o->help));
+        json_end(w);
+    }
+    json_end(w);
+    json_begin_array(w, "commands");
+    for (size_t i = 0; i < cmd->sub_count; i++)
+        dump_command(&cmd->sub[i], w);
+    json_end(w);
+    json_end(w);
+}
+
+void commands_dump_json(const Command *table, size_t count, StrBuf *out)
+{
+    JsonWriter w = json_writer(out, 1);
+    json_begin_array(&w, NULL);
+    for (size_t i = 0; i < count; i++)
+        dump_command(&table[i], &w);
+    json_end(&w);
+}
