@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compressed parts of ELF files: SHF_COMPRESSED sections (gABI "Section
+// Compression"), GNU's older .zdebug_* sections, and .gnu_debugdata (xz).
+//
+// Stated sizes are not trusted: each has a cap on its ratio to the compressed
+// bytes (what the method can reach at best) and an absolute one.
+
+#ifndef ELF_COMPRESS_H
+#define ELF_COMPRESS_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+// More than any debug section seen (Chromium: 4 GB over all sections).
+#define ELF_DECOMPRESSED_MAX (8ull << 30)
+// .gnu_debugdata holds symbols only.
+#define ELF_DEBUGDATA_MAX (256ull << 20)
+
+// A section that starts with Elf64_Chdr.
+MUST_CHECK bool elf_decompress_section(Arena *arena, Bytes raw, Bytes *ret, Error *err);
+
+// "ZLIB", the size as 8 bytes big-endian, a zlib stream.
+MUST_CHECK bool elf_decompress_zdebug(Arena *arena, Bytes raw, Bytes *ret, Error *err);
+
+// One whole .xz file.
+MUST_CHECK bool elf_decompress_xz(Arena *arena, Bytes xz, Bytes *ret, Error *err);
+
+#endif // ELF_COMPRESS_H
