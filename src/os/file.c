@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files: read whole, map, and write atomically.
+
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The path as a C string; a NUL inside or too long a path is an error, because
+// cutting it would open another file.
+static bool c_path(Str path, char buf[PATH_MAX], Error *err)
+{
+    if (path.len >= PATH_MAX)
+        return error_set(err, ERROR_USAGE, "path of %zu bytes is too long", path.len);
+    if (path.len == 0)
+        return error_set(err, ERROR_USAGE, "empty path");
+    if (memchr(path.ptr, 0, path.len))
+        return error_set(err, ERROR_USAGE, "path contains a NUL");
+    memcpy(buf, path.ptr, path.len);
+    buf[path.len] = 0;
+    return true;
+}
+
+static FileIdentity identity_of(const struct stat *st)
+{
+    return (FileIdentity){
+        .device = st->st_dev,
+        .inode = st->st_ino,
+        .size_bytes = (uint64_t)st->st_size,
+        .mtime_ns = st->st_mtim.tv_sec * 1000000000ll + st->st_mtim.tv_nsec,
+    };
+}
+
+int os_open_read(Str path, Error *err)
+{
+    char name[PATH_MAX];
+    if (!c_path(path, name, err))
+        return -1;
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        (void)error_os(err, "cannot open '%s'", name);
+    return fd;
+}
+
+static ssize_t read_retrying(int fd, void *buf, size_t size)
+{
+    ssize_t n;
+    do
+        n = read(fd, buf, size);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+bool os_read_fd(Arena *arena, int fd, Str name, size_t max_bytes, Bytes *ret, Error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return error_os(err, "cannot read '%" STR_FMT "'", STR_ARG(name));
+    size_t cap = 16384;
+    if (S_ISREG(st.st_mode) && st.st_size > 0) {
+        if ((uint64_t)st.st_size > max_bytes)
+            return error_set(err, ERROR_LIMIT, "'%" STR_FMT "' has %lld bytes, more than %zu",
+                             STR_ARG(name), (long long)st.st_size, max_bytes);
+        cap = (size_t)st.st_size + 1;
+    }
+    uint8_t *buf = arena_alloc(arena, cap, 8);
+    size_t len = 0;
+    for (;;) {
+        ssize_t n = read_retrying(fd, buf + len, cap - len - 1);
+        if (n < 0)
+            return error_os(err, "cannot read '%" STR_FMT "'", STR_ARG(name));
+        if (n == 0)
+            break;
+        len += (size_t)n;
+        if (len > max_bytes)
+            return error_set(err, ERROR_LIMIT, "'%" STR_FMT "' has more than %zu bytes",
+                             STR_ARG(name), max_bytes);
+        if (len + 1 == cap) {
+            buf = arena_grow(arena, buf, cap, cap * 2, 8);
+            cap *= 2;
+        }
+    }
+    buf[len] = 0;
+    *ret = (Bytes){buf, len};
+    return true;
+}
+
+bool os_read_file(Arena *arena, Str path, size_t max_bytes, Bytes *ret, Error *err)
+{
+    int fd = os_open_read(path, err);
+    if (fd < 0)
+        return false;
+    bool ok = os_read_fd(arena, fd, path, max_bytes, ret, err);
+    close(fd);
+    return ok;
+}
+
+bool os_read_small(const char *path, char *buf, size_t size, Str *ret)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size_t len = 0;
+    ssize_t n = 0;
+    while (len + 1 < size && (n = read_retrying(fd, buf + len, size - 1 - len)) > 0)
+        len += (size_t)n;
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    if (n < 0)
+        return false;
+    while (len > 0 && (buf[len - 1] == '\n' || buf[len - 1] == ' ' || buf[len - 1] == '\t'))
+        len--;
+    buf[len] = 0;
+    *ret = (Str){buf, len};
+    return true;
+}
+
+bool os_read_u64(const char *path, uint64_t *ret)
+{
+    char buf[64];
+    Str text;
+    return os_read_small(path, buf, sizeof(buf), &text) && str_parse_u64(text, 0, ret);
+}
+
+bool os_read_i64(const char *path, int64_t *ret)
+{
+    char buf[64];
+    Str text;
+    return os_read_small(path, buf, sizeof(buf), &text) && str_parse_i64(text, ret);
+}
+
+bool os_map_fd(int fd, Str name, MappedFile *ret, Error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return error_os(err, "cannot read '%" STR_FMT "'", STR_ARG(name));
+    if (!S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+        return error_os(err, "cannot map '%" STR_FMT "': not a regular file", STR_ARG(name));
+    }
+    MappedFile m = {.identity = identity_of(&st)};
+    if (st.st_size > 0) {
+        void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (at == MAP_FAILED)
+            return error_os(err, "cannot map '%" STR_FMT "'", STR_ARG(name));
+        m.bytes = bytes_over(at, (size_t)st.st_size);
+    }
+    *ret = m;
+    return true;
+}
+
+bool os_map_file(Str path, MappedFile *ret, Error *err)
+{
+    char name[PATH_MAX];
+    if (!c_path(path, name, err))
+        return false;
+    // O_NONBLOCK: opening a FIFO or a device must not hang before the check.
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return error_os(err, "cannot open '%s'", name);
+    bool ok = os_map_fd(fd, path, ret, err);
+    close(fd);
+    return ok;
+}
+
+void os_unmap_file(MappedFile *m)
+{
+    if (m->bytes.len > 0)
+        munmap((void *)(uintptr_t)m->bytes.ptr, m->bytes.len);
+    *m = (MappedFile){0};
+}
+
+bool os_file_exists(Str path)
+{
+    char name[PATH_MAX];
+    struct stat st;
+    return c_path(path, name, NULL) && stat(name, &st) == 0;
+}
+
+bool os_file_identity(Str path, FileIdentity *ret, Error *err)
+{
+    char name[PATH_MAX];
+    struct stat st;
+    if (!c_path(path, name, err))
+        return false;
+    if (stat(name, &st) != 0)
+        return error_os(err, "cannot open '%s'", name);
+    if (!S_ISREG(st.st_mode))
+        return error_set(err, ERROR_USAGE, "'%s' is not a regular file", name);
+    if (access(name, R_OK) != 0)
+        return error_os(err, "cannot open '%s'", name);
+    *ret = identity_of(&st);
+    return true;
+}
+
+bool os_make_folders(Str path, Error *err)
+{
+    char name[PATH_MAX];
+    if (!c_path(path, name, err))
+        return false;
+    for (char *slash = name + 1; *slash; slash++) {
+        if (*slash != '/')
+            continue;
+        *slash = 0;
+        if (mkdir(name, 0777) != 0 && errno != EEXIST)
+            return error_os(err, "cannot make folder '%s'", name);
+        *slash = '/';
+    }
+    struct stat st;
+    if (mkdir(name, 0777) != 0 && errno != EEXIST)
+        return error_os(err, "cannot make folder '%s'", name);
+    if (stat(name, &st) != 0 || !S_ISDIR(st.st_mode)) {
+        errno = ENOTDIR;
+        return error_os(err, "cannot make folder '%s'", name);
+    }
+    return true;
+}
+
+static bool refuse_existing(const char *path, Error *err)
+{
+    (void)error_set(err, ERROR_LIMIT, "'%s' exists already", path);
+    return error_hint(err, "use another name with -o, or --force to replace it");
+}
+
+// Opens a new file with a name that nobody else has, in the final one's folder
+// so that the rename cannot cross file systems.
+static int open_temporary(OutputFile *out)
+{
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        int n = snprintf(out->temp_path, sizeof(out->temp_path), "%s.%d-%u.tmp", out->path,
+                         (int)getpid(), attempt);
+        if (n < 0 || (size_t)n >= sizeof(out->temp_path)) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        int fd = open(out->temp_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+bool os_output_open(Str path, OutputMode mode, OutputFile *ret, Error *err)
+{
+    char name[PATH_MAX];
+    struct stat st;
+    *ret = (OutputFile){.mode = mode};
+    if (!c_path(path, name, err))
+        return false;
+    bool exists = stat(name, &st) == 0;
+    memcpy(ret->path, name, sizeof(name));
+    // Replace what a link points at, not the link.
+    char real[PATH_MAX];
+    if (exists && S_ISREG(st.st_mode) && realpath(name, real))
+        memcpy(ret->path, real, sizeof(real));
+    int fd;
+    if (exists && !S_ISREG(st.st_mode)) {
+        ret->direct = true;
+        fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+            return error_os(err, "cannot write '%s'", name);
+    } else {
+        if (exists && mode == OUTPUT_KEEP)
+            return refuse_existing(name, err);
+        fd = open_temporary(ret);
+        if (fd < 0)
+            return error_os(err, "cannot write '%s'", name);
+    }
+    ret->stream = fdopen(fd, "w");
+    if (!ret->stream) {
+        (void)error_os(err, "cannot write '%s'", name);
+        close(fd);
+        if (!ret->direct)
+            unlink(ret->temp_path);
+        return false;
+    }
+    return true;
+}
+
+// Renames without replacing. Not every file system knows RENAME_NOREPLACE;
+// link() refuses an existing name as well.
+static bool rename_keeping(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    if (link(from, to) != 0)
+        return false;
+    unlink(from);
+    return true;
+}
+
+bool os_output_commit(OutputFile *out, Error *err)
+{
+    FILE *stream = out->stream;
+    out->stream = NULL;
+    errno = 0;
+    bool wrote = !ferror(stream) && fflush(stream) == 0;
+    int saved = errno;
+    if (fclose(stream) != 0 && wrote) {
+        wrote = false;
+        saved = errno;
+    }
+    bool ok = wrote;
+    if (!wrote) {
+        errno = saved ? saved : EIO;
+        (void)error_os(err, "cannot write '%s'", out->path);
+    } else if (!out->direct && out->mode == OUTPUT_KEEP) {
+        ok = rename_keeping(out->temp_path, out->path);
+        if (!ok && errno == EEXIST)
+            (void)refuse_existing(out->path, err);
+        else if (!ok)
+            (void)error_os(err, "cannot write '%s'", out->path);
+    } else if (!out->direct) {
+        ok = rename(out->temp_path, out->path) == 0;
+        if (!ok)
+            (void)error_os(err, "cannot write '%s'", out->path);
+    }
+    if (!ok && !out->direct)
+        unlink(out->temp_path);
+    return ok;
+}
+
+void os_output_abort(OutputFile *out)
+{
+    if (!out->stream)
+        return;
+    fclose(out->stream);
+    out->stream = NULL;
+    if (!out->direct)
+        unlink(out->temp_path);
+}
+
+bool os_write_file(Str path, Bytes content, OutputMode mode, Error *err)
+{
+    OutputFile out;
+    if (!os_output_open(path, mode, &out, err))
+        return false;
+    if (content.len)
+        fwrite(content.ptr, 1, content.len, out.stream);
+    return os_output_commit(&out, err);
+}
