@@ -7,10 +7,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-bool error_set(Error *err, ErrorKind kind, const char *fmt, ...)
+void error_put(Error *err, ErrorKind kind, const char *fmt, ...)
 {
     if (!err)
-        return false;
+        return;
     va_list args;
     va_start(args, fmt);
     char text[sizeof(err->text)]; // an argument may point into err itself
@@ -18,7 +18,6 @@ bool error_set(Error *err, ErrorKind kind, const char *fmt, ...)
     va_end(args);
     *err = (Error){.kind = kind};
     memcpy(err->text, text, sizeof(text));
-    return false;
 }
 
 static ErrorKind kind_of_errno(int os_errno)
@@ -35,11 +34,11 @@ static ErrorKind kind_of_errno(int os_errno)
     }
 }
 
-bool error_os(Error *err, const char *fmt, ...)
+void error_put_os(Error *err, const char *fmt, ...)
 {
     int os_errno = errno;
     if (!err)
-        return false;
+        return;
     va_list args;
     va_start(args, fmt);
     char text[sizeof(err->text)];
@@ -52,13 +51,12 @@ bool error_os(Error *err, const char *fmt, ...)
     snprintf(err->text + len, sizeof(err->text) - len, ": %s",
              strerror_r(os_errno, reason, sizeof(reason)));
     errno = os_errno;
-    return false;
 }
 
-bool error_context(Error *err, const char *fmt, ...)
+void error_put_context(Error *err, const char *fmt, ...)
 {
     if (!err)
-        return false;
+        return;
     va_list args;
     va_start(args, fmt);
     char text[sizeof(err->text)];
@@ -68,16 +66,14 @@ bool error_context(Error *err, const char *fmt, ...)
         snprintf(text + len, sizeof(text) - (size_t)len, ": %.*s",
                  (int)(sizeof(text) - (size_t)len - 2), err->text);
     memcpy(err->text, text, sizeof(text));
-    return false;
 }
 
-bool error_hint(Error *err, const char *fmt, ...)
+void error_put_hint(Error *err, const char *fmt, ...)
 {
     if (!err)
-        return false;
+        return;
     va_list args;
     va_start(args, fmt);
     vsnprintf(err->hint, sizeof(err->hint), fmt, args);
     va_end(args);
-    return false;
 }

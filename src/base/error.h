@@ -28,18 +28,35 @@ typedef struct Error {
     char hint[512];  // what to do about it; "" when there is nothing to say
 } Error;
 
-// Sets kind and text; clears errno and hint. Returns false. `err` may be NULL
-// where the caller only wants to know whether it worked.
-bool error_set(Error *err, ErrorKind kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
+// A false that the compiler sees through and that may stand unused.
+static inline bool error_false(void)
+{
+    return false;
+}
+
+// Sets kind and text; clears errno and hint. `err` may be NULL where the caller
+// only wants to know whether it worked.
+//     bool error_set(Error *err, ErrorKind kind, const char *fmt, ...)
+#define error_set(...) (error_put(__VA_ARGS__), error_false())
 
 // Like error_set, with ": strerror(errno)" appended and errno kept. EACCES and
-// EPERM become ERROR_PERMISSION, ENOENT ERROR_NOT_FOUND, the rest ERROR_OS.
-bool error_os(Error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
+// EPERM become ERROR_PERMISSION, ENOENT and ESRCH ERROR_NOT_FOUND, the rest
+// ERROR_OS.
+//     bool error_os(Error *err, const char *fmt, ...)
+#define error_os(...) (error_put_os(__VA_ARGS__), error_false())
 
 // Puts "what failed: " before the text that is there.
-bool error_context(Error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
+//     bool error_context(Error *err, const char *fmt, ...)
+#define error_context(...) (error_put_context(__VA_ARGS__), error_false())
 
 // Sets the hint and leaves the rest.
-bool error_hint(Error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
+//     bool error_hint(Error *err, const char *fmt, ...)
+#define error_hint(...) (error_put_hint(__VA_ARGS__), error_false())
+
+// What is behind the macros, which exist so that the compiler sees the false.
+void error_put(Error *err, ErrorKind kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void error_put_os(Error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void error_put_context(Error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void error_put_hint(Error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 #endif // BASE_ERROR_H
