@@ -187,14 +187,14 @@ static void put_utf8(char *out, size_t *len, uint32_t code)
 
 static bool unescape_unicode(Parser *p, char *out, size_t *len)
 {
-    uint32_t code;
+    uint32_t code = 0;
     if (!hex4(p, &code))
         return false;
     bool high = code >= 0xd800 && code < 0xdc00;
     if (high && p->at + 6 <= p->text.len && p->text.ptr[p->at] == '\\' &&
         p->text.ptr[p->at + 1] == 'u') {
         size_t before = p->at;
-        uint32_t low;
+        uint32_t low = 0;
         p->at += 2;
         if (!hex4(p, &low))
             return false;

@@ -3,8 +3,8 @@
 
 #include "elf/compress.h"
 
-#include "elf_image.h"
 #include "elf/elf.h"
+#include "elf_image.h"
 
 #include <libdeflate.h>
 #include <lzma.h>
