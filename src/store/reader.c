@@ -37,8 +37,9 @@ typedef struct Reader {
     StrBuf unpacked;
     uint64_t unpacked_total;
     unsigned blocks;
-    bool was_finished; // the file ends as a finished recording does
-    bool complete;     // and the blocks lead there
+    bool was_finished;    // the file ends as a finished recording does
+    bool complete;        // and the blocks lead there
+    uint64_t whole_bytes; // up to the end of the last whole block
     Error *err;
 } Reader;
 
@@ -284,8 +285,9 @@ static bool read_block(Reader *r, const Block *b)
 
 // ---- The file --------------------------------------------------------------
 
-static void mark_incomplete(Reader *r, uint64_t offset)
+static void mark_incomplete(Reader *r)
 {
+    uint64_t offset = r->whole_bytes;
     Str why = arena_printf(&r->profile->arena,
                            "the recorder did not finish: %u whole blocks, %" PRIu64
                            " bytes, %" PRIu64 " bytes of a cut block left out",
@@ -349,8 +351,8 @@ static bool read_blocks(Reader *r)
     }
     if (failed)
         return false;
-    if (!r->complete || !has_index)
-        mark_incomplete(r, at);
+    r->complete = r->complete && has_index;
+    r->whole_bytes = at;
     return true;
 }
 
@@ -376,6 +378,8 @@ bool store_read(Bytes file, Profile *p, Error *err)
         pad_columns(&r);
         ok = profile_check(p, err);
     }
+    if (ok && !r.complete)
+        mark_incomplete(&r);
     ZSTD_freeDCtx(r.zstd);
     strbuf_deinit(&r.unpacked);
     if (!ok)
