@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The .assay recording: what is written is what is read, and what damage does.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "harness.h"
 
-#include <cmocka.h>
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
