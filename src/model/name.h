@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Function names at several lengths. Demangled C++ names average 948 characters
+// in template-heavy programs; what a reader wants to see is a fraction of that.
+
+#ifndef MODEL_NAME_H
+#define MODEL_NAME_H
+
+#include "base/strbuf.h"
+
+// What each keeps of
+//     void ns::Map<int, Hash>::visit<Fn>(Fn&&) const [clone .isra.0]
+// and of the Rust name
+//     <alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop
+typedef enum NameLength {
+    NAME_FULL,         // all of it
+    NAME_NO_ARGUMENTS, // ns::Map<int, Hash>::visit<Fn>; Rust: all of it
+    NAME_NO_TEMPLATES, // ns::Map::visit; <alloc::vec::Vec as core::ops::drop::Drop>::drop
+    NAME_LAST          // visit; drop. Closures keep what they are in: main::{{closure}}
+} NameLength;
+
+// Appends `name`, as a demangler prints it, at that length. Return types, ABI
+// tags and clone marks go with the arguments. Text that does not have the shape
+// of a C++, Rust or D function name (JIT names, Go, labels) is appended as it is.
+void name_shorten(Str name, NameLength length, StrBuf *out);
+
+#endif // MODEL_NAME_H

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Demangling, and its limits.
+
+#include "symbolise/demangle.h"
+
+#include "harness.h"
+
+static void check(const char *linkage_name, bool demangled, const char *expected)
+{
+    StrBuf out = {0};
+    assert_int_equal(demangle(str_from_c(linkage_name), &out), demangled);
+    assert_str(strbuf_str(&out), expected);
+    strbuf_deinit(&out);
+}
+
+static void cpp_rust_and_d_names_are_demangled(void **state)
+{
+    (void)state;
+    check("_ZN3foo3barEi", true, "foo::bar(int)");
+    check("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", true, "core::fmt::Write::write_fmt");
+    check("_RNvCs1234_7mycrate3foo", true, "mycrate::foo");
+    check("_D3foo3barFiZv", true, "foo.bar(int)");
+}
+
+static void names_that_are_not_mangled_stay(void **state)
+{
+    (void)state;
+    check("main", false, "main");
+    check("", false, "");
+    check("_Z", false, "_Z");
+    check("_RNvNtCs69", false, "_RNvNtCs69");
+    check("_Dummy", false, "_Dummy");
+    check("main.func1.2", false, "main.func1.2"); // Go's own
+}
+
+static void clone_marks_and_versions_are_dropped(void **state)
+{
+    (void)state;
+    check("_ZN3foo3barEi.isra.0", true, "foo::bar(int)");
+    check("foo.part.0.cold", false, "foo");
+    check("foo.constprop.12", false, "foo");
+    check("memcpy@@GLIBC_2.14", false, "memcpy");
+    check("f.llvm.1234567890", false, "f");
+    check("_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE.llvm.99", true,
+          "std::rt::lang_start::{{closure}}");
+    check(".cold", false, ".cold");
+}
+
+// f(N1::N2::…) with that many levels.
+static void nested_name(StrBuf *out, size_t levels)
+{
+    strbuf_add(out, STR("_Z1fN"));
+    for (size_t i = 0; i < levels; i++)
+        strbuf_add(out, STR("3abc"));
+    strbuf_add(out, STR("E"));
+}
+
+static void long_names_work_up_to_the_stated_limit(void **state)
+{
+    (void)state;
+    StrBuf name = {0}, out = {0};
+    nested_name(&name, 500);
+    assert_true(demangle(strbuf_str(&name), &out));
+    assert_true(str_starts_with(strbuf_str(&out), STR("f(abc::abc::")));
+    strbuf_clear(&name);
+    strbuf_clear(&out);
+    nested_name(&name, DEMANGLE_INPUT_MAX / 4);
+    assert_false(demangle(strbuf_str(&name), &out));
+    assert_true(str_equal(strbuf_str(&out), strbuf_str(&name)));
+    strbuf_deinit(&name);
+    strbuf_deinit(&out);
+}
+
+static void a_name_that_asks_for_endless_text_is_given_up(void **state)
+{
+    (void)state;
+    // Each parameter is a pair of the one before it: its text doubles.
+    StrBuf name = {0}, out = {0};
+    strbuf_add(&name, STR("_Z1f1AIiE"));
+    strbuf_add(&name, STR("S_IS0_S0_E")); // S_ = A, S0_ = A<int>
+    for (int i = 1; i < 34; i++) {
+        char previous = (char)(i < 10 ? '0' + i : 'A' + i - 10);
+        strbuf_printf(&name, "S_IS%c_S%c_E", previous, previous);
+    }
+    assert_false(demangle(strbuf_str(&name), &out));
+    assert_true(str_equal(strbuf_str(&out), strbuf_str(&name)));
+    strbuf_deinit(&name);
+    strbuf_deinit(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cpp_rust_and_d_names_are_demangled),
+        cmocka_unit_test(names_that_are_not_mangled_stay),
+        cmocka_unit_test(clone_marks_and_versions_are_dropped),
+        cmocka_unit_test(long_names_work_up_to_the_stated_limit),
+        cmocka_unit_test(a_name_that_asks_for_endless_text_is_given_up),
+    };
+    return RUN_TESTS(tests);
+}
