@@ -13,7 +13,7 @@ CLANG ?= $(shell command -v clang-14 || echo clang)
 SANITIZE_ENV = ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=99 \
 	UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:exitcode=99 TSAN_OPTIONS=exitcode=99
 
-.PHONY: all release dev demo test check asan tsan fuzz golden-update lint format bench static \
+.PHONY: all release dev demo test check asan tsan fuzz golden-update lint man format bench static \
 	install clean deps dev-deps build-asan build-tsan tests
 
 all: release
@@ -91,6 +91,10 @@ fuzz: build/fuzz/build.ninja
 # Rewrites the expectations: all of them, or CASE=area/case.
 golden-update: dev
 	@tests/run --build build/dev --update $(CASE)
+
+# Option lists of the man pages from the option tables.
+man: dev
+	@tools/man-pages --update build/dev/src/assay
 
 lint: dev
 	@tools/lint
