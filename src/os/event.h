@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Event names -> what perf_event_open wants. The language is that of perf's -e:
+//   cycles  cpu-clock:u  r01c2  cpu/event=0x3c,umask=0x1/  sched:sched_switch
+//   mem:0x1000/4:rw  L1-dcache-load-misses  {cycles,instructions}:S
+// Names of a PMU come from /sys/bus/event_source, tracepoints from tracefs.
+
+#ifndef OS_EVENT_H
+#define OS_EVENT_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+#include <linux/perf_event.h>
+
+#define EVENT_NO_GROUP UINT32_MAX
+
+typedef struct EventSpec {
+    Str name; // as the user wrote it, without its group's braces: "cycles:u"
+    uint32_t type;
+    uint64_t config, config1, config2;
+    uint32_t bp_type; // breakpoints
+    uint64_t bp_addr, bp_len;
+    // Modifiers. With none of u, k, h given, all of these are false.
+    bool exclude_user, exclude_kernel, exclude_hv, exclude_guest, exclude_host;
+    bool pinned;
+    uint8_t precise;   // 0–3, the number of 'p'
+    bool precise_most; // 'P': as precise as the machine can
+    uint64_t period;   // from period=, 0: the recording's
+    uint64_t freq;     // from freq=, 0: the recording's
+    uint32_t group;    // equal numbers are one group, the first is its leader
+    bool group_read;   // ':S': only the leader samples, the others are read with it
+    Str unit;          // what its count or period is in: "ns" for clocks, else ""
+} EventSpec;
+
+typedef Vec(EventSpec) EventSpecVec;
+
+// Where names are looked up; tests point these at folders of their own.
+typedef struct EventSources {
+    Str sysfs;   // "/sys/bus/event_source/devices"
+    Str tracefs; // "/sys/kernel/tracing"; "" when it is not mounted
+    // For names that none of the above knows (libpfm4); NULL when there is none.
+    bool (*find_other)(Arena *arena, Str name, EventSpec *ret);
+} EventSources;
+
+// The machine's own: finds tracefs where it is mounted, and libpfm4 when it is
+// installed.
+EventSources event_sources_default(void);
+
+// Appends the events of one -e argument. The error names the part that is off.
+MUST_CHECK bool events_parse(Arena *arena, const EventSources *src, Str text, EventSpecVec *ret,
+                             Error *err);
+
+// A field of a PMU's `format` folder: which bits of which config word it fills.
+enum { PMU_FIELD_RANGES = 8 };
+typedef struct PmuField {
+    uint8_t word; // 0: config, 1: config1, 2: config2
+    uint8_t range_count;
+    struct {
+        uint8_t low, high; // bits, inclusive
+    } ranges[PMU_FIELD_RANGES];
+} PmuField;
+
+// "config:0-7,32-35".
+MUST_CHECK bool pmu_field_parse(Str text, PmuField *ret);
+// Spreads a value over the field's bits. False when the value is too large.
+MUST_CHECK bool pmu_field_put(const PmuField *field, uint64_t value, uint64_t config[3]);
+
+// One field of a tracepoint's `format` file.
+typedef struct TracepointField {
+    Str name;
+    Str type; // C type as written: "char", "pid_t"
+    uint32_t offset;
+    uint32_t size;
+    bool is_signed;
+} TracepointField;
+typedef Vec(TracepointField) TracepointFieldVec;
+
+typedef struct Tracepoint {
+    uint64_t id;
+    Str name;
+    TracepointFieldVec fields;
+} Tracepoint;
+
+// Parses a `format` file. Texts borrow it.
+MUST_CHECK bool tracepoint_format_parse(Arena *arena, Str text, Tracepoint *ret, Error *err);
+
+// Puts an event into an attr that is zero but for the recording's settings.
+void event_spec_apply(const EventSpec *spec, struct perf_event_attr *attr);
+
+// The software and hardware events that the kernel knows by number, for lists.
+typedef struct EventName {
+    const char *name;
+    const char *alias; // NULL: none
+    uint32_t type;
+    uint64_t config;
+} EventName;
+const EventName *event_names(size_t *count);
+
+#endif // OS_EVENT_H

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting the observed program in two steps.
+
+#include "os/spawn.h"
+
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+// ---- Finding it ---------------------------------------------------------------
+
+static bool is_executable_file(const char *path, struct stat *st)
+{
+    if (stat(path, st) != 0)
+        return false;
+    if (S_ISDIR(st->st_mode)) {
+        errno = EISDIR;
+        return false;
+    }
+    return access(path, X_OK) == 0;
+}
+
+// Walks PATH as execvp does. A file that is there but may not be run is
+// remembered: that is the error to show when no other is found.
+static bool find_in_path(Arena *arena, Str name, Str search_path, Str *ret, struct stat *st,
+                         Error *err)
+{
+    Str rest = search_path.len ? search_path : STR("/usr/local/bin:/usr/bin:/bin"), dir;
+    Str refused = {0};
+    while (str_next_part(&rest, ':', &dir)) {
+        if (dir.len == 0)
+            dir = STR(".");
+        Str path = arena_printf(arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(dir), STR_ARG(name));
+        if (is_executable_file(path.ptr, st)) {
+            *ret = path;
+            return true;
+        }
+        if (errno == EACCES && refused.len == 0 && os_file_exists(path))
+            refused = path;
+    }
+    if (refused.len) {
+        errno = EACCES;
+        (void)error_os(err, "cannot run '%" STR_FMT "'", STR_ARG(refused));
+        return error_hint(err, "run: chmod +x %" STR_FMT, STR_ARG(refused));
+    }
+    (void)error_set(err, ERROR_NOT_FOUND, "cannot run '%" STR_FMT "': command not found",
+                    STR_ARG(name));
+    return error_hint(err, "it is in no folder of PATH; a program in this folder is ./%" STR_FMT,
+                      STR_ARG(name));
+}
+
+static void read_interpreter(Arena *arena, Str head, Program *p)
+{
+    Str line;
+    if (!str_next_line(&head, &line))
+        return;
+    line = str_trim(str_slice(line, 2, line.len));
+    size_t end = str_find_char(line, ' ');
+    p->interpreter = arena_str(arena, end == SIZE_MAX ? line : str_slice(line, 0, end));
+}
+
+// What stands at the file's beginning: ELF, "#!", or text that a shell may try.
+static bool look_inside(Arena *arena, Program *p, Error *err)
+{
+    int fd = open(p->path.ptr, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0) {
+        p->unreadable = geteuid() != 0;
+        return true;
+    }
+    char head[256];
+    ssize_t n = read(fd, head, sizeof(head));
+    close(fd);
+    Str text = str_over(head, n > 0 ? (size_t)n : 0);
+    if (str_starts_with(text, STR("\177ELF")))
+        return true;
+    if (str_starts_with(text, STR("#!"))) {
+        p->is_script = true;
+        read_interpreter(arena, text, p);
+        return true;
+    }
+    // A shell runs text without "#!" itself; so does execvp. Anything with a NUL
+    // near its beginning is a binary that nothing here can run.
+    if (text.len > 0 && !memchr(text.ptr, 0, text.len)) {
+        p->is_script = true;
+        p->interpreter = STR("/bin/sh");
+        return true;
+    }
+    if (text.len == 0) {
+        (void)error_set(err, ERROR_USAGE, "cannot run '%" STR_FMT "': the file is empty",
+                        STR_ARG(p->path));
+        return false;
+    }
+    errno = ENOEXEC;
+    return error_os(err, "cannot run '%" STR_FMT "'", STR_ARG(p->path));
+}
+
+static bool gains_rights(const char *path, const struct stat *st)
+{
+    if (geteuid() == 0)
+        return false;
+    if (st->st_mode & S_ISUID && st->st_uid != geteuid())
+        return true;
+    if ((st->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st->st_gid != getegid())
+        return true;
+    return getxattr(path, "security.capability", NULL, 0) > 0;
+}
+
+bool program_find(Arena *arena, Str name, Str search_path, Program *ret, Error *err)
+{
+    Program p = {0};
+    struct stat st = {0};
+    if (name.len == 0)
+        return error_set(err, ERROR_USAGE, "the command is empty");
+    if (str_find_char(name, '/') == SIZE_MAX) {
+        if (!find_in_path(arena, name, search_path, &p.path, &st, err))
+            return false;
+    } else {
+        p.path = arena_str(arena, name);
+        if (!is_executable_file(p.path.ptr, &st)) {
+            int saved = errno;
+            (void)error_os(err, "cannot run '%" STR_FMT "'", STR_ARG(name));
+            if (saved == EACCES && os_file_exists(name))
+                (void)error_hint(err, "run: chmod +x %" STR_FMT, STR_ARG(name));
+            return false;
+        }
+    }
+    p.changes_user = gains_rights(p.path.ptr, &st);
+    if (!look_inside(arena, &p, err))
+        return false;
+    *ret = p;
+    return true;
+}
+
+// ---- Starting it --------------------------------------------------------------
+
+// In the child, between fork and exec: only what is safe there.
+__attribute__((noreturn)) static void run_child(const Program *program, char *const argv[],
+                                                char *const shell_argv[],
+                                                const sigset_t *child_mask, int wait_fd,
+                                                int result_fd)
+{
+    char byte;
+    ssize_t n;
+    do
+        n = read(wait_fd, &byte, 1);
+    while (n < 0 && errno == EINTR);
+    if (n != 1)
+        _exit(127); // the recorder gave up
+    sigprocmask(SIG_SETMASK, child_mask, NULL);
+    execv(program->path.ptr, argv);
+    if (errno == ENOEXEC && program->is_script)
+        execv("/bin/sh", shell_argv);
+    int saved = errno;
+    ssize_t unused = write(result_fd, &saved, sizeof(saved));
+    (void)unused;
+    _exit(127);
+}
+
+bool spawn_prepare(const Program *program, char *const argv[], const sigset_t *child_mask,
+                   Spawned *ret, Error *err)
+{
+    int wait_pipe[2] = {-1, -1}, result_pipe[2] = {-1, -1};
+    if (pipe2(wait_pipe, O_CLOEXEC) != 0 || pipe2(result_pipe, O_CLOEXEC) != 0) {
+        (void)error_os(err, "cannot make a pipe");
+        if (wait_pipe[0] >= 0) {
+            close(wait_pipe[0]);
+            close(wait_pipe[1]);
+        }
+        return false;
+    }
+    // Made before the fork: the child must not allocate.
+    Arena arena = {0};
+    size_t count = 0;
+    while (argv[count])
+        count++;
+    char **shell_argv = arena_array(&arena, char *, count + 2);
+    shell_argv[0] = arena_c_str(&arena, STR("sh"));
+    shell_argv[1] = arena_c_str(&arena, program->path);
+    for (size_t i = 1; i < count; i++)
+        shell_argv[i + 1] = argv[i];
+
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(wait_pipe[1]);
+        close(result_pipe[0]);
+        run_child(program, argv, shell_argv, child_mask, wait_pipe[0], result_pipe[1]);
+    }
+    int saved = errno;
+    arena_deinit(&arena);
+    close(wait_pipe[0]);
+    close(result_pipe[1]);
+    if (pid < 0) {
+        close(wait_pipe[1]);
+        close(result_pipe[0]);
+        errno = saved;
+        return error_os(err, "cannot start a process");
+    }
+    *ret = (Spawned){.pid = pid,
+                     .release_fd = wait_pipe[1],
+                     .result_fd = result_pipe[0],
+                     .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0)};
+    return true;
+}
+
+bool spawn_release(Spawned *s, const Program *program, Error *err)
+{
+    ssize_t n;
+    do
+        n = write(s->release_fd, "", 1);
+    while (n < 0 && errno == EINTR);
+    close(s->release_fd);
+    s->release_fd = -1;
+    int failure = 0;
+    do
+        n = read(s->result_fd, &failure, sizeof(failure));
+    while (n < 0 && errno == EINTR);
+    if (n == 0)
+        return true;
+    spawn_close(s, true);
+    errno = n == sizeof(failure) ? failure : EIO;
+    return error_os(err, "cannot run '%" STR_FMT "'", STR_ARG(program->path));
+}
+
+void spawn_close(Spawned *s, bool kill_child)
+{
+    if (s->release_fd >= 0)
+        close(s->release_fd);
+    if (s->result_fd >= 0)
+        close(s->result_fd);
+    if (s->pid_fd >= 0)
+        close(s->pid_fd);
+    s->release_fd = s->result_fd = s->pid_fd = -1;
+    if (kill_child && s->pid > 0) {
+        kill(s->pid, SIGKILL);
+        while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+        s->pid = 0;
+    }
+}
+
+bool spawn_collect(const Spawned *s, ChildEnd *ret)
+{
+    pid_t pid;
+    do
+        pid = wait4(s->pid, &ret->status, WNOHANG, &ret->usage);
+    while (pid < 0 && errno == EINTR);
+    return pid == s->pid;
+}
+
+int exit_status_of(int wait_status)
+{
+    if (WIFEXITED(wait_status))
+        return WEXITSTATUS(wait_status);
+    if (WIFSIGNALED(wait_status))
+        return 128 + WTERMSIG(wait_status);
+    return 1;
+}
