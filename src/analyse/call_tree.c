@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// The call tree and its inversion.
+
+#include "analyse/call_tree.h"
+
+#include <stdlib.h>
+
+typedef struct Builder {
+    CallTree *tree;
+    Table index; // (parent, key) -> node
+} Builder;
+
+static uint8_t frame_node_flags(const Profile *p, uint32_t frame)
+{
+    uint8_t flags = 0;
+    uint8_t of_frame = p->frames.flags.at[frame];
+    if (of_frame & FRAME_KERNEL)
+        flags |= NODE_KERNEL;
+    if (of_frame & FRAME_CUT)
+        flags |= NODE_CUT;
+    if (p->modules.kind.at[p->frames.module.at[frame].v] == MODULE_JIT)
+        flags |= NODE_JIT;
+    if (p->frames.inlined_in.at[frame].v != 0)
+        flags |= NODE_INLINED;
+    return flags;
+}
+
+static uint32_t add_node(CallTree *t, uint32_t parent, uint32_t key, uint32_t frame, uint8_t flags)
+{
+    assert(t->nodes.len < NODE_NONE);
+    vec_push(NULL, &t->nodes,
+             (CallNode){.parent = parent,
+                        .key = key,
+                        .first_child = NODE_NONE,
+                        .next = NODE_NONE,
+                        .frame = frame,
+                        .flags = flags});
+    return (uint32_t)t->nodes.len - 1;
+}
+
+// The child of `parent` that `frame` (one inline level) belongs to.
+static uint32_t enter(Builder *b, uint32_t parent, uint32_t frame)
+{
+    CallTree *t = b->tree;
+    uint32_t key = t->keys->of_frame[frame];
+    uint8_t flags = frame_node_flags(t->keys->profile, frame);
+    const CallNode *above = &t->nodes.at[parent];
+    if (t->keys->by == BY_MODULE && !t->inverted && above->key == key && parent != 0 &&
+        !(above->flags & NODE_GROUP))
+        return parent;
+    uint64_t hash = hash_u64((uint64_t)parent << 32 | key);
+    uint32_t row;
+    for (TableProbe p = table_probe(&b->index, hash); table_next(&b->index, &p, &row);) {
+        CallNode *n = &t->nodes.at[row];
+        if (n->parent == parent && n->key == key && !(n->flags & NODE_GROUP)) {
+            if (!(flags & NODE_INLINED))
+                n->flags &= (uint8_t)~NODE_INLINED;
+            return row;
+        }
+    }
+    uint32_t node = add_node(t, parent, key, frame, flags);
+    table_insert(&b->index, hash, node);
+    return node;
+}
+
+// A frame and the calls inlined there, outermost first.
+static uint32_t enter_inlined(Builder *b, uint32_t parent, uint32_t frame)
+{
+    const FrameId *inlined_in = b->tree->keys->profile->frames.inlined_in.at;
+    uint32_t chain[64];
+    size_t depth = 0;
+    uint32_t f = frame;
+    for (; inlined_in[f].v != 0 && depth < ARRAY_LEN(chain); f = inlined_in[f].v)
+        chain[depth++] = f;
+    uint32_t node = enter(b, parent, f);
+    while (depth > 0)
+        node = enter(b, node, chain[--depth]);
+    return node;
+}
+
+// Puts totals into all parents and links the children. Nodes stand behind
+// their parents, so one pass from the end does both.
+static void finish(CallTree *t)
+{
+    CallNode *nodes = t->nodes.at;
+    for (size_t i = t->nodes.len; i-- > 1;) {
+        CallNode *n = &nodes[i];
+        CallNode *parent = &nodes[n->parent];
+        n->total += n->self;
+        n->total_samples += n->self_samples;
+        parent->total += n->total;
+        parent->total_samples += n->total_samples;
+        n->next = parent->first_child;
+        parent->first_child = (uint32_t)i;
+    }
+    nodes[0].total += nodes[0].self;
+    nodes[0].total_samples += nodes[0].self_samples;
+}
+
+// Adds the stacks of one group below `top`.
+static void add_group(Builder *b, const WeightGroup *group, uint32_t top, uint32_t *node_of,
+                      U32Vec *touched)
+{
+    CallTree *t = b->tree;
+    const Stacks *stacks = &t->keys->profile->stacks;
+    U32Vec path = {0};
+    touched->len = 0;
+    for (size_t r = group->first_row; r < group->first_row + group->row_count; r++) {
+        const WeightRow *row = &t->weights->rows.at[r];
+        uint32_t s = row->stack.v;
+        // Up to the first stack that has its node, then back down.
+        for (; s != 0 && node_of[s] == NODE_NONE; s = stacks->parent.at[s].v)
+            vec_push(NULL, &path, s);
+        uint32_t node = s == 0 ? top : node_of[s];
+        while (path.len > 0) {
+            s = vec_pop(&path);
+            node = enter_inlined(b, node, stacks->frame.at[s].v);
+            node_of[s] = node;
+            vec_push(NULL, touched, s);
+        }
+        if (row->stack.v == 0) // no stack at all: an unknown place
+            node = enter(b, top, 0);
+        t->nodes.at[node].self += row->value;
+        t->nodes.at[node].self_samples += row->samples;
+    }
+    for (size_t i = 0; i < touched->len; i++)
+        node_of[touched->at[i]] = NODE_NONE;
+    vec_free(&path);
+}
+
+void call_tree_init(CallTree *t, const Weights *w, const Keys *k)
+{
+    *t = (CallTree){.weights = w, .keys = k};
+    Builder b = {.tree = t};
+    add_node(t, NODE_NONE, 0, 0, NODE_GROUP);
+    size_t stacks = w->profile->stacks.parent.len;
+    uint32_t *node_of = heap_alloc((stacks + 1) * sizeof(uint32_t));
+    memset(node_of, 0xff, stacks * sizeof(uint32_t));
+    U32Vec touched = {0};
+    for (size_t g = 0; g < w->groups.len; g++) {
+        uint32_t top = 0;
+        if (w->groups.len > 1)
+            top = add_node(t, 0, (uint32_t)g, 0, NODE_GROUP);
+        add_group(&b, &w->groups.at[g], top, node_of, &touched);
+    }
+    vec_free(&touched);
+    heap_free(node_of);
+    table_deinit(&b.index);
+    finish(t);
+}
+
+void call_tree_deinit(CallTree *t)
+{
+    vec_free(&t->nodes);
+    *t = (CallTree){0};
+}
+
+// ---- Inversion ---------------------------------------------------------------
+
+// A part of an inverted node's value and the node of the upright tree it has
+// been traced up to.
+typedef struct Trace {
+    uint32_t at;
+    uint32_t samples;
+    uint64_t value;
+} Trace;
+typedef Vec(Trace) TraceVec;
+
+typedef struct Inverter {
+    Builder b;
+    const CallTree *upright;
+    uint64_t cutoff;
+    uint32_t depth_max;
+    // Per node of the upright tree: its trace in the list under way.
+    uint32_t *trace_of;
+} Inverter;
+
+static int compare_traces_by_key(const void *a, const void *b, void *ctx)
+{
+    const CallNode *nodes = ctx;
+    const Trace *x = a, *y = b;
+    uint32_t key_x = nodes[x->at].key, key_y = nodes[y->at].key;
+    if (key_x != key_y)
+        return key_x < key_y ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+// Ends at groups and the root: those have no key of their own.
+static bool is_call(const CallNode *n)
+{
+    return !(n->flags & NODE_GROUP);
+}
+
+// One step up for every trace; those that come to the same caller are joined.
+static TraceVec callers_of(Inverter *in, const Trace *traces, size_t count, uint64_t *ended,
+                           uint32_t *ended_samples)
+{
+    const CallNode *nodes = in->upright->nodes.at;
+    TraceVec ret = {0};
+    for (size_t i = 0; i < count; i++) {
+        uint32_t caller = nodes[traces[i].at].parent;
+        if (!is_call(&nodes[caller])) {
+            *ended += traces[i].value;
+            *ended_samples += traces[i].samples;
+            continue;
+        }
+        uint32_t slot = in->trace_of[caller];
+        if (slot >= ret.len || ret.at[slot].at != caller) {
+            slot = (uint32_t)ret.len;
+            in->trace_of[caller] = slot;
+            vec_push(NULL, &ret, (Trace){.at = caller});
+        }
+        ret.at[slot].value += traces[i].value;
+        ret.at[slot].samples += traces[i].samples;
+    }
+    return ret;
+}
+
+typedef struct Pending {
+    uint32_t node; // of the inverted tree
+    uint32_t depth;
+    TraceVec traces; // owned
+} Pending;
+typedef Vec(Pending) PendingVec;
+
+// Makes a child of `parent` for each key among the traces and queues it.
+static void add_callers(Inverter *in, uint32_t parent, uint32_t depth, TraceVec *traces,
+                        PendingVec *queue)
+{
+    CallTree *t = in->b.tree;
+    const CallNode *nodes = in->upright->nodes.at;
+    if (traces->len > 1)
+        qsort_r(traces->at, traces->len, sizeof(Trace), compare_traces_by_key,
+                in->upright->nodes.at);
+    for (size_t i = 0; i < traces->len;) {
+        uint32_t key = nodes[traces->at[i].at].key;
+        uint64_t value = 0;
+        uint32_t samples = 0;
+        uint8_t flags = UINT8_MAX;
+        size_t end = i;
+        for (; end < traces->len && nodes[traces->at[end].at].key == key; end++) {
+            value += traces->at[end].value;
+            samples += traces->at[end].samples;
+            flags &= nodes[traces->at[end].at].flags;
+        }
+        // Not inlined as soon as one of the calls is not; the rest is the key's own.
+        const CallNode *first = &nodes[traces->at[i].at];
+        flags = (uint8_t)((first->flags & ~NODE_INLINED) | (flags & NODE_INLINED));
+        if (value < in->cutoff) {
+            t->dropped_nodes++;
+            // Its value stays with the parent, which has no callers to name for it.
+            i = end;
+            continue;
+        }
+        uint32_t node = add_node(t, parent, key, first->frame, flags);
+        t->nodes.at[node].total = value;
+        t->nodes.at[node].total_samples = samples;
+        Pending next = {.node = node, .depth = depth};
+        Trace *own = vec_extend(NULL, &next.traces, end - i);
+        memcpy(own, traces->at + i, (end - i) * sizeof(Trace));
+        vec_push(NULL, queue, next);
+        i = end;
+    }
+}
+
+static TraceVec leaf_traces(const CallTree *t)
+{
+    TraceVec ret = {0};
+    for (uint32_t i = 1; i < t->nodes.len; i++) {
+        const CallNode *n = &t->nodes.at[i];
+        if (n->self_samples && is_call(n))
+            vec_push(NULL, &ret, (Trace){.at = i, .value = n->self, .samples = n->self_samples});
+    }
+    return ret;
+}
+
+void call_tree_invert(CallTree *ret, const CallTree *t, uint64_t cutoff, uint32_t depth_max)
+{
+    *ret = (CallTree){.weights = t->weights, .keys = t->keys, .inverted = true};
+    Inverter in = {.b.tree = ret, .upright = t, .cutoff = cutoff, .depth_max = depth_max};
+    in.trace_of = heap_alloc((t->nodes.len + 1) * sizeof(uint32_t));
+    add_node(ret, NODE_NONE, 0, 0, NODE_GROUP);
+    ret->nodes.at[0].total = t->nodes.at[0].total;
+    ret->nodes.at[0].total_samples = t->nodes.at[0].total_samples;
+
+    PendingVec queue = {0};
+    TraceVec leaves = leaf_traces(t);
+    add_callers(&in, 0, 1, &leaves, &queue);
+    vec_free(&leaves);
+    // Breadth first, so that nodes stand behind their parents.
+    for (size_t i = 0; i < queue.len; i++) {
+        Pending p = queue.at[i];
+        if (p.depth < depth_max) {
+            uint64_t ended = 0;
+            uint32_t ended_samples = 0;
+            TraceVec callers = callers_of(&in, p.traces.at, p.traces.len, &ended, &ended_samples);
+            ret->nodes.at[p.node].self = ended;
+            ret->nodes.at[p.node].self_samples = ended_samples;
+            add_callers(&in, p.node, p.depth + 1, &callers, &queue);
+            vec_free(&callers);
+        } else {
+            ret->dropped_nodes++;
+        }
+        vec_free(&p.traces);
+    }
+    vec_free(&queue);
+    heap_free(in.trace_of);
+    for (size_t i = ret->nodes.len; i-- > 1;) {
+        CallNode *n = &ret->nodes.at[i];
+        n->next = ret->nodes.at[n->parent].first_child;
+        ret->nodes.at[n->parent].first_child = (uint32_t)i;
+    }
+}
+
+// ---- Order and names -----------------------------------------------------------
+
+static int compare_by_total(const void *a, const void *b, void *ctx)
+{
+    const CallNode *nodes = ctx;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (nodes[x].total != nodes[y].total)
+        return nodes[x].total > nodes[y].total ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+void call_tree_sort(CallTree *t)
+{
+    CallNode *nodes = t->nodes.at;
+    U32Vec children = {0};
+    for (size_t i = 0; i < t->nodes.len; i++) {
+        children.len = 0;
+        for (uint32_t c = nodes[i].first_child; c != NODE_NONE; c = nodes[c].next)
+            vec_push(NULL, &children, c);
+        if (children.len < 2)
+            continue;
+        qsort_r(children.at, children.len, sizeof(uint32_t), compare_by_total, nodes);
+        nodes[i].first_child = children.at[0];
+        for (size_t c = 0; c < children.len; c++)
+            nodes[children.at[c]].next = c + 1 < children.len ? children.at[c + 1] : NODE_NONE;
+    }
+    vec_free(&children);
+}
+
+void call_tree_add_name(const CallTree *t, uint32_t node, StrBuf *out)
+{
+    const CallNode *n = &t->nodes.at[node];
+    if (node == 0) {
+        strbuf_add(out, STR("all"));
+    } else if (n->flags & NODE_GROUP) {
+        weight_group_add_name(t->weights, n->key, out);
+    } else {
+        keys_add_name(t->keys, n->key, out);
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that a report shows.
+
+#include "analyse/report.h"
+
+#include "analyse/name.h"
+
+bool report_init(Report *r, const Profile *p, const ReportRequest *request, Error *err)
+{
+    *r = (Report){.profile = p, .request = *request};
+    if (!weights_init(&r->weights, p, &request->selection, request->group, err))
+        return false;
+    truth_init(&r->truth, &r->weights);
+    keys_init(&r->keys, p, request->by);
+    if (request->group != GROUP_NONE) {
+        r->rows = flat_of_groups(&r->weights);
+    } else {
+        call_tree_init(&r->tree, &r->weights, &r->keys);
+        r->rows = flat_of_tree(&r->tree);
+    }
+    if (request->want_lines)
+        r->lines = lines_hottest(&r->weights);
+    if (request->sort != FLAT_BY_SELF)
+        flat_sort(&r->rows, request->sort, request->group == GROUP_NONE ? &r->keys : NULL);
+    return true;
+}
+
+void report_deinit(Report *r)
+{
+    vec_free(&r->lines);
+    vec_free(&r->rows);
+    call_tree_deinit(&r->tree);
+    keys_deinit(&r->keys);
+    weights_deinit(&r->weights);
+}
+
+void report_add_row_name(const Report *r, const FlatRow *row, StrBuf *out)
+{
+    if (r->request.group == GROUP_NONE)
+        keys_add_name(&r->keys, row->key, out);
+    else
+        weight_group_add_name(&r->weights, row->key, out);
+}
+
+bool report_row_place(const Report *r, const FlatRow *row, StrId *file, uint32_t *line)
+{
+    if (r->request.group != GROUP_NONE)
+        return false;
+    const Profile *p = r->profile;
+    if (keys_place(&r->keys, row->key, file, line))
+        return true;
+    if (r->request.by == BY_MODULE || p->frames.file.at[row->frame].v == 0)
+        return false;
+    *file = p->frames.file.at[row->frame];
+    *line = p->frames.line.at[row->frame];
+    return true;
+}
+
+// How well `name` names a function: the lower the better; UINT_MAX not at all.
+static unsigned match_rank(Str full, Str name, StrBuf *scratch)
+{
+    if (str_equal(full, name))
+        return 0;
+    for (NameLevel level = NAME_NO_ARGS; level < NAME_LEVEL_COUNT; level++) {
+        strbuf_clear(scratch);
+        name_add(scratch, full, level);
+        if (str_equal(strbuf_str(scratch), name))
+            return level;
+    }
+    return str_find(full, name) != SIZE_MAX ? NAME_LEVEL_COUNT : UINT32_MAX;
+}
+
+bool report_find_function(const Report *r, Str name, uint32_t *key, size_t *others, Error *err)
+{
+    StrBuf full = {0}, scratch = {0};
+    const FlatRow *best = NULL;
+    unsigned best_rank = UINT32_MAX;
+    size_t equals = 0;
+    for (size_t i = 0; i < r->rows.len; i++) {
+        const FlatRow *row = &r->rows.at[i];
+        strbuf_clear(&full);
+        keys_add_name(&r->keys, row->key, &full);
+        unsigned rank = match_rank(strbuf_str(&full), name, &scratch);
+        if (rank == UINT32_MAX || rank > best_rank)
+            continue;
+        equals = rank < best_rank ? 0 : equals + 1;
+        if (rank < best_rank || row->total > best->total)
+            best = row;
+        best_rank = rank;
+    }
+    strbuf_deinit(&full);
+    strbuf_deinit(&scratch);
+    if (!best)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "no function '%" STR_FMT "' among the selected samples",
+                         STR_ARG(text_prefix(name, 200)));
+    *key = best->key;
+    *others = equals;
+    return true;
+}
+
+Str report_metric_name(const Report *r)
+{
+    const Metrics *m = &r->profile->metrics;
+    uint32_t metric = r->request.selection.metric.v;
+    return metric < m->name.len ? profile_text(r->profile, m->name.at[metric]) : STR("samples");
+}
+
+Str report_metric_unit(const Report *r)
+{
+    const Metrics *m = &r->profile->metrics;
+    uint32_t metric = r->request.selection.metric.v;
+    return metric < m->unit.len ? profile_text(r->profile, m->unit.at[metric]) : STR("");
+}
+
+uint32_t report_thread_count(const Report *r)
+{
+    const Profile *p = r->profile;
+    if (p->metrics.name.len == 0)
+        return 0;
+    const int64_t *values = p->samples.values[r->request.selection.metric.v].at;
+    uint8_t *seen = heap_alloc(p->threads.tid.len + 1);
+    uint32_t count = 0;
+    for (size_t i = 0; i < p->samples.thread.len; i++) {
+        uint32_t thread = p->samples.thread.at[i].v;
+        if (values[i] > 0 && !seen[thread]) {
+            seen[thread] = 1;
+            count++;
+        }
+    }
+    heap_free(seen);
+    return count;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// One report: everything that its text, JSON and CSV forms show, computed once.
+
+#ifndef ANALYSE_REPORT_H
+#define ANALYSE_REPORT_H
+
+#include "analyse/flat.h"
+#include "analyse/lines.h"
+#include "analyse/truth.h"
+
+typedef struct ReportRequest {
+    Selection selection;
+    Group group; // GROUP_NONE: rows are functions, lines or modules as `by` says
+    By by;
+    FlatSort sort;
+    bool want_lines; // the hottest source lines too
+} ReportRequest;
+
+typedef struct Report {
+    const Profile *profile;
+    ReportRequest request;
+    Weights weights;
+    Keys keys;     // of request.by, also for group tables
+    CallTree tree; // empty for group tables
+    FlatRowVec rows;
+    LineRowVec lines; // empty unless asked for
+    Truth truth;
+} Report;
+
+MUST_CHECK bool report_init(Report *r, const Profile *p, const ReportRequest *request, Error *err);
+void report_deinit(Report *r);
+
+// Appends the unescaped name of a row of `rows`.
+void report_add_row_name(const Report *r, const FlatRow *row, StrBuf *out);
+
+// The place that is shown beside a row: where its function is declared. False
+// when not known, and for groups and modules.
+bool report_row_place(const Report *r, const FlatRow *row, StrId *file, uint32_t *line);
+
+// The key that the user means by `name`: the full name, else the name at any of
+// the shorter levels, else a part of the name; among several the one with the
+// greatest total. `others` counts the rest. ERROR_NOT_FOUND when there is none.
+MUST_CHECK bool report_find_function(const Report *r, Str name, uint32_t *key, size_t *others,
+                                     Error *err);
+
+// Name and unit of the selected metric; "samples" and "" when there is none.
+Str report_metric_name(const Report *r);
+Str report_metric_unit(const Report *r);
+
+// Threads and processes that have samples in the selection.
+uint32_t report_thread_count(const Report *r);
+
+#endif // ANALYSE_REPORT_H

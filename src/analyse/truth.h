@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a recording and a selection of it can be trusted: what every report
+// shows beside its numbers.
+
+#ifndef ANALYSE_TRUTH_H
+#define ANALYSE_TRUTH_H
+
+#include "analyse/weights.h"
+
+typedef struct Truth {
+    uint64_t kept;    // samples in the selection
+    uint64_t outside; // samples that the selection left out
+    bool lost_known;
+    uint64_t lost;
+    bool throttled_known;
+    uint64_t throttled;
+    double complete_percent; // of the samples with a stack; NAN when none has one
+    uint64_t without_stack;
+    uint64_t cut[STACK_CUT_COUNT];
+    double kernel_percent;  // of the value; NAN when there is no value
+    double unnamed_percent; // of the value in frames without a function name
+    bool user_only;         // the event left the kernel out
+    bool sampled;           // values come from samples, not from exact counts
+    double asked_hz;        // 0: not known
+    double obtained_hz;
+    Str event;    // "" when not known
+    Str fallback; // why not a better event; "" when it is the best
+    Str stack_mode;
+    Str incomplete; // why the recording has no proper end; "" when it has
+} Truth;
+
+void truth_init(Truth *t, const Weights *w);
+
+#endif // ANALYSE_TRUTH_H

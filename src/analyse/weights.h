@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// From samples to weighted stacks: the only place that looks at every sample.
+// Everything behind it (trees, tables, pictures) works on distinct stacks.
+
+#ifndef ANALYSE_WEIGHTS_H
+#define ANALYSE_WEIGHTS_H
+
+#include "base/strbuf.h"
+#include "model/profile.h"
+
+// What samples are kept apart by.
+typedef enum Group {
+    GROUP_NONE,
+    GROUP_THREAD,
+    GROUP_PROCESS,
+    GROUP_COMM // by thread name
+} Group;
+
+// What a view is about. Zero-initialise, then selection_init.
+typedef struct Selection {
+    MetricId metric;
+    int64_t from_ns;     // samples with from_ns <= time < to_ns; a sample without
+    int64_t to_ns;       // time is kept only when both ends are open
+    const U32Vec *pids;  // NULL: all
+    const U32Vec *tids;  // NULL: all
+    const StrVec *comms; // NULL: all; thread names, or the names of their processes
+    // POSIX extended regular expressions on function names (in full). A stack is
+    // kept when one of its functions matches `focus` and none matches `ignore`.
+    const char *focus;  // NULL: all
+    const char *ignore; // NULL: none
+} Selection;
+
+// Selects everything in the first metric.
+void selection_init(Selection *s);
+
+// True when the selection leaves samples out because of their time.
+static inline bool selection_has_time(const Selection *s)
+{
+    return s->from_ns != INT64_MIN || s->to_ns != INT64_MAX;
+}
+
+// One group: who its samples belong to.
+typedef struct WeightGroup {
+    StrId name;
+    uint32_t pid; // 0 for GROUP_COMM and GROUP_NONE
+    uint32_t tid; // 0 but for GROUP_THREAD
+    uint64_t value;
+    uint64_t samples;
+    size_t first_row; // its rows: [first_row, first_row + row_count)
+    size_t row_count;
+} WeightGroup;
+
+// A distinct stack of a group.
+typedef struct WeightRow {
+    StackId stack;
+    uint32_t samples; // that count in the metric
+    uint64_t value;
+} WeightRow;
+
+typedef struct Weights {
+    const Profile *profile;
+    Selection selection;
+    Group grouping;
+    Vec(WeightGroup) groups;  // in order of first appearance
+    Vec(WeightRow) rows;      // by group, within it in order of first appearance
+    uint64_t value;           // over all rows
+    uint64_t samples;         // kept samples with a value in the metric
+    uint64_t samples_outside; // samples with a value that the selection left out
+    // Samples by why their stack is incomplete; [STACK_CUT_NONE] are complete.
+    uint64_t cut_samples[STACK_CUT_COUNT];
+    uint64_t samples_without_stack; // the empty stack; in no cut_samples
+    uint64_t kernel_value;          // of samples whose innermost frame is the kernel's
+    uint64_t unnamed_value;         // of samples whose innermost frame has no function
+    bool clamped;                   // values were too large to add up and were cut
+} Weights;
+
+// Fails only on a bad regular expression (ERROR_USAGE). Metric values below 0
+// count as 0. `w` is freed with weights_deinit.
+MUST_CHECK bool weights_init(Weights *w, const Profile *p, const Selection *s, Group grouping,
+                             Error *err);
+void weights_deinit(Weights *w);
+
+// Appends a group's name as in the profile with its thread's or process's
+// number: "worker 4711".
+void weight_group_add_name(const Weights *w, uint32_t group, StrBuf *out);
+
+// The metric with this name or event, or with this number ("0", "1" …).
+MUST_CHECK bool metric_find(const Profile *p, Str name, MetricId *ret, Error *err);
+
+#endif // ANALYSE_WEIGHTS_H

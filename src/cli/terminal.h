@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stdout is, and how text is fitted to it.
+
+#ifndef CLI_TERMINAL_H
+#define CLI_TERMINAL_H
+
+#include "base/strbuf.h"
+
+typedef struct Terminal {
+    bool is_tty;    // stdout
+    bool colour;    // escape sequences may be written
+    size_t columns; // 80 unless known
+    size_t rows;    // 24 unless known
+} Terminal;
+
+// `colour` is the --color option: "auto", "always", "never"; "" is auto. Auto is
+// a terminal that is not dumb, without NO_COLOR, or CLICOLOR_FORCE.
+Terminal terminal_get(Str colour);
+
+typedef enum Style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_HOT, STYLE_WARM, STYLE_NAME } Style;
+
+// Begin and end of a style; nothing without colour. Never the only signal.
+void style_begin(StrBuf *out, const Terminal *t, Style style);
+void style_end(StrBuf *out, const Terminal *t, Style style);
+
+// Appends spaces up to `columns`, counted from the byte offset `from` of `out`.
+// What stands there must hold no escape sequences.
+void pad_to(StrBuf *out, size_t from, size_t columns);
+
+// "31.2%" in six columns; shares that would round to nothing keep a digit: "<0.1%".
+void add_percent(StrBuf *out, double percent);
+
+// A value with its unit: "2.28 s", "12.5 ms", "1.2 MB", "4 922".
+void add_value(StrBuf *out, uint64_t value, Str unit);
+
+// 1234567 as "1 234 567".
+void add_count(StrBuf *out, uint64_t value);
+
+// A word as a POSIX shell reads it back; plain words stay as they are.
+void add_shell_word(StrBuf *out, Str word);
+
+#endif // CLI_TERMINAL_H

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights, trees and tables over profiles made by hand.
+
+#include "analyse/report.h"
+
+#include "analyse/sketch.h"
+#include "harness.h"
+#include "model/facts.h"
+
+#include <math.h>
+
+static Report report_of(const Sketch *s, ReportRequest request)
+{
+    Report r;
+    Error err = {0};
+    assert_true(report_init(&r, &s->p, &request, &err));
+    return r;
+}
+
+static ReportRequest by(By what)
+{
+    ReportRequest request = {.by = what, .want_lines = true};
+    selection_init(&request.selection);
+    return request;
+}
+
+static const FlatRow *row_of(const Report *r, const FlatRowVec *rows, const char *name)
+{
+    StrBuf text = {0};
+    const FlatRow *found = NULL;
+    for (size_t i = 0; i < rows->len && !found; i++) {
+        strbuf_clear(&text);
+        report_add_row_name(r, &rows->at[i], &text);
+        if (str_equal(strbuf_str(&text), str_from_c(name)))
+            found = &rows->at[i];
+    }
+    strbuf_deinit(&text);
+    return found;
+}
+
+static void expect_row(const Report *r, const FlatRowVec *rows, const char *name, uint64_t self,
+                       uint64_t total)
+{
+    const FlatRow *row = row_of(r, rows, name);
+    if (!row)
+        fail_msg("no row '%s'", name);
+    assert_int_equal(row->self, self);
+    assert_int_equal(row->total, total);
+}
+
+static void self_and_total_add_up(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_open(&s);
+    sketch_add(&s, "main;a;b", 10);
+    sketch_add(&s, "main;a", 5);
+    sketch_add(&s, "main;c;b", 7);
+    sketch_add(&s, "main;a;b:20", 1);
+    Report r = report_of(&s, by(BY_FUNCTION));
+    assert_int_equal(r.rows.len, 4);
+    expect_row(&r, &r.rows, "main", 0, 23);
+    expect_row(&r, &r.rows, "a", 5, 16);
+    expect_row(&r, &r.rows, "b", 18, 18);
+    expect_row(&r, &r.rows, "c", 0, 7);
+    // The hottest first.
+    assert_int_equal(r.rows.at[0].self, 18);
+    assert_int_equal(r.weights.samples, 4);
+    assert_int_equal(r.weights.rows.len, 4);
+    report_deinit(&r);
+    sketch_close(&s);
+}
+
+static void recursion_counts_once_a_stack(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_open(&s);
+    sketch_add(&s, "main;f;f;f", 10);
+    sketch_add(&s, "main;f;g;f;g", 4);
+    Report r = report_of(&s, by(BY_FUNCTION));
+    expect_row(&r, &r.rows, "f", 10, 14);
+    expect_row(&r, &r.rows, "g", 4, 4);
+    expect_row(&r, &r.rows, "main", 0, 14);
+    uint32_t f = row_of(&r, &r.rows, "f")->key;
+    FlatRowVec callers = flat_callers(&r.tree, f);
+    expect_row(&r, &callers, "main", 0, 14);
+    assert_int_equal(callers.len, 1);
+    vec_free(&callers);
+    report_deinit(&r);
+    sketch_close(&s);
+}
+
+static void inlined_calls_are_functions_of_their_own(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_open(&s);
+    sketch_add(&s, "main;a;=b;=c", 6);
+    sketch_add(&s, "main;a;=b:30", 3);
+    sketch_add(&s, "main;c", 1);
+    Report r = report_of(&s, by(BY_FUNCTION));
+    expect_row(&r, &r.rows, "a", 0, 9);
+    expect_row(&r, &r.rows, "b", 3, 9);
+    expect_row(&r, &r.rows, "c", 7, 7);
+    assert_true(row_of(&r, &r.rows, "b")->inlined);
+    assert_true(row_of(&r, &r.rows, "c")->inlined);
+    assert_false(row_of(&r, &r.rows, "a")->inlined);
+    // The line is that of the innermost call.
+    assert_int_equal(r.lines.len, 2);
+    assert_int_equal(r.lines.at[0].self, 7);
+    assert_int_equal(r.lines.at[0].samples, 2);
+    assert_true(str_equal(profile_text(&s.p, r.lines.at[0].file), STR("/src/c.c")));
+    uint32_t b = row_of(&r, &r.rows, "b")->key;
+    FlatRowVec callees = flat_callees(&r.tree, b);
+    assert_int_equal(callees.len, 1);
+    expect_row(&r, &callees, "c", 6, 6);
+    vec_free(&callees);
+    report_deinit(&r);
+    sketch_close(&s);
+}
+
+static void cut_stacks_are_counted_by_reason(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_open(&s);
+    sketch_add(&s, "main;a", 1);
+    sketch_add(&s, "#1;a", 1);
+    sketch_add(&s, "#2;b;a", 1);
+    sketch_add(&s, "#2;a", 1);
+    sketch_add(&s, "", 1);
+    Report r = report_of(&s, by(BY_FUNCTION));
+    assert_int_equal(r.truth.cut[STACK_CUT_NONE], 1);
+    assert_int_equal(r.truth.cut[STACK_CUT_DUMP_SHORT], 1);
+    assert_int_equal(r.truth.cut[STACK_CUT_NO_TABLE], 2);
+    assert_int_equal(r.truth.without_stack, 1);
+    assert_float_equal(r.truth.complete_percent, 25.0, 1e-9);
+    assert_null(row_of(&r, &r.rows, "[stack cut: dump too short]"));
+    expect_row(&r, &r.rows, "a", 4, 4);
+    expect_row(&r, &r.rows, "[unknown]", 1, 1);
+    report_deinit(&r);
+    sketch_close(&s);
+}
+
+static void an_empty_profile_gives_empty_tables(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_open(&s);
+    Report r = report_of(&s, by(BY_FUNCTION));
+    assert_int_equal(r.rows.len, 0);
+    assert_int_equal(r.lines.len, 0);
+    assert_int_equal(r.tree.nodes.len, 1);
+    assert_true(isnan(r.truth.complete_percent));
+    CallTree inverted;
+    call_tree_invert(&inverted, &r.tree, 1, 100);
+    assert_int_equal(inverted.nodes.len, 1);
+    call_tree_deinit(&inverted);
+    report_deinit(&r);
+    sketch_close(&s);
+
+    profile_init(&s.p); // without even a metric
+    r = report_of(&s, by(BY_LINE));
+    assert_int_equal(r.rows.len, 0);
+    assert_true(str_equal(report_metric_name(&r), STR("samples")));
+    report_deinit(&r);
+    profile_deinit(&s.p);
+}
+
+static void a_metric_counts_only_its_own_samples(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_open(&s);
+    MetricId faults =
+        profile_add_metric(&s.p, STR("page-faults"), STR(""), METRIC_SUM, STR("page-faults"));
+    sketch_add(&s, "main;a", 100);
+    sketch_add(&s, "main;b", 0);
+    profile_sample_set(&s.p, 1, faults, 3);
+    Report r = report_of(&s, by(BY_FUNCTION));
+    assert_int_equal(r.weights.samples, 1);
+    assert_null(row_of(&r, &r.rows, "b"));
+    report_deinit(&r);
+
+    ReportRequest request = by(BY_FUNCTION);
+    Error err = {0};
+    assert_true(metric_find(&s.p, STR("page-faults"), &request.selection.metric, &err));
+    r = report_of(&s, request);
+    assert_int_equal(r.weights.samples, 1);
+    expect_row(&r, &r.rows, "b", 3, 3);
+    assert_true(str_equal(report_metric_name(&r), STR("page-faults")));
+    report_deinit(&r);
+    assert_false(metric_find(&s.p, STR("branches"), &request.selection.metric, &err));
+    assert_non_null(strstr(err.hint, "page-faults"));
+    sketch_close(&s);
+}
+
+static void filters_choose_stacks_times_and_threads(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_open(&s);
+    ThreadId worker =
+        profile_add_thread(&s.p, (ProcessId){0}, 101, profile_str(&s.p, STR("worker")), 0);
+    sketch_sample(&s, s.main_thread, 0, "main;a;b", 1);
+    sketch_sample(&s, s.main_thread, 10, "main;c;=b", 2);
+    sketch_sample(&s, worker, 20, "start;b", 4);
+    sketch_sample(&s, worker, TIME_NONE, "start;c", 8);
+
+    ReportRequest request = by(BY_FUNCTION);
+    request.selection.focus = "^b$";
+    Report r = report_of(&s, request);
+    assert_int_equal(r.weights.value, 7);
+    assert_int_equal(r.weights.samples_outside, 1);
+    report_deinit(&r);
+
+    request.selection.ignore = "^c|^a";
+    r = report_of(&s, request);
+    assert_int_equal(r.weights.value, 4);
+    report_deinit(&r);
+
+    request = by(BY_FUNCTION);
+    request.selection.from_ns = 5;
+    request.selection.to_ns = 20;
+    r = report_of(&s, request);
+    assert_int_equal(r.weights.value, 2);
+    report_deinit(&r);
+
+    request = by(BY_FUNCTION);
+    Str name = STR("worker");
+    StrVec comms = {.at = &name, .len = 1};
+    request.selection.comms = &comms;
+    r = report_of(&s, request);
+    assert_int_equal(r.weights.value, 12);
+    report_deinit(&r);
+
+    request = by(BY_FUNCTION);
+    request.group = GROUP_THREAD;
+    r = report_of(&s, request);
+    assert_int_equal(r.rows.len, 2);
+    expect_row(&r, &r.rows, "worker 101", 12, 12);
+    expect_row(&r, &r.rows, "prog 100", 3, 3);
+    report_deinit(&r);
+
+    request.selection.focus = "(";
+    Error err = {0};
+    assert_false(report_init(&r, &s.p, &request, &err));
+    assert_int_equal(err.kind, ERROR_USAGE);
+    report_deinit(&r);
+    sketch_close(&s);
+}
+
+static void groups_are_the_first_level_of_a_tree(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_open(&s);
+    ThreadId worker =
+        profile_add_thread(&s.p, (ProcessId){0}, 101, profile_str(&s.p, STR("worker")), 0);
+    sketch_sample(&s, s.main_thread, 0, "main;a", 1);
+    sketch_sample(&s, worker, 1, "main;a", 2);
+    sketch_sample(&s, s.main_thread, 2, "main;a", 4);
+    Weights w;
+    Selection all;
+    selection_init(&all);
+    Error err = {0};
+    assert_true(weights_init(&w, &s.p, &all, GROUP_COMM, &err));
+    assert_int_equal(w.groups.len, 2);
+    assert_int_equal(w.rows.len, 2);
+    Keys keys;
+    keys_init(&keys, &s.p, BY_FUNCTION);
+    CallTree tree;
+    call_tree_init(&tree, &w, &keys);
+    // all, prog, main, a, worker, main, a
+    assert_int_equal(tree.nodes.len, 7);
+    assert_int_equal(tree.nodes.at[0].total, 7);
+    call_tree_sort(&tree);
+    StrBuf name = {0};
+    call_tree_add_name(&tree, tree.nodes.at[0].first_child, &name);
+    assert_true(str_equal(strbuf_str(&name), STR("prog")));
+    strbuf_deinit(&name);
+    call_tree_deinit(&tree);
+    keys_deinit(&keys);
+    weights_deinit(&w);
+    sketch_close(&s);
+}
+
+static void an_inverted_tree_starts_at_what_ran(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_open(&s);
+    sketch_add(&s, "main;a;b", 10);
+    sketch_add(&s, "main;c;b", 5);
+    sketch_add(&s, "main;c", 1);
+    Report r = report_of(&s, by(BY_FUNCTION));
+    CallTree t;
+    call_tree_invert(&t, &r.tree, 1, 100);
+    call_tree_sort(&t);
+    const CallNode *nodes = t.nodes.at;
+    assert_int_equal(nodes[0].total, 16);
+    const CallNode *b = &nodes[nodes[0].first_child];
+    assert_int_equal(b->total, 15);
+    const CallNode *a = &nodes[b->first_child];
+    assert_int_equal(a->total, 10);
+    assert_int_equal(nodes[a->first_child].total, 10);
+    assert_int_equal(nodes[a->first_child].self, 10);
+    assert_int_equal(nodes[a->next].total, 5);
+    assert_int_equal(t.dropped_nodes, 0);
+    call_tree_deinit(&t);
+    call_tree_invert(&t, &r.tree, 6, 100);
+    assert_int_equal(t.nodes.len, 4); // all, b, a, main
+    assert_int_equal(t.dropped_nodes, 2);
+    call_tree_deinit(&t);
+    call_tree_invert(&t, &r.tree, 1, 1);
+    assert_int_equal(t.nodes.len, 3); // all, b, c
+    call_tree_deinit(&t);
+    report_deinit(&r);
+    sketch_close(&s);
+}
+
+static void lines_and_modules_are_keys_too(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_open(&s);
+    sketch_add(&s, "main:12;a:20", 3);
+    sketch_add(&s, "main:12;a:21", 4);
+    sketch_add(&s, "main:12;?libx", 2);
+    sketch_add(&s, "main:12;k!sys_read", 1);
+    Report r = report_of(&s, by(BY_LINE));
+    expect_row(&r, &r.rows, "/src/main.c:12", 0, 10);
+    expect_row(&r, &r.rows, "/src/a.c:21", 4, 4);
+    expect_row(&r, &r.rows, "[unknown in libx.so]", 2, 2);
+    expect_row(&r, &r.rows, "sys_read", 1, 1);
+    assert_float_equal(r.truth.kernel_percent, 10.0, 1e-9);
+    assert_float_equal(r.truth.unnamed_percent, 20.0, 1e-9);
+    report_deinit(&r);
+    r = report_of(&s, by(BY_MODULE));
+    expect_row(&r, &r.rows, "/bin/prog", 7, 10);
+    expect_row(&r, &r.rows, "[kernel]", 1, 1);
+    assert_int_equal(r.tree.nodes.len, 4); // main;a is one node: one module
+    report_deinit(&r);
+    sketch_close(&s);
+}
+
+static void huge_values_do_not_overflow(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_open(&s);
+    sketch_add(&s, "main;a", INT64_MAX);
+    sketch_add(&s, "main;b", INT64_MAX);
+    sketch_add(&s, "main;c", -5);
+    Report r = report_of(&s, by(BY_FUNCTION));
+    assert_true(r.weights.clamped);
+    assert_true(r.weights.value <= INT64_MAX);
+    assert_null(row_of(&r, &r.rows, "c"));
+    report_deinit(&r);
+    sketch_close(&s);
+}
+
+static void a_share_carries_its_interval(void **state)
+{
+    (void)state;
+    // Reference values: R, binom::binom.wilson(10, 100) and (0, 10).
+    ShareInterval i = share_interval(10, 100);
+    assert_float_equal(i.low, 0.05522914, 1e-7);
+    assert_float_equal(i.high, 0.1743657, 1e-7);
+    i = share_interval(0, 10);
+    assert_float_equal(i.low, 0, 1e-12);
+    assert_float_equal(i.high, 0.2775328, 1e-7);
+    i = share_interval(0, 0);
+    assert_float_equal(i.high, 1, 1e-12);
+}
+
+static void a_function_is_found_by_what_users_type(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_open(&s);
+    profile_init(&s.p);
+    s.time = profile_add_metric(&s.p, STR("t"), STR("ns"), METRIC_SUM, STR(""));
+    ProcessId process = profile_add_process(&s.p, 1, 0, (StrId){0}, 0);
+    ThreadId thread = profile_add_thread(&s.p, process, 1, (StrId){0}, 0);
+    const char *const names[] = {"ns::Map<int>::find(int) const", "ns::Map<char>::find(char) const",
+                                 "find"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        Str name = str_from_c(names[i]);
+        FrameId f =
+            profile_named_frame(&s.p, (ModuleId){0}, i,
+                                profile_function(&s.p, name, name, STR(""), 0), (StrId){0}, 0, 0);
+        size_t at = profile_add_sample(&s.p, 0, thread, profile_stack(&s.p, (StackId){0}, f), 0);
+        profile_sample_set(&s.p, at, s.time, (int64_t)i + 1);
+    }
+    Report r = report_of(&s, by(BY_FUNCTION));
+    uint32_t key;
+    size_t others;
+    Error err = {0};
+    assert_true(report_find_function(&r, STR("find"), &key, &others, &err));
+    assert_int_equal(key, row_of(&r, &r.rows, "find")->key);
+    assert_int_equal(others, 0);
+    assert_true(report_find_function(&r, STR("Map::find"), &key, &others, &err));
+    assert_int_equal(key, row_of(&r, &r.rows, names[1])->key);
+    assert_int_equal(others, 1);
+    assert_true(report_find_function(&r, STR("Map<int>"), &key, &others, &err));
+    assert_int_equal(key, row_of(&r, &r.rows, names[0])->key);
+    assert_false(report_find_function(&r, STR("nothing"), &key, &others, &err));
+    report_deinit(&r);
+    sketch_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(self_and_total_add_up),
+        cmocka_unit_test(recursion_counts_once_a_stack),
+        cmocka_unit_test(inlined_calls_are_functions_of_their_own),
+        cmocka_unit_test(cut_stacks_are_counted_by_reason),
+        cmocka_unit_test(an_empty_profile_gives_empty_tables),
+        cmocka_unit_test(a_metric_counts_only_its_own_samples),
+        cmocka_unit_test(filters_choose_stacks_times_and_threads),
+        cmocka_unit_test(groups_are_the_first_level_of_a_tree),
+        cmocka_unit_test(an_inverted_tree_starts_at_what_ran),
+        cmocka_unit_test(lines_and_modules_are_keys_too),
+        cmocka_unit_test(huge_values_do_not_overflow),
+        cmocka_unit_test(a_share_carries_its_interval),
+        cmocka_unit_test(a_function_is_found_by_what_users_type),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
