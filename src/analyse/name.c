@@ -120,7 +120,7 @@ static void add_no_args(StrBuf *out, Str s, bool drop_templates)
                 end = i + strlen("(anonymous namespace)");
                 strbuf_add(out, str_slice(s, i, end));
                 i = end;
-            } else if (str_ends_with(str_over(out->ptr + start, out->len - start),
+            } else if (str_ends_with(str_slice(strbuf_str(out), start, out->len),
                                      STR("decltype"))) {
                 i = group_end(s, i);
             } else {

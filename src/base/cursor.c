@@ -106,8 +106,8 @@ Str cursor_c_str(Cursor *c)
 {
     if (!cursor_ok(c))
         return (Str){0};
-    const uint8_t *start = c->data.ptr + c->at;
-    const uint8_t *nul = cursor_left(c) ? memchr(start, 0, cursor_left(c)) : NULL;
+    const uint8_t *start = cursor_left(c) ? c->data.ptr + c->at : NULL;
+    const uint8_t *nul = start ? memchr(start, 0, cursor_left(c)) : NULL;
     if (!nul) {
         cursor_fail(c, "text without an end");
         return (Str){0};

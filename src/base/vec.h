@@ -51,7 +51,7 @@ void *vec_make_room(Arena *arena, void *at, size_t len, size_t *cap, size_t more
         if (vec_n_)                                                                                \
             memset((v)->at + (v)->len, 0, vec_n_ * sizeof((v)->at[0]));                            \
         (v)->len += vec_n_;                                                                        \
-        (v)->at + ((v)->len - vec_n_);                                                             \
+        vec_n_ ? (v)->at + ((v)->len - vec_n_) : (v)->at;                                          \
     })
 
 #define vec_last(v) ((v)->at[(v)->len - 1])

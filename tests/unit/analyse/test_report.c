@@ -380,6 +380,7 @@ static void a_function_is_found_by_what_users_type(void **state)
     (void)state;
     Sketch s;
     sketch_open(&s);
+    profile_deinit(&s.p); // names of its own
     profile_init(&s.p);
     s.time = profile_add_metric(&s.p, STR("t"), STR("ns"), METRIC_SUM, STR(""));
     ProcessId process = profile_add_process(&s.p, 1, 0, (StrId){0}, 0);
