@@ -61,7 +61,10 @@ enum {
     FRAME_CUT = 1 << 2,
     // The address is exact (a sample's own pc, a frame a signal interrupted); without it the
     // address is that of the call, i.e. the return address - 1.
-    FRAME_EXACT = 1 << 3
+    FRAME_EXACT = 1 << 3,
+    // A call that was inlined into the frame below it in the stack. Only imports
+    // that have inlined calls as stack entries set it; elsewhere `inlined_in` says so.
+    FRAME_INLINED = 1 << 4
 };
 
 // Why an incomplete stack is incomplete. Part of the file format: never renumber.

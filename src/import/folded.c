@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folded stacks -> Profile: "root;caller;leaf 12", one stack a line.
+// Reference: github.com/brendangregg/FlameGraph, README "Fold stacks".
+
+#include "import/import.h"
+
+#include "import/line_frames_internal.h"
+#include "model/facts.h"
+
+// Suffixes that say what kind of frame a name is.
+static Str without_annotation(Str name, uint8_t *flags)
+{
+    if (str_ends_with(name, STR("_[k]")))
+        *flags = FRAME_KERNEL;
+    else if (str_ends_with(name, STR("_[i]")))
+        *flags = FRAME_INLINED;
+    else if (!str_ends_with(name, STR("_[j]")))
+        return name;
+    return str_slice(name, 0, name.len - 4);
+}
+
+static FrameId frame_of(Profile *p, LineFrames *frames, Str name)
+{
+    uint64_t hash = str_hash(name);
+    FrameId frame;
+    if (line_frames_find(frames, name, hash, &frame))
+        return frame;
+    uint8_t flags = 0;
+    Str plain = without_annotation(name, &flags);
+    FunctionId function = profile_function(p, plain, plain, STR(""), 0);
+    frame = profile_named_frame(p, (ModuleId){0}, 0, function, (StrId){0}, 0, flags);
+    line_frames_add(frames, name, hash, frame);
+    return frame;
+}
+
+// The count is the last word; what stands before it is the stack, which may
+// hold spaces.
+static bool split_count(Str line, Str *stack, uint64_t *count)
+{
+    line = str_trim(line);
+    size_t space = str_find_last_char(line, ' ');
+    if (space == SIZE_MAX || space == 0)
+        return false;
+    Str digits = str_slice(line, space + 1, line.len);
+    size_t dot = str_find_char(digits, '.'); // some writers print 12.0
+    if (dot != SIZE_MAX && dot > 0)
+        digits.len = dot;
+    *stack = str_trim(str_slice(line, 0, space));
+    return stack->len && str_parse_u64(digits, 10, count) && *count <= INT64_MAX;
+}
+
+static StackId stack_of(Profile *p, LineFrames *frames, Str text)
+{
+    StackId stack = {0};
+    Str name;
+    while (str_next_part(&text, ';', &name))
+        stack = profile_stack(p, stack, frame_of(p, frames, name));
+    return stack;
+}
+
+bool import_folded(Bytes file, Profile *p, Error *err)
+{
+    profile_init(p);
+    profile_set_fact(p, STR(FACT_COLLECTOR), STR("import folded"));
+    MetricId metric = profile_add_metric(p, STR("samples"), STR(""), METRIC_SUM, STR(""));
+    ProcessId process = profile_add_process(p, 0, 0, (StrId){0}, TIME_NONE);
+    ThreadId thread = profile_add_thread(p, process, 0, (StrId){0}, TIME_NONE);
+    LineFrames frames = {0};
+    Str rest = str_from_bytes(file);
+    Str line;
+    uint64_t odd_lines = 0;
+    while (str_next_line(&rest, &line)) {
+        Str text;
+        uint64_t count;
+        if (!split_count(line, &text, &count)) {
+            odd_lines += line.len != 0 && line.ptr[0] != '#';
+            continue;
+        }
+        size_t row =
+            profile_add_sample(p, TIME_NONE, thread, stack_of(p, &frames, text), SAMPLE_CPU_NONE);
+        profile_sample_set(p, row, metric, (int64_t)count);
+    }
+    line_frames_deinit(&frames);
+    if (p->samples.stack.len == 0) {
+        profile_deinit(p);
+        return error_set(err, ERROR_FORMAT, "no folded stack in %zu bytes", file.len);
+    }
+    if (odd_lines)
+        profile_note(p, NOTE_WARNING, STR("odd-lines"),
+                     "%llu lines are no folded stacks and were left out",
+                     (unsigned long long)odd_lines);
+    return true;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text importers meet the same frame text over and over: this remembers which
+// frame a text stands for, so that each is parsed once.
+
+#ifndef IMPORT_LINE_FRAMES_INTERNAL_H
+#define IMPORT_LINE_FRAMES_INTERNAL_H
+
+#include "model/profile.h"
+
+typedef struct LineFrame {
+    Str text; // borrowed from the file
+    FrameId frame;
+} LineFrame;
+
+typedef struct LineFrames {
+    Vec(LineFrame) rows; // the heap's
+    Table table;
+} LineFrames;
+
+static inline void line_frames_deinit(LineFrames *l)
+{
+    vec_free(&l->rows);
+    table_deinit(&l->table);
+}
+
+static inline bool line_frames_find(const LineFrames *l, Str text, uint64_t hash, FrameId *ret)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&l->table, hash); table_next(&l->table, &p, &row);) {
+        if (str_equal(l->rows.at[row].text, text)) {
+            *ret = l->rows.at[row].frame;
+            return true;
+        }
+    }
+    return false;
+}
+
+static inline void line_frames_add(LineFrames *l, Str text, uint64_t hash, FrameId frame)
+{
+    LineFrame row = {text, frame};
+    table_insert(&l->table, hash, (uint32_t)l->rows.len);
+    vec_push(NULL, &l->rows, row);
+}
+
+#endif // IMPORT_LINE_FRAMES_INTERNAL_H
