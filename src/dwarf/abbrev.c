@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Abbreviations: decoded once into attribute lists, and into skip programs that
+// take the walk over a DIE without looking at its attributes one by one.
+// Format: DWARF 5 §7.5.3.
+
+#include "dwarf/dwarf_internal.h"
+
+#include <stdlib.h>
+
+typedef struct Builder {
+    Vec(Abbrev) abbrevs;
+    Vec(AbbrevAttr) attrs;
+    Vec(SkipOp) ops;
+} Builder;
+
+static uint8_t kind_of(uint16_t tag)
+{
+    switch (tag) {
+    case DW_TAG_subprogram:
+        return ABBREV_SUBPROGRAM;
+    case DW_TAG_inlined_subroutine:
+        return ABBREV_INLINED;
+    case DW_TAG_array_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_string_type:
+    case DW_TAG_subroutine_type:
+    case DW_TAG_call_site:
+    case DW_TAG_GNU_call_site:
+        return ABBREV_LEAF;
+    default:
+        return ABBREV_PLAIN;
+    }
+}
+
+static bool is_number_form(uint16_t form)
+{
+    return form == DW_FORM_data1 || form == DW_FORM_data2 || form == DW_FORM_data4 ||
+           form == DW_FORM_data8;
+}
+
+static bool is_unit_ref_form(uint16_t form)
+{
+    return form == DW_FORM_ref1 || form == DW_FORM_ref2 || form == DW_FORM_ref4 ||
+           form == DW_FORM_ref8;
+}
+
+// Notes where an attribute stands that the walk reads. `at` is UINT16_MAX when
+// a value of varying size precedes it.
+static void note_position(Abbrev *a, const AbbrevAttr *attr, uint16_t at, int size)
+{
+    switch (attr->name) {
+    case DW_AT_sibling:
+        if (is_unit_ref_form(attr->form)) {
+            a->sibling_at = at;
+            a->sibling_size = (uint8_t)size;
+        }
+        break;
+    case DW_AT_low_pc:
+        a->has_pc = true;
+        if (attr->form == DW_FORM_addr)
+            a->low_at = at;
+        break;
+    case DW_AT_high_pc:
+        if (is_number_form(attr->form)) {
+            a->high_at = at;
+            a->high_size = (uint8_t)size;
+        }
+        break;
+    case DW_AT_ranges:
+        a->has_pc = true;
+        a->pc_is_fixed = false;
+        break;
+    default:
+        break;
+    }
+}
+
+static void finish(Abbrev *a, const Builder *b)
+{
+    a->attr_count = (uint32_t)(b->attrs.len - a->attr);
+    a->op_count = (uint32_t)(b->ops.len - a->op);
+    a->pc_is_fixed = a->pc_is_fixed && a->low_at != UINT16_MAX && a->high_at != UINT16_MAX;
+    // A declaration's members have no code: class bodies are mostly these.
+    if (a->kind == ABBREV_SUBPROGRAM && !a->has_pc)
+        for (uint32_t i = 0; i < a->attr_count; i++)
+            if (b->attrs.at[a->attr + i].name == DW_AT_declaration)
+                a->kind = ABBREV_LEAF;
+}
+
+// Reads the attribute list of one abbreviation.
+static void parse_attrs(Cursor *c, FormSizes sizes, Builder *b, Abbrev *a)
+{
+    uint32_t fixed = 0;
+    bool is_prefix = true;
+    while (cursor_ok(c)) {
+        uint64_t name = cursor_uleb(c);
+        uint64_t form = cursor_uleb(c);
+        AbbrevAttr attr = {(uint16_t)MIN(name, (uint64_t)UINT16_MAX), (uint16_t)form, 0};
+        if (form == DW_FORM_implicit_const)
+            attr.implicit = cursor_sleb(c);
+        if (name == 0 && form == 0)
+            break;
+        int size = form_size(sizes, form);
+        if (size == -2) {
+            a->kind = ABBREV_BAD;
+            continue;
+        }
+        uint16_t at = is_prefix && fixed < UINT16_MAX ? (uint16_t)fixed : UINT16_MAX;
+        note_position(a, &attr, at, size);
+        vec_push(NULL, &b->attrs, attr);
+        if (size >= 0) {
+            fixed += (uint32_t)size;
+            continue;
+        }
+        vec_push(NULL, &b->ops, (SkipOp){fixed, attr.form});
+        fixed = 0;
+        is_prefix = false;
+    }
+    a->fixed = fixed;
+    if (a->kind != ABBREV_BAD)
+        finish(a, b);
+}
+
+static bool parse_one(Cursor *c, FormSizes sizes, Builder *b)
+{
+    Abbrev a = {.low_at = UINT16_MAX, .high_at = UINT16_MAX, .sibling_at = UINT16_MAX};
+    a.code = cursor_uleb(c);
+    if (a.code == 0)
+        return false;
+    uint64_t tag = cursor_uleb(c);
+    a.tag = (uint16_t)MIN(tag, (uint64_t)UINT16_MAX);
+    a.kind = kind_of(a.tag);
+    a.has_children = cursor_u8(c) != 0;
+    a.pc_is_fixed = true;
+    a.attr = (uint32_t)b->attrs.len;
+    a.op = (uint32_t)b->ops.len;
+    parse_attrs(c, sizes, b, &a);
+    if (!cursor_ok(c))
+        return false;
+    vec_push(NULL, &b->abbrevs, a);
+    return true;
+}
+
+static int by_code(const void *left, const void *right)
+{
+    const Abbrev *a = left;
+    const Abbrev *b = right;
+    return a->code < b->code ? -1 : a->code > b->code;
+}
+
+static AbbrevTable *table_from(Arena *arena, const Builder *b)
+{
+    AbbrevTable *t = arena_new(arena, AbbrevTable);
+    t->count = b->abbrevs.len;
+    t->abbrevs = arena_array(arena, Abbrev, t->count);
+    t->attrs = arena_array(arena, AbbrevAttr, b->attrs.len);
+    t->ops = arena_array(arena, SkipOp, b->ops.len);
+    bytes_copy(t->abbrevs, bytes_over(b->abbrevs.at, t->count * sizeof(Abbrev)));
+    bytes_copy(t->attrs, bytes_over(b->attrs.at, b->attrs.len * sizeof(AbbrevAttr)));
+    bytes_copy(t->ops, bytes_over(b->ops.at, b->ops.len * sizeof(SkipOp)));
+    bool ascending = true;
+    for (size_t i = 1; i < t->count; i++)
+        ascending &= t->abbrevs[i - 1].code < t->abbrevs[i].code;
+    if (!ascending)
+        qsort(t->abbrevs, t->count, sizeof(Abbrev), by_code);
+    t->is_dense = true;
+    for (size_t i = 0; i < t->count; i++)
+        t->is_dense &= t->abbrevs[i].code == i + 1;
+    return t;
+}
+
+static AbbrevTable *table_parse(Unit *u)
+{
+    Set *set = u->set;
+    Cursor c = section_cursor(set, set->s.abbrev, ".debug_abbrev");
+    cursor_seek(&c, u->abbrev_offset);
+    if (!cursor_more(&c)) {
+        unit_damaged(u, "abbreviations lie outside of .debug_abbrev", u->offset);
+        return NULL;
+    }
+    c.data.len = MIN(c.data.len, c.at + set->abbrev_budget);
+    size_t start = c.at;
+    Builder b = {0};
+    while (parse_one(&c, unit_sizes(u), &b)) {
+    }
+    set->abbrev_budget -= c.at - start;
+    AbbrevTable *t = table_from(&set->file->arena, &b);
+    vec_free(&b.abbrevs);
+    vec_free(&b.attrs);
+    vec_free(&b.ops);
+    if (!cursor_ok(&c))
+        unit_damaged(u, "abbreviations are cut short", u->offset);
+    return t;
+}
+
+const AbbrevTable *abbrevs_of(Unit *u)
+{
+    if (u->abbrevs)
+        return u->abbrevs;
+    Set *set = u->set;
+    uint32_t key = u->addr_size | (uint32_t)u->offset_size << 8 | (u->version == 2 ? 1u << 16 : 0);
+    uint64_t hash = hash_pair(u->abbrev_offset, key);
+    uint32_t row;
+    for (TableProbe p = table_probe(&set->abbrev_table, hash);
+         table_next(&set->abbrev_table, &p, &row);) {
+        AbbrevTable *t = set->abbrev_tables.at[row];
+        if (t->offset == u->abbrev_offset && t->key == key)
+            return u->abbrevs = t;
+    }
+    AbbrevTable *t = table_parse(u);
+    if (!t)
+        return NULL;
+    t->offset = u->abbrev_offset;
+    t->key = key;
+    table_insert(&set->abbrev_table, hash, (uint32_t)set->abbrev_tables.len);
+    vec_push(&set->file->arena, &set->abbrev_tables, t);
+    return u->abbrevs = t;
+}
+
+const Abbrev *abbrev_find_slow(const AbbrevTable *t, uint64_t code)
+{
+    Abbrev key = {.code = code};
+    return bsearch(&key, t->abbrevs, t->count, sizeof(Abbrev), by_code);
+}

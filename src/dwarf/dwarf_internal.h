@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of this folder share. The order of work:
+//   units.c    headers and unit DIEs -> Unit, address index (on opening)
+//   abbrev.c   abbreviations -> attribute lists and skip programs
+//   forms.c    one attribute value -> number, text, address or reference
+//   ranges.c   range lists; overlapping ranges -> disjoint segments
+//   tree.c     a unit's DIEs -> nodes and segments (on the first hit)
+//   lines.c    line table headers, paths, rows
+//   names.c    node -> names and call site, along origin chains
+//   split.c    .dwo and .dwp
+//   lookup.c   the public questions
+
+#ifndef DWARF_INTERNAL_H
+#define DWARF_INTERNAL_H
+
+#include "base/cursor.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "dwarf/constants.h"
+#include "dwarf/dwarf.h"
+
+enum {
+    NONE = UINT32_MAX,    // no node, no unit, no position
+    ORIGIN_HOPS_MAX = 16, // abstract_origin and specification; compilers need 3
+    TEXT_MAX = 1 << 20,   // longest name or path looked for
+};
+
+typedef struct Set Set;
+typedef struct Unit Unit;
+typedef struct Lines Lines;
+
+// ---- Abbreviations ---------------------------------------------------------
+typedef struct AbbrevAttr {
+    uint16_t name;
+    uint16_t form;
+    int64_t implicit; // the value itself, for DW_FORM_implicit_const
+} AbbrevAttr;
+
+// One step of skipping a DIE: pass over `fixed` bytes, then over one value
+// whose length is written in it.
+typedef struct SkipOp {
+    uint32_t fixed;
+    uint16_t form;
+} SkipOp;
+
+typedef enum AbbrevKind {
+    ABBREV_PLAIN, // may have code below it
+    ABBREV_LEAF,  // nothing below it has code: jump to its sibling if it says where
+    ABBREV_INLINED,
+    ABBREV_SUBPROGRAM,
+    ABBREV_BAD, // a form that is not known: DIEs of it cannot be passed over
+} AbbrevKind;
+
+typedef struct Abbrev {
+    uint64_t code;
+    uint32_t attr, attr_count; // in AbbrevTable.attrs
+    uint32_t op, op_count;     // in AbbrevTable.ops
+    uint32_t fixed;            // bytes behind the last op (all, when there is no op)
+    uint16_t tag;
+    uint8_t kind; // AbbrevKind
+    bool has_children;
+    bool has_pc; // low_pc or ranges
+    // Where the attributes that the walk needs stand, counted from the first
+    // attribute, when only fixed-size values precede them; else UINT16_MAX.
+    uint16_t low_at, high_at, sibling_at;
+    uint8_t high_size, sibling_size; // bytes; 0: not usable that way
+    bool pc_is_fixed;                // low_at and high_at are all there is to read
+} Abbrev;
+
+typedef struct AbbrevTable {
+    Abbrev *abbrevs; // ascending code
+    size_t count;
+    bool is_dense; // abbrevs[i].code == i + 1
+    AbbrevAttr *attrs;
+    SkipOp *ops;
+    uint64_t offset;
+    uint32_t key; // of the unit's sizes, which the skip programs depend on
+} AbbrevTable;
+
+// The unit's table, decoded on first use; NULL when it is broken.
+const AbbrevTable *abbrevs_of(Unit *u);
+const Abbrev *abbrev_find_slow(const AbbrevTable *t, uint64_t code);
+
+static inline const Abbrev *abbrev_find(const AbbrevTable *t, uint64_t code)
+{
+    if (LIKELY(t->is_dense))
+        return code - 1 < t->count ? &t->abbrevs[code - 1] : NULL;
+    return abbrev_find_slow(t, code);
+}
+
+// ---- Ranges and segments ---------------------------------------------------
+typedef struct Range {
+    uint64_t low;
+    uint64_t high; // exclusive, > low
+    uint32_t id;
+} Range;
+
+typedef Vec(Range) RangeVec;
+
+// Disjoint: segment i holds from start[i] to start[i + 1].
+typedef struct Segments {
+    uint64_t *start;
+    uint32_t *id; // NONE: nothing there
+    size_t len;
+} Segments;
+
+// Where ranges overlap the highest id wins. Sorts `ranges` in place by `low`,
+// keeping the order of equals.
+Segments segments_from_ranges(Arena *arena, RangeVec *ranges);
+// The id at an address, or NONE.
+uint32_t segments_find(const Segments *s, uint64_t address);
+
+// ---- Units -----------------------------------------------------------------
+typedef enum UnitState { UNIT_FRESH, UNIT_DECODED, UNIT_FAILED } UnitState;
+
+// A subprogram or an inlined copy that has code, or that encloses one.
+typedef struct Node {
+    uint32_t die;    // offset from the unit's start
+    uint32_t parent; // what it is inlined into; NONE for a subprogram
+    uint32_t site;   // in Unit.sites, + 1; 0: not asked for yet
+} Node;
+
+// What a node's DIE says, read when a look-up first meets it.
+typedef struct Site {
+    uint32_t origin; // in DwarfFile.origins
+    uint32_t call_file;
+    uint32_t call_line;
+    uint32_t call_column;
+    uint64_t low;
+    bool is_inlined;
+} Site;
+
+struct Unit {
+    Set *set;
+    Bytes section;   // .debug_info or .debug_types, whole
+    uint64_t offset; // of the header in it
+    uint64_t end;    // behind the last DIE
+    uint64_t die;    // of the first DIE
+    uint64_t abbrev_offset;
+    uint64_t id;       // type signature or dwo_id
+    uint64_t type_die; // type units: of the type, from `offset`
+    uint32_t number;   // among the file's units; NONE outside of the main file
+    uint8_t version;
+    uint8_t unit_type; // DW_UT_*
+    uint8_t addr_size;
+    uint8_t offset_size;
+    bool is_damaged;
+    bool has_code;     // by its own ranges or .debug_aranges
+    bool has_lines;    // stmt_list is there
+    bool is_root_read; // what follows is known
+    bool is_split_sought;
+    uint8_t state; // UnitState of the tree
+    uint16_t tag;
+    uint16_t language;
+    // From the unit DIE.
+    uint64_t stmt_list;
+    uint64_t low_pc; // base of its range lists
+    uint64_t str_offsets_base;
+    uint64_t addr_base;
+    uint64_t rnglists_base;
+    uint64_t ranges_base; // GNU split DWARF 4: for the ranges in the .dwo
+    Str name, comp_dir, producer, dwo_name;
+    Unit *skeleton; // of a split unit: whose addresses and lines are used
+    Unit *split;    // of a skeleton, once found
+    const AbbrevTable *abbrevs;
+    Lines *lines;
+    // From the tree.
+    Node *nodes;
+    size_t node_count;
+    Segments segments;
+    Vec(Site) sites;
+    DwarfFunctions functions;
+    bool has_functions_listed;
+};
+
+typedef Vec(Unit *) UnitVec;
+
+// The sections of one file and what was decoded of them.
+struct Set {
+    DwarfFile *file;
+    DwarfSections s;
+    DwarfSections *package; // of a unit out of a .dwp: all of it; else NULL
+    UnitVec units;          // of .debug_info, by offset
+    UnitVec types;          // of .debug_types
+    bool is_indexed;
+    Set *alt;
+    Vec(AbbrevTable *) abbrev_tables;
+    Table abbrev_table; // offset and sizes -> abbrev_tables
+    Vec(Lines *) lines;
+    Table line_table; // offset and directory -> lines
+    Table type_table; // signature -> units, then types (behind them)
+    bool are_types_indexed;
+    // How many bytes may still be decoded. Tables of honest files do not
+    // overlap; hostile ones would have the same bytes read again and again.
+    uint64_t abbrev_budget, line_budget, range_budget;
+};
+
+typedef struct Origin {
+    Str name, linkage_name, decl_file;
+    uint32_t decl_line;
+} Origin;
+
+struct DwarfFile {
+    Arena arena;
+    Set main;
+    bool has_hooks;
+    DwarfHooks hooks;
+    Segments index;       // address -> unit number
+    bool is_index_forced; // all units were decoded, as none states ranges
+    Vec(Origin) origins;
+    U64Vec origin_dies; // address of the DIE in memory
+    Table origin_table; // origin_dies -> row
+    Vec(Set *) sets;    // alt, .dwo files
+    DwarfStats stats;
+    RangeVec scratch_ranges; // heap
+};
+
+// Counts the unit as damaged, once, and keeps the first reason.
+void unit_damaged(Unit *u, const char *why, uint64_t offset) COLD;
+
+void set_init(Set *set, DwarfFile *f, const DwarfSections *sections);
+void set_deinit(Set *set);
+// Reads all unit headers; does nothing the second time.
+void set_index(Set *set);
+Set *set_alt(Set *set); // NULL when there is none
+// The unit that holds an offset of .debug_info, or NULL.
+Unit *set_unit_at(Set *set, uint64_t offset);
+Unit *set_type_unit(Set *set, uint64_t signature);
+// Reads the unit DIE, once.
+void unit_read_root(Unit *u);
+// Decodes the tree, once.
+void unit_decode(Unit *u);
+// The unit that has the functions: a skeleton's split one when it can be had.
+Unit *unit_tree(Unit *u);
+
+// ---- Values ----------------------------------------------------------------
+typedef enum ValueKind {
+    VALUE_NONE, // also for what no question here needs
+    VALUE_UINT,
+    VALUE_ADDR,
+    VALUE_ADDRX,
+    VALUE_SEC_OFFSET,
+    VALUE_RNGLISTX,
+    VALUE_TEXT, // inline
+    VALUE_STRP,
+    VALUE_LINE_STRP,
+    VALUE_STRX,
+    VALUE_STRP_ALT,
+    VALUE_REF, // from the unit's start
+    VALUE_REF_ADDR,
+    VALUE_REF_ALT,
+    VALUE_REF_SIG8,
+} ValueKind;
+
+typedef struct Value {
+    ValueKind kind;
+    uint64_t u;
+    Str text;
+} Value;
+
+// Sizes that forms depend on, apart from a unit: line tables have their own.
+typedef struct FormSizes {
+    uint8_t version, addr_size, offset_size;
+} FormSizes;
+
+static inline FormSizes unit_sizes(const Unit *u)
+{
+    return (FormSizes){u->version, u->addr_size, u->offset_size};
+}
+
+// Bytes of a form that has one size, else -1. 0 for flags and constants that
+// take no room. -2: not known.
+int form_size(FormSizes sizes, uint64_t form);
+// Passes over a value that has no fixed size. An unknown form fails the cursor.
+void form_skip(Cursor *c, FormSizes sizes, uint64_t form);
+// Passes over and understands it.
+Value form_read(Cursor *c, FormSizes sizes, uint64_t form, int64_t implicit);
+
+Str value_text(Unit *u, Value v);
+bool value_address(Unit *u, Value v, uint64_t *ret);
+// The DIE that a reference leads to.
+bool value_die(Unit *u, Value v, Unit **ret_unit, uint64_t *ret_offset);
+
+static inline Cursor section_cursor(const Set *set, Bytes section, const char *what)
+{
+    Cursor c = cursor_over(section, what);
+    c.big_endian = set->s.big_endian;
+    return c;
+}
+
+// A cursor over the unit's bytes, at a DIE given by its offset in the section.
+Cursor unit_cursor(const Unit *u, uint64_t offset);
+
+// Opens the DIE there: the cursor is left at its first attribute. NULL at a
+// null entry or on damage.
+const Abbrev *die_open(Unit *u, Cursor *c);
+
+// The texts of a section; "" outside of it or without an end.
+Str section_text(Bytes section, uint64_t offset);
+
+// ---- Range lists -----------------------------------------------------------
+// Addresses that linkers give to code they dropped.
+static inline bool is_tombstone(const Unit *u, uint64_t low)
+{
+    uint64_t top = u->addr_size >= 8 ? UINT64_MAX : UINT32_MAX;
+    return low == 0 || low >= top - 1;
+}
+
+// Appends what DW_AT_ranges says (heap vector). False when it is broken; what
+// came before stays.
+bool ranges_read(Unit *u, Value v, uint32_t id, RangeVec *out);
+// The ranges of a DIE from its values of low_pc, high_pc and ranges.
+bool ranges_of_die(Unit *u, Value low, Value high, Value ranges, uint32_t id, RangeVec *out);
+
+// ---- Lines -----------------------------------------------------------------
+// The unit's line table header; NULL when it has none.
+Lines *lines_of(Unit *u);
+// Path of a file of it, "" when the number is not there.
+Str lines_path(Lines *l, uint32_t file);
+// Its rows, decoded on first use.
+DwarfRows lines_rows(Lines *l);
+void lines_deinit(Lines *l);
+// One path from its parts: the last absolute one counts; normalised.
+Str path_join(Arena *arena, Str comp_dir, Str dir, Str name);
+
+// ---- Names -----------------------------------------------------------------
+// The site of a node of a tree unit. The pointer holds until the next call.
+const Site *site_of(Unit *u, uint32_t node);
+// Appends the node's own code ranges, with its number as id (heap vector).
+void node_ranges(Unit *u, uint32_t node, RangeVec *out);
+// Row in DwarfFile.origins for the DIE of a function.
+uint32_t origin_of(Unit *u, uint64_t offset);
+
+// ---- Split DWARF -----------------------------------------------------------
+// The split unit of a skeleton, or NULL.
+Unit *split_find(Unit *skeleton);
+// A type unit of the package by its signature, or NULL.
+Unit *split_type_find(Set *set, uint64_t signature);
+
+#endif // DWARF_INTERNAL_H

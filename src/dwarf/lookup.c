@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The questions that dwarf.h offers, answered from what the other files decode.
+
+#include "dwarf/dwarf_internal.h"
+
+#include <stdlib.h>
+
+// ---- An address ------------------------------------------------------------
+// When no unit states ranges (old or unusual producers), each is decoded and
+// its functions stand for it.
+static void force_index(DwarfFile *f)
+{
+    f->is_index_forced = true;
+    RangeVec all = {0};
+    for (size_t n = 0; n < f->main.units.len; n++) {
+        Unit *tree = unit_tree(f->main.units.at[n]);
+        unit_decode(tree);
+        const Segments *s = &tree->segments;
+        for (size_t i = 0; i + 1 < s->len; i++)
+            if (s->id[i] != NONE)
+                vec_push(NULL, &all, (Range){s->start[i], s->start[i + 1], (uint32_t)n});
+    }
+    f->index = segments_from_ranges(&f->arena, &all);
+    vec_free(&all);
+}
+
+static Unit *unit_at_address(DwarfFile *f, uint64_t address)
+{
+    if (f->index.len == 0 && !f->is_index_forced)
+        force_index(f);
+    uint32_t number = segments_find(&f->index, address);
+    return number == NONE ? NULL : f->main.units.at[number];
+}
+
+// The row that holds the address, or NULL.
+static const DwarfRow *row_at(DwarfRows rows, uint64_t address)
+{
+    size_t low = 0;
+    size_t n = rows.len;
+    while (n > 0) {
+        size_t half = n / 2;
+        bool right = rows.at[low + half].address <= address;
+        low = right ? low + half + 1 : low;
+        n = right ? n - half - 1 : half;
+    }
+    if (low == 0 || (rows.at[low - 1].flags & DWARF_ROW_END))
+        return NULL;
+    return &rows.at[low - 1];
+}
+
+static void set_function(DwarfFrame *frame, const DwarfFile *f, const Site *site)
+{
+    frame->is_inlined = site->is_inlined;
+    frame->low = site->low;
+    if (site->origin == NONE)
+        return;
+    const Origin *o = &f->origins.at[site->origin];
+    frame->name = o->name;
+    frame->linkage_name = o->linkage_name;
+    frame->decl_file = o->decl_file;
+    frame->decl_line = o->decl_line;
+}
+
+// The frames from a node outwards; the first has its line already.
+static void add_chain(Unit *tree, uint32_t node, DwarfFrames *ret)
+{
+    const DwarfFile *f = tree->set->file;
+    Lines *lines = lines_of(tree);
+    for (;;) {
+        const Site *site = site_of(tree, node);
+        set_function(&ret->at[ret->len - 1], f, site);
+        node = tree->nodes[node].parent;
+        if (node == NONE)
+            return;
+        if (ret->len == DWARF_FRAMES_MAX) {
+            ret->is_cut = true;
+            return;
+        }
+        ret->at[ret->len++] = (DwarfFrame){
+            .file = lines ? lines_path(lines, site->call_file) : (Str){0},
+            .line = site->call_line,
+            .column = site->call_column,
+        };
+    }
+}
+
+bool dwarf_lookup(DwarfFile *f, uint64_t address, DwarfFrames *ret)
+{
+    ret->len = 0;
+    ret->is_cut = false;
+    Unit *u = unit_at_address(f, address);
+    if (!u)
+        return false;
+    Unit *tree = unit_tree(u);
+    unit_decode(tree);
+    uint32_t node = segments_find(&tree->segments, address);
+    Lines *lines = lines_of(u);
+    const DwarfRow *row = lines ? row_at(lines_rows(lines), address) : NULL;
+    if (node == NONE && !row)
+        return false;
+    ret->len = 1;
+    ret->at[0] = (DwarfFrame){0};
+    if (row) {
+        ret->at[0].file = lines_path(lines, row->file);
+        ret->at[0].line = row->line;
+        ret->at[0].column = row->column;
+    }
+    if (node != NONE)
+        add_chain(tree, node, ret);
+    return true;
+}
+
+// ---- The units -------------------------------------------------------------
+static Unit *unit_get(DwarfFile *f, size_t unit)
+{
+    assert(unit < f->main.units.len);
+    return f->main.units.at[unit];
+}
+
+size_t dwarf_unit_count(const DwarfFile *f)
+{
+    return f->main.units.len;
+}
+
+void dwarf_unit_info(DwarfFile *f, size_t unit, DwarfUnitInfo *ret)
+{
+    Unit *u = unit_get(f, unit);
+    // A skeleton leaves the name to its other half.
+    const Unit *named = u->name.len ? u : unit_tree(u);
+    *ret = (DwarfUnitInfo){.name = named->name,
+                           .comp_dir = u->comp_dir,
+                           .producer = named->producer,
+                           .path = path_join(&f->arena, u->comp_dir, (Str){0}, named->name),
+                           .language = named->language,
+                           .version = u->version,
+                           .has_code = u->has_code};
+}
+
+DwarfRows dwarf_unit_rows(DwarfFile *f, size_t unit)
+{
+    Lines *l = lines_of(unit_get(f, unit));
+    return l ? lines_rows(l) : (DwarfRows){0};
+}
+
+Str dwarf_unit_file(DwarfFile *f, size_t unit, uint32_t file)
+{
+    Lines *l = lines_of(unit_get(f, unit));
+    return l ? lines_path(l, file) : (Str){0};
+}
+
+static int by_low(const void *left, const void *right)
+{
+    const DwarfFunction *a = left;
+    const DwarfFunction *b = right;
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    return a->high < b->high ? -1 : a->high > b->high;
+}
+
+static DwarfFunctions functions_list(Unit *tree)
+{
+    DwarfFile *f = tree->set->file;
+    RangeVec ranges = {0};
+    for (uint32_t node = 0; node < tree->node_count; node++)
+        if (!site_of(tree, node)->is_inlined)
+            node_ranges(tree, node, &ranges);
+    DwarfFunction *out = arena_array(&f->arena, DwarfFunction, ranges.len);
+    for (size_t i = 0; i < ranges.len; i++) {
+        Range r = ranges.at[i];
+        out[i] = (DwarfFunction){.low = r.low, .high = r.high};
+        uint32_t origin = site_of(tree, r.id)->origin;
+        if (origin == NONE)
+            continue;
+        const Origin *o = &f->origins.at[origin];
+        out[i].name = o->name;
+        out[i].linkage_name = o->linkage_name;
+        out[i].decl_file = o->decl_file;
+        out[i].decl_line = o->decl_line;
+    }
+    if (ranges.len > 1)
+        qsort(out, ranges.len, sizeof(DwarfFunction), by_low);
+    DwarfFunctions ret = {out, ranges.len};
+    vec_free(&ranges);
+    return ret;
+}
+
+DwarfFunctions dwarf_unit_functions(DwarfFile *f, size_t unit)
+{
+    Unit *tree = unit_tree(unit_get(f, unit));
+    if (!tree->has_functions_listed) {
+        tree->has_functions_listed = true;
+        unit_decode(tree);
+        tree->functions = functions_list(tree);
+    }
+    return tree->functions;
+}
+
+void dwarf_stats(const DwarfFile *f, DwarfStats *ret)
+{
+    *ret = f->stats;
+    ret->units = f->main.units.len;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a function is called and where it was called from: read from its DIE
+// when a look-up first meets it, and kept. Many copies of one inlined function
+// share one origin.
+// Format: DWARF 5 §3.3.8 (abstract and concrete instances), §2.13 (declarations).
+
+#include "dwarf/dwarf_internal.h"
+
+// The attributes of one function's DIE, as they stand.
+typedef struct FunctionDie {
+    Value name, linkage_name, decl_file, decl_line;
+    Value origin, specification;
+    Value low_pc, high_pc, ranges;
+    Value call_file, call_line, call_column;
+    uint16_t tag;
+} FunctionDie;
+
+static Value *slot_of(FunctionDie *d, uint16_t name)
+{
+    switch (name) {
+    case DW_AT_name:
+        return &d->name;
+    case DW_AT_linkage_name:
+    case DW_AT_MIPS_linkage_name:
+        return &d->linkage_name;
+    case DW_AT_decl_file:
+        return &d->decl_file;
+    case DW_AT_decl_line:
+        return &d->decl_line;
+    case DW_AT_abstract_origin:
+        return &d->origin;
+    case DW_AT_specification:
+        return &d->specification;
+    case DW_AT_low_pc:
+        return &d->low_pc;
+    case DW_AT_high_pc:
+        return &d->high_pc;
+    case DW_AT_ranges:
+        return &d->ranges;
+    case DW_AT_call_file:
+        return &d->call_file;
+    case DW_AT_call_line:
+        return &d->call_line;
+    case DW_AT_call_column:
+        return &d->call_column;
+    default:
+        return NULL;
+    }
+}
+
+static bool function_read(Unit *u, uint64_t offset, FunctionDie *ret)
+{
+    *ret = (FunctionDie){0};
+    Cursor c = unit_cursor(u, offset);
+    const Abbrev *a = die_open(u, &c);
+    if (!a)
+        return false;
+    ret->tag = a->tag;
+    for (uint32_t i = 0; i < a->attr_count && cursor_ok(&c); i++) {
+        const AbbrevAttr *attr = &u->abbrevs->attrs[a->attr + i];
+        Value *slot = slot_of(ret, attr->name);
+        if (slot)
+            *slot = form_read(&c, unit_sizes(u), attr->form, attr->implicit);
+        else
+            form_skip(&c, unit_sizes(u), attr->form);
+    }
+    return cursor_ok(&c);
+}
+
+static Str file_of(Unit *u, Value v)
+{
+    Lines *l = v.kind == VALUE_UINT ? lines_of(u) : NULL;
+    return l ? lines_path(l, (uint32_t)v.u) : (Str){0};
+}
+
+// Fills what `o` has not got yet.
+static void origin_fill(Origin *o, Unit *u, const FunctionDie *d)
+{
+    if (o->name.len == 0)
+        o->name = value_text(u, d->name);
+    if (o->linkage_name.len == 0)
+        o->linkage_name = value_text(u, d->linkage_name);
+    // A definition may repeat the line but not the file of its declaration, so
+    // each is taken where it is first said.
+    if (o->decl_line == 0 && d->decl_line.kind == VALUE_UINT)
+        o->decl_line = (uint32_t)d->decl_line.u;
+    if (o->decl_file.len == 0)
+        o->decl_file = file_of(u, d->decl_file);
+}
+
+// Follows the chain from a function's DIE to where its name stands.
+static Origin origin_read(Unit *u, uint64_t offset)
+{
+    Origin o = {0};
+    for (int hop = 0; hop < ORIGIN_HOPS_MAX; hop++) {
+        FunctionDie d;
+        if (!function_read(u, offset, &d))
+            break;
+        origin_fill(&o, u, &d);
+        Value next = d.origin.kind != VALUE_NONE ? d.origin : d.specification;
+        if (next.kind == VALUE_NONE || !value_die(u, next, &u, &offset))
+            break;
+    }
+    return o;
+}
+
+uint32_t origin_of(Unit *u, uint64_t offset)
+{
+    DwarfFile *f = u->set->file;
+    // Where it stands in memory tells apart DIEs of different files too.
+    uint64_t key = (uint64_t)(uintptr_t)(u->section.ptr + offset);
+    uint64_t hash = hash_u64(key);
+    uint32_t row;
+    for (TableProbe p = table_probe(&f->origin_table, hash);
+         table_next(&f->origin_table, &p, &row);)
+        if (f->origin_dies.at[row] == key)
+            return row;
+    Origin o = origin_read(u, offset);
+    row = (uint32_t)f->origins.len;
+    vec_push(&f->arena, &f->origins, o);
+    vec_push(&f->arena, &f->origin_dies, key);
+    table_insert(&f->origin_table, hash, row);
+    return row;
+}
+
+static uint32_t number_of(Value v)
+{
+    return v.kind == VALUE_UINT ? (uint32_t)v.u : 0;
+}
+
+static uint64_t lowest(Unit *u, const FunctionDie *d)
+{
+    RangeVec *r = &u->set->file->scratch_ranges;
+    r->len = 0;
+    // Damage was counted when the tree was read.
+    (void)ranges_of_die(u, d->low_pc, d->high_pc, d->ranges, 0, r);
+    uint64_t low = r->len ? r->at[0].low : 0;
+    for (size_t i = 1; i < r->len; i++)
+        low = MIN(low, r->at[i].low);
+    return low;
+}
+
+static Site site_read(Unit *u, uint64_t offset)
+{
+    FunctionDie d;
+    Site s = {.origin = NONE};
+    if (!function_read(u, offset, &d))
+        return s;
+    s.is_inlined = d.tag == DW_TAG_inlined_subroutine;
+    s.call_file = number_of(d.call_file);
+    s.call_line = number_of(d.call_line);
+    s.call_column = number_of(d.call_column);
+    s.low = lowest(u, &d);
+    Unit *origin_unit = u;
+    uint64_t origin = offset;
+    // An inlined copy has nothing of its own: its siblings share the origin.
+    if (s.is_inlined)
+        (void)value_die(u, d.origin, &origin_unit, &origin);
+    s.origin = origin_of(origin_unit, origin);
+    return s;
+}
+
+const Site *site_of(Unit *u, uint32_t node)
+{
+    Node *n = &u->nodes[node];
+    if (n->site == 0) {
+        Site s = site_read(u, u->offset + n->die);
+        vec_push(&u->set->file->arena, &u->sites, s);
+        n->site = (uint32_t)u->sites.len;
+    }
+    return &u->sites.at[n->site - 1];
+}
+
+void node_ranges(Unit *u, uint32_t node, RangeVec *out)
+{
+    FunctionDie d;
+    if (function_read(u, u->offset + u->nodes[node].die, &d))
+        (void)ranges_of_die(u, d.low_pc, d.high_pc, d.ranges, node, out);
+}
