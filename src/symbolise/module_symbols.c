@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that is known about the code of one object. Search order for separate
+// debug files as in GDB's manual, "Separate Debug Files", plus dwz's
+// .gnu_debugaltlink and split DWARF's .dwo and .dwp.
+
+#include "symbolise/module_symbols.h"
+
+#include "base/log.h"
+#include "symbolise/debuginfod.h"
+
+#include <stdarg.h>
+
+#define DEBUG_DIR "/usr/lib/debug"
+
+static void trouble_add(ModuleSymbols *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+static void trouble_add(ModuleSymbols *m, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    Str text = arena_vprintf(&m->arena, fmt, args);
+    va_end(args);
+    log_debug(LOG_SYMBOLISE, 1, "%" STR_FMT ": %" STR_FMT, STR_ARG(m->path), STR_ARG(text));
+    vec_push(&m->arena, &m->troubles, text);
+}
+
+// Has the section, with bytes in this file (a stripped file keeps none, a debug
+// file's .text is NOBITS).
+static bool has_content(const Elf *elf, Str name)
+{
+    const ElfSection *s = elf_section_find(elf, name);
+    return s && s->type != SHT_NOBITS && s->size > 0;
+}
+
+static bool has_dwarf(const Elf *elf)
+{
+    return has_content(elf, STR(".debug_info")) || has_content(elf, STR(".zdebug_info"));
+}
+
+static bool is_debug_file(const Elf *elf)
+{
+    return has_dwarf(elf) || elf_section_find_type(elf, SHT_SYMTAB) != NULL;
+}
+
+// ---- Finding the debug file ---------------------------------------------------
+
+// Opens a candidate and parses it. Does not judge whether it belongs.
+static bool candidate_open(ModuleSymbols *m, Str path, Elf *ret)
+{
+    Bytes bytes;
+    Error err;
+    if (!file_set_open(&m->files, path, &bytes))
+        return false;
+    if (elf_parse(&m->arena, bytes, ret, &err))
+        return true;
+    trouble_add(m, "debug file '%" STR_FMT "' cannot be read: %s", STR_ARG(path), err.text);
+    return false;
+}
+
+static bool debug_take(ModuleSymbols *m, Str path, const Elf *elf)
+{
+    m->debug = *elf;
+    m->has_debug = true;
+    m->debug_path = arena_str(&m->arena, path);
+    return true;
+}
+
+// A file found by build-id: must have the same one.
+static bool try_by_build_id(ModuleSymbols *m, Str path)
+{
+    Elf elf;
+    if (!candidate_open(m, path, &elf))
+        return false;
+    BuildId id = elf_build_id(&elf);
+    if (!build_id_same(&id, &m->build_id)) {
+        trouble_add(m, "debug file '%" STR_FMT "' has another build-id and is not used",
+                    STR_ARG(path));
+        return false;
+    }
+    return is_debug_file(&elf) && debug_take(m, path, &elf);
+}
+
+// A file found by .gnu_debuglink: same build-id, or without one the right sum.
+static bool try_by_link(ModuleSymbols *m, Str path, uint32_t crc)
+{
+    Elf elf;
+    if (str_equal(path, m->path) || !candidate_open(m, path, &elf))
+        return false;
+    BuildId id = elf_build_id(&elf);
+    bool matches =
+        id.len && m->build_id.len ? build_id_same(&id, &m->build_id) : elf_crc32(elf.file) == crc;
+    if (!matches) {
+        trouble_add(m, "debug file '%" STR_FMT "' belongs to another build and is not used",
+                    STR_ARG(path));
+        return false;
+    }
+    return is_debug_file(&elf) && debug_take(m, path, &elf);
+}
+
+static Str debug_dir(const ModuleSymbols *m, size_t i)
+{
+    return i < m->search.dir_count ? m->search.dirs[i] : STR(DEBUG_DIR);
+}
+
+// DIR/.build-id/xx/yyyy.debug
+static Str build_id_path(ModuleSymbols *m, Str dir, const BuildId *id)
+{
+    Str hex = build_id_hex(&m->arena, id);
+    return arena_printf(&m->arena, "%" STR_FMT "/.build-id/%" STR_FMT "/%" STR_FMT ".debug",
+                        STR_ARG(dir), STR_ARG(str_slice(hex, 0, 2)),
+                        STR_ARG(str_slice(hex, 2, hex.len)));
+}
+
+static bool find_by_build_id(ModuleSymbols *m)
+{
+    if (m->build_id.len < 2)
+        return false;
+    for (size_t i = 0; i <= m->search.dir_count; i++)
+        if (try_by_build_id(m, build_id_path(m, debug_dir(m, i), &m->build_id)))
+            return true;
+    if (m->search.debuginfod_cache.len == 0)
+        return false;
+    Str hex = build_id_hex(&m->arena, &m->build_id);
+    return try_by_build_id(m, arena_printf(&m->arena, "%" STR_FMT "/%" STR_FMT "/debuginfo",
+                                           STR_ARG(m->search.debuginfod_cache), STR_ARG(hex)));
+}
+
+static bool find_by_link(ModuleSymbols *m)
+{
+    ElfDebugLink link;
+    if (!m->has_object || !elf_debug_link_find(&m->elf, &link))
+        return false;
+    Arena *a = &m->arena;
+    Str dir = str_dir_name(m->path);
+    if (try_by_link(m, arena_printf(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(dir), STR_ARG(link.name)),
+                    link.crc) ||
+        try_by_link(
+            m, arena_printf(a, "%" STR_FMT "/.debug/%" STR_FMT, STR_ARG(dir), STR_ARG(link.name)),
+            link.crc))
+        return true;
+    for (size_t i = 0; i <= m->search.dir_count; i++) {
+        Str path = arena_printf(a, "%" STR_FMT "%s%" STR_FMT "/%" STR_FMT, STR_ARG(debug_dir(m, i)),
+                                str_starts_with(dir, STR("/")) ? "" : "/", STR_ARG(dir),
+                                STR_ARG(link.name));
+        if (try_by_link(m, path, link.crc))
+            return true;
+    }
+    return false;
+}
+
+static bool find_by_debuginfod(ModuleSymbols *m)
+{
+    Str path;
+    return m->search.debuginfod_urls.len && m->build_id.len &&
+           debuginfod_find(&m->arena, &m->build_id, &path) && try_by_build_id(m, path);
+}
+
+// ---- Loading sections -----------------------------------------------------------
+
+typedef struct SectionSlot {
+    const char *name;
+    size_t offset; // of the Bytes in DwarfSections
+} SectionSlot;
+
+static const SectionSlot section_slots[] = {
+    {".debug_info", offsetof(DwarfSections, info)},
+    {".debug_types", offsetof(DwarfSections, types)},
+    {".debug_abbrev", offsetof(DwarfSections, abbrev)},
+    {".debug_line", offsetof(DwarfSections, line)},
+    {".debug_str", offsetof(DwarfSections, str)},
+    {".debug_line_str", offsetof(DwarfSections, line_str)},
+    {".debug_str_offsets", offsetof(DwarfSections, str_offsets)},
+    {".debug_addr", offsetof(DwarfSections, addr)},
+    {".debug_ranges", offsetof(DwarfSections, ranges)},
+    {".debug_rnglists", offsetof(DwarfSections, rnglists)},
+    {".debug_aranges", offsetof(DwarfSections, aranges)},
+    {".debug_cu_index", offsetof(DwarfSections, cu_index)},
+    {".debug_tu_index", offsetof(DwarfSections, tu_index)},
+};
+
+// `suffix` is "" or ".dwo". The indexes of a package have none.
+static void sections_load(ModuleSymbols *m, const Elf *elf, const char *suffix,
+                          DwarfSections *sections)
+{
+    *sections = (DwarfSections){0};
+    for (size_t i = 0; i < ARRAY_LEN(section_slots); i++) {
+        const SectionSlot *slot = &section_slots[i];
+        bool is_index = str_ends_with(str_from_c(slot->name), STR("_index"));
+        Str name = arena_printf(&m->arena, "%s%s", slot->name, is_index ? "" : suffix);
+        Bytes *bytes = (Bytes *)(void *)((char *)sections + slot->offset);
+        Error err;
+        if (!elf_section_load(&m->arena, elf, name, bytes, &err)) {
+            *bytes = (Bytes){0};
+            trouble_add(m, "debug information is damaged: %s", err.text);
+        }
+    }
+}
+
+// The dwz file of .gnu_debugaltlink, and whether it is the right one.
+static bool alt_try(ModuleSymbols *m, Str path, Bytes build_id)
+{
+    Elf elf;
+    if (!candidate_open(m, path, &elf))
+        return false;
+    BuildId id = elf_build_id(&elf);
+    if (id.len == 0 || !bytes_equal(build_id, id.bytes, id.len)) {
+        trouble_add(m, "dwz file '%" STR_FMT "' has another build-id and is not used",
+                    STR_ARG(path));
+        return false;
+    }
+    sections_load(m, &elf, "", &m->alt);
+    return true;
+}
+
+static bool alt_find(ModuleSymbols *m, const Elf *elf, Str elf_path)
+{
+    ElfAltLink link;
+    BuildId id = {0};
+    if (!elf_alt_link_find(elf, &link))
+        return false;
+    bool absolute = str_starts_with(link.path, STR("/"));
+    Str dir = str_dir_name(elf_path);
+    Str path = absolute ? link.path
+                        : arena_printf(&m->arena, "%" STR_FMT "/%" STR_FMT,
+                                       STR_ARG(dir.len ? dir : STR(".")), STR_ARG(link.path));
+    if (alt_try(m, path, link.build_id))
+        return true;
+    if (link.build_id.len >= 2 && link.build_id.len <= sizeof(id.bytes)) {
+        bytes_copy(id.bytes, link.build_id);
+        id.len = (uint32_t)link.build_id.len;
+        for (size_t i = 0; i <= m->search.dir_count; i++)
+            if (alt_try(m, build_id_path(m, debug_dir(m, i), &id), link.build_id))
+                return true;
+    }
+    trouble_add(m, "dwz file '%" STR_FMT "' is missing: many names and inlined calls are lost",
+                STR_ARG(link.path));
+    return false;
+}
+
+// ---- Split DWARF -------------------------------------------------------------------
+
+static bool dwo_sections(ModuleSymbols *m, Str path, DwarfSections *ret)
+{
+    Elf elf;
+    if (!candidate_open(m, path, &elf))
+        return false;
+    sections_load(m, &elf, ".dwo", ret);
+    return ret->info.len > 0;
+}
+
+static bool package_find(ModuleSymbols *m, DwarfSections *ret)
+{
+    if (!m->package_tried) {
+        m->package_tried = true;
+        Str paths[] = {m->path, m->debug_path};
+        for (size_t i = 0; i < ARRAY_LEN(paths) && m->package.cu_index.len == 0; i++)
+            if (paths[i].len &&
+                !dwo_sections(m, arena_printf(&m->arena, "%" STR_FMT ".dwp", STR_ARG(paths[i])),
+                              &m->package))
+                m->package = (DwarfSections){0};
+    }
+    *ret = m->package;
+    return m->package.cu_index.len > 0;
+}
+
+static bool get_dwo(void *ctx, const DwarfDwoRequest *request, DwarfSections *ret)
+{
+    ModuleSymbols *m = ctx;
+    Arena *a = &m->arena;
+    m->dwo_wanted++;
+    bool found = package_find(m, ret);
+    if (!found && str_starts_with(request->dwo_name, STR("/")))
+        found = dwo_sections(m, request->dwo_name, ret);
+    if (!found && request->comp_dir.len)
+        found = dwo_sections(m,
+                             arena_printf(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(request->comp_dir),
+                                          STR_ARG(request->dwo_name)),
+                             ret);
+    Str dir = str_dir_name(m->path);
+    if (!found) // moved together with the program
+        found = dwo_sections(m,
+                             arena_printf(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(dir),
+                                          STR_ARG(str_base_name(request->dwo_name))),
+                             ret);
+    m->dwo_found += found;
+    return found;
+}
+
+// ---- Opening -----------------------------------------------------------------------
+
+// The object itself: bytes from the caller, or the file at the path if it is the
+// one that was recorded.
+static void object_open(ModuleSymbols *m, Bytes object)
+{
+    Error err;
+    Elf elf;
+    if (object.len == 0 && !file_set_open(&m->files, m->path, &object)) {
+        trouble_add(m, "the file is gone or cannot be read");
+        return;
+    }
+    if (!elf_parse(&m->arena, object, &elf, &err)) {
+        trouble_add(m, "cannot be read: %s", err.text);
+        return;
+    }
+    BuildId id = elf_build_id(&elf);
+    if (m->build_id.len && !build_id_same(&id, &m->build_id)) {
+        trouble_add(m, "the file was replaced since it was recorded (its build-id differs)");
+        return;
+    }
+    m->build_id = id;
+    m->elf = elf;
+    m->has_object = true;
+}
+
+static void dwarf_load(ModuleSymbols *m)
+{
+    const Elf *elf = m->has_object && has_dwarf(&m->elf) ? &m->elf : &m->debug;
+    if (elf == &m->debug && (!m->has_debug || !has_dwarf(&m->debug)))
+        return;
+    if (elf == &m->elf)
+        m->debug_path = m->path;
+    sections_load(m, elf, "", &m->sections);
+    if (alt_find(m, elf, m->debug_path))
+        m->sections.alt = &m->alt;
+    DwarfHooks hooks = {m, get_dwo};
+    Error err;
+    if (dwarf_open(&m->sections, &hooks, &m->dwarf, &err)) {
+        m->level = SYMBOLS_DEBUG;
+    } else {
+        m->dwarf = NULL;
+        trouble_add(m, "debug information cannot be read: %s", err.text);
+    }
+}
+
+static void table_add(ModuleSymbols *m, const Elf *elf, uint32_t type, SymbolLevel level)
+{
+    Error err;
+    SymbolIndex index = {0};
+    if (!symbol_index_from_elf(&m->arena, elf, type, &index, &err)) {
+        trouble_add(m, "symbols cannot be read: %s", err.text);
+        return;
+    }
+    if (index.symbols.len == 0)
+        return;
+    m->tables[m->table_count++] = index;
+    m->level = level < m->level ? level : m->level;
+}
+
+static void debugdata_add(ModuleSymbols *m)
+{
+    Bytes bytes;
+    Elf *inner = arena_new(&m->arena, Elf);
+    Error err;
+    if (elf_debugdata_load(&m->arena, &m->elf, &bytes, &err) &&
+        (bytes.len == 0 || elf_parse(&m->arena, bytes, inner, &err))) {
+        if (bytes.len)
+            table_add(m, inner, SHT_SYMTAB, SYMBOLS_DYNAMIC);
+    } else {
+        trouble_add(m, "%s", err.text);
+    }
+}
+
+// Names come from .symtab wherever it is; only without one do the others count.
+static void tables_load(ModuleSymbols *m)
+{
+    if (m->has_object)
+        table_add(m, &m->elf, SHT_SYMTAB, SYMBOLS_TABLE);
+    if (m->table_count == 0 && m->has_debug)
+        table_add(m, &m->debug, SHT_SYMTAB, SYMBOLS_TABLE);
+    if (m->table_count || !m->has_object)
+        return;
+    table_add(m, &m->elf, SHT_DYNSYM, SYMBOLS_DYNAMIC);
+    debugdata_add(m);
+    SymbolIndex bounds;
+    symbol_index_from_eh_frame(&m->arena, &m->elf, &bounds);
+    if (bounds.symbols.len) {
+        m->tables[m->table_count++] = bounds;
+        m->level = m->level < SYMBOLS_BOUNDS ? m->level : SYMBOLS_BOUNDS;
+    }
+}
+
+void module_symbols_open(ModuleSymbols *m, const SymboliseFiles *access, const DebugSearch *search,
+                         Str path, const BuildId *build_id, Bytes object)
+{
+    *m = (ModuleSymbols){.search = *search, .build_id = *build_id, .level = SYMBOLS_NONE};
+    file_set_init(&m->files, access, &m->arena);
+    m->path = arena_str(&m->arena, path);
+    object_open(m, object);
+    bool complete = m->has_object && has_dwarf(&m->elf);
+    if (!complete && !find_by_build_id(m) && !find_by_link(m))
+        (void)find_by_debuginfod(m);
+    dwarf_load(m);
+    tables_load(m);
+}
+
+void module_symbols_close(ModuleSymbols *m)
+{
+    dwarf_close(m->dwarf);
+    file_set_deinit(&m->files);
+    arena_deinit(&m->arena);
+    *m = (ModuleSymbols){0};
+}
+
+// ---- Looking up ----------------------------------------------------------------------
+
+static const Symbol *symbol_at(const ModuleSymbols *m, uint64_t svma)
+{
+    for (size_t i = 0; i < m->table_count; i++) {
+        const Symbol *s = symbol_index_find(&m->tables[i], svma);
+        if (s)
+            return s;
+    }
+    return NULL;
+}
+
+static PlaceFrame from_dwarf(const DwarfFrame *f)
+{
+    return (PlaceFrame){
+        .linkage_name = f->linkage_name.len ? f->linkage_name : f->name,
+        .decl_file = f->decl_file,
+        .decl_line = f->decl_line,
+        .file = f->file,
+        .line = f->line,
+    };
+}
+
+bool module_symbols_lookup(ModuleSymbols *m, uint64_t svma, PlaceFrames *ret)
+{
+    DwarfFrames frames;
+    frames.len = 0;
+    ret->len = 0;
+    if (m->dwarf && dwarf_lookup(m->dwarf, svma, &frames))
+        for (size_t i = 0; i < frames.len; i++)
+            ret->at[ret->len++] = from_dwarf(&frames.at[i]);
+
+    const Symbol *symbol = symbol_at(m, svma);
+    if (!symbol)
+        return ret->len > 0;
+    if (ret->len == 0)
+        ret->at[ret->len++] = (PlaceFrame){0};
+    // The real function's name: DWARF gives its abstract form (C4, no clone
+    // mark), the symbol table the one that is in the file.
+    PlaceFrame *outermost = &ret->at[ret->len - 1];
+    if (symbol->name.len)
+        outermost->linkage_name = symbol->name;
+    else if (outermost->linkage_name.len == 0)
+        outermost->linkage_name =
+            arena_printf(&m->arena, "%" STR_FMT "+0x%llx", STR_ARG(str_base_name(m->path)),
+                         (unsigned long long)symbol->function_start);
+    return true;
+}

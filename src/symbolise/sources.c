@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text of the source lines that a profile touches.
+
+#include "base/strbuf.h"
+#include "symbolise/symbolise.h"
+
+#include <stdlib.h>
+
+enum {
+    FILE_MAX_BYTES = 16 << 20, // larger ones are generated, nobody reads them here
+    LINE_MAX_BYTES = 400,
+    CHANGED_NAMED_MAX = 5,
+};
+
+typedef struct TouchedLine {
+    uint32_t file; // StrId
+    uint32_t line;
+} TouchedLine;
+
+typedef Vec(TouchedLine) TouchedLineVec;
+
+typedef struct Sources {
+    Profile *profile;
+    const SourceOptions *options;
+    Arena scratch;
+    FileSet files;
+    uint64_t bytes_left;
+    size_t changed;
+    StrBuf changed_names;
+    bool is_full;
+} Sources;
+
+static int touched_compare(const void *a, const void *b)
+{
+    const TouchedLine *x = a, *y = b;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static TouchedLineVec touched_collect(const Profile *p)
+{
+    TouchedLineVec v = {0};
+    for (uint32_t i = 1; i < profile_frame_count(p); i++)
+        if (p->frames.file.at[i].v && p->frames.line.at[i])
+            vec_push(NULL, &v, (TouchedLine){p->frames.file.at[i].v, p->frames.line.at[i]});
+    if (v.len)
+        qsort(v.at, v.len, sizeof(v.at[0]), touched_compare);
+    return v;
+}
+
+// "/rustc/<hash>/library/…" -> "library/…". False for other paths.
+static bool rust_library_path(Str path, Str *ret)
+{
+    Str hash, rest = str_slice(path, sizeof("/rustc/") - 1, path.len);
+    if (!str_starts_with(path, STR("/rustc/")) || !str_split(rest, '/', &hash, ret))
+        return false;
+    return str_starts_with(*ret, STR("library/"));
+}
+
+// The path a file is read at: the first mapping that fits, else its own.
+static Str mapped_path(Sources *s, Str path)
+{
+    const SourceOptions *o = s->options;
+    for (size_t i = 0; i < o->map_count; i++)
+        if (o->maps[i].from.len && str_starts_with(path, o->maps[i].from))
+            return arena_printf(&s->scratch, "%" STR_FMT "%" STR_FMT, STR_ARG(o->maps[i].to),
+                                STR_ARG(str_slice(path, o->maps[i].from.len, path.len)));
+    Str library;
+    if (o->rust_src.len && rust_library_path(path, &library))
+        return arena_printf(&s->scratch, "%" STR_FMT "/%" STR_FMT, STR_ARG(o->rust_src),
+                            STR_ARG(library));
+    return path;
+}
+
+static void changed_add(Sources *s, Str path)
+{
+    if (s->changed++ < CHANGED_NAMED_MAX)
+        strbuf_printf(&s->changed_names, "%s'%" STR_FMT "'", s->changed > 1 ? ", " : "",
+                      STR_ARG(path));
+}
+
+// The file's text when it can and may be shown.
+static bool text_open(Sources *s, Str path, Str *ret)
+{
+    Bytes bytes;
+    if (!file_set_open(&s->files, mapped_path(s, path), &bytes))
+        return false;
+    int64_t mtime_ns = vec_last(&s->files.probes).identity.mtime_ns;
+    if (s->options->recorded_at_ns && mtime_ns > s->options->recorded_at_ns) {
+        changed_add(s, path);
+        return false;
+    }
+    if (bytes.len > FILE_MAX_BYTES ||
+        memchr(bytes.ptr ? bytes.ptr : (const uint8_t *)"", 0, MIN(bytes.len, (size_t)4096)))
+        return false;
+    *ret = str_from_bytes(bytes);
+    return true;
+}
+
+// Whether a line is within reach of a touched one. `at` walks along with the lines.
+static bool is_wanted(const TouchedLine *touched, size_t n, size_t *at, uint64_t line,
+                      uint64_t context)
+{
+    while (*at < n && touched[*at].line + context < line)
+        ++*at;
+    return *at < n && line + context >= touched[*at].line;
+}
+
+static void file_store(Sources *s, const TouchedLine *touched, size_t n)
+{
+    StrId file = {touched[0].file};
+    Str text, line;
+    if (!text_open(s, profile_text(s->profile, file), &text))
+        return;
+    uint64_t last = (uint64_t)touched[n - 1].line + s->options->context;
+    size_t at = 0;
+    for (uint64_t number = 1; number <= last && str_next_line(&text, &line); number++) {
+        if (!is_wanted(touched, n, &at, number, s->options->context))
+            continue;
+        line = str_slice(line, 0, LINE_MAX_BYTES);
+        if (line.len > s->bytes_left) {
+            s->is_full = true;
+            return;
+        }
+        s->bytes_left -= line.len;
+        profile_source_line(s->profile, file, (uint32_t)number, line);
+    }
+}
+
+void symbolise_sources(Profile *p, const SourceOptions *options)
+{
+    Sources s = {.profile = p, .options = options};
+    s.bytes_left = options->max_bytes ? options->max_bytes : SOURCE_MAX_BYTES;
+    TouchedLineVec touched = touched_collect(p);
+    for (size_t i = 0; i < touched.len && !s.is_full;) {
+        size_t end = i + 1;
+        while (end < touched.len && touched.at[end].file == touched.at[i].file)
+            end++;
+        file_set_init(&s.files, &options->files, &s.scratch);
+        file_store(&s, touched.at + i, end - i);
+        file_set_deinit(&s.files);
+        i = end;
+    }
+    if (s.changed)
+        profile_note(
+            p, NOTE_WARNING, STR("sources-changed"),
+            "%zu source files were changed after the recording and are not shown: %" STR_FMT "%s",
+            s.changed, STR_ARG(strbuf_str(&s.changed_names)),
+            s.changed > CHANGED_NAMED_MAX ? " …" : "");
+    if (s.is_full)
+        profile_note(
+            p, NOTE_INFO, STR("sources-cut"), "the text of source lines was cut at %llu bytes",
+            (unsigned long long)(options->max_bytes ? options->max_bytes : SOURCE_MAX_BYTES));
+    vec_free(&touched);
+    strbuf_deinit(&s.changed_names);
+    arena_deinit(&s.scratch);
+}
