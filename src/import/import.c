@@ -3,6 +3,7 @@
 
 #include "import/import.h"
 
+#include "import/gzip_internal.h"
 #include "perfdata/perfdata.h"
 
 const char *import_format_name(ImportFormat format)
@@ -14,6 +15,8 @@ const char *import_format_name(ImportFormat format)
         return "perf script";
     case IMPORT_FOLDED:
         return "folded stacks";
+    case IMPORT_PPROF:
+        return "pprof";
     case IMPORT_UNKNOWN:
         break;
     }
@@ -46,9 +49,19 @@ static ImportFormat format_of_text(Str text)
     return IMPORT_UNKNOWN;
 }
 
+// Go and gperftools write gzip; a plain profile.proto begins with its first
+// sample type, a short message of two small numbers.
+static bool looks_like_pprof(Bytes head)
+{
+    return gzip_is(head) || (head.len > 4 && head.ptr[0] == 0x0a && head.ptr[1] >= 2 &&
+                             head.ptr[1] <= 12 && head.ptr[2] == 0x08 && head.ptr[3] < 0x80);
+}
+
 ImportFormat import_format(Bytes head)
 {
     if (perfdata_is(head))
         return IMPORT_PERF_DATA;
+    if (looks_like_pprof(head))
+        return IMPORT_PPROF;
     return format_of_text(str_from_bytes(bytes_slice(head, 0, 64 << 10)));
 }

@@ -13,6 +13,7 @@ typedef enum ImportFormat {
     IMPORT_PERF_DATA,
     IMPORT_PERF_SCRIPT,
     IMPORT_FOLDED,
+    IMPORT_PPROF,
 } ImportFormat;
 
 // Looks at the beginning of a file; a few kilobytes are enough.
@@ -25,5 +26,9 @@ const char *import_format_name(ImportFormat format);
 // without a single one that is gives an error.
 MUST_CHECK bool import_perf_script(Bytes file, Profile *p, Error *err);
 MUST_CHECK bool import_folded(Bytes file, Profile *p, Error *err);
+
+// pprof's profile.proto, plain or in gzip. Sample labels pid, tid, process,
+// thread, time and cpu, as our export writes them, become what they say.
+MUST_CHECK bool import_pprof(Bytes file, Profile *p, Error *err);
 
 #endif // IMPORT_IMPORT_H

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// gzip (RFC 1952) around a foreign recording.
+
+#ifndef IMPORT_GZIP_INTERNAL_H
+#define IMPORT_GZIP_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+static inline bool gzip_is(Bytes file)
+{
+    return file.len >= 18 && file.ptr[0] == 0x1f && file.ptr[1] == 0x8b && file.ptr[2] == 8;
+}
+
+// Unpacks all members. What a file unpacks to is limited to 4 GiB, and by what
+// deflate can reach for its size.
+MUST_CHECK bool gzip_unpack(Arena *arena, Bytes file, Bytes *ret, Error *err);
+
+#endif // IMPORT_GZIP_INTERNAL_H

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+// pprof's profile.proto, plain or in gzip -> Profile.
+// Format: github.com/google/pprof, proto/profile.proto; protobuf encoding.
+
+#include "import/import.h"
+
+#include "base/cursor.h"
+#include "base/table.h"
+#include "import/gzip_internal.h"
+#include "model/facts.h"
+
+// ---- Protobuf --------------------------------------------------------------
+
+enum { WIRE_VARINT = 0, WIRE_I64 = 1, WIRE_LEN = 2, WIRE_I32 = 5 };
+
+typedef struct Field {
+    uint32_t number;
+    uint32_t wire;
+    uint64_t value; // varint and fixed widths
+    Bytes bytes;    // WIRE_LEN
+} Field;
+
+static bool next_field(Cursor *c, Field *f)
+{
+    if (!cursor_more(c))
+        return false;
+    uint64_t key = cursor_uleb(c);
+    *f = (Field){.number = (uint32_t)(key >> 3), .wire = key & 7};
+    switch (f->wire) {
+    case WIRE_VARINT:
+        f->value = cursor_uleb(c);
+        break;
+    case WIRE_I64:
+        f->value = cursor_u64(c);
+        break;
+    case WIRE_LEN:
+        f->bytes = cursor_bytes(c, cursor_uleb(c));
+        break;
+    case WIRE_I32:
+        f->value = cursor_u32(c);
+        break;
+    default:
+        cursor_fail(c, "unknown protobuf wire type");
+    }
+    return cursor_ok(c);
+}
+
+// A repeated number comes packed or one by one; appends what the field holds.
+static void add_numbers(const Field *f, U64Vec *out)
+{
+    if (f->wire != WIRE_LEN) {
+        vec_push(NULL, out, f->value);
+        return;
+    }
+    Cursor c = cursor_over(f->bytes, "packed numbers");
+    while (cursor_more(&c)) {
+        uint64_t value = cursor_uleb(&c);
+        if (cursor_ok(&c))
+            vec_push(NULL, out, value);
+    }
+}
+
+// ---- Tables ----------------------------------------------------------------
+
+typedef struct ById {
+    Table table;
+    U64Vec ids;  // by row
+    U32Vec rows; // what the id stands for: a row of the profile
+} ById;
+
+static void by_id_add(ById *b, uint64_t id, uint32_t row)
+{
+    table_insert(&b->table, hash_u64(id), (uint32_t)b->ids.len);
+    vec_push(NULL, &b->ids, id);
+    vec_push(NULL, &b->rows, row);
+}
+
+// 0, "none", for an id that was never given.
+static uint32_t by_id_get(const ById *b, uint64_t id)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&b->table, hash_u64(id)); table_next(&b->table, &p, &row);)
+        if (b->ids.at[row] == id)
+            return b->rows.at[row];
+    return 0;
+}
+
+static void by_id_deinit(ById *b)
+{
+    table_deinit(&b->table);
+    vec_free(&b->ids);
+    vec_free(&b->rows);
+}
+
+typedef Vec(Bytes) BytesVec;
+
+typedef struct Import {
+    Profile *p;
+    StrVec strings;
+    BytesVec sample_types, samples, mappings, locations, functions; // messages
+    U64Vec comment_ids;
+    ById module_of, function_of, frame_of;
+    Table processes;
+    Table threads;      // pid, tid, names -> thread row
+    U64Vec thread_keys; // two a thread: pid << 32 | tid, name << 32 | process name
+    U64Vec location_ids, values;
+    Error *err;
+} Import;
+
+static Str text(const Import *im, uint64_t index)
+{
+    return index < im->strings.len ? im->strings.at[index] : STR("");
+}
+
+// The top message, sorted by what is inside: parts may come in any order.
+static bool collect(Import *im, Bytes file, Error *err)
+{
+    Cursor c = cursor_over(file, "pprof profile");
+    Field f;
+    while (next_field(&c, &f)) {
+        if (f.number == 13)
+            add_numbers(&f, &im->comment_ids);
+        if (f.wire != WIRE_LEN)
+            continue;
+        switch (f.number) {
+        case 1:
+            vec_push(NULL, &im->sample_types, f.bytes);
+            break;
+        case 2:
+            vec_push(NULL, &im->samples, f.bytes);
+            break;
+        case 3:
+            vec_push(NULL, &im->mappings, f.bytes);
+            break;
+        case 4:
+            vec_push(NULL, &im->locations, f.bytes);
+            break;
+        case 5:
+            vec_push(NULL, &im->functions, f.bytes);
+            break;
+        case 6:
+            vec_push(NULL, &im->strings, str_from_bytes(f.bytes));
+            break;
+        default:
+            break;
+        }
+    }
+    return cursor_check(&c, err);
+}
+
+// Reads the numbers of a flat message into fields[number].
+static bool flat_message(Bytes message, uint64_t *fields, size_t count, const char *what,
+                         Error *err)
+{
+    Cursor c = cursor_over(message, what);
+    Field f;
+    memset(fields, 0, count * sizeof(*fields));
+    while (next_field(&c, &f))
+        if (f.number < count && f.wire == WIRE_VARINT)
+            fields[f.number] = f.value;
+    return cursor_check(&c, err);
+}
+
+static Str our_unit(Str unit)
+{
+    if (str_equal(unit, STR("nanoseconds")))
+        return STR("ns");
+    return str_equal(unit, STR("count")) ? STR("") : unit;
+}
+
+static bool read_sample_types(Import *im)
+{
+    enum { TYPES_MAX = 64 };
+    if (im->sample_types.len == 0 || im->sample_types.len > TYPES_MAX)
+        return error_set(im->err, ERROR_FORMAT, "pprof profile with %zu sample types",
+                         im->sample_types.len);
+    for (size_t i = 0; i < im->sample_types.len; i++) {
+        uint64_t fields[3];
+        if (!flat_message(im->sample_types.at[i], fields, 3, "pprof sample type", im->err))
+            return false;
+        profile_add_metric(im->p, text(im, fields[1]), our_unit(text(im, fields[2])), METRIC_SUM,
+                           STR(""));
+    }
+    return true;
+}
+
+static bool read_mappings(Import *im)
+{
+    for (size_t i = 0; i < im->mappings.len; i++) {
+        uint64_t f[7];
+        if (!flat_message(im->mappings.at[i], f, 7, "pprof mapping", im->err))
+            return false;
+        Str path = text(im, f[5]);
+        ModuleKind kind = str_starts_with(path, STR("[kernel")) ? MODULE_KERNEL
+                          : str_starts_with(path, STR("[vdso")) ? MODULE_VDSO
+                                                                : MODULE_FILE;
+        ModuleId module =
+            profile_module(im->p, path.len ? kind : MODULE_ANON, path, text(im, f[6]));
+        by_id_add(&im->module_of, f[1], module.v);
+    }
+    return true;
+}
+
+static bool read_functions(Import *im)
+{
+    for (size_t i = 0; i < im->functions.len; i++) {
+        uint64_t f[6];
+        if (!flat_message(im->functions.at[i], f, 6, "pprof function", im->err))
+            return false;
+        Str name = text(im, f[2]);
+        Str system_name = text(im, f[3]);
+        FunctionId function = profile_function(im->p, name.len ? name : system_name,
+                                               system_name.len ? system_name : name, text(im, f[4]),
+                                               (uint32_t)MIN(f[5], (uint64_t)UINT32_MAX));
+        by_id_add(&im->function_of, f[1], function.v);
+    }
+    return true;
+}
+
+// A line of a location: which function, and where in it.
+static bool read_line(Import *im, Bytes message, FunctionId *function, StrId *file, uint32_t *line)
+{
+    uint64_t f[3];
+    if (!flat_message(message, f, 3, "pprof line", im->err))
+        return false;
+    *function = (FunctionId){by_id_get(&im->function_of, f[1])};
+    *file = im->p->functions.file.at[function->v];
+    *line = (uint32_t)MIN(f[2], (uint64_t)UINT32_MAX);
+    return true;
+}
+
+static bool read_location(Import *im, Bytes message)
+{
+    Cursor c = cursor_over(message, "pprof location");
+    BytesVec lines = {0};
+    uint64_t id = 0, mapping = 0, address = 0;
+    Field f;
+    while (next_field(&c, &f)) {
+        if (f.number == 1)
+            id = f.value;
+        else if (f.number == 2)
+            mapping = f.value;
+        else if (f.number == 3)
+            address = f.value;
+        else if (f.number == 4 && f.wire == WIRE_LEN)
+            vec_push(NULL, &lines, f.bytes);
+    }
+    bool ok = cursor_check(&c, im->err);
+    ModuleId module = {by_id_get(&im->module_of, mapping)};
+    uint8_t flags = im->p->modules.kind.at[module.v] == MODULE_KERNEL ? FRAME_KERNEL : 0;
+    FunctionId function = {0};
+    StrId file = {0};
+    uint32_t line = 0;
+    if (ok && lines.len)
+        ok = read_line(im, lines.at[0], &function, &file, &line);
+    FrameId frame = profile_named_frame(im->p, module, address, function, file, line, flags);
+    bool fresh = im->p->frames.inlined_in.at[frame.v].v == 0;
+    FrameId inner = frame;
+    for (size_t i = 1; ok && fresh && i < lines.len; i++) {
+        ok = read_line(im, lines.at[i], &function, &file, &line);
+        inner = profile_frame_add_inliner(im->p, inner);
+        profile_frame_resolve(im->p, inner, function, file, line);
+    }
+    by_id_add(&im->frame_of, id, frame.v);
+    vec_free(&lines);
+    return ok;
+}
+
+// ---- Samples ---------------------------------------------------------------
+
+typedef struct Labels {
+    uint64_t pid, tid;
+    Str process, thread;
+    int64_t time_ns;
+    uint32_t cpu;
+} Labels;
+
+static bool read_label(Import *im, Bytes message, Labels *l)
+{
+    uint64_t f[4];
+    if (!flat_message(message, f, 4, "pprof label", im->err))
+        return false;
+    Str key = text(im, f[1]);
+    Str value = text(im, f[2]);
+    if (str_equal(key, STR("pid")))
+        l->pid = f[3];
+    else if (str_equal(key, STR("tid")) || str_equal(key, STR("thread_id")))
+        l->tid = f[3];
+    else if (str_equal(key, STR("process")) || str_equal(key, STR("comm")))
+        l->process = value;
+    else if (str_equal(key, STR("thread")) || str_equal(key, STR("thread_name")))
+        l->thread = value;
+    else if (str_equal(key, STR("time")))
+        l->time_ns = (int64_t)f[3];
+    else if (str_equal(key, STR("cpu")) && f[3] < SAMPLE_CPU_NONE)
+        l->cpu = (uint32_t)f[3];
+    return true;
+}
+
+static ProcessId process_of(Import *im, uint32_t pid, StrId name)
+{
+    const Processes *t = &im->p->processes;
+    uint64_t hash = hash_u64((uint64_t)pid << 32 | name.v);
+    uint32_t row;
+    for (TableProbe p = table_probe(&im->processes, hash); table_next(&im->processes, &p, &row);)
+        if (t->pid.at[row] == pid && t->name.at[row].v == name.v)
+            return (ProcessId){row};
+    ProcessId process = profile_add_process(im->p, pid, 0, name, TIME_NONE);
+    table_insert(&im->processes, hash, process.v);
+    return process;
+}
+
+static ThreadId thread_of(Import *im, const Labels *l)
+{
+    StrId process_name = profile_str(im->p, l->process);
+    StrId name = profile_str(im->p, l->thread);
+    uint32_t pid = (uint32_t)l->pid;
+    uint64_t a = (uint64_t)pid << 32 | (uint32_t)l->tid;
+    uint64_t b = (uint64_t)name.v << 32 | process_name.v;
+    uint64_t hash = hash_pair(a, b);
+    uint32_t row;
+    for (TableProbe p = table_probe(&im->threads, hash); table_next(&im->threads, &p, &row);)
+        if (im->thread_keys.at[row * 2] == a && im->thread_keys.at[row * 2 + 1] == b)
+            return (ThreadId){row};
+    ThreadId thread = profile_add_thread(im->p, process_of(im, pid, process_name), (uint32_t)l->tid,
+                                         name, TIME_NONE);
+    vec_push(NULL, &im->thread_keys, a);
+    vec_push(NULL, &im->thread_keys, b);
+    table_insert(&im->threads, hash, thread.v);
+    return thread;
+}
+
+static bool read_sample(Import *im, Bytes message)
+{
+    Cursor c = cursor_over(message, "pprof sample");
+    Labels labels = {.time_ns = TIME_NONE, .cpu = SAMPLE_CPU_NONE};
+    im->location_ids.len = im->values.len = 0;
+    Field f;
+    while (next_field(&c, &f)) {
+        if (f.number == 1)
+            add_numbers(&f, &im->location_ids);
+        else if (f.number == 2)
+            add_numbers(&f, &im->values);
+        else if (f.number == 3 && f.wire == WIRE_LEN && !read_label(im, f.bytes, &labels))
+            return false;
+    }
+    if (!cursor_check(&c, im->err))
+        return false;
+    StackId stack = {0};
+    for (size_t i = im->location_ids.len; i-- > 0;) {
+        FrameId frame = {by_id_get(&im->frame_of, im->location_ids.at[i])};
+        stack = profile_stack(im->p, stack, frame);
+    }
+    size_t row =
+        profile_add_sample(im->p, labels.time_ns, thread_of(im, &labels), stack, labels.cpu);
+    for (size_t i = 0; i < MIN(im->values.len, im->sample_types.len); i++)
+        profile_sample_set(im->p, row, (MetricId){(uint32_t)i}, (int64_t)im->values.at[i]);
+    return true;
+}
+
+static bool each(Import *im, const BytesVec *messages, bool (*read)(Import *, Bytes))
+{
+    for (size_t i = 0; i < messages->len; i++)
+        if (!read(im, messages->at[i]))
+            return error_context(im->err, "message %zu", i);
+    return true;
+}
+
+static void add_comments(Import *im)
+{
+    for (size_t i = 0; i < im->comment_ids.len; i++) {
+        Str comment = text(im, im->comment_ids.at[i]);
+        if (comment.len)
+            profile_note(im->p, NOTE_INFO, STR("comment"), "%" STR_FMT, STR_ARG(comment));
+    }
+}
+
+static bool read_all(Import *im, Bytes file)
+{
+    if (!collect(im, file, im->err) || !read_sample_types(im) || !read_mappings(im) ||
+        !read_functions(im) || !each(im, &im->locations, read_location) ||
+        !each(im, &im->samples, read_sample))
+        return false;
+    add_comments(im);
+    return true;
+}
+
+static void import_deinit(Import *im)
+{
+    vec_free(&im->strings);
+    vec_free(&im->sample_types);
+    vec_free(&im->samples);
+    vec_free(&im->mappings);
+    vec_free(&im->locations);
+    vec_free(&im->functions);
+    vec_free(&im->comment_ids);
+    vec_free(&im->location_ids);
+    vec_free(&im->values);
+    vec_free(&im->thread_keys);
+    by_id_deinit(&im->module_of);
+    by_id_deinit(&im->function_of);
+    by_id_deinit(&im->frame_of);
+    table_deinit(&im->threads);
+    table_deinit(&im->processes);
+}
+
+bool import_pprof(Bytes file, Profile *p, Error *err)
+{
+    Arena unpacked = {0};
+    if (gzip_is(file) && !gzip_unpack(&unpacked, file, &file, err)) {
+        arena_deinit(&unpacked);
+        return false;
+    }
+    profile_init(p);
+    profile_set_fact(p, STR(FACT_COLLECTOR), STR("import pprof"));
+    Import im = {.p = p, .err = err};
+    bool ok = read_all(&im, file);
+    import_deinit(&im);
+    arena_deinit(&unpacked);
+    if (!ok)
+        profile_deinit(p);
+    return ok;
+}
