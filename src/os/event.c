@@ -540,7 +540,6 @@ static bool parse_one(Arena *arena, const EventSources *src, Str text, EventSpec
 {
     EventSpec spec = {.name = text, .group = EVENT_NO_GROUP};
     Modifiers m = {0};
-    Str name = text;
     size_t slash = str_find_char(text, '/');
     if (slash != SIZE_MAX && !str_starts_with(text, STR("mem:"))) {
         size_t end = str_find_last_char(text, '/');
@@ -559,7 +558,7 @@ static bool parse_one(Arena *arena, const EventSources *src, Str text, EventSpec
         if (colon != SIZE_MAX && colon + 1 < text.len &&
             parse_modifiers(str_slice(text, colon + 1, text.len), &m) &&
             !str_equal(str_slice(text, 0, colon), STR("mem"))) {
-            name = str_slice(text, 0, colon);
+            Str name = str_slice(text, 0, colon);
             if (!parse_name(arena, src, name, &spec, &first)) {
                 // "sys:up" could be a tracepoint that only looks like modifiers.
                 spec = (EventSpec){.name = text, .group = EVENT_NO_GROUP};
