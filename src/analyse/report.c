@@ -3,7 +3,7 @@
 
 #include "analyse/report.h"
 
-#include "analyse/name.h"
+#include "analyse/fit.h"
 
 bool report_init(Report *r, const Profile *p, const ReportRequest *request, Error *err)
 {
@@ -56,18 +56,43 @@ bool report_row_place(const Report *r, const FlatRow *row, StrId *file, uint32_t
     return true;
 }
 
+// The longest run of word characters. Shortening drops whole bracketed parts, so
+// that every form of a name holds the runs of its shorter forms: a quick way to
+// pass over the functions that cannot match.
+static Str longest_word(Str name)
+{
+    Str best = str_slice(name, 0, 0);
+    for (size_t i = 0; i < name.len;) {
+        size_t end = i;
+        while (end < name.len &&
+               (name.ptr[end] == '_' || (name.ptr[end] >= '0' && name.ptr[end] <= '9') ||
+                ((name.ptr[end] | 32) >= 'a' && (name.ptr[end] | 32) <= 'z')))
+            end++;
+        if (end - i > best.len)
+            best = str_slice(name, i, end);
+        i = end + 1;
+    }
+    return best;
+}
+
 // How well `name` names a function: the lower the better; UINT_MAX not at all.
 static unsigned match_rank(Str full, Str name, StrBuf *scratch)
 {
     if (str_equal(full, name))
         return 0;
-    for (NameLevel level = NAME_NO_ARGS; level < NAME_LEVEL_COUNT; level++) {
+    full = text_prefix(full, NAME_SHOWN_MAX);
+    for (NameLength level = NAME_NO_ARGUMENTS; level <= NAME_LAST; level++) {
         strbuf_clear(scratch);
-        name_add(scratch, full, level);
-        if (str_equal(strbuf_str(scratch), name))
+        name_shorten(full, level, scratch);
+        Str form = strbuf_str(scratch);
+        if (str_equal(form, name))
+            return level;
+        // "Map::find" for ns::Map<int>::find(int)
+        if (level == NAME_NO_TEMPLATES && str_ends_with(form, name) && form.len > name.len + 2 &&
+            form.ptr[form.len - name.len - 1] == ':')
             return level;
     }
-    return str_find(full, name) != SIZE_MAX ? NAME_LEVEL_COUNT : UINT32_MAX;
+    return str_find(full, name) != SIZE_MAX ? NAME_LAST + 1 : UINT32_MAX;
 }
 
 bool report_find_function(const Report *r, Str name, uint32_t *key, size_t *others, Error *err)
@@ -76,10 +101,13 @@ bool report_find_function(const Report *r, Str name, uint32_t *key, size_t *othe
     const FlatRow *best = NULL;
     unsigned best_rank = UINT32_MAX;
     size_t equals = 0;
+    Str word = longest_word(name);
     for (size_t i = 0; i < r->rows.len; i++) {
         const FlatRow *row = &r->rows.at[i];
         strbuf_clear(&full);
         keys_add_name(&r->keys, row->key, &full);
+        if (str_find(strbuf_str(&full), word) == SIZE_MAX)
+            continue;
         unsigned rank = match_rank(strbuf_str(&full), name, &scratch);
         if (rank == UINT32_MAX || rank > best_rank)
             continue;

@@ -38,7 +38,7 @@ void report_add_row_name(const Report *r, const FlatRow *row, StrBuf *out);
 bool report_row_place(const Report *r, const FlatRow *row, StrId *file, uint32_t *line);
 
 // The key that the user means by `name`: the full name, else the name at any of
-// the shorter levels, else a part of the name; among several the one with the
+// the shorter lengths, else a part of the name; among several the one with the
 // greatest total. `others` counts the rest. ERROR_NOT_FOUND when there is none.
 MUST_CHECK bool report_find_function(const Report *r, Str name, uint32_t *key, size_t *others,
                                      Error *err);

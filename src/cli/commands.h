@@ -8,4 +8,6 @@
 
 #include "cli/option.h"
 
+extern const Command report_command;
+
 #endif // CLI_COMMANDS_H

@@ -74,15 +74,16 @@ static inline FrameId sketch_frame(Profile *p, Str word)
 static inline FrameId sketch_inlined(Profile *p, FrameId outer, Str word)
 {
     SketchPlace at = sketch_place(p, str_slice(word, 1, word.len));
-    // Equal chains are one frame: look for it.
-    for (uint32_t f = 1; f < p->frames.module.len; f++)
-        if (p->frames.inlined_in.at[f].v == outer.v &&
-            p->frames.function.at[f].v == at.function.v && p->frames.line.at[f] == at.line)
-            return (FrameId){f};
     static uint64_t address = 0x100000;
     FrameId inner = profile_frame(p, p->frames.module.at[outer.v], address++, 0);
     profile_frame_resolve(p, inner, at.function, at.file, at.line);
-    p->frames.inlined_in.at[inner.v] = outer;
+    // Inliners stand behind what they hold: the chain is copied to the end.
+    FrameId last = inner;
+    for (FrameId from = outer; from.v; from = p->frames.inlined_in.at[from.v]) {
+        last = profile_frame_add_inliner(p, last);
+        profile_frame_resolve(p, last, p->frames.function.at[from.v], p->frames.file.at[from.v],
+                              p->frames.line.at[from.v]);
+    }
     return inner;
 }
 

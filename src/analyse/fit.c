@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fitting names and other text to columns.
+
+#include "analyse/fit.h"
+
+Str text_prefix(Str text, size_t max)
+{
+    if (text.len <= max)
+        return text;
+    size_t end = max;
+    while (end > 0 && max - end < 4 && ((unsigned char)text.ptr[end] & 0xc0) == 0x80)
+        end--;
+    return str_slice(text, 0, end);
+}
+
+// How many bytes of `s` (already escaped, so each code point is 0 to 2 columns
+// wide) fit `columns` from the front.
+static size_t fit_front(Str s, size_t columns)
+{
+    size_t at = 0, used = 0;
+    while (at < s.len) {
+        size_t next = at;
+        utf8_next(s, &next);
+        used += str_columns(str_slice(s, at, next));
+        if (used > columns)
+            break;
+        at = next;
+    }
+    return at;
+}
+
+// Where the longest suffix that fits `columns` begins.
+static size_t fit_back(Str s, size_t columns)
+{
+    size_t at = s.len, used = 0;
+    while (at > 0) {
+        size_t before = at - 1;
+        while (before > 0 && ((unsigned char)s.ptr[before] & 0xc0) == 0x80)
+            before--;
+        used += str_columns(str_slice(s, before, at));
+        if (used > columns)
+            break;
+        at = before;
+    }
+    return at;
+}
+
+size_t text_add_fitting(StrBuf *out, Str text, size_t columns, bool keep_end)
+{
+    StrBuf safe = {0};
+    strbuf_add_terminal(&safe, text_prefix(text, NAME_SHOWN_MAX));
+    Str s = strbuf_str(&safe);
+    size_t taken = str_columns(s);
+    if (taken > columns) {
+        size_t room = columns - 1;
+        size_t back = keep_end ? (room * 3 + 4) / 5 : 0;
+        size_t front_end = fit_front(s, room - back);
+        size_t back_start = MAX(fit_back(s, back), front_end);
+        Str front = str_slice(s, 0, front_end);
+        Str tail = str_slice(s, back_start, s.len);
+        strbuf_add(out, front);
+        strbuf_add(out, STR("…"));
+        strbuf_add(out, tail);
+        taken = str_columns(front) + 1 + str_columns(tail);
+    } else {
+        strbuf_add(out, s);
+    }
+    strbuf_deinit(&safe);
+    return taken;
+}
+
+// The longest end of `name` that begins behind a "::" outside of brackets and
+// fits `columns`; nothing when there is none.
+static Str fitting_tail(Str name, size_t columns)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i + 2 < name.len; i++) {
+        char c = name.ptr[i];
+        if (c == '<' || c == '(' || c == '{' || c == '[')
+            depth++;
+        else if ((c == '>' || c == ')' || c == '}' || c == ']') && depth > 0)
+            depth--;
+        if (depth > 0 || c != ':' || name.ptr[i + 1] != ':')
+            continue;
+        Str tail = str_slice(name, i + 2, name.len);
+        // A closure alone says nothing.
+        if (tail.ptr[0] != '{' && str_columns(tail) <= columns)
+            return tail;
+    }
+    return str_slice(name, 0, 0);
+}
+
+void name_add_fitting(StrBuf *out, Str name, size_t columns)
+{
+    StrBuf form = {0};
+    name = text_prefix(name, NAME_SHOWN_MAX);
+    for (NameLength length = NAME_FULL; length <= NAME_NO_TEMPLATES; length++) {
+        strbuf_clear(&form);
+        name_shorten(name, length, &form);
+        if (str_columns(strbuf_str(&form)) <= columns)
+            break;
+    }
+    Str fitting = strbuf_str(&form);
+    StrBuf last = {0};
+    if (str_columns(fitting) > columns) {
+        fitting = fitting_tail(fitting, columns);
+        if (fitting.len == 0) {
+            name_shorten(name, NAME_LAST, &last);
+            fitting = strbuf_str(&last);
+        }
+    }
+    text_add_fitting(out, fitting, columns, true);
+    strbuf_deinit(&last);
+    strbuf_deinit(&form);
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay report: where a recording's time went, as text, JSON or CSV.
+
+#include <math.h>
+
+#include "analyse/fit.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/report_screen.h"
+#include "cli/view_options.h"
+#include "export/report_json.h"
+#include "os/file.h"
+
+typedef struct ReportOptions {
+    SelectionOptions selection;
+    Str by, sort, tree, around, colour, output;
+    bool children, inverted, wide, notes, json, csv, force;
+    uint64_t limit;
+    double percent_limit;
+} ReportOptions;
+
+static const Option report_options[] = {
+    OPT_CHOICE(0, "by", ReportOptions, by, "WHAT", "function|line|module|thread|process|comm",
+               "what a row is"),
+    OPT_TEXT('s', "sort", ReportOptions, sort, "KEY",
+             "self, total, samples or name; a perf sort key (comm, dso, sym, srcline, pid, tid) "
+             "chooses the rows as --by does"),
+    OPT_FLAG(0, "children", ReportOptions, children,
+             "sort by total: the function with all that it called"),
+    OPT_OPTIONAL('g', "tree", ReportOptions, tree, "ORDER", "caller|callee",
+                 "the call tree from callers to callees, or from what ran to its callers"),
+    OPT_FLAG('G', "inverted", ReportOptions, inverted, "the same as --tree=callee"),
+    OPT_TEXT(0, "around", ReportOptions, around, "FUNCTION",
+             "who calls the function and what it calls"),
+    SELECTION_OPTIONS(ReportOptions, selection),
+    OPT_U64(0, "limit", ReportOptions, limit, "N", "at most N rows; 0 for all"),
+    OPT_PERCENT(0, "percent-limit", ReportOptions, percent_limit, "P",
+                "no rows and no branches below P percent"),
+    OPT_FLAG('w', "wide", ReportOptions, wide, "do not cut names and lines to the terminal"),
+    OPT_FLAG(0, "notes", ReportOptions, notes, "every note of the recording"),
+    OPT_FLAG(0, "json", ReportOptions, json, "as JSON, see docs/formats/report-json.md"),
+    OPT_FLAG(0, "csv", ReportOptions, csv, "the rows as CSV"),
+    OPT_TEXT('o', "output", ReportOptions, output, "FILE", "write to FILE, not to the terminal"),
+    OPT_FLAG(0, "force", ReportOptions, force, "replace an existing output file"),
+    OPT_CHOICE(0, "color", ReportOptions, colour, "WHEN", "auto|always|never",
+               "colours; auto is on a terminal without NO_COLOR"),
+};
+
+static const uint64_t LIMIT_DEFAULT = UINT64_MAX; // the user gave no --limit
+
+typedef struct Words {
+    const char *word;
+    By by;
+    Group group;
+} Words;
+
+static bool rows_by(Str word, ReportRequest *request)
+{
+    static const Words words[] = {
+        {"function", BY_FUNCTION, GROUP_NONE},
+        {"line", BY_LINE, GROUP_NONE},
+        {"module", BY_MODULE, GROUP_NONE},
+        {"thread", BY_FUNCTION, GROUP_THREAD},
+        {"process", BY_FUNCTION, GROUP_PROCESS},
+        {"comm", BY_FUNCTION, GROUP_COMM},
+        // perf's words
+        {"sym", BY_FUNCTION, GROUP_NONE},
+        {"symbol", BY_FUNCTION, GROUP_NONE},
+        {"srcline", BY_LINE, GROUP_NONE},
+        {"dso", BY_MODULE, GROUP_NONE},
+        {"tid", BY_FUNCTION, GROUP_THREAD},
+        {"pid", BY_FUNCTION, GROUP_PROCESS},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (str_equal(word, str_from_c(words[i].word))) {
+            request->by = words[i].by;
+            request->group = words[i].group;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool sort_by(Str word, ReportRequest *request)
+{
+    static const struct {
+        const char *word;
+        FlatSort sort;
+    } words[] = {
+        {"self", FLAT_BY_SELF},       {"overhead", FLAT_BY_SELF}, {"total", FLAT_BY_TOTAL},
+        {"samples", FLAT_BY_SAMPLES}, {"name", FLAT_BY_NAME},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (str_equal(word, str_from_c(words[i].word))) {
+            request->sort = words[i].sort;
+            return true;
+        }
+    }
+    return rows_by(word, request);
+}
+
+// Checks what the parser cannot; false after saying what is wrong.
+static bool request_from_options(const Command *cmd, const ReportOptions *o, ReportRequest *request)
+{
+    if (o->by.len && !rows_by(o->by, request))
+        return false;
+    if (o->sort.len && !sort_by(o->sort, request)) {
+        usage_error(cmd, "unknown sort key '%" STR_FMT "'", STR_ARG(o->sort));
+        return false;
+    }
+    if (o->children)
+        request->sort = FLAT_BY_TOTAL;
+    if (o->json && o->csv) {
+        usage_error(cmd, "--json and --csv exclude each other");
+        return false;
+    }
+    bool is_tree = o->tree.len || o->inverted;
+    if (is_tree && o->csv) {
+        usage_error(cmd, "a tree has no CSV form; use --json");
+        return false;
+    }
+    if (o->around.len && (is_tree || o->csv)) {
+        usage_error(cmd, "--around goes with neither --tree nor --csv");
+        return false;
+    }
+    if (o->around.len && (request->group != GROUP_NONE || request->by != BY_FUNCTION)) {
+        usage_error(cmd, "--around is about a function, not --by another thing");
+        return false;
+    }
+    request->want_lines = o->json || (request->by == BY_FUNCTION && !is_tree && !o->csv);
+    return true;
+}
+
+typedef struct Shown {
+    const ReportOptions *options;
+    Report *report;
+    Str path;
+    const CallTree *tree; // NULL without --tree
+    size_t around;        // SIZE_MAX without --around
+} Shown;
+
+static double percent_limit(const Shown *s)
+{
+    if (!isnan(s->options->percent_limit))
+        return s->options->percent_limit;
+    return s->tree ? 0.5 : 0;
+}
+
+static void add_text(StrBuf *out, const Shown *s)
+{
+    const ReportOptions *o = s->options;
+    const Report *r = s->report;
+    ScreenStyle style = {
+        .terminal = terminal_get(o->colour),
+        .limit = o->limit != LIMIT_DEFAULT ? (size_t)o->limit
+                 : s->tree                 ? 0
+                                           : TABLE_ROWS,
+        .all_notes = o->notes,
+        .percent_limit = percent_limit(s),
+    };
+    if (o->output.len && !str_equal(o->colour, STR("always")))
+        style.terminal.colour = false;
+    style.columns = o->wide ? SIZE_MAX : style.terminal.columns;
+    size_t head = screen_add_head(out, r, &style);
+    bool is_first_screen =
+        r->request.by == BY_FUNCTION && r->request.group == GROUP_NONE && s->around == SIZE_MAX;
+    if (is_first_screen && !s->tree && o->limit == LIMIT_DEFAULT)
+        style.limit = MIN((size_t)SCREEN_FUNCTIONS, SCREEN_FUNCTIONS + SCREEN_HEAD - head);
+    if (head < SCREEN_HEAD || s->tree || !is_first_screen)
+        strbuf_add_char(out, '\n');
+    if (s->tree && r->rows.len) {
+        screen_add_tree(out, s->tree, &style);
+        return;
+    }
+    if (s->around != SIZE_MAX) {
+        screen_add_around(out, r, (uint32_t)s->around, &style);
+        return;
+    }
+    screen_add_table(out, r, &style);
+    if (is_first_screen && r->rows.len) {
+        screen_add_lines(out, r, &style);
+        screen_add_next(out, r, s->path, &style);
+    }
+}
+
+static void add_data(StrBuf *out, const Shown *s)
+{
+    const ReportOptions *o = s->options;
+    ReportExport e = {
+        .tool_version = STR(ASSAY_VERSION),
+        .limit = o->limit != LIMIT_DEFAULT ? (size_t)o->limit : 0,
+        .percent_limit = percent_limit(s),
+        .tree = s->tree,
+        .around = s->around,
+    };
+    if (o->csv)
+        report_add_csv(out, s->report, &e);
+    else
+        report_add_json(out, s->report, &e);
+}
+
+static int write_report(const Shown *s)
+{
+    StrBuf out = {0};
+    const ReportOptions *o = s->options;
+    if (o->json || o->csv)
+        add_data(&out, s);
+    else
+        add_text(&out, s);
+    int status = STATUS_OK;
+    if (o->output.len) {
+        Error err;
+        if (!os_write_file(o->output, bytes_from_str(strbuf_str(&out)),
+                           o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &err))
+            status = cli_fail(&err);
+    } else if (!cli_print(strbuf_str(&out))) {
+        status = STATUS_FAILED;
+    }
+    strbuf_deinit(&out);
+    return status;
+}
+
+static int show(const ReportOptions *o, Report *r, Str path)
+{
+    Shown s = {.options = o, .report = r, .path = path, .around = SIZE_MAX};
+    if (o->around.len) {
+        uint32_t key;
+        size_t others;
+        Error err;
+        if (!report_find_function(r, o->around, &key, &others, &err))
+            return cli_fail(&err);
+        if (others) {
+            StrBuf name = {0};
+            keys_add_name(&r->keys, key, &name);
+            cli_say("%zu other functions match; this is '%" STR_FMT "'", others,
+                    STR_ARG(text_prefix(strbuf_str(&name), 200)));
+            strbuf_deinit(&name);
+        }
+        s.around = key;
+    }
+    CallTree inverted = {0}, grouped = {0};
+    if (o->tree.len || o->inverted) {
+        bool callee_first = o->inverted || str_equal(o->tree, STR("callee"));
+        CallTree *upright = &r->tree;
+        if (r->request.group != GROUP_NONE) {
+            call_tree_init(&grouped, &r->weights, &r->keys);
+            upright = &grouped;
+        }
+        double percent = isnan(o->percent_limit) ? 0.5 : o->percent_limit;
+        uint64_t cutoff = (uint64_t)ceil(percent / 100 * (double)r->weights.value);
+        s.tree = upright;
+        if (callee_first) {
+            call_tree_invert(&inverted, upright, MAX(cutoff, (uint64_t)1), 1000);
+            s.tree = &inverted;
+        }
+        call_tree_sort(callee_first ? &inverted : upright);
+    }
+    int status = write_report(&s);
+    call_tree_deinit(&inverted);
+    call_tree_deinit(&grouped);
+    return status;
+}
+
+static int run_report(const Command *cmd, int argc, char **argv)
+{
+    Arena scratch = {0};
+    ReportOptions o = {.limit = LIMIT_DEFAULT, .percent_limit = NAN};
+    StrVec operands = {0};
+    ReportRequest request = {0};
+    Profile p;
+    Error err;
+    Str path;
+    int status = STATUS_USAGE;
+    switch (options_parse(cmd, argc, argv, &o, &scratch, &operands)) {
+    case PARSE_DONE:
+        status = STATUS_OK;
+        break;
+    case PARSE_BAD:
+        break;
+    case PARSE_OK:
+        if (!one_recording(cmd, &operands, &path) || !request_from_options(cmd, &o, &request))
+            break;
+        if (!load_profile(path, &p, &err)) {
+            status = cli_fail(&err);
+            break;
+        }
+        Report r = {0};
+        if (!selection_from_options(&o.selection, &p, &scratch, &request.selection, &err) ||
+            !report_init(&r, &p, &request, &err))
+            status = cli_fail(&err);
+        else
+            status = show(&o, &r, path);
+        report_deinit(&r);
+        profile_deinit(&p);
+        break;
+    }
+    arena_deinit(&scratch);
+    return status;
+}
+
+const Command report_command = {
+    .name = "report",
+    .group = "look",
+    .summary = "show where a recording's time went",
+    .usage = "[OPTION ...] FILE",
+    .options = report_options,
+    .option_count = ARRAY_LEN(report_options),
+    .details = "The first screen shows what ran, how far the numbers can be trusted, the ten\n"
+               "hottest functions and the three hottest source lines. \"self\" is what a function\n"
+               "used itself, \"total\" what it used with all that it called; recursion counts\n"
+               "once. Shares out of fewer than 100 samples carry half their 95 % interval.\n"
+               "\n"
+               "Examples:\n"
+               "  assay report prog.assay\n"
+               "  assay report prog.assay --by line --limit 30\n"
+               "  assay report prog.assay --tree --focus '^parse'\n"
+               "  assay report prog.assay --time 50%..100% --json\n",
+    .run = run_report,
+};

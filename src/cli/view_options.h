@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands that look at a recording have in common: which file, and
+// which part of it.
+
+#ifndef CLI_VIEW_OPTIONS_H
+#define CLI_VIEW_OPTIONS_H
+
+#include "analyse/weights.h"
+#include "cli/option.h"
+
+typedef struct SelectionOptions {
+    Str metric; // "": the first
+    Str focus, ignore;
+    Str time;
+    StrVec pids, tids, comms; // each may be a list with commas
+} SelectionOptions;
+
+// For an option table; `field` is a SelectionOptions in the options struct S.
+#define SELECTION_OPTIONS(S, field)                                                                \
+    OPT_TEXT('e', "metric", S, field.metric, "NAME",                                               \
+             "the metric or event to show, when the recording has several"),                       \
+        OPT_TEXT(0, "focus", S, field.focus, "REGEX", "only stacks with a function that matches"), \
+        OPT_TEXT(0, "ignore", S, field.ignore, "REGEX", "no stacks with a function that matches"), \
+        OPT_TEXT(0, "time", S, field.time, "A..B",                                                 \
+                 "only samples between A and B: seconds from the start, or with % of the run"),    \
+        OPT_LIST(0, "pid", S, field.pids, "PID", "only these processes; a list with commas"),      \
+        OPT_LIST(0, "tid", S, field.tids, "TID", "only these threads; a list with commas"),        \
+        OPT_LIST(0, "comm", S, field.comms, "NAME",                                                \
+                 "only threads, or threads of processes, with this name")
+
+// Vectors and C strings of the selection live in the arena.
+MUST_CHECK bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *arena,
+                                       Selection *ret, Error *err);
+
+// Reads the recording at `path` into fresh `p`.
+MUST_CHECK bool load_profile(Str path, Profile *p, Error *err);
+
+// The one operand, or a usage error that names it. False after saying so.
+MUST_CHECK bool one_recording(const Command *cmd, const StrVec *operands, Str *ret);
+
+#endif // CLI_VIEW_OPTIONS_H

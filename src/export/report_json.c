@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report as JSON and CSV. Format: docs/formats/report-json.md.
+
+#include "export/report_json.h"
+
+#include <math.h>
+
+#include "base/json.h"
+#include "model/facts.h"
+
+static const char *by_name(const ReportRequest *request)
+{
+    static const char *const groups[] = {"", "thread", "process", "comm"};
+    static const char *const bys[] = {"function", "line", "module"};
+    return request->group != GROUP_NONE ? groups[request->group] : bys[request->by];
+}
+
+static double ratio(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : NAN; // NaN is written as null
+}
+
+static void add_facts(JsonWriter *w, const Profile *p)
+{
+    json_begin_object(w, "facts");
+    for (size_t i = 0; i < p->facts.key.len; i++) {
+        json_key(w, profile_text(p, p->facts.key.at[i]));
+        json_str(w, NULL, profile_text(p, p->facts.value.at[i]));
+    }
+    json_end(w);
+}
+
+static void add_metrics(JsonWriter *w, const Report *r)
+{
+    const Profile *p = r->profile;
+    json_begin_object(w, "metric");
+    json_u64(w, "number", r->request.selection.metric.v);
+    json_str(w, "name", report_metric_name(r));
+    json_str(w, "unit", report_metric_unit(r));
+    json_u64(w, "total", r->weights.value);
+    json_end(w);
+    json_begin_array(w, "metrics");
+    for (size_t i = 0; i < p->metrics.name.len; i++) {
+        json_begin_object(w, NULL);
+        json_str(w, "name", profile_text(p, p->metrics.name.at[i]));
+        json_str(w, "unit", profile_text(p, p->metrics.unit.at[i]));
+        json_str(w, "event", profile_text(p, p->metrics.event.at[i]));
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void add_selection(JsonWriter *w, const Report *r)
+{
+    const Selection *s = &r->request.selection;
+    json_begin_object(w, "selection");
+    if (s->from_ns != INT64_MIN)
+        json_i64(w, "from_ns", s->from_ns);
+    if (s->to_ns != INT64_MAX)
+        json_i64(w, "to_ns", s->to_ns);
+    if (s->focus)
+        json_str(w, "focus", str_from_c(s->focus));
+    if (s->ignore)
+        json_str(w, "ignore", str_from_c(s->ignore));
+    json_str(w, "by", str_from_c(by_name(&r->request)));
+    json_end(w);
+}
+
+static void add_truth(JsonWriter *w, const Truth *t)
+{
+    json_begin_object(w, "truth");
+    json_u64(w, "samples", t->kept);
+    json_u64(w, "samples_outside_selection", t->outside);
+    if (t->lost_known)
+        json_u64(w, "samples_lost", t->lost);
+    else
+        json_null(w, "samples_lost");
+    if (t->throttled_known)
+        json_u64(w, "throttled", t->throttled);
+    else
+        json_null(w, "throttled");
+    json_bool(w, "sampled", t->sampled);
+    json_double(w, "complete_stacks", t->complete_percent / 100);
+    json_begin_object(w, "stacks");
+    for (int i = 0; i < STACK_CUT_COUNT; i++)
+        json_u64(w, stack_cut_name((StackCut)i), t->cut[i]);
+    json_u64(w, "none recorded", t->without_stack);
+    json_end(w);
+    json_double(w, "kernel_share", t->kernel_percent / 100);
+    json_double(w, "unnamed_share", t->unnamed_percent / 100);
+    json_bool(w, "user_only", t->user_only);
+    json_double(w, "rate_asked_hz", t->asked_hz > 0 ? t->asked_hz : NAN);
+    json_double(w, "rate_obtained_hz", t->obtained_hz > 0 ? t->obtained_hz : NAN);
+    json_str(w, "event", t->event);
+    json_str(w, "event_fallback", t->fallback);
+    json_str(w, "stack_mode", t->stack_mode);
+    json_str(w, "recording_incomplete", t->incomplete);
+    json_end(w);
+}
+
+static void add_notes(JsonWriter *w, const Profile *p)
+{
+    json_begin_array(w, "notes");
+    for (size_t i = 0; i < p->notes.text.len; i++) {
+        json_begin_object(w, NULL);
+        json_str(w, "level", p->notes.level.at[i] == NOTE_WARNING ? STR("warning") : STR("info"));
+        json_str(w, "key", profile_text(p, p->notes.key.at[i]));
+        json_str(w, "text", profile_text(p, p->notes.text.at[i]));
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static Str row_module(const Report *r, const FlatRow *row)
+{
+    const Profile *p = r->profile;
+    if (r->request.group != GROUP_NONE)
+        return STR("");
+    return profile_text(p, p->modules.path.at[p->frames.module.at[row->frame].v]);
+}
+
+static void add_row(JsonWriter *w, const Report *r, const FlatRow *row, const StrBuf *name)
+{
+    uint64_t whole = r->weights.value;
+    json_begin_object(w, NULL);
+    json_str(w, "name", strbuf_str(name));
+    json_u64(w, "self", row->self);
+    json_u64(w, "total", row->total);
+    json_double(w, "self_share", ratio(row->self, whole));
+    json_double(w, "total_share", ratio(row->total, whole));
+    json_u64(w, "self_samples", row->self_samples);
+    json_u64(w, "total_samples", row->total_samples);
+    if (r->truth.sampled) {
+        ShareInterval i = share_interval(row->self_samples, r->weights.samples);
+        json_begin_array(w, "self_share_95");
+        json_double(w, NULL, i.low);
+        json_double(w, NULL, i.high);
+        json_end(w);
+    }
+    StrId file;
+    uint32_t line;
+    if (report_row_place(r, row, &file, &line)) {
+        json_str(w, "file", profile_text(r->profile, file));
+        if (line)
+            json_u64(w, "line", line);
+    }
+    if (r->request.group != GROUP_NONE) {
+        const WeightGroup *g = &r->weights.groups.at[row->key];
+        if (g->pid)
+            json_u64(w, "pid", g->pid);
+        if (g->tid)
+            json_u64(w, "tid", g->tid);
+    } else {
+        json_str(w, "module", row_module(r, row));
+        json_bool(w, "inlined", row->inlined);
+        json_bool(w, "kernel", row->kernel);
+    }
+    json_end(w);
+}
+
+static void add_rows(JsonWriter *w, const Report *r, const FlatRowVec *rows, const char *key,
+                     const ReportExport *options)
+{
+    StrBuf name = {0};
+    size_t shown = 0;
+    json_begin_array(w, key);
+    for (size_t i = 0; i < rows->len; i++) {
+        const FlatRow *row = &rows->at[i];
+        if (options->limit && shown == options->limit)
+            break;
+        if (percent_of(MAX(row->self, row->total), r->weights.value) < options->percent_limit)
+            continue;
+        strbuf_clear(&name);
+        report_add_row_name(r, row, &name);
+        add_row(w, r, row, &name);
+        shown++;
+    }
+    json_end(w);
+    strbuf_deinit(&name);
+}
+
+static void add_lines(JsonWriter *w, const Report *r, const ReportExport *options)
+{
+    const Profile *p = r->profile;
+    json_begin_array(w, "lines");
+    for (size_t i = 0; i < r->lines.len; i++) {
+        const LineRow *row = &r->lines.at[i];
+        if (options->limit && i == options->limit)
+            break;
+        json_begin_object(w, NULL);
+        json_str(w, "file", profile_text(p, row->file));
+        json_u64(w, "line", row->line);
+        json_u64(w, "self", row->self);
+        json_double(w, "self_share", ratio(row->self, r->weights.value));
+        json_u64(w, "self_samples", row->samples);
+        Str text;
+        // Each look-up is a scan: for the lines that people read.
+        if (i < 20 && line_text_find(p, row->file, row->line, &text))
+            json_str(w, "text", text);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+// Nodes in depth-first order, each with its depth: a list needs no nesting, which
+// parsers limit.
+static void add_tree(JsonWriter *w, const CallTree *t, const ReportExport *options)
+{
+    const CallNode *nodes = t->nodes.at;
+    StrBuf name = {0};
+    uint64_t cut = t->dropped_nodes;
+    json_begin_object(w, "tree");
+    json_bool(w, "inverted", t->inverted);
+    json_begin_array(w, "nodes");
+    uint32_t at = 0;
+    uint32_t depth = 0;
+    for (;;) {
+        const CallNode *n = &nodes[at];
+        bool shown = at == 0 || percent_of(n->total, nodes[0].total) >= options->percent_limit;
+        if (shown) {
+            strbuf_clear(&name);
+            call_tree_add_name(t, at, &name);
+            json_begin_object(w, NULL);
+            json_u64(w, "depth", depth);
+            json_str(w, "name", strbuf_str(&name));
+            json_u64(w, "self", n->self);
+            json_u64(w, "total", n->total);
+            json_u64(w, "samples", n->total_samples);
+            if (n->flags & NODE_INLINED)
+                json_bool(w, "inlined", true);
+            if (n->flags & NODE_KERNEL)
+                json_bool(w, "kernel", true);
+            json_end(w);
+        } else {
+            cut++;
+        }
+        if (shown && n->first_child != NODE_NONE) {
+            at = n->first_child;
+            depth++;
+            continue;
+        }
+        while (at != 0 && nodes[at].next == NODE_NONE) {
+            at = nodes[at].parent;
+            depth--;
+        }
+        if (at == 0)
+            break;
+        at = nodes[at].next;
+    }
+    json_end(w);
+    json_u64(w, "branches_cut", cut);
+    json_end(w);
+    strbuf_deinit(&name);
+}
+
+static void add_around(JsonWriter *w, const Report *r, const ReportExport *options)
+{
+    uint32_t key = (uint32_t)options->around;
+    StrBuf name = {0};
+    keys_add_name(&r->keys, key, &name);
+    FlatRowVec callers = flat_callers(&r->tree, key);
+    FlatRowVec callees = flat_callees(&r->tree, key);
+    json_begin_object(w, "around");
+    json_str(w, "name", strbuf_str(&name));
+    add_rows(w, r, &callers, "callers", options);
+    add_rows(w, r, &callees, "callees", options);
+    json_end(w);
+    vec_free(&callers);
+    vec_free(&callees);
+    strbuf_deinit(&name);
+}
+
+void report_add_json(StrBuf *out, const Report *r, const ReportExport *options)
+{
+    JsonWriter w = json_writer(out, 1);
+    json_begin_object(&w, NULL);
+    json_str(&w, "schema", STR("assay-report"));
+    json_u64(&w, "version", REPORT_JSON_VERSION);
+    json_str(&w, "tool", options->tool_version);
+    add_facts(&w, r->profile);
+    add_metrics(&w, r);
+    add_selection(&w, r);
+    add_truth(&w, &r->truth);
+    add_notes(&w, r->profile);
+    json_u64(&w, "threads", report_thread_count(r));
+    json_u64(&w, "row_count", r->rows.len);
+    add_rows(&w, r, &r->rows, "rows", options);
+    add_lines(&w, r, options);
+    if (options->around != SIZE_MAX)
+        add_around(&w, r, options);
+    if (options->tree)
+        add_tree(&w, options->tree, options);
+    json_end(&w);
+}
+
+void report_add_csv(StrBuf *out, const Report *r, const ReportExport *options)
+{
+    strbuf_add(out, STR("self_percent,total_percent,self,total,self_samples,total_samples,name,"
+                        "module,file,line,inlined,kernel\r\n"));
+    StrBuf name = {0};
+    uint64_t whole = r->weights.value;
+    size_t shown = 0;
+    for (size_t i = 0; i < r->rows.len; i++) {
+        const FlatRow *row = &r->rows.at[i];
+        if (options->limit && shown == options->limit)
+            break;
+        if (percent_of(MAX(row->self, row->total), whole) < options->percent_limit)
+            continue;
+        strbuf_printf(out, "%.3f,%.3f,%llu,%llu,%llu,%llu,", percent_of(row->self, whole),
+                      percent_of(row->total, whole), (unsigned long long)row->self,
+                      (unsigned long long)row->total, (unsigned long long)row->self_samples,
+                      (unsigned long long)row->total_samples);
+        strbuf_clear(&name);
+        report_add_row_name(r, row, &name);
+        strbuf_add_csv(out, strbuf_str(&name));
+        strbuf_add_char(out, ',');
+        strbuf_add_csv(out, row_module(r, row));
+        StrId file;
+        uint32_t line;
+        if (report_row_place(r, row, &file, &line)) {
+            strbuf_add_char(out, ',');
+            strbuf_add_csv(out, profile_text(r->profile, file));
+            strbuf_printf(out, ",%u", line);
+        } else {
+            strbuf_add(out, STR(",,"));
+        }
+        strbuf_printf(out, ",%d,%d\r\n", row->inlined, row->kernel);
+        shown++;
+    }
+    strbuf_deinit(&name);
+}

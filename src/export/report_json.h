@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report as JSON (docs/formats/report-json.md) and as CSV.
+
+#ifndef EXPORT_REPORT_JSON_H
+#define EXPORT_REPORT_JSON_H
+
+#include "analyse/report.h"
+
+enum { REPORT_JSON_VERSION = 1 };
+
+typedef struct ReportExport {
+    Str tool_version;
+    size_t limit;         // rows; 0: all
+    double percent_limit; // rows and tree nodes with less in total are left out
+    const CallTree *tree; // sorted; NULL: without a tree
+    // Callers and callees of this key; SIZE_MAX: without.
+    size_t around;
+} ReportExport;
+
+void report_add_json(StrBuf *out, const Report *r, const ReportExport *options);
+
+// The rows of the flat table, one a line, with a header line.
+void report_add_csv(StrBuf *out, const Report *r, const ReportExport *options);
+
+#endif // EXPORT_REPORT_JSON_H

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes recordings with known content, byte for byte the same each time:
+//   make_profile KIND FILE
+// for the golden tests of what reads recordings, and for bench/report.sh.
+
+#include "model/facts.h"
+#include "model/profile.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// splitmix64: the same numbers on every machine.
+static uint64_t random_state = 1;
+
+static uint64_t random_u64(void)
+{
+    random_state += 0x9e3779b97f4a7c15ull;
+    return hash_u64(random_state);
+}
+
+typedef struct Maker {
+    Profile p;
+    MetricId time;
+    ModuleId program, libc, kernel;
+    ProcessId process;
+    ThreadId thread;
+    int64_t now_ns;
+} Maker;
+
+static void begin(Maker *m, const char *command)
+{
+    profile_init(&m->p);
+    Profile *p = &m->p;
+    m->time = profile_add_metric(p, STR("cpu time"), STR("ns"), METRIC_SUM, STR("cpu-clock:u"));
+    m->program = profile_module(p, MODULE_FILE, STR("/home/u/shop/prog"), STR("8a53f0"));
+    m->libc =
+        profile_module(p, MODULE_FILE, STR("/usr/lib/x86_64-linux-gnu/libc.so.6"), STR("77aa"));
+    m->kernel = profile_module(p, MODULE_KERNEL, STR("[kernel]"), STR(""));
+    m->process = profile_add_process(p, 4711, 1, profile_str(p, STR("prog")), 0);
+    m->thread = profile_add_thread(p, m->process, 4711, profile_str(p, STR("prog")), 0);
+    profile_set_fact(p, STR(FACT_COLLECTOR), STR("sampling"));
+    profile_set_fact(p, STR(FACT_COMMAND), str_from_c(command));
+    profile_set_fact(p, STR(FACT_EVENT), STR("cpu-clock:u"));
+    profile_set_fact(p, STR(FACT_RATE_ASKED), STR("999"));
+}
+
+static void set_number(Maker *m, const char *key, uint64_t value)
+{
+    profile_set_fact(&m->p, str_from_c(key),
+                     arena_printf(&m->p.arena, "%llu", (unsigned long long)value));
+}
+
+static FrameId place(Maker *m, ModuleId module, const char *name, const char *file, uint32_t decl,
+                     uint32_t line, uint8_t flags)
+{
+    Profile *p = &m->p;
+    Str file_name = str_from_c(file);
+    FunctionId f = profile_function(p, str_from_c(name), str_from_c(name), file_name, decl);
+    uint64_t address = hash_u64(str_hash(str_from_c(name)) + line) & 0xffffff;
+    return profile_named_frame(p, module, address, f, profile_str(p, file_name), line, flags);
+}
+
+// `inner` as a call that was inlined at `outer`.
+static FrameId inlined(Maker *m, FrameId outer, const char *name, const char *file, uint32_t decl,
+                       uint32_t line)
+{
+    Profile *p = &m->p;
+    FrameId inner = place(m, p->frames.module.at[outer.v], name, file, decl, line, 0);
+    FrameId at = profile_frame_add_inliner(p, inner);
+    profile_frame_resolve(p, at, p->frames.function.at[outer.v], p->frames.file.at[outer.v],
+                          p->frames.line.at[outer.v]);
+    return inner;
+}
+
+static StackId stack_of(Maker *m, const FrameId *frames, size_t count)
+{
+    StackId s = {0};
+    for (size_t i = 0; i < count; i++)
+        s = profile_stack(&m->p, s, frames[i]);
+    return s;
+}
+
+static void samples(Maker *m, ThreadId thread, StackId stack, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        m->now_ns += 1001001;
+        size_t at = profile_add_sample(&m->p, m->now_ns, thread, stack, 0);
+        profile_sample_set(&m->p, at, m->time, 1001001);
+    }
+}
+
+#define STACK(m, ...)                                                                              \
+    stack_of((m), (const FrameId[]){__VA_ARGS__},                                                  \
+             sizeof((const FrameId[]){__VA_ARGS__}) / sizeof(FrameId))
+
+static void end(Maker *m)
+{
+    set_number(m, FACT_WALL_NS, (uint64_t)m->now_ns + 5000000);
+    set_number(m, FACT_USER_NS, (uint64_t)m->now_ns);
+    set_number(m, FACT_SYSTEM_NS, 4000000);
+    if (profile_fact(&m->p, STR(FACT_SAMPLES_LOST)).len == 0)
+        set_number(m, FACT_SAMPLES_LOST, 0);
+    set_number(m, FACT_THROTTLED, 0);
+}
+
+// An ordinary C++ program: inlining, recursion, two threads, some cut stacks.
+static void make_plain(Maker *m)
+{
+    begin(m, "./prog --rows 35000 'data file.csv'");
+    Profile *p = &m->p;
+    const char *csv = "/home/u/shop/csv.cc";
+    FrameId start = place(m, m->libc, "__libc_start_main", "", 0, 0, 0);
+    FrameId main_f = place(m, m->program, "main", csv, 200, 210, 0);
+    FrameId read =
+        place(m, m->program, "csv::Reader<csv::Row>::read_all(std::istream&)", csv, 90, 101, 0);
+    FrameId parse =
+        place(m, m->program, "csv::parse_row(char const*, char const*)", csv, 40, 52, 0);
+    FrameId field =
+        inlined(m, parse, "csv::Field::assign(char const*)", "/home/u/shop/field.h", 12, 15);
+    FrameId find_at =
+        place(m, m->program, "csv::parse_row(char const*, char const*)", csv, 40, 60, 0);
+    FrameId hash = inlined(
+        m, find_at,
+        "std::_Hashtable<std::string, std::pair<std::string const, int>, "
+        "std::allocator<std::pair<std::string const, int> > >::find(std::string const&) const",
+        "/usr/include/c++/12/bits/hashtable.h", 1600, 1612);
+    FrameId malloc_f = place(m, m->libc, "malloc", "", 0, 0, 0);
+    FrameId no_symbol = profile_frame(p, m->libc, 0x9a100, 0);
+    FrameId sort =
+        place(m, m->program, "void quick_sort<int>(int*, int*)", "/home/u/shop/sort.h", 8, 20, 0);
+    FrameId less = place(m, m->program, "less(int, int)", "/home/u/shop/sort.h", 3, 4, 0);
+    FrameId cut = profile_cut_frame(p, STACK_CUT_DUMP_SHORT);
+    FrameId no_table = profile_cut_frame(p, STACK_CUT_NO_TABLE);
+    FrameId run = place(m, m->program, "worker_run(void*)", "/home/u/shop/worker.cc", 5, 9, 0);
+    profile_source_line(p, profile_str(p, str_from_c(csv)), 52,
+                        STR("    while (*at && *at != ',')"));
+    profile_source_line(p, profile_str(p, STR("/home/u/shop/field.h")), 15,
+                        STR("\tdata.assign(from, to - from);\t// copies"));
+    profile_source_line(p, profile_str(p, STR("/usr/include/c++/12/bits/hashtable.h")), 1612,
+                        STR("      std::size_t __bkt = _M_bucket_index(__code);"));
+    ThreadId worker =
+        profile_add_thread(p, m->process, 4712, profile_str(p, STR("worker")), 3000000);
+
+    samples(m, m->thread, STACK(m, start, main_f, read, hash), 420);
+    samples(m, m->thread, STACK(m, start, main_f, read, field), 210);
+    samples(m, m->thread, STACK(m, start, main_f, read, field, malloc_f), 180);
+    samples(m, m->thread, STACK(m, start, main_f, read, parse), 77);
+    samples(m, m->thread, STACK(m, start, main_f, read, parse, no_symbol), 30);
+    samples(m, worker, STACK(m, run, sort, sort, sort, less), 44);
+    samples(m, worker, STACK(m, run, sort, sort), 61);
+    samples(m, m->thread, STACK(m, cut, parse), 3);
+    samples(m, worker, STACK(m, no_table, less), 1);
+    samples(m, m->thread, STACK(m, start, main_f), 2);
+    set_number(m, FACT_SAMPLES_LOST, 2);
+    profile_set_fact(p, STR(FACT_RATE_OBTAINED), STR("991.4"));
+    profile_set_fact(p, STR(FACT_EVENT_FALLBACK), STR("no hardware counters here: cpu-clock"));
+    profile_note(p, NOTE_INFO, STR("clock"), "times are CLOCK_MONOTONIC");
+    profile_note(p, NOTE_WARNING, STR("kernel-hidden"),
+                 "kernel samples left out: perf_event_paranoid is 2");
+    end(m);
+}
+
+// Names that try to break out of whatever they are shown in.
+static void make_hostile(Maker *m)
+{
+    begin(m, "./\x1b[2Jprog \"</script>\" $'\\n'\n\xff\xfe");
+    Profile *p = &m->p;
+    char *huge = arena_alloc(&p->arena, (1 << 20) + 1, 1);
+    memset(huge, 'A', 1 << 20);
+    const char *const names[] = {
+        "\x1b]0;owned\x07\x1b[31mred",
+        "</text></svg><script>alert(1)</script>",
+        "\"onload=\"alert(1)\" & 'x' <b>",
+        "]]><![CDATA[ --> <!--",
+        "semi;colon 7 back\\slash",
+        "line\nfeed\r\ttab",
+        "\xff\xfe\x80 bad utf-8 \xc3",
+        "\xe2\x80\xae"
+        "evil bidi",
+        "=cmd|' /C calc'!A0",
+        "javascript:alert(1)",
+        "",
+        huge,
+    };
+    FrameId main_f = place(m, m->program, "main", "/src/</title>;a\x1b[1m.c", 1, 2, 0);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        FrameId f =
+            place(m, m->program, names[i], "/src/\n\"><img src=x>.c", 3, (uint32_t)i + 4, 0);
+        FrameId leaf = place(m, m->kernel, "ksys;<read>", "", 0, 0, FRAME_KERNEL);
+        profile_source_line(p, profile_str(p, STR("/src/\n\"><img src=x>.c")), (uint32_t)i + 4,
+                            STR("\x1b[5m<b onmouseover=alert(1)>;\xff"));
+        samples(m, m->thread, STACK(m, main_f, f), 20 - i);
+        samples(m, m->thread, STACK(m, main_f, f, leaf), 1);
+    }
+    ThreadId odd =
+        profile_add_thread(p, m->process, 4712, profile_str(p, STR("w;o\x1b[7mrk <er>\n")), 0);
+    samples(m, odd, STACK(m, main_f), 5);
+    profile_note(p, NOTE_WARNING, STR("odd"), "a note with \x1b[31mcolour\nand lines");
+    profile_note(p, NOTE_WARNING, STR("more"), "a second warning");
+    end(m);
+}
+
+static void make_empty(Maker *m)
+{
+    begin(m, "/bin/true");
+    end(m);
+}
+
+// Samples, but no names at all: stripped code, kernel addresses.
+static void make_nameless(Maker *m)
+{
+    begin(m, "./stripped");
+    Profile *p = &m->p;
+    ModuleId gone = profile_module(p, MODULE_FILE, STR("/opt/stripped"), STR(""));
+    FrameId a = profile_frame(p, gone, 0x1000, 0);
+    FrameId b = profile_frame(p, gone, 0x2000, 0);
+    FrameId k = profile_frame(p, m->kernel, 0xffffffff81000000ull, FRAME_KERNEL);
+    FrameId cut = profile_cut_frame(p, STACK_CUT_NO_USER);
+    samples(m, m->thread, STACK(m, a, b), 30);
+    samples(m, m->thread, STACK(m, cut, k), 12);
+    samples(m, m->thread, (StackId){0}, 3);
+    end(m);
+}
+
+// Two metrics, each with samples of its own.
+static void make_two_metrics(Maker *m)
+{
+    begin(m, "./prog");
+    Profile *p = &m->p;
+    MetricId faults =
+        profile_add_metric(p, STR("page-faults"), STR(""), METRIC_SUM, STR("page-faults:u"));
+    FrameId main_f = place(m, m->program, "main", "/src/a.c", 1, 2, 0);
+    FrameId touch = place(m, m->program, "touch", "/src/a.c", 10, 12, 0);
+    FrameId spin = place(m, m->program, "spin", "/src/a.c", 20, 22, 0);
+    samples(m, m->thread, STACK(m, main_f, spin), 200);
+    for (size_t i = 0; i < 40; i++) {
+        size_t at =
+            profile_add_sample(p, (int64_t)i * 1000000, m->thread, STACK(m, main_f, touch), 0);
+        profile_sample_set(p, at, faults, 1);
+    }
+    end(m);
+}
+
+// A million samples, half a million distinct stacks: 6 000 functions, mean depth
+// 30, 8 threads, a long tail of leaves.
+static void make_large(Maker *m)
+{
+    begin(m, "./large");
+    Profile *p = &m->p;
+    enum { FUNCTIONS = 6000, PLACES = 4, THREADS = 8, SAMPLES = 1000000, STACKS = 500000 };
+    static FrameId frames[FUNCTIONS * PLACES];
+    for (uint32_t f = 0; f < FUNCTIONS; f++) {
+        char name[160], file[64];
+        snprintf(name, sizeof(name),
+                 "app::module_%u::Handler<app::Key%u, std::allocator<app::Key%u> >::step_%u(int)",
+                 f % 97, f % 31, f % 31, f);
+        snprintf(file, sizeof(file), "/src/app/module_%u.cc", f % 97);
+        for (uint32_t k = 0; k < PLACES; k++)
+            frames[f * PLACES + k] =
+                place(m, m->program, name, file, f % 900 + 1, f % 900 + 2 + k, 0);
+    }
+    ThreadId threads[THREADS];
+    for (uint32_t t = 0; t < THREADS; t++) {
+        char name[16];
+        snprintf(name, sizeof(name), "worker-%u", t);
+        threads[t] =
+            profile_add_thread(p, m->process, 5000 + t, profile_str(p, str_from_c(name)), 0);
+    }
+    // A stock of inner nodes to branch from keeps the mean depth near 30.
+    static StackId stock[1 << 16];
+    static uint8_t depth[1 << 16];
+    size_t stocked = 0;
+    static StackId leaves[STACKS];
+    for (size_t i = 0; i < STACKS; i++) {
+        size_t from = stocked ? random_u64() % stocked : 0;
+        StackId s = stocked ? stock[from] : (StackId){0};
+        unsigned d = stocked ? depth[from] : 0;
+        size_t more = stocked < ARRAY_LEN(stock) ? 1 + random_u64() % 8 : 1;
+        if (d > 45) {
+            s = (StackId){0};
+            d = 0;
+        }
+        for (size_t k = 0; k < more; k++, d++) {
+            // Zipf-like: the product of two uniform numbers favours small ones.
+            uint64_t f = (random_u64() % FUNCTIONS) * (random_u64() % FUNCTIONS) / FUNCTIONS;
+            s = profile_stack(p, s, frames[f * PLACES + random_u64() % PLACES]);
+            if (stocked < ARRAY_LEN(stock)) {
+                stock[stocked] = s;
+                depth[stocked++] = (uint8_t)(d + 1);
+            }
+        }
+        leaves[i] = s;
+    }
+    for (size_t i = 0; i < SAMPLES; i++) {
+        m->now_ns += 125000;
+        size_t at = profile_add_sample(p, m->now_ns, threads[i % THREADS],
+                                       leaves[i < STACKS ? i : random_u64() % STACKS], 0);
+        profile_sample_set(p, at, m->time, 1001001);
+    }
+    end(m);
+}
+
+typedef struct Kind {
+    const char *name;
+    void (*make)(Maker *m);
+} Kind;
+
+static const Kind kinds[] = {
+    {"plain", make_plain},       {"hostile", make_hostile},         {"empty", make_empty},
+    {"nameless", make_nameless}, {"two-metrics", make_two_metrics}, {"large", make_large},
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc == 3 && i < ARRAY_LEN(kinds); i++) {
+        if (strcmp(argv[1], kinds[i].name) != 0)
+            continue;
+        static Maker m;
+        kinds[i].make(&m);
+        Error err;
+        StoreOptions options = {.force = true};
+        if (!store_write(str_from_c(argv[2]), &options, &m.p, &err)) {
+            fprintf(stderr, "%s\n", err.text);
+            return 1;
+        }
+        profile_deinit(&m.p);
+        return 0;
+    }
+    fprintf(stderr, "usage: make_profile KIND FILE\n");
+    return 2;
+}
