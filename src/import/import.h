@@ -10,15 +10,23 @@
 
 typedef enum ImportFormat {
     IMPORT_UNKNOWN,
+    IMPORT_GZIP, // around one of the others
     IMPORT_PERF_DATA,
     IMPORT_PERF_SCRIPT,
     IMPORT_FOLDED,
     IMPORT_PPROF,
+    IMPORT_SPEEDSCOPE,
+    IMPORT_FIREFOX,
+    IMPORT_FORMAT_COUNT
 } ImportFormat;
 
 // Looks at the beginning of a file; a few kilobytes are enough.
 ImportFormat import_format(Bytes head);
 const char *import_format_name(ImportFormat format);
+
+// Reads any format that needs nothing but the file's bytes: all but perf.data.
+// `format` says which it was, also on false.
+MUST_CHECK bool import_bytes(Bytes file, Profile *p, ImportFormat *format, Error *err);
 
 // The formats that are text: bytes -> a fresh profile, initialised here and
 // deinitialised again on false. A file that is cut gives its whole part and a
@@ -27,8 +35,12 @@ const char *import_format_name(ImportFormat format);
 MUST_CHECK bool import_perf_script(Bytes file, Profile *p, Error *err);
 MUST_CHECK bool import_folded(Bytes file, Profile *p, Error *err);
 
-// pprof's profile.proto, plain or in gzip. Sample labels pid, tid, process,
+// pprof's profile.proto, unpacked. Sample labels pid, tid, process,
 // thread, time and cpu, as our export writes them, become what they say.
 MUST_CHECK bool import_pprof(Bytes file, Profile *p, Error *err);
+
+// JSON formats. Calls inlined elsewhere arrive as stack entries (FRAME_INLINED).
+MUST_CHECK bool import_speedscope(Bytes file, Profile *p, Error *err);
+MUST_CHECK bool import_firefox(Bytes file, Profile *p, Error *err);
 
 #endif // IMPORT_IMPORT_H

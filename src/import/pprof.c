@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// pprof's profile.proto, plain or in gzip -> Profile.
+// pprof's profile.proto -> Profile.
 // Format: github.com/google/pprof, proto/profile.proto; protobuf encoding.
 
 #include "import/import.h"
 
 #include "base/cursor.h"
 #include "base/table.h"
-#include "import/gzip_internal.h"
 #include "model/facts.h"
 
 // ---- Protobuf --------------------------------------------------------------
@@ -406,17 +405,11 @@ static void import_deinit(Import *im)
 
 bool import_pprof(Bytes file, Profile *p, Error *err)
 {
-    Arena unpacked = {0};
-    if (gzip_is(file) && !gzip_unpack(&unpacked, file, &file, err)) {
-        arena_deinit(&unpacked);
-        return false;
-    }
     profile_init(p);
     profile_set_fact(p, STR(FACT_COLLECTOR), STR("import pprof"));
     Import im = {.p = p, .err = err};
     bool ok = read_all(&im, file);
     import_deinit(&im);
-    arena_deinit(&unpacked);
     if (!ok)
         profile_deinit(p);
     return ok;

@@ -140,12 +140,15 @@ static void gzip_is_unpacked(void **state)
     struct libdeflate_compressor *c = libdeflate_alloc_compressor(6);
     size_t len = libdeflate_gzip_compress(c, b.ptr, b.len, packed, sizeof(packed));
     libdeflate_free_compressor(c);
-    assert_int_equal(import_format(bytes_over(packed, len)), IMPORT_PPROF);
-    assert_ok(import_pprof(bytes_over(packed, len), &p, &err), &err);
+    ImportFormat format;
+    assert_int_equal(import_format(bytes_over(packed, len)), IMPORT_GZIP);
+    assert_ok(import_bytes(bytes_over(packed, len), &p, &format, &err), &err);
+    assert_int_equal(format, IMPORT_PPROF);
     assert_is_the_profile(&p);
     profile_deinit(&p);
     packed[len / 2] ^= 0x55;
-    assert_error(import_pprof(bytes_over(packed, len), &p, &err), &err, ERROR_FORMAT, "gzip");
+    assert_error(import_bytes(bytes_over(packed, len), &p, &format, &err), &err, ERROR_FORMAT,
+                 "gzip");
     strbuf_deinit(&b);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the importer of pprof's profile.proto.
+// Fuzzes the importers that read a file's bytes alone, each by its content.
 
 #include <stdlib.h>
 
@@ -10,9 +10,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     Profile p;
+    ImportFormat format;
     Error err = {0};
-    if (!import_pprof(bytes_over(data, size), &p, &err))
+    if (!import_bytes(bytes_over(data, size), &p, &format, &err)) {
+        if (err.text[0] == '\0')
+            abort();
         return 0;
+    }
     if (!profile_check(&p, &err))
         abort();
     profile_deinit(&p);
