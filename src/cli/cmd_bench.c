@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: Apache-2.0
+// `assay bench`: time commands, interleaved, and say what the difference is.
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collect/bench/command.h"
+#include "cli/bench_report.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "os/file.h"
+
+// A format of export and where to.
+typedef struct Export {
+    Str path;
+    void (*write)(StrBuf *out, Bench *b, const BenchView *v);
+} Export;
+
+typedef struct BenchArgs {
+    uint64_t warmup, min_runs, max_runs, runs, seed;
+    double min_time_s;
+    StrVec setup, prepare, conclude, cleanup, names, output, scans, lists, cold;
+    Str reference, reference_name, step, shell, style, sort, unit, input, ignore;
+    bool no_shell, show_output, grouped, interleaved, wait_clock;
+    Str json, csv, markdown, asciidoc, orgmode, junit;
+    double until, margin, confidence, fail_if_slower;
+    int64_t max_time, timeout;
+} BenchArgs;
+
+static const Option bench_options[] = {
+    OPT_U64('w', "warmup", BenchArgs, warmup, "N", "runs before the measured ones"),
+    OPT_U64('m', "min-runs", BenchArgs, min_runs, "N", "at least N runs of each command (10)"),
+    OPT_U64('M', "max-runs", BenchArgs, max_runs, "N", "at most N runs of each command"),
+    OPT_U64('r', "runs", BenchArgs, runs, "N", "exactly N runs of each command"),
+    OPT_DOUBLE(0, "min-benchmarking-time", BenchArgs, min_time_s, "SECONDS",
+               "measure each command for so long when no number of runs is given (3)"),
+    OPT_LIST('s', "setup", BenchArgs, setup, "CMD",
+             "shell command before the runs of a command; runs one command after the other"),
+    OPT_LIST('p', "prepare", BenchArgs, prepare, "CMD",
+             "shell command before each run; once for all commands or one for each"),
+    OPT_LIST('C', "conclude", BenchArgs, conclude, "CMD",
+             "shell command after each run; once for all commands or one for each"),
+    OPT_LIST('c', "cleanup", BenchArgs, cleanup, "CMD",
+             "shell command after the runs of a command; runs one command after the other"),
+    OPT_TEXT(0, "reference", BenchArgs, reference, "CMD",
+             "compare all others with this command instead of the first"),
+    OPT_TEXT(0, "reference-name", BenchArgs, reference_name, "NAME", "name of the reference"),
+    OPT_LIST('P', "parameter-scan", BenchArgs, scans, "VAR MIN MAX",
+             "one command for each value of {VAR} from MIN to MAX"),
+    OPT_TEXT('D', "parameter-step-size", BenchArgs, step, "DELTA", "step of the scan (1)"),
+    OPT_LIST(
+        'L', "parameter-list", BenchArgs, lists, "VAR VALUES",
+        "one command for each of the values, separated by commas; repeat for all combinations"),
+    OPT_TEXT('S', "shell", BenchArgs, shell, "SHELL",
+             "shell that runs the commands; 'none' starts them directly, 'default' is sh"),
+    OPT_FLAG('N', NULL, BenchArgs, no_shell, "no shell: the same as --shell=none"),
+    OPT_OPTIONAL('i', "ignore-failure", BenchArgs, ignore, "MODE", NULL,
+                 "accept failing runs: all of them, or a list of statuses (-i=1,2)"),
+    OPT_FLAG(0, "grouped", BenchArgs, grouped,
+             "run one command after the other instead of interleaving them"),
+    OPT_FLAG(0, "interleaved", BenchArgs, interleaved,
+             "interleave although --setup or --cleanup is given"),
+    OPT_PERCENT(0, "margin", BenchArgs, margin, "PERCENT",
+                "differences below this do not matter (1%)"),
+    OPT_PERCENT(0, "confidence", BenchArgs, confidence, "PERCENT", "level of the intervals (95%)"),
+    OPT_PERCENT(0, "until", BenchArgs, until, "PERCENT",
+                "go on until each comparison is decided at this margin, or the time of a single "
+                "command is known to ± this"),
+    OPT_DURATION(0, "max-time", BenchArgs, max_time, "TIME",
+                 "stop after this time (with --until: 5m)"),
+    OPT_DURATION(0, "timeout", BenchArgs, timeout, "TIME", "kill a run that takes longer"),
+    OPT_PERCENT(0, "fail-if-slower", BenchArgs, fail_if_slower, "PERCENT",
+                "exit with 3 when a command is slower than the reference by more, 4 when that is "
+                "undecided"),
+    OPT_LIST(0, "cold", BenchArgs, cold, "FILE",
+             "drop FILE from the page cache before each run; may be repeated"),
+    OPT_FLAG(0, "wait-clock", BenchArgs, wait_clock,
+             "time from start to wait, as other tools do, instead of the kernel's exec to exit"),
+    OPT_U64(0, "seed", BenchArgs, seed, "N", "seed of the random order (1)"),
+    OPT_CHOICE(0, "style", BenchArgs, style, "TYPE", "auto|basic|full|nocolor|color|none",
+               "auto, basic, full, nocolor, color or none"),
+    OPT_CHOICE(0, "sort", BenchArgs, sort, "METHOD", "auto|command|mean-time",
+               "order of comparisons and tables: auto, command or mean-time"),
+    OPT_CHOICE('u', "time-unit", BenchArgs, unit, "UNIT", "microsecond|millisecond|second|us|ms|s",
+               "microsecond, millisecond or second"),
+    OPT_TEXT(0, "export-json", BenchArgs, json, "FILE",
+             "all runs and figures as JSON; - is stdout"),
+    OPT_TEXT(0, "export-csv", BenchArgs, csv, "FILE", "figures of each command as CSV"),
+    OPT_TEXT(0, "export-markdown", BenchArgs, markdown, "FILE", "a Markdown table"),
+    OPT_TEXT(0, "export-asciidoc", BenchArgs, asciidoc, "FILE", "an AsciiDoc table"),
+    OPT_TEXT(0, "export-orgmode", BenchArgs, orgmode, "FILE", "an Emacs org-mode table"),
+    OPT_TEXT(0, "export-junit", BenchArgs, junit, "FILE",
+             "comparisons as JUnit test cases, failing as --fail-if-slower says (5%)"),
+    OPT_FLAG(0, "show-output", BenchArgs, show_output, "do not hide what the commands print"),
+    OPT_LIST(0, "output", BenchArgs, output, "WHERE",
+             "stdout of the commands: null, pipe, inherit, or a file (with a '/' in it)"),
+    OPT_TEXT(0, "input", BenchArgs, input, "WHERE", "stdin of the commands: null or a file"),
+    OPT_LIST('n', "command-name", BenchArgs, names, "NAME", "name of a command; may be repeated"),
+};
+
+static volatile sig_atomic_t interrupted;
+static const SpawnServer *interrupted_server;
+
+static void on_interrupt(int signal)
+{
+    interrupted = 1;
+    if (interrupted_server)
+        spawn_server_signal(interrupted_server, signal);
+}
+
+// ---- Words of hyperfine that take several arguments --------------------------
+
+enum { PART_SEPARATOR = '\x1f' };
+
+// -P VAR MIN MAX and -L VAR VALUES become one argument with separators; -i=…
+// becomes the long option.
+static char **join_arguments(Arena *arena, int *argc, char **argv)
+{
+    char **out = arena_array(arena, char *, (size_t)*argc + 1);
+    int n = 0;
+    for (int i = 0; i < *argc; i++) {
+        Str word = str_from_c(argv[i]);
+        int parts = 0;
+        const char *name = NULL;
+        if (str_equal(word, STR("--"))) {
+            while (i < *argc)
+                out[n++] = argv[i++];
+            break;
+        }
+        if (i > 0 && (str_equal(word, STR("-P")) || str_equal(word, STR("--parameter-scan")))) {
+            parts = 3;
+            name = "--parameter-scan=";
+        } else if (i > 0 &&
+                   (str_equal(word, STR("-L")) || str_equal(word, STR("--parameter-list")))) {
+            parts = 2;
+            name = "--parameter-list=";
+        }
+        if (parts && i + parts < *argc) {
+            StrBuf joined = {0};
+            strbuf_add(&joined, str_from_c(name));
+            for (int k = 1; k <= parts; k++) {
+                if (k > 1)
+                    strbuf_add_char(&joined, PART_SEPARATOR);
+                strbuf_add(&joined, str_from_c(argv[i + k]));
+            }
+            out[n++] = arena_c_str(arena, strbuf_str(&joined));
+            strbuf_deinit(&joined);
+            i += parts;
+        } else if (str_starts_with(word, STR("-i="))) {
+            out[n++] = arena_c_str(arena, arena_printf(arena, "--ignore-failure=%s", argv[i] + 3));
+        } else {
+            out[n++] = argv[i];
+        }
+    }
+    *argc = n;
+    out[n] = NULL;
+    return out;
+}
+
+static bool parse_variables(Arena *arena, const BenchArgs *args, BenchVariableVec *ret, Error *err)
+{
+    if (args->scans.len > 1)
+        return error_set(err, ERROR_USAGE, "only one --parameter-scan is possible");
+    if (args->scans.len && args->lists.len)
+        return error_set(err, ERROR_USAGE, "--parameter-scan excludes --parameter-list");
+    if (args->step.len && !args->scans.len)
+        return error_set(err, ERROR_USAGE, "--parameter-step-size needs --parameter-scan");
+    for (size_t i = 0; i < args->scans.len + args->lists.len; i++) {
+        bool scan = i < args->scans.len;
+        Str rest = scan ? args->scans.at[i] : args->lists.at[i], part;
+        Str parts[3] = {{0}};
+        size_t count = 0;
+        while (count < 3 && str_next_part(&rest, PART_SEPARATOR, &part))
+            parts[count++] = part;
+        if (count != (scan ? 3u : 2u))
+            return error_set(err, ERROR_USAGE,
+                             scan ? "--parameter-scan takes VAR MIN MAX"
+                                  : "--parameter-list takes VAR VALUES");
+        BenchVariable v = {.name = parts[0]};
+        for (size_t k = 0; k < ret->len; k++)
+            if (str_equal(ret->at[k].name, v.name))
+                return error_set(err, ERROR_USAGE, "parameter '%" STR_FMT "' is given twice",
+                                 STR_ARG(v.name));
+        if (!scan)
+            bench_split_list(arena, parts[1], &v.values);
+        else if (!bench_scan_values(arena, parts[1], parts[2], args->step, &v.values, err))
+            return false;
+        vec_push(arena, ret, v);
+    }
+    return true;
+}
+
+// The value of an optional argument whose option was not given at all.
+static const char not_given[] = "";
+
+static bool parse_ignore(Arena *arena, Str text, BenchIgnore *ret, Error *err)
+{
+    *ret = (BenchIgnore){0};
+    if (text.ptr == not_given)
+        return true;
+    if (text.len == 0 || str_equal(text, STR("all-non-zero"))) {
+        ret->all = true;
+        return true;
+    }
+    Str part;
+    while (str_next_part(&text, ',', &part)) {
+        uint64_t status;
+        if (!str_parse_u64(part, 10, &status) || status > 255)
+            return error_set(err, ERROR_USAGE,
+                             "'%" STR_FMT "' is no exit status for --ignore-failure",
+                             STR_ARG(part));
+        vec_push(arena, &ret->statuses, (uint32_t)status);
+    }
+    return true;
+}
+
+// The shell's words up to "-c"; *ret NULL for no shell.
+static bool parse_shell(Arena *arena, Str text, const char *const **ret, bool *is_default,
+                        Error *err)
+{
+    StrVec words = {0};
+    *is_default = text.len == 0 || str_equal(text, STR("default"));
+    *ret = NULL;
+    if (str_equal(text, STR("none")))
+        return true;
+    if (!bench_split_words(arena, *is_default ? STR("sh") : text, &words, err))
+        return false;
+    if (words.len == 0 || words.len > 4)
+        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no shell", STR_ARG(text));
+    const char **argv = arena_array(arena, const char *, words.len + 2);
+    if (!bench_find_program(arena, words.at[0], cli_env("PATH"), &argv[0]))
+        return error_set(err, ERROR_NOT_FOUND, "there is no shell '%" STR_FMT "'",
+                         STR_ARG(words.at[0]));
+    for (size_t i = 1; i < words.len; i++)
+        argv[i] = arena_c_str(arena, words.at[i]);
+    argv[words.len] = "-c";
+    *ret = argv;
+    return true;
+}
+
+// One option that may be given once for all commands or once for each.
+static bool pick(const StrVec *given, const char *what, size_t index, size_t template_index,
+                 size_t commands, size_t templates, Str *ret, Error *err)
+{
+    *ret = STR("");
+    if (given->len == 0)
+        return true;
+    if (given->len == 1)
+        *ret = given->at[0];
+    else if (given->len == commands)
+        *ret = given->at[index];
+    else if (given->len == templates)
+        *ret = given->at[template_index];
+    else
+        return error_set(err, ERROR_USAGE,
+                         "%zu times --%s for %zu commands; give it once or %zu times", given->len,
+                         what, commands, commands);
+    return true;
+}
+
+static bool set_output(Arena *arena, BenchCommand *c, Str where, Error *err)
+{
+    if (where.len == 0 || str_equal(where, STR("null"))) {
+        c->output = SPAWN_OUTPUT_NULL;
+    } else if (str_equal(where, STR("pipe"))) {
+        c->output = SPAWN_OUTPUT_PIPE;
+    } else if (str_equal(where, STR("inherit"))) {
+        c->output = SPAWN_OUTPUT_INHERIT;
+    } else if (str_find_char(where, '/') != SIZE_MAX) {
+        c->output = SPAWN_OUTPUT_FILE;
+        c->output_file = arena_c_str(arena, where);
+    } else {
+        return error_set(err, ERROR_USAGE,
+                         "--output is null, pipe, inherit, or a file with a '/': not '%" STR_FMT
+                         "'",
+                         STR_ARG(where));
+    }
+    return true;
+}
+
+typedef struct CommandContext {
+    Arena *arena;
+    const BenchArgs *args;
+    const char *const *shell;
+    bool plain_direct;
+    size_t commands, templates; // how many there are, with the reference
+} CommandContext;
+
+static bool add_command(const CommandContext *x, BenchCommandVec *out, Str text, Str name,
+                        size_t template_index, const BenchParameterVec *parameters, Error *err)
+{
+    size_t index = out->len;
+    BenchCommand c = {.parameters = *parameters};
+    const struct {
+        const StrVec *given;
+        const char *what;
+        Str *to;
+    } around[] = {{&x->args->setup, "setup", &c.setup},
+                  {&x->args->prepare, "prepare", &c.prepare},
+                  {&x->args->conclude, "conclude", &c.conclude},
+                  {&x->args->cleanup, "cleanup", &c.cleanup}};
+    for (size_t i = 0; i < ARRAY_LEN(around); i++) {
+        if (!pick(around[i].given, around[i].what, index, template_index, x->commands, x->templates,
+                  around[i].to, err))
+            return false;
+        *around[i].to = bench_fill_in(x->arena, *around[i].to, parameters);
+    }
+    Str where = STR("");
+    if (!pick(&x->args->output, "output", index, template_index, x->commands, x->templates, &where,
+              err))
+        return false;
+    if (x->args->show_output)
+        where = STR("inherit");
+    c.text = bench_fill_in(x->arena, text, parameters);
+    c.name = name.len ? bench_fill_in(x->arena, name, parameters) : c.text;
+    if (!set_output(x->arena, &c, where, err) ||
+        !bench_prepare_command(x->arena, &c, x->shell, x->plain_direct, cli_env("PATH"), err))
+        return false;
+    vec_push(x->arena, out, c);
+    return true;
+}
+
+// All commands: the reference first, then each template with each combination of
+// values, the template changing fastest.
+static bool build_commands(CommandContext *x, const StrVec *templates,
+                           const BenchVariableVec *variables, BenchCommandVec *out, Error *err)
+{
+    size_t combinations = 1, reference = x->args->reference.len ? 1 : 0;
+    for (size_t i = 0; i < variables->len; i++) {
+        combinations *= variables->at[i].values.len;
+        if (combinations * templates->len > 100000)
+            return error_set(err, ERROR_USAGE, "the parameters give more than 100000 commands");
+    }
+    x->templates = templates->len + reference;
+    x->commands = combinations * templates->len + reference;
+    const StrVec *names = &x->args->names;
+    if (names->len > x->commands)
+        return error_set(err, ERROR_USAGE, "%zu names for %zu commands", names->len, x->commands);
+    BenchParameterVec none = {0};
+    if (reference &&
+        !add_command(x, out, x->args->reference, x->args->reference_name, 0, &none, err))
+        return false;
+    for (size_t k = 0; k < combinations; k++) {
+        BenchParameterVec parameters = {0};
+        size_t rest = k;
+        for (size_t i = 0; i < variables->len; i++) {
+            const BenchVariable *v = &variables->at[i];
+            vec_push(x->arena, &parameters,
+                     (BenchParameter){v->name, v->values.at[rest % v->values.len]});
+            rest /= v->values.len;
+        }
+        for (size_t t = 0; t < templates->len; t++) {
+            size_t index = k * templates->len + t;
+            // One name with variables in it serves all their values.
+            Str name = names->len > templates->len
+                           ? (index < names->len ? names->at[index] : STR(""))
+                       : t < names->len ? names->at[t]
+                                        : STR("");
+            if (!add_command(x, out, templates->at[t], name, t + reference, &parameters, err))
+                return false;
+        }
+    }
+    return true;
+}
+
+// ---- While it runs ---------------------------------------------------------
+
+typedef struct Progress {
+    Terminal terminal;
+    int64_t shown_ns;
+} Progress;
+
+static void show_progress(void *ctx, const Bench *b, const char *phase)
+{
+    enum { EVERY_NS = 200000000 };
+    Progress *p = ctx;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    if (now - p->shown_ns < EVERY_NS)
+        return;
+    p->shown_ns = now;
+    StrBuf line = {0};
+    strbuf_printf(&line, "\r%s", phase);
+    size_t runs = SIZE_MAX;
+    for (size_t i = 0; i < b->commands.len; i++)
+        runs = MIN(runs, b->results[i].runs.len);
+    if (runs)
+        strbuf_printf(&line, ", %zu run%s", runs, runs == 1 ? "" : "s");
+    if (b->commands.len == 2 && runs >= 6 && !b->options.grouped) {
+        // Few pairs are cheap to look at; many are thinned by time above.
+        Bench *live = (Bench *)(uintptr_t)b;
+        bench_summarise(live);
+        const Comparison *c = &b->comparisons[1 - b->options.reference];
+        strbuf_printf(&line, ": %+.2f %% [%+.2f … %+.2f]", (c->ratio.point - 1) * 100,
+                      (c->ratio.low - 1) * 100, (c->ratio.high - 1) * 100);
+    } else if (runs && runs != SIZE_MAX) {
+        Bench *live = (Bench *)(uintptr_t)b;
+        bench_summarise(live);
+        strbuf_add(&line, STR(": median "));
+        bench_add_time(&line, b->results[b->options.reference].summary.median, BENCH_UNIT_AUTO);
+    }
+    if (b->planned_ns && b->begin_ns) {
+        double left = (double)(b->begin_ns + b->planned_ns - now) * 1e-9;
+        if (left > 0)
+            strbuf_printf(&line, ", %.0f s left", ceil(left));
+    }
+    strbuf_add(&line, STR("\033[K"));
+    if (write(STDERR_FILENO, line.ptr, line.len) < 0)
+        p->shown_ns = INT64_MAX; // nobody looks
+    strbuf_deinit(&line);
+}
+
+// ---- Output ----------------------------------------------------------------
+
+static bool write_export(const Export *e, Bench *b, const BenchView *v)
+{
+    StrBuf out = {0};
+    Error err;
+    OutputFile file;
+    bool ok = true;
+    e->write(&out, b, v);
+    if (str_equal(e->path, STR("-"))) {
+        ok = cli_print(strbuf_str(&out));
+    } else {
+        ok = os_output_open(e->path, OUTPUT_REPLACE, &file, &err);
+        if (ok) {
+            fwrite(out.ptr, 1, out.len, file.stream);
+            ok = os_output_commit(&file, &err);
+        }
+        if (!ok)
+            cli_fail(&err);
+    }
+    strbuf_deinit(&out);
+    return ok;
+}
+
+static double junit_limit;
+
+static void export_junit(StrBuf *out, Bench *b, const BenchView *v)
+{
+    bench_export_junit(out, b, v, junit_limit);
+}
+
+static Terminal terminal_of_style(Str style)
+{
+    bool never = str_equal(style, STR("basic")) || str_equal(style, STR("nocolor")) ||
+                 str_equal(style, STR("none"));
+    bool always = str_equal(style, STR("full")) || str_equal(style, STR("color"));
+    return terminal_get(never ? STR("never") : always ? STR("always") : STR("auto"));
+}
+
+static int finish(Bench *b, const BenchArgs *args, const BenchView *view, const Terminal *terminal)
+{
+    bool quiet = str_equal(args->style, STR("none"));
+    StrBuf out = {0};
+    for (uint32_t i = 0; i < b->commands.len; i++)
+        bench_report_command(&out, terminal, b, view, i);
+    bench_report_comparisons(&out, terminal, b, view);
+    bench_report_truth(&out, terminal, b, view);
+    bool ok = quiet || cli_print(strbuf_str(&out));
+    strbuf_deinit(&out);
+    junit_limit = args->fail_if_slower >= 0 ? args->fail_if_slower / 100 : 0.05;
+    const Export exports[] = {
+        {args->json, bench_export_json},         {args->csv, bench_export_csv},
+        {args->markdown, bench_export_markdown}, {args->asciidoc, bench_export_asciidoc},
+        {args->orgmode, bench_export_orgmode},   {args->junit, export_junit}};
+    for (size_t i = 0; i < ARRAY_LEN(exports); i++)
+        if (exports[i].path.len && !write_export(&exports[i], b, view))
+            ok = false;
+    return ok ? STATUS_OK : STATUS_FAILED;
+}
+
+static Str joined_command_line(Arena *arena, int argc, char **argv)
+{
+    StrBuf line = {0};
+    strbuf_add(&line, STR("assay"));
+    for (int i = 0; i < argc; i++) {
+        strbuf_add_char(&line, ' ');
+        add_shell_word(&line, str_from_c(argv[i]));
+    }
+    Str text = arena_str(arena, strbuf_str(&line));
+    strbuf_deinit(&line);
+    return text;
+}
+
+// What contradicts itself, before anything runs.
+static bool check_args(const BenchArgs *args, const StrVec *commands, Error *err)
+{
+    if (commands->len == 0 && !args->reference.len)
+        return error_set(err, ERROR_USAGE, "no command to time");
+    if (commands->len == 0)
+        return error_set(err, ERROR_USAGE, "nothing to compare with the reference");
+    if (args->reference_name.len && !args->reference.len)
+        return error_set(err, ERROR_USAGE, "--reference-name needs --reference");
+    if (args->no_shell && args->shell.len)
+        return error_set(err, ERROR_USAGE, "-N excludes --shell");
+    if (args->show_output && args->output.len)
+        return error_set(err, ERROR_USAGE, "--show-output excludes --output");
+    if (args->grouped && args->interleaved)
+        return error_set(err, ERROR_USAGE, "--grouped excludes --interleaved");
+    if (args->grouped && args->until > 0)
+        return error_set(err, ERROR_USAGE, "--until needs interleaved runs");
+    if (args->margin < 0 || args->margin >= 100 || args->until < 0 || args->until >= 100)
+        return error_set(err, ERROR_USAGE, "--margin and --until are between 0 and 100 %%");
+    if (args->confidence < 50 || args->confidence > 99.99)
+        return error_set(err, ERROR_USAGE, "--confidence is between 50 and 99.99 %%");
+    return true;
+}
+
+static bool fill_options(Arena *arena, const BenchArgs *args, BenchOptions *o, Error *err)
+{
+    if (args->runs && (args->min_runs != UINT64_MAX || args->max_runs))
+        return error_set(err, ERROR_USAGE, "--runs excludes --min-runs and --max-runs");
+    o->warmup = args->warmup;
+    o->runs = args->runs;
+    o->min_runs = args->min_runs == UINT64_MAX ? 10 : args->min_runs;
+    o->max_runs = args->max_runs;
+    if (o->max_runs && args->min_runs != UINT64_MAX && o->max_runs < o->min_runs)
+        return error_set(err, ERROR_USAGE, "--max-runs is below --min-runs");
+    o->min_time_ns = (int64_t)(args->min_time_s * 1e9);
+    o->until = args->until / 100;
+    o->max_time_ns = args->max_time;
+    if (o->until > 0 && !o->max_time_ns)
+        o->max_time_ns = 300000000000;
+    o->margin = args->margin / 100;
+    o->level = args->confidence / 100;
+    o->grouped = args->grouped || (!args->interleaved && (args->setup.len || args->cleanup.len));
+    o->timeout_ns = args->timeout;
+    o->cold = args->cold.len ? &args->cold : NULL;
+    o->seed = args->seed;
+    o->interrupted = &interrupted;
+    if (args->input.len && !str_equal(args->input, STR("null")))
+        o->input = arena_c_str(arena, args->input);
+    return parse_ignore(arena, args->ignore, &o->ignore, err);
+}
+
+static BenchView view_of(Arena *arena, const BenchArgs *args, int argc, char **argv)
+{
+    BenchView v = {.command_line = joined_command_line(arena, argc, argv)};
+    if (args->unit.len)
+        v.unit = str_starts_with(args->unit, STR("s")) ? BENCH_UNIT_S
+                 : str_starts_with(args->unit, STR("u")) || str_starts_with(args->unit, STR("mic"))
+                     ? BENCH_UNIT_US
+                     : BENCH_UNIT_MS;
+    v.sort = str_equal(args->sort, STR("command"))     ? BENCH_SORT_COMMAND
+             : str_equal(args->sort, STR("mean-time")) ? BENCH_SORT_MEAN
+                                                       : BENCH_SORT_AUTO;
+    bench_machine(arena, &v.machine);
+    return v;
+}
+
+static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *commands, int argc,
+                        char **argv, SpawnServer *server)
+{
+    Error err;
+    BenchOptions options = {0};
+    BenchVariableVec variables = {0};
+    const char *const *shell;
+    bool default_shell;
+    CommandContext context = {.arena = arena, .args = args};
+    Bench bench;
+    if (!check_args(args, commands, &err) || !fill_options(arena, args, &options, &err) ||
+        !parse_variables(arena, args, &variables, &err) ||
+        !parse_shell(arena, args->no_shell ? STR("none") : args->shell, &shell, &default_shell,
+                     &err))
+        return cli_fail(&err);
+    context.shell = shell;
+    context.plain_direct = default_shell;
+    // What stands around the runs needs a shell even where the runs do not.
+    options.shell = shell;
+    if (!shell && !parse_shell(arena, STR("sh"), &options.shell, &default_shell, &err))
+        return cli_fail(&err);
+    bench_init(&bench, &options, server);
+    if (!build_commands(&context, commands, &variables, &bench.commands, &err))
+        return cli_fail(&err);
+    if (bench.commands.len < 2)
+        bench.options.grouped = false;
+
+    BenchView view = view_of(arena, args, argc, argv);
+    Terminal terminal = terminal_of_style(args->style);
+    Progress progress = {.terminal = terminal};
+    bool animate = isatty(STDERR_FILENO) && !str_equal(args->style, STR("basic")) &&
+                   !str_equal(args->style, STR("color")) && !str_equal(args->style, STR("none"));
+    if (animate) {
+        bench.progress = show_progress;
+        bench.progress_ctx = &progress;
+    }
+    interrupted_server = server;
+    struct sigaction act = {.sa_handler = on_interrupt};
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    bool ok = bench_run(&bench, &err);
+    if (animate && progress.shown_ns)
+        if (write(STDERR_FILENO, "\r\033[K", 4) < 0)
+            progress.shown_ns = 0; // nobody looks
+    size_t measured = 0;
+    for (size_t i = 0; bench.results && i < bench.commands.len; i++)
+        measured += bench.results[i].runs.len;
+    int status = measured ? finish(&bench, args, &view, &terminal) : STATUS_OK;
+    if (!ok)
+        status = cli_fail(&err);
+    else if (interrupted)
+        status = 130;
+    else if (status == STATUS_OK && args->fail_if_slower >= 0)
+        status = bench_gate(&bench, args->fail_if_slower / 100);
+    bench_deinit(&bench);
+    return status;
+}
+
+static int run_bench(const Command *cmd, int argc, char **argv)
+{
+    // First of all, while this process is small: see spawn_server.h.
+    SpawnServer server;
+    Error err;
+    bool wait_clock = false;
+    for (int i = 1; i < argc; i++)
+        wait_clock |= str_equal(str_from_c(argv[i]), STR("--wait-clock"));
+    if (!spawn_server_open(environ, !wait_clock, &server, &err))
+        return cli_fail(&err);
+
+    Arena arena = {0};
+    BenchArgs args = {.min_runs = UINT64_MAX,
+                      .min_time_s = 3,
+                      .margin = 1,
+                      .confidence = 95,
+                      .fail_if_slower = -1,
+                      .ignore = {not_given, 0},
+                      .seed = 1};
+    StrVec commands = {0};
+    int joined = argc;
+    char **words = join_arguments(&arena, &joined, argv);
+    ParseResult parsed = options_parse(cmd, joined, words, &args, &arena, &commands);
+    int status = parsed == PARSE_DONE ? STATUS_OK
+                 : parsed == PARSE_BAD
+                     ? STATUS_USAGE
+                     : run_prepared(&arena, &args, &commands, argc, argv, &server);
+    interrupted_server = NULL;
+    spawn_server_close(&server);
+    arena_deinit(&arena);
+    return status;
+}
+
+const Command bench_command = {
+    .name = "bench",
+    .group = "time it",
+    .summary = "time commands against each other, interleaved, with intervals and a verdict",
+    .usage = "[OPTION ...] CMD [CMD ...]",
+    .options = bench_options,
+    .option_count = ARRAY_LEN(bench_options),
+    .details =
+        "Each CMD is a shell command in one word. Several are run in turns, in random\n"
+        "balanced order, so that a drift of the machine hits all of them alike. The first\n"
+        "(or --reference) is what the others are compared with. A comparison ends in one of\n"
+        "three verdicts: faster or slower by more than the margin, the same within the\n"
+        "margin, or inconclusive, with the number of runs that would tell.\n"
+        "\n"
+        "Times are the kernel's, from exec to exit. A command without shell syntax is run\n"
+        "without a shell; where one is needed, its own time is measured and taken off.\n"
+        "\n"
+        "Options that hyperfine has are spelled and meant as there.\n"
+        "\n"
+        "  assay bench ./old ./new\n"
+        "  assay bench --until 1% 'sort a.txt' 'sort -S1G a.txt'\n"
+        "  assay bench -L n 1,2,4 -N './prog {n}' --export-json times.json\n"
+        "  assay bench --reference ./old ./new --fail-if-slower 5%\n"
+        "\n"
+        "Exit status: 0 done, 1 a command failed, 2 usage; with --fail-if-slower also 3\n"
+        "slower, 4 undecided; 130 interrupted.\n",
+    .run = run_bench,
+};

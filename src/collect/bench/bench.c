@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop over rounds, when it stops, and what the runs amount to.
+
+#include "collect/bench/bench.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "analyse/stats_summary.h"
+#include "analyse/stats_test.h"
+#include "collect/bench/schedule.h"
+
+enum { OFFSET_MAX = 4096, CALIBRATION_RUNS = 50 };
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void bench_init(Bench *b, const BenchOptions *options, const SpawnServer *server)
+{
+    *b = (Bench){.options = *options, .server = *server};
+}
+
+void bench_deinit(Bench *b)
+{
+    for (size_t i = 0; b->results && i < b->commands.len; i++)
+        vec_free(&b->results[i].runs);
+    arena_deinit(&b->arena);
+    *b = (Bench){0};
+}
+
+const char *outlier_cause_name(OutlierCause c)
+{
+    static const char *const names[] = {"waited for something not counted", "waited for a CPU",
+                                        "lost the CPU to other virtual machines", "read from disk",
+                                        "used more CPU time"};
+    return names[c];
+}
+
+double *bench_times(Bench *b, uint32_t command, size_t *n)
+{
+    const BenchRunVec *runs = &b->results[command].runs;
+    double *x = arena_array(&b->arena, double, runs->len + 1);
+    for (size_t i = 0; i < runs->len; i++)
+        x[i] = runs->at[i].time_s;
+    *n = runs->len;
+    return x;
+}
+
+// ---- One run ---------------------------------------------------------------
+
+// What a round's runs share: the variables hyperfine gives a command.
+typedef struct RunEnvironment {
+    char offset[sizeof("HYPERFINE_RANDOMIZED_ENVIRONMENT_OFFSET=") + OFFSET_MAX];
+    char iteration[64];
+    const char *vars[3];
+} RunEnvironment;
+
+static void draw_environment(RunEnvironment *e, Random *random, const char *kind, uint64_t round)
+{
+    size_t length = (size_t)random_below(random, OFFSET_MAX);
+    int at = snprintf(e->offset, sizeof(e->offset), "HYPERFINE_RANDOMIZED_ENVIRONMENT_OFFSET=");
+    memset(e->offset + at, 'X', length);
+    e->offset[(size_t)at + length] = '\0';
+    snprintf(e->iteration, sizeof(e->iteration), "HYPERFINE_ITERATION=%s%llu", kind,
+             (unsigned long long)round);
+    e->vars[0] = e->offset;
+    e->vars[1] = e->iteration;
+    e->vars[2] = NULL;
+}
+
+static bool stopped(const Bench *b)
+{
+    return b->options.interrupted && *b->options.interrupted;
+}
+
+// Runs a shell command that is not measured; it must succeed.
+static bool run_around(Bench *b, Str text, const char *what, SpawnOutput output, Error *err)
+{
+    if (text.len == 0 || stopped(b))
+        return true;
+    const char *argv[8];
+    size_t n = 0;
+    while (n < 6 && b->options.shell[n]) {
+        argv[n] = b->options.shell[n];
+        n++;
+    }
+    argv[n++] = arena_c_str(&b->arena, text);
+    argv[n] = NULL;
+    SpawnRequest request = {
+        .path = argv[0],
+        .argv = argv,
+        .output = output == SPAWN_OUTPUT_INHERIT ? SPAWN_OUTPUT_INHERIT : SPAWN_OUTPUT_NULL,
+        .errors = output == SPAWN_OUTPUT_INHERIT ? SPAWN_OUTPUT_INHERIT : SPAWN_OUTPUT_NULL,
+        .quick = true,
+    };
+    SpawnResult result;
+    if (!spawn_server_run(&b->server, &request, &result, err))
+        return error_context(err, "the %s command", what);
+    if (result.status == 0 || stopped(b))
+        return true;
+    error_set(err, ERROR_OS, "the %s command '%" STR_FMT "' failed with %s %d", what, STR_ARG(text),
+              WIFSIGNALED(result.status) ? "signal" : "status",
+              WIFSIGNALED(result.status) ? WTERMSIG(result.status) : WEXITSTATUS(result.status));
+    return error_hint(err, "append ' || true' to it when that is expected");
+}
+
+static bool accepts(const BenchIgnore *ignore, int status)
+{
+    if (status == 0 || ignore->all)
+        return true;
+    for (size_t i = 0; i < ignore->statuses.len; i++)
+        if (ignore->statuses.at[i] == (uint32_t)status)
+            return true;
+    return false;
+}
+
+static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, bool keep,
+                        uint32_t round, uint32_t position, Error *err)
+{
+    const BenchCommand *c = &b->commands.at[command];
+    BenchResult *result = &b->results[command];
+    if (!run_around(b, c->prepare, "prepare", c->output, err))
+        return false;
+    for (size_t i = 0; b->options.cold && i < b->options.cold->len; i++) {
+        size_t left;
+        if (!bench_drop_cache(b->options.cold->at[i], &left, err))
+            return false;
+    }
+    if (stopped(b))
+        return true;
+    SpawnRequest request = {
+        .path = c->path,
+        .argv = c->argv,
+        .env = env->vars,
+        .input = b->options.input,
+        .output = c->output,
+        .errors = c->output == SPAWN_OUTPUT_INHERIT ? SPAWN_OUTPUT_INHERIT : SPAWN_OUTPUT_NULL,
+        .output_file = c->output_file,
+        .timeout_ns = b->options.timeout_ns,
+    };
+    BenchRun run = {.round = round, .position = position};
+    if (!spawn_server_run(&b->server, &request, &run.spawn, err))
+        return false;
+    if (stopped(b))
+        return true; // Ctrl-C reached the command too: its time says nothing
+    int status = run.spawn.status;
+    run.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    double wall = (double)run.spawn.wall_ns * 1e-9 - result->shell_time_s;
+    run.time_s = MAX(wall, 0.0);
+    run.user_s = MAX((double)run.spawn.user_ns * 1e-9 - result->shell_user_s, 0.0);
+    run.system_s = MAX((double)run.spawn.system_ns * 1e-9 - result->shell_system_s, 0.0);
+    b->left_children |= run.spawn.left_children;
+    if (run.spawn.timed_out && !b->options.ignore.all) {
+        error_set(err, ERROR_LIMIT, "command '%" STR_FMT "' was killed after %.3g s",
+                  STR_ARG(c->text), (double)b->options.timeout_ns * 1e-9);
+        return error_hint(err, "raise --timeout, or take such runs with --ignore-failure");
+    }
+    if (!accepts(&b->options.ignore, run.status)) {
+        error_set(err, ERROR_OS, "command '%" STR_FMT "' ended with %s %d in %s %u",
+                  STR_ARG(c->text), WIFSIGNALED(status) ? "signal" : "status",
+                  WIFSIGNALED(status) ? WTERMSIG(status) : run.status, keep ? "run" : "warm-up run",
+                  round + 1);
+        return error_hint(err, "see its output with --show-output; accept it with "
+                               "--ignore-failure (-i)");
+    }
+    if (keep)
+        vec_push(NULL, &result->runs, run);
+    return run_around(b, c->conclude, "conclude", c->output, err);
+}
+
+// Mean time of the shell doing nothing, by the same clock.
+static bool calibrate_shell(Bench *b, BenchResult *ret, Error *err)
+{
+    const char *argv[8];
+    size_t n = 0;
+    for (; n < 6 && b->options.shell[n]; n++)
+        argv[n] = b->options.shell[n];
+    argv[n++] = "";
+    argv[n] = NULL;
+    SpawnRequest request = {.path = argv[0], .argv = argv, .quick = true};
+    double times[CALIBRATION_RUNS];
+    size_t count = 0;
+    while (count < CALIBRATION_RUNS && !stopped(b)) {
+        SpawnResult r;
+        if (b->progress)
+            b->progress(b->progress_ctx, b, "measuring the shell");
+        if (!spawn_server_run(&b->server, &request, &r, err))
+            return error_context(err, "the shell cannot be started");
+        if (r.status != 0)
+            return error_set(err, ERROR_OS, "the shell '%s' failed on an empty command", argv[0]);
+        times[count++] = (double)r.wall_ns * 1e-9;
+        ret->shell_user_s += (double)r.user_ns * 1e-9 / CALIBRATION_RUNS;
+        ret->shell_system_s += (double)r.system_ns * 1e-9 / CALIBRATION_RUNS;
+    }
+    // The mean of what is not an outlier: one descheduled calibration run would
+    // shift every result.
+    stats_sort(times, count);
+    if (count > 1) {
+        ret->shell_time_s = stats_trimmed_mean_sorted(times, count, 0.1);
+        ret->shell_error_s = stats_deviation(times + count / 10, count - 2 * (count / 10)) /
+                             sqrt((double)count);
+    }
+    return true;
+}
+
+// ---- When to stop ----------------------------------------------------------
+
+static size_t completed_rounds(const Bench *b)
+{
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < b->commands.len; i++)
+        least = MIN(least, b->results[i].runs.len);
+    return least;
+}
+
+// Every comparison decided at the margin `until`; one command alone: its
+// typical time known to ± that share.
+static bool decided(Bench *b)
+{
+    Arena scratch = {0};
+    bool all = true;
+    double margin = b->options.until;
+    if (b->commands.len == 1) {
+        size_t n = b->results[0].runs.len;
+        double *logs = arena_array(&scratch, double, n + 1);
+        for (size_t i = 0; i < n; i++)
+            logs[i] = log(MAX(1e-9, b->results[0].runs.at[i].time_s));
+        Interval in = stats_sequence_interval(&scratch, logs, n, b->options.level, 100);
+        all = (in.high - in.low) / 2 <= log1p(margin);
+    } else {
+        bench_summarise(b);
+        for (size_t i = 0; i < b->commands.len; i++)
+            if (i != b->options.reference && b->comparisons[i].verdict == VERDICT_INCONCLUSIVE)
+                all = false;
+    }
+    arena_deinit(&scratch);
+    return all;
+}
+
+static bool enough(Bench *b, uint64_t rounds, int64_t measured_ns, int64_t *next_look)
+{
+    const BenchOptions *o = &b->options;
+    if (o->max_time_ns && now_ns() - b->begin_ns >= o->max_time_ns && rounds > 0) {
+        b->timed_out = true;
+        return true;
+    }
+    if (o->runs)
+        return rounds >= o->runs;
+    uint64_t most = o->max_runs ? o->max_runs : UINT64_MAX;
+    if (rounds >= most)
+        return true;
+    if (rounds < MIN(o->min_runs, most))
+        return false;
+    if (o->until > 0) {
+        if ((int64_t)rounds < *next_look)
+            return false;
+        *next_look = (int64_t)rounds + MAX((int64_t)1, (int64_t)rounds / 20);
+        return decided(b);
+    }
+    size_t commands = o->grouped ? 1 : b->commands.len;
+    bool balanced = o->grouped || b->commands.len != 2 || rounds % b->block == 0;
+    return balanced && measured_ns >= o->min_time_ns * (int64_t)commands;
+}
+
+// ---- The loops -------------------------------------------------------------
+
+static bool run_rounds(Bench *b, uint32_t from, uint32_t count, Error *err)
+{
+    const BenchOptions *o = &b->options;
+    Schedule schedule;
+    schedule_init(&schedule, &b->arena, count, o->seed + from);
+    Random random = random_seeded(o->seed ^ 0x5bd1e995);
+    RunEnvironment env;
+    for (uint64_t w = 0; w < o->warmup; w++) {
+        draw_environment(&env, &random, "warmup-", w);
+        for (uint32_t i = 0; i < count && !stopped(b); i++) {
+            if (b->progress)
+                b->progress(b->progress_ctx, b, "warming up");
+            if (!run_command(b, from + i, &env, false, (uint32_t)w, i, err))
+                return false;
+        }
+    }
+    int64_t start_ns = now_ns(), next_look = 0;
+    for (uint64_t round = 0; !stopped(b); round++) {
+        int64_t measured_ns = now_ns() - start_ns;
+        if (enough(b, round, measured_ns, &next_look))
+            break;
+        b->planned_ns = 0;
+        if (o->until <= 0 && o->runs)
+            b->planned_ns = round ? measured_ns / (int64_t)round * (int64_t)o->runs : 0;
+        else if (o->until <= 0)
+            b->planned_ns = o->min_time_ns * (int64_t)count;
+        const uint32_t *order = schedule_next(&schedule);
+        draw_environment(&env, &random, "", round);
+        for (uint32_t i = 0; i < count && !stopped(b); i++) {
+            if (!run_command(b, from + order[i], &env, true, (uint32_t)round, i, err))
+                return false;
+            if (b->progress)
+                b->progress(b->progress_ctx, b, "measuring");
+        }
+    }
+    return true;
+}
+
+static bool run_all(Bench *b, Error *err)
+{
+    bool shell_needed = false;
+    BenchResult shell = {0};
+    uint32_t count = (uint32_t)b->commands.len;
+    for (uint32_t i = 0; i < count; i++)
+        shell_needed |= b->commands.at[i].via_shell;
+    if (shell_needed && !calibrate_shell(b, &shell, err))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (b->commands.at[i].via_shell)
+            b->results[i] = shell;
+    b->begin_ns = now_ns();
+    uint32_t group = b->options.grouped ? 1 : count;
+    for (uint32_t from = 0; from < count && !stopped(b); from += group) {
+        uint32_t ready = 0;
+        bool ok = true;
+        for (; ok && ready < group; ready++)
+            ok = run_around(b, b->commands.at[from + ready].setup, "setup",
+                            b->commands.at[from + ready].output, err);
+        ok = ok && run_rounds(b, from, group, err);
+        // What was set up is cleaned up, also after a failure.
+        Error later;
+        for (uint32_t i = 0; i < ready; i++)
+            if (!run_around(b, b->commands.at[from + i].cleanup, "cleanup",
+                            b->commands.at[from + i].output, ok ? err : &later))
+                ok = false;
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+bool bench_run(Bench *b, Error *err)
+{
+    size_t n = b->commands.len;
+    b->results = arena_array(&b->arena, BenchResult, n);
+    b->comparisons = arena_array(&b->arena, Comparison, n);
+    b->adjusted_p = arena_array(&b->arena, double, n);
+    b->block = b->options.grouped ? 1 : (uint32_t)n;
+    bool ok = run_all(b, err);
+    b->interrupted = stopped(b);
+    bench_summarise(b);
+    return ok;
+}
+
+// ---- What it amounts to ----------------------------------------------------
+
+static OutlierCause explain(const BenchRun *run, const BenchSummary *s, double median_cpu,
+                            double median_delay)
+{
+    const SpawnResult *r = &run->spawn;
+    double excess = run->time_s - s->median;
+    if (r->run_delay_ns >= 0 && (double)r->run_delay_ns * 1e-9 - median_delay >= excess / 2)
+        return CAUSE_RUN_DELAY;
+    if ((double)r->major_faults > s->major_faults || r->blocks_in > 0)
+        return CAUSE_DISK;
+    if (r->steal_ns > 0 && (double)r->steal_ns * 1e-9 >= excess / 2)
+        return CAUSE_STEAL;
+    if (run->user_s + run->system_s - median_cpu >= excess / 2)
+        return CAUSE_CPU;
+    return CAUSE_UNKNOWN;
+}
+
+typedef double (*RunFigure)(const BenchRun *run);
+
+static double figure_cpu(const BenchRun *r)
+{
+    return r->user_s + r->system_s;
+}
+static double figure_delay(const BenchRun *r)
+{
+    return (double)r->spawn.run_delay_ns * 1e-9;
+}
+static double figure_minor(const BenchRun *r)
+{
+    return (double)r->spawn.minor_faults;
+}
+static double figure_major(const BenchRun *r)
+{
+    return (double)r->spawn.major_faults;
+}
+static double figure_switches(const BenchRun *r)
+{
+    return (double)(r->spawn.voluntary_switches + r->spawn.involuntary_switches);
+}
+
+static double median_figure(Arena *scratch, const BenchRunVec *runs, RunFigure figure)
+{
+    double *x = arena_array(scratch, double, runs->len + 1);
+    for (size_t i = 0; i < runs->len; i++)
+        x[i] = figure(&runs->at[i]);
+    return stats_median(scratch, x, runs->len);
+}
+
+static void summarise(Arena *scratch, BenchResult *result, double level)
+{
+    const BenchRunVec *runs = &result->runs;
+    size_t n = runs->len;
+    BenchSummary s = {.run_delay_s = NAN};
+    if (n == 0) {
+        result->summary = s;
+        return;
+    }
+    double *x = arena_array(scratch, double, n);
+    double user = 0, system = 0, delay = 0;
+    bool delay_known = true;
+    for (size_t i = 0; i < n; i++) {
+        const BenchRun *run = &runs->at[i];
+        x[i] = run->time_s;
+        user += run->user_s;
+        system += run->system_s;
+        delay += (double)run->spawn.run_delay_ns * 1e-9;
+        delay_known &= run->spawn.run_delay_ns >= 0;
+        s.peak_rss_bytes = MAX(s.peak_rss_bytes, run->spawn.max_rss_bytes);
+        s.kernel_clocked += run->spawn.clock == SPAWN_CLOCK_KERNEL;
+    }
+    double *sorted = stats_sorted(scratch, x, n);
+    s.mean = stats_mean(x, n);
+    s.deviation = stats_deviation(x, n);
+    s.median = stats_median_sorted(sorted, n);
+    s.mad = stats_mad(scratch, x, n);
+    s.min = sorted[0];
+    s.max = sorted[n - 1];
+    s.user = user / (double)n;
+    s.system = system / (double)n;
+    s.run_delay_s = delay_known ? delay / (double)n : NAN;
+    s.median_interval = stats_median_interval_sorted(sorted, n, level);
+    s.minor_faults = median_figure(scratch, runs, figure_minor);
+    s.major_faults = median_figure(scratch, runs, figure_major);
+    s.switches = median_figure(scratch, runs, figure_switches);
+    s.lag1 = stats_autocorrelation(x, n, 1);
+    s.effective_runs = stats_effective_size(x, n);
+    s.steady = stats_steady_state(scratch, x, n, 1);
+    TukeyFences fences = stats_fences_sorted(sorted, n);
+    double cpu = median_figure(scratch, runs, figure_cpu);
+    double waited = median_figure(scratch, runs, figure_delay);
+    for (size_t i = 0; i < n; i++) {
+        Outlier o = stats_outlier(&fences, x[i]);
+        s.outliers[o]++;
+        if (o == OUTLIER_HIGH_MILD || o == OUTLIER_HIGH_SEVERE)
+            s.causes[explain(&runs->at[i], &s, cpu, waited)]++;
+        if (i == 0)
+            s.first_slow = o == OUTLIER_HIGH_SEVERE;
+    }
+    result->summary = s;
+}
+
+// Pairs of complete rounds, without those that have a time of 0.
+static Comparison compare(Bench *b, Arena *scratch, uint32_t command, const CompareOptions *options)
+{
+    const BenchRunVec *base = &b->results[b->options.reference].runs;
+    const BenchRunVec *other = &b->results[command].runs;
+    size_t n = MIN(base->len, other->len), kept = 0;
+    double *x = arena_array(scratch, double, MAX(base->len, other->len) + 1);
+    double *y = arena_array(scratch, double, MAX(base->len, other->len) + 1);
+    if (b->options.grouped) {
+        size_t nx = 0, ny = 0;
+        for (size_t i = 0; i < base->len; i++)
+            if (base->at[i].time_s > 0)
+                x[nx++] = base->at[i].time_s;
+        for (size_t i = 0; i < other->len; i++)
+            if (other->at[i].time_s > 0)
+                y[ny++] = other->at[i].time_s;
+        return stats_compare_unpaired(scratch, x, nx, y, ny, options);
+    }
+    double *gaps = arena_array(scratch, double, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        // A run that failed to be kept would shift the pairs: rounds are compared.
+        if (base->at[i].round != other->at[i].round)
+            break;
+        if (base->at[i].time_s > 0 && other->at[i].time_s > 0) {
+            int64_t gap = base->at[i].spawn.start_ns - other->at[i].spawn.start_ns;
+            gaps[kept] = fabs((double)gap) * 1e-9 / MAX(base->at[i].time_s, other->at[i].time_s);
+            x[kept] = base->at[i].time_s;
+            y[kept++] = other->at[i].time_s;
+        }
+    }
+    b->pairs_dropped += (uint32_t)(n - kept);
+    b->gap_ratio = kept ? MAX(b->gap_ratio, stats_median(scratch, gaps, kept)) : b->gap_ratio;
+    return stats_compare_paired(scratch, x, y, kept, options);
+}
+
+void bench_summarise(Bench *b)
+{
+    Arena scratch = {0};
+    size_t n = b->commands.len, others = 0;
+    for (size_t i = 0; i < n; i++)
+        summarise(&scratch, &b->results[i], 0.95);
+    b->pairs_dropped = 0;
+    b->gap_ratio = 0;
+    if (n > 1 && completed_rounds(b) > 0) {
+        // Several comparisons: all intervals hold at once (Bonferroni).
+        CompareOptions options = {
+            .level = 1 - (1 - b->options.level) / (double)(n - 1),
+            .margin = b->options.until > 0 ? b->options.until : b->options.margin,
+            .sequence = b->options.until > 0,
+            .block_pairs = n == 2 ? 2 : 0,
+        };
+        double *p = arena_array(&scratch, double, n);
+        for (uint32_t i = 0; i < n; i++) {
+            if (i == b->options.reference)
+                continue;
+            b->comparisons[i] = compare(b, &scratch, i, &options);
+            p[others++] = b->comparisons[i].p;
+        }
+        stats_adjust_holm(&scratch, p, others);
+        others = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (i != b->options.reference)
+                b->adjusted_p[i] = p[others++];
+    }
+    arena_deinit(&scratch);
+}

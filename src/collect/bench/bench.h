@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs commands many times and keeps what each run took.
+
+#ifndef COLLECT_BENCH_BENCH_H
+#define COLLECT_BENCH_BENCH_H
+
+#include "analyse/stats_compare.h"
+#include "analyse/stats_series.h"
+#include "analyse/stats_summary.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "collect/bench/spawn_server.h"
+
+#include <signal.h>
+
+typedef struct BenchParameter {
+    Str name, value;
+} BenchParameter;
+typedef Vec(BenchParameter) BenchParameterVec;
+
+// Whose failing exits are accepted.
+typedef struct BenchIgnore {
+    bool all;        // every non-zero status
+    U32Vec statuses; // these
+} BenchIgnore;
+
+typedef struct BenchCommand {
+    Str text; // as given, variables filled in
+    Str name; // shown; text unless --command-name
+    BenchParameterVec parameters;
+    // What is executed.
+    const char *path;
+    const char *const *argv;
+    bool via_shell; // `text` is a shell's argument; the shell's own time is taken off
+    // Shell commands around the runs; "" for none.
+    Str setup, prepare, conclude, cleanup;
+    SpawnOutput output;
+    const char *output_file;
+} BenchCommand;
+typedef Vec(BenchCommand) BenchCommandVec;
+
+typedef enum OutlierCause {
+    CAUSE_UNKNOWN,   // it slept or waited for something that is not counted
+    CAUSE_RUN_DELAY, // ready, but another program had the CPU
+    CAUSE_STEAL,     // the hypervisor ran other machines
+    CAUSE_DISK,      // pages or blocks were read from disk
+    CAUSE_CPU,       // it used more CPU time itself
+    CAUSE_COUNT
+} OutlierCause;
+
+typedef struct BenchRun {
+    SpawnResult spawn;
+    double time_s; // spawn.wall_ns less the shell's time
+    double user_s, system_s;
+    uint32_t round;    // runs of one round are pairs
+    uint32_t position; // in that round
+    int32_t status;    // exit status, or 128 + signal
+} BenchRun;
+typedef Vec(BenchRun) BenchRunVec;
+
+// Figures of one command. Times in seconds.
+typedef struct BenchSummary {
+    double mean, deviation; // deviation NaN for one run
+    double median, mad, min, max, user, system;
+    Interval median_interval;                    // 95 %
+    uint64_t peak_rss_bytes;                     // the highest of the runs
+    double minor_faults, major_faults, switches; // medians
+    double run_delay_s;                          // mean; NaN when not known
+    uint32_t outliers[5];                        // by Outlier
+    uint32_t causes[CAUSE_COUNT];                // of the high ones
+    Steady steady;
+    double lag1;             // autocorrelation of the times
+    double effective_runs;   // see stats_effective_size
+    uint32_t kernel_clocked; // runs timed by the kernel; the others by the wait
+    bool first_slow;         // the first run was a severe outlier
+} BenchSummary;
+
+typedef struct BenchResult {
+    BenchRunVec runs;
+    BenchSummary summary; // filled by bench_summarise
+    double shell_time_s;  // taken off each run; 0 without a shell
+    double shell_error_s; // standard error of it
+    double shell_user_s, shell_system_s;
+} BenchResult;
+
+typedef struct BenchOptions {
+    uint64_t warmup;
+    uint64_t runs;       // exactly; 0: by time
+    uint64_t min_runs;   // 10
+    uint64_t max_runs;   // 0: none
+    int64_t min_time_ns; // measured for each command at least: 3 s
+    int64_t max_time_ns; // stop after it; 0: never
+    double until;        // stop when decided at this margin; 0: off
+    double margin, level;
+    bool grouped; // one command after the other
+    BenchIgnore ignore;
+    const char *const *shell; // words of the shell, NULL-terminated; the command follows
+    const char *input;        // NULL: /dev/null
+    int64_t timeout_ns;
+    const StrVec *cold; // files to drop from the page cache before each run
+    uint64_t seed;
+    uint32_t reference;                       // command that the others are compared with
+    const volatile sig_atomic_t *interrupted; // becomes non-zero on Ctrl-C
+} BenchOptions;
+
+typedef struct Bench Bench;
+
+// Called between runs, so that a line can be shown.
+typedef void (*BenchProgress)(void *ctx, const Bench *bench, const char *phase);
+
+struct Bench {
+    Arena arena;
+    BenchCommandVec commands;
+    BenchOptions options;
+    BenchResult *results;    // one for each command
+    Comparison *comparisons; // one for each command; the reference's own is empty
+    double *adjusted_p;      // Holm, by command
+    SpawnServer server;
+    BenchProgress progress;
+    void *progress_ctx;
+    uint32_t block; // rounds of a balanced block
+    bool interrupted;
+    bool timed_out;         // max_time ended it
+    bool left_children;     // some run left processes behind
+    uint32_t pairs_dropped; // a time of 0 has no logarithm
+    double gap_ratio;       // median of (start to start of a pair) / (run time); 0 when unknown
+    int64_t begin_ns, planned_ns; // CLOCK_MONOTONIC; planned end, 0 when not known
+};
+
+// `options` are borrowed. The server is open; commands are added by the caller.
+void bench_init(Bench *b, const BenchOptions *options, const SpawnServer *server);
+void bench_deinit(Bench *b); // the server is the caller's
+
+// Runs everything. On a command's failure what was measured stays in `b`.
+MUST_CHECK bool bench_run(Bench *b, Error *err);
+
+// Fills summaries and comparisons from the runs that are there.
+void bench_summarise(Bench *b);
+
+// A command's times in order, `n` of them, in the bench's arena.
+double *bench_times(Bench *b, uint32_t command, size_t *n);
+
+const char *outlier_cause_name(OutlierCause c);
+
+// ---- Machine ---------------------------------------------------------------
+typedef struct BenchMachine {
+    Str hostname, kernel, cpu_model, governor; // governor "" when there is none
+    uint32_t cpus;
+    double load; // 1 minute
+} BenchMachine;
+void bench_machine(Arena *arena, BenchMachine *ret);
+
+// Drops a file's pages from the cache; `*left` is how many stayed, SIZE_MAX
+// when the kernel cannot tell (before 6.5).
+MUST_CHECK bool bench_drop_cache(Str path, size_t *left, Error *err);
+
+#endif // COLLECT_BENCH_BENCH_H

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's own record of when a child executed its program and when it
+// ended: a software dummy event, which needs no PMU and no rights up to
+// perf_event_paranoid 2. Format: perf_event_open(2), PERF_RECORD_COMM and _EXIT.
+
+#ifndef COLLECT_BENCH_KERNEL_CLOCK_H
+#define COLLECT_BENCH_KERNEL_CLOCK_H
+
+#include "base/error.h"
+
+#include <poll.h>
+
+// Watches what the calling process' later children do.
+typedef struct KernelClock {
+    size_t count;        // rings, one for each online CPU
+    int *fds;            // of the events
+    void **rings;        // mapped
+    struct pollfd *poll; // [0] is the caller's, then one for each ring
+} KernelClock;
+
+// Times on CLOCK_MONOTONIC of one child; 0 where no record was seen.
+typedef struct ExecTimes {
+    int64_t exec_ns;
+    int64_t exit_ns;
+    uint64_t lost; // records dropped, of any process
+} ExecTimes;
+
+MUST_CHECK bool kernel_clock_open(KernelClock *ret, Error *err);
+void kernel_clock_close(KernelClock *clock);
+
+// Reads all rings and adds what is said of `pid` to *times. Records of others
+// are dropped.
+void kernel_clock_drain(KernelClock *clock, uint32_t pid, ExecTimes *times);
+
+#endif // COLLECT_BENCH_KERNEL_CLOCK_H

@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: Apache-2.0
+// The spawning process: one request, one reply, in shared memory; a byte on a
+// socket says whose turn it is.
+
+#include "collect/bench/spawn_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collect/bench/kernel_clock.h"
+
+// argv and environment of one request; more than the kernel takes in exec is
+// refused before it gets here.
+enum { SHARED_TEXT_BYTES = 2 << 20, WORDS_MAX = 1 << 15, CHILD_STACK_BYTES = 64 << 10 };
+
+typedef struct SpawnShared {
+    // Request: offsets into `text`; 0 stands for NULL.
+    uint32_t path, input, output_file;
+    uint32_t argc, envc;
+    uint32_t words[WORDS_MAX]; // argv, then env
+    SpawnOutput output, errors;
+    int64_t timeout_ns;
+    bool quick;
+    // Reply.
+    SpawnResult result;
+    int spawn_errno; // 0: it ran
+    char failed_at[32];
+    // While a command runs: its process group.
+    int32_t running;
+    bool kernel_clock;
+    char clock_reason[256];
+    char text[SHARED_TEXT_BYTES];
+} SpawnShared;
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// ---- In the server ---------------------------------------------------------
+
+typedef struct Server {
+    SpawnShared *shared;
+    KernelClock clock;
+    char *const *environment;
+    int null_fd;
+    int pipe_write;
+    int stat_fd;        // /proc/stat
+    int64_t steal_ns;   // at the last reading; -1 never
+    int64_t stat_at_ns; // when that was
+    char *stack;        // of the child until it executes
+    long tick_ns;
+} Server;
+
+typedef struct Child {
+    const char *path;
+    char **argv, **env;
+    int in, out, err; // -1: as ours
+    int exec_errno;   // set in our memory by the child
+} Child;
+
+// Runs in the server's memory while the server is suspended: touches nothing
+// that it does not own, calls only what is async-signal-safe.
+static int child_main(void *arg)
+{
+    Child *c = arg;
+    static const int defaults[] = {SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGTTOU};
+    struct sigaction act = {.sa_handler = SIG_DFL};
+    for (size_t i = 0; i < ARRAY_LEN(defaults); i++)
+        sigaction(defaults[i], &act, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setpgid(0, 0);
+    if ((c->in >= 0 && dup2(c->in, 0) < 0) || (c->out >= 0 && dup2(c->out, 1) < 0) ||
+        (c->err >= 0 && dup2(c->err, 2) < 0)) {
+        c->exec_errno = errno;
+        _exit(127);
+    }
+    execve(c->path, c->argv, c->env);
+    c->exec_errno = errno;
+    _exit(127);
+}
+
+static const char *text_at(const SpawnShared *s, uint32_t at)
+{
+    return at ? s->text + at : NULL;
+}
+
+static bool fail_with(SpawnShared *s, const char *what)
+{
+    s->spawn_errno = errno ? errno : EINVAL;
+    snprintf(s->failed_at, sizeof(s->failed_at), "%s", what);
+    return false;
+}
+
+// Reads how much the hypervisor took so far, in all CPUs together.
+static int64_t read_steal(const Server *server)
+{
+    char buf[256];
+    ssize_t n = pread(server->stat_fd, buf, sizeof(buf) - 1, 0);
+    if (n <= 0)
+        return -1;
+    buf[n] = '\0';
+    unsigned long long steal;
+    if (sscanf(buf, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &steal) != 1)
+        return -1;
+    return (int64_t)steal * server->tick_ns;
+}
+
+// The main thread's time on a CPU and waiting for one, from its zombie.
+static void read_schedstat(int32_t pid, SpawnResult *r)
+{
+    char path[64], buf[128];
+    snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    ssize_t n = read(fd, buf, sizeof(buf) - 1);
+    close(fd);
+    if (n <= 0)
+        return;
+    buf[n] = '\0';
+    unsigned long long on_cpu, delay;
+    if (sscanf(buf, "%llu %llu", &on_cpu, &delay) == 2) {
+        r->on_cpu_ns = (int64_t)on_cpu;
+        r->run_delay_ns = (int64_t)delay;
+    }
+}
+
+// Waits until the child is a zombie; kills its group when its time is over.
+static void await_end(Server *server, int pid_fd, int32_t pid, int64_t deadline_ns,
+                      ExecTimes *times, SpawnResult *r)
+{
+    struct pollfd one = {.fd = pid_fd, .events = POLLIN}, *fds = &one;
+    nfds_t count = 1;
+    if (server->clock.count) {
+        fds = server->clock.poll;
+        fds[0] = one;
+        count += server->clock.count;
+    }
+    for (;;) {
+        struct timespec left, *wait = NULL;
+        if (deadline_ns && !r->timed_out) {
+            int64_t ns = MAX((int64_t)0, deadline_ns - now_ns());
+            left = (struct timespec){ns / 1000000000, ns % 1000000000};
+            wait = &left;
+        }
+        int ready = ppoll(fds, count, wait, NULL);
+        if (ready < 0 && errno != EINTR)
+            return; // the wait that follows blocks
+        if (ready > 0 && fds[0].revents)
+            return;
+        if (ready > 0)
+            kernel_clock_drain(&server->clock, (uint32_t)pid, times);
+        if (ready == 0 && deadline_ns) {
+            r->timed_out = true;
+            kill(-pid, SIGKILL);
+            kill(pid, SIGKILL);
+        }
+    }
+}
+
+static bool start_and_wait(Server *server, Child *child)
+{
+    SpawnShared *s = server->shared;
+    SpawnResult r = {.on_cpu_ns = -1, .run_delay_ns = -1, .steal_ns = -1};
+    ExecTimes times = {0};
+    int pid_fd = -1;
+    r.start_ns = now_ns();
+    int32_t pid = clone(child_main, server->stack + CHILD_STACK_BYTES,
+                        CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, child, &pid_fd);
+    if (pid < 0)
+        return fail_with(s, "start");
+    __atomic_store_n(&s->running, pid, __ATOMIC_SEQ_CST);
+    await_end(server, pid_fd, pid, s->timeout_ns ? r.start_ns + s->timeout_ns : 0, &times, &r);
+    int64_t end_ns = now_ns();
+    if (!s->quick)
+        read_schedstat(pid, &r);
+    struct rusage usage;
+    while (wait4(pid, &r.status, 0, &usage) < 0 && errno == EINTR)
+        ;
+    __atomic_store_n(&s->running, 0, __ATOMIC_SEQ_CST);
+    close(pid_fd);
+    kernel_clock_drain(&server->clock, (uint32_t)pid, &times);
+    if (child->exec_errno) {
+        errno = child->exec_errno;
+        return fail_with(s, "execute");
+    }
+
+    r.waited_ns = r.wall_ns = end_ns - r.start_ns;
+    r.clock = SPAWN_CLOCK_WAIT;
+    if (times.exec_ns && times.exit_ns > times.exec_ns) {
+        r.clock = SPAWN_CLOCK_KERNEL;
+        r.wall_ns = times.exit_ns - times.exec_ns;
+    }
+    r.user_ns = (int64_t)usage.ru_utime.tv_sec * 1000000000 + usage.ru_utime.tv_usec * 1000;
+    r.system_ns = (int64_t)usage.ru_stime.tv_sec * 1000000000 + usage.ru_stime.tv_usec * 1000;
+    r.max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    r.minor_faults = (uint64_t)usage.ru_minflt;
+    r.major_faults = (uint64_t)usage.ru_majflt;
+    r.voluntary_switches = (uint64_t)usage.ru_nvcsw;
+    r.involuntary_switches = (uint64_t)usage.ru_nivcsw;
+    r.blocks_in = (uint64_t)usage.ru_inblock;
+    r.blocks_out = (uint64_t)usage.ru_oublock;
+
+    // The kernel counts steal in ticks, and reading it is dear on many CPUs:
+    // short runs are not asked for one by one.
+    enum { STEAL_EVERY_NS = 10000000 };
+    if (!s->quick && end_ns - server->stat_at_ns > STEAL_EVERY_NS) {
+        int64_t steal = read_steal(server);
+        if (steal >= 0 && server->steal_ns >= 0 && r.waited_ns > STEAL_EVERY_NS)
+            r.steal_ns = steal - server->steal_ns;
+        server->steal_ns = steal;
+        server->stat_at_ns = end_ns;
+    }
+
+    // As subreaper we inherit what it left: ended ones are reaped, living ones told of.
+    int32_t orphan;
+    while ((orphan = waitpid(-1, NULL, WNOHANG)) > 0)
+        ;
+    r.left_children = orphan == 0;
+    if (r.timed_out)
+        kill(-pid, SIGKILL);
+    s->result = r;
+    return true;
+}
+
+// The given environment with the request's variables in place of its own.
+static void build_environment(const SpawnShared *s, char *const *base, char **out)
+{
+    size_t n = 0;
+    for (char *const *e = base; *e && n < WORDS_MAX; e++) {
+        bool replaced = false;
+        for (uint32_t i = 0; i < s->envc && !replaced; i++) {
+            const char *var = s->text + s->words[s->argc + i];
+            size_t name = (size_t)(strchr(var, '=') - var) + 1;
+            replaced = strncmp(*e, var, name) == 0;
+        }
+        if (!replaced)
+            out[n++] = *e;
+    }
+    for (uint32_t i = 0; i < s->envc; i++)
+        out[n++] = (char *)(uintptr_t)(s->text + s->words[s->argc + i]);
+    out[n] = NULL;
+}
+
+static bool handle_request(Server *server)
+{
+    static char *argv[WORDS_MAX + 1], *env[2 * WORDS_MAX + 1];
+    SpawnShared *s = server->shared;
+    s->spawn_errno = 0;
+    Child child = {.path = text_at(s, s->path), .argv = argv, .env = env, .out = -1, .err = -1};
+    for (uint32_t i = 0; i < s->argc; i++)
+        argv[i] = s->text + s->words[i];
+    argv[s->argc] = NULL;
+    build_environment(s, server->environment, env);
+
+    int input = -1, output = -1;
+    bool ok = true;
+    if (s->input) {
+        input = open(text_at(s, s->input), O_RDONLY | O_CLOEXEC);
+        ok = input >= 0 || fail_with(s, "open the input of");
+    }
+    child.in = input >= 0 ? input : server->null_fd;
+    if (ok && s->output == SPAWN_OUTPUT_FILE) {
+        output = open(text_at(s, s->output_file), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        ok = output >= 0 || fail_with(s, "open the output of");
+        child.out = output;
+    } else if (s->output == SPAWN_OUTPUT_NULL) {
+        child.out = server->null_fd;
+    } else if (s->output == SPAWN_OUTPUT_PIPE) {
+        child.out = server->pipe_write;
+    }
+    if (s->errors == SPAWN_OUTPUT_NULL)
+        child.err = server->null_fd;
+    ok = ok && start_and_wait(server, &child);
+    if (input >= 0)
+        close(input);
+    if (output >= 0)
+        close(output);
+    return ok;
+}
+
+static void serve(SpawnShared *shared, int socket, int pipe_write, char *const *environment,
+                  bool allow_kernel_clock)
+{
+    Server server = {
+        .shared = shared, .pipe_write = pipe_write, .environment = environment, .steal_ns = -1};
+    // The terminal's signals are the parent's to handle; it tells us.
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    signal(SIGTTOU, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_NAME, "assay-spawn");
+    server.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    server.stat_fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+    server.tick_ns = 1000000000 / MAX(1L, sysconf(_SC_CLK_TCK));
+    server.stack = mmap(NULL, CHILD_STACK_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    Error err = {0};
+    shared->kernel_clock = allow_kernel_clock && kernel_clock_open(&server.clock, &err);
+    snprintf(shared->clock_reason, sizeof(shared->clock_reason), "%.255s",
+             allow_kernel_clock ? err.text : "not asked for");
+    char byte = 0;
+    if (server.stack == MAP_FAILED || write(socket, &byte, 1) != 1)
+        _exit(1);
+    for (;;) {
+        ssize_t n = read(socket, &byte, 1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n != 1)
+            _exit(0);
+        handle_request(&server);
+        if (write(socket, &byte, 1) != 1)
+            _exit(1);
+    }
+}
+
+// ---- In the client ---------------------------------------------------------
+
+static void *drain_pipe(void *arg)
+{
+    int fd = (int)(intptr_t)arg, null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    for (;;) {
+        ssize_t n = splice(fd, NULL, null_fd, NULL, 64 << 10, SPLICE_F_MOVE);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            break;
+    }
+    close(null_fd);
+    return NULL;
+}
+
+static bool await_turn(SpawnServer *s, Error *err)
+{
+    char byte;
+    ssize_t n;
+    while ((n = read(s->socket, &byte, 1)) < 0 && errno == EINTR)
+        ;
+    if (n < 0)
+        return error_os(err, "cannot hear from the spawning process");
+    return n == 1 || error_set(err, ERROR_OS, "the spawning process died");
+}
+
+bool spawn_server_open(char *const *environment, bool allow_kernel_clock, SpawnServer *ret,
+                       Error *err)
+{
+    SpawnServer s = {.socket = -1, .pipe_read = -1};
+    int sockets[2], pipe_fds[2];
+    s.shared =
+        mmap(NULL, sizeof(*s.shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (s.shared == MAP_FAILED)
+        return error_os(err, "cannot share memory with the spawning process");
+    if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
+        munmap(s.shared, sizeof(*s.shared));
+        return error_os(err, "cannot make a pipe");
+    }
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0) {
+        error_os(err, "cannot make a socket");
+        close(pipe_fds[0]);
+        close(pipe_fds[1]);
+        munmap(s.shared, sizeof(*s.shared));
+        return false;
+    }
+    s.pid = fork();
+    if (s.pid == 0) {
+        close(sockets[0]);
+        close(pipe_fds[0]);
+        serve(s.shared, sockets[1], pipe_fds[1], environment, allow_kernel_clock);
+    }
+    int fork_errno = errno;
+    close(sockets[1]);
+    close(pipe_fds[1]);
+    s.socket = sockets[0];
+    s.pipe_read = pipe_fds[0];
+    pthread_t thread = 0;
+    if (s.pid < 0) {
+        errno = fork_errno;
+        error_os(err, "cannot start the spawning process");
+    } else if (pthread_create(&thread, NULL, drain_pipe, (void *)(intptr_t)s.pipe_read) != 0) {
+        error_set(err, ERROR_OS, "cannot start a thread");
+        s.drain_thread = 0;
+    } else {
+        s.drain_thread = thread;
+        if (await_turn(&s, err)) {
+            s.kernel_clock = s.shared->kernel_clock;
+            memcpy(s.clock_reason, s.shared->clock_reason, sizeof(s.clock_reason));
+            *ret = s;
+            return true;
+        }
+    }
+    spawn_server_close(&s);
+    return false;
+}
+
+void spawn_server_close(SpawnServer *s)
+{
+    if (!s->shared)
+        return;
+    close(s->socket); // it exits
+    if (s->pid > 0) {
+        // A command that still runs (Ctrl-C while it does) would hold it up.
+        if (__atomic_load_n(&s->shared->running, __ATOMIC_SEQ_CST))
+            kill(s->pid, SIGKILL);
+        while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    // Every write end is closed now, or a process that was left behind has one.
+    if (s->drain_thread) {
+        pthread_cancel(s->drain_thread);
+        pthread_join(s->drain_thread, NULL);
+    }
+    close(s->pipe_read);
+    munmap(s->shared, sizeof(*s->shared));
+    *s = (SpawnServer){.socket = -1, .pipe_read = -1};
+}
+
+void spawn_server_signal(const SpawnServer *s, int signal)
+{
+    int32_t group = s->shared ? __atomic_load_n(&s->shared->running, __ATOMIC_SEQ_CST) : 0;
+    if (group > 0)
+        kill(-group, signal);
+}
+
+// Puts a text into the request; its place, or 0 when there is no room.
+static uint32_t put_text(SpawnShared *s, size_t *used, const char *text)
+{
+    size_t len = text ? strlen(text) + 1 : 0;
+    if (len == 0 || len > SHARED_TEXT_BYTES - *used)
+        return 0;
+    uint32_t at = (uint32_t)*used;
+    memcpy(s->text + at, text, len);
+    *used += len;
+    return at;
+}
+
+static bool put_words(SpawnShared *s, size_t *used, const char *const *words, uint32_t *count,
+                      uint32_t from)
+{
+    for (*count = 0; words && words[*count]; (*count)++) {
+        if (from + *count >= WORDS_MAX)
+            return false;
+        uint32_t at = put_text(s, used, words[*count]);
+        if (!at)
+            return false;
+        s->words[from + *count] = at;
+    }
+    return true;
+}
+
+bool spawn_server_run(SpawnServer *s, const SpawnRequest *request, SpawnResult *ret, Error *err)
+{
+    SpawnShared *sh = s->shared;
+    size_t used = 1;
+    sh->path = put_text(sh, &used, request->path);
+    sh->input = put_text(sh, &used, request->input);
+    sh->output_file = put_text(sh, &used, request->output_file);
+    if (!put_words(sh, &used, request->argv, &sh->argc, 0) ||
+        !put_words(sh, &used, request->env, &sh->envc, sh->argc))
+        return error_set(err, ERROR_LIMIT, "the command line of '%s' is too long", request->path);
+    sh->output = request->output;
+    sh->errors = request->errors;
+    sh->timeout_ns = request->timeout_ns;
+    sh->quick = request->quick;
+    char byte = 1;
+    if (send(s->socket, &byte, 1, MSG_NOSIGNAL) != 1)
+        return error_os(err, "cannot reach the spawning process");
+    if (!await_turn(s, err))
+        return false;
+    if (sh->spawn_errno) {
+        errno = sh->spawn_errno;
+        return error_os(err, "cannot %s '%s'", sh->failed_at, request->path);
+    }
+    *ret = sh->result;
+    return true;
+}

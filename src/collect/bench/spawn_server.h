@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small process that starts and measures the benchmarked commands, so that
+// spawning is cheap and a child's peak memory is its own: Linux carries the
+// memory peak of the spawning process over exec into the child's figure.
+
+#ifndef COLLECT_BENCH_SPAWN_SERVER_H
+#define COLLECT_BENCH_SPAWN_SERVER_H
+
+#include "base/error.h"
+#include "base/vec.h"
+
+typedef enum SpawnOutput {
+    SPAWN_OUTPUT_NULL,
+    SPAWN_OUTPUT_INHERIT,
+    SPAWN_OUTPUT_PIPE, // to a thread that throws it away
+    SPAWN_OUTPUT_FILE
+} SpawnOutput;
+
+typedef struct SpawnRequest {
+    const char *path;        // of the program, found already
+    const char *const *argv; // NULL-terminated
+    const char *const *env; // "NAME=value" set on top of the server's, NULL-terminated; may be NULL
+    const char *input;      // file for stdin; NULL is /dev/null
+    SpawnOutput output;     // stdout
+    SpawnOutput errors;     // stderr: _NULL or _INHERIT
+    const char *output_file; // for SPAWN_OUTPUT_FILE: truncated for each run
+    int64_t timeout_ns;      // the command is killed after it; 0: never
+    bool quick;              // no figures but status and time: for --prepare and the like
+} SpawnRequest;
+
+typedef enum SpawnClock {
+    SPAWN_CLOCK_KERNEL, // exec to exit, from the kernel's records
+    SPAWN_CLOCK_WAIT    // from before the spawn to after the wait
+} SpawnClock;
+
+// What one run took. Nothing in it is taken from an earlier run.
+typedef struct SpawnResult {
+    SpawnClock clock;  // of wall_ns
+    int64_t wall_ns;   // by that clock
+    int64_t waited_ns; // by SPAWN_CLOCK_WAIT, always
+    int64_t start_ns;  // CLOCK_MONOTONIC
+    int64_t user_ns, system_ns;
+    int64_t on_cpu_ns;      // of the main thread; -1 when not known
+    int64_t run_delay_ns;   // waiting for a CPU, main thread; -1 when not known
+    int64_t steal_ns;       // taken by the hypervisor from all CPUs meanwhile; -1 when not read
+    uint64_t max_rss_bytes; // largest single process
+    uint64_t minor_faults, major_faults;
+    uint64_t voluntary_switches, involuntary_switches;
+    uint64_t blocks_in, blocks_out; // of 512 bytes
+    int status;                     // as wait4 gives it
+    bool timed_out;
+    bool left_children; // processes of it went on running
+} SpawnResult;
+
+typedef struct SpawnServer {
+    int socket;                 // to the server; -1 when closed
+    int pipe_read;              // of the discarded output; -1 when closed
+    int32_t pid;                // of the server
+    bool kernel_clock;          // it works here
+    char clock_reason[256];     // why not
+    struct SpawnShared *shared; // request and reply
+    unsigned long drain_thread;
+} SpawnServer;
+
+// Starts it. Call early, while the process is small: what it has touched is a
+// floor under every peak that is measured. `environment` is what commands get,
+// NULL-terminated, and must stay. `allow_kernel_clock` false asks for
+// SPAWN_CLOCK_WAIT.
+MUST_CHECK bool spawn_server_open(char *const *environment, bool allow_kernel_clock,
+                                  SpawnServer *ret, Error *err);
+void spawn_server_close(SpawnServer *s);
+
+// Runs one command to its end. A command that cannot be executed is an error;
+// one that fails is a result.
+MUST_CHECK bool spawn_server_run(SpawnServer *s, const SpawnRequest *request, SpawnResult *ret,
+                                 Error *err);
+
+// Sends `signal` to the process group of the command that runs now, if any.
+// Safe in a signal handler.
+void spawn_server_signal(const SpawnServer *s, int signal);
+
+#endif // COLLECT_BENCH_SPAWN_SERVER_H

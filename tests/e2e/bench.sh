@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# assay bench end to end: hyperfine's command lines, verdicts, exit statuses,
+# exports, failures. Times are compared only where they differ severalfold.
+n=0
+check() { # NAME COMMAND…: passes when the command does
+    n=$((n + 1))
+    local name=$1
+    shift
+    if "$@" >"out.$n" 2>"err.$n"; then
+        echo "ok $n - $name"
+    else
+        echo "not ok $n - $name"
+        sed 's/^/# /' "out.$n" "err.$n" | head -20
+    fi
+}
+status_is() { # STATUS COMMAND…
+    local want=$1 got
+    shift
+    "$@"
+    got=$?
+    [ "$got" = "$want" ] || { echo "status $got, not $want"; false; }
+}
+prints() { # TEXT COMMAND…
+    local text=$1
+    shift
+    "$@" 2>&1 | tee all | grep -qF -- "$text" || { cat all; false; }
+}
+json() { # FILE EXPRESSION over d
+    python3 -c "import json,sys; d=json.load(open(sys.argv[1])); sys.exit(not ($2))" "$1"
+}
+
+check "times one command" prints "10 runs" assay bench -r 10 true
+check "hyperfine's options are taken" assay bench -w 1 -m 2 -M 4 -p 'true' -C 'true' -s 'true' \
+    -c 'true' -S sh -i --style basic --sort command -u ms -n one 'exit 3'
+check "a scan fills in its variable" assay bench -r 2 -P x 1 3 'test {x} -lt 4' --export-json s.json
+check "the scan ran three commands" json s.json \
+    'len(d["results"])==3 and d["results"][2]["parameters"]=={"x":"3"}'
+check "lists multiply" assay bench -r 2 -L a 1,2 -L b x,y 'echo {a}{b}' --export-json l.json
+check "in hyperfine's order" json l.json \
+    '[r["command"] for r in d["results"]]==["echo 1x","echo 2x","echo 1y","echo 2y"]'
+check "the reference comes first" assay bench -r 2 --reference 'true' --reference-name base \
+    'sleep 0.001' --export-json r.json
+check "and is what is compared with" json r.json \
+    'd["assay"]["comparisons"][0]["reference"]=="base" and len(d["results"])==2'
+check "a fivefold difference is found" assay bench -N -r 12 'sleep 0.01' 'sleep 0.05' --export-json f.json
+check "with interval and verdict" json f.json \
+    '(c:=d["assay"]["comparisons"][0])["verdict"]=="slower" and 2.5<c["ratio"]["low"]<=c["ratio"]["high"]<6'
+check "results have hyperfine's fields" json f.json \
+    'all(k in d["results"][0] for k in ("command","mean","stddev","median","user","system","min","max","times","memory_usage_byte","exit_codes")) and len(d["results"][0]["times"])==12'
+check "runs are interleaved" json f.json \
+    '(a:=d["results"][0]["assay"]["runs"])["round"]==list(range(12)) and 0 < sum(a["position"]) < 12'
+check "grouped runs are not" assay bench --grouped -r 6 -N 'sleep 0.001' 'sleep 0.002' --export-json g.json
+check "one follows the other" json g.json \
+    'max(d["results"][0]["assay"]["runs"]["start_ns"]) < min(d["results"][1]["assay"]["runs"]["start_ns"])'
+check "a slower command fails the gate with 3" status_is 3 \
+    assay bench -N -r 12 'sleep 0.005' 'sleep 0.03' --fail-if-slower 5%
+check "a faster one passes" status_is 0 \
+    assay bench -N -r 12 'sleep 0.03' 'sleep 0.005' --fail-if-slower 5%
+check "three runs of the same leave it open with 4" status_is 4 \
+    assay bench -N -r 3 'sleep 0.002' 'sleep 0.002' --fail-if-slower 0%
+check "JUnit says so too" assay bench -N -r 12 'sleep 0.005' 'sleep 0.03' --export-junit j.xml
+check "as a failed case" grep -q '<failure' j.xml
+check "CSV has hyperfine's columns" prints "command,mean,stddev,median,user,system,min,max,parameter_x" \
+    assay bench -r 2 -L x 1 'echo {x}' --export-csv -
+check "a Markdown table" prints '| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |' \
+    assay bench -r 2 'echo a|cat' --export-markdown -
+check "a failing command stops it with 1" status_is 1 assay bench -r 3 'exit 9'
+check "and is named" prints "'exit 9' ended with status 9" assay bench -r 3 'exit 9'
+check "its status can be accepted" assay bench -r 3 -i=9 'exit 9'
+check "another one is not" status_is 1 assay bench -r 3 -i=8 'exit 9'
+check "a signal is told" prints "signal 9" assay bench -r 3 'kill -9 $$'
+check "a program that is not there" prints "there is no program 'nonexistent-x'" assay bench -N nonexistent-x
+check "a hanging one is killed" prints "was killed after" assay bench -r 2 --timeout 100ms 'sleep 20'
+check "no command is a usage error" status_is 2 assay bench
+check "an unwritable export is an error" status_is 1 assay bench -r 2 true --export-json /nonexistent/x
+check "iterations are numbered" bash -c \
+    'assay bench -N -r 3 -w 1 "sh -c \"echo \$HYPERFINE_ITERATION >> it\"" && [ "$(tr "\n" " " <it)" = "warmup-0 0 1 2 " ]'
+check "input comes from a file" bash -c 'echo 42 >in; assay bench -r 2 --input ./in "grep -q 42"'
+check "output goes to a file" bash -c 'assay bench -r 2 --output ./o "echo text" && [ "$(cat o)" = text ]'
+check "prepare runs before each run" bash -c \
+    'assay bench -r 4 -w 1 -p "echo x >> prep" true && [ "$(wc -l <prep)" = 5 ]'
+check "a failing prepare is an error" status_is 1 assay bench -r 2 -p 'exit 1' true
+check "Ctrl-C keeps what was measured" bash -c \
+    'timeout -s INT 1 assay bench -N -r 1000 "sleep 0.05" --export-json c.json; [ $? != 0 ] && python3 -c "
+import json; d=json.load(open(\"c.json\")); assert d[\"assay\"][\"interrupted\"] and 2 < len(d[\"results\"][0][\"times\"]) < 40"'
+check "stops when it knows" bash -c \
+    'assay bench -N --until 10% --max-time 30 "sleep 0.01" "sleep 0.05" --export-json u.json && python3 -c "
+import json; d=json.load(open(\"u.json\")); c=d[\"assay\"][\"comparisons\"][0]; assert c[\"verdict\"]==\"slower\" and c[\"pairs\"] <= 60"'
+check "stops at the time limit" bash -c \
+    'SECONDS=0; assay bench -N --until 0.01% --max-time 1 "sleep 0.01" "sleep 0.01" | grep -q "stopped by --max-time" && [ $SECONDS -lt 6 ]'
+check "peak memory is each run's own" bash -c \
+    'assay bench -r 3 "head -c 60000000 /dev/zero | tail -c 60000000" true --export-json m.json && python3 -c "
+import json; r=json.load(open(\"m.json\"))[\"results\"]; assert max(r[1][\"memory_usage_byte\"]) < 2e7 < 5e7 < min(r[0][\"memory_usage_byte\"])"'
+check "the wait clock is named" prints "Clock: ours, from start to wait" assay bench --wait-clock -r 2 true
+check "names are shown without control codes" bash -c \
+    'assay bench -r 2 -n "$(printf "a\033[31mb")" true | grep -c "$(printf "\033")" | grep -qx 0'
+echo "1..$n"
