@@ -1,0 +1,139 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What goes wrong gets a clear error, status 1 or 2, and leaves nothing half done.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+need_perf
+gcc -g -O2 -pthread -o spin "$TOP/tests/programs/spin.c" || exit 1
+
+# fails WORDS COMMAND…: status 1 or 2, an error on stderr that contains WORDS, an
+# empty stdout, no signal, no sanitizer's report.
+fails() {
+    local words=$1 status
+    shift
+    "$@" >out.log 2>err.log </dev/null
+    status=$?
+    [ $status -eq 1 ] || [ $status -eq 2 ] || { echo "status $status"; cat err.log; return 1; }
+    [ ! -s out.log ] || { echo 'standard output is not empty:'; head -n 5 out.log; return 1; }
+    grep -q '^assay: ' err.log || { echo 'no error:'; cat err.log; return 1; }
+    grep -qi -- "$words" err.log || { echo "does not say '$words':"; cat err.log; return 1; }
+    ! grep -qE 'Sanitizer|runtime error|Assertion' err.log || { cat err.log; return 1; }
+}
+left_nothing() {
+    local left
+    left=$(find . -name 'no.assay*')
+    [ -z "$left" ] || { echo "left: $left"; rm -f no.assay*; return 1; }
+}
+
+check 'a program that does not exist' fails 'no-such-program' "$ASSAY" record -o no.assay -- ./no-such-program
+check 'leaves no file' left_nothing
+: >not_executable
+check 'a file that is not executable' fails 'not_executable' "$ASSAY" record -o no.assay -- ./not_executable
+printf 'echo hi\n' >no_shebang
+chmod +x no_shebang
+check 'a script without a first line' fails 'no_shebang' "$ASSAY" record -o no.assay -- ./no_shebang
+check 'leaves no file' left_nothing
+check 'no program at all' fails 'assay' "$ASSAY" record -o no.assay
+check 'a process that is gone' fails '4194303' "$ASSAY" record -o no.assay -p 4194303
+check 'an unknown event' fails 'no-such-event' "$ASSAY" record -e no-such-event -o no.assay -- true
+check 'an unknown option' fails 'no-such-option' "$ASSAY" record --no-such-option -- true
+check 'an output folder that does not exist' fails 'no-such-folder' "$ASSAY" record -o no-such-folder/a.assay -- true
+
+"$ASSAY" record -q -o keep.assay -- ./spin 100 2>record.log || cat record.log
+cp keep.assay before.assay
+check 'an existing recording is kept' fails 'keep.assay' "$ASSAY" record -o keep.assay -- ./spin 10
+check 'byte for byte' cmp keep.assay before.assay
+check '--force replaces it' "$ASSAY" record -q --force -o keep.assay -- ./spin 10
+cp before.assay keep.assay
+
+check 'a recording that does not exist' fails 'absent.assay' "$ASSAY" report absent.assay
+: >empty.assay
+check 'an empty recording' fails 'empty.assay' "$ASSAY" report empty.assay
+check 'a file that is no recording' fails 'spin' "$ASSAY" report spin
+check 'a folder' fails '.' "$ASSAY" report .
+
+# opens_or_fails FILE: a damaged recording opens with what is whole, or is refused.
+opens_or_fails() {
+    "$ASSAY" report "$1" >out.log 2>err.log </dev/null
+    local status=$?
+    [ $status -eq 0 ] && [ -s out.log ] && return
+    [ $status -eq 1 ] && [ ! -s out.log ] && grep -q "^assay: .*$1" err.log && return
+    echo "status $status"
+    tail -n 5 err.log
+    return 1
+}
+cut_everywhere() {
+    local size step at
+    size=$(stat -c %s before.assay)
+    step=$((size / 60 + 1))
+    for ((at = 0; at < size; at += step)); do
+        head -c $at before.assay >damaged.assay
+        opens_or_fails damaged.assay || { echo "cut at $at of $size"; return 1; }
+    done
+}
+check 'a recording cut at 60 places' cut_everywhere
+flip_everywhere() {
+    python3 - before.assay <<'PY' || return 1
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+step = len(data) // 60 + 1
+for n, at in enumerate(range(0, len(data), step)):
+    flipped = bytearray(data)
+    flipped[at] ^= 1 << n % 8
+    open(f"flipped{n}.bin", "wb").write(flipped)
+PY
+    local file
+    for file in flipped*.bin; do
+        opens_or_fails "$file" || { echo "$file"; return 1; }
+        rm "$file"
+    done
+}
+check 'a recording with a flipped bit at 60 places' flip_everywhere
+
+full_device() {
+    "$ASSAY" report before.assay >/dev/full 2>err.log
+    local status=$?
+    [ $status -eq 1 ] && grep -q 'No space left' err.log || { echo "status $status"; cat err.log; return 1; }
+}
+check 'a report to a full device' full_device
+mkdir full
+if mount -t tmpfs -o size=64k,nr_inodes=16 none full 2>/dev/null; then
+    dd if=/dev/zero of=full/filler bs=1k count=60 2>/dev/null
+    check 'a full disk' fails 'No space left' "$ASSAY" record -q -F 5000 -o full/a.assay -- ./spin 300
+    umount full
+else
+    skip 'a full disk' 'no right to mount a small file system'
+fi
+
+few_files() (
+    ulimit -n 8
+    "$ASSAY" record -q -o few.assay -- ./spin 50 >out.log 2>err.log
+    status=$?
+    [ $status -eq 0 ] || { [ $status -eq 1 ] && grep -q '^assay: ' err.log; } || { echo "status $status"; cat err.log; return 1; }
+)
+check 'out of file descriptors' few_files
+
+killed() {
+    python3 - "$ASSAY" <<'PY' || return 1
+import glob, os, signal, subprocess, sys, time
+child = subprocess.Popen([sys.argv[1], "record", "-q", "-o", "killed.assay", "--", "./spin", "4000"])
+time.sleep(2.5)
+child.kill()
+child.wait()
+PY
+    local file
+    for file in ./*killed.assay* ''; do
+        [ ! -s "$file" ] || break
+    done
+    [ -n "$file" ] || { echo 'no file was left'; ls -la; return 1; }
+    "$ASSAY" report --json "$file" >report.json 2>err.log || { cat err.log; return 1; }
+    python3 -c 'import json; r = json.load(open("report.json")); n = r["truth"]["samples"]; print(n, "samples"); exit(n < 300 or not r["truth"]["recording_incomplete"])'
+}
+check 'a recorder killed by SIGKILL leaves what it had, and says so' killed
+
+closed_pipe() {
+    "$ASSAY" report before.assay 2>err.log | head -n 1 >/dev/null
+    [ ! -s err.log ] || { cat err.log; return 1; }
+}
+check 'a reader that goes away is no error' closed_pipe
+finish
