@@ -6,6 +6,7 @@
 #include "analyse/fit.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/recording.h"
 #include "cli/report_screen.h"
 #include "cli/view_options.h"
 #include "export/report_json.h"
@@ -280,7 +281,7 @@ static int run_report(const Command *cmd, int argc, char **argv)
     case PARSE_OK:
         if (!one_recording(cmd, &operands, &path) || !request_from_options(cmd, &o, &request))
             break;
-        if (!load_profile(path, &p, &err)) {
+        if (!load_profile(path, &p, NULL, &err)) {
             status = cli_fail(&err);
             break;
         }

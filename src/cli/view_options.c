@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "model/facts.h"
-#include "store/store.h"
 
 // The end of the recording: its wall time, or the last sample.
 static int64_t profile_end_ns(const Profile *p)
@@ -102,11 +101,6 @@ bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *
         s.ignore = arena_c_str(arena, o->ignore);
     *ret = s;
     return true;
-}
-
-bool load_profile(Str path, Profile *p, Error *err)
-{
-    return store_read_file(path, p, err);
 }
 
 bool one_recording(const Command *cmd, const StrVec *operands, Str *ret)

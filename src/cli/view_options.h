@@ -32,9 +32,6 @@ typedef struct SelectionOptions {
 MUST_CHECK bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *arena,
                                        Selection *ret, Error *err);
 
-// Reads the recording at `path` into fresh `p`.
-MUST_CHECK bool load_profile(Str path, Profile *p, Error *err);
-
 // The one operand, or a usage error that names it. False after saying so.
 MUST_CHECK bool one_recording(const Command *cmd, const StrVec *operands, Str *ret);
 

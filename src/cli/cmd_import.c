@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay import: another tool's recording becomes one of ours.
+
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/recording.h"
+#include "store/store.h"
+
+typedef struct ImportOptions {
+    Str output;
+    bool force;
+} ImportOptions;
+
+static const Option import_options[] = {
+    OPT_TEXT('o', "output", ImportOptions, output, "FILE",
+             "write FILE; the default is the input's name with .assay behind it"),
+    OPT_FLAG('f', "force", ImportOptions, force, "replace an existing output file"),
+};
+
+static bool import_one(const ImportOptions *o, Str input, Arena *arena, Error *err)
+{
+    Profile p;
+    ImportFormat format;
+    if (!load_profile(input, &p, &format, err))
+        return false;
+    Str output = o->output;
+    if (output.len == 0)
+        output = arena_printf(arena, "%" STR_FMT ".assay", STR_ARG(input));
+    StoreOptions store = {.force = o->force};
+    bool ok = store_write(output, &store, &p, err);
+    if (ok)
+        cli_say("%zu samples of %s '%" STR_FMT "' are now in '%" STR_FMT "'", p.samples.stack.len,
+                format == IMPORT_UNKNOWN ? "recording" : import_format_name(format), STR_ARG(input),
+                STR_ARG(output));
+    profile_deinit(&p);
+    return ok;
+}
+
+static int run_import(const Command *cmd, int argc, char **argv)
+{
+    Arena scratch = {0};
+    ImportOptions o = {0};
+    StrVec inputs = {0};
+    ParseResult parsed = options_parse(cmd, argc, argv, &o, &scratch, &inputs);
+    int status = parsed == PARSE_DONE ? STATUS_OK : STATUS_USAGE;
+    if (parsed == PARSE_OK && inputs.len == 0)
+        usage_error(cmd, "which recording? give its file, or - for standard input");
+    else if (parsed == PARSE_OK && o.output.len && inputs.len > 1)
+        usage_error(cmd, "-o names one file, but there are %zu inputs", inputs.len);
+    else if (parsed == PARSE_OK && o.output.len == 0 && str_equal(inputs.at[0], STR("-")))
+        usage_error(cmd, "standard input has no name: say with -o where to write");
+    else if (parsed == PARSE_OK)
+        status = STATUS_OK;
+    for (size_t i = 0; parsed == PARSE_OK && status == STATUS_OK && i < inputs.len; i++) {
+        Error err;
+        if (!import_one(&o, inputs.at[i], &scratch, &err))
+            status = cli_fail(&err);
+    }
+    arena_deinit(&scratch);
+    return status;
+}
+
+const Command import_command = {
+    .name = "import",
+    .group = "move",
+    .summary = "turn another tool's recording into one of assay's",
+    .usage = "[OPTION ...] FILE ...",
+    .options = import_options,
+    .option_count = ARRAY_LEN(import_options),
+    .details = "Reads perf script text, folded stacks, pprof, speedscope and Firefox Profiler\n"
+               "files, also in gzip; which it is, the content says. Every command that takes a\n"
+               "recording takes these files too: import only saves doing it each time.\n"
+               "\n"
+               "Examples:\n"
+               "  assay import cpu.pprof\n"
+               "  perf script | assay import - -o prog.assay\n"
+               "  perf script | assay report -\n",
+    .run = run_import,
+};
