@@ -9,6 +9,7 @@
 #include "cli/option.h"
 
 extern const Command bench_command;
+extern const Command flame_command;
 extern const Command import_command;
 extern const Command report_command;
 
