@@ -29,7 +29,6 @@ static const Command help_command = {
 static const Command *const command_list[] = {
     &bench_command,
     &report_command,
-    &flame_command,
     &import_command,
     &help_command,
 };
