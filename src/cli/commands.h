@@ -9,6 +9,8 @@
 #include "cli/option.h"
 
 extern const Command bench_command;
+extern const Command stat_command;
+extern const Command flame_command;
 extern const Command import_command;
 extern const Command report_command;
 

@@ -28,6 +28,7 @@ static const Command help_command = {
 // In the order of the loop: time it, see where, look, prove, move, help.
 static const Command *const command_list[] = {
     &bench_command,
+    &stat_command,
     &report_command,
     &import_command,
     &help_command,

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counting events (not sampling): opened for a process, threads or CPUs, read
+// with the times that tell how much of the while they counted.
+// Format: perf_event_open(2), PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING.
+
+#ifndef COLLECT_COUNTERS_COUNTERS_H
+#define COLLECT_COUNTERS_COUNTERS_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "os/event.h"
+#include "os/perf_event.h"
+
+// What is counted. A process and its later children: one target {pid, -1}. A
+// CPU: {-1, cpu}.
+typedef struct CounterTarget {
+    int32_t pid;
+    int32_t cpu;
+} CounterTarget;
+typedef Vec(CounterTarget) CounterTargetVec;
+
+typedef struct CounterOptions {
+    bool inherit;        // count later children and threads too
+    bool enable_on_exec; // else counters_enable starts them
+} CounterOptions;
+
+// One event as it was opened.
+typedef struct Counter {
+    EventSpec spec;
+    Str name;       // with ":u" added where the kernel's part was refused
+    bool user_only; // that
+    int *fds;       // one for each target
+} Counter;
+typedef Vec(Counter) CounterVec;
+
+// An event that could not be opened, and why.
+typedef struct CounterMissing {
+    Str name;
+    Error reason;
+} CounterMissing;
+typedef Vec(CounterMissing) CounterMissingVec;
+
+typedef struct Counters {
+    Arena *arena;
+    CounterVec events;
+    CounterTargetVec targets;
+    CounterMissingVec missing;
+} Counters;
+
+typedef struct CounterValue {
+    uint64_t value;      // as counted, not scaled
+    uint64_t enabled_ns; // it should have counted
+    uint64_t running_ns; // it did: less when the PMU was shared out
+} CounterValue;
+
+// Opens each event for each target. Events that cannot be had are listed in
+// `missing`; false, with the first one's reason, only when none is left, or when
+// a target is gone.
+MUST_CHECK bool counters_open(Arena *arena, const EventSpecVec *events,
+                              const CounterTargetVec *targets, const CounterOptions *options,
+                              Counters *ret, Error *err);
+void counters_close(Counters *c);
+
+void counters_enable(const Counters *c);
+void counters_disable(const Counters *c);
+
+// Of one event and target; zeros when it cannot be read.
+CounterValue counters_read(const Counters *c, size_t event, size_t target);
+
+static inline CounterValue counter_sum(CounterValue a, CounterValue b)
+{
+    return (CounterValue){a.value + b.value, a.enabled_ns + b.enabled_ns,
+                          a.running_ns + b.running_ns};
+}
+
+static inline CounterValue counter_since(CounterValue now, CounterValue before)
+{
+    return (CounterValue){now.value - before.value, now.enabled_ns - before.enabled_ns,
+                          now.running_ns - before.running_ns};
+}
+
+// What it would have counted all the while; NaN when it never ran.
+double counter_scaled(CounterValue v);
+
+#endif // COLLECT_COUNTERS_COUNTERS_H

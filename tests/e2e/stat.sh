@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# assay stat end to end, on software events, which every machine counts.
+n=0
+check() { # NAME COMMAND…
+    n=$((n + 1))
+    local name=$1
+    shift
+    if "$@" >"out.$n" 2>"err.$n"; then
+        echo "ok $n - $name"
+    else
+        echo "not ok $n - $name"
+        sed 's/^/# /' "out.$n" "err.$n" | head -20
+    fi
+}
+status_is() {
+    local want=$1
+    shift
+    "$@"
+    local got=$?
+    [ "$got" = "$want" ] || { echo "status $got, not $want"; false; }
+}
+if ! assay stat -e page-faults true 2>why; then
+    cat why
+    exit 77
+fi
+check "counts a command's page faults" bash -c \
+    'assay stat -x, -e page-faults true 2>r; IFS=, read -r v unit event rest <r; [ "$event" = page-faults ] && [ "$v" -gt 10 ] && [ "$v" -lt 5000 ]'
+check "children are counted too" bash -c '
+    one=$(assay stat -x, -e page-faults sh -c "exit 0" 2>&1 | cut -d, -f1)
+    ten=$(assay stat -x, -e page-faults sh -c "for i in 1 2 3 4 5; do /bin/true; done" 2>&1 | cut -d, -f1)
+    [ "$ten" -gt $((one + 100)) ]'
+check "unless -i leaves them out" bash -c '
+    all=$(assay stat -x, -e page-faults sh -c "for i in 1 2 3 4 5; do /bin/true; done" 2>&1 | cut -d, -f1)
+    own=$(assay stat -i -x, -e page-faults sh -c "for i in 1 2 3 4 5; do /bin/true; done" 2>&1 | cut -d, -f1)
+    [ "$own" -lt "$all" ]'
+check "the exit status is the command's" status_is 3 assay stat -e task-clock sh -c 'exit 3'
+check "a signal too" status_is 143 assay stat -e task-clock sh -c 'kill $$'
+check "the command's output is untouched" bash -c '[ "$(assay stat -e task-clock echo hello 2>/dev/null)" = hello ]'
+check "repeats show the error and an interval" bash -c 'assay stat -r 4 -e page-faults true 2>&1 | grep -q "page-faults.*±.*\[.*…"'
+check "a table of the runs" bash -c '[ "$(assay stat -r 4 --table -e task-clock true 2>&1 | grep -cE "^ +[1-4] +0\.")" = 4 ]'
+check "CPUs utilised is derived" bash -c 'assay stat -e task-clock sh -c "i=0; while [ \$i -lt 20000 ]; do i=\$((i+1)); done" 2>&1 | grep -q "CPUs utilized"'
+check "JSON is one object a line" bash -c \
+    'assay stat -j -e task-clock,page-faults true 2>j; python3 -c "
+import json; rows=[json.loads(l) for l in open(\"j\")]; assert [r[\"event\"] for r in rows]==[\"task-clock\",\"page-faults\"] and float(rows[1][\"counter-value\"])>10"'
+check "intervals add up to the whole" bash -c '
+    assay stat -I 50 -x, -e page-faults sh -c "for i in 1 2 3 4 5 6; do /bin/true; sleep 0.03; done" 2>p
+    python3 -c "
+rows=[l.split(\",\") for l in open(\"p\")]
+assert len(rows)>=3 and sum(float(r[1]) for r in rows if r[1][0]!=\"<\")>150"'
+check "a delay leaves the start out" bash -c '
+    v=$(assay stat -D 100 -x, -e page-faults sh -c "/bin/true; sleep 0.2" 2>&1 | cut -d, -f1); [ "$v" = "<not counted>" ] || [ "$v" -lt 60 ]'
+check "a timeout ends it" bash -c 'SECONDS=0; assay stat --timeout 100 -e task-clock sleep 20 2>/dev/null; [ $SECONDS -lt 5 ]'
+check "another process is counted while it runs" bash -c '
+    (while :; do :; done) & pid=$!
+    assay stat -x, -p $pid --timeout 100 -e task-clock 2>r; kill $pid
+    python3 -c "v=float(open(\"r\").read().split(\",\")[0]); assert v > 1, v"'
+check "a process that is not there is an error" status_is 1 assay stat -p 999999999 -e task-clock
+check "a missing command is an error" status_is 1 assay stat -e task-clock nonexistent-x
+check "an unknown event is an error" bash -c 'assay stat -e no-such-event true 2>&1 | grep -q no-such-event'
+check "nothing to count is a usage error" status_is 2 assay stat
+check "-r and -I exclude each other" status_is 2 assay stat -r 3 -I 100 true
+check "events that cannot be had give no rows" bash -c '! assay stat true 2>&1 | grep -q "not supported"'
+check "the result goes to a file" bash -c 'assay stat -o o -e task-clock true 2>e && [ ! -s e ] && grep -q task-clock o'
+echo "1..$n"
