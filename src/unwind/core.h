@@ -13,6 +13,7 @@ typedef enum UnwindArch { UNWIND_X86_64, UNWIND_AARCH64 } UnwindArch;
 // Register numbers as DWARF has them (System V psABI x86-64 table 3.36;
 // "DWARF for the Arm 64-bit Architecture" §4.1).
 enum {
+    UNWIND_X86_64_BX = 3,
     UNWIND_X86_64_FP = 6,
     UNWIND_X86_64_SP = 7,
     UNWIND_X86_64_PC = 16, // the return address column
@@ -52,8 +53,18 @@ typedef struct UnwindAction {
     uint8_t kind; // UnwindKind
     uint8_t cfa;  // UNWIND_CFA_* and UNWIND_SIGNAL_FRAME
     int16_t fp_off;
-    int32_t cfa_off;
+    uint32_t cfa_off : 24; // two's complement: see unwind_cfa_off
+    // x86-64: rbx is saved at cfa - 8 * bx_slot; 0: unchanged, UNWIND_BX_LOST. The
+    // frame of the lazy binder has its CFA in rbx and calls on from there.
+    uint32_t bx_slot : 8;
 } UnwindAction;
+
+enum { UNWIND_BX_LOST = 0xff, UNWIND_CFA_OFF_MASK = 0xffffff };
+
+static inline int32_t unwind_cfa_off(UnwindAction a)
+{
+    return (int32_t)((uint32_t)a.cfa_off << 8) >> 8;
+}
 
 // One rule of an UNWIND_FULL action; the first of a list is the CFA's.
 typedef enum UnwindRuleKind {

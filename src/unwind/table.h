@@ -37,6 +37,9 @@ typedef struct UnwindSections {
     // (.plt.sec, .plt.got).
     UnwindRange plt;
     UnwindRange plt_plain[UNWIND_PLT_RANGES_MAX];
+    // The code a signal handler returns to, where no rule is stated for it:
+    // __kernel_rt_sigreturn of aarch64's vdso, __restore_rt of musl.
+    UnwindRange sigreturn;
 } UnwindSections;
 
 typedef struct UnwindBuildStats {

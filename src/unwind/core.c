@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walking stacks by unwind tables. Freestanding: no libc, no allocation.
+
+#include "unwind/core.h"
+
+#include "unwind/expr_internal.h"
+
+// How often a stack may lead downwards: signal stacks, coroutines.
+enum { SWITCH_MAX = 8 };
+// Farther above the window no frame of the same stack lies.
+#define STACK_SPAN_MAX ((uint64_t)256 << 20)
+// Where the kernel puts registers on the stack of a signal handler is known to
+// the rules; the usual user address has 48 bits.
+#define AARCH64_ADDRESS_MASK (((uint64_t)1 << 48) - 1)
+
+typedef struct Walker {
+    UnwindSpace *space;
+    UnwindCache *cache;
+    const UnwindMemory *memory;
+    uint64_t pc, sp, fp;
+    uint64_t known;        // which of `other` are valid
+    const uint64_t *other; // registers but pc, sp and fp
+    uint64_t bx;           // x86-64: rbx where it was known last, and
+    bool bx_known;
+    bool bx_lost;   // saved since then where nobody knows
+    uint64_t bx_at; // or saved here; 0: not
+    uint64_t buffer[2][UNWIND_REG_COUNT];
+    unsigned buffer_next;
+    bool exact;    // pc is no return address
+    bool guessed;  // the last step was a guess
+    bool cut_seen; // a load went above the window of a cut dump
+    unsigned switches;
+    uint8_t sp_reg, fp_reg, ra_reg;
+    bool is_aarch64;
+    uint64_t code_mask;
+} Walker;
+
+// ---- Tables ------------------------------------------------------------------
+
+UnwindAction unwind_table_find(const UnwindTable *t, uint64_t svma)
+{
+    uint64_t at = svma - t->base_svma;
+    if (svma < t->base_svma || at >= t->size)
+        return (UnwindAction){.kind = UNWIND_NONE};
+    uint64_t b = at >> t->bucket_shift;
+    uint32_t low = t->bucket[b], high = t->bucket[b + 1];
+    uint32_t key = (uint32_t)at & 0xffff;
+    while (high - low > 8) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((t->row[middle] & 0xffff) <= key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low < high && (t->row[low] & 0xffff) <= key)
+        low++;
+    return t->action[t->row[low - 1] >> 16]; // row 0 is at 0: low > 0
+}
+
+UnwindMapping *unwind_space_find(UnwindSpace *s, uint64_t avma)
+{
+    if (s->last < s->count) {
+        UnwindMapping *m = &s->at[s->last];
+        if (avma >= m->start && avma < m->end)
+            return m;
+    }
+    uint32_t low = 0, high = s->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->at[middle].start <= avma)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || avma >= s->at[low - 1].end)
+        return NULL;
+    s->last = low - 1;
+    return &s->at[low - 1];
+}
+
+// The mapping with its table looked for; NULL when there is none. `copy` is
+// where a mapping of `find` goes.
+static const UnwindMapping *mapping_of(UnwindSpace *s, uint64_t pc, UnwindMapping *copy)
+{
+    UnwindMapping *m = unwind_space_find(s, pc);
+    if (!m && s->find && s->find(s->ctx, pc, copy))
+        m = copy;
+    if (m && (m->flags & UNWIND_MAP_LAZY)) {
+        m->flags &= ~(uint32_t)UNWIND_MAP_LAZY;
+        if (s->load)
+            m->table = s->load(s->ctx, m);
+    }
+    return m;
+}
+
+static UnwindAction action_of_mapping(const UnwindSpace *s, const UnwindMapping *m, uint64_t pc)
+{
+    if (!m || !m->table || m->table->arch != s->arch)
+        return (UnwindAction){.kind = UNWIND_NONE};
+    return unwind_table_find(m->table, pc - m->bias);
+}
+
+// Generations are spread over all 64 bits, so that keys of different ones do
+// not meet.
+static uint64_t cache_key(const UnwindSpace *s, uint64_t pc)
+{
+    return pc + s->generation * 0x9e3779b97f4a7c15ull;
+}
+
+static UnwindCacheEntry *cache_entry(UnwindCache *cache, uint64_t key)
+{
+    uint64_t slot = (key * 0xff51afd7ed558ccdull) >> 51;
+    _Static_assert(UNWIND_CACHE_SIZE == 1 << (64 - 51), "slot is taken from the top bits");
+    return &cache->at[slot];
+}
+
+static inline UnwindAction action_of(Walker *w, uint64_t pc)
+{
+    UnwindMapping copy;
+    if (!w->cache)
+        return action_of_mapping(w->space, mapping_of(w->space, pc, &copy), pc);
+    uint64_t key = cache_key(w->space, pc);
+    UnwindCacheEntry *e = cache_entry(w->cache, key);
+    if (UNLIKELY(e->key != key || key == 0)) {
+        UnwindAction a = action_of_mapping(w->space, mapping_of(w->space, pc, &copy), pc);
+        *e = (UnwindCacheEntry){.key = key, .action = a};
+        return a;
+    }
+    return e->action;
+}
+
+// ---- Memory and registers --------------------------------------------------------
+
+static bool load_slow(Walker *w, uint64_t addr, uint64_t *ret)
+{
+    const UnwindMemory *m = w->memory;
+    if (m->read && m->read(m->ctx, addr, ret))
+        return true;
+    uint64_t end = m->window_addr + m->window_size;
+    if (m->window_cut && addr + 8 > end && addr < end + STACK_SPAN_MAX)
+        w->cut_seen = true;
+    return false;
+}
+
+static inline bool load(Walker *w, uint64_t addr, uint64_t *ret)
+{
+    const UnwindMemory *m = w->memory;
+    uint64_t at = addr - m->window_addr;
+    if (LIKELY(m->window_size >= 8 && at <= m->window_size - 8)) {
+        __builtin_memcpy(ret, (const char *)m->window + at, 8);
+        return true;
+    }
+    return load_slow(w, addr, ret);
+}
+
+static bool bx_get(Walker *w, uint64_t *ret)
+{
+    if (w->bx_at && !w->bx_lost)
+        return load(w, w->bx_at, ret);
+    *ret = w->bx;
+    return w->bx_known && !w->bx_lost;
+}
+
+static bool reg_get(Walker *w, uint64_t reg, uint64_t *ret)
+{
+    if (reg == UNWIND_X86_64_BX && !w->is_aarch64)
+        return bx_get(w, ret);
+    if (reg == w->sp_reg)
+        *ret = w->sp;
+    else if (reg == w->fp_reg)
+        *ret = w->fp;
+    else if (reg == (w->is_aarch64 ? UNWIND_AARCH64_PC : UNWIND_X86_64_PC))
+        *ret = w->pc;
+    else if (reg < UNWIND_REG_COUNT && (w->known >> reg & 1))
+        *ret = w->other[reg];
+    else
+        return false;
+    return true;
+}
+
+static bool expr_reg(void *ctx, uint64_t reg, uint64_t *ret)
+{
+    return reg_get(ctx, reg, ret);
+}
+
+static bool expr_load(void *ctx, uint64_t addr, uint64_t *ret)
+{
+    return load(ctx, addr, ret);
+}
+
+// ---- Steps -------------------------------------------------------------------
+// A step puts the caller's registers into the walker, or gives false and leaves
+// them as they are.
+
+static bool set_caller(Walker *w, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+    // Code that ended up at a lower address is on another stack, or the rule is
+    // wrong. In the innermost frame of aarch64 nothing may have been pushed.
+    bool may_stay = w->is_aarch64 && w->exact;
+    if (UNLIKELY(sp <= w->sp) && !(may_stay && sp == w->sp) && ++w->switches > SWITCH_MAX)
+        return false;
+    w->pc = pc & w->code_mask;
+    w->sp = sp;
+    w->fp = fp;
+    return true;
+}
+
+static inline bool cfa_of(Walker *w, UnwindAction a, uint64_t *ret)
+{
+    uint8_t reg = a.cfa & UNWIND_CFA_REG;
+    uint64_t base;
+    if (LIKELY(reg == w->sp_reg))
+        base = w->sp;
+    else if (reg == w->fp_reg)
+        base = w->fp;
+    else if (!reg_get(w, reg, &base))
+        return false;
+    if (LIKELY(!(a.cfa & UNWIND_CFA_DEREF))) {
+        *ret = base + (uint64_t)(int64_t)unwind_cfa_off(a);
+        return true;
+    }
+    uint64_t addr = base + (uint64_t)(int64_t)(int16_t)(a.cfa_off & 0xffff);
+    if (!load(w, addr, ret))
+        return false;
+    *ret += (uint64_t)(a.cfa_off >> 16 & 0xff);
+    return true;
+}
+
+// A register saved at `addr`. Below the stack pointer it has been restored
+// already: compilers do not state that in epilogues. False: not readable.
+static inline bool saved(Walker *w, uint64_t addr, uint64_t present, uint64_t *ret)
+{
+    if (UNLIKELY(addr < w->sp)) {
+        *ret = present;
+        return true;
+    }
+    return load(w, addr, ret);
+}
+
+static inline bool step_x86_64(Walker *w, UnwindAction a)
+{
+    uint64_t cfa, ra, fp = w->fp;
+    if (a.kind == UNWIND_PLT)
+        cfa = w->sp + 8 + ((w->pc & 15) >= (uint64_t)a.fp_off ? 8 : 0);
+    else if (!cfa_of(w, a, &cfa))
+        return false;
+    if (a.kind == UNWIND_FP_AT_CFA && !saved(w, cfa + (uint64_t)(int64_t)a.fp_off, w->fp, &fp))
+        return false;
+    if (a.kind == UNWIND_FP_AT_FP && !saved(w, w->fp + (uint64_t)(int64_t)a.fp_off, w->fp, &fp))
+        return false;
+    uint64_t sp = w->sp;
+    if (!load(w, cfa - 8, &ra) || !set_caller(w, ra, cfa, fp))
+        return false;
+    if (a.bx_slot && cfa - 8u * a.bx_slot >= sp) {
+        w->bx_at = cfa - 8u * a.bx_slot;
+        w->bx_lost = a.bx_slot == UNWIND_BX_LOST;
+    }
+    w->known = 0;
+    w->exact = false;
+    return true;
+}
+
+static inline bool step_aarch64(Walker *w, UnwindAction a)
+{
+    uint64_t cfa, ra = 0, fp = w->fp, lr = 0;
+    bool has_lr = reg_get(w, UNWIND_AARCH64_LR, &lr);
+    if (!cfa_of(w, a, &cfa))
+        return false;
+    uint64_t slot = cfa + (uint64_t)(int64_t)a.fp_off;
+    if (a.kind == UNWIND_RA_IN_LR) {
+        // Only a frame that has called nothing still has it there.
+        if (!w->exact || !has_lr)
+            return false;
+        ra = lr;
+    } else if (a.kind == UNWIND_RA_AT_CFA) {
+        if (!(slot < w->sp && !has_lr ? load(w, slot, &ra) : saved(w, slot, lr, &ra)))
+            return false;
+    } else {
+        if (!saved(w, slot, w->fp, &fp))
+            return false;
+        slot += 8;
+        if (!(slot < w->sp && !has_lr ? load(w, slot, &ra) : saved(w, slot, lr, &ra)))
+            return false;
+    }
+    if (!set_caller(w, ra, cfa, fp))
+        return false;
+    w->known = 0;
+    w->exact = false;
+    return true;
+}
+
+static bool rule_value(Walker *w, const UnwindTable *t, const UnwindRule *r, uint64_t cfa,
+                       uint64_t *ret)
+{
+    ExprContext context = {.reg = expr_reg, .load = expr_load, .ctx = w};
+    uint64_t addr, present;
+    switch ((UnwindRuleKind)r->kind) {
+    case UNWIND_RULE_AT_CFA:
+        addr = cfa + (uint64_t)(int64_t)r->value;
+        if (addr < w->sp && reg_get(w, r->reg, &present)) {
+            *ret = present;
+            return true;
+        }
+        return load(w, addr, ret);
+    case UNWIND_RULE_CFA_PLUS:
+        *ret = cfa + (uint64_t)(int64_t)r->value;
+        return true;
+    case UNWIND_RULE_REG:
+        return reg_get(w, (uint64_t)r->value, ret);
+    case UNWIND_RULE_AT_EXPR:
+        return expr_evaluate(t->expr + r->value, r->len, &cfa, &context, &addr) &&
+               load(w, addr, ret);
+    case UNWIND_RULE_EXPR:
+        return expr_evaluate(t->expr + r->value, r->len, &cfa, &context, ret);
+    case UNWIND_RULE_SAME:
+    case UNWIND_RULE_UNDEFINED:
+        break;
+    }
+    return false;
+}
+
+static bool rule_cfa(Walker *w, const UnwindTable *t, const UnwindRule *r, uint64_t *ret)
+{
+    ExprContext context = {.reg = expr_reg, .load = expr_load, .ctx = w};
+    if (r->kind == UNWIND_RULE_EXPR)
+        return expr_evaluate(t->expr + r->value, r->len, NULL, &context, ret);
+    if (!reg_get(w, r->len, ret))
+        return false;
+    *ret += (uint64_t)(int64_t)r->value;
+    return true;
+}
+
+// Registers that a called function gives back unchanged.
+static uint64_t callee_saved(const Walker *w)
+{
+    if (w->is_aarch64)
+        return 0x3ffull << 19; // x19 to x28
+    return 0xfu << 12;         // r12 to r15; rbx is followed apart
+}
+
+// The way that handles everything. Registers without a rule keep their value;
+// in a signal frame those have been saved all.
+static bool step_full(Walker *w, const UnwindTable *t, UnwindAction a)
+{
+    const UnwindRule *rule = t->rule + a.cfa_off;
+    uint32_t count = (uint32_t)a.fp_off;
+    uint64_t cfa;
+    if (!rule_cfa(w, t, &rule[0], &cfa))
+        return false;
+    uint64_t *next = w->buffer[w->buffer_next];
+    bool is_signal = a.cfa & UNWIND_SIGNAL_FRAME;
+    uint64_t keep = w->exact || is_signal ? w->known & callee_saved(w) : 0;
+    uint64_t set = 0;
+    bool has_bx_rule = false;
+    for (uint32_t i = 1; i < count; i++) {
+        keep &= ~((uint64_t)1 << rule[i].reg);
+        has_bx_rule = has_bx_rule || rule[i].reg == UNWIND_X86_64_BX;
+        if (rule_value(w, t, &rule[i], cfa, &next[rule[i].reg]))
+            set |= (uint64_t)1 << rule[i].reg;
+    }
+    for (unsigned reg = 0; reg < UNWIND_REG_COUNT; reg++)
+        if (keep >> reg & 1)
+            next[reg] = w->other[reg];
+    uint64_t present;
+    unsigned pc_reg = w->ra_reg;
+    if (w->is_aarch64 && (set >> UNWIND_AARCH64_PC & 1))
+        pc_reg = UNWIND_AARCH64_PC;
+    if (!(set >> pc_reg & 1)) {
+        bool in_lr = w->is_aarch64 && w->exact && reg_get(w, UNWIND_AARCH64_LR, &present);
+        if (!in_lr)
+            return false;
+        next[pc_reg] = present;
+    }
+    uint64_t fp = set >> w->fp_reg & 1 ? next[w->fp_reg] : w->fp;
+    uint64_t sp = set >> w->sp_reg & 1 ? next[w->sp_reg] : cfa;
+    if (!set_caller(w, next[pc_reg], sp, fp))
+        return false;
+    if (has_bx_rule) {
+        w->bx = next[UNWIND_X86_64_BX];
+        w->bx_known = set >> UNWIND_X86_64_BX & 1;
+        w->bx_lost = false;
+        w->bx_at = 0;
+    }
+    w->other = next;
+    w->known = set | keep;
+    w->buffer_next ^= 1;
+    w->exact = is_signal;
+    return true;
+}
+
+// Without a rule: the frame pointer, if it looks like one.
+static bool step_guess(Walker *w)
+{
+    uint64_t fp = 0, ra = 0;
+    UnwindMapping copy;
+    if (w->fp < w->sp || (w->fp & 7) || !load(w, w->fp, &fp) || !load(w, w->fp + 8, &ra))
+        return false;
+    ra &= w->code_mask;
+    if (fp != 0 && fp <= w->fp)
+        return false;
+    if (ra != 0 && !mapping_of(w->space, ra - 1, &copy))
+        return false;
+    w->pc = ra;
+    w->sp = w->fp + 16;
+    w->fp = fp;
+    w->known = 0;
+    w->bx_lost = true;
+    w->exact = false;
+    w->guessed = true;
+    return true;
+}
+
+// A call through a bad pointer: nothing but the return address is there yet.
+static bool step_bad_call(Walker *w)
+{
+    uint64_t ra = 0;
+    UnwindMapping copy;
+    if (!w->exact)
+        return false;
+    if (w->is_aarch64) {
+        if (!reg_get(w, UNWIND_AARCH64_LR, &ra))
+            return false;
+    } else if (!load(w, w->sp, &ra)) {
+        return false;
+    }
+    ra &= w->code_mask;
+    if (ra == 0 || !mapping_of(w->space, ra - 1, &copy))
+        return false;
+    w->pc = ra;
+    w->sp += w->is_aarch64 ? 0 : 8;
+    w->known = 0;
+    w->exact = false;
+    w->guessed = true;
+    return true;
+}
+
+static UnwindEnd leave_outermost(Walker *w)
+{
+    w->pc = 0;
+    w->exact = false;
+    return UNWIND_COMPLETE;
+}
+
+static UnwindEnd step_without_rule(Walker *w, uint64_t lookup)
+{
+    UnwindMapping copy;
+    const UnwindMapping *m = mapping_of(w->space, lookup, &copy);
+    // The psABI's end mark, believed where frame pointers led here.
+    if (m && w->guessed && w->fp == 0)
+        return leave_outermost(w);
+    if (m ? step_guess(w) : step_bad_call(w))
+        return UNWIND_COMPLETE;
+    if (!m)
+        return UNWIND_CUT_UNKNOWN_MAP;
+    return m->flags & UNWIND_MAP_JIT ? UNWIND_CUT_JIT : UNWIND_CUT_NO_TABLE;
+}
+
+static bool step_by_rule(Walker *w, UnwindAction a, uint64_t lookup)
+{
+    if (a.kind == UNWIND_FULL) {
+        UnwindMapping copy;
+        const UnwindMapping *m = mapping_of(w->space, lookup, &copy);
+        return m && m->table && step_full(w, m->table, a);
+    }
+    return w->is_aarch64 ? step_aarch64(w, a) : step_x86_64(w, a);
+}
+
+// One frame outwards, from a frame whose rule is `a`. UNWIND_COMPLETE with pc 0:
+// there is none.
+static inline UnwindEnd step(Walker *w, UnwindAction a)
+{
+    uint64_t lookup = w->exact ? w->pc : w->pc - 1;
+    if (UNLIKELY(a.kind == UNWIND_NONE))
+        return step_without_rule(w, lookup);
+    w->guessed = false;
+    if (UNLIKELY(a.kind == UNWIND_END))
+        return leave_outermost(w);
+    if (LIKELY(step_by_rule(w, a, lookup)))
+        return UNWIND_COMPLETE;
+    return w->cut_seen ? UNWIND_CUT_DUMP_SHORT : UNWIND_CUT_BAD_FRAME;
+}
+
+// ---- The walk ------------------------------------------------------------------
+
+static void walker_init(Walker *w, UnwindSpace *space, UnwindCache *cache, const UnwindRegs *regs,
+                        const UnwindMemory *memory)
+{
+    w->space = space;
+    w->cache = cache;
+    w->memory = memory;
+    w->is_aarch64 = space->arch == UNWIND_AARCH64;
+    w->sp_reg = w->is_aarch64 ? UNWIND_AARCH64_SP : UNWIND_X86_64_SP;
+    w->fp_reg = w->is_aarch64 ? UNWIND_AARCH64_FP : UNWIND_X86_64_FP;
+    w->ra_reg = w->is_aarch64 ? UNWIND_AARCH64_LR : UNWIND_X86_64_PC;
+    w->code_mask = ~space->pac_mask;
+    if (w->is_aarch64 && space->pac_mask == 0)
+        w->code_mask = AARCH64_ADDRESS_MASK;
+    w->pc = regs->pc;
+    w->sp = regs->reg[w->sp_reg];
+    w->fp = regs->known >> w->fp_reg & 1 ? regs->reg[w->fp_reg] : 0;
+    w->known = regs->known;
+    w->other = regs->reg;
+    w->bx = regs->reg[UNWIND_X86_64_BX];
+    w->bx_known = regs->known >> UNWIND_X86_64_BX & 1;
+    w->bx_lost = false;
+    w->bx_at = 0;
+    w->buffer_next = 0;
+    w->exact = true;
+    w->guessed = false;
+    w->cut_seen = false;
+    w->switches = 0;
+}
+
+UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs *regs,
+                       const UnwindMemory *memory, UnwindFrame *frames, uint32_t max)
+{
+    Walker w;
+    UnwindWalk ret = {.frame_count = 1};
+    UnwindMapping copy;
+    walker_init(&w, space, cache, regs, memory);
+    frames[0] = (UnwindFrame){.pc = w.pc, .flags = UNWIND_FRAME_EXACT};
+    UnwindAction a = action_of(&w, w.pc);
+    for (;;) {
+        ret.end_pc = w.pc;
+        ret.end_sp = w.sp;
+        ret.end = step(&w, a);
+        if (ret.end != UNWIND_COMPLETE || (w.pc == 0 && !w.exact))
+            return ret;
+        uint64_t at = w.exact ? w.pc : w.pc - 1;
+        uint32_t flags =
+            (w.exact ? UNWIND_FRAME_EXACT : 0) | (w.guessed ? UNWIND_FRAME_GUESSED : 0);
+        a = action_of(&w, at);
+        // An address in no mapping is no frame, unless a signal hit it there.
+        bool is_code = a.kind != UNWIND_NONE || w.exact || mapping_of(space, at, &copy) != NULL;
+        if (UNLIKELY(!is_code || ret.frame_count == max)) {
+            ret.end = is_code ? UNWIND_CUT_TOO_DEEP : UNWIND_CUT_UNKNOWN_MAP;
+            ret.end_pc = w.pc;
+            ret.end_sp = w.sp;
+            return ret;
+        }
+        ret.guessed += w.guessed;
+        frames[ret.frame_count++] = (UnwindFrame){.pc = at, .flags = flags};
+    }
+}
+
+// ---- Registers of perf ------------------------------------------------------------
+
+// DWARF numbers of perf's x86-64 registers (asm/perf_regs.h); NONE: not needed.
+enum { NONE = 0xff };
+static const uint8_t perf_x86_64[24] = {0,
+                                        3,
+                                        2,
+                                        1,
+                                        4,
+                                        5,
+                                        UNWIND_X86_64_FP,
+                                        UNWIND_X86_64_SP,
+                                        UNWIND_X86_64_PC,
+                                        NONE,
+                                        NONE,
+                                        NONE,
+                                        NONE,
+                                        NONE,
+                                        NONE,
+                                        NONE,
+                                        8,
+                                        9,
+                                        10,
+                                        11,
+                                        12,
+                                        13,
+                                        14,
+                                        15};
+
+uint64_t unwind_perf_regs_mask(UnwindArch arch)
+{
+    // arm64: x0 to x29, lr, sp, pc in DWARF's order.
+    return arch == UNWIND_AARCH64 ? 0x1ffffffffull : 0xff01ffull;
+}
+
+bool unwind_regs_from_perf(UnwindArch arch, uint64_t mask, const uint64_t *values, UnwindRegs *ret)
+{
+    unsigned pc = arch == UNWIND_AARCH64 ? UNWIND_AARCH64_PC : UNWIND_X86_64_PC;
+    unsigned sp = arch == UNWIND_AARCH64 ? UNWIND_AARCH64_SP : UNWIND_X86_64_SP;
+    uint64_t known = 0;
+    for (unsigned bit = 0; bit < 64; bit++) {
+        if (!(mask >> bit & 1))
+            continue;
+        uint64_t value = *values++;
+        unsigned reg = bit;
+        if (arch == UNWIND_X86_64)
+            reg = bit < ARRAY_LEN(perf_x86_64) ? perf_x86_64[bit] : NONE;
+        if (reg >= UNWIND_REG_COUNT)
+            continue;
+        ret->reg[reg] = value;
+        known |= (uint64_t)1 << reg;
+    }
+    ret->known = known;
+    ret->pc = known >> pc & 1 ? ret->reg[pc] : 0;
+    return (known >> pc & 1) && (known >> sp & 1);
+}
