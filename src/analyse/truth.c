@@ -3,6 +3,7 @@
 
 #include "analyse/truth.h"
 
+#include "analyse/flat.h"
 #include "model/facts.h"
 
 #include <math.h>
@@ -64,4 +65,84 @@ void truth_init(Truth *t, const Weights *w)
     t->user_only = event_is_user_only(t->event);
     t->sampled = !str_equal(profile_fact(p, STR(FACT_COLLECTOR)), STR("heap")) &&
                  !str_equal(profile_fact(p, STR(FACT_COLLECTOR)), STR("cover"));
+}
+
+// ---- In words ------------------------------------------------------------------
+
+static void add_part(StrBuf *out, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void add_part(StrBuf *out, const char *fmt, ...)
+{
+    if (out->len)
+        strbuf_add(out, STR(" · "));
+    va_list args;
+    va_start(args, fmt);
+    strbuf_vprintf(out, fmt, args);
+    va_end(args);
+}
+
+static void add_text_part(StrBuf *out, Str text)
+{
+    if (text.len == 0)
+        return;
+    if (out->len)
+        strbuf_add(out, STR(" · "));
+    strbuf_add(out, text);
+}
+
+static void add_complete(const Truth *t, StrBuf *out)
+{
+    if (isnan(t->complete_percent)) {
+        if (t->kept)
+            add_part(out, "no stacks recorded");
+        return;
+    }
+    uint64_t cut = 0, with_stack = t->cut[STACK_CUT_NONE];
+    for (int i = STACK_CUT_NONE + 1; i < STACK_CUT_COUNT; i++) {
+        cut += t->cut[i];
+        with_stack += t->cut[i];
+    }
+    if (cut == 0) {
+        add_part(out, "all stacks complete");
+        return;
+    }
+    // Never "100.0 %" while some are cut.
+    add_part(out, "%.1f%% of stacks complete (", MIN(t->complete_percent, 99.9));
+    const char *before = "";
+    for (int i = STACK_CUT_NONE + 1; i < STACK_CUT_COUNT; i++) {
+        if (t->cut[i] == 0)
+            continue;
+        double share = percent_of(t->cut[i], with_stack);
+        strbuf_printf(out, "%s%s %s%.1f%%", before, stack_cut_name((StackCut)i),
+                      share < 0.05 ? "<" : "", MAX(share, 0.1));
+        before = ", ";
+    }
+    strbuf_add_char(out, ')');
+}
+
+void truth_add_text(const Truth *t, StrBuf *out)
+{
+    add_text_part(out, t->event);
+    if (t->user_only)
+        add_part(out, "user code only");
+    if (t->outside)
+        add_part(out, "%.1f%% of all samples selected", percent_of(t->kept, t->kept + t->outside));
+    if (t->lost_known)
+        add_part(out, "%llu lost", (unsigned long long)t->lost);
+    else if (t->sampled)
+        add_part(out, "losses not known");
+    if (t->throttled_known && t->throttled)
+        add_part(out, "%llu times throttled", (unsigned long long)t->throttled);
+    add_complete(t, out);
+    if (t->asked_hz > 0 && t->obtained_hz > 0)
+        add_part(out, "%.0f Hz asked, %.0f obtained", t->asked_hz, t->obtained_hz);
+    else if (t->asked_hz > 0)
+        add_part(out, "%.0f Hz asked", t->asked_hz);
+    if (!t->user_only && !isnan(t->kernel_percent) && t->kernel_percent >= 0.05)
+        add_part(out, "%.1f%% in the kernel", t->kernel_percent);
+    if (!isnan(t->unnamed_percent) && t->unnamed_percent >= 0.05)
+        add_part(out, "%.1f%% without symbols", t->unnamed_percent);
+    if (t->kept && t->kept < TRUTH_FEW_SAMPLES)
+        add_part(out, "only %llu samples", (unsigned long long)t->kept);
+    add_text_part(out, t->fallback);
+    add_text_part(out, t->incomplete);
 }

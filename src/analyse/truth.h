@@ -31,4 +31,11 @@ typedef struct Truth {
 
 void truth_init(Truth *t, const Weights *w);
 
+// Below this many samples, shares are to be shown with their interval.
+enum { TRUTH_FEW_SAMPLES = 100 };
+
+// Appends the truth as one line of parts joined by " · ": event, losses,
+// completeness and why not, rates, what is missing, fallbacks. Unescaped.
+void truth_add_text(const Truth *t, StrBuf *out);
+
 #endif // ANALYSE_TRUTH_H

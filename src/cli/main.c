@@ -30,6 +30,7 @@ static const Command *const command_list[] = {
     &bench_command,
     &stat_command,
     &report_command,
+    &flame_command,
     &import_command,
     &help_command,
 };

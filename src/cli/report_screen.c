@@ -3,75 +3,37 @@
 
 #include "cli/report_screen.h"
 
-#include <math.h>
-
 #include "analyse/fit.h"
 #include "model/facts.h"
 
 enum {
     PLACE_COLUMNS = 22,     // of file:line on an 80-column screen
-    FEW_SAMPLES = 100,      // below this, shares are shown with their interval
     NAME_COLUMNS_LEAST = 20 // on the narrowest terminal
 };
 
 // ---- Lines ---------------------------------------------------------------------
 
-// Parts joined by " · ", broken at spaces where the line is full.
-typedef struct Wrap {
-    StrBuf *out;
-    size_t columns;
-    StrBuf text;
-} Wrap;
-
-static Wrap wrap_begin(StrBuf *out, const ScreenStyle *style)
+// Text escaped and broken at spaces into lines.
+static void add_wrapped(StrBuf *out, Str text, size_t columns_max)
 {
-    return (Wrap){.out = out, .columns = style->columns};
-}
-
-static void wrap_add(Wrap *w, Str part)
-{
-    if (part.len == 0)
-        return;
-    if (w->text.len)
-        strbuf_add(&w->text, STR(" · "));
-    text_add_fitting(&w->text, part, 1000, false);
-}
-
-static void wrap_printf(Wrap *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static void wrap_printf(Wrap *w, const char *fmt, ...)
-{
-    StrBuf text = {0};
-    va_list args;
-    va_start(args, fmt);
-    strbuf_vprintf(&text, fmt, args);
-    va_end(args);
-    wrap_add(w, strbuf_str(&text));
-    strbuf_deinit(&text);
-}
-
-static void wrap_end(Wrap *w)
-{
-    Str rest = strbuf_str(&w->text), word;
+    Str rest = text, word;
     size_t taken = 0;
     while (str_next_part(&rest, ' ', &word)) {
         size_t columns = str_columns(word);
-        // A separator does not begin a line.
-        bool is_separator = str_equal(word, STR("·"));
-        if (taken && taken + 1 + columns > w->columns) {
-            strbuf_add_char(w->out, '\n');
+        if (taken && taken + 1 + columns > columns_max) {
+            strbuf_add_char(out, '\n');
             taken = 0;
-            if (is_separator)
+            if (str_equal(word, STR("·"))) // a separator does not begin a line
                 continue;
         }
         if (taken) {
-            strbuf_add_char(w->out, ' ');
+            strbuf_add_char(out, ' ');
             taken++;
         }
-        taken += text_add_fitting(w->out, word, w->columns, false);
+        taken += text_add_fitting(out, word, columns_max, false);
     }
     if (taken)
-        strbuf_add_char(w->out, '\n');
-    strbuf_deinit(&w->text);
+        strbuf_add_char(out, '\n');
 }
 
 // ---- Head ----------------------------------------------------------------------
@@ -121,83 +83,20 @@ static void add_what_ran(StrBuf *out, const Report *r, const ScreenStyle *style)
     strbuf_deinit(&facts);
 }
 
-static void wrap_complete(Wrap *w, const Truth *t)
-{
-    if (isnan(t->complete_percent)) {
-        wrap_add(w, t->kept ? STR("no stacks recorded") : STR(""));
-        return;
-    }
-    uint64_t cut = 0, with_stack = t->cut[STACK_CUT_NONE];
-    for (int i = STACK_CUT_NONE + 1; i < STACK_CUT_COUNT; i++) {
-        cut += t->cut[i];
-        with_stack += t->cut[i];
-    }
-    if (cut == 0) {
-        wrap_add(w, STR("all stacks complete"));
-        return;
-    }
-    StrBuf text = {0};
-    // Never "100.0 %" while some are cut.
-    strbuf_printf(&text, "%.1f%% of stacks complete (", MIN(t->complete_percent, 99.9));
-    bool first = true;
-    for (int i = STACK_CUT_NONE + 1; i < STACK_CUT_COUNT; i++) {
-        if (t->cut[i] == 0)
-            continue;
-        double share = percent_of(t->cut[i], with_stack);
-        strbuf_printf(&text, "%s%s %s%.1f%%", first ? "" : ", ", stack_cut_name((StackCut)i),
-                      share < 0.05 ? "<" : "", MAX(share, 0.1));
-        first = false;
-    }
-    strbuf_add_char(&text, ')');
-    wrap_add(w, strbuf_str(&text));
-    strbuf_deinit(&text);
-}
-
-static void wrap_rate(Wrap *w, const Truth *t)
-{
-    if (t->asked_hz > 0 && t->obtained_hz > 0)
-        wrap_printf(w, "%.0f Hz asked, %.0f obtained", t->asked_hz, t->obtained_hz);
-    else if (t->asked_hz > 0)
-        wrap_printf(w, "%.0f Hz asked", t->asked_hz);
-}
-
 static void add_truth(StrBuf *out, const Report *r, const ScreenStyle *style)
 {
-    const Truth *t = &r->truth;
-    Wrap w = wrap_begin(out, style);
-    wrap_add(&w, t->event);
-    if (t->user_only)
-        wrap_add(&w, STR("user code only"));
-    if (t->outside)
-        wrap_printf(&w, "%.1f%% of all samples selected",
-                    percent_of(t->kept, t->kept + t->outside));
-    if (t->lost_known)
-        wrap_printf(&w, "%llu lost", (unsigned long long)t->lost);
-    else if (t->sampled)
-        wrap_add(&w, STR("losses not known"));
-    if (t->throttled_known && t->throttled)
-        wrap_printf(&w, "%llu times throttled", (unsigned long long)t->throttled);
-    wrap_complete(&w, t);
-    wrap_rate(&w, t);
-    if (!t->user_only && !isnan(t->kernel_percent) && t->kernel_percent >= 0.05)
-        wrap_printf(&w, "%.1f%% in the kernel", t->kernel_percent);
-    if (!isnan(t->unnamed_percent) && t->unnamed_percent >= 0.05)
-        wrap_printf(&w, "%.1f%% without symbols", t->unnamed_percent);
-    if (t->kept && t->kept < FEW_SAMPLES)
-        wrap_printf(&w, "only %llu samples", (unsigned long long)t->kept);
-    wrap_add(&w, t->fallback);
-    wrap_add(&w, t->incomplete);
+    StrBuf text = {0};
+    truth_add_text(&r->truth, &text);
     size_t metrics = r->profile->metrics.name.len;
     if (metrics > 1) {
-        StrBuf text = {0};
+        strbuf_add(&text, STR(" · "));
         strbuf_add(&text, report_metric_name(r));
         strbuf_printf(&text, ": metric %u of %zu (-e)", r->request.selection.metric.v + 1, metrics);
-        wrap_add(&w, strbuf_str(&text));
-        strbuf_deinit(&text);
     }
     if (r->weights.clamped)
-        wrap_add(&w, STR("values too large were cut"));
-    wrap_end(&w);
+        strbuf_add(&text, STR(" · values too large were cut"));
+    add_wrapped(out, strbuf_str(&text), style->columns);
+    strbuf_deinit(&text);
 }
 
 // `more` is how many warnings are left out behind this one.
@@ -300,7 +199,7 @@ static void add_doubt(StrBuf *out, const Report *r, uint64_t samples)
 
 static bool few_samples(const Report *r)
 {
-    return r->truth.sampled && r->truth.kept < FEW_SAMPLES;
+    return r->truth.sampled && r->truth.kept < TRUTH_FEW_SAMPLES;
 }
 
 static const char *row_title(const Report *r)

@@ -113,6 +113,8 @@ static bool header_read(Cursor *c, Lines *l)
     if (version >= 5) {
         l->addr_size = cursor_u8(c);
         (void)cursor_u8(c); // segment selector size
+        if (l->addr_size != 4 && l->addr_size != 8)
+            return false;
     }
     uint64_t header_length = cursor_uint(c, l->offset_size);
     if (!cursor_ok(c) || header_length > cursor_left(c))

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call tree as a flame graph: one SVG that needs nothing else, with its own
+// small script for zoom, search and details.
+
+#ifndef EXPORT_FLAME_H
+#define EXPORT_FLAME_H
+
+#include "analyse/call_tree.h"
+
+typedef enum FlameColour {
+    FLAME_BY_KIND,   // user, inlined, kernel, JIT, cut
+    FLAME_BY_MODULE, // each module its hue
+    FLAME_PLAIN      // one
+} FlameColour;
+
+typedef struct FlameOptions {
+    Str title;
+    Str subtitle; // what the numbers are worth
+    FlameColour colour;
+    bool icicle;       // the root at the top
+    double width_px;   // that names are fitted to; the picture itself scales
+    double min_px;     // narrower frames are not drawn
+    size_t frames_max; // the widest are drawn; 0: all
+    Str unit;          // of the values
+} FlameOptions;
+
+typedef struct FlameResult {
+    size_t drawn;
+    uint64_t dropped; // too narrow, or cut from the tree before
+    double cut_px;    // what "too narrow" came to
+} FlameResult;
+
+// `t` is sorted already, so that the greatest stands left.
+void flame_add_svg(StrBuf *out, const CallTree *t, const FlameOptions *options,
+                   FlameResult *result);
+
+#endif // EXPORT_FLAME_H
