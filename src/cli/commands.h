@@ -12,6 +12,7 @@ extern const Command bench_command;
 extern const Command stat_command;
 extern const Command flame_command;
 extern const Command import_command;
+extern const Command record_command;
 extern const Command report_command;
 
 #endif // CLI_COMMANDS_H

@@ -29,6 +29,7 @@ static const Command help_command = {
 static const Command *const command_list[] = {
     &bench_command,
     &stat_command,
+    &record_command,
     &report_command,
     &flame_command,
     &import_command,

@@ -138,6 +138,7 @@ static void read_stack(Cursor *c, PerfSample *s)
         return;
     }
     s->stack = bytes_slice(bytes, 0, (size_t)copied);
+    s->stack_cut = copied == size;
 }
 
 static void parse_sample(const PerfLayout *l, Cursor *c, PerfSample *s, PerfRecord *r)
@@ -147,6 +148,7 @@ static void parse_sample(const PerfLayout *l, Cursor *c, PerfSample *s, PerfReco
     s->ip = s->addr = s->period = s->read_count = s->time_enabled = s->time_running = 0;
     s->callchain = (U64List){0};
     s->raw = s->stack = (Bytes){0};
+    s->stack_cut = false;
     s->branch_count = 0;
     s->branches = NULL;
     s->regs_abi = 0;

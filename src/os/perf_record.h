@@ -62,6 +62,7 @@ typedef struct PerfSample {
     uint64_t regs_abi;            // PERF_SAMPLE_REGS_ABI_*; 0: no user registers
     uint64_t regs[PERF_REGS_MAX]; // by register number, 0 where not in the mask
     Bytes stack;                  // the user stack from sp upwards, as much as was copied
+    bool stack_cut;               // the room for it was filled: the stack goes on
 } PerfSample;
 
 typedef struct PerfMmap {

@@ -67,7 +67,7 @@ static void read_interpreter(Arena *arena, Str head, Program *p)
     p->interpreter = arena_str(arena, end == SIZE_MAX ? line : str_slice(line, 0, end));
 }
 
-// What stands at the file's beginning: ELF, "#!", or text that a shell may try.
+// What stands at the file's beginning: ELF, "#!", or nothing that can run.
 static bool look_inside(Arena *arena, Program *p, Error *err)
 {
     int fd = open(p->path.ptr, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -86,20 +86,18 @@ static bool look_inside(Arena *arena, Program *p, Error *err)
         read_interpreter(arena, text, p);
         return true;
     }
-    // A shell runs text without "#!" itself; so does execvp. Anything with a NUL
-    // near its beginning is a binary that nothing here can run.
-    if (text.len > 0 && !memchr(text.ptr, 0, text.len)) {
-        p->is_script = true;
-        p->interpreter = STR("/bin/sh");
-        return true;
-    }
     if (text.len == 0) {
         (void)error_set(err, ERROR_USAGE, "cannot run '%" STR_FMT "': the file is empty",
                         STR_ARG(p->path));
         return false;
     }
     errno = ENOEXEC;
-    return error_os(err, "cannot run '%" STR_FMT "'", STR_ARG(p->path));
+    (void)error_os(err, "cannot run '%" STR_FMT "'", STR_ARG(p->path));
+    // A shell would run text line by line, in itself: then the shell is the program.
+    if (!memchr(text.ptr, 0, text.len))
+        (void)error_hint(err, "a script needs a first line like #!/bin/sh; or: sh %" STR_FMT,
+                         STR_ARG(p->path));
+    return false;
 }
 
 static bool gains_rights(const char *path, const struct stat *st)
@@ -143,7 +141,6 @@ bool program_find(Arena *arena, Str name, Str search_path, Program *ret, Error *
 
 // In the child, between fork and exec: only what is safe there.
 __attribute__((noreturn)) static void run_child(const Program *program, char *const argv[],
-                                                char *const shell_argv[],
                                                 const sigset_t *child_mask, int wait_fd,
                                                 int result_fd)
 {
@@ -156,8 +153,6 @@ __attribute__((noreturn)) static void run_child(const Program *program, char *co
         _exit(127); // the recorder gave up
     sigprocmask(SIG_SETMASK, child_mask, NULL);
     execv(program->path.ptr, argv);
-    if (errno == ENOEXEC && program->is_script)
-        execv("/bin/sh", shell_argv);
     int saved = errno;
     ssize_t unused = write(result_fd, &saved, sizeof(saved));
     (void)unused;
@@ -176,25 +171,13 @@ bool spawn_prepare(const Program *program, char *const argv[], const sigset_t *c
         }
         return false;
     }
-    // Made before the fork: the child must not allocate.
-    Arena arena = {0};
-    size_t count = 0;
-    while (argv[count])
-        count++;
-    char **shell_argv = arena_array(&arena, char *, count + 2);
-    shell_argv[0] = arena_c_str(&arena, STR("sh"));
-    shell_argv[1] = arena_c_str(&arena, program->path);
-    for (size_t i = 1; i < count; i++)
-        shell_argv[i + 1] = argv[i];
-
     pid_t pid = fork();
     if (pid == 0) {
         close(wait_pipe[1]);
         close(result_pipe[0]);
-        run_child(program, argv, shell_argv, child_mask, wait_pipe[0], result_pipe[1]);
+        run_child(program, argv, child_mask, wait_pipe[0], result_pipe[1]);
     }
     int saved = errno;
-    arena_deinit(&arena);
     close(wait_pipe[0]);
     close(result_pipe[1]);
     if (pid < 0) {

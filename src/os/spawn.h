@@ -15,7 +15,7 @@
 // What a command name leads to.
 typedef struct Program {
     Str path;          // found in PATH, or as given when it has a slash
-    bool is_script;    // starts with "#!", or is text that /bin/sh runs
+    bool is_script;    // starts with "#!"
     Str interpreter;   // of a script: "/usr/bin/python3"
     bool changes_user; // set-uid, set-gid or file capabilities that we do not have:
                        // the kernel ends profiling when it starts

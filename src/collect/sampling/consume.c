@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records in time order -> rows of the profile: address spaces, names, stacks.
+
+#include "collect/sampling/consume_internal.h"
+
+#include "base/log.h"
+#include "os/clock.h"
+#include "os/proc.h"
+
+#include <sys/mman.h>
+
+#if defined(__x86_64__)
+static const UnwindArch machine_arch = UNWIND_X86_64;
+#else
+static const UnwindArch machine_arch = UNWIND_AARCH64;
+#endif
+
+// ---- Set-up -----------------------------------------------------------------------
+
+// "cpu-clock:u" -> "cpu time"; the event's own name for all that is no clock.
+static Str metric_name(const EventSpec *spec)
+{
+    if (spec->unit.len)
+        return spec->config == PERF_COUNT_SW_CPU_CLOCK ? STR("cpu time") : STR("task time");
+    size_t end = spec->type == PERF_TYPE_TRACEPOINT ? SIZE_MAX : str_find_char(spec->name, ':');
+    return end == SIZE_MAX ? spec->name : str_slice(spec->name, 0, end);
+}
+
+void consumer_init(Consumer *c, Profile *profile, const EventSet *events, int64_t start_ns)
+{
+    *c = (Consumer){.profile = profile, .events = events, .start_ns = start_ns};
+    modules_init(&c->modules, profile);
+    c->metrics = arena_array(&c->arena, MetricId, events->events.len);
+    for (size_t i = 0; i < events->events.len; i++) {
+        const EventSpec *spec = &events->events.at[i];
+        c->metrics[i] = profile_add_metric(profile, metric_name(spec), spec->unit, METRIC_SUM,
+                                           i == 0 ? events->event_name : spec->name);
+    }
+}
+
+void consumer_deinit(Consumer *c)
+{
+    for (size_t i = 0; i < c->processes.len; i++)
+        unwind_space_deinit(&c->processes.at[i]->space);
+    vec_free(&c->threads);
+    vec_free(&c->group_counts);
+    table_deinit(&c->by_pid);
+    table_deinit(&c->by_tid);
+    table_deinit(&c->by_group_count);
+    modules_deinit(&c->modules);
+    arena_deinit(&c->arena);
+}
+
+static int64_t since_start(const Consumer *c, uint64_t time)
+{
+    return time ? (int64_t)time - c->start_ns : TIME_NONE;
+}
+
+// ---- Processes and threads ----------------------------------------------------------
+// Newer rows of a reused number stand later; the last one that fits is meant.
+
+static Process *find_process_row(const Consumer *c, uint32_t pid, bool ended)
+{
+    uint32_t row;
+    Process *found = NULL;
+    for (TableProbe p = table_probe(&c->by_pid, hash_u64(pid)); table_next(&c->by_pid, &p, &row);)
+        if (c->processes.at[row]->pid == pid && c->processes.at[row]->ended == ended)
+            found = c->processes.at[row];
+    return found;
+}
+
+static Process *find_process(const Consumer *c, uint32_t pid)
+{
+    return find_process_row(c, pid, false);
+}
+
+static Thread *find_thread_row(const Consumer *c, uint32_t tid, bool ended)
+{
+    uint32_t row;
+    Thread *found = NULL;
+    for (TableProbe p = table_probe(&c->by_tid, hash_u64(tid)); table_next(&c->by_tid, &p, &row);)
+        if (c->threads.at[row].tid == tid && c->threads.at[row].ended == ended)
+            found = &c->threads.at[row];
+    return found;
+}
+
+static Thread *find_thread(const Consumer *c, uint32_t tid)
+{
+    return find_thread_row(c, tid, false);
+}
+
+static Process *add_process(Consumer *c, uint32_t pid, uint32_t parent_pid, StrId name,
+                            int64_t start_ns)
+{
+    Process *p = arena_new(&c->arena, Process);
+    p->pid = pid;
+    p->id = profile_add_process(c->profile, pid, parent_pid, name, start_ns);
+    unwind_space_init(&p->space, machine_arch);
+    p->space.load = modules_load_table;
+    p->space.ctx = &c->modules;
+    table_insert(&c->by_pid, hash_u64(pid), (uint32_t)c->processes.len);
+    vec_push(&c->arena, &c->processes, p);
+    return p;
+}
+
+static Thread *add_thread(Consumer *c, Process *process, uint32_t tid, StrId name, int64_t start_ns)
+{
+    table_insert(&c->by_tid, hash_u64(tid), (uint32_t)c->threads.len);
+    Thread t = {.tid = tid,
+                .pid = process->pid,
+                .id = profile_add_thread(c->profile, process->id, tid, name, start_ns)};
+    vec_push(NULL, &c->threads, t);
+    process->live_threads++;
+    return &vec_last(&c->threads);
+}
+
+static void end_thread(Consumer *c, Thread *t, int64_t time_ns)
+{
+    t->ended = true;
+    Process *p = find_process(c, t->pid);
+    if (p && p->live_threads)
+        p->live_threads--;
+    c->profile->threads.end_ns.at[t->id.v] = time_ns;
+}
+
+static void end_process(Consumer *c, Process *p, int64_t time_ns)
+{
+    p->ended = true;
+    c->profile->processes.end_ns.at[p->id.v] = time_ns;
+    unwind_space_deinit(&p->space);
+    unwind_space_init(&p->space, machine_arch);
+}
+
+static void map_into(Consumer *c, Process *p, uint32_t pid, const PerfMmap *m)
+{
+    if (m->len == 0 || m->start + m->len < m->start)
+        return;
+    uint32_t module = modules_of_mapping(&c->modules, pid, m);
+    unwind_space_map(&p->space, modules_mapping(&c->modules, module, pid, m));
+}
+
+static void read_maps(Consumer *c, Process *p)
+{
+    Arena scratch = {0};
+    ProcMapVec maps = {0};
+    if (proc_maps_read(&scratch, p->pid, &maps, NULL)) {
+        for (size_t i = 0; i < maps.len; i++) {
+            const ProcMap *m = &maps.at[i];
+            if (!m->exec)
+                continue;
+            map_into(c, p, p->pid,
+                     &(PerfMmap){.start = m->start,
+                                 .len = m->end - m->start,
+                                 .page_offset = m->offset,
+                                 .inode = m->inode,
+                                 .exec = true,
+                                 .path = m->path});
+        }
+        p->kernel_thread = maps.len == 0;
+    }
+    arena_deinit(&scratch);
+}
+
+static void set_command(Consumer *c, const Process *p)
+{
+    Arena scratch = {0};
+    Str command = proc_command_line(&scratch, p->pid);
+    if (command.len)
+        c->profile->processes.command.at[p->id.v] = profile_str(c->profile, command);
+    arena_deinit(&scratch);
+}
+
+static void add_existing_threads(Consumer *c, Process *p)
+{
+    U32Vec tids = {0};
+    Arena scratch = {0};
+    if (proc_list_threads(p->pid, &tids, NULL))
+        for (size_t i = 0; i < tids.len; i++)
+            if (!find_thread(c, tids.at[i]))
+                add_thread(c, p, tids.at[i],
+                           profile_str(c->profile, proc_comm(&scratch, p->pid, tids.at[i])),
+                           TIME_NONE);
+    vec_free(&tids);
+    arena_deinit(&scratch);
+}
+
+bool consumer_add_existing(Consumer *c, uint32_t pid)
+{
+    if (find_process(c, pid))
+        return true;
+    Arena scratch = {0};
+    ProcStatus st;
+    bool alive = proc_status_read(&scratch, pid, &st, NULL);
+    if (alive) {
+        Process *p = add_process(c, pid, st.parent,
+                                 profile_str(c->profile, proc_comm(&scratch, pid, pid)), TIME_NONE);
+        set_command(c, p);
+        read_maps(c, p);
+        add_existing_threads(c, p);
+    }
+    arena_deinit(&scratch);
+    return alive;
+}
+
+// The process of a record. One that no record introduced was there before, or
+// its introduction was lost: /proc may still know it.
+static Process *need_process(Consumer *c, uint32_t pid)
+{
+    Process *p = find_process(c, pid);
+    if (p)
+        return p;
+    // A whole CPU sees a task still at work on its own end, after the record of it.
+    p = find_process_row(c, pid, true);
+    if (p)
+        return p;
+    if (pid && pid != UINT32_MAX && consumer_add_existing(c, pid) && (p = find_process(c, pid)))
+        return p;
+    Str known = pid == 0 ? STR("swapper") : pid == UINT32_MAX ? STR("[ending]") : STR("");
+    StrId name = profile_str(c->profile, known);
+    p = add_process(c, pid, 0, name, TIME_NONE);
+    p->kernel_thread = pid == 0 || pid == UINT32_MAX;
+    return p;
+}
+
+static Thread *need_thread(Consumer *c, Process *p, uint32_t tid)
+{
+    Thread *t = find_thread(c, tid);
+    if (t && t->pid == p->pid)
+        return t;
+    if (p->ended && (t = find_thread_row(c, tid, true)) && t->pid == p->pid)
+        return t;
+    // swapper is tid 0 on every CPU; others were introduced by /proc or not at all.
+    return add_thread(c, p, tid, c->profile->processes.name.at[p->id.v], TIME_NONE);
+}
+
+static void on_fork(Consumer *c, const PerfRecord *r)
+{
+    int64_t time_ns = since_start(c, r->u.task.time);
+    uint32_t pid = r->u.task.pid, tid = r->u.task.tid;
+    Thread *old = find_thread(c, tid);
+    if (old) {
+        // Told twice (threads attached to one by one), or the number is used again
+        // and the end of the older one was lost.
+        if (old->pid == pid && c->profile->threads.start_ns.at[old->id.v] == time_ns)
+            return;
+        end_thread(c, old, time_ns);
+    }
+    Process *parent = need_process(c, r->u.task.parent_pid);
+    Thread *by = find_thread(c, r->u.task.parent_tid);
+    StrId name =
+        by ? c->profile->threads.name.at[by->id.v] : c->profile->processes.name.at[parent->id.v];
+    if (pid == r->u.task.parent_pid) {
+        add_thread(c, parent, tid, name, time_ns);
+        return;
+    }
+    Process *reused = find_process(c, pid);
+    if (reused)
+        end_process(c, reused, time_ns);
+    Process *p = add_process(c, pid, parent->pid, name, time_ns);
+    c->profile->processes.command.at[p->id.v] = c->profile->processes.command.at[parent->id.v];
+    unwind_space_deinit(&p->space);
+    unwind_space_init(&p->space, machine_arch);
+    unwind_space_copy(&p->space, &parent->space);
+    add_thread(c, p, tid, name, time_ns);
+}
+
+static void on_exit(Consumer *c, const PerfRecord *r)
+{
+    int64_t time_ns = since_start(c, r->time);
+    Thread *t = find_thread(c, r->u.task.tid);
+    if (t && t->pid == r->u.task.pid)
+        end_thread(c, t, time_ns);
+    Process *p = find_process(c, r->u.task.pid);
+    if (!p)
+        return;
+    // A process ends with its last thread, which need not be the first one.
+    if (p->live_threads == 0)
+        end_process(c, p, time_ns);
+}
+
+static void on_exec(Consumer *c, Process *p, const PerfRecord *r, StrId name)
+{
+    int64_t time_ns = since_start(c, r->time);
+    uint32_t pid = p->pid;
+    // exec ends the other threads without telling.
+    for (size_t i = 0; p->live_threads > 1 && i < c->threads.len; i++)
+        if (c->threads.at[i].pid == pid && !c->threads.at[i].ended &&
+            c->threads.at[i].tid != r->u.comm.tid)
+            end_thread(c, &c->threads.at[i], time_ns);
+    if (p->samples) {
+        // What ran before under this number stays apart.
+        uint32_t parent = c->profile->processes.parent_pid.at[p->id.v];
+        Thread *t = find_thread(c, r->u.comm.tid);
+        if (t)
+            end_thread(c, t, time_ns);
+        end_process(c, p, time_ns);
+        p = add_process(c, pid, parent, name, time_ns);
+        add_thread(c, p, r->u.comm.tid, name, time_ns);
+    } else {
+        unwind_space_clear(&p->space);
+    }
+    p->kernel_thread = false;
+    set_command(c, p);
+}
+
+static void on_comm(Consumer *c, const PerfRecord *r)
+{
+    StrId name = profile_str(c->profile, r->u.comm.name);
+    Process *p = find_process(c, r->u.comm.pid);
+    if (!p)
+        // The launched child: its fork was ours, its exec comes first.
+        p = r->u.comm.exec ? add_process(c, r->u.comm.pid, 0, name, since_start(c, r->time))
+                           : need_process(c, r->u.comm.pid);
+    if (r->u.comm.exec) {
+        on_exec(c, p, r, name);
+        p = find_process(c, r->u.comm.pid);
+    }
+    Thread *t = find_thread(c, r->u.comm.tid);
+    if (!t)
+        t = add_thread(c, p, r->u.comm.tid, name, since_start(c, r->time));
+    c->profile->threads.name.at[t->id.v] = name;
+    if (r->u.comm.pid == r->u.comm.tid)
+        c->profile->processes.name.at[p->id.v] = name;
+}
+
+// ---- Samples --------------------------------------------------------------------------
+
+static FrameId user_frame(Consumer *c, Process *p, uint64_t pc, uint32_t flags)
+{
+    uint64_t hash = hash_pair(pc, p->space.generation << 2 | flags);
+    FrameCacheEntry *e = &c->frame_cache[hash & (FRAME_CACHE_SIZE - 1)];
+    if (e->pc == pc && e->generation == p->space.generation && e->flags == flags)
+        return e->frame;
+    uint8_t frame_flags = (uint8_t)((flags & UNWIND_FRAME_GUESSED ? FRAME_GUESSED : 0) |
+                                    (flags & UNWIND_FRAME_EXACT ? FRAME_EXACT : 0));
+    UnwindMapping *m = unwind_space_find(&p->space, pc);
+    ModuleId module = m ? modules_id(&c->modules, m->user) : (ModuleId){0};
+    FrameId frame = profile_frame(c->profile, module, m ? pc - m->bias : pc, frame_flags);
+    *e = (FrameCacheEntry){pc, p->space.generation, frame, flags};
+    return frame;
+}
+
+// Frames of the kernel's own chain; what it says of the user part, with
+// `user`, too. Entries after a context's first are return addresses.
+static size_t add_callchain(Consumer *c, Process *p, const PerfSample *s, bool user, size_t n)
+{
+    uint64_t context = 0;
+    bool first = true;
+    size_t max = ARRAY_LEN(c->frames) - 2;
+    for (size_t i = 0; i < s->callchain.count && n < max; i++) {
+        uint64_t ip = u64_list_get(s->callchain, i);
+        if (ip >= (uint64_t)PERF_CONTEXT_MAX) {
+            context = ip;
+            first = true;
+            continue;
+        }
+        uint64_t pc = first ? ip : ip - 1;
+        if (context == (uint64_t)PERF_CONTEXT_KERNEL)
+            c->frames[n++] = modules_kernel_frame(&c->modules, pc, first ? FRAME_EXACT : 0);
+        else if (context == (uint64_t)PERF_CONTEXT_USER && user && ip)
+            c->frames[n++] = user_frame(c, p, pc, first ? UNWIND_FRAME_EXACT : 0);
+        first = false;
+    }
+    return n;
+}
+
+static size_t add_branches(Consumer *c, Process *p, const PerfSample *s, size_t n)
+{
+    // In call-stack mode each entry is a call that has not returned, newest first.
+    c->frames[n++] = user_frame(c, p, s->ip, UNWIND_FRAME_EXACT);
+    for (uint64_t i = 0; i < s->branch_count && n < ARRAY_LEN(c->frames) - 2; i++) {
+        struct perf_branch_entry e;
+        memcpy(&e, s->branches + i * 24, MIN(sizeof(e), (size_t)24));
+        c->frames[n++] = user_frame(c, p, e.from, 0);
+    }
+    return n;
+}
+
+// The first instructions of an object: the loader's are written by hand and have
+// no table, and nothing called them.
+static bool at_program_start(const Consumer *c, Process *p, uint64_t pc)
+{
+    enum { START_CODE_BYTES = 96 };
+    const UnwindMapping *m = unwind_space_find(&p->space, pc);
+    if (!m)
+        return false;
+    const ModuleFile *file = modules_get(&c->modules, m->user);
+    return file->opened && file->elf.entry && pc - m->bias - file->elf.entry < START_CODE_BYTES;
+}
+
+static size_t add_unwound(Consumer *c, Process *p, const PerfSample *s, size_t n, StackCut *cut)
+{
+    uint64_t values[PERF_REGS_MAX];
+    size_t count = 0;
+    uint64_t mask = c->events->layout.regs_user;
+    for (uint64_t left = mask; left; left &= left - 1)
+        values[count++] = s->regs[__builtin_ctzll(left)];
+    UnwindRegs regs;
+    if (s->regs_abi != PERF_SAMPLE_REGS_ABI_64 ||
+        !unwind_regs_from_perf(machine_arch, mask, values, &regs)) {
+        *cut = p->kernel_thread ? STACK_CUT_NONE : STACK_CUT_NO_USER;
+        return n;
+    }
+    uint32_t sp = machine_arch == UNWIND_X86_64 ? UNWIND_X86_64_SP : UNWIND_AARCH64_SP;
+    UnwindMemory memory = {.window = s->stack.ptr,
+                           .window_addr = regs.reg[sp],
+                           .window_size = s->stack.len,
+                           .window_cut = s->stack_cut};
+    UnwindWalk walk =
+        unwind_walk(&p->space, &c->cache, &regs, &memory, c->walked, CONSUME_FRAMES_MAX);
+    for (uint32_t i = 0; i < walk.frame_count; i++)
+        c->frames[n++] = user_frame(c, p, c->walked[i].pc, c->walked[i].flags);
+    c->frames_walked += walk.frame_count;
+    if (log_enabled(LOG_UNWIND, 2) && walk.end != UNWIND_COMPLETE) {
+        UnwindMapping *m = unwind_space_find(&p->space, walk.end_pc);
+        log_write(LOG_UNWIND, "pid %u: %s at pc 0x%llx sp 0x%llx after %u frames in '%" STR_FMT "'",
+                  p->pid, stack_cut_name((StackCut)walk.end), (unsigned long long)walk.end_pc,
+                  (unsigned long long)walk.end_sp, walk.frame_count,
+                  STR_ARG(m ? modules_get(&c->modules, m->user)->path : STR("?")));
+    }
+    *cut = walk.end == UNWIND_CUT_NO_TABLE && at_program_start(c, p, walk.end_pc)
+               ? STACK_CUT_NONE
+               : (StackCut)walk.end;
+    return n;
+}
+
+// Interns frames[0..n), innermost first. Most stacks share their outer part with
+// the one before of the same thread, so that part is not looked up again.
+static StackId intern_stack(Consumer *c, uint32_t tid, size_t n)
+{
+    StackMemo *memo = &c->memo[tid & (STACK_MEMO_SLOTS - 1)];
+    StackId stack = {0};
+    size_t done = 0;
+    while (done < n && done < memo->count && memo->frame[done] == c->frames[n - 1 - done].v) {
+        stack = memo->stack[done];
+        done++;
+    }
+    for (; done < n; done++) {
+        FrameId frame = c->frames[n - 1 - done];
+        stack = profile_stack(c->profile, stack, frame);
+        if (done < STACK_MEMO_FRAMES) {
+            memo->frame[done] = frame.v;
+            memo->stack[done] = stack;
+        }
+    }
+    memo->count = (uint32_t)MIN(n, (size_t)STACK_MEMO_FRAMES);
+    return stack;
+}
+
+static StackId sample_stack(Consumer *c, Process *p, const PerfRecord *r)
+{
+    const PerfSample *s = r->u.sample;
+    StackCut cut = STACK_CUT_NONE;
+    size_t n = 0;
+    bool in_kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    switch (c->events->stacks) {
+    case STACKS_TABLES:
+        n = add_callchain(c, p, s, false, n);
+        // A kernel sample always has its own chain; without one, at least its place.
+        if (in_kernel && n == 0)
+            c->frames[n++] = modules_kernel_frame(&c->modules, s->ip, FRAME_EXACT);
+        n = add_unwound(c, p, s, n, &cut);
+        c->with_stack++;
+        c->complete += cut == STACK_CUT_NONE;
+        break;
+    case STACKS_FP:
+        n = add_callchain(c, p, s, true, n);
+        break;
+    case STACKS_LBR:
+        n = s->branch_count ? add_branches(c, p, s, n) : add_callchain(c, p, s, true, n);
+        break;
+    case STACKS_AUTO:
+    case STACKS_NONE:
+        break;
+    }
+    if (n == 0)
+        c->frames[n++] = in_kernel ? modules_kernel_frame(&c->modules, s->ip, FRAME_EXACT)
+                                   : user_frame(c, p, s->ip, UNWIND_FRAME_EXACT);
+    if (cut != STACK_CUT_NONE)
+        c->frames[n++] = profile_cut_frame(c->profile, cut);
+    return intern_stack(c, r->tid, n);
+}
+
+// How far a counter went since its value was read last, in this thread.
+static uint64_t group_delta(Consumer *c, uint32_t tid, const PerfGroupValue *v)
+{
+    uint64_t hash = hash_pair(v->id, tid);
+    uint32_t row;
+    for (TableProbe p = table_probe(&c->by_group_count, hash);
+         table_next(&c->by_group_count, &p, &row);) {
+        GroupCount *g = &c->group_counts.at[row];
+        if (g->id != v->id || g->tid != tid)
+            continue;
+        uint64_t delta = v->value >= g->value ? v->value - g->value : 0;
+        g->value = v->value;
+        return delta;
+    }
+    table_insert(&c->by_group_count, hash, (uint32_t)c->group_counts.len);
+    vec_push(NULL, &c->group_counts, (GroupCount){v->id, tid, v->value});
+    return v->value;
+}
+
+static void set_values(Consumer *c, size_t row, const OpenEvent *event, const PerfRecord *r)
+{
+    const PerfSample *s = r->u.sample;
+    const EventSpec *spec = &c->events->events.at[event->event];
+    profile_sample_set(c->profile, row, c->metrics[event->event], (int64_t)s->period);
+    if (!spec->group_read)
+        return;
+    // The first value is the leader's own.
+    for (uint64_t i = 1; i < s->read_count; i++) {
+        const OpenEvent *member = events_by_id(c->events, s->read[i].id);
+        if (member && member->event != SIDE_BAND)
+            profile_sample_set(c->profile, row, c->metrics[member->event],
+                               (int64_t)group_delta(c, r->tid, &s->read[i]));
+    }
+}
+
+static void on_sample(Consumer *c, const PerfRecord *r)
+{
+    const OpenEvent *event = events_by_id(c->events, r->id);
+    if (!event || event->event == SIDE_BAND) {
+        c->malformed++;
+        return;
+    }
+    // A thread that started while we attached has both events of its own and
+    // those inherited from the thread that made it: its own count.
+    if (event->owner && event->owner != r->tid && events_has_owner(c->events, r->tid)) {
+        c->duplicates++;
+        return;
+    }
+    Process *p = need_process(c, r->pid);
+    Thread *t = need_thread(c, p, r->tid);
+    ThreadId thread = t->id;
+    StackId stack = sample_stack(c, p, r);
+    size_t row =
+        profile_add_sample(c->profile, (int64_t)r->time - c->start_ns, thread, stack, r->cpu);
+    set_values(c, row, event, r);
+    p->samples++;
+    c->samples++;
+    c->last_event_ns = r->time;
+}
+
+// ---- Records ---------------------------------------------------------------------------
+
+void consumer_record(Consumer *c, Bytes record)
+{
+    PerfRecord r;
+    if (!perf_record_parse(&c->events->layout, record, &c->sample, &r)) {
+        c->malformed++;
+        return;
+    }
+    switch (r.type) {
+    case PERF_RECORD_SAMPLE:
+        on_sample(c, &r);
+        break;
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_MMAP2:
+        if (r.u.mmap.exec)
+            map_into(c, need_process(c, r.u.mmap.pid), r.u.mmap.pid, &r.u.mmap);
+        break;
+    case PERF_RECORD_COMM:
+        on_comm(c, &r);
+        break;
+    case PERF_RECORD_FORK:
+        on_fork(c, &r);
+        break;
+    case PERF_RECORD_EXIT:
+        on_exit(c, &r);
+        break;
+    case PERF_RECORD_THROTTLE:
+        c->throttled++;
+        break;
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
+        c->lost_records += r.u.lost.lost;
+        break;
+    default:
+        break;
+    }
+}
+
+void consumer_peek(Consumer *c, Bytes record)
+{
+    PerfRecord r;
+    if (perf_record_parse(&c->events->layout, record, &c->sample, &r) &&
+        (r.type == PERF_RECORD_MMAP || r.type == PERF_RECORD_MMAP2) && r.u.mmap.exec)
+        modules_of_mapping(&c->modules, r.u.mmap.pid, &r.u.mmap);
+}
+
+uint32_t consumer_running(const Consumer *c)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < c->processes.len; i++)
+        n += !c->processes.at[i]->ended;
+    return n;
+}

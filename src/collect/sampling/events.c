@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening the recording's events: the ladder, the sizes, the rings.
+
+#include "collect/sampling/events_internal.h"
+
+#include "os/proc.h"
+#include "unwind/core.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    RING_BYTES_MAX = 4 << 20,    // for one CPU
+    RING_BYTES_ALL = 64 << 20,   // for all CPUs together
+    RING_BYTES_THREAD = 1 << 20, // where each thread has a ring
+    STACK_BYTES_MAX = 65528,     // perf_event_open(2)
+    STACK_BYTES_MIN = 16 << 10,  // below, too many stacks are cut to be of use
+    RECORDS_BY_COUNT = 256,      // of events that come in bursts, a ring holds so many
+    DRAIN_MS = 16,               // how long the drain may sleep while nothing is lost
+    FDS_KEPT_FREE = 128,         // for files that the recorder opens
+};
+
+#if defined(__x86_64__)
+static const UnwindArch machine_arch = UNWIND_X86_64;
+#else
+static const UnwindArch machine_arch = UNWIND_AARCH64;
+#endif
+
+// ---- Attributes ---------------------------------------------------------------
+
+static void set_rate(const EventSet *set, const EventSpec *spec, struct perf_event_attr *attr)
+{
+    if (spec->group_read && spec->group != EVENT_NO_GROUP && spec != &set->events.at[spec->group])
+        return; // counts only, read with its leader
+    if (spec->period || (set->options->period && !spec->freq)) {
+        attr->sample_period = spec->period ? spec->period : set->options->period;
+        return;
+    }
+    attr->freq = 1;
+    attr->sample_freq = spec->freq ? spec->freq : set->freq_hz;
+}
+
+static bool observes_kernel(const struct perf_event_attr *attr)
+{
+    return !attr->exclude_kernel;
+}
+
+static struct perf_event_attr sampler_attr(const EventSet *set, const EventSpec *spec)
+{
+    struct perf_event_attr attr = set->base;
+    event_spec_apply(spec, &attr);
+    if (set->user_only && spec->type != PERF_TYPE_TRACEPOINT)
+        attr.exclude_kernel = attr.exclude_hv = 1;
+    if (set->options->kernel_only)
+        attr.exclude_user = 1;
+    attr.exclude_callchain_user = set->stacks != STACKS_FP && set->stacks != STACKS_LBR;
+    attr.exclude_callchain_kernel = !observes_kernel(&attr);
+    set_rate(set, spec, &attr);
+    return attr;
+}
+
+// Carries what happens to address spaces and names; takes no samples itself, so
+// that it goes on while samples are delayed or throttled.
+static struct perf_event_attr side_band_attr(const EventSet *set)
+{
+    struct perf_event_attr attr = set->base;
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = PERF_COUNT_SW_DUMMY;
+    attr.sample_period = 1;
+    attr.exclude_kernel = 1;
+    attr.mmap = 1;
+    attr.mmap2 = 1;
+    attr.comm = 1;
+    attr.comm_exec = 1;
+    attr.task = 1;
+    attr.build_id = 1;
+    attr.read_format = 0;
+    attr.watermark = 1;
+    attr.wakeup_watermark = (uint32_t)(set->ring_pages * (size_t)sysconf(_SC_PAGESIZE) / 8);
+    // Not its own: only the parts that every record carries matter.
+    attr.sample_type &=
+        ~(uint64_t)(PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN |
+                    PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_READ);
+    attr.sample_stack_user = 0;
+    attr.sample_regs_user = 0;
+    attr.branch_sample_type = 0;
+    return attr;
+}
+
+// Opens with what this kernel knows: newer bits go one after the other.
+static int open_side_band(const EventSet *set, pid_t pid, int cpu)
+{
+    struct perf_event_attr attr = side_band_attr(set);
+    int fd = perf_event_open(&attr, pid, cpu, -1);
+    if (fd < 0 && errno == EINVAL && attr.build_id) {
+        attr.build_id = 0; // before 5.12
+        fd = perf_event_open(&attr, pid, cpu, -1);
+    }
+    if (fd < 0 && errno == EINVAL) {
+        attr.comm_exec = 0; // before 3.16
+        fd = perf_event_open(&attr, pid, cpu, -1);
+    }
+    return fd;
+}
+
+static void settle_base(EventSet *set)
+{
+    const SamplingOptions *o = set->options;
+    struct perf_event_attr *a = &set->base;
+    *a = (struct perf_event_attr){
+        .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+                       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD,
+        .disabled = 1,
+        .sample_id_all = 1,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+    };
+    a->inherit = !o->system_wide && !o->no_inherit && !set->per_thread;
+    a->enable_on_exec = o->argv && !o->system_wide && o->delay_ns == 0;
+    if (set->group_read) {
+        a->sample_type |= PERF_SAMPLE_READ;
+        a->read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+    }
+    if (set->counts_lost)
+        a->read_format |= PERF_FORMAT_LOST;
+    switch (set->stacks) {
+    case STACKS_TABLES:
+        a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+        a->sample_regs_user = unwind_perf_regs_mask(machine_arch);
+        a->sample_stack_user = set->stack_bytes;
+        if (!set->user_only)
+            a->sample_type |= PERF_SAMPLE_CALLCHAIN;
+        break;
+    case STACKS_FP:
+        a->sample_type |= PERF_SAMPLE_CALLCHAIN;
+        break;
+    case STACKS_LBR:
+        a->sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK;
+        a->branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER |
+                                PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS;
+        break;
+    case STACKS_AUTO:
+    case STACKS_NONE:
+        break;
+    }
+    set->layout = perf_layout(a);
+}
+
+// ---- The ladder -----------------------------------------------------------------
+
+typedef struct Probe {
+    pid_t pid;
+    int cpu;
+} Probe;
+
+static bool try_spec(const EventSet *set, const EventSpec *spec, Probe probe, int *ret_errno,
+                     struct perf_event_attr *tried)
+{
+    *tried = sampler_attr(set, spec);
+    int fd = perf_event_open(tried, probe.pid, probe.cpu, -1);
+    if (fd < 0) {
+        *ret_errno = errno;
+        return false;
+    }
+    close(fd);
+    return true;
+}
+
+// 'P': the most precise the machine has, down to none.
+static bool try_precise(const EventSet *set, EventSpec *spec, Probe probe, int *ret_errno,
+                        struct perf_event_attr *tried)
+{
+    if (!spec->precise_most)
+        return try_spec(set, spec, probe, ret_errno, tried);
+    for (spec->precise = 3;; spec->precise--) {
+        if (try_spec(set, spec, probe, ret_errno, tried))
+            return true;
+        if (spec->precise == 0 || *ret_errno == EACCES || *ret_errno == EPERM)
+            return false;
+    }
+}
+
+// True when the kernel part was refused and can be left out, which then is.
+static bool give_up_kernel(EventSet *set, int os_errno)
+{
+    if ((os_errno != EACCES && os_errno != EPERM) || set->user_only || set->options->kernel_only)
+        return false;
+    set->user_only = set->kernel_refused = true;
+    settle_base(set);
+    return true;
+}
+
+static const char *why_not(int os_errno)
+{
+    switch (os_errno) {
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+        return "no hardware counters here";
+    case EBUSY:
+        return "the counter is in use";
+    case EACCES:
+    case EPERM:
+        return "not allowed";
+    default:
+        return "the kernel rejects it";
+    }
+}
+
+static bool settle_ladder(EventSet *set, Probe probe, Error *err)
+{
+    static const char *const steps[] = {"cycles:P", "cpu-clock"};
+    EventSources none = {0};
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        EventSpecVec one = {0};
+        if (!events_parse(set->arena, &none, str_from_c(steps[i]), &one, err))
+            return false;
+        int os_errno = 0;
+        struct perf_event_attr tried;
+        bool ok = try_precise(set, &one.at[0], probe, &os_errno, &tried);
+        if (!ok && give_up_kernel(set, os_errno))
+            ok = try_precise(set, &one.at[0], probe, &os_errno, &tried);
+        if (ok) {
+            if (i == 0)
+                one.at[0].name = one.at[0].precise ? STR("cycles:P") : STR("cycles");
+            vec_push(set->arena, &set->events, one.at[0]);
+            return true;
+        }
+        if (os_errno == ESRCH || i + 1 == ARRAY_LEN(steps))
+            return perf_explain(os_errno, &set->limits, &tried, one.at[0].name,
+                                set->options->system_wide, err);
+        set->fallback = arena_printf(set->arena, "cycles: %s", why_not(os_errno));
+    }
+    return true;
+}
+
+static bool settle_given(EventSet *set, Probe probe, Error *err)
+{
+    const EventSpecVec *given = set->options->events;
+    for (size_t i = 0; i < given->len; i++)
+        vec_push(set->arena, &set->events, given->at[i]);
+    for (size_t i = 0; i < set->events.len; i++) {
+        EventSpec *spec = &set->events.at[i];
+        struct perf_event_attr tried;
+        int os_errno = 0;
+        bool ok = try_precise(set, spec, probe, &os_errno, &tried);
+        // Only where the user did not ask for the kernel by ":k".
+        bool asked = !spec->exclude_kernel && (spec->exclude_user || spec->exclude_hv);
+        if (!ok && !asked && spec->type != PERF_TYPE_TRACEPOINT && give_up_kernel(set, os_errno))
+            ok = try_precise(set, spec, probe, &os_errno, &tried);
+        if (!ok)
+            return perf_explain(os_errno, &set->limits, &tried, spec->name,
+                                set->options->system_wide, err);
+    }
+    return true;
+}
+
+static bool probe_stacks(EventSet *set, Probe probe)
+{
+    // A clock that any process may open on itself tells whether the machine can
+    // dump registers; what else can fail is told apart later.
+    struct perf_event_attr attr = set->base;
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = PERF_COUNT_SW_CPU_CLOCK;
+    attr.sample_period = 1000000;
+    attr.exclude_kernel = 1;
+    attr.exclude_callchain_user = 1;
+    int fd = perf_event_open(&attr, probe.pid, probe.cpu, -1);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || (errno != EOPNOTSUPP && errno != EINVAL && errno != ENOSYS);
+}
+
+static bool settle_events(EventSet *set, Probe probe, Error *err)
+{
+    const SamplingOptions *o = set->options;
+    set->freq_hz = o->freq_hz;
+    int64_t max = set->limits.max_sample_rate;
+    if (max > 0 && (set->freq_hz == 0 || set->freq_hz > (uint64_t)max)) {
+        set->freq_clamped = set->freq_hz != 0;
+        set->freq_hz = (uint64_t)max;
+    }
+    for (size_t i = 0; o->events && i < o->events->len; i++)
+        set->group_read |= o->events->at[i].group_read;
+    set->user_only = o->user_only;
+    set->stack_bytes = STACK_BYTES_MIN;
+    set->counts_lost = true;
+    set->stacks = o->stacks == STACKS_AUTO ? STACKS_TABLES : o->stacks;
+    settle_base(set);
+    if (!probe_stacks(set, probe)) {
+        set->base.read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+        if (probe_stacks(set, probe))
+            set->counts_lost = false; // before 6.0
+        else if (o->stacks == STACKS_AUTO)
+            set->stacks = STACKS_FP; // this machine dumps no registers
+        settle_base(set);
+    }
+    bool ok = set->options->events && set->options->events->len ? settle_given(set, probe, err)
+                                                                : settle_ladder(set, probe, err);
+    if (!ok)
+        return false;
+    const EventSpec *first = &set->events.at[0];
+    bool told = str_find_char(first->name, ':') != SIZE_MAX;
+    set->event_name = set->user_only && !told
+                          ? arena_printf(set->arena, "%" STR_FMT ":u", STR_ARG(first->name))
+                          : first->name;
+    return true;
+}
+
+// ---- Opening ----------------------------------------------------------------------
+
+static void add_open(EventSet *set, int fd, int event, uint32_t owner, size_t ring)
+{
+    uint64_t id = 0;
+    if (ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
+        id = 0;
+    uint32_t index = (uint32_t)set->open.len;
+    vec_push(
+        NULL, &set->open,
+        (OpenEvent){.fd = fd, .event = event, .owner = owner, .id = id, .ring = (uint32_t)ring});
+    table_insert(&set->by_id, hash_u64(id), index);
+    if (event == SIDE_BAND && owner && !events_has_owner(set, owner))
+        table_insert(&set->by_owner, hash_u64(owner), index);
+}
+
+// The samplers of one thread (or CPU) beside its side-band event.
+static bool open_samplers(EventSet *set, pid_t pid, int cpu, uint32_t owner, size_t ring,
+                          Error *err)
+{
+    int leader = -1;
+    uint32_t group = EVENT_NO_GROUP;
+    for (size_t i = 0; i < set->events.len; i++) {
+        const EventSpec *spec = &set->events.at[i];
+        struct perf_event_attr attr = sampler_attr(set, spec);
+        bool in_group = spec->group != EVENT_NO_GROUP && spec->group == group;
+        int fd = perf_event_open(&attr, pid, cpu, in_group ? leader : -1);
+        if (fd < 0) {
+            int saved = errno;
+            if (saved == EINVAL && set->group_read && attr.inherit) {
+                (void)error_set(err, ERROR_UNSUPPORTED,
+                                "this kernel cannot read group '%" STR_FMT
+                                "' in new threads as well",
+                                STR_ARG(spec->name));
+                return error_hint(err, "add --no-inherit, or leave out ':S'");
+            }
+            (void)perf_explain(saved, &set->limits, &attr, spec->name, set->options->system_wide,
+                               err);
+            if (err)
+                err->os_errno = saved;
+            return false;
+        }
+        if (!in_group) {
+            leader = fd;
+            group = spec->group;
+        }
+        add_open(set, fd, (int)i, owner, ring);
+        if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[ring]) != 0)
+            return error_os(err, "cannot direct event '%" STR_FMT "' to its ring",
+                            STR_ARG(spec->name));
+    }
+    return true;
+}
+
+static void drop_rings(EventSet *set)
+{
+    for (size_t i = 0; i < set->ring_count; i++)
+        ring_unmap(&set->rings[i]);
+    set->ring_count = 0;
+    for (size_t i = 0; i < set->open.len; i++)
+        close(set->open.at[i].fd);
+    set->open.len = 0;
+    table_deinit(&set->by_id);
+    table_deinit(&set->by_owner);
+}
+
+// One side-band event with a ring for each CPU. False with errno.
+static bool open_cpu_rings(EventSet *set, pid_t pid, uint32_t owner, Error *err)
+{
+    for (size_t i = 0; i < set->cpu_count; i++) {
+        int fd = open_side_band(set, pid, (int)set->cpus[i]);
+        if (fd < 0) {
+            int saved = errno;
+            struct perf_event_attr attr = side_band_attr(set);
+            (void)perf_explain(saved, &set->limits, &attr, STR("dummy"), set->options->system_wide,
+                               err);
+            return false;
+        }
+        add_open(set, fd, SIDE_BAND, owner, i);
+        if (!ring_map(fd, set->ring_pages, &set->rings[i])) {
+            (void)error_os(err, "cannot map a ring of %zu pages for each CPU", set->ring_pages);
+            if (err && (err->os_errno == EPERM || err->os_errno == ENOMEM))
+                (void)error_hint(err,
+                                 "kernel.perf_event_mlock_kb is %lld; run: sudo sysctl "
+                                 "kernel.perf_event_mlock_kb=8192   (other profilers of this user "
+                                 "share it)",
+                                 (long long)set->limits.mlock_kb);
+            return false;
+        }
+        set->ring_fds[i] = fd;
+        set->ring_count = i + 1;
+    }
+    return true;
+}
+
+static size_t first_ring_pages(const EventSet *set)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (set->options->ring_pages)
+        return (size_t)set->options->ring_pages;
+    size_t bytes = RING_BYTES_ALL / MAX(set->cpu_count, (size_t)1);
+    bytes = MIN(bytes, (size_t)(set->per_thread ? RING_BYTES_THREAD : RING_BYTES_MAX));
+    size_t pages = (size_t)round_up_pow2(MAX(bytes / page, (size_t)8));
+    return pages * page > bytes && pages > 8 ? pages / 2 : pages;
+}
+
+// The largest dump of which a ring holds all that comes in while the drain sleeps.
+static void settle_stack_size(EventSet *set)
+{
+    if (set->options->stack_bytes) {
+        set->stack_bytes =
+            (uint32_t)align_down(MIN(set->options->stack_bytes, (uint32_t)STACK_BYTES_MAX), 8);
+    } else {
+        uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+        uint64_t rate = set->freq_hz ? set->freq_hz : 1000;
+        uint64_t records = MAX(rate * DRAIN_MS / 1000, (uint64_t)14);
+        if (set->options->period)
+            records = RECORDS_BY_COUNT;
+        uint64_t bytes = ring / records;
+        bytes = MIN(MAX(bytes, (uint64_t)STACK_BYTES_MIN), (uint64_t)STACK_BYTES_MAX);
+        set->stack_bytes = (uint32_t)align_down(MIN(bytes, ring / 4), 8);
+    }
+    settle_base(set);
+}
+
+// Side-band events and rings come first: the size of the rings decides how
+// large the samples may be.
+static bool open_first(EventSet *set, pid_t pid, uint32_t owner, Error *err)
+{
+    set->rings = arena_array(set->arena, PerfRing, set->cpu_count);
+    set->ring_fds = arena_array(set->arena, int, set->cpu_count);
+    for (set->ring_pages = first_ring_pages(set);; set->ring_pages /= 2) {
+        Error why = {0};
+        if (open_cpu_rings(set, pid, owner, &why))
+            break;
+        bool quota = why.os_errno == EPERM || why.os_errno == ENOMEM;
+        bool smaller = quota && !set->options->ring_pages && set->ring_pages > 8;
+        drop_rings(set);
+        if (!smaller) {
+            if (err)
+                *err = why;
+            return false;
+        }
+    }
+    settle_stack_size(set);
+    for (size_t i = 0; i < set->cpu_count; i++)
+        if (!open_samplers(set, pid, (int)set->cpus[i], owner, i, err))
+            return false;
+    return true;
+}
+
+static bool attach_with_own_ring(EventSet *set, uint32_t tid, Error *err)
+{
+    int fd = open_side_band(set, (pid_t)tid, -1);
+    if (fd < 0)
+        return error_os(err, "cannot attach to thread %u", tid);
+    PerfRing ring;
+    while (!ring_map(fd, set->ring_pages, &ring)) {
+        if (set->ring_pages <= 8 || set->options->ring_pages) {
+            (void)error_os(err, "cannot map a ring of %zu pages for thread %u", set->ring_pages,
+                           tid);
+            close(fd);
+            return error_hint(err, "record fewer threads with -t, or raise "
+                                   "kernel.perf_event_mlock_kb");
+        }
+        set->ring_pages /= 2;
+    }
+    size_t n = set->ring_count;
+    add_open(set, fd, SIDE_BAND, tid, n);
+    set->rings = arena_grow(set->arena, set->rings, n * sizeof(PerfRing),
+                            (n + 1) * sizeof(PerfRing), _Alignof(PerfRing));
+    set->ring_fds = arena_grow(set->arena, set->ring_fds, n * sizeof(int), (n + 1) * sizeof(int),
+                               _Alignof(int));
+    set->rings[n] = ring;
+    set->ring_fds[n] = fd;
+    set->ring_count = n + 1;
+    settle_stack_size(set);
+    return open_samplers(set, (pid_t)tid, -1, tid, n, err);
+}
+
+static bool attach_to_cpu_rings(EventSet *set, uint32_t tid, Error *err)
+{
+    if (set->ring_count == 0)
+        return open_first(set, (pid_t)tid, tid, err);
+    for (size_t i = 0; i < set->cpu_count; i++) {
+        int fd = open_side_band(set, (pid_t)tid, (int)set->cpus[i]);
+        if (fd < 0) {
+            int saved = errno;
+            struct perf_event_attr attr = side_band_attr(set);
+            return perf_explain(saved, &set->limits, &attr, STR("dummy"), false, err);
+        }
+        add_open(set, fd, SIDE_BAND, tid, i);
+        if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[i]) != 0)
+            return error_os(err, "cannot direct an event of thread %u to its ring", tid);
+        if (!open_samplers(set, (pid_t)tid, (int)set->cpus[i], tid, i, err))
+            return false;
+    }
+    return true;
+}
+
+bool events_attach(EventSet *set, uint32_t tid, Error *err)
+{
+    Error why = {0};
+    bool ok = set->per_thread ? attach_with_own_ring(set, tid, &why)
+                              : attach_to_cpu_rings(set, tid, &why);
+    if (ok)
+        return true;
+    if (why.os_errno == ESRCH || why.kind == ERROR_NOT_FOUND)
+        return true;
+    if (err)
+        *err = why;
+    return false;
+}
+
+// ---- All of it ----------------------------------------------------------------------
+
+static uint64_t raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 1024;
+    if (limit.rlim_cur < limit.rlim_max) {
+        struct rlimit raised = {limit.rlim_max, limit.rlim_max};
+        if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+            limit = raised;
+    }
+    return limit.rlim_cur;
+}
+
+bool events_open(Arena *arena, const SamplingOptions *options, pid_t child, size_t expected_threads,
+                 EventSet *ret, Error *err)
+{
+    *ret = (EventSet){.arena = arena, .options = options, .limits = perf_limits()};
+    U32Vec online = {0};
+    if (!cpu_list_online(&online, err))
+        return false;
+    ret->cpu_count = options->cpu_count ? options->cpu_count : online.len;
+    ret->cpus = arena_array(arena, uint32_t, ret->cpu_count);
+    memcpy(ret->cpus, options->cpu_count ? options->cpus : online.at,
+           ret->cpu_count * sizeof(uint32_t));
+    vec_free(&online);
+
+    bool attach = options->pid_count || options->tid_count;
+    uint64_t descriptors = raise_descriptor_limit();
+    size_t each = 1 + MAX(options->events ? options->events->len : 0, (size_t)1);
+    if (attach && expected_threads * each * ret->cpu_count + FDS_KEPT_FREE > descriptors)
+        ret->per_thread = true;
+
+    Probe probe = {.pid = child, .cpu = (int)ret->cpus[0]};
+    if (options->system_wide)
+        probe.pid = -1;
+    else if (attach)
+        probe.pid = (pid_t)(options->tid_count ? options->tids[0] : options->pids[0]);
+    if (!ret->limits.privileged && ret->limits.paranoid >= 2 && !options->kernel_only)
+        ret->kernel_refused = !options->user_only;
+    if (!settle_events(ret, probe, err))
+        return false;
+    ret->kernel_refused = ret->user_only && !options->user_only;
+    if (attach) {
+        ret->ring_pages = first_ring_pages(ret);
+        if (ret->per_thread)
+            settle_base(ret);
+        return true;
+    }
+    if (!open_first(ret, options->system_wide ? -1 : child, 0, err)) {
+        events_close(ret);
+        return false;
+    }
+    return true;
+}
+
+void events_close(EventSet *set)
+{
+    drop_rings(set);
+    vec_free(&set->open);
+}
+
+bool events_has_owner(const EventSet *set, uint32_t tid)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&set->by_owner, hash_u64(tid));
+         table_next(&set->by_owner, &p, &row);)
+        if (set->open.at[row].owner == tid)
+            return true;
+    return false;
+}
+
+const OpenEvent *events_by_id(const EventSet *set, uint64_t id)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&set->by_id, hash_u64(id)); table_next(&set->by_id, &p, &row);)
+        if (set->open.at[row].id == id)
+            return &set->open.at[row];
+    return NULL;
+}
+
+void events_enable(EventSet *set, bool samples, bool side_band)
+{
+    for (size_t i = 0; i < set->open.len; i++)
+        if (set->open.at[i].event == SIDE_BAND ? side_band : samples)
+            ioctl(set->open.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void events_disable(EventSet *set)
+{
+    for (size_t i = 0; i < set->open.len; i++)
+        ioctl(set->open.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+uint64_t events_lost(const EventSet *set)
+{
+    if (!set->counts_lost)
+        return UINT64_MAX;
+    uint64_t lost = 0;
+    for (size_t i = 0; i < set->open.len; i++) {
+        const OpenEvent *e = &set->open.at[i];
+        if (e->event == SIDE_BAND)
+            continue;
+        uint64_t values[4 + 3 * PERF_GROUP_MAX];
+        ssize_t n = read(e->fd, values, sizeof(values));
+        // {value, lost}, or of a group {nr, {value, id, lost} …}: the leader's own stands first.
+        size_t at = set->group_read ? 3 : 1;
+        if (n >= (ssize_t)((at + 1) * sizeof(uint64_t)))
+            lost += values[at];
+    }
+    return lost;
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the recording says of itself.
+
+#include "collect/sampling/facts_internal.h"
+
+#include "base/strbuf.h"
+#include "model/facts.h"
+#include "os/clock.h"
+
+#include <inttypes.h>
+#include <sys/wait.h>
+
+static void set_number(Profile *p, const char *key, uint64_t value)
+{
+    StrBuf b = {0};
+    strbuf_add_u64(&b, value);
+    profile_set_fact(p, str_from_c(key), strbuf_str(&b));
+    strbuf_deinit(&b);
+}
+
+static bool plain_word(Str s)
+{
+    if (s.len == 0)
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        char ch = s.ptr[i];
+        bool plain = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+                     (ch >= '0' && ch <= '9') || (ch && strchr("_-+=./,:@%", ch));
+        if (!plain)
+            return false;
+    }
+    return true;
+}
+
+// Words quoted so that a shell reads the same ones back.
+static void set_command(Profile *p, char *const *argv)
+{
+    StrBuf b = {0};
+    for (size_t i = 0; argv[i]; i++) {
+        Str word = str_from_c(argv[i]);
+        if (i)
+            strbuf_add_char(&b, ' ');
+        if (plain_word(word)) {
+            strbuf_add(&b, word);
+            continue;
+        }
+        strbuf_add_char(&b, '\'');
+        for (size_t j = 0; j < word.len; j++) {
+            if (word.ptr[j] == '\'')
+                strbuf_add(&b, STR("'\\''"));
+            else
+                strbuf_add_char(&b, word.ptr[j]);
+        }
+        strbuf_add_char(&b, '\'');
+    }
+    profile_set_fact(p, STR(FACT_COMMAND), strbuf_str(&b));
+    strbuf_deinit(&b);
+}
+
+static Str stack_mode_name(StackMode mode)
+{
+    switch (mode) {
+    case STACKS_AUTO:
+    case STACKS_TABLES:
+        return STR("tables");
+    case STACKS_FP:
+        return STR("frame pointers");
+    case STACKS_LBR:
+        return STR("lbr");
+    case STACKS_NONE:
+        return STR("none");
+    }
+    return STR("none");
+}
+
+void facts_at_start(Profile *p, const SamplingOptions *o, const EventSet *events, int64_t start_ns)
+{
+    Arena scratch = {0};
+    Machine m = os_machine(&scratch);
+    profile_set_fact(p, STR(FACT_COLLECTOR), STR("sampling"));
+    profile_set_fact(p, STR(FACT_TOOL_VERSION), o->tool_version);
+    set_number(p, FACT_START_MONOTONIC, (uint64_t)start_ns);
+    set_number(p, FACT_START_REALTIME,
+               (uint64_t)(os_realtime_ns() - (os_monotonic_ns() - start_ns)));
+    profile_set_fact(p, STR(FACT_HOSTNAME), m.host_name);
+    profile_set_fact(p, STR(FACT_KERNEL), m.kernel);
+    profile_set_fact(p, STR(FACT_ARCH), m.arch);
+    profile_set_fact(p, STR(FACT_CPU_MODEL), m.cpu_model);
+    set_number(p, FACT_CPU_COUNT, m.cpu_count);
+    if (o->argv)
+        set_command(p, o->argv);
+    profile_set_fact(p, STR(FACT_EVENT), events->event_name);
+    if (events->fallback.len)
+        profile_set_fact(p, STR(FACT_EVENT_FALLBACK), events->fallback);
+    if (events->freq_hz && o->period == 0)
+        set_number(p, FACT_RATE_ASKED, o->freq_hz ? o->freq_hz : events->freq_hz);
+    profile_set_fact(p, STR(FACT_STACK_MODE), stack_mode_name(events->stacks));
+    arena_deinit(&scratch);
+
+    if (events->kernel_refused)
+        profile_note(p, NOTE_INFO, STR("user-only"),
+                     "user part only: kernel.perf_event_paranoid is %" PRId64
+                     "; for the kernel part too: sudo sysctl kernel.perf_event_paranoid=1",
+                     events->limits.paranoid);
+    if (events->freq_clamped)
+        profile_note(p, NOTE_WARNING, STR("rate-clamped"),
+                     "%" PRIu64 " Hz asked, %" PRIu64
+                     " Hz taken: kernel.perf_event_max_sample_rate allows no more",
+                     o->freq_hz, events->freq_hz);
+    if (events->stacks == STACKS_FP && o->stacks == STACKS_AUTO)
+        profile_note(p, NOTE_WARNING, STR("frame-pointers"),
+                     "this machine dumps no registers: stacks follow frame pointers");
+    if (events->per_thread)
+        profile_note(p, NOTE_WARNING, STR("no-inherit"),
+                     "too many threads for the descriptor limit: those started later are not "
+                     "recorded; to lift it: ulimit -n unlimited");
+    for (size_t i = 0; i < events->events.len; i++) {
+        const EventSpec *e = &events->events.at[i];
+        bool kernel_side =
+            e->type == PERF_TYPE_SOFTWARE && (e->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+                                              e->config == PERF_COUNT_SW_CPU_MIGRATIONS);
+        if (kernel_side && events->user_only)
+            profile_note(p, NOTE_WARNING, STR("kernel-event"),
+                         "'%" STR_FMT "' happens in the kernel, which is not observed: it cannot "
+                         "count here; to lift it: sudo sysctl kernel.perf_event_paranoid=1",
+                         STR_ARG(e->name));
+    }
+    if (o->program && o->program->is_script)
+        profile_note(p, NOTE_INFO, STR("script"),
+                     "'%" STR_FMT "' is a script: this is the profile of '%" STR_FMT
+                     "' and of what it starts",
+                     STR_ARG(o->program->path), STR_ARG(o->program->interpreter));
+}
+
+static uint64_t timeval_ns(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
+}
+
+static void child_facts(Profile *p, const EventSet *events, const ChildEnd *child,
+                        const SamplingResult *r)
+{
+    StrBuf b = {0};
+    if (WIFSIGNALED(child->status))
+        strbuf_printf(&b, "signal %d", WTERMSIG(child->status));
+    else
+        strbuf_printf(&b, "%d", exit_status_of(child->status));
+    profile_set_fact(p, STR(FACT_EXIT_STATUS), strbuf_str(&b));
+    strbuf_deinit(&b);
+    uint64_t user = timeval_ns(child->usage.ru_utime), sys = timeval_ns(child->usage.ru_stime);
+    set_number(p, FACT_USER_NS, user);
+    set_number(p, FACT_SYSTEM_NS, sys);
+    set_number(p, FACT_MAX_RSS_BYTES, (uint64_t)child->usage.ru_maxrss * 1024);
+    uint64_t observed = user + (events->user_only ? 0 : sys);
+    // Of less than a tenth of a second a rate would be noise.
+    if (events->options->period == 0 && observed > 100000000u && r->samples > 0)
+        set_number(p, FACT_RATE_OBTAINED,
+                   (uint64_t)((double)(r->samples + r->lost) /
+                              (double)MAX(events->events.len, (size_t)1) * 1e9 / (double)observed));
+}
+
+void facts_at_end(Profile *p, const EventSet *events, const Consumer *c, const Drain *drain,
+                  const ChildEnd *child, const SamplingResult *r)
+{
+    set_number(p, FACT_WALL_NS, (uint64_t)r->wall_ns);
+    set_number(p, FACT_SAMPLES_LOST, r->lost);
+    set_number(p, FACT_THROTTLED, c->throttled);
+    if (child)
+        child_facts(p, events, child, r);
+    if (r->lost)
+        profile_note(p, NOTE_WARNING, STR("lost-samples"),
+                     "%" PRIu64 " samples were lost: %" PRIu64
+                     " because the ring was full, %" PRIu64
+                     " because unwinding fell behind; a lower -F or a larger -m helps",
+                     r->lost, r->lost - drain->dropped, drain->dropped);
+    if (c->throttled)
+        profile_note(p, NOTE_WARNING, STR("throttled"),
+                     "the kernel throttled sampling %" PRIu64
+                     " times: the rate is higher than it allows",
+                     c->throttled);
+    if (c->modules.replaced)
+        profile_note(p, NOTE_WARNING, STR("replaced-files"),
+                     "%u mapped files were replaced on disk while they ran: no symbols for them",
+                     c->modules.replaced);
+    if (c->modules.missing)
+        profile_note(p, NOTE_INFO, STR("missing-files"), "%u mapped files could not be opened",
+                     c->modules.missing);
+    if (c->malformed || drain->broken)
+        profile_note(p, NOTE_WARNING, STR("malformed-records"),
+                     "%" PRIu64 " records of the kernel could not be understood", c->malformed);
+    if (r->still_running)
+        profile_note(p, NOTE_INFO, STR("still-running"),
+                     "%u processes of the command ran on when it ended, and with it the recording",
+                     r->still_running);
+    if (r->samples == 0)
+        profile_note(p, NOTE_WARNING, STR("no-samples"),
+                     "no samples: the program used too little time for the rate, or its event did "
+                     "not happen");
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects that code was mapped from.
+
+#include "collect/sampling/modules_internal.h"
+
+#include "base/log.h"
+#include "os/proc.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define MACHINE_ARCH UNWIND_X86_64
+#define MACHINE_ELF  EM_X86_64
+#else
+#define MACHINE_ARCH UNWIND_AARCH64
+#define MACHINE_ELF  EM_AARCH64
+#endif
+
+// ---- The kernel -----------------------------------------------------------------
+
+static int by_start(const void *a, const void *b)
+{
+    const KernelModule *x = a, *y = b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+// /proc/modules: name size references users state address. The addresses are 0
+// where kptr_restrict hides them.
+static void read_kernel_modules(ModuleSet *set)
+{
+    Arena scratch = {0};
+    Bytes content;
+    if (!os_read_file(&scratch, STR("/proc/modules"), OS_READ_MAX_BYTES, &content, NULL))
+        return;
+    Str rest = str_from_bytes(content), line, part;
+    while (str_next_line(&rest, &line)) {
+        Str words[6] = {0};
+        size_t n = 0;
+        while (n < ARRAY_LEN(words) && str_next_part(&line, ' ', &part))
+            words[n++] = part;
+        uint64_t size, start;
+        if (n < 6 || !str_parse_u64(words[1], 10, &size) || !str_parse_u64(words[5], 0, &start) ||
+            start == 0)
+            continue;
+        ModuleId id = profile_module(set->profile, MODULE_KMOD, words[0], STR(""));
+        vec_push(&set->arena, &set->kernel, (KernelModule){start, start + size, id});
+    }
+    if (set->kernel.len)
+        qsort(set->kernel.at, set->kernel.len, sizeof(set->kernel.at[0]), by_start);
+    arena_deinit(&scratch);
+}
+
+static Str kernel_build_id(Arena *arena)
+{
+    Bytes notes;
+    BuildId id = {0};
+    if (!os_read_file(arena, STR("/sys/kernel/notes"), 1 << 20, &notes, NULL) ||
+        !elf_build_id_find(notes, 4, &id, NULL) || id.len == 0)
+        return STR("");
+    return build_id_hex(arena, &id);
+}
+
+static ModuleId kernel_module_at(ModuleSet *set, uint64_t pc)
+{
+    size_t low = 0, high = set->kernel.len;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (set->kernel.at[mid].end <= pc)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low < set->kernel.len && pc >= set->kernel.at[low].start)
+        return set->kernel.at[low].id;
+    if (set->kernel_id.v == 0)
+        set->kernel_id = profile_module(set->profile, MODULE_KERNEL, STR("[kernel]"),
+                                        kernel_build_id(&set->arena));
+    return set->kernel_id;
+}
+
+FrameId modules_kernel_frame(ModuleSet *set, uint64_t pc, uint8_t flags)
+{
+    return profile_frame(set->profile, kernel_module_at(set, pc), pc, FRAME_KERNEL | flags);
+}
+
+// ---- Files ------------------------------------------------------------------------
+
+void modules_init(ModuleSet *set, Profile *profile)
+{
+    *set = (ModuleSet){.profile = profile};
+    read_kernel_modules(set);
+}
+
+void modules_deinit(ModuleSet *set)
+{
+    for (size_t i = 0; i < set->files.len; i++)
+        os_unmap_file(&set->files.at[i]->file);
+    table_deinit(&set->by_key);
+    arena_deinit(&set->arena);
+    *set = (ModuleSet){0};
+}
+
+static Str hex_of(Arena *arena, Bytes id)
+{
+    BuildId b = {.len = (uint32_t)MIN(id.len, (size_t)ELF_BUILD_ID_MAX)};
+    memcpy(b.bytes, id.ptr, b.len);
+    return build_id_hex(arena, &b);
+}
+
+// True when the file at `path` is the one that was mapped. Opens it then.
+static bool open_candidate(ModuleSet *set, ModuleFile *m, Str path, bool certain, bool *seen)
+{
+    MappedFile file;
+    Elf elf;
+    if (!os_map_file(path, &file, NULL))
+        return false;
+    *seen = true;
+    if (!elf_parse(&set->arena, file.bytes, &elf, NULL) || elf.machine != MACHINE_ELF) {
+        os_unmap_file(&file);
+        return false;
+    }
+    BuildId id = elf_build_id(&elf);
+    Str hex = id.len ? build_id_hex(&set->arena, &id) : STR("");
+    bool same = m->build_id.len ? str_equal(hex, m->build_id)
+                                : certain || m->inode == 0 || file.identity.inode == m->inode;
+    if (!same) {
+        os_unmap_file(&file);
+        return false;
+    }
+    m->file = file;
+    m->elf = elf;
+    m->build_id = hex;
+    m->opened = true;
+    return true;
+}
+
+// By the process's own view first: its mount namespace may not be ours, and the
+// file may be gone from its folder.
+static void open_module(ModuleSet *set, ModuleFile *m, uint32_t pid, const PerfMmap *map)
+{
+    char path[4096 + 64];
+    bool seen = false;
+    snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
+             (unsigned long long)map->start, (unsigned long long)(map->start + map->len));
+    if (open_candidate(set, m, str_from_c(path), true, &seen))
+        return;
+    snprintf(path, sizeof(path), "/proc/%u/root%" STR_FMT, pid, STR_ARG(m->path));
+    if (open_candidate(set, m, str_from_c(path), false, &seen) ||
+        open_candidate(set, m, m->path, false, &seen))
+        return;
+    if (seen)
+        set->replaced++;
+    else
+        set->missing++;
+    log_debug(LOG_RECORD, 1, "module '%" STR_FMT "' of %u: %s", STR_ARG(m->path), pid,
+              seen ? "not the mapped file" : "cannot be opened");
+}
+
+// The vdso has no file; every process has the same one, so ours will do.
+static void open_vdso(ModuleSet *set, ModuleFile *m)
+{
+    uint64_t start = getauxval(AT_SYSINFO_EHDR);
+    Arena scratch = {0};
+    ProcMapVec maps = {0};
+    m->is_clock = true;
+    if (start && proc_maps_read(&scratch, (uint32_t)getpid(), &maps, NULL))
+        for (size_t i = 0; i < maps.len; i++)
+            if (maps.at[i].start == start) {
+                // Not borrowed: nothing here may depend on its page rights.
+                Bytes image = arena_bytes(&set->arena, bytes_over((const void *)(uintptr_t)start,
+                                                                  maps.at[i].end - start));
+                m->opened = elf_parse(&set->arena, image, &m->elf, NULL);
+            }
+    arena_deinit(&scratch);
+    if (m->opened) {
+        BuildId id = elf_build_id(&m->elf);
+        m->build_id = id.len ? build_id_hex(&set->arena, &id) : STR("");
+    }
+}
+
+static bool jit_map_exists(uint32_t pid)
+{
+    char path[96];
+    Arena scratch = {0};
+    ProcStatus st = {.ns_pid = pid};
+    if (!proc_status_read(&scratch, pid, &st, NULL))
+        st.ns_pid = pid;
+    arena_deinit(&scratch);
+    snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, st.ns_pid);
+    if (os_file_exists(str_from_c(path)))
+        return true;
+    snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+    return os_file_exists(str_from_c(path));
+}
+
+// Memory without a file behind it: "//anon", "[heap]", "[stack]", memfds,
+// System V segments, /dev/zero.
+static bool is_anonymous(Str path)
+{
+    return path.len == 0 || path.ptr[0] != '/' || str_starts_with(path, STR("//")) ||
+           str_starts_with(path, STR("/memfd:")) || str_starts_with(path, STR("/SYSV")) ||
+           str_starts_with(path, STR("/dev/zero")) || str_starts_with(path, STR("/anon_hugepage"));
+}
+
+static Str without_deleted(Str path)
+{
+    Str gone = STR(" (deleted)");
+    return str_ends_with(path, gone) ? str_slice(path, 0, path.len - gone.len) : path;
+}
+
+static uint32_t add_module(ModuleSet *set, ModuleFile m)
+{
+    ModuleFile *own = arena_new(&set->arena, ModuleFile);
+    *own = m;
+    uint32_t row = (uint32_t)set->files.len;
+    vec_push(&set->arena, &set->files, own);
+    table_insert(&set->by_key, m.hash, row);
+    return row;
+}
+
+uint32_t modules_of_mapping(ModuleSet *set, uint32_t pid, const PerfMmap *map)
+{
+    bool vdso = str_equal(map->path, STR("[vdso]"));
+    bool anonymous = !vdso && is_anonymous(map->path);
+    bool memfd = anonymous && str_starts_with(map->path, STR("/memfd:"));
+    Str path = vdso ? map->path : without_deleted(map->path);
+    if (anonymous && path.len == 0)
+        path = STR("//anon");
+    // Generated code differs from process to process; files do not.
+    bool jit = anonymous && !str_equal(path, STR("[vsyscall]"));
+    uint64_t identity = map->build_id.len ? bytes_hash(map->build_id) : map->inode;
+    if (vdso)
+        identity = 0;
+    uint64_t hash = hash_pair(str_hash(path), jit && !memfd ? pid : identity);
+    uint32_t row;
+    for (TableProbe p = table_probe(&set->by_key, hash); table_next(&set->by_key, &p, &row);)
+        if (set->files.at[row]->hash == hash)
+            return row;
+
+    ModuleFile m = {.kind = MODULE_FILE,
+                    .path = arena_str(&set->arena, path),
+                    .hash = hash,
+                    .inode = map->inode,
+                    .build_id = map->build_id.len ? hex_of(&set->arena, map->build_id) : STR("")};
+    if (vdso) {
+        m.kind = MODULE_VDSO;
+        open_vdso(set, &m);
+    } else if (!anonymous || memfd) {
+        open_module(set, &m, pid, map);
+        if (memfd && !m.opened)
+            m.kind = MODULE_ANON;
+    } else {
+        m.kind = MODULE_ANON;
+    }
+    if (m.kind == MODULE_ANON && jit)
+        m.owner = pid;
+    return add_module(set, m);
+}
+
+ModuleId modules_id(ModuleSet *set, uint32_t module)
+{
+    ModuleFile *m = modules_get(set, module);
+    if (m->id.v)
+        return m->id;
+    if (m->owner && jit_map_exists(m->owner)) {
+        m->kind = MODULE_JIT;
+        m->path = arena_printf(&set->arena, "/tmp/perf-%u.map", m->owner);
+    }
+    m->id = profile_module(set->profile, m->kind, m->path, m->build_id);
+    return m->id;
+}
+
+// Elf's view of where the mapped piece belongs.
+static uint64_t bias_of(const ModuleFile *m, const PerfMmap *map)
+{
+    uint64_t svma;
+    if (m->kind == MODULE_ANON || m->kind == MODULE_JIT)
+        return 0;
+    if (m->is_clock && m->opened) {
+        for (size_t i = 0; i < m->elf.segment_count; i++)
+            if (m->elf.segments[i].type == PT_LOAD)
+                return map->start - (m->elf.segments[i].svma - m->elf.segments[i].offset);
+    }
+    if (m->opened && elf_svma_of_offset(&m->elf, map->page_offset, &svma))
+        return map->start - svma;
+    // Mappings begin at a page, segments need not: try inside the first page.
+    for (uint64_t into = 16; m->opened && into < 4096; into += 16)
+        if (elf_svma_of_offset(&m->elf, map->page_offset + into, &svma))
+            return map->start + into - svma;
+    return map->start - map->page_offset;
+}
+
+UnwindMapping modules_mapping(ModuleSet *set, uint32_t module, uint32_t pid, const PerfMmap *map)
+{
+    (void)pid;
+    const ModuleFile *m = modules_get(set, module);
+    UnwindMapping u = {
+        .start = map->start, .end = map->start + map->len, .bias = bias_of(m, map), .user = module};
+    if (m->opened)
+        u.flags = UNWIND_MAP_LAZY;
+    else if (m->kind == MODULE_ANON || m->kind == MODULE_JIT)
+        u.flags = UNWIND_MAP_JIT;
+    return u;
+}
+
+// ---- Tables -------------------------------------------------------------------------
+
+static UnwindRange section_range(const Elf *elf, const char *name)
+{
+    const ElfSection *s = elf_section_find(elf, str_from_c(name));
+    return s ? (UnwindRange){s->svma, s->svma + s->size} : (UnwindRange){0};
+}
+
+static UnwindRange text_of(const Elf *elf)
+{
+    UnwindRange text = {UINT64_MAX, 0};
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const ElfSegment *s = &elf->segments[i];
+        if (s->type != PT_LOAD || !(s->flags & PF_X) || s->svma + s->mem_size < s->svma)
+            continue;
+        text.start = MIN(text.start, s->svma);
+        text.end = MAX(text.end, s->svma + s->mem_size);
+    }
+    return text.start < text.end ? text : (UnwindRange){0};
+}
+
+// Without section headers .eh_frame is found through PT_GNU_EH_FRAME.
+static void find_by_header(const Elf *elf, UnwindSections *s)
+{
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const ElfSegment *seg = &elf->segments[i];
+        uint64_t at;
+        if (seg->type != PT_GNU_EH_FRAME)
+            continue;
+        Bytes hdr = bytes_slice(elf_bytes_at_svma(elf, seg->svma), 0, (size_t)seg->mem_size);
+        if (!unwind_eh_frame_hdr_parse(hdr, seg->svma, s->data_svma, &at, NULL))
+            continue;
+        s->eh_frame = elf_bytes_at_svma(elf, at);
+        s->eh_frame_svma = at;
+        s->eh_frame_open_ended = true;
+    }
+}
+
+static void build_table(ModuleSet *set, ModuleFile *m)
+{
+    Arena scratch = {0};
+    const Elf *elf = &m->elf;
+    UnwindSections s = {.arch = MACHINE_ARCH, .text = text_of(elf)};
+    const ElfSection *eh = elf_section_find(elf, STR(".eh_frame"));
+    s.data_svma = section_range(elf, ".got").start;
+    if (eh && elf_section_bytes(&scratch, elf, eh, &s.eh_frame, NULL))
+        s.eh_frame_svma = eh->svma;
+    if (s.eh_frame.len == 0)
+        find_by_header(elf, &s);
+    if (!elf_section_load(&scratch, elf, STR(".debug_frame"), &s.debug_frame, NULL))
+        s.debug_frame = (Bytes){0};
+    s.plt = section_range(elf, ".plt");
+    s.plt_plain[0] = section_range(elf, ".plt.sec");
+    s.plt_plain[1] = section_range(elf, ".plt.got");
+    UnwindBuildStats stats = {0};
+    Error err = {0};
+    if (!unwind_table_build(&set->arena, &s, &m->table, &stats, &err))
+        m->table = (UnwindTable){0};
+    else
+        set->table_bytes += unwind_table_size_bytes(&m->table);
+    log_debug(LOG_RECORD, 1, "unwind table of '%" STR_FMT "': %u entries, %u rows, %u broken %s",
+              STR_ARG(m->path), stats.entries, m->table.row_count, stats.broken,
+              stats.broken ? stats.first_broken.text : err.text);
+    arena_deinit(&scratch);
+}
+
+const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *mapping)
+{
+    ModuleSet *set = ctx;
+    ModuleFile *m = modules_get(set, mapping->user);
+    if (!m->opened)
+        return NULL;
+    if (!m->table_tried) {
+        m->table_tried = true;
+        build_table(set, m);
+    }
+    return m->table.size ? &m->table : NULL;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects that code was mapped from: found while the process lives, opened
+// before anyone can replace them, with their unwind tables on demand.
+
+#ifndef COLLECT_SAMPLING_MODULES_INTERNAL_H
+#define COLLECT_SAMPLING_MODULES_INTERNAL_H
+
+#include "elf/build_id.h"
+#include "elf/elf.h"
+#include "model/profile.h"
+#include "os/file.h"
+#include "os/perf_record.h"
+#include "unwind/core.h"
+#include "unwind/table.h"
+
+typedef struct ModuleFile {
+    ModuleId id;    // 0 until a frame lies in it: modules_id
+    uint32_t owner; // the process whose generated code this is; 0: a file
+    ModuleKind kind;
+    Str path;
+    uint64_t hash; // of path and identity
+    uint64_t inode;
+    Str build_id; // hex
+    bool opened;
+    bool table_tried;
+    bool is_clock; // stands for [vdso]
+    Elf elf;
+    MappedFile file;
+    UnwindTable table; // size 0: none
+} ModuleFile;
+
+typedef struct KernelModule {
+    uint64_t start, end;
+    ModuleId id;
+} KernelModule;
+
+typedef struct ModuleSet {
+    Arena arena;
+    Profile *profile;
+    Vec(ModuleFile *) files;
+    Table by_key;
+    Vec(KernelModule) kernel; // sorted by start
+    ModuleId kernel_id;       // the kernel itself
+    uint32_t replaced;        // files that were not the mapped ones any more
+    uint32_t missing;         // files that could not be opened
+    uint64_t table_bytes;
+} ModuleSet;
+
+void modules_init(ModuleSet *set, Profile *profile);
+void modules_deinit(ModuleSet *set);
+
+// The module of a mapping as MMAP2 or /proc told of it; new ones are opened.
+uint32_t modules_of_mapping(ModuleSet *set, uint32_t pid, const PerfMmap *m);
+
+// What to put into the process's space for it.
+UnwindMapping modules_mapping(ModuleSet *set, uint32_t module, uint32_t pid, const PerfMmap *m);
+
+// Its row in the profile, made at first use: by then a runtime that generates
+// code has written its map.
+ModuleId modules_id(ModuleSet *set, uint32_t module);
+
+// UnwindSpace.load, with the set as its context.
+const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *m);
+
+// The frame of a kernel address.
+FrameId modules_kernel_frame(ModuleSet *set, uint64_t pc, uint8_t flags);
+
+static inline ModuleFile *modules_get(const ModuleSet *set, uint32_t module)
+{
+    assert(module < set->files.len);
+    return set->files.at[module];
+}
+
+#endif // COLLECT_SAMPLING_MODULES_INTERNAL_H

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chunks of records between the draining thread and the worker.
+
+#include "collect/sampling/queue_internal.h"
+
+#include "base/arena.h"
+
+enum { SPARE_KEPT = 64 }; // chunks that are never given back
+
+void queue_init(ChunkQueue *q)
+{
+    *q = (ChunkQueue){0};
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_cond_init(&q->filled, NULL);
+}
+
+static void free_list(Chunk *c)
+{
+    while (c) {
+        Chunk *next = c->next;
+        heap_free(c);
+        c = next;
+    }
+}
+
+void queue_deinit(ChunkQueue *q)
+{
+    free_list(q->first);
+    free_list(q->spare);
+    pthread_cond_destroy(&q->filled);
+    pthread_mutex_destroy(&q->lock);
+    *q = (ChunkQueue){0};
+}
+
+Chunk *queue_take_empty(ChunkQueue *q, bool must)
+{
+    pthread_mutex_lock(&q->lock);
+    Chunk *c = q->spare;
+    if (c)
+        q->spare = c->next;
+    bool full = !c && q->allocated >= QUEUE_MAX_BYTES / CHUNK_BYTES;
+    if (!c && (!full || must))
+        q->allocated++;
+    pthread_mutex_unlock(&q->lock);
+    if (!c) {
+        if (full && !must)
+            return NULL;
+        c = heap_alloc(sizeof(*c));
+    }
+    c->next = NULL;
+    c->len = 0;
+    c->ends_round = false;
+    return c;
+}
+
+void queue_push(ChunkQueue *q, Chunk *c)
+{
+    pthread_mutex_lock(&q->lock);
+    if (q->last)
+        q->last->next = c;
+    else
+        q->first = c;
+    q->last = c;
+    // The worker only acts on whole rounds.
+    if (c->ends_round)
+        pthread_cond_signal(&q->filled);
+    pthread_mutex_unlock(&q->lock);
+}
+
+void queue_close(ChunkQueue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->closed = true;
+    pthread_cond_signal(&q->filled);
+    pthread_mutex_unlock(&q->lock);
+}
+
+Chunk *queue_pop_all(ChunkQueue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    while (!q->first && !q->closed)
+        pthread_cond_wait(&q->filled, &q->lock);
+    Chunk *c = q->first;
+    q->first = q->last = NULL;
+    pthread_mutex_unlock(&q->lock);
+    return c;
+}
+
+void queue_recycle(ChunkQueue *q, Chunk *c)
+{
+    pthread_mutex_lock(&q->lock);
+    bool keep = q->allocated <= SPARE_KEPT;
+    if (keep) {
+        c->next = q->spare;
+        q->spare = c;
+    } else {
+        q->allocated--;
+    }
+    pthread_mutex_unlock(&q->lock);
+    if (!keep)
+        heap_free(c);
+}

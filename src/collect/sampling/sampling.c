@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording from its start to its end: the program, the events, the two
+// threads, the signals.
+
+#include "collect/sampling/sampling.h"
+
+#include "base/log.h"
+#include "collect/sampling/consume_internal.h"
+#include "collect/sampling/drain_internal.h"
+#include "collect/sampling/facts_internal.h"
+#include "collect/sampling/order_internal.h"
+#include "os/clock.h"
+#include "os/proc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NS_PER_MS 1000000ll
+
+enum {
+    POLL_MS = 100,          // the rings wake us; this is for side-band that waits in them
+    FLUSH_MS = 1000,        // how much a killed recorder may lose
+    AFTER_SIGNAL_MS = 2000, // how long the program may take to follow a Ctrl-C while we record
+    ATTACH_ROUNDS_MAX = 50,
+    DRAIN_NICE = -10,
+    DRAIN_SLICE_NS = 100000,
+};
+
+struct Sampling {
+    Arena arena;
+    const SamplingOptions *options;
+    Profile *profile;
+    StoreWriter *writer;
+    EventSet events;
+    ChunkQueue queue;
+    Consumer *consumer;
+    Drain drain;
+    pthread_t worker;
+    atomic_bool failed; // the worker could not write; its error is below
+    Error worker_error;
+    int64_t worker_cpu_ns;
+    Spawned child;
+    bool child_ended;
+    ChildEnd child_end;
+    int signal_fd;
+    sigset_t old_mask;
+    sigset_t our_mask;
+    U32Vec pids; // attached to
+    int64_t start_ns;
+    int64_t end_ns;
+    struct pollfd *polls; // the rings, then the signals
+    size_t polls_open;    // rings whose threads are not all gone
+};
+
+// ---- The worker ---------------------------------------------------------------------
+
+static void deliver(void *ctx, Bytes record)
+{
+    consumer_record(ctx, record);
+}
+
+static void peek(void *ctx, Bytes record)
+{
+    consumer_peek(ctx, record);
+}
+
+static void flush_store(Sampling *s)
+{
+    if (s->writer && !atomic_load(&s->failed) &&
+        !store_writer_flush(s->writer, s->profile, &s->worker_error))
+        atomic_store(&s->failed, true);
+}
+
+static void *work(void *arg)
+{
+    Sampling *s = arg;
+    Order order;
+    order_init(&order, &s->events.layout, s->events.ring_count, &s->queue);
+    order.deliver = deliver;
+    order.ctx = s->consumer;
+    int64_t flushed = os_monotonic_ns();
+    Chunk *chunk;
+    while ((chunk = queue_pop_all(&s->queue))) {
+        while (chunk) {
+            Chunk *next = chunk->next;
+            bool ends_round = chunk->ends_round;
+            order_add(&order, chunk, peek);
+            if (ends_round)
+                order_round(&order);
+            chunk = next;
+        }
+        if (os_monotonic_ns() - flushed > FLUSH_MS * NS_PER_MS) {
+            flush_store(s);
+            flushed = os_monotonic_ns();
+        }
+    }
+    order_flush(&order);
+    order_deinit(&order);
+    s->worker_cpu_ns = os_thread_cpu_ns();
+    return NULL;
+}
+
+// ---- Attaching --------------------------------------------------------------------------
+
+static bool in_list(const U32Vec *v, uint32_t n)
+{
+    for (size_t i = 0; i < v->len; i++)
+        if (v->at[i] == n)
+            return true;
+    return false;
+}
+
+// Adds the descendants of what is in the list already.
+static void add_children(U32Vec *pids)
+{
+    for (size_t i = 0; i < pids->len; i++) {
+        U32Vec children = {0};
+        proc_list_children(pids->at[i], &children);
+        for (size_t j = 0; j < children.len; j++)
+            if (!in_list(pids, children.at[j]))
+                vec_push(NULL, pids, children.at[j]);
+        vec_free(&children);
+    }
+}
+
+static bool check_target(Sampling *s, uint32_t pid, const char *what, ProcStatus *st, Error *err)
+{
+    if (!proc_exists(pid) || !proc_status_read(&s->arena, pid, st, NULL)) {
+        (void)error_set(err, ERROR_NOT_FOUND, "no %s %u", what, pid);
+        return error_hint(err, "it may have ended; see: ps -e");
+    }
+    if (pid == (uint32_t)getpid())
+        return error_set(err, ERROR_USAGE, "%s %u is assay itself", what, pid);
+    if (st->uid != geteuid() && geteuid() != 0 && !s->events.limits.privileged) {
+        (void)error_set(err, ERROR_PERMISSION, "%s %u ('%" STR_FMT "') belongs to user id %u", what,
+                        pid, STR_ARG(st->name), st->uid);
+        return error_hint(err, "run: sudo assay record -%c %u", what[0] == 'p' ? 'p' : 't', pid);
+    }
+    return true;
+}
+
+// Opens events on the threads that are there, again until no new one turns up.
+// A thread that appears in between was made by one that has events already and
+// inherits them, or by one that had none yet: the next pass sees it. Where both
+// happen the samples of the inherited ones are told apart by their id.
+static bool attach_all(Sampling *s, Error *err)
+{
+    const SamplingOptions *o = s->options;
+    for (int round = 0; round < ATTACH_ROUNDS_MAX; round++) {
+        bool grew = false;
+        if (!o->no_inherit)
+            add_children(&s->pids);
+        U32Vec tids = {0};
+        for (size_t i = 0; i < s->pids.len; i++)
+            if (!proc_list_threads(s->pids.at[i], &tids, NULL))
+                continue;
+        for (size_t i = 0; round == 0 && i < o->tid_count; i++)
+            vec_push(NULL, &tids, o->tids[i]);
+        bool ok = true;
+        for (size_t i = 0; ok && i < tids.len; i++) {
+            if (events_has_owner(&s->events, tids.at[i]))
+                continue;
+            grew = true;
+            ok = events_attach(&s->events, tids.at[i], err);
+        }
+        vec_free(&tids);
+        if (!ok)
+            return false;
+        if (!grew)
+            break;
+    }
+    if (s->events.ring_count == 0)
+        return error_set(err, ERROR_NOT_FOUND, "the process to observe is gone");
+    return true;
+}
+
+static bool open_attached(Sampling *s, Error *err)
+{
+    const SamplingOptions *o = s->options;
+    size_t threads = o->tid_count;
+    s->events.limits = perf_limits();
+    ProcStatus st;
+    for (size_t i = 0; i < o->pid_count; i++) {
+        if (!check_target(s, o->pids[i], "process", &st, err))
+            return false;
+        if (st.thread_group != o->pids[i]) {
+            (void)error_set(err, ERROR_USAGE, "%u is a thread of process %u", o->pids[i],
+                            st.thread_group);
+            return error_hint(err, "use -p %u, or -t %u for this thread alone", st.thread_group,
+                              o->pids[i]);
+        }
+        if (!in_list(&s->pids, o->pids[i]))
+            vec_push(NULL, &s->pids, o->pids[i]);
+    }
+    for (size_t i = 0; i < o->tid_count; i++)
+        if (!check_target(s, o->tids[i], "thread", &st, err))
+            return false;
+    if (!o->no_inherit)
+        add_children(&s->pids);
+    U32Vec tids = {0};
+    for (size_t i = 0; i < s->pids.len; i++)
+        if (!proc_list_threads(s->pids.at[i], &tids, NULL))
+            continue;
+    threads += tids.len;
+    vec_free(&tids);
+    return events_open(&s->arena, o, 0, threads, &s->events, err) && attach_all(s, err);
+}
+
+// What ran before the recording: read after the events are open, so that no
+// mapping falls between, and before they run.
+static void add_existing(Sampling *s)
+{
+    const SamplingOptions *o = s->options;
+    ProcStatus st;
+    if (o->system_wide) {
+        U32Vec all = {0};
+        if (proc_list_all(&all, NULL))
+            for (size_t i = 0; i < all.len; i++)
+                consumer_add_existing(s->consumer, all.at[i]);
+        vec_free(&all);
+    }
+    for (size_t i = 0; i < s->pids.len; i++)
+        consumer_add_existing(s->consumer, s->pids.at[i]);
+    for (size_t i = 0; i < o->tid_count; i++)
+        if (proc_status_read(&s->arena, o->tids[i], &st, NULL))
+            consumer_add_existing(s->consumer, st.thread_group);
+}
+
+// ---- Signals and the child -----------------------------------------------------------------
+
+static bool take_signals(Sampling *s, Error *err)
+{
+    sigemptyset(&s->our_mask);
+    const int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+        sigaddset(&s->our_mask, wanted[i]);
+    pthread_sigmask(SIG_BLOCK, &s->our_mask, &s->old_mask);
+    s->signal_fd = signalfd(-1, &s->our_mask, SFD_NONBLOCK | SFD_CLOEXEC);
+    return s->signal_fd >= 0 || error_os(err, "cannot receive signals");
+}
+
+static void look_at_child(Sampling *s)
+{
+    if (s->child.pid > 0 && !s->child_ended)
+        s->child_ended = spawn_collect(&s->child, &s->child_end);
+}
+
+// What came in since: true when a signal asks us to end. One that was sent to us
+// alone is passed on; a terminal sends its own to the program as well.
+static bool read_signals(Sampling *s)
+{
+    struct signalfd_siginfo info;
+    bool asked = false;
+    while (read(s->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        int number = (int)info.ssi_signo;
+        if (number == SIGCHLD)
+            continue;
+        asked = true;
+        if (s->child.pid > 0 && !s->child_ended && info.ssi_code != SI_KERNEL)
+            kill(s->child.pid, number);
+    }
+    look_at_child(s);
+    return asked;
+}
+
+static bool start_child(Sampling *s, Error *err)
+{
+    // argv is the caller's; exec takes it as it is.
+    if (!spawn_prepare(s->options->program, s->options->argv, &s->old_mask, &s->child, err))
+        return false;
+    // Whoever started us may ignore SIGCHLD, and then nobody could wait. After the
+    // fork: the child keeps what it was given.
+    signal(SIGCHLD, SIG_DFL);
+    return true;
+}
+
+// ---- The loop -----------------------------------------------------------------------------
+
+static bool make_polls(Sampling *s)
+{
+    size_t n = s->events.ring_count;
+    s->polls = arena_array(&s->arena, struct pollfd, n + 1);
+    for (size_t i = 0; i < n; i++)
+        s->polls[i] = (struct pollfd){.fd = s->events.ring_fds[i], .events = POLLIN};
+    s->polls[n] = (struct pollfd){.fd = s->signal_fd, .events = POLLIN};
+    s->polls_open = n;
+    return true;
+}
+
+// A ring's event hangs up when its thread and all that came of it are gone.
+// Other threads may still write there: one of theirs takes its place.
+static void replace_hung_up(Sampling *s, size_t ring)
+{
+    const EventSet *e = &s->events;
+    for (size_t i = 0; i < e->open.len; i++) {
+        const OpenEvent *o = &e->open.at[i];
+        // Side-band events were opened CPU by CPU for each thread.
+        if (o->event != SIDE_BAND || o->ring != ring)
+            continue;
+        struct pollfd p = {.fd = o->fd, .events = POLLIN};
+        if (poll(&p, 1, 0) >= 0 && !(p.revents & (POLLHUP | POLLERR | POLLNVAL))) {
+            s->polls[ring].fd = o->fd;
+            return;
+        }
+    }
+    s->polls[ring].fd = -1;
+    s->polls_open--;
+}
+
+typedef struct Deadlines {
+    int64_t enable; // samples begin; INT64_MAX: they do already
+    int64_t end;    // INT64_MAX: open
+} Deadlines;
+
+static int poll_timeout_ms(const Deadlines *d)
+{
+    int64_t now = os_monotonic_ns();
+    int64_t next = MIN(d->enable, d->end);
+    if (next == INT64_MAX || next - now > POLL_MS * NS_PER_MS)
+        return POLL_MS;
+    return next <= now ? 0 : (int)((next - now) / NS_PER_MS + 1);
+}
+
+// Drains until something ends the recording.
+static void loop(Sampling *s, SamplingResult *result)
+{
+    const SamplingOptions *o = s->options;
+    int64_t start = s->start_ns;
+    Deadlines d = {.enable = o->delay_ns ? start + o->delay_ns : INT64_MAX,
+                   .end = o->duration_ns ? start + o->delay_ns + o->duration_ns : INT64_MAX};
+    size_t rings = s->events.ring_count;
+    unsigned asked = 0;
+    for (;;) {
+        int n = poll(s->polls, rings + 1, poll_timeout_ms(&d));
+        drain_all(&s->drain);
+        for (size_t i = 0; n > 0 && i < rings; i++)
+            if (s->polls[i].fd >= 0 && s->polls[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+                replace_hung_up(s, i);
+        if (read_signals(s)) {
+            asked++;
+            result->interrupted = true;
+            // The program gets its chance to end, and we see it do so.
+            if (s->child.pid <= 0 || asked > 1)
+                return;
+            d.end = MIN(d.end, os_monotonic_ns() + AFTER_SIGNAL_MS * NS_PER_MS);
+        }
+        if (s->child.pid > 0 ? s->child_ended : s->polls_open == 0)
+            return;
+        if (atomic_load(&s->failed))
+            return;
+        int64_t now = os_monotonic_ns();
+        if (now >= d.enable) {
+            events_enable(&s->events, true, false);
+            d.enable = INT64_MAX;
+        }
+        if (now >= d.end)
+            return;
+    }
+}
+
+// ---- From start to end ----------------------------------------------------------------------
+
+static bool open_events(Sampling *s, Error *err)
+{
+    const SamplingOptions *o = s->options;
+    if (o->argv && !start_child(s, err))
+        return false;
+    if (o->pid_count || o->tid_count)
+        return open_attached(s, err);
+    return events_open(&s->arena, o, s->child.pid, 0, &s->events, err);
+}
+
+static bool start_worker(Sampling *s, Error *err)
+{
+    queue_init(&s->queue);
+    s->drain = (Drain){.events = &s->events, .queue = &s->queue};
+    int rc = pthread_create(&s->worker, NULL, work, s);
+    if (rc) {
+        errno = rc;
+        return error_os(err, "cannot start a thread");
+    }
+    return true;
+}
+
+static void stop_worker(Sampling *s)
+{
+    queue_close(&s->queue);
+    pthread_join(s->worker, NULL);
+}
+
+// Fields of struct sched_attr up to what we set; glibc 2.36 does not declare it.
+typedef struct SchedAttr {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns, deadline_ns, period_ns;
+} SchedAttr;
+
+// Among hundreds of busy threads the drain must run when it wakes. A negative
+// nice value needs rights; a short slice, which means an early deadline to
+// kernels from 6.12 on, does not. Both may fail.
+static void raise_priority(void)
+{
+    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), DRAIN_NICE);
+    SchedAttr attr = {.size = sizeof(attr)};
+    if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) != 0)
+        return;
+    attr.size = sizeof(attr);
+    attr.runtime_ns = DRAIN_SLICE_NS;
+    syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+static bool record(Sampling *s, SamplingResult *result, Error *err)
+{
+    const SamplingOptions *o = s->options;
+    s->start_ns = os_monotonic_ns();
+    s->consumer = heap_alloc(sizeof(*s->consumer));
+    consumer_init(s->consumer, s->profile, &s->events, s->start_ns);
+    facts_at_start(s->profile, o, &s->events, s->start_ns);
+    // Before /proc is read: what changes while we read is then told as well.
+    bool by_exec = o->argv && !o->system_wide;
+    if (!by_exec || o->delay_ns)
+        events_enable(&s->events, false, true);
+    add_existing(s);
+    if (!make_polls(s) || !start_worker(s, err))
+        return false;
+    // Whoever drains late loses samples; draining itself takes next to no time.
+    raise_priority();
+    if (!by_exec && o->delay_ns == 0)
+        events_enable(&s->events, true, false);
+    if (o->argv && !spawn_release(&s->child, o->program, err)) {
+        stop_worker(s);
+        return false;
+    }
+    s->start_ns = os_monotonic_ns();
+    loop(s, result);
+    s->end_ns = os_monotonic_ns();
+    events_disable(&s->events);
+    drain_all(&s->drain);
+    drain_all(&s->drain);
+    look_at_child(s);
+    stop_worker(s);
+    return true;
+}
+
+static void settle_result(Sampling *s, SamplingResult *r)
+{
+    const Consumer *c = s->consumer;
+    uint64_t kernel_lost = events_lost(&s->events);
+    if (kernel_lost == UINT64_MAX)
+        kernel_lost = c->lost_records;
+    r->samples = c->samples;
+    r->lost = kernel_lost + s->drain.dropped;
+    r->complete = c->complete;
+    r->with_stack = c->with_stack;
+    r->wall_ns = s->end_ns - s->start_ns;
+    r->recorder_cpu_ns = s->worker_cpu_ns + os_thread_cpu_ns();
+    r->has_child = s->child.pid > 0;
+    r->child_pid = s->child.pid;
+    r->child_status = s->child_end.status;
+    r->child_runs = r->has_child && !s->child_ended;
+    uint32_t running = r->has_child ? consumer_running(c) : 0;
+    r->still_running = running - MIN(running, (uint32_t)r->child_runs);
+    if (s->options->system_wide)
+        r->still_running = 0;
+    log_debug(LOG_RECORD, 1,
+              "%llu samples, %llu frames, worker %lld us, drain %lld us, %llu bytes of rings, "
+              "%llu kept, tables %llu bytes, %llu malformed, %llu duplicates",
+              (unsigned long long)c->samples, (unsigned long long)c->frames_walked,
+              (long long)s->worker_cpu_ns / 1000, (long long)os_thread_cpu_ns() / 1000,
+              (unsigned long long)s->drain.bytes_in, (unsigned long long)s->drain.bytes_out,
+              (unsigned long long)c->modules.table_bytes, (unsigned long long)c->malformed,
+              (unsigned long long)c->duplicates);
+}
+
+bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter *writer,
+                  Sampling **ret, SamplingResult *result, Error *err)
+{
+    Sampling *s = heap_alloc(sizeof(*s));
+    s->options = options;
+    s->profile = profile;
+    s->writer = writer;
+    s->signal_fd = -1;
+    s->child = (Spawned){.release_fd = -1, .result_fd = -1, .pid_fd = -1};
+    *result = (SamplingResult){0};
+    bool ok = take_signals(s, err) && open_events(s, err) && record(s, result, err);
+    if (ok) {
+        settle_result(s, result);
+        facts_at_end(profile, &s->events, s->consumer, &s->drain,
+                     s->child_ended ? &s->child_end : NULL, result);
+        events_close(&s->events);
+        if (atomic_load(&s->failed)) {
+            if (err)
+                *err = s->worker_error;
+            ok = false;
+        }
+    }
+    if (!ok) {
+        // A program that was never released ends with us; one that runs is not ours to kill.
+        spawn_close(&s->child, s->child.release_fd >= 0);
+        sampling_close(s);
+        return false;
+    }
+    *ret = s;
+    return true;
+}
+
+bool sampling_module_bytes(const Sampling *s, Str path, Str build_id_hex, Bytes *ret)
+{
+    const ModuleSet *set = &s->consumer->modules;
+    for (size_t i = 0; i < set->files.len; i++) {
+        const ModuleFile *m = set->files.at[i];
+        if (m->opened && str_equal(m->path, path) && str_equal(m->build_id, build_id_hex)) {
+            *ret = m->elf.file;
+            return true;
+        }
+    }
+    return false;
+}
+
+void sampling_wait(Sampling *s, SamplingResult *result)
+{
+    struct pollfd p = {.fd = s->signal_fd, .events = POLLIN};
+    look_at_child(s);
+    while (!s->child_ended) {
+        if (poll(&p, 1, 1000) > 0 && read_signals(s) && !s->child_ended)
+            return;
+        look_at_child(s);
+    }
+    result->child_runs = false;
+    result->child_status = s->child_end.status;
+}
+
+void sampling_close(Sampling *s)
+{
+    if (!s)
+        return;
+    spawn_close(&s->child, false);
+    events_close(&s->events);
+    if (s->consumer) {
+        consumer_deinit(s->consumer);
+        heap_free(s->consumer);
+    }
+    queue_deinit(&s->queue);
+    if (s->signal_fd >= 0) {
+        close(s->signal_fd);
+        pthread_sigmask(SIG_SETMASK, &s->old_mask, NULL);
+    }
+    vec_free(&s->pids);
+    arena_deinit(&s->arena);
+    heap_free(s);
+}
