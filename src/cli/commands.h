@@ -8,6 +8,7 @@
 
 #include "cli/option.h"
 
+extern const Command annotate_command;
 extern const Command bench_command;
 extern const Command stat_command;
 extern const Command flame_command;

@@ -31,6 +31,7 @@ static const Command *const command_list[] = {
     &stat_command,
     &record_command,
     &report_command,
+    &annotate_command,
     &flame_command,
     &import_command,
     &help_command,

@@ -59,16 +59,15 @@ static bool rust_library_path(Str path, Str *ret)
 }
 
 // The path a file is read at: the first mapping that fits, else its own.
-static Str mapped_path(Sources *s, Str path)
+static Str mapped_path(Arena *arena, const SourceOptions *o, Str path)
 {
-    const SourceOptions *o = s->options;
     for (size_t i = 0; i < o->map_count; i++)
         if (o->maps[i].from.len && str_starts_with(path, o->maps[i].from))
-            return arena_printf(&s->scratch, "%" STR_FMT "%" STR_FMT, STR_ARG(o->maps[i].to),
+            return arena_printf(arena, "%" STR_FMT "%" STR_FMT, STR_ARG(o->maps[i].to),
                                 STR_ARG(str_slice(path, o->maps[i].from.len, path.len)));
     Str library;
     if (o->rust_src.len && rust_library_path(path, &library))
-        return arena_printf(&s->scratch, "%" STR_FMT "/%" STR_FMT, STR_ARG(o->rust_src),
+        return arena_printf(arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(o->rust_src),
                             STR_ARG(library));
     return path;
 }
@@ -80,22 +79,30 @@ static void changed_add(Sources *s, Str path)
                       STR_ARG(path));
 }
 
-// The file's text when it can and may be shown.
-static bool text_open(Sources *s, Str path, Str *ret)
+typedef enum TextState { TEXT_ABSENT, TEXT_CHANGED, TEXT_HERE } TextState;
+
+// The file's text, borrowed from `files`, and whether it is as it was recorded.
+static TextState text_open(FileSet *files, Arena *arena, const SourceOptions *o, Str path, Str *ret)
 {
     Bytes bytes;
-    if (!file_set_open(&s->files, mapped_path(s, path), &bytes))
-        return false;
-    int64_t mtime_ns = vec_last(&s->files.probes).identity.mtime_ns;
-    if (s->options->recorded_at_ns && mtime_ns > s->options->recorded_at_ns) {
-        changed_add(s, path);
-        return false;
-    }
-    if (bytes.len > FILE_MAX_BYTES ||
+    if (!file_set_open(files, mapped_path(arena, o, path), &bytes) || bytes.len > FILE_MAX_BYTES ||
         memchr(bytes.ptr ? bytes.ptr : (const uint8_t *)"", 0, MIN(bytes.len, (size_t)4096)))
-        return false;
+        return TEXT_ABSENT;
     *ret = str_from_bytes(bytes);
-    return true;
+    int64_t mtime_ns = vec_last(&files->probes).identity.mtime_ns;
+    return o->recorded_at_ns && mtime_ns > o->recorded_at_ns ? TEXT_CHANGED : TEXT_HERE;
+}
+
+bool source_read(Arena *arena, const SourceOptions *options, Str path, Str *text, bool *is_changed)
+{
+    FileSet files;
+    file_set_init(&files, &options->files, arena);
+    TextState state = text_open(&files, arena, options, path, text);
+    if (state != TEXT_ABSENT)
+        *text = arena_str(arena, *text);
+    *is_changed = state == TEXT_CHANGED;
+    file_set_deinit(&files);
+    return state != TEXT_ABSENT;
 }
 
 // Whether a line is within reach of a touched one. `at` walks along with the lines.
@@ -111,7 +118,11 @@ static void file_store(Sources *s, const TouchedLine *touched, size_t n)
 {
     StrId file = {touched[0].file};
     Str text, line;
-    if (!text_open(s, profile_text(s->profile, file), &text))
+    Str path = profile_text(s->profile, file);
+    TextState state = text_open(&s->files, &s->scratch, s->options, path, &text);
+    if (state == TEXT_CHANGED)
+        changed_add(s, path);
+    if (state != TEXT_HERE)
         return;
     uint64_t last = (uint64_t)touched[n - 1].line + s->options->context;
     size_t at = 0;

@@ -81,4 +81,10 @@ typedef struct SourceOptions {
 // them. Files that cannot be read are left out; changed ones are noted.
 void symbolise_sources(Profile *p, const SourceOptions *options);
 
+// The whole text of one source file, copied into the arena; `path` is as the
+// profile has it. `is_changed`: the file is newer than the recording, so its
+// lines may be others. False when it cannot be read or is not text.
+bool source_read(Arena *arena, const SourceOptions *options, Str path, Str *text,
+                 bool *is_changed);
+
 #endif // SYMBOLISE_SYMBOLISE_H

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay annotate: a function or a source file by line, and by instruction.
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyse/annotate.h"
+#include "analyse/report.h"
+#include "cli/annotate_code.h"
+#include "cli/annotate_screen.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/recording.h"
+#include "cli/view_options.h"
+#include "model/facts.h"
+#include "os/file.h"
+
+typedef struct AnnotateOptions {
+    SelectionOptions selection;
+    StrVec source_paths;
+    Str colour, output;
+    bool assembly, by_line, by_instruction, json, wide, force;
+    uint64_t context, limit;
+} AnnotateOptions;
+
+static const Option annotate_options[] = {
+    OPT_FLAG(0, "asm", AnnotateOptions, assembly, "the instructions under their lines"),
+    OPT_FLAG('l', "by-line", AnnotateOptions, by_line, "a flat table of lines, hottest first"),
+    OPT_FLAG(0, "by-instruction", AnnotateOptions, by_instruction,
+             "a flat table of instructions, hottest first"),
+    OPT_U64(0, "context", AnnotateOptions, context, "N",
+            "lines shown around those with a value; 3 unless given"),
+    OPT_U64(0, "limit", AnnotateOptions, limit, "N", "rows of the flat tables; 20, 0 for all"),
+    OPT_LIST(0, "source-path", AnnotateOptions, source_paths, "OLD=NEW",
+             "read sources whose path begins with OLD at NEW"),
+    SELECTION_OPTIONS(AnnotateOptions, selection),
+    OPT_FLAG('w', "wide", AnnotateOptions, wide, "do not cut lines to the terminal"),
+    OPT_FLAG(0, "json", AnnotateOptions, json, "as JSON, see docs/formats/annotate-json.md"),
+    OPT_TEXT('o', "output", AnnotateOptions, output, "FILE", "write to FILE, not to the terminal"),
+    OPT_FLAG(0, "force", AnnotateOptions, force, "replace an existing output file"),
+    OPT_CHOICE(0, "color", AnnotateOptions, colour, "WHEN", "auto|always|never",
+               "colours; auto is on a terminal without NO_COLOR"),
+};
+
+// ---- What is meant -----------------------------------------------------------
+
+// "FILE:LINE", the file by any part of its path's end.
+static bool split_place(Str target, Str *file, uint32_t *line)
+{
+    size_t colon = str_find_last_char(target, ':');
+    uint64_t number;
+    if (colon == SIZE_MAX || colon == 0 ||
+        !str_parse_u64(str_slice(target, colon + 1, target.len), 10, &number) ||
+        number > UINT32_MAX)
+        return false;
+    *file = str_slice(target, 0, colon);
+    *line = (uint32_t)number;
+    return true;
+}
+
+static bool is_path_end(Str path, Str end)
+{
+    if (!str_ends_with(path, end))
+        return false;
+    return path.len == end.len || path.ptr[path.len - end.len - 1] == '/' ||
+           (end.len && end.ptr[0] == '/');
+}
+
+// The file that has most lines among the frames, of those the name fits.
+static bool find_file(const Profile *p, Str name, StrId *ret)
+{
+    U32Vec frames_of = {0}; // by string number
+    vec_extend(NULL, &frames_of, p->strings.texts.len);
+    uint32_t best = 0;
+    for (size_t i = 1; i < p->frames.file.len; i++) {
+        uint32_t file = p->frames.file.at[i].v;
+        if (file == 0 ||
+            (frames_of.at[file] == 0 && !is_path_end(profile_text(p, (StrId){file}), name)))
+            continue;
+        frames_of.at[file]++;
+        if (best == 0 || frames_of.at[file] > frames_of.at[best])
+            best = file;
+    }
+    vec_free(&frames_of);
+    *ret = (StrId){best};
+    return best != 0;
+}
+
+static bool find_target(const Report *r, Str target, AnnotateView *view, Error *err)
+{
+    Str file;
+    uint32_t line;
+    view->key = ANNOTATE_NO_KEY;
+    if (target.len == 0) {
+        if (r->rows.len == 0)
+            return error_set(err, ERROR_NOT_FOUND, "the recording has no samples to annotate");
+        view->key = r->rows.at[0].key;
+        return true;
+    }
+    if (split_place(target, &file, &line) && find_file(r->profile, file, &view->file)) {
+        view->wanted_line = line;
+        return true;
+    }
+    return report_find_function(r, target, &view->key, &view->others, err) ||
+           find_file(r->profile, target, &view->file) ||
+           error_hint(err, "name a function of 'assay report', or FILE:LINE");
+}
+
+// ---- Doing it ----------------------------------------------------------------
+
+static bool parse_source_maps(const StrVec *texts, Arena *arena, SourceOptions *ret, Error *err)
+{
+    struct SourceMap *maps = arena_array(arena, struct SourceMap, texts->len + 1);
+    for (size_t i = 0; i < texts->len; i++)
+        if (!str_split(texts->at[i], '=', &maps[i].from, &maps[i].to) || maps[i].from.len == 0)
+            return error_set(err, ERROR_USAGE, "--source-path takes OLD=NEW, not '%" STR_FMT "'",
+                             STR_ARG(texts->at[i]));
+    ret->maps = maps;
+    ret->map_count = texts->len;
+    return true;
+}
+
+// All metrics of the recording, or the one that was asked for.
+static bool add_metrics(AnnotateView *view, const Report *r, bool only_one, Error *err)
+{
+    Annotation *a = &view->annotation;
+    size_t metrics = r->profile->metrics.name.len;
+    size_t count = only_one ? 1 : MIN(metrics, (size_t)ANNOTATE_METRICS_MAX);
+    annotation_init(a, r->profile, &r->keys, view->key, view->file, MAX(count, (size_t)1));
+    view->metric_count = count;
+    annotation_add(a, &r->weights, 0);
+    view->metrics[0] = r->request.selection.metric;
+    size_t column = 1;
+    for (uint32_t m = 0; m < metrics && column < count; m++) {
+        if (m == view->metrics[0].v)
+            continue;
+        Selection s = r->request.selection;
+        s.metric = (MetricId){m};
+        Weights w;
+        if (!weights_init(&w, r->profile, &s, GROUP_NONE, err))
+            return false;
+        view->metrics[column] = s.metric;
+        annotation_add(a, &w, column++);
+        weights_deinit(&w);
+    }
+    annotation_finish(a);
+    return true;
+}
+
+static bool write_out(const AnnotateOptions *o, Str text, Error *err)
+{
+    if (o->output.len)
+        return os_write_file(o->output, bytes_from_str(text),
+                             o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, err);
+    return cli_print(text) || error_set(err, ERROR_NONE, "%s", "");
+}
+
+static bool annotate(const AnnotateOptions *o, const Report *r, Str target, Arena *arena,
+                     StrBuf *out, Error *err)
+{
+    AnnotateView view = {.report = r, .context = (uint32_t)MIN(o->context, (uint64_t)100000)};
+    view.limit = o->limit;
+    uint64_t start;
+    if (profile_fact_u64(r->profile, STR(FACT_START_REALTIME), &start))
+        view.sources.recorded_at_ns = (int64_t)start;
+    if (!parse_source_maps(&o->source_paths, arena, &view.sources, err) ||
+        !find_target(r, target, &view, err))
+        return false;
+    view.terminal = terminal_get(o->output.len ? STR("never") : o->colour);
+    view.columns = o->wide || o->output.len ? SIZE_MAX : view.terminal.columns;
+    bool with_code = o->assembly || o->by_instruction;
+    if (with_code && view.key == ANNOTATE_NO_KEY)
+        return error_set(err, ERROR_USAGE,
+                         "instructions belong to a function: name one in place "
+                         "of a file");
+    DebugSearch search = {0};
+    Code code = {0};
+    bool ok = add_metrics(&view, r, o->selection.metric.len > 0, err) &&
+              (!with_code || code_init(&code, &view.annotation, &search, err));
+    view.code = with_code ? &code : NULL;
+    if (ok && o->json)
+        annotate_json(&view, arena, out);
+    else if (ok && o->by_instruction)
+        annotate_by_instruction(&view, out);
+    else if (ok && o->by_line)
+        annotate_by_line(&view, arena, out);
+    else if (ok)
+        annotate_listing(&view, arena, out);
+    if (with_code)
+        code_deinit(&code);
+    annotation_deinit(&view.annotation);
+    return ok;
+}
+
+static int run(const Command *cmd, const AnnotateOptions *o, const StrVec *operands, Arena *arena)
+{
+    Str target = operands->len > 1 ? operands->at[1] : STR("");
+    if (operands->len == 0)
+        return usage_error(cmd, "which recording? give its file");
+    if (operands->len > 2)
+        return usage_error(cmd, "one function or place at a time, not also '%" STR_FMT "'",
+                           STR_ARG(operands->at[2]));
+    Profile p;
+    Error err = {0};
+    if (!load_profile(operands->at[0], &p, NULL, &err))
+        return cli_fail(&err);
+    ReportRequest request = {.by = BY_FUNCTION, .sort = FLAT_BY_SELF};
+    Report r = {0};
+    StrBuf out = {0};
+    bool ok = selection_from_options(&o->selection, &p, arena, &request.selection, &err) &&
+              report_init(&r, &p, &request, &err) && annotate(o, &r, target, arena, &out, &err) &&
+              write_out(o, strbuf_str(&out), &err);
+    int status = ok ? STATUS_OK : err.text[0] ? cli_fail(&err) : STATUS_FAILED;
+    strbuf_deinit(&out);
+    report_deinit(&r);
+    profile_deinit(&p);
+    return status;
+}
+
+static int run_annotate(const Command *cmd, int argc, char **argv)
+{
+    Arena scratch = {0};
+    AnnotateOptions o = {.context = 3, .limit = 20};
+    StrVec operands = {0};
+    int status = STATUS_USAGE;
+    switch (options_parse(cmd, argc, argv, &o, &scratch, &operands)) {
+    case PARSE_DONE:
+        status = STATUS_OK;
+        break;
+    case PARSE_BAD:
+        break;
+    case PARSE_OK:
+        status = run(cmd, &o, &operands, &scratch);
+    }
+    arena_deinit(&scratch);
+    return status;
+}
+
+const Command annotate_command = {
+    .name = "annotate",
+    .group = "look",
+    .summary = "show a function's time at its source lines and instructions",
+    .usage = "[OPTION ...] FILE [FUNCTION | FILE:LINE]",
+    .options = annotate_options,
+    .option_count = ARRAY_LEN(annotate_options),
+    .details =
+        "Each line of source with what it used itself and in total, and under it whom it\n"
+        "called: \"inlined\" where the callee's code stands in the line's own. Shares are of\n"
+        "the whole selection. Without a function it is the hottest one. Sources come from\n"
+        "the disk where they have not changed since, else the lines that are kept in the\n"
+        "recording. Instructions come from the recorded file, whose build-id must match.\n"
+        "\n"
+        "Examples:\n"
+        "  assay annotate prog.assay parse_row\n"
+        "  assay annotate prog.assay parse_row --asm\n"
+        "  assay annotate prog.assay csv.c:120\n"
+        "  assay annotate prog.assay --by-instruction --limit 10\n",
+    .run = run_annotate,
+};

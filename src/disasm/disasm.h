@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machine code -> instructions as text: Zydis for x86-64, Capstone for aarch64.
+// Both are opened when they are first needed, so that assay starts quickly and
+// runs without them.
+
+#ifndef DISASM_DISASM_H
+#define DISASM_DISASM_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+
+typedef enum DisasmArch { DISASM_X86_64, DISASM_AARCH64 } DisasmArch;
+
+typedef enum DisasmFlow {
+    DISASM_PLAIN,
+    DISASM_CALL,
+    DISASM_JUMP, // conditional or not
+    DISASM_RETURN,
+} DisasmFlow;
+
+typedef struct DisasmInstruction {
+    uint64_t address;
+    uint32_t length; // bytes
+    DisasmFlow flow;
+    bool has_target;
+    uint64_t target; // of a direct call or jump
+    Str text;        // "mov rax, qword ptr [rbx+0x8]"; the arena's
+} DisasmInstruction;
+
+typedef struct Disasm Disasm;
+
+// Opens the decoder. ERROR_UNSUPPORTED, with a hint that names the package,
+// when its library is not there.
+MUST_CHECK bool disasm_open(Arena *arena, DisasmArch arch, Disasm **ret, Error *err);
+void disasm_close(Disasm *d); // accepts NULL
+
+// Decodes the instruction at the beginning of `code`. Bytes that are none give
+// one byte (aarch64: four) with the text "(bad)". False at the end of `code`.
+bool disasm_next(Disasm *d, Arena *arena, Bytes code, uint64_t address, DisasmInstruction *ret);
+
+#endif // DISASM_DISASM_H
