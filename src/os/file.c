@@ -301,9 +301,13 @@ bool os_output_commit(OutputFile *out, Error *err)
 {
     FILE *stream = out->stream;
     out->stream = NULL;
-    errno = 0;
-    bool wrote = !ferror(stream) && fflush(stream) == 0;
+    // A write that failed earlier left its errno, unless the caller's code changed it since.
     int saved = errno;
+    bool wrote = !ferror(stream);
+    if (wrote && fflush(stream) != 0) {
+        wrote = false;
+        saved = errno;
+    }
     if (fclose(stream) != 0 && wrote) {
         wrote = false;
         saved = errno;
