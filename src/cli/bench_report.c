@@ -180,14 +180,13 @@ static void add_change(StrBuf *out, double ratio)
     strbuf_printf(out, "%+.2f %%", (ratio - 1) * 100);
 }
 
-static void add_verdict(StrBuf *out, const Terminal *t, const Bench *b, const Comparison *c,
+static void add_verdict(StrBuf *out, const Terminal *t, const Comparison *c, double margin,
                         double pair_s)
 {
-    double margin = b->options.until > 0 ? b->options.until : b->options.margin;
     style_begin(out, t, STYLE_BOLD);
     switch (c->verdict) {
     case VERDICT_SLOWER:
-        strbuf_printf(out, "slower");
+        strbuf_add(out, STR("slower"));
         break;
     case VERDICT_FASTER:
         strbuf_printf(out, "faster, %.3g times as fast", 1 / c->ratio.point);
@@ -196,22 +195,49 @@ static void add_verdict(StrBuf *out, const Terminal *t, const Bench *b, const Co
         strbuf_printf(out, "the same within %.3g %%", margin * 100);
         break;
     case VERDICT_INCONCLUSIVE:
-        strbuf_add(out,
-                   c->differs ? STR("different, but perhaps by less than ") : STR("inconclusive"));
         if (c->differs)
-            strbuf_printf(out, "%.3g %%", margin * 100);
+            strbuf_printf(out, "different, but perhaps by less than %.3g %%", margin * 100);
+        else
+            strbuf_add(out, STR("inconclusive"));
         break;
     }
     style_end(out, t, STYLE_BOLD);
-    if (c->verdict == VERDICT_INCONCLUSIVE) {
-        if (c->more_pairs < 1e6) {
-            strbuf_printf(out, "; needs about %.0f more pairs (", c->more_pairs);
-            bench_add_time(out, c->more_pairs * pair_s, BENCH_UNIT_AUTO);
-            strbuf_add_char(out, ')');
-        } else {
-            strbuf_add(out, STR("; no number of runs that could be waited for would tell"));
-        }
+    if (c->verdict != VERDICT_INCONCLUSIVE)
+        return;
+    if (c->more_pairs < 1e6) {
+        strbuf_printf(out, "; needs about %.0f more %s (", c->more_pairs,
+                      c->method == COMPARE_UNPAIRED ? "runs of each" : "pairs");
+        bench_add_time(out, c->more_pairs * pair_s, BENCH_UNIT_AUTO);
+        strbuf_add_char(out, ')');
+    } else {
+        strbuf_add(out, STR("; no number of runs that could be waited for would tell"));
     }
+}
+
+void bench_add_comparison(StrBuf *out, const Terminal *t, Str name, const Comparison *c,
+                          double margin, double level, double pair_s)
+{
+    strbuf_add(out, STR("  '"));
+    strbuf_add_terminal(out, name);
+    strbuf_printf(out, "': %.4g times as long, ", c->ratio.point);
+    add_change(out, c->ratio.point);
+    if (isfinite(c->ratio.low) && isfinite(c->ratio.high) && c->ratio.low > 0) {
+        strbuf_printf(out, " [%.4g %% interval ", 100 * level);
+        add_change(out, c->ratio.low);
+        strbuf_add(out, STR(" … "));
+        add_change(out, c->ratio.high);
+        strbuf_add_char(out, ']');
+    } else {
+        strbuf_add(out, STR(" [too few runs for an interval]"));
+    }
+    strbuf_add(out, STR("\n    "));
+    add_verdict(out, t, c, margin, pair_s);
+    if (isfinite(c->least_seen) && c->least_seen < 10)
+        strbuf_printf(out, "\n    a difference of %.2g %% would have been found 4 times in 5",
+                      c->least_seen * 100);
+    if (c->method == COMPARE_PAIRED_FEW)
+        strbuf_printf(out, "\n    so few pairs (%zu) hold only if the times are normal", c->pairs);
+    strbuf_add_char(out, '\n');
 }
 
 void bench_report_comparisons(StrBuf *out, const Terminal *t, Bench *b, const BenchView *v)
@@ -236,30 +262,10 @@ void bench_report_comparisons(StrBuf *out, const Terminal *t, Bench *b, const Be
         const Comparison *c = &b->comparisons[i];
         if (i == reference || c->pairs == 0)
             continue;
-        double pair_s = reference_s + b->results[i].summary.mean;
-        strbuf_add(out, STR("  '"));
-        strbuf_add_terminal(out, b->commands.at[i].name);
-        strbuf_printf(out, "': %.4g times as long, ", c->ratio.point);
-        add_change(out, c->ratio.point);
-        if (isfinite(c->ratio.low) && isfinite(c->ratio.high) && c->ratio.low > 0) {
-            strbuf_printf(out, " [%.4g %% interval ",
-                          100 * (1 - (1 - b->options.level) / (double)(n - 1)));
-            add_change(out, c->ratio.low);
-            strbuf_add(out, STR(" … "));
-            add_change(out, c->ratio.high);
-            strbuf_add_char(out, ']');
-        } else {
-            strbuf_add(out, STR(" [too few pairs for an interval]"));
-        }
-        strbuf_add(out, STR("\n    "));
-        add_verdict(out, t, b, c, pair_s);
-        if (isfinite(c->least_seen) && c->least_seen < 10)
-            strbuf_printf(out, "\n    a difference of %.2g %% would have been found 4 times in 5",
-                          c->least_seen * 100);
-        if (c->method == COMPARE_PAIRED_FEW)
-            strbuf_printf(out, "\n    so few pairs (%zu) hold only if the times are normal",
-                          c->pairs);
-        strbuf_add_char(out, '\n');
+        double level = 1 - (1 - b->options.level) / (double)(n - 1);
+        bench_add_comparison(out, t, b->commands.at[i].name, c,
+                             b->options.until > 0 ? b->options.until : b->options.margin, level,
+                             reference_s + b->results[i].summary.mean);
     }
     strbuf_add_char(out, '\n');
 }

@@ -21,6 +21,10 @@ typedef struct BenchView {
 void bench_report_command(StrBuf *out, const Terminal *t, const Bench *b, const BenchView *v,
                           uint32_t command);
 void bench_report_comparisons(StrBuf *out, const Terminal *t, Bench *b, const BenchView *v);
+// One comparison with a named command: ratio, interval, verdict. `pair_s` is what
+// one more pair would take.
+void bench_add_comparison(StrBuf *out, const Terminal *t, Str name, const Comparison *c,
+                          double margin, double level, double pair_s);
 // Clock, order, warnings: what must be known to trust the figures.
 void bench_report_truth(StrBuf *out, const Terminal *t, const Bench *b, const BenchView *v);
 

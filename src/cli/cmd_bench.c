@@ -7,11 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collect/bench/command.h"
+#include "cli/bench_baseline.h"
 #include "cli/bench_report.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "collect/bench/command.h"
 #include "os/file.h"
 
 // A format of export and where to.
@@ -25,7 +26,8 @@ typedef struct BenchArgs {
     double min_time_s;
     StrVec setup, prepare, conclude, cleanup, names, output, scans, lists, cold;
     Str reference, reference_name, step, shell, style, sort, unit, input, ignore;
-    bool no_shell, show_output, grouped, interleaved, wait_clock;
+    Str save, baseline, db;
+    bool no_shell, show_output, grouped, interleaved, wait_clock, rerun_baseline, compare;
     Str json, csv, markdown, asciidoc, orgmode, junit;
     double until, margin, confidence, fail_if_slower;
     int64_t max_time, timeout;
@@ -76,6 +78,15 @@ static const Option bench_options[] = {
     OPT_PERCENT(0, "fail-if-slower", BenchArgs, fail_if_slower, "PERCENT",
                 "exit with 3 when a command is slower than the reference by more, 4 when that is "
                 "undecided"),
+    OPT_TEXT(0, "save", BenchArgs, save, "NAME", "keep the runs in the project's database"),
+    OPT_TEXT(0, "baseline", BenchArgs, baseline, "NAME",
+             "compare with what was last saved as NAME; history NAME lists what was saved"),
+    OPT_FLAG(0, "rerun-baseline", BenchArgs, rerun_baseline,
+             "with --baseline, run the program that was saved again, interleaved with this one"),
+    OPT_TEXT(0, "db", BenchArgs, db, "FILE", "the database (.assay/bench.db)"),
+    OPT_FLAG(0, "compare", BenchArgs, compare,
+             "the operands are saved results: JSON of assay bench, hyperfine, Google Benchmark, "
+             "pyperf or Criterion; compare the first with the others"),
     OPT_LIST(0, "cold", BenchArgs, cold, "FILE",
              "drop FILE from the page cache before each run; may be repeated"),
     OPT_FLAG(0, "wait-clock", BenchArgs, wait_clock,
@@ -454,13 +465,23 @@ static Terminal terminal_of_style(Str style)
     return terminal_get(never ? STR("never") : always ? STR("always") : STR("auto"));
 }
 
-static int finish(Bench *b, const BenchArgs *args, const BenchView *view, const Terminal *terminal)
+static Str database_path(const BenchArgs *args)
+{
+    return args->db.len ? args->db : STR(".assay/bench.db");
+}
+
+static int finish(Bench *b, const BenchArgs *args, const BenchView *view, const Terminal *terminal,
+                  const BaselineSession *baseline, int *baseline_gate)
 {
     bool quiet = str_equal(args->style, STR("none"));
     StrBuf out = {0};
     for (uint32_t i = 0; i < b->commands.len; i++)
         bench_report_command(&out, terminal, b, view, i);
     bench_report_comparisons(&out, terminal, b, view);
+    *baseline_gate = 0;
+    if (baseline && !args->rerun_baseline)
+        *baseline_gate = bench_report_baseline(&out, terminal, b, view, baseline,
+                                               MAX(0.0, args->fail_if_slower) / 100);
     bench_report_truth(&out, terminal, b, view);
     bool ok = quiet || cli_print(strbuf_str(&out));
     strbuf_deinit(&out);
@@ -472,6 +493,16 @@ static int finish(Bench *b, const BenchArgs *args, const BenchView *view, const 
     for (size_t i = 0; i < ARRAY_LEN(exports); i++)
         if (exports[i].path.len && !write_export(&exports[i], b, view))
             ok = false;
+    if (args->save.len) {
+        BaselineDb *db = NULL;
+        Error err;
+        if (!baseline_open(database_path(args), true, &db, &err) ||
+            !baseline_save(db, args->save, b, &view->machine, view->command_line, &err)) {
+            cli_fail(&err);
+            ok = false;
+        }
+        baseline_close(db);
+    }
     return ok ? STATUS_OK : STATUS_FAILED;
 }
 
@@ -505,6 +536,11 @@ static bool check_args(const BenchArgs *args, const StrVec *commands, Error *err
         return error_set(err, ERROR_USAGE, "--grouped excludes --interleaved");
     if (args->grouped && args->until > 0)
         return error_set(err, ERROR_USAGE, "--until needs interleaved runs");
+    if (args->rerun_baseline && !args->baseline.len)
+        return error_set(err, ERROR_USAGE, "--rerun-baseline needs --baseline");
+    if (args->rerun_baseline &&
+        (commands->len != 1 || args->reference.len || args->scans.len || args->lists.len))
+        return error_set(err, ERROR_USAGE, "--rerun-baseline takes one command");
     if (args->margin < 0 || args->margin >= 100 || args->until < 0 || args->until >= 100)
         return error_set(err, ERROR_USAGE, "--margin and --until are between 0 and 100 %%");
     if (args->confidence < 50 || args->confidence > 99.99)
@@ -554,6 +590,46 @@ static BenchView view_of(Arena *arena, const BenchArgs *args, int argc, char **a
     return v;
 }
 
+// Slower (3) outweighs undecided (4), which outweighs fine (0).
+static int worse_gate(int a, int b)
+{
+    return a == 3 || b == 3 ? 3 : MAX(a, b);
+}
+
+// Loads what --baseline names; with --rerun-baseline its program becomes the
+// reference that the command is run against.
+static bool load_baseline(Arena *arena, const BenchArgs *args, BenchCommandVec *commands,
+                          BaselineSession *ret, Error *err)
+{
+    BaselineDb *db;
+    if (!baseline_open(database_path(args), false, &db, err))
+        return false;
+    bool ok = baseline_load(db, arena, args->baseline, ret, err);
+    baseline_close(db);
+    if (!ok || !args->rerun_baseline)
+        return ok;
+    BenchCommand now = commands->at[0];
+    const BaselineCommand *old = bench_find_baseline(ret, now.name, commands->len);
+    if (now.via_shell)
+        return error_set(err, ERROR_USAGE,
+                         "--rerun-baseline needs a command that runs without a shell; use -N");
+    if (!old)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "'%" STR_FMT "' was not in the bench saved as '%" STR_FMT "'",
+                         STR_ARG(now.name), STR_ARG(args->baseline));
+    if (!old->program_copy.len)
+        return error_set(err, ERROR_NOT_FOUND, "no copy of the program of '%" STR_FMT "' was kept",
+                         STR_ARG(old->name));
+    BenchCommand then = now;
+    then.path = arena_c_str(arena, old->program_copy);
+    then.name =
+        arena_printf(arena, "%" STR_FMT ": %" STR_FMT, STR_ARG(args->baseline), STR_ARG(old->name));
+    commands->len = 0;
+    vec_push(arena, commands, then);
+    vec_push(arena, commands, now);
+    return true;
+}
+
 static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *commands, int argc,
                         char **argv, SpawnServer *server)
 {
@@ -581,6 +657,9 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
     if (bench.commands.len < 2)
         bench.options.grouped = false;
 
+    BaselineSession baseline = {0};
+    if (args->baseline.len && !load_baseline(arena, args, &bench.commands, &baseline, &err))
+        return cli_fail(&err);
     BenchView view = view_of(arena, args, argc, argv);
     Terminal terminal = terminal_of_style(args->style);
     Progress progress = {.terminal = terminal};
@@ -601,15 +680,43 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
     size_t measured = 0;
     for (size_t i = 0; bench.results && i < bench.commands.len; i++)
         measured += bench.results[i].runs.len;
-    int status = measured ? finish(&bench, args, &view, &terminal) : STATUS_OK;
+    int baseline_gate = 0;
+    int status = measured ? finish(&bench, args, &view, &terminal,
+                                   args->baseline.len ? &baseline : NULL, &baseline_gate)
+                          : STATUS_OK;
     if (!ok)
         status = cli_fail(&err);
     else if (interrupted)
         status = 130;
     else if (status == STATUS_OK && args->fail_if_slower >= 0)
-        status = bench_gate(&bench, args->fail_if_slower / 100);
+        status = worse_gate(bench_gate(&bench, args->fail_if_slower / 100), baseline_gate);
     bench_deinit(&bench);
     return status;
+}
+
+static const BenchArgs bench_defaults = {.min_runs = UINT64_MAX,
+                                         .min_time_s = 3,
+                                         .margin = 1,
+                                         .confidence = 95,
+                                         .fail_if_slower = -1,
+                                         .ignore = {not_given, 0},
+                                         .seed = 1};
+
+// What needs no program to be run: --compare, and `bench history NAME`.
+static int run_saved(const BenchArgs *args, const StrVec *operands, bool history)
+{
+    Terminal terminal = terminal_of_style(args->style);
+    StrBuf out = {0};
+    Error err;
+    int gate = 0;
+    CompareOptions options = {.level = args->confidence / 100, .margin = args->margin / 100};
+    bool ok = history ? bench_history(&out, &terminal, database_path(args),
+                                      operands->len > 1 ? operands->at[1] : STR(""), &err)
+                      : bench_compare_files(&out, &terminal, operands, &options,
+                                            MAX(0.0, args->fail_if_slower) / 100, &gate, &err);
+    ok = ok ? cli_print(strbuf_str(&out)) : (cli_fail(&err), false);
+    strbuf_deinit(&out);
+    return !ok ? STATUS_FAILED : args->fail_if_slower >= 0 ? gate : STATUS_OK;
 }
 
 static int run_bench(const Command *cmd, int argc, char **argv)
@@ -624,21 +731,20 @@ static int run_bench(const Command *cmd, int argc, char **argv)
         return cli_fail(&err);
 
     Arena arena = {0};
-    BenchArgs args = {.min_runs = UINT64_MAX,
-                      .min_time_s = 3,
-                      .margin = 1,
-                      .confidence = 95,
-                      .fail_if_slower = -1,
-                      .ignore = {not_given, 0},
-                      .seed = 1};
+    BenchArgs args = bench_defaults;
     StrVec commands = {0};
     int joined = argc;
     char **words = join_arguments(&arena, &joined, argv);
     ParseResult parsed = options_parse(cmd, joined, words, &args, &arena, &commands);
-    int status = parsed == PARSE_DONE ? STATUS_OK
-                 : parsed == PARSE_BAD
-                     ? STATUS_USAGE
-                     : run_prepared(&arena, &args, &commands, argc, argv, &server);
+    bool history =
+        commands.len > 0 && commands.len <= 2 && str_equal(commands.at[0], STR("history"));
+    int status = STATUS_OK;
+    if (parsed == PARSE_BAD)
+        status = STATUS_USAGE;
+    else if (parsed == PARSE_OK && (args.compare || history))
+        status = run_saved(&args, &commands, history);
+    else if (parsed == PARSE_OK)
+        status = run_prepared(&arena, &args, &commands, argc, argv, &server);
     interrupted_server = NULL;
     spawn_server_close(&server);
     arena_deinit(&arena);
@@ -649,7 +755,7 @@ const Command bench_command = {
     .name = "bench",
     .group = "time it",
     .summary = "time commands against each other, interleaved, with intervals and a verdict",
-    .usage = "[OPTION ...] CMD [CMD ...]",
+    .usage = "[OPTION ...] CMD [CMD ...]\n[OPTION ...] --compare FILE FILE ...\nhistory [NAME]",
     .options = bench_options,
     .option_count = ARRAY_LEN(bench_options),
     .details =
@@ -668,6 +774,7 @@ const Command bench_command = {
         "  assay bench --until 1% 'sort a.txt' 'sort -S1G a.txt'\n"
         "  assay bench -L n 1,2,4 -N './prog {n}' --export-json times.json\n"
         "  assay bench --reference ./old ./new --fail-if-slower 5%\n"
+        "  assay bench --save main ./prog; …; assay bench --baseline main --rerun-baseline ./prog\n"
         "\n"
         "Exit status: 0 done, 1 a command failed, 2 usage; with --fail-if-slower also 3\n"
         "slower, 4 undecided; 130 interrupted.\n",

@@ -16,6 +16,7 @@ enum { SWITCH_MAX = 8 };
 typedef struct Walker {
     UnwindSpace *space;
     UnwindCache *cache;
+    uint64_t key_base; // added to a pc it is the key of the cache
     const UnwindMemory *memory;
     uint64_t pc, sp, fp;
     uint64_t known;        // which of `other` are valid
@@ -100,13 +101,6 @@ static UnwindAction action_of_mapping(const UnwindSpace *s, const UnwindMapping 
     return unwind_table_find(m->table, pc - m->bias);
 }
 
-// Generations are spread over all 64 bits, so that keys of different ones do
-// not meet.
-static uint64_t cache_key(const UnwindSpace *s, uint64_t pc)
-{
-    return pc + s->generation * 0x9e3779b97f4a7c15ull;
-}
-
 static UnwindCacheEntry *cache_entry(UnwindCache *cache, uint64_t key)
 {
     uint64_t slot = (key * 0xff51afd7ed558ccdull) >> 51;
@@ -119,7 +113,7 @@ static inline UnwindAction action_of(Walker *w, uint64_t pc)
     UnwindMapping copy;
     if (!w->cache)
         return action_of_mapping(w->space, mapping_of(w->space, pc, &copy), pc);
-    uint64_t key = cache_key(w->space, pc);
+    uint64_t key = pc + w->key_base;
     UnwindCacheEntry *e = cache_entry(w->cache, key);
     if (UNLIKELY(e->key != key || key == 0)) {
         UnwindAction a = action_of_mapping(w->space, mapping_of(w->space, pc, &copy), pc);
@@ -488,6 +482,8 @@ static void walker_init(Walker *w, UnwindSpace *space, UnwindCache *cache, const
     w->space = space;
     w->cache = cache;
     w->memory = memory;
+    // Spread over all 64 bits, so that keys of different generations do not meet.
+    w->key_base = space->generation * 0x9e3779b97f4a7c15ull;
     w->is_aarch64 = space->arch == UNWIND_AARCH64;
     w->sp_reg = w->is_aarch64 ? UNWIND_AARCH64_SP : UNWIND_X86_64_SP;
     w->fp_reg = w->is_aarch64 ? UNWIND_AARCH64_FP : UNWIND_X86_64_FP;

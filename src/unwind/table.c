@@ -14,7 +14,7 @@
 enum {
     ACTIONS_MAX = 65536, // the number of an action has 16 bits
     CIES_MAX = 65536,    // linkers merge equal ones; keeps made-up files small
-    MEMO_SIZE = 256,
+    MEMO_SIZE = 1024,
     FULL_WORK_MAX = 64 << 20, // bytes of rule lists compared
     RULES_MASK = 0x7fffff,    // a rule's number; fewer than ACTIONS_MAX * CFI_RULES_MAX
     BUCKET_SHIFT_MIN = 7,
@@ -327,8 +327,8 @@ static uint32_t intern_simple_action(Builder *b, UnwindAction a)
 {
     uint64_t packed;
     memcpy(&packed, &a, sizeof(packed));
-    size_t slot = (packed * 0x9e3779b97f4a7c15ull) >> 56;
-    _Static_assert(MEMO_SIZE == 1 << (64 - 56), "slot is taken from the top bits");
+    size_t slot = (packed * 0x9e3779b97f4a7c15ull) >> 54;
+    _Static_assert(MEMO_SIZE == 1 << (64 - 54), "slot is taken from the top bits");
     if (b->memo[slot] && memcmp(&b->memo_key[slot], &a, sizeof(a)) == 0)
         return b->memo[slot] - 1;
     uint32_t number = intern_action(b, NULL, a, NULL, 0);

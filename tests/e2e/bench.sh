@@ -95,4 +95,29 @@ import json; r=json.load(open(\"m.json\"))[\"results\"]; assert max(r[1][\"memor
 check "the wait clock is named" prints "Clock: ours, from start to wait" assay bench --wait-clock -r 2 true
 check "names are shown without control codes" bash -c \
     'assay bench -r 2 -n "$(printf "a\033[31mb")" true | grep -c "$(printf "\033")" | grep -qx 0'
+echo '{"results":[{"command":"x","times":[1,1.01,1.02,1.0,1.01,1.03,1.02,1.01]}]}' >first.json
+echo '{"results":[{"command":"x","times":[2,2.01,2.02,2.0,2.01,2.03,2.02,2.01]}]}' >second.json
+echo '{"iters":[1,2,3,4],"times":[10,20,30,41]}' >crit.json
+check "a bench is saved" assay bench -N -r 10 --save first 'sleep 0.002'
+check "and listed" prints "median" assay bench history first
+check "a later one is compared with it" prints "Compared with 'first', saved" assay bench -N -r 10 --baseline first 'sleep 0.002'
+check "a slower one fails the gate" status_is 3 \
+    assay bench -N -r 12 --baseline first --fail-if-slower 20% 'sleep 0.03'
+check "a baseline that is not there is an error" status_is 1 assay bench -r 2 --baseline none true
+cp /bin/true ./prog
+check "the program is kept" assay bench -N -r 6 --save kept ./prog
+cp /bin/sleep ./prog
+check "and run against its successor" prints "Compared with 'kept: ./prog'" \
+    assay bench -N -r 6 --baseline kept --rerun-baseline -n ./prog './prog 0.001'
+check "two savers at once lose nothing" bash -c \
+    'for i in 1 2 3 4; do assay bench -N -r 3 --save many true & done; wait; [ "$(assay bench history many | grep -c median)" = 4 ]'
+check "a damaged database is left alone" bash -c \
+    'head -c 3000 /dev/zero | tr "\0" x >bad.db; cp bad.db copy.db; assay bench --db bad.db --save x -r 2 true; [ $? = 1 ] && cmp bad.db copy.db'
+check "a newer database is left alone" bash -c \
+    'assay bench --db new.db --save x -r 2 true && python3 -c "
+import sqlite3; d=sqlite3.connect(\"new.db\"); d.execute(\"pragma user_version=99\"); d.commit()" && cp new.db copy.db && assay bench --db new.db --save y -r 2 true; [ $? = 1 ] && cmp new.db copy.db'
+check "saved files are compared" prints "slower" assay bench --compare first.json second.json
+check "with the gate's status" status_is 3 assay bench --fail-if-slower 5% --compare first.json second.json
+check "a Criterion sample can be compared" prints "Criterion" \
+    assay bench --compare crit.json crit.json
 echo "1..$n"

@@ -204,8 +204,8 @@ static bool calibrate_shell(Bench *b, BenchResult *ret, Error *err)
     stats_sort(times, count);
     if (count > 1) {
         ret->shell_time_s = stats_trimmed_mean_sorted(times, count, 0.1);
-        ret->shell_error_s = stats_deviation(times + count / 10, count - 2 * (count / 10)) /
-                             sqrt((double)count);
+        ret->shell_error_s =
+            stats_deviation(times + count / 10, count - 2 * (count / 10)) / sqrt((double)count);
     }
     return true;
 }

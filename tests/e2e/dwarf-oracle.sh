@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The DWARF reader against llvm-symbolizer: random addresses of programs built by
+# gcc, clang and rustc in every packaging, all frames compared.
+set -u
+llvm=$(command -v llvm-symbolizer-14 llvm-symbolizer-19 llvm-symbolizer | head -1)
+[ -n "$llvm" ] || { echo "llvm-symbolizer is not installed"; exit 77; }
+lookup=
+for folder in "${BUILD:?}" "$TOP/build/dev"; do
+    [ -x "$folder/tests/tools/dwarf_lookup" ] && lookup=$folder/tests/tools/dwarf_lookup && break
+done
+[ -n "$lookup" ] || { echo "dwarf_lookup is not built: make dev"; exit 77; }
+export TMPDIR=$SCRATCH
+cd "$SCRATCH" || exit 1
+programs=$TOP/tests/programs
+number=0
+count=20000
+
+# same NAME BINARY [option…]: compares and prints a TAP line.
+same() {
+    local name=$1 binary=$2
+    shift 2
+    number=$((number + 1))
+    local said
+    if said=$("$TOP/tests/tools/compare-frames" "$lookup" "$llvm" "./$binary" "$count" "$@" 2>&1); then
+        echo "# $name: $said"
+        echo "ok $number - $name"
+    else
+        printf '%s\n' "$said" | cut -c1-2000
+        echo "not ok $number - $name"
+    fi
+}
+
+skip() {
+    number=$((number + 1))
+    echo "ok $number - $1 # SKIP $2"
+}
+
+# has COMMAND NAME: else the case NAME is skipped.
+has() {
+    command -v "$1" >/dev/null || { skip "$2" "$1 is not installed"; return 1; }
+}
+
+# built NAME COMMAND…: runs it; a failure is the case's.
+built() {
+    local name=$1 said
+    shift
+    said=$("$@" 2>&1) && return 0
+    number=$((number + 1))
+    printf '%s\n' "$said" | tail -5
+    echo "not ok $number - $name: did not build"
+    return 1
+}
+
+cxx=$programs/dwarf_oracle.cc
+gxx=(g++ -std=c++17 -g -O2)
+clangxx=(clang++-14 -std=c++17 -g -O2)
+
+has g++ gcc && for v in 4 5; do
+    built "gcc dwarf $v" "${gxx[@]}" -gdwarf-$v "$cxx" -o gcc$v && same "gcc dwarf $v" gcc$v
+done
+has clang++-14 clang && for v in 4 5; do
+    built "clang dwarf $v" "${clangxx[@]}" -gdwarf-$v "$cxx" -o clang$v && same "clang dwarf $v" clang$v
+done
+if has rustc rust; then
+    if rustc --version >/dev/null 2>&1; then
+        built rust rustc -O -C debuginfo=2 "$programs/dwarf_oracle.rs" -o rust && same rust rust
+    else
+        skip rust "rustc has no toolchain"
+    fi
+fi
+# The same code again, packed in other ways.
+count=5000
+if has g++ "gcc packagings"; then
+    built "gcc -O0" g++ -std=c++17 -g -O0 "$cxx" -o gcc-O0 && same "gcc -O0" gcc-O0
+    built "gcc -g1" "${gxx[@]}" -g1 "$cxx" -o gcc-g1 && same "gcc -g1" gcc-g1
+    built "gcc -gz=zlib" "${gxx[@]}" -gz=zlib "$cxx" -o gcc-z && same "gcc -gz=zlib" gcc-z
+    built "gcc type units" "${gxx[@]}" -fdebug-types-section "$cxx" -o gcc-types &&
+        same "gcc type units" gcc-types
+    built "gcc dropped sections" "${gxx[@]}" -fno-inline -ffunction-sections -Wl,--gc-sections \
+        "$cxx" -o gcc-gc && same "gcc dropped sections" gcc-gc
+    built "gcc -flto" "${gxx[@]}" -flto "$programs/dwarf_oracle_main.cc" \
+        "$programs/dwarf_oracle_lto.cc" -o gcc-lto && same "gcc -flto" gcc-lto
+    for v in 4 5; do
+        built "gcc split $v" "${gxx[@]}" -gdwarf-$v -gsplit-dwarf "$cxx" -o gcc-split$v || continue
+        same "gcc split $v" gcc-split$v
+        has llvm-dwp-14 "gcc package $v" && built "gcc package $v" llvm-dwp-14 -e gcc-split$v -o gcc$v.dwp &&
+            same "gcc package $v" gcc-split$v --dwp gcc$v.dwp
+    done
+fi
+if has clang++-14 "clang packagings"; then
+    built "clang split" "${clangxx[@]}" -gdwarf-5 -gsplit-dwarf "$cxx" -o clang-split &&
+        same "clang split" clang-split
+    built "clang type units" "${clangxx[@]}" -fdebug-types-section "$cxx" -o clang-types &&
+        same "clang type units" clang-types
+fi
+if has dwz dwz && [ -x gcc5 ]; then
+    cp gcc5 dwz-alone && built "dwz" dwz dwz-alone && same "dwz" dwz-alone
+    # llvm-symbolizer does not read the second file: it is asked about the original.
+    cp gcc5 dwz-a && cp gcc-gc dwz-b && built "dwz -m" dwz -m common dwz-a dwz-b &&
+        same "dwz with a second file" dwz-a --reference gcc5 --alt common
+fi
+echo "1..$number"
