@@ -258,6 +258,37 @@ bool elf_svma_of_offset(const Elf *elf, uint64_t offset, uint64_t *ret)
     return true;
 }
 
+// Bytes that two stretches of a file share.
+static uint64_t shared_bytes(uint64_t a, uint64_t a_len, uint64_t b, uint64_t b_len)
+{
+    uint64_t a_end = a + a_len < a ? UINT64_MAX : a + a_len;
+    uint64_t b_end = b + b_len < b ? UINT64_MAX : b + b_len;
+    uint64_t from = MAX(a, b), to = MIN(a_end, b_end);
+    return from < to ? to - from : 0;
+}
+
+bool elf_svma_of_mapping(const Elf *elf, uint64_t offset, uint64_t len, uint64_t *ret)
+{
+    const ElfSegment *best = NULL;
+    uint64_t best_shared = 0;
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const ElfSegment *s = &elf->segments[i];
+        if (s->type != PT_LOAD)
+            continue;
+        uint64_t shared = shared_bytes(s->offset, s->file_size, offset, len);
+        bool more_code = best && (s->flags & PF_X) && !(best->flags & PF_X);
+        bool less_code = best && !(s->flags & PF_X) && (best->flags & PF_X);
+        if (shared && !less_code && (more_code || shared > best_shared)) {
+            best = s;
+            best_shared = shared;
+        }
+    }
+    if (!best)
+        return false;
+    *ret = best->svma + (offset - best->offset);
+    return true;
+}
+
 static const ElfSegment *segment_at(const Elf *elf, uint64_t svma)
 {
     for (size_t i = 0; i < elf->segment_count; i++) {

@@ -127,7 +127,7 @@ PY
     done
     [ -n "$file" ] || { echo 'no file was left'; ls -la; return 1; }
     "$ASSAY" report --json "$file" >report.json 2>err.log || { cat err.log; return 1; }
-    python3 -c 'import json; r = json.load(open("report.json")); n = r["truth"]["samples"]; print(n, "samples"); exit(n < 300 or not r["truth"]["recording_incomplete"])'
+    python3 -c 'import json; r = json.load(open("report.json")); n = r["truth"]["samples"]; print(n, "samples"); exit(n < 50 or not r["truth"]["recording_incomplete"])'
 }
 check 'a recorder killed by SIGKILL leaves what it had, and says so' killed
 

@@ -285,12 +285,8 @@ static uint64_t bias_of(const ModuleFile *m, const PerfMmap *map)
             if (m->elf.segments[i].type == PT_LOAD)
                 return map->start - (m->elf.segments[i].svma - m->elf.segments[i].offset);
     }
-    if (m->opened && elf_svma_of_offset(&m->elf, map->page_offset, &svma))
+    if (m->opened && elf_svma_of_mapping(&m->elf, map->page_offset, map->len, &svma))
         return map->start - svma;
-    // Mappings begin at a page, segments need not: try inside the first page.
-    for (uint64_t into = 16; m->opened && into < 4096; into += 16)
-        if (elf_svma_of_offset(&m->elf, map->page_offset + into, &svma))
-            return map->start + into - svma;
     return map->start - map->page_offset;
 }
 

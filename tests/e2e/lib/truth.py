@@ -98,8 +98,8 @@ def check(args, report):
     if args.source:
         with open(args.source, encoding="utf-8") as f:
             lines = f.read().splitlines()
-        first = next(i for i, line in enumerate(lines, 1) if "HOT BEGIN" in line)
-        last = next(i for i, line in enumerate(lines, 1) if "HOT END" in line)
+        first = next(i for i, line in enumerate(lines, 1) if line == "// HOT BEGIN")
+        last = next(i for i, line in enumerate(lines, 1) if line == "// HOT END")
         base = args.source.rsplit("/", 1)[-1]
         inside = sum(row["self"] for row in report["lines"]
                      if row["file"].endswith(base) and first < row["line"] < last)

@@ -87,6 +87,37 @@ static void symbols_carry_name_value_and_kind(void **state)
     strbuf_deinit(&m.file);
 }
 
+static void a_mapping_belongs_to_the_code_that_shares_most_of_it(void **state)
+{
+    (void)state;
+    // As lld lays a Rust program out: the text's page begins within the segment before.
+    ElfSegment lld[] = {
+        {.type = PT_LOAD, .flags = PF_R, .offset = 0, .svma = 0, .file_size = 0x13040},
+        {.type = PT_LOAD,
+         .flags = PF_R | PF_X,
+         .offset = 0x13040,
+         .svma = 0x14040,
+         .file_size = 0x3dd90},
+        {.type = PT_LOAD,
+         .flags = PF_R | PF_W,
+         .offset = 0x50dd0,
+         .svma = 0x52dd0,
+         .file_size = 0x2798},
+    };
+    Elf elf = {.segments = lld, .segment_count = ARRAY_LEN(lld)};
+    uint64_t v = 1;
+    assert_true(elf_svma_of_mapping(&elf, 0x13000, 0x3e000, &v));
+    assert_int_equal(v, 0x14000);
+    // Also when the mapping shows only a part of the text, or more than it.
+    assert_true(elf_svma_of_mapping(&elf, 0x20000, 0x1000, &v));
+    assert_int_equal(v, 0x21000);
+    assert_true(elf_svma_of_mapping(&elf, 0, 0x60000, &v));
+    assert_int_equal(v, 0x1000);
+    assert_false(elf_svma_of_mapping(&elf, 0x60000, 0x1000, &v));
+    assert_false(elf_svma_of_mapping(&elf, UINT64_MAX - 10, 0x1000, &v));
+    assert_int_equal(v, 0x1000);
+}
+
 static void offsets_map_to_stated_addresses_through_the_segments(void **state)
 {
     (void)state;
@@ -198,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(sections_are_found_by_name_and_type, clean_up),
         cmocka_unit_test_teardown(symbols_carry_name_value_and_kind, clean_up),
+        cmocka_unit_test_teardown(a_mapping_belongs_to_the_code_that_shares_most_of_it, clean_up),
         cmocka_unit_test_teardown(offsets_map_to_stated_addresses_through_the_segments, clean_up),
         cmocka_unit_test_teardown(other_classes_and_encodings_are_refused_by_name, clean_up),
         cmocka_unit_test_teardown(a_section_outside_the_file_is_an_error_only_when_it_is_read,
