@@ -87,20 +87,26 @@ static void finish(Abbrev *a, const Builder *b)
                 a->kind = ABBREV_LEAF;
 }
 
+// Reads one attribute specification; false at the end of the list.
+static bool spec_read(Cursor *c, AbbrevAttr *ret)
+{
+    uint64_t name = cursor_uleb(c);
+    uint64_t form = cursor_uleb(c);
+    // No form is that high: it stays unknown when it is cut to 16 bits.
+    ret->name = (uint16_t)MIN(name, (uint64_t)UINT16_MAX);
+    ret->form = (uint16_t)MIN(form, (uint64_t)UINT16_MAX);
+    ret->implicit = form == DW_FORM_implicit_const ? cursor_sleb(c) : 0;
+    return cursor_ok(c) && (name || form);
+}
+
 // Reads the attribute list of one abbreviation.
 static void parse_attrs(Cursor *c, FormSizes sizes, Builder *b, Abbrev *a)
 {
     uint32_t fixed = 0;
     bool is_prefix = true;
-    while (cursor_ok(c)) {
-        uint64_t name = cursor_uleb(c);
-        uint64_t form = cursor_uleb(c);
-        AbbrevAttr attr = {(uint16_t)MIN(name, (uint64_t)UINT16_MAX), (uint16_t)form, 0};
-        if (form == DW_FORM_implicit_const)
-            attr.implicit = cursor_sleb(c);
-        if (name == 0 && form == 0)
-            break;
-        int size = form_size(sizes, form);
+    AbbrevAttr attr;
+    while (spec_read(c, &attr)) {
+        int size = form_size(sizes, attr.form);
         if (size == -2) {
             a->kind = ABBREV_BAD;
             continue;
@@ -191,6 +197,41 @@ static AbbrevTable *table_parse(Unit *u)
     if (!cursor_ok(&c))
         unit_damaged(u, "abbreviations are cut short", u->offset);
     return t;
+}
+
+// The attributes of the abbreviation with that code, or -1.
+static int peek(Cursor *c, uint64_t code, uint16_t *ret_tag, AbbrevAttr *ret, int max)
+{
+    while (cursor_more(c)) {
+        uint64_t found = cursor_uleb(c);
+        uint64_t tag = cursor_uleb(c);
+        (void)cursor_u8(c); // has children
+        int count = 0;
+        while (count < max && spec_read(c, &ret[count]))
+            count++;
+        if (count == max || !cursor_ok(c) || found == 0)
+            return -1;
+        *ret_tag = (uint16_t)MIN(tag, (uint64_t)UINT16_MAX);
+        if (found == code)
+            return count;
+    }
+    return -1;
+}
+
+int abbrev_peek(Unit *u, uint64_t code, uint16_t *ret_tag, AbbrevAttr *ret, int max)
+{
+    Set *set = u->set;
+    // A table that many units share is cheaper decoded once.
+    if (set->peeked_at == u->abbrev_offset && set->peek_budget != set->s.abbrev.len)
+        return -1;
+    Cursor c = section_cursor(set, set->s.abbrev, ".debug_abbrev");
+    cursor_seek(&c, u->abbrev_offset);
+    c.data.len = MIN(c.data.len, c.at + set->peek_budget);
+    size_t start = c.at;
+    int count = peek(&c, code, ret_tag, ret, max);
+    set->peek_budget -= c.at - start;
+    set->peeked_at = u->abbrev_offset;
+    return count;
 }
 
 const AbbrevTable *abbrevs_of(Unit *u)

@@ -79,6 +79,10 @@ typedef struct AbbrevTable {
 
 // The unit's table, decoded on first use; NULL when it is broken.
 const AbbrevTable *abbrevs_of(Unit *u);
+// Reads one abbreviation without decoding the table, as opening does for each
+// unit: compilers put that of the unit DIE anywhere. The number of attributes,
+// or -1 to say that it did not work, or is not worth it, this way.
+int abbrev_peek(Unit *u, uint64_t code, uint16_t *ret_tag, AbbrevAttr *ret, int max);
 const Abbrev *abbrev_find_slow(const AbbrevTable *t, uint64_t code);
 
 static inline const Abbrev *abbrev_find(const AbbrevTable *t, uint64_t code)
@@ -118,6 +122,7 @@ typedef struct Node {
     uint32_t die;    // offset from the unit's start
     uint32_t parent; // what it is inlined into; NONE for a subprogram
     uint32_t site;   // in Unit.sites, + 1; 0: not asked for yet
+    uint64_t low;    // the lowest of its ranges; 0 when it has none
 } Node;
 
 // What a node's DIE says, read when a look-up first meets it.
@@ -126,7 +131,6 @@ typedef struct Site {
     uint32_t call_file;
     uint32_t call_line;
     uint32_t call_column;
-    uint64_t low;
     bool is_inlined;
 } Site;
 
@@ -192,7 +196,8 @@ struct Set {
     bool are_types_indexed;
     // How many bytes may still be decoded. Tables of honest files do not
     // overlap; hostile ones would have the same bytes read again and again.
-    uint64_t abbrev_budget, line_budget, range_budget;
+    uint64_t abbrev_budget, peek_budget, line_budget, range_budget;
+    uint64_t peeked_at; // the table that abbrev_peek read last
 };
 
 typedef struct Origin {

@@ -51,7 +51,6 @@ static const DwarfRow *row_at(DwarfRows rows, uint64_t address)
 static void set_function(DwarfFrame *frame, const DwarfFile *f, const Site *site)
 {
     frame->is_inlined = site->is_inlined;
-    frame->low = site->low;
     if (site->origin == NONE)
         return;
     const Origin *o = &f->origins.at[site->origin];
@@ -69,6 +68,7 @@ static void add_chain(Unit *tree, uint32_t node, DwarfFrames *ret)
     for (;;) {
         const Site *site = site_of(tree, node);
         set_function(&ret->at[ret->len - 1], f, site);
+        ret->at[ret->len - 1].low = tree->nodes[node].low;
         node = tree->nodes[node].parent;
         if (node == NONE)
             return;

@@ -128,18 +128,6 @@ static uint32_t number_of(Value v)
     return v.kind == VALUE_UINT ? (uint32_t)v.u : 0;
 }
 
-static uint64_t lowest(Unit *u, const FunctionDie *d)
-{
-    RangeVec *r = &u->set->file->scratch_ranges;
-    r->len = 0;
-    // Damage was counted when the tree was read.
-    (void)ranges_of_die(u, d->low_pc, d->high_pc, d->ranges, 0, r);
-    uint64_t low = r->len ? r->at[0].low : 0;
-    for (size_t i = 1; i < r->len; i++)
-        low = MIN(low, r->at[i].low);
-    return low;
-}
-
 static Site site_read(Unit *u, uint64_t offset)
 {
     FunctionDie d;
@@ -150,7 +138,6 @@ static Site site_read(Unit *u, uint64_t offset)
     s.call_file = number_of(d.call_file);
     s.call_line = number_of(d.call_line);
     s.call_column = number_of(d.call_column);
-    s.low = lowest(u, &d);
     Unit *origin_unit = u;
     uint64_t origin = offset;
     // An inlined copy has nothing of its own: its siblings share the origin.

@@ -193,8 +193,12 @@ static void code_die(Walk *w, const Abbrev *a, uint32_t die, const uint8_t *attr
             node = (uint32_t)w->nodes.len;
             vec_push(NULL, &w->nodes, (Node){.die = die, .parent = parent});
         }
-        for (size_t i = before; i < w->ranges->len; i++)
-            w->ranges->at[i].id = node;
+        for (size_t i = before; i < w->ranges->len; i++) {
+            Range *r = &w->ranges->at[i];
+            r->id = node;
+            if (i == before || r->low < w->nodes.at[node].low)
+                w->nodes.at[node].low = r->low;
+        }
     }
     if (a->has_children)
         vec_push(NULL, &w->scopes, (Scope){die, node, w->depth + 1, is_inlined});

@@ -23,6 +23,7 @@ void set_init(Set *set, DwarfFile *f, const DwarfSections *sections)
 {
     *set = (Set){.file = f, .s = *sections};
     set->abbrev_budget = 4 * (uint64_t)sections->abbrev.len + 65536;
+    set->peek_budget = sections->abbrev.len;
     set->line_budget = 4 * (uint64_t)sections->line.len + 65536;
     set->range_budget = 16 * ((uint64_t)sections->ranges.len + sections->rnglists.len) + 65536;
 }
@@ -245,18 +246,27 @@ static void default_bases(Unit *u)
 // look once all bases are known.
 static bool root_read(Unit *u, Root *root)
 {
+    enum { ROOT_ATTRS_MAX = 64 };
     default_bases(u);
+    AbbrevAttr peeked[ROOT_ATTRS_MAX];
+    const AbbrevAttr *attrs = peeked;
     Cursor c = unit_cursor(u, u->die);
-    const Abbrev *a = die_open(u, &c);
-    if (!a) {
-        unit_damaged(u, "unit entry has no abbreviation", u->die);
-        return false;
+    Cursor at_code = c;
+    int count = abbrev_peek(u, cursor_uleb(&c), &u->tag, peeked, ROOT_ATTRS_MAX);
+    if (count < 0) {
+        c = at_code;
+        const Abbrev *a = die_open(u, &c);
+        if (!a) {
+            unit_damaged(u, "unit entry has no abbreviation", u->die);
+            return false;
+        }
+        u->tag = a->tag;
+        attrs = &u->abbrevs->attrs[a->attr];
+        count = (int)a->attr_count;
     }
-    u->tag = a->tag;
-    for (uint32_t i = 0; i < a->attr_count; i++) {
-        const AbbrevAttr *attr = &u->abbrevs->attrs[a->attr + i];
-        root_attr(u, root, attr, form_read(&c, unit_sizes(u), attr->form, attr->implicit));
-    }
+    for (int i = 0; i < count; i++)
+        root_attr(u, root, &attrs[i],
+                  form_read(&c, unit_sizes(u), attrs[i].form, attrs[i].implicit));
     if (!cursor_ok(&c))
         unit_damaged(u, "unit entry is cut short", u->die);
     return cursor_ok(&c);

@@ -6,6 +6,7 @@
 
 #include "dwarf/dwarf.h"
 
+#include "base/strbuf.h"
 #include "elf/elf.h"
 
 #include <fcntl.h>
@@ -91,26 +92,33 @@ static bool get_dwo(void *ctx, const DwarfDwoRequest *request, DwarfSections *re
     return sections_load(&tool->arena, path.ptr, true, ret, &err);
 }
 
-static void print_text(Str s, const char *otherwise)
+static void add_text(StrBuf *out, Str s, const char *otherwise)
 {
-    if (s.len)
-        fwrite(s.ptr, 1, s.len, stdout);
-    else
-        fputs(otherwise, stdout);
+    strbuf_add(out, s.len ? s : str_from_c(otherwise));
 }
 
-static void print_frames(const DwarfFrames *frames)
+static void add_frames(StrBuf *out, const DwarfFrames *frames)
 {
     if (frames->len == 0)
-        puts("??\n??:0:0");
+        strbuf_add(out, STR("??\n??:0:0\n"));
     for (size_t i = 0; i < frames->len; i++) {
         const DwarfFrame *f = &frames->at[i];
-        print_text(f->linkage_name.len ? f->linkage_name : f->name, "??");
-        putchar('\n');
-        print_text(f->file, "??");
-        printf(":%" PRIu32 ":%" PRIu32 "\n", f->line, f->column);
+        add_text(out, f->linkage_name.len ? f->linkage_name : f->name, "??");
+        strbuf_add_char(out, '\n');
+        add_text(out, f->file, "??");
+        strbuf_add_char(out, ':');
+        strbuf_add_u64(out, f->line);
+        strbuf_add_char(out, ':');
+        strbuf_add_u64(out, f->column);
+        strbuf_add_char(out, '\n');
     }
-    putchar('\n');
+    strbuf_add_char(out, '\n');
+}
+
+static void flush(StrBuf *out)
+{
+    fwrite(out->ptr, 1, out->len, stdout);
+    strbuf_clear(out);
 }
 
 static double seconds(void)
@@ -165,6 +173,8 @@ int main(int argc, char **argv)
         return fail(&err);
     double t2 = seconds();
 
+    enum { OUT_SIZE = 1 << 16 };
+    StrBuf out = {0};
     DwarfFrames frames;
     size_t addresses = 0;
     size_t frame_count = 0;
@@ -174,8 +184,12 @@ int main(int argc, char **argv)
         addresses++;
         frame_count += frames.len;
         if (!timed)
-            print_frames(&frames);
+            add_frames(&out, &frames);
+        if (out.len > OUT_SIZE)
+            flush(&out);
     }
+    flush(&out);
+    strbuf_deinit(&out);
     double t3 = seconds();
     DwarfStats stats;
     dwarf_stats(f, &stats);
