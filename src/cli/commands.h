@@ -13,6 +13,7 @@ extern const Command bench_command;
 extern const Command stat_command;
 extern const Command flame_command;
 extern const Command import_command;
+extern const Command doctor_command;
 extern const Command record_command;
 extern const Command report_command;
 

@@ -34,6 +34,7 @@ static const Command *const command_list[] = {
     &annotate_command,
     &flame_command,
     &import_command,
+    &doctor_command,
     &help_command,
 };
 
