@@ -194,15 +194,19 @@ static bool annotate(const AnnotateOptions *o, const Report *r, Str target, Aren
 
 static int run(const Command *cmd, const AnnotateOptions *o, const StrVec *operands, Arena *arena)
 {
+    Str path = operands->len ? operands->at[0] : DEFAULT_RECORDING;
     Str target = operands->len > 1 ? operands->at[1] : STR("");
-    if (operands->len == 0)
-        return usage_error(cmd, "which recording? give its file");
+    // "assay annotate hot": a word that is no file names the function.
+    if (operands->len == 1 && !os_file_exists(path) && os_file_exists(DEFAULT_RECORDING)) {
+        target = path;
+        path = DEFAULT_RECORDING;
+    }
     if (operands->len > 2)
         return usage_error(cmd, "one function or place at a time, not also '%" STR_FMT "'",
                            STR_ARG(operands->at[2]));
     Profile p;
     Error err = {0};
-    if (!load_profile(operands->at[0], &p, NULL, &err))
+    if (!load_profile(path, &p, NULL, &err))
         return cli_fail(&err);
     ReportRequest request = {.by = BY_FUNCTION, .sort = FLAT_BY_SELF};
     Report r = {0};
@@ -240,7 +244,7 @@ const Command annotate_command = {
     .name = "annotate",
     .group = "look",
     .summary = "show a function's time at its source lines and instructions",
-    .usage = "[OPTION ...] FILE [FUNCTION | FILE:LINE]",
+    .usage = "[OPTION ...] [FILE] [FUNCTION | FILE:LINE]",
     .options = annotate_options,
     .option_count = ARRAY_LEN(annotate_options),
     .details =

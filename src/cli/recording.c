@@ -15,8 +15,8 @@ static bool read_bytes(Bytes file, Str name, Profile *p, ImportFormat *format, E
         return store_read(file, p, err) ||
                error_context(err, "cannot read recording '%" STR_FMT "'", STR_ARG(name));
     if (file.len == 0)
-        return error_set(err, ERROR_FORMAT, "cannot read recording '%" STR_FMT "': the file is empty",
-                         STR_ARG(name));
+        return error_set(err, ERROR_FORMAT,
+                         "cannot read recording '%" STR_FMT "': the file is empty", STR_ARG(name));
     return import_bytes(file, p, format, err) ||
            error_context(err, "cannot read '%" STR_FMT "'", STR_ARG(name));
 }
@@ -39,8 +39,11 @@ bool load_profile(Str path, Profile *p, ImportFormat *format, Error *err)
     if (str_equal(path, STR("-")))
         return load_stdin(p, format, err);
     MappedFile file;
-    if (!os_map_file(path, &file, err))
+    if (!os_map_file(path, &file, err)) {
+        if (str_equal(path, DEFAULT_RECORDING) && !os_file_exists(path))
+            error_hint(err, "make one with 'assay record -- PROGRAM', or give its file");
         return false;
+    }
     bool ok = read_bytes(file.bytes, path, p, format, err);
     os_unmap_file(&file);
     return ok;

@@ -9,6 +9,9 @@
 #include "import/import.h"
 #include "model/profile.h"
 
+// What `assay record` writes and the others read unless told otherwise.
+#define DEFAULT_RECORDING STR("profile.assay")
+
 // Reads the recording at `path`, "-" for standard input. `p` is initialised
 // here, and deinitialised again on false. `format` (may be NULL) says which
 // foreign format it was; IMPORT_UNKNOWN for our own.

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "cli/recording.h"
 #include "model/facts.h"
 
 // The end of the recording: its wall time, or the last sample.
@@ -105,14 +106,10 @@ bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *
 
 bool one_recording(const Command *cmd, const StrVec *operands, Str *ret)
 {
-    if (operands->len == 1) {
-        *ret = operands->at[0];
+    if (operands->len <= 1) {
+        *ret = operands->len ? operands->at[0] : DEFAULT_RECORDING;
         return true;
     }
-    if (operands->len == 0)
-        usage_error(cmd, "which recording? give its file");
-    else
-        usage_error(cmd, "one recording at a time, not also '%" STR_FMT "'",
-                    STR_ARG(operands->at[1]));
+    usage_error(cmd, "one recording at a time, not also '%" STR_FMT "'", STR_ARG(operands->at[1]));
     return false;
 }

@@ -32,7 +32,7 @@ typedef struct SelectionOptions {
 MUST_CHECK bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *arena,
                                        Selection *ret, Error *err);
 
-// The one operand, or a usage error that names it. False after saying so.
+// The one operand, or DEFAULT_RECORDING. False after saying that there are more.
 MUST_CHECK bool one_recording(const Command *cmd, const StrVec *operands, Str *ret);
 
 #endif // CLI_VIEW_OPTIONS_H
