@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/recording.h"
+#include "cli/symbols.h"
 #include "cli/view_options.h"
 #include "model/facts.h"
 #include "os/file.h"
@@ -108,18 +109,6 @@ static bool find_target(const Report *r, Str target, AnnotateView *view, Error *
 
 // ---- Doing it ----------------------------------------------------------------
 
-static bool parse_source_maps(const StrVec *texts, Arena *arena, SourceOptions *ret, Error *err)
-{
-    struct SourceMap *maps = arena_array(arena, struct SourceMap, texts->len + 1);
-    for (size_t i = 0; i < texts->len; i++)
-        if (!str_split(texts->at[i], '=', &maps[i].from, &maps[i].to) || maps[i].from.len == 0)
-            return error_set(err, ERROR_USAGE, "--source-path takes OLD=NEW, not '%" STR_FMT "'",
-                             STR_ARG(texts->at[i]));
-    ret->maps = maps;
-    ret->map_count = texts->len;
-    return true;
-}
-
 // All metrics of the recording, or the one that was asked for.
 static bool add_metrics(AnnotateView *view, const Report *r, bool only_one, Error *err)
 {
@@ -161,11 +150,11 @@ static bool annotate(const AnnotateOptions *o, const Report *r, Str target, Aren
     AnnotateView view = {.report = r, .context = (uint32_t)MIN(o->context, (uint64_t)100000)};
     view.limit = o->limit;
     uint64_t start;
-    if (profile_fact_u64(r->profile, STR(FACT_START_REALTIME), &start))
-        view.sources.recorded_at_ns = (int64_t)start;
-    if (!parse_source_maps(&o->source_paths, arena, &view.sources, err) ||
+    if (!symbols_source_options(arena, &o->source_paths, &view.sources, err) ||
         !find_target(r, target, &view, err))
         return false;
+    if (profile_fact_u64(r->profile, STR(FACT_START_REALTIME), &start))
+        view.sources.recorded_at_ns = (int64_t)start;
     view.terminal = terminal_get(o->output.len ? STR("never") : o->colour);
     view.columns = o->wide || o->output.len ? SIZE_MAX : view.terminal.columns;
     bool with_code = o->assembly || o->by_instruction;

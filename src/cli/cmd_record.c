@@ -8,12 +8,12 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/symbols.h"
 #include "collect/sampling/sampling.h"
 #include "model/facts.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/proc.h"
-#include "symbolise/symbolise.h"
 
 enum { DEFAULT_FREQ_HZ = 999, CPUS_MAX = 65536 };
 
@@ -37,6 +37,7 @@ typedef struct RecordOptions {
     bool quiet;
     bool self_stats;
     StrVec debug_dirs;
+    StrVec source_paths;
 } RecordOptions;
 
 static const Option record_options[] = {
@@ -65,6 +66,8 @@ static const Option record_options[] = {
     OPT_FLAG('i', "no-inherit", RecordOptions, no_inherit, "leave new threads and children out"),
     OPT_LIST(0, "debug-dir", RecordOptions, debug_dirs, "DIR",
              "look for separate debug files here, too"),
+    OPT_LIST(0, "source-path", RecordOptions, source_paths, "OLD=NEW",
+             "read source files whose path begins with OLD at NEW"),
     OPT_FLAG('q', "quiet", RecordOptions, quiet, "say nothing when all is well"),
     OPT_FLAG(0, "self-stats", RecordOptions, self_stats, "say what recording itself took"),
 };
@@ -86,6 +89,7 @@ static const char record_details[] =
 
 typedef struct RecordSetup {
     Arena arena;
+    SourceOptions sources;
     SamplingOptions sampling;
     EventSpecVec events;
     Program program;
@@ -224,7 +228,8 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, StrVec words, ch
         !parse_pages(o->pages, s, err) || !parse_ids(&o->pids, "process id", &r->pids, err) ||
         !parse_ids(&o->tids, "thread id", &r->tids, err) ||
         (o->cpus.len && !cpu_list_parse(o->cpus, CPUS_MAX, &r->cpus, err)) ||
-        !check_combination(r, o, words.len, err))
+        !check_combination(r, o, words.len, err) ||
+        !symbols_source_options(&r->arena, &o->source_paths, &r->sources, err))
         return false;
     EventSources sources = event_sources_default();
     for (size_t i = 0; i < o->events.len; i++)
@@ -277,34 +282,24 @@ static bool recorded_module(void *ctx, ModuleId module, Bytes *ret)
                                  profile_text(f->profile, m->build_id.at[module.v]), ret);
 }
 
-static Str cache_folder(Arena *arena)
-{
-    Str cache = cli_env("XDG_CACHE_HOME");
-    Str home = cli_env("HOME");
-    if (cache.len && cache.ptr[0] == '/')
-        return arena_printf(arena, "%" STR_FMT "/assay", STR_ARG(cache));
-    if (home.len && home.ptr[0] == '/')
-        return arena_printf(arena, "%" STR_FMT "/.cache/assay", STR_ARG(home));
-    return STR("");
-}
-
-static void symbolise(Profile *p, const Sampling *sampling, const RecordOptions *o, Arena *arena)
+static void symbolise(Profile *p, const Sampling *sampling, const RecordOptions *o, RecordSetup *r)
 {
     RecordedFiles recorded = {sampling, p};
     SymboliseFiles files = {.ctx = &recorded, .module_bytes = recorded_module};
     uint64_t start = 0;
     (void)profile_fact_u64(p, STR(FACT_START_REALTIME), &start);
     Error err;
-    SymboliseOptions options = {.files = files,
-                                .debug_dirs = o->debug_dirs.at,
-                                .debug_dir_count = o->debug_dirs.len,
-                                .debuginfod_urls = cli_env("DEBUGINFOD_URLS"),
-                                .cache_dir = cache_folder(arena),
-                                .is_live = true};
+    SymboliseOptions options;
+    symbols_options(&r->arena, &o->debug_dirs, &options);
+    options.files = files;
+    options.is_live = true;
     if (!symbolise_profile(p, &options, NULL, &err))
         return; // it was stopped: what it had is in the profile
-    symbolise_sources(
-        p, &(SourceOptions){.files = files, .context = 2, .recorded_at_ns = (int64_t)start});
+    SourceOptions sources = r->sources;
+    sources.files = files;
+    sources.context = 2;
+    sources.recorded_at_ns = (int64_t)start;
+    symbolise_sources(p, &sources);
 }
 
 // ---- The end -------------------------------------------------------------------------
@@ -367,7 +362,7 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
     }
     int64_t before = os_process_cpu_ns();
     size_t own_notes = profile.notes.key.len;
-    symbolise(&profile, sampling, o, &r->arena);
+    symbolise(&profile, sampling, o, r);
     // The writer's own measure of the file ends with the last block.
     Str path = r->output;
     FileIdentity file = {0};

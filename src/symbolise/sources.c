@@ -4,7 +4,10 @@
 #include "base/strbuf.h"
 #include "symbolise/symbolise.h"
 
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     FILE_MAX_BYTES = 16 << 20, // larger ones are generated, nobody reads them here
@@ -166,4 +169,33 @@ void symbolise_sources(Profile *p, const SourceOptions *options)
     vec_free(&touched);
     strbuf_deinit(&s.changed_names);
     arena_deinit(&s.scratch);
+}
+
+#define RUST_SOURCE "/lib/rustlib/src/rust"
+
+static bool has_rust_library(Arena *arena, Str root)
+{
+    char *core = arena_c_str(
+        arena, arena_printf(arena, "%" STR_FMT "/library/core/src/lib.rs", STR_ARG(root)));
+    return access(core, R_OK) == 0;
+}
+
+Str rust_source_find(Arena *arena, Str rustup_home)
+{
+    char *folder =
+        arena_c_str(arena, arena_printf(arena, "%" STR_FMT "/toolchains", STR_ARG(rustup_home)));
+    struct dirent **names = NULL;
+    int n = rustup_home.len ? scandir(folder, &names, NULL, alphasort) : 0;
+    Str found = {0};
+    for (int i = 0; i < n; i++) {
+        Str root = arena_printf(arena, "%s/%s" RUST_SOURCE, folder, names[i]->d_name);
+        if (!found.len && names[i]->d_name[0] != '.' && has_rust_library(arena, root))
+            found = root;
+        heap_free(names[i]); // scandir takes it from malloc, as heap_alloc does
+    }
+    heap_free(names);
+    Str system = STR("/usr" RUST_SOURCE);
+    if (!found.len && has_rust_library(arena, system))
+        found = system;
+    return found;
 }

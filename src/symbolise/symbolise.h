@@ -84,7 +84,10 @@ void symbolise_sources(Profile *p, const SourceOptions *options);
 // The whole text of one source file, copied into the arena; `path` is as the
 // profile has it. `is_changed`: the file is newer than the recording, so its
 // lines may be others. False when it cannot be read or is not text.
-bool source_read(Arena *arena, const SourceOptions *options, Str path, Str *text,
-                 bool *is_changed);
+bool source_read(Arena *arena, const SourceOptions *options, Str path, Str *text, bool *is_changed);
+
+// SourceOptions.rust_src: the first toolchain below rustup's folder (by name)
+// that has the rust-src component, else the distribution's; "" when there is none.
+Str rust_source_find(Arena *arena, Str rustup_home);
 
 #endif // SYMBOLISE_SYMBOLISE_H

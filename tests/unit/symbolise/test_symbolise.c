@@ -6,6 +6,8 @@
 #include "elf/elf_image.h"
 #include "harness.h"
 
+#include <stdlib.h>
+
 static Profile profile;
 static Error err;
 
@@ -275,6 +277,27 @@ static void the_rust_library_is_found_where_rust_src_is(void **state)
     assert_str(profile_text(&profile, profile.source_lines.text.at[0]), "two");
 }
 
+static void a_toolchain_with_the_rust_sources_is_found(void **state)
+{
+    (void)state;
+    char home[] = "/tmp/assay-test-XXXXXX", path[200];
+    assert_non_null(mkdtemp(home));
+    Arena arena = {0};
+    snprintf(path, sizeof(path), "%s/toolchains/a-without", home);
+    assert_ok(os_make_folders(str_from_c(path), &err), &err);
+    snprintf(path, sizeof(path), "%s/toolchains/b-with/lib/rustlib/src/rust/library/core/src",
+             home);
+    assert_ok(os_make_folders(str_from_c(path), &err), &err);
+    snprintf(path, sizeof(path),
+             "%s/toolchains/b-with/lib/rustlib/src/rust/library/core/src/lib.rs", home);
+    assert_ok(os_write_file(str_from_c(path), bytes_over("//", 2), OUTPUT_KEEP, &err), &err);
+    snprintf(path, sizeof(path), "%s/toolchains/b-with/lib/rustlib/src/rust", home);
+    assert_str(rust_source_find(&arena, str_from_c(home)), path);
+    arena_deinit(&arena);
+    snprintf(path, sizeof(path), "rm -r %s", home);
+    assert_int_equal(system(path), 0);
+}
+
 static void source_text_is_bounded_and_binary_files_are_left_out(void **state)
 {
     (void)state;
@@ -306,6 +329,7 @@ int main(void)
         TEST(a_stopped_run_leaves_a_sound_profile),
         TEST(lines_around_touched_ones_are_kept),
         TEST(the_rust_library_is_found_where_rust_src_is),
+        TEST(a_toolchain_with_the_rust_sources_is_found),
         TEST(source_text_is_bounded_and_binary_files_are_left_out),
     };
     return RUN_TESTS(tests);
