@@ -278,8 +278,8 @@ static const char *cie_header_read(const CfiSection *s, const CfiEntry *entry, C
     cie->code_align = cfi_uleb(&c);
     cie->data_align = cfi_sleb(&c);
     uint64_t ra_reg = version == 1 ? cfi_uint(&c, 1) : cfi_uleb(&c);
-    if (ra_reg != (s->arch == UNWIND_AARCH64 ? UNWIND_AARCH64_LR : UNWIND_X86_64_PC))
-        return "return address is in an unusual column";
+    if (ra_reg >= UNWIND_REG_COUNT)
+        return "return address is in an unknown column";
     cie->ra_reg = (uint8_t)ra_reg;
     const char *why = read_augmentation(s, letters, cie, &c);
     if (why)
@@ -769,27 +769,32 @@ UnwindAction cfi_action(const CfiSection *s, const CfiCie *cie, const CfiState *
                         UnwindRule *rule, uint32_t *rule_count)
 {
     UnwindAction a = {.kind = UNWIND_NONE};
+    bool is_aarch64 = s->arch == UNWIND_AARCH64;
+    uint8_t usual_ra = is_aarch64 ? UNWIND_AARCH64_LR : UNWIND_X86_64_PC;
     UnwindRule ra = state->reg[cie->ra_reg];
     *rule_count = 0;
     if (ra.kind == UNWIND_RULE_UNDEFINED)
         return (UnwindAction){.kind = UNWIND_END};
     if (state->cfa.kind != UNWIND_RULE_REG && state->cfa.kind != UNWIND_RULE_EXPR)
         return a;
-    if (!cie->is_signal) {
-        bool simple =
-            s->arch == UNWIND_AARCH64 ? simple_aarch64(s, state, &a) : simple_x86_64(s, state, &a);
-        if (simple)
+    if (cie->ra_reg != usual_ra) {
+        // rawmemchr of aarch64's libc keeps its return address in x15.
+        if (ra.kind == UNWIND_RULE_SAME)
+            ra = (UnwindRule){.value = cie->ra_reg, .kind = UNWIND_RULE_REG};
+    } else if (!cie->is_signal) {
+        if (is_aarch64 ? simple_aarch64(s, state, &a) : simple_x86_64(s, state, &a))
             return a;
-        if (s->arch == UNWIND_X86_64 && ra.kind == UNWIND_RULE_SAME)
+        if (!is_aarch64 && ra.kind == UNWIND_RULE_SAME)
             return (UnwindAction){.kind = UNWIND_NONE};
     }
     uint32_t n = 0;
     rule[n++] = state->cfa;
-    for (unsigned reg = 0; reg < UNWIND_REG_COUNT; reg++) {
-        if (state->reg[reg].kind == UNWIND_RULE_SAME)
+    for (uint8_t reg = 0; reg < UNWIND_REG_COUNT; reg++) {
+        UnwindRule r = reg == usual_ra ? ra : state->reg[reg];
+        if (r.kind == UNWIND_RULE_SAME)
             continue;
-        rule[n] = state->reg[reg];
-        rule[n++].reg = (uint8_t)reg;
+        rule[n] = r;
+        rule[n++].reg = reg;
     }
     *rule_count = n;
     return (UnwindAction){.kind = UNWIND_FULL, .cfa = cie->is_signal ? UNWIND_SIGNAL_FRAME : 0};

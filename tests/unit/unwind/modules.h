@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static UnwindRange modules_range(const Elf *elf, const char *name)
+static inline UnwindRange modules_range(const Elf *elf, const char *name)
 {
     const ElfSection *s = elf_section_find(elf, str_from_c(name));
     return s ? (UnwindRange){s->svma, s->svma + s->size} : (UnwindRange){0};
 }
 
 // What the builder wants, of a parsed file.
-static UnwindSections modules_sections(Arena *arena, const Elf *elf)
+static inline UnwindSections modules_sections(Arena *arena, const Elf *elf)
 {
     UnwindSections s = {.arch = elf->machine == EM_AARCH64 ? UNWIND_AARCH64 : UNWIND_X86_64};
     Bytes bytes;
@@ -49,7 +49,7 @@ typedef struct ModulesLine {
     char prot[8], path[512];
 } ModulesLine;
 
-static bool modules_parse_line(const char *line, ModulesLine *ret)
+static inline bool modules_parse_line(const char *line, ModulesLine *ret)
 {
     ret->path[0] = 0;
     return sscanf(line, "%lx-%lx %7s %lx %*s %*s %511[^\n]", &ret->start, &ret->end, ret->prot,
@@ -58,7 +58,7 @@ static bool modules_parse_line(const char *line, ModulesLine *ret)
 }
 
 // The table of a mapping, and where it lies. NULL for what is no ELF file.
-static const UnwindTable *modules_table(Arena *arena, const ModulesLine *m, uint64_t *bias)
+static inline const UnwindTable *modules_table(Arena *arena, const ModulesLine *m, uint64_t *bias)
 {
     MappedFile file = {0};
     Elf elf;
@@ -78,7 +78,7 @@ static const UnwindTable *modules_table(Arena *arena, const ModulesLine *m, uint
 }
 
 // The space of this process, as it is now.
-static UnwindSpace modules_own_space(Arena *arena)
+static inline UnwindSpace modules_own_space(Arena *arena)
 {
     UnwindSpace space;
     unwind_space_init(&space, UNWIND_X86_64);

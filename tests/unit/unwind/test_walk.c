@@ -409,6 +409,23 @@ static void aarch64_takes_the_link_register_in_the_innermost_frame_only(void **s
     check(UNWIND_CUT_BAD_FRAME, 1);
 }
 
+static void aarch64_return_addresses_may_be_in_another_register(void **state)
+{
+    (void)state;
+    begin(UNWIND_AARCH64);
+    made.len = 0;
+    cfi_cie_begin(&made, "");
+    made.bytes[made.len - 3] = 15; // the column, as rawmemchr has it
+    CFI(&made, 0x0c, 31, 0);
+    cfi_end(&made);
+    CFI_FDE(&made, 0, 0x20, 0x00);
+    CFI_FDE(&made, 0xf00, 0x40, 0x07, 15);
+    ready();
+    regs.reg[15] = in_end;
+    check(UNWIND_COMPLETE, 2);
+    assert_int_equal(frames[1].pc, in_end - 1);
+}
+
 static void aarch64_signatures_are_stripped(void **state)
 {
     (void)state;
@@ -620,6 +637,7 @@ int main(void)
         cmocka_unit_test(more_frames_than_fit_are_too_deep),
         cmocka_unit_test(memory_outside_of_the_window_is_asked_for),
         cmocka_unit_test(aarch64_takes_the_link_register_in_the_innermost_frame_only),
+        cmocka_unit_test(aarch64_return_addresses_may_be_in_another_register),
         cmocka_unit_test(aarch64_signatures_are_stripped),
         cmocka_unit_test(aarch64_signal_trampolines_need_no_rules_of_their_own),
         cmocka_unit_test(x86_64_signal_trampolines_need_no_rules_of_their_own),
