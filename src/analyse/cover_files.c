@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coverage counts grouped by file.
+
+#include "analyse/cover_files.h"
+
+#include <stdlib.h>
+
+// One row on its way to its place.
+typedef struct Row {
+    uint32_t file; // rank by path
+    uint32_t line;
+    uint32_t row;
+} Row;
+
+typedef Vec(Row) RowVec;
+
+static int compare_rows(const void *a, const void *b)
+{
+    const Row *x = a, *y = b;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static void sort_rows(RowVec *rows)
+{
+    // Collectors fill file by file and line by line, so that sorting is rare.
+    for (size_t i = 1; i < rows->len; i++) {
+        if (compare_rows(&rows->at[i - 1], &rows->at[i]) > 0) {
+            qsort(rows->at, rows->len, sizeof(rows->at[0]), compare_rows);
+            return;
+        }
+    }
+}
+
+typedef struct NamedFile {
+    Str path;
+    uint32_t id;
+} NamedFile;
+
+static int compare_files(const void *a, const void *b)
+{
+    return str_compare(((const NamedFile *)a)->path, ((const NamedFile *)b)->path);
+}
+
+typedef struct Grouping {
+    Arena *arena;
+    const Profile *p;
+    U32Vec rank; // StrId -> rank by path + 1; 0: no file
+} Grouping;
+
+static void note_file(Grouping *g, StrId file)
+{
+    g->rank.at[file.v] = 1;
+}
+
+static void rank_files(Grouping *g, CoverFiles *ret)
+{
+    const Profile *p = g->p;
+    vec_extend(NULL, &g->rank, p->strings.texts.len);
+    for (size_t i = 0; i < p->line_counts.file.len; i++)
+        note_file(g, p->line_counts.file.at[i]);
+    for (size_t i = 0; i < p->branch_counts.file.len; i++)
+        note_file(g, p->branch_counts.file.at[i]);
+    for (size_t i = 0; i < p->region_counts.file.len; i++)
+        note_file(g, p->region_counts.file.at[i]);
+    for (size_t i = 0; i < p->function_counts.function.len; i++)
+        note_file(g, p->functions.file.at[p->function_counts.function.at[i].v]);
+    Vec(NamedFile) named = {0};
+    for (uint32_t i = 0; i < g->rank.len; i++)
+        if (g->rank.at[i])
+            vec_push(NULL, &named, (NamedFile){intern_get(&p->strings, i), i});
+    if (named.len)
+        qsort(named.at, named.len, sizeof(named.at[0]), compare_files);
+    for (uint32_t i = 0; i < named.len; i++) {
+        g->rank.at[named.at[i].id] = i;
+        vec_push(g->arena, &ret->files, (CoverFileRows){.file = {named.at[i].id}});
+    }
+    vec_free(&named);
+}
+
+// Sorts, copies the row numbers out and notes each file's range of them.
+static void place(Grouping *g, RowVec *rows, U32Vec *to, CoverFiles *ret, size_t range_offset)
+{
+    sort_rows(rows);
+    vec_reserve(g->arena, to, rows->len);
+    for (size_t i = 0, end; i < rows->len; i = end) {
+        uint32_t file = rows->at[i].file;
+        CoverRows *range = (CoverRows *)(void *)((char *)&ret->files.at[file] + range_offset);
+        range->first = (uint32_t)to->len;
+        for (end = i; end < rows->len && rows->at[end].file == file; end++)
+            to->at[to->len++] = rows->at[end].row;
+        range->end = (uint32_t)to->len;
+    }
+    rows->len = 0;
+}
+
+void cover_files_group(Arena *arena, const Profile *p, CoverFiles *ret)
+{
+    Grouping g = {.arena = arena, .p = p};
+    rank_files(&g, ret);
+    RowVec rows = {0};
+    for (uint32_t i = 0; i < p->line_counts.file.len; i++)
+        vec_push(NULL, &rows,
+                 (Row){g.rank.at[p->line_counts.file.at[i].v], p->line_counts.line.at[i], i});
+    place(&g, &rows, &ret->lines, ret, offsetof(CoverFileRows, lines));
+    for (uint32_t i = 0; i < p->function_counts.function.len; i++) {
+        uint32_t function = p->function_counts.function.at[i].v;
+        vec_push(NULL, &rows, (Row){g.rank.at[p->functions.file.at[function].v], 0, i});
+    }
+    place(&g, &rows, &ret->functions, ret, offsetof(CoverFileRows, functions));
+    for (uint32_t i = 0; i < p->branch_counts.file.len; i++)
+        vec_push(NULL, &rows,
+                 (Row){g.rank.at[p->branch_counts.file.at[i].v], p->branch_counts.line.at[i], i});
+    place(&g, &rows, &ret->branches, ret, offsetof(CoverFileRows, branches));
+    for (uint32_t i = 0; i < p->region_counts.file.len; i++)
+        vec_push(NULL, &rows, (Row){g.rank.at[p->region_counts.file.at[i].v], 0, i});
+    place(&g, &rows, &ret->regions, ret, offsetof(CoverFileRows, regions));
+    vec_free(&rows);
+    vec_free(&g.rank);
+}
+
+CoverTotals cover_file_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f)
+{
+    CoverTotals t = {.lines = f->lines.end - f->lines.first,
+                     .functions = f->functions.end - f->functions.first,
+                     .branches = f->branches.end - f->branches.first};
+    for (uint32_t i = f->lines.first; i < f->lines.end; i++)
+        t.lines_hit += p->line_counts.count.at[c->lines.at[i]] > 0;
+    for (uint32_t i = f->functions.first; i < f->functions.end; i++)
+        t.functions_hit += p->function_counts.count.at[c->functions.at[i]] > 0;
+    for (uint32_t i = f->branches.first; i < f->branches.end; i++)
+        t.branches_hit += p->branch_counts.count.at[c->branches.at[i]] > 0;
+    return t;
+}

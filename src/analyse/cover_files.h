@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A profile's coverage counts, file by file: what listings and exports walk.
+
+#ifndef ANALYSE_COVER_FILES_H
+#define ANALYSE_COVER_FILES_H
+
+#include "model/profile.h"
+
+// Rows [first, end) of one of the lists below.
+typedef struct CoverRows {
+    uint32_t first, end;
+} CoverRows;
+
+typedef struct CoverFileRows {
+    StrId file;
+    CoverRows lines;     // ascending by line; equal lines are neighbours
+    CoverRows functions; // in order of the profile
+    CoverRows branches;  // by line, then in order of the profile
+    CoverRows regions;   // in order of the profile
+} CoverFileRows;
+
+typedef struct CoverFiles {
+    Vec(CoverFileRows) files; // by path
+    // Row numbers of the profile's line_counts, function_counts …, grouped by file.
+    U32Vec lines, functions, branches, regions;
+} CoverFiles;
+
+// The lists are the arena's.
+void cover_files_group(Arena *arena, const Profile *p, CoverFiles *ret);
+
+typedef struct CoverTotals {
+    uint64_t lines, lines_hit, functions, functions_hit, branches, branches_hit;
+} CoverTotals;
+
+CoverTotals cover_file_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f);
+
+#endif // ANALYSE_COVER_FILES_H

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters of functions, summed over any number of profiles of any version.
+// Functions are told apart by (name, hash), so that variants of one function in
+// several binaries are all kept.
+
+#ifndef COLLECT_COVER_COUNTS_H
+#define COLLECT_COVER_COUNTS_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "llvmcov/names.h"
+#include "llvmcov/prof_record.h"
+
+typedef struct CoverCountRow {
+    uint64_t name_ref, hash;
+    Str name; // "" when no profile names it
+    size_t first; // of counters
+    uint32_t count;
+    size_t bitmap_first;
+    uint32_t bitmap_len;
+} CoverCountRow;
+
+typedef struct CoverLayout CoverLayout;
+
+// Zero-initialised but for `arena` is a valid empty set.
+typedef struct CoverCounts {
+    Arena *arena;
+    Vec(CoverCountRow) rows; // in order of first appearance
+    U64Vec counters;
+    U8Vec bitmaps;
+    Table index;      // of rows by (name_ref, hash)
+    Table name_index; // of rows by name_ref
+    ProfNames names;
+    // Raw profiles of one binary have their counters at the same places: they are
+    // added as one vector, and only in the end function by function.
+    Vec(CoverLayout *) layouts;
+    Table layout_index;
+    uint64_t variant; // PROF_VARIANT_*
+    uint64_t profile_count;
+    uint64_t value_profiles; // records whose value profiles were left out
+    uint64_t saturated;      // counters that reached 2^64 - 1
+    uint64_t mismatched;     // records whose number of counters differs from an equal (name, hash)
+    StrVec notes;            // what was left out and why
+} CoverCounts;
+
+void cover_counts_deinit(CoverCounts *c);
+
+// Adds every profile in a raw, indexed or text profile file, `weight` times.
+// `path` is for notes and errors. A raw profile that is cut short or broken
+// behind a whole one is a note; the first one being so is an error.
+MUST_CHECK bool cover_counts_add(CoverCounts *c, Str path, Bytes file, uint64_t weight,
+                                 Error *err);
+// Whether cover_counts_add knows the kind of file.
+bool cover_counts_accept(Bytes file);
+
+// To be called once when all is added and before looking up.
+MUST_CHECK bool cover_counts_finish(CoverCounts *c, Error *err);
+
+// NULL when there is none.
+const CoverCountRow *cover_counts_find(const CoverCounts *c, uint64_t name_ref, uint64_t hash);
+// Any row of that name, whatever its hash.
+const CoverCountRow *cover_counts_find_name(const CoverCounts *c, uint64_t name_ref);
+
+static inline const uint64_t *cover_counts_of(const CoverCounts *c, const CoverCountRow *row)
+{
+    return c->counters.at + row->first;
+}
+
+// A whole .profdata (version 7, 9 or 12) or, with version 0, a .proftext.
+// Functions stand in order of name and hash, as llvm-profdata has them. False
+// when the name of some function is not known. `sparse` leaves out functions
+// that never ran.
+MUST_CHECK bool cover_counts_write(CoverCounts *c, uint32_t version, bool sparse, StrBuf *out,
+                                   Error *err);
+
+#endif // COLLECT_COVER_COUNTS_H

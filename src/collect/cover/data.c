@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Evaluates the mapping of objects with the counts of profiles.
+
+#include "collect/cover/data.h"
+
+#include "elf/elf.h"
+
+void cover_data_init(CoverData *d, Arena *arena)
+{
+    *d = (CoverData){.arena = arena};
+    intern_init(&d->files, arena);
+}
+
+void cover_data_deinit(CoverData *d)
+{
+    intern_deinit(&d->files);
+    table_deinit(&d->seen);
+    covmap_function_deinit(&d->scratch);
+    vec_free(&d->values);
+    vec_free(&d->states);
+    vec_free(&d->functions);
+    vec_free(&d->regions);
+    vec_free(&d->function_files);
+    vec_free(&d->region_starts);
+}
+
+const char *cover_issue_text(CoverIssueKind kind)
+{
+    static const char *const texts[COVER_ISSUE_COUNT] = {
+        [COVER_ISSUE_HASH] = "the profile is of another build of it",
+        [COVER_ISSUE_COUNTER] = "its mapping asks for a counter that the profile does not have",
+        [COVER_ISSUE_MAPPING] = "its mapping is broken",
+        [COVER_ISSUE_NEGATIVE] = "a difference of counters went below zero; shown as 0",
+        [COVER_ISSUE_NO_NAME] = "the object does not hold its name",
+    };
+    return texts[kind];
+}
+
+bool cover_object_sections(Arena *arena, Bytes file, CovMapSections *ret, Error *err)
+{
+    if (covmap_is_test_form(file))
+        return covmap_open_test_form(file, ret, err);
+    Elf elf;
+    CovMapSections s = {.pointer_size = 8};
+    if (!elf_parse(arena, file, &elf, err) ||
+        !elf_section_load(arena, &elf, STR("__llvm_covmap"), &s.covmap, err) ||
+        !elf_section_load(arena, &elf, STR("__llvm_covfun"), &s.covfun, err) ||
+        !elf_section_load(arena, &elf, STR("__llvm_prf_names"), &s.names, err))
+        return false;
+    if (s.covmap.len == 0) {
+        error_set(err, ERROR_NOT_FOUND, "no coverage mapping in it");
+        return error_hint(err, "compile with clang -fprofile-instr-generate -fcoverage-mapping, "
+                               "or rustc -C instrument-coverage");
+    }
+    const ElfSection *names = elf_section_find(&elf, STR("__llvm_prf_names"));
+    s.names_address = names ? names->svma : 0;
+    *ret = s;
+    return true;
+}
+
+// ---- Expressions -----------------------------------------------------------------
+
+enum { NOT_VISITED, VISITING, DONE };
+
+typedef struct Evaluator {
+    const CovFunctionMap *map;
+    const uint64_t *counters; // NULL: every counter is 0
+    uint32_t counter_count;
+    CoverData *d; // values and states of the expressions
+    bool failed;  // a counter out of range, or expressions that need each other
+} Evaluator;
+
+// The value of a word whose expression, if it is one, is done.
+static int64_t value_of(Evaluator *e, CovCounter c)
+{
+    uint32_t index = cov_counter_index(c);
+    switch (cov_counter_tag(c)) {
+    case COV_ZERO:
+        return 0;
+    case COV_COUNTER:
+        if (!e->counters)
+            return 0;
+        if (index >= e->counter_count) {
+            e->failed = true;
+            return 0;
+        }
+        return (int64_t)e->counters[index];
+    default:
+        return e->d->values.at[index];
+    }
+}
+
+static bool is_open(const Evaluator *e, CovCounter c)
+{
+    return cov_counter_tag(c) >= COV_SUBTRACT && e->d->states.at[cov_counter_index(c)] != DONE;
+}
+
+// Each expression is computed once; the stack is the chain of those that wait.
+static int64_t evaluate(Evaluator *e, U32Vec *stack, CovCounter c)
+{
+    stack->len = 0;
+    if (is_open(e, c))
+        vec_push(NULL, stack, cov_counter_index(c));
+    while (stack->len) {
+        uint32_t index = vec_last(stack);
+        const CovExpression *x = &e->map->expressions.at[index];
+        CovCounter wait = is_open(e, x->lhs) ? x->lhs : is_open(e, x->rhs) ? x->rhs : 0;
+        if (wait) {
+            uint32_t needed = cov_counter_index(wait);
+            e->d->states.at[index] = VISITING;
+            if (e->d->states.at[needed] == VISITING) {
+                e->failed = true;
+                return 0;
+            }
+            vec_push(NULL, stack, needed);
+            continue;
+        }
+        // Unsigned, so that it wraps as llvm-cov's does.
+        uint64_t lhs = (uint64_t)value_of(e, x->lhs), rhs = (uint64_t)value_of(e, x->rhs);
+        e->d->values.at[index] = (int64_t)(x->subtract ? lhs - rhs : lhs + rhs);
+        e->d->states.at[index] = DONE;
+        stack->len--;
+    }
+    return value_of(e, c);
+}
+
+// ---- Functions ---------------------------------------------------------------------
+
+static Str without_file(Str name, Str file)
+{
+    if (file.len && str_starts_with(name, file) && name.len > file.len)
+        return str_slice(name, file.len + 1, name.len);
+    return name;
+}
+
+static void add_issue(CoverData *d, CoverIssueKind kind, const CovMap *map,
+                      const CovMapFunction *f, Str object, uint64_t profile_hash)
+{
+    uint32_t file = f->files_count > 1 && map->version >= 6 ? 1 : 0;
+    vec_push(d->arena, &d->issues,
+             (CoverIssue){.kind = kind,
+                          .function = f->name,
+                          .object = object,
+                          .file = f->files_count ? map->files.at[f->files_first + file] : STR(""),
+                          .object_hash = f->hash,
+                          .profile_hash = profile_hash});
+}
+
+// The file that is not the text of any macro expansion: where the definition is.
+static uint32_t main_file_of(const CovFunctionMap *m, U8Vec *expanded)
+{
+    expanded->len = 0;
+    vec_extend(NULL, expanded, m->files.len);
+    for (size_t i = 0; i < m->regions.len; i++)
+        if (m->regions.at[i].kind == COV_EXPANSION)
+            expanded->at[m->regions.at[i].expanded_file] = 1;
+    for (size_t i = 0; i < m->files.len; i++)
+        if (!expanded->at[i])
+            return (uint32_t)i;
+    return COVER_NO_FILE;
+}
+
+static bool is_branch(unsigned kind)
+{
+    return kind == COV_BRANCH || kind == COV_MCDC_BRANCH;
+}
+
+// Appends the evaluated regions. False when some cannot be evaluated; what was
+// appended is then the caller's to drop.
+static bool add_regions(CoverData *d, Evaluator *e, U32Vec *stack, CoverFunction *f,
+                        bool *negative)
+{
+    const CovFunctionMap *m = e->map;
+    d->values.len = d->states.len = 0;
+    vec_extend(NULL, &d->values, m->expressions.len);
+    vec_extend(NULL, &d->states, m->expressions.len);
+    bool first = true;
+    f->regions_first = d->regions.len;
+    f->starts_first = d->region_starts.len;
+    uint32_t file = 0;
+    for (size_t i = 0; i <= m->regions.len; i++) {
+        uint32_t upto = i < m->regions.len ? m->regions.at[i].file : (uint32_t)m->files.len;
+        for (; file <= upto; file++)
+            vec_push(NULL, &d->region_starts, (uint32_t)(d->regions.len - f->regions_first));
+        if (i == m->regions.len)
+            break;
+        const CovMapRegion *r = &m->regions.at[i];
+        if (r->kind == COV_MCDC_DECISION)
+            continue;
+        int64_t count = evaluate(e, stack, r->count);
+        int64_t false_count = is_branch(r->kind) ? evaluate(e, stack, r->false_count) : 0;
+        if (e->failed)
+            return false;
+        if (!d->llvm_rules && (count < 0 || false_count < 0)) {
+            // A real count of 2^63 does not happen; a counter torn by threads does.
+            *negative = true;
+            count = MAX(count, 0);
+            false_count = MAX(false_count, 0);
+        }
+        vec_push(NULL, &d->regions,
+                 (CoverRegion){.line = r->line,
+                               .column = r->column,
+                               .end_line = r->end_line,
+                               .end_column = r->end_column,
+                               .file = r->file,
+                               .expanded_file = r->expanded_file,
+                               .kind = (uint8_t)r->kind,
+                               .is_folded = is_branch(r->kind) &&
+                                            cov_counter_tag(r->count) == COV_ZERO &&
+                                            cov_counter_tag(r->false_count) == COV_ZERO,
+                               .count = (uint64_t)count,
+                               .false_count = (uint64_t)false_count});
+        if (first && !is_branch(r->kind)) {
+            f->count = (uint64_t)count;
+            f->line = r->line;
+            first = false;
+        }
+    }
+    return true;
+}
+
+// Whether a function with this name and these files is there already.
+static bool seen_before(CoverData *d, const CoverFunction *f)
+{
+    uint64_t hash = str_hash(f->name);
+    for (uint32_t i = 0; i < f->file_count; i++)
+        hash = hash_pair(hash, d->function_files.at[f->files_first + i]);
+    uint32_t row;
+    for (TableProbe p = table_probe(&d->seen, hash); table_next(&d->seen, &p, &row);) {
+        const CoverFunction *old = &d->functions.at[row];
+        if (old->file_count == f->file_count && str_equal(old->name, f->name) &&
+            memcmp(d->function_files.at + old->files_first, d->function_files.at + f->files_first,
+                   f->file_count * sizeof(uint32_t)) == 0)
+            return true;
+    }
+    table_insert(&d->seen, hash, (uint32_t)d->functions.len);
+    return false;
+}
+
+typedef struct ObjectPass {
+    const CovMap *map;
+    Str object;
+    const CoverCounts *counts;
+    U32Vec file_rows; // CovMap.files row -> CoverData.files row + 1; 0: not asked yet
+    U32Vec stack;
+    U8Vec expanded;
+} ObjectPass;
+
+static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from)
+{
+    const CovMap *map = o->map;
+    Error why;
+    CovFunctionMap *m = &d->scratch;
+    if (from->name.len == 0) {
+        add_issue(d, COVER_ISSUE_NO_NAME, map, from, o->object, 0);
+        return;
+    }
+    if (!covmap_decode(map, from, m, &why)) {
+        add_issue(d, COVER_ISSUE_MAPPING, map, from, o->object, 0);
+        return;
+    }
+    if (m->regions.len == 0 || m->files.len == 0)
+        return;
+    const CoverCountRow *row = cover_counts_find(o->counts, from->name_ref, from->hash);
+    if (!row) {
+        const CoverCountRow *other = cover_counts_find_name(o->counts, from->name_ref);
+        if (other)
+            add_issue(d, COVER_ISSUE_HASH, map, from, o->object, other->hash);
+        if (other && d->llvm_rules)
+            return;
+    }
+    Evaluator e = {.map = m,
+                   .counters = row ? cover_counts_of(o->counts, row) : NULL,
+                   .counter_count = row ? row->count : 0,
+                   .d = d};
+    // A region that counts nothing stands for a function not used in this
+    // translation unit; another one holds its real mapping.
+    if (m->regions.len == 1 && cov_counter_tag(m->regions.at[0].count) == COV_ZERO && row &&
+        row->count && e.counters[0] > 0)
+        return;
+
+    CoverFunction f = {.name = without_file(from->name, map->files.at[m->files.at[0]]),
+                       .hash = from->hash,
+                       .files_first = d->function_files.len,
+                       .file_count = (uint32_t)m->files.len,
+                       .main_file = main_file_of(m, &o->expanded)};
+    for (size_t i = 0; i < m->files.len; i++) {
+        uint32_t *file = &o->file_rows.at[m->files.at[i]];
+        if (*file == 0)
+            *file = intern_add(&d->files, map->files.at[m->files.at[i]]) + 1;
+        vec_push(NULL, &d->function_files, *file - 1);
+    }
+    size_t regions = d->regions.len, starts = d->region_starts.len;
+    bool negative = false;
+    bool ok = add_regions(d, &e, &o->stack, &f, &negative);
+    if (!ok)
+        add_issue(d, COVER_ISSUE_COUNTER, map, from, o->object, from->hash);
+    if (!ok || d->regions.len == regions || seen_before(d, &f)) {
+        d->regions.len = regions;
+        d->region_starts.len = starts;
+        d->function_files.len = f.files_first;
+        return;
+    }
+    if (negative)
+        add_issue(d, COVER_ISSUE_NEGATIVE, map, from, o->object, from->hash);
+    vec_push(NULL, &d->functions, f);
+}
+
+void cover_data_add_object(CoverData *d, const CovMap *map, Str object, const CoverCounts *counts)
+{
+    ObjectPass o = {.map = map, .object = object, .counts = counts};
+    vec_extend(NULL, &o.file_rows, map->files.len);
+    for (size_t i = 0; i < map->functions.len; i++)
+        add_function(d, &o, &map->functions.at[i]);
+    d->object_functions += map->functions.len;
+    vec_free(&o.file_rows);
+    vec_free(&o.stack);
+    vec_free(&o.expanded);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coverage mapping and counts brought together: every function with its regions
+// and their executions, by the rules of llvm-cov (docs/formats/coverage.md).
+
+#ifndef COLLECT_COVER_DATA_H
+#define COLLECT_COVER_DATA_H
+
+#include "base/intern.h"
+#include "collect/cover/counts.h"
+#include "llvmcov/covmap.h"
+#include "llvmcov/segments.h"
+
+typedef struct CoverRegion {
+    uint32_t line, column, end_line, end_column;
+    uint32_t file;          // file id within the function
+    uint32_t expanded_file; // of expansions
+    uint8_t kind;           // CovRegionKind
+    bool is_folded; // a branch whose condition the compiler knew
+    uint64_t count, false_count;
+} CoverRegion;
+
+enum { COVER_NO_FILE = UINT32_MAX };
+
+typedef struct CoverFunction {
+    Str name;         // linkage name without the file in front of static ones
+    uint64_t hash;
+    uint64_t count;   // entries
+    uint32_t line;    // of its first region
+    size_t files_first; // of CoverData.function_files
+    uint32_t file_count;
+    uint32_t main_file; // file id of the definition, COVER_NO_FILE when there is none
+    size_t regions_first;
+    // Regions of file id f: [starts[f], starts[f + 1]), counted from regions_first.
+    size_t starts_first; // of CoverData.region_starts
+} CoverFunction;
+
+// Why a function of an object was not counted.
+typedef enum CoverIssueKind {
+    COVER_ISSUE_HASH,     // the profile knows the name, but another build of it
+    COVER_ISSUE_COUNTER,  // the mapping asks for a counter that the profile lacks
+    COVER_ISSUE_MAPPING,  // its mapping is broken
+    COVER_ISSUE_NEGATIVE, // a difference of counters went below zero; shown as 0
+    COVER_ISSUE_NO_NAME,  // the object does not hold its name
+    COVER_ISSUE_COUNT
+} CoverIssueKind;
+
+const char *cover_issue_text(CoverIssueKind kind);
+
+typedef struct CoverIssue {
+    CoverIssueKind kind;
+    Str function;
+    Str object;
+    Str file;              // of the function's mapping, "" when not known
+    uint64_t object_hash;  // what the object states
+    uint64_t profile_hash; // what the profile has under that name, 0: nothing
+} CoverIssue;
+
+typedef struct CoverData {
+    Arena *arena;
+    Intern files;
+    Vec(CoverFunction) functions;
+    Vec(CoverRegion) regions;
+    U32Vec function_files; // rows of `files`
+    U32Vec region_starts;
+    Vec(CoverIssue) issues;
+    Table seen; // (files, name) of functions: the first of equal ones counts
+    uint64_t object_functions; // records read, duplicates included
+    // Drop what llvm-cov drops (functions of another build) and do not clamp what
+    // went below zero.
+    bool llvm_rules;
+    CovFunctionMap scratch;
+    I64Vec values; // of expressions
+    U8Vec states;
+} CoverData;
+
+void cover_data_init(CoverData *d, Arena *arena);
+void cover_data_deinit(CoverData *d);
+
+// Evaluates every function of one object.
+void cover_data_add_object(CoverData *d, const CovMap *map, Str object, const CoverCounts *counts);
+
+// What an object of llvm-cov's kind offers: its sections. ERROR_NOT_FOUND when it
+// has no coverage mapping.
+MUST_CHECK bool cover_object_sections(Arena *arena, Bytes file, CovMapSections *ret, Error *err);
+
+#endif // COLLECT_COVER_DATA_H

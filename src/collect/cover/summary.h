@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// From evaluated functions to files: totals as llvm-cov's report has them, and
+// the rows of the shared model that listings and exports read.
+
+#ifndef COLLECT_COVER_SUMMARY_H
+#define COLLECT_COVER_SUMMARY_H
+
+#include "collect/cover/data.h"
+#include "model/profile.h"
+
+typedef struct CoverTally {
+    uint64_t covered, count;
+} CoverTally;
+
+typedef struct CoverFile {
+    Str path;
+    CoverTally regions, functions, instantiations, lines, branches;
+} CoverFile;
+
+typedef Vec(CoverFile) CoverFileVec;
+
+void cover_file_add(CoverFile *into, const CoverFile *more);
+
+// Which source files to keep; NULL keeps all.
+typedef bool CoverKeepFile(void *ctx, Str path);
+// Makes a linkage name readable; appends nothing when it is not mangled.
+typedef void CoverDemangle(void *ctx, Str linkage_name, StrBuf *out);
+
+typedef struct CoverProject {
+    CoverKeepFile *keep;
+    void *keep_ctx;
+    CoverDemangle *demangle; // NULL: names stay as they are
+    void *demangle_ctx;
+} CoverProject;
+
+// The totals of each file, sorted by path. A function's instantiations (same
+// place, other template arguments) count as one, with the largest of each total.
+void cover_files_summarise(Arena *arena, const CoverData *d, const CoverProject *how,
+                           CoverFileVec *ret);
+
+// Fills line, function, branch and region counts of the profile, file by file in
+// the order of paths.
+void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into);
+
+// Totals of a profile that has counts but no regions of functions (gcov, lcov).
+void cover_profile_summarise(Arena *arena, const Profile *p, CoverFileVec *ret);
+
+#endif // COLLECT_COVER_SUMMARY_H

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coverage -> lcov tracefile.
+
+#include "export/cover_lcov.h"
+
+// A name or path in a line-based file: line ends in it would make it two lines.
+static void add_line_text(StrBuf *out, Str s)
+{
+    for (size_t at = 0; at < s.len;) {
+        Str rest = str_slice(s, at, s.len);
+        size_t next = str_find_char(rest, '\n');
+        strbuf_add(out, str_slice(rest, 0, next));
+        if (next == SIZE_MAX)
+            return;
+        strbuf_add(out, STR("\\n"));
+        at += next + 1;
+    }
+}
+
+static void add_total(StrBuf *out, const char *key, uint64_t n)
+{
+    strbuf_add(out, str_from_c(key));
+    strbuf_add_char(out, ':');
+    strbuf_add_u64(out, n);
+    strbuf_add_char(out, '\n');
+}
+
+static void add_functions(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
+                          StrBuf *out)
+{
+    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
+        FunctionId id = p->function_counts.function.at[c->functions.at[i]];
+        strbuf_add(out, STR("FN:"));
+        strbuf_add_u64(out, p->functions.line.at[id.v]);
+        strbuf_add_char(out, ',');
+        add_line_text(out, profile_text(p, p->functions.linkage_name.at[id.v]));
+        strbuf_add_char(out, '\n');
+    }
+    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
+        uint32_t row = c->functions.at[i];
+        FunctionId id = p->function_counts.function.at[row];
+        strbuf_add(out, STR("FNDA:"));
+        strbuf_add_u64(out, p->function_counts.count.at[row]);
+        strbuf_add_char(out, ',');
+        add_line_text(out, profile_text(p, p->functions.linkage_name.at[id.v]));
+        strbuf_add_char(out, '\n');
+    }
+}
+
+static void add_lines(const Profile *p, const CoverFiles *c, const CoverFileRows *f, StrBuf *out)
+{
+    for (uint32_t i = f->lines.first; i < f->lines.end; i++) {
+        uint32_t row = c->lines.at[i];
+        strbuf_add(out, STR("DA:"));
+        strbuf_add_u64(out, p->line_counts.line.at[row]);
+        strbuf_add_char(out, ',');
+        strbuf_add_u64(out, p->line_counts.count.at[row]);
+        strbuf_add_char(out, '\n');
+    }
+}
+
+static void add_branches(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
+                         StrBuf *out)
+{
+    const BranchCounts *b = &p->branch_counts;
+    for (uint32_t i = f->branches.first, end; i < f->branches.end; i = end) {
+        uint32_t first = c->branches.at[i];
+        bool reached = false;
+        for (end = i; end < f->branches.end; end++) {
+            uint32_t row = c->branches.at[end];
+            if (b->line.at[row] != b->line.at[first] || b->block.at[row] != b->block.at[first])
+                break;
+            reached |= b->count.at[row] > 0;
+        }
+        for (uint32_t k = i; k < end; k++) {
+            uint32_t row = c->branches.at[k];
+            strbuf_add(out, STR("BRDA:"));
+            strbuf_add_u64(out, b->line.at[row]);
+            strbuf_add_char(out, ',');
+            strbuf_add_u64(out, b->block.at[row]);
+            strbuf_add_char(out, ',');
+            strbuf_add_u64(out, b->branch.at[row]);
+            strbuf_add_char(out, ',');
+            // '-': the decision was never reached, which is not the same as never taken.
+            if (reached)
+                strbuf_add_u64(out, b->count.at[row]);
+            else
+                strbuf_add_char(out, '-');
+            strbuf_add_char(out, '\n');
+        }
+    }
+}
+
+void cover_lcov_file(const Profile *p, const CoverFiles *c, const CoverFileRows *f, StrBuf *out)
+{
+    CoverTotals t = cover_file_totals(p, c, f);
+    strbuf_add(out, STR("SF:"));
+    add_line_text(out, profile_text(p, f->file));
+    strbuf_add_char(out, '\n');
+    add_functions(p, c, f, out);
+    add_total(out, "FNF", t.functions);
+    add_total(out, "FNH", t.functions_hit);
+    add_lines(p, c, f, out);
+    add_branches(p, c, f, out);
+    add_total(out, "BRF", t.branches);
+    add_total(out, "BRH", t.branches_hit);
+    add_total(out, "LF", t.lines);
+    add_total(out, "LH", t.lines_hit);
+    strbuf_add(out, STR("end_of_record\n"));
+}

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coverage mapping: lists of files, function records, and their regions.
+
+#include "llvmcov/covmap.h"
+
+#include "base/cursor.h"
+#include "llvmcov/md5.h"
+
+enum { VERSION_MAX = 7 };
+// No region spans more; each of its lines costs memory.
+enum { REGION_LINES_MAX = 1 << 20 };
+
+// ---- Files -------------------------------------------------------------------
+
+typedef struct FileRange {
+    uint64_t ref; // md5_low64 of the still encoded list
+    uint32_t first, count;
+} FileRange;
+
+typedef struct Reader {
+    Arena *arena;
+    CovMap *map;
+    CovMapSections s;
+    Vec(FileRange) ranges;
+    Table range_index;
+    Table function_index; // by name_ref
+    U8Vec is_dummy;       // by function
+} Reader;
+
+static bool is_absolute(Str path)
+{
+    if (path.len && (path.ptr[0] == '/' || path.ptr[0] == '\\'))
+        return true;
+    return path.len > 2 && path.ptr[1] == ':' && (path.ptr[2] == '\\' || path.ptr[2] == '/');
+}
+
+static bool read_file_names(Reader *r, Cursor *c, uint64_t count, Error *err)
+{
+    if (count > cursor_left(c))
+        return error_set(err, ERROR_FORMAT, "list of %llu files in %zu bytes",
+                         (unsigned long long)count, cursor_left(c));
+    size_t first = r->map->files.len;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t len = cursor_uleb(c);
+        Str name = str_from_bytes(cursor_bytes(c, len));
+        if (!cursor_check(c, err))
+            return false;
+        // From version 6 on the first name is the compilation directory.
+        Str dir = r->map->version >= 6 && i > 0 ? r->map->files.at[first] : STR("");
+        if (dir.len && !is_absolute(name)) {
+            if (str_starts_with(name, STR("./")))
+                name = str_slice(name, 2, name.len);
+            name = arena_printf(r->arena, "%" STR_FMT "%s%" STR_FMT, STR_ARG(dir),
+                                str_ends_with(dir, STR("/")) ? "" : "/", STR_ARG(name));
+        } else {
+            name = arena_str(r->arena, name);
+        }
+        vec_push(r->arena, &r->map->files, name);
+    }
+    return true;
+}
+
+static bool read_files(Reader *r, Bytes blob, FileRange *ret, Error *err)
+{
+    FileRange range = {.first = (uint32_t)r->map->files.len};
+    Cursor c = cursor_over(blob, "list of files");
+    uint64_t count = cursor_uleb(&c);
+    Bytes plain = {0};
+    if (r->map->version >= 4) {
+        uint64_t plain_len = cursor_uleb(&c);
+        uint64_t packed_len = cursor_uleb(&c);
+        if (packed_len) {
+            Bytes packed = cursor_bytes(&c, packed_len);
+            if (!cursor_check(&c, err) || !prof_inflate(r->arena, packed, plain_len, &plain, err))
+                return error_context(err, "list of files");
+            c = cursor_over(plain, "list of files");
+        }
+        range.ref = md5_low64(blob);
+    }
+    if (!cursor_check(&c, err) || !read_file_names(r, &c, count, err))
+        return false;
+    range.count = (uint32_t)count;
+    *ret = range;
+    return true;
+}
+
+// ---- Function records --------------------------------------------------------
+
+// A dummy stands for a function that its translation unit saw and did not use:
+// hash 0 and one region that counts nothing.
+static bool is_dummy(const CovMapFunction *f)
+{
+    if (f->hash)
+        return false;
+    Cursor c = cursor_over(f->mapping, "mapping");
+    if (cursor_uleb(&c) != 1)
+        return false;
+    cursor_uleb(&c);
+    if (cursor_uleb(&c) != 0 || cursor_uleb(&c) != 1)
+        return false;
+    return (cursor_uleb(&c) & 3) == COV_ZERO && cursor_ok(&c);
+}
+
+static void add_function(Reader *r, CovMapFunction f)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&r->function_index, hash_u64(f.name_ref));
+         table_next(&r->function_index, &p, &row);) {
+        CovMapFunction *old = &r->map->functions.at[row];
+        if (old->name_ref != f.name_ref)
+            continue;
+        if (is_dummy(old) && !is_dummy(&f))
+            *old = f;
+        return;
+    }
+    row = (uint32_t)r->map->functions.len;
+    vec_push(r->arena, &r->map->functions, f);
+    table_insert(&r->function_index, hash_u64(f.name_ref), row);
+}
+
+// Records of versions 1 to 3 stand behind their header; their mappings follow the
+// list of files, in the same order.
+static bool read_inline_records(Reader *r, Cursor records, Cursor mappings, uint32_t count,
+                                const FileRange *files, Error *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        CovMapFunction f = {.files_first = files->first, .files_count = files->count};
+        uint32_t size;
+        if (r->map->version == 1) {
+            uint64_t pointer = cursor_uint(&records, r->s.pointer_size);
+            uint32_t name_len = cursor_u32(&records);
+            size = cursor_u32(&records);
+            f.hash = cursor_u64(&records);
+            uint64_t at = pointer - r->s.names_address;
+            if (at <= r->s.names.len && name_len <= r->s.names.len - at)
+                f.name = str_from_bytes(bytes_slice(r->s.names, at, at + name_len));
+            f.name_ref = md5_low64(bytes_from_str(f.name));
+            if (f.name.len)
+                prof_names_add(r->arena, &r->map->names, f.name);
+        } else {
+            f.name_ref = cursor_u64(&records);
+            size = cursor_u32(&records);
+            f.hash = cursor_u64(&records);
+            f.name = prof_names_find(&r->map->names, f.name_ref);
+        }
+        f.mapping = cursor_bytes(&mappings, size);
+        if (!cursor_check(&records, err) || !cursor_check(&mappings, err))
+            return false;
+        if (f.mapping.len)
+            add_function(r, f);
+    }
+    return true;
+}
+
+static void add_range(Reader *r, FileRange range)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&r->range_index, range.ref);
+         table_next(&r->range_index, &p, &row);)
+        if (r->ranges.at[row].ref == range.ref)
+            return;
+    row = (uint32_t)r->ranges.len;
+    vec_push(r->arena, &r->ranges, range);
+    table_insert(&r->range_index, range.ref, row);
+}
+
+static bool find_range(const Reader *r, uint64_t ref, FileRange *ret)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&r->range_index, ref); table_next(&r->range_index, &p, &row);) {
+        if (r->ranges.at[row].ref == ref) {
+            *ret = r->ranges.at[row];
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_headers(Reader *r, Error *err)
+{
+    Cursor c = cursor_over(r->s.covmap, "coverage mapping");
+    c.big_endian = r->s.big_endian;
+    while (cursor_more(&c)) {
+        uint32_t records = cursor_u32(&c);
+        uint32_t files_size = cursor_u32(&c);
+        uint32_t mapping_size = cursor_u32(&c);
+        uint32_t version = cursor_u32(&c) + 1;
+        if (!cursor_check(&c, err))
+            return false;
+        if (version == 0 || version > VERSION_MAX) {
+            error_set(err, ERROR_UNSUPPORTED, "coverage mapping version %u, known are 1 to %d",
+                      version, VERSION_MAX);
+            return error_hint(err, "written by an LLVM that is newer than this program");
+        }
+        if (r->map->version && r->map->version != version)
+            return error_set(err, ERROR_UNSUPPORTED,
+                             "coverage mapping mixes versions %u and %u in one object",
+                             r->map->version, version);
+        r->map->version = version;
+        uint32_t record_size = version == 1 ? r->s.pointer_size + 16u : 20;
+        Cursor inline_records = {0};
+        if (version < 4)
+            inline_records = cursor_sub(&c, (uint64_t)records * record_size, "coverage mapping");
+        Bytes blob = cursor_bytes(&c, files_size);
+        Cursor mappings = cursor_sub(&c, mapping_size, "coverage mapping");
+        inline_records.big_endian = mappings.big_endian = r->s.big_endian;
+        FileRange range = {0};
+        if (!cursor_check(&c, err) || !read_files(r, blob, &range, err))
+            return error_context(err, "coverage mapping at offset 0x%zx", c.at);
+        if (version >= 4)
+            add_range(r, range);
+        else if (!read_inline_records(r, inline_records, mappings, records, &range, err))
+            return false;
+        size_t pad = align_up(c.at, 8) - c.at;
+        cursor_skip(&c, MIN(pad, cursor_left(&c)));
+    }
+    return cursor_check(&c, err);
+}
+
+static bool read_covfun(Reader *r, Error *err)
+{
+    Cursor c = cursor_over(r->s.covfun, "function records of the coverage mapping");
+    c.big_endian = r->s.big_endian;
+    while (cursor_more(&c)) {
+        CovMapFunction f = {0};
+        f.name_ref = cursor_u64(&c);
+        uint32_t size = cursor_u32(&c);
+        f.hash = cursor_u64(&c);
+        uint64_t files_ref = cursor_u64(&c);
+        f.mapping = cursor_bytes(&c, size);
+        size_t pad = align_up(c.at, 8) - c.at;
+        cursor_skip(&c, MIN(pad, cursor_left(&c)));
+        if (!cursor_check(&c, err))
+            return false;
+        FileRange files;
+        if (!find_range(r, files_ref, &files))
+            return error_set(err, ERROR_FORMAT,
+                             "function record before offset 0x%zx names list of files 0x%llx, "
+                             "which the object does not have",
+                             c.at, (unsigned long long)files_ref);
+        f.files_first = files.first;
+        f.files_count = files.count;
+        f.name = prof_names_find(&r->map->names, f.name_ref);
+        if (f.mapping.len)
+            add_function(r, f);
+    }
+    return cursor_check(&c, err);
+}
+
+bool covmap_parse(Arena *arena, CovMapSections s, CovMap *ret, Error *err)
+{
+    CovMap map = {0};
+    Reader r = {.arena = arena, .map = &map, .s = s};
+    Bytes first = bytes_slice(s.covmap, 12, 16);
+    Cursor version = cursor_over(first, "coverage mapping");
+    version.big_endian = s.big_endian;
+    // Version 1 has plain names that only its records tell apart.
+    bool names_ok = s.covmap.len < 16 || cursor_u32(&version) == 0 ||
+                    prof_names_add_blob(arena, &map.names, s.names, err);
+    bool ok = names_ok && read_headers(&r, err) && (map.version < 4 || read_covfun(&r, err));
+    table_deinit(&r.range_index);
+    table_deinit(&r.function_index);
+    if (!ok) {
+        covmap_deinit(&map);
+        return false;
+    }
+    *ret = map;
+    return true;
+}
+
+void covmap_deinit(CovMap *m)
+{
+    prof_names_deinit(&m->names);
+}
+
+// ---- Test form ---------------------------------------------------------------
+
+#define TEST_MAGIC STR("llvmcovmtestdata")
+
+bool covmap_is_test_form(Bytes file)
+{
+    return str_starts_with(str_from_bytes(file), TEST_MAGIC);
+}
+
+bool covmap_open_test_form(Bytes file, CovMapSections *ret, Error *err)
+{
+    CovMapSections s = {.pointer_size = 8};
+    Cursor c = cursor_over(file, "coverage mapping in test form");
+    cursor_skip(&c, TEST_MAGIC.len);
+    // The second form has its number where the first has a size, all bytes 'tset…'.
+    uint64_t version = cursor_u64(&c);
+    bool second = version == 0x6174616474736574ull;
+    if (!second)
+        c.at -= 8;
+    uint64_t names_size = cursor_uleb(&c);
+    s.names_address = cursor_uleb(&c);
+    s.names = cursor_bytes(&c, names_size);
+    uint64_t covmap_size = second ? cursor_uleb(&c) : 0;
+    if (second) {
+        cursor_skip(&c, align_up(c.at, 8) - c.at);
+        s.covmap = cursor_bytes(&c, covmap_size);
+    } else {
+        cursor_skip(&c, align_up(c.at, 8) - c.at);
+        // One list of files, then the function records to the end.
+        Cursor header = c;
+        cursor_skip(&header, 4);
+        uint32_t files = cursor_u32(&header);
+        uint32_t mapping = cursor_u32(&header);
+        uint32_t field = cursor_u32(&header);
+        s.covmap = field < 3 ? cursor_bytes(&c, cursor_left(&c))
+                             : cursor_bytes(&c, 16 + (uint64_t)files + mapping);
+    }
+    size_t pad = align_up(c.at, 8) - c.at;
+    cursor_skip(&c, MIN(pad, cursor_left(&c)));
+    s.covfun = cursor_bytes(&c, cursor_left(&c));
+    if (!cursor_check(&c, err))
+        return false;
+    *ret = s;
+    return true;
+}
+
+// ---- Regions -----------------------------------------------------------------
+
+static CovCounter read_counter(Cursor *c, CovFunctionMap *m, uint64_t word)
+{
+    uint32_t index = (uint32_t)(word >> 2);
+    if (word > UINT32_MAX) {
+        cursor_fail(c, "counter number is too large");
+        return 0;
+    }
+    if ((word & 3) >= COV_SUBTRACT) {
+        if (index >= m->expressions.len) {
+            cursor_fail(c, "expression is not in the table");
+            return 0;
+        }
+        m->expressions.at[index].subtract = (word & 3) == COV_SUBTRACT;
+    }
+    return (CovCounter)word;
+}
+
+static uint32_t read_u32(Cursor *c, const char *what)
+{
+    uint64_t v = cursor_uleb(c);
+    if (v > UINT32_MAX)
+        cursor_fail(c, what);
+    return (uint32_t)v;
+}
+
+static int16_t read_condition(Cursor *c)
+{
+    uint64_t v = cursor_uleb(c);
+    if (v > INT16_MAX)
+        cursor_fail(c, "condition number is too large");
+    return (int16_t)((int16_t)v - 1);
+}
+
+static void read_kind(Cursor *c, CovFunctionMap *m, CovMapRegion *r)
+{
+    uint64_t word = cursor_uleb(c);
+    if ((word & 3) != COV_ZERO) {
+        r->count = read_counter(c, m, word);
+        return;
+    }
+    if (word & 4) {
+        r->kind = COV_EXPANSION;
+        if (word >> 3 >= m->files.len)
+            cursor_fail(c, "expansion of a file that is not in the list");
+        r->expanded_file = (uint32_t)(word >> 3);
+        return;
+    }
+    switch (word >> 3) {
+    case COV_CODE:
+        break;
+    case COV_SKIPPED:
+        r->kind = COV_SKIPPED;
+        break;
+    case COV_BRANCH:
+        r->kind = COV_BRANCH;
+        r->count = read_counter(c, m, cursor_uleb(c));
+        r->false_count = read_counter(c, m, cursor_uleb(c));
+        break;
+    case COV_MCDC_DECISION:
+        r->kind = COV_MCDC_DECISION;
+        r->bitmap_index = read_u32(c, "bitmap index is too large");
+        r->condition_count = (uint16_t)read_u32(c, "too many conditions");
+        break;
+    case COV_MCDC_BRANCH:
+        r->kind = COV_MCDC_BRANCH;
+        r->count = read_counter(c, m, cursor_uleb(c));
+        r->false_count = read_counter(c, m, cursor_uleb(c));
+        r->condition = read_condition(c);
+        r->true_next = read_condition(c);
+        r->false_next = read_condition(c);
+        break;
+    default:
+        cursor_fail(c, "region kind is not known");
+    }
+}
+
+static void read_regions(Cursor *c, CovFunctionMap *m, uint32_t file)
+{
+    uint64_t count = cursor_uleb(c);
+    if (count > cursor_left(c) / 5)
+        cursor_fail(c, "more regions than the mapping has bytes");
+    uint64_t line = 0;
+    for (uint64_t i = 0; i < count && cursor_ok(c); i++) {
+        CovMapRegion r = {.file = file};
+        read_kind(c, m, &r);
+        line += read_u32(c, "line is too large");
+        r.column = read_u32(c, "column is too large");
+        uint32_t lines = read_u32(c, "line is too large");
+        r.end_column = read_u32(c, "column is too large");
+        if (line + lines > UINT32_MAX || lines > REGION_LINES_MAX)
+            cursor_fail(c, "line is too large");
+        if (r.end_column & 1u << 31) {
+            r.kind = COV_GAP;
+            r.end_column &= ~(1u << 31);
+        }
+        if (r.column == 0 && r.end_column == 0) {
+            r.column = 1;
+            r.end_column = UINT32_MAX;
+        }
+        r.line = (uint32_t)line;
+        r.end_line = (uint32_t)line + lines;
+        if (lines == 0 && r.column > r.end_column)
+            cursor_fail(c, "region ends before it starts");
+        if (cursor_ok(c))
+            vec_push(NULL, &m->regions, r);
+    }
+}
+
+// The counter of the text behind an expansion: that of its first region, which
+// may be an expansion itself. Chains are followed once for each file id.
+static void resolve_expansions(CovFunctionMap *m)
+{
+    for (size_t i = 0; i < m->regions.len; i++) {
+        CovMapRegion *r = &m->regions.at[i];
+        if (r->kind != COV_EXPANSION)
+            continue;
+        uint32_t file = r->expanded_file;
+        for (size_t steps = 0; steps <= m->files.len; steps++) {
+            uint32_t first = m->first.at[file];
+            if (first == m->first.at[file + 1])
+                break;
+            const CovMapRegion *inner = &m->regions.at[first];
+            r->count = inner->count;
+            // File ids of expansions come behind the text they stand in, so that
+            // inner ones are not resolved yet.
+            if (inner->kind != COV_EXPANSION || inner->expanded_file == file)
+                break;
+            file = inner->expanded_file;
+        }
+    }
+}
+
+bool covmap_decode(const CovMap *map, const CovMapFunction *f, CovFunctionMap *m, Error *err)
+{
+    m->files.len = m->first.len = m->expressions.len = m->regions.len = 0;
+    Cursor c = cursor_over(f->mapping, "mapping of a function");
+    uint64_t files = cursor_uleb(&c);
+    if (files > cursor_left(&c))
+        cursor_fail(&c, "more files than the mapping has bytes");
+    for (uint64_t i = 0; i < files && cursor_ok(&c); i++) {
+        uint64_t file = cursor_uleb(&c);
+        if (file >= f->files_count)
+            cursor_fail(&c, "file is not in the list");
+        else
+            vec_push(NULL, &m->files, (uint32_t)(f->files_first + file));
+    }
+    uint64_t expressions = cursor_uleb(&c);
+    if (expressions > cursor_left(&c) / 2)
+        cursor_fail(&c, "more expressions than the mapping has bytes");
+    if (cursor_ok(&c))
+        vec_extend(NULL, &m->expressions, expressions);
+    for (uint64_t i = 0; i < expressions && cursor_ok(&c); i++) {
+        CovCounter lhs = read_counter(&c, m, cursor_uleb(&c));
+        CovCounter rhs = read_counter(&c, m, cursor_uleb(&c));
+        m->expressions.at[i].lhs = lhs;
+        m->expressions.at[i].rhs = rhs;
+    }
+    for (uint32_t file = 0; file < files && cursor_ok(&c); file++) {
+        vec_push(NULL, &m->first, (uint32_t)m->regions.len);
+        read_regions(&c, m, file);
+    }
+    vec_push(NULL, &m->first, (uint32_t)m->regions.len);
+    if (!cursor_check(&c, err))
+        return false;
+    (void)map;
+    resolve_expansions(m);
+    return true;
+}
+
+void covmap_function_deinit(CovFunctionMap *m)
+{
+    vec_free(&m->files);
+    vec_free(&m->first);
+    vec_free(&m->expressions);
+    vec_free(&m->regions);
+}

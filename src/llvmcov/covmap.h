@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coverage mapping: which counters, or sums and differences of counters, stand
+// for which span of which source file. Versions 1 to 7.
+// Document: llvm/docs/CoverageMappingFormat.rst.
+
+#ifndef LLVMCOV_COVMAP_H
+#define LLVMCOV_COVMAP_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "llvmcov/names.h"
+
+// As the mapping numbers them; gap regions carry their own bit there.
+typedef enum CovRegionKind {
+    COV_CODE = 0,
+    COV_EXPANSION = 1,
+    COV_SKIPPED = 2,
+    COV_GAP = 3,
+    COV_BRANCH = 4,
+    COV_MCDC_DECISION = 5,
+    COV_MCDC_BRANCH = 6
+} CovRegionKind;
+
+// A counter word: the low 2 bits say what the rest indexes.
+typedef uint32_t CovCounter;
+enum { COV_ZERO = 0, COV_COUNTER = 1, COV_SUBTRACT = 2, COV_ADD = 3 };
+static inline unsigned cov_counter_tag(CovCounter c)
+{
+    return c & 3;
+}
+static inline uint32_t cov_counter_index(CovCounter c)
+{
+    return c >> 2;
+}
+
+typedef struct CovExpression {
+    CovCounter lhs, rhs;
+    bool subtract;
+} CovExpression;
+
+typedef struct CovMapRegion {
+    CovCounter count;
+    CovCounter false_count; // of branches
+    uint32_t file;          // file id of the function
+    uint32_t expanded_file; // of expansions: the file id that stands for the macro's text
+    uint32_t line, column, end_line, end_column;
+    CovRegionKind kind;
+    // MC/DC: a decision's bitmap index and conditions; a branch's own condition and
+    // the ones that follow on true and on false, -1 for none.
+    uint32_t bitmap_index;
+    uint16_t condition_count;
+    int16_t condition, true_next, false_next;
+} CovMapRegion;
+
+// One function as the object file states it.
+typedef struct CovMapFunction {
+    uint64_t name_ref;
+    Str name; // "" when the names section does not hold it
+    uint64_t hash;
+    Bytes mapping;
+    uint32_t files_first, files_count; // of CovMap.files: the translation unit's list
+} CovMapFunction;
+
+typedef Vec(CovMapFunction) CovMapFunctionVec;
+
+typedef struct CovMap {
+    unsigned version; // 1 to 7; 0: none
+    StrVec files;     // absolute where the compilation directory is known
+    CovMapFunctionVec functions;
+    ProfNames names;
+} CovMap;
+
+// The sections of one object, as they lie in the file.
+typedef struct CovMapSections {
+    Bytes covmap;          // __llvm_covmap
+    Bytes covfun;          // __llvm_covfun, from version 4 on
+    Bytes names;           // __llvm_prf_names
+    uint64_t names_address; // where the names are loaded; version 1 points at them
+    uint8_t pointer_size;
+    bool big_endian;
+} CovMapSections;
+
+// Reads the list of functions. One name is kept once, a real record before the
+// dummy of a translation unit that did not use it, as LLVM has it. Texts and
+// tables are the arena's; mappings borrow the sections.
+MUST_CHECK bool covmap_parse(Arena *arena, CovMapSections s, CovMap *ret, Error *err);
+void covmap_deinit(CovMap *m);
+
+// LLVM's test form, "llvmcovmtestdata" (.covmapping): split into its sections.
+bool covmap_is_test_form(Bytes file);
+MUST_CHECK bool covmap_open_test_form(Bytes file, CovMapSections *ret, Error *err);
+
+// A function's regions, decoded. Reused from function to function; heap memory.
+typedef struct CovFunctionMap {
+    U32Vec files;     // file id -> CovMap.files row
+    U32Vec first;     // file id -> first region; one more entry than files
+    Vec(CovExpression) expressions;
+    Vec(CovMapRegion) regions; // ordered by file id
+} CovFunctionMap;
+
+// Decodes the mapping of function `f`. Expansions get the counter of the first
+// region of the text they stand for. On false the map is not to be used.
+MUST_CHECK bool covmap_decode(const CovMap *m, const CovMapFunction *f, CovFunctionMap *into,
+                              Error *err);
+void covmap_function_deinit(CovFunctionMap *m);
+
+#endif // LLVMCOV_COVMAP_H

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blobs of names: inflated, split, and found by reference.
+
+#include "llvmcov/names.h"
+
+#include <libdeflate.h>
+
+#include "llvmcov/md5.h"
+
+bool prof_inflate(Arena *arena, Bytes packed, uint64_t plain_len, Bytes *ret, Error *err)
+{
+    // Deflate reaches 1032:1 at best.
+    if (plain_len / 1040 > packed.len)
+        return error_set(err, ERROR_FORMAT, "%zu zlib bytes cannot hold the stated %llu",
+                         packed.len, (unsigned long long)plain_len);
+    uint8_t *plain = arena_alloc(arena, plain_len, 1);
+    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+    if (!d)
+        return error_set(err, ERROR_OS, "no memory for zlib");
+    size_t got = 0;
+    enum libdeflate_result result =
+        libdeflate_zlib_decompress(d, packed.ptr, packed.len, plain, plain_len, &got);
+    libdeflate_free_decompressor(d);
+    if (result != LIBDEFLATE_SUCCESS || got != plain_len)
+        return error_set(err, ERROR_FORMAT, "broken zlib data");
+    *ret = bytes_over(plain, plain_len);
+    return true;
+}
+
+uint32_t prof_names_add(Arena *arena, ProfNames *into, Str name)
+{
+    uint64_t ref = md5_low64(bytes_from_str(name));
+    uint32_t row;
+    for (TableProbe p = table_probe(&into->index, ref); table_next(&into->index, &p, &row);)
+        if (into->refs.at[row] == ref)
+            return row;
+    row = (uint32_t)into->refs.len;
+    vec_push(arena, &into->refs, ref);
+    vec_push(arena, &into->names, name);
+    table_insert(&into->index, ref, row);
+    return row;
+}
+
+bool prof_names_add_blob(Arena *arena, ProfNames *into, Bytes blob, Error *err)
+{
+    Cursor c = cursor_over(blob, "names of functions");
+    while (cursor_more(&c)) {
+        if (c.data.ptr[c.at] == 0) { // padding between chunks
+            c.at++;
+            continue;
+        }
+        uint64_t plain_len = cursor_uleb(&c);
+        uint64_t packed_len = cursor_uleb(&c);
+        Bytes chunk = cursor_bytes(&c, packed_len ? packed_len : plain_len);
+        if (!cursor_check(&c, err))
+            return false;
+        if (packed_len && !prof_inflate(arena, chunk, plain_len, &chunk, err))
+            return error_context(err, "names of functions at offset 0x%zx", c.at);
+        if (!packed_len)
+            chunk = arena_bytes(arena, chunk);
+        Str rest = str_from_bytes(chunk), name;
+        while (str_next_part(&rest, '\1', &name))
+            if (name.len)
+                prof_names_add(arena, into, name);
+    }
+    return cursor_check(&c, err);
+}
+
+Str prof_names_find(const ProfNames *names, uint64_t ref)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&names->index, ref); table_next(&names->index, &p, &row);)
+        if (names->refs.at[row] == ref)
+            return names->names.at[row];
+    return STR("");
+}
+
+void prof_names_deinit(ProfNames *names)
+{
+    table_deinit(&names->index);
+}

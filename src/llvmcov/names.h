@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blobs of names, as __llvm_prf_names and raw profiles hold them: chunks of
+// {ULEB plain size, ULEB zlib size (0: stored), bytes}, names joined by 0x01.
+// Document: llvm/docs/InstrProfileFormat.rst, "Names".
+
+#ifndef LLVMCOV_NAMES_H
+#define LLVMCOV_NAMES_H
+
+#include "base/arena.h"
+#include "base/cursor.h"
+#include "base/table.h"
+#include "base/vec.h"
+
+// Names with their references (md5_low64). Texts are the arena's.
+typedef struct ProfNames {
+    StrVec names;
+    U64Vec refs;
+    Table index;
+} ProfNames;
+
+// Adds the names of a blob. What was added before a failure stays.
+MUST_CHECK bool prof_names_add_blob(Arena *arena, ProfNames *into, Bytes blob, Error *err);
+// Adds one name, which is not copied; an equal one is kept once. Gives its row.
+uint32_t prof_names_add(Arena *arena, ProfNames *into, Str name);
+// "" when the reference is not known.
+Str prof_names_find(const ProfNames *names, uint64_t ref);
+void prof_names_deinit(ProfNames *names); // the index; texts go with the arena
+
+// `plain_len` bytes out of a zlib stream, into the arena. The size is checked
+// against what zlib can reach before it is allocated.
+MUST_CHECK bool prof_inflate(Arena *arena, Bytes packed, uint64_t plain_len, Bytes *ret,
+                             Error *err);
+
+#endif // LLVMCOV_NAMES_H

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function's counts, the same shape from every kind of LLVM profile.
+
+#ifndef LLVMCOV_PROF_RECORD_H
+#define LLVMCOV_PROF_RECORD_H
+
+#include "base/str.h"
+
+// Bits of the variant half of a profile's version word.
+#define PROF_VARIANT_IR (1ull << 56)
+#define PROF_VARIANT_CS_IR (1ull << 57)
+#define PROF_VARIANT_ENTRY_FIRST (1ull << 58)
+#define PROF_VARIANT_DEBUG_CORRELATE (1ull << 59)
+#define PROF_VARIANT_BYTE_COVERAGE (1ull << 60)
+#define PROF_VARIANT_ENTRY_ONLY (1ull << 61)
+#define PROF_VARIANT_MEMPROF (1ull << 62)
+#define PROF_VARIANT_TEMPORAL (1ull << 63)
+// Raw profiles before LLVM 18 kept only the top 8 bits for variants.
+#define PROF_VARIANT_MASK (0xffull << 56)
+
+typedef struct ProfRecord {
+    uint64_t name_ref; // md5_low64 of the name
+    Str name;          // "" when the profile holds only the reference
+    uint64_t hash;     // of the function's structure
+    // Counters as they lie in the file: `counter_size` bytes each, 8 or, in byte
+    // coverage, 1 (where 0 means executed).
+    Bytes counters;
+    uint32_t counter_count;
+    uint8_t counter_size;
+    bool big_endian;
+    Bytes bitmap;      // MC/DC test vectors
+    bool has_values;   // it carries value profiles (indirect calls, sizes)
+} ProfRecord;
+
+// Counter i, byte coverage as 0 or 1.
+static inline uint64_t prof_record_counter(const ProfRecord *r, size_t i)
+{
+    if (r->counter_size == 1)
+        return r->counters.ptr[i] == 0;
+    uint64_t v;
+    memcpy(&v, r->counters.ptr + 8 * i, 8);
+    return r->big_endian ? __builtin_bswap64(v) : v;
+}
+
+#endif // LLVMCOV_PROF_RECORD_H

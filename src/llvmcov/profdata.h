@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Indexed profiles (.profdata): a header, a summary, an on-disk hash table of
+// {name, function hash, counters}. Always little-endian. Versions 1 to 12, 14, 15.
+// Document: llvm/docs/InstrProfileFormat.rst, "Indexed Profile".
+
+#ifndef LLVMCOV_PROFDATA_H
+#define LLVMCOV_PROFDATA_H
+
+#include "base/cursor.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "llvmcov/prof_record.h"
+
+typedef struct ProfData {
+    Bytes file;
+    uint32_t version;
+    uint64_t variant; // PROF_VARIANT_*
+    Cursor table;     // over the buckets, in file order
+    uint64_t key_count;
+    uint64_t keys_read;
+    uint32_t bucket_left; // keys left in the present bucket
+    // The present key and what is left of its data.
+    Str name;
+    uint64_t name_ref;
+    Cursor data;
+} ProfData;
+
+bool profdata_is(Bytes file);
+
+// Parses header and position of the table. ERROR_UNSUPPORTED names a version
+// that is not known.
+MUST_CHECK bool profdata_open(Bytes file, ProfData *ret, Error *err);
+
+// The next record, in the order of the file. False at the end and on broken
+// data; then `err` has ERROR_NONE at the end.
+bool profdata_next(ProfData *p, ProfRecord *ret, Error *err);
+
+// ---- Writing ---------------------------------------------------------------
+
+// What goes into a file: rows sorted by name, equal names next to each other.
+typedef struct ProfDataRow {
+    Str name;
+    uint64_t hash;
+    const uint64_t *counters;
+    size_t counter_count;
+    Bytes bitmap; // only written from version 11 on
+} ProfDataRow;
+
+// Appends a whole file of version 7, 9 or 12, which LLVM 13–14, 16 and 19 read.
+void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, const ProfDataRow *rows,
+                    size_t count);
+
+#endif // LLVMCOV_PROFDATA_H

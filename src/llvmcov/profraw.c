@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Raw profiles: header, sections, records of every version.
+
+#include "llvmcov/profraw.h"
+
+#include "base/cursor.h"
+
+// 0xff 'l' 'p' 'r' 'o' 'f' 'r' 0x81 as a number; 'R' for 32-bit pointers.
+#define MAGIC_64 0xff6c70726f667281ull
+#define MAGIC_32 0xff6c70726f665281ull
+
+static bool magic_of(Bytes file, size_t at, uint8_t *pointer_size, bool *big_endian)
+{
+    uint64_t magic;
+    if (at > file.len || file.len - at < sizeof(magic))
+        return false;
+    memcpy(&magic, file.ptr + at, sizeof(magic));
+    *big_endian = magic == __builtin_bswap64(MAGIC_64) || magic == __builtin_bswap64(MAGIC_32);
+    if (*big_endian)
+        magic = __builtin_bswap64(magic);
+    *pointer_size = magic == MAGIC_64 ? 8 : 4;
+    return magic == MAGIC_64 || magic == MAGIC_32;
+}
+
+bool profraw_is(Bytes file)
+{
+    uint8_t pointer_size;
+    bool big_endian;
+    return magic_of(file, 0, &pointer_size, &big_endian);
+}
+
+// Where the fields of a data record lie. The pointer fields are 4 bytes on
+// 32-bit targets; records are aligned to 8 on both.
+typedef struct RecordLayout {
+    uint32_t size, counter_ptr, bitmap_ptr, counter_count, sites, bitmap_bytes;
+    uint32_t kinds;
+} RecordLayout;
+
+static RecordLayout record_layout(uint32_t version, uint32_t ptr)
+{
+    RecordLayout l = {.counter_ptr = 16, .kinds = version >= 10 ? 3 : 2};
+    uint32_t at = 16 + ptr; // name, hash, counter pointer
+    if (version >= 11)
+        at += ptr; // uniform counter pointer
+    if (version >= 9) {
+        l.bitmap_ptr = at;
+        at += ptr;
+    }
+    at += 2 * ptr; // function pointer, values
+    l.counter_count = at;
+    l.sites = at + 4;
+    at += 4 + 2 * l.kinds;
+    if (version >= 11)
+        at += 2; // wave size
+    if (version >= 9) {
+        at = (uint32_t)align_up(at, 4);
+        l.bitmap_bytes = at;
+        at += 4;
+    }
+    if (version >= 12)
+        at += 4; // wave counters
+    l.size = (uint32_t)align_up(at, 8);
+    return l;
+}
+
+static bool refuse_version(uint32_t version, Error *err)
+{
+    error_set(err, ERROR_UNSUPPORTED, "raw profile version %u, known are %d to %d", version,
+              PROFRAW_VERSION_MIN, PROFRAW_VERSION_MAX);
+    if (version < PROFRAW_VERSION_MIN)
+        error_hint(err, "written by LLVM 8 or older; that LLVM's llvm-profdata makes a .profdata "
+                        "of it, which is read here");
+    else
+        error_hint(err, "written by an LLVM newer than 23; its own llvm-profdata makes a "
+                        ".profdata of it");
+    return false;
+}
+
+// Sizes of the value profiles behind the names: one block for each record that
+// has sites.
+static uint64_t count_value_blocks(const ProfRaw *p, const RecordLayout *l)
+{
+    uint64_t blocks = 0;
+    for (uint64_t i = 0; i < p->record_count; i++) {
+        const uint8_t *sites = p->records.ptr + i * l->size + l->sites;
+        uint32_t any = 0;
+        for (uint32_t k = 0; k < 2 * l->kinds; k++)
+            any |= sites[k];
+        blocks += any != 0;
+    }
+    return blocks;
+}
+
+static bool take_values(Cursor *c, ProfRaw *p, uint64_t blocks, Error *err)
+{
+    size_t start = c->at;
+    for (uint64_t i = 0; i < blocks; i++) {
+        size_t block = c->at;
+        uint32_t size = cursor_u32(c);
+        if (cursor_ok(c) && (size < 8 || size % 8))
+            cursor_fail(c, "size of a value profile is no multiple of 8");
+        cursor_seek(c, block);
+        cursor_skip(c, size);
+        if (!cursor_ok(c))
+            break;
+    }
+    if (!cursor_check(c, err))
+        return false;
+    p->values = bytes_slice(c->data, start, c->at);
+    p->has_sites = blocks != 0;
+    return true;
+}
+
+bool profraw_parse(Bytes file, size_t offset, ProfRaw *ret, Error *err)
+{
+    ProfRaw p = {0};
+    if (!magic_of(file, offset, &p.pointer_size, &p.big_endian))
+        return error_set(err, ERROR_FORMAT, "no raw profile at offset 0x%zx", offset);
+    Cursor c = cursor_over(bytes_slice(file, offset, file.len), "raw profile");
+    c.base = offset;
+    c.big_endian = p.big_endian;
+    cursor_skip(&c, 8);
+
+    uint64_t version_word = cursor_u64(&c);
+    p.version = (uint32_t)(version_word & ~PROF_VARIANT_MASK);
+    p.variant = version_word & PROF_VARIANT_MASK;
+    if (cursor_ok(&c) && (p.version < PROFRAW_VERSION_MIN || p.version > PROFRAW_VERSION_MAX))
+        return refuse_version(p.version, err);
+
+    uint32_t v = p.version;
+    uint64_t binary_ids = v >= 6 ? cursor_u64(&c) : 0;
+    p.record_count = cursor_u64(&c);
+    uint64_t pad_before_counters = cursor_u64(&c);
+    uint64_t counter_count = cursor_u64(&c);
+    uint64_t pad_after_counters = cursor_u64(&c);
+    uint64_t bitmap_bytes = v >= 9 ? cursor_u64(&c) : 0;
+    uint64_t pad_after_bitmap = v >= 9 ? cursor_u64(&c) : 0;
+    uint64_t uniform_count = v >= 11 ? cursor_u64(&c) : 0;
+    uint64_t pad_after_uniform = v >= 11 ? cursor_u64(&c) : 0;
+    uint64_t uniform_delta = v >= 11 ? cursor_u64(&c) : 0;
+    uint64_t names_size = cursor_u64(&c);
+    p.counters_delta = cursor_u64(&c);
+    p.bitmap_delta = v >= 9 ? cursor_u64(&c) : 0;
+    cursor_skip(&c, 8); // names delta
+    uint64_t vtable_count = v >= 10 ? cursor_u64(&c) : 0;
+    uint64_t vtable_names = v >= 10 ? cursor_u64(&c) : 0;
+    cursor_skip(&c, 8); // last value kind
+    if (!cursor_check(&c, err))
+        return false;
+    (void)uniform_delta;
+
+    RecordLayout l = record_layout(v, p.pointer_size);
+    p.record_size = l.size;
+    p.counter_size = p.variant & PROF_VARIANT_BYTE_COVERAGE ? 1 : 8;
+    uint64_t left = c.data.len;
+    if (p.record_count > left / l.size || counter_count > left / p.counter_size ||
+        uniform_count > left / 8 || vtable_count > left / 24)
+        return error_set(err, ERROR_FORMAT,
+                         "raw profile at offset 0x%zx states %llu records and %llu counters, more "
+                         "than the file holds",
+                         offset, (unsigned long long)p.record_count,
+                         (unsigned long long)counter_count);
+
+    // Version 6 had the binary ids at its end, behind the value profiles.
+    if (v >= 7)
+        p.binary_ids = cursor_bytes(&c, binary_ids);
+    p.records = cursor_bytes(&c, p.record_count * l.size);
+    cursor_skip(&c, pad_before_counters);
+    p.counters = cursor_bytes(&c, counter_count * p.counter_size);
+    cursor_skip(&c, pad_after_counters);
+    p.bitmap = cursor_bytes(&c, bitmap_bytes);
+    cursor_skip(&c, pad_after_bitmap);
+    cursor_skip(&c, uniform_count * 8);
+    cursor_skip(&c, pad_after_uniform);
+    p.names = cursor_bytes(&c, names_size);
+    cursor_skip(&c, align_up(names_size, 8) - names_size);
+    cursor_skip(&c, vtable_count * 24);
+    cursor_skip(&c, vtable_names);
+    if (v >= 10 && vtable_names)
+        cursor_skip(&c, align_up(vtable_names, 8) - vtable_names);
+    if (!cursor_check(&c, err) || !take_values(&c, &p, count_value_blocks(&p, &l), err))
+        return false;
+    if (v == 6)
+        p.binary_ids = cursor_bytes(&c, binary_ids);
+    if (!cursor_check(&c, err))
+        return false;
+    p.size = c.at;
+    *ret = p;
+    return true;
+}
+
+static uint64_t field(const ProfRaw *p, size_t record, uint32_t at, uint32_t size)
+{
+    const uint8_t *from = p->records.ptr + record * p->record_size + at;
+    if (size == 8) {
+        uint64_t v;
+        memcpy(&v, from, 8);
+        return p->big_endian ? __builtin_bswap64(v) : v;
+    }
+    uint32_t v;
+    memcpy(&v, from, 4);
+    return p->big_endian ? __builtin_bswap32(v) : v;
+}
+
+// The section offset that a record's pointer means. Since version 8 pointers are
+// relative to their own record, and the deltas to the first record.
+static uint64_t section_offset(const ProfRaw *p, size_t record, uint64_t pointer, uint64_t delta)
+{
+    uint64_t at = pointer - delta;
+    if (p->version >= 8)
+        at += record * (uint64_t)p->record_size;
+    return p->pointer_size == 4 ? (uint32_t)at : at;
+}
+
+bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err)
+{
+    RecordLayout l = record_layout(p->version, p->pointer_size);
+    ProfRecord r = {
+        .name_ref = field(p, i, 0, 8),
+        .hash = field(p, i, 8, 8),
+        .counter_count = (uint32_t)field(p, i, l.counter_count, 4),
+        .counter_size = p->counter_size,
+        .big_endian = p->big_endian,
+    };
+    uint64_t pointer = field(p, i, l.counter_ptr, p->pointer_size);
+    uint64_t at = section_offset(p, i, pointer, p->counters_delta);
+    uint64_t size = (uint64_t)r.counter_count * p->counter_size;
+    if (at > p->counters.len || size > p->counters.len - at)
+        return error_set(err, ERROR_FORMAT,
+                         "record %zu has its %u counters at 0x%llx, outside the counters", i,
+                         r.counter_count, (unsigned long long)at);
+    r.counters = bytes_slice(p->counters, at, at + size);
+    uint32_t bitmap_bytes = l.bitmap_bytes ? (uint32_t)field(p, i, l.bitmap_bytes, 4) : 0;
+    if (bitmap_bytes) {
+        pointer = field(p, i, l.bitmap_ptr, p->pointer_size);
+        at = section_offset(p, i, pointer, p->bitmap_delta);
+        if (at > p->bitmap.len || bitmap_bytes > p->bitmap.len - at)
+            return error_set(err, ERROR_FORMAT,
+                             "record %zu has its bitmap at 0x%llx, outside the bitmaps", i,
+                             (unsigned long long)at);
+        r.bitmap = bytes_slice(p->bitmap, at, at + bitmap_bytes);
+    }
+    const uint8_t *sites = p->records.ptr + i * l.size + l.sites;
+    for (uint32_t k = 0; k < 2 * l.kinds; k++)
+        r.has_values |= sites[k] != 0;
+    *ret = r;
+    return true;
+}
+
+ProfRawShape profraw_shape(const ProfRaw *p, size_t i)
+{
+    RecordLayout l = record_layout(p->version, p->pointer_size);
+    const uint8_t *record = p->records.ptr + i * l.size;
+    return (ProfRawShape){bytes_over(record, 16 + p->pointer_size),
+                          (uint32_t)field(p, i, l.counter_count, 4)};
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Raw profiles (.profraw), as an instrumented program writes them at its end.
+// Versions 5 to 12, 32- and 64-bit, both byte orders.
+// Document: llvm/docs/InstrProfileFormat.rst; docs/formats/coverage.md lists the
+// differences between the versions.
+
+#ifndef LLVMCOV_PROFRAW_H
+#define LLVMCOV_PROFRAW_H
+
+#include "base/error.h"
+#include "llvmcov/prof_record.h"
+
+enum { PROFRAW_VERSION_MIN = 5, PROFRAW_VERSION_MAX = 12 };
+
+// One profile. A file may hold several back to back: a forked child appends its
+// own. Everything borrows the file.
+typedef struct ProfRaw {
+    uint32_t version;
+    uint64_t variant; // PROF_VARIANT_*
+    uint8_t pointer_size;
+    bool big_endian;
+    Bytes binary_ids; // {u64 length, bytes padded to 8} …
+    Bytes records;
+    uint64_t record_count;
+    uint32_t record_size;
+    Bytes counters;
+    uint8_t counter_size; // 1 or 8
+    uint64_t counters_delta;
+    Bytes bitmap;
+    uint64_t bitmap_delta;
+    Bytes names;   // see names.h
+    Bytes values;  // value profiles
+    bool has_sites; // some record has value sites
+    size_t size;   // bytes of the file that it takes, value profiles and padding included
+} ProfRaw;
+
+// Whether the bytes start as a raw profile of any version and byte order.
+bool profraw_is(Bytes file);
+
+// Parses the profile that starts at `offset`. Section sizes are checked against
+// the file; records are checked one by one by profraw_record. ERROR_UNSUPPORTED
+// names a version that is not known and the LLVM that writes it.
+MUST_CHECK bool profraw_parse(Bytes file, size_t offset, ProfRaw *ret, Error *err);
+
+// Record i < record_count. False when its counters lie outside the profile.
+MUST_CHECK bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err);
+
+// What of record i says where its counters are: the name, the hash and the
+// pointer (24 bytes for 64-bit targets), and the number of counters. Profiles
+// whose records agree in this have the same layout.
+typedef struct ProfRawShape {
+    Bytes head;
+    uint32_t counter_count;
+} ProfRawShape;
+ProfRawShape profraw_shape(const ProfRaw *p, size_t i);
+
+#endif // LLVMCOV_PROFRAW_H

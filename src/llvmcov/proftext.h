@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text profiles (.proftext), as 'llvm-profdata merge -text' writes them.
+// Document: llvm/docs/CommandGuide/llvm-profdata.rst; llvm/lib/ProfileData.
+
+#ifndef LLVMCOV_PROFTEXT_H
+#define LLVMCOV_PROFTEXT_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "llvmcov/prof_record.h"
+
+typedef struct ProfText {
+    Str rest;
+    uint64_t line; // of the text, for errors
+    uint64_t variant;
+    U64Vec counters; // of the present record; heap
+    U8Vec bitmap;
+} ProfText;
+
+// Whether the bytes look like a text profile: a directive, a comment or a name,
+// and no control bytes in the first part.
+bool proftext_is(Bytes file);
+
+MUST_CHECK bool proftext_open(Bytes file, ProfText *ret, Error *err);
+void proftext_close(ProfText *p);
+// The next record; its counters last until the next call. False at the end and
+// on broken text; then `err` has ERROR_NONE at the end.
+bool proftext_next(ProfText *p, ProfRecord *ret, Error *err);
+
+// The directives, and one record as llvm-profdata spells it.
+void proftext_write_header(StrBuf *out, uint64_t variant);
+void proftext_write(StrBuf *out, Str name, uint64_t hash, const uint64_t *counters, size_t count,
+                    Bytes bitmap);
+
+#endif // LLVMCOV_PROFTEXT_H

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions -> segments -> lines.
+
+#include "llvmcov/segments.h"
+
+#include <stdlib.h>
+
+static inline uint64_t location(uint32_t line, uint32_t column)
+{
+    return (uint64_t)line << 32 | column;
+}
+
+static inline uint64_t start_of(const CovSpan *s)
+{
+    return location(s->line, s->column);
+}
+
+static inline uint64_t end_of(const CovSpan *s)
+{
+    return location(s->end_line, s->end_column);
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+    const CovSpan *x = a, *y = b;
+    if (start_of(x) != start_of(y))
+        return start_of(x) < start_of(y) ? -1 : 1;
+    if (end_of(x) != end_of(y)) // the outer one first
+        return end_of(x) > end_of(y) ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+// Equal spans become one; counts add up where the kind is that of the first.
+static void combine(CovSpanVec *spans)
+{
+    size_t last = 0;
+    for (size_t i = 1; i < spans->len; i++) {
+        CovSpan *to = &spans->at[last];
+        const CovSpan *from = &spans->at[i];
+        if (start_of(to) != start_of(from) || end_of(to) != end_of(from))
+            spans->at[++last] = *from;
+        else if (to->kind == from->kind)
+            to->count += from->count;
+    }
+    if (spans->len)
+        spans->len = last + 1;
+}
+
+typedef struct Builder {
+    CovSegmentVec *out;
+    Vec(const CovSpan *) active;
+    Vec(const CovSpan *) done; // scratch: active regions that have ended
+    uint64_t first_end;        // no active region ends before
+} Builder;
+
+static void start_segment(Builder *b, const CovSpan *s, uint64_t at, bool is_entry, bool skipped)
+{
+    bool has_count = !skipped && s->kind != COV_SKIPPED;
+    if (b->out->len && !is_entry && !skipped) {
+        const CovSegment *last = &vec_last(b->out);
+        if (last->has_count == has_count && last->count == s->count && !last->is_entry)
+            return;
+    }
+    vec_push(NULL, b->out,
+             (CovSegment){.line = (uint32_t)(at >> 32),
+                          .column = (uint32_t)at,
+                          .count = has_count ? s->count : 0,
+                          .has_count = has_count,
+                          .is_entry = is_entry,
+                          .is_gap = has_count && s->kind == COV_GAP});
+}
+
+// Stable, by end. Regions that end together are few; most runs are sorted already.
+static void sort_done(Builder *b)
+{
+    size_t n = b->done.len;
+    bool sorted = true, reversed = true;
+    for (size_t i = 1; i < n; i++) {
+        sorted &= end_of(b->done.at[i - 1]) <= end_of(b->done.at[i]);
+        reversed &= end_of(b->done.at[i - 1]) > end_of(b->done.at[i]);
+    }
+    if (sorted)
+        return;
+    if (reversed) {
+        for (size_t i = 0; i < n / 2; i++) {
+            const CovSpan *t = b->done.at[i];
+            b->done.at[i] = b->done.at[n - 1 - i];
+            b->done.at[n - 1 - i] = t;
+        }
+        return;
+    }
+    // Bottom-up merge sort.
+    const CovSpan **from = b->done.at;
+    const CovSpan **to = heap_alloc(n * sizeof(*to)), **spare = to;
+    for (size_t width = 1; width < n; width *= 2) {
+        for (size_t lo = 0; lo < n; lo += 2 * width) {
+            size_t mid = MIN(lo + width, n), hi = MIN(lo + 2 * width, n), i = lo, k = mid;
+            for (size_t w = lo; w < hi; w++)
+                to[w] = i < mid && (k >= hi || end_of(from[i]) <= end_of(from[k])) ? from[i++]
+                                                                                   : from[k++];
+        }
+        const CovSpan **t = from;
+        from = to;
+        to = t;
+    }
+    if (from != b->done.at)
+        memcpy(b->done.at, from, n * sizeof(*from));
+    heap_free(spare);
+}
+
+// Closes the regions in `done`; `active` holds those that go on. `next` is the
+// start of the region that comes, UINT64_MAX for none.
+static void complete(Builder *b, uint64_t next)
+{
+    sort_done(b);
+    size_t n = b->done.len;
+    for (size_t i = 1; i < n; i++) {
+        uint64_t at = end_of(b->done.at[i - 1]);
+        if (at == next)
+            break;
+        if (at == end_of(b->done.at[i]))
+            continue;
+        // The last of those that end where this one ends.
+        size_t same = i;
+        while (same + 1 < n && end_of(b->done.at[same + 1]) == end_of(b->done.at[i]))
+            same++;
+        start_segment(b, b->done.at[same], at, false, false);
+    }
+    const CovSpan *last = b->done.at[n - 1];
+    if (b->active.len && end_of(last) != next)
+        start_segment(b, vec_last(&b->active), end_of(last), false, false);
+    else if (!b->active.len && end_of(last) != next)
+        start_segment(b, last, end_of(last), false, true);
+    b->done.len = 0;
+}
+
+static void drop_ended(Builder *b, uint64_t at)
+{
+    if (b->active.len == 0 || at < b->first_end)
+        return;
+    size_t kept = 0;
+    b->first_end = UINT64_MAX;
+    for (size_t i = 0; i < b->active.len; i++) {
+        if (end_of(b->active.at[i]) <= at)
+            vec_push(NULL, &b->done, b->active.at[i]);
+        else {
+            b->first_end = MIN(b->first_end, end_of(b->active.at[i]));
+            b->active.at[kept++] = b->active.at[i];
+        }
+    }
+    b->active.len = kept;
+    if (b->done.len)
+        complete(b, at);
+}
+
+void cov_segments(CovSpanVec *spans, CovSegmentVec *out)
+{
+    out->len = 0;
+    if (spans->len)
+        qsort(spans->at, spans->len, sizeof(spans->at[0]), compare_spans);
+    combine(spans);
+    Builder b = {.out = out};
+    for (size_t i = 0; i < spans->len; i++) {
+        const CovSpan *s = &spans->at[i];
+        uint64_t at = start_of(s);
+        bool is_last = i + 1 == spans->len;
+        drop_ended(&b, at);
+        bool is_gap = s->kind == COV_GAP;
+        if (at == end_of(s)) {
+            // Regions of no length never become active.
+            bool skipped = is_last || s->kind == COV_SKIPPED;
+            start_segment(&b, b.active.len ? vec_last(&b.active) : s, at, !is_gap, skipped);
+            if (skipped && b.active.len)
+                start_segment(&b, vec_last(&b.active), at, false, false);
+            continue;
+        }
+        if (is_last || at != start_of(&spans->at[i + 1]))
+            start_segment(&b, s, at, !is_gap, false);
+        b.first_end = b.active.len ? MIN(b.first_end, end_of(s)) : end_of(s);
+        vec_push(NULL, &b.active, s);
+    }
+    for (size_t i = 0; i < b.active.len; i++)
+        vec_push(NULL, &b.done, b.active.at[i]);
+    b.active.len = 0;
+    if (b.done.len)
+        complete(&b, UINT64_MAX);
+    vec_free(&b.active);
+    vec_free(&b.done);
+}
+
+// The count of a line and whether it has one. `wrapped` runs into the line.
+static bool line_count(const CovSegment *wrapped, const CovSegment *first, size_t n, uint64_t *ret)
+{
+    bool any_start = false, any_entry = false;
+    uint64_t count = wrapped ? wrapped->count : 0;
+    for (size_t i = 0; i < n; i++) {
+        const CovSegment *s = &first[i];
+        any_entry |= s->is_entry && s->has_count;
+        if (!s->is_gap && s->has_count && s->is_entry) {
+            any_start = true;
+            count = MAX(count, s->count);
+        }
+    }
+    bool starts_skipped = n && !first->has_count && first->is_entry;
+    *ret = count;
+    return any_entry || (!starts_skipped && ((wrapped && wrapped->has_count) || any_start));
+}
+
+void cov_lines(const CovSegmentVec *segments, CovLineVec *out)
+{
+    out->len = 0;
+    const CovSegment *wrapped = NULL;
+    for (size_t i = 0, end; i < segments->len; i = end) {
+        uint32_t line = segments->at[i].line;
+        for (end = i; end < segments->len && segments->at[end].line == line; end++)
+            ;
+        uint64_t count;
+        if (line_count(wrapped, &segments->at[i], end - i, &count))
+            vec_push(NULL, out, (CovLine){line, count});
+        wrapped = &segments->at[end - 1];
+        // Lines up to the next segment have what runs into them.
+        if (end < segments->len && wrapped->has_count) {
+            uint32_t next = segments->at[end].line;
+            for (uint32_t between = line + 1; between < next; between++)
+                vec_push(NULL, out, (CovLine){between, wrapped->count});
+        }
+    }
+}

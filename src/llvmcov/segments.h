@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// From regions of one file to counts of lines, by the rules of llvm-cov: regions
+// nest, the innermost counts, and a line has the largest count that starts on it
+// or runs into it. docs/formats/coverage.md, "From regions to lines".
+
+#ifndef LLVMCOV_SEGMENTS_H
+#define LLVMCOV_SEGMENTS_H
+
+#include "base/vec.h"
+#include "llvmcov/covmap.h"
+
+typedef struct CovSpan {
+    uint32_t line, column, end_line, end_column;
+    CovRegionKind kind;
+    uint64_t count;
+} CovSpan;
+
+// From here to the next segment the count holds.
+typedef struct CovSegment {
+    uint32_t line, column;
+    uint64_t count;
+    bool has_count; // else: skipped, or between functions
+    bool is_entry;  // a region starts here, as opposed to resuming
+    bool is_gap;
+} CovSegment;
+
+typedef Vec(CovSpan) CovSpanVec;
+typedef Vec(CovSegment) CovSegmentVec;
+
+// `spans` is sorted and combined in place; `out` (heap) is emptied first. Code,
+// expansion, skipped and gap regions only.
+void cov_segments(CovSpanVec *spans, CovSegmentVec *out);
+
+typedef struct CovLine {
+    uint32_t line;
+    uint64_t count;
+} CovLine;
+
+typedef Vec(CovLine) CovLineVec;
+
+// The mapped lines with their counts, ascending. `out` (heap) is emptied first.
+void cov_lines(const CovSegmentVec *segments, CovLineVec *out);
+
+#endif // LLVMCOV_SEGMENTS_H
