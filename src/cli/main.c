@@ -30,6 +30,7 @@ static const Command *const command_list[] = {
     &bench_command,
     &stat_command,
     &record_command,
+    &cover_command,
     &report_command,
     &annotate_command,
     &flame_command,

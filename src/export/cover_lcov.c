@@ -59,8 +59,7 @@ static void add_lines(const Profile *p, const CoverFiles *c, const CoverFileRows
     }
 }
 
-static void add_branches(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
-                         StrBuf *out)
+static void add_branches(const Profile *p, const CoverFiles *c, const CoverFileRows *f, StrBuf *out)
 {
     const BranchCounts *b = &p->branch_counts;
     for (uint32_t i = f->branches.first, end; i < f->branches.end; i = end) {

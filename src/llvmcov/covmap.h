@@ -74,9 +74,9 @@ typedef struct CovMap {
 
 // The sections of one object, as they lie in the file.
 typedef struct CovMapSections {
-    Bytes covmap;          // __llvm_covmap
-    Bytes covfun;          // __llvm_covfun, from version 4 on
-    Bytes names;           // __llvm_prf_names
+    Bytes covmap;           // __llvm_covmap
+    Bytes covfun;           // __llvm_covfun, from version 4 on
+    Bytes names;            // __llvm_prf_names
     uint64_t names_address; // where the names are loaded; version 1 points at them
     uint8_t pointer_size;
     bool big_endian;
@@ -94,8 +94,8 @@ MUST_CHECK bool covmap_open_test_form(Bytes file, CovMapSections *ret, Error *er
 
 // A function's regions, decoded. Reused from function to function; heap memory.
 typedef struct CovFunctionMap {
-    U32Vec files;     // file id -> CovMap.files row
-    U32Vec first;     // file id -> first region; one more entry than files
+    U32Vec files; // file id -> CovMap.files row
+    U32Vec first; // file id -> first region; one more entry than files
     Vec(CovExpression) expressions;
     Vec(CovMapRegion) regions; // ordered by file id
 } CovFunctionMap;

@@ -7,14 +7,14 @@
 #include "base/str.h"
 
 // Bits of the variant half of a profile's version word.
-#define PROF_VARIANT_IR (1ull << 56)
-#define PROF_VARIANT_CS_IR (1ull << 57)
-#define PROF_VARIANT_ENTRY_FIRST (1ull << 58)
+#define PROF_VARIANT_IR              (1ull << 56)
+#define PROF_VARIANT_CS_IR           (1ull << 57)
+#define PROF_VARIANT_ENTRY_FIRST     (1ull << 58)
 #define PROF_VARIANT_DEBUG_CORRELATE (1ull << 59)
-#define PROF_VARIANT_BYTE_COVERAGE (1ull << 60)
-#define PROF_VARIANT_ENTRY_ONLY (1ull << 61)
-#define PROF_VARIANT_MEMPROF (1ull << 62)
-#define PROF_VARIANT_TEMPORAL (1ull << 63)
+#define PROF_VARIANT_BYTE_COVERAGE   (1ull << 60)
+#define PROF_VARIANT_ENTRY_ONLY      (1ull << 61)
+#define PROF_VARIANT_MEMPROF         (1ull << 62)
+#define PROF_VARIANT_TEMPORAL        (1ull << 63)
 // Raw profiles before LLVM 18 kept only the top 8 bits for variants.
 #define PROF_VARIANT_MASK (0xffull << 56)
 
@@ -28,8 +28,8 @@ typedef struct ProfRecord {
     uint32_t counter_count;
     uint8_t counter_size;
     bool big_endian;
-    Bytes bitmap;      // MC/DC test vectors
-    bool has_values;   // it carries value profiles (indirect calls, sizes)
+    Bytes bitmap;    // MC/DC test vectors
+    bool has_values; // it carries value profiles (indirect calls, sizes)
 } ProfRecord;
 
 // Counter i, byte coverage as 0 or 1.

@@ -41,8 +41,10 @@ bool profdata_open(Bytes file, ProfData *ret, Error *err)
                                "'llvm-profdata merge -text' makes a text that is read here");
     }
     if (hash_type != 0)
-        return error_set(err, ERROR_UNSUPPORTED, "indexed profile hashes names by method %llu, "
-                         "known is 0 (MD5)", (unsigned long long)hash_type);
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "indexed profile hashes names by method %llu, "
+                         "known is 0 (MD5)",
+                         (unsigned long long)hash_type);
 
     // The bucket offsets count from the start of the file, and the buckets start
     // where the header and the summary end; walking them in file order needs the

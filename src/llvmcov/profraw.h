@@ -28,10 +28,10 @@ typedef struct ProfRaw {
     uint64_t counters_delta;
     Bytes bitmap;
     uint64_t bitmap_delta;
-    Bytes names;   // see names.h
-    Bytes values;  // value profiles
+    Bytes names;    // see names.h
+    Bytes values;   // value profiles
     bool has_sites; // some record has value sites
-    size_t size;   // bytes of the file that it takes, value profiles and padding included
+    size_t size;    // bytes of the file that it takes, value profiles and padding included
 } ProfRaw;
 
 // Whether the bytes start as a raw profile of any version and byte order.

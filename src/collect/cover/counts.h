@@ -16,7 +16,7 @@
 
 typedef struct CoverCountRow {
     uint64_t name_ref, hash;
-    Str name; // "" when no profile names it
+    Str name;     // "" when no profile names it
     size_t first; // of counters
     uint32_t count;
     size_t bitmap_first;
@@ -51,8 +51,7 @@ void cover_counts_deinit(CoverCounts *c);
 // Adds every profile in a raw, indexed or text profile file, `weight` times.
 // `path` is for notes and errors. A raw profile that is cut short or broken
 // behind a whole one is a note; the first one being so is an error.
-MUST_CHECK bool cover_counts_add(CoverCounts *c, Str path, Bytes file, uint64_t weight,
-                                 Error *err);
+MUST_CHECK bool cover_counts_add(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err);
 // Whether cover_counts_add knows the kind of file.
 bool cover_counts_accept(Bytes file);
 

@@ -133,8 +133,8 @@ static Str without_file(Str name, Str file)
     return name;
 }
 
-static void add_issue(CoverData *d, CoverIssueKind kind, const CovMap *map,
-                      const CovMapFunction *f, Str object, uint64_t profile_hash)
+static void add_issue(CoverData *d, CoverIssueKind kind, const CovMap *map, const CovMapFunction *f,
+                      Str object, uint64_t profile_hash)
 {
     uint32_t file = f->files_count > 1 && map->version >= 6 ? 1 : 0;
     vec_push(d->arena, &d->issues,
@@ -167,8 +167,7 @@ static bool is_branch(unsigned kind)
 
 // Appends the evaluated regions. False when some cannot be evaluated; what was
 // appended is then the caller's to drop.
-static bool add_regions(CoverData *d, Evaluator *e, U32Vec *stack, CoverFunction *f,
-                        bool *negative)
+static bool add_regions(CoverData *d, Evaluator *e, U32Vec *stack, CoverFunction *f, bool *negative)
 {
     const CovFunctionMap *m = e->map;
     d->values.len = d->states.len = 0;

@@ -15,17 +15,17 @@ typedef struct CoverRegion {
     uint32_t file;          // file id within the function
     uint32_t expanded_file; // of expansions
     uint8_t kind;           // CovRegionKind
-    bool is_folded; // a branch whose condition the compiler knew
+    bool is_folded;         // a branch whose condition the compiler knew
     uint64_t count, false_count;
 } CoverRegion;
 
 enum { COVER_NO_FILE = UINT32_MAX };
 
 typedef struct CoverFunction {
-    Str name;         // linkage name without the file in front of static ones
+    Str name; // linkage name without the file in front of static ones
     uint64_t hash;
-    uint64_t count;   // entries
-    uint32_t line;    // of its first region
+    uint64_t count;     // entries
+    uint32_t line;      // of its first region
     size_t files_first; // of CoverData.function_files
     uint32_t file_count;
     uint32_t main_file; // file id of the definition, COVER_NO_FILE when there is none
@@ -63,7 +63,7 @@ typedef struct CoverData {
     U32Vec function_files; // rows of `files`
     U32Vec region_starts;
     Vec(CoverIssue) issues;
-    Table seen; // (files, name) of functions: the first of equal ones counts
+    Table seen;                // (files, name) of functions: the first of equal ones counts
     uint64_t object_functions; // records read, duplicates included
     // Drop what llvm-cov drops (functions of another build) and do not clamp what
     // went below zero.

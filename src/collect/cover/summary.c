@@ -146,7 +146,7 @@ typedef struct Visit {
 typedef struct Branches {
     Vec(Branch) at;
     U64Vec paths;
-    U64Vec path; // where the walk is
+    U64Vec path;   // where the walk is
     U8Vec visited; // file ids of the present function
     Vec(Visit) stack;
 } Branches;
@@ -438,18 +438,22 @@ static void fill_regions(const CoverData *d, const CoverFunction *f, uint32_t ro
     }
 }
 
-static void fill_file(const CoverData *d, const FileIndex *x, uint32_t row,
-                      const CoverProject *how, Scratch *s, StrBuf *name, Profile *into)
+static void fill_file(const CoverData *d, const FileIndex *x, uint32_t row, const CoverProject *how,
+                      Scratch *s, StrBuf *name, Profile *into)
 {
     Str path = intern_get(&d->files, row);
     StrId file = profile_str(into, path);
     s->spans.len = 0;
     for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
         const CoverFunction *f = &d->functions.at[x->functions.at[i]];
-        FunctionId function = model_function(how, into, f, path, name);
-        vec_push(&into->arena, &into->function_counts.function, function);
-        vec_push(&into->arena, &into->function_counts.count, f->count);
-        vec_push(&into->arena, &into->function_counts.hash, f->hash);
+        // A function belongs to the first of its files; it may have text in others.
+        uint32_t own = d->function_files.at[f->files_first];
+        FunctionId function = model_function(how, into, f, intern_get(&d->files, own), name);
+        if (own == row) {
+            vec_push(&into->arena, &into->function_counts.function, function);
+            vec_push(&into->arena, &into->function_counts.count, f->count);
+            vec_push(&into->arena, &into->function_counts.hash, f->hash);
+        }
         fill_regions(d, f, row, function, file, into);
         for (uint32_t id = 0; id < f->file_count; id++)
             if (d->function_files.at[f->files_first + id] == row)

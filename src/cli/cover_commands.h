@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sub-commands of 'assay cover', each run by its own cover_<name>.c.
+
+#ifndef CLI_COVER_COMMANDS_H
+#define CLI_COVER_COMMANDS_H
+
+#include "cli/option.h"
+
+extern const Command cover_report_command;
+extern const Command cover_export_command;
+extern const Command cover_merge_command;
+
+#endif // CLI_COVER_COMMANDS_H

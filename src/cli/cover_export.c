@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay cover export: coverage in other tools' formats.
+
+#include "analyse/cover_files.h"
+#include "cli/cli.h"
+#include "cli/cover_commands.h"
+#include "cli/cover_inputs.h"
+#include "export/cover_lcov.h"
+#include "os/file.h"
+
+typedef struct CoverExportOptions {
+    CoverInputOptions inputs;
+    Str format, output;
+    bool force;
+} CoverExportOptions;
+
+static const Option options[] = {
+    OPT_CHOICE(0, "format", CoverExportOptions, format, "FORMAT", "lcov", "the format to write"),
+    OPT_TEXT('o', "output", CoverExportOptions, output, "FILE", "write to FILE, not to stdout"),
+    OPT_FLAG('f', "force", CoverExportOptions, force, "replace an existing output file"),
+    COVER_INPUT_OPTIONS(CoverExportOptions, inputs),
+};
+
+// Where the text goes: stdout, or a file that appears when it is whole.
+typedef struct Sink {
+    StrBuf buf;
+    OutputFile file;
+    bool to_file, failed;
+} Sink;
+
+static void flush(Sink *s)
+{
+    if (s->to_file)
+        fwrite(s->buf.ptr, 1, s->buf.len, s->file.stream); // checked by the commit
+    else if (!s->failed)
+        s->failed = !cli_print(strbuf_str(&s->buf));
+    strbuf_clear(&s->buf);
+}
+
+static void write_lcov(const CoverResult *r, const CoverFiles *files, Sink *s)
+{
+    for (size_t i = 0; i < files->files.len && !s->failed; i++) {
+        cover_lcov_file(&r->profile, files, &files->files.at[i], &s->buf);
+        if (s->buf.len > 1 << 18)
+            flush(s);
+    }
+    flush(s);
+}
+
+static int export_to(const CoverExportOptions *o, CoverResult *r, Error *err)
+{
+    CoverFiles files = {0};
+    cover_project(r, false);
+    cover_files_group(&r->arena, &r->profile, &files);
+    Sink s = {.to_file = o->output.len && !str_equal(o->output, STR("-"))};
+    if (s.to_file &&
+        !os_output_open(o->output, o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &s.file, err))
+        return cli_fail(err);
+    write_lcov(r, &files, &s);
+    strbuf_deinit(&s.buf);
+    if (s.to_file && !os_output_commit(&s.file, err))
+        return cli_fail(err);
+    return s.failed ? STATUS_FAILED : STATUS_OK;
+}
+
+static int run(const Command *cmd, int argc, char **argv)
+{
+    Arena arena = {0};
+    CoverExportOptions o = {.format = STR("lcov")};
+    StrVec operands = {0};
+    switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
+    case PARSE_DONE:
+        return STATUS_OK;
+    case PARSE_BAD:
+        return STATUS_USAGE;
+    case PARSE_OK:
+        break;
+    }
+    CoverResult r;
+    Error err;
+    int status =
+        cover_load(&o.inputs, &operands, &r, &err) ? export_to(&o, &r, &err) : cli_fail(&err);
+    cover_result_deinit(&r);
+    arena_deinit(&arena);
+    return status;
+}
+
+const Command cover_export_command = {
+    .name = "export",
+    .summary = "write coverage in another tool's format",
+    .usage = "[OPTION ...] OBJECT ... PROFILE ...",
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .run = run,
+};

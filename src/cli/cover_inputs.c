@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading what the cover commands are given.
+
+#include "cli/cover_inputs.h"
+
+#include <dirent.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "os/file.h"
+#include "symbolise/demangle.h"
+
+// ---- Filters -----------------------------------------------------------------
+
+typedef struct CoverFilter {
+    StrVec include, exclude;
+    bool has_regex;
+    regex_t regex;
+    Arena arena;
+} CoverFilter;
+
+static bool any_glob(const StrVec *globs, Str path)
+{
+    for (size_t i = 0; i < globs->len; i++)
+        if (str_glob_match(globs->at[i], path))
+            return true;
+    return false;
+}
+
+static bool keep_file(void *ctx, Str path)
+{
+    CoverFilter *f = ctx;
+    if (f->include.len && !any_glob(&f->include, path))
+        return false;
+    if (any_glob(&f->exclude, path))
+        return false;
+    if (f->has_regex) {
+        bool match = regexec(&f->regex, arena_c_str(&f->arena, path), 0, NULL, 0) == 0;
+        if (match)
+            return false;
+    }
+    return true;
+}
+
+static bool filter_init(CoverFilter *f, const CoverInputOptions *o, Error *err)
+{
+    f->include = o->include;
+    f->exclude = o->exclude;
+    if (o->ignore_regex.len) {
+        int bad =
+            regcomp(&f->regex, arena_c_str(&f->arena, o->ignore_regex), REG_EXTENDED | REG_NOSUB);
+        if (bad) {
+            char why[256];
+            regerror(bad, &f->regex, why, sizeof(why));
+            return error_set(err, ERROR_USAGE, "--ignore-filename-regex: %s", why);
+        }
+        f->has_regex = true;
+    }
+    return true;
+}
+
+static void demangle_name(void *ctx, Str linkage_name, StrBuf *out)
+{
+    (void)ctx;
+    size_t before = out->len;
+    if (!demangle(linkage_name, out))
+        out->len = before;
+}
+
+// ---- Files ---------------------------------------------------------------------
+
+typedef struct Input {
+    Str path;
+    bool asked; // named by the user, as opposed to found in a folder
+} Input;
+
+typedef struct Loader {
+    CoverResult *r;
+    Vec(Input) profiles;
+    Vec(Input) objects;
+    StrVec seen_folders;
+} Loader;
+
+static bool is_elf(Bytes file)
+{
+    return file.len > 4 && memcmp(file.ptr, "\177ELF", 4) == 0;
+}
+
+// Looks at the first bytes of a file only.
+static bool classify(Loader *l, Str path, bool asked, Error *err)
+{
+    MappedFile m = {0};
+    if (!os_map_file(path, &m, err))
+        return false;
+    Input input = {arena_str(&l->r->arena, path), asked};
+    bool ok = true;
+    if (is_elf(m.bytes) || covmap_is_test_form(m.bytes))
+        vec_push(&l->r->arena, &l->objects, input);
+    else if (cover_counts_accept(m.bytes))
+        vec_push(&l->r->arena, &l->profiles, input);
+    else if (asked && m.bytes.len == 0)
+        ok = error_set(err, ERROR_FORMAT, "'%" STR_FMT "' is empty", STR_ARG(path));
+    else if (asked)
+        ok = error_set(err, ERROR_FORMAT,
+                       "'%" STR_FMT "' is neither an object nor a profile of a kind that is known",
+                       STR_ARG(path));
+    os_unmap_file(&m);
+    return ok;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return str_compare(*(const Str *)a, *(const Str *)b);
+}
+
+// Profiles only: a folder's objects are too many to guess among.
+static bool is_profile_name(Str name)
+{
+    return str_ends_with(name, STR(".profraw")) || str_ends_with(name, STR(".profdata")) ||
+           str_ends_with(name, STR(".proftext"));
+}
+
+static bool add_folder(Loader *l, Str path, unsigned depth, Error *err)
+{
+    Arena *arena = &l->r->arena;
+    DIR *dir = opendir(arena_c_str(arena, path));
+    if (!dir)
+        return error_os(err, "cannot open folder '%" STR_FMT "'", STR_ARG(path));
+    StrVec names = {0};
+    for (struct dirent *e; (e = readdir(dir));)
+        if (e->d_name[0] != '.')
+            vec_push(arena, &names, arena_str(arena, str_from_c(e->d_name)));
+    closedir(dir);
+    if (names.len)
+        qsort(names.at, names.len, sizeof(names.at[0]), compare_names);
+    for (size_t i = 0; i < names.len; i++) {
+        Str child =
+            arena_printf(arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(path), STR_ARG(names.at[i]));
+        struct stat st;
+        if (lstat(arena_c_str(arena, child), &st) != 0)
+            continue;
+        if (S_ISDIR(st.st_mode) && depth < 64) {
+            if (!add_folder(l, child, depth + 1, err))
+                return false;
+        } else if (S_ISREG(st.st_mode) && st.st_size && is_profile_name(names.at[i])) {
+            if (!classify(l, child, false, err))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool add_operand(Loader *l, Str path, Error *err)
+{
+    struct stat st;
+    if (stat(arena_c_str(&l->r->arena, path), &st) == 0 && S_ISDIR(st.st_mode))
+        return add_folder(l, path, 0, err);
+    return classify(l, path, true, err);
+}
+
+static bool load_profiles(Loader *l, Error *err)
+{
+    for (size_t i = 0; i < l->profiles.len; i++) {
+        MappedFile m = {0};
+        if (!os_map_file(l->profiles.at[i].path, &m, err))
+            return false;
+        // Folders hold what killed programs left: one bad file there is a warning.
+        bool ok = cover_counts_add(&l->r->counts, l->profiles.at[i].path, m.bytes, 1, err);
+        os_unmap_file(&m);
+        if (!ok && l->profiles.at[i].asked)
+            return false;
+        if (!ok)
+            cli_say("left out: %s", err->text);
+    }
+    return cover_counts_finish(&l->r->counts, err);
+}
+
+static bool load_objects(Loader *l, Error *err)
+{
+    Arena *arena = &l->r->arena;
+    for (size_t i = 0; i < l->objects.len; i++) {
+        Str path = l->objects.at[i].path;
+        MappedFile m = {0};
+        CovMapSections sections;
+        CovMap map;
+        if (!os_map_file(path, &m, err))
+            return false;
+        bool ok = cover_object_sections(arena, m.bytes, &sections, err) &&
+                  covmap_parse(arena, sections, &map, err);
+        if (ok) {
+            cover_data_add_object(&l->r->data, &map, path, &l->r->counts);
+            covmap_deinit(&map);
+            l->r->has_regions = true;
+        }
+        os_unmap_file(&m);
+        if (!ok)
+            return error_context(err, "'%" STR_FMT "'", STR_ARG(path));
+    }
+    return true;
+}
+
+// ---- What could not be counted ----------------------------------------------------
+
+static void say_issues(const CoverResult *r, bool explain)
+{
+    size_t counts[COVER_ISSUE_COUNT] = {0};
+    for (size_t i = 0; i < r->data.issues.len; i++) {
+        const CoverIssue *issue = &r->data.issues.at[i];
+        counts[issue->kind]++;
+        if (explain)
+            cli_say("function '%" STR_FMT "' of '%" STR_FMT "' (%" STR_FMT
+                    "): %s; hash 0x%llx in the object, 0x%llx in the profile",
+                    STR_ARG(issue->function), STR_ARG(issue->object), STR_ARG(issue->file),
+                    cover_issue_text(issue->kind), (unsigned long long)issue->object_hash,
+                    (unsigned long long)issue->profile_hash);
+    }
+    for (int kind = 0; kind < COVER_ISSUE_COUNT && !explain; kind++)
+        if (counts[kind])
+            cli_say("%zu function%s: %s (--explain names %s)", counts[kind],
+                    counts[kind] == 1 ? "" : "s", cover_issue_text((CoverIssueKind)kind),
+                    counts[kind] == 1 ? "it" : "them");
+}
+
+static void say_notes(const CoverCounts *c)
+{
+    for (size_t i = 0; i < c->notes.len; i++)
+        cli_say("%" STR_FMT, STR_ARG(c->notes.at[i]));
+    if (c->mismatched)
+        cli_say("%llu records left out: another number of counters under the same name and hash",
+                (unsigned long long)c->mismatched);
+    if (c->saturated)
+        cli_say("%llu sums stopped at 2^64 - 1", (unsigned long long)c->saturated);
+}
+
+bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverResult *ret,
+                Error *err)
+{
+    *ret = (CoverResult){0};
+    ret->counts.arena = &ret->arena;
+    cover_data_init(&ret->data, &ret->arena);
+    ret->data.llvm_rules = options->llvm_rules;
+    profile_init(&ret->profile);
+    ret->filter = arena_new(&ret->arena, CoverFilter);
+    if (!filter_init(ret->filter, options, err))
+        return false;
+    ret->project = (CoverProject){.keep = keep_file, .keep_ctx = ret->filter};
+
+    Loader l = {.r = ret};
+    for (size_t i = 0; i < operands->len; i++)
+        if (!add_operand(&l, operands->at[i], err))
+            return false;
+    for (size_t i = 0; i < options->objects.len; i++)
+        if (!classify(&l, options->objects.at[i], true, err))
+            return false;
+    if (options->profile.len && !classify(&l, options->profile, true, err))
+        return false;
+    if (l.profiles.len == 0) {
+        error_set(err, ERROR_USAGE, "no profile among the inputs");
+        return error_hint(err, "a program built with coverage writes default.profraw where it "
+                               "runs, or what LLVM_PROFILE_FILE names");
+    }
+    if (l.objects.len == 0) {
+        error_set(err, ERROR_USAGE, "no object among the inputs");
+        return error_hint(err, "name the program that wrote the profiles: it holds the mapping "
+                               "from counters to lines");
+    }
+    if (!load_profiles(&l, err) || !load_objects(&l, err))
+        return false;
+    say_notes(&ret->counts);
+    say_issues(ret, options->explain);
+    return true;
+}
+
+void cover_project(CoverResult *r, bool demangled)
+{
+    if (demangled)
+        r->project.demangle = demangle_name;
+    if (r->has_regions)
+        cover_files_fill(&r->data, &r->project, &r->profile);
+}
+
+void cover_result_deinit(CoverResult *r)
+{
+    if (r->filter) {
+        if (r->filter->has_regex)
+            regfree(&r->filter->regex);
+        arena_deinit(&r->filter->arena);
+    }
+    cover_counts_deinit(&r->counts);
+    cover_data_deinit(&r->data);
+    profile_deinit(&r->profile);
+    arena_deinit(&r->arena);
+}

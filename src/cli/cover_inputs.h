@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the cover commands are given: objects, profiles and folders in any order,
+// told apart by content; and the filters they share.
+
+#ifndef CLI_COVER_INPUTS_H
+#define CLI_COVER_INPUTS_H
+
+#include "cli/option.h"
+#include "collect/cover/summary.h"
+#include "model/profile.h"
+
+// Options that report, show and export share.
+typedef struct CoverInputOptions {
+    StrVec objects;          // --object
+    Str profile;             // --instr-profile
+    StrVec include, exclude; // globs on source paths
+    Str ignore_regex;
+    bool llvm_rules;
+    bool explain;
+} CoverInputOptions;
+
+#define COVER_INPUT_OPTIONS(S, field)                                                              \
+    OPT_LIST(0, "object", S, field.objects, "FILE", "an object with coverage mapping"),            \
+        OPT_TEXT(0, "instr-profile", S, field.profile, "FILE", "a profile, as llvm-cov has it"),   \
+        OPT_LIST(0, "include", S, field.include, "GLOB", "only source files whose path matches"),  \
+        OPT_LIST(0, "exclude", S, field.exclude, "GLOB", "no source files whose path matches"),    \
+        OPT_TEXT(0, "ignore-filename-regex", S, field.ignore_regex, "REGEX",                       \
+                 "no source files whose path matches the extended regular expression"),            \
+        OPT_FLAG(0, "llvm-rules", S, field.llvm_rules,                                             \
+                 "drop functions of another build and keep negative counts, as llvm-cov does"),    \
+        OPT_FLAG(0, "explain", S, field.explain,                                                   \
+                 "name on stderr every function that could not be counted, and why")
+
+// What came out of the inputs.
+typedef struct CoverResult {
+    Arena arena;
+    CoverCounts counts;
+    CoverData data;
+    bool has_regions; // there was an object: `data` is filled
+    Profile profile;  // rows of the model, when asked for
+    CoverProject project;
+    struct CoverFilter *filter;
+} CoverResult;
+
+// Reads every input. Warnings are said on stderr. Release with cover_result_deinit,
+// also on false.
+MUST_CHECK bool cover_load(const CoverInputOptions *options, const StrVec *operands,
+                           CoverResult *ret, Error *err);
+// Fills ret->profile from what was loaded. `demangled` makes names readable.
+void cover_project(CoverResult *r, bool demangled);
+void cover_result_deinit(CoverResult *r);
+
+#endif // CLI_COVER_INPUTS_H

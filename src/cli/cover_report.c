@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay cover report: totals of each source file.
+
+#include "analyse/cover_files.h"
+#include "cli/cli.h"
+#include "cli/cover_commands.h"
+#include "cli/cover_inputs.h"
+#include "cli/terminal.h"
+
+typedef struct CoverReportOptions {
+    CoverInputOptions inputs;
+    bool missing, markdown, full_paths;
+    double fail_under, fail_under_functions, fail_under_regions, fail_under_branches;
+    Str colour;
+} CoverReportOptions;
+
+static const Option options[] = {
+    COVER_INPUT_OPTIONS(CoverReportOptions, inputs),
+    OPT_FLAG('m', "missing", CoverReportOptions, missing, "list the lines that did not run"),
+    OPT_FLAG(0, "markdown", CoverReportOptions, markdown, "the table as Markdown"),
+    OPT_FLAG(0, "full-paths", CoverReportOptions, full_paths,
+             "do not leave out the folder that all files share"),
+    OPT_PERCENT(0, "fail-under", CoverReportOptions, fail_under, "P",
+                "end with status 3 when less than P percent of the lines ran"),
+    OPT_PERCENT(0, "fail-under-functions", CoverReportOptions, fail_under_functions, "P",
+                "the same for functions"),
+    OPT_PERCENT(0, "fail-under-regions", CoverReportOptions, fail_under_regions, "P",
+                "the same for regions"),
+    OPT_PERCENT(0, "fail-under-branches", CoverReportOptions, fail_under_branches, "P",
+                "the same for branches"),
+};
+
+static double percent_of(CoverTally t)
+{
+    return t.count ? 100.0 * (double)t.covered / (double)t.count : 100.0;
+}
+
+// "1234  97.51%", or a dash where nothing was to count. Never rounds up to 100.
+static void add_cover(StrBuf *out, CoverTally t)
+{
+    if (t.count == 0) {
+        strbuf_add(out, STR("      -"));
+        return;
+    }
+    double percent = percent_of(t);
+    if (t.covered < t.count && percent > 99.99)
+        percent = 99.99;
+    strbuf_printf(out, "%6.2f%%", percent);
+}
+
+static void add_cells(StrBuf *out, const CoverFile *f, bool has_regions)
+{
+    const CoverTally *cells[] = {&f->lines, &f->functions, &f->regions, &f->branches};
+    for (size_t i = 0; i < ARRAY_LEN(cells); i++) {
+        if (i == 2 && !has_regions)
+            continue;
+        strbuf_printf(out, " %8llu %7llu ", (unsigned long long)cells[i]->count,
+                      (unsigned long long)(cells[i]->count - cells[i]->covered));
+        add_cover(out, *cells[i]);
+    }
+}
+
+// The folder that every path starts with, with its slash.
+static Str shared_folder(const CoverFileVec *files)
+{
+    if (files->len == 0)
+        return STR("");
+    Str shared = files->at[0].path;
+    for (size_t i = 1; i < files->len; i++) {
+        size_t n = 0, max = MIN(shared.len, files->at[i].path.len);
+        while (n < max && shared.ptr[n] == files->at[i].path.ptr[n])
+            n++;
+        shared = str_slice(shared, 0, n);
+    }
+    size_t slash = str_find_last_char(shared, '/');
+    return slash == SIZE_MAX ? STR("") : str_slice(shared, 0, slash + 1);
+}
+
+static void add_table(StrBuf *out, const CoverFileVec *files, const CoverFile *total, Str shared,
+                      bool has_regions)
+{
+    size_t width = 5;
+    for (size_t i = 0; i < files->len; i++)
+        width = MAX(width, str_columns(files->at[i].path) - shared.len);
+    width = MIN(width, (size_t)60);
+    if (shared.len) {
+        strbuf_add(out, STR("in "));
+        strbuf_add_terminal(out, shared);
+        strbuf_add_char(out, '\n');
+    }
+    size_t start = out->len;
+    strbuf_add(out, STR("file"));
+    pad_to(out, start, width);
+    strbuf_add(out, STR("    lines  missed   cover"));
+    strbuf_add(out, STR("    funcs  missed   cover"));
+    if (has_regions)
+        strbuf_add(out, STR("  regions  missed   cover"));
+    strbuf_add(out, STR(" branches  missed   cover\n"));
+    for (size_t i = 0; i <= files->len; i++) {
+        const CoverFile *f = i < files->len ? &files->at[i] : total;
+        start = out->len;
+        strbuf_add_terminal(out, i < files->len ? str_slice(f->path, shared.len, f->path.len)
+                                                : STR("TOTAL"));
+        pad_to(out, start, width);
+        add_cells(out, f, has_regions);
+        strbuf_add_char(out, '\n');
+    }
+}
+
+static void add_markdown(StrBuf *out, const CoverFileVec *files, const CoverFile *total, Str shared)
+{
+    strbuf_add(out, STR("| file | lines | functions | regions | branches |\n"
+                        "| --- | ---: | ---: | ---: | ---: |\n"));
+    for (size_t i = 0; i <= files->len; i++) {
+        const CoverFile *f = i < files->len ? &files->at[i] : total;
+        strbuf_add(out, STR("| "));
+        Str path = i < files->len ? str_slice(f->path, shared.len, f->path.len) : STR("**total**");
+        for (size_t k = 0; k < path.len; k++) {
+            if (path.ptr[k] == '|')
+                strbuf_add_char(out, '\\');
+            strbuf_add_char(out, path.ptr[k] == '\n' ? ' ' : path.ptr[k]);
+        }
+        const CoverTally *cells[] = {&f->lines, &f->functions, &f->regions, &f->branches};
+        for (size_t k = 0; k < ARRAY_LEN(cells); k++) {
+            strbuf_add(out, STR(" | "));
+            StrBuf cell = {0};
+            add_cover(&cell, *cells[k]);
+            strbuf_add(out, str_trim(strbuf_str(&cell)));
+            strbuf_deinit(&cell);
+            if (cells[k]->count)
+                strbuf_printf(out, " (%llu/%llu)", (unsigned long long)cells[k]->covered,
+                              (unsigned long long)cells[k]->count);
+        }
+        strbuf_add(out, STR(" |\n"));
+    }
+}
+
+// "12-14, 20, 31" for the lines of a file that did not run. Lines that no code
+// stands on do not break a run.
+static void add_missing(StrBuf *out, const Profile *p, const CoverFiles *c, Str shared)
+{
+    for (size_t i = 0; i < c->files.len; i++) {
+        const CoverFileRows *f = &c->files.at[i];
+        bool any = false;
+        for (uint32_t k = f->lines.first; k < f->lines.end; k++) {
+            if (p->line_counts.count.at[c->lines.at[k]])
+                continue;
+            uint32_t first = p->line_counts.line.at[c->lines.at[k]], last = first;
+            while (k + 1 < f->lines.end && !p->line_counts.count.at[c->lines.at[k + 1]])
+                last = p->line_counts.line.at[c->lines.at[++k]];
+            if (!any) {
+                Str path = profile_text(p, f->file);
+                strbuf_add_char(out, '\n');
+                strbuf_add_terminal(out, str_starts_with(path, shared)
+                                             ? str_slice(path, shared.len, path.len)
+                                             : path);
+            }
+            strbuf_add(out, any ? STR(", ") : STR(": "));
+            any = true;
+            strbuf_add_u64(out, first);
+            if (last != first) {
+                strbuf_add_char(out, '-');
+                strbuf_add_u64(out, last);
+            }
+        }
+    }
+    strbuf_add_char(out, '\n');
+}
+
+static bool under(const char *what, CoverTally t, double limit)
+{
+    if (limit <= 0 || percent_of(t) >= limit)
+        return false;
+    cli_say("%.2f%% of the %s ran, less than the %.2f%% asked for", percent_of(t), what, limit);
+    return true;
+}
+
+static int run(const Command *cmd, int argc, char **argv)
+{
+    Arena arena = {0};
+    CoverReportOptions o = {0};
+    StrVec operands = {0};
+    switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
+    case PARSE_DONE:
+        return STATUS_OK;
+    case PARSE_BAD:
+        return STATUS_USAGE;
+    case PARSE_OK:
+        break;
+    }
+    CoverResult r;
+    Error err;
+    int status = STATUS_OK;
+    if (!cover_load(&o.inputs, &operands, &r, &err)) {
+        status = cli_fail(&err);
+    } else {
+        CoverFileVec files = {0};
+        CoverFile total = {0};
+        if (r.has_regions)
+            cover_files_summarise(&arena, &r.data, &r.project, &files);
+        if (o.missing || !r.has_regions)
+            cover_project(&r, false);
+        if (!r.has_regions)
+            cover_profile_summarise(&arena, &r.profile, &files);
+        for (size_t i = 0; i < files.len; i++)
+            cover_file_add(&total, &files.at[i]);
+        Str shared = o.full_paths ? STR("") : shared_folder(&files);
+        StrBuf out = {0};
+        if (o.markdown)
+            add_markdown(&out, &files, &total, shared);
+        else
+            add_table(&out, &files, &total, shared, r.has_regions);
+        if (o.missing) {
+            CoverFiles rows = {0};
+            cover_files_group(&arena, &r.profile, &rows);
+            add_missing(&out, &r.profile, &rows, shared);
+        }
+        if (!cli_print(strbuf_str(&out)))
+            status = STATUS_FAILED;
+        strbuf_deinit(&out);
+        bool missed = under("lines", total.lines, o.fail_under);
+        missed |= under("functions", total.functions, o.fail_under_functions);
+        missed |= under("regions", total.regions, o.fail_under_regions);
+        missed |= under("branches", total.branches, o.fail_under_branches);
+        if (missed && status == STATUS_OK)
+            status = STATUS_THRESHOLD;
+    }
+    cover_result_deinit(&r);
+    arena_deinit(&arena);
+    return status;
+}
+
+const Command cover_report_command = {
+    .name = "report",
+    .summary = "lines, functions, regions and branches that ran, by source file",
+    .usage = "[OPTION ...] OBJECT ... PROFILE ...",
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .run = run,
+};

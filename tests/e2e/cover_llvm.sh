@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Lines, functions and branches equal those of the llvm-cov that belongs to the
+# compiler; merged sums equal llvm-profdata's; what is written, LLVM reads.
+set -u
+cd "$SCRATCH" || exit 1
+count=0
+failed=0
+
+check() { # check NAME COMMAND...
+    local name=$1
+    shift
+    count=$((count + 1))
+    if "$@" >"check.out" 2>&1; then
+        echo "ok $count - $name"
+    else
+        echo "not ok $count - $name"
+        sed 's/^/# /' check.out | head -20
+        failed=1
+    fi
+}
+
+# Same rows of one kind, in the same order.
+same_rows() { # same_rows KIND OURS THEIRS
+    grep -q "^$1:" "$3" || return 1
+    diff <(grep -E "^(SF|$1):" "$2") <(grep -E "^(SF|$1):" "$3")
+}
+
+# The report's columns: lines, functions, regions, branches, with what was missed.
+same_totals() { # same_totals OURS THEIRS
+    diff <(awk '$1 == "TOTAL" { print $2, $3, $5, $6, $8, $9, $11, $12 }' "$1") \
+        <(awk '$1 == "TOTAL" { print $8, $9, $5, $6, $2, $3, $11, $12 }' "$2")
+}
+
+compare() { # compare LABEL LLVM PROGRAM PROFRAW...
+    local label=$1 llvm=$2 program=$3
+    shift 3
+    "llvm-profdata-$llvm" merge -o "$label.profdata" "$@" || return 1
+    "llvm-cov-$llvm" export -format=lcov "$program" -instr-profile "$label.profdata" >"$label.theirs"
+    "llvm-cov-$llvm" report "$program" -instr-profile "$label.profdata" >"$label.report" 2>&1
+    "$ASSAY" cover export --llvm-rules "$program" "$@" >"$label.ours"
+    "$ASSAY" cover report --llvm-rules "$program" "$@" >"$label.table"
+    local kind
+    for kind in FN FNDA DA BRDA; do
+        grep -q "^$kind:" "$label.theirs" || continue
+        check "$label: $kind rows are those of llvm-cov-$llvm" same_rows $kind "$label.ours" "$label.theirs"
+    done
+    check "$label: totals are those of llvm-cov-$llvm" same_totals "$label.table" "$label.report"
+    "$ASSAY" cover export --llvm-rules "$program" "$label.profdata" >"$label.indexed"
+    check "$label: the indexed profile gives the same" cmp "$label.ours" "$label.indexed"
+    "llvm-profdata-$llvm" merge -text -o "$label.text" "$@"
+    "$ASSAY" cover merge -o "$label.proftext" "$@"
+    check "$label: sums are those of llvm-profdata-$llvm" diff "$label.text" "$label.proftext"
+    "$ASSAY" cover merge -o "$label.mixed.proftext" "$1" "$label.text"
+    "llvm-profdata-$llvm" merge -text -o "$label.mixed.text" "$1" "$label.text"
+    check "$label: raw and text add up" diff "$label.mixed.text" "$label.mixed.proftext"
+    local version=12
+    [ "$llvm" -lt 19 ] && version=9
+    [ "$llvm" -lt 16 ] && version=7
+    "$ASSAY" cover merge --profdata-version $version -o "$label.ours.profdata" "$@"
+    "llvm-cov-$llvm" export -format=lcov "$program" -instr-profile "$label.ours.profdata" >"$label.back"
+    check "$label: llvm-cov-$llvm reads the version $version that we write" cmp "$label.theirs" "$label.back"
+}
+
+for llvm in 14 16 19; do
+    if ! command -v "clang++-$llvm" "llvm-cov-$llvm" "llvm-profdata-$llvm" >/dev/null ||
+        ! "clang++-$llvm" -w -fprofile-instr-generate -fcoverage-mapping \
+            "$TOP/tests/programs/cover.cc" -o "c$llvm" 2>build.log; then
+        count=$((count + 1))
+        echo "ok $count - C++ with LLVM $llvm # SKIP no clang-$llvm with its profile runtime and tools"
+        continue
+    fi
+    for n in 5 7; do
+        LLVM_PROFILE_FILE="c$llvm-$n.profraw" "./c$llvm" $n >/dev/null
+    done
+    compare "c$llvm" $llvm "c$llvm" "c$llvm-5.profraw" "c$llvm-7.profraw"
+done
+
+if command -v rustc llvm-cov-19 llvm-profdata-19 >/dev/null &&
+    rustc -C instrument-coverage "$TOP/tests/programs/cover.rs" -o r 2>build.log; then
+    for n in 3 20; do
+        LLVM_PROFILE_FILE="r-$n.profraw" ./r $n >/dev/null
+    done
+    compare rust 19 r r-3.profraw r-20.profraw
+else
+    count=$((count + 1))
+    echo "ok $count - Rust # SKIP no rustc that instruments, or no LLVM 19 tools"
+fi
+echo "1..$count"
+exit $failed
