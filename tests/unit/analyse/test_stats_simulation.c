@@ -22,7 +22,7 @@ static void intervals_cover_at_their_level(void **state)
 {
     (void)state;
     for (SimulatedKind k = 0; k < SIMULATED_COUNT; k++) {
-        double c = coverage(k, 30, 2000);
+        double c = coverage(k, 30, 1000);
         if (!(c > 0.930 && c < 0.980))
             fail_msg("%s: coverage %.4f", simulated_name(k), c);
     }
@@ -34,8 +34,8 @@ static void sequential_order_is_what_breaks_under_drift(void **state)
     // The reason for interleaving: the same data taken A…A B…B calls identical
     // programs different far too often. If pairing or order were lost, the
     // interleaved figure would be like the sequential one.
-    double interleaved = simulate_false_positives(SIMULATED_DRIFT, 30, true, 500, 0.95, 99);
-    double sequential = simulate_false_positives(SIMULATED_DRIFT, 30, false, 500, 0.95, 99);
+    double interleaved = simulate_false_positives(SIMULATED_DRIFT, 30, true, 300, 0.95, 99);
+    double sequential = simulate_false_positives(SIMULATED_DRIFT, 30, false, 300, 0.95, 99);
     assert_true(interleaved <= 0.09);
     assert_true(sequential >= 0.25);
 }
@@ -43,7 +43,7 @@ static void sequential_order_is_what_breaks_under_drift(void **state)
 static void looking_after_every_pair_stays_below_the_level(void **state)
 {
     (void)state;
-    double peeking = simulate_stopping(SIMULATED_LOG_NORMAL, 200, 1, 300, 0.95, 77).stopped;
+    double peeking = simulate_stopping(SIMULATED_LOG_NORMAL, 150, 1, 200, 0.95, 77).stopped;
     assert_true(peeking <= 0.08);
 }
 

@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# assay bench against its peers; prints rows for bench/results.md.
+# bench/bench.sh [simulation] [spawn] [same] [power] [memory] [start]
+# SAME=N experiments (400), LOAD=N busy processes beside them (2 for each CPU), POWER=N (40). HYPERFINE=path of a hyperfine, else the one in PATH.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+assay=$PWD/build/release/src/assay
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+hyperfine=${HYPERFINE:-$(command -v hyperfine || true)}
+gcc -O2 -static -o "$work/work" bench/work.c || exit 1
+gcc -O2 -static -nostdlib -o "$work/empty" -x c - <<'C' || exit 1
+__attribute__((naked)) void _start(void) { __asm__("mov $60,%eax; xor %edi,%edi; syscall"); }
+C
+gcc -O2 -D_GNU_SOURCE -o "$work/clone" bench/clone_loop.c || exit 1
+
+simulation() {
+    gcc -O2 -std=gnu17 -D_GNU_SOURCE -Isrc -o "$work/sim" bench/stats_simulation.c \
+        tests/unit/analyse/stats_simulate.c src/analyse/stats_*.c src/base/*.c -lm &&
+        "$work/sim"
+}
+
+spawn() { # medians of one rotation: bare clone, ours, hyperfine
+    python3 - "$assay" "$work" "$hyperfine" <<'P'
+import json, statistics, subprocess, sys
+assay, work, hyperfine = sys.argv[1:]
+bare, ours, theirs, waited, wall, bare_wall = [], [], [], [], [], []
+import time
+for block in range(6):
+    t = time.monotonic()
+    out = subprocess.run([work + "/clone", work + "/empty", "200"], capture_output=True, text=True).stdout
+    bare_wall.append((time.monotonic() - t) / 200)
+    bare += [float(x) for x in out.split()]
+    t = time.monotonic()
+    subprocess.run([assay, "bench", "-N", "-r", "200", "--style", "none", "--export-json",
+                    work + "/o.json", work + "/empty"], check=True)
+    wall.append((time.monotonic() - t) / 200)
+    runs = json.load(open(work + "/o.json"))["results"][0]
+    ours += runs["times"]
+    waited += [w * 1e-9 for w in runs["assay"]["runs"]["waited_ns"]]
+    if hyperfine:
+        subprocess.run([hyperfine, "-N", "-w", "20", "-r", "200", "--style", "none",
+                        "--export-json", work + "/h.json", work + "/empty"], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        theirs += json.load(open(work + "/h.json"))["results"][0]["times"]
+m = statistics.median
+b = m(bare)
+h = m(theirs) if theirs else float("nan")
+print(f"| spawn to exit, empty static program, median: as reported (exec to exit) | bare clone {b*1e6:.0f} µs; hyperfine -N {h*1e6:.0f} µs = {h/b:.2f}x | <= 1.05x clone, <= 0.65x hyperfine | {m(ours)*1e6:.0f} µs = {m(ours)/b:.2f}x clone, {m(ours)/h:.2f}x hyperfine | `bench/bench.sh spawn` |")
+print(f"| the same by the wait clock (start to wait) | bare clone {b*1e6:.0f} µs | - | {m(waited)*1e6:.0f} µs = {m(waited)/b:.2f}x clone, {m(waited)/h:.2f}x hyperfine | `bench/bench.sh spawn` |")
+print(f"| wall time of the tool per run | bare clone loop {m(bare_wall)*1e6:.0f} µs | - | {m(wall)*1e6:.0f} µs | `bench/bench.sh spawn` |")
+P
+}
+
+same() { # identical commands under load: how often are they called different?
+    python3 - "$assay" "$work" "${SAME:-400}" "${LOAD:-$((2 * $(nproc)))}" <<'P'
+import json, math, os, subprocess, sys
+assay, work, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+load = [subprocess.Popen([work + "/work", "1000000000000"]) for _ in range(int(sys.argv[4]))]
+def t95(df):
+    return 1.96 + 2.4 / df
+def welch(x, y):
+    mx, my = sum(x) / len(x), sum(y) / len(y)
+    vx = sum((a - mx) ** 2 for a in x) / (len(x) - 1) / len(x)
+    vy = sum((a - my) ** 2 for a in y) / (len(y) - 1) / len(y)
+    return abs(mx - my) / math.sqrt(vx + vy) > t95(min(len(x), len(y)))
+inter = seq = seq_wait = 0
+spread, spread_wait = [], []
+try:
+    for k in range(count):
+        out = work + "/o.json"
+        base = [assay, "bench", "-N", "-r", "30", "--seed", str(k), "--style", "none", "--margin",
+                "0.01", "--export-json", out]
+        cmd = work + "/work 200000"
+        subprocess.run(base + [cmd, cmd], check=True)
+        d = json.load(open(out))
+        c = d["assay"]["comparisons"][0]
+        inter += c["differs"]
+        spread.append(math.log(c["ratio"]["point"]))
+        a, b = (r["assay"]["runs"]["waited_ns"] for r in d["results"])
+        ratios = sorted(math.log(y / x) for x, y in zip(a, b))
+        walsh = sorted((ratios[i] + ratios[j]) / 2 for i in range(30) for j in range(i, 30))
+        spread_wait.append(walsh[len(walsh) // 2])
+        subprocess.run(base[:-1] + [out, "--grouped", cmd, cmd], check=True)
+        d = json.load(open(out))
+        seq += welch(d["results"][0]["times"], d["results"][1]["times"])
+        seq_wait += welch(*(r["assay"]["runs"]["waited_ns"] for r in d["results"]))
+finally:
+    for p in load:
+        p.kill()
+sd = lambda x: math.sqrt(sum((v - sum(x) / len(x)) ** 2 for v in x) / (len(x) - 1))
+print(f"| identical commands called different, {count} experiments of 30 pairs, load average {os.getloadavg()[0]:.0f} on {os.cpu_count()} CPUs, nominal 5 % | sequential Welch, same clock {100*seq/count:.1f} %, wait clock {100*seq_wait/count:.1f} % | 3-7 % | {100*inter/count:.1f} % | `bench/bench.sh same` |")
+print(f"| spread of the estimated ratio there | wait clock, same runs {100*sd(spread_wait):.1f} % | <= 1/4 | {100*sd(spread):.2f} % = {sd(spread)/sd(spread_wait):.2f} of it | `bench/bench.sh same` |")
+P
+}
+
+power() { # a real +2 %
+    python3 - "$assay" "$work" "${POWER:-40}" <<'P'
+import json, statistics, subprocess, sys
+assay, work, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+found, pairs = 0, []
+for k in range(count):
+    out = work + "/o.json"
+    subprocess.run([assay, "bench", "-N", "--until", "0.01%", "-M", "600", "--seed", str(k), "--style", "none",
+                    "--export-json", out, work + "/work 500000", work + "/work 510500"], check=True)
+    c = json.load(open(out))["assay"]["comparisons"][0]
+    ok = c["differs"] and c["ratio"]["point"] > 1
+    found += ok
+    if ok:
+        pairs.append(c["pairs"])
+print(f"| +2 % more work (2.1 % of the loop) found, stopping when known, at most 600 pairs | - | >= 95 %, median <= 250 pairs | {100*found/count:.0f} % of {count}, median {statistics.median(pairs) if pairs else 0:.0f} pairs | `bench/bench.sh power` |")
+P
+}
+
+memory() {
+    python3 - "$assay" "$work" "$hyperfine" <<'P'
+import json, os, re, subprocess, sys
+assay, work, hyperfine = sys.argv[1:]
+big = bytearray(os.urandom(1)) * (1 << 30)  # the caller holds 1 GiB
+free = int(re.search(r"MemAvailable:\s+(\d+)", open("/proc/meminfo").read()).group(1)) >> 10
+worst, shown, wrong = 0, [], []
+for mib in (4, 16, 64, 256, 1024, 4096):
+    if mib * 1.3 > free:
+        shown.append(f"{mib} MiB not run (memory)")
+        continue
+    cmd = f"{work}/work 0 {mib}"
+    hwm = int(re.search(r"VmHWM:\s+(\d+)", subprocess.run(cmd.split(), capture_output=True, text=True).stderr).group(1)) * 1024
+    subprocess.run([assay, "bench", "-N", "-r", "3", "--style", "none", "--export-json", work + "/o.json", cmd, work + "/empty"], check=True)
+    r = json.load(open(work + "/o.json"))["results"]
+    got = sorted(r[0]["memory_usage_byte"])[1]
+    worst = max(worst, abs(got / hwm - 1))
+    if hyperfine:
+        subprocess.run([hyperfine, "-N", "-r", "3", "--style", "none", "--export-json", work + "/h.json", cmd, work + "/empty"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        h = json.load(open(work + "/h.json"))["results"][1].get("memory_usage_byte")
+        if h:
+            wrong.append(f"{max(h)/2**20:.0f}")
+    shown.append(f"{mib} MiB: {100*(got/hwm-1):+.2f} %, empty after it {max(r[1]['memory_usage_byte'])/1024:.0f} KiB")
+print(f"| peak memory of a child against its VmHWM, caller holds 1 GiB | hyperfine says {', '.join(wrong)} MiB for the empty program run after | within 1 % | worst {100*worst:.2f} % ({'; '.join(shown)}) | `bench/bench.sh memory` |")
+P
+}
+
+start() {
+    "$assay" bench -N -r 200 --style none --export-json "$work/s.json" "$assay --version"
+    python3 - "$work/s.json" <<'P'
+import json, sys
+r = json.load(open(sys.argv[1]))["results"][0]
+print(f"| start of the tool | - | <= 5 ms | {r['median']*1e3:.2f} ms | `bench/bench.sh start` |")
+P
+}
+
+for part in "${@:-simulation spawn same power memory start}"; do
+    for name in $part; do
+        case $name in
+        simulation | spawn | same | power | memory | start) "$name" ;;
+        *)
+            echo "bench.sh: no part '$name'" >&2
+            exit 2
+            ;;
+        esac
+    done
+done
