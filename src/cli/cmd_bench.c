@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/bench_baseline.h"
+#include "cli/bench_functions.h"
 #include "cli/bench_report.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -26,7 +27,10 @@ typedef struct BenchArgs {
     double min_time_s;
     StrVec setup, prepare, conclude, cleanup, names, output, scans, lists, cold;
     Str reference, reference_name, step, shell, style, sort, unit, input, ignore;
-    Str save, baseline, db;
+    Str save, baseline, db, against, filter, format;
+    uint64_t processes;
+    double function_time_s;
+    bool functions;
     bool no_shell, show_output, grouped, interleaved, wait_clock, rerun_baseline, compare;
     Str json, csv, markdown, asciidoc, orgmode, junit;
     double until, margin, confidence, fail_if_slower;
@@ -87,6 +91,19 @@ static const Option bench_options[] = {
     OPT_FLAG(0, "compare", BenchArgs, compare,
              "the operands are saved results: JSON of assay bench, hyperfine, Google Benchmark, "
              "pyperf or Criterion; compare the first with the others"),
+    OPT_FLAG(0, "functions", BenchArgs, functions,
+             "the operand is a program of function benchmarks, made with <assay/bench.h>"),
+    OPT_TEXT(0, "against", BenchArgs, against, "PROGRAM",
+             "with --functions, an older build to run in turns with this one"),
+    OPT_TEXT(0, "filter", BenchArgs, filter, "TEXT",
+             "with --functions, only those whose name has TEXT in it"),
+    OPT_U64(0, "processes", BenchArgs, processes, "N",
+            "with --functions, processes of each build (10)"),
+    OPT_DOUBLE(0, "function-time", BenchArgs, function_time_s, "SECONDS",
+               "with --functions, time measured in each process for each function (0.1)"),
+    OPT_CHOICE(
+        0, "format", BenchArgs, format, "FORMAT", "text|libtest|gbench",
+        "with --functions: text, libtest (rustc's line) or gbench (Google Benchmark's JSON)"),
     OPT_LIST(0, "cold", BenchArgs, cold, "FILE",
              "drop FILE from the page cache before each run; may be repeated"),
     OPT_FLAG(0, "wait-clock", BenchArgs, wait_clock,
@@ -700,6 +717,8 @@ static const BenchArgs bench_defaults = {.min_runs = UINT64_MAX,
                                          .confidence = 95,
                                          .fail_if_slower = -1,
                                          .ignore = {not_given, 0},
+                                         .processes = 10,
+                                         .function_time_s = 0.1,
                                          .seed = 1};
 
 // What needs no program to be run: --compare, and `bench history NAME`.
@@ -717,6 +736,71 @@ static int run_saved(const BenchArgs *args, const StrVec *operands, bool history
     ok = ok ? cli_print(strbuf_str(&out)) : (cli_fail(&err), false);
     strbuf_deinit(&out);
     return !ok ? STATUS_FAILED : args->fail_if_slower >= 0 ? gate : STATUS_OK;
+}
+
+static bool find_build(Arena *arena, Str name, const char **ret, Error *err)
+{
+    return bench_find_program(arena, name, cli_env("PATH"), ret) ||
+           error_set(err, ERROR_NOT_FOUND, "there is no program '%" STR_FMT "'", STR_ARG(name));
+}
+
+static bool check_functions(const BenchArgs *args, const StrVec *operands, Error *err)
+{
+    if (operands->len != 1)
+        return error_set(err, ERROR_USAGE, "--functions takes one program");
+    if (args->processes < 1 || args->processes > 100000 || !(args->function_time_s > 0))
+        return error_set(err, ERROR_USAGE, "--processes and --function-time are above 0");
+    if (args->save.len || args->baseline.len)
+        return error_set(err, ERROR_USAGE,
+                         "--functions has no --save and --baseline; keep the program and use "
+                         "--against, or --export-json and --compare");
+    return true;
+}
+
+static int run_functions(Arena *arena, const BenchArgs *args, const StrVec *operands,
+                         SpawnServer *server)
+{
+    FunctionsOptions o = {.filter = args->filter,
+                          .format = args->format,
+                          .processes = args->processes,
+                          .time_s = args->function_time_s,
+                          .level = args->confidence / 100,
+                          .margin = args->margin / 100,
+                          .seed = args->seed,
+                          .scratch = cli_env("TMPDIR"),
+                          .interrupted = &interrupted};
+    Terminal terminal = terminal_of_style(args->style);
+    StrBuf out = {0}, json = {0};
+    Error err;
+    int gate = 0;
+    if (!o.scratch.len)
+        o.scratch = STR("/tmp");
+    interrupted_server = server;
+    struct sigaction act = {.sa_handler = on_interrupt};
+    sigaction(SIGINT, &act, NULL);
+    bool ok = check_functions(args, operands, &err) &&
+              find_build(arena, operands->at[0], &o.program, &err) &&
+              (!args->against.len || find_build(arena, args->against, &o.against, &err)) &&
+              bench_functions(&out, args->json.len ? &json : NULL, &terminal, server, &o,
+                              MAX(0.0, args->fail_if_slower) / 100, &gate, &err);
+    int status = ok ? STATUS_OK : cli_fail(&err);
+    OutputFile file;
+    if (ok && !cli_print(strbuf_str(&out)))
+        status = STATUS_FAILED;
+    if (ok && args->json.len) {
+        if (os_output_open(args->json, OUTPUT_REPLACE, &file, &err)) {
+            fwrite(json.ptr, 1, json.len, file.stream);
+            ok = os_output_commit(&file, &err);
+        } else {
+            ok = false;
+        }
+        status = ok ? status : cli_fail(&err);
+    }
+    strbuf_deinit(&out);
+    strbuf_deinit(&json);
+    if (interrupted)
+        return 130;
+    return status == STATUS_OK && args->fail_if_slower >= 0 ? gate : status;
 }
 
 static int run_bench(const Command *cmd, int argc, char **argv)
@@ -743,6 +827,8 @@ static int run_bench(const Command *cmd, int argc, char **argv)
         status = STATUS_USAGE;
     else if (parsed == PARSE_OK && (args.compare || history))
         status = run_saved(&args, &commands, history);
+    else if (parsed == PARSE_OK && args.functions)
+        status = run_functions(&arena, &args, &commands, &server);
     else if (parsed == PARSE_OK)
         status = run_prepared(&arena, &args, &commands, argc, argv, &server);
     interrupted_server = NULL;
@@ -755,7 +841,8 @@ const Command bench_command = {
     .name = "bench",
     .group = "time it",
     .summary = "time commands against each other, interleaved, with intervals and a verdict",
-    .usage = "[OPTION ...] CMD [CMD ...]\n[OPTION ...] --compare FILE FILE ...\nhistory [NAME]",
+    .usage = "[OPTION ...] CMD [CMD ...]\n[OPTION ...] --compare FILE FILE ...\n[OPTION ...] "
+             "--functions PROGRAM\nhistory [NAME]",
     .options = bench_options,
     .option_count = ARRAY_LEN(bench_options),
     .details =

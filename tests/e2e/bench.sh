@@ -120,4 +120,27 @@ check "saved files are compared" prints "slower" assay bench --compare first.jso
 check "with the gate's status" status_is 3 assay bench --fail-if-slower 5% --compare first.json second.json
 check "a Criterion sample can be compared" prints "Criterion" \
     assay bench --compare crit.json crit.json
+if gcc -O2 -Wall -Wextra -Werror -I"$TOP/include" "$TOP/tests/programs/benches.c" -o fb &&
+    gcc -O2 -DWORK_FACTOR=6 -I"$TOP/include" "$TOP/tests/programs/benches.c" -o fb6; then
+    check "function benchmarks list themselves" bash -c '[ "$(./fb --list | tr "\n" " ")" = "empty work work_slow scan/10 scan/1000 batch " ]'
+    check "function benchmarks run" prints "5 processes" assay bench --functions ./fb --processes 5 --function-time 0.01 --filter work_slow
+    check "a build twice as slow has regressed" prints "Performance has regressed." \
+        assay bench --functions ./fb6 --against ./fb --processes 10 --function-time 0.01 --filter work_slow
+    check "and fails the gate" status_is 3 assay bench --functions ./fb6 --against ./fb --processes 10 \
+        --function-time 0.01 --filter work_slow --fail-if-slower 20%
+    check "libtest's line" prints "test work ... bench: " assay bench --functions ./fb --format libtest \
+        --processes 2 --function-time 0.01 --filter work
+    check "Google Benchmark's JSON can be compared" bash -c '
+        assay bench --functions ./fb --format gbench --processes 6 --function-time 0.01 --filter scan/1000 >g1.json &&
+        assay bench --compare g1.json g1.json | grep -q "scan/1000"'
+    check "batches do not time their set-up" bash -c '
+        assay bench --functions ./fb --processes 3 --function-time 0.01 --filter batch --export-json b.json >/dev/null && python3 -c "
+import json; t=json.load(open(\"b.json\"))[\"results\"][0][\"median\"]; assert t < 5e-6, t"'
+    check "C++ takes the header" g++ -O2 -Wall -Wextra -Werror -x c++ -I"$TOP/include" "$TOP/tests/programs/benches.c" -o fbcc
+    check "two files share one implementation" bash -c '
+        printf "#include <assay/bench.h>\nASSAY_BENCH(other) { ASSAY_LOOP(bench) { ASSAY_USE(1); } }\n" >other.c
+        gcc -O2 -I"$TOP/include" "$TOP/tests/programs/benches.c" other.c -o two && [ "$(./two --list | grep -c .)" = 7 ]'
+fi
+check "a program without benchmarks is an error" status_is 1 assay bench --functions /bin/true
+check "another program is an error" status_is 1 assay bench --functions /bin/echo
 echo "1..$n"

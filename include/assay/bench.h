@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Function benchmarks for C and C++, and through the C ABI for other languages.
+// No library: one file of the program defines ASSAY_BENCH_MAIN (or
+// ASSAY_BENCH_IMPLEMENTATION, to write its own main) before it includes this.
+//
+//     #define ASSAY_BENCH_MAIN
+//     #include <assay/bench.h>
+//
+//     ASSAY_BENCH(sum_squares)
+//     {
+//         int n = 1000;
+//         assay_bench_elements(bench, n);
+//         ASSAY_LOOP(bench) {
+//             long sum = 0;
+//             for (int i = 0; i < n; i++)
+//                 sum += (long)i * i;
+//             ASSAY_USE(sum);
+//         }
+//     }
+//
+// Build with optimisation and run: `./benches` prints a table of one process;
+// `assay bench --functions ./benches` repeats the process, which is what makes
+// an interval honest, and compares builds: --against ./benches.old.
+
+#ifndef ASSAY_BENCH_H
+#define ASSAY_BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// One benchmark while it runs. The fields are the implementation's.
+typedef struct AssayBench {
+    const char *name;
+    int64_t arg;
+    uint64_t iterations;        // of this sample
+    uint64_t left;              // of them, for batches
+    uint64_t start_ns, time_ns; // the timed part so far
+    uint64_t bytes, elements;   // of one iteration; 0: not said
+    int batched;
+} AssayBench;
+
+typedef void (*AssayBenchFunction)(AssayBench *bench);
+
+// Adds a benchmark. `name` must stay. With args, it runs once for each, as
+// "name/ARG"; args NULL: once. Other languages call this, then assay_bench_main.
+void assay_bench_register(const char *name, AssayBenchFunction function, const int64_t *args,
+                          size_t arg_count);
+// Runs what the arguments ask for: the program's main. Returns its exit status.
+int assay_bench_main(int argc, char **argv);
+
+uint64_t assay_bench_begin(AssayBench *bench); // starts the clock; how often to loop
+void assay_bench_end(AssayBench *bench);       // stops it
+// Batches, for work that needs fresh inputs whose making is not timed:
+//     for (size_t n; (n = assay_bench_batch(bench, 64)) > 0;) {
+//         make n inputs;
+//         assay_bench_batch_start(bench);
+//         for (size_t i = 0; i < n; i++) work on input i;
+//         assay_bench_batch_stop(bench);
+//     }
+size_t assay_bench_batch(AssayBench *bench, size_t most); // how many are next; 0: done
+void assay_bench_batch_start(AssayBench *bench);
+void assay_bench_batch_stop(AssayBench *bench);
+
+static inline int64_t assay_bench_arg(const AssayBench *bench)
+{
+    return bench->arg;
+}
+// What one iteration works through, for throughput.
+static inline void assay_bench_bytes(AssayBench *bench, uint64_t bytes)
+{
+    bench->bytes = bytes;
+}
+static inline void assay_bench_elements(AssayBench *bench, uint64_t elements)
+{
+    bench->elements = elements;
+}
+
+// Defines and registers a benchmark; the body sees `bench`.
+#define ASSAY_BENCH(id) ASSAY_BENCH_DEFINE_(id, 0, 0)
+// The same for each of the values: ASSAY_BENCH_ARGS(sort, 10, 100, 1000) { … }
+#define ASSAY_BENCH_ARGS(id, ...)                                                                  \
+    static const int64_t assay_user_args_##id[] = {__VA_ARGS__};                                   \
+    ASSAY_BENCH_DEFINE_(id, assay_user_args_##id,                                                  \
+                        sizeof(assay_user_args_##id) / sizeof(assay_user_args_##id[0]))
+
+#define ASSAY_BENCH_DEFINE_(id, args, count)                                                       \
+    static void assay_user_bench_##id(AssayBench *bench);                                          \
+    __attribute__((constructor)) static void assay_user_register_##id(void)                        \
+    {                                                                                              \
+        assay_bench_register(#id, assay_user_bench_##id, args, count);                             \
+    }                                                                                              \
+    static void assay_user_bench_##id(AssayBench *bench)
+
+// The timed loop. It costs one decrement and jump, which is measured and taken off.
+#define ASSAY_LOOP(bench)                                                                          \
+    for (uint64_t assay_left_ = assay_bench_begin(bench);                                          \
+         assay_left_ != 0 || (assay_bench_end(bench), 0); assay_left_--, ASSAY_KEEP_())
+
+// The compiler must make the value, and must take memory for changed.
+#define ASSAY_USE(value) __asm__ volatile("" : : "g"(value) : "memory")
+// The compiler must take the variable for changed: hides a constant input.
+#define ASSAY_HIDE(variable) __asm__ volatile("" : "+m"(variable) : : "memory")
+#define ASSAY_KEEP_()        __extension__({ __asm__ volatile(""); })
+
+#ifdef __cplusplus
+}
+#endif
+
+#if defined(ASSAY_BENCH_MAIN) && !defined(ASSAY_BENCH_IMPLEMENTATION)
+#define ASSAY_BENCH_IMPLEMENTATION
+#endif
+#if defined(ASSAY_BENCH_IMPLEMENTATION) && !defined(ASSAY_BENCH_IMPLEMENTED)
+#define ASSAY_BENCH_IMPLEMENTED
+#include <assay/bench_driver.h>
+#endif
+
+#endif // ASSAY_BENCH_H

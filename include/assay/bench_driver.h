@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of bench.h that is compiled once in a program: sampling and output of
+// one process. Includes as C and as C++.
+
+#ifndef ASSAY_BENCH_DRIVER_H
+#define ASSAY_BENCH_DRIVER_H
+
+#include <assay/bench.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct AssayRegistered {
+    const char *name;
+    AssayBenchFunction function;
+    const int64_t *args;
+    size_t arg_count;
+} AssayRegistered;
+
+enum { ASSAY_BENCHES_MAX = 4096, ASSAY_SAMPLES_MAX = 1000 };
+static AssayRegistered assay_benches[ASSAY_BENCHES_MAX];
+static size_t assay_bench_count;
+
+static uint64_t assay_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void assay_bench_register(const char *name, AssayBenchFunction function, const int64_t *args,
+                          size_t arg_count)
+{
+    if (assay_bench_count == ASSAY_BENCHES_MAX) {
+        fprintf(stderr, "assay: more than %d benchmarks; '%s' is left out\n", ASSAY_BENCHES_MAX,
+                name);
+        return;
+    }
+    AssayRegistered r = {name, function, args, arg_count};
+    assay_benches[assay_bench_count++] = r;
+}
+
+uint64_t assay_bench_begin(AssayBench *bench)
+{
+    bench->start_ns = assay_now_ns();
+    return bench->iterations;
+}
+
+void assay_bench_end(AssayBench *bench)
+{
+    bench->time_ns += assay_now_ns() - bench->start_ns;
+}
+
+size_t assay_bench_batch(AssayBench *bench, size_t most)
+{
+    uint64_t n = bench->left < most ? bench->left : most;
+    bench->batched = 1;
+    bench->left -= n;
+    return (size_t)n;
+}
+
+void assay_bench_batch_start(AssayBench *bench)
+{
+    bench->start_ns = assay_now_ns();
+}
+
+void assay_bench_batch_stop(AssayBench *bench)
+{
+    bench->time_ns += assay_now_ns() - bench->start_ns;
+}
+
+static uint64_t assay_run_sample(AssayBench *bench, AssayBenchFunction function,
+                                 uint64_t iterations)
+{
+    bench->iterations = bench->left = iterations;
+    bench->time_ns = 0;
+    function(bench);
+    return bench->time_ns;
+}
+
+static void assay_empty_loop(AssayBench *bench)
+{
+    ASSAY_LOOP(bench)
+    {
+    }
+}
+
+// Cost of one turn of an empty loop: the least of several, as disturbance only adds.
+static double assay_loop_cost_ns(void)
+{
+    enum { TURNS = 1000000 };
+    AssayBench bench;
+    double least = 1e9;
+    memset(&bench, 0, sizeof(bench));
+    for (int i = 0; i < 9; i++) {
+        double cost = (double)assay_run_sample(&bench, assay_empty_loop, TURNS) / TURNS;
+        if (cost < least)
+            least = cost;
+    }
+    return least;
+}
+
+typedef struct AssayRunOptions {
+    double warm_s, measure_s;
+    int samples;
+    int json; // rows for `assay bench`
+    double loop_ns;
+} AssayRunOptions;
+
+static int assay_compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void assay_print_json_name(const char *name, const char *suffix)
+{
+    const char *parts[2];
+    parts[0] = name;
+    parts[1] = suffix;
+    for (int i = 0; i < 2; i++)
+        for (const char *c = parts[i]; *c; c++) {
+            if (*c == '"' || *c == '\\')
+                putchar('\\');
+            putchar((unsigned char)*c < 0x20 ? ' ' : *c);
+        }
+}
+
+// Linear sampling as Criterion's: d, 2d, … iterations, so that a slope frees the
+// time of an iteration from what each sample costs once.
+static void assay_run_bench(const AssayRegistered *r, int64_t arg, const char *suffix,
+                            const AssayRunOptions *o)
+{
+    static double iterations[ASSAY_SAMPLES_MAX], times[ASSAY_SAMPLES_MAX], each[ASSAY_SAMPLES_MAX];
+    AssayBench bench;
+    memset(&bench, 0, sizeof(bench));
+    bench.name = r->name;
+    bench.arg = arg;
+    uint64_t start = assay_now_ns(), n = 1, done = 0, spent = 0;
+    while (assay_now_ns() - start < o->warm_s * 1e9 || spent == 0) {
+        spent += assay_run_sample(&bench, r->function, n);
+        done += n;
+        if (assay_now_ns() - start > 60000000000u || n > UINT64_C(1) << 60)
+            break; // nothing is timed in it
+        n *= 2;
+    }
+    // Set-up that is not timed takes time too.
+    double wall = (double)(assay_now_ns() - start) / (double)done;
+    double turns = o->measure_s * 1e9 / wall;
+    double unit = turns / (o->samples * (o->samples + 1) / 2.0);
+    uint64_t d = unit < 1 ? 1 : (uint64_t)unit;
+    double xy = 0, xx = 0;
+    // Loop cost is not in what a batch times.
+    double loop = bench.batched ? 0 : o->loop_ns;
+    for (int s = 0; s < o->samples; s++) {
+        uint64_t count = d * (uint64_t)(s + 1);
+        double t = (double)assay_run_sample(&bench, r->function, count) - loop * (double)count;
+        iterations[s] = (double)count;
+        times[s] = t > 0 ? t : 0;
+        each[s] = times[s] / iterations[s];
+        xy += iterations[s] * times[s];
+        xx += iterations[s] * iterations[s];
+    }
+    double slope = xy / xx;
+    if (o->json) {
+        printf("{\"name\":\"");
+        assay_print_json_name(r->name, suffix);
+        printf("\",\"slope_ns\":%.9g,\"bytes\":%" PRIu64 ",\"elements\":%" PRIu64 ",\"iters\":[",
+               slope, bench.bytes, bench.elements);
+        for (int s = 0; s < o->samples; s++)
+            printf("%s%.0f", s ? "," : "", iterations[s]);
+        printf("],\"times\":[");
+        for (int s = 0; s < o->samples; s++)
+            printf("%s%.9g", s ? "," : "", times[s]);
+        printf("]}\n");
+        return;
+    }
+    qsort(each, (size_t)o->samples, sizeof(each[0]), assay_compare_doubles);
+    printf("%-32s%-12s %14.2f ns/iter", r->name, suffix, slope);
+    printf("   median %.2f, range %.2f to %.2f", each[o->samples / 2], each[0],
+           each[o->samples - 1]);
+    if (bench.bytes && slope > 0)
+        printf("   %.1f MB/s", (double)bench.bytes / slope * 1e3);
+    if (bench.elements && slope > 0)
+        printf("   %.2f M elements/s", (double)bench.elements / slope * 1e3);
+    printf("\n");
+}
+
+static int assay_bench_usage(const char *program)
+{
+    fprintf(stderr,
+            "usage: %s [--list] [--filter TEXT] [--time SECONDS] [--warm-up SECONDS]\n"
+            "       [--samples N] [--json] [--reverse]\n",
+            program);
+    return 2;
+}
+
+int assay_bench_main(int argc, char **argv)
+{
+    AssayRunOptions o = {0.3, 1.0, 30, 0, 0};
+    const char *filter = "";
+    int list = 0, reverse = 0;
+    for (int i = 1; i < argc; i++) {
+        const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(a, "--list") == 0)
+            list = 1;
+        else if (strcmp(a, "--json") == 0)
+            o.json = 1;
+        else if (strcmp(a, "--reverse") == 0)
+            reverse = 1;
+        else if (!value)
+            return assay_bench_usage(argv[0]);
+        else if (strcmp(a, "--filter") == 0)
+            filter = argv[++i];
+        else if (strcmp(a, "--time") == 0)
+            o.measure_s = strtod(argv[++i], NULL);
+        else if (strcmp(a, "--warm-up") == 0)
+            o.warm_s = strtod(argv[++i], NULL);
+        else if (strcmp(a, "--samples") == 0)
+            o.samples = (int)strtol(argv[++i], NULL, 10);
+        else
+            return assay_bench_usage(argv[0]);
+    }
+    if (o.samples < 2 || o.samples > ASSAY_SAMPLES_MAX || !(o.measure_s > 0) || !(o.warm_s >= 0))
+        return assay_bench_usage(argv[0]);
+    if (!list)
+        o.loop_ns = assay_loop_cost_ns();
+    for (size_t k = 0; k < assay_bench_count; k++) {
+        const AssayRegistered *r = &assay_benches[reverse ? assay_bench_count - 1 - k : k];
+        for (size_t i = 0; i < (r->arg_count ? r->arg_count : 1); i++) {
+            char suffix[32] = "", full[512];
+            if (r->arg_count)
+                snprintf(suffix, sizeof(suffix), "/%" PRId64, r->args[i]);
+            snprintf(full, sizeof(full), "%s%s", r->name, suffix);
+            if (!strstr(full, filter))
+                continue;
+            if (list)
+                printf("%s\n", full);
+            else
+                assay_run_bench(r, r->arg_count ? r->args[i] : 0, suffix, &o);
+            if (fflush(stdout) != 0)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#ifdef ASSAY_BENCH_MAIN
+int main(int argc, char **argv)
+{
+    return assay_bench_main(argc, argv);
+}
+#endif
+
+#endif // ASSAY_BENCH_DRIVER_H
