@@ -76,11 +76,9 @@ static void read_table_v5(Cursor *c, Lines *l, bool is_dirs)
         formats[i].form = cursor_uleb(c);
     }
     uint64_t count = cursor_uleb(c);
-    // Entries of no size could be claimed without end.
-    if (format_count == 0 || count > cursor_left(c))
-        count = 0;
     for (uint64_t n = 0; n < count && cursor_ok(c); n++) {
         LineFile file = {0};
+        size_t start = c->at;
         for (uint8_t i = 0; i < format_count; i++) {
             Value v = form_read(c, sizes, formats[i].form, 0);
             if (formats[i].type == DW_LNCT_path)
@@ -88,6 +86,8 @@ static void read_table_v5(Cursor *c, Lines *l, bool is_dirs)
             else if (formats[i].type == DW_LNCT_directory_index)
                 file.dir = v.u;
         }
+        if (c->at == start)
+            return; // nothing but forms of no size: no writer means that
         if (is_dirs)
             vec_push(NULL, &l->dirs, file.name);
         else

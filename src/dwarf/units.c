@@ -25,7 +25,7 @@ void set_init(Set *set, DwarfFile *f, const DwarfSections *sections)
     set->abbrev_budget = 4 * (uint64_t)sections->abbrev.len + 65536;
     set->peek_budget = sections->abbrev.len;
     set->line_budget = 4 * (uint64_t)sections->line.len + 65536;
-    set->range_budget = 16 * ((uint64_t)sections->ranges.len + sections->rnglists.len) + 65536;
+    set->range_budget = 4 * ((uint64_t)sections->ranges.len + sections->rnglists.len) + 65536;
 }
 
 void set_deinit(Set *set)
@@ -136,13 +136,27 @@ Unit *set_unit_at(Set *set, uint64_t offset)
     return u && offset < u->end ? u : NULL;
 }
 
-static void index_types(Set *set, const UnitVec *units)
+static Unit *type_find(const Set *set, uint64_t signature)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&set->type_table, hash_u64(signature));
+         table_next(&set->type_table, &p, &row);) {
+        Unit *u = row < set->units.len ? set->units.at[row] : set->types.at[row - set->units.len];
+        if (u->id == signature)
+            return u;
+    }
+    return NULL;
+}
+
+// `first` is what the table counts these units from.
+static void index_types(Set *set, const UnitVec *units, size_t first)
 {
     for (size_t i = 0; i < units->len; i++) {
         const Unit *u = units->at[i];
-        if (u->unit_type == DW_UT_type || u->unit_type == DW_UT_split_type)
-            table_insert(&set->type_table, hash_u64(u->id),
-                         (uint32_t)(units == &set->types ? set->units.len + i : i));
+        bool is_type = u->unit_type == DW_UT_type || u->unit_type == DW_UT_split_type;
+        // One of each: a file full of one signature would make probing slow.
+        if (is_type && !type_find(set, u->id))
+            table_insert(&set->type_table, hash_u64(u->id), (uint32_t)(first + i));
     }
 }
 
@@ -150,27 +164,21 @@ Unit *set_type_unit(Set *set, uint64_t signature)
 {
     if (!set->are_types_indexed) {
         set->are_types_indexed = true;
-        index_types(set, &set->units);
-        index_types(set, &set->types);
+        index_types(set, &set->units, 0);
+        index_types(set, &set->types, set->units.len);
     }
-    uint32_t row;
-    for (TableProbe p = table_probe(&set->type_table, hash_u64(signature));
-         table_next(&set->type_table, &p, &row);) {
-        Unit *u = row < set->units.len ? set->units.at[row] : set->types.at[row - set->units.len];
-        if (u->id == signature) {
-            unit_read_root(u);
-            return u;
-        }
+    Unit *u = type_find(set, signature);
+    if (!u) {
+        // In a package types have units, and rows, of their own.
+        u = split_type_find(set, signature);
+        if (!u)
+            return NULL;
+        vec_push(&set->file->arena, &set->types, u);
+        table_insert(&set->type_table, hash_u64(signature),
+                     (uint32_t)(set->units.len + set->types.len - 1));
     }
-    // In a package types have units, and rows, of their own.
-    Unit *packaged = split_type_find(set, signature);
-    if (!packaged)
-        return NULL;
-    unit_read_root(packaged);
-    vec_push(&set->file->arena, &set->types, packaged);
-    table_insert(&set->type_table, hash_u64(signature),
-                 (uint32_t)(set->units.len + set->types.len - 1));
-    return packaged;
+    unit_read_root(u);
+    return u;
 }
 
 // ---- The unit DIE ----------------------------------------------------------
