@@ -15,9 +15,10 @@ typedef struct Component {
 enum { COMPONENTS_MAX = 64 };
 
 // A parsed name. `prefix` is what stands before the name and is kept, such as
-// "vtable for ".
+// "vtable for "; so is the suffix.
 typedef struct NameParts {
     Str prefix;
+    Str suffix; // "@plt"
     Component at[COMPONENTS_MAX];
     size_t len;
 } NameParts;
@@ -320,6 +321,9 @@ static bool name_parse(Str name, NameParts *parts)
     size_t prefix = special_prefix(name);
     parts->prefix = str_slice(name, 0, prefix);
     Str rest = str_slice(name, prefix, name.len);
+    size_t stub = str_ends_with(rest, STR("@plt")) ? rest.len - 4 : rest.len;
+    parts->suffix = str_slice(rest, stub, rest.len);
+    rest = str_slice(rest, 0, stub);
     Scan start = {rest, 0};
     // Each try is linear; return types of more words than this do not occur.
     for (int tries = 0; tries < 24; tries++) {
@@ -411,4 +415,5 @@ void name_shorten(Str name, NameLength length, StrBuf *out)
             strbuf_add(out, STR("::"));
         add_component(&parts.at[i], length, out);
     }
+    strbuf_add(out, parts.suffix);
 }

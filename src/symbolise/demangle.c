@@ -124,6 +124,12 @@ static bool demangle_mangled(Str mangled, StrBuf *out)
 
 bool demangle(Str linkage_name, StrBuf *out)
 {
+    Str stub = STR("@plt");
+    if (str_ends_with(linkage_name, stub) && linkage_name.len > stub.len) {
+        bool demangled = demangle(str_slice(linkage_name, 0, linkage_name.len - stub.len), out);
+        strbuf_add(out, stub);
+        return demangled;
+    }
     Str name = linkage_name_base(linkage_name);
     bool mangled = str_starts_with(name, STR("_Z")) || str_starts_with(name, STR("_R")) ||
                    str_starts_with(name, STR("_D"));

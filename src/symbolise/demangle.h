@@ -18,7 +18,8 @@ enum { DEMANGLE_OUTPUT_MAX = 64 * 1024 };
 Str linkage_name_base(Str linkage_name);
 
 // Appends the demangled form of linkage_name_base(), in full. A name that is not
-// mangled, or wrongly so, is appended as it is. True when it was demangled.
+// mangled, or wrongly so, is appended as it is. "@plt" behind a name stays. True
+// when it was demangled.
 bool demangle(Str linkage_name, StrBuf *out);
 
 #endif // SYMBOLISE_DEMANGLE_H

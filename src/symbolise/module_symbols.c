@@ -360,6 +360,14 @@ static void debugdata_add(ModuleSymbols *m)
     }
 }
 
+static void plt_add(ModuleSymbols *m)
+{
+    SymbolIndex index;
+    symbol_index_from_plt(&m->arena, &m->elf, &index);
+    if (index.symbols.len)
+        m->tables[m->table_count++] = index;
+}
+
 // Names come from .symtab wherever it is; only without one do the others count.
 static void tables_load(ModuleSymbols *m)
 {
@@ -367,7 +375,10 @@ static void tables_load(ModuleSymbols *m)
         table_add(m, &m->elf, SHT_SYMTAB, SYMBOLS_TABLE);
     if (m->table_count == 0 && m->has_debug)
         table_add(m, &m->debug, SHT_SYMTAB, SYMBOLS_TABLE);
-    if (m->table_count || !m->has_object)
+    bool has_names = m->table_count > 0;
+    if (m->has_object)
+        plt_add(m);
+    if (has_names || !m->has_object)
         return;
     table_add(m, &m->elf, SHT_DYNSYM, SYMBOLS_DYNAMIC);
     debugdata_add(m);

@@ -51,7 +51,7 @@ typedef struct ModuleSymbols {
     DwarfSections package; // .dwp
     bool package_tried;
     DwarfFile *dwarf;
-    SymbolIndex tables[4]; // asked in this order
+    SymbolIndex tables[5]; // asked in this order
     size_t table_count;
     size_t dwo_wanted, dwo_found;
 } ModuleSymbols;

@@ -15,8 +15,9 @@
 #define SYMBOL_CACHE_FILE_MAX_BYTES (32ull << 20)
 
 // The path of a module's file in the folder: by build-id, or where it has none by
-// a hash of its path. "" when it has neither.
-Str symbol_cache_path(Arena *arena, Str folder, const BuildId *id, Str module_path);
+// a hash of the object's bytes if the caller brings them, else of its path. ""
+// when there is nothing of these.
+Str symbol_cache_path(Arena *arena, Str folder, const BuildId *id, Bytes object, Str module_path);
 
 // Appends a table and the files it was made from.
 void symbol_cache_encode(const PlaceTable *t, const FileProbeVec *probes, StrBuf *out);

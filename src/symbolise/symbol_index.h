@@ -34,6 +34,10 @@ MUST_CHECK bool symbol_index_from_elf(Arena *arena, const Elf *elf, uint32_t sec
 // object. Broken tables give what could be read before the break.
 void symbol_index_from_eh_frame(Arena *arena, const Elf *elf, SymbolIndex *ret);
 
+// The stubs of calls into other objects, as "memcpy@plt". x86-64 only; empty for
+// other machines.
+void symbol_index_from_plt(Arena *arena, const Elf *elf, SymbolIndex *ret);
+
 // One claim that code has a name. Input for those who read other tables.
 typedef struct SymbolClaim {
     uint64_t start;

@@ -246,10 +246,7 @@ static bool object_resolve(Run *r, const Group *g)
     Bytes object = module_bytes(r, g->module);
     if (object.len == 0 && g->kind == MODULE_VDSO && r->options->is_live)
         object = vdso_image();
-    // Bytes without a build-id cannot be told from others of the same name.
-    Str cache_path = id.len || object.len == 0
-                         ? symbol_cache_path(&r->scratch, r->options->cache_dir, &id, path)
-                         : STR("");
+    Str cache_path = symbol_cache_path(&r->scratch, r->options->cache_dir, &id, object, path);
     PlaceTable t;
     FileProbeVec probes = {0};
     place_table_init(&t);

@@ -98,6 +98,17 @@ else
     not_ok "names are shown without templates when asked"
 fi
 
+# The stubs of calls into libraries.
+objdump -d --no-show-raw-insn $p | sed -n 's/^0*\([0-9a-f]*\) <printf@plt>:$/\1/p' >stub
+"$lookup" $p - <stub >seen 2>&1
+if [ -s stub ] && has "	printf@plt	printf@plt	"; then
+    ok "the stub of a library call has its name"
+elif [ -s stub ]; then
+    not_ok "the stub of a library call has its name"
+else
+    skip "the stub of a library call has its name" "this compiler calls it otherwise"
+fi
+
 # Compressed sections.
 objcopy --compress-debug-sections=zlib $p zlib && full "zlib sections" $p zlib
 objcopy --compress-debug-sections=zlib-gnu $p zdebug && full ".zdebug sections" $p zdebug

@@ -47,6 +47,7 @@ static void plain_names_keep_what_they_have(void **state)
         {"a::Foo::~Foo()", "a::Foo::~Foo", "a::Foo::~Foo", "~Foo"},
         {"f(int) [clone .isra.0]", "f", "f", "f"},
         {"Foo::bar[abi:cxx11](int) const &", "Foo::bar", "Foo::bar", "bar"},
+        {"a::f<int>(int)@plt", "a::f<int>@plt", "a::f@plt", "f@plt"},
         {"memcpy@plt", "memcpy@plt", "memcpy@plt", "memcpy@plt"},
     };
     check_all(cases, ARRAY_LEN(cases));

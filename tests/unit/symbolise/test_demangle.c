@@ -44,6 +44,9 @@ static void clone_marks_and_versions_are_dropped(void **state)
     check("_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE.llvm.99", true,
           "std::rt::lang_start::{{closure}}");
     check(".cold", false, ".cold");
+    check("_ZN3foo3barEi@plt", true, "foo::bar(int)@plt");
+    check("memcpy@plt", false, "memcpy@plt");
+    check("@plt", false, "@plt");
 }
 
 // f(N1::N2::…) with that many levels.

@@ -153,16 +153,20 @@ static void numbers_out_of_range_are_refused_behind_a_right_checksum(void **stat
     strbuf_deinit(&out);
 }
 
-static void files_are_named_by_build_id_or_by_path(void **state)
+static void files_are_named_by_build_id_content_or_path(void **state)
 {
     (void)state;
     Arena arena = {0};
     BuildId id = {.bytes = {0xab, 0xcd, 0xef, 1}, .len = 4}, none = {0};
-    assert_str(symbol_cache_path(&arena, STR("/c"), &id, STR("/bin/x")), "/c/abcdef01.sym");
-    assert_true(str_starts_with(symbol_cache_path(&arena, STR("/c"), &none, STR("/bin/x")),
+    Bytes absent = {0}, bytes = bytes_over("ELF", 3);
+    assert_str(symbol_cache_path(&arena, STR("/c"), &id, bytes, STR("/bin/x")), "/c/abcdef01.sym");
+    Str content = symbol_cache_path(&arena, STR("/c"), &none, bytes, STR("/bin/x"));
+    assert_true(str_starts_with(content, STR("/c/content-")));
+    assert_true(str_equal(content, symbol_cache_path(&arena, STR("/c"), &none, bytes, STR("/y"))));
+    assert_true(str_starts_with(symbol_cache_path(&arena, STR("/c"), &none, absent, STR("/bin/x")),
                                 STR("/c/path-")));
-    assert_str(symbol_cache_path(&arena, STR(""), &id, STR("/bin/x")), "");
-    assert_str(symbol_cache_path(&arena, STR("/c"), &none, STR("")), "");
+    assert_str(symbol_cache_path(&arena, STR(""), &id, bytes, STR("/bin/x")), "");
+    assert_str(symbol_cache_path(&arena, STR("/c"), &none, absent, STR("")), "");
     arena_deinit(&arena);
 }
 
@@ -260,7 +264,7 @@ int main(void)
         cmocka_unit_test(a_table_is_read_back_as_it_was),
         cmocka_unit_test(no_cut_and_no_flipped_bit_is_believed),
         cmocka_unit_test(numbers_out_of_range_are_refused_behind_a_right_checksum),
-        cmocka_unit_test(files_are_named_by_build_id_or_by_path),
+        cmocka_unit_test(files_are_named_by_build_id_content_or_path),
         cmocka_unit_test(a_changed_file_makes_its_table_worthless),
         cmocka_unit_test(the_oldest_files_make_room_and_leftovers_go),
     };

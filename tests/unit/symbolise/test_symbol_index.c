@@ -229,6 +229,39 @@ static void frame_tables_cut_at_each_byte_give_what_came_before(void **state)
     strbuf_deinit(&table);
 }
 
+// A stub in .plt that jumps through the slot at 0x22320, which "callee" fills.
+static void stubs_are_named_after_what_they_call(void **state)
+{
+    (void)state;
+    static const char names[] = "\0callee";
+    Elf64_Sym symbols[2] = {{0}, {.st_name = 1, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)}};
+    Elf64_Rela slot = {.r_offset = 0x22320, .r_info = ELF64_R_INFO(1, R_X86_64_JUMP_SLOT)};
+    uint8_t code[48] = {0};
+    int32_t displacement = 0x22320 - (0x11210 + 11);
+    memcpy(code + 0x10, "\xf3\x0f\x1e\xfa\xf2\xff\x25", 7); // endbr64; bnd jmp
+    memcpy(code + 0x17, &displacement, 4);
+    ElfImage m = image_begin();
+    unsigned strings =
+        image_add(&m, ".dynstr", SHT_STRTAB, SHF_ALLOC, bytes_over(names, sizeof(names)));
+    unsigned table =
+        image_add(&m, ".dynsym", SHT_DYNSYM, SHF_ALLOC, bytes_over(symbols, sizeof(symbols)));
+    m.sections[table].sh_link = strings;
+    image_add(&m, ".rela.plt", SHT_RELA, SHF_ALLOC, bytes_over(&slot, sizeof(slot)));
+    unsigned plt = image_add(&m, ".plt.sec", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR,
+                             bytes_over(code, sizeof(code)));
+    m.sections[plt].sh_addr = 0x11200;
+    m.sections[plt].sh_entsize = 16;
+    Elf elf;
+    SymbolIndex index;
+    assert_ok(elf_parse(&arena, image_finish(&m), &elf, &err), &err);
+    symbol_index_from_plt(&arena, &elf, &index);
+    assert_string_equal(name_at(&index, 0x11200), "-");
+    assert_string_equal(name_at(&index, 0x11210), "callee@plt");
+    assert_string_equal(name_at(&index, 0x1121f), "callee@plt");
+    assert_string_equal(name_at(&index, 0x11220), "-");
+    strbuf_deinit(&m.file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +274,7 @@ int main(void)
         cmocka_unit_test_teardown(a_size_that_wraps_around_is_cut, clean_up),
         cmocka_unit_test_teardown(the_best_of_several_names_is_chosen, clean_up),
         cmocka_unit_test_teardown(what_is_no_code_is_left_out, clean_up),
+        cmocka_unit_test_teardown(stubs_are_named_after_what_they_call, clean_up),
         cmocka_unit_test_teardown(stripped_objects_still_have_function_bounds, clean_up),
         cmocka_unit_test_teardown(frame_tables_cut_at_each_byte_give_what_came_before, clean_up),
     };
