@@ -20,7 +20,7 @@ static uint8_t frame_node_flags(const Profile *p, uint32_t frame)
         flags |= NODE_CUT;
     if (p->modules.kind.at[p->frames.module.at[frame].v] == MODULE_JIT)
         flags |= NODE_JIT;
-    if (p->frames.inlined_in.at[frame].v != 0)
+    if (p->frames.inlined_in.at[frame].v != 0 || of_frame & FRAME_INLINED)
         flags |= NODE_INLINED;
     return flags;
 }

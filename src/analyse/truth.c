@@ -63,6 +63,9 @@ void truth_init(Truth *t, const Weights *w)
             t->event = event;
     }
     t->user_only = event_is_user_only(t->event);
+    // Formats without times hold a row for each stack, not for each sample.
+    t->aggregated = str_starts_with(profile_fact(p, STR(FACT_COLLECTOR)), STR("import ")) &&
+                    p->samples.time_ns.len && p->samples.time_ns.at[0] == TIME_NONE;
     t->sampled = !str_equal(profile_fact(p, STR(FACT_COLLECTOR)), STR("heap")) &&
                  !str_equal(profile_fact(p, STR(FACT_COLLECTOR)), STR("cover"));
 }
@@ -141,7 +144,7 @@ void truth_add_text(const Truth *t, StrBuf *out)
         add_part(out, "%.1f%% in the kernel", t->kernel_percent);
     if (!isnan(t->unnamed_percent) && t->unnamed_percent >= 0.05)
         add_part(out, "%.1f%% without symbols", t->unnamed_percent);
-    if (t->kept && t->kept < TRUTH_FEW_SAMPLES)
+    if (truth_few_samples(t))
         add_part(out, "only %llu samples", (unsigned long long)t->kept);
     add_text_part(out, t->fallback);
     add_text_part(out, t->incomplete);

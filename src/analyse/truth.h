@@ -21,6 +21,7 @@ typedef struct Truth {
     double unnamed_percent; // of the value in frames without a function name
     bool user_only;         // the event left the kernel out
     bool sampled;           // values come from samples, not from exact counts
+    bool aggregated;        // imported sums: how many samples they stand for is not known
     double asked_hz;        // 0: not known
     double obtained_hz;
     Str event;    // "" when not known
@@ -33,6 +34,11 @@ void truth_init(Truth *t, const Weights *w);
 
 // Below this many samples, shares are to be shown with their interval.
 enum { TRUTH_FEW_SAMPLES = 100 };
+
+static inline bool truth_few_samples(const Truth *t)
+{
+    return t->sampled && !t->aggregated && t->kept && t->kept < TRUTH_FEW_SAMPLES;
+}
 
 // Appends the truth as one line of parts joined by " · ": event, losses,
 // completeness and why not, rates, what is missing, fallbacks. Unescaped.

@@ -308,6 +308,41 @@ bool weights_init(Weights *w, const Profile *p, const Selection *s, Group groupi
     return true;
 }
 
+static bool has_value(const Samples *samples, size_t i, const Selection *s, bool any_metric)
+{
+    if (!any_metric)
+        return samples->values[s->metric.v].at[i] > 0;
+    for (size_t m = 0; m < samples->value_columns; m++)
+        if (samples->values[m].at[i] > 0)
+            return true;
+    return false;
+}
+
+bool selection_samples(const Profile *p, const Selection *s, bool any_metric, U32Vec *ret,
+                       Error *err)
+{
+    *ret = (U32Vec){0};
+    if (p->metrics.name.len == 0)
+        return true;
+    uint8_t *bits;
+    if (!stack_bits(p, s, &bits, err))
+        return false;
+    Weights w = {.profile = p, .selection = *s, .grouping = GROUP_NONE};
+    uint32_t *group_of = threads_to_groups(&w);
+    const Samples *samples = &p->samples;
+    for (size_t i = 0; i < samples->stack.len; i++) {
+        uint8_t b = bits[samples->stack.at[i].v];
+        if ((b & (STACK_FOCUSED | STACK_IGNORED)) == STACK_FOCUSED &&
+            in_time(s, samples->time_ns.at[i]) && group_of[samples->thread.at[i].v] != GROUP_SKIP &&
+            has_value(samples, i, s, any_metric))
+            vec_push(NULL, ret, (uint32_t)i);
+    }
+    heap_free(group_of);
+    heap_free(bits);
+    weights_deinit(&w);
+    return true;
+}
+
 void weights_deinit(Weights *w)
 {
     vec_free(&w->groups);

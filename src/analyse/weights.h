@@ -84,6 +84,12 @@ void weights_deinit(Weights *w);
 // number: "worker 4711".
 void weight_group_add_name(const Weights *w, uint32_t group, StrBuf *out);
 
+// The numbers of the samples that the selection keeps, in the recording's order.
+// With `any_metric` a value in any metric counts, else in the selected one.
+// `ret` is the heap's: vec_free. Fails as weights_init does.
+MUST_CHECK bool selection_samples(const Profile *p, const Selection *s, bool any_metric,
+                                  U32Vec *ret, Error *err);
+
 // The metric with this name or event, or with this number ("0", "1" …).
 MUST_CHECK bool metric_find(const Profile *p, Str name, MetricId *ret, Error *err);
 

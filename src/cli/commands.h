@@ -11,6 +11,7 @@
 extern const Command annotate_command;
 extern const Command bench_command;
 extern const Command stat_command;
+extern const Command export_command;
 extern const Command flame_command;
 extern const Command cover_command;
 extern const Command import_command;

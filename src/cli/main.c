@@ -34,6 +34,7 @@ static const Command *const command_list[] = {
     &report_command,
     &annotate_command,
     &flame_command,
+    &export_command,
     &import_command,
     &doctor_command,
     &help_command,

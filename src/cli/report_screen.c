@@ -59,7 +59,7 @@ static void add_run_facts(StrBuf *out, const Report *r)
         add_time_fact(out, user + system, "CPU");
     strbuf_add(out, STR(" · "));
     add_count(out, r->truth.kept);
-    strbuf_add(out, r->truth.kept == 1 ? STR(" sample") : STR(" samples"));
+    strbuf_add(out, r->truth.aggregated ? STR(" sums") : STR(" samples"));
     uint32_t threads = report_thread_count(r);
     if (threads)
         strbuf_printf(out, " · %u thread%s", threads, threads == 1 ? "" : "s");
@@ -199,7 +199,7 @@ static void add_doubt(StrBuf *out, const Report *r, uint64_t samples)
 
 static bool few_samples(const Report *r)
 {
-    return r->truth.sampled && r->truth.kept < TRUTH_FEW_SAMPLES;
+    return truth_few_samples(&r->truth);
 }
 
 static const char *row_title(const Report *r)

@@ -80,6 +80,7 @@ static void add_truth(JsonWriter *w, const Truth *t)
     else
         json_null(w, "throttled");
     json_bool(w, "sampled", t->sampled);
+    json_bool(w, "aggregated", t->aggregated);
     json_double(w, "complete_stacks", t->complete_percent / 100);
     json_begin_object(w, "stacks");
     for (int i = 0; i < STACK_CUT_COUNT; i++)
@@ -130,7 +131,7 @@ static void add_row(JsonWriter *w, const Report *r, const FlatRow *row, const St
     json_double(w, "total_share", ratio(row->total, whole));
     json_u64(w, "self_samples", row->self_samples);
     json_u64(w, "total_samples", row->total_samples);
-    if (r->truth.sampled) {
+    if (r->truth.sampled && !r->truth.aggregated) {
         ShareInterval i = share_interval(row->self_samples, r->weights.samples);
         json_begin_array(w, "self_share_95");
         json_double(w, NULL, i.low);

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of formats, and what they share.
+
+#include "export/export.h"
+
+#include "export/export_internal.h"
+
+const ExportFormat export_formats[] = {
+    {"folded", "folded", "one stack a line with its value; flamegraph.pl, inferno, speedscope",
+     export_folded},
+    {"perf-script", "txt", "the text of 'perf script', for tools that read it", export_perf_script},
+    {"pprof", "pb.gz", "profile.proto, gzip; pprof, Pyroscope, Parca, Grafana", export_pprof},
+    {"firefox", "json", "processed profile; profiler.firefox.com, samply load", export_firefox},
+    {"speedscope", "speedscope.json", "speedscope.app", export_speedscope},
+    {"callgrind", "callgrind.out", "KCachegrind, callgrind_annotate", export_callgrind},
+    {"chrome", "trace.json", "Trace Event format; Perfetto, chrome://tracing", export_chrome},
+    {"csv", "csv", "a row for each thread and stack", export_csv},
+    {"json", "json", "every table of the recording as columns", export_json},
+};
+const size_t export_format_count = ARRAY_LEN(export_formats);
+
+const ExportFormat *export_format_find(Str name)
+{
+    for (size_t i = 0; i < export_format_count; i++)
+        if (str_equal(name, str_from_c(export_formats[i].name)))
+            return &export_formats[i];
+    return NULL;
+}
+
+bool export_flush(ExportOut *out, size_t above)
+{
+    if (out->buf.len > above && !out->failed) {
+        out->failed = !out->sink->write(out->sink->ctx, strbuf_str(&out->buf));
+        strbuf_clear(&out->buf);
+    }
+    return !out->failed;
+}
+
+bool export_finish(ExportOut *out, Error *err)
+{
+    bool ok = export_flush(out, 0);
+    strbuf_deinit(&out->buf);
+    if (!ok && err)
+        *err = (Error){0};
+    return ok;
+}
+
+// ---- What is used ------------------------------------------------------------
+
+static uint32_t *none_rows(size_t count)
+{
+    uint32_t *rows = heap_alloc((count + 1) * sizeof(uint32_t));
+    memset(rows, 0xff, (count + 1) * sizeof(uint32_t));
+    return rows;
+}
+
+static void use_thread(ExportSet *s, uint32_t thread)
+{
+    if (s->row_of_thread[thread] != EXPORT_NONE)
+        return;
+    s->row_of_thread[thread] = (uint32_t)s->threads.len;
+    vec_push(NULL, &s->threads, thread);
+}
+
+static void use_frame(ExportSet *s, uint32_t frame)
+{
+    if (s->row_of_frame[frame] != EXPORT_NONE)
+        return;
+    s->row_of_frame[frame] = (uint32_t)s->frames.len;
+    vec_push(NULL, &s->frames, frame);
+    uint32_t key = s->keys.of_frame[frame];
+    if (s->row_of_key[key] == EXPORT_NONE) {
+        s->row_of_key[key] = (uint32_t)s->functions.len;
+        vec_push(NULL, &s->functions, key);
+    }
+}
+
+// Rows for one stack of the profile, whose parent has its rows already: one for
+// each inlined level, outermost first.
+static void use_stack(ExportSet *s, uint32_t stack)
+{
+    const FrameId *inlined_in = s->p->frames.inlined_in.at;
+    uint32_t parent = s->p->stacks.parent.at[stack].v;
+    uint32_t above = parent ? s->row_of_stack[parent] : EXPORT_NONE;
+    uint32_t chain[64];
+    size_t depth = 0;
+    for (uint32_t f = s->p->stacks.frame.at[stack].v; depth < ARRAY_LEN(chain);
+         f = inlined_in[f].v) {
+        chain[depth++] = f;
+        if (inlined_in[f].v == 0)
+            break;
+    }
+    while (depth > 0) {
+        uint32_t frame = chain[--depth];
+        use_frame(s, frame);
+        vec_push(NULL, &s->stacks, (ExportStack){.parent = above, .frame = frame});
+        above = (uint32_t)s->stacks.len - 1;
+    }
+    s->row_of_stack[stack] = above;
+}
+
+bool export_set_init(ExportSet *s, const Profile *p, const ExportRequest *request, bool any_metric,
+                     Error *err)
+{
+    *s = (ExportSet){.p = p, .request = request};
+    if (!selection_samples(p, &request->selection, any_metric, &s->samples, err))
+        return false;
+    keys_init(&s->keys, p, BY_FUNCTION);
+    size_t stacks = p->stacks.parent.len;
+    s->row_of_stack = none_rows(stacks);
+    s->row_of_frame = none_rows(p->frames.module.len);
+    s->row_of_key = none_rows(s->keys.first.len);
+    s->row_of_thread = none_rows(p->threads.tid.len);
+    uint8_t *used = heap_alloc(stacks + 1);
+    for (size_t i = 0; i < s->samples.len; i++) {
+        uint32_t sample = s->samples.at[i];
+        use_thread(s, p->samples.thread.at[sample].v);
+        used[p->samples.stack.at[sample].v] = 1;
+    }
+    for (size_t i = stacks; i-- > 1;)
+        if (used[i])
+            used[p->stacks.parent.at[i].v] = 1;
+    for (uint32_t i = 1; i < stacks; i++)
+        if (used[i])
+            use_stack(s, i);
+    heap_free(used);
+    return true;
+}
+
+void export_set_deinit(ExportSet *s)
+{
+    vec_free(&s->samples);
+    vec_free(&s->stacks);
+    vec_free(&s->frames);
+    vec_free(&s->functions);
+    vec_free(&s->threads);
+    heap_free(s->row_of_stack);
+    heap_free(s->row_of_frame);
+    heap_free(s->row_of_key);
+    heap_free(s->row_of_thread);
+    keys_deinit(&s->keys);
+}
+
+void export_samples_by_thread(const ExportSet *s, uint32_t **order, size_t **starts)
+{
+    const ThreadId *thread = s->p->samples.thread.at;
+    size_t *at = heap_alloc((s->threads.len + 2) * sizeof(size_t));
+    for (size_t i = 0; i < s->samples.len; i++)
+        at[s->row_of_thread[thread[s->samples.at[i]].v] + 1]++;
+    for (size_t t = 0; t < s->threads.len; t++)
+        at[t + 1] += at[t];
+    uint32_t *sorted = heap_alloc((s->samples.len + 1) * sizeof(uint32_t));
+    size_t *next = heap_alloc((s->threads.len + 1) * sizeof(size_t));
+    memcpy(next, at, s->threads.len * sizeof(size_t));
+    for (size_t i = 0; i < s->samples.len; i++)
+        sorted[next[s->row_of_thread[thread[s->samples.at[i]].v]]++] = s->samples.at[i];
+    heap_free(next);
+    *order = sorted;
+    *starts = at;
+}
+
+void export_add_name(const ExportSet *s, uint32_t key, StrBuf *out)
+{
+    StrBuf full = {0};
+    keys_add_name(&s->keys, key, &full);
+    if (s->request->names == NAME_FULL)
+        strbuf_add(out, strbuf_str(&full));
+    else
+        name_shorten(strbuf_str(&full), s->request->names, out);
+    strbuf_deinit(&full);
+}
+
+Str export_path(const ExportRequest *request, Str path)
+{
+    return request->strip_paths ? str_base_name(path) : path;
+}
+
+Str export_thread_name(const Profile *p, uint32_t thread)
+{
+    Str name = profile_text(p, p->threads.name.at[thread]);
+    return name.len ? name : STR("[unnamed]");
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings in the formats of other tools: one table, one file for each format.
+// docs/formats/export.md says what each holds and how names are escaped.
+
+#ifndef EXPORT_EXPORT_H
+#define EXPORT_EXPORT_H
+
+#include "analyse/weights.h"
+#include "model/name.h"
+
+// Where an export goes, piece by piece: some are larger than memory.
+typedef struct ExportSink {
+    bool (*write)(void *ctx, Str text); // false: give up, the reason is the caller's
+    void *ctx;
+} ExportSink;
+
+typedef struct ExportRequest {
+    Selection selection;
+    NameLength names;
+    bool strip_paths; // only the last component of paths and files
+    bool suffixes;    // folded: mark kernel, inlined and JIT frames as stackcollapse does
+    bool all_metrics; // formats that hold several metrics write all, not the selected one
+    Str tool_version;
+} ExportRequest;
+
+typedef struct ExportFormat {
+    const char *name;
+    const char *extension; // of the files that its readers expect: "folded"
+    const char *summary;
+    // Fails on a bad selection, or when the sink gives up (ERROR_NONE then).
+    bool (*write)(const Profile *p, const ExportRequest *request, const ExportSink *sink,
+                  Error *err);
+} ExportFormat;
+
+extern const ExportFormat export_formats[];
+extern const size_t export_format_count;
+
+// NULL when there is none of that name.
+const ExportFormat *export_format_find(Str name);
+
+#endif // EXPORT_EXPORT_H

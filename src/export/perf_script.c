@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text that 'perf script' prints, which inferno, stackcollapse-perf.pl, the
+// Firefox Profiler and speedscope read.
+
+#include "export/export_internal.h"
+
+// White space in a comm or a line break in a name would end it early.
+static void add_line_safe(StrBuf *out, Str s, bool keep_spaces)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if ((unsigned char)c < 0x20 || c == 0x7f)
+            strbuf_printf(out, "\\x%02x", (unsigned char)c);
+        else
+            strbuf_add_char(out, c == ' ' && !keep_spaces ? '_' : c);
+    }
+}
+
+static void add_head(StrBuf *out, const Profile *p, uint32_t sample, uint32_t metric)
+{
+    uint32_t thread = p->samples.thread.at[sample].v;
+    uint32_t pid = p->processes.pid.at[p->threads.process.at[thread].v];
+    add_line_safe(out, export_thread_name(p, thread), false);
+    strbuf_printf(out, " %u/%u", pid, p->threads.tid.at[thread]);
+    if (p->samples.cpu.at[sample] != SAMPLE_CPU_NONE)
+        strbuf_printf(out, " [%03u]", p->samples.cpu.at[sample]);
+    int64_t time = p->samples.time_ns.at[sample];
+    uint64_t ns = time == TIME_NONE || time < 0 ? 0 : (uint64_t)time;
+    strbuf_printf(out, " %llu.%06llu: ", (unsigned long long)(ns / 1000000000),
+                  (unsigned long long)(ns / 1000 % 1000000));
+    strbuf_add_u64(out, (uint64_t)p->samples.values[metric].at[sample]);
+    strbuf_add_char(out, ' ');
+    Str event = profile_text(p, p->metrics.event.at[metric]);
+    if (event.len == 0)
+        event = profile_text(p, p->metrics.name.at[metric]);
+    add_line_safe(out, event, false);
+    strbuf_add(out, STR(": \n"));
+}
+
+// "\t    addr name (object)", made once for each frame.
+static Str frame_line(const ExportSet *s, uint32_t frame, Arena *arena, StrVec *lines)
+{
+    uint32_t row = s->row_of_frame[frame];
+    if (lines->at[row].len)
+        return lines->at[row];
+    const Profile *p = s->p;
+    StrBuf text = {0}, name = {0};
+    bool is_cut = p->frames.flags.at[frame] & FRAME_CUT;
+    strbuf_printf(&text, "\t%16llx ",
+                  is_cut ? 0ull : (unsigned long long)p->frames.address.at[frame]);
+    uint32_t function = p->frames.function.at[frame].v;
+    if (function == 0 && !is_cut)
+        strbuf_add(&text, STR("[unknown]"));
+    else
+        export_add_name(s, s->keys.of_frame[frame], &name);
+    add_line_safe(&text, strbuf_str(&name), true);
+    bool is_inlined = p->frames.inlined_in.at[frame].v || p->frames.flags.at[frame] & FRAME_INLINED;
+    Str path = profile_text(p, p->modules.path.at[p->frames.module.at[frame].v]);
+    if (p->modules.kind.at[p->frames.module.at[frame].v] == MODULE_KERNEL)
+        path = STR("[kernel.kallsyms]");
+    strbuf_add(&text, STR(" ("));
+    if (is_inlined)
+        strbuf_add(&text, STR("inlined"));
+    else
+        add_line_safe(&text, path.len ? export_path(s->request, path) : STR("[unknown]"), true);
+    strbuf_add(&text, STR(")\n"));
+    lines->at[row] = arena_str(arena, strbuf_str(&text));
+    strbuf_deinit(&text);
+    strbuf_deinit(&name);
+    return lines->at[row];
+}
+
+bool export_perf_script(const Profile *p, const ExportRequest *request, const ExportSink *sink,
+                        Error *err)
+{
+    ExportSet s;
+    if (!export_set_init(&s, p, request, request->all_metrics, err))
+        return false;
+    ExportOut out = {.sink = sink};
+    Arena arena = {0};
+    StrVec lines = {0};
+    (void)vec_extend(&arena, &lines, s.frames.len + 1);
+    for (size_t i = 0; i < s.samples.len; i++) {
+        uint32_t sample = s.samples.at[i];
+        for (uint32_t m = 0; m < p->metrics.name.len; m++) {
+            if (p->samples.values[m].at[sample] <= 0 ||
+                (!request->all_metrics && m != request->selection.metric.v))
+                continue;
+            add_head(&out.buf, p, sample, m);
+            uint32_t stack = p->samples.stack.at[sample].v;
+            for (uint32_t row = stack ? s.row_of_stack[stack] : EXPORT_NONE; row != EXPORT_NONE;
+                 row = s.stacks.at[row].parent)
+                strbuf_add(&out.buf, frame_line(&s, s.stacks.at[row].frame, &arena, &lines));
+            strbuf_add_char(&out.buf, '\n');
+        }
+        if (!export_flush(&out, EXPORT_FLUSH))
+            break;
+    }
+    arena_deinit(&arena);
+    export_set_deinit(&s);
+    return export_finish(&out, err);
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// pprof's profile.proto, gzip. Format: github.com/google/pprof,
+// proto/profile.proto; protobuf encoding: protobuf.dev/programming-guides/encoding.
+
+#include <libdeflate.h>
+
+#include "base/table.h"
+#include "export/export_internal.h"
+#include "model/facts.h"
+
+// ---- Protobuf --------------------------------------------------------------
+
+static void add_varint(StrBuf *b, uint64_t v)
+{
+    while (v >= 0x80) {
+        strbuf_add_char(b, (char)(v | 0x80));
+        v >>= 7;
+    }
+    strbuf_add_char(b, (char)v);
+}
+
+// Zero is the default and not written.
+static void add_number(StrBuf *b, unsigned field, uint64_t v)
+{
+    if (v == 0)
+        return;
+    add_varint(b, field << 3);
+    add_varint(b, v);
+}
+
+static void add_bytes(StrBuf *b, unsigned field, Str s)
+{
+    add_varint(b, field << 3 | 2);
+    add_varint(b, s.len);
+    strbuf_add(b, s);
+}
+
+// ---- Strings ---------------------------------------------------------------
+
+typedef struct Writer {
+    ExportSet set;
+    Arena arena;
+    Intern strings; // string_table: 0 is ""
+    StrBuf out;
+    StrBuf message, inner, name; // scratch
+} Writer;
+
+static uint64_t string_of(Writer *w, Str s)
+{
+    // The format wants UTF-8: the JSON escape's rule for what is not. Rare, so
+    // the check comes first.
+    bool ascii = true;
+    for (size_t i = 0; i < s.len && ascii; i++)
+        ascii = (unsigned char)s.ptr[i] < 0x80;
+    if (ascii)
+        return intern_add(&w->strings, s);
+    StrBuf clean = {0};
+    for (size_t at = 0; at < s.len;) {
+        size_t from = at;
+        if (utf8_next(s, &at) == 0xfffd)
+            strbuf_add(&clean, STR("\xef\xbf\xbd"));
+        else
+            strbuf_add(&clean, str_slice(s, from, at));
+    }
+    uint64_t id = intern_add(&w->strings, strbuf_str(&clean));
+    strbuf_deinit(&clean);
+    return id;
+}
+
+static uint64_t name_of(Writer *w, uint32_t key)
+{
+    strbuf_clear(&w->name);
+    export_add_name(&w->set, key, &w->name);
+    return string_of(w, strbuf_str(&w->name));
+}
+
+// ---- Tables ----------------------------------------------------------------
+
+static void add_value_type(Writer *w, unsigned field, Str type, Str unit)
+{
+    strbuf_clear(&w->message);
+    add_number(&w->message, 1, string_of(w, type));
+    add_number(&w->message, 2, string_of(w, unit));
+    add_bytes(&w->out, field, strbuf_str(&w->message));
+}
+
+static Str unit_of(const Profile *p, size_t metric)
+{
+    Str unit = profile_text(p, p->metrics.unit.at[metric]);
+    return str_equal(unit, STR("ns")) ? STR("nanoseconds") : unit.len ? unit : STR("count");
+}
+
+static void add_sample_types(Writer *w)
+{
+    const Profile *p = w->set.p;
+    add_value_type(w, 1, STR("samples"), STR("count"));
+    for (size_t m = 0; m < p->metrics.name.len; m++) {
+        if (w->set.request->all_metrics || m == w->set.request->selection.metric.v) {
+            Str name = profile_text(p, p->metrics.name.at[m]);
+            // pprof's own word, which its tools know.
+            add_value_type(w, 1, str_equal(name, STR("cpu time")) ? STR("cpu") : name,
+                           unit_of(p, m));
+        }
+    }
+}
+
+static void add_mappings(Writer *w, const uint64_t *mapping_of)
+{
+    const Profile *p = w->set.p;
+    for (size_t m = 0; m < p->modules.path.len; m++) {
+        if (mapping_of[m] == 0)
+            continue;
+        strbuf_clear(&w->message);
+        add_number(&w->message, 1, mapping_of[m]);
+        Str path = profile_text(p, p->modules.path.at[m]);
+        add_number(&w->message, 5, string_of(w, export_path(w->set.request, path)));
+        add_number(&w->message, 6, string_of(w, profile_text(p, p->modules.build_id.at[m])));
+        for (unsigned field = 7; field <= 10; field++) // names, files, lines, inlines are here
+            add_number(&w->message, field, 1);
+        add_bytes(&w->out, 3, strbuf_str(&w->message));
+    }
+}
+
+// A location for each frame that stacks refer to: its inlined calls are lines.
+static void add_location(Writer *w, uint32_t frame, uint64_t id, uint64_t mapping)
+{
+    const Profile *p = w->set.p;
+    strbuf_clear(&w->message);
+    add_number(&w->message, 1, id);
+    add_number(&w->message, 2, mapping);
+    if (!(p->frames.flags.at[frame] & FRAME_CUT))
+        add_number(&w->message, 3, p->frames.address.at[frame]);
+    for (uint32_t f = frame;; f = p->frames.inlined_in.at[f].v) {
+        strbuf_clear(&w->inner);
+        add_number(&w->inner, 1, (uint64_t)w->set.row_of_key[w->set.keys.of_frame[f]] + 1);
+        add_number(&w->inner, 2, p->frames.line.at[f]);
+        add_bytes(&w->message, 4, strbuf_str(&w->inner));
+        if (p->frames.inlined_in.at[f].v == 0)
+            break;
+    }
+    add_bytes(&w->out, 4, strbuf_str(&w->message));
+}
+
+static void add_functions(Writer *w)
+{
+    const Profile *p = w->set.p;
+    for (size_t i = 0; i < w->set.functions.len; i++) {
+        uint32_t key = w->set.functions.at[i];
+        uint32_t frame = w->set.keys.first.at[key].v;
+        uint32_t function = p->frames.function.at[frame].v;
+        strbuf_clear(&w->message);
+        add_number(&w->message, 1, i + 1);
+        add_number(&w->message, 2, name_of(w, key));
+        Str linkage = profile_text(p, p->functions.linkage_name.at[function]);
+        add_number(&w->message, 3, string_of(w, linkage));
+        // pprof wants the file the line numbers are of.
+        StrId file = p->frames.file.at[frame];
+        if (file.v == 0)
+            file = p->functions.file.at[function];
+        add_number(&w->message, 4,
+                   string_of(w, export_path(w->set.request, profile_text(p, file))));
+        add_number(&w->message, 5, p->functions.line.at[function]);
+        add_bytes(&w->out, 5, strbuf_str(&w->message));
+    }
+}
+
+// ---- Samples -----------------------------------------------------------------
+
+typedef struct Row {
+    uint32_t thread, stack;
+    uint64_t count;
+} Row;
+
+typedef struct Rows {
+    Vec(Row) at;
+    U64Vec values; // [row * metrics + metric]
+    Table index;
+} Rows;
+
+static size_t row_of(Rows *rows, uint32_t thread, uint32_t stack, size_t metrics)
+{
+    uint64_t hash = hash_u64((uint64_t)thread << 32 | stack);
+    uint32_t row;
+    for (TableProbe t = table_probe(&rows->index, hash); table_next(&rows->index, &t, &row);)
+        if (rows->at.at[row].thread == thread && rows->at.at[row].stack == stack)
+            return row;
+    row = (uint32_t)rows->at.len;
+    table_insert(&rows->index, hash, row);
+    vec_push(NULL, &rows->at, (Row){.thread = thread, .stack = stack});
+    (void)vec_extend(NULL, &rows->values, metrics);
+    return row;
+}
+
+static void add_up(Writer *w, Rows *rows, const U32Vec *metrics)
+{
+    const Samples *s = &w->set.p->samples;
+    for (size_t i = 0; i < w->set.samples.len; i++) {
+        uint32_t sample = w->set.samples.at[i];
+        size_t row = row_of(rows, s->thread.at[sample].v, s->stack.at[sample].v, metrics->len);
+        rows->at.at[row].count++;
+        for (size_t m = 0; m < metrics->len; m++) {
+            uint64_t *value = &rows->values.at[row * metrics->len + m];
+            int64_t more = MAX(s->values[metrics->at[m]].at[sample], (int64_t)0);
+            // Values of a file may be anything; pprof's are signed.
+            *value = (uint64_t)more > INT64_MAX - *value ? INT64_MAX : *value + (uint64_t)more;
+        }
+    }
+}
+
+static void add_label(Writer *w, uint64_t key, uint64_t text, uint64_t number)
+{
+    strbuf_clear(&w->inner);
+    add_number(&w->inner, 1, key);
+    add_number(&w->inner, 2, text);
+    add_number(&w->inner, 3, number);
+    add_bytes(&w->message, 3, strbuf_str(&w->inner));
+}
+
+static void add_sample(Writer *w, const Row *row, const uint64_t *values, size_t metrics,
+                       const uint32_t *location_of)
+{
+    const Profile *p = w->set.p;
+    strbuf_clear(&w->message);
+    strbuf_clear(&w->inner);
+    for (uint32_t s = row->stack; s != 0; s = p->stacks.parent.at[s].v)
+        add_varint(&w->inner, location_of[p->stacks.frame.at[s].v]);
+    if (w->inner.len)
+        add_bytes(&w->message, 1, strbuf_str(&w->inner));
+    strbuf_clear(&w->inner);
+    add_varint(&w->inner, row->count);
+    for (size_t m = 0; m < metrics; m++)
+        add_varint(&w->inner, values[m]);
+    add_bytes(&w->message, 2, strbuf_str(&w->inner));
+    uint32_t process = p->threads.process.at[row->thread].v;
+    add_label(w, string_of(w, STR("thread")), string_of(w, export_thread_name(p, row->thread)), 0);
+    add_label(w, string_of(w, STR("pid")), 0, p->processes.pid.at[process]);
+    add_label(w, string_of(w, STR("tid")), 0, p->threads.tid.at[row->thread]);
+    add_bytes(&w->out, 2, strbuf_str(&w->message));
+}
+
+static void add_locations_and_samples(Writer *w)
+{
+    const Profile *p = w->set.p;
+    uint32_t *location_of = heap_alloc((p->frames.module.len + 1) * sizeof(uint32_t));
+    uint64_t *mapping_of = heap_alloc((p->modules.path.len + 1) * sizeof(uint64_t));
+    uint32_t locations = 0;
+    uint64_t mappings = 0;
+    for (uint32_t s = 1; s < p->stacks.parent.len; s++) {
+        uint32_t frame = p->stacks.frame.at[s].v;
+        if (w->set.row_of_stack[s] == EXPORT_NONE || location_of[frame] != 0)
+            continue;
+        uint32_t module = p->frames.module.at[frame].v;
+        if (module && mapping_of[module] == 0)
+            mapping_of[module] = ++mappings;
+        location_of[frame] = ++locations;
+        add_location(w, frame, locations, mapping_of[module]);
+    }
+    add_mappings(w, mapping_of);
+    U32Vec metrics = {0};
+    for (uint32_t m = 0; m < p->metrics.name.len; m++)
+        if (w->set.request->all_metrics || m == w->set.request->selection.metric.v)
+            vec_push(NULL, &metrics, m);
+    Rows rows = {0};
+    add_up(w, &rows, &metrics);
+    for (size_t i = 0; i < rows.at.len; i++)
+        add_sample(w, &rows.at.at[i], rows.values.at + i * metrics.len, metrics.len, location_of);
+    vec_free(&rows.at);
+    vec_free(&rows.values);
+    table_deinit(&rows.index);
+    vec_free(&metrics);
+    heap_free(location_of);
+    heap_free(mapping_of);
+}
+
+// ---- The file ------------------------------------------------------------------
+
+static void add_facts(Writer *w)
+{
+    const Profile *p = w->set.p;
+    uint64_t ns;
+    if (profile_fact_u64(p, STR(FACT_START_REALTIME), &ns))
+        add_number(&w->out, 9, ns);
+    if (profile_fact_u64(p, STR(FACT_WALL_NS), &ns))
+        add_number(&w->out, 10, ns);
+    double hz;
+    if (str_parse_double(profile_fact(p, STR(FACT_RATE_ASKED)), &hz) && hz >= 1 && hz < 1e9) {
+        add_value_type(w, 11, STR("cpu"), STR("nanoseconds"));
+        add_number(&w->out, 12, (uint64_t)(1e9 / hz));
+    }
+    Str command = profile_fact(p, STR(FACT_COMMAND));
+    if (command.len)
+        add_number(&w->out, 13, string_of(w, command));
+    // The metric that is shown first, by name.
+    uint32_t metric = w->set.request->selection.metric.v;
+    if (metric < p->metrics.name.len) {
+        Str name = profile_text(p, p->metrics.name.at[metric]);
+        add_number(&w->out, 14, string_of(w, str_equal(name, STR("cpu time")) ? STR("cpu") : name));
+    }
+}
+
+static bool write_gzip(Str bytes, const ExportSink *sink, Error *err)
+{
+    struct libdeflate_compressor *c = libdeflate_alloc_compressor(3);
+    if (!c)
+        return error_set(err, ERROR_LIMIT, "out of memory for compression");
+    size_t bound = libdeflate_gzip_compress_bound(c, bytes.len);
+    char *packed = heap_alloc(bound);
+    size_t len = libdeflate_gzip_compress(c, bytes.ptr, bytes.len, packed, bound);
+    libdeflate_free_compressor(c);
+    bool ok = sink->write(sink->ctx, str_over(packed, len));
+    heap_free(packed);
+    if (!ok && err)
+        *err = (Error){0};
+    return ok;
+}
+
+bool export_pprof(const Profile *p, const ExportRequest *request, const ExportSink *sink,
+                  Error *err)
+{
+    Writer w = {0};
+    if (!export_set_init(&w.set, p, request, request->all_metrics, err))
+        return false;
+    intern_init(&w.strings, &w.arena);
+    add_sample_types(&w);
+    add_locations_and_samples(&w);
+    add_functions(&w);
+    add_facts(&w);
+    for (size_t i = 0; i < w.strings.texts.len; i++)
+        add_bytes(&w.out, 6, w.strings.texts.at[i]);
+    bool ok = write_gzip(strbuf_str(&w.out), sink, err);
+    strbuf_deinit(&w.out);
+    strbuf_deinit(&w.message);
+    strbuf_deinit(&w.inner);
+    strbuf_deinit(&w.name);
+    intern_deinit(&w.strings);
+    arena_deinit(&w.arena);
+    export_set_deinit(&w.set);
+    return ok;
+}

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_export.py REPORT.json FORMAT FILE [--structure]
+
+Reads an export with readers written from the formats' own documents and compares
+each function's self value with the report's. --structure only parses: hostile
+names are escaped differently by each format.
+"""
+import collections
+import csv
+import gzip
+import json
+import re
+import sys
+
+
+OBJECTS = {"[kernel.kallsyms]": "kernel"}
+csv.field_size_limit(1 << 24)
+
+
+def folded(data):
+    for line in data.decode("utf-8", "replace").splitlines():
+        stack, value = line.rsplit(" ", 1)
+        yield re.sub("%([0-9A-F]{2})", lambda m: chr(int(m[1], 16)), stack.split(";")[-1]), int(value)
+
+
+def perf_script(data):
+    value = name = None
+    for line in data.decode("utf-8", "replace").split("\n"):
+        head = re.match(r"(\S+) (\d+)/(\d+) (?:\[\d+\] )?(\d+)\.(\d{6}): (\d+) (\S+): $", line)
+        frame = re.match(r"\t *([0-9a-f]+) (.*) \((.*)\)$", line)
+        if head:
+            value, name = int(head[6]), None
+        elif frame:
+            assert value is not None, line
+            if name is None and frame[2] == "[unknown]":
+                name = f"[unknown in {OBJECTS.get(frame[3], frame[3].rsplit('/', 1)[-1])}]"
+            elif name is None:
+                name = frame[2]
+        elif line == "":
+            if value is not None:
+                yield name or "[unknown]", value
+            value = None
+        else:
+            raise ValueError(f"odd line {line!r}")
+
+
+def fields(data):
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        elif key & 7 == 2:
+            size = varint()
+            assert at + size <= len(data)
+            at += size
+            yield key >> 3, data[at - size:at]
+        else:
+            raise ValueError(f"wire type {key & 7}")
+
+
+def varints(data):
+    return [value for _, value in fields(b"".join(b"\x08" + one for one in re.findall(rb"[\x80-\xff]*[\x00-\x7f]", data)))]
+
+
+def pprof(data):
+    top = collections.defaultdict(list)
+    for number, value in fields(gzip.decompress(data)):
+        top[number].append(value)
+    strings = [s.decode("utf-8") for s in top[6]]
+    assert strings[0] == ""
+    functions = {d[1]: strings[d.get(2, 0)] for d in map(dict, map(fields, top[5]))}
+    locations = {}
+    for location in top[4]:
+        lines = [dict(fields(v)) for n, v in fields(location) if n == 4]
+        locations[dict(fields(location))[1]] = functions[lines[0][1]]
+    types = [(strings[d[1]], strings[d[2]]) for d in map(dict, map(fields, top[1]))]
+    shown = types.index(next(t for t in types if t[0] == strings[top[14][0]]))
+    for sample in top[2]:
+        parts = dict(fields(sample))
+        values = varints(parts[2])
+        assert len(values) == len(types)
+        yield locations[varints(parts[1])[0]] if 1 in parts else "[unknown]", values[shown]
+
+
+def firefox(data):
+    profile = json.loads(data)
+    shared = profile["shared"]
+    for table in ("frameTable", "funcTable", "stackTable", "resourceTable", "sources"):
+        for name, column in shared[table].items():
+            assert name == "length" or len(column) == shared[table]["length"], (table, name)
+    for row, prefix in enumerate(shared["stackTable"]["prefix"]):
+        assert prefix is None or 0 <= prefix < row
+    for thread in profile["threads"]:
+        samples = thread["samples"]
+        assert len(samples["stack"]) == len(samples["weight"]) == len(samples["time"]) == samples["length"]
+        scale = 1e6 if samples["weightType"] == "tracing-ms" else 1
+        for stack, weight in zip(samples["stack"], samples["weight"]):
+            name = "[unknown]"
+            if stack is not None:
+                function = shared["frameTable"]["func"][shared["stackTable"]["frame"][stack]]
+                name = shared["stringArray"][shared["funcTable"]["name"][function]]
+            yield name, round(weight * scale)
+
+
+def speedscope(data):
+    profile = json.loads(data)
+    for one in profile["profiles"]:
+        assert len(one["samples"]) == len(one["weights"])
+        assert sum(one["weights"]) == one["endValue"]
+        for stack, weight in zip(one["samples"], one["weights"]):
+            yield profile["shared"]["frames"][stack[-1]]["name"] if stack else "[unknown]", weight
+
+
+def callgrind(data):
+    names, function, call, total, said = {}, None, False, 0, None
+    for line in data.decode("utf-8", "replace").split("\n"):
+        spec = re.match(r"(fn|cfn|ob|cob|fl|cfi|fe|fi)=\((\d+)\)(?: (.*))?$", line)
+        if spec:
+            kind = spec[1] if spec[1] not in ("cfn",) else "fn"
+            if spec[3] is not None:
+                names[kind, spec[2]] = spec[3]
+            if spec[1] == "fn":
+                function = names["fn", spec[2]]
+        elif line.startswith("calls="):
+            call = True
+        elif re.match(r"\d+ \d+$", line):
+            if not call:
+                total += int(line.split()[1])
+                yield function, int(line.split()[1])
+            call = False
+        elif line.startswith("summary: "):
+            said = int(line.split()[1])
+        else:
+            assert re.match(r"$|# |[a-z]+: ", line), line
+    assert total == said, (total, said)
+
+
+def chrome(data):
+    trace = json.loads(data)
+    for sample in trace["samples"]:
+        frame = trace["stackFrames"].get(sample.get("sf"), {"name": "[unknown]"})
+        seen = frame
+        while "parent" in seen:
+            seen = trace["stackFrames"][seen["parent"]]
+        yield frame["name"], sample["weight"]
+
+
+def csv_rows(data):
+    for row in csv.DictReader(data.decode("utf-8", "replace").splitlines(keepends=True)):
+        assert None not in row and row["stack"] is not None, row
+        yield row["function"], int(row["value"])
+
+
+def json_tables(data):
+    profile = json.loads(data)
+    strings, frames, places = profile["strings"], profile["frames"], profile["frame places"]
+    # Row 0 of tables that have one is part of the columns.
+    for stack, value in zip(profile["samples"]["stack"], profile["samples"]["values"][0]):
+        frame = profile["stacks"]["frame"][stack]
+        function = places["function"][frame]
+        name = strings[profile["functions"]["name"][function]]
+        if not name and stack:
+            module = strings[profile["modules"]["path"][frames["module"][frame]]]
+            name = f"[unknown in {module.rsplit('/', 1)[-1].strip('[]')}]"
+        yield name or "[unknown]", value
+
+
+READERS = {"folded": folded, "perf-script": perf_script, "pprof": pprof, "firefox": firefox, "speedscope": speedscope,
+           "callgrind": callgrind, "chrome": chrome, "csv": csv_rows, "json": json_tables}
+
+report, kind, path = sys.argv[1:4]
+got = collections.Counter()
+with open(path, "rb") as file:
+    for function_name, self_value in READERS[kind](file.read()):
+        got[function_name] += self_value
+with open(report, "rb") as file:
+    rows = json.load(file)["rows"]
+want = collections.Counter({})
+for row in rows:
+    want[row["name"]] += row["self"]
+if "--structure" in sys.argv:
+    if sum(got.values()) != sum(want.values()):
+        sys.exit(f"{kind}: {sum(got.values())} in all, not {sum(want.values())}")
+elif +got != +want:
+    sys.exit(f"{kind}: {got - want} too much, {want - got} missing")
