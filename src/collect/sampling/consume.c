@@ -300,6 +300,7 @@ static void on_exec(Consumer *c, Process *p, const PerfRecord *r, StrId name)
         unwind_space_clear(&p->space);
     }
     p->kernel_thread = false;
+    p->in_exec = true;
     set_command(c, p);
 }
 
@@ -459,7 +460,10 @@ static StackId sample_stack(Consumer *c, Process *p, const PerfRecord *r)
         // A kernel sample always has its own chain; without one, at least its place.
         if (in_kernel && n == 0)
             c->frames[n++] = modules_kernel_frame(&c->modules, s->ip, FRAME_EXACT);
-        n = add_unwound(c, p, s, n, &cut);
+        // While exec is under way the user registers are those of the program before.
+        p->in_exec &= in_kernel;
+        if (!p->in_exec || n == 0)
+            n = add_unwound(c, p, s, n, &cut);
         c->with_stack++;
         c->complete += cut == STACK_CUT_NONE;
         break;

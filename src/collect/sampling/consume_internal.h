@@ -23,6 +23,7 @@ typedef struct Process {
     uint32_t live_threads;
     bool ended;
     bool kernel_thread;
+    bool in_exec; // its program has not run a user instruction yet
 } Process;
 
 typedef struct Thread {

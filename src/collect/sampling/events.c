@@ -275,6 +275,15 @@ static bool probe_stacks(EventSet *set, Probe probe)
     return fd >= 0 || (errno != EOPNOTSUPP && errno != EINVAL && errno != ENOSYS);
 }
 
+// The processor's call stack of branches hangs on a hardware event.
+static bool explain_lbr(Error *err)
+{
+    (void)error_set(err, ERROR_UNSUPPORTED,
+                    "-g lbr needs a processor that records its call stack in branch registers, and "
+                    "a hardware event: this machine has none");
+    return error_hint(err, "leave -g out: stacks are complete without");
+}
+
 static bool settle_events(EventSet *set, Probe probe, Error *err)
 {
     const SamplingOptions *o = set->options;
@@ -302,7 +311,8 @@ static bool settle_events(EventSet *set, Probe probe, Error *err)
     bool ok = set->options->events && set->options->events->len ? settle_given(set, probe, err)
                                                                 : settle_ladder(set, probe, err);
     if (!ok)
-        return false;
+        return set->stacks == STACKS_LBR && err && err->kind == ERROR_UNSUPPORTED ? explain_lbr(err)
+                                                                                  : false;
     const EventSpec *first = &set->events.at[0];
     bool told = str_find_char(first->name, ':') != SIZE_MAX;
     set->event_name = set->user_only && !told

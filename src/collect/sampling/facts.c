@@ -189,7 +189,7 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *c, const D
         profile_note(p, NOTE_WARNING, STR("malformed-records"),
                      "%" PRIu64 " records of the kernel could not be understood", c->malformed);
     if (r->still_running)
-        profile_note(p, NOTE_INFO, STR("still-running"),
+        profile_note(p, NOTE_WARNING, STR("still-running"),
                      "%u processes of the command ran on when it ended, and with it the recording",
                      r->still_running);
     if (r->samples == 0)

@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Processes that start, load, vanish and end in all the ways a recorder must
+# follow; users without rights; what is refused in words.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+need_perf
+gcc -g -O2 -fomit-frame-pointer -pthread -o life "$TOP/tests/programs/life.c" -ldl || exit 1
+
+record() { "$ASSAY" record --force -q -o run.assay "$@" 2>err.log || { cat err.log; return 1; }; }
+report() { "$ASSAY" report --json --limit 100 "$@" run.assay >report.json; }
+# field EXPRESSION: what python makes of the report `r`.
+field() { python3 -c 'import json, sys; r = json.load(open("report.json")); print(eval(sys.argv[1]))' "$1"; }
+at_least() { [ "$2" -ge "$1" ] || { echo "$2, want at least $1"; return 1; }; }
+share_of() { field "int(100 * sum(x['self_share'] for x in r['rows'] if x['name'] == '$1'))"; }
+
+function_is_hot() { # NAME SHARE RECORD-ARGUMENTS…
+    local name=$1 share=$2
+    shift 2
+    record "$@" && report && at_least "$share" "$(share_of "$name")"
+}
+check 'a deleted program keeps its names' eval 'cp life gone && function_is_hot burn 90 -- ./gone unlink gone'
+check 'a replaced program keeps its names' eval 'cp life other && function_is_hot burn 90 -- sh -c "./other burn 200 & sleep 0.05; rm other; cp /bin/true other; wait"'
+check 'a library loaded at run time is known' eval 'record -- ./life dlopen && report --by module && at_least 50 "$(field "sum(int(100 * x[\"self_share\"]) for x in r[\"rows\"] if \"libm.so\" in x[\"name\"])")"'
+check 'generated code has the names of its map' eval 'function_is_hot jitted_loop 80 -- ./life jit >map.log; s=$?; rm -f $(cat map.log); [ $s -eq 0 ] || [ "$(uname -m)" != x86_64 ]'
+children_by_vfork() {
+    record -F 5000 -- ./life vfork 6 && report --by process && at_least 6 "$(field 'sum(x["self_samples"] >= 20 for x in r["rows"])')"
+}
+check 'children of vfork are their own processes' children_by_vfork
+stacks_of_short_programs() {
+    record -F 10000 -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done' && report
+    at_least 95 "$(field 'int(100 * r["truth"]["complete_stacks"])')"
+}
+check 'stacks are complete from the loader on' stacks_of_short_programs
+
+# Four threads at a time come and go while we attach: each counts once. At 999 Hz
+# a second of CPU time is 999 samples, so more samples than CPU time means doubles.
+attached_once() {
+    ./life churn 60 &
+    local pid=$!
+    sleep 0.2
+    "$ASSAY" record --force -q -o run.assay -p $pid --duration 1.2 2>err.log || { cat err.log; return 1; }
+    wait $pid
+    report || return 1
+    local cpus samples
+    cpus=$(nproc)
+    samples=$(field 'r["truth"]["samples"]')
+    at_least 200 "$samples" || return 1
+    [ "$samples" -le $((1250 * (cpus < 4 ? cpus : 4) + 60)) ] || { echo "$samples samples in 1.2 s on $cpus CPUs"; return 1; }
+    at_least 85 "$(share_of burn)"
+}
+check 'threads that start while we attach count once' attached_once
+ends_with_the_process() {
+    ./life burn 300 &
+    local pid=$!
+    timeout 20 "$ASSAY" record --force -q -o run.assay -p $pid 2>err.log || { cat err.log; return 1; }
+    wait $pid
+}
+check 'attaching ends with the process' ends_with_the_process
+daemon_is_left_alone() {
+    local start end
+    start=$(date +%s%N)
+    "$ASSAY" record --force -o run.assay -- ./life daemon 1500 2>err.log || { cat err.log; return 1; }
+    end=$(date +%s%N)
+    [ $(((end - start) / 1000000)) -lt 1400 ] || { echo 'waited for the daemon'; return 1; }
+    grep -q 'ran on' err.log || { cat err.log; return 1; }
+}
+check 'a daemon is not waited for, and told' daemon_is_left_alone
+duration_ends_the_recording() {
+    "$ASSAY" record --force -o run.assay --duration 0.2 -- ./life burn 600 2>err.log || { cat err.log; return 1; }
+    report && [ "$(field 'r["facts"]["wall-ns"]')" -lt 500000000 ] && grep -q 'still runs' err.log
+}
+check '--duration ends the recording, not the program' duration_ends_the_recording
+delay_leaves_the_start_out() {
+    record -D 100000 -- ./life burn 100 && report || return 1
+    [ "$(field 'r["truth"]["samples"]')" -eq 0 ] || { field 'r["truth"]'; return 1; }
+    record -D 1 -- ./life burn 300 && report && at_least 90 "$(share_of burn)"
+}
+check '--delay leaves the start out' delay_leaves_the_start_out
+two_events() {
+    record -e cpu-clock,page-faults -c 1000000 -- ./life burn 50 && report && record -e '{cpu-clock,page-faults}:S' -- ./life burn 50 && report
+}
+check 'several events and groups are recorded' two_events
+clamped() {
+    "$ASSAY" record --force -o run.assay -F 100000000 -- true 2>err.log
+    grep -q 'perf_event_max_sample_rate' err.log || { cat err.log; return 1; }
+}
+check 'a rate over the limit is taken back, and told' clamped
+
+# As a user without rights.
+[ "$(id -u)" -eq 0 ] || { finish; exit; }
+chmod 755 . && mkdir -p user && chown 65534:65534 user && cp "$ASSAY" life user/
+as_user() { setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$PWD/user" XDG_CACHE_HOME="$PWD/user" "$@"; }
+if ! (cd user && as_user ./life burn 1 && as_user ./assay doctor >/dev/null); then
+    skip 'without rights' 'another user cannot run programs here, or not record'
+    finish
+    exit
+fi
+user_record() { (cd user && as_user ./assay record --force -o run.assay "$@"); }
+user_can() {
+    user_record -- ./life burn 300 2>err.log || { cat err.log; return 1; }
+    cp user/run.assay . && report && at_least 90 "$(share_of burn)"
+}
+check 'a user without rights records' user_can
+user_small_rings() {
+    (ulimit -l 0 && user_record -- ./life churn 5) 2>err.log || { cat err.log; return 1; }
+    cp user/run.assay . && report && at_least 80 "$(share_of burn)"
+}
+check 'with the smallest ring quota too' user_small_rings
+refused() { # WORDS ARGUMENTS…
+    local words=$1
+    shift
+    rm -f user/no.assay*
+    (cd user && as_user ./assay record -o no.assay "$@") 2>err.log && return 1
+    grep -q '^hint: ' err.log && grep -qi -- "$words" err.log && [ -z "$(ls user/no.assay* 2>/dev/null)" ] || { cat err.log; return 1; }
+}
+check "another user's process is refused in words" refused 'belongs to user id 0' -p $$
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 1 ]; then
+    check 'whole CPUs are refused in words' refused 'perf_event_paranoid' -a --duration 0.1
+fi
+cp life user/setuid && chmod 4755 user/setuid
+check 'a set-uid program is refused in words' refused 'set-uid' -- ./setuid burn 1
+cp life user/unreadable && chmod 711 user/unreadable
+check 'a program that cannot be read is refused in words' refused 'not read' -- ./unreadable burn 1
+finish
