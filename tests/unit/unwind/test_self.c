@@ -213,6 +213,9 @@ static void on_tick(int sig, siginfo_t *info, void *context)
     }
 }
 
+// Given by unwind_self.cc where it is linked in.
+int more_work(int depth) __attribute__((weak));
+
 static __attribute__((noinline)) int some_work(void)
 {
     regex_t re;
@@ -226,6 +229,8 @@ static __attribute__((noinline)) int some_work(void)
         found += regexec(&re, text, 4, match, 0) == 0;
     }
     regfree(&re);
+    if (more_work)
+        found += more_work(20);
     return found;
 }
 
