@@ -59,7 +59,8 @@ typedef struct LineFit {
 MUST_CHECK bool stats_line_fit(const double *x, const double *y, size_t n, double level,
                                LineFit *ret);
 
-// Gaussian kernel density with Silverman's width σ (4 / 3n)^(1/5) at `points`
+// Gaussian kernel density with Silverman's width σ (4 / 3n)^(1/5), σ being the
+// smaller of deviation and IQR / 1.349, at `points`
 // places from `from` to `to`; values too many are thinned to quantiles.
 void stats_density(const double *sorted, size_t n, double from, double to, size_t points,
                    double *ret);

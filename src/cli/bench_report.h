@@ -41,6 +41,10 @@ void bench_export_orgmode(StrBuf *out, Bench *b, const BenchView *v);
 // undecided is skipped.
 void bench_export_junit(StrBuf *out, Bench *b, const BenchView *v, double limit);
 
+// Pictures: distributions, runs over time, pairs, growth over a parameter.
+void bench_export_svg(StrBuf *out, Bench *b, const BenchView *v);
+void bench_export_html(StrBuf *out, Bench *b, const BenchView *v);
+
 // Commands in the order of `sort`.
 uint32_t *bench_order(Bench *b, BenchSort sort);
 

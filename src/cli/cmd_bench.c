@@ -32,14 +32,14 @@ typedef struct BenchArgs {
     double function_time_s;
     bool functions;
     bool no_shell, show_output, grouped, interleaved, wait_clock, rerun_baseline, compare;
-    Str json, csv, markdown, asciidoc, orgmode, junit;
+    Str json, csv, markdown, asciidoc, orgmode, junit, svg, html;
     double until, margin, confidence, fail_if_slower;
     int64_t max_time, timeout;
 } BenchArgs;
 
 static const Option bench_options[] = {
     OPT_U64('w', "warmup", BenchArgs, warmup, "N", "runs before the measured ones"),
-    OPT_U64('m', "min-runs", BenchArgs, min_runs, "N", "at least N runs of each command (10)"),
+    OPT_U64('m', "min-runs", BenchArgs, min_runs, "N", "at least N runs of each command (10; 6 with --until)"),
     OPT_U64('M', "max-runs", BenchArgs, max_runs, "N", "at most N runs of each command"),
     OPT_U64('r', "runs", BenchArgs, runs, "N", "exactly N runs of each command"),
     OPT_DOUBLE(0, "min-benchmarking-time", BenchArgs, min_time_s, "SECONDS",
@@ -123,6 +123,9 @@ static const Option bench_options[] = {
     OPT_TEXT(0, "export-orgmode", BenchArgs, orgmode, "FILE", "an Emacs org-mode table"),
     OPT_TEXT(0, "export-junit", BenchArgs, junit, "FILE",
              "comparisons as JUnit test cases, failing as --fail-if-slower says (5%)"),
+    OPT_TEXT(0, "svg", BenchArgs, svg, "FILE",
+             "a picture: distributions, runs over time, pairs, growth over a parameter"),
+    OPT_TEXT(0, "html", BenchArgs, html, "FILE", "the picture and the figures in one page"),
     OPT_FLAG(0, "show-output", BenchArgs, show_output, "do not hide what the commands print"),
     OPT_LIST(0, "output", BenchArgs, output, "WHERE",
              "stdout of the commands: null, pipe, inherit, or a file (with a '/' in it)"),
@@ -506,7 +509,8 @@ static int finish(Bench *b, const BenchArgs *args, const BenchView *view, const 
     const Export exports[] = {
         {args->json, bench_export_json},         {args->csv, bench_export_csv},
         {args->markdown, bench_export_markdown}, {args->asciidoc, bench_export_asciidoc},
-        {args->orgmode, bench_export_orgmode},   {args->junit, export_junit}};
+        {args->orgmode, bench_export_orgmode},   {args->junit, export_junit},
+        {args->svg, bench_export_svg},           {args->html, bench_export_html}};
     for (size_t i = 0; i < ARRAY_LEN(exports); i++)
         if (exports[i].path.len && !write_export(&exports[i], b, view))
             ok = false;
@@ -571,7 +575,9 @@ static bool fill_options(Arena *arena, const BenchArgs *args, BenchOptions *o, E
         return error_set(err, ERROR_USAGE, "--runs excludes --min-runs and --max-runs");
     o->warmup = args->warmup;
     o->runs = args->runs;
-    o->min_runs = args->min_runs == UINT64_MAX ? 10 : args->min_runs;
+    // The sequence is sound from its first look on, at 6 pairs.
+    uint64_t usual = args->until > 0 ? 6 : 10;
+    o->min_runs = args->min_runs == UINT64_MAX ? usual : args->min_runs;
     o->max_runs = args->max_runs;
     if (o->max_runs && args->min_runs != UINT64_MAX && o->max_runs < o->min_runs)
         return error_set(err, ERROR_USAGE, "--max-runs is below --min-runs");

@@ -98,6 +98,13 @@ check "names are shown without control codes" bash -c \
 echo '{"results":[{"command":"x","times":[1,1.01,1.02,1.0,1.01,1.03,1.02,1.01]}]}' >first.json
 echo '{"results":[{"command":"x","times":[2,2.01,2.02,2.0,2.01,2.03,2.02,2.01]}]}' >second.json
 echo '{"iters":[1,2,3,4],"times":[10,20,30,41]}' >crit.json
+check "pictures are well-formed" bash -c '
+    assay bench -N -r 8 -n "<a> & \"b\"" "sleep 0.001" --svg p.svg && python3 -c "
+import xml.dom.minidom; xml.dom.minidom.parse(\"p.svg\")"'
+check "growth over a parameter is fitted" bash -c '
+    assay bench -N -r 6 -L s 0.005,0.01,0.02,0.04 "sleep {s}" --html p.html && grep -q "grows with its power" p.html &&
+    python3 -c "
+import re; t=open(\"p.html\").read(); e=float(re.search(r\"its power ([0-9.]+)\", t).group(1)); assert 0.6 < e < 1.1, e"'
 check "a bench is saved" assay bench -N -r 10 --save first 'sleep 0.002'
 check "and listed" prints "median" assay bench history first
 check "a later one is compared with it" prints "Compared with 'first', saved" assay bench -N -r 10 --baseline first 'sleep 0.002'
