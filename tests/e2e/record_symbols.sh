@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What record names beyond plain files: generated code, the vdso, the kernel,
+# programs that were removed or replaced while they ran. TAP; truths stand in
+# tests/programs.
+set -u
+count=0
+ok() { count=$((count + 1)); echo "ok $count - $1"; }
+not_ok() {
+    count=$((count + 1))
+    echo "not ok $count - $1"
+    sed 's/^/# /' seen | head -30
+}
+skip() { count=$((count + 1)); echo "ok $count - $1 # SKIP $2"; }
+# seen_has TEST PATTERN: the last report has such a line.
+seen_has() { if grep -qE "$2" seen; then ok "$1"; else not_ok "$1"; fi; }
+# profile FILE WORD…: records and reports into "seen".
+profile() {
+    local file=$1
+    shift
+    "$ASSAY" record -q -f -o "$file" -- "$@" >output 2>seen &&
+        "$ASSAY" report "$file" --wide --limit 100 >seen 2>&1
+}
+
+cc=$(command -v gcc || command -v clang) || { echo "no C compiler"; exit 77; }
+for program in jit vdso_clock; do
+    "$cc" -O2 -g -o $program "$TOP/tests/programs/$program.c" || exit 1
+done
+if ! profile first.assay ./jit 50000000; then
+    sed 's/^/# /' seen
+    echo "recording is not possible here: $(head -n 1 seen)"
+    exit 77
+fi
+profile jit.assay ./jit 300000000
+seen_has "generated code has the name its map gives" '^ *(9[0-9]|100)[.0-9]*%.*JS:\*spin /srv/app.js:7'
+rm -f /tmp/perf-*.map
+
+profile vdso.assay ./vdso_clock
+seen_has "the vdso's functions have names" '^ *[0-9.]+%.*clock_gettime'
+seen_has "the program's function has its place" '^ *[0-9.]+%.*hot.*vdso_clock.c'
+
+cp vdso_clock gone
+profile gone.assay ./gone remove
+seen_has "a program that removes itself is named" '^ *[0-9.]+%.*hot.*vdso_clock.c'
+
+cp vdso_clock old
+"$cc" -O0 -DOTHER -o new "$TOP/tests/programs/jit.c" || exit 1
+profile replaced.assay ./old new
+seen_has "a program that was replaced is named as it was" '^ *[0-9.]+%.*hot.*vdso_clock.c'
+
+# Kernel names where the kernel shows them, else a note that says why.
+if [ "$(awk 'NR == 1 { print $1 }' /proc/kallsyms)" = 0000000000000000 ]; then
+    skip "the kernel's functions have names" "kallsyms hides addresses here"
+else
+    "$ASSAY" record -q -f -o kernel.assay -- dd if=/dev/zero of=/dev/null bs=64k count=60000 \
+        2>/dev/null >output
+    "$ASSAY" report kernel.assay --wide --limit 100 >seen 2>&1
+    if grep -q 'not allowed\|user only\|paranoid' seen; then
+        skip "the kernel's functions have names" "the kernel may not be sampled here"
+    else
+        seen_has "the kernel's functions have names" '(read_zero|clear_user|rep_stos|iov_iter_zero|vfs_read|ksys_read|do_syscall)'
+    fi
+fi
+echo "1..$count"
