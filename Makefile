@@ -24,13 +24,13 @@ build/release/build.ninja:
 build/dev/build.ninja:
 	$(MESON) setup build/dev --buildtype=debugoptimized -Doptimization=1 --werror >/dev/null
 build/asan/build.ninja:
-	CC=$(CLANG) $(MESON) setup build/asan --buildtype=debugoptimized -Doptimization=1 --werror \
+	CC=$(CLANG) $(MESON) setup build/asan -Ddebug=true -Doptimization=1 --werror \
 		-Db_sanitize=address,undefined -Db_lundef=false >/dev/null
 build/tsan/build.ninja:
-	CC=$(CLANG) $(MESON) setup build/tsan --buildtype=debugoptimized -Doptimization=1 --werror \
+	CC=$(CLANG) $(MESON) setup build/tsan -Ddebug=true -Doptimization=1 --werror \
 		-Db_sanitize=thread -Db_lundef=false >/dev/null
 build/fuzz/build.ninja:
-	CC=$(CLANG) $(MESON) setup build/fuzz --buildtype=debugoptimized -Doptimization=1 --werror \
+	CC=$(CLANG) $(MESON) setup build/fuzz -Ddebug=true -Doptimization=1 --werror \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true >/dev/null
 build/static/build.ninja:
 	$(MESON) setup build/static --buildtype=release -Doptimization=2 -Dtests=false \

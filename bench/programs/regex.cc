@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     int rounds = argc > 1 ? std::atoi(argv[1]) : 20;
     unsigned random = 7;
     auto root = make(12, &random);
-    std::regex pattern("((a|b)+c[0-9]*)+\\s*(d|e)+(a|[bc])*$");
+    std::regex pattern("^([a-e0-9\\s]|xy)*(d|e)+[0-9]*$");
     long n = 0;
     for (int i = 0; i < rounds; i++)
         n += count(*root, pattern);

@@ -26,6 +26,7 @@ static const Command help_command = {
 };
 
 // In the order of the loop: time it, see where, look, prove, move, help.
+// clang-format off
 static const Command *const command_list[] = {
     &bench_command,
     &stat_command,
@@ -39,6 +40,7 @@ static const Command *const command_list[] = {
     &doctor_command,
     &help_command,
 };
+// clang-format on
 
 static Command command_table[ARRAY_LEN(command_list)];
 

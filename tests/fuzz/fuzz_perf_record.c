@@ -55,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         at += h.size;
     }
+    (void)sum;
     // The texts of /proc and sysfs that the same recorder reads.
     Str text = str_over((const char *)data, size);
     Arena arena = {0};

@@ -95,8 +95,8 @@ static void what_is_none_of_them_is_refused(void **state)
                                "{\"iters\":[1],\"times\":[1,2]}",
                                "{\"iters\":[0],\"times\":[1]}",
                                "{\"iters\":1,\"times\":[1]}",
-                               "{\"context\":{},\"benchmarks\":[{\"name\":\"f\",\"real_time\":1,"
-                               "\"time_unit\":\"days\"}]}"};
+                               ("{\"context\":{},\"benchmarks\":[{\"name\":\"f\",\"real_time\":1,"
+                                "\"time_unit\":\"days\"}]}")};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         if (parse(bad[i]))
             fail_msg("'%s' was taken", bad[i]);
