@@ -358,15 +358,19 @@ void screen_add_lines(StrBuf *out, const Report *r, const ScreenStyle *style)
         add_place(out, r->profile, row->file, row->line, PLACE_COLUMNS);
         pad_to(out, place_start, PLACE_COLUMNS);
         strbuf_add(out, STR("  "));
+        size_t room = style->columns == SIZE_MAX            ? SIZE_MAX
+                      : style->columns > PLACE_COLUMNS + 20 ? style->columns - PLACE_COLUMNS - 10
+                                                            : 10;
         Str text;
         if (line_text_find(r->profile, row->file, row->line, &text)) {
-            size_t room = style->columns == SIZE_MAX ? SIZE_MAX
-                          : style->columns > PLACE_COLUMNS + 20
-                              ? style->columns - PLACE_COLUMNS - 10
-                              : 10;
             text_add_fitting(out, str_trim(text), room, false);
-        } else {
-            strbuf_add(out, STR("(text not in the recording)"));
+        } else { // where it is says more than that its text is not here
+            StrBuf name = {0};
+            frame_add_function_name(r->profile, (FrameId){row->frame}, &name);
+            strbuf_add(out, STR("(in "));
+            name_add_fitting(out, strbuf_str(&name), room - 5);
+            strbuf_add_char(out, ')');
+            strbuf_deinit(&name);
         }
         while (out->len && out->ptr[out->len - 1] == ' ')
             out->len--;
