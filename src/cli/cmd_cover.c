@@ -6,6 +6,7 @@
 
 static const Command *const command_list[] = {
     &cover_report_command,
+    &cover_show_command,
     &cover_export_command,
     &cover_merge_command,
 };
@@ -25,9 +26,11 @@ const Command cover_command = {
     .summary = "which lines ran and how often, out of coverage profiles",
     .usage = "COMMAND [OPTION ...] INPUT ...",
     .details = "Programs built with clang -fprofile-instr-generate -fcoverage-mapping or rustc\n"
-               "-C instrument-coverage write .profraw files when they end. Inputs are told apart\n"
-               "by content and come in any order:\n"
-               "  assay cover report ./prog a.profraw b.profraw\n",
+               "-C instrument-coverage write .profraw files when they end; gcc --coverage writes\n"
+               ".gcno and .gcda files. Inputs are told apart by content and come in any order;\n"
+               "folders are searched for profiles:\n"
+               "  assay cover report ./prog a.profraw b.profraw\n"
+               "  assay cover show build/\n",
     .sub = sub_commands,
     .sub_count = ARRAY_LEN(command_list),
 };

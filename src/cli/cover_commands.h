@@ -7,6 +7,7 @@
 #include "cli/option.h"
 
 extern const Command cover_report_command;
+extern const Command cover_show_command;
 extern const Command cover_export_command;
 extern const Command cover_merge_command;
 

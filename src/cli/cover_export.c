@@ -5,17 +5,22 @@
 #include "cli/cli.h"
 #include "cli/cover_commands.h"
 #include "cli/cover_inputs.h"
-#include "export/cover_lcov.h"
+#include "cli/cover_source.h"
+#include "export/cover_formats.h"
 #include "os/file.h"
 
 typedef struct CoverExportOptions {
     CoverInputOptions inputs;
     Str format, output;
+    StrVec source_folders;
     bool force;
 } CoverExportOptions;
 
 static const Option options[] = {
-    OPT_CHOICE(0, "format", CoverExportOptions, format, "FORMAT", "lcov", "the format to write"),
+    OPT_CHOICE(0, "format", CoverExportOptions, format, "FORMAT",
+               "lcov|json|html|cobertura|codecov|sonarqube", "the format to write"),
+    OPT_LIST('I', "source-dir", CoverExportOptions, source_folders, "DIR",
+             "search sources here too"),
     OPT_TEXT('o', "output", CoverExportOptions, output, "FILE", "write to FILE, not to stdout"),
     OPT_FLAG('f', "force", CoverExportOptions, force, "replace an existing output file"),
     COVER_INPUT_OPTIONS(CoverExportOptions, inputs),
@@ -37,26 +42,35 @@ static void flush(Sink *s)
     strbuf_clear(&s->buf);
 }
 
-static void write_lcov(const CoverResult *r, const CoverFiles *files, Sink *s)
+static void write_files(const CoverFormat *format, CoverWriter *w, Sink *s)
 {
-    for (size_t i = 0; i < files->files.len && !s->failed; i++) {
-        cover_lcov_file(&r->profile, files, &files->files.at[i], &s->buf);
+    format->begin(w);
+    for (size_t i = 0; i < w->c->files.len && !s->failed; i++) {
+        format->file(w, &w->c->files.at[i]);
         if (s->buf.len > 1 << 18)
             flush(s);
     }
+    format->end(w);
     flush(s);
 }
 
 static int export_to(const CoverExportOptions *o, CoverResult *r, Error *err)
 {
     CoverFiles files = {0};
-    cover_project(r, false);
+    cover_project(r);
     cover_files_group(&r->arena, &r->profile, &files);
     Sink s = {.to_file = o->output.len && !str_equal(o->output, STR("-"))};
     if (s.to_file &&
         !os_output_open(o->output, o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &s.file, err))
         return cli_fail(err);
-    write_lcov(r, &files, &s);
+    CoverSources sources = {.folders = o->source_folders};
+    CoverWriter w = {.p = &r->profile,
+                     .c = &files,
+                     .out = &s.buf,
+                     .source = cover_source_text,
+                     .source_ctx = &sources};
+    write_files(cover_format_find(o->format), &w, &s);
+    cover_sources_deinit(&sources);
     strbuf_deinit(&s.buf);
     if (s.to_file && !os_output_commit(&s.file, err))
         return cli_fail(err);

@@ -80,12 +80,29 @@ typedef struct Loader {
     CoverResult *r;
     Vec(Input) profiles;
     Vec(Input) objects;
-    StrVec seen_folders;
+    Vec(Input) notes; // .gcno, one for each translation unit
 } Loader;
 
 static bool is_elf(Bytes file)
 {
     return file.len > 4 && memcmp(file.ptr, "\177ELF", 4) == 0;
+}
+
+// "x/y.gcda" -> "x/y.gcno" and back.
+static Str with_suffix(Arena *arena, Str path, const char *suffix)
+{
+    size_t dot = str_find_last_char(path, '.');
+    return arena_printf(arena, "%" STR_FMT "%s", STR_ARG(str_slice(path, 0, dot)), suffix);
+}
+
+// A unit is its notes; which of the two files was named does not matter.
+static void add_gcov(Loader *l, Str path, bool asked)
+{
+    Input input = {with_suffix(&l->r->arena, path, ".gcno"), asked};
+    for (size_t i = l->notes.len; i-- > 0 && l->notes.len - i < 3;)
+        if (str_equal(l->notes.at[i].path, input.path))
+            return;
+    vec_push(&l->r->arena, &l->notes, input);
 }
 
 // Looks at the first bytes of a file only.
@@ -98,6 +115,8 @@ static bool classify(Loader *l, Str path, bool asked, Error *err)
     bool ok = true;
     if (is_elf(m.bytes) || covmap_is_test_form(m.bytes))
         vec_push(&l->r->arena, &l->objects, input);
+    else if (gcov_is_notes(m.bytes) || gcov_is_data(m.bytes))
+        add_gcov(l, path, asked);
     else if (cover_counts_accept(m.bytes))
         vec_push(&l->r->arena, &l->profiles, input);
     else if (asked && m.bytes.len == 0)
@@ -119,7 +138,8 @@ static int compare_names(const void *a, const void *b)
 static bool is_profile_name(Str name)
 {
     return str_ends_with(name, STR(".profraw")) || str_ends_with(name, STR(".profdata")) ||
-           str_ends_with(name, STR(".proftext"));
+           str_ends_with(name, STR(".proftext")) || str_ends_with(name, STR(".gcno")) ||
+           str_ends_with(name, STR(".gcda"));
 }
 
 static bool add_folder(Loader *l, Str path, unsigned depth, Error *err)
@@ -190,6 +210,7 @@ static bool load_objects(Loader *l, Error *err)
         bool ok = cover_object_sections(arena, m.bytes, &sections, err) &&
                   covmap_parse(arena, sections, &map, err);
         if (ok) {
+            l->r->built_ns = MAX(l->r->built_ns, m.identity.mtime_ns);
             cover_data_add_object(&l->r->data, &map, path, &l->r->counts);
             covmap_deinit(&map);
             l->r->has_regions = true;
@@ -197,6 +218,60 @@ static bool load_objects(Loader *l, Error *err)
         os_unmap_file(&m);
         if (!ok)
             return error_context(err, "'%" STR_FMT "'", STR_ARG(path));
+    }
+    return true;
+}
+
+static int compare_inputs(const void *a, const void *b)
+{
+    return str_compare(((const Input *)a)->path, ((const Input *)b)->path);
+}
+
+static bool load_unit(Loader *l, Str path, Error *err)
+{
+    CoverResult *r = l->r;
+    Arena arena = {0};
+    GcovNotes notes;
+    MappedFile m = {0}, data = {0};
+    Str counts = with_suffix(&arena, path, ".gcda");
+    bool ok = os_map_file(path, &m, err) && gcov_notes_parse(&arena, m.bytes, &notes, err);
+    if (ok && os_file_exists(counts)) {
+        Error why = {0};
+        ok = os_map_file(counts, &data, err);
+        if (ok && data.bytes.len && !gcov_data_add(&notes, data.bytes, &why)) {
+            // Counts of an older build say nothing of this one.
+            cli_say("left out: '%" STR_FMT "': %s", STR_ARG(counts), why.text);
+            gcov_data_none(&notes);
+        }
+    } else if (ok) {
+        gcov_data_none(&notes);
+    }
+    if (ok) {
+        r->built_ns = MAX(r->built_ns, m.identity.mtime_ns);
+        if (notes.mismatched)
+            cli_say("'%" STR_FMT "': the counts of %u functions are of another build",
+                    STR_ARG(counts), notes.mismatched);
+        ok = gcov_sum_add(&r->gcov, &notes, err);
+    }
+    os_unmap_file(&m);
+    os_unmap_file(&data);
+    arena_deinit(&arena);
+    return ok || error_context(err, "'%" STR_FMT "'", STR_ARG(path));
+}
+
+static bool load_units(Loader *l, Error *err)
+{
+    if (l->notes.len)
+        qsort(l->notes.at, l->notes.len, sizeof(l->notes.at[0]), compare_inputs);
+    for (size_t i = 0; i < l->notes.len; i++) {
+        if (i && str_equal(l->notes.at[i].path, l->notes.at[i - 1].path))
+            continue;
+        bool ok = load_unit(l, l->notes.at[i].path, err);
+        if (!ok && l->notes.at[i].asked)
+            return false;
+        if (!ok)
+            cli_say("left out: %s", err->text);
+        l->r->has_gcov = true;
     }
     return true;
 }
@@ -245,7 +320,10 @@ bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverR
     ret->filter = arena_new(&ret->arena, CoverFilter);
     if (!filter_init(ret->filter, options, err))
         return false;
-    ret->project = (CoverProject){.keep = keep_file, .keep_ctx = ret->filter};
+    ret->project = (CoverProject){.keep = keep_file,
+                                  .keep_ctx = ret->filter,
+                                  .demangle = options->demangle ? demangle_name : NULL};
+    gcov_sum_init(&ret->gcov, &ret->profile, &ret->project);
 
     Loader l = {.r = ret};
     for (size_t i = 0; i < operands->len; i++)
@@ -256,6 +334,10 @@ bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverR
             return false;
     if (options->profile.len && !classify(&l, options->profile, true, err))
         return false;
+    if (!load_units(&l, err))
+        return false;
+    if (ret->has_gcov && l.profiles.len == 0)
+        return true;
     if (l.profiles.len == 0) {
         error_set(err, ERROR_USAGE, "no profile among the inputs");
         return error_hint(err, "a program built with coverage writes default.profraw where it "
@@ -273,12 +355,12 @@ bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverR
     return true;
 }
 
-void cover_project(CoverResult *r, bool demangled)
+void cover_project(CoverResult *r)
 {
-    if (demangled)
-        r->project.demangle = demangle_name;
     if (r->has_regions)
         cover_files_fill(&r->data, &r->project, &r->profile);
+    if (r->has_gcov)
+        gcov_sum_finish(&r->gcov);
 }
 
 void cover_result_deinit(CoverResult *r)
@@ -288,6 +370,7 @@ void cover_result_deinit(CoverResult *r)
             regfree(&r->filter->regex);
         arena_deinit(&r->filter->arena);
     }
+    gcov_sum_deinit(&r->gcov);
     cover_counts_deinit(&r->counts);
     cover_data_deinit(&r->data);
     profile_deinit(&r->profile);

@@ -6,6 +6,7 @@
 #define CLI_COVER_INPUTS_H
 
 #include "cli/option.h"
+#include "collect/cover/gcov_lines.h"
 #include "collect/cover/summary.h"
 #include "model/profile.h"
 
@@ -17,6 +18,7 @@ typedef struct CoverInputOptions {
     Str ignore_regex;
     bool llvm_rules;
     bool explain;
+    bool demangle; // set by the command: names are to be readable
 } CoverInputOptions;
 
 #define COVER_INPUT_OPTIONS(S, field)                                                              \
@@ -37,6 +39,9 @@ typedef struct CoverResult {
     CoverCounts counts;
     CoverData data;
     bool has_regions; // there was an object: `data` is filled
+    bool has_gcov;    // there were notes of gcc: `gcov` is filled
+    GcovSum gcov;
+    int64_t built_ns; // the newest object's or note's time stamp, 0: not known
     Profile profile;  // rows of the model, when asked for
     CoverProject project;
     struct CoverFilter *filter;
@@ -46,8 +51,8 @@ typedef struct CoverResult {
 // also on false.
 MUST_CHECK bool cover_load(const CoverInputOptions *options, const StrVec *operands,
                            CoverResult *ret, Error *err);
-// Fills ret->profile from what was loaded. `demangled` makes names readable.
-void cover_project(CoverResult *r, bool demangled);
+// Fills r->profile from what was loaded.
+void cover_project(CoverResult *r);
 void cover_result_deinit(CoverResult *r);
 
 #endif // CLI_COVER_INPUTS_H

@@ -196,11 +196,11 @@ static int run(const Command *cmd, int argc, char **argv)
     } else {
         CoverFileVec files = {0};
         CoverFile total = {0};
-        if (r.has_regions)
+        if (!r.has_gcov)
             cover_files_summarise(&arena, &r.data, &r.project, &files);
-        if (o.missing || !r.has_regions)
-            cover_project(&r, false);
-        if (!r.has_regions)
+        if (o.missing || r.has_gcov)
+            cover_project(&r);
+        if (r.has_gcov)
             cover_profile_summarise(&arena, &r.profile, &files);
         for (size_t i = 0; i < files.len; i++)
             cover_file_add(&total, &files.at[i]);

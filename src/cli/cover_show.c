@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay cover show: sources with counts, as lprof listed them.
+
+#include <stdlib.h>
+
+#include "analyse/cover_files.h"
+#include "cli/cli.h"
+#include "cli/cover_commands.h"
+#include "cli/cover_inputs.h"
+#include "cli/cover_source.h"
+#include "cli/terminal.h"
+
+typedef struct CoverShowOptions {
+    CoverInputOptions inputs;
+    bool listing, unexecuted, summary;
+    StrVec sources, folders, counts;
+    Str program;
+} CoverShowOptions;
+
+static const Option options[] = {
+    OPT_FLAG('p', NULL, CoverShowOptions, listing,
+             "the listing; needed only beside -s, to get both"),
+    OPT_FLAG('s', NULL, CoverShowOptions, summary,
+             "the percentage of lines that ran of each function"),
+    OPT_FLAG('x', NULL, CoverShowOptions, unexecuted,
+             "no counts; [U] before the number of each line that did not run"),
+    OPT_LIST('r', NULL, CoverShowOptions, sources, "FILE",
+             "only this source file, by its name or the end of its path"),
+    OPT_LIST('I', "source-dir", CoverShowOptions, folders, "DIR", "search sources here too"),
+    OPT_TEXT('o', NULL, CoverShowOptions, program, "PROG", "the program, as lprof has it"),
+    OPT_LIST('c', NULL, CoverShowOptions, counts, "FILE", "a profile, as lprof has it"),
+    COVER_INPUT_OPTIONS(CoverShowOptions, inputs),
+};
+
+// Whether `path` is what -r names: the same, or ending in it behind a slash.
+static bool is_wanted(const StrVec *wanted, Str path)
+{
+    for (size_t i = 0; i < wanted->len; i++) {
+        Str name = wanted->at[i];
+        if (str_equal(path, name))
+            return true;
+        if (path.len > name.len && str_ends_with(path, name) &&
+            path.ptr[path.len - name.len - 1] == '/')
+            return true;
+    }
+    return wanted->len == 0;
+}
+
+typedef struct Listing {
+    const CoverShowOptions *o;
+    const Profile *p;
+    const CoverFiles *c;
+    StrBuf out;
+    bool failed;
+} Listing;
+
+static void add_line(Listing *l, uint32_t number, bool is_mapped, uint64_t count, Str text)
+{
+    StrBuf *out = &l->out;
+    if (!is_mapped)
+        strbuf_printf(out, l->o->unexecuted ? "%15s" : "%20s", "");
+    else if (l->o->unexecuted)
+        strbuf_printf(out, "%4s [%u]", count ? "" : "[U]", number);
+    else
+        strbuf_printf(out, "%10llu [%u]", (unsigned long long)count, number);
+    if (is_mapped) {
+        unsigned digits = 1;
+        for (uint32_t n = number; n >= 10; n /= 10)
+            digits++;
+        strbuf_add_repeated(out, ' ', digits < 7 ? 7 - digits + (l->o->unexecuted ? 1 : 0) : 1);
+    }
+    // Tabs stay: they are the source's.
+    for (size_t at = 0; at <= text.len;) {
+        Str rest = str_slice(text, at, text.len);
+        size_t tab = str_find_char(rest, '\t');
+        strbuf_add_terminal(out, str_slice(rest, 0, tab));
+        if (tab == SIZE_MAX)
+            break;
+        strbuf_add_char(out, '\t');
+        at += tab + 1;
+    }
+    strbuf_add_char(out, '\n');
+}
+
+static void flush(Listing *l)
+{
+    if (!l->failed)
+        l->failed = !cli_print(strbuf_str(&l->out));
+    strbuf_clear(&l->out);
+}
+
+static void list_file(Listing *l, const CoverFileRows *f, CoverSources *sources)
+{
+    Str path = profile_text(l->p, f->file), text = {0}, line;
+    strbuf_add(&l->out, STR("SOURCE FILE: "));
+    strbuf_add_terminal(&l->out, path);
+    strbuf_add(&l->out, STR("\n\n"));
+    bool found = cover_source_text(sources, path, &text);
+    if (!found)
+        strbuf_add(&l->out, STR("(the source is not here; -I names folders to search)\n"));
+    uint32_t at = f->lines.first, number = 0;
+    while (found && str_next_line(&text, &line)) {
+        number++;
+        bool mapped = at < f->lines.end && l->p->line_counts.line.at[l->c->lines.at[at]] == number;
+        add_line(l, number, mapped, mapped ? l->p->line_counts.count.at[l->c->lines.at[at]] : 0,
+                 line);
+        while (at < f->lines.end && l->p->line_counts.line.at[l->c->lines.at[at]] <= number)
+            at++;
+        if (l->out.len > 1 << 16)
+            flush(l);
+    }
+    for (; at < f->lines.end; at++)
+        add_line(l, l->p->line_counts.line.at[l->c->lines.at[at]], true,
+                 l->p->line_counts.count.at[l->c->lines.at[at]], STR(""));
+    strbuf_add_char(&l->out, '\n');
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+// The first of `starts`, ascending, that lies behind `line`.
+static uint32_t next_start(const U32Vec *starts, uint32_t line)
+{
+    size_t low = 0, high = starts->len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (starts->at[middle] > line)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low < starts->len ? starts->at[low] : UINT32_MAX;
+}
+
+// Adds "percentage, lines that ran, lines" of the lines [from, to).
+static void add_share(Listing *l, const CoverFileRows *f, uint32_t from, uint32_t to)
+{
+    const U32Vec *lines = &l->p->line_counts.line;
+    uint32_t low = f->lines.first, high = f->lines.end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (lines->at[l->c->lines.at[middle]] < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint64_t count = 0, ran = 0;
+    for (; low < f->lines.end && lines->at[l->c->lines.at[low]] < to; low++) {
+        count++;
+        ran += l->p->line_counts.count.at[l->c->lines.at[low]] > 0;
+    }
+    strbuf_printf(&l->out, "%6.1f%% %6llu of %-6llu ",
+                  count ? 100.0 * (double)ran / (double)count : 0.0, (unsigned long long)ran,
+                  (unsigned long long)count);
+}
+
+// The end of a function is where the next one of the file starts: profiles state
+// only starts.
+static void summarise_functions(Listing *l, const CoverFileRows *f)
+{
+    const Profile *p = l->p;
+    strbuf_add(&l->out, STR("SOURCE FILE: "));
+    strbuf_add_terminal(&l->out, profile_text(p, f->file));
+    strbuf_add(&l->out, STR("\n\n"));
+    U32Vec starts = {0};
+    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
+        FunctionId id = p->function_counts.function.at[l->c->functions.at[i]];
+        vec_push(NULL, &starts, p->functions.line.at[id.v]);
+    }
+    if (starts.len)
+        qsort(starts.at, starts.len, sizeof(starts.at[0]), compare_starts);
+    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
+        FunctionId id = p->function_counts.function.at[l->c->functions.at[i]];
+        uint32_t from = p->functions.line.at[id.v];
+        add_share(l, f, from, next_start(&starts, from));
+        strbuf_add_terminal(&l->out, profile_text(p, p->functions.name.at[id.v]));
+        strbuf_add_char(&l->out, '\n');
+    }
+    vec_free(&starts);
+    strbuf_add_char(&l->out, '\n');
+}
+
+static void say_changed(const CoverResult *r, Str path)
+{
+    FileIdentity identity;
+    Error err;
+    if (r->built_ns && os_file_identity(path, &identity, &err) && identity.mtime_ns > r->built_ns)
+        cli_say("'%" STR_FMT "' was changed after the program was built: counts may stand beside "
+                "other lines",
+                STR_ARG(path));
+}
+
+static int show(const CoverShowOptions *o, CoverResult *r)
+{
+    CoverFiles files = {0};
+    cover_project(r);
+    cover_files_group(&r->arena, &r->profile, &files);
+    Listing l = {.o = o, .p = &r->profile, .c = &files};
+    CoverSources sources = {.folders = o->folders};
+    bool any = false;
+    for (size_t i = 0; i < files.files.len && !l.failed; i++) {
+        const CoverFileRows *f = &files.files.at[i];
+        if (!is_wanted(&o->sources, profile_text(&r->profile, f->file)))
+            continue;
+        any = true;
+        say_changed(r, profile_text(&r->profile, f->file));
+        if (o->listing || !o->summary)
+            list_file(&l, f, &sources);
+        if (o->summary)
+            summarise_functions(&l, f);
+        flush(&l);
+    }
+    cover_sources_deinit(&sources);
+    strbuf_deinit(&l.out);
+    if (!any) {
+        cli_say("no source file of that name has counts");
+        return STATUS_FAILED;
+    }
+    return l.failed ? STATUS_FAILED : STATUS_OK;
+}
+
+static int run(const Command *cmd, int argc, char **argv)
+{
+    Arena arena = {0};
+    CoverShowOptions o = {.inputs.demangle = true};
+    StrVec operands = {0};
+    switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
+    case PARSE_DONE:
+        return STATUS_OK;
+    case PARSE_BAD:
+        return STATUS_USAGE;
+    case PARSE_OK:
+        break;
+    }
+    if (o.program.len)
+        vec_push(&arena, &operands, o.program);
+    for (size_t i = 0; i < o.counts.len; i++)
+        vec_push(&arena, &operands, o.counts.at[i]);
+    CoverResult r;
+    Error err;
+    int status = cover_load(&o.inputs, &operands, &r, &err) ? show(&o, &r) : cli_fail(&err);
+    cover_result_deinit(&r);
+    arena_deinit(&arena);
+    return status;
+}
+
+const Command cover_show_command = {
+    .name = "show",
+    .summary = "source lines with their counts, as lprof lists them",
+    .usage = "[OPTION ...] OBJECT ... PROFILE ...",
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .run = run,
+};

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of formats, and the walk over lines that they share.
+
+#include "export/cover_formats.h"
+
+#include "export/cover_formats_internal.h"
+#include "export/cover_lcov.h"
+
+static void nothing(CoverWriter *w)
+{
+    (void)w;
+}
+
+static void lcov_file(CoverWriter *w, const CoverFileRows *f)
+{
+    cover_lcov_file(w->p, w->c, f, w->out);
+}
+
+static const CoverFormat lcov_format = {"lcov", nothing, lcov_file, nothing};
+
+static const CoverFormat *const formats[] = {
+    &lcov_format,          &cover_json_format,      &cover_cobertura_format,
+    &cover_codecov_format, &cover_sonarqube_format, &cover_html_format,
+};
+
+const CoverFormat *cover_format_find(Str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+        if (str_equal(name, str_from_c(formats[i]->name)))
+            return formats[i];
+    return NULL;
+}
+
+bool cover_line_next(CoverLineWalk *walk, CoverLine *ret)
+{
+    const Profile *p = walk->w->p;
+    const CoverFiles *c = walk->w->c;
+    if (walk->at == walk->f->lines.end)
+        return false;
+    CoverLine l = {.line = p->line_counts.line.at[c->lines.at[walk->at]]};
+    for (; walk->at < walk->f->lines.end; walk->at++) {
+        uint32_t row = c->lines.at[walk->at];
+        if (p->line_counts.line.at[row] != l.line)
+            break;
+        l.count += p->line_counts.count.at[row];
+    }
+    for (; walk->branch < walk->f->branches.end; walk->branch++) {
+        uint32_t row = c->branches.at[walk->branch];
+        if (p->branch_counts.line.at[row] > l.line)
+            break;
+        if (p->branch_counts.line.at[row] < l.line)
+            continue; // of a line that has no count of its own
+        l.branches++;
+        l.branches_hit += p->branch_counts.count.at[row] > 0;
+    }
+    *ret = l;
+    return true;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coverage in the formats of other tools, written file by file so that only one
+// file's text is held.
+
+#ifndef EXPORT_COVER_FORMATS_H
+#define EXPORT_COVER_FORMATS_H
+
+#include "analyse/cover_files.h"
+#include "base/json.h"
+#include "base/strbuf.h"
+
+// The text of a source file; false when there is none. Only HTML asks for it.
+typedef bool CoverSource(void *ctx, Str path, Str *text);
+
+typedef struct CoverWriter {
+    const Profile *p;
+    const CoverFiles *c;
+    StrBuf *out; // may be emptied between the calls
+    CoverSource *source;
+    void *source_ctx;
+    JsonWriter json;
+} CoverWriter;
+
+// One format: begin once, then each file, then end.
+typedef struct CoverFormat {
+    const char *name;
+    void (*begin)(CoverWriter *w);
+    void (*file)(CoverWriter *w, const CoverFileRows *f);
+    void (*end)(CoverWriter *w);
+} CoverFormat;
+
+// lcov, json, cobertura, codecov, sonarqube, html. NULL for another name.
+const CoverFormat *cover_format_find(Str name);
+
+#endif // EXPORT_COVER_FORMATS_H

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The formats that the table of cover_formats.c gathers.
+
+#ifndef EXPORT_COVER_FORMATS_INTERNAL_H
+#define EXPORT_COVER_FORMATS_INTERNAL_H
+
+#include "export/cover_formats.h"
+
+extern const CoverFormat cover_json_format;
+extern const CoverFormat cover_codecov_format;
+extern const CoverFormat cover_cobertura_format;
+extern const CoverFormat cover_sonarqube_format;
+extern const CoverFormat cover_html_format;
+
+// One source line with what is known of it; equal lines of a file are one.
+typedef struct CoverLine {
+    uint32_t line;
+    uint64_t count;
+    uint32_t branches, branches_hit;
+} CoverLine;
+
+// Walks the lines of a file, ascending. `at` and `branch` start at 0.
+typedef struct CoverLineWalk {
+    const CoverWriter *w;
+    const CoverFileRows *f;
+    uint32_t at, branch;
+} CoverLineWalk;
+
+static inline CoverLineWalk cover_line_walk(const CoverWriter *w, const CoverFileRows *f)
+{
+    return (CoverLineWalk){w, f, f->lines.first, f->branches.first};
+}
+
+bool cover_line_next(CoverLineWalk *walk, CoverLine *ret);
+
+#endif // EXPORT_COVER_FORMATS_INTERNAL_H
