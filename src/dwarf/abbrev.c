@@ -11,6 +11,9 @@ typedef struct Builder {
     Vec(Abbrev) abbrevs;
     Vec(AbbrevAttr) attrs;
     Vec(SkipOp) ops;
+    Vec(CallShape) shapes;
+    CallShape shape; // of the abbreviation that is read
+    bool has_shape;  // so far
 } Builder;
 
 static uint8_t kind_of(uint16_t tag)
@@ -75,8 +78,29 @@ static void note_position(Abbrev *a, const AbbrevAttr *attr, uint16_t at, int si
     }
 }
 
-static void finish(Abbrev *a, const Builder *b)
+static void note_call(Builder *b, const AbbrevAttr *attr, uint16_t at, int size)
 {
+    CallShape *s = &b->shape;
+    Field *field = attr->name == DW_AT_abstract_origin ? &s->origin
+                   : attr->name == DW_AT_call_file     ? &s->file
+                   : attr->name == DW_AT_call_line     ? &s->line
+                   : attr->name == DW_AT_call_column   ? &s->column
+                                                       : NULL;
+    if (!field)
+        return;
+    bool fits = field == &s->origin
+                    ? is_unit_ref_form(attr->form)
+                    : is_number_form(attr->form) || attr->form == DW_FORM_implicit_const;
+    *field = (Field){at, (uint8_t)size, (uint32_t)attr->implicit};
+    b->has_shape &= fits && at != UINT16_MAX;
+}
+
+static void finish(Abbrev *a, Builder *b)
+{
+    if (a->kind == ABBREV_INLINED && b->has_shape && b->shape.origin.size) {
+        vec_push(NULL, &b->shapes, b->shape);
+        a->shape = (uint32_t)b->shapes.len;
+    }
     a->attr_count = (uint32_t)(b->attrs.len - a->attr);
     a->op_count = (uint32_t)(b->ops.len - a->op);
     a->pc_is_fixed = a->pc_is_fixed && a->low_at != UINT16_MAX && a->high_at != UINT16_MAX;
@@ -95,7 +119,7 @@ static bool spec_read(Cursor *c, AbbrevAttr *ret)
     // No form is that high: it stays unknown when it is cut to 16 bits.
     ret->name = (uint16_t)MIN(name, (uint64_t)UINT16_MAX);
     ret->form = (uint16_t)MIN(form, (uint64_t)UINT16_MAX);
-    ret->implicit = form == DW_FORM_implicit_const ? cursor_sleb(c) : 0;
+    ret->implicit = form == DW_FORM_implicit_const ? (int32_t)cursor_sleb(c) : 0;
     return cursor_ok(c) && (name || form);
 }
 
@@ -113,6 +137,7 @@ static void parse_attrs(Cursor *c, FormSizes sizes, Builder *b, Abbrev *a)
         }
         uint16_t at = is_prefix && fixed < UINT16_MAX ? (uint16_t)fixed : UINT16_MAX;
         note_position(a, &attr, at, size);
+        note_call(b, &attr, at, size);
         vec_push(NULL, &b->attrs, attr);
         if (size >= 0) {
             fixed += (uint32_t)size;
@@ -138,6 +163,8 @@ static bool parse_one(Cursor *c, FormSizes sizes, Builder *b)
     a.kind = kind_of(a.tag);
     a.has_children = cursor_u8(c) != 0;
     a.pc_is_fixed = true;
+    b->shape = (CallShape){0};
+    b->has_shape = true;
     a.attr = (uint32_t)b->attrs.len;
     a.op = (uint32_t)b->ops.len;
     parse_attrs(c, sizes, b, &a);
@@ -161,9 +188,11 @@ static AbbrevTable *table_from(Arena *arena, const Builder *b)
     t->abbrevs = arena_array(arena, Abbrev, t->count);
     t->attrs = arena_array(arena, AbbrevAttr, b->attrs.len);
     t->ops = arena_array(arena, SkipOp, b->ops.len);
+    t->shapes = arena_array(arena, CallShape, b->shapes.len);
     bytes_copy(t->abbrevs, bytes_over(b->abbrevs.at, t->count * sizeof(Abbrev)));
     bytes_copy(t->attrs, bytes_over(b->attrs.at, b->attrs.len * sizeof(AbbrevAttr)));
     bytes_copy(t->ops, bytes_over(b->ops.at, b->ops.len * sizeof(SkipOp)));
+    bytes_copy(t->shapes, bytes_over(b->shapes.at, b->shapes.len * sizeof(CallShape)));
     bool ascending = true;
     for (size_t i = 1; i < t->count; i++)
         ascending &= t->abbrevs[i - 1].code < t->abbrevs[i].code;
@@ -194,6 +223,7 @@ static AbbrevTable *table_parse(Unit *u)
     vec_free(&b.abbrevs);
     vec_free(&b.attrs);
     vec_free(&b.ops);
+    vec_free(&b.shapes);
     if (!cursor_ok(&c))
         unit_damaged(u, "abbreviations are cut short", u->offset);
     return t;

@@ -130,7 +130,8 @@ typedef struct DwarfRows {
 } DwarfRows;
 
 // The unit's line table, decoded on first use; empty when it has none.
-// Sequences of functions that the linker dropped are left out.
+// Sequences of functions that the linker dropped are left out, and so are rows
+// that hold no byte and have no flag.
 DwarfRows dwarf_unit_rows(DwarfFile *f, size_t unit);
 
 // The path of a row's file, absolute and normalised where possible; "" for a

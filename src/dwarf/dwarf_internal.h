@@ -33,7 +33,9 @@ typedef struct Lines Lines;
 typedef struct AbbrevAttr {
     uint16_t name;
     uint16_t form;
-    int64_t implicit; // the value itself, for DW_FORM_implicit_const
+    // The value itself, for DW_FORM_implicit_const; cut to 32 bits, which is
+    // enough for the files and lines that are read here.
+    int32_t implicit;
 } AbbrevAttr;
 
 // One step of skipping a DIE: pass over `fixed` bytes, then over one value
@@ -51,6 +53,18 @@ typedef enum AbbrevKind {
     ABBREV_BAD, // a form that is not known: DIEs of it cannot be passed over
 } AbbrevKind;
 
+// Where a number stands in a DIE whose values before it all have fixed sizes.
+typedef struct Field {
+    uint16_t at;    // from the first attribute
+    uint8_t size;   // bytes; 0: `value` is it
+    uint32_t value; // 0 for an attribute that is absent
+} Field;
+
+// What an inlined copy says about its call, when all of it can be read that way.
+typedef struct CallShape {
+    Field origin, file, line, column;
+} CallShape;
+
 typedef struct Abbrev {
     uint64_t code;
     uint32_t attr, attr_count; // in AbbrevTable.attrs
@@ -65,6 +79,7 @@ typedef struct Abbrev {
     uint16_t low_at, high_at, sibling_at;
     uint8_t high_size, sibling_size; // bytes; 0: not usable that way
     bool pc_is_fixed;                // low_at and high_at are all there is to read
+    uint32_t shape;                  // in AbbrevTable.shapes, + 1; 0: none
 } Abbrev;
 
 typedef struct AbbrevTable {
@@ -73,6 +88,7 @@ typedef struct AbbrevTable {
     bool is_dense; // abbrevs[i].code == i + 1
     AbbrevAttr *attrs;
     SkipOp *ops;
+    CallShape *shapes;
     uint64_t offset;
     uint32_t key; // of the unit's sizes, which the skip programs depend on
 } AbbrevTable;
@@ -117,22 +133,23 @@ uint32_t segments_find(const Segments *s, uint64_t address);
 // ---- Units -----------------------------------------------------------------
 typedef enum UnitState { UNIT_FRESH, UNIT_DECODED, UNIT_FAILED } UnitState;
 
+enum {
+    NODE_INLINED = 1,
+    NODE_CALL_READ = 2,  // `origin` and call_* are known, as they were cheap to read
+    NODE_ORIGIN_ROW = 4, // `origin` is a row of DwarfFile.origins
+};
+
 // A subprogram or an inlined copy that has code, or that encloses one.
 typedef struct Node {
-    uint32_t die;    // offset from the unit's start
-    uint32_t parent; // what it is inlined into; NONE for a subprogram
-    uint32_t site;   // in Unit.sites, + 1; 0: not asked for yet
-    uint64_t low;    // the lowest of its ranges; 0 when it has none
-} Node;
-
-// What a node's DIE says, read when a look-up first meets it.
-typedef struct Site {
-    uint32_t origin; // in DwarfFile.origins
-    uint32_t call_file;
+    uint32_t die;       // offset from the unit's start
+    uint32_t parent;    // what it is inlined into; NONE for a subprogram
+    uint64_t low;       // the lowest of its ranges; 0 when it has none
+    uint32_t origin;    // the DIE with its names, from the unit's start; then the row
+    uint32_t call_file; // of the call in the parent, for an inlined copy
     uint32_t call_line;
-    uint32_t call_column;
-    bool is_inlined;
-} Site;
+    uint16_t call_column; // 65535: that or more
+    uint8_t flags;        // NODE_*
+} Node;
 
 struct Unit {
     Set *set;
@@ -172,7 +189,6 @@ struct Unit {
     Node *nodes;
     size_t node_count;
     Segments segments;
-    Vec(Site) sites;
     DwarfFunctions functions;
     bool has_functions_listed;
 };
@@ -324,13 +340,16 @@ Lines *lines_of(Unit *u);
 Str lines_path(Lines *l, uint32_t file);
 // Its rows, decoded on first use.
 DwarfRows lines_rows(Lines *l);
+// The row that holds an address, or NULL.
+const DwarfRow *lines_row_at(Lines *l, uint64_t address);
 void lines_deinit(Lines *l);
 // One path from its parts: the last absolute one counts; normalised.
 Str path_join(Arena *arena, Str comp_dir, Str dir, Str name);
 
 // ---- Names -----------------------------------------------------------------
-// The site of a node of a tree unit. The pointer holds until the next call.
-const Site *site_of(Unit *u, uint32_t node);
+// What a node of a tree unit is called; NULL when that cannot be found. Afterwards
+// its call_* are known. The pointer holds until the next call.
+const Origin *node_origin(Unit *u, uint32_t node);
 // Appends the node's own code ranges, with its number as id (heap vector).
 void node_ranges(Unit *u, uint32_t node, RangeVec *out);
 // Row in DwarfFile.origins for the DIE of a function.

@@ -27,6 +27,9 @@ struct Lines {
     Vec(LineFile) files;       // likewise
     Bytes program;
     DwarfRows rows;
+    // The rows' addresses from the first on, dense for the search; NULL when
+    // they span more than 32 bits.
+    uint32_t *row_offsets;
 };
 
 void lines_deinit(Lines *l)
@@ -290,14 +293,35 @@ static void reset(Machine *m)
     m->is_sorted = true;
 }
 
+// A row that holds no byte, since the next has its address, is kept for what it
+// recommends. One that recommends nothing, or only what the next may as well,
+// gives way: gcc writes more than half of its rows so.
+static inline bool gives_way(const DwarfRow *last, const DwarfRow *next)
+{
+    if (last->address != next->address)
+        return false;
+    bool same_line = last->line == next->line && last->file == next->file;
+    return last->flags == 0 || (same_line && !(next->flags & DWARF_ROW_END));
+}
+
 static inline void add_row(Machine *m, uint8_t flags)
 {
-    if (m->rows.len > m->first && vec_last(&m->rows).address > m->address)
-        m->is_sorted = false;
-    vec_push(NULL, &m->rows,
-             (DwarfRow){m->address, m->file, m->line,
-                        (uint16_t)MIN(m->column, (uint64_t)UINT16_MAX), flags});
+    DwarfRow row = {m->address, m->file, m->line, (uint16_t)MIN(m->column, (uint64_t)UINT16_MAX),
+                    flags};
     m->flags &= DWARF_ROW_IS_STMT;
+    if (m->rows.len == m->first) {
+        vec_push(NULL, &m->rows, row);
+        return;
+    }
+    DwarfRow *last = &vec_last(&m->rows);
+    if (gives_way(last, &row)) {
+        row.flags |= last->flags;
+        *last = row;
+        return;
+    }
+    if (last->address > row.address)
+        m->is_sorted = false;
+    vec_push(NULL, &m->rows, row);
 }
 
 static inline void advance(Machine *m, uint64_t ops)
@@ -465,6 +489,16 @@ static DwarfRows arrange(Arena *arena, Machine *m)
     return (DwarfRows){out, len};
 }
 
+static uint32_t *offsets_of(Arena *arena, DwarfRows rows)
+{
+    if (rows.len == 0 || rows.at[rows.len - 1].address - rows.at[0].address > UINT32_MAX)
+        return NULL;
+    uint32_t *offsets = arena_array(arena, uint32_t, rows.len);
+    for (size_t i = 0; i < rows.len; i++)
+        offsets[i] = (uint32_t)(rows.at[i].address - rows.at[0].address);
+    return offsets;
+}
+
 DwarfRows lines_rows(Lines *l)
 {
     if (l->are_rows_made)
@@ -473,7 +507,33 @@ DwarfRows lines_rows(Lines *l)
     Machine m = {.l = l, .c = section_cursor(l->set, l->program, ".debug_line")};
     run(&m);
     l->rows = arrange(&l->set->file->arena, &m);
+    l->row_offsets = offsets_of(&l->set->file->arena, l->rows);
     vec_free(&m.rows);
     vec_free(&m.sequences);
     return l->rows;
+}
+
+// How many rows start at or below the address.
+static size_t rows_up_to(const Lines *l, uint64_t address)
+{
+    uint64_t offset = address - l->rows.at[0].address;
+    size_t low = 0;
+    size_t n = l->rows.len;
+    while (n > 0) {
+        size_t half = n / 2;
+        bool right = l->row_offsets ? l->row_offsets[low + half] <= offset
+                                    : l->rows.at[low + half].address <= address;
+        low = right ? low + half + 1 : low;
+        n = right ? n - half - 1 : half;
+    }
+    return low;
+}
+
+const DwarfRow *lines_row_at(Lines *l, uint64_t address)
+{
+    DwarfRows rows = lines_rows(l);
+    if (rows.len == 0 || address < rows.at[0].address)
+        return NULL;
+    const DwarfRow *row = &rows.at[rows_up_to(l, address) - 1];
+    return row->flags & DWARF_ROW_END ? NULL : row;
 }

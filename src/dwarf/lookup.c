@@ -32,28 +32,12 @@ static Unit *unit_at_address(DwarfFile *f, uint64_t address)
     return number == NONE ? NULL : f->main.units.at[number];
 }
 
-// The row that holds the address, or NULL.
-static const DwarfRow *row_at(DwarfRows rows, uint64_t address)
+static void set_function(DwarfFrame *frame, const Node *n, const Origin *o)
 {
-    size_t low = 0;
-    size_t n = rows.len;
-    while (n > 0) {
-        size_t half = n / 2;
-        bool right = rows.at[low + half].address <= address;
-        low = right ? low + half + 1 : low;
-        n = right ? n - half - 1 : half;
-    }
-    if (low == 0 || (rows.at[low - 1].flags & DWARF_ROW_END))
-        return NULL;
-    return &rows.at[low - 1];
-}
-
-static void set_function(DwarfFrame *frame, const DwarfFile *f, const Site *site)
-{
-    frame->is_inlined = site->is_inlined;
-    if (site->origin == NONE)
+    frame->is_inlined = n->flags & NODE_INLINED;
+    frame->low = n->low;
+    if (!o)
         return;
-    const Origin *o = &f->origins.at[site->origin];
     frame->name = o->name;
     frame->linkage_name = o->linkage_name;
     frame->decl_file = o->decl_file;
@@ -63,13 +47,12 @@ static void set_function(DwarfFrame *frame, const DwarfFile *f, const Site *site
 // The frames from a node outwards; the first has its line already.
 static void add_chain(Unit *tree, uint32_t node, DwarfFrames *ret)
 {
-    const DwarfFile *f = tree->set->file;
     Lines *lines = lines_of(tree);
     for (;;) {
-        const Site *site = site_of(tree, node);
-        set_function(&ret->at[ret->len - 1], f, site);
-        ret->at[ret->len - 1].low = tree->nodes[node].low;
-        node = tree->nodes[node].parent;
+        const Origin *origin = node_origin(tree, node);
+        const Node *n = &tree->nodes[node];
+        set_function(&ret->at[ret->len - 1], n, origin);
+        node = n->parent;
         if (node == NONE)
             return;
         if (ret->len == DWARF_FRAMES_MAX) {
@@ -77,9 +60,9 @@ static void add_chain(Unit *tree, uint32_t node, DwarfFrames *ret)
             return;
         }
         ret->at[ret->len++] = (DwarfFrame){
-            .file = lines ? lines_path(lines, site->call_file) : (Str){0},
-            .line = site->call_line,
-            .column = site->call_column,
+            .file = lines ? lines_path(lines, n->call_file) : (Str){0},
+            .line = n->call_line,
+            .column = n->call_column,
         };
     }
 }
@@ -95,7 +78,7 @@ bool dwarf_lookup(DwarfFile *f, uint64_t address, DwarfFrames *ret)
     unit_decode(tree);
     uint32_t node = segments_find(&tree->segments, address);
     Lines *lines = lines_of(u);
-    const DwarfRow *row = lines ? row_at(lines_rows(lines), address) : NULL;
+    const DwarfRow *row = lines ? lines_row_at(lines, address) : NULL;
     if (node == NONE && !row)
         return false;
     ret->len = 1;
@@ -162,16 +145,15 @@ static DwarfFunctions functions_list(Unit *tree)
     DwarfFile *f = tree->set->file;
     RangeVec ranges = {0};
     for (uint32_t node = 0; node < tree->node_count; node++)
-        if (!site_of(tree, node)->is_inlined)
+        if (!(tree->nodes[node].flags & NODE_INLINED))
             node_ranges(tree, node, &ranges);
     DwarfFunction *out = arena_array(&f->arena, DwarfFunction, ranges.len);
     for (size_t i = 0; i < ranges.len; i++) {
         Range r = ranges.at[i];
         out[i] = (DwarfFunction){.low = r.low, .high = r.high};
-        uint32_t origin = site_of(tree, r.id)->origin;
-        if (origin == NONE)
+        const Origin *o = node_origin(tree, r.id);
+        if (!o)
             continue;
-        const Origin *o = &f->origins.at[origin];
         out[i].name = o->name;
         out[i].linkage_name = o->linkage_name;
         out[i].decl_file = o->decl_file;

@@ -128,34 +128,35 @@ static uint32_t number_of(Value v)
     return v.kind == VALUE_UINT ? (uint32_t)v.u : 0;
 }
 
-static Site site_read(Unit *u, uint64_t offset)
+// Reads from the DIE what the walk could not read in passing.
+static void call_read(Unit *u, Node *n)
 {
     FunctionDie d;
-    Site s = {.origin = NONE};
-    if (!function_read(u, offset, &d))
-        return s;
-    s.is_inlined = d.tag == DW_TAG_inlined_subroutine;
-    s.call_file = number_of(d.call_file);
-    s.call_line = number_of(d.call_line);
-    s.call_column = number_of(d.call_column);
-    Unit *origin_unit = u;
-    uint64_t origin = offset;
-    // An inlined copy has nothing of its own: its siblings share the origin.
-    if (s.is_inlined)
-        (void)value_die(u, d.origin, &origin_unit, &origin);
-    s.origin = origin_of(origin_unit, origin);
-    return s;
+    Unit *origin_unit;
+    uint64_t origin;
+    n->flags |= NODE_CALL_READ | NODE_ORIGIN_ROW;
+    n->origin = NONE;
+    if (!function_read(u, u->offset + n->die, &d))
+        return;
+    n->call_file = number_of(d.call_file);
+    n->call_line = number_of(d.call_line);
+    n->call_column = (uint16_t)MIN(number_of(d.call_column), (uint32_t)UINT16_MAX);
+    // An inlined copy has no names of its own: its siblings share the origin.
+    if (value_die(u, d.origin, &origin_unit, &origin))
+        n->origin = origin_of(origin_unit, origin);
 }
 
-const Site *site_of(Unit *u, uint32_t node)
+const Origin *node_origin(Unit *u, uint32_t node)
 {
     Node *n = &u->nodes[node];
-    if (n->site == 0) {
-        Site s = site_read(u, u->offset + n->die);
-        vec_push(&u->set->file->arena, &u->sites, s);
-        n->site = (uint32_t)u->sites.len;
+    if (!(n->flags & NODE_CALL_READ))
+        call_read(u, n);
+    if (!(n->flags & NODE_ORIGIN_ROW)) {
+        uint64_t at = u->offset + n->origin;
+        n->flags |= NODE_ORIGIN_ROW;
+        n->origin = at >= u->die && at < u->end ? origin_of(u, at) : (uint32_t)NONE;
     }
-    return &u->sites.at[n->site - 1];
+    return n->origin == NONE ? NULL : &u->set->file->origins.at[n->origin];
 }
 
 void node_ranges(Unit *u, uint32_t node, RangeVec *out)

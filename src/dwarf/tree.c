@@ -34,8 +34,28 @@ static bool fail(Walk *w, const char *why)
     return false;
 }
 
-static uint64_t load(const Walk *w, const uint8_t *p, unsigned size)
+static inline uint64_t load(const Walk *w, const uint8_t *p, unsigned size)
 {
+    if (LIKELY(!w->u->set->s.big_endian)) {
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64;
+        switch (size) {
+        case 1:
+            return *p;
+        case 2:
+            memcpy(&u16, p, 2);
+            return u16;
+        case 4:
+            memcpy(&u32, p, 4);
+            return u32;
+        case 8:
+            memcpy(&u64, p, 8);
+            return u64;
+        default:
+            break;
+        }
+    }
     Cursor c = section_cursor(w->u->set, bytes_over(p, size), ".debug_info");
     return cursor_uint(&c, size);
 }
@@ -159,6 +179,34 @@ static void read_ranges(Walk *w, const Abbrev *a, const uint8_t *attrs, uint32_t
         vec_push(NULL, w->ranges, (Range){low, high, id});
 }
 
+static Node node_new(uint32_t die, uint32_t parent, bool is_inlined)
+{
+    Node n = {.die = die, .parent = parent, .flags = is_inlined ? NODE_INLINED : NODE_CALL_READ};
+    // A subprogram's names are looked for from itself on.
+    n.origin = die;
+    return n;
+}
+
+static inline uint64_t field(const Walk *w, const uint8_t *attrs, Field f)
+{
+    return f.size ? load(w, attrs + f.at, f.size) : f.value;
+}
+
+// While the DIE is at hand its call costs next to nothing; later it would have
+// to be fetched from memory again.
+static inline void read_call(const Walk *w, const Abbrev *a, const uint8_t *attrs, Node *n)
+{
+    const CallShape *s = &w->abbrevs->shapes[a->shape - 1];
+    uint64_t origin = field(w, attrs, s->origin);
+    if (origin >= UINT32_MAX)
+        return;
+    n->origin = (uint32_t)origin;
+    n->call_file = (uint32_t)field(w, attrs, s->file);
+    n->call_line = (uint32_t)field(w, attrs, s->line);
+    n->call_column = (uint16_t)MIN(field(w, attrs, s->column), (uint64_t)UINT16_MAX);
+    n->flags |= NODE_CALL_READ;
+}
+
 // The node of the innermost open scope; those around it come into being with it.
 static uint32_t enclosing_node(Walk *w)
 {
@@ -175,7 +223,7 @@ static uint32_t enclosing_node(Walk *w)
         Scope *s = &w->scopes.at[i];
         uint32_t parent = s->is_inlined && i > 0 ? w->scopes.at[i - 1].node : (uint32_t)NONE;
         s->node = (uint32_t)w->nodes.len;
-        vec_push(NULL, &w->nodes, (Node){.die = s->die, .parent = parent});
+        vec_push(NULL, &w->nodes, node_new(s->die, parent, s->is_inlined));
     }
     return w->scopes.at[n - 1].node;
 }
@@ -191,7 +239,9 @@ static void code_die(Walk *w, const Abbrev *a, uint32_t die, const uint8_t *attr
         if (w->ranges->len > before) {
             uint32_t parent = is_inlined ? enclosing_node(w) : (uint32_t)NONE;
             node = (uint32_t)w->nodes.len;
-            vec_push(NULL, &w->nodes, (Node){.die = die, .parent = parent});
+            vec_push(NULL, &w->nodes, node_new(die, parent, is_inlined));
+            if (a->shape)
+                read_call(w, a, attrs, &vec_last(&w->nodes));
         }
         for (size_t i = before; i < w->ranges->len; i++) {
             Range *r = &w->ranges->at[i];
