@@ -167,10 +167,14 @@ static void read_entries(Builder *b, uint32_t section)
 
 // ---- Order ---------------------------------------------------------------------
 
-// Stable sort of `count` entries by start: least significant digit first, only
+// Stable sort of the entries from `first` on by start: least significant digit first, only
 // the digits in which they differ.
-static void sort_entries(Entry *at, size_t count)
+static void sort_entries(EntryVec *entries, size_t first)
 {
+    size_t count = entries->len - first;
+    if (count < 2)
+        return;
+    Entry *at = entries->at + first;
     uint64_t differ = 0;
     bool sorted = true;
     for (size_t i = 1; i < count; i++) {
@@ -532,13 +536,13 @@ static void collect_entries(Builder *b)
         size_t split = b->entries.len;
         if (bytes[i].len)
             read_entries(b, i);
-        sort_entries(b->entries.at + split, b->entries.len - split);
+        sort_entries(&b->entries, split);
         if (split && b->entries.len > split)
             merge_entries(b, split);
     }
     size_t split = b->entries.len;
     add_synthetics(b);
-    sort_entries(b->entries.at + split, b->entries.len - split);
+    sort_entries(&b->entries, split);
     if (split && b->entries.len > split)
         merge_entries(b, split);
 }

@@ -13,6 +13,17 @@
 
 #if defined(__x86_64__)
 
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define SIGNALS_ARE_DEFERRED 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(SIGNALS_ARE_DEFERRED)
+enum { CAN_INTERRUPT = 0 }; // TSan runs handlers later, from elsewhere
+#else
+enum { CAN_INTERRUPT = 1 };
+#endif
+
 enum { DEPTH_MAX = 4096, WINDOW_MAX = 1 << 20 };
 
 static Arena arena;
@@ -68,10 +79,12 @@ static __attribute__((noinline)) void compare_here(void)
     int n = backtrace(expected, DEPTH_MAX);
     assert_int_equal(walk.end, UNWIND_COMPLETE);
     assert_int_equal(walk.guessed, 0);
-    assert_int_equal(walk.frame_count, n);
-    for (int i = 1; i < n; i++) {
+    // A sanitizer's own backtrace() stands between.
+    int extra = n - (int)walk.frame_count;
+    assert_in_range(extra, 0, 1);
+    for (int i = 1; i < n - extra; i++) {
         uint64_t pc = frames[i].pc + (frames[i].flags & UNWIND_FRAME_EXACT ? 0 : 1);
-        assert_int_equal(pc, (uint64_t)expected[i]);
+        assert_int_equal(pc, (uint64_t)expected[i + extra]);
     }
     compared++;
 }
@@ -237,6 +250,8 @@ static __attribute__((noinline)) int some_work(void)
 static void every_instruction_a_timer_hits_matches_backtrace(void **state)
 {
     (void)state;
+    if (!CAN_INTERRUPT)
+        skip();
     struct sigaction sa = {.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigaction(SIGALRM, &sa, NULL);
     stack_end();
