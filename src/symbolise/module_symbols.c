@@ -97,6 +97,12 @@ static bool try_by_link(ModuleSymbols *m, Str path, uint32_t crc)
     return is_debug_file(&elf) && debug_take(m, path, &elf);
 }
 
+static Str module_dir(const ModuleSymbols *m)
+{
+    Str dir = str_dir_name(m->path);
+    return dir.len ? dir : STR(".");
+}
+
 static Str debug_dir(const ModuleSymbols *m, size_t i)
 {
     return i < m->search.dir_count ? m->search.dirs[i] : STR(DEBUG_DIR);
@@ -131,7 +137,7 @@ static bool find_by_link(ModuleSymbols *m)
     if (!m->has_object || !elf_debug_link_find(&m->elf, &link))
         return false;
     Arena *a = &m->arena;
-    Str dir = str_dir_name(m->path);
+    Str dir = module_dir(m);
     if (try_by_link(m, arena_printf(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(dir), STR_ARG(link.name)),
                     link.crc) ||
         try_by_link(
@@ -276,7 +282,7 @@ static bool get_dwo(void *ctx, const DwarfDwoRequest *request, DwarfSections *re
                              arena_printf(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(request->comp_dir),
                                           STR_ARG(request->dwo_name)),
                              ret);
-    Str dir = str_dir_name(m->path);
+    Str dir = module_dir(m);
     if (!found) // moved together with the program
         found = dwo_sections(m,
                              arena_printf(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(dir),

@@ -126,6 +126,10 @@ objcopy --strip-all --add-gnu-debuglink=link/.debug/linked.debug linked link/lin
 full ".gnu_debuglink in .debug" linked link/linked
 mv link/.debug/linked.debug link/
 full ".gnu_debuglink beside the program" linked link/linked
+cp link/linked relative
+cp link/linked.debug .
+full ".gnu_debuglink beside a program named without a folder" linked relative
+rm linked.debug
 mkdir -p "dirs$PWD/link"
 mv link/linked.debug "dirs$PWD/link/"
 full ".gnu_debuglink below a debug directory" linked "$PWD/link/linked" --debug-dir dirs
