@@ -150,7 +150,8 @@ static Str remedy(Run *r, Str path, SymbolLevel level)
         str_starts_with(base, STR("libm.so")) || str_starts_with(base, STR("libpthread.so"));
     if (is_system_path(path) && !str_starts_with(path, STR("/usr/local/")))
         return is_libc ? STR("Debian and Ubuntu: apt install libc6-dbg")
-                       : STR("install its -dbg or -dbgsym package, or set DEBUGINFOD_URLS");
+                       : STR("install its -dbg or -dbgsym package, or set DEBUGINFOD_URLS to your "
+                             "distribution's server");
     if (level == SYMBOLS_TABLE)
         return STR("build it with -g");
     return arena_printf(&r->scratch, "build it with -g and do not strip it");
@@ -167,6 +168,9 @@ static void note_module(Run *r, ModuleId module, const PlaceTable *t)
     };
     Str path = profile_text(r->profile, r->profile->modules.path.at[module.v]);
     StrBuf text = {0};
+    // The vdso never has more than its exported names: nothing the user could change.
+    if (r->profile->modules.kind.at[module.v] == MODULE_VDSO && t->level != SYMBOLS_NONE)
+        return;
     if (missing[t->level])
         strbuf_printf(&text, "%s", missing[t->level]);
     for (size_t i = 0; i < MIN(t->troubles.len, (size_t)4); i++)
@@ -455,7 +459,9 @@ static void notes_write(Run *r)
     qsort(order, n, sizeof(order[0]), most_samples_first);
     for (size_t i = 0; i < MIN(n, (size_t)MODULE_NOTES_MAX); i++) {
         Str path = profile_text(p, p->modules.path.at[r->noted.at[order[i].row]]);
-        profile_note(p, order[i].samples ? NOTE_WARNING : NOTE_INFO, STR("symbols"),
+        // A module with less than one sample in a hundred changes no conclusion.
+        bool matters = order[i].samples && order[i].samples * 100 >= p->samples.stack.len;
+        profile_note(p, matters ? NOTE_WARNING : NOTE_INFO, STR("symbols"),
                      "'%" STR_FMT "' (%llu of %zu samples): %" STR_FMT, STR_ARG(path),
                      (unsigned long long)order[i].samples, p->samples.stack.len,
                      STR_ARG(r->noted_text.at[order[i].row]));

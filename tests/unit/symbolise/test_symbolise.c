@@ -194,6 +194,7 @@ static void the_vdso_of_this_process_is_taken_when_the_profile_is_live(void **st
     for (uint32_t i = 1; i < profile_frame_count(&profile); i++)
         found |= str_find(name_of((FrameId){i}), STR("gettime")) != SIZE_MAX;
     assert_true(found);
+    assert_int_equal(profile.notes.text.len, 0); // a vdso is always stripped
 }
 
 static void modules_are_noted_by_the_samples_they_cost(void **state)
