@@ -7,7 +7,8 @@
 
 typedef struct Builder {
     CallTree *tree;
-    Table index; // (parent, key) -> node
+    Table index;    // (parent, key) -> node
+    uint8_t *flags; // [frame]: NODE_*
 } Builder;
 
 static uint8_t frame_node_flags(const Profile *p, uint32_t frame)
@@ -43,7 +44,7 @@ static uint32_t enter(Builder *b, uint32_t parent, uint32_t frame)
 {
     CallTree *t = b->tree;
     uint32_t key = t->keys->of_frame[frame];
-    uint8_t flags = frame_node_flags(t->keys->profile, frame);
+    uint8_t flags = b->flags[frame];
     const CallNode *above = &t->nodes.at[parent];
     if (t->keys->by == BY_MODULE && !t->inverted && above->key == key && parent != 0 &&
         !(above->flags & NODE_GROUP))
@@ -132,6 +133,10 @@ void call_tree_init(CallTree *t, const Weights *w, const Keys *k)
 {
     *t = (CallTree){.weights = w, .keys = k};
     Builder b = {.tree = t};
+    size_t frames = w->profile->frames.module.len;
+    b.flags = heap_alloc(frames + 1);
+    for (uint32_t i = 0; i < frames; i++)
+        b.flags[i] = frame_node_flags(w->profile, i);
     add_node(t, NODE_NONE, 0, 0, NODE_GROUP);
     size_t stacks = w->profile->stacks.parent.len;
     uint32_t *node_of = heap_alloc((stacks + 1) * sizeof(uint32_t));
@@ -145,6 +150,7 @@ void call_tree_init(CallTree *t, const Weights *w, const Keys *k)
     }
     vec_free(&touched);
     heap_free(node_of);
+    heap_free(b.flags);
     table_deinit(&b.index);
     finish(t);
 }

@@ -1,18 +1,217 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flat tables out of a call tree.
+// Flat tables.
 
 #include "analyse/flat.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-// Per key while walking the tree.
+// ---- The table -------------------------------------------------------------------
+
+// Per key while walking the stacks.
 typedef struct Tally {
     FlatRow row;
-    uint64_t inlined;     // self value (total value when there is no self) of inlined nodes
-    uint64_t frame_value; // of row.frame
-    uint32_t on_path;     // how often the key is on the path under way
+    uint64_t frame_value;   // of row.frame
+    uint64_t inlined_self;  // of frames that are inlined calls
+    uint64_t inlined_total; // the same, outermost ones
+    uint32_t on_path;       // how often the key is on the path under way
 } Tally;
+
+// The stacks with a value, as child lists. Not the merged call tree: building
+// that costs several times what the table does.
+typedef struct StackNode {
+    uint64_t self, total;
+    uint32_t self_samples, total_samples;
+    uint32_t first_child, next; // 0: none
+} StackNode;
+
+typedef struct Flattener {
+    const Profile *p;
+    const Keys *keys;
+    StackNode *nodes; // [stack]
+    Tally *tallies;   // [key]
+    uint8_t *flags;   // [frame]: NODE_INLINED, NODE_KERNEL, NODE_CUT
+} Flattener;
+
+static void link_stacks(Flattener *f, const Weights *w)
+{
+    StackNode *nodes = f->nodes;
+    const StackId *parent = f->p->stacks.parent.at;
+    for (size_t i = 0; i < w->rows.len; i++) {
+        const WeightRow *row = &w->rows.at[i];
+        nodes[row->stack.v].self += row->value;
+        nodes[row->stack.v].self_samples += row->samples;
+    }
+    for (size_t s = f->p->stacks.parent.len; s-- > 1;) {
+        StackNode *n = &nodes[s];
+        n->total += n->self;
+        n->total_samples += n->self_samples;
+        if (n->total_samples == 0)
+            continue;
+        StackNode *above = &nodes[parent[s].v];
+        n->next = above->first_child;
+        above->first_child = (uint32_t)s;
+        if (parent[s].v != 0) {
+            above->total += n->total;
+            above->total_samples += n->total_samples;
+        }
+    }
+}
+
+static void find_flags(Flattener *f)
+{
+    const Frames *frames = &f->p->frames;
+    for (size_t i = 0; i < frames->module.len; i++) {
+        uint8_t of_frame = frames->flags.at[i];
+        bool inlined = frames->inlined_in.at[i].v != 0 || of_frame & FRAME_INLINED;
+        f->flags[i] =
+            (uint8_t)((inlined ? NODE_INLINED : 0) | (of_frame & FRAME_KERNEL ? NODE_KERNEL : 0) |
+                      (of_frame & FRAME_CUT ? NODE_CUT : 0));
+    }
+}
+
+static void tally_self(Flattener *f, uint32_t frame, const StackNode *n)
+{
+    Tally *t = &f->tallies[f->keys->of_frame[frame]];
+    t->row.self += n->self;
+    t->row.self_samples += n->self_samples;
+    if (f->flags[frame] & NODE_INLINED)
+        t->inlined_self += n->self;
+}
+
+static void enter_frame(Flattener *f, uint32_t frame, const StackNode *n)
+{
+    Tally *t = &f->tallies[f->keys->of_frame[frame]];
+    if (t->on_path++ > 0)
+        return;
+    t->row.total += n->total;
+    t->row.total_samples += n->total_samples;
+    t->row.kernel |= (f->flags[frame] & NODE_KERNEL) != 0;
+    if (f->flags[frame] & NODE_INLINED)
+        t->inlined_total += n->total;
+    if (t->row.frame == 0)
+        t->row.frame = frame;
+}
+
+static void enter_stack(Flattener *f, uint32_t stack)
+{
+    const FrameId *inlined_in = f->p->frames.inlined_in.at;
+    const StackNode *n = &f->nodes[stack];
+    uint32_t frame = f->p->stacks.frame.at[stack].v;
+    if (f->flags[frame] & NODE_CUT)
+        return;
+    if (n->self_samples)
+        tally_self(f, frame, n);
+    enter_frame(f, frame, n);
+    for (uint32_t at = inlined_in[frame].v; at != 0; at = inlined_in[at].v)
+        enter_frame(f, at, n);
+}
+
+static void leave_stack(Flattener *f, uint32_t stack)
+{
+    const FrameId *inlined_in = f->p->frames.inlined_in.at;
+    uint32_t frame = f->p->stacks.frame.at[stack].v;
+    if (f->flags[frame] & NODE_CUT)
+        return;
+    f->tallies[f->keys->of_frame[frame]].on_path--;
+    for (uint32_t at = inlined_in[frame].v; at != 0; at = inlined_in[at].v)
+        f->tallies[f->keys->of_frame[at]].on_path--;
+}
+
+// Explicit links instead of recursion: stacks may be very deep.
+static void walk_stacks(Flattener *f)
+{
+    const StackNode *nodes = f->nodes;
+    const StackId *parent = f->p->stacks.parent.at;
+    uint32_t at = nodes[0].first_child;
+    while (at != 0) {
+        enter_stack(f, at);
+        if (nodes[at].first_child != 0) {
+            at = nodes[at].first_child;
+            continue;
+        }
+        while (at != 0) {
+            leave_stack(f, at);
+            if (nodes[at].next != 0) {
+                at = nodes[at].next;
+                break;
+            }
+            at = parent[at].v;
+        }
+    }
+}
+
+// The frame of each key with the most self value stands for it.
+static void find_hottest_frames(Flattener *f, const Weights *w)
+{
+    size_t frames = f->p->frames.module.len;
+    uint64_t *self = heap_alloc((frames + 1) * sizeof(uint64_t));
+    for (size_t i = 0; i < w->rows.len; i++)
+        self[f->p->stacks.frame.at[w->rows.at[i].stack.v].v] += w->rows.at[i].value;
+    for (uint32_t i = 1; i < frames; i++) {
+        Tally *t = &f->tallies[f->keys->of_frame[i]];
+        if (self[i] > t->frame_value) {
+            t->frame_value = self[i];
+            t->row.frame = i;
+        }
+    }
+    heap_free(self);
+}
+
+FlatRowVec flat_of_weights(const Weights *w, const Keys *keys)
+{
+    const Profile *p = w->profile;
+    size_t key_count = keys->first.len;
+    Flattener f = {.p = p, .keys = keys};
+    f.nodes = heap_alloc((p->stacks.parent.len + 1) * sizeof(StackNode));
+    f.tallies = heap_alloc((key_count + 1) * sizeof(Tally));
+    f.flags = heap_alloc(p->frames.module.len + 1);
+    find_flags(&f);
+    link_stacks(&f, w);
+    walk_stacks(&f);
+    if (f.nodes[0].self_samples) { // samples without any stack: an unknown place
+        f.nodes[0].total = f.nodes[0].self;
+        f.nodes[0].total_samples = f.nodes[0].self_samples;
+        enter_stack(&f, 0);
+    }
+    find_hottest_frames(&f, w);
+
+    FlatRowVec rows = {0};
+    for (uint32_t k = 0; k < key_count; k++) {
+        Tally *t = &f.tallies[k];
+        if (t->row.total_samples == 0)
+            continue;
+        t->row.key = k;
+        bool inlined =
+            t->row.self ? t->inlined_self > t->row.self / 2 : t->inlined_total > t->row.total / 2;
+        t->row.inlined = inlined && keys->by != BY_MODULE; // a module is never inlined
+        vec_push(NULL, &rows, t->row);
+    }
+    heap_free(f.nodes);
+    heap_free(f.tallies);
+    heap_free(f.flags);
+    flat_sort(&rows, FLAT_BY_SELF, keys);
+    return rows;
+}
+
+FlatRowVec flat_of_groups(const Weights *w)
+{
+    FlatRowVec rows = {0};
+    for (uint32_t g = 0; g < w->groups.len; g++) {
+        const WeightGroup *group = &w->groups.at[g];
+        if (group->samples)
+            vec_push(NULL, &rows,
+                     (FlatRow){.key = g,
+                               .self = group->value,
+                               .total = group->value,
+                               .self_samples = group->samples,
+                               .total_samples = group->samples});
+    }
+    flat_sort(&rows, FLAT_BY_SELF, NULL);
+    return rows;
+}
+
+// ---- Callers and callees -------------------------------------------------------
 
 static bool is_counted(const CallNode *n)
 {
@@ -47,88 +246,11 @@ static void walk(const CallTree *t, Visit *visit, void *ctx)
     }
 }
 
-static void tally_node(void *ctx, const CallTree *t, uint32_t node, bool is_entry)
-{
-    const CallNode *n = &t->nodes.at[node];
-    if (!is_counted(n))
-        return;
-    Tally *tally = &((Tally *)ctx)[n->key];
-    if (!is_entry) {
-        tally->on_path--;
-        return;
-    }
-    bool is_outermost = tally->on_path++ == 0;
-    FlatRow *row = &tally->row;
-    row->self += n->self;
-    row->self_samples += n->self_samples;
-    row->kernel |= (n->flags & NODE_KERNEL) != 0;
-    if (is_outermost) {
-        row->total += n->total;
-        row->total_samples += n->total_samples;
-    }
-    if (n->flags & NODE_INLINED)
-        tally->inlined += n->self;
-    if (n->self > tally->frame_value || row->frame == 0) {
-        tally->frame_value = n->self;
-        row->frame = n->frame;
-    }
-}
-
-// A key without self value is inlined when its nodes' calls are.
-static void tally_inlined_total(const CallTree *t, Tally *tallies)
-{
-    for (size_t i = 1; i < t->nodes.len; i++) {
-        const CallNode *n = &t->nodes.at[i];
-        if (is_counted(n) && tallies[n->key].row.self == 0 && n->flags & NODE_INLINED)
-            tallies[n->key].inlined += n->total;
-    }
-}
-
-FlatRowVec flat_of_tree(const CallTree *t)
-{
-    FlatRowVec rows = {0};
-    size_t keys = t->keys->first.len;
-    Tally *tallies = heap_alloc((keys + 1) * sizeof(Tally));
-    walk(t, tally_node, tallies);
-    tally_inlined_total(t, tallies);
-    for (uint32_t k = 0; k < keys; k++) {
-        Tally *tally = &tallies[k];
-        if (tally->row.total_samples == 0)
-            continue;
-        tally->row.key = k;
-        uint64_t basis = tally->row.self ? tally->row.self : tally->row.total;
-        tally->row.inlined = tally->inlined > basis / 2;
-        vec_push(NULL, &rows, tally->row);
-    }
-    heap_free(tallies);
-    flat_sort(&rows, FLAT_BY_SELF, t->keys);
-    return rows;
-}
-
-FlatRowVec flat_of_groups(const Weights *w)
-{
-    FlatRowVec rows = {0};
-    for (uint32_t g = 0; g < w->groups.len; g++) {
-        const WeightGroup *group = &w->groups.at[g];
-        if (group->samples)
-            vec_push(NULL, &rows,
-                     (FlatRow){.key = g,
-                               .self = group->value,
-                               .total = group->value,
-                               .self_samples = group->samples,
-                               .total_samples = group->samples});
-    }
-    flat_sort(&rows, FLAT_BY_SELF, NULL);
-    return rows;
-}
-
-// ---- Callers and callees -------------------------------------------------------
-
 typedef struct Around {
     uint32_t key;
     uint32_t on_path; // of `key`
     bool callers;
-    Tally *tallies;
+    FlatRow *rows; // [key]
 } Around;
 
 static void add_around(Around *a, const CallTree *t, uint32_t node, const CallNode *value)
@@ -136,7 +258,7 @@ static void add_around(Around *a, const CallTree *t, uint32_t node, const CallNo
     const CallNode *n = &t->nodes.at[node];
     if (!is_counted(n))
         return;
-    FlatRow *row = &a->tallies[n->key].row;
+    FlatRow *row = &a->rows[n->key];
     row->frame = row->frame ? row->frame : n->frame;
     row->total += value->total;
     row->total_samples += value->total_samples;
@@ -174,15 +296,15 @@ static FlatRowVec around(const CallTree *t, uint32_t key, bool callers)
     FlatRowVec rows = {0};
     size_t keys = t->keys->first.len;
     Around a = {.key = key, .callers = callers};
-    a.tallies = heap_alloc((keys + 1) * sizeof(Tally));
+    a.rows = heap_alloc((keys + 1) * sizeof(FlatRow));
     walk(t, visit_around, &a);
     for (uint32_t k = 0; k < keys; k++) {
-        if (a.tallies[k].row.total_samples == 0)
+        if (a.rows[k].total_samples == 0)
             continue;
-        a.tallies[k].row.key = k;
-        vec_push(NULL, &rows, a.tallies[k].row);
+        a.rows[k].key = k;
+        vec_push(NULL, &rows, a.rows[k]);
     }
-    heap_free(a.tallies);
+    heap_free(a.rows);
     flat_sort(&rows, FLAT_BY_TOTAL, t->keys);
     return rows;
 }

@@ -21,9 +21,9 @@ typedef struct FlatRow {
 } FlatRow;
 typedef Vec(FlatRow) FlatRowVec;
 
-// Every key with a value, by self value. Frames that only say why a stack is
-// cut are left out. The rows are the heap's: vec_free.
-FlatRowVec flat_of_tree(const CallTree *t);
+// Every key with a value, over all groups, by self value. Frames that only say
+// why a stack is cut are left out. The rows are the heap's: vec_free.
+FlatRowVec flat_of_weights(const Weights *w, const Keys *keys);
 
 // The groups of `w` as rows; self equals total.
 FlatRowVec flat_of_groups(const Weights *w);

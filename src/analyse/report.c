@@ -15,9 +15,10 @@ bool report_init(Report *r, const Profile *p, const ReportRequest *request, Erro
     if (request->group != GROUP_NONE) {
         r->rows = flat_of_groups(&r->weights);
     } else {
-        call_tree_init(&r->tree, &r->weights, &r->keys);
-        r->rows = flat_of_tree(&r->tree);
+        r->rows = flat_of_weights(&r->weights, &r->keys);
     }
+    if (request->want_tree)
+        call_tree_init(&r->tree, &r->weights, &r->keys);
     if (request->want_lines)
         r->lines = lines_hottest(&r->weights);
     if (request->sort != FLAT_BY_SELF)

@@ -14,6 +14,7 @@ typedef struct ReportRequest {
     By by;
     FlatSort sort;
     bool want_lines; // the hottest source lines too
+    bool want_tree;  // the call tree too, for callers and callees
 } ReportRequest;
 
 typedef struct Report {
@@ -21,7 +22,7 @@ typedef struct Report {
     ReportRequest request;
     Weights weights;
     Keys keys;     // of request.by, also for group tables
-    CallTree tree; // empty for group tables
+    CallTree tree; // empty unless asked for
     FlatRowVec rows;
     LineRowVec lines; // empty unless asked for
     Truth truth;

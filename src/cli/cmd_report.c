@@ -128,6 +128,7 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
         usage_error(cmd, "--around is about a function, not --by another thing");
         return false;
     }
+    request->want_tree = is_tree || o->around.len > 0;
     request->want_lines = o->json || (request->by == BY_FUNCTION && !is_tree && !o->csv);
     return true;
 }
@@ -239,14 +240,10 @@ static int show(const ReportOptions *o, Report *r, Str path)
         }
         s.around = key;
     }
-    CallTree inverted = {0}, grouped = {0};
+    CallTree inverted = {0};
     if (o->tree.len || o->inverted) {
         bool callee_first = o->inverted || str_equal(o->tree, STR("callee"));
         CallTree *upright = &r->tree;
-        if (r->request.group != GROUP_NONE) {
-            call_tree_init(&grouped, &r->weights, &r->keys);
-            upright = &grouped;
-        }
         double percent = isnan(o->percent_limit) ? 0.5 : o->percent_limit;
         uint64_t cutoff = (uint64_t)ceil(percent / 100 * (double)r->weights.value);
         s.tree = upright;
@@ -258,7 +255,6 @@ static int show(const ReportOptions *o, Report *r, Str path)
     }
     int status = write_report(&s);
     call_tree_deinit(&inverted);
-    call_tree_deinit(&grouped);
     return status;
 }
 

@@ -19,7 +19,7 @@ static Report report_of(const Sketch *s, ReportRequest request)
 
 static ReportRequest by(By what)
 {
-    ReportRequest request = {.by = what, .want_lines = true};
+    ReportRequest request = {.by = what, .want_lines = true, .want_tree = true};
     selection_init(&request.selection);
     return request;
 }
