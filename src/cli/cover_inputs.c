@@ -65,7 +65,11 @@ static void demangle_name(void *ctx, Str linkage_name, StrBuf *out)
 {
     (void)ctx;
     size_t before = out->len;
-    if (!demangle(linkage_name, out))
+    // Static functions have their file in front: "file.cc:_ZL4helpi".
+    size_t colon = str_find_last_char(linkage_name, ':');
+    Str symbol = colon == SIZE_MAX ? linkage_name
+                                   : str_slice(linkage_name, colon + 1, linkage_name.len);
+    if (!demangle(symbol, out))
         out->len = before;
 }
 

@@ -219,6 +219,9 @@ bool gcov_notes_parse(Arena *arena, Bytes file, GcovNotes *ret, Error *err)
     if (n.version >= 800)
         cursor_skip(&c, 4); // whether blocks that never ran are marked
     Notes r = {.arena = arena, .n = &n, .blocks_left = file.len};
+    // So that functions without any still point somewhere.
+    vec_reserve(arena, &n.arcs, 1);
+    vec_reserve(arena, &n.places, 1);
     bool ok = read_records(&r, &c, err);
     table_deinit(&r.files);
     if (ok)

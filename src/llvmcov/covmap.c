@@ -275,7 +275,7 @@ void covmap_deinit(CovMap *m)
 
 // ---- Test form ---------------------------------------------------------------
 
-#define TEST_MAGIC STR("llvmcovmtestdata")
+#define TEST_MAGIC STR("llvmcovm")
 
 bool covmap_is_test_form(Bytes file)
 {
@@ -287,11 +287,13 @@ bool covmap_open_test_form(Bytes file, CovMapSections *ret, Error *err)
     CovMapSections s = {.pointer_size = 8};
     Cursor c = cursor_over(file, "coverage mapping in test form");
     cursor_skip(&c, TEST_MAGIC.len);
-    // The second form has its number where the first has a size, all bytes 'tset…'.
+    // The first form had "testdata" where the second has its number.
     uint64_t version = cursor_u64(&c);
-    bool second = version == 0x6174616474736574ull;
-    if (!second)
-        c.at -= 8;
+    bool second = version == 1;
+    if (!second && version != 0x6174616474736574ull && cursor_ok(&c))
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "coverage mapping in test form %llu, known are the first two",
+                         (unsigned long long)version);
     uint64_t names_size = cursor_uleb(&c);
     s.names_address = cursor_uleb(&c);
     s.names = cursor_bytes(&c, names_size);

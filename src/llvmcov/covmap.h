@@ -88,7 +88,7 @@ typedef struct CovMapSections {
 MUST_CHECK bool covmap_parse(Arena *arena, CovMapSections s, CovMap *ret, Error *err);
 void covmap_deinit(CovMap *m);
 
-// LLVM's test form, "llvmcovmtestdata" (.covmapping): split into its sections.
+// LLVM's test form, "llvmcovm" (.covmapping): split into its sections.
 bool covmap_is_test_form(Bytes file);
 MUST_CHECK bool covmap_open_test_form(Bytes file, CovMapSections *ret, Error *err);
 

@@ -65,6 +65,9 @@ static CoverCountRow *add_row(CoverCounts *c, const ProfRecord *r)
                          .count = r->counter_count,
                          .bitmap_first = c->bitmaps.len,
                          .bitmap_len = (uint32_t)r->bitmap.len};
+    // One more, so that a row without any still points somewhere.
+    vec_reserve(NULL, &c->counters, (size_t)r->counter_count + 1);
+    vec_reserve(NULL, &c->bitmaps, r->bitmap.len + 1);
     vec_extend(NULL, &c->counters, r->counter_count);
     vec_extend(NULL, &c->bitmaps, r->bitmap.len);
     if (!cover_counts_find_name(c, r->name_ref))

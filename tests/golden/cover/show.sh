@@ -1,0 +1,7 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The listing with counts, with [U] marks, and the shares of functions.
+cd "$TOP/tests/golden/cover" || exit 1
+"$ASSAY" cover show -I "$TOP/tests/programs" -r cover.h -c cover.proftext -o cover.covmapping 2>/dev/null
+"$ASSAY" cover show -x -I "$TOP/tests/programs" -r cover.cc cover.covmapping cover.proftext 2>/dev/null
+"$ASSAY" cover show -s cover.covmapping cover.proftext
