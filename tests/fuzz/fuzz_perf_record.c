@@ -8,6 +8,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static volatile uint64_t sink; // what was read must not be optimised away
+
 static uint64_t touch(Bytes b)
 {
     uint64_t sum = 0;
@@ -30,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     PerfLayout layout = perf_layout(&attr);
     PerfSample sample;
     PerfRecord record;
-    volatile uint64_t sum = 0;
+    uint64_t sum = 0;
     for (size_t at = sizeof(head); size - at >= sizeof(struct perf_event_header);) {
         struct perf_event_header h;
         memcpy(&h, data + at, sizeof(h));
@@ -73,5 +75,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
            cpu_list_parse(text, 64, &cpus, &err) + events_parse(&arena, &none, text, &events, &err);
     vec_free(&cpus);
     arena_deinit(&arena);
+    sink = sum;
     return 0;
 }

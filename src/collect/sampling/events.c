@@ -80,7 +80,9 @@ static struct perf_event_attr side_band_attr(const EventSet *set)
     attr.build_id = 1;
     attr.read_format = 0;
     attr.watermark = 1;
-    attr.wakeup_watermark = (uint32_t)(set->ring_pages * (size_t)sysconf(_SC_PAGESIZE) / 8);
+    // Early where a ring is small; each wake-up costs a switch there and back.
+    uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    attr.wakeup_watermark = (uint32_t)(ring / (ring >= RING_BYTES_MAX / 2 ? 4 : 8));
     // Not its own: only the parts that every record carries matter.
     attr.sample_type &=
         ~(uint64_t)(PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN |
