@@ -82,8 +82,10 @@ static void add_axis(StrBuf *out, const Scale *s, bool vertical, double place, A
 {
     if (!(s->to > s->from))
         return;
-    double step = tick_step(s->to - s->from);
-    for (double v = ceil(s->from / step) * step; v <= s->to; v += step) {
+    double step = tick_step(s->to - s->from), first = ceil(s->from / step);
+    int count = (int)MIN(50.0, floor(s->to / step) - first + 1);
+    for (int i = 0; i < count; i++) {
+        double v = (first + i) * step;
         double p = at(s, v);
         StrBuf label = {0};
         add(&label, fabs(v) < step / 1e6 ? 0 : v);

@@ -75,7 +75,7 @@ static const Option bench_options[] = {
     OPT_PERCENT(0, "confidence", BenchArgs, confidence, "PERCENT", "level of the intervals (95%)"),
     OPT_PERCENT(0, "until", BenchArgs, until, "PERCENT",
                 "go on until each comparison is decided at this margin, or the time of a single "
-                "command is known to ± this"),
+                "command is known to within this"),
     OPT_DURATION(0, "max-time", BenchArgs, max_time, "TIME",
                  "stop after this time (with --until: 5m)"),
     OPT_DURATION(0, "timeout", BenchArgs, timeout, "TIME", "kill a run that takes longer"),
@@ -867,7 +867,7 @@ const Command bench_command = {
         "  assay bench --until 1% 'sort a.txt' 'sort -S1G a.txt'\n"
         "  assay bench -L n 1,2,4 -N './prog {n}' --export-json times.json\n"
         "  assay bench --reference ./old ./new --fail-if-slower 5%\n"
-        "  assay bench --save main ./prog; …; assay bench --baseline main --rerun-baseline ./prog\n"
+        "  assay bench --save main ./prog; ...; assay bench --baseline main --rerun-baseline ./prog\n"
         "\n"
         "Exit status: 0 done, 1 a command failed, 2 usage; with --fail-if-slower also 3\n"
         "slower, 4 undecided; 130 interrupted.\n",

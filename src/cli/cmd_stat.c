@@ -34,7 +34,7 @@ typedef struct StatArgs {
 static const Option stat_options[] = {
     OPT_LIST(
         'e', "event", StatArgs, events, "EVENT",
-        "events to count, as in perf: names, rNNN, pmu/…/, category:tracepoint, {groups}, :u :k"),
+        "events to count, as in perf: names, rNNN, pmu/.../, category:tracepoint, {groups}, :u :k"),
     OPT_U64('r', "repeat", StatArgs, repeat, "N",
             "run the command N times and show the mean with its error; 0 repeats until Ctrl-C"),
     OPT_FLAG('a', "all-cpus", StatArgs, all_cpus, "count everything on all CPUs"),

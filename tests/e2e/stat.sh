@@ -61,5 +61,10 @@ check "an unknown event is an error" bash -c 'assay stat -e no-such-event true 2
 check "nothing to count is a usage error" status_is 2 assay stat
 check "-r and -I exclude each other" status_is 2 assay stat -r 3 -I 100 true
 check "events that cannot be had give no rows" bash -c '! assay stat true 2>&1 | grep -q "not supported"'
+if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 1 ] && command -v setpriv >/dev/null; then
+    cp "$ASSAY" ./unprivileged && chmod 755 . unprivileged
+    check "what only the kernel raises is not shown as 0 without rights" bash -c '
+        ! setpriv --reuid 65534 --clear-groups ./unprivileged stat true 2>&1 | grep -q "0 *context-switches:u"'
+fi
 check "the result goes to a file" bash -c 'assay stat -o o -e task-clock true 2>e && [ ! -s e ] && grep -q task-clock o'
 echo "1..$n"

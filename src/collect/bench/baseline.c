@@ -69,7 +69,7 @@ static bool pragma(BaselineDb *db, const char *sql, int64_t *ret, Error *err)
 // Makes the tables in an empty file; refuses what is not ours.
 static bool check_schema(BaselineDb *db, bool create, Error *err)
 {
-    int64_t application, version, tables;
+    int64_t application = 0, version = 0, tables = 0;
     if (!pragma(db, "SELECT count(*) FROM sqlite_schema", &tables, err) ||
         !pragma(db, "PRAGMA application_id", &application, err) ||
         !pragma(db, "PRAGMA user_version", &version, err))
@@ -308,6 +308,11 @@ static bool load_times(BaselineDb *db, Arena *arena, int64_t command, DoubleVec 
     return ok;
 }
 
+static bool is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
 static bool load_commands(BaselineDb *db, Arena *arena, BaselineSession *session, Error *err)
 {
     sqlite3_stmt *s = statement(
@@ -322,7 +327,7 @@ static bool load_commands(BaselineDb *db, Arena *arena, BaselineSession *session
         // The hash becomes a file name: only what we write is followed.
         bool hex = c.program_hash.len == 16;
         for (size_t i = 0; i < c.program_hash.len; i++)
-            hex = hex && memchr("0123456789abcdef", c.program_hash.ptr[i], 16);
+            hex = hex && is_hex(c.program_hash.ptr[i]);
         Str copy = hex ? copy_path(arena, db, c.program_hash) : STR("");
         if (copy.len && os_file_exists(copy))
             c.program_copy = copy;

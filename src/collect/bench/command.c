@@ -138,7 +138,7 @@ bool bench_is_plain(Str text)
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
         bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     memchr(" _./:@%+,=-", c, 11);
+                     (c != '\0' && strchr(" _./:@%+,=-", c));
         if (!plain)
             return false;
     }

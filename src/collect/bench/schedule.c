@@ -20,6 +20,7 @@ uint32_t schedule_block(const Schedule *s)
 const uint32_t *schedule_next(Schedule *s)
 {
     uint32_t n = s->commands;
+    assert(n > 0);
     if (s->at == 0)
         for (uint32_t i = n; i > 1; i--) {
             uint32_t k = (uint32_t)random_below(&s->random, i), swap = s->symbols[k];

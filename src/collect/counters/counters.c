@@ -43,6 +43,15 @@ static bool open_event(Counters *c, Counter *event, const Counter *leader,
     return true;
 }
 
+// Software events that only the kernel raises: their user part is always 0, which
+// would be shown as if it had been counted.
+static bool happens_in_kernel(const EventSpec *spec)
+{
+    return spec->type == PERF_TYPE_SOFTWARE && (spec->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+                                                spec->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+                                                spec->config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
 bool counters_open(Arena *arena, const EventSpecVec *events, const CounterTargetVec *targets,
                    const CounterOptions *options, Counters *ret, Error *err)
 {
@@ -58,7 +67,8 @@ bool counters_open(Arena *arena, const EventSpecVec *events, const CounterTarget
             if (c.events.at[k].spec.group == spec->group)
                 leader = &c.events.at[k];
         bool opened = open_event(&c, &event, leader, options);
-        if (!opened && (errno == EACCES || errno == EPERM) && !spec->exclude_kernel) {
+        if (!opened && (errno == EACCES || errno == EPERM) && !spec->exclude_kernel &&
+            !happens_in_kernel(spec)) {
             // Above paranoid 1 the kernel's part is refused to users without rights.
             event.user_only = true;
             bool modified = str_find_char(spec->name, ':') != SIZE_MAX;
@@ -75,6 +85,9 @@ bool counters_open(Arena *arena, const EventSpecVec *events, const CounterTarget
         struct perf_event_attr attr = {0};
         event_spec_apply(spec, &attr);
         perf_explain(reason, &limits, &attr, spec->name, system_wide, &missing.reason);
+        if (missing.reason.kind == ERROR_PERMISSION && happens_in_kernel(spec))
+            error_hint(&missing.reason, "only the kernel raises it, and counting there is refused; "
+                                        "run: sudo sysctl kernel.perf_event_paranoid=1");
         if (reason == ESRCH) {
             counters_close(&c);
             return error_set(err, ERROR_NOT_FOUND, "the process to count is gone");
