@@ -397,9 +397,9 @@ static void add_next(StrBuf *out, const ScreenStyle *style, Str path, const char
     strbuf_deinit(&line);
 }
 
-// A form of the hottest function's name that --around finds again and that is
-// short and plain enough to be typed. False when there is none.
-static bool around_word(const Report *r, StrBuf *ret)
+// A form of the hottest function's name that finds it again and that is short
+// and plain enough to be typed. False when there is none.
+static bool function_word(const Report *r, StrBuf *ret)
 {
     if (r->rows.len == 0 || r->request.group != GROUP_NONE || r->request.by != BY_FUNCTION)
         return false;
@@ -434,12 +434,20 @@ void screen_add_next(StrBuf *out, const Report *r, Str path, const ScreenStyle *
     if (r->rows.len == 0)
         return;
     StrBuf word = {0}, after = {0};
-    if (around_word(r, &word)) {
-        strbuf_add(&after, STR(" --around "));
-        strbuf_add(&after, strbuf_str(&word));
-        add_next(out, style, path, "assay report ", strbuf_str(&after), &first);
-    } else {
+    if (!function_word(r, &word)) {
         add_next(out, style, path, "assay report ", STR(" --by line"), &first);
+    } else {
+        StrId file;
+        uint32_t line;
+        if (report_row_place(r, &r->rows.at[0], &file, &line)) {
+            strbuf_add_char(&after, ' ');
+            strbuf_add(&after, strbuf_str(&word));
+            add_next(out, style, path, "assay annotate ", strbuf_str(&after), &first);
+        } else { // without lines there is nothing to annotate: who calls it?
+            strbuf_add(&after, STR(" --around "));
+            strbuf_add(&after, strbuf_str(&word));
+            add_next(out, style, path, "assay report ", strbuf_str(&after), &first);
+        }
     }
     add_next(out, style, path, "assay report ", STR(" --tree"), &first);
     add_next(out, style, path, "assay flame ", STR(" -o flame.svg"), &first);

@@ -19,6 +19,36 @@ static Str without_annotation(Str name, uint8_t *flags)
     return str_slice(name, 0, name.len - 4);
 }
 
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+}
+
+// What our own export writes as %XX (docs/formats/export.md): ';', '%' and
+// control characters. Other writers' "%XX" of other characters stays as it is.
+static Str unescaped(Profile *p, Str name)
+{
+    if (str_find_char(name, '%') == SIZE_MAX)
+        return name;
+    char *out = arena_alloc(&p->arena, name.len + 1, 1);
+    size_t len = 0;
+    for (size_t i = 0; i < name.len; i++) {
+        int high = i + 2 < name.len && name.ptr[i] == '%' ? hex_digit(name.ptr[i + 1]) : -1;
+        int low = high >= 0 ? hex_digit(name.ptr[i + 2]) : -1;
+        int code = low >= 0 ? high * 16 + low : -1;
+        if (code == ';' || code == '%' || (code >= 0 && code < 0x20) || code == 0x7f) {
+            out[len++] = (char)code;
+            i += 2;
+        } else {
+            out[len++] = name.ptr[i];
+        }
+    }
+    return str_over(out, len);
+}
+
 static FrameId frame_of(Profile *p, LineFrames *frames, Str name)
 {
     uint64_t hash = str_hash(name);
@@ -26,7 +56,7 @@ static FrameId frame_of(Profile *p, LineFrames *frames, Str name)
     if (line_frames_find(frames, name, hash, &frame))
         return frame;
     uint8_t flags = 0;
-    Str plain = without_annotation(name, &flags);
+    Str plain = unescaped(p, without_annotation(name, &flags));
     FunctionId function = profile_function(p, plain, plain, STR(""), 0);
     frame = profile_named_frame(p, (ModuleId){0}, 0, function, (StrId){0}, 0, flags);
     line_frames_add(frames, name, hash, frame);

@@ -147,9 +147,27 @@ static void folded_lines_become_stacks(void **state)
     assert_error(import_folded(bytes_over("", 0), &p, &err), &err, ERROR_FORMAT, "no folded");
 }
 
+static void escapes_of_our_own_export_are_undone(void **state)
+{
+    (void)state;
+    Profile p;
+    Error err = {0};
+    Str text = STR("main;a%3Bb%0Ac;100%25;%41%zz% 3\n");
+    assert_ok(import_folded(bytes_from_str(text), &p, &err), &err);
+    const Stacks *s = &p.stacks;
+    StackId leaf = p.samples.stack.at[0];
+    assert_str(frame_name(&p, s->frame.at[leaf.v]), "%41%zz%");
+    StackId above = s->parent.at[leaf.v];
+    assert_str(frame_name(&p, s->frame.at[above.v]), "100%");
+    above = s->parent.at[above.v];
+    assert_str(frame_name(&p, s->frame.at[above.v]), "a;b\nc");
+    profile_deinit(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(escapes_of_our_own_export_are_undone),
         cmocka_unit_test(perf_script_gives_samples_stacks_threads_and_metrics),
         cmocka_unit_test(perf_script_knows_kernel_inlined_and_deleted),
         cmocka_unit_test(perf_script_counts_lines_that_are_none),
