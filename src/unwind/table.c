@@ -38,7 +38,7 @@ typedef Vec(UnwindAction) ActionVec;
 typedef Vec(UnwindRule) RuleVec;
 
 enum { SYNTHETIC = 2 }; // the `section` of code that no section speaks of
-enum { SYNTHETIC_PLT, SYNTHETIC_STUB, SYNTHETIC_SIGRETURN }; // its `cie`
+enum { SYNTHETIC_PLT, SYNTHETIC_STUB, SYNTHETIC_SIGRETURN, SYNTHETIC_INIT }; // its `cie`
 
 typedef struct Builder {
     const UnwindSections *in;
@@ -490,8 +490,46 @@ static void run_sigreturn(Builder *b, const Entry *e)
     vec_free(&code);
 }
 
+// _init and _fini: sub $8, %rsp; calls; add $8, %rsp; ret, behind endbr64 or not.
+// Anything else is left alone.
+static void add_init(Builder *b, const UnwindCode *code)
+{
+    static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    static const uint8_t sub[] = {0x48, 0x83, 0xec, 0x08};
+    static const uint8_t add_ret[] = {0x48, 0x83, 0xc4, 0x08, 0xc3};
+    Bytes bytes = code->bytes;
+    size_t at = 0, tail = sizeof(add_ret);
+    if (b->in->arch != UNWIND_X86_64 || bytes.len < sizeof(endbr) + sizeof(sub) + tail)
+        return;
+    if (memcmp(bytes.ptr, endbr, sizeof(endbr)) == 0)
+        at = sizeof(endbr);
+    if (memcmp(bytes.ptr + at, sub, sizeof(sub)) != 0 ||
+        memcmp(bytes.ptr + bytes.len - tail, add_ret, tail) != 0)
+        return;
+    vec_push(NULL, &b->entries,
+             (Entry){.start = code->svma,
+                     .end = code->svma + bytes.len,
+                     .instructions = (uint32_t)(at + sizeof(sub)), // from here one word is pushed
+                     .instructions_end = (uint32_t)(bytes.len - 1),
+                     .cie = SYNTHETIC_INIT,
+                     .section = SYNTHETIC});
+}
+
+static void run_init(Builder *b, const Entry *e)
+{
+    UnwindAction plain = plain_stub(b->in->arch), pushed = plain;
+    pushed.cfa_off = 16;
+    add_action_row(b, e->start, plain);
+    add_action_row(b, e->start + e->instructions, pushed);
+    add_action_row(b, e->start + e->instructions_end, plain);
+}
+
 static void run_synthetic(Builder *b, const Entry *e)
 {
+    if (e->cie == SYNTHETIC_INIT) {
+        run_init(b, e);
+        return;
+    }
     if (e->cie == SYNTHETIC_PLT)
         run_plt(b, e);
     else if (e->cie == SYNTHETIC_SIGRETURN)
@@ -516,6 +554,8 @@ static void add_synthetics(Builder *b)
         sigreturn.start--;
     add_synthetic(b, b->in->plt, SYNTHETIC_PLT);
     add_synthetic(b, sigreturn, SYNTHETIC_SIGRETURN);
+    add_init(b, &b->in->init);
+    add_init(b, &b->in->fini);
     for (size_t i = 0; i < UNWIND_PLT_RANGES_MAX; i++)
         add_synthetic(b, b->in->plt_plain[i], SYNTHETIC_STUB);
 }

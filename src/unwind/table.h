@@ -16,6 +16,12 @@ typedef struct UnwindRange {
     uint64_t start, end;
 } UnwindRange;
 
+// Machine code and where it lies.
+typedef struct UnwindCode {
+    Bytes bytes;
+    uint64_t svma;
+} UnwindCode;
+
 enum { UNWIND_PLT_RANGES_MAX = 4 };
 
 // What the builder reads. Sections are uncompressed, borrowed for the call and
@@ -37,6 +43,8 @@ typedef struct UnwindSections {
     // (.plt.sec, .plt.got).
     UnwindRange plt;
     UnwindRange plt_plain[UNWIND_PLT_RANGES_MAX];
+    // .init and .fini: crti.o states no rules for _init and _fini. x86-64.
+    UnwindCode init, fini;
     // The code a signal handler returns to, where no rule is stated for it:
     // __kernel_rt_sigreturn of aarch64's vdso, __restore_rt of musl.
     UnwindRange sigreturn;

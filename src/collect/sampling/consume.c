@@ -403,10 +403,12 @@ static size_t add_unwound(Consumer *c, Process *p, const PerfSample *s, size_t n
         return n;
     }
     uint32_t sp = machine_arch == UNWIND_X86_64 ? UNWIND_X86_64_SP : UNWIND_AARCH64_SP;
+    // Also a dump shorter than asked for may not reach the stack's end: the kernel
+    // stops copying at a page that is not there yet, below a large new frame.
     UnwindMemory memory = {.window = s->stack.ptr,
                            .window_addr = regs.reg[sp],
                            .window_size = s->stack.len,
-                           .window_cut = s->stack_cut};
+                           .window_cut = true};
     UnwindWalk walk =
         unwind_walk(&p->space, &c->cache, &regs, &memory, c->walked, CONSUME_FRAMES_MAX);
     for (uint32_t i = 0; i < walk.frame_count; i++)

@@ -341,6 +341,15 @@ static void find_by_header(const Elf *elf, UnwindSections *s)
     }
 }
 
+static UnwindCode section_code(const Elf *elf, const char *name)
+{
+    const ElfSection *s = elf_section_find(elf, str_from_c(name));
+    UnwindCode code = {0};
+    if (s && elf_section_raw(elf, s, &code.bytes, NULL))
+        code.svma = s->svma;
+    return code;
+}
+
 static void build_table(ModuleSet *set, ModuleFile *m)
 {
     Arena scratch = {0};
@@ -357,6 +366,8 @@ static void build_table(ModuleSet *set, ModuleFile *m)
     s.plt = section_range(elf, ".plt");
     s.plt_plain[0] = section_range(elf, ".plt.sec");
     s.plt_plain[1] = section_range(elf, ".plt.got");
+    s.init = section_code(elf, ".init");
+    s.fini = section_code(elf, ".fini");
     UnwindBuildStats stats = {0};
     Error err = {0};
     if (!unwind_table_build(&set->arena, &s, &m->table, &stats, &err))

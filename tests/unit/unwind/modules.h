@@ -20,6 +20,15 @@ static inline UnwindRange modules_range(const Elf *elf, const char *name)
     return s ? (UnwindRange){s->svma, s->svma + s->size} : (UnwindRange){0};
 }
 
+static inline UnwindCode modules_code(const Elf *elf, const char *name)
+{
+    const ElfSection *s = elf_section_find(elf, str_from_c(name));
+    UnwindCode code = {0};
+    if (s && elf_section_raw(elf, s, &code.bytes, NULL))
+        code.svma = s->svma;
+    return code;
+}
+
 // What the builder wants, of a parsed file.
 static inline UnwindSections modules_sections(Arena *arena, const Elf *elf)
 {
@@ -41,6 +50,8 @@ static inline UnwindSections modules_sections(Arena *arena, const Elf *elf)
     s.plt = modules_range(elf, ".plt");
     s.plt_plain[0] = modules_range(elf, ".plt.sec");
     s.plt_plain[1] = modules_range(elf, ".plt.got");
+    s.init = modules_code(elf, ".init");
+    s.fini = modules_code(elf, ".fini");
     return s;
 }
 

@@ -385,6 +385,36 @@ static void stubs_without_rules_get_the_usual_ones(void **state)
     check(0x20, UNWIND_RA_IN_LR, UNWIND_AARCH64_SP, 0, 0);
 }
 
+static void init_and_fini_get_the_rules_of_their_code(void **state)
+{
+    (void)state;
+    // As gcc 12's crti.o and crtn.o link them: a call of __gmon_start__ if it is there.
+    static uint8_t init[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x05, 0xc5, 0x2f, 0x00, 0x00, 0x48,
+                             0x85, 0xc0, 0x74, 0x02, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+    static const uint8_t fini[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec,
+                                   0x08, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+    UnwindSections s = {.arch = UNWIND_X86_64,
+                        .init = {bytes_over(init, sizeof(init)), TEXT},
+                        .fini = {bytes_over(fini, sizeof(fini)), TEXT + 0x80}};
+    build(&s);
+    check(0, UNWIND_FP_KEPT, SP, 8, 0);
+    check(3, UNWIND_FP_KEPT, SP, 8, 0);
+    check(4, UNWIND_FP_KEPT, SP, 16, 0);
+    check(21, UNWIND_FP_KEPT, SP, 16, 0);
+    check(22, UNWIND_FP_KEPT, SP, 8, 0);
+    assert_int_equal(at(23).kind, UNWIND_NONE);
+    check(0x84, UNWIND_FP_KEPT, SP, 8, 0);
+    check(0x88, UNWIND_FP_KEPT, SP, 16, 0);
+    init[0] = 0x90; // not what is known
+    build(&s);
+    assert_int_equal(at(0).kind, UNWIND_NONE);
+    for (size_t len = 0; len < sizeof(fini); len++) {
+        s.fini.bytes.len = len;
+        build(&s);
+        assert_int_equal(at(0x80).kind, UNWIND_NONE);
+    }
+}
+
 static void aarch64_frames_need_no_interpreter(void **state)
 {
     (void)state;
@@ -544,6 +574,7 @@ int main(void)
         cmocka_unit_test(debug_frame_fills_the_gaps),
         cmocka_unit_test(a_list_goes_on_behind_a_terminator_unless_open_ended),
         cmocka_unit_test(stubs_without_rules_get_the_usual_ones),
+        cmocka_unit_test(init_and_fini_get_the_rules_of_their_code),
         cmocka_unit_test(aarch64_frames_need_no_interpreter),
         cmocka_unit_test(an_aarch64_frame_of_another_shape_has_all_its_rules),
         cmocka_unit_test(signing_is_no_x86_instruction),
