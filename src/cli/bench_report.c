@@ -234,7 +234,10 @@ void bench_add_comparison(StrBuf *out, const Terminal *t, Str name, const Compar
     add_verdict(out, t, c, margin, pair_s);
     if (isfinite(c->least_seen) && c->least_seen < 10)
         strbuf_printf(out, "\n    a difference of %.*f %% would have been found 4 times in 5",
-                      c->least_seen < 0.01 ? 2 : c->least_seen < 0.1 ? 1 : 0, c->least_seen * 100);
+                      c->least_seen < 0.01  ? 2
+                      : c->least_seen < 0.1 ? 1
+                                            : 0,
+                      c->least_seen * 100);
     if (c->method == COMPARE_PAIRED_FEW)
         strbuf_printf(out, "\n    so few pairs (%zu) hold only if the times are normal", c->pairs);
     strbuf_add_char(out, '\n');

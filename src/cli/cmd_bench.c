@@ -39,7 +39,8 @@ typedef struct BenchArgs {
 
 static const Option bench_options[] = {
     OPT_U64('w', "warmup", BenchArgs, warmup, "N", "runs before the measured ones"),
-    OPT_U64('m', "min-runs", BenchArgs, min_runs, "N", "at least N runs of each command (10; 6 with --until)"),
+    OPT_U64('m', "min-runs", BenchArgs, min_runs, "N",
+            "at least N runs of each command (10; 6 with --until)"),
     OPT_U64('M', "max-runs", BenchArgs, max_runs, "N", "at most N runs of each command"),
     OPT_U64('r', "runs", BenchArgs, runs, "N", "exactly N runs of each command"),
     OPT_DOUBLE(0, "min-benchmarking-time", BenchArgs, min_time_s, "SECONDS",

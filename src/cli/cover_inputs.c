@@ -67,8 +67,8 @@ static void demangle_name(void *ctx, Str linkage_name, StrBuf *out)
     size_t before = out->len;
     // Static functions have their file in front: "file.cc:_ZL4helpi".
     size_t colon = str_find_last_char(linkage_name, ':');
-    Str symbol = colon == SIZE_MAX ? linkage_name
-                                   : str_slice(linkage_name, colon + 1, linkage_name.len);
+    Str symbol =
+        colon == SIZE_MAX ? linkage_name : str_slice(linkage_name, colon + 1, linkage_name.len);
     if (!demangle(symbol, out))
         out->len = before;
 }

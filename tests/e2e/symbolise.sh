@@ -75,16 +75,16 @@ done
 
 for cc in $compilers; do
     for version in 4 5; do
-        build plain-$cc-$version $cc -O2 -g -gdwarf-$version || exit 1
-        full "$cc -gdwarf-$version" plain-$cc-$version plain-$cc-$version
+        build plain-"$cc"-$version "$cc" -O2 -g -gdwarf-$version || exit 1
+        full "$cc -gdwarf-$version" plain-"$cc"-$version plain-"$cc"-$version
     done
-    build tables-$cc $cc -O2 -g1 || exit 1
-    named "$cc -g1 names and places a function" tables-$cc tables-$cc $hot \
+    build tables-"$cc" "$cc" -O2 -g1 || exit 1
+    named "$cc -g1 names and places a function" tables-"$cc" tables-"$cc" $hot \
         "chain::hot\(long\).*inline_chain.cc:[1-9]"
     for version in 4 5; do
-        mkdir -p split-$cc-$version
-        (cd split-$cc-$version && build p $cc -O2 -g -gdwarf-$version -gsplit-dwarf) || exit 1
-        full "$cc -gdwarf-$version -gsplit-dwarf" split-$cc-$version/p split-$cc-$version/p
+        mkdir -p split-"$cc"-$version
+        (cd split-"$cc"-$version && build p "$cc" -O2 -g -gdwarf-$version -gsplit-dwarf) || exit 1
+        full "$cc -gdwarf-$version -gsplit-dwarf" split-"$cc"-$version/p split-"$cc"-$version/p
     done
 done
 
@@ -160,22 +160,22 @@ for cc in $compilers; do
     for version in 4 5; do
         d=split-$cc-$version
         tool=llvm-dwp # which spins on what gcc 12 makes of DWARF 5
-        [ $cc = g++ ] && tool=dwp
+        [ "$cc" = g++ ] && tool=dwp
         if ! have $tool; then
             skip "$cc -gdwarf-$version package" "no $tool"
-        elif (cd $d && timeout 20 $tool -e p -o p.dwp >/dev/null 2>&1 && mkdir -p away && mv ./*.dwo away); then
-            full "$cc -gdwarf-$version package (.dwp)" $d/p $d/p
+        elif (cd "$d" && timeout 20 $tool -e p -o p.dwp >/dev/null 2>&1 && mkdir -p away && mv ./*.dwo away); then
+            full "$cc -gdwarf-$version package (.dwp)" "$d"/p "$d"/p
         else
             skip "$cc -gdwarf-$version package" "$tool cannot make one"
         fi
-        rm -f $d/p.dwp
-        [ -d $d/away ] || { mkdir $d/away; mv $d/*.dwo $d/away; }
-        named "$cc -gdwarf-$version without its .dwo files still has names" $d/p $d/p $hot \
+        rm -f "$d"/p.dwp
+        [ -d "$d"/away ] || { mkdir "$d"/away; mv "$d"/*.dwo "$d"/away; }
+        named "$cc -gdwarf-$version without its .dwo files still has names" "$d"/p "$d"/p $hot \
             "chain::hot\(long\).*inline_chain.cc:[1-9]"
         noted "$cc -gdwarf-$version says that .dwo files are missing" "\.dwo files are missing"
-        mkdir -p moved-$cc-$version
-        cp $d/p $d/away/*.dwo moved-$cc-$version
-        full "$cc -gdwarf-$version with .dwo files beside the moved program" $d/p moved-$cc-$version/p
+        mkdir -p moved-"$cc"-$version
+        cp "$d"/p "$d"/away/*.dwo moved-"$cc"-$version
+        full "$cc -gdwarf-$version with .dwo files beside the moved program" "$d"/p moved-"$cc"-$version/p
     done
 done
 
@@ -254,7 +254,7 @@ if have rustc && rustc --version >/dev/null 2>&1; then
     for mangling in legacy v0; do
         flag="-C symbol-mangling-version=$mangling"
         [ $mangling = legacy ] && flag="$flag -Z unstable-options"
-        if ! RUSTC_BOOTSTRAP=1 rustc -O -g $flag -o rust-$mangling \
+        if ! RUSTC_BOOTSTRAP=1 rustc -O -g "$flag" -o rust-$mangling \
             "$TOP/tests/programs/inline_chain.rs" >seen 2>&1; then
             skip "rust, $mangling mangling" "rustc cannot build it"
             continue
