@@ -162,7 +162,8 @@ static void add_text(StrBuf *out, const Shown *s)
     };
     if (o->output.len && !str_equal(o->colour, STR("always")))
         style.terminal.colour = false;
-    style.columns = o->wide ? SIZE_MAX : style.terminal.columns;
+    // Beyond this the eye loses the line between a name and its place.
+    style.columns = o->wide ? SIZE_MAX : MIN(style.terminal.columns, (size_t)160);
     size_t head = screen_add_head(out, r, &style);
     bool is_first_screen =
         r->request.by == BY_FUNCTION && r->request.group == GROUP_NONE && s->around == SIZE_MAX;
