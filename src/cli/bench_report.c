@@ -305,6 +305,15 @@ void bench_report_truth(StrBuf *out, const Terminal *t, const Bench *b, const Be
         strbuf_add(out, STR("Warning: interrupted; these are the runs up to then\n"));
     if (b->timed_out)
         strbuf_add(out, STR("Warning: stopped by --max-time\n"));
+    if (b->cold_left == SIZE_MAX)
+        strbuf_add(out,
+                   STR("Warning: this kernel cannot tell whether --cold files were dropped from "
+                       "the page cache\n"));
+    else if (b->cold_left)
+        strbuf_printf(out,
+                      "Warning: up to %zu pages of a --cold file stayed in the page cache; another "
+                      "process has it mapped\n",
+                      b->cold_left);
     if (b->left_children)
         strbuf_add(out, STR("Warning: a command left processes running; their time is not in "
                             "these figures\n"));

@@ -92,6 +92,11 @@ check "stops at the time limit" bash -c \
 check "peak memory is each run's own" bash -c \
     'assay bench -r 3 "head -c 60000000 /dev/zero | tail -c 60000000" true --export-json m.json && python3 -c "
 import json; r=json.load(open(\"m.json\"))[\"results\"]; assert max(r[1][\"memory_usage_byte\"]) < 2e7 < 5e7 < min(r[0][\"memory_usage_byte\"])"'
+head -c 3000000 /dev/zero >cold
+check "cold files are dropped before each run, or it is said" bash -c '
+    assay bench -N -r 4 --cold cold "cat cold" --export-json cold.json >o.txt && { grep -q "page cache" o.txt || python3 -c "
+import json; r=json.load(open(\"cold.json\"))[\"results\"][0]; assert len(r[\"times\"])==4"; }'
+check "a cold file that is not there is an error" status_is 1 assay bench -N -r 2 --cold nonexistent true
 check "the wait clock is named" prints "Clock: ours, from start to wait" assay bench --wait-clock -r 2 true
 check "names are shown without control codes" bash -c \
     'assay bench -r 2 -n "$(printf "a\033[31mb")" true | grep -c "$(printf "\033")" | grep -qx 0'

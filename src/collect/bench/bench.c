@@ -132,6 +132,7 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, b
         size_t left;
         if (!bench_drop_cache(b->options.cold->at[i], &left, err))
             return false;
+        b->cold_left = MAX(b->cold_left, left);
     }
     if (stopped(b))
         return true;

@@ -121,6 +121,7 @@ struct Bench {
     uint32_t block; // rounds of a balanced block
     bool interrupted;
     bool timed_out;         // max_time ended it
+    size_t cold_left;       // most pages of --cold files that stayed cached; SIZE_MAX: not known
     bool left_children;     // some run left processes behind
     uint32_t pairs_dropped; // a time of 0 has no logarithm
     double gap_ratio;       // median of (start to start of a pair) / (run time); 0 when unknown
