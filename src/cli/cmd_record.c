@@ -270,7 +270,7 @@ static void setup_deinit(RecordSetup *r)
 // ---- Symbols -----------------------------------------------------------------------
 
 typedef struct RecordedFiles {
-    const Sampling *sampling;
+    Sampling *sampling;
     const Profile *profile;
 } RecordedFiles;
 
@@ -282,7 +282,7 @@ static bool recorded_module(void *ctx, ModuleId module, Bytes *ret)
                                  profile_text(f->profile, m->build_id.at[module.v]), ret);
 }
 
-static void symbolise(Profile *p, const Sampling *sampling, const RecordOptions *o, RecordSetup *r)
+static void symbolise(Profile *p, Sampling *sampling, const RecordOptions *o, RecordSetup *r)
 {
     RecordedFiles recorded = {sampling, p};
     SymboliseFiles files = {.ctx = &recorded, .module_bytes = recorded_module};

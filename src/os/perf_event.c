@@ -133,7 +133,7 @@ bool perf_explain(int os_errno, const PerfLimits *limits, const struct perf_even
                                  attr->type == PERF_TYPE_RAW
                              ? "it has no hardware counters (virtual machine?); cpu-clock and the "
                                "other software events work without"
-                             : "see: assay list");
+                             : "man assay-record says how events are spelt");
         break;
     case ESRCH:
         (void)error_set(err, ERROR_NOT_FOUND, "the process to observe is gone");
@@ -151,7 +151,7 @@ bool perf_explain(int os_errno, const PerfLimits *limits, const struct perf_even
     case EINVAL:
         (void)error_set(err, ERROR_USAGE, "the kernel rejects event '%" STR_FMT "' as asked for",
                         STR_ARG(event));
-        (void)error_hint(err, "leave out its modifiers or its period; see: assay list");
+        (void)error_hint(err, "leave out its modifiers or its period");
         break;
     default:
         errno = os_errno;

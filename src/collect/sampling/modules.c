@@ -97,8 +97,11 @@ void modules_init(ModuleSet *set, Profile *profile)
 
 void modules_deinit(ModuleSet *set)
 {
-    for (size_t i = 0; i < set->files.len; i++)
+    for (size_t i = 0; i < set->files.len; i++) {
         os_unmap_file(&set->files.at[i]->file);
+        if (set->files.at[i]->jit_map)
+            close(set->files.at[i]->jit_map - 1);
+    }
     table_deinit(&set->by_key);
     arena_deinit(&set->arena);
     *set = (ModuleSet){0};
@@ -182,19 +185,24 @@ static void open_vdso(ModuleSet *set, ModuleFile *m)
     }
 }
 
-static bool jit_map_exists(uint32_t pid)
+// The map that a runtime writes of its code: in the process's own mount
+// namespace and under its own number there, or, when it is gone, in ours.
+static bool find_jit_map(uint32_t pid, char *path, size_t size)
 {
-    char path[96];
     Arena scratch = {0};
-    ProcStatus st = {.ns_pid = pid};
-    if (!proc_status_read(&scratch, pid, &st, NULL))
-        st.ns_pid = pid;
+    ProcStatus st;
+    if (proc_status_read(&scratch, pid, &st, NULL))
+        snprintf(path, size, "/proc/%u/root/tmp/perf-%u.map", pid, st.ns_pid);
+    else
+        snprintf(path, size, "/tmp/perf-%u.map", pid);
     arena_deinit(&scratch);
-    snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, st.ns_pid);
-    if (os_file_exists(str_from_c(path)))
-        return true;
-    snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
     return os_file_exists(str_from_c(path));
+}
+
+bool modules_jit_text(const ModuleFile *m, Arena *arena, Bytes *ret)
+{
+    return m->jit_map && lseek(m->jit_map - 1, 0, SEEK_SET) == 0 &&
+           os_read_fd(arena, m->jit_map - 1, m->path, OS_READ_MAX_BYTES, ret, NULL);
 }
 
 // Memory without a file behind it: "//anon", "[heap]", "[stack]", memfds,
@@ -266,8 +274,10 @@ ModuleId modules_id(ModuleSet *set, uint32_t module)
     ModuleFile *m = modules_get(set, module);
     if (m->id.v)
         return m->id;
-    if (m->owner && jit_map_exists(m->owner)) {
+    char path[96];
+    if (m->owner && find_jit_map(m->owner, path, sizeof(path))) {
         m->kind = MODULE_JIT;
+        m->jit_map = os_open_read(str_from_c(path), NULL) + 1;
         m->path = arena_printf(&set->arena, "/tmp/perf-%u.map", m->owner);
     }
     m->id = profile_module(set->profile, m->kind, m->path, m->build_id);

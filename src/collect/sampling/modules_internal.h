@@ -16,6 +16,7 @@
 typedef struct ModuleFile {
     ModuleId id;    // 0 until a frame lies in it: modules_id
     uint32_t owner; // the process whose generated code this is; 0: a file
+    int jit_map;    // descriptor + 1 of a runtime's map, kept open: its namespace may end; 0: none
     ModuleKind kind;
     Str path;
     uint64_t hash; // of path and identity
@@ -58,6 +59,9 @@ UnwindMapping modules_mapping(ModuleSet *set, uint32_t module, uint32_t pid, con
 // Its row in the profile, made at first use: by then a runtime that generates
 // code has written its map.
 ModuleId modules_id(ModuleSet *set, uint32_t module);
+
+// The text of perf-PID.map of generated code, as it is now.
+bool modules_jit_text(const ModuleFile *m, Arena *arena, Bytes *ret);
 
 // UnwindSpace.load, with the set as its context.
 const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *m);

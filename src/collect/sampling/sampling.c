@@ -512,7 +512,7 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
     return true;
 }
 
-bool sampling_module_bytes(const Sampling *s, Str path, Str build_id_hex, Bytes *ret)
+bool sampling_module_bytes(Sampling *s, Str path, Str build_id_hex, Bytes *ret)
 {
     const ModuleSet *set = &s->consumer->modules;
     for (size_t i = 0; i < set->files.len; i++) {
@@ -521,6 +521,8 @@ bool sampling_module_bytes(const Sampling *s, Str path, Str build_id_hex, Bytes 
             *ret = m->elf.file;
             return true;
         }
+        if (m->kind == MODULE_JIT && str_equal(m->path, path))
+            return modules_jit_text(m, &s->arena, ret);
     }
     return false;
 }

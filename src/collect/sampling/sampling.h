@@ -71,8 +71,9 @@ typedef struct Sampling Sampling;
 // calling thread until sampling_close.
 MUST_CHECK bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter *writer,
                              Sampling **ret, SamplingResult *result, Error *err);
-// The bytes of a module's file as it was mapped; false when it could not be opened.
-bool sampling_module_bytes(const Sampling *s, Str path, Str build_id_hex, Bytes *ret);
+// The bytes of a module's file as it was mapped, or the text of a runtime's map of
+// its code; false when there is none.
+bool sampling_module_bytes(Sampling *s, Str path, Str build_id_hex, Bytes *ret);
 // With result.child_runs: waits for the child's end, or for a signal to us that
 // comes after; then result.child_runs stays true.
 void sampling_wait(Sampling *s, SamplingResult *result);
