@@ -9,6 +9,7 @@ static const Command *const command_list[] = {
     &cover_show_command,
     &cover_export_command,
     &cover_merge_command,
+    &cover_flags_command,
 };
 
 static Command sub_commands[ARRAY_LEN(command_list)];

@@ -10,5 +10,6 @@ extern const Command cover_report_command;
 extern const Command cover_show_command;
 extern const Command cover_export_command;
 extern const Command cover_merge_command;
+extern const Command cover_flags_command;
 
 #endif // CLI_COVER_COMMANDS_H

@@ -125,11 +125,14 @@ static void read_blocks(Notes *r, Cursor *c, uint64_t len)
 {
     GcovFunction *f = r->function;
     uint64_t count = r->n->version >= 800 ? cursor_u32(c) : len / 4;
+    // Arcs and lines were checked against the first number.
+    if (f->block_count)
+        cursor_fail(c, "blocks of a function stated twice");
     // Blocks have arcs and arcs take bytes: all functions' blocks are bounded by the file.
-    if (count > r->blocks_left) {
+    if (count > r->blocks_left)
         cursor_fail(c, "more blocks than the file has bytes");
+    if (!cursor_ok(c))
         return;
-    }
     r->blocks_left -= count;
     f->block_count = (uint32_t)count;
     if (r->n->version < 408)

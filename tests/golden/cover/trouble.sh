@@ -12,3 +12,5 @@ sed s/^2007167206463000/1/ cover.proftext >stale.proftext
 "$ASSAY" cover report --llvm-rules cover.covmapping stale.proftext
 "$ASSAY" cover merge --profdata-version 8 -o x cover.proftext
 "$ASSAY" cover merge --weighted-input 3,stale.proftext --sparse --text cover.proftext | head -n 12
+CFLAGS=$("$ASSAY" cover flags gcc) && echo "$CFLAGS"
+"$ASSAY" cover flags cc
