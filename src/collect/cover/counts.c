@@ -146,8 +146,9 @@ static bool same_layout(const ProfRaw *a, const ProfRaw *b)
         return false;
     // Before version 8 pointers are absolute and move with the program.
     uint64_t shift = a->version < 8 ? b->counters_delta - a->counters_delta : 0;
-    if (a->version >= 8 &&
-        (a->counters_delta != b->counters_delta || a->bitmap_delta != b->bitmap_delta))
+    // Without bitmaps their delta is an address that moves with the program.
+    if (a->version >= 8 && (a->counters_delta != b->counters_delta ||
+                            (a->bitmap.len && a->bitmap_delta != b->bitmap_delta)))
         return false;
     if (a->version < 8 && (a->pointer_size != 8 || a->big_endian) && shift)
         return false;
