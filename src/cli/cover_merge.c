@@ -115,34 +115,43 @@ static int write_out(const CoverMergeOptions *o, CoverCounts *c)
     return status;
 }
 
+static int merge_as_asked(const Command *cmd, const CoverMergeOptions *o, const StrVec *operands,
+                          Arena *arena)
+{
+    uint64_t v = o->format_version;
+    if (v && v != 7 && v != 9 && v != 12)
+        return usage_error(cmd, "--profdata-version is 7, 9 or 12");
+    if (o->output.len == 0 && !o->text)
+        return usage_error(cmd, "where to? name the output with -o FILE");
+    CoverCounts c = {.arena = arena};
+    Error err;
+    int status;
+    if (merge(o, operands, &c, &err)) {
+        say_notes(&c);
+        status = write_out(o, &c);
+    } else {
+        status = cli_fail(&err);
+    }
+    cover_counts_deinit(&c);
+    return status;
+}
+
 static int run(const Command *cmd, int argc, char **argv)
 {
     Arena arena = {0};
     CoverMergeOptions o = {0};
     StrVec operands = {0};
+    int status = STATUS_USAGE;
     switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
     case PARSE_DONE:
-        return STATUS_OK;
+        status = STATUS_OK;
+        break;
     case PARSE_BAD:
-        return STATUS_USAGE;
+        break;
     case PARSE_OK:
+        status = merge_as_asked(cmd, &o, &operands, &arena);
         break;
     }
-    uint64_t v = o.format_version;
-    if (v && v != 7 && v != 9 && v != 12)
-        return usage_error(cmd, "--profdata-version is 7, 9 or 12");
-    if (o.output.len == 0 && !o.text)
-        return usage_error(cmd, "where to? name the output with -o FILE");
-    CoverCounts c = {.arena = &arena};
-    Error err;
-    int status;
-    if (merge(&o, &operands, &c, &err)) {
-        say_notes(&c);
-        status = write_out(&o, &c);
-    } else {
-        status = cli_fail(&err);
-    }
-    cover_counts_deinit(&c);
     arena_deinit(&arena);
     return status;
 }
