@@ -86,8 +86,13 @@ if has g++ "gcc packagings"; then
     for v in 4 5; do
         built "gcc split $v" "${gxx[@]}" -gdwarf-$v -gsplit-dwarf "$cxx" -o gcc-split$v || continue
         same "gcc split $v" gcc-split$v
-        has llvm-dwp-14 "gcc package $v" && built "gcc package $v" llvm-dwp-14 -e gcc-split$v -o gcc$v.dwp &&
+        has llvm-dwp-14 "gcc package $v" || continue
+        # It never ends on the DWARF 5 of gcc 12.
+        if timeout 20 llvm-dwp-14 -e gcc-split$v -o gcc$v.dwp >dwp.log 2>&1; then
             same "gcc package $v" gcc-split$v --dwp gcc$v.dwp
+        else
+            skip "gcc package $v" "llvm-dwp 14 does not make one: $(tail -n 1 dwp.log)"
+        fi
     done
 fi
 if has clang++-14 "clang packagings"; then
