@@ -868,7 +868,8 @@ const Command bench_command = {
         "  assay bench --until 1% 'sort a.txt' 'sort -S1G a.txt'\n"
         "  assay bench -L n 1,2,4 -N './prog {n}' --export-json times.json\n"
         "  assay bench --reference ./old ./new --fail-if-slower 5%\n"
-        "  assay bench --save main ./prog; ...; assay bench --baseline main --rerun-baseline ./prog\n"
+        "  assay bench --save main ./prog; ...; assay bench --baseline main --rerun-baseline "
+        "./prog\n"
         "\n"
         "Exit status: 0 done, 1 a command failed, 2 usage; with --fail-if-slower also 3\n"
         "slower, 4 undecided; 130 interrupted.\n",

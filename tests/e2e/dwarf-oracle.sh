@@ -5,11 +5,8 @@
 set -u
 llvm=$(command -v llvm-symbolizer-14 llvm-symbolizer-19 llvm-symbolizer | head -1)
 [ -n "$llvm" ] || { echo "llvm-symbolizer is not installed"; exit 77; }
-lookup=
-for folder in "${BUILD:?}" "$TOP/build/dev"; do
-    [ -x "$folder/tests/tools/dwarf_lookup" ] && lookup=$folder/tests/tools/dwarf_lookup && break
-done
-[ -n "$lookup" ] || { echo "dwarf_lookup is not built: make dev"; exit 77; }
+lookup=$TOOLS/dwarf_lookup
+[ -x "$lookup" ] || { echo "dwarf_lookup is not built: make dev"; exit 77; }
 export TMPDIR=$SCRATCH
 cd "$SCRATCH" || exit 1
 programs=$TOP/tests/programs

@@ -3,7 +3,7 @@
 # Symbolising over what compilers, linkers and packagers make of debug
 # information. TAP. The truths stand in tests/programs/inline_chain.*.
 set -u
-lookup=$BUILD/tests/tools/address_lookup
+lookup=$TOOLS/address_lookup
 source=$TOP/tests/programs/inline_chain.cc
 count=0
 

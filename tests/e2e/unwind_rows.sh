@@ -11,7 +11,7 @@ compare() { # NAME FILE
     if [ ! -f "$2" ]; then
         skip "$1" "$2 is not installed"
     else
-        check "$1" "$TOP/tests/e2e/lib/compare_unwind.py" "$BUILD/tests/tools/unwind_rows" "$2"
+        check "$1" "$TOP/tests/e2e/lib/compare_unwind.py" "$TOOLS/unwind_rows" "$2"
     fi
 }
 
@@ -38,7 +38,7 @@ C
     # readelf does not unpack it here, but the rows are those of the other one.
     for program in plain packed; do
         seq 4096 4700 | awk '{ printf "%x\n", $1 }' |
-            "$BUILD/tests/tools/unwind_rows" "$program" >"$program.rows" 2>&1
+            "$TOOLS/unwind_rows" "$program" >"$program.rows" 2>&1
     done
     check "a program with a compressed .debug_frame" diff plain.rows packed.rows
 fi
