@@ -96,7 +96,9 @@ static bool is_dummy(const CovMapFunction *f)
     if (cursor_uleb(&c) != 1)
         return false;
     cursor_uleb(&c);
-    if (cursor_uleb(&c) != 0 || cursor_uleb(&c) != 1)
+    uint64_t expressions = cursor_uleb(&c);
+    uint64_t regions = cursor_uleb(&c);
+    if (expressions != 0 || regions != 1)
         return false;
     return (cursor_uleb(&c) & 3) == COV_ZERO && cursor_ok(&c);
 }

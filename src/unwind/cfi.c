@@ -273,8 +273,12 @@ static const char *cie_header_read(const CfiSection *s, const CfiEntry *entry, C
     skip(&c, 1);
     if (c.bad)
         return "augmentation is cut short";
-    if (version == 4 && (cfi_uint(&c, 1) != 8 || cfi_uint(&c, 1) != 0))
-        return "addresses are not flat 64-bit ones";
+    if (version == 4) {
+        uint64_t address_size = cfi_uint(&c, 1);
+        uint64_t segment_size = cfi_uint(&c, 1);
+        if (address_size != 8 || segment_size != 0)
+            return "addresses are not flat 64-bit ones";
+    }
     cie->code_align = cfi_uleb(&c);
     cie->data_align = cfi_sleb(&c);
     uint64_t ra_reg = version == 1 ? cfi_uint(&c, 1) : cfi_uleb(&c);
@@ -629,7 +633,7 @@ static CfiCursor expression(const CfiSection *s, UnwindRule rule)
 static bool is_breg(const CfiSection *s, UnwindRule rule, uint8_t reg, int64_t *offset)
 {
     CfiCursor c = expression(s, rule);
-    if (cfi_uint(&c, 1) != (uint64_t)(OP_BREG0 + reg))
+    if (cfi_uint(&c, 1) != OP_BREG0 + (uint64_t)reg)
         return false;
     *offset = cfi_sleb(&c);
     return !c.bad && c.at == c.end;
@@ -789,12 +793,12 @@ UnwindAction cfi_action(const CfiSection *s, const CfiCie *cie, const CfiState *
     }
     uint32_t n = 0;
     rule[n++] = state->cfa;
-    for (uint8_t reg = 0; reg < UNWIND_REG_COUNT; reg++) {
+    for (uint32_t reg = 0; reg < UNWIND_REG_COUNT; reg++) {
         UnwindRule r = reg == usual_ra ? ra : state->reg[reg];
         if (r.kind == UNWIND_RULE_SAME)
             continue;
         rule[n] = r;
-        rule[n++].reg = reg;
+        rule[n++].reg = (uint8_t)reg;
     }
     *rule_count = n;
     return (UnwindAction){.kind = UNWIND_FULL, .cfa = cie->is_signal ? UNWIND_SIGNAL_FRAME : 0};

@@ -147,8 +147,8 @@ static void open_module(ModuleSet *set, ModuleFile *m, uint32_t pid, const PerfM
 {
     char path[4096 + 64];
     bool seen = false;
-    snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
-             (unsigned long long)map->start, (unsigned long long)(map->start + map->len));
+    unsigned long long start = map->start, end = map->start + map->len;
+    snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, start, end);
     if (open_candidate(set, m, str_from_c(path), true, &seen))
         return;
     snprintf(path, sizeof(path), "/proc/%u/root%" STR_FMT, pid, STR_ARG(m->path));
