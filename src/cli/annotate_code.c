@@ -87,17 +87,28 @@ static Str name_of(Code *c, uint64_t svma)
     return kept;
 }
 
-// The level of the target in the chain at an address: its own level where it is
-// named there, else the outermost.
-static void place_line(Code *c, CodeLine *line)
+// The level of the target in the chain at an address: where it was inlined, its
+// own; else the outermost, the function that really stands there.
+static const PlaceFrame *target_level(const Annotation *a, const PlaceFrames *frames)
+{
+    const Profile *p = a->profile;
+    FunctionId function = p->frames.function.at[a->keys->first.at[a->key].v];
+    Str name = profile_text(p, p->functions.linkage_name.at[function.v]);
+    for (size_t i = frames->len; i-- > 0;)
+        if (str_equal(frames->at[i].linkage_name, name))
+            return &frames->at[i];
+    return &frames->at[frames->len - 1];
+}
+
+static void place_line(Code *c, const Annotation *a, CodeLine *line)
 {
     static PlaceFrames frames; // large; one thread
     if (!module_symbols_lookup(&c->symbols, line->instruction.address, &frames) || frames.len == 0)
         return;
-    const PlaceFrame *outer = &frames.at[frames.len - 1];
-    line->file = arena_str(&c->arena, outer->file);
-    line->line = outer->line;
-    if (frames.len > 1) {
+    const PlaceFrame *level = target_level(a, &frames);
+    line->file = arena_str(&c->arena, level->file);
+    line->line = level->line;
+    if (level != &frames.at[0]) {
         StrBuf name = {0};
         demangle(frames.at[0].linkage_name, &name);
         line->inlined = arena_str(&c->arena, strbuf_str(&name));
@@ -116,7 +127,7 @@ static void decode(Code *c, const Annotation *a)
         line.total = arena_array(&c->arena, uint64_t, a->metric_count);
         if (line.instruction.has_target)
             line.target_name = name_of(c, line.instruction.target);
-        place_line(c, &line);
+        place_line(c, a, &line);
         vec_push(&c->arena, &c->lines, line);
         at += line.instruction.length;
         code = bytes_slice(code, line.instruction.length, code.len);

@@ -38,6 +38,9 @@ if python3 -c "import ctypes; ctypes.CDLL('libZydis.so.4.0')" 2>/dev/null; then
 import json
 for i in json.load(open('out.json'))['instructions']: print('%x' % i['address'])" >got
     check "as objdump has them" sh -c 'head -n "$(wc -l <got)" want | diff - got'
+    "$ASSAY" annotate run.assay mix --asm --json >out.json 2>err.log || not_ok "annotate mix" err.log
+    json_check "instructions of an inlined function stand at its own lines" \
+        "{l['line'] for l in d['lines'] if l['self'][0]} & {i['line'] for i in d['instructions'] if i['self'][0]}"
 else
     skip "instructions" "libZydis is not installed"
 fi
