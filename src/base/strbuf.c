@@ -155,90 +155,93 @@ static bool is_bidi_control(uint32_t code)
            (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-void strbuf_add_terminal(StrBuf *b, Str s)
+// Copies what needs no escape as it is and hands every other code point to `add`.
+static void add_escaped(StrBuf *b, Str s, void (*add)(StrBuf *b, uint32_t code))
 {
     for (size_t at = 0; at < s.len;) {
         size_t run = plain_run(s, at);
         strbuf_add(b, str_slice(s, at, at + run));
         at += run;
-        if (at >= s.len)
-            break;
-        uint32_t code = utf8_next(s, &at);
-        if (is_control(code))
+        if (at < s.len)
+            add(b, utf8_next(s, &at));
+    }
+}
+
+static void add_terminal_code(StrBuf *b, uint32_t code)
+{
+    if (is_control(code))
+        strbuf_printf(b, "\\x%02x", code);
+    else if (is_bidi_control(code) || code == 0x2028 || code == 0x2029)
+        strbuf_printf(b, "\\u{%x}", code);
+    else
+        add_utf8(b, code);
+}
+
+static void add_xml_code(StrBuf *b, uint32_t code)
+{
+    switch (code) {
+    case '&':
+        strbuf_add(b, STR("&amp;"));
+        break;
+    case '<':
+        strbuf_add(b, STR("&lt;"));
+        break;
+    case '>':
+        strbuf_add(b, STR("&gt;"));
+        break;
+    case '"':
+        strbuf_add(b, STR("&quot;"));
+        break;
+    case '\'':
+        strbuf_add(b, STR("&#39;"));
+        break;
+    default: // XML 1.0 has no way to write most controls
+        if (is_control(code) || code == 0xfffe || code == 0xffff)
             strbuf_printf(b, "\\x%02x", code);
-        else if (is_bidi_control(code) || code == 0x2028 || code == 0x2029)
-            strbuf_printf(b, "\\u{%x}", code);
         else
             add_utf8(b, code);
     }
 }
 
+static void add_json_code(StrBuf *b, uint32_t code)
+{
+    switch (code) {
+    case '"':
+        strbuf_add(b, STR("\\\""));
+        break;
+    case '\\':
+        strbuf_add(b, STR("\\\\"));
+        break;
+    case '\n':
+        strbuf_add(b, STR("\\n"));
+        break;
+    case '\r':
+        strbuf_add(b, STR("\\r"));
+        break;
+    case '\t':
+        strbuf_add(b, STR("\\t"));
+        break;
+    default: // '<' is escaped so that JSON can stand inside an HTML script
+        if (is_control(code) || code == '<' || code == 0x2028 || code == 0x2029)
+            strbuf_printf(b, "\\u%04x", code);
+        else
+            add_utf8(b, code);
+    }
+}
+
+void strbuf_add_terminal(StrBuf *b, Str s)
+{
+    add_escaped(b, s, add_terminal_code);
+}
+
 void strbuf_add_xml(StrBuf *b, Str s)
 {
-    for (size_t at = 0; at < s.len;) {
-        size_t run = plain_run(s, at);
-        strbuf_add(b, str_slice(s, at, at + run));
-        at += run;
-        if (at >= s.len)
-            break;
-        uint32_t code = utf8_next(s, &at);
-        switch (code) {
-        case '&':
-            strbuf_add(b, STR("&amp;"));
-            break;
-        case '<':
-            strbuf_add(b, STR("&lt;"));
-            break;
-        case '>':
-            strbuf_add(b, STR("&gt;"));
-            break;
-        case '"':
-            strbuf_add(b, STR("&quot;"));
-            break;
-        case '\'':
-            strbuf_add(b, STR("&#39;"));
-            break;
-        default: // XML 1.0 has no way to write most controls
-            if (is_control(code) || code == 0xfffe || code == 0xffff)
-                strbuf_printf(b, "\\x%02x", code);
-            else
-                add_utf8(b, code);
-        }
-    }
+    add_escaped(b, s, add_xml_code);
 }
 
 void strbuf_add_json(StrBuf *b, Str s)
 {
-    for (size_t at = 0; at < s.len;) {
-        size_t run = plain_run(s, at);
-        strbuf_add(b, str_slice(s, at, at + run));
-        at += run;
-        if (at >= s.len)
-            break;
-        uint32_t code = utf8_next(s, &at);
-        switch (code) {
-        case '"':
-            strbuf_add(b, STR("\\\""));
-            break;
-        case '\\':
-            strbuf_add(b, STR("\\\\"));
-            break;
-        case '\n':
-            strbuf_add(b, STR("\\n"));
-            break;
-        case '\r':
-            strbuf_add(b, STR("\\r"));
-            break;
-        case '\t':
-            strbuf_add(b, STR("\\t"));
-            break;
-        default: // '<' is escaped so that JSON can stand inside an HTML script
-            if (is_control(code) || code == '<' || code == 0x2028 || code == 0x2029)
-                strbuf_printf(b, "\\u%04x", code);
-            else
-                add_utf8(b, code);
-        }
-    }
+    add_escaped(b, s, add_json_code);
 }
 
 void strbuf_add_csv(StrBuf *b, Str s)
