@@ -85,6 +85,7 @@ typedef struct Loader {
     Vec(Input) profiles;
     Vec(Input) objects;
     Vec(Input) notes; // .gcno, one for each translation unit
+    Vec(Input) tracefiles;
 } Loader;
 
 static bool is_elf(Bytes file)
@@ -121,6 +122,8 @@ static bool classify(Loader *l, Str path, bool asked, Error *err)
         vec_push(&l->r->arena, &l->objects, input);
     else if (gcov_is_notes(m.bytes) || gcov_is_data(m.bytes))
         add_gcov(l, path, asked);
+    else if (tracefile_kind(m.bytes) != TRACEFILE_NONE)
+        vec_push(&l->r->arena, &l->tracefiles, input);
     else if (cover_counts_accept(m.bytes))
         vec_push(&l->r->arena, &l->profiles, input);
     else if (asked && m.bytes.len == 0)
@@ -143,7 +146,7 @@ static bool is_profile_name(Str name)
 {
     return str_ends_with(name, STR(".profraw")) || str_ends_with(name, STR(".profdata")) ||
            str_ends_with(name, STR(".proftext")) || str_ends_with(name, STR(".gcno")) ||
-           str_ends_with(name, STR(".gcda"));
+           str_ends_with(name, STR(".gcda")) || str_ends_with(name, STR(".info"));
 }
 
 static bool add_folder(Loader *l, Str path, unsigned depth, Error *err)
@@ -280,6 +283,28 @@ static bool load_units(Loader *l, Error *err)
     return true;
 }
 
+static bool load_tracefiles(Loader *l, Error *err)
+{
+    CoverSet *set = &l->r->set;
+    for (size_t i = 0; i < l->tracefiles.len; i++) {
+        Str path = l->tracefiles.at[i].path;
+        MappedFile m = {0};
+        if (!os_map_file(path, &m, err))
+            return false;
+        size_t notes = set->notes.len;
+        bool ok = tracefile_read(set, m.bytes, err);
+        os_unmap_file(&m);
+        if (!ok)
+            return error_context(err, "'%" STR_FMT "'", STR_ARG(path));
+        for (; notes < set->notes.len; notes++)
+            cli_say("'%" STR_FMT "': %" STR_FMT, STR_ARG(path), STR_ARG(set->notes.at[notes]));
+        l->r->has_set = true;
+    }
+    if (set->clamped)
+        cli_say("%llu counts below zero taken as zero", (unsigned long long)set->clamped);
+    return true;
+}
+
 // ---- What could not be counted ----------------------------------------------------
 
 static void say_issues(const CoverResult *r, bool explain)
@@ -327,6 +352,7 @@ bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverR
     ret->project = (CoverProject){.keep = keep_file,
                                   .keep_ctx = ret->filter,
                                   .demangle = options->demangle ? demangle_name : NULL};
+    cover_set_init(&ret->set, &ret->arena);
     gcov_sum_init(&ret->gcov, &ret->profile, &ret->project);
 
     Loader l = {.r = ret};
@@ -338,9 +364,9 @@ bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverR
             return false;
     if (options->profile.len && !classify(&l, options->profile, true, err))
         return false;
-    if (!load_units(&l, err))
+    if (!load_units(&l, err) || !load_tracefiles(&l, err))
         return false;
-    if (ret->has_gcov && l.profiles.len == 0)
+    if ((ret->has_gcov || ret->has_set) && l.profiles.len == 0)
         return true;
     if (l.profiles.len == 0) {
         error_set(err, ERROR_USAGE, "no profile among the inputs");
@@ -365,6 +391,10 @@ void cover_project(CoverResult *r)
         cover_files_fill(&r->data, &r->project, &r->profile);
     if (r->has_gcov)
         gcov_sum_finish(&r->gcov);
+    if (r->has_set && (r->has_regions || r->has_gcov))
+        cover_set_take_profile(&r->set, &r->profile);
+    if (r->has_set)
+        cover_set_fill(&r->set, &r->project, &r->profile);
 }
 
 void cover_result_deinit(CoverResult *r)
@@ -375,6 +405,7 @@ void cover_result_deinit(CoverResult *r)
         arena_deinit(&r->filter->arena);
     }
     gcov_sum_deinit(&r->gcov);
+    cover_set_deinit(&r->set);
     cover_counts_deinit(&r->counts);
     cover_data_deinit(&r->data);
     profile_deinit(&r->profile);

@@ -8,6 +8,7 @@
 #include "cli/option.h"
 #include "collect/cover/gcov_lines.h"
 #include "collect/cover/summary.h"
+#include "collect/cover/tracefiles.h"
 #include "model/profile.h"
 
 // Options that report, show and export share.
@@ -41,6 +42,8 @@ typedef struct CoverResult {
     bool has_regions; // there was an object: `data` is filled
     bool has_gcov;    // there were notes of gcc: `gcov` is filled
     GcovSum gcov;
+    bool has_set; // there were tracefiles: `set` is filled
+    CoverSet set;
     int64_t built_ns; // the newest object's or note's time stamp, 0: not known
     Profile profile;  // rows of the model, when asked for
     CoverProject project;
@@ -51,7 +54,8 @@ typedef struct CoverResult {
 // also on false.
 MUST_CHECK bool cover_load(const CoverInputOptions *options, const StrVec *operands,
                            CoverResult *ret, Error *err);
-// Fills r->profile from what was loaded.
+// Fills r->profile from what was loaded; counts of several kinds of inputs are
+// summed.
 void cover_project(CoverResult *r);
 void cover_result_deinit(CoverResult *r);
 

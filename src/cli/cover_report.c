@@ -196,11 +196,13 @@ static int run(const Command *cmd, int argc, char **argv)
     } else {
         CoverFileVec files = {0};
         CoverFile total = {0};
-        if (!r.has_gcov)
+        // Totals by llvm-cov's rules need functions with their regions.
+        bool by_rows = r.has_gcov || r.has_set;
+        if (!by_rows)
             cover_files_summarise(&arena, &r.data, &r.project, &files);
-        if (o.missing || r.has_gcov)
+        if (o.missing || by_rows)
             cover_project(&r);
-        if (r.has_gcov)
+        if (by_rows)
             cover_profile_summarise(&arena, &r.profile, &files);
         for (size_t i = 0; i < files.len; i++)
             cover_file_add(&total, &files.at[i]);

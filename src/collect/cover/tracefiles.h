@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the model's coverage counts and the set that tracefiles are summed in.
+
+#ifndef COLLECT_COVER_TRACEFILES_H
+#define COLLECT_COVER_TRACEFILES_H
+
+#include "collect/cover/summary.h"
+#include "tracefile/tracefile.h"
+
+// Moves a profile's counts of lines, functions and branches into the set, so that
+// they are summed with what is there. The profile has none of them then.
+void cover_set_take_profile(CoverSet *s, Profile *from);
+
+// Fills line, function and branch counts of the profile, file by file in the
+// order of paths.
+void cover_set_fill(const CoverSet *s, const CoverProject *how, Profile *into);
+
+#endif // COLLECT_COVER_TRACEFILES_H

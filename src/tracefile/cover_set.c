@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorted lists of counts, and their sums.
+
+#include "tracefile/cover_set.h"
+
+#include <stdlib.h>
+
+void cover_set_init(CoverSet *s, Arena *arena)
+{
+    *s = (CoverSet){.arena = arena};
+    intern_init(&s->texts, arena);
+}
+
+void cover_set_deinit(CoverSet *s)
+{
+    intern_deinit(&s->texts);
+    table_deinit(&s->index);
+}
+
+CoverSetFile *cover_set_file(CoverSet *s, Str path)
+{
+    uint64_t hash = str_hash(path);
+    uint32_t row;
+    for (TableProbe p = table_probe(&s->index, hash); table_next(&s->index, &p, &row);)
+        if (str_equal(s->files.at[row].path, path))
+            return &s->files.at[row];
+    table_insert(&s->index, hash, (uint32_t)s->files.len);
+    vec_push(s->arena, &s->files, (CoverSetFile){.path = cover_set_text(s, path)});
+    return &vec_last(&s->files);
+}
+
+// ---- Keys --------------------------------------------------------------------
+
+static int order(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_lines(const CoverSetLine *a, const CoverSetLine *b)
+{
+    return order(a->line, b->line);
+}
+
+static int compare_branches(const CoverSetBranch *a, const CoverSetBranch *b)
+{
+    int by = order(a->line, b->line);
+    by = by ? by : order(a->block, b->block);
+    by = by ? by : order(a->branch, b->branch);
+    by = by ? by : str_compare(a->expression, b->expression);
+    return by ? by : order(a->is_exception, b->is_exception);
+}
+
+static int compare_functions(const CoverSetFunction *a, const CoverSetFunction *b)
+{
+    int by = order(a->line, b->line);
+    return by ? by : str_compare(a->name, b->name);
+}
+
+static int compare_conditions(const CoverSetCondition *a, const CoverSetCondition *b)
+{
+    int by = order(a->line, b->line);
+    by = by ? by : order(a->group, b->group);
+    by = by ? by : order(a->index, b->index);
+    // True before false, as lcov writes them.
+    by = by ? by : order(b->sense, a->sense);
+    return by ? by : str_compare(a->expression, b->expression);
+}
+
+// ---- Sums ---------------------------------------------------------------------
+
+static uint64_t add_counts(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static void join_lines(CoverSetLine *into, const CoverSetLine *from)
+{
+    into->count = add_counts(into->count, from->count);
+}
+
+static void join_branches(CoverSetBranch *into, const CoverSetBranch *from)
+{
+    into->count = add_counts(into->count, from->count);
+    into->is_reached |= from->is_reached;
+}
+
+static void join_functions(CoverSetFunction *into, const CoverSetFunction *from)
+{
+    into->count = add_counts(into->count, from->count);
+    into->end_line = MAX(into->end_line, from->end_line);
+}
+
+static void join_conditions(CoverSetCondition *into, const CoverSetCondition *from)
+{
+    into->count = add_counts(into->count, from->count);
+}
+
+// The same two functions for each kind of row: sort and sum one list, and merge
+// two. Files mostly come sorted, and two runs' files mostly have equal keys.
+#define LIST_FUNCTIONS(Row, compare, join, normalise, merge)                                       \
+    static int compare##_void(const void *a, const void *b)                                        \
+    {                                                                                              \
+        return compare(a, b);                                                                      \
+    }                                                                                              \
+    static size_t normalise(Row *rows, size_t len)                                                 \
+    {                                                                                              \
+        bool sorted = true, distinct = true;                                                       \
+        for (size_t i = 1; i < len && sorted; i++) {                                               \
+            int by = compare(&rows[i - 1], &rows[i]);                                              \
+            sorted = by <= 0;                                                                      \
+            distinct &= by != 0;                                                                   \
+        }                                                                                          \
+        if (sorted && distinct)                                                                    \
+            return len;                                                                            \
+        if (!sorted)                                                                               \
+            qsort(rows, len, sizeof(*rows), compare##_void);                                       \
+        size_t kept = 0;                                                                           \
+        for (size_t i = 0; i < len; i++) {                                                         \
+            if (kept && compare(&rows[kept - 1], &rows[i]) == 0)                                   \
+                join(&rows[kept - 1], &rows[i]);                                                   \
+            else                                                                                   \
+                rows[kept++] = rows[i];                                                            \
+        }                                                                                          \
+        return kept;                                                                               \
+    }                                                                                              \
+    static Row *merge(Arena *arena, Row *a, size_t a_len, const Row *b, size_t b_len, size_t *len) \
+    {                                                                                              \
+        size_t same = 0;                                                                           \
+        while (same < a_len && same < b_len && compare(&a[same], &b[same]) == 0) {                 \
+            join(&a[same], &b[same]);                                                              \
+            same++;                                                                                \
+        }                                                                                          \
+        *len = a_len;                                                                              \
+        if (same == b_len)                                                                         \
+            return a;                                                                              \
+        Row *to = arena_array(arena, Row, a_len + b_len);                                          \
+        size_t i = same, k = same, n = same;                                                       \
+        if (same)                                                                                  \
+            memcpy(to, a, same * sizeof(*to));                                                     \
+        while (i < a_len || k < b_len) {                                                           \
+            int by = i == a_len ? 1 : k == b_len ? -1 : compare(&a[i], &b[k]);                     \
+            to[n] = by <= 0 ? a[i++] : b[k++];                                                     \
+            if (by == 0)                                                                           \
+                join(&to[n], &b[k++]);                                                             \
+            n++;                                                                                   \
+        }                                                                                          \
+        *len = n;                                                                                  \
+        return to;                                                                                 \
+    }
+
+LIST_FUNCTIONS(CoverSetLine, compare_lines, join_lines, normalise_lines, merge_lines)
+LIST_FUNCTIONS(CoverSetBranch, compare_branches, join_branches, normalise_branches, merge_branches)
+LIST_FUNCTIONS(CoverSetFunction, compare_functions, join_functions, normalise_functions,
+               merge_functions)
+LIST_FUNCTIONS(CoverSetCondition, compare_conditions, join_conditions, normalise_conditions,
+               merge_conditions)
+
+static int compare_names(const void *a, const void *b)
+{
+    const CoverSetFunction *x = a, *y = b;
+    int by = str_compare(x->name, y->name);
+    // Those with a line first.
+    return by ? by : order(y->line, x->line);
+}
+
+// "FNDA" may come without its "FN": the counts belong together.
+static size_t join_without_line(CoverSetFunction *rows, size_t len)
+{
+    bool any = false;
+    for (size_t i = 0; i < len; i++)
+        any |= rows[i].line == 0;
+    if (!any)
+        return len;
+    qsort(rows, len, sizeof(*rows), compare_names);
+    size_t kept = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (kept && rows[i].line == 0 && str_equal(rows[kept - 1].name, rows[i].name))
+            join_functions(&rows[kept - 1], &rows[i]);
+        else
+            rows[kept++] = rows[i];
+    }
+    return kept;
+}
+
+void cover_set_file_normalise(CoverSetFile *f)
+{
+    f->lines.len = normalise_lines(f->lines.at, f->lines.len);
+    f->branches.len = normalise_branches(f->branches.at, f->branches.len);
+    f->functions.len = join_without_line(f->functions.at, f->functions.len);
+    f->functions.len = normalise_functions(f->functions.at, f->functions.len);
+    f->conditions.len = normalise_conditions(f->conditions.at, f->conditions.len);
+}
+
+#define MERGE(merge, field)                                                                        \
+    do {                                                                                           \
+        size_t len;                                                                                \
+        into->field.at =                                                                           \
+            merge(arena, into->field.at, into->field.len, from->field.at, from->field.len, &len);  \
+        if (len != into->field.len)                                                                \
+            into->field.cap = into->field.len + from->field.len;                                   \
+        into->field.len = len;                                                                     \
+    } while (0)
+
+void cover_set_file_add(Arena *arena, CoverSetFile *into, const CoverSetFile *from)
+{
+    MERGE(merge_lines, lines);
+    MERGE(merge_branches, branches);
+    MERGE(merge_functions, functions);
+    MERGE(merge_conditions, conditions);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readers of coverage that another tool has already brought to lines: lcov's
+// tracefiles, Cobertura's XML, llvm-cov's JSON. All add into a CoverSet.
+
+#ifndef TRACEFILE_TRACEFILE_H
+#define TRACEFILE_TRACEFILE_H
+
+#include "tracefile/cover_set.h"
+
+typedef enum TracefileKind {
+    TRACEFILE_NONE,
+    TRACEFILE_LCOV, // lcov 1.x and 2.x: man geninfo, "FILES"
+} TracefileKind;
+
+// Told by the first bytes; a few kilobytes are enough.
+TracefileKind tracefile_kind(Bytes head);
+const char *tracefile_name(TracefileKind kind); // "lcov tracefile"
+
+// Adds the counts of a file of any kind. The set keeps no pointer into it. On
+// false it may hold a part of the file.
+MUST_CHECK bool tracefile_read(CoverSet *into, Bytes file, Error *err);
+
+MUST_CHECK bool tracefile_read_lcov(CoverSet *into, Bytes file, Error *err);
+
+#endif // TRACEFILE_TRACEFILE_H

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Coverage that another tool has brought to lines: reported, listed, summed with
+# what a program left, and written again.
+cd "$TOP/tests/golden/cover" || exit 1
+"$ASSAY" cover export -o "$SCRATCH/a.info" cover.covmapping cover.proftext
+"$ASSAY" cover report "$SCRATCH/a.info" --missing
+"$ASSAY" cover show -I "$TOP/tests/programs" -r cover.h "$SCRATCH/a.info" cover.covmapping cover.proftext
+diff <(sort "$SCRATCH/a.info") <("$ASSAY" cover export "$SCRATCH/a.info" | sort) && echo "the same again"
+printf 'SF:x.c\nFNL:1,3\nFNA:1,2,f\nDA:3,2\nDA:4,-1\nend_of_record\nSF:y.c\nDA:1' >"$SCRATCH/cut.info"
+"$ASSAY" cover export --format json "$SCRATCH/cut.info"
+printf 'SF:x.c\nOOPS:1\n' >"$SCRATCH/bad.info"
+cd "$SCRATCH" && "$ASSAY" cover report bad.info
