@@ -16,6 +16,7 @@ extern const Command flame_command;
 extern const Command cover_command;
 extern const Command import_command;
 extern const Command doctor_command;
+extern const Command list_command;
 extern const Command record_command;
 extern const Command report_command;
 

@@ -37,6 +37,7 @@ static const Command *const command_list[] = {
     &flame_command,
     &export_command,
     &import_command,
+    &list_command,
     &doctor_command,
     &help_command,
 };

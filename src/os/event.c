@@ -56,42 +56,61 @@ static bool find_known(Str name, EventSpec *ret)
 
 // ---- Cache events: L1-dcache-load-misses ------------------------------------
 
+static const struct {
+    const char *name;
+    uint64_t id;
+    bool written; // stores to it exist: not for instructions and their translations
+    bool fetched; // prefetches into it exist
+} caches[] = {
+    {"L1-dcache", PERF_COUNT_HW_CACHE_L1D, true, true},
+    {"L1-icache", PERF_COUNT_HW_CACHE_L1I, false, true},
+    {"LLC", PERF_COUNT_HW_CACHE_LL, true, true},
+    {"dTLB", PERF_COUNT_HW_CACHE_DTLB, true, true},
+    {"iTLB", PERF_COUNT_HW_CACHE_ITLB, false, false},
+    {"branch", PERF_COUNT_HW_CACHE_BPU, false, false},
+    {"node", PERF_COUNT_HW_CACHE_NODE, true, true},
+};
+
+static const struct {
+    const char *name;
+    uint64_t op, result;
+} cache_ops[] = {
+    {"-loads", PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_ACCESS},
+    {"-load-misses", PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_MISS},
+    {"-stores", PERF_COUNT_HW_CACHE_OP_WRITE, PERF_COUNT_HW_CACHE_RESULT_ACCESS},
+    {"-store-misses", PERF_COUNT_HW_CACHE_OP_WRITE, PERF_COUNT_HW_CACHE_RESULT_MISS},
+    {"-prefetches", PERF_COUNT_HW_CACHE_OP_PREFETCH, PERF_COUNT_HW_CACHE_RESULT_ACCESS},
+    {"-prefetch-misses", PERF_COUNT_HW_CACHE_OP_PREFETCH, PERF_COUNT_HW_CACHE_RESULT_MISS},
+};
+
 static bool find_cache(Str name, EventSpec *ret)
 {
-    static const struct {
-        const char *name;
-        uint64_t id;
-    } caches[] = {
-        {"L1-dcache", PERF_COUNT_HW_CACHE_L1D}, {"L1-icache", PERF_COUNT_HW_CACHE_L1I},
-        {"LLC", PERF_COUNT_HW_CACHE_LL},        {"dTLB", PERF_COUNT_HW_CACHE_DTLB},
-        {"iTLB", PERF_COUNT_HW_CACHE_ITLB},     {"branch", PERF_COUNT_HW_CACHE_BPU},
-        {"node", PERF_COUNT_HW_CACHE_NODE},
-    };
-    static const struct {
-        const char *name;
-        uint64_t op, result;
-    } ops[] = {
-        {"-loads", PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_ACCESS},
-        {"-load-misses", PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_MISS},
-        {"-stores", PERF_COUNT_HW_CACHE_OP_WRITE, PERF_COUNT_HW_CACHE_RESULT_ACCESS},
-        {"-store-misses", PERF_COUNT_HW_CACHE_OP_WRITE, PERF_COUNT_HW_CACHE_RESULT_MISS},
-        {"-prefetches", PERF_COUNT_HW_CACHE_OP_PREFETCH, PERF_COUNT_HW_CACHE_RESULT_ACCESS},
-        {"-prefetch-misses", PERF_COUNT_HW_CACHE_OP_PREFETCH, PERF_COUNT_HW_CACHE_RESULT_MISS},
-    };
     for (size_t c = 0; c < ARRAY_LEN(caches); c++) {
         Str cache = str_from_c(caches[c].name);
         if (!str_starts_with(name, cache))
             continue;
         Str op = str_slice(name, cache.len, name.len);
-        for (size_t o = 0; o < ARRAY_LEN(ops); o++) {
-            if (str_equal(op, str_from_c(ops[o].name))) {
+        for (size_t o = 0; o < ARRAY_LEN(cache_ops); o++) {
+            if (str_equal(op, str_from_c(cache_ops[o].name))) {
                 ret->type = PERF_TYPE_HW_CACHE;
-                ret->config = caches[c].id | ops[o].op << 8 | ops[o].result << 16;
+                ret->config = caches[c].id | cache_ops[o].op << 8 | cache_ops[o].result << 16;
                 return true;
             }
         }
     }
     return false;
+}
+
+void event_cache_names(Arena *arena, StrVec *ret)
+{
+    for (size_t c = 0; c < ARRAY_LEN(caches); c++)
+        for (size_t o = 0; o < ARRAY_LEN(cache_ops); o++) {
+            uint64_t op = cache_ops[o].op;
+            if ((op == PERF_COUNT_HW_CACHE_OP_WRITE && !caches[c].written) ||
+                (op == PERF_COUNT_HW_CACHE_OP_PREFETCH && !caches[c].fetched))
+                continue;
+            vec_push(arena, ret, arena_printf(arena, "%s%s", caches[c].name, cache_ops[o].name));
+        }
 }
 
 // ---- PMUs of sysfs ------------------------------------------------------------
@@ -533,7 +552,7 @@ static bool parse_name(Arena *arena, const EventSources *src, Str name, EventSpe
         return parse_tracepoint(arena, src, head, tail, spec, err);
     (void)error_set(err, ERROR_USAGE, "unknown event '%" STR_FMT "'", STR_ARG(name));
     return error_hint(err, "cpu-clock, cycles, page-faults, sched:sched_switch, r01c2, "
-                           "pmu/event=…/ are events");
+                           "pmu/event=…/ are events; 'assay list' knows all");
 }
 
 static bool parse_one(Arena *arena, const EventSources *src, Str text, EventSpec *ret, Error *err)

@@ -96,5 +96,7 @@ typedef struct EventName {
     uint64_t config;
 } EventName;
 const EventName *event_names(size_t *count);
+// Appends the names of the cache events that make sense: "L1-dcache-load-misses".
+void event_cache_names(Arena *arena, StrVec *ret);
 
 #endif // OS_EVENT_H

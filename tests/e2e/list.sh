@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# assay list says of every event what the kernel says of it.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+need_perf
+
+"$ASSAY" list --json >list.json || skip_all "assay list failed"
+
+# What list says opens for sampling or counting is what assay stat can count.
+agrees_with_stat() {
+    python3 - "$ASSAY" <<'PY'
+import json, subprocess, sys
+listed = json.load(open("list.json"))
+assert listed["schema"] == 1
+groups = [e["group"] for e in listed["events"]]
+for group in ("hardware", "cache", "software", "raw", "breakpoint"):
+    assert group in groups, group
+for event in listed["events"]:
+    assert event["opens"] in ("no", "sample", "count", "count-cpu"), event
+    # What does not open says why and what would help.
+    assert event["opens"] != "no" or (event["why"] and event["fix"]), event
+    if event["group"] not in ("hardware", "software"):
+        continue
+    name = event["name"] + (":u" if event["user_only"] else "")
+    run = subprocess.run([sys.argv[1], "stat", "--json", "-e", name, "true"],
+                         capture_output=True, text=True)
+    counted = run.returncode == 0 and '"value": null' not in run.stdout
+    assert counted == (event["opens"] in ("sample", "count")), (event, run.stdout, run.stderr)
+PY
+}
+check 'what opens can be counted, what does not cannot' agrees_with_stat
+
+only_software() {
+    "$ASSAY" list sw >sw.txt && grep -q cpu-clock sw.txt && ! grep -q cache- sw.txt
+}
+check 'a group can be asked for' only_software
+
+by_glob() {
+    "$ASSAY" list '*-faults' >faults.txt && grep -q minor-faults faults.txt &&
+        ! grep -q cpu-clock faults.txt
+}
+check 'a glob chooses' by_glob
+
+no_match() {
+    "$ASSAY" list 'no-such-event' >out.txt 2>err.txt
+    [ $? -eq 1 ] && [ ! -s out.txt ] && grep -q "no event of this machine matches" err.txt
+}
+check 'no match is an error' no_match
+
+# Whoever may not see the kernel's part is told so for each event that works without.
+for_user() {
+    setpriv --reuid 65534 --regid 65534 --clear-groups "$ASSAY" list sw >user.txt &&
+        grep -q '^  sample :u  *cpu-clock' user.txt && grep -q 'perf_event_paranoid=1' user.txt
+}
+paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+if [ "$(id -u)" -eq 0 ] && [ "$paranoid" -eq 2 ] && command -v setpriv >/dev/null &&
+    setpriv --reuid 65534 --regid 65534 --clear-groups test -x "$ASSAY"; then
+    check 'a user sees what is open to him' for_user
+else
+    skip 'a user sees what is open to him' 'needs root and perf_event_paranoid 2'
+fi
+
+tracepoints() {
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    unshare -m bash -c 'mount -t tracefs tracefs /sys/kernel/tracing || exit 77
+        "$0" list >all.txt && "$0" list sched:sched_switch >one.txt' "$ASSAY"
+}
+folded() {
+    grep -q 'sched:\*  *[0-9]* events' all.txt && grep -q 'sched:sched_switch' one.txt
+}
+if tracepoints >mount.log 2>&1; then
+    check 'tracepoints are folded by system, or named' folded
+else
+    skip 'tracepoints are folded by system, or named' 'tracefs cannot be mounted here'
+fi
+finish
