@@ -3,8 +3,8 @@
 // ring's content.
 
 #include "os/event.h"
-#include "os/perf_record.h"
 #include "os/proc.h"
+#include "perfdata/perf_record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

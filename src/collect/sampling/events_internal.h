@@ -8,7 +8,7 @@
 #include "base/table.h"
 #include "collect/sampling/sampling.h"
 #include "os/perf_event.h"
-#include "os/perf_record.h"
+#include "perfdata/perf_record.h"
 
 enum { SIDE_BAND = -1 }; // event number of the dummies that carry mmap, comm, fork, exit
 

@@ -159,9 +159,11 @@ static void child_facts(Profile *p, const EventSet *events, const ChildEnd *chil
                               (double)MAX(events->events.len, (size_t)1) * 1e9 / (double)observed));
 }
 
-void facts_at_end(Profile *p, const EventSet *events, const Consumer *c, const Drain *drain,
-                  const ChildEnd *child, const SamplingResult *r)
+void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, uint64_t malformed,
+                  const Drain *drain, const ChildEnd *child, const SamplingResult *r)
 {
+    const ConsumerCounts *c = consumer_counts(consumer);
+    const ModuleSet *modules = consumer_modules(consumer);
     set_number(p, FACT_WALL_NS, (uint64_t)r->wall_ns);
     set_number(p, FACT_SAMPLES_LOST, r->lost);
     set_number(p, FACT_THROTTLED, c->throttled);
@@ -178,16 +180,16 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *c, const D
                      "the kernel throttled sampling %" PRIu64
                      " times: the rate is higher than it allows",
                      c->throttled);
-    if (c->modules.replaced)
+    if (modules->replaced)
         profile_note(p, NOTE_WARNING, STR("replaced-files"),
                      "%u mapped files were replaced on disk while they ran: no symbols for them",
-                     c->modules.replaced);
-    if (c->modules.missing)
+                     modules->replaced);
+    if (modules->missing)
         profile_note(p, NOTE_INFO, STR("missing-files"), "%u mapped files could not be opened",
-                     c->modules.missing);
-    if (c->malformed || drain->broken)
+                     modules->missing);
+    if (malformed || drain->broken)
         profile_note(p, NOTE_WARNING, STR("malformed-records"),
-                     "%" PRIu64 " records of the kernel could not be understood", c->malformed);
+                     "%" PRIu64 " records of the kernel could not be understood", malformed);
     if (r->still_running)
         profile_note(p, NOTE_WARNING, STR("still-running"),
                      "%u processes of the command ran on when it ended, and with it the recording",

@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "collect/sampling/queue_internal.h"
-#include "os/perf_record.h"
+#include "perfdata/perf_record.h"
 
 typedef struct RingBacklog {
     Chunk *first, *last; // oldest first

@@ -5,10 +5,10 @@
 #include "collect/sampling/sampling.h"
 
 #include "base/log.h"
-#include "collect/sampling/consume_internal.h"
 #include "collect/sampling/drain_internal.h"
 #include "collect/sampling/facts_internal.h"
 #include "collect/sampling/order_internal.h"
+#include "machine/consumer.h"
 #include "os/clock.h"
 #include "os/proc.h"
 
@@ -22,6 +22,12 @@
 #include <unistd.h>
 
 #define NS_PER_MS 1000000ll
+
+#if defined(__x86_64__)
+#define MACHINE_ARCH UNWIND_X86_64
+#else
+#define MACHINE_ARCH UNWIND_AARCH64
+#endif
 
 enum {
     POLL_MS = 100,          // the rings wake us; this is for side-band that waits in them
@@ -40,6 +46,10 @@ struct Sampling {
     EventSet events;
     ChunkQueue queue;
     Consumer *consumer;
+    SampleEvent *sample_events; // by event
+    PerfSample sample;          // of the record at hand; the worker's
+    uint64_t malformed;
+    uint64_t duplicates; // samples that another event of the same thread took too
     Drain drain;
     pthread_t worker;
     atomic_bool failed; // the worker could not write; its error is below
@@ -60,14 +70,96 @@ struct Sampling {
 
 // ---- The worker ---------------------------------------------------------------------
 
+// "cpu-clock:u" -> "cpu time"; the event's own name for all that is no clock.
+static Str metric_name(const EventSpec *spec)
+{
+    if (spec->unit.len)
+        return spec->config == PERF_COUNT_SW_CPU_CLOCK ? STR("cpu time") : STR("task time");
+    size_t end = spec->type == PERF_TYPE_TRACEPOINT ? SIZE_MAX : str_find_char(spec->name, ':');
+    return end == SIZE_MAX ? spec->name : str_slice(spec->name, 0, end);
+}
+
+static SampleStacks sample_stacks(StackMode mode)
+{
+    switch (mode) {
+    case STACKS_TABLES:
+        return SAMPLE_STACKS_TABLES;
+    case STACKS_FP:
+        return SAMPLE_STACKS_CHAIN;
+    case STACKS_LBR:
+        return SAMPLE_STACKS_LBR;
+    case STACKS_AUTO:
+    case STACKS_NONE:
+        break;
+    }
+    return SAMPLE_STACKS_NONE;
+}
+
+static const SampleEvent *event_by_id(void *ctx, uint64_t id)
+{
+    const Sampling *s = ctx;
+    const OpenEvent *event = events_by_id(&s->events, id);
+    return event && event->event != SIDE_BAND ? &s->sample_events[event->event] : NULL;
+}
+
+static void open_consumer(Sampling *s)
+{
+    const EventSet *events = &s->events;
+    s->sample_events = arena_array(&s->arena, SampleEvent, events->events.len);
+    for (size_t i = 0; i < events->events.len; i++) {
+        const EventSpec *spec = &events->events.at[i];
+        MetricId metric = profile_add_metric(s->profile, metric_name(spec), spec->unit, METRIC_SUM,
+                                             i == 0 ? events->event_name : spec->name);
+        s->sample_events[i] = (SampleEvent){.metric = metric,
+                                            .stacks = sample_stacks(events->stacks),
+                                            .regs_user = events->layout.regs_user,
+                                            .group_read = spec->group_read};
+    }
+    s->consumer = consumer_open(&(ConsumerSetup){.profile = s->profile,
+                                                 .arch = MACHINE_ARCH,
+                                                 .is_live = true,
+                                                 .start_ns = s->start_ns,
+                                                 .event_by_id = event_by_id,
+                                                 .ctx = s});
+}
+
+// The event of a sample; NULL for a sample that is not to be counted.
+static const SampleEvent *event_of_sample(Sampling *s, const PerfRecord *r)
+{
+    const OpenEvent *event = events_by_id(&s->events, r->id);
+    if (!event || event->event == SIDE_BAND) {
+        s->malformed++;
+        return NULL;
+    }
+    // A thread that started while we attached has both events of its own and
+    // those inherited from the thread that made it: its own count.
+    if (event->owner && event->owner != r->tid && events_has_owner(&s->events, r->tid)) {
+        s->duplicates++;
+        return NULL;
+    }
+    return &s->sample_events[event->event];
+}
+
 static void deliver(void *ctx, Bytes record)
 {
-    consumer_record(ctx, record);
+    Sampling *s = ctx;
+    PerfRecord r;
+    if (!perf_record_parse(&s->events.layout, record, &s->sample, &r)) {
+        s->malformed++;
+        return;
+    }
+    const SampleEvent *event = NULL;
+    if (r.type == PERF_RECORD_SAMPLE && !(event = event_of_sample(s, &r)))
+        return;
+    consumer_record(s->consumer, &r, event);
 }
 
 static void peek(void *ctx, Bytes record)
 {
-    consumer_peek(ctx, record);
+    Sampling *s = ctx;
+    PerfRecord r;
+    if (perf_record_parse(&s->events.layout, record, &s->sample, &r))
+        consumer_peek(s->consumer, &r);
 }
 
 static void flush_store(Sampling *s)
@@ -83,7 +175,7 @@ static void *work(void *arg)
     Order order;
     order_init(&order, &s->events.layout, s->events.ring_count, &s->queue);
     order.deliver = deliver;
-    order.ctx = s->consumer;
+    order.ctx = s;
     int64_t flushed = os_monotonic_ns();
     Chunk *chunk;
     while ((chunk = queue_pop_all(&s->queue))) {
@@ -421,8 +513,7 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
 {
     const SamplingOptions *o = s->options;
     s->start_ns = os_monotonic_ns();
-    s->consumer = heap_alloc(sizeof(*s->consumer));
-    consumer_init(s->consumer, s->profile, &s->events, s->start_ns);
+    open_consumer(s);
     facts_at_start(s->profile, o, &s->events, s->start_ns);
     // Before /proc is read: what changes while we read is then told as well.
     bool by_exec = o->argv && !o->system_wide;
@@ -452,10 +543,10 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
 
 static void settle_result(Sampling *s, SamplingResult *r)
 {
-    const Consumer *c = s->consumer;
+    const ConsumerCounts *c = consumer_counts(s->consumer);
     uint64_t kernel_lost = events_lost(&s->events);
     if (kernel_lost == UINT64_MAX)
-        kernel_lost = c->lost_records;
+        kernel_lost = c->lost;
     r->samples = c->samples;
     r->lost = kernel_lost + s->drain.dropped;
     r->complete = c->complete;
@@ -466,7 +557,7 @@ static void settle_result(Sampling *s, SamplingResult *r)
     r->child_pid = s->child.pid;
     r->child_status = s->child_end.status;
     r->child_runs = r->has_child && !s->child_ended;
-    uint32_t running = r->has_child ? consumer_running(c) : 0;
+    uint32_t running = r->has_child ? consumer_running(s->consumer) : 0;
     r->still_running = running - MIN(running, (uint32_t)r->child_runs);
     if (s->options->system_wide)
         r->still_running = 0;
@@ -476,8 +567,8 @@ static void settle_result(Sampling *s, SamplingResult *r)
               (unsigned long long)c->samples, (unsigned long long)c->frames_walked,
               (long long)s->worker_cpu_ns / 1000, (long long)os_thread_cpu_ns() / 1000,
               (unsigned long long)s->drain.bytes_in, (unsigned long long)s->drain.bytes_out,
-              (unsigned long long)c->modules.table_bytes, (unsigned long long)c->malformed,
-              (unsigned long long)c->duplicates);
+              (unsigned long long)consumer_modules(s->consumer)->table_bytes,
+              (unsigned long long)s->malformed, (unsigned long long)s->duplicates);
 }
 
 bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter *writer,
@@ -493,7 +584,7 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
     bool ok = take_signals(s, err) && open_events(s, err) && record(s, result, err);
     if (ok) {
         settle_result(s, result);
-        facts_at_end(profile, &s->events, s->consumer, &s->drain,
+        facts_at_end(profile, &s->events, s->consumer, s->malformed, &s->drain,
                      s->child_ended ? &s->child_end : NULL, result);
         events_close(&s->events);
         if (atomic_load(&s->failed)) {
@@ -514,17 +605,7 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
 
 bool sampling_module_bytes(Sampling *s, Str path, Str build_id_hex, Bytes *ret)
 {
-    const ModuleSet *set = &s->consumer->modules;
-    for (size_t i = 0; i < set->files.len; i++) {
-        const ModuleFile *m = set->files.at[i];
-        if (m->opened && str_equal(m->path, path) && str_equal(m->build_id, build_id_hex)) {
-            *ret = m->elf.file;
-            return true;
-        }
-        if (m->kind == MODULE_JIT && str_equal(m->path, path))
-            return modules_jit_text(m, &s->arena, ret);
-    }
-    return false;
+    return modules_bytes(consumer_modules(s->consumer), &s->arena, path, build_id_hex, ret);
 }
 
 void sampling_wait(Sampling *s, SamplingResult *result)
@@ -546,10 +627,7 @@ void sampling_close(Sampling *s)
         return;
     spawn_close(&s->child, false);
     events_close(&s->events);
-    if (s->consumer) {
-        consumer_deinit(s->consumer);
-        heap_free(s->consumer);
-    }
+    consumer_close(s->consumer);
     queue_deinit(&s->queue);
     if (s->signal_fd >= 0) {
         close(s->signal_fd);

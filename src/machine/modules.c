@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The objects that code was mapped from.
 
-#include "collect/sampling/modules_internal.h"
+#include "machine/modules.h"
 
 #include "base/log.h"
 #include "os/proc.h"
@@ -12,13 +12,11 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#define MACHINE_ARCH UNWIND_X86_64
-#define MACHINE_ELF  EM_X86_64
-#else
-#define MACHINE_ARCH UNWIND_AARCH64
-#define MACHINE_ELF  EM_AARCH64
-#endif
+// The number that ELF headers call the architecture by.
+static uint16_t elf_machine_of(UnwindArch arch)
+{
+    return arch == UNWIND_X86_64 ? EM_X86_64 : EM_AARCH64;
+}
 
 // ---- The kernel -----------------------------------------------------------------
 
@@ -89,10 +87,11 @@ FrameId modules_kernel_frame(ModuleSet *set, uint64_t pc, uint8_t flags)
 
 // ---- Files ------------------------------------------------------------------------
 
-void modules_init(ModuleSet *set, Profile *profile)
+void modules_init(ModuleSet *set, Profile *profile, UnwindArch arch, bool is_live)
 {
-    *set = (ModuleSet){.profile = profile};
-    read_kernel_modules(set);
+    *set = (ModuleSet){.profile = profile, .arch = arch, .is_live = is_live};
+    if (is_live)
+        read_kernel_modules(set);
 }
 
 void modules_deinit(ModuleSet *set)
@@ -122,7 +121,8 @@ static bool open_candidate(ModuleSet *set, ModuleFile *m, Str path, bool certain
     if (!os_map_file(path, &file, NULL))
         return false;
     *seen = true;
-    if (!elf_parse(&set->arena, file.bytes, &elf, NULL) || elf.machine != MACHINE_ELF) {
+    if (!elf_parse(&set->arena, file.bytes, &elf, NULL) ||
+        elf.machine != elf_machine_of(set->arch)) {
         os_unmap_file(&file);
         return false;
     }
@@ -199,10 +199,24 @@ static bool find_jit_map(uint32_t pid, char *path, size_t size)
     return os_file_exists(str_from_c(path));
 }
 
-bool modules_jit_text(const ModuleFile *m, Arena *arena, Bytes *ret)
+static bool jit_text(const ModuleFile *m, Arena *arena, Bytes *ret)
 {
     return m->jit_map && lseek(m->jit_map - 1, 0, SEEK_SET) == 0 &&
            os_read_fd(arena, m->jit_map - 1, m->path, OS_READ_MAX_BYTES, ret, NULL);
+}
+
+bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret)
+{
+    for (size_t i = 0; i < set->files.len; i++) {
+        const ModuleFile *m = set->files.at[i];
+        if (m->opened && str_equal(m->path, path) && str_equal(m->build_id, build_id_hex)) {
+            *ret = m->elf.file;
+            return true;
+        }
+        if (m->kind == MODULE_JIT && str_equal(m->path, path))
+            return jit_text(m, arena, ret);
+    }
+    return false;
 }
 
 // Memory without a file behind it: "//anon", "[heap]", "[stack]", memfds,
@@ -364,7 +378,7 @@ static void build_table(ModuleSet *set, ModuleFile *m)
 {
     Arena scratch = {0};
     const Elf *elf = &m->elf;
-    UnwindSections s = {.arch = MACHINE_ARCH, .text = text_of(elf)};
+    UnwindSections s = {.arch = set->arch, .text = text_of(elf)};
     const ElfSection *eh = elf_section_find(elf, STR(".eh_frame"));
     s.data_svma = section_range(elf, ".got").start;
     if (eh && elf_section_bytes(&scratch, elf, eh, &s.eh_frame, NULL))

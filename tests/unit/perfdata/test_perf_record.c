@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of a perf ring, whole and hostile.
 
-#include "os/perf_record.h"
+#include "perfdata/perf_record.h"
 
 #include "base/strbuf.h"
 

@@ -3,8 +3,8 @@
 // a perf.data file) holds may be cut or hostile.
 // Format: perf_event_open(2), "MMAP layout"; linux/perf_event.h.
 
-#ifndef OS_PERF_RECORD_H
-#define OS_PERF_RECORD_H
+#ifndef PERFDATA_PERF_RECORD_H
+#define PERFDATA_PERF_RECORD_H
 
 #include "base/str.h"
 
@@ -130,4 +130,4 @@ typedef struct PerfStackPart {
 MUST_CHECK bool perf_sample_stack_part(const PerfLayout *layout, Bytes head, uint32_t record_size,
                                        PerfStackPart *ret);
 
-#endif // OS_PERF_RECORD_H
+#endif // PERFDATA_PERF_RECORD_H

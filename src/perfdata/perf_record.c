@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of a perf ring: bytes -> struct.
 
-#include "os/perf_record.h"
+#include "perfdata/perf_record.h"
 
 #include "base/cursor.h"
 

@@ -1,45 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records in time order -> rows of the profile: address spaces, names, stacks.
+// perf's records -> rows of the profile: address spaces, names, stacks.
 
-#include "collect/sampling/consume_internal.h"
+#include "machine/consumer.h"
 
 #include "base/log.h"
-#include "os/clock.h"
 #include "os/proc.h"
+#include "unwind/space.h"
 
 #include <sys/mman.h>
 
-#if defined(__x86_64__)
-static const UnwindArch machine_arch = UNWIND_X86_64;
-#else
-static const UnwindArch machine_arch = UNWIND_AARCH64;
-#endif
+enum {
+    FRAMES_MAX = 4096, // 64 KiB of stack hold no more
+    FRAME_CACHE_SIZE = 1 << 13,
+    STACK_MEMO_SLOTS = 16,
+    STACK_MEMO_FRAMES = 512,
+};
+
+typedef struct Process {
+    uint32_t pid;
+    ProcessId id;
+    UnwindSpace space;
+    uint64_t samples; // of this row
+    uint32_t live_threads;
+    bool ended;
+    bool kernel_thread;
+    bool in_exec; // its program has not run a user instruction yet
+} Process;
+
+typedef struct Thread {
+    uint32_t tid;
+    uint32_t pid;
+    ThreadId id;
+    bool ended;
+} Thread;
+
+// pc of a space -> frame, direct-mapped.
+typedef struct FrameCacheEntry {
+    uint64_t pc;
+    uint64_t generation; // of the space; 0: empty
+    FrameId frame;
+    uint32_t flags;
+} FrameCacheEntry;
+
+// The last stack of a thread, outermost first: most of the next one is equal.
+typedef struct StackMemo {
+    uint32_t count;
+    uint32_t frame[STACK_MEMO_FRAMES];
+    StackId stack[STACK_MEMO_FRAMES];
+} StackMemo;
+
+typedef struct GroupCount { // last value of a counter that is read with its leader
+    uint64_t id;
+    uint32_t tid;
+    uint64_t value;
+} GroupCount;
+
+struct Consumer {
+    Arena arena;
+    ConsumerSetup setup;
+    Profile *profile; // of setup
+    ModuleSet modules;
+    Vec(Process *) processes;
+    Vec(Thread) threads;
+    Table by_pid, by_tid;
+    UnwindCache cache;
+    FrameCacheEntry frame_cache[FRAME_CACHE_SIZE];
+    StackMemo memo[STACK_MEMO_SLOTS];
+    UnwindFrame walked[FRAMES_MAX];
+    FrameId frames[FRAMES_MAX + 256]; // innermost first
+    Vec(GroupCount) group_counts;
+    Table by_group_count;
+    ConsumerCounts counts;
+};
 
 // ---- Set-up -----------------------------------------------------------------------
 
-// "cpu-clock:u" -> "cpu time"; the event's own name for all that is no clock.
-static Str metric_name(const EventSpec *spec)
+Consumer *consumer_open(const ConsumerSetup *setup)
 {
-    if (spec->unit.len)
-        return spec->config == PERF_COUNT_SW_CPU_CLOCK ? STR("cpu time") : STR("task time");
-    size_t end = spec->type == PERF_TYPE_TRACEPOINT ? SIZE_MAX : str_find_char(spec->name, ':');
-    return end == SIZE_MAX ? spec->name : str_slice(spec->name, 0, end);
+    Consumer *c = heap_alloc(sizeof(*c));
+    c->setup = *setup;
+    c->profile = setup->profile;
+    modules_init(&c->modules, setup->profile, setup->arch, setup->is_live);
+    return c;
 }
 
-void consumer_init(Consumer *c, Profile *profile, const EventSet *events, int64_t start_ns)
+void consumer_close(Consumer *c)
 {
-    *c = (Consumer){.profile = profile, .events = events, .start_ns = start_ns};
-    modules_init(&c->modules, profile);
-    c->metrics = arena_array(&c->arena, MetricId, events->events.len);
-    for (size_t i = 0; i < events->events.len; i++) {
-        const EventSpec *spec = &events->events.at[i];
-        c->metrics[i] = profile_add_metric(profile, metric_name(spec), spec->unit, METRIC_SUM,
-                                           i == 0 ? events->event_name : spec->name);
-    }
-}
-
-void consumer_deinit(Consumer *c)
-{
+    if (!c)
+        return;
     for (size_t i = 0; i < c->processes.len; i++)
         unwind_space_deinit(&c->processes.at[i]->space);
     vec_free(&c->threads);
@@ -49,11 +97,12 @@ void consumer_deinit(Consumer *c)
     table_deinit(&c->by_group_count);
     modules_deinit(&c->modules);
     arena_deinit(&c->arena);
+    heap_free(c);
 }
 
 static int64_t since_start(const Consumer *c, uint64_t time)
 {
-    return time ? (int64_t)time - c->start_ns : TIME_NONE;
+    return time ? (int64_t)time - c->setup.start_ns : TIME_NONE;
 }
 
 // ---- Processes and threads ----------------------------------------------------------
@@ -95,7 +144,7 @@ static Process *add_process(Consumer *c, uint32_t pid, uint32_t parent_pid, StrI
     Process *p = arena_new(&c->arena, Process);
     p->pid = pid;
     p->id = profile_add_process(c->profile, pid, parent_pid, name, start_ns);
-    unwind_space_init(&p->space, machine_arch);
+    unwind_space_init(&p->space, c->setup.arch);
     p->space.load = modules_load_table;
     p->space.ctx = &c->modules;
     table_insert(&c->by_pid, hash_u64(pid), (uint32_t)c->processes.len);
@@ -128,7 +177,7 @@ static void end_process(Consumer *c, Process *p, int64_t time_ns)
     p->ended = true;
     c->profile->processes.end_ns.at[p->id.v] = time_ns;
     unwind_space_deinit(&p->space);
-    unwind_space_init(&p->space, machine_arch);
+    unwind_space_init(&p->space, c->setup.arch);
 }
 
 static void map_into(Consumer *c, Process *p, uint32_t pid, const PerfMmap *m)
@@ -163,6 +212,8 @@ static void read_maps(Consumer *c, Process *p)
 
 static void set_command(Consumer *c, const Process *p)
 {
+    if (!c->setup.is_live)
+        return;
     Arena scratch = {0};
     Str command = proc_command_line(&scratch, p->pid);
     if (command.len)
@@ -213,7 +264,8 @@ static Process *need_process(Consumer *c, uint32_t pid)
     p = find_process_row(c, pid, true);
     if (p)
         return p;
-    if (pid && pid != UINT32_MAX && consumer_add_existing(c, pid) && (p = find_process(c, pid)))
+    if (c->setup.is_live && pid && pid != UINT32_MAX && consumer_add_existing(c, pid) &&
+        (p = find_process(c, pid)))
         return p;
     Str known = pid == 0 ? STR("swapper") : pid == UINT32_MAX ? STR("[ending]") : STR("");
     StrId name = profile_str(c->profile, known);
@@ -259,7 +311,7 @@ static void on_fork(Consumer *c, const PerfRecord *r)
     Process *p = add_process(c, pid, parent->pid, name, time_ns);
     c->profile->processes.command.at[p->id.v] = c->profile->processes.command.at[parent->id.v];
     unwind_space_deinit(&p->space);
-    unwind_space_init(&p->space, machine_arch);
+    unwind_space_init(&p->space, c->setup.arch);
     unwind_space_copy(&p->space, &parent->space);
     add_thread(c, p, tid, name, time_ns);
 }
@@ -389,31 +441,30 @@ static bool at_program_start(const Consumer *c, Process *p, uint64_t pc)
     return file->opened && file->elf.entry && pc - m->bias - file->elf.entry < START_CODE_BYTES;
 }
 
-static size_t add_unwound(Consumer *c, Process *p, const PerfSample *s, size_t n, StackCut *cut)
+static size_t add_unwound(Consumer *c, Process *p, const PerfSample *s, uint64_t mask, size_t n,
+                          StackCut *cut)
 {
     uint64_t values[PERF_REGS_MAX];
     size_t count = 0;
-    uint64_t mask = c->events->layout.regs_user;
     for (uint64_t left = mask; left; left &= left - 1)
         values[count++] = s->regs[__builtin_ctzll(left)];
     UnwindRegs regs;
     if (s->regs_abi != PERF_SAMPLE_REGS_ABI_64 ||
-        !unwind_regs_from_perf(machine_arch, mask, values, &regs)) {
+        !unwind_regs_from_perf(c->setup.arch, mask, values, &regs)) {
         *cut = p->kernel_thread ? STACK_CUT_NONE : STACK_CUT_NO_USER;
         return n;
     }
-    uint32_t sp = machine_arch == UNWIND_X86_64 ? UNWIND_X86_64_SP : UNWIND_AARCH64_SP;
+    uint32_t sp = c->setup.arch == UNWIND_X86_64 ? UNWIND_X86_64_SP : UNWIND_AARCH64_SP;
     // Also a dump shorter than asked for may not reach the stack's end: the kernel
     // stops copying at a page that is not there yet, below a large new frame.
     UnwindMemory memory = {.window = s->stack.ptr,
                            .window_addr = regs.reg[sp],
                            .window_size = s->stack.len,
                            .window_cut = true};
-    UnwindWalk walk =
-        unwind_walk(&p->space, &c->cache, &regs, &memory, c->walked, CONSUME_FRAMES_MAX);
+    UnwindWalk walk = unwind_walk(&p->space, &c->cache, &regs, &memory, c->walked, FRAMES_MAX);
     for (uint32_t i = 0; i < walk.frame_count; i++)
         c->frames[n++] = user_frame(c, p, c->walked[i].pc, c->walked[i].flags);
-    c->frames_walked += walk.frame_count;
+    c->counts.frames_walked += walk.frame_count;
     if (log_enabled(LOG_UNWIND, 2) && walk.end != UNWIND_COMPLETE) {
         UnwindMapping *m = unwind_space_find(&p->space, walk.end_pc);
         log_write(LOG_UNWIND, "pid %u: %s at pc 0x%llx sp 0x%llx after %u frames in '%" STR_FMT "'",
@@ -450,14 +501,14 @@ static StackId intern_stack(Consumer *c, uint32_t tid, size_t n)
     return stack;
 }
 
-static StackId sample_stack(Consumer *c, Process *p, const PerfRecord *r)
+static StackId sample_stack(Consumer *c, Process *p, const PerfRecord *r, const SampleEvent *event)
 {
     const PerfSample *s = r->u.sample;
     StackCut cut = STACK_CUT_NONE;
     size_t n = 0;
     bool in_kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    switch (c->events->stacks) {
-    case STACKS_TABLES:
+    switch (event->stacks) {
+    case SAMPLE_STACKS_TABLES:
         n = add_callchain(c, p, s, false, n);
         // A kernel sample always has its own chain; without one, at least its place.
         if (in_kernel && n == 0)
@@ -465,18 +516,17 @@ static StackId sample_stack(Consumer *c, Process *p, const PerfRecord *r)
         // While exec is under way the user registers are those of the program before.
         p->in_exec &= in_kernel;
         if (!p->in_exec || n == 0)
-            n = add_unwound(c, p, s, n, &cut);
-        c->with_stack++;
-        c->complete += cut == STACK_CUT_NONE;
+            n = add_unwound(c, p, s, event->regs_user, n, &cut);
+        c->counts.with_stack++;
+        c->counts.complete += cut == STACK_CUT_NONE;
         break;
-    case STACKS_FP:
+    case SAMPLE_STACKS_CHAIN:
         n = add_callchain(c, p, s, true, n);
         break;
-    case STACKS_LBR:
+    case SAMPLE_STACKS_LBR:
         n = s->branch_count ? add_branches(c, p, s, n) : add_callchain(c, p, s, true, n);
         break;
-    case STACKS_AUTO:
-    case STACKS_NONE:
+    case SAMPLE_STACKS_NONE:
         break;
     }
     if (n == 0)
@@ -506,93 +556,80 @@ static uint64_t group_delta(Consumer *c, uint32_t tid, const PerfGroupValue *v)
     return v->value;
 }
 
-static void set_values(Consumer *c, size_t row, const OpenEvent *event, const PerfRecord *r)
+static void set_values(Consumer *c, size_t row, const SampleEvent *event, const PerfRecord *r)
 {
     const PerfSample *s = r->u.sample;
-    const EventSpec *spec = &c->events->events.at[event->event];
-    profile_sample_set(c->profile, row, c->metrics[event->event], (int64_t)s->period);
-    if (!spec->group_read)
+    profile_sample_set(c->profile, row, event->metric, (int64_t)s->period);
+    if (!event->group_read)
         return;
     // The first value is the leader's own.
     for (uint64_t i = 1; i < s->read_count; i++) {
-        const OpenEvent *member = events_by_id(c->events, s->read[i].id);
-        if (member && member->event != SIDE_BAND)
-            profile_sample_set(c->profile, row, c->metrics[member->event],
+        const SampleEvent *member = c->setup.event_by_id(c->setup.ctx, s->read[i].id);
+        if (member)
+            profile_sample_set(c->profile, row, member->metric,
                                (int64_t)group_delta(c, r->tid, &s->read[i]));
     }
 }
 
-static void on_sample(Consumer *c, const PerfRecord *r)
+static void on_sample(Consumer *c, const PerfRecord *r, const SampleEvent *event)
 {
-    const OpenEvent *event = events_by_id(c->events, r->id);
-    if (!event || event->event == SIDE_BAND) {
-        c->malformed++;
-        return;
-    }
-    // A thread that started while we attached has both events of its own and
-    // those inherited from the thread that made it: its own count.
-    if (event->owner && event->owner != r->tid && events_has_owner(c->events, r->tid)) {
-        c->duplicates++;
-        return;
-    }
     Process *p = need_process(c, r->pid);
     Thread *t = need_thread(c, p, r->tid);
     ThreadId thread = t->id;
-    StackId stack = sample_stack(c, p, r);
+    StackId stack = sample_stack(c, p, r, event);
     size_t row =
-        profile_add_sample(c->profile, (int64_t)r->time - c->start_ns, thread, stack, r->cpu);
+        profile_add_sample(c->profile, (int64_t)r->time - c->setup.start_ns, thread, stack, r->cpu);
     set_values(c, row, event, r);
     p->samples++;
-    c->samples++;
-    c->last_event_ns = r->time;
+    c->counts.samples++;
 }
 
 // ---- Records ---------------------------------------------------------------------------
 
-void consumer_record(Consumer *c, Bytes record)
+static bool maps_code(const PerfRecord *r)
 {
-    PerfRecord r;
-    if (!perf_record_parse(&c->events->layout, record, &c->sample, &r)) {
-        c->malformed++;
-        return;
-    }
-    switch (r.type) {
+    return (r->type == PERF_RECORD_MMAP || r->type == PERF_RECORD_MMAP2) && r->u.mmap.exec;
+}
+
+void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
+{
+    switch (r->type) {
     case PERF_RECORD_SAMPLE:
-        on_sample(c, &r);
+        on_sample(c, r, event);
         break;
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
-        if (r.u.mmap.exec)
-            map_into(c, need_process(c, r.u.mmap.pid), r.u.mmap.pid, &r.u.mmap);
+        if (maps_code(r))
+            map_into(c, need_process(c, r->u.mmap.pid), r->u.mmap.pid, &r->u.mmap);
         break;
     case PERF_RECORD_COMM:
-        on_comm(c, &r);
+        on_comm(c, r);
         break;
     case PERF_RECORD_FORK:
-        on_fork(c, &r);
+        on_fork(c, r);
         break;
     case PERF_RECORD_EXIT:
-        on_exit(c, &r);
+        on_exit(c, r);
         break;
     case PERF_RECORD_THROTTLE:
-        c->throttled++;
+        c->counts.throttled++;
         break;
     case PERF_RECORD_LOST:
     case PERF_RECORD_LOST_SAMPLES:
-        c->lost_records += r.u.lost.lost;
+        c->counts.lost += r->u.lost.lost;
         break;
     default:
         break;
     }
 }
 
-void consumer_peek(Consumer *c, Bytes record)
+void consumer_peek(Consumer *c, const PerfRecord *r)
 {
-    PerfRecord r;
-    if (perf_record_parse(&c->events->layout, record, &c->sample, &r) &&
-        (r.type == PERF_RECORD_MMAP || r.type == PERF_RECORD_MMAP2) && r.u.mmap.exec)
-        modules_of_mapping(&c->modules, r.u.mmap.pid, &r.u.mmap);
+    if (maps_code(r))
+        modules_of_mapping(&c->modules, r->u.mmap.pid, &r->u.mmap);
 }
+
+// ---- Afterwards ------------------------------------------------------------------------
 
 uint32_t consumer_running(const Consumer *c)
 {
@@ -600,4 +637,14 @@ uint32_t consumer_running(const Consumer *c)
     for (size_t i = 0; i < c->processes.len; i++)
         n += !c->processes.at[i]->ended;
     return n;
+}
+
+const ConsumerCounts *consumer_counts(const Consumer *c)
+{
+    return &c->counts;
+}
+
+const ModuleSet *consumer_modules(const Consumer *c)
+{
+    return &c->modules;
 }

@@ -2,14 +2,14 @@
 // The objects that code was mapped from: found while the process lives, opened
 // before anyone can replace them, with their unwind tables on demand.
 
-#ifndef COLLECT_SAMPLING_MODULES_INTERNAL_H
-#define COLLECT_SAMPLING_MODULES_INTERNAL_H
+#ifndef MACHINE_MODULES_H
+#define MACHINE_MODULES_H
 
 #include "elf/build_id.h"
 #include "elf/elf.h"
 #include "model/profile.h"
 #include "os/file.h"
-#include "os/perf_record.h"
+#include "perfdata/perf_record.h"
 #include "unwind/core.h"
 #include "unwind/table.h"
 
@@ -38,6 +38,8 @@ typedef struct KernelModule {
 typedef struct ModuleSet {
     Arena arena;
     Profile *profile;
+    UnwindArch arch;
+    bool is_live;
     Vec(ModuleFile *) files;
     Table by_key;
     Vec(KernelModule) kernel; // sorted by start
@@ -47,7 +49,9 @@ typedef struct ModuleSet {
     uint64_t table_bytes;
 } ModuleSet;
 
-void modules_init(ModuleSet *set, Profile *profile);
+// `is_live`: what is mapped is mapped on this machine, now, so that /proc leads
+// to the very files, and to the kernel's modules.
+void modules_init(ModuleSet *set, Profile *profile, UnwindArch arch, bool is_live);
 void modules_deinit(ModuleSet *set);
 
 // The module of a mapping as MMAP2 or /proc told of it; new ones are opened.
@@ -60,8 +64,9 @@ UnwindMapping modules_mapping(ModuleSet *set, uint32_t module, uint32_t pid, con
 // code has written its map.
 ModuleId modules_id(ModuleSet *set, uint32_t module);
 
-// The text of perf-PID.map of generated code, as it is now.
-bool modules_jit_text(const ModuleFile *m, Arena *arena, Bytes *ret);
+// The bytes of an opened file as it was mapped, or the text of perf-PID.map of
+// generated code as it is now, by its path and build-id in the profile.
+bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret);
 
 // UnwindSpace.load, with the set as its context.
 const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *m);
@@ -75,4 +80,4 @@ static inline ModuleFile *modules_get(const ModuleSet *set, uint32_t module)
     return set->files.at[module];
 }
 
-#endif // COLLECT_SAMPLING_MODULES_INTERNAL_H
+#endif // MACHINE_MODULES_H
