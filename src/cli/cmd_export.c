@@ -5,7 +5,6 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/recording.h"
 #include "cli/view_options.h"
 #include "export/export.h"
 #include "os/file.h"
@@ -79,8 +78,10 @@ static NameLength names_of(Str word)
                                                 : NAME_FULL;
 }
 
-static int export_profile(const ExportOptions *o, const Profile *p, Arena *scratch)
+static int export_profile(void *options, const Opened *opened)
 {
+    const ExportOptions *o = options;
+    const Profile *p = opened->profile;
     const ExportFormat *format = export_format_find(o->format);
     assert(format); // the parser takes no other
     ExportRequest request = {
@@ -91,7 +92,7 @@ static int export_profile(const ExportOptions *o, const Profile *p, Arena *scrat
         .tool_version = STR(ASSAY_VERSION),
     };
     Error err;
-    if (!selection_from_options(&o->selection, p, scratch, &request.selection, &err))
+    if (!selection_from_options(&o->selection, p, opened->scratch, &request.selection, &err))
         return cli_fail(&err);
     if (p->metrics.name.len == 0) {
         error_set(&err, ERROR_NOT_FOUND, "the recording has no samples to export");
@@ -109,32 +110,9 @@ static int export_profile(const ExportOptions *o, const Profile *p, Arena *scrat
 
 static int run_export(const Command *cmd, int argc, char **argv)
 {
-    Arena scratch = {0};
+    static const RecordingView view = {.show = export_profile};
     ExportOptions o = {.format = STR("folded")};
-    StrVec operands = {0};
-    Profile p;
-    Error err;
-    Str path;
-    int status = STATUS_USAGE;
-    switch (options_parse(cmd, argc, argv, &o, &scratch, &operands)) {
-    case PARSE_DONE:
-        status = STATUS_OK;
-        break;
-    case PARSE_BAD:
-        break;
-    case PARSE_OK:
-        if (!one_recording(cmd, &operands, &path))
-            break;
-        if (!load_profile(path, &p, NULL, &err)) {
-            status = cli_fail(&err);
-            break;
-        }
-        status = export_profile(&o, &p, &scratch);
-        profile_deinit(&p);
-        break;
-    }
-    arena_deinit(&scratch);
-    return status;
+    return view_recording(cmd, argc, argv, &o, &view);
 }
 
 const Command export_command = {

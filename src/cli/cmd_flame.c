@@ -4,7 +4,6 @@
 #include "analyse/truth.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/recording.h"
 #include "cli/terminal.h"
 #include "cli/view_options.h"
 #include "export/flame.h"
@@ -138,12 +137,14 @@ static int write_picture(const FlameCommandOptions *o, Str svg, const FlameResul
     return STATUS_OK;
 }
 
-static int make_flame(const FlameCommandOptions *o, const Profile *p, Arena *scratch)
+static int make_flame(void *options, const Opened *opened)
 {
+    const FlameCommandOptions *o = options;
+    const Profile *p = opened->profile;
     Selection selection;
     Weights w;
     Error err;
-    if (!selection_from_options(&o->selection, p, scratch, &selection, &err) ||
+    if (!selection_from_options(&o->selection, p, opened->scratch, &selection, &err) ||
         !weights_init(&w, p, &selection, grouping_of(o->group), &err))
         return cli_fail(&err);
     int status;
@@ -166,39 +167,22 @@ static int make_flame(const FlameCommandOptions *o, const Profile *p, Arena *scr
     return status;
 }
 
+static bool check_options(const Command *cmd, void *options, const StrVec *further)
+{
+    (void)further;
+    const FlameCommandOptions *o = options;
+    if (o->width >= 100 && o->width <= 100000 && o->min_width >= 0 && o->min_width <= 1000)
+        return true;
+    usage_error(cmd, "--width is 100 to 100000, --min-width 0 to 1000");
+    return false;
+}
+
 static int run_flame(const Command *cmd, int argc, char **argv)
 {
-    Arena scratch = {0};
+    static const RecordingView view = {.check = check_options, .show = make_flame};
     FlameCommandOptions o = {
         .output = STR("flame.svg"), .width = 1200, .min_width = 0.5, .max_frames = 6000};
-    StrVec operands = {0};
-    Profile p;
-    Error err;
-    Str path;
-    int status = STATUS_USAGE;
-    switch (options_parse(cmd, argc, argv, &o, &scratch, &operands)) {
-    case PARSE_DONE:
-        status = STATUS_OK;
-        break;
-    case PARSE_BAD:
-        break;
-    case PARSE_OK:
-        if (o.width < 100 || o.width > 100000 || !(o.min_width >= 0) || o.min_width > 1000) {
-            usage_error(cmd, "--width is 100 to 100000, --min-width 0 to 1000");
-            break;
-        }
-        if (!one_recording(cmd, &operands, &path))
-            break;
-        if (!load_profile(path, &p, NULL, &err)) {
-            status = cli_fail(&err);
-            break;
-        }
-        status = make_flame(&o, &p, &scratch);
-        profile_deinit(&p);
-        break;
-    }
-    arena_deinit(&scratch);
-    return status;
+    return view_recording(cmd, argc, argv, &o, &view);
 }
 
 const Command flame_command = {

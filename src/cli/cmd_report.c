@@ -6,7 +6,8 @@
 #include "analyse/fit.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/recording.h"
+#include "cli/prof_counts.h"
+#include "cli/prof_screen.h"
 #include "cli/report_screen.h"
 #include "cli/view_options.h"
 #include "export/report_json.h"
@@ -15,10 +16,15 @@
 typedef struct ReportOptions {
     SelectionOptions selection;
     Str by, sort, tree, around, colour, output;
-    bool children, inverted, wide, notes, json, csv, force;
+    bool children, inverted, prof, wide, notes, json, csv, force;
     uint64_t limit;
     double percent_limit;
 } ReportOptions;
+
+typedef struct ReportCommand {
+    ReportOptions options;
+    ReportRequest request;
+} ReportCommand;
 
 static const Option report_options[] = {
     OPT_CHOICE(0, "by", ReportOptions, by, "WHAT", "function|line|module|thread|process|comm",
@@ -33,6 +39,9 @@ static const Option report_options[] = {
     OPT_FLAG('G', "inverted", ReportOptions, inverted, "the same as --tree=callee"),
     OPT_TEXT(0, "around", ReportOptions, around, "FUNCTION",
              "who calls the function and what it calls"),
+    OPT_FLAG(0, "prof", ReportOptions, prof,
+             "prof's table: time, calls and time a call by function; calls also from the "
+             "recordings that follow"),
     SELECTION_OPTIONS(ReportOptions, selection),
     OPT_U64(0, "limit", ReportOptions, limit, "N", "at most N rows; 0 for all"),
     OPT_PERCENT(0, "percent-limit", ReportOptions, percent_limit, "P",
@@ -128,7 +137,14 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
         usage_error(cmd, "--around is about a function, not --by another thing");
         return false;
     }
+    if (o->prof && (is_tree || o->csv || o->around.len || request->group != GROUP_NONE ||
+                    request->by != BY_FUNCTION)) {
+        usage_error(cmd, "--prof is a table by function; it goes with no other form but --json");
+        return false;
+    }
     request->want_tree = is_tree || o->around.len > 0;
+    if (o->prof)
+        return true;
     request->want_lines = o->json || (request->by == BY_FUNCTION && !is_tree && !o->csv);
     return true;
 }
@@ -148,22 +164,26 @@ static double percent_limit(const Shown *s)
     return s->tree ? 0.5 : 0;
 }
 
-static void add_text(StrBuf *out, const Shown *s)
+static ScreenStyle screen_style(const ReportOptions *o, size_t default_limit)
 {
-    const ReportOptions *o = s->options;
-    const Report *r = s->report;
     ScreenStyle style = {
         .terminal = terminal_get(o->colour),
-        .limit = o->limit != LIMIT_DEFAULT ? (size_t)o->limit
-                 : s->tree                 ? 0
-                                           : TABLE_ROWS,
+        .limit = o->limit != LIMIT_DEFAULT ? (size_t)o->limit : default_limit,
         .all_notes = o->notes,
-        .percent_limit = percent_limit(s),
     };
     if (o->output.len && !str_equal(o->colour, STR("always")))
         style.terminal.colour = false;
     // Beyond this the eye loses the line between a name and its place.
     style.columns = o->wide ? SIZE_MAX : MIN(style.terminal.columns, (size_t)160);
+    return style;
+}
+
+static void add_text(StrBuf *out, const Shown *s)
+{
+    const ReportOptions *o = s->options;
+    const Report *r = s->report;
+    ScreenStyle style = screen_style(o, s->tree ? 0 : TABLE_ROWS);
+    style.percent_limit = percent_limit(s);
     size_t head = screen_add_head(out, r, &style);
     bool is_first_screen =
         r->request.by == BY_FUNCTION && r->request.group == GROUP_NONE && s->around == SIZE_MAX;
@@ -202,6 +222,17 @@ static void add_data(StrBuf *out, const Shown *s)
         report_add_json(out, s->report, &e);
 }
 
+static int write_text(const ReportOptions *o, Str text)
+{
+    Error err;
+    if (o->output.len == 0)
+        return cli_print(text) ? STATUS_OK : STATUS_FAILED;
+    return os_write_file(o->output, bytes_from_str(text), o->force ? OUTPUT_REPLACE : OUTPUT_KEEP,
+                         &err)
+               ? STATUS_OK
+               : cli_fail(&err);
+}
+
 static int write_report(const Shown *s)
 {
     StrBuf out = {0};
@@ -210,15 +241,7 @@ static int write_report(const Shown *s)
         add_data(&out, s);
     else
         add_text(&out, s);
-    int status = STATUS_OK;
-    if (o->output.len) {
-        Error err;
-        if (!os_write_file(o->output, bytes_from_str(strbuf_str(&out)),
-                           o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &err))
-            status = cli_fail(&err);
-    } else if (!cli_print(strbuf_str(&out))) {
-        status = STATUS_FAILED;
-    }
+    int status = write_text(o, strbuf_str(&out));
     strbuf_deinit(&out);
     return status;
 }
@@ -259,48 +282,84 @@ static int show(const ReportOptions *o, Report *r, Str path)
     return status;
 }
 
+static void add_prof(StrBuf *out, const ReportOptions *o, const Report *r, const ProfCounts *c,
+                     Arena *arena)
+{
+    ProfRowVec rows = prof_rows(arena, r, c->all, c->all_count);
+    ProfView v = {.report = r, .rows = &rows};
+    for (size_t i = 0; i < c->all_count; i++)
+        v.any_counts |= c->all[i]->function_counts.count.len > 0;
+    if (o->json) {
+        prof_add_json(out, &v, o->limit != LIMIT_DEFAULT ? (size_t)o->limit : 0);
+    } else {
+        ScreenStyle style = screen_style(o, 0);
+        (void)screen_add_head(out, r, &style);
+        strbuf_add_char(out, '\n');
+        prof_add_text(out, &v, &style);
+    }
+    vec_free(&rows);
+}
+
+static int show_prof(const ReportOptions *o, const Report *r, const Opened *opened)
+{
+    ProfCounts counts;
+    Error err;
+    int status;
+    if (prof_counts_load(&counts, opened->profile, opened->further, opened->scratch, &err)) {
+        StrBuf out = {0};
+        add_prof(&out, o, r, &counts, opened->scratch);
+        status = write_text(o, strbuf_str(&out));
+        strbuf_deinit(&out);
+    } else {
+        status = cli_fail(&err);
+    }
+    prof_counts_deinit(&counts);
+    return status;
+}
+
+static int show_report(void *options, const Opened *opened)
+{
+    ReportCommand *c = options;
+    Report r = {0};
+    Error err;
+    int status;
+    if (!selection_from_options(&c->options.selection, opened->profile, opened->scratch,
+                                &c->request.selection, &err) ||
+        !report_init(&r, opened->profile, &c->request, &err))
+        status = cli_fail(&err);
+    else if (c->options.prof)
+        status = show_prof(&c->options, &r, opened);
+    else
+        status = show(&c->options, &r, opened->path);
+    report_deinit(&r);
+    return status;
+}
+
+static bool check_options(const Command *cmd, void *options, const StrVec *further)
+{
+    ReportCommand *c = options;
+    if (further->len && !c->options.prof) {
+        usage_error(cmd, "one recording at a time, not also '%" STR_FMT "'",
+                    STR_ARG(further->at[0]));
+        return false;
+    }
+    return request_from_options(cmd, &c->options, &c->request);
+}
+
 static int run_report(const Command *cmd, int argc, char **argv)
 {
-    Arena scratch = {0};
-    ReportOptions o = {.limit = LIMIT_DEFAULT, .percent_limit = NAN};
-    StrVec operands = {0};
-    ReportRequest request = {0};
-    Profile p;
-    Error err;
-    Str path;
-    int status = STATUS_USAGE;
-    switch (options_parse(cmd, argc, argv, &o, &scratch, &operands)) {
-    case PARSE_DONE:
-        status = STATUS_OK;
-        break;
-    case PARSE_BAD:
-        break;
-    case PARSE_OK:
-        if (!one_recording(cmd, &operands, &path) || !request_from_options(cmd, &o, &request))
-            break;
-        if (!load_profile(path, &p, NULL, &err)) {
-            status = cli_fail(&err);
-            break;
-        }
-        Report r = {0};
-        if (!selection_from_options(&o.selection, &p, &scratch, &request.selection, &err) ||
-            !report_init(&r, &p, &request, &err))
-            status = cli_fail(&err);
-        else
-            status = show(&o, &r, path);
-        report_deinit(&r);
-        profile_deinit(&p);
-        break;
-    }
-    arena_deinit(&scratch);
-    return status;
+    // The parser fills the first member; what it means is kept beside it.
+    static const RecordingView view = {
+        .check = check_options, .show = show_report, .further_max = PROF_COUNTS_MAX};
+    ReportCommand c = {.options = {.limit = LIMIT_DEFAULT, .percent_limit = NAN}};
+    return view_recording(cmd, argc, argv, &c, &view);
 }
 
 const Command report_command = {
     .name = "report",
     .group = "look",
     .summary = "show where a recording's time went",
-    .usage = "[OPTION ...] [FILE]",
+    .usage = "[OPTION ...] [FILE]\n--prof FILE [COUNTS ...]",
     .options = report_options,
     .option_count = ARRAY_LEN(report_options),
     .details = "The first screen shows what ran, how far the numbers can be trusted, the ten\n"
@@ -312,6 +371,7 @@ const Command report_command = {
                "  assay report prog.assay\n"
                "  assay report prog.assay --by line --limit 30\n"
                "  assay report prog.assay --tree --focus '^parse'\n"
-               "  assay report prog.assay --time 50%..100% --json\n",
+               "  assay report prog.assay --time 50%..100% --json\n"
+               "  assay report --prof prog.assay ./prog-counted default.profraw\n",
     .run = run_report,
 };

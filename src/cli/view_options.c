@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "cli/cli.h"
 #include "cli/recording.h"
 #include "model/facts.h"
 
@@ -112,4 +113,38 @@ bool one_recording(const Command *cmd, const StrVec *operands, Str *ret)
     }
     usage_error(cmd, "one recording at a time, not also '%" STR_FMT "'", STR_ARG(operands->at[1]));
     return false;
+}
+
+static int open_and_show(const Command *cmd, const StrVec *operands, void *options,
+                         const RecordingView *view, Arena *scratch)
+{
+    StrVec first = {operands->at, MIN(operands->len, (size_t)1), 0};
+    StrVec further = {0};
+    if (operands->len > 1 && operands->len - 1 <= view->further_max)
+        further = (StrVec){operands->at + 1, operands->len - 1, 0};
+    Opened opened = {.further = &further, .scratch = scratch};
+    if (!one_recording(cmd, further.len ? &first : operands, &opened.path) ||
+        (view->check && !view->check(cmd, options, &further)))
+        return STATUS_USAGE;
+    Profile p;
+    Error err;
+    if (!load_profile(opened.path, &p, NULL, &err))
+        return cli_fail(&err);
+    opened.profile = &p;
+    int status = view->show(options, &opened);
+    profile_deinit(&p);
+    return status;
+}
+
+int view_recording(const Command *cmd, int argc, char **argv, void *options,
+                   const RecordingView *view)
+{
+    Arena scratch = {0};
+    StrVec operands = {0};
+    ParseResult parsed = options_parse(cmd, argc, argv, options, &scratch, &operands);
+    int status = parsed == PARSE_OK     ? open_and_show(cmd, &operands, options, view, &scratch)
+                 : parsed == PARSE_DONE ? STATUS_OK
+                                        : STATUS_USAGE;
+    arena_deinit(&scratch);
+    return status;
 }

@@ -32,6 +32,26 @@ typedef struct SelectionOptions {
 MUST_CHECK bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *arena,
                                        Selection *ret, Error *err);
 
+// What a view gets: the recording that its command names, loaded.
+typedef struct Opened {
+    const Profile *profile;
+    Str path;
+    const StrVec *further; // operands behind it, for views that take some
+    Arena *scratch;
+} Opened;
+
+typedef struct RecordingView {
+    // Checks what the parser cannot; false after saying what is wrong. May be NULL.
+    bool (*check)(const Command *cmd, void *options, const StrVec *further);
+    int (*show)(void *options, const Opened *opened); // gives the exit status
+    size_t further_max;                               // operands behind the recording
+} RecordingView;
+
+// Parses, loads the recording and shows it: the run function of every command
+// that is a view of one recording. `options` holds the defaults.
+int view_recording(const Command *cmd, int argc, char **argv, void *options,
+                   const RecordingView *view);
+
 // The one operand, or DEFAULT_RECORDING. False after saying that there are more.
 MUST_CHECK bool one_recording(const Command *cmd, const StrVec *operands, Str *ret);
 

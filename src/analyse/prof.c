@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time by function, joined with counted calls.
+
+#include "analyse/prof.h"
+
+#include <stdlib.h>
+
+// What one recording counted for one function.
+typedef struct Counted {
+    Str linkage; // without the file that coverage puts before a local name
+    Str name;    // as it is shown
+    Str file;    // base name, "" when not known
+    uint64_t calls;
+    bool is_used;
+} Counted;
+
+typedef struct Counts {
+    Vec(Counted) rows;
+    Table by_linkage, by_name;
+} Counts;
+
+static uint64_t add_capped(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+// "src/a.c:helper" and "src/a.c;helper", as LLVM names local functions, are
+// "helper" to the symbol table. A '::' is no such mark.
+static Str without_file(Str linkage)
+{
+    size_t at = str_find_last_char(linkage, ';');
+    if (at == SIZE_MAX) {
+        at = str_find_last_char(linkage, ':');
+        if (at == SIZE_MAX || at == 0 || linkage.ptr[at - 1] == ':')
+            return linkage;
+    }
+    // A file has a suffix; without one it is part of some other language's name.
+    if (str_find_char(str_slice(linkage, 0, at), '.') == SIZE_MAX)
+        return linkage;
+    return str_slice(linkage, at + 1, linkage.len);
+}
+
+static void add_count(Counts *c, const Profile *p, FunctionId function, uint64_t calls)
+{
+    Counted row = {
+        .linkage = without_file(profile_text(p, p->functions.linkage_name.at[function.v])),
+        .name = profile_text(p, p->functions.name.at[function.v]),
+        .file = str_base_name(profile_text(p, p->functions.file.at[function.v])),
+        .calls = calls,
+    };
+    // Instances and runs of one function add up.
+    uint32_t at;
+    uint64_t hash = str_hash(row.linkage);
+    for (TableProbe t = table_probe(&c->by_linkage, hash); table_next(&c->by_linkage, &t, &at);) {
+        Counted *known = &c->rows.at[at];
+        if (str_equal(known->linkage, row.linkage) && str_equal(known->name, row.name) &&
+            str_equal(known->file, row.file)) {
+            known->calls = add_capped(known->calls, calls);
+            return;
+        }
+    }
+    at = (uint32_t)c->rows.len;
+    vec_push(NULL, &c->rows, row);
+    table_insert(&c->by_linkage, hash, at);
+    table_insert(&c->by_name, str_hash(row.name), at);
+}
+
+static void gather_counts(Counts *c, const Profile *p)
+{
+    for (size_t i = 0; i < p->function_counts.function.len; i++)
+        add_count(c, p, p->function_counts.function.at[i], p->function_counts.count.at[i]);
+}
+
+// Adds what was counted under the name; where one of several is of the same file,
+// only that. Each count is given out once.
+static bool take_calls(Counts *c, const Table *index, Str name, Str file, uint64_t *calls)
+{
+    bool is_linkage = index == &c->by_linkage, same_file = false;
+    uint64_t hash = str_hash(name);
+    uint32_t at;
+    if (name.len == 0)
+        return false;
+    for (TableProbe t = table_probe(index, hash); table_next(index, &t, &at);) {
+        const Counted *row = &c->rows.at[at];
+        same_file |= str_equal(is_linkage ? row->linkage : row->name, name) && file.len &&
+                     str_equal(row->file, file);
+    }
+    bool found = false;
+    uint64_t sum = 0;
+    for (TableProbe t = table_probe(index, hash); table_next(index, &t, &at);) {
+        Counted *row = &c->rows.at[at];
+        if (!str_equal(is_linkage ? row->linkage : row->name, name) || row->is_used ||
+            (same_file && !str_equal(row->file, file)))
+            continue;
+        row->is_used = found = true;
+        sum = add_capped(sum, row->calls);
+    }
+    if (found)
+        *calls = sum;
+    return found;
+}
+
+static void find_calls(Counts *c, const Report *r, ProfRow *row)
+{
+    const Profile *p = r->profile;
+    uint32_t function = p->frames.function.at[r->keys.first.at[row->key].v].v;
+    if (function == 0)
+        return;
+    Str linkage = profile_text(p, p->functions.linkage_name.at[function]);
+    Str file = str_base_name(profile_text(p, p->functions.file.at[function]));
+    row->has_calls = take_calls(c, &c->by_linkage, linkage, file, &row->calls) ||
+                     take_calls(c, &c->by_name, row->name, file, &row->calls);
+    // The compiler's clones ("f.isra.0") are entered in the function's place; of a
+    // split one ("f.cold", "f.part.0") the entry is the other half.
+    size_t dot = str_find_char(linkage, '.');
+    if (!row->has_calls && dot != SIZE_MAX && dot > 0 &&
+        str_find(linkage, STR(".cold")) == SIZE_MAX && str_find(linkage, STR(".part.")) == SIZE_MAX)
+        row->has_calls =
+            take_calls(c, &c->by_linkage, str_slice(linkage, 0, dot), file, &row->calls);
+}
+
+static int by_calls(const void *a, const void *b)
+{
+    const ProfRow *x = a, *y = b;
+    if (x->calls != y->calls)
+        return x->calls > y->calls ? -1 : 1;
+    return str_compare(x->name, y->name);
+}
+
+ProfRowVec prof_rows(Arena *arena, const Report *r, const Profile *const *counts,
+                     size_t count_profiles)
+{
+    Counts c = {0};
+    ProfRowVec rows = {0};
+    StrBuf name = {0};
+    for (size_t i = 0; i < count_profiles; i++)
+        gather_counts(&c, counts[i]);
+    uint64_t cumulated = 0;
+    for (size_t i = 0; i < r->rows.len; i++) {
+        const FlatRow *flat = &r->rows.at[i];
+        strbuf_clear(&name);
+        report_add_row_name(r, flat, &name);
+        ProfRow row = {.key = flat->key, .name = arena_str(arena, strbuf_str(&name))};
+        find_calls(&c, r, &row);
+        // What only passed time on belongs here when its calls are known.
+        if (flat->self == 0 && !row.has_calls)
+            continue;
+        cumulated = add_capped(cumulated, flat->self);
+        row.self = flat->self;
+        row.cumulated = cumulated;
+        vec_push(NULL, &rows, row);
+    }
+    size_t timed = rows.len;
+    for (size_t i = 0; i < c.rows.len; i++)
+        if (!c.rows.at[i].is_used && c.rows.at[i].calls)
+            vec_push(NULL, &rows,
+                     (ProfRow){.key = PROF_NO_KEY,
+                               .name = c.rows.at[i].name,
+                               .cumulated = cumulated,
+                               .has_calls = true,
+                               .calls = c.rows.at[i].calls});
+    if (rows.len > timed)
+        qsort(rows.at + timed, rows.len - timed, sizeof(rows.at[0]), by_calls);
+    strbuf_deinit(&name);
+    table_deinit(&c.by_linkage);
+    table_deinit(&c.by_name);
+    vec_free(&c.rows);
+    return rows;
+}
