@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floor of spawning: clone(VM|VFORK), exec, wait4 and nothing else.
+// The floor of spawning: clone(VM|VFORK), exec with the caller's environment,
+// wait4 and nothing else.
 // clone_loop PROGRAM N prints N times in seconds.
 #include <fcntl.h>
 #include <sched.h>
@@ -16,11 +17,11 @@ static int null_fd;
 
 static int child(void *arg)
 {
-    char *argv[] = {arg, NULL}, *env[] = {NULL};
+    char *argv[] = {arg, NULL};
     dup2(null_fd, 0);
     dup2(null_fd, 1);
     dup2(null_fd, 2);
-    execve(arg, argv, env);
+    execve(arg, argv, environ);
     _exit(127);
 }
 

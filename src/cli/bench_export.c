@@ -88,7 +88,21 @@ static int64_t get_start(const BenchRun *r)
     return r->spawn.start_ns;
 }
 
-static void add_result_extras(JsonWriter *w, const BenchResult *r)
+static void add_counts(JsonWriter *w, const Bench *b, const BenchRunVec *runs)
+{
+    json_begin_object(w, "counters");
+    for (uint32_t c = 0; c < b->counter_count; c++) {
+        if (!b->counters[c].open)
+            continue;
+        json_begin_array(w, b->counters[c].name);
+        for (size_t i = 0; i < runs->len; i++)
+            json_double(w, NULL, runs->at[i].spawn.counts[c]); // null: not counted
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void add_result_extras(JsonWriter *w, const Bench *b, const BenchResult *r)
 {
     const BenchSummary *s = &r->summary;
     json_begin_object(w, "assay");
@@ -119,11 +133,12 @@ static void add_result_extras(JsonWriter *w, const BenchResult *r)
     add_column(w, "major_faults", &r->runs, get_major);
     add_column(w, "voluntary_switches", &r->runs, get_voluntary);
     add_column(w, "involuntary_switches", &r->runs, get_involuntary);
+    add_counts(w, b, &r->runs);
     json_end(w);
     json_end(w);
 }
 
-static void add_result(JsonWriter *w, const BenchCommand *c, const BenchResult *r)
+static void add_result(JsonWriter *w, const Bench *b, const BenchCommand *c, const BenchResult *r)
 {
     const BenchSummary *s = &r->summary;
     json_begin_object(w, NULL);
@@ -155,7 +170,7 @@ static void add_result(JsonWriter *w, const BenchCommand *c, const BenchResult *
         }
         json_end(w);
     }
-    add_result_extras(w, r);
+    add_result_extras(w, b, r);
     json_end(w);
 }
 
@@ -177,6 +192,11 @@ static void add_comparison(JsonWriter *w, const Bench *b, uint32_t i)
     json_double(w, "more_pairs_needed", c->more_pairs);
     json_double(w, "dependence_in_blocks", c->dependence);
     json_double(w, "lag1_autocorrelation", c->lag1);
+    json_begin_object(w, "counters");
+    for (uint32_t k = 0; k < b->counter_count; k++)
+        if (b->results[i].count_ratios[k].low > 0)
+            add_interval(w, b->counters[k].name, b->results[i].count_ratios[k]);
+    json_end(w);
     json_end(w);
 }
 
@@ -187,7 +207,7 @@ void bench_export_json(StrBuf *out, Bench *b, const BenchView *v)
     json_begin_array(&w, "results");
     for (uint32_t i = 0; i < b->commands.len; i++)
         if (b->results[i].runs.len)
-            add_result(&w, &b->commands.at[i], &b->results[i]);
+            add_result(&w, b, &b->commands.at[i], &b->results[i]);
     json_end(&w);
     json_begin_object(&w, "assay");
     json_u64(&w, "schema", 1);

@@ -80,6 +80,44 @@ static void add_outliers(StrBuf *out, const BenchResult *r)
     strbuf_add(out, STR(" (none is left out)\n"));
 }
 
+// A count in the fewest digits that tell it: "12", "3.45 M".
+static void add_short_count(StrBuf *out, double value)
+{
+    static const struct {
+        double from;
+        const char *name;
+    } scales[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e4, "k"}};
+    for (size_t i = 0; i < ARRAY_LEN(scales); i++)
+        if (value >= scales[i].from) {
+            double by = scales[i].from >= 1e6 ? scales[i].from : 1e3;
+            strbuf_printf(out, "%.4g %s", value / by, scales[i].name);
+            return;
+        }
+    strbuf_printf(out, "%.0f", value);
+}
+
+static void add_counts(StrBuf *out, const Bench *b, const BenchSummary *s)
+{
+    const char *separator = "  Counted (median):     ";
+    for (uint32_t i = 0; i < b->counter_count; i++) {
+        const SpawnCounter *c = &b->counters[i];
+        if (!c->open)
+            continue;
+        strbuf_add(out, str_from_c(separator));
+        strbuf_add_terminal(out, str_from_c(c->name));
+        strbuf_add_char(out, ' ');
+        if (!isfinite(s->counts[i]))
+            strbuf_add(out, STR("not counted"));
+        else if (c->is_time)
+            bench_add_time(out, s->counts[i] * 1e-9, BENCH_UNIT_AUTO);
+        else
+            add_short_count(out, s->counts[i]);
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        strbuf_add_char(out, '\n');
+}
+
 void bench_report_command(StrBuf *out, const Terminal *t, const Bench *b, const BenchView *v,
                           uint32_t command)
 {
@@ -143,6 +181,7 @@ void bench_report_command(StrBuf *out, const Terminal *t, const Bench *b, const 
         strbuf_add(out, STR(" waiting for a CPU"));
     }
     strbuf_add_char(out, '\n');
+    add_counts(out, b, s);
     add_outliers(out, r);
 
     if (s->steady.kind == STEADY_WARM_UP || s->steady.kind == STEADY_SLOWDOWN)
@@ -243,6 +282,29 @@ void bench_add_comparison(StrBuf *out, const Terminal *t, Str name, const Compar
     strbuf_add_char(out, '\n');
 }
 
+// What was counted, against the reference: only what there is an interval of.
+static void add_count_changes(StrBuf *out, const Bench *b, const BenchResult *r)
+{
+    const char *separator = "    counted: ";
+    for (uint32_t i = 0; i < b->counter_count; i++) {
+        const Interval *ratio = &r->count_ratios[i];
+        if (!(ratio->low > 0) || !isfinite(ratio->high))
+            continue;
+        strbuf_add(out, str_from_c(separator));
+        strbuf_add_terminal(out, str_from_c(b->counters[i].name));
+        strbuf_add_char(out, ' ');
+        add_change(out, ratio->point);
+        strbuf_add(out, STR(" ["));
+        add_change(out, ratio->low);
+        strbuf_add(out, STR(" … "));
+        add_change(out, ratio->high);
+        strbuf_add_char(out, ']');
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        strbuf_add_char(out, '\n');
+}
+
 void bench_report_comparisons(StrBuf *out, const Terminal *t, Bench *b, const BenchView *v)
 {
     uint32_t n = (uint32_t)b->commands.len, reference = b->options.reference;
@@ -269,8 +331,24 @@ void bench_report_comparisons(StrBuf *out, const Terminal *t, Bench *b, const Be
         bench_add_comparison(out, t, b->commands.at[i].name, c,
                              b->options.until > 0 ? b->options.until : b->options.margin, level,
                              reference_s + b->results[i].summary.mean);
+        add_count_changes(out, b, &b->results[i]);
     }
     strbuf_add_char(out, '\n');
+}
+
+// Events that were asked for by name and cannot be had, by reason.
+static void add_missing_counters(StrBuf *out, const Bench *b)
+{
+    for (uint32_t i = 0; i < b->counter_count; i++) {
+        const SpawnCounter *c = &b->counters[i];
+        if (c->open)
+            continue;
+        strbuf_add(out, STR("Not counted: "));
+        strbuf_add_terminal(out, str_from_c(c->name));
+        strbuf_add(out, STR("; "));
+        strbuf_add_terminal(out, str_from_c(c->reason.hint[0] ? c->reason.hint : c->reason.text));
+        strbuf_add_char(out, '\n');
+    }
 }
 
 void bench_report_truth(StrBuf *out, const Terminal *t, const Bench *b, const BenchView *v)
@@ -301,6 +379,8 @@ void bench_report_truth(StrBuf *out, const Terminal *t, const Bench *b, const Be
                                          : "random Latin squares");
     style_end(out, t, STYLE_DIM);
     strbuf_add_char(out, '\n');
+    if (v->events_asked)
+        add_missing_counters(out, b);
     if (b->interrupted)
         strbuf_add(out, STR("Warning: interrupted; these are the runs up to then\n"));
     if (b->timed_out)

@@ -14,7 +14,8 @@ typedef struct BenchView {
     BenchUnit unit;
     BenchSort sort;
     BenchMachine machine;
-    Str command_line; // of assay itself
+    Str command_line;  // of assay itself
+    bool events_asked; // --event was given: what cannot be had is told
 } BenchView;
 
 // The figures of one command, and of all comparisons.

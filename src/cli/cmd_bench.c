@@ -25,7 +25,7 @@ typedef struct Export {
 typedef struct BenchArgs {
     uint64_t warmup, min_runs, max_runs, runs, seed;
     double min_time_s;
-    StrVec setup, prepare, conclude, cleanup, names, output, scans, lists, cold;
+    StrVec setup, prepare, conclude, cleanup, names, output, scans, lists, cold, events;
     Str reference, reference_name, step, shell, style, sort, unit, input, ignore;
     Str save, baseline, db, against, filter, format;
     uint64_t processes;
@@ -107,6 +107,9 @@ static const Option bench_options[] = {
         "with --functions: text, libtest (rustc's line) or gbench (Google Benchmark's JSON)"),
     OPT_LIST(0, "cold", BenchArgs, cold, "FILE",
              "drop FILE from the page cache before each run; may be repeated"),
+    OPT_LIST('e', "event", BenchArgs, events, "EVENT",
+             "count events in each run, named as for assay stat; none counts nothing "
+             "(task-clock, cycles, instructions, cache-misses, branch-misses)"),
     OPT_FLAG(0, "wait-clock", BenchArgs, wait_clock,
              "time from start to wait, as other tools do, instead of the kernel's exec to exit"),
     OPT_U64(0, "seed", BenchArgs, seed, "N", "seed of the random order (1)"),
@@ -570,6 +573,27 @@ static bool check_args(const BenchArgs *args, const StrVec *commands, Error *err
     return true;
 }
 
+// What is counted in each run: what was asked for, or what the machine has of the
+// usual. The wait's clock is for comparing with other tools: nothing is added then.
+static bool choose_events(Arena *arena, const BenchArgs *args, const EventSpecVec **ret, Error *err)
+{
+    static const char *const usual = "task-clock,cycles,instructions,cache-misses,branch-misses";
+    const StrVec *asked = &args->events;
+    EventSpecVec *events = arena_array(arena, EventSpecVec, 1);
+    EventSources sources = event_sources_default();
+    *ret = events;
+    if (asked->len == 0 && !args->wait_clock)
+        return events_parse(arena, &sources, str_from_c(usual), events, err);
+    for (size_t i = 0; i < asked->len; i++)
+        if (!str_equal(asked->at[i], STR("none")) &&
+            !events_parse(arena, &sources, asked->at[i], events, err))
+            return false;
+    if (events->len > SPAWN_COUNTERS_MAX)
+        return error_set(err, ERROR_USAGE, "%zu events; at most %d can be counted in a run",
+                         events->len, SPAWN_COUNTERS_MAX);
+    return true;
+}
+
 static bool fill_options(Arena *arena, const BenchArgs *args, BenchOptions *o, Error *err)
 {
     if (args->runs && (args->min_runs != UINT64_MAX || args->max_runs))
@@ -592,6 +616,8 @@ static bool fill_options(Arena *arena, const BenchArgs *args, BenchOptions *o, E
     o->grouped = args->grouped || (!args->interleaved && (args->setup.len || args->cleanup.len));
     o->timeout_ns = args->timeout;
     o->cold = args->cold.len ? &args->cold : NULL;
+    if (!choose_events(arena, args, &o->events, err))
+        return false;
     o->seed = args->seed;
     o->interrupted = &interrupted;
     if (args->input.len && !str_equal(args->input, STR("null")))
@@ -601,7 +627,8 @@ static bool fill_options(Arena *arena, const BenchArgs *args, BenchOptions *o, E
 
 static BenchView view_of(Arena *arena, const BenchArgs *args, int argc, char **argv)
 {
-    BenchView v = {.command_line = joined_command_line(arena, argc, argv)};
+    BenchView v = {.command_line = joined_command_line(arena, argc, argv),
+                   .events_asked = args->events.len > 0};
     if (args->unit.len)
         v.unit = str_starts_with(args->unit, STR("s")) ? BENCH_UNIT_S
                  : str_starts_with(args->unit, STR("u")) || str_starts_with(args->unit, STR("mic"))

@@ -92,6 +92,13 @@ check "stops at the time limit" bash -c \
 check "peak memory is each run's own" bash -c \
     'assay bench -r 3 "head -c 60000000 /dev/zero | tail -c 60000000" true --export-json m.json && python3 -c "
 import json; r=json.load(open(\"m.json\"))[\"results\"]; assert max(r[1][\"memory_usage_byte\"]) < 2e7 < 5e7 < min(r[0][\"memory_usage_byte\"])"'
+check "events are counted in each run" bash -c \
+    'assay bench -N -r 6 -e page-faults:u true "sh -c \"/bin/true; /bin/true; /bin/true\"" --export-json e.json >e.txt &&
+    grep -q "Counted (median):.*page-faults:u" e.txt && grep -q "counted: page-faults:u +" e.txt && python3 -c "
+import json; r=json.load(open(\"e.json\"))[\"results\"]; c=[x[\"assay\"][\"runs\"][\"counters\"][\"page-faults:u\"] for x in r]
+assert len(c[0])==6 and min(c[0])>0 and min(c[1])>2*max(c[0]), c"'
+check "unless none are wanted" bash -c '! assay bench -N -r 3 -e none true | grep -q Counted'
+check "an unknown event is a usage error" status_is 2 assay bench -N -r 3 -e no-such-event true
 head -c 3000000 /dev/zero >cold
 check "cold files are dropped before each run, or it is said" bash -c '
     assay bench -N -r 4 --cold cold "cat cold" --export-json cold.json >o.txt && { grep -q "page cache" o.txt || python3 -c "

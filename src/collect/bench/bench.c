@@ -157,6 +157,8 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, b
     run.time_s = MAX(wall, 0.0);
     run.user_s = MAX((double)run.spawn.user_ns * 1e-9 - result->shell_user_s, 0.0);
     run.system_s = MAX((double)run.spawn.system_ns * 1e-9 - result->shell_system_s, 0.0);
+    for (uint32_t i = 0; i < b->counter_count; i++)
+        run.spawn.counts[i] -= result->shell_counts[i];
     b->left_children |= run.spawn.left_children;
     if (run.spawn.timed_out && !b->options.ignore.all) {
         error_set(err, ERROR_LIMIT, "command '%" STR_FMT "' was killed after %.3g s",
@@ -185,7 +187,7 @@ static bool calibrate_shell(Bench *b, BenchResult *ret, Error *err)
         argv[n] = b->options.shell[n];
     argv[n++] = "";
     argv[n] = NULL;
-    SpawnRequest request = {.path = argv[0], .argv = argv, .quick = true};
+    SpawnRequest request = {.path = argv[0], .argv = argv};
     double times[CALIBRATION_RUNS];
     size_t count = 0;
     while (count < CALIBRATION_RUNS && !stopped(b)) {
@@ -199,6 +201,8 @@ static bool calibrate_shell(Bench *b, BenchResult *ret, Error *err)
         times[count++] = (double)r.wall_ns * 1e-9;
         ret->shell_user_s += (double)r.user_ns * 1e-9 / CALIBRATION_RUNS;
         ret->shell_system_s += (double)r.system_ns * 1e-9 / CALIBRATION_RUNS;
+        for (uint32_t i = 0; i < b->counter_count; i++)
+            ret->shell_counts[i] += r.counts[i] / CALIBRATION_RUNS;
     }
     // The mean of what is not an outlier: one descheduled calibration run would
     // shift every result.
@@ -350,6 +354,11 @@ bool bench_run(Bench *b, Error *err)
     b->comparisons = arena_array(&b->arena, Comparison, n);
     b->adjusted_p = arena_array(&b->arena, double, n);
     b->block = b->options.grouped ? 1 : (uint32_t)n;
+    if (b->options.events && b->options.events->len) {
+        if (!spawn_server_count(&b->server, b->options.events, b->counters, err))
+            return false;
+        b->counter_count = (uint32_t)b->options.events->len;
+    }
     bool ok = run_all(b, err);
     b->interrupted = stopped(b);
     bench_summarise(b);
@@ -405,7 +414,20 @@ static double median_figure(Arena *scratch, const BenchRunVec *runs, RunFigure f
     return stats_median(scratch, x, runs->len);
 }
 
-static void summarise(Arena *scratch, BenchResult *result, double level)
+static void summarise_counts(Arena *scratch, const BenchRunVec *runs, uint32_t counters,
+                             double *ret)
+{
+    double *x = arena_array(scratch, double, runs->len + 1);
+    for (uint32_t c = 0; c < counters; c++) {
+        size_t n = 0;
+        for (size_t i = 0; i < runs->len; i++)
+            if (isfinite(runs->at[i].spawn.counts[c]))
+                x[n++] = MAX(0.0, runs->at[i].spawn.counts[c]);
+        ret[c] = stats_median(scratch, x, n);
+    }
+}
+
+static void summarise(Arena *scratch, BenchResult *result, uint32_t counters, double level)
 {
     const BenchRunVec *runs = &result->runs;
     size_t n = runs->len;
@@ -441,6 +463,7 @@ static void summarise(Arena *scratch, BenchResult *result, double level)
     s.minor_faults = median_figure(scratch, runs, figure_minor);
     s.major_faults = median_figure(scratch, runs, figure_major);
     s.switches = median_figure(scratch, runs, figure_switches);
+    summarise_counts(scratch, runs, counters, s.counts);
     s.lag1 = stats_autocorrelation(x, n, 1);
     s.effective_runs = stats_effective_size(x, n);
     s.steady = stats_steady_state(scratch, x, n, 1);
@@ -493,12 +516,37 @@ static Comparison compare(Bench *b, Arena *scratch, uint32_t command, const Comp
     return stats_compare_paired(scratch, x, y, kept, options);
 }
 
+// Ratios of what was counted, as compare() has it for times.
+static void compare_counts(Bench *b, Arena *scratch, uint32_t command, const CompareOptions *given)
+{
+    const BenchRunVec *base = &b->results[b->options.reference].runs;
+    BenchResult *other = &b->results[command];
+    size_t n = MIN(base->len, other->runs.len);
+    double *x = arena_array(scratch, double, n + 1), *y = arena_array(scratch, double, n + 1);
+    CompareOptions options = *given;
+    options.sequence = false;
+    for (uint32_t c = 0; c < b->counter_count; c++) {
+        size_t kept = 0;
+        for (size_t i = 0; i < n; i++) {
+            x[kept] = base->at[i].spawn.counts[c];
+            y[kept] = other->runs.at[i].spawn.counts[c];
+            kept += x[kept] > 0 && y[kept] > 0;
+        }
+        other->count_ratios[c] = (Interval){0};
+        if (kept > n / 2 && b->options.grouped)
+            other->count_ratios[c] =
+                stats_compare_unpaired(scratch, x, kept, y, kept, &options).ratio;
+        else if (kept > n / 2)
+            other->count_ratios[c] = stats_compare_paired(scratch, x, y, kept, &options).ratio;
+    }
+}
+
 void bench_summarise(Bench *b)
 {
     Arena scratch = {0};
     size_t n = b->commands.len, others = 0;
     for (size_t i = 0; i < n; i++)
-        summarise(&scratch, &b->results[i], 0.95);
+        summarise(&scratch, &b->results[i], b->counter_count, 0.95);
     b->pairs_dropped = 0;
     b->gap_ratio = 0;
     if (n > 1 && completed_rounds(b) > 0) {
@@ -514,6 +562,7 @@ void bench_summarise(Bench *b)
             if (i == b->options.reference)
                 continue;
             b->comparisons[i] = compare(b, &scratch, i, &options);
+            compare_counts(b, &scratch, i, &options);
             p[others++] = b->comparisons[i].p;
         }
         stats_adjust_holm(&scratch, p, others);

@@ -73,6 +73,8 @@ typedef struct BenchSummary {
     double effective_runs;   // see stats_effective_size
     uint32_t kernel_clocked; // runs timed by the kernel; the others by the wait
     bool first_slow;         // the first run was a severe outlier
+    // Medians of what was counted, less the shell's share; NaN: not counted.
+    double counts[SPAWN_COUNTERS_MAX];
 } BenchSummary;
 
 typedef struct BenchResult {
@@ -81,6 +83,10 @@ typedef struct BenchResult {
     double shell_time_s;  // taken off each run; 0 without a shell
     double shell_error_s; // standard error of it
     double shell_user_s, shell_system_s;
+    double shell_counts[SPAWN_COUNTERS_MAX];
+    // Against the reference, by counter: a ratio with its interval. Zeroes where a
+    // count was 0 in most pairs, and for the reference itself.
+    Interval count_ratios[SPAWN_COUNTERS_MAX];
 } BenchResult;
 
 typedef struct BenchOptions {
@@ -97,7 +103,8 @@ typedef struct BenchOptions {
     const char *const *shell; // words of the shell, NULL-terminated; the command follows
     const char *input;        // NULL: /dev/null
     int64_t timeout_ns;
-    const StrVec *cold; // files to drop from the page cache before each run
+    const StrVec *cold;         // files to drop from the page cache before each run
+    const EventSpecVec *events; // counted in each run; NULL: none
     uint64_t seed;
     uint32_t reference;                       // command that the others are compared with
     const volatile sig_atomic_t *interrupted; // becomes non-zero on Ctrl-C
@@ -116,6 +123,8 @@ struct Bench {
     Comparison *comparisons; // one for each command; the reference's own is empty
     double *adjusted_p;      // Holm, by command
     SpawnServer server;
+    SpawnCounter counters[SPAWN_COUNTERS_MAX];
+    uint32_t counter_count;
     BenchProgress progress;
     void *progress_ctx;
     uint32_t block; // rounds of a balanced block

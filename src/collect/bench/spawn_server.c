@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -21,12 +22,18 @@
 #include <unistd.h>
 
 #include "collect/bench/kernel_clock.h"
+#include "collect/counters/counters.h"
 
 // argv and environment of one request; more than the kernel takes in exec is
 // refused before it gets here.
 enum { SHARED_TEXT_BYTES = 2 << 20, WORDS_MAX = 1 << 15, CHILD_STACK_BYTES = 64 << 10 };
 
 typedef struct SpawnShared {
+    // To open counters: events, names lying in `text`. Else a command is run.
+    bool count;
+    uint32_t event_count;
+    EventSpec events[SPAWN_COUNTERS_MAX];
+    SpawnCounter counters[SPAWN_COUNTERS_MAX]; // the reply
     // Request: offsets into `text`; 0 stands for NULL.
     uint32_t path, input, output_file;
     uint32_t argc, envc;
@@ -57,6 +64,11 @@ static int64_t now_ns(void)
 typedef struct Server {
     SpawnShared *shared;
     KernelClock clock;
+    Arena arena; // of the counters
+    Counters counters;
+    bool anchored;                            // see handle_count
+    uint32_t counter_row[SPAWN_COUNTERS_MAX]; // of counters.events: the request's event
+    CounterValue before[SPAWN_COUNTERS_MAX];  // by counters.events
     char *const *environment;
     int null_fd;
     int pipe_write;
@@ -79,11 +91,7 @@ typedef struct Child {
 static int child_main(void *arg)
 {
     Child *c = arg;
-    static const int defaults[] = {SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGTTOU};
-    struct sigaction act = {.sa_handler = SIG_DFL};
-    for (size_t i = 0; i < ARRAY_LEN(defaults); i++)
-        sigaction(defaults[i], &act, NULL);
-    sigset_t none;
+    sigset_t none; // the server blocks signals, and handles and ignores none
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0);
@@ -143,9 +151,10 @@ static void read_schedstat(int32_t pid, SpawnResult *r)
     }
 }
 
-// Waits until the child is a zombie; kills its group when its time is over.
-static void await_end(Server *server, int pid_fd, int32_t pid, int64_t deadline_ns,
-                      ExecTimes *times, SpawnResult *r)
+// Waits until the child is a zombie; kills its group when its time is over, and
+// empties the kernel's rings before they overflow.
+static void watch_until_end(Server *server, int pid_fd, int32_t pid, int64_t deadline_ns,
+                            ExecTimes *times, SpawnResult *r)
 {
     struct pollfd one = {.fd = pid_fd, .events = POLLIN}, *fds = &one;
     nfds_t count = 1;
@@ -176,19 +185,50 @@ static void await_end(Server *server, int pid_fd, int32_t pid, int64_t deadline_
     }
 }
 
+// Counters stand on the server and are inherited by what it starts: a child's
+// counts are added when it has ended.
+static void read_counters(const Server *server, CounterValue *values)
+{
+    for (size_t i = 0; i < server->counters.events.len; i++)
+        values[i] = counters_read(&server->counters, i, 0);
+}
+
+static void count_since(const Server *server, SpawnResult *r)
+{
+    CounterValue now[SPAWN_COUNTERS_MAX];
+    read_counters(server, now);
+    for (size_t i = 0; i < server->counters.events.len; i++)
+        r->counts[server->counter_row[i]] =
+            counter_scaled(counter_since(now[i], server->before[i]));
+}
+
 static bool start_and_wait(Server *server, Child *child)
 {
     SpawnShared *s = server->shared;
     SpawnResult r = {.on_cpu_ns = -1, .run_delay_ns = -1, .steal_ns = -1};
+    for (size_t i = 0; i < SPAWN_COUNTERS_MAX; i++)
+        r.counts[i] = NAN;
+    if (!s->quick)
+        read_counters(server, server->before);
     ExecTimes times = {0};
+    // By the wait's clock a pidfd and a poll would be part of what is timed: they
+    // are left out where nothing but the end is waited for.
+    bool watched = server->clock.count || s->timeout_ns;
     int pid_fd = -1;
     r.start_ns = now_ns();
-    int32_t pid = clone(child_main, server->stack + CHILD_STACK_BYTES,
-                        CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, child, &pid_fd);
+    int32_t pid =
+        clone(child_main, server->stack + CHILD_STACK_BYTES,
+              CLONE_VM | CLONE_VFORK | (watched ? CLONE_PIDFD : 0) | SIGCHLD, child, &pid_fd);
     if (pid < 0)
         return fail_with(s, "start");
     __atomic_store_n(&s->running, pid, __ATOMIC_SEQ_CST);
-    await_end(server, pid_fd, pid, s->timeout_ns ? r.start_ns + s->timeout_ns : 0, &times, &r);
+    siginfo_t info;
+    if (watched)
+        watch_until_end(server, pid_fd, pid, s->timeout_ns ? r.start_ns + s->timeout_ns : 0, &times,
+                        &r);
+    else
+        while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+            ;
     int64_t end_ns = now_ns();
     if (!s->quick)
         read_schedstat(pid, &r);
@@ -196,8 +236,11 @@ static bool start_and_wait(Server *server, Child *child)
     while (wait4(pid, &r.status, 0, &usage) < 0 && errno == EINTR)
         ;
     __atomic_store_n(&s->running, 0, __ATOMIC_SEQ_CST);
-    close(pid_fd);
+    if (pid_fd >= 0)
+        close(pid_fd);
     kernel_clock_drain(&server->clock, (uint32_t)pid, &times);
+    if (!s->quick)
+        count_since(server, &r);
     if (child->exec_errno) {
         errno = child->exec_errno;
         return fail_with(s, "execute");
@@ -297,16 +340,63 @@ static bool handle_request(Server *server)
     return ok;
 }
 
+static void handle_count(Server *server)
+{
+    SpawnShared *s = server->shared;
+    EventSpecVec events = {0};
+    CounterTargetVec self = {0};
+    Error err = {0};
+    counters_close(&server->counters);
+    server->counters = (Counters){0};
+    vec_push(&server->arena, &self, (CounterTarget){0, -1});
+    for (uint32_t i = 0; i < s->event_count; i++) {
+        vec_push(&server->arena, &events, s->events[i]);
+        s->counters[i] = (SpawnCounter){0};
+    }
+    CounterOptions options = {.inherit = true, .enable_on_exec = true};
+    Counters *c = &server->counters;
+    // One event that is not inherited: the kernel swaps the events of parent and
+    // child at a switch where they are equal, and the child's exec would then
+    // enable, once and for all, the server's own.
+    struct perf_event_attr anchor = {
+        .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .disabled = 1};
+    anchor.exclude_kernel = 1;
+    if (!server->anchored && perf_event_open(&anchor, 0, -1, -1) >= 0)
+        server->anchored = true;
+    if (!counters_open(&server->arena, &events, &self, &options, c, &err))
+        *c = (Counters){0};
+    // Those that are open keep their order; the specs' addresses tell them apart.
+    for (uint32_t i = 0, at = 0, missing = 0; i < s->event_count; i++) {
+        SpawnCounter *to = &s->counters[i];
+        bool open = at < c->events.len && c->events.at[at].spec.name.ptr == s->events[i].name.ptr;
+        to->open = open;
+        to->is_time = str_equal(s->events[i].unit, STR("ns"));
+        Str name = open ? c->events.at[at].name : s->events[i].name;
+        snprintf(to->name, sizeof(to->name), "%.*s", (int)MIN(name.len, sizeof(to->name) - 1),
+                 name.ptr);
+        if (open)
+            server->counter_row[at++] = i;
+        else
+            to->reason = missing < c->missing.len ? c->missing.at[missing++].reason : err;
+    }
+}
+
 static void serve(SpawnShared *shared, int socket, int pipe_write, char *const *environment,
                   bool allow_kernel_clock)
 {
     Server server = {
         .shared = shared, .pipe_write = pipe_write, .environment = environment, .steal_ns = -1};
-    // The terminal's signals are the parent's to handle; it tells us.
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    signal(SIGTTOU, SIG_IGN);
-    signal(SIGTERM, SIG_DFL);
+    // The terminal's signals are the parent's to handle; it tells us. They are
+    // blocked, not ignored, so that a child needs one call to have them back.
+    static const int defaults[] = {SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGTTOU};
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    sigaddset(&blocked, SIGQUIT);
+    sigaddset(&blocked, SIGTTOU);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(defaults); i++)
+        signal(defaults[i], SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_NAME, "assay-spawn");
@@ -328,7 +418,10 @@ static void serve(SpawnShared *shared, int socket, int pipe_write, char *const *
             continue;
         if (n != 1)
             _exit(0);
-        handle_request(&server);
+        if (shared->count)
+            handle_count(&server);
+        else
+            handle_request(&server);
         if (write(socket, &byte, 1) != 1)
             _exit(1);
     }
@@ -465,10 +558,43 @@ static bool put_words(SpawnShared *s, size_t *used, const char *const *words, ui
     return true;
 }
 
+static bool hand_over(SpawnServer *s, Error *err)
+{
+    char byte = 1;
+    if (send(s->socket, &byte, 1, MSG_NOSIGNAL) != 1)
+        return error_os(err, "cannot reach the spawning process");
+    return await_turn(s, err);
+}
+
+bool spawn_server_count(SpawnServer *s, const EventSpecVec *events, SpawnCounter *ret, Error *err)
+{
+    SpawnShared *sh = s->shared;
+    size_t used = 1;
+    if (events->len > SPAWN_COUNTERS_MAX)
+        return error_set(err, ERROR_USAGE, "more than %d events", SPAWN_COUNTERS_MAX);
+    for (size_t i = 0; i < events->len; i++) {
+        Str name = events->at[i].name;
+        if (name.len > SHARED_TEXT_BYTES - used)
+            return error_set(err, ERROR_LIMIT, "the names of the events are too long");
+        memcpy(sh->text + used, name.ptr, name.len);
+        sh->events[i] = events->at[i];
+        // The unit is a constant of ours, which lies at the same place in the server.
+        sh->events[i].name = str_over(sh->text + used, name.len);
+        used += name.len;
+    }
+    sh->event_count = (uint32_t)events->len;
+    sh->count = true;
+    if (!hand_over(s, err))
+        return false;
+    memcpy(ret, sh->counters, events->len * sizeof(*ret));
+    return true;
+}
+
 bool spawn_server_run(SpawnServer *s, const SpawnRequest *request, SpawnResult *ret, Error *err)
 {
     SpawnShared *sh = s->shared;
     size_t used = 1;
+    sh->count = false;
     sh->path = put_text(sh, &used, request->path);
     sh->input = put_text(sh, &used, request->input);
     sh->output_file = put_text(sh, &used, request->output_file);
@@ -479,10 +605,7 @@ bool spawn_server_run(SpawnServer *s, const SpawnRequest *request, SpawnResult *
     sh->errors = request->errors;
     sh->timeout_ns = request->timeout_ns;
     sh->quick = request->quick;
-    char byte = 1;
-    if (send(s->socket, &byte, 1, MSG_NOSIGNAL) != 1)
-        return error_os(err, "cannot reach the spawning process");
-    if (!await_turn(s, err))
+    if (!hand_over(s, err))
         return false;
     if (sh->spawn_errno) {
         errno = sh->spawn_errno;

@@ -8,6 +8,9 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "os/event.h"
+
+enum { SPAWN_COUNTERS_MAX = 12 };
 
 typedef enum SpawnOutput {
     SPAWN_OUTPUT_NULL,
@@ -48,6 +51,9 @@ typedef struct SpawnResult {
     uint64_t voluntary_switches, involuntary_switches;
     uint64_t blocks_in, blocks_out; // of 512 bytes
     int status;                     // as wait4 gives it
+    // By event of spawn_server_count: what the command and its children counted
+    // from exec on, scaled where the PMU was shared out; NaN: not counted.
+    double counts[SPAWN_COUNTERS_MAX];
     bool timed_out;
     bool left_children; // processes of it went on running
 } SpawnResult;
@@ -69,6 +75,19 @@ typedef struct SpawnServer {
 MUST_CHECK bool spawn_server_open(char *const *environment, bool allow_kernel_clock,
                                   SpawnServer *ret, Error *err);
 void spawn_server_close(SpawnServer *s);
+
+// An event of spawn_server_count.
+typedef struct SpawnCounter {
+    bool open;
+    char name[128]; // as opened: "cycles:u" where the kernel's part is refused
+    bool is_time;   // counts nanoseconds
+    Error reason;   // why it is not open
+} SpawnCounter;
+
+// Has `events` (SPAWN_COUNTERS_MAX at most) counted in each later run that is not
+// quick. `ret` gets one row for each; that some or all cannot be had is no failure.
+MUST_CHECK bool spawn_server_count(SpawnServer *s, const EventSpecVec *events, SpawnCounter *ret,
+                                   Error *err);
 
 // Runs one command to its end. A command that cannot be executed is an error;
 // one that fails is a result.

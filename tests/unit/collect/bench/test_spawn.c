@@ -6,6 +6,7 @@
 #include "collect/bench/spawn_server.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -133,6 +134,57 @@ static void processes_left_behind_are_told_of(void **state)
     assert_false(run_sh("exit 0").left_children);
 }
 
+static void every_run_has_its_own_counts(void **state)
+{
+    (void)state;
+    Arena arena = {0};
+    EventSpecVec events = {0};
+    SpawnCounter counters[SPAWN_COUNTERS_MAX];
+    EventSources sources = event_sources_default();
+    assert_ok(
+        events_parse(&arena, &sources, STR("task-clock:u,page-faults:u,r1ffff"), &events, &err),
+        &err);
+    assert_ok(spawn_server_count(&server, &events, counters, &err), &err);
+    assert_string_equal(counters[0].name, "task-clock:u");
+    assert_true(counters[0].is_time && !counters[1].is_time);
+    assert_true(counters[2].open || counters[2].reason.text[0]);
+    if (counters[0].open && counters[1].open) {
+        double few = 0, many = 0;
+        // The kernel may swap the events of parent and child: later runs count too.
+        for (int i = 0; i < 5; i++) {
+            few = run_sh("exit 0").counts[1];
+            SpawnResult r = run_sh("/bin/true; /bin/true; /bin/true; /bin/true");
+            many = r.counts[1];
+            assert_true(few > 0 && many > 2 * few);
+            assert_true(r.counts[0] > 0 && r.counts[0] <= (double)r.waited_ns);
+        }
+    }
+    // Nothing more to count.
+    events.len = 0;
+    assert_ok(spawn_server_count(&server, &events, counters, &err), &err);
+    assert_true(isnan(run_sh("exit 0").counts[0]));
+    for (int i = 0; i <= SPAWN_COUNTERS_MAX; i++)
+        vec_push(&arena, &events, (EventSpec){.name = STR("x")});
+    assert_error(spawn_server_count(&server, &events, counters, &err), &err, ERROR_USAGE,
+                 "more than 12 events");
+    arena_deinit(&arena);
+}
+
+static void the_wait_clock_works_without_records(void **state)
+{
+    (void)state;
+    SpawnServer plain;
+    assert_ok(spawn_server_open(environ, false, &plain, &err), &err);
+    const char *argv[] = {"sh", "-c", "kill -INT $$; sleep 5", NULL};
+    SpawnRequest request = {.path = "/bin/sh", .argv = argv};
+    SpawnResult r;
+    // Signals that the server blocks reach the command.
+    assert_ok(spawn_server_run(&plain, &request, &r, &err), &err);
+    assert_true(r.clock == SPAWN_CLOCK_WAIT && r.wall_ns == r.waited_ns);
+    assert_true(WIFSIGNALED(r.status) && WTERMSIG(r.status) == 2);
+    spawn_server_close(&plain);
+}
+
 static void too_long_a_command_line_is_refused(void **state)
 {
     (void)state;
@@ -159,6 +211,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_cannot_be_executed_is_an_error, start, stop),
         cmocka_unit_test_setup_teardown(output_goes_where_it_is_asked_to, start, stop),
         cmocka_unit_test_setup_teardown(processes_left_behind_are_told_of, start, stop),
+        cmocka_unit_test_setup_teardown(every_run_has_its_own_counts, start, stop),
+        cmocka_unit_test_setup_teardown(the_wait_clock_works_without_records, start, stop),
         cmocka_unit_test_setup_teardown(too_long_a_command_line_is_refused, start, stop),
     };
     return RUN_TESTS(tests);
