@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/json.h"
+#include "cli/bench_profile.h"
 #include "cli/bench_report.h"
 
 static void add_interval(JsonWriter *w, const char *key, Interval i)
@@ -228,6 +229,8 @@ void bench_export_json(StrBuf *out, Bench *b, const BenchView *v)
         if (i != b->options.reference && b->comparisons[i].pairs)
             add_comparison(&w, b, i);
     json_end(&w);
+    if (v->profile)
+        bench_profile_json(&w, b, v->profile);
     json_end(&w);
     json_end(&w);
     strbuf_add_char(out, '\n');

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "cli/bench_profile.h"
 #include "cli/bench_report.h"
 
 enum {
@@ -319,6 +320,8 @@ void bench_export_html(StrBuf *out, Bench *b, const BenchView *v)
     for (uint32_t i = 0; i < b->commands.len; i++)
         bench_report_command(&text, &plain, b, v, i);
     bench_report_comparisons(&text, &plain, b, v);
+    if (v->profile)
+        bench_profile_report(&text, &plain, b, v->profile);
     bench_report_truth(&text, &plain, b, v);
     strbuf_add(out, STR("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                         "<title>assay bench</title>\n<style>body{font:14px sans-serif;margin:2em;"

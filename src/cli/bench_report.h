@@ -14,8 +14,9 @@ typedef struct BenchView {
     BenchUnit unit;
     BenchSort sort;
     BenchMachine machine;
-    Str command_line;  // of assay itself
-    bool events_asked; // --event was given: what cannot be had is told
+    Str command_line;             // of assay itself
+    bool events_asked;            // --event was given: what cannot be had is told
+    struct BenchProfile *profile; // of --profile; NULL: none
 } BenchView;
 
 // The figures of one command, and of all comparisons.

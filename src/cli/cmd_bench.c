@@ -9,6 +9,7 @@
 
 #include "cli/bench_baseline.h"
 #include "cli/bench_functions.h"
+#include "cli/bench_profile.h"
 #include "cli/bench_report.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -31,6 +32,7 @@ typedef struct BenchArgs {
     uint64_t processes;
     double function_time_s;
     bool functions;
+    Str profile;
     bool no_shell, show_output, grouped, interleaved, wait_clock, rerun_baseline, compare;
     Str json, csv, markdown, asciidoc, orgmode, junit, svg, html;
     double until, margin, confidence, fail_if_slower;
@@ -83,6 +85,9 @@ static const Option bench_options[] = {
     OPT_PERCENT(0, "fail-if-slower", BenchArgs, fail_if_slower, "PERCENT",
                 "exit with 3 when a command is slower than the reference by more, 4 when that is "
                 "undecided"),
+    OPT_OPTIONAL(0, "profile", BenchArgs, profile, "FOLDER", NULL,
+                 "afterwards record the commands and say which functions and lines account for "
+                 "the difference; FOLDER keeps the recordings"),
     OPT_TEXT(0, "save", BenchArgs, save, "NAME", "keep the runs in the project's database"),
     OPT_TEXT(0, "baseline", BenchArgs, baseline, "NAME",
              "compare with what was last saved as NAME; history NAME lists what was saved"),
@@ -494,11 +499,14 @@ static Str database_path(const BenchArgs *args)
     return args->db.len ? args->db : STR(".assay/bench.db");
 }
 
-static int finish(Bench *b, const BenchArgs *args, const BenchView *view, const Terminal *terminal,
+static int finish(Bench *b, const BenchArgs *args, BenchView *view, const Terminal *terminal,
                   const BaselineSession *baseline, int *baseline_gate)
 {
     bool quiet = str_equal(args->style, STR("none"));
     StrBuf out = {0};
+    BenchProfile profile = {0};
+    Error err;
+    bool profiled = true;
     for (uint32_t i = 0; i < b->commands.len; i++)
         bench_report_command(&out, terminal, b, view, i);
     bench_report_comparisons(&out, terminal, b, view);
@@ -508,6 +516,18 @@ static int finish(Bench *b, const BenchArgs *args, const BenchView *view, const 
                                                MAX(0.0, args->fail_if_slower) / 100);
     bench_report_truth(&out, terminal, b, view);
     bool ok = quiet || cli_print(strbuf_str(&out));
+    strbuf_clear(&out);
+    // The verdict is out before the program is run again.
+    if (args->profile.ptr != not_given && !interrupted) {
+        profiled = bench_profile_run(b, args->profile, &profile, &err);
+        if (profiled) {
+            view->profile = &profile;
+            bench_profile_report(&out, terminal, b, &profile);
+            ok = (quiet || cli_print(strbuf_str(&out))) && ok;
+        } else {
+            cli_fail(&err);
+        }
+    }
     strbuf_deinit(&out);
     junit_limit = args->fail_if_slower >= 0 ? args->fail_if_slower / 100 : 0.05;
     const Export exports[] = {
@@ -520,7 +540,6 @@ static int finish(Bench *b, const BenchArgs *args, const BenchView *view, const 
             ok = false;
     if (args->save.len) {
         BaselineDb *db = NULL;
-        Error err;
         if (!baseline_open(database_path(args), true, &db, &err) ||
             !baseline_save(db, args->save, b, &view->machine, view->command_line, &err)) {
             cli_fail(&err);
@@ -528,7 +547,9 @@ static int finish(Bench *b, const BenchArgs *args, const BenchView *view, const 
         }
         baseline_close(db);
     }
-    return ok ? STATUS_OK : STATUS_FAILED;
+    view->profile = NULL;
+    bench_profile_deinit(&profile);
+    return ok && profiled ? STATUS_OK : STATUS_FAILED;
 }
 
 static Str joined_command_line(Arena *arena, int argc, char **argv)
@@ -559,6 +580,9 @@ static bool check_args(const BenchArgs *args, const StrVec *commands, Error *err
         return error_set(err, ERROR_USAGE, "--show-output excludes --output");
     if (args->grouped && args->interleaved)
         return error_set(err, ERROR_USAGE, "--grouped excludes --interleaved");
+    if (args->profile.ptr != not_given && commands->len + (args->reference.len > 0) < 2 &&
+        !args->scans.len && !args->lists.len && !args->rerun_baseline)
+        return error_set(err, ERROR_USAGE, "--profile needs two commands to compare");
     if (args->grouped && args->until > 0)
         return error_set(err, ERROR_USAGE, "--until needs interleaved runs");
     if (args->rerun_baseline && !args->baseline.len)
@@ -751,6 +775,7 @@ static const BenchArgs bench_defaults = {.min_runs = UINT64_MAX,
                                          .confidence = 95,
                                          .fail_if_slower = -1,
                                          .ignore = {not_given, 0},
+                                         .profile = {not_given, 0},
                                          .processes = 10,
                                          .function_time_s = 0.1,
                                          .seed = 1};

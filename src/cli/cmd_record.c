@@ -267,41 +267,6 @@ static void setup_deinit(RecordSetup *r)
     arena_deinit(&r->arena);
 }
 
-// ---- Symbols -----------------------------------------------------------------------
-
-typedef struct RecordedFiles {
-    Sampling *sampling;
-    const Profile *profile;
-} RecordedFiles;
-
-static bool recorded_module(void *ctx, ModuleId module, Bytes *ret)
-{
-    const RecordedFiles *f = ctx;
-    const Modules *m = &f->profile->modules;
-    return sampling_module_bytes(f->sampling, profile_text(f->profile, m->path.at[module.v]),
-                                 profile_text(f->profile, m->build_id.at[module.v]), ret);
-}
-
-static void symbolise(Profile *p, Sampling *sampling, const RecordOptions *o, RecordSetup *r)
-{
-    RecordedFiles recorded = {sampling, p};
-    SymboliseFiles files = {.ctx = &recorded, .module_bytes = recorded_module};
-    uint64_t start = 0;
-    (void)profile_fact_u64(p, STR(FACT_START_REALTIME), &start);
-    Error err;
-    SymboliseOptions options;
-    symbols_options(&r->arena, &o->debug_dirs, &options);
-    options.files = files;
-    options.is_live = true;
-    if (!symbolise_profile(p, &options, NULL, &err))
-        return; // it was stopped: what it had is in the profile
-    SourceOptions sources = r->sources;
-    sources.files = files;
-    sources.context = 2;
-    sources.recorded_at_ns = (int64_t)start;
-    symbolise_sources(p, &sources);
-}
-
 // ---- The end -------------------------------------------------------------------------
 
 static void add_size(StrBuf *b, uint64_t bytes)
@@ -362,7 +327,7 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
     }
     int64_t before = os_process_cpu_ns();
     size_t own_notes = profile.notes.key.len;
-    symbolise(&profile, sampling, o, r);
+    symbols_resolve_recorded(&r->arena, &profile, sampling, &o->debug_dirs, &r->sources);
     // The writer's own measure of the file ends with the last block.
     Str path = r->output;
     FileIdentity file = {0};

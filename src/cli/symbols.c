@@ -4,6 +4,7 @@
 #include "cli/symbols.h"
 
 #include "cli/cli.h"
+#include "model/facts.h"
 
 // A folder below a variable's absolute path, or below another in $HOME.
 static Str folder_of(Arena *arena, const char *variable, const char *below, const char *in_home)
@@ -56,4 +57,38 @@ bool symbols_source_options(Arena *arena, const StrVec *source_paths, SourceOpti
         .rust_src = rust_source_find(arena, folder_of(arena, "RUSTUP_HOME", "", "/.rustup")),
     };
     return true;
+}
+
+typedef struct RecordedFiles {
+    Sampling *sampling;
+    const Profile *profile;
+} RecordedFiles;
+
+static bool recorded_module(void *ctx, ModuleId module, Bytes *ret)
+{
+    const RecordedFiles *f = ctx;
+    const Modules *m = &f->profile->modules;
+    return sampling_module_bytes(f->sampling, profile_text(f->profile, m->path.at[module.v]),
+                                 profile_text(f->profile, m->build_id.at[module.v]), ret);
+}
+
+void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
+                              const StrVec *debug_dirs, const SourceOptions *sources)
+{
+    RecordedFiles recorded = {sampling, p};
+    SymboliseFiles files = {.ctx = &recorded, .module_bytes = recorded_module};
+    uint64_t start = 0;
+    (void)profile_fact_u64(p, STR(FACT_START_REALTIME), &start);
+    Error err;
+    SymboliseOptions options;
+    symbols_options(arena, debug_dirs, &options);
+    options.files = files;
+    options.is_live = true;
+    if (!symbolise_profile(p, &options, NULL, &err))
+        return; // it was stopped: what it had is in the profile
+    SourceOptions with_files = *sources;
+    with_files.files = files;
+    with_files.context = 2;
+    with_files.recorded_at_ns = (int64_t)start;
+    symbolise_sources(p, &with_files);
 }

@@ -6,6 +6,7 @@
 #define CLI_SYMBOLS_H
 
 #include "cli/option.h"
+#include "collect/sampling/sampling.h"
 #include "symbolise/symbolise.h"
 
 // $XDG_CACHE_HOME/assay, or ~/.cache/assay; "" when neither is known.
@@ -19,5 +20,10 @@ void symbols_options(Arena *arena, const StrVec *debug_dirs, SymboliseOptions *r
 // Leaves the rest zero. ERROR_USAGE for a text without '='.
 MUST_CHECK bool symbols_source_options(Arena *arena, const StrVec *source_paths, SourceOptions *ret,
                                        Error *err);
+
+// Names what was just recorded, from the files as they were mapped then, and keeps
+// the source lines that were hit. `sources` as symbols_source_options fills it.
+void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
+                              const StrVec *debug_dirs, const SourceOptions *sources);
 
 #endif // CLI_SYMBOLS_H

@@ -160,6 +160,29 @@ import json; t=json.load(open(\"b.json\"))[\"results\"][0][\"median\"]; assert t
         printf "#include <assay/bench.h>\nASSAY_BENCH(other) { ASSAY_LOOP(bench) { ASSAY_USE(1); } }\n" >other.c
         gcc -O2 -I"$TOP/include" "$TOP/tests/programs/benches.c" other.c -o two && [ "$(./two --list | grep -c .)" = 7 ]'
 fi
+cat >two.c <<'C'
+#include <stdlib.h>
+#define STEPS(x, n) for (long i = 0; i < (n); i++) x ^= x << 13, x ^= x >> 7, x ^= x << 17
+__attribute__((noinline)) static unsigned long common(unsigned long x) { STEPS(x, 4000000); return x; }
+__attribute__((noinline)) static unsigned long extra(unsigned long x) { STEPS(x, 12000000); return x; }
+int main(int argc, char **argv)
+{
+    unsigned long x = common((unsigned long)argc);
+    return (argc > 1 && atoi(argv[1]) ? extra(x) : x) == 0;
+}
+C
+if gcc -g -O1 two.c -o two && assay record -o try.assay true >try.out 2>&1; then
+    # Truth: `extra` takes 3 times what `common` does, and is all of the difference.
+    check "what makes the difference is named" bash -c '
+        assay bench -N -r 6 "./two 0" "./two 1" --profile=kept --export-json p.json >p.txt && grep -q "What makes the difference" p.txt &&
+        [ -s kept/1.assay ] && [ -s kept/2.assay ] && python3 -c "
+import json; p=json.load(open(\"p.json\"))[\"assay\"][\"profile\"][0]; f=p[\"functions\"][0]
+assert f[\"function\"]==\"extra\" and f[\"file\"].endswith(\"two.c\") and 0.7 < f[\"share\"] < 1.3, f
+assert p[\"lines\"][0][\"function\"]==\"extra\" and abs(sum(x[\"change_s\"] for x in p[\"functions\"])-p[\"cpu_change_s\"]) < 1e-6"'
+    check "and its output is kept away" bash -c '
+        assay bench -r 3 "echo loud; ./two 0" "echo loud; ./two 1" --profile >p.txt && ! grep -qx loud p.txt'
+fi
+check "--profile needs something to compare with" status_is 2 assay bench -r 2 --profile true
 check "a program without benchmarks is an error" status_is 1 assay bench --functions /bin/true
 check "another program is an error" status_is 1 assay bench --functions /bin/echo
 echo "1..$n"

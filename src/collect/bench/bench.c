@@ -111,6 +111,14 @@ static bool run_around(Bench *b, Str text, const char *what, SpawnOutput output,
     return error_hint(err, "append ' || true' to it when that is expected");
 }
 
+bool bench_step(Bench *b, uint32_t command, BenchStep step, Error *err)
+{
+    static const char *const names[] = {"setup", "prepare", "conclude", "cleanup"};
+    const BenchCommand *c = &b->commands.at[command];
+    const Str texts[] = {c->setup, c->prepare, c->conclude, c->cleanup};
+    return run_around(b, texts[step], names[step], c->output, err);
+}
+
 static bool accepts(const BenchIgnore *ignore, int status)
 {
     if (status == 0 || ignore->all)
@@ -126,7 +134,7 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, b
 {
     const BenchCommand *c = &b->commands.at[command];
     BenchResult *result = &b->results[command];
-    if (!run_around(b, c->prepare, "prepare", c->output, err))
+    if (!bench_step(b, command, BENCH_PREPARE, err))
         return false;
     for (size_t i = 0; b->options.cold && i < b->options.cold->len; i++) {
         size_t left;
@@ -175,7 +183,7 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, b
     }
     if (keep)
         vec_push(NULL, &result->runs, run);
-    return run_around(b, c->conclude, "conclude", c->output, err);
+    return bench_step(b, command, BENCH_CONCLUDE, err);
 }
 
 // Mean time of the shell doing nothing, by the same clock.
@@ -332,14 +340,12 @@ static bool run_all(Bench *b, Error *err)
         uint32_t ready = 0;
         bool ok = true;
         for (; ok && ready < group; ready++)
-            ok = run_around(b, b->commands.at[from + ready].setup, "setup",
-                            b->commands.at[from + ready].output, err);
+            ok = bench_step(b, from + ready, BENCH_SETUP, err);
         ok = ok && run_rounds(b, from, group, err);
         // What was set up is cleaned up, also after a failure.
         Error later;
         for (uint32_t i = 0; i < ready; i++)
-            if (!run_around(b, b->commands.at[from + i].cleanup, "cleanup",
-                            b->commands.at[from + i].output, ok ? err : &later))
+            if (!bench_step(b, from + i, BENCH_CLEANUP, ok ? err : &later))
                 ok = false;
         if (!ok)
             return false;

@@ -144,6 +144,10 @@ void bench_deinit(Bench *b); // the server is the caller's
 // Runs everything. On a command's failure what was measured stays in `b`.
 MUST_CHECK bool bench_run(Bench *b, Error *err);
 
+// A command's own commands around its runs, for who runs it once more.
+typedef enum BenchStep { BENCH_SETUP, BENCH_PREPARE, BENCH_CONCLUDE, BENCH_CLEANUP } BenchStep;
+MUST_CHECK bool bench_step(Bench *b, uint32_t command, BenchStep step, Error *err);
+
 // Fills summaries and comparisons from the runs that are there.
 void bench_summarise(Bench *b);
 
