@@ -1,46 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay cover merge: sums profiles of one program.
 
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
 #include "cli/cli.h"
 #include "cli/cover_commands.h"
-#include "collect/cover/counts.h"
+#include "collect/cover/merge.h"
 #include "os/file.h"
 
-typedef struct CoverMergeOptions {
-    Str output, input_files;
-    uint64_t format_version, weight;
+typedef struct CoverMergeCliOptions {
+    Str output, input_files, failure_mode;
+    uint64_t format_version, weight, threads;
     StrVec weighted;
     bool sparse, text, force;
-} CoverMergeOptions;
+    bool is_lprof;  // -m
+    bool any_build; // -T
+} CoverMergeCliOptions;
 
 static const Option options[] = {
-    OPT_TEXT('o', "output", CoverMergeOptions, output, "FILE",
+    OPT_TEXT('o', "output", CoverMergeCliOptions, output, "FILE",
              "write FILE; a name that ends in .proftext gets the text form"),
-    OPT_FLAG('f', "force", CoverMergeOptions, force, "replace an existing output file"),
-    OPT_FLAG(0, "text", CoverMergeOptions, text, "the text form of llvm-profdata"),
-    OPT_U64(0, "profdata-version", CoverMergeOptions, format_version, "N",
+    OPT_TEXT('d', NULL, CoverMergeCliOptions, output, "FILE", "the same, as lprof has it"),
+    OPT_FLAG('f', "force", CoverMergeCliOptions, force, "replace an existing output file"),
+    OPT_FLAG(0, "text", CoverMergeCliOptions, text, "the text form of llvm-profdata"),
+    OPT_U64(0, "profdata-version", CoverMergeCliOptions, format_version, "N",
             "7 for LLVM 13 and later, 9 for 16 and later, 12 for 19 and later"),
-    OPT_FLAG(0, "sparse", CoverMergeOptions, sparse, "leave out functions that never ran"),
-    OPT_U64('w', "weight", CoverMergeOptions, weight, "N",
+    OPT_FLAG(0, "sparse", CoverMergeCliOptions, sparse, "leave out functions that never ran"),
+    OPT_U64('w', "weight", CoverMergeCliOptions, weight, "N",
             "count each of the named inputs N times"),
-    OPT_LIST(0, "weighted-input", CoverMergeOptions, weighted, "N,FILE",
+    OPT_LIST(0, "weighted-input", CoverMergeCliOptions, weighted, "N,FILE",
              "one more input, counted N times"),
-    OPT_TEXT(0, "input-files", CoverMergeOptions, input_files, "FILE",
+    OPT_TEXT(0, "input-files", CoverMergeCliOptions, input_files, "FILE",
              "one more input a line of FILE"),
+    OPT_FLAG('m', NULL, CoverMergeCliOptions, is_lprof,
+             "merge as lprof does: profiles of another build than the first one's are refused"),
+    OPT_FLAG('T', NULL, CoverMergeCliOptions, any_build, "with -m: take them all the same"),
+    OPT_CHOICE(0, "failure-mode", CoverMergeCliOptions, failure_mode, "MODE", "any|all|warn",
+               "fail when any input cannot be read, when all cannot (default), or never"),
+    OPT_U64('j', "threads", CoverMergeCliOptions, threads, "N",
+            "threads; without it one for each processor where there are enough files"),
 };
 
-static bool add_file(CoverCounts *c, Str path, uint64_t weight, Error *err)
+// ---- Inputs ------------------------------------------------------------------
+
+typedef struct Inputs {
+    Arena *arena;
+    CoverMergeInputVec files;
+} Inputs;
+
+static void add_file(Inputs *in, Str path, uint64_t weight)
 {
-    MappedFile m = {0};
-    if (!os_map_file(path, &m, err))
-        return false;
-    bool ok = m.bytes.len ? cover_counts_add(c, path, m.bytes, weight, err)
-                          : error_set(err, ERROR_FORMAT, "'%" STR_FMT "' is empty", STR_ARG(path));
-    os_unmap_file(&m);
-    return ok;
+    vec_push(in->arena, &in->files, (CoverMergeInput){path, weight});
 }
 
-static bool add_weighted(CoverCounts *c, Str input, Error *err)
+static int compare_names(const void *a, const void *b)
+{
+    return str_compare(*(const Str *)a, *(const Str *)b);
+}
+
+// The raw profiles of a folder, in order of their names.
+static bool add_folder(Inputs *in, Str path, uint64_t weight, Error *err)
+{
+    DIR *dir = opendir(arena_c_str(in->arena, path));
+    if (!dir)
+        return error_os(err, "cannot open folder '%" STR_FMT "'", STR_ARG(path));
+    StrVec names = {0};
+    for (struct dirent *e; (e = readdir(dir));)
+        if (e->d_name[0] != '.' && str_ends_with(str_from_c(e->d_name), STR(".profraw")))
+            vec_push(in->arena, &names,
+                     arena_printf(in->arena, "%" STR_FMT "/%s", STR_ARG(path), e->d_name));
+    closedir(dir);
+    if (names.len)
+        qsort(names.at, names.len, sizeof(names.at[0]), compare_names);
+    for (size_t i = 0; i < names.len; i++)
+        add_file(in, names.at[i], weight);
+    return true;
+}
+
+static bool add_operand(Inputs *in, Str path, uint64_t weight, Error *err)
+{
+    struct stat st;
+    if (stat(arena_c_str(in->arena, path), &st) == 0 && S_ISDIR(st.st_mode))
+        return add_folder(in, path, weight, err);
+    add_file(in, path, weight);
+    return true;
+}
+
+static bool add_weighted(Inputs *in, Str input, Error *err)
 {
     Str number, path;
     uint64_t weight;
@@ -48,35 +96,62 @@ static bool add_weighted(CoverCounts *c, Str input, Error *err)
         weight == 0)
         return error_set(err, ERROR_USAGE, "--weighted-input '%" STR_FMT "' is not N,FILE",
                          STR_ARG(input));
-    return add_file(c, path, weight, err);
+    return add_operand(in, path, weight, err);
 }
 
-static bool add_listed(CoverCounts *c, Str list, uint64_t weight, Error *err)
+static bool add_listed(Inputs *in, Str list, uint64_t weight, Error *err)
 {
     Bytes text;
-    if (!os_read_file(c->arena, list, OS_READ_MAX_BYTES, &text, err))
+    if (!os_read_file(in->arena, list, OS_READ_MAX_BYTES, &text, err))
         return false;
     Str rest = str_from_bytes(text), line;
     while (str_next_line(&rest, &line))
-        if (line.len && line.ptr[0] != '#' && !add_file(c, line, weight, err))
+        if (line.len && line.ptr[0] != '#' && !add_operand(in, line, weight, err))
             return false;
     return true;
 }
 
-static bool merge(const CoverMergeOptions *o, const StrVec *operands, CoverCounts *c, Error *err)
+static bool list_inputs(const CoverMergeCliOptions *o, const StrVec *operands, Inputs *in,
+                        Error *err)
 {
     uint64_t weight = o->weight ? o->weight : 1;
     for (size_t i = 0; i < operands->len; i++)
-        if (!add_file(c, operands->at[i], weight, err))
+        if (!add_operand(in, operands->at[i], weight, err))
             return false;
     for (size_t i = 0; i < o->weighted.len; i++)
-        if (!add_weighted(c, o->weighted.at[i], err))
+        if (!add_weighted(in, o->weighted.at[i], err))
             return false;
-    if (o->input_files.len && !add_listed(c, o->input_files, weight, err))
+    if (o->input_files.len && !add_listed(in, o->input_files, weight, err))
         return false;
-    if (c->profile_count == 0)
+    if (in->files.len == 0)
         return error_set(err, ERROR_USAGE, "no profile to merge");
-    return cover_counts_finish(c, err);
+    return true;
+}
+
+// ---- Merging -----------------------------------------------------------------
+
+static bool merge(const CoverMergeCliOptions *o, const StrVec *operands, CoverCounts *c, Error *err)
+{
+    Inputs in = {.arena = c->arena};
+    CoverMergeResult result = {0};
+    CoverMergeOptions how = {
+        .thread_count = (unsigned)MIN(o->threads, (uint64_t)UINT16_MAX),
+        .stop_at_failure = str_equal(o->failure_mode, STR("any")),
+        .same_build = o->is_lprof && !o->any_build,
+    };
+    if (!list_inputs(o, operands, &in, err))
+        return false;
+    bool ok = cover_merge_files(c, &in.files, &how, &result, err);
+    bool none = result.merged == 0 && result.failures.len;
+    if (!ok && none && str_equal(o->failure_mode, STR("warn")))
+        ok = true;
+    // The one that is the error itself is said once.
+    for (size_t i = ok ? 0 : 1; i < result.failures.len; i++)
+        cli_say("left out: %s", result.failures.at[i].error.text);
+    if (ok && result.failures.len)
+        cli_say("%zu of %zu inputs merged", result.merged, in.files.len);
+    cover_merge_result_deinit(&result);
+    return ok && cover_counts_finish(c, err);
 }
 
 static void say_notes(const CoverCounts *c)
@@ -92,7 +167,7 @@ static void say_notes(const CoverCounts *c)
         cli_say("%llu sums stopped at 2^64 - 1", (unsigned long long)c->saturated);
 }
 
-static int write_out(const CoverMergeOptions *o, CoverCounts *c)
+static int write_out(const CoverMergeCliOptions *o, CoverCounts *c)
 {
     Error err;
     StrBuf out = {0};
@@ -115,7 +190,7 @@ static int write_out(const CoverMergeOptions *o, CoverCounts *c)
     return status;
 }
 
-static int merge_as_asked(const Command *cmd, const CoverMergeOptions *o, const StrVec *operands,
+static int merge_as_asked(const Command *cmd, const CoverMergeCliOptions *o, const StrVec *operands,
                           Arena *arena)
 {
     uint64_t v = o->format_version;
@@ -139,7 +214,7 @@ static int merge_as_asked(const Command *cmd, const CoverMergeOptions *o, const 
 static int run(const Command *cmd, int argc, char **argv)
 {
     Arena arena = {0};
-    CoverMergeOptions o = {0};
+    CoverMergeCliOptions o = {.failure_mode = STR("all")};
     StrVec operands = {0};
     int status = STATUS_USAGE;
     switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
@@ -159,7 +234,10 @@ static int run(const Command *cmd, int argc, char **argv)
 const Command cover_merge_command = {
     .name = "merge",
     .summary = "sum raw, indexed and text profiles of one program",
-    .usage = "[OPTION ...] -o OUTPUT PROFILE ...",
+    .usage = "[OPTION ...] -o OUTPUT PROFILE|FOLDER ...",
+    .details =
+        "Versions may be mixed. An input that cannot be read is named and left out; of a raw\n"
+        "profile that is cut short the whole parts count. Sums stop at 2^64 - 1.\n",
     .options = options,
     .option_count = ARRAY_LEN(options),
     .run = run,

@@ -27,9 +27,8 @@ bool prof_inflate(Arena *arena, Bytes packed, uint64_t plain_len, Bytes *ret, Er
     return true;
 }
 
-uint32_t prof_names_add(Arena *arena, ProfNames *into, Str name)
+static uint32_t add_name(Arena *arena, ProfNames *into, Str name, uint64_t ref)
 {
-    uint64_t ref = md5_low64(bytes_from_str(name));
     uint32_t row;
     for (TableProbe p = table_probe(&into->index, ref); table_next(&into->index, &p, &row);)
         if (into->refs.at[row] == ref)
@@ -41,7 +40,29 @@ uint32_t prof_names_add(Arena *arena, ProfNames *into, Str name)
     return row;
 }
 
+uint32_t prof_names_add(Arena *arena, ProfNames *into, Str name)
+{
+    return add_name(arena, into, name, md5_low64(bytes_from_str(name)));
+}
+
+typedef struct AddTo {
+    Arena *arena;
+    ProfNames *names;
+} AddTo;
+
+static void add_each(void *ctx, Str name, uint64_t ref)
+{
+    AddTo *to = ctx;
+    add_name(to->arena, to->names, name, ref);
+}
+
 bool prof_names_add_blob(Arena *arena, ProfNames *into, Bytes blob, Error *err)
+{
+    AddTo to = {arena, into};
+    return prof_names_each(arena, blob, add_each, &to, err);
+}
+
+bool prof_names_each(Arena *arena, Bytes blob, ProfNameEach *each, void *ctx, Error *err)
 {
     Cursor c = cursor_over(blob, "names of functions");
     while (cursor_more(&c)) {
@@ -61,7 +82,7 @@ bool prof_names_add_blob(Arena *arena, ProfNames *into, Bytes blob, Error *err)
         Str rest = str_from_bytes(chunk), name;
         while (str_next_part(&rest, '\1', &name))
             if (name.len)
-                prof_names_add(arena, into, name);
+                each(ctx, name, md5_low64(bytes_from_str(name)));
     }
     return cursor_check(&c, err);
 }

@@ -146,150 +146,223 @@ static void add_u64(StrBuf *out, uint64_t v)
     strbuf_add_bytes(out, bytes_over(&v, sizeof(v)));
 }
 
-static void add_u32(StrBuf *out, uint32_t v)
-{
-    strbuf_add_bytes(out, bytes_over(&v, sizeof(v)));
-}
-
-static void add_u16(StrBuf *out, uint16_t v)
-{
-    strbuf_add_bytes(out, bytes_over(&v, sizeof(v)));
-}
-
 static void put_u64(StrBuf *out, size_t at, uint64_t v)
 {
     memcpy(out->ptr + at, &v, sizeof(v));
 }
 
-static int descending(const void *a, const void *b)
+// Ascending, by as many digits as the largest value has. `spare` is as long.
+static uint64_t *sort_values(uint64_t *values, uint64_t *spare, size_t n, uint64_t max)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? 1 : x > y ? -1 : 0;
+    enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+    for (unsigned shift = 0; shift < 64 && max >> shift; shift += DIGIT_BITS) {
+        size_t starts[DIGITS] = {0};
+        for (size_t i = 0; i < n; i++)
+            starts[values[i] >> shift & (DIGITS - 1)]++;
+        for (size_t d = 0, at = 0; d < DIGITS; d++) {
+            size_t count = starts[d];
+            starts[d] = at;
+            at += count;
+        }
+        for (size_t i = 0; i < n; i++)
+            spare[starts[values[i] >> shift & (DIGITS - 1)]++] = values[i];
+        uint64_t *t = values;
+        values = spare;
+        spare = t;
+    }
+    return values;
 }
 
 // The shares of the total, in millionths, that LLVM's summaries speak of.
 static const uint32_t cutoffs[] = {10000,  100000, 200000, 300000, 400000, 500000, 600000, 700000,
                                    800000, 900000, 950000, 990000, 999000, 999900, 999990, 999999};
 
-// Summary as in llvm/include/llvm/ProfileData/InstrProf.h, struct Summary.
-static void add_summary(StrBuf *out, const ProfDataRow *rows, size_t count)
+typedef struct Summary {
+    uint64_t blocks, max, max_entry, max_inner;
+    uint64_t total; // held at 2^64 - 1
+    U64Vec values;  // those that are not 0
+} Summary;
+
+static Summary summarise(const ProfDataRow *rows, size_t count)
 {
-    uint64_t blocks = 0, max = 0, max_entry = 0, max_inner = 0, total = 0;
-    U64Vec all = {0};
+    Summary s = {0};
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < rows[i].counter_count; k++) {
             uint64_t v = rows[i].counters[k];
-            blocks++;
-            max = MAX(max, v);
+            s.blocks++;
+            if (v == 0)
+                continue;
+            s.max = MAX(s.max, v);
             if (k == 0)
-                max_entry = MAX(max_entry, v);
+                s.max_entry = MAX(s.max_entry, v);
             else
-                max_inner = MAX(max_inner, v);
-            if (__builtin_add_overflow(total, v, &total))
-                total = UINT64_MAX;
-            vec_push(NULL, &all, v);
+                s.max_inner = MAX(s.max_inner, v);
+            if (__builtin_add_overflow(s.total, v, &s.total))
+                s.total = UINT64_MAX;
+            vec_push(NULL, &s.values, v);
         }
     }
-    if (all.len)
-        qsort(all.at, all.len, sizeof(all.at[0]), descending);
+    return s;
+}
+
+// Summary as in llvm/include/llvm/ProfileData/InstrProf.h, struct Summary.
+static void add_summary(StrBuf *out, const ProfDataRow *rows, size_t count)
+{
+    Summary s = summarise(rows, count);
+    U64Vec spare = {0};
+    vec_extend(NULL, &spare, s.values.len);
+    const uint64_t *sorted = sort_values(s.values.at, spare.at, s.values.len, s.max);
     add_u64(out, 6);
     add_u64(out, ARRAY_LEN(cutoffs));
     add_u64(out, count);
-    add_u64(out, blocks);
-    add_u64(out, max_entry);
-    add_u64(out, max);
-    add_u64(out, max_inner);
-    add_u64(out, total);
-    size_t at = 0;
+    add_u64(out, s.blocks);
+    add_u64(out, s.max_entry);
+    add_u64(out, s.max);
+    add_u64(out, s.max_inner);
+    add_u64(out, s.total);
+    size_t left = s.values.len; // the largest stand last
     unsigned __int128 sum = 0;
     for (size_t i = 0; i < ARRAY_LEN(cutoffs); i++) {
-        unsigned __int128 wanted = (unsigned __int128)total * cutoffs[i] / 1000000;
-        while (at < all.len && sum < wanted) {
-            uint64_t value = all.at[at];
-            while (at < all.len && all.at[at] == value)
-                sum += all.at[at++];
+        unsigned __int128 wanted = (unsigned __int128)s.total * cutoffs[i] / 1000000;
+        while (left && sum < wanted) {
+            uint64_t value = sorted[left - 1];
+            while (left && sorted[left - 1] == value)
+                sum += sorted[--left];
         }
         add_u64(out, cutoffs[i]);
-        add_u64(out, at ? all.at[at - 1] : 0);
-        add_u64(out, at);
+        add_u64(out, left < s.values.len ? sorted[left] : 0);
+        add_u64(out, s.values.len - left);
     }
-    vec_free(&all);
+    vec_free(&s.values);
+    vec_free(&spare);
 }
 
-typedef struct Key {
-    size_t first, count; // rows of one name
-    uint64_t hash;
-    size_t next; // in the bucket, index + 1
-} Key;
+// ---- The table -----------------------------------------------------------------
 
-static void add_key(StrBuf *out, uint32_t version, const ProfDataRow *rows, const Key *key)
+static int compare_rows(const void *a, const void *b)
 {
-    Str name = rows[key->first].name;
-    add_u64(out, key->hash);
-    add_u64(out, name.len);
-    size_t data_len_at = out->len;
-    add_u64(out, 0);
-    strbuf_add(out, name);
-    size_t start = out->len;
-    for (size_t i = key->first; i < key->first + key->count; i++) {
-        const ProfDataRow *row = &rows[i];
-        add_u64(out, row->hash);
-        add_u64(out, row->counter_count);
-        strbuf_add_bytes(out, bytes_over(row->counters, row->counter_count * 8));
-        if (version > 10) {
-            add_u64(out, row->bitmap.len);
-            strbuf_add_bytes(out, row->bitmap);
-            strbuf_add_repeated(out, '\0', align_up(row->bitmap.len, 8) - row->bitmap.len);
-        }
-        add_u32(out, 8); // value profile: its own size, no kinds
-        add_u32(out, 0);
-    }
-    put_u64(out, data_len_at, out->len - start);
+    const ProfDataRow *x = a, *y = b;
+    if (x->name_ref != y->name_ref)
+        return x->name_ref < y->name_ref ? -1 : 1;
+    return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-typedef Vec(Key) KeyVec;
+// Brings the rows into the order of buckets, those of one name next to each
+// other. starts[b] is the first row of bucket b; there is one more of them.
+static void sort_into_buckets(ProfDataRow *rows, size_t count, size_t bucket_count, U64Vec *starts)
+{
+    size_t mask = bucket_count - 1;
+    vec_extend(NULL, starts, bucket_count + 1);
+    for (size_t i = 0; i < count; i++)
+        starts->at[(rows[i].name_ref & mask) + 1]++;
+    for (size_t b = 1; b <= bucket_count; b++)
+        starts->at[b] += starts->at[b - 1];
+    Vec(ProfDataRow) sorted = {0};
+    U64Vec next = {0};
+    vec_extend(NULL, &sorted, count);
+    vec_extend(NULL, &next, bucket_count);
+    memcpy(next.at, starts->at, bucket_count * sizeof(next.at[0]));
+    for (size_t i = 0; i < count; i++)
+        sorted.at[next.at[rows[i].name_ref & mask]++] = rows[i];
+    for (size_t b = 0; b < bucket_count; b++) {
+        size_t len = starts->at[b + 1] - starts->at[b];
+        if (len > 1)
+            qsort(sorted.at + starts->at[b], len, sizeof(sorted.at[0]), compare_rows);
+    }
+    if (count)
+        memcpy(rows, sorted.at, count * sizeof(rows[0]));
+    vec_free(&sorted);
+    vec_free(&next);
+}
 
-static void add_table(StrBuf *out, uint32_t version, const ProfDataRow *rows, size_t count,
+static size_t row_size(const ProfDataRow *row, uint32_t version)
+{
+    size_t bitmap = version > 10 ? 8 + align_up(row->bitmap.len, 8) : 0;
+    return 16 + row->counter_count * 8 + bitmap + 8;
+}
+
+static char *write_u64(char *to, uint64_t v)
+{
+    memcpy(to, &v, sizeof(v));
+    return to + sizeof(v);
+}
+
+static char *write_bytes(char *to, const void *from, size_t len)
+{
+    if (len)
+        memcpy(to, from, len);
+    return to + len;
+}
+
+static char *write_row(char *to, uint32_t version, const ProfDataRow *row)
+{
+    to = write_u64(to, row->hash);
+    to = write_u64(to, row->counter_count);
+    to = write_bytes(to, row->counters, row->counter_count * 8);
+    if (version > 10) {
+        size_t pad = align_up(row->bitmap.len, 8) - row->bitmap.len;
+        to = write_u64(to, row->bitmap.len);
+        to = write_bytes(to, row->bitmap.ptr, row->bitmap.len);
+        memset(to, 0, pad);
+        to += pad;
+    }
+    return write_u64(to, 8); // value profile: its own size, 32 bits, and no kinds
+}
+
+// One key with all functions of that name. Gives their number.
+static size_t add_key(StrBuf *out, uint32_t version, const ProfDataRow *rows, size_t left)
+{
+    size_t count = 0, data = 0;
+    for (; count < left && rows[count].name_ref == rows[0].name_ref; count++)
+        data += row_size(&rows[count], version);
+    Str name = rows[0].name;
+    size_t size = 24 + name.len + data;
+    char *to = strbuf_reserve(out, size);
+    to = write_u64(to, rows[0].name_ref);
+    to = write_u64(to, name.len);
+    to = write_u64(to, data);
+    to = write_bytes(to, name.ptr, name.len);
+    for (size_t i = 0; i < count; i++)
+        to = write_row(to, version, &rows[i]);
+    out->len += size;
+    return count;
+}
+
+static void add_table(StrBuf *out, uint32_t version, ProfDataRow *rows, size_t count,
                       size_t table_offset_at)
 {
-    KeyVec keys = {0};
-    for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && str_equal(rows[end].name, rows[i].name); end++)
-            ;
-        vec_push(NULL, &keys, (Key){i, end - i, md5_low64(bytes_from_str(rows[i].name)), 0});
-    }
     // LLVM's generator keeps tables at most 3/4 full; readers only need a power of two.
-    size_t bucket_count = round_up_pow2(keys.len * 4 / 3 + 1);
-    U64Vec heads = {0}, offsets = {0};
-    vec_extend(NULL, &heads, bucket_count);
+    size_t bucket_count = round_up_pow2(count * 4 / 3 + 1);
+    U64Vec starts = {0}, offsets = {0};
+    uint64_t keys = 0;
+    sort_into_buckets(rows, count, bucket_count, &starts);
     vec_extend(NULL, &offsets, bucket_count);
-    for (size_t i = keys.len; i-- > 0;) {
-        size_t bucket = keys.at[i].hash & (bucket_count - 1);
-        keys.at[i].next = heads.at[bucket];
-        heads.at[bucket] = i + 1;
-    }
+    size_t total = 16 + 8 * bucket_count;
+    for (size_t i = 0; i < count; i++)
+        total += 26 + rows[i].name.len + row_size(&rows[i], version);
+    strbuf_reserve(out, total);
     for (size_t b = 0; b < bucket_count; b++) {
-        if (!heads.at[b])
+        size_t at = starts.at[b], end = starts.at[b + 1], items_at = out->len;
+        if (at == end)
             continue;
-        offsets.at[b] = out->len;
-        size_t items_at = out->len;
         uint16_t items = 0;
-        add_u16(out, 0);
-        for (size_t k = heads.at[b]; k; k = keys.at[k - 1].next, items++)
-            add_key(out, version, rows, &keys.at[k - 1]);
+        offsets.at[b] = out->len;
+        strbuf_add_bytes(out, bytes_over(&items, sizeof(items)));
+        for (; at < end; items++)
+            at += add_key(out, version, rows + at, end - at);
         memcpy(out->ptr + items_at, &items, sizeof(items));
+        keys += items;
     }
     strbuf_add_repeated(out, '\0', align_up(out->len, 8) - out->len);
     put_u64(out, table_offset_at, out->len);
     add_u64(out, bucket_count);
-    add_u64(out, keys.len);
+    add_u64(out, keys);
     strbuf_add_bytes(out, bytes_over(offsets.at, bucket_count * 8));
-    vec_free(&keys);
-    vec_free(&heads);
+    vec_free(&starts);
     vec_free(&offsets);
 }
 
-void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, const ProfDataRow *rows,
+void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, ProfDataRow *rows,
                     size_t count)
 {
     assert(version == 7 || version == 9 || version == 12);

@@ -37,8 +37,9 @@ bool profdata_next(ProfData *p, ProfRecord *ret, Error *err);
 
 // ---- Writing ---------------------------------------------------------------
 
-// What goes into a file: rows sorted by name, equal names next to each other.
+// What goes into a file.
 typedef struct ProfDataRow {
+    uint64_t name_ref; // md5_low64 of the name
     Str name;
     uint64_t hash;
     const uint64_t *counters;
@@ -47,7 +48,8 @@ typedef struct ProfDataRow {
 } ProfDataRow;
 
 // Appends a whole file of version 7, 9 or 12, which LLVM 13–14, 16 and 19 read.
-void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, const ProfDataRow *rows,
+// The rows may come in any order and are left in that of the file.
+void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, ProfDataRow *rows,
                     size_t count);
 
 #endif // LLVMCOV_PROFDATA_H

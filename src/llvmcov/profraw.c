@@ -29,16 +29,11 @@ bool profraw_is(Bytes file)
     return magic_of(file, 0, &pointer_size, &big_endian);
 }
 
-// Where the fields of a data record lie. The pointer fields are 4 bytes on
-// 32-bit targets; records are aligned to 8 on both.
-typedef struct RecordLayout {
-    uint32_t size, counter_ptr, bitmap_ptr, counter_count, sites, bitmap_bytes;
-    uint32_t kinds;
-} RecordLayout;
-
-static RecordLayout record_layout(uint32_t version, uint32_t ptr)
+// The pointer fields are 4 bytes on 32-bit targets; records are aligned to 8 on
+// both.
+static ProfRawFields record_fields(uint32_t version, uint32_t ptr)
 {
-    RecordLayout l = {.counter_ptr = 16, .kinds = version >= 10 ? 3 : 2};
+    ProfRawFields l = {.counter_ptr = 16, .kinds = version >= 10 ? 3 : 2};
     uint32_t at = 16 + ptr; // name, hash, counter pointer
     if (version >= 11)
         at += ptr; // uniform counter pointer
@@ -76,42 +71,9 @@ static bool refuse_version(uint32_t version, Error *err)
     return false;
 }
 
-// Sizes of the value profiles behind the names: one block for each record that
-// has sites.
-static uint64_t count_value_blocks(const ProfRaw *p, const RecordLayout *l)
-{
-    uint64_t blocks = 0;
-    for (uint64_t i = 0; i < p->record_count; i++) {
-        const uint8_t *sites = p->records.ptr + i * l->size + l->sites;
-        uint32_t any = 0;
-        for (uint32_t k = 0; k < 2 * l->kinds; k++)
-            any |= sites[k];
-        blocks += any != 0;
-    }
-    return blocks;
-}
+// ---- Parsing -----------------------------------------------------------------
 
-static bool take_values(Cursor *c, ProfRaw *p, uint64_t blocks, Error *err)
-{
-    size_t start = c->at;
-    for (uint64_t i = 0; i < blocks; i++) {
-        size_t block = c->at;
-        uint32_t size = cursor_u32(c);
-        if (cursor_ok(c) && (size < 8 || size % 8))
-            cursor_fail(c, "size of a value profile is no multiple of 8");
-        cursor_seek(c, block);
-        cursor_skip(c, size);
-        if (!cursor_ok(c))
-            break;
-    }
-    if (!cursor_check(c, err))
-        return false;
-    p->values = bytes_slice(c->data, start, c->at);
-    p->has_sites = blocks != 0;
-    return true;
-}
-
-bool profraw_parse(Bytes file, size_t offset, ProfRaw *ret, Error *err)
+bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err)
 {
     ProfRaw p = {0};
     if (!magic_of(file, offset, &p.pointer_size, &p.big_endian))
@@ -128,7 +90,7 @@ bool profraw_parse(Bytes file, size_t offset, ProfRaw *ret, Error *err)
         return refuse_version(p.version, err);
 
     uint32_t v = p.version;
-    uint64_t binary_ids = v >= 6 ? cursor_u64(&c) : 0;
+    p.binary_ids_size = v >= 6 ? cursor_u64(&c) : 0;
     p.record_count = cursor_u64(&c);
     uint64_t pad_before_counters = cursor_u64(&c);
     uint64_t counter_count = cursor_u64(&c);
@@ -149,8 +111,8 @@ bool profraw_parse(Bytes file, size_t offset, ProfRaw *ret, Error *err)
         return false;
     (void)uniform_delta;
 
-    RecordLayout l = record_layout(v, p.pointer_size);
-    p.record_size = l.size;
+    ProfRawFields l = record_fields(v, p.pointer_size);
+    p.fields = l;
     p.counter_size = p.variant & PROF_VARIANT_BYTE_COVERAGE ? 1 : 8;
     uint64_t left = c.data.len;
     if (p.record_count > left / l.size || counter_count > left / p.counter_size ||
@@ -161,9 +123,8 @@ bool profraw_parse(Bytes file, size_t offset, ProfRaw *ret, Error *err)
                          offset, (unsigned long long)p.record_count,
                          (unsigned long long)counter_count);
 
-    // Version 6 had the binary ids at its end, behind the value profiles.
     if (v >= 7)
-        p.binary_ids = cursor_bytes(&c, binary_ids);
+        p.binary_ids = cursor_bytes(&c, p.binary_ids_size);
     p.records = cursor_bytes(&c, p.record_count * l.size);
     cursor_skip(&c, pad_before_counters);
     p.counters = cursor_bytes(&c, counter_count * p.counter_size);
@@ -178,20 +139,68 @@ bool profraw_parse(Bytes file, size_t offset, ProfRaw *ret, Error *err)
     cursor_skip(&c, vtable_names);
     if (v >= 10 && vtable_names)
         cursor_skip(&c, align_up(vtable_names, 8) - vtable_names);
-    if (!cursor_check(&c, err) || !take_values(&c, &p, count_value_blocks(&p, &l), err))
-        return false;
-    if (v == 6)
-        p.binary_ids = cursor_bytes(&c, binary_ids);
     if (!cursor_check(&c, err))
         return false;
-    p.size = c.at;
+    p.values_at = c.at;
     *ret = p;
     return true;
 }
 
+uint64_t profraw_value_blocks(const ProfRaw *p)
+{
+    ProfRawFields l = p->fields;
+    uint64_t blocks = 0;
+    for (uint64_t i = 0; i < p->record_count; i++) {
+        const uint8_t *sites = p->records.ptr + i * l.size + l.sites;
+        uint32_t any = 0;
+        for (uint32_t k = 0; k < 2 * l.kinds; k++)
+            any |= sites[k];
+        blocks += any != 0;
+    }
+    return blocks;
+}
+
+bool profraw_parse_values(Bytes file, size_t offset, uint64_t blocks, ProfRaw *p, Error *err)
+{
+    Cursor c = cursor_over(bytes_slice(file, offset, file.len), "raw profile");
+    c.base = offset;
+    c.big_endian = p->big_endian;
+    cursor_seek(&c, p->values_at);
+    for (uint64_t i = 0; i < blocks && cursor_ok(&c); i++) {
+        size_t block = c.at;
+        uint32_t size = cursor_u32(&c);
+        if (cursor_ok(&c) && (size < 8 || size % 8))
+            cursor_fail(&c, "size of a value profile is no multiple of 8");
+        cursor_seek(&c, block);
+        cursor_skip(&c, size);
+    }
+    Bytes values = cursor_ok(&c) ? bytes_slice(c.data, p->values_at, c.at) : (Bytes){0};
+    // Version 6 had the binary ids at its end, behind the value profiles.
+    Bytes ids = p->version == 6 ? cursor_bytes(&c, p->binary_ids_size) : p->binary_ids;
+    if (!cursor_check(&c, err))
+        return false;
+    p->values = values;
+    p->has_sites = blocks != 0;
+    p->binary_ids = ids;
+    p->size = c.at;
+    return true;
+}
+
+bool profraw_parse(Bytes file, size_t offset, ProfRaw *ret, Error *err)
+{
+    ProfRaw p;
+    if (!profraw_parse_sections(file, offset, &p, err) ||
+        !profraw_parse_values(file, offset, profraw_value_blocks(&p), &p, err))
+        return false;
+    *ret = p;
+    return true;
+}
+
+// ---- Records -----------------------------------------------------------------
+
 static uint64_t field(const ProfRaw *p, size_t record, uint32_t at, uint32_t size)
 {
-    const uint8_t *from = p->records.ptr + record * p->record_size + at;
+    const uint8_t *from = p->records.ptr + record * p->fields.size + at;
     if (size == 8) {
         uint64_t v;
         memcpy(&v, from, 8);
@@ -208,13 +217,13 @@ static uint64_t section_offset(const ProfRaw *p, size_t record, uint64_t pointer
 {
     uint64_t at = pointer - delta;
     if (p->version >= 8)
-        at += record * (uint64_t)p->record_size;
+        at += record * (uint64_t)p->fields.size;
     return p->pointer_size == 4 ? (uint32_t)at : at;
 }
 
 bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err)
 {
-    RecordLayout l = record_layout(p->version, p->pointer_size);
+    ProfRawFields l = p->fields;
     ProfRecord r = {
         .name_ref = field(p, i, 0, 8),
         .hash = field(p, i, 8, 8),
@@ -247,10 +256,95 @@ bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err)
     return true;
 }
 
-ProfRawShape profraw_shape(const ProfRaw *p, size_t i)
+// ---- Layouts -----------------------------------------------------------------
+
+enum { RECORD_WORDS_MAX = 10 };
+
+// Which bits of a record all profiles of one program share.
+typedef struct RecordMask {
+    uint64_t word[RECORD_WORDS_MAX];
+} RecordMask;
+
+static RecordMask record_mask(const ProfRaw *p, bool pointers_move)
 {
-    RecordLayout l = record_layout(p->version, p->pointer_size);
-    const uint8_t *record = p->records.ptr + i * l.size;
-    return (ProfRawShape){bytes_over(record, 16 + p->pointer_size),
-                          (uint32_t)field(p, i, l.counter_count, 4)};
+    ProfRawFields l = p->fields;
+    uint8_t bytes[sizeof(RecordMask)] = {0};
+    RecordMask mask;
+    memset(bytes, 0xff, 16); // name and hash
+    if (!pointers_move)
+        memset(bytes + l.counter_ptr, 0xff, p->pointer_size);
+    // Without bitmaps the pointer to them is an address that moves with the program.
+    if (p->bitmap.len)
+        memset(bytes + l.bitmap_ptr, 0xff, p->pointer_size);
+    memset(bytes + l.counter_count, 0xff, 4);
+    memset(bytes + l.sites, 0xff, 2 * l.kinds);
+    if (l.bitmap_bytes)
+        memset(bytes + l.bitmap_bytes, 0xff, 4);
+    memcpy(&mask, bytes, sizeof(mask));
+    return mask;
+}
+
+static inline uint64_t word_at(const uint8_t *p, size_t i)
+{
+    uint64_t v;
+    memcpy(&v, p + 8 * i, 8);
+    return v;
+}
+
+// `words` is a constant where this is inlined, so that the loop unrolls.
+__attribute__((always_inline)) static inline bool same_masked(Bytes a, Bytes b,
+                                                              const RecordMask *mask, size_t words)
+{
+    enum { STRETCH = 64 }; // records between two looks at the result
+    size_t size = 8 * words, count = a.len / size;
+    for (size_t i = 0; i < count;) {
+        uint64_t differ = 0;
+        for (size_t end = MIN(i + STRETCH, count); i < end; i++)
+            for (size_t w = 0; w < words; w++)
+                differ |=
+                    (word_at(a.ptr + i * size, w) ^ word_at(b.ptr + i * size, w)) & mask->word[w];
+        if (differ)
+            return false;
+    }
+    return true;
+}
+
+static bool same_records(const ProfRaw *a, const ProfRaw *b, bool pointers_move)
+{
+    RecordMask mask = record_mask(a, pointers_move);
+    switch (a->fields.size) {
+    case 48: // versions 5 to 8
+        return same_masked(a->records, b->records, &mask, 6);
+    case 64: // 9, 10
+        return same_masked(a->records, b->records, &mask, 8);
+    default:
+        return same_masked(a->records, b->records, &mask, a->fields.size / 8);
+    }
+}
+
+// Absolute pointers: all moved by the same distance.
+static bool same_moved_pointers(const ProfRaw *a, const ProfRaw *b)
+{
+    for (uint64_t i = 0; i < a->record_count; i++) {
+        uint64_t from = field(a, i, 16, a->pointer_size) - a->counters_delta;
+        uint64_t to = field(b, i, 16, b->pointer_size) - b->counters_delta;
+        if (a->pointer_size == 4 ? (uint32_t)from != (uint32_t)to : from != to)
+            return false;
+    }
+    return true;
+}
+
+bool profraw_same_layout(const ProfRaw *a, const ProfRaw *b)
+{
+    if (a->version != b->version || a->pointer_size != b->pointer_size ||
+        a->big_endian != b->big_endian || a->counter_size != b->counter_size ||
+        a->record_count != b->record_count || a->counters.len != b->counters.len ||
+        a->bitmap.len != b->bitmap.len)
+        return false;
+    // Before version 8 pointers are absolute and move with the program.
+    bool moved = a->version < 8 && a->counters_delta != b->counters_delta;
+    if (a->version >= 8 && (a->counters_delta != b->counters_delta ||
+                            (a->bitmap.len && a->bitmap_delta != b->bitmap_delta)))
+        return false;
+    return same_records(a, b, moved) && (!moved || same_moved_pointers(a, b));
 }

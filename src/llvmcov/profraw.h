@@ -12,6 +12,12 @@
 
 enum { PROFRAW_VERSION_MIN = 5, PROFRAW_VERSION_MAX = 12 };
 
+// Where the fields of a data record lie, in bytes from its start.
+typedef struct ProfRawFields {
+    uint32_t size, counter_ptr, bitmap_ptr, counter_count, sites, bitmap_bytes;
+    uint32_t kinds; // of value sites, 2 bytes each
+} ProfRawFields;
+
 // One profile. A file may hold several back to back: a forked child appends its
 // own. Everything borrows the file.
 typedef struct ProfRaw {
@@ -22,7 +28,7 @@ typedef struct ProfRaw {
     Bytes binary_ids; // {u64 length, bytes padded to 8} …
     Bytes records;
     uint64_t record_count;
-    uint32_t record_size;
+    ProfRawFields fields; // of a record
     Bytes counters;
     uint8_t counter_size; // 1 or 8
     uint64_t counters_delta;
@@ -31,7 +37,9 @@ typedef struct ProfRaw {
     Bytes names;    // see names.h
     Bytes values;   // value profiles
     bool has_sites; // some record has value sites
-    size_t size;    // bytes of the file that it takes, value profiles and padding included
+    uint64_t binary_ids_size;
+    size_t values_at; // where the value profiles start, from the profile's first byte
+    size_t size;      // bytes of the file that it takes, value profiles and padding included
 } ProfRaw;
 
 // Whether the bytes start as a raw profile of any version and byte order.
@@ -42,16 +50,19 @@ bool profraw_is(Bytes file);
 // names a version that is not known and the LLVM that writes it.
 MUST_CHECK bool profraw_parse(Bytes file, size_t offset, ProfRaw *ret, Error *err);
 
+// The same in two steps, for a reader that knows from a profile of the same
+// layout how many records carry value profiles and need not count them again:
+// first everything in front of them, then they and the profile's size.
+MUST_CHECK bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err);
+uint64_t profraw_value_blocks(const ProfRaw *p);
+MUST_CHECK bool profraw_parse_values(Bytes file, size_t offset, uint64_t blocks, ProfRaw *p,
+                                     Error *err);
+
+// Whether all records agree in name, hash, counters, bitmaps and value sites, and
+// in where those lie: such profiles add up section by section.
+bool profraw_same_layout(const ProfRaw *a, const ProfRaw *b);
+
 // Record i < record_count. False when its counters lie outside the profile.
 MUST_CHECK bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err);
-
-// What of record i says where its counters are: the name, the hash and the
-// pointer (24 bytes for 64-bit targets), and the number of counters. Profiles
-// whose records agree in this have the same layout.
-typedef struct ProfRawShape {
-    Bytes head;
-    uint32_t counter_count;
-} ProfRawShape;
-ProfRawShape profraw_shape(const ProfRaw *p, size_t i);
 
 #endif // LLVMCOV_PROFRAW_H

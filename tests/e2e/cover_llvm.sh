@@ -76,6 +76,52 @@ for llvm in 14 16 19; do
     compare "c$llvm" $llvm "c$llvm" "c$llvm-5.profraw" "c$llvm-7.profraw"
 done
 
+# What merge does with many, weighted, broken and foreign inputs; with the last LLVM above.
+many_inputs() { # many_inputs PROFRAW LLVM
+    mkdir -p many
+    local i
+    for ((i = 0; i < 300; i++)); do cp "$1" "many/$i.profraw"; done
+    : >many/empty.profraw
+    head -c 200 "$1" >many/short.profraw
+    (
+        ulimit -n 32
+        "$ASSAY" cover merge --text -o many.proftext many 2>many.err
+    ) || return 1
+    "llvm-profdata-$2" merge -text -weighted-input=300,"$1" -o many.theirs || return 1
+    diff many.theirs many.proftext && grep 'empty.profraw' many.err && grep 'short.profraw' many.err &&
+        grep '300 of 302 inputs' many.err
+}
+strict_inputs() { # strict_inputs PROFRAW
+    ! "$ASSAY" cover merge --failure-mode any -o strict.profdata "$1" many/empty.profraw 2>strict.err &&
+        [ ! -e strict.profdata ] && grep 'empty.profraw' strict.err &&
+        ! "$ASSAY" cover merge -o strict.profdata many/short.profraw many/empty.profraw 2>strict.err &&
+        [ ! -e strict.profdata ] && "$ASSAY" cover merge --failure-mode warn -o strict.profdata many/empty.profraw
+}
+other_build() { # other_build PROFRAW OTHER
+    "$ASSAY" cover merge -m -d lprof.proftext "$1" "$2" 2>lprof.err && grep 'another build' lprof.err &&
+        "$ASSAY" cover merge -f -d lprof.one.proftext "$1" && cmp lprof.proftext lprof.one.proftext &&
+        "$ASSAY" cover merge -m -T -f -d lprof.proftext "$1" "$2" && ! cmp -s lprof.proftext lprof.one.proftext
+}
+full_disk() { # full_disk PROFRAW
+    ! "$ASSAY" cover merge -f -o /dev/full "$1" 2>full.err && grep 'No space left' full.err
+}
+for llvm in 19 16 14; do
+    raw=c$llvm-5.profraw
+    [ -e "$raw" ] || continue
+    check "300 inputs with 32 descriptors, two broken ones named" many_inputs "$raw" $llvm
+    check "one broken input fails where it must, and leaves no output" strict_inputs "$raw"
+    check "a full disk is an error" full_disk "$raw"
+    printf 'int main(void) { return 0; }\n' >other.c
+    if "clang-$llvm" -Wl,--build-id -fprofile-instr-generate -fcoverage-mapping other.c -o other 2>build.log &&
+        "clang++-$llvm" -w -Wl,--build-id -fprofile-instr-generate -fcoverage-mapping \
+            "$TOP/tests/programs/cover.cc" -o same 2>build.log; then
+        LLVM_PROFILE_FILE=other.profraw ./other
+        LLVM_PROFILE_FILE=same.profraw ./same 5 >/dev/null
+        check "merge -m refuses another build, -T takes it" other_build same.profraw other.profraw
+    fi
+    break
+done
+
 if command -v rustc llvm-cov-19 llvm-profdata-19 >/dev/null &&
     rustc -C instrument-coverage "$TOP/tests/programs/cover.rs" -o r 2>build.log; then
     for n in 3 20; do

@@ -6,17 +6,7 @@
 #include <stdlib.h>
 
 #include "llvmcov/profdata.h"
-#include "llvmcov/profraw.h"
 #include "llvmcov/proftext.h"
-
-// The sums of all raw profiles whose records agree in name, hash and place.
-struct CoverLayout {
-    ProfRaw raw;    // of the first profile; records, names and sections copied
-    uint64_t *sums; // raw.counters, when counters are of 8 bytes
-    uint8_t *flags; // raw.counters, when they are of 1 byte
-    uint8_t *bitmap;
-    size_t counter_count;
-};
 
 void cover_counts_deinit(CoverCounts *c)
 {
@@ -24,8 +14,7 @@ void cover_counts_deinit(CoverCounts *c)
     vec_free(&c->bitmaps);
     table_deinit(&c->index);
     table_deinit(&c->name_index);
-    table_deinit(&c->layout_index);
-    prof_names_deinit(&c->names);
+    cover_layouts_deinit(&c->layouts);
 }
 
 bool cover_counts_accept(Bytes file)
@@ -77,17 +66,6 @@ static CoverCountRow *add_row(CoverCounts *c, const ProfRecord *r)
     return &vec_last(&c->rows);
 }
 
-// a + b * weight, held at 2^64 - 1.
-static uint64_t add_saturating(uint64_t a, uint64_t b, uint64_t weight, uint64_t *saturated)
-{
-    uint64_t v;
-    if (__builtin_mul_overflow(b, weight, &v) || __builtin_add_overflow(a, v, &v)) {
-        ++*saturated;
-        return UINT64_MAX;
-    }
-    return v;
-}
-
 static void add_record(CoverCounts *c, const ProfRecord *r, uint64_t weight)
 {
     // The row is ours to change: const is for callers of the look-up.
@@ -104,14 +82,15 @@ static void add_record(CoverCounts *c, const ProfRecord *r, uint64_t weight)
     bool is_flag = (c->variant & PROF_VARIANT_BYTE_COVERAGE) != 0;
     for (uint32_t i = 0; i < r->counter_count; i++) {
         uint64_t v = prof_record_counter(r, i);
-        to[i] = is_flag ? (to[i] | v) != 0 : add_saturating(to[i], v, weight, &c->saturated);
+        to[i] =
+            is_flag ? (to[i] | v) != 0 : cover_add_saturating(to[i], v, weight, &c->is_saturated);
     }
     for (size_t i = 0; i < r->bitmap.len; i++)
         c->bitmaps.at[row->bitmap_first + i] |= r->bitmap.ptr[i];
 }
 
 // Kinds of instrumentation that mean different things by the same counter do not add up.
-static bool take_variant(CoverCounts *c, uint64_t variant, Error *err)
+static bool check_variant(const CoverCounts *c, uint64_t variant, Error *err)
 {
     uint64_t matter = PROF_VARIANT_IR | PROF_VARIANT_BYTE_COVERAGE;
     if (c->profile_count && (c->variant & matter) != (variant & matter))
@@ -119,141 +98,42 @@ static bool take_variant(CoverCounts *c, uint64_t variant, Error *err)
                          "its instrumentation (%s%s) differs from that of the profiles before",
                          variant & PROF_VARIANT_IR ? "IR" : "front end",
                          variant & PROF_VARIANT_BYTE_COVERAGE ? ", byte coverage" : "");
+    return true;
+}
+
+static void take_variant(CoverCounts *c, uint64_t variant)
+{
     c->variant |= variant;
     c->profile_count++;
+}
+
+// ---- Files -------------------------------------------------------------------------
+
+// One profile of a file of them.
+static bool add_raw_profile(CoverCounts *c, Bytes file, size_t at, uint64_t weight, size_t *size,
+                            Error *err)
+{
+    ProfRaw p;
+    if (!profraw_parse_sections(file, at, &p, err) || !check_variant(c, p.variant, err))
+        return false;
+    CoverLayout *layout = cover_layout_find(&c->layouts, &p);
+    uint64_t blocks = layout ? layout->value_blocks : profraw_value_blocks(&p);
+    if (!profraw_parse_values(file, at, blocks, &p, err) ||
+        (!layout && !cover_layout_new(c->arena, &c->layouts, &p, &layout, err)))
+        return false;
+    c->is_saturated |= cover_layout_add(layout, &p, weight);
+    c->value_profiles += p.has_sites;
+    take_variant(c, p.variant);
+    *size = p.size;
     return true;
-}
-
-// ---- Raw profiles by layout ------------------------------------------------------
-
-static uint64_t layout_hash(const ProfRaw *p)
-{
-    uint64_t h = hash_pair(p->record_count, p->counters.len);
-    if (p->record_count) {
-        ProfRawShape first = profraw_shape(p, 0), last = profraw_shape(p, p->record_count - 1);
-        h = hash_pair(h, bytes_hash(first.head));
-        h = hash_pair(h, bytes_hash(last.head));
-    }
-    return h;
-}
-
-static bool same_layout(const ProfRaw *a, const ProfRaw *b)
-{
-    if (a->version != b->version || a->pointer_size != b->pointer_size ||
-        a->big_endian != b->big_endian || a->counter_size != b->counter_size ||
-        a->record_count != b->record_count || a->counters.len != b->counters.len ||
-        a->bitmap.len != b->bitmap.len)
-        return false;
-    // Before version 8 pointers are absolute and move with the program.
-    uint64_t shift = a->version < 8 ? b->counters_delta - a->counters_delta : 0;
-    // Without bitmaps their delta is an address that moves with the program.
-    if (a->version >= 8 && (a->counters_delta != b->counters_delta ||
-                            (a->bitmap.len && a->bitmap_delta != b->bitmap_delta)))
-        return false;
-    if (a->version < 8 && (a->pointer_size != 8 || a->big_endian) && shift)
-        return false;
-    for (uint64_t i = 0; i < a->record_count; i++) {
-        ProfRawShape x = profraw_shape(a, i), y = profraw_shape(b, i);
-        if (x.counter_count != y.counter_count || memcmp(x.head.ptr, y.head.ptr, 16) != 0)
-            return false;
-        if (shift) {
-            uint64_t from, to;
-            memcpy(&from, x.head.ptr + 16, 8);
-            memcpy(&to, y.head.ptr + 16, 8);
-            if (to - from != shift)
-                return false;
-        } else if (memcmp(x.head.ptr + 16, y.head.ptr + 16, x.head.len - 16) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static CoverLayout *add_layout(CoverCounts *c, const ProfRaw *p)
-{
-    CoverLayout *l = arena_new(c->arena, CoverLayout);
-    l->raw = *p;
-    l->raw.records = arena_bytes(c->arena, p->records);
-    l->raw.names = arena_bytes(c->arena, p->names);
-    l->raw.binary_ids = arena_bytes(c->arena, p->binary_ids);
-    l->raw.values = (Bytes){0};
-    l->bitmap = arena_alloc(c->arena, p->bitmap.len, 1);
-    l->raw.bitmap.ptr = l->bitmap;
-    l->counter_count = p->counters.len / p->counter_size;
-    if (p->counter_size == 1) {
-        l->flags = arena_alloc(c->arena, l->counter_count, 1);
-        memset(l->flags, 0xff, l->counter_count);
-        l->raw.counters.ptr = l->flags;
-    } else {
-        l->sums = arena_array(c->arena, uint64_t, l->counter_count);
-        l->raw.counters.ptr = (const uint8_t *)l->sums;
-    }
-    vec_push(c->arena, &c->layouts, l);
-    return l;
-}
-
-static CoverLayout *find_layout(CoverCounts *c, const ProfRaw *p)
-{
-    // Absolute pointers make the hash differ from run to run; such layouts are
-    // told apart by their sizes first.
-    uint64_t hash = p->version < 8 ? hash_pair(p->record_count, p->counters.len) : layout_hash(p);
-    uint32_t row;
-    for (TableProbe probe = table_probe(&c->layout_index, hash);
-         table_next(&c->layout_index, &probe, &row);)
-        if (same_layout(&c->layouts.at[row]->raw, p))
-            return c->layouts.at[row];
-    CoverLayout *l = add_layout(c, p);
-    table_insert(&c->layout_index, hash, (uint32_t)(c->layouts.len - 1));
-    return l;
-}
-
-// sums += counters. Values below 2^63, the common case, cannot overflow and are
-// added as vectors.
-static void add_vector(uint64_t *restrict sums, const uint8_t *restrict counters, size_t n,
-                       bool swap, uint64_t weight, uint64_t *saturated)
-{
-    enum { BLOCK = 512 };
-    uint64_t values[BLOCK];
-    for (size_t at = 0; at < n; at += BLOCK) {
-        size_t count = MIN((size_t)BLOCK, n - at);
-        uint64_t large = 0;
-        memcpy(values, counters + 8 * at, 8 * count);
-        if (swap)
-            for (size_t i = 0; i < count; i++)
-                values[i] = __builtin_bswap64(values[i]);
-        uint64_t *to = sums + at;
-        for (size_t i = 0; i < count; i++)
-            large |= values[i] | to[i];
-        if (weight == 1 && !(large >> 63)) {
-            for (size_t i = 0; i < count; i++)
-                to[i] += values[i];
-        } else {
-            for (size_t i = 0; i < count; i++)
-                to[i] = add_saturating(to[i], values[i], weight, saturated);
-        }
-    }
-}
-
-static void add_to_layout(CoverCounts *c, CoverLayout *l, const ProfRaw *p, uint64_t weight)
-{
-    if (p->counter_size == 1) {
-        for (size_t i = 0; i < l->counter_count; i++)
-            l->flags[i] &= p->counters.ptr[i];
-    } else {
-        add_vector(l->sums, p->counters.ptr, l->counter_count, p->big_endian, weight,
-                   &c->saturated);
-    }
-    for (size_t i = 0; i < p->bitmap.len; i++)
-        l->bitmap[i] |= p->bitmap.ptr[i];
 }
 
 static bool add_raw(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err)
 {
-    size_t at = 0, profiles = 0;
-    while (at < file.len) {
-        ProfRaw p;
+    size_t at = 0, size;
+    for (size_t profiles = 0; at < file.len; profiles++) {
         Error why = {0};
-        if (!profraw_parse(file, at, &p, &why)) {
+        if (!add_raw_profile(c, file, at, weight, &size, &why)) {
             if (profiles == 0) {
                 *err = why;
                 return error_context(err, "'%" STR_FMT "'", STR_ARG(path));
@@ -265,12 +145,7 @@ static bool add_raw(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error
                                   STR_ARG(path), profiles, at, why.text));
             break;
         }
-        if (!take_variant(c, p.variant, err))
-            return error_context(err, "'%" STR_FMT "'", STR_ARG(path));
-        add_to_layout(c, find_layout(c, &p), &p, weight);
-        c->value_profiles += p.has_sites;
-        at += p.size;
-        profiles++;
+        at += size;
         // Profiles lie at multiples of 8; nothing else stands between them.
         while (at < file.len && file.ptr[at] == 0)
             at++;
@@ -278,40 +153,65 @@ static bool add_raw(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error
     return true;
 }
 
-// ---- Files -------------------------------------------------------------------------
+// A name that the counts keep.
+static Str keep_name(CoverCounts *c, const ProfRecord *r)
+{
+    const CoverCountRow *known = cover_counts_find_name(c, r->name_ref);
+    return known && known->name.len ? known->name : arena_str(c->arena, r->name);
+}
 
+typedef Vec(ProfRecord) RecordVec;
+
+// All records are read before any is added: a broken file adds nothing.
 static bool add_indexed(CoverCounts *c, Bytes file, uint64_t weight, Error *err)
 {
     ProfData p;
-    if (!profdata_open(file, &p, err) || !take_variant(c, p.variant, err))
+    if (!profdata_open(file, &p, err) || !check_variant(c, p.variant, err))
+        return false;
+    RecordVec records = {0};
+    ProfRecord r;
+    while (profdata_next(&p, &r, err))
+        vec_push(NULL, &records, r);
+    bool ok = err->kind == ERROR_NONE;
+    if (ok)
+        take_variant(c, p.variant);
+    for (size_t i = 0; i < records.len && ok; i++) {
+        // Records of one name follow each other.
+        bool same = i && records.at[i].name_ref == records.at[i - 1].name_ref;
+        records.at[i].name = same ? records.at[i - 1].name : keep_name(c, &records.at[i]);
+        add_record(c, &records.at[i], weight);
+    }
+    vec_free(&records);
+    return ok;
+}
+
+// The first pass looks for what is broken.
+static bool check_text(Bytes file, Error *err)
+{
+    ProfText p;
+    if (!proftext_open(file, &p, err))
         return false;
     ProfRecord r;
-    Str last = {0}, copy = {0};
-    while (profdata_next(&p, &r, err)) {
-        if (copy.len == 0 || last.ptr != r.name.ptr) {
-            last = r.name;
-            const CoverCountRow *known = cover_counts_find_name(c, r.name_ref);
-            copy = known && known->name.len ? known->name : arena_str(c->arena, r.name);
-        }
-        r.name = copy;
-        add_record(c, &r, weight);
-    }
+    while (proftext_next(&p, &r, err))
+        ;
+    proftext_close(&p);
     return err->kind == ERROR_NONE;
 }
 
 static bool add_text(CoverCounts *c, Bytes file, uint64_t weight, Error *err)
 {
     ProfText p;
-    if (!proftext_open(file, &p, err) || !take_variant(c, p.variant, err))
+    if (!check_text(file, err) || !proftext_open(file, &p, err) ||
+        !check_variant(c, p.variant, err))
         return false;
+    take_variant(c, p.variant);
     ProfRecord r;
     while (proftext_next(&p, &r, err)) {
-        const CoverCountRow *known = cover_counts_find_name(c, r.name_ref);
-        r.name = known && known->name.len ? known->name : arena_str(c->arena, r.name);
+        r.name = keep_name(c, &r);
         add_record(c, &r, weight);
     }
     proftext_close(&p);
-    return err->kind == ERROR_NONE;
+    return true;
 }
 
 bool cover_counts_add(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err)
@@ -333,6 +233,8 @@ bool cover_counts_add(CoverCounts *c, Str path, Bytes file, uint64_t weight, Err
     return true;
 }
 
+// ---- The whole ---------------------------------------------------------------------
+
 static bool finish_layout(CoverCounts *c, CoverLayout *l, Error *err)
 {
     for (uint64_t i = 0; i < l->raw.record_count; i++) {
@@ -346,30 +248,100 @@ static bool finish_layout(CoverCounts *c, CoverLayout *l, Error *err)
     return true;
 }
 
-bool cover_counts_finish(CoverCounts *c, Error *err)
+static void reserve_rows(CoverCounts *c)
 {
-    size_t records = c->rows.len;
-    for (size_t i = 0; i < c->layouts.len; i++)
-        records += c->layouts.at[i]->raw.record_count;
+    size_t records = c->rows.len, counters = 0, bitmaps = 0;
+    for (size_t i = 0; i < c->layouts.at.len; i++) {
+        const CoverLayout *l = c->layouts.at.at[i];
+        records += l->raw.record_count;
+        counters += l->counter_count;
+        bitmaps += l->raw.bitmap.len;
+    }
     table_reserve(&c->index, records);
     table_reserve(&c->name_index, records);
-    for (size_t i = 0; i < c->layouts.len; i++)
-        if (!finish_layout(c, c->layouts.at[i], err))
+    vec_reserve(c->arena, &c->rows, records - c->rows.len);
+    vec_reserve(NULL, &c->counters, counters + 1);
+    vec_reserve(NULL, &c->bitmaps, bitmaps + 1);
+}
+
+bool cover_counts_finish(CoverCounts *c, Error *err)
+{
+    reserve_rows(c);
+    for (size_t i = 0; i < c->layouts.at.len; i++)
+        if (!finish_layout(c, c->layouts.at.at[i], err))
             return false;
+    for (size_t i = 0; i < c->counters.len && c->is_saturated; i++)
+        c->saturated += c->counters.at[i] == UINT64_MAX;
+    return true;
+}
+
+static bool absorb_layouts(CoverCounts *c, const CoverCounts *from, Error *err)
+{
+    for (size_t i = 0; i < from->layouts.at.len; i++) {
+        const CoverLayout *l = from->layouts.at.at[i];
+        CoverLayout *into = cover_layout_find(&c->layouts, &l->raw);
+        if (!into && !cover_layout_new(c->arena, &c->layouts, &l->raw, &into, err))
+            return false;
+        c->is_saturated |= cover_layout_add_sums(into, l);
+    }
+    return true;
+}
+
+static void absorb_rows(CoverCounts *c, const CoverCounts *from)
+{
+    for (size_t i = 0; i < from->rows.len; i++) {
+        const CoverCountRow *row = &from->rows.at[i];
+        const uint64_t *counters = cover_counts_of(from, row);
+        ProfRecord r = {.name_ref = row->name_ref,
+                        .name = row->name,
+                        .hash = row->hash,
+                        .counters = bytes_over(counters, row->count * sizeof(*counters)),
+                        .counter_count = row->count,
+                        .counter_size = sizeof(*counters),
+                        .bitmap =
+                            bytes_over(from->bitmaps.at + row->bitmap_first, row->bitmap_len)};
+        r.name = keep_name(c, &r);
+        add_record(c, &r, 1);
+    }
+}
+
+bool cover_counts_absorb(CoverCounts *c, const CoverCounts *from, Error *err)
+{
+    if (from->profile_count == 0)
+        return true;
+    if (!check_variant(c, from->variant, err) || !absorb_layouts(c, from, err))
+        return false;
+    c->variant |= from->variant;
+    c->profile_count += from->profile_count;
+    absorb_rows(c, from);
+    c->value_profiles += from->value_profiles;
+    c->mismatched += from->mismatched;
+    c->is_saturated |= from->is_saturated;
+    for (size_t i = 0; i < from->notes.len; i++)
+        vec_push(c->arena, &c->notes, arena_str(c->arena, from->notes.at[i]));
     return true;
 }
 
 // ---- Writing -----------------------------------------------------------------------
 
+static void set_name(void *ctx, Str name, uint64_t ref)
+{
+    CoverCounts *c = ctx;
+    const CoverCountRow *row = cover_counts_find_name(c, ref);
+    if (row)
+        c->rows.at[row - c->rows.at].name = name;
+}
+
 static bool find_names(CoverCounts *c, Error *err)
 {
-    for (size_t i = 0; i < c->layouts.len; i++)
-        if (!prof_names_add_blob(c->arena, &c->names, c->layouts.at[i]->raw.names, err))
+    for (size_t i = 0; i < c->layouts.at.len; i++)
+        if (!prof_names_each(c->arena, c->layouts.at.at[i]->raw.names, set_name, c, err))
             return false;
     for (size_t i = 0; i < c->rows.len; i++) {
         CoverCountRow *row = &c->rows.at[i];
+        // Further functions of a name stand behind the first, which was found.
         if (row->name.len == 0)
-            row->name = prof_names_find(&c->names, row->name_ref);
+            row->name = cover_counts_find_name(c, row->name_ref)->name;
         if (row->name.len == 0)
             return error_set(err, ERROR_FORMAT, "the function with reference 0x%llx has no name",
                              (unsigned long long)row->name_ref);
@@ -405,18 +377,19 @@ bool cover_counts_write(CoverCounts *c, uint32_t version, bool sparse, StrBuf *o
         if (!sparse || ever_ran(c, row))
             vec_push(c->arena, &rows,
                      (ProfDataRow){
+                         .name_ref = row->name_ref,
                          .name = row->name,
                          .hash = row->hash,
                          .counters = c->counters.at + row->first,
                          .counter_count = row->count,
                          .bitmap = bytes_over(c->bitmaps.at + row->bitmap_first, row->bitmap_len)});
     }
-    if (rows.len)
-        qsort(rows.at, rows.len, sizeof(rows.at[0]), compare_rows);
     if (version) {
         profdata_write(out, version, c->variant, rows.at, rows.len);
         return true;
     }
+    if (rows.len)
+        qsort(rows.at, rows.len, sizeof(rows.at[0]), compare_rows);
     proftext_write_header(out, c->variant);
     for (size_t i = 0; i < rows.len; i++)
         proftext_write(out, rows.at[i].name, rows.at[i].hash, rows.at[i].counters,

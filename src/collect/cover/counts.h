@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "base/table.h"
 #include "base/vec.h"
+#include "collect/cover/layout.h"
 #include "llvmcov/names.h"
 #include "llvmcov/prof_record.h"
 
@@ -23,25 +24,20 @@ typedef struct CoverCountRow {
     uint32_t bitmap_len;
 } CoverCountRow;
 
-typedef struct CoverLayout CoverLayout;
-
 // Zero-initialised but for `arena` is a valid empty set.
 typedef struct CoverCounts {
     Arena *arena;
     Vec(CoverCountRow) rows; // in order of first appearance
     U64Vec counters;
     U8Vec bitmaps;
-    Table index;      // of rows by (name_ref, hash)
-    Table name_index; // of rows by name_ref
-    ProfNames names;
-    // Raw profiles of one binary have their counters at the same places: they are
-    // added as one vector, and only in the end function by function.
-    Vec(CoverLayout *) layouts;
-    Table layout_index;
-    uint64_t variant; // PROF_VARIANT_*
+    Table index;          // of rows by (name_ref, hash)
+    Table name_index;     // of rows by name_ref
+    CoverLayouts layouts; // raw profiles; only in the end added function by function
+    uint64_t variant;     // PROF_VARIANT_*
     uint64_t profile_count;
     uint64_t value_profiles; // records whose value profiles were left out
-    uint64_t saturated;      // counters that reached 2^64 - 1
+    uint64_t saturated;      // sums that stopped at 2^64 - 1; known when finished
+    bool is_saturated;       // there are some
     uint64_t mismatched;     // records whose number of counters differs from an equal (name, hash)
     StrVec notes;            // what was left out and why
 } CoverCounts;
@@ -50,8 +46,11 @@ void cover_counts_deinit(CoverCounts *c);
 
 // Adds every profile in a raw, indexed or text profile file, `weight` times.
 // `path` is for notes and errors. A raw profile that is cut short or broken
-// behind a whole one is a note; the first one being so is an error.
+// behind a whole one is a note; the first one being so is an error. On false
+// nothing of the file was added.
 MUST_CHECK bool cover_counts_add(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err);
+// Adds all of `from`, which was filled by cover_counts_add and is not finished.
+MUST_CHECK bool cover_counts_absorb(CoverCounts *c, const CoverCounts *from, Error *err);
 // Whether cover_counts_add knows the kind of file.
 bool cover_counts_accept(Bytes file);
 
@@ -69,7 +68,7 @@ static inline const uint64_t *cover_counts_of(const CoverCounts *c, const CoverC
 }
 
 // A whole .profdata (version 7, 9 or 12) or, with version 0, a .proftext.
-// Functions stand in order of name and hash, as llvm-profdata has them. False
+// In the text functions stand in order of name and hash, as llvm-profdata has them. False
 // when the name of some function is not known. `sparse` leaves out functions
 // that never ran.
 MUST_CHECK bool cover_counts_write(CoverCounts *c, uint32_t version, bool sparse, StrBuf *out,

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adding raw profiles section by section.
+
+#include "collect/cover/layout.h"
+
+void cover_layouts_deinit(CoverLayouts *l)
+{
+    table_deinit(&l->index);
+}
+
+// Absolute pointers differ from run to run; what is hashed does not.
+static uint64_t layout_hash(const ProfRaw *p)
+{
+    uint64_t h = hash_pair(p->record_count, p->counters.len);
+    if (p->record_count)
+        h = hash_pair(h, bytes_hash(bytes_slice(p->records, 0, 16)));
+    return h;
+}
+
+static CoverLayout *add_layout(Arena *arena, CoverLayouts *all, const ProfRaw *p)
+{
+    CoverLayout *l = arena_new(arena, CoverLayout);
+    l->raw = *p;
+    l->raw.records = arena_bytes(arena, p->records);
+    l->raw.names = arena_bytes(arena, p->names);
+    l->raw.binary_ids = arena_bytes(arena, p->binary_ids);
+    l->raw.values = (Bytes){0};
+    l->bitmap = arena_alloc(arena, p->bitmap.len, 1);
+    l->raw.bitmap.ptr = l->bitmap;
+    l->counter_count = p->counters.len / p->counter_size;
+    l->value_blocks = profraw_value_blocks(p);
+    if (p->counter_size == 1) {
+        l->flags = arena_alloc(arena, l->counter_count, 1);
+        memset(l->flags, 0xff, l->counter_count);
+        l->raw.counters.ptr = l->flags;
+    } else {
+        l->sums = arena_array(arena, uint64_t, l->counter_count);
+        l->raw.counters.ptr = (const uint8_t *)l->sums;
+    }
+    vec_push(arena, &all->at, l);
+    table_insert(&all->index, layout_hash(p), (uint32_t)(all->at.len - 1));
+    return l;
+}
+
+static bool check_records(const ProfRaw *p, Error *err)
+{
+    ProfRecord r;
+    for (uint64_t i = 0; i < p->record_count; i++)
+        if (!profraw_record(p, i, &r, err))
+            return false;
+    return true;
+}
+
+CoverLayout *cover_layout_find(CoverLayouts *l, const ProfRaw *p)
+{
+    if (l->last && profraw_same_layout(&l->last->raw, p))
+        return l->last;
+    uint32_t row;
+    for (TableProbe probe = table_probe(&l->index, layout_hash(p));
+         table_next(&l->index, &probe, &row);)
+        if (l->at.at[row] != l->last && profraw_same_layout(&l->at.at[row]->raw, p))
+            return l->last = l->at.at[row];
+    return NULL;
+}
+
+bool cover_layout_new(Arena *arena, CoverLayouts *l, const ProfRaw *p, CoverLayout **ret,
+                      Error *err)
+{
+    if (!check_records(p, err))
+        return false;
+    *ret = l->last = add_layout(arena, l, p);
+    return true;
+}
+
+static inline uint64_t load(const uint8_t *counters, size_t i, bool swap)
+{
+    uint64_t v;
+    memcpy(&v, counters + 8 * i, 8);
+    return swap ? __builtin_bswap64(v) : v;
+}
+
+// sums += counters. Values below 2^63, the common case, cannot overflow: a block
+// is looked through before it is added, both while it lies in the nearest cache.
+__attribute__((always_inline)) static inline bool add_counters(uint64_t *restrict sums,
+                                                               const uint8_t *restrict counters,
+                                                               size_t n, uint64_t weight, bool swap)
+{
+    enum { BLOCK = 512 };
+    bool saturated = false;
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t count = MIN((size_t)BLOCK, n - at);
+        const uint8_t *from = counters + 8 * at;
+        uint64_t *to = sums + at;
+        uint64_t large = 0;
+        for (size_t i = 0; i < count; i++)
+            large |= load(from, i, swap) | to[i];
+        if (weight == 1 && !(large >> 63))
+            for (size_t i = 0; i < count; i++)
+                to[i] += load(from, i, swap);
+        else
+            for (size_t i = 0; i < count; i++)
+                to[i] = cover_add_saturating(to[i], load(from, i, swap), weight, &saturated);
+    }
+    return saturated;
+}
+
+static bool add_sections(CoverLayout *l, Bytes counters, Bytes bitmap, bool swap, uint64_t weight)
+{
+    for (size_t i = 0; i < bitmap.len; i++)
+        l->bitmap[i] |= bitmap.ptr[i];
+    if (l->flags) { // 0 means executed
+        for (size_t i = 0; i < l->counter_count; i++)
+            l->flags[i] &= counters.ptr[i];
+        return false;
+    }
+    return swap ? add_counters(l->sums, counters.ptr, l->counter_count, weight, true)
+                : add_counters(l->sums, counters.ptr, l->counter_count, weight, false);
+}
+
+bool cover_layout_add(CoverLayout *l, const ProfRaw *p, uint64_t weight)
+{
+    return add_sections(l, p->counters, p->bitmap, p->big_endian, weight);
+}
+
+bool cover_layout_add_sums(CoverLayout *l, const CoverLayout *from)
+{
+    return add_sections(l, from->raw.counters, from->raw.bitmap, false, 1);
+}

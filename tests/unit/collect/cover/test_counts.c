@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Summing profiles: by layout, function by function, by several threads.
+
+#include "harness.h"
+#include "raw_profile.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "collect/cover/merge.h"
+#include "os/file.h"
+
+typedef struct Fixture {
+    Arena arena;
+    CoverCounts counts;
+} Fixture;
+
+static void setup(Fixture *f)
+{
+    *f = (Fixture){0};
+    f->counts.arena = &f->arena;
+}
+
+static void teardown(Fixture *f)
+{
+    cover_counts_deinit(&f->counts);
+    arena_deinit(&f->arena);
+}
+
+static Bytes raw(StrBuf *b, RawShape s)
+{
+    strbuf_clear(b);
+    raw_build(b, &s);
+    return bytes_from_str(strbuf_str(b));
+}
+
+static uint64_t counter(const CoverCounts *c, uint64_t name, uint64_t hash, size_t i)
+{
+    const CoverCountRow *row = cover_counts_find(c, name, hash);
+    assert_non_null(row);
+    assert_true(i < row->count);
+    return cover_counts_of(c, row)[i];
+}
+
+static void profiles_of_all_versions_add_up_function_by_function(void **state)
+{
+    (void)state;
+    Fixture f;
+    StrBuf b = {0};
+    Error err;
+    setup(&f);
+    for (uint32_t version = 5; version <= 12; version++)
+        assert_ok(cover_counts_add(&f.counts, STR("x"), raw(&b, (RawShape){version, 8, false}),
+                                   version, &err),
+                  &err);
+    assert_ok(cover_counts_finish(&f.counts, &err), &err);
+    assert_int_equal(f.counts.rows.len, 2);
+    assert_int_equal(counter(&f.counts, 0x12, 0x22, 2), 14 * (5 + 6 + 7 + 8 + 9 + 10 + 11 + 12));
+    strbuf_deinit(&b);
+    teardown(&f);
+}
+
+// The record of a profile of version 10 starts behind its header.
+enum { HEADER_10 = 128, RECORD_10 = 64 };
+
+static void a_record_that_differs_makes_a_layout_of_its_own(void **state)
+{
+    (void)state;
+    Fixture f;
+    StrBuf b = {0};
+    Error err;
+    setup(&f);
+    assert_ok(cover_counts_add(&f.counts, STR("a"), raw(&b, (RawShape){10, 8, false}), 1, &err),
+              &err);
+    raw(&b, (RawShape){10, 8, false});
+    b.ptr[HEADER_10 + RECORD_10 + 8] = 0x77; // hash of the second function
+    assert_ok(cover_counts_add(&f.counts, STR("b"), bytes_from_str(strbuf_str(&b)), 1, &err), &err);
+    raw(&b, (RawShape){10, 8, false});
+    b.ptr[HEADER_10 + 32] = 0x55; // address of the first function: moves from run to run
+    assert_ok(cover_counts_add(&f.counts, STR("c"), bytes_from_str(strbuf_str(&b)), 1, &err), &err);
+    assert_int_equal(f.counts.layouts.at.len, 2);
+    assert_ok(cover_counts_finish(&f.counts, &err), &err);
+    assert_int_equal(counter(&f.counts, 0x11, 0x21, 0), 30);
+    assert_int_equal(counter(&f.counts, 0x12, 0x22, 0), 24);
+    assert_int_equal(counter(&f.counts, 0x12, 0x77, 0), 12);
+    strbuf_deinit(&b);
+    teardown(&f);
+}
+
+static void a_file_that_fails_adds_nothing(void **state)
+{
+    (void)state;
+    Fixture f;
+    StrBuf b = {0};
+    Error err;
+    setup(&f);
+    raw(&b, (RawShape){10, 8, false});
+    b.ptr[HEADER_10 + RECORD_10 + 16] ^= 0x40; // the second function's counters lie outside
+    assert_error(cover_counts_add(&f.counts, STR("bad"), bytes_from_str(strbuf_str(&b)), 1, &err),
+                 &err, ERROR_FORMAT, "record 1");
+    Str text = STR("f\n1\n2\n3\n4\n\ng\n1\n2\n5\n");
+    assert_false(cover_counts_add(&f.counts, STR("text"), bytes_from_str(text), 1, &err));
+    assert_ok(cover_counts_finish(&f.counts, &err), &err);
+    assert_int_equal(f.counts.rows.len, 0);
+    assert_int_equal(f.counts.profile_count, 0);
+    strbuf_deinit(&b);
+    teardown(&f);
+}
+
+static void absorbing_is_the_same_as_adding(void **state)
+{
+    (void)state;
+    Fixture one, part;
+    StrBuf b = {0};
+    Error err;
+    Str text = STR("f\n7\n2\n3\n4\n");
+    setup(&one);
+    setup(&part);
+    assert_ok(cover_counts_add(&one.counts, STR("a"), raw(&b, (RawShape){10, 8, true}), 1, &err),
+              &err);
+    assert_ok(cover_counts_add(&part.counts, STR("b"), raw(&b, (RawShape){10, 8, true}), 5, &err),
+              &err);
+    assert_ok(cover_counts_add(&part.counts, STR("c"), bytes_from_str(text), 2, &err), &err);
+    assert_ok(cover_counts_absorb(&one.counts, &part.counts, &err), &err);
+    teardown(&part); // nothing of it is needed any more
+    assert_int_equal(one.counts.layouts.at.len, 1);
+    assert_ok(cover_counts_finish(&one.counts, &err), &err);
+    assert_int_equal(one.counts.rows.len, 3);
+    assert_int_equal(one.counts.profile_count, 3);
+    assert_int_equal(counter(&one.counts, 0x11, 0x21, 1), 66);
+    assert_str(one.counts.rows.at[0].name, "f");
+    assert_int_equal(one.counts.counters.at[1], 8);
+    strbuf_deinit(&b);
+    teardown(&one);
+}
+
+static void sums_of_parts_stop_at_the_largest_number_too(void **state)
+{
+    (void)state;
+    Fixture one, part;
+    StrBuf b = {0};
+    Error err;
+    setup(&one);
+    setup(&part);
+    Bytes file = raw(&b, (RawShape){10, 8, false});
+    assert_ok(cover_counts_add(&one.counts, STR("a"), file, UINT64_MAX / 15, &err), &err);
+    assert_ok(cover_counts_add(&part.counts, STR("b"), file, UINT64_MAX / 15, &err), &err);
+    assert_ok(cover_counts_absorb(&one.counts, &part.counts, &err), &err);
+    assert_ok(cover_counts_finish(&one.counts, &err), &err);
+    assert_int_equal(one.counts.saturated, 5); // each is at least 10, twice
+    assert_true(counter(&one.counts, 0x11, 0x21, 0) == UINT64_MAX);
+    strbuf_deinit(&b);
+    teardown(&part);
+    teardown(&one);
+}
+
+// Two million functions in two texts of opposite order would take hours if one
+// were looked for from the start; 20,000 show the same within a test.
+static void the_order_of_functions_does_not_matter(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    Fixture f;
+    StrBuf up = {0}, down = {0};
+    Error err;
+    setup(&f);
+    for (int i = 0; i < N; i++) {
+        strbuf_printf(&up, "f%d\n%d\n1\n%d\n\n", i, i, i);
+        strbuf_printf(&down, "f%d\n%d\n1\n%d\n\n", N - 1 - i, N - 1 - i, N - 1 - i);
+    }
+    assert_ok(cover_counts_add(&f.counts, STR("up"), bytes_from_str(strbuf_str(&up)), 1, &err),
+              &err);
+    assert_ok(cover_counts_add(&f.counts, STR("down"), bytes_from_str(strbuf_str(&down)), 1, &err),
+              &err);
+    assert_ok(cover_counts_finish(&f.counts, &err), &err);
+    assert_int_equal(f.counts.rows.len, N);
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(cover_counts_of(&f.counts, &f.counts.rows.at[i])[0], 2 * i);
+    strbuf_deinit(&up);
+    strbuf_deinit(&down);
+    teardown(&f);
+}
+
+typedef struct Folder {
+    char path[64];
+    Arena arena;
+    CoverMergeInputVec inputs;
+} Folder;
+
+static void make_files(Folder *d, unsigned count, unsigned broken)
+{
+    StrBuf b = {0};
+    Error err;
+    (void)snprintf(d->path, sizeof(d->path), "/tmp/assay-test-XXXXXX");
+    if (!mkdtemp(d->path))
+        fail();
+    Bytes file = raw(&b, (RawShape){10, 8, false});
+    for (unsigned i = 0; i < count; i++) {
+        Str path = arena_printf(&d->arena, "%s/%03u.profraw", d->path, i);
+        Bytes content = i == broken ? bytes_slice(file, 0, file.len / 2) : file;
+        assert_ok(os_write_file(path, content, OUTPUT_KEEP, &err), &err);
+        vec_push(&d->arena, &d->inputs, (CoverMergeInput){path, 1});
+    }
+    strbuf_deinit(&b);
+}
+
+static void remove_files(Folder *d)
+{
+    for (size_t i = 0; i < d->inputs.len; i++)
+        unlink(d->inputs.at[i].path.ptr);
+    rmdir(d->path);
+    arena_deinit(&d->arena);
+}
+
+static void threads_give_the_sums_of_one_and_name_the_broken_file(void **state)
+{
+    (void)state;
+    enum { FILES = 50, BROKEN = 31 };
+    Folder d = {0};
+    make_files(&d, FILES, BROKEN);
+    for (unsigned threads = 1; threads <= 7; threads += 3) {
+        Fixture f;
+        Error err;
+        CoverMergeResult result;
+        CoverMergeOptions how = {.thread_count = threads};
+        setup(&f);
+        assert_ok(cover_merge_files(&f.counts, &d.inputs, &how, &result, &err), &err);
+        assert_int_equal(result.merged, FILES - 1);
+        assert_int_equal(result.failures.len, 1);
+        assert_int_equal(result.failures.at[0].input, BROKEN);
+        assert_non_null(strstr(result.failures.at[0].error.text, "031.profraw"));
+        assert_ok(cover_counts_finish(&f.counts, &err), &err);
+        assert_int_equal(counter(&f.counts, 0x12, 0x22, 1), 13 * (FILES - 1));
+        cover_merge_result_deinit(&result);
+        teardown(&f);
+    }
+    remove_files(&d);
+}
+
+static void a_merge_that_must_be_whole_ends_at_the_first_failure(void **state)
+{
+    (void)state;
+    Folder d = {0};
+    Fixture f;
+    Error err;
+    CoverMergeResult result;
+    CoverMergeOptions how = {.thread_count = 1, .stop_at_failure = true};
+    make_files(&d, 4, 2);
+    setup(&f);
+    assert_error(cover_merge_files(&f.counts, &d.inputs, &how, &result, &err), &err, ERROR_FORMAT,
+                 "002.profraw");
+    cover_merge_result_deinit(&result);
+    teardown(&f);
+    remove_files(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(profiles_of_all_versions_add_up_function_by_function),
+        cmocka_unit_test(a_record_that_differs_makes_a_layout_of_its_own),
+        cmocka_unit_test(a_file_that_fails_adds_nothing),
+        cmocka_unit_test(absorbing_is_the_same_as_adding),
+        cmocka_unit_test(sums_of_parts_stop_at_the_largest_number_too),
+        cmocka_unit_test(the_order_of_functions_does_not_matter),
+        cmocka_unit_test(threads_give_the_sums_of_one_and_name_the_broken_file),
+        cmocka_unit_test(a_merge_that_must_be_whole_ends_at_the_first_failure),
+    };
+    return RUN_TESTS(tests);
+}
