@@ -5,8 +5,8 @@
 #include "cli/cover_commands.h"
 
 static const Command *const command_list[] = {
-    &cover_report_command, &cover_show_command,  &cover_export_command,
-    &cover_merge_command,  &cover_flags_command,
+    &cover_run_command,    &cover_report_command, &cover_show_command,
+    &cover_export_command, &cover_merge_command,  &cover_flags_command,
 };
 
 static Command sub_commands[ARRAY_LEN(command_list)];

@@ -11,5 +11,6 @@ extern const Command cover_show_command;
 extern const Command cover_export_command;
 extern const Command cover_merge_command;
 extern const Command cover_flags_command;
+extern const Command cover_run_command;
 
 #endif // CLI_COVER_COMMANDS_H

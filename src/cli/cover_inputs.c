@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "collect/cover/objects.h"
 #include "os/file.h"
 #include "symbolise/demangle.h"
 
@@ -149,6 +150,39 @@ static bool is_profile_name(Str name)
            str_ends_with(name, STR(".gcda")) || str_ends_with(name, STR(".info"));
 }
 
+// The objects that 'assay cover run' found, unless they were linked again since.
+static bool add_object_list(Loader *l, Str path, Error *err)
+{
+    Arena *arena = &l->r->arena;
+    Bytes text;
+    Str line, object;
+    BuildId id;
+    if (!os_read_file(arena, path, OS_READ_MAX_BYTES, &text, err))
+        return false;
+    for (Str rest = str_from_bytes(text); str_next_line(&rest, &line);) {
+        MappedFile m = {0};
+        Error why;
+        if (!cover_objects_line(line, &id, &object))
+            return error_set(err, ERROR_FORMAT, "'%" STR_FMT "': not a list of objects",
+                             STR_ARG(path));
+        if (!os_map_file(object, &m, &why)) {
+            cli_say("left out: %s", why.text);
+            continue;
+        }
+        Elf elf;
+        BuildId now = {0};
+        if (elf_parse(arena, m.bytes, &elf, NULL))
+            now = elf_build_id(&elf);
+        if (id.len && !build_id_same(&id, &now))
+            cli_say("'%" STR_FMT "' was built again since the run: functions that differ show no "
+                    "counts",
+                    STR_ARG(object));
+        os_unmap_file(&m);
+        vec_push(arena, &l->objects, ((Input){object, true}));
+    }
+    return true;
+}
+
 static bool add_folder(Loader *l, Str path, unsigned depth, Error *err)
 {
     Arena *arena = &l->r->arena;
@@ -170,6 +204,9 @@ static bool add_folder(Loader *l, Str path, unsigned depth, Error *err)
             continue;
         if (S_ISDIR(st.st_mode) && depth < 64) {
             if (!add_folder(l, child, depth + 1, err))
+                return false;
+        } else if (S_ISREG(st.st_mode) && str_equal(names.at[i], COVER_OBJECTS_FILE)) {
+            if (!add_object_list(l, child, err))
                 return false;
         } else if (S_ISREG(st.st_mode) && st.st_size && is_profile_name(names.at[i])) {
             if (!classify(l, child, false, err))

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay cover run: runs a command that counts, keeps the counts, and reports.
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/cover_commands.h"
+#include "collect/cover/run.h"
+#include "os/file.h"
+
+#define DEFAULT_FOLDER STR(".assay/cover")
+
+typedef struct CoverRunOptions {
+    Str output;
+    StrVec objects, include, exclude;
+    bool force, merge, keep_raw, quiet, no_report, missing, markdown, explain;
+    double fail_under;
+} CoverRunOptions;
+
+static const Option options[] = {
+    OPT_TEXT('o', "output", CoverRunOptions, output, "DIR",
+             "folder of the results (.assay/cover, which is replaced each time)"),
+    OPT_FLAG('f', "force", CoverRunOptions, force, "replace the results in the folder"),
+    OPT_FLAG(0, "merge", CoverRunOptions, merge, "add to the results in the folder"),
+    OPT_FLAG(0, "keep-raw", CoverRunOptions, keep_raw,
+             "keep the raw profile of each process in DIR/raw"),
+    OPT_LIST(0, "object", CoverRunOptions, objects, "FILE",
+             "an object to report on even when it does not run"),
+    OPT_FLAG('q', "no-report", CoverRunOptions, no_report, "do not print the report"),
+    OPT_FLAG('m', "missing", CoverRunOptions, missing, "list the lines that did not run"),
+    OPT_FLAG(0, "markdown", CoverRunOptions, markdown, "the report as Markdown"),
+    OPT_LIST(0, "include", CoverRunOptions, include, "GLOB",
+             "only source files whose path matches"),
+    OPT_LIST(0, "exclude", CoverRunOptions, exclude, "GLOB", "no source files whose path matches"),
+    OPT_FLAG(0, "explain", CoverRunOptions, explain,
+             "name on stderr every function that could not be counted, and why"),
+    OPT_PERCENT(0, "fail-under", CoverRunOptions, fail_under, "P",
+                "end with status 3 when less than P percent of the lines ran"),
+};
+
+// ---- PROFOPTS -------------------------------------------------------------------------
+
+// lprof's words, separated by commas: msg=y|n, merge=y|n, pid=y|n, dir=DIR.
+static bool take_profopts(CoverRunOptions *o, Str words, Error *err)
+{
+    Str word, key, value;
+    while (str_next_part(&words, ',', &word)) {
+        bool ok = str_split(word, '=', &key, &value);
+        bool yes = ok && str_equal(value, STR("y"));
+        bool either = yes || (ok && str_equal(value, STR("n")));
+        if (ok && str_equal(key, STR("dir")) && value.len)
+            o->output = o->output.len ? o->output : value;
+        else if (either && str_equal(key, STR("merge")))
+            o->merge |= yes;
+        else if (either && str_equal(key, STR("pid")))
+            o->keep_raw |= yes;
+        else if (either && str_equal(key, STR("msg")))
+            o->quiet |= !yes;
+        else {
+            (void)error_set(err, ERROR_USAGE, "PROFOPTS: '%" STR_FMT "' is not known",
+                            STR_ARG(word));
+            return error_hint(err, "msg=y|n, merge=y|n, pid=y|n, dir=DIR, separated by commas");
+        }
+    }
+    return true;
+}
+
+// ---- Why nothing was written --------------------------------------------------------------
+
+static CoverKind kind_of(Str path)
+{
+    MappedFile m = {0};
+    CoverKind kind = COVER_KIND_UNKNOWN;
+    if (os_map_file(path, &m, NULL))
+        kind = cover_kind_of(m.bytes);
+    os_unmap_file(&m);
+    return kind;
+}
+
+static void say_why_nothing(const Program *program, const CoverRunEnd *end)
+{
+    CoverKind kind = program->is_script ? COVER_KIND_UNKNOWN : kind_of(program->path);
+    bool counts = kind == COVER_KIND_LLVM || kind == COVER_KIND_GCOV;
+    if (counts && WIFSIGNALED(end->child.status))
+        cli_say("no counts: '%" STR_FMT "' was ended by signal %d before it could write them",
+                STR_ARG(program->path), WTERMSIG(end->child.status));
+    else if (counts)
+        cli_say("no counts: '%" STR_FMT "' is built to count but wrote nothing; it ended by "
+                "_exit or exec, or cleared its environment",
+                STR_ARG(program->path));
+    else if (kind == COVER_KIND_NONE)
+        cli_say("no counts: '%" STR_FMT "' is not built to count, and nothing that it ran is; "
+                "'assay cover flags clang|gcc|rustc' prints what to compile with, and "
+                "--engine ptrace needs no flags",
+                STR_ARG(program->path));
+    else
+        cli_say("no counts: nothing that '%" STR_FMT "' ran is built to count; 'assay cover flags "
+                "clang|gcc|rustc' prints what to compile with",
+                STR_ARG(program->path));
+}
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void say_results(const CoverRunOptions *o, const CoverRun *r)
+{
+    for (size_t i = 0; i < r->pool.refused.len; i++)
+        cli_say("left out: %" STR_FMT, STR_ARG(r->pool.refused.at[i]));
+    if (r->pool.taken.len)
+        cli_say("%zu profiles are still being written by processes that outlive the command; "
+                "they are left in '%" STR_FMT "'",
+                r->pool.taken.len, STR_ARG(r->pool.folder));
+    if (r->gcov_without_notes)
+        cli_say("%llu of %llu data files of gcc have no notes (.gcno) where they were compiled",
+                (unsigned long long)r->gcov_without_notes, (unsigned long long)r->gcov_data);
+    if (!cover_objects_complete(&r->objects) && r->pool.counts.profile_count)
+        cli_say("of %zu objects that wrote counts %zu were found; name the others with --object",
+                r->pool.binary_ids.len, r->objects.found.len);
+    if (o->quiet)
+        return;
+    StrBuf text = {0};
+    if (r->pool.file_count)
+        strbuf_printf(&text, "%llu profile%s (%.1f MB) of %zu object%s",
+                      (unsigned long long)r->pool.file_count, plural(r->pool.file_count),
+                      (double)r->pool.byte_count / 1e6, r->objects.found.len,
+                      plural(r->objects.found.len));
+    if (r->gcov_data)
+        strbuf_printf(&text, "%s%llu data file%s of gcc", text.len ? ", " : "",
+                      (unsigned long long)r->gcov_data, plural(r->gcov_data));
+    if (text.len)
+        cli_say("%" STR_FMT " in '%" STR_FMT "'", STR_ARG(strbuf_str(&text)), STR_ARG(r->folder));
+    strbuf_deinit(&text);
+}
+
+// ---- The report ---------------------------------------------------------------------------
+
+typedef Vec(char *) Words;
+
+static void add_pair(Arena *arena, Words *words, const char *name, Str value)
+{
+    Str word = arena_printf(arena, "%s=%" STR_FMT, name, STR_ARG(value));
+    vec_push(arena, words, arena_c_str(arena, word));
+}
+
+static int report(const CoverRunOptions *o, CoverRun *r)
+{
+    Arena *arena = &r->arena;
+    Words words = {0};
+    vec_push(arena, &words, arena_c_str(arena, STR("report")));
+    if (o->missing)
+        vec_push(arena, &words, arena_c_str(arena, STR("--missing")));
+    if (o->markdown)
+        vec_push(arena, &words, arena_c_str(arena, STR("--markdown")));
+    if (o->explain)
+        vec_push(arena, &words, arena_c_str(arena, STR("--explain")));
+    if (o->fail_under > 0)
+        add_pair(arena, &words, "--fail-under", arena_printf(arena, "%g", o->fail_under));
+    for (size_t i = 0; i < o->include.len; i++)
+        add_pair(arena, &words, "--include", o->include.at[i]);
+    for (size_t i = 0; i < o->exclude.len; i++)
+        add_pair(arena, &words, "--exclude", o->exclude.at[i]);
+    vec_push(arena, &words, arena_c_str(arena, r->folder));
+    int count = (int)words.len;
+    vec_push(arena, &words, NULL);
+    return cover_report_command.run(&cover_report_command, count, words.at);
+}
+
+// ---- Running --------------------------------------------------------------------------------
+
+static Str absolute(Arena *arena, Str path)
+{
+    char folder[PATH_MAX];
+    if ((path.len && path.ptr[0] == '/') || !getcwd(folder, sizeof(folder)))
+        return path;
+    return arena_printf(arena, "%s/%" STR_FMT, folder, STR_ARG(path));
+}
+
+// The command itself, words of it that name files, and the folders around.
+static CoverObjectSources sources_of(const CoverRunOptions *o, CoverRun *r, const Program *program,
+                                     char *const argv[])
+{
+    CoverObjectSources s = {.always = o->objects};
+    vec_push(&r->arena, &s.commands, program->path);
+    for (size_t i = 1; argv[i]; i++)
+        vec_push(&r->arena, &s.commands, str_from_c(argv[i]));
+    vec_push(&r->arena, &s.folders, absolute(&r->arena, STR(".")));
+    return s;
+}
+
+static int finish(const CoverRunOptions *o, CoverRun *r, const CoverObjectSources *sources,
+                  const Program *program, const CoverRunEnd *end)
+{
+    Error err;
+    int child_status = exit_status_of(end->child.status);
+    if (!cover_run_finish(r, sources, &err)) {
+        int status = cli_fail(&err);
+        return child_status ? child_status : status;
+    }
+    say_results(o, r);
+    if (!cover_run_wrote(r)) {
+        say_why_nothing(program, end);
+        return child_status ? child_status : STATUS_FAILED;
+    }
+    int status = o->no_report ? STATUS_OK : report(o, r);
+    return child_status ? child_status : status;
+}
+
+static CoverRunMode mode_of(const CoverRunOptions *o)
+{
+    if (o->merge)
+        return COVER_RUN_ADD;
+    return o->force || o->output.len == 0 ? COVER_RUN_REPLACE : COVER_RUN_NEW;
+}
+
+static void set_variables(CoverRun *r)
+{
+    CoverVariables v = {0};
+    cover_run_variables(r, &v);
+    for (size_t i = 0; i < v.len; i++)
+        if (v.at[i].value)
+            setenv(v.at[i].name, v.at[i].value, 1);
+        else
+            unsetenv(v.at[i].name);
+}
+
+static int run_words(const CoverRunOptions *o, char *const argv[])
+{
+    CoverRun r;
+    Error err;
+    Program program;
+    CoverRunEnd end;
+    int status;
+    Str folder = o->output.len ? o->output : DEFAULT_FOLDER;
+    if (!cover_run_open(&r, folder, mode_of(o), o->keep_raw, &err) ||
+        !program_find(&r.arena, str_from_c(argv[0]), cli_env("PATH"), &program, &err)) {
+        status = cli_fail(&err);
+        status = err.kind == ERROR_NOT_FOUND ? 127 : status;
+    } else {
+        CoverObjectSources sources = sources_of(o, &r, &program, argv);
+        set_variables(&r);
+        if (cover_pool_run(&r.pool, &program, argv, &end, &err))
+            status = finish(o, &r, &sources, &program, &end);
+        else
+            status = cli_fail(&err);
+    }
+    cover_run_deinit(&r);
+    return status;
+}
+
+static int run(const Command *cmd, int argc, char **argv)
+{
+    Arena arena = {0};
+    CoverRunOptions o = {0};
+    StrVec operands = {0};
+    Error err;
+    int status = STATUS_USAGE;
+    switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
+    case PARSE_DONE:
+        status = STATUS_OK;
+        break;
+    case PARSE_BAD:
+        break;
+    case PARSE_OK:
+        if (operands.len == 0)
+            status = usage_error(cmd, "what is to run?");
+        else if (!take_profopts(&o, cli_env("PROFOPTS"), &err))
+            status = cli_fail(&err);
+        else // operands are the last words of argv, which ends in NULL
+            status = run_words(&o, argv + argc - operands.len);
+        break;
+    }
+    arena_deinit(&arena);
+    return status;
+}
+
+const Command cover_run_command = {
+    .name = "run",
+    .summary = "run a command that counts, keep the counts, and report",
+    .usage = "[OPTION ...] [--] CMD [ARG ...]",
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .details = "Programs that are built with coverage flags count wherever CMD runs them: itself,\n"
+               "make test, ctest, a script. Raw profiles are summed and deleted while it runs.\n"
+               "The status is that of CMD.\n"
+               "  assay cover run -- make test\n"
+               "  assay cover show .assay/cover\n",
+    .operands_end_options = true,
+    .run = run,
+};

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding the objects that wrote the profiles of a run.
+
+#include "collect/cover/objects.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collect/cover/data.h"
+#include "os/file.h"
+
+// Limits of a search: a build tree is smaller, a home folder is larger.
+enum { SEARCH_FILES_MAX = 200000, SEARCH_DEPTH_MAX = 32 };
+
+static bool is_found(const CoverObjects *o, const BuildId *id, Str path)
+{
+    for (size_t i = 0; i < o->found.len; i++)
+        if (str_equal(o->found.at[i].path, path) || build_id_same(&o->found.at[i].id, id))
+            return true;
+    return false;
+}
+
+static bool is_wanted(const CoverObjects *o, const BuildId *id)
+{
+    for (size_t i = 0; i < o->pool->binary_ids.len; i++)
+        if (build_id_same(&o->pool->binary_ids.at[i], id))
+            return true;
+    return false;
+}
+
+bool cover_objects_complete(const CoverObjects *o)
+{
+    size_t matched = 0;
+    for (size_t i = 0; i < o->found.len; i++)
+        matched += o->found.at[i].matched;
+    return matched == o->pool->binary_ids.len && !(o->pool->has_unnamed && o->found.len == 0);
+}
+
+// Whether the profiles hold counts of some function of the object.
+static bool shares_function(const CoverObjects *o, Arena *arena, CovMapSections sections)
+{
+    CovMap map;
+    if (!covmap_parse(arena, sections, &map, NULL))
+        return false;
+    bool shares = false;
+    for (size_t i = 0; i < map.functions.len && !shares; i++)
+        shares = cover_counts_find(&o->pool->counts, map.functions.at[i].name_ref,
+                                   map.functions.at[i].hash) != NULL;
+    covmap_deinit(&map);
+    return shares;
+}
+
+static void offer_bytes(CoverObjects *o, Str path, Bytes file, bool any)
+{
+    Arena arena = {0};
+    Elf elf;
+    CovMapSections sections;
+    if (!elf_parse(&arena, file, &elf, NULL) || elf.type == ET_REL)
+        goto out;
+    BuildId id = elf_build_id(&elf);
+    bool wanted = is_wanted(o, &id);
+    if (is_found(o, &id, path) || (!wanted && !any && (id.len && !o->pool->has_unnamed)))
+        goto out;
+    if (!cover_object_sections(&arena, file, &sections, NULL)) {
+        o->without_mapping++;
+        goto out;
+    }
+    if (!wanted && !any && !shares_function(o, &arena, sections))
+        goto out;
+    CoverObject object = {arena_str(o->arena, path), id, wanted};
+    vec_push(o->arena, &o->found, object);
+out:
+    arena_deinit(&arena);
+}
+
+void cover_objects_offer(CoverObjects *o, Str path, bool any)
+{
+    MappedFile m = {0};
+    char real[PATH_MAX];
+    if (!realpath(arena_c_str(o->arena, path), real))
+        return;
+    if (os_map_file(str_from_c(real), &m, NULL) && m.bytes.len > 4 &&
+        memcmp(m.bytes.ptr, "\177ELF", 4) == 0)
+        offer_bytes(o, str_from_c(real), m.bytes, any);
+    os_unmap_file(&m);
+}
+
+// Copies a deleted program out of the descriptor that keeps it.
+static bool rescue(CoverObjects *o, Str folder, size_t number, int fd, Str *path)
+{
+    MappedFile m = {0};
+    Str to = arena_printf(o->arena, "%" STR_FMT "/object-%zu", STR_ARG(folder), number);
+    bool ok = os_map_fd(fd, to, &m, NULL) && os_write_file(to, m.bytes, OUTPUT_REPLACE, NULL);
+    os_unmap_file(&m);
+    *path = to;
+    return ok;
+}
+
+void cover_objects_offer_writers(CoverObjects *o, Str folder)
+{
+    for (size_t i = 0; i < o->pool->writers.len; i++) {
+        const CoverWriter *w = &o->pool->writers.at[i];
+        struct stat st;
+        Str path = w->path;
+        if (stat(arena_c_str(o->arena, path), &st) == 0 && st.st_dev == w->device &&
+            st.st_ino == w->inode)
+            cover_objects_offer(o, path, false);
+        else if (rescue(o, folder, i, w->fd, &path)) {
+            size_t before = o->found.len;
+            cover_objects_offer(o, path, false);
+            if (o->found.len == before)
+                unlink(path.ptr);
+        }
+    }
+}
+
+static bool may_be_object(const struct stat *st, Str name)
+{
+    return S_ISREG(st->st_mode) && st->st_size > 64 &&
+           (st->st_mode & 0111 || str_find(name, STR(".so")) != SIZE_MAX);
+}
+
+static void search(CoverObjects *o, Str folder, unsigned depth, uint64_t *files)
+{
+    Arena arena = {0};
+    StrVec folders = {0};
+    DIR *dir = opendir(arena_c_str(&arena, folder));
+    for (struct dirent *e; dir && (e = readdir(dir)) && !cover_objects_complete(o);) {
+        Str name = str_from_c(e->d_name);
+        if (name.ptr[0] == '.' || ++*files > SEARCH_FILES_MAX)
+            continue;
+        Str path = arena_printf(&arena, "%" STR_FMT "/%s", STR_ARG(folder), e->d_name);
+        struct stat st;
+        if (lstat(path.ptr, &st) != 0)
+            continue;
+        if (S_ISDIR(st.st_mode))
+            vec_push(&arena, &folders, path);
+        else if (may_be_object(&st, name))
+            cover_objects_offer(o, path, false);
+    }
+    if (dir)
+        closedir(dir);
+    // Files first: what was run lies at the top more often than far down.
+    for (size_t i = 0; i < folders.len && depth < SEARCH_DEPTH_MAX; i++)
+        search(o, folders.at[i], depth + 1, files);
+    arena_deinit(&arena);
+}
+
+void cover_objects_search(CoverObjects *o, Str folder)
+{
+    uint64_t files = 0;
+    if (!cover_objects_complete(o))
+        search(o, folder, 0, &files);
+}
+
+// ---- The list --------------------------------------------------------------------
+
+bool cover_objects_write(const CoverObjects *o, Str folder, Error *err)
+{
+    StrBuf out = {0};
+    for (size_t i = 0; i < o->found.len; i++) {
+        const CoverObject *object = &o->found.at[i];
+        Str hex = object->id.len ? build_id_hex(o->arena, &object->id) : STR("-");
+        if (str_find_char(object->path, '\n') != SIZE_MAX)
+            continue; // one line each: it can still be named by hand
+        strbuf_printf(&out, "%" STR_FMT " %" STR_FMT "\n", STR_ARG(hex), STR_ARG(object->path));
+    }
+    Str path = arena_printf(o->arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(folder),
+                            STR_ARG(COVER_OBJECTS_FILE));
+    bool ok = os_write_file(path, bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, err);
+    strbuf_deinit(&out);
+    return ok;
+}
+
+bool cover_objects_line(Str line, BuildId *id, Str *path)
+{
+    Str hex;
+    *id = (BuildId){0};
+    return str_split(line, ' ', &hex, path) && path->len &&
+           (str_equal(hex, STR("-")) || build_id_from_hex(hex, id));
+}
+
+// ---- What a file tells -----------------------------------------------------------
+
+static bool has_symbol(Arena *arena, const Elf *elf, uint32_t type, Str prefix)
+{
+    ElfSymbols symbols;
+    if (!elf_symbols_load(arena, elf, type, &symbols, NULL))
+        return false;
+    for (size_t i = 0; i < symbols.count; i++)
+        if (str_starts_with(elf_symbol_get(&symbols, i).name, prefix))
+            return true;
+    return false;
+}
+
+CoverKind cover_kind_of(Bytes file)
+{
+    Arena arena = {0};
+    Elf elf;
+    CoverKind kind = COVER_KIND_UNKNOWN;
+    if (elf_parse(&arena, file, &elf, NULL)) {
+        if (elf_section_find(&elf, STR("__llvm_prf_cnts")))
+            kind = COVER_KIND_LLVM;
+        else if (has_symbol(&arena, &elf, SHT_SYMTAB, STR("__gcov_")))
+            kind = COVER_KIND_GCOV;
+        else if (elf_section_find(&elf, STR(".symtab")))
+            kind = COVER_KIND_NONE;
+    }
+    arena_deinit(&arena);
+    return kind;
+}
+
+// ---- gcc's notes -----------------------------------------------------------------
+
+typedef struct NoteLinks {
+    uint64_t data, without_notes;
+    size_t root_len; // of the path below which gcc's absolute paths begin
+} NoteLinks;
+
+static void link_notes(NoteLinks *links, Arena *arena, Str data)
+{
+    Str stem = str_slice(data, 0, data.len - STR(".gcda").len);
+    Str beside = arena_printf(arena, "%" STR_FMT ".gcno", STR_ARG(stem));
+    Str notes = str_slice(beside, links->root_len, beside.len);
+    links->data++;
+    unlink(beside.ptr);
+    if (!os_file_exists(notes) || symlink(notes.ptr, beside.ptr) != 0)
+        links->without_notes++;
+}
+
+static void link_notes_in(NoteLinks *links, Str folder, unsigned depth)
+{
+    Arena arena = {0};
+    DIR *dir = opendir(arena_c_str(&arena, folder));
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        if (str_equal(str_from_c(e->d_name), STR(".")) ||
+            str_equal(str_from_c(e->d_name), STR("..")))
+            continue;
+        Str path = arena_printf(&arena, "%" STR_FMT "/%s", STR_ARG(folder), e->d_name);
+        struct stat st;
+        if (lstat(path.ptr, &st) != 0)
+            continue;
+        if (S_ISDIR(st.st_mode) && depth < 2 * SEARCH_DEPTH_MAX)
+            link_notes_in(links, path, depth + 1);
+        else if (S_ISREG(st.st_mode) && str_ends_with(path, STR(".gcda")))
+            link_notes(links, &arena, path);
+    }
+    if (dir)
+        closedir(dir);
+    arena_deinit(&arena);
+}
+
+void cover_link_notes(Str folder, uint64_t *data, uint64_t *without_notes)
+{
+    Arena arena = {0};
+    Str root = arena_printf(&arena, "%" STR_FMT "/gcov", STR_ARG(folder));
+    NoteLinks links = {.root_len = root.len};
+    link_notes_in(&links, root, 0);
+    *data = links.data;
+    *without_notes = links.without_notes;
+    arena_deinit(&arena);
+}

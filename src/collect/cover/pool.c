@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draining a folder of raw profiles while programs write into it.
+
+#include "collect/cover/pool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "llvmcov/profraw.h"
+#include "os/file.h"
+
+// Programs seen writing are held open: more than this are told by build-id alone.
+enum { WRITERS_MAX = 256 };
+
+bool cover_pool_open(CoverPool *pool, Arena *arena, Str folder, Error *err)
+{
+    *pool = (CoverPool){.arena = arena, .folder = arena_str(arena, folder), .notify_fd = -1};
+    pool->counts.arena = arena;
+    if (!os_make_folders(folder, err))
+        return false;
+    pool->notify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    // Without it the pool is looked through at intervals.
+    if (pool->notify_fd >= 0 && inotify_add_watch(pool->notify_fd, arena_c_str(arena, folder),
+                                                  IN_CREATE | IN_CLOSE_WRITE) < 0) {
+        close(pool->notify_fd);
+        pool->notify_fd = -1;
+    }
+    return true;
+}
+
+void cover_pool_close(CoverPool *pool)
+{
+    if (pool->notify_fd >= 0)
+        close(pool->notify_fd);
+    pool->notify_fd = -1;
+    for (size_t i = 0; i < pool->writers.len; i++)
+        close(pool->writers.at[i].fd);
+    pool->writers.len = 0;
+    if (pool->arena)
+        rmdir(arena_c_str(pool->arena, pool->folder));
+}
+
+void cover_pool_deinit(CoverPool *pool)
+{
+    cover_pool_close(pool);
+    cover_counts_deinit(&pool->counts);
+}
+
+Str cover_pool_pattern(const CoverPool *pool)
+{
+    // A file for a process: no two wait for each other. With %m the runtime merges
+    // into a file that is there instead of emptying it: forked children share the
+    // number of their parent, and numbers come again.
+    return arena_printf(pool->arena, "%" STR_FMT "/%%p-%%m.profraw", STR_ARG(pool->folder));
+}
+
+// ---- Who wrote -------------------------------------------------------------------
+
+static bool writer_known(const CoverPool *pool, const struct stat *st)
+{
+    for (size_t i = 0; i < pool->writers.len; i++)
+        if (pool->writers.at[i].device == st->st_dev && pool->writers.at[i].inode == st->st_ino)
+            return true;
+    return false;
+}
+
+// The program of a process that has just begun to write. It may be gone already:
+// then its build-id is to lead to it.
+static void note_writer(CoverPool *pool, Str file_name)
+{
+    Str number, rest;
+    uint64_t pid;
+    if (pool->writers.len >= WRITERS_MAX || !str_split(file_name, '-', &number, &rest) ||
+        !str_parse_u64(number, 10, &pid))
+        return;
+    Str link = arena_printf(pool->arena, "/proc/%llu/exe", (unsigned long long)pid);
+    struct stat st;
+    char path[4096];
+    if (stat(link.ptr, &st) != 0 || writer_known(pool, &st))
+        return;
+    ssize_t len = readlink(link.ptr, path, sizeof(path));
+    int fd = open(link.ptr, O_RDONLY | O_CLOEXEC);
+    if (len <= 0 || fd < 0) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    Str name = str_over(path, (size_t)len);
+    if (str_ends_with(name, STR(" (deleted)")))
+        name.len -= STR(" (deleted)").len;
+    CoverWriter writer = {fd, arena_str(pool->arena, name), st.st_dev, st.st_ino};
+    vec_push(pool->arena, &pool->writers, writer);
+}
+
+static void read_notifications(CoverPool *pool)
+{
+    _Alignas(struct inotify_event) char buf[16384];
+    ssize_t n;
+    while (pool->notify_fd >= 0 && (n = read(pool->notify_fd, buf, sizeof(buf))) > 0) {
+        for (char *at = buf; at < buf + n;) {
+            const struct inotify_event *e = (const void *)at;
+            if (e->mask & IN_CREATE && e->len)
+                note_writer(pool, str_from_c(e->name));
+            at += sizeof(*e) + e->len;
+        }
+    }
+}
+
+// ---- Taking files ----------------------------------------------------------------
+
+static void add_binary_id(CoverPool *pool, Bytes id)
+{
+    BuildId build_id = {.len = (uint32_t)id.len};
+    bytes_copy(build_id.bytes, id);
+    for (size_t i = 0; i < pool->binary_ids.len; i++)
+        if (build_id_same(&pool->binary_ids.at[i], &build_id))
+            return;
+    vec_push(pool->arena, &pool->binary_ids, build_id);
+}
+
+// The build-ids of the objects that a file's profiles come from.
+static void note_binary_ids(CoverPool *pool, Bytes file)
+{
+    ProfRaw p;
+    for (size_t at = 0; at < file.len && profraw_parse(file, at, &p, NULL); at += p.size) {
+        Cursor c = cursor_over(p.binary_ids, "binary ids");
+        c.big_endian = p.big_endian;
+        bool any = false;
+        while (cursor_more(&c)) {
+            Bytes id = cursor_padded(&c, cursor_u64(&c), 8);
+            if (!cursor_ok(&c) || id.len == 0 || id.len > ELF_BUILD_ID_MAX)
+                break;
+            add_binary_id(pool, id);
+            any = true;
+        }
+        pool->has_unnamed |= !any;
+        if (p.size == 0)
+            break;
+    }
+}
+
+static void sum_file(CoverPool *pool, Str path)
+{
+    MappedFile m = {0};
+    Error err = {0};
+    bool ok = os_map_file(path, &m, &err);
+    if (ok && m.bytes.len) {
+        ok = cover_counts_add(&pool->counts, str_base_name(path), m.bytes, 1, &err);
+        if (ok)
+            note_binary_ids(pool, m.bytes);
+        pool->file_count += ok;
+        pool->byte_count += m.bytes.len;
+    }
+    os_unmap_file(&m);
+    if (!ok)
+        vec_push(pool->arena, &pool->refused, arena_str(pool->arena, str_from_c(err.text)));
+}
+
+typedef enum Writing { WRITING_NO, WRITING_YES, WRITING_UNKNOWN } Writing;
+
+// A lease for reading is granted only while nobody has the file open for writing.
+static Writing is_being_written(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return WRITING_NO;
+    Writing answer = WRITING_NO;
+    if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0)
+        (void)fcntl(fd, F_SETLEASE, F_UNLCK);
+    else
+        answer = errno == EAGAIN ? WRITING_YES : WRITING_UNKNOWN;
+    close(fd);
+    return answer;
+}
+
+// Gives a file another name, so that whoever comes next begins a new one; who has
+// it open goes on writing into it.
+static void set_aside(CoverPool *pool, const char *name)
+{
+    Str from = arena_printf(pool->arena, "%" STR_FMT "/%s", STR_ARG(pool->folder), name);
+    Str to = arena_printf(pool->arena, "%" STR_FMT "/.%zu-%s", STR_ARG(pool->folder),
+                          (size_t)pool->file_count + pool->taken.len, name);
+    if (rename(from.ptr, to.ptr) == 0)
+        vec_push(pool->arena, &pool->taken, to);
+}
+
+static bool is_raw_name(Str name)
+{
+    return name.len && name.ptr[0] != '.' && str_ends_with(name, STR(".profraw"));
+}
+
+static void list_new(CoverPool *pool)
+{
+    DIR *dir = opendir(arena_c_str(pool->arena, pool->folder));
+    if (!dir)
+        return;
+    StrVec names = {0};
+    for (struct dirent *e; (e = readdir(dir));)
+        if (is_raw_name(str_from_c(e->d_name)))
+            vec_push(pool->arena, &names, arena_str(pool->arena, str_from_c(e->d_name)));
+    closedir(dir);
+    for (size_t i = 0; i < names.len; i++)
+        set_aside(pool, names.at[i].ptr);
+}
+
+bool cover_pool_drain(CoverPool *pool, bool end)
+{
+    read_notifications(pool);
+    list_new(pool);
+    size_t left = 0;
+    bool writing = false;
+    for (size_t i = 0; i < pool->taken.len; i++) {
+        Str path = pool->taken.at[i];
+        Writing state = is_being_written(path.ptr);
+        if (state == WRITING_YES || (state == WRITING_UNKNOWN && !end)) {
+            writing |= state == WRITING_YES;
+            pool->taken.at[left++] = path;
+            continue;
+        }
+        sum_file(pool, path);
+        if (!pool->keep_raw) {
+            unlink(path.ptr);
+        } else {
+            // ".N-NAME" -> "N-NAME.kept", which is not taken again.
+            Str base = str_base_name(path);
+            Str kept = arena_printf(pool->arena, "%" STR_FMT "/%" STR_FMT ".kept",
+                                    STR_ARG(pool->folder), STR_ARG(str_slice(base, 1, base.len)));
+            (void)rename(path.ptr, kept.ptr);
+        }
+    }
+    pool->taken.len = left;
+    return writing;
+}
+
+// ---- A run -------------------------------------------------------------------------
+
+typedef struct Run {
+    CoverPool *pool;
+    Spawned child;
+    sigset_t our_mask, old_mask;
+    int signal_fd;
+    CoverRunEnd *end;
+} Run;
+
+static bool open_signals(Run *r, Error *err)
+{
+    static const int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
+    sigemptyset(&r->our_mask);
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+        sigaddset(&r->our_mask, wanted[i]);
+    sigprocmask(SIG_BLOCK, &r->our_mask, &r->old_mask);
+    r->signal_fd = signalfd(-1, &r->our_mask, SFD_NONBLOCK | SFD_CLOEXEC);
+    return r->signal_fd >= 0 || error_os(err, "cannot receive signals");
+}
+
+// A terminal sends its signals to the program as well; others are passed on.
+static void read_signals(Run *r)
+{
+    struct signalfd_siginfo info;
+    while (read(r->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if ((int)info.ssi_signo == SIGCHLD)
+            continue;
+        r->end->interrupted = true;
+        if (info.ssi_code != SI_KERNEL)
+            kill(r->child.pid, (int)info.ssi_signo);
+    }
+}
+
+static void wait_for_end(Run *r)
+{
+    enum { BUSY_MS = 20, IDLE_MS = 500 };
+    struct pollfd fds[] = {{.fd = r->signal_fd, .events = POLLIN},
+                           {.fd = r->pool->notify_fd, .events = POLLIN}};
+    while (!spawn_collect(&r->child, &r->end->child)) {
+        bool pending = cover_pool_drain(r->pool, false) || r->pool->taken.len;
+        (void)poll(fds, ARRAY_LEN(fds), pending || r->pool->notify_fd < 0 ? BUSY_MS : IDLE_MS);
+        read_signals(r);
+    }
+}
+
+bool cover_pool_run(CoverPool *pool, const Program *program, char *const argv[], CoverRunEnd *ret,
+                    Error *err)
+{
+    *ret = (CoverRunEnd){0};
+    Run r = {.pool = pool, .signal_fd = -1, .end = ret};
+    bool ok = open_signals(&r, err) && spawn_prepare(program, argv, &r.old_mask, &r.child, err);
+    if (ok) {
+        // Whoever started us may ignore SIGCHLD, and then nobody could wait.
+        signal(SIGCHLD, SIG_DFL);
+        ok = spawn_release(&r.child, program, err);
+    }
+    if (ok) {
+        wait_for_end(&r);
+        // A process that outlives the command may be in the middle of its file.
+        for (int tries = 0; cover_pool_drain(pool, true) && tries < 50; tries++)
+            usleep(20000);
+        spawn_close(&r.child, false);
+    }
+    if (r.signal_fd >= 0)
+        close(r.signal_fd);
+    sigprocmask(SIG_SETMASK, &r.old_mask, NULL);
+    return ok;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder that an observed program and its children write raw profiles into,
+// emptied while they run: each file is summed once no writer has it open, and
+// deleted, so that the disk holds one profile for a process, not one for a run.
+
+#ifndef COLLECT_COVER_POOL_H
+#define COLLECT_COVER_POOL_H
+
+#include "collect/cover/counts.h"
+#include "elf/build_id.h"
+#include "os/spawn.h"
+
+typedef Vec(BuildId) BuildIdVec;
+
+// A program seen while it wrote: its file stays readable when it is deleted.
+typedef struct CoverWriter {
+    int fd;
+    Str path; // as /proc names it, " (deleted)" dropped
+    uint64_t device, inode;
+} CoverWriter;
+
+typedef struct CoverPool {
+    Arena *arena;
+    Str folder; // absolute
+    int notify_fd;
+    bool keep_raw; // files are summed but not deleted
+    CoverCounts counts;
+    StrVec taken;          // set aside under other names, maybe still being written
+    BuildIdVec binary_ids; // of the objects that wrote, each once
+    bool has_unnamed;      // some profile states no binary id
+    Vec(CoverWriter) writers;
+    uint64_t file_count, byte_count; // summed so far
+    StrVec refused;                  // texts: files that could not be read
+} CoverPool;
+
+// Makes the folder and watches it.
+MUST_CHECK bool cover_pool_open(CoverPool *pool, Arena *arena, Str folder, Error *err);
+// Closes what is open; removes the folder when it is empty. The counts stay.
+void cover_pool_close(CoverPool *pool);
+void cover_pool_deinit(CoverPool *pool);
+
+// What LLVM_PROFILE_FILE is to be for programs that write into the pool.
+Str cover_pool_pattern(const CoverPool *pool);
+
+// Takes in what is complete. At the `end` of a run also what cannot be told to
+// be complete. True while some file is still being written.
+bool cover_pool_drain(CoverPool *pool, bool end);
+
+// How a run ended.
+typedef struct CoverRunEnd {
+    ChildEnd child;
+    bool interrupted; // a signal asked for the end
+} CoverRunEnd;
+
+// Starts the program, drains the pool until it has ended, and passes signals on
+// that are sent to us alone. `argv` ends in NULL.
+MUST_CHECK bool cover_pool_run(CoverPool *pool, const Program *program, char *const argv[],
+                               CoverRunEnd *ret, Error *err);
+
+#endif // COLLECT_COVER_POOL_H

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder of a run's results: made ready, filled, written.
+
+#include "collect/cover/run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/file.h"
+
+static Str in_folder(CoverRun *r, Str name)
+{
+    return arena_printf(&r->arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(r->folder), STR_ARG(name));
+}
+
+static Str profile_path(CoverRun *r)
+{
+    return in_folder(r, STR("profile.profdata"));
+}
+
+// ---- What was there before ---------------------------------------------------------
+
+// Only files that a run leaves: whatever else lies in the folder is the user's.
+static bool is_result(Str name)
+{
+    return str_equal(name, STR("profile.profdata")) || str_equal(name, COVER_OBJECTS_FILE) ||
+           str_equal(name, STR("lines.assay")) || str_equal(name, STR("tests.assay-cover")) ||
+           str_starts_with(name, STR("object-")) || str_ends_with(name, STR(".gcda")) ||
+           str_ends_with(name, STR(".gcno")) || str_ends_with(name, STR(".profraw")) ||
+           str_ends_with(name, STR(".profraw.kept"));
+}
+
+static void remove_results(Str folder, unsigned depth)
+{
+    Arena arena = {0};
+    DIR *dir = opendir(arena_c_str(&arena, folder));
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        Str name = str_from_c(e->d_name);
+        Str path = arena_printf(&arena, "%" STR_FMT "/%s", STR_ARG(folder), e->d_name);
+        struct stat st;
+        if (str_equal(name, STR(".")) || str_equal(name, STR("..")) || lstat(path.ptr, &st) != 0)
+            continue;
+        bool ours = depth > 0 || str_equal(name, STR("gcov")) || str_equal(name, STR("raw"));
+        if (S_ISDIR(st.st_mode) && ours && depth < 64) {
+            remove_results(path, depth + 1);
+            rmdir(path.ptr);
+        } else if (!S_ISDIR(st.st_mode) && is_result(name)) {
+            unlink(path.ptr);
+        }
+    }
+    if (dir)
+        closedir(dir);
+    arena_deinit(&arena);
+}
+
+// An object that was linked again since is taken all the same: its functions that
+// are as they were still count.
+static bool load_list(CoverRun *r, StrVec *paths, Error *err)
+{
+    Str path = in_folder(r, COVER_OBJECTS_FILE), line;
+    Bytes text;
+    if (!os_file_exists(path))
+        return true;
+    if (!os_read_file(&r->arena, path, OS_READ_MAX_BYTES, &text, err))
+        return false;
+    for (Str rest = str_from_bytes(text); str_next_line(&rest, &line);) {
+        BuildId id;
+        Str object;
+        if (cover_objects_line(line, &id, &object))
+            vec_push(&r->arena, paths, object);
+    }
+    return true;
+}
+
+static bool add_earlier(CoverRun *r, Error *err)
+{
+    MappedFile m = {0};
+    Str path = profile_path(r);
+    if (!os_file_exists(path))
+        return true;
+    bool ok =
+        os_map_file(path, &m, err) && cover_counts_add(&r->pool.counts, path, m.bytes, 1, err);
+    os_unmap_file(&m);
+    return ok;
+}
+
+bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw, Error *err)
+{
+    char real[4096];
+    *r = (CoverRun){.pool.notify_fd = -1};
+    r->folder = folder;
+    if (!os_make_folders(folder, err))
+        return false;
+    if (!realpath(arena_c_str(&r->arena, folder), real))
+        return error_os(err, "cannot use folder '%" STR_FMT "'", STR_ARG(folder));
+    r->folder = arena_str(&r->arena, str_from_c(real));
+    if (mode == COVER_RUN_NEW && os_file_exists(in_folder(r, COVER_OBJECTS_FILE))) {
+        (void)error_set(err, ERROR_LIMIT, "folder '%" STR_FMT "' holds the results of another run",
+                        STR_ARG(folder));
+        return error_hint(err, "--force replaces them, --merge adds to them");
+    }
+    if (mode == COVER_RUN_REPLACE)
+        remove_results(r->folder, 0);
+    if (!cover_pool_open(&r->pool, &r->arena, in_folder(r, STR("raw")), err))
+        return false;
+    r->pool.keep_raw = keep_raw;
+    r->objects = (CoverObjects){.arena = &r->arena, .pool = &r->pool};
+    return mode != COVER_RUN_ADD || add_earlier(r, err);
+}
+
+void cover_run_deinit(CoverRun *r)
+{
+    cover_pool_deinit(&r->pool);
+    arena_deinit(&r->arena);
+}
+
+void cover_run_variables(CoverRun *r, CoverVariables *ret)
+{
+    const CoverVariable variables[] = {
+        {"LLVM_PROFILE_FILE", cover_pool_pattern(&r->pool).ptr},
+        {"GCOV_PREFIX", in_folder(r, STR("gcov")).ptr},
+        {"GCOV_PREFIX_STRIP", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(variables); i++)
+        vec_push(&r->arena, ret, variables[i]);
+}
+
+// ---- The results ---------------------------------------------------------------------
+
+static void find_objects(CoverRun *r, const CoverObjectSources *sources)
+{
+    CoverObjects *o = &r->objects;
+    for (size_t i = 0; i < sources->always.len; i++)
+        cover_objects_offer(o, sources->always.at[i], true);
+    for (size_t i = 0; i < sources->commands.len; i++)
+        cover_objects_offer(o, sources->commands.at[i], false);
+    cover_objects_offer_writers(o, r->folder);
+    for (size_t i = 0; i < sources->folders.len; i++)
+        cover_objects_search(o, sources->folders.at[i]);
+}
+
+static bool write_profile(CoverRun *r, Error *err)
+{
+    StrBuf out = {0};
+    CoverCounts *c = &r->pool.counts;
+    // The oldest version that holds everything.
+    uint32_t version = c->bitmaps.len ? 12 : 9;
+    bool ok = cover_counts_write(c, version, false, &out, err) &&
+              os_write_file(profile_path(r), bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, err);
+    strbuf_deinit(&out);
+    return ok;
+}
+
+bool cover_run_wrote(const CoverRun *r)
+{
+    return r->pool.counts.profile_count || r->gcov_data;
+}
+
+bool cover_run_finish(CoverRun *r, const CoverObjectSources *sources, Error *err)
+{
+    StrVec earlier = {0};
+    if (!load_list(r, &earlier, err) || !cover_counts_finish(&r->pool.counts, err))
+        return false;
+    for (size_t i = 0; i < earlier.len; i++)
+        cover_objects_offer(&r->objects, earlier.at[i], true);
+    cover_link_notes(r->folder, &r->gcov_data, &r->gcov_without_notes);
+    if (r->pool.counts.profile_count) {
+        find_objects(r, sources);
+        if (!write_profile(r, err))
+            return false;
+    }
+    cover_pool_close(&r->pool);
+    return cover_objects_write(&r->objects, r->folder, err);
+}
