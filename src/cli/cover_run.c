@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay cover run: runs a command that counts, keeps the counts, and reports.
 
+#include "cli/cover_run.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -8,17 +10,10 @@
 
 #include "cli/cli.h"
 #include "cli/cover_commands.h"
-#include "collect/cover/run.h"
+#include "collect/cover/cargo.h"
 #include "os/file.h"
 
 #define DEFAULT_FOLDER STR(".assay/cover")
-
-typedef struct CoverRunOptions {
-    Str output;
-    StrVec objects, include, exclude;
-    bool force, merge, keep_raw, quiet, no_report, missing, markdown, explain;
-    double fail_under;
-} CoverRunOptions;
 
 static const Option options[] = {
     OPT_TEXT('o', "output", CoverRunOptions, output, "DIR",
@@ -27,6 +22,13 @@ static const Option options[] = {
     OPT_FLAG(0, "merge", CoverRunOptions, merge, "add to the results in the folder"),
     OPT_FLAG(0, "keep-raw", CoverRunOptions, keep_raw,
              "keep the raw profile of each process in DIR/raw"),
+    OPT_CHOICE(0, "engine", CoverRunOptions, engine, "ENGINE", "auto|instrument|ptrace",
+               "auto and instrument need programs that are built to count; ptrace needs only "
+               "debug information, and tells lines that ran, not how often"),
+    OPT_FLAG(0, "include-tests", CoverRunOptions, include_tests,
+             "with cargo, report on tests/, benches/ and examples/ as well"),
+    OPT_FLAG(0, "skip-clean", CoverRunOptions, skip_clean,
+             "as tarpaulin has it; nothing is cleaned, builds have a target folder of their own"),
     OPT_LIST(0, "object", CoverRunOptions, objects, "FILE",
              "an object to report on even when it does not run"),
     OPT_FLAG('q', "no-report", CoverRunOptions, no_report, "do not print the report"),
@@ -80,8 +82,10 @@ static CoverKind kind_of(Str path)
     return kind;
 }
 
-static void say_why_nothing(const Program *program, const CoverRunEnd *end)
+static void say_why_nothing(const CoverSession *s)
 {
+    const Program *program = &s->program;
+    const CoverRunEnd *end = &s->end;
     CoverKind kind = program->is_script ? COVER_KIND_UNKNOWN : kind_of(program->path);
     bool counts = kind == COVER_KIND_LLVM || kind == COVER_KIND_GCOV;
     if (counts && WIFSIGNALED(end->child.status))
@@ -107,8 +111,9 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-static void say_results(const CoverRunOptions *o, const CoverRun *r)
+static void say_results(const CoverSession *s)
 {
+    const CoverRun *r = &s->run;
     for (size_t i = 0; i < r->pool.refused.len; i++)
         cli_say("left out: %" STR_FMT, STR_ARG(r->pool.refused.at[i]));
     if (r->pool.taken.len)
@@ -118,10 +123,13 @@ static void say_results(const CoverRunOptions *o, const CoverRun *r)
     if (r->gcov_without_notes)
         cli_say("%llu of %llu data files of gcc have no notes (.gcno) where they were compiled",
                 (unsigned long long)r->gcov_without_notes, (unsigned long long)r->gcov_data);
-    if (!cover_objects_complete(&r->objects) && r->pool.counts.profile_count)
+    if (!cover_objects_complete(&r->objects) && r->pool.counts.profile_count && s->is_cargo)
+        cli_say("some programs are gone since, as those of doctests are: what they called in the "
+                "workspace counts, their own lines do not");
+    else if (!cover_objects_complete(&r->objects) && r->pool.counts.profile_count)
         cli_say("of %zu objects that wrote counts %zu were found; name the others with --object",
                 r->pool.binary_ids.len, r->objects.found.len);
-    if (o->quiet)
+    if (s->o->quiet)
         return;
     StrBuf text = {0};
     if (r->pool.file_count)
@@ -147,9 +155,10 @@ static void add_pair(Arena *arena, Words *words, const char *name, Str value)
     vec_push(arena, words, arena_c_str(arena, word));
 }
 
-static int report(const CoverRunOptions *o, CoverRun *r)
+static int report(CoverSession *s)
 {
-    Arena *arena = &r->arena;
+    const CoverRunOptions *o = s->o;
+    Arena *arena = &s->run.arena;
     Words words = {0};
     vec_push(arena, &words, arena_c_str(arena, STR("report")));
     if (o->missing)
@@ -160,17 +169,26 @@ static int report(const CoverRunOptions *o, CoverRun *r)
         vec_push(arena, &words, arena_c_str(arena, STR("--explain")));
     if (o->fail_under > 0)
         add_pair(arena, &words, "--fail-under", arena_printf(arena, "%g", o->fail_under));
-    for (size_t i = 0; i < o->include.len; i++)
-        add_pair(arena, &words, "--include", o->include.at[i]);
-    for (size_t i = 0; i < o->exclude.len; i++)
-        add_pair(arena, &words, "--exclude", o->exclude.at[i]);
-    vec_push(arena, &words, arena_c_str(arena, r->folder));
+    for (size_t i = 0; i < s->include.len; i++)
+        add_pair(arena, &words, "--include", s->include.at[i]);
+    for (size_t i = 0; i < s->exclude.len; i++)
+        add_pair(arena, &words, "--exclude", s->exclude.at[i]);
+    vec_push(arena, &words, arena_c_str(arena, s->run.folder));
     int count = (int)words.len;
     vec_push(arena, &words, NULL);
     return cover_report_command.run(&cover_report_command, count, words.at);
 }
 
 // ---- Running --------------------------------------------------------------------------------
+
+void cover_set_variables(const CoverVariables *v)
+{
+    for (size_t i = 0; i < v->len; i++)
+        if (v->at[i].value)
+            setenv(v->at[i].name, v->at[i].value, 1);
+        else
+            unsetenv(v->at[i].name);
+}
 
 static Str absolute(Arena *arena, Str path)
 {
@@ -180,33 +198,67 @@ static Str absolute(Arena *arena, Str path)
     return arena_printf(arena, "%s/%" STR_FMT, folder, STR_ARG(path));
 }
 
-// The command itself, words of it that name files, and the folders around.
-static CoverObjectSources sources_of(const CoverRunOptions *o, CoverRun *r, const Program *program,
-                                     char *const argv[])
+static void copy_list(Arena *arena, const StrVec *from, StrVec *to)
 {
-    CoverObjectSources s = {.always = o->objects};
-    vec_push(&r->arena, &s.commands, program->path);
-    for (size_t i = 1; argv[i]; i++)
-        vec_push(&r->arena, &s.commands, str_from_c(argv[i]));
-    vec_push(&r->arena, &s.folders, absolute(&r->arena, STR(".")));
-    return s;
+    for (size_t i = 0; i < from->len; i++)
+        vec_push(arena, to, from->at[i]);
 }
 
-static int finish(const CoverRunOptions *o, CoverRun *r, const CoverObjectSources *sources,
-                  const Program *program, const CoverRunEnd *end)
+// Objects are the command itself, words of it that name files, and what lies in
+// the folders around.
+static bool open_session(CoverSession *s, CoverRunMode mode, Error *err)
+{
+    const CoverRunOptions *o = s->o;
+    Str folder = o->output.len ? o->output : DEFAULT_FOLDER;
+    if (!cover_run_open(&s->run, folder, mode, o->keep_raw, err))
+        return false;
+    Arena *arena = &s->run.arena;
+    copy_list(arena, &o->objects, &s->sources.always);
+    copy_list(arena, &o->include, &s->include);
+    copy_list(arena, &o->exclude, &s->exclude);
+    if (!program_find(arena, str_from_c(s->argv[0]), cli_env("PATH"), &s->program, err))
+        return false;
+    vec_push(arena, &s->sources.commands, s->program.path);
+    for (size_t i = 1; s->argv[i]; i++)
+        vec_push(arena, &s->sources.commands, str_from_c(s->argv[i]));
+    vec_push(arena, &s->sources.folders, absolute(arena, STR(".")));
+    return true;
+}
+
+static int run_traced(CoverSession *s)
 {
     Error err;
-    int child_status = exit_status_of(end->child.status);
-    if (!cover_run_finish(r, sources, &err)) {
-        int status = cli_fail(&err);
-        return child_status ? child_status : status;
+    bool wrote = false;
+    if (!cover_run_traced(s, &wrote, &err))
+        return cli_fail(&err);
+    cover_pool_close(&s->run.pool);
+    int child_status = exit_status_of(s->end.child.status);
+    int status = !wrote ? STATUS_FAILED : s->o->no_report ? STATUS_OK : report(s);
+    return child_status ? child_status : status;
+}
+
+static int run_instrumented(CoverSession *s)
+{
+    Error err;
+    int status;
+    CoverRun *r = &s->run;
+    CoverVariables variables = {0};
+    s->is_cargo = cover_cargo_is(s->argv);
+    if (s->is_cargo && !cover_prepare_cargo(s, &status, &err))
+        return status;
+    cover_run_variables(r, &variables);
+    cover_set_variables(&variables);
+    if (!cover_pool_run(&r->pool, &s->program, s->argv, &s->end, &err))
+        return cli_fail(&err);
+    int child_status = exit_status_of(s->end.child.status);
+    if (!cover_run_finish(r, &s->sources, &err)) {
+        status = cli_fail(&err);
+    } else {
+        say_results(s);
+        if (!cover_run_wrote(r))
+            say_why_nothing(s);
+        status = !cover_run_wrote(r) ? STATUS_FAILED : s->o->no_report ? STATUS_OK : report(s);
     }
-    say_results(o, r);
-    if (!cover_run_wrote(r)) {
-        say_why_nothing(program, end);
-        return child_status ? child_status : STATUS_FAILED;
-    }
-    int status = o->no_report ? STATUS_OK : report(o, r);
     return child_status ? child_status : status;
 }
 
@@ -217,45 +269,27 @@ static CoverRunMode mode_of(const CoverRunOptions *o)
     return o->force || o->output.len == 0 ? COVER_RUN_REPLACE : COVER_RUN_NEW;
 }
 
-static void set_variables(CoverRun *r)
-{
-    CoverVariables v = {0};
-    cover_run_variables(r, &v);
-    for (size_t i = 0; i < v.len; i++)
-        if (v.at[i].value)
-            setenv(v.at[i].name, v.at[i].value, 1);
-        else
-            unsetenv(v.at[i].name);
-}
-
 static int run_words(const CoverRunOptions *o, char *const argv[])
 {
-    CoverRun r;
+    CoverSession s = {.o = o, .argv = argv};
     Error err;
-    Program program;
-    CoverRunEnd end;
     int status;
-    Str folder = o->output.len ? o->output : DEFAULT_FOLDER;
-    if (!cover_run_open(&r, folder, mode_of(o), o->keep_raw, &err) ||
-        !program_find(&r.arena, str_from_c(argv[0]), cli_env("PATH"), &program, &err)) {
+    if (!open_session(&s, mode_of(o), &err)) {
         status = cli_fail(&err);
         status = err.kind == ERROR_NOT_FOUND ? 127 : status;
+    } else if (str_equal(o->engine, STR("ptrace"))) {
+        status = run_traced(&s);
     } else {
-        CoverObjectSources sources = sources_of(o, &r, &program, argv);
-        set_variables(&r);
-        if (cover_pool_run(&r.pool, &program, argv, &end, &err))
-            status = finish(o, &r, &sources, &program, &end);
-        else
-            status = cli_fail(&err);
+        status = run_instrumented(&s);
     }
-    cover_run_deinit(&r);
+    cover_run_deinit(&s.run);
     return status;
 }
 
 static int run(const Command *cmd, int argc, char **argv)
 {
     Arena arena = {0};
-    CoverRunOptions o = {0};
+    CoverRunOptions o = {.engine = STR("auto")};
     StrVec operands = {0};
     Error err;
     int status = STATUS_USAGE;

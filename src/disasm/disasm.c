@@ -10,6 +10,7 @@
 typedef struct ZydisLibrary {
     __typeof__(ZydisDecoderInit) *decoder_init;
     __typeof__(ZydisDecoderDecodeFull) *decode;
+    __typeof__(ZydisDecoderDecodeInstruction) *decode_only;
     __typeof__(ZydisFormatterInit) *formatter_init;
     __typeof__(ZydisFormatterFormatInstruction) *format;
     __typeof__(ZydisCalcAbsoluteAddress) *absolute_address;
@@ -46,6 +47,7 @@ static bool open_zydis(Disasm *d)
     d->library = dlopen("libZydis.so.4.0", RTLD_NOW | RTLD_LOCAL);
     if (!d->library || !load_symbol(d->library, "ZydisDecoderInit", (void **)&z->decoder_init) ||
         !load_symbol(d->library, "ZydisDecoderDecodeFull", (void **)&z->decode) ||
+        !load_symbol(d->library, "ZydisDecoderDecodeInstruction", (void **)&z->decode_only) ||
         !load_symbol(d->library, "ZydisFormatterInit", (void **)&z->formatter_init) ||
         !load_symbol(d->library, "ZydisFormatterFormatInstruction", (void **)&z->format) ||
         !load_symbol(d->library, "ZydisCalcAbsoluteAddress", (void **)&z->absolute_address))
@@ -174,4 +176,14 @@ bool disasm_next(Disasm *d, Arena *arena, Bytes code, uint64_t address, DisasmIn
     *ret = (DisasmInstruction){.address = address, .length = (uint32_t)MIN(unit, code.len)};
     ret->text = STR("(bad)");
     return true;
+}
+
+uint32_t disasm_length(Disasm *d, Bytes code)
+{
+    ZydisDecodedInstruction i;
+    if (d->arch != DISASM_X86_64)
+        return code.len < 4 ? 0 : 4;
+    if (!ZYAN_SUCCESS(d->zydis.decode_only(&d->zydis.decoder, NULL, code.ptr, code.len, &i)))
+        return 0;
+    return i.length;
 }

@@ -23,11 +23,17 @@ static Str profile_path(CoverRun *r)
 
 // ---- What was there before ---------------------------------------------------------
 
+// "lines-1.info": hit lines, of the breakpoint engine.
+static bool is_tracefile(Str name)
+{
+    return str_starts_with(name, STR("lines-")) && str_ends_with(name, STR(".info"));
+}
+
 // Only files that a run leaves: whatever else lies in the folder is the user's.
 static bool is_result(Str name)
 {
     return str_equal(name, STR("profile.profdata")) || str_equal(name, COVER_OBJECTS_FILE) ||
-           str_equal(name, STR("lines.assay")) || str_equal(name, STR("tests.assay-cover")) ||
+           str_equal(name, STR("tests.assay-cover")) || is_tracefile(name) ||
            str_starts_with(name, STR("object-")) || str_ends_with(name, STR(".gcda")) ||
            str_ends_with(name, STR(".gcno")) || str_ends_with(name, STR(".profraw")) ||
            str_ends_with(name, STR(".profraw.kept"));

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of 'assay cover run' share.
+
+#ifndef CLI_COVER_RUN_H
+#define CLI_COVER_RUN_H
+
+#include "collect/cover/run.h"
+
+typedef struct CoverRunOptions {
+    Str output, engine;
+    StrVec objects, include, exclude;
+    bool force, merge, keep_raw, quiet, no_report, missing, markdown, explain;
+    bool skip_clean, include_tests;
+    double fail_under;
+} CoverRunOptions;
+
+// One use of the command.
+typedef struct CoverSession {
+    const CoverRunOptions *o;
+    CoverRun run;
+    Program program;
+    char *const *argv;
+    bool is_cargo;
+    CoverObjectSources sources;
+    StrVec include, exclude; // of the report: the user's, or what fits the command
+    CoverRunEnd end;
+} CoverSession;
+
+void cover_set_variables(const CoverVariables *v);
+
+// Builds a cargo command's programs and learns which they are. False, with the
+// status in *status, when the build failed.
+MUST_CHECK bool cover_prepare_cargo(CoverSession *s, int *status, Error *err);
+
+// The breakpoint engine: runs the command and writes its lines to the folder.
+// *wrote: some statement was there to hit.
+MUST_CHECK bool cover_run_traced(CoverSession *s, bool *wrote, Error *err);
+
+#endif // CLI_COVER_RUN_H

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay cover run -- cargo …: the workspace, its build, and which sources count.
+
+#include "cli/cli.h"
+#include "cli/cover_run.h"
+#include "collect/cover/cargo.h"
+
+// A path as a glob that matches nothing else.
+static void add_literal(StrBuf *out, Str path)
+{
+    for (size_t i = 0; i < path.len; i++) {
+        char c = path.ptr[i];
+        if (c == '*' || c == '?' || c == '[')
+            strbuf_printf(out, "[%c]", c);
+        else
+            strbuf_add_char(out, c);
+    }
+}
+
+static void add_glob(CoverSession *s, StrVec *globs, Str folder, const char *below)
+{
+    StrBuf glob = {0};
+    add_literal(&glob, folder);
+    strbuf_add(&glob, str_from_c(below));
+    vec_push(&s->run.arena, globs, arena_str(&s->run.arena, strbuf_str(&glob)));
+    strbuf_deinit(&glob);
+}
+
+// The sources of the workspace's own packages, unless the user says which. Tests
+// are what counts, not what is to be counted.
+static void choose_sources(CoverSession *s, const CoverCargo *c)
+{
+    static const char *const not_counted[] = {"/tests/*", "/benches/*", "/examples/*"};
+    for (size_t i = 0; i < c->members.len && s->o->include.len == 0; i++)
+        add_glob(s, &s->include, c->members.at[i], "/*");
+    add_glob(s, &s->exclude, c->target, "/*");
+    for (size_t i = 0; i < c->members.len && !s->o->include_tests; i++)
+        for (size_t k = 0; k < ARRAY_LEN(not_counted); k++)
+            add_glob(s, &s->exclude, c->members.at[i], not_counted[k]);
+}
+
+bool cover_prepare_cargo(CoverSession *s, int *status, Error *err)
+{
+    Arena *arena = &s->run.arena;
+    CoverCargoFlags flags = {.rustflags = cli_env("RUSTFLAGS"),
+                             .encoded_rustflags = cli_env("CARGO_ENCODED_RUSTFLAGS"),
+                             .rustdocflags = cli_env("RUSTDOCFLAGS")};
+    CoverCargo c;
+    CoverVariables variables = {0};
+    bool ok = cover_cargo_metadata(arena, &s->program, s->argv, &c, err);
+    if (ok && c.build_status == 0) {
+        cover_cargo_variables(arena, s->argv, &flags, &c, &variables);
+        // Build scripts and the compiler's macros count as well; nobody asked.
+        vec_push(arena, &variables, (CoverVariable){"LLVM_PROFILE_FILE", "/dev/null"});
+        cover_set_variables(&variables);
+        ok = cover_cargo_build(arena, &s->program, s->argv, &c, err);
+    }
+    if (!ok) {
+        *status = cli_fail(err);
+        return false;
+    }
+    *status = exit_status_of(c.build_status);
+    if (c.build_status != 0)
+        return false;
+    for (size_t i = 0; i < c.objects.len; i++)
+        vec_push(arena, &s->sources.always, c.objects.at[i]);
+    s->sources.commands.len = s->sources.folders.len = 0;
+    choose_sources(s, &c);
+    return true;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay cover run --engine ptrace: breakpoints at statements, no recompiling.
+
+#include "analyse/cover_files.h"
+#include "cli/cli.h"
+#include "cli/cover_run.h"
+#include "collect/cover/trace.h"
+#include "export/cover_lcov.h"
+#include "os/file.h"
+
+static bool any_glob(const StrVec *globs, Str path)
+{
+    for (size_t i = 0; i < globs->len; i++)
+        if (str_glob_match(globs->at[i], path))
+            return true;
+    return false;
+}
+
+// The system's and the packages' sources would cost time and bury the program's.
+static bool is_foreign(Str path)
+{
+    return str_starts_with(path, STR("/usr/")) || str_starts_with(path, STR("/rustc/")) ||
+           str_find(path, STR("/.cargo/registry/")) != SIZE_MAX ||
+           str_find(path, STR("/.rustup/")) != SIZE_MAX;
+}
+
+static bool keep(void *ctx, Str path)
+{
+    const CoverSession *s = ctx;
+    if (any_glob(&s->exclude, path))
+        return false;
+    return s->include.len ? any_glob(&s->include, path) : !is_foreign(path) && os_file_exists(path);
+}
+
+// The name of the folder's next tracefile: runs that are added have one each.
+static Str tracefile_path(CoverSession *s)
+{
+    Str path;
+    unsigned n = 0;
+    do
+        path =
+            arena_printf(&s->run.arena, "%" STR_FMT "/lines-%u.info", STR_ARG(s->run.folder), ++n);
+    while (os_file_exists(path));
+    return path;
+}
+
+static bool write_lines(CoverSession *s, const Profile *p, Error *err)
+{
+    StrBuf out = {0};
+    CoverFiles files = {0};
+    cover_files_group(&s->run.arena, p, &files);
+    for (size_t i = 0; i < files.files.len; i++)
+        cover_lcov_file(p, &files, &files.files.at[i], &out);
+    bool ok =
+        os_write_file(tracefile_path(s), bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, err);
+    strbuf_deinit(&out);
+    return ok;
+}
+
+static void say_result(const CoverSession *s, const CoverTraceResult *r)
+{
+    if (r->no_disassembler)
+        cli_say("libZydis is not here: that breakpoints stand at instructions is not checked");
+    if (r->off_boundary)
+        cli_say("%llu addresses of the debug information lie inside instructions; left out",
+                (unsigned long long)r->off_boundary);
+    if (r->no_loader)
+        cli_say(
+            "the loader has no hook that is known: objects that were loaded late may be missing");
+    if (r->sites == 0) {
+        cli_say("no statement to stop at: '%" STR_FMT "' has no debug information (-g), or its "
+                "sources are not here (--include takes them anyway)",
+                STR_ARG(s->program.path));
+        return;
+    }
+    if (!s->o->quiet)
+        cli_say("%llu of %llu statements ran, in %llu process%s; lines are hit or not, not counted",
+                (unsigned long long)r->sites_hit, (unsigned long long)r->sites,
+                (unsigned long long)r->processes, r->processes == 1 ? "" : "es");
+}
+
+bool cover_run_traced(CoverSession *s, bool *wrote, Error *err)
+{
+    Profile profile;
+    CoverTraceResult result;
+    CoverTraceOptions options = {
+        .program = &s->program, .argv = s->argv, .keep = keep, .keep_ctx = s};
+    profile_init(&profile);
+    bool ok = cover_trace_run(&options, &profile, &result, err);
+    if (ok) {
+        s->end.child = result.child;
+        say_result(s, &result);
+        *wrote = result.sites != 0;
+        ok = !*wrote || write_lines(s, &profile, err);
+    }
+    profile_deinit(&profile);
+    return ok;
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building a Rust workspace for coverage. Messages: the Cargo book, "External
+// tools", JSON messages and cargo metadata.
+
+#include "collect/cover/cargo.h"
+
+#include "base/json.h"
+#include "os/capture.h"
+
+enum { MESSAGES_MAX_BYTES = 1 << 28 };
+
+// ---- The user's words ------------------------------------------------------------
+
+typedef struct CargoWords {
+    size_t sub;  // where the sub-command stands, 0: none
+    size_t from; // its first word
+    size_t end;  // of its words: at "--" or at the end
+    bool is_nextest;
+} CargoWords;
+
+static Str word_at(char *const argv[], size_t i)
+{
+    return str_from_c(argv[i]);
+}
+
+static bool is_one_of(Str word, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_equal(word, str_from_c(list[i])))
+            return true;
+    return false;
+}
+
+// Options of cargo whose argument is the next word.
+static bool takes_argument(Str word)
+{
+    static const char *const list[] = {"-p",
+                                       "--package",
+                                       "--bin",
+                                       "--example",
+                                       "--test",
+                                       "--bench",
+                                       "-F",
+                                       "--features",
+                                       "--target",
+                                       "-j",
+                                       "--jobs",
+                                       "--exclude",
+                                       "--config",
+                                       "--target-dir",
+                                       "--manifest-path",
+                                       "-Z",
+                                       "--color",
+                                       "--message-format",
+                                       "-C",
+                                       "--profile",
+                                       "--cargo-profile",
+                                       "--lockfile-path"};
+    return is_one_of(word, list, ARRAY_LEN(list));
+}
+
+static CargoWords split(char *const argv[])
+{
+    CargoWords w = {0};
+    size_t i = 1;
+    while (argv[i] && (argv[i][0] == '-' || argv[i][0] == '+'))
+        i += takes_argument(word_at(argv, i)) && argv[i + 1] ? 2 : 1;
+    if (!argv[i])
+        return w;
+    w.sub = i;
+    w.from = i + 1;
+    if (str_equal(word_at(argv, i), STR("nextest"))) {
+        w.is_nextest = true;
+        if (argv[w.from] && str_equal(word_at(argv, w.from), STR("run")))
+            w.from++;
+    }
+    for (w.end = w.from; argv[w.end] && !str_equal(word_at(argv, w.end), STR("--"));)
+        w.end++;
+    return w;
+}
+
+bool cover_cargo_is(char *const argv[])
+{
+    static const char *const list[] = {"test", "t", "run", "r", "bench", "nextest"};
+    if (!str_equal(str_base_name(word_at(argv, 0)), STR("cargo")))
+        return false;
+    CargoWords w = split(argv);
+    return w.sub && is_one_of(word_at(argv, w.sub), list, ARRAY_LEN(list));
+}
+
+// ---- The build -----------------------------------------------------------------------
+
+static void add_word(Arena *arena, CoverWords *words, Str word)
+{
+    vec_push(arena, words, arena_c_str(arena, word));
+}
+
+// What nextest takes and cargo test takes as well.
+static bool is_cargo_option(Str word)
+{
+    static const char *const list[] = {
+        "--workspace", "--all",      "--all-features", "--no-default-features",
+        "--release",   "-r",         "--lib",          "--bins",
+        "--tests",     "--examples", "--benches",      "--offline",
+        "--locked",    "--frozen",   "--all-targets"};
+    Str name, value;
+    if (str_split(word, '=', &name, &value))
+        return takes_argument(name) && !str_equal(name, STR("--profile"));
+    return is_one_of(word, list, ARRAY_LEN(list)) ||
+           (takes_argument(word) && !str_equal(word, STR("--profile")));
+}
+
+// Words that would end the build early or show its messages otherwise.
+static bool is_left_out(Str word)
+{
+    static const char *const list[] = {"--no-run", "--doc", "--message-format"};
+    return is_one_of(word, list, ARRAY_LEN(list)) ||
+           str_starts_with(word, STR("--message-format="));
+}
+
+static void add_build_options(Arena *arena, char *const argv[], const CargoWords *w, bool is_run,
+                              CoverWords *ret)
+{
+    for (size_t i = w->from; i < w->end; i++) {
+        Str word = word_at(argv, i);
+        bool pair = takes_argument(word) && i + 1 < w->end;
+        // The first operand of run begins the program's own words.
+        if (is_run && word.len && word.ptr[0] != '-')
+            break;
+        bool keep = !is_left_out(word) && (!w->is_nextest || is_cargo_option(word));
+        if (keep && w->is_nextest && str_equal(word, STR("--cargo-profile")))
+            word = STR("--profile");
+        if (keep)
+            add_word(arena, ret, word);
+        if (keep && pair)
+            add_word(arena, ret, word_at(argv, i + 1));
+        i += pair;
+    }
+}
+
+void cover_cargo_build_words(Arena *arena, char *const argv[], CoverWords *ret)
+{
+    CargoWords w = split(argv);
+    Str sub = word_at(argv, w.sub);
+    bool is_run = str_equal(sub, STR("run")) || str_equal(sub, STR("r"));
+    bool only_doc = false;
+    for (size_t i = w.from; i < w.end; i++)
+        only_doc |= str_equal(word_at(argv, i), STR("--doc"));
+    for (size_t i = 0; i < w.sub; i++)
+        add_word(arena, ret, word_at(argv, i));
+    bool is_build = is_run || only_doc;
+    add_word(arena, ret,
+             is_build                       ? STR("build")
+             : str_equal(sub, STR("bench")) ? STR("bench")
+                                            : STR("test"));
+    if (!is_build)
+        add_word(arena, ret, STR("--no-run"));
+    add_word(arena, ret, STR("--message-format=json-render-diagnostics"));
+    add_build_options(arena, argv, &w, is_run, ret);
+    vec_push(arena, ret, NULL);
+    ret->len--;
+}
+
+static Str text_of(const JsonValue *object, const char *key)
+{
+    const JsonValue *v = json_find(object, key);
+    return v && v->kind == JSON_STRING ? v->text : STR("");
+}
+
+// A shared object that programs load. Those that rustc itself loads are none.
+static bool is_shared_library(const JsonValue *message)
+{
+    const JsonValue *kinds = json_find(json_find(message, "target"), "kind");
+    for (const JsonValue *k = kinds ? kinds->child : NULL; k; k = k->next)
+        if (str_equal(k->text, STR("cdylib")) || str_equal(k->text, STR("dylib")))
+            return true;
+    return false;
+}
+
+static void read_artifact(Arena *arena, const JsonValue *message, CoverCargo *ret)
+{
+    Str executable = text_of(message, "executable");
+    if (executable.len)
+        vec_push(arena, &ret->objects, arena_str(arena, executable));
+    if (!is_shared_library(message))
+        return;
+    const JsonValue *names = json_find(message, "filenames");
+    for (const JsonValue *n = names ? names->child : NULL; n; n = n->next)
+        if (n->kind == JSON_STRING && str_ends_with(n->text, STR(".so")))
+            vec_push(arena, &ret->objects, arena_str(arena, n->text));
+}
+
+void cover_cargo_read_messages(Arena *arena, Str text, CoverCargo *ret)
+{
+    Str line;
+    while (str_next_line(&text, &line)) {
+        Arena scratch = {0};
+        JsonValue *message;
+        // Build scripts are run by cargo, not by the program.
+        if (line.len && line.ptr[0] == '{' && json_parse(&scratch, line, &message, NULL) &&
+            str_equal(text_of(message, "reason"), STR("compiler-artifact")) &&
+            str_find(line, STR("\"kind\":[\"custom-build\"]")) == SIZE_MAX)
+            read_artifact(arena, message, ret);
+        arena_deinit(&scratch);
+    }
+}
+
+// ---- The workspace ---------------------------------------------------------------------
+
+static bool read_metadata(Arena *arena, Str text, CoverCargo *ret, Error *err)
+{
+    JsonValue *root;
+    if (!json_parse(arena, text, &root, err))
+        return error_context(err, "cargo metadata");
+    ret->target = text_of(root, "target_directory");
+    const JsonValue *packages = json_find(root, "packages");
+    for (const JsonValue *p = packages ? packages->child : NULL; p; p = p->next) {
+        Str manifest = text_of(p, "manifest_path");
+        if (manifest.len)
+            vec_push(arena, &ret->members, str_dir_name(manifest));
+    }
+    if (ret->target.len == 0 || ret->members.len == 0)
+        return error_set(err, ERROR_FORMAT, "cargo metadata names no target folder or package");
+    return true;
+}
+
+static void metadata_words(Arena *arena, char *const argv[], CoverWords *ret)
+{
+    CargoWords w = split(argv);
+    for (size_t i = 0; i < w.sub; i++)
+        add_word(arena, ret, word_at(argv, i));
+    add_word(arena, ret, STR("metadata"));
+    add_word(arena, ret, STR("--format-version=1"));
+    add_word(arena, ret, STR("--no-deps"));
+    for (size_t i = w.from; i < w.end; i++) {
+        Str word = word_at(argv, i);
+        if (str_equal(word, STR("--manifest-path")) && i + 1 < w.end) {
+            add_word(arena, ret, word);
+            add_word(arena, ret, word_at(argv, ++i));
+        } else if (str_starts_with(word, STR("--manifest-path="))) {
+            add_word(arena, ret, word);
+        }
+    }
+    vec_push(arena, ret, NULL);
+}
+
+static bool has_target_dir(char *const argv[])
+{
+    for (size_t i = 1; argv[i] && !str_equal(word_at(argv, i), STR("--")); i++)
+        if (str_starts_with(word_at(argv, i), STR("--target-dir")))
+            return true;
+    return false;
+}
+
+static void add_flags(Arena *arena, CoverVariables *ret, const char *name, Str old, char separator)
+{
+    Str flag = STR("-Cinstrument-coverage");
+    if (old.len)
+        flag =
+            arena_printf(arena, "%" STR_FMT "%c%" STR_FMT, STR_ARG(old), separator, STR_ARG(flag));
+    vec_push(arena, ret, (CoverVariable){name, arena_c_str(arena, flag)});
+}
+
+void cover_cargo_variables(Arena *arena, char *const argv[], const CoverCargoFlags *flags,
+                           const CoverCargo *c, CoverVariables *ret)
+{
+    if (flags->encoded_rustflags.len)
+        add_flags(arena, ret, "CARGO_ENCODED_RUSTFLAGS", flags->encoded_rustflags, '\x1f');
+    else
+        add_flags(arena, ret, "RUSTFLAGS", flags->rustflags, ' ');
+    add_flags(arena, ret, "RUSTDOCFLAGS", flags->rustdocflags, ' ');
+    if (has_target_dir(argv))
+        return;
+    Str target = arena_printf(arena, "%" STR_FMT "/assay-cover", STR_ARG(c->target));
+    vec_push(arena, ret, (CoverVariable){"CARGO_TARGET_DIR", target.ptr});
+}
+
+bool cover_cargo_metadata(Arena *arena, const Program *cargo, char *const argv[], CoverCargo *ret,
+                          Error *err)
+{
+    CoverWords words = {0};
+    Bytes text;
+    *ret = (CoverCargo){0};
+    metadata_words(arena, argv, &words);
+    return os_capture(arena, cargo, words.at, false, MESSAGES_MAX_BYTES, &text, &ret->build_status,
+                      err) &&
+           (ret->build_status != 0 || read_metadata(arena, str_from_bytes(text), ret, err));
+}
+
+bool cover_cargo_build(Arena *arena, const Program *cargo, char *const argv[], CoverCargo *ret,
+                       Error *err)
+{
+    CoverWords words = {0};
+    Bytes text;
+    cover_cargo_build_words(arena, argv, &words);
+    if (!os_capture(arena, cargo, words.at, false, MESSAGES_MAX_BYTES, &text, &ret->build_status,
+                    err))
+        return false;
+    cover_cargo_read_messages(arena, str_from_bytes(text), ret);
+    return true;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statement addresses out of line tables.
+
+#include "collect/cover/sites.h"
+
+#include <stdlib.h>
+
+#include "dwarf/dwarf.h"
+#include "os/file.h"
+
+typedef Vec(TraceSite) SiteVec;
+
+// One file's pass.
+typedef struct SitePass {
+    SiteLoader *l;
+    DwarfFile *dwarf;
+    const Elf *elf;
+    TraceModule *m;
+    SiteVec sites;
+    U32Vec file_ids; // of a unit's files: StrId + 2; 1: not wanted; 0: not asked yet
+} SitePass;
+
+void site_loader_init(SiteLoader *l, Arena *arena, Profile *profile)
+{
+    *l = (SiteLoader){.arena = arena, .profile = profile};
+    // Without the library the line table is believed.
+    if (!disasm_open(arena, DISASM_X86_64, &l->disasm, NULL))
+        l->disasm = NULL;
+}
+
+void site_loader_deinit(SiteLoader *l)
+{
+    table_deinit(&l->line_index);
+    disasm_close(l->disasm);
+    l->disasm = NULL;
+}
+
+// ---- Rows of the profile -------------------------------------------------------------
+
+static uint32_t line_row(SiteLoader *l, StrId file, uint32_t line)
+{
+    LineCounts *c = &l->profile->line_counts;
+    uint64_t hash = hash_pair(file.v, line);
+    uint32_t row;
+    for (TableProbe p = table_probe(&l->line_index, hash); table_next(&l->line_index, &p, &row);)
+        if (c->file.at[row].v == file.v && c->line.at[row] == line)
+            return row;
+    row = (uint32_t)c->line.len;
+    vec_push(&l->profile->arena, &c->file, file);
+    vec_push(&l->profile->arena, &c->line, line);
+    vec_push(&l->profile->arena, &c->count, 0);
+    table_insert(&l->line_index, hash, row);
+    return row;
+}
+
+static uint32_t function_row(SiteLoader *l, const DwarfFunction *f)
+{
+    Profile *p = l->profile;
+    Str linkage = f->linkage_name.len ? f->linkage_name : f->name;
+    FunctionId function = profile_function(p, f->name, linkage, f->decl_file, f->decl_line);
+    uint32_t row = (uint32_t)p->function_counts.count.len;
+    vec_push(&p->arena, &p->function_counts.function, function);
+    vec_push(&p->arena, &p->function_counts.count, 0);
+    vec_push(&p->arena, &p->function_counts.hash, 0);
+    return row;
+}
+
+// The id of a unit's file, or false when nobody wants it.
+static bool wanted_file(SitePass *s, size_t unit, uint32_t number, StrId *ret)
+{
+    if (number >= s->file_ids.len) {
+        if (number > 1u << 20)
+            return false;
+        vec_extend(NULL, &s->file_ids, number + 1 - s->file_ids.len);
+    }
+    uint32_t *known = &s->file_ids.at[number];
+    if (*known == 0) {
+        Str path = dwarf_unit_file(s->dwarf, unit, number);
+        bool keep = path.len && (!s->l->keep || s->l->keep(s->l->keep_ctx, path));
+        *known = keep ? profile_str(s->l->profile, path).v + 2 : 1;
+    }
+    *ret = (StrId){*known - 2};
+    return *known != 1;
+}
+
+// ---- Boundaries ----------------------------------------------------------------------
+
+// Follows the code of a sequence from row to row.
+typedef struct Boundary {
+    uint64_t at;  // the next instruction's address
+    bool is_lost; // what was decoded was no instruction: the next row is believed
+} Boundary;
+
+static bool on_boundary(SitePass *s, Boundary *b, uint64_t address)
+{
+    if (!s->l->disasm)
+        return true;
+    if (b->is_lost || b->at == 0 || b->at > address + 16) {
+        *b = (Boundary){.at = address};
+        return true;
+    }
+    Bytes code = elf_bytes_at_svma(s->elf, b->at);
+    while (b->at < address) {
+        uint32_t length = disasm_length(s->l->disasm, code);
+        if (length == 0) {
+            *b = (Boundary){.at = address};
+            return true;
+        }
+        code = bytes_slice(code, length, code.len);
+        b->at += length;
+    }
+    return b->at == address;
+}
+
+// ---- Units ---------------------------------------------------------------------------
+
+static bool add_site(SitePass *s, uint64_t svma, uint32_t line, uint32_t function)
+{
+    Bytes code = elf_bytes_at_svma(s->elf, svma);
+    if (code.len == 0 || !elf_is_code(s->elf, svma))
+        return false;
+    TraceSite site = {.svma = svma, .line = line, .function = function, .original = code.ptr[0]};
+    vec_push(NULL, &s->sites, site);
+    return true;
+}
+
+static void add_rows(SitePass *s, size_t unit)
+{
+    DwarfRows rows = dwarf_unit_rows(s->dwarf, unit);
+    Boundary boundary = {0};
+    for (size_t i = 0; i < rows.len; i++) {
+        const DwarfRow *row = &rows.at[i];
+        StrId file;
+        if (row->flags & DWARF_ROW_END) {
+            boundary = (Boundary){0};
+            continue;
+        }
+        // Several lines may begin at one address: each of them runs when it does.
+        if (!(row->flags & DWARF_ROW_IS_STMT) || row->line == 0 ||
+            !wanted_file(s, unit, row->file, &file))
+            continue;
+        if (!on_boundary(s, &boundary, row->address)) {
+            s->m->off_boundary++;
+            continue;
+        }
+        add_site(s, row->address, line_row(s->l, file, row->line), SITE_NO_ROW);
+    }
+}
+
+static void add_functions(SitePass *s, size_t unit)
+{
+    DwarfFunctions functions = dwarf_unit_functions(s->dwarf, unit);
+    for (size_t i = 0; i < functions.len; i++) {
+        const DwarfFunction *f = &functions.at[i];
+        if (f->decl_file.len == 0 || f->name.len == 0 || !elf_is_code(s->elf, f->low) ||
+            (s->l->keep && !s->l->keep(s->l->keep_ctx, f->decl_file)))
+            continue;
+        add_site(s, f->low, SITE_NO_ROW, function_row(s->l, f));
+    }
+}
+
+static int compare_sites(const void *a, const void *b)
+{
+    const TraceSite *x = a, *y = b;
+    if (x->svma != y->svma)
+        return x->svma < y->svma ? -1 : 1;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+// Sorts, drops what is there twice, and leaves a function's beginning with the
+// first of the lines that stand there.
+static void settle(SitePass *s)
+{
+    if (s->sites.len == 0)
+        return;
+    qsort(s->sites.at, s->sites.len, sizeof(s->sites.at[0]), compare_sites);
+    TraceSite *sites = arena_array(s->l->arena, TraceSite, s->sites.len);
+    size_t n = 0;
+    for (size_t i = 0; i < s->sites.len; i++) {
+        TraceSite *site = &s->sites.at[i], *last = n ? &sites[n - 1] : NULL;
+        bool same = last && last->svma == site->svma;
+        if (same && site->line == SITE_NO_ROW && last->function == SITE_NO_ROW)
+            last->function = site->function;
+        else if (!same || (site->line != last->line && site->line != SITE_NO_ROW))
+            sites[n++] = *site;
+    }
+    s->m->sites = sites;
+    s->m->site_count = n;
+}
+
+static void load_section(Arena *arena, const Elf *elf, Str name, Bytes *ret)
+{
+    if (!elf_section_load(arena, elf, name, ret, NULL))
+        *ret = (Bytes){0};
+}
+
+static void load_sections(Arena *arena, const Elf *elf, DwarfSections *d)
+{
+    load_section(arena, elf, STR(".debug_info"), &d->info);
+    load_section(arena, elf, STR(".debug_types"), &d->types);
+    load_section(arena, elf, STR(".debug_abbrev"), &d->abbrev);
+    load_section(arena, elf, STR(".debug_line"), &d->line);
+    load_section(arena, elf, STR(".debug_str"), &d->str);
+    load_section(arena, elf, STR(".debug_line_str"), &d->line_str);
+    load_section(arena, elf, STR(".debug_str_offsets"), &d->str_offsets);
+    load_section(arena, elf, STR(".debug_addr"), &d->addr);
+    load_section(arena, elf, STR(".debug_ranges"), &d->ranges);
+    load_section(arena, elf, STR(".debug_rnglists"), &d->rnglists);
+    load_section(arena, elf, STR(".debug_aranges"), &d->aranges);
+}
+
+static void load_units(SitePass *s)
+{
+    for (size_t unit = 0; unit < dwarf_unit_count(s->dwarf); unit++) {
+        s->file_ids.len = 0;
+        add_rows(s, unit);
+        add_functions(s, unit);
+    }
+    settle(s);
+}
+
+void sites_load(SiteLoader *l, Str path, TraceModule *ret)
+{
+    Arena scratch = {0};
+    MappedFile m = {0};
+    DwarfSections sections = {0};
+    SitePass s = {.l = l, .m = ret, .elf = &ret->elf};
+    *ret = (TraceModule){.path = arena_str(l->arena, path)};
+    if (os_map_file(path, &m, NULL) && elf_parse(l->arena, m.bytes, &ret->elf, NULL) &&
+        ret->elf.machine == EM_X86_64 && elf_section_find(&ret->elf, STR(".debug_line"))) {
+        load_sections(&scratch, &ret->elf, &sections);
+        ret->has_debug = sections.line.len != 0;
+        if (dwarf_open(&sections, NULL, &s.dwarf, NULL))
+            load_units(&s);
+        dwarf_close(s.dwarf);
+    }
+    vec_free(&s.sites);
+    vec_free(&s.file_ids);
+    ret->elf.file = (Bytes){0};
+    os_unmap_file(&m);
+    arena_deinit(&scratch);
+}
+
+TraceSite *site_find(const TraceModule *m, uint64_t svma)
+{
+    size_t low = 0, high = m->site_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (m->sites[middle].svma < svma)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < m->site_count && m->sites[low].svma == svma ? &m->sites[low] : NULL;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where breakpoints may stand in an object: the addresses at which its line
+// tables say a statement begins, checked against instruction boundaries.
+// docs/decisions/0062 says why so.
+
+#ifndef COLLECT_COVER_SITES_H
+#define COLLECT_COVER_SITES_H
+
+#include "disasm/disasm.h"
+#include "elf/elf.h"
+#include "model/profile.h"
+
+enum { SITE_NO_ROW = UINT32_MAX };
+
+typedef struct TraceSite {
+    uint64_t svma;
+    uint32_t line;     // row of the profile's line counts, SITE_NO_ROW: none
+    uint32_t function; // row of its function counts, when the function begins here
+    uint8_t original;  // the byte that the breakpoint replaces
+    bool is_hit;
+} TraceSite;
+
+// One file that processes map.
+typedef struct TraceModule {
+    Str path;
+    uint64_t device_inode; // hash of both
+    Elf elf;               // its segments; the file is no longer mapped
+    TraceSite *sites;      // ascending svma; an address has one for each of its lines
+    size_t site_count;
+    uint64_t off_boundary; // addresses inside an instruction, left out
+    bool has_debug;
+} TraceModule;
+
+// Which sources are of interest.
+typedef bool TraceKeepFile(void *ctx, Str path);
+
+typedef struct SiteLoader {
+    Arena *arena;
+    Profile *profile;
+    Table line_index; // of line_counts by (file, line)
+    TraceKeepFile *keep;
+    void *keep_ctx;
+    Disasm *disasm; // NULL: not there
+} SiteLoader;
+
+void site_loader_init(SiteLoader *l, Arena *arena, Profile *profile);
+void site_loader_deinit(SiteLoader *l);
+
+// Reads a file's sites; one without debug information, or of another machine, has
+// none. Lines and functions that are new get rows with count 0.
+void sites_load(SiteLoader *l, Str path, TraceModule *ret);
+
+// The first site at a stated address, or NULL.
+TraceSite *site_find(const TraceModule *m, uint64_t svma);
+
+#endif // COLLECT_COVER_SITES_H

@@ -1,0 +1,172 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# assay cover run -- cargo …: a workspace of several crates from one command, equal
+# to llvm-cov; the user's own build is not touched.
+set -u
+cd "$SCRATCH" || exit 1
+if ! command -v cargo >/dev/null || ! cargo --version >/dev/null 2>&1; then
+    echo "no cargo"
+    exit 77
+fi
+count=0
+failed=0
+ok() { # ok NAME STATUS-OF-TEST
+    count=$((count + 1))
+    if [ "$2" -eq 0 ]; then
+        echo "ok $count - $1"
+    else
+        echo "not ok $count - $1"
+        cat out err 2>/dev/null | tail -20 | sed 's/^/# /'
+        failed=1
+    fi
+}
+cover() { # cover ARGS...
+    "$ASSAY" cover run -f -o res "$@" >out 2>err
+    status=$?
+}
+count_of() { # count_of TEXT
+    "$ASSAY" cover show res 2>/dev/null | awk -v text="$1" 'index($0, text) { print $1; exit }'
+}
+export CARGO_TERM_COLOR=never CARGO_NET_OFFLINE=true
+unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS CARGO_TARGET_DIR
+
+# Three crates, one upon the other; a build script; unit, integration and doc tests.
+crate() { # crate NAME DEPENDENCY
+    mkdir -p "$1/src"
+    printf '[package]\nname = "%s"\nversion = "0.1.0"\nedition = "2021"\n[features]\nextra = []\n[dependencies]\n' "$1" >"$1/Cargo.toml"
+    [ -z "$2" ] || printf '%s = { path = "../%s" }\n' "$2" "$2" >>"$1/Cargo.toml"
+}
+mkdir ws && cd ws || exit 1
+printf '[workspace]\nmembers = ["base", "middle", "app"]\nresolver = "2"\n' >Cargo.toml
+crate base ""
+crate middle base
+crate app middle
+cat >base/src/lib.rs <<'RS'
+/// ```
+/// assert_eq!(base::only_doctest(2), 5);
+/// ```
+pub fn only_doctest(n: i64) -> i64 {
+    n + 3 // doctest
+}
+pub fn double(n: i64) -> i64 {
+    n * 2 // double
+}
+pub fn never(n: i64) -> i64 {
+    if n > 3 {
+        return 4; // never
+    }
+    n
+}
+pub fn generic<T: std::fmt::Debug>(t: T) -> String {
+    format!("{t:?}")
+}
+RS
+cat >middle/src/lib.rs <<'RS'
+pub fn sum(n: i64) -> i64 {
+    let mut total = 0;
+    for i in 0..n {
+        if i % 3 == 0 {
+            total += base::double(i);
+        } else {
+            total += i; // sum
+        }
+    }
+    total
+}
+#[cfg(feature = "extra")]
+pub fn extra() -> i32 {
+    5 // extra
+}
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn sums() {
+        assert_eq!(super::sum(4), 9);
+    }
+    #[test]
+    fn generics() {
+        assert_eq!(base::generic(5), "5");
+        assert_eq!(base::generic("x"), "\"x\"");
+    }
+    #[test]
+    #[cfg(feature = "extra")]
+    fn extra() {
+        assert_eq!(super::extra(), 5);
+    }
+}
+RS
+mkdir middle/tests
+cat >middle/tests/it.rs <<'RS'
+#[test]
+fn integration() {
+    assert_eq!(middle::sum(2), 1); // integration
+}
+RS
+cat >app/src/main.rs <<'RS'
+fn main() {
+    let n = std::env::args().nth(1).and_then(|s| s.parse().ok()).unwrap_or(3);
+    println!("{}", middle::sum(n));
+    if n > 100 {
+        std::process::exit(9); // large
+    }
+}
+RS
+cat >app/build.rs <<'RS'
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs"); // build script
+}
+RS
+
+if ! cargo build -q 2>err; then
+    echo "cargo cannot build here: $(head -1 err)"
+    exit 77
+fi
+before=$(find target -type f -exec stat -c '%n %Y' {} + | sort | md5sum)
+cover -- cargo test
+ok "tests of a workspace" "$([ $status -eq 0 ] && [ "$(count_of '// sum')" -ge 3 ]; echo $?)"
+ok "what only doctests call counts" "$([ "$(count_of '// doctest')" -ge 1 ]; echo $?)"
+ok "what nothing calls has zeros" "$([ "$(count_of '// never')" = 0 ]; echo $?)"
+ok "only the workspace's sources, without tests" "$(grep -q 'app/src/main.rs' out && ! grep -q -E 'registry|rustc|tests/it.rs|build.rs' out; echo $?)"
+ok "the user's build is left as it was" "$([ "$before" = "$(find target -path target/assay-cover -prune -o -type f -exec stat -c '%n %Y' {} + | sort | md5sum)" ]; echo $?)"
+cover --include-tests -- cargo test
+ok "--include-tests" "$(grep -q 'middle/tests/it.rs' out; echo $?)"
+cover -- cargo test --all-features -p middle
+ok "options reach cargo" "$([ $status -eq 0 ] && [ "$(count_of '// extra')" = 1 ]; echo $?)"
+cover -- cargo run -q -- 101
+ok "cargo run: the program's status and words" "$([ $status -eq 9 ] && [ "$(count_of '// large')" = 1 ]; echo $?)"
+cover -- cargo test no_test_has_this_name
+ok "a run in which no line of the crates runs" "$([ $status -eq 0 ] && [ "$(count_of '// double')" = 0 ]; echo $?)"
+sed -i 's/, 9)/, 10)/' middle/src/lib.rs
+cover -- cargo test
+ok "a failing test: cargo's status, and a report" "$([ $status -eq 101 ] && grep -q TOTAL out; echo $?)"
+echo 'fn broken( {' >>middle/src/lib.rs
+cover -- cargo test
+ok "what does not build: cargo's status" "$([ $status -eq 101 ] && ! grep -q TOTAL out; echo $?)"
+sed -i -e '$d' -e 's/, 10)/, 9)/' middle/src/lib.rs
+
+# llvm-cov on the same raw profiles.
+cover --keep-raw -- cargo test
+for tools in "$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-cov llvm-cov-22 llvm-cov-21 llvm-cov-20 llvm-cov-19; do
+    command -v "$tools" >/dev/null && break
+done
+objects=()
+while read -r _ path; do
+    objects+=(-object "$path")
+done <res/assay-objects
+sources=("$PWD/base/src/lib.rs" "$PWD/middle/src/lib.rs" "$PWD/app/src/main.rs")
+if ! "${tools/llvm-cov/llvm-profdata}" merge -o all.profdata res/raw/*.kept 2>err; then
+    count=$((count + 1))
+    echo "ok $count - equal to llvm-cov # SKIP no LLVM tools that read this rustc's profiles"
+else
+    flat() { awk '/^SF:/ { file = $0 } /^DA:/ { print file, $0 }' | sort; }
+    "$tools" export -format=lcov -instr-profile all.profdata "${objects[@]:1}" "${sources[@]}" 2>err | flat >theirs
+    "$ASSAY" cover export --llvm-rules res --include "$PWD/*/src/*" 2>err | flat >ours
+    diff ours theirs >out
+    ok "lines are those of $(basename "$tools"): $(grep -c DA theirs) of them" "$([ -s theirs ] && ! [ -s out ]; echo $?)"
+fi
+cd / && "$ASSAY" cover run -f -o "$SCRATCH/res" -- cargo test --manifest-path "$SCRATCH/ws/Cargo.toml" >"$SCRATCH/out" 2>"$SCRATCH/err"
+status=$?
+cd "$SCRATCH" || exit 1
+ok "from elsewhere, by --manifest-path" "$([ $status -eq 0 ] && [ "$(count_of '// sum')" -ge 3 ]; echo $?)"
+echo "1..$count"
+exit $failed
