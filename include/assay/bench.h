@@ -19,8 +19,9 @@
 //     }
 //
 // Build with optimisation and run: `./benches` prints a table of one process;
-// `assay bench --functions ./benches` repeats the process, which is what makes
-// an interval honest, and compares builds: --against ./benches.old.
+// `assay bench ./benches` knows it by the note it carries and repeats the process,
+// which is what makes an interval honest. It compares builds: --against
+// ./benches.old, and with what was saved: --save, --baseline.
 
 #ifndef ASSAY_BENCH_H
 #define ASSAY_BENCH_H
@@ -64,6 +65,11 @@ void assay_bench_end(AssayBench *bench);       // stops it
 size_t assay_bench_batch(AssayBench *bench, size_t most); // how many are next; 0: done
 void assay_bench_batch_start(AssayBench *bench);
 void assay_bench_batch_stop(AssayBench *bench);
+
+// The inline functions below, for languages that cannot call those.
+int64_t assay_bench_get_arg(const AssayBench *bench);
+void assay_bench_set_bytes(AssayBench *bench, uint64_t bytes);
+void assay_bench_set_elements(AssayBench *bench, uint64_t elements);
 
 static inline int64_t assay_bench_arg(const AssayBench *bench)
 {

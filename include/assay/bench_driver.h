@@ -17,6 +17,16 @@
 extern "C" {
 #endif
 
+// An ELF note by which `assay bench` knows such programs: name "assay", type 1,
+// the version of what the driver prints with --json.
+__asm__(".pushsection .note.assay.bench,\"a\",@note\n"
+        ".balign 4\n"
+        ".long 6, 4, 1\n"
+        ".asciz \"assay\"\n"
+        ".balign 4\n"
+        ".long 1\n"
+        ".popsection\n");
+
 typedef struct AssayRegistered {
     const char *name;
     AssayBenchFunction function;
@@ -74,6 +84,21 @@ void assay_bench_batch_start(AssayBench *bench)
 void assay_bench_batch_stop(AssayBench *bench)
 {
     bench->time_ns += assay_now_ns() - bench->start_ns;
+}
+
+int64_t assay_bench_get_arg(const AssayBench *bench)
+{
+    return bench->arg;
+}
+
+void assay_bench_set_bytes(AssayBench *bench, uint64_t bytes)
+{
+    bench->bytes = bytes;
+}
+
+void assay_bench_set_elements(AssayBench *bench, uint64_t elements)
+{
+    bench->elements = elements;
 }
 
 static uint64_t assay_run_sample(AssayBench *bench, AssayBenchFunction function,

@@ -55,7 +55,7 @@ static Comparison compare_unpaired(Arena *arena, const double *a, size_t na, con
 }
 
 // What differs between the machines, so that the comparison is doubtful.
-static void add_fingerprint(StrBuf *out, const Bench *b, const BenchMachine *now,
+static void add_fingerprint(StrBuf *out, Str clock, const BenchMachine *now,
                             const BaselineSession *s)
 {
     const struct {
@@ -66,7 +66,7 @@ static void add_fingerprint(StrBuf *out, const Bench *b, const BenchMachine *now
         {"kernel", s->machine.kernel, now->kernel},
         {"frequency governor", s->machine.governor, now->governor},
         {"host", s->machine.hostname, now->hostname},
-        {"clock", s->clock, b->server.kernel_clock ? STR("kernel") : STR("wait")},
+        {"clock", s->clock, clock},
     };
     for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
         if (str_equal(facts[i].then, facts[i].now))
@@ -79,13 +79,8 @@ static void add_fingerprint(StrBuf *out, const Bench *b, const BenchMachine *now
     }
 }
 
-int bench_report_baseline(StrBuf *out, const Terminal *t, Bench *b, const BenchView *v,
-                          const BaselineSession *session, double limit)
+static void add_saved_heading(StrBuf *out, const Terminal *t, const BaselineSession *session)
 {
-    CompareOptions options = {.level = 1 - (1 - b->options.level) /
-                                               (double)MAX(b->commands.len, (size_t)1),
-                              .margin = b->options.margin};
-    int gate = 0;
     style_begin(out, t, STYLE_BOLD);
     strbuf_add(out, STR("Compared with '"));
     strbuf_add_terminal(out, session->name);
@@ -93,6 +88,23 @@ int bench_report_baseline(StrBuf *out, const Terminal *t, Bench *b, const BenchV
     add_date(out, session->created_s);
     style_end(out, t, STYLE_BOLD);
     strbuf_add(out, STR(" (not interleaved: a drift of the machine shows as a change)\n"));
+}
+
+void bench_report_saved(StrBuf *out, const Terminal *t, Str clock, const BenchMachine *now,
+                        const BaselineSession *session)
+{
+    add_saved_heading(out, t, session);
+    add_fingerprint(out, clock, now, session);
+}
+
+int bench_report_baseline(StrBuf *out, const Terminal *t, Bench *b, const BenchView *v,
+                          const BaselineSession *session, double limit)
+{
+    CompareOptions options = {.level = 1 - (1 - b->options.level) /
+                                               (double)MAX(b->commands.len, (size_t)1),
+                              .margin = b->options.margin};
+    int gate = 0;
+    add_saved_heading(out, t, session);
     for (uint32_t i = 0; i < b->commands.len; i++) {
         Str name = b->commands.at[i].name;
         const BaselineCommand *old = bench_find_baseline(session, name, b->commands.len);
@@ -111,7 +123,7 @@ int bench_report_baseline(StrBuf *out, const Terminal *t, Bench *b, const BenchV
                              b->results[i].summary.mean);
         gate = worse(gate, gate_of(&c, limit));
     }
-    add_fingerprint(out, b, &v->machine, session);
+    add_fingerprint(out, bench_clock_name(b), &v->machine, session);
     strbuf_add(out, STR("  --rerun-baseline runs the saved program again, interleaved\n\n"));
     return gate;
 }

@@ -18,6 +18,10 @@ const BaselineCommand *bench_find_baseline(const BaselineSession *session, Str n
 int bench_report_baseline(StrBuf *out, const Terminal *t, Bench *b, const BenchView *v,
                           const BaselineSession *session, double limit);
 
+// With what is compared, and what differs between the machines so that it is doubtful.
+void bench_report_saved(StrBuf *out, const Terminal *t, Str clock, const BenchMachine *now,
+                        const BaselineSession *session);
+
 // Compares the benchmarks of the first file with those of the others, by name.
 MUST_CHECK bool bench_compare_files(StrBuf *out, const Terminal *t, const StrVec *paths,
                                     const CompareOptions *options, double limit, int *gate,

@@ -215,7 +215,7 @@ void bench_export_json(StrBuf *out, Bench *b, const BenchView *v)
     json_str(&w, "version", STR(ASSAY_VERSION));
     json_str(&w, "command_line", v->command_line);
     json_str(&w, "order", b->options.grouped ? STR("grouped") : STR("interleaved"));
-    json_str(&w, "clock", b->server.kernel_clock ? STR("kernel") : STR("wait"));
+    json_str(&w, "clock", bench_clock_name(b));
     if (!b->server.kernel_clock)
         json_str(&w, "clock_reason", str_from_c(b->server.clock_reason));
     json_u64(&w, "seed", b->options.seed);

@@ -98,18 +98,19 @@ static const Option bench_options[] = {
              "the operands are saved results: JSON of assay bench, hyperfine, Google Benchmark, "
              "pyperf or Criterion; compare the first with the others"),
     OPT_FLAG(0, "functions", BenchArgs, functions,
-             "the operand is a program of function benchmarks, made with <assay/bench.h>"),
+             "the operand is a program of function benchmarks, made with <assay/bench.h>; one that "
+             "carries the header's note is known without this, unless -N makes it a command"),
     OPT_TEXT(0, "against", BenchArgs, against, "PROGRAM",
-             "with --functions, an older build to run in turns with this one"),
+             "of function benchmarks, an older build to run in turns with this one"),
     OPT_TEXT(0, "filter", BenchArgs, filter, "TEXT",
-             "with --functions, only those whose name has TEXT in it"),
+             "of function benchmarks, only those whose name has TEXT in it"),
     OPT_U64(0, "processes", BenchArgs, processes, "N",
-            "with --functions, processes of each build (10)"),
+            "of function benchmarks, processes of each build (10)"),
     OPT_DOUBLE(0, "function-time", BenchArgs, function_time_s, "SECONDS",
-               "with --functions, time measured in each process for each function (0.1)"),
+               "of function benchmarks, time measured in each process for each function (0.1)"),
     OPT_CHOICE(
         0, "format", BenchArgs, format, "FORMAT", "text|libtest|gbench",
-        "with --functions: text, libtest (rustc's line) or gbench (Google Benchmark's JSON)"),
+        "of function benchmarks: text, libtest (rustc's line) or gbench (Google Benchmark's JSON)"),
     OPT_LIST(0, "cold", BenchArgs, cold, "FILE",
              "drop FILE from the page cache before each run; may be repeated"),
     OPT_LIST('e', "event", BenchArgs, events, "EVENT",
@@ -806,18 +807,69 @@ static bool find_build(Arena *arena, Str name, const char **ret, Error *err)
 static bool check_functions(const BenchArgs *args, const StrVec *operands, Error *err)
 {
     if (operands->len != 1)
-        return error_set(err, ERROR_USAGE, "--functions takes one program");
+        return error_set(err, ERROR_USAGE,
+                         "function benchmarks are of one program; an older "
+                         "build is given with --against");
     if (args->processes < 1 || args->processes > 100000 || !(args->function_time_s > 0))
         return error_set(err, ERROR_USAGE, "--processes and --function-time are above 0");
-    if (args->save.len || args->baseline.len)
+    if (args->rerun_baseline && (!args->baseline.len || args->against.len))
         return error_set(err, ERROR_USAGE,
-                         "--functions has no --save and --baseline; keep the program and use "
-                         "--against, or --export-json and --compare");
+                         "--rerun-baseline needs --baseline and excludes --against");
+    if (args->baseline.len && args->against.len)
+        return error_set(err, ERROR_USAGE, "--baseline excludes --against");
     return true;
 }
 
-static int run_functions(Arena *arena, const BenchArgs *args, const StrVec *operands,
-                         SpawnServer *server)
+// Loads what --baseline names; with --rerun-baseline the program that was saved
+// becomes the build to run against.
+static bool load_function_baseline(Arena *arena, const BenchArgs *args, FunctionsOptions *o,
+                                   BaselineSession *session, Error *err)
+{
+    BaselineDb *db;
+    if (!args->baseline.len)
+        return true;
+    if (!baseline_open(database_path(args), false, &db, err))
+        return false;
+    bool ok = baseline_load(db, arena, args->baseline, session, err);
+    baseline_close(db);
+    if (!ok)
+        return false;
+    if (!args->rerun_baseline) {
+        o->baseline = session;
+        return true;
+    }
+    if (session->commands.len == 0 || !session->commands.at[0].program_copy.len)
+        return error_set(err, ERROR_NOT_FOUND, "no copy of the program of '%" STR_FMT "' was kept",
+                         STR_ARG(args->baseline));
+    o->against = arena_c_str(arena, session->commands.at[0].program_copy);
+    return bench_is_functions(session->commands.at[0].program_copy) ||
+           error_set(err, ERROR_USAGE, "'%" STR_FMT "' was saved of commands, not of functions",
+                     STR_ARG(args->baseline));
+}
+
+static bool save_functions(const BenchArgs *args, Bench *bench, const BenchMachine *machine,
+                           Str command_line, Error *err)
+{
+    BaselineDb *db = NULL;
+    bool ok = baseline_open(database_path(args), true, &db, err) &&
+              baseline_save(db, args->save, bench, machine, command_line, err);
+    baseline_close(db);
+    return ok;
+}
+
+static bool write_text(Str path, Str text, Error *err)
+{
+    OutputFile file;
+    if (str_equal(path, STR("-")))
+        return cli_print(text) || error_set(err, ERROR_OS, "cannot write the result");
+    if (!os_output_open(path, OUTPUT_REPLACE, &file, err))
+        return false;
+    fwrite(text.ptr, 1, text.len, file.stream);
+    return os_output_commit(&file, err);
+}
+
+static int run_functions(Arena *arena, const BenchArgs *args, const StrVec *operands, int argc,
+                         char **argv, SpawnServer *server)
 {
     FunctionsOptions o = {.filter = args->filter,
                           .format = args->format,
@@ -826,40 +878,57 @@ static int run_functions(Arena *arena, const BenchArgs *args, const StrVec *oper
                           .level = args->confidence / 100,
                           .margin = args->margin / 100,
                           .seed = args->seed,
+                          .timeout_ns = args->timeout,
                           .scratch = cli_env("TMPDIR"),
                           .interrupted = &interrupted};
     Terminal terminal = terminal_of_style(args->style);
-    StrBuf out = {0}, json = {0};
+    StrBuf text = {0}, json = {0};
+    BaselineSession baseline = {0};
+    Bench bench = {0};
+    BenchMachine machine;
+    FunctionsOutput out = {.text = &text, .json = args->json.len ? &json : NULL};
     Error err;
-    int gate = 0;
+    if (args->save.len)
+        out.bench = &bench;
     if (!o.scratch.len)
         o.scratch = STR("/tmp");
     interrupted_server = server;
     struct sigaction act = {.sa_handler = on_interrupt};
     sigaction(SIGINT, &act, NULL);
-    bool ok = check_functions(args, operands, &err) &&
-              find_build(arena, operands->at[0], &o.program, &err) &&
-              (!args->against.len || find_build(arena, args->against, &o.against, &err)) &&
-              bench_functions(&out, args->json.len ? &json : NULL, &terminal, server, &o,
-                              MAX(0.0, args->fail_if_slower) / 100, &gate, &err);
+    sigaction(SIGTERM, &act, NULL);
+    bench_machine(arena, &machine);
+    bool ok =
+        check_functions(args, operands, &err) &&
+        find_build(arena, operands->at[0], &o.program, &err) &&
+        (!args->against.len || find_build(arena, args->against, &o.against, &err)) &&
+        load_function_baseline(arena, args, &o, &baseline, &err) &&
+        bench_functions(&out, &terminal, server, &o, MAX(0.0, args->fail_if_slower) / 100, &err);
+    if (ok && o.baseline && args->format.len == 0)
+        bench_report_saved(&text, &terminal, STR("in process"), &machine, &baseline);
+    ok = ok &&
+         (str_equal(args->style, STR("none")) || write_text(STR("-"), strbuf_str(&text), &err));
+    ok = ok && (!args->json.len || write_text(args->json, strbuf_str(&json), &err));
+    // What Ctrl-C cut short is no baseline.
+    if (ok && args->save.len && !interrupted)
+        ok = save_functions(args, &bench, &machine, joined_command_line(arena, argc, argv), &err);
     int status = ok ? STATUS_OK : cli_fail(&err);
-    OutputFile file;
-    if (ok && !cli_print(strbuf_str(&out)))
-        status = STATUS_FAILED;
-    if (ok && args->json.len) {
-        if (os_output_open(args->json, OUTPUT_REPLACE, &file, &err)) {
-            fwrite(json.ptr, 1, json.len, file.stream);
-            ok = os_output_commit(&file, &err);
-        } else {
-            ok = false;
-        }
-        status = ok ? status : cli_fail(&err);
-    }
-    strbuf_deinit(&out);
+    strbuf_deinit(&text);
     strbuf_deinit(&json);
+    bench_deinit(&bench);
     if (interrupted)
         return 130;
-    return status == STATUS_OK && args->fail_if_slower >= 0 ? gate : status;
+    return status == STATUS_OK && args->fail_if_slower >= 0 ? out.gate : status;
+}
+
+// `assay bench ./benches`, the program being made with bench.h. With arguments,
+// in a shell's syntax or with -N it is a command like any other.
+static bool operands_are_functions(Arena *arena, const BenchArgs *args, const StrVec *operands)
+{
+    const char *path;
+    return operands->len == 1 && !args->no_shell && !args->shell.len &&
+           str_find_char(operands->at[0], ' ') == SIZE_MAX &&
+           bench_find_program(arena, operands->at[0], cli_env("PATH"), &path) &&
+           bench_is_functions(str_from_c(path));
 }
 
 static int run_bench(const Command *cmd, int argc, char **argv)
@@ -886,8 +955,9 @@ static int run_bench(const Command *cmd, int argc, char **argv)
         status = STATUS_USAGE;
     else if (parsed == PARSE_OK && (args.compare || history))
         status = run_saved(&args, &commands, history);
-    else if (parsed == PARSE_OK && args.functions)
-        status = run_functions(&arena, &args, &commands, &server);
+    else if (parsed == PARSE_OK &&
+             (args.functions || operands_are_functions(&arena, &args, &commands)))
+        status = run_functions(&arena, &args, &commands, argc, argv, &server);
     else if (parsed == PARSE_OK)
         status = run_prepared(&arena, &args, &commands, argc, argv, &server);
     interrupted_server = NULL;
@@ -901,7 +971,7 @@ const Command bench_command = {
     .group = "time it",
     .summary = "time commands against each other, interleaved, with intervals and a verdict",
     .usage = "[OPTION ...] CMD [CMD ...]\n[OPTION ...] --compare FILE FILE ...\n[OPTION ...] "
-             "--functions PROGRAM\nhistory [NAME]",
+             "PROGRAM-OF-BENCHMARKS\nhistory [NAME]",
     .options = bench_options,
     .option_count = ARRAY_LEN(bench_options),
     .details =
@@ -914,12 +984,16 @@ const Command bench_command = {
         "Times are the kernel's, from exec to exit. A command without shell syntax is run\n"
         "without a shell; where one is needed, its own time is measured and taken off.\n"
         "\n"
+        "A program made with <assay/bench.h> is run as its functions' benchmarks: several\n"
+        "processes, each function with its interval, against a baseline or another build.\n"
+        "\n"
         "Options that hyperfine has are spelled and meant as there.\n"
         "\n"
         "  assay bench ./old ./new\n"
         "  assay bench --until 1% 'sort a.txt' 'sort -S1G a.txt'\n"
         "  assay bench -L n 1,2,4 -N './prog {n}' --export-json times.json\n"
         "  assay bench --reference ./old ./new --fail-if-slower 5%\n"
+        "  assay bench ./benches --against ./benches.old\n"
         "  assay bench --save main ./prog; ...; assay bench --baseline main --rerun-baseline "
         "./prog\n"
         "\n"

@@ -155,10 +155,36 @@ if gcc -O2 -Wall -Wextra -Werror -I"$TOP/include" "$TOP/tests/programs/benches.c
     check "batches do not time their set-up" bash -c '
         assay bench --functions ./fb --processes 3 --function-time 0.01 --filter batch --export-json b.json >/dev/null && python3 -c "
 import json; t=json.load(open(\"b.json\"))[\"results\"][0][\"median\"]; assert t < 5e-6, t"'
+    check "such a program is known by its note" prints "3 processes" assay bench ./fb --processes 3 --function-time 0.01 --filter work_slow
+    check "unless -N makes it a command" prints "Benchmark 1: ./fb" assay bench -N -r 1 -i ./fb --timeout 50ms
+    check "with arguments it is a command too" prints "Benchmark 1: ./fb --list" assay bench -r 2 './fb --list'
+    check "two are commands" prints "Benchmark 2: ./fb6 --list" assay bench -r 2 './fb --list' './fb6 --list'
+    check "functions are saved" assay bench ./fb --processes 6 --function-time 0.01 --filter work_slow --save functions
+    check "and compared with later" prints "Performance has regressed." \
+        assay bench ./fb6 --processes 6 --function-time 0.01 --filter work_slow --baseline functions
+    check "as the gate says" status_is 3 assay bench ./fb6 --processes 6 --function-time 0.01 --filter work_slow \
+        --baseline functions --fail-if-slower 20%
+    check "functions that were not saved leave the gate open" status_is 4 assay bench ./fb6 --processes 6 \
+        --function-time 0.01 --filter scan --baseline functions --fail-if-slower 20%
+    check "the saved program runs again beside it" prints "6 pairs of processes" assay bench ./fb6 --processes 6 \
+        --function-time 0.01 --filter work_slow --baseline functions --rerun-baseline
+    check "history lists functions" prints "'work_slow'" assay bench history functions
+    check "their JSON has the change" bash -c '
+        assay bench ./fb6 --processes 6 --function-time 0.01 --filter work_slow --baseline functions --style none --export-json fj.json >fj.out &&
+        [ ! -s fj.out ] && python3 -c "
+import json; r=json.load(open(\"fj.json\"))[\"results\"][0][\"assay\"]; assert r[\"change\"][\"verdict\"]==\"slower\" and r[\"time\"][\"low\"]<=r[\"time\"][\"high\"]"'
+    check "a process that hangs is killed" prints "was killed after" assay bench ./fb --function-time 30 --timeout 100ms
     check "C++ takes the header" g++ -O2 -Wall -Wextra -Werror -x c++ -I"$TOP/include" "$TOP/tests/programs/benches.c" -o fbcc
     check "two files share one implementation" bash -c '
         printf "#include <assay/bench.h>\nASSAY_BENCH(other) { ASSAY_LOOP(bench) { ASSAY_USE(1); } }\n" >other.c
         gcc -O2 -I"$TOP/include" "$TOP/tests/programs/benches.c" other.c -o two && [ "$(./two --list | grep -c .)" = 7 ]'
+fi
+if command -v rustc >/dev/null && rustc --version >rustc.out 2>&1; then
+    check "Rust takes it through the C ABI" bash -c '
+        gcc -O2 -I"$TOP/include" -c "$TOP/examples/rust-bench/driver.c" -o driver.o &&
+        rustc -O -D warnings -C link-arg=driver.o "$TOP/examples/rust-bench/benches.rs" -o rb &&
+        [ "$(./rb --list | tr "\n" " ")" = "sum_indexed/100 sum_indexed/10000 sum_iterated/100 sum_iterated/10000 sort " ] &&
+        assay bench ./rb --processes 2 --function-time 0.01 --filter sort | grep -q "2 processes"'
 fi
 cat >two.c <<'C'
 #include <stdlib.h>

@@ -213,7 +213,7 @@ static bool save_session(BaselineDb *db, Str name, const Bench *b, const BenchMa
     sqlite3_bind_int64(s, 8, m->cpus);
     put_text(s, 9, m->governor);
     sqlite3_bind_double(s, 10, m->load);
-    put_text(s, 11, b->server.kernel_clock ? STR("kernel") : STR("wait"));
+    put_text(s, 11, bench_clock_name(b));
     sqlite3_bind_int64(s, 12, !b->options.grouped);
     sqlite3_bind_int64(s, 13, (int64_t)b->options.seed);
     return finish(db, s, err);

@@ -43,6 +43,13 @@ const char *outlier_cause_name(OutlierCause c)
     return names[c];
 }
 
+Str bench_clock_name(const Bench *b)
+{
+    return b->clock_name            ? str_from_c(b->clock_name)
+           : b->server.kernel_clock ? STR("kernel")
+                                    : STR("wait");
+}
+
 double *bench_times(Bench *b, uint32_t command, size_t *n)
 {
     const BenchRunVec *runs = &b->results[command].runs;

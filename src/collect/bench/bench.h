@@ -117,6 +117,7 @@ typedef void (*BenchProgress)(void *ctx, const Bench *bench, const char *phase);
 
 struct Bench {
     Arena arena;
+    const char *clock_name; // where the times are not runs of commands; NULL: the server's clock
     BenchCommandVec commands;
     BenchOptions options;
     BenchResult *results;    // one for each command
@@ -153,6 +154,9 @@ void bench_summarise(Bench *b);
 
 // A command's times in order, `n` of them, in the bench's arena.
 double *bench_times(Bench *b, uint32_t command, size_t *n);
+
+// "kernel", "wait", or the bench's own.
+Str bench_clock_name(const Bench *b);
 
 const char *outlier_cause_name(OutlierCause c);
 
