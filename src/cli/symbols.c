@@ -3,8 +3,13 @@
 
 #include "cli/symbols.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 #include "cli/cli.h"
 #include "model/facts.h"
+#include "os/clock.h"
+#include "os/stop.h"
 
 // A folder below a variable's absolute path, or below another in $HOME.
 static Str folder_of(Arena *arena, const char *variable, const char *below, const char *in_home)
@@ -59,6 +64,51 @@ bool symbols_source_options(Arena *arena, const StrVec *source_paths, SourceOpti
     return true;
 }
 
+// ---- While it takes long ---------------------------------------------------
+
+typedef struct NamingProgress {
+    int64_t shown_ns; // when a line was shown last; before that, when it began
+    bool shown;
+} NamingProgress;
+
+static void show_progress(void *ctx, size_t done, size_t total)
+{
+    enum { EVERY_NS = 500000000 };
+    NamingProgress *progress = ctx;
+    int64_t now = os_monotonic_ns();
+    if (now - progress->shown_ns < EVERY_NS)
+        return;
+    progress->shown_ns = now;
+    progress->shown = true;
+    fprintf(stderr, "\rnaming addresses: %zu of %zu (Ctrl-C: keep what there is)", done, total);
+}
+
+bool symbols_resolve(Profile *p, const SymboliseOptions *options)
+{
+    NamingProgress progress = {.shown_ns = os_monotonic_ns()};
+    SymboliseOptions with_stop = *options;
+    SymboliseStats stats = {0};
+    StopSignals signals;
+    Error err;
+    with_stop.stop = stop_flag();
+    if (isatty(STDERR_FILENO)) {
+        with_stop.progress = show_progress;
+        with_stop.progress_ctx = &progress;
+    }
+    stop_begin(&signals);
+    bool finished = symbolise_profile(p, &with_stop, &stats, &err);
+    stop_end(&signals);
+    if (progress.shown)
+        fputs("\r\033[K", stderr);
+    if (!finished)
+        profile_note(p, NOTE_WARNING, STR("symbols"),
+                     "looking up names was stopped by a signal: %zu of %zu addresses have none",
+                     stats.frames - stats.resolved, stats.frames);
+    return finished;
+}
+
+// ---- After a recording ------------------------------------------------------
+
 typedef struct RecordedFiles {
     Sampling *sampling;
     const Profile *profile;
@@ -79,13 +129,14 @@ void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
     SymboliseFiles files = {.ctx = &recorded, .module_bytes = recorded_module};
     uint64_t start = 0;
     (void)profile_fact_u64(p, STR(FACT_START_REALTIME), &start);
-    Error err;
     SymboliseOptions options;
     symbols_options(arena, debug_dirs, &options);
     options.files = files;
     options.is_live = true;
-    if (!symbolise_profile(p, &options, NULL, &err))
-        return; // it was stopped: what it had is in the profile
+    if (!symbols_resolve(p, &options)) {
+        cli_say("note: looking up names was stopped; the recording is written with those it has");
+        return;
+    }
     SourceOptions with_files = *sources;
     with_files.files = files;
     with_files.context = 2;

@@ -26,4 +26,8 @@ MUST_CHECK bool symbols_source_options(Arena *arena, const StrVec *source_paths,
 void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
                               const StrVec *debug_dirs, const SourceOptions *sources);
 
+// symbolise_profile with a line of progress on a terminal that waits for it, and
+// the first Ctrl-C ending it: false then, with a note in the profile that says so.
+bool symbols_resolve(Profile *p, const SymboliseOptions *options);
+
 #endif // CLI_SYMBOLS_H

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ending long work on Ctrl-C with what it has.
+
+#include "os/stop.h"
+
+#include <pthread.h>
+
+static const int stop_signals[STOP_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+static atomic_bool asked;
+
+static void on_signal(int number)
+{
+    (void)number;
+    atomic_store(&asked, true);
+}
+
+void stop_begin(StopSignals *s)
+{
+    atomic_store(&asked, false);
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND};
+    sigset_t ours;
+    sigemptyset(&ours);
+    for (size_t i = 0; i < STOP_SIGNALS; i++) {
+        sigaction(stop_signals[i], &action, &s->old[i]);
+        // nohup, and shells that start us in the background, mean it.
+        if (s->old[i].sa_handler == SIG_IGN)
+            sigaction(stop_signals[i], &s->old[i], NULL);
+        sigaddset(&ours, stop_signals[i]);
+    }
+    pthread_sigmask(SIG_UNBLOCK, &ours, &s->old_mask);
+}
+
+void stop_end(const StopSignals *s)
+{
+    pthread_sigmask(SIG_SETMASK, &s->old_mask, NULL);
+    for (size_t i = 0; i < STOP_SIGNALS; i++)
+        sigaction(stop_signals[i], &s->old[i], NULL);
+}
+
+const atomic_bool *stop_flag(void)
+{
+    return &asked;
+}
