@@ -21,6 +21,7 @@ enum {
     STACK_BYTES_MIN = 16 << 10,  // below, too many stacks are cut to be of use
     RECORDS_BY_COUNT = 256,      // of events that come in bursts, a ring holds so many
     DRAIN_MS = 16,               // how long the drain may sleep while nothing is lost
+    RATE_UNKNOWN_HZ = 1000,      // where neither we nor the kernel state one
     FDS_KEPT_FREE = 128,         // for files that the recorder opens
 };
 
@@ -63,6 +64,20 @@ static struct perf_event_attr sampler_attr(const EventSet *set, const EventSpec 
     return attr;
 }
 
+// How much of a ring may fill before the drain is woken. Each wake-up costs a
+// switch there and back, so late where the rest holds what comes in until the
+// drain runs, early where a ring is small.
+static uint32_t wakeup_bytes(const EventSet *set)
+{
+    uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t rate = set->freq_hz ? set->freq_hz : RATE_UNKNOWN_HZ;
+    uint64_t reserve = rate * DRAIN_MS / 1000 * STACK_BYTES_MAX;
+    uint64_t least = ring / (ring >= RING_BYTES_MAX / 2 ? 4 : 8);
+    if (set->options->period || reserve >= ring)
+        return (uint32_t)least;
+    return (uint32_t)MIN(MAX(ring - reserve, least), ring / 2);
+}
+
 // Carries what happens to address spaces and names; takes no samples itself, so
 // that it goes on while samples are delayed or throttled.
 static struct perf_event_attr side_band_attr(const EventSet *set)
@@ -80,9 +95,7 @@ static struct perf_event_attr side_band_attr(const EventSet *set)
     attr.build_id = 1;
     attr.read_format = 0;
     attr.watermark = 1;
-    // Early where a ring is small; each wake-up costs a switch there and back.
-    uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
-    attr.wakeup_watermark = (uint32_t)(ring / (ring >= RING_BYTES_MAX / 2 ? 4 : 8));
+    attr.wakeup_watermark = wakeup_bytes(set);
     // Not its own: only the parts that every record carries matter.
     attr.sample_type &=
         ~(uint64_t)(PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN |
@@ -437,7 +450,7 @@ static void settle_stack_size(EventSet *set)
             (uint32_t)align_down(MIN(set->options->stack_bytes, (uint32_t)STACK_BYTES_MAX), 8);
     } else {
         uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
-        uint64_t rate = set->freq_hz ? set->freq_hz : 1000;
+        uint64_t rate = set->freq_hz ? set->freq_hz : RATE_UNKNOWN_HZ;
         uint64_t records = MAX(rate * DRAIN_MS / 1000, (uint64_t)14);
         if (set->options->period)
             records = RECORDS_BY_COUNT;

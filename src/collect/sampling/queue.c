@@ -61,10 +61,12 @@ void queue_push(ChunkQueue *q, Chunk *c)
     else
         q->first = c;
     q->last = c;
-    // The worker only acts on whole rounds.
-    if (c->ends_round)
-        pthread_cond_signal(&q->filled);
+    bool ends_round = c->ends_round;
     pthread_mutex_unlock(&q->lock);
+    // The worker only acts on whole rounds. Outside of the lock, on which it
+    // would go back to sleep.
+    if (ends_round)
+        pthread_cond_signal(&q->filled);
 }
 
 void queue_close(ChunkQueue *q)

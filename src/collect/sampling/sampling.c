@@ -434,7 +434,9 @@ static void loop(Sampling *s, SamplingResult *result)
         for (size_t i = 0; n > 0 && i < rings; i++)
             if (s->polls[i].fd >= 0 && s->polls[i].revents & (POLLHUP | POLLERR | POLLNVAL))
                 replace_hung_up(s, i);
-        if (read_signals(s)) {
+        // Two calls to the kernel that a drain of a full ring need not pay.
+        bool signalled = n <= 0 || s->polls[rings].revents;
+        if (signalled && read_signals(s)) {
             asked++;
             result->interrupted = true;
             // The program gets its chance to end, and we see it do so.
