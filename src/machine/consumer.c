@@ -4,6 +4,7 @@
 #include "machine/consumer.h"
 
 #include "base/log.h"
+#include "model/stack_cache.h"
 #include "os/proc.h"
 #include "unwind/space.h"
 
@@ -12,8 +13,6 @@
 enum {
     FRAMES_MAX = 4096, // 64 KiB of stack hold no more
     FRAME_CACHE_SIZE = 1 << 13,
-    STACK_MEMO_SLOTS = 16,
-    STACK_MEMO_FRAMES = 512,
 };
 
 typedef struct Process {
@@ -42,13 +41,6 @@ typedef struct FrameCacheEntry {
     uint32_t flags;
 } FrameCacheEntry;
 
-// The last stack of a thread, outermost first: most of the next one is equal.
-typedef struct StackMemo {
-    uint32_t count;
-    uint32_t frame[STACK_MEMO_FRAMES];
-    StackId stack[STACK_MEMO_FRAMES];
-} StackMemo;
-
 typedef struct GroupCount { // last value of a counter that is read with its leader
     uint64_t id;
     uint32_t tid;
@@ -65,7 +57,7 @@ struct Consumer {
     Table by_pid, by_tid;
     UnwindCache cache;
     FrameCacheEntry frame_cache[FRAME_CACHE_SIZE];
-    StackMemo memo[STACK_MEMO_SLOTS];
+    StackCache *stacks;
     UnwindFrame walked[FRAMES_MAX];
     FrameId frames[FRAMES_MAX + 256]; // innermost first
     Vec(GroupCount) group_counts;
@@ -80,6 +72,7 @@ Consumer *consumer_open(const ConsumerSetup *setup)
     Consumer *c = heap_alloc(sizeof(*c));
     c->setup = *setup;
     c->profile = setup->profile;
+    c->stacks = arena_new(&c->arena, StackCache);
     modules_init(&c->modules, setup->profile, setup->arch, setup->is_live);
     return c;
 }
@@ -478,29 +471,6 @@ static size_t add_unwound(Consumer *c, Process *p, const PerfSample *s, uint64_t
     return n;
 }
 
-// Interns frames[0..n), innermost first. Most stacks share their outer part with
-// the one before of the same thread, so that part is not looked up again.
-static StackId intern_stack(Consumer *c, uint32_t tid, size_t n)
-{
-    StackMemo *memo = &c->memo[tid & (STACK_MEMO_SLOTS - 1)];
-    StackId stack = {0};
-    size_t done = 0;
-    while (done < n && done < memo->count && memo->frame[done] == c->frames[n - 1 - done].v) {
-        stack = memo->stack[done];
-        done++;
-    }
-    for (; done < n; done++) {
-        FrameId frame = c->frames[n - 1 - done];
-        stack = profile_stack(c->profile, stack, frame);
-        if (done < STACK_MEMO_FRAMES) {
-            memo->frame[done] = frame.v;
-            memo->stack[done] = stack;
-        }
-    }
-    memo->count = (uint32_t)MIN(n, (size_t)STACK_MEMO_FRAMES);
-    return stack;
-}
-
 static StackId sample_stack(Consumer *c, Process *p, const PerfRecord *r, const SampleEvent *event)
 {
     const PerfSample *s = r->u.sample;
@@ -534,7 +504,7 @@ static StackId sample_stack(Consumer *c, Process *p, const PerfRecord *r, const 
                                    : user_frame(c, p, s->ip, UNWIND_FRAME_EXACT);
     if (cut != STACK_CUT_NONE)
         c->frames[n++] = profile_cut_frame(c->profile, cut);
-    return intern_stack(c, r->tid, n);
+    return stack_cache_intern(c->stacks, c->profile, c->frames, n);
 }
 
 // How far a counter went since its value was read last, in this thread.
