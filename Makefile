@@ -59,6 +59,7 @@ deps:
 	@tools/install-deps
 dev-deps:
 	@tools/install-deps --dev
+	@tools/foreign-readers
 
 # Fast, no rights needed: run before every commit.
 check: dev

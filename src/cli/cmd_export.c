@@ -17,7 +17,7 @@ typedef struct ExportOptions {
 
 static const Option export_options[] = {
     OPT_CHOICE('f', "format", ExportOptions, format, "FORMAT",
-               "folded|perf-script|pprof|firefox|speedscope|callgrind|chrome|csv|json",
+               "folded|perf-script|pprof|firefox|speedscope|callgrind|chrome|otlp|csv|json|sqlite",
                "the format; folded when not given"),
     OPT_TEXT('o', "output", ExportOptions, output, "FILE",
              "write to FILE; standard output when not given"),
@@ -100,8 +100,8 @@ static int export_profile(void *options, const Opened *opened)
     }
     if (o->output.len)
         return export_to_file(format, p, &request, o);
-    if (str_equal(o->format, STR("pprof")) && isatty(STDOUT_FILENO)) {
-        error_set(&err, ERROR_USAGE, "pprof is a binary format, not for a terminal");
+    if (format->binary && isatty(STDOUT_FILENO)) {
+        error_set(&err, ERROR_USAGE, "%s is a binary format, not for a terminal", format->name);
         error_hint(&err, "name a file with -o, or send it through a pipe");
         return cli_fail(&err);
     }
@@ -129,8 +129,10 @@ const Command export_command = {
                "  speedscope   speedscope.app\n"
                "  callgrind    KCachegrind, callgrind_annotate\n"
                "  chrome       Perfetto, chrome://tracing\n"
+               "  otlp         OpenTelemetry collectors (ProfilesData, v1development)\n"
                "  csv          a row for each thread and stack\n"
                "  json         every table of the recording\n"
+               "  sqlite       a database with views, see docs/formats/sqlite.md\n"
                "Formats that hold several metrics get all of them, or the one that -e names.\n"
                "Only what the selection uses is written.\n"
                "\n"

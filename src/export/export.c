@@ -4,18 +4,24 @@
 #include "export/export.h"
 
 #include "export/export_internal.h"
+#include "export/protobuf_internal.h"
 
 const ExportFormat export_formats[] = {
     {"folded", "folded", "one stack a line with its value; flamegraph.pl, inferno, speedscope",
-     export_folded},
-    {"perf-script", "txt", "the text of 'perf script', for tools that read it", export_perf_script},
-    {"pprof", "pb.gz", "profile.proto, gzip; pprof, Pyroscope, Parca, Grafana", export_pprof},
-    {"firefox", "json", "processed profile; profiler.firefox.com, samply load", export_firefox},
-    {"speedscope", "speedscope.json", "speedscope.app", export_speedscope},
-    {"callgrind", "callgrind.out", "KCachegrind, callgrind_annotate", export_callgrind},
-    {"chrome", "trace.json", "Trace Event format; Perfetto, chrome://tracing", export_chrome},
-    {"csv", "csv", "a row for each thread and stack", export_csv},
-    {"json", "json", "every table of the recording as columns", export_json},
+     false, export_folded},
+    {"perf-script", "txt", "the text of 'perf script', for tools that read it", false,
+     export_perf_script},
+    {"pprof", "pb.gz", "profile.proto, gzip; pprof, Pyroscope, Parca, Grafana", true, export_pprof},
+    {"firefox", "json", "processed profile; profiler.firefox.com, samply load", false,
+     export_firefox},
+    {"speedscope", "speedscope.json", "speedscope.app", false, export_speedscope},
+    {"callgrind", "callgrind.out", "KCachegrind, callgrind_annotate", false, export_callgrind},
+    {"chrome", "trace.json", "Trace Event format; Perfetto, chrome://tracing", false,
+     export_chrome},
+    {"csv", "csv", "a row for each thread and stack", false, export_csv},
+    {"json", "json", "every table of the recording as columns", false, export_json},
+    {"otlp", "otlp", "OpenTelemetry profiles, protobuf; collectors", true, export_otlp},
+    {"sqlite", "db", "a database with views, for SQL", true, export_sqlite},
 };
 const size_t export_format_count = ARRAY_LEN(export_formats);
 
@@ -179,4 +185,37 @@ Str export_thread_name(const Profile *p, uint32_t thread)
 {
     Str name = profile_text(p, p->threads.name.at[thread]);
     return name.len ? name : STR("[unnamed]");
+}
+
+Str export_metric_name(const Profile *p, size_t metric)
+{
+    Str name = profile_text(p, p->metrics.name.at[metric]);
+    return str_equal(name, STR("cpu time")) ? STR("cpu") : name;
+}
+
+Str export_metric_unit(const Profile *p, size_t metric)
+{
+    Str unit = profile_text(p, p->metrics.unit.at[metric]);
+    return str_equal(unit, STR("ns")) ? STR("nanoseconds") : unit.len ? unit : STR("count");
+}
+
+uint64_t pb_string_of(Intern *strings, Str s)
+{
+    // Other than ASCII is rare: the check comes first.
+    bool ascii = true;
+    for (size_t i = 0; i < s.len && ascii; i++)
+        ascii = (unsigned char)s.ptr[i] < 0x80;
+    if (ascii)
+        return intern_add(strings, s);
+    StrBuf clean = {0};
+    for (size_t at = 0; at < s.len;) {
+        size_t from = at;
+        if (utf8_next(s, &at) == 0xfffd)
+            strbuf_add(&clean, STR("\xef\xbf\xbd"));
+        else
+            strbuf_add(&clean, str_slice(s, from, at));
+    }
+    uint64_t id = intern_add(strings, strbuf_str(&clean));
+    strbuf_deinit(&clean);
+    return id;
 }

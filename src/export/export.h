@@ -27,6 +27,7 @@ typedef struct ExportFormat {
     const char *name;
     const char *extension; // of the files that its readers expect: "folded"
     const char *summary;
+    bool binary; // not for a terminal
     // Fails on a bad selection, or when the sink gives up (ERROR_NONE then).
     bool (*write)(const Profile *p, const ExportRequest *request, const ExportSink *sink,
                   Error *err);

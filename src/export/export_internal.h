@@ -59,11 +59,14 @@ void export_add_name(const ExportSet *s, uint32_t key, StrBuf *out);
 Str export_path(const ExportRequest *request, Str path);
 // A thread's name, "" becomes "[unnamed]".
 Str export_thread_name(const Profile *p, uint32_t thread);
+// A metric in pprof's words, which its tools know: "cpu", "nanoseconds", "count".
+Str export_metric_name(const Profile *p, size_t metric);
+Str export_metric_unit(const Profile *p, size_t metric);
 
 // ---- The formats ---------------------------------------------------------------
 typedef bool ExportWrite(const Profile *p, const ExportRequest *request, const ExportSink *sink,
                          Error *err);
 ExportWrite export_folded, export_pprof, export_speedscope, export_perf_script, export_firefox,
-    export_callgrind, export_chrome, export_csv, export_json;
+    export_callgrind, export_chrome, export_csv, export_json, export_otlp, export_sqlite;
 
 #endif // EXPORT_EXPORT_INTERNAL_H

@@ -6,34 +6,8 @@
 
 #include "base/table.h"
 #include "export/export_internal.h"
+#include "export/protobuf_internal.h"
 #include "model/facts.h"
-
-// ---- Protobuf --------------------------------------------------------------
-
-static void add_varint(StrBuf *b, uint64_t v)
-{
-    while (v >= 0x80) {
-        strbuf_add_char(b, (char)(v | 0x80));
-        v >>= 7;
-    }
-    strbuf_add_char(b, (char)v);
-}
-
-// Zero is the default and not written.
-static void add_number(StrBuf *b, unsigned field, uint64_t v)
-{
-    if (v == 0)
-        return;
-    add_varint(b, field << 3);
-    add_varint(b, v);
-}
-
-static void add_bytes(StrBuf *b, unsigned field, Str s)
-{
-    add_varint(b, field << 3 | 2);
-    add_varint(b, s.len);
-    strbuf_add(b, s);
-}
 
 // ---- Strings ---------------------------------------------------------------
 
@@ -47,24 +21,7 @@ typedef struct Writer {
 
 static uint64_t string_of(Writer *w, Str s)
 {
-    // The format wants UTF-8: the JSON escape's rule for what is not. Rare, so
-    // the check comes first.
-    bool ascii = true;
-    for (size_t i = 0; i < s.len && ascii; i++)
-        ascii = (unsigned char)s.ptr[i] < 0x80;
-    if (ascii)
-        return intern_add(&w->strings, s);
-    StrBuf clean = {0};
-    for (size_t at = 0; at < s.len;) {
-        size_t from = at;
-        if (utf8_next(s, &at) == 0xfffd)
-            strbuf_add(&clean, STR("\xef\xbf\xbd"));
-        else
-            strbuf_add(&clean, str_slice(s, from, at));
-    }
-    uint64_t id = intern_add(&w->strings, strbuf_str(&clean));
-    strbuf_deinit(&clean);
-    return id;
+    return pb_string_of(&w->strings, s);
 }
 
 static uint64_t name_of(Writer *w, uint32_t key)
@@ -79,15 +36,9 @@ static uint64_t name_of(Writer *w, uint32_t key)
 static void add_value_type(Writer *w, unsigned field, Str type, Str unit)
 {
     strbuf_clear(&w->message);
-    add_number(&w->message, 1, string_of(w, type));
-    add_number(&w->message, 2, string_of(w, unit));
-    add_bytes(&w->out, field, strbuf_str(&w->message));
-}
-
-static Str unit_of(const Profile *p, size_t metric)
-{
-    Str unit = profile_text(p, p->metrics.unit.at[metric]);
-    return str_equal(unit, STR("ns")) ? STR("nanoseconds") : unit.len ? unit : STR("count");
+    pb_number(&w->message, 1, string_of(w, type));
+    pb_number(&w->message, 2, string_of(w, unit));
+    pb_bytes(&w->out, field, strbuf_str(&w->message));
 }
 
 static void add_sample_types(Writer *w)
@@ -96,10 +47,7 @@ static void add_sample_types(Writer *w)
     add_value_type(w, 1, STR("samples"), STR("count"));
     for (size_t m = 0; m < p->metrics.name.len; m++) {
         if (w->set.request->all_metrics || m == w->set.request->selection.metric.v) {
-            Str name = profile_text(p, p->metrics.name.at[m]);
-            // pprof's own word, which its tools know.
-            add_value_type(w, 1, str_equal(name, STR("cpu time")) ? STR("cpu") : name,
-                           unit_of(p, m));
+            add_value_type(w, 1, export_metric_name(p, m), export_metric_unit(p, m));
         }
     }
 }
@@ -111,13 +59,13 @@ static void add_mappings(Writer *w, const uint64_t *mapping_of)
         if (mapping_of[m] == 0)
             continue;
         strbuf_clear(&w->message);
-        add_number(&w->message, 1, mapping_of[m]);
+        pb_number(&w->message, 1, mapping_of[m]);
         Str path = profile_text(p, p->modules.path.at[m]);
-        add_number(&w->message, 5, string_of(w, export_path(w->set.request, path)));
-        add_number(&w->message, 6, string_of(w, profile_text(p, p->modules.build_id.at[m])));
+        pb_number(&w->message, 5, string_of(w, export_path(w->set.request, path)));
+        pb_number(&w->message, 6, string_of(w, profile_text(p, p->modules.build_id.at[m])));
         for (unsigned field = 7; field <= 10; field++) // names, files, lines, inlines are here
-            add_number(&w->message, field, 1);
-        add_bytes(&w->out, 3, strbuf_str(&w->message));
+            pb_number(&w->message, field, 1);
+        pb_bytes(&w->out, 3, strbuf_str(&w->message));
     }
 }
 
@@ -126,19 +74,19 @@ static void add_location(Writer *w, uint32_t frame, uint64_t id, uint64_t mappin
 {
     const Profile *p = w->set.p;
     strbuf_clear(&w->message);
-    add_number(&w->message, 1, id);
-    add_number(&w->message, 2, mapping);
+    pb_number(&w->message, 1, id);
+    pb_number(&w->message, 2, mapping);
     if (!(p->frames.flags.at[frame] & FRAME_CUT))
-        add_number(&w->message, 3, p->frames.address.at[frame]);
+        pb_number(&w->message, 3, p->frames.address.at[frame]);
     for (uint32_t f = frame;; f = p->frames.inlined_in.at[f].v) {
         strbuf_clear(&w->inner);
-        add_number(&w->inner, 1, (uint64_t)w->set.row_of_key[w->set.keys.of_frame[f]] + 1);
-        add_number(&w->inner, 2, p->frames.line.at[f]);
-        add_bytes(&w->message, 4, strbuf_str(&w->inner));
+        pb_number(&w->inner, 1, (uint64_t)w->set.row_of_key[w->set.keys.of_frame[f]] + 1);
+        pb_number(&w->inner, 2, p->frames.line.at[f]);
+        pb_bytes(&w->message, 4, strbuf_str(&w->inner));
         if (p->frames.inlined_in.at[f].v == 0)
             break;
     }
-    add_bytes(&w->out, 4, strbuf_str(&w->message));
+    pb_bytes(&w->out, 4, strbuf_str(&w->message));
 }
 
 static void add_functions(Writer *w)
@@ -149,18 +97,17 @@ static void add_functions(Writer *w)
         uint32_t frame = w->set.keys.first.at[key].v;
         uint32_t function = p->frames.function.at[frame].v;
         strbuf_clear(&w->message);
-        add_number(&w->message, 1, i + 1);
-        add_number(&w->message, 2, name_of(w, key));
+        pb_number(&w->message, 1, i + 1);
+        pb_number(&w->message, 2, name_of(w, key));
         Str linkage = profile_text(p, p->functions.linkage_name.at[function]);
-        add_number(&w->message, 3, string_of(w, linkage));
+        pb_number(&w->message, 3, string_of(w, linkage));
         // pprof wants the file the line numbers are of.
         StrId file = p->frames.file.at[frame];
         if (file.v == 0)
             file = p->functions.file.at[function];
-        add_number(&w->message, 4,
-                   string_of(w, export_path(w->set.request, profile_text(p, file))));
-        add_number(&w->message, 5, p->functions.line.at[function]);
-        add_bytes(&w->out, 5, strbuf_str(&w->message));
+        pb_number(&w->message, 4, string_of(w, export_path(w->set.request, profile_text(p, file))));
+        pb_number(&w->message, 5, p->functions.line.at[function]);
+        pb_bytes(&w->out, 5, strbuf_str(&w->message));
     }
 }
 
@@ -210,10 +157,10 @@ static void add_up(Writer *w, Rows *rows, const U32Vec *metrics)
 static void add_label(Writer *w, uint64_t key, uint64_t text, uint64_t number)
 {
     strbuf_clear(&w->inner);
-    add_number(&w->inner, 1, key);
-    add_number(&w->inner, 2, text);
-    add_number(&w->inner, 3, number);
-    add_bytes(&w->message, 3, strbuf_str(&w->inner));
+    pb_number(&w->inner, 1, key);
+    pb_number(&w->inner, 2, text);
+    pb_number(&w->inner, 3, number);
+    pb_bytes(&w->message, 3, strbuf_str(&w->inner));
 }
 
 static void add_sample(Writer *w, const Row *row, const uint64_t *values, size_t metrics,
@@ -223,19 +170,19 @@ static void add_sample(Writer *w, const Row *row, const uint64_t *values, size_t
     strbuf_clear(&w->message);
     strbuf_clear(&w->inner);
     for (uint32_t s = row->stack; s != 0; s = p->stacks.parent.at[s].v)
-        add_varint(&w->inner, location_of[p->stacks.frame.at[s].v]);
+        pb_varint(&w->inner, location_of[p->stacks.frame.at[s].v]);
     if (w->inner.len)
-        add_bytes(&w->message, 1, strbuf_str(&w->inner));
+        pb_bytes(&w->message, 1, strbuf_str(&w->inner));
     strbuf_clear(&w->inner);
-    add_varint(&w->inner, row->count);
+    pb_varint(&w->inner, row->count);
     for (size_t m = 0; m < metrics; m++)
-        add_varint(&w->inner, values[m]);
-    add_bytes(&w->message, 2, strbuf_str(&w->inner));
+        pb_varint(&w->inner, values[m]);
+    pb_bytes(&w->message, 2, strbuf_str(&w->inner));
     uint32_t process = p->threads.process.at[row->thread].v;
     add_label(w, string_of(w, STR("thread")), string_of(w, export_thread_name(p, row->thread)), 0);
     add_label(w, string_of(w, STR("pid")), 0, p->processes.pid.at[process]);
     add_label(w, string_of(w, STR("tid")), 0, p->threads.tid.at[row->thread]);
-    add_bytes(&w->out, 2, strbuf_str(&w->message));
+    pb_bytes(&w->out, 2, strbuf_str(&w->message));
 }
 
 static void add_locations_and_samples(Writer *w)
@@ -279,23 +226,21 @@ static void add_facts(Writer *w)
     const Profile *p = w->set.p;
     uint64_t ns;
     if (profile_fact_u64(p, STR(FACT_START_REALTIME), &ns))
-        add_number(&w->out, 9, ns);
+        pb_number(&w->out, 9, ns);
     if (profile_fact_u64(p, STR(FACT_WALL_NS), &ns))
-        add_number(&w->out, 10, ns);
+        pb_number(&w->out, 10, ns);
     double hz;
     if (str_parse_double(profile_fact(p, STR(FACT_RATE_ASKED)), &hz) && hz >= 1 && hz < 1e9) {
         add_value_type(w, 11, STR("cpu"), STR("nanoseconds"));
-        add_number(&w->out, 12, (uint64_t)(1e9 / hz));
+        pb_number(&w->out, 12, (uint64_t)(1e9 / hz));
     }
     Str command = profile_fact(p, STR(FACT_COMMAND));
     if (command.len)
-        add_number(&w->out, 13, string_of(w, command));
+        pb_number(&w->out, 13, string_of(w, command));
     // The metric that is shown first, by name.
     uint32_t metric = w->set.request->selection.metric.v;
-    if (metric < p->metrics.name.len) {
-        Str name = profile_text(p, p->metrics.name.at[metric]);
-        add_number(&w->out, 14, string_of(w, str_equal(name, STR("cpu time")) ? STR("cpu") : name));
-    }
+    if (metric < p->metrics.name.len)
+        pb_number(&w->out, 14, string_of(w, export_metric_name(p, metric)));
 }
 
 static bool write_gzip(Str bytes, const ExportSink *sink, Error *err)
@@ -326,7 +271,7 @@ bool export_pprof(const Profile *p, const ExportRequest *request, const ExportSi
     add_functions(&w);
     add_facts(&w);
     for (size_t i = 0; i < w.strings.texts.len; i++)
-        add_bytes(&w.out, 6, w.strings.texts.at[i]);
+        pb_bytes(&w.out, 6, w.strings.texts.at[i]);
     bool ok = write_gzip(strbuf_str(&w.out), sink, err);
     strbuf_deinit(&w.out);
     strbuf_deinit(&w.message);

@@ -10,7 +10,8 @@ make_profile="$(dirname "$ASSAY")/../tests/tools/make_profile"
 [ -x "$make_profile" ] || make_profile="$TOP/build/dev/tests/tools/make_profile"
 [ -x "$make_profile" ] || { echo "no make_profile: make dev builds it"; exit 77; }
 cd "$folder" || exit 1
-formats="folded perf-script pprof firefox speedscope callgrind chrome csv json"
+formats="folded perf-script pprof firefox speedscope callgrind chrome otlp csv json sqlite"
+readers=$TOP/build/readers # tools/foreign-readers installs them
 count=0
 result() { # STATUS NAME
     count=$((count + 1))
@@ -55,10 +56,76 @@ if command -v callgrind_annotate >/dev/null; then
 else
     echo "ok $((count += 1)) - callgrind_annotate # SKIP not installed"
 fi
-if command -v go >/dev/null && go tool pprof -h >/dev/null 2>&1; then
-    HOME=$folder go tool pprof -top plain.pprof 2>&1 | grep -q '40.86%.*_Hashtable'
+
+skip() { echo "ok $((count += 1)) - $1 # SKIP $2"; }
+# self FILE REPORT: a foreign reader's self values are the report's.
+self() { python3 "$TOP/tests/tools/check_export.py" "$2" self "$1" "${@:3}" >&2; }
+
+# Google's pprof, or an older Go's with its copy.
+pprof=()
+if [ -x "$readers/bin/pprof" ]; then
+    pprof=("$readers/bin/pprof")
+elif command -v go >/dev/null && go tool pprof -h >/dev/null 2>&1; then
+    pprof=(go tool pprof)
+fi
+if [ ${#pprof[@]} -gt 0 ]; then
+    HOME=$folder "${pprof[@]}" -top plain.pprof 2>&1 | grep -q '40.86%.*_Hashtable'
     result $? "pprof reads it"
+    HOME=$folder "${pprof[@]}" -raw hostile.pprof >raw.txt 2>&1 && grep -q 'semi;colon' raw.txt
+    result $? "pprof reads hostile names"
 else
-    echo "ok $((count += 1)) - pprof # SKIP not installed"
+    skip "pprof reads it" "not installed: tools/foreign-readers"
+fi
+
+speedscope="$readers/node_modules/speedscope"
+if command -v node >/dev/null && [ -d "$speedscope" ]; then
+    import() { node "$TOP/tests/tools/speedscope_import.mjs" "$speedscope" "$1" >"$1.self"; }
+    for format in folded speedscope callgrind; do
+        how=()
+        # A call graph does not say how deep a recursion went: it spreads that over the cycle.
+        if [ "$format" = callgrind ]; then how=(--structure); fi
+        import "plain.$format" && self "plain.$format.self" plain.report "${how[@]}"
+        result $? "speedscope reads $format"
+        import "hostile.$format" && self "hostile.$format.self" hostile.report --structure
+        result $? "speedscope reads $format with hostile names"
+    done
+    # It weighs these by the time between samples, and takes one line of a location.
+    for format in pprof perf-script chrome; do
+        import "plain.$format" && grep -q malloc "plain.$format.self"
+        result $? "speedscope reads $format"
+    done
+else
+    skip "speedscope's importer" "not installed: tools/foreign-readers"
+fi
+
+if [ -x "$readers/python/bin/python" ]; then
+    for kind in plain two-metrics hostile; do
+        how=()
+        if [ "$kind" = hostile ]; then how=(--structure); fi
+        "$readers/python/bin/python" "$TOP/tests/tools/read_otlp.py" "$kind.otlp" >"$kind.otlp.self" &&
+            self "$kind.otlp.self" "$kind.report" "${how[@]}"
+        result $? "protobuf with OpenTelemetry's schema reads $kind"
+    done
+else
+    skip "protobuf with OpenTelemetry's schema" "not installed: tools/foreign-readers"
+fi
+
+if [ -x "$readers/bin/inferno-collapse-perf" ]; then
+    "$readers/bin/inferno-collapse-perf" plain.perf-script >inferno.folded 2>/dev/null &&
+        awk '{ sum += $NF } END { exit sum != 1028 }' inferno.folded && grep -q ';malloc ' inferno.folded
+    result $? "inferno collapses the perf script text"
+    "$readers/bin/inferno-flamegraph" plain.folded >inferno.svg 2>/dev/null && grep -q '40.86%' inferno.svg
+    result $? "inferno draws the folded stacks"
+else
+    skip "inferno" "not installed: tools/foreign-readers --all"
+fi
+
+if command -v sqlite3 >/dev/null; then
+    [ "$(sqlite3 plain.sqlite 'SELECT self FROM hottest_functions LIMIT 1')" = 420420420 ] &&
+        [ "$(sqlite3 hostile.sqlite 'PRAGMA integrity_check')" = ok ] &&
+        [ "$(sqlite3 plain.sqlite "SELECT total FROM calls WHERE caller LIKE 'csv::Field%' AND callee = 'malloc'")" = 180180180 ]
+    result $? "the sqlite3 shell asks it"
+else
+    skip "the sqlite3 shell" "not installed"
 fi
 echo "1..$count"

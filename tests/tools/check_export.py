@@ -11,7 +11,9 @@ import csv
 import gzip
 import json
 import re
+import sqlite3
 import sys
+import tempfile
 
 
 OBJECTS = {"[kernel.kallsyms]": "kernel"}
@@ -63,6 +65,9 @@ def fields(data):
         key = varint()
         if key & 7 == 0:
             yield key >> 3, varint()
+        elif key & 7 == 1:
+            at += 8
+            yield key >> 3, data[at - 8:at]
         elif key & 7 == 2:
             size = varint()
             assert at + size <= len(data)
@@ -179,7 +184,62 @@ def json_tables(data):
         yield name or "[unknown]", value
 
 
-READERS = {"folded": folded, "perf-script": perf_script, "pprof": pprof, "firefox": firefox, "speedscope": speedscope,
+def otlp(data):
+    tables = collections.defaultdict(list)
+    top = list(fields(data))
+    for number, value in fields(next(v for n, v in top if n == 2)):
+        tables[number].append(value)
+    strings = [s.decode("utf-8") for s in tables[5]]
+    # Row 0 of every table is the empty one.
+    assert all(tables[n][0] == b"" for n in (1, 2, 3, 4, 5, 6, 7)), "a table without its empty row"
+    functions = [strings[dict(fields(f)).get(1, 0)] for f in tables[3]]
+    leaf = [None]
+    for location in tables[2][1:]:
+        leaf.append(functions[dict(fields(next(v for n, v in fields(location) if n == 3)))[1]])
+    stacks = [[]] + [varints(dict(fields(s))[1]) for s in tables[7][1:]]
+    scope = dict(fields(next(v for n, v in top if n == 1)))[2]
+    profile = next(v for n, v in fields(scope) if n == 2)  # the first metric's
+    for number, sample in fields(profile):
+        if number == 2:
+            parts = dict(fields(sample))
+            values = varints(parts[4])
+            assert 5 not in parts or len(parts[5]) == 8 * len(values)
+            stack = stacks[parts.get(1, 0)]
+            yield leaf[stack[0]] if stack else "[unknown]", sum(values)
+
+
+def sqlite(data):
+    with tempfile.NamedTemporaryFile(suffix=".db") as file:
+        file.write(data)
+        file.flush()
+        db = sqlite3.connect(file.name)
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert not db.execute("PRAGMA foreign_key_check").fetchall()
+        metric, total = db.execute("SELECT name, total FROM metrics ORDER BY id LIMIT 1").fetchone()
+        rows = db.execute("SELECT function, self, total FROM hottest_functions WHERE metric = ?", (metric,)).fetchall()
+        for name, self, _ in rows:
+            yield name, self
+        unknown = total - sum(self for _, self, _ in rows)
+        if unknown:
+            yield "[unknown]", unknown
+        if "--structure" in sys.argv:
+            return
+        known = {row["name"]: row["total"] for row in json.load(open(sys.argv[1]))["rows"]}
+        for name, _, inclusive in rows:
+            assert known[name] == inclusive, (name, known[name], inclusive)
+        assert sum(v for (v,) in db.execute("SELECT value FROM by_thread WHERE metric = ?", (metric,))) == total
+        for view in ("hottest_lines", "calls", "thread_functions", "over_time", "functions_over_time", "stack_paths"):
+            db.execute(f"SELECT count(*) FROM {view}").fetchone()
+
+
+def self_values(data):
+    """What a foreign reader said: one {function: self value} for each thread."""
+    for one in json.loads(data):
+        yield from one.items()
+
+
+READERS = {"otlp": otlp, "sqlite": sqlite, "self": self_values,
+           "folded": folded, "perf-script": perf_script, "pprof": pprof, "firefox": firefox, "speedscope": speedscope,
            "callgrind": callgrind, "chrome": chrome, "csv": csv_rows, "json": json_tables}
 
 report, kind, path = sys.argv[1:4]

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording as a SQLite database, to be asked in SQL.
+// Schema: docs/formats/sqlite.md.
+
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "export/export_internal.h"
+
+// Tables hold what was measured, views answer the common questions.
+static const char schema[] =
+    "CREATE TABLE info(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE notes(id INTEGER PRIMARY KEY, level TEXT NOT NULL, key TEXT NOT NULL,"
+    " text TEXT NOT NULL);"
+    "CREATE TABLE metrics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL,"
+    " event TEXT NOT NULL, kind TEXT NOT NULL, total INTEGER NOT NULL);"
+    "CREATE TABLE modules(id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT NOT NULL);"
+    "CREATE TABLE processes(id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, parent_pid INTEGER,"
+    " name TEXT NOT NULL, start_ns INTEGER, end_ns INTEGER);"
+    "CREATE TABLE threads(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES processes,"
+    " tid INTEGER NOT NULL, name TEXT NOT NULL, start_ns INTEGER, end_ns INTEGER);"
+    "CREATE TABLE functions(id INTEGER PRIMARY KEY, name TEXT NOT NULL,"
+    " linkage_name TEXT NOT NULL, file TEXT, line INTEGER);"
+    "CREATE TABLE frames(id INTEGER PRIMARY KEY, function_id INTEGER NOT NULL REFERENCES functions,"
+    " module_id INTEGER REFERENCES modules, address INTEGER, file TEXT, line INTEGER,"
+    " kernel INTEGER NOT NULL, inlined INTEGER NOT NULL, cut INTEGER NOT NULL);"
+    "CREATE TABLE stacks(id INTEGER PRIMARY KEY, parent_id INTEGER REFERENCES stacks,"
+    " frame_id INTEGER NOT NULL REFERENCES frames, depth INTEGER NOT NULL,"
+    " repeats INTEGER NOT NULL);"
+    "CREATE TABLE samples(id INTEGER PRIMARY KEY, time_ns INTEGER, thread_id INTEGER NOT NULL"
+    " REFERENCES threads, stack_id INTEGER REFERENCES stacks, cpu INTEGER);"
+    "CREATE TABLE sample_values(sample_id INTEGER NOT NULL REFERENCES samples,"
+    " metric_id INTEGER NOT NULL REFERENCES metrics, value INTEGER NOT NULL,"
+    " PRIMARY KEY(sample_id, metric_id)) WITHOUT ROWID;"
+    "CREATE TABLE stack_values(stack_id INTEGER NOT NULL REFERENCES stacks,"
+    " metric_id INTEGER NOT NULL REFERENCES metrics, self INTEGER NOT NULL,"
+    " total INTEGER NOT NULL, self_samples INTEGER NOT NULL, PRIMARY KEY(stack_id, metric_id))"
+    " WITHOUT ROWID;"
+    "CREATE TABLE source_lines(file TEXT NOT NULL, line INTEGER NOT NULL, text TEXT NOT NULL,"
+    " PRIMARY KEY(file, line)) WITHOUT ROWID;"
+    "CREATE TABLE line_counts(file TEXT NOT NULL, line INTEGER NOT NULL, count INTEGER NOT NULL);"
+    "CREATE TABLE function_counts(name TEXT NOT NULL, file TEXT, line INTEGER,"
+    " count INTEGER NOT NULL);"
+
+    "CREATE VIEW hottest_functions AS"
+    " SELECT m.name AS metric, f.name AS function, sum(v.self) AS self,"
+    " round(100.0 * sum(v.self) / nullif(m.total, 0), 2) AS self_percent,"
+    " sum(CASE WHEN s.repeats THEN 0 ELSE v.total END) AS total,"
+    " round(100.0 * sum(CASE WHEN s.repeats THEN 0 ELSE v.total END) / nullif(m.total, 0), 2)"
+    " AS total_percent, sum(v.self_samples) AS self_samples, f.file AS file, f.line AS line"
+    " FROM stack_values v JOIN stacks s ON s.id = v.stack_id"
+    " JOIN frames r ON r.id = s.frame_id JOIN functions f ON f.id = r.function_id"
+    " JOIN metrics m ON m.id = v.metric_id WHERE NOT r.cut"
+    " GROUP BY v.metric_id, f.id ORDER BY v.metric_id, sum(v.self) DESC, f.id;"
+
+    "CREATE VIEW hottest_lines AS"
+    " SELECT m.name AS metric, r.file AS file, r.line AS line, sum(v.self) AS self,"
+    " round(100.0 * sum(v.self) / nullif(m.total, 0), 2) AS self_percent, t.text AS text"
+    " FROM stack_values v JOIN stacks s ON s.id = v.stack_id"
+    " JOIN frames r ON r.id = s.frame_id JOIN metrics m ON m.id = v.metric_id"
+    " LEFT JOIN source_lines t ON t.file = r.file AND t.line = r.line"
+    " WHERE r.file IS NOT NULL AND r.line IS NOT NULL AND v.self > 0"
+    " GROUP BY v.metric_id, r.file, r.line ORDER BY v.metric_id, sum(v.self) DESC, r.file, r.line;"
+
+    "CREATE VIEW calls AS"
+    " SELECT m.name AS metric, c.name AS caller, f.name AS callee, sum(v.total) AS total"
+    " FROM stack_values v JOIN stacks s ON s.id = v.stack_id"
+    " JOIN frames r ON r.id = s.frame_id JOIN functions f ON f.id = r.function_id"
+    " JOIN stacks above ON above.id = s.parent_id JOIN frames q ON q.id = above.frame_id"
+    " JOIN functions c ON c.id = q.function_id JOIN metrics m ON m.id = v.metric_id"
+    " WHERE NOT s.repeats AND NOT r.cut AND NOT q.cut"
+    " GROUP BY v.metric_id, c.id, f.id ORDER BY v.metric_id, sum(v.total) DESC, c.id, f.id;"
+
+    "CREATE VIEW by_thread AS"
+    " SELECT m.name AS metric, p.pid AS pid, t.tid AS tid, t.name AS thread,"
+    " sum(v.value) AS value, round(100.0 * sum(v.value) / nullif(m.total, 0), 2) AS percent,"
+    " count(*) AS samples"
+    " FROM sample_values v JOIN samples s ON s.id = v.sample_id JOIN threads t ON"
+    " t.id = s.thread_id JOIN processes p ON p.id = t.process_id"
+    " JOIN metrics m ON m.id = v.metric_id"
+    " GROUP BY v.metric_id, t.id ORDER BY v.metric_id, sum(v.value) DESC, t.id;"
+
+    "CREATE VIEW thread_functions AS"
+    " SELECT m.name AS metric, p.pid AS pid, t.tid AS tid, t.name AS thread,"
+    " f.name AS function, sum(v.value) AS self"
+    " FROM sample_values v JOIN samples s ON s.id = v.sample_id JOIN stacks k ON k.id = s.stack_id"
+    " JOIN frames r ON r.id = k.frame_id JOIN functions f ON f.id = r.function_id"
+    " JOIN threads t ON t.id = s.thread_id JOIN processes p ON p.id = t.process_id"
+    " JOIN metrics m ON m.id = v.metric_id GROUP BY v.metric_id, t.id, f.id"
+    " ORDER BY v.metric_id, t.id, sum(v.value) DESC, f.id;"
+
+    "CREATE VIEW over_time AS"
+    " SELECT m.name AS metric, s.time_ns / 100000000 / 10.0 AS second, sum(v.value) AS value,"
+    " count(*) AS samples FROM sample_values v JOIN samples s ON s.id = v.sample_id"
+    " JOIN metrics m ON m.id = v.metric_id WHERE s.time_ns IS NOT NULL"
+    " GROUP BY v.metric_id, s.time_ns / 100000000 ORDER BY v.metric_id, s.time_ns / 100000000;"
+
+    "CREATE VIEW functions_over_time AS"
+    " SELECT m.name AS metric, s.time_ns / 100000000 / 10.0 AS second, f.name AS function,"
+    " sum(v.value) AS self FROM sample_values v JOIN samples s ON s.id = v.sample_id"
+    " JOIN stacks k ON k.id = s.stack_id JOIN frames r ON r.id = k.frame_id"
+    " JOIN functions f ON f.id = r.function_id JOIN metrics m ON m.id = v.metric_id"
+    " WHERE s.time_ns IS NOT NULL GROUP BY v.metric_id, s.time_ns / 100000000, f.id"
+    " ORDER BY v.metric_id, s.time_ns / 100000000, sum(v.value) DESC, f.id;"
+
+    "CREATE VIEW stack_paths AS"
+    " WITH RECURSIVE up(stack_id, at, path) AS"
+    " (SELECT s.id, s.parent_id, f.name FROM stacks s JOIN frames r ON r.id = s.frame_id"
+    " JOIN functions f ON f.id = r.function_id"
+    " UNION ALL SELECT up.stack_id, s.parent_id, f.name || ';' || up.path FROM up"
+    " JOIN stacks s ON s.id = up.at JOIN frames r ON r.id = s.frame_id"
+    " JOIN functions f ON f.id = r.function_id)"
+    " SELECT stack_id, path FROM up WHERE at IS NULL;";
+
+typedef struct Database {
+    sqlite3 *sql;
+    sqlite3_stmt *insert; // of the table under way
+    bool failed;
+    char why[256]; // the first failure
+} Database;
+
+static void note_failure(Database *db)
+{
+    if (!db->failed)
+        snprintf(db->why, sizeof(db->why), "%s", sqlite3_errmsg(db->sql));
+    db->failed = true;
+}
+
+static void execute(Database *db, const char *sql)
+{
+    if (!db->failed && sqlite3_exec(db->sql, sql, NULL, NULL, NULL) != SQLITE_OK)
+        note_failure(db);
+}
+
+// The statement that the rows up to end_table go through.
+static void begin_table(Database *db, const char *insert)
+{
+    if (!db->failed && sqlite3_prepare_v2(db->sql, insert, -1, &db->insert, NULL) != SQLITE_OK)
+        note_failure(db);
+}
+
+static void end_table(Database *db)
+{
+    sqlite3_finalize(db->insert);
+    db->insert = NULL;
+}
+
+// SQLite's text ends at a NUL and is UTF-8: what is neither becomes U+FFFD.
+static void bind_text(Database *db, int at, Str s)
+{
+    StrBuf clean = {0};
+    for (size_t i = 0; i < s.len;) {
+        size_t from = i;
+        uint32_t code = utf8_next(s, &i);
+        strbuf_add(&clean,
+                   code == 0xfffd || code == 0 ? STR("\xef\xbf\xbd") : str_slice(s, from, i));
+    }
+    Str text = strbuf_str(&clean);
+    sqlite3_bind_text64(db->insert, at, text.len ? text.ptr : "", text.len, SQLITE_TRANSIENT,
+                        SQLITE_UTF8);
+    strbuf_deinit(&clean);
+}
+
+// One row: a letter for each column. i int64_t; n the same, TIME_NONE and
+// negative are NULL; t Str; o Str, "" is NULL.
+static void add_row(Database *db, const char *types, ...)
+{
+    if (db->failed)
+        return;
+    va_list args;
+    va_start(args, types);
+    for (int at = 1; types[at - 1]; at++) {
+        char type = types[at - 1];
+        if (type == 'i' || type == 'n') {
+            int64_t value = va_arg(args, int64_t);
+            if (type == 'n' && value < 0)
+                sqlite3_bind_null(db->insert, at);
+            else
+                sqlite3_bind_int64(db->insert, at, value);
+        } else {
+            Str text = va_arg(args, Str);
+            if (type == 'o' && text.len == 0)
+                sqlite3_bind_null(db->insert, at);
+            else
+                bind_text(db, at, text);
+        }
+    }
+    va_end(args);
+    if (sqlite3_step(db->insert) != SQLITE_DONE)
+        note_failure(db);
+    sqlite3_reset(db->insert);
+}
+
+// ---- What was measured ------------------------------------------------------------
+
+typedef struct Totals {
+    uint64_t self, total;
+    uint32_t samples;
+} Totals;
+
+typedef struct Writer {
+    ExportSet set;
+    const Profile *p;
+    Database db;
+    uint8_t *repeats; // [stack row]
+    uint32_t *depth;  // [stack row]
+    StrBuf name;
+} Writer;
+
+static void add_info(Writer *w)
+{
+    const Profile *p = w->p;
+    begin_table(&w->db, "INSERT OR REPLACE INTO info VALUES(?,?)");
+    for (size_t i = 0; i < p->facts.key.len; i++)
+        add_row(&w->db, "tt", profile_text(p, p->facts.key.at[i]),
+                profile_text(p, p->facts.value.at[i]));
+    add_row(&w->db, "tt", STR("schema-version"), STR("1"));
+    add_row(&w->db, "tt", STR("exported-by"), w->set.request->tool_version);
+    end_table(&w->db);
+    begin_table(&w->db, "INSERT INTO notes VALUES(?,?,?,?)");
+    for (size_t i = 0; i < p->notes.key.len; i++)
+        add_row(&w->db, "ittt", (int64_t)i + 1,
+                p->notes.level.at[i] == NOTE_WARNING ? STR("warning") : STR("info"),
+                profile_text(p, p->notes.key.at[i]), profile_text(p, p->notes.text.at[i]));
+    end_table(&w->db);
+}
+
+static void add_modules(Writer *w)
+{
+    const Profile *p = w->p;
+    uint8_t *used = heap_alloc(p->modules.path.len + 1);
+    for (size_t i = 0; i < w->set.frames.len; i++)
+        used[p->frames.module.at[w->set.frames.at[i]].v] = 1;
+    begin_table(&w->db, "INSERT INTO modules VALUES(?,?,?)");
+    for (size_t m = 1; m < p->modules.path.len; m++)
+        if (used[m])
+            add_row(&w->db, "itt", (int64_t)m,
+                    export_path(w->set.request, profile_text(p, p->modules.path.at[m])),
+                    profile_text(p, p->modules.build_id.at[m]));
+    end_table(&w->db);
+    heap_free(used);
+}
+
+static void add_threads(Writer *w)
+{
+    const Profile *p = w->p;
+    uint8_t *used = heap_alloc(p->processes.pid.len + 1);
+    begin_table(&w->db, "INSERT INTO threads VALUES(?,?,?,?,?,?)");
+    for (size_t i = 0; i < w->set.threads.len; i++) {
+        uint32_t t = w->set.threads.at[i], process = p->threads.process.at[t].v;
+        used[process] = 1;
+        add_row(&w->db, "iiitnn", (int64_t)i + 1, (int64_t)process + 1,
+                (int64_t)p->threads.tid.at[t], profile_text(p, p->threads.name.at[t]),
+                p->threads.start_ns.at[t], p->threads.end_ns.at[t]);
+    }
+    end_table(&w->db);
+    begin_table(&w->db, "INSERT INTO processes VALUES(?,?,?,?,?,?)");
+    for (size_t i = 0; i < p->processes.pid.len; i++)
+        if (used[i])
+            add_row(&w->db, "iiitnn", (int64_t)i + 1, (int64_t)p->processes.pid.at[i],
+                    (int64_t)p->processes.parent_pid.at[i],
+                    profile_text(p, p->processes.name.at[i]), p->processes.start_ns.at[i],
+                    p->processes.end_ns.at[i]);
+    end_table(&w->db);
+    heap_free(used);
+}
+
+static int64_t line_or_null(uint32_t line)
+{
+    return line ? (int64_t)line : -1;
+}
+
+static void add_functions(Writer *w)
+{
+    const Profile *p = w->p;
+    begin_table(&w->db, "INSERT INTO functions VALUES(?,?,?,?,?)");
+    for (size_t i = 0; i < w->set.functions.len; i++) {
+        uint32_t key = w->set.functions.at[i];
+        uint32_t function = p->frames.function.at[w->set.keys.first.at[key].v].v;
+        strbuf_clear(&w->name);
+        export_add_name(&w->set, key, &w->name);
+        add_row(&w->db, "itton", (int64_t)i + 1, strbuf_str(&w->name),
+                profile_text(p, p->functions.linkage_name.at[function]),
+                export_path(w->set.request, profile_text(p, p->functions.file.at[function])),
+                line_or_null(p->functions.line.at[function]));
+    }
+    end_table(&w->db);
+}
+
+static void add_frames(Writer *w)
+{
+    const Profile *p = w->p;
+    begin_table(&w->db, "INSERT INTO frames VALUES(?,?,?,?,?,?,?,?,?)");
+    for (size_t i = 0; i < w->set.frames.len; i++) {
+        uint32_t f = w->set.frames.at[i], module = p->frames.module.at[f].v;
+        uint8_t flags = p->frames.flags.at[f];
+        bool is_cut = flags & FRAME_CUT;
+        add_row(
+            &w->db, "iinioniii", (int64_t)i + 1,
+            (int64_t)w->set.row_of_key[w->set.keys.of_frame[f]] + 1, module ? (int64_t)module : -1,
+            // Kernel addresses are over 2^63: SQLite has them as negative numbers.
+            is_cut ? 0 : (int64_t)p->frames.address.at[f],
+            export_path(w->set.request, profile_text(p, p->frames.file.at[f])),
+            line_or_null(p->frames.line.at[f]), (int64_t)((flags & FRAME_KERNEL) != 0),
+            (int64_t)((flags & FRAME_INLINED) || p->frames.inlined_in.at[f].v), (int64_t)is_cut);
+    }
+    end_table(&w->db);
+}
+
+// Marks stack rows whose function stands above them already, so that sums of
+// totals count recursion once. One walk down the trie with a count by function.
+static void mark_repeats(Writer *w)
+{
+    const ExportSet *s = &w->set;
+    size_t rows = s->stacks.len;
+    uint32_t *child = heap_alloc((rows + 1) * sizeof(uint32_t)); // row + 1; [rows]: the roots
+    uint32_t *next = heap_alloc((rows + 1) * sizeof(uint32_t));
+    uint32_t *on_path = heap_alloc((s->keys.first.len + 1) * sizeof(uint32_t));
+    w->repeats = heap_alloc(rows + 1);
+    w->depth = heap_alloc((rows + 1) * sizeof(uint32_t));
+    for (size_t i = rows; i-- > 0;) {
+        uint32_t parent = s->stacks.at[i].parent;
+        size_t list = parent == EXPORT_NONE ? rows : parent;
+        next[i] = child[list];
+        child[list] = (uint32_t)i + 1;
+    }
+    for (uint32_t at = child[rows]; at != 0;) {
+        uint32_t row = at - 1, parent = s->stacks.at[row].parent;
+        w->depth[row] = parent == EXPORT_NONE ? 0 : w->depth[parent] + 1;
+        w->repeats[row] = on_path[s->keys.of_frame[s->stacks.at[row].frame]]++ > 0;
+        at = child[row];
+        // Leaves: up to the next row that has a brother.
+        while (at == 0) {
+            on_path[s->keys.of_frame[s->stacks.at[row].frame]]--;
+            at = next[row];
+            parent = s->stacks.at[row].parent;
+            if (at != 0 || parent == EXPORT_NONE)
+                break;
+            row = parent;
+        }
+    }
+    heap_free(child);
+    heap_free(next);
+    heap_free(on_path);
+}
+
+static void add_stacks(Writer *w)
+{
+    mark_repeats(w);
+    begin_table(&w->db, "INSERT INTO stacks VALUES(?,?,?,?,?)");
+    for (size_t i = 0; i < w->set.stacks.len; i++) {
+        const ExportStack *s = &w->set.stacks.at[i];
+        add_row(&w->db, "iniii", (int64_t)i + 1,
+                s->parent == EXPORT_NONE ? -1 : (int64_t)s->parent + 1,
+                (int64_t)w->set.row_of_frame[s->frame] + 1, (int64_t)w->depth[i],
+                (int64_t)w->repeats[i]);
+    }
+    end_table(&w->db);
+}
+
+static bool is_wanted(const Writer *w, size_t metric)
+{
+    const ExportRequest *r = w->set.request;
+    return r->all_metrics || metric == r->selection.metric.v;
+}
+
+static int64_t stack_row(const Writer *w, uint32_t stack)
+{
+    uint32_t row = stack ? w->set.row_of_stack[stack] : EXPORT_NONE;
+    return row == EXPORT_NONE ? -1 : (int64_t)row + 1;
+}
+
+static void add_samples(Writer *w)
+{
+    const Samples *s = &w->p->samples;
+    begin_table(&w->db, "INSERT INTO samples VALUES(?,?,?,?,?)");
+    for (size_t i = 0; i < w->set.samples.len; i++) {
+        uint32_t at = w->set.samples.at[i];
+        add_row(&w->db, "ininn", (int64_t)i + 1, s->time_ns.at[at],
+                (int64_t)w->set.row_of_thread[s->thread.at[at].v] + 1,
+                stack_row(w, s->stack.at[at].v),
+                s->cpu.at[at] == SAMPLE_CPU_NONE ? -1 : (int64_t)s->cpu.at[at]);
+    }
+    end_table(&w->db);
+    begin_table(&w->db, "INSERT INTO sample_values VALUES(?,?,?)");
+    for (size_t i = 0; i < w->set.samples.len; i++)
+        for (size_t m = 0; m < w->p->metrics.name.len; m++) {
+            int64_t value = s->values[m].at[w->set.samples.at[i]];
+            if (is_wanted(w, m) && value > 0)
+                add_row(&w->db, "iii", (int64_t)i + 1, (int64_t)m + 1, value);
+        }
+    end_table(&w->db);
+}
+
+// Both at most INT64_MAX, as SQLite's integers are.
+static uint64_t add_capped(uint64_t a, uint64_t b)
+{
+    return b > INT64_MAX - a ? INT64_MAX : a + b;
+}
+
+// Self and total of one metric for each stack row. Gives the metric's sum.
+static uint64_t add_up(const Writer *w, size_t metric, Totals *rows)
+{
+    const Samples *s = &w->p->samples;
+    uint64_t sum = 0;
+    memset(rows, 0, (w->set.stacks.len + 1) * sizeof(Totals));
+    for (size_t i = 0; i < w->set.samples.len; i++) {
+        uint32_t at = w->set.samples.at[i];
+        int64_t value = s->values[metric].at[at];
+        int64_t row = stack_row(w, s->stack.at[at].v);
+        if (value <= 0)
+            continue;
+        sum = add_capped(sum, (uint64_t)value);
+        if (row < 0)
+            continue;
+        rows[row - 1].self = add_capped(rows[row - 1].self, (uint64_t)value);
+        rows[row - 1].samples++;
+    }
+    // Children stand behind their parents.
+    for (size_t i = w->set.stacks.len; i-- > 0;) {
+        rows[i].total = add_capped(rows[i].total, rows[i].self);
+        uint32_t parent = w->set.stacks.at[i].parent;
+        if (parent != EXPORT_NONE)
+            rows[parent].total = add_capped(rows[parent].total, rows[i].total);
+    }
+    return sum;
+}
+
+static void add_metrics(Writer *w)
+{
+    const Profile *p = w->p;
+    Totals *rows = heap_alloc((w->set.stacks.len + 1) * sizeof(Totals));
+    for (size_t m = 0; m < p->metrics.name.len; m++) {
+        if (!is_wanted(w, m))
+            continue;
+        uint64_t sum = add_up(w, m, rows);
+        begin_table(&w->db, "INSERT INTO metrics VALUES(?,?,?,?,?,?)");
+        add_row(&w->db, "itttti", (int64_t)m + 1, profile_text(p, p->metrics.name.at[m]),
+                profile_text(p, p->metrics.unit.at[m]), profile_text(p, p->metrics.event.at[m]),
+                p->metrics.kind.at[m] == METRIC_MAX ? STR("max") : STR("sum"), (int64_t)sum);
+        end_table(&w->db);
+        begin_table(&w->db, "INSERT INTO stack_values VALUES(?,?,?,?,?)");
+        for (size_t i = 0; i < w->set.stacks.len; i++)
+            if (rows[i].total)
+                add_row(&w->db, "iiiii", (int64_t)i + 1, (int64_t)m + 1, (int64_t)rows[i].self,
+                        (int64_t)rows[i].total, (int64_t)rows[i].samples);
+        end_table(&w->db);
+    }
+    heap_free(rows);
+}
+
+// Text of source lines, only of the files that used frames are in.
+static void add_sources(Writer *w)
+{
+    const Profile *p = w->p;
+    uint8_t *used = heap_alloc(p->strings.texts.len + 1);
+    for (size_t i = 0; i < w->set.frames.len; i++)
+        used[p->frames.file.at[w->set.frames.at[i]].v] = 1;
+    begin_table(&w->db, "INSERT OR IGNORE INTO source_lines VALUES(?,?,?)");
+    for (size_t i = 0; i < p->source_lines.line.len; i++)
+        if (used[p->source_lines.file.at[i].v])
+            add_row(&w->db, "tit",
+                    export_path(w->set.request, profile_text(p, p->source_lines.file.at[i])),
+                    (int64_t)p->source_lines.line.at[i],
+                    profile_text(p, p->source_lines.text.at[i]));
+    end_table(&w->db);
+    heap_free(used);
+}
+
+static int64_t capped(uint64_t count)
+{
+    return (int64_t)MIN(count, (uint64_t)INT64_MAX);
+}
+
+static void add_counts(Writer *w)
+{
+    const Profile *p = w->p;
+    begin_table(&w->db, "INSERT INTO line_counts VALUES(?,?,?)");
+    for (size_t i = 0; i < p->line_counts.line.len; i++)
+        add_row(&w->db, "tii",
+                export_path(w->set.request, profile_text(p, p->line_counts.file.at[i])),
+                (int64_t)p->line_counts.line.at[i], capped(p->line_counts.count.at[i]));
+    end_table(&w->db);
+    begin_table(&w->db, "INSERT INTO function_counts VALUES(?,?,?,?)");
+    for (size_t i = 0; i < p->function_counts.count.len; i++) {
+        uint32_t f = p->function_counts.function.at[i].v;
+        add_row(&w->db, "toni", profile_text(p, p->functions.name.at[f]),
+                export_path(w->set.request, profile_text(p, p->functions.file.at[f])),
+                line_or_null(p->functions.line.at[f]), capped(p->function_counts.count.at[i]));
+    }
+    end_table(&w->db);
+}
+
+static bool hand_on(Database *db, const ExportSink *sink, Error *err)
+{
+    sqlite3_int64 size = 0;
+    unsigned char *bytes = db->failed ? NULL : sqlite3_serialize(db->sql, "main", &size, 0);
+    if (!bytes)
+        return error_set(err, ERROR_LIMIT, "cannot build the database: %s",
+                         db->failed ? db->why : "out of memory");
+    bool ok = sink->write(sink->ctx, str_over((const char *)bytes, (size_t)size));
+    sqlite3_free(bytes);
+    if (!ok && err)
+        *err = (Error){0};
+    return ok;
+}
+
+static void fill(Writer *w)
+{
+    execute(&w->db, schema);
+    execute(&w->db, "BEGIN");
+    add_info(w);
+    add_modules(w);
+    add_threads(w);
+    add_functions(w);
+    add_frames(w);
+    add_stacks(w);
+    add_samples(w);
+    add_metrics(w);
+    add_sources(w);
+    add_counts(w);
+    execute(&w->db, "COMMIT");
+    execute(&w->db, "PRAGMA user_version=1");
+}
+
+bool export_sqlite(const Profile *p, const ExportRequest *request, const ExportSink *sink,
+                   Error *err)
+{
+    Writer w = {.p = p};
+    if (!export_set_init(&w.set, p, request, request->all_metrics, err))
+        return false;
+    bool ok = sqlite3_open(":memory:", &w.db.sql) == SQLITE_OK;
+    if (!ok)
+        note_failure(&w.db);
+    fill(&w);
+    ok = hand_on(&w.db, sink, err);
+    sqlite3_close(w.db.sql);
+    strbuf_deinit(&w.name);
+    heap_free(w.repeats);
+    heap_free(w.depth);
+    export_set_deinit(&w.set);
+    return ok;
+}
