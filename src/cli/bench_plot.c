@@ -6,63 +6,17 @@
 
 #include "cli/bench_profile.h"
 #include "cli/bench_report.h"
+#include "cli/plot.h"
 
 enum {
-    WIDTH = 900,
-    LEFT = 190,
-    RIGHT = 30,
+    WIDTH = PLOT_WIDTH,
+    LEFT = PLOT_LEFT,
+    RIGHT = PLOT_RIGHT,
     ROW = 78,          // of a distribution
     PANEL = 240,       // of the others
     POINTS_MAX = 4000, // runs drawn in one panel; more are thinned
     DENSITY_POINTS = 160
 };
-
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73",
-                                      "#cc79a7", "#56b4e9", "#8a6d00"};
-
-static const char *colour_of(uint32_t command)
-{
-    return colours[command % ARRAY_LEN(colours)];
-}
-
-// Linear map of [from, to] onto pixels [low, high].
-typedef struct Scale {
-    double from, to, low, high;
-} Scale;
-
-static double at(const Scale *s, double x)
-{
-    double span = s->to - s->from;
-    return s->low + (span > 0 ? (x - s->from) / span : 0.5) * (s->high - s->low);
-}
-
-static void add_text(StrBuf *out, double x, double y, const char *anchor, Str text)
-{
-    strbuf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    strbuf_add_xml(out, text);
-    strbuf_add(out, STR("</text>\n"));
-}
-
-static void add_heading(StrBuf *out, double y, const char *text)
-{
-    strbuf_printf(out, "<text x=\"10\" y=\"%.1f\" class=\"h\">%s</text>\n", y, text);
-}
-
-static void add_line(StrBuf *out, double x1, double y1, double x2, double y2, const char *style)
-{
-    strbuf_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x1, y1, x2,
-                  y2, style);
-}
-
-// A step of 1, 2 or 5 times a power of ten that gives about five ticks.
-static double tick_step(double span)
-{
-    double raw = span / 5, base = pow(10, floor(log10(raw)));
-    double part = raw / base;
-    return base * (part < 1.5 ? 1 : part < 3.5 ? 2 : part < 7.5 ? 5 : 10);
-}
-
-typedef void (*AddTick)(StrBuf *out, double value);
 
 static void tick_time(StrBuf *out, double value)
 {
@@ -71,7 +25,7 @@ static void tick_time(StrBuf *out, double value)
 
 static void tick_percent(StrBuf *out, double value)
 {
-    strbuf_printf(out, "%+.3g %%", value * 100);
+    strbuf_printf(out, value == 0 ? "%.3g %%" : "%+.3g %%", value * 100);
 }
 
 static void tick_seconds(StrBuf *out, double value)
@@ -79,32 +33,10 @@ static void tick_seconds(StrBuf *out, double value)
     strbuf_printf(out, "%.3g s", value);
 }
 
-static void add_axis(StrBuf *out, const Scale *s, bool vertical, double place, AddTick add)
-{
-    if (!(s->to > s->from))
-        return;
-    double step = tick_step(s->to - s->from), first = ceil(s->from / step);
-    int count = (int)MIN(50.0, floor(s->to / step) - first + 1);
-    for (int i = 0; i < count; i++) {
-        double v = (first + i) * step;
-        double p = at(s, v);
-        StrBuf label = {0};
-        add(&label, fabs(v) < step / 1e6 ? 0 : v);
-        if (vertical) {
-            add_line(out, LEFT, p, WIDTH - RIGHT, p, "class=\"g\"");
-            add_text(out, LEFT - 6, p + 4, "end", strbuf_str(&label));
-        } else {
-            add_line(out, p, place, p, place + 4, "class=\"a\"");
-            add_text(out, p, place + 17, "middle", strbuf_str(&label));
-        }
-        strbuf_deinit(&label);
-    }
-}
-
 // The range that all but the farthest half percent of runs lie in.
-static Scale time_range(Bench *b, double low, double high)
+static PlotScale time_range(Bench *b, double low, double high)
 {
-    Scale s = {INFINITY, -INFINITY, low, high};
+    PlotScale s = {INFINITY, -INFINITY, low, high};
     for (uint32_t i = 0; i < b->commands.len; i++) {
         size_t n;
         double *times = bench_times(b, i, &n);
@@ -122,11 +54,25 @@ static Scale time_range(Bench *b, double low, double high)
     return s;
 }
 
+// A name that fits the margin, cut between characters.
+static Str short_label(Bench *b, Str name)
+{
+    enum { FITS = 24 };
+    if (str_columns(name) <= FITS)
+        return name;
+    size_t end = 0;
+    while (end < name.len && str_columns(str_slice(name, 0, end)) < FITS - 1)
+        do
+            end++;
+        while (end < name.len && ((unsigned char)name.ptr[end] & 0xc0) == 0x80);
+    return arena_printf(&b->arena, "%" STR_FMT "…", STR_ARG(str_slice(name, 0, end)));
+}
+
 static double add_distributions(StrBuf *out, Bench *b, double y)
 {
-    Scale x = time_range(b, LEFT, WIDTH - RIGHT);
-    add_heading(out, y + 16,
-                "Distribution of the times, the runs under it, median with 95 % interval");
+    PlotScale x = time_range(b, LEFT, WIDTH - RIGHT);
+    plot_heading(out, y + 16,
+                 STR("Distribution of the times, the runs under it, median with 95 % interval"));
     y += 30;
     for (uint32_t i = 0; i < b->commands.len; i++, y += ROW) {
         const BenchSummary *s = &b->results[i].summary;
@@ -134,8 +80,7 @@ static double add_distributions(StrBuf *out, Bench *b, double y)
         double *times = bench_times(b, i, &n), density[DENSITY_POINTS], most = 0;
         double base = y + ROW - 24;
         Str name = b->commands.at[i].name;
-        add_text(out, LEFT - 10, base - 8, "end",
-                 name.len > 28 ? arena_printf(&b->arena, "%.27s…", name.ptr) : name);
+        plot_text(out, LEFT - 10, base - 8, "end", short_label(b, name));
         if (n == 0)
             continue;
         stats_sort(times, n);
@@ -143,50 +88,51 @@ static double add_distributions(StrBuf *out, Bench *b, double y)
         for (size_t k = 0; k < DENSITY_POINTS; k++)
             most = MAX(most, density[k]);
         strbuf_printf(out, "<path fill=\"%s\" fill-opacity=\"0.35\" stroke=\"%s\" d=\"M%.1f %.1f",
-                      colour_of(i), colour_of(i), x.low, base);
+                      plot_colour(i), plot_colour(i), x.low, base);
         for (size_t k = 0; k < DENSITY_POINTS; k++)
             strbuf_printf(out, "L%.1f %.1f",
                           x.low + (x.high - x.low) * (double)k / (DENSITY_POINTS - 1),
                           base - (most > 0 ? density[k] / most : 0) * (ROW - 32));
         strbuf_printf(out, "L%.1f %.1fZ\"/>\n<path stroke=\"%s\" stroke-opacity=\"0.5\" d=\"",
-                      x.high, base, colour_of(i));
+                      x.high, base, plot_colour(i));
         size_t step = n / POINTS_MAX + 1;
         for (size_t k = 0; k < n; k += step)
             if (times[k] <= x.to)
-                strbuf_printf(out, "M%.1f %.1fv7", at(&x, times[k]), base + 2);
+                strbuf_printf(out, "M%.1f %.1fv7", plot_at(&x, times[k]), base + 2);
         strbuf_add(out, STR("\"/>\n"));
-        add_line(out, at(&x, s->median), base - (ROW - 32), at(&x, s->median), base,
-                 "stroke=\"#000\" stroke-width=\"1.5\"");
+        plot_line(out, plot_at(&x, s->median), base - (ROW - 32), plot_at(&x, s->median), base,
+                  "stroke=\"#000\" stroke-width=\"1.5\"");
         if (isfinite(s->median_interval.low))
-            add_line(out, at(&x, s->median_interval.low), base - 3,
-                     at(&x, MIN(s->median_interval.high, x.to)), base - 3,
-                     "stroke=\"#000\" stroke-width=\"4\" stroke-opacity=\"0.6\"");
+            plot_line(out, plot_at(&x, s->median_interval.low), base - 3,
+                      plot_at(&x, MIN(s->median_interval.high, x.to)), base - 3,
+                      "stroke=\"#000\" stroke-width=\"4\" stroke-opacity=\"0.6\"");
     }
-    add_axis(out, &x, false, y - 8, tick_time);
+    plot_axis(out, &x, false, y - 8, tick_time);
     return y + 26;
 }
 
 static double add_runs(StrBuf *out, Bench *b, double y)
 {
-    Scale v = time_range(b, y + PANEL - 30, y + 30), t = {INFINITY, -INFINITY, LEFT, WIDTH - RIGHT};
+    PlotScale v = time_range(b, y + PANEL - 30, y + 30),
+              t = {INFINITY, -INFINITY, LEFT, WIDTH - RIGHT};
     for (uint32_t i = 0; i < b->commands.len; i++)
         for (size_t k = 0; k < b->results[i].runs.len; k++) {
             double start = (double)b->results[i].runs.at[k].spawn.start_ns * 1e-9;
             t.from = MIN(t.from, start);
             t.to = MAX(t.to, start);
         }
-    Scale shown = {0, t.to - t.from, t.low, t.high};
-    add_heading(out, y + 16, "Runs over time");
-    add_axis(out, &v, true, 0, tick_time);
-    add_axis(out, &shown, false, y + PANEL - 30, tick_seconds);
+    PlotScale shown = {0, t.to - t.from, t.low, t.high};
+    plot_heading(out, y + 16, STR("Runs over time"));
+    plot_axis(out, &v, true, 0, tick_time);
+    plot_axis(out, &shown, false, y + PANEL - 30, tick_seconds);
     for (uint32_t i = 0; i < b->commands.len; i++) {
         const BenchRunVec *runs = &b->results[i].runs;
         size_t step = runs->len * b->commands.len / POINTS_MAX + 1;
-        strbuf_printf(out, "<g fill=\"%s\" fill-opacity=\"0.6\">\n", colour_of(i));
+        strbuf_printf(out, "<g fill=\"%s\" fill-opacity=\"0.6\">\n", plot_colour(i));
         for (size_t k = 0; k < runs->len; k += step)
             strbuf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.2\"/>\n",
-                          at(&t, (double)runs->at[k].spawn.start_ns * 1e-9),
-                          at(&v, MIN(runs->at[k].time_s, v.to)));
+                          plot_at(&t, (double)runs->at[k].spawn.start_ns * 1e-9),
+                          plot_at(&v, MIN(runs->at[k].time_s, v.to)));
         strbuf_add(out, STR("</g>\n"));
     }
     return y + PANEL + 10;
@@ -206,32 +152,31 @@ static double add_pairs(StrBuf *out, Bench *b, uint32_t command, double y)
     if (kept == 0)
         return y;
     double *sorted = stats_sorted(&b->arena, ratios, kept);
-    Scale v = {MIN(0.0, stats_percentile_sorted(sorted, kept, 0.02)),
-               MAX(0.0, stats_percentile_sorted(sorted, kept, 0.98)), y + PANEL - 20, y + 30};
-    Scale x = {0, (double)kept, LEFT, WIDTH - RIGHT};
+    PlotScale v = {MIN(0.0, stats_percentile_sorted(sorted, kept, 0.02)),
+                   MAX(0.0, stats_percentile_sorted(sorted, kept, 0.98)), y + PANEL - 20, y + 30};
+    PlotScale x = {0, (double)kept, LEFT, WIDTH - RIGHT};
     StrBuf title = {0};
     strbuf_add(&title, STR("Pairs: "));
-    strbuf_add_xml(&title, b->commands.at[command].name);
+    strbuf_add(&title, b->commands.at[command].name);
     strbuf_add(&title, STR(" against "));
-    strbuf_add_xml(&title, b->commands.at[b->options.reference].name);
-    strbuf_add_char(&title, '\0');
-    add_heading(out, y + 16, title.ptr);
+    strbuf_add(&title, b->commands.at[b->options.reference].name);
+    plot_heading(out, y + 16, strbuf_str(&title));
     strbuf_deinit(&title);
-    add_axis(out, &v, true, 0, tick_percent);
+    plot_axis(out, &v, true, 0, tick_percent);
     if (isfinite(c->ratio.low) && isfinite(c->ratio.high)) {
-        double top = at(&v, MIN(v.to, c->ratio.high - 1)),
-               end = at(&v, MAX(v.from, c->ratio.low - 1));
+        double top = plot_at(&v, MIN(v.to, c->ratio.high - 1)),
+               end = plot_at(&v, MAX(v.from, c->ratio.low - 1));
         strbuf_printf(out,
                       "<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"%s\" "
                       "fill-opacity=\"0.25\"/>\n",
-                      LEFT, top, WIDTH - RIGHT - LEFT, MAX(1.0, end - top), colour_of(command));
+                      LEFT, top, WIDTH - RIGHT - LEFT, MAX(1.0, end - top), plot_colour(command));
     }
-    add_line(out, LEFT, at(&v, 0), WIDTH - RIGHT, at(&v, 0), "stroke=\"#000\"");
+    plot_line(out, LEFT, plot_at(&v, 0), WIDTH - RIGHT, plot_at(&v, 0), "stroke=\"#000\"");
     size_t step = kept / POINTS_MAX + 1;
-    strbuf_printf(out, "<g fill=\"%s\" fill-opacity=\"0.6\">\n", colour_of(command));
+    strbuf_printf(out, "<g fill=\"%s\" fill-opacity=\"0.6\">\n", plot_colour(command));
     for (size_t i = 0; i < kept; i += step)
-        strbuf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.2\"/>\n", at(&x, (double)i + 0.5),
-                      at(&v, MAX(v.from, MIN(v.to, ratios[i]))));
+        strbuf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.2\"/>\n",
+                      plot_at(&x, (double)i + 0.5), plot_at(&v, MAX(v.from, MIN(v.to, ratios[i]))));
     strbuf_add(out, STR("</g>\n"));
     return y + PANEL;
 }
@@ -256,8 +201,8 @@ static double add_growth(StrBuf *out, Bench *b, double y)
     LineFit fit;
     if (n < 3 || !stats_line_fit(lx, ly, n, b->options.level, &fit))
         return y;
-    Scale x = {INFINITY, -INFINITY, LEFT, WIDTH - RIGHT};
-    Scale v = {INFINITY, -INFINITY, y + PANEL - 30, y + 30};
+    PlotScale x = {INFINITY, -INFINITY, LEFT, WIDTH - RIGHT};
+    PlotScale v = {INFINITY, -INFINITY, y + PANEL - 30, y + 30};
     for (size_t i = 0; i < n; i++) {
         x.from = MIN(x.from, lx[i]);
         x.to = MAX(x.to, lx[i]);
@@ -266,25 +211,25 @@ static double add_growth(StrBuf *out, Bench *b, double y)
     }
     StrBuf title = {0};
     strbuf_add(&title, STR("Time over "));
-    strbuf_add_xml(&title, name);
+    strbuf_add(&title, name);
     strbuf_printf(&title, ", both logarithmic: grows with its power %.2f [%.2f … %.2f]", fit.slope,
                   fit.slope_low, fit.slope_high);
-    strbuf_add_char(&title, '\0');
-    add_heading(out, y + 16, title.ptr);
+    plot_heading(out, y + 16, strbuf_str(&title));
     strbuf_deinit(&title);
     for (size_t i = 0; i < n; i++) {
         StrBuf label = {0};
         strbuf_printf(&label, "%.6g", exp(lx[i]));
-        add_text(out, at(&x, lx[i]), y + PANEL - 10, "middle", strbuf_str(&label));
+        plot_text(out, plot_at(&x, lx[i]), y + PANEL - 10, "middle", strbuf_str(&label));
         strbuf_clear(&label);
         bench_add_time(&label, exp(ly[i]), BENCH_UNIT_AUTO);
-        add_text(out, at(&x, lx[i]) - 8, at(&v, ly[i]) - 6, "end", strbuf_str(&label));
+        plot_text(out, plot_at(&x, lx[i]) - 8, plot_at(&v, ly[i]) - 6, "end", strbuf_str(&label));
         strbuf_deinit(&label);
-        strbuf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>\n", at(&x, lx[i]),
-                      at(&v, ly[i]), colours[0]);
+        strbuf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>\n",
+                      plot_at(&x, lx[i]), plot_at(&v, ly[i]), plot_colour(0));
     }
-    add_line(out, x.low, at(&v, fit.intercept + fit.slope * x.from), x.high,
-             at(&v, fit.intercept + fit.slope * x.to), "stroke=\"#555\" stroke-dasharray=\"5 4\"");
+    plot_line(out, x.low, plot_at(&v, fit.intercept + fit.slope * x.from), x.high,
+              plot_at(&v, fit.intercept + fit.slope * x.to),
+              "stroke=\"#555\" stroke-dasharray=\"5 4\"");
     return y + PANEL + 10;
 }
 
@@ -301,15 +246,7 @@ void bench_export_svg(StrBuf *out, Bench *b, const BenchView *v)
                 shown++;
             }
     y = add_growth(&body, b, y);
-    strbuf_printf(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
-        "viewBox=\"0 0 %d %.0f\" font-family=\"sans-serif\" font-size=\"12\">\n"
-        "<style>.h{font-weight:bold;font-size:13px}.g{stroke:#ddd}.a{stroke:#444}</style>\n"
-        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-        WIDTH, y + 10, WIDTH, y + 10);
-    strbuf_add(out, strbuf_str(&body));
-    strbuf_add(out, STR("</svg>\n"));
+    plot_svg(out, strbuf_str(&body), y + 10);
     strbuf_deinit(&body);
 }
 
@@ -323,10 +260,8 @@ void bench_export_html(StrBuf *out, Bench *b, const BenchView *v)
     if (v->profile)
         bench_profile_report(&text, &plain, b, v->profile);
     bench_report_truth(&text, &plain, b, v);
-    strbuf_add(out, STR("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-                        "<title>assay bench</title>\n<style>body{font:14px sans-serif;margin:2em;"
-                        "max-width:960px}pre{white-space:pre-wrap}</style></head><body>\n"
-                        "<h1>assay bench</h1>\n<p><code>"));
+    plot_page_begin(out, "assay bench");
+    strbuf_add(out, STR("<p><code>"));
     strbuf_add_xml(out, v->command_line);
     strbuf_add(out, STR("</code><br>"));
     strbuf_add_xml(out, v->machine.hostname);
@@ -343,6 +278,7 @@ void bench_export_html(StrBuf *out, Bench *b, const BenchView *v)
         strbuf_add_xml(out, line);
         strbuf_add_char(out, '\n');
     }
-    strbuf_add(out, STR("</pre>\n</body></html>\n"));
+    strbuf_add(out, STR("</pre>\n"));
+    plot_page_end(out);
     strbuf_deinit(&text);
 }

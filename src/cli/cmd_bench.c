@@ -31,7 +31,7 @@ typedef struct BenchArgs {
     Str save, baseline, db, against, filter, format;
     uint64_t processes;
     double function_time_s;
-    bool functions;
+    bool functions, version;
     Str profile;
     bool no_shell, show_output, grouped, interleaved, wait_clock, rerun_baseline, compare;
     Str json, csv, markdown, asciidoc, orgmode, junit, svg, html;
@@ -141,6 +141,7 @@ static const Option bench_options[] = {
              "stdout of the commands: null, pipe, inherit, or a file (with a '/' in it)"),
     OPT_TEXT(0, "input", BenchArgs, input, "WHERE", "stdin of the commands: null or a file"),
     OPT_LIST('n', "command-name", BenchArgs, names, "NAME", "name of a command; may be repeated"),
+    OPT_FLAG('V', "version", BenchArgs, version, "print the version and end"),
 };
 
 static volatile sig_atomic_t interrupted;
@@ -331,6 +332,29 @@ typedef struct CommandContext {
     size_t commands, templates; // how many there are, with the reference
 } CommandContext;
 
+// Parameters that the text does not show are added to it: "make (branch = main)".
+static Str name_with_unused(Arena *arena, Str text, Str filled, const BenchParameterVec *parameters)
+{
+    StrBuf name = {0};
+    const char *separator = " (";
+    strbuf_add(&name, filled);
+    for (size_t i = 0; i < parameters->len; i++) {
+        BenchParameter p = parameters->at[i];
+        BenchParameterVec one = {0};
+        vec_push(arena, &one, ((BenchParameter){p.name, STR("")}));
+        if (bench_fill_in(arena, text, &one).len != text.len)
+            continue;
+        strbuf_printf(&name, "%s%" STR_FMT " = %" STR_FMT, separator, STR_ARG(p.name),
+                      STR_ARG(p.value));
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        strbuf_add_char(&name, ')');
+    Str kept = arena_str(arena, strbuf_str(&name));
+    strbuf_deinit(&name);
+    return kept;
+}
+
 static bool add_command(const CommandContext *x, BenchCommandVec *out, Str text, Str name,
                         size_t template_index, const BenchParameterVec *parameters, Error *err)
 {
@@ -357,7 +381,8 @@ static bool add_command(const CommandContext *x, BenchCommandVec *out, Str text,
     if (x->args->show_output)
         where = STR("inherit");
     c.text = bench_fill_in(x->arena, text, parameters);
-    c.name = name.len ? bench_fill_in(x->arena, name, parameters) : c.text;
+    c.name = name.len ? bench_fill_in(x->arena, name, parameters)
+                      : name_with_unused(x->arena, text, c.text, parameters);
     if (!set_output(x->arena, &c, where, err) ||
         !bench_prepare_command(x->arena, &c, x->shell, x->plain_direct, cli_env("PATH"), err))
         return false;
@@ -953,6 +978,8 @@ static int run_bench(const Command *cmd, int argc, char **argv)
     int status = STATUS_OK;
     if (parsed == PARSE_BAD)
         status = STATUS_USAGE;
+    else if (parsed == PARSE_OK && args.version)
+        status = cli_print(STR("assay " ASSAY_VERSION "\n")) ? STATUS_OK : STATUS_FAILED;
     else if (parsed == PARSE_OK && (args.compare || history))
         status = run_saved(&args, &commands, history);
     else if (parsed == PARSE_OK &&

@@ -14,7 +14,9 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/stat_html.h"
 #include "cli/terminal.h"
+#include "collect/bench/bench.h"
 #include "collect/counters/counters.h"
 #include "collect/counters/derive.h"
 #include "os/clock.h"
@@ -28,7 +30,7 @@ typedef struct StatArgs {
     int64_t interval, timeout, delay;
     bool all_cpus, json, table, per_thread, per_cpu, no_inherit, null_run;
     unsigned detailed;
-    Str cpus, pids, tids, separator, output;
+    Str cpus, pids, tids, separator, output, html;
 } StatArgs;
 
 static const Option stat_options[] = {
@@ -57,6 +59,9 @@ static const Option stat_options[] = {
              "leave the command's children and threads out"),
     OPT_FLAG('n', "null", StatArgs, null_run, "count nothing: times only"),
     OPT_TEXT('o', "output", StatArgs, output, "FILE", "write the result to FILE instead of stderr"),
+    OPT_TEXT(0, "html", StatArgs, html, "FILE",
+             "also write a page with the table and a picture of each event, over the runs of -r or "
+             "the intervals of -I"),
 };
 
 static volatile sig_atomic_t interrupted;
@@ -75,6 +80,13 @@ typedef struct StatRun {
 } StatRun;
 typedef Vec(StatRun) StatRunVec;
 
+// What -I printed, kept for --html.
+typedef struct StatInterval {
+    double at_s, length_s;
+    CounterValue *values; // groups * events, since the interval before
+} StatInterval;
+typedef Vec(StatInterval) StatIntervalVec;
+
 typedef struct Stat {
     Arena arena;
     StatArgs args;
@@ -88,6 +100,7 @@ typedef struct Stat {
     bool default_events;
     Counters counters; // open during a run; its lists serve the report
     StatRunVec runs;
+    StatIntervalVec intervals;
     StrBuf out;
     Terminal terminal;
     double cpus; // counted for whole CPUs: how many
@@ -244,6 +257,26 @@ static void add_right(StrBuf *out, const StrBuf *text, size_t columns)
     strbuf_add(out, strbuf_str(text));
 }
 
+static void add_row_value(StrBuf *out, const Counter *c, const Row *row)
+{
+    if (isnan(row->mean))
+        strbuf_add(out, STR("not counted"));
+    else if (is_time(c))
+        strbuf_printf(out, "%.2f ms", row->mean / 1e6);
+    else if (row->mean < 100 && row->mean != floor(row->mean))
+        strbuf_printf(out, "%.2f", row->mean); // the mean of few: 0.20, not 0
+    else
+        add_count(out, (uint64_t)(row->mean + 0.5));
+}
+
+static void add_row_spread(StrBuf *out, const Counter *c, const Row *row)
+{
+    double scale = is_time(c) ? 1e-6 : 1;
+    int places = is_time(c) || row->mean < 100 ? 2 : 0;
+    strbuf_printf(out, "± %.2f %%  [%.*f … %.*f]", row->error * 100, places,
+                  MAX(0.0, row->interval.low * scale), places, row->interval.high * scale);
+}
+
 static void add_row_text(Stat *s, const Counter *c, const Row *row, Str label)
 {
     StrBuf *out = &s->out, value = {0};
@@ -253,12 +286,7 @@ static void add_row_text(Stat *s, const Counter *c, const Row *row, Str label)
         pad_to(out, from, 16);
         strbuf_add_char(out, ' ');
     }
-    if (isnan(row->mean))
-        strbuf_add(&value, STR("not counted"));
-    else if (is_time(c))
-        strbuf_printf(&value, "%.2f ms", row->mean / 1e6);
-    else
-        add_count(&value, (uint64_t)(row->mean + 0.5));
+    add_row_value(&value, c, row);
     add_right(out, &value, 18);
     strbuf_deinit(&value);
     strbuf_add(out, is_time(c) && !isnan(row->mean) ? STR("  ") : STR("     "));
@@ -270,10 +298,8 @@ static void add_row_text(Stat *s, const Counter *c, const Row *row, Str label)
         strbuf_printf(out, " %10.3f %s", row->derived.value, row->derived.unit);
     if (!isnan(row->error)) {
         pad_to(out, from, 38);
-        double scale = is_time(c) ? 1e-6 : 1;
-        int places = is_time(c) ? 2 : 0;
-        strbuf_printf(out, " ± %.2f %%  [%.*f … %.*f]", row->error * 100, places,
-                      MAX(0.0, row->interval.low * scale), places, row->interval.high * scale);
+        strbuf_add_char(out, ' ');
+        add_row_spread(out, c, row);
     }
     if (!isnan(row->mean) && row->running_share < 99.995)
         strbuf_printf(out, "  (counted %.1f %% of the time, scaled)", row->running_share);
@@ -457,23 +483,17 @@ static void add_heading(Stat *s)
     strbuf_add(out, STR(":\n\n"));
 }
 
-static void report(Stat *s)
+static double mean_elapsed(const Stat *s)
 {
-    bool text = !s->args.json && !s->args.separator.len;
     double elapsed = 0;
     for (size_t i = 0; i < s->runs.len; i++)
         elapsed += s->runs.at[i].elapsed_s / (double)s->runs.len;
-    if (s->runs.len == 0)
-        return;
-    if (text)
-        add_heading(s);
-    if (!s->args.interval) {
-        add_rows(s, s->runs.at, s->runs.len, elapsed, -1);
-        if (text && s->counters.events.len)
-            strbuf_add_char(&s->out, '\n');
-    }
-    if (!text)
-        return;
+    return elapsed;
+}
+
+// What stands below the rows: times, runs, what could not be counted.
+static void add_below(Stat *s)
+{
     add_seconds(s, get_elapsed, "elapsed");
     if (s->command.len && !(s->cpus > 0)) {
         add_seconds(s, get_user, "user");
@@ -483,6 +503,113 @@ static void report(Stat *s)
         add_table(s);
     strbuf_add_char(&s->out, '\n');
     add_truth(s);
+}
+
+static void report(Stat *s)
+{
+    bool text = !s->args.json && !s->args.separator.len;
+    double elapsed = mean_elapsed(s);
+    if (s->runs.len == 0)
+        return;
+    if (text)
+        add_heading(s);
+    if (!s->args.interval) {
+        add_rows(s, s->runs.at, s->runs.len, elapsed, -1);
+        if (text && s->counters.events.len)
+            strbuf_add_char(&s->out, '\n');
+    }
+    if (text)
+        add_below(s);
+}
+
+// ---- The page ----------------------------------------------------------------
+
+static Str text_of(Stat *s, StrBuf *text)
+{
+    Str kept = arena_str(&s->arena, strbuf_str(text));
+    strbuf_deinit(text);
+    return kept;
+}
+
+// The points of a row's picture: a rate for each interval, or a value for each run.
+static void add_points(Stat *s, size_t group, size_t event, StatHtmlRow *row)
+{
+    size_t n = s->counters.events.len;
+    for (size_t i = 0; i < s->intervals.len; i++) {
+        const StatInterval *at = &s->intervals.at[i];
+        double value = counter_scaled(at->values[group * n + event]);
+        if (isnan(value) || !(at->length_s > 0))
+            continue;
+        vec_push(&s->arena, &row->x, at->at_s);
+        vec_push(&s->arena, &row->y, value / at->length_s);
+    }
+    for (size_t r = 0; r < s->runs.len && !s->args.interval; r++) {
+        double value = run_value(s, &s->runs.at[r], group, event);
+        if (isnan(value))
+            continue;
+        vec_push(&s->arena, &row->x, (double)(r + 1));
+        vec_push(&s->arena, &row->y, value);
+    }
+}
+
+static StatHtmlRow html_row(Stat *s, const Counter *c, const Row *row, size_t group, size_t event)
+{
+    StrBuf value = {0}, derived = {0}, spread = {0}, counted = {0};
+    add_row_value(&value, c, row);
+    if (row->derived.unit)
+        strbuf_printf(&derived, "%.3f %s", row->derived.value, row->derived.unit);
+    if (!isnan(row->error))
+        add_row_spread(&spread, c, row);
+    if (!isnan(row->mean) && row->running_share < 99.995)
+        strbuf_printf(&counted, "%.1f %% of the time, scaled", row->running_share);
+    StatHtmlRow out = {.group = s->each_target ? s->labels.at[group] : STR(""),
+                       .event = c->name,
+                       .value = text_of(s, &value),
+                       .derived = text_of(s, &derived),
+                       .spread = text_of(s, &spread),
+                       .counted = text_of(s, &counted),
+                       .mean = isnan(row->error) ? (Interval){NAN, NAN, NAN} : row->interval,
+                       .is_time = is_time(c)};
+    add_points(s, group, event, &out);
+    return out;
+}
+
+// What add_heading and add_below append, without leaving it in s->out.
+static Str captured(Stat *s, void (*add)(Stat *s))
+{
+    size_t from = s->out.len;
+    add(s);
+    Str text = arena_str(&s->arena, str_slice(strbuf_str(&s->out), from, s->out.len));
+    s->out.len = from;
+    return text;
+}
+
+static bool write_html(Stat *s, Error *err)
+{
+    StatHtmlPage page = {.heading = str_trim(captured(s, add_heading)),
+                         .text = captured(s, add_below),
+                         .over_time = s->args.interval > 0};
+    StrBuf out = {0};
+    BenchMachine machine;
+    OutputFile file;
+    bench_machine(&s->arena, &machine);
+    page.machine = arena_printf(&s->arena, "%" STR_FMT ", %" STR_FMT ", %u CPUs, %" STR_FMT,
+                                STR_ARG(machine.hostname), STR_ARG(machine.cpu_model), machine.cpus,
+                                STR_ARG(machine.kernel));
+    double elapsed = mean_elapsed(s);
+    for (size_t g = 0; g < group_count(s); g++) {
+        Row *rows = rows_of(s, s->runs.at, s->runs.len, g, elapsed);
+        for (size_t e = 0; e < s->counters.events.len; e++)
+            vec_push(&s->arena, &page.rows, html_row(s, &s->counters.events.at[e], &rows[e], g, e));
+    }
+    stat_html(&out, &page);
+    bool ok = os_output_open(s->args.html, OUTPUT_REPLACE, &file, err);
+    if (ok) {
+        fwrite(out.ptr, 1, out.len, file.stream);
+        ok = os_output_commit(&file, err);
+    }
+    strbuf_deinit(&out);
+    return ok;
 }
 
 // ---- Running ---------------------------------------------------------------
@@ -517,6 +644,8 @@ static bool print_interval(Stat *s, CounterValue *before, double at_s, double le
     for (size_t i = 0; i < n; i++)
         delta.values[i] = counter_since(now[i], before[i]);
     memcpy(before, now, n * sizeof(*now));
+    if (s->args.html.len)
+        vec_push(&s->arena, &s->intervals, (StatInterval){at_s, length_s, delta.values});
     add_rows(s, &delta, 1, length_s, at_s);
     return flush(s, to, err);
 }
@@ -642,6 +771,8 @@ static int run_all(Stat *s, FILE *to)
         report(s);
         Error late;
         if (!flush(s, to, ok ? &err : &late))
+            ok = false;
+        if (s->args.html.len && s->runs.len && !write_html(s, ok ? &err : &late))
             ok = false;
     }
     if (!ok)

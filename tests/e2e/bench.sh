@@ -36,6 +36,9 @@ check "hyperfine's options are taken" assay bench -w 1 -m 2 -M 4 -p 'true' -C 't
 check "a scan fills in its variable" assay bench -r 2 -P x 1 3 'test {x} -lt 4' --export-json s.json
 check "the scan ran three commands" json s.json \
     'len(d["results"])==3 and d["results"][2]["parameters"]=={"x":"3"}'
+check "a parameter that the command does not show is in its name" prints "echo test (branch = two)" \
+    assay bench -r 1 -L branch one,two 'echo test'
+check "the version is printed" prints "assay " assay bench --version
 check "lists multiply" assay bench -r 2 -L a 1,2 -L b x,y 'echo {a}{b}' --export-json l.json
 check "in hyperfine's order" json l.json \
     '[r["command"] for r in d["results"]]==["echo 1x","echo 2x","echo 1y","echo 2y"]'
@@ -113,6 +116,9 @@ echo '{"iters":[1,2,3,4],"times":[10,20,30,41]}' >crit.json
 check "pictures are well-formed" bash -c '
     assay bench -N -r 8 -n "<a> & \"b\"" "sleep 0.001" --svg p.svg && python3 -c "
 import xml.dom.minidom; xml.dom.minidom.parse(\"p.svg\")"'
+check "long names are cut between characters" bash -c '
+    assay bench -N -r 6 -n "$(printf "\303\244%.0s" {1..60})" true --svg n.svg && python3 -c "
+import xml.dom.minidom; xml.dom.minidom.parse(\"n.svg\")"'
 check "growth over a parameter is fitted" bash -c '
     assay bench -N -r 6 -L s 0.005,0.01,0.02,0.04 "sleep {s}" --html p.html && grep -q "grows with its power" p.html &&
     python3 -c "

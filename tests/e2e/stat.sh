@@ -66,5 +66,13 @@ if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 1 ]
     check "what only the kernel raises is not shown as 0 without rights" bash -c '
         ! setpriv --reuid 65534 --clear-groups ./unprivileged stat true 2>&1 | grep -q "0 *context-switches:u"'
 fi
+check "a page shows table and runs" bash -c '
+    assay stat -r 5 -e page-faults,task-clock --html r.html sh -c "exit 0 # <&>" 2>r.txt && grep -q "page-faults" r.txt &&
+    grep -q "<td class=\"t\">page-faults</td>" r.html && grep -q "&lt;&amp;&gt;" r.html && [ "$(grep -c "<circle" r.html)" = 10 ] &&
+    sed -n "/<svg/,/<.svg>/p" r.html >r.svg && python3 -c "
+import xml.dom.minidom; xml.dom.minidom.parse(\"r.svg\")"'
+check "or intervals" bash -c '
+    assay stat -I 20 -x, -e task-clock --html i.html sh -c "i=0; while [ \$i -lt 300000 ]; do i=\$((i+1)); done" 2>i.txt &&
+    grep -q "<path" i.html && [ "$(grep -c "<circle" i.html)" -ge 2 ]'
 check "the result goes to a file" bash -c 'assay stat -o o -e task-clock true 2>e && [ ! -s e ] && grep -q task-clock o'
 echo "1..$n"
