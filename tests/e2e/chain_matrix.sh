@@ -44,6 +44,34 @@ for cc in gcc clang; do
     done
 done
 
+# The same program as other linkers lay it out, and with its unwind tables elsewhere.
+laid_out() { # NAME COMPILER FLAG...
+    local name=$1 path
+    path=$(compiler "$2") || {
+        skip "$name" "no $2 here"
+        return
+    }
+    shift 2
+    if ! "$path" -O2 -fomit-frame-pointer "$@" -o chain "$programs/chain.c" 2>cc.log; then
+        not_ok "$name" cc.log
+        return
+    fi
+    record_and_check "$name" ./chain 250 --share hot=80+-10 --share other=20+-10 \
+        --chain main,a,b,hot --inlined mix --source "$programs/chain.c"
+}
+for linker in gold lld mold; do
+    if path=$(command -v ld.$linker || command -v ld.$linker-14); then
+        laid_out "linked by $linker" clang -g -fuse-ld="$path"
+        laid_out "linked by $linker, without a fixed address" clang -g -fPIE -pie -fuse-ld="$path"
+    else
+        skip "linked by $linker" "no $linker here"
+    fi
+done
+laid_out 'no .eh_frame_hdr' gcc -g -Wl,--no-eh-frame-hdr
+laid_out '.debug_frame only' gcc -g -fno-asynchronous-unwind-tables -fno-unwind-tables
+laid_out '.debug_frame only, compressed' gcc -g -gz=zlib -fno-asynchronous-unwind-tables -fno-unwind-tables
+laid_out 'debug sections compressed' clang -g -gz=zlib
+
 for cxx in g++ clang++; do
     path=$(compiler $cxx) || {
         skip "$cxx" "no $cxx here"

@@ -28,11 +28,21 @@ check 'bash completes a command' grep -qx report <(complete_words assay rep)
 check 'bash completes an option' grep -qx -- --inverted <(complete_words assay report --inv)
 check 'bash completes an option value' grep -qx module <(complete_words assay report --by mod)
 check 'bash accepts its completion' bash -n $completion
+zsh_completes() { # LINE WORD
+    python3 "$TOP/tests/e2e/lib/complete_zsh.py" "$PWD/dest/share/zsh/site-functions" "$@"
+}
+fish_completes() { # LINE WORD
+    fish --no-config -c 'source dest/share/fish/vendor_completions.d/assay.fish; complete -C $argv[1]' \
+        "$1" | cut -f 1 | grep -qx -- "$2"
+}
 for shell in zsh fish; do
     script=dest/share/zsh/site-functions/_assay
     [ $shell = fish ] && script=dest/share/fish/vendor_completions.d/assay.fish
     if command -v $shell >/dev/null; then
         check "$shell accepts its completion" $shell -n "$script"
+        check "$shell completes a command" ${shell}_completes 'assay rep' report
+        check "$shell completes an option" ${shell}_completes 'assay report --inv' --inverted
+        check "$shell completes an option value" ${shell}_completes 'assay report --by mod' module
     else
         skip "$shell accepts its completion" "no $shell here"
     fi

@@ -70,7 +70,9 @@ interrupted() {
 import os, signal, subprocess, sys, time
 number = getattr(signal, sys.argv[1])
 child = subprocess.Popen([sys.argv[2], "record", "-q", "--force", "-o", "cut.assay", "--", "./spin", "20000"],
-                         start_new_session=True)
+                         start_new_session=True,
+                         # Who runs the tests in the background ignores SIGINT.
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 time.sleep(1.0)
 if number == signal.SIGINT:
     os.killpg(child.pid, number)

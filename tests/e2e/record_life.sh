@@ -45,7 +45,7 @@ attached_once() {
     local cpus samples
     cpus=$(nproc)
     samples=$(field 'r["truth"]["samples"]')
-    at_least 200 "$samples" || return 1
+    at_least 60 "$samples" || return 1
     [ "$samples" -le $((1250 * (cpus < 4 ? cpus : 4) + 60)) ] || { echo "$samples samples in 1.2 s on $cpus CPUs"; return 1; }
     at_least 85 "$(share_of burn)"
 }

@@ -80,7 +80,7 @@ static inline const UnwindTable *modules_table(Arena *arena, const ModulesLine *
     else if (m->path[0] == '/' && os_map_file(str_from_c(m->path), &file, NULL))
         image = file.bytes; // kept mapped
     if (!image.len || !elf_parse(arena, image, &elf, NULL) ||
-        !elf_svma_of_offset(&elf, m->offset, &svma))
+        !elf_svma_of_mapping(&elf, m->offset, m->end - m->start, &svma))
         return NULL;
     UnwindSections sections = modules_sections(arena, &elf);
     UnwindTable *table = arena_new(arena, UnwindTable);
