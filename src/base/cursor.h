@@ -99,8 +99,15 @@ int64_t cursor_sleb(Cursor *c);
 
 static inline uint64_t cursor_uleb(Cursor *c)
 {
-    if (LIKELY(c->why == NULL && c->at < c->data.len && c->data.ptr[c->at] < 0x80))
-        return c->data.ptr[c->at++];
+    const uint8_t *p = c->data.ptr + c->at;
+    if (LIKELY(c->why == NULL && c->at < c->data.len && p[0] < 0x80)) {
+        c->at++;
+        return p[0];
+    }
+    if (LIKELY(c->why == NULL && c->data.len - c->at >= 2 && p[1] < 0x80)) {
+        c->at += 2;
+        return (p[0] & 0x7fu) | (uint64_t)p[1] << 7;
+    }
     return cursor_uleb_slow(c);
 }
 

@@ -57,6 +57,9 @@ static void write_files(const CoverFormat *format, CoverWriter *w, Sink *s)
 static int export_to(const CoverExportOptions *o, CoverResult *r, Error *err)
 {
     CoverFiles files = {0};
+    // Lines, functions and branches are all that these show.
+    r->project.without_regions =
+        str_equal(o->format, STR("lcov")) || str_equal(o->format, STR("html"));
     cover_project(r);
     cover_files_group(&r->arena, &r->profile, &files);
     Sink s = {.to_file = o->output.len && !str_equal(o->output, STR("-"))};

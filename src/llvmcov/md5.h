@@ -10,4 +10,7 @@
 // The first 8 bytes of the digest, little-endian: LLVM's NameRef and FilenamesRef.
 uint64_t md5_low64(Bytes data);
 
+// The same for many texts, several at a time.
+void md5_low64_many(const Str *texts, size_t count, uint64_t *refs);
+
 #endif // LLVMCOV_MD5_H

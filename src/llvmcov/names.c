@@ -62,6 +62,22 @@ bool prof_names_add_blob(Arena *arena, ProfNames *into, Bytes blob, Error *err)
     return prof_names_each(arena, blob, add_each, &to, err);
 }
 
+static void each_of_chunk(Str rest, ProfNameEach *each, void *ctx)
+{
+    enum { BATCH = 64 };
+    Str names[BATCH], name;
+    uint64_t refs[BATCH];
+    for (bool more = true; more;) {
+        size_t n = 0;
+        while (n < BATCH && (more = str_next_part(&rest, '\1', &name)))
+            if (name.len)
+                names[n++] = name;
+        md5_low64_many(names, n, refs);
+        for (size_t i = 0; i < n; i++)
+            each(ctx, names[i], refs[i]);
+    }
+}
+
 bool prof_names_each(Arena *arena, Bytes blob, ProfNameEach *each, void *ctx, Error *err)
 {
     Cursor c = cursor_over(blob, "names of functions");
@@ -79,10 +95,7 @@ bool prof_names_each(Arena *arena, Bytes blob, ProfNameEach *each, void *ctx, Er
             return error_context(err, "names of functions at offset 0x%zx", c.at);
         if (!packed_len)
             chunk = arena_bytes(arena, chunk);
-        Str rest = str_from_bytes(chunk), name;
-        while (str_next_part(&rest, '\1', &name))
-            if (name.len)
-                each(ctx, name, md5_low64(bytes_from_str(name)));
+        each_of_chunk(str_from_bytes(chunk), each, ctx);
     }
     return cursor_check(&c, err);
 }

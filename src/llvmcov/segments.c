@@ -3,8 +3,6 @@
 
 #include "llvmcov/segments.h"
 
-#include <stdlib.h>
-
 static inline uint64_t location(uint32_t line, uint32_t column)
 {
     return (uint64_t)line << 32 | column;
@@ -20,14 +18,58 @@ static inline uint64_t end_of(const CovSpan *s)
     return location(s->end_line, s->end_column);
 }
 
-static int compare_spans(const void *a, const void *b)
+static inline bool is_before(const CovSpan *x, const CovSpan *y)
 {
-    const CovSpan *x = a, *y = b;
     if (start_of(x) != start_of(y))
-        return start_of(x) < start_of(y) ? -1 : 1;
+        return start_of(x) < start_of(y);
     if (end_of(x) != end_of(y)) // the outer one first
-        return end_of(x) > end_of(y) ? -1 : 1;
-    return (x->kind > y->kind) - (x->kind < y->kind);
+        return end_of(x) > end_of(y);
+    return x->kind < y->kind;
+}
+
+// Merges [lo, mid) and [mid, hi), each in order.
+static void merge_runs(CovSpan *at, size_t lo, size_t mid, size_t hi, CovSpanVec *spare)
+{
+    // What of the left run stands in its place already.
+    for (size_t end = mid; lo < end;) {
+        size_t middle = lo + (end - lo) / 2;
+        if (is_before(&at[mid], &at[middle]))
+            end = middle;
+        else
+            lo = middle + 1;
+    }
+    size_t left = mid - lo;
+    if (left == 0)
+        return;
+    spare->len = 0;
+    vec_reserve(NULL, spare, left);
+    memcpy(spare->at, at + lo, left * sizeof(at[0]));
+    for (size_t i = 0, k = mid, to = lo; i < left; to++)
+        at[to] = k < hi && is_before(&at[k], &spare->at[i]) ? at[k++] : spare->at[i++];
+}
+
+// Compilers write a function's regions in order, or nearly so, and functions of a
+// file follow each other: runs that are in order already are merged, stable.
+static void sort_spans(CovSpanVec *spans)
+{
+    CovSpanVec spare = {0};
+    U64Vec starts = {0};
+    for (size_t i = 1; i < spans->len; i++)
+        if (is_before(&spans->at[i], &spans->at[i - 1]))
+            vec_push(NULL, &starts, i);
+    while (starts.len) {
+        size_t kept = 0;
+        for (size_t i = 0; i < starts.len; i += 2) {
+            size_t lo = i ? starts.at[i - 1] : 0;
+            size_t hi = i + 1 < starts.len ? starts.at[i + 1] : spans->len;
+            merge_runs(spans->at, lo, starts.at[i], hi, &spare);
+            if (i + 1 < starts.len)
+                starts.at[kept++] = hi;
+        }
+        starts.len = kept;
+    }
+    vec_free(&starts);
+    vec_free(&spare);
 }
 
 // Equal spans become one; counts add up where the kind is that of the first.
@@ -156,8 +198,7 @@ static void drop_ended(Builder *b, uint64_t at)
 void cov_segments(CovSpanVec *spans, CovSegmentVec *out)
 {
     out->len = 0;
-    if (spans->len)
-        qsort(spans->at, spans->len, sizeof(spans->at[0]), compare_spans);
+    sort_spans(spans);
     combine(spans);
     Builder b = {.out = out};
     for (size_t i = 0; i < spans->len; i++) {

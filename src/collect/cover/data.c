@@ -98,9 +98,10 @@ static bool is_open(const Evaluator *e, CovCounter c)
 // Each expression is computed once; the stack is the chain of those that wait.
 static int64_t evaluate(Evaluator *e, U32Vec *stack, CovCounter c)
 {
+    if (!is_open(e, c))
+        return value_of(e, c);
     stack->len = 0;
-    if (is_open(e, c))
-        vec_push(NULL, stack, cov_counter_index(c));
+    vec_push(NULL, stack, cov_counter_index(c));
     while (stack->len) {
         uint32_t index = vec_last(stack);
         const CovExpression *x = &e->map->expressions.at[index];
@@ -173,6 +174,7 @@ static bool add_regions(CoverData *d, Evaluator *e, U32Vec *stack, CoverFunction
     d->values.len = d->states.len = 0;
     vec_extend(NULL, &d->values, m->expressions.len);
     vec_extend(NULL, &d->states, m->expressions.len);
+    vec_reserve(NULL, &d->regions, m->regions.len);
     bool first = true;
     f->regions_first = d->regions.len;
     f->starts_first = d->region_starts.len;
@@ -196,19 +198,18 @@ static bool add_regions(CoverData *d, Evaluator *e, U32Vec *stack, CoverFunction
             count = MAX(count, 0);
             false_count = MAX(false_count, 0);
         }
-        vec_push(NULL, &d->regions,
-                 (CoverRegion){.line = r->line,
-                               .column = r->column,
-                               .end_line = r->end_line,
-                               .end_column = r->end_column,
-                               .file = r->file,
-                               .expanded_file = r->expanded_file,
-                               .kind = (uint8_t)r->kind,
-                               .is_folded = is_branch(r->kind) &&
-                                            cov_counter_tag(r->count) == COV_ZERO &&
-                                            cov_counter_tag(r->false_count) == COV_ZERO,
-                               .count = (uint64_t)count,
-                               .false_count = (uint64_t)false_count});
+        d->regions.at[d->regions.len++] = (CoverRegion){
+            .line = r->line,
+            .column = r->column,
+            .end_line = r->end_line,
+            .end_column = r->end_column,
+            .file = r->file,
+            .expanded_file = r->expanded_file,
+            .kind = (uint8_t)r->kind,
+            .is_folded = is_branch(r->kind) && cov_counter_tag(r->count) == COV_ZERO &&
+                         cov_counter_tag(r->false_count) == COV_ZERO,
+            .count = (uint64_t)count,
+            .false_count = (uint64_t)false_count};
         if (first && !is_branch(r->kind)) {
             f->count = (uint64_t)count;
             f->line = r->line;
@@ -309,6 +310,14 @@ void cover_data_add_object(CoverData *d, const CovMap *map, Str object, const Co
 {
     ObjectPass o = {.map = map, .object = object, .counts = counts};
     vec_extend(NULL, &o.file_rows, map->files.len);
+    table_reserve(&d->seen, d->functions.len + map->functions.len);
+    vec_reserve(NULL, &d->functions, map->functions.len);
+    // A region takes 5 bytes or more. Room that is not used is never touched, which
+    // is cheaper than moving the regions as they grow.
+    size_t bytes = 0;
+    for (size_t i = 0; i < map->functions.len; i++)
+        bytes += map->functions.at[i].mapping.len;
+    vec_reserve(NULL, &d->regions, bytes / 5);
     for (size_t i = 0; i < map->functions.len; i++)
         add_function(d, &o, &map->functions.at[i]);
     d->object_functions += map->functions.len;

@@ -117,12 +117,12 @@ static bool is_branch(const CoverRegion *r)
 
 static void add_spans(RegionRange range, CovSpanVec *out)
 {
+    vec_reserve(NULL, out, range.len);
     for (size_t i = 0; i < range.len; i++) {
         const CoverRegion *r = &range.at[i];
         if (!is_branch(r))
-            vec_push(NULL, out,
-                     (CovSpan){r->line, r->column, r->end_line, r->end_column,
-                               (CovRegionKind)r->kind, r->count});
+            out->at[out->len++] = (CovSpan){
+                r->line, r->column, r->end_line, r->end_column, (CovRegionKind)r->kind, r->count};
     }
 }
 
@@ -231,8 +231,21 @@ static CoverTally tally_branches(const Branches *b)
 
 // ---- Totals --------------------------------------------------------------------------------
 
+// The regions of one function in one file.
+typedef struct Piece {
+    uint64_t place; // of the first
+    RegionRange range;
+} Piece;
+
+static int compare_pieces(const void *a, const void *b)
+{
+    uint64_t x = ((const Piece *)a)->place, y = ((const Piece *)b)->place;
+    return (x > y) - (x < y);
+}
+
 typedef struct Scratch {
     CovSpanVec spans;
+    Vec(Piece) pieces;
     CovSegmentVec segments;
     CovLineVec lines;
     Branches branches;
@@ -241,6 +254,7 @@ typedef struct Scratch {
 static void free_scratch(Scratch *s)
 {
     vec_free(&s->spans);
+    vec_free(&s->pieces);
     vec_free(&s->segments);
     vec_free(&s->lines);
     free_branches(&s->branches);
@@ -362,6 +376,16 @@ static int compare_branches(const void *a, const void *b, void *ctx)
     return (x->position > y->position) - (x->position < y->position);
 }
 
+static void sort_branches(Branches *b)
+{
+    for (size_t i = 1; i < b->at.len; i++) {
+        if (compare_branches(&b->at.at[i - 1], &b->at.at[i], b) <= 0)
+            continue;
+        qsort_r(b->at.at, b->at.len, sizeof(b->at.at[0]), compare_branches, b);
+        return;
+    }
+}
+
 static void fill_branches(const CoverData *d, const FileIndex *x, uint32_t row, StrId file,
                           Scratch *s, Profile *into)
 {
@@ -379,8 +403,7 @@ static void fill_branches(const CoverData *d, const FileIndex *x, uint32_t row, 
             d->function_files.at[f->files_first + f->main_file] == row)
             add_expanded(b, d, f);
     }
-    if (b->at.len)
-        qsort_r(b->at.at, b->at.len, sizeof(b->at.at[0]), compare_branches, b);
+    sort_branches(b);
     uint32_t line = 0, pair = 0;
     BranchCounts *to = &into->branch_counts;
     for (size_t i = 0; i < b->at.len; i++) {
@@ -438,35 +461,90 @@ static void fill_regions(const CoverData *d, const CoverFunction *f, uint32_t ro
     }
 }
 
-static void fill_file(const CoverData *d, const FileIndex *x, uint32_t row, const CoverProject *how,
-                      Scratch *s, StrBuf *name, Profile *into)
+static void fill_functions(const CoverData *d, const FileIndex *x, uint32_t row, StrId file,
+                           const CoverProject *how, StrBuf *name, Profile *into)
 {
-    Str path = intern_get(&d->files, row);
-    StrId file = profile_str(into, path);
-    s->spans.len = 0;
     for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
         const CoverFunction *f = &d->functions.at[x->functions.at[i]];
         // A function belongs to the first of its files; it may have text in others.
         uint32_t own = d->function_files.at[f->files_first];
+        if (own != row && how->without_regions)
+            continue;
         FunctionId function = model_function(how, into, f, intern_get(&d->files, own), name);
         if (own == row) {
             vec_push(&into->arena, &into->function_counts.function, function);
             vec_push(&into->arena, &into->function_counts.count, f->count);
             vec_push(&into->arena, &into->function_counts.hash, f->hash);
         }
-        fill_regions(d, f, row, function, file, into);
-        for (uint32_t id = 0; id < f->file_count; id++)
-            if (d->function_files.at[f->files_first + id] == row)
-                add_spans(regions_of(d, f, id), &s->spans);
+        if (!how->without_regions)
+            fill_regions(d, f, row, function, file, into);
     }
+}
+
+// The spans of a file, from all of its functions, in the order that sorting them
+// would give as far as functions do not interleave.
+static void collect_spans(const CoverData *d, const FileIndex *x, uint32_t row, Scratch *s)
+{
+    s->spans.len = s->pieces.len = 0;
+    bool sorted = true;
+    for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
+        const CoverFunction *f = &d->functions.at[x->functions.at[i]];
+        for (uint32_t id = 0; id < f->file_count; id++) {
+            RegionRange range = regions_of(d, f, id);
+            if (range.len == 0 || d->function_files.at[f->files_first + id] != row)
+                continue;
+            Piece piece = {(uint64_t)range.at[0].line << 32 | range.at[0].column, range};
+            sorted &= s->pieces.len == 0 || vec_last(&s->pieces).place <= piece.place;
+            vec_push(NULL, &s->pieces, piece);
+        }
+    }
+    if (!sorted)
+        qsort(s->pieces.at, s->pieces.len, sizeof(s->pieces.at[0]), compare_pieces);
+    for (size_t i = 0; i < s->pieces.len; i++)
+        add_spans(s->pieces.at[i].range, &s->spans);
+}
+
+static void fill_lines(const CovLineVec *lines, StrId file, Profile *into)
+{
+    LineCounts *to = &into->line_counts;
+    vec_reserve(&into->arena, &to->file, lines->len);
+    vec_reserve(&into->arena, &to->line, lines->len);
+    vec_reserve(&into->arena, &to->count, lines->len);
+    for (size_t i = 0; i < lines->len; i++) {
+        to->file.at[to->file.len++] = file;
+        to->line.at[to->line.len++] = lines->at[i].line;
+        to->count.at[to->count.len++] = lines->at[i].count;
+    }
+}
+
+static void fill_file(const CoverData *d, const FileIndex *x, uint32_t row, const CoverProject *how,
+                      Scratch *s, StrBuf *name, Profile *into)
+{
+    StrId file = profile_str(into, intern_get(&d->files, row));
+    fill_functions(d, x, row, file, how, name, into);
+    collect_spans(d, x, row, s);
     cov_segments(&s->spans, &s->segments);
     cov_lines(&s->segments, &s->lines);
-    for (size_t i = 0; i < s->lines.len; i++) {
-        vec_push(&into->arena, &into->line_counts.file, file);
-        vec_push(&into->arena, &into->line_counts.line, s->lines.at[i].line);
-        vec_push(&into->arena, &into->line_counts.count, s->lines.at[i].count);
-    }
+    fill_lines(&s->lines, file, into);
     fill_branches(d, x, row, file, s, into);
+}
+
+// Columns that grow are copied each time; most of the room they need is known.
+static void reserve_rows(const CoverData *d, Profile *into)
+{
+    size_t branches = 0;
+    for (size_t i = 0; i < d->regions.len; i++)
+        branches += is_branch(&d->regions.at[i]);
+    BranchCounts *to = &into->branch_counts;
+    vec_reserve(&into->arena, &to->file, 2 * branches);
+    vec_reserve(&into->arena, &to->line, 2 * branches);
+    vec_reserve(&into->arena, &to->column, 2 * branches);
+    vec_reserve(&into->arena, &to->block, 2 * branches);
+    vec_reserve(&into->arena, &to->branch, 2 * branches);
+    vec_reserve(&into->arena, &to->count, 2 * branches);
+    vec_reserve(&into->arena, &into->function_counts.function, d->functions.len);
+    vec_reserve(&into->arena, &into->function_counts.count, d->functions.len);
+    vec_reserve(&into->arena, &into->function_counts.hash, d->functions.len);
 }
 
 void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into)
@@ -475,6 +553,7 @@ void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into
     Scratch s = {0};
     StrBuf name = {0};
     index_files(d, how, &x);
+    reserve_rows(d, into);
     for (size_t i = 0; i < x.order.len; i++)
         fill_file(d, &x, x.order.at[i], how, &s, &name, into);
     strbuf_deinit(&name);

@@ -31,6 +31,7 @@ typedef struct CoverProject {
     void *keep_ctx;
     CoverDemangle *demangle; // NULL: names stay as they are
     void *demangle_ctx;
+    bool without_regions; // cover_files_fill leaves region counts out
 } CoverProject;
 
 // The totals of each file, sorted by path. A function's instantiations (same

@@ -17,6 +17,24 @@ static void md5_gives_the_low_half_of_the_digest(void **state)
     assert_int_equal(md5_low64(bytes_from_str(eighty)), 0x55c9e32ba2f4ed57);
 }
 
+static void many_at_once_give_what_each_gives_alone(void **state)
+{
+    (void)state;
+    enum { N = 203 };
+    char text[N + 1];
+    Str texts[N];
+    uint64_t refs[N];
+    for (size_t i = 0; i < N; i++)
+        text[i] = (char)('a' + i * 7 % 26);
+    for (size_t i = 0; i < N; i++)
+        texts[i] = str_over(text, i * 89 % N); // long ones beside short ones
+    for (size_t n = 0; n < N; n += 5) {
+        md5_low64_many(texts, n, refs);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(refs[i], md5_low64(bytes_from_str(texts[i])));
+    }
+}
+
 static void a_stored_blob_gives_its_names(void **state)
 {
     (void)state;
@@ -63,6 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(md5_gives_the_low_half_of_the_digest),
+        cmocka_unit_test(many_at_once_give_what_each_gives_alone),
         cmocka_unit_test(a_stored_blob_gives_its_names),
         cmocka_unit_test(a_blob_cut_short_is_refused_with_its_offset),
         cmocka_unit_test(a_zlib_size_that_cannot_be_is_refused_before_memory_is_taken),
