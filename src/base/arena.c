@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     CHUNK_MIN = 16 * 1024,
@@ -32,7 +33,7 @@ struct ArenaLarge {
 static COLD _Noreturn void out_of_memory(size_t size)
 {
     fprintf(stderr, "assay: out of memory: %zu bytes more were refused\n", size);
-    abort();
+    _exit(1);
 }
 
 void *heap_alloc(size_t size)

@@ -818,7 +818,9 @@ static int run_stat(const Command *cmd, int argc, char **argv)
             status = cli_fail(&err);
         } else {
             status = run_all(&s, file.stream);
-            if (!os_output_commit(&file, &err))
+            if (s.runs.len == 0) // nothing was counted, and an older result is worth more
+                os_output_abort(&file);
+            else if (!os_output_commit(&file, &err))
                 status = cli_fail(&err);
         }
     }

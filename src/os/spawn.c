@@ -199,6 +199,12 @@ bool spawn_release(Spawned *s, const Program *program, Error *err)
     do
         n = write(s->release_fd, "", 1);
     while (n < 0 && errno == EINTR);
+    if (n != 1) {
+        int saved = errno;
+        spawn_close(s, true);
+        errno = saved;
+        return error_os(err, "cannot start '%" STR_FMT "'", STR_ARG(program->path));
+    }
     close(s->release_fd);
     s->release_fd = -1;
     int failure = 0;
@@ -207,8 +213,9 @@ bool spawn_release(Spawned *s, const Program *program, Error *err)
     while (n < 0 && errno == EINTR);
     if (n == 0)
         return true;
+    int saved = n == sizeof(failure) ? failure : n < 0 ? errno : EIO;
     spawn_close(s, true);
-    errno = n == sizeof(failure) ? failure : EIO;
+    errno = saved;
     return error_os(err, "cannot run '%" STR_FMT "'", STR_ARG(program->path));
 }
 

@@ -39,7 +39,7 @@ void store_writer_abandon(StoreWriter *w);
 uint64_t store_writer_size(const StoreWriter *w);
 Str store_writer_part_path(const StoreWriter *w);
 
-// The whole profile at once.
+// The whole profile at once; on false nothing is left behind.
 MUST_CHECK bool store_write(Str path, const StoreOptions *options, const Profile *p, Error *err);
 
 // ---- Reading ---------------------------------------------------------------

@@ -421,9 +421,14 @@ static bool publish(StoreWriter *w, Error *err)
     return true;
 }
 
+static bool write_rest(StoreWriter *w, const Profile *p, Error *err)
+{
+    return flush_tables(w, p, true, err) && write_index(w, err) && publish(w, err);
+}
+
 bool store_writer_finish(StoreWriter *w, const Profile *p, Error *err)
 {
-    bool ok = flush_tables(w, p, true, err) && write_index(w, err) && publish(w, err);
+    bool ok = write_rest(w, p, err);
     writer_free(w);
     return ok;
 }
@@ -431,5 +436,13 @@ bool store_writer_finish(StoreWriter *w, const Profile *p, Error *err)
 bool store_write(Str path, const StoreOptions *options, const Profile *p, Error *err)
 {
     StoreWriter *w;
-    return store_writer_open(path, options, &w, err) && store_writer_finish(w, p, err);
+    if (!store_writer_open(path, options, &w, err))
+        return false;
+    bool ok = write_rest(w, p, err);
+    if (!ok) {
+        unlink(w->part_path);
+        error_put_hint(err, "%s", ""); // it was about the .part file
+    }
+    writer_free(w);
+    return ok;
 }

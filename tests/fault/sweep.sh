@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The n-th read, write, open, mmap ... of a command fails, for n = 1, 2, ...: it ends
+# with a status of its own and words, leaves no half-made file and no leak, keeps an
+# older file; or gets by without, and its result is whole.
+#   FAULT_ALL=1 takes every n; else those behind the first 20 are thinned out.
+# shellcheck source=../e2e/lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+[ "$(uname -m)" = x86_64 ] || skip_all 'faults are put into system calls of x86-64 only'
+[ -x "$TOOLS/fault" ] || skip_all "no $TOOLS/fault: run make dev"
+"$TOOLS/fault" read=EIO 0 count true || skip_all 'one process may not trace another here'
+all=${FAULT_ALL:-}
+may_leave_part=0
+
+# A failed command: status 1, or 2 as for a wrong command line, and an error in words.
+# What it may leave: a bench's and a count's whole result of the runs that were made,
+# a recording's .part file that opens.
+failed_in_words() { # STATUS
+    local left
+    [ "$1" -eq 1 ] || [ "$1" -eq 2 ] || { echo "status $1"; return 1; }
+    grep -q '^assay: .....' err.log || { echo 'no error in words'; return 1; }
+    for left in out*; do
+        case $left in
+        out.log | 'out*') ;;
+        out.json) python3 -m json.tool out.json >/dev/null || return 1 ;;
+        out.counts) grep -q elapsed out.counts || { echo 'half a count'; return 1; } ;;
+        out.assay.part) [ "$may_leave_part" = 1 ] && whole out.assay.part.assay || { echo "left $left"; return 1; } ;;
+        *) echo "left $left"; return 1 ;;
+        esac
+    done
+}
+# A command that got by: its result is there and, if it is a recording, opens.
+whole() { # OUTPUT
+    local file=${1%.part.assay}
+    [ "$file" = "$1" ] || mv "$file.part" "$1"
+    [ "$1" = - ] || [ -s "$1" ] || { echo "no '$1'"; return 1; }
+    [[ $1 != *.assay ]] || "$ASSAY" report "$1" >report.log 2>&1 || { cat report.log; return 1; }
+}
+one_fault() { # KIND=ERROR N OUTPUT COMMAND...
+    local fault=$1 n=$2 output=$3 status
+    shift 3
+    rm -rf out* .assay cache
+    timeout 60 "$TOOLS/fault" "$fault" "$n" fired "$@" >out.log 2>err.log </dev/null
+    status=$?
+    if grep -qE 'Sanitizer|runtime error|Assertion' err.log; then
+        echo 'a report of the sanitizer, or an assertion'
+    elif [ $status -eq 0 ]; then
+        whole "$output" && return
+    else
+        failed_in_words $status && return
+    fi
+    echo "$fault number $n: $*"
+    head -n 20 err.log
+    return 1
+}
+# Each n in turn, then further and further apart.
+sweep() { # KIND=ERROR OUTPUT COMMAND...
+    local fault=$1 calls n=1
+    rm -rf out* .assay cache
+    ASAN_OPTIONS=detect_leaks=0 "$TOOLS/fault" "$fault" 0 count "${@:3}" >out.log 2>err.log </dev/null ||
+        { cat err.log; return 1; }
+    calls=$(cat count)
+    while [ "$n" -le "$calls" ]; do
+        one_fault "$fault" "$n" "${@:2}" || return 1
+        if [ -n "$all" ] || [ "$n" -lt 20 ]; then n=$((n + 1)); else n=$((n + n / 5)); fi
+    done
+}
+
+"$TOOLS/make_profile" plain in.assay
+printf 'main;work;hot 7\nmain;idle 1\n' >in.folded
+cp "$TOP"/tests/golden/cover/cover.{covmapping,proftext} .
+faults='read=EIO write=ENOSPC open=EMFILE rename=EACCES stat=EIO'
+# A sanitizer's own memory does not come back empty-handed.
+if ! grep -q __asan_init "$ASSAY"; then faults+=' memory=ENOMEM'; fi
+
+sweeps() { # NAME FAULTS OUTPUT COMMAND...
+    local name=$1 list=$2 fault
+    shift 2
+    for fault in $list; do check "$name: each ${fault%=*} fails with ${fault#*=}" sweep "$fault" "$@"; done
+}
+sweeps report "$faults" - "$ASSAY" report in.assay
+sweeps 'report to a file' "$faults" out.txt "$ASSAY" report in.assay --json -o out.txt
+sweeps flame "$faults" out.svg "$ASSAY" flame in.assay -o out.svg
+sweeps export "$faults" out.gz "$ASSAY" export in.assay --format pprof -o out.gz
+sweeps import "$faults" out.assay "$ASSAY" import in.folded -o out.assay
+sweeps 'cover report' "$faults" - "$ASSAY" cover report cover.covmapping cover.proftext
+sweeps 'cover export' "$faults" out.info "$ASSAY" cover export cover.covmapping cover.proftext --format lcov -o out.info
+sweeps 'cover merge' "$faults" out.proftext "$ASSAY" cover merge -o out.proftext cover.proftext
+sweeps bench "$faults fd=EMFILE clone=EAGAIN wait=EINTR" out.json "$ASSAY" bench -N --warmup 0 --runs 3 --export-json out.json true
+sweeps stat "$faults fd=EMFILE perf=EACCES clone=EAGAIN wait=EINTR" out.counts "$ASSAY" stat -o out.counts true
+sweeps doctor "$faults" - "$ASSAY" doctor true
+
+older_file_is_kept() {
+    "$ASSAY" flame in.assay -o old.svg || return 1
+    cp old.svg before.svg
+    ! "$TOOLS/fault" write=ENOSPC 1 fired "$ASSAY" flame in.assay --force --title new -o old.svg &&
+        [ "$(cat fired)" = fired ] && cmp old.svg before.svg
+}
+check 'a write that fails leaves the older file as it was' older_file_is_kept
+
+if reason=$("$TOP/tests/e2e/lib/perf_allowed.py"); then
+    may_leave_part=1
+    sweeps record "$faults fd=EMFILE perf=EMFILE ioctl=EINVAL clone=EAGAIN wait=EINTR" out.assay "$ASSAY" record -q -o out.assay -- true
+    sweeps 'record, attached' 'perf=EACCES read=EIO open=EMFILE ioctl=EINVAL' out.assay "$ASSAY" record -q -p $$ --duration 0.02 -o out.assay
+else
+    skip record "$reason"
+fi
+finish
