@@ -63,6 +63,8 @@ void truth_init(Truth *t, const Weights *w)
             t->event = event;
     }
     t->user_only = event_is_user_only(t->event);
+    if (str_equal(t->event, STR(EVENT_PTRACE)))
+        t->kernel_percent = NAN;
     // Formats without times hold a row for each stack, not for each sample.
     t->aggregated = str_starts_with(profile_fact(p, STR(FACT_COLLECTOR)), STR("import ")) &&
                     p->samples.time_ns.len && p->samples.time_ns.at[0] == TIME_NONE;

@@ -122,9 +122,13 @@ static void check_open(Doctor *d)
     Error err;
     struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .exclude_kernel = 1};
     (void)perf_explain(errno, &d->limits, &attr, STR("cpu-clock"), false, &err);
-    find(d, VERDICT_MISSING, "perf-event-open", arena_str(&d->arena, str_from_c(err.text)),
+    bool traced = spawn_trace_allowed();
+    find(d, traced ? VERDICT_LIMITED : VERDICT_MISSING, "perf-event-open",
+         arena_printf(&d->arena, "%s%s", err.text,
+                      traced ? ": commands are sampled by ptrace, nothing else can be recorded"
+                             : "; nor is ptrace allowed"),
          arena_str(&d->arena, str_from_c(err.hint)));
-    d->cannot_record = true;
+    d->cannot_record = !traced;
 }
 
 static void check_pmu(Doctor *d)

@@ -21,6 +21,9 @@
 #define FACT_CPU_MODEL       "cpu-model"
 #define FACT_CPU_COUNT       "cpu-count"
 #define FACT_EVENT           "event" // main event as opened: "cpu-clock:u"
+// … or this, of a recording by ptrace: time in the kernel is not told apart from
+// that of the code which called it.
+#define EVENT_PTRACE "cpu time by ptrace"
 #define FACT_EVENT_FALLBACK                                                                        \
     "event-fallback" // why not the one before it on the ladder; absent if none
 #define FACT_RATE_ASKED    "rate-asked-hz"

@@ -60,6 +60,20 @@ int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_
     return (int)fd;
 }
 
+int perf_event_probe(void)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                   .config = PERF_COUNT_SW_DUMMY,
+                                   .disabled = 1,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1};
+    int fd = perf_event_open(&attr, 0, -1, -1);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
 static bool explain_refusal(const PerfLimits *l, const struct perf_event_attr *attr, Str event,
                             bool system_wide, Error *err)
 {

@@ -29,6 +29,9 @@ PerfLimits perf_limits(void);
 // shorter attr and the rest of ours is zero, that is no failure. -1 and errno.
 int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd);
 
+// 0 when this process may open the least of events, on itself; else the errno.
+int perf_event_probe(void);
+
 // What stands in the way, in words: kind, text and a hint with the value found
 // and the one command that lifts it. `event` is the event's name. Returns false.
 bool perf_explain(int os_errno, const PerfLimits *limits, const struct perf_event_attr *attr,

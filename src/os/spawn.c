@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -243,6 +244,22 @@ bool spawn_collect(const Spawned *s, ChildEnd *ret)
         pid = wait4(s->pid, &ret->status, WNOHANG, &ret->usage);
     while (pid < 0 && errno == EINTR);
     return pid == s->pid;
+}
+
+bool spawn_trace_allowed(void)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    if (pid < 0)
+        return false;
+    bool allowed = ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0;
+    kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    return allowed;
 }
 
 int exit_status_of(int wait_status)

@@ -44,6 +44,9 @@ MUST_CHECK bool spawn_release(Spawned *s, const Program *program, Error *err);
 // again and after the child was waited for.
 void spawn_close(Spawned *s, bool kill_child);
 
+// Whether this process may trace its own children by ptrace(2), found by trying.
+bool spawn_trace_allowed(void);
+
 typedef struct ChildEnd {
     int status;          // as of wait(2)
     struct rusage usage; // of the child and of what it waited for

@@ -40,6 +40,7 @@ typedef struct EventSet {
     PerfLayout layout;
     uint32_t *cpus; // one ring each, or none with per_thread
     size_t cpu_count;
+    bool traced;     // no events at all: samples come from a Tracer
     bool per_thread; // one ring a thread: too many threads for a descriptor each and CPU
     Vec(OpenEvent) open;
     PerfRing *rings;

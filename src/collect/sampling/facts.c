@@ -90,7 +90,9 @@ void facts_at_start(Profile *p, const SamplingOptions *o, const EventSet *events
     if (o->argv)
         set_command(p, o->argv);
     profile_set_fact(p, STR(FACT_EVENT), events->event_name);
-    if (events->fallback.len)
+    if (events->traced)
+        profile_set_fact(p, STR(FACT_EVENT_FALLBACK), STR("perf events: refused"));
+    else if (events->fallback.len)
         profile_set_fact(p, STR(FACT_EVENT_FALLBACK), events->fallback);
     if (events->freq_hz && o->period == 0)
         set_number(p, FACT_RATE_ASKED, o->freq_hz ? o->freq_hz : events->freq_hz);
@@ -102,7 +104,11 @@ void facts_at_start(Profile *p, const SamplingOptions *o, const EventSet *events
                      "user part only: kernel.perf_event_paranoid is %" PRId64
                      "; for the kernel part too: sudo sysctl kernel.perf_event_paranoid=1",
                      events->limits.paranoid);
-    if (events->freq_clamped)
+    if (events->freq_clamped && events->traced)
+        profile_note(p, NOTE_WARNING, STR("rate-clamped"),
+                     "%" PRIu64 " Hz asked, %" PRIu64 " Hz taken: each sample stops a thread",
+                     o->freq_hz, events->freq_hz);
+    else if (events->freq_clamped)
         profile_note(p, NOTE_WARNING, STR("rate-clamped"),
                      "%" PRIu64 " Hz asked, %" PRIu64
                      " Hz taken: kernel.perf_event_max_sample_rate allows no more",
@@ -151,7 +157,7 @@ static void child_facts(Profile *p, const EventSet *events, const ChildEnd *chil
     set_number(p, FACT_USER_NS, user);
     set_number(p, FACT_SYSTEM_NS, sys);
     set_number(p, FACT_MAX_RSS_BYTES, (uint64_t)child->usage.ru_maxrss * 1024);
-    uint64_t observed = user + (events->user_only ? 0 : sys);
+    uint64_t observed = user + (events->user_only && !events->traced ? 0 : sys);
     // Of less than a tenth of a second a rate would be noise.
     if (events->options->period == 0 && observed > 100000000u && r->samples > 0)
         set_number(p, FACT_RATE_OBTAINED,
@@ -159,8 +165,41 @@ static void child_facts(Profile *p, const EventSet *events, const ChildEnd *chil
                               (double)MAX(events->events.len, (size_t)1) * 1e9 / (double)observed));
 }
 
+// What samples by ptrace mean: their rate, their bias, what they cost.
+static void note_tracing(Profile *p, const EventSet *events, const Tracer *t, const ChildEnd *child)
+{
+    StrBuf b = {0};
+    double stopped_us = t->samples ? (double)t->stopped_ns / 1e3 / (double)t->samples : 0;
+    strbuf_printf(&b,
+                  "sampled by stopping threads with ptrace, about %.0f us for each of %" PRIu64
+                  " samples",
+                  stopped_us, t->samples);
+    if (t->counted_ns)
+        strbuf_printf(&b, " (%.1f%% of the processor time they stand for)",
+                      100.0 * (double)t->stopped_ns / (double)t->counted_ns);
+    strbuf_printf(&b, ": a sample weighs the processor time of its thread since the one before");
+    if (child) {
+        uint64_t used = timeval_ns(child->usage.ru_utime) + timeval_ns(child->usage.ru_stime);
+        if (used)
+            strbuf_printf(&b, ", %.1f%% of what the program used in all",
+                          MIN(100.0 * (double)t->counted_ns / (double)used, 100.0));
+    }
+    strbuf_printf(&b, "; time in the kernel counts where it was called from; what runs shorter "
+                      "than a tick may be missed; set-uid programs run without their rights");
+    profile_note(p, NOTE_WARNING, STR("ptrace"), "%" STR_FMT, STR_ARG(strbuf_str(&b)));
+    strbuf_deinit(&b);
+    profile_note(p, NOTE_WARNING, STR("perf-refused"), "no perf events: %" STR_FMT,
+                 STR_ARG(events->fallback));
+    if (t->unwatched)
+        profile_note(p, NOTE_WARNING, STR("unwatched-threads"),
+                     "%" PRIu64 " threads could not be watched: out of file descriptors; to lift "
+                     "it: ulimit -n unlimited",
+                     t->unwatched);
+}
+
 void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, uint64_t malformed,
-                  const Drain *drain, const ChildEnd *child, const SamplingResult *r)
+                  const Drain *drain, const Tracer *tracer, const ChildEnd *child,
+                  const SamplingResult *r)
 {
     const ConsumerCounts *c = consumer_counts(consumer);
     const ModuleSet *modules = consumer_modules(consumer);
@@ -169,6 +208,8 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
     set_number(p, FACT_THROTTLED, c->throttled);
     if (child)
         child_facts(p, events, child, r);
+    if (tracer)
+        note_tracing(p, events, tracer, child);
     if (r->lost)
         profile_note(p, NOTE_WARNING, STR("lost-samples"),
                      "%" PRIu64 " samples were lost: %" PRIu64

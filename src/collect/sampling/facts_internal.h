@@ -5,12 +5,14 @@
 #define COLLECT_SAMPLING_FACTS_INTERNAL_H
 
 #include "collect/sampling/drain_internal.h"
+#include "collect/sampling/tracer_internal.h"
 #include "machine/consumer.h"
 
 void facts_at_start(Profile *p, const SamplingOptions *o, const EventSet *events, int64_t start_ns);
 // `child` is NULL for attach and for a child that still runs. `malformed` counts
-// records.
+// records. `tracer` is NULL where the kernel's events were used.
 void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, uint64_t malformed,
-                  const Drain *drain, const ChildEnd *child, const SamplingResult *result);
+                  const Drain *drain, const Tracer *tracer, const ChildEnd *child,
+                  const SamplingResult *result);
 
 #endif // COLLECT_SAMPLING_FACTS_INTERNAL_H

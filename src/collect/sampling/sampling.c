@@ -8,6 +8,7 @@
 #include "collect/sampling/drain_internal.h"
 #include "collect/sampling/facts_internal.h"
 #include "collect/sampling/order_internal.h"
+#include "collect/sampling/tracer_internal.h"
 #include "machine/consumer.h"
 #include "os/clock.h"
 #include "os/proc.h"
@@ -36,6 +37,7 @@ enum {
     ATTACH_ROUNDS_MAX = 50,
     DRAIN_NICE = -10,
     DRAIN_SLICE_NS = 100000,
+    TICK_SHARE = 10, // of the time, one part for looking at traced threads
 };
 
 struct Sampling {
@@ -51,6 +53,8 @@ struct Sampling {
     uint64_t malformed;
     uint64_t duplicates; // samples that another event of the same thread took too
     Drain drain;
+    Tracer tracer; // in place of the kernel's events, with events.traced
+    bool tracing;  // it holds the child
     pthread_t worker;
     atomic_bool failed; // the worker could not write; its error is below
     Error worker_error;
@@ -339,6 +343,11 @@ static bool take_signals(Sampling *s, Error *err)
 
 static void look_at_child(Sampling *s)
 {
+    if (s->tracing) {
+        s->child_ended = s->tracer.child_ended;
+        s->child_end = s->tracer.child_end;
+        return;
+    }
     if (s->child.pid > 0 && !s->child_ended)
         s->child_ended = spawn_collect(&s->child, &s->child_end);
 }
@@ -405,55 +414,97 @@ static void replace_hung_up(Sampling *s, size_t ring)
     s->polls_open--;
 }
 
-typedef struct Deadlines {
+typedef struct Course {
     int64_t enable; // samples begin; INT64_MAX: they do already
     int64_t end;    // INT64_MAX: open
-} Deadlines;
+    unsigned asked; // signals that asked us to end
+} Course;
 
-static int poll_timeout_ms(const Deadlines *d)
+static Course course_of(const Sampling *s)
+{
+    const SamplingOptions *o = s->options;
+    return (Course){.enable = o->delay_ns ? s->start_ns + o->delay_ns : INT64_MAX,
+                    .end = o->duration_ns ? s->start_ns + o->delay_ns + o->duration_ns : INT64_MAX};
+}
+
+static int poll_timeout_ms(const Course *c)
 {
     int64_t now = os_monotonic_ns();
-    int64_t next = MIN(d->enable, d->end);
+    int64_t next = MIN(c->enable, c->end);
     if (next == INT64_MAX || next - now > POLL_MS * NS_PER_MS)
         return POLL_MS;
     return next <= now ? 0 : (int)((next - now) / NS_PER_MS + 1);
 }
 
+static void start_samples(Sampling *s)
+{
+    if (s->tracing)
+        tracer_start(&s->tracer);
+    else
+        events_enable(&s->events, true, false);
+}
+
+// Looks at what came in beside records: true when the recording is to end.
+static bool is_over(Sampling *s, Course *c, bool signalled, SamplingResult *result)
+{
+    if (signalled && read_signals(s)) {
+        c->asked++;
+        result->interrupted = true;
+        // The program gets its chance to end, and we see it do so.
+        if (s->child.pid <= 0 || c->asked > 1)
+            return true;
+        c->end = MIN(c->end, os_monotonic_ns() + AFTER_SIGNAL_MS * NS_PER_MS);
+    }
+    if (s->child.pid > 0 ? s->child_ended : s->polls_open == 0)
+        return true;
+    if (atomic_load(&s->failed))
+        return true;
+    int64_t now = os_monotonic_ns();
+    if (now >= c->enable) {
+        start_samples(s);
+        c->enable = INT64_MAX;
+    }
+    return now >= c->end;
+}
+
 // Drains until something ends the recording.
 static void loop(Sampling *s, SamplingResult *result)
 {
-    const SamplingOptions *o = s->options;
-    int64_t start = s->start_ns;
-    Deadlines d = {.enable = o->delay_ns ? start + o->delay_ns : INT64_MAX,
-                   .end = o->duration_ns ? start + o->delay_ns + o->duration_ns : INT64_MAX};
+    Course course = course_of(s);
     size_t rings = s->events.ring_count;
-    unsigned asked = 0;
     for (;;) {
-        int n = poll(s->polls, rings + 1, poll_timeout_ms(&d));
+        int n = poll(s->polls, rings + 1, poll_timeout_ms(&course));
         drain_all(&s->drain);
         for (size_t i = 0; n > 0 && i < rings; i++)
             if (s->polls[i].fd >= 0 && s->polls[i].revents & (POLLHUP | POLLERR | POLLNVAL))
                 replace_hung_up(s, i);
         // Two calls to the kernel that a drain of a full ring need not pay.
         bool signalled = n <= 0 || s->polls[rings].revents;
-        if (signalled && read_signals(s)) {
-            asked++;
-            result->interrupted = true;
-            // The program gets its chance to end, and we see it do so.
-            if (s->child.pid <= 0 || asked > 1)
-                return;
-            d.end = MIN(d.end, os_monotonic_ns() + AFTER_SIGNAL_MS * NS_PER_MS);
-        }
-        if (s->child.pid > 0 ? s->child_ended : s->polls_open == 0)
+        if (is_over(s, &course, signalled, result))
             return;
-        if (atomic_load(&s->failed))
-            return;
+    }
+}
+
+// The same by ptrace: stops are told by SIGCHLD, ticks are ours.
+static void loop_traced(Sampling *s, SamplingResult *result)
+{
+    Course course = course_of(s);
+    int64_t period = (int64_t)(1000000000u / s->events.freq_hz);
+    int64_t tick = os_monotonic_ns();
+    struct pollfd p = {.fd = s->signal_fd, .events = POLLIN};
+    for (;;) {
+        int64_t left = MAX(tick - os_monotonic_ns(), (int64_t)0);
+        struct timespec wait = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
+        bool signalled = ppoll(&p, 1, &wait, NULL) > 0;
+        tracer_reap(&s->tracer);
         int64_t now = os_monotonic_ns();
-        if (now >= d.enable) {
-            events_enable(&s->events, true, false);
-            d.enable = INT64_MAX;
+        if (now >= tick) {
+            tracer_tick(&s->tracer);
+            // Of hundreds of threads the look at each takes long: then more rarely.
+            int64_t took = os_monotonic_ns() - now;
+            tick = MAX(tick + period, now + took * TICK_SHARE);
         }
-        if (now >= d.end)
+        if (is_over(s, &course, signalled, result))
             return;
     }
 }
@@ -470,9 +521,50 @@ static bool open_events(Sampling *s, Error *err)
     return events_open(&s->arena, o, s->child.pid, 0, &s->events, err);
 }
 
+// Whether what was asked for can be had by ptrace where perf events are refused:
+// the processor time of a command, with stacks.
+static bool may_trace(const SamplingOptions *o)
+{
+    return o->argv && !o->system_wide && !o->kernel_only && o->period == 0 &&
+           (!o->events || o->events->len == 0) &&
+           (o->stacks == STACKS_AUTO || o->stacks == STACKS_TABLES) && perf_event_probe() != 0;
+}
+
+// The way on: false leaves the refusal of perf events as the error.
+static bool open_traced(Sampling *s, const Error *refusal)
+{
+    if (s->child.pid <= 0 || !may_trace(s->options))
+        return false;
+    events_close(&s->events);
+    tracer_events(&s->arena, s->options,
+                  arena_printf(&s->arena, "%s%s%s", refusal->text, refusal->hint[0] ? "; " : "",
+                               refusal->hint),
+                  &s->events);
+    queue_init(&s->queue);
+    Error why;
+    if (!tracer_seize(&s->tracer, &s->events, &s->queue, s->child.pid, &why)) {
+        log_debug(LOG_RECORD, 1, "%s", why.text);
+        return false;
+    }
+    s->tracing = true;
+    return true;
+}
+
+// Events of the kernel or, where it refuses them, stops.
+static bool open_sampler(Sampling *s, Error *err)
+{
+    Error why = {0};
+    if (open_events(s, &why) || open_traced(s, &why))
+        return true;
+    if (err)
+        *err = why;
+    return false;
+}
+
 static bool start_worker(Sampling *s, Error *err)
 {
-    queue_init(&s->queue);
+    if (!s->tracing)
+        queue_init(&s->queue);
     s->drain = (Drain){.events = &s->events, .queue = &s->queue};
     int rc = pthread_create(&s->worker, NULL, work, s);
     if (rc) {
@@ -511,6 +603,26 @@ static void raise_priority(void)
     syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
+static void run_drained(Sampling *s, SamplingResult *result)
+{
+    loop(s, result);
+    s->end_ns = os_monotonic_ns();
+    events_disable(&s->events);
+    drain_all(&s->drain);
+    drain_all(&s->drain);
+    look_at_child(s);
+}
+
+static void run_traced(Sampling *s, SamplingResult *result)
+{
+    loop_traced(s, result);
+    s->end_ns = os_monotonic_ns();
+    tracer_detach(&s->tracer);
+    look_at_child(s);
+    s->tracing = false;
+    s->drain.dropped = s->tracer.dropped;
+}
+
 static bool record(Sampling *s, SamplingResult *result, Error *err)
 {
     const SamplingOptions *o = s->options;
@@ -522,23 +634,21 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     if (!by_exec || o->delay_ns)
         events_enable(&s->events, false, true);
     add_existing(s);
-    if (!make_polls(s) || !start_worker(s, err))
+    if ((!s->tracing && !make_polls(s)) || !start_worker(s, err))
         return false;
     // Whoever drains late loses samples; draining itself takes next to no time.
     raise_priority();
-    if (!by_exec && o->delay_ns == 0)
-        events_enable(&s->events, true, false);
+    if (o->delay_ns == 0 && (!by_exec || s->tracing))
+        start_samples(s);
     if (o->argv && !spawn_release(&s->child, o->program, err)) {
         stop_worker(s);
         return false;
     }
     s->start_ns = os_monotonic_ns();
-    loop(s, result);
-    s->end_ns = os_monotonic_ns();
-    events_disable(&s->events);
-    drain_all(&s->drain);
-    drain_all(&s->drain);
-    look_at_child(s);
+    if (s->tracing)
+        run_traced(s, result);
+    else
+        run_drained(s, result);
     stop_worker(s);
     return true;
 }
@@ -583,11 +693,12 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
     s->signal_fd = -1;
     s->child = (Spawned){.release_fd = -1, .result_fd = -1, .pid_fd = -1};
     *result = (SamplingResult){0};
-    bool ok = take_signals(s, err) && open_events(s, err) && record(s, result, err);
+    bool ok = take_signals(s, err) && open_sampler(s, err) && record(s, result, err);
     if (ok) {
         settle_result(s, result);
         facts_at_end(profile, &s->events, s->consumer, s->malformed, &s->drain,
-                     s->child_ended ? &s->child_end : NULL, result);
+                     s->events.traced ? &s->tracer : NULL, s->child_ended ? &s->child_end : NULL,
+                     result);
         events_close(&s->events);
         if (atomic_load(&s->failed)) {
             if (err)
@@ -629,6 +740,7 @@ void sampling_close(Sampling *s)
         return;
     spawn_close(&s->child, false);
     events_close(&s->events);
+    tracer_deinit(&s->tracer);
     consumer_close(s->consumer);
     queue_deinit(&s->queue);
     if (s->signal_fd >= 0) {
