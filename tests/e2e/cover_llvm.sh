@@ -76,6 +76,19 @@ for llvm in 14 16 19; do
     compare "c$llvm" $llvm "c$llvm" "c$llvm-5.profraw" "c$llvm-7.profraw"
 done
 
+# The HTML page shows what the tracefile says, from a folder whose name is markup.
+html_page() { # html_page LLVM
+    local dir='a"><script>alert(1)<x>&' name
+    mkdir -p "$dir"
+    name=$dir/cover.cc
+    cp "$TOP/tests/programs/cover.cc" "$TOP/tests/programs/cover.h" "$dir"
+    "clang++-$1" -w -fprofile-instr-generate -fcoverage-mapping "$name" -o page || return 1
+    LLVM_PROFILE_FILE=page.profraw ./page 5 >/dev/null
+    "$ASSAY" cover export --format html -f -o page.html page page.profraw &&
+        "$ASSAY" cover export -f -o page.info page page.profraw &&
+        node "$TOP/tests/e2e/lib/cover_page.js" page.html page.info "$name"
+}
+
 # What merge does with many, weighted, broken and foreign inputs; with the last LLVM above.
 many_inputs() { # many_inputs PROFRAW LLVM
     mkdir -p many
@@ -111,6 +124,12 @@ for llvm in 19 16 14; do
     check "300 inputs with 32 descriptors, two broken ones named" many_inputs "$raw" $llvm
     check "one broken input fails where it must, and leaves no output" strict_inputs "$raw"
     check "a full disk is an error" full_disk "$raw"
+    if command -v node >/dev/null && node -e 'process.exit(typeof DecompressionStream === "function" ? 0 : 1)'; then
+        check "the HTML page builds every line, and runs no script of a name" html_page $llvm
+    else
+        count=$((count + 1))
+        echo "ok $count - the HTML page # SKIP no node that unpacks streams"
+    fi
     printf 'int main(void) { return 0; }\n' >other.c
     if "clang-$llvm" -Wl,--build-id -fprofile-instr-generate -fcoverage-mapping other.c -o other 2>build.log &&
         "clang++-$llvm" -w -Wl,--build-id -fprofile-instr-generate -fcoverage-mapping \
