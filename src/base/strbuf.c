@@ -301,3 +301,33 @@ size_t str_columns(Str s)
         columns += code_columns(utf8_next(s, &at));
     return columns;
 }
+
+// ---- Shell words -----------------------------------------------------------
+
+static bool is_plain_word(Str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char ch = s.ptr[i];
+        bool plain = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+                     (ch >= '0' && ch <= '9') || (ch && strchr("_-+=./,:@%", ch));
+        if (!plain)
+            return false;
+    }
+    return s.len > 0;
+}
+
+void strbuf_add_shell_word(StrBuf *b, Str s)
+{
+    if (is_plain_word(s)) {
+        strbuf_add(b, s);
+        return;
+    }
+    strbuf_add_char(b, '\'');
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] == '\'')
+            strbuf_add(b, STR("'\\''"));
+        else
+            strbuf_add_char(b, s.ptr[i]);
+    }
+    strbuf_add_char(b, '\'');
+}

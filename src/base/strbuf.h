@@ -55,6 +55,8 @@ void strbuf_add_xml(StrBuf *b, Str s);
 void strbuf_add_json(StrBuf *b, Str s);
 // One CSV field (RFC 4180), quoted only where it must be.
 void strbuf_add_csv(StrBuf *b, Str s);
+// A word that a POSIX shell reads back as it is, quoted only where it must be.
+void strbuf_add_shell_word(StrBuf *b, Str s);
 
 // Decodes one code point at `*at` and moves past it; 0xfffd and one byte on
 // invalid input (overlong, surrogate, > U+10FFFF, cut short).

@@ -18,6 +18,7 @@
 
 typedef struct AnnotateOptions {
     SelectionOptions selection;
+    RecordingFiles files;
     StrVec source_paths;
     Str colour, output;
     bool assembly, by_line, by_instruction, json, wide, force;
@@ -35,6 +36,7 @@ static const Option annotate_options[] = {
     OPT_LIST(0, "source-path", AnnotateOptions, source_paths, "OLD=NEW",
              "read sources whose path begins with OLD at NEW"),
     SELECTION_OPTIONS(AnnotateOptions, selection),
+    RECORDING_FILE_OPTIONS(AnnotateOptions, files),
     OPT_FLAG('w', "wide", AnnotateOptions, wide, "do not cut lines to the terminal"),
     OPT_FLAG(0, "json", AnnotateOptions, json, "as JSON, see docs/formats/annotate-json.md"),
     OPT_TEXT('o', "output", AnnotateOptions, output, "FILE", "write to FILE, not to the terminal"),
@@ -195,7 +197,7 @@ static int run(const Command *cmd, const AnnotateOptions *o, const StrVec *opera
                            STR_ARG(operands->at[2]));
     Profile p;
     Error err = {0};
-    if (!load_profile(path, &p, NULL, &err))
+    if (!load_recording(path, &o->files, false, &p, NULL, &err))
         return cli_fail(&err);
     ReportRequest request = {.by = BY_FUNCTION, .sort = FLAT_BY_SELF};
     Report r = {0};

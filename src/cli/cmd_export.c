@@ -11,6 +11,7 @@
 
 typedef struct ExportOptions {
     SelectionOptions selection;
+    RecordingFiles files;
     Str format, output, names;
     bool force, suffixes, strip_paths;
 } ExportOptions;
@@ -28,6 +29,7 @@ static const Option export_options[] = {
                "function names in full, without arguments, or without templates too"),
     OPT_FLAG(0, "strip-paths", ExportOptions, strip_paths, "only the last part of each path"),
     SELECTION_OPTIONS(ExportOptions, selection),
+    RECORDING_FILE_OPTIONS(ExportOptions, files),
 };
 
 static bool write_stdout(void *ctx, Str text)
@@ -110,7 +112,8 @@ static int export_profile(void *options, const Opened *opened)
 
 static int run_export(const Command *cmd, int argc, char **argv)
 {
-    static const RecordingView view = {.show = export_profile};
+    static const RecordingView view = {.show = export_profile,
+                                       .files_at = offsetof(ExportOptions, files)};
     ExportOptions o = {.format = STR("folded")};
     return view_recording(cmd, argc, argv, &o, &view);
 }

@@ -12,6 +12,7 @@
 
 typedef struct FlameCommandOptions {
     SelectionOptions selection;
+    RecordingFiles files;
     Str output, title, colour, by, group;
     bool icicle, inverted, force;
     uint64_t width, max_frames;
@@ -38,6 +39,7 @@ static const Option flame_options[] = {
     OPT_U64(0, "max-frames", FlameCommandOptions, max_frames, "N",
             "draw the N widest frames; 0 for all"),
     SELECTION_OPTIONS(FlameCommandOptions, selection),
+    RECORDING_FILE_OPTIONS(FlameCommandOptions, files),
 };
 
 static By frames_by(Str word)
@@ -179,7 +181,9 @@ static bool check_options(const Command *cmd, void *options, const StrVec *furth
 
 static int run_flame(const Command *cmd, int argc, char **argv)
 {
-    static const RecordingView view = {.check = check_options, .show = make_flame};
+    static const RecordingView view = {.check = check_options,
+                                       .show = make_flame,
+                                       .files_at = offsetof(FlameCommandOptions, files)};
     FlameCommandOptions o = {
         .output = STR("flame.svg"), .width = 1200, .min_width = 0.5, .max_frames = 6000};
     return view_recording(cmd, argc, argv, &o, &view);

@@ -8,22 +8,24 @@
 #include "cli/recording.h"
 #include "store/store.h"
 
-typedef struct ImportOptions {
+typedef struct ImportCommand {
+    RecordingFiles files;
     Str output;
     bool force;
-} ImportOptions;
+} ImportCommand;
 
 static const Option import_options[] = {
-    OPT_TEXT('o', "output", ImportOptions, output, "FILE",
+    OPT_TEXT('o', "output", ImportCommand, output, "FILE",
              "write FILE; the default is the input's name with .assay behind it"),
-    OPT_FLAG('f', "force", ImportOptions, force, "replace an existing output file"),
+    OPT_FLAG('f', "force", ImportCommand, force, "replace an existing output file"),
+    RECORDING_FILE_OPTIONS(ImportCommand, files),
 };
 
-static bool import_one(const ImportOptions *o, Str input, Arena *arena, Error *err)
+static bool import_one(const ImportCommand *o, Str input, Arena *arena, Error *err)
 {
     Profile p;
     ImportFormat format;
-    if (!load_profile(input, &p, &format, err))
+    if (!load_recording(input, &o->files, true, &p, &format, err))
         return false;
     Str output = o->output;
     if (output.len == 0)
@@ -41,7 +43,7 @@ static bool import_one(const ImportOptions *o, Str input, Arena *arena, Error *e
 static int run_import(const Command *cmd, int argc, char **argv)
 {
     Arena scratch = {0};
-    ImportOptions o = {0};
+    ImportCommand o = {0};
     StrVec inputs = {0};
     ParseResult parsed = options_parse(cmd, argc, argv, &o, &scratch, &inputs);
     int status = parsed == PARSE_DONE ? STATUS_OK : STATUS_USAGE;
@@ -69,13 +71,21 @@ const Command import_command = {
     .usage = "[OPTION ...] FILE ...",
     .options = import_options,
     .option_count = ARRAY_LEN(import_options),
-    .details = "Reads perf script text, folded stacks, pprof, speedscope and Firefox Profiler\n"
-               "files, also in gzip; which it is, the content says. Every command that takes a\n"
-               "recording takes these files too: import only saves doing it each time.\n"
-               "\n"
-               "Examples:\n"
-               "  assay import cpu.pprof\n"
-               "  perf script | assay import - -o prog.assay\n"
-               "  perf script | assay report -\n",
+    .details =
+        "Reads perf.data, perf script text, folded stacks, pprof, speedscope and Firefox\n"
+        "Profiler files, also in gzip; which it is, the content says. Every command that\n"
+        "takes a recording takes these files too: import only saves doing it each time.\n"
+        "\n"
+        "perf.data holds addresses and copied stacks. Names come from the files that were\n"
+        "mapped, found below --symfs and --sysroot, at their own path, or by build-id in\n"
+        "perf's cache (~/.debug), below --debug-dir and in /usr/lib/debug. A file of another\n"
+        "build is not used. The result has the names and source lines in it.\n"
+        "\n"
+        "Examples:\n"
+        "  assay import perf.data\n"
+        "  assay import perf.data --sysroot /mnt/board\n"
+        "  assay import cpu.pprof\n"
+        "  perf script | assay import - -o prog.assay\n"
+        "  perf script | assay report -\n",
     .run = run_import,
 };

@@ -15,6 +15,7 @@
 
 typedef struct ReportOptions {
     SelectionOptions selection;
+    RecordingFiles files;
     Str by, sort, tree, around, colour, output;
     bool children, inverted, prof, wide, notes, json, csv, force;
     uint64_t limit;
@@ -43,6 +44,7 @@ static const Option report_options[] = {
              "prof's table: time, calls and time a call by function; calls also from the "
              "recordings that follow"),
     SELECTION_OPTIONS(ReportOptions, selection),
+    RECORDING_FILE_OPTIONS(ReportOptions, files),
     OPT_U64(0, "limit", ReportOptions, limit, "N", "at most N rows; 0 for all"),
     OPT_PERCENT(0, "percent-limit", ReportOptions, percent_limit, "P",
                 "no rows and no branches below P percent"),
@@ -349,8 +351,10 @@ static bool check_options(const Command *cmd, void *options, const StrVec *furth
 static int run_report(const Command *cmd, int argc, char **argv)
 {
     // The parser fills the first member; what it means is kept beside it.
-    static const RecordingView view = {
-        .check = check_options, .show = show_report, .further_max = PROF_COUNTS_MAX};
+    static const RecordingView view = {.check = check_options,
+                                       .show = show_report,
+                                       .further_max = PROF_COUNTS_MAX,
+                                       .files_at = offsetof(ReportCommand, options.files)};
     ReportCommand c = {.options = {.limit = LIMIT_DEFAULT, .percent_limit = NAN}};
     return view_recording(cmd, argc, argv, &c, &view);
 }

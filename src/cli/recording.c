@@ -5,46 +5,122 @@
 
 #include <unistd.h>
 
+#include "cli/cli.h"
+#include "cli/symbols.h"
+#include "os/clock.h"
 #include "os/file.h"
 #include "store/store.h"
 
-static bool read_bytes(Bytes file, Str name, Profile *p, ImportFormat *format, Error *err)
+// An opened file, and what its reader may look at besides.
+typedef struct Input {
+    Str name;
+    Bytes bytes;
+    int64_t recorded_at_ns; // nothing in it is younger
+    const RecordingFiles *files;
+    bool sources;
+} Input;
+
+// perf's build-id cache, as perf finds it.
+static Str perf_build_id_cache(Arena *arena)
 {
-    *format = IMPORT_UNKNOWN;
-    if (store_is_recording(file))
-        return store_read(file, p, err) ||
-               error_context(err, "cannot read recording '%" STR_FMT "'", STR_ARG(name));
-    if (file.len == 0)
-        return error_set(err, ERROR_FORMAT,
-                         "cannot read recording '%" STR_FMT "': the file is empty", STR_ARG(name));
-    return import_bytes(file, p, format, err) ||
-           error_context(err, "cannot read '%" STR_FMT "'", STR_ARG(name));
+    Str named = cli_env("PERF_BUILDID_DIR"), home = cli_env("HOME");
+    if (named.len)
+        return named;
+    return home.len ? arena_printf(arena, "%" STR_FMT "/.debug", STR_ARG(home)) : STR("");
 }
 
-static bool load_stdin(Profile *p, ImportFormat *format, Error *err)
+// The user's folders, then what a --sysroot or --symfs has of debug files.
+static StrVec debug_dirs(Arena *arena, const RecordingFiles *files)
+{
+    StrVec dirs = {0};
+    for (size_t i = 0; i < files->debug_dirs.len; i++)
+        vec_push(arena, &dirs, files->debug_dirs.at[i]);
+    const Str roots[] = {files->symfs, files->sysroot};
+    for (size_t i = 0; i < ARRAY_LEN(roots); i++)
+        if (roots[i].len)
+            vec_push(arena, &dirs,
+                     arena_printf(arena, "%" STR_FMT "/usr/lib/debug", STR_ARG(roots[i])));
+    return dirs;
+}
+
+static bool import_input(const Input *in, Profile *p, ImportFormat *format, Error *err)
 {
     Arena arena = {0};
-    Bytes file;
-    bool ok = os_read_fd(&arena, STDIN_FILENO, STR("standard input"), SIZE_MAX, &file, err) &&
-              read_bytes(file, STR("standard input"), p, format, err);
+    StrVec dirs = debug_dirs(&arena, in->files), no_paths = {0};
+    SymboliseOptions symbols;
+    SourceOptions sources;
+    symbols_options(&arena, &dirs, &symbols);
+    ImportOptions o = {
+        .search = {.sysroot = in->files->sysroot,
+                   .symfs = in->files->symfs,
+                   .build_id_cache = perf_build_id_cache(&arena),
+                   .debuginfod_cache = symbols.debuginfod_cache,
+                   .debug_dirs = dirs.at,
+                   .debug_dir_count = dirs.len,
+                   .recorded_at_ns = in->recorded_at_ns},
+        .symbols = &symbols,
+    };
+    bool ok = true;
+    if (in->sources) {
+        ok = symbols_source_options(&arena, &no_paths, &sources, err);
+        sources.context = 2;
+        sources.recorded_at_ns = in->recorded_at_ns;
+        o.sources = &sources;
+    }
+    ok = ok && import_bytes(in->bytes, &o, p, format, err);
     arena_deinit(&arena);
     return ok;
 }
 
-bool load_profile(Str path, Profile *p, ImportFormat *format, Error *err)
+static bool read_input(const Input *in, Profile *p, ImportFormat *format, Error *err)
+{
+    *format = IMPORT_UNKNOWN;
+    if (store_is_recording(in->bytes))
+        return store_read(in->bytes, p, err) ||
+               error_context(err, "cannot read recording '%" STR_FMT "'", STR_ARG(in->name));
+    if (in->bytes.len == 0)
+        return error_set(err, ERROR_FORMAT,
+                         "cannot read recording '%" STR_FMT "': the file is empty",
+                         STR_ARG(in->name));
+    return import_input(in, p, format, err) ||
+           error_context(err, "cannot read '%" STR_FMT "'", STR_ARG(in->name));
+}
+
+static bool load_stdin(Input *in, Profile *p, ImportFormat *format, Error *err)
+{
+    Arena arena = {0};
+    in->name = STR("standard input");
+    in->recorded_at_ns = os_realtime_ns();
+    bool ok = os_read_fd(&arena, STDIN_FILENO, in->name, SIZE_MAX, &in->bytes, err) &&
+              read_input(in, p, format, err);
+    arena_deinit(&arena);
+    return ok;
+}
+
+bool load_recording(Str path, const RecordingFiles *files, bool sources, Profile *p,
+                    ImportFormat *format, Error *err)
 {
     ImportFormat ignored;
+    Input in = {.name = path, .files = files, .sources = sources};
     if (!format)
         format = &ignored;
     if (str_equal(path, STR("-")))
-        return load_stdin(p, format, err);
+        return load_stdin(&in, p, format, err);
     MappedFile file;
     if (!os_map_file(path, &file, err)) {
         if (str_equal(path, DEFAULT_RECORDING) && !os_file_exists(path))
             error_hint(err, "make one with 'assay record -- PROGRAM', or give its file");
         return false;
     }
-    bool ok = read_bytes(file.bytes, path, p, format, err);
+    in.bytes = file.bytes;
+    in.recorded_at_ns = file.identity.mtime_ns;
+    bool ok = read_input(&in, p, format, err);
     os_unmap_file(&file);
     return ok;
+}
+
+bool load_profile(Str path, Profile *p, ImportFormat *format, Error *err)
+{
+    const RecordingFiles none = {0};
+    return load_recording(path, &none, false, p, format, err);
 }

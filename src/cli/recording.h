@@ -6,6 +6,7 @@
 #define CLI_RECORDING_H
 
 #include "base/error.h"
+#include "cli/option.h"
 #include "import/import.h"
 #include "model/profile.h"
 
@@ -16,5 +17,24 @@
 // here, and deinitialised again on false. `format` (may be NULL) says which
 // foreign format it was; IMPORT_UNKNOWN for our own.
 MUST_CHECK bool load_profile(Str path, Profile *p, ImportFormat *format, Error *err);
+
+// Where the files are that a recording without names (perf.data) was made of.
+typedef struct RecordingFiles {
+    Str sysroot, symfs;
+    StrVec debug_dirs;
+} RecordingFiles;
+
+// For an option table; `field` is a RecordingFiles in the options struct S.
+#define RECORDING_FILE_OPTIONS(S, field)                                                           \
+    OPT_TEXT(0, "sysroot", S, field.sysroot, "DIR",                                                \
+             "perf.data: the recorded programs' files are below DIR, as they saw them below /"),   \
+        OPT_TEXT(0, "symfs", S, field.symfs, "DIR", "the same, by perf's name for it"),            \
+        OPT_LIST(0, "debug-dir", S, field.debug_dirs, "DIR",                                       \
+                 "perf.data: look for files by build-id and for debug files here, too")
+
+// The same as load_profile, with files from where the user says. With `sources`
+// the profile keeps the source lines that it touches.
+MUST_CHECK bool load_recording(Str path, const RecordingFiles *files, bool sources, Profile *p,
+                               ImportFormat *format, Error *err);
 
 #endif // CLI_RECORDING_H

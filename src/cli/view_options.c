@@ -128,7 +128,8 @@ static int open_and_show(const Command *cmd, const StrVec *operands, void *optio
         return STATUS_USAGE;
     Profile p;
     Error err;
-    if (!load_profile(opened.path, &p, NULL, &err))
+    const RecordingFiles *files = (const void *)((const char *)options + view->files_at);
+    if (!load_recording(opened.path, files, false, &p, NULL, &err))
         return cli_fail(&err);
     opened.profile = &p;
     int status = view->show(options, &opened);

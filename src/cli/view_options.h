@@ -7,6 +7,7 @@
 
 #include "analyse/weights.h"
 #include "cli/option.h"
+#include "cli/recording.h"
 
 typedef struct SelectionOptions {
     Str metric; // "": the first
@@ -45,6 +46,7 @@ typedef struct RecordingView {
     bool (*check)(const Command *cmd, void *options, const StrVec *further);
     int (*show)(void *options, const Opened *opened); // gives the exit status
     size_t further_max;                               // operands behind the recording
+    size_t files_at;                                  // offset of a RecordingFiles in the options
 } RecordingView;
 
 // Parses, loads the recording and shows it: the run function of every command

@@ -83,9 +83,12 @@ ImportFormat import_format(Bytes head)
     return format_of_text(text);
 }
 
-static bool read_plain(Bytes file, ImportFormat format, Profile *p, Error *err)
+static bool read_plain(Bytes file, const ImportOptions *options, ImportFormat format, Profile *p,
+                       Error *err)
 {
     switch (format) {
+    case IMPORT_PERF_DATA:
+        return import_perf_data(file, options, p, err);
     case IMPORT_PERF_SCRIPT:
         return import_perf_script(file, p, err);
     case IMPORT_FOLDED:
@@ -98,12 +101,14 @@ static bool read_plain(Bytes file, ImportFormat format, Profile *p, Error *err)
         return import_firefox(file, p, err);
     default:
         error_set(err, ERROR_FORMAT, "not a recording of a known format");
-        return error_hint(err, "assay reads its own .assay files, perf script text, folded "
-                               "stacks, pprof, speedscope and Firefox profiles");
+        return error_hint(err,
+                          "assay reads its own .assay files, perf.data, perf script text, folded "
+                          "stacks, pprof, speedscope and Firefox profiles");
     }
 }
 
-bool import_bytes(Bytes file, Profile *p, ImportFormat *format, Error *err)
+bool import_bytes(Bytes file, const ImportOptions *options, Profile *p, ImportFormat *format,
+                  Error *err)
 {
     Arena unpacked = {0};
     *format = import_format(file);
@@ -114,7 +119,7 @@ bool import_bytes(Bytes file, Profile *p, ImportFormat *format, Error *err)
         if (*format == IMPORT_UNKNOWN)
             *format = IMPORT_PPROF;
     }
-    ok = ok && read_plain(file, *format, p, err);
+    ok = ok && read_plain(file, options, *format, p, err);
     arena_deinit(&unpacked);
     return ok;
 }

@@ -6,7 +6,9 @@
 #define IMPORT_IMPORT_H
 
 #include "base/error.h"
+#include "machine/module_search.h"
 #include "model/profile.h"
+#include "symbolise/symbolise.h"
 
 typedef enum ImportFormat {
     IMPORT_UNKNOWN,
@@ -24,9 +26,24 @@ typedef enum ImportFormat {
 ImportFormat import_format(Bytes head);
 const char *import_format_name(ImportFormat format);
 
-// Reads any format that needs nothing but the file's bytes: all but perf.data.
-// `format` says which it was, also on false.
-MUST_CHECK bool import_bytes(Bytes file, Profile *p, ImportFormat *format, Error *err);
+// What an importer may look at besides the file's bytes. perf.data has addresses
+// only: their names, and the stacks of copied stack memory, come from the files
+// that were mapped.
+typedef struct ImportOptions {
+    ModuleSearch search;
+    const SymboliseOptions *symbols; // how names are found; NULL: not at all
+    const SourceOptions *sources;    // the source text to keep; NULL: none
+} ImportOptions;
+
+// Reads any format. `format` says which it was, also on false. Without options
+// nothing but the bytes is looked at.
+MUST_CHECK bool import_bytes(Bytes file, const ImportOptions *options, Profile *p,
+                             ImportFormat *format, Error *err);
+
+// perf.data, file and pipe form -> a fresh profile, initialised here and
+// deinitialised again on false. A file that is cut gives its whole part and a
+// note.
+MUST_CHECK bool import_perf_data(Bytes file, const ImportOptions *options, Profile *p, Error *err);
 
 // The formats that are text: bytes -> a fresh profile, initialised here and
 // deinitialised again on false. A file that is cut gives its whole part and a

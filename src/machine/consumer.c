@@ -73,7 +73,7 @@ Consumer *consumer_open(const ConsumerSetup *setup)
     c->setup = *setup;
     c->profile = setup->profile;
     c->stacks = arena_new(&c->arena, StackCache);
-    modules_init(&c->modules, setup->profile, setup->arch, setup->is_live);
+    modules_init(&c->modules, setup->profile, setup->arch, setup->search);
     return c;
 }
 
@@ -205,7 +205,7 @@ static void read_maps(Consumer *c, Process *p)
 
 static void set_command(Consumer *c, const Process *p)
 {
-    if (!c->setup.is_live)
+    if (c->setup.search)
         return;
     Arena scratch = {0};
     Str command = proc_command_line(&scratch, p->pid);
@@ -257,7 +257,7 @@ static Process *need_process(Consumer *c, uint32_t pid)
     p = find_process_row(c, pid, true);
     if (p)
         return p;
-    if (c->setup.is_live && pid && pid != UINT32_MAX && consumer_add_existing(c, pid) &&
+    if (!c->setup.search && pid && pid != UINT32_MAX && consumer_add_existing(c, pid) &&
         (p = find_process(c, pid)))
         return p;
     Str known = pid == 0 ? STR("swapper") : pid == UINT32_MAX ? STR("[ending]") : STR("");
@@ -278,8 +278,24 @@ static Thread *need_thread(Consumer *c, Process *p, uint32_t tid)
     return add_thread(c, p, tid, c->profile->processes.name.at[p->id.v], TIME_NONE);
 }
 
+// A thread that was there when the recording began, as perf tells of it.
+static void on_running(Consumer *c, const PerfRecord *r)
+{
+    uint32_t pid = r->u.task.pid, parent = r->u.task.parent_pid;
+    Process *p = find_process(c, pid);
+    if (!p)
+        p = add_process(c, pid, parent == pid ? 0 : parent, profile_str(c->profile, STR("")),
+                        TIME_NONE);
+    if (!find_thread(c, r->u.task.tid))
+        add_thread(c, p, r->u.task.tid, c->profile->processes.name.at[p->id.v], TIME_NONE);
+}
+
 static void on_fork(Consumer *c, const PerfRecord *r)
 {
+    if (r->misc & PERF_RECORD_MISC_FORK_EXEC) {
+        on_running(c, r);
+        return;
+    }
     int64_t time_ns = since_start(c, r->u.task.time);
     uint32_t pid = r->u.task.pid, tid = r->u.task.tid;
     Thread *old = find_thread(c, tid);
@@ -311,7 +327,7 @@ static void on_fork(Consumer *c, const PerfRecord *r)
 
 static void on_exit(Consumer *c, const PerfRecord *r)
 {
-    int64_t time_ns = since_start(c, r->time);
+    int64_t time_ns = since_start(c, r->u.task.time);
     Thread *t = find_thread(c, r->u.task.tid);
     if (t && t->pid == r->u.task.pid)
         end_thread(c, t, time_ns);
@@ -398,22 +414,31 @@ static size_t add_callchain(Consumer *c, Process *p, const PerfSample *s, bool u
         if (ip >= (uint64_t)PERF_CONTEXT_MAX) {
             context = ip;
             first = true;
+            i += ip == PERF_CHAIN_USER_DEFERRED; // followed by a cookie
             continue;
         }
         uint64_t pc = first ? ip : ip - 1;
         if (context == (uint64_t)PERF_CONTEXT_KERNEL)
-            c->frames[n++] = modules_kernel_frame(&c->modules, pc, first ? FRAME_EXACT : 0);
+            c->frames[n++] = kernel_frame(&c->modules.kernel, pc, first ? FRAME_EXACT : 0);
         else if (context == (uint64_t)PERF_CONTEXT_USER && user && ip)
             c->frames[n++] = user_frame(c, p, pc, first ? UNWIND_FRAME_EXACT : 0);
         first = false;
     }
+    for (size_t i = 0; user && i < s->deferred.count && n < max; i++) {
+        uint64_t ip = u64_list_get(s->deferred, i);
+        if (ip && ip < (uint64_t)PERF_CONTEXT_MAX)
+            c->frames[n++] = user_frame(c, p, i ? ip - 1 : ip, i ? 0 : UNWIND_FRAME_EXACT);
+    }
     return n;
 }
 
-static size_t add_branches(Consumer *c, Process *p, const PerfSample *s, size_t n)
+static size_t add_branches(Consumer *c, Process *p, const PerfSample *s, bool in_kernel, size_t n)
 {
-    // In call-stack mode each entry is a call that has not returned, newest first.
-    c->frames[n++] = user_frame(c, p, s->ip, UNWIND_FRAME_EXACT);
+    // In call-stack mode each entry is a call that has not returned, newest first. A
+    // sample in the kernel stands where the last one led to.
+    struct perf_branch_entry last;
+    memcpy(&last, s->branches, MIN(sizeof(last), (size_t)24));
+    c->frames[n++] = user_frame(c, p, in_kernel ? last.to : s->ip, UNWIND_FRAME_EXACT);
     for (uint64_t i = 0; i < s->branch_count && n < ARRAY_LEN(c->frames) - 2; i++) {
         struct perf_branch_entry e;
         memcpy(&e, s->branches + i * 24, MIN(sizeof(e), (size_t)24));
@@ -444,7 +469,9 @@ static size_t add_unwound(Consumer *c, Process *p, const PerfSample *s, uint64_t
     UnwindRegs regs;
     if (s->regs_abi != PERF_SAMPLE_REGS_ABI_64 ||
         !unwind_regs_from_perf(c->setup.arch, mask, values, &regs)) {
-        *cut = p->kernel_thread ? STACK_CUT_NONE : STACK_CUT_NO_USER;
+        // A recording from elsewhere tells kernel threads by their lack of mappings.
+        bool no_user = p->kernel_thread || (c->setup.search && p->space.count == 0);
+        *cut = no_user ? STACK_CUT_NONE : STACK_CUT_NO_USER;
         return n;
     }
     uint32_t sp = c->setup.arch == UNWIND_X86_64 ? UNWIND_X86_64_SP : UNWIND_AARCH64_SP;
@@ -482,7 +509,7 @@ static StackId sample_stack(Consumer *c, Process *p, const PerfRecord *r, const 
         n = add_callchain(c, p, s, false, n);
         // A kernel sample always has its own chain; without one, at least its place.
         if (in_kernel && n == 0)
-            c->frames[n++] = modules_kernel_frame(&c->modules, s->ip, FRAME_EXACT);
+            c->frames[n++] = kernel_frame(&c->modules.kernel, s->ip, FRAME_EXACT);
         // While exec is under way the user registers are those of the program before.
         p->in_exec &= in_kernel;
         if (!p->in_exec || n == 0)
@@ -494,13 +521,15 @@ static StackId sample_stack(Consumer *c, Process *p, const PerfRecord *r, const 
         n = add_callchain(c, p, s, true, n);
         break;
     case SAMPLE_STACKS_LBR:
-        n = s->branch_count ? add_branches(c, p, s, n) : add_callchain(c, p, s, true, n);
+        n = add_callchain(c, p, s, s->branch_count == 0, n);
+        if (s->branch_count)
+            n = add_branches(c, p, s, in_kernel, n);
         break;
     case SAMPLE_STACKS_NONE:
         break;
     }
     if (n == 0)
-        c->frames[n++] = in_kernel ? modules_kernel_frame(&c->modules, s->ip, FRAME_EXACT)
+        c->frames[n++] = in_kernel ? kernel_frame(&c->modules.kernel, s->ip, FRAME_EXACT)
                                    : user_frame(c, p, s->ip, UNWIND_FRAME_EXACT);
     if (cut != STACK_CUT_NONE)
         c->frames[n++] = profile_cut_frame(c->profile, cut);
@@ -529,7 +558,8 @@ static uint64_t group_delta(Consumer *c, uint32_t tid, const PerfGroupValue *v)
 static void set_values(Consumer *c, size_t row, const SampleEvent *event, const PerfRecord *r)
 {
     const PerfSample *s = r->u.sample;
-    profile_sample_set(c->profile, row, event->metric, (int64_t)s->period);
+    profile_sample_set(c->profile, row, event->metric,
+                       (int64_t)(event->period ? event->period : s->period));
     if (!event->group_read)
         return;
     // The first value is the leader's own.
@@ -569,7 +599,9 @@ void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
         break;
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
-        if (maps_code(r))
+        if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+            kernel_map_add(&c->modules.kernel, &r->u.mmap);
+        else if (maps_code(r))
             map_into(c, need_process(c, r->u.mmap.pid), r->u.mmap.pid, &r->u.mmap);
         break;
     case PERF_RECORD_COMM:
@@ -585,8 +617,10 @@ void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
         c->counts.throttled++;
         break;
     case PERF_RECORD_LOST:
-    case PERF_RECORD_LOST_SAMPLES:
         c->counts.lost += r->u.lost.lost;
+        break;
+    case PERF_RECORD_LOST_SAMPLES:
+        c->counts.lost_samples += r->u.lost.lost;
         break;
     default:
         break;

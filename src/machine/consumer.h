@@ -22,15 +22,16 @@ typedef struct SampleEvent {
     MetricId metric; // a sample adds its period to it
     SampleStacks stacks;
     uint64_t regs_user; // mask of the registers in its samples
+    uint64_t period;    // of samples that do not tell; 0: they do
     bool group_read;    // its samples carry the counters of its group
 } SampleEvent;
 
 typedef struct ConsumerSetup {
     Profile *profile;
     UnwindArch arch; // of the observed programs
-    // They run on this machine now: /proc is asked about processes, modules and
-    // the kernel. Otherwise `modules` says where files may be.
-    bool is_live;
+    // Where mapped files may be, borrowed. NULL: the programs run on this machine,
+    // now, and /proc is asked about processes, files and the kernel.
+    const ModuleSearch *search;
     int64_t start_ns; // becomes time 0
     // The event that a counter of a group belongs to, by its id; NULL for none of
     // ours. Asked for events with group_read only.
@@ -44,7 +45,8 @@ typedef struct ConsumerCounts {
     uint64_t complete;   // of these, stacks that end where they should
     uint64_t frames_walked;
     uint64_t throttled;
-    uint64_t lost; // as LOST records tell
+    uint64_t lost;         // as LOST records tell
+    uint64_t lost_samples; // as LOST_SAMPLES records tell; the two may mean the same
 } ConsumerCounts;
 
 typedef struct Consumer Consumer;

@@ -18,80 +18,12 @@ static uint16_t elf_machine_of(UnwindArch arch)
     return arch == UNWIND_X86_64 ? EM_X86_64 : EM_AARCH64;
 }
 
-// ---- The kernel -----------------------------------------------------------------
-
-static int by_start(const void *a, const void *b)
-{
-    const KernelModule *x = a, *y = b;
-    return x->start < y->start ? -1 : x->start > y->start;
-}
-
-// /proc/modules: name size references users state address. The addresses are 0
-// where kptr_restrict hides them.
-static void read_kernel_modules(ModuleSet *set)
-{
-    Arena scratch = {0};
-    Bytes content;
-    if (!os_read_file(&scratch, STR("/proc/modules"), OS_READ_MAX_BYTES, &content, NULL))
-        return;
-    Str rest = str_from_bytes(content), line, part;
-    while (str_next_line(&rest, &line)) {
-        Str words[6] = {0};
-        size_t n = 0;
-        while (n < ARRAY_LEN(words) && str_next_part(&line, ' ', &part))
-            words[n++] = part;
-        uint64_t size, start;
-        if (n < 6 || !str_parse_u64(words[1], 10, &size) || !str_parse_u64(words[5], 0, &start) ||
-            start == 0)
-            continue;
-        ModuleId id = profile_module(set->profile, MODULE_KMOD, words[0], STR(""));
-        vec_push(&set->arena, &set->kernel, (KernelModule){start, start + size, id});
-    }
-    if (set->kernel.len)
-        qsort(set->kernel.at, set->kernel.len, sizeof(set->kernel.at[0]), by_start);
-    arena_deinit(&scratch);
-}
-
-static Str kernel_build_id(Arena *arena)
-{
-    Bytes notes;
-    BuildId id = {0};
-    if (!os_read_file(arena, STR("/sys/kernel/notes"), 1 << 20, &notes, NULL) ||
-        !elf_build_id_find(notes, 4, &id, NULL) || id.len == 0)
-        return STR("");
-    return build_id_hex(arena, &id);
-}
-
-static ModuleId kernel_module_at(ModuleSet *set, uint64_t pc)
-{
-    size_t low = 0, high = set->kernel.len;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (set->kernel.at[mid].end <= pc)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low < set->kernel.len && pc >= set->kernel.at[low].start)
-        return set->kernel.at[low].id;
-    if (set->kernel_id.v == 0)
-        set->kernel_id = profile_module(set->profile, MODULE_KERNEL, STR("[kernel]"),
-                                        kernel_build_id(&set->arena));
-    return set->kernel_id;
-}
-
-FrameId modules_kernel_frame(ModuleSet *set, uint64_t pc, uint8_t flags)
-{
-    return profile_frame(set->profile, kernel_module_at(set, pc), pc, FRAME_KERNEL | flags);
-}
-
 // ---- Files ------------------------------------------------------------------------
 
-void modules_init(ModuleSet *set, Profile *profile, UnwindArch arch, bool is_live)
+void modules_init(ModuleSet *set, Profile *profile, UnwindArch arch, const ModuleSearch *search)
 {
-    *set = (ModuleSet){.profile = profile, .arch = arch, .is_live = is_live};
-    if (is_live)
-        read_kernel_modules(set);
+    *set = (ModuleSet){.profile = profile, .arch = arch, .search = search};
+    kernel_map_init(&set->kernel, profile, search);
 }
 
 void modules_deinit(ModuleSet *set)
@@ -102,6 +34,7 @@ void modules_deinit(ModuleSet *set)
             close(set->files.at[i]->jit_map - 1);
     }
     table_deinit(&set->by_key);
+    kernel_map_deinit(&set->kernel);
     arena_deinit(&set->arena);
     *set = (ModuleSet){0};
 }
@@ -113,7 +46,21 @@ static Str hex_of(Arena *arena, Bytes id)
     return build_id_hex(arena, &b);
 }
 
-// True when the file at `path` is the one that was mapped. Opens it then.
+// Whether an opened file is the mapped one. `certain`: it is, unless their
+// build-ids tell otherwise.
+static bool is_mapped_file(const ModuleSet *set, const ModuleFile *m, const FileIdentity *file,
+                           Str build_id, bool certain)
+{
+    if (m->build_id.len)
+        return str_equal(build_id, m->build_id);
+    if (certain || m->inode == 0 || file->inode == m->inode)
+        return true;
+    // Numbers of inodes mean nothing on another machine; time does.
+    return set->search && file->mtime_ns <= set->search->recorded_at_ns;
+}
+
+// Opens the file at `path` if it is the one that was mapped. `seen`: there was
+// one.
 static bool open_candidate(ModuleSet *set, ModuleFile *m, Str path, bool certain, bool *seen)
 {
     MappedFile file;
@@ -128,9 +75,7 @@ static bool open_candidate(ModuleSet *set, ModuleFile *m, Str path, bool certain
     }
     BuildId id = elf_build_id(&elf);
     Str hex = id.len ? build_id_hex(&set->arena, &id) : STR("");
-    bool same = m->build_id.len ? str_equal(hex, m->build_id)
-                                : certain || m->inode == 0 || file.identity.inode == m->inode;
-    if (!same) {
+    if (!is_mapped_file(set, m, &file.identity, hex, certain)) {
         os_unmap_file(&file);
         return false;
     }
@@ -143,18 +88,36 @@ static bool open_candidate(ModuleSet *set, ModuleFile *m, Str path, bool certain
 
 // By the process's own view first: its mount namespace may not be ours, and the
 // file may be gone from its folder.
-static void open_module(ModuleSet *set, ModuleFile *m, uint32_t pid, const PerfMmap *map)
+static bool open_live(ModuleSet *set, ModuleFile *m, uint32_t pid, const PerfMmap *map, bool *seen)
 {
     char path[4096 + 64];
-    bool seen = false;
     unsigned long long start = map->start, end = map->start + map->len;
     snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, start, end);
-    if (open_candidate(set, m, str_from_c(path), true, &seen))
-        return;
+    if (open_candidate(set, m, str_from_c(path), true, seen))
+        return true;
     snprintf(path, sizeof(path), "/proc/%u/root%" STR_FMT, pid, STR_ARG(m->path));
-    if (open_candidate(set, m, str_from_c(path), false, &seen) ||
-        open_candidate(set, m, m->path, false, &seen))
+    return open_candidate(set, m, str_from_c(path), false, seen) ||
+           open_candidate(set, m, m->path, false, seen);
+}
+
+static bool open_searched(ModuleSet *set, ModuleFile *m, bool *seen)
+{
+    Arena scratch = {0};
+    ModuleCandidateVec candidates = {0};
+    bool found = false;
+    module_candidates(&scratch, set->search, m->path, m->build_id, &candidates);
+    for (size_t i = 0; i < candidates.len && !found; i++)
+        found = open_candidate(set, m, candidates.at[i].path, candidates.at[i].is_certain, seen);
+    arena_deinit(&scratch);
+    return found;
+}
+
+static void open_module(ModuleSet *set, ModuleFile *m, uint32_t pid, const PerfMmap *map)
+{
+    bool seen = false;
+    if (set->search ? open_searched(set, m, &seen) : open_live(set, m, pid, map, &seen))
         return;
+    m->is_replaced = seen;
     if (seen)
         set->replaced++;
     else
@@ -163,13 +126,13 @@ static void open_module(ModuleSet *set, ModuleFile *m, uint32_t pid, const PerfM
               seen ? "not the mapped file" : "cannot be opened");
 }
 
-// The vdso has no file; every process has the same one, so ours will do.
-static void open_vdso(ModuleSet *set, ModuleFile *m)
+// The vdso has no file; every process of this kernel has the same one, so ours
+// will do.
+static void open_own_vdso(ModuleSet *set, ModuleFile *m)
 {
     uint64_t start = getauxval(AT_SYSINFO_EHDR);
     Arena scratch = {0};
     ProcMapVec maps = {0};
-    m->is_clock = true;
     if (start && proc_maps_read(&scratch, (uint32_t)getpid(), &maps, NULL))
         for (size_t i = 0; i < maps.len; i++)
             if (maps.at[i].start == start) {
@@ -185,13 +148,32 @@ static void open_vdso(ModuleSet *set, ModuleFile *m)
     }
 }
 
+// That of a recording: ours only if it is known to be the same.
+static void open_vdso(ModuleSet *set, ModuleFile *m)
+{
+    m->is_clock = true;
+    if (set->search && set->search->no_files)
+        return;
+    ModuleFile own = *m;
+    open_own_vdso(set, &own);
+    bool same = !set->search || (m->build_id.len && str_equal(own.build_id, m->build_id));
+    if (own.opened && own.elf.machine == elf_machine_of(set->arch) && same) {
+        *m = own;
+        return;
+    }
+    bool seen = false;
+    (void)!(set->search && open_searched(set, m, &seen));
+}
+
 // The map that a runtime writes of its code: in the process's own mount
 // namespace and under its own number there, or, when it is gone, in ours.
-static bool find_jit_map(uint32_t pid, char *path, size_t size)
+static bool find_jit_map(const ModuleSet *set, uint32_t pid, char *path, size_t size)
 {
     Arena scratch = {0};
     ProcStatus st;
-    if (proc_status_read(&scratch, pid, &st, NULL))
+    if (set->search && set->search->no_files)
+        return false;
+    if (!set->search && proc_status_read(&scratch, pid, &st, NULL))
         snprintf(path, size, "/proc/%u/root/tmp/perf-%u.map", pid, st.ns_pid);
     else
         snprintf(path, size, "/tmp/perf-%u.map", pid);
@@ -207,6 +189,10 @@ static bool jit_text(const ModuleFile *m, Arena *arena, Bytes *ret)
 
 bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret)
 {
+    if (set->kernel.symbols.len && str_equal(path, STR("[kernel]"))) {
+        *ret = set->kernel.symbols;
+        return true;
+    }
     for (size_t i = 0; i < set->files.len; i++) {
         const ModuleFile *m = set->files.at[i];
         if (m->opened && str_equal(m->path, path) && str_equal(m->build_id, build_id_hex)) {
@@ -289,12 +275,16 @@ ModuleId modules_id(ModuleSet *set, uint32_t module)
     if (m->id.v)
         return m->id;
     char path[96];
-    if (m->owner && find_jit_map(m->owner, path, sizeof(path))) {
+    if (m->owner && find_jit_map(set, m->owner, path, sizeof(path))) {
         m->kind = MODULE_JIT;
         m->jit_map = os_open_read(str_from_c(path), NULL) + 1;
         m->path = arena_printf(&set->arena, "/tmp/perf-%u.map", m->owner);
     }
-    m->id = profile_module(set->profile, m->kind, m->path, m->build_id);
+    // Without a build-id nothing else would keep the other file's names away.
+    Str shown = m->path;
+    if (set->search && m->is_replaced && m->build_id.len == 0)
+        shown = arena_printf(&set->arena, "%" STR_FMT " (replaced)", STR_ARG(m->path));
+    m->id = profile_module(set->profile, m->kind, shown, m->build_id);
     return m->id;
 }
 

@@ -7,6 +7,8 @@
 
 #include "elf/build_id.h"
 #include "elf/elf.h"
+#include "machine/kernel.h"
+#include "machine/module_search.h"
 #include "model/profile.h"
 #include "os/file.h"
 #include "perfdata/perf_record.h"
@@ -23,6 +25,7 @@ typedef struct ModuleFile {
     uint64_t inode;
     Str build_id; // hex
     bool opened;
+    bool is_replaced; // there is a file, but it is not the mapped one
     bool table_tried;
     bool is_clock; // stands for [vdso]
     Elf elf;
@@ -30,28 +33,22 @@ typedef struct ModuleFile {
     UnwindTable table; // size 0: none
 } ModuleFile;
 
-typedef struct KernelModule {
-    uint64_t start, end;
-    ModuleId id;
-} KernelModule;
-
 typedef struct ModuleSet {
     Arena arena;
     Profile *profile;
     UnwindArch arch;
-    bool is_live;
+    const ModuleSearch *search; // NULL: mapped on this machine, now
     Vec(ModuleFile *) files;
     Table by_key;
-    Vec(KernelModule) kernel; // sorted by start
-    ModuleId kernel_id;       // the kernel itself
-    uint32_t replaced;        // files that were not the mapped ones any more
-    uint32_t missing;         // files that could not be opened
+    KernelMap kernel;
+    uint32_t replaced; // files that were not the mapped ones any more
+    uint32_t missing;  // files that could not be opened
     uint64_t table_bytes;
 } ModuleSet;
 
-// `is_live`: what is mapped is mapped on this machine, now, so that /proc leads
-// to the very files, and to the kernel's modules.
-void modules_init(ModuleSet *set, Profile *profile, UnwindArch arch, bool is_live);
+// Without a `search` what is mapped is mapped on this machine, now: /proc leads
+// to the very files, and to the kernel's modules. It is borrowed.
+void modules_init(ModuleSet *set, Profile *profile, UnwindArch arch, const ModuleSearch *search);
 void modules_deinit(ModuleSet *set);
 
 // The module of a mapping as MMAP2 or /proc told of it; new ones are opened.
@@ -64,15 +61,13 @@ UnwindMapping modules_mapping(ModuleSet *set, uint32_t module, uint32_t pid, con
 // code has written its map.
 ModuleId modules_id(ModuleSet *set, uint32_t module);
 
-// The bytes of an opened file as it was mapped, or the text of perf-PID.map of
-// generated code as it is now, by its path and build-id in the profile.
+// The bytes of an opened file as it was mapped, the text of perf-PID.map of
+// generated code as it is now, or the symbols of the recorded kernel, by the
+// path and build-id in the profile.
 bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret);
 
 // UnwindSpace.load, with the set as its context.
 const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *m);
-
-// The frame of a kernel address.
-FrameId modules_kernel_frame(ModuleSet *set, uint64_t pc, uint8_t flags);
 
 static inline ModuleFile *modules_get(const ModuleSet *set, uint32_t module)
 {

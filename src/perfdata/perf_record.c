@@ -146,7 +146,7 @@ static void parse_sample(const PerfLayout *l, Cursor *c, PerfSample *s, PerfReco
     uint64_t t = l->sample_type;
     // Not the whole struct: clearing kilobytes would cost more than parsing.
     s->ip = s->addr = s->period = s->read_count = s->time_enabled = s->time_running = 0;
-    s->callchain = (U64List){0};
+    s->callchain = s->deferred = (U64List){0};
     s->raw = s->stack = (Bytes){0};
     s->stack_cut = false;
     s->branch_count = 0;
@@ -307,6 +307,10 @@ bool perf_record_parse(const PerfLayout *layout, Bytes record, PerfSample *sampl
     case PERF_RECORD_SWITCH_CPU_WIDE:
         ret->u.context_switch.out = h.misc & PERF_RECORD_MISC_SWITCH_OUT;
         ret->u.context_switch.preempted = h.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+        break;
+    case PERF_RECORD_CHAIN_DEFERRED:
+        ret->u.deferred.cookie = cursor_u64(&c);
+        ret->u.deferred.chain = take_list(&c, cursor_u64(&c));
         break;
     case PERF_RECORD_KSYMBOL:
         ret->u.ksymbol.address = cursor_u64(&c);

@@ -43,6 +43,12 @@ static inline uint64_t u64_list_get(U64List l, size_t i)
     return v;
 }
 
+// Of kernels newer than our headers: the user part of a call chain is taken at
+// the return to user space, in a record of its own. The mark in the sample's
+// chain is followed by a cookie that both have.
+#define PERF_CHAIN_USER_DEFERRED ((uint64_t)-640)
+enum { PERF_RECORD_CHAIN_DEFERRED = 22 };
+
 typedef struct PerfGroupValue {
     uint64_t id;
     uint64_t value;
@@ -56,6 +62,7 @@ typedef struct PerfSample {
     PerfGroupValue read[PERF_GROUP_MAX];
     uint64_t time_enabled, time_running; // 0 when not in the read format
     U64List callchain;
+    U64List deferred; // the chain's user part, if it came later: the caller's to fill
     Bytes raw;
     uint64_t branch_count;
     const uint8_t *branches;      // perf_branch_entry, 24 bytes each
@@ -101,6 +108,10 @@ typedef struct PerfRecord {
         struct {
             bool out, preempted;
         } context_switch;
+        struct {
+            uint64_t cookie;
+            U64List chain;
+        } deferred; // CHAIN_DEFERRED
         struct {
             uint64_t address;
             uint32_t len;

@@ -286,6 +286,8 @@ static bool open_file(PerfDataReader *r, Error *err)
                          "perf.data: data begins at 0x%" PRIx64 ", past the end at 0x%zx",
                          data.offset, r->file.len);
     uint64_t left = r->file.len - data.offset;
+    r->info.is_open_ended = r->open_ended;
+    r->info.is_cut = data.size > left;
     Cursor all = cursor_over(r->file, "perf.data");
     cursor_seek(&all, data.offset);
     r->data = cursor_sub(&all, r->open_ended || data.size > left ? left : data.size, "perf.data");
@@ -536,6 +538,7 @@ PerfDataNext perfdata_next(PerfDataReader *r, PerfDataRecord *ret, Error *err)
             return bad ? PERFDATA_BAD : PERFDATA_CUT;
         }
         record.offset = offset;
+        record.in_file = true;
         if (is_compressed(record.type)) {
             if (!unpack(r, compressed_payload(&record), offset, err))
                 return PERFDATA_BAD;

@@ -50,6 +50,8 @@ typedef Vec(PerfDataBuildId) PerfDataBuildIdVec;
 // What the file says of the recording; "" and 0 when it does not.
 typedef struct PerfData {
     bool is_pipe;
+    bool is_open_ended; // the data part was never closed: perf was killed
+    bool is_cut;        // the file ends before its data part does
     PerfDataEventVec events;
     PerfDataBuildIdVec build_ids;
     Str hostname, os_release, perf_version, arch, cpu_description;
@@ -62,10 +64,11 @@ typedef struct PerfData {
 } PerfData;
 
 // One record of the data: header included, as the kernel lays it out. Borrowed
-// until the next call.
+// until the next call, or from the file.
 typedef struct PerfDataRecord {
     uint32_t type;
     uint16_t misc;
+    bool in_file; // `bytes` stay: they lie in the file itself
     Bytes bytes;
     uint64_t offset; // in the file, of the record or of the compressed one around it
 } PerfDataRecord;

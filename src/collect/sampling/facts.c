@@ -18,40 +18,13 @@ static void set_number(Profile *p, const char *key, uint64_t value)
     strbuf_deinit(&b);
 }
 
-static bool plain_word(Str s)
-{
-    if (s.len == 0)
-        return false;
-    for (size_t i = 0; i < s.len; i++) {
-        char ch = s.ptr[i];
-        bool plain = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-                     (ch >= '0' && ch <= '9') || (ch && strchr("_-+=./,:@%", ch));
-        if (!plain)
-            return false;
-    }
-    return true;
-}
-
-// Words quoted so that a shell reads the same ones back.
 static void set_command(Profile *p, char *const *argv)
 {
     StrBuf b = {0};
     for (size_t i = 0; argv[i]; i++) {
-        Str word = str_from_c(argv[i]);
         if (i)
             strbuf_add_char(&b, ' ');
-        if (plain_word(word)) {
-            strbuf_add(&b, word);
-            continue;
-        }
-        strbuf_add_char(&b, '\'');
-        for (size_t j = 0; j < word.len; j++) {
-            if (word.ptr[j] == '\'')
-                strbuf_add(&b, STR("'\\''"));
-            else
-                strbuf_add_char(&b, word.ptr[j]);
-        }
-        strbuf_add_char(&b, '\'');
+        strbuf_add_shell_word(&b, str_from_c(argv[i]));
     }
     profile_set_fact(p, STR(FACT_COMMAND), strbuf_str(&b));
     strbuf_deinit(&b);

@@ -121,7 +121,6 @@ static void open_consumer(Sampling *s)
     }
     s->consumer = consumer_open(&(ConsumerSetup){.profile = s->profile,
                                                  .arch = MACHINE_ARCH,
-                                                 .is_live = true,
                                                  .start_ns = s->start_ns,
                                                  .event_by_id = event_by_id,
                                                  .ctx = s});
@@ -658,7 +657,7 @@ static void settle_result(Sampling *s, SamplingResult *r)
     const ConsumerCounts *c = consumer_counts(s->consumer);
     uint64_t kernel_lost = events_lost(&s->events);
     if (kernel_lost == UINT64_MAX)
-        kernel_lost = c->lost;
+        kernel_lost = c->lost + c->lost_samples;
     r->samples = c->samples;
     r->lost = kernel_lost + s->drain.dropped;
     r->complete = c->complete;

@@ -31,7 +31,7 @@ static void speedscope_sampled_and_evented(void **state)
     Profile p;
     ImportFormat format;
     load(&arena, "speedscope.json", &file);
-    assert_ok(import_bytes(file, &p, &format, &err), &err);
+    assert_ok(import_bytes(file, NULL, &p, &format, &err), &err);
     assert_int_equal(format, IMPORT_SPEEDSCOPE);
     assert_ok(profile_check(&p, &err), &err);
     assert_int_equal(p.metrics.name.len, 2);
@@ -58,7 +58,7 @@ static void firefox_with_shared_tables(void **state)
     Profile p;
     ImportFormat format;
     load(&arena, "firefox-shared.json", &file);
-    assert_ok(import_bytes(file, &p, &format, &err), &err);
+    assert_ok(import_bytes(file, NULL, &p, &format, &err), &err);
     assert_int_equal(format, IMPORT_FIREFOX);
     assert_ok(profile_check(&p, &err), &err);
     assert_int_equal(p.samples.stack.len, 3);
@@ -86,7 +86,7 @@ static void firefox_with_tables_in_the_thread(void **state)
     Profile p;
     ImportFormat format;
     load(&arena, "firefox-old.json", &file);
-    assert_ok(import_bytes(file, &p, &format, &err), &err);
+    assert_ok(import_bytes(file, NULL, &p, &format, &err), &err);
     assert_str(function_of(&p, p.samples.stack.at[0]), "g");
     assert_int_equal(p.samples.values[0].at[1], 4);
     assert_int_equal(p.samples.time_ns.at[0], 500000);
@@ -108,7 +108,7 @@ static void cut_at_each_byte_it_is_an_error(void **state)
             Profile p;
             ImportFormat format;
             Error err = {0};
-            assert_false(import_bytes(bytes_over(copy, len), &p, &format, &err));
+            assert_false(import_bytes(bytes_over(copy, len), NULL, &p, &format, &err));
             assert_true(err.text[0] != '\0');
             free(copy);
         }

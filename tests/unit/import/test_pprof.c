@@ -142,12 +142,12 @@ static void gzip_is_unpacked(void **state)
     libdeflate_free_compressor(c);
     ImportFormat format;
     assert_int_equal(import_format(bytes_over(packed, len)), IMPORT_GZIP);
-    assert_ok(import_bytes(bytes_over(packed, len), &p, &format, &err), &err);
+    assert_ok(import_bytes(bytes_over(packed, len), NULL, &p, &format, &err), &err);
     assert_int_equal(format, IMPORT_PPROF);
     assert_is_the_profile(&p);
     profile_deinit(&p);
     packed[len / 2] ^= 0x55;
-    assert_error(import_bytes(bytes_over(packed, len), &p, &format, &err), &err, ERROR_FORMAT,
+    assert_error(import_bytes(bytes_over(packed, len), NULL, &p, &format, &err), &err, ERROR_FORMAT,
                  "gzip");
     strbuf_deinit(&b);
 }

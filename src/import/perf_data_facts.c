@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a perf.data file says of itself, as facts and notes of a profile.
+
+#include "import/perf_data_internal.h"
+
+#include "base/strbuf.h"
+#include "model/facts.h"
+#include "os/event.h"
+
+#include <inttypes.h>
+
+Str perf_data_event_name(Arena *arena, const PerfDataEvent *event)
+{
+    const struct perf_event_attr *a = &event->attr;
+    if (event->name.len)
+        return event->name;
+    size_t count;
+    const EventName *names = event_names(&count);
+    for (size_t i = 0; i < count; i++)
+        if (names[i].type == a->type && names[i].config == a->config)
+            return str_from_c(names[i].name);
+    if (a->type == PERF_TYPE_TRACEPOINT)
+        return arena_printf(arena, "tracepoint:%llu", (unsigned long long)a->config);
+    if (a->type == PERF_TYPE_RAW)
+        return arena_printf(arena, "r%llx", (unsigned long long)a->config);
+    return arena_printf(arena, "event-%u/%llx", a->type, (unsigned long long)a->config);
+}
+
+static void set_number(Profile *p, const char *key, uint64_t value)
+{
+    StrBuf b = {0};
+    strbuf_add_u64(&b, value);
+    profile_set_fact(p, str_from_c(key), strbuf_str(&b));
+    strbuf_deinit(&b);
+}
+
+static void set_text(Profile *p, const char *key, Str value)
+{
+    if (value.len)
+        profile_set_fact(p, str_from_c(key), value);
+}
+
+// "perf record -g -- ls -l": behind "--" stands what was recorded. Without it the
+// end of perf's own options cannot be told, and all is given.
+static void set_command(Profile *p, const PerfData *info)
+{
+    StrBuf b = {0};
+    size_t first = 0;
+    for (size_t i = 0; i + 1 < info->command.len && first == 0; i++)
+        if (str_equal(info->command.at[i], STR("--")))
+            first = i + 1;
+    for (size_t i = first; i < info->command.len; i++) {
+        if (b.len)
+            strbuf_add_char(&b, ' ');
+        strbuf_add_shell_word(&b, info->command.at[i]);
+    }
+    set_text(p, FACT_COMMAND, strbuf_str(&b));
+    strbuf_deinit(&b);
+}
+
+static Str stack_mode_name(SampleStacks stacks)
+{
+    switch (stacks) {
+    case SAMPLE_STACKS_TABLES:
+        return STR("tables");
+    case SAMPLE_STACKS_CHAIN:
+        return STR("frame pointers");
+    case SAMPLE_STACKS_LBR:
+        return STR("lbr");
+    case SAMPLE_STACKS_NONE:
+        break;
+    }
+    return STR("none");
+}
+
+static void set_event(PerfDataImport *in)
+{
+    for (size_t i = 0; i < in->sources.len; i++) {
+        const PerfDataEvent *event = &in->info->events.at[i];
+        if (in->sources.at[i].is_dummy)
+            continue;
+        set_text(in->profile, FACT_EVENT, perf_data_event_name(&in->arena, event));
+        set_text(in->profile, FACT_STACK_MODE, stack_mode_name(in->sources.at[i].sample.stacks));
+        if (event->attr.freq)
+            set_number(in->profile, FACT_RATE_ASKED, event->attr.sample_freq);
+        return;
+    }
+}
+
+static void set_times(PerfDataImport *in)
+{
+    const PerfData *info = in->info;
+    set_number(in->profile, FACT_START_MONOTONIC, in->start);
+    if (in->last > in->start)
+        set_number(in->profile, FACT_WALL_NS, in->last - in->start);
+    if (info->has_clock_data)
+        set_number(in->profile, FACT_START_REALTIME,
+                   info->clock_realtime_ns + (in->start - info->clock_reference_ns));
+}
+
+static void set_facts(PerfDataImport *in)
+{
+    Profile *p = in->profile;
+    const PerfData *info = in->info;
+    const ConsumerCounts *c = consumer_counts(in->consumer);
+    profile_set_fact(p, STR(FACT_COLLECTOR), STR("import perf.data"));
+    set_text(p, FACT_HOSTNAME, info->hostname);
+    if (info->os_release.len)
+        profile_set_fact(p, STR(FACT_KERNEL),
+                         arena_printf(&in->arena, "Linux %" STR_FMT, STR_ARG(info->os_release)));
+    set_text(p, FACT_ARCH, info->arch);
+    set_text(p, FACT_CPU_MODEL, info->cpu_description);
+    if (info->cpus_online)
+        set_number(p, FACT_CPU_COUNT, info->cpus_online);
+    set_command(p, info);
+    set_event(in);
+    set_times(in);
+    // Newer kernels count the same losses twice: as records and as samples.
+    set_number(p, FACT_SAMPLES_LOST, MAX(c->lost, c->lost_samples));
+    set_number(p, FACT_THROTTLED, c->throttled);
+}
+
+// ---- Notes -------------------------------------------------------------------
+
+static void note_count(Profile *p, const char *key, uint64_t count, const char *text)
+{
+    if (count)
+        profile_note(p, NOTE_WARNING, str_from_c(key), "%" PRIu64 " %s", count, text);
+}
+
+// Files that stacks led into, but that are not there any more as they were.
+static void note_files(PerfDataImport *in)
+{
+    enum { NAMES_MAX = 3 };
+    const ModuleSet *set = consumer_modules(in->consumer);
+    StrBuf names = {0};
+    uint32_t replaced = 0, missing = 0;
+    for (size_t i = 0; i < set->files.len; i++) {
+        const ModuleFile *m = set->files.at[i];
+        if (m->id.v == 0 || m->opened || m->kind != MODULE_FILE)
+            continue;
+        missing += !m->is_replaced;
+        if (m->is_replaced && replaced++ < NAMES_MAX)
+            strbuf_printf(&names, "%s'%" STR_FMT "'", names.len ? ", " : "", STR_ARG(m->path));
+    }
+    if (replaced)
+        profile_note(in->profile, NOTE_WARNING, STR("replaced-files"),
+                     "%u files are of another build than the recorded ones and are not used: "
+                     "%" STR_FMT "%s; --sysroot and --debug-dir name folders with the right ones",
+                     replaced, STR_ARG(strbuf_str(&names)), replaced > NAMES_MAX ? " …" : "");
+    if (missing)
+        profile_note(in->profile, NOTE_WARNING, STR("missing-files"),
+                     "%u recorded files are not on this machine: their stacks may be cut and have "
+                     "no names; --sysroot names a folder that has them",
+                     missing);
+    strbuf_deinit(&names);
+}
+
+void perf_data_facts(PerfDataImport *in)
+{
+    Profile *p = in->profile;
+    const PerfDataCounts *n = &in->counts;
+    const ConsumerCounts *c = consumer_counts(in->consumer);
+    uint64_t lost = MAX(c->lost, c->lost_samples);
+    set_facts(in);
+    note_count(p, "lost-samples", lost, "samples were lost: perf did not keep up");
+    note_count(p, "throttled", c->throttled,
+               "times the kernel throttled sampling: the rate was higher than it allows");
+    note_files(in);
+    if (in->other_arch && in->needs_unwinding)
+        profile_note(p, NOTE_WARNING, STR("other-architecture"),
+                     "stacks of '%" STR_FMT "' cannot be unwound here: only x86_64 and aarch64",
+                     STR_ARG(in->info->arch));
+    note_count(p, "skipped-guest", n->guest, "samples of virtual machines were left out");
+    note_count(p, "skipped-hypervisor", n->hypervisor, "samples of the hypervisor were left out");
+    note_count(p, "skipped-trace", n->trace, "records of hardware traces were left out");
+    note_count(p, "skipped-unknown", n->unknown, "records of unknown kinds were left out");
+    note_count(p, "malformed-records", n->malformed, "records could not be understood");
+    note_count(p, "deferred-chains", n->no_chain, "samples never got the user part of their stack");
+    note_count(p, "late-records", in->order.late,
+               "records came later than the file promises: mappings may be off");
+    if (in->info->is_open_ended)
+        profile_note(p, NOTE_WARNING, STR("not-closed"),
+                     "perf did not close the file: it lacks facts, and perhaps its end");
+    if (p->samples.stack.len == 0)
+        profile_note(p, NOTE_WARNING, STR("no-samples"), "no samples");
+}

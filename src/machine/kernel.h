@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel that was recorded: which of its modules an address lies in, and
+// where the names of its addresses are.
+
+#ifndef MACHINE_KERNEL_H
+#define MACHINE_KERNEL_H
+
+#include "machine/module_search.h"
+#include "model/profile.h"
+#include "perfdata/perf_record.h"
+
+typedef struct KernelModule {
+    uint64_t start, end;
+    uint64_t shift; // recorded address - address that the symbols are for
+    Str name;
+    ModuleId id; // 0 until a frame lies in it
+} KernelModule;
+
+typedef struct KernelMap {
+    Arena arena;
+    Profile *profile;
+    const ModuleSearch *search; // NULL: the running kernel
+    Vec(KernelModule) modules;  // sorted by start
+    bool is_sorted;
+    KernelModule kernel; // what lies in no module
+    Str build_id;        // hex; "" when not known
+    // A symbol and where it was: the kernel moves with every boot.
+    Str reference;
+    uint64_t reference_at;
+    bool settled;
+    Bytes symbols; // as /proc/kallsyms; empty: the symboliser asks /proc, or there are none
+} KernelMap;
+
+// With a `search` the maps come from records, else from /proc, now.
+void kernel_map_init(KernelMap *k, Profile *profile, const ModuleSearch *search);
+void kernel_map_deinit(KernelMap *k);
+
+// A mapping of the kernel or of one of its modules, as perf notes them at its start.
+void kernel_map_add(KernelMap *k, const PerfMmap *m);
+
+FrameId kernel_frame(KernelMap *k, uint64_t pc, uint8_t flags);
+
+// The names for the frames' addresses; empty when none fit the recorded kernel.
+Bytes kernel_symbols(KernelMap *k);
+
+#endif // MACHINE_KERNEL_H
