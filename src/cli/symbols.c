@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "model/facts.h"
 #include "os/clock.h"
+#include "os/map_guard.h"
 #include "os/stop.h"
 
 // A folder below a variable's absolute path, or below another in $HOME.
@@ -122,6 +123,16 @@ static bool recorded_module(void *ctx, ModuleId module, Bytes *ret)
                                  profile_text(f->profile, m->build_id.at[module.v]), ret);
 }
 
+static void note_cut_files(Profile *p)
+{
+    uint32_t cut = map_guard_cut_count();
+    if (cut)
+        profile_note(p, NOTE_WARNING, STR("cut-files"),
+                     "%u mapped files were cut short in place while they were read: what they "
+                     "lost has no names, and stacks through it may be cut",
+                     cut);
+}
+
 void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
                               const StrVec *debug_dirs, const SourceOptions *sources)
 {
@@ -142,4 +153,5 @@ void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
     with_files.context = 2;
     with_files.recorded_at_ns = (int64_t)start;
     symbolise_sources(p, &with_files);
+    note_cut_files(p);
 }

@@ -3,6 +3,8 @@
 
 #include "os/file.h"
 
+#include "os/map_guard.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -150,6 +152,7 @@ bool os_map_fd(int fd, Str name, MappedFile *ret, Error *err)
         if (at == MAP_FAILED)
             return error_os(err, "cannot map '%" STR_FMT "'", STR_ARG(name));
         m.bytes = bytes_over(at, (size_t)st.st_size);
+        map_guard_add(m.bytes);
     }
     *ret = m;
     return true;
@@ -171,6 +174,7 @@ bool os_map_file(Str path, MappedFile *ret, Error *err)
 
 void os_unmap_file(MappedFile *m)
 {
+    map_guard_remove(m->bytes);
     if (m->bytes.len > 0)
         munmap((void *)(uintptr_t)m->bytes.ptr, m->bytes.len);
     *m = (MappedFile){0};

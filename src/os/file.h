@@ -36,8 +36,8 @@ MUST_CHECK bool os_read_u64(const char *path, uint64_t *ret);
 MUST_CHECK bool os_read_i64(const char *path, int64_t *ret);
 
 // A regular file's bytes, mapped read-only and private. An empty file gives
-// empty bytes. A file that someone truncates while it is mapped raises SIGBUS
-// where it is read: map only what is short-lived or not written in place.
+// empty bytes. Of a file that someone truncates while it is mapped the lost part
+// reads as zeros: os/map_guard.h.
 typedef struct MappedFile {
     Bytes bytes;
     FileIdentity identity;

@@ -4,6 +4,7 @@
 #include "os/file.h"
 
 #include "harness.h"
+#include "os/map_guard.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -151,6 +152,33 @@ static void folders_are_made_with_those_above(void **state)
     assert_false(os_make_folders(in_folder("a"), &err));
 }
 
+static void a_file_cut_short_while_it_is_mapped_reads_as_zeros(void **state)
+{
+    (void)state;
+    enum { SIZE = 5 * 4096 + 7 };
+    static uint8_t content[SIZE];
+    Error err;
+    MappedFile m, other;
+    memset(content, 'x', SIZE);
+    Str path = in_folder("a");
+    assert_ok(os_write_file(path, bytes_over(content, SIZE), OUTPUT_KEEP, &err), &err);
+    assert_ok(os_map_file(path, &m, &err), &err);
+    assert_ok(os_map_file(path, &other, &err), &err);
+    uint32_t before = map_guard_cut_count();
+    assert_int_equal(truncate(path.ptr, 4096 + 5), 0);
+    assert_int_equal(m.bytes.ptr[0], 'x');
+    assert_int_equal(m.bytes.ptr[4096 + 4], 'x');
+    assert_int_equal(m.bytes.ptr[3 * 4096], 0);
+    assert_int_equal(m.bytes.ptr[2 * 4096], 0);
+    assert_int_equal(m.bytes.ptr[SIZE - 1], 0);
+    // Two faults of one mapping are one loss; the other mapping has its own.
+    assert_int_equal(map_guard_cut_count(), before + 1);
+    assert_int_equal(other.bytes.ptr[SIZE - 1], 0);
+    assert_int_equal(map_guard_cut_count(), before + 2);
+    os_unmap_file(&m);
+    os_unmap_file(&other);
+}
+
 int main(void)
 {
 #define FILE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, clean_up)
@@ -163,6 +191,7 @@ int main(void)
         FILE_TEST(what_cannot_be_written_is_told),
         FILE_TEST(odd_names_and_kinds_are_errors),
         FILE_TEST(folders_are_made_with_those_above),
+        FILE_TEST(a_file_cut_short_while_it_is_mapped_reads_as_zeros),
     };
     return RUN_TESTS(tests);
 }
