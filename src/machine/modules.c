@@ -4,6 +4,7 @@
 #include "machine/modules.h"
 
 #include "base/log.h"
+#include "machine/sigreturn.h"
 #include "os/proc.h"
 
 #include <fcntl.h>
@@ -382,6 +383,7 @@ static void build_table(ModuleSet *set, ModuleFile *m)
     s.plt_plain[1] = section_range(elf, ".plt.got");
     s.init = section_code(elf, ".init");
     s.fini = section_code(elf, ".fini");
+    s.sigreturn = sigreturn_find(&scratch, elf, set->arch);
     UnwindBuildStats stats = {0};
     Error err = {0};
     if (!unwind_table_build(&set->arena, &s, &m->table, &stats, &err))

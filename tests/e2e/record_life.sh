@@ -23,6 +23,19 @@ check 'a deleted program keeps its names' eval 'cp life gone && function_is_hot 
 check 'a replaced program keeps its names' eval 'cp life other && function_is_hot burn 90 -- sh -c "./other burn 200 & sleep 0.05; rm other; cp /bin/true other; wait"'
 check 'a library loaded at run time is known' eval 'record -- ./life dlopen && report --by module && at_least 50 "$(field "sum(int(100 * x[\"self_share\"]) for x in r[\"rows\"] if \"libm.so\" in x[\"name\"])")"'
 check 'generated code has the names of its map' eval 'function_is_hot jitted_loop 80 -- ./life jit >map.log; s=$?; rm -f $(cat map.log); [ $s -eq 0 ] || [ "$(uname -m)" != x86_64 ]'
+# musl states no rule for what a handler returns to, and has its code stripped.
+through_the_handler() { # COMPILER…
+    "$@" -g -O2 -fomit-frame-pointer -o in_handler "$TOP/tests/programs/in_handler.c" || return 1
+    record -F 999 -- ./in_handler 200 || return 1
+    "$ASSAY" export --format folded run.assay | grep -q ';main;spin;.*;on_signal;burn'
+}
+check 'a stack leads through a signal handler' through_the_handler gcc
+if command -v musl-gcc >/dev/null; then
+    check 'and so in a program of musl' through_the_handler musl-gcc
+    check 'and so in a static one' through_the_handler musl-gcc -static
+else
+    skip 'a signal handler in a program of musl' 'no musl-gcc here'
+fi
 children_by_vfork() {
     record -F 5000 -- ./life vfork 6 && report --by process && at_least 6 "$(field 'sum(x["self_samples"] >= 20 for x in r["rows"])')"
 }
