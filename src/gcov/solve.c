@@ -71,10 +71,14 @@ bool gcov_solve(Arena *arena, GcovNotes *n, GcovFunction *f, Error *err)
     if (f->block_count == 0)
         return true;
     Solver s = {.arcs = n->arcs.at + f->arcs_first, .counts = f->blocks, .exit = f->exit_block};
-    s.in = heap_alloc(f->block_count * sizeof(Side));
-    s.out = heap_alloc(f->block_count * sizeof(Side));
-    s.is_known = heap_alloc(f->block_count);
-    uint32_t *ways = heap_alloc(f->block_count * sizeof(*ways));
+    // One piece for all that the blocks need, and no more than they and the arcs push.
+    size_t blocks = f->block_count;
+    uint8_t *piece = heap_alloc(blocks * (2 * sizeof(Side) + sizeof(uint32_t) + 1));
+    s.in = (Side *)(void *)piece;
+    s.out = s.in + blocks;
+    uint32_t *ways = (uint32_t *)(void *)(s.out + blocks);
+    s.is_known = (uint8_t *)(ways + blocks);
+    vec_reserve(NULL, &s.work, blocks + 2 * f->arc_count);
     for (size_t i = 0; i < f->arc_count; i++) {
         const GcovArc *a = &s.arcs[i];
         s.out[a->from].unknown++;
@@ -94,10 +98,7 @@ bool gcov_solve(Arena *arena, GcovNotes *n, GcovFunction *f, Error *err)
     for (size_t i = 0; i < f->arc_count; i++)
         solved &= s.arcs[i].is_known;
     vec_free(&s.work);
-    heap_free(s.in);
-    heap_free(s.out);
-    heap_free(s.is_known);
-    heap_free(ways);
+    heap_free(piece);
     if (!solved)
         return error_set(err, ERROR_FORMAT,
                          "the counts of function '%" STR_FMT "' do not determine its graph",

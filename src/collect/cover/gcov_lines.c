@@ -21,7 +21,6 @@ void gcov_sum_deinit(GcovSum *s)
     vec_free(&s->branches);
     vec_free(&s->functions);
     table_deinit(&s->line_index);
-    table_deinit(&s->branch_index);
     arena_deinit(&s->scratch);
 }
 
@@ -71,11 +70,17 @@ static int compare_ways(const void *a, const void *b, void *ctx)
 // gcov lists the ways out of a block by where they lead.
 static void sort_ways(const GcovNotes *n, uint32_t *arcs, size_t count)
 {
+    enum { FEW = 16 };
+    if (count > FEW) { // a switch
+        qsort_r(arcs, count, sizeof(arcs[0]), compare_ways, n->arcs.at);
+        return;
+    }
     for (size_t i = 1; i < count; i++) {
-        if (compare_ways(&arcs[i - 1], &arcs[i], n->arcs.at) > 0) {
-            qsort_r(arcs, count, sizeof(arcs[0]), compare_ways, n->arcs.at);
-            return;
-        }
+        uint32_t arc = arcs[i];
+        size_t to = i;
+        for (; to > 0 && compare_ways(&arcs[to - 1], &arc, n->arcs.at) > 0; to--)
+            arcs[to] = arcs[to - 1];
+        arcs[to] = arc;
     }
 }
 
@@ -382,36 +387,38 @@ static uint32_t sum_row(GcovSum *s, StrId file, uint32_t line)
         if (s->lines.at[row].file.v == file.v && s->lines.at[row].line == line)
             return row;
     row = (uint32_t)s->lines.len;
-    vec_push(NULL, &s->lines, (GcovLine){file, line, 0});
+    vec_push(NULL, &s->lines, (GcovLine){file, line, 0, 0});
     table_insert(&s->line_index, hash, row);
     return row;
 }
 
-static void add_branch(GcovSum *s, uint32_t line, uint32_t order, uint64_t count)
+// The branch behind `before` on the line of `row`, or the first; made when absent.
+static uint32_t next_branch(GcovSum *s, uint32_t row, uint32_t before)
 {
-    uint64_t hash = hash_pair(line, order);
-    uint32_t row;
-    for (TableProbe p = table_probe(&s->branch_index, hash);
-         table_next(&s->branch_index, &p, &row);) {
-        GcovBranch *b = &s->branches.at[row];
-        if (b->row == line && b->order == order) {
-            b->count += count;
-            return;
-        }
-    }
-    table_insert(&s->branch_index, hash, (uint32_t)s->branches.len);
-    vec_push(NULL, &s->branches, (GcovBranch){line, order, count});
+    uint32_t next = before ? s->branches.at[before - 1].next : s->lines.at[row].first_branch;
+    if (next)
+        return next;
+    uint32_t order = before ? s->branches.at[before - 1].order + 1 : 0;
+    vec_push(NULL, &s->branches, (GcovBranch){row, order, 0, 0});
+    next = (uint32_t)s->branches.len;
+    if (before)
+        s->branches.at[before - 1].next = next;
+    else
+        s->lines.at[row].first_branch = next;
+    return next;
 }
 
 static void add_branches(Unit *u, const Line *l, uint32_t row)
 {
-    uint32_t order = 0;
+    uint32_t branch = 0;
     for (uint32_t i = l->first_block; i != NONE; i = u->line_blocks.at[i].next) {
         uint32_t block = u->base[u->line_blocks.at[i].function] + u->line_blocks.at[i].block;
         for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
             const GcovArc *a = &u->n->arcs.at[u->out[k]];
-            if (!a->is_unconditional && !a->is_call)
-                add_branch(u->sum, row, order++, a->count);
+            if (a->is_unconditional || a->is_call)
+                continue;
+            branch = next_branch(u->sum, row, branch);
+            u->sum->branches.at[branch - 1].count += a->count;
         }
     }
 }

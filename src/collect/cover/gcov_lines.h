@@ -12,12 +12,14 @@ typedef struct GcovLine {
     StrId file; // of the profile that is filled
     uint32_t line;
     uint64_t count;
+    uint32_t first_branch; // of `branches`, + 1; 0: none
 } GcovLine;
 
 typedef struct GcovBranch {
     uint32_t row;   // of `lines`
     uint32_t order; // on its line
     uint64_t count;
+    uint32_t next; // of the same line, + 1
 } GcovBranch;
 
 // Sums of many translation units.
@@ -25,8 +27,8 @@ typedef struct GcovSum {
     Profile *profile;
     const CoverProject *how;
     Vec(GcovLine) lines;
-    Vec(GcovBranch) branches; // by (row, order), see branch_index
-    Table line_index, branch_index;
+    Vec(GcovBranch) branches;
+    Table line_index;
     U64Vec functions; // by FunctionId, entries + 1; 0: not counted
     uint64_t unit_count;
     uint64_t approximate; // lines whose loops were too many to follow one by one
