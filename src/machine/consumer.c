@@ -613,6 +613,10 @@ void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
     case PERF_RECORD_EXIT:
         on_exit(c, r);
         break;
+    case PERF_RECORD_KSYMBOL:
+        if (!(r->u.ksymbol.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER))
+            kernel_map_add_symbol(&c->modules.kernel, r->u.ksymbol.address, r->u.ksymbol.name);
+        break;
     case PERF_RECORD_THROTTLE:
         c->counts.throttled++;
         break;

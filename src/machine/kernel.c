@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 // /proc/kallsyms has some 200 bytes a symbol at most.
-enum { KALLSYMS_MAX_BYTES = 256 << 20 };
+enum { KALLSYMS_MAX_BYTES = 256 << 20, LATE_BYTES_MAX = 16 << 20 };
 
 static int by_start(const void *a, const void *b)
 {
@@ -80,6 +80,7 @@ void kernel_map_init(KernelMap *k, Profile *profile, const ModuleSearch *search)
 
 void kernel_map_deinit(KernelMap *k)
 {
+    strbuf_deinit(&k->late);
     arena_deinit(&k->arena);
     *k = (KernelMap){0};
 }
@@ -217,6 +218,39 @@ FrameId kernel_frame(KernelMap *k, uint64_t pc, uint8_t flags)
                     ? profile_module(k->profile, MODULE_KERNEL, STR("[kernel]"), k->build_id)
                     : profile_module(k->profile, MODULE_KMOD, m->name, STR(""));
     return profile_frame(k->profile, m->id, pc - m->shift, FRAME_KERNEL | flags);
+}
+
+void kernel_map_add_symbol(KernelMap *k, uint64_t address, Str name)
+{
+    if (k->search || address == 0 || name.len == 0 || k->late.len > LATE_BYTES_MAX ||
+        str_find_char(name, '\n') != SIZE_MAX)
+        return;
+    strbuf_printf(&k->late, "%016llx t %" STR_FMT "\t[bpf]\n", (unsigned long long)address,
+                  STR_ARG(name));
+}
+
+bool kernel_late_symbols(const KernelMap *k, Arena *arena, Bytes *ret)
+{
+    Arena scratch = {0};
+    Bytes text;
+    bool ok = k->late.len &&
+              os_read_file(&scratch, STR("/proc/kallsyms"), KALLSYMS_MAX_BYTES, &text, NULL);
+    if (ok) {
+        // Hidden addresses are all zero, the last as well: then the few that we
+        // know would give the whole kernel their names.
+        Str all = str_from_bytes(text), last = {0}, line;
+        while (str_next_line(&all, &line))
+            last = line;
+        ok = !str_starts_with(last, STR("0000000000000000 "));
+    }
+    if (ok) {
+        uint8_t *both = arena_alloc(arena, text.len + k->late.len, 1);
+        memcpy(both, text.ptr, text.len);
+        memcpy(both + text.len, k->late.ptr, k->late.len);
+        *ret = bytes_over(both, text.len + k->late.len);
+    }
+    arena_deinit(&scratch);
+    return ok;
 }
 
 Bytes kernel_symbols(KernelMap *k)

@@ -5,6 +5,7 @@
 #ifndef MACHINE_KERNEL_H
 #define MACHINE_KERNEL_H
 
+#include "base/strbuf.h"
 #include "machine/module_search.h"
 #include "model/profile.h"
 #include "perfdata/perf_record.h"
@@ -28,6 +29,7 @@ typedef struct KernelMap {
     Str reference;
     uint64_t reference_at;
     bool settled;
+    StrBuf late;   // lines as of /proc/kallsyms for code that came up meanwhile (BPF programs)
     Bytes symbols; // as /proc/kallsyms; empty: the symboliser asks /proc, or there are none
 } KernelMap;
 
@@ -37,6 +39,12 @@ void kernel_map_deinit(KernelMap *k);
 
 // A mapping of the kernel or of one of its modules, as perf notes them at its start.
 void kernel_map_add(KernelMap *k, const PerfMmap *m);
+
+// Code that the running kernel made or took away, as KSYMBOL tells: it may be gone
+// from /proc/kallsyms at the end.
+void kernel_map_add_symbol(KernelMap *k, uint64_t address, Str name);
+// /proc/kallsyms with these; false when there are none, or addresses are hidden.
+bool kernel_late_symbols(const KernelMap *k, Arena *arena, Bytes *ret);
 
 FrameId kernel_frame(KernelMap *k, uint64_t pc, uint8_t flags);
 

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "machine/sigreturn.h"
 #include "os/proc.h"
+#include "perfdata/jitdump.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,6 +35,8 @@ void modules_deinit(ModuleSet *set)
         if (set->files.at[i]->jit_map)
             close(set->files.at[i]->jit_map - 1);
     }
+    for (size_t i = 0; i < set->jit_dumps.len; i++)
+        close(set->jit_dumps.at[i].fd);
     table_deinit(&set->by_key);
     kernel_map_deinit(&set->kernel);
     arena_deinit(&set->arena);
@@ -182,10 +185,56 @@ static bool find_jit_map(const ModuleSet *set, uint32_t pid, char *path, size_t 
     return os_file_exists(str_from_c(path));
 }
 
+// Its descriptor is kept: the process's own file system may end with it.
+static void add_jit_dump(ModuleSet *set, uint32_t pid, Str path)
+{
+    Arena scratch = {0};
+    int fd = -1;
+    if (!set->search)
+        fd = os_open_read(arena_printf(&scratch, "/proc/%u/root%" STR_FMT, pid, STR_ARG(path)),
+                          NULL);
+    if (fd < 0 && !(set->search && set->search->no_files))
+        fd = os_open_read(path, NULL);
+    arena_deinit(&scratch);
+    if (fd >= 0)
+        vec_push(&set->arena, &set->jit_dumps, (JitDump){pid, fd, path});
+}
+
+static const JitDump *find_jit_dump(const ModuleSet *set, uint32_t pid)
+{
+    for (size_t i = set->jit_dumps.len; i-- > 0;)
+        if (set->jit_dumps.at[i].pid == pid)
+            return &set->jit_dumps.at[i];
+    return NULL;
+}
+
+static bool dump_text(const ModuleFile *m, Arena *arena, Bytes dump, Bytes *ret)
+{
+    StrBuf text = {0};
+    JitdumpStats stats;
+    Error err;
+    bool ok = jitdump_to_map(dump, &text, &stats, &err);
+    if (ok)
+        *ret = bytes_from_str(arena_str(arena, strbuf_str(&text)));
+    log_debug(LOG_RECORD, 1, "jitdump '%" STR_FMT "': %s%zu functions, %zu moved%s",
+              STR_ARG(m->path), ok ? "" : err.text, ok ? stats.functions : 0, ok ? stats.moved : 0,
+              ok && stats.cut ? ", the last record is not whole" : "");
+    strbuf_deinit(&text);
+    return ok;
+}
+
 static bool jit_text(const ModuleFile *m, Arena *arena, Bytes *ret)
 {
-    return m->jit_map && lseek(m->jit_map - 1, 0, SEEK_SET) == 0 &&
-           os_read_fd(arena, m->jit_map - 1, m->path, OS_READ_MAX_BYTES, ret, NULL);
+    if (!m->jit_map || lseek(m->jit_map - 1, 0, SEEK_SET) != 0)
+        return false;
+    if (!m->is_dump)
+        return os_read_fd(arena, m->jit_map - 1, m->path, OS_READ_MAX_BYTES, ret, NULL);
+    Arena scratch = {0};
+    Bytes dump;
+    bool ok = os_read_fd(&scratch, m->jit_map - 1, m->path, OS_READ_MAX_BYTES, &dump, NULL) &&
+              dump_text(m, arena, dump, ret);
+    arena_deinit(&scratch);
+    return ok;
 }
 
 bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret)
@@ -194,6 +243,8 @@ bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_he
         *ret = set->kernel.symbols;
         return true;
     }
+    if (str_equal(path, STR("[kernel]")) && kernel_late_symbols(&set->kernel, arena, ret))
+        return true;
     for (size_t i = 0; i < set->files.len; i++) {
         const ModuleFile *m = set->files.at[i];
         if (m->opened && str_equal(m->path, path) && str_equal(m->build_id, build_id_hex)) {
@@ -258,6 +309,8 @@ uint32_t modules_of_mapping(ModuleSet *set, uint32_t pid, const PerfMmap *map)
     if (vdso) {
         m.kind = MODULE_VDSO;
         open_vdso(set, &m);
+    } else if (!anonymous && jitdump_is_name(str_base_name(path))) {
+        add_jit_dump(set, pid, m.path);
     } else if (!anonymous || memfd) {
         open_module(set, &m, pid, map);
         if (memfd && !m.opened)
@@ -276,7 +329,13 @@ ModuleId modules_id(ModuleSet *set, uint32_t module)
     if (m->id.v)
         return m->id;
     char path[96];
-    if (m->owner && find_jit_map(set, m->owner, path, sizeof(path))) {
+    const JitDump *dump = m->owner ? find_jit_dump(set, m->owner) : NULL;
+    if (dump) {
+        m->kind = MODULE_JIT;
+        m->jit_map = fcntl(dump->fd, F_DUPFD_CLOEXEC, 0) + 1;
+        m->is_dump = true;
+        m->path = dump->path;
+    } else if (m->owner && find_jit_map(set, m->owner, path, sizeof(path))) {
         m->kind = MODULE_JIT;
         m->jit_map = os_open_read(str_from_c(path), NULL) + 1;
         m->path = arena_printf(&set->arena, "/tmp/perf-%u.map", m->owner);

@@ -19,6 +19,7 @@ typedef struct ModuleFile {
     ModuleId id;    // 0 until a frame lies in it: modules_id
     uint32_t owner; // the process whose generated code this is; 0: a file
     int jit_map;    // descriptor + 1 of a runtime's map, kept open: its namespace may end; 0: none
+    bool is_dump;   // … which is a jitdump
     ModuleKind kind;
     Str path;
     uint64_t hash; // of path and identity
@@ -33,12 +34,20 @@ typedef struct ModuleFile {
     UnwindTable table; // size 0: none
 } ModuleFile;
 
+// A jit-PID.dump that a process mapped to tell of it.
+typedef struct JitDump {
+    uint32_t pid;
+    int fd;
+    Str path;
+} JitDump;
+
 typedef struct ModuleSet {
     Arena arena;
     Profile *profile;
     UnwindArch arch;
     const ModuleSearch *search; // NULL: mapped on this machine, now
     Vec(ModuleFile *) files;
+    Vec(JitDump) jit_dumps; // the newest of a process last
     Table by_key;
     KernelMap kernel;
     uint32_t replaced; // files that were not the mapped ones any more
@@ -62,8 +71,8 @@ UnwindMapping modules_mapping(ModuleSet *set, uint32_t module, uint32_t pid, con
 ModuleId modules_id(ModuleSet *set, uint32_t module);
 
 // The bytes of an opened file as it was mapped, the text of perf-PID.map of
-// generated code as it is now, or the symbols of the recorded kernel, by the
-// path and build-id in the profile.
+// generated code as it is now (made of jit-PID.dump where there is one), or the symbols of the
+// recorded kernel, by the path and build-id in the profile.
 bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret);
 
 // UnwindSpace.load, with the set as its context.

@@ -35,6 +35,18 @@ profile jit.assay ./jit 300000000
 seen_has "generated code has the name its map gives" '^ *(9[0-9]|100)[.0-9]*%.*JS:\*spin /srv/app.js:7'
 rm -f /tmp/perf-*.map
 
+"$cc" -O1 -o jitdump "$TOP/tests/programs/jitdump.c" || exit 1
+profile jitdump.assay ./jitdump 300000000
+seen_has "generated code has the name its jitdump gives, where it was moved to" '^ *(9[0-9]|100)[.0-9]*%.*dumped_spin'
+
+"$cc" -O1 -o bpf_busy "$TOP/tests/programs/bpf_busy.c" 2>output || rm -f bpf_busy
+if [ -x bpf_busy ] && ./bpf_busy && "$ASSAY" record -q -f -a -o bpf.assay -- ./bpf_busy 2>output >&2; then
+    "$ASSAY" report bpf.assay --wide --limit 200 >seen 2>&1
+    seen_has "a BPF program that is gone has its name" '^ *[0-9.]+%.*bpf_prog_[0-9a-f]+_assay_busy'
+else
+    skip "a BPF program that is gone has its name" "BPF programs cannot be loaded or whole CPUs not be observed here"
+fi
+
 profile vdso.assay ./vdso_clock
 seen_has "the vdso's functions have names" '^ *[0-9.]+%.*clock_gettime'
 seen_has "the program's function has its place" '^ *[0-9.]+%.*hot.*vdso_clock.c'

@@ -93,6 +93,8 @@ static struct perf_event_attr side_band_attr(const EventSet *set)
     attr.comm_exec = 1;
     attr.task = 1;
     attr.build_id = 1;
+    // BPF programs come and go; only whoever watches whole CPUs hears of it.
+    attr.ksymbol = set->options->system_wide && !set->user_only;
     attr.read_format = 0;
     attr.watermark = 1;
     attr.wakeup_watermark = wakeup_bytes(set);
@@ -111,6 +113,10 @@ static int open_side_band(const EventSet *set, pid_t pid, int cpu)
 {
     struct perf_event_attr attr = side_band_attr(set);
     int fd = perf_event_open(&attr, pid, cpu, -1);
+    if (fd < 0 && errno == EINVAL && attr.ksymbol) {
+        attr.ksymbol = 0; // before 5.1
+        fd = perf_event_open(&attr, pid, cpu, -1);
+    }
     if (fd < 0 && errno == EINVAL && attr.build_id) {
         attr.build_id = 0; // before 5.12
         fd = perf_event_open(&attr, pid, cpu, -1);

@@ -132,7 +132,8 @@ static void child_facts(Profile *p, const EventSet *events, const ChildEnd *chil
     set_number(p, FACT_MAX_RSS_BYTES, (uint64_t)child->usage.ru_maxrss * 1024);
     uint64_t observed = user + (events->user_only && !events->traced ? 0 : sys);
     // Of less than a tenth of a second a rate would be noise.
-    if (events->options->period == 0 && observed > 100000000u && r->samples > 0)
+    if (events->options->period == 0 && !events->options->system_wide && observed > 100000000u &&
+        r->samples > 0)
         set_number(p, FACT_RATE_OBTAINED,
                    (uint64_t)((double)(r->samples + r->lost) /
                               (double)MAX(events->events.len, (size_t)1) * 1e9 / (double)observed));
