@@ -72,9 +72,10 @@ const Command import_command = {
     .options = import_options,
     .option_count = ARRAY_LEN(import_options),
     .details =
-        "Reads perf.data, perf script text, folded stacks, pprof, speedscope and Firefox\n"
-        "Profiler files, also in gzip; which it is, the content says. Every command that\n"
-        "takes a recording takes these files too: import only saves doing it each time.\n"
+        "Reads perf.data, perf script text, folded stacks, pprof, speedscope, Firefox\n"
+        "Profiler and callgrind files, also in gzip; which it is, the content says. Every\n"
+        "command that takes a recording takes these files too: import only saves doing it\n"
+        "each time.\n"
         "\n"
         "perf.data holds addresses and copied stacks. Names come from the files that were\n"
         "mapped, found below --symfs and --sysroot, at their own path, or by build-id in\n"

@@ -102,14 +102,10 @@ static void gather_places(Callgrind *c, const Weights *w)
 
 // ---- Writing ---------------------------------------------------------------------
 
-static void add_line_safe(StrBuf *out, Str s)
+// A literal "???" is no name that is not known, nor is "(3)" a number.
+static bool is_misread(Str s, size_t at)
 {
-    for (size_t i = 0; i < s.len; i++) {
-        if ((unsigned char)s.ptr[i] < 0x20 || s.ptr[i] == 0x7f)
-            strbuf_printf(out, "\\x%02x", (unsigned char)s.ptr[i]);
-        else
-            strbuf_add_char(out, s.ptr[i]);
-    }
+    return at == 0 && (str_equal(s, STR("???")) || s.ptr[0] == '(');
 }
 
 // "fl=(3) name" the first time, "fl=(3)" after it.
@@ -121,7 +117,9 @@ static void add_id(Callgrind *c, const char *word, uint32_t id, uint8_t *named, 
     if (!*named) {
         *named = 1;
         strbuf_add_char(out, ' ');
-        add_line_safe(out, name.len ? name : STR("???"));
+        export_add_line_safe(out, name, is_misread);
+        if (name.len == 0)
+            strbuf_add(out, STR("???"));
     }
     strbuf_add_char(out, '\n');
 }
@@ -211,11 +209,16 @@ static void write_head(Callgrind *c, const Weights *w)
     strbuf_add(out, STR("# callgrind format\nversion: 1\ncreator: assay "));
     strbuf_add(out, c->request->tool_version);
     strbuf_add(out, STR("\ncmd: "));
-    add_line_safe(out, profile_fact(p, STR("command")));
-    strbuf_add(out, STR("\npositions: line\nevents: "));
-    // One word: letters, digits, '_'.
+    export_add_line_safe(out, profile_fact(p, STR("command")), NULL);
     Str name =
         metric < p->metrics.name.len ? profile_text(p, p->metrics.name.at[metric]) : STR("samples");
+    strbuf_add(out, STR("\ndesc: Metric: "));
+    export_add_line_safe(out, name, NULL);
+    strbuf_add(out, STR(", "));
+    Str unit = metric < p->metrics.name.len ? profile_text(p, p->metrics.unit.at[metric]) : STR("");
+    export_add_line_safe(out, unit, NULL);
+    strbuf_add(out, STR("\npositions: line\nevents: "));
+    // One word: letters, digits, '_'.
     for (size_t i = 0; i < name.len; i++) {
         char ch = name.ptr[i];
         bool word = (ch >= '0' && ch <= '9') || ((ch | 32) >= 'a' && (ch | 32) <= 'z');

@@ -187,6 +187,29 @@ Str export_thread_name(const Profile *p, uint32_t thread)
     return name.len ? name : STR("[unnamed]");
 }
 
+static bool is_lower_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+static bool is_mark(Str s, size_t at)
+{
+    return s.ptr[at] == '\\' && at + 3 < s.len && s.ptr[at + 1] == 'x' &&
+           is_lower_hex(s.ptr[at + 2]) && is_lower_hex(s.ptr[at + 3]);
+}
+
+void export_add_line_safe(StrBuf *out, Str s, bool (*also)(Str s, size_t at))
+{
+    for (size_t i = 0; i < s.len; i++) {
+        bool is_edge = s.ptr[i] == ' ' && (i == 0 || i + 1 == s.len);
+        if ((unsigned char)s.ptr[i] < 0x20 || s.ptr[i] == 0x7f || is_edge || is_mark(s, i) ||
+            (also && also(s, i)))
+            strbuf_printf(out, "\\x%02x", (unsigned char)s.ptr[i]);
+        else
+            strbuf_add_char(out, s.ptr[i]);
+    }
+}
+
 Str export_metric_name(const Profile *p, size_t metric)
 {
     Str name = profile_text(p, p->metrics.name.at[metric]);

@@ -63,6 +63,12 @@ Str export_thread_name(const Profile *p, uint32_t thread);
 Str export_metric_name(const Profile *p, size_t metric);
 Str export_metric_unit(const Profile *p, size_t metric);
 
+// Appends text for a format of lines: control characters become \xNN, and so do
+// spaces at the ends, which readers trim, the backslash of what looks like a mark,
+// and every position for which `also` (may be NULL) is true. Undoing \xNN gives the
+// text back.
+void export_add_line_safe(StrBuf *out, Str s, bool (*also)(Str s, size_t at));
+
 // ---- The formats ---------------------------------------------------------------
 typedef bool ExportWrite(const Profile *p, const ExportRequest *request, const ExportSink *sink,
                          Error *err);

@@ -9,14 +9,24 @@ static bool is_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-// ';' and control characters become %XX; so does a '%' that could be read as one.
+// A name of its own that ends as the suffixes do.
+static bool is_false_suffix(Str s, size_t at)
+{
+    return at + 4 == s.len && s.ptr[at] == '_' && s.ptr[at + 1] == '[' && s.ptr[at + 3] == ']' &&
+           strchr("kij", s.ptr[at + 2]);
+}
+
+// ';' and control characters become %XX; so does a '%' that could be read as one,
+// and what readers would trim or take for a suffix.
 static void add_escaped(StrBuf *out, Str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
         bool looks_escaped =
             c == '%' && i + 2 < s.len && is_hex(s.ptr[i + 1]) && is_hex(s.ptr[i + 2]);
-        if (c == ';' || (unsigned char)c < 0x20 || c == 0x7f || looks_escaped)
+        bool is_edge = c == ' ' && (i == 0 || i + 1 == s.len);
+        if (c == ';' || (unsigned char)c < 0x20 || c == 0x7f || looks_escaped || is_edge ||
+            is_false_suffix(s, i))
             strbuf_printf(out, "%%%02X", (unsigned char)c);
         else
             strbuf_add_char(out, c);

@@ -4,23 +4,42 @@
 
 #include "export/export_internal.h"
 
-// White space in a comm or a line break in a name would end it early.
-static void add_line_safe(StrBuf *out, Str s, bool keep_spaces)
+// A word: readers end it at white space.
+static void add_word(StrBuf *out, Str s)
 {
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if ((unsigned char)c < 0x20 || c == 0x7f)
-            strbuf_printf(out, "\\x%02x", (unsigned char)c);
-        else
-            strbuf_add_char(out, c == ' ' && !keep_spaces ? '_' : c);
-    }
+    StrBuf word = {0};
+    strbuf_add(&word, s);
+    for (size_t i = 0; i < word.len; i++)
+        if (word.ptr[i] == ' ')
+            word.ptr[i] = '_';
+    export_add_line_safe(out, strbuf_str(&word), NULL);
+    strbuf_deinit(&word);
+}
+
+// What would begin the object, or is no name but a missing one.
+static bool is_misread_name(Str s, size_t at)
+{
+    if (s.ptr[at] == '(')
+        return at > 0 && s.ptr[at - 1] == ' ' && at + 1 < s.len &&
+               (s.ptr[at + 1] == '/' || s.ptr[at + 1] == '[');
+    if (s.ptr[at] == '[')
+        return at == 0 && str_equal(s, STR("[unknown]"));
+    // "+0x12" at the end would be an offset.
+    uint64_t offset;
+    return s.ptr[at] == '+' && str_starts_with(str_slice(s, at + 1, s.len), STR("0x")) &&
+           str_parse_u64(str_slice(s, at + 1, s.len), 0, &offset);
+}
+
+static bool is_misread_object(Str s, size_t at)
+{
+    return s.ptr[at] == '(' && at > 0 && s.ptr[at - 1] == ' ';
 }
 
 static void add_head(StrBuf *out, const Profile *p, uint32_t sample, uint32_t metric)
 {
     uint32_t thread = p->samples.thread.at[sample].v;
     uint32_t pid = p->processes.pid.at[p->threads.process.at[thread].v];
-    add_line_safe(out, export_thread_name(p, thread), false);
+    add_word(out, export_thread_name(p, thread));
     strbuf_printf(out, " %u/%u", pid, p->threads.tid.at[thread]);
     if (p->samples.cpu.at[sample] != SAMPLE_CPU_NONE)
         strbuf_printf(out, " [%03u]", p->samples.cpu.at[sample]);
@@ -33,7 +52,7 @@ static void add_head(StrBuf *out, const Profile *p, uint32_t sample, uint32_t me
     Str event = profile_text(p, p->metrics.event.at[metric]);
     if (event.len == 0)
         event = profile_text(p, p->metrics.name.at[metric]);
-    add_line_safe(out, event, false);
+    add_word(out, event);
     strbuf_add(out, STR(": \n"));
 }
 
@@ -49,11 +68,12 @@ static Str frame_line(const ExportSet *s, uint32_t frame, Arena *arena, StrVec *
     strbuf_printf(&text, "\t%16llx ",
                   is_cut ? 0ull : (unsigned long long)p->frames.address.at[frame]);
     uint32_t function = p->frames.function.at[frame].v;
-    if (function == 0 && !is_cut)
-        strbuf_add(&text, STR("[unknown]"));
-    else
+    bool is_named = profile_text(p, p->functions.name.at[function]).len > 0;
+    if (is_named || is_cut)
         export_add_name(s, s->keys.of_frame[frame], &name);
-    add_line_safe(&text, strbuf_str(&name), true);
+    else
+        strbuf_add(&text, STR("[unknown]"));
+    export_add_line_safe(&text, strbuf_str(&name), is_misread_name);
     bool is_inlined = p->frames.inlined_in.at[frame].v || p->frames.flags.at[frame] & FRAME_INLINED;
     Str path = profile_text(p, p->modules.path.at[p->frames.module.at[frame].v]);
     if (p->modules.kind.at[p->frames.module.at[frame].v] == MODULE_KERNEL)
@@ -62,7 +82,8 @@ static Str frame_line(const ExportSet *s, uint32_t frame, Arena *arena, StrVec *
     if (is_inlined)
         strbuf_add(&text, STR("inlined"));
     else
-        add_line_safe(&text, path.len ? export_path(s->request, path) : STR("[unknown]"), true);
+        export_add_line_safe(&text, path.len ? export_path(s->request, path) : STR("[unknown]"),
+                             is_misread_object);
     strbuf_add(&text, STR(")\n"));
     lines->at[row] = arena_str(arena, strbuf_str(&text));
     strbuf_deinit(&text);

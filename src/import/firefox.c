@@ -7,6 +7,7 @@
 #include "import/import.h"
 
 #include "import/json_import_internal.h"
+#include "import/places_internal.h"
 #include "model/facts.h"
 
 // The tables that stacks refer to, of the whole profile or of one thread.
@@ -116,7 +117,7 @@ static void load_frames(Firefox *f, Tables *t)
         if (is_kernel_category(f, t, row))
             flags |= FRAME_KERNEL;
         double address = json_column_number(&t->frame_address, row, 0);
-        FrameId frame = profile_named_frame(
+        FrameId frame = import_named_frame(
             p, module_of(f, t, row, func), address > 0 ? (uint64_t)json_number_as_i64(address) : 0,
             profile_function(p, name, name, file, decl_line), profile_str(p, file),
             json_number_as_u32(json_column_number(&t->frame_line, row, 0)), flags);
@@ -247,11 +248,11 @@ static void load_libs(Firefox *f, const JsonValue *libs)
 {
     for (const JsonValue *lib = libs ? libs->child : NULL; lib; lib = lib->next) {
         Str path = json_text(json_find(lib, "path"));
-        ModuleKind kind = str_starts_with(path, STR("[kernel")) ? MODULE_KERNEL : MODULE_FILE;
         if (path.len == 0)
             path = json_text(json_find(lib, "name"));
         vec_push(&f->scratch, &f->libs,
-                 profile_module(f->p, kind, path, json_text(json_find(lib, "codeId"))));
+                 profile_module(f->p, import_module_kind(path), path,
+                                json_text(json_find(lib, "codeId"))));
     }
 }
 

@@ -5,6 +5,7 @@
 #include "import/import.h"
 
 #include "import/line_frames_internal.h"
+#include "import/places_internal.h"
 #include "model/facts.h"
 
 // Suffixes that say what kind of frame a name is.
@@ -39,7 +40,10 @@ static Str unescaped(Profile *p, Str name)
         int high = i + 2 < name.len && name.ptr[i] == '%' ? hex_digit(name.ptr[i + 1]) : -1;
         int low = high >= 0 ? hex_digit(name.ptr[i + 2]) : -1;
         int code = low >= 0 ? high * 16 + low : -1;
-        if (code == ';' || code == '%' || (code >= 0 && code < 0x20) || code == 0x7f) {
+        bool is_edge = code == ' ' && (i == 0 || i + 3 == name.len);
+        bool is_suffix = code == '_' && i + 6 == name.len && name.ptr[i + 3] == '[';
+        if (code == ';' || code == '%' || (code >= 0 && code < 0x20) || code == 0x7f || is_edge ||
+            is_suffix) {
             out[len++] = (char)code;
             i += 2;
         } else {
@@ -58,7 +62,7 @@ static FrameId frame_of(Profile *p, LineFrames *frames, Str name)
     uint8_t flags = 0;
     Str plain = unescaped(p, without_annotation(name, &flags));
     FunctionId function = profile_function(p, plain, plain, STR(""), 0);
-    frame = profile_named_frame(p, (ModuleId){0}, 0, function, (StrId){0}, 0, flags);
+    frame = import_named_frame(p, (ModuleId){0}, 0, function, (StrId){0}, 0, flags);
     line_frames_add(frames, name, hash, frame);
     return frame;
 }

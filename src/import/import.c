@@ -14,6 +14,7 @@ const char *import_format_name(ImportFormat format)
         [IMPORT_PERF_DATA] = "perf.data",   [IMPORT_PERF_SCRIPT] = "perf script",
         [IMPORT_FOLDED] = "folded stacks",  [IMPORT_PPROF] = "pprof",
         [IMPORT_SPEEDSCOPE] = "speedscope", [IMPORT_FIREFOX] = "Firefox profile",
+        [IMPORT_CALLGRIND] = "callgrind",
     };
     return names[format < IMPORT_FORMAT_COUNT ? format : IMPORT_UNKNOWN];
 }
@@ -42,6 +43,18 @@ static ImportFormat format_of_json(Str text)
     if (contains(text, STR("\"profiles\"")) || contains(text, STR("\"frames\"")))
         return IMPORT_SPEEDSCOPE;
     return IMPORT_UNKNOWN;
+}
+
+// Its mark, or its first lines: "version: 1", "creator: callgrind-3.19".
+static bool looks_like_callgrind(Str text)
+{
+    if (str_starts_with(text, STR("# callgrind format")))
+        return true;
+    Str line;
+    for (unsigned i = 0; i < 100 && str_next_line(&text, &line); i++)
+        if (str_starts_with(line, STR("events:")))
+            return true;
+    return false;
 }
 
 // A header of perf script ends in "event:" and its frames are indented.
@@ -80,6 +93,8 @@ ImportFormat import_format(Bytes head)
         return IMPORT_PPROF;
     if (str_starts_with(str_trim(text), STR("{")))
         return format_of_json(text);
+    if (looks_like_callgrind(text))
+        return IMPORT_CALLGRIND;
     return format_of_text(text);
 }
 
@@ -99,11 +114,13 @@ static bool read_plain(Bytes file, const ImportOptions *options, ImportFormat fo
         return import_speedscope(file, p, err);
     case IMPORT_FIREFOX:
         return import_firefox(file, p, err);
+    case IMPORT_CALLGRIND:
+        return import_callgrind(file, p, err);
     default:
         error_set(err, ERROR_FORMAT, "not a recording of a known format");
         return error_hint(err,
                           "assay reads its own .assay files, perf.data, perf script text, folded "
-                          "stacks, pprof, speedscope and Firefox profiles");
+                          "stacks, pprof, speedscope, Firefox profiles and callgrind");
     }
 }
 

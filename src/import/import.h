@@ -19,6 +19,7 @@ typedef enum ImportFormat {
     IMPORT_PPROF,
     IMPORT_SPEEDSCOPE,
     IMPORT_FIREFOX,
+    IMPORT_CALLGRIND,
     IMPORT_FORMAT_COUNT
 } ImportFormat;
 
@@ -55,6 +56,10 @@ MUST_CHECK bool import_folded(Bytes file, Profile *p, Error *err);
 // pprof's profile.proto, unpacked. Sample labels pid, tid, process,
 // thread, time and cpu, as our export writes them, become what they say.
 MUST_CHECK bool import_pprof(Bytes file, Profile *p, Error *err);
+
+// Callgrind's costs by line and call, our export's too. Stacks are rebuilt from the
+// calls, which is exact but for cycles; calls are counted (function_counts).
+MUST_CHECK bool import_callgrind(Bytes file, Profile *p, Error *err);
 
 // JSON formats. Calls inlined elsewhere arrive as stack entries (FRAME_INLINED).
 MUST_CHECK bool import_speedscope(Bytes file, Profile *p, Error *err);

@@ -10,6 +10,7 @@
 #include "import/import.h"
 
 #include "import/line_frames_internal.h"
+#include "import/places_internal.h"
 #include "model/facts.h"
 
 typedef struct Header {
@@ -254,24 +255,6 @@ static Str without_offset(Str symbol)
     return is_offset ? str_slice(symbol, 0, plus) : symbol;
 }
 
-static ModuleKind kind_of_object(Str object)
-{
-    if (str_equal(object, STR("[kernel.kallsyms]")) ||
-        str_equal(object, STR("[guest.kernel.kallsyms]")))
-        return MODULE_KERNEL;
-    if (str_starts_with(object, STR("[vdso")))
-        return MODULE_VDSO;
-    if (str_starts_with(object, STR("[kernel")) || str_starts_with(object, STR("bpf_")))
-        return MODULE_KERNEL;
-    if (str_starts_with(object, STR("[")))
-        return str_equal(object, STR("[unknown]")) || str_equal(object, STR("[vsyscall]"))
-                   ? MODULE_ANON
-                   : MODULE_KMOD; // "[ext4]"
-    if (str_ends_with(object, STR(".map")) && str_find(object, STR("/perf-")) != SIZE_MAX)
-        return MODULE_JIT;
-    return str_starts_with(object, STR("//anon")) ? MODULE_ANON : MODULE_FILE;
-}
-
 static bool parse_frame(Profile *p, Str line, FrameId *ret)
 {
     Str rest = line;
@@ -281,18 +264,23 @@ static bool parse_frame(Profile *p, Str line, FrameId *ret)
         !split_object(skip_spaces(rest), &symbol, &object))
         return false;
     symbol = without_offset(symbol);
+    bool is_named = symbol.len && !str_equal(symbol, STR("[unknown]"));
     bool inlined = str_equal(object, STR("inlined"));
+    symbol = import_unescaped(&p->arena, symbol);
+    object = import_unescaped(&p->arena, object);
+    if (str_equal(object, STR("[kernel.kallsyms]")))
+        object = STR("[kernel]"); // as recordings of our own name it
     ModuleId module = {0};
-    ModuleKind kind = kind_of_object(object);
+    ModuleKind kind = import_module_kind(object);
     if (!inlined && !str_equal(object, STR("[unknown]")))
         module = profile_module(p, kind, object, STR(""));
     uint8_t flags = inlined ? FRAME_INLINED : 0;
     if (kind == MODULE_KERNEL || kind == MODULE_KMOD)
         flags |= FRAME_KERNEL;
     FunctionId function = {0};
-    if (symbol.len && !str_equal(symbol, STR("[unknown]")))
+    if (is_named)
         function = profile_function(p, symbol, symbol, STR(""), 0);
-    *ret = profile_named_frame(p, module, address, function, (StrId){0}, 0, flags);
+    *ret = import_named_frame(p, module, address, function, (StrId){0}, 0, flags);
     return true;
 }
 
@@ -309,13 +297,27 @@ static bool frame_of_line(Script *s, Str line, FrameId *ret)
 
 // ---- Samples ---------------------------------------------------------------
 
+// "(inlined)" stands where the module would: it is that of the call around it.
+static FrameId inlined_in_module(Profile *p, FrameId frame, ModuleId module)
+{
+    const Frames *f = &p->frames;
+    return import_named_frame(p, module, f->address.at[frame.v], f->function.at[frame.v],
+                              f->file.at[frame.v], f->line.at[frame.v], f->flags.at[frame.v]);
+}
+
 static void end_sample(Script *s)
 {
     if (!s->in_sample)
         return;
     StackId stack = {0};
-    for (size_t i = s->stack.len; i-- > 0;)
-        stack = profile_stack(s->p, stack, s->stack.at[i]);
+    ModuleId module = {0};
+    for (size_t i = s->stack.len; i-- > 0;) {
+        FrameId frame = s->stack.at[i];
+        if (s->p->frames.flags.at[frame.v] & FRAME_INLINED)
+            frame = inlined_in_module(s->p, frame, module);
+        module = s->p->frames.module.at[frame.v];
+        stack = profile_stack(s->p, stack, frame);
+    }
     s->p->samples.stack.at[s->sample] = stack;
     s->stack.len = 0;
     s->in_sample = false;

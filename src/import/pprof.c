@@ -4,6 +4,8 @@
 
 #include "import/import.h"
 
+#include "import/places_internal.h"
+
 #include "base/cursor.h"
 #include "base/table.h"
 #include "model/facts.h"
@@ -190,11 +192,8 @@ static bool read_mappings(Import *im)
         if (!flat_message(im->mappings.at[i], f, 7, "pprof mapping", im->err))
             return false;
         Str path = text(im, f[5]);
-        ModuleKind kind = str_starts_with(path, STR("[kernel")) ? MODULE_KERNEL
-                          : str_starts_with(path, STR("[vdso")) ? MODULE_VDSO
-                                                                : MODULE_FILE;
-        ModuleId module =
-            profile_module(im->p, path.len ? kind : MODULE_ANON, path, text(im, f[6]));
+        ModuleKind kind = path.len ? import_module_kind(path) : MODULE_ANON;
+        ModuleId module = profile_module(im->p, kind, path, text(im, f[6]));
         by_id_add(&im->module_of, f[1], module.v);
     }
     return true;
@@ -252,7 +251,7 @@ static bool read_location(Import *im, Bytes message)
     uint32_t line = 0;
     if (ok && lines.len)
         ok = read_line(im, lines.at[0], &function, &file, &line);
-    FrameId frame = profile_named_frame(im->p, module, address, function, file, line, flags);
+    FrameId frame = import_named_frame(im->p, module, address, function, file, line, flags);
     bool fresh = im->p->frames.inlined_in.at[frame.v].v == 0;
     FrameId inner = frame;
     for (size_t i = 1; ok && fresh && i < lines.len; i++) {

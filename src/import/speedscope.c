@@ -5,6 +5,7 @@
 #include "import/import.h"
 
 #include "import/json_import_internal.h"
+#include "import/places_internal.h"
 #include "model/facts.h"
 
 typedef struct Speedscope {
@@ -54,7 +55,7 @@ static void read_frames(Speedscope *s, const JsonValue *list)
         uint32_t line = json_number_as_u32(json_number(json_find(f, "line"), 0));
         FunctionId function = profile_function(s->p, name, name, STR(""), 0);
         FrameId frame =
-            profile_named_frame(s->p, (ModuleId){0}, 0, function, profile_str(s->p, file), line, 0);
+            import_named_frame(s->p, (ModuleId){0}, 0, function, profile_str(s->p, file), line, 0);
         vec_push(&s->scratch, &s->frames, frame);
     }
 }

@@ -33,7 +33,7 @@ for kind in plain two-metrics nameless hostile; do
 done
 
 # The reports of what was exported and read again.
-for format in folded perf-script pprof firefox speedscope; do
+for format in folded perf-script pprof firefox speedscope callgrind; do
     shares() { "$ASSAY" report "$1" "${@:2}" --json | python3 -c '
 import json, sys
 for row in json.load(sys.stdin)["rows"]:
@@ -49,6 +49,47 @@ for row in json.load(sys.stdin)["rows"]:
     diff a b >&2
     result $? "import of $format gives the report again"
 done
+
+# What valgrind's callgrind writes: every self cost, and the calls.
+calls_of_callgrind() {
+    cat >calls.c <<'C'
+#include <stdio.h>
+__attribute__((noinline)) long leaf(long n) { long s = 0; for (long i = 0; i < n; i++) s += i ^ n; return s; }
+__attribute__((noinline)) long fib(long n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+__attribute__((noinline)) long often(void) { long s = 0; for (int i = 0; i < 300; i++) s += leaf(1000 + i); return s; }
+int main(void) { printf("%ld\\n", often() + fib(15)); }
+C
+    gcc -g -O1 -fno-optimize-sibling-calls -o calls calls.c &&
+        valgrind -q --tool=callgrind --callgrind-out-file=calls.cg "$@" ./calls >/dev/null 2>valgrind.log || return 1
+    "$ASSAY" report calls.cg --json >calls.report && "$ASSAY" report --prof --json calls.cg >calls.prof &&
+        callgrind_annotate --threshold=100 --auto=no calls.cg >calls.txt && python3 - <<'P'
+import json, re
+report, prof = json.load(open("calls.report")), json.load(open("calls.prof"))
+# "summary:" counts instructions outside of every function too.
+total = int(next(l.split()[1] for l in open("calls.cg") if l.startswith("totals:")))
+assert report["metric"]["total"] == total, (report["metric"]["total"], total)
+theirs = {}
+for line in open("calls.txt"):
+    row = re.match(r" *([0-9,]+) \( *[0-9.]+%\).*?[^ ]*calls\.c:(\S+)", line)
+    if row and "file:function" not in line:
+        theirs[row[2]] = theirs.get(row[2], 0) + int(row[1].replace(",", ""))
+ours = {row["name"]: row for row in report["rows"]}
+assert {"leaf", "often"} <= set(theirs), theirs
+for name, self in theirs.items():
+    assert ours[name]["self"] == self, (name, ours[name]["self"], self)
+assert ours["often"]["total"] >= ours["leaf"]["self"]
+calls = {row["name"]: row["calls"] for row in prof["rows"]}
+assert (calls["leaf"], calls["often"]) == (300, 1), (calls["leaf"], calls["often"])
+P
+}
+if command -v valgrind >/dev/null && command -v callgrind_annotate >/dev/null; then
+    calls_of_callgrind >&2
+    result $? "callgrind's costs and calls are read"
+    calls_of_callgrind --dump-instr=yes --collect-jumps=yes --cache-sim=yes >&2
+    result $? "with instructions, jumps and caches too"
+else
+    echo "ok $((count += 1)) - valgrind # SKIP not installed"
+fi
 
 if command -v callgrind_annotate >/dev/null; then
     callgrind_annotate plain.callgrind 2>&1 | grep -q '420,420,420 (40.86%).*_Hashtable'
