@@ -5,7 +5,7 @@
 # SAME=N experiments (400), LOAD=N busy processes beside them (2 for each CPU), POWER=N (40). HYPERFINE=path of a hyperfine, else the one in PATH.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-assay=$PWD/build/release/src/assay
+assay=${ASSAY:-$PWD/build/release/src/assay}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 hyperfine=${HYPERFINE:-$(command -v hyperfine || true)}

@@ -223,6 +223,7 @@ void bench_export_json(StrBuf *out, Bench *b, const BenchView *v)
     json_double(&w, "margin", b->options.until > 0 ? b->options.until : b->options.margin);
     json_bool(&w, "interrupted", b->interrupted);
     json_double(&w, "pair_gap_ratio", b->gap_ratio);
+    json_double(&w, "cpu_speed_change", b->speed_change);
     add_machine(&w, &v->machine);
     json_begin_array(&w, "comparisons");
     for (uint32_t i = 0; i < b->commands.len; i++)

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+// The probe itself varies by a few percent on a loaded machine.
+static const double SPEED_CHANGE_TOLD = 0.1;
+
 static BenchUnit fitting(double seconds)
 {
     return seconds < 0.001 ? BENCH_UNIT_US : seconds < 1 ? BENCH_UNIT_MS : BENCH_UNIT_S;
@@ -407,6 +410,13 @@ void bench_report_truth(StrBuf *out, const Terminal *t, const Bench *b, const Be
                       "Warning: the runs of a pair start %.0f run times apart, which weakens the "
                       "pairing\n",
                       b->gap_ratio);
+    if (fabs(b->speed_change) > SPEED_CHANGE_TOLD)
+        strbuf_printf(
+            out,
+            "Warning: the CPU was %.0f %% %s at the end than at the beginning (frequency, "
+            "heat, or another virtual machine)%s\n",
+            fabs(b->speed_change) * 100, b->speed_change > 0 ? "slower" : "faster",
+            n > 1 && !b->options.grouped ? "; runs in turns make up for it" : "");
     if (v->machine.cpus && v->machine.load > (double)v->machine.cpus)
         strbuf_printf(out,
                       "Warning: the machine is loaded (%.1f runnable on %u CPUs); expect wide "

@@ -43,7 +43,9 @@ static const Option stat_options[] = {
     OPT_TEXT('C', "cpu", StatArgs, cpus, "LIST", "count everything on these CPUs: 0,2-3"),
     OPT_TEXT('p', "pid", StatArgs, pids, "PID", "count running processes, separated by commas"),
     OPT_TEXT('t', "tid", StatArgs, tids, "TID", "count running threads, separated by commas"),
-    OPT_COUNT('d', "detailed", StatArgs, detailed, "count L1 and last-level cache loads too"),
+    OPT_COUNT('d', "detailed", StatArgs, detailed,
+              "count L1 and last-level cache loads too; -dd: instruction cache and TLBs, -ddd: "
+              "prefetches"),
     OPT_MILLIS('I', "interval-print", StatArgs, interval, "MS",
                "print what was counted every MS milliseconds"),
     OPT_U64(0, "interval-count", StatArgs, interval_count, "N", "stop after N such intervals"),
@@ -117,8 +119,12 @@ static bool choose_events(Stat *s, Error *err)
 {
     static const char *const usual = "task-clock,context-switches,cpu-migrations,page-faults,"
                                      "cycles,instructions,branches,branch-misses";
-    static const char *const detail = "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,"
-                                      "LLC-load-misses";
+    // Each -d adds a line, as in perf.
+    static const char *const details[] = {
+        "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+        ("L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,"
+         "iTLB-load-misses"),
+        "L1-dcache-prefetches,L1-dcache-prefetch-misses"};
     EventSources sources = event_sources_default();
     s->default_events = s->args.events.len == 0;
     for (size_t i = 0; i < s->args.events.len; i++)
@@ -126,8 +132,10 @@ static bool choose_events(Stat *s, Error *err)
             return false;
     if (s->default_events && !events_parse(&s->arena, &sources, str_from_c(usual), &s->events, err))
         return false;
-    return !s->args.detailed ||
-           events_parse(&s->arena, &sources, str_from_c(detail), &s->events, err);
+    for (unsigned i = 0; i < MIN(s->args.detailed, (unsigned)ARRAY_LEN(details)); i++)
+        if (!events_parse(&s->arena, &sources, str_from_c(details[i]), &s->events, err))
+            return false;
+    return true;
 }
 
 static bool add_threads(Stat *s, Str list, bool processes, Error *err)
@@ -359,7 +367,7 @@ static void add_row_json(Stat *s, const Counter *c, const Row *row, Str label, d
     json_str(&w, "event", c->name);
     if (!isnan(row->error)) {
         json_double(&w, "variance", row->error * 100);
-        json_double(&w, "interval-low", row->interval.low / (time ? 1e6 : 1));
+        json_double(&w, "interval-low", MAX(0.0, row->interval.low) / (time ? 1e6 : 1));
         json_double(&w, "interval-high", row->interval.high / (time ? 1e6 : 1));
     }
     json_u64(&w, "event-runtime", row->running_ns);

@@ -66,6 +66,9 @@ if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 1 ]
     check "what only the kernel raises is not shown as 0 without rights" bash -c '
         ! setpriv --reuid 65534 --clear-groups ./unprivileged stat true 2>&1 | grep -q "0 *context-switches:u"'
 fi
+check "each -d asks for more" bash -c '
+    for d in -d -dd -ddd; do assay stat $d true 2>&1 | grep -oE "[A-Za-z0-9]+-[a-z]*-?(loads|misses|prefetches|prefetch-misses)" | sort -u | wc -l; done >n
+    set -- $(cat n); [ "$1" -lt "$2" ] && [ "$2" -lt "$3" ]'
 check "a page shows table and runs" bash -c '
     assay stat -r 5 -e page-faults,task-clock --html r.html sh -c "exit 0 # <&>" 2>r.txt && grep -q "page-faults" r.txt &&
     grep -q "<td class=\"t\">page-faults</td>" r.html && grep -q "&lt;&amp;&gt;" r.html && [ "$(grep -c "<circle" r.html)" = 10 ] &&

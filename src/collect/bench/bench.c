@@ -372,7 +372,9 @@ bool bench_run(Bench *b, Error *err)
             return false;
         b->counter_count = (uint32_t)b->options.events->len;
     }
+    int64_t probe_ns = bench_speed_probe_ns();
     bool ok = run_all(b, err);
+    b->speed_change = (double)bench_speed_probe_ns() / (double)MAX(probe_ns, (int64_t)1) - 1;
     b->interrupted = stopped(b);
     bench_summarise(b);
     return ok;

@@ -135,6 +135,7 @@ struct Bench {
     bool left_children;     // some run left processes behind
     uint32_t pairs_dropped; // a time of 0 has no logarithm
     double gap_ratio;       // median of (start to start of a pair) / (run time); 0 when unknown
+    double speed_change;    // of a fixed piece of work, end over begin - 1: the CPU's frequency
     int64_t begin_ns, planned_ns; // CLOCK_MONOTONIC; planned end, 0 when not known
 };
 
@@ -167,6 +168,10 @@ typedef struct BenchMachine {
     double load; // 1 minute
 } BenchMachine;
 void bench_machine(Arena *arena, BenchMachine *ret);
+
+// The least CPU time of a fixed piece of work over several tries: what the CPU's
+// frequency, and nothing else, should change.
+int64_t bench_speed_probe_ns(void);
 
 // Drops a file's pages from the cache; `*left` is how many stayed, SIZE_MAX
 // when the kernel cannot tell (before 6.5).

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collect/bench/bench.h"
@@ -44,6 +45,29 @@ void bench_machine(Arena *arena, BenchMachine *ret)
     double load[1];
     if (getloadavg(load, 1) == 1)
         ret->load = load[0];
+}
+
+int64_t bench_speed_probe_ns(void)
+{
+    enum { TRIES = 9, STEPS = 60000 };
+    int64_t least = INT64_MAX;
+    volatile uint64_t sink;
+    for (int i = 0; i < TRIES; i++) {
+        struct timespec from, to;
+        uint64_t x = 88172645463325252u;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+        for (int k = 0; k < STEPS; k++) { // each step waits for the one before
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+        }
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+        sink = x;
+        least =
+            MIN(least, (int64_t)(to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec);
+    }
+    (void)sink;
+    return least;
 }
 
 #ifndef SYS_cachestat

@@ -44,7 +44,7 @@ typedef struct SpawnResult {
     int64_t start_ns;  // CLOCK_MONOTONIC
     int64_t user_ns, system_ns;
     int64_t on_cpu_ns;      // of the main thread; -1 when not known
-    int64_t run_delay_ns;   // waiting for a CPU, main thread; -1 when not known
+    int64_t run_delay_ns;   // waiting for a CPU within wall_ns, main thread; -1 when not known
     int64_t steal_ns;       // taken by the hypervisor from all CPUs meanwhile; -1 when not read
     uint64_t max_rss_bytes; // largest single process
     uint64_t minor_faults, major_faults;

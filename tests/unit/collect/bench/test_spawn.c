@@ -54,6 +54,7 @@ static void time_is_the_childs_and_never_longer_by_the_kernel(void **state)
     (void)state;
     SpawnResult r = run_sh("sleep 0.05");
     assert_true(r.wall_ns >= 50000000 && r.wall_ns <= r.waited_ns);
+    assert_true(r.run_delay_ns <= r.wall_ns);
     assert_true(r.clock == (server.kernel_clock ? SPAWN_CLOCK_KERNEL : SPAWN_CLOCK_WAIT));
     if (!server.kernel_clock)
         assert_true(server.clock_reason[0] != '\0');

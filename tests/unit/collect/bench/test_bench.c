@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the runs amount to: pairs are pairs, the order is random and balanced,
+// what went wrong is told.
+
+#include "harness.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "analyse/stats_random.h"
+#include "collect/bench/bench.h"
+
+static Error err;
+
+static void add_run(Bench *b, uint32_t command, uint32_t round, double time_s)
+{
+    BenchRun run = {.time_s = time_s, .round = round};
+    run.spawn.wall_ns = (int64_t)(time_s * 1e9);
+    run.spawn.start_ns = (int64_t)round * 10000000;
+    run.spawn.run_delay_ns = -1;
+    vec_push(NULL, &b->results[command].runs, run);
+}
+
+// A bench of two commands that was never run.
+static void open_two(Bench *b)
+{
+    SpawnServer none = {.socket = -1};
+    BenchOptions options = {.level = 0.95, .margin = 0.01};
+    bench_init(b, &options, &none);
+    for (int i = 0; i < 2; i++)
+        vec_push(&b->arena, &b->commands, (BenchCommand){.name = STR("x")});
+    b->results = arena_array(&b->arena, BenchResult, 2);
+    b->comparisons = arena_array(&b->arena, Comparison, 2);
+    b->adjusted_p = arena_array(&b->arena, double, 2);
+}
+
+// Rounds whose speed wanders by a factor of three; the second command takes 5 % more.
+static void add_drifting_rounds(Bench *b, uint32_t rounds, double factor)
+{
+    Random random = random_seeded(7);
+    for (uint32_t i = 0; i < rounds; i++) {
+        double machine = 0.01 * exp(0.5 * random_normal(&random));
+        add_run(b, 0, i, machine * exp(0.005 * random_normal(&random)));
+        add_run(b, 1, i, machine * factor * exp(0.005 * random_normal(&random)));
+    }
+}
+
+static void a_drift_that_hits_both_runs_of_a_pair_does_not_widen_the_interval(void **state)
+{
+    (void)state;
+    Bench b;
+    open_two(&b);
+    add_drifting_rounds(&b, 40, 1.05);
+    bench_summarise(&b);
+    Comparison c = b.comparisons[1];
+    assert_int_equal(c.pairs, 40);
+    assert_int_equal(c.verdict, VERDICT_SLOWER);
+    // Runs of neighbouring rounds as pairs would give an interval of a third.
+    assert_true(c.ratio.high - c.ratio.low < 0.01);
+    assert_true(c.ratio.low < 1.05 && c.ratio.high > 1.05);
+    bench_deinit(&b);
+}
+
+static void runs_of_different_rounds_are_no_pair(void **state)
+{
+    (void)state;
+    Bench b;
+    open_two(&b);
+    add_drifting_rounds(&b, 20, 1.05);
+    // The second command has no run of round 10: what follows would be shifted.
+    BenchRunVec *runs = &b.results[1].runs;
+    memmove(&runs->at[10], &runs->at[11], 9 * sizeof(BenchRun));
+    runs->len--;
+    bench_summarise(&b);
+    assert_int_equal(b.comparisons[1].pairs, 10);
+    assert_true(b.comparisons[1].ratio.high - b.comparisons[1].ratio.low < 0.02);
+    bench_deinit(&b);
+}
+
+static void counts_are_compared_in_pairs_too(void **state)
+{
+    (void)state;
+    Bench b;
+    open_two(&b);
+    add_drifting_rounds(&b, 20, 1);
+    b.counter_count = 2;
+    for (uint32_t i = 0; i < 20; i++) {
+        b.results[0].runs.at[i].spawn.counts[0] = 1000 * (i + 1);
+        b.results[1].runs.at[i].spawn.counts[0] = 2000 * (i + 1);
+        b.results[0].runs.at[i].spawn.counts[1] = NAN; // not counted
+        b.results[1].runs.at[i].spawn.counts[1] = 1;
+    }
+    bench_summarise(&b);
+    assert_true(fabs(b.results[1].count_ratios[0].point - 2) < 1e-9);
+    assert_true(b.results[1].count_ratios[0].high - b.results[1].count_ratios[0].low < 1e-9);
+    assert_true(b.results[1].count_ratios[1].low == 0);
+    assert_true(fabs(b.results[0].summary.counts[0] - 10500) < 1e-9);
+    assert_true(isnan(b.results[0].summary.counts[1]));
+    bench_deinit(&b);
+}
+
+static void grouped_runs_are_compared_without_pairs(void **state)
+{
+    (void)state;
+    Bench b;
+    open_two(&b);
+    b.options.grouped = true;
+    add_drifting_rounds(&b, 40, 1.05);
+    bench_summarise(&b);
+    assert_int_equal(b.comparisons[1].method, COMPARE_UNPAIRED);
+    assert_true(b.comparisons[1].ratio.high - b.comparisons[1].ratio.low > 0.1);
+    bench_deinit(&b);
+}
+
+static void real_runs_are_in_random_balanced_order(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 24 };
+    static const char *const argv[] = {"true", NULL};
+    SpawnServer server;
+    assert_ok(spawn_server_open(environ, true, &server, &err), &err);
+    uint32_t orders[2] = {0};
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        Bench b;
+        BenchOptions options = {.level = 0.95, .margin = 0.01, .runs = ROUNDS, .seed = seed};
+        bench_init(&b, &options, &server);
+        for (int i = 0; i < 2; i++)
+            vec_push(&b.arena, &b.commands,
+                     (BenchCommand){.text = STR("true"), .path = "/bin/true", .argv = argv});
+        assert_ok(bench_run(&b, &err), &err);
+        uint32_t firsts = 0;
+        for (uint32_t i = 0; i < ROUNDS; i++) {
+            const BenchRun *x = &b.results[0].runs.at[i], *y = &b.results[1].runs.at[i];
+            assert_true(x->round == i && y->round == i && x->position + y->position == 1);
+            assert_true((x->position < y->position) == (x->spawn.start_ns < y->spawn.start_ns));
+            firsts += x->position == 0;
+            orders[seed - 1] = orders[seed - 1] << 1 | x->position;
+            // ABBA or BAAB: the second round of a block is the first one reversed.
+            if (i % 2)
+                assert_int_not_equal(x->position, b.results[0].runs.at[i - 1].position);
+        }
+        assert_int_equal(firsts, ROUNDS / 2);
+        bench_deinit(&b);
+    }
+    assert_int_not_equal(orders[0], orders[1]);
+    // Not the same block all the way: 1 in 2^11 by chance, and the seeds are fixed.
+    assert_true(orders[0] != 0x555555 && orders[0] != 0xaaaaaa);
+    spawn_server_close(&server);
+}
+
+static void the_speed_of_the_cpu_is_probed(void **state)
+{
+    (void)state;
+    int64_t a = bench_speed_probe_ns(), b = bench_speed_probe_ns();
+    assert_true(a > 10000 && b > 10000 && a < 100 * b && b < 100 * a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_drift_that_hits_both_runs_of_a_pair_does_not_widen_the_interval),
+        cmocka_unit_test(runs_of_different_rounds_are_no_pair),
+        cmocka_unit_test(counts_are_compared_in_pairs_too),
+        cmocka_unit_test(grouped_runs_are_compared_without_pairs),
+        cmocka_unit_test(real_runs_are_in_random_balanced_order),
+        cmocka_unit_test(the_speed_of_the_cpu_is_probed),
+    };
+    return RUN_TESTS(tests);
+}
