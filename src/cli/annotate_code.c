@@ -35,8 +35,9 @@ static const AnnotateAddress *hottest_address(const Annotation *a)
     return best;
 }
 
-static bool open_module(Code *c, const Annotation *a, ModuleId module, const DebugSearch *search,
-                        Error *err)
+// The first of the places where the object may be that has it.
+static bool open_module(Code *c, const Annotation *a, ModuleId module,
+                        const RecordingSearch *search, Error *err)
 {
     const Modules *m = &a->profile->modules;
     Str path = profile_text(a->profile, m->path.at[module.v]);
@@ -49,9 +50,15 @@ static bool open_module(Code *c, const Annotation *a, ModuleId module, const Deb
         id.bytes[id.len++] = (uint8_t)byte;
     }
     static const SymboliseFiles plain_files;
-    module_symbols_open(&c->symbols, &plain_files, search, path, &id, (Bytes){0});
-    if (c->symbols.has_object)
-        return true;
+    ModuleCandidateVec candidates = {0};
+    module_candidates(&c->arena, &search->modules, path, hex, &candidates);
+    for (size_t i = 0; i < candidates.len; i++) {
+        module_symbols_open(&c->symbols, &plain_files, &search->debug, candidates.at[i].path, &id,
+                            (Bytes){0});
+        if (c->symbols.has_object)
+            return true;
+        module_symbols_close(&c->symbols);
+    }
     error_set(err, ERROR_NOT_FOUND,
               "cannot show instructions: '%" STR_FMT "' is not the file that "
               "was recorded, or cannot be read",
@@ -156,7 +163,7 @@ static void distribute(Code *c, const Annotation *a, ModuleId module)
     }
 }
 
-bool code_init(Code *c, const Annotation *a, const DebugSearch *search, Error *err)
+bool code_init(Code *c, const Annotation *a, const RecordingSearch *search, Error *err)
 {
     *c = (Code){0};
     const AnnotateAddress *hottest = hottest_address(a);

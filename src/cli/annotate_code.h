@@ -5,8 +5,8 @@
 #define CLI_ANNOTATE_CODE_H
 
 #include "analyse/annotate.h"
+#include "cli/recording.h"
 #include "disasm/disasm.h"
-#include "symbolise/module_symbols.h"
 
 typedef struct CodeLine {
     DisasmInstruction instruction;
@@ -30,7 +30,7 @@ typedef struct Code {
 
 // Reads the stretch of machine code with most of the target's value from the
 // module's file, which must be the one that was recorded. `search` outlives it.
-MUST_CHECK bool code_init(Code *c, const Annotation *a, const DebugSearch *search, Error *err);
+MUST_CHECK bool code_init(Code *c, const Annotation *a, const RecordingSearch *search, Error *err);
 void code_deinit(Code *c);
 
 #endif // CLI_ANNOTATE_CODE_H

@@ -164,8 +164,9 @@ static bool annotate(const AnnotateOptions *o, const Report *r, Str target, Aren
         return error_set(err, ERROR_USAGE,
                          "instructions belong to a function: name one in place "
                          "of a file");
-    DebugSearch search = {0};
+    RecordingSearch search;
     Code code = {0};
+    recording_search(arena, &o->files, &search);
     bool ok = add_metrics(&view, r, o->selection.metric.len > 0, err) &&
               (!with_code || code_init(&code, &view.annotation, &search, err));
     view.code = with_code ? &code : NULL;

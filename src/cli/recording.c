@@ -43,23 +43,36 @@ static StrVec debug_dirs(Arena *arena, const RecordingFiles *files)
     return dirs;
 }
 
+void recording_search(Arena *arena, const RecordingFiles *files, RecordingSearch *ret)
+{
+    StrVec dirs = debug_dirs(arena, files);
+    SymboliseOptions symbols;
+    symbols_options(arena, &dirs, &symbols);
+    *ret = (RecordingSearch){
+        .modules = {.sysroot = files->sysroot,
+                    .symfs = files->symfs,
+                    .build_id_cache = perf_build_id_cache(arena),
+                    .debuginfod_cache = symbols.debuginfod_cache,
+                    .debug_dirs = dirs.at,
+                    .debug_dir_count = dirs.len},
+        .debug = {.dirs = dirs.at,
+                  .dir_count = dirs.len,
+                  .debuginfod_cache = symbols.debuginfod_cache,
+                  .debuginfod_urls = symbols.debuginfod_urls},
+    };
+}
+
 static bool import_input(const Input *in, Profile *p, ImportFormat *format, Error *err)
 {
     Arena arena = {0};
     StrVec dirs = debug_dirs(&arena, in->files), no_paths = {0};
+    RecordingSearch search;
     SymboliseOptions symbols;
     SourceOptions sources;
+    recording_search(&arena, in->files, &search);
     symbols_options(&arena, &dirs, &symbols);
-    ImportOptions o = {
-        .search = {.sysroot = in->files->sysroot,
-                   .symfs = in->files->symfs,
-                   .build_id_cache = perf_build_id_cache(&arena),
-                   .debuginfod_cache = symbols.debuginfod_cache,
-                   .debug_dirs = dirs.at,
-                   .debug_dir_count = dirs.len,
-                   .recorded_at_ns = in->recorded_at_ns},
-        .symbols = &symbols,
-    };
+    ImportOptions o = {.search = search.modules, .symbols = &symbols};
+    o.search.recorded_at_ns = in->recorded_at_ns;
     bool ok = true;
     if (in->sources) {
         ok = symbols_source_options(&arena, &no_paths, &sources, err);

@@ -8,7 +8,9 @@
 #include "base/error.h"
 #include "cli/option.h"
 #include "import/import.h"
+#include "machine/module_search.h"
 #include "model/profile.h"
+#include "symbolise/module_symbols.h"
 
 // What `assay record` writes and the others read unless told otherwise.
 #define DEFAULT_RECORDING STR("profile.assay")
@@ -30,11 +32,21 @@ typedef struct RecordingFiles {
              "perf.data: the recorded programs' files are below DIR, as they saw them below /"),   \
         OPT_TEXT(0, "symfs", S, field.symfs, "DIR", "the same, by perf's name for it"),            \
         OPT_LIST(0, "debug-dir", S, field.debug_dirs, "DIR",                                       \
-                 "perf.data: look for files by build-id and for debug files here, too")
+                 "look for files by build-id and for debug files here, too")
 
 // The same as load_profile, with files from where the user says. With `sources`
 // the profile keeps the source lines that it touches.
 MUST_CHECK bool load_recording(Str path, const RecordingFiles *files, bool sources, Profile *p,
                                ImportFormat *format, Error *err);
+
+// Where the objects of a recording and their debug files may be: the same places
+// that load_recording looks at.
+typedef struct RecordingSearch {
+    ModuleSearch modules;
+    DebugSearch debug;
+} RecordingSearch;
+
+// What `ret` points to lives in the arena.
+void recording_search(Arena *arena, const RecordingFiles *files, RecordingSearch *ret);
 
 #endif // CLI_RECORDING_H

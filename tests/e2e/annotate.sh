@@ -61,4 +61,75 @@ sleep 1.1
 sed -i '1i // a new first line' chain.c
 "$ASSAY" annotate run.assay hot >out.txt 2>err.log
 check "a changed source is said to be one" grep -q 'changed since' out.txt
+
+# Debug information apart from the program: its symbols and lines are found too.
+mkdir -p parts && cp "$TOP/tests/programs/chain.c" parts/ && (cd parts && "$cc" -g -O2 -o linked chain.c &&
+    objcopy --only-keep-debug linked linked.debug && cp linked stripped && strip linked stripped &&
+    mkdir .debug dbg && objcopy --add-gnu-debuglink=linked.debug linked && mv linked.debug .debug/ &&
+    id=$(readelf -n stripped | sed -n 's/.*Build ID: //p') && mkdir -p "dbg/.build-id/${id:0:2}" &&
+    cp .debug/linked.debug "dbg/.build-id/${id:0:2}/${id:2}.debug")
+if python3 -c "import ctypes; ctypes.CDLL('libZydis.so.4.0')" 2>/dev/null; then
+    "$ASSAY" record --force -o linked.assay -- parts/linked 60 >record.log 2>&1
+    "$ASSAY" annotate linked.assay hot --asm --json >out.json 2>err.log || not_ok "linked debug file" err.log
+    json_check "a debug file by .gnu_debuglink gives the instructions their lines" \
+        "{i['line'] for i in d['instructions'] if i['self'][0]} & {l['line'] for l in d['lines'] if l['self'][0]}"
+    "$ASSAY" record --force --debug-dir parts/dbg -o apart.assay -- parts/stripped 60 >record.log 2>&1
+    "$ASSAY" annotate apart.assay hot --asm --json --debug-dir parts/dbg >out.json 2>err.log ||
+        not_ok "debug file by build-id" err.log
+    json_check "a debug file by build-id in --debug-dir does" \
+        "{i['line'] for i in d['instructions'] if i['self'][0]} & {l['line'] for l in d['lines'] if l['self'][0]}"
+    # The program moved to another place: below a --sysroot it is still the one recorded.
+    mkdir -p root"$PWD/parts" && mv parts/linked root"$PWD/parts/" && mv parts/.debug root"$PWD/parts/"
+    check "a program that is gone is said" sh -c \
+        '! "$ASSAY" annotate linked.assay hot --asm >out.txt 2>err.log && grep -q "not the file" err.log'
+    check "below --sysroot it is found" sh -c \
+        '"$ASSAY" annotate linked.assay hot --asm --sysroot root >out.txt && grep -q inlined out.txt'
+else
+    skip "separate debug files" "libZydis is not installed"
+fi
+
+# Sources that moved.
+mkdir -p elsewhere/deep && mv parts/chain.c elsewhere/deep/
+"$ASSAY" annotate linked.assay chain.c:40 --json --context 1000 --source-path "$PWD/parts=$PWD/elsewhere/deep" >out.json 2>err.log
+json_check "--source-path finds sources that moved" "d['lines'] and all('text' in l for l in d['lines'])"
+
+# Rust's library stands at /rustc/HASH/library in debug information, wherever it is installed.
+if command -v rustc >/dev/null; then
+    library=$PWD/rustup/toolchains/test/lib/rustlib/src/rust/library
+    mkdir -p "$library/core/src" && echo "// core" >"$library/core/src/lib.rs"
+    cat >sum.rs <<'RS'
+fn main() {
+    let n: u64 = std::env::args().count() as u64 * 30000;
+    let v: Vec<u64> = (0..n).collect();
+    let mut total = 0u64;
+    for i in 0..6000u64 {
+        total = total.wrapping_add(v.iter().map(|x| x ^ i).fold(1, |a, b| a.rotate_left(3) ^ b));
+    }
+    println!("{total}");
+}
+RS
+    if rustc -g -O -o sum sum.rs >rustc.log 2>&1 && "$ASSAY" record --force -o rust.assay -- ./sum >record.log 2>&1; then
+        "$ASSAY" export rust.assay -f json >rust.json
+        # The file of the library with most of the frames, with a text for each line.
+        file=$(python3 -c "
+import collections, json
+d = json.load(open('rust.json'))
+s = d['strings']
+c = collections.Counter(s[f] for f in d['frame places']['file'] if s[f].startswith('/rustc/') and '/library/' in s[f])
+print(c.most_common(1)[0][0] if c else '')")
+        if [ -n "$file" ]; then
+            path=$library/${file#*/library/}
+            mkdir -p "$(dirname "$path")" && for i in $(seq 1 5000); do echo "// text of line $i"; done >"$path"
+            touch -d '2001-01-01' "$path"
+            RUSTUP_HOME=$PWD/rustup "$ASSAY" annotate rust.assay "${file##*/library/}" >out.txt 2>err.log
+            check "Rust's /rustc/HASH/library is read from the installed rust-src" grep -q 'text of line' out.txt
+        else
+            skip "rust-src" "no line of the library was sampled"
+        fi
+    else
+        skip "rust-src" "the Rust program was not built or recorded"
+    fi
+else
+    skip "rust-src" "no rustc here"
+fi
 finish
