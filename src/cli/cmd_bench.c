@@ -7,14 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/bench_args.h"
 #include "cli/bench_baseline.h"
-#include "cli/bench_functions.h"
 #include "cli/bench_profile.h"
 #include "cli/bench_report.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
-#include "collect/bench/command.h"
 #include "os/file.h"
 
 // A format of export and where to.
@@ -22,22 +21,6 @@ typedef struct Export {
     Str path;
     void (*write)(StrBuf *out, Bench *b, const BenchView *v);
 } Export;
-
-typedef struct BenchArgs {
-    uint64_t warmup, min_runs, max_runs, runs, seed;
-    double min_time_s;
-    StrVec setup, prepare, conclude, cleanup, names, output, scans, lists, cold, events;
-    Str reference, reference_name, step, shell, style, sort, unit, input, ignore;
-    Str save, baseline, db, against, filter, format;
-    uint64_t processes;
-    double function_time_s;
-    bool functions, version;
-    Str profile;
-    bool no_shell, show_output, grouped, interleaved, wait_clock, rerun_baseline, compare;
-    Str json, csv, markdown, asciidoc, orgmode, junit, svg, html;
-    double until, margin, confidence, fail_if_slower;
-    int64_t max_time, timeout;
-} BenchArgs;
 
 static const Option bench_options[] = {
     OPT_U64('w', "warmup", BenchArgs, warmup, "N", "runs before the measured ones"),
@@ -144,293 +127,27 @@ static const Option bench_options[] = {
     OPT_FLAG('V', "version", BenchArgs, version, "print the version and end"),
 };
 
-static volatile sig_atomic_t interrupted;
+volatile sig_atomic_t bench_interrupted;
 static const SpawnServer *interrupted_server;
 
 static void on_interrupt(int signal)
 {
-    interrupted = 1;
+    bench_interrupted = 1;
     if (interrupted_server)
         spawn_server_signal(interrupted_server, signal);
 }
 
-// ---- Words of hyperfine that take several arguments --------------------------
-
-enum { PART_SEPARATOR = '\x1f' };
-
-// -P VAR MIN MAX and -L VAR VALUES become one argument with separators; -i=…
-// becomes the long option.
-static char **join_arguments(Arena *arena, int *argc, char **argv)
+void bench_catch_signals(const SpawnServer *server)
 {
-    char **out = arena_array(arena, char *, (size_t)*argc + 1);
-    int n = 0;
-    for (int i = 0; i < *argc; i++) {
-        Str word = str_from_c(argv[i]);
-        int parts = 0;
-        const char *name = NULL;
-        if (str_equal(word, STR("--"))) {
-            while (i < *argc)
-                out[n++] = argv[i++];
-            break;
-        }
-        if (i > 0 && (str_equal(word, STR("-P")) || str_equal(word, STR("--parameter-scan")))) {
-            parts = 3;
-            name = "--parameter-scan=";
-        } else if (i > 0 &&
-                   (str_equal(word, STR("-L")) || str_equal(word, STR("--parameter-list")))) {
-            parts = 2;
-            name = "--parameter-list=";
-        }
-        if (parts && i + parts < *argc) {
-            StrBuf joined = {0};
-            strbuf_add(&joined, str_from_c(name));
-            for (int k = 1; k <= parts; k++) {
-                if (k > 1)
-                    strbuf_add_char(&joined, PART_SEPARATOR);
-                strbuf_add(&joined, str_from_c(argv[i + k]));
-            }
-            out[n++] = arena_c_str(arena, strbuf_str(&joined));
-            strbuf_deinit(&joined);
-            i += parts;
-        } else if (str_starts_with(word, STR("-i="))) {
-            out[n++] = arena_c_str(arena, arena_printf(arena, "--ignore-failure=%s", argv[i] + 3));
-        } else {
-            out[n++] = argv[i];
-        }
-    }
-    *argc = n;
-    out[n] = NULL;
-    return out;
+    interrupted_server = server;
+    struct sigaction act = {.sa_handler = on_interrupt};
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
 }
 
-static bool parse_variables(Arena *arena, const BenchArgs *args, BenchVariableVec *ret, Error *err)
+void bench_forget_server(void)
 {
-    if (args->scans.len > 1)
-        return error_set(err, ERROR_USAGE, "only one --parameter-scan is possible");
-    if (args->scans.len && args->lists.len)
-        return error_set(err, ERROR_USAGE, "--parameter-scan excludes --parameter-list");
-    if (args->step.len && !args->scans.len)
-        return error_set(err, ERROR_USAGE, "--parameter-step-size needs --parameter-scan");
-    for (size_t i = 0; i < args->scans.len + args->lists.len; i++) {
-        bool scan = i < args->scans.len;
-        Str rest = scan ? args->scans.at[i] : args->lists.at[i], part;
-        Str parts[3] = {{0}};
-        size_t count = 0;
-        while (count < 3 && str_next_part(&rest, PART_SEPARATOR, &part))
-            parts[count++] = part;
-        if (count != (scan ? 3u : 2u))
-            return error_set(err, ERROR_USAGE,
-                             scan ? "--parameter-scan takes VAR MIN MAX"
-                                  : "--parameter-list takes VAR VALUES");
-        BenchVariable v = {.name = parts[0]};
-        for (size_t k = 0; k < ret->len; k++)
-            if (str_equal(ret->at[k].name, v.name))
-                return error_set(err, ERROR_USAGE, "parameter '%" STR_FMT "' is given twice",
-                                 STR_ARG(v.name));
-        if (!scan)
-            bench_split_list(arena, parts[1], &v.values);
-        else if (!bench_scan_values(arena, parts[1], parts[2], args->step, &v.values, err))
-            return false;
-        vec_push(arena, ret, v);
-    }
-    return true;
-}
-
-// The value of an optional argument whose option was not given at all.
-static const char not_given[] = "";
-
-static bool parse_ignore(Arena *arena, Str text, BenchIgnore *ret, Error *err)
-{
-    *ret = (BenchIgnore){0};
-    if (text.ptr == not_given)
-        return true;
-    if (text.len == 0 || str_equal(text, STR("all-non-zero"))) {
-        ret->all = true;
-        return true;
-    }
-    Str part;
-    while (str_next_part(&text, ',', &part)) {
-        uint64_t status;
-        if (!str_parse_u64(part, 10, &status) || status > 255)
-            return error_set(err, ERROR_USAGE,
-                             "'%" STR_FMT "' is no exit status for --ignore-failure",
-                             STR_ARG(part));
-        vec_push(arena, &ret->statuses, (uint32_t)status);
-    }
-    return true;
-}
-
-// The shell's words up to "-c"; *ret NULL for no shell.
-static bool parse_shell(Arena *arena, Str text, const char *const **ret, bool *is_default,
-                        Error *err)
-{
-    StrVec words = {0};
-    *is_default = text.len == 0 || str_equal(text, STR("default"));
-    *ret = NULL;
-    if (str_equal(text, STR("none")))
-        return true;
-    if (!bench_split_words(arena, *is_default ? STR("sh") : text, &words, err))
-        return false;
-    if (words.len == 0 || words.len > 4)
-        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no shell", STR_ARG(text));
-    const char **argv = arena_array(arena, const char *, words.len + 2);
-    if (!bench_find_program(arena, words.at[0], cli_env("PATH"), &argv[0]))
-        return error_set(err, ERROR_NOT_FOUND, "there is no shell '%" STR_FMT "'",
-                         STR_ARG(words.at[0]));
-    for (size_t i = 1; i < words.len; i++)
-        argv[i] = arena_c_str(arena, words.at[i]);
-    argv[words.len] = "-c";
-    *ret = argv;
-    return true;
-}
-
-// One option that may be given once for all commands or once for each.
-static bool pick(const StrVec *given, const char *what, size_t index, size_t template_index,
-                 size_t commands, size_t templates, Str *ret, Error *err)
-{
-    *ret = STR("");
-    if (given->len == 0)
-        return true;
-    if (given->len == 1)
-        *ret = given->at[0];
-    else if (given->len == commands)
-        *ret = given->at[index];
-    else if (given->len == templates)
-        *ret = given->at[template_index];
-    else
-        return error_set(err, ERROR_USAGE,
-                         "%zu times --%s for %zu commands; give it once or %zu times", given->len,
-                         what, commands, commands);
-    return true;
-}
-
-static bool set_output(Arena *arena, BenchCommand *c, Str where, Error *err)
-{
-    if (where.len == 0 || str_equal(where, STR("null"))) {
-        c->output = SPAWN_OUTPUT_NULL;
-    } else if (str_equal(where, STR("pipe"))) {
-        c->output = SPAWN_OUTPUT_PIPE;
-    } else if (str_equal(where, STR("inherit"))) {
-        c->output = SPAWN_OUTPUT_INHERIT;
-    } else if (str_find_char(where, '/') != SIZE_MAX) {
-        c->output = SPAWN_OUTPUT_FILE;
-        c->output_file = arena_c_str(arena, where);
-    } else {
-        return error_set(err, ERROR_USAGE,
-                         "--output is null, pipe, inherit, or a file with a '/': not '%" STR_FMT
-                         "'",
-                         STR_ARG(where));
-    }
-    return true;
-}
-
-typedef struct CommandContext {
-    Arena *arena;
-    const BenchArgs *args;
-    const char *const *shell;
-    bool plain_direct;
-    size_t commands, templates; // how many there are, with the reference
-} CommandContext;
-
-// Parameters that the text does not show are added to it: "make (branch = main)".
-static Str name_with_unused(Arena *arena, Str text, Str filled, const BenchParameterVec *parameters)
-{
-    StrBuf name = {0};
-    const char *separator = " (";
-    strbuf_add(&name, filled);
-    for (size_t i = 0; i < parameters->len; i++) {
-        BenchParameter p = parameters->at[i];
-        BenchParameterVec one = {0};
-        vec_push(arena, &one, ((BenchParameter){p.name, STR("")}));
-        if (bench_fill_in(arena, text, &one).len != text.len)
-            continue;
-        strbuf_printf(&name, "%s%" STR_FMT " = %" STR_FMT, separator, STR_ARG(p.name),
-                      STR_ARG(p.value));
-        separator = ", ";
-    }
-    if (separator[0] == ',')
-        strbuf_add_char(&name, ')');
-    Str kept = arena_str(arena, strbuf_str(&name));
-    strbuf_deinit(&name);
-    return kept;
-}
-
-static bool add_command(const CommandContext *x, BenchCommandVec *out, Str text, Str name,
-                        size_t template_index, const BenchParameterVec *parameters, Error *err)
-{
-    size_t index = out->len;
-    BenchCommand c = {.parameters = *parameters};
-    const struct {
-        const StrVec *given;
-        const char *what;
-        Str *to;
-    } around[] = {{&x->args->setup, "setup", &c.setup},
-                  {&x->args->prepare, "prepare", &c.prepare},
-                  {&x->args->conclude, "conclude", &c.conclude},
-                  {&x->args->cleanup, "cleanup", &c.cleanup}};
-    for (size_t i = 0; i < ARRAY_LEN(around); i++) {
-        if (!pick(around[i].given, around[i].what, index, template_index, x->commands, x->templates,
-                  around[i].to, err))
-            return false;
-        *around[i].to = bench_fill_in(x->arena, *around[i].to, parameters);
-    }
-    Str where = STR("");
-    if (!pick(&x->args->output, "output", index, template_index, x->commands, x->templates, &where,
-              err))
-        return false;
-    if (x->args->show_output)
-        where = STR("inherit");
-    c.text = bench_fill_in(x->arena, text, parameters);
-    c.name = name.len ? bench_fill_in(x->arena, name, parameters)
-                      : name_with_unused(x->arena, text, c.text, parameters);
-    if (!set_output(x->arena, &c, where, err) ||
-        !bench_prepare_command(x->arena, &c, x->shell, x->plain_direct, cli_env("PATH"), err))
-        return false;
-    vec_push(x->arena, out, c);
-    return true;
-}
-
-// All commands: the reference first, then each template with each combination of
-// values, the template changing fastest.
-static bool build_commands(CommandContext *x, const StrVec *templates,
-                           const BenchVariableVec *variables, BenchCommandVec *out, Error *err)
-{
-    size_t combinations = 1, reference = x->args->reference.len ? 1 : 0;
-    for (size_t i = 0; i < variables->len; i++) {
-        combinations *= variables->at[i].values.len;
-        if (combinations * templates->len > 100000)
-            return error_set(err, ERROR_USAGE, "the parameters give more than 100000 commands");
-    }
-    x->templates = templates->len + reference;
-    x->commands = combinations * templates->len + reference;
-    const StrVec *names = &x->args->names;
-    if (names->len > x->commands)
-        return error_set(err, ERROR_USAGE, "%zu names for %zu commands", names->len, x->commands);
-    BenchParameterVec none = {0};
-    if (reference &&
-        !add_command(x, out, x->args->reference, x->args->reference_name, 0, &none, err))
-        return false;
-    for (size_t k = 0; k < combinations; k++) {
-        BenchParameterVec parameters = {0};
-        size_t rest = k;
-        for (size_t i = 0; i < variables->len; i++) {
-            const BenchVariable *v = &variables->at[i];
-            vec_push(x->arena, &parameters,
-                     (BenchParameter){v->name, v->values.at[rest % v->values.len]});
-            rest /= v->values.len;
-        }
-        for (size_t t = 0; t < templates->len; t++) {
-            size_t index = k * templates->len + t;
-            // One name with variables in it serves all their values.
-            Str name = names->len > templates->len
-                           ? (index < names->len ? names->at[index] : STR(""))
-                       : t < names->len ? names->at[t]
-                                        : STR("");
-            if (!add_command(x, out, templates->at[t], name, t + reference, &parameters, err))
-                return false;
-        }
-    }
-    return true;
+    interrupted_server = NULL;
 }
 
 // ---- While it runs ---------------------------------------------------------
@@ -512,7 +229,7 @@ static void export_junit(StrBuf *out, Bench *b, const BenchView *v)
     bench_export_junit(out, b, v, junit_limit);
 }
 
-static Terminal terminal_of_style(Str style)
+Terminal bench_terminal(Str style)
 {
     bool never = str_equal(style, STR("basic")) || str_equal(style, STR("nocolor")) ||
                  str_equal(style, STR("none"));
@@ -520,9 +237,22 @@ static Terminal terminal_of_style(Str style)
     return terminal_get(never ? STR("never") : always ? STR("always") : STR("auto"));
 }
 
-static Str database_path(const BenchArgs *args)
+Str bench_database_path(const BenchArgs *args)
 {
     return args->db.len ? args->db : STR(".assay/bench.db");
+}
+
+Str bench_command_line(Arena *arena, int argc, char **argv)
+{
+    StrBuf line = {0};
+    strbuf_add(&line, STR("assay"));
+    for (int i = 0; i < argc; i++) {
+        strbuf_add_char(&line, ' ');
+        add_shell_word(&line, str_from_c(argv[i]));
+    }
+    Str text = arena_str(arena, strbuf_str(&line));
+    strbuf_deinit(&line);
+    return text;
 }
 
 static int finish(Bench *b, const BenchArgs *args, BenchView *view, const Terminal *terminal,
@@ -544,7 +274,7 @@ static int finish(Bench *b, const BenchArgs *args, BenchView *view, const Termin
     bool ok = quiet || cli_print(strbuf_str(&out));
     strbuf_clear(&out);
     // The verdict is out before the program is run again.
-    if (args->profile.ptr != not_given && !interrupted) {
+    if (args->profile.ptr != bench_not_given && !bench_interrupted) {
         profiled = bench_profile_run(b, args->profile, &profile, &err);
         if (profiled) {
             view->profile = &profile;
@@ -566,7 +296,7 @@ static int finish(Bench *b, const BenchArgs *args, BenchView *view, const Termin
             ok = false;
     if (args->save.len) {
         BaselineDb *db = NULL;
-        if (!baseline_open(database_path(args), true, &db, &err) ||
+        if (!baseline_open(bench_database_path(args), true, &db, &err) ||
             !baseline_save(db, args->save, b, &view->machine, view->command_line, &err)) {
             cli_fail(&err);
             ok = false;
@@ -578,106 +308,9 @@ static int finish(Bench *b, const BenchArgs *args, BenchView *view, const Termin
     return ok && profiled ? STATUS_OK : STATUS_FAILED;
 }
 
-static Str joined_command_line(Arena *arena, int argc, char **argv)
-{
-    StrBuf line = {0};
-    strbuf_add(&line, STR("assay"));
-    for (int i = 0; i < argc; i++) {
-        strbuf_add_char(&line, ' ');
-        add_shell_word(&line, str_from_c(argv[i]));
-    }
-    Str text = arena_str(arena, strbuf_str(&line));
-    strbuf_deinit(&line);
-    return text;
-}
-
-// What contradicts itself, before anything runs.
-static bool check_args(const BenchArgs *args, const StrVec *commands, Error *err)
-{
-    if (commands->len == 0 && !args->reference.len)
-        return error_set(err, ERROR_USAGE, "no command to time");
-    if (commands->len == 0)
-        return error_set(err, ERROR_USAGE, "nothing to compare with the reference");
-    if (args->reference_name.len && !args->reference.len)
-        return error_set(err, ERROR_USAGE, "--reference-name needs --reference");
-    if (args->no_shell && args->shell.len)
-        return error_set(err, ERROR_USAGE, "-N excludes --shell");
-    if (args->show_output && args->output.len)
-        return error_set(err, ERROR_USAGE, "--show-output excludes --output");
-    if (args->grouped && args->interleaved)
-        return error_set(err, ERROR_USAGE, "--grouped excludes --interleaved");
-    if (args->profile.ptr != not_given && commands->len + (args->reference.len > 0) < 2 &&
-        !args->scans.len && !args->lists.len && !args->rerun_baseline)
-        return error_set(err, ERROR_USAGE, "--profile needs two commands to compare");
-    if (args->grouped && args->until > 0)
-        return error_set(err, ERROR_USAGE, "--until needs interleaved runs");
-    if (args->rerun_baseline && !args->baseline.len)
-        return error_set(err, ERROR_USAGE, "--rerun-baseline needs --baseline");
-    if (args->rerun_baseline &&
-        (commands->len != 1 || args->reference.len || args->scans.len || args->lists.len))
-        return error_set(err, ERROR_USAGE, "--rerun-baseline takes one command");
-    if (args->margin < 0 || args->margin >= 100 || args->until < 0 || args->until >= 100)
-        return error_set(err, ERROR_USAGE, "--margin and --until are between 0 and 100 %%");
-    if (args->confidence < 50 || args->confidence > 99.99)
-        return error_set(err, ERROR_USAGE, "--confidence is between 50 and 99.99 %%");
-    return true;
-}
-
-// What is counted in each run: what was asked for, or what the machine has of the
-// usual. The wait's clock is for comparing with other tools: nothing is added then.
-static bool choose_events(Arena *arena, const BenchArgs *args, const EventSpecVec **ret, Error *err)
-{
-    static const char *const usual = "task-clock,cycles,instructions,cache-misses,branch-misses";
-    const StrVec *asked = &args->events;
-    EventSpecVec *events = arena_array(arena, EventSpecVec, 1);
-    EventSources sources = event_sources_default();
-    *ret = events;
-    if (asked->len == 0 && !args->wait_clock)
-        return events_parse(arena, &sources, str_from_c(usual), events, err);
-    for (size_t i = 0; i < asked->len; i++)
-        if (!str_equal(asked->at[i], STR("none")) &&
-            !events_parse(arena, &sources, asked->at[i], events, err))
-            return false;
-    if (events->len > SPAWN_COUNTERS_MAX)
-        return error_set(err, ERROR_USAGE, "%zu events; at most %d can be counted in a run",
-                         events->len, SPAWN_COUNTERS_MAX);
-    return true;
-}
-
-static bool fill_options(Arena *arena, const BenchArgs *args, BenchOptions *o, Error *err)
-{
-    if (args->runs && (args->min_runs != UINT64_MAX || args->max_runs))
-        return error_set(err, ERROR_USAGE, "--runs excludes --min-runs and --max-runs");
-    o->warmup = args->warmup;
-    o->runs = args->runs;
-    // The sequence is sound from its first look on, at 6 pairs.
-    uint64_t usual = args->until > 0 ? 6 : 10;
-    o->min_runs = args->min_runs == UINT64_MAX ? usual : args->min_runs;
-    o->max_runs = args->max_runs;
-    if (o->max_runs && args->min_runs != UINT64_MAX && o->max_runs < o->min_runs)
-        return error_set(err, ERROR_USAGE, "--max-runs is below --min-runs");
-    o->min_time_ns = (int64_t)(args->min_time_s * 1e9);
-    o->until = args->until / 100;
-    o->max_time_ns = args->max_time;
-    if (o->until > 0 && !o->max_time_ns)
-        o->max_time_ns = 300000000000;
-    o->margin = args->margin / 100;
-    o->level = args->confidence / 100;
-    o->grouped = args->grouped || (!args->interleaved && (args->setup.len || args->cleanup.len));
-    o->timeout_ns = args->timeout;
-    o->cold = args->cold.len ? &args->cold : NULL;
-    if (!choose_events(arena, args, &o->events, err))
-        return false;
-    o->seed = args->seed;
-    o->interrupted = &interrupted;
-    if (args->input.len && !str_equal(args->input, STR("null")))
-        o->input = arena_c_str(arena, args->input);
-    return parse_ignore(arena, args->ignore, &o->ignore, err);
-}
-
 static BenchView view_of(Arena *arena, const BenchArgs *args, int argc, char **argv)
 {
-    BenchView v = {.command_line = joined_command_line(arena, argc, argv),
+    BenchView v = {.command_line = bench_command_line(arena, argc, argv),
                    .events_asked = args->events.len > 0};
     if (args->unit.len)
         v.unit = str_starts_with(args->unit, STR("s")) ? BENCH_UNIT_S
@@ -703,7 +336,7 @@ static bool load_baseline(Arena *arena, const BenchArgs *args, BenchCommandVec *
                           BaselineSession *ret, Error *err)
 {
     BaselineDb *db;
-    if (!baseline_open(database_path(args), false, &db, err))
+    if (!baseline_open(bench_database_path(args), false, &db, err))
         return false;
     bool ok = baseline_load(db, arena, args->baseline, ret, err);
     baseline_close(db);
@@ -736,25 +369,14 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
 {
     Error err;
     BenchOptions options = {0};
-    BenchVariableVec variables = {0};
-    const char *const *shell;
-    bool default_shell;
-    CommandContext context = {.arena = arena, .args = args};
     Bench bench;
-    if (!check_args(args, commands, &err) || !fill_options(arena, args, &options, &err) ||
-        !parse_variables(arena, args, &variables, &err) ||
-        !parse_shell(arena, args->no_shell ? STR("none") : args->shell, &shell, &default_shell,
-                     &err))
-        return cli_fail(&err);
-    context.shell = shell;
-    context.plain_direct = default_shell;
-    // What stands around the runs needs a shell even where the runs do not.
-    options.shell = shell;
-    if (!shell && !parse_shell(arena, STR("sh"), &options.shell, &default_shell, &err))
+    BenchCommandVec built = {0};
+    if (!bench_check_args(args, commands, &err) ||
+        !bench_fill_options(arena, args, &options, &err) ||
+        !bench_build_commands(arena, args, commands, &options, &built, &err))
         return cli_fail(&err);
     bench_init(&bench, &options, server);
-    if (!build_commands(&context, commands, &variables, &bench.commands, &err))
-        return cli_fail(&err);
+    bench.commands = built;
     if (bench.commands.len < 2)
         bench.options.grouped = false;
 
@@ -762,7 +384,7 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
     if (args->baseline.len && !load_baseline(arena, args, &bench.commands, &baseline, &err))
         return cli_fail(&err);
     BenchView view = view_of(arena, args, argc, argv);
-    Terminal terminal = terminal_of_style(args->style);
+    Terminal terminal = bench_terminal(args->style);
     Progress progress = {.terminal = terminal};
     bool animate = isatty(STDERR_FILENO) && !str_equal(args->style, STR("basic")) &&
                    !str_equal(args->style, STR("color")) && !str_equal(args->style, STR("none"));
@@ -770,10 +392,7 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
         bench.progress = show_progress;
         bench.progress_ctx = &progress;
     }
-    interrupted_server = server;
-    struct sigaction act = {.sa_handler = on_interrupt};
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
+    bench_catch_signals(server);
     bool ok = bench_run(&bench, &err);
     if (animate && progress.shown_ns)
         if (write(STDERR_FILENO, "\r\033[K", 4) < 0)
@@ -787,7 +406,7 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
                           : STATUS_OK;
     if (!ok)
         status = cli_fail(&err);
-    else if (interrupted)
+    else if (bench_interrupted)
         status = 130;
     else if (status == STATUS_OK && args->fail_if_slower >= 0)
         status = worse_gate(bench_gate(&bench, args->fail_if_slower / 100), baseline_gate);
@@ -800,8 +419,8 @@ static const BenchArgs bench_defaults = {.min_runs = UINT64_MAX,
                                          .margin = 1,
                                          .confidence = 95,
                                          .fail_if_slower = -1,
-                                         .ignore = {not_given, 0},
-                                         .profile = {not_given, 0},
+                                         .ignore = {bench_not_given, 0},
+                                         .profile = {bench_not_given, 0},
                                          .processes = 10,
                                          .function_time_s = 0.1,
                                          .seed = 1};
@@ -809,151 +428,18 @@ static const BenchArgs bench_defaults = {.min_runs = UINT64_MAX,
 // What needs no program to be run: --compare, and `bench history NAME`.
 static int run_saved(const BenchArgs *args, const StrVec *operands, bool history)
 {
-    Terminal terminal = terminal_of_style(args->style);
+    Terminal terminal = bench_terminal(args->style);
     StrBuf out = {0};
     Error err;
     int gate = 0;
     CompareOptions options = {.level = args->confidence / 100, .margin = args->margin / 100};
-    bool ok = history ? bench_history(&out, &terminal, database_path(args),
+    bool ok = history ? bench_history(&out, &terminal, bench_database_path(args),
                                       operands->len > 1 ? operands->at[1] : STR(""), &err)
                       : bench_compare_files(&out, &terminal, operands, &options,
                                             MAX(0.0, args->fail_if_slower) / 100, &gate, &err);
     ok = ok ? cli_print(strbuf_str(&out)) : (cli_fail(&err), false);
     strbuf_deinit(&out);
     return !ok ? STATUS_FAILED : args->fail_if_slower >= 0 ? gate : STATUS_OK;
-}
-
-static bool find_build(Arena *arena, Str name, const char **ret, Error *err)
-{
-    return bench_find_program(arena, name, cli_env("PATH"), ret) ||
-           error_set(err, ERROR_NOT_FOUND, "there is no program '%" STR_FMT "'", STR_ARG(name));
-}
-
-static bool check_functions(const BenchArgs *args, const StrVec *operands, Error *err)
-{
-    if (operands->len != 1)
-        return error_set(err, ERROR_USAGE,
-                         "function benchmarks are of one program; an older "
-                         "build is given with --against");
-    if (args->processes < 1 || args->processes > 100000 || !(args->function_time_s > 0))
-        return error_set(err, ERROR_USAGE, "--processes and --function-time are above 0");
-    if (args->rerun_baseline && (!args->baseline.len || args->against.len))
-        return error_set(err, ERROR_USAGE,
-                         "--rerun-baseline needs --baseline and excludes --against");
-    if (args->baseline.len && args->against.len)
-        return error_set(err, ERROR_USAGE, "--baseline excludes --against");
-    return true;
-}
-
-// Loads what --baseline names; with --rerun-baseline the program that was saved
-// becomes the build to run against.
-static bool load_function_baseline(Arena *arena, const BenchArgs *args, FunctionsOptions *o,
-                                   BaselineSession *session, Error *err)
-{
-    BaselineDb *db;
-    if (!args->baseline.len)
-        return true;
-    if (!baseline_open(database_path(args), false, &db, err))
-        return false;
-    bool ok = baseline_load(db, arena, args->baseline, session, err);
-    baseline_close(db);
-    if (!ok)
-        return false;
-    if (!args->rerun_baseline) {
-        o->baseline = session;
-        return true;
-    }
-    if (session->commands.len == 0 || !session->commands.at[0].program_copy.len)
-        return error_set(err, ERROR_NOT_FOUND, "no copy of the program of '%" STR_FMT "' was kept",
-                         STR_ARG(args->baseline));
-    o->against = arena_c_str(arena, session->commands.at[0].program_copy);
-    return bench_is_functions(session->commands.at[0].program_copy) ||
-           error_set(err, ERROR_USAGE, "'%" STR_FMT "' was saved of commands, not of functions",
-                     STR_ARG(args->baseline));
-}
-
-static bool save_functions(const BenchArgs *args, Bench *bench, const BenchMachine *machine,
-                           Str command_line, Error *err)
-{
-    BaselineDb *db = NULL;
-    bool ok = baseline_open(database_path(args), true, &db, err) &&
-              baseline_save(db, args->save, bench, machine, command_line, err);
-    baseline_close(db);
-    return ok;
-}
-
-static bool write_text(Str path, Str text, Error *err)
-{
-    OutputFile file;
-    if (str_equal(path, STR("-")))
-        return cli_print(text) || error_set(err, ERROR_OS, "cannot write the result");
-    if (!os_output_open(path, OUTPUT_REPLACE, &file, err))
-        return false;
-    fwrite(text.ptr, 1, text.len, file.stream);
-    return os_output_commit(&file, err);
-}
-
-static int run_functions(Arena *arena, const BenchArgs *args, const StrVec *operands, int argc,
-                         char **argv, SpawnServer *server)
-{
-    FunctionsOptions o = {.filter = args->filter,
-                          .format = args->format,
-                          .processes = args->processes,
-                          .time_s = args->function_time_s,
-                          .level = args->confidence / 100,
-                          .margin = args->margin / 100,
-                          .seed = args->seed,
-                          .timeout_ns = args->timeout,
-                          .scratch = cli_env("TMPDIR"),
-                          .interrupted = &interrupted};
-    Terminal terminal = terminal_of_style(args->style);
-    StrBuf text = {0}, json = {0};
-    BaselineSession baseline = {0};
-    Bench bench = {0};
-    BenchMachine machine;
-    FunctionsOutput out = {.text = &text, .json = args->json.len ? &json : NULL};
-    Error err;
-    if (args->save.len)
-        out.bench = &bench;
-    if (!o.scratch.len)
-        o.scratch = STR("/tmp");
-    interrupted_server = server;
-    struct sigaction act = {.sa_handler = on_interrupt};
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
-    bench_machine(arena, &machine);
-    bool ok =
-        check_functions(args, operands, &err) &&
-        find_build(arena, operands->at[0], &o.program, &err) &&
-        (!args->against.len || find_build(arena, args->against, &o.against, &err)) &&
-        load_function_baseline(arena, args, &o, &baseline, &err) &&
-        bench_functions(&out, &terminal, server, &o, MAX(0.0, args->fail_if_slower) / 100, &err);
-    if (ok && o.baseline && args->format.len == 0)
-        bench_report_saved(&text, &terminal, STR("in process"), &machine, &baseline);
-    ok = ok &&
-         (str_equal(args->style, STR("none")) || write_text(STR("-"), strbuf_str(&text), &err));
-    ok = ok && (!args->json.len || write_text(args->json, strbuf_str(&json), &err));
-    // What Ctrl-C cut short is no baseline.
-    if (ok && args->save.len && !interrupted)
-        ok = save_functions(args, &bench, &machine, joined_command_line(arena, argc, argv), &err);
-    int status = ok ? STATUS_OK : cli_fail(&err);
-    strbuf_deinit(&text);
-    strbuf_deinit(&json);
-    bench_deinit(&bench);
-    if (interrupted)
-        return 130;
-    return status == STATUS_OK && args->fail_if_slower >= 0 ? out.gate : status;
-}
-
-// `assay bench ./benches`, the program being made with bench.h. With arguments,
-// in a shell's syntax or with -N it is a command like any other.
-static bool operands_are_functions(Arena *arena, const BenchArgs *args, const StrVec *operands)
-{
-    const char *path;
-    return operands->len == 1 && !args->no_shell && !args->shell.len &&
-           str_find_char(operands->at[0], ' ') == SIZE_MAX &&
-           bench_find_program(arena, operands->at[0], cli_env("PATH"), &path) &&
-           bench_is_functions(str_from_c(path));
 }
 
 static int run_bench(const Command *cmd, int argc, char **argv)
@@ -971,7 +457,7 @@ static int run_bench(const Command *cmd, int argc, char **argv)
     BenchArgs args = bench_defaults;
     StrVec commands = {0};
     int joined = argc;
-    char **words = join_arguments(&arena, &joined, argv);
+    char **words = bench_join_arguments(&arena, &joined, argv);
     ParseResult parsed = options_parse(cmd, joined, words, &args, &arena, &commands);
     bool history =
         commands.len > 0 && commands.len <= 2 && str_equal(commands.at[0], STR("history"));
@@ -983,11 +469,11 @@ static int run_bench(const Command *cmd, int argc, char **argv)
     else if (parsed == PARSE_OK && (args.compare || history))
         status = run_saved(&args, &commands, history);
     else if (parsed == PARSE_OK &&
-             (args.functions || operands_are_functions(&arena, &args, &commands)))
-        status = run_functions(&arena, &args, &commands, argc, argv, &server);
+             (args.functions || bench_operands_are_functions(&arena, &args, &commands)))
+        status = bench_run_functions(&arena, &args, &commands, argc, argv, &server);
     else if (parsed == PARSE_OK)
         status = run_prepared(&arena, &args, &commands, argc, argv, &server);
-    interrupted_server = NULL;
+    bench_forget_server();
     spawn_server_close(&server);
     arena_deinit(&arena);
     return status;
@@ -1025,6 +511,6 @@ const Command bench_command = {
         "./prog\n"
         "\n"
         "Exit status: 0 done, 1 a command failed, 2 usage; with --fail-if-slower also 3\n"
-        "slower, 4 undecided; 130 interrupted.\n",
+        "slower, 4 undecided; 130 bench_interrupted.\n",
     .run = run_bench,
 };
