@@ -66,6 +66,8 @@ static void rank_files(Grouping *g, CoverFiles *ret)
         note_file(g, p->branch_counts.file.at[i]);
     for (size_t i = 0; i < p->region_counts.file.len; i++)
         note_file(g, p->region_counts.file.at[i]);
+    for (size_t i = 0; i < p->condition_counts.file.len; i++)
+        note_file(g, p->condition_counts.file.at[i]);
     for (size_t i = 0; i < p->function_counts.function.len; i++)
         note_file(g, p->functions.file.at[p->function_counts.function.at[i].v]);
     Vec(NamedFile) named = {0};
@@ -118,6 +120,11 @@ void cover_files_group(Arena *arena, const Profile *p, CoverFiles *ret)
     for (uint32_t i = 0; i < p->region_counts.file.len; i++)
         vec_push(NULL, &rows, (Row){g.rank.at[p->region_counts.file.at[i].v], 0, i});
     place(&g, &rows, &ret->regions, ret, offsetof(CoverFileRows, regions));
+    for (uint32_t i = 0; i < p->condition_counts.file.len; i++)
+        vec_push(
+            NULL, &rows,
+            (Row){g.rank.at[p->condition_counts.file.at[i].v], p->condition_counts.line.at[i], i});
+    place(&g, &rows, &ret->conditions, ret, offsetof(CoverFileRows, conditions));
     vec_free(&rows);
     vec_free(&g.rank);
 }
@@ -126,12 +133,15 @@ CoverTotals cover_file_totals(const Profile *p, const CoverFiles *c, const Cover
 {
     CoverTotals t = {.lines = f->lines.end - f->lines.first,
                      .functions = f->functions.end - f->functions.first,
-                     .branches = f->branches.end - f->branches.first};
+                     .branches = f->branches.end - f->branches.first,
+                     .conditions = f->conditions.end - f->conditions.first};
     for (uint32_t i = f->lines.first; i < f->lines.end; i++)
         t.lines_hit += p->line_counts.count.at[c->lines.at[i]] > 0;
     for (uint32_t i = f->functions.first; i < f->functions.end; i++)
         t.functions_hit += p->function_counts.count.at[c->functions.at[i]] > 0;
     for (uint32_t i = f->branches.first; i < f->branches.end; i++)
         t.branches_hit += p->branch_counts.count.at[c->branches.at[i]] > 0;
+    for (uint32_t i = f->conditions.first; i < f->conditions.end; i++)
+        t.conditions_hit += p->condition_counts.count.at[c->conditions.at[i]] > 0;
     return t;
 }

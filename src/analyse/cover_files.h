@@ -13,16 +13,17 @@ typedef struct CoverRows {
 
 typedef struct CoverFileRows {
     StrId file;
-    CoverRows lines;     // ascending by line; equal lines are neighbours
-    CoverRows functions; // in order of the profile
-    CoverRows branches;  // by line, then in order of the profile
-    CoverRows regions;   // in order of the profile
+    CoverRows lines;      // ascending by line; equal lines are neighbours
+    CoverRows functions;  // in order of the profile
+    CoverRows branches;   // by line, then in order of the profile
+    CoverRows regions;    // in order of the profile
+    CoverRows conditions; // by line, then in order of the profile
 } CoverFileRows;
 
 typedef struct CoverFiles {
     Vec(CoverFileRows) files; // by path
     // Row numbers of the profile's line_counts, function_counts …, grouped by file.
-    U32Vec lines, functions, branches, regions;
+    U32Vec lines, functions, branches, regions, conditions;
 } CoverFiles;
 
 // The lists are the arena's.
@@ -30,6 +31,8 @@ void cover_files_group(Arena *arena, const Profile *p, CoverFiles *ret);
 
 typedef struct CoverTotals {
     uint64_t lines, lines_hit, functions, functions_hit, branches, branches_hit;
+    // Rows: each condition counts once for true and once for false.
+    uint64_t conditions, conditions_hit;
 } CoverTotals;
 
 CoverTotals cover_file_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f);

@@ -6,6 +6,7 @@
 #include "cli/cover_commands.h"
 #include "cli/cover_inputs.h"
 #include "cli/cover_source.h"
+#include "collect/cover/llvm_json.h"
 #include "export/cover_formats.h"
 #include "os/file.h"
 
@@ -18,7 +19,7 @@ typedef struct CoverExportOptions {
 
 static const Option options[] = {
     OPT_CHOICE(0, "format", CoverExportOptions, format, "FORMAT",
-               "lcov|json|html|cobertura|codecov|sonarqube", "the format to write"),
+               "lcov|llvm-json|json|html|cobertura|codecov|sonarqube", "the format to write"),
     OPT_LIST('I', "source-dir", CoverExportOptions, source_folders, "DIR",
              "search sources here too"),
     OPT_TEXT('o', "output", CoverExportOptions, output, "FILE", "write to FILE, not to stdout"),
@@ -54,7 +55,15 @@ static void write_files(const CoverFormat *format, CoverWriter *w, Sink *s)
     flush(s);
 }
 
-static int export_to(const CoverExportOptions *o, CoverResult *r, Error *err)
+static bool flush_piece(void *ctx, StrBuf *out)
+{
+    Sink *s = ctx;
+    assert(out == &s->buf);
+    flush(s);
+    return !s->failed;
+}
+
+static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
 {
     CoverFiles files = {0};
     // Lines, functions and branches are all that these show.
@@ -62,18 +71,32 @@ static int export_to(const CoverExportOptions *o, CoverResult *r, Error *err)
         str_equal(o->format, STR("lcov")) || str_equal(o->format, STR("html"));
     cover_project(r);
     cover_files_group(&r->arena, &r->profile, &files);
+    CoverSources sources = {.folders = o->source_folders};
+    CoverWriter w = {.p = &r->profile,
+                     .c = &files,
+                     .out = &s->buf,
+                     .source = cover_source_text,
+                     .source_ctx = &sources};
+    write_files(cover_format_find(o->format), &w, s);
+    cover_sources_deinit(&sources);
+}
+
+static int export_to(const CoverExportOptions *o, CoverResult *r, Error *err)
+{
+    bool is_llvm = str_equal(o->format, STR("llvm-json"));
+    if (is_llvm && (!r->has_regions || r->has_gcov || r->has_set)) {
+        error_set(err, ERROR_USAGE, "llvm-json holds regions, which only programs have");
+        error_hint(err, "give the program that was built with coverage and its profiles alone");
+        return cli_fail(err);
+    }
     Sink s = {.to_file = o->output.len && !str_equal(o->output, STR("-"))};
     if (s.to_file &&
         !os_output_open(o->output, o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &s.file, err))
         return cli_fail(err);
-    CoverSources sources = {.folders = o->source_folders};
-    CoverWriter w = {.p = &r->profile,
-                     .c = &files,
-                     .out = &s.buf,
-                     .source = cover_source_text,
-                     .source_ctx = &sources};
-    write_files(cover_format_find(o->format), &w, &s);
-    cover_sources_deinit(&sources);
+    if (!is_llvm)
+        write_rows(o, r, &s);
+    else if (!cover_write_llvm_json(&r->data, &r->project, &s.buf, flush_piece, &s))
+        s.failed = true;
     strbuf_deinit(&s.buf);
     if (s.to_file && !os_output_commit(&s.file, err))
         return cli_fail(err);

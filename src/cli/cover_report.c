@@ -11,6 +11,7 @@ typedef struct CoverReportOptions {
     CoverInputOptions inputs;
     bool missing, markdown, full_paths;
     double fail_under, fail_under_functions, fail_under_regions, fail_under_branches;
+    double fail_under_conditions;
     Str colour;
 } CoverReportOptions;
 
@@ -28,6 +29,8 @@ static const Option options[] = {
                 "the same for regions"),
     OPT_PERCENT(0, "fail-under-branches", CoverReportOptions, fail_under_branches, "P",
                 "the same for branches"),
+    OPT_PERCENT(0, "fail-under-mcdc", CoverReportOptions, fail_under_conditions, "P",
+                "the same for conditions (MC/DC)"),
 };
 
 static double percent_of(CoverTally t)
@@ -48,11 +51,17 @@ static void add_cover(StrBuf *out, CoverTally t)
     strbuf_printf(out, "%6.2f%%", percent);
 }
 
-static void add_cells(StrBuf *out, const CoverFile *f, bool has_regions)
+// Columns that not every kind of input has.
+typedef struct Columns {
+    bool regions, conditions;
+} Columns;
+
+static void add_cells(StrBuf *out, const CoverFile *f, Columns has)
 {
-    const CoverTally *cells[] = {&f->lines, &f->functions, &f->regions, &f->branches};
+    const CoverTally *cells[] = {&f->lines, &f->functions, &f->regions, &f->branches,
+                                 &f->conditions};
     for (size_t i = 0; i < ARRAY_LEN(cells); i++) {
-        if (i == 2 && !has_regions)
+        if ((i == 2 && !has.regions) || (i == 4 && !has.conditions))
             continue;
         strbuf_printf(out, " %8llu %7llu ", (unsigned long long)cells[i]->count,
                       (unsigned long long)(cells[i]->count - cells[i]->covered));
@@ -77,7 +86,7 @@ static Str shared_folder(const CoverFileVec *files)
 }
 
 static void add_table(StrBuf *out, const CoverFileVec *files, const CoverFile *total, Str shared,
-                      bool has_regions)
+                      Columns has)
 {
     size_t width = 5;
     for (size_t i = 0; i < files->len; i++)
@@ -93,24 +102,30 @@ static void add_table(StrBuf *out, const CoverFileVec *files, const CoverFile *t
     pad_to(out, start, width);
     strbuf_add(out, STR("    lines  missed   cover"));
     strbuf_add(out, STR("    funcs  missed   cover"));
-    if (has_regions)
+    if (has.regions)
         strbuf_add(out, STR("  regions  missed   cover"));
-    strbuf_add(out, STR(" branches  missed   cover\n"));
+    strbuf_add(out, STR(" branches  missed   cover"));
+    if (has.conditions)
+        strbuf_add(out, STR("    MC/DC  missed   cover"));
+    strbuf_add_char(out, '\n');
     for (size_t i = 0; i <= files->len; i++) {
         const CoverFile *f = i < files->len ? &files->at[i] : total;
         start = out->len;
         strbuf_add_terminal(out, i < files->len ? str_slice(f->path, shared.len, f->path.len)
                                                 : STR("TOTAL"));
         pad_to(out, start, width);
-        add_cells(out, f, has_regions);
+        add_cells(out, f, has);
         strbuf_add_char(out, '\n');
     }
 }
 
 static void add_markdown(StrBuf *out, const CoverFileVec *files, const CoverFile *total, Str shared)
 {
-    strbuf_add(out, STR("| file | lines | functions | regions | branches |\n"
-                        "| --- | ---: | ---: | ---: | ---: |\n"));
+    bool conditions = total->conditions.count > 0;
+    strbuf_add(out, STR("| file | lines | functions | regions | branches |"));
+    strbuf_add(out, conditions ? STR(" MC/DC |\n") : STR("\n"));
+    strbuf_add(out, STR("| --- | ---: | ---: | ---: | ---: |"));
+    strbuf_add(out, conditions ? STR(" ---: |\n") : STR("\n"));
     for (size_t i = 0; i <= files->len; i++) {
         const CoverFile *f = i < files->len ? &files->at[i] : total;
         strbuf_add(out, STR("| "));
@@ -120,8 +135,9 @@ static void add_markdown(StrBuf *out, const CoverFileVec *files, const CoverFile
                 strbuf_add_char(out, '\\');
             strbuf_add_char(out, path.ptr[k] == '\n' ? ' ' : path.ptr[k]);
         }
-        const CoverTally *cells[] = {&f->lines, &f->functions, &f->regions, &f->branches};
-        for (size_t k = 0; k < ARRAY_LEN(cells); k++) {
+        const CoverTally *cells[] = {&f->lines, &f->functions, &f->regions, &f->branches,
+                                     &f->conditions};
+        for (size_t k = 0; k < ARRAY_LEN(cells) - !conditions; k++) {
             strbuf_add(out, STR(" | "));
             StrBuf cell = {0};
             add_cover(&cell, *cells[k]);
@@ -211,7 +227,8 @@ static int run(const Command *cmd, int argc, char **argv)
         if (o.markdown)
             add_markdown(&out, &files, &total, shared);
         else
-            add_table(&out, &files, &total, shared, r.has_regions);
+            add_table(&out, &files, &total, shared,
+                      (Columns){r.has_regions && !by_rows, total.conditions.count > 0});
         if (o.missing) {
             CoverFiles rows = {0};
             cover_files_group(&arena, &r.profile, &rows);
@@ -224,6 +241,7 @@ static int run(const Command *cmd, int argc, char **argv)
         missed |= under("functions", total.functions, o.fail_under_functions);
         missed |= under("regions", total.regions, o.fail_under_regions);
         missed |= under("branches", total.branches, o.fail_under_branches);
+        missed |= under("conditions (MC/DC)", total.conditions, o.fail_under_conditions);
         if (missed && status == STATUS_OK)
             status = STATUS_THRESHOLD;
     }

@@ -59,6 +59,23 @@ static void add_branches(CoverWriter *w, const CoverFileRows *f)
     json_end(&w->json);
 }
 
+static void add_conditions(CoverWriter *w, const CoverFileRows *f)
+{
+    const ConditionCounts *from = &w->p->condition_counts;
+    json_begin_array(&w->json, "conditions");
+    for (uint32_t i = f->conditions.first; i < f->conditions.end; i++) {
+        uint32_t row = w->c->conditions.at[i];
+        json_begin_array(&w->json, NULL);
+        json_u64(&w->json, NULL, from->line.at[row]);
+        json_u64(&w->json, NULL, from->group.at[row]);
+        json_u64(&w->json, NULL, from->index.at[row]);
+        json_bool(&w->json, NULL, from->sense.at[row]);
+        json_u64(&w->json, NULL, from->count.at[row]);
+        json_end(&w->json);
+    }
+    json_end(&w->json);
+}
+
 static void json_file(CoverWriter *w, const CoverFileRows *f)
 {
     CoverTotals t = cover_file_totals(w->p, w->c, f);
@@ -71,6 +88,8 @@ static void json_file(CoverWriter *w, const CoverFileRows *f)
     add_lines(w, f);
     add_functions(w, f);
     add_branches(w, f);
+    if (f->conditions.first < f->conditions.end)
+        add_conditions(w, f);
     json_end(&w->json);
 }
 

@@ -90,6 +90,21 @@ static void add_branches(const Profile *p, const CoverFiles *c, const CoverFileR
     }
 }
 
+// lcov 2's form: line, size of the group, sense, count, index, expression.
+static void add_conditions(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
+                           StrBuf *out)
+{
+    const ConditionCounts *from = &p->condition_counts;
+    for (uint32_t i = f->conditions.first; i < f->conditions.end; i++) {
+        uint32_t row = c->conditions.at[i];
+        strbuf_printf(out, "MCDC:%u,%u,%c,%llu,%u,", from->line.at[row], from->group.at[row],
+                      from->sense.at[row] ? 't' : 'f', (unsigned long long)from->count.at[row],
+                      from->index.at[row]);
+        add_line_text(out, profile_text(p, from->expression.at[row]));
+        strbuf_add_char(out, '\n');
+    }
+}
+
 void cover_lcov_file(const Profile *p, const CoverFiles *c, const CoverFileRows *f, StrBuf *out)
 {
     CoverTotals t = cover_file_totals(p, c, f);
@@ -103,6 +118,11 @@ void cover_lcov_file(const Profile *p, const CoverFiles *c, const CoverFileRows 
     add_branches(p, c, f, out);
     add_total(out, "BRF", t.branches);
     add_total(out, "BRH", t.branches_hit);
+    if (t.conditions) {
+        add_conditions(p, c, f, out);
+        add_total(out, "MCF", t.conditions);
+        add_total(out, "MCH", t.conditions_hit);
+    }
     add_total(out, "LF", t.lines);
     add_total(out, "LH", t.lines_hit);
     strbuf_add(out, STR("end_of_record\n"));

@@ -28,8 +28,12 @@ typedef struct ProfRecord {
     uint32_t counter_count;
     uint8_t counter_size;
     bool big_endian;
-    Bytes bitmap;    // MC/DC test vectors
-    bool has_values; // it carries value profiles (indirect calls, sizes)
+    // MC/DC test vectors: a byte in the first of every `bitmap_stride` bytes, which is
+    // 1 or, in indexed profiles, 8.
+    Bytes bitmap;
+    uint8_t bitmap_stride;
+    bool bitmap_by_mask; // as LLVM 18 had it, see mcdc.h
+    bool has_values;     // it carries value profiles (indirect calls, sizes)
 } ProfRecord;
 
 // Counter i, byte coverage as 0 or 1.
@@ -40,6 +44,11 @@ static inline uint64_t prof_record_counter(const ProfRecord *r, size_t i)
     uint64_t v;
     memcpy(&v, r->counters.ptr + 8 * i, 8);
     return r->big_endian ? __builtin_bswap64(v) : v;
+}
+
+static inline size_t prof_record_bitmap_len(const ProfRecord *r)
+{
+    return r->bitmap.len ? r->bitmap.len / r->bitmap_stride : 0;
 }
 
 #endif // LLVMCOV_PROF_RECORD_H

@@ -109,6 +109,7 @@ bool profdata_next(ProfData *p, ProfRecord *ret, Error *err)
     }
     Cursor *c = &p->data;
     ProfRecord r = {.name = p->name, .name_ref = p->name_ref, .counter_size = 8};
+    r.bitmap_by_mask = p->version == 11;
     // Version 1 had one function for a key and no count of its counters.
     r.hash = cursor_u64(c);
     uint64_t count = p->version > 1 ? cursor_u64(c) : cursor_left(c) / 8;
@@ -118,8 +119,10 @@ bool profdata_next(ProfData *p, ProfRecord *ret, Error *err)
     r.counter_count = (uint32_t)count;
     if (p->version > 10) {
         uint64_t size = cursor_u64(c);
-        r.bitmap = cursor_bytes(c, size);
-        cursor_skip(c, align_up(size & 7, 8) - (size & 7));
+        if (size > cursor_left(c) / 8)
+            cursor_fail(c, "more bytes of a bitmap than the entry holds");
+        r.bitmap = cursor_bytes(c, size * 8);
+        r.bitmap_stride = 8;
     }
     if (p->version > 2) {
         size_t start = c->at;
@@ -277,7 +280,7 @@ static void sort_into_buckets(ProfDataRow *rows, size_t count, size_t bucket_cou
 
 static size_t row_size(const ProfDataRow *row, uint32_t version)
 {
-    size_t bitmap = version > 10 ? 8 + align_up(row->bitmap.len, 8) : 0;
+    size_t bitmap = version > 10 ? 8 + row->bitmap.len * 8 : 0;
     return 16 + row->counter_count * 8 + bitmap + 8;
 }
 
@@ -300,11 +303,10 @@ static char *write_row(char *to, uint32_t version, const ProfDataRow *row)
     to = write_u64(to, row->counter_count);
     to = write_bytes(to, row->counters, row->counter_count * 8);
     if (version > 10) {
-        size_t pad = align_up(row->bitmap.len, 8) - row->bitmap.len;
+        // Each byte takes 8.
         to = write_u64(to, row->bitmap.len);
-        to = write_bytes(to, row->bitmap.ptr, row->bitmap.len);
-        memset(to, 0, pad);
-        to += pad;
+        for (size_t i = 0; i < row->bitmap.len; i++)
+            to = write_u64(to, row->bitmap.ptr[i]);
     }
     return write_u64(to, 8); // value profile: its own size, 32 bits, and no kinds
 }

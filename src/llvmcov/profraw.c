@@ -230,6 +230,8 @@ bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err)
         .counter_count = (uint32_t)field(p, i, l.counter_count, 4),
         .counter_size = p->counter_size,
         .big_endian = p->big_endian,
+        .bitmap_stride = 1,
+        .bitmap_by_mask = p->version == 9,
     };
     uint64_t pointer = field(p, i, l.counter_ptr, p->pointer_size);
     uint64_t at = section_offset(p, i, pointer, p->counters_delta);

@@ -189,6 +189,7 @@ bool proftext_next(ProfText *p, ProfRecord *ret, Error *err)
     r.name_ref = md5_low64(bytes_from_str(r.name));
     r.counter_count = (uint32_t)count;
     r.counters = bytes_over(p->counters.at, p->counters.len * 8);
+    r.bitmap_stride = 1;
     r.bitmap = bytes_over(p->bitmap.at, p->bitmap.len);
     *ret = r;
     return true;

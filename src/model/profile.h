@@ -189,6 +189,18 @@ typedef struct RegionCounts {
     U64Vec count;
 } RegionCounts;
 
+// MC/DC: how often a condition of a decision has been shown to decide the outcome
+// alone, by being true and by being false: two rows for each.
+typedef struct ConditionCounts {
+    StrIdVec file;
+    U32Vec line;         // of the decision
+    U32Vec group;        // how many conditions the decision has
+    U32Vec index;        // of the condition
+    U8Vec sense;         // 1: true
+    StrIdVec expression; // its text, or its place as "line:column"
+    U64Vec count;
+} ConditionCounts;
+
 // The text of source lines that a result touches.
 typedef struct SourceLines {
     StrIdVec file;
@@ -228,6 +240,7 @@ typedef struct Profile {
     FunctionCounts function_counts;
     BranchCounts branch_counts;
     RegionCounts region_counts;
+    ConditionCounts condition_counts;
     SourceLines source_lines;
     Notes notes;
     Facts facts;

@@ -106,6 +106,15 @@ static const Column region_count_columns[] = {
     PLAIN(7, "kind", COLUMN_U8, region_counts.kind),
     DELTA(8, "count", COLUMN_U64, region_counts.count),
 };
+static const Column condition_count_columns[] = {
+    STRING(1, "file", condition_counts.file),
+    DELTA(2, "line", COLUMN_U32, condition_counts.line),
+    DELTA(3, "group", COLUMN_U32, condition_counts.group),
+    DELTA(4, "index", COLUMN_U32, condition_counts.index),
+    PLAIN(5, "sense", COLUMN_U8, condition_counts.sense),
+    STRING(6, "expression", condition_counts.expression),
+    DELTA(7, "count", COLUMN_U64, condition_counts.count),
+};
 static const Column source_line_columns[] = {
     STRING(1, "file", source_lines.file),
     DELTA(2, "line", COLUMN_U32, source_lines.line),
@@ -146,6 +155,8 @@ const TableSchema profile_schema[] = {
     SCHEMA("source lines", TABLE_SOURCE_LINES, source_line_columns, false, false, TABLE_NONE),
     SCHEMA("notes", TABLE_NOTES, note_columns, true, false, TABLE_NONE),
     SCHEMA("facts", TABLE_FACTS, fact_columns, true, false, TABLE_NONE),
+    SCHEMA("condition counts", TABLE_CONDITION_COUNTS, condition_count_columns, true, false,
+           TABLE_NONE),
 };
 const size_t profile_schema_count = ARRAY_LEN(profile_schema);
 

@@ -30,6 +30,7 @@ typedef enum TableId {
     TABLE_SOURCE_LINES = 17,
     TABLE_NOTES = 18,
     TABLE_FACTS = 19,
+    TABLE_CONDITION_COUNTS = 20,
 } TableId;
 
 typedef enum ColumnType { COLUMN_U8, COLUMN_U32, COLUMN_U64, COLUMN_I64, COLUMN_F64 } ColumnType;

@@ -53,12 +53,13 @@ static CoverCountRow *add_row(CoverCounts *c, const ProfRecord *r)
                          .first = c->counters.len,
                          .count = r->counter_count,
                          .bitmap_first = c->bitmaps.len,
-                         .bitmap_len = (uint32_t)r->bitmap.len};
+                         .bitmap_len = (uint32_t)prof_record_bitmap_len(r),
+                         .bitmap_by_mask = r->bitmap_by_mask};
     // One more, so that a row without any still points somewhere.
     vec_reserve(NULL, &c->counters, (size_t)r->counter_count + 1);
-    vec_reserve(NULL, &c->bitmaps, r->bitmap.len + 1);
+    vec_reserve(NULL, &c->bitmaps, (size_t)row.bitmap_len + 1);
     vec_extend(NULL, &c->counters, r->counter_count);
-    vec_extend(NULL, &c->bitmaps, r->bitmap.len);
+    vec_extend(NULL, &c->bitmaps, row.bitmap_len);
     if (!cover_counts_find_name(c, r->name_ref))
         table_insert(&c->name_index, hash_u64(r->name_ref), number);
     table_insert(&c->index, hash_pair(r->name_ref, r->hash), number);
@@ -72,7 +73,7 @@ static void add_record(CoverCounts *c, const ProfRecord *r, uint64_t weight)
     const CoverCountRow *found = cover_counts_find(c, r->name_ref, r->hash);
     CoverCountRow *row = found ? &c->rows.at[found - c->rows.at] : add_row(c, r);
     c->value_profiles += r->has_values;
-    if (row->count != r->counter_count || row->bitmap_len != r->bitmap.len) {
+    if (row->count != r->counter_count || row->bitmap_len != prof_record_bitmap_len(r)) {
         c->mismatched++;
         return;
     }
@@ -85,8 +86,8 @@ static void add_record(CoverCounts *c, const ProfRecord *r, uint64_t weight)
         to[i] =
             is_flag ? (to[i] | v) != 0 : cover_add_saturating(to[i], v, weight, &c->is_saturated);
     }
-    for (size_t i = 0; i < r->bitmap.len; i++)
-        c->bitmaps.at[row->bitmap_first + i] |= r->bitmap.ptr[i];
+    for (size_t i = 0; i < row->bitmap_len; i++)
+        c->bitmaps.at[row->bitmap_first + i] |= r->bitmap.ptr[i * r->bitmap_stride];
 }
 
 // Kinds of instrumentation that mean different things by the same counter do not add up.
@@ -298,6 +299,8 @@ static void absorb_rows(CoverCounts *c, const CoverCounts *from)
                         .counters = bytes_over(counters, row->count * sizeof(*counters)),
                         .counter_count = row->count,
                         .counter_size = sizeof(*counters),
+                        .bitmap_stride = 1,
+                        .bitmap_by_mask = row->bitmap_by_mask,
                         .bitmap =
                             bytes_over(from->bitmaps.at + row->bitmap_first, row->bitmap_len)};
         r.name = keep_name(c, &r);

@@ -22,6 +22,7 @@ typedef struct CoverCountRow {
     uint32_t count;
     size_t bitmap_first;
     uint32_t bitmap_len;
+    bool bitmap_by_mask; // see mcdc.h
 } CoverCountRow;
 
 // Zero-initialised but for `arena` is a valid empty set.
@@ -65,6 +66,11 @@ const CoverCountRow *cover_counts_find_name(const CoverCounts *c, uint64_t name_
 static inline const uint64_t *cover_counts_of(const CoverCounts *c, const CoverCountRow *row)
 {
     return c->counters.at + row->first;
+}
+
+static inline Bytes cover_counts_bitmap(const CoverCounts *c, const CoverCountRow *row)
+{
+    return bytes_over(c->bitmaps.at + row->bitmap_first, row->bitmap_len);
 }
 
 // A whole .profdata (version 7, 9 or 12) or, with version 0, a .proftext.

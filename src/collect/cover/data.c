@@ -22,6 +22,10 @@ void cover_data_deinit(CoverData *d)
     vec_free(&d->regions);
     vec_free(&d->function_files);
     vec_free(&d->region_starts);
+    vec_free(&d->decisions);
+    vec_free(&d->conditions);
+    vec_free(&d->vectors);
+    cov_mcdc_deinit(&d->mcdc);
 }
 
 const char *cover_issue_text(CoverIssueKind kind)
@@ -30,6 +34,7 @@ const char *cover_issue_text(CoverIssueKind kind)
         [COVER_ISSUE_HASH] = "the profile is of another build of it",
         [COVER_ISSUE_COUNTER] = "its mapping asks for a counter that the profile does not have",
         [COVER_ISSUE_MAPPING] = "its mapping is broken",
+        [COVER_ISSUE_DECISION] = "the conditions of a decision cannot be evaluated",
         [COVER_ISSUE_NEGATIVE] = "a difference of counters went below zero; shown as 0",
         [COVER_ISSUE_NO_NAME] = "the object does not hold its name",
     };
@@ -219,6 +224,171 @@ static bool add_regions(CoverData *d, Evaluator *e, U32Vec *stack, CoverFunction
     return true;
 }
 
+// ---- Decisions (MC/DC) -------------------------------------------------------------
+
+// A decision that waits for its conditions.
+typedef struct Pending {
+    const CovMapRegion *decision;
+    Vec(const CovMapRegion *) branches;
+} Pending;
+
+typedef Vec(Pending) PendingVec;
+
+typedef struct DecisionPass {
+    CoverData *d;
+    const CovFunctionMap *map;
+    const CoverCountRow *row; // NULL: nothing ran
+    Bytes bitmap;
+    PendingVec pending; // in the order of the mapping
+    U32Vec owner;       // file id -> decision it expands in, as region number + 1
+    uint64_t steps;     // see STEPS_MAX
+} DecisionPass;
+
+// Each condition asks each decision that waits. Compilers leave few of them waiting.
+enum { STEPS_MAX = 1 << 24 };
+
+static uint64_t place_of(uint32_t line, uint32_t column)
+{
+    return (uint64_t)line << 32 | column;
+}
+
+static bool holds(const DecisionPass *p, const CovMapRegion *decision, const CovMapRegion *r)
+{
+    if (r->file == decision->file &&
+        place_of(r->line, r->column) >= place_of(decision->line, decision->column) &&
+        place_of(r->end_line, r->end_column) <= place_of(decision->end_line, decision->end_column))
+        return true;
+    return p->owner.at[r->file] == (uint32_t)(decision - p->map->regions.at) + 1;
+}
+
+static void own_expansion(DecisionPass *p, const CovMapRegion *r)
+{
+    for (size_t i = 0; i < p->pending.len; i++) {
+        const CovMapRegion *decision = p->pending.at[i].decision;
+        if (!holds(p, decision, r))
+            continue;
+        p->owner.at[r->expanded_file] = (uint32_t)(decision - p->map->regions.at) + 1;
+        return;
+    }
+}
+
+// Whether the decision takes the condition: it is within and its number is free.
+static bool take_condition(DecisionPass *p, Pending *to, const CovMapRegion *r)
+{
+    if (r->condition < 0 || r->condition >= to->decision->condition_count)
+        return false;
+    for (size_t i = 0; i < to->branches.len; i++, p->steps++)
+        if (to->branches.at[i]->condition == r->condition)
+            return false;
+    if (!holds(p, to->decision, r))
+        return false;
+    // The first condition stands in front, the others as they come.
+    vec_push(NULL, &to->branches, r);
+    if (r->condition == 0) {
+        memmove(to->branches.at + 1, to->branches.at,
+                (to->branches.len - 1) * sizeof(to->branches.at[0]));
+        to->branches.at[0] = r;
+    }
+    return true;
+}
+
+static bool add_decision(DecisionPass *p, const Pending *from, Error *err)
+{
+    CoverData *d = p->d;
+    uint32_t count = (uint32_t)from->branches.len;
+    const CovMapRegion *r = from->decision;
+    CovCondition *conditions = heap_alloc((count + 1) * sizeof(*conditions));
+    for (uint32_t i = 0; i < count; i++) {
+        const CovMapRegion *b = from->branches.at[i];
+        conditions[i] = (CovCondition){b->condition, {b->false_next, b->true_next}};
+    }
+    bool ok = !p->row || cov_mcdc_evaluate(conditions, count, r->bitmap_index,
+                                           p->row->bitmap_by_mask, p->bitmap, &d->mcdc, err);
+    heap_free(conditions);
+    if (!ok)
+        return false;
+    CoverDecision decision = {.line = r->line,
+                              .column = r->column,
+                              .end_line = r->end_line,
+                              .end_column = r->end_column,
+                              .file = r->file,
+                              .conditions_first = d->conditions.len,
+                              .condition_count = count,
+                              .vectors_first = d->vectors.len,
+                              .vector_count = p->row ? d->mcdc.vector_count : 0};
+    for (uint32_t i = 0; i < count; i++) {
+        const CovMapRegion *b = from->branches.at[i];
+        CoverCondition c = {.line = b->line,
+                            .column = b->column,
+                            .node = (uint32_t)b->condition,
+                            .is_folded = cov_counter_tag(b->count) == COV_ZERO &&
+                                         cov_counter_tag(b->false_count) == COV_ZERO};
+        if (p->row)
+            memcpy(c.pair, d->mcdc.pairs.at + 2 * (size_t)c.node, sizeof(c.pair));
+        vec_push(NULL, &d->conditions, c);
+    }
+    if (p->row) {
+        vec_reserve(NULL, &d->vectors, d->mcdc.vectors.len + 1);
+        bytes_copy(d->vectors.at + d->vectors.len,
+                   bytes_over(d->mcdc.vectors.at, d->mcdc.vectors.len));
+        d->vectors.len += d->mcdc.vectors.len;
+    }
+    vec_push(NULL, &d->decisions, decision);
+    return true;
+}
+
+static void drop_pending(DecisionPass *p, size_t at)
+{
+    vec_free(&p->pending.at[at].branches);
+    memmove(p->pending.at + at, p->pending.at + at + 1,
+            (p->pending.len - at - 1) * sizeof(p->pending.at[0]));
+    p->pending.len--;
+}
+
+static bool place_condition(DecisionPass *p, const CovMapRegion *r, Error *err)
+{
+    for (size_t i = 0; i < p->pending.len; i++, p->steps++) {
+        Pending *to = &p->pending.at[i];
+        if (!take_condition(p, to, r))
+            continue;
+        if (to->branches.len < to->decision->condition_count)
+            return true;
+        bool ok = add_decision(p, to, err);
+        drop_pending(p, i);
+        return ok;
+    }
+    return true;
+}
+
+// Appends the function's decisions, in the order in which their last conditions
+// come. False when one cannot be evaluated: the others are there.
+static bool add_decisions(CoverData *d, const CovFunctionMap *m, const CoverCounts *counts,
+                          const CoverCountRow *row, CoverFunction *f)
+{
+    DecisionPass p = {.d = d, .map = m, .row = row};
+    bool ok = true;
+    Error why;
+    f->decisions_first = d->decisions.len;
+    if (row)
+        p.bitmap = cover_counts_bitmap(counts, row);
+    vec_extend(NULL, &p.owner, m->files.len);
+    for (size_t i = 0; i < m->regions.len && p.steps < STEPS_MAX; i++) {
+        const CovMapRegion *r = &m->regions.at[i];
+        if (r->kind == COV_MCDC_DECISION)
+            vec_push(NULL, &p.pending, (Pending){.decision = r});
+        else if (r->kind == COV_EXPANSION)
+            own_expansion(&p, r);
+        else if (r->kind == COV_MCDC_BRANCH)
+            ok &= place_condition(&p, r, &why);
+    }
+    while (p.pending.len)
+        drop_pending(&p, p.pending.len - 1);
+    vec_free(&p.pending);
+    vec_free(&p.owner);
+    f->decision_count = (uint32_t)(d->decisions.len - f->decisions_first);
+    return ok && p.steps < STEPS_MAX;
+}
+
 // Whether a function with this name and these files is there already.
 static bool seen_before(CoverData *d, const CoverFunction *f)
 {
@@ -303,6 +473,8 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
     }
     if (negative)
         add_issue(d, COVER_ISSUE_NEGATIVE, map, from, o->object, from->hash);
+    if (map->version >= 7 && !add_decisions(d, m, o->counts, row, &f))
+        add_issue(d, COVER_ISSUE_DECISION, map, from, o->object, from->hash);
     vec_push(NULL, &d->functions, f);
 }
 
@@ -321,6 +493,7 @@ void cover_data_add_object(CoverData *d, const CovMap *map, Str object, const Co
     for (size_t i = 0; i < map->functions.len; i++)
         add_function(d, &o, &map->functions.at[i]);
     d->object_functions += map->functions.len;
+    d->map_version = MAX(d->map_version, map->version);
     vec_free(&o.file_rows);
     vec_free(&o.stack);
     vec_free(&o.expanded);

@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "collect/cover/counts.h"
 #include "llvmcov/covmap.h"
+#include "llvmcov/mcdc.h"
 #include "llvmcov/segments.h"
 
 typedef struct CoverRegion {
@@ -18,6 +19,24 @@ typedef struct CoverRegion {
     bool is_folded;         // a branch whose condition the compiler knew
     uint64_t count, false_count;
 } CoverRegion;
+
+// One condition of a decision (MC/DC), in the order in which llvm-cov lists them.
+typedef struct CoverCondition {
+    uint32_t line, column;
+    uint32_t node;    // its states stand there in a vector
+    bool is_folded;   // the compiler knew it: not to be covered
+    uint32_t pair[2]; // the vectors, from 1, that show its independence; 0: not shown
+} CoverCondition;
+
+typedef struct CoverDecision {
+    uint32_t line, column, end_line, end_column;
+    uint32_t file; // file id within the function
+    size_t conditions_first;
+    uint32_t condition_count;
+    // What ran: vector_count times a CovConditionState for each node, and the outcome.
+    size_t vectors_first; // of CoverData.vectors
+    uint32_t vector_count;
+} CoverDecision;
 
 enum { COVER_NO_FILE = UINT32_MAX };
 
@@ -31,7 +50,9 @@ typedef struct CoverFunction {
     uint32_t main_file; // file id of the definition, COVER_NO_FILE when there is none
     size_t regions_first;
     // Regions of file id f: [starts[f], starts[f + 1]), counted from regions_first.
-    size_t starts_first; // of CoverData.region_starts
+    size_t starts_first;    // of CoverData.region_starts
+    size_t decisions_first; // of CoverData.decisions
+    uint32_t decision_count;
 } CoverFunction;
 
 // Why a function of an object was not counted.
@@ -39,6 +60,7 @@ typedef enum CoverIssueKind {
     COVER_ISSUE_HASH,     // the profile knows the name, but another build of it
     COVER_ISSUE_COUNTER,  // the mapping asks for a counter that the profile lacks
     COVER_ISSUE_MAPPING,  // its mapping is broken
+    COVER_ISSUE_DECISION, // the conditions of a decision cannot be evaluated
     COVER_ISSUE_NEGATIVE, // a difference of counters went below zero; shown as 0
     COVER_ISSUE_NO_NAME,  // the object does not hold its name
     COVER_ISSUE_COUNT
@@ -60,6 +82,9 @@ typedef struct CoverData {
     Intern files;
     Vec(CoverFunction) functions;
     Vec(CoverRegion) regions;
+    Vec(CoverDecision) decisions;
+    Vec(CoverCondition) conditions;
+    U8Vec vectors;
     U32Vec function_files; // rows of `files`
     U32Vec region_starts;
     Vec(CoverIssue) issues;
@@ -68,9 +93,11 @@ typedef struct CoverData {
     // Drop what llvm-cov drops (functions of another build) and do not clamp what
     // went below zero.
     bool llvm_rules;
+    unsigned map_version; // the newest of the objects' mappings
     CovFunctionMap scratch;
     I64Vec values; // of expressions
     U8Vec states;
+    CovMcdc mcdc;
 } CoverData;
 
 void cover_data_init(CoverData *d, Arena *arena);

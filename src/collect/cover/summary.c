@@ -3,14 +3,17 @@
 
 #include "collect/cover/summary.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "collect/cover/summary_internal.h"
 
 void cover_file_add(CoverFile *into, const CoverFile *more)
 {
-    CoverTally *to[] = {&into->regions, &into->functions, &into->instantiations, &into->lines,
-                        &into->branches};
+    CoverTally *to[] = {&into->regions, &into->functions, &into->instantiations,
+                        &into->lines,   &into->branches,  &into->conditions};
     const CoverTally *from[] = {&more->regions, &more->functions, &more->instantiations,
-                                &more->lines, &more->branches};
+                                &more->lines,   &more->branches,  &more->conditions};
     for (size_t i = 0; i < ARRAY_LEN(to); i++) {
         to[i]->covered += from[i]->covered;
         to[i]->count += from[i]->count;
@@ -18,12 +21,6 @@ void cover_file_add(CoverFile *into, const CoverFile *more)
 }
 
 // ---- Functions by file ---------------------------------------------------------------
-
-typedef struct FileIndex {
-    U32Vec order;  // rows of CoverData.files, sorted by path, only those kept
-    U32Vec starts; // file row -> first of `functions`; one more entry than files
-    U32Vec functions;
-} FileIndex;
 
 typedef struct NamedFile {
     Str path;
@@ -36,7 +33,7 @@ static int compare_named(const void *a, const void *b)
 }
 
 // Marks files as they come: `stamp[file]` is the last function that named it, + 1.
-static void index_files(const CoverData *d, const CoverProject *how, FileIndex *x)
+void cover_index_files(const CoverData *d, const CoverProject *how, CoverFileIndex *x)
 {
     size_t files = d->files.texts.len;
     U32Vec stamp = {0};
@@ -83,7 +80,7 @@ static void index_files(const CoverData *d, const CoverProject *how, FileIndex *
     vec_free(&named);
 }
 
-static void free_index(FileIndex *x)
+void cover_index_free(CoverFileIndex *x)
 {
     vec_free(&x->order);
     vec_free(&x->starts);
@@ -92,50 +89,18 @@ static void free_index(FileIndex *x)
 
 // ---- Regions of one function ------------------------------------------------------------
 
-typedef struct RegionRange {
-    const CoverRegion *at;
-    size_t len;
-} RegionRange;
-
-static RegionRange regions_of(const CoverData *d, const CoverFunction *f, uint32_t file)
-{
-    const uint32_t *starts = d->region_starts.at + f->starts_first;
-    return (RegionRange){d->regions.at + f->regions_first + starts[file],
-                         starts[file + 1] - starts[file]};
-}
-
-static RegionRange all_regions(const CoverData *d, const CoverFunction *f)
-{
-    const uint32_t *starts = d->region_starts.at + f->starts_first;
-    return (RegionRange){d->regions.at + f->regions_first, starts[f->file_count]};
-}
-
-static bool is_branch(const CoverRegion *r)
-{
-    return r->kind == COV_BRANCH || r->kind == COV_MCDC_BRANCH;
-}
-
-static void add_spans(RegionRange range, CovSpanVec *out)
+void cover_add_spans(CoverRegionRange range, CovSpanVec *out)
 {
     vec_reserve(NULL, out, range.len);
     for (size_t i = 0; i < range.len; i++) {
         const CoverRegion *r = &range.at[i];
-        if (!is_branch(r))
+        if (!cover_is_branch(r))
             out->at[out->len++] = (CovSpan){
                 r->line, r->column, r->end_line, r->end_column, (CovRegionKind)r->kind, r->count};
     }
 }
 
 // ---- Branches, those inside macros included ------------------------------------------------
-
-// A branch and the way to it: the places of the expansions it is in, outermost
-// first, or its own place when it is in none.
-typedef struct Branch {
-    const CoverRegion *region;
-    size_t path_first;
-    uint32_t path_len;
-    uint32_t position;
-} Branch;
 
 // One expanded file on the walk's way: the next region to look at.
 typedef struct Visit {
@@ -144,30 +109,16 @@ typedef struct Visit {
 } Visit;
 
 typedef struct Branches {
-    Vec(Branch) at;
-    U64Vec paths;
-    U64Vec path;   // where the walk is
+    Vec(CoverBranch) at;
     U8Vec visited; // file ids of the present function
     Vec(Visit) stack;
 } Branches;
 
-static void add_branch(Branches *b, const CoverRegion *r, const uint64_t *path, size_t len)
+static void add_direct(Branches *b, CoverRegionRange range)
 {
-    size_t first = b->paths.len;
-    vec_reserve(NULL, &b->paths, len);
-    memcpy(b->paths.at + first, path, len * sizeof(*path));
-    b->paths.len += len;
-    vec_push(NULL, &b->at, (Branch){r, first, (uint32_t)len, (uint32_t)b->at.len});
-}
-
-static void add_direct(Branches *b, RegionRange range)
-{
-    for (size_t i = 0; i < range.len; i++) {
-        const CoverRegion *r = &range.at[i];
-        uint64_t at = (uint64_t)r->line << 32 | r->column;
-        if (is_branch(r))
-            add_branch(b, r, &at, 1);
-    }
+    for (size_t i = 0; i < range.len; i++)
+        if (cover_is_branch(&range.at[i]))
+            vec_push(NULL, &b->at, (CoverBranch){&range.at[i], range.at[i].line});
 }
 
 // Branches of all that the main file's macros expand to: inner expansions before
@@ -176,42 +127,39 @@ static void add_expanded(Branches *b, const CoverData *d, const CoverFunction *f
 {
     b->visited.len = 0;
     vec_extend(NULL, &b->visited, f->file_count);
-    b->stack.len = b->path.len = 0;
+    b->stack.len = 0;
+    uint32_t line = 0;
     b->visited.at[f->main_file] = 1;
     vec_push(NULL, &b->stack, (Visit){f->main_file, 0});
     while (b->stack.len) {
         Visit *v = &vec_last(&b->stack);
-        RegionRange range = regions_of(d, f, v->file);
+        CoverRegionRange range = cover_regions_of(d, f, v->file);
         while (v->next < range.len && (range.at[v->next].kind != COV_EXPANSION ||
                                        b->visited.at[range.at[v->next].expanded_file]))
             v->next++;
         if (v->next < range.len) {
             const CoverRegion *r = &range.at[v->next++];
             b->visited.at[r->expanded_file] = 1;
-            vec_push(NULL, &b->path, (uint64_t)r->line << 32 | r->column);
+            if (b->stack.len == 1)
+                line = r->line;
             vec_push(NULL, &b->stack, (Visit){r->expanded_file, 0});
             continue;
         }
-        if (b->stack.len > 1) {
-            for (size_t i = 0; i < range.len; i++)
-                if (is_branch(&range.at[i]))
-                    add_branch(b, &range.at[i], b->path.at, b->path.len);
-            b->path.len--;
-        }
+        for (size_t i = 0; i < range.len && b->stack.len > 1; i++)
+            if (cover_is_branch(&range.at[i]))
+                vec_push(NULL, &b->at, (CoverBranch){&range.at[i], line});
         b->stack.len--;
     }
 }
 
 static void clear_branches(Branches *b)
 {
-    b->at.len = b->paths.len = 0;
+    b->at.len = 0;
 }
 
 static void free_branches(Branches *b)
 {
     vec_free(&b->at);
-    vec_free(&b->paths);
-    vec_free(&b->path);
     vec_free(&b->visited);
     vec_free(&b->stack);
 }
@@ -234,7 +182,7 @@ static CoverTally tally_branches(const Branches *b)
 // The regions of one function in one file.
 typedef struct Piece {
     uint64_t place; // of the first
-    RegionRange range;
+    CoverRegionRange range;
 } Piece;
 
 static int compare_pieces(const void *a, const void *b)
@@ -268,23 +216,41 @@ static CoverTally tally_lines(const CovLineVec *lines)
     return t;
 }
 
+// Decisions within macros count for their own file only in listings.
+static CoverTally tally_conditions(const CoverData *d, const CoverFunction *f)
+{
+    CoverTally t = {0};
+    for (uint32_t i = 0; i < f->decision_count; i++) {
+        const CoverDecision *decision = &d->decisions.at[f->decisions_first + i];
+        if (decision->file != f->main_file)
+            continue;
+        for (uint32_t k = 0; k < decision->condition_count; k++) {
+            const CoverCondition *c = &d->conditions.at[decision->conditions_first + k];
+            t.count += !c->is_folded;
+            t.covered += c->pair[0] != 0;
+        }
+    }
+    return t;
+}
+
 static CoverFile summarise_function(const CoverData *d, const CoverFunction *f, Scratch *s)
 {
     CoverFile t = {.functions = {f->count > 0, 1}};
-    RegionRange all = all_regions(d, f);
+    CoverRegionRange all = cover_all_regions(d, f);
     for (size_t i = 0; i < all.len; i++) {
         t.regions.count += all.at[i].kind == COV_CODE;
         t.regions.covered += all.at[i].kind == COV_CODE && all.at[i].count != 0;
     }
     s->spans.len = 0;
-    add_spans(regions_of(d, f, f->main_file), &s->spans);
+    cover_add_spans(cover_regions_of(d, f, f->main_file), &s->spans);
     cov_segments(&s->spans, &s->segments);
     cov_lines(&s->segments, &s->lines);
     t.lines = tally_lines(&s->lines);
     clear_branches(&s->branches);
-    add_direct(&s->branches, regions_of(d, f, f->main_file));
+    add_direct(&s->branches, cover_regions_of(d, f, f->main_file));
     add_expanded(&s->branches, d, f);
     t.branches = tally_branches(&s->branches);
+    t.conditions = tally_conditions(d, f);
     return t;
 }
 
@@ -308,7 +274,7 @@ static void largest(CoverTally *into, CoverTally t)
     into->count = MAX(into->count, t.count);
 }
 
-static void summarise_file(const CoverData *d, const FileIndex *x, uint32_t row, Scratch *s,
+static void summarise_file(const CoverData *d, const CoverFileIndex *x, uint32_t row, Scratch *s,
                            CoverFile *ret)
 {
     Vec(Placed) placed = {0};
@@ -317,9 +283,9 @@ static void summarise_file(const CoverData *d, const FileIndex *x, uint32_t row,
         if (f->main_file == COVER_NO_FILE ||
             d->function_files.at[f->files_first + f->main_file] != row)
             continue;
-        RegionRange main = regions_of(d, f, f->main_file);
+        CoverRegionRange main = cover_regions_of(d, f, f->main_file);
         for (size_t k = 0; k < main.len; k++) {
-            if (is_branch(&main.at[k]))
+            if (cover_is_branch(&main.at[k]))
                 continue;
             uint64_t place = (uint64_t)main.at[k].line << 32 | main.at[k].column;
             vec_push(NULL, &placed, (Placed){place, x->functions.at[i]});
@@ -338,6 +304,7 @@ static void summarise_file(const CoverData *d, const FileIndex *x, uint32_t row,
             largest(&group.regions, t.regions);
             largest(&group.lines, t.lines);
             largest(&group.branches, t.branches);
+            largest(&group.conditions, t.conditions);
         }
         cover_file_add(ret, &group);
     }
@@ -347,46 +314,21 @@ static void summarise_file(const CoverData *d, const FileIndex *x, uint32_t row,
 void cover_files_summarise(Arena *arena, const CoverData *d, const CoverProject *how,
                            CoverFileVec *ret)
 {
-    FileIndex x = {0};
+    CoverFileIndex x = {0};
     Scratch s = {0};
-    index_files(d, how, &x);
+    cover_index_files(d, how, &x);
     for (size_t i = 0; i < x.order.len; i++) {
         CoverFile file = {.path = intern_get(&d->files, x.order.at[i])};
         summarise_file(d, &x, x.order.at[i], &s, &file);
         vec_push(arena, ret, file);
     }
     free_scratch(&s);
-    free_index(&x);
+    cover_index_free(&x);
 }
 
 // ---- Rows of the model -----------------------------------------------------------------------
 
-static int compare_branches(const void *a, const void *b, void *ctx)
-{
-    const Branch *x = a, *y = b;
-    const uint64_t *paths = ((Branches *)ctx)->paths.at;
-    uint32_t len = MIN(x->path_len, y->path_len);
-    for (uint32_t i = 0; i < len; i++) {
-        uint64_t p = paths[x->path_first + i], q = paths[y->path_first + i];
-        if (p != q)
-            return p < q ? -1 : 1;
-    }
-    if (x->path_len != y->path_len)
-        return x->path_len < y->path_len ? -1 : 1;
-    return (x->position > y->position) - (x->position < y->position);
-}
-
-static void sort_branches(Branches *b)
-{
-    for (size_t i = 1; i < b->at.len; i++) {
-        if (compare_branches(&b->at.at[i - 1], &b->at.at[i], b) <= 0)
-            continue;
-        qsort_r(b->at.at, b->at.len, sizeof(b->at.at[0]), compare_branches, b);
-        return;
-    }
-}
-
-static void fill_branches(const CoverData *d, const FileIndex *x, uint32_t row, StrId file,
+static void fill_branches(const CoverData *d, const CoverFileIndex *x, uint32_t row, StrId file,
                           Scratch *s, Profile *into)
 {
     Branches *b = &s->branches;
@@ -395,7 +337,7 @@ static void fill_branches(const CoverData *d, const FileIndex *x, uint32_t row, 
         const CoverFunction *f = &d->functions.at[x->functions.at[i]];
         // Branches in the text of macros count where the macro is used.
         if (d->function_files.at[f->files_first] == row)
-            add_direct(b, regions_of(d, f, 0));
+            add_direct(b, cover_regions_of(d, f, 0));
     }
     for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
         const CoverFunction *f = &d->functions.at[x->functions.at[i]];
@@ -403,28 +345,106 @@ static void fill_branches(const CoverData *d, const FileIndex *x, uint32_t row, 
             d->function_files.at[f->files_first + f->main_file] == row)
             add_expanded(b, d, f);
     }
-    sort_branches(b);
+    cover_branches_sort(b->at.at, b->at.len);
     uint32_t line = 0, pair = 0;
     BranchCounts *to = &into->branch_counts;
     for (size_t i = 0; i < b->at.len; i++) {
         const CoverRegion *r = b->at.at[i].region;
-        uint64_t place = b->paths.at[b->at.at[i].path_first];
         if (r->is_folded)
             continue;
-        if ((uint32_t)(place >> 32) != line) {
-            line = (uint32_t)(place >> 32);
+        if (b->at.at[i].line != line) {
+            line = b->at.at[i].line;
             pair = 0;
         }
         for (uint32_t side = 0; side < 2; side++) {
             vec_push(&into->arena, &to->file, file);
             vec_push(&into->arena, &to->line, line);
-            vec_push(&into->arena, &to->column, (uint32_t)place);
+            vec_push(&into->arena, &to->column, r->column);
             vec_push(&into->arena, &to->block, pair);
             vec_push(&into->arena, &to->branch, 2 * pair + side);
             vec_push(&into->arena, &to->count, side ? r->false_count : r->count);
         }
         pair++;
     }
+}
+
+// ---- Conditions of decisions (MC/DC) --------------------------------------------------------
+
+// A condition in a source file, with the key by which rows are put together.
+typedef struct PlacedCondition {
+    uint32_t line, group, index; // of the decision
+    uint32_t at_line, at_column;
+    uint64_t count;
+} PlacedCondition;
+
+typedef Vec(PlacedCondition) PlacedConditionVec;
+
+static int compare_conditions(const void *a, const void *b)
+{
+    const PlacedCondition *x = a, *y = b;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->index != y->index)
+        return x->index < y->index ? -1 : 1;
+    uint64_t p = (uint64_t)x->at_line << 32 | x->at_column;
+    uint64_t q = (uint64_t)y->at_line << 32 | y->at_column;
+    return (p > q) - (p < q);
+}
+
+static void collect_conditions(const CoverData *d, const CoverDecision *decision,
+                               PlacedConditionVec *out)
+{
+    const CoverCondition *at = d->conditions.at + decision->conditions_first;
+    uint32_t group = 0, index = 0;
+    for (uint32_t i = 0; i < decision->condition_count; i++)
+        group += !at[i].is_folded;
+    for (uint32_t i = 0; i < decision->condition_count; i++)
+        if (!at[i].is_folded)
+            vec_push(NULL, out,
+                     (PlacedCondition){decision->line, group, index++, at[i].line, at[i].column,
+                                       at[i].pair[0] != 0});
+}
+
+// A pair of runs shows a condition with both senses. Instantiations of a template,
+// and decisions of one size on one line, are put together as lcov does.
+static void fill_conditions(const CoverData *d, const CoverFileIndex *x, uint32_t row, StrId file,
+                            Profile *into)
+{
+    PlacedConditionVec all = {0};
+    for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
+        const CoverFunction *f = &d->functions.at[x->functions.at[i]];
+        for (uint32_t k = 0; k < f->decision_count; k++) {
+            const CoverDecision *decision = &d->decisions.at[f->decisions_first + k];
+            if (d->function_files.at[f->files_first + decision->file] == row)
+                collect_conditions(d, decision, &all);
+        }
+    }
+    if (all.len)
+        qsort(all.at, all.len, sizeof(all.at[0]), compare_conditions);
+    ConditionCounts *to = &into->condition_counts;
+    char place[32];
+    for (size_t i = 0, end; i < all.len; i = end) {
+        const PlacedCondition *c = &all.at[i];
+        uint64_t count = 0;
+        for (end = i; end < all.len && all.at[end].line == c->line &&
+                      all.at[end].group == c->group && all.at[end].index == c->index;
+             end++)
+            count += all.at[end].count;
+        snprintf(place, sizeof(place), "%u:%u", c->at_line, c->at_column);
+        StrId expression = profile_str(into, str_from_c(place));
+        for (int sense = 1; sense >= 0; sense--) {
+            vec_push(&into->arena, &to->file, file);
+            vec_push(&into->arena, &to->line, c->line);
+            vec_push(&into->arena, &to->group, c->group);
+            vec_push(&into->arena, &to->index, c->index);
+            vec_push(&into->arena, &to->sense, (uint8_t)sense);
+            vec_push(&into->arena, &to->expression, expression);
+            vec_push(&into->arena, &to->count, count);
+        }
+    }
+    vec_free(&all);
 }
 
 static FunctionId model_function(const CoverProject *how, Profile *into, const CoverFunction *f,
@@ -444,10 +464,10 @@ static void fill_regions(const CoverData *d, const CoverFunction *f, uint32_t ro
     for (uint32_t id = 0; id < f->file_count; id++) {
         if (d->function_files.at[f->files_first + id] != row)
             continue;
-        RegionRange range = regions_of(d, f, id);
+        CoverRegionRange range = cover_regions_of(d, f, id);
         for (size_t i = 0; i < range.len; i++) {
             const CoverRegion *r = &range.at[i];
-            if (is_branch(r))
+            if (cover_is_branch(r))
                 continue;
             vec_push(&into->arena, &to->function, function);
             vec_push(&into->arena, &to->file, file);
@@ -461,7 +481,7 @@ static void fill_regions(const CoverData *d, const CoverFunction *f, uint32_t ro
     }
 }
 
-static void fill_functions(const CoverData *d, const FileIndex *x, uint32_t row, StrId file,
+static void fill_functions(const CoverData *d, const CoverFileIndex *x, uint32_t row, StrId file,
                            const CoverProject *how, StrBuf *name, Profile *into)
 {
     for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
@@ -483,14 +503,14 @@ static void fill_functions(const CoverData *d, const FileIndex *x, uint32_t row,
 
 // The spans of a file, from all of its functions, in the order that sorting them
 // would give as far as functions do not interleave.
-static void collect_spans(const CoverData *d, const FileIndex *x, uint32_t row, Scratch *s)
+static void collect_spans(const CoverData *d, const CoverFileIndex *x, uint32_t row, Scratch *s)
 {
     s->spans.len = s->pieces.len = 0;
     bool sorted = true;
     for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
         const CoverFunction *f = &d->functions.at[x->functions.at[i]];
         for (uint32_t id = 0; id < f->file_count; id++) {
-            RegionRange range = regions_of(d, f, id);
+            CoverRegionRange range = cover_regions_of(d, f, id);
             if (range.len == 0 || d->function_files.at[f->files_first + id] != row)
                 continue;
             Piece piece = {(uint64_t)range.at[0].line << 32 | range.at[0].column, range};
@@ -501,7 +521,7 @@ static void collect_spans(const CoverData *d, const FileIndex *x, uint32_t row, 
     if (!sorted)
         qsort(s->pieces.at, s->pieces.len, sizeof(s->pieces.at[0]), compare_pieces);
     for (size_t i = 0; i < s->pieces.len; i++)
-        add_spans(s->pieces.at[i].range, &s->spans);
+        cover_add_spans(s->pieces.at[i].range, &s->spans);
 }
 
 static void fill_lines(const CovLineVec *lines, StrId file, Profile *into)
@@ -517,8 +537,8 @@ static void fill_lines(const CovLineVec *lines, StrId file, Profile *into)
     }
 }
 
-static void fill_file(const CoverData *d, const FileIndex *x, uint32_t row, const CoverProject *how,
-                      Scratch *s, StrBuf *name, Profile *into)
+static void fill_file(const CoverData *d, const CoverFileIndex *x, uint32_t row,
+                      const CoverProject *how, Scratch *s, StrBuf *name, Profile *into)
 {
     StrId file = profile_str(into, intern_get(&d->files, row));
     fill_functions(d, x, row, file, how, name, into);
@@ -527,6 +547,7 @@ static void fill_file(const CoverData *d, const FileIndex *x, uint32_t row, cons
     cov_lines(&s->segments, &s->lines);
     fill_lines(&s->lines, file, into);
     fill_branches(d, x, row, file, s, into);
+    fill_conditions(d, x, row, file, into);
 }
 
 // Columns that grow are copied each time; most of the room they need is known.
@@ -534,7 +555,7 @@ static void reserve_rows(const CoverData *d, Profile *into)
 {
     size_t branches = 0;
     for (size_t i = 0; i < d->regions.len; i++)
-        branches += is_branch(&d->regions.at[i]);
+        branches += cover_is_branch(&d->regions.at[i]);
     BranchCounts *to = &into->branch_counts;
     vec_reserve(&into->arena, &to->file, 2 * branches);
     vec_reserve(&into->arena, &to->line, 2 * branches);
@@ -549,16 +570,16 @@ static void reserve_rows(const CoverData *d, Profile *into)
 
 void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into)
 {
-    FileIndex x = {0};
+    CoverFileIndex x = {0};
     Scratch s = {0};
     StrBuf name = {0};
-    index_files(d, how, &x);
+    cover_index_files(d, how, &x);
     reserve_rows(d, into);
     for (size_t i = 0; i < x.order.len; i++)
         fill_file(d, &x, x.order.at[i], how, &s, &name, into);
     strbuf_deinit(&name);
     free_scratch(&s);
-    free_index(&x);
+    cover_index_free(&x);
 }
 
 // ---- Totals of a profile -----------------------------------------------------------------------
@@ -584,6 +605,22 @@ static void tally(CoverTally *t, uint64_t count)
     t->covered += count > 0;
 }
 
+// A condition is covered when both of its rows are.
+static void tally_condition_rows(Arena *arena, const Profile *p, U32Vec *rows, CoverFileVec *ret)
+{
+    const ConditionCounts *c = &p->condition_counts;
+    for (size_t i = 0; i + 1 < c->count.len; i++) {
+        bool is_pair = c->file.at[i].v == c->file.at[i + 1].v &&
+                       c->line.at[i] == c->line.at[i + 1] && c->group.at[i] == c->group.at[i + 1] &&
+                       c->index.at[i] == c->index.at[i + 1] && c->sense.at[i] != c->sense.at[i + 1];
+        if (!is_pair)
+            continue;
+        tally(&file_of(arena, ret, rows, p, c->file.at[i])->conditions,
+              MIN(c->count.at[i], c->count.at[i + 1]));
+        i++;
+    }
+}
+
 void cover_profile_summarise(Arena *arena, const Profile *p, CoverFileVec *ret)
 {
     U32Vec rows = {0};
@@ -604,6 +641,7 @@ void cover_profile_summarise(Arena *arena, const Profile *p, CoverFileVec *ret)
         if (p->region_counts.kind.at[i] == COV_CODE)
             tally(&file_of(arena, ret, &rows, p, p->region_counts.file.at[i])->regions,
                   p->region_counts.count.at[i]);
+    tally_condition_rows(arena, p, &rows, ret);
     if (ret->len)
         qsort(ret->at, ret->len, sizeof(ret->at[0]), compare_files);
     vec_free(&rows);

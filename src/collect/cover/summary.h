@@ -15,6 +15,7 @@ typedef struct CoverTally {
 typedef struct CoverFile {
     Str path;
     CoverTally regions, functions, instantiations, lines, branches;
+    CoverTally conditions; // MC/DC: shown to decide alone
 } CoverFile;
 
 typedef Vec(CoverFile) CoverFileVec;

@@ -47,11 +47,29 @@ static void take_branches(CoverSet *s, Profile *p)
     *from = (BranchCounts){0};
 }
 
+static void take_conditions(CoverSet *s, Profile *p)
+{
+    ConditionCounts *from = &p->condition_counts;
+    for (size_t i = 0; i < from->count.len; i++) {
+        CoverSetFile *f = cover_set_file(s, profile_text(p, from->file.at[i]));
+        vec_push(s->arena, &f->conditions,
+                 (CoverSetCondition){.line = from->line.at[i],
+                                     .group = from->group.at[i],
+                                     .index = from->index.at[i],
+                                     .sense = from->sense.at[i],
+                                     .expression =
+                                         cover_set_text(s, profile_text(p, from->expression.at[i])),
+                                     .count = from->count.at[i]});
+    }
+    *from = (ConditionCounts){0};
+}
+
 void cover_set_take_profile(CoverSet *s, Profile *from)
 {
     take_lines(s, from);
     take_functions(s, from);
     take_branches(s, from);
+    take_conditions(s, from);
     for (size_t i = 0; i < s->files.len; i++)
         cover_set_file_normalise(&s->files.at[i]);
 }
@@ -93,6 +111,21 @@ static void fill_branches(const CoverSetFile *f, StrId file, Profile *into)
     }
 }
 
+static void fill_conditions(const CoverSetFile *f, StrId file, Profile *into)
+{
+    ConditionCounts *to = &into->condition_counts;
+    for (size_t i = 0; i < f->conditions.len; i++) {
+        const CoverSetCondition *c = &f->conditions.at[i];
+        vec_push(&into->arena, &to->file, file);
+        vec_push(&into->arena, &to->line, c->line);
+        vec_push(&into->arena, &to->group, c->group);
+        vec_push(&into->arena, &to->index, c->index);
+        vec_push(&into->arena, &to->sense, c->sense);
+        vec_push(&into->arena, &to->expression, profile_str(into, c->expression));
+        vec_push(&into->arena, &to->count, c->count);
+    }
+}
+
 static int compare_paths(const void *a, const void *b)
 {
     return str_compare((*(const CoverSetFile *const *)a)->path,
@@ -118,6 +151,7 @@ void cover_set_fill(const CoverSet *s, const CoverProject *how, Profile *into)
         }
         fill_functions(f, how, &name, into);
         fill_branches(f, file, into);
+        fill_conditions(f, file, into);
     }
     strbuf_deinit(&name);
     vec_free(&files);

@@ -7,11 +7,11 @@
 #include "collect/cover/summary.h"
 #include "tracefile/tracefile.h"
 
-// Moves a profile's counts of lines, functions and branches into the set, so that
+// Moves a profile's counts of lines, functions, branches and conditions into the set, so that
 // they are summed with what is there. The profile has none of them then.
 void cover_set_take_profile(CoverSet *s, Profile *from);
 
-// Fills line, function and branch counts of the profile, file by file in the
+// Fills line, function, branch and condition counts of the profile, file by file in the
 // order of paths.
 void cover_set_fill(const CoverSet *s, const CoverProject *how, Profile *into);
 

@@ -7,3 +7,6 @@ for format in lcov json cobertura codecov sonarqube; do
 done
 "$ASSAY" cover export --format html -I "$TOP/tests/programs" cover.covmapping cover.proftext |
     sed -n "s/data-z=\"[^\"]*\"/data-z=\"…\"/; /<h1>/,/<script>/p"
+"$ASSAY" cover export --format llvm-json --include "*.h" cover.covmapping cover.proftext
+echo
+"$ASSAY" cover export "$TOP/tests/fuzz/corpus/tracefile/lcov1" --format llvm-json
