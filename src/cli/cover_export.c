@@ -13,15 +13,12 @@
 typedef struct CoverExportOptions {
     CoverInputOptions inputs;
     Str format, output;
-    StrVec source_folders;
     bool force;
 } CoverExportOptions;
 
 static const Option options[] = {
     OPT_CHOICE(0, "format", CoverExportOptions, format, "FORMAT",
                "lcov|llvm-json|json|html|cobertura|codecov|sonarqube", "the format to write"),
-    OPT_LIST('I', "source-dir", CoverExportOptions, source_folders, "DIR",
-             "search sources here too"),
     OPT_TEXT('o', "output", CoverExportOptions, output, "FILE", "write to FILE, not to stdout"),
     OPT_FLAG('f', "force", CoverExportOptions, force, "replace an existing output file"),
     COVER_INPUT_OPTIONS(CoverExportOptions, inputs),
@@ -71,7 +68,7 @@ static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
         str_equal(o->format, STR("lcov")) || str_equal(o->format, STR("html"));
     cover_project(r);
     cover_files_group(&r->arena, &r->profile, &files);
-    CoverSources sources = {.folders = o->source_folders};
+    CoverSources sources = {.folders = o->inputs.filter.source_folders};
     CoverWriter w = {.p = &r->profile,
                      .c = &files,
                      .out = &s->buf,

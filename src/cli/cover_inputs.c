@@ -4,63 +4,16 @@
 #include "cli/cover_inputs.h"
 
 #include <dirent.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/cover_filter.h"
 #include "collect/cover/objects.h"
 #include "os/file.h"
 #include "symbolise/demangle.h"
 
-// ---- Filters -----------------------------------------------------------------
-
-typedef struct CoverFilter {
-    StrVec include, exclude;
-    bool has_regex;
-    regex_t regex;
-    Arena arena;
-} CoverFilter;
-
-static bool any_glob(const StrVec *globs, Str path)
-{
-    for (size_t i = 0; i < globs->len; i++)
-        if (str_glob_match(globs->at[i], path))
-            return true;
-    return false;
-}
-
-static bool keep_file(void *ctx, Str path)
-{
-    CoverFilter *f = ctx;
-    if (f->include.len && !any_glob(&f->include, path))
-        return false;
-    if (any_glob(&f->exclude, path))
-        return false;
-    if (f->has_regex) {
-        bool match = regexec(&f->regex, arena_c_str(&f->arena, path), 0, NULL, 0) == 0;
-        if (match)
-            return false;
-    }
-    return true;
-}
-
-static bool filter_init(CoverFilter *f, const CoverInputOptions *o, Error *err)
-{
-    f->include = o->include;
-    f->exclude = o->exclude;
-    if (o->ignore_regex.len) {
-        int bad =
-            regcomp(&f->regex, arena_c_str(&f->arena, o->ignore_regex), REG_EXTENDED | REG_NOSUB);
-        if (bad) {
-            char why[256];
-            regerror(bad, &f->regex, why, sizeof(why));
-            return error_set(err, ERROR_USAGE, "--ignore-filename-regex: %s", why);
-        }
-        f->has_regex = true;
-    }
-    return true;
-}
+// ---- Names ---------------------------------------------------------------------
 
 static void demangle_name(void *ctx, Str linkage_name, StrBuf *out)
 {
@@ -384,12 +337,22 @@ bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverR
     ret->data.llvm_rules = options->llvm_rules;
     profile_init(&ret->profile);
     ret->filter = arena_new(&ret->arena, CoverFilter);
-    if (!filter_init(ret->filter, options, err))
+    if (!cover_filter_init(ret->filter, &options->filter, err))
         return false;
-    ret->project = (CoverProject){.keep = keep_file,
+    bool marks = !options->filter.no_exclusions && !options->llvm_rules;
+    ret->project = (CoverProject){.keep = cover_filter_keep,
                                   .keep_ctx = ret->filter,
-                                  .demangle = options->demangle ? demangle_name : NULL};
+                                  .demangle = options->demangle ? demangle_name : NULL,
+                                  .map_path = cover_filter_map,
+                                  .map_ctx = ret->filter,
+                                  .exclusions = marks ? cover_filter_exclusions : NULL,
+                                  .exclusions_ctx = ret->filter};
+    ret->data.explain = options->explain;
+    ret->data.map_path = cover_filter_map;
+    ret->data.map_ctx = ret->filter;
     cover_set_init(&ret->set, &ret->arena);
+    ret->set.map_path = cover_filter_map;
+    ret->set.map_ctx = ret->filter;
     gcov_sum_init(&ret->gcov, &ret->profile, &ret->project);
 
     Loader l = {.r = ret};
@@ -428,19 +391,21 @@ void cover_project(CoverResult *r)
         cover_files_fill(&r->data, &r->project, &r->profile);
     if (r->has_gcov)
         gcov_sum_finish(&r->gcov);
+    r->set.map_path = NULL; // what comes from the profile is mapped
     if (r->has_set && (r->has_regions || r->has_gcov))
         cover_set_take_profile(&r->set, &r->profile);
     if (r->has_set)
         cover_set_fill(&r->set, &r->project, &r->profile);
+    uint64_t excluded = cover_profile_exclude(&r->profile, &r->project);
+    if (excluded)
+        cli_say("%llu lines left out by marks in the sources (--no-exclusions counts them)",
+                (unsigned long long)excluded);
 }
 
 void cover_result_deinit(CoverResult *r)
 {
-    if (r->filter) {
-        if (r->filter->has_regex)
-            regfree(&r->filter->regex);
-        arena_deinit(&r->filter->arena);
-    }
+    if (r->filter)
+        cover_filter_deinit(r->filter);
     gcov_sum_deinit(&r->gcov);
     cover_set_deinit(&r->set);
     cover_counts_deinit(&r->counts);

@@ -5,6 +5,7 @@
 #ifndef CLI_COVER_INPUTS_H
 #define CLI_COVER_INPUTS_H
 
+#include "cli/cover_filter.h"
 #include "cli/option.h"
 #include "collect/cover/gcov_lines.h"
 #include "collect/cover/summary.h"
@@ -13,10 +14,9 @@
 
 // Options that report, show and export share.
 typedef struct CoverInputOptions {
-    StrVec objects;          // --object
-    Str profile;             // --instr-profile
-    StrVec include, exclude; // globs on source paths
-    Str ignore_regex;
+    StrVec objects; // --object
+    Str profile;    // --instr-profile
+    CoverFilterOptions filter;
     bool llvm_rules;
     bool explain;
     bool demangle; // set by the command: names are to be readable
@@ -25,10 +25,7 @@ typedef struct CoverInputOptions {
 #define COVER_INPUT_OPTIONS(S, field)                                                              \
     OPT_LIST(0, "object", S, field.objects, "FILE", "an object with coverage mapping"),            \
         OPT_TEXT(0, "instr-profile", S, field.profile, "FILE", "a profile, as llvm-cov has it"),   \
-        OPT_LIST(0, "include", S, field.include, "GLOB", "only source files whose path matches"),  \
-        OPT_LIST(0, "exclude", S, field.exclude, "GLOB", "no source files whose path matches"),    \
-        OPT_TEXT(0, "ignore-filename-regex", S, field.ignore_regex, "REGEX",                       \
-                 "no source files whose path matches the extended regular expression"),            \
+        COVER_FILTER_OPTIONS(S, field.filter),                                                     \
         OPT_FLAG(0, "llvm-rules", S, field.llvm_rules,                                             \
                  "drop functions of another build and keep negative counts, as llvm-cov does"),    \
         OPT_FLAG(0, "explain", S, field.explain,                                                   \
@@ -47,7 +44,7 @@ typedef struct CoverResult {
     int64_t built_ns; // the newest object's or note's time stamp, 0: not known
     Profile profile;  // rows of the model, when asked for
     CoverProject project;
-    struct CoverFilter *filter;
+    CoverFilter *filter;
 } CoverResult;
 
 // Reads every input. Warnings are said on stderr. Release with cover_result_deinit,

@@ -9,7 +9,10 @@
 
 typedef struct CoverReportOptions {
     CoverInputOptions inputs;
-    bool missing, markdown, full_paths;
+    bool missing, markdown, full_paths, functions;
+    Str name; // glob on functions
+    // Percentages that rows must be below or above; below zero: no limit.
+    double lines_under, lines_over, regions_under, regions_over;
     double fail_under, fail_under_functions, fail_under_regions, fail_under_branches;
     double fail_under_conditions;
     Str colour;
@@ -18,6 +21,17 @@ typedef struct CoverReportOptions {
 static const Option options[] = {
     COVER_INPUT_OPTIONS(CoverReportOptions, inputs),
     OPT_FLAG('m', "missing", CoverReportOptions, missing, "list the lines that did not run"),
+    OPT_FLAG(0, "functions", CoverReportOptions, functions, "a row for each function"),
+    OPT_TEXT(0, "name", CoverReportOptions, name, "GLOB",
+             "with --functions: only those whose name matches"),
+    OPT_PERCENT(0, "line-coverage-lt", CoverReportOptions, lines_under, "P",
+                "only rows of which less than P percent of the lines ran"),
+    OPT_PERCENT(0, "line-coverage-gt", CoverReportOptions, lines_over, "P",
+                "only rows of which more than P percent of the lines ran"),
+    OPT_PERCENT(0, "region-coverage-lt", CoverReportOptions, regions_under, "P",
+                "the same for regions"),
+    OPT_PERCENT(0, "region-coverage-gt", CoverReportOptions, regions_over, "P",
+                "the same for regions"),
     OPT_FLAG(0, "markdown", CoverReportOptions, markdown, "the table as Markdown"),
     OPT_FLAG(0, "full-paths", CoverReportOptions, full_paths,
              "do not leave out the folder that all files share"),
@@ -191,10 +205,127 @@ static bool under(const char *what, CoverTally t, double limit)
     return true;
 }
 
+// ---- Functions -------------------------------------------------------------------
+
+// A function of counts without regions has the lines up to the next one.
+static void functions_of_rows(Arena *arena, const Profile *p, CoverFunctionTotalsVec *ret)
+{
+    for (size_t i = 0; i < p->function_counts.count.len; i++) {
+        uint32_t row = p->function_counts.function.at[i].v;
+        uint64_t count = p->function_counts.count.at[i];
+        vec_push(arena, ret,
+                 (CoverFunctionTotals){profile_text(p, p->functions.linkage_name.at[row]),
+                                       profile_text(p, p->functions.file.at[row]),
+                                       p->functions.line.at[row],
+                                       count,
+                                       {.functions = {count > 0, 1}}});
+    }
+}
+
+// Gives functions the form of files, so that one table serves both.
+static void name_functions(Arena *arena, CoverResult *r, const CoverFunctionTotalsVec *functions,
+                           const CoverReportOptions *o, CoverFileVec *ret)
+{
+    StrBuf name = {0};
+    for (size_t i = 0; i < functions->len; i++) {
+        const CoverFunctionTotals *f = &functions->at[i];
+        strbuf_clear(&name);
+        r->project.demangle(r->project.demangle_ctx, f->name, &name);
+        Str shown = name.len ? strbuf_str(&name) : f->name;
+        if (o->name.len && !str_glob_match(o->name, shown) && !str_glob_match(o->name, f->name))
+            continue;
+        CoverFile row = f->totals;
+        row.path = arena_printf(arena, "%" STR_FMT ":%u %" STR_FMT, STR_ARG(f->file), f->line,
+                                STR_ARG(shown));
+        vec_push(arena, ret, row);
+    }
+    strbuf_deinit(&name);
+}
+
+// ---- Thresholds --------------------------------------------------------------------
+
+// Only rows within the limits of --line-coverage-lt and its like stay.
+static void keep_within(CoverFileVec *files, const CoverReportOptions *o)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < files->len; i++) {
+        double lines = percent_of(files->at[i].lines), regions = percent_of(files->at[i].regions);
+        if ((o->lines_under < 0 || lines < o->lines_under) &&
+            (o->lines_over < 0 || lines > o->lines_over) &&
+            (o->regions_under < 0 || regions < o->regions_under) &&
+            (o->regions_over < 0 || regions > o->regions_over))
+            files->at[kept++] = files->at[i];
+    }
+    files->len = kept;
+}
+
+static bool misses_threshold(const CoverReportOptions *o, const CoverFile *total)
+{
+    bool missed = under("lines", total->lines, o->fail_under);
+    missed |= under("functions", total->functions, o->fail_under_functions);
+    missed |= under("regions", total->regions, o->fail_under_regions);
+    missed |= under("branches", total->branches, o->fail_under_branches);
+    missed |= under("conditions (MC/DC)", total->conditions, o->fail_under_conditions);
+    return missed;
+}
+
+// ---- The report --------------------------------------------------------------------
+
+static void add_report(Arena *arena, const CoverReportOptions *o, CoverResult *r,
+                       const CoverFileVec *files, const CoverFile *total, bool by_rows, StrBuf *out)
+{
+    Str shared = o->full_paths ? STR("") : shared_folder(files);
+    if (o->markdown)
+        add_markdown(out, files, total, shared);
+    else
+        add_table(out, files, total, shared,
+                  (Columns){r->has_regions && !by_rows, total->conditions.count > 0});
+    if (!o->missing)
+        return;
+    CoverFiles rows = {0};
+    cover_files_group(arena, &r->profile, &rows);
+    add_missing(out, &r->profile, &rows, shared);
+}
+
+static int report(Arena *arena, const CoverReportOptions *o, CoverResult *r)
+{
+    CoverFileVec files = {0};
+    CoverFunctionTotalsVec functions = {0};
+    CoverFile total = {0};
+    // Totals by llvm-cov's rules need functions with their regions.
+    bool by_rows = r->has_gcov || r->has_set;
+    if (o->missing || by_rows)
+        cover_project(r);
+    if (o->functions && by_rows)
+        functions_of_rows(arena, &r->profile, &functions);
+    else if (o->functions)
+        cover_functions_summarise(arena, &r->data, &r->project, &functions);
+    if (o->functions)
+        name_functions(arena, r, &functions, o, &files);
+    else if (by_rows)
+        cover_profile_summarise(arena, &r->profile, &files);
+    else
+        cover_files_summarise(arena, &r->data, &r->project, &files);
+    keep_within(&files, o);
+    for (size_t i = 0; i < files.len; i++)
+        cover_file_add(&total, &files.at[i]);
+    StrBuf out = {0};
+    add_report(arena, o, r, &files, &total, by_rows, &out);
+    int status = cli_print(strbuf_str(&out)) ? STATUS_OK : STATUS_FAILED;
+    strbuf_deinit(&out);
+    if (misses_threshold(o, &total) && status == STATUS_OK)
+        status = STATUS_THRESHOLD;
+    return status;
+}
+
 static int run(const Command *cmd, int argc, char **argv)
 {
     Arena arena = {0};
-    CoverReportOptions o = {0};
+    CoverReportOptions o = {.inputs.demangle = true,
+                            .lines_under = -1,
+                            .lines_over = -1,
+                            .regions_under = -1,
+                            .regions_over = -1};
     StrVec operands = {0};
     switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
     case PARSE_DONE:
@@ -206,45 +337,8 @@ static int run(const Command *cmd, int argc, char **argv)
     }
     CoverResult r;
     Error err;
-    int status = STATUS_OK;
-    if (!cover_load(&o.inputs, &operands, &r, &err)) {
-        status = cli_fail(&err);
-    } else {
-        CoverFileVec files = {0};
-        CoverFile total = {0};
-        // Totals by llvm-cov's rules need functions with their regions.
-        bool by_rows = r.has_gcov || r.has_set;
-        if (!by_rows)
-            cover_files_summarise(&arena, &r.data, &r.project, &files);
-        if (o.missing || by_rows)
-            cover_project(&r);
-        if (by_rows)
-            cover_profile_summarise(&arena, &r.profile, &files);
-        for (size_t i = 0; i < files.len; i++)
-            cover_file_add(&total, &files.at[i]);
-        Str shared = o.full_paths ? STR("") : shared_folder(&files);
-        StrBuf out = {0};
-        if (o.markdown)
-            add_markdown(&out, &files, &total, shared);
-        else
-            add_table(&out, &files, &total, shared,
-                      (Columns){r.has_regions && !by_rows, total.conditions.count > 0});
-        if (o.missing) {
-            CoverFiles rows = {0};
-            cover_files_group(&arena, &r.profile, &rows);
-            add_missing(&out, &r.profile, &rows, shared);
-        }
-        if (!cli_print(strbuf_str(&out)))
-            status = STATUS_FAILED;
-        strbuf_deinit(&out);
-        bool missed = under("lines", total.lines, o.fail_under);
-        missed |= under("functions", total.functions, o.fail_under_functions);
-        missed |= under("regions", total.regions, o.fail_under_regions);
-        missed |= under("branches", total.branches, o.fail_under_branches);
-        missed |= under("conditions (MC/DC)", total.conditions, o.fail_under_conditions);
-        if (missed && status == STATUS_OK)
-            status = STATUS_THRESHOLD;
-    }
+    int status =
+        cover_load(&o.inputs, &operands, &r, &err) ? report(&arena, &o, &r) : cli_fail(&err);
     cover_result_deinit(&r);
     arena_deinit(&arena);
     return status;

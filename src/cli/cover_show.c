@@ -13,7 +13,7 @@
 typedef struct CoverShowOptions {
     CoverInputOptions inputs;
     bool listing, unexecuted, summary;
-    StrVec sources, folders, counts;
+    StrVec sources, counts;
     Str program;
 } CoverShowOptions;
 
@@ -26,7 +26,6 @@ static const Option options[] = {
              "no counts; [U] before the number of each line that did not run"),
     OPT_LIST('r', NULL, CoverShowOptions, sources, "FILE",
              "only this source file, by its name or the end of its path"),
-    OPT_LIST('I', "source-dir", CoverShowOptions, folders, "DIR", "search sources here too"),
     OPT_TEXT('o', NULL, CoverShowOptions, program, "PROG", "the program, as lprof has it"),
     OPT_LIST('c', NULL, CoverShowOptions, counts, "FILE", "a profile, as lprof has it"),
     COVER_INPUT_OPTIONS(CoverShowOptions, inputs),
@@ -199,7 +198,7 @@ static int show(const CoverShowOptions *o, CoverResult *r)
     cover_project(r);
     cover_files_group(&r->arena, &r->profile, &files);
     Listing l = {.o = o, .p = &r->profile, .c = &files};
-    CoverSources sources = {.folders = o->folders};
+    CoverSources sources = {.folders = o->inputs.filter.source_folders};
     bool any = false;
     for (size_t i = 0; i < files.files.len && !l.failed; i++) {
         const CoverFileRows *f = &files.files.at[i];

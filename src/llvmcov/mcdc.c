@@ -184,12 +184,11 @@ static void find_pairs(CovMcdc *m, uint32_t false_count)
 static bool find_vectors(const Diagram *d, uint32_t bitmap_index, bool by_mask, Bytes bitmap,
                          CovMcdc *m, Error *err)
 {
-    uint64_t bits = 8 * (uint64_t)bitmap.len, base = 8 * (uint64_t)bitmap_index, need = bits;
+    uint64_t bits = 8 * (uint64_t)bitmap.len, base = bitmap_index - d->path_count;
+    uint64_t need = bitmap_index;
     if (by_mask) {
+        base = 8 * (uint64_t)bitmap_index;
         need = d->count < 40 ? base + (1ull << d->count) : UINT64_MAX;
-    } else {
-        need = bitmap_index;
-        base = bitmap_index - d->path_count;
     }
     if (need > bits || (!by_mask && d->path_count > bitmap_index))
         return error_set(err, ERROR_FORMAT, "a decision's bitmap has its end at bit %llu of %llu",

@@ -19,6 +19,8 @@ void cover_set_deinit(CoverSet *s)
 
 CoverSetFile *cover_set_file(CoverSet *s, Str path)
 {
+    if (s->map_path)
+        path = s->map_path(s->map_ctx, path);
     uint64_t hash = str_hash(path);
     uint32_t row;
     for (TableProbe p = table_probe(&s->index, hash); table_next(&s->index, &p, &row);)

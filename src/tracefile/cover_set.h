@@ -51,7 +51,10 @@ typedef struct CoverSetFile {
 } CoverSetFile;
 
 typedef struct CoverSet {
-    Arena *arena;            // of texts and lists
+    Arena *arena; // of texts and lists
+    // Applied to every path that is read; NULL: they stay as they are.
+    Str (*map_path)(void *ctx, Str path);
+    void *map_ctx;
     Intern texts;            // names and expressions
     Vec(CoverSetFile) files; // in order of first appearance
     Table index;             // of files by path

@@ -36,6 +36,8 @@ const char *cover_issue_text(CoverIssueKind kind)
         [COVER_ISSUE_MAPPING] = "its mapping is broken",
         [COVER_ISSUE_DECISION] = "the conditions of a decision cannot be evaluated",
         [COVER_ISSUE_NEGATIVE] = "a difference of counters went below zero; shown as 0",
+        [COVER_ISSUE_NO_PROFILE] = "no profile has it; counted as never run",
+        [COVER_ISSUE_DUPLICATE] = "it is there already, from another object or unit",
         [COVER_ISSUE_NO_NAME] = "the object does not hold its name",
     };
     return texts[kind];
@@ -436,6 +438,8 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
         const CoverCountRow *other = cover_counts_find_name(o->counts, from->name_ref);
         if (other)
             add_issue(d, COVER_ISSUE_HASH, map, from, o->object, other->hash);
+        else if (d->explain)
+            add_issue(d, COVER_ISSUE_NO_PROFILE, map, from, o->object, 0);
         if (other && d->llvm_rules)
             return;
     }
@@ -456,8 +460,10 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
                        .main_file = main_file_of(m, &o->expanded)};
     for (size_t i = 0; i < m->files.len; i++) {
         uint32_t *file = &o->file_rows.at[m->files.at[i]];
-        if (*file == 0)
-            *file = intern_add(&d->files, map->files.at[m->files.at[i]]) + 1;
+        if (*file == 0) {
+            Str path = map->files.at[m->files.at[i]];
+            *file = intern_add(&d->files, d->map_path ? d->map_path(d->map_ctx, path) : path) + 1;
+        }
         vec_push(NULL, &d->function_files, *file - 1);
     }
     size_t regions = d->regions.len, starts = d->region_starts.len;
@@ -465,7 +471,10 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
     bool ok = add_regions(d, &e, &o->stack, &f, &negative);
     if (!ok)
         add_issue(d, COVER_ISSUE_COUNTER, map, from, o->object, from->hash);
-    if (!ok || d->regions.len == regions || seen_before(d, &f)) {
+    bool seen = ok && d->regions.len > regions && seen_before(d, &f);
+    if (seen && d->explain)
+        add_issue(d, COVER_ISSUE_DUPLICATE, map, from, o->object, row ? row->hash : 0);
+    if (!ok || d->regions.len == regions || seen) {
         d->regions.len = regions;
         d->region_starts.len = starts;
         d->function_files.len = f.files_first;

@@ -62,7 +62,10 @@ typedef enum CoverIssueKind {
     COVER_ISSUE_MAPPING,  // its mapping is broken
     COVER_ISSUE_DECISION, // the conditions of a decision cannot be evaluated
     COVER_ISSUE_NEGATIVE, // a difference of counters went below zero; shown as 0
-    COVER_ISSUE_NO_NAME,  // the object does not hold its name
+    // The next two are asked for, see CoverData.explain.
+    COVER_ISSUE_NO_PROFILE, // no profile has the name: counted as never run
+    COVER_ISSUE_DUPLICATE,  // another object or unit had it first
+    COVER_ISSUE_NO_NAME,    // the object does not hold its name
     COVER_ISSUE_COUNT
 } CoverIssueKind;
 
@@ -93,6 +96,12 @@ typedef struct CoverData {
     // Drop what llvm-cov drops (functions of another build) and do not clamp what
     // went below zero.
     bool llvm_rules;
+    // Note functions that no profile has and duplicates too: there may be many, and
+    // nothing is wrong with them.
+    bool explain;
+    // Where a source file is here; NULL: paths stay as they are.
+    Str (*map_path)(void *ctx, Str path);
+    void *map_ctx;
     unsigned map_version; // the newest of the objects' mappings
     CovFunctionMap scratch;
     I64Vec values; // of expressions

@@ -478,6 +478,8 @@ bool gcov_sum_add(GcovSum *s, GcovNotes *n, Error *err)
         StrId *files = arena_array(&arena, StrId, n->files.len);
         for (uint32_t i = 0; i < n->files.len; i++) {
             Str path = full_path(s, n, i);
+            if (s->how->map_path)
+                path = s->how->map_path(s->how->map_ctx, path);
             if (!s->how->keep || s->how->keep(s->how->keep_ctx, path))
                 files[i] = profile_str(s->profile, path);
         }

@@ -164,12 +164,12 @@ static void free_branches(Branches *b)
     vec_free(&b->stack);
 }
 
-static CoverTally tally_branches(const Branches *b)
+static CoverTally tally_branches(const Branches *b, const CoverExclusions *e)
 {
     CoverTally t = {0};
     for (size_t i = 0; i < b->at.len; i++) {
         const CoverRegion *r = b->at.at[i].region;
-        if (r->is_folded)
+        if (r->is_folded || cover_excludes_branch(e, b->at.at[i].line))
             continue;
         t.count += 2;
         t.covered += (r->count > 0) + (r->false_count > 0);
@@ -208,21 +208,25 @@ static void free_scratch(Scratch *s)
     free_branches(&s->branches);
 }
 
-static CoverTally tally_lines(const CovLineVec *lines)
+static CoverTally tally_lines(const CovLineVec *lines, const CoverExclusions *e)
 {
     CoverTally t = {.count = lines->len};
-    for (size_t i = 0; i < lines->len; i++)
-        t.covered += lines->at[i].count > 0;
+    for (size_t i = 0; i < lines->len; i++) {
+        bool excluded = cover_excludes_line(e, lines->at[i].line);
+        t.count -= excluded;
+        t.covered += lines->at[i].count > 0 && !excluded;
+    }
     return t;
 }
 
 // Decisions within macros count for their own file only in listings.
-static CoverTally tally_conditions(const CoverData *d, const CoverFunction *f)
+static CoverTally tally_conditions(const CoverData *d, const CoverFunction *f,
+                                   const CoverExclusions *e)
 {
     CoverTally t = {0};
     for (uint32_t i = 0; i < f->decision_count; i++) {
         const CoverDecision *decision = &d->decisions.at[f->decisions_first + i];
-        if (decision->file != f->main_file)
+        if (decision->file != f->main_file || cover_excludes_branch(e, decision->line))
             continue;
         for (uint32_t k = 0; k < decision->condition_count; k++) {
             const CoverCondition *c = &d->conditions.at[decision->conditions_first + k];
@@ -233,11 +237,15 @@ static CoverTally tally_conditions(const CoverData *d, const CoverFunction *f)
     return t;
 }
 
-static CoverFile summarise_function(const CoverData *d, const CoverFunction *f, Scratch *s)
+// `e` is of the file that the function is written in.
+static CoverFile summarise_function(const CoverData *d, const CoverFunction *f,
+                                    const CoverExclusions *e, Scratch *s)
 {
     CoverFile t = {.functions = {f->count > 0, 1}};
     CoverRegionRange all = cover_all_regions(d, f);
     for (size_t i = 0; i < all.len; i++) {
+        if (e && all.at[i].file == f->main_file && cover_excludes_line(e, all.at[i].line))
+            continue;
         t.regions.count += all.at[i].kind == COV_CODE;
         t.regions.covered += all.at[i].kind == COV_CODE && all.at[i].count != 0;
     }
@@ -245,12 +253,12 @@ static CoverFile summarise_function(const CoverData *d, const CoverFunction *f, 
     cover_add_spans(cover_regions_of(d, f, f->main_file), &s->spans);
     cov_segments(&s->spans, &s->segments);
     cov_lines(&s->segments, &s->lines);
-    t.lines = tally_lines(&s->lines);
+    t.lines = tally_lines(&s->lines, e);
     clear_branches(&s->branches);
     add_direct(&s->branches, cover_regions_of(d, f, f->main_file));
     add_expanded(&s->branches, d, f);
-    t.branches = tally_branches(&s->branches);
-    t.conditions = tally_conditions(d, f);
+    t.branches = tally_branches(&s->branches, e);
+    t.conditions = tally_conditions(d, f, e);
     return t;
 }
 
@@ -275,7 +283,7 @@ static void largest(CoverTally *into, CoverTally t)
 }
 
 static void summarise_file(const CoverData *d, const CoverFileIndex *x, uint32_t row, Scratch *s,
-                           CoverFile *ret)
+                           const CoverExclusions *e, CoverFile *ret)
 {
     Vec(Placed) placed = {0};
     for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
@@ -288,7 +296,8 @@ static void summarise_file(const CoverData *d, const CoverFileIndex *x, uint32_t
             if (cover_is_branch(&main.at[k]))
                 continue;
             uint64_t place = (uint64_t)main.at[k].line << 32 | main.at[k].column;
-            vec_push(NULL, &placed, (Placed){place, x->functions.at[i]});
+            if (!cover_excludes_line(e, main.at[k].line))
+                vec_push(NULL, &placed, (Placed){place, x->functions.at[i]});
             break;
         }
     }
@@ -297,7 +306,7 @@ static void summarise_file(const CoverData *d, const CoverFileIndex *x, uint32_t
     for (size_t i = 0, end; i < placed.len; i = end) {
         CoverFile group = {0};
         for (end = i; end < placed.len && placed.at[end].place == placed.at[i].place; end++) {
-            CoverFile t = summarise_function(d, &d->functions.at[placed.at[end].function], s);
+            CoverFile t = summarise_function(d, &d->functions.at[placed.at[end].function], e, s);
             ret->instantiations.count++;
             ret->instantiations.covered += t.functions.covered;
             largest(&group.functions, t.functions);
@@ -319,8 +328,31 @@ void cover_files_summarise(Arena *arena, const CoverData *d, const CoverProject 
     cover_index_files(d, how, &x);
     for (size_t i = 0; i < x.order.len; i++) {
         CoverFile file = {.path = intern_get(&d->files, x.order.at[i])};
-        summarise_file(d, &x, x.order.at[i], &s, &file);
+        summarise_file(d, &x, x.order.at[i], &s, cover_exclusions_of(how, file.path), &file);
         vec_push(arena, ret, file);
+    }
+    free_scratch(&s);
+    cover_index_free(&x);
+}
+
+void cover_functions_summarise(Arena *arena, const CoverData *d, const CoverProject *how,
+                               CoverFunctionTotalsVec *ret)
+{
+    CoverFileIndex x = {0};
+    Scratch s = {0};
+    cover_index_files(d, how, &x);
+    for (size_t i = 0; i < x.order.len; i++) {
+        uint32_t row = x.order.at[i];
+        Str path = intern_get(&d->files, row);
+        const CoverExclusions *e = cover_exclusions_of(how, path);
+        for (uint32_t k = x.starts.at[row]; k < x.starts.at[row + 1]; k++) {
+            const CoverFunction *f = &d->functions.at[x.functions.at[k]];
+            if (!cover_is_written_in(d, f, row) || cover_excludes_line(e, f->line))
+                continue;
+            vec_push(arena, ret,
+                     (CoverFunctionTotals){f->name, path, f->line, f->count,
+                                           summarise_function(d, f, e, &s)});
+        }
     }
     free_scratch(&s);
     cover_index_free(&x);

@@ -6,6 +6,7 @@
 #define COLLECT_COVER_SUMMARY_H
 
 #include "collect/cover/data.h"
+#include "collect/cover/exclusions.h"
 #include "model/profile.h"
 
 typedef struct CoverTally {
@@ -27,12 +28,21 @@ typedef bool CoverKeepFile(void *ctx, Str path);
 // Makes a linkage name readable; appends nothing when it is not mangled.
 typedef void CoverDemangle(void *ctx, Str linkage_name, StrBuf *out);
 
+// Where a source file is here; gives the path itself when it has not moved.
+typedef Str CoverMapPath(void *ctx, Str path);
+// The lines of a source file that its marks leave out, NULL for none.
+typedef const CoverExclusions *CoverFindExclusions(void *ctx, Str path);
+
 typedef struct CoverProject {
     CoverKeepFile *keep;
     void *keep_ctx;
     CoverDemangle *demangle; // NULL: names stay as they are
     void *demangle_ctx;
-    bool without_regions; // cover_files_fill leaves region counts out
+    bool without_regions;   // cover_files_fill leaves region counts out
+    CoverMapPath *map_path; // NULL: paths stay as they are
+    void *map_ctx;
+    CoverFindExclusions *exclusions; // NULL: marks are not looked for
+    void *exclusions_ctx;
 } CoverProject;
 
 // The totals of each file, sorted by path. A function's instantiations (same
@@ -40,9 +50,28 @@ typedef struct CoverProject {
 void cover_files_summarise(Arena *arena, const CoverData *d, const CoverProject *how,
                            CoverFileVec *ret);
 
+// One function with its own totals; instantiations stand alone.
+typedef struct CoverFunctionTotals {
+    Str name; // linkage name
+    Str file;
+    uint32_t line;
+    uint64_t count;
+    CoverFile totals;
+} CoverFunctionTotals;
+
+typedef Vec(CoverFunctionTotals) CoverFunctionTotalsVec;
+
+// File by file in the order of paths, functions in the order of the objects.
+void cover_functions_summarise(Arena *arena, const CoverData *d, const CoverProject *how,
+                               CoverFunctionTotalsVec *ret);
+
 // Fills line, function, branch and region counts of the profile, file by file in
 // the order of paths.
 void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into);
+
+// Takes the rows out of the profile that marks in the sources exclude. Gives how
+// many lines that were.
+uint64_t cover_profile_exclude(Profile *p, const CoverProject *how);
 
 // Totals of a profile that has counts but no regions of functions (gcov, lcov).
 void cover_profile_summarise(Arena *arena, const Profile *p, CoverFileVec *ret);

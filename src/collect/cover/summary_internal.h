@@ -40,6 +40,11 @@ static inline bool cover_is_branch(const CoverRegion *r)
     return r->kind == COV_BRANCH || r->kind == COV_MCDC_BRANCH;
 }
 
+static inline const CoverExclusions *cover_exclusions_of(const CoverProject *how, Str path)
+{
+    return how->exclusions ? how->exclusions(how->exclusions_ctx, path) : NULL;
+}
+
 // Whether the function is written in the file, and has not only macros from it.
 static inline bool cover_is_written_in(const CoverData *d, const CoverFunction *f, uint32_t row)
 {

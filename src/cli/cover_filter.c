@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which source files and lines count, and under which names.
+
+#include "cli/cover_filter.h"
+
+#include "cli/cli.h"
+
+static bool any_glob(const StrVec *globs, Str path)
+{
+    for (size_t i = 0; i < globs->len; i++)
+        if (str_glob_match(globs->at[i], path))
+            return true;
+    return false;
+}
+
+bool cover_filter_keep(void *ctx, Str path)
+{
+    CoverFilter *f = ctx;
+    if (f->o->include.len && !any_glob(&f->o->include, path))
+        return false;
+    if (any_glob(&f->o->exclude, path))
+        return false;
+    if (f->has_regex) {
+        bool match = regexec(&f->regex, arena_c_str(&f->arena, path), 0, NULL, 0) == 0;
+        if (match)
+            return false;
+    }
+    return true;
+}
+
+static bool add_map(CoverFilter *f, Str text, char sep, const char *option, Error *err)
+{
+    CoverPathMap m;
+    if (!str_split(text, sep, &m.from, &m.to))
+        return error_set(err, ERROR_USAGE, "%s: '%" STR_FMT "' has no '%c'", option, STR_ARG(text),
+                         sep);
+    while (m.from.len > 1 && m.from.ptr[m.from.len - 1] == '/')
+        m.from.len--;
+    while (m.to.len > 1 && m.to.ptr[m.to.len - 1] == '/')
+        m.to.len--;
+    vec_push(&f->arena, &f->maps, m);
+    return true;
+}
+
+bool cover_filter_init(CoverFilter *f, const CoverFilterOptions *o, Error *err)
+{
+    f->o = o;
+    f->sources.folders = o->source_folders;
+    intern_init(&f->paths, &f->arena);
+    for (size_t i = 0; i < o->prefix_maps.len; i++)
+        if (!add_map(f, o->prefix_maps.at[i], '=', "--prefix-map", err))
+            return false;
+    for (size_t i = 0; i < o->equivalences.len; i++)
+        if (!add_map(f, o->equivalences.at[i], ',', "--path-equivalence", err))
+            return false;
+    if (o->ignore_regex.len) {
+        int bad =
+            regcomp(&f->regex, arena_c_str(&f->arena, o->ignore_regex), REG_EXTENDED | REG_NOSUB);
+        if (bad) {
+            char why[256];
+            regerror(bad, &f->regex, why, sizeof(why));
+            return error_set(err, ERROR_USAGE, "--ignore-filename-regex: %s", why);
+        }
+        f->has_regex = true;
+    }
+    return true;
+}
+
+void cover_filter_deinit(CoverFilter *f)
+{
+    if (f->has_regex)
+        regfree(&f->regex);
+    cover_sources_deinit(&f->sources);
+    if (f->paths.arena)
+        intern_deinit(&f->paths);
+    arena_deinit(&f->arena);
+}
+
+Str cover_filter_map(void *ctx, Str path)
+{
+    CoverFilter *f = ctx;
+    for (size_t i = 0; i < f->maps.len; i++) {
+        Str from = f->maps.at[i].from;
+        if (!str_starts_with(path, from) || (path.len > from.len && path.ptr[from.len] != '/'))
+            continue;
+        return arena_printf(&f->arena, "%" STR_FMT "%" STR_FMT, STR_ARG(f->maps.at[i].to),
+                            STR_ARG(str_slice(path, from.len, path.len)));
+    }
+    return path;
+}
+
+const CoverExclusions *cover_filter_exclusions(void *ctx, Str path)
+{
+    CoverFilter *f = ctx;
+    uint32_t id = intern_add(&f->paths, path);
+    if (id < f->found.len)
+        return f->found.at[id];
+    vec_extend(&f->arena, &f->found, id + 1 - f->found.len);
+    CoverExclusions e;
+    Str text;
+    if (cover_source_text(&f->sources, path, &text) && cover_exclusions_find(&f->arena, text, &e)) {
+        CoverExclusions *kept = arena_new(&f->arena, CoverExclusions);
+        *kept = e;
+        f->found.at[id] = kept;
+        if (e.open)
+            cli_say("'%" STR_FMT "': %u exclusion%s not stopped: the rest of the file is left out",
+                    STR_ARG(path), e.open, e.open == 1 ? " is" : "s are");
+    }
+    return f->found.at[id];
+}

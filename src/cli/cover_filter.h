@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which source files and lines the cover commands count, and where the sources
+// are: filters on paths, other prefixes, exclusion marks.
+
+#ifndef CLI_COVER_FILTER_H
+#define CLI_COVER_FILTER_H
+
+#include <regex.h>
+
+#include "base/intern.h"
+#include "cli/cover_source.h"
+#include "cli/option.h"
+#include "collect/cover/summary.h"
+
+typedef struct CoverFilterOptions {
+    StrVec include, exclude; // globs on source paths
+    Str ignore_regex;
+    StrVec prefix_maps, equivalences; // "OLD=NEW", "OLD,NEW"
+    StrVec source_folders;
+    bool no_exclusions;
+} CoverFilterOptions;
+
+#define COVER_FILTER_OPTIONS(S, field)                                                             \
+    OPT_LIST(0, "include", S, field.include, "GLOB", "only source files whose path matches"),      \
+        OPT_LIST(0, "exclude", S, field.exclude, "GLOB", "no source files whose path matches"),    \
+        OPT_TEXT(0, "ignore-filename-regex", S, field.ignore_regex, "REGEX",                       \
+                 "no source files whose path matches the extended regular expression"),            \
+        OPT_LIST(0, "prefix-map", S, field.prefix_maps, "OLD=NEW",                                 \
+                 "source paths below OLD are below NEW"),                                          \
+        OPT_LIST(0, "path-equivalence", S, field.equivalences, "OLD,NEW",                          \
+                 "the same, as llvm-cov has it"),                                                  \
+        OPT_LIST('I', "source-dir", S, field.source_folders, "DIR", "search sources here too"),    \
+        OPT_FLAG(0, "no-exclusions", S, field.no_exclusions,                                       \
+                 "count what LCOV_EXCL_, GCOVR_EXCL_ and GRCOV_EXCL_ marks leave out")
+
+typedef struct CoverPathMap {
+    Str from, to;
+} CoverPathMap;
+
+typedef struct CoverFilter {
+    const CoverFilterOptions *o;
+    bool has_regex;
+    regex_t regex;
+    Vec(CoverPathMap) maps;
+    CoverSources sources;
+    Intern paths; // files whose marks were looked for
+    Vec(const CoverExclusions *) found;
+    Arena arena;
+} CoverFilter;
+
+// Zero-initialised before; release with cover_filter_deinit, also on false.
+// `o` must last as long.
+MUST_CHECK bool cover_filter_init(CoverFilter *f, const CoverFilterOptions *o, Error *err);
+void cover_filter_deinit(CoverFilter *f);
+
+// What CoverProject asks for; `ctx` is a CoverFilter.
+bool cover_filter_keep(void *ctx, Str path);
+Str cover_filter_map(void *ctx, Str path);
+const CoverExclusions *cover_filter_exclusions(void *ctx, Str path);
+
+#endif // CLI_COVER_FILTER_H
