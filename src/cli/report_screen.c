@@ -13,8 +13,8 @@ enum {
 
 // ---- Lines ---------------------------------------------------------------------
 
-// Text escaped and broken at spaces into lines.
-static void add_wrapped(StrBuf *out, Str text, size_t columns_max)
+// Text escaped and broken at spaces into lines; those after the first are indented.
+static void add_wrapped(StrBuf *out, Str text, size_t columns_max, size_t indent)
 {
     Str rest = text, word;
     size_t taken = 0;
@@ -22,6 +22,7 @@ static void add_wrapped(StrBuf *out, Str text, size_t columns_max)
         size_t columns = str_columns(word);
         if (taken && taken + 1 + columns > columns_max) {
             strbuf_add_char(out, '\n');
+            strbuf_add_repeated(out, ' ', indent);
             taken = 0;
             if (str_equal(word, STR("·"))) // a separator does not begin a line
                 continue;
@@ -95,27 +96,63 @@ static void add_truth(StrBuf *out, const Report *r, const ScreenStyle *style)
     }
     if (r->weights.clamped)
         strbuf_add(&text, STR(" · values too large were cut"));
-    add_wrapped(out, strbuf_str(&text), style->columns);
+    add_wrapped(out, strbuf_str(&text), style->columns, 0);
     strbuf_deinit(&text);
 }
 
-// `more` is how many warnings are left out behind this one.
+// Paths in quotes lose their folders, so that what the note says of them is seen.
+static void add_without_folders(StrBuf *out, Str text)
+{
+    while (text.len) {
+        size_t quote = str_find_char(text, '\'');
+        size_t path = quote == SIZE_MAX ? text.len : quote + 1;
+        strbuf_add(out, str_slice(text, 0, path));
+        text = str_slice(text, path, text.len);
+        size_t end = str_find_char(text, '\'');
+        if (quote == SIZE_MAX || end == SIZE_MAX)
+            continue;
+        Str name = str_slice(text, 0, end);
+        for (size_t i = end; i > 0 && name.ptr[0] == '/'; i--)
+            if (text.ptr[i - 1] == '/')
+                name = str_slice(text, i, end);
+        strbuf_add(out, name);
+        strbuf_add_char(out, '\'');
+        text = str_slice(text, end + 1, text.len);
+    }
+}
+
+// One line of a first screen; `more` is how many warnings are left out behind it.
+static void add_short_note(StrBuf *out, Str text, size_t more, const ScreenStyle *style)
+{
+    StrBuf suffix = {0}, shorter = {0};
+    size_t room = style->columns > 2 ? style->columns - 2 : 8;
+    if (str_columns(text) > room) {
+        add_without_folders(&shorter, text);
+        text = strbuf_str(&shorter);
+    }
+    if (more)
+        strbuf_printf(&suffix, " (+%zu: --notes)", more);
+    else if (str_columns(text) > room)
+        strbuf_add(&suffix, STR(" (--notes)"));
+    text_add_fitting(out, text, room > suffix.len + 8 ? room - suffix.len : 8, false);
+    strbuf_add(out, strbuf_str(&suffix));
+    strbuf_add_char(out, '\n');
+    strbuf_deinit(&shorter);
+    strbuf_deinit(&suffix);
+}
+
 static void add_note(StrBuf *out, const Report *r, size_t i, size_t more, const ScreenStyle *style)
 {
     const Notes *n = &r->profile->notes;
-    bool is_warning = n->level.at[i] == NOTE_WARNING;
-    StrBuf suffix = {0};
-    if (more)
-        strbuf_printf(&suffix, " (+%zu: --notes)", more);
-    size_t taken = 2 + suffix.len;
-    style_begin(out, &style->terminal, is_warning ? STYLE_WARM : STYLE_DIM);
-    strbuf_add(out, is_warning ? STR("! ") : STR("- "));
-    text_add_fitting(out, profile_text(r->profile, n->text.at[i]),
-                     style->columns > taken + 8 ? style->columns - taken : 8, false);
-    strbuf_add(out, strbuf_str(&suffix));
-    style_end(out, &style->terminal, is_warning ? STYLE_WARM : STYLE_DIM);
-    strbuf_add_char(out, '\n');
-    strbuf_deinit(&suffix);
+    Style colour = n->level.at[i] == NOTE_WARNING ? STYLE_WARM : STYLE_DIM;
+    Str text = profile_text(r->profile, n->text.at[i]);
+    style_begin(out, &style->terminal, colour);
+    strbuf_add(out, n->level.at[i] == NOTE_WARNING ? STR("! ") : STR("- "));
+    if (style->all_notes)
+        add_wrapped(out, text, style->columns > 2 ? style->columns - 2 : 8, 2);
+    else
+        add_short_note(out, text, more, style);
+    style_end(out, &style->terminal, colour);
 }
 
 static size_t count_lines(Str text)
