@@ -230,9 +230,17 @@ static void add_series(StrBuf *out, Arena *arena, const BaselineSessionVec *all,
     }
     U32Vec changes = stats_change_points(arena, medians.at, medians.len);
     for (size_t i = 0; i < changes.len; i++) {
+        size_t from = i ? changes.at[i - 1] : 0, at = changes.at[i];
+        size_t end = i + 1 < changes.len ? changes.at[i + 1] : medians.len;
+        double old = stats_median(arena, medians.at + from, at - from);
+        double new = stats_median(arena, medians.at + at, end - at);
         strbuf_add(out, STR("  the level changed at "));
-        add_date(out, dates.at[changes.at[i]]);
-        strbuf_add_char(out, '\n');
+        add_date(out, dates.at[at]);
+        strbuf_add(out, STR(": from "));
+        bench_add_time(out, old, BENCH_UNIT_AUTO);
+        strbuf_add(out, STR(" to "));
+        bench_add_time(out, new, BENCH_UNIT_AUTO);
+        strbuf_printf(out, ", %+.1f %%\n", (new / old - 1) * 100);
     }
 }
 

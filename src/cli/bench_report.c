@@ -222,6 +222,13 @@ static void add_change(StrBuf *out, double ratio)
     strbuf_printf(out, "%+.2f %%", (ratio - 1) * 100);
 }
 
+// Of two or three pairs an interval may be so wide that its figures say nothing.
+static bool has_interval(const Comparison *c)
+{
+    return isfinite(c->ratio.low) && isfinite(c->ratio.high) && c->ratio.low > 0 &&
+           c->ratio.high / c->ratio.low < 1e4;
+}
+
 static void add_verdict(StrBuf *out, const Terminal *t, const Comparison *c, double margin,
                         double pair_s)
 {
@@ -246,7 +253,9 @@ static void add_verdict(StrBuf *out, const Terminal *t, const Comparison *c, dou
     style_end(out, t, STYLE_BOLD);
     if (c->verdict != VERDICT_INCONCLUSIVE)
         return;
-    if (c->more_pairs < 1e6) {
+    if (!has_interval(c)) {
+        strbuf_add(out, STR("; so few tell nothing yet, not even how many more it takes"));
+    } else if (c->more_pairs < 1e6) {
         strbuf_printf(out, "; needs about %.0f more %s (", c->more_pairs,
                       c->method == COMPARE_UNPAIRED ? "runs of each" : "pairs");
         bench_add_time(out, c->more_pairs * pair_s, BENCH_UNIT_AUTO);
@@ -263,7 +272,7 @@ void bench_add_comparison(StrBuf *out, const Terminal *t, Str name, const Compar
     strbuf_add_terminal(out, name);
     strbuf_printf(out, "': %.4g times as long, ", c->ratio.point);
     add_change(out, c->ratio.point);
-    if (isfinite(c->ratio.low) && isfinite(c->ratio.high) && c->ratio.low > 0) {
+    if (has_interval(c)) {
         strbuf_printf(out, " [%.4g %% interval ", 100 * level);
         add_change(out, c->ratio.low);
         strbuf_add(out, STR(" … "));

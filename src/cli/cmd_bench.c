@@ -157,6 +157,24 @@ typedef struct Progress {
     int64_t shown_ns;
 } Progress;
 
+// Until the bench is likely to end; 0 when that is not known.
+static double seconds_left(const Bench *b, int64_t now_ns)
+{
+    double elapsed = (double)(now_ns - b->begin_ns) * 1e-9;
+    if (!b->begin_ns)
+        return 0;
+    if (b->planned_ns)
+        return (double)b->planned_ns * 1e-9 - elapsed;
+    double limit = (double)b->options.max_time_ns * 1e-9 - elapsed;
+    if (b->options.until <= 0 || b->commands.len != 2)
+        return limit;
+    // What the pairs that are still needed take at the pace so far.
+    const Comparison *c = &b->comparisons[1 - b->options.reference];
+    if (c->pairs < 6 || !isfinite(c->more_pairs))
+        return limit;
+    return MIN(limit, c->more_pairs * elapsed / (double)c->pairs);
+}
+
 static void show_progress(void *ctx, const Bench *b, const char *phase)
 {
     enum { EVERY_NS = 200000000 };
@@ -187,11 +205,9 @@ static void show_progress(void *ctx, const Bench *b, const char *phase)
         strbuf_add(&line, STR(": median "));
         bench_add_time(&line, b->results[b->options.reference].summary.median, BENCH_UNIT_AUTO);
     }
-    if (b->planned_ns && b->begin_ns) {
-        double left = (double)(b->begin_ns + b->planned_ns - now) * 1e-9;
-        if (left > 0)
-            strbuf_printf(&line, ", %.0f s left", ceil(left));
-    }
+    double left = seconds_left(b, now);
+    if (left > 0)
+        strbuf_printf(&line, ", %.0f s left", ceil(left));
     strbuf_add(&line, STR("\033[K"));
     if (write(STDERR_FILENO, line.ptr, line.len) < 0)
         p->shown_ns = INT64_MAX; // nobody looks

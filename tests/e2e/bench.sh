@@ -90,6 +90,7 @@ import json; d=json.load(open(\"c.json\")); assert d[\"assay\"][\"interrupted\"]
 check "stops when it knows" bash -c \
     'assay bench -N --until 10% --max-time 30 "sleep 0.01" "sleep 0.05" --export-json u.json && python3 -c "
 import json; d=json.load(open(\"u.json\")); c=d[\"assay\"][\"comparisons\"][0]; assert c[\"verdict\"]==\"slower\" and c[\"pairs\"] <= 60"'
+check "two pairs promise nothing" prints "so few tell nothing yet" assay bench -N --until 5% -M 2 'sleep 0.001' 'sleep 0.002'
 check "stops at the time limit" bash -c \
     'SECONDS=0; assay bench -N --until 0.01% --max-time 1 "sleep 0.01" "sleep 0.01" | grep -q "stopped by --max-time" && [ $SECONDS -lt 6 ]'
 check "peak memory is each run's own" bash -c \
@@ -128,6 +129,11 @@ check "and listed" prints "median" assay bench history first
 check "a later one is compared with it" prints "Compared with 'first', saved" assay bench -N -r 10 --baseline first 'sleep 0.002'
 check "a slower one fails the gate" status_is 3 \
     assay bench -N -r 12 --baseline first --fail-if-slower 20% 'sleep 0.03'
+for s in 0.002 0.002 0.002 0.002 0.002 0.1 0.1 0.1 0.1 0.1; do
+    assay bench -N -r 2 -n job --save series --style none "sleep $s"
+done
+check "history says where the level changed" prints "the level changed at" assay bench history series
+check "once" bash -c '[ "$(assay bench history series | grep -c "level changed")" = 1 ]'
 check "a baseline that is not there is an error" status_is 1 assay bench -r 2 --baseline none true
 cp /bin/true ./prog
 check "the program is kept" assay bench -N -r 6 --save kept ./prog
