@@ -12,8 +12,9 @@
 typedef struct ExportOptions {
     SelectionOptions selection;
     RecordingFiles files;
-    Str format, output, names;
-    bool force, suffixes, strip_paths;
+    ShareWords share;
+    Str format, output;
+    bool force, suffixes;
 } ExportOptions;
 
 static const Option export_options[] = {
@@ -25,9 +26,7 @@ static const Option export_options[] = {
     OPT_FLAG(0, "force", ExportOptions, force, "replace an existing output file"),
     OPT_FLAG(0, "suffixes", ExportOptions, suffixes,
              "folded: end kernel, inlined and JIT names in _[k], _[i], _[j]"),
-    OPT_CHOICE(0, "names", ExportOptions, names, "LENGTH", "full|no-arguments|short",
-               "function names in full, without arguments, or without templates too"),
-    OPT_FLAG(0, "strip-paths", ExportOptions, strip_paths, "only the last part of each path"),
+    SHARE_OPTIONS(ExportOptions, share),
     SELECTION_OPTIONS(ExportOptions, selection),
     RECORDING_FILE_OPTIONS(ExportOptions, files),
 };
@@ -73,22 +72,13 @@ static int export_to_file(const ExportFormat *format, const Profile *p,
     return os_output_commit(&file, &err) ? STATUS_OK : cli_fail(&err);
 }
 
-static NameLength names_of(Str word)
-{
-    return str_equal(word, STR("no-arguments")) ? NAME_NO_ARGUMENTS
-           : str_equal(word, STR("short"))      ? NAME_NO_TEMPLATES
-                                                : NAME_FULL;
-}
-
 static int export_profile(void *options, const Opened *opened)
 {
     const ExportOptions *o = options;
-    const Profile *p = opened->profile;
+    Profile *p = opened->profile;
     const ExportFormat *format = export_format_find(o->format);
     assert(format); // the parser takes no other
     ExportRequest request = {
-        .names = names_of(o->names),
-        .strip_paths = o->strip_paths,
         .suffixes = o->suffixes,
         .all_metrics = o->selection.metric.len == 0,
         .tool_version = STR(ASSAY_VERSION),
@@ -100,6 +90,8 @@ static int export_profile(void *options, const Opened *opened)
         error_set(&err, ERROR_NOT_FOUND, "the recording has no samples to export");
         return cli_fail(&err);
     }
+    if (!share_selected(&o->share, p, &request.selection, &err))
+        return cli_fail(&err);
     if (o->output.len)
         return export_to_file(format, p, &request, o);
     if (format->binary && isatty(STDOUT_FILENO)) {

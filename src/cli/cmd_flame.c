@@ -12,6 +12,7 @@
 
 typedef struct FlameCommandOptions {
     SelectionOptions selection;
+    ShareWords share;
     RecordingFiles files;
     Str output, title, colour, by, group;
     bool icicle, inverted, force;
@@ -38,6 +39,7 @@ static const Option flame_options[] = {
                "leave out frames narrower than this"),
     OPT_U64(0, "max-frames", FlameCommandOptions, max_frames, "N",
             "draw the N widest frames; 0 for all"),
+    SHARE_OPTIONS(FlameCommandOptions, share),
     SELECTION_OPTIONS(FlameCommandOptions, selection),
     RECORDING_FILE_OPTIONS(FlameCommandOptions, files),
 };
@@ -142,11 +144,12 @@ static int write_picture(const FlameCommandOptions *o, Str svg, const FlameResul
 static int make_flame(void *options, const Opened *opened)
 {
     const FlameCommandOptions *o = options;
-    const Profile *p = opened->profile;
+    Profile *p = opened->profile;
     Selection selection;
     Weights w;
     Error err;
     if (!selection_from_options(&o->selection, p, opened->scratch, &selection, &err) ||
+        !share_selected(&o->share, p, &selection, &err) ||
         !weights_init(&w, p, &selection, grouping_of(o->group), &err))
         return cli_fail(&err);
     int status;

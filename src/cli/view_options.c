@@ -105,6 +105,37 @@ bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *
     return true;
 }
 
+static bool keep_selected(Profile *p, Selection *selection, Error *err)
+{
+    U32Vec rows = {0};
+    if (!selection_samples(p, selection, true, &rows, err))
+        return false;
+    profile_keep_samples(p, rows.at, rows.len);
+    vec_free(&rows);
+    Selection all;
+    selection_init(&all);
+    all.metric = selection->metric;
+    *selection = all;
+    return true;
+}
+
+bool share_selected(const ShareWords *words, Profile *p, Selection *selection, Error *err)
+{
+    ShareOptions o = {
+        .names = str_equal(words->names, STR("no-arguments")) ? NAME_NO_ARGUMENTS
+                 : str_equal(words->names, STR("short"))      ? NAME_NO_TEMPLATES
+                                                              : NAME_FULL,
+        .strip_paths = words->strip_paths,
+        .anonymise = words->anonymise || words->key.len > 0,
+        .key = words->key,
+    };
+    bool by_name = selection->focus || selection->ignore || selection->comms;
+    if ((o.anonymise || o.names != NAME_FULL) && by_name && !keep_selected(p, selection, err))
+        return false;
+    profile_share(p, &o);
+    return true;
+}
+
 bool one_recording(const Command *cmd, const StrVec *operands, Str *ret)
 {
     if (operands->len <= 1) {

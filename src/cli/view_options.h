@@ -8,6 +8,7 @@
 #include "analyse/weights.h"
 #include "cli/option.h"
 #include "cli/recording.h"
+#include "model/share.h"
 
 typedef struct SelectionOptions {
     Str metric; // "": the first
@@ -29,13 +30,34 @@ typedef struct SelectionOptions {
         OPT_LIST(0, "comm", S, field.comms, "NAME",                                                \
                  "only threads, or threads of processes, with this name")
 
+// What of the names is sent, where something is written for others.
+typedef struct ShareWords {
+    Str names, key;
+    bool strip_paths, anonymise;
+} ShareWords;
+
+#define SHARE_OPTIONS(S, field)                                                                    \
+    OPT_CHOICE(0, "names", S, field.names, "LENGTH", "full|no-arguments|short",                    \
+               "function names in full, without arguments, or without templates too"),             \
+        OPT_FLAG(0, "strip-paths", S, field.strip_paths, "only the last part of each path"),       \
+        OPT_FLAG(0, "anonymise", S, field.anonymise,                                               \
+                 "pseudonyms for all names, no source text, no command line"),                     \
+        OPT_TEXT(0, "anonymise-key", S, field.key, "KEY",                                          \
+                 "pseudonyms of your own: who does not know KEY cannot try names")
+
 // Vectors and C strings of the selection live in the arena.
 MUST_CHECK bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *arena,
                                        Selection *ret, Error *err);
 
+// Takes out of the profile what is not to be sent. The selection speaks of the true
+// names: its samples are picked first, and it selects all that is left then. The
+// same name has the same pseudonym in every recording written with the key.
+MUST_CHECK bool share_selected(const ShareWords *words, Profile *p, Selection *selection,
+                               Error *err);
+
 // What a view gets: the recording that its command names, loaded.
 typedef struct Opened {
-    const Profile *profile;
+    Profile *profile; // the view's: it may take out what is not to be shown
     Str path;
     const StrVec *further; // operands behind it, for views that take some
     Arena *scratch;

@@ -31,7 +31,7 @@ typedef struct Callgrind {
     Vec(Place) places;
     Table edge_index, place_index;
     uint8_t *file_named, *key_named, *module_named; // "(id) name" was written already
-    StrBuf name, form;
+    StrBuf name;
 } Callgrind;
 
 static void add_edge(Callgrind *c, uint32_t caller, uint32_t callee, uint32_t line,
@@ -126,19 +126,17 @@ static void add_id(Callgrind *c, const char *word, uint32_t id, uint8_t *named, 
 
 static void add_file(Callgrind *c, const char *word, uint32_t file)
 {
-    Str name = export_path(c->request, profile_text(c->p, (StrId){file}));
+    Str name = profile_text(c->p, (StrId){file});
     add_id(c, word, file, &c->file_named[file], name);
 }
 
 static void add_function(Callgrind *c, const char *word, uint32_t key)
 {
     strbuf_clear(&c->name);
-    strbuf_clear(&c->form);
     if (!c->key_named[key]) {
         keys_add_name(c->keys, key, &c->name);
-        name_shorten(strbuf_str(&c->name), c->request->names, &c->form);
     }
-    add_id(c, word, key, &c->key_named[key], strbuf_str(&c->form));
+    add_id(c, word, key, &c->key_named[key], strbuf_str(&c->name));
 }
 
 static uint32_t file_of_key(const Callgrind *c, uint32_t key)
@@ -159,7 +157,7 @@ static void add_module(Callgrind *c, const char *word, uint32_t key)
 {
     const Profile *p = c->p;
     uint32_t module = p->frames.module.at[c->keys->first.at[key].v].v;
-    Str path = export_path(c->request, profile_text(p, p->modules.path.at[module]));
+    Str path = profile_text(p, p->modules.path.at[module]);
     add_id(c, word, module, &c->module_named[module], path);
 }
 
@@ -255,7 +253,6 @@ bool export_callgrind(const Profile *p, const ExportRequest *request, const Expo
     table_deinit(&c.edge_index);
     table_deinit(&c.place_index);
     strbuf_deinit(&c.name);
-    strbuf_deinit(&c.form);
     call_tree_deinit(&tree);
     keys_deinit(&keys);
     weights_deinit(&w);

@@ -167,18 +167,7 @@ void export_samples_by_thread(const ExportSet *s, uint32_t **order, size_t **sta
 
 void export_add_name(const ExportSet *s, uint32_t key, StrBuf *out)
 {
-    StrBuf full = {0};
-    keys_add_name(&s->keys, key, &full);
-    if (s->request->names == NAME_FULL)
-        strbuf_add(out, strbuf_str(&full));
-    else
-        name_shorten(strbuf_str(&full), s->request->names, out);
-    strbuf_deinit(&full);
-}
-
-Str export_path(const ExportRequest *request, Str path)
-{
-    return request->strip_paths ? str_base_name(path) : path;
+    keys_add_name(&s->keys, key, out);
 }
 
 Str export_thread_name(const Profile *p, uint32_t thread)

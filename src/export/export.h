@@ -6,7 +6,6 @@
 #define EXPORT_EXPORT_H
 
 #include "analyse/weights.h"
-#include "model/name.h"
 
 // Where an export goes, piece by piece: some are larger than memory.
 typedef struct ExportSink {
@@ -16,8 +15,6 @@ typedef struct ExportSink {
 
 typedef struct ExportRequest {
     Selection selection;
-    NameLength names;
-    bool strip_paths; // only the last component of paths and files
     bool suffixes;    // folded: mark kernel, inlined and JIT frames as stackcollapse does
     bool all_metrics; // formats that hold several metrics write all, not the selected one
     Str tool_version;

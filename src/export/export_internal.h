@@ -53,10 +53,8 @@ void export_set_deinit(ExportSet *s);
 // order[starts[t]] … order[starts[t + 1] - 1]. Both are the heap's.
 void export_samples_by_thread(const ExportSet *s, uint32_t **order, size_t **starts);
 
-// Appends the name of a key at the length that is asked for.
+// Appends the name of a function's key.
 void export_add_name(const ExportSet *s, uint32_t key, StrBuf *out);
-// A path, or its last component.
-Str export_path(const ExportRequest *request, Str path);
 // A thread's name, "" becomes "[unnamed]".
 Str export_thread_name(const Profile *p, uint32_t thread);
 // A metric in pprof's words, which its tools know: "cpu", "nanoseconds", "count".

@@ -189,7 +189,7 @@ static int64_t resource_type(Firefox *f, size_t row)
 static int64_t source_name(Firefox *f, size_t row)
 {
     Str file = profile_text(f->s->p, (StrId){f->sources.at[row]});
-    return intern_add(&f->strings, export_path(f->s->request, file));
+    return intern_add(&f->strings, file);
 }
 
 static void find_libs_and_sources(Firefox *f)
@@ -348,7 +348,7 @@ static void add_libs(Firefox *f)
     json_begin_array(w, "libs");
     for (size_t i = 0; i < f->libs.len; i++) {
         uint32_t module = f->libs.at[i];
-        Str path = export_path(f->s->request, profile_text(p, p->modules.path.at[module]));
+        Str path = profile_text(p, p->modules.path.at[module]);
         Str name = str_base_name(path);
         json_begin_object(w, NULL);
         json_str(w, "arch", profile_fact(p, STR(FACT_ARCH)));

@@ -46,7 +46,7 @@ typedef struct Folder {
     const CallTree *tree;
     const ExportRequest *request;
     StrBuf line; // names from the root to the node under way, each behind a ';'
-    StrBuf name, form;
+    StrBuf name;
 } Folder;
 
 static void add_node(Folder *f, uint32_t node)
@@ -55,14 +55,8 @@ static void add_node(Folder *f, uint32_t node)
     if (f->line.len)
         strbuf_add_char(&f->line, ';');
     strbuf_clear(&f->name);
-    strbuf_clear(&f->form);
     call_tree_add_name(f->tree, node, &f->name);
-    Str name = strbuf_str(&f->name);
-    if (f->request->names != NAME_FULL && !(n->flags & NODE_GROUP)) {
-        name_shorten(name, f->request->names, &f->form);
-        name = strbuf_str(&f->form);
-    }
-    add_escaped(&f->line, name);
+    add_escaped(&f->line, strbuf_str(&f->name));
     if (f->request->suffixes)
         strbuf_add(&f->line, str_from_c(suffix_of(n)));
 }
@@ -129,7 +123,6 @@ bool export_folded(const Profile *p, const ExportRequest *request, const ExportS
     add_group(&f, &out, 0);
     strbuf_deinit(&f.line);
     strbuf_deinit(&f.name);
-    strbuf_deinit(&f.form);
     call_tree_deinit(&tree);
     keys_deinit(&keys);
     weights_deinit(&w);

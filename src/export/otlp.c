@@ -77,7 +77,7 @@ static void add_mapping(Writer *w, uint32_t module)
     const Profile *p = w->set.p;
     strbuf_clear(&w->message);
     Str path = profile_text(p, p->modules.path.at[module]);
-    pb_number(&w->message, 4, string_of(w, export_path(w->set.request, path)));
+    pb_number(&w->message, 4, string_of(w, path));
     Str build_id = profile_text(p, p->modules.build_id.at[module]);
     if (build_id.len) {
         uint32_t id = attribute(w, STR("process.executable.build_id.gnu"), build_id, 0);
@@ -104,7 +104,7 @@ static void add_functions(Writer *w)
         pb_number(&w->message, 1, string_of(w, strbuf_str(&w->name)));
         pb_number(&w->message, 2,
                   string_of(w, profile_text(p, p->functions.linkage_name.at[function])));
-        pb_number(&w->message, 3, string_of(w, export_path(w->set.request, profile_text(p, file))));
+        pb_number(&w->message, 3, string_of(w, profile_text(p, file)));
         pb_number(&w->message, 4, p->functions.line.at[function]);
         pb_bytes(&w->dictionary, TABLE_FUNCTION, strbuf_str(&w->message));
     }

@@ -82,8 +82,7 @@ static Str frame_line(const ExportSet *s, uint32_t frame, Arena *arena, StrVec *
     if (is_inlined)
         strbuf_add(&text, STR("inlined"));
     else
-        export_add_line_safe(&text, path.len ? export_path(s->request, path) : STR("[unknown]"),
-                             is_misread_object);
+        export_add_line_safe(&text, path.len ? path : STR("[unknown]"), is_misread_object);
     strbuf_add(&text, STR(")\n"));
     lines->at[row] = arena_str(arena, strbuf_str(&text));
     strbuf_deinit(&text);

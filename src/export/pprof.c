@@ -61,7 +61,7 @@ static void add_mappings(Writer *w, const uint64_t *mapping_of)
         strbuf_clear(&w->message);
         pb_number(&w->message, 1, mapping_of[m]);
         Str path = profile_text(p, p->modules.path.at[m]);
-        pb_number(&w->message, 5, string_of(w, export_path(w->set.request, path)));
+        pb_number(&w->message, 5, string_of(w, path));
         pb_number(&w->message, 6, string_of(w, profile_text(p, p->modules.build_id.at[m])));
         for (unsigned field = 7; field <= 10; field++) // names, files, lines, inlines are here
             pb_number(&w->message, field, 1);
@@ -105,7 +105,7 @@ static void add_functions(Writer *w)
         StrId file = p->frames.file.at[frame];
         if (file.v == 0)
             file = p->functions.file.at[function];
-        pb_number(&w->message, 4, string_of(w, export_path(w->set.request, profile_text(p, file))));
+        pb_number(&w->message, 4, string_of(w, profile_text(p, file)));
         pb_number(&w->message, 5, p->functions.line.at[function]);
         pb_bytes(&w->out, 5, strbuf_str(&w->message));
     }

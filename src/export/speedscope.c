@@ -21,7 +21,7 @@ static void add_frames(JsonWriter *w, const ExportSet *s)
         StrId file;
         uint32_t line;
         if (keys_place(&s->keys, key, &file, &line)) {
-            json_str(w, "file", export_path(s->request, profile_text(p, file)));
+            json_str(w, "file", profile_text(p, file));
             if (line)
                 json_u64(w, "line", line);
         }

@@ -235,8 +235,7 @@ static void add_modules(Writer *w)
     begin_table(&w->db, "INSERT INTO modules VALUES(?,?,?)");
     for (size_t m = 1; m < p->modules.path.len; m++)
         if (used[m])
-            add_row(&w->db, "itt", (int64_t)m,
-                    export_path(w->set.request, profile_text(p, p->modules.path.at[m])),
+            add_row(&w->db, "itt", (int64_t)m, profile_text(p, p->modules.path.at[m]),
                     profile_text(p, p->modules.build_id.at[m]));
     end_table(&w->db);
     heap_free(used);
@@ -282,7 +281,7 @@ static void add_functions(Writer *w)
         export_add_name(&w->set, key, &w->name);
         add_row(&w->db, "itton", (int64_t)i + 1, strbuf_str(&w->name),
                 profile_text(p, p->functions.linkage_name.at[function]),
-                export_path(w->set.request, profile_text(p, p->functions.file.at[function])),
+                profile_text(p, p->functions.file.at[function]),
                 line_or_null(p->functions.line.at[function]));
     }
     end_table(&w->db);
@@ -300,8 +299,7 @@ static void add_frames(Writer *w)
             &w->db, "iinioniii", (int64_t)i + 1,
             (int64_t)w->set.row_of_key[w->set.keys.of_frame[f]] + 1, module ? (int64_t)module : -1,
             // Kernel addresses are over 2^63: SQLite has them as negative numbers.
-            is_cut ? 0 : (int64_t)p->frames.address.at[f],
-            export_path(w->set.request, profile_text(p, p->frames.file.at[f])),
+            is_cut ? 0 : (int64_t)p->frames.address.at[f], profile_text(p, p->frames.file.at[f]),
             line_or_null(p->frames.line.at[f]), (int64_t)((flags & FRAME_KERNEL) != 0),
             (int64_t)((flags & FRAME_INLINED) || p->frames.inlined_in.at[f].v), (int64_t)is_cut);
     }
@@ -460,8 +458,7 @@ static void add_sources(Writer *w)
     begin_table(&w->db, "INSERT OR IGNORE INTO source_lines VALUES(?,?,?)");
     for (size_t i = 0; i < p->source_lines.line.len; i++)
         if (used[p->source_lines.file.at[i].v])
-            add_row(&w->db, "tit",
-                    export_path(w->set.request, profile_text(p, p->source_lines.file.at[i])),
+            add_row(&w->db, "tit", profile_text(p, p->source_lines.file.at[i]),
                     (int64_t)p->source_lines.line.at[i],
                     profile_text(p, p->source_lines.text.at[i]));
     end_table(&w->db);
@@ -478,16 +475,15 @@ static void add_counts(Writer *w)
     const Profile *p = w->p;
     begin_table(&w->db, "INSERT INTO line_counts VALUES(?,?,?)");
     for (size_t i = 0; i < p->line_counts.line.len; i++)
-        add_row(&w->db, "tii",
-                export_path(w->set.request, profile_text(p, p->line_counts.file.at[i])),
+        add_row(&w->db, "tii", profile_text(p, p->line_counts.file.at[i]),
                 (int64_t)p->line_counts.line.at[i], capped(p->line_counts.count.at[i]));
     end_table(&w->db);
     begin_table(&w->db, "INSERT INTO function_counts VALUES(?,?,?,?)");
     for (size_t i = 0; i < p->function_counts.count.len; i++) {
         uint32_t f = p->function_counts.function.at[i].v;
         add_row(&w->db, "toni", profile_text(p, p->functions.name.at[f]),
-                export_path(w->set.request, profile_text(p, p->functions.file.at[f])),
-                line_or_null(p->functions.line.at[f]), capped(p->function_counts.count.at[i]));
+                profile_text(p, p->functions.file.at[f]), line_or_null(p->functions.line.at[f]),
+                capped(p->function_counts.count.at[i]));
     }
     end_table(&w->db);
 }

@@ -47,11 +47,10 @@ bool export_csv(const Profile *p, const ExportRequest *request, const ExportSink
             export_add_name(&s, s.keys.of_frame[frame], &text);
             strbuf_add_csv(&out.buf, strbuf_str(&text));
             strbuf_add_char(&out.buf, ',');
-            strbuf_add_csv(&out.buf,
-                           export_path(request, profile_text(p, p->frames.file.at[frame])));
+            strbuf_add_csv(&out.buf, profile_text(p, p->frames.file.at[frame]));
             strbuf_printf(&out.buf, ",%u,", p->frames.line.at[frame]);
             Str module = profile_text(p, p->modules.path.at[p->frames.module.at[frame].v]);
-            strbuf_add_csv(&out.buf, export_path(request, module));
+            strbuf_add_csv(&out.buf, module);
             strbuf_add_char(&out.buf, ',');
             strbuf_clear(&text);
             add_stack_text(&s, row->stack.v, &text, &path);
@@ -126,11 +125,10 @@ static void add_sample_values(JsonWriter *w, ExportOut *out, const Profile *p)
 bool export_json(const Profile *p, const ExportRequest *request, const ExportSink *sink, Error *err)
 {
     const Selection *s = &request->selection;
-    if (selection_has_time(s) || s->pids || s->tids || s->comms || s->focus || s->ignore ||
-        request->strip_paths || request->names != NAME_FULL)
+    if (selection_has_time(s) || s->pids || s->tids || s->comms || s->focus || s->ignore)
         return error_set(err, ERROR_USAGE,
-                         "the json format holds the whole recording and takes no selection, names "
-                         "or paths options; use firefox or csv");
+                         "the json format holds the whole recording and takes no selection; use "
+                         "firefox or csv");
     ExportOut out = {.sink = sink};
     JsonWriter w = json_writer(&out.buf, 0);
     json_begin_object(&w, NULL);
