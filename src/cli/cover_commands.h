@@ -10,6 +10,9 @@ extern const Command cover_report_command;
 extern const Command cover_show_command;
 extern const Command cover_export_command;
 extern const Command cover_merge_command;
+extern const Command cover_add_command;
+extern const Command cover_intersect_command;
+extern const Command cover_subtract_command;
 extern const Command cover_flags_command;
 extern const Command cover_run_command;
 

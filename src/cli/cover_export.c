@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay cover export: coverage in other tools' formats.
 
+#include "cli/cover_export.h"
+
 #include "analyse/cover_files.h"
 #include "cli/cli.h"
 #include "cli/cover_commands.h"
-#include "cli/cover_inputs.h"
 #include "cli/cover_source.h"
 #include "collect/cover/llvm_json.h"
 #include "export/cover_formats.h"
 #include "os/file.h"
-
-typedef struct CoverExportOptions {
-    CoverInputOptions inputs;
-    Str format, output;
-    bool force;
-} CoverExportOptions;
 
 static const Option options[] = {
     OPT_CHOICE(0, "format", CoverExportOptions, format, "FORMAT",
@@ -98,6 +93,12 @@ static int export_to(const CoverExportOptions *o, CoverResult *r, Error *err)
     if (s.to_file && !os_output_commit(&s.file, err))
         return cli_fail(err);
     return s.failed ? STATUS_FAILED : STATUS_OK;
+}
+
+int cover_export_result(const CoverExportOptions *o, CoverResult *r)
+{
+    Error err = {0};
+    return export_to(o, r, &err);
 }
 
 static int run(const Command *cmd, int argc, char **argv)

@@ -11,6 +11,7 @@
 #include "cli/cover_filter.h"
 #include "collect/cover/objects.h"
 #include "os/file.h"
+#include "store/store.h"
 #include "symbolise/demangle.h"
 
 // ---- Names ---------------------------------------------------------------------
@@ -76,7 +77,7 @@ static bool classify(Loader *l, Str path, bool asked, Error *err)
         vec_push(&l->r->arena, &l->objects, input);
     else if (gcov_is_notes(m.bytes) || gcov_is_data(m.bytes))
         add_gcov(l, path, asked);
-    else if (tracefile_kind(m.bytes) != TRACEFILE_NONE)
+    else if (tracefile_kind(m.bytes) != TRACEFILE_NONE || store_is_recording(m.bytes))
         vec_push(&l->r->arena, &l->tracefiles, input);
     else if (cover_counts_accept(m.bytes))
         vec_push(&l->r->arena, &l->profiles, input);
@@ -273,6 +274,19 @@ static bool load_units(Loader *l, Error *err)
     return true;
 }
 
+// The counts in a recording, as 'cover merge -o x.assay' writes them.
+static bool read_recording(CoverSet *set, Bytes file, Error *err)
+{
+    Profile p;
+    if (!store_read(file, &p, err))
+        return false;
+    bool ok = p.line_counts.line.len != 0;
+    if (ok)
+        cover_set_take_profile(set, &p);
+    profile_deinit(&p);
+    return ok || error_set(err, ERROR_NOT_FOUND, "a recording without counts of lines");
+}
+
 static bool load_tracefiles(Loader *l, Error *err)
 {
     CoverSet *set = &l->r->set;
@@ -282,7 +296,8 @@ static bool load_tracefiles(Loader *l, Error *err)
         if (!os_map_file(path, &m, err))
             return false;
         size_t notes = set->notes.len;
-        bool ok = tracefile_read(set, m.bytes, err);
+        bool ok = store_is_recording(m.bytes) ? read_recording(set, m.bytes, err)
+                                              : tracefile_read(set, m.bytes, err);
         os_unmap_file(&m);
         if (!ok)
             return error_context(err, "'%" STR_FMT "'", STR_ARG(path));

@@ -7,8 +7,11 @@
 
 #include "cli/cli.h"
 #include "cli/cover_commands.h"
+#include "cli/cover_inputs.h"
 #include "collect/cover/merge.h"
+#include "model/facts.h"
 #include "os/file.h"
+#include "store/store.h"
 
 typedef struct CoverMergeCliOptions {
     Str output, input_files, failure_mode;
@@ -20,8 +23,10 @@ typedef struct CoverMergeCliOptions {
 } CoverMergeCliOptions;
 
 static const Option options[] = {
-    OPT_TEXT('o', "output", CoverMergeCliOptions, output, "FILE",
-             "write FILE; a name that ends in .proftext gets the text form"),
+    OPT_TEXT(
+        'o', "output", CoverMergeCliOptions, output, "FILE",
+        "write FILE; .proftext gets the text form, .assay a recording with the counts of lines, "
+        "functions, branches and regions, for which the programs are inputs too"),
     OPT_TEXT('d', NULL, CoverMergeCliOptions, output, "FILE", "the same, as lprof has it"),
     OPT_FLAG('f', "force", CoverMergeCliOptions, force, "replace an existing output file"),
     OPT_FLAG(0, "text", CoverMergeCliOptions, text, "the text form of llvm-profdata"),
@@ -190,6 +195,25 @@ static int write_out(const CoverMergeCliOptions *o, CoverCounts *c)
     return status;
 }
 
+// Counts by line, function, branch and region, as a recording that every view opens.
+static int write_recording(const CoverMergeCliOptions *o, const StrVec *operands)
+{
+    CoverInputOptions inputs = {0};
+    CoverResult r;
+    Error err;
+    StoreOptions how = {.force = o->force};
+    bool ok = cover_load(&inputs, operands, &r, &err);
+    if (ok) {
+        cover_project(&r);
+        profile_set_fact(&r.profile, STR(FACT_COLLECTOR), STR("cover"));
+        profile_set_fact(&r.profile, STR(FACT_TOOL_VERSION), STR(ASSAY_VERSION));
+        ok = store_write(o->output, &how, &r.profile, &err);
+    }
+    int status = ok ? STATUS_OK : cli_fail(&err);
+    cover_result_deinit(&r);
+    return status;
+}
+
 static int merge_as_asked(const Command *cmd, const CoverMergeCliOptions *o, const StrVec *operands,
                           Arena *arena)
 {
@@ -198,6 +222,11 @@ static int merge_as_asked(const Command *cmd, const CoverMergeCliOptions *o, con
         return usage_error(cmd, "--profdata-version is 7, 9 or 12");
     if (o->output.len == 0 && !o->text)
         return usage_error(cmd, "where to? name the output with -o FILE");
+    if (str_ends_with(o->output, STR(".assay"))) {
+        if (o->weight > 1 || o->weighted.len || o->input_files.len)
+            return usage_error(cmd, "weights and lists of inputs are for profiles, not .assay");
+        return write_recording(o, operands);
+    }
     CoverCounts c = {.arena = arena};
     Error err;
     int status;

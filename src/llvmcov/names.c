@@ -78,26 +78,52 @@ static void each_of_chunk(Str rest, ProfNameEach *each, void *ctx)
     }
 }
 
+// The next chunk, unpacked. False at the end and on failure.
+static bool next_chunk(Arena *arena, Cursor *c, Bytes *ret, Error *err)
+{
+    while (cursor_more(c) && c->data.ptr[c->at] == 0) // padding between chunks
+        c->at++;
+    if (!cursor_more(c))
+        return false;
+    uint64_t plain_len = cursor_uleb(c);
+    uint64_t packed_len = cursor_uleb(c);
+    Bytes chunk = cursor_bytes(c, packed_len ? packed_len : plain_len);
+    if (!cursor_check(c, err))
+        return false;
+    if (packed_len && !prof_inflate(arena, chunk, plain_len, &chunk, err))
+        return error_context(err, "names of functions at offset 0x%zx", c->at);
+    *ret = packed_len ? chunk : arena_bytes(arena, chunk);
+    return true;
+}
+
 bool prof_names_each(Arena *arena, Bytes blob, ProfNameEach *each, void *ctx, Error *err)
 {
     Cursor c = cursor_over(blob, "names of functions");
-    while (cursor_more(&c)) {
-        if (c.data.ptr[c.at] == 0) { // padding between chunks
-            c.at++;
-            continue;
-        }
-        uint64_t plain_len = cursor_uleb(&c);
-        uint64_t packed_len = cursor_uleb(&c);
-        Bytes chunk = cursor_bytes(&c, packed_len ? packed_len : plain_len);
-        if (!cursor_check(&c, err))
-            return false;
-        if (packed_len && !prof_inflate(arena, chunk, plain_len, &chunk, err))
-            return error_context(err, "names of functions at offset 0x%zx", c.at);
-        if (!packed_len)
-            chunk = arena_bytes(arena, chunk);
+    Error why = {0};
+    Bytes chunk;
+    while (next_chunk(arena, &c, &chunk, &why))
         each_of_chunk(str_from_bytes(chunk), each, ctx);
-    }
-    return cursor_check(&c, err);
+    if (why.kind == ERROR_NONE)
+        return true;
+    if (err)
+        *err = why;
+    return false;
+}
+
+bool prof_names_check(Bytes blob, Error *err)
+{
+    Arena arena = {0};
+    Cursor c = cursor_over(blob, "names of functions");
+    Error why = {0};
+    Bytes chunk;
+    while (next_chunk(&arena, &c, &chunk, &why))
+        ;
+    arena_deinit(&arena);
+    if (why.kind == ERROR_NONE)
+        return true;
+    if (err)
+        *err = why;
+    return false;
 }
 
 Str prof_names_find(const ProfNames *names, uint64_t ref)

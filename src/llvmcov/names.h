@@ -22,6 +22,8 @@ typedef struct ProfNames {
 typedef void ProfNameEach(void *ctx, Str name, uint64_t ref);
 MUST_CHECK bool prof_names_each(Arena *arena, Bytes blob, ProfNameEach *each, void *ctx,
                                 Error *err);
+// Whether a blob can be unpacked.
+MUST_CHECK bool prof_names_check(Bytes blob, Error *err);
 // Adds the names of a blob. What was added before a failure stays.
 MUST_CHECK bool prof_names_add_blob(Arena *arena, ProfNames *into, Bytes blob, Error *err);
 // Adds one name, which is not copied; an equal one is kept once. Gives its row.

@@ -336,6 +336,16 @@ static bool same_moved_pointers(const ProfRaw *a, const ProfRaw *b)
     return true;
 }
 
+// Names stand behind the counters: where processes wrote over each other, what
+// should be names is something else, and the counters are not to be trusted.
+static bool same_ends(Bytes a, Bytes b)
+{
+    enum { LOOKED_AT = 64 };
+    size_t n = MIN(a.len, (size_t)LOOKED_AT);
+    return a.len == b.len && (n == 0 || (memcmp(a.ptr, b.ptr, n) == 0 &&
+                                         memcmp(a.ptr + a.len - n, b.ptr + b.len - n, n) == 0));
+}
+
 bool profraw_same_layout(const ProfRaw *a, const ProfRaw *b)
 {
     if (a->version != b->version || a->pointer_size != b->pointer_size ||
@@ -348,5 +358,6 @@ bool profraw_same_layout(const ProfRaw *a, const ProfRaw *b)
     if (a->version >= 8 && (a->counters_delta != b->counters_delta ||
                             (a->bitmap.len && a->bitmap_delta != b->bitmap_delta)))
         return false;
-    return same_records(a, b, moved) && (!moved || same_moved_pointers(a, b));
+    return same_ends(a->names, b->names) && same_records(a, b, moved) &&
+           (!moved || same_moved_pointers(a, b));
 }

@@ -59,7 +59,8 @@ MUST_CHECK bool profraw_parse_values(Bytes file, size_t offset, uint64_t blocks,
                                      Error *err);
 
 // Whether all records agree in name, hash, counters, bitmaps and value sites, and
-// in where those lie: such profiles add up section by section.
+// in where those lie, and the names begin and end alike: such profiles add up
+// section by section.
 bool profraw_same_layout(const ProfRaw *a, const ProfRaw *b);
 
 // Record i < record_count. False when its counters lie outside the profile.

@@ -98,9 +98,10 @@ static void join_conditions(CoverSetCondition *into, const CoverSetCondition *fr
     into->count = add_counts(into->count, from->count);
 }
 
-// The same two functions for each kind of row: sort and sum one list, and merge
-// two. Files mostly come sorted, and two runs' files mostly have equal keys.
-#define LIST_FUNCTIONS(Row, compare, join, normalise, merge)                                       \
+// The same functions for each kind of row: sort and sum one list, merge two, and
+// keep of one what another has or has not. Files mostly come sorted, and two runs'
+// files mostly have equal keys.
+#define LIST_FUNCTIONS(Row, compare, join, normalise, merge, restrict_to)                          \
     static int compare##_void(const void *a, const void *b)                                        \
     {                                                                                              \
         return compare(a, b);                                                                      \
@@ -149,14 +150,33 @@ static void join_conditions(CoverSetCondition *into, const CoverSetCondition *fr
         }                                                                                          \
         *len = n;                                                                                  \
         return to;                                                                                 \
+    }                                                                                              \
+    static size_t restrict_to(Row *a, size_t a_len, const Row *b, size_t b_len,                    \
+                              CoverSetOperation op)                                                \
+    {                                                                                              \
+        size_t kept = 0;                                                                           \
+        for (size_t i = 0, k = 0; i < a_len; i++) {                                                \
+            while (k < b_len && compare(&b[k], &a[i]) < 0)                                         \
+                k++;                                                                               \
+            bool in_both = k < b_len && compare(&b[k], &a[i]) == 0;                                \
+            if (in_both != (op == COVER_SET_INTERSECT))                                            \
+                continue;                                                                          \
+            a[kept] = a[i];                                                                        \
+            if (in_both)                                                                           \
+                join(&a[kept], &b[k]);                                                             \
+            kept++;                                                                                \
+        }                                                                                          \
+        return kept;                                                                               \
     }
 
-LIST_FUNCTIONS(CoverSetLine, compare_lines, join_lines, normalise_lines, merge_lines)
-LIST_FUNCTIONS(CoverSetBranch, compare_branches, join_branches, normalise_branches, merge_branches)
+LIST_FUNCTIONS(CoverSetLine, compare_lines, join_lines, normalise_lines, merge_lines,
+               restrict_lines)
+LIST_FUNCTIONS(CoverSetBranch, compare_branches, join_branches, normalise_branches, merge_branches,
+               restrict_branches)
 LIST_FUNCTIONS(CoverSetFunction, compare_functions, join_functions, normalise_functions,
-               merge_functions)
+               merge_functions, restrict_functions)
 LIST_FUNCTIONS(CoverSetCondition, compare_conditions, join_conditions, normalise_conditions,
-               merge_conditions)
+               merge_conditions, restrict_conditions)
 
 static int compare_names(const void *a, const void *b)
 {
@@ -210,4 +230,68 @@ void cover_set_file_add(Arena *arena, CoverSetFile *into, const CoverSetFile *fr
     MERGE(merge_branches, branches);
     MERGE(merge_functions, functions);
     MERGE(merge_conditions, conditions);
+}
+
+// ---- Sets ---------------------------------------------------------------------
+
+// NULL when there is none.
+static const CoverSetFile *find_file(const CoverSet *s, Str path)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&s->index, str_hash(path)); table_next(&s->index, &p, &row);)
+        if (str_equal(s->files.at[row].path, path))
+            return &s->files.at[row];
+    return NULL;
+}
+
+#define RESTRICT(restrict_to, field)                                                               \
+    a->field.len = restrict_to(a->field.at, a->field.len, b->field.at, b->field.len, op)
+
+void cover_set_restrict(CoverSet *s, const CoverSet *by, CoverSetOperation op)
+{
+    static const CoverSetFile nothing;
+    for (size_t i = 0; i < s->files.len; i++) {
+        CoverSetFile *a = &s->files.at[i];
+        const CoverSetFile *b = find_file(by, a->path);
+        if (!b)
+            b = &nothing;
+        RESTRICT(restrict_lines, lines);
+        RESTRICT(restrict_branches, branches);
+        RESTRICT(restrict_functions, functions);
+        RESTRICT(restrict_conditions, conditions);
+    }
+}
+
+#define DROP(field)                                                                                \
+    do {                                                                                           \
+        size_t kept = 0;                                                                           \
+        for (size_t k = 0; k < f->field.len; k++)                                                  \
+            if (f->field.at[k].count)                                                              \
+                f->field.at[kept++] = f->field.at[k];                                              \
+        f->field.len = kept;                                                                       \
+    } while (0)
+
+void cover_set_drop_zeros(CoverSet *s)
+{
+    for (size_t i = 0; i < s->files.len; i++) {
+        CoverSetFile *f = &s->files.at[i];
+        DROP(lines);
+        DROP(branches);
+        DROP(functions);
+        DROP(conditions);
+    }
+}
+
+void cover_set_drop_empty_files(CoverSet *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->files.len; i++) {
+        const CoverSetFile *f = &s->files.at[i];
+        if (f->lines.len || f->branches.len || f->functions.len || f->conditions.len)
+            s->files.at[kept++] = *f;
+    }
+    s->files.len = kept;
+    table_deinit(&s->index);
+    for (uint32_t i = 0; i < kept; i++)
+        table_insert(&s->index, str_hash(s->files.at[i].path), i);
 }

@@ -81,4 +81,17 @@ void cover_set_file_normalise(CoverSetFile *f);
 // into += from, both normalised. Texts of `from` are kept, not copied.
 void cover_set_file_add(Arena *arena, CoverSetFile *into, const CoverSetFile *from);
 
+// Sets of rows, told by their keys whatever their counts.
+typedef enum CoverSetOperation {
+    COVER_SET_INTERSECT, // what both have, with the counts of both summed
+    COVER_SET_SUBTRACT   // what the first has and the other has not
+} CoverSetOperation;
+
+// Keeps of `s` what the operation says. Texts of `by` may be kept, not copied.
+void cover_set_restrict(CoverSet *s, const CoverSet *by, CoverSetOperation op);
+// Drops rows whose count is 0, so that what ran is the set.
+void cover_set_drop_zeros(CoverSet *s);
+// Drops files without any row.
+void cover_set_drop_empty_files(CoverSet *s);
+
 #endif // TRACEFILE_COVER_SET_H

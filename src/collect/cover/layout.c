@@ -3,6 +3,8 @@
 
 #include "collect/cover/layout.h"
 
+#include "llvmcov/names.h"
+
 void cover_layouts_deinit(CoverLayouts *l)
 {
     table_deinit(&l->index);
@@ -66,7 +68,7 @@ CoverLayout *cover_layout_find(CoverLayouts *l, const ProfRaw *p)
 bool cover_layout_new(Arena *arena, CoverLayouts *l, const ProfRaw *p, CoverLayout **ret,
                       Error *err)
 {
-    if (!check_records(p, err))
+    if (!check_records(p, err) || !prof_names_check(p->names, err))
         return false;
     *ret = l->last = add_layout(arena, l, p);
     return true;

@@ -29,7 +29,7 @@ void cover_layouts_deinit(CoverLayouts *l);
 
 // The layout of a profile whose sections are parsed; NULL when there is none yet.
 CoverLayout *cover_layout_find(CoverLayouts *l, const ProfRaw *p);
-// Makes it. Every record is checked; false says which one lies outside.
+// Makes it. Every record is checked, and that the names are names.
 MUST_CHECK bool cover_layout_new(Arena *arena, CoverLayouts *l, const ProfRaw *p, CoverLayout **ret,
                                  Error *err);
 

@@ -107,6 +107,27 @@ static void a_file_that_fails_adds_nothing(void **state)
     teardown(&f);
 }
 
+// Forked children that end at the same time write into each other's profiles.
+static void a_profile_whose_names_are_no_names_is_not_added(void **state)
+{
+    (void)state;
+    Fixture f;
+    StrBuf b = {0};
+    Error err;
+    setup(&f);
+    raw(&b, (RawShape){10, 8, false});
+    size_t one = b.len;
+    raw_build(&b, &(RawShape){10, 8, false});
+    b.ptr[2 * one - 8] = 0x70; // more names than there are bytes
+    assert_ok(cover_counts_add(&f.counts, STR("x"), bytes_from_str(strbuf_str(&b)), 1, &err), &err);
+    assert_int_equal(f.counts.profile_count, 1);
+    assert_int_equal(f.counts.notes.len, 1);
+    assert_ok(cover_counts_finish(&f.counts, &err), &err);
+    assert_int_equal(counter(&f.counts, 0x11, 0x21, 0), 10);
+    strbuf_deinit(&b);
+    teardown(&f);
+}
+
 static void absorbing_is_the_same_as_adding(void **state)
 {
     (void)state;
@@ -260,6 +281,7 @@ int main(void)
         cmocka_unit_test(profiles_of_all_versions_add_up_function_by_function),
         cmocka_unit_test(a_record_that_differs_makes_a_layout_of_its_own),
         cmocka_unit_test(a_file_that_fails_adds_nothing),
+        cmocka_unit_test(a_profile_whose_names_are_no_names_is_not_added),
         cmocka_unit_test(absorbing_is_the_same_as_adding),
         cmocka_unit_test(sums_of_parts_stop_at_the_largest_number_too),
         cmocka_unit_test(the_order_of_functions_does_not_matter),

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing what the cover commands have loaded.
+
+#ifndef CLI_COVER_EXPORT_H
+#define CLI_COVER_EXPORT_H
+
+#include "cli/cover_inputs.h"
+
+typedef struct CoverExportOptions {
+    CoverInputOptions inputs;
+    Str format, output;
+    bool force;
+} CoverExportOptions;
+
+#define COVER_OUTPUT_OPTIONS(S, field)                                                             \
+    OPT_TEXT('o', "output", S, field.output, "FILE", "write to FILE, not to stdout"),              \
+        OPT_FLAG('f', "force", S, field.force, "replace an existing output file")
+
+// Writes the result in the format that the options name. Gives the exit status;
+// what went wrong is said.
+int cover_export_result(const CoverExportOptions *o, CoverResult *r);
+
+#endif // CLI_COVER_EXPORT_H
