@@ -13,7 +13,8 @@
 
 static const Option options[] = {
     OPT_CHOICE(0, "format", CoverExportOptions, format, "FORMAT",
-               "lcov|llvm-json|json|html|cobertura|codecov|sonarqube", "the format to write"),
+               "lcov|llvm-json|json|html|cobertura|coveralls|codecov|sonarqube|markdown",
+               "the format to write"),
     OPT_TEXT('o', "output", CoverExportOptions, output, "FILE", "write to FILE, not to stdout"),
     OPT_FLAG('f', "force", CoverExportOptions, force, "replace an existing output file"),
     COVER_INPUT_OPTIONS(CoverExportOptions, inputs),

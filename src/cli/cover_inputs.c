@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/cover_filter.h"
 #include "collect/cover/objects.h"
+#include "llvmcov/sections.h"
 #include "os/file.h"
 #include "store/store.h"
 #include "symbolise/demangle.h"
@@ -43,11 +44,6 @@ typedef struct Loader {
     Vec(Input) tracefiles;
 } Loader;
 
-static bool is_elf(Bytes file)
-{
-    return file.len > 4 && memcmp(file.ptr, "\177ELF", 4) == 0;
-}
-
 // "x/y.gcda" -> "x/y.gcno" and back.
 static Str with_suffix(Arena *arena, Str path, const char *suffix)
 {
@@ -73,7 +69,7 @@ static bool classify(Loader *l, Str path, bool asked, Error *err)
         return false;
     Input input = {arena_str(&l->r->arena, path), asked};
     bool ok = true;
-    if (is_elf(m.bytes) || covmap_is_test_form(m.bytes))
+    if (cov_sections_known(m.bytes) || covmap_is_test_form(m.bytes))
         vec_push(&l->r->arena, &l->objects, input);
     else if (gcov_is_notes(m.bytes) || gcov_is_data(m.bytes))
         add_gcov(l, path, asked);

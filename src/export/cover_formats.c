@@ -19,8 +19,14 @@ static void lcov_file(CoverWriter *w, const CoverFileRows *f)
 static const CoverFormat lcov_format = {"lcov", nothing, lcov_file, nothing};
 
 static const CoverFormat *const formats[] = {
-    &lcov_format,          &cover_json_format,      &cover_cobertura_format,
-    &cover_codecov_format, &cover_sonarqube_format, &cover_html_format,
+    &lcov_format,
+    &cover_json_format,
+    &cover_cobertura_format,
+    &cover_codecov_format,
+    &cover_sonarqube_format,
+    &cover_html_format,
+    &cover_coveralls_format,
+    &cover_markdown_format,
 };
 
 const CoverFormat *cover_format_find(Str name)

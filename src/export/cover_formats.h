@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/strbuf.h"
 
-// The text of a source file; false when there is none. Only HTML asks for it.
+// The text of a source file; false when there is none. Only HTML and coveralls ask for it.
 typedef bool CoverSource(void *ctx, Str path, Str *text);
 
 typedef struct CoverWriter {
@@ -29,7 +29,7 @@ typedef struct CoverFormat {
     void (*end)(CoverWriter *w);
 } CoverFormat;
 
-// lcov, json, cobertura, codecov, sonarqube, html. NULL for another name.
+// lcov, json, cobertura, coveralls, codecov, sonarqube, html, markdown. NULL for another name.
 const CoverFormat *cover_format_find(Str name);
 
 #endif // EXPORT_COVER_FORMATS_H

@@ -11,6 +11,8 @@ extern const CoverFormat cover_codecov_format;
 extern const CoverFormat cover_cobertura_format;
 extern const CoverFormat cover_sonarqube_format;
 extern const CoverFormat cover_html_format;
+extern const CoverFormat cover_coveralls_format;
+extern const CoverFormat cover_markdown_format;
 
 // One source line with what is known of it; equal lines of a file are one.
 typedef struct CoverLine {

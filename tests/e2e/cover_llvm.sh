@@ -164,6 +164,29 @@ if [ -e d19.profraw ]; then
         diff <(sort mcdc.info) <("$ASSAY" cover export mcdc.info | sort)
 fi
 
+# Objects of other systems, not linked, with the counts of a program of this one.
+if [ -e d19.profraw ]; then
+    cat >foreign.c <<'C'
+static inline int f(int x) { return x > 1 && x < 9 ? x : 2; }
+int g(int x) { return f(x) + f(2); }
+int main(int argc, char **argv) { (void)argv; return g(argc) == 77; }
+C
+    clang-19 -fprofile-instr-generate -fcoverage-mapping foreign.c -o foreign
+    LLVM_PROFILE_FILE=foreign.profraw ./foreign
+    llvm-profdata-19 merge -o foreign.profdata foreign.profraw
+    for target in x86_64-linux-gnu i386-linux-gnu powerpc64-linux-gnu mips-linux-gnu \
+        x86_64-apple-darwin i386-apple-darwin x86_64-pc-windows-msvc aarch64-pc-windows-msvc; do
+        clang-19 -target $target -fprofile-instr-generate -fcoverage-mapping -c foreign.c \
+            -o foreign.o 2>build.log || continue
+        # llvm-cov cannot read what clang makes for some of them.
+        llvm-cov-19 export -format=lcov foreign.o -instr-profile foreign.profdata \
+            >foreign.theirs 2>build.log || continue
+        "$ASSAY" cover export --llvm-rules foreign.o foreign.profraw >foreign.ours
+        check "an object for $target has the lines that llvm-cov-19 finds" \
+            same_rows DA foreign.ours foreign.theirs
+    done
+fi
+
 if command -v rustc llvm-cov-19 llvm-profdata-19 >/dev/null &&
     rustc -C instrument-coverage "$TOP/tests/programs/cover.rs" -o r 2>build.log; then
     for n in 3 20; do

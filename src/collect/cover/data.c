@@ -4,6 +4,7 @@
 #include "collect/cover/data.h"
 
 #include "elf/elf.h"
+#include "llvmcov/sections.h"
 
 void cover_data_init(CoverData *d, Arena *arena)
 {
@@ -43,24 +44,38 @@ const char *cover_issue_text(CoverIssueKind kind)
     return texts[kind];
 }
 
+// 64-bit and little-endian, which elf/ reads, compressed sections included.
+static bool is_linked_elf(Bytes file)
+{
+    return file.len > 18 && memcmp(file.ptr, "\177ELF\2\1", 6) == 0 && file.ptr[16] != 1;
+}
+
+static bool elf_sections(Arena *arena, Bytes file, CovMapSections *s, Error *err)
+{
+    Elf elf;
+    if (!elf_parse(arena, file, &elf, err) ||
+        !elf_section_load(arena, &elf, STR("__llvm_covmap"), &s->covmap, err) ||
+        !elf_section_load(arena, &elf, STR("__llvm_covfun"), &s->covfun, err) ||
+        !elf_section_load(arena, &elf, STR("__llvm_prf_names"), &s->names, err))
+        return false;
+    const ElfSection *names = elf_section_find(&elf, STR("__llvm_prf_names"));
+    s->names_address = names ? names->svma : 0;
+    return true;
+}
+
 bool cover_object_sections(Arena *arena, Bytes file, CovMapSections *ret, Error *err)
 {
     if (covmap_is_test_form(file))
         return covmap_open_test_form(file, ret, err);
-    Elf elf;
     CovMapSections s = {.pointer_size = 8};
-    if (!elf_parse(arena, file, &elf, err) ||
-        !elf_section_load(arena, &elf, STR("__llvm_covmap"), &s.covmap, err) ||
-        !elf_section_load(arena, &elf, STR("__llvm_covfun"), &s.covfun, err) ||
-        !elf_section_load(arena, &elf, STR("__llvm_prf_names"), &s.names, err))
+    if (is_linked_elf(file) ? !elf_sections(arena, file, &s, err)
+                            : !cov_sections_find(arena, file, &s, err))
         return false;
     if (s.covmap.len == 0) {
         error_set(err, ERROR_NOT_FOUND, "no coverage mapping in it");
         return error_hint(err, "compile with clang -fprofile-instr-generate -fcoverage-mapping, "
                                "or rustc -C instrument-coverage");
     }
-    const ElfSection *names = elf_section_find(&elf, STR("__llvm_prf_names"));
-    s.names_address = names ? names->svma : 0;
     *ret = s;
     return true;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Each export format.
 cd "$TOP/tests/golden/cover" || exit 1
-for format in lcov json cobertura codecov sonarqube; do
+for format in lcov json cobertura codecov sonarqube coveralls markdown; do
     "$ASSAY" cover export --format $format --include "*.h" cover.covmapping cover.proftext
 done
 "$ASSAY" cover export --format html -I "$TOP/tests/programs" cover.covmapping cover.proftext |

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coverage as Coveralls takes it: for each file an array with an element for each
+// line, null where nothing counts.
+// Document: docs.coveralls.io, "API Reference".
+
+#include "export/cover_formats_internal.h"
+
+static void coveralls_begin(CoverWriter *w)
+{
+    w->json = json_writer(w->out, 0);
+    json_begin_object(&w->json, NULL);
+    json_begin_array(&w->json, "source_files");
+}
+
+// {line, block, branch, count} one behind the other.
+static void add_branches(CoverWriter *w, const CoverFileRows *f)
+{
+    const BranchCounts *b = &w->p->branch_counts;
+    json_begin_array(&w->json, "branches");
+    for (uint32_t i = f->branches.first; i < f->branches.end; i++) {
+        uint32_t row = w->c->branches.at[i];
+        json_u64(&w->json, NULL, b->line.at[row]);
+        json_u64(&w->json, NULL, b->block.at[row]);
+        json_u64(&w->json, NULL, b->branch.at[row]);
+        json_u64(&w->json, NULL, b->count.at[row]);
+    }
+    json_end(&w->json);
+}
+
+static uint32_t count_lines(Str text)
+{
+    uint32_t lines = 0;
+    Str line;
+    while (str_next_line(&text, &line))
+        lines++;
+    return lines;
+}
+
+static void coveralls_file(CoverWriter *w, const CoverFileRows *f)
+{
+    // A count far behind the end of a file of any size must not become that many nulls.
+    enum { LINES_MAX = 1 << 24 };
+    Str path = profile_text(w->p, f->file), text = {0};
+    uint32_t number = 0, source_lines = 0;
+    json_begin_object(&w->json, NULL);
+    json_str(&w->json, "name", path);
+    if (w->source && w->source(w->source_ctx, path, &text))
+        source_lines = count_lines(text);
+    json_begin_array(&w->json, "coverage");
+    CoverLineWalk walk = cover_line_walk(w, f);
+    CoverLine l;
+    while (cover_line_next(&walk, &l) && l.line < LINES_MAX) {
+        if (l.line == 0)
+            continue;
+        while (++number < l.line)
+            json_null(&w->json, NULL);
+        json_u64(&w->json, NULL, l.count);
+    }
+    while (number++ < source_lines)
+        json_null(&w->json, NULL);
+    json_end(&w->json);
+    if (f->branches.first < f->branches.end)
+        add_branches(w, f);
+    json_end(&w->json);
+}
+
+static void coveralls_end(CoverWriter *w)
+{
+    json_end(&w->json);
+    json_end(&w->json);
+    strbuf_add_char(w->out, '\n');
+}
+
+const CoverFormat cover_coveralls_format = {"coveralls", coveralls_begin, coveralls_file,
+                                            coveralls_end};

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coverage as a Markdown table with the lines that did not run.
+
+#include "export/cover_formats_internal.h"
+
+static void markdown_begin(CoverWriter *w)
+{
+    strbuf_add(w->out, STR("| file | lines | functions | branches | lines that did not run |\n"
+                           "| --- | ---: | ---: | ---: | --- |\n"));
+}
+
+static void add_share(StrBuf *out, uint64_t hit, uint64_t all)
+{
+    if (all == 0) {
+        strbuf_add(out, STR(" - |"));
+        return;
+    }
+    // Cut, so that only what is whole shows 100 %.
+    uint64_t hundredths = (uint64_t)((double)hit / (double)all * 10000);
+    strbuf_printf(out, " %llu.%02llu%% (%llu/%llu) |", (unsigned long long)hundredths / 100,
+                  (unsigned long long)hundredths % 100, (unsigned long long)hit,
+                  (unsigned long long)all);
+}
+
+static void add_text(StrBuf *out, Str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == '|' || c == '\\' || c == '`' || c == '*' || c == '_' || c == '<' || c == '[')
+            strbuf_add_char(out, '\\');
+        strbuf_add_char(out, c == '\n' || c == '\r' ? ' ' : c);
+    }
+}
+
+// "12-14, 20": lines without code do not break a run.
+static void add_missing(CoverWriter *w, const CoverFileRows *f)
+{
+    CoverLineWalk walk = cover_line_walk(w, f);
+    CoverLine l;
+    uint32_t first = 0, last = 0;
+    bool any = false, more = true;
+    while (more) {
+        more = cover_line_next(&walk, &l);
+        if (more && l.count == 0) {
+            first = first ? first : l.line;
+            last = l.line;
+            continue;
+        }
+        if (first) {
+            strbuf_add(w->out, any ? STR(", ") : STR(" "));
+            strbuf_add_u64(w->out, first);
+            if (last != first)
+                strbuf_printf(w->out, "-%u", last);
+            any = true;
+        }
+        first = 0;
+    }
+    strbuf_add(w->out, STR(" |\n"));
+}
+
+static void markdown_file(CoverWriter *w, const CoverFileRows *f)
+{
+    CoverTotals t = cover_file_totals(w->p, w->c, f);
+    strbuf_add(w->out, STR("| "));
+    add_text(w->out, profile_text(w->p, f->file));
+    strbuf_add(w->out, STR(" |"));
+    add_share(w->out, t.lines_hit, t.lines);
+    add_share(w->out, t.functions_hit, t.functions);
+    add_share(w->out, t.branches_hit, t.branches);
+    add_missing(w, f);
+}
+
+static void markdown_end(CoverWriter *w)
+{
+    (void)w;
+}
+
+const CoverFormat cover_markdown_format = {"markdown", markdown_begin, markdown_file, markdown_end};

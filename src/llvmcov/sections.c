@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Section tables of foreign objects.
+
+#include "llvmcov/sections.h"
+
+#include "base/cursor.h"
+
+// Which sections are wanted, and what they are called.
+typedef enum Wanted { WANTED_MAP, WANTED_FUNCTIONS, WANTED_NAMES, WANTED_COUNT } Wanted;
+
+static const char *const usual_names[WANTED_COUNT] = {"__llvm_covmap", "__llvm_covfun",
+                                                      "__llvm_prf_names"};
+// Objects have "$M" behind, which the linker sorts by and takes away.
+static const char *const coff_names[WANTED_COUNT] = {".lcovmap", ".lcovfun", ".lprfn"};
+
+typedef struct Finder {
+    Arena *arena;
+    Bytes file;
+    CovMapSections *to;
+    Bytes found[WANTED_COUNT];
+    size_t room[WANTED_COUNT]; // of those that are joined; 0: it is the file's
+} Finder;
+
+static Str field_text(Bytes field)
+{
+    Str s = str_from_bytes(field);
+    return str_slice(s, 0, str_find_char(s, '\0'));
+}
+
+// Records count their padding from the start of the section: each starts at 8.
+static void join(Finder *f, Wanted w, Bytes more)
+{
+    Bytes *to = &f->found[w];
+    size_t start = align_up(to->len, 8), need = start + more.len;
+    if (need > f->room[w]) {
+        size_t room = MAX(need, 2 * f->room[w]);
+        uint8_t *at = arena_alloc(f->arena, room, 8);
+        bytes_copy(at, *to);
+        to->ptr = at;
+        f->room[w] = room;
+    }
+    // The arena's memory: const is for readers of the file.
+    bytes_copy((uint8_t *)(uintptr_t)to->ptr + start, more);
+    to->len = need;
+}
+
+// A section that lies outside of the file is cut where the file is.
+static void take(Finder *f, const char *const *names, Str name, uint64_t at, uint64_t size,
+                 uint64_t address)
+{
+    for (Wanted w = 0; w < WANTED_COUNT; w++) {
+        Str want = str_from_c(names[w]);
+        if (!str_starts_with(name, want) || (name.len > want.len && name.ptr[want.len] != '$'))
+            continue;
+        uint64_t end = size > UINT64_MAX - at ? UINT64_MAX : at + size;
+        Bytes found = bytes_slice(f->file, at, end);
+        if (f->found[w].len)
+            join(f, w, found);
+        else
+            f->found[w] = found;
+        if (w == WANTED_NAMES)
+            f->to->names_address = address;
+        return;
+    }
+}
+
+// ---- ELF ---------------------------------------------------------------------
+
+static bool is_elf(Bytes file)
+{
+    return file.len > 16 && memcmp(file.ptr, "\177ELF", 4) == 0 &&
+           (file.ptr[4] == 1 || file.ptr[4] == 2) && (file.ptr[5] == 1 || file.ptr[5] == 2);
+}
+
+typedef struct ElfEntry {
+    uint32_t name;
+    uint64_t flags, address, at, size;
+} ElfEntry;
+
+static ElfEntry elf_entry(Cursor *c, uint64_t table, uint32_t size, uint32_t i, size_t word)
+{
+    cursor_seek(c, table + (uint64_t)i * size);
+    ElfEntry e = {.name = cursor_u32(c)};
+    cursor_skip(c, 4); // type
+    e.flags = cursor_uint(c, word);
+    e.address = cursor_uint(c, word);
+    e.at = cursor_uint(c, word);
+    e.size = cursor_uint(c, word);
+    return e;
+}
+
+static void find_in_elf(Finder *f, Cursor *c)
+{
+    size_t word = f->file.ptr[4] == 2 ? 8 : 4;
+    c->big_endian = f->file.ptr[5] == 2;
+    f->to->pointer_size = (uint8_t)word;
+    cursor_seek(c, 24 + 2 * word); // behind entry and program headers
+    uint64_t table = cursor_uint(c, word);
+    cursor_skip(c, 10); // flags, header sizes, program headers
+    uint32_t size = cursor_u16(c), count = cursor_u16(c), strings = cursor_u16(c);
+    if (size < 16 + 3 * word || strings >= count)
+        cursor_fail(c, "no table of sections");
+    ElfEntry names = elf_entry(c, table, size, strings, word);
+    for (uint32_t i = 0; i < count && cursor_ok(c); i++) {
+        ElfEntry e = elf_entry(c, table, size, i, word);
+        Cursor text = cursor_over(bytes_slice(f->file, names.at, f->file.len), "section names");
+        cursor_seek(&text, e.name);
+        Str name = cursor_c_str(&text);
+        if (cursor_ok(&text) && !(e.flags & 0x800)) // SHF_COMPRESSED
+            take(f, usual_names, name, e.at, e.size, e.address);
+    }
+}
+
+// ---- Mach-O --------------------------------------------------------------------
+
+enum { MACHO_SEGMENT = 1, MACHO_SEGMENT_64 = 0x19 };
+
+static bool macho_magic(Bytes file, bool *big_endian, size_t *word)
+{
+    uint32_t magic;
+    if (file.len < 32)
+        return false;
+    memcpy(&magic, file.ptr, sizeof(magic));
+    *big_endian = magic == 0xcffaedfe || magic == 0xcefaedfe;
+    if (*big_endian)
+        magic = __builtin_bswap32(magic);
+    *word = magic == 0xfeedfacf ? 8 : 4;
+    return magic == 0xfeedfacf || magic == 0xfeedface;
+}
+
+static void find_in_segment(Finder *f, Cursor *c, size_t word)
+{
+    cursor_skip(c, 16 + 4 * word + 8); // name, addresses, protections
+    uint32_t count = cursor_u32(c);
+    cursor_skip(c, 4);
+    for (uint32_t i = 0; i < count && cursor_ok(c); i++) {
+        Str name = field_text(cursor_bytes(c, 16));
+        cursor_skip(c, 16); // segment
+        uint64_t address = cursor_uint(c, word), size = cursor_uint(c, word);
+        uint32_t at = cursor_u32(c);
+        cursor_skip(c, word == 8 ? 28 : 24);
+        if (cursor_ok(c))
+            take(f, usual_names, name, at, size, address);
+    }
+}
+
+static void find_in_macho(Finder *f, Cursor *c)
+{
+    size_t word;
+    if (!macho_magic(f->file, &c->big_endian, &word))
+        return;
+    f->to->pointer_size = (uint8_t)word;
+    cursor_seek(c, 16);
+    uint32_t commands = cursor_u32(c);
+    cursor_seek(c, word == 8 ? 32 : 28);
+    for (uint32_t i = 0; i < commands && cursor_ok(c); i++) {
+        size_t start = c->at;
+        uint32_t kind = cursor_u32(c), size = cursor_u32(c);
+        if (size < 8)
+            cursor_fail(c, "load command is shorter than its header");
+        cursor_seek(c, start);
+        Cursor command = cursor_sub(c, size, "load command");
+        command.big_endian = c->big_endian;
+        cursor_skip(&command, 8);
+        if (kind == (word == 8 ? MACHO_SEGMENT_64 : MACHO_SEGMENT))
+            find_in_segment(f, &command, word);
+    }
+}
+
+// ---- COFF and PE -----------------------------------------------------------------
+
+// Machines that clang makes objects of.
+static bool is_coff_machine(uint16_t machine)
+{
+    return machine == 0x8664 || machine == 0x14c || machine == 0xaa64 || machine == 0x1c4;
+}
+
+// The COFF header's place: behind "PE\0\0" in a program, at the start of an object.
+static bool coff_header(Bytes file, uint64_t *at)
+{
+    Cursor c = cursor_over(file, "COFF header");
+    *at = 0;
+    if (cursor_u16(&c) == 0x5a4d) { // MZ
+        cursor_seek(&c, 0x3c);
+        *at = cursor_u32(&c);
+        cursor_seek(&c, *at);
+        if (cursor_u32(&c) != 0x4550)
+            return false;
+        *at += 4;
+    }
+    cursor_seek(&c, *at);
+    uint16_t machine = cursor_u16(&c), sections = cursor_u16(&c);
+    return cursor_ok(&c) && is_coff_machine(machine) && sections && sections < 0xff00;
+}
+
+// Names of more than 8 bytes stand in the table of strings, as "/offset".
+static Str coff_name(const Finder *f, Str name, uint64_t strings)
+{
+    uint64_t offset;
+    if (name.len < 2 || name.ptr[0] != '/' ||
+        !str_parse_u64(str_slice(name, 1, name.len), 10, &offset))
+        return name;
+    Cursor c = cursor_over(f->file, "COFF strings");
+    cursor_seek(&c, strings + offset);
+    return cursor_c_str(&c);
+}
+
+static void find_in_coff(Finder *f, Cursor *c, uint64_t at)
+{
+    f->to->pointer_size = 8;
+    cursor_seek(c, at + 2);
+    uint16_t count = cursor_u16(c);
+    cursor_skip(c, 4);
+    uint32_t symbols = cursor_u32(c), symbol_count = cursor_u32(c);
+    uint16_t optional = cursor_u16(c);
+    uint64_t strings = symbols + 18 * (uint64_t)symbol_count;
+    cursor_seek(c, at + 20 + optional);
+    for (uint32_t i = 0; i < count && cursor_ok(c); i++) {
+        Str name = coff_name(f, field_text(cursor_bytes(c, 8)), strings);
+        uint32_t virtual_size = cursor_u32(c), address = cursor_u32(c);
+        uint32_t size = cursor_u32(c), offset = cursor_u32(c);
+        cursor_skip(c, 16);
+        // Programs pad sections to the file's alignment; the real size is the other.
+        if (virtual_size && virtual_size < size)
+            size = virtual_size;
+        if (cursor_ok(c))
+            take(f, coff_names, name, offset, size, address);
+    }
+}
+
+bool cov_sections_known(Bytes file)
+{
+    bool big_endian;
+    size_t word;
+    uint64_t at;
+    return is_elf(file) || macho_magic(file, &big_endian, &word) || coff_header(file, &at);
+}
+
+bool cov_sections_find(Arena *arena, Bytes file, CovMapSections *ret, Error *err)
+{
+    CovMapSections s = {0};
+    Finder f = {.arena = arena, .file = file, .to = &s};
+    Cursor c = cursor_over(file, "object");
+    uint64_t at;
+    if (is_elf(file))
+        find_in_elf(&f, &c);
+    else if (coff_header(file, &at))
+        find_in_coff(&f, &c, at);
+    else
+        find_in_macho(&f, &c);
+    if (!cursor_check(&c, err))
+        return false;
+    s.big_endian = c.big_endian;
+    s.covmap = f.found[WANTED_MAP];
+    s.covfun = f.found[WANTED_FUNCTIONS];
+    s.names = f.found[WANTED_NAMES];
+    *ret = s;
+    return true;
+}
