@@ -53,7 +53,9 @@ void truth_init(Truth *t, const Weights *w)
         t->cut[i] = w->cut_samples[i];
         with_stack += w->cut_samples[i];
     }
-    t->complete_percent = share_or_nan(t->cut[STACK_CUT_NONE], with_stack);
+    // Whom frame pointers and branch registers skipped, nobody knows.
+    bool tables = t->stack_mode.len == 0 || str_equal(t->stack_mode, STR("tables"));
+    t->complete_percent = tables ? share_or_nan(t->cut[STACK_CUT_NONE], with_stack) : NAN;
     t->kernel_percent = share_or_nan(w->kernel_value, w->value);
     t->unnamed_percent = share_or_nan(w->unnamed_value, w->value);
     // The metric's own event says more than the recording's main one.
@@ -97,7 +99,10 @@ static void add_text_part(StrBuf *out, Str text)
 static void add_complete(const Truth *t, StrBuf *out)
 {
     if (isnan(t->complete_percent)) {
-        if (t->kept)
+        bool some = t->kept > t->without_stack && !str_equal(t->stack_mode, STR("none"));
+        if (t->kept && some)
+            add_part(out, "stacks by %" STR_FMT ", which may skip callers", STR_ARG(t->stack_mode));
+        else if (t->kept)
             add_part(out, "no stacks recorded");
         return;
     }

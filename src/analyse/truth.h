@@ -14,7 +14,7 @@ typedef struct Truth {
     uint64_t lost;
     bool throttled_known;
     uint64_t throttled;
-    double complete_percent; // of the samples with a stack; NAN when none has one
+    double complete_percent; // of the samples with a stack; NAN when none has one, or nobody knows
     uint64_t without_stack;
     uint64_t cut[STACK_CUT_COUNT];
     double kernel_percent;  // of the value; NAN when there is no value

@@ -285,7 +285,7 @@ static void say_result(const Profile *p, const SamplingResult *r, Str path, uint
     StrBuf b = {0};
     strbuf_printf(&b, "%" PRIu64 " samples of %" STR_FMT ", %" PRIu64 " lost", r->samples,
                   STR_ARG(profile_fact(p, STR(FACT_EVENT))), r->lost);
-    if (r->with_stack)
+    if (r->with_stack && str_equal(profile_fact(p, STR(FACT_STACK_MODE)), STR("tables")))
         strbuf_printf(&b, ", %.1f %% complete stacks",
                       100.0 * (double)r->complete / (double)r->with_stack);
     strbuf_printf(&b, ", ");

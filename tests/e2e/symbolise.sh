@@ -240,6 +240,12 @@ wait
 same=yes
 for i in 1 2 3 4 5 6; do cmp -s cold parallel-$i || same=no; done
 if [ $same = yes ]; then ok "six writers at once do no harm"; else not_ok "six writers at once do no harm"; fi
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    timeout -s KILL "0.00$((i * 7 % 10))" "$lookup" $p - --cache "$PWD/cache3" <list >/dev/null 2>&1
+    "$TOOLS/fault" write=EIO 1 fired "$lookup" $p - --cache "$PWD/cache3" <list >/dev/null 2>&1
+done
+"$lookup" $p - --cache "$PWD/cache3" <list >seen 2>&1
+if cmp -s cold seen; then ok "killed and failed writers do no harm"; else not_ok "killed and failed writers do no harm"; fi
 
 # Source text.
 "$lookup" $p --sources --symbol $hot >seen 2>&1

@@ -143,6 +143,28 @@ static void cut_stacks_are_counted_by_reason(void **state)
     sketch_close(&s);
 }
 
+static void only_stacks_by_tables_are_called_complete(void **state)
+{
+    (void)state;
+    const char *const modes[] = {"frame pointers", "lbr", "none", "tables"};
+    const char *const words[] = {"stacks by frame pointers", "stacks by lbr", "no stacks recorded",
+                                 "all stacks complete"};
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+        Sketch s;
+        sketch_open(&s);
+        sketch_add(&s, "main;a", 1);
+        profile_set_fact(&s.p, STR(FACT_STACK_MODE), str_from_c(modes[i]));
+        Report r = report_of(&s, by(BY_FUNCTION));
+        StrBuf text = {0};
+        truth_add_text(&r.truth, &text);
+        assert_int_equal(isnan(r.truth.complete_percent), i < 3);
+        assert_true(str_find(strbuf_str(&text), str_from_c(words[i])) != SIZE_MAX);
+        strbuf_deinit(&text);
+        report_deinit(&r);
+        sketch_close(&s);
+    }
+}
+
 static void an_empty_profile_gives_empty_tables(void **state)
 {
     (void)state;
@@ -419,6 +441,7 @@ int main(void)
         cmocka_unit_test(recursion_counts_once_a_stack),
         cmocka_unit_test(inlined_calls_are_functions_of_their_own),
         cmocka_unit_test(cut_stacks_are_counted_by_reason),
+        cmocka_unit_test(only_stacks_by_tables_are_called_complete),
         cmocka_unit_test(an_empty_profile_gives_empty_tables),
         cmocka_unit_test(a_metric_counts_only_its_own_samples),
         cmocka_unit_test(filters_choose_stacks_times_and_threads),
