@@ -9,7 +9,8 @@
 #include "base/arena.h"
 
 // What makes the MAD of a normal sample estimate its standard deviation.
-#define STATS_MAD_SCALE 1.4826
+// Criterion keeps it as a 32-bit float: 1.48259997….
+#define STATS_MAD_SCALE ((double)1.4826F)
 
 // Sorts ascending. NaN must not occur.
 void stats_sort(double *x, size_t n);

@@ -2,7 +2,7 @@
 // Saved times of several tools.
 // Formats: hyperfine 1.20 --export-json; Google Benchmark docs/user_guide.md
 // (json_schema_version 1); pyperf doc/api.rst, JSON version 1.0; Criterion 0.3
-// to 0.7 sample.json (private to Criterion, two layouts).
+// to 0.7 sample.json (private to Criterion, three layouts).
 
 #include "collect/bench/timings.h"
 
@@ -112,7 +112,8 @@ static bool parse_pyperf(Arena *arena, const JsonValue *top, const JsonValue *li
     return true;
 }
 
-// {"iters": […], "times": […]} of 0.3.5 and later; before, the two as a list.
+// {"iters": […], "times": […]} of 0.3.5 and later; before, the two in a list, with or
+// without the mode of sampling.
 static bool parse_criterion(Arena *arena, const JsonValue *iterations, const JsonValue *times,
                             TimingsVec *ret, Error *err)
 {
@@ -158,6 +159,10 @@ bool timings_parse(Arena *arena, Str text, TimingsFormat *format, TimingsVec *re
                top->child->next->kind == JSON_ARRAY) { // ["Linear", iters, times]
         *format = TIMINGS_CRITERION;
         ok = parse_criterion(arena, top->child->next, top->child->next->next, &found, err);
+    } else if (top->kind == JSON_ARRAY && top->count == 2 &&
+               top->child->kind == JSON_ARRAY) { // [iters, times], before 0.3
+        *format = TIMINGS_CRITERION;
+        ok = parse_criterion(arena, top->child, top->child->next, &found, err);
     } else {
         return error_set(err, ERROR_FORMAT,
                          "not the JSON of hyperfine, assay bench, Google Benchmark, pyperf or "

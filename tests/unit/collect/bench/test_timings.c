@@ -70,7 +70,7 @@ static void pyperfs_values_are_read_without_calibration(void **state)
     assert_int_equal(found.at[0].seconds.len, 3);
 }
 
-static void criterions_samples_are_read_in_both_layouts(void **state)
+static void criterions_samples_are_read_in_all_layouts(void **state)
 {
     (void)state;
     assert_ok(parse("{\"sampling_mode\":\"Linear\",\"iters\":[10,20],\"times\":[100,220]}"), &err);
@@ -79,6 +79,8 @@ static void criterions_samples_are_read_in_both_layouts(void **state)
     assert_true(found.at[0].iterations.at[1] == 20);
     assert_ok(parse("[\"Linear\",[10,20],[100,220]]"), &err);
     assert_true(fabs(found.at[0].seconds.at[0] - 10e-9) < 1e-20);
+    assert_ok(parse("[[10,20],[100,220]]"), &err);
+    assert_true(fabs(found.at[0].seconds.at[1] - 11e-9) < 1e-20);
 }
 
 static void what_is_none_of_them_is_refused(void **state)
@@ -88,6 +90,8 @@ static void what_is_none_of_them_is_refused(void **state)
                                "{}",
                                "[]",
                                "[1,2,3]",
+                               "[[1,2],3]",
+                               "[[1,2],[3]]",
                                "{\"results\":[]}",
                                "{\"results\":[{\"command\":\"a\"}]}",
                                "{\"results\":[{\"command\":\"a\",\"times\":[-1]}]}",
@@ -111,7 +115,7 @@ int main(void)
         cmocka_unit_test_teardown(
             google_benchmarks_repetitions_are_gathered_and_aggregates_left_out, clean_up),
         cmocka_unit_test_teardown(pyperfs_values_are_read_without_calibration, clean_up),
-        cmocka_unit_test_teardown(criterions_samples_are_read_in_both_layouts, clean_up),
+        cmocka_unit_test_teardown(criterions_samples_are_read_in_all_layouts, clean_up),
         cmocka_unit_test_teardown(what_is_none_of_them_is_refused, clean_up),
     };
     return RUN_TESTS(tests);
