@@ -6,6 +6,7 @@
 #include <Zydis/Zydis.h>
 #include <capstone/capstone.h>
 #include <dlfcn.h>
+#include <stdio.h>
 
 typedef struct ZydisLibrary {
     __typeof__(ZydisDecoderInit) *decoder_init;
@@ -33,6 +34,19 @@ struct Disasm {
     CapstoneLibrary capstone;
 };
 
+// The libraries' layouts are those of the headers we were built with: no other
+// version will do.
+static void zydis_version(const char *before, char ret[32])
+{
+    snprintf(ret, 32, "%s%u.%u", before, (unsigned)ZYDIS_VERSION_MAJOR(ZYDIS_VERSION),
+             (unsigned)ZYDIS_VERSION_MINOR(ZYDIS_VERSION));
+}
+
+static void capstone_version(const char *before, char ret[32])
+{
+    snprintf(ret, 32, "%s%u", before, (unsigned)CS_API_MAJOR);
+}
+
 // One function of the library, NULL when it lacks it. POSIX promises that the
 // conversion from void * works.
 static bool load_symbol(void *library, const char *name, void **ret)
@@ -44,7 +58,9 @@ static bool load_symbol(void *library, const char *name, void **ret)
 static bool open_zydis(Disasm *d)
 {
     ZydisLibrary *z = &d->zydis;
-    d->library = dlopen("libZydis.so.4.0", RTLD_NOW | RTLD_LOCAL);
+    char name[32];
+    zydis_version("libZydis.so.", name);
+    d->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!d->library || !load_symbol(d->library, "ZydisDecoderInit", (void **)&z->decoder_init) ||
         !load_symbol(d->library, "ZydisDecoderDecodeFull", (void **)&z->decode) ||
         !load_symbol(d->library, "ZydisDecoderDecodeInstruction", (void **)&z->decode_only) ||
@@ -60,7 +76,9 @@ static bool open_zydis(Disasm *d)
 static bool open_capstone(Disasm *d)
 {
     CapstoneLibrary *c = &d->capstone;
-    d->library = dlopen("libcapstone.so.4", RTLD_NOW | RTLD_LOCAL);
+    char name[32];
+    capstone_version("libcapstone.so.", name);
+    d->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!d->library || !load_symbol(d->library, "cs_open", (void **)&c->open) ||
         !load_symbol(d->library, "cs_close", (void **)&c->close) ||
         !load_symbol(d->library, "cs_disasm", (void **)&c->disasm) ||
@@ -80,9 +98,16 @@ bool disasm_open(Arena *arena, DisasmArch arch, Disasm **ret, Error *err)
     }
     if (d->library)
         dlclose(d->library);
-    error_set(err, ERROR_UNSUPPORTED, "cannot show instructions: %s is not installed",
-              is_x86 ? "libZydis.so.4.0" : "libcapstone.so.4");
-    return error_hint(err, "run: apt install %s", is_x86 ? "libzydis4.0" : "libcapstone4");
+    char library[32], package[32];
+    if (is_x86) {
+        zydis_version("libZydis.so.", library);
+        zydis_version("libzydis", package);
+    } else {
+        capstone_version("libcapstone.so.", library);
+        capstone_version("libcapstone", package);
+    }
+    error_set(err, ERROR_UNSUPPORTED, "cannot show instructions: %s is not installed", library);
+    return error_hint(err, "run: apt install %s", package);
 }
 
 void disasm_close(Disasm *d)
