@@ -299,9 +299,12 @@ static void on_mmap(PerfDataImport *in, PerfRecord *r)
     consumer_record(in->consumer, r, NULL);
 }
 
-static void count_record(PerfDataImport *in, uint32_t type)
+// Counts a record that is left out; false for others.
+static bool leave_out(PerfDataImport *in, uint32_t type)
 {
     enum { NEWEST_KERNEL_TYPE = PERF_RECORD_CHAIN_DEFERRED, NEWEST_PERF_TYPE = 84 };
+    bool is_unknown = type == 0 || type > NEWEST_PERF_TYPE ||
+                      (type > NEWEST_KERNEL_TYPE && type < PERFDATA_HEADER_ATTR);
     switch (type) {
     case PERF_RECORD_AUX:
     case PERF_RECORD_ITRACE_START:
@@ -310,11 +313,10 @@ static void count_record(PerfDataImport *in, uint32_t type)
     case PERFDATA_AUXTRACE:
     case PERFDATA_AUXTRACE_ERROR:
         in->counts.trace++;
-        break;
+        return true;
     default:
-        in->counts.unknown += type == 0 || type > NEWEST_PERF_TYPE ||
-                              (type > NEWEST_KERNEL_TYPE && type < PERFDATA_HEADER_ATTR);
-        break;
+        in->counts.unknown += is_unknown;
+        return is_unknown;
     }
 }
 
@@ -357,8 +359,7 @@ static void take_record(PerfDataImport *in, const PerfDataRecord *r)
         time_order_round(&in->order);
         return;
     }
-    count_record(in, r->type);
-    if (r->type >= PERFDATA_HEADER_ATTR || in->sources.len == 0)
+    if (leave_out(in, r->type) || r->type >= PERFDATA_HEADER_ATTR || in->sources.len == 0)
         return;
     uint32_t event = source_of(in, r);
     uint64_t time = perf_record_time(&in->sources.at[event].layout, r->bytes);

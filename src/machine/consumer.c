@@ -481,7 +481,14 @@ static size_t add_unwound(Consumer *c, Process *p, const PerfSample *s, uint64_t
                            .window_addr = regs.reg[sp],
                            .window_size = s->stack.len,
                            .window_cut = true};
-    UnwindWalk walk = unwind_walk(&p->space, &c->cache, &regs, &memory, c->walked, FRAMES_MAX);
+    // A chain from a file may be longer than any kernel's; one place is for the cut.
+    size_t room = ARRAY_LEN(c->frames) - 2 - MIN(n, ARRAY_LEN(c->frames) - 2);
+    if (room == 0) {
+        *cut = STACK_CUT_TOO_DEEP;
+        return n;
+    }
+    UnwindWalk walk = unwind_walk(&p->space, &c->cache, &regs, &memory, c->walked,
+                                  (uint32_t)MIN(room, (size_t)FRAMES_MAX));
     for (uint32_t i = 0; i < walk.frame_count; i++)
         c->frames[n++] = user_frame(c, p, c->walked[i].pc, c->walked[i].flags);
     c->counts.frames_walked += walk.frame_count;
