@@ -53,6 +53,10 @@ void assay_bench_register(const char *name, AssayBenchFunction function, const i
 // Runs what the arguments ask for: the program's main. Returns its exit status.
 int assay_bench_main(int argc, char **argv);
 
+// Fills `values` with low, low * factor … high, ASSAY_RANGE_MAX at most; how many.
+enum { ASSAY_RANGE_MAX = 64 };
+size_t assay_bench_range(int64_t low, int64_t high, int64_t factor, int64_t *values);
+
 uint64_t assay_bench_begin(AssayBench *bench); // starts the clock; how often to loop
 void assay_bench_end(AssayBench *bench);       // stops it
 // Batches, for work that needs fresh inputs whose making is not timed:
@@ -93,6 +97,12 @@ static inline void assay_bench_elements(AssayBench *bench, uint64_t elements)
     ASSAY_BENCH_DEFINE_(id, assay_user_args_##id,                                                  \
                         sizeof(assay_user_args_##id) / sizeof(assay_user_args_##id[0]))
 
+// The same for low, low * factor … and high: ASSAY_BENCH_RANGE(sort, 8, 4096, 8) { … }
+#define ASSAY_BENCH_RANGE(id, low, high, factor)                                                   \
+    static int64_t assay_user_args_##id[ASSAY_RANGE_MAX];                                          \
+    ASSAY_BENCH_DEFINE_(id, assay_user_args_##id,                                                  \
+                        assay_bench_range(low, high, factor, assay_user_args_##id))
+
 #define ASSAY_BENCH_DEFINE_(id, args, count)                                                       \
     static void assay_user_bench_##id(AssayBench *bench);                                          \
     __attribute__((constructor)) static void assay_user_register_##id(void)                        \
@@ -108,6 +118,13 @@ static inline void assay_bench_elements(AssayBench *bench, uint64_t elements)
 
 // The compiler must make the value, and must take memory for changed.
 #define ASSAY_USE(value) __asm__ volatile("" : : "g"(value) : "memory")
+// The value, of which the compiler knows nothing: Rust's black_box.
+#define ASSAY_BLACK_BOX(value)                                                                     \
+    __extension__({                                                                                \
+        __typeof__(value) assay_value_ = (value);                                                  \
+        __asm__ volatile("" : "+m"(assay_value_) : : "memory");                                    \
+        assay_value_;                                                                              \
+    })
 // The compiler must take the variable for changed: hides a constant input.
 #define ASSAY_HIDE(variable) __asm__ volatile("" : "+m"(variable) : : "memory")
 #define ASSAY_KEEP_()        __extension__({ __asm__ volatile(""); })

@@ -57,6 +57,21 @@ void assay_bench_register(const char *name, AssayBenchFunction function, const i
     assay_benches[assay_bench_count++] = r;
 }
 
+size_t assay_bench_range(int64_t low, int64_t high, int64_t factor, int64_t *values)
+{
+    size_t n = 0;
+    int64_t at = low;
+    while (at < high && n < ASSAY_RANGE_MAX - 1) {
+        values[n++] = at;
+        // What would not grow, or overflow, ends with `high`.
+        if (factor < 2 || at < 1 || at > high / factor)
+            break;
+        at *= factor;
+    }
+    values[n++] = high;
+    return n;
+}
+
 uint64_t assay_bench_begin(AssayBench *bench)
 {
     bench->start_ns = assay_now_ns();

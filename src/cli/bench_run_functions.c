@@ -13,12 +13,60 @@ static bool find_build(Arena *arena, Str name, const char **ret, Error *err)
            error_set(err, ERROR_NOT_FOUND, "there is no program '%" STR_FMT "'", STR_ARG(name));
 }
 
+// An option that means something for commands only; NULL when there is none.
+static const char *command_option(const BenchArgs *a)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } options[] = {
+        {a->warmup, "--warmup"},
+        {a->runs, "--runs"},
+        {a->min_runs != UINT64_MAX, "--min-runs"},
+        {a->max_runs, "--max-runs"},
+        {a->setup.len, "--setup"},
+        {a->prepare.len, "--prepare"},
+        {a->conclude.len, "--conclude"},
+        {a->cleanup.len, "--cleanup"},
+        {a->reference.len, "--reference"},
+        {a->scans.len, "--parameter-scan"},
+        {a->lists.len, "--parameter-list"},
+        {a->no_shell || a->shell.len, "--shell"},
+        {a->ignore.ptr != bench_not_given, "--ignore-failure"},
+        {a->grouped, "--grouped"},
+        {a->until > 0, "--until"},
+        {a->max_time, "--max-time"},
+        {a->profile.ptr != bench_not_given, "--profile"},
+        {a->cold.len, "--cold"},
+        {a->events.len, "--event"},
+        {a->names.len, "--command-name"},
+        {a->output.len, "--output"},
+        {a->input.len, "--input"},
+        {a->show_output, "--show-output"},
+        {a->csv.len, "--export-csv"},
+        {a->markdown.len, "--export-markdown"},
+        {a->asciidoc.len, "--export-asciidoc"},
+        {a->orgmode.len, "--export-orgmode"},
+        {a->junit.len, "--export-junit"},
+        {a->svg.len, "--svg"},
+        {a->html.len, "--html"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(options); i++)
+        if (options[i].given)
+            return options[i].name;
+    return NULL;
+}
+
 static bool check_functions(const BenchArgs *args, const StrVec *operands, Error *err)
 {
     if (operands->len != 1)
         return error_set(err, ERROR_USAGE,
                          "function benchmarks are of one program; an older "
                          "build is given with --against");
+    const char *other = command_option(args);
+    if (other)
+        return error_set(err, ERROR_USAGE, "%s is for commands, not for function benchmarks",
+                         other);
     if (args->processes < 1 || args->processes > 100000 || !(args->function_time_s > 0))
         return error_set(err, ERROR_USAGE, "--processes and --function-time are above 0");
     if (args->rerun_baseline && (!args->baseline.len || args->against.len))
@@ -126,12 +174,12 @@ int bench_run_functions(Arena *arena, const BenchArgs *args, const StrVec *opera
     return status == STATUS_OK && args->fail_if_slower >= 0 ? out.gate : status;
 }
 
-// `assay bench ./benches`, the program being made with bench.h. With arguments,
-// in a shell's syntax or with -N it is a command like any other.
+// `assay bench ./benches`, the program being made with bench.h. With arguments, or
+// with options for commands, it is a command like any other.
 bool bench_operands_are_functions(Arena *arena, const BenchArgs *args, const StrVec *operands)
 {
     const char *path;
-    return operands->len == 1 && !args->no_shell && !args->shell.len &&
+    return operands->len == 1 && !command_option(args) &&
            str_find_char(operands->at[0], ' ') == SIZE_MAX &&
            bench_find_program(arena, operands->at[0], cli_env("PATH"), &path) &&
            bench_is_functions(str_from_c(path));

@@ -82,7 +82,8 @@ static const Option bench_options[] = {
              "pyperf or Criterion; compare the first with the others"),
     OPT_FLAG(0, "functions", BenchArgs, functions,
              "the operand is a program of function benchmarks, made with <assay/bench.h>; one that "
-             "carries the header's note is known without this, unless -N makes it a command"),
+             "carries the header's note is known without this, unless it has arguments or there is "
+             "an option for commands (-N, -r …)"),
     OPT_TEXT(0, "against", BenchArgs, against, "PROGRAM",
              "of function benchmarks, an older build to run in turns with this one"),
     OPT_TEXT(0, "filter", BenchArgs, filter, "TEXT",

@@ -186,6 +186,21 @@ import json; t=json.load(open(\"b.json\"))[\"results\"][0][\"median\"]; assert t
         [ ! -s fj.out ] && python3 -c "
 import json; r=json.load(open(\"fj.json\"))[\"results\"][0][\"assay\"]; assert r[\"change\"][\"verdict\"]==\"slower\" and r[\"time\"][\"low\"]<=r[\"time\"][\"high\"]"'
     check "a process that hangs is killed" prints "was killed after" assay bench ./fb --function-time 30 --timeout 100ms
+    check "an option for commands makes it one" prints "Benchmark 1: ./fb" assay bench -r 1 -i ./fb --timeout 50ms
+    check "and does not go with --functions" prints "--warmup is for commands" assay bench --functions -w 1 ./fb
+    check "an empty body is left with no more than 1 ns" bash -c '
+        for i in 1 2 3 4 5; do ./fb --json --time 0.02 --warm-up 0.005 --samples 20 --filter empty; done >empty && python3 -c "
+import json; print(best := min(t/n for l in open(\"empty\") for d in [json.loads(l)] for t, n in zip(d[\"times\"], d[\"iters\"]))); assert best <= 1"'
+    cat >range.c <<'C'
+#define ASSAY_BENCH_MAIN
+#include <assay/bench.h>
+ASSAY_BENCH_RANGE(r, 8, 1000, 8) { ASSAY_LOOP(bench) { ASSAY_USE(ASSAY_BLACK_BOX(3) + ASSAY_BLACK_BOX(1.5)); } }
+ASSAY_BENCH_RANGE(one, 5, 5, 2) { ASSAY_LOOP(bench) {} }
+ASSAY_BENCH_RANGE(stuck, 0, 4, 2) { ASSAY_LOOP(bench) {} }
+C
+    check "ranges and the black box" bash -c '
+        gcc -O2 -Wall -Wextra -Werror -I"$TOP/include" range.c -o range && g++ -x c++ -O2 -Wall -Wextra -Werror -I"$TOP/include" range.c -o rangecc &&
+        [ "$(./range --list | tr "\n" " ")" = "r/8 r/64 r/512 r/1000 one/5 stuck/0 stuck/4 " ] && ./range --time 0.001 --warm-up 0 --samples 2'
     check "C++ takes the header" g++ -O2 -Wall -Wextra -Werror -x c++ -I"$TOP/include" "$TOP/tests/programs/benches.c" -o fbcc
     check "two files share one implementation" bash -c '
         printf "#include <assay/bench.h>\nASSAY_BENCH(other) { ASSAY_LOOP(bench) { ASSAY_USE(1); } }\n" >other.c
