@@ -8,10 +8,12 @@
 #include "cli/cover_commands.h"
 #include "cli/cover_inputs.h"
 #include "cli/cover_source.h"
+#include "cli/cover_views.h"
 #include "cli/terminal.h"
 
 typedef struct CoverShowOptions {
     CoverInputOptions inputs;
+    CoverViewOptions views;
     bool listing, unexecuted, summary;
     StrVec sources, counts;
     Str program;
@@ -28,6 +30,7 @@ static const Option options[] = {
              "only this source file, by its name or the end of its path"),
     OPT_TEXT('o', NULL, CoverShowOptions, program, "PROG", "the program, as lprof has it"),
     OPT_LIST('c', NULL, CoverShowOptions, counts, "FILE", "a profile, as lprof has it"),
+    COVER_VIEW_OPTIONS(CoverShowOptions, views),
     COVER_INPUT_OPTIONS(CoverShowOptions, inputs),
 };
 
@@ -50,6 +53,7 @@ typedef struct Listing {
     const Profile *p;
     const CoverFiles *c;
     StrBuf out;
+    CoverViews views;
     bool failed;
 } Listing;
 
@@ -98,11 +102,13 @@ static void list_file(Listing *l, const CoverFileRows *f, CoverSources *sources)
     if (!found)
         strbuf_add(&l->out, STR("(the source is not here; -I names folders to search)\n"));
     uint32_t at = f->lines.first, number = 0;
+    cover_views_begin(&l->views, f);
     while (found && str_next_line(&text, &line)) {
         number++;
         bool mapped = at < f->lines.end && l->p->line_counts.line.at[l->c->lines.at[at]] == number;
-        add_line(l, number, mapped, mapped ? l->p->line_counts.count.at[l->c->lines.at[at]] : 0,
-                 line);
+        uint64_t count = mapped ? l->p->line_counts.count.at[l->c->lines.at[at]] : 0;
+        add_line(l, number, mapped, count, line);
+        cover_views_add(&l->views, number, count, l->o->unexecuted ? 15 : 20, &l->out);
         while (at < f->lines.end && l->p->line_counts.line.at[l->c->lines.at[at]] <= number)
             at++;
         if (l->out.len > 1 << 16)
@@ -197,7 +203,8 @@ static int show(const CoverShowOptions *o, CoverResult *r)
     CoverFiles files = {0};
     cover_project(r);
     cover_files_group(&r->arena, &r->profile, &files);
-    Listing l = {.o = o, .p = &r->profile, .c = &files};
+    Listing l = {
+        .o = o, .p = &r->profile, .c = &files, .views = {.o = &o->views, .r = r, .c = &files}};
     CoverSources sources = {.folders = o->inputs.filter.source_folders};
     bool any = false;
     for (size_t i = 0; i < files.files.len && !l.failed; i++) {
@@ -213,6 +220,7 @@ static int show(const CoverShowOptions *o, CoverResult *r)
         flush(&l);
     }
     cover_sources_deinit(&sources);
+    cover_views_deinit(&l.views);
     strbuf_deinit(&l.out);
     if (!any) {
         cli_say("no source file of that name has counts");

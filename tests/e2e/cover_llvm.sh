@@ -159,6 +159,11 @@ if [ -e d19.profraw ]; then
     check "conditions of MC/DC are those of llvm-cov-19" \
         diff <(awk '$1 == "TOTAL" { print $14, $15 }' mcdc.ours) \
         <(awk '$1 == "TOTAL" { print $14, $15 }' mcdc.theirs)
+    llvm-cov-19 show d19 -instr-profile d19.profdata --show-mcdc >mcdc.shown
+    "$ASSAY" cover show --show-mcdc d19 d19.profraw >mcdc.listed
+    decisions() { grep -E "Decision|Condition|-Pair|\{ " "$1" | grep -E "^  \|"; }
+    check "decisions are shown as llvm-cov-19 shows them" \
+        diff <(decisions mcdc.shown) <(decisions mcdc.listed)
     "$ASSAY" cover export d19 d19.profraw >mcdc.info
     check "conditions come back from lcov's form" \
         diff <(sort mcdc.info) <("$ASSAY" cover export mcdc.info | sort)

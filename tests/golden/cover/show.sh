@@ -5,3 +5,6 @@ cd "$TOP/tests/golden/cover" || exit 1
 "$ASSAY" cover show -I "$TOP/tests/programs" -r cover.h -c cover.proftext -o cover.covmapping 2>/dev/null
 "$ASSAY" cover show -x -I "$TOP/tests/programs" -r cover.cc cover.covmapping cover.proftext 2>/dev/null
 "$ASSAY" cover show -s cover.covmapping cover.proftext
+"$ASSAY" cover show -I "$TOP/tests/programs" -r cover.cc --show-branches=count --show-regions --show-expansions \
+    --show-instantiations cover.covmapping cover.proftext 2>/dev/null
+"$ASSAY" cover show -I "$TOP/tests/programs" -r cover.h --show-branches=percent cover.covmapping cover.proftext 2>/dev/null
