@@ -9,12 +9,13 @@
 #include "cli/cover_commands.h"
 #include "cli/cover_inputs.h"
 #include "collect/cover/merge.h"
+#include "collect/cover/pool.h"
 #include "model/facts.h"
 #include "os/file.h"
 #include "store/store.h"
 
 typedef struct CoverMergeCliOptions {
-    Str output, input_files, failure_mode;
+    Str output, input_files, failure_mode, watch;
     uint64_t format_version, weight, threads;
     StrVec weighted;
     bool sparse, text, force;
@@ -44,6 +45,8 @@ static const Option options[] = {
     OPT_FLAG('T', NULL, CoverMergeCliOptions, any_build, "with -m: take them all the same"),
     OPT_CHOICE(0, "failure-mode", CoverMergeCliOptions, failure_mode, "MODE", "any|all|warn",
                "fail when any input cannot be read, when all cannot (default), or never"),
+    OPT_TEXT(0, "watch", CoverMergeCliOptions, watch, "DIR",
+             "merge and delete the raw profiles that appear in DIR until a signal ends it"),
     OPT_U64('j', "threads", CoverMergeCliOptions, threads, "N",
             "threads; without it one for each processor where there are enough files"),
 };
@@ -135,6 +138,30 @@ static bool list_inputs(const CoverMergeCliOptions *o, const StrVec *operands, I
 
 // ---- Merging -----------------------------------------------------------------
 
+// Raw profiles are deleted as they are summed: where the sums cannot go is said first.
+static bool watch_folder(const CoverMergeCliOptions *o, CoverPool *pool, Arena *arena, Error *err)
+{
+    if (!o->force && os_file_exists(o->output)) {
+        error_set(err, ERROR_LIMIT, "'%" STR_FMT "' exists and is kept", STR_ARG(o->output));
+        return error_hint(err, "give --force to replace it, or another name with -o");
+    }
+    if (!cover_pool_open(pool, arena, o->watch, err))
+        return false;
+    pool->keep_folder = true;
+    cli_say("watching '%" STR_FMT "'; Ctrl-C or SIGTERM writes '%" STR_FMT "'", STR_ARG(o->watch),
+            STR_ARG(o->output));
+    if (!cover_pool_watch(pool, err))
+        return false;
+    for (size_t i = 0; i < pool->refused.len; i++)
+        cli_say("left out: %" STR_FMT, STR_ARG(pool->refused.at[i]));
+    cli_say("%llu profiles of %.1f MB merged", (unsigned long long)pool->file_count,
+            (double)pool->byte_count / 1e6);
+    if (pool->file_count == 0)
+        return error_set(err, ERROR_NOT_FOUND, "no profile came to '%" STR_FMT "'",
+                         STR_ARG(o->watch));
+    return true;
+}
+
 static bool merge(const CoverMergeCliOptions *o, const StrVec *operands, CoverCounts *c, Error *err)
 {
     Inputs in = {.arena = c->arena};
@@ -222,21 +249,31 @@ static int merge_as_asked(const Command *cmd, const CoverMergeCliOptions *o, con
         return usage_error(cmd, "--profdata-version is 7, 9 or 12");
     if (o->output.len == 0 && !o->text)
         return usage_error(cmd, "where to? name the output with -o FILE");
+    if (o->watch.len && (o->output.len == 0 || str_ends_with(o->output, STR(".assay"))))
+        return usage_error(cmd, "--watch writes a profile: name it with -o FILE");
     if (str_ends_with(o->output, STR(".assay"))) {
         if (o->weight > 1 || o->weighted.len || o->input_files.len)
             return usage_error(cmd, "weights and lists of inputs are for profiles, not .assay");
         return write_recording(o, operands);
     }
-    CoverCounts c = {.arena = arena};
+    CoverPool pool = {.arena = arena, .notify_fd = -1, .keep_folder = true};
+    pool.counts.arena = arena;
+    CoverCounts *c = &pool.counts;
     Error err;
+    bool ok;
+    if (o->watch.len)
+        ok = watch_folder(o, &pool, arena, &err) &&
+             (operands->len ? merge(o, operands, c, &err) : cover_counts_finish(c, &err));
+    else
+        ok = merge(o, operands, c, &err);
     int status;
-    if (merge(o, operands, &c, &err)) {
-        say_notes(&c);
-        status = write_out(o, &c);
+    if (ok) {
+        say_notes(c);
+        status = write_out(o, c);
     } else {
         status = cli_fail(&err);
     }
-    cover_counts_deinit(&c);
+    cover_pool_deinit(&pool);
     return status;
 }
 

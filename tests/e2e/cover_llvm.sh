@@ -126,6 +126,30 @@ other_build() { # other_build PROFRAW OTHER
         "$ASSAY" cover merge -f -d lprof.one.proftext "$1" && cmp lprof.proftext lprof.one.proftext &&
         "$ASSAY" cover merge -m -T -f -d lprof.proftext "$1" "$2" && ! cmp -s lprof.proftext lprof.one.proftext
 }
+# Ten runs into a watched folder: summed and deleted while they come.
+watched() { # watched PROGRAM PROFRAW LLVM
+    local i pid status
+    mkdir -p pool
+    "$ASSAY" cover merge --text -o watched.proftext --watch pool 2>watched.err &
+    pid=$!
+    for ((i = 0; i < 100; i++)); do
+        grep -q watching watched.err && break
+        sleep 0.1
+    done
+    for ((i = 0; i < 10; i++)); do LLVM_PROFILE_FILE=pool/%p.profraw "./$1" 5 >/dev/null; done
+    for ((i = 0; i < 100; i++)); do
+        [ -z "$(ls -A pool)" ] && break
+        sleep 0.1
+    done
+    kill -TERM $pid
+    wait $pid
+    status=$?
+    cat watched.err
+    "llvm-profdata-$3" merge -text -weighted-input=10,"$2" -o watched.theirs || return 1
+    [ $status -eq 0 ] && [ -d pool ] && [ -z "$(ls -A pool)" ] && grep '10 profiles' watched.err &&
+        diff watched.theirs watched.proftext &&
+        ! "$ASSAY" cover merge -o watched.proftext --watch pool 2>watched.err && grep 'is kept' watched.err
+}
 full_disk() { # full_disk PROFRAW
     ! "$ASSAY" cover merge -f -o /dev/full "$1" 2>full.err && grep 'No space left' full.err
 }
@@ -135,6 +159,7 @@ for llvm in 19 16 14; do
     check "300 inputs with 32 descriptors, two broken ones named" many_inputs "$raw" $llvm
     check "one broken input fails where it must, and leaves no output" strict_inputs "$raw"
     check "a full disk is an error" full_disk "$raw"
+    check "a watched folder is merged and emptied" watched "c$llvm" "$raw" $llvm
     if command -v node >/dev/null && node -e 'process.exit(typeof DecompressionStream === "function" ? 0 : 1)'; then
         check "the HTML page builds every line, and runs no script of a name" html_page $llvm
     else

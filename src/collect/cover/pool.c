@@ -43,7 +43,7 @@ void cover_pool_close(CoverPool *pool)
     for (size_t i = 0; i < pool->writers.len; i++)
         close(pool->writers.at[i].fd);
     pool->writers.len = 0;
-    if (pool->arena)
+    if (pool->arena && !pool->keep_folder)
         rmdir(arena_c_str(pool->arena, pool->folder));
 }
 
@@ -273,14 +273,34 @@ static void read_signals(Run *r)
     }
 }
 
-static void wait_for_end(Run *r)
+// Until something happens, or it is time to look again.
+static void drain_and_wait(Run *r)
 {
     enum { BUSY_MS = 20, IDLE_MS = 500 };
     struct pollfd fds[] = {{.fd = r->signal_fd, .events = POLLIN},
                            {.fd = r->pool->notify_fd, .events = POLLIN}};
+    bool pending = cover_pool_drain(r->pool, false) || r->pool->taken.len;
+    (void)poll(fds, ARRAY_LEN(fds), pending || r->pool->notify_fd < 0 ? BUSY_MS : IDLE_MS);
+}
+
+static void drain_the_rest(CoverPool *pool)
+{
+    // A process that outlives the command may be in the middle of its file.
+    for (int tries = 0; cover_pool_drain(pool, true) && tries < 50; tries++)
+        usleep(20000);
+}
+
+static void close_signals(Run *r)
+{
+    if (r->signal_fd >= 0)
+        close(r->signal_fd);
+    sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
+}
+
+static void wait_for_end(Run *r)
+{
     while (!spawn_collect(&r->child, &r->end->child)) {
-        bool pending = cover_pool_drain(r->pool, false) || r->pool->taken.len;
-        (void)poll(fds, ARRAY_LEN(fds), pending || r->pool->notify_fd < 0 ? BUSY_MS : IDLE_MS);
+        drain_and_wait(r);
         read_signals(r);
     }
 }
@@ -298,13 +318,30 @@ bool cover_pool_run(CoverPool *pool, const Program *program, char *const argv[],
     }
     if (ok) {
         wait_for_end(&r);
-        // A process that outlives the command may be in the middle of its file.
-        for (int tries = 0; cover_pool_drain(pool, true) && tries < 50; tries++)
-            usleep(20000);
+        drain_the_rest(pool);
         spawn_close(&r.child, false);
     }
-    if (r.signal_fd >= 0)
-        close(r.signal_fd);
-    sigprocmask(SIG_SETMASK, &r.old_mask, NULL);
+    close_signals(&r);
+    return ok;
+}
+
+static bool stop_is_asked(const Run *r)
+{
+    struct signalfd_siginfo info;
+    bool stop = false;
+    while (read(r->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+        stop |= (int)info.ssi_signo != SIGCHLD;
+    return stop;
+}
+
+bool cover_pool_watch(CoverPool *pool, Error *err)
+{
+    Run r = {.pool = pool, .signal_fd = -1};
+    bool ok = open_signals(&r, err);
+    while (ok && !stop_is_asked(&r))
+        drain_and_wait(&r);
+    if (ok)
+        drain_the_rest(pool);
+    close_signals(&r);
     return ok;
 }

@@ -23,7 +23,8 @@ typedef struct CoverPool {
     Arena *arena;
     Str folder; // absolute
     int notify_fd;
-    bool keep_raw; // files are summed but not deleted
+    bool keep_raw;    // files are summed but not deleted
+    bool keep_folder; // it is not ours to remove
     CoverCounts counts;
     StrVec taken;          // set aside under other names, maybe still being written
     BuildIdVec binary_ids; // of the objects that wrote, each once
@@ -56,5 +57,8 @@ typedef struct CoverRunEnd {
 // that are sent to us alone. `argv` ends in NULL.
 MUST_CHECK bool cover_pool_run(CoverPool *pool, const Program *program, char *const argv[],
                                CoverRunEnd *ret, Error *err);
+
+// Drains the pool until a signal asks for the end.
+MUST_CHECK bool cover_pool_watch(CoverPool *pool, Error *err);
 
 #endif // COLLECT_COVER_POOL_H
