@@ -140,24 +140,71 @@ static void evict(uint8_t *memory)
     sink = (char)memory[0];
 }
 
-static UnwindWalk walk(UnwindSpace *space, UnwindCache *cache, const Sample *s, UnwindFrame *frames)
+static UnwindWalk walk(UnwindSpace *space, UnwindCache *cache, const Sample *s, UnwindFrame *frames,
+                       uint32_t max)
 {
     UnwindMemory memory = {.window = s->stack,
                            .window_addr = s->regs.reg[UNWIND_X86_64_SP],
                            .window_size = s->size,
                            .window_cut = true};
-    return unwind_walk(space, cache, &s->regs, &memory, frames, FRAMES_MAX);
+    return unwind_walk(space, cache, &s->regs, &memory, frames, max);
+}
+
+typedef enum ColdKind {
+    COLD_ALL,     // the copied stack, tables, rules, this code: nothing is in a cache
+    COLD_BUT_DUMP // but the copied stack, which the drain has written just before
+} ColdKind;
+
+// Medians over walks with caches evicted and the rule cache empty.
+typedef struct ColdTimes {
+    double per_frame;  // ns of the whole walk for each of its frames
+    double first;      // ns of a walk of one frame: starting, this code, the clock
+    double each_after; // ns for each frame after the first
+} ColdTimes;
+
+static double cold_walk(UnwindSpace *space, UnwindCache *cache, uint8_t *memory, ColdKind kind,
+                        Sample s, uint32_t max, uint32_t *ret_frames)
+{
+    static UnwindFrame frames[FRAMES_MAX];
+    static uint8_t dump[STACK_MAX];
+    memset(cache, 0, sizeof(*cache));
+    evict(memory);
+    if (kind == COLD_BUT_DUMP) {
+        memcpy(dump, s.stack, s.size);
+        s.stack = dump;
+    }
+    uint64_t start = wall_ns();
+    *ret_frames = walk(space, cache, &s, frames, max).frame_count;
+    return (double)(wall_ns() - start);
+}
+
+static ColdTimes cold_walks(UnwindSpace *space, UnwindCache *cache, uint8_t *memory, ColdKind kind)
+{
+    double per_frame[SAMPLES_MAX / COLD_EVERY], first[SAMPLES_MAX / COLD_EVERY];
+    double after[SAMPLES_MAX / COLD_EVERY];
+    for (unsigned i = 0; i < ARRAY_LEN(first); i++) {
+        uint32_t n, one;
+        double whole =
+            cold_walk(space, cache, memory, kind, samples[i * COLD_EVERY], FRAMES_MAX, &n);
+        first[i] = cold_walk(space, cache, memory, kind, samples[i * COLD_EVERY], 1, &one);
+        per_frame[i] = whole / n;
+        after[i] = (whole - first[i]) / MAX(n - 1, 1u);
+    }
+    return (ColdTimes){median(per_frame, ARRAY_LEN(first)), median(first, ARRAY_LEN(first)),
+                       median(after, ARRAY_LEN(first))};
 }
 
 static void measure_walks(void)
 {
-    static UnwindCache cache;
     static UnwindFrame frames[FRAMES_MAX];
-    UnwindSpace space = modules_own_space(&arena);
-    double backtrace_ns[SAMPLES_MAX], cold_ns[SAMPLES_MAX / COLD_EVERY];
+    // As the recorder has them.
+    Arena tables = {.huge_pages = true};
+    UnwindSpace space = modules_own_space(&tables);
+    UnwindCache *cache = arena_new(&tables, UnwindCache);
+    double backtrace_ns[SAMPLES_MAX];
     uint64_t total = 0, complete = 0;
     for (unsigned i = 0; i < SAMPLES_MAX; i++) {
-        UnwindWalk w = walk(&space, &cache, &samples[i], frames);
+        UnwindWalk w = walk(&space, cache, &samples[i], frames, FRAMES_MAX);
         total += w.frame_count;
         complete += w.end == UNWIND_COMPLETE;
         backtrace_ns[i] = (double)samples[i].backtrace_ns / samples[i].backtrace_frames;
@@ -165,27 +212,24 @@ static void measure_walks(void)
     uint64_t start = cpu_ns();
     for (unsigned round = 0; round < ROUNDS; round++)
         for (unsigned i = 0; i < SAMPLES_MAX; i++)
-            sink = (char)walk(&space, &cache, &samples[i], frames).frame_count;
+            sink = (char)walk(&space, cache, &samples[i], frames, FRAMES_MAX).frame_count;
     double warm = (double)(cpu_ns() - start) / ROUNDS / (double)total;
     start = cpu_ns();
     for (unsigned round = 0; round < ROUNDS / 4; round++)
         for (unsigned i = 0; i < SAMPLES_MAX; i++)
-            sink = (char)walk(&space, NULL, &samples[i], frames).frame_count;
+            sink = (char)walk(&space, NULL, &samples[i], frames, FRAMES_MAX).frame_count;
     double uncached = (double)(cpu_ns() - start) / (ROUNDS / 4) / (double)total;
     uint8_t *memory = arena_alloc(&arena, EVICT, 64);
-    for (unsigned i = 0; i < SAMPLES_MAX / COLD_EVERY; i++) {
-        memset(&cache, 0, sizeof(cache));
-        evict(memory);
-        start = wall_ns();
-        uint32_t n = walk(&space, &cache, &samples[i * COLD_EVERY], frames).frame_count;
-        cold_ns[i] = (double)(wall_ns() - start) / n;
-    }
-    printf(
-        "walk stacks %u frames %.1f complete %.2f warm %.2f table %.2f cold %.1f backtrace %.1f\n",
-        SAMPLES_MAX, (double)total / SAMPLES_MAX, 100.0 * (double)complete / SAMPLES_MAX, warm,
-        uncached, median(cold_ns, ARRAY_LEN(cold_ns)),
-        median(backtrace_ns, ARRAY_LEN(backtrace_ns)));
+    ColdTimes cold = cold_walks(&space, cache, memory, COLD_ALL);
+    ColdTimes drained = cold_walks(&space, cache, memory, COLD_BUT_DUMP);
+    printf("walk stacks %u frames %.1f complete %.2f warm %.2f table %.2f cold %.1f drained %.1f "
+           "backtrace %.1f first %.0f %.0f after %.1f %.1f\n",
+           SAMPLES_MAX, (double)total / SAMPLES_MAX, 100.0 * (double)complete / SAMPLES_MAX, warm,
+           uncached, cold.per_frame, drained.per_frame,
+           median(backtrace_ns, ARRAY_LEN(backtrace_ns)), cold.first, drained.first,
+           cold.each_after, drained.each_after);
     unwind_space_deinit(&space);
+    arena_deinit(&tables);
 }
 
 static void measure_build(const char *path)

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -13,12 +14,14 @@ enum {
     CHUNK_MAX = 1024 * 1024,
     LARGE_MIN = 32 * 1024,
     LARGE_HEAD = 64, // keeps the payload 64-aligned relative to malloc's 16
+    HUGE_PAGE = 2 << 20,
 };
 
 struct ArenaChunk {
     ArenaChunk *older;
     size_t size; // of the payload
     size_t used;
+    bool mapped; // by mmap, of whole huge pages
     uint8_t data[];
 };
 
@@ -111,8 +114,45 @@ static void *large_grow(Arena *a, void *old, size_t new_size)
     return large_data(l);
 }
 
+// Whole huge pages, aligned as they must be; zeroed by the system.
+static ArenaChunk *chunk_map(size_t at_least)
+{
+    if (at_least > SIZE_MAX / 2)
+        out_of_memory(at_least);
+    size_t total = align_up(sizeof(ArenaChunk) + at_least, HUGE_PAGE);
+    uint8_t *all =
+        mmap(NULL, total + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED)
+        out_of_memory(total);
+    size_t before = align_up((uintptr_t)all, HUGE_PAGE) - (uintptr_t)all;
+    if (before)
+        munmap(all, before);
+    if (before < HUGE_PAGE)
+        munmap(all + before + total, HUGE_PAGE - before);
+    madvise(all + before, total, MADV_HUGEPAGE); // without, it is memory all the same
+    ArenaChunk *c = (ArenaChunk *)(void *)(all + before);
+    c->size = total - sizeof(ArenaChunk);
+    c->mapped = true;
+    return c;
+}
+
+static void chunk_free(ArenaChunk *c)
+{
+    if (c->mapped)
+        munmap(c, c->size + sizeof(ArenaChunk));
+    else
+        heap_free(c);
+}
+
 static ArenaChunk *chunk_add(Arena *a, size_t at_least)
 {
+    if (a->huge_pages) {
+        ArenaChunk *c = chunk_map(at_least);
+        c->older = a->chunk;
+        a->chunk = c;
+        a->taken_bytes += c->size + sizeof(ArenaChunk);
+        return c;
+    }
     size_t size = a->chunk ? MIN(a->chunk->size * 2, (size_t)CHUNK_MAX) : (size_t)CHUNK_MIN;
     if (size < at_least)
         size = at_least;
@@ -134,7 +174,7 @@ void *arena_alloc(Arena *a, size_t size, size_t align)
 {
     assert(align && (align & (align - 1)) == 0 && align <= 64);
     a->used_bytes += size;
-    if (size >= LARGE_MIN && align <= 16)
+    if (size >= LARGE_MIN && align <= 16 && !a->huge_pages)
         return large_alloc(a, size);
     ArenaChunk *c = a->chunk;
     size_t at = c ? chunk_offset(c, align) : 0;
@@ -150,7 +190,7 @@ void *arena_grow(Arena *a, void *old, size_t old_size, size_t new_size, size_t a
 {
     if (!old)
         return arena_alloc(a, new_size, align);
-    if (old_size >= LARGE_MIN && align <= 16) {
+    if (old_size >= LARGE_MIN && align <= 16 && !a->huge_pages) {
         a->used_bytes += new_size > old_size ? new_size - old_size : 0;
         return large_grow(a, old, new_size);
     }
@@ -170,7 +210,7 @@ void arena_deinit(Arena *a)
 {
     while (a->chunk) {
         ArenaChunk *older = a->chunk->older;
-        heap_free(a->chunk);
+        chunk_free(a->chunk);
         a->chunk = older;
     }
     while (a->large) {
@@ -178,7 +218,7 @@ void arena_deinit(Arena *a)
         heap_free(a->large);
         a->large = next;
     }
-    *a = (Arena){0};
+    *a = (Arena){.huge_pages = a->huge_pages};
 }
 
 Str arena_str(Arena *a, Str s)

@@ -18,6 +18,10 @@ typedef struct Arena {
     ArenaLarge *large;  // blocks that can grow in place of being copied
     size_t used_bytes;  // asked for by callers
     size_t taken_bytes; // taken from the system
+    // Set before first use: memory comes in pieces of 2 MiB, in huge pages where the
+    // system has them. For tables that are read at random all the time: a miss of
+    // the TLB costs more than one of the cache. Nothing grows in place.
+    bool huge_pages;
 } Arena;
 
 // Frees everything the arena handed out. The arena is empty and usable again.

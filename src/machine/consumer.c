@@ -55,8 +55,9 @@ struct Consumer {
     Vec(Process *) processes;
     Vec(Thread) threads;
     Table by_pid, by_tid;
-    UnwindCache cache;
-    FrameCacheEntry frame_cache[FRAME_CACHE_SIZE];
+    Arena caches; // in huge pages
+    UnwindCache *cache;
+    FrameCacheEntry *frame_cache; // FRAME_CACHE_SIZE of them
     StackCache *stacks;
     UnwindFrame walked[FRAMES_MAX];
     FrameId frames[FRAMES_MAX + 256]; // innermost first
@@ -72,7 +73,10 @@ Consumer *consumer_open(const ConsumerSetup *setup)
     Consumer *c = heap_alloc(sizeof(*c));
     c->setup = *setup;
     c->profile = setup->profile;
-    c->stacks = arena_new(&c->arena, StackCache);
+    c->caches.huge_pages = true;
+    c->cache = arena_new(&c->caches, UnwindCache);
+    c->frame_cache = arena_array(&c->caches, FrameCacheEntry, FRAME_CACHE_SIZE);
+    c->stacks = arena_new(&c->caches, StackCache);
     modules_init(&c->modules, setup->profile, setup->arch, setup->search);
     return c;
 }
@@ -89,6 +93,7 @@ void consumer_close(Consumer *c)
     table_deinit(&c->by_tid);
     table_deinit(&c->by_group_count);
     modules_deinit(&c->modules);
+    arena_deinit(&c->caches);
     arena_deinit(&c->arena);
     heap_free(c);
 }
@@ -487,7 +492,7 @@ static size_t add_unwound(Consumer *c, Process *p, const PerfSample *s, uint64_t
         *cut = STACK_CUT_TOO_DEEP;
         return n;
     }
-    UnwindWalk walk = unwind_walk(&p->space, &c->cache, &regs, &memory, c->walked,
+    UnwindWalk walk = unwind_walk(&p->space, c->cache, &regs, &memory, c->walked,
                                   (uint32_t)MIN(room, (size_t)FRAMES_MAX));
     for (uint32_t i = 0; i < walk.frame_count; i++)
         c->frames[n++] = user_frame(c, p, c->walked[i].pc, c->walked[i].flags);

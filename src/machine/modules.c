@@ -24,7 +24,8 @@ static uint16_t elf_machine_of(UnwindArch arch)
 
 void modules_init(ModuleSet *set, Profile *profile, UnwindArch arch, const ModuleSearch *search)
 {
-    *set = (ModuleSet){.profile = profile, .arch = arch, .search = search};
+    *set = (ModuleSet){
+        .tables = {.huge_pages = true}, .profile = profile, .arch = arch, .search = search};
     kernel_map_init(&set->kernel, profile, search);
 }
 
@@ -39,6 +40,7 @@ void modules_deinit(ModuleSet *set)
         close(set->jit_dumps.at[i].fd);
     table_deinit(&set->by_key);
     kernel_map_deinit(&set->kernel);
+    arena_deinit(&set->tables);
     arena_deinit(&set->arena);
     *set = (ModuleSet){0};
 }
@@ -445,7 +447,7 @@ static void build_table(ModuleSet *set, ModuleFile *m)
     s.sigreturn = sigreturn_find(&scratch, elf, set->arch);
     UnwindBuildStats stats = {0};
     Error err = {0};
-    if (!unwind_table_build(&set->arena, &s, &m->table, &stats, &err))
+    if (!unwind_table_build(&set->tables, &s, &m->table, &stats, &err))
         m->table = (UnwindTable){0};
     else
         set->table_bytes += unwind_table_size_bytes(&m->table);

@@ -43,6 +43,7 @@ typedef struct JitDump {
 
 typedef struct ModuleSet {
     Arena arena;
+    Arena tables; // unwind tables, in huge pages
     Profile *profile;
     UnwindArch arch;
     const ModuleSearch *search; // NULL: mapped on this machine, now

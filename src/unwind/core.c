@@ -103,8 +103,8 @@ static UnwindAction action_of_mapping(const UnwindSpace *s, const UnwindMapping 
 
 static UnwindCacheEntry *cache_entry(UnwindCache *cache, uint64_t key)
 {
-    uint64_t slot = (key * 0xff51afd7ed558ccdull) >> 51;
-    _Static_assert(UNWIND_CACHE_SIZE == 1 << (64 - 51), "slot is taken from the top bits");
+    uint64_t slot = (key * 0xff51afd7ed558ccdull) >> 54;
+    _Static_assert(UNWIND_CACHE_SIZE == 1 << (64 - 54), "slot is taken from the top bits");
     return &cache->at[slot];
 }
 

@@ -84,21 +84,22 @@ typedef struct UnwindRule {
     uint8_t reg;  // the register that this restores
 } UnwindRule;
 
+// What a look-up reads stands first, in one cache line.
 typedef struct UnwindTable {
     uint64_t base_svma;
     uint64_t size;          // covers [base_svma, base_svma + size), at most 4 GiB
     const uint32_t *bucket; // (size >> bucket_shift) + 2 of them
     const uint32_t *row;
     const UnwindAction *action;
-    const UnwindRule *rule;
-    const uint8_t *expr; // DWARF expressions of the rules
+    uint8_t bucket_shift; // 7 to 16
+    uint8_t arch;         // UnwindArch
     uint32_t bucket_count;
     uint32_t row_count;
     uint32_t action_count;
     uint32_t rule_count;
     uint32_t expr_size;
-    uint8_t bucket_shift; // 7 to 16
-    uint8_t arch;         // UnwindArch
+    const UnwindRule *rule;
+    const uint8_t *expr; // DWARF expressions of the rules
 } UnwindTable;
 
 // The action in force at an address of the module; kind UNWIND_NONE outside of
@@ -192,7 +193,7 @@ typedef struct UnwindFrame {
     uint32_t flags;
 } UnwindFrame;
 
-enum { UNWIND_CACHE_SIZE = 8192 };
+enum { UNWIND_CACHE_SIZE = 1024 };
 
 typedef struct UnwindCacheEntry {
     uint64_t key; // pc mixed with the space's generation; 0: empty
@@ -200,7 +201,8 @@ typedef struct UnwindCacheEntry {
 } UnwindCacheEntry;
 
 // Rules by pc, for walks of one thread over any number of spaces. All zero is a
-// valid empty cache. 128 KiB.
+// valid empty cache. 16 KiB: a larger one costs misses of its own, and saves little
+// of a look-up in the table.
 typedef struct UnwindCache {
     UnwindCacheEntry at[UNWIND_CACHE_SIZE];
 } UnwindCache;
