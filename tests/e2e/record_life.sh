@@ -46,6 +46,19 @@ stacks_of_short_programs() {
 }
 check 'stacks are complete from the loader on' stacks_of_short_programs
 
+# A program that only its own mount namespace has, under a pid of its own there.
+mkdir -p hidden
+if unshare -m -p -f --mount-proc mount -t tmpfs none hidden 2>/dev/null; then
+    check 'a container has its names' function_is_hot burn 80 -- unshare -m -p -f --mount-proc \
+        sh -c 'mount -t tmpfs none hidden && cp life hidden/inside && exec hidden/inside burn 300'
+    if [ "$(uname -m)" = x86_64 ]; then
+        check "and the map of its generated code" function_is_hot jitted_loop 80 -- unshare -m -p -f --mount-proc \
+            sh -c 'mount -t tmpfs none /tmp && exec ./life jit'
+    fi
+else
+    skip 'a container has its names' 'no right to make namespaces'
+fi
+
 # Four threads at a time come and go while we attach: each counts once. At 999 Hz
 # a second of CPU time is 999 samples, so more samples than CPU time means doubles.
 attached_once() {
