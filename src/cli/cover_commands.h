@@ -15,5 +15,7 @@ extern const Command cover_intersect_command;
 extern const Command cover_subtract_command;
 extern const Command cover_flags_command;
 extern const Command cover_run_command;
+extern const Command cover_tests_command;
+extern const Command cover_diff_command;
 
 #endif // CLI_COVER_COMMANDS_H

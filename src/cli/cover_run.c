@@ -25,6 +25,11 @@ static const Option options[] = {
     OPT_CHOICE(0, "engine", CoverRunOptions, engine, "ENGINE", "auto|instrument|ptrace",
                "auto and instrument need programs that are built to count; ptrace needs only "
                "debug information, and tells lines that ran, not how often"),
+    OPT_FLAG(0, "per-test", CoverRunOptions, per_test,
+             "run each test by itself (libtest, GoogleTest, ctest) and keep which lines it runs, "
+             "for 'assay cover tests'"),
+    OPT_TEXT(0, "tests-from", CoverRunOptions, tests_from, "FILE",
+             "per-test data of shell commands, one test a line of FILE"),
     OPT_FLAG(0, "include-tests", CoverRunOptions, include_tests,
              "with cargo, report on tests/, benches/ and examples/ as well"),
     OPT_FLAG(0, "skip-clean", CoverRunOptions, skip_clean,
@@ -237,28 +242,54 @@ static int run_traced(CoverSession *s)
     return child_status ? child_status : status;
 }
 
+static bool any_glob(const StrVec *globs, Str path)
+{
+    for (size_t i = 0; i < globs->len; i++)
+        if (str_glob_match(globs->at[i], path))
+            return true;
+    return false;
+}
+
+bool cover_session_keep(void *ctx, Str path)
+{
+    const CoverSession *s = ctx;
+    return !any_glob(&s->exclude, path) && (s->include.len == 0 || any_glob(&s->include, path));
+}
+
+static bool run_and_finish(CoverSession *s, Error *err)
+{
+    CoverRun *r = &s->run;
+    if (!s->o->per_test && !s->o->tests_from.len)
+        return cover_pool_run(&r->pool, &s->program, s->argv, &s->end, err) &&
+               cover_run_finish(r, &s->sources, err);
+    CoverPerTest tests;
+    cover_per_test_init(&tests, &r->arena);
+    bool ok = cover_run_tests(s, &tests, err) && cover_run_finish(r, &s->sources, err) &&
+              cover_write_tests(s, &tests, err);
+    cover_per_test_deinit(&tests);
+    return ok;
+}
+
 static int run_instrumented(CoverSession *s)
 {
     Error err;
     int status;
-    CoverRun *r = &s->run;
     CoverVariables variables = {0};
     s->is_cargo = cover_cargo_is(s->argv);
     if (s->is_cargo && !cover_prepare_cargo(s, &status, &err))
         return status;
-    cover_run_variables(r, &variables);
+    cover_run_variables(&s->run, &variables);
     cover_set_variables(&variables);
-    if (!cover_pool_run(&r->pool, &s->program, s->argv, &s->end, &err))
-        return cli_fail(&err);
-    int child_status = exit_status_of(s->end.child.status);
-    if (!cover_run_finish(r, &s->sources, &err)) {
-        status = cli_fail(&err);
-    } else {
+    if (run_and_finish(s, &err)) {
+        bool wrote = cover_run_wrote(&s->run);
         say_results(s);
-        if (!cover_run_wrote(r))
+        if (!wrote)
             say_why_nothing(s);
-        status = !cover_run_wrote(r) ? STATUS_FAILED : s->o->no_report ? STATUS_OK : report(s);
+        status = !wrote ? STATUS_FAILED : s->o->no_report ? STATUS_OK : report(s);
+    } else {
+        status = cli_fail(&err);
     }
+    int child_status = exit_status_of(s->end.child.status);
     return child_status ? child_status : status;
 }
 
@@ -293,6 +324,8 @@ static int run(const Command *cmd, int argc, char **argv)
     StrVec operands = {0};
     Error err;
     int status = STATUS_USAGE;
+    static char shell[] = "sh"; // what runs the lines of --tests-from
+    char *sh[] = {shell, NULL};
     switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
     case PARSE_DONE:
         status = STATUS_OK;
@@ -300,12 +333,15 @@ static int run(const Command *cmd, int argc, char **argv)
     case PARSE_BAD:
         break;
     case PARSE_OK:
-        if (operands.len == 0)
+        if (operands.len == 0 && o.tests_from.len == 0)
             status = usage_error(cmd, "what is to run?");
+        else if ((o.per_test || o.tests_from.len) &&
+                 (o.merge || str_equal(o.engine, STR("ptrace"))))
+            status = usage_error(cmd, "per-test data goes with neither --merge nor ptrace");
         else if (!take_profopts(&o, cli_env("PROFOPTS"), &err))
             status = cli_fail(&err);
         else // operands are the last words of argv, which ends in NULL
-            status = run_words(&o, argv + argc - operands.len);
+            status = run_words(&o, operands.len ? argv + argc - operands.len : sh);
         break;
     }
     arena_deinit(&arena);

@@ -4,13 +4,14 @@
 #ifndef CLI_COVER_RUN_H
 #define CLI_COVER_RUN_H
 
+#include "collect/cover/per_test.h"
 #include "collect/cover/run.h"
 
 typedef struct CoverRunOptions {
-    Str output, engine;
+    Str output, engine, tests_from;
     StrVec objects, include, exclude;
     bool force, merge, keep_raw, quiet, no_report, missing, markdown, explain;
-    bool skip_clean, include_tests;
+    bool skip_clean, include_tests, per_test;
     double fail_under;
 } CoverRunOptions;
 
@@ -21,6 +22,7 @@ typedef struct CoverSession {
     Program program;
     char *const *argv;
     bool is_cargo;
+    StrVec built, built_folders; // cargo's executables and the folders of their packages
     CoverObjectSources sources;
     StrVec include, exclude; // of the report: the user's, or what fits the command
     CoverRunEnd end;
@@ -31,6 +33,14 @@ void cover_set_variables(const CoverVariables *v);
 // Builds a cargo command's programs and learns which they are. False, with the
 // status in *status, when the build failed.
 MUST_CHECK bool cover_prepare_cargo(CoverSession *s, int *status, Error *err);
+
+// Runs the tests one by one and, after cover_run_finish, writes which lines each
+// runs. The first failing test's status is the session's.
+MUST_CHECK bool cover_run_tests(CoverSession *s, CoverPerTest *tests, Error *err);
+MUST_CHECK bool cover_write_tests(CoverSession *s, CoverPerTest *tests, Error *err);
+
+// Whether the report wants a source: the session's globs. `ctx` is the session.
+bool cover_session_keep(void *ctx, Str path);
 
 // The breakpoint engine: runs the command and writes its lines to the folder.
 // *wrote: some statement was there to hit.

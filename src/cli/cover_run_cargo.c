@@ -64,6 +64,8 @@ bool cover_prepare_cargo(CoverSession *s, int *status, Error *err)
         return false;
     for (size_t i = 0; i < c.objects.len; i++)
         vec_push(arena, &s->sources.always, c.objects.at[i]);
+    s->built = c.objects;
+    s->built_folders = c.folders;
     s->sources.commands.len = s->sources.folders.len = 0;
     choose_sources(s, &c);
     return true;

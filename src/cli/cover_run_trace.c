@@ -8,14 +8,6 @@
 #include "export/cover_lcov.h"
 #include "os/file.h"
 
-static bool any_glob(const StrVec *globs, Str path)
-{
-    for (size_t i = 0; i < globs->len; i++)
-        if (str_glob_match(globs->at[i], path))
-            return true;
-    return false;
-}
-
 // The system's and the packages' sources would cost time and bury the program's.
 static bool is_foreign(Str path)
 {
@@ -27,9 +19,8 @@ static bool is_foreign(Str path)
 static bool keep(void *ctx, Str path)
 {
     const CoverSession *s = ctx;
-    if (any_glob(&s->exclude, path))
-        return false;
-    return s->include.len ? any_glob(&s->include, path) : !is_foreign(path) && os_file_exists(path);
+    return cover_session_keep(ctx, path) &&
+           (s->include.len || (!is_foreign(path) && os_file_exists(path)));
 }
 
 // The name of the folder's next tracefile: runs that are added have one each.

@@ -73,7 +73,7 @@ static void sort_spans(CovSpanVec *spans)
 }
 
 // Equal spans become one; counts add up where the kind is that of the first.
-static void combine(CovSpanVec *spans)
+static void combine(CovSpanVec *spans, CovCounting counting)
 {
     size_t last = 0;
     for (size_t i = 1; i < spans->len; i++) {
@@ -82,7 +82,7 @@ static void combine(CovSpanVec *spans)
         if (start_of(to) != start_of(from) || end_of(to) != end_of(from))
             spans->at[++last] = *from;
         else if (to->kind == from->kind)
-            to->count += from->count;
+            to->count = counting == COV_SETS ? to->count | from->count : to->count + from->count;
     }
     if (spans->len)
         spans->len = last + 1;
@@ -195,11 +195,11 @@ static void drop_ended(Builder *b, uint64_t at)
         complete(b, at);
 }
 
-void cov_segments(CovSpanVec *spans, CovSegmentVec *out)
+void cov_segments_of(CovSpanVec *spans, CovCounting counting, CovSegmentVec *out)
 {
     out->len = 0;
     sort_spans(spans);
-    combine(spans);
+    combine(spans, counting);
     Builder b = {.out = out};
     for (size_t i = 0; i < spans->len; i++) {
         const CovSpan *s = &spans->at[i];
@@ -230,7 +230,8 @@ void cov_segments(CovSpanVec *spans, CovSegmentVec *out)
 }
 
 // The count of a line and whether it has one. `wrapped` runs into the line.
-static bool line_count(const CovSegment *wrapped, const CovSegment *first, size_t n, uint64_t *ret)
+static bool line_count(const CovSegment *wrapped, const CovSegment *first, size_t n,
+                       CovCounting counting, uint64_t *ret)
 {
     bool any_start = false, any_entry = false;
     uint64_t count = wrapped ? wrapped->count : 0;
@@ -239,7 +240,7 @@ static bool line_count(const CovSegment *wrapped, const CovSegment *first, size_
         any_entry |= s->is_entry && s->has_count;
         if (!s->is_gap && s->has_count && s->is_entry) {
             any_start = true;
-            count = MAX(count, s->count);
+            count = counting == COV_SETS ? count | s->count : MAX(count, s->count);
         }
     }
     bool starts_skipped = n && !first->has_count && first->is_entry;
@@ -247,7 +248,7 @@ static bool line_count(const CovSegment *wrapped, const CovSegment *first, size_
     return any_entry || (!starts_skipped && ((wrapped && wrapped->has_count) || any_start));
 }
 
-void cov_lines(const CovSegmentVec *segments, CovLineVec *out)
+void cov_lines_of(const CovSegmentVec *segments, CovCounting counting, CovLineVec *out)
 {
     out->len = 0;
     const CovSegment *wrapped = NULL;
@@ -256,7 +257,7 @@ void cov_lines(const CovSegmentVec *segments, CovLineVec *out)
         for (end = i; end < segments->len && segments->at[end].line == line; end++)
             ;
         uint64_t count;
-        if (line_count(wrapped, &segments->at[i], end - i, &count))
+        if (line_count(wrapped, &segments->at[i], end - i, counting, &count))
             vec_push(NULL, out, (CovLine){line, count});
         wrapped = &segments->at[end - 1];
         // Lines up to the next segment have what runs into them.

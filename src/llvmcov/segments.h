@@ -27,9 +27,18 @@ typedef struct CovSegment {
 typedef Vec(CovSpan) CovSpanVec;
 typedef Vec(CovSegment) CovSegmentVec;
 
+// What the counts are. Sets are bit masks of up to 64 runs in which a region was
+// executed: what is added, or compared, in counts is then united.
+typedef enum CovCounting { COV_COUNTS, COV_SETS } CovCounting;
+
 // `spans` is sorted and combined in place; `out` (heap) is emptied first. Code,
 // expansion, skipped and gap regions only.
-void cov_segments(CovSpanVec *spans, CovSegmentVec *out);
+void cov_segments_of(CovSpanVec *spans, CovCounting counting, CovSegmentVec *out);
+
+static inline void cov_segments(CovSpanVec *spans, CovSegmentVec *out)
+{
+    cov_segments_of(spans, COV_COUNTS, out);
+}
 
 typedef struct CovLine {
     uint32_t line;
@@ -39,6 +48,11 @@ typedef struct CovLine {
 typedef Vec(CovLine) CovLineVec;
 
 // The mapped lines with their counts, ascending. `out` (heap) is emptied first.
-void cov_lines(const CovSegmentVec *segments, CovLineVec *out);
+void cov_lines_of(const CovSegmentVec *segments, CovCounting counting, CovLineVec *out);
+
+static inline void cov_lines(const CovSegmentVec *segments, CovLineVec *out)
+{
+    cov_lines_of(segments, COV_COUNTS, out);
+}
 
 #endif // LLVMCOV_SEGMENTS_H

@@ -177,17 +177,24 @@ static bool is_shared_library(const JsonValue *message)
     return false;
 }
 
+static void add_object(Arena *arena, CoverCargo *ret, Str path, Str manifest)
+{
+    vec_push(arena, &ret->objects, arena_str(arena, path));
+    vec_push(arena, &ret->folders, arena_str(arena, str_dir_name(manifest)));
+}
+
 static void read_artifact(Arena *arena, const JsonValue *message, CoverCargo *ret)
 {
     Str executable = text_of(message, "executable");
+    Str manifest = text_of(message, "manifest_path");
     if (executable.len)
-        vec_push(arena, &ret->objects, arena_str(arena, executable));
+        add_object(arena, ret, executable, manifest);
     if (!is_shared_library(message))
         return;
     const JsonValue *names = json_find(message, "filenames");
     for (const JsonValue *n = names ? names->child : NULL; n; n = n->next)
         if (n->kind == JSON_STRING && str_ends_with(n->text, STR(".so")))
-            vec_push(arena, &ret->objects, arena_str(arena, n->text));
+            add_object(arena, ret, n->text, manifest);
 }
 
 void cover_cargo_read_messages(Arena *arena, Str text, CoverCargo *ret)

@@ -9,6 +9,7 @@
 
 typedef struct CoverCargo {
     StrVec objects;   // executables and shared objects that were built
+    StrVec folders;   // of the packages that the objects are of
     StrVec members;   // folders of the workspace's packages
     Str target;       // the target folder
     int build_status; // of wait(2)

@@ -472,6 +472,8 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
                        .hash = from->hash,
                        .files_first = d->function_files.len,
                        .file_count = (uint32_t)m->files.len,
+                       .object = d->object_count,
+                       .record = (uint32_t)(from - map->functions.at),
                        .main_file = main_file_of(m, &o->expanded)};
     for (size_t i = 0; i < m->files.len; i++) {
         uint32_t *file = &o->file_rows.at[m->files.at[i]];
@@ -502,6 +504,23 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
     vec_push(NULL, &d->functions, f);
 }
 
+bool cover_data_evaluate(CoverData *d, const CovFunctionMap *map, const uint64_t *counters,
+                         uint32_t counter_count, const CoverRegion **regions, size_t *region_count)
+{
+    Evaluator e = {.map = map, .counters = counters, .counter_count = counter_count, .d = d};
+    U32Vec stack = {0};
+    CoverFunction f = {0};
+    size_t regions_len = d->regions.len, starts_len = d->region_starts.len;
+    bool negative = false;
+    bool ok = add_regions(d, &e, &stack, &f, &negative);
+    *regions = d->regions.at + regions_len;
+    *region_count = d->regions.len - regions_len;
+    d->regions.len = regions_len;
+    d->region_starts.len = starts_len;
+    vec_free(&stack);
+    return ok;
+}
+
 void cover_data_add_object(CoverData *d, const CovMap *map, Str object, const CoverCounts *counts)
 {
     ObjectPass o = {.map = map, .object = object, .counts = counts};
@@ -518,6 +537,7 @@ void cover_data_add_object(CoverData *d, const CovMap *map, Str object, const Co
         add_function(d, &o, &map->functions.at[i]);
     d->object_functions += map->functions.len;
     d->map_version = MAX(d->map_version, map->version);
+    d->object_count++;
     vec_free(&o.file_rows);
     vec_free(&o.stack);
     vec_free(&o.expanded);

@@ -53,6 +53,8 @@ typedef struct CoverFunction {
     size_t starts_first;    // of CoverData.region_starts
     size_t decisions_first; // of CoverData.decisions
     uint32_t decision_count;
+    uint32_t object; // number of the object, in the order they were added
+    uint32_t record; // of the object's CovMap.functions
 } CoverFunction;
 
 // Why a function of an object was not counted.
@@ -103,6 +105,8 @@ typedef struct CoverData {
     Str (*map_path)(void *ctx, Str path);
     void *map_ctx;
     unsigned map_version; // the newest of the objects' mappings
+    CovCounting counting; // what the regions' counts are
+    uint32_t object_count;
     CovFunctionMap scratch;
     I64Vec values; // of expressions
     U8Vec states;
@@ -114,6 +118,13 @@ void cover_data_deinit(CoverData *d);
 
 // Evaluates every function of one object.
 void cover_data_add_object(CoverData *d, const CovMap *map, Str object, const CoverCounts *counts);
+
+// The regions of one function by other counters than those it was added with: as
+// many as it has, in their order. They stand behind d->regions until the next call.
+// False when they cannot be evaluated.
+MUST_CHECK bool cover_data_evaluate(CoverData *d, const CovFunctionMap *map,
+                                    const uint64_t *counters, uint32_t counter_count,
+                                    const CoverRegion **regions, size_t *region_count);
 
 // What an object of llvm-cov's kind offers: its sections. ERROR_NOT_FOUND when it
 // has no coverage mapping.

@@ -251,8 +251,8 @@ static CoverFile summarise_function(const CoverData *d, const CoverFunction *f,
     }
     s->spans.len = 0;
     cover_add_spans(cover_regions_of(d, f, f->main_file), &s->spans);
-    cov_segments(&s->spans, &s->segments);
-    cov_lines(&s->segments, &s->lines);
+    cov_segments_of(&s->spans, d->counting, &s->segments);
+    cov_lines_of(&s->segments, d->counting, &s->lines);
     t.lines = tally_lines(&s->lines, e);
     clear_branches(&s->branches);
     add_direct(&s->branches, cover_regions_of(d, f, f->main_file));
@@ -573,11 +573,15 @@ static void fill_file(const CoverData *d, const CoverFileIndex *x, uint32_t row,
                       const CoverProject *how, Scratch *s, StrBuf *name, Profile *into)
 {
     StrId file = profile_str(into, intern_get(&d->files, row));
-    fill_functions(d, x, row, file, how, name, into);
+    bool only_lines = d->counting == COV_SETS;
+    if (!only_lines)
+        fill_functions(d, x, row, file, how, name, into);
     collect_spans(d, x, row, s);
-    cov_segments(&s->spans, &s->segments);
-    cov_lines(&s->segments, &s->lines);
+    cov_segments_of(&s->spans, d->counting, &s->segments);
+    cov_lines_of(&s->segments, d->counting, &s->lines);
     fill_lines(&s->lines, file, into);
+    if (only_lines)
+        return;
     fill_branches(d, x, row, file, s, into);
     fill_conditions(d, x, row, file, into);
 }
@@ -606,7 +610,8 @@ void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into
     Scratch s = {0};
     StrBuf name = {0};
     cover_index_files(d, how, &x);
-    reserve_rows(d, into);
+    if (d->counting == COV_COUNTS)
+        reserve_rows(d, into);
     for (size_t i = 0; i < x.order.len; i++)
         fill_file(d, &x, x.order.at[i], how, &s, &name, into);
     strbuf_deinit(&name);

@@ -66,7 +66,7 @@ void cover_functions_summarise(Arena *arena, const CoverData *d, const CoverProj
                                CoverFunctionTotalsVec *ret);
 
 // Fills line, function, branch and region counts of the profile, file by file in
-// the order of paths.
+// the order of paths. Of sets only lines.
 void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into);
 
 // Takes the rows out of the profile that marks in the sources exclude. Gives how

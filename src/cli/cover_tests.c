@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay cover tests: which tests run a line, and which tests are enough.
+
+#include "cli/cli.h"
+#include "cli/cover_commands.h"
+#include "collect/cover/test_store.h"
+#include "os/file.h"
+
+typedef struct CoverTestsOptions {
+    Str data;
+    bool smallest, list;
+} CoverTestsOptions;
+
+static const Option options[] = {
+    OPT_TEXT('d', "data", CoverTestsOptions, data, "DIR",
+             "folder of the results of 'assay cover run --per-test' (.assay/cover)"),
+    OPT_FLAG(0, "smallest-set", CoverTestsOptions, smallest,
+             "tests that together run every line that any runs, the most useful first"),
+    OPT_FLAG(0, "list", CoverTestsOptions, list, "all tests: status, time, lines, name"),
+};
+
+static void add_test(const CoverTestStore *s, uint32_t test, StrBuf *out)
+{
+    strbuf_add_terminal(out, cover_tests_test(s, test).name);
+    strbuf_add_char(out, '\n');
+}
+
+// ---- FILE:LINE -----------------------------------------------------------------
+
+typedef struct Place {
+    Str path;
+    uint64_t first, last; // lines
+} Place;
+
+// "FILE", "FILE:LINE" or "FILE:FIRST-LAST".
+static bool parse_place(Str text, Place *ret, Error *err)
+{
+    size_t colon = str_find_last_char(text, ':');
+    *ret = (Place){text, 0, UINT64_MAX};
+    if (colon == SIZE_MAX)
+        return true;
+    Str lines = str_slice(text, colon + 1, text.len), first = lines, last = lines;
+    (void)str_split(lines, '-', &first, &last);
+    ret->path = str_slice(text, 0, colon);
+    if (!str_parse_u64(first, 10, &ret->first) || !str_parse_u64(last, 10, &ret->last))
+        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not FILE:LINE or FILE:FIRST-LAST",
+                         STR_ARG(text));
+    return true;
+}
+
+static bool is_path(Str path, Str asked)
+{
+    return str_ends_with(path, asked) &&
+           (path.len == asked.len || path.ptr[path.len - asked.len - 1] == '/');
+}
+
+// Marks the tests of a place. False when no line of it is known.
+static bool find_tests(const CoverTestStore *s, const Place *place, U8Vec *found)
+{
+    bool known = false;
+    for (uint32_t i = 0; i < s->file_count; i++) {
+        CoverTestFile f = cover_tests_file(s, i);
+        if (!is_path(f.path, place->path))
+            continue;
+        for (uint32_t k = f.first; k < f.first + f.count; k++) {
+            CoverTestLine line = cover_tests_line(s, k);
+            if (line.line < place->first || line.line > place->last)
+                continue;
+            known = true;
+            for (uint32_t t = 0; t < s->test_count; t++)
+                found->at[t] |= cover_tests_in_set(s, line.set, t);
+        }
+    }
+    return known;
+}
+
+static int show_places(const CoverTestStore *s, const StrVec *operands, StrBuf *out, Error *err)
+{
+    int status = STATUS_OK;
+    for (size_t i = 0; i < operands->len; i++) {
+        Place place;
+        U8Vec found = {0};
+        if (!parse_place(operands->at[i], &place, err))
+            return cli_fail(err);
+        vec_extend(NULL, &found, s->test_count);
+        if (!find_tests(s, &place, &found)) {
+            cli_say("'%" STR_FMT "': no code there", STR_ARG(operands->at[i]));
+            status = STATUS_FAILED;
+        }
+        for (uint32_t t = 0; t < s->test_count; t++)
+            if (found.at[t])
+                add_test(s, t, out);
+        vec_free(&found);
+    }
+    return status;
+}
+
+// ---- All of them -----------------------------------------------------------------
+
+static void show_smallest(Arena *arena, const CoverTestStore *s, StrBuf *out)
+{
+    U32Vec tests = {0}, gains = {0};
+    cover_tests_smallest(arena, s, &tests, &gains);
+    for (size_t i = 0; i < tests.len; i++) {
+        strbuf_printf(out, "%8u ", gains.at[i]);
+        add_test(s, tests.at[i], out);
+    }
+    cli_say("%zu of %u tests run every line that any runs; before each stands how many lines it "
+            "adds",
+            tests.len, s->test_count);
+}
+
+static void show_list(Arena *arena, const CoverTestStore *s, StrBuf *out)
+{
+    uint32_t *lines = arena_array(arena, uint32_t, (size_t)s->test_count + 1);
+    for (uint32_t i = 0; i < s->line_count; i++) {
+        uint32_t set = cover_tests_line(s, i).set;
+        for (uint32_t t = 0; t < s->test_count; t++)
+            lines[t] += cover_tests_in_set(s, set, t);
+    }
+    for (uint32_t t = 0; t < s->test_count; t++) {
+        CoverTest test = cover_tests_test(s, t);
+        strbuf_printf(out, "%3u %8.3f s %8u ", test.status, test.duration_us / 1e6, lines[t]);
+        add_test(s, t, out);
+    }
+}
+
+static int show(const CoverTestsOptions *o, const StrVec *operands, Arena *arena)
+{
+    Error err;
+    MappedFile m = {0};
+    CoverTestStore store;
+    StrBuf out = {0};
+    int status = STATUS_OK;
+    Str folder = o->data.len ? o->data : STR(".assay/cover");
+    Str path =
+        arena_printf(arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(folder), STR_ARG(COVER_TESTS_FILE));
+    if (!os_map_file(path, &m, &err)) {
+        (void)error_hint(&err, "run: assay cover run --per-test -- CMD");
+        return cli_fail(&err);
+    }
+    if (!cover_tests_open(m.bytes, &store, &err)) {
+        (void)error_context(&err, "'%" STR_FMT "'", STR_ARG(path));
+        status = cli_fail(&err);
+    } else {
+        if (o->list)
+            show_list(arena, &store, &out);
+        if (o->smallest)
+            show_smallest(arena, &store, &out);
+        status = show_places(&store, operands, &out, &err);
+        if (!cli_print(strbuf_str(&out)))
+            status = STATUS_FAILED;
+    }
+    strbuf_deinit(&out);
+    os_unmap_file(&m);
+    return status;
+}
+
+static int run(const Command *cmd, int argc, char **argv)
+{
+    Arena arena = {0};
+    CoverTestsOptions o = {0};
+    StrVec operands = {0};
+    int status = STATUS_USAGE;
+    switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
+    case PARSE_DONE:
+        status = STATUS_OK;
+        break;
+    case PARSE_BAD:
+        break;
+    case PARSE_OK:
+        status = operands.len || o.list || o.smallest ? show(&o, &operands, &arena)
+                                                      : usage_error(cmd, "which line? FILE:LINE");
+        break;
+    }
+    arena_deinit(&arena);
+    return status;
+}
+
+const Command cover_tests_command = {
+    .name = "tests",
+    .summary = "which tests run a line, and which tests are enough",
+    .usage = "[OPTION ...] FILE:LINE ...",
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .run = run,
+};
