@@ -13,6 +13,10 @@
 enum {
     FRAMES_MAX = 4096, // 64 KiB of stack hold no more
     FRAME_CACHE_SIZE = 1 << 13,
+    // Linux allows a process 65530 mappings. All of them together are bounded for
+    // files that claim what no machine had.
+    MAPPINGS_MAX = 1 << 16,
+    MAPPINGS_IN_ALL_MAX = 1 << 24,
 };
 
 typedef struct Process {
@@ -21,6 +25,7 @@ typedef struct Process {
     UnwindSpace space;
     uint64_t samples; // of this row
     uint32_t live_threads;
+    uint32_t threads; // row + 1 of the first that is not known to have ended
     bool ended;
     bool kernel_thread;
     bool in_exec; // its program has not run a user instruction yet
@@ -30,8 +35,20 @@ typedef struct Thread {
     uint32_t tid;
     uint32_t pid;
     ThreadId id;
+    uint32_t next; // row + 1 of another thread of the process
     bool ended;
 } Thread;
+
+// The newest row of a pid or tid: numbers are used again.
+typedef struct Newest {
+    uint32_t number;
+    uint32_t row;
+} Newest;
+
+typedef struct NewestRows {
+    Vec(Newest) at; // of the heap
+    Table by_number;
+} NewestRows;
 
 // pc of a space -> frame, direct-mapped.
 typedef struct FrameCacheEntry {
@@ -54,8 +71,9 @@ struct Consumer {
     ModuleSet modules;
     Vec(Process *) processes;
     Vec(Thread) threads;
-    Table by_pid, by_tid;
-    Arena caches; // in huge pages
+    NewestRows pids, tids;
+    uint64_t mappings; // in all spaces
+    Arena caches;      // in huge pages
     UnwindCache *cache;
     FrameCacheEntry *frame_cache; // FRAME_CACHE_SIZE of them
     StackCache *stacks;
@@ -89,8 +107,10 @@ void consumer_close(Consumer *c)
         unwind_space_deinit(&c->processes.at[i]->space);
     vec_free(&c->threads);
     vec_free(&c->group_counts);
-    table_deinit(&c->by_pid);
-    table_deinit(&c->by_tid);
+    vec_free(&c->pids.at);
+    vec_free(&c->tids.at);
+    table_deinit(&c->pids.by_number);
+    table_deinit(&c->tids.by_number);
     table_deinit(&c->by_group_count);
     modules_deinit(&c->modules);
     arena_deinit(&c->caches);
@@ -104,16 +124,33 @@ static int64_t since_start(const Consumer *c, uint64_t time)
 }
 
 // ---- Processes and threads ----------------------------------------------------------
-// Newer rows of a reused number stand later; the last one that fits is meant.
+// Newer rows of a reused number stand later; the last one is meant.
+
+static Newest *newest_find(const NewestRows *n, uint32_t number)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&n->by_number, hash_u64(number));
+         table_next(&n->by_number, &p, &row);)
+        if (n->at.at[row].number == number)
+            return &n->at.at[row];
+    return NULL;
+}
+
+static void newest_set(NewestRows *n, uint32_t number, uint32_t row)
+{
+    Newest *known = newest_find(n, number);
+    if (known) {
+        known->row = row;
+        return;
+    }
+    table_insert(&n->by_number, hash_u64(number), (uint32_t)n->at.len);
+    vec_push(NULL, &n->at, (Newest){number, row});
+}
 
 static Process *find_process_row(const Consumer *c, uint32_t pid, bool ended)
 {
-    uint32_t row;
-    Process *found = NULL;
-    for (TableProbe p = table_probe(&c->by_pid, hash_u64(pid)); table_next(&c->by_pid, &p, &row);)
-        if (c->processes.at[row]->pid == pid && c->processes.at[row]->ended == ended)
-            found = c->processes.at[row];
-    return found;
+    const Newest *n = newest_find(&c->pids, pid);
+    return n && c->processes.at[n->row]->ended == ended ? c->processes.at[n->row] : NULL;
 }
 
 static Process *find_process(const Consumer *c, uint32_t pid)
@@ -123,12 +160,8 @@ static Process *find_process(const Consumer *c, uint32_t pid)
 
 static Thread *find_thread_row(const Consumer *c, uint32_t tid, bool ended)
 {
-    uint32_t row;
-    Thread *found = NULL;
-    for (TableProbe p = table_probe(&c->by_tid, hash_u64(tid)); table_next(&c->by_tid, &p, &row);)
-        if (c->threads.at[row].tid == tid && c->threads.at[row].ended == ended)
-            found = &c->threads.at[row];
-    return found;
+    const Newest *n = newest_find(&c->tids, tid);
+    return n && c->threads.at[n->row].ended == ended ? &c->threads.at[n->row] : NULL;
 }
 
 static Thread *find_thread(const Consumer *c, uint32_t tid)
@@ -145,18 +178,20 @@ static Process *add_process(Consumer *c, uint32_t pid, uint32_t parent_pid, StrI
     unwind_space_init(&p->space, c->setup.arch);
     p->space.load = modules_load_table;
     p->space.ctx = &c->modules;
-    table_insert(&c->by_pid, hash_u64(pid), (uint32_t)c->processes.len);
+    newest_set(&c->pids, pid, (uint32_t)c->processes.len);
     vec_push(&c->arena, &c->processes, p);
     return p;
 }
 
 static Thread *add_thread(Consumer *c, Process *process, uint32_t tid, StrId name, int64_t start_ns)
 {
-    table_insert(&c->by_tid, hash_u64(tid), (uint32_t)c->threads.len);
+    newest_set(&c->tids, tid, (uint32_t)c->threads.len);
     Thread t = {.tid = tid,
                 .pid = process->pid,
+                .next = process->threads,
                 .id = profile_add_thread(c->profile, process->id, tid, name, start_ns)};
     vec_push(NULL, &c->threads, t);
+    process->threads = (uint32_t)c->threads.len;
     process->live_threads++;
     return &vec_last(&c->threads);
 }
@@ -174,16 +209,20 @@ static void end_process(Consumer *c, Process *p, int64_t time_ns)
 {
     p->ended = true;
     c->profile->processes.end_ns.at[p->id.v] = time_ns;
+    c->mappings -= p->space.count;
     unwind_space_deinit(&p->space);
     unwind_space_init(&p->space, c->setup.arch);
 }
 
 static void map_into(Consumer *c, Process *p, uint32_t pid, const PerfMmap *m)
 {
-    if (m->len == 0 || m->start + m->len < m->start)
+    if (m->len == 0 || m->start + m->len < m->start || p->space.count >= MAPPINGS_MAX)
         return;
+    uint32_t before = p->space.count;
     uint32_t module = modules_of_mapping(&c->modules, pid, m);
     unwind_space_map(&p->space, modules_mapping(&c->modules, module, pid, m));
+    c->mappings += p->space.count;
+    c->mappings -= before;
 }
 
 static void read_maps(Consumer *c, Process *p)
@@ -324,9 +363,12 @@ static void on_fork(Consumer *c, const PerfRecord *r)
         end_process(c, reused, time_ns);
     Process *p = add_process(c, pid, parent->pid, name, time_ns);
     c->profile->processes.command.at[p->id.v] = c->profile->processes.command.at[parent->id.v];
-    unwind_space_deinit(&p->space);
-    unwind_space_init(&p->space, c->setup.arch);
-    unwind_space_copy(&p->space, &parent->space);
+    if (c->mappings + parent->space.count <= MAPPINGS_IN_ALL_MAX) {
+        unwind_space_deinit(&p->space);
+        unwind_space_init(&p->space, c->setup.arch);
+        unwind_space_copy(&p->space, &parent->space);
+        c->mappings += p->space.count;
+    }
     add_thread(c, p, tid, name, time_ns);
 }
 
@@ -349,10 +391,17 @@ static void on_exec(Consumer *c, Process *p, const PerfRecord *r, StrId name)
     int64_t time_ns = since_start(c, r->time);
     uint32_t pid = p->pid;
     // exec ends the other threads without telling.
-    for (size_t i = 0; p->live_threads > 1 && i < c->threads.len; i++)
-        if (c->threads.at[i].pid == pid && !c->threads.at[i].ended &&
-            c->threads.at[i].tid != r->u.comm.tid)
-            end_thread(c, &c->threads.at[i], time_ns);
+    uint32_t kept = 0;
+    for (uint32_t row = p->threads; row; row = c->threads.at[row - 1].next) {
+        Thread *t = &c->threads.at[row - 1];
+        if (t->tid == r->u.comm.tid && !t->ended)
+            kept = row;
+        else if (!t->ended)
+            end_thread(c, t, time_ns);
+    }
+    p->threads = kept;
+    if (kept)
+        c->threads.at[kept - 1].next = 0;
     if (p->samples) {
         // What ran before under this number stays apart.
         uint32_t parent = c->profile->processes.parent_pid.at[p->id.v];
@@ -363,6 +412,7 @@ static void on_exec(Consumer *c, Process *p, const PerfRecord *r, StrId name)
         p = add_process(c, pid, parent, name, time_ns);
         add_thread(c, p, r->u.comm.tid, name, time_ns);
     } else {
+        c->mappings -= p->space.count;
         unwind_space_clear(&p->space);
     }
     p->kernel_thread = false;

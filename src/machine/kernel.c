@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 // /proc/kallsyms has some 200 bytes a symbol at most.
-enum { KALLSYMS_MAX_BYTES = 256 << 20, LATE_BYTES_MAX = 16 << 20 };
+// Kernels have some hundred modules; a file may claim more.
+enum { KALLSYMS_MAX_BYTES = 256 << 20, LATE_BYTES_MAX = 16 << 20, MODULES_MAX = 4096 };
 
 static int by_start(const void *a, const void *b)
 {
@@ -28,6 +29,8 @@ static void sort_modules(KernelMap *k)
 
 static void add_module(KernelMap *k, Str name, uint64_t start, uint64_t size)
 {
+    if (k->modules.len == MODULES_MAX)
+        return;
     KernelModule m = {.start = start, .end = start + size, .name = arena_str(&k->arena, name)};
     vec_push(&k->arena, &k->modules, m);
     k->is_sorted = false;
