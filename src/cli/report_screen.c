@@ -76,6 +76,11 @@ static void add_what_ran(StrBuf *out, const Report *r, const ScreenStyle *style)
         command = STR("(no command recorded)");
     size_t taken = str_columns(strbuf_str(&facts));
     size_t room = style->columns > taken + 12 ? style->columns - taken : 12;
+    // Where the program lies matters less than which it is.
+    size_t program = str_find_char(command, ' ');
+    size_t folder = str_find_last_char(str_slice(command, 0, MIN(program, command.len)), '/');
+    if (str_columns(command) > room && command.ptr[0] == '/' && folder != SIZE_MAX)
+        command = str_slice(command, folder + 1, command.len);
     style_begin(out, &style->terminal, STYLE_BOLD);
     text_add_fitting(out, command, room, false);
     style_end(out, &style->terminal, STYLE_BOLD);

@@ -207,6 +207,19 @@ static void make_empty(Maker *m)
     end(m);
 }
 
+// What is longer than a line: where the program and a library lie, and a warning.
+static void make_long_paths(Maker *m)
+{
+    begin(m, "/opt/vendor/releases/2026-11/build/x86_64/bin/shopd --rows 35000 'data file.csv'");
+    FrameId main_f = place(m, m->program, "main", "/home/u/shop/csv.cc", 200, 210, 0);
+    samples(m, m->thread, STACK(m, main_f), 500);
+    profile_note(
+        &m->p, NOTE_WARNING, STR("stripped"),
+        "'/opt/vendor/releases/2026-11/build/x86_64/lib/libshop.so.6.0.30' (400 of 500 "
+        "samples): stripped: only exported functions have names (install its -dbg package)");
+    end(m);
+}
+
 // Samples, but no names at all: stripped code, kernel addresses.
 static void make_nameless(Maker *m)
 {
@@ -307,8 +320,9 @@ typedef struct Kind {
 } Kind;
 
 static const Kind kinds[] = {
-    {"plain", make_plain},       {"hostile", make_hostile},         {"empty", make_empty},
-    {"nameless", make_nameless}, {"two-metrics", make_two_metrics}, {"large", make_large},
+    {"plain", make_plain},           {"hostile", make_hostile},         {"empty", make_empty},
+    {"nameless", make_nameless},     {"two-metrics", make_two_metrics}, {"large", make_large},
+    {"long-paths", make_long_paths},
 };
 
 int main(int argc, char **argv)
