@@ -154,23 +154,61 @@ static void add_up(Writer *w, Rows *rows, const U32Vec *metrics)
     }
 }
 
-static void add_label(Writer *w, uint64_t key, uint64_t text, uint64_t number)
+static void add_label(Writer *w, StrBuf *out, uint64_t key, uint64_t text, uint64_t number)
 {
     strbuf_clear(&w->inner);
     pb_number(&w->inner, 1, key);
     pb_number(&w->inner, 2, text);
     pb_number(&w->inner, 3, number);
-    pb_bytes(&w->message, 3, strbuf_str(&w->inner));
+    pb_bytes(out, 3, strbuf_str(&w->inner));
+}
+
+// A thread's labels as they stand in each of its samples.
+static Str labels_of(Writer *w, uint32_t thread)
+{
+    const Profile *p = w->set.p;
+    StrBuf labels = {0};
+    uint32_t process = p->threads.process.at[thread].v;
+    add_label(w, &labels, string_of(w, STR("thread")), string_of(w, export_thread_name(p, thread)),
+              0);
+    add_label(w, &labels, string_of(w, STR("pid")), 0, p->processes.pid.at[process]);
+    add_label(w, &labels, string_of(w, STR("tid")), 0, p->threads.tid.at[thread]);
+    Str kept = arena_str(&w->arena, strbuf_str(&labels));
+    strbuf_deinit(&labels);
+    return kept;
+}
+
+// A stack's parent and its own place, as a varint, side by side: thirty are read
+// for each sample.
+typedef struct Step {
+    uint32_t parent;
+    uint32_t location;
+} Step;
+
+// The numbers of the locations, leaf first.
+static void add_stack(StrBuf *out, const Step *steps, uint32_t stack)
+{
+    uint8_t chunk[512];
+    size_t len = 0;
+    for (uint32_t s = stack; s != 0; s = steps[s].parent) {
+        uint32_t v = steps[s].location;
+        for (; v >= 0x80; v >>= 7)
+            chunk[len++] = (uint8_t)(v | 0x80);
+        chunk[len++] = (uint8_t)v;
+        if (len > sizeof(chunk) - 8) {
+            strbuf_add_bytes(out, bytes_over(chunk, len));
+            len = 0;
+        }
+    }
+    strbuf_add_bytes(out, bytes_over(chunk, len));
 }
 
 static void add_sample(Writer *w, const Row *row, const uint64_t *values, size_t metrics,
-                       const uint32_t *location_of)
+                       const Step *steps, Str labels)
 {
-    const Profile *p = w->set.p;
     strbuf_clear(&w->message);
     strbuf_clear(&w->inner);
-    for (uint32_t s = row->stack; s != 0; s = p->stacks.parent.at[s].v)
-        pb_varint(&w->inner, location_of[p->stacks.frame.at[s].v]);
+    add_stack(&w->inner, steps, row->stack);
     if (w->inner.len)
         pb_bytes(&w->message, 1, strbuf_str(&w->inner));
     strbuf_clear(&w->inner);
@@ -178,11 +216,37 @@ static void add_sample(Writer *w, const Row *row, const uint64_t *values, size_t
     for (size_t m = 0; m < metrics; m++)
         pb_varint(&w->inner, values[m]);
     pb_bytes(&w->message, 2, strbuf_str(&w->inner));
-    uint32_t process = p->threads.process.at[row->thread].v;
-    add_label(w, string_of(w, STR("thread")), string_of(w, export_thread_name(p, row->thread)), 0);
-    add_label(w, string_of(w, STR("pid")), 0, p->processes.pid.at[process]);
-    add_label(w, string_of(w, STR("tid")), 0, p->threads.tid.at[row->thread]);
+    strbuf_add(&w->message, labels);
     pb_bytes(&w->out, 2, strbuf_str(&w->message));
+}
+
+static void add_samples(Writer *w, const uint32_t *location_of)
+{
+    const Profile *p = w->set.p;
+    size_t stacks = p->stacks.parent.len;
+    Step *steps = heap_alloc((stacks + 1) * sizeof(Step));
+    for (size_t s = 1; s < stacks; s++)
+        steps[s] = (Step){p->stacks.parent.at[s].v, location_of[p->stacks.frame.at[s].v]};
+    Str *labels = heap_alloc((p->threads.tid.len + 1) * sizeof(Str));
+    U32Vec metrics = {0};
+    for (uint32_t m = 0; m < p->metrics.name.len; m++)
+        if (w->set.request->all_metrics || m == w->set.request->selection.metric.v)
+            vec_push(NULL, &metrics, m);
+    Rows rows = {0};
+    add_up(w, &rows, &metrics);
+    for (size_t i = 0; i < rows.at.len; i++) {
+        const Row *row = &rows.at.at[i];
+        if (labels[row->thread].len == 0)
+            labels[row->thread] = labels_of(w, row->thread);
+        add_sample(w, row, rows.values.at + i * metrics.len, metrics.len, steps,
+                   labels[row->thread]);
+    }
+    vec_free(&rows.at);
+    vec_free(&rows.values);
+    table_deinit(&rows.index);
+    vec_free(&metrics);
+    heap_free(labels);
+    heap_free(steps);
 }
 
 static void add_locations_and_samples(Writer *w)
@@ -203,18 +267,7 @@ static void add_locations_and_samples(Writer *w)
         add_location(w, frame, locations, mapping_of[module]);
     }
     add_mappings(w, mapping_of);
-    U32Vec metrics = {0};
-    for (uint32_t m = 0; m < p->metrics.name.len; m++)
-        if (w->set.request->all_metrics || m == w->set.request->selection.metric.v)
-            vec_push(NULL, &metrics, m);
-    Rows rows = {0};
-    add_up(w, &rows, &metrics);
-    for (size_t i = 0; i < rows.at.len; i++)
-        add_sample(w, &rows.at.at[i], rows.values.at + i * metrics.len, metrics.len, location_of);
-    vec_free(&rows.at);
-    vec_free(&rows.values);
-    table_deinit(&rows.index);
-    vec_free(&metrics);
+    add_samples(w, location_of);
     heap_free(location_of);
     heap_free(mapping_of);
 }
@@ -245,7 +298,7 @@ static void add_facts(Writer *w)
 
 static bool write_gzip(Str bytes, const ExportSink *sink, Error *err)
 {
-    struct libdeflate_compressor *c = libdeflate_alloc_compressor(3);
+    struct libdeflate_compressor *c = libdeflate_alloc_compressor(1);
     if (!c)
         return error_set(err, ERROR_LIMIT, "out of memory for compression");
     size_t bound = libdeflate_gzip_compress_bound(c, bytes.len);

@@ -83,12 +83,46 @@ static bool split_count(Str line, Str *stack, uint64_t *count)
     return stack->len && str_parse_u64(digits, 10, count) && *count <= INT64_MAX;
 }
 
-static StackId stack_of(Profile *p, LineFrames *frames, Str text)
+// A level of the line before: where its name ends in the line, and its stack.
+typedef struct Level {
+    size_t end;
+    StackId stack;
+} Level;
+
+typedef struct Line {
+    Str text;
+    Vec(Level) levels; // root first
+} Line;
+
+// The levels that a line shares with the one before it: folded files are mostly
+// sorted, so that few levels of a line are new.
+static size_t shared_levels(const Line *last, Str text)
 {
-    StackId stack = {0};
-    Str name;
-    while (str_next_part(&text, ';', &name))
+    size_t same = 0, most = MIN(last->text.len, text.len), levels = 0;
+    while (same < most && last->text.ptr[same] == text.ptr[same])
+        same++;
+    while (levels < last->levels.len) {
+        size_t end = last->levels.at[levels].end;
+        if (end > same || (end < text.len && text.ptr[end] != ';'))
+            break;
+        levels++;
+    }
+    return levels;
+}
+
+static StackId stack_of(Profile *p, LineFrames *frames, Line *last, Str text)
+{
+    size_t shared = shared_levels(last, text);
+    size_t at = shared ? last->levels.at[shared - 1].end + 1 : 0;
+    StackId stack = shared ? last->levels.at[shared - 1].stack : (StackId){0};
+    last->levels.len = shared;
+    last->text = text;
+    Str rest = str_slice(text, at, text.len), name;
+    while (str_next_part(&rest, ';', &name)) {
         stack = profile_stack(p, stack, frame_of(p, frames, name));
+        Level level = {(size_t)(name.ptr + name.len - text.ptr), stack};
+        vec_push(NULL, &last->levels, level);
+    }
     return stack;
 }
 
@@ -100,6 +134,7 @@ bool import_folded(Bytes file, Profile *p, Error *err)
     ProcessId process = profile_add_process(p, 0, 0, (StrId){0}, TIME_NONE);
     ThreadId thread = profile_add_thread(p, process, 0, (StrId){0}, TIME_NONE);
     LineFrames frames = {0};
+    Line last = {0};
     Str rest = str_from_bytes(file);
     Str line;
     uint64_t odd_lines = 0;
@@ -110,11 +145,12 @@ bool import_folded(Bytes file, Profile *p, Error *err)
             odd_lines += line.len != 0 && line.ptr[0] != '#';
             continue;
         }
-        size_t row =
-            profile_add_sample(p, TIME_NONE, thread, stack_of(p, &frames, text), SAMPLE_CPU_NONE);
+        size_t row = profile_add_sample(p, TIME_NONE, thread, stack_of(p, &frames, &last, text),
+                                        SAMPLE_CPU_NONE);
         profile_sample_set(p, row, metric, (int64_t)count);
     }
     line_frames_deinit(&frames);
+    vec_free(&last.levels);
     if (p->samples.stack.len == 0) {
         profile_deinit(p);
         return error_set(err, ERROR_FORMAT, "no folded stack in %zu bytes", file.len);

@@ -8,19 +8,21 @@
 #include "model/profile.h"
 
 typedef struct LineFrame {
-    Str text; // borrowed from the file
+    Str text;
     FrameId frame;
 } LineFrame;
 
 typedef struct LineFrames {
     Vec(LineFrame) rows; // the heap's
     Table table;
+    Arena texts; // side by side: where they first stood in the file, each is a cache miss
 } LineFrames;
 
 static inline void line_frames_deinit(LineFrames *l)
 {
     vec_free(&l->rows);
     table_deinit(&l->table);
+    arena_deinit(&l->texts);
 }
 
 static inline bool line_frames_find(const LineFrames *l, Str text, uint64_t hash, FrameId *ret)
@@ -37,7 +39,7 @@ static inline bool line_frames_find(const LineFrames *l, Str text, uint64_t hash
 
 static inline void line_frames_add(LineFrames *l, Str text, uint64_t hash, FrameId frame)
 {
-    LineFrame row = {text, frame};
+    LineFrame row = {arena_str(&l->texts, text), frame};
     table_insert(&l->table, hash, (uint32_t)l->rows.len);
     vec_push(NULL, &l->rows, row);
 }
