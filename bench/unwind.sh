@@ -22,6 +22,6 @@ done
         printf "| unwind, %s frames/stack, ns/frame warm | backtrace() %s | ≤ 30 | %s (%s %% complete) | `make bench BENCH=unwind` |\n", $5, $17, $9, $7
         printf "| unwind, rule cache empty, ns/frame | backtrace() %s | ≤ 100 | %s | `make bench BENCH=unwind` |\n", $17, $11
         made = "`make bench BENCH=unwind`"
-        printf "| unwind, cold: rule cache empty, and all CPU caches evicted (tables, copied stack, the code itself): ns for each frame after the first | | ≤ 100 | %s; the first, with starting and the code, %s ns; whole walk by its frames %s | %s |\n", $21, $18, $13, made
-        printf "| the same with the copied stack written just before, as the drain does: ns for each frame after the first | | ≤ 100 | %s; the first %s ns; whole walk by its frames %s | %s |\n", $22, $19, $15, made
+        printf "| unwind, cold: rule cache empty, and all CPU caches evicted (tables, copied stack, the code itself): ns for each frame after the first | | ≤ 100 | %s; the first, with starting and the code, %s ns; whole walk by its frames %s | %s |\n", $22, $19, $13, made
+        printf "| the same with the copied stack written just before, as the drain does: ns for each frame after the first | | ≤ 100 | %s; the first %s ns; whole walk by its frames %s | %s |\n", $23, $20, $15, made
     }'
