@@ -106,6 +106,8 @@ static void part_all(CoverBranch *first, CoverBranch *last, int depth)
 
 void cover_branches_sort(CoverBranch *at, size_t len)
 {
+    if (len < 2) // a file without branches has no array either
+        return;
     int depth = 0;
     for (size_t n = len; n > 1; n /= 2)
         depth += 2;
