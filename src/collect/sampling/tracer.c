@@ -526,12 +526,15 @@ static void take_sample(Tracer *t, TracedThread *thread)
     UserRegs regs;
     struct iovec iov = {&regs, sizeof(regs)};
     TracedProcess *p = find_process(t, thread->pid);
-    if (!p || !read_cpu_time(thread, &cpu_ns, &switches) || cpu_ns <= thread->counted_ns ||
+    if (!p || !read_cpu_time(thread, &cpu_ns, &switches))
+        return;
+    thread->waited = switches != thread->switches || cpu_ns <= thread->counted_ns;
+    if (cpu_ns <= thread->counted_ns ||
         ptrace(PTRACE_GETREGSET, thread->tid, (void *)(uintptr_t)NT_PRSTATUS, &iov) != 0)
         return;
-    // It waited for a processor when it was asked. The kernel likes to take it away
-    // at the end of system calls: not a place that stands for where time goes.
-    if (switches != thread->switches && left_syscall(&regs)) {
+    // The kernel likes to take a processor away at the end of system calls: not a
+    // place that stands for where time goes.
+    if (thread->waited && left_syscall(&regs)) {
         p->due_ns += (int64_t)(1000000000u / t->events->freq_hz);
         return;
     }
@@ -599,9 +602,10 @@ static bool stops_the_group(int signal)
 
 static void on_event_stop(Tracer *t, TracedThread *thread, uint32_t tid, int signal)
 {
+    int64_t reported = os_monotonic_ns();
     bool interrupted = thread && thread->interrupted;
     if (thread)
-        thread->interrupted = false;
+        thread->interrupted = thread->waited = false;
     if (stops_the_group(signal)) {
         // Job control: it stays stopped, and tells when it is continued.
         (void)ptrace(PTRACE_LISTEN, tid, NULL, NULL);
@@ -611,7 +615,8 @@ static void on_event_stop(Tracer *t, TracedThread *thread, uint32_t tid, int sig
         take_sample(t, thread);
     go_on(tid, 0);
     if (interrupted)
-        t->stopped_ns += os_monotonic_ns() - thread->asked_ns;
+        // One that waited for a processor would have waited without us as well.
+        t->stopped_ns += os_monotonic_ns() - (thread->waited ? reported : thread->asked_ns);
 }
 
 static void on_end(Tracer *t, uint32_t tid, int status, const struct rusage *usage)

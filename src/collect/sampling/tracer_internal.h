@@ -27,6 +27,7 @@ typedef struct TracedThread {
     uint32_t cpu;        // at the last look
     bool was_running;    // at the last look
     bool interrupted;    // asked to stop, for a sample
+    bool waited;         // … and had no processor then
     bool gone;
 } TracedThread;
 
@@ -67,7 +68,7 @@ typedef struct Tracer {
     uint64_t dropped;    // left out because the worker is far behind
     uint64_t unwatched;  // threads that /proc tells nothing of: out of descriptors
     uint64_t counted_ns; // processor time that samples stand for
-    int64_t stopped_ns;  // from asking threads to stop to letting them go on, in all
+    int64_t stopped_ns;  // what samples cost threads that could have run, in all
 } Tracer;
 
 // Fills the set for records that a tracer makes: one event, no descriptors.
