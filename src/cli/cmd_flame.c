@@ -74,7 +74,7 @@ static void add_subtitle(StrBuf *out, const Weights *w)
     Truth truth;
     truth_init(&truth, w);
     add_count(out, truth.kept);
-    strbuf_add(out, STR(" samples"));
+    strbuf_add(out, truth.aggregated ? STR(" sums") : STR(" samples"));
     if (p->metrics.name.len) {
         strbuf_add(out, STR(" of "));
         strbuf_add(out, profile_text(p, p->metrics.name.at[w->selection.metric.v]));

@@ -32,8 +32,12 @@ static bool import_one(const ImportCommand *o, Str input, Arena *arena, Error *e
         output = arena_printf(arena, "%" STR_FMT ".assay", STR_ARG(input));
     StoreOptions store = {.force = o->force};
     bool ok = store_write(output, &store, &p, err);
+    // Formats without times hold a sum for each stack, not samples.
+    bool is_summed =
+        format != IMPORT_UNKNOWN && p.samples.time_ns.len && p.samples.time_ns.at[0] == TIME_NONE;
     if (ok)
-        cli_say("%zu samples of %s '%" STR_FMT "' are now in '%" STR_FMT "'", p.samples.stack.len,
+        cli_say("%zu %s of %s '%" STR_FMT "' are now in '%" STR_FMT "'", p.samples.stack.len,
+                is_summed ? "sums" : "samples",
                 format == IMPORT_UNKNOWN ? "recording" : import_format_name(format), STR_ARG(input),
                 STR_ARG(output));
     profile_deinit(&p);
