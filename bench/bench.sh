@@ -114,6 +114,16 @@ for k in range(count):
     if ok:
         pairs.append(c["pairs"])
 print(f"| +2 % more work (2.1 % of the loop) found, stopping when known, at most 600 pairs | - | >= 95 %, median <= 250 pairs | {100*found/count:.0f} % of {count}, median {statistics.median(pairs) if pairs else 0:.0f} pairs | `bench/bench.sh power` |")
+found, pairs = 0, []
+for k in range(count):
+    subprocess.run([assay, "bench", "-N", "--cpu-clock", "--until", "0.01%", "-M", "600", "--seed", str(k), "--style",
+                    "none", "--export-json", out, work + "/work 500000", work + "/work 510500"], check=True)
+    c = json.load(open(out))["assay"]["comparisons"][0]
+    ok = c["differs"] and c["ratio"]["point"] > 1
+    found += ok
+    if ok:
+        pairs.append(c["pairs"])
+print(f"| the same with --cpu-clock; load average {os.getloadavg()[0]:.0f} on {os.cpu_count()} CPUs | - | >= 95 %, median <= 250 pairs | {100*found/count:.0f} % of {count}, median {statistics.median(pairs) if pairs else 0:.0f} pairs | `bench/bench.sh power` |")
 wall = cpu = 0
 for k in range(count):
     subprocess.run([assay, "bench", "-N", "-r", "250", "--seed", str(k), "--style", "none", "--export-json", out,

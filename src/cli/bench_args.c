@@ -293,6 +293,8 @@ bool bench_check_args(const BenchArgs *args, const StrVec *commands, Error *err)
         return error_set(err, ERROR_USAGE, "-N excludes --shell");
     if (args->show_output && args->output.len)
         return error_set(err, ERROR_USAGE, "--show-output excludes --output");
+    if (args->cpu_clock && args->wait_clock)
+        return error_set(err, ERROR_USAGE, "--cpu-clock excludes --wait-clock");
     if (args->grouped && args->interleaved)
         return error_set(err, ERROR_USAGE, "--grouped excludes --interleaved");
     if (args->profile.ptr != bench_not_given && commands->len + (args->reference.len > 0) < 2 &&
@@ -316,11 +318,16 @@ bool bench_check_args(const BenchArgs *args, const StrVec *commands, Error *err)
 // usual. The wait's clock is for comparing with other tools: nothing is added then.
 static bool choose_events(Arena *arena, const BenchArgs *args, const EventSpecVec **ret, Error *err)
 {
-    static const char *const usual = "task-clock,cycles,instructions,cache-misses,branch-misses";
+    const char *usual = "task-clock,cycles,instructions,cache-misses,branch-misses";
     const StrVec *asked = &args->events;
     EventSpecVec *events = arena_array(arena, EventSpecVec, 1);
     EventSources sources = event_sources_default();
     *ret = events;
+    // The first one is the clock.
+    if (args->cpu_clock && !events_parse(arena, &sources, STR("task-clock"), events, err))
+        return false;
+    if (args->cpu_clock && asked->len == 0)
+        usual = strchr(usual, ',') + 1;
     if (asked->len == 0 && !args->wait_clock)
         return events_parse(arena, &sources, str_from_c(usual), events, err);
     for (size_t i = 0; i < asked->len; i++)
@@ -357,6 +364,7 @@ bool bench_fill_options(Arena *arena, const BenchArgs *args, BenchOptions *o, Er
     o->cold = args->cold.len ? &args->cold : NULL;
     if (!choose_events(arena, args, &o->events, err))
         return false;
+    o->cpu_clock = args->cpu_clock;
     o->seed = args->seed;
     o->interrupted = &bench_interrupted;
     if (args->input.len && !str_equal(args->input, STR("null")))

@@ -371,7 +371,9 @@ void bench_report_truth(StrBuf *out, const Terminal *t, const Bench *b, const Be
         kernel += b->results[i].summary.kernel_clocked;
     }
     style_begin(out, t, STYLE_DIM);
-    if (runs && kernel == runs)
+    if (b->options.cpu_clock)
+        strbuf_add(out, STR("Clock: CPU time of the command and its children, waiting left out."));
+    else if (runs && kernel == runs)
         strbuf_add(out, STR("Clock: the kernel's, from exec to exit."));
     else if (kernel)
         strbuf_printf(out,

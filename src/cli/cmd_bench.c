@@ -102,6 +102,9 @@ static const Option bench_options[] = {
              "(task-clock, cycles, instructions, cache-misses, branch-misses)"),
     OPT_FLAG(0, "wait-clock", BenchArgs, wait_clock,
              "time from start to wait, as other tools do, instead of the kernel's exec to exit"),
+    OPT_FLAG(0, "cpu-clock", BenchArgs, cpu_clock,
+             "time what the command computes instead of how long it takes: steadier on a loaded "
+             "machine, blind for waiting"),
     OPT_U64(0, "seed", BenchArgs, seed, "N", "seed of the random order (1)"),
     OPT_CHOICE(0, "style", BenchArgs, style, "TYPE", "auto|basic|full|nocolor|color|none",
                "auto, basic, full, nocolor, color or none"),

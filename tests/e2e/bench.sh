@@ -108,6 +108,11 @@ check "cold files are dropped before each run, or it is said" bash -c '
     assay bench -N -r 4 --cold cold "cat cold" --export-json cold.json >o.txt && { grep -q "page cache" o.txt || python3 -c "
 import json; r=json.load(open(\"cold.json\"))[\"results\"][0]; assert len(r[\"times\"])==4"; }'
 check "a cold file that is not there is an error" status_is 1 assay bench -N -r 2 --cold nonexistent true
+check "by the CPU's clock sleeping takes no time" bash -c '
+    assay bench --cpu-clock -N -r 12 "sleep 0.01" "sleep 0.1" --export-json k.json >k.txt && grep -q "Clock: CPU time" k.txt && python3 -c "
+import json; d=json.load(open(\"k.json\")); r=d[\"results\"]; assert d[\"assay\"][\"clock\"]==\"cpu\" and r[1][\"median\"] < 0.02 and d[\"assay\"][\"comparisons\"][0][\"ratio\"][\"point\"] < 3"'
+check "and computing does" bash -c '
+    assay bench --cpu-clock -r 6 "i=0; while [ \$i -lt 2000 ]; do i=\$((i+1)); done" "i=0; while [ \$i -lt 40000 ]; do i=\$((i+1)); done" | grep -q "slower"'
 check "the wait clock is named" prints "Clock: ours, from start to wait" assay bench --wait-clock -r 2 true
 check "names are shown without control codes" bash -c \
     'assay bench -r 2 -n "$(printf "a\033[31mb")" true | grep -c "$(printf "\033")" | grep -qx 0'

@@ -46,6 +46,7 @@ const char *outlier_cause_name(OutlierCause c)
 Str bench_clock_name(const Bench *b)
 {
     return b->clock_name            ? str_from_c(b->clock_name)
+           : b->options.cpu_clock   ? STR("cpu")
            : b->server.kernel_clock ? STR("kernel")
                                     : STR("wait");
 }
@@ -136,6 +137,15 @@ static bool accepts(const BenchIgnore *ignore, int status)
     return false;
 }
 
+// What a run took, by the bench's clock, in seconds.
+static double run_seconds(const Bench *b, const SpawnResult *r)
+{
+    if (!b->options.cpu_clock)
+        return (double)r->wall_ns * 1e-9;
+    bool counted = b->counter_count && b->counters[0].open && isfinite(r->counts[0]);
+    return (counted ? r->counts[0] : (double)(r->user_ns + r->system_ns)) * 1e-9;
+}
+
 static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, bool keep,
                         uint32_t round, uint32_t position, Error *err)
 {
@@ -168,8 +178,7 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, b
         return true; // Ctrl-C reached the command too: its time says nothing
     int status = run.spawn.status;
     run.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    double wall = (double)run.spawn.wall_ns * 1e-9 - result->shell_time_s;
-    run.time_s = MAX(wall, 0.0);
+    run.time_s = MAX(run_seconds(b, &run.spawn) - result->shell_time_s, 0.0);
     run.user_s = MAX((double)run.spawn.user_ns * 1e-9 - result->shell_user_s, 0.0);
     run.system_s = MAX((double)run.spawn.system_ns * 1e-9 - result->shell_system_s, 0.0);
     for (uint32_t i = 0; i < b->counter_count; i++)
@@ -213,7 +222,7 @@ static bool calibrate_shell(Bench *b, BenchResult *ret, Error *err)
             return error_context(err, "the shell cannot be started");
         if (r.status != 0)
             return error_set(err, ERROR_OS, "the shell '%s' failed on an empty command", argv[0]);
-        times[count++] = (double)r.wall_ns * 1e-9;
+        times[count++] = run_seconds(b, &r);
         ret->shell_user_s += (double)r.user_ns * 1e-9 / CALIBRATION_RUNS;
         ret->shell_system_s += (double)r.system_ns * 1e-9 / CALIBRATION_RUNS;
         for (uint32_t i = 0; i < b->counter_count; i++)

@@ -50,7 +50,7 @@ typedef enum OutlierCause {
 
 typedef struct BenchRun {
     SpawnResult spawn;
-    double time_s; // spawn.wall_ns less the shell's time
+    double time_s; // spawn.wall_ns (or CPU time) less the shell's time
     double user_s, system_s;
     uint32_t round;    // runs of one round are pairs
     uint32_t position; // in that round
@@ -105,6 +105,7 @@ typedef struct BenchOptions {
     int64_t timeout_ns;
     const StrVec *cold;         // files to drop from the page cache before each run
     const EventSpecVec *events; // counted in each run; NULL: none
+    bool cpu_clock; // times are CPU time: the first event, task-clock, else user + system
     uint64_t seed;
     uint32_t reference;                       // command that the others are compared with
     const volatile sig_atomic_t *interrupted; // becomes non-zero on Ctrl-C

@@ -7,6 +7,11 @@
 
 #include <math.h>
 
+#include "analyse/stats_interval.h"
+#include "analyse/stats_summary.h"
+#include "base/json.h"
+#include "os/file.h"
+
 static Arena arena;
 static Error err;
 static TimingsFormat format;
@@ -83,6 +88,61 @@ static void criterions_samples_are_read_in_all_layouts(void **state)
     assert_true(fabs(found.at[0].seconds.at[1] - 11e-9) < 1e-20);
 }
 
+static const JsonValue *read_json(Arena *a, const char *name)
+{
+    Bytes text;
+    JsonValue *value;
+    Str path = arena_printf(a, "%s/unit/collect/bench/criterion/%s", TEST_FOLDER, name);
+    assert_ok(os_read_file(a, path, 1 << 20, &text, &err), &err);
+    assert_ok(json_parse(a, str_from_bytes(text), &value, &err), &err);
+    return value;
+}
+
+static void assert_estimate(const JsonValue *estimates, const char *name, double ours)
+{
+    double theirs = json_find(json_find(estimates, name), "point_estimate")->number;
+    if (!(fabs(ours / theirs - 1) <= 1e-12))
+        fail_msg("%s: %.17g, Criterion has %.17g", name, ours, theirs);
+}
+
+static void criterions_own_sample_gives_its_estimates(void **state)
+{
+    (void)state;
+    Arena local = {0};
+    const JsonValue *estimates = read_json(&local, "estimates.json");
+    const JsonValue *sample = read_json(&local, "sample.json");
+    enum { N = 100 };
+    double iters[N], times[N], each[N];
+    const JsonValue *i = json_find(sample, "iters"), *t = json_find(sample, "times");
+    assert_true(i->count == N && t->count == N);
+    i = i->child;
+    t = t->child;
+    for (int k = 0; k < N; k++, i = i->next, t = t->next) {
+        iters[k] = i->number;
+        times[k] = t->number;
+        each[k] = times[k] / iters[k];
+    }
+    assert_estimate(estimates, "slope", stats_slope(iters, times, N));
+    assert_estimate(estimates, "mean", stats_mean(each, N));
+    assert_estimate(estimates, "median", stats_median(&local, each, N));
+    assert_estimate(estimates, "median_abs_dev", stats_mad(&local, each, N));
+    assert_estimate(estimates, "std_dev", stats_deviation(each, N));
+    TukeyFences f = stats_fences_sorted(stats_sorted(&local, each, N), N);
+    const double ours[] = {f.low_severe, f.low_mild, f.high_mild, f.high_severe};
+    const JsonValue *fence = read_json(&local, "tukey.json")->child;
+    for (int k = 0; k < 4; k++, fence = fence->next)
+        assert_true(fabs(ours[k] / fence->number - 1) <= 1e-12);
+    // Its interval of the mean, within what its 10 000 resamples leave open.
+    Random random = random_seeded(1);
+    BootstrapLimit mean = stats_bootstrap_mean(&local, each, N, 10000, 0.95, &random);
+    const JsonValue *theirs = json_find(estimates, "mean");
+    const JsonValue *interval = json_find(theirs, "confidence_interval");
+    double error = json_find(theirs, "standard_error")->number;
+    assert_true(fabs(mean.interval.low - json_find(interval, "lower_bound")->number) < error / 10);
+    assert_true(fabs(mean.interval.high - json_find(interval, "upper_bound")->number) < error / 10);
+    arena_deinit(&local);
+}
+
 static void what_is_none_of_them_is_refused(void **state)
 {
     (void)state;
@@ -116,6 +176,7 @@ int main(void)
             google_benchmarks_repetitions_are_gathered_and_aggregates_left_out, clean_up),
         cmocka_unit_test_teardown(pyperfs_values_are_read_without_calibration, clean_up),
         cmocka_unit_test_teardown(criterions_samples_are_read_in_all_layouts, clean_up),
+        cmocka_unit_test(criterions_own_sample_gives_its_estimates),
         cmocka_unit_test_teardown(what_is_none_of_them_is_refused, clean_up),
     };
     return RUN_TESTS(tests);
