@@ -56,6 +56,13 @@ static bool flush_piece(void *ctx, StrBuf *out)
     return !s->failed;
 }
 
+// llvm-cov's tracefiles have branch counts of 32 bits.
+static void cut_branch_counts(BranchCounts *b)
+{
+    for (size_t i = 0; i < b->count.len; i++)
+        b->count.at[i] = (uint32_t)b->count.at[i];
+}
+
 static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
 {
     CoverFiles files = {0};
@@ -63,6 +70,8 @@ static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
     r->project.without_regions =
         str_equal(o->format, STR("lcov")) || str_equal(o->format, STR("html"));
     cover_project(r);
+    if (o->inputs.llvm_rules && str_equal(o->format, STR("lcov")))
+        cut_branch_counts(&r->profile.branch_counts);
     cover_files_group(&r->arena, &r->profile, &files);
     CoverSources sources = {.folders = o->inputs.filter.source_folders};
     CoverWriter w = {.p = &r->profile,

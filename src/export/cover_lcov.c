@@ -47,21 +47,66 @@ static void add_functions(const Profile *p, const CoverFiles *c, const CoverFile
     }
 }
 
+// Rows of numbers are most of a tracefile: a file's worth of room is taken once.
+enum { LINE_ROW_MAX = 40, BRANCH_ROW_MAX = 64 };
+
+static char *put_number(char *to, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    memcpy(to, digits + at, sizeof(digits) - at);
+    return to + (sizeof(digits) - at);
+}
+
+static char *put_text(char *to, Str text)
+{
+    memcpy(to, text.ptr, text.len);
+    return to + text.len;
+}
+
 static void add_lines(const Profile *p, const CoverFiles *c, const CoverFileRows *f, StrBuf *out)
 {
+    char *start = strbuf_reserve(out, (size_t)(f->lines.end - f->lines.first) * LINE_ROW_MAX);
+    char *to = start;
     for (uint32_t i = f->lines.first; i < f->lines.end; i++) {
         uint32_t row = c->lines.at[i];
-        strbuf_add(out, STR("DA:"));
-        strbuf_add_u64(out, p->line_counts.line.at[row]);
-        strbuf_add_char(out, ',');
-        strbuf_add_u64(out, p->line_counts.count.at[row]);
-        strbuf_add_char(out, '\n');
+        to = put_text(to, STR("DA:"));
+        to = put_number(to, p->line_counts.line.at[row]);
+        *to++ = ',';
+        to = put_number(to, p->line_counts.count.at[row]);
+        *to++ = '\n';
     }
+    out->len += (size_t)(to - start);
+}
+
+static char *put_branch(char *to, const BranchCounts *b, uint32_t row, bool reached)
+{
+    to = put_text(to, STR("BRDA:"));
+    to = put_number(to, b->line.at[row]);
+    *to++ = ',';
+    to = put_number(to, b->block.at[row]);
+    *to++ = ',';
+    to = put_number(to, b->branch.at[row]);
+    *to++ = ',';
+    // '-': the decision was never reached, which is not the same as never taken.
+    if (reached)
+        to = put_number(to, b->count.at[row]);
+    else
+        *to++ = '-';
+    *to++ = '\n';
+    return to;
 }
 
 static void add_branches(const Profile *p, const CoverFiles *c, const CoverFileRows *f, StrBuf *out)
 {
     const BranchCounts *b = &p->branch_counts;
+    char *start =
+        strbuf_reserve(out, (size_t)(f->branches.end - f->branches.first) * BRANCH_ROW_MAX);
+    char *to = start;
     for (uint32_t i = f->branches.first, end; i < f->branches.end; i = end) {
         uint32_t first = c->branches.at[i];
         bool reached = false;
@@ -71,23 +116,10 @@ static void add_branches(const Profile *p, const CoverFiles *c, const CoverFileR
                 break;
             reached |= b->count.at[row] > 0;
         }
-        for (uint32_t k = i; k < end; k++) {
-            uint32_t row = c->branches.at[k];
-            strbuf_add(out, STR("BRDA:"));
-            strbuf_add_u64(out, b->line.at[row]);
-            strbuf_add_char(out, ',');
-            strbuf_add_u64(out, b->block.at[row]);
-            strbuf_add_char(out, ',');
-            strbuf_add_u64(out, b->branch.at[row]);
-            strbuf_add_char(out, ',');
-            // '-': the decision was never reached, which is not the same as never taken.
-            if (reached)
-                strbuf_add_u64(out, b->count.at[row]);
-            else
-                strbuf_add_char(out, '-');
-            strbuf_add_char(out, '\n');
-        }
+        for (uint32_t k = i; k < end; k++)
+            to = put_branch(to, b, c->branches.at[k], reached);
     }
+    out->len += (size_t)(to - start);
 }
 
 // lcov 2's form: line, size of the group, sense, count, index, expression.

@@ -34,6 +34,38 @@ static bool is_absolute(Str path)
     return path.len > 2 && path.ptr[1] == ':' && (path.ptr[2] == '\\' || path.ptr[2] == '/');
 }
 
+// Without "." and "..", as LLVM 16 and later resolve what they join.
+static Str without_dots(Arena *arena, Str path)
+{
+    if (str_find(path, STR("/.")) == SIZE_MAX && str_find(path, STR("//")) == SIZE_MAX &&
+        !str_starts_with(path, STR(".")))
+        return path;
+    bool absolute = str_starts_with(path, STR("/"));
+    char *to = arena_alloc(arena, path.len + 1, 1);
+    U64Vec starts = {0}; // of the parts kept; those of ".." that lead out are no parts
+    size_t len = 0;
+    Str rest = path, part;
+    while (str_next_part(&rest, '/', &part)) {
+        if (part.len == 0 || str_equal(part, STR(".")))
+            continue;
+        bool is_up = str_equal(part, STR(".."));
+        if (is_up && starts.len) {
+            len = vec_pop(&starts);
+            continue;
+        }
+        if (is_up && absolute)
+            continue;
+        if (!is_up)
+            vec_push(NULL, &starts, len);
+        if (absolute || len)
+            to[len++] = '/';
+        memcpy(to + len, part.ptr, part.len);
+        len += part.len;
+    }
+    vec_free(&starts);
+    return str_over(to, len);
+}
+
 static bool read_file_names(Reader *r, Cursor *c, uint64_t count, Error *err)
 {
     if (count > cursor_left(c))
@@ -52,6 +84,7 @@ static bool read_file_names(Reader *r, Cursor *c, uint64_t count, Error *err)
                 name = str_slice(name, 2, name.len);
             name = arena_printf(r->arena, "%" STR_FMT "%s%" STR_FMT, STR_ARG(dir),
                                 str_ends_with(dir, STR("/")) ? "" : "/", STR_ARG(name));
+            name = without_dots(r->arena, name);
         } else {
             name = arena_str(r->arena, name);
         }

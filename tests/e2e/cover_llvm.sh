@@ -100,6 +100,22 @@ html_page() { # html_page LLVM
         node "$TOP/tests/e2e/lib/cover_page.js" page.html page.info "$name"
 }
 
+# Branch counts beyond 32 bits, and names that lead through "..", as llvm-cov has them.
+odd_counts() { # odd_counts LLVM
+    mkdir -p odd/sub
+    printf 'int main(int c, char **v) { return c > 5 ? 1 : 0; }\n' >odd/a.c
+    printf 'int g(int c) { return c ? 1 : 0; }\n' >odd/sub/b.c
+    (cd odd/sub && "clang-$1" -fprofile-instr-generate -fcoverage-mapping ../a.c ././../sub/b.c -o ../prog) || return 1
+    LLVM_PROFILE_FILE=odd/raw odd/prog
+    "llvm-profdata-$1" merge -text -o odd/text odd/raw
+    sed -i 's/^1$/8589934597/' odd/text
+    "llvm-profdata-$1" merge -o odd/profdata odd/text
+    "llvm-cov-$1" export -format=lcov odd/prog -instr-profile odd/profdata >odd/theirs
+    "$ASSAY" cover export --llvm-rules odd/prog odd/profdata >odd/ours
+    diff <(grep -E '^(SF|FNDA|DA|BRDA)' odd/ours) <(grep -E '^(SF|FNDA|DA|BRDA)' odd/theirs) &&
+        "$ASSAY" cover export odd/prog odd/profdata | grep '^BRDA.*,8589934597$'
+}
+
 # What merge does with many, weighted, broken and foreign inputs; with the last LLVM above.
 many_inputs() { # many_inputs PROFRAW LLVM
     mkdir -p many
@@ -159,6 +175,7 @@ for llvm in 19 16 14; do
     check "300 inputs with 32 descriptors, two broken ones named" many_inputs "$raw" $llvm
     check "one broken input fails where it must, and leaves no output" strict_inputs "$raw"
     check "a full disk is an error" full_disk "$raw"
+    [ $llvm -lt 16 ] || check "large branch counts and names with .. are llvm-cov's" odd_counts $llvm
     check "a watched folder is merged and emptied" watched "c$llvm" "$raw" $llvm
     if command -v node >/dev/null && node -e 'process.exit(typeof DecompressionStream === "function" ? 0 : 1)'; then
         check "the HTML page builds every line, and runs no script of a name" html_page $llvm
