@@ -3,7 +3,8 @@
 # assay cover run: what per-test data costs beyond running the tests, and how the
 # breakpoint engine's lines and times compare with counters that are compiled in.
 # TESTS=FILE, a shell command a line, measures a program of your own (in its folder
-# RUN_IN) in place of the generated one.
+# RUN_IN) in place of the generated one. RUST_WORKSPACE=DIR adds a row: lines of
+# cargo test there that differ from llvm-cov's.
 set -u
 cd "${SCRATCH:?}" || exit 1
 command -v clang-19 python3 >/dev/null || exit 1
@@ -76,6 +77,33 @@ for _ in range(10):
     smallest = min(smallest, cpu([assay, "cover", "tests", "-d", result, "--smallest-set"])[1])
 print(ROW.format("which tests run a line", "-", "<= 10 ms", f"{query * 1e3:.1f} ms, start of the program included"))
 print(ROW.format("smallest set of tests with the same lines", "-", "<= 1 s", f"{smallest * 1e3:.1f} ms"))
+
+
+# ---- A Rust workspace: the same raw profiles read by llvm-cov.
+def rows(command):
+    text = subprocess.run(command, capture_output=True, text=True).stdout
+    name, found = "", set()
+    for row in text.splitlines():
+        if row.startswith("SF:"):
+            name = row
+        elif row.startswith("DA:") and "/src/" in name and "/.cargo/" not in name and "/rustc/" not in name:
+            found.add((name, row))
+    return found
+
+
+workspace = os.environ.get("RUST_WORKSPACE")
+if workspace:
+    folder = os.path.abspath("rust")
+    subprocess.run([assay, "cover", "run", "-q", "--keep-raw", "-f", "-o", folder, "--", "cargo", "test"],
+                   cwd=workspace, capture_output=True)
+    raw = [os.path.join(folder, "raw", name) for name in os.listdir(f"{folder}/raw")]
+    subprocess.check_call(["llvm-profdata-19", "merge", "-o", "all.profdata", *raw])
+    objects = [row.split(" ", 1)[1] for row in open(f"{folder}/assay-objects").read().splitlines()]
+    named = [objects[0]] + [word for name in objects[1:] for word in ("-object", name)]
+    theirs = rows(["llvm-cov-19", "export", "-format=lcov", "-instr-profile", "all.profdata", *named])
+    mine = rows([assay, "cover", "export", "--llvm-rules", folder])
+    print(ROW.format(f"cargo test of a workspace from one command, {len(objects)} programs with doctests: "
+                     f"lines unlike llvm-cov's, of {len(theirs)}", "-", "0", len(mine ^ theirs)))
 
 
 # ---- Breakpoints
