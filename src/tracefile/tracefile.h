@@ -9,7 +9,9 @@
 
 typedef enum TracefileKind {
     TRACEFILE_NONE,
-    TRACEFILE_LCOV, // lcov 1.x and 2.x: man geninfo, "FILES"
+    TRACEFILE_LCOV,      // lcov 1.x and 2.x: man geninfo, "FILES"
+    TRACEFILE_COBERTURA, // Cobertura's XML
+    TRACEFILE_LLVM_JSON, // what 'llvm-cov export' writes
 } TracefileKind;
 
 // Told by the first bytes; a few kilobytes are enough.
@@ -20,6 +22,8 @@ const char *tracefile_name(TracefileKind kind); // "lcov tracefile"
 // false it may hold a part of the file.
 MUST_CHECK bool tracefile_read(CoverSet *into, Bytes file, Error *err);
 
+MUST_CHECK bool tracefile_read_cobertura(CoverSet *into, Bytes file, Error *err);
+MUST_CHECK bool tracefile_read_llvm_json(CoverSet *into, Bytes file, Error *err);
 MUST_CHECK bool tracefile_read_lcov(CoverSet *into, Bytes file, Error *err);
 
 #endif // TRACEFILE_TRACEFILE_H

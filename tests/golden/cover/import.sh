@@ -9,5 +9,14 @@ cd "$TOP/tests/golden/cover" || exit 1
 diff <(sort "$SCRATCH/a.info") <("$ASSAY" cover export "$SCRATCH/a.info" | sort) && echo "the same again"
 printf 'SF:x.c\nFNL:1,3\nFNA:1,2,f\nDA:3,2\nDA:4,-1\nend_of_record\nSF:y.c\nDA:1' >"$SCRATCH/cut.info"
 "$ASSAY" cover export --format json "$SCRATCH/cut.info"
+for format in cobertura llvm-json; do
+    "$ASSAY" cover export --format $format -o "$SCRATCH/a.$format" cover.covmapping cover.proftext
+    "$ASSAY" cover report "$SCRATCH/a.$format"
+    diff <(grep -E "^(DA|FNDA)" "$SCRATCH/a.info" | sort) \
+        <("$ASSAY" cover export "$SCRATCH/a.$format" | grep -E "^(DA|FNDA)" | sort) | head -n 4
+done
+printf '<coverage line-rate="1"><packages><class filename="a"></package></coverage>' >"$SCRATCH/bad.xml"
+printf '{"data":[{"files":[{"segments":[[1,2,3' >"$SCRATCH/bad.json"
+(cd "$SCRATCH" && "$ASSAY" cover report bad.xml; "$ASSAY" cover report bad.json)
 printf 'SF:x.c\nOOPS:1\n' >"$SCRATCH/bad.info"
 cd "$SCRATCH" && "$ASSAY" cover report bad.info
