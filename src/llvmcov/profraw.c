@@ -63,7 +63,7 @@ static bool refuse_version(uint32_t version, Error *err)
     error_set(err, ERROR_UNSUPPORTED, "raw profile version %u, known are %d to %d", version,
               PROFRAW_VERSION_MIN, PROFRAW_VERSION_MAX);
     if (version < PROFRAW_VERSION_MIN)
-        error_hint(err, "written by LLVM 8 or older; that LLVM's llvm-profdata makes a .profdata "
+        error_hint(err, "written by LLVM 4 or older; that LLVM's llvm-profdata makes a .profdata "
                         "of it, which is read here");
     else
         error_hint(err, "written by an LLVM newer than 23; its own llvm-profdata makes a "
@@ -92,9 +92,10 @@ bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err)
     uint32_t v = p.version;
     p.binary_ids_size = v >= 6 ? cursor_u64(&c) : 0;
     p.record_count = cursor_u64(&c);
-    uint64_t pad_before_counters = cursor_u64(&c);
+    // Before version 5 the sections lay side by side.
+    uint64_t pad_before_counters = v >= 5 ? cursor_u64(&c) : 0;
     uint64_t counter_count = cursor_u64(&c);
-    uint64_t pad_after_counters = cursor_u64(&c);
+    uint64_t pad_after_counters = v >= 5 ? cursor_u64(&c) : 0;
     uint64_t bitmap_bytes = v >= 9 ? cursor_u64(&c) : 0;
     uint64_t pad_after_bitmap = v >= 9 ? cursor_u64(&c) : 0;
     uint64_t uniform_count = v >= 11 ? cursor_u64(&c) : 0;

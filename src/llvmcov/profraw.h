@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Raw profiles (.profraw), as an instrumented program writes them at its end.
-// Versions 5 to 12, 32- and 64-bit, both byte orders.
+// Versions 4 to 12, 32- and 64-bit, both byte orders.
 // Document: llvm/docs/InstrProfileFormat.rst; docs/formats/coverage.md lists the
 // differences between the versions.
 
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "llvmcov/prof_record.h"
 
-enum { PROFRAW_VERSION_MIN = 5, PROFRAW_VERSION_MAX = 12 };
+enum { PROFRAW_VERSION_MIN = 4, PROFRAW_VERSION_MAX = 12 };
 
 // Where the fields of a data record lie, in bytes from its start.
 typedef struct ProfRawFields {

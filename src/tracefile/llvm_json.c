@@ -100,10 +100,10 @@ static Str take_key(Reader *r)
 static uint64_t take_number(Reader *r)
 {
     uint64_t v = 0;
+    peek(r);
     size_t start = r->at;
-    for (peek(r), start = r->at;
-         r->at < r->text.len && r->text.ptr[r->at] >= '0' && r->text.ptr[r->at] <= '9'; r->at++)
-        ;
+    while (r->at < r->text.len && r->text.ptr[r->at] >= '0' && r->text.ptr[r->at] <= '9')
+        r->at++;
     if (!str_parse_u64(str_slice(r->text, start, r->at), 10, &v))
         fail(r, "a number was expected");
     return v;

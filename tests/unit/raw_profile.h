@@ -66,9 +66,11 @@ static inline void raw_build(StrBuf *b, const RawShape *s)
     if (s->version >= 6)
         raw_put(b, s, 0, 8); // binary ids
     raw_put(b, s, 2, 8);     // records
-    raw_put(b, s, 0, 8);
+    if (s->version >= 5)
+        raw_put(b, s, 0, 8);
     raw_put(b, s, 5, 8); // counters
-    raw_put(b, s, 0, 8);
+    if (s->version >= 5)
+        raw_put(b, s, 0, 8);
     if (s->version >= 9) {
         raw_put(b, s, 0, 8);
         raw_put(b, s, 0, 8);
