@@ -321,11 +321,8 @@ static int report(Arena *arena, const CoverReportOptions *o, CoverResult *r)
 static int run(const Command *cmd, int argc, char **argv)
 {
     Arena arena = {0};
-    CoverReportOptions o = {.inputs.demangle = true,
-                            .lines_under = -1,
-                            .lines_over = -1,
-                            .regions_under = -1,
-                            .regions_over = -1};
+    CoverReportOptions o = {
+        .lines_under = -1, .lines_over = -1, .regions_under = -1, .regions_over = -1};
     StrVec operands = {0};
     switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
     case PARSE_DONE:
@@ -333,6 +330,8 @@ static int run(const Command *cmd, int argc, char **argv)
     case PARSE_BAD:
         return STATUS_USAGE;
     case PARSE_OK:
+        // Readable names cost as much as the rest where nobody sees them.
+        o.inputs.demangle = o.functions;
         break;
     }
     CoverResult r;
