@@ -47,7 +47,7 @@ def megabytes(paths):
 
 # Rows of a tracefile that both have; llvm-cov sums none of what we leave out.
 def counted_rows(path):
-    kinds = ("FN:", "FNDA:", "DA:", "BRDA:")
+    kinds = ("SF:", "FN:", "FNDA:", "DA:", "BRDA:")
     return [line for line in open(path, errors="replace") if line.startswith(kinds)]
 
 
@@ -118,7 +118,7 @@ for name, program, raws, target in llvm:
     n, bad = compare(name, program, f"{name.split()[0]}.profdata")
     lines, differing = lines + n, differing + bad
     compared.append(name.split()[0])
-row(f"FN, FNDA, DA and BRDA rows that differ from llvm-cov 19's: {', '.join(compared)}", f"{lines} rows", "0 of > 500,000",
+row(f"SF, FN, FNDA, DA and BRDA rows that differ from llvm-cov 19's: {', '.join(compared)}", f"{lines} rows", "0 of > 500,000",
     str(differing))
 
 
