@@ -560,6 +560,13 @@ static size_t add_unwound(Consumer *c, Process *p, const PerfSample *s, uint64_t
     return n;
 }
 
+static bool user_pc_is_mapped(const Consumer *c, Process *p, const PerfSample *s)
+{
+    enum { X86_64_IP = 8, AARCH64_PC = 32 }; // numbers of perf's, asm/perf_regs.h
+    unsigned pc = c->setup.arch == UNWIND_X86_64 ? X86_64_IP : AARCH64_PC;
+    return s->regs_abi && unwind_space_find(&p->space, s->regs[pc]);
+}
+
 static StackId sample_stack(Consumer *c, Process *p, const PerfRecord *r, const SampleEvent *event)
 {
     const PerfSample *s = r->u.sample;
@@ -572,8 +579,9 @@ static StackId sample_stack(Consumer *c, Process *p, const PerfRecord *r, const 
         // A kernel sample always has its own chain; without one, at least its place.
         if (in_kernel && n == 0)
             c->frames[n++] = kernel_frame(&c->modules.kernel, s->ip, FRAME_EXACT);
-        // While exec is under way the user registers are those of the program before.
-        p->in_exec &= in_kernel;
+        // While exec is under way the user registers are those of the program before,
+        // whose code is not mapped any more.
+        p->in_exec &= in_kernel && !user_pc_is_mapped(c, p, s);
         if (!p->in_exec || n == 0)
             n = add_unwound(c, p, s, event->regs_user, n, &cut);
         c->counts.with_stack++;
