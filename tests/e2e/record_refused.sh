@@ -15,7 +15,8 @@ record() { ./no_perf "$ASSAY" record --force -F 999 -o run.assay "$@" 2>err.log 
 report() { "$ASSAY" report --json --limit 100 "$@" run.assay >report.json; }
 field() { python3 -c 'import json, sys; r = json.load(open("report.json")); print(eval(sys.argv[1]))' "$1"; }
 at_least() { [ "$2" -ge "$1" ] || { echo "$2, want at least $1"; return 1; }; }
-share_of() { field "int(100 * sum(x['self_share'] for x in r['rows'] if x['name'] == '$1'))"; }
+# With what it called: a stop that comes a few microseconds late lies in the clock call.
+share_of() { field "int(100 * sum(x['total_share'] for x in r['rows'] if x['name'] == '$1'))"; }
 function_is_hot() { # NAME SHARE COMMAND…
     local name=$1 share=$2
     shift 2

@@ -258,9 +258,9 @@ fi
 # Rust, both ways of mangling.
 if have rustc && rustc --version >/dev/null 2>&1; then
     for mangling in legacy v0; do
-        flag="-C symbol-mangling-version=$mangling"
-        [ $mangling = legacy ] && flag="$flag -Z unstable-options"
-        if ! RUSTC_BOOTSTRAP=1 rustc -O -g "$flag" -o rust-$mangling \
+        flags=(-C "symbol-mangling-version=$mangling")
+        [ $mangling = legacy ] && flags+=(-Z unstable-options)
+        if ! RUSTC_BOOTSTRAP=1 rustc -O -g "${flags[@]}" -o rust-$mangling \
             "$TOP/tests/programs/inline_chain.rs" >seen 2>&1; then
             skip "rust, $mangling mangling" "rustc cannot build it"
             continue

@@ -3,7 +3,7 @@
 //   burn MS        CPU time in burn()
 //   vfork N        N children by vfork and exec, each with 20 ms in burn()
 //   churn N        N rounds of four threads with 20 ms each
-//   unlink FILE    removes FILE (itself) and burns 200 ms
+//   unlink FILE    removes FILE (itself) and burns 500 ms
 //   jit            a loop in generated code, named in /tmp/perf-PID.map
 //   daemon MS      a child that outlives it
 //   dlopen         burns inside libm, loaded at run time
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
     else if (strcmp(how, "churn") == 0)
         churn(atoi(arg));
     else if (strcmp(how, "unlink") == 0)
-        return unlink(arg) != 0 || (burn(200), 0);
+        return unlink(arg) != 0 || (burn(500), 0);
     else if (strcmp(how, "jit") == 0)
         return jit();
     else if (strcmp(how, "dlopen") == 0)
