@@ -88,41 +88,90 @@ typedef struct Level {
     size_t end;
     StackId stack;
 } Level;
+typedef Vec(Level) LevelVec;
 
+// While the stacks come sorted by their bytes, those that begin alike stand
+// together: a level is known only from the line before or as an `ended` stack,
+// and need not be looked up among all stacks.
 typedef struct Line {
     Str text;
-    Vec(Level) levels; // root first
+    LevelVec levels; // root first
+    LevelVec ended;  // whole stacks of lines whose text the last line begins with
+    bool is_sorted;  // so far, and no two names stand for one frame
 } Line;
+
+static size_t common_bytes(Str a, Str b)
+{
+    size_t same = 0, most = MIN(a.len, b.len);
+    uint64_t x, y;
+    for (; same + sizeof(x) <= most; same += sizeof(x)) {
+        memcpy(&x, a.ptr + same, sizeof(x));
+        memcpy(&y, b.ptr + same, sizeof(y));
+        if (x != y)
+            break;
+    }
+    while (same < most && a.ptr[same] == b.ptr[same])
+        same++;
+    return same;
+}
 
 // The levels that a line shares with the one before it: folded files are mostly
 // sorted, so that few levels of a line are new.
-static size_t shared_levels(const Line *last, Str text)
+static size_t shared_levels(const Line *last, Str text, size_t same)
 {
-    size_t same = 0, most = MIN(last->text.len, text.len), levels = 0;
-    while (same < most && last->text.ptr[same] == text.ptr[same])
-        same++;
-    while (levels < last->levels.len) {
-        size_t end = last->levels.at[levels].end;
-        if (end > same || (end < text.len && text.ptr[end] != ';'))
+    size_t levels = last->levels.len;
+    for (; levels; levels--) {
+        size_t end = last->levels.at[levels - 1].end;
+        if (end <= same && (end == text.len || text.ptr[end] == ';'))
             break;
-        levels++;
     }
     return levels;
 }
 
+// Notes that `text` follows the last line, with which it shares `same` bytes.
+static void move_on(Line *last, Str text, size_t same)
+{
+    if (same < last->text.len &&
+        (same == text.len || (uint8_t)text.ptr[same] < (uint8_t)last->text.ptr[same]))
+        last->is_sorted = false;
+    while (last->ended.len && vec_last(&last->ended).end > same)
+        (void)vec_pop(&last->ended);
+    last->text = text;
+}
+
+static const Level *ended_at(const Line *last, size_t end)
+{
+    for (size_t i = last->ended.len; i-- && last->ended.at[i].end >= end;)
+        if (last->ended.at[i].end == end)
+            return &last->ended.at[i];
+    return NULL;
+}
+
 static StackId stack_of(Profile *p, LineFrames *frames, Line *last, Str text)
 {
-    size_t shared = shared_levels(last, text);
+    size_t same = common_bytes(last->text, text);
+    size_t shared = shared_levels(last, text, same);
     size_t at = shared ? last->levels.at[shared - 1].end + 1 : 0;
     StackId stack = shared ? last->levels.at[shared - 1].stack : (StackId){0};
     last->levels.len = shared;
-    last->text = text;
+    move_on(last, text, same);
     Str rest = str_slice(text, at, text.len), name;
     while (str_next_part(&rest, ';', &name)) {
-        stack = profile_stack(p, stack, frame_of(p, frames, name));
-        Level level = {(size_t)(name.ptr + name.len - text.ptr), stack};
+        size_t frames_before = p->frames.module.len, known = frames->rows.len;
+        FrameId frame = frame_of(p, frames, name);
+        if (frames->rows.len > known && p->frames.module.len == frames_before)
+            last->is_sorted = false;
+        size_t end = (size_t)(name.ptr + name.len - text.ptr);
+        const Level *ended = last->is_sorted ? ended_at(last, end) : NULL;
+        stack = ended             ? ended->stack
+                : last->is_sorted ? profile_stack_append(p, stack, frame)
+                                  : profile_stack(p, stack, frame);
+        Level level = {end, stack};
         vec_push(NULL, &last->levels, level);
     }
+    if (last->is_sorted && last->levels.len &&
+        (!last->ended.len || vec_last(&last->ended).end < vec_last(&last->levels).end))
+        vec_push(NULL, &last->ended, vec_last(&last->levels));
     return stack;
 }
 
@@ -134,7 +183,7 @@ bool import_folded(Bytes file, Profile *p, Error *err)
     ProcessId process = profile_add_process(p, 0, 0, (StrId){0}, TIME_NONE);
     ThreadId thread = profile_add_thread(p, process, 0, (StrId){0}, TIME_NONE);
     LineFrames frames = {0};
-    Line last = {0};
+    Line last = {.is_sorted = true};
     Str rest = str_from_bytes(file);
     Str line;
     uint64_t odd_lines = 0;
@@ -151,6 +200,7 @@ bool import_folded(Bytes file, Profile *p, Error *err)
     }
     line_frames_deinit(&frames);
     vec_free(&last.levels);
+    vec_free(&last.ended);
     if (p->samples.stack.len == 0) {
         profile_deinit(p);
         return error_set(err, ERROR_FORMAT, "no folded stack in %zu bytes", file.len);

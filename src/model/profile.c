@@ -127,10 +127,35 @@ FrameId profile_cut_frame(Profile *p, StackCut cut)
     return profile_frame(p, (ModuleId){0}, cut, FRAME_CUT);
 }
 
+static uint64_t stack_hash(StackId parent, FrameId frame)
+{
+    return hash_u64((uint64_t)parent.v << 32 | frame.v);
+}
+
+StackId profile_stack_append(Profile *p, StackId parent, FrameId frame)
+{
+    uint32_t row = (uint32_t)p->stacks.parent.len;
+    vec_push(&p->arena, &p->stacks.parent, parent);
+    vec_push(&p->arena, &p->stacks.frame, frame);
+    p->unindexed_stacks++;
+    return (StackId){row};
+}
+
+static void index_stacks(Profile *p)
+{
+    const Stacks *s = &p->stacks;
+    table_reserve(&p->stack_index, p->stack_index.len + p->unindexed_stacks);
+    for (size_t i = s->parent.len - p->unindexed_stacks; i < s->parent.len; i++)
+        table_insert(&p->stack_index, stack_hash(s->parent.at[i], s->frame.at[i]), (uint32_t)i);
+    p->unindexed_stacks = 0;
+}
+
 StackId profile_stack(Profile *p, StackId parent, FrameId frame)
 {
     const Stacks *s = &p->stacks;
-    uint64_t hash = hash_u64((uint64_t)parent.v << 32 | frame.v);
+    if (p->unindexed_stacks)
+        index_stacks(p);
+    uint64_t hash = stack_hash(parent, frame);
     uint32_t row;
     for (TableProbe t = table_probe(&p->stack_index, hash); table_next(&p->stack_index, &t, &row);)
         if (s->parent.at[row].v == parent.v && s->frame.at[row].v == frame.v)

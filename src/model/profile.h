@@ -246,6 +246,7 @@ typedef struct Profile {
     Facts facts;
     // Indexes for interning rows; built on demand after a load.
     Table module_index, function_index, frame_index, stack_index, source_index;
+    size_t unindexed_stacks; // so many at the end are not in stack_index yet
 } Profile;
 
 void profile_init(Profile *p);
@@ -269,6 +270,8 @@ FrameId profile_frame(Profile *p, ModuleId module, uint64_t address, uint8_t fla
 // The frame that stands for "the stack is cut here because".
 FrameId profile_cut_frame(Profile *p, StackCut cut);
 StackId profile_stack(Profile *p, StackId parent, FrameId frame);
+// A stack that the caller knows to be new: nothing is looked up or indexed.
+StackId profile_stack_append(Profile *p, StackId parent, FrameId frame);
 void profile_source_line(Profile *p, StrId file, uint32_t line, Str text);
 
 // States what stands at a frame. Called once for a frame by the symboliser; an

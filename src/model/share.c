@@ -241,6 +241,7 @@ void profile_share(Profile *p, const ShareOptions *options)
                               &p->stack_index, &p->source_index};
     for (size_t i = 0; i < ARRAY_LEN(indexes); i++)
         table_deinit(indexes[i]);
+    p->unindexed_stacks = 0;
     strbuf_deinit(&s.out);
 }
 

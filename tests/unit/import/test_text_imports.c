@@ -125,6 +125,32 @@ static void cut_at_each_byte_perf_script_gives_its_whole_part(void **state)
     }
 }
 
+// "f" is a stack of its own, then comes "f.h" in the byte order, then "f" as caller.
+static void folded_stacks_are_unique_in_any_order(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "r;f 1\nr;f g 2\nr;f.h 4\nr;f.h;x 1\nr;f;k 5\nr;f;k.l 6\nr;f;k;l 6\nr;g;f 1\n",
+        "r;f 1\nr;f.h 1\nr;f;k 5\nr;f;k_[j] 5\nr;f;k_[j];x 5\nr;f;k;x 5\n", // two names, one frame
+        "r;f 1\nr;f.h 4\nr;g;f 1\nr;f;k 5\nr;g;f;h 1\nr;f.h 1\n",
+    };
+    for (size_t t = 0; t < ARRAY_LEN(texts); t++) {
+        Profile p;
+        Error err = {0};
+        assert_ok(import_folded(bytes_from_str(str_from_c(texts[t])), &p, &err), &err);
+        for (size_t a = 1; a < p.stacks.parent.len; a++)
+            for (size_t b = 1; b < a; b++)
+                assert_false(p.stacks.parent.at[a].v == p.stacks.parent.at[b].v &&
+                             p.stacks.frame.at[a].v == p.stacks.frame.at[b].v);
+        // The index holds what was appended without it.
+        size_t stacks = p.stacks.parent.len;
+        for (uint32_t a = 1; a < stacks; a++)
+            assert_int_equal(profile_stack(&p, p.stacks.parent.at[a], p.stacks.frame.at[a]).v, a);
+        assert_int_equal(p.stacks.parent.len, stacks);
+        profile_deinit(&p);
+    }
+}
+
 static void folded_lines_become_stacks(void **state)
 {
     (void)state;
@@ -173,6 +199,7 @@ int main(void)
         cmocka_unit_test(perf_script_counts_lines_that_are_none),
         cmocka_unit_test(cut_at_each_byte_perf_script_gives_its_whole_part),
         cmocka_unit_test(folded_lines_become_stacks),
+        cmocka_unit_test(folded_stacks_are_unique_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
