@@ -87,6 +87,36 @@ for llvm in 14 16 19; do
     compare "d$llvm" $llvm "d$llvm" "d$llvm.profraw"
 done
 
+# Value profiles are stepped over: what else the file says is read, from each of its forms.
+counters_of_values() { # counters_of_values LLVM FLAG...
+    local llvm=$1 version=7 n
+    shift
+    [ "$llvm" -ge 16 ] && version=9
+    [ "$llvm" -ge 19 ] && version=12
+    "clang-$llvm" -w -O1 "$@" "$TOP/tests/programs/cover_values.c" -o values || return 1
+    for n in 10 300; do
+        LLVM_PROFILE_FILE=values$n.profraw ./values $n || return 1
+    done
+    "llvm-profdata-$llvm" merge -text -o values.text values10.profraw values300.profraw &&
+        "llvm-profdata-$llvm" merge -o values.profdata values10.profraw values300.profraw || return 1
+    grep -q IndirectCallTarget values.text || return 1
+    awk '/^# Num Value Kinds/ { out = 1 } /^$/ { out = 0 } !out' values.text >values.want
+    for n in "values10.profraw values300.profraw" values.profdata values.text; do
+        # shellcheck disable=SC2086 # a list of inputs
+        "$ASSAY" cover merge -f -o values.proftext $n && diff values.want values.proftext || return 1
+    done
+    "$ASSAY" cover merge -f --profdata-version $version -o values.ours.profdata values10.profraw values300.profraw &&
+        "llvm-profdata-$llvm" merge -text -o values.back values.ours.profdata &&
+        diff values.want values.back
+}
+
+for llvm in 14 16 19; do
+    [ -e "c$llvm-5.profraw" ] || continue
+    check "counters beside value profiles of clang-$llvm" counters_of_values $llvm \
+        -fprofile-instr-generate -mllvm -enable-value-profiling=true
+    check "counters beside value profiles of clang-$llvm's IR" counters_of_values $llvm -fprofile-generate
+done
+
 # The HTML page shows what the tracefile says, from a folder whose name is markup.
 html_page() { # html_page LLVM
     local dir='a"><script>alert(1)<x>&' name
