@@ -13,7 +13,7 @@
 
 static const Option options[] = {
     OPT_CHOICE(0, "format", CoverExportOptions, format, "FORMAT",
-               "lcov|llvm-json|json|html|cobertura|coveralls|codecov|sonarqube|markdown",
+               "lcov|llvm-json|gcov-json|json|html|cobertura|coveralls|codecov|sonarqube|markdown",
                "the format to write"),
     OPT_TEXT('o', "output", CoverExportOptions, output, "FILE", "write to FILE, not to stdout"),
     OPT_FLAG('f', "force", CoverExportOptions, force, "replace an existing output file"),
@@ -56,6 +56,13 @@ static bool flush_piece(void *ctx, StrBuf *out)
     return !s->failed;
 }
 
+// Units of gcc, each as gcov itself lists it.
+static void flush_documents(Sink *s, CoverResult *r)
+{
+    strbuf_add(&s->buf, strbuf_str(&r->documents));
+    flush(s);
+}
+
 // llvm-cov's tracefiles have branch counts of 32 bits.
 static void cut_branch_counts(BranchCounts *b)
 {
@@ -95,7 +102,9 @@ static int export_to(const CoverExportOptions *o, CoverResult *r, Error *err)
     if (s.to_file &&
         !os_output_open(o->output, o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &s.file, err))
         return cli_fail(err);
-    if (!is_llvm)
+    if (r->documents.len && !r->has_regions && !r->has_set)
+        flush_documents(&s, r);
+    else if (!is_llvm)
         write_rows(o, r, &s);
     else if (!cover_write_llvm_json(&r->data, &r->project, &s.buf, flush_piece, &s))
         s.failed = true;
@@ -124,6 +133,8 @@ static int run(const Command *cmd, int argc, char **argv)
     case PARSE_OK:
         break;
     }
+    o.inputs.gcov_documents = str_equal(o.format, STR("gcov-json"));
+    o.inputs.demangle |= o.inputs.gcov_documents;
     CoverResult r;
     Error err;
     int status =

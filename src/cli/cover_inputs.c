@@ -245,7 +245,7 @@ static bool load_unit(Loader *l, Str path, Error *err)
         if (notes.mismatched)
             cli_say("'%" STR_FMT "': the counts of %u functions are of another build",
                     STR_ARG(counts), notes.mismatched);
-        ok = gcov_sum_add(&r->gcov, &notes, err);
+        ok = gcov_sum_add(&r->gcov, &notes, counts, err);
     }
     os_unmap_file(&m);
     os_unmap_file(&data);
@@ -365,6 +365,8 @@ bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverR
     ret->set.map_path = cover_filter_map;
     ret->set.map_ctx = ret->filter;
     gcov_sum_init(&ret->gcov, &ret->profile, &ret->project);
+    if (options->gcov_documents)
+        ret->gcov.documents = &ret->documents;
 
     Loader l = {.r = ret};
     for (size_t i = 0; i < operands->len; i++)
@@ -418,6 +420,7 @@ void cover_result_deinit(CoverResult *r)
     if (r->filter)
         cover_filter_deinit(r->filter);
     gcov_sum_deinit(&r->gcov);
+    strbuf_deinit(&r->documents);
     cover_set_deinit(&r->set);
     cover_counts_deinit(&r->counts);
     cover_data_deinit(&r->data);

@@ -19,7 +19,8 @@ typedef struct CoverInputOptions {
     CoverFilterOptions filter;
     bool llvm_rules;
     bool explain;
-    bool demangle; // set by the command: names are to be readable
+    bool demangle;       // set by the command: names are to be readable
+    bool gcov_documents; // set by the command: fill CoverResult.documents
 } CoverInputOptions;
 
 #define COVER_INPUT_OPTIONS(S, field)                                                              \
@@ -39,7 +40,8 @@ typedef struct CoverResult {
     bool has_regions; // there was an object: `data` is filled
     bool has_gcov;    // there were notes of gcc: `gcov` is filled
     GcovSum gcov;
-    bool has_set; // there were tracefiles: `set` is filled
+    StrBuf documents; // gcov's JSON of each unit
+    bool has_set;     // there were tracefiles: `set` is filled
     CoverSet set;
     int64_t built_ns; // the newest object's or note's time stamp, 0: not known
     Profile profile;  // rows of the model, when asked for

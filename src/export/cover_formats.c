@@ -21,6 +21,7 @@ static const CoverFormat lcov_format = {"lcov", nothing, lcov_file, nothing};
 static const CoverFormat *const formats[] = {
     &lcov_format,
     &cover_json_format,
+    &cover_gcov_json_format,
     &cover_cobertura_format,
     &cover_codecov_format,
     &cover_sonarqube_format,

@@ -29,7 +29,8 @@ typedef struct CoverFormat {
     void (*end)(CoverWriter *w);
 } CoverFormat;
 
-// lcov, json, cobertura, coveralls, codecov, sonarqube, html, markdown. NULL for another name.
+// lcov, json, gcov-json, cobertura, coveralls, codecov, sonarqube, html, markdown. NULL for another
+// name.
 const CoverFormat *cover_format_find(Str name);
 
 #endif // EXPORT_COVER_FORMATS_H

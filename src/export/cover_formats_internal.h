@@ -7,6 +7,7 @@
 #include "export/cover_formats.h"
 
 extern const CoverFormat cover_json_format;
+extern const CoverFormat cover_gcov_json_format;
 extern const CoverFormat cover_codecov_format;
 extern const CoverFormat cover_cobertura_format;
 extern const CoverFormat cover_sonarqube_format;

@@ -113,6 +113,8 @@ static void read_function(Notes *r, Cursor *c)
     if (v >= 800) {
         f.column = cursor_u32(c);
         f.end_line = cursor_u32(c);
+        if (v >= 900)
+            f.end_column = cursor_u32(c);
     }
     f.exit_block = 1;
     f.arcs_first = r->n->arcs.len;
@@ -143,15 +145,21 @@ static void read_arcs(Notes *r, Cursor *c, uint64_t len)
 {
     GcovFunction *f = r->function;
     uint32_t from = cursor_u32(c);
+    size_t first = r->n->arcs.len;
+    bool calls = false;
     for (uint64_t i = 0; i < (len - 4) / 8 && cursor_ok(c); i++) {
         GcovArc a = {.from = from, .to = cursor_u32(c), .flags = cursor_u32(c)};
         if (a.from >= f->block_count || a.to >= f->block_count)
             cursor_fail(c, "arc of a block that the function does not have");
         // A fake arc out of the entry is a longjmp back; all others are calls.
         a.is_call = (a.flags & GCOV_ARC_FAKE) && from != 0;
+        calls |= a.is_call;
         if (cursor_ok(c))
             vec_push(r->arena, &r->n->arcs, a);
     }
+    for (size_t i = first; calls && i < r->n->arcs.len; i++)
+        r->n->arcs.at[i].is_throw =
+            !(r->n->arcs.at[i].flags & (GCOV_ARC_FAKE | GCOV_ARC_FALL_THROUGH));
     f->arc_count = r->n->arcs.len - f->arcs_first;
 }
 

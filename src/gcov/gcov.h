@@ -23,6 +23,7 @@ typedef struct GcovArc {
     uint64_t count;
     bool is_known;         // the count is read or solved
     bool is_unconditional; // the only way out of its block that is no fake one
+    bool is_throw;         // to a handler or cleanup: leaves a call, and no fall-through
     bool is_call;          // a call that did not return: the fake arc of a call
 } GcovArc;
 
@@ -36,8 +37,8 @@ typedef struct GcovPlace {
 typedef struct GcovFunction {
     uint32_t ident, line_checksum, cfg_checksum;
     Str name;
-    uint32_t file; // of GcovNotes.files
-    uint32_t line, column, end_line;
+    uint32_t file;                               // of GcovNotes.files
+    uint32_t line, column, end_line, end_column; // end_column: 0 before gcc 9
     bool is_artificial;
     uint32_t block_count;
     uint32_t exit_block;

@@ -20,10 +20,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         GcovSum sum;
         profile_init(&p);
         gcov_sum_init(&sum, &p, &how);
-        if (gcov_sum_add(&sum, &notes, &err))
+        StrBuf documents = {0};
+        sum.documents = &documents;
+        if (gcov_sum_add(&sum, &notes, STR("a.gcda"), &err))
             gcov_sum_finish(&sum);
         assert(p.line_counts.line.len == sum.lines.len || err.text[0]);
         gcov_sum_deinit(&sum);
+        strbuf_deinit(&documents);
         profile_deinit(&p);
     }
     arena_deinit(&arena);

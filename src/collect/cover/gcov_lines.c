@@ -6,9 +6,11 @@
 
 #include <stdlib.h>
 
+#include "collect/cover/gcov_lines_internal.h"
+
 // Loops on one line are enumerated; a line of a generated program can have more
 // of them than can be followed.
-enum { CIRCUIT_DEPTH_MAX = 4000, CIRCUIT_STEPS_MAX = 200000, NONE = UINT32_MAX };
+enum { CIRCUIT_DEPTH_MAX = 4000, CIRCUIT_STEPS_MAX = 200000, NONE = GCOV_NO_BLOCK };
 
 void gcov_sum_init(GcovSum *s, Profile *profile, const CoverProject *how)
 {
@@ -25,38 +27,6 @@ void gcov_sum_deinit(GcovSum *s)
 }
 
 // ---- One translation unit ------------------------------------------------------
-
-// A line of the unit; template instances that share their place have lines of
-// their own, whose counts are summed afterwards.
-typedef struct Line {
-    uint32_t file, line;
-    uint32_t instance; // function + 1 of a group, else 0
-    uint64_t count;
-    uint32_t first_block, last_block; // of Unit.line_blocks, NONE
-} Line;
-
-typedef struct LineBlock {
-    uint32_t function, block;
-    uint32_t next;
-} LineBlock;
-
-typedef struct Unit {
-    GcovNotes *n;
-    Arena *arena;
-    Vec(Line) lines;
-    Vec(LineBlock) line_blocks;
-    Table index;
-    // By function: where its blocks start in the arrays below.
-    uint32_t *base;
-    uint32_t block_count; // of all functions
-    // Arcs by block: [out_first[b], out_first[b + 1]) of out, the same for in.
-    uint32_t *out_first, *out, *in_first, *in;
-    uint8_t *is_group;  // by function
-    uint32_t *marked;   // by block: the line + 1 whose blocks are looked at
-    uint32_t *position; // by block: its place in that line
-    uint64_t *left;     // by arc: what is left to go round
-    GcovSum *sum;
-} Unit;
 
 static int compare_ways(const void *a, const void *b, void *ctx)
 {
@@ -84,7 +54,7 @@ static void sort_ways(const GcovNotes *n, uint32_t *arcs, size_t count)
     }
 }
 
-static void index_arcs(Unit *u)
+static void index_arcs(GcovUnit *u)
 {
     GcovNotes *n = u->n;
     u->base = arena_array(u->arena, uint32_t, n->functions.len + 1);
@@ -123,8 +93,40 @@ static void index_arcs(Unit *u)
     u->left = arena_array(u->arena, uint64_t, n->arcs.len);
 }
 
-// Functions that start at the same place are instances of one template.
-static void find_groups(Unit *u)
+// Blocks that only exceptions lead to, in functions that catch or clean up.
+static void find_exceptional(GcovUnit *u)
+{
+    U32Vec work = {0};
+    u->is_exceptional = arena_array(u->arena, uint8_t, u->block_count);
+    for (size_t i = 0; i < u->n->functions.len; i++) {
+        const GcovFunction *f = &u->n->functions.at[i];
+        const GcovArc *arcs = u->n->arcs.at + f->arcs_first;
+        bool catches = false;
+        for (size_t k = 0; k < f->arc_count && !catches; k++)
+            catches = arcs[k].is_throw;
+        if (!catches)
+            continue;
+        memset(u->is_exceptional + u->base[i], 1, f->block_count);
+        u->is_exceptional[u->base[i]] = 0;
+        vec_push(NULL, &work, u->base[i]);
+        while (work.len) {
+            uint32_t block = vec_pop(&work);
+            for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
+                const GcovArc *a = &u->n->arcs.at[u->out[k]];
+                uint32_t to = u->base[i] + a->to;
+                if ((a->flags & GCOV_ARC_FAKE) || a->is_throw || !u->is_exceptional[to])
+                    continue;
+                u->is_exceptional[to] = 0;
+                vec_push(NULL, &work, to);
+            }
+        }
+    }
+    vec_free(&work);
+}
+
+// Functions that start at the same place are instances of one template. gcov's own
+// listing holds all apart that start on the same line.
+static void find_groups(GcovUnit *u)
 {
     GcovNotes *n = u->n;
     Table places = {0};
@@ -133,12 +135,13 @@ static void find_groups(Unit *u)
         const GcovFunction *f = &n->functions.at[i];
         if (f->is_artificial)
             continue;
-        uint64_t hash = hash_pair(hash_pair(f->file, f->line), f->column);
+        uint64_t hash = hash_pair(f->file, f->line);
         uint32_t row;
         bool known = false;
         for (TableProbe p = table_probe(&places, hash); table_next(&places, &p, &row);) {
             const GcovFunction *g = &n->functions.at[row];
-            if (g->file == f->file && g->line == f->line && g->column == f->column) {
+            if (g->file == f->file && g->line == f->line &&
+                (u->sum->documents || g->column == f->column)) {
                 u->is_group[row] = u->is_group[i] = 1;
                 known = true;
                 break;
@@ -153,7 +156,7 @@ static void find_groups(Unit *u)
         memset(u->is_group, 0, n->functions.len);
 }
 
-static uint32_t line_row(Unit *u, uint32_t function, uint32_t file, uint32_t line)
+static uint32_t line_row(GcovUnit *u, uint32_t function, uint32_t file, uint32_t line)
 {
     const GcovFunction *f = &u->n->functions.at[function];
     uint32_t instance =
@@ -163,21 +166,21 @@ static uint32_t line_row(Unit *u, uint32_t function, uint32_t file, uint32_t lin
     uint64_t hash = hash_pair(hash_pair(file, line), instance);
     uint32_t row;
     for (TableProbe p = table_probe(&u->index, hash); table_next(&u->index, &p, &row);) {
-        const Line *l = &u->lines.at[row];
+        const GcovUnitLine *l = &u->lines.at[row];
         if (l->file == file && l->line == line && l->instance == instance)
             return row;
     }
     row = (uint32_t)u->lines.len;
-    vec_push(NULL, &u->lines, (Line){file, line, instance, 0, NONE, NONE});
+    vec_push(NULL, &u->lines, (GcovUnitLine){file, line, instance, 0, false, NONE, NONE});
     table_insert(&u->index, hash, row);
     return row;
 }
 
-static void add_block(Unit *u, uint32_t row, uint32_t function, uint32_t block)
+static void add_block(GcovUnit *u, uint32_t row, uint32_t function, uint32_t block)
 {
     uint32_t at = (uint32_t)u->line_blocks.len;
-    vec_push(NULL, &u->line_blocks, (LineBlock){function, block, NONE});
-    Line *l = &u->lines.at[row];
+    vec_push(NULL, &u->line_blocks, (GcovLineBlock){function, block, NONE});
+    GcovUnitLine *l = &u->lines.at[row];
     if (l->first_block == NONE)
         l->first_block = at;
     else
@@ -187,7 +190,7 @@ static void add_block(Unit *u, uint32_t row, uint32_t function, uint32_t block)
 
 // Adds one block's places in one file. It counts for each of the lines, and
 // belongs to the largest of them.
-static void place_run(Unit *u, uint32_t function, const GcovPlace *places, size_t count)
+static void place_run(GcovUnit *u, uint32_t function, const GcovPlace *places, size_t count)
 {
     const GcovFunction *f = &u->n->functions.at[function];
     uint32_t block = places[0].block, row = NONE, last = 0;
@@ -200,6 +203,8 @@ static void place_run(Unit *u, uint32_t function, const GcovPlace *places, size_
             continue;
         uint32_t at = line_row(u, function, places[i].file, places[i].line);
         u->lines.at[at].count += f->blocks[block];
+        if (f->blocks[block] == 0 && !u->is_exceptional[u->base[function] + block])
+            u->lines.at[at].has_unexecuted = true;
         if (places[i].line >= last) {
             last = places[i].line;
             row = at;
@@ -211,7 +216,7 @@ static void place_run(Unit *u, uint32_t function, const GcovPlace *places, size_
         add_block(u, row, function, block);
 }
 
-static void place_function(Unit *u, uint32_t function)
+static void place_function(GcovUnit *u, uint32_t function)
 {
     const GcovFunction *f = &u->n->functions.at[function];
     const GcovPlace *places = u->n->places.at + f->places_first;
@@ -227,7 +232,7 @@ static void place_function(Unit *u, uint32_t function)
 // ---- Loops on one line (Johnson's circuits, as gcov does it) -----------------------
 
 typedef struct Circuits {
-    Unit *u;
+    GcovUnit *u;
     uint32_t mark;       // lines row + 1
     uint32_t start;      // block, counted over all functions
     uint32_t base;       // of the present function
@@ -282,7 +287,7 @@ static bool is_step(const Circuits *c, uint32_t arc, uint32_t *to)
 
 static bool circuit(Circuits *c, uint32_t block, unsigned depth)
 {
-    Unit *u = c->u;
+    GcovUnit *u = c->u;
     bool found = false;
     uint32_t to;
     if (depth >= CIRCUIT_DEPTH_MAX || ++c->steps > CIRCUIT_STEPS_MAX) {
@@ -328,9 +333,9 @@ static void free_circuits(Circuits *c)
 
 // ---- Counts of lines -----------------------------------------------------------------
 
-static void count_line(Unit *u, uint32_t row, Circuits *c)
+static void count_line(GcovUnit *u, uint32_t row, Circuits *c)
 {
-    Line *l = &u->lines.at[row];
+    GcovUnitLine *l = &u->lines.at[row];
     if (l->first_block == NONE)
         return;
     uint32_t blocks = 0;
@@ -408,7 +413,7 @@ static uint32_t next_branch(GcovSum *s, uint32_t row, uint32_t before)
     return next;
 }
 
-static void add_branches(Unit *u, const Line *l, uint32_t row)
+static void add_branches(GcovUnit *u, const GcovUnitLine *l, uint32_t row)
 {
     uint32_t branch = 0;
     for (uint32_t i = l->first_block; i != NONE; i = u->line_blocks.at[i].next) {
@@ -423,7 +428,7 @@ static void add_branches(Unit *u, const Line *l, uint32_t row)
     }
 }
 
-static void add_functions(Unit *u, const StrId *files)
+static void add_functions(GcovUnit *u, const StrId *files)
 {
     GcovSum *s = u->sum;
     StrBuf name = {0};
@@ -445,10 +450,10 @@ static void add_functions(Unit *u, const StrId *files)
     strbuf_deinit(&name);
 }
 
-static void add_lines(Unit *u, const StrId *files)
+static void add_lines(GcovUnit *u, const StrId *files)
 {
     for (size_t i = 0; i < u->lines.len; i++) {
-        const Line *l = &u->lines.at[i];
+        const GcovUnitLine *l = &u->lines.at[i];
         if (files[l->file].v == 0)
             continue;
         uint32_t row = sum_row(u->sum, files[l->file], l->line);
@@ -457,15 +462,16 @@ static void add_lines(Unit *u, const StrId *files)
     }
 }
 
-bool gcov_sum_add(GcovSum *s, GcovNotes *n, Error *err)
+bool gcov_sum_add(GcovSum *s, GcovNotes *n, Str data_file, Error *err)
 {
     Arena arena = {0};
-    Unit u = {.n = n, .arena = &arena, .sum = s};
+    GcovUnit u = {.n = n, .arena = &arena, .sum = s};
     bool ok = true;
     for (size_t i = 0; i < n->functions.len && ok; i++)
         ok = gcov_solve(&arena, n, &n->functions.at[i], err);
     if (ok) {
         index_arcs(&u);
+        find_exceptional(&u);
         find_groups(&u);
         for (uint32_t i = 0; i < n->functions.len; i++)
             if (!n->functions.at[i].is_artificial && n->functions.at[i].has_counts)
@@ -485,6 +491,8 @@ bool gcov_sum_add(GcovSum *s, GcovNotes *n, Error *err)
         }
         add_lines(&u, files);
         add_functions(&u, files);
+        if (s->documents)
+            gcov_json_add(&u, s->documents, data_file, files);
         s->unit_count++;
     }
     vec_free(&u.lines);

@@ -32,6 +32,8 @@ typedef struct GcovSum {
     U64Vec functions; // by FunctionId, entries + 1; 0: not counted
     uint64_t unit_count;
     uint64_t approximate; // lines whose loops were too many to follow one by one
+    // Takes each unit as a document of gcov's JSON; NULL: not asked for.
+    StrBuf *documents;
     Arena scratch;
 } GcovSum;
 
@@ -39,8 +41,8 @@ void gcov_sum_init(GcovSum *s, Profile *profile, const CoverProject *how);
 void gcov_sum_deinit(GcovSum *s);
 
 // Solves and adds one translation unit whose counts have been added. `notes` is
-// changed.
-MUST_CHECK bool gcov_sum_add(GcovSum *s, GcovNotes *notes, Error *err);
+// changed; `data_file` names the .gcda in a document.
+MUST_CHECK bool gcov_sum_add(GcovSum *s, GcovNotes *notes, Str data_file, Error *err);
 
 // Writes the sums into the profile, file by file.
 void gcov_sum_finish(GcovSum *s);

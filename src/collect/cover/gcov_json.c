@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// A translation unit as 'gcov --json-format --branch-probabilities' writes it:
+// functions by start, instances of a template one after another.
+// Document: man gcov, "--json-format", format_version 1 (gcc 9 to 13).
+
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "collect/cover/gcov_lines_internal.h"
+
+// Lines in the order of the listing: those of functions that share a start line
+// stand at that line, function by function, before the others.
+typedef struct Listed {
+    uint32_t place;    // line, or the start of its group
+    uint32_t instance; // rank of the function + 1; UINT32_MAX: of no group
+    const GcovUnitLine *line;
+} Listed;
+
+typedef struct Listing {
+    const GcovUnit *u;
+    JsonWriter json;
+    U32Vec functions; // counted ones by file, start and order of the notes
+    uint32_t *rank;   // by function, of `functions`
+    Vec(Listed) lines;
+} Listing;
+
+static int compare_functions(const void *a, const void *b, void *ctx)
+{
+    const GcovFunction *functions = ctx;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const GcovFunction *f = &functions[x], *g = &functions[y];
+    if (f->file != g->file)
+        return f->file < g->file ? -1 : 1;
+    if (f->line != g->line)
+        return f->line < g->line ? -1 : 1;
+    if (f->column != g->column)
+        return f->column < g->column ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static int compare_listed(const void *a, const void *b)
+{
+    const Listed *x = a, *y = b;
+    if (x->line->file != y->line->file)
+        return x->line->file < y->line->file ? -1 : 1;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    if (x->instance != y->instance)
+        return x->instance < y->instance ? -1 : 1;
+    return (x->line->line > y->line->line) - (x->line->line < y->line->line);
+}
+
+static void sort_all(Listing *l)
+{
+    const GcovUnit *u = l->u;
+    l->rank = arena_array(u->arena, uint32_t, u->n->functions.len);
+    for (uint32_t i = 0; i < u->n->functions.len; i++)
+        if (!u->n->functions.at[i].is_artificial && u->n->functions.at[i].has_counts)
+            vec_push(u->arena, &l->functions, i);
+    if (l->functions.len)
+        qsort_r(l->functions.at, l->functions.len, sizeof(l->functions.at[0]), compare_functions,
+                u->n->functions.at);
+    for (uint32_t i = 0; i < l->functions.len; i++)
+        l->rank[l->functions.at[i]] = i;
+    for (size_t i = 0; i < u->lines.len; i++) {
+        const GcovUnitLine *line = &u->lines.at[i];
+        Listed listed = {line->line, UINT32_MAX, line};
+        if (line->instance) {
+            listed.place = u->n->functions.at[line->instance - 1].line;
+            listed.instance = l->rank[line->instance - 1] + 1;
+        }
+        vec_push(u->arena, &l->lines, listed);
+    }
+    if (l->lines.len)
+        qsort(l->lines.at, l->lines.len, sizeof(l->lines.at[0]), compare_listed);
+}
+
+static void add_function(Listing *l, uint32_t function, StrBuf *name)
+{
+    const GcovFunction *f = &l->u->n->functions.at[function];
+    const CoverProject *how = l->u->sum->how;
+    uint64_t executed = 0;
+    for (uint32_t b = 1; b + 1 < f->block_count; b++)
+        executed += f->blocks[b] != 0;
+    strbuf_clear(name);
+    if (how->demangle)
+        how->demangle(how->demangle_ctx, f->name, name);
+    json_begin_object(&l->json, NULL);
+    json_u64(&l->json, "blocks", f->block_count > 2 ? f->block_count - 2 : 0);
+    json_u64(&l->json, "end_column", f->end_column);
+    json_u64(&l->json, "start_line", f->line);
+    json_str(&l->json, "name", f->name);
+    json_u64(&l->json, "blocks_executed", executed);
+    json_u64(&l->json, "execution_count", f->block_count ? f->blocks[0] : 0);
+    json_str(&l->json, "demangled_name", name->len ? strbuf_str(name) : f->name);
+    json_u64(&l->json, "start_column", f->column);
+    json_u64(&l->json, "end_line", f->end_line);
+    json_end(&l->json);
+}
+
+static void add_branches(Listing *l, const GcovUnitLine *line)
+{
+    const GcovUnit *u = l->u;
+    json_begin_array(&l->json, "branches");
+    for (uint32_t i = line->first_block; i != GCOV_NO_BLOCK; i = u->line_blocks.at[i].next) {
+        uint32_t block = u->base[u->line_blocks.at[i].function] + u->line_blocks.at[i].block;
+        for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
+            const GcovArc *a = &u->n->arcs.at[u->out[k]];
+            if (a->is_unconditional || a->is_call)
+                continue;
+            json_begin_object(&l->json, NULL);
+            json_bool(&l->json, "fallthrough", a->flags & GCOV_ARC_FALL_THROUGH);
+            json_u64(&l->json, "count", a->count);
+            json_bool(&l->json, "throw", a->is_throw);
+            json_end(&l->json);
+        }
+    }
+    json_end(&l->json);
+}
+
+static void add_line(Listing *l, const GcovUnitLine *line, const GcovFunction *f)
+{
+    json_begin_object(&l->json, NULL);
+    add_branches(l, line);
+    json_u64(&l->json, "count", line->count);
+    json_u64(&l->json, "line_number", line->line);
+    json_bool(&l->json, "unexecuted_block", line->has_unexecuted);
+    if (f)
+        json_str(&l->json, "function_name", f->name);
+    json_end(&l->json);
+}
+
+// The function that gcov names on a line: the last one to start, and behind its end
+// the one that it interrupted. Deeper nesting is not remembered.
+typedef struct Naming {
+    const GcovFunction *now, *before;
+    uint32_t next; // of the listing's functions
+} Naming;
+
+static const GcovFunction *function_at(const Listing *l, Naming *at, uint32_t file, uint32_t line)
+{
+    const GcovUnit *u = l->u;
+    for (; at->next < l->functions.len; at->next++) {
+        uint32_t function = l->functions.at[at->next];
+        const GcovFunction *f = &u->n->functions.at[function];
+        if (f->file != file || f->line > line)
+            break;
+        if (u->is_group[function])
+            continue;
+        if (at->now && at->now->end_line < f->line)
+            at->now = at->before;
+        at->before = at->now;
+        at->now = f;
+    }
+    if (at->now && at->now->end_line < line)
+        at->now = at->before;
+    return at->now;
+}
+
+static void add_file(Listing *l, uint32_t file, Str name, Naming *at, uint32_t *next_line)
+{
+    const GcovUnit *u = l->u;
+    StrBuf readable = {0};
+    json_begin_object(&l->json, NULL);
+    json_begin_array(&l->json, "lines");
+    at->now = at->before = NULL;
+    uint32_t first = at->next, i = *next_line;
+    for (; i < l->lines.len && l->lines.at[i].line->file == file; i++) {
+        const GcovUnitLine *line = l->lines.at[i].line;
+        add_line(l, line,
+                 line->instance ? &u->n->functions.at[line->instance - 1]
+                                : function_at(l, at, file, line->line));
+    }
+    *next_line = i;
+    json_end(&l->json);
+    json_str(&l->json, "file", name);
+    json_begin_array(&l->json, "functions");
+    for (at->next = first; at->next < l->functions.len; at->next++) {
+        if (u->n->functions.at[l->functions.at[at->next]].file != file)
+            break;
+        add_function(l, l->functions.at[at->next], &readable);
+    }
+    json_end(&l->json);
+    json_end(&l->json);
+    strbuf_deinit(&readable);
+}
+
+void gcov_json_add(const GcovUnit *u, StrBuf *out, Str data_file, const StrId *files)
+{
+    Listing l = {.u = u, .json = json_writer(out, 0)};
+    Naming at = {0};
+    uint32_t line = 0;
+    sort_all(&l);
+    json_begin_object(&l.json, NULL);
+    json_str(&l.json, "gcc_version",
+             arena_printf(u->arena, "%u.%u.0", u->n->version / 100, u->n->version % 100));
+    json_begin_array(&l.json, "files");
+    for (uint32_t i = 0; i < u->n->files.len; i++) {
+        while (line < l.lines.len && l.lines.at[line].line->file < i)
+            line++;
+        bool has_lines = line < l.lines.len && l.lines.at[line].line->file == i;
+        if (files[i].v && has_lines) {
+            while (at.next < l.functions.len &&
+                   u->n->functions.at[l.functions.at[at.next]].file < i)
+                at.next++;
+            add_file(&l, i, u->n->files.at[i], &at, &line);
+        }
+    }
+    json_end(&l.json);
+    json_str(&l.json, "format_version", STR("1"));
+    if (u->n->folder.len)
+        json_str(&l.json, "current_working_directory", u->n->folder);
+    json_str(&l.json, "data_file", data_file);
+    json_end(&l.json);
+    strbuf_add_char(out, '\n');
+}
