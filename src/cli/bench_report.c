@@ -222,11 +222,12 @@ static void add_change(StrBuf *out, double ratio)
     strbuf_printf(out, "%+.2f %%", (ratio - 1) * 100);
 }
 
-// Of two or three pairs an interval may be so wide that its figures say nothing.
+// Of two pairs an interval rests on one difference, and of three it may be so wide
+// that its figures say nothing, unless even that much decides.
 static bool has_interval(const Comparison *c)
 {
-    return isfinite(c->ratio.low) && isfinite(c->ratio.high) && c->ratio.low > 0 &&
-           c->ratio.high / c->ratio.low < 1e4;
+    return (c->pairs > 2 || c->verdict != VERDICT_INCONCLUSIVE) && isfinite(c->ratio.low) &&
+           isfinite(c->ratio.high) && c->ratio.low > 0 && c->ratio.high / c->ratio.low < 1e4;
 }
 
 static void add_verdict(StrBuf *out, const Terminal *t, const Comparison *c, double margin,

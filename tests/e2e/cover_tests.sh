@@ -86,9 +86,13 @@ else
 fi
 if command -v rustc >/dev/null; then
     printf 'fn twice(n: i32) -> i32 {\n    n * 2\n}\n#[test]\nfn one() {\n    assert_eq!(twice(1), 2);\n}\n#[test]\nfn two() {\n}\n' >lib.rs
-    rustc --test --edition 2021 -C instrument-coverage lib.rs -o libtests 2>build.log &&
+    if rustc --test --edition 2021 -C instrument-coverage lib.rs -o libtests 2>build.log; then
         "$ASSAY" cover run --per-test -f -o all -- ./libtests >out 2>err
-    ok "libtest" "$([ "$("$ASSAY" cover tests -d all lib.rs:2)" = one ]; echo $?)"
+        ok "libtest" "$([ "$("$ASSAY" cover tests -d all lib.rs:2)" = one ]; echo $?)"
+    else
+        count=$((count + 1))
+        echo "ok $count - libtest # SKIP rustc has no profiler runtime"
+    fi
 fi
 "$ASSAY" cover run --per-test -f -o all -- ./prog 3 >out 2>err
 ok "a program without tests: what to give" "$([ $? -eq 2 ] && grep -q -e '--tests-from' err; echo $?)"
