@@ -63,7 +63,7 @@ fi
 
 tracepoints() {
     # shellcheck disable=SC2016 # expanded by the inner shell
-    unshare -m bash -c 'mount -t tracefs tracefs /sys/kernel/tracing || exit 77
+    unshare -m bash -c '[ -e /sys/kernel/tracing/events ] || mount -t tracefs tracefs /sys/kernel/tracing || exit 77
         "$0" list >all.txt && "$0" list sched:sched_switch >one.txt' "$ASSAY"
 }
 folded() {
