@@ -64,6 +64,12 @@ check 'threads that come and go' function_is_hot burn 75 ./life churn 10
 check 'a library loaded at run time' eval 'record -- ./life dlopen && report --by module && at_least 50 "$(field "sum(int(100 * x[\"self_share\"]) for x in r[\"rows\"] if \"libm.so\" in x[\"name\"])")"'
 check 'a deleted program' eval 'cp life gone && function_is_hot burn 85 ./gone unlink gone'
 check 'exec from a thread' eval 'record -- sh -c "exec ./life burn 200" && report && at_least 85 "$(share_of burn)"'
+# A fork that comes between the asking for a stop and the stop must not end the sampling.
+cat >storm.sh <<'SH'
+for i in {1..150}; do (:); done
+for ((i = 0; i < 150000; i++)); do x=$((x + i)); done
+SH
+check 'forks in the way of stops' eval 'record -- bash storm.sh && report && weights_are_cpu_time'
 
 daemon_goes_on() { # what outlives the command is let go, and ends by itself
     cp life "d$$"

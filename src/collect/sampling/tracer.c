@@ -580,6 +580,7 @@ static void on_exec(Tracer *t, uint32_t pid)
     TracedThread *thread = find_thread(t, pid);
     if (!thread)
         thread = add_thread(t, p, pid);
+    thread->interrupted = false; // see on_report
     uint64_t switches;
     if (pid == (uint32_t)t->child && !t->started) {
         // What was used up to here is ours.
@@ -648,6 +649,9 @@ static void on_report(Tracer *t, uint32_t tid, int status, const struct rusage *
         return;
     }
     TracedThread *thread = need_thread(t, tid, 0);
+    // A stop of any kind takes the place of one that was asked for and had not come.
+    if (thread && event != PTRACE_EVENT_STOP)
+        thread->interrupted = false;
     switch (event) {
     case PTRACE_EVENT_CLONE:
     case PTRACE_EVENT_FORK:
