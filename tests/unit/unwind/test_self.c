@@ -199,7 +199,7 @@ static void a_thread_ends_where_it_was_started(void **state)
 }
 
 // A timer hits any instruction: prologues, epilogues, PLT entries, the loader.
-static unsigned ticks, differences;
+static unsigned ticks, differences, not_known;
 static char failed_at[4096];
 
 static void on_tick(int sig, siginfo_t *info, void *context)
@@ -213,10 +213,15 @@ static void on_tick(int sig, siginfo_t *info, void *context)
     int first = 0;
     while (first < n && (uint64_t)expected[first] != r.pc)
         first++;
+    ticks++;
+    // lld's PLT has no CFI: libgcc stops at it and has nothing to compare with.
+    if (n - first == 1 && walk.end == UNWIND_COMPLETE && walk.frame_count > 1) {
+        not_known++;
+        return;
+    }
     bool same = walk.end == UNWIND_COMPLETE && (int)walk.frame_count == n - first;
     for (int i = 1; same && i < n - first; i++)
         same = frames[i].pc + 1 == (uint64_t)expected[first + i];
-    ticks++;
     if (!same && differences++ == 0) {
         const UnwindMapping *m = unwind_space_find(&space, walk.end_pc);
         snprintf(failed_at, sizeof(failed_at),
@@ -266,6 +271,7 @@ static void every_instruction_a_timer_hits_matches_backtrace(void **state)
     timer_delete(timer);
     assert_true(found > 0);
     assert_true(ticks >= 20);
+    assert_true(not_known * 20 <= ticks);
     if (differences)
         fail_msg("%u of %u stacks differ, first at %s", differences, ticks, failed_at);
 }
