@@ -184,8 +184,11 @@ static bool annotate(const AnnotateOptions *o, const Report *r, Str target, Aren
     return ok;
 }
 
-static int run(const Command *cmd, const AnnotateOptions *o, const StrVec *operands, Arena *arena)
+static int annotate_recording(CommandLine *line, void *values)
 {
+    const AnnotateOptions *o = values;
+    const StrVec *operands = &line->operands;
+    Arena *arena = line->arena;
     Str path = operands->len ? operands->at[0] : DEFAULT_RECORDING;
     Str target = operands->len > 1 ? operands->at[1] : STR("");
     // "assay annotate hot": a word that is no file names the function.
@@ -194,7 +197,7 @@ static int run(const Command *cmd, const AnnotateOptions *o, const StrVec *opera
         path = DEFAULT_RECORDING;
     }
     if (operands->len > 2)
-        return usage_error(cmd, "one function or place at a time, not also '%" STR_FMT "'",
+        return usage_error(line->cmd, "one function or place at a time, not also '%" STR_FMT "'",
                            STR_ARG(operands->at[2]));
     Profile p;
     Error err = {0};
@@ -215,21 +218,8 @@ static int run(const Command *cmd, const AnnotateOptions *o, const StrVec *opera
 
 static int run_annotate(const Command *cmd, int argc, char **argv)
 {
-    Arena scratch = {0};
     AnnotateOptions o = {.context = 3, .limit = 20};
-    StrVec operands = {0};
-    int status = STATUS_USAGE;
-    switch (options_parse(cmd, argc, argv, &o, &scratch, &operands)) {
-    case PARSE_DONE:
-        status = STATUS_OK;
-        break;
-    case PARSE_BAD:
-        break;
-    case PARSE_OK:
-        status = run(cmd, &o, &operands, &scratch);
-    }
-    arena_deinit(&scratch);
-    return status;
+    return command_run_parsed(cmd, argc, argv, &o, annotate_recording);
 }
 
 const Command annotate_command = {

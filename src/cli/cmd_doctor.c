@@ -48,7 +48,7 @@ typedef struct Finding {
 } Finding;
 
 typedef struct Doctor {
-    Arena arena;
+    Arena *arena;
     Vec(Finding) findings;
     PerfLimits limits;
     bool cannot_record;
@@ -56,15 +56,15 @@ typedef struct Doctor {
 
 static void find(Doctor *d, Verdict verdict, const char *key, Str text, Str fix)
 {
-    vec_push(&d->arena, &d->findings, (Finding){verdict, key, text, fix});
+    vec_push(d->arena, &d->findings, (Finding){verdict, key, text, fix});
 }
 
 // ---- The machine --------------------------------------------------------------------
 
 static void check_kernel(Doctor *d)
 {
-    Machine m = os_machine(&d->arena);
-    Str text = arena_printf(&d->arena, "%" STR_FMT ", %u CPUs, %" STR_FMT, STR_ARG(m.kernel),
+    Machine m = os_machine(d->arena);
+    Str text = arena_printf(d->arena, "%" STR_FMT ", %u CPUs, %" STR_FMT, STR_ARG(m.kernel),
                             m.cpu_count, STR_ARG(m.arch));
     find(d, VERDICT_OK, "kernel", text, STR(""));
 }
@@ -80,7 +80,7 @@ static void check_paranoid(Doctor *d)
     if (d->limits.privileged) {
         find(d, VERDICT_OK, "paranoid",
              arena_printf(
-                 &d->arena,
+                 d->arena,
                  "kernel.perf_event_paranoid is %" PRId64 ", which does not bind this user", level),
              STR(""));
         return;
@@ -90,7 +90,7 @@ static void check_paranoid(Doctor *d)
         "own processes without their kernel part", "nothing for this user"};
     const char *allows = level < 0 ? "everything" : meaning[MIN(level, (int64_t)3)];
     Str text =
-        arena_printf(&d->arena, "kernel.perf_event_paranoid is %" PRId64 ": %s", level, allows);
+        arena_printf(d->arena, "kernel.perf_event_paranoid is %" PRId64 ": %s", level, allows);
     if (level >= 3)
         find(d, VERDICT_MISSING, "paranoid", text, STR("sudo sysctl kernel.perf_event_paranoid=2"));
     else if (level == 2)
@@ -124,10 +124,10 @@ static void check_open(Doctor *d)
     (void)perf_explain(errno, &d->limits, &attr, STR("cpu-clock"), false, &err);
     bool traced = spawn_trace_allowed();
     find(d, traced ? VERDICT_LIMITED : VERDICT_MISSING, "perf-event-open",
-         arena_printf(&d->arena, "%s%s", err.text,
+         arena_printf(d->arena, "%s%s", err.text,
                       traced ? ": commands are sampled by ptrace, nothing else can be recorded"
                              : "; nor is ptrace allowed"),
-         arena_str(&d->arena, str_from_c(err.hint)));
+         arena_str(d->arena, str_from_c(err.hint)));
     d->cannot_record = !traced;
 }
 
@@ -151,13 +151,13 @@ static void check_rings(Doctor *d)
     uint64_t extra_kb = 0;
     if (getrlimit(RLIMIT_MEMLOCK, &lock) == 0)
         extra_kb = lock.rlim_cur == RLIM_INFINITY ? UINT64_MAX / 2 : lock.rlim_cur / 1024;
-    uint64_t cpus = MAX(os_machine(&d->arena).cpu_count, 1u);
+    uint64_t cpus = MAX(os_machine(d->arena).cpu_count, 1u);
     uint64_t each_kb = (uint64_t)MAX(kb, (int64_t)0) + extra_kb / cpus;
     if (d->limits.may_lock || d->limits.paranoid == -1) {
         find(d, VERDICT_OK, "ring-memory", STR("ring memory: no quota for this user"), STR(""));
         return;
     }
-    Str text = arena_printf(&d->arena,
+    Str text = arena_printf(d->arena,
                             "ring memory: kernel.perf_event_mlock_kb is %" PRId64
                             ", with ulimit -l %" PRIu64 " KB a CPU",
                             kb, MIN(each_kb, (uint64_t)1 << 40));
@@ -171,7 +171,7 @@ static void check_rings(Doctor *d)
 static void check_rate(Doctor *d)
 {
     int64_t max = d->limits.max_sample_rate;
-    Str text = arena_printf(&d->arena, "up to %" PRId64 " samples a second and CPU", max);
+    Str text = arena_printf(d->arena, "up to %" PRId64 " samples a second and CPU", max);
     if (max < 0 || max >= DEFAULT_FREQ_HZ)
         find(d, VERDICT_OK, "sample-rate", max < 0 ? STR("no stated limit on the rate") : text,
              STR(""));
@@ -194,7 +194,7 @@ static void check_kernel_symbols(Doctor *d)
         find(d, VERDICT_OK, "kernel-symbols", STR("kernel symbols are readable"), STR(""));
     else
         find(d, VERDICT_LIMITED, "kernel-symbols",
-             arena_printf(&d->arena,
+             arena_printf(d->arena,
                           "kernel symbols are hidden (kernel.kptr_restrict is %" PRId64 ")",
                           d->limits.kptr_restrict),
              STR("sudo sysctl kernel.kptr_restrict=0, with kernel.perf_event_paranoid=1"));
@@ -208,7 +208,7 @@ static void check_tracefs(Doctor *d)
              STR("sudo mount -t tracefs tracefs /sys/kernel/tracing"));
         return;
     }
-    Str events = arena_printf(&d->arena, "%" STR_FMT "/events/sched", STR_ARG(src.tracefs));
+    Str events = arena_printf(d->arena, "%" STR_FMT "/events/sched", STR_ARG(src.tracefs));
     if (access(events.ptr, R_OK | X_OK) == 0)
         find(d, VERDICT_OK, "tracefs", STR("tracepoints can be looked up"), STR(""));
     else
@@ -226,7 +226,7 @@ static void check_disk(Doctor *d)
         return;
     }
     uint64_t mb = (uint64_t)fs.f_bavail * fs.f_frsize / (1024 * 1024);
-    Str text = arena_printf(&d->arena, "%" PRIu64 " MB are free in this folder", mb);
+    Str text = arena_printf(d->arena, "%" PRIu64 " MB are free in this folder", mb);
     if (mb >= DISK_FREE_MB)
         find(d, VERDICT_OK, "disk", text, STR(""));
     else
@@ -241,7 +241,7 @@ static void check_unwind(Doctor *d, const Elf *elf)
     const ElfSection *debug = elf_section_find(elf, STR(".debug_frame"));
     if (eh && eh->size > 16)
         find(d, VERDICT_OK, "unwind-tables",
-             arena_printf(&d->arena, "unwind tables: .eh_frame of %" PRIu64 " KB", eh->size / 1024),
+             arena_printf(d->arena, "unwind tables: .eh_frame of %" PRIu64 " KB", eh->size / 1024),
              STR(""));
     else if (debug)
         find(d, VERDICT_OK, "unwind-tables", STR("unwind tables: .debug_frame"), STR(""));
@@ -264,7 +264,7 @@ static void check_build_id(Doctor *d, const BuildId *id)
 {
     if (id->len)
         find(d, VERDICT_OK, "build-id",
-             arena_printf(&d->arena, "build-id %" STR_FMT, STR_ARG(build_id_hex(&d->arena, id))),
+             arena_printf(d->arena, "build-id %" STR_FMT, STR_ARG(build_id_hex(d->arena, id))),
              STR(""));
     else
         find(d, VERDICT_LIMITED, "build-id",
@@ -276,8 +276,8 @@ static void check_build_id(Doctor *d, const BuildId *id)
 static void add_frames(Doctor *d, const Elf *elf, Profile *p, ModuleId module)
 {
     ElfSymbols symbols = {0};
-    if (!elf_symbols_load(&d->arena, elf, SHT_SYMTAB, &symbols, NULL) || symbols.count == 0)
-        (void)!elf_symbols_load(&d->arena, elf, SHT_DYNSYM, &symbols, NULL);
+    if (!elf_symbols_load(d->arena, elf, SHT_SYMTAB, &symbols, NULL) || symbols.count == 0)
+        (void)!elf_symbols_load(d->arena, elf, SHT_DYNSYM, &symbols, NULL);
     size_t step = MAX(symbols.count / (PROGRAM_FRAMES * 4), (size_t)1), added = 0;
     for (size_t i = 0; i < symbols.count && added < PROGRAM_FRAMES; i += step) {
         ElfSymbol s = elf_symbol_get(&symbols, i);
@@ -300,7 +300,7 @@ static LineFindings look_up_lines(Doctor *d, Str path, const Elf *elf, const Bui
     LineFindings r = {0};
     Profile p;
     profile_init(&p);
-    ModuleId module = profile_module(&p, MODULE_FILE, path, build_id_hex(&d->arena, id));
+    ModuleId module = profile_module(&p, MODULE_FILE, path, build_id_hex(d->arena, id));
     add_frames(d, elf, &p, module);
     SymboliseOptions options = {.is_live = true};
     if (symbolise_profile(&p, &options, NULL, NULL)) {
@@ -313,7 +313,7 @@ static LineFindings look_up_lines(Doctor *d, Str path, const Elf *elf, const Bui
             if (os_file_exists(file))
                 r.with_source++;
             else if (r.missing.len == 0)
-                r.missing = arena_str(&d->arena, file);
+                r.missing = arena_str(d->arena, file);
         }
     }
     profile_deinit(&p);
@@ -330,33 +330,32 @@ static void check_lines(Doctor *d, Str path, const Elf *elf, const BuildId *id)
         return;
     }
     find(d, VERDICT_OK, "debug-info",
-         arena_printf(&d->arena, "debug information: lines for %zu of %zu functions looked up",
+         arena_printf(d->arena, "debug information: lines for %zu of %zu functions looked up",
                       r.with_line, r.frames),
          STR(""));
     if (r.with_source)
         find(d, VERDICT_OK, "source",
-             arena_printf(&d->arena, "source files: found for %zu of them", r.with_source),
-             STR(""));
+             arena_printf(d->arena, "source files: found for %zu of them", r.with_source), STR(""));
     else if (str_starts_with(r.missing, STR("/rustc/")))
         find(d, VERDICT_LIMITED, "source",
              STR("source files of Rust's standard library are not installed"),
              STR("rustup component add rust-src"));
     else
-        find(d, VERDICT_LIMITED, "source",
-             arena_printf(&d->arena, "source files are not here: '%" STR_FMT "'",
-                          STR_ARG(r.missing)),
-             STR("put the sources there, or record where they are"));
+        find(
+            d, VERDICT_LIMITED, "source",
+            arena_printf(d->arena, "source files are not here: '%" STR_FMT "'", STR_ARG(r.missing)),
+            STR("put the sources there, or record where they are"));
 }
 
 static bool check_program(Doctor *d, Str name, Error *err)
 {
     Program program;
-    if (!program_find(&d->arena, name, cli_env("PATH"), &program, err))
+    if (!program_find(d->arena, name, cli_env("PATH"), &program, err))
         return false;
     Str path = program.path;
     if (program.changes_user || program.unreadable) {
         find(d, VERDICT_MISSING, "program",
-             arena_printf(&d->arena,
+             arena_printf(d->arena,
                           "'%" STR_FMT "' changes user or cannot be read: the kernel ends "
                           "profiling when it starts",
                           STR_ARG(path)),
@@ -366,7 +365,7 @@ static bool check_program(Doctor *d, Str name, Error *err)
     }
     if (program.is_script) {
         find(d, VERDICT_OK, "program",
-             arena_printf(&d->arena, "'%" STR_FMT "' is a script: '%" STR_FMT "' is recorded",
+             arena_printf(d->arena, "'%" STR_FMT "' is a script: '%" STR_FMT "' is recorded",
                           STR_ARG(path), STR_ARG(program.interpreter)),
              STR(""));
         path = program.interpreter;
@@ -375,11 +374,11 @@ static bool check_program(Doctor *d, Str name, Error *err)
     Elf elf;
     if (!os_map_file(path, &file, err))
         return false;
-    bool ok = elf_parse(&d->arena, file.bytes, &elf, err);
+    bool ok = elf_parse(d->arena, file.bytes, &elf, err);
     if (ok) {
         BuildId id = elf_build_id(&elf);
         if (!program.is_script)
-            find(d, VERDICT_OK, "program", arena_printf(&d->arena, "'%" STR_FMT "'", STR_ARG(path)),
+            find(d, VERDICT_OK, "program", arena_printf(d->arena, "'%" STR_FMT "'", STR_ARG(path)),
                  STR(""));
         check_build_id(d, &id);
         check_unwind(d, &elf);
@@ -431,45 +430,44 @@ static void show_json(const Doctor *d, StrBuf *out)
     strbuf_add_char(out, '\n');
 }
 
+static void check_machine(Doctor *d)
+{
+    d->limits = perf_limits();
+    check_kernel(d);
+    check_paranoid(d);
+    check_open(d);
+    check_pmu(d);
+    check_rings(d);
+    check_rate(d);
+    check_kernel_symbols(d);
+    check_tracefs(d);
+    check_disk(d);
+}
+
+static int examine(CommandLine *line, void *values)
+{
+    const DoctorOptions *o = values;
+    Doctor d = {.arena = line->arena};
+    Error err;
+    if (line->operands.len > 1)
+        return usage_error(line->cmd, "one program at a time");
+    check_machine(&d);
+    if (line->operands.len && !check_program(&d, line->operands.at[0], &err))
+        return cli_fail(&err);
+    StrBuf out = {0};
+    if (o->json)
+        show_json(&d, &out);
+    else
+        show_text(&d, &out);
+    bool written = cli_print(strbuf_str(&out));
+    strbuf_deinit(&out);
+    return written && !d.cannot_record ? STATUS_OK : STATUS_FAILED;
+}
+
 static int run_doctor(const Command *cmd, int argc, char **argv)
 {
-    Doctor d = {0};
     DoctorOptions o = {0};
-    StrVec words = {0};
-    Error err = {0};
-    ParseResult parsed = options_parse(cmd, argc, argv, &o, &d.arena, &words);
-    if (parsed != PARSE_OK) {
-        arena_deinit(&d.arena);
-        return parsed == PARSE_DONE ? STATUS_OK : STATUS_USAGE;
-    }
-    if (words.len > 1) {
-        arena_deinit(&d.arena);
-        return usage_error(cmd, "one program at a time");
-    }
-    d.limits = perf_limits();
-    check_kernel(&d);
-    check_paranoid(&d);
-    check_open(&d);
-    check_pmu(&d);
-    check_rings(&d);
-    check_rate(&d);
-    check_kernel_symbols(&d);
-    check_tracefs(&d);
-    check_disk(&d);
-    int status;
-    if (words.len && !check_program(&d, words.at[0], &err)) {
-        status = cli_fail(&err);
-    } else {
-        StrBuf out = {0};
-        if (o.json)
-            show_json(&d, &out);
-        else
-            show_text(&d, &out);
-        status = cli_print(strbuf_str(&out)) && !d.cannot_record ? STATUS_OK : STATUS_FAILED;
-        strbuf_deinit(&out);
-    }
-    arena_deinit(&d.arena);
-    return status;
+    return command_run_parsed(cmd, argc, argv, &o, examine);
 }
 
 const Command doctor_command = {

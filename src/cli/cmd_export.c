@@ -72,9 +72,9 @@ static int export_to_file(const ExportFormat *format, const Profile *p,
     return os_output_commit(&file, &err) ? STATUS_OK : cli_fail(&err);
 }
 
-static int export_profile(void *options, const Opened *opened)
+static int export_profile(void *values, const Opened *opened)
 {
-    const ExportOptions *o = options;
+    const ExportOptions *o = values;
     Profile *p = opened->profile;
     const ExportFormat *format = export_format_find(o->format);
     assert(format); // the parser takes no other
@@ -102,12 +102,17 @@ static int export_profile(void *options, const Opened *opened)
     return export_to_stdout(format, p, &request);
 }
 
-static int run_export(const Command *cmd, int argc, char **argv)
+static int export_recording(CommandLine *line, void *values)
 {
     static const RecordingView view = {.show = export_profile,
                                        .files_at = offsetof(ExportOptions, files)};
+    return view_recording(line, values, &view);
+}
+
+static int run_export(const Command *cmd, int argc, char **argv)
+{
     ExportOptions o = {.format = STR("folded")};
-    return view_recording(cmd, argc, argv, &o, &view);
+    return command_run_parsed(cmd, argc, argv, &o, export_recording);
 }
 
 const Command export_command = {

@@ -141,9 +141,9 @@ static int write_picture(const FlameCommandOptions *o, Str svg, const FlameResul
     return STATUS_OK;
 }
 
-static int make_flame(void *options, const Opened *opened)
+static int make_flame(void *values, const Opened *opened)
 {
-    const FlameCommandOptions *o = options;
+    const FlameCommandOptions *o = values;
     Profile *p = opened->profile;
     Selection selection;
     Weights w;
@@ -172,24 +172,29 @@ static int make_flame(void *options, const Opened *opened)
     return status;
 }
 
-static bool check_options(const Command *cmd, void *options, const StrVec *further)
+static bool check_options(const Command *cmd, void *values, const StrVec *further)
 {
     (void)further;
-    const FlameCommandOptions *o = options;
+    const FlameCommandOptions *o = values;
     if (o->width >= 100 && o->width <= 100000 && o->min_width >= 0 && o->min_width <= 1000)
         return true;
     usage_error(cmd, "--width is 100 to 100000, --min-width 0 to 1000");
     return false;
 }
 
-static int run_flame(const Command *cmd, int argc, char **argv)
+static int flame_recording(CommandLine *line, void *values)
 {
     static const RecordingView view = {.check = check_options,
                                        .show = make_flame,
                                        .files_at = offsetof(FlameCommandOptions, files)};
+    return view_recording(line, values, &view);
+}
+
+static int run_flame(const Command *cmd, int argc, char **argv)
+{
     FlameCommandOptions o = {
         .output = STR("flame.svg"), .width = 1200, .min_width = 0.5, .max_frames = 6000};
-    return view_recording(cmd, argc, argv, &o, &view);
+    return command_run_parsed(cmd, argc, argv, &o, flame_recording);
 }
 
 const Command flame_command = {

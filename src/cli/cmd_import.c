@@ -44,28 +44,28 @@ static bool import_one(const ImportCommand *o, Str input, Arena *arena, Error *e
     return ok;
 }
 
+static int import_all(CommandLine *line, void *values)
+{
+    const ImportCommand *o = values;
+    const StrVec *inputs = &line->operands;
+    if (inputs->len == 0)
+        return usage_error(line->cmd, "which recording? give its file, or - for standard input");
+    if (o->output.len && inputs->len > 1)
+        return usage_error(line->cmd, "-o names one file, but there are %zu inputs", inputs->len);
+    if (o->output.len == 0 && str_equal(inputs->at[0], STR("-")))
+        return usage_error(line->cmd, "standard input has no name: say with -o where to write");
+    for (size_t i = 0; i < inputs->len; i++) {
+        Error err;
+        if (!import_one(o, inputs->at[i], line->arena, &err))
+            return cli_fail(&err);
+    }
+    return STATUS_OK;
+}
+
 static int run_import(const Command *cmd, int argc, char **argv)
 {
-    Arena scratch = {0};
     ImportCommand o = {0};
-    StrVec inputs = {0};
-    ParseResult parsed = options_parse(cmd, argc, argv, &o, &scratch, &inputs);
-    int status = parsed == PARSE_DONE ? STATUS_OK : STATUS_USAGE;
-    if (parsed == PARSE_OK && inputs.len == 0)
-        usage_error(cmd, "which recording? give its file, or - for standard input");
-    else if (parsed == PARSE_OK && o.output.len && inputs.len > 1)
-        usage_error(cmd, "-o names one file, but there are %zu inputs", inputs.len);
-    else if (parsed == PARSE_OK && o.output.len == 0 && str_equal(inputs.at[0], STR("-")))
-        usage_error(cmd, "standard input has no name: say with -o where to write");
-    else if (parsed == PARSE_OK)
-        status = STATUS_OK;
-    for (size_t i = 0; parsed == PARSE_OK && status == STATUS_OK && i < inputs.len; i++) {
-        Error err;
-        if (!import_one(&o, inputs.at[i], &scratch, &err))
-            status = cli_fail(&err);
-    }
-    arena_deinit(&scratch);
-    return status;
+    return command_run_parsed(cmd, argc, argv, &o, import_all);
 }
 
 const Command import_command = {

@@ -31,7 +31,7 @@ typedef struct Row {
 } Row;
 
 typedef struct Listing {
-    Arena arena;
+    Arena *arena;
     EventSources sources;
     PerfLimits limits;
     ListedEventVec events;
@@ -89,21 +89,21 @@ static bool is_syscall(const ListedEvent *e)
 
 static const EventTry *try_event(Listing *l, const ListedEvent *e)
 {
-    EventTry *t = arena_new(&l->arena, EventTry);
-    *t = event_try(&l->arena, &l->sources, &l->limits, e);
+    EventTry *t = arena_new(l->arena, EventTry);
+    *t = event_try(l->arena, &l->sources, &l->limits, e);
     return t;
 }
 
 static void gather(Listing *l, const StrVec *words)
 {
-    event_list(&l->arena, &l->sources, &l->events, &l->no_tracepoints);
+    event_list(l->arena, &l->sources, &l->events, &l->no_tracepoints);
     size_t tracepoints = 0;
     for (size_t i = 0; i < l->events.len; i++) {
         const ListedEvent *e = &l->events.at[i];
         if (!is_wanted(words, e))
             continue;
         tracepoints += e->group == EVENT_GROUP_TRACEPOINT;
-        vec_push(&l->arena, &l->rows, (Row){.event = e});
+        vec_push(l->arena, &l->rows, (Row){.event = e});
     }
     const EventTry *stands_for[2] = {NULL, NULL};
     for (size_t i = 0; i < l->rows.len; i++) {
@@ -289,32 +289,29 @@ static int show(const Listing *l, const ListOptions *o)
     return written ? STATUS_OK : STATUS_FAILED;
 }
 
+static int list_events(CommandLine *line, void *values)
+{
+    const ListOptions *o = values;
+    Listing l = {.arena = line->arena,
+                 .sources = event_sources_default(),
+                 .limits = perf_limits(),
+                 .is_filtered = line->operands.len > 0};
+    gather(&l, &line->operands);
+    if (l.rows.len || o->json)
+        return show(&l, o);
+    Error err;
+    error_set(&err, ERROR_NOT_FOUND, "no event of this machine matches '%" STR_FMT "'",
+              STR_ARG(line->operands.at[0]));
+    if (l.no_tracepoints.kind != ERROR_NONE)
+        error_hint(&err, "tracepoints are not known: %s; %s", l.no_tracepoints.text,
+                   l.no_tracepoints.hint);
+    return cli_fail(&err);
+}
+
 static int run_list(const Command *cmd, int argc, char **argv)
 {
-    Listing l = {0};
     ListOptions o = {0};
-    StrVec words = {0};
-    ParseResult parsed = options_parse(cmd, argc, argv, &o, &l.arena, &words);
-    int status = parsed == PARSE_DONE ? STATUS_OK : STATUS_USAGE;
-    if (parsed == PARSE_OK) {
-        l.sources = event_sources_default();
-        l.limits = perf_limits();
-        l.is_filtered = words.len > 0;
-        gather(&l, &words);
-        if (l.rows.len == 0 && !o.json) {
-            Error err;
-            error_set(&err, ERROR_NOT_FOUND, "no event of this machine matches '%" STR_FMT "'",
-                      STR_ARG(words.at[0]));
-            if (l.no_tracepoints.kind != ERROR_NONE)
-                error_hint(&err, "tracepoints are not known: %s; %s", l.no_tracepoints.text,
-                           l.no_tracepoints.hint);
-            status = cli_fail(&err);
-        } else {
-            status = show(&l, &o);
-        }
-    }
-    arena_deinit(&l.arena);
-    return status;
+    return command_run_parsed(cmd, argc, argv, &o, list_events);
 }
 
 const Command list_command = {

@@ -88,7 +88,7 @@ static const char record_details[] =
 // ---- Options --------------------------------------------------------------------
 
 typedef struct RecordSetup {
-    Arena arena;
+    Arena *arena;
     SourceOptions sources;
     SamplingOptions sampling;
     EventSpecVec events;
@@ -229,14 +229,14 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, StrVec words, ch
         !parse_ids(&o->tids, "thread id", &r->tids, err) ||
         (o->cpus.len && !cpu_list_parse(o->cpus, CPUS_MAX, &r->cpus, err)) ||
         !check_combination(r, o, words.len, err) ||
-        !symbols_source_options(&r->arena, &o->source_paths, &r->sources, err))
+        !symbols_source_options(r->arena, &o->source_paths, &r->sources, err))
         return false;
     EventSources sources = event_sources_default();
     for (size_t i = 0; i < o->events.len; i++)
-        if (!events_parse(&r->arena, &sources, o->events.at[i], &r->events, err))
+        if (!events_parse(r->arena, &sources, o->events.at[i], &r->events, err))
             return false;
     if (words.len) {
-        if (!program_find(&r->arena, words.at[0], cli_env("PATH"), &r->program, err) ||
+        if (!program_find(r->arena, words.at[0], cli_env("PATH"), &r->program, err) ||
             !check_program(&r->program, err))
             return false;
         s->argv = argv;
@@ -264,7 +264,6 @@ static void setup_deinit(RecordSetup *r)
     vec_free(&r->pids);
     vec_free(&r->tids);
     vec_free(&r->cpus);
-    arena_deinit(&r->arena);
 }
 
 // ---- The end -------------------------------------------------------------------------
@@ -327,7 +326,7 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
     }
     int64_t before = os_process_cpu_ns();
     size_t own_notes = profile.notes.key.len;
-    symbols_resolve_recorded(&r->arena, &profile, sampling, &o->debug_dirs, &r->sources);
+    symbols_resolve_recorded(r->arena, &profile, sampling, &o->debug_dirs, &r->sources);
     // The writer's own measure of the file ends with the last block.
     Str path = r->output;
     FileIdentity file = {0};
@@ -356,33 +355,28 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
     return status;
 }
 
-static int run_record(const Command *cmd, int argc, char **argv)
+static int record(CommandLine *line, void *values)
 {
-    RecordSetup r = {0};
-    RecordOptions o = {0};
-    StrVec words = {0};
-    switch (options_parse(cmd, argc, argv, &o, &r.arena, &words)) {
-    case PARSE_DONE:
-        return STATUS_OK;
-    case PARSE_BAD:
-        return STATUS_USAGE;
-    case PARSE_OK:
-        break;
-    }
+    const RecordOptions *o = values;
+    RecordSetup r = {.arena = line->arena};
     Error err = {0};
     int status;
     StoreWriter *writer = NULL;
-    StoreOptions store = {.force = o.force};
-    // Words are the last of argv, as they stand there.
-    char **command = argv + (argc - (int)words.len);
-    if (!parse_setup(&r, &o, words, command, &err))
+    StoreOptions store = {.force = o->force};
+    if (!parse_setup(&r, o, line->operands, line->words, &err))
         status = cli_fail(&err);
     else if (!store_writer_open(r.output, &store, &writer, &err))
         status = cli_fail(&err);
     else
-        status = record_into(&r, &o, writer);
+        status = record_into(&r, o, writer);
     setup_deinit(&r);
     return status;
+}
+
+static int run_record(const Command *cmd, int argc, char **argv)
+{
+    RecordOptions o = {0};
+    return command_run_parsed(cmd, argc, argv, &o, record);
 }
 
 const Command record_command = {

@@ -319,9 +319,9 @@ static int show_prof(const ReportOptions *o, const Report *r, const Opened *open
     return status;
 }
 
-static int show_report(void *options, const Opened *opened)
+static int show_report(void *values, const Opened *opened)
 {
-    ReportCommand *c = options;
+    ReportCommand *c = values;
     Report r = {0};
     Error err;
     int status;
@@ -337,9 +337,9 @@ static int show_report(void *options, const Opened *opened)
     return status;
 }
 
-static bool check_options(const Command *cmd, void *options, const StrVec *further)
+static bool check_options(const Command *cmd, void *values, const StrVec *further)
 {
-    ReportCommand *c = options;
+    ReportCommand *c = values;
     if (further->len && !c->options.prof) {
         usage_error(cmd, "one recording at a time, not also '%" STR_FMT "'",
                     STR_ARG(further->at[0]));
@@ -348,15 +348,20 @@ static bool check_options(const Command *cmd, void *options, const StrVec *furth
     return request_from_options(cmd, &c->options, &c->request);
 }
 
-static int run_report(const Command *cmd, int argc, char **argv)
+static int report_recording(CommandLine *line, void *values)
 {
     // The parser fills the first member; what it means is kept beside it.
     static const RecordingView view = {.check = check_options,
                                        .show = show_report,
                                        .further_max = PROF_COUNTS_MAX,
                                        .files_at = offsetof(ReportCommand, options.files)};
+    return view_recording(line, values, &view);
+}
+
+static int run_report(const Command *cmd, int argc, char **argv)
+{
     ReportCommand c = {.options = {.limit = LIMIT_DEFAULT, .percent_limit = NAN}};
-    return view_recording(cmd, argc, argv, &c, &view);
+    return command_run_parsed(cmd, argc, argv, &c, report_recording);
 }
 
 const Command report_command = {

@@ -90,8 +90,8 @@ typedef struct StatInterval {
 typedef Vec(StatInterval) StatIntervalVec;
 
 typedef struct Stat {
-    Arena arena;
-    StatArgs args;
+    Arena *arena;
+    StatArgs *args;
     StrVec command;
     Program program;
     char **argv;
@@ -126,14 +126,14 @@ static bool choose_events(Stat *s, Error *err)
          "iTLB-load-misses"),
         "L1-dcache-prefetches,L1-dcache-prefetch-misses"};
     EventSources sources = event_sources_default();
-    s->default_events = s->args.events.len == 0;
-    for (size_t i = 0; i < s->args.events.len; i++)
-        if (!events_parse(&s->arena, &sources, s->args.events.at[i], &s->events, err))
+    s->default_events = s->args->events.len == 0;
+    for (size_t i = 0; i < s->args->events.len; i++)
+        if (!events_parse(s->arena, &sources, s->args->events.at[i], &s->events, err))
             return false;
-    if (s->default_events && !events_parse(&s->arena, &sources, str_from_c(usual), &s->events, err))
+    if (s->default_events && !events_parse(s->arena, &sources, str_from_c(usual), &s->events, err))
         return false;
-    for (unsigned i = 0; i < MIN(s->args.detailed, (unsigned)ARRAY_LEN(details)); i++)
-        if (!events_parse(&s->arena, &sources, str_from_c(details[i]), &s->events, err))
+    for (unsigned i = 0; i < MIN(s->args->detailed, (unsigned)ARRAY_LEN(details)); i++)
+        if (!events_parse(s->arena, &sources, str_from_c(details[i]), &s->events, err))
             return false;
     return true;
 }
@@ -152,10 +152,10 @@ static bool add_threads(Stat *s, Str list, bool processes, Error *err)
             vec_push(NULL, &threads, (uint32_t)id);
         for (size_t i = 0; i < threads.len; i++) {
             uint32_t tid = threads.at[i];
-            vec_push(&s->arena, &s->targets, (CounterTarget){(int32_t)tid, -1});
-            Str comm = proc_comm(&s->arena, processes ? (uint32_t)id : tid, tid);
-            vec_push(&s->arena, &s->labels,
-                     arena_printf(&s->arena, "%" STR_FMT "-%u", STR_ARG(comm), tid));
+            vec_push(s->arena, &s->targets, (CounterTarget){(int32_t)tid, -1});
+            Str comm = proc_comm(s->arena, processes ? (uint32_t)id : tid, tid);
+            vec_push(s->arena, &s->labels,
+                     arena_printf(s->arena, "%" STR_FMT "-%u", STR_ARG(comm), tid));
         }
         vec_free(&threads);
     }
@@ -164,7 +164,7 @@ static bool add_threads(Stat *s, Str list, bool processes, Error *err)
 
 static bool choose_targets(Stat *s, Error *err)
 {
-    const StatArgs *a = &s->args;
+    const StatArgs *a = s->args;
     if (a->pids.len || a->tids.len) {
         if (a->all_cpus || a->cpus.len)
             return error_set(err, ERROR_USAGE, "-p and -t exclude -a and -C");
@@ -178,8 +178,8 @@ static bool choose_targets(Stat *s, Error *err)
         bool ok = a->cpus.len ? cpu_list_parse(a->cpus, 1 << 16, &cpus, err)
                               : cpu_list_online(&cpus, err);
         for (size_t i = 0; ok && i < cpus.len; i++) {
-            vec_push(&s->arena, &s->targets, (CounterTarget){-1, (int32_t)cpus.at[i]});
-            vec_push(&s->arena, &s->labels, arena_printf(&s->arena, "CPU%u", cpus.at[i]));
+            vec_push(s->arena, &s->targets, (CounterTarget){-1, (int32_t)cpus.at[i]});
+            vec_push(s->arena, &s->labels, arena_printf(s->arena, "CPU%u", cpus.at[i]));
         }
         s->cpus = (double)cpus.len;
         s->each_target = a->per_cpu;
@@ -213,9 +213,9 @@ static double run_value(const Stat *s, const StatRun *r, size_t group, size_t ev
 static DerivedInput derived_input(Stat *s, const double *means, double elapsed_s)
 {
     size_t n = s->counters.events.len;
-    Str *names = arena_array(&s->arena, Str, n + 1);
-    uint64_t *types = arena_array(&s->arena, uint64_t, n + 1);
-    uint64_t *configs = arena_array(&s->arena, uint64_t, n + 1);
+    Str *names = arena_array(s->arena, Str, n + 1);
+    uint64_t *types = arena_array(s->arena, uint64_t, n + 1);
+    uint64_t *configs = arena_array(s->arena, uint64_t, n + 1);
     for (size_t i = 0; i < n; i++) {
         names[i] = s->counters.events.at[i].name;
         types[i] = s->counters.events.at[i].spec.type;
@@ -227,9 +227,9 @@ static DerivedInput derived_input(Stat *s, const double *means, double elapsed_s
 static Row *rows_of(Stat *s, const StatRun *runs, size_t run_count, size_t group, double elapsed_s)
 {
     size_t n = s->counters.events.len;
-    Row *rows = arena_array(&s->arena, Row, n + 1);
-    double *means = arena_array(&s->arena, double, n + 1);
-    double *x = arena_array(&s->arena, double, run_count + 1);
+    Row *rows = arena_array(s->arena, Row, n + 1);
+    double *means = arena_array(s->arena, double, n + 1);
+    double *x = arena_array(s->arena, double, run_count + 1);
     for (size_t e = 0; e < n; e++) {
         CounterValue sum = {0};
         size_t known = 0;
@@ -319,7 +319,7 @@ static void add_row_text(Stat *s, const Counter *c, const Row *row, Str label)
 static void add_row_csv(Stat *s, const Counter *c, const Row *row, Str label, double at_s)
 {
     StrBuf *out = &s->out;
-    Str sep = s->args.separator;
+    Str sep = s->args->separator;
     if (at_s >= 0)
         strbuf_printf(out, "%.9f%" STR_FMT, at_s, STR_ARG(sep));
     if (label.len) {
@@ -389,9 +389,9 @@ static void add_rows(Stat *s, const StatRun *runs, size_t run_count, double elap
         Str label = s->each_target ? s->labels.at[g] : STR("");
         for (size_t e = 0; e < s->counters.events.len; e++) {
             const Counter *c = &s->counters.events.at[e];
-            if (s->args.json) {
+            if (s->args->json) {
                 add_row_json(s, c, &rows[e], label, at_s);
-            } else if (s->args.separator.len) {
+            } else if (s->args->separator.len) {
                 add_row_csv(s, c, &rows[e], label, at_s);
             } else {
                 if (at_s >= 0)
@@ -405,7 +405,7 @@ static void add_rows(Stat *s, const StatRun *runs, size_t run_count, double elap
 static void add_seconds(Stat *s, double (*get)(const StatRun *), const char *what)
 {
     size_t n = s->runs.len;
-    double *x = arena_array(&s->arena, double, n + 1);
+    double *x = arena_array(s->arena, double, n + 1);
     for (size_t i = 0; i < n; i++)
         x[i] = get(&s->runs.at[i]);
     double mean = stats_mean(x, n);
@@ -447,7 +447,7 @@ static void add_table(Stat *s)
 static void add_truth(Stat *s)
 {
     const CounterMissingVec *m = &s->counters.missing;
-    bool *told = arena_array(&s->arena, bool, m->len + 1);
+    bool *told = arena_array(s->arena, bool, m->len + 1);
     for (size_t i = 0; i < m->len; i++) {
         if (told[i])
             continue;
@@ -507,7 +507,7 @@ static void add_below(Stat *s)
         add_seconds(s, get_user, "user");
         add_seconds(s, get_system, "system");
     }
-    if (s->args.table)
+    if (s->args->table)
         add_table(s);
     strbuf_add_char(&s->out, '\n');
     add_truth(s);
@@ -515,13 +515,13 @@ static void add_below(Stat *s)
 
 static void report(Stat *s)
 {
-    bool text = !s->args.json && !s->args.separator.len;
+    bool text = !s->args->json && !s->args->separator.len;
     double elapsed = mean_elapsed(s);
     if (s->runs.len == 0)
         return;
     if (text)
         add_heading(s);
-    if (!s->args.interval) {
+    if (!s->args->interval) {
         add_rows(s, s->runs.at, s->runs.len, elapsed, -1);
         if (text && s->counters.events.len)
             strbuf_add_char(&s->out, '\n');
@@ -534,7 +534,7 @@ static void report(Stat *s)
 
 static Str text_of(Stat *s, StrBuf *text)
 {
-    Str kept = arena_str(&s->arena, strbuf_str(text));
+    Str kept = arena_str(s->arena, strbuf_str(text));
     strbuf_deinit(text);
     return kept;
 }
@@ -548,15 +548,15 @@ static void add_points(Stat *s, size_t group, size_t event, StatHtmlRow *row)
         double value = counter_scaled(at->values[group * n + event]);
         if (isnan(value) || !(at->length_s > 0))
             continue;
-        vec_push(&s->arena, &row->x, at->at_s);
-        vec_push(&s->arena, &row->y, value / at->length_s);
+        vec_push(s->arena, &row->x, at->at_s);
+        vec_push(s->arena, &row->y, value / at->length_s);
     }
-    for (size_t r = 0; r < s->runs.len && !s->args.interval; r++) {
+    for (size_t r = 0; r < s->runs.len && !s->args->interval; r++) {
         double value = run_value(s, &s->runs.at[r], group, event);
         if (isnan(value))
             continue;
-        vec_push(&s->arena, &row->x, (double)(r + 1));
-        vec_push(&s->arena, &row->y, value);
+        vec_push(s->arena, &row->x, (double)(r + 1));
+        vec_push(s->arena, &row->y, value);
     }
 }
 
@@ -587,7 +587,7 @@ static Str captured(Stat *s, void (*add)(Stat *s))
 {
     size_t from = s->out.len;
     add(s);
-    Str text = arena_str(&s->arena, str_slice(strbuf_str(&s->out), from, s->out.len));
+    Str text = arena_str(s->arena, str_slice(strbuf_str(&s->out), from, s->out.len));
     s->out.len = from;
     return text;
 }
@@ -596,22 +596,22 @@ static bool write_html(Stat *s, Error *err)
 {
     StatHtmlPage page = {.heading = str_trim(captured(s, add_heading)),
                          .text = captured(s, add_below),
-                         .over_time = s->args.interval > 0};
+                         .over_time = s->args->interval > 0};
     StrBuf out = {0};
     BenchMachine machine;
     OutputFile file;
-    bench_machine(&s->arena, &machine);
-    page.machine = arena_printf(&s->arena, "%" STR_FMT ", %" STR_FMT ", %u CPUs, %" STR_FMT,
+    bench_machine(s->arena, &machine);
+    page.machine = arena_printf(s->arena, "%" STR_FMT ", %" STR_FMT ", %u CPUs, %" STR_FMT,
                                 STR_ARG(machine.hostname), STR_ARG(machine.cpu_model), machine.cpus,
                                 STR_ARG(machine.kernel));
     double elapsed = mean_elapsed(s);
     for (size_t g = 0; g < group_count(s); g++) {
         Row *rows = rows_of(s, s->runs.at, s->runs.len, g, elapsed);
         for (size_t e = 0; e < s->counters.events.len; e++)
-            vec_push(&s->arena, &page.rows, html_row(s, &s->counters.events.at[e], &rows[e], g, e));
+            vec_push(s->arena, &page.rows, html_row(s, &s->counters.events.at[e], &rows[e], g, e));
     }
     stat_html(&out, &page);
-    bool ok = os_output_open(s->args.html, OUTPUT_REPLACE, &file, err);
+    bool ok = os_output_open(s->args->html, OUTPUT_REPLACE, &file, err);
     if (ok) {
         fwrite(out.ptr, 1, out.len, file.stream);
         ok = os_output_commit(&file, err);
@@ -646,14 +646,14 @@ static bool print_interval(Stat *s, CounterValue *before, double at_s, double le
                            Error *err)
 {
     size_t n = group_count(s) * s->counters.events.len;
-    CounterValue *now = arena_array(&s->arena, CounterValue, n + 1);
-    StatRun delta = {.values = arena_array(&s->arena, CounterValue, n + 1)};
+    CounterValue *now = arena_array(s->arena, CounterValue, n + 1);
+    StatRun delta = {.values = arena_array(s->arena, CounterValue, n + 1)};
     read_all(s, now);
     for (size_t i = 0; i < n; i++)
         delta.values[i] = counter_since(now[i], before[i]);
     memcpy(before, now, n * sizeof(*now));
-    if (s->args.html.len)
-        vec_push(&s->arena, &s->intervals, (StatInterval){at_s, length_s, delta.values});
+    if (s->args->html.len)
+        vec_push(s->arena, &s->intervals, (StatInterval){at_s, length_s, delta.values});
     add_rows(s, &delta, 1, length_s, at_s);
     return flush(s, to, err);
 }
@@ -661,9 +661,9 @@ static bool print_interval(Stat *s, CounterValue *before, double at_s, double le
 // Waits for the end: of the child, of the time, or Ctrl-C when there is no child.
 static bool count_until_end(Stat *s, const Spawned *child, int64_t start_ns, FILE *to, Error *err)
 {
-    const StatArgs *a = &s->args;
+    const StatArgs *a = s->args;
     CounterValue *before =
-        arena_array(&s->arena, CounterValue, group_count(s) * s->counters.events.len + 1);
+        arena_array(s->arena, CounterValue, group_count(s) * s->counters.events.len + 1);
     int64_t next_print = a->interval ? start_ns + a->interval : INT64_MAX;
     int64_t last_print = start_ns;
     int64_t stop = a->timeout ? start_ns + a->timeout : INT64_MAX;
@@ -714,24 +714,24 @@ static bool run_once(Stat *s, FILE *to, Error *err)
 {
     Spawned child = {.pid = -1, .release_fd = -1, .result_fd = -1, .pid_fd = -1};
     bool has_child = s->command.len > 0,
-         fixed = s->args.pids.len || s->args.tids.len || s->cpus > 0;
+         fixed = s->args->pids.len || s->args->tids.len || s->cpus > 0;
     sigset_t mask;
     sigprocmask(SIG_SETMASK, NULL, &mask);
     if (has_child && !spawn_prepare(&s->program, s->argv, &mask, &child, err))
         return false;
     if (!fixed) {
         s->targets.len = 0;
-        vec_push(&s->arena, &s->targets, (CounterTarget){child.pid, -1});
+        vec_push(s->arena, &s->targets, (CounterTarget){child.pid, -1});
     }
-    CounterOptions options = {.inherit = !s->args.no_inherit && !(s->cpus > 0),
-                              .enable_on_exec = !fixed && !s->args.delay};
+    CounterOptions options = {.inherit = !s->args->no_inherit && !(s->cpus > 0),
+                              .enable_on_exec = !fixed && !s->args->delay};
     s->counters = (Counters){0};
-    if (!s->args.null_run &&
-        !counters_open(&s->arena, &s->events, &s->targets, &options, &s->counters, err)) {
+    if (!s->args->null_run &&
+        !counters_open(s->arena, &s->events, &s->targets, &options, &s->counters, err)) {
         spawn_close(&child, true);
         return false;
     }
-    if (fixed && !s->args.delay)
+    if (fixed && !s->args->delay)
         counters_enable(&s->counters);
     int64_t start_ns = os_monotonic_ns();
     if (has_child && !spawn_release(&child, &s->program, err)) {
@@ -752,13 +752,13 @@ static bool run_once(Stat *s, FILE *to, Error *err)
         run.status = exit_status_of(end.status);
     }
     counters_disable(&s->counters);
-    run.values = arena_array(&s->arena, CounterValue, group_count(s) * s->counters.events.len + 1);
+    run.values = arena_array(s->arena, CounterValue, group_count(s) * s->counters.events.len + 1);
     read_all(s, run.values);
     CounterVec events = s->counters.events; // closing empties the list; the report needs it
     counters_close(&s->counters);
     s->counters.events = events;
     spawn_close(&child, false);
-    vec_push(&s->arena, &s->runs, run);
+    vec_push(s->arena, &s->runs, run);
     return ok;
 }
 
@@ -766,13 +766,13 @@ static int run_all(Stat *s, FILE *to)
 {
     Error err;
     bool ok = true;
-    uint64_t times = s->args.repeat == UINT64_MAX ? 1 : s->args.repeat;
+    uint64_t times = s->args->repeat == UINT64_MAX ? 1 : s->args->repeat;
     if (s->command.len == 0)
         times = 1;
     for (uint64_t i = 0; ok && !interrupted && (times == 0 || i < times); i++)
         ok = run_once(s, to, &err);
     // Rows for programs have no place for what could not be counted.
-    if ((s->args.json || s->args.separator.len) && !s->default_events)
+    if ((s->args->json || s->args->separator.len) && !s->default_events)
         for (size_t i = 0; i < s->counters.missing.len; i++)
             cli_say("%s", s->counters.missing.at[i].reason.text);
     if (ok || s->runs.len) {
@@ -780,7 +780,7 @@ static int run_all(Stat *s, FILE *to)
         Error late;
         if (!flush(s, to, ok ? &err : &late))
             ok = false;
-        if (s->args.html.len && s->runs.len && !write_html(s, ok ? &err : &late))
+        if (s->args->html.len && s->runs.len && !write_html(s, ok ? &err : &late))
             ok = false;
     }
     if (!ok)
@@ -790,51 +790,58 @@ static int run_all(Stat *s, FILE *to)
 
 static bool prepare(Stat *s, Error *err)
 {
-    if (s->args.table && s->args.repeat == UINT64_MAX)
+    if (s->args->table && s->args->repeat == UINT64_MAX)
         return error_set(err, ERROR_USAGE, "--table needs -r");
-    if (s->args.repeat != UINT64_MAX && s->args.interval)
+    if (s->args->repeat != UINT64_MAX && s->args->interval)
         return error_set(err, ERROR_USAGE, "-r excludes -I");
-    if (s->args.interval_count && !s->args.interval)
+    if (s->args->interval_count && !s->args->interval)
         return error_set(err, ERROR_USAGE, "--interval-count needs -I");
-    if (s->args.json && s->args.separator.len)
+    if (s->args->json && s->args->separator.len)
         return error_set(err, ERROR_USAGE, "-j excludes -x");
     if (!choose_targets(s, err) || !choose_events(s, err))
         return false;
     if (s->command.len == 0)
         return true;
-    s->argv = arena_array(&s->arena, char *, s->command.len + 1);
+    s->argv = arena_array(s->arena, char *, s->command.len + 1);
     for (size_t i = 0; i < s->command.len; i++)
-        s->argv[i] = arena_c_str(&s->arena, s->command.at[i]);
-    return program_find(&s->arena, s->command.at[0], cli_env("PATH"), &s->program, err);
+        s->argv[i] = arena_c_str(s->arena, s->command.at[i]);
+    return program_find(s->arena, s->command.at[0], cli_env("PATH"), &s->program, err);
+}
+
+static int count_into_file(Stat *s)
+{
+    OutputFile file;
+    Error err;
+    if (!os_output_open(s->args->output, OUTPUT_REPLACE, &file, &err))
+        return cli_fail(&err);
+    int status = run_all(s, file.stream);
+    if (s->runs.len == 0) // nothing was counted, and an older result is worth more
+        os_output_abort(&file);
+    else if (!os_output_commit(&file, &err))
+        status = cli_fail(&err);
+    return status;
+}
+
+static int count(CommandLine *line, void *values)
+{
+    Stat s = {.arena = line->arena, .args = values, .command = line->operands};
+    Error err;
+    int status;
+    if (!prepare(&s, &err)) {
+        status = cli_fail(&err);
+    } else {
+        struct sigaction act = {.sa_handler = on_interrupt};
+        sigaction(SIGINT, &act, NULL);
+        status = s.args->output.len ? count_into_file(&s) : run_all(&s, stderr);
+    }
+    strbuf_deinit(&s.out);
+    return status;
 }
 
 static int run_stat(const Command *cmd, int argc, char **argv)
 {
-    Stat s = {.args = {.repeat = UINT64_MAX}};
-    Error err;
-    ParseResult parsed = options_parse(cmd, argc, argv, &s.args, &s.arena, &s.command);
-    int status = parsed == PARSE_DONE ? STATUS_OK : STATUS_USAGE;
-    if (parsed == PARSE_OK && !prepare(&s, &err)) {
-        status = cli_fail(&err);
-    } else if (parsed == PARSE_OK) {
-        struct sigaction act = {.sa_handler = on_interrupt};
-        sigaction(SIGINT, &act, NULL);
-        OutputFile file;
-        if (!s.args.output.len) {
-            status = run_all(&s, stderr);
-        } else if (!os_output_open(s.args.output, OUTPUT_REPLACE, &file, &err)) {
-            status = cli_fail(&err);
-        } else {
-            status = run_all(&s, file.stream);
-            if (s.runs.len == 0) // nothing was counted, and an older result is worth more
-                os_output_abort(&file);
-            else if (!os_output_commit(&file, &err))
-                status = cli_fail(&err);
-        }
-    }
-    strbuf_deinit(&s.out);
-    arena_deinit(&s.arena);
-    return status;
+    StatArgs args = {.repeat = UINT64_MAX};
+    return command_run_parsed(cmd, argc, argv, &args, count);
 }
 
 const Command stat_command = {

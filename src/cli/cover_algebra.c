@@ -65,51 +65,30 @@ static int restrict_first(const CoverAlgebraOptions *o, const StrVec *operands,
         cover_set_restrict(&results[0].set, &results[i].set, op);
     if (status == STATUS_OK) {
         cover_set_drop_empty_files(&results[0].set);
-        status = cover_export_result(&o->export, &results[0]);
+        status = cover_export_result(&results[0], &o->export);
     }
     for (size_t i = 0; i < loaded; i++)
         cover_result_deinit(&results[i]);
     return status;
 }
 
-static int add_all(const CoverAlgebraOptions *o, const StrVec *operands)
+static int combine(CommandLine *line, void *values)
 {
-    CoverResult r;
-    Error err;
-    int status = cover_load(&o->export.inputs, operands, &r, &err)
-                     ? cover_export_result(&o->export, &r)
-                     : cli_fail(&err);
-    cover_result_deinit(&r);
-    return status;
+    const CoverAlgebraOptions *o = values;
+    if (line->cmd->options == add_options)
+        return cover_show_inputs(&o->export.inputs, &line->operands, cover_export_result,
+                                 &o->export);
+    if (line->operands.len < 2)
+        return usage_error(line->cmd, "two inputs or more");
+    bool subtract = str_equal(str_from_c(line->cmd->name), STR("subtract"));
+    return restrict_first(o, &line->operands, subtract ? COVER_SET_SUBTRACT : COVER_SET_INTERSECT,
+                          line->arena);
 }
 
 static int run(const Command *cmd, int argc, char **argv)
 {
-    Arena arena = {0};
     CoverAlgebraOptions o = {.export = {.format = STR("lcov")}};
-    StrVec operands = {0};
-    int status = STATUS_USAGE;
-    switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
-    case PARSE_DONE:
-        status = STATUS_OK;
-        break;
-    case PARSE_BAD:
-        break;
-    case PARSE_OK:
-        if (cmd->options == add_options)
-            status = add_all(&o, &operands);
-        else if (operands.len < 2)
-            status = usage_error(cmd, "two inputs or more");
-        else
-            status = restrict_first(&o, &operands,
-                                    str_equal(str_from_c(cmd->name), STR("subtract"))
-                                        ? COVER_SET_SUBTRACT
-                                        : COVER_SET_INTERSECT,
-                                    &arena);
-        break;
-    }
-    arena_deinit(&arena);
-    return status;
+    return command_run_parsed(cmd, argc, argv, &o, combine);
 }
 
 const Command cover_add_command = {

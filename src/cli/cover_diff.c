@@ -332,29 +332,23 @@ static int compare(CoverDiffOptions *o, Str range, StrVec *inputs, Arena *arena)
     return status;
 }
 
+static int compare_words(CommandLine *line, void *values)
+{
+    CoverDiffOptions *o = values;
+    const StrVec *words = &line->operands;
+    StrVec inputs = {0};
+    if (o->diff_file.len == 0 && words->len == 0)
+        return usage_error(line->cmd, "which change? BASE..HEAD, or --diff-file FILE");
+    // The first word is the change, unless a file has it.
+    for (size_t i = o->diff_file.len ? 0 : 1; i < words->len; i++)
+        vec_push(line->arena, &inputs, words->at[i]);
+    return compare(o, words->len ? words->at[0] : STR(""), &inputs, line->arena);
+}
+
 static int run(const Command *cmd, int argc, char **argv)
 {
-    Arena arena = {0};
     CoverDiffOptions o = {0};
-    StrVec operands = {0}, inputs = {0};
-    int status = STATUS_USAGE;
-    switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
-    case PARSE_DONE:
-        status = STATUS_OK;
-        break;
-    case PARSE_BAD:
-        break;
-    case PARSE_OK:
-        // The first word is the change, unless a file has it.
-        for (size_t i = o.diff_file.len ? 0 : 1; i < operands.len; i++)
-            vec_push(&arena, &inputs, operands.at[i]);
-        status = o.diff_file.len || operands.len
-                     ? compare(&o, operands.len ? operands.at[0] : STR(""), &inputs, &arena)
-                     : usage_error(cmd, "which change? BASE..HEAD, or --diff-file FILE");
-        break;
-    }
-    arena_deinit(&arena);
-    return status;
+    return command_run_parsed(cmd, argc, argv, &o, compare_words);
 }
 
 const Command cover_diff_command = {

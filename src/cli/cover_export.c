@@ -90,18 +90,20 @@ static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
     cover_sources_deinit(&sources);
 }
 
-static int export_to(const CoverExportOptions *o, CoverResult *r, Error *err)
+int cover_export_result(CoverResult *r, const void *values)
 {
+    const CoverExportOptions *o = values;
+    Error err;
     bool is_llvm = str_equal(o->format, STR("llvm-json"));
     if (is_llvm && (!r->has_regions || r->has_gcov || r->has_set)) {
-        error_set(err, ERROR_USAGE, "llvm-json holds regions, which only programs have");
-        error_hint(err, "give the program that was built with coverage and its profiles alone");
-        return cli_fail(err);
+        error_set(&err, ERROR_USAGE, "llvm-json holds regions, which only programs have");
+        error_hint(&err, "give the program that was built with coverage and its profiles alone");
+        return cli_fail(&err);
     }
     Sink s = {.to_file = o->output.len && !str_equal(o->output, STR("-"))};
     if (s.to_file &&
-        !os_output_open(o->output, o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &s.file, err))
-        return cli_fail(err);
+        !os_output_open(o->output, o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &s.file, &err))
+        return cli_fail(&err);
     if (r->documents.len && !r->has_regions && !r->has_set)
         flush_documents(&s, r);
     else if (!is_llvm)
@@ -109,39 +111,23 @@ static int export_to(const CoverExportOptions *o, CoverResult *r, Error *err)
     else if (!cover_write_llvm_json(&r->data, &r->project, &s.buf, flush_piece, &s))
         s.failed = true;
     strbuf_deinit(&s.buf);
-    if (s.to_file && !os_output_commit(&s.file, err))
-        return cli_fail(err);
+    if (s.to_file && !os_output_commit(&s.file, &err))
+        return cli_fail(&err);
     return s.failed ? STATUS_FAILED : STATUS_OK;
 }
 
-int cover_export_result(const CoverExportOptions *o, CoverResult *r)
+static int export_inputs(CommandLine *line, void *values)
 {
-    Error err = {0};
-    return export_to(o, r, &err);
+    CoverExportOptions *o = values;
+    o->inputs.gcov_documents = str_equal(o->format, STR("gcov-json"));
+    o->inputs.demangle |= o->inputs.gcov_documents;
+    return cover_show_inputs(&o->inputs, &line->operands, cover_export_result, o);
 }
 
 static int run(const Command *cmd, int argc, char **argv)
 {
-    Arena arena = {0};
     CoverExportOptions o = {.format = STR("lcov")};
-    StrVec operands = {0};
-    switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
-    case PARSE_DONE:
-        return STATUS_OK;
-    case PARSE_BAD:
-        return STATUS_USAGE;
-    case PARSE_OK:
-        break;
-    }
-    o.inputs.gcov_documents = str_equal(o.format, STR("gcov-json"));
-    o.inputs.demangle |= o.inputs.gcov_documents;
-    CoverResult r;
-    Error err;
-    int status =
-        cover_load(&o.inputs, &operands, &r, &err) ? export_to(&o, &r, &err) : cli_fail(&err);
-    cover_result_deinit(&r);
-    arena_deinit(&arena);
-    return status;
+    return command_run_parsed(cmd, argc, argv, &o, export_inputs);
 }
 
 const Command cover_export_command = {

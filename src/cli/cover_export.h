@@ -18,6 +18,6 @@ typedef struct CoverExportOptions {
 
 // Writes the result in the format that the options name. Gives the exit status;
 // what went wrong is said.
-int cover_export_result(const CoverExportOptions *o, CoverResult *r);
+int cover_export_result(CoverResult *r, const void *values);
 
 #endif // CLI_COVER_EXPORT_H

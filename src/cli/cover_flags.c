@@ -13,31 +13,18 @@ static const struct {
     {"rustc", "-C instrument-coverage\n"},
 };
 
+static int print_flags(CommandLine *line, void *values)
+{
+    (void)values;
+    for (size_t i = 0; i < ARRAY_LEN(compilers) && line->operands.len == 1; i++)
+        if (str_equal(line->operands.at[0], str_from_c(compilers[i].compiler)))
+            return cli_print(str_from_c(compilers[i].flags)) ? STATUS_OK : STATUS_FAILED;
+    return usage_error(line->cmd, "which compiler? clang, gcc or rustc");
+}
+
 static int run(const Command *cmd, int argc, char **argv)
 {
-    Arena arena = {0};
-    StrVec operands = {0};
-    char nothing;
-    int status = STATUS_USAGE;
-    switch (options_parse(cmd, argc, argv, &nothing, &arena, &operands)) {
-    case PARSE_DONE:
-        status = STATUS_OK;
-        break;
-    case PARSE_BAD:
-        break;
-    case PARSE_OK:
-        for (size_t i = 0; i < ARRAY_LEN(compilers); i++) {
-            if (operands.len != 1 || !str_equal(operands.at[0], str_from_c(compilers[i].compiler)))
-                continue;
-            status = cli_print(str_from_c(compilers[i].flags)) ? STATUS_OK : STATUS_FAILED;
-            arena_deinit(&arena);
-            return status;
-        }
-        status = usage_error(cmd, "which compiler? clang, gcc or rustc");
-        break;
-    }
-    arena_deinit(&arena);
-    return status;
+    return command_run_parsed(cmd, argc, argv, NULL, print_flags);
 }
 
 const Command cover_flags_command = {

@@ -427,3 +427,13 @@ void cover_result_deinit(CoverResult *r)
     profile_deinit(&r->profile);
     arena_deinit(&r->arena);
 }
+
+int cover_show_inputs(const CoverInputOptions *inputs, const StrVec *operands,
+                      int (*show)(CoverResult *r, const void *values), const void *options)
+{
+    CoverResult r;
+    Error err;
+    int status = cover_load(inputs, operands, &r, &err) ? show(&r, options) : cli_fail(&err);
+    cover_result_deinit(&r);
+    return status;
+}

@@ -53,6 +53,12 @@ typedef struct CoverResult {
 // also on false.
 MUST_CHECK bool cover_load(const CoverInputOptions *options, const StrVec *operands,
                            CoverResult *ret, Error *err);
+
+// Loads the inputs and gives it to `show`, with the command's options;
+// says why when it cannot. Returns the exit status.
+int cover_show_inputs(const CoverInputOptions *inputs, const StrVec *operands,
+                      int (*show)(CoverResult *r, const void *values), const void *options);
+
 // Fills r->profile from what was loaded; counts of several kinds of inputs are
 // summed.
 void cover_project(CoverResult *r);

@@ -241,9 +241,12 @@ static int write_recording(const CoverMergeCliOptions *o, const StrVec *operands
     return status;
 }
 
-static int merge_as_asked(const Command *cmd, const CoverMergeCliOptions *o, const StrVec *operands,
-                          Arena *arena)
+static int merge_as_asked(CommandLine *line, void *values)
 {
+    const CoverMergeCliOptions *o = values;
+    const Command *cmd = line->cmd;
+    const StrVec *operands = &line->operands;
+    Arena *arena = line->arena;
     uint64_t v = o->format_version;
     if (v && v != 7 && v != 9 && v != 12)
         return usage_error(cmd, "--profdata-version is 7, 9 or 12");
@@ -279,22 +282,8 @@ static int merge_as_asked(const Command *cmd, const CoverMergeCliOptions *o, con
 
 static int run(const Command *cmd, int argc, char **argv)
 {
-    Arena arena = {0};
     CoverMergeCliOptions o = {.failure_mode = STR("all")};
-    StrVec operands = {0};
-    int status = STATUS_USAGE;
-    switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
-    case PARSE_DONE:
-        status = STATUS_OK;
-        break;
-    case PARSE_BAD:
-        break;
-    case PARSE_OK:
-        status = merge_as_asked(cmd, &o, &operands, &arena);
-        break;
-    }
-    arena_deinit(&arena);
-    return status;
+    return command_run_parsed(cmd, argc, argv, &o, merge_as_asked);
 }
 
 const Command cover_merge_command = {

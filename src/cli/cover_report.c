@@ -287,8 +287,10 @@ static void add_report(Arena *arena, const CoverReportOptions *o, CoverResult *r
     add_missing(out, &r->profile, &rows, shared);
 }
 
-static int report(Arena *arena, const CoverReportOptions *o, CoverResult *r)
+static int report(CoverResult *r, const void *values)
 {
+    const CoverReportOptions *o = values;
+    Arena *arena = &r->arena;
     CoverFileVec files = {0};
     CoverFunctionTotalsVec functions = {0};
     CoverFile total = {0};
@@ -318,29 +320,19 @@ static int report(Arena *arena, const CoverReportOptions *o, CoverResult *r)
     return status;
 }
 
+static int report_inputs(CommandLine *line, void *values)
+{
+    CoverReportOptions *o = values;
+    // Readable names cost as much as the rest where nobody sees them.
+    o->inputs.demangle = o->functions;
+    return cover_show_inputs(&o->inputs, &line->operands, report, o);
+}
+
 static int run(const Command *cmd, int argc, char **argv)
 {
-    Arena arena = {0};
     CoverReportOptions o = {
         .lines_under = -1, .lines_over = -1, .regions_under = -1, .regions_over = -1};
-    StrVec operands = {0};
-    switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
-    case PARSE_DONE:
-        return STATUS_OK;
-    case PARSE_BAD:
-        return STATUS_USAGE;
-    case PARSE_OK:
-        // Readable names cost as much as the rest where nobody sees them.
-        o.inputs.demangle = o.functions;
-        break;
-    }
-    CoverResult r;
-    Error err;
-    int status =
-        cover_load(&o.inputs, &operands, &r, &err) ? report(&arena, &o, &r) : cli_fail(&err);
-    cover_result_deinit(&r);
-    arena_deinit(&arena);
-    return status;
+    return command_run_parsed(cmd, argc, argv, &o, report_inputs);
 }
 
 const Command cover_report_command = {

@@ -317,35 +317,25 @@ static int run_words(const CoverRunOptions *o, char *const argv[])
     return status;
 }
 
-static int run(const Command *cmd, int argc, char **argv)
+static int run_as_asked(CommandLine *line, void *values)
 {
-    Arena arena = {0};
-    CoverRunOptions o = {.engine = STR("auto")};
-    StrVec operands = {0};
+    CoverRunOptions *o = values;
     Error err;
-    int status = STATUS_USAGE;
     static char shell[] = "sh"; // what runs the lines of --tests-from
     char *sh[] = {shell, NULL};
-    switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
-    case PARSE_DONE:
-        status = STATUS_OK;
-        break;
-    case PARSE_BAD:
-        break;
-    case PARSE_OK:
-        if (operands.len == 0 && o.tests_from.len == 0)
-            status = usage_error(cmd, "what is to run?");
-        else if ((o.per_test || o.tests_from.len) &&
-                 (o.merge || str_equal(o.engine, STR("ptrace"))))
-            status = usage_error(cmd, "per-test data goes with neither --merge nor ptrace");
-        else if (!take_profopts(&o, cli_env("PROFOPTS"), &err))
-            status = cli_fail(&err);
-        else // operands are the last words of argv, which ends in NULL
-            status = run_words(&o, operands.len ? argv + argc - operands.len : sh);
-        break;
-    }
-    arena_deinit(&arena);
-    return status;
+    if (line->operands.len == 0 && o->tests_from.len == 0)
+        return usage_error(line->cmd, "what is to run?");
+    if ((o->per_test || o->tests_from.len) && (o->merge || str_equal(o->engine, STR("ptrace"))))
+        return usage_error(line->cmd, "per-test data goes with neither --merge nor ptrace");
+    if (!take_profopts(o, cli_env("PROFOPTS"), &err))
+        return cli_fail(&err);
+    return run_words(o, line->operands.len ? line->words : sh);
+}
+
+static int run(const Command *cmd, int argc, char **argv)
+{
+    CoverRunOptions o = {.engine = STR("auto")};
+    return command_run_parsed(cmd, argc, argv, &o, run_as_asked);
 }
 
 const Command cover_run_command = {

@@ -198,8 +198,9 @@ static void say_changed(const CoverResult *r, Str path)
                 STR_ARG(path));
 }
 
-static int show(const CoverShowOptions *o, CoverResult *r)
+static int show(CoverResult *r, const void *values)
 {
+    const CoverShowOptions *o = values;
     CoverFiles files = {0};
     cover_project(r);
     cover_files_group(&r->arena, &r->profile, &files);
@@ -229,29 +230,20 @@ static int show(const CoverShowOptions *o, CoverResult *r)
     return l.failed ? STATUS_FAILED : STATUS_OK;
 }
 
+static int show_inputs(CommandLine *line, void *values)
+{
+    const CoverShowOptions *o = values;
+    if (o->program.len)
+        vec_push(line->arena, &line->operands, o->program);
+    for (size_t i = 0; i < o->counts.len; i++)
+        vec_push(line->arena, &line->operands, o->counts.at[i]);
+    return cover_show_inputs(&o->inputs, &line->operands, show, values);
+}
+
 static int run(const Command *cmd, int argc, char **argv)
 {
-    Arena arena = {0};
     CoverShowOptions o = {.inputs.demangle = true};
-    StrVec operands = {0};
-    switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
-    case PARSE_DONE:
-        return STATUS_OK;
-    case PARSE_BAD:
-        return STATUS_USAGE;
-    case PARSE_OK:
-        break;
-    }
-    if (o.program.len)
-        vec_push(&arena, &operands, o.program);
-    for (size_t i = 0; i < o.counts.len; i++)
-        vec_push(&arena, &operands, o.counts.at[i]);
-    CoverResult r;
-    Error err;
-    int status = cover_load(&o.inputs, &operands, &r, &err) ? show(&o, &r) : cli_fail(&err);
-    cover_result_deinit(&r);
-    arena_deinit(&arena);
-    return status;
+    return command_run_parsed(cmd, argc, argv, &o, show_inputs);
 }
 
 const Command cover_show_command = {

@@ -156,25 +156,18 @@ static int show(const CoverTestsOptions *o, const StrVec *operands, Arena *arena
     return status;
 }
 
+static int show_tests(CommandLine *line, void *values)
+{
+    const CoverTestsOptions *o = values;
+    if (line->operands.len == 0 && !o->list && !o->smallest)
+        return usage_error(line->cmd, "which line? FILE:LINE");
+    return show(o, &line->operands, line->arena);
+}
+
 static int run(const Command *cmd, int argc, char **argv)
 {
-    Arena arena = {0};
     CoverTestsOptions o = {0};
-    StrVec operands = {0};
-    int status = STATUS_USAGE;
-    switch (options_parse(cmd, argc, argv, &o, &arena, &operands)) {
-    case PARSE_DONE:
-        status = STATUS_OK;
-        break;
-    case PARSE_BAD:
-        break;
-    case PARSE_OK:
-        status = operands.len || o.list || o.smallest ? show(&o, &operands, &arena)
-                                                      : usage_error(cmd, "which line? FILE:LINE");
-        break;
-    }
-    arena_deinit(&arena);
-    return status;
+    return command_run_parsed(cmd, argc, argv, &o, show_tests);
 }
 
 const Command cover_tests_command = {

@@ -384,6 +384,26 @@ ParseResult options_parse(const Command *cmd, int argc, char **argv, void *into,
     return PARSE_OK;
 }
 
+int command_run_parsed(const Command *cmd, int argc, char **argv, void *values, CommandBody *body)
+{
+    Arena scratch = {0};
+    CommandLine line = {.cmd = cmd, .arena = &scratch};
+    int status = STATUS_USAGE;
+    switch (options_parse(cmd, argc, argv, values, &scratch, &line.operands)) {
+    case PARSE_DONE:
+        status = STATUS_OK;
+        break;
+    case PARSE_BAD:
+        break;
+    case PARSE_OK:
+        line.words = argv + (argc - (int)line.operands.len);
+        status = body(&line, values);
+        break;
+    }
+    arena_deinit(&scratch);
+    return status;
+}
+
 // ---- Help ------------------------------------------------------------------
 
 static void add_option_name(const Option *o, StrBuf *out)

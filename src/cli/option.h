@@ -126,6 +126,21 @@ typedef enum ParseResult {
 ParseResult options_parse(const Command *cmd, int argc, char **argv, void *into, Arena *arena,
                           StrVec *operands);
 
+// What a command's own function gets: its words, parsed.
+typedef struct CommandLine {
+    const Command *cmd;
+    StrVec operands;
+    char **words; // of a wrapper command: the operands as they end argv, NULL behind the last
+    Arena *arena; // the command's scratch, which ends when the function returns
+} CommandLine;
+
+// `values` is the options struct, filled.
+typedef int CommandBody(CommandLine *line, void *values);
+
+// Parses argv into `values`, which hold the defaults, and calls `body` with them, unless help was
+// asked for or a word was wrong. Returns the exit status.
+int command_run_parsed(const Command *cmd, int argc, char **argv, void *values, CommandBody *body);
+
 // Finds argv[1] among `table` and runs it; prints the overview or the mistake.
 int commands_run(const Command *parent, const Command *table, size_t count, int argc, char **argv);
 

@@ -146,37 +146,25 @@ bool one_recording(const Command *cmd, const StrVec *operands, Str *ret)
     return false;
 }
 
-static int open_and_show(const Command *cmd, const StrVec *operands, void *options,
-                         const RecordingView *view, Arena *scratch)
+int view_recording(const CommandLine *line, void *values, const RecordingView *view)
 {
+    const Command *cmd = line->cmd;
+    const StrVec *operands = &line->operands;
     StrVec first = {operands->at, MIN(operands->len, (size_t)1), 0};
     StrVec further = {0};
     if (operands->len > 1 && operands->len - 1 <= view->further_max)
         further = (StrVec){operands->at + 1, operands->len - 1, 0};
-    Opened opened = {.further = &further, .scratch = scratch};
+    Opened opened = {.further = &further, .scratch = line->arena};
     if (!one_recording(cmd, further.len ? &first : operands, &opened.path) ||
-        (view->check && !view->check(cmd, options, &further)))
+        (view->check && !view->check(cmd, values, &further)))
         return STATUS_USAGE;
     Profile p;
     Error err;
-    const RecordingFiles *files = (const void *)((const char *)options + view->files_at);
+    const RecordingFiles *files = (const void *)((const char *)values + view->files_at);
     if (!load_recording(opened.path, files, false, &p, NULL, &err))
         return cli_fail(&err);
     opened.profile = &p;
-    int status = view->show(options, &opened);
+    int status = view->show(values, &opened);
     profile_deinit(&p);
-    return status;
-}
-
-int view_recording(const Command *cmd, int argc, char **argv, void *options,
-                   const RecordingView *view)
-{
-    Arena scratch = {0};
-    StrVec operands = {0};
-    ParseResult parsed = options_parse(cmd, argc, argv, options, &scratch, &operands);
-    int status = parsed == PARSE_OK     ? open_and_show(cmd, &operands, options, view, &scratch)
-                 : parsed == PARSE_DONE ? STATUS_OK
-                                        : STATUS_USAGE;
-    arena_deinit(&scratch);
     return status;
 }

@@ -65,16 +65,15 @@ typedef struct Opened {
 
 typedef struct RecordingView {
     // Checks what the parser cannot; false after saying what is wrong. May be NULL.
-    bool (*check)(const Command *cmd, void *options, const StrVec *further);
-    int (*show)(void *options, const Opened *opened); // gives the exit status
-    size_t further_max;                               // operands behind the recording
-    size_t files_at;                                  // offset of a RecordingFiles in the options
+    bool (*check)(const Command *cmd, void *values, const StrVec *further);
+    int (*show)(void *values, const Opened *opened); // gives the exit status
+    size_t further_max;                              // operands behind the recording
+    size_t files_at;                                 // offset of a RecordingFiles in the options
 } RecordingView;
 
-// Parses, loads the recording and shows it: the run function of every command
-// that is a view of one recording. `options` holds the defaults.
-int view_recording(const Command *cmd, int argc, char **argv, void *options,
-                   const RecordingView *view);
+// Loads the recording that the words name and shows it: what every command does
+// that is a view of one recording.
+int view_recording(const CommandLine *line, void *values, const RecordingView *view);
 
 // The one operand, or DEFAULT_RECORDING. False after saying that there are more.
 MUST_CHECK bool one_recording(const Command *cmd, const StrVec *operands, Str *ret);
