@@ -68,8 +68,10 @@ static inline bool modules_parse_line(const char *line, ModulesLine *ret)
            strchr(ret->prot, 'x') != NULL;
 }
 
-// The table of a mapping, and where it lies. NULL for what is no ELF file.
-static inline const UnwindTable *modules_table(Arena *arena, const ModulesLine *m, uint64_t *bias)
+// The table of a mapping, where it lies, and where the program starts in it (Svma,
+// 0: nowhere). NULL for what is no ELF file.
+static inline const UnwindTable *modules_table(Arena *arena, const ModulesLine *m, uint64_t *bias,
+                                               uint64_t *entry)
 {
     MappedFile file = {0};
     Elf elf;
@@ -85,6 +87,7 @@ static inline const UnwindTable *modules_table(Arena *arena, const ModulesLine *
     UnwindSections sections = modules_sections(arena, &elf);
     UnwindTable *table = arena_new(arena, UnwindTable);
     *bias = m->start - svma;
+    *entry = elf.entry;
     return unwind_table_build(arena, &sections, table, NULL, NULL) ? table : NULL;
 }
 
@@ -100,7 +103,8 @@ static inline UnwindSpace modules_own_space(Arena *arena)
         if (!modules_parse_line(line, &m))
             continue;
         UnwindMapping map = {.start = m.start, .end = m.end};
-        map.table = modules_table(arena, &m, &map.bias);
+        uint64_t entry;
+        map.table = modules_table(arena, &m, &map.bias, &entry);
         unwind_space_map(&space, map);
     }
     if (f)
