@@ -155,9 +155,108 @@ void call_tree_init(CallTree *t, const Weights *w, const Keys *k)
     finish(t);
 }
 
+// ---- Wide nodes only -----------------------------------------------------------
+
+// What a stack and those that go on from it have, and its node.
+typedef struct StackSum {
+    uint64_t value;
+    uint32_t samples;
+    uint32_t node; // NODE_NONE: too narrow for one
+} StackSum;
+
+// Whether the stacks' trie is the call tree: no two of its frames are merged, none
+// is a chain of inlined calls, and no level is put above it.
+static bool is_tree_of_stacks(const Weights *w, const Keys *k)
+{
+    const Frames *f = &w->profile->frames;
+    if (w->groups.len > 1 || w->samples_without_stack || k->by == BY_MODULE ||
+        k->first.len != f->module.len)
+        return false;
+    for (size_t i = 0; i < f->module.len; i++)
+        if (f->inlined_in.at[i].v)
+            return false;
+    return true;
+}
+
+// A stack's number is greater than its caller's: one pass from the end.
+static StackSum *sum_stacks(const Weights *w)
+{
+    const Stacks *stacks = &w->profile->stacks;
+    StackSum *sums = heap_alloc(arena_size_of(stacks->parent.len + 1, sizeof(StackSum)));
+    for (size_t r = 0; r < w->rows.len; r++) {
+        const WeightRow *row = &w->rows.at[r];
+        sums[row->stack.v].value = row->value;
+        sums[row->stack.v].samples = row->samples;
+    }
+    for (size_t i = stacks->parent.len; i-- > 1;) {
+        StackSum *caller = &sums[stacks->parent.at[i].v];
+        caller->value += sums[i].value;
+        caller->samples += sums[i].samples;
+    }
+    return sums;
+}
+
+// Nodes for the stacks of at least `least`. Their totals are final at once; `self`
+// is what their callees, taken off it here, leave.
+static void add_wide(CallTree *t, StackSum *sums, uint64_t least)
+{
+    const Profile *p = t->keys->profile;
+    const Stacks *stacks = &p->stacks;
+    sums[0].node = 0;
+    vec_push(NULL, &t->narrow, 0);
+    for (size_t i = 1; i < stacks->parent.len; i++) {
+        StackSum *sum = &sums[i];
+        sum->node = NODE_NONE;
+        uint32_t caller = sums[stacks->parent.at[i].v].node;
+        if (caller == NODE_NONE || sum->samples == 0)
+            continue;
+        CallNode *above = &t->nodes.at[caller];
+        above->self -= sum->value;
+        above->self_samples -= sum->samples;
+        if (sum->value < least) {
+            t->narrow.at[caller]++;
+            continue;
+        }
+        uint32_t frame = stacks->frame.at[i].v;
+        sum->node =
+            add_node(t, caller, t->keys->of_frame[frame], frame, frame_node_flags(p, frame));
+        CallNode *n = &t->nodes.at[sum->node];
+        n->self = n->total = sum->value;
+        n->self_samples = n->total_samples = sum->samples;
+        vec_push(NULL, &t->narrow, 0);
+    }
+}
+
+static void link_children(CallTree *t)
+{
+    CallNode *nodes = t->nodes.at;
+    for (size_t i = t->nodes.len; i-- > 1;) {
+        CallNode *parent = &nodes[nodes[i].parent];
+        nodes[i].next = parent->first_child;
+        parent->first_child = (uint32_t)i;
+    }
+}
+
+void call_tree_init_wide(CallTree *t, const Weights *w, const Keys *k, uint64_t least)
+{
+    if (!is_tree_of_stacks(w, k)) {
+        call_tree_init(t, w, k);
+        return;
+    }
+    *t = (CallTree){.weights = w, .keys = k};
+    StackSum *sums = sum_stacks(w);
+    add_node(t, NODE_NONE, 0, 0, NODE_GROUP);
+    t->nodes.at[0].self = t->nodes.at[0].total = sums[0].value;
+    t->nodes.at[0].self_samples = t->nodes.at[0].total_samples = sums[0].samples;
+    add_wide(t, sums, least);
+    heap_free(sums);
+    link_children(t);
+}
+
 void call_tree_deinit(CallTree *t)
 {
     vec_free(&t->nodes);
+    vec_free(&t->narrow);
     *t = (CallTree){0};
 }
 
@@ -311,11 +410,7 @@ void call_tree_invert(CallTree *ret, const CallTree *t, uint64_t cutoff, uint32_
     }
     vec_free(&queue);
     heap_free(in.trace_of);
-    for (size_t i = ret->nodes.len; i-- > 1;) {
-        CallNode *n = &ret->nodes.at[i];
-        n->next = ret->nodes.at[n->parent].first_child;
-        ret->nodes.at[n->parent].first_child = (uint32_t)i;
-    }
+    link_children(ret);
 }
 
 // ---- Order and names -----------------------------------------------------------

@@ -38,11 +38,17 @@ typedef struct CallTree {
     Vec(CallNode) nodes;
     bool inverted;
     uint64_t dropped_nodes; // cut off by a limit; their value is in their parents
+    U32Vec narrow; // [node]: children left out by call_tree_init_wide; empty: none anywhere
 } CallTree;
 
 // Caller to callee. With more than one group each group is a child of the root.
 // BY_MODULE merges a call within one module into its caller.
 void call_tree_init(CallTree *t, const Weights *w, const Keys *k);
+
+// The same for who looks at nodes of at least `least` value only: most of the
+// narrower ones may be missing, counted in `narrow` of their parent. Much faster
+// when each frame is a function of its own, as in what was read from folded text.
+void call_tree_init_wide(CallTree *t, const Weights *w, const Keys *k, uint64_t least);
 
 // Callee to caller: below the root stand the functions that samples ended in,
 // below them who called them. `self` is 0 but for values without any caller:

@@ -93,6 +93,7 @@ static void *large_alloc(Arena *a, size_t size)
     return large_data(l);
 }
 
+// What is new is not zeroed.
 static void *large_grow(Arena *a, void *old, size_t new_size)
 {
     ArenaLarge *l = (ArenaLarge *)(void *)((uint8_t *)old - LARGE_HEAD);
@@ -109,7 +110,6 @@ static void *large_grow(Arena *a, void *old, size_t new_size)
         a->large = l;
     if (l->next)
         l->next->prev = l;
-    memset((uint8_t *)large_data(l) + old_size, 0, new_size - old_size);
     a->taken_bytes += new_size - old_size;
     return large_data(l);
 }
@@ -186,7 +186,7 @@ void *arena_alloc(Arena *a, size_t size, size_t align)
     return c->data + at;
 }
 
-void *arena_grow(Arena *a, void *old, size_t old_size, size_t new_size, size_t align)
+void *arena_grow_raw(Arena *a, void *old, size_t old_size, size_t new_size, size_t align)
 {
     if (!old)
         return arena_alloc(a, new_size, align);
@@ -204,6 +204,14 @@ void *arena_grow(Arena *a, void *old, size_t old_size, size_t new_size, size_t a
     void *moved = arena_alloc(a, new_size, align);
     memcpy(moved, old, MIN(old_size, new_size));
     return moved;
+}
+
+void *arena_grow(Arena *a, void *old, size_t old_size, size_t new_size, size_t align)
+{
+    void *grown = arena_grow_raw(a, old, old_size, new_size, align);
+    if (new_size > old_size)
+        memset((uint8_t *)grown + old_size, 0, new_size - old_size);
+    return grown;
 }
 
 void arena_deinit(Arena *a)

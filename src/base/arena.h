@@ -33,6 +33,8 @@ void *arena_alloc(Arena *a, size_t size, size_t align) __attribute__((malloc, re
 // Gives a block that came from this arena (or NULL with old_size 0) a new size,
 // moving it when it must. Bytes past old_size are zero. The old block is lost.
 void *arena_grow(Arena *a, void *old, size_t old_size, size_t new_size, size_t align);
+// The same with anything past old_size: pages that are never written cost nothing.
+void *arena_grow_raw(Arena *a, void *old, size_t old_size, size_t new_size, size_t align);
 
 #define arena_new(a, T)      ((T *)arena_alloc((a), sizeof(T), _Alignof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc((a), arena_size_of((n), sizeof(T)), _Alignof(T)))

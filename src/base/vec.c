@@ -13,7 +13,7 @@ void *vec_make_room(Arena *arena, void *at, size_t len, size_t *cap, size_t more
         new_cap = need;
     size_t new_size = arena_size_of(new_cap, elem_size);
     if (arena)
-        at = arena_grow(arena, at, *cap * elem_size, new_size, elem_align);
+        at = arena_grow_raw(arena, at, *cap * elem_size, new_size, elem_align);
     else
         at = heap_grow(at, new_size);
     *cap = new_cap;

@@ -26,7 +26,8 @@ typedef Vec(int64_t) I64Vec;
 typedef Vec(double) DoubleVec;
 typedef Vec(Str) StrVec;
 
-// Makes room for `more` further elements; the new capacity at least doubles.
+// Makes room for `more` further elements; the new capacity at least doubles. What
+// lies beyond `len` may be anything.
 void *vec_make_room(Arena *arena, void *at, size_t len, size_t *cap, size_t more, size_t elem_size,
                     size_t elem_align);
 

@@ -92,12 +92,14 @@ static void draw(StrBuf *svg, const FlameCommandOptions *o, const Weights *w, Fl
     Keys keys;
     CallTree upright, inverted = {0};
     keys_init(&keys, p, frames_by(o->by));
-    call_tree_init(&upright, w, &keys);
     CallTree *tree = &upright;
+    uint64_t least = flame_least(o->min_width, (double)o->width, w->value);
     if (o->inverted) {
-        double cutoff = o->min_width / (double)o->width * (double)w->value;
-        call_tree_invert(&inverted, &upright, cutoff >= 1 ? (uint64_t)cutoff : 1, 1000);
+        call_tree_init(&upright, w, &keys);
+        call_tree_invert(&inverted, &upright, least, 1000);
         tree = &inverted;
+    } else {
+        call_tree_init_wide(&upright, w, &keys, least);
     }
     call_tree_sort(tree);
     StrBuf subtitle = {0};

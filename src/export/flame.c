@@ -77,14 +77,19 @@ static int compare_descending(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
+uint64_t flame_least(double min_px, double width_px, uint64_t whole)
+{
+    double least = min_px / width_px * (double)whole;
+    return least >= 1 ? (uint64_t)least : 1;
+}
+
 // The value below which a frame is left out: by width, and so that no more than
 // frames_max remain. A child is never wider than its parent, so what remains is
 // still a tree.
 static void find_cutoff(Flame *f)
 {
     const CallTree *t = f->tree;
-    double least = f->options->min_px / f->options->width_px * (double)f->whole;
-    f->cutoff = least >= 1 ? (uint64_t)least : 1;
+    f->cutoff = flame_least(f->options->min_px, f->options->width_px, f->whole);
     size_t max = f->options->frames_max;
     if (max && t->nodes.len > max) {
         U64Vec totals = {0};
@@ -123,16 +128,16 @@ static void each_drawn(Flame *f, DrawFrame *draw)
         Step s = vec_pop(&todo);
         draw(f, s.node, s.level, s.from);
         children.len = 0;
-        uint64_t from = s.from;
+        if (f->tree->narrow.len)
+            f->result.dropped += f->tree->narrow.at[s.node];
         for (uint32_t c = nodes[s.node].first_child; c != NODE_NONE; c = nodes[c].next) {
             if (is_drawn(f, &nodes[c], s.level + 1))
                 vec_push(NULL, &children, c);
             else
                 f->result.dropped++;
-            from += nodes[c].total;
         }
         // Greatest first, so what is not drawn leaves its gap at the right.
-        from = s.from;
+        uint64_t from = s.from;
         size_t first = todo.len;
         for (size_t i = 0; i < children.len; i++) {
             vec_push(NULL, &todo, (Step){children.at[i], s.level + 1, from});

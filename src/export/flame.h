@@ -30,6 +30,9 @@ typedef struct FlameResult {
     double cut_px;    // what "too narrow" came to
 } FlameResult;
 
+// The value that a frame needs to be `min_px` wide, at least 1.
+uint64_t flame_least(double min_px, double width_px, uint64_t whole);
+
 // `t` is sorted already, so that the greatest stands left.
 void flame_add_svg(StrBuf *out, const CallTree *t, const FlameOptions *options,
                    FlameResult *result);

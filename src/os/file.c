@@ -83,7 +83,7 @@ bool os_read_fd(Arena *arena, int fd, Str name, size_t max_bytes, Bytes *ret, Er
             return error_set(err, ERROR_LIMIT, "'%" STR_FMT "' has more than %zu bytes",
                              STR_ARG(name), max_bytes);
         if (len + 1 == cap) {
-            buf = arena_grow(arena, buf, cap, cap * 2, 8);
+            buf = arena_grow_raw(arena, buf, cap, cap * 2, 8);
             cap *= 2;
         }
     }

@@ -5,6 +5,7 @@
 
 #include "analyse/sketch.h"
 #include "harness.h"
+#include "import/import.h"
 #include "model/facts.h"
 
 #include <math.h>
@@ -308,6 +309,73 @@ static void groups_are_the_first_level_of_a_tree(void **state)
     sketch_close(&s);
 }
 
+// 200 stacks of up to six calls of nine functions, as folded text.
+static Profile folded_profile(void)
+{
+    StrBuf text = {0};
+    uint32_t seed = 7;
+    for (int line = 0; line < 200; line++) {
+        seed = seed * 1664525 + 1013904223;
+        for (uint32_t i = 0; i <= seed >> 29; i++)
+            strbuf_printf(&text, "%sf%u", i ? ";" : "", (seed >> (3 * i)) % 9);
+        strbuf_printf(&text, " %d\n", line % 7 + 1);
+    }
+    Profile p;
+    Error err = {0};
+    assert_true(import_folded(bytes_from_str(strbuf_str(&text)), &p, &err));
+    strbuf_deinit(&text);
+    return p;
+}
+
+// Both trees' nodes stand in the order of the stacks.
+static void the_tree_of_wide_nodes_is_the_whole_one_without_the_narrow(void **state)
+{
+    (void)state;
+    Profile p = folded_profile();
+    Selection all;
+    selection_init(&all);
+    Weights w;
+    Keys keys;
+    Error err = {0};
+    assert_true(weights_init(&w, &p, &all, GROUP_NONE, &err));
+    keys_init(&keys, &p, BY_FUNCTION);
+    CallTree whole, wide;
+    call_tree_init(&whole, &w, &keys);
+    for (uint64_t least = 1; least < 100; least += 13) {
+        call_tree_init_wide(&wide, &w, &keys, least);
+        assert_int_equal(wide.narrow.len, wide.nodes.len);
+        U32Vec number = {0}; // in `wide`, of each node of `whole`
+        uint32_t next = 0, narrow = 0;
+        for (uint32_t i = 0; i < whole.nodes.len; i++) {
+            const CallNode *expected = &whole.nodes.at[i], *n = &wide.nodes.at[next];
+            vec_push(NULL, &number, expected->total < least ? NODE_NONE : next);
+            if (expected->total < least) {
+                narrow += number.at[expected->parent] != NODE_NONE;
+                continue;
+            }
+            assert_true(next < wide.nodes.len);
+            assert_int_equal(n->parent, i ? number.at[expected->parent] : NODE_NONE);
+            assert_int_equal(n->key, expected->key);
+            assert_int_equal(n->flags, expected->flags);
+            assert_int_equal(n->self, expected->self);
+            assert_int_equal(n->total, expected->total);
+            assert_int_equal(n->self_samples, expected->self_samples);
+            assert_int_equal(n->total_samples, expected->total_samples);
+            next++;
+        }
+        assert_int_equal(next, wide.nodes.len);
+        for (size_t i = 0; i < wide.narrow.len; i++)
+            narrow -= wide.narrow.at[i];
+        assert_int_equal(narrow, 0);
+        vec_free(&number);
+        call_tree_deinit(&wide);
+    }
+    call_tree_deinit(&whole);
+    keys_deinit(&keys);
+    weights_deinit(&w);
+    profile_deinit(&p);
+}
+
 static void an_inverted_tree_starts_at_what_ran(void **state)
 {
     (void)state;
@@ -446,6 +514,7 @@ int main(void)
         cmocka_unit_test(a_metric_counts_only_its_own_samples),
         cmocka_unit_test(filters_choose_stacks_times_and_threads),
         cmocka_unit_test(groups_are_the_first_level_of_a_tree),
+        cmocka_unit_test(the_tree_of_wide_nodes_is_the_whole_one_without_the_narrow),
         cmocka_unit_test(an_inverted_tree_starts_at_what_ran),
         cmocka_unit_test(lines_and_modules_are_keys_too),
         cmocka_unit_test(huge_values_do_not_overflow),
