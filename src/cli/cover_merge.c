@@ -190,11 +190,13 @@ static void say_notes(const CoverCounts *c)
 {
     for (size_t i = 0; i < c->notes.len; i++)
         cli_say("%" STR_FMT, STR_ARG(c->notes.at[i]));
-    if (c->value_profiles)
-        cli_say("value profiles (indirect calls, sizes) are not kept: they say nothing of lines");
     if (c->mismatched)
         cli_say("%llu records left out: another number of counters under the same name and hash",
                 (unsigned long long)c->mismatched);
+    if (c->site_mismatched)
+        cli_say("%llu value profiles left out: another number of sites under the same name and "
+                "hash",
+                (unsigned long long)c->site_mismatched);
     if (c->saturated)
         cli_say("%llu sums stopped at 2^64 - 1", (unsigned long long)c->saturated);
 }
@@ -206,7 +208,8 @@ static int write_out(const CoverMergeCliOptions *o, CoverCounts *c)
     bool text = o->text || str_ends_with(o->output, STR(".proftext"));
     bool has_bitmaps = c->bitmaps.len != 0;
     // The oldest that holds everything is read by the most tools.
-    uint64_t version = o->format_version ? o->format_version : has_bitmaps ? 12 : 9;
+    bool has_vtables = c->vtables.names.len != 0;
+    uint64_t version = o->format_version ? o->format_version : has_bitmaps || has_vtables ? 12 : 9;
     int status = STATUS_OK;
     if (!cover_counts_write(c, text ? 0 : (uint32_t)version, o->sparse, &out, &err)) {
         status = cli_fail(&err);
@@ -216,6 +219,9 @@ static int write_out(const CoverMergeCliOptions *o, CoverCounts *c)
                               o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &err)) {
         status = cli_fail(&err);
     }
+    if (!text && has_vtables && version < 12)
+        cli_say("version %llu holds no virtual tables of value profiles; 12 does",
+                (unsigned long long)version);
     if (!text && has_bitmaps && version < 12)
         cli_say("version %llu holds no MC/DC bitmaps; 12 does", (unsigned long long)version);
     strbuf_deinit(&out);

@@ -33,7 +33,9 @@ typedef struct ProfRecord {
     Bytes bitmap;
     uint8_t bitmap_stride;
     bool bitmap_by_mask; // as LLVM 18 had it, see mcdc.h
-    bool has_values;     // it carries value profiles (indirect calls, sizes)
+    // Value profiles, a block in the record's byte order (prof_values.h); empty: none.
+    // Those of raw profiles are read apart from the records.
+    Bytes values;
 } ProfRecord;
 
 // Counter i, byte coverage as 0 or 1.

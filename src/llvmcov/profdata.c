@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "llvmcov/md5.h"
+#include "llvmcov/prof_values.h"
 
 #define MAGIC 0x8169666f72706cffull
 enum { VERSION_MAX = 15 };
@@ -18,6 +19,16 @@ bool profdata_is(Bytes file)
         return false;
     memcpy(&magic, file.ptr, sizeof(magic));
     return magic == MAGIC;
+}
+
+// {u64 length, blob}, where the header says.
+static Bytes find_vtable_names(Cursor c, uint64_t at, Error *err, bool *ok)
+{
+    cursor_seek(&c, at);
+    uint64_t size = cursor_u64(&c);
+    Bytes names = cursor_bytes(&c, size);
+    *ok = cursor_check(&c, err);
+    return names;
 }
 
 bool profdata_open(Bytes file, ProfData *ret, Error *err)
@@ -32,6 +43,11 @@ bool profdata_open(Bytes file, ProfData *ret, Error *err)
     cursor_skip(&c, 8);
     uint64_t hash_type = cursor_u64(&c);
     uint64_t table_at = cursor_u64(&c);
+    uint64_t vtables_at = 0;
+    if (p.version >= 12) {
+        cursor_skip(&c, 24); // memory profile, binary ids, temporal traces
+        vtables_at = cursor_u64(&c);
+    }
     if (!cursor_check(&c, err))
         return false;
     if (p.version == 0 || p.version > VERSION_MAX || p.version == 13) {
@@ -45,6 +61,12 @@ bool profdata_open(Bytes file, ProfData *ret, Error *err)
                          "indexed profile hashes names by method %llu, "
                          "known is 0 (MD5)",
                          (unsigned long long)hash_type);
+
+    bool ok = true;
+    if (vtables_at)
+        p.vtable_names = find_vtable_names(c, vtables_at, err, &ok);
+    if (!ok)
+        return false;
 
     // The bucket offsets count from the start of the file, and the buckets start
     // where the header and the summary end; walking them in file order needs the
@@ -126,15 +148,10 @@ bool profdata_next(ProfData *p, ProfRecord *ret, Error *err)
     }
     if (p->version > 2) {
         size_t start = c->at;
-        uint32_t size = cursor_u32(c);
-        uint32_t kinds = cursor_u32(c);
-        if (cursor_ok(c) && size < 8)
-            cursor_fail(c, "value profile shorter than its header");
-        r.has_values = kinds != 0;
-        if (cursor_ok(c)) {
-            cursor_seek(c, start);
-            cursor_skip(c, size);
-        }
+        ProfValues values;
+        prof_values_parse(c, &values);
+        if (cursor_ok(c) && c->at - start > 8)
+            r.values = bytes_slice(c->data, start, c->at);
     }
     if (!cursor_check(c, err))
         return false;
@@ -281,7 +298,7 @@ static void sort_into_buckets(ProfDataRow *rows, size_t count, size_t bucket_cou
 static size_t row_size(const ProfDataRow *row, uint32_t version)
 {
     size_t bitmap = version > 10 ? 8 + row->bitmap.len * 8 : 0;
-    return 16 + row->counter_count * 8 + bitmap + 8;
+    return 16 + row->counter_count * 8 + bitmap + MAX(row->values.len, (size_t)8);
 }
 
 static char *write_u64(char *to, uint64_t v)
@@ -308,6 +325,8 @@ static char *write_row(char *to, uint32_t version, const ProfDataRow *row)
         for (size_t i = 0; i < row->bitmap.len; i++)
             to = write_u64(to, row->bitmap.ptr[i]);
     }
+    if (row->values.len)
+        return write_bytes(to, row->values.ptr, row->values.len);
     return write_u64(to, 8); // value profile: its own size, 32 bits, and no kinds
 }
 
@@ -364,8 +383,8 @@ static void add_table(StrBuf *out, uint32_t version, ProfDataRow *rows, size_t c
     vec_free(&offsets);
 }
 
-void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, ProfDataRow *rows,
-                    size_t count)
+void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtable_names,
+                    ProfDataRow *rows, size_t count)
 {
     assert(version == 7 || version == 9 || version == 12);
     size_t start = out->len;
@@ -400,6 +419,8 @@ void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, ProfDataRow
     }
     if (vtables_at) {
         put_u64(out, vtables_at, out->len);
-        add_u64(out, 0);
+        add_u64(out, vtable_names.len);
+        strbuf_add_bytes(out, vtable_names);
+        strbuf_add_repeated(out, '\0', align_up(out->len, 8) - out->len);
     }
 }

@@ -19,6 +19,7 @@ typedef struct ProfData {
     uint64_t key_count;
     uint64_t keys_read;
     uint32_t bucket_left; // keys left in the present bucket
+    Bytes vtable_names;   // see names.h; from version 12 on
     // The present key and what is left of its data.
     Str name;
     uint64_t name_ref;
@@ -45,11 +46,13 @@ typedef struct ProfDataRow {
     const uint64_t *counters;
     size_t counter_count;
     Bytes bitmap; // only written from version 11 on
+    Bytes values; // a little-endian block (prof_values.h), or empty
 } ProfDataRow;
 
 // Appends a whole file of version 7, 9 or 12, which LLVM 13–14, 16 and 19 read.
-// The rows may come in any order and are left in that of the file.
-void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, ProfDataRow *rows,
-                    size_t count);
+// The rows may come in any order and are left in that of the file. `vtable_names`
+// is a blob as names.h has it, only written in version 12.
+void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtable_names,
+                    ProfDataRow *rows, size_t count);
 
 #endif // LLVMCOV_PROFDATA_H

@@ -41,6 +41,7 @@ static ProfRawFields record_fields(uint32_t version, uint32_t ptr)
         l.bitmap_ptr = at;
         at += ptr;
     }
+    l.function_ptr = at;
     at += 2 * ptr; // function pointer, values
     l.counter_count = at;
     l.sites = at + 4;
@@ -72,6 +73,12 @@ static bool refuse_version(uint32_t version, Error *err)
 }
 
 // ---- Parsing -----------------------------------------------------------------
+
+// {u64 name, pointer, u32 size}, aligned to 8.
+static uint32_t vtable_size(uint8_t pointer_size)
+{
+    return (uint32_t)align_up(12 + pointer_size, 8);
+}
 
 bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err)
 {
@@ -117,7 +124,7 @@ bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err)
     p.counter_size = p.variant & PROF_VARIANT_BYTE_COVERAGE ? 1 : 8;
     uint64_t left = c.data.len;
     if (p.record_count > left / l.size || counter_count > left / p.counter_size ||
-        uniform_count > left / 8 || vtable_count > left / 24)
+        uniform_count > left / 8 || vtable_count > left / vtable_size(p.pointer_size))
         return error_set(err, ERROR_FORMAT,
                          "raw profile at offset 0x%zx states %llu records and %llu counters, more "
                          "than the file holds",
@@ -136,8 +143,8 @@ bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err)
     cursor_skip(&c, pad_after_uniform);
     p.names = cursor_bytes(&c, names_size);
     cursor_skip(&c, align_up(names_size, 8) - names_size);
-    cursor_skip(&c, vtable_count * 24);
-    cursor_skip(&c, vtable_names);
+    p.vtables = cursor_bytes(&c, vtable_count * vtable_size(p.pointer_size));
+    p.vtable_names = cursor_bytes(&c, vtable_names);
     if (v >= 10 && vtable_names)
         cursor_skip(&c, align_up(vtable_names, 8) - vtable_names);
     if (!cursor_check(&c, err))
@@ -147,17 +154,20 @@ bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err)
     return true;
 }
 
+bool profraw_has_values(const ProfRaw *p, size_t i)
+{
+    const uint8_t *sites = p->records.ptr + i * p->fields.size + p->fields.sites;
+    uint32_t any = 0;
+    for (uint32_t k = 0; k < 2 * p->fields.kinds; k++)
+        any |= sites[k];
+    return any != 0;
+}
+
 uint64_t profraw_value_blocks(const ProfRaw *p)
 {
-    ProfRawFields l = p->fields;
     uint64_t blocks = 0;
-    for (uint64_t i = 0; i < p->record_count; i++) {
-        const uint8_t *sites = p->records.ptr + i * l.size + l.sites;
-        uint32_t any = 0;
-        for (uint32_t k = 0; k < 2 * l.kinds; k++)
-            any |= sites[k];
-        blocks += any != 0;
-    }
+    for (uint64_t i = 0; i < p->record_count; i++)
+        blocks += profraw_has_values(p, i);
     return blocks;
 }
 
@@ -168,12 +178,8 @@ bool profraw_parse_values(Bytes file, size_t offset, uint64_t blocks, ProfRaw *p
     c.big_endian = p->big_endian;
     cursor_seek(&c, p->values_at);
     for (uint64_t i = 0; i < blocks && cursor_ok(&c); i++) {
-        size_t block = c.at;
-        uint32_t size = cursor_u32(&c);
-        if (cursor_ok(&c) && (size < 8 || size % 8))
-            cursor_fail(&c, "size of a value profile is no multiple of 8");
-        cursor_seek(&c, block);
-        cursor_skip(&c, size);
+        ProfValues values;
+        prof_values_parse(&c, &values);
     }
     Bytes values = cursor_ok(&c) ? bytes_slice(c.data, p->values_at, c.at) : (Bytes){0};
     // Version 6 had the binary ids at its end, behind the value profiles.
@@ -181,7 +187,6 @@ bool profraw_parse_values(Bytes file, size_t offset, uint64_t blocks, ProfRaw *p
     if (!cursor_check(&c, err))
         return false;
     p->values = values;
-    p->has_sites = blocks != 0;
     p->binary_ids = ids;
     p->size = c.at;
     return true;
@@ -252,11 +257,29 @@ bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err)
                              (unsigned long long)at);
         r.bitmap = bytes_slice(p->bitmap, at, at + bitmap_bytes);
     }
-    const uint8_t *sites = p->records.ptr + i * l.size + l.sites;
-    for (uint32_t k = 0; k < 2 * l.kinds; k++)
-        r.has_values |= sites[k] != 0;
     *ret = r;
     return true;
+}
+
+uint64_t profraw_function_address(const ProfRaw *p, size_t i)
+{
+    return field(p, i, p->fields.function_ptr, p->pointer_size);
+}
+
+size_t profraw_vtable_count(const ProfRaw *p)
+{
+    return p->vtables.len / vtable_size(p->pointer_size);
+}
+
+ProfRawVtable profraw_vtable(const ProfRaw *p, size_t i)
+{
+    uint32_t size = vtable_size(p->pointer_size);
+    Cursor c = cursor_over(bytes_slice(p->vtables, i * size, (i + 1) * size), "virtual tables");
+    c.big_endian = p->big_endian;
+    ProfRawVtable v = {.name_ref = cursor_u64(&c)};
+    v.address = cursor_uint(&c, p->pointer_size);
+    v.size = cursor_u32(&c);
+    return v;
 }
 
 // ---- Layouts -----------------------------------------------------------------

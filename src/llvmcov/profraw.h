@@ -9,12 +9,13 @@
 
 #include "base/error.h"
 #include "llvmcov/prof_record.h"
+#include "llvmcov/prof_values.h"
 
 enum { PROFRAW_VERSION_MIN = 4, PROFRAW_VERSION_MAX = 12 };
 
 // Where the fields of a data record lie, in bytes from its start.
 typedef struct ProfRawFields {
-    uint32_t size, counter_ptr, bitmap_ptr, counter_count, sites, bitmap_bytes;
+    uint32_t size, counter_ptr, bitmap_ptr, function_ptr, counter_count, sites, bitmap_bytes;
     uint32_t kinds; // of value sites, 2 bytes each
 } ProfRawFields;
 
@@ -34,9 +35,10 @@ typedef struct ProfRaw {
     uint64_t counters_delta;
     Bytes bitmap;
     uint64_t bitmap_delta;
-    Bytes names;    // see names.h
-    Bytes values;   // value profiles
-    bool has_sites; // some record has value sites
+    Bytes names;        // see names.h
+    Bytes vtables;      // {u64 name, address, u32 size} … padded to 8
+    Bytes vtable_names; // see names.h
+    Bytes values;       // value profiles: a block for each record that has sites
     uint64_t binary_ids_size;
     size_t values_at; // where the value profiles start, from the profile's first byte
     size_t size;      // bytes of the file that it takes, value profiles and padding included
@@ -65,5 +67,19 @@ bool profraw_same_layout(const ProfRaw *a, const ProfRaw *b);
 
 // Record i < record_count. False when its counters lie outside the profile.
 MUST_CHECK bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err);
+
+// Whether record i has a block in `values`; 0 < profraw_value_blocks.
+bool profraw_has_values(const ProfRaw *p, size_t i);
+// Address of the function of record i, 0 when it was not kept.
+uint64_t profraw_function_address(const ProfRaw *p, size_t i);
+
+// A table of virtual functions.
+typedef struct ProfRawVtable {
+    uint64_t name_ref, address;
+    uint32_t size;
+} ProfRawVtable;
+
+size_t profraw_vtable_count(const ProfRaw *p);
+ProfRawVtable profraw_vtable(const ProfRaw *p, size_t i);
 
 #endif // LLVMCOV_PROFRAW_H

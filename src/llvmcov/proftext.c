@@ -96,6 +96,12 @@ void proftext_close(ProfText *p)
 {
     vec_free(&p->counters);
     vec_free(&p->bitmap);
+    for (size_t k = 0; k < PROF_VALUE_KINDS; k++) {
+        vec_free(&p->value_lengths[k]);
+        vec_free(&p->values[k]);
+    }
+    strbuf_deinit(&p->value_block);
+    vec_free(&p->vtables);
 }
 
 static bool broken(const ProfText *p, const char *what, Error *err)
@@ -136,33 +142,107 @@ static bool read_bitmap(ProfText *p, Error *err)
     return true;
 }
 
-// Value profiles: a number of kinds, then for each its number, its sites, and for
-// each site a count of "target:count" lines. A record without them is followed by
-// a name, which is no number.
-static bool skip_values(ProfText *p, bool *has, Error *err)
+// ---- Value profiles ----------------------------------------------------------
+
+static const Str external_symbol = STR_INIT("** External Symbol **");
+
+// "target:count", the target a name or a number.
+static bool read_value(ProfText *p, uint64_t kind, Error *err)
 {
-    ProfText before = *p;
     Str line;
-    uint64_t kinds, kind, sites, values;
-    *has = false;
-    if (!next_line(p, &line) || !str_parse_u64(line, 10, &kinds)) {
-        p->rest = before.rest;
-        p->line = before.line;
-        return true;
+    size_t colon = SIZE_MAX;
+    ProfValue v = {0};
+    if (next_line(p, &line))
+        colon = str_find_last_char(line, ':');
+    if (colon == SIZE_MAX ||
+        !str_parse_u64(str_trim(str_slice(line, colon + 1, line.len)), 10, &v.count))
+        return broken(p, "a value is missing", err);
+    Str target = str_trim(str_slice(line, 0, colon));
+    if (kind == PROF_VALUE_MEM_SIZE) {
+        if (!str_parse_u64(target, 10, &v.value))
+            return broken(p, "the size of a value is no number", err);
+    } else if (!str_equal(target, external_symbol)) {
+        v.value = md5_low64(bytes_from_str(target));
+        if (kind == PROF_VALUE_VTABLE)
+            vec_push(NULL, &p->vtables, target);
     }
-    *has = kinds != 0;
-    for (uint64_t k = 0; k < kinds; k++) {
-        if (!next_number(p, "the kind of a value profile is missing", &kind, err) ||
-            !next_number(p, "the sites of a value profile are missing", &sites, err))
+    vec_push(NULL, &p->values[kind], v);
+    return true;
+}
+
+static bool read_value_site(ProfText *p, uint64_t kind, Error *err)
+{
+    uint64_t count;
+    size_t first = p->values[kind].len;
+    if (!next_number(p, "the values of a site are missing", &count, err))
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (!read_value(p, kind, err))
             return false;
-        for (uint64_t s = 0; s < sites; s++) {
-            if (!next_number(p, "the values of a site are missing", &values, err))
-                return false;
-            for (uint64_t i = 0; i < values; i++)
-                if (!next_line(p, &line) || str_find_last_char(line, ':') == SIZE_MAX)
-                    return broken(p, "a value is missing", err);
+    // A text may hold more than LLVM keeps: the largest.
+    if (count > PROF_VALUES_PER_SITE_MAX) {
+        prof_values_sort_by_count(p->values[kind].at + first, count);
+        count = PROF_VALUES_PER_SITE_MAX;
+        p->values[kind].len = first + count;
+    }
+    vec_push(NULL, &p->value_lengths[kind], (uint8_t)count);
+    return true;
+}
+
+static bool read_value_kind(ProfText *p, Error *err)
+{
+    uint64_t kind, sites;
+    if (!next_number(p, "the kind of a value profile is missing", &kind, err) ||
+        !next_number(p, "the sites of a value profile are missing", &sites, err))
+        return false;
+    if (kind >= PROF_VALUE_KINDS)
+        return broken(p, "the kind of a value profile is not known", err);
+    if (p->value_lengths[kind].len)
+        return broken(p, "a kind of value profile stands twice", err);
+    for (uint64_t i = 0; i < sites; i++)
+        if (!read_value_site(p, kind, err))
+            return false;
+    return true;
+}
+
+static void build_value_block(ProfText *p)
+{
+    uint32_t counts[PROF_VALUE_KINDS];
+    Vec(ProfValueSite) sites = {0};
+    for (size_t k = 0; k < PROF_VALUE_KINDS; k++) {
+        const ProfValue *values = p->values[k].at;
+        counts[k] = (uint32_t)p->value_lengths[k].len;
+        for (size_t i = 0; i < counts[k]; i++) {
+            uint32_t len = p->value_lengths[k].at[i];
+            vec_push(NULL, &sites, (ProfValueSite){values, len});
+            values += len;
         }
     }
+    strbuf_clear(&p->value_block);
+    prof_values_write(&p->value_block, counts, sites.at);
+    vec_free(&sites);
+}
+
+// A number of kinds, then for each its number, its sites, and for each site a
+// count of "target:count" lines. A record without them is followed by a name,
+// which is no number.
+static bool read_values(ProfText *p, Bytes *ret, Error *err)
+{
+    Str rest = p->rest, line;
+    uint64_t at = p->line, kinds;
+    *ret = (Bytes){0};
+    if (!next_line(p, &line) || !str_parse_u64(line, 10, &kinds)) {
+        p->rest = rest;
+        p->line = at;
+        return true;
+    }
+    for (size_t k = 0; k < PROF_VALUE_KINDS; k++)
+        p->value_lengths[k].len = p->values[k].len = 0;
+    for (uint64_t k = 0; k < kinds; k++)
+        if (!read_value_kind(p, err))
+            return false;
+    build_value_block(p);
+    *ret = bytes_from_str(strbuf_str(&p->value_block));
     return true;
 }
 
@@ -184,7 +264,7 @@ bool proftext_next(ProfText *p, ProfRecord *ret, Error *err)
             return false;
         vec_push(NULL, &p->counters, value);
     }
-    if (!read_bitmap(p, err) || !skip_values(p, &r.has_values, err))
+    if (!read_bitmap(p, err) || !read_values(p, &r.values, err))
         return false;
     r.name_ref = md5_low64(bytes_from_str(r.name));
     r.counter_count = (uint32_t)count;
@@ -207,24 +287,69 @@ void proftext_write_header(StrBuf *out, uint64_t variant)
         strbuf_add(out, STR("# Instrument block coverage\n:single_byte_coverage\n"));
 }
 
-void proftext_write(StrBuf *out, Str name, uint64_t hash, const uint64_t *counters, size_t count,
-                    Bytes bitmap)
+static void write_site(StrBuf *out, const ProfValues *v, ProfValueKindId id, size_t first,
+                       size_t len, ProfNameOf *name_of, const void *ctx)
 {
-    strbuf_add(out, name);
+    strbuf_add_u64(out, len);
+    strbuf_add_char(out, '\n');
+    for (size_t i = 0; i < len; i++) {
+        ProfValue value = prof_value_get(v, &v->kinds[id], first + i);
+        if (id == PROF_VALUE_MEM_SIZE) {
+            strbuf_add_u64(out, value.value);
+        } else {
+            Str name = value.value ? name_of(ctx, id, value.value) : (Str){0};
+            strbuf_add(out, name.len ? name : external_symbol);
+        }
+        strbuf_add_char(out, ':');
+        strbuf_add_u64(out, value.count);
+        strbuf_add_char(out, '\n');
+    }
+}
+
+static void write_values(StrBuf *out, Bytes block, ProfNameOf *name_of, const void *ctx)
+{
+    static const char *const names[PROF_VALUE_KINDS] = {"IPVK_IndirectCallTarget", "IPVK_MemOPSize",
+                                                        "IPVK_VTableTarget"};
+    ProfValues v;
+    Cursor c = cursor_over(block, "value profile");
+    prof_values_parse(&c, &v);
+    unsigned kinds = 0;
+    for (unsigned k = 0; k < PROF_VALUE_KINDS; k++)
+        kinds += v.kinds[k].site_count != 0;
+    strbuf_printf(out, "# Num Value Kinds:\n%u\n", kinds);
+    for (unsigned k = 0; k < PROF_VALUE_KINDS; k++) {
+        const ProfValueKind *kind = &v.kinds[k];
+        if (kind->site_count == 0)
+            continue;
+        strbuf_printf(out, "# ValueKind = %s:\n%u\n# NumValueSites:\n%u\n", names[k], k,
+                      kind->site_count);
+        size_t first = 0;
+        for (uint32_t i = 0; i < kind->site_count; i++) {
+            write_site(out, &v, (ProfValueKindId)k, first, kind->lengths[i], name_of, ctx);
+            first += kind->lengths[i];
+        }
+    }
+}
+
+void proftext_write(StrBuf *out, const ProfDataRow *row, ProfNameOf *name_of, const void *ctx)
+{
+    strbuf_add(out, row->name);
     strbuf_add(out, STR("\n# Func Hash:\n"));
-    strbuf_add_u64(out, hash);
+    strbuf_add_u64(out, row->hash);
     strbuf_add(out, STR("\n# Num Counters:\n"));
-    strbuf_add_u64(out, count);
+    strbuf_add_u64(out, row->counter_count);
     strbuf_add(out, STR("\n# Counter Values:\n"));
-    for (size_t i = 0; i < count; i++) {
-        strbuf_add_u64(out, counters[i]);
+    for (size_t i = 0; i < row->counter_count; i++) {
+        strbuf_add_u64(out, row->counters[i]);
         strbuf_add_char(out, '\n');
     }
-    if (bitmap.len) {
-        strbuf_printf(out, "# Num Bitmap Bytes:\n$%zu\n# Bitmap Byte Values:\n", bitmap.len);
-        for (size_t i = 0; i < bitmap.len; i++)
-            strbuf_printf(out, "0x%x\n", bitmap.ptr[i]);
+    if (row->bitmap.len) {
+        strbuf_printf(out, "# Num Bitmap Bytes:\n$%zu\n# Bitmap Byte Values:\n", row->bitmap.len);
+        for (size_t i = 0; i < row->bitmap.len; i++)
+            strbuf_printf(out, "0x%x\n", row->bitmap.ptr[i]);
         strbuf_add_char(out, '\n');
     }
+    if (row->values.len)
+        write_values(out, row->values, name_of, ctx);
     strbuf_add_char(out, '\n');
 }

@@ -9,6 +9,8 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "llvmcov/prof_record.h"
+#include "llvmcov/prof_values.h"
+#include "llvmcov/profdata.h"
 
 typedef struct ProfText {
     Str rest;
@@ -16,6 +18,10 @@ typedef struct ProfText {
     uint64_t variant;
     U64Vec counters; // of the present record; heap
     U8Vec bitmap;
+    U8Vec value_lengths[PROF_VALUE_KINDS]; // of sites
+    Vec(ProfValue) values[PROF_VALUE_KINDS];
+    StrBuf value_block;
+    StrVec vtables; // names of tables of virtual functions seen so far; of the text
 } ProfText;
 
 // Whether the bytes look like a text profile: a directive, a comment or a name,
@@ -28,9 +34,12 @@ void proftext_close(ProfText *p);
 // on broken text; then `err` has ERROR_NONE at the end.
 bool proftext_next(ProfText *p, ProfRecord *ret, Error *err);
 
-// The directives, and one record as llvm-profdata spells it.
+// The name of a function or table by its reference; "" when it is not known.
+typedef Str ProfNameOf(const void *ctx, ProfValueKindId kind, uint64_t ref);
+
+// The directives, and one record as llvm-profdata spells it; `name_of` spells the
+// targets of its value profiles.
 void proftext_write_header(StrBuf *out, uint64_t variant);
-void proftext_write(StrBuf *out, Str name, uint64_t hash, const uint64_t *counters, size_t count,
-                    Bytes bitmap);
+void proftext_write(StrBuf *out, const ProfDataRow *row, ProfNameOf *name_of, const void *ctx);
 
 #endif // LLVMCOV_PROFTEXT_H

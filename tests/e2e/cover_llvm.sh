@@ -87,35 +87,73 @@ for llvm in 14 16 19; do
     compare "d$llvm" $llvm "d$llvm" "d$llvm.profraw"
 done
 
-# Value profiles are stepped over: what else the file says is read, from each of its forms.
-counters_of_values() { # counters_of_values LLVM FLAG...
-    local llvm=$1 version=7 n
-    shift
-    [ "$llvm" -ge 16 ] && version=9
-    [ "$llvm" -ge 19 ] && version=12
+# What llvm-profdata shows of a profile's functions, whatever their order in the file.
+show_values() { # show_values LLVM PROFDATA
+    "llvm-profdata-$1" show --all-functions --counts --ic-targets --memop-sizes "$2" |
+        awk '/^[^ \t]/ { name = "" } /^  [^ ].*:$/ { name = $0; next } { print name $0 }' | LC_ALL=C sort
+}
+
+# The targets of indirect calls and sizes of copies are llvm-profdata's, from and to each
+# form, and the compiler takes them.
+value_profiles() { # value_profiles LLVM USE FLAG...
+    local llvm=$1 use=$2 versions="7 9 12" n k
+    shift 2
+    [ "$llvm" -lt 19 ] && versions="7 9"
+    [ "$llvm" -lt 16 ] && versions=7
     "clang-$llvm" -w -O1 "$@" "$TOP/tests/programs/cover_values.c" -o values || return 1
-    for n in 10 300; do
+    for n in 10 300 1; do
         LLVM_PROFILE_FILE=values$n.profraw ./values $n || return 1
     done
-    "llvm-profdata-$llvm" merge -text -o values.text values10.profraw values300.profraw &&
-        "llvm-profdata-$llvm" merge -o values.profdata values10.profraw values300.profraw || return 1
-    grep -q IndirectCallTarget values.text || return 1
-    awk '/^# Num Value Kinds/ { out = 1 } /^$/ { out = 0 } !out' values.text >values.want
-    for n in "values10.profraw values300.profraw" values.profdata values.text; do
-        # shellcheck disable=SC2086 # a list of inputs
-        "$ASSAY" cover merge -f -o values.proftext $n && diff values.want values.proftext || return 1
+    for n in values10.profraw "values10.profraw values300.profraw" \
+        "values1.profraw values300.profraw values10.profraw values300.profraw"; do
+        # shellcheck disable=SC2086 # lists of inputs
+        "llvm-profdata-$llvm" merge -j 1 -text -o values.want $n &&
+            "llvm-profdata-$llvm" merge -j 1 -o values.profdata $n &&
+            "$ASSAY" cover merge -f -o values.proftext $n && diff values.want values.proftext || return 1
+        grep -q IndirectCallTarget values.want || return 1
+        for k in values.profdata values.want; do
+            "$ASSAY" cover merge -f -o values.proftext $k && diff values.want values.proftext || return 1
+        done
+        for k in $versions; do
+            # shellcheck disable=SC2086
+            "$ASSAY" cover merge -f --profdata-version $k -o values.ours.profdata $n &&
+                "llvm-profdata-$llvm" merge -text -o values.back values.ours.profdata &&
+                diff values.want values.back &&
+                diff <(show_values $llvm values.profdata) <(show_values $llvm values.ours.profdata) || return 1
+        done
     done
-    "$ASSAY" cover merge -f --profdata-version $version -o values.ours.profdata values10.profraw values300.profraw &&
-        "llvm-profdata-$llvm" merge -text -o values.back values.ours.profdata &&
-        diff values.want values.back
+    # A weight is so many times the file.
+    "llvm-profdata-$llvm" merge -j 1 -text -o values.want values10.profraw values300.profraw values300.profraw &&
+        "$ASSAY" cover merge -f -o values.proftext values10.profraw --weighted-input 2,values300.profraw &&
+        diff values.want values.proftext || return 1
+    "clang-$llvm" -O2 -Werror "$use=values.ours.profdata" -c "$TOP/tests/programs/cover_values.c" -o values.o
 }
 
 for llvm in 14 16 19; do
     [ -e "c$llvm-5.profraw" ] || continue
-    check "counters beside value profiles of clang-$llvm" counters_of_values $llvm \
+    check "value profiles of clang-$llvm" value_profiles $llvm -fprofile-instr-use \
         -fprofile-instr-generate -mllvm -enable-value-profiling=true
-    check "counters beside value profiles of clang-$llvm's IR" counters_of_values $llvm -fprofile-generate
+    check "value profiles of clang-$llvm's IR" value_profiles $llvm -fprofile-use -fprofile-generate
 done
+
+# LLVM 19 shows the tables of virtual functions of a raw profile and loses their names as it
+# merges; ours has them.
+virtual_tables() {
+    printf '%s\n' 'struct B { virtual int f() = 0; };' 'struct C : B { int f() { return 1; } };' \
+        'namespace { struct D : B { int f() { return 2; } }; }' \
+        '__attribute__((noinline)) int call(B *b) { return b->f(); }' \
+        'int main(int c, char **) { C x; D y; return call(&x) + call(&y) + (c > 1 ? call(&x) : 0) < 3; }' >tables.cc
+    clang++-19 -w -O1 -fprofile-generate -mllvm -enable-vtable-value-profiling tables.cc -o tables || return 1
+    LLVM_PROFILE_FILE=tables.profraw ./tables x || return 1
+    "$ASSAY" cover merge -f -o tables.profdata tables.profraw &&
+        "$ASSAY" cover merge -f -o tables.proftext tables.profdata || return 1
+    grep -A5 VTableTarget tables.proftext
+    grep -qx '_ZTV1C:2' tables.proftext && grep -qx 'tables.cc;_ZTVN12_GLOBAL__N_11DE:1' tables.proftext &&
+        diff <(llvm-profdata-19 show --function=call --show-vtables tables.profraw | grep ZTV) \
+            <(llvm-profdata-19 show --function=call --show-vtables tables.profdata | grep ZTV)
+}
+
+[ ! -e c19-5.profraw ] || check "tables of virtual functions keep their names" virtual_tables
 
 # The HTML page shows what the tracefile says, from a folder whose name is markup.
 html_page() { # html_page LLVM

@@ -33,10 +33,15 @@ static void make_counts(const CovMap *map, CoverCounts *counts)
     StrBuf text = {0};
     Error err;
     proftext_write_header(&text, 0);
-    for (size_t i = 0; i < map->functions.len; i++)
-        if (map->functions.at[i].name.len)
-            proftext_write(&text, map->functions.at[i].name, map->functions.at[i].hash, values,
-                           ARRAY_LEN(values), bytes_over(bits, sizeof(bits)));
+    for (size_t i = 0; i < map->functions.len; i++) {
+        ProfDataRow row = {.name = map->functions.at[i].name,
+                           .hash = map->functions.at[i].hash,
+                           .counters = values,
+                           .counter_count = ARRAY_LEN(values),
+                           .bitmap = bytes_over(bits, sizeof(bits))};
+        if (row.name.len)
+            proftext_write(&text, &row, NULL, NULL); // no value profiles
+    }
     // Names may break the text; what came before counts.
     if (!cover_counts_add(counts, STR("fuzz"), bytes_from_str(strbuf_str(&text)), 1, &err) ||
         !cover_counts_finish(counts, &err))

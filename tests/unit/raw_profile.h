@@ -11,6 +11,9 @@ typedef struct RawShape {
     uint32_t version;
     unsigned pointer;
     bool big;
+    // Where the program was loaded: functions lie at `base` + their name. 0: the second
+    // function has no value profile.
+    uint64_t base;
 } RawShape;
 
 static inline void raw_put(StrBuf *b, const RawShape *s, uint64_t v, unsigned size)
@@ -33,11 +36,11 @@ static inline void raw_put_record(StrBuf *b, const RawShape *s, uint64_t name, u
         raw_put(b, s, 0, s->pointer);
     if (s->version >= 9)
         raw_put(b, s, 0, s->pointer);
-    raw_put(b, s, 0x1234, s->pointer);
+    raw_put(b, s, s->base ? s->base + name : 0x1234, s->pointer);
     raw_put(b, s, 0, s->pointer);
     raw_put(b, s, counters, 4);
     for (unsigned i = 0; i < (s->version >= 10 ? 3u : 2u); i++)
-        raw_put(b, s, 0, 2);
+        raw_put(b, s, s->base && name == 0x12 && i < 2 ? 2 - i : 0, 2);
     if (s->version >= 11)
         raw_put(b, s, 32, 2);
     if (s->version >= 9) {
@@ -49,6 +52,26 @@ static inline void raw_put_record(StrBuf *b, const RawShape *s, uint64_t name, u
         raw_put(b, s, 0, 4);
     while ((b->len - start) % 8)
         raw_put(b, s, 0, 1);
+}
+
+// The second function's values: at its first call it reached itself 5 times, the
+// first function 9 times and something outside twice, its second call never ran;
+// it copied 8 bytes 3 times.
+static inline void raw_put_values(StrBuf *b, const RawShape *s)
+{
+    const uint64_t calls[][2] = {{s->base + 0x12, 5}, {s->base + 0x11, 9}, {0x77, 2}};
+    raw_put(b, s, 8 + 16 + 3 * 16 + 16 + 16, 4);
+    raw_put(b, s, 2, 4); // kinds
+    raw_put(b, s, 0, 4); // calls
+    raw_put(b, s, 2, 4);
+    strbuf_add(b, STR("\3\0\0\0\0\0\0\0"));
+    for (unsigned i = 0; i < 6; i++)
+        raw_put(b, s, calls[i / 2][i % 2], 8);
+    raw_put(b, s, 1, 4); // sizes
+    raw_put(b, s, 1, 4);
+    strbuf_add(b, STR("\1\0\0\0\0\0\0\0"));
+    raw_put(b, s, 8, 8);
+    raw_put(b, s, 3, 8);
 }
 
 // Two functions with 2 and 3 counters, 10 … 14.
@@ -97,6 +120,8 @@ static inline void raw_build(StrBuf *b, const RawShape *s)
     for (unsigned i = 0; i < 5; i++)
         raw_put(b, s, 10 + i, 8);
     strbuf_add(b, STR("\4\0a\1bc\0\0"));
+    if (s->base)
+        raw_put_values(b, s);
 }
 
 #endif // UNIT_RAW_PROFILE_H

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "llvmcov/md5.h"
 #include "llvmcov/profdata.h"
 #include "llvmcov/proftext.h"
 
@@ -14,6 +15,7 @@ void cover_counts_deinit(CoverCounts *c)
     vec_free(&c->bitmaps);
     table_deinit(&c->index);
     table_deinit(&c->name_index);
+    prof_names_deinit(&c->vtables);
     cover_layouts_deinit(&c->layouts);
 }
 
@@ -67,15 +69,33 @@ static CoverCountRow *add_row(CoverCounts *c, const ProfRecord *r)
     return &vec_last(&c->rows);
 }
 
-static void add_record(CoverCounts *c, const ProfRecord *r, uint64_t weight)
+static CoverFunctionValues *row_values(CoverCounts *c, CoverCountRow *row)
+{
+    if (!row->values)
+        row->values = arena_new(c->arena, CoverFunctionValues);
+    c->has_values = true;
+    return row->values;
+}
+
+static void add_values(CoverCounts *c, CoverCountRow *row, const ProfRecord *r, uint64_t weight)
+{
+    ProfValues v;
+    Cursor cursor = cursor_over(r->values, "value profile");
+    cursor.big_endian = r->big_endian;
+    prof_values_parse(&cursor, &v);
+    c->site_mismatched +=
+        !cover_values_add(c->arena, row_values(c, row), &v, NULL, weight, &c->is_saturated);
+}
+
+// NULL when the record does not fit the row and was left out.
+static CoverCountRow *add_record(CoverCounts *c, const ProfRecord *r, uint64_t weight)
 {
     // The row is ours to change: const is for callers of the look-up.
     const CoverCountRow *found = cover_counts_find(c, r->name_ref, r->hash);
     CoverCountRow *row = found ? &c->rows.at[found - c->rows.at] : add_row(c, r);
-    c->value_profiles += r->has_values;
     if (row->count != r->counter_count || row->bitmap_len != prof_record_bitmap_len(r)) {
         c->mismatched++;
-        return;
+        return NULL;
     }
     if (row->name.len == 0)
         row->name = r->name;
@@ -88,6 +108,9 @@ static void add_record(CoverCounts *c, const ProfRecord *r, uint64_t weight)
     }
     for (size_t i = 0; i < row->bitmap_len; i++)
         c->bitmaps.at[row->bitmap_first + i] |= r->bitmap.ptr[i * r->bitmap_stride];
+    if (r->values.len)
+        add_values(c, row, r, weight);
+    return row;
 }
 
 // Kinds of instrumentation that mean different things by the same counter do not add up.
@@ -123,7 +146,7 @@ static bool add_raw_profile(CoverCounts *c, Bytes file, size_t at, uint64_t weig
         (!layout && !cover_layout_new(c->arena, &c->layouts, &p, &layout, err)))
         return false;
     c->is_saturated |= cover_layout_add(layout, &p, weight);
-    c->value_profiles += p.has_sites;
+    c->site_mismatched += cover_layout_add_values(c->arena, layout, &p, weight, &c->is_saturated);
     take_variant(c, p.variant);
     *size = p.size;
     return true;
@@ -163,6 +186,14 @@ static Str keep_name(CoverCounts *c, const ProfRecord *r)
 
 typedef Vec(ProfRecord) RecordVec;
 
+// The text of a name stays where it is unless the counts do not know it yet.
+static void keep_vtable(void *ctx, Str name, uint64_t ref)
+{
+    CoverCounts *c = ctx;
+    if (prof_names_find(&c->vtables, ref).len == 0)
+        prof_names_add(c->arena, &c->vtables, arena_str(c->arena, name));
+}
+
 // All records are read before any is added: a broken file adds nothing.
 static bool add_indexed(CoverCounts *c, Bytes file, uint64_t weight, Error *err)
 {
@@ -173,14 +204,15 @@ static bool add_indexed(CoverCounts *c, Bytes file, uint64_t weight, Error *err)
     ProfRecord r;
     while (profdata_next(&p, &r, err))
         vec_push(NULL, &records, r);
-    bool ok = err->kind == ERROR_NONE;
+    bool ok =
+        err->kind == ERROR_NONE && prof_names_each(c->arena, p.vtable_names, keep_vtable, c, err);
     if (ok)
         take_variant(c, p.variant);
     for (size_t i = 0; i < records.len && ok; i++) {
         // Records of one name follow each other.
         bool same = i && records.at[i].name_ref == records.at[i - 1].name_ref;
         records.at[i].name = same ? records.at[i - 1].name : keep_name(c, &records.at[i]);
-        add_record(c, &records.at[i], weight);
+        (void)add_record(c, &records.at[i], weight);
     }
     vec_free(&records);
     return ok;
@@ -209,8 +241,10 @@ static bool add_text(CoverCounts *c, Bytes file, uint64_t weight, Error *err)
     ProfRecord r;
     while (proftext_next(&p, &r, err)) {
         r.name = keep_name(c, &r);
-        add_record(c, &r, weight);
+        (void)add_record(c, &r, weight);
     }
+    for (size_t i = 0; i < p.vtables.len; i++)
+        keep_vtable(c, p.vtables.at[i], md5_low64(bytes_from_str(p.vtables.at[i])));
     proftext_close(&p);
     return true;
 }
@@ -236,17 +270,28 @@ bool cover_counts_add(CoverCounts *c, Str path, Bytes file, uint64_t weight, Err
 
 // ---- The whole ---------------------------------------------------------------------
 
+static void absorb_values(CoverCounts *c, CoverCountRow *row, const CoverFunctionValues *values)
+{
+    c->site_mismatched +=
+        !cover_values_absorb(c->arena, row_values(c, row), values, &c->is_saturated);
+}
+
 static bool finish_layout(CoverCounts *c, CoverLayout *l, Error *err)
 {
+    const CoverFunctionValues *values = l->values;
     for (uint64_t i = 0; i < l->raw.record_count; i++) {
         ProfRecord r;
         if (!profraw_record(&l->raw, i, &r, err))
             return false;
         r.big_endian = false; // sums are native
-        r.has_values = false; // counted by profile
-        add_record(c, &r, 1);
+        CoverCountRow *row = add_record(c, &r, 1);
+        if (l->value_blocks && profraw_has_values(&l->raw, i)) {
+            if (row)
+                absorb_values(c, row, values);
+            values++;
+        }
     }
-    return true;
+    return prof_names_each(c->arena, l->raw.vtable_names, keep_vtable, c, err);
 }
 
 static void reserve_rows(CoverCounts *c)
@@ -284,6 +329,7 @@ static bool absorb_layouts(CoverCounts *c, const CoverCounts *from, Error *err)
         if (!into && !cover_layout_new(c->arena, &c->layouts, &l->raw, &into, err))
             return false;
         c->is_saturated |= cover_layout_add_sums(into, l);
+        c->site_mismatched += cover_layout_absorb_values(c->arena, into, l, &c->is_saturated);
     }
     return true;
 }
@@ -304,8 +350,12 @@ static void absorb_rows(CoverCounts *c, const CoverCounts *from)
                         .bitmap =
                             bytes_over(from->bitmaps.at + row->bitmap_first, row->bitmap_len)};
         r.name = keep_name(c, &r);
-        add_record(c, &r, 1);
+        CoverCountRow *into = add_record(c, &r, 1);
+        if (into && row->values)
+            absorb_values(c, into, row->values);
     }
+    for (size_t i = 0; i < from->vtables.names.len; i++)
+        keep_vtable(c, from->vtables.names.at[i], from->vtables.refs.at[i]);
 }
 
 bool cover_counts_absorb(CoverCounts *c, const CoverCounts *from, Error *err)
@@ -317,8 +367,8 @@ bool cover_counts_absorb(CoverCounts *c, const CoverCounts *from, Error *err)
     c->variant |= from->variant;
     c->profile_count += from->profile_count;
     absorb_rows(c, from);
-    c->value_profiles += from->value_profiles;
     c->mismatched += from->mismatched;
+    c->site_mismatched += from->site_mismatched;
     c->is_saturated |= from->is_saturated;
     for (size_t i = 0; i < from->notes.len; i++)
         vec_push(c->arena, &c->notes, arena_str(c->arena, from->notes.at[i]));
@@ -370,32 +420,110 @@ static bool ever_ran(const CoverCounts *c, const CoverCountRow *row)
     return false;
 }
 
+// What is written.
+typedef struct Selection {
+    const CoverCounts *counts;
+    // Of the first row of a name: whether its functions are written, which are all or none.
+    U8Vec is_in;
+} Selection;
+
+static void select_rows(Selection *s, bool sparse)
+{
+    const CoverCounts *c = s->counts;
+    vec_extend(c->arena, &s->is_in, c->rows.len);
+    for (size_t i = 0; i < c->rows.len; i++)
+        if (!sparse || ever_ran(c, &c->rows.at[i]))
+            s->is_in.at[cover_counts_find_name(c, c->rows.at[i].name_ref) - c->rows.at] = 1;
+}
+
+static bool is_selected(const Selection *s, const CoverCountRow *first_of_name)
+{
+    return s->is_in.at[first_of_name - s->counts->rows.at];
+}
+
+// Targets that are not in the file themselves are outside the program to LLVM.
+static Str name_of_target(const void *ctx, ProfValueKindId kind, uint64_t ref)
+{
+    const Selection *s = ctx;
+    if (kind == PROF_VALUE_VTABLE)
+        return prof_names_find(&s->counts->vtables, ref);
+    const CoverCountRow *row = cover_counts_find_name(s->counts, ref);
+    return row && is_selected(s, row) ? row->name : (Str){0};
+}
+
+static Bytes value_block(const CoverCounts *c, const CoverCountRow *row, uint32_t kinds)
+{
+    StrBuf b = {0};
+    if (row->values) {
+        cover_values_finish(row->values);
+        cover_values_write(row->values, kinds, &b);
+    }
+    Bytes block = arena_bytes(c->arena, bytes_from_str(strbuf_str(&b)));
+    strbuf_deinit(&b);
+    return block;
+}
+
+static ProfDataRow row_of_file(const CoverCounts *c, const CoverCountRow *row, uint32_t kinds)
+{
+    return (ProfDataRow){
+        .name_ref = row->name_ref,
+        .name = row->name,
+        .hash = row->hash,
+        .counters = c->counters.at + row->first,
+        .counter_count = row->count,
+        .bitmap = cover_counts_bitmap(c, row),
+        .values = value_block(c, row, kinds),
+    };
+}
+
+static void add_uleb(StrBuf *out, uint64_t v)
+{
+    for (; v > 0x7f; v >>= 7)
+        strbuf_add_char(out, (char)(v | 0x80));
+    strbuf_add_char(out, (char)v);
+}
+
+// One stored chunk of a blob of names.
+static Bytes vtable_blob(const CoverCounts *c)
+{
+    StrBuf names = {0}, blob = {0};
+    for (size_t i = 0; i < c->vtables.names.len; i++) {
+        if (i)
+            strbuf_add_char(&names, 1);
+        strbuf_add(&names, c->vtables.names.at[i]);
+    }
+    if (names.len) {
+        add_uleb(&blob, names.len);
+        add_uleb(&blob, 0);
+        strbuf_add(&blob, strbuf_str(&names));
+    }
+    Bytes r = arena_bytes(c->arena, bytes_from_str(strbuf_str(&blob)));
+    strbuf_deinit(&names);
+    strbuf_deinit(&blob);
+    return r;
+}
+
 bool cover_counts_write(CoverCounts *c, uint32_t version, bool sparse, StrBuf *out, Error *err)
 {
     if (!find_names(c, err))
         return false;
+    uint32_t kinds = version && version < 12 ? PROF_VALUE_VTABLE : PROF_VALUE_KINDS;
     Vec(ProfDataRow) rows = {0};
+    Selection in = {.counts = c};
+    select_rows(&in, sparse);
     for (size_t i = 0; i < c->rows.len; i++) {
         const CoverCountRow *row = &c->rows.at[i];
-        if (!sparse || ever_ran(c, row))
-            vec_push(c->arena, &rows,
-                     (ProfDataRow){
-                         .name_ref = row->name_ref,
-                         .name = row->name,
-                         .hash = row->hash,
-                         .counters = c->counters.at + row->first,
-                         .counter_count = row->count,
-                         .bitmap = bytes_over(c->bitmaps.at + row->bitmap_first, row->bitmap_len)});
+        if (is_selected(&in, cover_counts_find_name(c, row->name_ref)))
+            vec_push(c->arena, &rows, row_of_file(c, row, kinds));
     }
     if (version) {
-        profdata_write(out, version, c->variant, rows.at, rows.len);
+        profdata_write(out, version, c->variant, vtable_blob(c), rows.at, rows.len);
         return true;
     }
     if (rows.len)
         qsort(rows.at, rows.len, sizeof(rows.at[0]), compare_rows);
     proftext_write_header(out, c->variant);
     for (size_t i = 0; i < rows.len; i++)
-        proftext_write(out, rows.at[i].name, rows.at[i].hash, rows.at[i].counters,
-                       rows.at[i].counter_count, rows.at[i].bitmap);
+        proftext_write(out, &rows.at[i], name_of_target, &in);
     return true;
 }

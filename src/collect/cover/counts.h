@@ -22,7 +22,8 @@ typedef struct CoverCountRow {
     uint32_t count;
     size_t bitmap_first;
     uint32_t bitmap_len;
-    bool bitmap_by_mask; // see mcdc.h
+    bool bitmap_by_mask;         // see mcdc.h
+    CoverFunctionValues *values; // value profiles; NULL: none
 } CoverCountRow;
 
 // Zero-initialised but for `arena` is a valid empty set.
@@ -36,11 +37,13 @@ typedef struct CoverCounts {
     CoverLayouts layouts; // raw profiles; only in the end added function by function
     uint64_t variant;     // PROF_VARIANT_*
     uint64_t profile_count;
-    uint64_t value_profiles; // records whose value profiles were left out
-    uint64_t saturated;      // sums that stopped at 2^64 - 1; known when finished
-    bool is_saturated;       // there are some
-    uint64_t mismatched;     // records whose number of counters differs from an equal (name, hash)
-    StrVec notes;            // what was left out and why
+    bool has_values;          // some function has value profiles
+    ProfNames vtables;        // tables of virtual functions that value profiles name
+    uint64_t saturated;       // sums that stopped at 2^64 - 1; known when finished
+    bool is_saturated;        // there are some
+    uint64_t mismatched;      // records whose number of counters differs from an equal (name, hash)
+    uint64_t site_mismatched; // the same of sites of values, which stay as they were
+    StrVec notes;             // what was left out and why
 } CoverCounts;
 
 void cover_counts_deinit(CoverCounts *c);
@@ -76,7 +79,7 @@ static inline Bytes cover_counts_bitmap(const CoverCounts *c, const CoverCountRo
 // A whole .profdata (version 7, 9 or 12) or, with version 0, a .proftext.
 // In the text functions stand in order of name and hash, as llvm-profdata has them. False
 // when the name of some function is not known. `sparse` leaves out functions
-// that never ran.
+// that never ran. Versions before 12 hold no bitmaps and no tables of virtual functions.
 MUST_CHECK bool cover_counts_write(CoverCounts *c, uint32_t version, bool sparse, StrBuf *out,
                                    Error *err);
 

@@ -7,6 +7,8 @@
 
 void cover_layouts_deinit(CoverLayouts *l)
 {
+    for (size_t i = 0; i < l->at.len; i++)
+        cover_targets_deinit(&l->at.at[i]->targets);
     table_deinit(&l->index);
 }
 
@@ -26,11 +28,13 @@ static CoverLayout *add_layout(Arena *arena, CoverLayouts *all, const ProfRaw *p
     l->raw.records = arena_bytes(arena, p->records);
     l->raw.names = arena_bytes(arena, p->names);
     l->raw.binary_ids = arena_bytes(arena, p->binary_ids);
-    l->raw.values = (Bytes){0};
+    l->raw.vtable_names = arena_bytes(arena, p->vtable_names);
+    l->raw.vtables = l->raw.values = (Bytes){0}; // addresses of this run
     l->bitmap = arena_alloc(arena, p->bitmap.len, 1);
     l->raw.bitmap.ptr = l->bitmap;
     l->counter_count = p->counters.len / p->counter_size;
     l->value_blocks = profraw_value_blocks(p);
+    l->values = arena_array(arena, CoverFunctionValues, l->value_blocks);
     if (p->counter_size == 1) {
         l->flags = arena_alloc(arena, l->counter_count, 1);
         memset(l->flags, 0xff, l->counter_count);
@@ -68,7 +72,8 @@ CoverLayout *cover_layout_find(CoverLayouts *l, const ProfRaw *p)
 bool cover_layout_new(Arena *arena, CoverLayouts *l, const ProfRaw *p, CoverLayout **ret,
                       Error *err)
 {
-    if (!check_records(p, err) || !prof_names_check(p->names, err))
+    if (!check_records(p, err) || !prof_names_check(p->names, err) ||
+        !prof_names_check(p->vtable_names, err))
         return false;
     *ret = l->last = add_layout(arena, l, p);
     return true;
@@ -127,4 +132,30 @@ bool cover_layout_add(CoverLayout *l, const ProfRaw *p, uint64_t weight)
 bool cover_layout_add_sums(CoverLayout *l, const CoverLayout *from)
 {
     return add_sections(l, from->raw.counters, from->raw.bitmap, false, 1);
+}
+
+uint64_t cover_layout_add_values(Arena *arena, CoverLayout *l, const ProfRaw *p, uint64_t weight,
+                                 bool *saturated)
+{
+    uint64_t mismatched = 0;
+    if (l->value_blocks == 0)
+        return 0;
+    Cursor c = cursor_over(p->values, "value profiles");
+    c.big_endian = p->big_endian;
+    cover_targets_set(&l->targets, p);
+    for (uint64_t i = 0; i < l->value_blocks; i++) {
+        ProfValues v;
+        prof_values_parse(&c, &v);
+        mismatched += !cover_values_add(arena, &l->values[i], &v, &l->targets, weight, saturated);
+    }
+    return mismatched;
+}
+
+uint64_t cover_layout_absorb_values(Arena *arena, CoverLayout *l, const CoverLayout *from,
+                                    bool *saturated)
+{
+    uint64_t mismatched = 0;
+    for (uint64_t i = 0; i < l->value_blocks; i++)
+        mismatched += !cover_values_absorb(arena, &l->values[i], &from->values[i], saturated);
+    return mismatched;
 }

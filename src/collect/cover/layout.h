@@ -7,6 +7,7 @@
 
 #include "base/table.h"
 #include "base/vec.h"
+#include "collect/cover/values.h"
 #include "llvmcov/profraw.h"
 
 // The sums of all raw profiles with the same records.
@@ -16,7 +17,9 @@ typedef struct CoverLayout {
     uint8_t *flags; // raw.counters, when they are of 1 byte
     uint8_t *bitmap;
     size_t counter_count;
-    uint64_t value_blocks; // records with value profiles
+    uint64_t value_blocks;       // records with value profiles
+    CoverFunctionValues *values; // theirs, in order
+    CoverTargets targets;
 } CoverLayout;
 
 typedef struct CoverLayouts {
@@ -39,16 +42,12 @@ bool cover_layout_add(CoverLayout *l, const ProfRaw *p, uint64_t weight);
 // The same for sums of another set of layouts.
 bool cover_layout_add_sums(CoverLayout *l, const CoverLayout *from);
 
-// a + b * weight, held at 2^64 - 1.
-static inline uint64_t cover_add_saturating(uint64_t a, uint64_t b, uint64_t weight,
-                                            bool *saturated)
-{
-    uint64_t v;
-    if (__builtin_mul_overflow(b, weight, &v) || __builtin_add_overflow(a, v, &v)) {
-        *saturated = true;
-        return UINT64_MAX;
-    }
-    return v;
-}
+// Adds the value profiles of a profile of that layout, which was parsed whole, or
+// of other sums. Gives the number of functions that have another number of sites
+// than before.
+uint64_t cover_layout_add_values(Arena *arena, CoverLayout *l, const ProfRaw *p, uint64_t weight,
+                                 bool *saturated);
+uint64_t cover_layout_absorb_values(Arena *arena, CoverLayout *l, const CoverLayout *from,
+                                    bool *saturated);
 
 #endif // COLLECT_COVER_LAYOUT_H

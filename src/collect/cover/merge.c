@@ -77,6 +77,21 @@ static void *add_part(void *arg)
     return NULL;
 }
 
+// Which values of a site are kept, and in which order equals stand, depends on
+// the order of the profiles: they are added by one thread, so that the result does
+// not depend on the number of processors. The first raw profile says it for all.
+static bool has_values(const CoverMergeInputVec *inputs)
+{
+    MappedFile m = {0};
+    ProfRaw raw;
+    if (inputs->len == 0 || !os_map_file(inputs->at[0].path, &m, NULL))
+        return false;
+    bool has = profraw_is(m.bytes) && profraw_parse_sections(m.bytes, 0, &raw, NULL) &&
+               profraw_value_blocks(&raw) != 0;
+    os_unmap_file(&m);
+    return has;
+}
+
 static unsigned thread_count(const CoverMergeOptions *options, size_t files)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -135,6 +150,8 @@ bool cover_merge_files(CoverCounts *c, const CoverMergeInputVec *inputs,
                        const CoverMergeOptions *options, CoverMergeResult *ret, Error *err)
 {
     unsigned count = thread_count(options, inputs->len);
+    if (count > 1 && !options->thread_count && has_values(inputs))
+        count = 1;
     Part *parts = arena_array(c->arena, Part, count);
     Bytes build = options->same_build ? first_build(c->arena, inputs) : (Bytes){0};
     atomic_bool stop = false;

@@ -12,7 +12,7 @@ static void every_version_width_and_byte_order_gives_the_same_counts(void **stat
     (void)state;
     for (uint32_t version = PROFRAW_VERSION_MIN; version <= PROFRAW_VERSION_MAX; version++) {
         for (unsigned k = 0; k < 4; k++) {
-            RawShape s = {version, k & 1 ? 4 : 8, k >= 2};
+            RawShape s = {version, k & 1 ? 4 : 8, k >= 2, 0};
             StrBuf b = {0};
             raw_build(&b, &s);
             ProfRaw p;
@@ -37,7 +37,7 @@ static void every_version_width_and_byte_order_gives_the_same_counts(void **stat
 static void a_profile_cut_at_any_byte_is_refused(void **state)
 {
     (void)state;
-    RawShape s = {10, 8, false};
+    RawShape s = {10, 8, false, 0};
     StrBuf b = {0};
     raw_build(&b, &s);
     for (size_t cut = 0; cut < b.len; cut++) {
@@ -52,7 +52,7 @@ static void a_profile_cut_at_any_byte_is_refused(void **state)
 static void unknown_versions_are_refused_by_name(void **state)
 {
     (void)state;
-    RawShape s = {13, 8, false};
+    RawShape s = {13, 8, false, 0};
     StrBuf b = {0};
     raw_build(&b, &s);
     ProfRaw p;
@@ -66,7 +66,7 @@ static void unknown_versions_are_refused_by_name(void **state)
 static void profiles_behind_each_other_add_up_and_a_broken_end_is_noted(void **state)
 {
     (void)state;
-    RawShape s = {10, 8, false};
+    RawShape s = {10, 8, false, 0};
     StrBuf b = {0};
     raw_build(&b, &s);
     size_t one = b.len;
@@ -93,7 +93,7 @@ static void profiles_behind_each_other_add_up_and_a_broken_end_is_noted(void **s
 static void sums_stop_at_the_largest_number(void **state)
 {
     (void)state;
-    RawShape s = {9, 8, true};
+    RawShape s = {9, 8, true, 0};
     StrBuf b = {0};
     raw_build(&b, &s);
     Arena arena = {0};

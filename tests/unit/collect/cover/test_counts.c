@@ -50,7 +50,7 @@ static void profiles_of_all_versions_add_up_function_by_function(void **state)
     Error err;
     setup(&f);
     for (uint32_t version = 5; version <= 12; version++)
-        assert_ok(cover_counts_add(&f.counts, STR("x"), raw(&b, (RawShape){version, 8, false}),
+        assert_ok(cover_counts_add(&f.counts, STR("x"), raw(&b, (RawShape){version, 8, false, 0}),
                                    version, &err),
                   &err);
     assert_ok(cover_counts_finish(&f.counts, &err), &err);
@@ -70,12 +70,12 @@ static void a_record_that_differs_makes_a_layout_of_its_own(void **state)
     StrBuf b = {0};
     Error err;
     setup(&f);
-    assert_ok(cover_counts_add(&f.counts, STR("a"), raw(&b, (RawShape){10, 8, false}), 1, &err),
+    assert_ok(cover_counts_add(&f.counts, STR("a"), raw(&b, (RawShape){10, 8, false, 0}), 1, &err),
               &err);
-    raw(&b, (RawShape){10, 8, false});
+    raw(&b, (RawShape){10, 8, false, 0});
     b.ptr[HEADER_10 + RECORD_10 + 8] = 0x77; // hash of the second function
     assert_ok(cover_counts_add(&f.counts, STR("b"), bytes_from_str(strbuf_str(&b)), 1, &err), &err);
-    raw(&b, (RawShape){10, 8, false});
+    raw(&b, (RawShape){10, 8, false, 0});
     b.ptr[HEADER_10 + 32] = 0x55; // address of the first function: moves from run to run
     assert_ok(cover_counts_add(&f.counts, STR("c"), bytes_from_str(strbuf_str(&b)), 1, &err), &err);
     assert_int_equal(f.counts.layouts.at.len, 2);
@@ -94,7 +94,7 @@ static void a_file_that_fails_adds_nothing(void **state)
     StrBuf b = {0};
     Error err;
     setup(&f);
-    raw(&b, (RawShape){10, 8, false});
+    raw(&b, (RawShape){10, 8, false, 0});
     b.ptr[HEADER_10 + RECORD_10 + 16] ^= 0x40; // the second function's counters lie outside
     assert_error(cover_counts_add(&f.counts, STR("bad"), bytes_from_str(strbuf_str(&b)), 1, &err),
                  &err, ERROR_FORMAT, "record 1");
@@ -115,9 +115,9 @@ static void a_profile_whose_names_are_no_names_is_not_added(void **state)
     StrBuf b = {0};
     Error err;
     setup(&f);
-    raw(&b, (RawShape){10, 8, false});
+    raw(&b, (RawShape){10, 8, false, 0});
     size_t one = b.len;
-    raw_build(&b, &(RawShape){10, 8, false});
+    raw_build(&b, &(RawShape){10, 8, false, 0});
     b.ptr[2 * one - 8] = 0x70; // more names than there are bytes
     assert_ok(cover_counts_add(&f.counts, STR("x"), bytes_from_str(strbuf_str(&b)), 1, &err), &err);
     assert_int_equal(f.counts.profile_count, 1);
@@ -137,10 +137,11 @@ static void absorbing_is_the_same_as_adding(void **state)
     Str text = STR("f\n7\n2\n3\n4\n");
     setup(&one);
     setup(&part);
-    assert_ok(cover_counts_add(&one.counts, STR("a"), raw(&b, (RawShape){10, 8, true}), 1, &err),
+    assert_ok(cover_counts_add(&one.counts, STR("a"), raw(&b, (RawShape){10, 8, true, 0}), 1, &err),
               &err);
-    assert_ok(cover_counts_add(&part.counts, STR("b"), raw(&b, (RawShape){10, 8, true}), 5, &err),
-              &err);
+    assert_ok(
+        cover_counts_add(&part.counts, STR("b"), raw(&b, (RawShape){10, 8, true, 0}), 5, &err),
+        &err);
     assert_ok(cover_counts_add(&part.counts, STR("c"), bytes_from_str(text), 2, &err), &err);
     assert_ok(cover_counts_absorb(&one.counts, &part.counts, &err), &err);
     teardown(&part); // nothing of it is needed any more
@@ -163,7 +164,7 @@ static void sums_of_parts_stop_at_the_largest_number_too(void **state)
     Error err;
     setup(&one);
     setup(&part);
-    Bytes file = raw(&b, (RawShape){10, 8, false});
+    Bytes file = raw(&b, (RawShape){10, 8, false, 0});
     assert_ok(cover_counts_add(&one.counts, STR("a"), file, UINT64_MAX / 15, &err), &err);
     assert_ok(cover_counts_add(&part.counts, STR("b"), file, UINT64_MAX / 15, &err), &err);
     assert_ok(cover_counts_absorb(&one.counts, &part.counts, &err), &err);
@@ -215,7 +216,7 @@ static void make_files(Folder *d, unsigned count, unsigned broken)
     (void)snprintf(d->path, sizeof(d->path), "/tmp/assay-test-XXXXXX");
     if (!mkdtemp(d->path))
         fail();
-    Bytes file = raw(&b, (RawShape){10, 8, false});
+    Bytes file = raw(&b, (RawShape){10, 8, false, 0});
     for (unsigned i = 0; i < count; i++) {
         Str path = arena_printf(&d->arena, "%s/%03u.profraw", d->path, i);
         Bytes content = i == broken ? bytes_slice(file, 0, file.len / 2) : file;
