@@ -231,6 +231,21 @@ static inline bool saved(Walker *w, uint64_t addr, uint64_t present, uint64_t *r
     return load(w, addr, ret);
 }
 
+// The caller's frame pointer in a function that realigned its stack. gcc states
+// "saved at rbp" up to such a function's last instruction, also behind its `pop
+// %rbp`. While rbp is still the function's own, the word above the saved one is a
+// copy of the return address; where it is not, rbp is the caller's already.
+static bool fp_of_realigned(Walker *w, UnwindAction a, uint64_t ra, uint64_t *ret)
+{
+    uint64_t slot = w->fp + (uint64_t)(int64_t)a.fp_off, copy;
+    bool in_epilogue = w->exact && !(a.cfa & UNWIND_CFA_DEREF);
+    if (in_epilogue && (!load(w, slot + 8, &copy) || copy != ra)) {
+        *ret = w->fp;
+        return true;
+    }
+    return saved(w, slot, w->fp, ret);
+}
+
 static inline bool step_x86_64(Walker *w, UnwindAction a)
 {
     uint64_t cfa, ra, fp = w->fp;
@@ -240,10 +255,12 @@ static inline bool step_x86_64(Walker *w, UnwindAction a)
         return false;
     if (a.kind == UNWIND_FP_AT_CFA && !saved(w, cfa + (uint64_t)(int64_t)a.fp_off, w->fp, &fp))
         return false;
-    if (a.kind == UNWIND_FP_AT_FP && !saved(w, w->fp + (uint64_t)(int64_t)a.fp_off, w->fp, &fp))
-        return false;
     uint64_t sp = w->sp;
-    if (!load(w, cfa - 8, &ra) || !set_caller(w, ra, cfa, fp))
+    if (!load(w, cfa - 8, &ra))
+        return false;
+    if (a.kind == UNWIND_FP_AT_FP && !fp_of_realigned(w, a, ra, &fp))
+        return false;
+    if (!set_caller(w, ra, cfa, fp))
         return false;
     if (a.bx_slot && cfa - 8u * a.bx_slot >= sp) {
         w->bx_at = cfa - 8u * a.bx_slot;

@@ -218,6 +218,15 @@ static bool is_in_own_plt(uint64_t pc)
     return is_in(own_plt[0], pc) || is_in(own_plt[1], pc) || is_in(own_plt[2], pc);
 }
 
+// Behind the `pop %rbp` of a function that realigned its stack, where gcc's CFI
+// still takes every register from where rbp points: backtrace() goes astray.
+static bool is_behind_realigned(const uint8_t *pc)
+{
+    static const uint8_t lea[] = {0x49, 0x8d, 0x62, 0xf8}; // lea -8(%r10), %rsp; then ret
+    return memcmp(pc, lea, sizeof(lea)) == 0 ||
+           (pc[0] == 0xc3 && memcmp(pc - sizeof(lea), lea, sizeof(lea)) == 0);
+}
+
 static void find_own_plt(const ModulesLine *m)
 {
     static const char *const names[] = {".plt", ".plt.sec", ".plt.got"};
@@ -256,6 +265,18 @@ static void find_code_ranges(void)
 static unsigned ticks, differences, not_known;
 static char failed_at[4096];
 
+static void count_tick(bool same, const UnwindRegs *r, const UnwindWalk *walk, int expected_count)
+{
+    ticks++;
+    if (same || differences++)
+        return;
+    const UnwindMapping *m = unwind_space_find(&space, walk->end_pc);
+    snprintf(failed_at, sizeof(failed_at),
+             "pc 0x%lx: %u frames against %d, ended %d at pc 0x%lx, stated 0x%lx", r->pc,
+             walk->frame_count, expected_count, (int)walk->end, walk->end_pc,
+             walk->end_pc - (m ? m->bias : 0));
+}
+
 static void on_tick(int sig, siginfo_t *info, void *context)
 {
     (void)sig;
@@ -266,26 +287,25 @@ static void on_tick(int sig, siginfo_t *info, void *context)
         return;
     }
     UnwindWalk walk = walk_from(&r);
+    bool complete = walk.end == UNWIND_COMPLETE;
+    if (is_behind_realigned((const uint8_t *)r.pc)) { // NOLINT
+        not_known++;
+        count_tick(complete, &r, &walk, 0);
+        return;
+    }
     int n = backtrace(expected, DEPTH_MAX);
     // backtrace() has this handler and the signal frame first.
     int first = 0;
     while (first < n && (uint64_t)expected[first] != r.pc)
         first++;
-    if (n - first == 1 && walk.end == UNWIND_COMPLETE && is_in_own_plt(r.pc)) {
+    if (n - first == 1 && complete && is_in_own_plt(r.pc)) {
         not_known++;
         return;
     }
-    ticks++;
-    bool same = walk.end == UNWIND_COMPLETE && (int)walk.frame_count == n - first;
+    bool same = complete && (int)walk.frame_count == n - first;
     for (int i = 1; same && i < n - first; i++)
         same = frames[i].pc + 1 == (uint64_t)expected[first + i];
-    if (!same && differences++ == 0) {
-        const UnwindMapping *m = unwind_space_find(&space, walk.end_pc);
-        snprintf(failed_at, sizeof(failed_at),
-                 "pc 0x%lx: %u frames against %d, ended %d at pc 0x%lx, stated 0x%lx", r.pc,
-                 walk.frame_count, n - first, (int)walk.end, walk.end_pc,
-                 walk.end_pc - (m ? m->bias : 0));
-    }
+    count_tick(same, &r, &walk, n - first);
 }
 
 // Given by unwind_self.cc where it is linked in.

@@ -129,6 +129,42 @@ static void the_frame_pointer_is_followed_through_its_slots(void **state)
     assert_int_equal(frames[3].pc, in_end - 1);
 }
 
+static void a_realigned_frame_is_left_once_its_frame_pointer_is_popped(void **state)
+{
+    (void)state;
+    // gcc's rules from "pop %r10" on: the CFA is r10, rbp is still said to be at rbp.
+    begin(UNWIND_X86_64);
+    CFI_FDE(&made, 0, 0x20, 0x0c, 10, 0, 0x10, 6, 2, 0x76, 0);
+    CFI_FDE(&made, 0x20, 0x20, 0x0c, 6, 16, 0x86, 2);
+    add_end();
+    ready();
+    words[2] = slot(12); // rbp of the second
+    words[3] = CODE + 0x30;
+    words[7] = CODE + 0x30;
+    words[12] = 1;
+    words[13] = in_end;
+    regs.reg[10] = slot(8);
+    regs.reg[FP] = slot(2); // not popped yet: below is a copy of the return address
+    check(UNWIND_COMPLETE, 3);
+    regs.reg[FP] = slot(12); // popped
+    check(UNWIND_COMPLETE, 3);
+    assert_int_equal(frames[1].pc, CODE + 0x2f);
+    assert_int_equal(frames[2].pc, in_end - 1);
+    // The second is no leaf: it has called, so its rbp is its own.
+    begin(UNWIND_X86_64);
+    CFI_FDE(&made, 0, 0x20, 0x0e, 16);
+    CFI_FDE(&made, 0x20, 0x20, 0x0c, 7, 32, 0x10, 6, 2, 0x76, 0);
+    CFI_FDE(&made, 0x40, 0x20, 0x0c, 6, 16, 0x86, 2);
+    add_end();
+    ready();
+    words[1] = CODE + 0x30;
+    words[3] = slot(12);
+    words[5] = CODE + 0x50;
+    words[13] = in_end;
+    regs.reg[FP] = slot(3);
+    check(UNWIND_COMPLETE, 4);
+}
+
 static void a_popped_frame_pointer_is_not_taken_from_below_the_stack(void **state)
 {
     (void)state;
@@ -622,6 +658,7 @@ int main(void)
         cmocka_unit_test(each_return_address_is_looked_up_one_before),
         cmocka_unit_test(a_return_address_of_zero_ends_the_stack),
         cmocka_unit_test(the_frame_pointer_is_followed_through_its_slots),
+        cmocka_unit_test(a_realigned_frame_is_left_once_its_frame_pointer_is_popped),
         cmocka_unit_test(a_popped_frame_pointer_is_not_taken_from_below_the_stack),
         cmocka_unit_test(plt_entries_push_in_their_middle),
         cmocka_unit_test(rbx_is_found_where_an_inner_frame_saved_it),
