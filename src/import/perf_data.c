@@ -412,6 +412,7 @@ static bool find_names(PerfDataImport *in, Error *err)
     SymboliseOptions symbols = *o->symbols;
     symbols.files = files;
     symbols.is_live = false;
+    symbols.is_running_kernel = in->consumer && consumer_modules(in->consumer)->kernel.is_running;
     if (!symbolise_profile(in->profile, &symbols, NULL, err))
         return false;
     if (o->sources) {

@@ -12,7 +12,12 @@
 
 // /proc/kallsyms has some 200 bytes a symbol at most.
 // Kernels have some hundred modules; a file may claim more.
-enum { KALLSYMS_MAX_BYTES = 256 << 20, LATE_BYTES_MAX = 16 << 20, MODULES_MAX = 4096 };
+enum {
+    KALLSYMS_START_BYTES = 64 << 10,
+    KALLSYMS_MAX_BYTES = 256 << 20,
+    LATE_BYTES_MAX = 16 << 20,
+    MODULES_MAX = 4096
+};
 
 static int by_start(const void *a, const void *b)
 {
@@ -154,20 +159,37 @@ static void shift_module(KernelMap *k, Str name, uint64_t start, uint64_t size)
             k->modules.at[i].shift = k->modules.at[i].start - start;
 }
 
+// The address of the reference symbol. It stands near the text's beginning, and the
+// whole of /proc/kallsyms takes the kernel tens of milliseconds to write.
+static bool find_reference(const KernelMap *k, Str path, uint64_t *ret)
+{
+    Arena scratch = {0};
+    char *start = arena_alloc(&scratch, KALLSYMS_START_BYTES, 1);
+    Bytes whole;
+    Str text;
+    bool ok = os_read_small(arena_c_str(&scratch, path), start, KALLSYMS_START_BYTES, &text);
+    size_t whole_lines = ok ? str_find_last_char(text, '\n') : SIZE_MAX;
+    *ret = whole_lines != SIZE_MAX ? find_symbol(str_slice(text, 0, whole_lines), k->reference) : 0;
+    if (ok && *ret == 0 && k->reference.len &&
+        os_read_file(&scratch, path, KALLSYMS_MAX_BYTES, &whole, NULL))
+        *ret = find_symbol(str_from_bytes(whole), k->reference);
+    arena_deinit(&scratch);
+    return ok;
+}
+
 // Takes a text if it is of the recorded kernel's addresses, or of the same
 // kernel's at another place when `same_build` says so.
 static bool take_symbols(KernelMap *k, Str path, bool same_build)
 {
-    Bytes text;
-    if (path.len == 0 || !os_read_file(&k->arena, path, KALLSYMS_MAX_BYTES, &text, NULL))
+    uint64_t at;
+    if (path.len == 0 || !find_reference(k, path, &at))
         return false;
-    uint64_t at = find_symbol(str_from_bytes(text), k->reference);
     bool known = at && k->reference_at;
     if (!same_build && !(known && at == k->reference_at))
         return false;
     if (!known && k->reference.len && k->reference_at)
         return false; // the addresses are hidden
-    k->symbols = text;
+    k->symbols_path = arena_str(&k->arena, path);
     k->kernel.shift = known ? k->reference_at - at : 0;
     log_debug(LOG_IMPORT, 1, "kernel symbols from '%" STR_FMT "', moved by 0x%llx", STR_ARG(path),
               (unsigned long long)k->kernel.shift);
@@ -186,7 +208,9 @@ static void settle(KernelMap *k)
         k->search->kernel_release.len && str_ends_with(here.kernel, k->search->kernel_release);
     bool build = k->build_id.len && str_equal(k->build_id, running_build_id(&scratch));
     Str kept = module_kallsyms_path(&scratch, k->search, k->build_id);
-    if (release && (build || k->build_id.len == 0) && take_symbols(k, STR("/proc/kallsyms"), build))
+    k->is_running =
+        release && (build || k->build_id.len == 0) && take_symbols(k, STR("/proc/kallsyms"), build);
+    if (k->is_running)
         each_running_module(k, shift_module);
     else
         (void)!take_symbols(k, kept, true);
@@ -256,7 +280,18 @@ bool kernel_late_symbols(const KernelMap *k, Arena *arena, Bytes *ret)
     return ok;
 }
 
-Bytes kernel_symbols(KernelMap *k)
+bool kernel_has_module(const KernelMap *k, Str path)
 {
-    return k->symbols;
+    if (str_equal(path, STR("[kernel]")))
+        return true;
+    for (size_t i = 0; i < k->modules.len; i++)
+        if (k->modules.at[i].id.v && str_equal(k->modules.at[i].name, path))
+            return true;
+    return false;
+}
+
+bool kernel_symbols(const KernelMap *k, Arena *arena, Bytes *ret)
+{
+    return k->symbols_path.len &&
+           os_read_file(arena, k->symbols_path, KALLSYMS_MAX_BYTES, ret, NULL);
 }

@@ -29,8 +29,9 @@ typedef struct KernelMap {
     Str reference;
     uint64_t reference_at;
     bool settled;
-    StrBuf late;   // lines as of /proc/kallsyms for code that came up meanwhile (BPF programs)
-    Bytes symbols; // as /proc/kallsyms; empty: the symboliser asks /proc, or there are none
+    StrBuf late;      // lines as of /proc/kallsyms for code that came up meanwhile (BPF programs)
+    Str symbols_path; // a text as /proc/kallsyms; "": the symboliser asks /proc, or there is none
+    bool is_running;  // the text is the running kernel's own
 } KernelMap;
 
 // With a `search` the maps come from records, else from /proc, now.
@@ -48,7 +49,10 @@ bool kernel_late_symbols(const KernelMap *k, Arena *arena, Bytes *ret);
 
 FrameId kernel_frame(KernelMap *k, uint64_t pc, uint8_t flags);
 
-// The names for the frames' addresses; empty when none fit the recorded kernel.
-Bytes kernel_symbols(KernelMap *k);
+// Whether it is a module that kernel_frame has put frames in.
+bool kernel_has_module(const KernelMap *k, Str path);
+
+// The names for the frames' addresses; false when none fit the recorded kernel.
+bool kernel_symbols(const KernelMap *k, Arena *arena, Bytes *ret);
 
 #endif // MACHINE_KERNEL_H

@@ -241,10 +241,8 @@ static bool jit_text(const ModuleFile *m, Arena *arena, Bytes *ret)
 
 bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret)
 {
-    if (set->kernel.symbols.len && str_equal(path, STR("[kernel]"))) {
-        *ret = set->kernel.symbols;
+    if (kernel_has_module(&set->kernel, path) && kernel_symbols(&set->kernel, arena, ret))
         return true;
-    }
     if (str_equal(path, STR("[kernel]")) && kernel_late_symbols(&set->kernel, arena, ret))
         return true;
     for (size_t i = 0; i < set->files.len; i++) {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #define KALLSYMS "/proc/kallsyms"
+#define BOOT_ID  "/proc/sys/kernel/random/boot_id"
 enum { TEXT_MAX_BYTES = 256 << 20, MODULE_NOTES_MAX = 8, PROGRESS_STEP = 256 };
 
 typedef struct Run {
@@ -25,7 +26,8 @@ typedef struct Run {
     bool kernel_tried;
     bool kernel_ok;
     SymbolIndex kernel; // kallsyms, kept for all kernel modules
-    U32Vec noted;       // modules to note, rows
+    AddressRange kernel_core;
+    U32Vec noted; // modules to note, rows
     StrVec noted_text;
 } Run;
 
@@ -239,6 +241,16 @@ static void probes_take(PlaceTable *t, const FileProbeVec *from, FileProbeVec *t
     }
 }
 
+// What is known of a module from before; an empty table when nothing is.
+static void table_load(const Run *r, Str cache_path, PlaceTable *t, FileProbeVec *probes)
+{
+    place_table_init(t);
+    if (!symbol_cache_load(cache_path, &r->options->files, t, probes)) {
+        place_table_deinit(t);
+        place_table_init(t);
+    }
+}
+
 static bool object_resolve(Run *r, const Group *g)
 {
     Profile *p = r->profile;
@@ -253,11 +265,7 @@ static bool object_resolve(Run *r, const Group *g)
     Str cache_path = symbol_cache_path(&r->scratch, r->options->cache_dir, &id, object, path);
     PlaceTable t;
     FileProbeVec probes = {0};
-    place_table_init(&t);
-    if (!symbol_cache_load(cache_path, files, &t, &probes)) {
-        place_table_deinit(&t);
-        place_table_init(&t);
-    }
+    table_load(r, cache_path, &t, &probes);
     U64Vec missing = {0};
     group_missing(r, g, &t, &missing);
     bool ok = true;
@@ -286,23 +294,34 @@ static bool object_resolve(Run *r, const Group *g)
 
 // ---- Kernel and JIT ----------------------------------------------------------------
 
+// Adds those of the addresses that lie in the range, or that do not.
+static bool index_look_up(Run *r, const SymbolIndex *index, const U64Vec *addresses,
+                          AddressRange range, bool inside, PlaceTable *t)
+{
+    bool ok = true;
+    for (size_t i = 0; i < addresses->len && ok; i++) {
+        uint64_t address = addresses->at[i];
+        if ((address >= range.start && address < range.end) != inside)
+            continue;
+        const Symbol *s = symbol_index_find(index, address);
+        PlaceFrames frames;
+        frames.len = s != NULL;
+        if (s)
+            frames.at[0] = (PlaceFrame){.linkage_name = s->name};
+        place_table_add(t, address, &frames);
+        ok = progress(r, 1);
+    }
+    place_table_sort(t);
+    return ok;
+}
+
 static bool index_resolve(Run *r, const Group *g, const SymbolIndex *index)
 {
     PlaceTable t;
     place_table_init(&t);
     U64Vec missing = {0};
     group_missing(r, g, &t, &missing);
-    bool ok = true;
-    for (size_t i = 0; i < missing.len && ok; i++) {
-        const Symbol *s = symbol_index_find(index, missing.at[i]);
-        PlaceFrames frames;
-        frames.len = s != NULL;
-        if (s)
-            frames.at[0] = (PlaceFrame){.linkage_name = s->name};
-        place_table_add(&t, missing.at[i], &frames);
-        ok = progress(r, 1);
-    }
-    place_table_sort(&t);
+    bool ok = index_look_up(r, index, &missing, (AddressRange){0, UINT64_MAX}, true, &t);
     group_fill(r, g, &t);
     vec_free(&missing);
     place_table_deinit(&t);
@@ -321,16 +340,56 @@ static void kernel_load(Run *r, ModuleId module)
     }
     if (text.len == 0)
         return note_later(r, module, STR("no kernel symbols were recorded"));
-    r->kernel_ok = kallsyms_parse(&r->scratch, str_from_bytes(text), &r->kernel, &err);
+    r->kernel_ok =
+        kallsyms_parse(&r->scratch, str_from_bytes(text), &r->kernel, &r->kernel_core, &err);
     if (!r->kernel_ok)
         note_later(r, module, arena_printf(&r->scratch, "%s; %s", err.text, err.hint));
 }
 
+// Where the running kernel's names are kept: what it was linked with stays as it is
+// until the next boot. "" when the kernel is another one.
+static Str kernel_cache_path(Run *r)
+{
+    const SymboliseOptions *o = r->options;
+    char buf[64];
+    Str boot;
+    if (!(o->is_live || o->is_running_kernel) || o->cache_dir.len == 0 ||
+        !os_read_small(BOOT_ID, buf, sizeof(buf), &boot))
+        return STR("");
+    return arena_printf(&r->scratch, "%" STR_FMT "/kernel-%" STR_FMT ".sym", STR_ARG(o->cache_dir),
+                        STR_ARG(boot));
+}
+
+static bool kernel_look_up(Run *r, const U64Vec *missing, Str cache_path, PlaceTable *t)
+{
+    static const FileProbeVec no_probes = {0};
+    bool ok = index_look_up(r, &r->kernel, missing, r->kernel_core, true, t);
+    if (ok)
+        symbol_cache_save(cache_path, t, &no_probes, r->options->cache_max_bytes);
+    // Code of modules and made code may be other code tomorrow.
+    return ok && index_look_up(r, &r->kernel, missing, r->kernel_core, false, t);
+}
+
+// Reading the kernel's 100,000 symbols takes longer than all else of a small
+// recording: only when there is an address that was not looked up before.
 static bool kernel_resolve(Run *r, const Group *g)
 {
-    if (!r->kernel_tried)
+    Str cache_path = g->kind == MODULE_KERNEL ? kernel_cache_path(r) : STR("");
+    PlaceTable t;
+    FileProbeVec probes = {0};
+    U64Vec missing = {0};
+    table_load(r, cache_path, &t, &probes);
+    group_missing(r, g, &t, &missing);
+    r->stats.from_cache += g->len - missing.len;
+    if (missing.len && !r->kernel_tried)
         kernel_load(r, g->module);
-    return r->kernel_ok ? index_resolve(r, g, &r->kernel) : progress(r, g->len);
+    bool ok = missing.len && r->kernel_ok ? kernel_look_up(r, &missing, cache_path, &t)
+                                          : progress(r, g->len);
+    group_fill(r, g, &t);
+    vec_free(&missing);
+    vec_free(&probes);
+    place_table_deinit(&t);
+    return ok;
 }
 
 static bool jit_resolve(Run *r, const Group *g)

@@ -30,6 +30,9 @@ typedef struct SymboliseOptions {
     // The profile was recorded on the running kernel: /proc/kallsyms and this
     // process's vdso are the profile's too, unless `files` brings others.
     bool is_live;
+    // The kernel's addresses are the running kernel's, which `files` has the
+    // symbols of. With is_live they are.
+    bool is_running_kernel;
 
     // Called now and then; NULL for none. `done` and `total` count addresses.
     void (*progress)(void *ctx, size_t done, size_t total);

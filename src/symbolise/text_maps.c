@@ -47,7 +47,7 @@ static bool take_space(Str *s)
 // No kernel function is longer; bounds the last one before a gap.
 enum { KERNEL_FUNCTION_MAX = 1 << 18 };
 
-static bool kallsyms_line(Str line, SymbolClaim *ret)
+static bool kallsyms_line(Str line, SymbolClaim *ret, bool *is_core)
 {
     uint64_t address;
     if (!take_hex(&line, &address) || !take_space(&line) || line.len < 3)
@@ -57,7 +57,7 @@ static bool kallsyms_line(Str line, SymbolClaim *ret)
     if (!take_space(&line))
         return false;
     Str name = line, module;
-    (void)str_split(line, '\t', &name, &module);
+    *is_core = !str_split(line, '\t', &name, &module);
     bool exported = type == 'T' || type == 'W' || type == 'V';
     *ret = (SymbolClaim){.start = address,
                          .limit = address > UINT64_MAX - KERNEL_FUNCTION_MAX
@@ -69,22 +69,29 @@ static bool kallsyms_line(Str line, SymbolClaim *ret)
     return name.len > 0 && (lower == 't' || lower == 'w');
 }
 
-bool kallsyms_parse(Arena *arena, Str text, SymbolIndex *ret, Error *err)
+bool kallsyms_parse(Arena *arena, Str text, SymbolIndex *ret, AddressRange *core, Error *err)
 {
     SymbolClaimVec claims = {0};
+    AddressRange range = {UINT64_MAX, 0};
     Str line;
-    bool any_address = false;
+    bool any_address = false, is_core;
     while (str_next_line(&text, &line)) {
         SymbolClaim claim;
-        if (!kallsyms_line(line, &claim))
+        if (!kallsyms_line(line, &claim, &is_core))
             continue;
         any_address |= claim.start != 0;
+        if (is_core && claim.start) {
+            range.start = MIN(range.start, claim.start);
+            range.end = MAX(range.end, claim.start);
+        }
         vec_push(NULL, &claims, claim);
     }
     bool hidden = claims.len > 0 && !any_address;
     if (!hidden)
         symbol_index_build(arena, &claims, ret);
     vec_free(&claims);
+    if (core)
+        *core = range;
     if (!hidden)
         return true;
     error_set(err, ERROR_PERMISSION, "the kernel hides its addresses (kptr_restrict)");

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     SymbolIndex index;
     Error err;
     Str text = str_from_bytes(bytes_over(data, size));
-    if (kallsyms_parse(&arena, text, &index, &err))
+    if (kallsyms_parse(&arena, text, &index, NULL, &err))
         index_check(&index);
     jit_map_parse(&arena, text, &index, NULL);
     index_check(&index);

@@ -154,6 +154,50 @@ static void kernel_frames_come_from_kallsyms(void **state)
     assert_int_equal(profile.notes.text.len, 0);
 }
 
+// Frames of the kernel itself and of code it was given since, named into `ret`.
+static void kernel_names(World *w, Str cache_dir, bool is_running, Str ret[2])
+{
+    ModuleId module = profile_module(&profile, MODULE_KERNEL, STR("[kernel]"), STR(""));
+    FrameId core = profile_frame(&profile, module, 0xffffffff81000010, FRAME_KERNEL);
+    FrameId made = profile_frame(&profile, module, 0xffffffffc0000010, FRAME_KERNEL);
+    w->module = module.v;
+    SymboliseOptions options = options_for(w);
+    options.cache_dir = cache_dir;
+    options.is_running_kernel = is_running;
+    assert_ok(symbolise_profile(&profile, &options, NULL, &err), &err);
+    ret[0] = name_of(core);
+    ret[1] = name_of(made);
+}
+
+static void the_running_kernels_own_names_are_kept(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/assay-kernel-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    Str dir = str_from_c(folder), names[2];
+    World w = {.bytes = bytes_from_str(STR("ffffffff81000000 T schedule\n"
+                                           "ffffffff81000100 T _etext\n"
+                                           "ffffffffc0000000 t filter\t[bpf]\n"))};
+    kernel_names(&w, dir, true, names);
+    assert_str(names[0], "schedule");
+    assert_str(names[1], "filter");
+    clean_up(NULL);
+    set_up(NULL);
+    // As if nothing could be read any more.
+    World gone = {0};
+    kernel_names(&gone, dir, true, names);
+    assert_str(names[0], "schedule");
+    assert_str(names[1], "");
+    clean_up(NULL);
+    set_up(NULL);
+    // Another machine's kernel has the same addresses.
+    kernel_names(&gone, dir, false, names);
+    assert_str(names[0], "");
+    char command[64];
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 static void hidden_kernel_addresses_are_noted(void **state)
 {
     (void)state;
@@ -323,6 +367,7 @@ int main(void)
         TEST(an_object_in_memory_names_its_frames),
         TEST(frames_that_have_a_function_are_left_alone),
         TEST(kernel_frames_come_from_kallsyms),
+        TEST(the_running_kernels_own_names_are_kept),
         TEST(hidden_kernel_addresses_are_noted),
         TEST(generated_code_comes_from_its_map),
         TEST(the_vdso_of_this_process_is_taken_when_the_profile_is_live),

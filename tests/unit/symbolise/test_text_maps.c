@@ -34,7 +34,7 @@ static void kallsyms_give_kernel_and_module_functions(void **state)
                                  "ffffffff81000100 D some_data\n"
                                  "ffffffff81000200 t local_one\n"
                                  "ffffffffc0000000 t mod_fn\t[nf]\n"),
-                             &index, &err),
+                             &index, NULL, &err),
               &err);
     assert_name(&index, 0xffffffff81000000, "_text");
     assert_name(&index, 0xffffffff810001ff, "_text");
@@ -48,7 +48,7 @@ static void hidden_kernel_addresses_are_refused_with_the_remedy(void **state)
     (void)state;
     SymbolIndex index;
     assert_error(kallsyms_parse(&arena, STR("0000000000000000 T _text\n0000000000000000 t a\n"),
-                                &index, &err),
+                                &index, NULL, &err),
                  &err, ERROR_PERMISSION, "kptr_restrict");
     assert_non_null(strstr(err.hint, "sysctl"));
 }
@@ -60,7 +60,7 @@ static void broken_kallsyms_lines_are_skipped(void **state)
     assert_ok(kallsyms_parse(&arena,
                              STR("\nxyz\nffffffff81000000\nffffffff81000000 T\n"
                                  "fffffffffffffffffffff T long\nffffffff81000000 T ok\n12"),
-                             &index, &err),
+                             &index, NULL, &err),
               &err);
     assert_int_equal(index.symbols.len, 1);
     assert_name(&index, 0xffffffff81000001, "ok");
