@@ -517,6 +517,12 @@ static bool at_program_start(const Consumer *c, Process *p, uint64_t pc)
 static size_t add_unwound(Consumer *c, Process *p, const PerfSample *s, uint64_t mask, size_t n,
                           StackCut *cut)
 {
+    // Not a word could be copied: between giving the program a new address space and
+    // telling of the exec, the registers are still those of the program before.
+    if (n && s->regs_abi && s->stack.len == 0) {
+        *cut = STACK_CUT_GONE;
+        return n;
+    }
     uint64_t values[PERF_REGS_MAX];
     size_t count = 0;
     for (uint64_t left = mask; left; left &= left - 1)

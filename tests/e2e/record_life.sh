@@ -45,6 +45,13 @@ stacks_of_short_programs() {
     at_least 95 "$(field 'int(100 * r["truth"]["complete_stacks"])')"
 }
 check 'stacks are complete from the loader on' stacks_of_short_programs
+# In the middle of exec the stack of the program before is gone already.
+stacks_of_forked_programs() {
+    record -F 10000 -- bash -c 'for i in {1..60}; do /bin/true; done' && report || return 1
+    at_least 97 "$(field 'int(100 * (s := r["truth"]["stacks"])["complete"] + 100 * s["gone in exec"]) // r["truth"]["samples"]')" &&
+        [ "$(field 'r["truth"]["stacks"]["gone in exec"] > 0')" = True ]
+}
+check 'a stack that exec took is called that' stacks_of_forked_programs
 
 # A program that only its own mount namespace has, under a pid of its own there.
 mkdir -p hidden
