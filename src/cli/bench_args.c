@@ -365,6 +365,7 @@ bool bench_fill_options(Arena *arena, const BenchArgs *args, BenchOptions *o, Er
     if (!choose_events(arena, args, &o->events, err))
         return false;
     o->cpu_clock = args->cpu_clock;
+    o->with_waiting = args->with_waiting;
     o->seed = args->seed;
     o->interrupted = &bench_interrupted;
     if (args->input.len && !str_equal(args->input, STR("null")))

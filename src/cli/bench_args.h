@@ -19,8 +19,8 @@ typedef struct BenchArgs {
     double function_time_s;
     bool functions, version;
     Str profile;
-    bool no_shell, show_output, grouped, interleaved, wait_clock, cpu_clock, rerun_baseline,
-        compare;
+    bool no_shell, show_output, grouped, interleaved, wait_clock, cpu_clock, with_waiting,
+        rerun_baseline, compare;
     Str json, csv, markdown, asciidoc, orgmode, junit, svg, html;
     double until, margin, confidence, fail_if_slower;
     int64_t max_time, timeout;

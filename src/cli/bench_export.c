@@ -130,6 +130,10 @@ static void add_result_extras(JsonWriter *w, const Bench *b, const BenchResult *
     add_column(w, "user_ns", &r->runs, get_user);
     add_column(w, "system_ns", &r->runs, get_system);
     add_column(w, "run_delay_ns", &r->runs, get_delay);
+    json_begin_array(w, "waiting");
+    for (size_t i = 0; i < r->runs.len; i++)
+        json_double(w, NULL, r->runs.at[i].waiting_s); // null: not known
+    json_end(w);
     add_column(w, "minor_faults", &r->runs, get_minor);
     add_column(w, "major_faults", &r->runs, get_major);
     add_column(w, "voluntary_switches", &r->runs, get_voluntary);
@@ -185,6 +189,9 @@ static void add_comparison(JsonWriter *w, const Bench *b, uint32_t i)
     json_str(w, "verdict", str_from_c(verdict_name(c->verdict)));
     json_bool(w, "differs", c->differs);
     add_interval(w, "ratio", c->ratio);
+    json_bool(w, "without_waiting", b->without_waiting);
+    if (b->without_waiting)
+        add_interval(w, "elapsed_ratio", b->results[i].elapsed_ratio);
     json_double(w, "p", c->p);
     json_double(w, "p_holm", b->adjusted_p[i]);
     json_double(w, "sign_p", c->sign_p);
@@ -223,6 +230,7 @@ void bench_export_json(StrBuf *out, Bench *b, const BenchView *v)
     json_double(&w, "margin", b->options.until > 0 ? b->options.until : b->options.margin);
     json_bool(&w, "interrupted", b->interrupted);
     json_double(&w, "pair_gap_ratio", b->gap_ratio);
+    json_double(&w, "waiting_share", b->waiting_share);
     json_double(&w, "cpu_speed_change", b->speed_change);
     add_machine(&w, &v->machine);
     json_begin_array(&w, "comparisons");

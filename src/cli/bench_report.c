@@ -295,6 +295,24 @@ void bench_add_comparison(StrBuf *out, const Terminal *t, Str name, const Compar
     strbuf_add_char(out, '\n');
 }
 
+// By the whole time, where the comparison leaves a part of it out.
+static void add_elapsed_change(StrBuf *out, const BenchResult *r)
+{
+    const Interval *ratio = &r->elapsed_ratio;
+    if (!(ratio->point > 0))
+        return;
+    strbuf_add(out, STR("    with the wait for a CPU: "));
+    add_change(out, ratio->point);
+    if (ratio->low > 0 && ratio->high / ratio->low < 1e4) {
+        strbuf_add(out, STR(" ["));
+        add_change(out, ratio->low);
+        strbuf_add(out, STR(" … "));
+        add_change(out, ratio->high);
+        strbuf_add_char(out, ']');
+    }
+    strbuf_add_char(out, '\n');
+}
+
 // What was counted, against the reference: only what there is an interval of.
 static void add_count_changes(StrBuf *out, const Bench *b, const BenchResult *r)
 {
@@ -333,6 +351,9 @@ void bench_report_comparisons(StrBuf *out, const Terminal *t, Bench *b, const Be
     strbuf_add_terminal(out, b->commands.at[reference].name);
     strbuf_printf(out, "', %zu %s", pairs, b->options.grouped ? "runs each" : "pairs");
     style_end(out, t, STYLE_BOLD);
+    if (b->without_waiting)
+        strbuf_printf(out, "; left out: the wait for a CPU, %.0f %% of the time",
+                      100 * b->waiting_share);
     strbuf_add_char(out, '\n');
     double reference_s = b->results[reference].summary.mean;
     for (uint32_t k = 0; k < n; k++) {
@@ -344,6 +365,7 @@ void bench_report_comparisons(StrBuf *out, const Terminal *t, Bench *b, const Be
         bench_add_comparison(out, t, b->commands.at[i].name, c,
                              b->options.until > 0 ? b->options.until : b->options.margin, level,
                              reference_s + b->results[i].summary.mean);
+        add_elapsed_change(out, &b->results[i]);
         add_count_changes(out, b, &b->results[i]);
     }
     strbuf_add_char(out, '\n');
@@ -430,10 +452,13 @@ void bench_report_truth(StrBuf *out, const Terminal *t, const Bench *b, const Be
             fabs(b->speed_change) * 100, b->speed_change > 0 ? "slower" : "faster",
             n > 1 && !b->options.grouped ? "; runs in turns make up for it" : "");
     if (v->machine.cpus && v->machine.load > (double)v->machine.cpus)
-        strbuf_printf(out,
-                      "Warning: the machine is loaded (%.1f runnable on %u CPUs); expect wide "
-                      "intervals\n",
-                      v->machine.load, v->machine.cpus);
+        strbuf_printf(out, "Warning: the machine is loaded (%.1f runnable on %u CPUs); %s\n",
+                      v->machine.load, v->machine.cpus,
+                      b->without_waiting        ? "times without the wait for a CPU are compared"
+                      : b->options.cpu_clock    ? "CPU time suffers least from it"
+                      : b->options.with_waiting ? "expect wide intervals"
+                                                : "expect wide intervals; --cpu-clock has "
+                                                  "narrower ones");
 }
 
 int bench_gate(const Bench *b, double limit)

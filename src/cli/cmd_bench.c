@@ -105,6 +105,8 @@ static const Option bench_options[] = {
     OPT_FLAG(0, "cpu-clock", BenchArgs, cpu_clock,
              "time what the command computes instead of how long it takes: steadier on a loaded "
              "machine, blind for waiting"),
+    OPT_FLAG(0, "with-waiting", BenchArgs, with_waiting,
+             "compare whole times even where much of them was spent waiting for a CPU"),
     OPT_U64(0, "seed", BenchArgs, seed, "N", "seed of the random order (1)"),
     OPT_CHOICE(0, "style", BenchArgs, style, "TYPE", "auto|basic|full|nocolor|color|none",
                "auto, basic, full, nocolor, color or none"),
@@ -516,6 +518,8 @@ const Command bench_command = {
         "\n"
         "Times are the kernel's, from exec to exit. A command without shell syntax is run\n"
         "without a shell; where one is needed, its own time is measured and taken off.\n"
+        "On a busy machine, where runs of one thread wait for a CPU, comparisons leave that\n"
+        "wait out and say so; the comparison with it stands below.\n"
         "\n"
         "A program made with <assay/bench.h> is run as its functions' benchmarks: several\n"
         "processes, each function with its interval, against a baseline or another build.\n"
@@ -531,6 +535,6 @@ const Command bench_command = {
         "./prog\n"
         "\n"
         "Exit status: 0 done, 1 a command failed, 2 usage; with --fail-if-slower also 3\n"
-        "slower, 4 undecided; 130 bench_interrupted.\n",
+        "slower, 4 undecided; 130 interrupted.\n",
     .run = run_bench,
 };

@@ -146,6 +146,23 @@ static double run_seconds(const Bench *b, const SpawnResult *r)
     return (counted ? r->counts[0] : (double)(r->user_ns + r->system_ns)) * 1e-9;
 }
 
+// Of a run's time, what it waited for a CPU; NaN when not known. Only a command that is
+// one thread can have waited for nobody but other programs. The kernel counts its wait
+// beyond the exit record too (while its memory is freed): what it computed cannot have
+// been waiting.
+static double waiting_seconds(const Bench *b, const SpawnResult *r)
+{
+    if (!r->alone || r->clock != SPAWN_CLOCK_KERNEL || r->run_delay_ns < 0)
+        return NAN;
+    double cpu_ns = (double)(r->user_ns + r->system_ns);
+    for (uint32_t i = 0; i < b->counter_count; i++)
+        if (b->counters[i].open &&
+            str_starts_with(str_from_c(b->counters[i].name), STR("task-clock")) &&
+            isfinite(r->counts[i]))
+            cpu_ns = r->counts[i];
+    return MAX(0.0, MIN((double)r->run_delay_ns, (double)r->wall_ns - cpu_ns)) * 1e-9;
+}
+
 static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, bool keep,
                         uint32_t round, uint32_t position, Error *err)
 {
@@ -179,6 +196,9 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, b
     int status = run.spawn.status;
     run.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     run.time_s = MAX(run_seconds(b, &run.spawn) - result->shell_time_s, 0.0);
+    run.waiting_s = waiting_seconds(b, &run.spawn);
+    if (isfinite(run.waiting_s))
+        run.spawn.run_delay_ns = (int64_t)(run.waiting_s * 1e9);
     run.user_s = MAX((double)run.spawn.user_ns * 1e-9 - result->shell_user_s, 0.0);
     run.system_s = MAX((double)run.spawn.system_ns * 1e-9 - result->shell_system_s, 0.0);
     for (uint32_t i = 0; i < b->counter_count; i++)
@@ -265,6 +285,7 @@ static bool decided(Bench *b)
         all = (in.high - in.low) / 2 <= log1p(margin);
     } else {
         bench_summarise(b);
+        b->clock_settled = true; // the sequence that is looked at is one and the same
         for (size_t i = 0; i < b->commands.len; i++)
             if (i != b->options.reference && b->comparisons[i].verdict == VERDICT_INCONCLUSIVE)
                 all = false;
@@ -505,8 +526,38 @@ static void summarise(Arena *scratch, BenchResult *result, uint32_t counters, do
     result->summary = s;
 }
 
+// Whether comparisons leave the wait for a CPU out: where it was a good part of the time
+// and is known of every run. Nothing of that tells the commands apart, so that the
+// choice favours no outcome of a comparison.
+static void choose_clock(Bench *b)
+{
+    const double matters = 0.02;
+    double all = 0, waited = 0;
+    b->without_waiting = false;
+    b->waiting_share = 0;
+    if (b->options.cpu_clock)
+        return;
+    for (size_t i = 0; i < b->commands.len; i++)
+        for (size_t k = 0; k < b->results[i].runs.len; k++) {
+            all += b->results[i].runs.at[k].time_s;
+            waited += b->results[i].runs.at[k].waiting_s;
+        }
+    if (!(all > 0) || !isfinite(waited))
+        return;
+    b->waiting_share = waited / all;
+    b->without_waiting = b->waiting_share > matters && !b->options.with_waiting;
+}
+
+// A run's time as comparisons take it.
+static double compared_seconds(const BenchRun *run, bool without_waiting)
+{
+    bool known = without_waiting && isfinite(run->waiting_s);
+    return known ? MAX(0.0, run->time_s - run->waiting_s) : run->time_s;
+}
+
 // Pairs of complete rounds, without those that have a time of 0.
-static Comparison compare(Bench *b, Arena *scratch, uint32_t command, const CompareOptions *options)
+static Comparison compare(Bench *b, Arena *scratch, uint32_t command, bool without_waiting,
+                          const CompareOptions *options)
 {
     const BenchRunVec *base = &b->results[b->options.reference].runs;
     const BenchRunVec *other = &b->results[command].runs;
@@ -516,11 +567,11 @@ static Comparison compare(Bench *b, Arena *scratch, uint32_t command, const Comp
     if (b->options.grouped) {
         size_t nx = 0, ny = 0;
         for (size_t i = 0; i < base->len; i++)
-            if (base->at[i].time_s > 0)
-                x[nx++] = base->at[i].time_s;
+            if ((x[nx] = compared_seconds(&base->at[i], without_waiting)) > 0)
+                nx++;
         for (size_t i = 0; i < other->len; i++)
-            if (other->at[i].time_s > 0)
-                y[ny++] = other->at[i].time_s;
+            if ((y[ny] = compared_seconds(&other->at[i], without_waiting)) > 0)
+                ny++;
         return stats_compare_unpaired(scratch, x, nx, y, ny, options);
     }
     double *gaps = arena_array(scratch, double, n + 1);
@@ -528,11 +579,11 @@ static Comparison compare(Bench *b, Arena *scratch, uint32_t command, const Comp
         // A run that failed to be kept would shift the pairs: rounds are compared.
         if (base->at[i].round != other->at[i].round)
             break;
-        if (base->at[i].time_s > 0 && other->at[i].time_s > 0) {
+        x[kept] = compared_seconds(&base->at[i], without_waiting);
+        y[kept] = compared_seconds(&other->at[i], without_waiting);
+        if (x[kept] > 0 && y[kept] > 0) {
             int64_t gap = base->at[i].spawn.start_ns - other->at[i].spawn.start_ns;
-            gaps[kept] = fabs((double)gap) * 1e-9 / MAX(base->at[i].time_s, other->at[i].time_s);
-            x[kept] = base->at[i].time_s;
-            y[kept++] = other->at[i].time_s;
+            gaps[kept++] = fabs((double)gap) * 1e-9 / MAX(base->at[i].time_s, other->at[i].time_s);
         }
     }
     b->pairs_dropped += (uint32_t)(n - kept);
@@ -573,6 +624,8 @@ void bench_summarise(Bench *b)
         summarise(&scratch, &b->results[i], b->counter_count, 0.95);
     b->pairs_dropped = 0;
     b->gap_ratio = 0;
+    if (!b->clock_settled)
+        choose_clock(b);
     if (n > 1 && completed_rounds(b) > 0) {
         // Several comparisons: all intervals hold at once (Bonferroni).
         CompareOptions options = {
@@ -585,7 +638,11 @@ void bench_summarise(Bench *b)
         for (uint32_t i = 0; i < n; i++) {
             if (i == b->options.reference)
                 continue;
-            b->comparisons[i] = compare(b, &scratch, i, &options);
+            b->comparisons[i] = compare(b, &scratch, i, b->without_waiting, &options);
+            uint32_t dropped = b->pairs_dropped;
+            b->results[i].elapsed_ratio =
+                b->without_waiting ? compare(b, &scratch, i, false, &options).ratio : (Interval){0};
+            b->pairs_dropped = dropped;
             compare_counts(b, &scratch, i, &options);
             p[others++] = b->comparisons[i].p;
         }

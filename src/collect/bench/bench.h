@@ -52,6 +52,7 @@ typedef struct BenchRun {
     SpawnResult spawn;
     double time_s; // spawn.wall_ns (or CPU time) less the shell's time
     double user_s, system_s;
+    double waiting_s;  // of time_s, ready to run but without a CPU; NaN when not known
     uint32_t round;    // runs of one round are pairs
     uint32_t position; // in that round
     int32_t status;    // exit status, or 128 + signal
@@ -84,6 +85,9 @@ typedef struct BenchResult {
     double shell_error_s; // standard error of it
     double shell_user_s, shell_system_s;
     double shell_counts[SPAWN_COUNTERS_MAX];
+    // Against the reference by the whole time, where the comparison leaves the wait
+    // for a CPU out; else zeroes.
+    Interval elapsed_ratio;
     // Against the reference, by counter: a ratio with its interval. Zeroes where a
     // count was 0 in most pairs, and for the reference itself.
     Interval count_ratios[SPAWN_COUNTERS_MAX];
@@ -105,7 +109,8 @@ typedef struct BenchOptions {
     int64_t timeout_ns;
     const StrVec *cold;         // files to drop from the page cache before each run
     const EventSpecVec *events; // counted in each run; NULL: none
-    bool cpu_clock; // times are CPU time: the first event, task-clock, else user + system
+    bool cpu_clock;    // times are CPU time: the first event, task-clock, else user + system
+    bool with_waiting; // comparisons never leave the wait for a CPU out
     uint64_t seed;
     uint32_t reference;                       // command that the others are compared with
     const volatile sig_atomic_t *interrupted; // becomes non-zero on Ctrl-C
@@ -130,6 +135,9 @@ struct Bench {
     BenchProgress progress;
     void *progress_ctx;
     uint32_t block; // rounds of a balanced block
+    // Comparisons leave out the time that a run waited for a CPU; its share of all.
+    bool without_waiting, clock_settled;
+    double waiting_share;
     bool interrupted;
     bool timed_out;         // max_time ended it
     size_t cold_left;       // most pages of --cold files that stayed cached; SIZE_MAX: not known

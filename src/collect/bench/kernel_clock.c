@@ -117,6 +117,10 @@ static void read_record(const struct perf_event_header *header, const uint8_t *b
         // {pid, ppid, tid, ptid, time}, for each thread: the last one ends it.
         memcpy(&value, body + 16, sizeof(value));
         times->exit_ns = MAX(times->exit_ns, (int64_t)value);
+    } else if (header->type == PERF_RECORD_FORK) {
+        // {pid, ppid, tid, ptid, time}; its own start is one too.
+        memcpy(&of, body + 8, sizeof(of));
+        times->started += of != pid;
     }
 }
 

@@ -264,6 +264,7 @@ static bool start_and_wait(Server *server, Child *child)
     if (times.exec_ns && times.exit_ns > times.exec_ns) {
         r.clock = SPAWN_CLOCK_KERNEL;
         r.wall_ns = times.exit_ns - times.exec_ns;
+        r.alone = times.started == 0 && times.lost == 0;
         leave_out_start(server, times.exec_ns - r.start_ns, &r);
     }
     r.user_ns = (int64_t)usage.ru_utime.tv_sec * 1000000000 + usage.ru_utime.tv_usec * 1000;

@@ -112,6 +112,97 @@ static void grouped_runs_are_compared_without_pairs(void **state)
     bench_deinit(&b);
 }
 
+// Rounds of 10 ms of work, the second command's `factor` as much, in times that are mostly
+// a wait for a CPU.
+static void add_waiting_rounds(Bench *b, uint32_t rounds, double factor)
+{
+    Random random = random_seeded(11);
+    for (uint32_t i = 0; i < rounds; i++)
+        for (uint32_t command = 0; command < 2; command++) {
+            double work = (command ? factor : 1) * 0.01 * exp(0.005 * random_normal(&random));
+            double waited = 0.05 * exp(0.5 * random_normal(&random));
+            add_run(b, command, i, work + waited);
+            b->results[command].runs.at[i].waiting_s = waited;
+        }
+}
+
+static void the_wait_for_a_cpu_is_left_out_where_it_is_much_and_known(void **state)
+{
+    (void)state;
+    Bench b;
+    open_two(&b);
+    add_waiting_rounds(&b, 30, 1.02);
+    bench_summarise(&b);
+    assert_true(b.without_waiting && b.waiting_share > 0.7);
+    assert_int_equal(b.comparisons[1].verdict, VERDICT_SLOWER);
+    assert_true(b.comparisons[1].ratio.low < 1.02 && b.comparisons[1].ratio.high > 1.02);
+    // The whole times say next to nothing; they are there all the same.
+    Interval whole = b.results[1].elapsed_ratio;
+    assert_true(whole.low < 1 && whole.high > 1.02 && whole.high - whole.low > 0.1);
+
+    b.options.with_waiting = true;
+    bench_summarise(&b);
+    assert_false(b.without_waiting);
+    assert_memory_equal(&b.comparisons[1].ratio, &whole, sizeof(whole));
+    assert_true(b.results[1].elapsed_ratio.point == 0);
+    b.options.with_waiting = false;
+
+    // Of one run it is not known: then of none.
+    b.results[1].runs.at[7].waiting_s = NAN;
+    bench_summarise(&b);
+    assert_false(b.without_waiting);
+    bench_deinit(&b);
+}
+
+static void a_wait_of_a_hundredth_stays_in(void **state)
+{
+    (void)state;
+    Bench b;
+    open_two(&b);
+    add_drifting_rounds(&b, 20, 1.05);
+    for (int c = 0; c < 2; c++)
+        for (int i = 0; i < 20; i++)
+            b.results[c].runs.at[i].waiting_s = b.results[c].runs.at[i].time_s / 100;
+    bench_summarise(&b);
+    assert_false(b.without_waiting);
+    bench_deinit(&b);
+}
+
+static void what_waits_is_told_from_what_computes_or_sleeps(void **state)
+{
+    (void)state;
+    static const char *const scripts[] = {
+        "exec sleep 0.02", "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done", "/bin/true; true"};
+    SpawnServer server;
+    assert_ok(spawn_server_open(environ, true, &server, &err), &err);
+    if (!server.kernel_clock) {
+        spawn_server_close(&server);
+        skip();
+    }
+    Bench b;
+    BenchOptions options = {.level = 0.95, .margin = 0.01, .runs = 4, .seed = 1};
+    bench_init(&b, &options, &server);
+    const char *argv[3][4];
+    for (size_t i = 0; i < 3; i++) {
+        memcpy(argv[i], (const char *const[]){"sh", "-c", scripts[i], NULL}, sizeof(argv[i]));
+        vec_push(&b.arena, &b.commands,
+                 (BenchCommand){.text = STR("x"), .path = "/bin/sh", .argv = argv[i]});
+    }
+    assert_ok(bench_run(&b, &err), &err);
+    for (size_t i = 0; i < 4; i++) {
+        // Sleeping is no wait for a CPU, and what was computed neither.
+        const BenchRun *slept = &b.results[0].runs.at[i], *computed = &b.results[1].runs.at[i];
+        assert_true(slept->waiting_s >= 0 && slept->time_s - slept->waiting_s >= 0.0199);
+        assert_true(computed->waiting_s >= 0 && computed->waiting_s < computed->time_s);
+        assert_true(computed->time_s - computed->waiting_s > 0.0001);
+        // Of two processes it is not known.
+        assert_true(isnan(b.results[2].runs.at[i].waiting_s));
+    }
+    assert_false(b.without_waiting);
+    bench_deinit(&b);
+    spawn_server_close(&server);
+}
+
 static void real_runs_are_in_random_balanced_order(void **state)
 {
     (void)state;
@@ -162,6 +253,9 @@ int main(void)
         cmocka_unit_test(runs_of_different_rounds_are_no_pair),
         cmocka_unit_test(counts_are_compared_in_pairs_too),
         cmocka_unit_test(grouped_runs_are_compared_without_pairs),
+        cmocka_unit_test(the_wait_for_a_cpu_is_left_out_where_it_is_much_and_known),
+        cmocka_unit_test(a_wait_of_a_hundredth_stays_in),
+        cmocka_unit_test(what_waits_is_told_from_what_computes_or_sleeps),
         cmocka_unit_test(real_runs_are_in_random_balanced_order),
         cmocka_unit_test(the_speed_of_the_cpu_is_probed),
     };
