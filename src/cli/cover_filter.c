@@ -89,7 +89,7 @@ Str cover_filter_map(void *ctx, Str path)
     return path;
 }
 
-const CoverExclusions *cover_filter_exclusions(void *ctx, Str path)
+CoverExclusions *cover_filter_exclusions(void *ctx, Str path)
 {
     CoverFilter *f = ctx;
     uint32_t id = intern_add(&f->paths, path);
@@ -107,4 +107,18 @@ const CoverExclusions *cover_filter_exclusions(void *ctx, Str path)
                     STR_ARG(path), e.open, e.open == 1 ? " is" : "s are");
     }
     return f->found.at[id];
+}
+
+void cover_filter_settle(CoverFilter *f)
+{
+    for (uint32_t i = 0; i < f->found.len; i++) {
+        CoverExclusions *e = f->found.at[i];
+        if (!e)
+            continue;
+        cover_exclusions_settle(e);
+        if (e->unplaced)
+            cli_say("'%" STR_FMT "': %u mark%s of functions where none starts",
+                    STR_ARG(intern_get(&f->paths, i)), e->unplaced, e->unplaced == 1 ? "" : "s");
+        e->unplaced = 0;
+    }
 }

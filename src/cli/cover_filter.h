@@ -44,7 +44,7 @@ typedef struct CoverFilter {
     Vec(CoverPathMap) maps;
     CoverSources sources;
     Intern paths; // files whose marks were looked for
-    Vec(const CoverExclusions *) found;
+    Vec(CoverExclusions *) found;
     Arena arena;
 } CoverFilter;
 
@@ -56,6 +56,8 @@ void cover_filter_deinit(CoverFilter *f);
 // What CoverProject asks for; `ctx` is a CoverFilter.
 bool cover_filter_keep(void *ctx, Str path);
 Str cover_filter_map(void *ctx, Str path);
-const CoverExclusions *cover_filter_exclusions(void *ctx, Str path);
+CoverExclusions *cover_filter_exclusions(void *ctx, Str path);
+// To be called once, when the functions of all sources are known to their marks.
+void cover_filter_settle(CoverFilter *f);
 
 #endif // CLI_COVER_FILTER_H

@@ -339,8 +339,8 @@ static void say_notes(const CoverCounts *c)
         cli_say("%llu sums stopped at 2^64 - 1", (unsigned long long)c->saturated);
 }
 
-bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverResult *ret,
-                Error *err)
+static bool load_all(const CoverInputOptions *options, const StrVec *operands, CoverResult *ret,
+                     Error *err)
 {
     *ret = (CoverResult){0};
     ret->counts.arena = &ret->arena;
@@ -395,6 +395,17 @@ bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverR
         return false;
     say_notes(&ret->counts);
     say_issues(ret, options->explain);
+    return true;
+}
+
+bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverResult *ret,
+                Error *err)
+{
+    if (!load_all(options, operands, ret, err))
+        return false;
+    if (ret->has_regions)
+        cover_data_place_functions(&ret->data, &ret->project);
+    cover_filter_settle(ret->filter);
     return true;
 }
 

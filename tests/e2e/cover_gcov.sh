@@ -57,5 +57,59 @@ else
     "$ASSAY" cover export --format gcov-json a.info | sed 's/^/# /'
     failed=1
 fi
+# Marks of exception branches, whole functions and branch targets: the rows that they leave
+# out are those that gcov calls so, and the others stay as they were.
+cat >marks.cc <<'EOF'
+#include <string>
+int risky(int x) { if (x > 3) throw x; return x; }
+int plain(int x) { std::string s(x, 'a'); return s.size() + risky(x); }
+int quiet(int x) { std::string s(x, 'a'); return s.size() + risky(x); } // LCOV_EXCL_EXCEPTION_BR_LINE
+int whole(int x) { // GCOVR_EXCL_FUNCTION
+    auto inner = [&](int y) {
+        return y > x ? 1 : 2;
+    };
+    return inner(x ? 1 : 2);
+}
+int straight(int x) { // GCOVR_EXCL_BR_FUNCTION
+    return x ? 2 : 3;
+}
+int source(int x)
+{
+    if (x > 100)
+        return 5; // GCOVR_EXCL_BR_SOURCE
+    return x ? 7 : 8;
+}
+int main() { return plain(1) + quiet(1) + whole(1) + straight(1) + source(1) > 99; }
+EOF
+branches() { sed -n '/^SF:.*marks\.cc/,/^end_of_record/ s/^BRDA:\('"$1"'\),0,\([0-9]*\),\(.*\)/\2:\3/p' "$2" | tr '\n' ' '; }
+lines() { sed -n '/^SF:.*marks\.cc/,/^end_of_record/ s/^DA:\([0-9]*\),.*/\1/p' "$1" | tr '\n' ' '; }
+marks_hold() {
+    g++ -O0 -w --coverage marks.cc -o marks && ./marks &&
+        "$ASSAY" cover export -f -o all.info --no-exclusions ./*marks.gcno &&
+        "$ASSAY" cover export -f -o marks.info ./*marks.gcno || return 1
+    local throws
+    throws=$(gcov --json-format --branch-probabilities --stdout ./*marks.gcda | python3 -c '
+import json, sys
+for f in json.load(sys.stdin)["files"]:
+    for l in f["lines"]:
+        if f["file"].endswith("marks.cc") and l["line_number"] == 4:
+            print(*("%d:%d" % (i, b["count"]) for i, b in enumerate(l["branches"]) if not b["throw"]), end=" ")
+')
+    [ -n "$throws" ] && [ "$(branches 4 marks.info)" = "$throws" ] &&
+        [ "$(branches 4 marks.info)" != "$(branches 4 all.info)" ] &&
+        [ "$(branches 3 marks.info)" = "$(branches 3 all.info)" ] &&
+        [ "$(lines marks.info)" = "2 3 4 6 7 8 11 12 14 16 17 18 20 " ] &&
+        [ -z "$(branches 12 marks.info)" ] && [ -n "$(branches 12 all.info)" ] &&
+        [ "$(branches 16 all.info)" = "0:0 1:1 " ] && [ "$(branches 16 marks.info)" = "1:1 " ] &&
+        [ "$(branches 18 marks.info)" = "$(branches 18 all.info)" ]
+}
+count=$((count + 1))
+if marks_hold >check.out 2>&1; then
+    echo "ok $count - marks of exceptions, functions and targets of branches"
+else
+    echo "not ok $count - marks of exceptions, functions and targets of branches"
+    { cat check.out && grep -E '^(DA|BRDA)' marks.info | head -60; } | sed 's/^/# /'
+    failed=1
+fi
 echo "1..$count"
 exit $failed

@@ -3,6 +3,29 @@
 
 #include "collect/cover/summary_internal.h"
 
+void cover_data_place_functions(const CoverData *d, const CoverProject *how)
+{
+    CoverFileIndex x = {0};
+    if (!how->exclusions)
+        return;
+    cover_index_files(d, how, &x);
+    for (size_t i = 0; i < x.order.len; i++) {
+        uint32_t row = x.order.at[i];
+        CoverExclusions *e = how->exclusions(how->exclusions_ctx, intern_get(&d->files, row));
+        for (uint32_t k = x.starts.at[row]; k < x.starts.at[row + 1] && e; k++) {
+            const CoverFunction *f = &d->functions.at[x.functions.at[k]];
+            if (!cover_is_written_in(d, f, row))
+                continue;
+            CoverRegionRange regions = cover_regions_of(d, f, f->main_file);
+            if (regions.len)
+                cover_exclusions_add_function(
+                    e, (CoverFunctionPlace){regions.at->line, regions.at->column,
+                                            regions.at->end_line, regions.at->end_column});
+        }
+    }
+    cover_index_free(&x);
+}
+
 typedef struct Excluding {
     Profile *p;
     const CoverProject *how;

@@ -9,14 +9,18 @@
 
 static const char *const tools[] = {"LCOV", "GCOVR", "GCOV", "GRCOV"};
 
-typedef enum Mark { MARK_LINE, MARK_START, MARK_STOP, MARK_COUNT } Mark;
-static const char *const marks[MARK_COUNT] = {"LINE", "START", "STOP"};
+typedef enum Mark { MARK_LINE, MARK_START, MARK_STOP, MARK_FUNCTION, MARK_SOURCE, MARK_COUNT } Mark;
+static const char *const marks[MARK_COUNT] = {"LINE", "START", "STOP", "FUNCTION", "SOURCE"};
+
+// What a mark leaves out, by the word before it.
+typedef enum Scope { SCOPE_LINES, SCOPE_BRANCHES, SCOPE_EXCEPTIONS, SCOPE_COUNT } Scope;
+static const char *const scopes[SCOPE_COUNT] = {"", "BR_", "EXCEPTION_BR_"};
 
 typedef struct Scan {
     Arena *arena;
     CoverExclusions *e;
-    // Where a section of each tool began, 0: in none. For lines and for branches.
-    uint32_t started[2][ARRAY_LEN(tools)];
+    // Where a section of each tool began, 0: in none.
+    uint32_t started[SCOPE_COUNT][ARRAY_LEN(tools)];
 } Scan;
 
 static bool is_word(char c)
@@ -46,11 +50,29 @@ static Mark mark_after(Str rest)
     return MARK_COUNT;
 }
 
-static void add_range(Scan *s, bool branches, uint32_t first, uint32_t end)
+static Scope take_scope(Str *rest)
 {
-    CoverLineRangeVec *to = branches ? &s->e->branches : &s->e->lines;
+    for (Scope scope = SCOPE_COUNT - 1; scope > SCOPE_LINES; scope--) {
+        Str word = str_from_c(scopes[scope]);
+        if (str_starts_with(*rest, word)) {
+            *rest = str_slice(*rest, word.len, rest->len);
+            return scope;
+        }
+    }
+    return SCOPE_LINES;
+}
+
+static CoverLineRangeVec *ranges_of(CoverExclusions *e, Scope scope)
+{
+    return scope == SCOPE_LINES      ? &e->lines
+           : scope == SCOPE_BRANCHES ? &e->branches
+                                     : &e->exceptions;
+}
+
+static void add_range(Arena *arena, CoverLineRangeVec *to, uint32_t first, uint32_t end)
+{
     if (first < end)
-        vec_push(s->arena, to, (CoverLineRange){first, end});
+        vec_push(arena, to, (CoverLineRange){first, end});
 }
 
 static void take_mark(Scan *s, Str line, size_t at, uint32_t number)
@@ -58,18 +80,25 @@ static void take_mark(Scan *s, Str line, size_t at, uint32_t number)
     static const Str excl = STR_INIT("_EXCL_");
     size_t tool = tool_before(line, at);
     Str rest = str_slice(line, at + excl.len, line.len);
-    bool branches = str_starts_with(rest, STR("BR_"));
-    Mark m = mark_after(branches ? str_slice(rest, 3, rest.len) : rest);
-    if (tool == SIZE_MAX || m == MARK_COUNT)
+    Scope scope = take_scope(&rest);
+    Mark m = mark_after(rest);
+    if (tool == SIZE_MAX)
         return;
-    uint32_t *started = &s->started[branches][tool];
+    CoverLineRangeVec *to = ranges_of(s->e, scope);
+    uint32_t *started = &s->started[scope][tool];
     if (m == MARK_LINE) {
-        add_range(s, branches, number, number + 1);
+        add_range(s->arena, to, number, number + 1);
     } else if (m == MARK_START && *started == 0) {
         *started = number;
     } else if (m == MARK_STOP && *started) {
-        add_range(s, branches, *started, number);
+        add_range(s->arena, to, *started, number);
         *started = 0;
+    } else if (m == MARK_FUNCTION && scope != SCOPE_EXCEPTIONS) {
+        uint32_t column = (uint32_t)(at - strlen(tools[tool]) + 1);
+        vec_push(s->arena, &s->e->function_marks,
+                 (CoverFunctionMark){number, column, scope == SCOPE_BRANCHES});
+    } else if (m == MARK_SOURCE && scope == SCOPE_BRANCHES) {
+        add_range(s->arena, &s->e->sources, number, number + 1);
     }
 }
 
@@ -100,7 +129,7 @@ bool cover_exclusions_find(Arena *arena, Str source, CoverExclusions *ret)
     // Most sources have none, and searching the whole is faster than by line.
     if (str_find(source, STR("_EXCL_")) == SIZE_MAX)
         return false;
-    CoverExclusions e = {0};
+    CoverExclusions e = {.arena = arena};
     Scan s = {.arena = arena, .e = &e};
     Str line = {0};
     uint32_t number = 0;
@@ -112,19 +141,104 @@ bool cover_exclusions_find(Arena *arena, Str source, CoverExclusions *ret)
             at += hit + 1;
         }
     }
-    for (int branches = 0; branches < 2; branches++) {
+    for (Scope scope = 0; scope < SCOPE_COUNT; scope++) {
+        CoverLineRangeVec *to = ranges_of(&e, scope);
         for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
-            if (s.started[branches][i] == 0)
+            if (s.started[scope][i] == 0)
                 continue;
-            add_range(&s, branches, s.started[branches][i], UINT32_MAX);
+            add_range(arena, to, s.started[scope][i], UINT32_MAX);
             e.open++;
         }
+        join_ranges(to);
     }
-    join_ranges(&e.lines);
-    join_ranges(&e.branches);
+    join_ranges(&e.sources);
     *ret = e;
-    return e.lines.len || e.branches.len;
+    return e.lines.len || e.branches.len || e.exceptions.len || e.sources.len ||
+           e.function_marks.len;
 }
+
+// ---- Functions -----------------------------------------------------------------
+
+void cover_exclusions_add_function(CoverExclusions *e, CoverFunctionPlace place)
+{
+    if (e->function_marks.len && place.line && place.end_line >= place.line)
+        vec_push(e->arena, &e->functions, place);
+}
+
+// By start, the outer one first.
+static int compare_places(const void *a, const void *b)
+{
+    const CoverFunctionPlace *x = a, *y = b;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    if (x->end_line != y->end_line)
+        return x->end_line > y->end_line ? -1 : 1;
+    return (x->end_column < y->end_column) - (x->end_column > y->end_column);
+}
+
+// The mark stands behind the function's start and before its end.
+static bool is_marked(const CoverFunctionPlace *f, const CoverFunctionMark *mark)
+{
+    return f->line == mark->line && f->column < mark->column &&
+           (mark->line < f->end_line || f->end_column == 0 || mark->column < f->end_column);
+}
+
+// clang's functions start at their brace, which may stand on a line of its own.
+static bool starts_below(const CoverFunctionPlace *f, const CoverFunctionMark *mark)
+{
+    return f->line == mark->line + 1;
+}
+
+static size_t find_marked(const CoverExclusions *e, const CoverFunctionMark *mark)
+{
+    size_t below = SIZE_MAX;
+    for (size_t i = 0; i < e->functions.len; i++) {
+        if (is_marked(&e->functions.at[i], mark))
+            return i;
+        if (below == SIZE_MAX && starts_below(&e->functions.at[i], mark))
+            below = i;
+    }
+    return below;
+}
+
+// The lines of a function without those of the functions that start inside.
+static void exclude_function(CoverExclusions *e, size_t row, CoverLineRangeVec *to)
+{
+    const CoverFunctionPlace *f = &e->functions.at[row];
+    uint32_t first = f->line;
+    for (size_t i = row + 1; i < e->functions.len; i++) {
+        const CoverFunctionPlace *inner = &e->functions.at[i];
+        if (inner->line >= f->end_line)
+            break;
+        if (inner->line == f->line || inner->end_line > f->end_line)
+            continue; // instances of one template, and what does not lie within
+        add_range(e->arena, to, first, inner->line);
+        first = MAX(first, inner->end_line + 1);
+    }
+    add_range(e->arena, to, first, f->end_line + 1);
+}
+
+void cover_exclusions_settle(CoverExclusions *e)
+{
+    if (e->functions.len)
+        qsort(e->functions.at, e->functions.len, sizeof(e->functions.at[0]), compare_places);
+    for (size_t i = 0; i < e->function_marks.len; i++) {
+        const CoverFunctionMark *mark = &e->function_marks.at[i];
+        CoverLineRangeVec *to = mark->branches_only ? &e->branches : &e->lines;
+        size_t row = find_marked(e, mark);
+        if (row == SIZE_MAX)
+            e->unplaced++;
+        else
+            exclude_function(e, row, to);
+    }
+    e->function_marks.len = e->functions.len = 0;
+    join_ranges(&e->lines);
+    join_ranges(&e->branches);
+}
+
+// ---- Looking up ------------------------------------------------------------------
 
 static bool in_ranges(const CoverLineRangeVec *v, uint32_t line)
 {
@@ -147,4 +261,14 @@ bool cover_excludes_line(const CoverExclusions *e, uint32_t line)
 bool cover_excludes_branch(const CoverExclusions *e, uint32_t line)
 {
     return e && (in_ranges(&e->lines, line) || in_ranges(&e->branches, line));
+}
+
+bool cover_excludes_exception(const CoverExclusions *e, uint32_t line)
+{
+    return e && in_ranges(&e->exceptions, line);
+}
+
+bool cover_excludes_source(const CoverExclusions *e, uint32_t line)
+{
+    return e && in_ranges(&e->sources, line);
 }

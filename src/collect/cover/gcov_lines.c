@@ -404,7 +404,7 @@ static uint32_t next_branch(GcovSum *s, uint32_t row, uint32_t before)
     if (next)
         return next;
     uint32_t order = before ? s->branches.at[before - 1].order + 1 : 0;
-    vec_push(NULL, &s->branches, (GcovBranch){row, order, 0, 0});
+    vec_push(NULL, &s->branches, (GcovBranch){row, order, 0, 0, false});
     next = (uint32_t)s->branches.len;
     if (before)
         s->branches.at[before - 1].next = next;
@@ -413,17 +413,48 @@ static uint32_t next_branch(GcovSum *s, uint32_t row, uint32_t before)
     return next;
 }
 
+// The marks of a unit's sources, and what they must know of it.
+static void find_marks(GcovUnit *u, const StrId *files)
+{
+    const CoverProject *how = u->sum->how;
+    u->marks = arena_array(u->arena, CoverExclusions *, u->n->files.len);
+    for (uint32_t i = 0; i < u->n->files.len && how->exclusions; i++)
+        if (files[i].v)
+            u->marks[i] =
+                how->exclusions(how->exclusions_ctx, profile_text(u->sum->profile, files[i]));
+    for (size_t i = 0; i < u->n->functions.len; i++) {
+        const GcovFunction *f = &u->n->functions.at[i];
+        if (u->marks[f->file] && !f->is_artificial)
+            cover_exclusions_add_function(
+                u->marks[f->file],
+                (CoverFunctionPlace){f->line, f->column, f->end_line, f->end_column});
+    }
+    for (size_t i = 0; i < u->lines.len; i++) {
+        const GcovUnitLine *l = &u->lines.at[i];
+        if (!cover_excludes_source(u->marks[l->file], l->line))
+            continue;
+        if (!u->is_source)
+            u->is_source = arena_array(u->arena, uint8_t, u->block_count);
+        for (uint32_t k = l->first_block; k != NONE; k = u->line_blocks.at[k].next)
+            u->is_source[u->base[u->line_blocks.at[k].function] + u->line_blocks.at[k].block] = 1;
+    }
+}
+
 static void add_branches(GcovUnit *u, const GcovUnitLine *l, uint32_t row)
 {
     uint32_t branch = 0;
+    bool no_exceptions = cover_excludes_exception(u->marks[l->file], l->line);
     for (uint32_t i = l->first_block; i != NONE; i = u->line_blocks.at[i].next) {
-        uint32_t block = u->base[u->line_blocks.at[i].function] + u->line_blocks.at[i].block;
+        uint32_t base = u->base[u->line_blocks.at[i].function];
+        uint32_t block = base + u->line_blocks.at[i].block;
         for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
             const GcovArc *a = &u->n->arcs.at[u->out[k]];
             if (a->is_unconditional || a->is_call)
                 continue;
             branch = next_branch(u->sum, row, branch);
             u->sum->branches.at[branch - 1].count += a->count;
+            u->sum->branches.at[branch - 1].is_left_out |=
+                (no_exceptions && a->is_throw) || (u->is_source && u->is_source[base + a->to]);
         }
     }
 }
@@ -489,6 +520,7 @@ bool gcov_sum_add(GcovSum *s, GcovNotes *n, Str data_file, Error *err)
             if (!s->how->keep || s->how->keep(s->how->keep_ctx, path))
                 files[i] = profile_str(s->profile, path);
         }
+        find_marks(&u, files);
         add_lines(&u, files);
         add_functions(&u, files);
         if (s->documents)
@@ -552,6 +584,8 @@ void gcov_sum_finish(GcovSum *s)
     for (size_t i = 0; i < s->branches.len; i++) {
         const GcovBranch *b = &s->branches.at[i];
         const GcovLine *l = &s->lines.at[sorted.at[b->row].row];
+        if (b->is_left_out)
+            continue;
         vec_push(&p->arena, &to->file, l->file);
         vec_push(&p->arena, &to->line, l->line);
         vec_push(&p->arena, &to->column, 0);

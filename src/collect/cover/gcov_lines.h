@@ -19,7 +19,8 @@ typedef struct GcovBranch {
     uint32_t row;   // of `lines`
     uint32_t order; // on its line
     uint64_t count;
-    uint32_t next; // of the same line, + 1
+    uint32_t next;    // of the same line, + 1
+    bool is_left_out; // by a mark; it keeps its number
 } GcovBranch;
 
 // Sums of many translation units.

@@ -39,6 +39,9 @@ typedef struct GcovUnit {
     uint32_t *marked;        // by block: the line + 1 whose blocks are looked at
     uint32_t *position;      // by block: its place in that line
     uint64_t *left;          // by arc: what is left to go round
+    CoverExclusions **marks; // by file of the notes, NULL: none
+    // By block: a mark leaves the branches to it out; NULL when there is no such mark.
+    uint8_t *is_source;
     GcovSum *sum;
 } GcovUnit;
 

@@ -30,8 +30,9 @@ typedef void CoverDemangle(void *ctx, Str linkage_name, StrBuf *out);
 
 // Where a source file is here; gives the path itself when it has not moved.
 typedef Str CoverMapPath(void *ctx, Str path);
-// The lines of a source file that its marks leave out, NULL for none.
-typedef const CoverExclusions *CoverFindExclusions(void *ctx, Str path);
+// What the marks in a source file leave out, NULL for nothing. The same for the same
+// path each time.
+typedef CoverExclusions *CoverFindExclusions(void *ctx, Str path);
 
 typedef struct CoverProject {
     CoverKeepFile *keep;
@@ -68,6 +69,9 @@ void cover_functions_summarise(Arena *arena, const CoverData *d, const CoverProj
 // Fills line, function, branch and region counts of the profile, file by file in
 // the order of paths. Of sets only lines.
 void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into);
+
+// Tells the marks of functions where the functions of `d` are.
+void cover_data_place_functions(const CoverData *d, const CoverProject *how);
 
 // Takes the rows out of the profile that marks in the sources exclude. Gives how
 // many lines that were.

@@ -93,7 +93,8 @@ static void fill_functions(const CoverSetFile *f, const CoverProject *how, StrBu
     }
 }
 
-static void fill_branches(const CoverSetFile *f, StrId file, Profile *into)
+static void fill_branches(const CoverSetFile *f, StrId file, const CoverExclusions *e,
+                          Profile *into)
 {
     BranchCounts *to = &into->branch_counts;
     uint32_t next = 0;
@@ -102,6 +103,8 @@ static void fill_branches(const CoverSetFile *f, StrId file, Profile *into)
         bool same = i && b[-1].line == b->line && b[-1].block == b->block;
         // Branches with expressions have no numbers: they get those that follow.
         next = b->expression.len ? (same ? next + 1 : 0) : b->branch;
+        if (b->is_exception && cover_excludes_exception(e, b->line))
+            continue;
         vec_push(&into->arena, &to->file, file);
         vec_push(&into->arena, &to->line, b->line);
         vec_push(&into->arena, &to->column, 0);
@@ -150,7 +153,8 @@ void cover_set_fill(const CoverSet *s, const CoverProject *how, Profile *into)
             vec_push(&into->arena, &into->line_counts.count, f->lines.at[k].count);
         }
         fill_functions(f, how, &name, into);
-        fill_branches(f, file, into);
+        fill_branches(f, file,
+                      how->exclusions ? how->exclusions(how->exclusions_ctx, f->path) : NULL, into);
         fill_conditions(f, file, into);
     }
     strbuf_deinit(&name);

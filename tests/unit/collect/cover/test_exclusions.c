@@ -3,6 +3,7 @@
 
 #include "harness.h"
 
+#include "base/strbuf.h"
 #include "collect/cover/exclusions.h"
 
 static const char source[] = "a\n"
@@ -49,11 +50,94 @@ static void a_start_without_stop_reaches_to_the_end(void **state)
     arena_deinit(&arena);
 }
 
+static void exception_branches_have_marks_of_their_own(void **state)
+{
+    (void)state;
+    Arena arena = {0};
+    CoverExclusions e;
+    assert_true(cover_exclusions_find(&arena,
+                                      STR("a LCOV_EXCL_EXCEPTION_BR_LINE\n"
+                                          "b LCOV_EXCL_EXCEPTION_BR_START\n"
+                                          "c\n"
+                                          "d LCOV_EXCL_EXCEPTION_BR_STOP LCOV_EXCL_BR_STOP\n"),
+                                      &e));
+    static const bool exceptions[] = {1, 1, 1, 0};
+    for (uint32_t i = 0; i < ARRAY_LEN(exceptions); i++) {
+        assert_int_equal(cover_excludes_exception(&e, i + 1), exceptions[i]);
+        assert_false(cover_excludes_branch(&e, i + 1));
+    }
+    arena_deinit(&arena);
+}
+
+static void targets_of_branches_have_a_mark(void **state)
+{
+    (void)state;
+    Arena arena = {0};
+    CoverExclusions e;
+    assert_true(cover_exclusions_find(&arena, STR("a\nb GCOVR_EXCL_BR_SOURCE\n"), &e));
+    assert_true(cover_excludes_source(&e, 2));
+    assert_false(cover_excludes_source(&e, 1));
+    assert_false(cover_excludes_branch(&e, 2));
+    arena_deinit(&arena);
+}
+
+// Functions at 2-9 (with one at 4-6 inside), 11-14 below its mark, 20, and a mark
+// where there is none. The places of an instance and of another file's are harmless.
+static void functions_are_left_out_without_those_inside(void **state)
+{
+    (void)state;
+    Arena arena = {0};
+    StrBuf text = {0};
+    CoverExclusions e;
+    for (int line = 1; line <= 24; line++)
+        strbuf_add(&text, line == 2    ? STR("int f() { // GCOVR_EXCL_FUNCTION\n")
+                          : line == 10 ? STR("int g() // LCOV_EXCL_FUNCTION\n")
+                          : line == 16 ? STR("f(); // GCOVR_EXCL_FUNCTION\n")
+                          : line == 18 ? STR("int h() { // GCOVR_EXCL_BR_FUNCTION\n")
+                                       : STR("\n"));
+    assert_true(cover_exclusions_find(&arena, strbuf_str(&text), &e));
+    static const CoverFunctionPlace places[] = {{4, 9, 6, 5},   {2, 5, 9, 1},   {2, 5, 9, 1},
+                                                {11, 1, 14, 1}, {18, 9, 20, 1}, {8, 1, 12, 1},
+                                                {21, 0, 20, 0}};
+    for (size_t i = 0; i < ARRAY_LEN(places); i++)
+        cover_exclusions_add_function(&e, places[i]);
+    cover_exclusions_settle(&e);
+    assert_int_equal(e.unplaced, 1);
+    for (uint32_t line = 1; line <= 24; line++) {
+        bool f = line >= 2 && line <= 9 && !(line >= 4 && line <= 6);
+        assert_int_equal(cover_excludes_line(&e, line), f || (line >= 11 && line <= 14));
+        assert_int_equal(cover_excludes_branch(&e, line),
+                         f || (line >= 11 && line <= 14) || (line >= 18 && line <= 20));
+    }
+    strbuf_deinit(&text);
+    arena_deinit(&arena);
+}
+
+static void a_function_of_one_line_is_marked_inside(void **state)
+{
+    (void)state;
+    Arena arena = {0};
+    for (uint32_t end = 10; end <= 80; end += 70) {
+        CoverExclusions e;
+        assert_true(cover_exclusions_find(
+            &arena, STR("int f() { return 1; /* GCOVR_EXCL_FUNCTION */ }\n"), &e));
+        cover_exclusions_add_function(&e, (CoverFunctionPlace){1, 5, 1, end});
+        cover_exclusions_settle(&e);
+        assert_int_equal(cover_excludes_line(&e, 1), end == 80);
+        assert_int_equal(e.unplaced, end == 10);
+    }
+    arena_deinit(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_and_branches_are_told_apart),
         cmocka_unit_test(a_start_without_stop_reaches_to_the_end),
+        cmocka_unit_test(exception_branches_have_marks_of_their_own),
+        cmocka_unit_test(targets_of_branches_have_a_mark),
+        cmocka_unit_test(functions_are_left_out_without_those_inside),
+        cmocka_unit_test(a_function_of_one_line_is_marked_inside),
     };
     return RUN_TESTS(tests);
 }
