@@ -117,7 +117,9 @@ void cover_filter_settle(CoverFilter *f)
             continue;
         cover_exclusions_settle(e);
         if (e->unplaced)
-            cli_say("'%" STR_FMT "': %u mark%s of functions where none starts",
+            cli_say("'%" STR_FMT
+                    "': %u mark%s of functions without effect: no function is known to "
+                    "start there, or not where it ends",
                     STR_ARG(intern_get(&f->paths, i)), e->unplaced, e->unplaced == 1 ? "" : "s");
         e->unplaced = 0;
     }

@@ -33,7 +33,8 @@ static void demangle_name(void *ctx, Str linkage_name, StrBuf *out)
 
 typedef struct Input {
     Str path;
-    bool asked; // named by the user, as opposed to found in a folder
+    bool asked;      // named by the user, as opposed to found in a folder
+    uint64_t weight; // its counts count so many times
 } Input;
 
 typedef struct Loader {
@@ -42,6 +43,7 @@ typedef struct Loader {
     Vec(Input) objects;
     Vec(Input) notes; // .gcno, one for each translation unit
     Vec(Input) tracefiles;
+    uint64_t weight; // of what is being added
 } Loader;
 
 // "x/y.gcda" -> "x/y.gcno" and back.
@@ -54,7 +56,7 @@ static Str with_suffix(Arena *arena, Str path, const char *suffix)
 // A unit is its notes; which of the two files was named does not matter.
 static void add_gcov(Loader *l, Str path, bool asked)
 {
-    Input input = {with_suffix(&l->r->arena, path, ".gcno"), asked};
+    Input input = {with_suffix(&l->r->arena, path, ".gcno"), asked, l->weight};
     for (size_t i = l->notes.len; i-- > 0 && l->notes.len - i < 3;)
         if (str_equal(l->notes.at[i].path, input.path))
             return;
@@ -67,7 +69,7 @@ static bool classify(Loader *l, Str path, bool asked, Error *err)
     MappedFile m = {0};
     if (!os_map_file(path, &m, err))
         return false;
-    Input input = {arena_str(&l->r->arena, path), asked};
+    Input input = {arena_str(&l->r->arena, path), asked, l->weight};
     bool ok = true;
     if (cov_sections_known(m.bytes) || covmap_is_test_form(m.bytes))
         vec_push(&l->r->arena, &l->objects, input);
@@ -128,7 +130,7 @@ static bool add_object_list(Loader *l, Str path, Error *err)
                     "counts",
                     STR_ARG(object));
         os_unmap_file(&m);
-        vec_push(arena, &l->objects, ((Input){object, true}));
+        vec_push(arena, &l->objects, ((Input){object, true, 1}));
     }
     return true;
 }
@@ -181,7 +183,8 @@ static bool load_profiles(Loader *l, Error *err)
         if (!os_map_file(l->profiles.at[i].path, &m, err))
             return false;
         // Folders hold what killed programs left: one bad file there is a warning.
-        bool ok = cover_counts_add(&l->r->counts, l->profiles.at[i].path, m.bytes, 1, err);
+        bool ok = cover_counts_add(&l->r->counts, l->profiles.at[i].path, m.bytes,
+                                   l->profiles.at[i].weight, err);
         os_unmap_file(&m);
         if (!ok && l->profiles.at[i].asked)
             return false;
@@ -221,8 +224,9 @@ static int compare_inputs(const void *a, const void *b)
     return str_compare(((const Input *)a)->path, ((const Input *)b)->path);
 }
 
-static bool load_unit(Loader *l, Str path, Error *err)
+static bool load_unit(Loader *l, const Input *input, Error *err)
 {
+    Str path = input->path;
     CoverResult *r = l->r;
     Arena arena = {0};
     GcovNotes notes;
@@ -245,6 +249,7 @@ static bool load_unit(Loader *l, Str path, Error *err)
         if (notes.mismatched)
             cli_say("'%" STR_FMT "': the counts of %u functions are of another build",
                     STR_ARG(counts), notes.mismatched);
+        gcov_data_scale(&notes, input->weight);
         ok = gcov_sum_add(&r->gcov, &notes, counts, err);
     }
     os_unmap_file(&m);
@@ -260,7 +265,7 @@ static bool load_units(Loader *l, Error *err)
     for (size_t i = 0; i < l->notes.len; i++) {
         if (i && str_equal(l->notes.at[i].path, l->notes.at[i - 1].path))
             continue;
-        bool ok = load_unit(l, l->notes.at[i].path, err);
+        bool ok = load_unit(l, &l->notes.at[i], err);
         if (!ok && l->notes.at[i].asked)
             return false;
         if (!ok)
@@ -283,6 +288,28 @@ static bool read_recording(CoverSet *set, Bytes file, Error *err)
     return ok || error_set(err, ERROR_NOT_FOUND, "a recording without counts of lines");
 }
 
+static bool read_set(CoverSet *set, Bytes file, Error *err)
+{
+    return store_is_recording(file) ? read_recording(set, file, err)
+                                    : tracefile_read(set, file, err);
+}
+
+// Adds the counts of one file `weight` times.
+static bool add_set(CoverSet *set, Bytes file, uint64_t weight, Error *err)
+{
+    if (weight == 1)
+        return read_set(set, file, err);
+    CoverSet one;
+    cover_set_init(&one, set->arena); // paths are mapped as they are added
+    bool ok = read_set(&one, file, err);
+    if (ok) {
+        cover_set_scale(&one, weight);
+        cover_set_add(set, &one);
+    }
+    cover_set_deinit(&one);
+    return ok;
+}
+
 static bool load_tracefiles(Loader *l, Error *err)
 {
     CoverSet *set = &l->r->set;
@@ -292,8 +319,7 @@ static bool load_tracefiles(Loader *l, Error *err)
         if (!os_map_file(path, &m, err))
             return false;
         size_t notes = set->notes.len;
-        bool ok = store_is_recording(m.bytes) ? read_recording(set, m.bytes, err)
-                                              : tracefile_read(set, m.bytes, err);
+        bool ok = add_set(set, m.bytes, l->tracefiles.at[i].weight, err);
         os_unmap_file(&m);
         if (!ok)
             return error_context(err, "'%" STR_FMT "'", STR_ARG(path));
@@ -368,7 +394,7 @@ static bool load_all(const CoverInputOptions *options, const StrVec *operands, C
     if (options->gcov_documents)
         ret->gcov.documents = &ret->documents;
 
-    Loader l = {.r = ret};
+    Loader l = {.r = ret, .weight = 1};
     for (size_t i = 0; i < operands->len; i++)
         if (!add_operand(&l, operands->at[i], err))
             return false;
@@ -377,6 +403,11 @@ static bool load_all(const CoverInputOptions *options, const StrVec *operands, C
             return false;
     if (options->profile.len && !classify(&l, options->profile, true, err))
         return false;
+    for (size_t i = 0; options->weighted && i < options->weighted->len; i++) {
+        l.weight = options->weighted->at[i].weight;
+        if (!add_operand(&l, options->weighted->at[i].path, err))
+            return false;
+    }
     if (!load_units(&l, err) || !load_tracefiles(&l, err))
         return false;
     if ((ret->has_gcov || ret->has_set) && l.profiles.len == 0)
@@ -405,6 +436,8 @@ bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverR
         return false;
     if (ret->has_regions)
         cover_data_place_functions(&ret->data, &ret->project);
+    if (ret->has_set)
+        cover_set_place_functions(&ret->set, &ret->project);
     cover_filter_settle(ret->filter);
     return true;
 }

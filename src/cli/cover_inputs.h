@@ -8,6 +8,7 @@
 #include "cli/cover_filter.h"
 #include "cli/option.h"
 #include "collect/cover/gcov_lines.h"
+#include "collect/cover/merge.h"
 #include "collect/cover/summary.h"
 #include "collect/cover/tracefiles.h"
 #include "model/profile.h"
@@ -19,8 +20,9 @@ typedef struct CoverInputOptions {
     CoverFilterOptions filter;
     bool llvm_rules;
     bool explain;
-    bool demangle;       // set by the command: names are to be readable
-    bool gcov_documents; // set by the command: fill CoverResult.documents
+    bool demangle;                      // set by the command: names are to be readable
+    bool gcov_documents;                // set by the command: fill CoverResult.documents
+    const CoverMergeInputVec *weighted; // set by the command: further inputs; NULL: none
 } CoverInputOptions;
 
 #define COVER_INPUT_OPTIONS(S, field)                                                              \

@@ -56,6 +56,7 @@ static const Option options[] = {
 typedef struct Inputs {
     Arena *arena;
     CoverMergeInputVec files;
+    bool keep_folders; // as they are: what is in them is found by who reads them
 } Inputs;
 
 static void add_file(Inputs *in, Str path, uint64_t weight)
@@ -90,7 +91,7 @@ static bool add_folder(Inputs *in, Str path, uint64_t weight, Error *err)
 static bool add_operand(Inputs *in, Str path, uint64_t weight, Error *err)
 {
     struct stat st;
-    if (stat(arena_c_str(in->arena, path), &st) == 0 && S_ISDIR(st.st_mode))
+    if (!in->keep_folders && stat(arena_c_str(in->arena, path), &st) == 0 && S_ISDIR(st.st_mode))
         return add_folder(in, path, weight, err);
     add_file(in, path, weight);
     return true;
@@ -229,14 +230,20 @@ static int write_out(const CoverMergeCliOptions *o, CoverCounts *c)
 }
 
 // Counts by line, function, branch and region, as a recording that every view opens.
-static int write_recording(const CoverMergeCliOptions *o, const StrVec *operands)
+static int write_recording(const CoverMergeCliOptions *o, const StrVec *operands, Arena *arena)
 {
-    CoverInputOptions inputs = {0};
-    CoverResult r;
+    Inputs in = {.arena = arena, .keep_folders = true};
+    CoverInputOptions inputs = {.weighted = &in.files};
+    CoverResult r = {0};
     Error err;
     StoreOptions how = {.force = o->force};
-    bool ok = cover_load(&inputs, operands, &r, &err);
+    if (!list_inputs(o, operands, &in, &err))
+        return cli_fail(&err);
+    bool ok = cover_load(&inputs, &(StrVec){0}, &r, &err);
     if (ok) {
+        if (r.counts.has_values)
+            cli_say("value profiles (indirect calls, sizes) are not kept in a recording: they say "
+                    "nothing of lines; a .profdata or .proftext holds them");
         cover_project(&r);
         profile_set_fact(&r.profile, STR(FACT_COLLECTOR), STR("cover"));
         profile_set_fact(&r.profile, STR(FACT_TOOL_VERSION), STR(ASSAY_VERSION));
@@ -260,11 +267,8 @@ static int merge_as_asked(CommandLine *line, void *values)
         return usage_error(cmd, "where to? name the output with -o FILE");
     if (o->watch.len && (o->output.len == 0 || str_ends_with(o->output, STR(".assay"))))
         return usage_error(cmd, "--watch writes a profile: name it with -o FILE");
-    if (str_ends_with(o->output, STR(".assay"))) {
-        if (o->weight > 1 || o->weighted.len || o->input_files.len)
-            return usage_error(cmd, "weights and lists of inputs are for profiles, not .assay");
-        return write_recording(o, operands);
-    }
+    if (str_ends_with(o->output, STR(".assay")))
+        return write_recording(o, operands, arena);
     CoverPool pool = {.arena = arena, .notify_fd = -1, .keep_folder = true};
     pool.counts.arena = arena;
     CoverCounts *c = &pool.counts;

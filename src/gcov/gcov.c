@@ -330,3 +330,12 @@ void gcov_data_none(GcovNotes *n)
     for (size_t i = 0; i < n->functions.len; i++)
         n->functions.at[i].has_counts = true;
 }
+
+void gcov_data_scale(GcovNotes *notes, uint64_t weight)
+{
+    for (size_t i = 0; i < notes->arcs.len && weight != 1; i++) {
+        uint64_t *count = &notes->arcs.at[i].count;
+        if (__builtin_mul_overflow(*count, weight, count) || *count > INT64_MAX)
+            *count = INT64_MAX;
+    }
+}

@@ -74,6 +74,9 @@ MUST_CHECK bool gcov_data_add(GcovNotes *notes, Bytes file, Error *err);
 // Marks every function as counted with zeros: for a .gcno that has no .gcda.
 void gcov_data_none(GcovNotes *notes);
 
+// Multiplies the counts that were read, before any is solved; they stop at 2^63 - 1.
+void gcov_data_scale(GcovNotes *notes, uint64_t weight);
+
 // Computes the counts of all arcs and blocks of a function from those that were
 // read, by the conservation of flow. False when they do not determine them.
 MUST_CHECK bool gcov_solve(Arena *arena, GcovNotes *notes, GcovFunction *f, Error *err);

@@ -234,6 +234,36 @@ void cover_set_file_add(Arena *arena, CoverSetFile *into, const CoverSetFile *fr
 
 // ---- Sets ---------------------------------------------------------------------
 
+void cover_set_add(CoverSet *into, const CoverSet *from)
+{
+    for (size_t i = 0; i < from->files.len; i++)
+        cover_set_file_add(into->arena, cover_set_file(into, from->files.at[i].path),
+                           &from->files.at[i]);
+    for (size_t i = 0; i < from->notes.len; i++)
+        vec_push(into->arena, &into->notes, from->notes.at[i]);
+    into->clamped += from->clamped;
+}
+
+static uint64_t scaled(uint64_t count, uint64_t weight)
+{
+    return __builtin_mul_overflow(count, weight, &count) ? UINT64_MAX : count;
+}
+
+void cover_set_scale(CoverSet *s, uint64_t weight)
+{
+    for (size_t i = 0; i < s->files.len; i++) {
+        CoverSetFile *f = &s->files.at[i];
+        for (size_t k = 0; k < f->lines.len; k++)
+            f->lines.at[k].count = scaled(f->lines.at[k].count, weight);
+        for (size_t k = 0; k < f->branches.len; k++)
+            f->branches.at[k].count = scaled(f->branches.at[k].count, weight);
+        for (size_t k = 0; k < f->functions.len; k++)
+            f->functions.at[k].count = scaled(f->functions.at[k].count, weight);
+        for (size_t k = 0; k < f->conditions.len; k++)
+            f->conditions.at[k].count = scaled(f->conditions.at[k].count, weight);
+    }
+}
+
 // NULL when there is none.
 static const CoverSetFile *find_file(const CoverSet *s, Str path)
 {

@@ -81,6 +81,11 @@ void cover_set_file_normalise(CoverSetFile *f);
 // into += from, both normalised. Texts of `from` are kept, not copied.
 void cover_set_file_add(Arena *arena, CoverSetFile *into, const CoverSetFile *from);
 
+// The same for all files, notes and what was clamped, of sets with one arena.
+void cover_set_add(CoverSet *into, const CoverSet *from);
+// Multiplies every count, up to 2^64 - 1.
+void cover_set_scale(CoverSet *s, uint64_t weight);
+
 // Sets of rows, told by their keys whatever their counts.
 typedef enum CoverSetOperation {
     COVER_SET_INTERSECT, // what both have, with the counts of both summed

@@ -111,5 +111,24 @@ else
     { cat check.out && grep -E '^(DA|BRDA)' marks.info | head -60; } | sed 's/^/# /'
     failed=1
 fi
+# A recording takes weights and lists of inputs, whatever the inputs are.
+weights_count() {
+    local once
+    once=$(sed -n 's/^DA:2,//p' all.info)
+    "$ASSAY" cover merge -f --weighted-input 3,a.info -o w.assay &&
+        "$ASSAY" cover export -f -o w.info w.assay && grep -qx DA:3,6 w.info && grep -qx BRDA:3,0,0,6 w.info || return 1
+    mkdir -p weighed && mv ./*marks.gcno ./*marks.gcda weighed && echo weighed >weighed.list || return 1
+    "$ASSAY" cover merge -f -w 2 --weighted-input 5,a.info --input-files weighed.list -o w.assay &&
+        "$ASSAY" cover export -f -o w.info --no-exclusions w.assay &&
+        grep -qx DA:3,10 w.info && grep -qx "DA:2,$((2 * once))" w.info
+}
+count=$((count + 1))
+if weights_count >check.out 2>&1; then
+    echo "ok $count - weights of notes, tracefiles and lists in a recording"
+else
+    echo "not ok $count - weights of notes, tracefiles and lists in a recording"
+    sed 's/^/# /' check.out
+    failed=1
+fi
 echo "1..$count"
 exit $failed

@@ -160,3 +160,17 @@ void cover_set_fill(const CoverSet *s, const CoverProject *how, Profile *into)
     strbuf_deinit(&name);
     vec_free(&files);
 }
+
+void cover_set_place_functions(const CoverSet *s, const CoverProject *how)
+{
+    for (size_t i = 0; i < s->files.len && how->exclusions; i++) {
+        const CoverSetFile *f = &s->files.at[i];
+        if (how->keep && !how->keep(how->keep_ctx, f->path))
+            continue;
+        CoverExclusions *e = how->exclusions(how->exclusions_ctx, f->path);
+        for (size_t k = 0; k < f->functions.len && e; k++)
+            cover_exclusions_add_function(
+                e, (CoverFunctionPlace){.line = f->functions.at[k].line,
+                                        .end_line = f->functions.at[k].end_line});
+    }
+}

@@ -15,4 +15,7 @@ void cover_set_take_profile(CoverSet *s, Profile *from);
 // order of paths.
 void cover_set_fill(const CoverSet *s, const CoverProject *how, Profile *into);
 
+// Tells the marks of functions where the functions are whose end the set knows.
+void cover_set_place_functions(const CoverSet *s, const CoverProject *how);
+
 #endif // COLLECT_COVER_TRACEFILES_H

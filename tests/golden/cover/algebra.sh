@@ -50,3 +50,4 @@ echo "== as a recording"
 "$ASSAY" cover export --include '*.h' run.assay
 "$ASSAY" cover merge -o run.assay cover.covmapping cover.proftext
 "$ASSAY" cover merge -w 2 -o other.assay cover.covmapping cover.proftext
+"$ASSAY" cover export --include '*.h' other.assay | grep -m 3 -E '^(DA|FNDA):.*[1-9]$'
