@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which threads a tracer asks to stop for a sample, and the sample of one that stands.
+
+#include "collect/sampling/tracer_parts_internal.h"
+
+#include "os/clock.h"
+
+#include <elf.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <time.h>
+
+// ---- A sample -------------------------------------------------------------------------
+
+// Whether the thread came to its stop out of a system call, not out of an
+// interrupt; false where registers do not tell.
+static bool left_syscall(const UserRegs *r)
+{
+#if defined(__x86_64__)
+    return (int64_t)r->orig_rax >= 0;
+#else
+    (void)r;
+    return false;
+#endif
+}
+
+void tracer_take_sample(Tracer *t, TracedThread *thread)
+{
+    uint64_t cpu_ns, switches;
+    UserRegs regs;
+    struct iovec iov = {&regs, sizeof(regs)};
+    TracedProcess *p = tracer_find_process(t, thread->pid);
+    if (!p || !tracer_read_cpu_time(thread, &cpu_ns, &switches))
+        return;
+    thread->waited = switches != thread->switches || cpu_ns <= thread->counted_ns;
+    if (cpu_ns <= thread->counted_ns ||
+        ptrace(PTRACE_GETREGSET, thread->tid, (void *)(uintptr_t)NT_PRSTATUS, &iov) != 0)
+        return;
+    // The kernel likes to take a processor away at the end of system calls: not a
+    // place that stands for where time goes.
+    if (thread->waited && left_syscall(&regs)) {
+        p->due_ns += (int64_t)(1000000000u / t->events->freq_hz);
+        return;
+    }
+    thread->sampled_at = switches;
+    uint64_t weight = cpu_ns - thread->counted_ns;
+    thread->counted_ns = cpu_ns;
+    // A program of another word size has other registers.
+    if (!t->sampling || iov.iov_len != sizeof(regs))
+        return;
+    tracer_refresh_maps(t, p);
+    tracer_tell_sample(t, thread, p, &regs, thread->cpu, weight);
+    t->counted_ns += weight;
+}
+
+// ---- Asking for samples ---------------------------------------------------------------
+
+static void look_at_name(Tracer *t, TracedThread *thread, Str name)
+{
+    uint64_t hash = str_hash(name);
+    if (thread->name_hash && thread->name_hash != hash)
+        tracer_tell_name(t, thread->pid, thread->tid, name, false);
+    thread->name_hash = hash;
+}
+
+// Only one that has a processor, or waits for one: a thread that sleeps in a
+// system call is not to be woken, some of them end early. True when it was asked.
+static bool ask(Tracer *t, TracedThread *thread)
+{
+    char buf[1024];
+    uint64_t cpu_ns, switches;
+    ThreadStat st;
+    if (thread->interrupted || !tracer_read_cpu_time(thread, &cpu_ns, &switches))
+        return false;
+    // Not given a processor since its last sample.
+    if (switches && switches == thread->sampled_at)
+        return false;
+    if (!thread->was_running && cpu_ns == thread->seen_ns && switches == thread->switches)
+        return false;
+    thread->seen_ns = cpu_ns;
+    thread->switches = switches;
+    if (!tracer_read_stat(thread, buf, sizeof(buf), &st))
+        return false;
+    look_at_name(t, thread, st.name);
+    thread->was_running = st.state == 'R';
+    thread->cpu = st.cpu;
+    if (!thread->was_running || ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) != 0)
+        return false;
+    thread->interrupted = true;
+    thread->asked_ns = os_monotonic_ns();
+    return true;
+}
+
+// The processor time of a whole process, up to now, as the kernel's clock of it
+// tells: clock_getcpuclockid(3). A period more where there is no such clock.
+static uint64_t process_cpu_ns(const TracedProcess *p, uint64_t period_ns)
+{
+    clockid_t clock;
+    struct timespec ts;
+    if (clock_getcpuclockid((pid_t)p->pid, &clock) != 0 || clock_gettime(clock, &ts) != 0)
+        return p->clock_ns + period_ns;
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+void tracer_tick(Tracer *t)
+{
+    enum { DUE_MAX = 8 }; // periods: more is not caught up with
+    int64_t period = (int64_t)(1000000000u / t->events->freq_hz);
+    bool any = false;
+    for (size_t i = 0; i < t->processes.len; i++) {
+        TracedProcess *p = &t->processes.at[i];
+        uint64_t now = process_cpu_ns(p, (uint64_t)period);
+        int64_t used = now > p->clock_ns ? (int64_t)(now - p->clock_ns) : 0;
+        p->due_ns = MIN(p->due_ns + used, period * DUE_MAX * (int64_t)MAX(p->threads, 1u));
+        p->clock_ns = now;
+        any = any || p->due_ns >= period;
+    }
+    size_t count = t->threads.len;
+    for (size_t i = 0; any && i < count; i++) {
+        TracedThread *thread = &t->threads.at[(t->first + i) % count];
+        TracedProcess *p = thread->gone ? NULL : tracer_find_process(t, thread->pid);
+        if (p && p->due_ns >= period && ask(t, thread))
+            p->due_ns -= period;
+    }
+    t->first = count ? (t->first + 1) % count : 0;
+}
+
+void tracer_start(Tracer *t)
+{
+    uint64_t switches;
+    for (size_t i = 0; i < t->threads.len; i++)
+        if (!t->threads.at[i].gone)
+            (void)!tracer_read_cpu_time(&t->threads.at[i], &t->threads.at[i].counted_ns, &switches);
+    t->sampling = true;
+}
