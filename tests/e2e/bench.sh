@@ -2,25 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # assay bench end to end: hyperfine's command lines, verdicts, exit statuses,
 # exports, failures. Times are compared only where they differ severalfold.
-n=0
-check() { # NAME COMMAND…: passes when the command does
-    n=$((n + 1))
-    local name=$1
-    shift
-    if "$@" >"out.$n" 2>"err.$n"; then
-        echo "ok $n - $name"
-    else
-        echo "not ok $n - $name"
-        sed 's/^/# /' "out.$n" "err.$n" | head -20
-    fi
-}
-status_is() { # STATUS COMMAND…
-    local want=$1 got
-    shift
-    "$@"
-    got=$?
-    [ "$got" = "$want" ] || { echo "status $got, not $want"; false; }
-}
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
 prints() { # TEXT COMMAND…
     local text=$1
     shift
@@ -244,4 +227,4 @@ fi
 check "--profile needs something to compare with" status_is 2 assay bench -r 2 --profile true
 check "a program without benchmarks is an error" status_is 1 assay bench --functions /bin/true
 check "another program is an error" status_is 1 assay bench --functions /bin/echo
-echo "1..$n"
+finish

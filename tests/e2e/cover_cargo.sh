@@ -8,24 +8,11 @@ if ! command -v cargo >/dev/null || ! cargo --version >/dev/null 2>&1; then
     echo "no cargo"
     exit 77
 fi
-count=0
-failed=0
-ok() { # ok NAME STATUS-OF-TEST
-    count=$((count + 1))
-    if [ "$2" -eq 0 ]; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        cat out err 2>/dev/null | tail -20 | sed 's/^/# /'
-        failed=1
-    fi
-}
+# shellcheck source=lib/cover.sh
+. "$TOP/tests/e2e/lib/cover.sh"
 cover() { # cover ARGS...
     "$ASSAY" cover run -f -o res "$@" >out 2>err
     status=$?
-}
-count_of() { # count_of TEXT
-    "$ASSAY" cover show res 2>/dev/null | awk -v text="$1" 'index($0, text) { print $1; exit }'
 }
 export CARGO_TERM_COLOR=never CARGO_NET_OFFLINE=true
 unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS CARGO_TARGET_DIR
@@ -123,25 +110,25 @@ if ! cargo build -q 2>err; then
 fi
 before=$(find target -type f -exec stat -c '%n %Y' {} + | sort | md5sum)
 cover -- cargo test
-ok "tests of a workspace" "$([ $status -eq 0 ] && [ "$(count_of '// sum')" -ge 3 ]; echo $?)"
-ok "what only doctests call counts" "$([ "$(count_of '// doctest')" -ge 1 ]; echo $?)"
-ok "what nothing calls has zeros" "$([ "$(count_of '// never')" = 0 ]; echo $?)"
-ok "only the workspace's sources, without tests" "$(grep -q 'app/src/main.rs' out && ! grep -q -E 'registry|rustc|tests/it.rs|build.rs' out; echo $?)"
-ok "the user's build is left as it was" "$([ "$before" = "$(find target -path target/assay-cover -prune -o -type f -exec stat -c '%n %Y' {} + | sort | md5sum)" ]; echo $?)"
+verdict "tests of a workspace" "$([ $status -eq 0 ] && [ "$(count_of res '// sum')" -ge 3 ]; echo $?)"
+verdict "what only doctests call counts" "$([ "$(count_of res '// doctest')" -ge 1 ]; echo $?)"
+verdict "what nothing calls has zeros" "$([ "$(count_of res '// never')" = 0 ]; echo $?)"
+verdict "only the workspace's sources, without tests" "$(grep -q 'app/src/main.rs' out && ! grep -q -E 'registry|rustc|tests/it.rs|build.rs' out; echo $?)"
+verdict "the user's build is left as it was" "$([ "$before" = "$(find target -path target/assay-cover -prune -o -type f -exec stat -c '%n %Y' {} + | sort | md5sum)" ]; echo $?)"
 cover --include-tests -- cargo test
-ok "--include-tests" "$(grep -q 'middle/tests/it.rs' out; echo $?)"
+verdict "--include-tests" "$(grep -q 'middle/tests/it.rs' out; echo $?)"
 cover -- cargo test --all-features -p middle
-ok "options reach cargo" "$([ $status -eq 0 ] && [ "$(count_of '// extra')" = 1 ]; echo $?)"
+verdict "options reach cargo" "$([ $status -eq 0 ] && [ "$(count_of res '// extra')" = 1 ]; echo $?)"
 cover -- cargo run -q -- 101
-ok "cargo run: the program's status and words" "$([ $status -eq 9 ] && [ "$(count_of '// large')" = 1 ]; echo $?)"
+verdict "cargo run: the program's status and words" "$([ $status -eq 9 ] && [ "$(count_of res '// large')" = 1 ]; echo $?)"
 cover -- cargo test no_test_has_this_name
-ok "a run in which no line of the crates runs" "$([ $status -eq 0 ] && [ "$(count_of '// double')" = 0 ]; echo $?)"
+verdict "a run in which no line of the crates runs" "$([ $status -eq 0 ] && [ "$(count_of res '// double')" = 0 ]; echo $?)"
 sed -i 's/, 9)/, 10)/' middle/src/lib.rs
 cover -- cargo test
-ok "a failing test: cargo's status, and a report" "$([ $status -eq 101 ] && grep -q TOTAL out; echo $?)"
+verdict "a failing test: cargo's status, and a report" "$([ $status -eq 101 ] && grep -q TOTAL out; echo $?)"
 echo 'fn broken( {' >>middle/src/lib.rs
 cover -- cargo test
-ok "what does not build: cargo's status" "$([ $status -eq 101 ] && ! grep -q TOTAL out; echo $?)"
+verdict "what does not build: cargo's status" "$([ $status -eq 101 ] && ! grep -q TOTAL out; echo $?)"
 sed -i -e '$d' -e 's/, 10)/, 9)/' middle/src/lib.rs
 
 # llvm-cov on the same raw profiles.
@@ -155,18 +142,16 @@ while read -r _ path; do
 done <res/assay-objects
 sources=("$PWD/base/src/lib.rs" "$PWD/middle/src/lib.rs" "$PWD/app/src/main.rs")
 if ! "${tools/llvm-cov/llvm-profdata}" merge -o all.profdata res/raw/*.kept 2>err; then
-    count=$((count + 1))
-    echo "ok $count - equal to llvm-cov # SKIP no LLVM tools that read this rustc's profiles"
+    skip "equal to llvm-cov" "no LLVM tools that read this rustc's profiles"
 else
     flat() { awk '/^SF:/ { file = $0 } /^DA:/ { print file, $0 }' | sort; }
     "$tools" export -format=lcov -instr-profile all.profdata "${objects[@]:1}" "${sources[@]}" 2>err | flat >theirs
     "$ASSAY" cover export --llvm-rules res --include "$PWD/*/src/*" 2>err | flat >ours
     diff ours theirs >out
-    ok "lines are those of $(basename "$tools"): $(grep -c DA theirs) of them" "$([ -s theirs ] && ! [ -s out ]; echo $?)"
+    verdict "lines are those of $(basename "$tools"): $(grep -c DA theirs) of them" "$([ -s theirs ] && ! [ -s out ]; echo $?)"
 fi
 cd / && "$ASSAY" cover run -f -o "$SCRATCH/res" -- cargo test --manifest-path "$SCRATCH/ws/Cargo.toml" >"$SCRATCH/out" 2>"$SCRATCH/err"
 status=$?
 cd "$SCRATCH" || exit 1
-ok "from elsewhere, by --manifest-path" "$([ $status -eq 0 ] && [ "$(count_of '// sum')" -ge 3 ]; echo $?)"
-echo "1..$count"
-exit $failed
+verdict "from elsewhere, by --manifest-path" "$([ $status -eq 0 ] && [ "$(count_of res '// sum')" -ge 3 ]; echo $?)"
+finish

@@ -4,18 +4,8 @@
 # git and from a file; the gate; renamed and odd names.
 set -u
 cd "$SCRATCH" || exit 1
-count=0
-failed=0
-ok() { # ok NAME STATUS-OF-TEST
-    count=$((count + 1))
-    if [ "$2" -eq 0 ]; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        cat out err 2>/dev/null | tail -40 | sed 's/^/# /'
-        failed=1
-    fi
-}
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
 mkdir repo && cd repo || exit 1
 # A tracefile out of a source whose lines say what they are: the number after '@'.
 trace() { # trace NAME SOURCE...
@@ -58,26 +48,26 @@ for form in change change0; do
     "$ASSAY" cover diff --diff-file ../$form.diff --baseline ../before.info --all ../after.info >out 2>err
     grep '^a.c\|/a.c: ' out | sed "s,^$PWD/,," >got
     diff ../expected got >>err
-    ok "every class, from $form.diff" $?
+    verdict "every class, from $form.diff" $?
 done
-ok "a file that is gone from the coverage" "$(grep -q 'gone.c: ECB 1' out; echo $?)"
+verdict "a file that is gone from the coverage" "$(grep -q 'gone.c: ECB 1' out; echo $?)"
 "$ASSAY" cover diff --diff-file ../change.diff ../after.info >out 2>err
-ok "without a baseline only new lines" "$(grep -q '1 UNC' out && grep -q '1 GNC' out && ! grep -q CBC out && grep -q '50.00% of 2 new' out; echo $?)"
+verdict "without a baseline only new lines" "$(grep -q '1 UNC' out && grep -q '1 GNC' out && ! grep -q CBC out && grep -q '50.00% of 2 new' out; echo $?)"
 "$ASSAY" cover diff --diff-file ../change.diff --fail-under 60 ../after.info >out 2>err
-ok "--fail-under" $(($? != 3))
+verdict "--fail-under" $(($? != 3))
 "$ASSAY" cover diff --diff-file ../change.diff --fail-under 50 ../after.info >out 2>err
-ok "--fail-under, met" $?
+verdict "--fail-under, met" $?
 "$ASSAY" cover diff --diff-file ../change.diff --baseline ../before.info --fail-on LBC ../after.info >out 2>err
-ok "--fail-on" $(($? != 3))
+verdict "--fail-on" $(($? != 3))
 "$ASSAY" cover diff --diff-file ../change.diff --fail-on NONE ../after.info >out 2>err
-ok "--fail-on with a class that is none" $(($? != 2))
+verdict "--fail-on with a class that is none" $(($? != 2))
 "$ASSAY" cover diff --diff-file ../change.diff --baseline ../before.info --markdown ../after.info >out 2>err
-ok "Markdown" "$(grep -q '^| UNC | 1 | uncovered new code |' out && grep -q 'UNC 3' out; echo $?)"
+verdict "Markdown" "$(grep -q '^| UNC | 1 | uncovered new code |' out && grep -q 'UNC 3' out; echo $?)"
 "$ASSAY" cover diff --diff-file ../change.diff --baseline ../before.info --json ../after.info >out 2>err
-ok "JSON" "$(python3 -c 'import json,sys; d = json.load(open("out")); sys.exit(not (d["classes"]["LBC"] == 1 and d["files"][0]["lines"]["UNC"] == [3]))'; echo $?)"
+verdict "JSON" "$(python3 -c 'import json,sys; d = json.load(open("out")); sys.exit(not (d["classes"]["LBC"] == 1 and d["files"][0]["lines"]["UNC"] == [3]))'; echo $?)"
 printf 'not a diff\n@@ -1 +1 @@\n' >../bad.diff
 "$ASSAY" cover diff --diff-file ../bad.diff ../after.info >out 2>err
-ok "a broken diff" "$([ $? -eq 1 ] && grep -q 'hunk 1' err; echo $?)"
+verdict "a broken diff" "$([ $? -eq 1 ] && grep -q 'hunk 1' err; echo $?)"
 
 if command -v git >/dev/null; then
     export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b GIT_CONFIG_GLOBAL=/dev/null
@@ -89,11 +79,10 @@ if command -v git >/dev/null; then
     "$ASSAY" cover diff HEAD~1..HEAD --baseline ../before.info --all ../after.info >out 2>err
     grep '^a.c: ' out >got
     diff ../expected got >>err
-    ok "from git" $?
-    ok "a renamed file keeps its baseline" "$(grep -q 'name.*: LBC 2' out && grep -q 'name.*: UNC 3' out && grep -q 'name.*: CBC 1' out; echo $?)"
-    ok "a deleted file" "$(grep -q 'gone.c: DCB 1' out; echo $?)"
+    verdict "from git" $?
+    verdict "a renamed file keeps its baseline" "$(grep -q 'name.*: LBC 2' out && grep -q 'name.*: UNC 3' out && grep -q 'name.*: CBC 1' out; echo $?)"
+    verdict "a deleted file" "$(grep -q 'gone.c: DCB 1' out; echo $?)"
     "$ASSAY" cover diff no-such-revision ../after.info >out 2>err
-    ok "a revision that is not there" $(($? == 0))
+    verdict "a revision that is not there" $(($? == 0))
 fi
-echo "1..$count"
-exit $failed
+finish

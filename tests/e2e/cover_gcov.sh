@@ -10,8 +10,8 @@ fi
 cd "$SCRATCH" || exit 1
 cp "$TOP"/tests/programs/cover.cc "$TOP"/tests/programs/cover.h "$TOP"/tests/programs/cover_jumps.c \
     "$TOP"/tests/programs/cover_nested.cc "$TOP"/tests/programs/cover_body.inc .
-count=0
-failed=0
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
 for level in O0 O2; do
     rm -f ./*.o ./*.gcda ./*.gcno
     g++ -$level -w --coverage -c cover.cc -o cover.o && g++ --coverage cover.o -o one &&
@@ -24,39 +24,19 @@ for level in O0 O2; do
     ./one 7 >/dev/null
     for n in 1 5 2; do ./two $n >/dev/null; done
     for unit in cover cover_jumps "cover cover_jumps"; do
-        count=$((count + 1))
         # shellcheck disable=SC2086 # a list of units
-        if python3 "$TOP/tests/e2e/lib/compare_gcov.py" "$ASSAY" gcov $unit >check.out 2>&1; then
-            echo "ok $count - $unit at -$level: $(cat check.out)"
-        else
-            echo "not ok $count - $unit at -$level"
-            sed 's/^/# /' check.out | head -20
-            failed=1
-        fi
+        check "$unit at -$level" python3 "$TOP/tests/e2e/lib/compare_gcov.py" "$ASSAY" gcov $unit
     done
     for unit in cover cover_jumps cover_nested "cover cover_jumps cover_nested"; do
-        count=$((count + 1))
         # shellcheck disable=SC2086 # a list of units
-        if python3 "$TOP/tests/e2e/lib/same_gcov_json.py" "$ASSAY" gcov $unit >check.out 2>&1; then
-            echo "ok $count - gcov-json of $unit at -$level: $(cat check.out)"
-        else
-            echo "not ok $count - gcov-json of $unit at -$level"
-            sed 's/^/# /' check.out | head -20
-            failed=1
-        fi
+        check "gcov-json of $unit at -$level" python3 "$TOP/tests/e2e/lib/same_gcov_json.py" "$ASSAY" gcov $unit
     done
 done
 # Of a tracefile the shape holds what is known, and nothing else.
 printf 'SF:/a.c\nFN:3,f\nFNDA:2,f\nDA:3,2\nDA:4,0\nBRDA:3,0,0,2\nBRDA:3,0,1,0\nend_of_record\n' >a.info
-count=$((count + 1))
 expected='{"format_version":"1","files":[{"file":"/a.c","functions":[{"name":"f","demangled_name":"f","start_line":3,"execution_count":2}],"lines":[{"line_number":3,"count":2,"branches":[{"count":2},{"count":0}]},{"line_number":4,"count":0,"branches":[]}]}]}'
-if [ "$("$ASSAY" cover export --format gcov-json a.info)" = "$expected" ]; then
-    echo "ok $count - gcov-json of a tracefile"
-else
-    echo "not ok $count - gcov-json of a tracefile"
-    "$ASSAY" cover export --format gcov-json a.info | sed 's/^/# /'
-    failed=1
-fi
+"$ASSAY" cover export --format gcov-json a.info >out 2>err
+verdict "gcov-json of a tracefile" "$([ "$(cat out)" = "$expected" ]; echo $?)"
 # Marks of exception branches, whole functions and branch targets: the rows that they leave
 # out are those that gcov calls so, and the others stay as they were.
 cat >marks.cc <<'EOF'
@@ -95,6 +75,7 @@ for f in json.load(sys.stdin)["files"]:
         if f["file"].endswith("marks.cc") and l["line_number"] == 4:
             print(*("%d:%d" % (i, b["count"]) for i, b in enumerate(l["branches"]) if not b["throw"]), end=" ")
 ')
+    grep -E '^(DA|BRDA)' marks.info | head -n 60
     [ -n "$throws" ] && [ "$(branches 4 marks.info)" = "$throws" ] &&
         [ "$(branches 4 marks.info)" != "$(branches 4 all.info)" ] &&
         [ "$(branches 3 marks.info)" = "$(branches 3 all.info)" ] &&
@@ -103,14 +84,7 @@ for f in json.load(sys.stdin)["files"]:
         [ "$(branches 16 all.info)" = "0:0 1:1 " ] && [ "$(branches 16 marks.info)" = "1:1 " ] &&
         [ "$(branches 18 marks.info)" = "$(branches 18 all.info)" ]
 }
-count=$((count + 1))
-if marks_hold >check.out 2>&1; then
-    echo "ok $count - marks of exceptions, functions and targets of branches"
-else
-    echo "not ok $count - marks of exceptions, functions and targets of branches"
-    { cat check.out && grep -E '^(DA|BRDA)' marks.info | head -60; } | sed 's/^/# /'
-    failed=1
-fi
+check 'marks of exceptions, functions and targets of branches' marks_hold
 # A recording takes weights and lists of inputs, whatever the inputs are.
 weights_count() {
     local once
@@ -122,13 +96,5 @@ weights_count() {
         "$ASSAY" cover export -f -o w.info --no-exclusions w.assay &&
         grep -qx DA:3,10 w.info && grep -qx "DA:2,$((2 * once))" w.info
 }
-count=$((count + 1))
-if weights_count >check.out 2>&1; then
-    echo "ok $count - weights of notes, tracefiles and lists in a recording"
-else
-    echo "not ok $count - weights of notes, tracefiles and lists in a recording"
-    sed 's/^/# /' check.out
-    failed=1
-fi
-echo "1..$count"
-exit $failed
+check 'weights of notes, tracefiles and lists in a recording' weights_count
+finish

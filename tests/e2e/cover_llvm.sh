@@ -4,21 +4,8 @@
 # compiler; merged sums equal llvm-profdata's; what is written, LLVM reads.
 set -u
 cd "$SCRATCH" || exit 1
-count=0
-failed=0
-
-check() { # check NAME COMMAND...
-    local name=$1
-    shift
-    count=$((count + 1))
-    if "$@" >"check.out" 2>&1; then
-        echo "ok $count - $name"
-    else
-        echo "not ok $count - $name"
-        sed 's/^/# /' check.out | head -20
-        failed=1
-    fi
-}
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
 
 # Same rows of one kind, in the same order.
 same_rows() { # same_rows KIND OURS THEIRS
@@ -71,8 +58,7 @@ for llvm in 14 16 19; do
     if ! command -v "clang++-$llvm" "llvm-cov-$llvm" "llvm-profdata-$llvm" >/dev/null ||
         ! "clang++-$llvm" -w -fprofile-instr-generate -fcoverage-mapping \
             "$TOP/tests/programs/cover.cc" -o "c$llvm" 2>build.log; then
-        count=$((count + 1))
-        echo "ok $count - C++ with LLVM $llvm # SKIP no clang-$llvm with its profile runtime and tools"
+        skip "C++ with LLVM $llvm" "no clang-$llvm with its profile runtime and tools"
         continue
     fi
     for n in 5 7; do
@@ -248,8 +234,7 @@ for llvm in 19 16 14; do
     if command -v node >/dev/null && node -e 'process.exit(typeof DecompressionStream === "function" ? 0 : 1)'; then
         check "the HTML page builds every line, and runs no script of a name" html_page $llvm
     else
-        count=$((count + 1))
-        echo "ok $count - the HTML page # SKIP no node that unpacks streams"
+        skip "the HTML page" "no node that unpacks streams"
     fi
     printf 'int main(void) { return 0; }\n' >other.c
     if "clang-$llvm" -Wl,--build-id -fprofile-instr-generate -fcoverage-mapping other.c -o other 2>build.log &&
@@ -309,8 +294,6 @@ if command -v rustc llvm-cov-19 llvm-profdata-19 >/dev/null &&
     done
     compare rust 19 r r-3.profraw r-20.profraw
 else
-    count=$((count + 1))
-    echo "ok $count - Rust # SKIP no rustc that instruments, or no LLVM 19 tools"
+    skip "Rust" "no rustc that instruments, or no LLVM 19 tools"
 fi
-echo "1..$count"
-exit $failed
+finish

@@ -8,24 +8,11 @@ if [ "$(uname -m)" != x86_64 ]; then
     echo "breakpoints at lines are for x86-64"
     exit 77
 fi
-count=0
-failed=0
-ok() { # ok NAME STATUS-OF-TEST
-    count=$((count + 1))
-    if [ "$2" -eq 0 ]; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        cat out err 2>/dev/null | tail -20 | sed 's/^/# /'
-        failed=1
-    fi
-}
+# shellcheck source=lib/cover.sh
+. "$TOP/tests/e2e/lib/cover.sh"
 trace() { # trace ARGS...: output in out and err, status in $status
     timeout 120 "$ASSAY" cover run --engine ptrace -f -o res "$@" >out 2>err
     status=$?
-}
-hit() { # hit TEXT: 0 or 1, of the line that holds the text
-    "$ASSAY" cover show res 2>/dev/null | awk -v text="$1" 'index($0, text) { print $1; exit }'
 }
 programs=$TOP/tests/programs
 
@@ -35,31 +22,31 @@ if grep -q 'cannot trace' err; then
     echo "ptrace is forbidden here"
     exit 77
 fi
-ok "the status is the program's" "$([ $status -eq 7 ] && [ "$(hit '// work')" = 1 ] && [ "$(hit '// child')" = 0 ]; echo $?)"
+verdict "the status is the program's" "$([ $status -eq 7 ] && [ "$(count_of res '// work')" = 1 ] && [ "$(count_of res '// child')" = 0 ]; echo $?)"
 trace -- ./life fork
-ok "forked children are followed" "$([ $status -eq 0 ] && [ "$(hit '// child')" = 1 ] && grep -q '6 processes' err; echo $?)"
+verdict "forked children are followed" "$([ $status -eq 0 ] && [ "$(count_of res '// child')" = 1 ] && grep -q '6 processes' err; echo $?)"
 trace -- ./life exec
-ok "exec is followed" "$([ $status -eq 7 ] && [ "$(hit 'return 7')" = 1 ]; echo $?)"
+verdict "exec is followed" "$([ $status -eq 7 ] && [ "$(count_of res 'return 7')" = 1 ]; echo $?)"
 trace -- ./life kill
-ok "a killed program's lines are kept" "$([ $status -eq 137 ] && [ "$(hit 'raise(')" = 1 ]; echo $?)"
+verdict "a killed program's lines are kept" "$([ $status -eq 137 ] && [ "$(count_of res 'raise(')" = 1 ]; echo $?)"
 trace -- sh -c './life exit & ./life _exit; s=$?; wait; exit $s'
-ok "below a shell" "$([ $status -eq 3 ] && [ "$(hit '_exit(3)')" = 1 ]; echo $?)"
+verdict "below a shell" "$([ $status -eq 3 ] && [ "$(count_of res '_exit(3)')" = 1 ]; echo $?)"
 "$ASSAY" cover run --engine ptrace -f -o res -- ./life wait >out 2>err &
 pid=$!
 for _ in $(seq 100); do grep -q waiting out && break; sleep 0.1; done
 kill -TERM $pid
 wait $pid
 status=$?
-ok "signals reach the program" "$([ $status -eq 55 ] && [ "$(hit '// on_signal')" = 1 ]; echo $?)"
+verdict "signals reach the program" "$([ $status -eq 55 ] && [ "$(count_of res '// on_signal')" = 1 ]; echo $?)"
 trace -- sh -c './life wait >/dev/null 2>&1 & echo started $!'
-ok "what the command leaves behind is let go" "$([ $status -eq 0 ] && grep -q started out; echo $?)"
+verdict "what the command leaves behind is let go" "$([ $status -eq 0 ] && grep -q started out; echo $?)"
 left=$(awk '$1 == "started" { print $2 }' out)
 sleep 0.2
 kill -INT "$left"
-ok "and goes on as it was" $?
+verdict "and goes on as it was" $?
 trace -- ./life status
 timeout 60 "$ASSAY" cover run --engine ptrace --merge -o res -- ./life fork >out 2>err
-ok "--merge adds" "$([ "$(hit 'return 7')" = 1 ] && [ "$(hit '// child')" = 1 ] && [ "$(hit '// work')" = 2 ]; echo $?)"
+verdict "--merge adds" "$([ "$(count_of res 'return 7')" = 1 ] && [ "$(count_of res '// child')" = 1 ] && [ "$(count_of res '// work')" = 2 ]; echo $?)"
 
 gcc -w -g -shared -fPIC -o liblate.so "$programs/cover_late.c"
 for flags in "-pie" "-no-pie" "-static" "-O2" "-gdwarf-4"; do
@@ -69,9 +56,9 @@ for flags in "-pie" "-no-pie" "-static" "-O2" "-gdwarf-4"; do
     [ "$flags" = -static ] && late=
     expected=$(./threads $late)
     trace -- ./threads $late
-    ok "$flags: threads give what they give alone" "$([ $status -eq 0 ] && [ "$(cat out | head -1)" = "$expected" ]; echo $?)"
-    ok "$flags: lines of threads and of a handler" "$([ "$(hit '// every thread')" = 1 ] && [ "$(hit '// tick')" = 1 ] && { [ "$(hit '// not reached')" = 0 ] || [ "$flags" = -O2 ]; }; echo $?)"
-    [ -n "$late" ] && ok "$flags: lines of an object that is loaded late" "$([ "$(hit '// late')" = 1 ] && [ "$(hit '// constructor')" = 1 ]; echo $?)"
+    verdict "$flags: threads give what they give alone" "$([ $status -eq 0 ] && [ "$(cat out | head -1)" = "$expected" ]; echo $?)"
+    verdict "$flags: lines of threads and of a handler" "$([ "$(count_of res '// every thread')" = 1 ] && [ "$(count_of res '// tick')" = 1 ] && { [ "$(count_of res '// not reached')" = 0 ] || [ "$flags" = -O2 ]; }; echo $?)"
+    [ -n "$late" ] && verdict "$flags: lines of an object that is loaded late" "$([ "$(count_of res '// late')" = 1 ] && [ "$(count_of res '// constructor')" = 1 ]; echo $?)"
 done
 
 # Against counters that the same compiler builds in.
@@ -96,7 +83,7 @@ print(len(traced), len(counted), len(both), wrong)
 # A closing brace or a catch that only one of them counts is no error of ours.
 raise SystemExit(not (len(both) >= 20 and len(wrong) <= len(both) // 25))
 PY
-    ok "$1: lines are those of built-in counters" $?
+    verdict "$1: lines are those of built-in counters" $?
 }
 for pair in "clang++-14 -fprofile-instr-generate -fcoverage-mapping" "clang++-19 -fprofile-instr-generate -fcoverage-mapping" "g++ --coverage"; do
     # shellcheck disable=SC2086 # flags are words
@@ -118,8 +105,7 @@ fi
 
 strip -o stripped life
 trace -- ./stripped status
-ok "a stripped program: why, and its status" "$([ $status -eq 7 ] && grep -q 'no debug information' err; echo $?)"
+verdict "a stripped program: why, and its status" "$([ $status -eq 7 ] && grep -q 'no debug information' err; echo $?)"
 trace -- ./no-such-program
-ok "no such program" $((status != 127))
-echo "1..$count"
-exit $failed
+verdict "no such program" $((status != 127))
+finish

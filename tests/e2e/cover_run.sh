@@ -4,25 +4,11 @@
 # killed and interrupted; the folder of results; the child's status.
 set -u
 cd "$SCRATCH" || exit 1
-count=0
-failed=0
-ok() { # ok NAME STATUS-OF-TEST
-    count=$((count + 1))
-    if [ "$2" -eq 0 ]; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        cat out err 2>/dev/null | tail -20 | sed 's/^/# /'
-        failed=1
-    fi
-}
+# shellcheck source=lib/cover.sh
+. "$TOP/tests/e2e/lib/cover.sh"
 cover() { # cover ARGS...: output in out and err, status in $status
     "$ASSAY" cover run "$@" >out 2>err
     status=$?
-}
-# The count that the listing has beside the line that holds a text.
-count_of() { # count_of DIR TEXT
-    "$ASSAY" cover show "$1" 2>/dev/null | awk -v text="$2" 'index($0, text) { print $1; exit }'
 }
 lines() { # lines OBJECT PROFILE...: DA rows
     "$ASSAY" cover export "$@" 2>/dev/null | grep -E '^(SF|DA):'
@@ -32,8 +18,7 @@ for compiler in clang-14 clang-16 clang-19 gcc; do
     # shellcheck disable=SC2046 # flags are words
     if ! command -v $compiler >/dev/null ||
         ! $compiler -w $("$ASSAY" cover flags ${compiler%-*}) -o life "$TOP/tests/programs/cover_life.c" 2>build.log; then
-        count=$((count + 1))
-        echo "ok $count - $compiler # SKIP no $compiler with its profile runtime"
+        skip "$compiler" "no $compiler with its profile runtime"
         continue
     fi
     # clang's runtime lets a forked child count what its parent did before.
@@ -41,73 +26,72 @@ for compiler in clang-14 clang-16 clang-19 gcc; do
     [ $compiler = gcc ] && forked=60
     rm -rf res .assay
     cover -o res -- ./life status
-    ok "$compiler: the status is the program's" $((status != 7))
-    ok "$compiler: a line's count" "$([ "$(count_of res '// work')" = 10 ]; echo $?)"
+    verdict "$compiler: the status is the program's" $((status != 7))
+    verdict "$compiler: a line's count" "$([ "$(count_of res '// work')" = 10 ]; echo $?)"
     cover -o res -- ./life status
-    ok "$compiler: results that are there are kept" "$([ $status -eq 1 ] && grep -q -- --merge err; echo $?)"
+    verdict "$compiler: results that are there are kept" "$([ $status -eq 1 ] && grep -q -- --merge err; echo $?)"
     cover -o res --merge -- ./life exit
-    ok "$compiler: --merge adds" "$([ $status -eq 0 ] && [ "$(count_of res '// work')" = 20 ]; echo $?)"
+    verdict "$compiler: --merge adds" "$([ $status -eq 0 ] && [ "$(count_of res '// work')" = 20 ]; echo $?)"
     cover -f -o res -- ./life fork
-    ok "$compiler: forked children count" "$([ "$(count_of res '// child')" = 5 ] && [ "$(count_of res '// work')" = $forked ]; echo $?)"
+    verdict "$compiler: forked children count" "$([ "$(count_of res '// child')" = 5 ] && [ "$(count_of res '// work')" = $forked ]; echo $?)"
     cover -f -o res -- ./life exec
     # gcc's runtime writes before exec, clang's does not.
-    ok "$compiler: exec" "$([ $status -eq 7 ] && [ "$(count_of res '// work')" -ge 10 ]; echo $?)"
+    verdict "$compiler: exec" "$([ $status -eq 7 ] && [ "$(count_of res '// work')" -ge 10 ]; echo $?)"
     cover -f -o res -- ./life kill
-    ok "$compiler: a killed program is named as the reason" "$([ $status -eq 137 ] && grep -q 'signal 9' err; echo $?)"
+    verdict "$compiler: a killed program is named as the reason" "$([ $status -eq 137 ] && grep -q 'signal 9' err; echo $?)"
     cover -f -o res -- sh -c './life exit; (cd / && "$OLDPWD"/life exit); ./life kill; ./life status'
-    ok "$compiler: below a shell" "$([ $status -eq 7 ] && [ "$(count_of res '// work')" = 30 ]; echo $?)"
+    verdict "$compiler: below a shell" "$([ $status -eq 7 ] && [ "$(count_of res '// work')" = 30 ]; echo $?)"
     printf 'test:\n\t./life exit\n\t./life fork\n' >Makefile
     cover -f -o res -- make -s test
-    ok "$compiler: below make" "$([ $status -eq 0 ] && [ "$(count_of res '// work')" = $((forked + 10)) ]; echo $?)"
-    ok "$compiler: no raw profile is left" "$([ -z "$(find . -name '*.profraw*')" ]; echo $?)"
+    verdict "$compiler: below make" "$([ $status -eq 0 ] && [ "$(count_of res '// work')" = $((forked + 10)) ]; echo $?)"
+    verdict "$compiler: no raw profile is left" "$([ -z "$(find . -name '*.profraw*')" ]; echo $?)"
     "$ASSAY" cover run -f -o res -- ./life wait >out 2>err &
     pid=$!
     for _ in $(seq 100); do grep -q waiting out && break; sleep 0.1; done
     kill -TERM $pid
     wait $pid
     status=$?
-    ok "$compiler: a signal reaches the program, which reports" "$([ $status -eq 55 ] && [ "$(count_of res '// on_signal')" = 1 ]; echo $?)"
+    verdict "$compiler: a signal reaches the program, which reports" "$([ $status -eq 55 ] && [ "$(count_of res '// on_signal')" = 1 ]; echo $?)"
     PROFOPTS=dir=elsewhere,msg=n cover -- ./life exit
-    ok "$compiler: PROFOPTS" "$([ $status -eq 0 ] && [ ! -s err ] && [ "$(count_of elsewhere '// work')" = 10 ]; echo $?)"
+    verdict "$compiler: PROFOPTS" "$([ $status -eq 0 ] && [ ! -s err ] && [ "$(count_of elsewhere '// work')" = 10 ]; echo $?)"
     rm -rf elsewhere
     cover --fail-under 99 -- ./life exit
-    ok "$compiler: --fail-under" $((status != 3))
+    verdict "$compiler: --fail-under" $((status != 3))
 done
 
 if command -v clang-14 >/dev/null && [ -x life ]; then
     clang-14 -w -fprofile-instr-generate -fcoverage-mapping -o life "$TOP/tests/programs/cover_life.c"
     LLVM_PROFILE_FILE=by_hand.profraw ./life fork
     cover -f -o res --keep-raw -- ./life fork
-    ok "the sums are those of the raw file" "$(diff <(lines ./life by_hand.profraw) <(lines res) >/dev/null; echo $?)"
-    ok "--keep-raw keeps a file of each process" "$([ "$(find res/raw -name '*.kept' | wc -l)" -ge 1 ]; echo $?)"
+    verdict "the sums are those of the raw file" "$(diff <(lines ./life by_hand.profraw) <(lines res) >/dev/null; echo $?)"
+    verdict "--keep-raw keeps a file of each process" "$([ "$(find res/raw -name '*.kept' | wc -l)" -ge 1 ]; echo $?)"
     cover -f -o res -- ./life exit
     sed 's/exit("/EXIT("/; s/work(10);/work(11), work(1);/' "$TOP/tests/programs/cover_life.c" >changed.c
     clang-14 -w -fprofile-instr-generate -fcoverage-mapping -O1 -o life changed.c
     "$ASSAY" cover report res >out 2>err
-    ok "a program built again since is named" "$(grep -q 'built again' err; echo $?)"
+    verdict "a program built again since is named" "$(grep -q 'built again' err; echo $?)"
     rm life
     "$ASSAY" cover report res >out 2>err
     status=$?
-    ok "a missing object is named" "$([ $status -ne 0 ] && grep -q "life" err; echo $?)"
+    verdict "a missing object is named" "$([ $status -ne 0 ] && grep -q "life" err; echo $?)"
     # Deleted when it has run: the copy that is kept serves.
     cover -f -o res -- sh -c 'clang-14 -w -fprofile-instr-generate -fcoverage-mapping -o gone "$TOP/tests/programs/cover_life.c"; ./gone fork; rm gone'
     if ls res/object-* >/dev/null 2>&1; then
-        ok "a deleted program is kept" "$([ "$(count_of res '// work')" = 110 ]; echo $?)"
+        verdict "a deleted program is kept" "$([ "$(count_of res '// work')" = 110 ]; echo $?)"
     else
-        ok "a deleted program that was missed is said" "$(grep -q -e '--object' err; echo $?)"
+        verdict "a deleted program that was missed is said" "$(grep -q -e '--object' err; echo $?)"
     fi
 fi
 
 gcc -w -o plain "$TOP/tests/programs/cover_life.c"
 cover -- ./plain status
-ok "a program without flags: why, and its status" "$([ $status -eq 7 ] && grep -q 'cover flags' err; echo $?)"
+verdict "a program without flags: why, and its status" "$([ $status -eq 7 ] && grep -q 'cover flags' err; echo $?)"
 cover -- ./plain exit
-ok "nothing counted is a failure" $((status != 1))
+verdict "nothing counted is a failure" $((status != 1))
 cover -- ./no-such-program
-ok "no such program" "$([ $status -eq 127 ]; echo $?)"
+verdict "no such program" "$([ $status -eq 127 ]; echo $?)"
 cover
-ok "nothing to run" $((status != 2))
+verdict "nothing to run" $((status != 2))
 PROFOPTS=pid=perhaps cover -- ./plain exit
-ok "PROFOPTS that is not known" "$([ $status -eq 2 ] && grep -q PROFOPTS err; echo $?)"
-echo "1..$count"
-exit $failed
+verdict "PROFOPTS that is not known" "$([ $status -eq 2 ] && grep -q PROFOPTS err; echo $?)"
+finish

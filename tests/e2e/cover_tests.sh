@@ -9,18 +9,8 @@ if ! command -v clang++-14 >/dev/null ||
     echo "no clang++-14 with its profile runtime"
     exit 77
 fi
-count=0
-failed=0
-ok() { # ok NAME STATUS-OF-TEST
-    count=$((count + 1))
-    if [ "$2" -eq 0 ]; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        cat out err 2>/dev/null | tail -20 | sed 's/^/# /'
-        failed=1
-    fi
-}
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
 hits() { # hits DIR: FILE:LINE of lines that ran
     "$ASSAY" cover export "$1" 2>/dev/null |
         awk -F '[:,]' '/^SF:/ { n = split($2, part, "/"); file = part[n] } /^DA:/ && $3 > 0 { print file ":" $2 }' | sort
@@ -30,7 +20,7 @@ hits() { # hits DIR: FILE:LINE of lines that ran
 for n in $(seq 0 69); do echo "./prog $((n % 9))"; done >list
 echo './prog 5 && ./prog 7' >>list
 "$ASSAY" cover run --tests-from list -f -o all >out 2>err
-ok "71 tests run" "$(grep -q '71 of 71 tests ran, 0 failed' err; echo $?)"
+verdict "71 tests run" "$(grep -q '71 of 71 tests ran, 0 failed' err; echo $?)"
 sort -u list | while read -r line; do
     "$ASSAY" cover run -q -f -o one -- sh -c "$line" >/dev/null 2>&1
     hits one | while read -r place; do echo "$place $line"; done
@@ -39,25 +29,25 @@ cut -d ' ' -f 1 theirs | sort -u | while read -r place; do
     "$ASSAY" cover tests -d all "$place" | sort -u | while read -r line; do echo "$place $line"; done
 done | sort >ours
 diff theirs ours >out
-ok "the tests of each of $(cut -d ' ' -f 1 theirs | sort -u | wc -l) lines are those that run it alone" "$([ -s theirs ] && ! [ -s out ]; echo $?)"
+verdict "the tests of each of $(cut -d ' ' -f 1 theirs | sort -u | wc -l) lines are those that run it alone" "$([ -s theirs ] && ! [ -s out ]; echo $?)"
 "$ASSAY" cover tests -d all --smallest-set >out 2>err
 sed 's/^ *[0-9]* //' out >chosen
 "$ASSAY" cover run --tests-from chosen -q -f -o small >/dev/null 2>&1
 hits all >all.hits
 hits small >small.hits
-ok "the smallest set runs every line: $(wc -l <chosen) tests" "$([ "$(wc -l <chosen)" -lt 8 ] && cmp all.hits small.hits; echo $?)"
+verdict "the smallest set runs every line: $(wc -l <chosen) tests" "$([ "$(wc -l <chosen)" -lt 8 ] && cmp all.hits small.hits; echo $?)"
 "$ASSAY" cover tests -d all --list >out
-ok "--list" "$([ "$(wc -l <out)" -eq 71 ]; echo $?)"
+verdict "--list" "$([ "$(wc -l <out)" -eq 71 ]; echo $?)"
 printf './prog 3\nfalse\n' >list
 "$ASSAY" cover run --tests-from list -f -o all >out 2>err
-ok "a failing test is named and gives the status" "$([ $? -eq 1 ] && grep -q "test 'false' failed with status 1" err; echo $?)"
+verdict "a failing test is named and gives the status" "$([ $? -eq 1 ] && grep -q "test 'false' failed with status 1" err; echo $?)"
 "$ASSAY" cover tests -d all cover.cc:100000 >out 2>err
-ok "a line without code" "$([ $? -eq 1 ] && grep -q 'no code there' err; echo $?)"
+verdict "a line without code" "$([ $? -eq 1 ] && grep -q 'no code there' err; echo $?)"
 "$ASSAY" cover tests -d nowhere cover.cc:1 >out 2>err
-ok "no data: how to get it" "$([ $? -eq 1 ] && grep -q -e '--per-test' err; echo $?)"
+verdict "no data: how to get it" "$([ $? -eq 1 ] && grep -q -e '--per-test' err; echo $?)"
 mkdir -p bad && head -c 200 all/tests.assay-cover >bad/tests.assay-cover
 "$ASSAY" cover tests -d bad --list >out 2>err
-ok "a file that was cut" "$([ $? -eq 1 ] && grep -q 'cut short' err; echo $?)"
+verdict "a file that was cut" "$([ $? -eq 1 ] && grep -q 'cut short' err; echo $?)"
 
 cat >gtest.cc <<'CC'
 #include <gtest/gtest.h>
@@ -74,27 +64,24 @@ TEST(Numbers, Thrice) { EXPECT_EQ(thrice(2), 6); }
 CC
 if clang++-14 -w -std=c++17 -fprofile-instr-generate -fcoverage-mapping gtest.cc -o gtests -lgtest_main -lgtest -pthread 2>build.log; then
     "$ASSAY" cover run --per-test -f -o all -- ./gtests >out 2>err
-    ok "GoogleTest" "$([ "$("$ASSAY" cover tests -d all "gtest.cc:$(grep -n '// twice' gtest.cc | cut -d : -f 1)")" = Numbers.Twice ]; echo $?)"
+    verdict "GoogleTest" "$([ "$("$ASSAY" cover tests -d all "gtest.cc:$(grep -n '// twice' gtest.cc | cut -d : -f 1)")" = Numbers.Twice ]; echo $?)"
     if command -v ctest >/dev/null; then
         printf 'add_test(first "%s" --gtest_filter=Numbers.Twice)\nadd_test([=[second one]=] "%s" --gtest_filter=Numbers.Thrice)\n' "$PWD/gtests" "$PWD/gtests" >CTestTestfile.cmake
         "$ASSAY" cover run --per-test -f -o all -- ctest >out 2>err
-        ok "ctest" "$([ "$("$ASSAY" cover tests -d all "gtest.cc:$(grep -n '// thrice' gtest.cc | cut -d : -f 1)")" = "second one" ]; echo $?)"
+        verdict "ctest" "$([ "$("$ASSAY" cover tests -d all "gtest.cc:$(grep -n '// thrice' gtest.cc | cut -d : -f 1)")" = "second one" ]; echo $?)"
     fi
 else
-    count=$((count + 1))
-    echo "ok $count - GoogleTest # SKIP no GoogleTest library"
+    skip "GoogleTest" "no GoogleTest library"
 fi
 if command -v rustc >/dev/null; then
     printf 'fn twice(n: i32) -> i32 {\n    n * 2\n}\n#[test]\nfn one() {\n    assert_eq!(twice(1), 2);\n}\n#[test]\nfn two() {\n}\n' >lib.rs
     if rustc --test --edition 2021 -C instrument-coverage lib.rs -o libtests 2>build.log; then
         "$ASSAY" cover run --per-test -f -o all -- ./libtests >out 2>err
-        ok "libtest" "$([ "$("$ASSAY" cover tests -d all lib.rs:2)" = one ]; echo $?)"
+        verdict "libtest" "$([ "$("$ASSAY" cover tests -d all lib.rs:2)" = one ]; echo $?)"
     else
-        count=$((count + 1))
-        echo "ok $count - libtest # SKIP rustc has no profiler runtime"
+        skip "libtest" "rustc has no profiler runtime"
     fi
 fi
 "$ASSAY" cover run --per-test -f -o all -- ./prog 3 >out 2>err
-ok "a program without tests: what to give" "$([ $? -eq 2 ] && grep -q -e '--tests-from' err; echo $?)"
-echo "1..$count"
-exit $failed
+verdict "a program without tests: what to give" "$([ $? -eq 2 ] && grep -q -e '--tests-from' err; echo $?)"
+finish

@@ -10,27 +10,22 @@ lookup=$TOOLS/dwarf_lookup
 export TMPDIR=$SCRATCH
 cd "$SCRATCH" || exit 1
 programs=$TOP/tests/programs
-number=0
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
 count=20000
 
 # same NAME BINARY [option…]: compares and prints a TAP line.
 same() {
     local name=$1 binary=$2
     shift 2
-    number=$((number + 1))
     local said
     if said=$("$TOP/tests/tools/compare-frames" "$lookup" "$llvm" "./$binary" "$count" "$@" 2>&1); then
         echo "# $name: $said"
-        echo "ok $number - $name"
+        ok "$name"
     else
-        printf '%s\n' "$said" | cut -c1-2000
-        echo "not ok $number - $name"
+        printf '%s\n' "$said" | cut -c1-2000 >said
+        not_ok "$name" said
     fi
-}
-
-skip() {
-    number=$((number + 1))
-    echo "ok $number - $1 # SKIP $2"
 }
 
 # has COMMAND NAME: else the case NAME is skipped.
@@ -43,9 +38,8 @@ built() {
     local name=$1 said
     shift
     said=$("$@" 2>&1) && return 0
-    number=$((number + 1))
-    printf '%s\n' "$said" | tail -5
-    echo "not ok $number - $name: did not build"
+    printf '%s\n' "$said" >said
+    not_ok "$name: did not build" said
     return 1
 }
 
@@ -104,4 +98,4 @@ if has dwz dwz && built "dwz's input" "${gxx[@]}" "$cxx" -o plain && [ -x gcc-gc
     cp plain dwz-a && cp gcc-gc dwz-b && built "dwz -m" dwz -m common dwz-a dwz-b &&
         same "dwz with a second file" dwz-a --reference plain --alt common
 fi
-echo "1..$number"
+finish

@@ -12,11 +12,8 @@ make_profile="$(dirname "$ASSAY")/../tests/tools/make_profile"
 cd "$folder" || exit 1
 formats="folded perf-script pprof firefox speedscope callgrind chrome otlp csv json sqlite"
 readers=$TOP/build/readers # tools/foreign-readers installs them
-count=0
-result() { # STATUS NAME
-    count=$((count + 1))
-    if [ "$1" = 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; fi
-}
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
 for kind in plain two-metrics nameless hostile; do
     "$make_profile" "$kind" "$kind.assay"
     "$ASSAY" report "$kind.assay" --json >"$kind.report"
@@ -28,7 +25,7 @@ for kind in plain two-metrics nameless hostile; do
         if [ "$format" = perf-script ]; then metric=(-e 0); fi
         "$ASSAY" export "$kind.assay" --format "$format" "${metric[@]}" -o "$kind.$format" &&
             python3 "$TOP/tests/tools/check_export.py" "$kind.report" "$format" "$kind.$format" "${how[@]}" >&2
-        result $? "$kind as $format"
+        verdict "$kind as $format" $?
     done
 done
 
@@ -47,7 +44,7 @@ for row in json.load(sys.stdin)["rows"]:
     grep -vE ' \[unknown' got >a
     grep -vE ' \[unknown' want >b
     diff a b >&2
-    result $? "import of $format gives the report again"
+    verdict "import of $format gives the report again" $?
 done
 
 # What valgrind's callgrind writes: every self cost, and the calls.
@@ -84,21 +81,20 @@ P
 }
 if command -v valgrind >/dev/null && command -v callgrind_annotate >/dev/null; then
     calls_of_callgrind >&2
-    result $? "callgrind's costs and calls are read"
+    verdict "callgrind's costs and calls are read" $?
     calls_of_callgrind --dump-instr=yes --collect-jumps=yes --cache-sim=yes >&2
-    result $? "with instructions, jumps and caches too"
+    verdict "with instructions, jumps and caches too" $?
 else
-    echo "ok $((count += 1)) - valgrind # SKIP not installed"
+    skip valgrind "not installed"
 fi
 
 if command -v callgrind_annotate >/dev/null; then
     callgrind_annotate plain.callgrind 2>&1 | grep -q '420,420,420 (40.86%).*_Hashtable'
-    result $? "callgrind_annotate reads it"
+    verdict "callgrind_annotate reads it" $?
 else
-    echo "ok $((count += 1)) - callgrind_annotate # SKIP not installed"
+    skip callgrind_annotate "not installed"
 fi
 
-skip() { echo "ok $((count += 1)) - $1 # SKIP $2"; }
 # self FILE REPORT: a foreign reader's self values are the report's.
 self() { python3 "$TOP/tests/tools/check_export.py" "$2" self "$1" "${@:3}" >&2; }
 
@@ -111,9 +107,9 @@ elif command -v go >/dev/null && go tool pprof -h >/dev/null 2>&1; then
 fi
 if [ ${#pprof[@]} -gt 0 ]; then
     HOME=$folder "${pprof[@]}" -top plain.pprof 2>&1 | grep -q '40.86%.*_Hashtable'
-    result $? "pprof reads it"
+    verdict "pprof reads it" $?
     HOME=$folder "${pprof[@]}" -raw hostile.pprof >raw.txt 2>&1 && grep -q 'semi;colon' raw.txt
-    result $? "pprof reads hostile names"
+    verdict "pprof reads hostile names" $?
 else
     skip "pprof reads it" "not installed: tools/foreign-readers"
 fi
@@ -126,14 +122,14 @@ if command -v node >/dev/null && [ -d "$speedscope" ]; then
         # A call graph does not say how deep a recursion went: it spreads that over the cycle.
         if [ "$format" = callgrind ]; then how=(--structure); fi
         import "plain.$format" && self "plain.$format.self" plain.report "${how[@]}"
-        result $? "speedscope reads $format"
+        verdict "speedscope reads $format" $?
         import "hostile.$format" && self "hostile.$format.self" hostile.report --structure
-        result $? "speedscope reads $format with hostile names"
+        verdict "speedscope reads $format with hostile names" $?
     done
     # It weighs these by the time between samples, and takes one line of a location.
     for format in pprof perf-script chrome; do
         import "plain.$format" && grep -q malloc "plain.$format.self"
-        result $? "speedscope reads $format"
+        verdict "speedscope reads $format" $?
     done
 else
     skip "speedscope's importer" "not installed: tools/foreign-readers"
@@ -145,7 +141,7 @@ if [ -x "$readers/python/bin/python" ]; then
         if [ "$kind" = hostile ]; then how=(--structure); fi
         "$readers/python/bin/python" "$TOP/tests/tools/read_otlp.py" "$kind.otlp" >"$kind.otlp.self" &&
             self "$kind.otlp.self" "$kind.report" "${how[@]}"
-        result $? "protobuf with OpenTelemetry's schema reads $kind"
+        verdict "protobuf with OpenTelemetry's schema reads $kind" $?
     done
 else
     skip "protobuf with OpenTelemetry's schema" "not installed: tools/foreign-readers"
@@ -154,9 +150,9 @@ fi
 if [ -x "$readers/bin/inferno-collapse-perf" ]; then
     "$readers/bin/inferno-collapse-perf" plain.perf-script >inferno.folded 2>/dev/null &&
         awk '{ sum += $NF } END { exit sum != 1028 }' inferno.folded && grep -q ';malloc ' inferno.folded
-    result $? "inferno collapses the perf script text"
+    verdict "inferno collapses the perf script text" $?
     "$readers/bin/inferno-flamegraph" plain.folded >inferno.svg 2>/dev/null && grep -q '40.86%' inferno.svg
-    result $? "inferno draws the folded stacks"
+    verdict "inferno draws the folded stacks" $?
 else
     skip "inferno" "not installed: tools/foreign-readers --all"
 fi
@@ -165,8 +161,8 @@ if command -v sqlite3 >/dev/null; then
     [ "$(sqlite3 plain.sqlite 'SELECT self FROM hottest_functions LIMIT 1')" = 420420420 ] &&
         [ "$(sqlite3 hostile.sqlite 'PRAGMA integrity_check')" = ok ] &&
         [ "$(sqlite3 plain.sqlite "SELECT total FROM calls WHERE caller LIKE 'csv::Field%' AND callee = 'malloc'")" = 180180180 ]
-    result $? "the sqlite3 shell asks it"
+    verdict "the sqlite3 shell asks it" $?
 else
     skip "the sqlite3 shell" "not installed"
 fi
-echo "1..$count"
+finish

@@ -4,16 +4,10 @@
 # programs that were removed or replaced while they ran. TAP; truths stand in
 # tests/programs.
 set -u
-count=0
-ok() { count=$((count + 1)); echo "ok $count - $1"; }
-not_ok() {
-    count=$((count + 1))
-    echo "not ok $count - $1"
-    sed 's/^/# /' seen | head -30
-}
-skip() { count=$((count + 1)); echo "ok $count - $1 # SKIP $2"; }
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
 # seen_has TEST PATTERN: the last report has such a line.
-seen_has() { if grep -qE "$2" seen; then ok "$1"; else not_ok "$1"; fi; }
+seen_has() { if grep -qE "$2" seen; then ok "$1"; else not_ok "$1" seen; fi; }
 # profile FILE WORD…: records and reports into "seen".
 profile() {
     local file=$1
@@ -73,4 +67,4 @@ else
         seen_has "the kernel's functions have names" '(read_zero|clear_user|rep_stos|iov_iter_zero|vfs_read|ksys_read|do_syscall)'
     fi
 fi
-echo "1..$count"
+finish

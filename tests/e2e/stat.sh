@@ -1,25 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # assay stat end to end, on software events, which every machine counts.
-n=0
-check() { # NAME COMMAND…
-    n=$((n + 1))
-    local name=$1
-    shift
-    if "$@" >"out.$n" 2>"err.$n"; then
-        echo "ok $n - $name"
-    else
-        echo "not ok $n - $name"
-        sed 's/^/# /' "out.$n" "err.$n" | head -20
-    fi
-}
-status_is() {
-    local want=$1
-    shift
-    "$@"
-    local got=$?
-    [ "$got" = "$want" ] || { echo "status $got, not $want"; false; }
-}
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
 if ! assay stat -e page-faults true 2>why; then
     cat why
     exit 77
@@ -78,4 +61,4 @@ check "or intervals" bash -c '
     assay stat -I 20 -x, -e task-clock --html i.html sh -c "i=0; while [ \$i -lt 300000 ]; do i=\$((i+1)); done" 2>i.txt &&
     grep -q "<path" i.html && [ "$(grep -c "<circle" i.html)" -ge 2 ]'
 check "the result goes to a file" bash -c 'assay stat -o o -e task-clock true 2>e && [ ! -s e ] && grep -q task-clock o'
-echo "1..$n"
+finish

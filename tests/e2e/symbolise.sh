@@ -5,15 +5,8 @@
 set -u
 lookup=$TOOLS/address_lookup
 source=$TOP/tests/programs/inline_chain.cc
-count=0
-
-ok() { count=$((count + 1)); echo "ok $count - $1"; }
-not_ok() {
-    count=$((count + 1))
-    echo "not ok $count - $1"
-    sed 's/^/# /' seen | head -20
-}
-skip() { count=$((count + 1)); echo "ok $count - $1 # SKIP $2"; }
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
 have() { command -v "$1" >/dev/null; }
 line_of() { grep -n "// $1\$" "$source" | cut -d: -f1; }
 
@@ -43,12 +36,12 @@ full() {
         has "chain::hot\(long\).$hot.*inline_chain\.cc:$calls_middle$"; then
         ok "$name"
     else
-        not_ok "$name"
+        not_ok "$name" seen
     fi
 }
 
 # noted NAME PATTERN: the last output has such a note.
-noted() { if has "^note: .*$2"; then ok "$1"; else not_ok "$1"; fi; }
+noted() { if has "^note: .*$2"; then ok "$1"; else not_ok "$1" seen; fi; }
 
 # named NAME PROGRAM FILE FUNCTION PATTERN [OPTION…]: one frame at its start.
 named() {
@@ -56,7 +49,7 @@ named() {
     shift 5
     "$lookup" "$file" "$@" "$(nm "$program" | awk -v f="$function" '$3 == f { print $1 }')" \
         >seen 2>&1
-    if has "$pattern"; then ok "$name"; else not_ok "$name"; fi
+    if has "$pattern"; then ok "$name"; else not_ok "$name" seen; fi
 }
 
 # build OUT COMPILER FLAG…: both halves, each its own object.
@@ -95,7 +88,7 @@ named "the symbol table names the outermost function as linked" $p $p $hidden \
 if has "	chain::Table::other	_ZN5chain5TableIlE5otherEl"; then
     ok "names are shown without templates when asked"
 else
-    not_ok "names are shown without templates when asked"
+    not_ok "names are shown without templates when asked" seen
 fi
 
 # The stubs of calls into libraries.
@@ -104,7 +97,7 @@ objdump -d --no-show-raw-insn $p | sed -n 's/^0*\([0-9a-f]*\) <printf@plt>:$/\1/
 if [ -s stub ] && has "	printf@plt	printf@plt	"; then
     ok "the stub of a library call has its name"
 elif [ -s stub ]; then
-    not_ok "the stub of a library call has its name"
+    not_ok "the stub of a library call has its name" seen
 else
     skip "the stub of a library call has its name" "this compiler calls it otherwise"
 fi
@@ -137,7 +130,7 @@ sed 's/GNU C/gnu c/' "dirs$PWD/link/linked.debug" >link/linked.debug
 rm "dirs$PWD/link/linked.debug"
 "$lookup" link/linked "$(nm linked | awk -v f=$hot '$3 == f { print $1 }')" >seen 2>&1
 noted "a debug file with another checksum is not used" "belongs to another build"
-if has "	linked\+0x[0-9a-f]+	"; then ok "bounds stand in for names"; else not_ok "bounds stand in for names"; fi
+if has "	linked\+0x[0-9a-f]+	"; then ok "bounds stand in for names"; else not_ok "bounds stand in for names" seen; fi
 
 # By build-id.
 build ids g++ -O2 -g -Wl,--build-id=0x0123456789abcdef || exit 1
@@ -228,31 +221,31 @@ if cmp -s cold warm-frames && has "[1-9][0-9]* from the cache"; then
     ok "a second look-up comes from the cache and says the same"
 else
     diff cold warm-frames | head >>seen
-    not_ok "a second look-up comes from the cache and says the same"
+    not_ok "a second look-up comes from the cache and says the same" seen
 fi
 printf 'x' | dd of="$(ls cache/*.sym)" bs=1 seek=100 conv=notrunc 2>/dev/null
 "$lookup" $p - --cache "$PWD/cache" <list >seen 2>&1
-if cmp -s cold seen; then ok "a damaged cache is not believed"; else not_ok "a damaged cache is not believed"; fi
+if cmp -s cold seen; then ok "a damaged cache is not believed"; else not_ok "a damaged cache is not believed" seen; fi
 for i in 1 2 3 4 5 6; do
     "$lookup" $p - --cache "$PWD/cache2" <list >parallel-$i 2>&1 &
 done
 wait
 same=yes
 for i in 1 2 3 4 5 6; do cmp -s cold parallel-$i || same=no; done
-if [ $same = yes ]; then ok "six writers at once do no harm"; else not_ok "six writers at once do no harm"; fi
+if [ $same = yes ]; then ok "six writers at once do no harm"; else not_ok "six writers at once do no harm" seen; fi
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
     timeout -s KILL "0.00$((i * 7 % 10))" "$lookup" $p - --cache "$PWD/cache3" <list >/dev/null 2>&1
     "$TOOLS/fault" write=EIO 1 fired "$lookup" $p - --cache "$PWD/cache3" <list >/dev/null 2>&1
 done
 "$lookup" $p - --cache "$PWD/cache3" <list >seen 2>&1
-if cmp -s cold seen; then ok "killed and failed writers do no harm"; else not_ok "killed and failed writers do no harm"; fi
+if cmp -s cold seen; then ok "killed and failed writers do no harm"; else not_ok "killed and failed writers do no harm" seen; fi
 
 # Source text.
 "$lookup" $p --sources --symbol $hot >seen 2>&1
 if has "^source: .*inline_chain.cc:[0-9]+: .*middle\(i\);"; then
     ok "touched source lines are kept"
 else
-    not_ok "touched source lines are kept"
+    not_ok "touched source lines are kept" seen
 fi
 
 # Rust, both ways of mangling.
@@ -275,4 +268,4 @@ if have rustc && rustc --version >/dev/null 2>&1; then
 else
     skip "rust" "no rustc"
 fi
-echo "1..$count"
+finish

@@ -10,16 +10,6 @@
 printf 'main;work;hot 7\nmain;idle 1\n' >in.folded
 cp "$TOP"/tests/golden/cover/cover.{covmapping,proftext} .
 
-# fails WORDS COMMAND…: status 1 or 2 and an error that contains WORDS.
-fails() {
-    local words=$1 status
-    shift
-    "$@" >out.log 2>err.log </dev/null
-    status=$?
-    [ $status -eq 1 ] || [ $status -eq 2 ] || { echo "status $status"; cat err.log; return 1; }
-    grep '^assay: ' err.log | grep -qi -- "$words" || { echo "does not say '$words':"; cat err.log; return 1; }
-    ! grep -qE 'Sanitizer|runtime error|Assertion' err.log || { cat err.log; return 1; }
-}
 kept() { # SUFFIX COMMAND…: with -o behind it
     local file=old.$1
     shift

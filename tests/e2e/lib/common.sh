@@ -42,6 +42,38 @@ check() {
     if "$@" >"$log" 2>&1; then ok "$name"; else not_ok "$name" "$log"; fi
 }
 
+# verdict NAME STATUS: passes when the status is 0; what a command left in the files
+# out and err is the reason.
+verdict() {
+    if [ "$2" -eq 0 ]; then
+        ok "$1"
+    else
+        cat out err >verdict.log 2>/dev/null
+        not_ok "$1" verdict.log
+    fi
+}
+
+# status_is STATUS COMMAND…
+status_is() {
+    local want=$1 got
+    shift
+    "$@"
+    got=$?
+    [ "$got" = "$want" ] || { echo "status $got, not $want"; false; }
+}
+
+# fails WORDS COMMAND…: status 1 or 2 and an error on stderr that contains WORDS, no
+# signal, no sanitizer's report.
+fails() {
+    local words=$1 status
+    shift
+    "$@" >out.log 2>err.log </dev/null
+    status=$?
+    [ $status -eq 1 ] || [ $status -eq 2 ] || { echo "status $status"; cat err.log; return 1; }
+    grep '^assay: ' err.log | grep -qi -- "$words" || { echo "does not say '$words':"; cat err.log; return 1; }
+    ! grep -qE 'Sanitizer|runtime error|Assertion' err.log || { cat err.log; return 1; }
+}
+
 finish() {
     echo "1..$tap_count"
     exit "$tap_failed"
