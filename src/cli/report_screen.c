@@ -352,6 +352,9 @@ static void add_nothing(StrBuf *out, const Report *r)
                        "--pid, --tid and --comm make\n"));
     else if (r->profile->samples.stack.len)
         strbuf_add(out, STR("no sample has a value in this metric: choose another with -e\n"));
+    else if (str_equal(profile_fact(r->profile, STR(FACT_EVENT)), STR(EVENT_PTRACE)))
+        strbuf_add(out, STR("no samples: the program used too little CPU to be seen by ptrace;\n"
+                            "run it many times in one recording: assay record -- sh -c '...'\n"));
     else
         strbuf_add(out, STR("no samples: the program used too little CPU to be seen at this rate,\n"
                             "or ended at once. A higher rate sees more: assay record -F 4999\n"));

@@ -140,21 +140,25 @@ static void child_facts(Profile *p, const EventSet *events, const ChildEnd *chil
 }
 
 // What samples by ptrace mean: their rate, their bias, what they cost.
+static uint64_t used_ns(const ChildEnd *child)
+{
+    return timeval_ns(child->usage.ru_utime) + timeval_ns(child->usage.ru_stime);
+}
+
 static void note_tracing(Profile *p, const EventSet *events, const Tracer *t, const ChildEnd *child)
 {
     StrBuf b = {0};
-    double stopped_us = t->samples ? (double)t->stopped_ns / 1e3 / (double)t->samples : 0;
-    strbuf_printf(&b,
-                  "sampled by stopping threads with ptrace, about %.0f us for each of %" PRIu64
-                  " samples",
-                  stopped_us, t->samples);
+    strbuf_printf(&b, "sampled by stopping threads with ptrace");
+    if (t->samples)
+        strbuf_printf(&b, ", about %.0f us for each of %" PRIu64 " samples",
+                      (double)t->stopped_ns / 1e3 / (double)t->samples, t->samples);
     if (t->counted_ns)
         strbuf_printf(&b, " (%.1f%% of the processor time they stand for)",
                       100.0 * (double)t->stopped_ns / (double)t->counted_ns);
     strbuf_printf(&b, ": a sample weighs the processor time of its thread since the one before");
     if (child) {
-        uint64_t used = timeval_ns(child->usage.ru_utime) + timeval_ns(child->usage.ru_stime);
-        if (used)
+        uint64_t used = used_ns(child);
+        if (used && t->samples)
             strbuf_printf(&b, ", %.1f%% of what the program used in all",
                           MIN(100.0 * (double)t->counted_ns / (double)used, 100.0));
     }
@@ -169,6 +173,21 @@ static void note_tracing(Profile *p, const EventSet *events, const Tracer *t, co
                      "%" PRIu64 " threads could not be watched: out of file descriptors; to lift "
                      "it: ulimit -n unlimited",
                      t->unwatched);
+}
+
+static void note_no_samples(Profile *p, const EventSet *events, const ChildEnd *child)
+{
+    // No higher rate would help: a tracer has none.
+    if (events->traced && child)
+        profile_note(p, NOTE_WARNING, STR("no-samples"),
+                     "no samples: the program used %.1f ms of processor time, and one sample by "
+                     "ptrace stands for %.1f ms; run it many times in one recording, as in "
+                     "assay record -- sh -c 'for i in $(seq 100); do PROGRAM; done'",
+                     (double)used_ns(child) / 1e6, 1e3 / (double)events->freq_hz);
+    else
+        profile_note(p, NOTE_WARNING, STR("no-samples"),
+                     "no samples: the program used too little time for the rate, or its event did "
+                     "not happen");
 }
 
 void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, uint64_t malformed,
@@ -210,7 +229,5 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
                      "%u processes of the command ran on when it ended, and with it the recording",
                      r->still_running);
     if (r->samples == 0)
-        profile_note(p, NOTE_WARNING, STR("no-samples"),
-                     "no samples: the program used too little time for the rate, or its event did "
-                     "not happen");
+        note_no_samples(p, events, child);
 }
