@@ -159,8 +159,8 @@ int bench_run_functions(Arena *arena, const BenchArgs *args, const StrVec *opera
         bench_functions(&out, &terminal, server, &o, MAX(0.0, args->fail_if_slower) / 100, &err);
     if (ok && o.baseline && args->format.len == 0)
         bench_report_saved(&text, &terminal, STR("in process"), &machine, &baseline);
-    ok = ok &&
-         (str_equal(args->style, STR("none")) || write_text(STR("-"), strbuf_str(&text), &err));
+    if (ok && !str_equal(args->style, STR("none")) && !cli_print_text(strbuf_str(&text)))
+        ok = error_set(&err, ERROR_OS, "cannot write the result");
     ok = ok && (!args->json.len || write_text(args->json, strbuf_str(&json), &err));
     // What Ctrl-C cut short is no baseline.
     if (ok && args->save.len && !bench_interrupted)

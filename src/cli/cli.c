@@ -31,6 +31,61 @@ bool cli_print(Str text)
     return false;
 }
 
+// LC_ALL, LC_CTYPE, LANG: the first that is set counts, and none is the C locale.
+static bool locale_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *locale = "";
+    for (size_t i = 0; i < ARRAY_LEN(names) && !*locale; i++)
+        locale = getenv(names[i]) ? getenv(names[i]) : "";
+    return strcasestr(locale, "UTF-8") || strcasestr(locale, "UTF8");
+}
+
+typedef struct Sign {
+    Str utf8, ascii;
+} Sign;
+
+// What this program writes itself; names and source lines stay as they are.
+static const Sign signs[] = {
+    {STR_INIT("·"), STR_INIT("-")},  {STR_INIT("…"), STR_INIT("..")},
+    {STR_INIT("±"), STR_INIT("+-")}, {STR_INIT("σ"), STR_INIT("s")},
+    {STR_INIT("µ"), STR_INIT("u")},
+};
+
+static const Sign *sign_at(Str text)
+{
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+        if (str_starts_with(text, signs[i].utf8))
+            return &signs[i];
+    return NULL;
+}
+
+void cli_add_text(StrBuf *out, Str text)
+{
+    if (locale_is_utf8()) {
+        strbuf_add(out, text);
+        return;
+    }
+    for (size_t i = 0; i < text.len;) {
+        bool ascii = !((unsigned char)text.ptr[i] & 0x80);
+        const Sign *sign = ascii ? NULL : sign_at(str_slice(text, i, text.len));
+        if (sign)
+            strbuf_add(out, sign->ascii);
+        else
+            strbuf_add_char(out, text.ptr[i]);
+        i += sign ? sign->utf8.len : 1;
+    }
+}
+
+bool cli_print_text(Str text)
+{
+    StrBuf out = {0};
+    cli_add_text(&out, text);
+    bool written = cli_print(strbuf_str(&out));
+    strbuf_deinit(&out);
+    return written;
+}
+
 static void say_line(Str prefix, Str text)
 {
     StrBuf line = {0};
@@ -43,8 +98,11 @@ static void say_line(Str prefix, Str text)
         strbuf_add_terminal(&line, part);
     }
     strbuf_add_char(&line, '\n');
+    StrBuf shown = {0};
+    cli_add_text(&shown, strbuf_str(&line));
     // Nobody is left to tell when stderr itself cannot be written.
-    (void)!write_all(STDERR_FILENO, strbuf_str(&line));
+    (void)!write_all(STDERR_FILENO, strbuf_str(&shown));
+    strbuf_deinit(&shown);
     strbuf_deinit(&line);
 }
 

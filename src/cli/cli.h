@@ -19,6 +19,13 @@ enum {
 // stderr, when it cannot; a reader that went away (EPIPE) is silent.
 MUST_CHECK bool cli_print(Str text);
 
+// The same for text that people read: the signs that this program puts in it
+// (·, ±, …) are spelt in ASCII where the locale is not one of UTF-8. Not for data.
+MUST_CHECK bool cli_print_text(Str text);
+
+// Appends `text` as cli_print_text shows it.
+void cli_add_text(StrBuf *out, Str text);
+
 // "assay: text" and "hint: …" on stderr, escaped for a terminal. Returns
 // STATUS_FAILED, or STATUS_USAGE for ERROR_USAGE.
 int cli_fail(const Error *err);

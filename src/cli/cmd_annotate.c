@@ -143,7 +143,8 @@ static bool write_out(const AnnotateOptions *o, Str text, Error *err)
     if (o->output.len)
         return os_write_file(o->output, bytes_from_str(text),
                              o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, err);
-    return cli_print(text) || error_set(err, ERROR_NONE, "%s", "");
+    return (o->json ? cli_print(text) : cli_print_text(text)) ||
+           error_set(err, ERROR_NONE, "%s", "");
 }
 
 static bool annotate(const AnnotateOptions *o, const Report *r, Str target, Arena *arena,

@@ -215,8 +215,11 @@ static void show_progress(void *ctx, const Bench *b, const char *phase)
     if (left > 0)
         strbuf_printf(&line, ", %.0f s left", ceil(left));
     strbuf_add(&line, STR("\033[K"));
-    if (write(STDERR_FILENO, line.ptr, line.len) < 0)
+    StrBuf shown = {0};
+    cli_add_text(&shown, strbuf_str(&line));
+    if (write(STDERR_FILENO, shown.ptr, shown.len) < 0)
         p->shown_ns = INT64_MAX; // nobody looks
+    strbuf_deinit(&shown);
     strbuf_deinit(&line);
 }
 
@@ -293,7 +296,7 @@ static int finish(Bench *b, const BenchArgs *args, BenchView *view, const Termin
         *baseline_gate = bench_report_baseline(&out, terminal, b, view, baseline,
                                                MAX(0.0, args->fail_if_slower) / 100);
     bench_report_truth(&out, terminal, b, view);
-    bool ok = quiet || cli_print(strbuf_str(&out));
+    bool ok = quiet || cli_print_text(strbuf_str(&out));
     strbuf_clear(&out);
     // The verdict is out before the program is run again.
     if (args->profile.ptr != bench_not_given && !bench_interrupted) {
@@ -301,7 +304,7 @@ static int finish(Bench *b, const BenchArgs *args, BenchView *view, const Termin
         if (profiled) {
             view->profile = &profile;
             bench_profile_report(&out, terminal, b, &profile);
-            ok = (quiet || cli_print(strbuf_str(&out))) && ok;
+            ok = (quiet || cli_print_text(strbuf_str(&out))) && ok;
         } else {
             cli_fail(&err);
         }
@@ -459,7 +462,7 @@ static int run_saved(const BenchArgs *args, const StrVec *operands, bool history
                                       operands->len > 1 ? operands->at[1] : STR(""), &err)
                       : bench_compare_files(&out, &terminal, operands, &options,
                                             MAX(0.0, args->fail_if_slower) / 100, &gate, &err);
-    ok = ok ? cli_print(strbuf_str(&out)) : (cli_fail(&err), false);
+    ok = ok ? cli_print_text(strbuf_str(&out)) : (cli_fail(&err), false);
     strbuf_deinit(&out);
     return !ok ? STATUS_FAILED : args->fail_if_slower >= 0 ? gate : STATUS_OK;
 }

@@ -284,7 +284,7 @@ static int show(const Listing *l, const ListOptions *o)
         show_json(l, &out);
     else
         show_text(l, &t, &out);
-    bool written = cli_print(strbuf_str(&out));
+    bool written = o->json ? cli_print(strbuf_str(&out)) : cli_print_text(strbuf_str(&out));
     strbuf_deinit(&out);
     return written ? STATUS_OK : STATUS_FAILED;
 }

@@ -228,7 +228,8 @@ static int write_text(const ReportOptions *o, Str text)
 {
     Error err;
     if (o->output.len == 0)
-        return cli_print(text) ? STATUS_OK : STATUS_FAILED;
+        return (o->json || o->csv ? cli_print(text) : cli_print_text(text)) ? STATUS_OK
+                                                                            : STATUS_FAILED;
     return os_write_file(o->output, bytes_from_str(text), o->force ? OUTPUT_REPLACE : OUTPUT_KEEP,
                          &err)
                ? STATUS_OK

@@ -635,8 +635,13 @@ static void read_all(Stat *s, CounterValue *values)
 
 static bool flush(Stat *s, FILE *to, Error *err)
 {
-    size_t len = s->out.len;
-    bool ok = fwrite(s->out.ptr, 1, len, to) == len && fflush(to) == 0;
+    StrBuf text = {0};
+    if (to == stderr && !s->args->json && !s->args->separator.len)
+        cli_add_text(&text, strbuf_str(&s->out));
+    else
+        strbuf_add(&text, strbuf_str(&s->out));
+    bool ok = fwrite(text.ptr, 1, text.len, to) == text.len && fflush(to) == 0;
+    strbuf_deinit(&text);
     strbuf_clear(&s->out);
     return ok || error_os(err, "cannot write the result");
 }

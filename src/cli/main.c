@@ -79,7 +79,7 @@ static int run_help(const Command *cmd, int argc, char **argv)
     if (argv[1][0] == '-') {
         StrBuf out = {0};
         command_help(cmd, &out);
-        bool written = cli_print(strbuf_str(&out));
+        bool written = cli_print_text(strbuf_str(&out));
         strbuf_deinit(&out);
         return written ? STATUS_OK : STATUS_FAILED;
     }

@@ -225,7 +225,7 @@ static ParseResult show_help(const Command *cmd)
 {
     StrBuf out = {0};
     command_help(cmd, &out);
-    bool written = cli_print(strbuf_str(&out));
+    bool written = cli_print_text(strbuf_str(&out));
     strbuf_deinit(&out);
     return written ? PARSE_DONE : PARSE_BAD;
 }
