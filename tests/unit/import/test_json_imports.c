@@ -9,62 +9,73 @@
 #include "import/import.h"
 #include "os/file.h"
 
-static void load(Arena *arena, const char *name, Bytes *ret)
+static Arena arena;
+static Error err;
+static Profile p;
+
+static int begin(void **state)
 {
-    Error err = {0};
-    Str path = arena_printf(arena, "%s/fuzz/corpus/import/%s", TEST_FOLDER, name);
-    assert_ok(os_read_file(arena, path, 1 << 20, ret, &err), &err);
+    (void)state;
+    profile_init(&p);
+    return 0;
 }
 
-static Str function_of(const Profile *p, StackId s)
+static int end(void **state)
 {
-    return profile_text(p,
-                        p->functions.name.at[p->frames.function.at[p->stacks.frame.at[s.v].v].v]);
+    (void)state;
+    profile_deinit(&p);
+    arena_deinit(&arena);
+    return 0;
+}
+
+static Bytes load(const char *name)
+{
+    Bytes file;
+    Str path = arena_printf(&arena, "%s/fuzz/corpus/import/%s", TEST_FOLDER, name);
+    assert_ok(os_read_file(&arena, path, 1 << 20, &file, &err), &err);
+    return file;
+}
+
+// Imports the file into `p`.
+static void import(const char *name, ImportFormat want)
+{
+    ImportFormat format;
+    profile_deinit(&p);
+    assert_ok(import_bytes(load(name), NULL, &p, &format, &err), &err);
+    assert_int_equal(format, want);
+    assert_ok(profile_check(&p, &err), &err);
+}
+
+static Str function_of(StackId s)
+{
+    return profile_text(&p, p.functions.name.at[p.frames.function.at[p.stacks.frame.at[s.v].v].v]);
 }
 
 static void speedscope_sampled_and_evented(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Error err = {0};
-    Bytes file;
-    Profile p;
-    ImportFormat format;
-    load(&arena, "speedscope.json", &file);
-    assert_ok(import_bytes(file, NULL, &p, &format, &err), &err);
-    assert_int_equal(format, IMPORT_SPEEDSCOPE);
-    assert_ok(profile_check(&p, &err), &err);
+    import("speedscope.json", IMPORT_SPEEDSCOPE);
     assert_int_equal(p.metrics.name.len, 2);
     assert_int_equal(p.samples.values[0].at[0], 2000000);
     assert_int_equal(p.samples.time_ns.at[1], 2000000);
-    assert_str(function_of(&p, p.samples.stack.at[0]), "hot");
-    assert_str(function_of(&p, p.samples.stack.at[1]), "main");
+    assert_str(function_of(p.samples.stack.at[0]), "hot");
+    assert_str(function_of(p.samples.stack.at[1]), "main");
     // Evented: main alone 1..2, hot 2..6, main alone 6..9.
     assert_int_equal(p.samples.stack.len, 5);
     assert_int_equal(p.samples.values[1].at[2], 1);
     assert_int_equal(p.samples.values[1].at[3], 4);
-    assert_str(function_of(&p, p.samples.stack.at[3]), "hot");
+    assert_str(function_of(p.samples.stack.at[3]), "hot");
     assert_int_equal(p.samples.values[1].at[4], 3);
-    profile_deinit(&p);
-    arena_deinit(&arena);
 }
 
 static void firefox_with_shared_tables(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Error err = {0};
-    Bytes file;
-    Profile p;
-    ImportFormat format;
-    load(&arena, "firefox-shared.json", &file);
-    assert_ok(import_bytes(file, NULL, &p, &format, &err), &err);
-    assert_int_equal(format, IMPORT_FIREFOX);
-    assert_ok(profile_check(&p, &err), &err);
+    import("firefox-shared.json", IMPORT_FIREFOX);
     assert_int_equal(p.samples.stack.len, 3);
-    assert_str(function_of(&p, p.samples.stack.at[0]), "sys");
+    assert_str(function_of(p.samples.stack.at[0]), "sys");
     StackId hot = p.stacks.parent.at[p.samples.stack.at[0].v];
-    assert_str(function_of(&p, hot), "hot");
+    assert_str(function_of(hot), "hot");
     FrameId inlined = p.stacks.frame.at[hot.v];
     assert_int_equal(p.frames.flags.at[inlined.v], FRAME_INLINED);
     assert_int_equal(p.frames.line.at[inlined.v], 7);
@@ -73,47 +84,34 @@ static void firefox_with_shared_tables(void **state)
     assert_int_equal(p.samples.time_ns.at[2], 2000000);
     assert_int_equal(p.samples.values[1].at[1], 1000);
     assert_int_equal(p.processes.pid.at[0], 7);
-    profile_deinit(&p);
-    arena_deinit(&arena);
 }
 
 static void firefox_with_tables_in_the_thread(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Error err = {0};
-    Bytes file;
-    Profile p;
-    ImportFormat format;
-    load(&arena, "firefox-old.json", &file);
-    assert_ok(import_bytes(file, NULL, &p, &format, &err), &err);
-    assert_str(function_of(&p, p.samples.stack.at[0]), "g");
+    import("firefox-old.json", IMPORT_FIREFOX);
+    assert_str(function_of(p.samples.stack.at[0]), "g");
     assert_int_equal(p.samples.values[0].at[1], 4);
     assert_int_equal(p.samples.time_ns.at[0], 500000);
-    profile_deinit(&p);
-    arena_deinit(&arena);
 }
 
 static void cut_at_each_byte_it_is_an_error(void **state)
 {
     (void)state;
     static const char *const files[] = {"speedscope.json", "firefox-shared.json"};
-    Arena arena = {0};
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        Bytes file;
-        load(&arena, files[i], &file);
+        Bytes file = load(files[i]);
         for (size_t len = 0; len + 2 < file.len; len++) {
             char *copy = malloc(len ? len : 1); // its own size, for the sanitizer
             memcpy(copy, file.ptr, len);
-            Profile p;
+            Profile none;
             ImportFormat format;
-            Error err = {0};
-            assert_false(import_bytes(bytes_over(copy, len), NULL, &p, &format, &err));
+            err = (Error){0};
+            assert_false(import_bytes(bytes_over(copy, len), NULL, &none, &format, &err));
             assert_true(err.text[0] != '\0');
             free(copy);
         }
     }
-    arena_deinit(&arena);
 }
 
 static void a_parent_that_does_not_come_before_is_refused(void **state)
@@ -121,20 +119,21 @@ static void a_parent_that_does_not_come_before_is_refused(void **state)
     (void)state;
     char text[] = "{\"meta\":{},\"shared\":{\"stackTable\":{\"frame\":[0,0],\"prefix\":[1,null]},"
                   "\"frameTable\":{\"func\":[0]},\"funcTable\":{\"name\":[0]}},\"threads\":[]}";
-    Profile p;
-    Error err = {0};
-    assert_error(import_firefox(bytes_over(text, sizeof(text) - 1), &p, &err), &err, ERROR_FORMAT,
-                 "does not come before");
+    Profile none;
+    assert_error(import_firefox(bytes_over(text, sizeof(text) - 1), &none, &err), &err,
+                 ERROR_FORMAT, "does not come before");
 }
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(speedscope_sampled_and_evented),
-        cmocka_unit_test(firefox_with_shared_tables),
-        cmocka_unit_test(firefox_with_tables_in_the_thread),
-        cmocka_unit_test(cut_at_each_byte_it_is_an_error),
-        cmocka_unit_test(a_parent_that_does_not_come_before_is_refused),
+        TEST(speedscope_sampled_and_evented),
+        TEST(firefox_with_shared_tables),
+        TEST(firefox_with_tables_in_the_thread),
+        TEST(cut_at_each_byte_it_is_an_error),
+        TEST(a_parent_that_does_not_come_before_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(tests);
 }

@@ -3,34 +3,17 @@
 
 #include "os/event.h"
 
-#include "os/file.h"
-
-#include "harness.h"
+#include "event_folder.h"
 
 #include <linux/hw_breakpoint.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-static Arena arena;
-static Error err;
-static EventSources sources;
-
-static void put(const char *path, const char *text)
-{
-    Str full = arena_printf(&arena, "%" STR_FMT "/%s", STR_ARG(sources.sysfs), path);
-    assert_ok(os_make_folders(str_dir_name(full), &err), &err);
-    assert_ok(os_write_file(full, bytes_from_str(str_from_c(text)), OUTPUT_REPLACE, &err), &err);
-}
 
 // A machine with a core PMU, an uncore one and two tracepoints, in a folder.
 static int make_machine(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/assay-event-XXXXXX";
-    if (!mkdtemp(folder))
+    if (!make_event_folder())
         return -1;
-    sources = (EventSources){.sysfs = arena_str(&arena, str_from_c(folder))};
-    sources.tracefs = arena_printf(&arena, "%s/tracing", folder);
     put("cpu/type", "4\n");
     put("cpu/format/event", "config:0-7,32-35\n");
     put("cpu/format/umask", "config:8-15\n");
@@ -40,15 +23,6 @@ static int make_machine(void **state)
     put("uncore_imc/format/event", "config:0-7\n");
     put("tracing/events/sched/sched_switch/id", "316\n");
     return 0;
-}
-
-static int remove_machine(void **state)
-{
-    (void)state;
-    Str command = arena_printf(&arena, "rm -rf '%" STR_FMT "'", STR_ARG(sources.sysfs));
-    int rc = system(command.ptr);
-    arena_deinit(&arena);
-    return rc;
 }
 
 static EventSpec parse_one(const char *text)
