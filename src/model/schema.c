@@ -268,3 +268,20 @@ bool profile_check(const Profile *p, Error *err)
                          p->frames.function.len, p->frames.module.len);
     return check_order(p, err) && check_values(p, err);
 }
+
+static void keep_rows(RawVec *v, size_t size, const U32Vec *kept)
+{
+    uint8_t *at = v->at;
+    for (size_t i = 0; i < kept->len; i++)
+        if (kept->at[i] != i)
+            memcpy(at + i * size, at + kept->at[i] * size, size);
+    v->len = kept->len;
+}
+
+void profile_keep_rows(Profile *p, TableId table, const U32Vec *kept)
+{
+    const TableSchema *t = profile_schema_find(table);
+    assert(t && table != TABLE_SAMPLES); // its values are no columns of the schema
+    for (size_t i = 0; i < t->column_count; i++)
+        keep_rows(column_vec(p, &t->columns[i]), column_type_size(t->columns[i].type), kept);
+}

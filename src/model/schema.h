@@ -91,4 +91,8 @@ size_t profile_table_rows(const Profile *p, const TableSchema *t);
 // than it has.
 void column_resize(Profile *p, RawVec *v, ColumnType type, size_t rows);
 
+// Leaves the rows of a table that `kept` names, in ascending order, and drops the
+// others. Only for a table that no other refers to, and not for the samples.
+void profile_keep_rows(Profile *p, TableId table, const U32Vec *kept);
+
 #endif // MODEL_SCHEMA_H

@@ -2,6 +2,7 @@
 // Takes rows out of a profile that marks in the sources exclude.
 
 #include "collect/cover/summary_internal.h"
+#include "model/schema.h"
 
 void cover_data_place_functions(const CoverData *d, const CoverProject *how)
 {
@@ -44,34 +45,24 @@ static const CoverExclusions *exclusions_of(Excluding *x, StrId file)
     return x->found.at[file.v];
 }
 
-static void keep_rows(void *column, size_t size, size_t *len, const U32Vec *kept)
-{
-    uint8_t *at = column;
-    for (size_t i = 0; i < kept->len; i++)
-        if (kept->at[i] != i)
-            memcpy(at + i * size, at + kept->at[i] * size, size);
-    *len = kept->len;
-}
-
-#define KEEP_ROWS(x, column)                                                                       \
-    keep_rows((column).at, sizeof((column).at[0]), &(column).len, &(x)->kept)
-
 typedef bool IsExcluded(const CoverExclusions *e, uint32_t line);
 
-// Finds the rows of one table that stay.
-static uint64_t find_kept(Excluding *x, const StrIdVec *files, const U32Vec *lines,
-                          IsExcluded *is_excluded)
+// Drops the excluded rows of one table; returns how many they were.
+static uint64_t exclude(Excluding *x, TableId table, const StrIdVec *files, const U32Vec *lines,
+                        IsExcluded *is_excluded)
 {
+    size_t before = lines->len;
     x->kept.len = 0;
-    for (uint32_t i = 0; i < lines->len; i++)
+    for (uint32_t i = 0; i < before; i++)
         if (!is_excluded(exclusions_of(x, files->at[i]), lines->at[i]))
             vec_push(NULL, &x->kept, i);
-    return lines->len - x->kept.len;
+    profile_keep_rows(x->p, table, &x->kept);
+    return before - x->kept.len;
 }
 
 static void exclude_functions(Excluding *x)
 {
-    FunctionCounts *t = &x->p->function_counts;
+    const FunctionCounts *t = &x->p->function_counts;
     const Functions *f = &x->p->functions;
     x->kept.len = 0;
     for (uint32_t i = 0; i < t->function.len; i++) {
@@ -79,44 +70,7 @@ static void exclude_functions(Excluding *x)
         if (!cover_excludes_line(exclusions_of(x, f->file.at[row]), f->line.at[row]))
             vec_push(NULL, &x->kept, i);
     }
-    KEEP_ROWS(x, t->function);
-    KEEP_ROWS(x, t->count);
-    KEEP_ROWS(x, t->hash);
-}
-
-static void exclude_branches(Excluding *x)
-{
-    BranchCounts *t = &x->p->branch_counts;
-    find_kept(x, &t->file, &t->line, cover_excludes_branch);
-    KEEP_ROWS(x, t->file);
-    KEEP_ROWS(x, t->line);
-    KEEP_ROWS(x, t->column);
-    KEEP_ROWS(x, t->block);
-    KEEP_ROWS(x, t->branch);
-    KEEP_ROWS(x, t->count);
-    ConditionCounts *c = &x->p->condition_counts;
-    find_kept(x, &c->file, &c->line, cover_excludes_branch);
-    KEEP_ROWS(x, c->file);
-    KEEP_ROWS(x, c->line);
-    KEEP_ROWS(x, c->group);
-    KEEP_ROWS(x, c->index);
-    KEEP_ROWS(x, c->sense);
-    KEEP_ROWS(x, c->expression);
-    KEEP_ROWS(x, c->count);
-}
-
-static void exclude_regions(Excluding *x)
-{
-    RegionCounts *t = &x->p->region_counts;
-    find_kept(x, &t->file, &t->line, cover_excludes_line);
-    KEEP_ROWS(x, t->function);
-    KEEP_ROWS(x, t->file);
-    KEEP_ROWS(x, t->line);
-    KEEP_ROWS(x, t->column);
-    KEEP_ROWS(x, t->end_line);
-    KEEP_ROWS(x, t->end_column);
-    KEEP_ROWS(x, t->kind);
-    KEEP_ROWS(x, t->count);
+    profile_keep_rows(x->p, TABLE_FUNCTION_COUNTS, &x->kept);
 }
 
 uint64_t cover_profile_exclude(Profile *p, const CoverProject *how)
@@ -126,14 +80,15 @@ uint64_t cover_profile_exclude(Profile *p, const CoverProject *how)
     Excluding x = {.p = p, .how = how};
     vec_extend(NULL, &x.found, p->strings.texts.len);
     vec_extend(NULL, &x.asked, p->strings.texts.len);
-    LineCounts *t = &p->line_counts;
-    uint64_t lines = find_kept(&x, &t->file, &t->line, cover_excludes_line);
-    KEEP_ROWS(&x, t->file);
-    KEEP_ROWS(&x, t->line);
-    KEEP_ROWS(&x, t->count);
+    const LineCounts *l = &p->line_counts;
+    const BranchCounts *b = &p->branch_counts;
+    const ConditionCounts *c = &p->condition_counts;
+    const RegionCounts *r = &p->region_counts;
+    uint64_t lines = exclude(&x, TABLE_LINE_COUNTS, &l->file, &l->line, cover_excludes_line);
     exclude_functions(&x);
-    exclude_branches(&x);
-    exclude_regions(&x);
+    exclude(&x, TABLE_BRANCH_COUNTS, &b->file, &b->line, cover_excludes_branch);
+    exclude(&x, TABLE_CONDITION_COUNTS, &c->file, &c->line, cover_excludes_branch);
+    exclude(&x, TABLE_REGION_COUNTS, &r->file, &r->line, cover_excludes_line);
     vec_free(&x.found);
     vec_free(&x.asked);
     vec_free(&x.kept);

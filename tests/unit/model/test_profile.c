@@ -4,6 +4,7 @@
 #include "harness.h"
 
 #include "model/profile.h"
+#include "model/schema.h"
 
 static Profile p;
 static Error err;
@@ -185,6 +186,29 @@ static void columns_of_unequal_length_are_found(void **state)
     assert_error(profile_check(&p, &err), &err, ERROR_FORMAT, "process");
 }
 
+static void kept_rows_of_a_table_move_up_in_every_column(void **state)
+{
+    (void)state;
+    StrId file = profile_str(&p, STR("a.c"));
+    for (uint32_t line = 1; line <= 4; line++) {
+        vec_push(&p.arena, &p.line_counts.file, file);
+        vec_push(&p.arena, &p.line_counts.line, line);
+        vec_push(&p.arena, &p.line_counts.count, 10 * line);
+    }
+    U32Vec kept = {0};
+    vec_push(NULL, &kept, 1);
+    vec_push(NULL, &kept, 3);
+    profile_keep_rows(&p, TABLE_LINE_COUNTS, &kept);
+    assert_int_equal(p.line_counts.file.len, 2);
+    assert_int_equal(p.line_counts.line.at[0], 2);
+    assert_int_equal(p.line_counts.count.at[1], 40);
+    assert_ok(profile_check(&p, &err), &err);
+    kept.len = 0;
+    profile_keep_rows(&p, TABLE_LINE_COUNTS, &kept);
+    assert_int_equal(p.line_counts.count.len, 0);
+    vec_free(&kept);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -201,6 +225,7 @@ int main(void)
         TEST(a_source_line_is_kept_once_and_notes_in_order),
         TEST(a_reference_to_no_row_is_found),
         TEST(columns_of_unequal_length_are_found),
+        TEST(kept_rows_of_a_table_move_up_in_every_column),
     };
     return RUN_TESTS(tests);
 }
