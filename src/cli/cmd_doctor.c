@@ -190,14 +190,23 @@ static void check_kernel_symbols(Doctor *d)
         while (!shown && str_next_line(&text, &line))
             for (size_t i = 0; i < MIN(line.len, (size_t)16); i++)
                 shown |= line.ptr[i] != '0';
+    // With kptr_restrict at 0 they are shown to whoever may profile the kernel.
+    bool by_paranoid = d->limits.kptr_restrict == 0;
     if (shown)
         find(d, VERDICT_OK, "kernel-symbols", STR("kernel symbols are readable"), STR(""));
     else
         find(d, VERDICT_LIMITED, "kernel-symbols",
-             arena_printf(d->arena,
-                          "kernel symbols are hidden (kernel.kptr_restrict is %" PRId64 ")",
-                          d->limits.kptr_restrict),
-             STR("sudo sysctl kernel.kptr_restrict=0, with kernel.perf_event_paranoid=1"));
+             by_paranoid ? arena_printf(d->arena,
+                                        "kernel symbols are hidden while "
+                                        "kernel.perf_event_paranoid is %" PRId64,
+                                        d->limits.paranoid)
+                         : arena_printf(d->arena,
+                                        "kernel symbols are hidden (kernel.kptr_restrict is "
+                                        "%" PRId64 ")",
+                                        d->limits.kptr_restrict),
+             by_paranoid ? STR("sudo sysctl kernel.perf_event_paranoid=1")
+                         : STR("sudo sysctl kernel.kptr_restrict=0 "
+                               "kernel.perf_event_paranoid=1"));
 }
 
 static void check_tracefs(Doctor *d)

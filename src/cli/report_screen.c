@@ -66,14 +66,32 @@ static void add_run_facts(StrBuf *out, const Report *r)
         strbuf_printf(out, " · %u thread%s", threads, threads == 1 ? "" : "s");
 }
 
+// What was observed where no command was started: processes, or the whole machine.
+static void add_observed(StrBuf *out, const Profile *p)
+{
+    const Processes *all = &p->processes;
+    if (all->pid.len == 0) {
+        strbuf_add(out, STR("(no command recorded)"));
+    } else if (all->pid.len == 1) {
+        Str name = profile_text(p, all->name.at[0]);
+        strbuf_add(out, name.len ? name : STR("process"));
+        strbuf_printf(out, " (PID %u)", all->pid.at[0]);
+    } else {
+        add_count(out, all->pid.len);
+        strbuf_add(out, STR(" processes"));
+    }
+}
+
 static void add_what_ran(StrBuf *out, const Report *r, const ScreenStyle *style)
 {
     const Profile *p = r->profile;
-    StrBuf facts = {0};
+    StrBuf facts = {0}, observed = {0};
     add_run_facts(&facts, r);
     Str command = profile_fact(p, STR(FACT_COMMAND));
-    if (command.len == 0)
-        command = STR("(no command recorded)");
+    if (command.len == 0) {
+        add_observed(&observed, p);
+        command = strbuf_str(&observed);
+    }
     size_t taken = str_columns(strbuf_str(&facts));
     size_t room = style->columns > taken + 12 ? style->columns - taken : 12;
     // Where the program lies matters less than which it is.
@@ -86,6 +104,7 @@ static void add_what_ran(StrBuf *out, const Report *r, const ScreenStyle *style)
     style_end(out, &style->terminal, STYLE_BOLD);
     strbuf_add(out, strbuf_str(&facts));
     strbuf_add_char(out, '\n');
+    strbuf_deinit(&observed);
     strbuf_deinit(&facts);
 }
 

@@ -143,8 +143,8 @@ bool os_map_fd(int fd, Str name, MappedFile *ret, Error *err)
     if (fstat(fd, &st) != 0)
         return error_os(err, "cannot read '%" STR_FMT "'", STR_ARG(name));
     if (!S_ISREG(st.st_mode)) {
-        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
-        return error_os(err, "cannot map '%" STR_FMT "': not a regular file", STR_ARG(name));
+        const char *what = S_ISDIR(st.st_mode) ? "it is a directory" : "it is not a regular file";
+        return error_set(err, ERROR_OS, "cannot read '%" STR_FMT "': %s", STR_ARG(name), what);
     }
     MappedFile m = {.identity = identity_of(&st)};
     if (st.st_size > 0) {
