@@ -530,10 +530,17 @@ static void add_modifiers(EventSpec *s, const Modifiers *m)
     s->precise = (uint8_t)MAX((unsigned)s->precise, m->precise);
 }
 
-static bool is_clock(const EventSpec *s)
+bool event_is_clock(const EventSpec *s)
 {
     return s->type == PERF_TYPE_SOFTWARE &&
            (s->config == PERF_COUNT_SW_CPU_CLOCK || s->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static bool unknown_modifiers(Str event, Str modifiers, Error *err)
+{
+    (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' are no modifiers of '%" STR_FMT "'",
+                    STR_ARG(modifiers), STR_ARG(event));
+    return error_hint(err, "they are u (user code), k (kernel), h (hypervisor), p and P (precise)");
 }
 
 static bool parse_name(Arena *arena, const EventSources *src, Str name, EventSpec *spec, Error *err)
@@ -548,7 +555,11 @@ static bool parse_name(Arena *arena, const EventSources *src, Str name, EventSpe
     // libpfm4 spells with colons too ("MEM_LOAD:L1_HIT"), in capitals; tracepoints do not.
     if (src->find_other && src->find_other(arena, name, spec))
         return true;
-    if (str_split(name, ':', &head, &tail) && safe_name(head) && safe_name(tail))
+    bool split = str_split(name, ':', &head, &tail);
+    EventSpec known = *spec;
+    if (split && (find_known(head, &known) || find_cache(head, &known) || parse_raw(head, &known)))
+        return unknown_modifiers(head, tail, err);
+    if (split && safe_name(head) && safe_name(tail))
         return parse_tracepoint(arena, src, head, tail, spec, err);
     (void)error_set(err, ERROR_USAGE, "unknown event '%" STR_FMT "'", STR_ARG(name));
     return error_hint(err, "cpu-clock, cycles, page-faults, sched:sched_switch, r01c2, "
@@ -593,7 +604,7 @@ static bool parse_one(Arena *arena, const EventSources *src, Str text, EventSpec
         }
     }
     add_modifiers(&spec, &m);
-    spec.unit = is_clock(&spec) ? STR("ns") : STR("");
+    spec.unit = event_is_clock(&spec) ? STR("ns") : STR("");
     *ret = spec;
     return true;
 }

@@ -51,6 +51,9 @@ EventSources event_sources_default(void);
 MUST_CHECK bool events_parse(Arena *arena, const EventSources *src, Str text, EventSpecVec *ret,
                              Error *err);
 
+// cpu-clock and task-clock: what they count is time.
+bool event_is_clock(const EventSpec *spec);
+
 // A field of a PMU's `format` folder: which bits of which config word it fills.
 enum { PMU_FIELD_RANGES = 8 };
 typedef struct PmuField {

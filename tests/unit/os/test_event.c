@@ -62,7 +62,8 @@ static void modifiers_limit_where_it_counts(void **state)
     assert_true(parse_one("cycles:P").precise_most);
     EventSpecVec v = {0};
     assert_false(events_parse(&arena, &sources, STR("cycles:pppp"), &v, &err));
-    assert_false(events_parse(&arena, &sources, STR("cycles:x"), &v, &err));
+    assert_error(events_parse(&arena, &sources, STR("cycles:x"), &v, &err), &err, ERROR_USAGE,
+                 "no modifiers");
 }
 
 static void fields_of_a_pmu_go_to_their_bits(void **state)
