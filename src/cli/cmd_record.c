@@ -17,6 +17,8 @@
 
 enum { DEFAULT_FREQ_HZ = 999, CPUS_MAX = 65536 };
 
+#define PERIOD_NOT_GIVEN UINT64_MAX
+
 typedef struct RecordOptions {
     Str freq;
     uint64_t period;
@@ -113,11 +115,13 @@ static bool parse_ids(const StrVec *lists, const char *what, U32Vec *ret, Error 
 
 static bool parse_rate(const RecordOptions *o, SamplingOptions *s, Error *err)
 {
-    s->period = o->period;
+    if (o->period == 0)
+        return error_set(err, ERROR_USAGE, "-c 0 is no period: a sample every N events, from 1");
+    s->period = o->period == PERIOD_NOT_GIVEN ? 0 : o->period;
     s->freq_hz = DEFAULT_FREQ_HZ;
     if (o->freq.len == 0)
         return true;
-    if (o->period)
+    if (s->period)
         return error_set(err, ERROR_USAGE, "-F and -c exclude each other");
     if (str_equal(o->freq, STR("max"))) {
         s->freq_hz = 0;
@@ -375,7 +379,7 @@ static int record(CommandLine *line, void *values)
 
 static int run_record(const Command *cmd, int argc, char **argv)
 {
-    RecordOptions o = {0};
+    RecordOptions o = {.period = PERIOD_NOT_GIVEN};
     return command_run_parsed(cmd, argc, argv, &o, record);
 }
 

@@ -119,6 +119,13 @@ clamped() {
     grep -q 'perf_event_max_sample_rate' err.log || { cat err.log; return 1; }
 }
 check 'a rate over the limit is taken back, and told' clamped
+# A sample every so many ticks of a clock comes as seldom as one by time: its dump is as large.
+printf 'int main(void) { volatile char below[60000] = {0}; for (long i = 0; i < 400000000; i++) below[i %% 60000]++; }\n' >wide.c
+deep_by_period() {
+    gcc -O1 -o wide wide.c && record -e cpu-clock -c 1000000 -- ./wide && report &&
+        at_least 95 "$(field 'int(100 * r["truth"]["complete_stacks"])')"
+}
+check 'by -c of a clock deep stacks are whole, too' deep_by_period
 
 # As a user without rights.
 [ "$(id -u)" -eq 0 ] || { finish; exit; }

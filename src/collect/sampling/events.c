@@ -13,6 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#define CLOCK_HZ      1000000000ull
+#define CYCLES_HZ_MAX 6000000000ull // of the fastest processors
+
 enum {
     RING_BYTES_MAX = 4 << 20,    // for one CPU
     RING_BYTES_ALL = 64 << 20,   // for all CPUs together
@@ -64,16 +67,35 @@ static struct perf_event_attr sampler_attr(const EventSet *set, const EventSpec 
     return attr;
 }
 
+// Samples a second of one CPU at the most, where that is known; 0 for events that
+// come in bursts. A clock's period is a time, and so, nearly, is that of cycles.
+static uint64_t expected_rate_hz(const EventSet *set)
+{
+    if (!set->options->period)
+        return set->freq_hz ? set->freq_hz : RATE_UNKNOWN_HZ;
+    uint64_t ticks_hz = 0;
+    for (size_t i = 0; i < set->events.len; i++) {
+        const EventSpec *e = &set->events.at[i];
+        if (event_is_clock(e))
+            ticks_hz = MAX(ticks_hz, CLOCK_HZ);
+        else if (e->type == PERF_TYPE_HARDWARE && e->config == PERF_COUNT_HW_CPU_CYCLES)
+            ticks_hz = CYCLES_HZ_MAX;
+        else
+            return 0;
+    }
+    return MAX(ticks_hz / set->options->period, 1u);
+}
+
 // How much of a ring may fill before the drain is woken. Each wake-up costs a
 // switch there and back, so late where the rest holds what comes in until the
 // drain runs, early where a ring is small.
 static uint32_t wakeup_bytes(const EventSet *set)
 {
     uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t rate = set->freq_hz ? set->freq_hz : RATE_UNKNOWN_HZ;
-    uint64_t reserve = rate * DRAIN_MS / 1000 * STACK_BYTES_MAX;
+    uint64_t rate = expected_rate_hz(set);
+    uint64_t reserve = MIN(rate, (uint64_t)UINT32_MAX) * DRAIN_MS / 1000 * STACK_BYTES_MAX;
     uint64_t least = ring / (ring >= RING_BYTES_MAX / 2 ? 4 : 8);
-    if (set->options->period || reserve >= ring)
+    if (rate == 0 || reserve >= ring)
         return (uint32_t)least;
     return (uint32_t)MIN(MAX(ring - reserve, least), ring / 2);
 }
@@ -456,10 +478,9 @@ static void settle_stack_size(EventSet *set)
             (uint32_t)align_down(MIN(set->options->stack_bytes, (uint32_t)STACK_BYTES_MAX), 8);
     } else {
         uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
-        uint64_t rate = set->freq_hz ? set->freq_hz : RATE_UNKNOWN_HZ;
-        uint64_t records = MAX(rate * DRAIN_MS / 1000, (uint64_t)14);
-        if (set->options->period)
-            records = RECORDS_BY_COUNT;
+        uint64_t rate = expected_rate_hz(set);
+        uint64_t records =
+            rate ? MAX(rate * DRAIN_MS / 1000, (uint64_t)14) : (uint64_t)RECORDS_BY_COUNT;
         uint64_t bytes = ring / records;
         bytes = MIN(MAX(bytes, (uint64_t)STACK_BYTES_MIN), (uint64_t)STACK_BYTES_MAX);
         set->stack_bytes = (uint32_t)align_down(MIN(bytes, ring / 4), 8);
@@ -571,18 +592,36 @@ static uint64_t raise_descriptor_limit(void)
     return limit.rlim_cur;
 }
 
+// The CPUs to observe: those asked for, which have to be there, or all.
+static bool settle_cpus(EventSet *set, Error *err)
+{
+    const SamplingOptions *o = set->options;
+    U32Vec online = {0};
+    if (!cpu_list_online(&online, err))
+        return false;
+    set->cpu_count = o->cpu_count ? o->cpu_count : online.len;
+    set->cpus = arena_array(set->arena, uint32_t, set->cpu_count);
+    memcpy(set->cpus, o->cpu_count ? o->cpus : online.at, set->cpu_count * sizeof(uint32_t));
+    bool ok = true;
+    for (size_t i = 0; ok && i < o->cpu_count; i++) {
+        ok = false;
+        for (size_t k = 0; k < online.len; k++)
+            ok = ok || online.at[k] == o->cpus[i];
+        if (!ok) {
+            (void)error_set(err, ERROR_USAGE, "CPU %u is not online", o->cpus[i]);
+            (void)error_hint(err, "/sys/devices/system/cpu/online lists those that are");
+        }
+    }
+    vec_free(&online);
+    return ok;
+}
+
 bool events_open(Arena *arena, const SamplingOptions *options, pid_t child, size_t expected_threads,
                  EventSet *ret, Error *err)
 {
     *ret = (EventSet){.arena = arena, .options = options, .limits = perf_limits()};
-    U32Vec online = {0};
-    if (!cpu_list_online(&online, err))
+    if (!settle_cpus(ret, err))
         return false;
-    ret->cpu_count = options->cpu_count ? options->cpu_count : online.len;
-    ret->cpus = arena_array(arena, uint32_t, ret->cpu_count);
-    memcpy(ret->cpus, options->cpu_count ? options->cpus : online.at,
-           ret->cpu_count * sizeof(uint32_t));
-    vec_free(&online);
 
     bool attach = options->pid_count || options->tid_count;
     uint64_t descriptors = raise_descriptor_limit();
