@@ -70,7 +70,7 @@ def welch(x, y):
     vy = sum((a - my) ** 2 for a in y) / (len(y) - 1) / len(y)
     return abs(mx - my) / math.sqrt(vx + vy) > t95(min(len(x), len(y)))
 inter = seq = seq_wait = 0
-spread, spread_wait = [], []
+spread, spread_whole, spread_wait = [], [], []
 try:
     for k in range(count):
         out = work + "/o.json"
@@ -82,6 +82,7 @@ try:
         c = d["assay"]["comparisons"][0]
         inter += c["differs"]
         spread.append(math.log(c["ratio"]["point"]))
+        spread_whole.append(math.log(c.get("elapsed_ratio", c["ratio"])["point"]))
         a, b = (r["assay"]["runs"]["waited_ns"] for r in d["results"])
         ratios = sorted(math.log(y / x) for x, y in zip(a, b))
         walsh = sorted((ratios[i] + ratios[j]) / 2 for i in range(30) for j in range(i, 30))
@@ -95,7 +96,7 @@ finally:
         p.kill()
 sd = lambda x: math.sqrt(sum((v - sum(x) / len(x)) ** 2 for v in x) / (len(x) - 1))
 print(f"| identical commands called different, {count} experiments of 30 pairs, load average {os.getloadavg()[0]:.0f} on {os.cpu_count()} CPUs, nominal 5 % | sequential Welch, same clock {100*seq/count:.1f} %, wait clock {100*seq_wait/count:.1f} % | 3-7 % | {100*inter/count:.1f} % | `bench/bench.sh same` |")
-print(f"| spread of the estimated ratio there | wait clock, same runs {100*sd(spread_wait):.1f} % | <= 1/4 | {100*sd(spread):.2f} % = {sd(spread)/sd(spread_wait):.2f} of it | `bench/bench.sh same` |")
+print(f"| spread of the estimated ratio there | wait clock, same runs {100*sd(spread_wait):.1f} % | <= 1/4 | {100*sd(spread):.2f} % = {sd(spread)/sd(spread_wait):.2f} of it; by whole times {100*sd(spread_whole):.2f} % = {sd(spread_whole)/sd(spread_wait):.2f} | `bench/bench.sh same` |")
 P
 }
 
@@ -103,35 +104,30 @@ power() { # a real +2 %
     python3 - "$assay" "$work" "${POWER:-40}" <<'P'
 import json, os, statistics, subprocess, sys
 assay, work, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-found, pairs = 0, []
-for k in range(count):
+def tried(k, *options):
     out = work + "/o.json"
-    subprocess.run([assay, "bench", "-N", "--until", "0.01%", "-M", "600", "--seed", str(k), "--style", "none",
-                    "--export-json", out, work + "/work 500000", work + "/work 510500"], check=True)
-    c = json.load(open(out))["assay"]["comparisons"][0]
-    ok = c["differs"] and c["ratio"]["point"] > 1
-    found += ok
-    if ok:
-        pairs.append(c["pairs"])
-print(f"| +2 % more work (2.1 % of the loop) found, stopping when known, at most 600 pairs | - | >= 95 %, median <= 250 pairs | {100*found/count:.0f} % of {count}, median {statistics.median(pairs) if pairs else 0:.0f} pairs | `bench/bench.sh power` |")
-found, pairs = 0, []
-for k in range(count):
-    subprocess.run([assay, "bench", "-N", "--cpu-clock", "--until", "0.01%", "-M", "600", "--seed", str(k), "--style",
-                    "none", "--export-json", out, work + "/work 500000", work + "/work 510500"], check=True)
-    c = json.load(open(out))["assay"]["comparisons"][0]
-    ok = c["differs"] and c["ratio"]["point"] > 1
-    found += ok
-    if ok:
-        pairs.append(c["pairs"])
-print(f"| the same with --cpu-clock; load average {os.getloadavg()[0]:.0f} on {os.cpu_count()} CPUs | - | >= 95 %, median <= 250 pairs | {100*found/count:.0f} % of {count}, median {statistics.median(pairs) if pairs else 0:.0f} pairs | `bench/bench.sh power` |")
-wall = cpu = 0
-for k in range(count):
-    subprocess.run([assay, "bench", "-N", "-r", "250", "--seed", str(k), "--style", "none", "--export-json", out,
+    subprocess.run([assay, "bench", "-N", *options, "--seed", str(k), "--style", "none", "--export-json", out,
                     work + "/work 500000", work + "/work 510500"], check=True)
-    c = json.load(open(out))["assay"]["comparisons"][0]
-    wall += c["ratio"]["low"] > 1
+    return json.load(open(out))["assay"]["comparisons"][0]
+def until_known(what, target, *options):
+    pairs, left_out = [], 0
+    for k in range(count):
+        c = tried(k, "--until", "0.01%", "-M", "600", *options)
+        left_out += c["without_waiting"]
+        if c["differs"] and c["ratio"]["point"] > 1:
+            pairs.append(c["pairs"])
+    beside = f"; the wait for a CPU was left out in {100*left_out/count:.0f} %" if not options else ""
+    print(f"| {what}; load average {os.getloadavg()[0]:.0f} on {os.cpu_count()} CPUs | - | {target} | {100*len(pairs)/count:.0f} % of {count}, median {statistics.median(pairs) if pairs else 0:.0f} pairs{beside} | `bench/bench.sh power` |")
+until_known("+2 % more work (2.1 % of the loop) found, stopping when known, at most 600 pairs", ">= 95 %, median <= 250 pairs")
+until_known("the same by whole times (--with-waiting)", "-", "--with-waiting")
+until_known("the same with --cpu-clock", ">= 95 %, median <= 250 pairs", "--cpu-clock")
+usual = whole = cpu = 0
+for k in range(count):
+    c = tried(k, "-r", "250")
+    usual += c["ratio"]["low"] > 1
+    whole += c.get("elapsed_ratio", c["ratio"])["low"] > 1
     cpu += c["counters"].get("task-clock", {"low": 0})["low"] > 1
-print(f"| the same in 250 pairs: by the time; by the task-clock that is counted beside it; load average {os.getloadavg()[0]:.0f} on {os.cpu_count()} CPUs | - | >= 95 % | {100*wall/count:.0f} %; {100*cpu/count:.0f} % of {count} | `bench/bench.sh power` |")
+print(f"| the same in 250 pairs: as compared; by whole times; by the task-clock counted beside them; load average {os.getloadavg()[0]:.0f} on {os.cpu_count()} CPUs | - | >= 95 % | {100*usual/count:.0f} %; {100*whole/count:.0f} %; {100*cpu/count:.0f} % of {count} | `bench/bench.sh power` |")
 P
 }
 

@@ -112,10 +112,9 @@ Comparison stats_compare_paired(Arena *scratch, const double *a, const double *b
     Interval i;
     if (options->sequence) {
         c.method = COMPARE_SEQUENCE;
-        i = stats_sequence_interval(scratch, d, n, options->level, SEQUENCE_TUNED_AT);
-        double deviation = (i.high - i.low) / 2 /
-                           stats_sequence_half_width(1, n, options->level, SEQUENCE_TUNED_AT);
-        z = (i.high - i.low) / 2 / (deviation / sqrt((double)n));
+        i = stats_sequence_location(scratch, d, n, options->level, SEQUENCE_TUNED_AT,
+                                    options->horizon);
+        z = n ? stats_sequence_z(n, options->level, SEQUENCE_TUNED_AT, options->horizon) : z;
     } else {
         i = stats_hodges_lehmann(scratch, d, n, options->level);
         if (!isfinite(i.low)) {

@@ -30,6 +30,7 @@ typedef struct CompareOptions {
     double level;       // of the interval: 0.95
     double margin;      // differences below it do not matter: 0.01
     bool sequence;      // COMPARE_SEQUENCE instead of COMPARE_PAIRED
+    size_t horizon;     // with `sequence`: pairs that are never passed; 0: none
     size_t block_pairs; // pairs of one random block (2 for ABBA); 0 or 1: none
 } CompareOptions;
 

@@ -343,12 +343,28 @@ BootstrapLimit stats_bootstrap_median(Arena *scratch, const double *x, size_t n,
 
 // ---- Confidence sequence ---------------------------------------------------
 
+// Of the normal mixture.
+static double mixture_z(size_t n, double alpha, double tuned_at)
+{
+    double rho2 = (-2 * log(alpha) + log(-2 * log(alpha)) + 1) / tuned_at;
+    double seen = (double)n * rho2;
+    return sqrt(2 * (seen + 1) / seen * log(sqrt(seen + 1) / alpha));
+}
+
+double stats_sequence_z(size_t n, double level, double tuned_at, size_t horizon)
+{
+    double alpha = 1 - level;
+    if (horizon < n)
+        return mixture_z(n, alpha, tuned_at);
+    // A sum that stays below a constant up to the horizon (reflection principle), or
+    // within the mixture: each with half of the error.
+    double constant = normal_quantile(1 - alpha / 8) * sqrt((double)horizon / (double)n);
+    return MIN(constant, mixture_z(n, alpha / 2, tuned_at));
+}
+
 double stats_sequence_half_width(double deviation, size_t n, double level, double tuned_at)
 {
-    double alpha = 1 - level, size = (double)n;
-    double rho2 = (-2 * log(alpha) + log(-2 * log(alpha)) + 1) / tuned_at;
-    double scale = size * rho2 + 1;
-    return deviation * sqrt(2 * scale / (size * size * rho2) * log(sqrt(scale) / alpha));
+    return deviation / sqrt((double)n) * stats_sequence_z(n, level, tuned_at, 0);
 }
 
 Interval stats_sequence_interval(Arena *scratch, const double *x, size_t n, double level,
@@ -368,4 +384,12 @@ Interval stats_sequence_interval(Arena *scratch, const double *x, size_t n, doub
     double few = student_quantile(0.999, (double)(n - 1)) / normal_quantile(0.999);
     double half = few * stats_sequence_half_width(stats_deviation(sorted, n), n, level, tuned_at);
     return (Interval){mean - half, mean, mean + half};
+}
+
+Interval stats_sequence_location(Arena *scratch, const double *x, size_t n, double level,
+                                 double tuned_at, size_t horizon)
+{
+    double z = n ? stats_sequence_z(n, level, tuned_at, horizon) : INFINITY;
+    Interval i = stats_hodges_lehmann(scratch, x, n, 1 - erfc(z / sqrt(2)));
+    return isfinite(i.low) ? i : stats_sequence_interval(scratch, x, n, level, tuned_at);
 }

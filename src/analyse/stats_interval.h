@@ -73,7 +73,19 @@ BootstrapLimit stats_bootstrap_median(Arena *scratch, const double *x, size_t n,
 // Covers at all n at once with probability `level`.
 double stats_sequence_half_width(double deviation, size_t n, double level, double tuned_at);
 
-// The sequence applied to values winsorised at median ± 4 MAD.
+// How many standard errors that is. With a horizon, the n that is never passed, half of
+// the error is spent on it, and the width there is 2.5 instead of 3.1 standard errors;
+// 0: none.
+double stats_sequence_z(size_t n, double level, double tuned_at, size_t horizon);
+
+// A sequence for the location of values that are symmetric about it, as log ratios of
+// pairs in random order are: Hodges-Lehmann, which heavy tails and several modes do not
+// widen as they do a mean. Its interval is infinite for the first 17 values or so; until
+// then it is the sequence below.
+Interval stats_sequence_location(Arena *scratch, const double *x, size_t n, double level,
+                                 double tuned_at, size_t horizon);
+
+// The sequence of the mean, applied to values winsorised at median ± 4 MAD.
 Interval stats_sequence_interval(Arena *scratch, const double *x, size_t n, double level,
                                  double tuned_at);
 

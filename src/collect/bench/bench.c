@@ -632,6 +632,7 @@ void bench_summarise(Bench *b)
             .level = 1 - (1 - b->options.level) / (double)(n - 1),
             .margin = b->options.until > 0 ? b->options.until : b->options.margin,
             .sequence = b->options.until > 0,
+            .horizon = b->options.max_runs,
             .block_pairs = n == 2 ? 2 : 0,
         };
         double *p = arena_array(&scratch, double, n);

@@ -152,16 +152,24 @@ static void read_schedstat(int32_t pid, SpawnResult *r)
     }
 }
 
-// The wait for a CPU is counted from the child's birth, the time from its exec: what
-// was waited before is as much as the start took longer than the quickest one.
-static void leave_out_start(Server *server, int64_t took_ns, SpawnResult *r)
+// The wait for a CPU is counted from the child's birth to its last switch, the time from
+// exec to exit. What was waited before is as much as the start took longer than the
+// quickest one. What was waited after is not known but for its limit, the time until we
+// saw the end, which is taken off: too much rather than too little is called the
+// command's own. A command that never slept needs no such care, because the CPU time that
+// it used says what its wait was; its last switch is the one voluntary one.
+static void leave_out_ends(Server *server, int64_t start_took_ns, int64_t end_took_ns,
+                           SpawnResult *r)
 {
-    if (took_ns > 0 && (server->least_start_ns == 0 || took_ns < server->least_start_ns))
-        server->least_start_ns = took_ns;
+    if (start_took_ns > 0 &&
+        (server->least_start_ns == 0 || start_took_ns < server->least_start_ns))
+        server->least_start_ns = start_took_ns;
     if (r->run_delay_ns < 0)
         return;
-    int64_t before = MAX((int64_t)0, took_ns - server->least_start_ns);
-    r->run_delay_ns = MIN(MAX((int64_t)0, r->run_delay_ns - before), r->wall_ns);
+    int64_t outside = MAX((int64_t)0, start_took_ns - server->least_start_ns);
+    if (r->voluntary_switches > 1)
+        outside += MAX((int64_t)0, end_took_ns);
+    r->run_delay_ns = MIN(MAX((int64_t)0, r->run_delay_ns - outside), r->wall_ns);
 }
 
 // Waits until the child is a zombie; kills its group when its time is over, and
@@ -265,7 +273,6 @@ static bool start_and_wait(Server *server, Child *child)
         r.clock = SPAWN_CLOCK_KERNEL;
         r.wall_ns = times.exit_ns - times.exec_ns;
         r.alone = times.started == 0 && times.lost == 0;
-        leave_out_start(server, times.exec_ns - r.start_ns, &r);
     }
     r.user_ns = (int64_t)usage.ru_utime.tv_sec * 1000000000 + usage.ru_utime.tv_usec * 1000;
     r.system_ns = (int64_t)usage.ru_stime.tv_sec * 1000000000 + usage.ru_stime.tv_usec * 1000;
@@ -274,6 +281,8 @@ static bool start_and_wait(Server *server, Child *child)
     r.major_faults = (uint64_t)usage.ru_majflt;
     r.voluntary_switches = (uint64_t)usage.ru_nvcsw;
     r.involuntary_switches = (uint64_t)usage.ru_nivcsw;
+    if (r.clock == SPAWN_CLOCK_KERNEL)
+        leave_out_ends(server, times.exec_ns - r.start_ns, end_ns - times.exit_ns, &r);
     r.blocks_in = (uint64_t)usage.ru_inblock;
     r.blocks_out = (uint64_t)usage.ru_oublock;
 

@@ -86,10 +86,14 @@ double simulate_false_positives(SimulatedKind kind, size_t pairs, bool interleav
 }
 
 Stopping simulate_stopping(SimulatedKind kind, size_t pairs, double ratio, size_t trials,
-                           double level, uint64_t seed)
+                           bool known_end, double level, uint64_t seed)
 {
     enum { LOOK_FROM = 6 }; // pairs, as the tool does
-    CompareOptions options = {.level = level, .margin = 0, .sequence = true};
+    CompareOptions options = {.level = level,
+                              .margin = 0,
+                              .sequence = true,
+                              .block_pairs = 2,
+                              .horizon = known_end ? pairs : 0};
     Random random = random_seeded(seed);
     Arena keep = {0};
     double *at = arena_array(&keep, double, trials);

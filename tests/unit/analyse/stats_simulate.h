@@ -27,12 +27,13 @@ double simulate_coverage(SimulatedKind kind, size_t pairs, double ratio, size_t 
 double simulate_false_positives(SimulatedKind kind, size_t pairs, bool interleaved, size_t trials,
                                 double level, uint64_t seed);
 
-// Looks every `look_every` pairs up to `pairs`, with the confidence sequence.
+// Looks after each pair up to `pairs`, with the confidence sequence; `known_end` tells it
+// that there is no pair beyond.
 typedef struct Stopping {
     double stopped;      // share of trials in which 1 left the interval at some look
     double median_pairs; // at which it did, over those trials; NaN when none did
 } Stopping;
 Stopping simulate_stopping(SimulatedKind kind, size_t pairs, double ratio, size_t trials,
-                           double level, uint64_t seed);
+                           bool known_end, double level, uint64_t seed);
 
 #endif // STATS_SIMULATE_H

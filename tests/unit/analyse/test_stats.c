@@ -379,6 +379,13 @@ static void confidence_sequence_has_the_published_width(void **state)
     // Wider than a single look's interval, and narrowing.
     assert_true(want > 1.96 * 0.1 / sqrt(150));
     assert_true(stats_sequence_half_width(0.1, 1000, 0.95, 150) < want);
+    // Without an end 3.04 standard errors at best; where it is known 2.50 there, the
+    // 0.99375 quantile: half of the error, and a walk's highest point is beyond what its
+    // end is beyond twice as often.
+    assert_close(stats_sequence_z(100, 0.95, 100, 0), 3.0354, 1e-4);
+    assert_close(stats_sequence_z(400, 0.95, 100, 400), 2.4977, 1e-4);
+    assert_true(stats_sequence_z(10, 0.95, 100, 400) < 6);
+    assert_close(stats_sequence_z(401, 0.95, 100, 400), stats_sequence_z(401, 0.95, 100, 0), 0);
 }
 
 static void line_fit_equals_scipy(void **state)

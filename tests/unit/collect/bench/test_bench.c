@@ -5,6 +5,7 @@
 #include "harness.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "analyse/stats_random.h"
@@ -171,6 +172,7 @@ static void a_wait_of_a_hundredth_stays_in(void **state)
 static void what_waits_is_told_from_what_computes_or_sleeps(void **state)
 {
     (void)state;
+    enum { RUNS = 9 };
     static const char *const scripts[] = {
         "exec sleep 0.02", "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done", "/bin/true; true"};
     SpawnServer server;
@@ -180,7 +182,7 @@ static void what_waits_is_told_from_what_computes_or_sleeps(void **state)
         skip();
     }
     Bench b;
-    BenchOptions options = {.level = 0.95, .margin = 0.01, .runs = 4, .seed = 1};
+    BenchOptions options = {.level = 0.95, .margin = 0.01, .runs = RUNS, .seed = 1};
     bench_init(&b, &options, &server);
     const char *argv[3][4];
     for (size_t i = 0; i < 3; i++) {
@@ -189,15 +191,18 @@ static void what_waits_is_told_from_what_computes_or_sleeps(void **state)
                  (BenchCommand){.text = STR("x"), .path = "/bin/sh", .argv = argv[i]});
     }
     assert_ok(bench_run(&b, &err), &err);
-    for (size_t i = 0; i < 4; i++) {
+    // The kernel now and then counts a wait while a busy machine wakes a sleeper late.
+    size_t whole = 0;
+    for (size_t i = 0; i < RUNS; i++) {
         // Sleeping is no wait for a CPU, and what was computed neither.
         const BenchRun *slept = &b.results[0].runs.at[i], *computed = &b.results[1].runs.at[i];
-        assert_true(slept->waiting_s >= 0 && slept->time_s - slept->waiting_s >= 0.0199);
+        whole += slept->waiting_s >= 0 && slept->time_s - slept->waiting_s >= 0.0199;
         assert_true(computed->waiting_s >= 0 && computed->waiting_s < computed->time_s);
         assert_true(computed->time_s - computed->waiting_s > 0.0001);
         // Of two processes it is not known.
         assert_true(isnan(b.results[2].runs.at[i].waiting_s));
     }
+    assert_true(whole > RUNS / 2);
     assert_false(b.without_waiting);
     bench_deinit(&b);
     spawn_server_close(&server);
@@ -239,6 +244,40 @@ static void real_runs_are_in_random_balanced_order(void **state)
     spawn_server_close(&server);
 }
 
+static void runs_of_a_pair_have_the_same_environment_and_pairs_have_not(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 8 };
+    char path[] = "/tmp/assay-test-offsets-XXXXXX", script[256];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    snprintf(script, sizeof(script), "echo ${#HYPERFINE_RANDOMIZED_ENVIRONMENT_OFFSET} >>%s", path);
+    const char *const argv[] = {"sh", "-c", script, NULL};
+    SpawnServer server;
+    assert_ok(spawn_server_open(environ, true, &server, &err), &err);
+    Bench b;
+    BenchOptions options = {.level = 0.95, .margin = 0.01, .runs = ROUNDS, .warmup = 1, .seed = 3};
+    bench_init(&b, &options, &server);
+    for (int i = 0; i < 2; i++)
+        vec_push(&b.arena, &b.commands,
+                 (BenchCommand){.text = STR("x"), .path = "/bin/sh", .argv = argv});
+    assert_ok(bench_run(&b, &err), &err);
+    bench_deinit(&b);
+    spawn_server_close(&server);
+    // Lines in order of the runs: the warm-up's pair, then the rounds'.
+    FILE *f = fdopen(fd, "r");
+    unsigned first, second, before = UINT32_MAX, changes = 0;
+    for (int i = 0; i <= ROUNDS; i++) {
+        assert_int_equal(fscanf(f, "%u %u", &first, &second), 2);
+        assert_int_equal(first, second);
+        changes += first != before;
+        before = first;
+    }
+    assert_true(changes >= ROUNDS - 1); // equal by chance once in 4096
+    fclose(f);
+    unlink(path);
+}
+
 static void the_speed_of_the_cpu_is_probed(void **state)
 {
     (void)state;
@@ -257,6 +296,7 @@ int main(void)
         cmocka_unit_test(a_wait_of_a_hundredth_stays_in),
         cmocka_unit_test(what_waits_is_told_from_what_computes_or_sleeps),
         cmocka_unit_test(real_runs_are_in_random_balanced_order),
+        cmocka_unit_test(runs_of_a_pair_have_the_same_environment_and_pairs_have_not),
         cmocka_unit_test(the_speed_of_the_cpu_is_probed),
     };
     return RUN_TESTS(tests);
