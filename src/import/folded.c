@@ -67,10 +67,29 @@ static FrameId frame_of(Profile *p, LineFrames *frames, Str name)
     return frame;
 }
 
+// As almost all lines are: one space before up to 18 digits, none at the ends.
+static bool split_plain(Str line, Str *stack, uint64_t *count)
+{
+    size_t at = line.len, first = line.len - MIN(line.len, (size_t)18);
+    uint64_t value = 0, scale = 1;
+    for (; at > first && line.ptr[at - 1] >= '0' && line.ptr[at - 1] <= '9'; at--) {
+        value += scale * (uint64_t)(line.ptr[at - 1] - '0');
+        scale *= 10;
+    }
+    if (at == line.len || at < 2 || line.ptr[at - 1] != ' ' || (uint8_t)line.ptr[at - 2] <= ' ' ||
+        (uint8_t)line.ptr[0] <= ' ')
+        return false;
+    *stack = str_over(line.ptr, at - 1);
+    *count = value;
+    return true;
+}
+
 // The count is the last word; what stands before it is the stack, which may
 // hold spaces.
 static bool split_count(Str line, Str *stack, uint64_t *count)
 {
+    if (split_plain(line, stack, count))
+        return true;
     line = str_trim(line);
     size_t space = str_find_last_char(line, ' ');
     if (space == SIZE_MAX || space == 0)
@@ -155,13 +174,15 @@ static StackId stack_of(Profile *p, LineFrames *frames, Line *last, Str text)
     StackId stack = shared ? last->levels.at[shared - 1].stack : (StackId){0};
     last->levels.len = shared;
     move_on(last, text, same);
-    Str rest = str_slice(text, at, text.len), name;
-    while (str_next_part(&rest, ';', &name)) {
+    while (at < text.len) {
+        const char *from = text.ptr + at, *separator = memchr(from, ';', text.len - at);
+        Str name = str_over(from, separator ? (size_t)(separator - from) : text.len - at);
+        size_t end = at + name.len;
+        at = end + 1;
         size_t frames_before = p->frames.module.len, known = frames->rows.len;
         FrameId frame = frame_of(p, frames, name);
         if (frames->rows.len > known && p->frames.module.len == frames_before)
             last->is_sorted = false;
-        size_t end = (size_t)(name.ptr + name.len - text.ptr);
         const Level *ended = last->is_sorted ? ended_at(last, end) : NULL;
         stack = ended             ? ended->stack
                 : last->is_sorted ? profile_stack_append(p, stack, frame)
