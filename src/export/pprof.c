@@ -141,6 +141,7 @@ static size_t row_of(Rows *rows, uint32_t thread, uint32_t stack, size_t metrics
 static void add_up(Writer *w, Rows *rows, const U32Vec *metrics)
 {
     const Samples *s = &w->set.p->samples;
+    table_reserve(&rows->index, MIN(w->set.samples.len, w->set.p->stacks.parent.len));
     for (size_t i = 0; i < w->set.samples.len; i++) {
         uint32_t sample = w->set.samples.at[i];
         size_t row = row_of(rows, s->thread.at[sample].v, s->stack.at[sample].v, metrics->len);
@@ -178,23 +179,35 @@ static Str labels_of(Writer *w, uint32_t thread)
     return kept;
 }
 
-// A stack's parent and its own place, as a varint, side by side: thirty are read
-// for each sample.
+// A stack's parent and its own place, side by side: thirty are read for each sample.
 typedef struct Step {
     uint32_t parent;
-    uint32_t location;
+    uint32_t location; // a varint's up to four bytes, the first lowest
 } Step;
 
-// The numbers of the locations, leaf first.
+enum { LOCATIONS_MAX = 1 << 28 }; // what a varint of four bytes holds
+
+static uint32_t packed_varint(uint32_t v)
+{
+    uint32_t packed = 0;
+    for (unsigned shift = 0;; shift += 8, v >>= 7) {
+        if (v < 0x80)
+            return packed | v << shift;
+        packed |= ((v & 0x7f) | 0x80) << shift;
+    }
+}
+
+// The numbers of the locations, leaf first. Four bytes are written and as many kept
+// as belong to the number: how many differs from one to the next, and a branch on it
+// would be guessed wrong.
 static void add_stack(StrBuf *out, const Step *steps, uint32_t stack)
 {
     uint8_t chunk[512];
     size_t len = 0;
     for (uint32_t s = stack; s != 0; s = steps[s].parent) {
         uint32_t v = steps[s].location;
-        for (; v >= 0x80; v >>= 7)
-            chunk[len++] = (uint8_t)(v | 0x80);
-        chunk[len++] = (uint8_t)v;
+        memcpy(chunk + len, &v, sizeof(v)); // little-endian, as every machine we build for
+        len += (unsigned)__builtin_ctz(~v & 0x80808080) / 8 + 1;
         if (len > sizeof(chunk) - 8) {
             strbuf_add_bytes(out, bytes_over(chunk, len));
             len = 0;
@@ -226,7 +239,8 @@ static void add_samples(Writer *w, const uint32_t *location_of)
     size_t stacks = p->stacks.parent.len;
     Step *steps = heap_alloc((stacks + 1) * sizeof(Step));
     for (size_t s = 1; s < stacks; s++)
-        steps[s] = (Step){p->stacks.parent.at[s].v, location_of[p->stacks.frame.at[s].v]};
+        steps[s] =
+            (Step){p->stacks.parent.at[s].v, packed_varint(location_of[p->stacks.frame.at[s].v])};
     Str *labels = heap_alloc((p->threads.tid.len + 1) * sizeof(Str));
     U32Vec metrics = {0};
     for (uint32_t m = 0; m < p->metrics.name.len; m++)
@@ -249,14 +263,14 @@ static void add_samples(Writer *w, const uint32_t *location_of)
     heap_free(steps);
 }
 
-static void add_locations_and_samples(Writer *w)
+static bool add_locations_and_samples(Writer *w, Error *err)
 {
     const Profile *p = w->set.p;
     uint32_t *location_of = heap_alloc((p->frames.module.len + 1) * sizeof(uint32_t));
     uint64_t *mapping_of = heap_alloc((p->modules.path.len + 1) * sizeof(uint64_t));
     uint32_t locations = 0;
     uint64_t mappings = 0;
-    for (uint32_t s = 1; s < p->stacks.parent.len; s++) {
+    for (uint32_t s = 1; s < p->stacks.parent.len && locations < LOCATIONS_MAX; s++) {
         uint32_t frame = p->stacks.frame.at[s].v;
         if (w->set.row_of_stack[s] == EXPORT_NONE || location_of[frame] != 0)
             continue;
@@ -267,9 +281,12 @@ static void add_locations_and_samples(Writer *w)
         add_location(w, frame, locations, mapping_of[module]);
     }
     add_mappings(w, mapping_of);
-    add_samples(w, location_of);
+    bool ok = locations < LOCATIONS_MAX;
+    if (ok)
+        add_samples(w, location_of);
     heap_free(location_of);
     heap_free(mapping_of);
+    return ok || error_set(err, ERROR_LIMIT, "more than %d places", LOCATIONS_MAX - 1);
 }
 
 // ---- The file ------------------------------------------------------------------
@@ -320,12 +337,12 @@ bool export_pprof(const Profile *p, const ExportRequest *request, const ExportSi
         return false;
     intern_init(&w.strings, &w.arena);
     add_sample_types(&w);
-    add_locations_and_samples(&w);
+    bool ok = add_locations_and_samples(&w, err);
     add_functions(&w);
     add_facts(&w);
     for (size_t i = 0; i < w.strings.texts.len; i++)
         pb_bytes(&w.out, 6, w.strings.texts.at[i]);
-    bool ok = write_gzip(strbuf_str(&w.out), sink, err);
+    ok = ok && write_gzip(strbuf_str(&w.out), sink, err);
     strbuf_deinit(&w.out);
     strbuf_deinit(&w.message);
     strbuf_deinit(&w.inner);

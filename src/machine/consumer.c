@@ -118,9 +118,16 @@ void consumer_close(Consumer *c)
     heap_free(c);
 }
 
+// A broken file's times are bounded, so that their differences are numbers, too.
 static int64_t since_start(const Consumer *c, uint64_t time)
 {
-    return time ? (int64_t)time - c->setup.start_ns : TIME_NONE;
+    const int64_t most = INT64_MAX / 4;
+    int64_t since;
+    if (time == 0)
+        return TIME_NONE;
+    if (__builtin_sub_overflow((int64_t)MIN(time, (uint64_t)INT64_MAX), c->setup.start_ns, &since))
+        return most;
+    return MAX(MIN(since, most), -most);
 }
 
 // ---- Processes and threads ----------------------------------------------------------
