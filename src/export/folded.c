@@ -46,17 +46,34 @@ typedef struct Folder {
     const CallTree *tree;
     const ExportRequest *request;
     StrBuf line; // names from the root to the node under way, each behind a ';'
-    StrBuf name;
+    Arena arena; // of `names`
+    Str *names;  // [key]: escaped, made when first written; no pointer: not yet
 } Folder;
+
+static Str escaped_name(Folder *f, uint32_t node)
+{
+    StrBuf name = {0}, escaped = {0};
+    call_tree_add_name(f->tree, node, &name);
+    add_escaped(&escaped, strbuf_str(&name));
+    Str kept = arena_str(&f->arena, strbuf_str(&escaped));
+    strbuf_deinit(&name);
+    strbuf_deinit(&escaped);
+    return kept;
+}
 
 static void add_node(Folder *f, uint32_t node)
 {
     const CallNode *n = &f->tree->nodes.at[node];
     if (f->line.len)
         strbuf_add_char(&f->line, ';');
-    strbuf_clear(&f->name);
-    call_tree_add_name(f->tree, node, &f->name);
-    add_escaped(&f->line, strbuf_str(&f->name));
+    if (n->flags & NODE_GROUP) {
+        strbuf_add(&f->line, escaped_name(f, node));
+    } else {
+        Str *name = &f->names[n->key];
+        if (!name->ptr)
+            *name = escaped_name(f, node);
+        strbuf_add(&f->line, *name);
+    }
     if (f->request->suffixes)
         strbuf_add(&f->line, str_from_c(suffix_of(n)));
 }
@@ -113,6 +130,7 @@ bool export_folded(const Profile *p, const ExportRequest *request, const ExportS
     call_tree_init(&tree, &w, &keys);
     ExportOut out = {.sink = sink};
     Folder f = {.tree = &tree, .request = request};
+    f.names = arena_array(&f.arena, Str, keys.first.len);
     // A tree of one group has no level for it.
     if (w.groups.len == 1) {
         StrBuf comm = {0};
@@ -122,7 +140,7 @@ bool export_folded(const Profile *p, const ExportRequest *request, const ExportS
     }
     add_group(&f, &out, 0);
     strbuf_deinit(&f.line);
-    strbuf_deinit(&f.name);
+    arena_deinit(&f.arena);
     call_tree_deinit(&tree);
     keys_deinit(&keys);
     weights_deinit(&w);

@@ -10,6 +10,7 @@
 typedef struct LineFrame {
     Str text;
     FrameId frame;
+    uint32_t next; // row of the text that came after it the last time
 } LineFrame;
 
 typedef struct LineFrames {
@@ -37,9 +38,35 @@ static inline bool line_frames_find(const LineFrames *l, Str text, uint64_t hash
     return false;
 }
 
+// The same for texts of which one often follows the other, as a caller its callee:
+// `last` is the row that was found before, or UINT32_MAX, and becomes this one's.
+static inline bool line_frames_follow(LineFrames *l, Str text, uint32_t *last, FrameId *ret)
+{
+    uint32_t before = *last, row;
+    if (before < l->rows.len) {
+        *last = l->rows.at[before].next;
+        if (str_equal(l->rows.at[*last].text, text)) {
+            *ret = l->rows.at[*last].frame;
+            return true;
+        }
+    }
+    uint64_t hash = str_hash(text);
+    for (TableProbe p = table_probe(&l->table, hash); table_next(&l->table, &p, &row);) {
+        if (str_equal(l->rows.at[row].text, text)) {
+            if (before < l->rows.len)
+                l->rows.at[before].next = row;
+            *last = row;
+            *ret = l->rows.at[row].frame;
+            return true;
+        }
+    }
+    *last = before;
+    return false;
+}
+
 static inline void line_frames_add(LineFrames *l, Str text, uint64_t hash, FrameId frame)
 {
-    LineFrame row = {arena_str(&l->texts, text), frame};
+    LineFrame row = {arena_str(&l->texts, text), frame, 0};
     table_insert(&l->table, hash, (uint32_t)l->rows.len);
     vec_push(NULL, &l->rows, row);
 }

@@ -30,6 +30,7 @@ typedef struct ThreadKey {
 typedef struct Script {
     Profile *p;
     LineFrames frames;
+    uint32_t last_frame;        // row of `frames`
     Vec(FrameId) stack;         // of the sample being read, innermost first
     Vec(ThreadKey) thread_keys; // by thread row
     Table threads;
@@ -286,12 +287,11 @@ static bool parse_frame(Profile *p, Str line, FrameId *ret)
 
 static bool frame_of_line(Script *s, Str line, FrameId *ret)
 {
-    uint64_t hash = str_hash(line);
-    if (line_frames_find(&s->frames, line, hash, ret))
+    if (line_frames_follow(&s->frames, line, &s->last_frame, ret))
         return true;
     if (!parse_frame(s->p, line, ret))
         return false;
-    line_frames_add(&s->frames, line, hash, *ret);
+    line_frames_add(&s->frames, line, str_hash(line), *ret);
     return true;
 }
 
