@@ -51,6 +51,7 @@ typedef struct Doctor {
     Arena *arena;
     Vec(Finding) findings;
     PerfLimits limits;
+    bool perf_refused; // altogether
     bool cannot_record;
 } Doctor;
 
@@ -123,6 +124,7 @@ static void check_open(Doctor *d)
     struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .exclude_kernel = 1};
     (void)perf_explain(errno, &d->limits, &attr, STR("cpu-clock"), false, &err);
     bool traced = spawn_trace_allowed();
+    d->perf_refused = true;
     find(d, traced ? VERDICT_LIMITED : VERDICT_MISSING, "perf-event-open",
          arena_printf(d->arena, "%s%s", err.text,
                       traced ? ": commands are sampled by ptrace, nothing else can be recorded"
@@ -135,6 +137,10 @@ static void check_pmu(Doctor *d)
 {
     if (open_on_self(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES) >= 0)
         find(d, VERDICT_OK, "pmu", STR("hardware counters: cycles work"), STR(""));
+    else if (d->perf_refused)
+        find(d, VERDICT_LIMITED, "pmu",
+             STR("hardware counters are not known where perf_event_open is refused"),
+             STR("see the line on perf_event_open"));
     else if (errno == EACCES || errno == EPERM)
         find(d, VERDICT_LIMITED, "pmu", STR("hardware counters: not allowed to this user"),
              STR("see the line on kernel.perf_event_paranoid"));

@@ -104,7 +104,7 @@ event_says_why() {
 }
 check 'an event asked for by name is refused in words' event_says_why
 doctor_says_limited() {
-    ./no_perf "$ASSAY" doctor >doctor.log && grep -q 'sampled by ptrace' doctor.log
+    ./no_perf "$ASSAY" doctor >doctor.log && grep -q 'sampled by ptrace' doctor.log && grep -q 'counters are not known' doctor.log
 }
 check 'assay doctor knows the way on' doctor_says_limited
 finish
