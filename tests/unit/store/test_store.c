@@ -13,9 +13,30 @@
 
 static char folder[] = "/tmp/assay-store-XXXXXX";
 
-static Str path_in_folder(Arena *arena, const char *name)
+// Of one test: what it writes, what it reads, and the file.
+static Arena arena;
+static Profile p, q;
+static Error err;
+static Str path;
+
+static int begin(void **state)
 {
-    return arena_printf(arena, "%s/%s", folder, name);
+    (void)state;
+    profile_init(&p);
+    q = (Profile){0};
+    err = (Error){0};
+    path = arena_printf(&arena, "%s/a.assay", folder);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    profile_deinit(&p);
+    profile_deinit(&q);
+    unlink(path.ptr);
+    arena_deinit(&arena);
+    return 0;
 }
 
 static int make_folder(void **state)
@@ -32,33 +53,33 @@ static int remove_folder(void **state)
 
 // A profile with a row in every table, mutable rows, and values at the edges of
 // their types.
-static void fill(Profile *p, unsigned samples)
+static void fill(unsigned samples)
 {
-    profile_init(p);
-    ModuleId exe = profile_module(p, MODULE_FILE, STR("/bin/prog"), STR("00ff"));
-    FunctionId hot = profile_function(p, STR("hot<int>()"), STR("_Z3hot"), STR("a.cc"), 7);
-    ProcessId process = profile_add_process(p, 42, 1, profile_str(p, STR("prog")), 0);
-    ThreadId thread = profile_add_thread(p, process, 43, profile_str(p, STR("worker")), 5);
-    MetricId time = profile_add_metric(p, STR("cpu time"), STR("ns"), METRIC_SUM, STR("cpu-clock"));
-    profile_add_metric(p, STR("page-faults"), STR(""), METRIC_SUM, STR("page-faults"));
+    ModuleId exe = profile_module(&p, MODULE_FILE, STR("/bin/prog"), STR("00ff"));
+    FunctionId hot = profile_function(&p, STR("hot<int>()"), STR("_Z3hot"), STR("a.cc"), 7);
+    ProcessId process = profile_add_process(&p, 42, 1, profile_str(&p, STR("prog")), 0);
+    ThreadId thread = profile_add_thread(&p, process, 43, profile_str(&p, STR("worker")), 5);
+    MetricId time =
+        profile_add_metric(&p, STR("cpu time"), STR("ns"), METRIC_SUM, STR("cpu-clock"));
+    profile_add_metric(&p, STR("page-faults"), STR(""), METRIC_SUM, STR("page-faults"));
     for (unsigned i = 0; i < samples; i++) {
         StackId stack = {0};
         for (unsigned depth = 0; depth < 1 + i % 7; depth++)
-            stack = profile_stack(p, stack, profile_frame(p, exe, 0x1000 + i % 13 * 16, 0));
-        size_t row = profile_add_sample(p, i % 3 ? (int64_t)i * 1000 : TIME_NONE, thread, stack,
+            stack = profile_stack(&p, stack, profile_frame(&p, exe, 0x1000 + i % 13 * 16, 0));
+        size_t row = profile_add_sample(&p, i % 3 ? (int64_t)i * 1000 : TIME_NONE, thread, stack,
                                         i % 2 ? 1 : SAMPLE_CPU_NONE);
-        profile_sample_set(p, row, time, i % 5 ? 1000 : INT64_MIN);
+        profile_sample_set(&p, row, time, i % 5 ? 1000 : INT64_MIN);
     }
     if (samples) {
         FrameId inner = {1};
-        FrameId outer = profile_frame_add_inliner(p, inner);
-        profile_frame_resolve(p, inner, hot, profile_str(p, STR("a.cc")), 9);
-        profile_frame_resolve(p, outer, hot, profile_str(p, STR("b.cc")), UINT32_MAX);
+        FrameId outer = profile_frame_add_inliner(&p, inner);
+        profile_frame_resolve(&p, inner, hot, profile_str(&p, STR("a.cc")), 9);
+        profile_frame_resolve(&p, outer, hot, profile_str(&p, STR("b.cc")), UINT32_MAX);
     }
-    profile_frame(p, (ModuleId){0}, UINT64_MAX, FRAME_KERNEL);
-    profile_source_line(p, profile_str(p, STR("a.cc")), 9, STR("  x += \t\"\xff\";"));
-    profile_note(p, NOTE_WARNING, STR("lost-samples"), "%d lost", 3);
-    profile_set_fact(p, STR(FACT_COMMAND), STR("prog --x"));
+    profile_frame(&p, (ModuleId){0}, UINT64_MAX, FRAME_KERNEL);
+    profile_source_line(&p, profile_str(&p, STR("a.cc")), 9, STR("  x += \t\"\xff\";"));
+    profile_note(&p, NOTE_WARNING, STR("lost-samples"), "%d lost", 3);
+    profile_set_fact(&p, STR(FACT_COMMAND), STR("prog --x"));
 }
 
 static void assert_same_column(const Profile *a, const Profile *b, const TableSchema *t,
@@ -90,58 +111,40 @@ static void assert_same_profile(const Profile *a, const Profile *b)
     }
 }
 
-static void write_profile(Str path, const Profile *p)
+static void write_profile(void)
 {
-    Error err;
-    if (!store_write(path, &(StoreOptions){.force = true}, p, &err))
-        fail_msg("%s", err.text);
+    assert_ok(store_write(path, &(StoreOptions){.force = true}, &p, &err), &err);
+}
+
+// Reads the file into `q`.
+static void read_profile(void)
+{
+    assert_ok(store_read_file(path, &q, &err), &err);
 }
 
 static void what_is_written_is_what_is_read(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Str path = path_in_folder(&arena, "same.assay");
-    Profile p, q;
-    Error err;
-    fill(&p, 500);
-    write_profile(path, &p);
-    if (!store_read_file(path, &q, &err))
-        fail_msg("%s", err.text);
+    fill(500);
+    write_profile();
+    read_profile();
     assert_same_profile(&p, &q);
     assert_int_equal(profile_fact(&q, STR(FACT_INCOMPLETE)).len, 0);
-    profile_deinit(&p);
-    profile_deinit(&q);
-    unlink(path.ptr);
-    arena_deinit(&arena);
 }
 
 static void a_profile_without_samples_is_kept(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Str path = path_in_folder(&arena, "empty.assay");
-    Profile p, q;
-    Error err;
-    profile_init(&p);
-    write_profile(path, &p);
-    assert_true(store_read_file(path, &q, &err));
+    write_profile();
+    read_profile();
     assert_same_profile(&p, &q);
-    profile_deinit(&p);
-    profile_deinit(&q);
-    unlink(path.ptr);
-    arena_deinit(&arena);
 }
 
 static void several_flushes_give_the_same_profile(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Str path = path_in_folder(&arena, "flush.assay");
-    Profile p, q;
-    Error err;
     StoreWriter *w;
-    fill(&p, 100);
+    fill(100);
     assert_true(store_writer_open(path, NULL, &w, &err));
     for (int round = 0; round < 5; round++) {
         assert_true(store_writer_flush(w, &p, &err));
@@ -150,23 +153,15 @@ static void several_flushes_give_the_same_profile(void **state)
         profile_set_fact(&p, STR(FACT_COMMAND), round % 2 ? STR("odd") : STR("even"));
     }
     assert_true(store_writer_finish(w, &p, &err));
-    assert_true(store_read_file(path, &q, &err));
+    read_profile();
     assert_same_profile(&p, &q);
-    profile_deinit(&p);
-    profile_deinit(&q);
-    unlink(path.ptr);
-    arena_deinit(&arena);
 }
 
 static void an_unfinished_recording_opens_up_to_its_last_flush(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Str path = path_in_folder(&arena, "killed.assay");
-    Profile p, q;
-    Error err;
     StoreWriter *w;
-    fill(&p, 100);
+    fill(100);
     assert_true(store_writer_open(path, NULL, &w, &err));
     assert_true(store_writer_flush(w, &p, &err));
     Bytes part;
@@ -177,39 +172,24 @@ static void an_unfinished_recording_opens_up_to_its_last_flush(void **state)
     profile_deinit(&q);
     store_writer_abandon(w);
     assert_false(os_file_exists(path));
-    profile_deinit(&p);
-    arena_deinit(&arena);
 }
 
 static void an_existing_file_is_kept_unless_forced(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Str path = path_in_folder(&arena, "kept.assay");
-    Profile p;
-    Error err = {0};
     StoreWriter *w;
-    profile_init(&p);
-    write_profile(path, &p);
+    write_profile();
     assert_false(store_writer_open(path, NULL, &w, &err));
     assert_non_null(strstr(err.text, "exists"));
     assert_non_null(strstr(err.hint, "--force"));
     assert_true(store_writer_open(path, &(StoreOptions){.force = true}, &w, &err));
     assert_true(store_writer_finish(w, &p, &err));
-    profile_deinit(&p);
-    unlink(path.ptr);
-    arena_deinit(&arena);
 }
 
 static void a_file_that_appears_meanwhile_is_not_replaced(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Str path = path_in_folder(&arena, "race.assay");
-    Profile p;
-    Error err = {0};
     StoreWriter *w;
-    profile_init(&p);
     assert_true(store_writer_open(path, NULL, &w, &err));
     Str part = arena_str(&arena, store_writer_part_path(w));
     assert_true(os_write_file(path, bytes_from_str(STR("mine")), OUTPUT_KEEP, &err));
@@ -217,28 +197,20 @@ static void a_file_that_appears_meanwhile_is_not_replaced(void **state)
     Bytes content;
     assert_true(os_read_file(&arena, path, 100, &content, &err));
     assert_true(bytes_equal(content, "mine", 4));
-    unlink(path.ptr);
     unlink(part.ptr);
-    profile_deinit(&p);
-    arena_deinit(&arena);
 }
 
 static void cut_at_each_byte_it_gives_its_whole_part_or_an_error(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Str path = path_in_folder(&arena, "cut.assay");
-    Profile p;
-    Error err;
-    fill(&p, 60);
-    write_profile(path, &p);
+    fill(60);
+    write_profile();
     Bytes whole;
     assert_true(os_read_file(&arena, path, SIZE_MAX, &whole, &err));
     size_t samples_before = 0;
     for (size_t len = 0; len < whole.len; len++) {
         uint8_t *copy = malloc(len ? len : 1); // its own size, for the sanitizer
         bytes_copy(copy, bytes_slice(whole, 0, len));
-        Profile q;
         err = (Error){0};
         if (store_read(bytes_over(copy, len), &q, &err)) {
             assert_true(profile_fact(&q, STR(FACT_INCOMPLETE)).len > 0);
@@ -252,26 +224,18 @@ static void cut_at_each_byte_it_gives_its_whole_part_or_an_error(void **state)
         free(copy);
     }
     assert_int_equal(samples_before, 60);
-    profile_deinit(&p);
-    unlink(path.ptr);
-    arena_deinit(&arena);
 }
 
 static void a_flipped_bit_never_passes_as_a_whole_recording(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Str path = path_in_folder(&arena, "flip.assay");
-    Profile p;
-    Error err;
-    fill(&p, 20);
-    write_profile(path, &p);
+    fill(20);
+    write_profile();
     Bytes whole;
     assert_true(os_read_file(&arena, path, SIZE_MAX, &whole, &err));
     uint8_t *bytes = malloc(whole.len);
     bytes_copy(bytes, whole);
     for (size_t bit = 0; bit < whole.len * 8; bit++) {
-        Profile q;
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
         if (store_read(bytes_over(bytes, whole.len), &q, &err)) {
             assert_true(profile_fact(&q, STR(FACT_INCOMPLETE)).len > 0);
@@ -281,9 +245,6 @@ static void a_flipped_bit_never_passes_as_a_whole_recording(void **state)
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
     free(bytes);
-    profile_deinit(&p);
-    unlink(path.ptr);
-    arena_deinit(&arena);
 }
 
 static void a_newer_version_is_refused_by_name(void **state)
@@ -292,8 +253,6 @@ static void a_newer_version_is_refused_by_name(void **state)
     uint8_t head[16] = {0x89, 'A', 'S', 'S', 'A', 'Y', '\n', 0x1a, 99, 0, 0, 0};
     uint32_t checksum = (uint32_t)bytes_hash(bytes_over(head, 12));
     memcpy(head + 12, &checksum, 4);
-    Profile p;
-    Error err = {0};
     assert_false(store_read(bytes_over(head, 16), &p, &err));
     assert_int_equal(err.kind, ERROR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "99"));
@@ -302,38 +261,33 @@ static void a_newer_version_is_refused_by_name(void **state)
 static void references_to_rows_that_are_not_there_are_refused(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Str path = path_in_folder(&arena, "refs.assay");
-    Profile p, q;
-    Error err = {0};
-    fill(&p, 3);
+    fill(3);
     p.samples.stack.at[1].v = 1000000;
-    write_profile(path, &p);
+    write_profile();
     assert_false(store_read_file(path, &q, &err));
     assert_non_null(strstr(err.text, "samples"));
     p.samples.stack.at[1].v = 1;
     p.stacks.parent.at[1].v = 1;
-    write_profile(path, &p);
+    write_profile();
     assert_false(store_read_file(path, &q, &err));
     assert_non_null(strstr(err.text, "stacks"));
-    profile_deinit(&p);
-    unlink(path.ptr);
-    arena_deinit(&arena);
 }
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_what_is_read),
-        cmocka_unit_test(a_profile_without_samples_is_kept),
-        cmocka_unit_test(several_flushes_give_the_same_profile),
-        cmocka_unit_test(an_unfinished_recording_opens_up_to_its_last_flush),
-        cmocka_unit_test(an_existing_file_is_kept_unless_forced),
-        cmocka_unit_test(a_file_that_appears_meanwhile_is_not_replaced),
-        cmocka_unit_test(cut_at_each_byte_it_gives_its_whole_part_or_an_error),
-        cmocka_unit_test(a_flipped_bit_never_passes_as_a_whole_recording),
-        cmocka_unit_test(a_newer_version_is_refused_by_name),
-        cmocka_unit_test(references_to_rows_that_are_not_there_are_refused),
+        TEST(what_is_written_is_what_is_read),
+        TEST(a_profile_without_samples_is_kept),
+        TEST(several_flushes_give_the_same_profile),
+        TEST(an_unfinished_recording_opens_up_to_its_last_flush),
+        TEST(an_existing_file_is_kept_unless_forced),
+        TEST(a_file_that_appears_meanwhile_is_not_replaced),
+        TEST(cut_at_each_byte_it_gives_its_whole_part_or_an_error),
+        TEST(a_flipped_bit_never_passes_as_a_whole_recording),
+        TEST(a_newer_version_is_refused_by_name),
+        TEST(references_to_rows_that_are_not_there_are_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
