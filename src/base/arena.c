@@ -214,7 +214,7 @@ void *arena_grow(Arena *a, void *old, size_t old_size, size_t new_size, size_t a
     return grown;
 }
 
-void arena_deinit(Arena *a)
+static void free_all(Arena *a)
 {
     while (a->chunk) {
         ArenaChunk *older = a->chunk->older;
@@ -226,7 +226,27 @@ void arena_deinit(Arena *a)
         heap_free(a->large);
         a->large = next;
     }
+}
+
+void arena_deinit(Arena *a)
+{
+    free_all(a);
     *a = (Arena){.huge_pages = a->huge_pages};
+}
+
+void arena_clear(Arena *a)
+{
+    ArenaChunk *newest = a->chunk;
+    if (newest) {
+        a->chunk = newest->older;
+        memset(newest->data, 0, newest->used);
+        newest->older = NULL;
+        newest->used = 0;
+    }
+    free_all(a);
+    a->chunk = newest;
+    a->used_bytes = 0;
+    a->taken_bytes = newest ? newest->size + sizeof(ArenaChunk) : 0;
 }
 
 Str arena_str(Arena *a, Str s)

@@ -27,6 +27,10 @@ typedef struct Arena {
 // Frees everything the arena handed out. The arena is empty and usable again.
 void arena_deinit(Arena *a);
 
+// Takes back everything the arena handed out, and keeps its newest chunk: for what
+// is made and forgotten many times.
+void arena_clear(Arena *a);
+
 // Zeroed memory, never NULL. `align` is a power of two, at most 64.
 void *arena_alloc(Arena *a, size_t size, size_t align) __attribute__((malloc, returns_nonnull));
 

@@ -63,18 +63,27 @@ static void add_gcov(Loader *l, Str path, bool asked)
     vec_push(&l->r->arena, &l->notes, input);
 }
 
-// Looks at the first bytes of a file only.
+// The files of gcc are many: their first bytes are enough.
+static bool is_gcov(Str path)
+{
+    uint8_t start[4];
+    Bytes bytes = {start, os_read_start(path, start, sizeof(start))};
+    return gcov_is_notes(bytes) || gcov_is_data(bytes);
+}
+
 static bool classify(Loader *l, Str path, bool asked, Error *err)
 {
     MappedFile m = {0};
+    if (is_gcov(path)) {
+        add_gcov(l, path, asked);
+        return true;
+    }
     if (!os_map_file(path, &m, err))
         return false;
     Input input = {arena_str(&l->r->arena, path), asked, l->weight};
     bool ok = true;
     if (cov_sections_known(m.bytes) || covmap_is_test_form(m.bytes))
         vec_push(&l->r->arena, &l->objects, input);
-    else if (gcov_is_notes(m.bytes) || gcov_is_data(m.bytes))
-        add_gcov(l, path, asked);
     else if (tracefile_kind(m.bytes) != TRACEFILE_NONE || store_is_recording(m.bytes))
         vec_push(&l->r->arena, &l->tracefiles, input);
     else if (cover_counts_accept(m.bytes))
@@ -89,9 +98,14 @@ static bool classify(Loader *l, Str path, bool asked, Error *err)
     return ok;
 }
 
-static int compare_names(const void *a, const void *b)
+typedef struct FolderEntry {
+    Str name;
+    unsigned char type; // DT_…; DT_UNKNOWN on some file systems
+} FolderEntry;
+
+static int compare_entries(const void *a, const void *b)
 {
-    return str_compare(*(const Str *)a, *(const Str *)b);
+    return str_compare(((const FolderEntry *)a)->name, ((const FolderEntry *)b)->name);
 }
 
 // Profiles only: a folder's objects are too many to guess among.
@@ -135,36 +149,43 @@ static bool add_object_list(Loader *l, Str path, Error *err)
     return true;
 }
 
+static bool add_folder(Loader *l, Str path, unsigned depth, Error *err);
+
+static bool add_entry(Loader *l, Str folder, const FolderEntry *e, unsigned depth, Error *err)
+{
+    Arena *arena = &l->r->arena;
+    bool is_list = str_equal(e->name, COVER_OBJECTS_FILE);
+    bool wanted = is_list || is_profile_name(e->name);
+    if (!wanted && e->type != DT_DIR && e->type != DT_UNKNOWN)
+        return true;
+    struct stat st;
+    Str child = arena_printf(arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(folder), STR_ARG(e->name));
+    if (lstat(arena_c_str(arena, child), &st) != 0)
+        return true;
+    if (S_ISDIR(st.st_mode))
+        return depth >= 64 || add_folder(l, child, depth + 1, err);
+    if (!wanted || !S_ISREG(st.st_mode) || (st.st_size == 0 && !is_list))
+        return true;
+    return is_list ? add_object_list(l, child, err) : classify(l, child, false, err);
+}
+
 static bool add_folder(Loader *l, Str path, unsigned depth, Error *err)
 {
     Arena *arena = &l->r->arena;
     DIR *dir = opendir(arena_c_str(arena, path));
     if (!dir)
         return error_os(err, "cannot open folder '%" STR_FMT "'", STR_ARG(path));
-    StrVec names = {0};
+    Vec(FolderEntry) entries = {0};
     for (struct dirent *e; (e = readdir(dir));)
         if (e->d_name[0] != '.')
-            vec_push(arena, &names, arena_str(arena, str_from_c(e->d_name)));
+            vec_push(arena, &entries,
+                     ((FolderEntry){arena_str(arena, str_from_c(e->d_name)), e->d_type}));
     closedir(dir);
-    if (names.len)
-        qsort(names.at, names.len, sizeof(names.at[0]), compare_names);
-    for (size_t i = 0; i < names.len; i++) {
-        Str child =
-            arena_printf(arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(path), STR_ARG(names.at[i]));
-        struct stat st;
-        if (lstat(arena_c_str(arena, child), &st) != 0)
-            continue;
-        if (S_ISDIR(st.st_mode) && depth < 64) {
-            if (!add_folder(l, child, depth + 1, err))
-                return false;
-        } else if (S_ISREG(st.st_mode) && str_equal(names.at[i], COVER_OBJECTS_FILE)) {
-            if (!add_object_list(l, child, err))
-                return false;
-        } else if (S_ISREG(st.st_mode) && st.st_size && is_profile_name(names.at[i])) {
-            if (!classify(l, child, false, err))
-                return false;
-        }
-    }
+    if (entries.len)
+        qsort(entries.at, entries.len, sizeof(entries.at[0]), compare_entries);
+    for (size_t i = 0; i < entries.len; i++)
+        if (!add_entry(l, path, &entries.at[i], depth, err))
+            return false;
     return true;
 }
 
@@ -224,37 +245,47 @@ static int compare_inputs(const void *a, const void *b)
     return str_compare(((const Input *)a)->path, ((const Input *)b)->path);
 }
 
-static bool load_unit(Loader *l, const Input *input, Error *err)
+// What serves one translation unit after the other.
+typedef struct UnitReader {
+    U8Vec notes_file, counts_file;
+    GcovNotes notes;
+} UnitReader;
+
+static bool read_counts(UnitReader *u, Str path, Error *err)
+{
+    Error why = {0};
+    if (!os_file_exists(path)) {
+        gcov_data_none(&u->notes);
+        return true;
+    }
+    if (!os_load_file(path, &u->counts_file, NULL, err))
+        return false;
+    if (u->counts_file.len &&
+        !gcov_data_add(&u->notes, bytes_over(u->counts_file.at, u->counts_file.len), &why)) {
+        // Counts of an older build say nothing of this one.
+        cli_say("left out: '%" STR_FMT "': %s", STR_ARG(path), why.text);
+        gcov_data_none(&u->notes);
+    }
+    if (u->notes.mismatched)
+        cli_say("'%" STR_FMT "': the counts of %u functions are of another build", STR_ARG(path),
+                u->notes.mismatched);
+    return true;
+}
+
+static bool load_unit(Loader *l, const Input *input, UnitReader *u, Error *err)
 {
     Str path = input->path;
     CoverResult *r = l->r;
-    Arena arena = {0};
-    GcovNotes notes;
-    MappedFile m = {0}, data = {0};
-    Str counts = with_suffix(&arena, path, ".gcda");
-    bool ok = os_map_file(path, &m, err) && gcov_notes_parse(&arena, m.bytes, &notes, err);
-    if (ok && os_file_exists(counts)) {
-        Error why = {0};
-        ok = os_map_file(counts, &data, err);
-        if (ok && data.bytes.len && !gcov_data_add(&notes, data.bytes, &why)) {
-            // Counts of an older build say nothing of this one.
-            cli_say("left out: '%" STR_FMT "': %s", STR_ARG(counts), why.text);
-            gcov_data_none(&notes);
-        }
-    } else if (ok) {
-        gcov_data_none(&notes);
-    }
+    FileIdentity identity = {0};
+    Str counts = with_suffix(&r->arena, path, ".gcda");
+    bool ok = os_load_file(path, &u->notes_file, &identity, err) &&
+              gcov_notes_parse(&u->notes, bytes_over(u->notes_file.at, u->notes_file.len), err) &&
+              read_counts(u, counts, err);
     if (ok) {
-        r->built_ns = MAX(r->built_ns, m.identity.mtime_ns);
-        if (notes.mismatched)
-            cli_say("'%" STR_FMT "': the counts of %u functions are of another build",
-                    STR_ARG(counts), notes.mismatched);
-        gcov_data_scale(&notes, input->weight);
-        ok = gcov_sum_add(&r->gcov, &notes, counts, err);
+        gcov_data_scale(&u->notes, input->weight);
+        ok = gcov_sum_add(&r->gcov, &u->notes, counts, err);
     }
-    os_unmap_file(&m);
-    os_unmap_file(&data);
-    arena_deinit(&arena);
+    r->built_ns = MAX(r->built_ns, identity.mtime_ns);
     return ok || error_context(err, "'%" STR_FMT "'", STR_ARG(path));
 }
 
@@ -262,17 +293,21 @@ static bool load_units(Loader *l, Error *err)
 {
     if (l->notes.len)
         qsort(l->notes.at, l->notes.len, sizeof(l->notes.at[0]), compare_inputs);
-    for (size_t i = 0; i < l->notes.len; i++) {
+    UnitReader u = {0};
+    bool good = true;
+    for (size_t i = 0; i < l->notes.len && good; i++) {
         if (i && str_equal(l->notes.at[i].path, l->notes.at[i - 1].path))
             continue;
-        bool ok = load_unit(l, &l->notes.at[i], err);
-        if (!ok && l->notes.at[i].asked)
-            return false;
-        if (!ok)
+        bool ok = load_unit(l, &l->notes.at[i], &u, err);
+        if (!ok && !l->notes.at[i].asked)
             cli_say("left out: %s", err->text);
+        good = ok || !l->notes.at[i].asked;
         l->r->has_gcov = true;
     }
-    return true;
+    gcov_notes_deinit(&u.notes);
+    vec_free(&u.notes_file);
+    vec_free(&u.counts_file);
+    return good;
 }
 
 // The counts in a recording, as 'cover merge -o x.assay' writes them.

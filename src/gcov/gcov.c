@@ -74,40 +74,39 @@ static uint64_t unit(uint32_t version)
 static Str take_string(Cursor *c, uint32_t version)
 {
     uint64_t len = (uint64_t)cursor_u32(c) * unit(version);
-    Str s = str_from_bytes(cursor_bytes(c, len));
-    size_t end = str_find_char(s, '\0');
-    return str_slice(s, 0, end);
+    const char *text = (const char *)cursor_take(c, len);
+    return text ? (Str){text, strnlen(text, len)} : (Str){0};
 }
 
-typedef struct Notes {
-    Arena *arena;
-    GcovNotes *n;
-    Table files;            // by name
-    GcovFunction *function; // the present one
-    uint64_t blocks_left;
-} Notes;
-
-static uint32_t file_row(Notes *r, Str name)
+static uint32_t file_row(GcovNotes *n, Str name)
 {
     uint64_t hash = str_hash(name);
     uint32_t row;
-    for (TableProbe p = table_probe(&r->files, hash); table_next(&r->files, &p, &row);)
-        if (str_equal(r->n->files.at[row], name))
+    for (TableProbe p = table_probe(&n->file_index, hash); table_next(&n->file_index, &p, &row);)
+        if (str_equal(n->files.at[row], name))
             return row;
-    row = (uint32_t)r->n->files.len;
-    vec_push(r->arena, &r->n->files, name);
-    table_insert(&r->files, hash, row);
+    row = (uint32_t)n->files.len;
+    vec_push(NULL, &n->files, name);
+    table_insert(&n->file_index, hash, row);
     return row;
 }
 
-static void read_function(Notes *r, Cursor *c)
+uint32_t gcov_function_file(GcovNotes *n, GcovFunction *f)
 {
-    uint32_t v = r->n->version;
+    if (f->file == GCOV_NO_FILE)
+        f->file = file_row(n, f->file_name);
+    return f->file;
+}
+
+static void read_function(GcovNotes *n, Cursor *c)
+{
+    uint32_t v = n->version;
     GcovFunction f = {.ident = cursor_u32(c), .line_checksum = cursor_u32(c)};
     f.cfg_checksum = cursor_u32(c);
     f.name = take_string(c, v);
     f.is_artificial = v >= 800 && cursor_u32(c) != 0;
-    f.file = file_row(r, take_string(c, v));
+    f.file_name = take_string(c, v);
+    f.file = GCOV_NO_FILE;
     f.line = cursor_u32(c);
     f.end_line = f.line;
     if (v >= 800) {
@@ -117,155 +116,263 @@ static void read_function(Notes *r, Cursor *c)
             f.end_column = cursor_u32(c);
     }
     f.exit_block = 1;
-    f.arcs_first = r->n->arcs.len;
-    f.places_first = r->n->places.len;
-    vec_push(r->arena, &r->n->functions, f);
-    r->function = &vec_last(&r->n->functions);
+    vec_push(NULL, &n->functions, f);
 }
 
-static void read_blocks(Notes *r, Cursor *c, uint64_t len)
+static bool is_graph(uint32_t tag, uint64_t len)
 {
-    GcovFunction *f = r->function;
-    uint64_t count = r->n->version >= 800 ? cursor_u32(c) : len / 4;
+    return tag == TAG_BLOCKS || tag == TAG_LINES || (tag == TAG_ARCS && len >= 4);
+}
+
+static bool read_records(GcovNotes *n, Cursor *c, Error *err)
+{
+    uint64_t words = unit(n->version);
+    while (cursor_left(c) >= 8) {
+        uint32_t tag = cursor_u32(c);
+        uint64_t len = (uint64_t)cursor_u32(c) * words;
+        if (tag == 0)
+            break;
+        if (tag != TAG_FUNCTION && is_graph(tag, len) && n->functions.len == 0)
+            cursor_fail(c, "graph before the first function");
+        if (tag == TAG_FUNCTION) {
+            Cursor body = cursor_sub(c, len, "notes of gcc");
+            read_function(n, &body);
+            if (!cursor_check(c, err) || !cursor_check(&body, err))
+                return false;
+            vec_last(&n->functions).graph.ptr = c->data.ptr + c->at;
+            vec_last(&n->functions).graph_at = c->at;
+            continue;
+        }
+        n->skipped_records += !is_graph(tag, len);
+        (void)cursor_take(c, len);
+        if (!cursor_ok(c))
+            break;
+        if (n->functions.len)
+            vec_last(&n->functions).graph.len = c->at - vec_last(&n->functions).graph_at;
+    }
+    return cursor_check(c, err);
+}
+
+static void forget(GcovNotes *n)
+{
+    n->files.len = n->functions.len = n->counters.len = 0;
+    gcov_graphs_clear(n);
+    table_deinit(&n->file_index);
+    n->folder = STR("");
+    n->runs = n->skipped_records = n->mismatched = 0;
+}
+
+bool gcov_notes_parse(GcovNotes *n, Bytes file, Error *err)
+{
+    forget(n);
+    Cursor c = cursor_over(file, "notes of gcc");
+    if (!magic_is(file, MAGIC_NOTES, &c.big_endian))
+        return error_set(err, ERROR_FORMAT, "no gcno file");
+    n->big_endian = c.big_endian;
+    cursor_skip(&c, 4);
+    if (!take_version(&c, &n->version, err))
+        return false;
+    n->stamp = cursor_u32(&c);
+    if (n->version >= 1200)
+        cursor_skip(&c, 4); // checksum
+    if (n->version >= 900)
+        n->folder = take_string(&c, n->version);
+    if (n->version >= 800)
+        cursor_skip(&c, 4); // whether blocks that never ran are marked
+    return read_records(n, &c, err);
+}
+
+void gcov_notes_deinit(GcovNotes *n)
+{
+    vec_free(&n->files);
+    vec_free(&n->functions);
+    vec_free(&n->counters);
+    vec_free(&n->arcs);
+    vec_free(&n->places);
+    table_deinit(&n->file_index);
+}
+
+// ---- Graphs ------------------------------------------------------------------
+
+void gcov_graphs_clear(GcovNotes *n)
+{
+    n->arcs.len = n->places.len = 0;
+}
+
+static void read_blocks(const GcovNotes *n, GcovFunction *f, Cursor *c, uint64_t len)
+{
+    uint64_t count = n->version >= 800 ? cursor_u32(c) : len / 4;
     // Arcs and lines were checked against the first number.
     if (f->block_count)
         cursor_fail(c, "blocks of a function stated twice");
-    // Blocks have arcs and arcs take bytes: all functions' blocks are bounded by the file.
-    if (count > r->blocks_left)
-        cursor_fail(c, "more blocks than the file has bytes");
+    // Blocks have arcs and arcs take bytes.
+    if (count > f->graph.len)
+        cursor_fail(c, "more blocks than the function has bytes");
     if (!cursor_ok(c))
         return;
-    r->blocks_left -= count;
     f->block_count = (uint32_t)count;
-    if (r->n->version < 408)
+    if (n->version < 408)
         f->exit_block = count ? (uint32_t)count - 1 : 0;
 }
 
-static void read_arcs(Notes *r, Cursor *c, uint64_t len)
+static void read_arcs(GcovNotes *n, const GcovFunction *f, Cursor *c, uint64_t len)
 {
-    GcovFunction *f = r->function;
     uint32_t from = cursor_u32(c);
-    size_t first = r->n->arcs.len;
+    size_t count = (len - 4) / 8;
+    if (from >= f->block_count)
+        cursor_fail(c, "arc of a block that the function does not have");
+    if (!cursor_ok(c))
+        return;
+    vec_reserve(NULL, &n->arcs, count);
+    GcovArc *arcs = n->arcs.at + n->arcs.len;
     bool calls = false;
-    for (uint64_t i = 0; i < (len - 4) / 8 && cursor_ok(c); i++) {
-        GcovArc a = {.from = from, .to = cursor_u32(c), .flags = cursor_u32(c)};
-        if (a.from >= f->block_count || a.to >= f->block_count)
+    for (size_t i = 0; i < count; i++) {
+        GcovArc *a = &arcs[i];
+        *a = (GcovArc){.from = from, .to = cursor_u32(c), .flags = (uint8_t)cursor_u32(c)};
+        if (a->to >= f->block_count)
             cursor_fail(c, "arc of a block that the function does not have");
         // A fake arc out of the entry is a longjmp back; all others are calls.
-        a.is_call = (a.flags & GCOV_ARC_FAKE) && from != 0;
-        calls |= a.is_call;
-        if (cursor_ok(c))
-            vec_push(r->arena, &r->n->arcs, a);
+        a->is_call = (a->flags & GCOV_ARC_FAKE) && from != 0;
+        calls |= a->is_call;
     }
-    for (size_t i = first; calls && i < r->n->arcs.len; i++)
-        r->n->arcs.at[i].is_throw =
-            !(r->n->arcs.at[i].flags & (GCOV_ARC_FAKE | GCOV_ARC_FALL_THROUGH));
-    f->arc_count = r->n->arcs.len - f->arcs_first;
+    for (size_t i = 0; calls && i < count; i++)
+        arcs[i].is_throw = !(arcs[i].flags & (GCOV_ARC_FAKE | GCOV_ARC_FALL_THROUGH));
+    n->arcs.len += count;
 }
 
-static void read_lines(Notes *r, Cursor *c)
+// The name of a file, which most often is the one that the block before had.
+static bool read_file(GcovNotes *n, Cursor *c, uint32_t *file)
 {
-    GcovFunction *f = r->function;
+    Str name = take_string(c, n->version);
+    if (name.len && !str_equal(name, n->files.at[*file]))
+        *file = file_row(n, name);
+    return name.len != 0;
+}
+
+static void read_lines(GcovNotes *n, const GcovFunction *f, Cursor *c, uint32_t *last_file)
+{
     uint32_t block = cursor_u32(c), file = f->file;
     if (block >= f->block_count)
         cursor_fail(c, "lines of a block that the function does not have");
     while (cursor_more(c)) {
         uint32_t line = cursor_u32(c);
         if (line) {
-            vec_push(r->arena, &r->n->places, (GcovPlace){block, file, line});
+            vec_push(NULL, &n->places, (GcovPlace){block, file, line});
             continue;
         }
-        Str name = take_string(c, r->n->version);
-        if (name.len == 0)
+        if (!read_file(n, c, last_file))
             break;
-        file = file_row(r, name);
+        file = *last_file;
     }
-    f->place_count = r->n->places.len - f->places_first;
 }
 
-static bool read_records(Notes *r, Cursor *c, Error *err)
+// Counts stand in the order of the arcs that are not on the tree.
+static void set_counts(const GcovNotes *n, const GcovFunction *f, Cursor *c)
 {
-    uint64_t words = unit(r->n->version);
-    while (cursor_left(c) >= 8) {
-        uint32_t tag = cursor_u32(c);
-        uint64_t len = (uint64_t)cursor_u32(c) * words;
-        if (tag == 0)
-            break;
-        Cursor body = cursor_sub(c, len, "notes of gcc");
-        body.big_endian = c->big_endian;
-        if (!cursor_check(c, err))
-            return false;
-        if (tag == TAG_FUNCTION)
-            read_function(r, &body);
-        else if (!r->function)
-            cursor_fail(&body, "graph before the first function");
-        else if (tag == TAG_BLOCKS)
-            read_blocks(r, &body, len);
+    const uint64_t *counters = n->counters.at + f->counters_first;
+    size_t at = 0;
+    for (size_t i = f->arcs_first; i < n->arcs.len; i++) {
+        if (n->arcs.at[i].flags & GCOV_ARC_ON_TREE)
+            continue;
+        if (at == f->counters_count) {
+            cursor_fail(c, "fewer counts than arcs to count");
+            return;
+        }
+        n->arcs.at[i].count = counters[at++];
+    }
+}
+
+bool gcov_graph_read(GcovNotes *n, GcovFunction *f, Error *err)
+{
+    uint64_t words = unit(n->version);
+    uint32_t last_file = gcov_function_file(n, f);
+    Cursor c = cursor_over(f->graph, "notes of gcc");
+    c.base = f->graph_at;
+    c.big_endian = n->big_endian;
+    f->arcs_first = n->arcs.len;
+    f->places_first = n->places.len;
+    f->block_count = 0;
+    while (cursor_left(&c) >= 8 && cursor_ok(&c)) {
+        uint32_t tag = cursor_u32(&c);
+        uint64_t len = (uint64_t)cursor_u32(&c) * words;
+        size_t end = c.at + len;
+        Cursor body = c;
+        body.data.len = end;
+        if (tag == TAG_BLOCKS)
+            read_blocks(n, f, &body, len);
         else if (tag == TAG_ARCS && len >= 4)
-            read_arcs(r, &body, len);
+            read_arcs(n, f, &body, len);
         else if (tag == TAG_LINES)
-            read_lines(r, &body);
-        else
-            r->n->skipped_records++;
-        if (!cursor_check(&body, err))
-            return false;
+            read_lines(n, f, &body, &last_file);
+        if (!cursor_ok(&body))
+            c = body;
+        c.at = end;
     }
-    return cursor_check(c, err);
-}
-
-bool gcov_notes_parse(Arena *arena, Bytes file, GcovNotes *ret, Error *err)
-{
-    GcovNotes n = {0};
-    Cursor c = cursor_over(file, "notes of gcc");
-    if (!magic_is(file, MAGIC_NOTES, &c.big_endian))
-        return error_set(err, ERROR_FORMAT, "no gcno file");
-    cursor_skip(&c, 4);
-    if (!take_version(&c, &n.version, err))
-        return false;
-    n.stamp = cursor_u32(&c);
-    if (n.version >= 1200)
-        cursor_skip(&c, 4); // checksum
-    if (n.version >= 900)
-        n.folder = take_string(&c, n.version);
-    if (n.version >= 800)
-        cursor_skip(&c, 4); // whether blocks that never ran are marked
-    Notes r = {.arena = arena, .n = &n, .blocks_left = file.len};
-    // So that functions without any still point somewhere.
-    vec_reserve(arena, &n.arcs, 1);
-    vec_reserve(arena, &n.places, 1);
-    bool ok = read_records(&r, &c, err);
-    table_deinit(&r.files);
-    if (ok)
-        *ret = n;
-    return ok;
+    if (f->counters_count && cursor_ok(&c))
+        set_counts(n, f, &c);
+    bool ok = cursor_check(&c, err);
+    if (!ok) {
+        n->arcs.len = f->arcs_first;
+        n->places.len = f->places_first;
+        f->block_count = 0;
+    }
+    f->arc_count = n->arcs.len - f->arcs_first;
+    f->place_count = n->places.len - f->places_first;
+    return ok || error_context(err, "function '%" STR_FMT "'", STR_ARG(f->name));
 }
 
 // ---- Counts ------------------------------------------------------------------
 
-static GcovFunction *find_function(GcovNotes *n, const Table *index, uint32_t ident)
+// Both files have their functions in one order; the index is for those that do not.
+typedef struct Finder {
+    GcovNotes *n;
+    size_t next;
+    Table index; // by ident, made when it is first asked
+} Finder;
+
+static GcovFunction *find_function(Finder *find, uint32_t ident)
 {
+    GcovNotes *n = find->n;
     uint32_t row;
-    for (TableProbe p = table_probe(index, hash_u64(ident)); table_next(index, &p, &row);)
-        if (n->functions.at[row].ident == ident)
-            return &n->functions.at[row];
+    if (find->next < n->functions.len && n->functions.at[find->next].ident == ident)
+        return &n->functions.at[find->next++];
+    for (uint32_t i = 0; find->index.len == 0 && i < n->functions.len; i++)
+        table_insert(&find->index, hash_u64(n->functions.at[i].ident), i);
+    for (TableProbe p = table_probe(&find->index, hash_u64(ident));
+         table_next(&find->index, &p, &row);) {
+        if (n->functions.at[row].ident != ident)
+            continue;
+        find->next = row + 1;
+        return &n->functions.at[row];
+    }
     return NULL;
 }
 
-// Counts stand in the order of the arcs that are not on the tree.
+static uint64_t saturating_add(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+// `zeros`: all counters are zero and not written.
 static void add_counters(GcovNotes *n, GcovFunction *f, Cursor *c, bool zeros)
 {
+    size_t count = zeros ? 0 : cursor_left(c) / 8;
+    f->is_zero = f->is_zero || !f->has_counts;
     f->has_counts = true;
-    if (zeros)
+    if (count == 0)
         return;
-    for (size_t i = 0; i < f->arc_count; i++) {
-        GcovArc *a = &n->arcs.at[f->arcs_first + i];
-        if (a->flags & GCOV_ARC_ON_TREE)
-            continue;
-        uint64_t low = cursor_u32(c);
-        uint64_t count = low | (uint64_t)cursor_u32(c) << 32;
-        if (!cursor_ok(c) || __builtin_add_overflow(a->count, count, &a->count))
-            return;
+    if (f->counters_count == 0) {
+        f->counters_first = n->counters.len;
+        f->counters_count = count;
+        (void)vec_extend(NULL, &n->counters, count);
     }
+    uint64_t *sums = n->counters.at + f->counters_first, any = 0;
+    for (size_t i = 0; i < MIN(count, f->counters_count); i++) {
+        uint64_t low = cursor_u32(c);
+        sums[i] = saturating_add(sums[i], low | (uint64_t)cursor_u32(c) << 32);
+        any |= sums[i];
+    }
+    f->is_zero = f->is_zero && any == 0;
 }
 
 bool gcov_data_add(GcovNotes *n, Bytes file, Error *err)
@@ -286,9 +393,7 @@ bool gcov_data_add(GcovNotes *n, Bytes file, Error *err)
     if (version >= 1200)
         cursor_skip(&c, 4);
 
-    Table index = {0};
-    for (uint32_t i = 0; i < n->functions.len; i++)
-        table_insert(&index, hash_u64(n->functions.at[i].ident), i);
+    Finder find = {.n = n};
     GcovFunction *f = NULL;
     while (cursor_ok(&c) && cursor_left(&c) >= 8) {
         uint32_t tag = cursor_u32(&c);
@@ -305,7 +410,7 @@ bool gcov_data_add(GcovNotes *n, Bytes file, Error *err)
             f = NULL;
             if (body.data.len >= 12) {
                 uint32_t ident = cursor_u32(&body), lines = cursor_u32(&body);
-                f = find_function(n, &index, ident);
+                f = find_function(&find, ident);
                 if (f && (f->line_checksum != lines || f->cfg_checksum != cursor_u32(&body))) {
                     n->mismatched++;
                     f = NULL;
@@ -313,28 +418,24 @@ bool gcov_data_add(GcovNotes *n, Bytes file, Error *err)
             }
         } else if (tag == TAG_COUNTERS && f) {
             add_counters(n, f, &body, zeros);
-            if (!cursor_check(&body, err)) {
-                table_deinit(&index);
-                return false;
-            }
         } else if (tag == (uint32_t)TAG_SUMMARY) {
             n->runs += cursor_u32(&body);
         }
     }
-    table_deinit(&index);
+    table_deinit(&find.index);
     return cursor_check(&c, err);
 }
 
 void gcov_data_none(GcovNotes *n)
 {
     for (size_t i = 0; i < n->functions.len; i++)
-        n->functions.at[i].has_counts = true;
+        n->functions.at[i].has_counts = n->functions.at[i].is_zero = true;
 }
 
 void gcov_data_scale(GcovNotes *notes, uint64_t weight)
 {
-    for (size_t i = 0; i < notes->arcs.len && weight != 1; i++) {
-        uint64_t *count = &notes->arcs.at[i].count;
+    for (size_t i = 0; i < notes->counters.len && weight != 1; i++) {
+        uint64_t *count = &notes->counters.at[i];
         if (__builtin_mul_overflow(*count, weight, count) || *count > INT64_MAX)
             *count = INT64_MAX;
     }

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/table.h"
 #include "base/vec.h"
 
 enum {
@@ -19,8 +20,8 @@ enum {
 
 typedef struct GcovArc {
     uint32_t from, to; // blocks of the function
-    uint32_t flags;
     uint64_t count;
+    uint8_t flags;         // GCOV_ARC_…
     bool is_known;         // the count is read or solved
     bool is_unconditional; // the only way out of its block that is no fake one
     bool is_throw;         // to a handler or cleanup: leaves a call, and no fall-through
@@ -37,23 +38,37 @@ typedef struct GcovPlace {
 typedef struct GcovFunction {
     uint32_t ident, line_checksum, cfg_checksum;
     Str name;
-    uint32_t file;                               // of GcovNotes.files
+    Str file_name;
     uint32_t line, column, end_line, end_column; // end_column: 0 before gcc 9
     bool is_artificial;
+    bool has_counts;                       // the .gcda has it, or there is no .gcda at all
+    bool is_zero;                          // and they are all zero
+    Bytes graph;                           // its records, behind the one that names it
+    uint64_t graph_at;                     // their place in the file, for errors
+    size_t counters_first, counters_count; // of GcovNotes.counters; none when is_zero
+    // What gcov_graph_read gives.
+    uint32_t file; // of GcovNotes.files; GCOV_NO_FILE until gcov_function_file
     uint32_t block_count;
     uint32_t exit_block;
     size_t arcs_first, arc_count;     // of GcovNotes.arcs, in order of the file
     size_t places_first, place_count; // of GcovNotes.places, by block
     uint64_t *blocks;                 // counts, after gcov_solve
-    bool has_counts;                  // the .gcda has it, or there is no .gcda at all
 } GcovFunction;
 
+enum { GCOV_NO_FILE = UINT32_MAX };
+
+// Zero-initialised is valid. The tables are the heap's and are used again by the
+// next gcov_notes_parse.
 typedef struct GcovNotes {
     uint32_t version; // 12 * 100 + 2 for gcc 12.2
     uint32_t stamp;
-    Str folder; // where the compiler ran, "" before gcc 9
-    StrVec files;
+    bool big_endian;
+    Str folder;   // where the compiler ran, "" before gcc 9
+    StrVec files; // in order of first use
+    Table file_index;
     Vec(GcovFunction) functions;
+    U64Vec counters; // of the arcs off the tree
+    // Of the functions whose graphs were read.
     Vec(GcovArc) arcs;
     Vec(GcovPlace) places;
     uint32_t runs;            // how many program runs the counts are of
@@ -64,8 +79,10 @@ typedef struct GcovNotes {
 bool gcov_is_notes(Bytes file);
 bool gcov_is_data(Bytes file);
 
-// Parses a .gcno. Texts borrow the file; tables are the arena's.
-MUST_CHECK bool gcov_notes_parse(Arena *arena, Bytes file, GcovNotes *ret, Error *err);
+// Finds the functions of a .gcno and checks that its records are whole; graphs are
+// left unread. What was in `notes` is forgotten. Texts and graphs borrow the file.
+MUST_CHECK bool gcov_notes_parse(GcovNotes *notes, Bytes file, Error *err);
+void gcov_notes_deinit(GcovNotes *notes);
 
 // Adds the counts of a .gcda. ERROR_NOT_FOUND when it is of another compilation
 // (stamps differ): nothing is added then.
@@ -74,8 +91,18 @@ MUST_CHECK bool gcov_data_add(GcovNotes *notes, Bytes file, Error *err);
 // Marks every function as counted with zeros: for a .gcno that has no .gcda.
 void gcov_data_none(GcovNotes *notes);
 
-// Multiplies the counts that were read, before any is solved; they stop at 2^63 - 1.
+// Multiplies the counts that were read, before any graph is; they stop at 2^63 - 1.
 void gcov_data_scale(GcovNotes *notes, uint64_t weight);
+
+// The function's row in `files`.
+uint32_t gcov_function_file(GcovNotes *notes, GcovFunction *f);
+
+// Appends the function's arcs, with their counts, and places. On false the function
+// has none.
+MUST_CHECK bool gcov_graph_read(GcovNotes *notes, GcovFunction *f, Error *err);
+
+// Forgets the arcs and places of all functions, to have room for the next one's.
+void gcov_graphs_clear(GcovNotes *notes);
 
 // Computes the counts of all arcs and blocks of a function from those that were
 // read, by the conservation of flow. False when they do not determine them.

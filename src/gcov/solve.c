@@ -65,11 +65,24 @@ static void mark_unconditional(const Solver *s, size_t arc_count, uint32_t *ways
             !(s->arcs[i].flags & GCOV_ARC_FAKE) && ways[s->arcs[i].from] == 1;
 }
 
+// Every count is zero where all that were read are.
+static void solve_zero(const GcovNotes *n, GcovFunction *f)
+{
+    Solver s = {.arcs = n->arcs.at + f->arcs_first};
+    uint32_t *ways = heap_alloc(f->block_count * sizeof(ways[0]));
+    mark_unconditional(&s, f->arc_count, ways);
+    heap_free(ways);
+}
+
 bool gcov_solve(Arena *arena, GcovNotes *n, GcovFunction *f, Error *err)
 {
     f->blocks = arena_array(arena, uint64_t, f->block_count);
     if (f->block_count == 0)
         return true;
+    if (f->is_zero) {
+        solve_zero(n, f);
+        return true;
+    }
     Solver s = {.arcs = n->arcs.at + f->arcs_first, .counts = f->blocks, .exit = f->exit_block};
     // One piece for all that the blocks need, and no more than they and the arcs push.
     size_t blocks = f->block_count;

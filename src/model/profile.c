@@ -70,24 +70,31 @@ ModuleId profile_module(Profile *p, ModuleKind kind, Str path, Str build_id_hex)
     return (ModuleId){row};
 }
 
-FunctionId profile_function(Profile *p, Str name, Str linkage_name, Str file, uint32_t line)
+FunctionId profile_function_of(Profile *p, StrId name, StrId linkage_name, StrId file,
+                               uint32_t line)
 {
     Functions *f = &p->functions;
-    StrId ids[3] = {profile_str(p, name), profile_str(p, linkage_name), profile_str(p, file)};
-    uint64_t hash = hash_pair((uint64_t)ids[0].v << 32 | ids[1].v, (uint64_t)ids[2].v << 32 | line);
+    uint64_t hash =
+        hash_pair((uint64_t)name.v << 32 | linkage_name.v, (uint64_t)file.v << 32 | line);
     uint32_t row;
     for (TableProbe t = table_probe(&p->function_index, hash);
          table_next(&p->function_index, &t, &row);)
-        if (f->name.at[row].v == ids[0].v && f->linkage_name.at[row].v == ids[1].v &&
-            f->file.at[row].v == ids[2].v && f->line.at[row] == line)
+        if (f->name.at[row].v == name.v && f->linkage_name.at[row].v == linkage_name.v &&
+            f->file.at[row].v == file.v && f->line.at[row] == line)
             return (FunctionId){row};
     row = (uint32_t)f->name.len;
-    vec_push(&p->arena, &f->name, ids[0]);
-    vec_push(&p->arena, &f->linkage_name, ids[1]);
-    vec_push(&p->arena, &f->file, ids[2]);
+    vec_push(&p->arena, &f->name, name);
+    vec_push(&p->arena, &f->linkage_name, linkage_name);
+    vec_push(&p->arena, &f->file, file);
     vec_push(&p->arena, &f->line, line);
     table_insert(&p->function_index, hash, row);
     return (FunctionId){row};
+}
+
+FunctionId profile_function(Profile *p, Str name, Str linkage_name, Str file, uint32_t line)
+{
+    return profile_function_of(p, profile_str(p, name), profile_str(p, linkage_name),
+                               profile_str(p, file), line);
 }
 
 static FrameId frame_append(Profile *p, ModuleId module, uint64_t address, uint8_t flags)

@@ -266,6 +266,8 @@ static inline Str profile_text(const Profile *p, StrId id)
 // Interning adders: an equal row gives the same number back.
 ModuleId profile_module(Profile *p, ModuleKind kind, Str path, Str build_id_hex);
 FunctionId profile_function(Profile *p, Str name, Str linkage_name, Str file, uint32_t line);
+FunctionId profile_function_of(Profile *p, StrId name, StrId linkage_name, StrId file,
+                               uint32_t line);
 // A raw place, not yet symbolised. Equal {module, address, flags} give the same frame.
 FrameId profile_frame(Profile *p, ModuleId module, uint64_t address, uint8_t flags);
 // The frame that stands for "the stack is cut here because".

@@ -272,6 +272,8 @@ bool profile_check(const Profile *p, Error *err)
 static void keep_rows(RawVec *v, size_t size, const U32Vec *kept)
 {
     uint8_t *at = v->at;
+    if (kept->len == v->len)
+        return;
     for (size_t i = 0; i < kept->len; i++)
         if (kept->at[i] != i)
             memcpy(at + i * size, at + kept->at[i] * size, size);

@@ -137,15 +137,21 @@ bool os_read_i64(const char *path, int64_t *ret)
     return os_read_small(path, buf, sizeof(buf), &text) && str_parse_i64(text, ret);
 }
 
+static bool stat_regular(int fd, Str name, struct stat *st, Error *err)
+{
+    if (fstat(fd, st) != 0)
+        return error_os(err, "cannot read '%" STR_FMT "'", STR_ARG(name));
+    if (S_ISREG(st->st_mode))
+        return true;
+    const char *what = S_ISDIR(st->st_mode) ? "it is a directory" : "it is not a regular file";
+    return error_set(err, ERROR_OS, "cannot read '%" STR_FMT "': %s", STR_ARG(name), what);
+}
+
 bool os_map_fd(int fd, Str name, MappedFile *ret, Error *err)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0)
-        return error_os(err, "cannot read '%" STR_FMT "'", STR_ARG(name));
-    if (!S_ISREG(st.st_mode)) {
-        const char *what = S_ISDIR(st.st_mode) ? "it is a directory" : "it is not a regular file";
-        return error_set(err, ERROR_OS, "cannot read '%" STR_FMT "': %s", STR_ARG(name), what);
-    }
+    if (!stat_regular(fd, name, &st, err))
+        return false;
     MappedFile m = {.identity = identity_of(&st)};
     if (st.st_size > 0) {
         void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -158,15 +164,64 @@ bool os_map_fd(int fd, Str name, MappedFile *ret, Error *err)
     return true;
 }
 
-bool os_map_file(Str path, MappedFile *ret, Error *err)
+// O_NONBLOCK: opening a FIFO or a device must not hang before the check.
+static int open_at_once(Str path, Error *err)
 {
     char name[PATH_MAX];
     if (!c_path(path, name, err))
-        return false;
-    // O_NONBLOCK: opening a FIFO or a device must not hang before the check.
+        return -1;
     int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
-        return error_os(err, "cannot open '%s'", name);
+        (void)error_os(err, "cannot open '%s'", name);
+    return fd;
+}
+
+static bool load_fd(int fd, Str name, U8Vec *into, FileIdentity *identity, Error *err)
+{
+    struct stat st;
+    ssize_t n = 1;
+    if (!stat_regular(fd, name, &st, err))
+        return false;
+    into->len = 0;
+    vec_reserve(NULL, into, (size_t)st.st_size);
+    while (into->len < (size_t)st.st_size && n > 0) {
+        n = read_retrying(fd, into->at + into->len, (size_t)st.st_size - into->len);
+        into->len += n > 0 ? (size_t)n : 0;
+    }
+    if (n < 0)
+        return error_os(err, "cannot read '%" STR_FMT "'", STR_ARG(name));
+    if (identity)
+        *identity = identity_of(&st);
+    return true;
+}
+
+bool os_load_file(Str path, U8Vec *into, FileIdentity *identity, Error *err)
+{
+    int fd = open_at_once(path, err);
+    if (fd < 0)
+        return false;
+    bool ok = load_fd(fd, path, into, identity, err);
+    close(fd);
+    return ok;
+}
+
+size_t os_read_start(Str path, uint8_t *buf, size_t size)
+{
+    struct stat st;
+    int fd = open_at_once(path, NULL);
+    ssize_t n = 0;
+    if (fd >= 0 && stat_regular(fd, path, &st, NULL))
+        n = read_retrying(fd, buf, size);
+    if (fd >= 0)
+        close(fd);
+    return n > 0 ? (size_t)n : 0;
+}
+
+bool os_map_file(Str path, MappedFile *ret, Error *err)
+{
+    int fd = open_at_once(path, err);
+    if (fd < 0)
+        return false;
     bool ok = os_map_fd(fd, path, ret, err);
     close(fd);
     return ok;

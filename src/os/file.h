@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 
@@ -34,6 +35,8 @@ MUST_CHECK bool os_read_small(const char *path, char *buf, size_t size, Str *ret
 // The same, as a number.
 MUST_CHECK bool os_read_u64(const char *path, uint64_t *ret);
 MUST_CHECK bool os_read_i64(const char *path, int64_t *ret);
+// The first bytes of a regular file: how many there are, 0 when it cannot be read.
+size_t os_read_start(Str path, uint8_t *buf, size_t size);
 
 // A regular file's bytes, mapped read-only and private. An empty file gives
 // empty bytes. Of a file that someone truncates while it is mapped the lost part
@@ -47,6 +50,11 @@ MUST_CHECK bool os_map_file(Str path, MappedFile *ret, Error *err);
 MUST_CHECK bool os_map_fd(int fd, Str name, MappedFile *ret, Error *err);
 // Leaves *m empty. Accepts an empty one.
 void os_unmap_file(MappedFile *m);
+
+// Reads a regular file whole into a buffer that serves one file after the other, which
+// costs less than mapping where all bytes are read once. Later bytes than those it had
+// when it was opened are not read. `identity` may be NULL.
+MUST_CHECK bool os_load_file(Str path, U8Vec *into, FileIdentity *identity, Error *err);
 
 bool os_file_exists(Str path);
 // Regular file with content readable by us, and its identity.

@@ -14,12 +14,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Bytes first = cursor_bytes(&c, notes_size);
     Bytes second = cursor_bytes(&c, cursor_left(&c));
     Arena arena = {0};
-    GcovNotes notes;
+    GcovNotes notes = {0};
     Error err;
-    if (cursor_ok(&c) && gcov_notes_parse(&arena, first, &notes, &err) &&
+    if (cursor_ok(&c) && gcov_notes_parse(&notes, first, &err) &&
         gcov_data_add(&notes, second, &err))
         for (size_t i = 0; i < notes.functions.len; i++)
-            (void)!gcov_solve(&arena, &notes, &notes.functions.at[i], &err);
+            if (gcov_graph_read(&notes, &notes.functions.at[i], &err))
+                (void)!gcov_solve(&arena, &notes, &notes.functions.at[i], &err);
+    gcov_notes_deinit(&notes);
     arena_deinit(&arena);
     return 0;
 }

@@ -103,7 +103,7 @@ static void add_branches(Listing *l, const GcovUnitLine *line)
     const GcovUnit *u = l->u;
     json_begin_array(&l->json, "branches");
     for (uint32_t i = line->first_block; i != GCOV_NO_BLOCK; i = u->line_blocks.at[i].next) {
-        uint32_t block = u->base[u->line_blocks.at[i].function] + u->line_blocks.at[i].block;
+        uint32_t block = u->base.at[u->line_blocks.at[i].function] + u->line_blocks.at[i].block;
         for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
             const GcovArc *a = &u->n->arcs.at[u->out[k]];
             if (a->is_unconditional || a->is_call)
@@ -145,7 +145,7 @@ static const GcovFunction *function_at(const Listing *l, Naming *at, uint32_t fi
         const GcovFunction *f = &u->n->functions.at[function];
         if (f->file != file || f->line > line)
             break;
-        if (u->is_group[function])
+        if (u->is_group.at[function])
             continue;
         if (at->now && at->now->end_line < f->line)
             at->now = at->before;
@@ -185,7 +185,7 @@ static void add_file(Listing *l, uint32_t file, Str name, Naming *at, uint32_t *
     strbuf_deinit(&readable);
 }
 
-void gcov_json_add(const GcovUnit *u, StrBuf *out, Str data_file, const StrId *files)
+void gcov_json_add(GcovUnit *u, StrBuf *out, Str data_file)
 {
     Listing l = {.u = u, .json = json_writer(out, 0)};
     Naming at = {0};
@@ -199,7 +199,7 @@ void gcov_json_add(const GcovUnit *u, StrBuf *out, Str data_file, const StrId *f
         while (line < l.lines.len && l.lines.at[line].line->file < i)
             line++;
         bool has_lines = line < l.lines.len && l.lines.at[line].line->file == i;
-        if (files[i].v && has_lines) {
+        if (has_lines && gcov_unit_file(u, i)->id.v) {
             while (at.next < l.functions.len &&
                    u->n->functions.at[l.functions.at[at.next]].file < i)
                 at.next++;

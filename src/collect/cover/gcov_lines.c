@@ -12,20 +12,6 @@
 // of them than can be followed.
 enum { CIRCUIT_DEPTH_MAX = 4000, CIRCUIT_STEPS_MAX = 200000, NONE = GCOV_NO_BLOCK };
 
-void gcov_sum_init(GcovSum *s, Profile *profile, const CoverProject *how)
-{
-    *s = (GcovSum){.profile = profile, .how = how};
-}
-
-void gcov_sum_deinit(GcovSum *s)
-{
-    vec_free(&s->lines);
-    vec_free(&s->branches);
-    vec_free(&s->functions);
-    table_deinit(&s->line_index);
-    arena_deinit(&s->scratch);
-}
-
 // ---- One translation unit ------------------------------------------------------
 
 static int compare_ways(const void *a, const void *b, void *ctx)
@@ -54,12 +40,12 @@ static void sort_ways(const GcovNotes *n, uint32_t *arcs, size_t count)
     }
 }
 
-static void index_arcs(GcovUnit *u)
+void gcov_unit_index(GcovUnit *u)
 {
     GcovNotes *n = u->n;
-    u->base = arena_array(u->arena, uint32_t, n->functions.len + 1);
-    for (size_t i = 0; i < n->functions.len; i++) {
-        u->base[i] = u->block_count;
+    u->block_count = 0;
+    for (uint32_t i = u->first; i < u->end; i++) {
+        u->base.at[i] = u->block_count;
         u->block_count += n->functions.at[i].block_count;
     }
     u->out_first = arena_array(u->arena, uint32_t, u->block_count + 2);
@@ -68,10 +54,11 @@ static void index_arcs(GcovUnit *u)
     u->in = arena_array(u->arena, uint32_t, n->arcs.len);
     // Counted one place further, so that filling leaves the starts right.
     for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < n->functions.len; i++) {
+        for (uint32_t i = u->first; i < u->end; i++) {
             const GcovFunction *f = &n->functions.at[i];
             for (size_t k = f->arcs_first; k < f->arcs_first + f->arc_count; k++) {
-                uint32_t from = u->base[i] + n->arcs.at[k].from, to = u->base[i] + n->arcs.at[k].to;
+                uint32_t from = u->base.at[i] + n->arcs.at[k].from,
+                         to = u->base.at[i] + n->arcs.at[k].to;
                 if (pass == 0) {
                     u->out_first[from + 2]++;
                     u->in_first[to + 2]++;
@@ -94,11 +81,11 @@ static void index_arcs(GcovUnit *u)
 }
 
 // Blocks that only exceptions lead to, in functions that catch or clean up.
-static void find_exceptional(GcovUnit *u)
+void gcov_unit_find_exceptional(GcovUnit *u)
 {
     U32Vec work = {0};
     u->is_exceptional = arena_array(u->arena, uint8_t, u->block_count);
-    for (size_t i = 0; i < u->n->functions.len; i++) {
+    for (uint32_t i = u->first; i < u->end; i++) {
         const GcovFunction *f = &u->n->functions.at[i];
         const GcovArc *arcs = u->n->arcs.at + f->arcs_first;
         bool catches = false;
@@ -106,14 +93,14 @@ static void find_exceptional(GcovUnit *u)
             catches = arcs[k].is_throw;
         if (!catches)
             continue;
-        memset(u->is_exceptional + u->base[i], 1, f->block_count);
-        u->is_exceptional[u->base[i]] = 0;
-        vec_push(NULL, &work, u->base[i]);
+        memset(u->is_exceptional + u->base.at[i], 1, f->block_count);
+        u->is_exceptional[u->base.at[i]] = 0;
+        vec_push(NULL, &work, u->base.at[i]);
         while (work.len) {
             uint32_t block = vec_pop(&work);
             for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
                 const GcovArc *a = &u->n->arcs.at[u->out[k]];
-                uint32_t to = u->base[i] + a->to;
+                uint32_t to = u->base.at[i] + a->to;
                 if ((a->flags & GCOV_ARC_FAKE) || a->is_throw || !u->is_exceptional[to])
                     continue;
                 u->is_exceptional[to] = 0;
@@ -124,25 +111,30 @@ static void find_exceptional(GcovUnit *u)
     vec_free(&work);
 }
 
+// The program has these functions; of the others some other unit's copy was linked.
+bool gcov_is_counted(const GcovFunction *f)
+{
+    return !f->is_artificial && f->has_counts;
+}
+
 // Functions that start at the same place are instances of one template. gcov's own
 // listing holds all apart that start on the same line.
-static void find_groups(GcovUnit *u)
+void gcov_unit_find_groups(GcovUnit *u)
 {
     GcovNotes *n = u->n;
     Table places = {0};
-    u->is_group = arena_alloc(u->arena, n->functions.len, 1);
     for (uint32_t i = 0; i < n->functions.len; i++) {
-        const GcovFunction *f = &n->functions.at[i];
-        if (f->is_artificial)
+        GcovFunction *f = &n->functions.at[i];
+        if (!gcov_is_counted(f))
             continue;
-        uint64_t hash = hash_pair(f->file, f->line);
+        uint64_t hash = hash_pair(gcov_function_file(n, f), f->line);
         uint32_t row;
         bool known = false;
         for (TableProbe p = table_probe(&places, hash); table_next(&places, &p, &row);) {
             const GcovFunction *g = &n->functions.at[row];
             if (g->file == f->file && g->line == f->line &&
                 (u->sum->documents || g->column == f->column)) {
-                u->is_group[row] = u->is_group[i] = 1;
+                u->is_group.at[row] = u->is_group.at[i] = 1;
                 known = true;
                 break;
             }
@@ -153,27 +145,55 @@ static void find_groups(GcovUnit *u)
     table_deinit(&places);
     // Before gcc 8 the notes have no columns, and gcov knew no groups.
     if (n->version < 800)
-        memset(u->is_group, 0, n->functions.len);
+        memset(u->is_group.at, 0, n->functions.len);
+}
+
+const GcovFile *gcov_unit_file(GcovUnit *u, uint32_t file)
+{
+    while (u->files.len <= file) {
+        Str name = u->n->files.at[u->files.len];
+        vec_push(NULL, &u->files, gcov_sum_file(u->sum, u->n->folder, name));
+    }
+    return &u->sum->files.at[u->files.at[file]];
+}
+
+static uint32_t new_line(GcovUnit *u, GcovUnitLine line)
+{
+    line.first_block = line.last_block = NONE;
+    vec_push(NULL, &u->lines, line);
+    return (uint32_t)u->lines.len - 1;
+}
+
+// In a document instances have lines of their own.
+static uint32_t document_line(GcovUnit *u, GcovUnitLine line)
+{
+    uint64_t hash = hash_pair(hash_pair(line.file, line.line), line.instance);
+    uint32_t row;
+    for (TableProbe p = table_probe(&u->index, hash); table_next(&u->index, &p, &row);) {
+        const GcovUnitLine *l = &u->lines.at[row];
+        if (l->file == line.file && l->line == line.line && l->instance == line.instance)
+            return row;
+    }
+    row = new_line(u, line);
+    table_insert(&u->index, hash, row);
+    return row;
 }
 
 static uint32_t line_row(GcovUnit *u, uint32_t function, uint32_t file, uint32_t line)
 {
     const GcovFunction *f = &u->n->functions.at[function];
-    uint32_t instance =
-        u->is_group[function] && file == f->file && line >= f->line && line <= f->end_line
-            ? function + 1
-            : 0;
-    uint64_t hash = hash_pair(hash_pair(file, line), instance);
-    uint32_t row;
-    for (TableProbe p = table_probe(&u->index, hash); table_next(&u->index, &p, &row);) {
-        const GcovUnitLine *l = &u->lines.at[row];
-        if (l->file == file && l->line == line && l->instance == instance)
-            return row;
+    GcovUnitLine l = {
+        .file = file, .line = line, .row = gcov_sum_row(u->sum, gcov_unit_file(u, file)->id, line)};
+    if (u->is_group.at[function] && file == f->file && line >= f->line && line <= f->end_line)
+        l.instance = function + 1;
+    if (u->sum->documents)
+        return document_line(u, l);
+    GcovLine *sum = &u->sum->lines.at[l.row];
+    if (sum->round != u->sum->round) {
+        sum->round = u->sum->round;
+        sum->round_line = new_line(u, l);
     }
-    row = (uint32_t)u->lines.len;
-    vec_push(NULL, &u->lines, (GcovUnitLine){file, line, instance, 0, false, NONE, NONE});
-    table_insert(&u->index, hash, row);
-    return row;
+    return sum->round_line;
 }
 
 static void add_block(GcovUnit *u, uint32_t row, uint32_t function, uint32_t block)
@@ -194,6 +214,8 @@ static void place_run(GcovUnit *u, uint32_t function, const GcovPlace *places, s
 {
     const GcovFunction *f = &u->n->functions.at[function];
     uint32_t block = places[0].block, row = NONE, last = 0;
+    if (gcov_unit_file(u, places[0].file)->id.v == 0)
+        return;
     for (size_t i = 0; i < count; i++) {
         // However often a line is listed, it counts once.
         bool again = false;
@@ -203,7 +225,7 @@ static void place_run(GcovUnit *u, uint32_t function, const GcovPlace *places, s
             continue;
         uint32_t at = line_row(u, function, places[i].file, places[i].line);
         u->lines.at[at].count += f->blocks[block];
-        if (f->blocks[block] == 0 && !u->is_exceptional[u->base[function] + block])
+        if (f->blocks[block] == 0 && !u->is_exceptional[u->base.at[function] + block])
             u->lines.at[at].has_unexecuted = true;
         if (places[i].line >= last) {
             last = places[i].line;
@@ -216,7 +238,7 @@ static void place_run(GcovUnit *u, uint32_t function, const GcovPlace *places, s
         add_block(u, row, function, block);
 }
 
-static void place_function(GcovUnit *u, uint32_t function)
+void gcov_unit_place(GcovUnit *u, uint32_t function)
 {
     const GcovFunction *f = &u->n->functions.at[function];
     const GcovPlace *places = u->n->places.at + f->places_first;
@@ -340,13 +362,13 @@ static void count_line(GcovUnit *u, uint32_t row, Circuits *c)
         return;
     uint32_t blocks = 0;
     for (uint32_t i = l->first_block; i != NONE; i = u->line_blocks.at[i].next) {
-        uint32_t block = u->base[u->line_blocks.at[i].function] + u->line_blocks.at[i].block;
+        uint32_t block = u->base.at[u->line_blocks.at[i].function] + u->line_blocks.at[i].block;
         u->marked[block] = row + 1;
         u->position[block] = blocks++;
     }
     uint64_t count = 0;
     for (uint32_t i = l->first_block; i != NONE; i = u->line_blocks.at[i].next) {
-        uint32_t base = u->base[u->line_blocks.at[i].function];
+        uint32_t base = u->base.at[u->line_blocks.at[i].function];
         uint32_t block = base + u->line_blocks.at[i].block;
         for (uint32_t k = u->in_first[block]; k < u->in_first[block + 1]; k++)
             if (u->marked[base + u->n->arcs.at[u->in[k]].from] != row + 1)
@@ -363,7 +385,7 @@ static void count_line(GcovUnit *u, uint32_t row, Circuits *c)
     vec_extend(NULL, &c->blocked, blocks);
     vec_extend(NULL, &c->waiting_first, blocks);
     for (uint32_t i = l->first_block; i != NONE && !c->too_many; i = u->line_blocks.at[i].next) {
-        c->base = u->base[u->line_blocks.at[i].function];
+        c->base = u->base.at[u->line_blocks.at[i].function];
         c->start = c->base + u->line_blocks.at[i].block;
         memset(c->blocked.at, 0, blocks);
         memset(c->waiting_first.at, 0xff, blocks * sizeof(uint32_t));
@@ -374,232 +396,10 @@ static void count_line(GcovUnit *u, uint32_t row, Circuits *c)
     l->count = count + c->total;
 }
 
-// ---- Into the sums ---------------------------------------------------------------------
-
-static Str full_path(GcovSum *s, const GcovNotes *n, uint32_t file)
+void gcov_unit_count(GcovUnit *u)
 {
-    Str name = n->files.at[file];
-    if (n->folder.len == 0 || (name.len && name.ptr[0] == '/'))
-        return name;
-    return arena_printf(&s->scratch, "%" STR_FMT "/%" STR_FMT, STR_ARG(n->folder), STR_ARG(name));
-}
-
-static uint32_t sum_row(GcovSum *s, StrId file, uint32_t line)
-{
-    uint64_t hash = hash_pair(file.v, line);
-    uint32_t row;
-    for (TableProbe p = table_probe(&s->line_index, hash); table_next(&s->line_index, &p, &row);)
-        if (s->lines.at[row].file.v == file.v && s->lines.at[row].line == line)
-            return row;
-    row = (uint32_t)s->lines.len;
-    vec_push(NULL, &s->lines, (GcovLine){file, line, 0, 0});
-    table_insert(&s->line_index, hash, row);
-    return row;
-}
-
-// The branch behind `before` on the line of `row`, or the first; made when absent.
-static uint32_t next_branch(GcovSum *s, uint32_t row, uint32_t before)
-{
-    uint32_t next = before ? s->branches.at[before - 1].next : s->lines.at[row].first_branch;
-    if (next)
-        return next;
-    uint32_t order = before ? s->branches.at[before - 1].order + 1 : 0;
-    vec_push(NULL, &s->branches, (GcovBranch){row, order, 0, 0, false});
-    next = (uint32_t)s->branches.len;
-    if (before)
-        s->branches.at[before - 1].next = next;
-    else
-        s->lines.at[row].first_branch = next;
-    return next;
-}
-
-// The marks of a unit's sources, and what they must know of it.
-static void find_marks(GcovUnit *u, const StrId *files)
-{
-    const CoverProject *how = u->sum->how;
-    u->marks = arena_array(u->arena, CoverExclusions *, u->n->files.len);
-    for (uint32_t i = 0; i < u->n->files.len && how->exclusions; i++)
-        if (files[i].v)
-            u->marks[i] =
-                how->exclusions(how->exclusions_ctx, profile_text(u->sum->profile, files[i]));
-    for (size_t i = 0; i < u->n->functions.len; i++) {
-        const GcovFunction *f = &u->n->functions.at[i];
-        if (u->marks[f->file] && !f->is_artificial)
-            cover_exclusions_add_function(
-                u->marks[f->file],
-                (CoverFunctionPlace){f->line, f->column, f->end_line, f->end_column});
-    }
-    for (size_t i = 0; i < u->lines.len; i++) {
-        const GcovUnitLine *l = &u->lines.at[i];
-        if (!cover_excludes_source(u->marks[l->file], l->line))
-            continue;
-        if (!u->is_source)
-            u->is_source = arena_array(u->arena, uint8_t, u->block_count);
-        for (uint32_t k = l->first_block; k != NONE; k = u->line_blocks.at[k].next)
-            u->is_source[u->base[u->line_blocks.at[k].function] + u->line_blocks.at[k].block] = 1;
-    }
-}
-
-static void add_branches(GcovUnit *u, const GcovUnitLine *l, uint32_t row)
-{
-    uint32_t branch = 0;
-    bool no_exceptions = cover_excludes_exception(u->marks[l->file], l->line);
-    for (uint32_t i = l->first_block; i != NONE; i = u->line_blocks.at[i].next) {
-        uint32_t base = u->base[u->line_blocks.at[i].function];
-        uint32_t block = base + u->line_blocks.at[i].block;
-        for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
-            const GcovArc *a = &u->n->arcs.at[u->out[k]];
-            if (a->is_unconditional || a->is_call)
-                continue;
-            branch = next_branch(u->sum, row, branch);
-            u->sum->branches.at[branch - 1].count += a->count;
-            u->sum->branches.at[branch - 1].is_left_out |=
-                (no_exceptions && a->is_throw) || (u->is_source && u->is_source[base + a->to]);
-        }
-    }
-}
-
-static void add_functions(GcovUnit *u, const StrId *files)
-{
-    GcovSum *s = u->sum;
-    StrBuf name = {0};
-    for (size_t i = 0; i < u->n->functions.len; i++) {
-        const GcovFunction *f = &u->n->functions.at[i];
-        if (f->is_artificial || !f->has_counts || files[f->file].v == 0)
-            continue;
-        strbuf_clear(&name);
-        if (s->how->demangle)
-            s->how->demangle(s->how->demangle_ctx, f->name, &name);
-        FunctionId id =
-            profile_function(s->profile, name.len ? strbuf_str(&name) : f->name, f->name,
-                             profile_text(s->profile, files[f->file]), f->line);
-        if (id.v >= s->functions.len)
-            vec_extend(NULL, &s->functions, id.v + 1 - s->functions.len);
-        uint64_t *count = &s->functions.at[id.v];
-        *count += (f->block_count ? f->blocks[0] : 0) + (*count == 0);
-    }
-    strbuf_deinit(&name);
-}
-
-static void add_lines(GcovUnit *u, const StrId *files)
-{
-    for (size_t i = 0; i < u->lines.len; i++) {
-        const GcovUnitLine *l = &u->lines.at[i];
-        if (files[l->file].v == 0)
-            continue;
-        uint32_t row = sum_row(u->sum, files[l->file], l->line);
-        u->sum->lines.at[row].count += l->count;
-        add_branches(u, l, row);
-    }
-}
-
-bool gcov_sum_add(GcovSum *s, GcovNotes *n, Str data_file, Error *err)
-{
-    Arena arena = {0};
-    GcovUnit u = {.n = n, .arena = &arena, .sum = s};
-    bool ok = true;
-    for (size_t i = 0; i < n->functions.len && ok; i++)
-        ok = gcov_solve(&arena, n, &n->functions.at[i], err);
-    if (ok) {
-        index_arcs(&u);
-        find_exceptional(&u);
-        find_groups(&u);
-        for (uint32_t i = 0; i < n->functions.len; i++)
-            if (!n->functions.at[i].is_artificial && n->functions.at[i].has_counts)
-                place_function(&u, i);
-        Circuits c = {0};
-        for (uint32_t i = 0; i < u.lines.len; i++)
-            count_line(&u, i, &c);
-        free_circuits(&c);
-        // 0 stands for files that the filters leave out.
-        StrId *files = arena_array(&arena, StrId, n->files.len);
-        for (uint32_t i = 0; i < n->files.len; i++) {
-            Str path = full_path(s, n, i);
-            if (s->how->map_path)
-                path = s->how->map_path(s->how->map_ctx, path);
-            if (!s->how->keep || s->how->keep(s->how->keep_ctx, path))
-                files[i] = profile_str(s->profile, path);
-        }
-        find_marks(&u, files);
-        add_lines(&u, files);
-        add_functions(&u, files);
-        if (s->documents)
-            gcov_json_add(&u, s->documents, data_file, files);
-        s->unit_count++;
-    }
-    vec_free(&u.lines);
-    vec_free(&u.line_blocks);
-    table_deinit(&u.index);
-    arena_deinit(&arena);
-    return ok;
-}
-
-// ---- Into the profile ----------------------------------------------------------------------
-
-typedef struct Sorted {
-    Str path;
-    uint32_t line, row;
-} Sorted;
-
-static int compare_sorted(const void *a, const void *b)
-{
-    const Sorted *x = a, *y = b;
-    int order = x->path.ptr == y->path.ptr ? 0 : str_compare(x->path, y->path);
-    if (order)
-        return order;
-    return (x->line > y->line) - (x->line < y->line);
-}
-
-static int compare_branches(const void *a, const void *b)
-{
-    const GcovBranch *x = a, *y = b;
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
-}
-
-void gcov_sum_finish(GcovSum *s)
-{
-    Profile *p = s->profile;
-    Vec(Sorted) sorted = {0};
-    U32Vec rank = {0};
-    for (uint32_t i = 0; i < s->lines.len; i++)
-        vec_push(NULL, &sorted,
-                 (Sorted){profile_text(p, s->lines.at[i].file), s->lines.at[i].line, i});
-    if (sorted.len)
-        qsort(sorted.at, sorted.len, sizeof(sorted.at[0]), compare_sorted);
-    vec_extend(NULL, &rank, s->lines.len);
-    for (uint32_t i = 0; i < sorted.len; i++) {
-        const GcovLine *l = &s->lines.at[sorted.at[i].row];
-        rank.at[sorted.at[i].row] = i;
-        vec_push(&p->arena, &p->line_counts.file, l->file);
-        vec_push(&p->arena, &p->line_counts.line, l->line);
-        vec_push(&p->arena, &p->line_counts.count, l->count);
-    }
-    for (size_t i = 0; i < s->branches.len; i++)
-        s->branches.at[i].row = rank.at[s->branches.at[i].row];
-    if (s->branches.len)
-        qsort(s->branches.at, s->branches.len, sizeof(s->branches.at[0]), compare_branches);
-    BranchCounts *to = &p->branch_counts;
-    for (size_t i = 0; i < s->branches.len; i++) {
-        const GcovBranch *b = &s->branches.at[i];
-        const GcovLine *l = &s->lines.at[sorted.at[b->row].row];
-        if (b->is_left_out)
-            continue;
-        vec_push(&p->arena, &to->file, l->file);
-        vec_push(&p->arena, &to->line, l->line);
-        vec_push(&p->arena, &to->column, 0);
-        vec_push(&p->arena, &to->block, 0);
-        vec_push(&p->arena, &to->branch, b->order);
-        vec_push(&p->arena, &to->count, b->count);
-    }
-    for (uint32_t id = 0; id < s->functions.len; id++) {
-        if (s->functions.at[id] == 0)
-            continue;
-        vec_push(&p->arena, &p->function_counts.function, (FunctionId){id});
-        vec_push(&p->arena, &p->function_counts.count, s->functions.at[id] - 1);
-        vec_push(&p->arena, &p->function_counts.hash, 0);
-    }
-    vec_free(&sorted);
-    vec_free(&rank);
+    Circuits c = {0};
+    for (uint32_t i = 0; i < u->lines.len; i++)
+        count_line(u, i, &c);
+    free_circuits(&c);
 }

@@ -13,15 +13,49 @@ typedef struct GcovLine {
     uint32_t line;
     uint64_t count;
     uint32_t first_branch; // of `branches`, + 1; 0: none
+    uint32_t unit;         // the last one that had it outside of instances; of that:
+    uint32_t unit_branch;  // its last branch, of `branches`, + 1
+    uint64_t unit_bare;    // what functions without blocks there have added
+    bool unit_has_blocks;
+    uint32_t round, round_line; // the last function that has it, and its row there
 } GcovLine;
 
 typedef struct GcovBranch {
-    uint32_t row;   // of `lines`
-    uint32_t order; // on its line
     uint64_t count;
     uint32_t next;    // of the same line, + 1
     bool is_left_out; // by a mark; it keeps its number
 } GcovBranch;
+
+enum { GCOV_PAGE_LINES = 64 };
+
+typedef struct GcovPage {
+    StrId file;
+    uint32_t number; // line / GCOV_PAGE_LINES
+    uint32_t rows[GCOV_PAGE_LINES];
+} GcovPage;
+
+// What a name in the notes is in the profile.
+typedef struct GcovFile {
+    Str folder, name;
+    StrId id;               // 0: left out
+    CoverExclusions *marks; // NULL: none
+} GcovFile;
+
+// A function that never ran in a unit, as it was added the first time: the same one of
+// another unit adds nothing but the places of its branches.
+typedef struct GcovIdle {
+    uint64_t hash; // of its name and graph, and of where the compiler ran
+    size_t graph_bytes;
+    uint32_t line_checksum, cfg_checksum;
+    bool is_group;
+    uint32_t first, end; // of idle_lines
+} GcovIdle;
+
+typedef struct GcovIdleLine {
+    uint32_t row; // of `lines`
+    uint32_t branches : 31;
+    uint32_t has_blocks : 1;
+} GcovIdleLine;
 
 // Sums of many translation units.
 typedef struct GcovSum {
@@ -29,20 +63,31 @@ typedef struct GcovSum {
     const CoverProject *how;
     Vec(GcovLine) lines;
     Vec(GcovBranch) branches;
-    Table line_index;
+    // Rows of `lines`, + 1, in pages of neighbouring lines of a file.
+    Vec(GcovPage) pages;
+    Table page_index;
+    uint32_t page; // the last one asked for
+    Vec(GcovFile) files;
+    Table file_index;
+    Vec(GcovIdle) idle;
+    Vec(GcovIdleLine) idle_lines; // those outside of instances
+    Table idle_index;
     U64Vec functions; // by FunctionId, entries + 1; 0: not counted
-    uint64_t unit_count;
+    uint32_t unit_count;
+    uint32_t round;       // counts the functions
     uint64_t approximate; // lines whose loops were too many to follow one by one
     // Takes each unit as a document of gcov's JSON; NULL: not asked for.
     StrBuf *documents;
-    Arena scratch;
+    Arena scratch; // of the names
+    Arena work;    // of a function, or of a document
 } GcovSum;
 
 void gcov_sum_init(GcovSum *s, Profile *profile, const CoverProject *how);
 void gcov_sum_deinit(GcovSum *s);
 
-// Solves and adds one translation unit whose counts have been added. `notes` is
-// changed; `data_file` names the .gcda in a document.
+// Reads, solves and adds the functions of one translation unit whose counts have
+// been added. `notes` is changed; `data_file` names the .gcda in a document. Functions
+// that cannot be solved are left out: false then, `err` says how many and why.
 MUST_CHECK bool gcov_sum_add(GcovSum *s, GcovNotes *notes, Str data_file, Error *err);
 
 // Writes the sums into the profile, file by file.

@@ -31,10 +31,33 @@ static void huge_pages_hold_what_other_chunks_hold(void **state)
     assert_int_equal(a.taken_bytes, 0);
 }
 
+static void what_is_cleared_is_handed_out_again_as_zeroes(void **state)
+{
+    (void)state;
+    Arena a = {0};
+    for (int round = 0; round < 3; round++) {
+        uint8_t *small = arena_alloc(&a, 1000, 8), *large = arena_alloc(&a, 100000, 8);
+        for (size_t i = 0; i < 1000; i++)
+            assert_int_equal(small[i], 0);
+        memset(small, 1, 1000);
+        memset(large, 1, 100000);
+        for (int i = 0; i < 200; i++)
+            memset(arena_alloc(&a, 500, 8), 1, 500);
+        size_t taken = a.taken_bytes;
+        arena_clear(&a);
+        assert_int_equal(a.used_bytes, 0);
+        assert_true(a.taken_bytes > 0 && a.taken_bytes < taken);
+    }
+    arena_deinit(&a);
+    arena_clear(&a);
+    assert_int_equal(a.taken_bytes, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(huge_pages_hold_what_other_chunks_hold),
+        cmocka_unit_test(what_is_cleared_is_handed_out_again_as_zeroes),
     };
     return RUN_TESTS(tests);
 }

@@ -167,13 +167,26 @@ typedef struct Fixture {
     Error err;
 } Fixture;
 
+static bool parse_notes(Fixture *f)
+{
+    return gcov_notes_parse(&f->notes, bytes_from_str(strbuf_str(&f->notes_file)), &f->err);
+}
+
 static void open_notes(Fixture *f, Form form)
 {
     *f = (Fixture){0};
     build_notes(&f->notes_file, form);
-    assert_ok(
-        gcov_notes_parse(&f->arena, bytes_from_str(strbuf_str(&f->notes_file)), &f->notes, &f->err),
-        &f->err);
+    assert_ok(parse_notes(f), &f->err);
+}
+
+// Reads the graph of the only function, with the counts that it has by now.
+static GcovFunction *read_graph(Fixture *f)
+{
+    assert_int_equal(f->notes.functions.len, 1);
+    GcovFunction *fn = &f->notes.functions.at[0];
+    gcov_graphs_clear(&f->notes);
+    assert_ok(gcov_graph_read(&f->notes, fn, &f->err), &f->err);
+    return fn;
 }
 
 static bool add_counts(Fixture *f)
@@ -185,6 +198,7 @@ static void teardown(Fixture *f)
 {
     strbuf_deinit(&f->notes_file);
     strbuf_deinit(&f->counts_file);
+    gcov_notes_deinit(&f->notes);
     arena_deinit(&f->arena);
 }
 
@@ -196,8 +210,7 @@ static void every_form_of_notes_and_counts_gives_the_same_blocks(void **state)
         open_notes(&f, forms[i]);
         assert_int_equal(f.notes.version, forms[i].version);
         assert_str(f.notes.folder, forms[i].version >= 900 ? "/src" : "");
-        assert_int_equal(f.notes.functions.len, 1);
-        GcovFunction *fn = &f.notes.functions.at[0];
+        GcovFunction *fn = read_graph(&f);
         assert_str(fn->name, "pick");
         assert_str(f.notes.files.at[fn->file], "pick.c");
         assert_int_equal(fn->block_count, 6);
@@ -211,6 +224,8 @@ static void every_form_of_notes_and_counts_gives_the_same_blocks(void **state)
         assert_ok(add_counts(&f), &f.err); // a second run
         assert_int_equal(f.notes.runs, 6);
         assert_true(fn->has_counts);
+        assert_false(fn->is_zero);
+        assert_true(read_graph(&f) == fn);
         assert_ok(gcov_solve(&f.arena, &f.notes, fn, &f.err), &f.err);
         uint64_t side = 2 * (5ull << 32 | 1), other = 14;
         assert_true(fn->blocks[0] == side + other);
@@ -234,8 +249,9 @@ static void a_negative_length_says_that_all_counters_are_zero(void **state)
     memcpy(f.counts_file.ptr + f.counts_file.len - 20, &length, sizeof(length));
     f.counts_file.len -= 16;
     assert_ok(add_counts(&f), &f.err);
-    GcovFunction *fn = &f.notes.functions.at[0];
+    GcovFunction *fn = read_graph(&f);
     assert_true(fn->has_counts);
+    assert_true(fn->is_zero);
     assert_ok(gcov_solve(&f.arena, &f.notes, fn, &f.err), &f.err);
     assert_int_equal(fn->blocks[0], 0);
     teardown(&f);
@@ -267,9 +283,7 @@ static void records_of_other_kinds_are_passed_over_and_counted(void **state)
     build_notes(&f.notes_file, form);
     put(&body, form, 1);
     put_record(&f.notes_file, form, TAG_CONDITIONS, &body);
-    assert_ok(
-        gcov_notes_parse(&f.arena, bytes_from_str(strbuf_str(&f.notes_file)), &f.notes, &f.err),
-        &f.err);
+    assert_ok(parse_notes(&f), &f.err);
     assert_int_equal(f.notes.skipped_records, 1);
     strbuf_deinit(&body);
     teardown(&f);
@@ -280,9 +294,7 @@ static void an_unknown_writer_is_refused_by_name(void **state)
     (void)state;
     Fixture f = {0};
     build_notes(&f.notes_file, (Form){1700, false});
-    assert_error(
-        gcov_notes_parse(&f.arena, bytes_from_str(strbuf_str(&f.notes_file)), &f.notes, &f.err),
-        &f.err, ERROR_UNSUPPORTED, "gcc 17.0");
+    assert_error(parse_notes(&f), &f.err, ERROR_UNSUPPORTED, "gcc 17.0");
     teardown(&f);
 }
 
@@ -293,9 +305,27 @@ static void arcs_to_blocks_that_are_not_there_are_refused(void **state)
     Fixture f = {0};
     build_notes(&f.notes_file, form);
     put_arcs(&f.notes_file, form, 2, (const uint32_t[]){6, 0}, 1);
-    assert_error(
-        gcov_notes_parse(&f.arena, bytes_from_str(strbuf_str(&f.notes_file)), &f.notes, &f.err),
-        &f.err, ERROR_FORMAT, "arc of a block");
+    assert_ok(parse_notes(&f), &f.err);
+    GcovFunction *fn = &f.notes.functions.at[0];
+    assert_error(gcov_graph_read(&f.notes, fn, &f.err), &f.err, ERROR_FORMAT, "arc of a block");
+    assert_int_equal(fn->block_count, 0);
+    assert_int_equal(f.notes.arcs.len, 0);
+    teardown(&f);
+}
+
+static void fewer_counts_than_arcs_are_refused(void **state)
+{
+    (void)state;
+    Form form = {1202, false};
+    Fixture f;
+    open_notes(&f, form);
+    build_counts(&f.counts_file, form, GRAPH_SUM, 1, 2);
+    uint32_t length = 8; // one counter, and the other is left behind it
+    memcpy(f.counts_file.ptr + f.counts_file.len - 20, &length, sizeof(length));
+    f.counts_file.len -= 8;
+    assert_ok(add_counts(&f), &f.err);
+    assert_error(gcov_graph_read(&f.notes, &f.notes.functions.at[0], &f.err), &f.err, ERROR_FORMAT,
+                 "fewer counts");
     teardown(&f);
 }
 
@@ -311,11 +341,14 @@ static void files_cut_at_any_byte_are_read_as_far_as_they_go(void **state)
     for (size_t cut = 0; cut < f.notes_file.len; cut++) {
         // Of its own, so that a sanitizer sees a byte too far.
         char *copy = heap_alloc(cut);
-        Arena arena = {0};
-        GcovNotes n;
+        GcovNotes n = {0};
         memcpy(copy, f.notes_file.ptr, cut);
-        refused += !gcov_notes_parse(&arena, bytes_over(copy, cut), &n, &f.err);
-        arena_deinit(&arena);
+        if (!gcov_notes_parse(&n, bytes_over(copy, cut), &f.err))
+            refused++;
+        else
+            for (size_t i = 0; i < n.functions.len; i++)
+                (void)!gcov_graph_read(&n, &n.functions.at[i], &f.err);
+        gcov_notes_deinit(&n);
         heap_free(copy);
     }
     assert_true(refused > f.notes_file.len / 2);
@@ -336,7 +369,7 @@ static void a_graph_that_counts_do_not_determine_is_refused(void **state)
     Fixture f;
     open_notes(&f, form);
     // Two blocks that only lead to each other, both arcs said to be on the tree.
-    GcovFunction *fn = &f.notes.functions.at[0];
+    GcovFunction *fn = read_graph(&f);
     for (size_t i = 0; i < fn->arc_count; i++)
         f.notes.arcs.at[i].flags |= GCOV_ARC_ON_TREE;
     f.notes.arcs.at[1] = (GcovArc){.from = 3, .to = 4, .flags = GCOV_ARC_ON_TREE};
@@ -356,6 +389,7 @@ int main(void)
         cmocka_unit_test(records_of_other_kinds_are_passed_over_and_counted),
         cmocka_unit_test(an_unknown_writer_is_refused_by_name),
         cmocka_unit_test(arcs_to_blocks_that_are_not_there_are_refused),
+        cmocka_unit_test(fewer_counts_than_arcs_are_refused),
         cmocka_unit_test(files_cut_at_any_byte_are_read_as_far_as_they_go),
         cmocka_unit_test(a_graph_that_counts_do_not_determine_is_refused),
     };

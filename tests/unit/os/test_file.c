@@ -56,6 +56,32 @@ static void what_is_written_is_read_and_mapped_back(void **state)
     os_unmap_file(&m);
 }
 
+static void one_buffer_serves_one_file_after_the_other(void **state)
+{
+    (void)state;
+    Error err;
+    U8Vec buffer = {0};
+    uint8_t start[4];
+    FileIdentity id = {0};
+    Bytes text = bytes_from_str(STR("one\ntwo\n"));
+    assert_ok(os_write_file(in_folder("a"), text, OUTPUT_KEEP, &err), &err);
+    assert_ok(os_write_file(in_folder("b"), (Bytes){0}, OUTPUT_KEEP, &err), &err);
+    assert_ok(os_load_file(in_folder("a"), &buffer, &id, &err), &err);
+    assert_true(bytes_equal(bytes_over(buffer.at, buffer.len), text.ptr, text.len));
+    assert_int_equal(id.size_bytes, text.len);
+    assert_ok(os_load_file(in_folder("b"), &buffer, NULL, &err), &err);
+    assert_int_equal(buffer.len, 0);
+    assert_error(os_load_file(in_folder("none"), &buffer, &id, &err), &err, ERROR_NOT_FOUND,
+                 "none");
+    assert_false(os_load_file(str_from_c(folder), &buffer, &id, &err));
+    vec_free(&buffer);
+    assert_int_equal(os_read_start(in_folder("a"), start, sizeof(start)), 4);
+    assert_memory_equal(start, "one\n", 4);
+    assert_int_equal(os_read_start(in_folder("b"), start, sizeof(start)), 0);
+    assert_int_equal(os_read_start(in_folder("none"), start, sizeof(start)), 0);
+    assert_int_equal(os_read_start(str_from_c(folder), start, sizeof(start)), 0);
+}
+
 static void an_existing_file_is_kept_unless_asked(void **state)
 {
     (void)state;
@@ -184,6 +210,7 @@ int main(void)
 #define FILE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, clean_up)
     const struct CMUnitTest tests[] = {
         FILE_TEST(what_is_written_is_read_and_mapped_back),
+        FILE_TEST(one_buffer_serves_one_file_after_the_other),
         FILE_TEST(an_existing_file_is_kept_unless_asked),
         FILE_TEST(a_file_that_comes_up_meanwhile_is_not_replaced),
         FILE_TEST(an_abandoned_file_leaves_nothing),
