@@ -4,6 +4,7 @@
 #include "machine/consumer.h"
 
 #include "base/log.h"
+#include "machine/outer_frames.h"
 #include "model/stack_cache.h"
 #include "os/proc.h"
 #include "unwind/space.h"
@@ -37,6 +38,7 @@ typedef struct Thread {
     ThreadId id;
     uint32_t next; // row + 1 of another thread of the process
     bool ended;
+    OuterFrames *outer; // of the last whole stack, NULL as long as none was deep
 } Thread;
 
 // The newest row of a pid or tid: numbers are used again.
@@ -105,6 +107,8 @@ void consumer_close(Consumer *c)
         return;
     for (size_t i = 0; i < c->processes.len; i++)
         unwind_space_deinit(&c->processes.at[i]->space);
+    for (size_t i = 0; i < c->threads.len; i++)
+        outer_frames_free(&c->threads.at[i].outer);
     vec_free(&c->threads);
     vec_free(&c->group_counts);
     vec_free(&c->pids.at);
@@ -206,6 +210,7 @@ static Thread *add_thread(Consumer *c, Process *process, uint32_t tid, StrId nam
 static void end_thread(Consumer *c, Thread *t, int64_t time_ns)
 {
     t->ended = true;
+    outer_frames_free(&t->outer);
     Process *p = find_process(c, t->pid);
     if (p && p->live_threads)
         p->live_threads--;
@@ -521,13 +526,32 @@ static bool at_program_start(const Consumer *c, Process *p, uint64_t pc)
     return file->opened && file->elf.entry && pc - m->bias - file->elf.entry < START_CODE_BYTES;
 }
 
-static size_t add_unwound(Consumer *c, Process *p, const PerfSample *s, uint64_t mask, size_t n,
-                          StackCut *cut)
+// Where the copy ends before the stack does, what lies further out is as in the
+// thread's last sample that had it.
+static void join_outer(Consumer *c, Thread *t, const UnwindMemory *memory, uint32_t max,
+                       UnwindWalk *walk)
 {
-    // Not a word could be copied: between giving the program a new address space and
-    // telling of the exec, the registers are still those of the program before.
+    enum { DEEP_BYTES = 4096 }; // of less, no later copy can lack the end
+    if (walk->end == UNWIND_CUT_DUMP_SHORT) {
+        uint32_t n =
+            outer_frames_join(t->outer, c->walked, walk->frame_count, max, memory->window_addr);
+        if (n == walk->frame_count)
+            return;
+        walk->frame_count = n;
+        walk->end = UNWIND_COMPLETE;
+    }
+    if (walk->end == UNWIND_COMPLETE && memory->window_size >= DEEP_BYTES)
+        outer_frames_keep(&t->outer, c->walked, walk->frame_count, memory->window_addr);
+}
+
+static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *s, uint64_t mask,
+                          size_t n, StackCut *cut)
+{
+    // Not a word could be copied. Between giving the program a new address space and
+    // telling of the exec, the registers are still those of the program before; or the
+    // stack has just reached a page that is not there yet.
     if (n && s->regs_abi && s->stack.len == 0) {
-        *cut = STACK_CUT_GONE;
+        *cut = STACK_CUT_NO_MEMORY;
         return n;
     }
     uint64_t values[PERF_REGS_MAX];
@@ -555,8 +579,9 @@ static size_t add_unwound(Consumer *c, Process *p, const PerfSample *s, uint64_t
         *cut = STACK_CUT_TOO_DEEP;
         return n;
     }
-    UnwindWalk walk = unwind_walk(&p->space, c->cache, &regs, &memory, c->walked,
-                                  (uint32_t)MIN(room, (size_t)FRAMES_MAX));
+    uint32_t max = (uint32_t)MIN(room, (size_t)FRAMES_MAX);
+    UnwindWalk walk = unwind_walk(&p->space, c->cache, &regs, &memory, c->walked, max);
+    join_outer(c, t, &memory, max, &walk);
     for (uint32_t i = 0; i < walk.frame_count; i++)
         c->frames[n++] = user_frame(c, p, c->walked[i].pc, c->walked[i].flags);
     c->counts.frames_walked += walk.frame_count;
@@ -580,7 +605,8 @@ static bool user_pc_is_mapped(const Consumer *c, Process *p, const PerfSample *s
     return s->regs_abi && unwind_space_find(&p->space, s->regs[pc]);
 }
 
-static StackId sample_stack(Consumer *c, Process *p, const PerfRecord *r, const SampleEvent *event)
+static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord *r,
+                            const SampleEvent *event)
 {
     const PerfSample *s = r->u.sample;
     StackCut cut = STACK_CUT_NONE;
@@ -596,7 +622,7 @@ static StackId sample_stack(Consumer *c, Process *p, const PerfRecord *r, const 
         // whose code is not mapped any more.
         p->in_exec &= in_kernel && !user_pc_is_mapped(c, p, s);
         if (!p->in_exec || n == 0)
-            n = add_unwound(c, p, s, event->regs_user, n, &cut);
+            n = add_unwound(c, p, t, s, event->regs_user, n, &cut);
         c->counts.with_stack++;
         c->counts.complete += cut == STACK_CUT_NONE;
         break;
@@ -659,7 +685,7 @@ static void on_sample(Consumer *c, const PerfRecord *r, const SampleEvent *event
     Process *p = need_process(c, r->pid);
     Thread *t = need_thread(c, p, r->tid);
     ThreadId thread = t->id;
-    StackId stack = sample_stack(c, p, r, event);
+    StackId stack = sample_stack(c, p, t, r, event);
     size_t row =
         profile_add_sample(c->profile, (int64_t)r->time - c->setup.start_ns, thread, stack, r->cpu);
     set_values(c, row, event, r);

@@ -45,7 +45,7 @@ const char *stack_cut_name(StackCut cut)
         [STACK_CUT_NO_USER] = "kernel only",
         [STACK_CUT_UNKNOWN_MAP] = "unknown mapping",
         [STACK_CUT_TOO_DEEP] = "too deep",
-        [STACK_CUT_GONE] = "gone in exec",
+        [STACK_CUT_NO_MEMORY] = "stack not in memory",
     };
     return cut < STACK_CUT_COUNT ? names[cut] : "unknown reason";
 }

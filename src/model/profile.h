@@ -77,7 +77,8 @@ typedef enum StackCut {
     STACK_CUT_NO_USER,     // the kernel part only: no user registers were recorded
     STACK_CUT_UNKNOWN_MAP, // pc in no known mapping
     STACK_CUT_TOO_DEEP,    // a stated limit on depth
-    STACK_CUT_GONE,        // the kernel part only: exec had replaced the memory the stack was in
+    STACK_CUT_NO_MEMORY,   // the kernel part only: exec had replaced the stack, or its page was not
+                           // there
     STACK_CUT_COUNT
 } StackCut;
 

@@ -531,6 +531,7 @@ UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs 
     UnwindWalk ret = {.frame_count = 1};
     UnwindMapping copy;
     walker_init(&w, space, cache, regs, memory);
+    uint64_t first_sp = w.sp;
     frames[0] = (UnwindFrame){.pc = w.pc, .flags = UNWIND_FRAME_EXACT};
     UnwindAction a = action_of(&w, w.pc);
     for (;;) {
@@ -552,7 +553,9 @@ UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs 
             return ret;
         }
         ret.guessed += w.guessed;
-        frames[ret.frame_count++] = (UnwindFrame){.pc = at, .flags = flags};
+        uint64_t words = (w.sp - first_sp) / 8;
+        uint32_t sp_words = words < UNWIND_SP_FAR ? (uint32_t)words : UNWIND_SP_FAR;
+        frames[ret.frame_count++] = (UnwindFrame){at, flags, sp_words};
     }
 }
 

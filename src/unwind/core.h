@@ -191,7 +191,12 @@ enum {
 typedef struct UnwindFrame {
     uint64_t pc; // Avma; see UNWIND_FRAME_EXACT
     uint32_t flags;
+    // Its stack pointer: this many words of 8 bytes above the first frame's, or
+    // UNWIND_SP_FAR where it is not above it or too far.
+    uint32_t sp_words;
 } UnwindFrame;
+
+#define UNWIND_SP_FAR UINT32_MAX
 
 enum { UNWIND_CACHE_SIZE = 1024 };
 

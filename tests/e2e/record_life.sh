@@ -45,11 +45,21 @@ stacks_of_short_programs() {
     at_least 95 "$(field 'int(100 * r["truth"]["complete_stacks"])')"
 }
 check 'stacks are complete from the loader on' stacks_of_short_programs
+# Of 200 KiB of stack at most 64 come with a sample.
+deeper_than_the_copy() {
+    gcc -g -O2 -fomit-frame-pointer -o deep_stack "$TOP/tests/programs/deep_stack.c" &&
+        record -F 999 -- ./deep_stack 50 8 && report || return 1
+    at_least 97 "$(field 'int(100 * r["truth"]["complete_stacks"])')" || return 1
+    # The deepest stack has every call, and main calls the first.
+    "$ASSAY" export --format folded run.assay | awk -F ';' '{ calls = gsub(/;level/, "") }
+        /;main/ && calls > most { most = calls } END { print "at most", most, "calls"; exit most != 50 }'
+}
+check 'a stack deeper than its copy is complete' deeper_than_the_copy
 # In the middle of exec the stack of the program before is gone already.
 stacks_of_forked_programs() {
     record -F 10000 -- bash -c 'for i in {1..60}; do /bin/true; done' && report || return 1
-    at_least 97 "$(field 'int(100 * (s := r["truth"]["stacks"])["complete"] + 100 * s["gone in exec"]) // r["truth"]["samples"]')" &&
-        [ "$(field 'r["truth"]["stacks"]["gone in exec"] > 0')" = True ]
+    at_least 97 "$(field 'int(100 * (s := r["truth"]["stacks"])["complete"] + 100 * s["stack not in memory"]) // r["truth"]["samples"]')" &&
+        [ "$(field 'r["truth"]["stacks"]["stack not in memory"] > 0')" = True ]
 }
 check 'a stack that exec took is called that' stacks_of_forked_programs
 
