@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A static program that takes a stated number of dependent steps: for A/A and
-// +x % experiments. No libc start-up to speak of. work STEPS [MIB]: with MIB it
-// touches that much memory and prints its own peak (VmHWM) to stderr.
+// +x % experiments. No libc start-up to speak of. work STEPS [MIB [hold]]: with MIB it
+// touches that much memory, frees it unless it is to hold it, and prints its own peak
+// (VmHWM) to stderr.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,12 @@ int main(int argc, char **argv)
         size_t bytes = strtoul(argv[2], NULL, 10) << 20;
         char *p = malloc(bytes), line[256];
         memset(p, (int)x, bytes);
+        if (argc == 3)
+            free(p);
         FILE *f = fopen("/proc/self/status", "r");
         while (f && fgets(line, sizeof(line), f))
             if (strncmp(line, "VmHWM:", 6) == 0)
                 fputs(line, stderr);
-        free(p);
     }
     return x == 0;
 }

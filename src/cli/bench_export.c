@@ -110,6 +110,8 @@ static void add_result_extras(JsonWriter *w, const Bench *b, const BenchResult *
     add_interval(w, "median_interval", s->median_interval);
     json_double(w, "mad", s->mad);
     json_u64(w, "peak_rss_bytes", s->peak_rss_bytes);
+    json_bool(w, "peak_rss_exact", r->weighed);
+    json_i64(w, "peak_rss_correction_bytes", r->rss_correction_bytes);
     json_double(w, "shell_time", r->shell_time_s);
     json_double(w, "lag1_autocorrelation", s->lag1);
     json_double(w, "effective_runs", s->effective_runs);
@@ -161,7 +163,7 @@ static void add_result(JsonWriter *w, const Bench *b, const BenchCommand *c, con
     json_end(w);
     json_begin_array(w, "memory_usage_byte");
     for (size_t i = 0; i < r->runs.len; i++)
-        json_u64(w, NULL, r->runs.at[i].spawn.max_rss_bytes);
+        json_u64(w, NULL, bench_peak_memory(r, &r->runs.at[i]));
     json_end(w);
     json_begin_array(w, "exit_codes");
     for (size_t i = 0; i < r->runs.len; i++)

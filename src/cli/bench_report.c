@@ -172,7 +172,14 @@ void bench_report_command(StrBuf *out, const Terminal *t, const Bench *b, const 
     add_padded_time(out, s->max, unit);
     strbuf_printf(out, "    %zu run%s\n", n, n == 1 ? "" : "s");
     strbuf_add(out, STR("  Peak memory:          "));
+    if (s->peak_rss_is_floor)
+        strbuf_add(out, STR("at most "));
     add_value(out, s->peak_rss_bytes, STR("bytes"));
+    if (!s->peak_rss_is_floor && s->peak_rss_error_bytes * 100 > s->peak_rss_bytes) {
+        strbuf_add(out, STR(" (perhaps "));
+        add_value(out, s->peak_rss_error_bytes, STR("bytes"));
+        strbuf_add(out, STR(" more)"));
+    }
     strbuf_printf(out, ", %.0f page fault%s", s->minor_faults + s->major_faults,
                   s->minor_faults + s->major_faults == 1 ? "" : "s");
     if (s->major_faults > 0)

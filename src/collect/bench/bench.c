@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 
 #include "analyse/stats_summary.h"
@@ -163,7 +165,30 @@ static double waiting_seconds(const Bench *b, const SpawnResult *r)
     return MAX(0.0, MIN((double)r->run_delay_ns, (double)r->wall_ns - cpu_ns)) * 1e-9;
 }
 
-static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, bool keep,
+// What a run is for.
+typedef enum RunPurpose {
+    RUN_MEASURED,
+    RUN_WARM_UP,
+    RUN_WEIGHED // for its exact peak memory; neither its time nor its status counts
+} RunPurpose;
+
+// A program that runs alone and as the user who started it; what a shell starts could
+// be anything.
+static bool can_be_weighed(const Bench *b, const BenchCommand *c)
+{
+    struct stat st;
+    return b->server.kernel_clock && !c->via_shell && stat(c->path, &st) == 0 &&
+           !(st.st_mode & (S_ISUID | S_ISGID)) &&
+           getxattr(c->path, "security.capability", NULL, 0) < 0;
+}
+
+uint64_t bench_peak_memory(const BenchResult *result, const BenchRun *run)
+{
+    int64_t bytes = (int64_t)run->spawn.max_rss_bytes + result->rss_correction_bytes;
+    return (uint64_t)MAX(bytes, (int64_t)0);
+}
+
+static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, RunPurpose purpose,
                         uint32_t round, uint32_t position, Error *err)
 {
     const BenchCommand *c = &b->commands.at[command];
@@ -187,12 +212,20 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, b
         .errors = c->output == SPAWN_OUTPUT_INHERIT ? SPAWN_OUTPUT_INHERIT : SPAWN_OUTPUT_NULL,
         .output_file = c->output_file,
         .timeout_ns = b->options.timeout_ns,
+        .weigh = purpose == RUN_WEIGHED,
     };
     BenchRun run = {.round = round, .position = position};
     if (!spawn_server_run(&b->server, &request, &run.spawn, err))
         return false;
     if (stopped(b))
         return true; // Ctrl-C reached the command too: its time says nothing
+    if (purpose == RUN_WEIGHED) {
+        result->weighed = run.spawn.alone && run.spawn.exact_rss_bytes > 0;
+        if (result->weighed)
+            result->rss_correction_bytes =
+                (int64_t)run.spawn.exact_rss_bytes - (int64_t)run.spawn.max_rss_bytes;
+        return bench_step(b, command, BENCH_CONCLUDE, err);
+    }
     int status = run.spawn.status;
     run.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     run.time_s = MAX(run_seconds(b, &run.spawn) - result->shell_time_s, 0.0);
@@ -212,12 +245,12 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, b
     if (!accepts(&b->options.ignore, run.status)) {
         error_set(err, ERROR_OS, "command '%" STR_FMT "' ended with %s %d in %s %u",
                   STR_ARG(c->text), WIFSIGNALED(status) ? "signal" : "status",
-                  WIFSIGNALED(status) ? WTERMSIG(status) : run.status, keep ? "run" : "warm-up run",
-                  round + 1);
+                  WIFSIGNALED(status) ? WTERMSIG(status) : run.status,
+                  purpose == RUN_MEASURED ? "run" : "warm-up run", round + 1);
         return error_hint(err, "see its output with --show-output; accept it with "
                                "--ignore-failure (-i)");
     }
-    if (keep)
+    if (purpose == RUN_MEASURED)
         vec_push(NULL, &result->runs, run);
     return bench_step(b, command, BENCH_CONCLUDE, err);
 }
@@ -321,6 +354,32 @@ static bool enough(Bench *b, uint64_t rounds, int64_t measured_ns, int64_t *next
 
 // ---- The loops -------------------------------------------------------------
 
+// The last warm-up run is weighed: its time is nobody's concern.
+static RunPurpose warm_up_purpose(const Bench *b, uint32_t command, uint64_t w)
+{
+    bool last = w + 1 == b->options.warmup;
+    return last && can_be_weighed(b, &b->commands.at[command]) ? RUN_WEIGHED : RUN_WARM_UP;
+}
+
+// One more run to weigh a command: only of a short one, whose number of runs nobody set,
+// and whose memory is so little that the kernel's figure is more than 1 % off.
+static bool weigh_after(Bench *b, uint32_t command, Error *err)
+{
+    const BenchOptions *o = &b->options;
+    const BenchCommand *c = &b->commands.at[command];
+    const BenchResult *r = &b->results[command];
+    const BenchRun *last = r->runs.len ? &r->runs.at[r->runs.len - 1] : NULL;
+    bool wanted = last && !r->weighed && o->runs == 0 && o->max_runs == 0 && !b->timed_out &&
+                  last->spawn.max_rss_bytes < BENCH_RSS_EXACT_FROM && last->time_s < 0.1 &&
+                  last->spawn.alone && c->output == SPAWN_OUTPUT_NULL;
+    if (!wanted || stopped(b) || !can_be_weighed(b, c))
+        return true;
+    Random random = random_seeded(o->seed);
+    RunEnvironment env;
+    draw_environment(&env, &random, "memory-", 0);
+    return run_command(b, command, &env, RUN_WEIGHED, 0, 0, err);
+}
+
 static bool run_rounds(Bench *b, uint32_t from, uint32_t count, Error *err)
 {
     const BenchOptions *o = &b->options;
@@ -333,7 +392,8 @@ static bool run_rounds(Bench *b, uint32_t from, uint32_t count, Error *err)
         for (uint32_t i = 0; i < count && !stopped(b); i++) {
             if (b->progress)
                 b->progress(b->progress_ctx, b, "warming up");
-            if (!run_command(b, from + i, &env, false, (uint32_t)w, i, err))
+            if (!run_command(b, from + i, &env, warm_up_purpose(b, from + i, w), (uint32_t)w, i,
+                             err))
                 return false;
         }
     }
@@ -350,7 +410,7 @@ static bool run_rounds(Bench *b, uint32_t from, uint32_t count, Error *err)
         const uint32_t *order = schedule_next(&schedule);
         draw_environment(&env, &random, "", round);
         for (uint32_t i = 0; i < count && !stopped(b); i++) {
-            if (!run_command(b, from + order[i], &env, true, (uint32_t)round, i, err))
+            if (!run_command(b, from + order[i], &env, RUN_MEASURED, (uint32_t)round, i, err))
                 return false;
             if (b->progress)
                 b->progress(b->progress_ctx, b, "measuring");
@@ -379,6 +439,8 @@ static bool run_all(Bench *b, Error *err)
         for (; ok && ready < group; ready++)
             ok = bench_step(b, from + ready, BENCH_SETUP, err);
         ok = ok && run_rounds(b, from, group, err);
+        for (uint32_t i = 0; ok && i < group; i++)
+            ok = weigh_after(b, from + i, err);
         // What was set up is cleaned up, also after a failure.
         Error later;
         for (uint32_t i = 0; i < ready; i++)
@@ -472,7 +534,8 @@ static void summarise_counts(Arena *scratch, const BenchRunVec *runs, uint32_t c
     }
 }
 
-static void summarise(Arena *scratch, BenchResult *result, uint32_t counters, double level)
+static void summarise(Arena *scratch, BenchResult *result, uint32_t counters, uint64_t floor_bytes,
+                      double level)
 {
     const BenchRunVec *runs = &result->runs;
     size_t n = runs->len;
@@ -491,8 +554,12 @@ static void summarise(Arena *scratch, BenchResult *result, uint32_t counters, do
         system += run->system_s;
         delay += (double)run->spawn.run_delay_ns * 1e-9;
         delay_known &= run->spawn.run_delay_ns >= 0;
-        s.peak_rss_bytes = MAX(s.peak_rss_bytes, run->spawn.max_rss_bytes);
+        s.peak_rss_bytes = MAX(s.peak_rss_bytes, bench_peak_memory(result, run));
         s.kernel_clocked += run->spawn.clock == SPAWN_CLOCK_KERNEL;
+    }
+    if (!result->weighed) {
+        s.peak_rss_error_bytes = BENCH_RSS_ERROR;
+        s.peak_rss_is_floor = s.peak_rss_bytes <= floor_bytes + BENCH_RSS_ERROR;
     }
     double *sorted = stats_sorted(scratch, x, n);
     s.mean = stats_mean(x, n);
@@ -621,7 +688,7 @@ void bench_summarise(Bench *b)
     Arena scratch = {0};
     size_t n = b->commands.len, others = 0;
     for (size_t i = 0; i < n; i++)
-        summarise(&scratch, &b->results[i], b->counter_count, 0.95);
+        summarise(&scratch, &b->results[i], b->counter_count, b->server.rss_floor_bytes, 0.95);
     b->pairs_dropped = 0;
     b->gap_ratio = 0;
     if (!b->clock_settled)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -40,7 +41,7 @@ typedef struct SpawnShared {
     uint32_t words[WORDS_MAX]; // argv, then env
     SpawnOutput output, errors;
     int64_t timeout_ns;
-    bool quick;
+    bool quick, weigh;
     // Reply.
     SpawnResult result;
     int spawn_errno; // 0: it ran
@@ -48,6 +49,7 @@ typedef struct SpawnShared {
     // While a command runs: its process group.
     int32_t running;
     bool kernel_clock;
+    uint64_t rss_floor_bytes;
     char clock_reason[256];
     char text[SHARED_TEXT_BYTES];
 } SpawnShared;
@@ -84,6 +86,7 @@ typedef struct Child {
     const char *path;
     char **argv, **env;
     int in, out, err; // -1: as ours
+    bool traced;      // asks to be traced
     int exec_errno;   // set in our memory by the child
 } Child;
 
@@ -101,6 +104,8 @@ static int child_main(void *arg)
         c->exec_errno = errno;
         _exit(127);
     }
+    if (c->traced)
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL); // refused: it runs untraced
     execve(c->path, c->argv, c->env);
     c->exec_errno = errno;
     _exit(127);
@@ -308,6 +313,79 @@ static bool start_and_wait(Server *server, Child *child)
     return true;
 }
 
+// The peak of a process that lives, summed over all CPUs; 0 when it cannot be read.
+static uint64_t read_peak(int32_t pid)
+{
+    char path[64], buf[4096];
+    snprintf(path, sizeof(path), "/proc/%d/status", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, buf, sizeof(buf) - 1);
+    close(fd);
+    buf[MAX(n, (ssize_t)0)] = '\0';
+    const char *line = strstr(buf, "\nVmHWM:");
+    unsigned long long kib = 0;
+    return line && sscanf(line, "\nVmHWM: %llu", &kib) == 1 ? kib * 1024 : 0;
+}
+
+// Lets a stopped child go on. Its memory is looked at when it is about to end.
+static void continue_traced(int32_t pid, int status, SpawnResult *r)
+{
+    int event = status >> 16, signal = WSTOPSIG(status);
+    if (event == PTRACE_EVENT_EXIT)
+        r->exact_rss_bytes = read_peak(pid);
+    else if (event == 0 && signal == SIGTRAP)
+        ptrace(PTRACE_SETOPTIONS, pid, NULL, // the first stop, after exec
+               (void *)(PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL));
+    bool own = event != 0 || signal == SIGTRAP;
+    ptrace(PTRACE_CONT, pid, NULL, (void *)(intptr_t)(own ? 0 : signal));
+}
+
+// Runs a command to read its memory at its end.
+static bool start_and_weigh(Server *server, Child *child)
+{
+    SpawnShared *s = server->shared;
+    SpawnResult r = {.on_cpu_ns = -1, .run_delay_ns = -1, .steal_ns = -1, .start_ns = now_ns()};
+    ExecTimes times = {0};
+    struct rusage usage = {0};
+    int status = 0;
+    child->traced = true;
+    int32_t pid = clone(child_main, server->stack + CHILD_STACK_BYTES,
+                        CLONE_VM | CLONE_VFORK | SIGCHLD, child);
+    if (pid < 0)
+        return fail_with(s, "start");
+    __atomic_store_n(&s->running, pid, __ATOMIC_SEQ_CST);
+    for (;;) {
+        int32_t got = wait4(pid, &status, __WALL | (s->timeout_ns ? WNOHANG : 0), &usage);
+        if ((got < 0 && errno != EINTR) || (got > 0 && !WIFSTOPPED(status)))
+            break;
+        if (got > 0)
+            continue_traced(pid, status, &r);
+        if (got != 0)
+            continue;
+        if (s->timeout_ns && now_ns() - r.start_ns > s->timeout_ns && !r.timed_out) {
+            r.timed_out = true;
+            kill(-pid, SIGKILL);
+            kill(pid, SIGKILL);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+    }
+    __atomic_store_n(&s->running, 0, __ATOMIC_SEQ_CST);
+    kernel_clock_drain(&server->clock, (uint32_t)pid, &times);
+    if (child->exec_errno) {
+        errno = child->exec_errno;
+        return fail_with(s, "execute");
+    }
+    r.status = status;
+    r.alone = times.exec_ns && times.started == 0 && times.lost == 0;
+    r.max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+    s->result = r;
+    return true;
+}
+
 // The given environment with the request's variables in place of its own.
 static void build_environment(const SpawnShared *s, char *const *base, char **out)
 {
@@ -356,7 +434,10 @@ static bool handle_request(Server *server)
     }
     if (s->errors == SPAWN_OUTPUT_NULL)
         child.err = server->null_fd;
-    ok = ok && start_and_wait(server, &child);
+    struct rusage own;
+    if (!s->quick && getrusage(RUSAGE_SELF, &own) == 0)
+        s->rss_floor_bytes = (uint64_t)own.ru_maxrss * 1024;
+    ok = ok && (s->weigh ? start_and_weigh(server, &child) : start_and_wait(server, &child));
     if (input >= 0)
         close(input);
     if (output >= 0)
@@ -629,12 +710,14 @@ bool spawn_server_run(SpawnServer *s, const SpawnRequest *request, SpawnResult *
     sh->errors = request->errors;
     sh->timeout_ns = request->timeout_ns;
     sh->quick = request->quick;
+    sh->weigh = request->weigh;
     if (!hand_over(s, err))
         return false;
     if (sh->spawn_errno) {
         errno = sh->spawn_errno;
         return error_os(err, "cannot %s '%s'", sh->failed_at, request->path);
     }
+    s->rss_floor_bytes = sh->rss_floor_bytes;
     *ret = sh->result;
     return true;
 }

@@ -29,6 +29,10 @@ typedef struct SpawnRequest {
     const char *output_file; // for SPAWN_OUTPUT_FILE: truncated for each run
     int64_t timeout_ns;      // the command is killed after it; 0: never
     bool quick;              // no figures but status and time: for --prepare and the like
+    // Stopped by ptrace at its end, so that its peak memory can be read to the page. Of
+    // the reply only status, timed_out, alone, max_rss_bytes and exact_rss_bytes are set.
+    // Not for programs that change user or group: they would not.
+    bool weigh;
 } SpawnRequest;
 
 typedef enum SpawnClock {
@@ -43,10 +47,13 @@ typedef struct SpawnResult {
     int64_t waited_ns; // by SPAWN_CLOCK_WAIT, always
     int64_t start_ns;  // CLOCK_MONOTONIC
     int64_t user_ns, system_ns;
-    int64_t on_cpu_ns;      // of the main thread; -1 when not known
-    int64_t run_delay_ns;   // waiting for a CPU within wall_ns, main thread; -1 when not known
-    int64_t steal_ns;       // taken by the hypervisor from all CPUs meanwhile; -1 when not read
-    uint64_t max_rss_bytes; // largest single process
+    int64_t on_cpu_ns;    // of the main thread; -1 when not known
+    int64_t run_delay_ns; // waiting for a CPU within wall_ns, main thread; -1 when not known
+    int64_t steal_ns;     // taken by the hypervisor from all CPUs meanwhile; -1 when not read
+    // Largest single process, as the kernel gives it at the end: some 30 pages of each
+    // kind on each CPU are missing, and it is not below what the server itself had.
+    uint64_t max_rss_bytes;
+    uint64_t exact_rss_bytes; // of the command's own process, of a weighed run; 0: not known
     uint64_t minor_faults, major_faults;
     uint64_t voluntary_switches, involuntary_switches;
     uint64_t blocks_in, blocks_out; // of 512 bytes
@@ -64,6 +71,7 @@ typedef struct SpawnServer {
     int pipe_read;              // of the discarded output; -1 when closed
     int32_t pid;                // of the server
     bool kernel_clock;          // it works here
+    uint64_t rss_floor_bytes;   // below which max_rss_bytes cannot be; of the last run
     char clock_reason[256];     // why not
     struct SpawnShared *shared; // request and reply
     unsigned long drain_thread;

@@ -7,6 +7,8 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,6 +76,62 @@ static void peak_memory_is_of_this_run_only(void **state)
     free(mine);
     assert_true(large.max_rss_bytes > 30000000);
     assert_true(small.max_rss_bytes < 16000000);
+}
+
+static SpawnResult weigh_sh(const char *script, int64_t timeout_ns)
+{
+    const char *argv[] = {"sh", "-c", script, NULL};
+    SpawnRequest request = {
+        .path = "/bin/sh", .argv = argv, .timeout_ns = timeout_ns, .weigh = true};
+    SpawnResult r = {0};
+    assert_ok(spawn_server_run(&server, &request, &r, &err), &err);
+    return r;
+}
+
+static void a_weighed_run_reads_what_the_command_itself_reads(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/assay-test-peak-XXXXXX", script[256];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    // The shell reads its own peak with a builtin, as the last thing that it does.
+    snprintf(script, sizeof(script),
+             "while read -r n v u; do case $n in VmHWM:) echo $v >%s;; esac; done </proc/$$/status",
+             path);
+    SpawnResult r = weigh_sh(script, 0);
+    if (r.exact_rss_bytes == 0) {
+        unlink(path);
+        close(fd);
+        skip(); // tracing is refused here
+    }
+    FILE *f = fdopen(fd, "r");
+    unsigned long kib = 0;
+    assert_int_equal(fscanf(f, "%lu", &kib), 1);
+    fclose(f);
+    unlink(path);
+    // It may touch a few pages more until its end.
+    assert_true(r.exact_rss_bytes >= kib * 1024 && r.exact_rss_bytes <= kib * 1024 + 262144);
+    assert_true(WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0);
+    assert_true(r.alone == server.kernel_clock);
+}
+
+static void a_weighed_run_has_its_status_signals_and_timeout(void **state)
+{
+    (void)state;
+    SpawnResult r = weigh_sh("exit 7", 0);
+    assert_true(WIFEXITED(r.status) && WEXITSTATUS(r.status) == 7);
+    r = weigh_sh("kill -TERM $$; exit 1", 0);
+    assert_true(WIFSIGNALED(r.status) && WTERMSIG(r.status) == SIGTERM);
+    r = weigh_sh("trap 'exit 5' USR1; kill -USR1 $$; exit 1", 0);
+    assert_true(WIFEXITED(r.status) && WEXITSTATUS(r.status) == 5);
+    r = weigh_sh("exec sh -c 'exit 6'", 0);
+    assert_true(WIFEXITED(r.status) && WEXITSTATUS(r.status) == 6);
+    r = weigh_sh("/bin/true; exit 4", 0);
+    assert_true(WIFEXITED(r.status) && WEXITSTATUS(r.status) == 4 && !r.alone);
+    r = weigh_sh("sleep 20", 50000000);
+    assert_true(r.timed_out && WIFSIGNALED(r.status));
+    // What runs after it is alone again.
+    assert_true(run_sh("exit 0").alone == server.kernel_clock);
 }
 
 static void a_run_that_hangs_is_killed_with_its_children(void **state)
@@ -208,6 +266,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(time_is_the_childs_and_never_longer_by_the_kernel, start,
                                         stop),
         cmocka_unit_test_setup_teardown(peak_memory_is_of_this_run_only, start, stop),
+        cmocka_unit_test_setup_teardown(a_weighed_run_reads_what_the_command_itself_reads, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(a_weighed_run_has_its_status_signals_and_timeout, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(a_run_that_hangs_is_killed_with_its_children, start, stop),
         cmocka_unit_test_setup_teardown(what_cannot_be_executed_is_an_error, start, stop),
         cmocka_unit_test_setup_teardown(output_goes_where_it_is_asked_to, start, stop),
