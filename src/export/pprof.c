@@ -305,8 +305,12 @@ static void add_facts(Writer *w)
         pb_number(&w->out, 12, (uint64_t)(1e9 / hz));
     }
     Str command = profile_fact(p, STR(FACT_COMMAND));
-    if (command.len)
-        pb_number(&w->out, 13, string_of(w, command));
+    if (command.len) {
+        strbuf_clear(&w->name);
+        strbuf_add(&w->name, STR(COMMAND_REMARK));
+        strbuf_add(&w->name, command);
+        pb_number(&w->out, 13, string_of(w, strbuf_str(&w->name)));
+    }
     // The metric that is shown first, by name.
     uint32_t metric = w->set.request->selection.metric.v;
     if (metric < p->metrics.name.len)

@@ -105,12 +105,27 @@ typedef struct Import {
     Table threads;      // pid, tid, names -> thread row
     U64Vec thread_keys; // two a thread: pid << 32 | tid, name << 32 | process name
     U64Vec location_ids, values;
+    size_t first_metric; // the sample type that is metric 0
+    uint64_t time_ns, duration_ns, period, default_type;
+    Bytes period_type;
     Error *err;
 } Import;
 
 static Str text(const Import *im, uint64_t index)
 {
     return index < im->strings.len ? im->strings.at[index] : STR("");
+}
+
+static void take_number(Import *im, const Field *f)
+{
+    if (f->number == 9)
+        im->time_ns = f->value;
+    else if (f->number == 10)
+        im->duration_ns = f->value;
+    else if (f->number == 12)
+        im->period = f->value;
+    else if (f->number == 14)
+        im->default_type = f->value;
 }
 
 // The top message, sorted by what is inside: parts may come in any order.
@@ -121,8 +136,10 @@ static bool collect(Import *im, Bytes file, Error *err)
     while (next_field(&c, &f)) {
         if (f.number == 13)
             add_numbers(&f, &im->comment_ids);
-        if (f.wire != WIRE_LEN)
+        if (f.wire != WIRE_LEN) {
+            take_number(im, &f);
             continue;
+        }
         switch (f.number) {
         case 1:
             vec_push(NULL, &im->sample_types, f.bytes);
@@ -141,6 +158,9 @@ static bool collect(Import *im, Bytes file, Error *err)
             break;
         case 6:
             vec_push(NULL, &im->strings, str_from_bytes(f.bytes));
+            break;
+        case 11:
+            im->period_type = f.bytes;
             break;
         default:
             break;
@@ -169,19 +189,56 @@ static Str our_unit(Str unit)
     return str_equal(unit, STR("count")) ? STR("") : unit;
 }
 
+// Metric 0 is what is shown when nothing else is asked for: the type that the file
+// names, else the last one, as pprof has it. The others keep their order.
+static MetricId metric_of_type(const Import *im, size_t type)
+{
+    if (type == im->first_metric)
+        return (MetricId){0};
+    return (MetricId){(uint32_t)(type + (type < im->first_metric))};
+}
+
 static bool read_sample_types(Import *im)
 {
     enum { TYPES_MAX = 64 };
+    uint64_t types[TYPES_MAX][3];
     if (im->sample_types.len == 0 || im->sample_types.len > TYPES_MAX)
         return error_set(im->err, ERROR_FORMAT, "pprof profile with %zu sample types",
                          im->sample_types.len);
-    for (size_t i = 0; i < im->sample_types.len; i++) {
-        uint64_t fields[3];
-        if (!flat_message(im->sample_types.at[i], fields, 3, "pprof sample type", im->err))
+    size_t count = im->sample_types.len;
+    im->first_metric = count - 1;
+    Str wanted = text(im, im->default_type);
+    for (size_t i = 0; i < count; i++) {
+        if (!flat_message(im->sample_types.at[i], types[i], 3, "pprof sample type", im->err))
             return false;
-        profile_add_metric(im->p, text(im, fields[1]), our_unit(text(im, fields[2])), METRIC_SUM,
-                           STR(""));
+        if (wanted.len && str_equal(text(im, types[i][1]), wanted))
+            im->first_metric = i;
     }
+    for (uint32_t metric = 0; metric < count; metric++)
+        for (size_t i = 0; i < count; i++)
+            if (metric_of_type(im, i).v == metric)
+                profile_add_metric(im->p, text(im, types[i][1]), our_unit(text(im, types[i][2])),
+                                   METRIC_SUM, STR(""));
+    return true;
+}
+
+// What the profile says of itself; the program is the first mapping, as for pprof.
+static bool read_facts(Import *im)
+{
+    uint64_t type[3];
+    Arena scratch = {0};
+    if (!flat_message(im->period_type, type, 3, "pprof period type", im->err))
+        return false;
+    if (im->time_ns)
+        profile_set_fact(im->p, STR(FACT_START_REALTIME),
+                         arena_printf(&scratch, "%llu", (unsigned long long)im->time_ns));
+    if (im->duration_ns)
+        profile_set_fact(im->p, STR(FACT_WALL_NS),
+                         arena_printf(&scratch, "%llu", (unsigned long long)im->duration_ns));
+    if (im->period && str_equal(text(im, type[2]), STR("nanoseconds")))
+        profile_set_fact(im->p, STR(FACT_RATE_ASKED),
+                         arena_printf(&scratch, "%.0f", 1e9 / (double)im->period));
+    arena_deinit(&scratch);
     return true;
 }
 
@@ -352,7 +409,7 @@ static bool read_sample(Import *im, Bytes message)
     size_t row =
         profile_add_sample(im->p, labels.time_ns, thread_of(im, &labels), stack, labels.cpu);
     for (size_t i = 0; i < MIN(im->values.len, im->sample_types.len); i++)
-        profile_sample_set(im->p, row, (MetricId){(uint32_t)i}, (int64_t)im->values.at[i]);
+        profile_sample_set(im->p, row, metric_of_type(im, i), (int64_t)im->values.at[i]);
     return true;
 }
 
@@ -364,19 +421,28 @@ static bool each(Import *im, const BytesVec *messages, bool (*read)(Import *, By
     return true;
 }
 
+// Our own export keeps the command line in a comment, as other tools do not: theirs
+// are remarks, and the program is the first mapping, as for pprof.
 static void add_comments(Import *im)
 {
+    Str command = {0}, mark = STR(COMMAND_REMARK);
+    if (im->p->modules.path.len > 1)
+        command = str_base_name(profile_text(im->p, im->p->modules.path.at[1]));
     for (size_t i = 0; i < im->comment_ids.len; i++) {
         Str comment = text(im, im->comment_ids.at[i]);
-        if (comment.len)
+        if (str_starts_with(comment, mark))
+            command = str_slice(comment, mark.len, comment.len);
+        else if (comment.len)
             profile_note(im->p, NOTE_INFO, STR("comment"), "%" STR_FMT, STR_ARG(comment));
     }
+    if (command.len)
+        profile_set_fact(im->p, STR(FACT_COMMAND), command);
 }
 
 static bool read_all(Import *im, Bytes file)
 {
     if (!collect(im, file, im->err) || !read_sample_types(im) || !read_mappings(im) ||
-        !read_functions(im) || !each(im, &im->locations, read_location) ||
+        !read_functions(im) || !read_facts(im) || !each(im, &im->locations, read_location) ||
         !each(im, &im->samples, read_sample))
         return false;
     add_comments(im);

@@ -33,4 +33,7 @@
 #define FACT_STACK_MODE    "stack-mode"           // "tables", "frame pointers", "lbr", "none"
 #define FACT_INCOMPLETE    "recording-incomplete" // why, when the recorder did not finish
 
+// What stands before the command line in exports whose format has only remarks.
+#define COMMAND_REMARK "command: "
+
 #endif // MODEL_FACTS_H

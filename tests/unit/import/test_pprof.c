@@ -8,6 +8,7 @@
 
 #include "base/strbuf.h"
 #include "import/import.h"
+#include "model/facts.h"
 
 static void add_varint(StrBuf *b, uint64_t v)
 {
@@ -82,6 +83,11 @@ static void build(StrBuf *b)
     ADD(b, 3, 1, 0x1000, 0x2000, 0, 9, 10);
     ADD(b, 1, 1, 2);
     ADD(b, 1, 3, 4);
+    add_number(b, 14, 1); // cpu is what is meant
+    add_number(b, 9, 1700000000000000000);
+    add_number(b, 10, 2500000000);
+    ADD(b, 11, 1, 2);
+    add_number(b, 12, 10000000);
     for (size_t i = 0; i < ARRAY_LEN(strings); i++)
         add_message(b, 6, str_from_c(strings[i]));
 }
@@ -113,6 +119,40 @@ static void assert_is_the_profile(const Profile *p)
     assert_int_equal(p->frames.line.at[outer.v], 20);
     assert_str(function_name(p, p->stacks.frame.at[p->stacks.parent.at[leaf.v].v]), "main");
     assert_str(profile_text(p, p->modules.build_id.at[p->frames.module.at[inner.v].v]), "ab12");
+}
+
+static void what_the_profile_says_of_itself_is_kept(void **state)
+{
+    (void)state;
+    StrBuf b = {0};
+    Profile p;
+    Error err = {0};
+    build(&b);
+    assert_ok(import_pprof(bytes_over(b.ptr, b.len), &p, &err), &err);
+    assert_str(profile_fact(&p, STR(FACT_COMMAND)), "prog");
+    assert_str(profile_fact(&p, STR(FACT_START_REALTIME)), "1700000000000000000");
+    assert_str(profile_fact(&p, STR(FACT_WALL_NS)), "2500000000");
+    assert_str(profile_fact(&p, STR(FACT_RATE_ASKED)), "100");
+    profile_deinit(&p);
+    strbuf_deinit(&b);
+}
+
+// As pprof has it; Go's profiles of time have their samples first.
+static void the_last_sample_type_is_shown_first(void **state)
+{
+    (void)state;
+    StrBuf b = {0};
+    Profile p;
+    Error err = {0};
+    build(&b);
+    add_number(&b, 14, 0); // the last number of a field holds
+    assert_ok(import_pprof(bytes_over(b.ptr, b.len), &p, &err), &err);
+    assert_str(profile_text(&p, p.metrics.name.at[0]), "samples");
+    assert_str(profile_text(&p, p.metrics.name.at[1]), "cpu");
+    assert_int_equal(p.samples.values[0].at[1], 2);
+    assert_int_equal(p.samples.values[1].at[0], 10000);
+    profile_deinit(&p);
+    strbuf_deinit(&b);
 }
 
 static void parts_may_come_in_any_order(void **state)
@@ -176,6 +216,8 @@ static void cut_at_each_byte_it_is_an_error_or_a_valid_profile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_profile_says_of_itself_is_kept),
+        cmocka_unit_test(the_last_sample_type_is_shown_first),
         cmocka_unit_test(parts_may_come_in_any_order),
         cmocka_unit_test(gzip_is_unpacked),
         cmocka_unit_test(cut_at_each_byte_it_is_an_error_or_a_valid_profile),

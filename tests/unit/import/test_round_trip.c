@@ -197,9 +197,6 @@ static LineVec lines_of(Arena *arena, const Profile *p, bool as_utf8)
     Error err;
     ReportRequest request = {.by = BY_FUNCTION};
     selection_init(&request.selection);
-    // pprof's first metric is the number of samples.
-    if (p->metrics.name.len > 1)
-        request.selection.metric.v = 1;
     assert_ok(report_init(&r, p, &request, &err), &err);
     LineVec lines = {0}, merged = {0};
     StrBuf name = {0};
