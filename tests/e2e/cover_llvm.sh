@@ -125,10 +125,7 @@ done
 # LLVM 19 shows the tables of virtual functions of a raw profile and loses their names as it
 # merges; ours has them.
 virtual_tables() {
-    printf '%s\n' 'struct B { virtual int f() = 0; };' 'struct C : B { int f() { return 1; } };' \
-        'namespace { struct D : B { int f() { return 2; } }; }' \
-        '__attribute__((noinline)) int call(B *b) { return b->f(); }' \
-        'int main(int c, char **) { C x; D y; return call(&x) + call(&y) + (c > 1 ? call(&x) : 0) < 3; }' >tables.cc
+    cp "$TOP/tests/programs/cover_tables.cc" tables.cc
     clang++-19 -w -O1 -fprofile-generate -mllvm -enable-vtable-value-profiling tables.cc -o tables || return 1
     LLVM_PROFILE_FILE=tables.profraw ./tables x || return 1
     "$ASSAY" cover merge -f -o tables.profdata tables.profraw &&
@@ -140,6 +137,26 @@ virtual_tables() {
 }
 
 [ ! -e c19-5.profraw ] || check "tables of virtual functions keep their names" virtual_tables
+
+# Ten thousand profiles in one command and in one folder, with few open files.
+many_profiles() {
+    mkdir -p many
+    python3 -c '
+import sys
+data = open(sys.argv[1], "rb").read()
+for i in range(10000):
+    open("many/%d.profraw" % i, "wb").write(data)
+' "$1" || return 1
+    (ulimit -n 32 && "$ASSAY" cover merge -f -o many.proftext many &&
+        "$ASSAY" cover merge -f -o args.proftext many/*.profraw &&
+        "$ASSAY" cover merge -f -w 10000 -o once.proftext "$1") || return 1
+    rm -rf many
+    cmp many.proftext once.proftext && cmp args.proftext once.proftext
+}
+
+for llvm in 19 16 14; do
+    [ ! -e "c$llvm-5.profraw" ] || { check "10,000 profiles" many_profiles "c$llvm-5.profraw" && break; }
+done
 
 # The HTML page shows what the tracefile says, from a folder whose name is markup.
 html_page() { # html_page LLVM
