@@ -228,10 +228,16 @@ static void add_json(StrBuf *out, const CoverDiffOptions *o, const CoverDiff *d)
 
 // ---- The gate ------------------------------------------------------------------
 
-static int gate(const CoverDiffOptions *o, const CoverDiff *d)
+// `stale` counts of another build pass no gate.
+static int gate(const CoverDiffOptions *o, const CoverDiff *d, uint64_t stale)
 {
     int status = STATUS_OK;
     Str rest = o->fail_on, name;
+    if (stale && (o->fail_under > 0 || o->fail_on.len)) {
+        cli_say("the gate fails: counts of another build are among the inputs (%llu)",
+                (unsigned long long)stale);
+        status = STATUS_THRESHOLD;
+    }
     if (o->fail_under > 0 && percent_of_new(d->counts) < o->fail_under) {
         cli_say("%.2f%% of the new lines ran, less than the %.2f%% asked for",
                 percent_of_new(d->counts), o->fail_under);
@@ -273,7 +279,7 @@ static bool load_side(const CoverDiffOptions *o, const StrVec *operands, CoverRe
     return true;
 }
 
-static int print(const CoverDiffOptions *o, const CoverDiff *d)
+static int print(const CoverDiffOptions *o, const CoverDiff *d, uint64_t stale)
 {
     StrBuf out = {0};
     if (o->json)
@@ -286,7 +292,7 @@ static int print(const CoverDiffOptions *o, const CoverDiff *d)
         cli_say("'%" STR_FMT "' changed and has no coverage", STR_ARG(d->unmatched.at[i]));
     bool ok = cli_print(strbuf_str(&out));
     strbuf_deinit(&out);
-    return ok ? gate(o, d) : STATUS_FAILED;
+    return ok ? gate(o, d, stale) : STATUS_FAILED;
 }
 
 static int compare(CoverDiffOptions *o, Str range, StrVec *inputs, Arena *arena)
@@ -321,7 +327,7 @@ static int compare(CoverDiffOptions *o, Str range, StrVec *inputs, Arena *arena)
     int status;
     if (ok) {
         cover_diff_classify(arena, &diff, base_side, now_side, o->root, &result);
-        status = print(o, &result);
+        status = print(o, &result, o->inputs.llvm_rules ? 0 : now.stale);
     } else {
         status = cli_fail(&err);
     }

@@ -70,6 +70,24 @@ static void cut_branch_counts(BranchCounts *b)
         b->count.at[i] = (uint32_t)b->count.at[i];
 }
 
+// Sources, and how many of those asked for are not here.
+typedef struct CountedSources {
+    CoverSources sources;
+    uint64_t asked, missing;
+    Str first; // missing
+} CountedSources;
+
+static bool counted_source(void *ctx, Str path, Str *text)
+{
+    CountedSources *c = ctx;
+    c->asked++;
+    if (cover_source_text(&c->sources, path, text))
+        return true;
+    if (c->missing++ == 0)
+        c->first = path;
+    return false;
+}
+
 static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
 {
     CoverFiles files = {0};
@@ -80,14 +98,19 @@ static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
     if (o->inputs.llvm_rules && str_equal(o->format, STR("lcov")))
         cut_branch_counts(&r->profile.branch_counts);
     cover_files_group(&r->arena, &r->profile, &files);
-    CoverSources sources = {.folders = o->inputs.filter.source_folders};
+    CountedSources sources = {.sources.folders = o->inputs.filter.source_folders};
     CoverWriter w = {.p = &r->profile,
                      .c = &files,
                      .out = &s->buf,
-                     .source = cover_source_text,
+                     .source = counted_source,
                      .source_ctx = &sources};
     write_files(cover_format_find(o->format), &w, s);
-    cover_sources_deinit(&sources);
+    if (sources.missing)
+        cli_say("%llu of %llu sources are not here, '%" STR_FMT
+                "' first: their text is left out (-I names folders to search)",
+                (unsigned long long)sources.missing, (unsigned long long)sources.asked,
+                STR_ARG(sources.first));
+    cover_sources_deinit(&sources.sources);
 }
 
 int cover_export_result(CoverResult *r, const void *values)

@@ -43,7 +43,8 @@ typedef struct Loader {
     Vec(Input) objects;
     Vec(Input) notes; // .gcno, one for each translation unit
     Vec(Input) tracefiles;
-    uint64_t weight; // of what is being added
+    uint64_t weight;     // of what is being added
+    Vec(BuildId) builds; // of the objects that state one
 } Loader;
 
 // "x/y.gcda" -> "x/y.gcno" and back.
@@ -215,6 +216,16 @@ static bool load_profiles(Loader *l, Error *err)
     return cover_counts_finish(&l->r->counts, err);
 }
 
+static void take_build(Loader *l, Bytes file)
+{
+    Elf elf;
+    if (!elf_parse(&l->r->arena, file, &elf, NULL))
+        return;
+    BuildId id = elf_build_id(&elf);
+    if (id.len)
+        vec_push(&l->r->arena, &l->builds, id);
+}
+
 static bool load_objects(Loader *l, Error *err)
 {
     Arena *arena = &l->r->arena;
@@ -230,6 +241,7 @@ static bool load_objects(Loader *l, Error *err)
         if (ok) {
             l->r->built_ns = MAX(l->r->built_ns, m.identity.mtime_ns);
             cover_data_add_object(&l->r->data, &map, path, &l->r->counts);
+            take_build(l, m.bytes);
             covmap_deinit(&map);
             l->r->has_regions = true;
         }
@@ -251,21 +263,33 @@ typedef struct UnitReader {
     GcovNotes notes;
 } UnitReader;
 
-static bool read_counts(UnitReader *u, Str path, Error *err)
+// Counts that cannot be used are said and count as zero.
+static void add_unit_counts(CoverResult *r, GcovNotes *notes, Str path, Bytes file)
 {
     Error why = {0};
+    if (file.len && gcov_data_add(notes, file, &why))
+        return;
+    if (file.len == 0)
+        cli_say("'%" STR_FMT "' is empty: its functions count as never run", STR_ARG(path));
+    else if (why.kind == ERROR_FORMAT)
+        cli_say("'%" STR_FMT "': %s: functions before that count, the others as never run",
+                STR_ARG(path), why.text);
+    else
+        cli_say("left out: '%" STR_FMT "': %s", STR_ARG(path), why.text);
+    r->stale += why.kind == ERROR_NOT_FOUND; // of an older build
+    gcov_data_none(notes);
+}
+
+static bool read_counts(CoverResult *r, UnitReader *u, Str path, Error *err)
+{
     if (!os_file_exists(path)) {
         gcov_data_none(&u->notes);
         return true;
     }
     if (!os_load_file(path, &u->counts_file, NULL, err))
         return false;
-    if (u->counts_file.len &&
-        !gcov_data_add(&u->notes, bytes_over(u->counts_file.at, u->counts_file.len), &why)) {
-        // Counts of an older build say nothing of this one.
-        cli_say("left out: '%" STR_FMT "': %s", STR_ARG(path), why.text);
-        gcov_data_none(&u->notes);
-    }
+    add_unit_counts(r, &u->notes, path, bytes_over(u->counts_file.at, u->counts_file.len));
+    r->stale += u->notes.mismatched;
     if (u->notes.mismatched)
         cli_say("'%" STR_FMT "': the counts of %u functions are of another build", STR_ARG(path),
                 u->notes.mismatched);
@@ -278,9 +302,11 @@ static bool load_unit(Loader *l, const Input *input, UnitReader *u, Error *err)
     CoverResult *r = l->r;
     FileIdentity identity = {0};
     Str counts = with_suffix(&r->arena, path, ".gcda");
-    bool ok = os_load_file(path, &u->notes_file, &identity, err) &&
-              gcov_notes_parse(&u->notes, bytes_over(u->notes_file.at, u->notes_file.len), err) &&
-              read_counts(u, counts, err);
+    bool ok = os_load_file(path, &u->notes_file, &identity, err);
+    if (!ok && err->kind == ERROR_NOT_FOUND)
+        error_hint(err, "counts of gcc need the .gcno that the compiler wrote beside the object");
+    ok = ok && gcov_notes_parse(&u->notes, bytes_over(u->notes_file.at, u->notes_file.len), err) &&
+         read_counts(r, u, counts, err);
     if (ok) {
         gcov_data_scale(&u->notes, input->weight);
         ok = gcov_sum_add(&r->gcov, &u->notes, counts, err);
@@ -389,6 +415,63 @@ static void say_issues(const CoverResult *r, bool explain)
                     counts[kind] == 1 ? "it" : "them");
 }
 
+// Whether one of the objects has one of the profile's build ids, or nothing is
+// known of it.
+static bool is_of_objects(const Loader *l, const ProfRaw *p)
+{
+    Cursor c = cursor_over(p->binary_ids, "binary ids");
+    bool any = false;
+    c.big_endian = p->big_endian;
+    while (cursor_more(&c)) {
+        uint64_t len = cursor_u64(&c);
+        Bytes id = cursor_padded(&c, len, 8);
+        for (size_t i = 0; i < l->builds.len && id.len; i++)
+            if (bytes_equal(id, l->builds.at[i].bytes, l->builds.at[i].len))
+                return true;
+        any |= id.len != 0;
+    }
+    return !any;
+}
+
+static void add_hex(StrBuf *out, Bytes id)
+{
+    for (size_t i = 0; i < id.len; i++)
+        strbuf_printf(out, "%02x", id.ptr[i]);
+}
+
+static void name_profile(const Loader *l, Str path, const ProfRaw *p)
+{
+    StrBuf ids = {0};
+    Cursor c = cursor_over(p->binary_ids, "binary ids");
+    c.big_endian = p->big_endian;
+    uint64_t len = cursor_u64(&c);
+    add_hex(&ids, cursor_padded(&c, len, 8));
+    strbuf_add(&ids, STR(", and the object is of build "));
+    add_hex(&ids, bytes_over(l->builds.at[0].bytes, l->builds.at[0].len));
+    cli_say("'%" STR_FMT "' was written by build %" STR_FMT "%s", STR_ARG(path),
+            STR_ARG(strbuf_str(&ids)), l->builds.len > 1 ? " (or that of the other objects)" : "");
+    strbuf_deinit(&ids);
+}
+
+// Where functions are of another build: which raw profiles those are, by build id.
+static void say_stale_profiles(const Loader *l)
+{
+    enum { SAID_MAX = 3 };
+    size_t said = 0;
+    for (size_t i = 0; i < l->profiles.len && l->builds.len; i++) {
+        MappedFile m = {0};
+        ProfRaw p;
+        if (!os_map_file(l->profiles.at[i].path, &m, NULL))
+            continue;
+        if (profraw_is(m.bytes) && profraw_parse(m.bytes, 0, &p, NULL) && !is_of_objects(l, &p) &&
+            ++said <= SAID_MAX)
+            name_profile(l, l->profiles.at[i].path, &p);
+        os_unmap_file(&m);
+    }
+    if (said > SAID_MAX)
+        cli_say("and %zu more profiles of other builds", said - SAID_MAX);
+}
+
 static void say_notes(const CoverCounts *c)
 {
     for (size_t i = 0; i < c->notes.len; i++)
@@ -461,6 +544,10 @@ static bool load_all(const CoverInputOptions *options, const StrVec *operands, C
         return false;
     say_notes(&ret->counts);
     say_issues(ret, options->explain);
+    for (size_t i = 0; i < ret->data.issues.len; i++)
+        ret->stale += ret->data.issues.at[i].kind == COVER_ISSUE_HASH;
+    if (ret->stale)
+        say_stale_profiles(&l);
     return true;
 }
 

@@ -45,6 +45,7 @@ typedef struct CoverResult {
     StrBuf documents; // gcov's JSON of each unit
     bool has_set;     // there were tracefiles: `set` is filled
     CoverSet set;
+    uint64_t stale;   // functions and .gcda files whose counts are of another build
     int64_t built_ns; // the newest object's or note's time stamp, 0: not known
     Profile profile;  // rows of the model, when asked for
     CoverProject project;

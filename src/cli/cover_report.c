@@ -145,9 +145,9 @@ static void add_markdown(StrBuf *out, const CoverFileVec *files, const CoverFile
         strbuf_add(out, STR("| "));
         Str path = i < files->len ? str_slice(f->path, shared.len, f->path.len) : STR("**total**");
         for (size_t k = 0; k < path.len; k++) {
-            if (path.ptr[k] == '|')
+            if (strchr("|<\\`[", path.ptr[k]) && i < files->len)
                 strbuf_add_char(out, '\\');
-            strbuf_add_char(out, path.ptr[k] == '\n' ? ' ' : path.ptr[k]);
+            strbuf_add_char(out, (unsigned char)path.ptr[k] < ' ' ? ' ' : path.ptr[k]);
         }
         const CoverTally *cells[] = {&f->lines, &f->functions, &f->regions, &f->branches,
                                      &f->conditions};
@@ -259,6 +259,22 @@ static void keep_within(CoverFileVec *files, const CoverReportOptions *o)
     files->len = kept;
 }
 
+static bool has_gate(const CoverReportOptions *o)
+{
+    return o->fail_under > 0 || o->fail_under_functions > 0 || o->fail_under_regions > 0 ||
+           o->fail_under_branches > 0 || o->fail_under_conditions > 0;
+}
+
+// Shares of something that was not measured pass no gate.
+static bool is_stale(const CoverReportOptions *o, const CoverResult *r)
+{
+    if (!has_gate(o) || r->stale == 0 || o->inputs.llvm_rules)
+        return false;
+    cli_say("the gate fails: counts of another build are among the inputs (%llu)",
+            (unsigned long long)r->stale);
+    return true;
+}
+
 static bool misses_threshold(const CoverReportOptions *o, const CoverFile *total)
 {
     bool missed = under("lines", total->lines, o->fail_under);
@@ -315,7 +331,9 @@ static int report(CoverResult *r, const void *values)
     add_report(arena, o, r, &files, &total, by_rows, &out);
     int status = cli_print(strbuf_str(&out)) ? STATUS_OK : STATUS_FAILED;
     strbuf_deinit(&out);
-    if (misses_threshold(o, &total) && status == STATUS_OK)
+    bool missed = is_stale(o, r);
+    missed |= misses_threshold(o, &total);
+    if (missed && status == STATUS_OK)
         status = STATUS_THRESHOLD;
     return status;
 }

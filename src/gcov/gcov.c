@@ -395,11 +395,15 @@ bool gcov_data_add(GcovNotes *n, Bytes file, Error *err)
 
     Finder find = {.n = n};
     GcovFunction *f = NULL;
-    while (cursor_ok(&c) && cursor_left(&c) >= 8) {
+    // A zero stands at the end; before gcc 9 that is not sure.
+    bool ended = version < 900;
+    while (cursor_ok(&c) && cursor_left(&c) >= 4) {
         uint32_t tag = cursor_u32(&c);
-        int64_t len = (int32_t)cursor_u32(&c);
-        if (tag == 0)
+        if (tag == 0) {
+            ended = true;
             break;
+        }
+        int64_t len = (int32_t)cursor_u32(&c);
         // A negative length: all that many counters are zero and not written.
         bool zeros = tag == TAG_COUNTERS && len < 0;
         Cursor body = cursor_sub(&c, zeros ? 0 : (uint64_t)len * unit(version), "counts of gcc");
@@ -423,13 +427,16 @@ bool gcov_data_add(GcovNotes *n, Bytes file, Error *err)
         }
     }
     table_deinit(&find.index);
+    if (!ended)
+        cursor_fail(&c, "cut short");
     return cursor_check(&c, err);
 }
 
 void gcov_data_none(GcovNotes *n)
 {
     for (size_t i = 0; i < n->functions.len; i++)
-        n->functions.at[i].has_counts = n->functions.at[i].is_zero = true;
+        if (!n->functions.at[i].has_counts)
+            n->functions.at[i].has_counts = n->functions.at[i].is_zero = true;
 }
 
 void gcov_data_scale(GcovNotes *notes, uint64_t weight)

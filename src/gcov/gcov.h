@@ -85,10 +85,12 @@ MUST_CHECK bool gcov_notes_parse(GcovNotes *notes, Bytes file, Error *err);
 void gcov_notes_deinit(GcovNotes *notes);
 
 // Adds the counts of a .gcda. ERROR_NOT_FOUND when it is of another compilation
-// (stamps differ): nothing is added then.
+// (stamps differ): nothing is added then. ERROR_FORMAT when it is cut short or
+// broken: functions before that have their counts.
 MUST_CHECK bool gcov_data_add(GcovNotes *notes, Bytes file, Error *err);
 
-// Marks every function as counted with zeros: for a .gcno that has no .gcda.
+// Marks every function that has no counts as counted with zeros: for a .gcno
+// without a .gcda, or with one that is cut short.
 void gcov_data_none(GcovNotes *notes);
 
 // Multiplies the counts that were read, before any graph is; they stop at 2^63 - 1.

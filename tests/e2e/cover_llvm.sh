@@ -140,18 +140,18 @@ virtual_tables() {
 
 # Ten thousand profiles in one command and in one folder, with few open files.
 many_profiles() {
-    mkdir -p many
+    mkdir -p heap
     python3 -c '
 import sys
 data = open(sys.argv[1], "rb").read()
 for i in range(10000):
-    open("many/%d.profraw" % i, "wb").write(data)
+    open("heap/%d.profraw" % i, "wb").write(data)
 ' "$1" || return 1
-    (ulimit -n 32 && "$ASSAY" cover merge -f -o many.proftext many &&
-        "$ASSAY" cover merge -f -o args.proftext many/*.profraw &&
+    (ulimit -n 32 && "$ASSAY" cover merge -f -o heap.proftext heap &&
+        "$ASSAY" cover merge -f -o args.proftext heap/*.profraw &&
         "$ASSAY" cover merge -f -w 10000 -o once.proftext "$1") || return 1
-    rm -rf many
-    cmp many.proftext once.proftext && cmp args.proftext once.proftext
+    rm -rf heap
+    cmp heap.proftext once.proftext && cmp args.proftext once.proftext
 }
 
 for llvm in 19 16 14; do

@@ -73,6 +73,10 @@ bool cover_object_sections(Arena *arena, Bytes file, CovMapSections *ret, Error 
         return false;
     if (s.covmap.len == 0) {
         error_set(err, ERROR_NOT_FOUND, "no coverage mapping in it");
+        if (s.names.len)
+            return error_hint(err, "it counts, but says not of which lines: compile with "
+                                   "-fcoverage-mapping too, or give the file from before it was "
+                                   "stripped ('llvm-strip' takes the mapping, 'strip' leaves it)");
         return error_hint(err, "compile with clang -fprofile-instr-generate -fcoverage-mapping, "
                                "or rustc -C instrument-coverage");
     }
@@ -106,6 +110,9 @@ static int64_t value_of(Evaluator *e, CovCounter c)
             e->failed = true;
             return 0;
         }
+        // A sum that stopped at 2^64 - 1 is no count below zero.
+        if (!e->d->llvm_rules && e->counters[index] > INT64_MAX)
+            return INT64_MAX;
         return (int64_t)e->counters[index];
     default:
         return e->d->values.at[index];
@@ -118,6 +125,16 @@ static bool is_open(const Evaluator *e, CovCounter c)
 }
 
 // Each expression is computed once; the stack is the chain of those that wait.
+// Sums stop at 2^63 - 1; with llvm-cov's rules they wrap.
+static int64_t combine(Evaluator *e, const CovExpression *x)
+{
+    int64_t lhs = value_of(e, x->lhs), rhs = value_of(e, x->rhs), v;
+    if (!(x->subtract ? __builtin_sub_overflow(lhs, rhs, &v)
+                      : __builtin_add_overflow(lhs, rhs, &v)))
+        return v;
+    return e->d->llvm_rules ? v : lhs < 0 ? INT64_MIN : INT64_MAX;
+}
+
 static int64_t evaluate(Evaluator *e, U32Vec *stack, CovCounter c)
 {
     if (!is_open(e, c))
@@ -138,9 +155,7 @@ static int64_t evaluate(Evaluator *e, U32Vec *stack, CovCounter c)
             vec_push(NULL, stack, needed);
             continue;
         }
-        // Unsigned, so that it wraps as llvm-cov's does.
-        uint64_t lhs = (uint64_t)value_of(e, x->lhs), rhs = (uint64_t)value_of(e, x->rhs);
-        e->d->values.at[index] = (int64_t)(x->subtract ? lhs - rhs : lhs + rhs);
+        e->d->values.at[index] = combine(e, x);
         e->d->states.at[index] = DONE;
         stack->len--;
     }

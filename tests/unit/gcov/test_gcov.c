@@ -157,6 +157,7 @@ static void build_counts(StrBuf *b, Form f, uint32_t graph, uint64_t first, uint
     put(&body, f, (uint32_t)second);
     put(&body, f, (uint32_t)(second >> 32));
     put_record(b, f, TAG_COUNTERS, &body);
+    put(b, f, 0); // the end
     strbuf_deinit(&body);
 }
 
@@ -246,7 +247,7 @@ static void a_negative_length_says_that_all_counters_are_zero(void **state)
     open_notes(&f, form);
     build_counts(&f.counts_file, form, GRAPH_SUM, 0, 0);
     int32_t length = -16; // two counters of 8 bytes, not written
-    memcpy(f.counts_file.ptr + f.counts_file.len - 20, &length, sizeof(length));
+    memcpy(f.counts_file.ptr + f.counts_file.len - 24, &length, sizeof(length));
     f.counts_file.len -= 16;
     assert_ok(add_counts(&f), &f.err);
     GcovFunction *fn = read_graph(&f);
@@ -321,11 +322,28 @@ static void fewer_counts_than_arcs_are_refused(void **state)
     open_notes(&f, form);
     build_counts(&f.counts_file, form, GRAPH_SUM, 1, 2);
     uint32_t length = 8; // one counter, and the other is left behind it
-    memcpy(f.counts_file.ptr + f.counts_file.len - 20, &length, sizeof(length));
+    memcpy(f.counts_file.ptr + f.counts_file.len - 24, &length, sizeof(length));
     f.counts_file.len -= 8;
+    memset(f.counts_file.ptr + f.counts_file.len - 4, 0, 4);
     assert_ok(add_counts(&f), &f.err);
     assert_error(gcov_graph_read(&f.notes, &f.notes.functions.at[0], &f.err), &f.err, ERROR_FORMAT,
                  "fewer counts");
+    teardown(&f);
+}
+
+static void counts_before_a_cut_stay(void **state)
+{
+    (void)state;
+    Form form = {1202, false};
+    Fixture f;
+    open_notes(&f, form);
+    build_counts(&f.counts_file, form, GRAPH_SUM, 3, 4);
+    f.counts_file.len -= 4; // all but the end
+    assert_error(gcov_data_add(&f.notes, bytes_from_str(strbuf_str(&f.counts_file)), &f.err),
+                 &f.err, ERROR_FORMAT, "cut short");
+    gcov_data_none(&f.notes);
+    assert_true(f.notes.functions.at[0].has_counts);
+    assert_false(f.notes.functions.at[0].is_zero);
     teardown(&f);
 }
 
@@ -390,6 +408,7 @@ int main(void)
         cmocka_unit_test(an_unknown_writer_is_refused_by_name),
         cmocka_unit_test(arcs_to_blocks_that_are_not_there_are_refused),
         cmocka_unit_test(fewer_counts_than_arcs_are_refused),
+        cmocka_unit_test(counts_before_a_cut_stay),
         cmocka_unit_test(files_cut_at_any_byte_are_read_as_far_as_they_go),
         cmocka_unit_test(a_graph_that_counts_do_not_determine_is_refused),
     };
