@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -194,7 +195,7 @@ bool spawn_prepare(const Program *program, char *const argv[], const sigset_t *c
     return true;
 }
 
-bool spawn_release(Spawned *s, const Program *program, Error *err)
+static bool release(Spawned *s, const Program *program, Error *err)
 {
     ssize_t n;
     do
@@ -208,6 +209,13 @@ bool spawn_release(Spawned *s, const Program *program, Error *err)
     }
     close(s->release_fd);
     s->release_fd = -1;
+    return true;
+}
+
+// What became of the exec: reads what the child wrote, or that it wrote nothing.
+static bool take_result(Spawned *s, const Program *program, Error *err)
+{
+    ssize_t n;
     int failure = 0;
     do
         n = read(s->result_fd, &failure, sizeof(failure));
@@ -218,6 +226,23 @@ bool spawn_release(Spawned *s, const Program *program, Error *err)
     spawn_close(s, true);
     errno = saved;
     return error_os(err, "cannot run '%" STR_FMT "'", STR_ARG(program->path));
+}
+
+bool spawn_release(Spawned *s, const Program *program, Error *err)
+{
+    return release(s, program, err) && take_result(s, program, err);
+}
+
+bool spawn_release_traced(Spawned *s, const Program *program, void (*attend)(void *ctx), void *ctx,
+                          Error *err)
+{
+    enum { ATTEND_MS = 2 };
+    if (!release(s, program, err))
+        return false;
+    struct pollfd p = {.fd = s->result_fd, .events = POLLIN};
+    while (poll(&p, 1, ATTEND_MS) <= 0)
+        attend(ctx);
+    return take_result(s, program, err);
 }
 
 void spawn_close(Spawned *s, bool kill_child)

@@ -40,6 +40,10 @@ MUST_CHECK bool spawn_prepare(const Program *program, char *const argv[],
                               const sigset_t *child_mask, Spawned *ret, Error *err);
 // Lets it go and waits until exec succeeded. On false the child is gone.
 MUST_CHECK bool spawn_release(Spawned *s, const Program *program, Error *err);
+// The same for a child that the caller traces: a signal that waited for it stops it
+// before its exec. `attend` has to let it go on; it is called until exec is done.
+MUST_CHECK bool spawn_release_traced(Spawned *s, const Program *program, void (*attend)(void *ctx),
+                                     void *ctx, Error *err);
 // Ends a child that was not released, and closes what is open. Safe to call
 // again and after the child was waited for.
 void spawn_close(Spawned *s, bool kill_child);

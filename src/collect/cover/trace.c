@@ -467,6 +467,14 @@ static void on_end(Tracer *t, pid_t tid, int status, const struct rusage *usage)
     }
 }
 
+static void on_report(Tracer *t, pid_t tid, int status, const struct rusage *usage)
+{
+    if (WIFSTOPPED(status))
+        on_stop(t, tid, status);
+    else
+        on_end(t, tid, status, usage);
+}
+
 // ---- The loop ----------------------------------------------------------------------------
 
 static void interrupt_all(Tracer *t)
@@ -482,6 +490,16 @@ static void interrupt_all(Tracer *t)
     }
 }
 
+// Every stop and end that was reported, without waiting for more.
+static void attend(void *ctx)
+{
+    int status;
+    struct rusage usage;
+    pid_t tid;
+    while ((tid = wait4(-1, &status, __WALL | WNOHANG, &usage)) > 0)
+        on_report(ctx, tid, status, &usage);
+}
+
 // Until the command has ended and, for a moment, what it left behind.
 static void serve(Tracer *t)
 {
@@ -494,10 +512,8 @@ static void serve(Tracer *t)
             continue;
         if (tid < 0)
             return;
-        if (tid > 0 && WIFSTOPPED(status))
-            on_stop(t, tid, status);
-        else if (tid > 0)
-            on_end(t, tid, status, &usage);
+        if (tid > 0)
+            on_report(t, tid, status, &usage);
         if (!t->main_ended)
             continue;
         int64_t now = os_monotonic_ns();
@@ -559,7 +575,7 @@ static bool start(Tracer *t, const CoverTraceOptions *o, Error *err)
     }
     signal_target = t->main = child.pid;
     catch_signals(old);
-    bool ok = spawn_release(&child, o->program, err);
+    bool ok = spawn_release_traced(&child, o->program, attend, t, err);
     if (ok)
         serve(t);
     signal_target = 0;

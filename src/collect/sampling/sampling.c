@@ -622,6 +622,19 @@ static void run_traced(Sampling *s, SamplingResult *result)
     s->drain.dropped = s->tracer.dropped;
 }
 
+static void attend_tracer(void *ctx)
+{
+    Sampling *s = ctx;
+    tracer_reap(&s->tracer);
+}
+
+static bool release_child(Sampling *s, Error *err)
+{
+    const Program *program = s->options->program;
+    return s->tracing ? spawn_release_traced(&s->child, program, attend_tracer, s, err)
+                      : spawn_release(&s->child, program, err);
+}
+
 static bool record(Sampling *s, SamplingResult *result, Error *err)
 {
     const SamplingOptions *o = s->options;
@@ -639,7 +652,7 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     raise_priority();
     if (o->delay_ns == 0 && (!by_exec || s->tracing))
         start_samples(s);
-    if (o->argv && !spawn_release(&s->child, o->program, err)) {
+    if (o->argv && !release_child(s, err)) {
         stop_worker(s);
         return false;
     }

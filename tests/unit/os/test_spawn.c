@@ -8,6 +8,7 @@
 #include "harness.h"
 
 #include <stdlib.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,6 +91,43 @@ static void an_exec_that_fails_is_told(void **state)
     assert_error(spawn_release(&s, &p, &err), &err, ERROR_NOT_FOUND, "/nonexistent/program");
 }
 
+static void let_go_on(void *ctx)
+{
+    unsigned *stops = ctx;
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+        ++*stops;
+        ptrace(PTRACE_CONT, pid, NULL, (void *)(uintptr_t)WSTOPSIG(status));
+    }
+}
+
+// A Ctrl-C while the recorder makes ready waits until the child takes its mask back.
+static void a_signal_before_the_exec_does_not_hold_a_traced_child(void **state)
+{
+    (void)state;
+    Program p;
+    Spawned s;
+    sigset_t mask, blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGWINCH);
+    sigprocmask(SIG_BLOCK, &blocked, &mask);
+    assert_ok(program_find(&arena, STR("/bin/true"), STR(""), &p, &err), &err);
+    char name[] = "true";
+    char *argv[] = {name, NULL};
+    assert_ok(spawn_prepare(&p, argv, &mask, &s, &err), &err);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (ptrace(PTRACE_SEIZE, s.pid, NULL, NULL) != 0) {
+        spawn_close(&s, true);
+        skip();
+    }
+    kill(s.pid, SIGWINCH);
+    unsigned stops = 0;
+    assert_ok(spawn_release_traced(&s, &p, let_go_on, &stops, &err), &err);
+    assert_int_equal(stops, 1);
+    spawn_close(&s, true);
+}
+
 static void scripts_and_data_are_told_apart(void **state)
 {
     (void)state;
@@ -127,6 +165,7 @@ int main(void)
         SPAWN_TEST(the_status_of_the_child_is_its_own),
         SPAWN_TEST(a_child_that_is_not_released_never_runs),
         SPAWN_TEST(an_exec_that_fails_is_told),
+        SPAWN_TEST(a_signal_before_the_exec_does_not_hold_a_traced_child),
         SPAWN_TEST(scripts_and_data_are_told_apart),
     };
     return RUN_TESTS(tests);
