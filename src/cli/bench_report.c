@@ -182,7 +182,7 @@ void bench_report_command(StrBuf *out, const Terminal *t, const Bench *b, const 
     }
     strbuf_printf(out, ", %.0f page fault%s", s->minor_faults + s->major_faults,
                   s->minor_faults + s->major_faults == 1 ? "" : "s");
-    if (s->major_faults > 0)
+    if (s->major_faults >= 1)
         strbuf_printf(out, " (%.0f from disk)", s->major_faults);
     strbuf_printf(out, ", %.0f context switch%s", s->switches, s->switches == 1 ? "" : "es");
     if (isfinite(s->run_delay_s)) {
@@ -461,11 +461,11 @@ void bench_report_truth(StrBuf *out, const Terminal *t, const Bench *b, const Be
     if (v->machine.cpus && v->machine.load > (double)v->machine.cpus)
         strbuf_printf(out, "Warning: the machine is loaded (%.1f runnable on %u CPUs); %s\n",
                       v->machine.load, v->machine.cpus,
-                      b->without_waiting        ? "times without the wait for a CPU are compared"
-                      : b->options.cpu_clock    ? "CPU time suffers least from it"
-                      : b->options.with_waiting ? "expect wide intervals"
-                                                : "expect wide intervals; --cpu-clock has "
-                                                  "narrower ones");
+                      b->without_waiting && n > 1 ? "times without the wait for a CPU are compared"
+                      : b->options.cpu_clock      ? "CPU time suffers least from it"
+                      : b->options.with_waiting   ? "expect wide intervals"
+                                                  : "expect wide intervals; --cpu-clock has "
+                                                    "narrower ones");
 }
 
 int bench_gate(const Bench *b, double limit)

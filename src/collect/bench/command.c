@@ -185,6 +185,16 @@ bool bench_find_program(Arena *arena, Str name, Str path, const char **ret)
     return false;
 }
 
+static bool no_program(Arena *arena, Str name, Error *err)
+{
+    bool is_path = str_find_char(name, '/') != SIZE_MAX;
+    if (is_path && access(arena_c_str(arena, name), F_OK) == 0)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "'%" STR_FMT "' is no program: it is not a file that may be executed",
+                         STR_ARG(name));
+    return error_set(err, ERROR_NOT_FOUND, "there is no program '%" STR_FMT "'", STR_ARG(name));
+}
+
 // The kernel can execute it without a shell's help.
 static bool has_format(const char *path)
 {
@@ -220,8 +230,7 @@ bool bench_prepare_command(Arena *arena, BenchCommand *c, const char *const *she
             return true;
         }
         if (!shell)
-            return error_set(err, ERROR_NOT_FOUND, "there is no program '%" STR_FMT "'",
-                             STR_ARG(words.len ? words.at[0] : c->text));
+            return no_program(arena, words.len ? words.at[0] : c->text, err);
         words = (StrVec){0};
     }
     for (size_t i = 0; shell[i]; i++)
