@@ -98,7 +98,7 @@ static void say_why_nothing(const CoverSession *s)
                 STR_ARG(program->path), WTERMSIG(end->child.status));
     else if (counts)
         cli_say("no counts: '%" STR_FMT "' is built to count but wrote nothing; it ended by "
-                "_exit or exec, or cleared its environment",
+                "_exit or exec, cleared its environment, or found the disk full",
                 STR_ARG(program->path));
     else if (kind == COVER_KIND_NONE)
         cli_say("no counts: '%" STR_FMT "' is not built to count, and nothing that it ran is; "

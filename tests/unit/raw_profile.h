@@ -40,7 +40,7 @@ static inline void raw_put_record(StrBuf *b, const RawShape *s, uint64_t name, u
     raw_put(b, s, 0, s->pointer);
     raw_put(b, s, counters, 4);
     for (unsigned i = 0; i < (s->version >= 10 ? 3u : 2u); i++)
-        raw_put(b, s, s->base && name == 0x12 && i < 2 ? 2 - i : 0, 2);
+        raw_put(b, s, s->base && name == 0x12 ? (i == 0 ? 2 : 1) : 0, 2);
     if (s->version >= 11)
         raw_put(b, s, 32, 2);
     if (s->version >= 9) {
@@ -56,13 +56,15 @@ static inline void raw_put_record(StrBuf *b, const RawShape *s, uint64_t name, u
 
 // The second function's values: at its first call it reached itself 5 times, the
 // first function 9 times and something outside twice, its second call never ran;
-// it copied 8 bytes 3 times.
+// it copied 8 bytes 3 times. Where there are tables it met its own 4 times, by an
+// address inside, and another's once.
 static inline void raw_put_values(StrBuf *b, const RawShape *s)
 {
+    bool tables = s->version >= 10;
     const uint64_t calls[][2] = {{s->base + 0x12, 5}, {s->base + 0x11, 9}, {0x77, 2}};
-    raw_put(b, s, 8 + 16 + 3 * 16 + 16 + 16, 4);
-    raw_put(b, s, 2, 4); // kinds
-    raw_put(b, s, 0, 4); // calls
+    raw_put(b, s, 8 + 16 + 3 * 16 + 16 + 16 + (tables ? 16 + 2 * 16 : 0), 4);
+    raw_put(b, s, tables ? 3 : 2, 4); // kinds
+    raw_put(b, s, 0, 4);              // calls
     raw_put(b, s, 2, 4);
     strbuf_add(b, STR("\3\0\0\0\0\0\0\0"));
     for (unsigned i = 0; i < 6; i++)
@@ -72,6 +74,30 @@ static inline void raw_put_values(StrBuf *b, const RawShape *s)
     strbuf_add(b, STR("\1\0\0\0\0\0\0\0"));
     raw_put(b, s, 8, 8);
     raw_put(b, s, 3, 8);
+    if (!tables)
+        return;
+    raw_put(b, s, 2, 4);
+    raw_put(b, s, 1, 4);
+    strbuf_add(b, STR("\2\0\0\0\0\0\0\0"));
+    raw_put(b, s, s->base + 0x410, 8);
+    raw_put(b, s, 4, 8);
+    raw_put(b, s, s->base + 0x420, 8); // behind its end
+    raw_put(b, s, 1, 8);
+}
+
+// The table of the second function's class, 0x20 bytes at 0x400, and one that was
+// left out by the linker; then the names of both.
+static inline void raw_put_tables(StrBuf *b, const RawShape *s)
+{
+    raw_put(b, s, 0x99, 8);
+    raw_put(b, s, 0, s->pointer);
+    raw_put(b, s, 0, 4);
+    raw_put(b, s, 0, s->pointer == 8 ? 4 : 0);
+    raw_put(b, s, 0x44, 8);
+    raw_put(b, s, s->base + 0x400, s->pointer);
+    raw_put(b, s, 0x20, 4);
+    raw_put(b, s, 0, s->pointer == 8 ? 4 : 0);
+    strbuf_add(b, STR("\3\0t\1u\0\0\0"));
 }
 
 // Two functions with 2 and 3 counters, 10 … 14.
@@ -111,8 +137,8 @@ static inline void raw_build(StrBuf *b, const RawShape *s)
         raw_put(b, s, address += 0x1000, 8);
     raw_put(b, s, address, 8); // names delta
     if (s->version >= 10) {
-        raw_put(b, s, 0, 8);
-        raw_put(b, s, 0, 8);
+        raw_put(b, s, s->base ? 2 : 0, 8); // virtual tables
+        raw_put(b, s, s->base ? 5 : 0, 8); // their names
     }
     raw_put(b, s, s->version >= 10 ? 2 : 1, 8);
     raw_put_record(b, s, 0x11, 0x21, counters_at, 2);
@@ -120,6 +146,8 @@ static inline void raw_build(StrBuf *b, const RawShape *s)
     for (unsigned i = 0; i < 5; i++)
         raw_put(b, s, 10 + i, 8);
     strbuf_add(b, STR("\4\0a\1bc\0\0"));
+    if (s->base && s->version >= 10)
+        raw_put_tables(b, s);
     if (s->base)
         raw_put_values(b, s);
 }

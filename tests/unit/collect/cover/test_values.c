@@ -63,7 +63,8 @@ static void check_site(const CoverValueSite *site, const ProfValue *want, size_t
     }
 }
 
-static void check_sums(const CoverCounts *c, uint64_t times)
+// `tables`: how many of the profiles have tables of virtual functions.
+static void check_sums(const CoverCounts *c, uint64_t times, uint64_t tables)
 {
     const CoverCountRow *row = cover_counts_find(c, 0x12, 0x22);
     assert_non_null(row);
@@ -75,6 +76,9 @@ static void check_sums(const CoverCounts *c, uint64_t times)
     check_site(&site[0], (ProfValue[]){{0x11, 9 * times}, {0x12, 5 * times}, {0, 2 * times}}, 3);
     check_site(&site[1], NULL, 0);
     check_site(&site[2], (ProfValue[]){{8, 3 * times}}, 1);
+    assert_int_equal(row->values->site_counts[2], tables != 0);
+    if (tables)
+        check_site(&site[3], (ProfValue[]){{0x44, 4 * tables}, {0, tables}}, 2);
 }
 
 static void every_version_width_and_byte_order_gives_the_same_values(void **state)
@@ -88,7 +92,8 @@ static void every_version_width_and_byte_order_gives_the_same_values(void **stat
             // Loaded elsewhere.
             add(&f, &f.counts, (RawShape){version, k & 1 ? 4 : 8, k >= 2, 0x91000}, 2);
             assert_ok(cover_counts_finish(&f.counts, &f.err), &f.err);
-            check_sums(&f.counts, 3);
+            check_sums(&f.counts, 3, version >= 10 ? 3 : 0);
+            assert_int_equal(f.counts.vtables.names.len, version >= 10 ? 2 : 0);
             teardown(&f);
         }
     }
@@ -100,12 +105,12 @@ static void versions_and_threads_add_up(void **state)
     Fixture f;
     setup(&f);
     CoverCounts other = {.arena = &f.arena};
-    add(&f, &f.counts, (RawShape){8, 8, false, 0x8000}, 1);
-    add(&f, &other, (RawShape){8, 8, false, 0x9000}, 1);
-    add(&f, &other, (RawShape){10, 8, true, 0x5000}, 5);
+    add(&f, &f.counts, (RawShape){10, 8, false, 0x8000}, 1);
+    add(&f, &other, (RawShape){10, 8, false, 0x9000}, 1);
+    add(&f, &other, (RawShape){11, 8, true, 0x5000}, 5);
     assert_ok(cover_counts_absorb(&f.counts, &other, &f.err), &f.err);
     assert_ok(cover_counts_finish(&f.counts, &f.err), &f.err);
-    check_sums(&f.counts, 7);
+    check_sums(&f.counts, 7, 7);
     cover_counts_deinit(&other);
     teardown(&f);
 }
@@ -127,7 +132,7 @@ static void functions_that_moved_apart_are_found_where_they_are(void **state)
     assert_ok(cover_counts_add(&f.counts, STR("x"), bytes_from_str(strbuf_str(&f.file)), 1, &f.err),
               &f.err);
     assert_ok(cover_counts_finish(&f.counts, &f.err), &f.err);
-    check_sums(&f.counts, 2);
+    check_sums(&f.counts, 2, 0);
     teardown(&f);
 }
 
