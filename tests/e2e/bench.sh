@@ -63,7 +63,7 @@ check "a weighed command says what it is" bash -c '
     assay bench -N -w 1 -r 2 true --export-json w.json >w.txt && assay bench -N -r 2 true >n.txt && grep -Eq "at most|perhaps" n.txt && python3 -c "
 import json; a=json.load(open(\"w.json\"))[\"results\"][0][\"assay\"]; assert not a[\"peak_rss_exact\"] or a[\"peak_rss_bytes\"] < 2e6, a"'
 check "whole times can be asked for" bash -c '
-    assay bench -N --with-waiting -r 6 true true --export-json ww.json >ww.txt && ! grep -q "left out" ww.txt && python3 -c "
+    assay bench -N --with-waiting -r 6 true true --export-json ww.json >ww.txt && ! grep -q "left out: the wait" ww.txt && python3 -c "
 import json; c=json.load(open(\"ww.json\"))[\"assay\"][\"comparisons\"][0]; assert not c[\"without_waiting\"]"'
 check "a hanging one is killed" prints "was killed after" assay bench -r 2 --timeout 100ms 'sleep 20'
 check "no command is a usage error" status_is 2 assay bench
