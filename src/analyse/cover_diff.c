@@ -69,14 +69,7 @@ static void read_rows(CoverSide side, const CoverFileRows *f, Rows *ret)
 
 static const Row *find_row(const Rows *rows, uint32_t line)
 {
-    size_t low = 0, high = rows->len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (rows->at[middle].line < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = PARTITION_POINT(i, rows->len, rows->at[i].line < line);
     return low < rows->len && rows->at[low].line == line ? &rows->at[low] : NULL;
 }
 

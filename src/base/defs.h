@@ -33,6 +33,21 @@
         max_a_ > max_b_ ? max_a_ : max_b_;                                                         \
     })
 
+// Binary search over 0 … len - 1: the first `i` for which the condition `before`, which
+// names it, does not hold; `len` when it holds for all. It must not hold again behind.
+#define PARTITION_POINT(i, len, before)                                                            \
+    ({                                                                                             \
+        size_t low_ = 0, high_ = (len);                                                            \
+        while (low_ < high_) {                                                                     \
+            size_t i = low_ + (high_ - low_) / 2;                                                  \
+            if (before)                                                                            \
+                low_ = i + 1;                                                                      \
+            else                                                                                   \
+                high_ = i;                                                                         \
+        }                                                                                          \
+        low_;                                                                                      \
+    })
+
 // Rounds up to a multiple of `align`, a power of two.
 static inline uint64_t align_up(uint64_t x, uint64_t align)
 {

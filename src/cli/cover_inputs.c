@@ -472,13 +472,17 @@ static void say_stale_profiles(const Loader *l)
         cli_say("and %zu more profiles of other builds", said - SAID_MAX);
 }
 
-static void say_notes(const CoverCounts *c)
+void cover_say_notes(const CoverCounts *c)
 {
     for (size_t i = 0; i < c->notes.len; i++)
         cli_say("%" STR_FMT, STR_ARG(c->notes.at[i]));
     if (c->mismatched)
         cli_say("%llu records left out: another number of counters under the same name and hash",
                 (unsigned long long)c->mismatched);
+    if (c->site_mismatched)
+        cli_say("%llu value profiles left out: another number of sites under the same name and "
+                "hash",
+                (unsigned long long)c->site_mismatched);
     if (c->saturated)
         cli_say("%llu sums stopped at 2^64 - 1", (unsigned long long)c->saturated);
 }
@@ -542,7 +546,7 @@ static bool load_all(const CoverInputOptions *options, const StrVec *operands, C
     }
     if (!load_profiles(&l, err) || !load_objects(&l, err))
         return false;
-    say_notes(&ret->counts);
+    cover_say_notes(&ret->counts);
     say_issues(ret, options->explain);
     for (size_t i = 0; i < ret->data.issues.len; i++)
         ret->stale += ret->data.issues.at[i].kind == COVER_ISSUE_HASH;

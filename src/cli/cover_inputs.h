@@ -62,6 +62,9 @@ MUST_CHECK bool cover_load(const CoverInputOptions *options, const StrVec *opera
 int cover_show_inputs(const CoverInputOptions *inputs, const StrVec *operands,
                       int (*show)(CoverResult *r, const void *values), const void *options);
 
+// Says on stderr what was left out while counts were summed.
+void cover_say_notes(const CoverCounts *c);
+
 // Fills r->profile from what was loaded; counts of several kinds of inputs are
 // summed.
 void cover_project(CoverResult *r);

@@ -187,21 +187,6 @@ static bool merge(const CoverMergeCliOptions *o, const StrVec *operands, CoverCo
     return ok && cover_counts_finish(c, err);
 }
 
-static void say_notes(const CoverCounts *c)
-{
-    for (size_t i = 0; i < c->notes.len; i++)
-        cli_say("%" STR_FMT, STR_ARG(c->notes.at[i]));
-    if (c->mismatched)
-        cli_say("%llu records left out: another number of counters under the same name and hash",
-                (unsigned long long)c->mismatched);
-    if (c->site_mismatched)
-        cli_say("%llu value profiles left out: another number of sites under the same name and "
-                "hash",
-                (unsigned long long)c->site_mismatched);
-    if (c->saturated)
-        cli_say("%llu sums stopped at 2^64 - 1", (unsigned long long)c->saturated);
-}
-
 static int write_out(const CoverMergeCliOptions *o, CoverCounts *c)
 {
     Error err;
@@ -281,7 +266,7 @@ static int merge_as_asked(CommandLine *line, void *values)
         ok = merge(o, operands, c, &err);
     int status;
     if (ok) {
-        say_notes(c);
+        cover_say_notes(c);
         status = write_out(o, c);
     } else {
         status = cli_fail(&err);

@@ -129,33 +129,22 @@ static int compare_starts(const void *a, const void *b)
 // The first of `starts`, ascending, that lies behind `line`.
 static uint32_t next_start(const U32Vec *starts, uint32_t line)
 {
-    size_t low = 0, high = starts->len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (starts->at[middle] > line)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low < starts->len ? starts->at[low] : UINT32_MAX;
+    size_t next = PARTITION_POINT(i, starts->len, starts->at[i] <= line);
+    return next < starts->len ? starts->at[next] : UINT32_MAX;
 }
 
 // Adds "percentage, lines that ran, lines" of the lines [from, to).
 static void add_share(Listing *l, const CoverFileRows *f, uint32_t from, uint32_t to)
 {
     const U32Vec *lines = &l->p->line_counts.line;
-    uint32_t low = f->lines.first, high = f->lines.end;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (lines->at[l->c->lines.at[middle]] < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const U32Vec *rows = &l->c->lines;
+    uint32_t first = f->lines.first;
+    size_t skipped =
+        PARTITION_POINT(i, f->lines.end - first, lines->at[rows->at[first + i]] < from);
     uint64_t count = 0, ran = 0;
-    for (; low < f->lines.end && lines->at[l->c->lines.at[low]] < to; low++) {
+    for (size_t i = first + skipped; i < f->lines.end && lines->at[rows->at[i]] < to; i++) {
         count++;
-        ran += l->p->line_counts.count.at[l->c->lines.at[low]] > 0;
+        ran += l->p->line_counts.count.at[rows->at[i]] > 0;
     }
     strbuf_printf(&l->out, "%6.1f%% %6llu of %-6llu ",
                   count ? 100.0 * (double)ran / (double)count : 0.0, (unsigned long long)ran,

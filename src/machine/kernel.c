@@ -222,14 +222,7 @@ static void settle(KernelMap *k)
 static KernelModule *module_at(KernelMap *k, uint64_t pc)
 {
     sort_modules(k);
-    size_t low = 0, high = k->modules.len;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (k->modules.at[mid].end <= pc)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = PARTITION_POINT(i, k->modules.len, k->modules.at[i].end <= pc);
     if (low < k->modules.len && pc >= k->modules.at[low].start)
         return &k->modules.at[low];
     return &k->kernel;

@@ -112,14 +112,7 @@ void symbol_index_build(Arena *arena, SymbolClaimVec *claims, SymbolIndex *ret)
 
 const Symbol *symbol_index_find(const SymbolIndex *index, uint64_t address)
 {
-    size_t low = 0, high = index->symbols.len;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (index->symbols.at[mid].start <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = PARTITION_POINT(i, index->symbols.len, index->symbols.at[i].start <= address);
     if (low == 0 || address >= index->symbols.at[low - 1].end)
         return NULL;
     return &index->symbols.at[low - 1];

@@ -242,14 +242,7 @@ void cover_exclusions_settle(CoverExclusions *e)
 
 static bool in_ranges(const CoverLineRangeVec *v, uint32_t line)
 {
-    size_t low = 0, high = v->len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (v->at[middle].end <= line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = PARTITION_POINT(i, v->len, v->at[i].end <= line);
     return low < v->len && v->at[low].first <= line;
 }
 

@@ -243,13 +243,6 @@ void sites_load(SiteLoader *l, Str path, TraceModule *ret)
 
 TraceSite *site_find(const TraceModule *m, uint64_t svma)
 {
-    size_t low = 0, high = m->site_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (m->sites[middle].svma < svma)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = PARTITION_POINT(i, m->site_count, m->sites[i].svma < svma);
     return low < m->site_count && m->sites[low].svma == svma ? &m->sites[low] : NULL;
 }

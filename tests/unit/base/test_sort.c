@@ -40,11 +40,22 @@ static void no_rows_and_equal_rows_stay_where_they_are(void **state)
     assert_int_equal(rows[COUNT - 1].row, COUNT - 1);
 }
 
+static void a_partition_point_is_the_first_that_is_not_before(void **state)
+{
+    (void)state;
+    static const int values[] = {1, 3, 3, 3, 8};
+    static const size_t below[] = {0, 0, 1, 1, 4, 4, 4, 4, 4, 5};
+    for (int wanted = 0; wanted < (int)ARRAY_LEN(below); wanted++)
+        assert_int_equal(PARTITION_POINT(i, ARRAY_LEN(values), values[i] < wanted), below[wanted]);
+    assert_int_equal(PARTITION_POINT(i, 0, values[i] < 9), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_in_order_of_their_keys_and_equal_ones_as_they_were),
         cmocka_unit_test(no_rows_and_equal_rows_stay_where_they_are),
+        cmocka_unit_test(a_partition_point_is_the_first_that_is_not_before),
     };
     return RUN_TESTS(tests);
 }
