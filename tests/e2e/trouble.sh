@@ -109,11 +109,24 @@ check 'out of file descriptors' few_files
 
 killed() {
     python3 - "$ASSAY" <<'PY' || return 1
-import glob, os, signal, subprocess, sys, time
-child = subprocess.Popen([sys.argv[1], "record", "-q", "-o", "killed.assay", "--", "./spin", "4000"])
-time.sleep(2.5)
-child.kill()
-child.wait()
+import os, signal, subprocess, sys, time
+recorder = subprocess.Popen([sys.argv[1], "record", "-q", "-o", "killed.assay", "--", "./spin", "30000"])
+
+def children():
+    with open(f"/proc/{recorder.pid}/task/{recorder.pid}/children") as f:
+        return f.read().split()
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        return sum(map(int, f.read().rsplit(") ", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+while not children() or cpu_seconds(children()[0]) < 0.5:
+    time.sleep(0.05)
+time.sleep(2)  # it writes once a second
+program = int(children()[0])
+recorder.kill()
+recorder.wait()
+os.kill(program, signal.SIGKILL)
 PY
     local file
     for file in ./*killed.assay* ''; do
