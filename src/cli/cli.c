@@ -45,7 +45,7 @@ typedef struct Sign {
     Str utf8, ascii;
 } Sign;
 
-// What this program writes itself; names and source lines stay as they are.
+// What this program writes itself. All else that is not ASCII stays as it is.
 static const Sign signs[] = {
     {STR_INIT("·"), STR_INIT("-")},  {STR_INIT("…"), STR_INIT("..")},
     {STR_INIT("±"), STR_INIT("+-")}, {STR_INIT("σ"), STR_INIT("s")},

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Where the locale is not one of UTF-8 the report's own signs are ASCII, names stay
-# as they are, and JSON does not change. The first of the three variables counts.
+# Where the locale is not one of UTF-8 the signs of a report are ASCII, all else stays
+# as it is, and JSON does not change. The first of the three variables counts.
 . "$TOP/tests/golden/report/profile.inc"
 make plain
 LC_ALL=C "$ASSAY" report plain.assay | head -n 8
