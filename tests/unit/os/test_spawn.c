@@ -97,6 +97,8 @@ static void let_go_on(void *ctx)
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+        if (!WIFSTOPPED(status)) // it has run to its end already
+            continue;
         ++*stops;
         ptrace(PTRACE_CONT, pid, NULL, (void *)(uintptr_t)WSTOPSIG(status));
     }
