@@ -270,20 +270,52 @@ static bool is_shown(const AnnotateView *v, const FileRows *f, size_t *at, uint3
     return *at < f->to && (uint64_t)line + context >= a->lines.at[*at].line;
 }
 
+static bool has_kept_lines(const AnnotateView *v, StrId file)
+{
+    const SourceLines *kept = &v->report->profile->source_lines;
+    for (size_t i = 0; i < kept->file.len; i++)
+        if (kept->file.at[i].v == file.v)
+            return true;
+    return false;
+}
+
+static void add_file_head(const AnnotateView *v, StrBuf *out, StrId file, const SourceText *s)
+{
+    style_begin(out, &v->terminal, STYLE_NAME);
+    add_place(v, out, file, 0);
+    style_end(out, &v->terminal, STYLE_NAME);
+    if (s->is_changed)
+        strbuf_add(out, STR("  (changed since: lines are those kept in the recording)"));
+    else if (file.v && s->lines.len == 0 && has_kept_lines(v, file))
+        strbuf_add(out, STR("  (not found here: lines are those kept in the recording; see "
+                            "--source-path)"));
+    else if (file.v && s->lines.len == 0)
+        strbuf_add(out, STR("  (not found here, nor when it was recorded; --source-path OLD=NEW "
+                            "says where it is)"));
+    else if (v->wanted_line > s->lines.len)
+        strbuf_printf(out, "  (has %zu lines)", s->lines.len);
+    strbuf_add_char(out, '\n');
+}
+
+// Nothing would stand behind its number.
+static bool is_bare(const AnnotateView *v, const SourceText *s, StrId file, uint32_t line,
+                    const AnnotateLine *row)
+{
+    Str text, path = profile_text(v->report->profile, file);
+    if (row || line == v->wanted_line || line_text(v, s, file, line, &text))
+        return false;
+    for (size_t i = 0; v->code && i < v->code->lines.len; i++)
+        if (v->code->lines.at[i].line == line && str_equal(v->code->lines.at[i].file, path))
+            return false;
+    return true;
+}
+
 static void add_file(const AnnotateView *v, Arena *arena, StrBuf *out, const FileRows *f,
                      size_t hottest)
 {
     const Annotation *a = &v->annotation;
     SourceText s = source_text(v, arena, f->file);
-    style_begin(out, &v->terminal, STYLE_NAME);
-    add_place(v, out, f->file, 0);
-    style_end(out, &v->terminal, STYLE_NAME);
-    if (s.is_changed)
-        strbuf_add(out, STR("  (changed since: lines are those kept in the recording)"));
-    else if (f->file.v && s.lines.len == 0)
-        strbuf_add(out, STR("  (not found here: lines are those kept in the recording; see "
-                            "--source-path)"));
-    strbuf_add_char(out, '\n');
+    add_file_head(v, out, f->file, &s);
     uint64_t last = (uint64_t)a->lines.at[f->to - 1].line + v->context;
     if (v->wanted_line)
         last = (uint64_t)v->wanted_line + MAX(v->context, 10u);
@@ -293,7 +325,10 @@ static void add_file(const AnnotateView *v, Arena *arena, StrBuf *out, const Fil
     size_t row = f->from;
     size_t at = f->from;
     uint32_t shown_last = 0;
-    for (uint64_t line = f->file.v ? 1 : 0; line <= last; line++) {
+    uint64_t first = f->file.v ? 1 : 0;
+    if (v->wanted_line > MAX(v->context, 10u))
+        first = v->wanted_line - MAX(v->context, 10u);
+    for (uint64_t line = first; line <= last; line++) {
         while (row < f->to && a->lines.at[row].line < line)
             row++;
         const AnnotateLine *here =
@@ -305,9 +340,11 @@ static void add_file(const AnnotateView *v, Arena *arena, StrBuf *out, const Fil
                 line = a->lines.at[at].line - v->context - 1;
             continue;
         }
+        bool is_bare_line = f->file.v && is_bare(v, &s, f->file, (uint32_t)line, here);
         if (shown_last && line > shown_last + 1)
             strbuf_add(out, STR("…\n"));
-        add_line(v, out, &s, f->file, (uint32_t)line, here, here && row == hottest);
+        if (!is_bare_line)
+            add_line(v, out, &s, f->file, (uint32_t)line, here, here && row == hottest);
         shown_last = (uint32_t)line;
     }
 }
