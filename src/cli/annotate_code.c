@@ -63,7 +63,9 @@ static bool open_module(Code *c, const Annotation *a, ModuleId module,
               "cannot show instructions: '%" STR_FMT "' is not the file that "
               "was recorded, or cannot be read",
               STR_ARG(path));
-    return error_hint(err, "build-id wanted: %" STR_FMT, STR_ARG(hex.len ? hex : STR("none")));
+    return error_hint(err,
+                      "--symfs DIR or --debug-dir DIR says where it is; build-id wanted: %" STR_FMT,
+                      STR_ARG(hex.len ? hex : STR("none")));
 }
 
 static bool open_disasm(Code *c, Error *err)

@@ -22,6 +22,15 @@ typedef struct SourceText {
     bool is_changed;
 } SourceText;
 
+static bool has_kept_lines(const AnnotateView *v, StrId file)
+{
+    const SourceLines *kept = &v->report->profile->source_lines;
+    for (size_t i = 0; i < kept->file.len; i++)
+        if (kept->file.at[i].v == file.v)
+            return true;
+    return false;
+}
+
 static SourceText source_text(const AnnotateView *v, Arena *arena, StrId file)
 {
     SourceText s = {0};
@@ -29,7 +38,7 @@ static SourceText source_text(const AnnotateView *v, Arena *arena, StrId file)
     if (file.v == 0 || !source_read(arena, &v->sources, profile_text(v->report->profile, file),
                                     &text, &s.is_changed))
         return s;
-    if (s.is_changed) // its lines may be others: the recording's are right
+    if (s.is_changed && has_kept_lines(v, file)) // its lines may be others: the kept are right
         return s;
     while (str_next_line(&text, &line))
         vec_push(arena, &s.lines, line);
@@ -270,22 +279,15 @@ static bool is_shown(const AnnotateView *v, const FileRows *f, size_t *at, uint3
     return *at < f->to && (uint64_t)line + context >= a->lines.at[*at].line;
 }
 
-static bool has_kept_lines(const AnnotateView *v, StrId file)
-{
-    const SourceLines *kept = &v->report->profile->source_lines;
-    for (size_t i = 0; i < kept->file.len; i++)
-        if (kept->file.at[i].v == file.v)
-            return true;
-    return false;
-}
-
 static void add_file_head(const AnnotateView *v, StrBuf *out, StrId file, const SourceText *s)
 {
     style_begin(out, &v->terminal, STYLE_NAME);
     add_place(v, out, file, 0);
     style_end(out, &v->terminal, STYLE_NAME);
-    if (s->is_changed)
+    if (s->is_changed && s->lines.len == 0)
         strbuf_add(out, STR("  (changed since: lines are those kept in the recording)"));
+    else if (s->is_changed)
+        strbuf_add(out, STR("  (changed since it was recorded: lines may have moved)"));
     else if (file.v && s->lines.len == 0 && has_kept_lines(v, file))
         strbuf_add(out, STR("  (not found here: lines are those kept in the recording; see "
                             "--source-path)"));

@@ -147,17 +147,26 @@ static bool write_out(const AnnotateOptions *o, Str text, Error *err)
            error_set(err, ERROR_NONE, "%s", "");
 }
 
+// When the profile was recorded; for one that does not say, no later than its file
+// was written. 0: not known.
+static int64_t recorded_at(const Profile *p, Str path, ImportFormat format)
+{
+    uint64_t start;
+    FileIdentity file;
+    if (profile_fact_u64(p, STR(FACT_START_REALTIME), &start))
+        return (int64_t)start;
+    return format != IMPORT_UNKNOWN && os_file_identity(path, &file, NULL) ? file.mtime_ns : 0;
+}
+
 static bool annotate(const AnnotateOptions *o, const Report *r, Str target, Arena *arena,
-                     StrBuf *out, Error *err)
+                     int64_t recorded_at_ns, StrBuf *out, Error *err)
 {
     AnnotateView view = {.report = r, .context = (uint32_t)MIN(o->context, (uint64_t)100000)};
     view.limit = o->limit;
-    uint64_t start;
     if (!symbols_source_options(arena, &o->source_paths, &view.sources, err) ||
         !find_target(r, target, &view, err))
         return false;
-    if (profile_fact_u64(r->profile, STR(FACT_START_REALTIME), &start))
-        view.sources.recorded_at_ns = (int64_t)start;
+    view.sources.recorded_at_ns = recorded_at_ns;
     view.terminal = terminal_get(o->output.len ? STR("never") : o->colour);
     view.columns = o->wide || o->output.len ? SIZE_MAX : view.terminal.columns;
     bool with_code = o->assembly || o->by_instruction;
@@ -202,13 +211,15 @@ static int annotate_recording(CommandLine *line, void *values)
                            STR_ARG(operands->at[2]));
     Profile p;
     Error err = {0};
-    if (!load_recording(path, &o->files, false, &p, NULL, &err))
+    ImportFormat format;
+    if (!load_recording(path, &o->files, false, &p, &format, &err))
         return cli_fail(&err);
     ReportRequest request = {.by = BY_FUNCTION, .sort = FLAT_BY_SELF};
     Report r = {0};
     StrBuf out = {0};
     bool ok = selection_from_options(&o->selection, &p, arena, &request.selection, &err) &&
-              report_init(&r, &p, &request, &err) && annotate(o, &r, target, arena, &out, &err) &&
+              report_init(&r, &p, &request, &err) &&
+              annotate(o, &r, target, arena, recorded_at(&p, path, format), &out, &err) &&
               write_out(o, strbuf_str(&out), &err);
     int status = ok ? STATUS_OK : err.text[0] ? cli_fail(&err) : STATUS_FAILED;
     strbuf_deinit(&out);

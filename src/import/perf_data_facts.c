@@ -128,32 +128,48 @@ static void note_count(Profile *p, const char *key, uint64_t count, const char *
         profile_note(p, NOTE_WARNING, str_from_c(key), "%" PRIu64 " %s", count, text);
 }
 
+// Files of one fate: how many, and the first few by name.
+typedef struct FileNames {
+    uint32_t count;
+    StrBuf text;
+} FileNames;
+
+static void add_file(FileNames *f, Str path)
+{
+    enum { NAMES_MAX = 3 };
+    if (f->count < NAMES_MAX)
+        strbuf_printf(&f->text, "%s'%" STR_FMT "'", f->count ? ", " : "", STR_ARG(path));
+    else if (f->count == NAMES_MAX)
+        strbuf_add(&f->text, STR(" …"));
+    f->count++;
+}
+
 // Files that stacks led into, but that are not there any more as they were.
 static void note_files(PerfDataImport *in)
 {
-    enum { NAMES_MAX = 3 };
     const ModuleSet *set = consumer_modules(in->consumer);
-    StrBuf names = {0};
-    uint32_t replaced = 0, missing = 0;
+    FileNames replaced = {0}, missing = {0};
     for (size_t i = 0; i < set->files.len; i++) {
         const ModuleFile *m = set->files.at[i];
         if (m->id.v == 0 || m->opened || m->kind != MODULE_FILE)
             continue;
-        missing += !m->is_replaced;
-        if (m->is_replaced && replaced++ < NAMES_MAX)
-            strbuf_printf(&names, "%s'%" STR_FMT "'", names.len ? ", " : "", STR_ARG(m->path));
+        add_file(m->is_replaced ? &replaced : &missing, m->path);
     }
-    if (replaced)
+    if (replaced.count)
         profile_note(in->profile, NOTE_WARNING, STR("replaced-files"),
-                     "%u files are of another build than the recorded ones and are not used: "
-                     "%" STR_FMT "%s; --sysroot and --debug-dir name folders with the right ones",
-                     replaced, STR_ARG(strbuf_str(&names)), replaced > NAMES_MAX ? " …" : "");
-    if (missing)
+                     "%u %s of another build than what was recorded and not used: %" STR_FMT
+                     "; --sysroot and --debug-dir name folders with the right ones",
+                     replaced.count, replaced.count == 1 ? "file is" : "files are",
+                     STR_ARG(strbuf_str(&replaced.text)));
+    if (missing.count)
         profile_note(in->profile, NOTE_WARNING, STR("missing-files"),
-                     "%u recorded files are not on this machine: their stacks may be cut and have "
-                     "no names; --sysroot names a folder that has them",
-                     missing);
-    strbuf_deinit(&names);
+                     "%u recorded %s not on this machine: %" STR_FMT
+                     "; stacks there may be cut and have no names; --sysroot names a folder that "
+                     "has them",
+                     missing.count, missing.count == 1 ? "file is" : "files are",
+                     STR_ARG(strbuf_str(&missing.text)));
+    strbuf_deinit(&replaced.text);
+    strbuf_deinit(&missing.text);
 }
 
 void perf_data_facts(PerfDataImport *in)
