@@ -33,6 +33,12 @@ int cli_fail(const Error *err);
 // "assay: …" on stderr.
 void cli_say(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
+// Whether what -o was given is a file: nothing and "-" mean standard output.
+static inline bool names_file(Str output)
+{
+    return output.len && !str_equal(output, STR("-"));
+}
+
 // An environment variable; "" when absent.
 Str cli_env(const char *name);
 

@@ -140,7 +140,7 @@ static bool add_metrics(AnnotateView *view, const Report *r, bool only_one, Erro
 
 static bool write_out(const AnnotateOptions *o, Str text, Error *err)
 {
-    if (o->output.len)
+    if (names_file(o->output))
         return os_write_file(o->output, bytes_from_str(text),
                              o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, err);
     return (o->json ? cli_print(text) : cli_print_text(text)) ||
@@ -167,8 +167,8 @@ static bool annotate(const AnnotateOptions *o, const Report *r, Str target, Aren
         !find_target(r, target, &view, err))
         return false;
     view.sources.recorded_at_ns = recorded_at_ns;
-    view.terminal = terminal_get(o->output.len ? STR("never") : o->colour);
-    view.columns = o->wide || o->output.len ? SIZE_MAX : view.terminal.columns;
+    view.terminal = terminal_get(names_file(o->output) ? STR("never") : o->colour);
+    view.columns = o->wide || names_file(o->output) ? SIZE_MAX : view.terminal.columns;
     bool with_code = o->assembly || o->by_instruction;
     if (with_code && view.key == ANNOTATE_NO_KEY)
         return error_set(err, ERROR_USAGE,

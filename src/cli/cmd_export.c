@@ -92,7 +92,7 @@ static int export_profile(void *values, const Opened *opened)
     }
     if (!share_selected(&o->share, p, &request.selection, &err))
         return cli_fail(&err);
-    if (o->output.len)
+    if (names_file(o->output))
         return export_to_file(format, p, &request, o);
     if (format->binary && isatty(STDOUT_FILENO)) {
         error_set(&err, ERROR_USAGE, "%s is a binary format, not for a terminal", format->name);

@@ -52,6 +52,8 @@ static int import_all(CommandLine *line, void *values)
         return usage_error(line->cmd, "which recording? give its file, or - for standard input");
     if (o->output.len && inputs->len > 1)
         return usage_error(line->cmd, "-o names one file, but there are %zu inputs", inputs->len);
+    if (str_equal(o->output, STR("-")))
+        return usage_error(line->cmd, "a recording goes into a file: -o FILE");
     if (o->output.len == 0 && str_equal(inputs->at[0], STR("-")))
         return usage_error(line->cmd, "standard input has no name: say with -o where to write");
     for (size_t i = 0; i < inputs->len; i++) {

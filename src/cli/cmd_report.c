@@ -173,7 +173,7 @@ static ScreenStyle screen_style(const ReportOptions *o, size_t default_limit)
         .limit = o->limit != LIMIT_DEFAULT ? (size_t)o->limit : default_limit,
         .all_notes = o->notes,
     };
-    if (o->output.len && !str_equal(o->colour, STR("always")))
+    if (names_file(o->output) && !str_equal(o->colour, STR("always")))
         style.terminal.colour = false;
     // Beyond this the eye loses the line between a name and its place.
     style.columns = o->wide ? SIZE_MAX : MIN(style.terminal.columns, (size_t)160);
@@ -227,7 +227,7 @@ static void add_data(StrBuf *out, const Shown *s)
 static int write_text(const ReportOptions *o, Str text)
 {
     Error err;
-    if (o->output.len == 0)
+    if (!names_file(o->output))
         return (o->json || o->csv ? cli_print(text) : cli_print_text(text)) ? STATUS_OK
                                                                             : STATUS_FAILED;
     return os_write_file(o->output, bytes_from_str(text), o->force ? OUTPUT_REPLACE : OUTPUT_KEEP,

@@ -36,16 +36,18 @@ import json, sys
 for row in json.load(sys.stdin)["rows"]:
     if "[stack cut" not in row["name"]:
         print("%.6f %.6f %s" % (row["self_share"], row["total_share"], row["name"]))' | sort; }
-    again=()
-    if [ "$format" = pprof ]; then again=(-e cpu); fi
     shares plain.assay >want
     # folded and perf script have the thread, or only the name, as a frame of its own
-    shares "plain.$format" "${again[@]}" | grep -vE ' (prog|worker|\[unknown\])$' >got
+    shares "plain.$format" | grep -vE ' (prog|worker|\[unknown\])$' >got
     grep -vE ' \[unknown' got >a
     grep -vE ' \[unknown' want >b
     diff a b >&2
     verdict "import of $format gives the report again" $?
 done
+
+"$ASSAY" export plain.assay -o - >dash && [ ! -e ./- ] && cmp -s dash plain.folded &&
+    "$ASSAY" report plain.assay --json -o - | cmp -s - plain.report && [ ! -e ./- ]
+verdict "-o - is standard output" $?
 
 # What valgrind's callgrind writes: every self cost, and the calls.
 calls_of_callgrind() {
@@ -149,7 +151,7 @@ fi
 
 if [ -x "$readers/bin/inferno-collapse-perf" ]; then
     "$readers/bin/inferno-collapse-perf" plain.perf-script >inferno.folded 2>/dev/null &&
-        awk '{ sum += $NF } END { exit sum != 1028 }' inferno.folded && grep -q ';malloc ' inferno.folded
+        awk '{ sum += $NF } END { exit sum != 1028 * 1001001 }' inferno.folded && grep -q ';malloc ' inferno.folded
     verdict "inferno collapses the perf script text" $?
     "$readers/bin/inferno-flamegraph" plain.folded >inferno.svg 2>/dev/null && grep -q '40.86%' inferno.svg
     verdict "inferno draws the folded stacks" $?

@@ -264,7 +264,7 @@ static void a_chain_has_its_kernel_and_user_parts(void **state)
         assert_str(path, i < 2 ? "[kernel]" : "/no/such/prog");
     }
     assert_int_equal(at.v, 0);
-    assert_note(&p, "missing-files", "1 recorded files");
+    assert_note(&p, "missing-files", "1 recorded file is");
     profile_deinit(&p);
     strbuf_deinit(&b);
 }
