@@ -112,17 +112,44 @@ static PerfDataNext read_all(PerfDataReader *r, unsigned *samples, Error *err)
     return next;
 }
 
+// Of one test: a file, what stands in its data part, and who reads it.
+static Arena arena;
+static Error err;
+static StrBuf data, file;
+static PerfDataReader *r;
+
+static int begin(void **state)
+{
+    (void)state;
+    err = (Error){0};
+    r = NULL;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    if (r)
+        perfdata_close(r);
+    strbuf_deinit(&data);
+    strbuf_deinit(&file);
+    arena_deinit(&arena);
+    return 0;
+}
+
+static void open_first(size_t len)
+{
+    if (r)
+        perfdata_close(r);
+    assert_ok(perfdata_open(&arena, bytes_over(file.ptr, len), &r, &err), &err);
+}
+
 static void a_file_gives_events_features_and_records(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Error err = {0};
-    StrBuf data = {0};
-    StrBuf file = {0};
     add_samples(&data, 5);
     build_file(&file, strbuf_str(&data));
-    PerfDataReader *r;
-    assert_ok(perfdata_open(&arena, bytes_over(file.ptr, file.len), &r, &err), &err);
+    open_first(file.len);
     const PerfData *info = perfdata_info(r);
     assert_int_equal(info->events.len, 1);
     assert_int_equal(info->events.at[0].ids.len, 2);
@@ -132,40 +159,26 @@ static void a_file_gives_events_features_and_records(void **state)
     unsigned samples;
     assert_int_equal(read_all(r, &samples, &err), PERFDATA_END);
     assert_int_equal(samples, 5);
-    perfdata_close(r);
-    strbuf_deinit(&data);
-    strbuf_deinit(&file);
-    arena_deinit(&arena);
 }
 
 static void a_pipe_brings_its_events_with_the_records(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Error err = {0};
-    StrBuf pipe = {0};
-    build_pipe(&pipe);
-    PerfDataReader *r;
-    assert_ok(perfdata_open(&arena, bytes_over(pipe.ptr, pipe.len), &r, &err), &err);
+    build_pipe(&file);
+    open_first(file.len);
     unsigned samples;
     assert_int_equal(read_all(r, &samples, &err), PERFDATA_END);
     assert_int_equal(samples, 3);
     assert_int_equal(perfdata_info(r)->events.len, 1);
     assert_str(perfdata_info(r)->events.at[0].name, "cpu-clock:u");
-    perfdata_close(r);
-    strbuf_deinit(&pipe);
-    arena_deinit(&arena);
 }
 
 // One stream over two records, cut in the middle of a sample.
 static void compressed_records_are_one_stream(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Error err = {0};
     StrBuf plain = {0};
     add_samples(&plain, 40);
-    StrBuf data = {0};
     ZSTD_CStream *z = ZSTD_createCStream();
     ZSTD_initCStream(z, 1);
     size_t cuts[3] = {0, plain.len / 2 + 5, plain.len};
@@ -178,120 +191,93 @@ static void compressed_records_are_one_stream(void **state)
         add_record(&data, PERFDATA_COMPRESSED, 0, str_over(packed, out.pos));
     }
     ZSTD_freeCStream(z);
-    StrBuf file = {0};
     build_file(&file, strbuf_str(&data));
-    PerfDataReader *r;
-    assert_ok(perfdata_open(&arena, bytes_over(file.ptr, file.len), &r, &err), &err);
+    open_first(file.len);
     unsigned samples;
     assert_int_equal(read_all(r, &samples, &err), PERFDATA_END);
     assert_int_equal(samples, 40);
-    perfdata_close(r);
     strbuf_deinit(&plain);
-    strbuf_deinit(&data);
-    strbuf_deinit(&file);
-    arena_deinit(&arena);
 }
 
 static void a_data_part_that_was_never_closed_is_read_to_the_end(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Error err = {0};
-    StrBuf data = {0};
-    StrBuf file = {0};
     add_samples(&data, 5);
     build_file(&file, strbuf_str(&data));
     memset(file.ptr + 48, 0, 8); // size of the data
     size_t len = file.len - 16 - 12;
-    PerfDataReader *r;
     unsigned samples;
-    assert_ok(perfdata_open(&arena, bytes_over(file.ptr, len), &r, &err), &err);
+    open_first(len);
     assert_int_equal(read_all(r, &samples, &err), PERFDATA_END);
     assert_int_equal(samples, 5);
-    perfdata_close(r);
-    assert_ok(perfdata_open(&arena, bytes_over(file.ptr, len - 3), &r, &err), &err);
+    open_first(len - 3);
     assert_int_equal(read_all(r, &samples, &err), PERFDATA_CUT);
     assert_int_equal(samples, 4);
     assert_non_null(strstr(err.text, "offset"));
-    perfdata_close(r);
-    strbuf_deinit(&data);
-    strbuf_deinit(&file);
-    arena_deinit(&arena);
 }
 
 static void cut_at_each_byte_it_ends_or_fails_with_a_reason(void **state)
 {
     (void)state;
     StrBuf whole[2] = {0};
-    StrBuf data = {0};
     add_samples(&data, 3);
     build_file(&whole[0], strbuf_str(&data));
     build_pipe(&whole[1]);
     for (size_t form = 0; form < 2; form++) {
         for (size_t len = 0; len < whole[form].len; len++) {
-            Arena arena = {0};
-            Error err = {0};
+            Arena scratch = {0};
+            err = (Error){0};
             char *copy = malloc(len ? len : 1); // its own size, for the sanitizer
             memcpy(copy, whole[form].ptr, len);
-            PerfDataReader *r;
             unsigned samples;
-            if (perfdata_open(&arena, bytes_over(copy, len), &r, &err)) {
+            if (perfdata_open(&scratch, bytes_over(copy, len), &r, &err)) {
                 PerfDataNext end = read_all(r, &samples, &err);
                 assert_true(end == PERFDATA_END || err.text[0] != '\0');
                 perfdata_close(r);
+                r = NULL;
             } else {
                 assert_true(err.text[0] != '\0');
             }
             free(copy);
-            arena_deinit(&arena);
+            arena_deinit(&scratch);
         }
         strbuf_deinit(&whole[form]);
     }
-    strbuf_deinit(&data);
 }
 
 static void a_record_of_impossible_size_is_an_error_with_its_offset(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Error err = {0};
-    StrBuf file = {0};
     build_file(&file, str_over("\x09\0\0\0\0\0\x03\0", 8));
-    PerfDataReader *r;
     unsigned samples;
-    assert_ok(perfdata_open(&arena, bytes_over(file.ptr, file.len), &r, &err), &err);
+    open_first(file.len);
     assert_int_equal(read_all(r, &samples, &err), PERFDATA_BAD);
     assert_non_null(strstr(err.text, "0xf8"));
-    perfdata_close(r);
-    strbuf_deinit(&file);
-    arena_deinit(&arena);
 }
 
 static void other_files_are_refused(void **state)
 {
     (void)state;
-    Arena arena = {0};
-    Error err = {0};
-    PerfDataReader *r;
     uint8_t big_endian[16] = "2ELIFREP";
     assert_error(perfdata_open(&arena, bytes_over(big_endian, 16), &r, &err), &err,
                  ERROR_UNSUPPORTED, "big-endian");
     assert_error(perfdata_open(&arena, bytes_over("not one at all ..", 17), &r, &err), &err,
                  ERROR_FORMAT, "not perf.data");
     assert_false(perfdata_is(bytes_over("PERF", 4)));
-    arena_deinit(&arena);
 }
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_gives_events_features_and_records),
-        cmocka_unit_test(a_pipe_brings_its_events_with_the_records),
-        cmocka_unit_test(compressed_records_are_one_stream),
-        cmocka_unit_test(a_data_part_that_was_never_closed_is_read_to_the_end),
-        cmocka_unit_test(cut_at_each_byte_it_ends_or_fails_with_a_reason),
-        cmocka_unit_test(a_record_of_impossible_size_is_an_error_with_its_offset),
-        cmocka_unit_test(other_files_are_refused),
+        TEST(a_file_gives_events_features_and_records),
+        TEST(a_pipe_brings_its_events_with_the_records),
+        TEST(compressed_records_are_one_stream),
+        TEST(a_data_part_that_was_never_closed_is_read_to_the_end),
+        TEST(cut_at_each_byte_it_ends_or_fails_with_a_reason),
+        TEST(a_record_of_impossible_size_is_an_error_with_its_offset),
+        TEST(other_files_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

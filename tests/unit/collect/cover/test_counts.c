@@ -25,13 +25,36 @@ static void teardown(Fixture *f)
 {
     cover_counts_deinit(&f->counts);
     arena_deinit(&f->arena);
+    *f = (Fixture){0};
 }
 
-static Bytes raw(StrBuf *b, RawShape s)
+// Of one test.
+static Fixture f, part;
+static StrBuf b;
+static Error err;
+
+static int begin(void **state)
 {
-    strbuf_clear(b);
-    raw_build(b, &s);
-    return bytes_from_str(strbuf_str(b));
+    (void)state;
+    setup(&f);
+    setup(&part);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    strbuf_deinit(&b);
+    teardown(&part);
+    teardown(&f);
+    return 0;
+}
+
+static Bytes raw(RawShape s)
+{
+    strbuf_clear(&b);
+    raw_build(&b, &s);
+    return bytes_from_str(strbuf_str(&b));
 }
 
 static uint64_t counter(const CoverCounts *c, uint64_t name, uint64_t hash, size_t i)
@@ -45,19 +68,13 @@ static uint64_t counter(const CoverCounts *c, uint64_t name, uint64_t hash, size
 static void profiles_of_all_versions_add_up_function_by_function(void **state)
 {
     (void)state;
-    Fixture f;
-    StrBuf b = {0};
-    Error err;
-    setup(&f);
     for (uint32_t version = 5; version <= 12; version++)
-        assert_ok(cover_counts_add(&f.counts, STR("x"), raw(&b, (RawShape){version, 8, false, 0}),
+        assert_ok(cover_counts_add(&f.counts, STR("x"), raw((RawShape){version, 8, false, 0}),
                                    version, &err),
                   &err);
     assert_ok(cover_counts_finish(&f.counts, &err), &err);
     assert_int_equal(f.counts.rows.len, 2);
     assert_int_equal(counter(&f.counts, 0x12, 0x22, 2), 14 * (5 + 6 + 7 + 8 + 9 + 10 + 11 + 12));
-    strbuf_deinit(&b);
-    teardown(&f);
 }
 
 // The record of a profile of version 10 starts behind its header.
@@ -66,16 +83,12 @@ enum { HEADER_10 = 128, RECORD_10 = 64 };
 static void a_record_that_differs_makes_a_layout_of_its_own(void **state)
 {
     (void)state;
-    Fixture f;
-    StrBuf b = {0};
-    Error err;
-    setup(&f);
-    assert_ok(cover_counts_add(&f.counts, STR("a"), raw(&b, (RawShape){10, 8, false, 0}), 1, &err),
+    assert_ok(cover_counts_add(&f.counts, STR("a"), raw((RawShape){10, 8, false, 0}), 1, &err),
               &err);
-    raw(&b, (RawShape){10, 8, false, 0});
+    raw((RawShape){10, 8, false, 0});
     b.ptr[HEADER_10 + RECORD_10 + 8] = 0x77; // hash of the second function
     assert_ok(cover_counts_add(&f.counts, STR("b"), bytes_from_str(strbuf_str(&b)), 1, &err), &err);
-    raw(&b, (RawShape){10, 8, false, 0});
+    raw((RawShape){10, 8, false, 0});
     b.ptr[HEADER_10 + 32] = 0x55; // address of the first function: moves from run to run
     assert_ok(cover_counts_add(&f.counts, STR("c"), bytes_from_str(strbuf_str(&b)), 1, &err), &err);
     assert_int_equal(f.counts.layouts.at.len, 2);
@@ -83,18 +96,12 @@ static void a_record_that_differs_makes_a_layout_of_its_own(void **state)
     assert_int_equal(counter(&f.counts, 0x11, 0x21, 0), 30);
     assert_int_equal(counter(&f.counts, 0x12, 0x22, 0), 24);
     assert_int_equal(counter(&f.counts, 0x12, 0x77, 0), 12);
-    strbuf_deinit(&b);
-    teardown(&f);
 }
 
 static void a_file_that_fails_adds_nothing(void **state)
 {
     (void)state;
-    Fixture f;
-    StrBuf b = {0};
-    Error err;
-    setup(&f);
-    raw(&b, (RawShape){10, 8, false, 0});
+    raw((RawShape){10, 8, false, 0});
     b.ptr[HEADER_10 + RECORD_10 + 16] ^= 0x40; // the second function's counters lie outside
     assert_error(cover_counts_add(&f.counts, STR("bad"), bytes_from_str(strbuf_str(&b)), 1, &err),
                  &err, ERROR_FORMAT, "record 1");
@@ -103,19 +110,13 @@ static void a_file_that_fails_adds_nothing(void **state)
     assert_ok(cover_counts_finish(&f.counts, &err), &err);
     assert_int_equal(f.counts.rows.len, 0);
     assert_int_equal(f.counts.profile_count, 0);
-    strbuf_deinit(&b);
-    teardown(&f);
 }
 
 // Forked children that end at the same time write into each other's profiles.
 static void a_profile_whose_names_are_no_names_is_not_added(void **state)
 {
     (void)state;
-    Fixture f;
-    StrBuf b = {0};
-    Error err;
-    setup(&f);
-    raw(&b, (RawShape){10, 8, false, 0});
+    raw((RawShape){10, 8, false, 0});
     size_t one = b.len;
     raw_build(&b, &(RawShape){10, 8, false, 0});
     b.ptr[2 * one - 8] = 0x70; // more names than there are bytes
@@ -124,56 +125,38 @@ static void a_profile_whose_names_are_no_names_is_not_added(void **state)
     assert_int_equal(f.counts.notes.len, 1);
     assert_ok(cover_counts_finish(&f.counts, &err), &err);
     assert_int_equal(counter(&f.counts, 0x11, 0x21, 0), 10);
-    strbuf_deinit(&b);
-    teardown(&f);
 }
 
 static void absorbing_is_the_same_as_adding(void **state)
 {
     (void)state;
-    Fixture one, part;
-    StrBuf b = {0};
-    Error err;
     Str text = STR("f\n7\n2\n3\n4\n");
-    setup(&one);
-    setup(&part);
-    assert_ok(cover_counts_add(&one.counts, STR("a"), raw(&b, (RawShape){10, 8, true, 0}), 1, &err),
+    assert_ok(cover_counts_add(&f.counts, STR("a"), raw((RawShape){10, 8, true, 0}), 1, &err),
               &err);
-    assert_ok(
-        cover_counts_add(&part.counts, STR("b"), raw(&b, (RawShape){10, 8, true, 0}), 5, &err),
-        &err);
+    assert_ok(cover_counts_add(&part.counts, STR("b"), raw((RawShape){10, 8, true, 0}), 5, &err),
+              &err);
     assert_ok(cover_counts_add(&part.counts, STR("c"), bytes_from_str(text), 2, &err), &err);
-    assert_ok(cover_counts_absorb(&one.counts, &part.counts, &err), &err);
+    assert_ok(cover_counts_absorb(&f.counts, &part.counts, &err), &err);
     teardown(&part); // nothing of it is needed any more
-    assert_int_equal(one.counts.layouts.at.len, 1);
-    assert_ok(cover_counts_finish(&one.counts, &err), &err);
-    assert_int_equal(one.counts.rows.len, 3);
-    assert_int_equal(one.counts.profile_count, 3);
-    assert_int_equal(counter(&one.counts, 0x11, 0x21, 1), 66);
-    assert_str(one.counts.rows.at[0].name, "f");
-    assert_int_equal(one.counts.counters.at[1], 8);
-    strbuf_deinit(&b);
-    teardown(&one);
+    assert_int_equal(f.counts.layouts.at.len, 1);
+    assert_ok(cover_counts_finish(&f.counts, &err), &err);
+    assert_int_equal(f.counts.rows.len, 3);
+    assert_int_equal(f.counts.profile_count, 3);
+    assert_int_equal(counter(&f.counts, 0x11, 0x21, 1), 66);
+    assert_str(f.counts.rows.at[0].name, "f");
+    assert_int_equal(f.counts.counters.at[1], 8);
 }
 
 static void sums_of_parts_stop_at_the_largest_number_too(void **state)
 {
     (void)state;
-    Fixture one, part;
-    StrBuf b = {0};
-    Error err;
-    setup(&one);
-    setup(&part);
-    Bytes file = raw(&b, (RawShape){10, 8, false, 0});
-    assert_ok(cover_counts_add(&one.counts, STR("a"), file, UINT64_MAX / 15, &err), &err);
+    Bytes file = raw((RawShape){10, 8, false, 0});
+    assert_ok(cover_counts_add(&f.counts, STR("a"), file, UINT64_MAX / 15, &err), &err);
     assert_ok(cover_counts_add(&part.counts, STR("b"), file, UINT64_MAX / 15, &err), &err);
-    assert_ok(cover_counts_absorb(&one.counts, &part.counts, &err), &err);
-    assert_ok(cover_counts_finish(&one.counts, &err), &err);
-    assert_int_equal(one.counts.saturated, 5); // each is at least 10, twice
-    assert_true(counter(&one.counts, 0x11, 0x21, 0) == UINT64_MAX);
-    strbuf_deinit(&b);
-    teardown(&part);
-    teardown(&one);
+    assert_ok(cover_counts_absorb(&f.counts, &part.counts, &err), &err);
+    assert_ok(cover_counts_finish(&f.counts, &err), &err);
+    assert_int_equal(f.counts.saturated, 5); // each is at least 10, twice
+    assert_true(counter(&f.counts, 0x11, 0x21, 0) == UINT64_MAX);
 }
 
 // Two million functions in two texts of opposite order would take hours if one
@@ -182,10 +165,7 @@ static void the_order_of_functions_does_not_matter(void **state)
 {
     (void)state;
     enum { N = 20000 };
-    Fixture f;
     StrBuf up = {0}, down = {0};
-    Error err;
-    setup(&f);
     for (int i = 0; i < N; i++) {
         strbuf_printf(&up, "f%d\n%d\n1\n%d\n\n", i, i, i);
         strbuf_printf(&down, "f%d\n%d\n1\n%d\n\n", N - 1 - i, N - 1 - i, N - 1 - i);
@@ -200,7 +180,6 @@ static void the_order_of_functions_does_not_matter(void **state)
         assert_int_equal(cover_counts_of(&f.counts, &f.counts.rows.at[i])[0], 2 * i);
     strbuf_deinit(&up);
     strbuf_deinit(&down);
-    teardown(&f);
 }
 
 typedef struct Folder {
@@ -211,19 +190,16 @@ typedef struct Folder {
 
 static void make_files(Folder *d, unsigned count, unsigned broken)
 {
-    StrBuf b = {0};
-    Error err;
     (void)snprintf(d->path, sizeof(d->path), "/tmp/assay-test-XXXXXX");
     if (!mkdtemp(d->path))
         fail();
-    Bytes file = raw(&b, (RawShape){10, 8, false, 0});
+    Bytes file = raw((RawShape){10, 8, false, 0});
     for (unsigned i = 0; i < count; i++) {
         Str path = arena_printf(&d->arena, "%s/%03u.profraw", d->path, i);
         Bytes content = i == broken ? bytes_slice(file, 0, file.len / 2) : file;
         assert_ok(os_write_file(path, content, OUTPUT_KEEP, &err), &err);
         vec_push(&d->arena, &d->inputs, (CoverMergeInput){path, 1});
     }
-    strbuf_deinit(&b);
 }
 
 static void remove_files(Folder *d)
@@ -241,8 +217,6 @@ static void threads_give_the_sums_of_one_and_name_the_broken_file(void **state)
     Folder d = {0};
     make_files(&d, FILES, BROKEN);
     for (unsigned threads = 1; threads <= 7; threads += 3) {
-        Fixture f;
-        Error err;
         CoverMergeResult result;
         CoverMergeOptions how = {.thread_count = threads};
         setup(&f);
@@ -263,31 +237,29 @@ static void a_merge_that_must_be_whole_ends_at_the_first_failure(void **state)
 {
     (void)state;
     Folder d = {0};
-    Fixture f;
-    Error err;
     CoverMergeResult result;
     CoverMergeOptions how = {.thread_count = 1, .stop_at_failure = true};
     make_files(&d, 4, 2);
-    setup(&f);
     assert_error(cover_merge_files(&f.counts, &d.inputs, &how, &result, &err), &err, ERROR_FORMAT,
                  "002.profraw");
     cover_merge_result_deinit(&result);
-    teardown(&f);
     remove_files(&d);
 }
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(profiles_of_all_versions_add_up_function_by_function),
-        cmocka_unit_test(a_record_that_differs_makes_a_layout_of_its_own),
-        cmocka_unit_test(a_file_that_fails_adds_nothing),
-        cmocka_unit_test(a_profile_whose_names_are_no_names_is_not_added),
-        cmocka_unit_test(absorbing_is_the_same_as_adding),
-        cmocka_unit_test(sums_of_parts_stop_at_the_largest_number_too),
-        cmocka_unit_test(the_order_of_functions_does_not_matter),
-        cmocka_unit_test(threads_give_the_sums_of_one_and_name_the_broken_file),
-        cmocka_unit_test(a_merge_that_must_be_whole_ends_at_the_first_failure),
+        TEST(profiles_of_all_versions_add_up_function_by_function),
+        TEST(a_record_that_differs_makes_a_layout_of_its_own),
+        TEST(a_file_that_fails_adds_nothing),
+        TEST(a_profile_whose_names_are_no_names_is_not_added),
+        TEST(absorbing_is_the_same_as_adding),
+        TEST(sums_of_parts_stop_at_the_largest_number_too),
+        TEST(the_order_of_functions_does_not_matter),
+        TEST(threads_give_the_sums_of_one_and_name_the_broken_file),
+        TEST(a_merge_that_must_be_whole_ends_at_the_first_failure),
     };
     return RUN_TESTS(tests);
 }
