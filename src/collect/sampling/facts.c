@@ -180,9 +180,9 @@ static void note_no_samples(Profile *p, const EventSet *events, const ChildEnd *
     // No higher rate would help: a tracer has none.
     if (events->traced && child)
         profile_note(p, NOTE_WARNING, STR("no-samples"),
-                     "no samples: the program used %.1f ms of processor time, and one sample by "
-                     "ptrace stands for %.1f ms; run it many times in one recording, as in "
-                     "assay record -- sh -c 'for i in $(seq 100); do PROGRAM; done'",
+                     "no samples: the program used %.1f ms of processor time, its start included, "
+                     "and ptrace samples once in %.1f ms; run it many times in one recording, as "
+                     "in assay record -- sh -c 'for i in $(seq 100); do PROGRAM; done'",
                      (double)used_ns(child) / 1e6, 1e3 / (double)events->freq_hz);
     else
         profile_note(p, NOTE_WARNING, STR("no-samples"),
