@@ -3,11 +3,11 @@
 # assay cover against llvm-profdata, llvm-cov, gcov, gcovr and lcov: CPU seconds
 # (user + system, the least of three runs; of peers that take more than two
 # seconds one run) on the programs that 'bench/workloads cover_cc cover_gc
-# cover_rs cover_zs' builds. A program that is not there leaves its rows out.
+# cover_rs cover_zs cover_vp' builds. A program that is not there leaves its rows out.
 set -u
 cd "${SCRATCH:?}" || exit 1
 command -v clang-19 llvm-profdata-19 llvm-cov-19 gcc gcov python3 >/dev/null || exit 1
-[ -n "${BENCH_NO_BUILD:-}" ] || "$TOP/bench/workloads" cover_cc cover_gc cover_rs cover_zs >&2
+[ -n "${BENCH_NO_BUILD:-}" ] || "$TOP/bench/workloads" cover_cc cover_gc cover_rs cover_zs cover_vp >&2
 python3 - "$ASSAY" "$TOP/build/workloads/cover" <<'PY'
 import glob, os, re, resource, subprocess, sys
 assay, programs = sys.argv[1:]
@@ -63,7 +63,7 @@ def compare(name, program, profile):
 
 # The sums of every function, as text.
 def sums_differ(raws):
-    run(["llvm-profdata-19", "merge", "-text", "-o", "theirs.proftext", *raws])
+    run(["llvm-profdata-19", "merge", "-j=1", "-text", "-o", "theirs.proftext", *raws])
     run([assay, "cover", "merge", "-f", "-o", "ours.proftext", *raws])
     return open("theirs.proftext", "rb").read() != open("ours.proftext", "rb").read()
 
@@ -101,6 +101,18 @@ def measure_html(name, program):
         f"1 file, {mb:.1f} MB = 1/{megabytes(theirs) / mb:.0f}, {html:.2f} s from the .profdata")
 
 
+# Sums, and what value profiles add to them.
+def measure_values(name, raws):
+    cat, _ = cpu(["cat", *raws])
+    merge, merge_mb = cpu(["llvm-profdata-19", "merge", "-j=1", "-o", "p.profdata", *raws])
+    ours, mb = cpu([assay, "cover", "merge", "-j", "1", "-f", "--profdata-version", "12", "-o", "o.profdata", *raws])
+    row(f"merge with value profiles, {name}, {len(raws)} profiles of {megabytes(raws):.0f} MB, CPU",
+        f"cat {cat:.3f} s, llvm-profdata -j1 {merge:.3f} s ({merge_mb:.0f} MB)",
+        "≤ 1.6× cat; equal for every function",
+        f"{ours:.3f} s ({mb:.0f} MB) = {ours / cat:.2f}× cat, {merge / ours:.0f}× less, "
+        + ("differ" if sums_differ(raws) else "equal"))
+
+
 llvm = [("cppcheck's test runner (C++)", "cc/testrunner", "ccp/*.profraw", "≥ 16× less"),
         ("gen20k (20,000 Rust functions)", "rs/gen20k", "rs/p*.profraw", "≥ 23× less"),
         ("zstd (C)", "zs/programs/zstd", "zs/*.profraw", "≥ 16× less")]
@@ -121,6 +133,10 @@ for name, program, raws, target in llvm:
 row(f"SF, FN, FNDA, DA and BRDA rows that differ from llvm-cov 19's: {', '.join(compared)}", f"{lines} rows", "0 of > 500,000",
     str(differing))
 
+
+raws = sorted(glob.glob(os.path.join(programs, "vp/*.profraw")))
+if raws:
+    measure_values("zstd (C)", raws)
 
 # ---- Shapes that are quadratic elsewhere
 
