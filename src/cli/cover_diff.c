@@ -234,8 +234,10 @@ static int gate(const CoverDiffOptions *o, const CoverDiff *d, uint64_t stale)
     int status = STATUS_OK;
     Str rest = o->fail_on, name;
     if (stale && (o->fail_under > 0 || o->fail_on.len)) {
-        cli_say("the gate fails: counts of another build are among the inputs (%llu)",
-                (unsigned long long)stale);
+        cli_say(
+            "the gate fails: counts of another build are among the inputs (%llu); --explain names "
+            "them, --llvm-rules drops them",
+            (unsigned long long)stale);
         status = STATUS_THRESHOLD;
     }
     if (o->fail_under > 0 && percent_of_new(d->counts) < o->fail_under) {

@@ -270,7 +270,8 @@ static bool is_stale(const CoverReportOptions *o, const CoverResult *r)
 {
     if (!has_gate(o) || r->stale == 0 || o->inputs.llvm_rules)
         return false;
-    cli_say("the gate fails: counts of another build are among the inputs (%llu)",
+    cli_say("the gate fails: counts of another build are among the inputs (%llu); --explain names "
+            "them, --llvm-rules drops them",
             (unsigned long long)r->stale);
     return true;
 }
