@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # assay bench against its peers; prints rows for bench/results.md.
 # bench/bench.sh [simulation] [spawn] [same] [power] [memory] [start]
-# SAME=N experiments (400), LOAD=N busy processes beside them (2 for each CPU), POWER=N (40). HYPERFINE=path of a hyperfine, else the one in PATH.
+# SAME=N experiments (400), LOAD=N busy processes beside them (2 for each CPU), POWER=N (40), SIZES='4 16 …' MiB. HYPERFINE=path of a hyperfine, else the one in PATH.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 assay=${ASSAY:-$PWD/build/release/src/assay}
@@ -132,13 +132,13 @@ P
 }
 
 memory() {
-    python3 - "$assay" "$work" "$hyperfine" <<'P'
+    python3 - "$assay" "$work" "$hyperfine" "${SIZES:-4 16 64 256 1024 4096}" <<'P'
 import json, os, re, subprocess, sys
-assay, work, hyperfine = sys.argv[1:]
+assay, work, hyperfine, sizes = sys.argv[1:]
 big = bytearray(os.urandom(1)) * (1 << 30)  # the caller holds 1 GiB
 free = int(re.search(r"MemAvailable:\s+(\d+)", open("/proc/meminfo").read()).group(1)) >> 10
 worst, shown, wrong = {"held": 0, "freed": 0, "not weighed": 0}, [], []
-for mib in (4, 16, 64, 256, 1024, 4096):
+for mib in map(int, sizes.split()):
     if mib * 1.3 > free:
         shown.append(f"{mib} MiB not run (memory)")
         continue

@@ -25,7 +25,12 @@ static void tick_time(StrBuf *out, double value)
 
 static void tick_percent(StrBuf *out, double value)
 {
-    strbuf_printf(out, value == 0 ? "%.3g %%" : "%+.3g %%", value * 100);
+    double percent = value * 100;
+    strbuf_printf(out,
+                  value == 0              ? "%.3g %%"
+                  : fabs(percent) >= 1000 ? "%+.0f %%"
+                                          : "%+.3g %%",
+                  percent);
 }
 
 static void tick_seconds(StrBuf *out, double value)
@@ -33,7 +38,41 @@ static void tick_seconds(StrBuf *out, double value)
     strbuf_printf(out, "%.3g s", value);
 }
 
-// The range that all but the farthest half percent of runs lie in.
+// How far a picture reaches: a few far-out values would press all others into a line.
+static double reach_step(const double *sorted, size_t n)
+{
+    double quarter = stats_percentile_sorted(sorted, n, 0.25);
+    double three = stats_percentile_sorted(sorted, n, 0.75);
+    return 6 * MAX(three - quarter, 0.005 * fabs(three));
+}
+
+static double reach_above(const double *sorted, size_t n)
+{
+    double far = stats_percentile_sorted(sorted, n, 0.75) + reach_step(sorted, n);
+    return MIN(sorted[n - 1], far);
+}
+
+static double reach_below(const double *sorted, size_t n)
+{
+    double far = stats_percentile_sorted(sorted, n, 0.25) - reach_step(sorted, n);
+    return MAX(sorted[0], far);
+}
+
+static void add_beyond(StrBuf *title, size_t beyond)
+{
+    if (beyond)
+        strbuf_printf(title, " (%zu beyond the edge)", beyond);
+}
+
+static size_t runs_beyond(const Bench *b, double limit)
+{
+    size_t beyond = 0;
+    for (uint32_t i = 0; i < b->commands.len; i++)
+        for (size_t k = 0; k < b->results[i].runs.len; k++)
+            beyond += b->results[i].runs.at[k].time_s > limit;
+    return beyond;
+}
+
 static PlotScale time_range(Bench *b, double low, double high)
 {
     PlotScale s = {INFINITY, -INFINITY, low, high};
@@ -44,7 +83,7 @@ static PlotScale time_range(Bench *b, double low, double high)
             continue;
         stats_sort(times, n);
         s.from = MIN(s.from, times[0]);
-        s.to = MAX(s.to, stats_percentile_sorted(times, n, n > 40 ? 0.995 : 1));
+        s.to = MAX(s.to, reach_above(times, n));
     }
     double pad = (s.to - s.from) * 0.04;
     if (!(pad > 0))
@@ -71,8 +110,12 @@ static Str short_label(Bench *b, Str name)
 static double add_distributions(StrBuf *out, Bench *b, double y)
 {
     PlotScale x = time_range(b, LEFT, WIDTH - RIGHT);
-    plot_heading(out, y + 16,
-                 STR("Distribution of the times, the runs under it, median with 95 % interval"));
+    StrBuf title = {0};
+    strbuf_add(&title,
+               STR("Distribution of the times, the runs under it, median with 95 % interval"));
+    add_beyond(&title, runs_beyond(b, x.to));
+    plot_heading(out, y + 16, strbuf_str(&title));
+    strbuf_deinit(&title);
     y += 30;
     for (uint32_t i = 0; i < b->commands.len; i++, y += ROW) {
         const BenchSummary *s = &b->results[i].summary;
@@ -122,7 +165,11 @@ static double add_runs(StrBuf *out, Bench *b, double y)
             t.to = MAX(t.to, start);
         }
     PlotScale shown = {0, t.to - t.from, t.low, t.high};
-    plot_heading(out, y + 16, STR("Runs over time"));
+    StrBuf title = {0};
+    strbuf_add(&title, STR("Runs over time"));
+    add_beyond(&title, runs_beyond(b, v.to));
+    plot_heading(out, y + 16, strbuf_str(&title));
+    strbuf_deinit(&title);
     plot_axis(out, &v, true, 0, tick_time);
     plot_axis(out, &shown, false, y + PANEL - 30, tick_seconds);
     for (uint32_t i = 0; i < b->commands.len; i++) {
@@ -146,20 +193,29 @@ static double add_pairs(StrBuf *out, Bench *b, uint32_t command, double y)
     const Comparison *c = &b->comparisons[command];
     size_t n = MIN(base->len, other->len), kept = 0;
     double *ratios = arena_array(&b->arena, double, n + 1);
-    for (size_t i = 0; i < n; i++)
-        if (base->at[i].time_s > 0 && other->at[i].time_s > 0)
-            ratios[kept++] = other->at[i].time_s / base->at[i].time_s - 1;
+    for (size_t i = 0; i < n; i++) {
+        double before = bench_compared_seconds(b, &base->at[i]);
+        double after = bench_compared_seconds(b, &other->at[i]);
+        if (before > 0 && after > 0)
+            ratios[kept++] = after / before - 1;
+    }
     if (kept == 0)
         return y;
     double *sorted = stats_sorted(&b->arena, ratios, kept);
-    PlotScale v = {MIN(0.0, stats_percentile_sorted(sorted, kept, 0.02)),
-                   MAX(0.0, stats_percentile_sorted(sorted, kept, 0.98)), y + PANEL - 20, y + 30};
+    PlotScale v = {MIN(0.0, reach_below(sorted, kept)), MAX(0.0, reach_above(sorted, kept)),
+                   y + PANEL - 20, y + 30};
+    size_t beyond = 0;
+    for (size_t i = 0; i < kept; i++)
+        beyond += ratios[i] > v.to || ratios[i] < v.from;
     PlotScale x = {0, (double)kept, LEFT, WIDTH - RIGHT};
     StrBuf title = {0};
     strbuf_add(&title, STR("Pairs: "));
     strbuf_add(&title, b->commands.at[command].name);
     strbuf_add(&title, STR(" against "));
     strbuf_add(&title, b->commands.at[b->options.reference].name);
+    if (b->without_waiting)
+        strbuf_add(&title, STR(", without the wait for a CPU"));
+    add_beyond(&title, beyond);
     plot_heading(out, y + 16, strbuf_str(&title));
     strbuf_deinit(&title);
     plot_axis(out, &v, true, 0, tick_percent);

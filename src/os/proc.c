@@ -172,6 +172,8 @@ bool proc_list_threads(uint32_t pid, U32Vec *ret, Error *err)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%u/task", pid);
+    if (access(path, F_OK) < 0 && errno == ENOENT)
+        return error_set(err, ERROR_NOT_FOUND, "there is no process %u", pid);
     return list_numbers(path, ret, err);
 }
 

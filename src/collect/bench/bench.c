@@ -184,6 +184,8 @@ static bool can_be_weighed(const Bench *b, const BenchCommand *c)
 
 uint64_t bench_peak_memory(const BenchResult *result, const BenchRun *run)
 {
+    if (result->weighed && run->spawn.max_rss_bytes <= result->rss_floor_bytes)
+        return result->exact_rss_bytes;
     int64_t bytes = (int64_t)run->spawn.max_rss_bytes + result->rss_correction_bytes;
     return (uint64_t)MAX(bytes, (int64_t)0);
 }
@@ -221,9 +223,12 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, R
         return true; // Ctrl-C reached the command too: its time says nothing
     if (purpose == RUN_WEIGHED) {
         result->weighed = run.spawn.alone && run.spawn.exact_rss_bytes > 0;
-        if (result->weighed)
+        if (result->weighed) {
+            result->exact_rss_bytes = run.spawn.exact_rss_bytes;
             result->rss_correction_bytes =
                 (int64_t)run.spawn.exact_rss_bytes - (int64_t)run.spawn.max_rss_bytes;
+            result->rss_floor_bytes = b->server.rss_floor_bytes + BENCH_RSS_ERROR;
+        }
         return bench_step(b, command, BENCH_CONCLUDE, err);
     }
     int status = run.spawn.status;
@@ -615,11 +620,15 @@ static void choose_clock(Bench *b)
     b->without_waiting = b->waiting_share > matters && !b->options.with_waiting;
 }
 
-// A run's time as comparisons take it.
 static double compared_seconds(const BenchRun *run, bool without_waiting)
 {
     bool known = without_waiting && isfinite(run->waiting_s);
     return known ? MAX(0.0, run->time_s - run->waiting_s) : run->time_s;
+}
+
+double bench_compared_seconds(const Bench *b, const BenchRun *run)
+{
+    return compared_seconds(run, b->without_waiting);
 }
 
 // Pairs of complete rounds, without those that have a time of 0.

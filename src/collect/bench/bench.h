@@ -90,6 +90,8 @@ typedef struct BenchResult {
     // What one run's exact peak memory was above the kernel's figure of the same run.
     bool weighed;
     int64_t rss_correction_bytes;
+    // Figures up to this are the spawning process' own: then the weighed run's stands.
+    uint64_t rss_floor_bytes, exact_rss_bytes;
     double shell_time_s;  // taken off each run; 0 without a shell
     double shell_error_s; // standard error of it
     double shell_user_s, shell_system_s;
@@ -167,6 +169,9 @@ MUST_CHECK bool bench_run(Bench *b, Error *err);
 // A command's own commands around its runs, for who runs it once more.
 typedef enum BenchStep { BENCH_SETUP, BENCH_PREPARE, BENCH_CONCLUDE, BENCH_CLEANUP } BenchStep;
 MUST_CHECK bool bench_step(Bench *b, uint32_t command, BenchStep step, Error *err);
+
+// A run's time as comparisons take it.
+double bench_compared_seconds(const Bench *b, const BenchRun *run);
 
 // A run's peak memory, corrected where its command was weighed.
 uint64_t bench_peak_memory(const BenchResult *result, const BenchRun *run);

@@ -208,6 +208,25 @@ static void what_waits_is_told_from_what_computes_or_sleeps(void **state)
     spawn_server_close(&server);
 }
 
+static void a_weighed_run_corrects_the_others(void **state)
+{
+    (void)state;
+    BenchResult r = {.weighed = true,
+                     .exact_rss_bytes = 700000,
+                     .rss_floor_bytes = 2500000,
+                     .rss_correction_bytes = 700000 - 2300000};
+    // The spawner's memory hides what the run had: what was weighed stands.
+    BenchRun run = {.spawn = {.max_rss_bytes = 2400000}};
+    assert_int_equal(bench_peak_memory(&r, &run), 700000);
+    // A larger program's figure lacks what it lacked in the weighed run.
+    r.exact_rss_bytes = 5150000;
+    r.rss_correction_bytes = 150000;
+    run.spawn.max_rss_bytes = 5004000;
+    assert_int_equal(bench_peak_memory(&r, &run), 5154000);
+    r = (BenchResult){0};
+    assert_int_equal(bench_peak_memory(&r, &run), 5004000);
+}
+
 static void real_runs_are_in_random_balanced_order(void **state)
 {
     (void)state;
@@ -295,6 +314,7 @@ int main(void)
         cmocka_unit_test(the_wait_for_a_cpu_is_left_out_where_it_is_much_and_known),
         cmocka_unit_test(a_wait_of_a_hundredth_stays_in),
         cmocka_unit_test(what_waits_is_told_from_what_computes_or_sleeps),
+        cmocka_unit_test(a_weighed_run_corrects_the_others),
         cmocka_unit_test(real_runs_are_in_random_balanced_order),
         cmocka_unit_test(runs_of_a_pair_have_the_same_environment_and_pairs_have_not),
         cmocka_unit_test(the_speed_of_the_cpu_is_probed),
