@@ -314,6 +314,13 @@ static bool leave_out(PerfDataImport *in, uint32_t type)
     case PERFDATA_AUXTRACE_ERROR:
         in->counts.trace++;
         return true;
+    case PERF_RECORD_SWITCH:
+    case PERF_RECORD_SWITCH_CPU_WIDE:
+        in->counts.switches++;
+        return true;
+    case PERF_RECORD_TEXT_POKE:
+        in->counts.text_pokes++;
+        return true;
     default:
         in->counts.unknown += is_unknown;
         return is_unknown;

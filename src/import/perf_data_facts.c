@@ -190,6 +190,10 @@ void perf_data_facts(PerfDataImport *in)
     note_count(p, "skipped-guest", n->guest, "samples of virtual machines were left out");
     note_count(p, "skipped-hypervisor", n->hypervisor, "samples of the hypervisor were left out");
     note_count(p, "skipped-trace", n->trace, "records of hardware traces were left out");
+    note_count(p, "skipped-switches", n->switches,
+               "records of context switches were left out: time off the CPU is not shown");
+    note_count(p, "skipped-text-pokes", n->text_pokes,
+               "records of rewritten kernel code were left out: it has the names of before");
     note_count(p, "skipped-unknown", n->unknown, "records of unknown kinds were left out");
     note_count(p, "malformed-records", n->malformed, "records could not be understood");
     note_count(p, "deferred-chains", n->no_chain, "samples never got the user part of their stack");

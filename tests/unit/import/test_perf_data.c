@@ -285,8 +285,13 @@ static void guests_hypervisor_and_unknown_records_are_counted(void **state)
     add_id_all(&payload, 42, 14, FIRST_ID);
     add_record(&b, 60, 0, &payload);
     add_record(&b, PERF_RECORD_AUX, 0, &payload);
+    add_record(&b, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, &payload);
+    add_record(&b, PERF_RECORD_SWITCH_CPU_WIDE, 0, &payload);
+    add_record(&b, PERF_RECORD_TEXT_POKE, 0, &payload);
     assert_import(&b, NULL, &p);
     assert_int_equal(p.samples.stack.len, 1);
+    assert_note(&p, "skipped-switches", "2 records");
+    assert_note(&p, "skipped-text-pokes", "1 records");
     assert_note(&p, "skipped-guest", "2 samples");
     assert_note(&p, "skipped-hypervisor", "1 samples");
     assert_note(&p, "skipped-unknown", "1 records");
