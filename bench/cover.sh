@@ -3,14 +3,14 @@
 # assay cover against llvm-profdata, llvm-cov, gcov, gcovr and lcov: CPU seconds
 # (user + system, the least of three runs; of peers that take more than two
 # seconds one run) on the programs that 'bench/workloads cover_cc cover_gc
-# cover_rs cover_zs cover_vp' builds. A program that is not there leaves its rows out.
+# cover_rs cover_zs cover_vp cover_gcc' builds. A program that is not there leaves its rows out.
 set -u
 cd "${SCRATCH:?}" || exit 1
 command -v clang-19 llvm-profdata-19 llvm-cov-19 gcc gcov python3 >/dev/null || exit 1
-[ -n "${BENCH_NO_BUILD:-}" ] || "$TOP/bench/workloads" cover_cc cover_gc cover_rs cover_zs cover_vp >&2
-python3 - "$ASSAY" "$TOP/build/workloads/cover" <<'PY'
+[ -n "${BENCH_NO_BUILD:-}" ] || "$TOP/bench/workloads" cover_cc cover_gc cover_rs cover_zs cover_vp cover_gcc >&2
+python3 - "$ASSAY" "$TOP/build/workloads/cover" "$TOP/tests/e2e/lib/compare_gcov.py" <<'PY'
 import glob, os, re, resource, subprocess, sys
-assay, programs = sys.argv[1:]
+assay, programs, compare_gcov = sys.argv[1:]
 COMMAND = "`make bench BENCH=cover`"
 
 
@@ -186,6 +186,17 @@ def tracefiles(source):
             out.write("TN:\n" + re.sub(r"^(DA:\d+),(\d+)", lambda m: f"{m[1]},{int(m[2]) * (i + 1)}", text, flags=re.M))
     return names
 
+
+# Every line, branch and function of three C programs against gcov's JSON.
+for name in ("lua", "sqlite", "zstd"):
+    folder = os.path.join(programs, "gcc", name)
+    units = [p[:-5] for p in glob.glob("**/*.gcda", root_dir=folder, recursive=True)]
+    if not units:
+        continue
+    out = subprocess.run(["python3", compare_gcov, assay, "gcov", *units], cwd=folder, capture_output=True, text=True)
+    last = out.stdout.strip().split("\n")[-1]
+    differing = 0 if out.returncode == 0 else len(out.stdout.splitlines())
+    row(f"counts of {name} (gcc -O0 --coverage) that differ from gcov's JSON", last, "0", str(differing))
 
 gcc = os.path.join(programs, "gc")
 if os.path.isdir(gcc):

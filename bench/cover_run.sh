@@ -71,12 +71,18 @@ size = os.path.getsize(f"{result}/tests.assay-cover")
 print(ROW.format(f"store which lines each of {len(names)} tests runs, CPU beyond running them",
                  "55 s with llvm-profdata and llvm-cov on a 30 MB test runner", "<= 1.5 s",
                  f"{ours - alone:.2f} s ({alone:.2f} s for the tests alone; {size / 1e3:.0f} KB)"))
-query, smallest = 1e9, 1e9
-for _ in range(10):
-    query = min(query, cpu([assay, "cover", "tests", "-d", result, "gen.c:10"])[1])
-    smallest = min(smallest, cpu([assay, "cover", "tests", "-d", result, "--smallest-set"])[1])
-print(ROW.format("which tests run a line", "-", "<= 10 ms", f"{query * 1e3:.1f} ms, start of the program included"))
-print(ROW.format("smallest set of tests with the same lines", "-", "<= 1 s", f"{smallest * 1e3:.1f} ms"))
+
+
+# Least CPU and least time by the clock; on a busy machine the second is the wait for a CPU.
+def least(command):
+    runs = [cpu(command) for _ in range(20)]
+    return "{:.1f} ms of CPU, {:.1f} ms by the clock".format(*(1e3 * min(way) for way in zip(*runs)))
+
+
+query = least([assay, "cover", "tests", "-d", result, os.environ.get("PLACE", "gen.c:10")])
+smallest = least([assay, "cover", "tests", "-d", result, "--smallest-set"])
+print(ROW.format("which tests run a line, start of the program included", f"/bin/true: {least(['/bin/true'])}", "<= 10 ms", query))
+print(ROW.format("smallest set of tests with the same lines", "-", "<= 1 s", smallest))
 
 
 # ---- A Rust workspace: the same raw profiles read by llvm-cov.

@@ -263,7 +263,7 @@ static bool run_and_finish(CoverSession *s, Error *err)
         return cover_pool_run(&r->pool, &s->program, s->argv, &s->end, err) &&
                cover_run_finish(r, &s->sources, err);
     CoverPerTest tests;
-    cover_per_test_init(&tests, &r->arena);
+    cover_per_test_init(&tests, &r->arena, r->folder);
     bool ok = cover_run_tests(s, &tests, err) && cover_run_finish(r, &s->sources, err) &&
               cover_write_tests(s, &tests, err);
     cover_per_test_deinit(&tests);

@@ -188,8 +188,6 @@ bool cover_write_tests(CoverSession *s, CoverPerTest *tests, Error *err)
     StrBuf out = {0};
     Str path = arena_printf(&s->run.arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(s->run.folder),
                             STR_ARG(COVER_TESTS_FILE));
-    if (s->run.gcov_data)
-        cli_say("lines of single tests are known of programs that clang or rustc built, not gcc");
     if (!cover_per_test_table(tests, &s->run.objects, &how, &table, err))
         return false;
     cover_tests_encode(&table, &out);

@@ -13,7 +13,7 @@ fi
 . "$TOP/tests/e2e/lib/common.sh"
 hits() { # hits DIR: FILE:LINE of lines that ran
     "$ASSAY" cover export "$1" 2>/dev/null |
-        awk -F '[:,]' '/^SF:/ { n = split($2, part, "/"); file = part[n] } /^DA:/ && $3 > 0 { print file ":" $2 }' | sort
+        awk -F '[:,]' '/^SF:/ { n = split($2, part, "/"); file = part[n] } /^DA:/ && $3 > 0 { print file ":" $2 }' | sort -u
 }
 
 # More than 64 tests, so that sets take two words; the last is unlike the others.
@@ -21,15 +21,19 @@ for n in $(seq 0 69); do echo "./prog $((n % 9))"; done >list
 echo './prog 5 && ./prog 7' >>list
 "$ASSAY" cover run --tests-from list -f -o all >out 2>err
 verdict "71 tests run" "$(grep -q '71 of 71 tests ran, 0 failed' err; echo $?)"
-sort -u list | while read -r line; do
-    "$ASSAY" cover run -q -f -o one -- sh -c "$line" >/dev/null 2>&1
-    hits one | while read -r place; do echo "$place $line"; done
-done | sort >theirs
-cut -d ' ' -f 1 theirs | sort -u | while read -r place; do
-    "$ASSAY" cover tests -d all "$place" | sort -u | while read -r line; do echo "$place $line"; done
-done | sort >ours
-diff theirs ours >out
-verdict "the tests of each of $(cut -d ' ' -f 1 theirs | sort -u | wc -l) lines are those that run it alone" "$([ -s theirs ] && ! [ -s out ]; echo $?)"
+# same_as_alone WHAT: what 'all' says of each line against a run of each test alone.
+same_as_alone() {
+    sort -u list | while read -r line; do
+        "$ASSAY" cover run -q -f -o one -- sh -c "$line" >/dev/null 2>&1
+        hits one | while read -r place; do echo "$place $line"; done
+    done | sort >theirs
+    cut -d ' ' -f 1 theirs | sort -u | while read -r place; do
+        "$ASSAY" cover tests -d all "$place" | sort -u | while read -r line; do echo "$place $line"; done
+    done | sort >ours
+    diff theirs ours >out
+    verdict "$1: the tests of each of $(cut -d ' ' -f 1 theirs | sort -u | wc -l) lines are those that run it alone" "$([ -s theirs ] && ! [ -s out ]; echo $?)"
+}
+same_as_alone clang
 "$ASSAY" cover tests -d all --smallest-set >out 2>err
 sed 's/^ *[0-9]* //' out >chosen
 "$ASSAY" cover run --tests-from chosen -q -f -o small >/dev/null 2>&1
@@ -48,6 +52,14 @@ verdict "no data: how to get it" "$([ $? -eq 1 ] && grep -q -e '--per-test' err;
 mkdir -p bad && head -c 200 all/tests.assay-cover >bad/tests.assay-cover
 "$ASSAY" cover tests -d bad --list >out 2>err
 verdict "a file that was cut" "$([ $? -eq 1 ] && grep -q 'cut short' err; echo $?)"
+
+# By gcc, whose runs all add to the same data files; and both in one run.
+cp "$TOP"/tests/programs/cover.cc "$TOP"/tests/programs/cover.h .
+g++ -w --coverage -o gccprog cover.cc
+for n in $(seq 0 69); do echo "./gccprog $((n % 9))"; done >list
+echo './gccprog 5 && ./prog 7' >>list
+"$ASSAY" cover run --tests-from list -f -o all >out 2>err
+same_as_alone "gcc, and clang beside it"
 
 cat >gtest.cc <<'CC'
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 #ifndef COLLECT_COVER_GCOV_LINES_H
 #define COLLECT_COVER_GCOV_LINES_H
 
+#include "base/sort.h"
 #include "collect/cover/summary.h"
 #include "gcov/gcov.h"
 
@@ -89,6 +90,10 @@ void gcov_sum_deinit(GcovSum *s);
 // been added. `notes` is changed; `data_file` names the .gcda in a document. Functions
 // that cannot be solved are left out: false then, `err` says how many and why.
 MUST_CHECK bool gcov_sum_add(GcovSum *s, GcovNotes *notes, Str data_file, Error *err);
+
+// The rows of `lines` by path and line. `rows` has room for two of each; one half of it
+// is returned.
+SortRow *gcov_sum_sort(const GcovSum *s, SortRow *rows);
 
 // Writes the sums into the profile, file by file.
 void gcov_sum_finish(GcovSum *s);

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/sort.h"
 #include "collect/cover/gcov_lines_internal.h"
 
 enum { NONE = GCOV_NO_BLOCK };
@@ -441,19 +440,25 @@ static void finish_line(GcovSum *s, const GcovLine *l)
     }
 }
 
+SortRow *gcov_sum_sort(const GcovSum *s, SortRow *rows)
+{
+    U32Vec ranks = {0};
+    rank_files(s, &ranks);
+    for (uint32_t i = 0; i < s->lines.len; i++) {
+        const GcovLine *l = &s->lines.at[i];
+        rows[i] = (SortRow){(uint64_t)ranks.at[l->file.v] << 32 | l->line, i};
+    }
+    vec_free(&ranks);
+    return sort_rows(rows, rows + s->lines.len, s->lines.len);
+}
+
 void gcov_sum_finish(GcovSum *s)
 {
     Profile *p = s->profile;
-    U32Vec ranks = {0};
     Vec(SortRow) rows = {0};
-    rank_files(s, &ranks);
     reserve_rows(s);
     vec_reserve(NULL, &rows, 2 * s->lines.len);
-    for (uint32_t i = 0; i < s->lines.len; i++) {
-        const GcovLine *l = &s->lines.at[i];
-        rows.at[i] = (SortRow){(uint64_t)ranks.at[l->file.v] << 32 | l->line, i};
-    }
-    const SortRow *sorted = sort_rows(rows.at, rows.at + s->lines.len, s->lines.len);
+    const SortRow *sorted = gcov_sum_sort(s, rows.at);
     for (size_t i = 0; i < s->lines.len; i++)
         finish_line(s, &s->lines.at[sorted[i].row]);
     for (uint32_t id = 0; id < s->functions.len; id++) {
@@ -464,5 +469,4 @@ void gcov_sum_finish(GcovSum *s)
         vec_push(&p->arena, &p->function_counts.hash, 0);
     }
     vec_free(&rows);
-    vec_free(&ranks);
 }

@@ -220,18 +220,21 @@ typedef struct NoteLinks {
     size_t root_len; // of the path below which gcc's absolute paths begin
 } NoteLinks;
 
-static void link_notes(NoteLinks *links, Arena *arena, Str data)
+static void link_notes(void *ctx, Str data)
 {
+    NoteLinks *links = ctx;
+    Arena arena = {0};
     Str stem = str_slice(data, 0, data.len - STR(".gcda").len);
-    Str beside = arena_printf(arena, "%" STR_FMT ".gcno", STR_ARG(stem));
+    Str beside = arena_printf(&arena, "%" STR_FMT ".gcno", STR_ARG(stem));
     Str notes = str_slice(beside, links->root_len, beside.len);
     links->data++;
     unlink(beside.ptr);
     if (!os_file_exists(notes) || symlink(notes.ptr, beside.ptr) != 0)
         links->without_notes++;
+    arena_deinit(&arena);
 }
 
-static void link_notes_in(NoteLinks *links, Str folder, unsigned depth)
+static void each_data_file(Str folder, unsigned depth, CoverDataFile *each, void *ctx)
 {
     Arena arena = {0};
     DIR *dir = opendir(arena_c_str(&arena, folder));
@@ -244,13 +247,18 @@ static void link_notes_in(NoteLinks *links, Str folder, unsigned depth)
         if (lstat(path.ptr, &st) != 0)
             continue;
         if (S_ISDIR(st.st_mode) && depth < 2 * SEARCH_DEPTH_MAX)
-            link_notes_in(links, path, depth + 1);
+            each_data_file(path, depth + 1, each, ctx);
         else if (S_ISREG(st.st_mode) && str_ends_with(path, STR(".gcda")))
-            link_notes(links, &arena, path);
+            each(ctx, path);
     }
     if (dir)
         closedir(dir);
     arena_deinit(&arena);
+}
+
+void cover_each_data_file(Str folder, CoverDataFile *each, void *ctx)
+{
+    each_data_file(folder, 0, each, ctx);
 }
 
 void cover_link_notes(Str folder, uint64_t *data, uint64_t *without_notes)
@@ -258,7 +266,7 @@ void cover_link_notes(Str folder, uint64_t *data, uint64_t *without_notes)
     Arena arena = {0};
     Str root = arena_printf(&arena, "%" STR_FMT "/gcov", STR_ARG(folder));
     NoteLinks links = {.root_len = root.len};
-    link_notes_in(&links, root, 0);
+    cover_each_data_file(root, link_notes, &links);
     *data = links.data;
     *without_notes = links.without_notes;
     arena_deinit(&arena);

@@ -48,6 +48,10 @@ typedef enum CoverKind {
 } CoverKind;
 CoverKind cover_kind_of(Bytes file);
 
+// Calls for every .gcda below a folder.
+typedef void CoverDataFile(void *ctx, Str path);
+void cover_each_data_file(Str folder, CoverDataFile *each, void *ctx);
+
 // gcc's data that a run left below FOLDER/gcov belongs to notes elsewhere: links
 // them beside. Gives the number of data files, and of those without notes.
 void cover_link_notes(Str folder, uint64_t *data, uint64_t *without_notes);

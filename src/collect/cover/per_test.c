@@ -8,13 +8,15 @@
 
 enum { BATCH = 64 };
 
-void cover_per_test_init(CoverPerTest *t, Arena *arena)
+void cover_per_test_init(CoverPerTest *t, Arena *arena, Str folder)
 {
     *t = (CoverPerTest){.arena = arena, .total = {.arena = arena}};
+    cover_gcov_tests_init(&t->gcov, arena, folder);
 }
 
 void cover_per_test_deinit(CoverPerTest *t)
 {
+    cover_gcov_tests_deinit(&t->gcov);
     vec_free(&t->packed);
     table_deinit(&t->function_index);
     cover_counts_deinit(&t->total);
@@ -26,6 +28,8 @@ void cover_per_test_deinit(CoverPerTest *t)
 void cover_per_test_begin(CoverPerTest *t, CoverPool *pool)
 {
     pool->counts = (CoverCounts){.arena = &t->test_arena};
+    if (t->runs.len == 0)
+        cover_gcov_tests_begin(&t->gcov);
 }
 
 static uint32_t function_number(CoverPerTest *t, const CoverCountRow *row)
@@ -85,6 +89,7 @@ bool cover_per_test_end(CoverPerTest *t, CoverPool *pool, CoverTest test, Error 
     bool ok = cover_counts_absorb(&t->total, &pool->counts, err) &&
               cover_counts_finish(&pool->counts, err);
     if (ok) {
+        cover_gcov_tests_end(&t->gcov);
         pack_counts(t, &pool->counts);
         run.end = t->packed.len;
         vec_push(t->arena, &t->runs, run);
@@ -277,22 +282,6 @@ static void take_lines(Matrix *m, const Profile *p, uint32_t word, CoverTestTabl
     }
 }
 
-static uint32_t set_number(Matrix *m, CoverTestTable *t, Arena *arena, const uint64_t *words)
-{
-    assert(t->words > 0);
-    size_t size = t->words * sizeof(uint64_t);
-    uint64_t hash = bytes_hash(bytes_over(words, size));
-    uint32_t row;
-    for (TableProbe p = table_probe(&m->index, hash); table_next(&m->index, &p, &row);)
-        if (memcmp(t->sets.at + (size_t)row * t->words, words, size) == 0)
-            return row;
-    row = (uint32_t)(t->sets.len / t->words);
-    uint64_t *to = vec_extend(arena, &t->sets, t->words);
-    memcpy(to, words, size);
-    table_insert(&m->index, hash, row);
-    return row;
-}
-
 static void make_table(Lines *l, const CoverProject *how, CoverTestTable *ret)
 {
     Matrix m = {0};
@@ -310,7 +299,7 @@ static void make_table(Lines *l, const CoverProject *how, CoverTestTable *ret)
         profile_deinit(&p);
     }
     for (size_t i = 0; i < ret->lines.len; i++)
-        ret->lines.at[i].set = set_number(&m, ret, arena, m.words.at + i * ret->words);
+        ret->lines.at[i].set = cover_tests_set(arena, ret, &m.index, m.words.at + i * ret->words);
     for (size_t i = 0; i < tests; i++)
         vec_push(arena, &ret->tests, l->t->runs.at[i].test);
     vec_free(&m.words);
@@ -328,6 +317,7 @@ bool cover_per_test_table(CoverPerTest *t, const CoverObjects *objects, const Co
     if (ok) {
         link_functions(&l);
         make_table(&l, how, ret);
+        cover_gcov_tests_table(&t->gcov, how, ret);
     }
     close_objects(&l);
     vec_free(&l.head);

@@ -8,6 +8,7 @@
 #define COLLECT_COVER_PER_TEST_H
 
 #include "collect/cover/objects.h"
+#include "collect/cover/per_test_gcov.h"
 #include "collect/cover/summary.h"
 #include "collect/cover/test_store.h"
 
@@ -30,9 +31,11 @@ typedef struct CoverPerTest {
     U8Vec packed;      // of each test: {function, its counters} …, LEB128
     CoverCounts total; // of all tests so far
     Arena test_arena;  // of the test that runs
+    CoverGcovTests gcov;
 } CoverPerTest;
 
-void cover_per_test_init(CoverPerTest *t, Arena *arena);
+// `folder` is that of the results.
+void cover_per_test_init(CoverPerTest *t, Arena *arena, Str folder);
 void cover_per_test_deinit(CoverPerTest *t);
 
 // Around each test: begin gives the pool fresh counts, end keeps what is in them.

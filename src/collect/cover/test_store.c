@@ -17,6 +17,22 @@ enum {
 
 // ---- Writing -----------------------------------------------------------------
 
+uint32_t cover_tests_set(Arena *arena, CoverTestTable *t, Table *index, const uint64_t *words)
+{
+    assert(t->words > 0);
+    size_t size = t->words * sizeof(uint64_t);
+    uint64_t hash = bytes_hash(bytes_over(words, size));
+    uint32_t row;
+    for (TableProbe p = table_probe(index, hash); table_next(index, &p, &row);)
+        if (memcmp(t->sets.at + (size_t)row * t->words, words, size) == 0)
+            return row;
+    row = (uint32_t)(t->sets.len / t->words);
+    uint64_t *to = vec_extend(arena, &t->sets, t->words);
+    memcpy(to, words, size);
+    table_insert(index, hash, row);
+    return row;
+}
+
 static void add_u32(StrBuf *out, uint64_t value)
 {
     uint32_t v = (uint32_t)value;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/table.h"
 #include "base/vec.h"
 
 #define COVER_TESTS_FILE STR("tests.assay-cover")
@@ -31,6 +32,10 @@ typedef struct CoverTestTable {
     U64Vec sets; // bit t of a set: test t runs the line
     uint32_t words;
 } CoverTestTable;
+
+// The number of a set, which is added when the table has no equal one. `index` is the
+// caller's, empty at first.
+uint32_t cover_tests_set(Arena *arena, CoverTestTable *table, Table *index, const uint64_t *words);
 
 void cover_tests_encode(const CoverTestTable *table, StrBuf *out);
 
