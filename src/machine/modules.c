@@ -398,6 +398,18 @@ static UnwindRange text_of(const Elf *elf)
     return text.start < text.end ? text : (UnwindRange){0};
 }
 
+static UnwindCode code_of(const Elf *elf)
+{
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const ElfSegment *s = &elf->segments[i];
+        if (s->type == PT_LOAD && (s->flags & PF_X) && s->offset <= elf->file.len)
+            return (UnwindCode){
+                bytes_over(elf->file.ptr + s->offset, MIN(s->file_size, elf->file.len - s->offset)),
+                s->svma};
+    }
+    return (UnwindCode){0};
+}
+
 // Without section headers .eh_frame is found through PT_GNU_EH_FRAME.
 static void find_by_header(const Elf *elf, UnwindSections *s)
 {
@@ -440,6 +452,7 @@ static void build_table(ModuleSet *set, ModuleFile *m)
     s.plt = section_range(elf, ".plt");
     s.plt_plain[0] = section_range(elf, ".plt.sec");
     s.plt_plain[1] = section_range(elf, ".plt.got");
+    s.code = code_of(elf);
     s.init = section_code(elf, ".init");
     s.fini = section_code(elf, ".fini");
     s.sigreturn = sigreturn_find(&scratch, elf, set->arch);

@@ -278,7 +278,7 @@ static inline bool step_aarch64(Walker *w, UnwindAction a)
     if (!cfa_of(w, a, &cfa))
         return false;
     uint64_t slot = cfa + (uint64_t)(int64_t)a.fp_off;
-    if (a.kind == UNWIND_RA_IN_LR) {
+    if (a.kind == UNWIND_RA_IN_LR || a.kind == UNWIND_AFTER_CLONE) {
         // Only a frame that has called nothing still has it there.
         if (!w->exact || !has_lr)
             return false;
@@ -452,6 +452,14 @@ static UnwindEnd leave_outermost(Walker *w)
     return UNWIND_COMPLETE;
 }
 
+// rax and x0 have number 0. The kernel has the parent's hold an error while the
+// call is under way.
+static bool is_clone(Walker *w)
+{
+    uint64_t result;
+    return reg_get(w, 0, &result) && result == 0;
+}
+
 static UnwindEnd step_without_rule(Walker *w, uint64_t lookup)
 {
     UnwindMapping copy;
@@ -484,7 +492,7 @@ static inline UnwindEnd step(Walker *w, UnwindAction a)
     if (UNLIKELY(a.kind == UNWIND_NONE))
         return step_without_rule(w, lookup);
     w->guessed = false;
-    if (UNLIKELY(a.kind == UNWIND_END))
+    if (UNLIKELY(a.kind == UNWIND_END || (a.kind == UNWIND_AFTER_CLONE && is_clone(w))))
         return leave_outermost(w);
     if (LIKELY(step_by_rule(w, a, lookup)))
         return UNWIND_COMPLETE;

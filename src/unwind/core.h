@@ -33,6 +33,9 @@ enum {
 typedef enum UnwindKind {
     UNWIND_NONE,        // no rule here
     UNWIND_END,         // the return address is undefined: the outermost frame
+    UNWIND_AFTER_CLONE, // behind a system call that returns twice: the outermost frame
+                        // where it gave 0, elsewhere the caller's address is where a call
+                        // puts it
     UNWIND_FP_KEPT,     // x86-64: return address at cfa-8, frame pointer unchanged
     UNWIND_FP_AT_CFA,   // x86-64: … frame pointer saved at cfa+fp_off
     UNWIND_FP_AT_FP,    // x86-64: … frame pointer saved at fp+fp_off (realigned stacks)

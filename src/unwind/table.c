@@ -524,6 +524,47 @@ static void run_init(Builder *b, const Entry *e)
     add_action_row(b, e->start + e->instructions_end, plain);
 }
 
+// Padding between functions needs no row of its own.
+static bool is_padding(uint64_t end, uint64_t next)
+{
+    return next - end < FUNCTION_ALIGN && next % FUNCTION_ALIGN == 0;
+}
+
+// clone and clone3 of glibc: their rules end before the `syscall` (behind the `svc`),
+// for in the new thread nothing would be true of the old one's stack. In the caller
+// the stack is as at the function's start.
+static bool ends_in_clone(const Builder *b, uint64_t end)
+{
+    static const uint8_t syscall[] = {0x0f, 0x05}, svc[] = {0x01, 0x00, 0x00, 0xd4};
+    bool is_aarch64 = b->in->arch == UNWIND_AARCH64;
+    const uint8_t *what = is_aarch64 ? svc : syscall;
+    size_t size = is_aarch64 ? sizeof(svc) : sizeof(syscall);
+    const UnwindCode *code = &b->in->code;
+    uint64_t at = end - code->svma - (is_aarch64 ? sizeof(svc) : 0);
+    if (b->last_action >= b->actions.len || at >= code->bytes.len || size > code->bytes.len - at)
+        return false;
+    UnwindAction last = b->actions.at[b->last_action], plain = plain_stub(b->in->arch);
+    return memcmp(&last, &plain, sizeof(plain)) == 0 &&
+           memcmp(code->bytes.ptr + at, what, size) == 0;
+}
+
+// Between two entries: [end, next).
+static void run_gap(Builder *b, uint64_t end, uint64_t next)
+{
+    enum { CLONE_CODE_BYTES = 20 }; // system call, test, two jumps, ret
+    if (end >= next || is_padding(end, next))
+        return;
+    if (ends_in_clone(b, end)) {
+        UnwindAction a = plain_stub(b->in->arch);
+        a.kind = UNWIND_AFTER_CLONE;
+        b->entry_end = MIN(end + CLONE_CODE_BYTES, next);
+        add_action_row(b, end, a);
+        end = b->entry_end;
+    }
+    if (end < next)
+        add_no_rule(b, end);
+}
+
 static void run_synthetic(Builder *b, const Entry *e)
 {
     if (e->cie == SYNTHETIC_INIT) {
@@ -587,12 +628,6 @@ static void collect_entries(Builder *b)
         merge_entries(b, split);
 }
 
-// Padding between functions needs no row of its own.
-static bool is_padding(uint64_t end, uint64_t next)
-{
-    return next - end < FUNCTION_ALIGN && next % FUNCTION_ALIGN == 0;
-}
-
 static void run_entries(Builder *b)
 {
     size_t len = b->entries.len;
@@ -614,8 +649,8 @@ static void run_entries(Builder *b)
             run_synthetic(b, e);
         else
             run_entry(b, e);
-        if (i + 1 < len && b->entry_end < next && !is_padding(b->entry_end, next))
-            add_no_rule(b, b->entry_end);
+        if (i + 1 < len)
+            run_gap(b, b->entry_end, next);
     }
 }
 

@@ -43,6 +43,9 @@ typedef struct UnwindSections {
     // (.plt.sec, .plt.got).
     UnwindRange plt;
     UnwindRange plt_plain[UNWIND_PLT_RANGES_MAX];
+    // The executable part as the file has it, for what stands where rules end. May
+    // be empty.
+    UnwindCode code;
     // .init and .fini: crti.o states no rules for _init and _fini. x86-64.
     UnwindCode init, fini;
     // The code a signal handler returns to, where no rule is stated for it:

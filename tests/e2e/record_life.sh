@@ -45,6 +45,14 @@ stacks_of_short_programs() {
     at_least 95 "$(field 'int(100 * r["truth"]["complete_stacks"])')"
 }
 check 'stacks are complete from the loader on' stacks_of_short_programs
+# glibc states no rule for where clone returns, and there threads are made.
+threads_in_the_making() {
+    record -F 5000 -- ./life threads 4000 && report || return 1
+    at_least 97 "$(field 'int(100 * r["truth"]["complete_stacks"])')" || return 1
+    "$ASSAY" export --format folded run.assay | grep -q ';main;.*clone3\?;' ||
+        [ "$(field 'r["truth"]["user_only"]')" = True ]
+}
+check 'a stack leads out of clone' threads_in_the_making
 # Of 200 KiB of stack at most 64 come with a sample.
 deeper_than_the_copy() {
     gcc -g -O2 -fomit-frame-pointer -o deep_stack "$TOP/tests/programs/deep_stack.c" &&

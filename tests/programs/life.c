@@ -3,6 +3,7 @@
 //   burn MS        CPU time in burn()
 //   vfork N        N children by vfork and exec, each with 20 ms in burn()
 //   churn N        N rounds of four threads with 20 ms each
+//   threads N      N threads, one after another, that do nothing
 //   unlink FILE    removes FILE (itself) and burns 500 ms
 //   jit            a loop in generated code, named in /tmp/perf-PID.map
 //   daemon MS      a child that outlives it
@@ -69,6 +70,20 @@ static void churn(int rounds)
     }
 }
 
+static void *do_nothing(void *arg)
+{
+    return arg;
+}
+
+static void make_threads(int count)
+{
+    for (int i = 0; i < count; i++) {
+        pthread_t t;
+        pthread_create(&t, NULL, do_nothing, NULL);
+        pthread_join(t, NULL);
+    }
+}
+
 static int jit(void)
 {
 #if defined(__x86_64__)
@@ -116,6 +131,8 @@ int main(int argc, char **argv)
         by_vfork(atoi(arg));
     else if (strcmp(how, "churn") == 0)
         churn(atoi(arg));
+    else if (strcmp(how, "threads") == 0)
+        make_threads(atoi(arg));
     else if (strcmp(how, "unlink") == 0)
         return unlink(arg) != 0 || (burn(500), 0);
     else if (strcmp(how, "jit") == 0)

@@ -112,6 +112,7 @@ int main(int argc, char **argv)
         return 1;
     }
     UnwindSections sections = modules_sections(&arena, &elf);
+    sections.code = (UnwindCode){0}; // what is stated, nothing else
     if (!unwind_table_build(&arena, &sections, &table, &stats, &err)) {
         fprintf(stderr, "%s\n", err.text);
         return 1;

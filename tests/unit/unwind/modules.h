@@ -43,8 +43,11 @@ static inline UnwindSections modules_sections(Arena *arena, const Elf *elf)
         const ElfSegment *seg = &elf->segments[i];
         if (seg->type != PT_LOAD || !(seg->flags & PF_X))
             continue;
-        if (s.text.end == 0)
+        if (s.text.end == 0) {
             s.text.start = seg->svma;
+            s.code =
+                (UnwindCode){bytes_over(elf->file.ptr + seg->offset, seg->file_size), seg->svma};
+        }
         s.text.end = seg->svma + seg->mem_size;
     }
     s.plt = modules_range(elf, ".plt");

@@ -415,6 +415,44 @@ static void init_and_fini_get_the_rules_of_their_code(void **state)
     }
 }
 
+static void behind_the_system_call_of_clone_there_is_a_rule(void **state)
+{
+    (void)state;
+    // mov $0x38, %eax; syscall; test %rax, %rax; jl; jz; ret: the rules end before
+    // the system call, as in glibc's clone.
+    static uint8_t code[0x40] = {0xb8, 0x38, 0x00, 0x00, 0x00, 0x0f, 0x05, 0x48};
+    CfiMaker made = {.arch = UNWIND_X86_64};
+    cfi_cie(&made, "");
+    CFI_FDE(&made, 0, 5);
+    CFI_FDE(&made, 0x30, 0x10, 0x07, 16);
+    UnwindSections s = cfi_sections(&made);
+    s.code = (UnwindCode){bytes_over(code, sizeof(code)), TEXT};
+    build(&s);
+    check(4, UNWIND_FP_KEPT, SP, 8, 0);
+    check(5, UNWIND_AFTER_CLONE, SP, 8, 0);
+    check(5 + 19, UNWIND_AFTER_CLONE, SP, 8, 0);
+    assert_int_equal(at(5 + 20).kind, UNWIND_NONE);
+    assert_int_equal(at(0x30).kind, UNWIND_END);
+    code[6] = 0x0b; // no system call
+    build(&s);
+    assert_int_equal(at(5).kind, UNWIND_NONE);
+    code[6] = 0x05;
+    s.code.bytes.len = 6; // cut in it
+    build(&s);
+    assert_int_equal(at(5).kind, UNWIND_NONE);
+    // On aarch64 they end behind it.
+    static const uint8_t svc[0x40] = {0x88, 0x1b, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
+    made = (CfiMaker){.arch = UNWIND_AARCH64};
+    cfi_cie(&made, "");
+    CFI_FDE(&made, 0, 8);
+    CFI_FDE(&made, 0x30, 0x10);
+    s = cfi_sections(&made);
+    s.code = (UnwindCode){bytes_over(svc, sizeof(svc)), TEXT};
+    build(&s);
+    check(4, UNWIND_RA_IN_LR, UNWIND_AARCH64_SP, 0, 0);
+    check(8, UNWIND_AFTER_CLONE, UNWIND_AARCH64_SP, 0, 0);
+}
+
 static void aarch64_frames_need_no_interpreter(void **state)
 {
     (void)state;
@@ -575,6 +613,7 @@ int main(void)
         cmocka_unit_test(a_list_goes_on_behind_a_terminator_unless_open_ended),
         cmocka_unit_test(stubs_without_rules_get_the_usual_ones),
         cmocka_unit_test(init_and_fini_get_the_rules_of_their_code),
+        cmocka_unit_test(behind_the_system_call_of_clone_there_is_a_rule),
         cmocka_unit_test(aarch64_frames_need_no_interpreter),
         cmocka_unit_test(an_aarch64_frame_of_another_shape_has_all_its_rules),
         cmocka_unit_test(signing_is_no_x86_instruction),

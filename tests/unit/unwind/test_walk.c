@@ -165,6 +165,32 @@ static void a_realigned_frame_is_left_once_its_frame_pointer_is_popped(void **st
     check(UNWIND_COMPLETE, 4);
 }
 
+static void a_new_thread_stands_alone_behind_clone(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0x0f, 0x05};
+    begin(UNWIND_X86_64);
+    CFI_FDE(&made, 0, 0x10);
+    CFI_FDE(&made, 0x40, 0x20, 0x0e, 16);
+    add_end();
+    UnwindSections s = cfi_sections(&made);
+    s.code = (UnwindCode){bytes_over(code, sizeof(code)), TEXT + 0x10};
+    UnwindBuildStats stats;
+    Error err;
+    assert_true(unwind_table_build(&arena, &s, &table, &stats, &err));
+    unwind_space_map(
+        &space,
+        (UnwindMapping){.start = CODE, .end = CODE + 0x1000, .bias = BIAS, .table = &table});
+    words[0] = CODE + 0x50;
+    words[2] = in_end;
+    regs.pc = regs.reg[UNWIND_X86_64_PC] = CODE + 0x12;
+    regs.reg[0] = (uint64_t)-38; // in the caller, as long as the call is under way
+    check(UNWIND_COMPLETE, 3);
+    assert_int_equal(frames[1].pc, CODE + 0x4f);
+    regs.reg[0] = 0; // in the new thread
+    check(UNWIND_COMPLETE, 1);
+}
+
 static void a_popped_frame_pointer_is_not_taken_from_below_the_stack(void **state)
 {
     (void)state;
@@ -659,6 +685,7 @@ int main(void)
         cmocka_unit_test(a_return_address_of_zero_ends_the_stack),
         cmocka_unit_test(the_frame_pointer_is_followed_through_its_slots),
         cmocka_unit_test(a_realigned_frame_is_left_once_its_frame_pointer_is_popped),
+        cmocka_unit_test(a_new_thread_stands_alone_behind_clone),
         cmocka_unit_test(a_popped_frame_pointer_is_not_taken_from_below_the_stack),
         cmocka_unit_test(plt_entries_push_in_their_middle),
         cmocka_unit_test(rbx_is_found_where_an_inner_frame_saved_it),
