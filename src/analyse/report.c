@@ -142,21 +142,45 @@ Str report_metric_unit(const Report *r)
     return metric < m->unit.len ? profile_text(r->profile, m->unit.at[metric]) : STR("");
 }
 
-uint32_t report_thread_count(const Report *r)
+// Which threads have a value in the metric: a flag for each row; NULL without a metric.
+static uint8_t *threads_seen(const Report *r)
 {
     const Profile *p = r->profile;
     if (p->metrics.name.len == 0)
-        return 0;
+        return NULL;
     const int64_t *values = p->samples.values[r->request.selection.metric.v].at;
     uint8_t *seen = heap_alloc(p->threads.tid.len + 1);
+    for (size_t i = 0; i < p->samples.thread.len; i++)
+        if (values[i] > 0)
+            seen[p->samples.thread.at[i].v] = 1;
+    return seen;
+}
+
+uint32_t report_thread_count(const Report *r)
+{
+    uint8_t *seen = threads_seen(r);
     uint32_t count = 0;
-    for (size_t i = 0; i < p->samples.thread.len; i++) {
-        uint32_t thread = p->samples.thread.at[i].v;
-        if (values[i] > 0 && !seen[thread]) {
-            seen[thread] = 1;
-            count++;
-        }
+    for (size_t i = 0; seen && i < r->profile->threads.tid.len; i++)
+        count += seen[i];
+    heap_free(seen);
+    return count;
+}
+
+uint32_t report_process_count(const Report *r, ProcessId *ret_first)
+{
+    const Profile *p = r->profile;
+    uint8_t *threads = threads_seen(r);
+    uint8_t *seen = heap_alloc(p->processes.pid.len + 1);
+    uint32_t count = 0;
+    for (size_t i = 0; threads && i < p->threads.tid.len; i++) {
+        ProcessId process = p->threads.process.at[i];
+        if (!threads[i] || seen[process.v])
+            continue;
+        seen[process.v] = 1;
+        if (count++ == 0)
+            *ret_first = process;
     }
     heap_free(seen);
+    heap_free(threads);
     return count;
 }

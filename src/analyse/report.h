@@ -48,7 +48,9 @@ MUST_CHECK bool report_find_function(const Report *r, Str name, uint32_t *key, s
 Str report_metric_name(const Report *r);
 Str report_metric_unit(const Report *r);
 
-// Threads and processes that have samples in the selection.
+// Threads that have samples of the metric.
 uint32_t report_thread_count(const Report *r);
+// The same of processes; the first of them, where there is one, in `*ret_first`.
+uint32_t report_process_count(const Report *r, ProcessId *ret_first);
 
 #endif // ANALYSE_REPORT_H

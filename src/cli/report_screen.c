@@ -66,18 +66,20 @@ static void add_run_facts(StrBuf *out, const Report *r)
         strbuf_printf(out, " · %u thread%s", threads, threads == 1 ? "" : "s");
 }
 
-// What was observed where no command was started: processes, or the whole machine.
-static void add_observed(StrBuf *out, const Profile *p)
+// What was observed where no command was started: the processes that have samples.
+static void add_observed(StrBuf *out, const Report *r)
 {
-    const Processes *all = &p->processes;
-    if (all->pid.len == 0) {
+    const Processes *all = &r->profile->processes;
+    ProcessId first = {0};
+    uint32_t count = all->pid.len ? report_process_count(r, &first) : 0;
+    if (count == 0) {
         strbuf_add(out, STR("(no command recorded)"));
-    } else if (all->pid.len == 1) {
-        Str name = profile_text(p, all->name.at[0]);
+    } else if (count == 1) {
+        Str name = profile_text(r->profile, all->name.at[first.v]);
         strbuf_add(out, name.len ? name : STR("process"));
-        strbuf_printf(out, " (PID %u)", all->pid.at[0]);
+        strbuf_printf(out, " (PID %u)", all->pid.at[first.v]);
     } else {
-        add_count(out, all->pid.len);
+        add_count(out, count);
         strbuf_add(out, STR(" processes"));
     }
 }
@@ -89,7 +91,7 @@ static void add_what_ran(StrBuf *out, const Report *r, const ScreenStyle *style)
     add_run_facts(&facts, r);
     Str command = profile_fact(p, STR(FACT_COMMAND));
     if (command.len == 0) {
-        add_observed(&observed, p);
+        add_observed(&observed, r);
         command = strbuf_str(&observed);
     }
     size_t taken = str_columns(strbuf_str(&facts));

@@ -92,6 +92,7 @@ attached_once() {
     sleep 0.2
     "$ASSAY" record --force -q -o run.assay -p $pid --duration 1.2 2>err.log || { cat err.log; return 1; }
     wait $pid
+    "$ASSAY" report run.assay | head -n 1 | grep -q "^life (PID $pid)" || { echo 'does not say what was observed'; return 1; }
     report || return 1
     local cpus samples
     cpus=$(nproc)
