@@ -88,13 +88,27 @@ void prof_values_write(StrBuf *out, const uint32_t site_counts[PROF_VALUE_KINDS]
     memcpy(out->ptr + start, &size, sizeof(size));
 }
 
+// Puts a value where it belongs among those in front of it.
+static void sink(ProfValue *values, size_t at, ProfValue v)
+{
+    for (; at && values[at - 1].count < v.count; at--)
+        values[at] = values[at - 1];
+    values[at] = v;
+}
+
 void prof_values_sort_by_count(ProfValue *values, size_t len)
 {
-    for (size_t i = 1; i < len; i++) {
-        ProfValue v = values[i];
-        size_t at = i;
-        for (; at && values[at - 1].count < v.count; at--)
-            values[at] = values[at - 1];
-        values[at] = v;
-    }
+    for (size_t i = 1; i < len; i++)
+        sink(values, i, values[i]);
+}
+
+size_t prof_values_keep_largest(ProfValue *values, size_t len)
+{
+    enum { LAST = PROF_VALUES_PER_SITE_MAX - 1 };
+    size_t kept = MIN(len, (size_t)PROF_VALUES_PER_SITE_MAX);
+    prof_values_sort_by_count(values, kept);
+    for (size_t i = kept; i < len; i++)
+        if (values[i].count > values[LAST].count)
+            sink(values, LAST, values[i]);
+    return kept;
 }

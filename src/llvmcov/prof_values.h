@@ -68,7 +68,9 @@ typedef struct ProfValueSite {
 void prof_values_write(StrBuf *out, const uint32_t site_counts[PROF_VALUE_KINDS],
                        const ProfValueSite *sites);
 
-// Up to `len` values, those counted most often first, equals in their order.
+// Those counted most often first, equals in their order; for one site's values.
 void prof_values_sort_by_count(ProfValue *values, size_t len);
+// The same for any number of values, of which a site's worth is kept. Gives how many.
+size_t prof_values_keep_largest(ProfValue *values, size_t len);
 
 #endif // LLVMCOV_PROF_VALUES_H

@@ -179,10 +179,9 @@ static bool read_value_site(ProfText *p, uint64_t kind, Error *err)
     for (uint64_t i = 0; i < count; i++)
         if (!read_value(p, kind, err))
             return false;
-    // A text may hold more than LLVM keeps: the largest.
+    // A text may hold more than LLVM keeps.
     if (count > PROF_VALUES_PER_SITE_MAX) {
-        prof_values_sort_by_count(p->values[kind].at + first, count);
-        count = PROF_VALUES_PER_SITE_MAX;
+        count = prof_values_keep_largest(p->values[kind].at + first, count);
         p->values[kind].len = first + count;
     }
     vec_push(NULL, &p->value_lengths[kind], (uint8_t)count);

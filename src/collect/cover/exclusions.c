@@ -185,22 +185,29 @@ static bool is_marked(const CoverFunctionPlace *f, const CoverFunctionMark *mark
            (mark->line < f->end_line || f->end_column == 0 || mark->column < f->end_column);
 }
 
-// clang's functions start at their brace, which may stand on a line of its own.
-static bool starts_below(const CoverFunctionPlace *f, const CoverFunctionMark *mark)
+// The first function that starts at or below a line.
+static size_t first_from(const CoverExclusions *e, uint32_t line)
 {
-    return f->line == mark->line + 1;
+    size_t low = 0, high = e->functions.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (e->functions.at[middle].line < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
+// SIZE_MAX: none. clang's functions start at their brace, which may stand on a line
+// of its own below the mark.
 static size_t find_marked(const CoverExclusions *e, const CoverFunctionMark *mark)
 {
-    size_t below = SIZE_MAX;
-    for (size_t i = 0; i < e->functions.len; i++) {
+    size_t i = first_from(e, mark->line);
+    for (; i < e->functions.len && e->functions.at[i].line == mark->line; i++)
         if (is_marked(&e->functions.at[i], mark))
             return i;
-        if (below == SIZE_MAX && starts_below(&e->functions.at[i], mark))
-            below = i;
-    }
-    return below;
+    return i < e->functions.len && e->functions.at[i].line == mark->line + 1 ? i : SIZE_MAX;
 }
 
 // The lines of a function without those of the functions that start inside.
@@ -224,14 +231,16 @@ void cover_exclusions_settle(CoverExclusions *e)
 {
     if (e->functions.len)
         qsort(e->functions.at, e->functions.len, sizeof(e->functions.at[0]), compare_places);
+    size_t last[2] = {SIZE_MAX, SIZE_MAX}; // functions done, by `branches_only`
     for (size_t i = 0; i < e->function_marks.len; i++) {
         const CoverFunctionMark *mark = &e->function_marks.at[i];
         CoverLineRangeVec *to = mark->branches_only ? &e->branches : &e->lines;
         size_t row = find_marked(e, mark);
         if (row == SIZE_MAX)
             e->unplaced++;
-        else
+        else if (row != last[mark->branches_only])
             exclude_function(e, row, to);
+        last[mark->branches_only] = row;
     }
     e->function_marks.len = e->functions.len = 0;
     join_ranges(&e->lines);

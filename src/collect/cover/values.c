@@ -184,10 +184,8 @@ static void add_sorted(Arena *arena, CoverValueSite *site, const ProfValue *more
     }
     while (i < site->len)
         sums[n++] = site->at[i++];
-    if (n > PROF_VALUES_PER_SITE_MAX) {
-        prof_values_sort_by_count(sums, n);
-        n = PROF_VALUES_PER_SITE_MAX;
-    }
+    if (n > PROF_VALUES_PER_SITE_MAX)
+        n = prof_values_keep_largest(sums, n);
     store(arena, site, sums, (uint32_t)n);
 }
 

@@ -96,6 +96,22 @@ static void the_most_frequent_stand_first_and_equals_in_order(void **state)
         assert_int_equal(v[i].value, want[i]);
 }
 
+static void a_site_keeps_the_255_largest_of_any_number(void **state)
+{
+    (void)state;
+    enum { MANY = 200000 };
+    ProfValue *v = heap_alloc(MANY * sizeof(*v));
+    for (uint64_t i = 0; i < MANY; i++)
+        v[i] = (ProfValue){i, i / 2}; // pairs of equals, rising
+    assert_int_equal(prof_values_keep_largest(v, MANY), 255);
+    for (uint64_t i = 0; i < 255; i++) {
+        assert_int_equal(v[i].count, (MANY - 1 - i) / 2);
+        assert_int_equal(v[i].value, MANY - 2 - i / 2 * 2 + i % 2);
+    }
+    assert_int_equal(prof_values_keep_largest(v, 3), 3);
+    heap_free(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -104,6 +120,7 @@ int main(void)
         cmocka_unit_test(a_block_cut_at_any_byte_is_refused),
         cmocka_unit_test(what_a_block_must_not_say_is_refused_by_name),
         cmocka_unit_test(the_most_frequent_stand_first_and_equals_in_order),
+        cmocka_unit_test(a_site_keeps_the_255_largest_of_any_number),
     };
     return RUN_TESTS(tests);
 }
