@@ -104,6 +104,21 @@ check "by the CPU's clock sleeping takes no time" bash -c '
 import json; d=json.load(open(\"k.json\")); r=d[\"results\"]; assert d[\"assay\"][\"clock\"]==\"cpu\" and r[1][\"median\"] < 0.02 and d[\"assay\"][\"comparisons\"][0][\"ratio\"][\"point\"] < 3"'
 check "and computing does" bash -c '
     assay bench --cpu-clock -r 6 "i=0; while [ \$i -lt 2000 ]; do i=\$((i+1)); done" "i=0; while [ \$i -lt 40000 ]; do i=\$((i+1)); done" | grep -q "slower"'
+cat >heap.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    size_t n = (size_t)atoi(argv[1]) << 20;
+    char *p = malloc(n);
+    memset(p, argc, n);
+    return p[n / 2] != argc;
+}
+C
+gcc -O1 heap.c -o heap && check "the kernel's time holds the freeing of memory" bash -c '
+    assay bench -N -r 5 "./heap 200" --export-json h.json >h.txt && python3 -c "
+import json; a=json.load(open(\"h.json\"))[\"results\"][0][\"assay\"]; r=a[\"runs\"]
+assert all(w > 0.97*(u+s) or a[\"runs_by_kernel_clock\"] < 5 for w, u, s in zip(r[\"wall_ns\"], r[\"user_ns\"], r[\"system_ns\"])), r"'
 check "the wait clock is named" prints "Clock: ours, from start to wait" assay bench --wait-clock -r 2 true
 check "names are shown without control codes" bash -c \
     'assay bench -r 2 -n "$(printf "a\033[31mb")" true | grep -c "$(printf "\033")" | grep -qx 0'

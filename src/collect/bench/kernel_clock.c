@@ -119,8 +119,11 @@ static void read_record(const struct perf_event_header *header, const uint8_t *b
         times->exit_ns = MAX(times->exit_ns, (int64_t)value);
     } else if (header->type == PERF_RECORD_FORK) {
         // {pid, ppid, tid, ptid, time}; its own start is one too.
-        memcpy(&of, body + 8, sizeof(of));
-        times->started += of != pid;
+        uint32_t parent, thread;
+        memcpy(&parent, body + 4, sizeof(parent));
+        memcpy(&thread, body + 8, sizeof(thread));
+        times->started += thread != pid;
+        times->processes += thread != pid && of != parent;
     }
 }
 

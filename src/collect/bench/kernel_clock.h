@@ -22,8 +22,9 @@ typedef struct KernelClock {
 typedef struct ExecTimes {
     int64_t exec_ns;
     int64_t exit_ns;
-    uint32_t started; // threads and processes that it, or what it started, started
-    uint64_t lost;    // records dropped, of any process
+    uint32_t started;   // threads and processes that it, or what it started, started
+    uint32_t processes; // of these
+    uint64_t lost;      // records dropped, of any process
 } ExecTimes;
 
 MUST_CHECK bool kernel_clock_open(KernelClock *ret, Error *err);

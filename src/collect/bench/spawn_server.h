@@ -62,6 +62,7 @@ typedef struct SpawnResult {
     // from exec on, scaled where the PMU was shared out; NaN: not counted.
     double counts[SPAWN_COUNTERS_MAX];
     bool timed_out;
+    bool one_process;   // it started no other; false also when not known
     bool alone;         // it was one thread and started nothing; false also when not known
     bool left_children; // processes of it went on running
 } SpawnResult;

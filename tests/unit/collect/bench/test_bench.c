@@ -208,6 +208,22 @@ static void what_waits_is_told_from_what_computes_or_sleeps(void **state)
     spawn_server_close(&server);
 }
 
+static void freeing_memory_is_told_from_the_way_to_exec(void **state)
+{
+    (void)state;
+    double least = 0;
+    // 80 us on the way to exec, in every run; it varies, and short runs hear nothing of it.
+    assert_true(bench_freeing_ns(1080000, 1000000, &least) == 0 && least == 80000);
+    assert_true(bench_freeing_ns(1190000, 1000000, &least) == 0 && least == 80000);
+    assert_true(bench_freeing_ns(1060000, 1000000, &least) == 0 && least == 60000);
+    // A large heap: 60 ms to free it.
+    assert_true(fabs(bench_freeing_ns(620e6, 560e6, &least) - 60e6) < 0.3e6);
+    // Also when nothing short ran before, and never below 0.
+    least = 0;
+    assert_true(fabs(bench_freeing_ns(620e6, 560e6, &least) - 60e6) < 0.4e6 && least == 150000);
+    assert_true(bench_freeing_ns(5, 10, &least) == 0);
+}
+
 static void a_weighed_run_corrects_the_others(void **state)
 {
     (void)state;
@@ -314,6 +330,7 @@ int main(void)
         cmocka_unit_test(the_wait_for_a_cpu_is_left_out_where_it_is_much_and_known),
         cmocka_unit_test(a_wait_of_a_hundredth_stays_in),
         cmocka_unit_test(what_waits_is_told_from_what_computes_or_sleeps),
+        cmocka_unit_test(freeing_memory_is_told_from_the_way_to_exec),
         cmocka_unit_test(a_weighed_run_corrects_the_others),
         cmocka_unit_test(real_runs_are_in_random_balanced_order),
         cmocka_unit_test(runs_of_a_pair_have_the_same_environment_and_pairs_have_not),
