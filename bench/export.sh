@@ -12,12 +12,12 @@ inferno=$PWD/build/readers/bin
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# cpu COMMAND…: user and system seconds of the best of three runs.
+# cpu COMMAND…: user and system seconds of the best of three runs, or of $RUNS.
 cpu() {
     python3 - "$@" <<'P'
 import os, subprocess, sys
 runs = []
-for _ in range(3):
+for _ in range(int(os.environ.get("RUNS", "3"))):
     child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     if status:
@@ -67,13 +67,34 @@ theirs=-
 row "folded, 1 M lines, to SVG" ">= 3x" "$(stat -c %s "$work/lines")" \
     "$(cpu "$assay" flame "$work/lines" --force -o "$work/flame.svg")" "$theirs" "inferno-flamegraph"
 
-# The hottest function with its instructions, of a recording by perf.
+# Perl's own, where FLAMEGRAPH_PL says it is: seconds, so once.
+if [ -n "${FLAMEGRAPH_PL:-}" ]; then
+    row "the same" ">= 50x" "$(stat -c %s "$work/lines")" \
+        "$(cpu "$assay" flame "$work/lines" --force -o "$work/flame.svg")" \
+        "$(RUNS=1 cpu perl "$FLAMEGRAPH_PL" "$work/lines")" "flamegraph.pl"
+fi
+
+# The hottest function with its instructions, of a recording by perf: of a large C++
+# program where it is built (it looks for its configuration beside itself), and small.
+annotate_row() { # WHAT FILE FUNCTION PERF_DATA
+    row "$1" "<= 0.2 s, >= 20x" 0 "$(cpu "$assay" annotate "$2" "$3" --asm)" \
+        "$(cpu perf annotate --stdio -i "$4" -s "$3")" "perf annotate"
+}
+source=$PWD/build/workloads/src/cppcheck
+if [ -x "$PWD/build/workloads/bin/cppcheck" ] && [ -d "$source" ]; then
+    ln -s "$source/cfg" "$source/platforms" "$work/"
+    cp "$PWD/build/workloads/bin/cppcheck" "$work/"
+    (cd "$work" && perf record -q -F 333 -e cpu-clock -g -o cppcheck.data ./cppcheck -q "$source/lib/token.cpp" >/dev/null 2>&1)
+    "$assay" import "$work/cppcheck.data" -o "$work/cppcheck.assay" 2>/dev/null
+    annotate_row "perf.data of cppcheck: annotate the hottest function with instructions" \
+        "$work/cppcheck.data" Token::multiCompare "$work/cppcheck.data"
+    annotate_row "the same of an imported recording" \
+        "$work/cppcheck.assay" Token::multiCompare "$work/cppcheck.data"
+fi
 gcc -g -O2 -o "$work/chain" tests/programs/chain.c || exit 1
 if (cd "$work" && perf record -q -F 999 -g -o perf.data ./chain 300 >/dev/null 2>&1); then
     cd "$work" || exit 1
-    row "perf.data: annotate the hottest function with instructions" "<= 0.2 s, >= 20x" 0 \
-        "$(cpu "$assay" annotate perf.data hot --asm)" "$(cpu perf annotate --stdio -i perf.data -s hot)" "perf annotate"
+    annotate_row "perf.data of 60 lines of C: the same" perf.data hot perf.data
     "$assay" import perf.data -o imported.assay 2>/dev/null
-    row "the same of an imported recording" "<= 0.2 s, >= 20x" 0 \
-        "$(cpu "$assay" annotate imported.assay hot --asm)" "$(cpu perf annotate --stdio -i perf.data -s hot)" "perf annotate"
+    annotate_row "the same of an imported recording" imported.assay hot perf.data
 fi
