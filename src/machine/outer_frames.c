@@ -5,21 +5,18 @@
 
 #include "base/vec.h"
 
-typedef struct OuterFrame {
-    uint64_t pc;
-    uint64_t sp; // 0: not known
-    uint32_t flags;
-} OuterFrame;
-
 struct OuterFrames {
-    Vec(OuterFrame) at; // outermost last
+    Vec(UnwindFrame) at; // outermost last
+    uint64_t sp;         // of the first
 };
 
+// 0: not known.
 static uint64_t sp_of(const UnwindFrame *f, uint64_t first_sp)
 {
     return f->sp_words == UNWIND_SP_FAR ? 0 : first_sp + 8 * (uint64_t)f->sp_words;
 }
 
+// Every deep sample comes here: a copy and nothing else.
 void outer_frames_keep(OuterFrames **kept, const UnwindFrame *frames, uint32_t count, uint64_t sp)
 {
     if (!*kept)
@@ -27,14 +24,16 @@ void outer_frames_keep(OuterFrames **kept, const UnwindFrame *frames, uint32_t c
     OuterFrames *o = *kept;
     o->at.len = 0;
     vec_reserve(NULL, &o->at, count);
-    for (uint32_t i = 0; i < count; i++)
-        vec_push(NULL, &o->at, (OuterFrame){frames[i].pc, sp_of(&frames[i], sp), frames[i].flags});
+    if (count)
+        memcpy(o->at.at, frames, count * sizeof(*frames));
+    o->at.len = count;
+    o->sp = sp;
 }
 
 static size_t find(const OuterFrames *o, uint64_t pc, uint64_t sp)
 {
     for (size_t i = o->at.len; i-- > 0;)
-        if (o->at.at[i].sp == sp && o->at.at[i].pc == pc)
+        if (o->at.at[i].pc == pc && sp_of(&o->at.at[i], o->sp) == sp)
             return i;
     return SIZE_MAX;
 }
@@ -47,12 +46,11 @@ uint32_t outer_frames_join(const OuterFrames *kept, UnwindFrame *frames, uint32_
     if (at == SIZE_MAX || kept->at.len - at - 1 > max - count)
         return count;
     for (size_t i = at + 1; i < kept->at.len; i++) {
-        const OuterFrame *f = &kept->at.at[i];
-        uint64_t words = (f->sp - sp) / 8;
-        frames[count++] = (UnwindFrame){
-            .pc = f->pc,
-            .flags = f->flags | UNWIND_FRAME_GUESSED,
-            .sp_words = f->sp > sp && words < UNWIND_SP_FAR ? (uint32_t)words : UNWIND_SP_FAR};
+        UnwindFrame f = kept->at.at[i];
+        uint64_t frame_sp = sp_of(&f, kept->sp), words = (frame_sp - sp) / 8;
+        f.flags |= UNWIND_FRAME_GUESSED;
+        f.sp_words = frame_sp > sp && words < UNWIND_SP_FAR ? (uint32_t)words : UNWIND_SP_FAR;
+        frames[count++] = f;
     }
     return count;
 }
