@@ -15,7 +15,7 @@
 #include "analyse/stats_test.h"
 #include "collect/bench/schedule.h"
 
-enum { OFFSET_MAX = 4096, CALIBRATION_RUNS = 50 };
+enum { OFFSET_MAX = 4096, CALIBRATION_RUNS = 50, CLOCK_SETTLES_AT = 20 };
 
 static int64_t now_ns(void)
 {
@@ -352,7 +352,9 @@ static bool decided(Bench *b)
         all = (in.high - in.low) / 2 <= log1p(margin);
     } else {
         bench_summarise(b);
-        b->clock_settled = true; // the sequence that is looked at is one and the same
+        // From here on the sequence that is looked at is one and the same; before, next to
+        // none of its error is spent, and too few runs say whether they wait.
+        b->clock_settled = completed_rounds(b) >= CLOCK_SETTLES_AT;
         for (size_t i = 0; i < b->commands.len; i++)
             if (i != b->options.reference && b->comparisons[i].verdict == VERDICT_INCONCLUSIVE)
                 all = false;
