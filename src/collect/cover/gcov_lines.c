@@ -241,6 +241,8 @@ static void place_run(GcovUnit *u, uint32_t function, const GcovPlace *places, s
 void gcov_unit_place(GcovUnit *u, uint32_t function)
 {
     const GcovFunction *f = &u->n->functions.at[function];
+    if (f->place_count == 0) // nor may there be any at all
+        return;
     const GcovPlace *places = u->n->places.at + f->places_first;
     for (size_t i = 0, end; i < f->place_count; i = end) {
         for (end = i + 1; end < f->place_count && places[end].block == places[i].block &&
