@@ -442,6 +442,8 @@ static void finish_line(GcovSum *s, const GcovLine *l)
 
 SortRow *gcov_sum_sort(const GcovSum *s, SortRow *rows)
 {
+    if (s->lines.len == 0)
+        return rows;
     U32Vec ranks = {0};
     rank_files(s, &ranks);
     for (uint32_t i = 0; i < s->lines.len; i++) {
