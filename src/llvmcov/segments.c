@@ -237,7 +237,7 @@ static bool line_count(const CovSegment *wrapped, const CovSegment *first, size_
     uint64_t count = wrapped ? wrapped->count : 0;
     for (size_t i = 0; i < n; i++) {
         const CovSegment *s = &first[i];
-        any_entry |= s->is_entry && s->has_count;
+        any_entry |= s->is_entry && s->has_count && counting != COV_COUNTS_BEFORE_18;
         if (!s->is_gap && s->has_count && s->is_entry) {
             any_start = true;
             count = counting == COV_SETS ? count | s->count : MAX(count, s->count);

@@ -28,8 +28,9 @@ typedef Vec(CovSpan) CovSpanVec;
 typedef Vec(CovSegment) CovSegmentVec;
 
 // What the counts are. Sets are bit masks of up to 64 runs in which a region was
-// executed: what is added, or compared, in counts is then united.
-typedef enum CovCounting { COV_COUNTS, COV_SETS } CovCounting;
+// executed: what is added, or compared, in counts is then united. llvm-cov before 18
+// counted no line that starts with a skipped region, a comment for one.
+typedef enum CovCounting { COV_COUNTS, COV_SETS, COV_COUNTS_BEFORE_18 } CovCounting;
 
 // `spans` is sorted and combined in place; `out` (heap) is emptied first. Code,
 // expansion, skipped and gap regions only.

@@ -65,6 +65,10 @@ for llvm in 14 16 19; do
         LLVM_PROFILE_FILE="c$llvm-$n.profraw" "./c$llvm" $n >/dev/null
     done
     compare "c$llvm" $llvm "c$llvm" "c$llvm-5.profraw" "c$llvm-7.profraw"
+    "clang-$llvm" -w -fprofile-instr-generate -fcoverage-mapping \
+        "$TOP/tests/programs/cover_comments.c" -o "e$llvm" 2>build.log || continue
+    LLVM_PROFILE_FILE="e$llvm.profraw" "./e$llvm" 6
+    compare "e$llvm" $llvm "e$llvm" "e$llvm.profraw"
     mcdc=
     [ "$llvm" -ge 18 ] && mcdc=-fcoverage-mcdc
     "clang-$llvm" -w -fprofile-instr-generate -fcoverage-mapping $mcdc \

@@ -552,6 +552,8 @@ void cover_data_add_object(CoverData *d, const CovMap *map, Str object, const Co
         add_function(d, &o, &map->functions.at[i]);
     d->object_functions += map->functions.len;
     d->map_version = MAX(d->map_version, map->version);
+    if (d->llvm_rules) // mappings of version 7 are written since LLVM 18
+        d->counting = d->map_version < 7 ? COV_COUNTS_BEFORE_18 : COV_COUNTS;
     d->object_count++;
     vec_free(&o.file_rows);
     vec_free(&o.stack);

@@ -610,7 +610,7 @@ void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into
     Scratch s = {0};
     StrBuf name = {0};
     cover_index_files(d, how, &x);
-    if (d->counting == COV_COUNTS)
+    if (d->counting != COV_SETS)
         reserve_rows(d, into);
     for (size_t i = 0; i < x.order.len; i++)
         fill_file(d, &x, x.order.at[i], how, &s, &name, into);
