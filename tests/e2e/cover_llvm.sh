@@ -142,6 +142,30 @@ virtual_tables() {
 
 [ ! -e c19-5.profraw ] || check "tables of virtual functions keep their names" virtual_tables
 
+# Marks of whole functions: clang's start at the brace, and rustc's first region is the head.
+lines_of() { # lines_of PROGRAM PROFRAW
+    "$ASSAY" cover export "$1" "$2" | sed -n 's/^DA:\([0-9]*\),.*/\1/p' | tr '\n' ' '
+}
+function_marks() { # function_marks LLVM
+    printf '%s\n' 'int g(int x) // GCOVR_EXCL_FUNCTION' '{' '    return x ? 1 : 2;' '}' \
+        'int main(void)' '{' '    return g(0) - 2;' '}' >marked.c
+    "clang-$1" -fprofile-instr-generate -fcoverage-mapping marked.c -o marked &&
+        LLVM_PROFILE_FILE=marked.profraw ./marked && [ "$(lines_of marked marked.profraw)" = "6 7 8 " ]
+}
+rust_marks() {
+    printf '%s\n' 'fn pick(x: i32) -> i32 { // GCOVR_EXCL_FUNCTION' '    if x > 3 { x } else { 0 }' '}' \
+        'fn main() {' '    let f = |y: i32| { // LCOV_EXCL_FUNCTION' '        y + 1' '    };' \
+        '    std::process::exit(pick(1) + f(2) - 3);' '}' >marked.rs
+    rustc -C instrument-coverage marked.rs -o marked_rs 2>build.log || return 1
+    LLVM_PROFILE_FILE=marked_rs.profraw ./marked_rs && [ "$(lines_of marked_rs marked_rs.profraw)" = "4 8 " ]
+}
+for llvm in 14 16 19; do
+    [ ! -e "c$llvm-5.profraw" ] || check "marks of functions of clang-$llvm" function_marks $llvm
+done
+if command -v rustc >/dev/null && printf 'fn main() {}\n' >empty.rs && rustc -C instrument-coverage empty.rs -o empty_rs 2>/dev/null; then
+    check "marks of functions of rustc" rust_marks
+fi
+
 # Ten thousand profiles in one command and in one folder, with few open files.
 many_profiles() {
     mkdir -p heap
