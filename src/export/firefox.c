@@ -297,6 +297,23 @@ static double fact_number(const Profile *p, Str key, double otherwise)
     return str_parse_double(profile_fact(p, key), &value) && value > 0 ? value : otherwise;
 }
 
+// What a profile's own writer adds: sections that the profiler shows as they are.
+static void add_extra(JsonWriter *w, Str metric)
+{
+    json_begin_array(w, "extra");
+    json_begin_object(w, NULL);
+    json_str(w, "label", STR("assay"));
+    json_begin_array(w, "entries");
+    json_begin_object(w, NULL);
+    json_str(w, "label", STR("metric"));
+    json_str(w, "format", STR("string"));
+    json_str(w, "value", metric);
+    json_end(w);
+    json_end(w);
+    json_end(w);
+    json_end(w);
+}
+
 static void add_meta(Firefox *f)
 {
     JsonWriter *w = &f->w;
@@ -338,6 +355,7 @@ static void add_meta(Firefox *f)
     json_str(w, "eventDelay", STR("ms"));
     json_str(w, "threadCPUDelta", STR("ns"));
     json_end(w);
+    add_extra(w, profile_text(p, p->metrics.name.at[f->s->request->selection.metric.v]));
     json_end(w);
 }
 

@@ -29,6 +29,7 @@ typedef struct Firefox {
     ModuleIdVec libs;
     JsonColumn categories;
     double interval_ns;
+    Str metric;        // what our own export says the weights are; "": by their type
     double cpu_factor; // of threadCPUDelta to ns
     Tables shared;
     Error *err;
@@ -171,12 +172,13 @@ typedef struct Weights {
 
 static Weights weights_of(Firefox *f, const JsonValue *samples)
 {
-    Str type = json_text(json_find(samples, "weightType"));
+    Str type = json_text(json_find(samples, "weightType")), own = f->metric;
     if (str_equal(type, STR("tracing-ms")))
-        return (Weights){metric_of(f->p, STR("wall time"), STR("ns")), 1e6, f->interval_ns / 1e6};
+        return (Weights){metric_of(f->p, own.len ? own : STR("wall time"), STR("ns")), 1e6,
+                         f->interval_ns / 1e6};
     if (str_equal(type, STR("bytes")))
-        return (Weights){metric_of(f->p, STR("bytes"), STR("bytes")), 1, 0};
-    return (Weights){metric_of(f->p, STR("samples"), STR("")), 1, 1};
+        return (Weights){metric_of(f->p, own.len ? own : STR("bytes"), STR("bytes")), 1, 0};
+    return (Weights){metric_of(f->p, own.len ? own : STR("samples"), STR("")), 1, 1};
 }
 
 static bool load_samples(Firefox *f, const JsonValue *samples, const Tables *t, ThreadId thread)
@@ -256,8 +258,22 @@ static void load_libs(Firefox *f, const JsonValue *libs)
     }
 }
 
+// meta.extra: sections {label, entries: {label, value}}.
+static void load_extra(Firefox *f, const JsonValue *sections)
+{
+    for (const JsonValue *s = sections ? sections->child : NULL; s; s = s->next) {
+        if (!str_equal(json_text(json_find(s, "label")), STR("assay")))
+            continue;
+        const JsonValue *entries = json_find(s, "entries");
+        for (const JsonValue *e = entries ? entries->child : NULL; e; e = e->next)
+            if (str_equal(json_text(json_find(e, "label")), STR("metric")))
+                f->metric = json_text(json_find(e, "value"));
+    }
+}
+
 static void load_meta(Firefox *f, const JsonValue *meta)
 {
+    load_extra(f, json_find(meta, "extra"));
     f->interval_ns = json_number(json_find(meta, "interval"), 1) * 1e6;
     f->categories = column(f, meta, "categories");
     Str unit = json_text(json_find(json_find(meta, "sampleUnits"), "threadCPUDelta"));

@@ -231,6 +231,7 @@ typedef struct Format {
     bool utf8_alone; // holds no other bytes
     bool has_threads_as_frames;
     bool microseconds;
+    bool keeps_metric;  // by its name
     bool totals_differ; // a call graph shares out totals, exact only without merging
 } Format;
 
@@ -292,6 +293,9 @@ static void check_format(const Format *f)
         LineVec want = lines_of(&arena, &p, f->utf8_alone);
         LineVec got = lines_of(&arena, &again, false);
         compare(f, &want, &got);
+        if (f->keeps_metric)
+            assert_true(str_equal(profile_text(&p, p.metrics.name.at[0]),
+                                  profile_text(&again, again.metrics.name.at[0])));
         strbuf_deinit(&file);
         profile_deinit(&again);
         profile_deinit(&p);
@@ -320,7 +324,7 @@ static void pprof_comes_back(void **state)
 static void firefox_profiles_come_back(void **state)
 {
     (void)state;
-    check_format(&(Format){.name = "firefox", .utf8_alone = true});
+    check_format(&(Format){.name = "firefox", .utf8_alone = true, .keeps_metric = true});
 }
 
 static void speedscope_files_come_back(void **state)
