@@ -123,15 +123,18 @@ void consumer_close(Consumer *c)
 }
 
 // A broken file's times are bounded, so that their differences are numbers, too.
-static int64_t since_start(const Consumer *c, uint64_t time)
+static int64_t profile_time(const Consumer *c, uint64_t time)
 {
     const int64_t most = INT64_MAX / 4;
     int64_t since;
-    if (time == 0)
-        return TIME_NONE;
     if (__builtin_sub_overflow((int64_t)MIN(time, (uint64_t)INT64_MAX), c->setup.start_ns, &since))
         return most;
     return MAX(MIN(since, most), -most);
+}
+
+static int64_t since_start(const Consumer *c, uint64_t time)
+{
+    return time ? profile_time(c, time) : TIME_NONE;
 }
 
 // ---- Processes and threads ----------------------------------------------------------
@@ -686,8 +689,7 @@ static void on_sample(Consumer *c, const PerfRecord *r, const SampleEvent *event
     Thread *t = need_thread(c, p, r->tid);
     ThreadId thread = t->id;
     StackId stack = sample_stack(c, p, t, r, event);
-    size_t row =
-        profile_add_sample(c->profile, (int64_t)r->time - c->setup.start_ns, thread, stack, r->cpu);
+    size_t row = profile_add_sample(c->profile, profile_time(c, r->time), thread, stack, r->cpu);
     set_values(c, row, event, r);
     p->samples++;
     c->counts.samples++;

@@ -380,6 +380,24 @@ static void threads_that_perf_found_keep_their_process(void **state)
     strbuf_deinit(&b);
 }
 
+static void times_of_a_broken_file_stay_numbers_that_can_be_subtracted(void **state)
+{
+    (void)state;
+    StrBuf b = {0};
+    Profile p;
+    begin(&b);
+    add_event(&b, clock_attr(plain), FIRST_ID);
+    add_user_sample(&b, FIRST_ID, 5, 0x30);
+    add_user_sample(&b, FIRST_ID, UINT64_MAX, 0x40);
+    add_user_sample(&b, FIRST_ID, 1ull << 63, 0x50);
+    assert_import(&b, NULL, &p);
+    assert_int_equal(p.samples.stack.len, 3);
+    for (size_t i = 0; i < p.samples.time_ns.len; i++)
+        assert_true(p.samples.time_ns.at[i] >= 0 && p.samples.time_ns.at[i] <= INT64_MAX / 4);
+    profile_deinit(&p);
+    strbuf_deinit(&b);
+}
+
 static void a_file_cut_anywhere_gives_its_whole_part_or_an_error(void **state)
 {
     (void)state;
@@ -422,6 +440,7 @@ int main(void)
         cmocka_unit_test(a_deferred_chain_joins_the_samples_of_its_cookie),
         cmocka_unit_test(a_file_of_another_build_is_named_and_not_used),
         cmocka_unit_test(threads_that_perf_found_keep_their_process),
+        cmocka_unit_test(times_of_a_broken_file_stay_numbers_that_can_be_subtracted),
         cmocka_unit_test(a_file_cut_anywhere_gives_its_whole_part_or_an_error),
     };
     return RUN_TESTS(tests);
