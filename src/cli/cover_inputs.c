@@ -379,6 +379,10 @@ static bool load_tracefiles(Loader *l, Error *err)
         MappedFile m = {0};
         if (!os_map_file(path, &m, err))
             return false;
+        if (!l->tracefiles.at[i].asked && (l->notes.len || l->profiles.len))
+            cli_say("'%" STR_FMT "', found beside data of runs, is added to it: if it was made of "
+                    "that data, it counts twice",
+                    STR_ARG(path));
         size_t notes = set->notes.len;
         bool ok = add_set(set, m.bytes, l->tracefiles.at[i].weight, err);
         os_unmap_file(&m);
