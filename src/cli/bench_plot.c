@@ -237,6 +237,16 @@ static double add_pairs(StrBuf *out, Bench *b, uint32_t command, double y)
     return y + PANEL;
 }
 
+// The median of a command's times as comparisons take them.
+static double compared_median(Bench *b, uint32_t command)
+{
+    const BenchRunVec *runs = &b->results[command].runs;
+    double *times = arena_array(&b->arena, double, runs->len + 1);
+    for (size_t i = 0; i < runs->len; i++)
+        times[i] = bench_compared_seconds(b, &runs->at[i]);
+    return stats_median(&b->arena, times, runs->len);
+}
+
 // Medians over a parameter of numbers, on logarithmic axes, with the exponent of
 // the fitted power.
 static double add_growth(StrBuf *out, Bench *b, double y)
@@ -247,7 +257,7 @@ static double add_growth(StrBuf *out, Bench *b, double y)
     Str name = STR("");
     for (uint32_t i = 0; i < b->commands.len; i++) {
         const BenchParameterVec *p = &b->commands.at[i].parameters;
-        double value, median = b->results[i].summary.median;
+        double value, median = compared_median(b, i);
         if (p->len == 1 && str_parse_double(p->at[0].value, &value) && value > 0 && median > 0) {
             name = p->at[0].name;
             lx[n] = log(value);
@@ -270,6 +280,8 @@ static double add_growth(StrBuf *out, Bench *b, double y)
     strbuf_add(&title, name);
     strbuf_printf(&title, ", both logarithmic: grows with its power %.2f [%.2f … %.2f]", fit.slope,
                   fit.slope_low, fit.slope_high);
+    if (b->without_waiting)
+        strbuf_add(&title, STR("; without the wait for a CPU"));
     plot_heading(out, y + 16, strbuf_str(&title));
     strbuf_deinit(&title);
     for (size_t i = 0; i < n; i++) {
