@@ -73,7 +73,10 @@ static bool ask_git(Arena *arena, Str range, Str *text, Str *root, Error *err)
                     NULL};
     char *top[] = {word("git"), word("rev-parse"), word("--show-toplevel"), NULL};
     Str folder;
-    if (!run_git(arena, diff, text, err) || !run_git(arena, top, &folder, err))
+    // Outside of a repository 'git diff' is another command, which compares files.
+    if (!run_git(arena, top, &folder, err))
+        return error_hint(err, "the change can be given without git: --diff-file FILE");
+    if (!run_git(arena, diff, text, err))
         return false;
     if (root->len == 0)
         *root = str_trim(folder);

@@ -85,4 +85,7 @@ if command -v git >/dev/null; then
     "$ASSAY" cover diff no-such-revision ../after.info >out 2>err
     verdict "a revision that is not there" $(($? == 0))
 fi
+mkdir outside && (cd outside && GIT_CEILING_DIRECTORIES=$PWD/.. "$ASSAY" cover diff HEAD .. >../out 2>../err)
+verdict "outside of a repository: how to do without" "$([ $? -ne 0 ] && grep -q -e '--diff-file' err && ! grep -q 'usage: git' err; echo $?)"
+
 finish
