@@ -29,8 +29,13 @@ static const Option set_options[] = {
 static bool load_set(const CoverAlgebraOptions *o, Str operand, CoverResult *r, Error *err)
 {
     StrVec one = {&operand, 1, 1};
-    if (!cover_load(&o->export.inputs, &one, r, err))
-        return false;
+    if (!cover_load(&o->export.inputs, &one, r, err)) {
+        // Neither an object nor a raw profile alone says which lines ran.
+        if (err->kind != ERROR_USAGE)
+            return false;
+        (void)error_context(err, "'%" STR_FMT "'", STR_ARG(operand));
+        return error_hint(err, "each input is read by itself; give objects by --object FILE");
+    }
     if (r->has_regions || r->has_gcov) {
         r->project.without_regions = true;
         cover_project(r);

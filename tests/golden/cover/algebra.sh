@@ -45,6 +45,8 @@ echo "== a program's profile against a tracefile of itself"
 "$ASSAY" cover intersect --format json --include '*.h' --object cover.covmapping cover.proftext self.info
 echo "== one input"
 "$ASSAY" cover intersect a.info
+echo "== an object by itself"
+"$ASSAY" cover intersect cover.covmapping a.info
 echo "== as a recording"
 "$ASSAY" cover merge -o run.assay cover.covmapping cover.proftext
 "$ASSAY" cover export --include '*.h' run.assay
