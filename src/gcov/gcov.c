@@ -179,6 +179,10 @@ bool gcov_notes_parse(GcovNotes *n, Bytes file, Error *err)
         n->folder = take_string(&c, n->version);
     if (n->version >= 800)
         cursor_skip(&c, 4); // whether blocks that never ran are marked
+    // So that functions without any still point somewhere.
+    vec_reserve(NULL, &n->arcs, 1);
+    vec_reserve(NULL, &n->places, 1);
+    vec_reserve(NULL, &n->counters, 1);
     return read_records(n, &c, err);
 }
 

@@ -144,7 +144,7 @@ void gcov_unit_find_groups(GcovUnit *u)
     }
     table_deinit(&places);
     // Before gcc 8 the notes have no columns, and gcov knew no groups.
-    if (n->version < 800)
+    if (n->version < 800 && u->is_group.len)
         memset(u->is_group.at, 0, n->functions.len);
 }
 

@@ -459,7 +459,7 @@ void gcov_sum_finish(GcovSum *s)
     Profile *p = s->profile;
     Vec(SortRow) rows = {0};
     reserve_rows(s);
-    vec_reserve(NULL, &rows, 2 * s->lines.len);
+    vec_reserve(NULL, &rows, 2 * s->lines.len + 1);
     const SortRow *sorted = gcov_sum_sort(s, rows.at);
     for (size_t i = 0; i < s->lines.len; i++)
         finish_line(s, &s->lines.at[sorted[i].row]);

@@ -182,7 +182,7 @@ void cover_gcov_tests_table(CoverGcovTests *t, const CoverProject *how, CoverTes
         for (; at < t->ends.at[test]; at++)
             if (t->sum.lines.at[t->hits.at[at]].count)
                 words.at[(size_t)t->hits.at[at] * ret->words + test / 64] |= 1ull << test % 64;
-    vec_extend(NULL, &rows, 2 * count);
+    vec_extend(NULL, &rows, 2 * count + 1);
     const SortRow *sorted = gcov_sum_sort(&t->sum, rows.at);
     for (size_t i = 0; i < count; i++) {
         uint32_t row = sorted[i].row;
