@@ -534,7 +534,7 @@ static bool at_program_start(const Consumer *c, Process *p, uint64_t pc)
 static void join_outer(Consumer *c, Thread *t, const UnwindMemory *memory, uint32_t max,
                        UnwindWalk *walk)
 {
-    enum { DEEP_BYTES = 4096 }; // of less, no later copy can lack the end
+    enum { DEEP_BYTES = 4096 }; // less is hardly ever the outer part of what a copy cuts
     if (walk->end == UNWIND_CUT_DUMP_SHORT) {
         uint32_t n =
             outer_frames_join(t->outer, c->walked, walk->frame_count, max, memory->window_addr);
