@@ -48,13 +48,7 @@ void strbuf_add_repeated(StrBuf *b, char c, size_t n)
 
 void strbuf_add_u64(StrBuf *b, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof(digits);
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    strbuf_add(b, str_over(digits + at, sizeof(digits) - at));
+    b->len = (size_t)(str_put_u64(strbuf_reserve(b, 20), value) - b->ptr);
 }
 
 void strbuf_vprintf(StrBuf *b, const char *fmt, va_list args)

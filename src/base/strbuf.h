@@ -28,6 +28,19 @@ void strbuf_add_u64(StrBuf *b, uint64_t value); // decimal; several times faster
 void strbuf_printf(StrBuf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void strbuf_vprintf(StrBuf *b, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
 
+// Writes the decimal digits, at most 20, and gives where they end.
+static inline char *str_put_u64(char *to, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    memcpy(to, digits + at, sizeof(digits) - at);
+    return to + (sizeof(digits) - at);
+}
+
 static inline void strbuf_add_char(StrBuf *b, char c)
 {
     *strbuf_reserve(b, 1) = c;

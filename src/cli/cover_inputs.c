@@ -437,24 +437,22 @@ static bool is_of_objects(const Loader *l, const ProfRaw *p)
     return !any;
 }
 
-static void add_hex(StrBuf *out, Bytes id)
-{
-    for (size_t i = 0; i < id.len; i++)
-        strbuf_printf(out, "%02x", id.ptr[i]);
-}
-
 static void name_profile(const Loader *l, Str path, const ProfRaw *p)
 {
-    StrBuf ids = {0};
+    Arena *arena = &l->r->arena;
+    BuildId writer = {0};
     Cursor c = cursor_over(p->binary_ids, "binary ids");
     c.big_endian = p->big_endian;
     uint64_t len = cursor_u64(&c);
-    add_hex(&ids, cursor_padded(&c, len, 8));
-    strbuf_add(&ids, STR(", and the object is of build "));
-    add_hex(&ids, bytes_over(l->builds.at[0].bytes, l->builds.at[0].len));
-    cli_say("'%" STR_FMT "' was written by build %" STR_FMT "%s", STR_ARG(path),
-            STR_ARG(strbuf_str(&ids)), l->builds.len > 1 ? " (or that of the other objects)" : "");
-    strbuf_deinit(&ids);
+    Bytes id = cursor_padded(&c, len, 8);
+    writer.len = (uint32_t)MIN(id.len, sizeof(writer.bytes));
+    if (writer.len)
+        memcpy(writer.bytes, id.ptr, writer.len);
+    cli_say("'%" STR_FMT "' was written by build %" STR_FMT ", and the object is of build %" STR_FMT
+            "%s",
+            STR_ARG(path), STR_ARG(build_id_hex(arena, &writer)),
+            STR_ARG(build_id_hex(arena, &l->builds.at[0])),
+            l->builds.len > 1 ? " (or that of the other objects)" : "");
 }
 
 // Where functions are of another build: which raw profiles those are, by build id.

@@ -50,18 +50,6 @@ static void add_functions(const Profile *p, const CoverFiles *c, const CoverFile
 // Rows of numbers are most of a tracefile: a file's worth of room is taken once.
 enum { LINE_ROW_MAX = 40, BRANCH_ROW_MAX = 64 };
 
-static char *put_number(char *to, uint64_t value)
-{
-    char digits[20];
-    size_t at = sizeof(digits);
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    memcpy(to, digits + at, sizeof(digits) - at);
-    return to + (sizeof(digits) - at);
-}
-
 static char *put_text(char *to, Str text)
 {
     memcpy(to, text.ptr, text.len);
@@ -75,9 +63,9 @@ static void add_lines(const Profile *p, const CoverFiles *c, const CoverFileRows
     for (uint32_t i = f->lines.first; i < f->lines.end; i++) {
         uint32_t row = c->lines.at[i];
         to = put_text(to, STR("DA:"));
-        to = put_number(to, p->line_counts.line.at[row]);
+        to = str_put_u64(to, p->line_counts.line.at[row]);
         *to++ = ',';
-        to = put_number(to, p->line_counts.count.at[row]);
+        to = str_put_u64(to, p->line_counts.count.at[row]);
         *to++ = '\n';
     }
     out->len += (size_t)(to - start);
@@ -86,15 +74,15 @@ static void add_lines(const Profile *p, const CoverFiles *c, const CoverFileRows
 static char *put_branch(char *to, const BranchCounts *b, uint32_t row, bool reached)
 {
     to = put_text(to, STR("BRDA:"));
-    to = put_number(to, b->line.at[row]);
+    to = str_put_u64(to, b->line.at[row]);
     *to++ = ',';
-    to = put_number(to, b->block.at[row]);
+    to = str_put_u64(to, b->block.at[row]);
     *to++ = ',';
-    to = put_number(to, b->branch.at[row]);
+    to = str_put_u64(to, b->branch.at[row]);
     *to++ = ',';
     // '-': the decision was never reached, which is not the same as never taken.
     if (reached)
-        to = put_number(to, b->count.at[row]);
+        to = str_put_u64(to, b->count.at[row]);
     else
         *to++ = '-';
     *to++ = '\n';
