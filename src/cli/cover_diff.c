@@ -231,18 +231,13 @@ static void add_json(StrBuf *out, const CoverDiffOptions *o, const CoverDiff *d)
 
 // ---- The gate ------------------------------------------------------------------
 
-// `stale` counts of another build pass no gate.
-static int gate(const CoverDiffOptions *o, const CoverDiff *d, uint64_t stale)
+// `now` are the counts of the changed program.
+static int gate(const CoverDiffOptions *o, const CoverDiff *d, const CoverResult *now)
 {
     int status = STATUS_OK;
     Str rest = o->fail_on, name;
-    if (stale && (o->fail_under > 0 || o->fail_on.len)) {
-        cli_say(
-            "the gate fails: counts of another build are among the inputs (%llu); --explain names "
-            "them, --llvm-rules drops them",
-            (unsigned long long)stale);
+    if ((o->fail_under > 0 || o->fail_on.len) && cover_is_unsound(now, o->inputs.llvm_rules))
         status = STATUS_THRESHOLD;
-    }
     if (o->fail_under > 0 && percent_of_new(d->counts) < o->fail_under) {
         cli_say("%.2f%% of the new lines ran, less than the %.2f%% asked for",
                 percent_of_new(d->counts), o->fail_under);
@@ -284,7 +279,7 @@ static bool load_side(const CoverDiffOptions *o, const StrVec *operands, CoverRe
     return true;
 }
 
-static int print(const CoverDiffOptions *o, const CoverDiff *d, uint64_t stale)
+static int print(const CoverDiffOptions *o, const CoverDiff *d, const CoverResult *now)
 {
     StrBuf out = {0};
     if (o->json)
@@ -297,7 +292,7 @@ static int print(const CoverDiffOptions *o, const CoverDiff *d, uint64_t stale)
         cli_say("'%" STR_FMT "' changed and has no coverage", STR_ARG(d->unmatched.at[i]));
     bool ok = cli_print(strbuf_str(&out));
     strbuf_deinit(&out);
-    return ok ? gate(o, d, stale) : STATUS_FAILED;
+    return ok ? gate(o, d, now) : STATUS_FAILED;
 }
 
 static int compare(CoverDiffOptions *o, Str range, StrVec *inputs, Arena *arena)
@@ -332,7 +327,7 @@ static int compare(CoverDiffOptions *o, Str range, StrVec *inputs, Arena *arena)
     int status;
     if (ok) {
         cover_diff_classify(arena, &diff, base_side, now_side, o->root, &result);
-        status = print(o, &result, o->inputs.llvm_rules ? 0 : now.stale);
+        status = print(o, &result, &now);
     } else {
         status = cli_fail(&err);
     }

@@ -123,6 +123,8 @@ int cover_export_result(CoverResult *r, const void *values)
         error_hint(&err, "give the program that was built with coverage and its profiles alone");
         return cli_fail(&err);
     }
+    if (is_llvm)
+        cover_settle(r);
     Sink s = {.to_file = o->output.len && !str_equal(o->output, STR("-"))};
     if (s.to_file &&
         !os_output_open(o->output, o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &s.file, &err))

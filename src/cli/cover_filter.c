@@ -42,6 +42,32 @@ static bool add_map(CoverFilter *f, Str text, char sep, const char *option, Erro
     return true;
 }
 
+static bool compile(Arena *arena, Str text, const char *option, regex_t *ret, Error *err)
+{
+    int bad = regcomp(ret, arena_c_str(arena, text), REG_EXTENDED | REG_NOSUB);
+    if (bad == 0)
+        return true;
+    char why[256];
+    regerror(bad, ret, why, sizeof(why));
+    return error_set(err, ERROR_USAGE, "%s: %s", option, why);
+}
+
+static bool compile_patterns(CoverFilter *f, Error *err)
+{
+    static const char *const options[COVER_PATTERN_COUNT] = {"--excl-line",     "--excl-start",
+                                                             "--excl-stop",     "--excl-br-line",
+                                                             "--excl-br-start", "--excl-br-stop"};
+    for (size_t i = 0; i < COVER_PATTERN_COUNT; i++) {
+        if (f->o->patterns[i].len == 0)
+            continue;
+        if (!compile(&f->arena, f->o->patterns[i], options[i], &f->pattern_regexes[i], err))
+            return false;
+        f->patterns.at[i] = &f->pattern_regexes[i];
+        f->has_patterns = true;
+    }
+    return true;
+}
+
 bool cover_filter_init(CoverFilter *f, const CoverFilterOptions *o, Error *err)
 {
     f->o = o;
@@ -54,22 +80,20 @@ bool cover_filter_init(CoverFilter *f, const CoverFilterOptions *o, Error *err)
         if (!add_map(f, o->equivalences.at[i], ',', "--path-equivalence", err))
             return false;
     if (o->ignore_regex.len) {
-        int bad =
-            regcomp(&f->regex, arena_c_str(&f->arena, o->ignore_regex), REG_EXTENDED | REG_NOSUB);
-        if (bad) {
-            char why[256];
-            regerror(bad, &f->regex, why, sizeof(why));
-            return error_set(err, ERROR_USAGE, "--ignore-filename-regex: %s", why);
-        }
+        if (!compile(&f->arena, o->ignore_regex, "--ignore-filename-regex", &f->regex, err))
+            return false;
         f->has_regex = true;
     }
-    return true;
+    return compile_patterns(f, err);
 }
 
 void cover_filter_deinit(CoverFilter *f)
 {
     if (f->has_regex)
         regfree(&f->regex);
+    for (size_t i = 0; i < COVER_PATTERN_COUNT; i++)
+        if (f->patterns.at[i])
+            regfree(&f->pattern_regexes[i]);
     cover_sources_deinit(&f->sources);
     if (f->paths.arena)
         intern_deinit(&f->paths);
@@ -98,15 +122,28 @@ CoverExclusions *cover_filter_exclusions(void *ctx, Str path)
     vec_extend(&f->arena, &f->found, id + 1 - f->found.len);
     CoverExclusions e;
     Str text;
-    if (cover_source_text(&f->sources, path, &text) && cover_exclusions_find(&f->arena, text, &e)) {
+    if (cover_source_text(&f->sources, path, &text) &&
+        cover_exclusions_find(&f->arena, text, f->has_patterns ? &f->patterns : NULL, &e)) {
         CoverExclusions *kept = arena_new(&f->arena, CoverExclusions);
         *kept = e;
         f->found.at[id] = kept;
         if (e.open)
             cli_say("'%" STR_FMT "': %u exclusion%s not stopped: the rest of the file is left out",
                     STR_ARG(path), e.open, e.open == 1 ? " is" : "s are");
+        if (e.unread)
+            cli_say("'%" STR_FMT "': %u EXCL_BR_WITHOUT_HIT without effect: \": missed/all\" is to "
+                    "stand behind it, as in \": 1/2\"",
+                    STR_ARG(path), e.unread);
     }
     return f->found.at[id];
+}
+
+bool cover_filter_has_marks(const CoverFilter *f)
+{
+    for (size_t i = 0; i < f->found.len; i++)
+        if (f->found.at[i])
+            return true;
+    return false;
 }
 
 void cover_filter_settle(CoverFilter *f)

@@ -18,6 +18,7 @@ typedef struct CoverFilterOptions {
     StrVec prefix_maps, equivalences; // "OLD=NEW", "OLD,NEW"
     StrVec source_folders;
     bool no_exclusions;
+    Str patterns[COVER_PATTERN_COUNT]; // marks of the user's
 } CoverFilterOptions;
 
 #define COVER_FILTER_OPTIONS(S, field)                                                             \
@@ -31,7 +32,19 @@ typedef struct CoverFilterOptions {
                  "the same, as llvm-cov has it"),                                                  \
         OPT_LIST('I', "source-dir", S, field.source_folders, "DIR", "search sources here too"),    \
         OPT_FLAG(0, "no-exclusions", S, field.no_exclusions,                                       \
-                 "count what LCOV_EXCL_, GCOVR_EXCL_ and GRCOV_EXCL_ marks leave out")
+                 "count what LCOV_EXCL_, GCOVR_EXCL_ and GRCOV_EXCL_ marks leave out"),            \
+        OPT_TEXT(0, "excl-line", S, field.patterns[COVER_PATTERN_LINE], "REGEX",                   \
+                 "leave out lines that match the extended regular expression"),                    \
+        OPT_TEXT(0, "excl-start", S, field.patterns[COVER_PATTERN_START], "REGEX",                 \
+                 "leave out the lines from one that matches, it included"),                        \
+        OPT_TEXT(0, "excl-stop", S, field.patterns[COVER_PATTERN_STOP], "REGEX",                   \
+                 "up to one that matches this, or the end of the file"),                           \
+        OPT_TEXT(0, "excl-br-line", S, field.patterns[COVER_PATTERN_BR_LINE], "REGEX",             \
+                 "the same as --excl-line for branches only"),                                     \
+        OPT_TEXT(0, "excl-br-start", S, field.patterns[COVER_PATTERN_BR_START], "REGEX",           \
+                 "the same as --excl-start for branches only"),                                    \
+        OPT_TEXT(0, "excl-br-stop", S, field.patterns[COVER_PATTERN_BR_STOP], "REGEX",             \
+                 "the same as --excl-stop for branches only")
 
 typedef struct CoverPathMap {
     Str from, to;
@@ -41,6 +54,9 @@ typedef struct CoverFilter {
     const CoverFilterOptions *o;
     bool has_regex;
     regex_t regex;
+    regex_t pattern_regexes[COVER_PATTERN_COUNT];
+    CoverPatterns patterns; // of the above, those that are given
+    bool has_patterns;
     Vec(CoverPathMap) maps;
     CoverSources sources;
     Intern paths; // files whose marks were looked for
@@ -57,6 +73,8 @@ void cover_filter_deinit(CoverFilter *f);
 bool cover_filter_keep(void *ctx, Str path);
 Str cover_filter_map(void *ctx, Str path);
 CoverExclusions *cover_filter_exclusions(void *ctx, Str path);
+// Whether a source that was asked for has marks.
+bool cover_filter_has_marks(const CoverFilter *f);
 // To be called once, when the functions of all sources are known to their marks.
 void cover_filter_settle(CoverFilter *f);
 

@@ -570,6 +570,43 @@ bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverR
     return true;
 }
 
+static void say_mark_faults(const CoverMarkFaultVec *faults)
+{
+    enum { SAID_MAX = 20 };
+    if (faults->len > SAID_MAX)
+        cli_say("%zu marks in the sources say not what ran, the first %d of them:", faults->len,
+                SAID_MAX);
+    for (size_t i = 0; i < MIN(faults->len, (size_t)SAID_MAX); i++) {
+        const CoverMarkFault *f = &faults->at[i];
+        if (f->is_reached)
+            cli_say("'%" STR_FMT "' line %u is marked as unreachable and ran: it counts",
+                    STR_ARG(f->path), f->line);
+        else
+            cli_say("'%" STR_FMT "' line %u: the mark says that %u of %u branches did not run, and "
+                    "%u of %u did not: they count",
+                    STR_ARG(f->path), f->line, f->said_missed, f->said_all, f->missed, f->all);
+    }
+}
+
+bool cover_is_unsound(const CoverResult *r, bool llvm_rules)
+{
+    bool is_stale = r->stale && !llvm_rules;
+    if (is_stale)
+        cli_say("the gate fails: counts of another build are among the inputs (%llu); --explain "
+                "names them, --llvm-rules drops them",
+                (unsigned long long)r->stale);
+    if (r->mark_faults.len)
+        cli_say("the gate fails: %zu mark%s in the sources %s not what ran", r->mark_faults.len,
+                r->mark_faults.len == 1 ? "" : "s", r->mark_faults.len == 1 ? "says" : "say");
+    return is_stale || r->mark_faults.len;
+}
+
+void cover_settle(CoverResult *r)
+{
+    if (cover_filter_has_marks(r->filter))
+        cover_project(r);
+}
+
 void cover_project(CoverResult *r)
 {
     if (r->has_regions)
@@ -581,6 +618,8 @@ void cover_project(CoverResult *r)
         cover_set_take_profile(&r->set, &r->profile);
     if (r->has_set)
         cover_set_fill(&r->set, &r->project, &r->profile);
+    cover_profile_settle_marks(&r->arena, &r->profile, &r->project, &r->mark_faults);
+    say_mark_faults(&r->mark_faults);
     uint64_t excluded = cover_profile_exclude(&r->profile, &r->project);
     if (excluded)
         cli_say("%llu lines left out by marks in the sources (--no-exclusions counts them)",

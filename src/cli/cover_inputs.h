@@ -45,9 +45,10 @@ typedef struct CoverResult {
     StrBuf documents; // gcov's JSON of each unit
     bool has_set;     // there were tracefiles: `set` is filled
     CoverSet set;
-    uint64_t stale;   // functions and .gcda files whose counts are of another build
-    int64_t built_ns; // the newest object's or note's time stamp, 0: not known
-    Profile profile;  // rows of the model, when asked for
+    CoverMarkFaultVec mark_faults; // when rows were asked for
+    uint64_t stale;                // functions and .gcda files whose counts are of another build
+    int64_t built_ns;              // the newest object's or note's time stamp, 0: not known
+    Profile profile;               // rows of the model, when asked for
     CoverProject project;
     CoverFilter *filter;
 } CoverResult;
@@ -65,6 +66,12 @@ int cover_show_inputs(const CoverInputOptions *inputs, const StrVec *operands,
 // Says on stderr what was left out while counts were summed.
 void cover_say_notes(const CoverCounts *c);
 
+// Settles marks in the sources that depend on counts, for those who do not ask for
+// rows; says how many lines marks leave out.
+void cover_settle(CoverResult *r);
+// Whether counts are among the inputs that no gate may pass: of another build, or
+// contradicted by marks in the sources. Says so.
+bool cover_is_unsound(const CoverResult *r, bool llvm_rules);
 // Fills r->profile from what was loaded; counts of several kinds of inputs are
 // summed.
 void cover_project(CoverResult *r);

@@ -265,17 +265,6 @@ static bool has_gate(const CoverReportOptions *o)
            o->fail_under_branches > 0 || o->fail_under_conditions > 0;
 }
 
-// Shares of something that was not measured pass no gate.
-static bool is_stale(const CoverReportOptions *o, const CoverResult *r)
-{
-    if (!has_gate(o) || r->stale == 0 || o->inputs.llvm_rules)
-        return false;
-    cli_say("the gate fails: counts of another build are among the inputs (%llu); --explain names "
-            "them, --llvm-rules drops them",
-            (unsigned long long)r->stale);
-    return true;
-}
-
 static bool misses_threshold(const CoverReportOptions *o, const CoverFile *total)
 {
     bool missed = under("lines", total->lines, o->fail_under);
@@ -315,6 +304,8 @@ static int report(CoverResult *r, const void *values)
     bool by_rows = r->has_gcov || r->has_set;
     if (o->missing || by_rows)
         cover_project(r);
+    else
+        cover_settle(r);
     if (o->functions && by_rows)
         functions_of_rows(arena, &r->profile, &functions);
     else if (o->functions)
@@ -332,7 +323,8 @@ static int report(CoverResult *r, const void *values)
     add_report(arena, o, r, &files, &total, by_rows, &out);
     int status = cli_print(strbuf_str(&out)) ? STATUS_OK : STATUS_FAILED;
     strbuf_deinit(&out);
-    bool missed = is_stale(o, r);
+    // Shares of something that was not measured pass no gate.
+    bool missed = has_gate(o) && cover_is_unsound(r, o->inputs.llvm_rules);
     missed |= misses_threshold(o, &total);
     if (missed && status == STATUS_OK)
         status = STATUS_THRESHOLD;

@@ -85,6 +85,57 @@ for f in json.load(sys.stdin)["files"]:
         [ "$(branches 18 marks.info)" = "$(branches 18 all.info)" ]
 }
 check 'marks of exceptions, functions and targets of branches' marks_hold
+# Marks that depend on counts: what did not run is left out, what contradicts them counts,
+# is said and passes no gate. Of gcc's and of clang's counts.
+cat >counted.c <<'EOF'
+#include <stdlib.h>
+int never(int x)
+{
+    if (x > 100)
+        abort(); // LCOV_UNREACHABLE_LINE
+    // LCOV_UNREACHABLE_START
+    x++;
+    // LCOV_UNREACHABLE_STOP
+    return x;
+}
+int half(int x)
+{
+    if (x > 5) // GCOVR_EXCL_BR_WITHOUT_HIT: 1/2
+        return 1;
+    if (x > 6) // GCOVR_EXCL_BR_WITHOUT_HIT: 2/2
+        return 1;
+    return 3;
+}
+int main(void) { return never(1) + half(1) > 99; } // OFTEN
+// GRCOV_STOP_COVERAGE
+int test(int x) { return x; }
+EOF
+counted_marks_hold() {
+    local status
+    "$ASSAY" cover report --fail-under 1 "$@" >table 2>err
+    status=$?
+    cat err
+    [ $status = 3 ] && [ "$(wc -l <err)" = 4 ] &&
+        grep -q "counted.c' line 7 is marked as unreachable and ran" err &&
+        grep -q "counted.c' line 15: the mark says that 2 of 2 branches did not run, and 1 of 2 did not" err &&
+        grep -q '2 marks in the sources say not what ran' err &&
+        "$ASSAY" cover export -f -o counted.info "$@" 2>err || return 1
+    grep -qx DA:7,1 counted.info && grep -qx DA:14,0 counted.info &&
+        ! grep -q '^DA:5,\|^DA:21,\|^BRDA:13,' counted.info &&
+        [ "$(grep -c ^BRDA:15, counted.info)" = 2 ] && grep -q '^DA:19,' counted.info || return 1
+    "$ASSAY" cover export -f -o counted.info --excl-line OFTEN --excl-start 'half\(' --excl-stop '^}' "$@" 2>err
+    ! grep -q '^DA:1[1-7],\|^DA:19,' counted.info && "$ASSAY" cover report --excl-line '(' "$@" 2>err
+    [ $? = 2 ] && grep -q -- '--excl-line: ' err
+}
+gcc -O0 -w --coverage counted.c -o counted-gcc && ./counted-gcc || exit 1
+check 'marks that depend on counts, gcc' counted_marks_hold counted-gcc-counted.gcno
+clang=$(command -v clang-19 || command -v clang-16 || command -v clang-14)
+if [ -n "$clang" ]; then
+    "$clang" -w -fprofile-instr-generate -fcoverage-mapping counted.c -o counted-clang &&
+        LLVM_PROFILE_FILE=counted.profraw ./counted-clang || exit 1
+    check "marks that depend on counts, $clang" counted_marks_hold counted-clang counted.profraw
+fi
+rm -f counted-gcc-counted.*
 # A recording takes weights and lists of inputs, whatever the inputs are.
 weights_count() {
     local once
