@@ -10,6 +10,8 @@
 
 enum {
     COLUMNS_METRICS = 3, // metrics that a listing has room for
+    COUNT_COLUMNS = 22,  // executions and the value of each
+    EACH_SAMPLES = 10,   // fewer tell too little to divide them
     CALLEES_SHOWN = 4,
     GAP_SHOWN = 2, // an untouched stretch this short is shown
 };
@@ -76,8 +78,8 @@ static size_t metrics_shown(const AnnotateView *v)
 }
 
 // "self total " for each metric; NULL values leave the space empty.
-static size_t add_shares(const AnnotateView *v, StrBuf *out, const uint64_t *self,
-                         const uint64_t *total)
+static void add_shares(const AnnotateView *v, StrBuf *out, const uint64_t *self,
+                       const uint64_t *total)
 {
     for (size_t m = 0; m < metrics_shown(v); m++) {
         add_share(v, out, self ? self[m] : 0, m);
@@ -85,7 +87,61 @@ static size_t add_shares(const AnnotateView *v, StrBuf *out, const uint64_t *sel
         add_share(v, out, total ? total[m] : 0, m);
         strbuf_add_char(out, ' ');
     }
-    return metrics_shown(v) * 14;
+}
+
+// What stands before a line's number.
+static size_t lead_columns(const AnnotateView *v)
+{
+    return metrics_shown(v) * 14 + (v->executions ? COUNT_COLUMNS : 0);
+}
+
+// A quotient of the metric: below a thousand with a digit behind the point.
+static void add_each(const AnnotateView *v, StrBuf *out, double value)
+{
+    const Profile *p = v->report->profile;
+    Str unit = profile_text(p, p->metrics.unit.at[v->metrics[0].v]);
+    if (value >= 1000)
+        add_value(out, (uint64_t)value, unit);
+    else
+        strbuf_printf(out, "%.*f%s%" STR_FMT, value < 10 ? 2 : 1, value, unit.len ? " " : "",
+                      STR_ARG(unit));
+}
+
+// Whether about so many samples stand behind a part of the target.
+static bool is_enough(const AnnotateView *v, uint64_t part)
+{
+    const Annotation *a = &v->annotation;
+    return a->target_total[0] &&
+           (double)part / (double)a->target_total[0] * (double)a->samples >= (double)EACH_SAMPLES;
+}
+
+static uint32_t executed_file(const AnnotateView *v, StrId file)
+{
+    if (!v->executions || file.v == 0)
+        return EXECUTIONS_NO_FILE;
+    return executions_file(v->executions, profile_text(v->report->profile, file));
+}
+
+// "executions  each " of a line; empty space where nobody counted it.
+static void add_executions(const AnnotateView *v, StrBuf *out, uint32_t file, uint32_t line,
+                           const uint64_t *self)
+{
+    size_t from = out->len;
+    uint64_t count;
+    if (!v->executions)
+        return;
+    if (executions_of(v->executions, file, line, &count)) {
+        strbuf_printf(out, "%11llu ", (unsigned long long)count);
+        if (self && count && is_enough(v, self[0])) {
+            StrBuf each = {0};
+            add_each(v, &each, (double)self[0] / (double)count);
+            Str text = strbuf_str(&each);
+            strbuf_add_repeated(out, ' ', 9 - MIN(str_columns(text), (size_t)9));
+            strbuf_add(out, text);
+            strbuf_deinit(&each);
+        }
+    }
+    pad_to(out, from, COUNT_COLUMNS);
 }
 
 static void add_cut(const AnnotateView *v, StrBuf *out, Str text, size_t taken)
@@ -125,6 +181,22 @@ static void add_key_name(const AnnotateView *v, StrBuf *out, uint32_t key, size_
     strbuf_deinit(&name);
 }
 
+static void add_calls(const AnnotateView *v, StrBuf *out)
+{
+    const Annotation *a = &v->annotation;
+    strbuf_add(out, STR("called "));
+    add_count(out, v->calls);
+    strbuf_add(out, v->calls == 1 ? STR(" time") : STR(" times"));
+    if (v->calls && is_enough(v, a->target_total[0])) {
+        strbuf_add(out, STR(": a call used "));
+        add_each(v, out, (double)a->target_self[0] / (double)v->calls);
+        strbuf_add(out, STR(" itself, "));
+        add_each(v, out, (double)a->target_total[0] / (double)v->calls);
+        strbuf_add(out, STR(" in total"));
+    }
+    strbuf_add_char(out, '\n');
+}
+
 static void add_head(const AnnotateView *v, StrBuf *out)
 {
     const Annotation *a = &v->annotation;
@@ -149,13 +221,15 @@ static void add_head(const AnnotateView *v, StrBuf *out)
             strbuf_printf(out, " · %llu samples", (unsigned long long)a->samples);
         strbuf_add_char(out, '\n');
     }
+    if (v->has_calls)
+        add_calls(v, out);
     if (v->others)
         strbuf_printf(out, "%zu other functions have this name too; give more of it for those\n",
                       v->others);
     strbuf_add_char(out, '\n');
 }
 
-static void add_title(const AnnotateView *v, StrBuf *out, const char *rest)
+static void add_title(const AnnotateView *v, StrBuf *out, bool with_counts, const char *rest)
 {
     const Profile *p = v->report->profile;
     style_begin(out, &v->terminal, STYLE_DIM);
@@ -169,6 +243,8 @@ static void add_title(const AnnotateView *v, StrBuf *out, const char *rest)
     }
     for (size_t m = 0; m < metrics_shown(v); m++)
         strbuf_add(out, STR("  self  total "));
+    if (with_counts && v->executions)
+        strbuf_add(out, STR(" executions  self each"));
     strbuf_add(out, str_from_c(rest));
     style_end(out, &v->terminal, STYLE_DIM);
     strbuf_add_char(out, '\n');
@@ -181,11 +257,11 @@ static void add_callees(const AnnotateView *v, StrBuf *out, const AnnotateLine *
     size_t shown = MIN(line->callees.len, (size_t)CALLEES_SHOWN);
     for (size_t i = 0; i < shown; i++) {
         const AnnotateCallee *c = &line->callees.at[i];
-        strbuf_add_repeated(out, ' ', metrics_shown(v) * 14);
+        strbuf_add_repeated(out, ' ', lead_columns(v));
         strbuf_add(out, STR("       | "));
         add_share(v, out, c->total, 0);
         strbuf_add(out, c->is_inlined ? STR(" inlined ") : STR(" calls "));
-        size_t taken = metrics_shown(v) * 14 + 9 + 6 + (c->is_inlined ? 9 : 7);
+        size_t taken = lead_columns(v) + 9 + 6 + (c->is_inlined ? 9 : 7);
         size_t room = v->columns == SIZE_MAX   ? SIZE_MAX
                       : v->columns > taken + 8 ? v->columns - taken
                                                : 8;
@@ -193,14 +269,17 @@ static void add_callees(const AnnotateView *v, StrBuf *out, const AnnotateLine *
         strbuf_add_char(out, '\n');
     }
     if (line->callees.len > shown) {
-        strbuf_add_repeated(out, ' ', metrics_shown(v) * 14);
+        strbuf_add_repeated(out, ' ', lead_columns(v));
         strbuf_printf(out, "       | … %zu more\n", line->callees.len - shown);
     }
 }
 
-static void add_instruction(const AnnotateView *v, StrBuf *out, const CodeLine *c)
+// In a listing it leaves the place of the lines' counts empty.
+static void add_instruction(const AnnotateView *v, StrBuf *out, const CodeLine *c, size_t columns)
 {
-    size_t taken = add_shares(v, out, c->self, c->total);
+    size_t from = out->len;
+    add_shares(v, out, c->self, c->total);
+    pad_to(out, from, columns);
     strbuf_printf(out, "%10llx  ", (unsigned long long)c->instruction.address);
     StrBuf text = {0};
     strbuf_add(&text, c->instruction.text);
@@ -208,7 +287,7 @@ static void add_instruction(const AnnotateView *v, StrBuf *out, const CodeLine *
         strbuf_printf(&text, " <%" STR_FMT ">", STR_ARG(c->target_name));
     if (c->inlined.len)
         strbuf_printf(&text, "  ; in %" STR_FMT, STR_ARG(c->inlined));
-    add_cut(v, out, strbuf_str(&text), taken + 12);
+    add_cut(v, out, strbuf_str(&text), columns + 12);
     strbuf_add_char(out, '\n');
     strbuf_deinit(&text);
 }
@@ -220,7 +299,7 @@ static void add_code_of_line(const AnnotateView *v, StrBuf *out, Str file, uint3
     for (size_t i = 0; i < v->code->lines.len; i++) {
         const CodeLine *c = &v->code->lines.at[i];
         if (c->line == line && (line == 0 || str_equal(c->file, file)))
-            add_instruction(v, out, c);
+            add_instruction(v, out, c, lead_columns(v));
     }
 }
 
@@ -229,6 +308,7 @@ typedef struct FileRows {
     StrId file;
     size_t from, to;
     uint64_t total;
+    uint32_t executed; // of v->executions
 } FileRows;
 
 static const uint64_t *self_of(const Annotation *a, const AnnotateLine *l)
@@ -250,19 +330,20 @@ static size_t hottest_row(const Annotation *a)
     return best;
 }
 
-static void add_line(const AnnotateView *v, StrBuf *out, const SourceText *s, StrId file,
+static void add_line(const AnnotateView *v, StrBuf *out, const SourceText *s, const FileRows *f,
                      uint32_t line, const AnnotateLine *row, bool is_hottest)
 {
     const Annotation *a = &v->annotation;
-    size_t taken = add_shares(v, out, row ? self_of(a, row) : NULL, row ? total_of(a, row) : NULL);
+    add_shares(v, out, row ? self_of(a, row) : NULL, row ? total_of(a, row) : NULL);
+    add_executions(v, out, f->executed, line, row ? self_of(a, row) : NULL);
     strbuf_printf(out, "%6u %c ", line, is_hottest || line == v->wanted_line ? '>' : '|');
     Str text;
-    if (line_text(v, s, file, line, &text))
-        add_source(v, out, text, taken + 9);
+    if (line_text(v, s, f->file, line, &text))
+        add_source(v, out, text, lead_columns(v) + 9);
     strbuf_add_char(out, '\n');
     if (row)
         add_callees(v, out, row);
-    add_code_of_line(v, out, profile_text(v->report->profile, file), line);
+    add_code_of_line(v, out, profile_text(v->report->profile, f->file), line);
 }
 
 static bool is_shown(const AnnotateView *v, const FileRows *f, size_t *at, uint32_t line)
@@ -279,8 +360,10 @@ static bool is_shown(const AnnotateView *v, const FileRows *f, size_t *at, uint3
     return *at < f->to && (uint64_t)line + context >= a->lines.at[*at].line;
 }
 
-static void add_file_head(const AnnotateView *v, StrBuf *out, StrId file, const SourceText *s)
+static void add_file_head(const AnnotateView *v, StrBuf *out, const FileRows *f,
+                          const SourceText *s)
 {
+    StrId file = f->file;
     style_begin(out, &v->terminal, STYLE_NAME);
     add_place(v, out, file, 0);
     style_end(out, &v->terminal, STYLE_NAME);
@@ -296,7 +379,31 @@ static void add_file_head(const AnnotateView *v, StrBuf *out, StrId file, const 
                             "says where it is)"));
     else if (v->wanted_line > s->lines.len)
         strbuf_printf(out, "  (has %zu lines)", s->lines.len);
+    if (v->executions && file.v && f->executed == EXECUTIONS_NO_FILE)
+        strbuf_add(out, STR("  (not counted)"));
     strbuf_add_char(out, '\n');
+}
+
+// Time and counts of one program cannot contradict each other.
+static void add_contradictions(const AnnotateView *v, StrBuf *out, const FileRows *f)
+{
+    const Annotation *a = &v->annotation;
+    size_t lines = 0;
+    uint64_t count, self = 0;
+    for (size_t i = f->from; i < f->to && v->executions; i++) {
+        const AnnotateLine *l = &a->lines.at[i];
+        if (self_of(a, l)[0] == 0 || !executions_of(v->executions, f->executed, l->line, &count) ||
+            count)
+            continue;
+        lines++;
+        self += self_of(a, l)[0];
+    }
+    if (lines == 0)
+        return;
+    strbuf_printf(out, "! %zu line%s with ", lines, lines == 1 ? "" : "s");
+    add_percent(out, percent_of(self, a->all[0]));
+    strbuf_add(out, STR(" ran by the samples and never by the counts: those are of other input or "
+                        "another version, or the compiler moved code\n"));
 }
 
 // Nothing would stand behind its number.
@@ -317,7 +424,7 @@ static void add_file(const AnnotateView *v, Arena *arena, StrBuf *out, const Fil
 {
     const Annotation *a = &v->annotation;
     SourceText s = source_text(v, arena, f->file);
-    add_file_head(v, out, f->file, &s);
+    add_file_head(v, out, f, &s);
     uint64_t last = (uint64_t)a->lines.at[f->to - 1].line + v->context;
     if (v->wanted_line)
         last = (uint64_t)v->wanted_line + MAX(v->context, 10u);
@@ -346,9 +453,10 @@ static void add_file(const AnnotateView *v, Arena *arena, StrBuf *out, const Fil
         if (shown_last && line > shown_last + 1)
             strbuf_add(out, STR("…\n"));
         if (!is_bare_line)
-            add_line(v, out, &s, f->file, (uint32_t)line, here, here && row == hottest);
+            add_line(v, out, &s, f, (uint32_t)line, here, here && row == hottest);
         shown_last = (uint32_t)line;
     }
+    add_contradictions(v, out, f);
 }
 
 static int compare_files(const void *x, const void *y)
@@ -370,14 +478,15 @@ void annotate_listing(const AnnotateView *v, Arena *arena, StrBuf *out)
     Vec(FileRows) files = {0};
     for (size_t i = 0; i < a->lines.len; i++) {
         if (files.len == 0 || vec_last(&files).file.v != a->lines.at[i].file.v) {
-            FileRows fresh = {.file = a->lines.at[i].file, .from = i};
+            StrId file = a->lines.at[i].file;
+            FileRows fresh = {.file = file, .from = i, .executed = executed_file(v, file)};
             vec_push(arena, &files, fresh);
         }
         vec_last(&files).to = i + 1;
         vec_last(&files).total += total_of(a, &a->lines.at[i])[0];
     }
     qsort(files.at, files.len, sizeof(files.at[0]), compare_files);
-    add_title(v, out, "  line   source");
+    add_title(v, out, true, "  line   source");
     size_t hottest = hottest_row(a);
     for (size_t i = 0; i < files.len; i++)
         add_file(v, arena, out, &files.at[i], hottest);
@@ -416,19 +525,20 @@ void annotate_by_line(const AnnotateView *v, Arena *arena, StrBuf *out)
     }
     if (ranked.len > 1)
         qsort(ranked.at, ranked.len, sizeof(Ranked), compare_ranked);
-    add_title(v, out, " place and source");
+    add_title(v, out, true, " place and source");
     size_t shown = v->limit ? MIN(ranked.len, (size_t)v->limit) : ranked.len;
     for (size_t i = 0; i < shown; i++) {
         const AnnotateLine *l = &a->lines.at[ranked.at[i].row];
         add_shares(v, out, self_of(a, l), total_of(a, l));
+        add_executions(v, out, executed_file(v, l->file), l->line, self_of(a, l));
         strbuf_add_char(out, ' ');
         add_place(v, out, l->file, l->line);
         Str text;
         SourceText none = {0};
         if (line_text(v, &none, l->file, l->line, &text)) {
             strbuf_add(out, STR("\n"));
-            strbuf_add_repeated(out, ' ', metrics_shown(v) * 14 + 3);
-            add_source(v, out, str_trim(text), metrics_shown(v) * 14 + 3);
+            strbuf_add_repeated(out, ' ', lead_columns(v) + 3);
+            add_source(v, out, str_trim(text), lead_columns(v) + 3);
         }
         strbuf_add_char(out, '\n');
     }
@@ -447,10 +557,10 @@ void annotate_by_instruction(const AnnotateView *v, StrBuf *out)
     }
     if (ranked.len > 1)
         qsort(ranked.at, ranked.len, sizeof(Ranked), compare_ranked);
-    add_title(v, out, "   address  instruction");
+    add_title(v, out, false, "   address  instruction");
     size_t shown = v->limit ? MIN(ranked.len, (size_t)v->limit) : ranked.len;
     for (size_t i = 0; i < shown; i++)
-        add_instruction(v, out, &code->lines.at[ranked.at[i].row]);
+        add_instruction(v, out, &code->lines.at[ranked.at[i].row], metrics_shown(v) * 14);
     vec_free(&ranked);
 }
 
@@ -473,7 +583,7 @@ static void json_key_name(const AnnotateView *v, JsonWriter *w, uint32_t key)
 }
 
 static void json_line(const AnnotateView *v, JsonWriter *w, const AnnotateLine *l,
-                      const SourceText *s)
+                      const SourceText *s, uint32_t executed)
 {
     const Annotation *a = &v->annotation;
     json_begin_object(w, NULL);
@@ -484,6 +594,9 @@ static void json_line(const AnnotateView *v, JsonWriter *w, const AnnotateLine *
         json_str(w, "text", text);
     json_values(w, "self", self_of(a, l), v->metric_count);
     json_values(w, "total", total_of(a, l), v->metric_count);
+    uint64_t count;
+    if (executions_of(v->executions, executed, l->line, &count))
+        json_u64(w, "executions", count);
     json_begin_array(w, "callees");
     for (size_t i = 0; i < l->callees.len; i++) {
         json_begin_object(w, NULL);
@@ -543,12 +656,17 @@ void annotate_json(const AnnotateView *v, Arena *arena, StrBuf *out)
     }
     json_end(&w);
     json_u64(&w, "samples", a->samples);
+    if (v->has_calls)
+        json_u64(&w, "calls", v->calls);
     json_begin_array(&w, "lines");
     SourceText s = {0};
+    uint32_t executed = EXECUTIONS_NO_FILE;
     for (size_t i = 0; i < a->lines.len; i++) {
-        if (i == 0 || a->lines.at[i].file.v != a->lines.at[i - 1].file.v)
+        if (i == 0 || a->lines.at[i].file.v != a->lines.at[i - 1].file.v) {
             s = source_text(v, arena, a->lines.at[i].file);
-        json_line(v, &w, &a->lines.at[i], &s);
+            executed = executed_file(v, a->lines.at[i].file);
+        }
+        json_line(v, &w, &a->lines.at[i], &s, executed);
     }
     json_end(&w);
     if (v->code)

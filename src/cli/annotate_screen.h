@@ -4,6 +4,7 @@
 #ifndef CLI_ANNOTATE_SCREEN_H
 #define CLI_ANNOTATE_SCREEN_H
 
+#include "analyse/executions.h"
 #include "analyse/report.h"
 #include "cli/annotate_code.h"
 #include "cli/terminal.h"
@@ -23,7 +24,10 @@ typedef struct AnnotateView {
     StrId file;     // then the file
     uint32_t wanted_line;
     uint32_t context;
-    uint64_t limit; // of the flat tables; 0: none
+    uint64_t limit;               // of the flat tables; 0: none
+    const Executions *executions; // NULL: no counts were given
+    bool has_calls;               // of the function: `calls` times
+    uint64_t calls;
     size_t metric_count;
     MetricId metrics[ANNOTATE_METRICS_MAX];
 } AnnotateView;

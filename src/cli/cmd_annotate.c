@@ -5,11 +5,13 @@
 #include <stdlib.h>
 
 #include "analyse/annotate.h"
+#include "analyse/prof.h"
 #include "analyse/report.h"
 #include "cli/annotate_code.h"
 #include "cli/annotate_screen.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/prof_counts.h"
 #include "cli/recording.h"
 #include "cli/symbols.h"
 #include "cli/view_options.h"
@@ -158,15 +160,39 @@ static int64_t recorded_at(const Profile *p, Str path, ImportFormat format)
     return format != IMPORT_UNKNOWN && os_file_identity(path, &file, NULL) ? file.mtime_ns : 0;
 }
 
-static bool annotate(const AnnotateOptions *o, const Report *r, Str target, Arena *arena,
-                     int64_t recorded_at_ns, StrBuf *out, Error *err)
+// What the command line names.
+typedef struct Request {
+    Str path, target;
+    StrVec counts; // recordings and coverage inputs
+    int64_t recorded_at_ns;
+} Request;
+
+// The calls of the function and the executions of lines.
+static void join_counts(const Report *r, const ProfCounts *counts, Arena *arena,
+                        Executions *executions, AnnotateView *view)
+{
+    executions_init(executions, counts->all, counts->all_count);
+    if (executions->files.len)
+        view->executions = executions;
+    ProfRowVec rows = prof_rows(arena, r, counts->all, counts->all_count);
+    for (size_t i = 0; i < rows.len && view->key != ANNOTATE_NO_KEY; i++) {
+        if (rows.at[i].key != view->key)
+            continue;
+        view->has_calls = rows.at[i].has_calls;
+        view->calls = rows.at[i].calls;
+    }
+    vec_free(&rows);
+}
+
+static bool annotate(const AnnotateOptions *o, const Report *r, const Request *request,
+                     const ProfCounts *counts, Arena *arena, StrBuf *out, Error *err)
 {
     AnnotateView view = {.report = r, .context = (uint32_t)MIN(o->context, (uint64_t)100000)};
     view.limit = o->limit;
     if (!symbols_source_options(arena, &o->source_paths, &view.sources, err) ||
-        !find_target(r, target, &view, err))
+        !find_target(r, request->target, &view, err))
         return false;
-    view.sources.recorded_at_ns = recorded_at_ns;
+    view.sources.recorded_at_ns = request->recorded_at_ns;
     view.terminal = terminal_get(names_file(o->output) ? STR("never") : o->colour);
     view.columns = o->wide || names_file(o->output) ? SIZE_MAX : view.terminal.columns;
     bool with_code = o->assembly || o->by_instruction;
@@ -176,6 +202,8 @@ static bool annotate(const AnnotateOptions *o, const Report *r, Str target, Aren
                          "of a file");
     RecordingSearch search;
     Code code = {0};
+    Executions executions;
+    join_counts(r, counts, arena, &executions, &view);
     recording_search(arena, &o->files, &search);
     bool ok = add_metrics(&view, r, o->selection.metric.len > 0, err) &&
               (!with_code || code_init(&code, &view.annotation, &search, err));
@@ -191,36 +219,71 @@ static bool annotate(const AnnotateOptions *o, const Report *r, Str target, Aren
     if (with_code)
         code_deinit(&code);
     annotation_deinit(&view.annotation);
+    executions_deinit(&executions);
+    return ok;
+}
+
+static bool read_operands(const StrVec *operands, Arena *arena, Request *ret)
+{
+    size_t next = operands->len > 0;
+    *ret = (Request){.path = next ? operands->at[0] : DEFAULT_RECORDING};
+    // "assay annotate hot": a word that is no file names the function.
+    if (next && !os_file_exists(ret->path) && os_file_exists(DEFAULT_RECORDING)) {
+        ret->path = DEFAULT_RECORDING;
+        next = 0;
+    }
+    if (next < operands->len)
+        ret->target = operands->at[next++];
+    for (; next < operands->len; next++)
+        vec_push(arena, &ret->counts, operands->at[next]);
+    return ret->counts.len < PROF_COUNTS_MAX;
+}
+
+// Where a function is left out, counts follow the recording at once. A word that
+// the recording knows is a function, be there a file of that name or not.
+static void settle_target(const Report *r, Arena *arena, Request *request)
+{
+    AnnotateView view = {.report = r};
+    Error why;
+    if (request->target.len == 0 || !os_file_exists(request->target) ||
+        find_target(r, request->target, &view, &why))
+        return;
+    vec_push(arena, &request->counts, request->target);
+    request->target = STR("");
+}
+
+static bool annotate_report(const AnnotateOptions *o, const Report *r, Request *request,
+                            Arena *arena, StrBuf *out, Error *err)
+{
+    ProfCounts counts;
+    settle_target(r, arena, request);
+    bool ok = prof_counts_load(&counts, r->profile, &request->counts, arena, err) &&
+              annotate(o, r, request, &counts, arena, out, err) &&
+              write_out(o, strbuf_str(out), err);
+    prof_counts_deinit(&counts);
     return ok;
 }
 
 static int annotate_recording(CommandLine *line, void *values)
 {
     const AnnotateOptions *o = values;
-    const StrVec *operands = &line->operands;
     Arena *arena = line->arena;
-    Str path = operands->len ? operands->at[0] : DEFAULT_RECORDING;
-    Str target = operands->len > 1 ? operands->at[1] : STR("");
-    // "assay annotate hot": a word that is no file names the function.
-    if (operands->len == 1 && !os_file_exists(path) && os_file_exists(DEFAULT_RECORDING)) {
-        target = path;
-        path = DEFAULT_RECORDING;
-    }
-    if (operands->len > 2)
-        return usage_error(line->cmd, "one function or place at a time, not also '%" STR_FMT "'",
-                           STR_ARG(operands->at[2]));
+    Request request;
     Profile p;
     Error err = {0};
     ImportFormat format;
-    if (!load_recording(path, &o->files, false, &p, &format, &err))
+    if (!read_operands(&line->operands, arena, &request))
+        return usage_error(line->cmd, "more than %d recordings and coverage inputs",
+                           PROF_COUNTS_MAX);
+    if (!load_recording(request.path, &o->files, false, &p, &format, &err))
         return cli_fail(&err);
-    ReportRequest request = {.by = BY_FUNCTION, .sort = FLAT_BY_SELF};
+    request.recorded_at_ns = recorded_at(&p, request.path, format);
+    ReportRequest by_function = {.by = BY_FUNCTION, .sort = FLAT_BY_SELF};
     Report r = {0};
     StrBuf out = {0};
-    bool ok = selection_from_options(&o->selection, &p, arena, &request.selection, &err) &&
-              report_init(&r, &p, &request, &err) &&
-              annotate(o, &r, target, arena, recorded_at(&p, path, format), &out, &err) &&
-              write_out(o, strbuf_str(&out), &err);
+    bool ok = selection_from_options(&o->selection, &p, arena, &by_function.selection, &err) &&
+              report_init(&r, &p, &by_function, &err) &&
+              annotate_report(o, &r, &request, arena, &out, &err);
     int status = ok ? STATUS_OK : err.text[0] ? cli_fail(&err) : STATUS_FAILED;
     strbuf_deinit(&out);
     report_deinit(&r);
@@ -238,7 +301,7 @@ const Command annotate_command = {
     .name = "annotate",
     .group = "look",
     .summary = "show a function's time at its source lines and instructions",
-    .usage = "[OPTION ...] [FILE] [FUNCTION | FILE:LINE]",
+    .usage = "[OPTION ...] [FILE] [FUNCTION | FILE:LINE] [COUNTS ...]",
     .options = annotate_options,
     .option_count = ARRAY_LEN(annotate_options),
     .details =
@@ -248,10 +311,14 @@ const Command annotate_command = {
         "the disk where they have not changed since, else the lines that are kept in the\n"
         "recording. Instructions come from the recorded file, whose build-id must match.\n"
         "\n"
+        "COUNTS are recordings or what 'assay cover' reads, of the same sources: how often\n"
+        "each line ran stands beside its time then, and what it used each time.\n"
+        "\n"
         "Examples:\n"
         "  assay annotate prog.assay parse_row\n"
         "  assay annotate prog.assay parse_row --asm\n"
         "  assay annotate prog.assay csv.c:120\n"
-        "  assay annotate prog.assay --by-instruction --limit 10\n",
+        "  assay annotate prog.assay --by-instruction --limit 10\n"
+        "  assay annotate prog.assay parse_row .assay/cover\n",
     .run = run_annotate,
 };

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# assay report --prof: sampled time beside calls that coverage counted.
+# Sampled time beside what coverage counted: report --prof and annotate.
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 need_perf
@@ -49,4 +49,56 @@ assert table["schema"] == "assay-prof" and table["calls_counted"]
 assert rows["step"]["calls"] == 8000 and rows["step"]["self"] > 0, rows'
 }
 check 'the table as JSON' as_json
+
+# ---- Lines
+
+# executions LINE FILE: the counts column of one line of annotate's listing.
+executions() { sed -n 's/^.\{14\} *\([0-9]*\) .* '"$1"' [|>].*/\1/p' "$2"; }
+
+lines_counted() {
+    "$ASSAY" annotate time.assay step "$@" >listing.txt || return 1
+    cat listing.txt
+    loop=$(grep -n 'x = x \* 6364' "$src" | cut -d: -f1)
+    [ "$(executions "$loop" listing.txt)" = 160000000 ] && grep -q '^called 8 000 times: a call used ' listing.txt
+}
+[ -x counted ] && check "annotate has the executions of clang's coverage" lines_counted ./counted c.profraw
+check "annotate has the executions of gcc's coverage" lines_counted gcov
+"$ASSAY" cover merge -o counts.assay gcov >/dev/null 2>&1
+check 'and those of a recording of counts' lines_counted counts.assay
+
+without_counts() {
+    "$ASSAY" annotate time.assay step >listing.txt && ! grep -q 'executions\|called' listing.txt
+}
+check 'without counts there is no column of them' without_counts
+
+# A file of a function's name does not hide the function, and counts may follow the recording at once.
+names() {
+    : >step
+    "$ASSAY" annotate time.assay step gcov >listing.txt && grep -q '^step$' listing.txt &&
+        "$ASSAY" annotate time.assay gcov >listing.txt && grep -q '^step$' listing.txt && grep -q executions listing.txt
+}
+check 'a file is counts only where no function has its name' names
+
+# The same source elsewhere, then one whose counts contradict the samples.
+moved() {
+    mkdir -p far && cp "$src" far/ && (cd far && gcc --coverage -g -O0 -o counted prof_calls.c && ./counted >/dev/null) &&
+        lines_counted far
+}
+check 'counts of the same source in another folder' moved
+contradicted() {
+    mkdir -p other && sed 's/i < 4000/i < 0/' "$src" >other/prof_calls.c &&
+        (cd other && gcc --coverage -g -O0 -o counted prof_calls.c && ./counted >/dev/null) &&
+        "$ASSAY" annotate time.assay step other >listing.txt && cat listing.txt &&
+        grep -q '^! .* ran by the samples and never by the counts' listing.txt
+}
+check 'lines that only the samples saw run are said' contradicted
+
+lines_as_json() {
+    "$ASSAY" annotate --json time.assay step gcov | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+assert d["calls"] == 8000
+assert max(line.get("executions", 0) for line in d["lines"]) >= 160000000, d["lines"]'
+}
+check 'executions and calls as JSON' lines_as_json
 finish

@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# make demo's last step, as README shows it: time and counts of the CSV program on the same lines.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+need_perf
+[ -e /usr/share/unicode/UnicodeData.txt ] || skip_all 'no unicode-data here (tools/install-deps)'
+
+check 'the demo runs to its end' sh -c '"$TOP/examples/csv/demo" >demo.txt 2>&1 || { tail demo.txt; false; }'
+# 34 924 records or more, six passes of five questions, fifteen fields each.
+lines_counted() {
+    passes=$(sed -n 's/^ *\([0-9]*\) \[[0-9]*\] *static void map_put(.*/\1/p' demo.txt)
+    echo "map_put $passes"
+    [ "${passes:-0}" -ge $((34924 * 15 * 5)) ] &&
+        [ "$(grep -c "^ *$passes \[[0-9]*\]" demo.txt)" -eq 8 ]
+}
+check 'each line of map_put ran as often' lines_counted
+joined() { grep -q "^ *[0-9.]*% *[0-9.]*% *$passes .*must(strdup(key))" demo.txt; }
+check 'beside its time stand the same executions' joined
+check 'the fast form is proven faster' grep -q '^    faster, ' demo.txt
+finish
