@@ -5,27 +5,54 @@
 
 #include "cli/cli.h"
 
-static bool any_glob(const StrVec *globs, Str path)
+// Whether some run whose results are read counts the source.
+static bool is_selected(const CoverFilter *f, Str path)
 {
-    for (size_t i = 0; i < globs->len; i++)
-        if (str_glob_match(globs->at[i], path))
-            return true;
-    return false;
+    static const StrVec any = {0};
+    bool selected = f->selections.len == 0;
+    for (size_t i = 0; i < f->selections.len && !selected; i++) {
+        CoverSelection s = f->selections.at[i];
+        if (f->o->include.len)
+            s.include = any;
+        selected = cover_selection_keep(&s, path);
+    }
+    return selected;
 }
 
 bool cover_filter_keep(void *ctx, Str path)
 {
     CoverFilter *f = ctx;
-    if (f->o->include.len && !any_glob(&f->o->include, path))
-        return false;
-    if (any_glob(&f->o->exclude, path))
+    CoverSelection asked = {f->o->include, f->o->exclude};
+    if (!cover_selection_keep(&asked, path))
         return false;
     if (f->has_regex) {
         bool match = regexec(&f->regex, arena_c_str(&f->arena, path), 0, NULL, 0) == 0;
         if (match)
             return false;
     }
-    return true;
+    if (is_selected(f, path))
+        return true;
+    intern_add(&f->left_out, path);
+    return false;
+}
+
+static void map_globs(CoverFilter *f, const StrVec *from, StrVec *to)
+{
+    for (size_t i = 0; i < from->len; i++)
+        vec_push(&f->arena, to, arena_str(&f->arena, cover_filter_map(f, from->at[i])));
+}
+
+void cover_filter_select(CoverFilter *f, const CoverSelection *s)
+{
+    CoverSelection mapped = {0};
+    map_globs(f, &s->include, &mapped.include);
+    map_globs(f, &s->exclude, &mapped.exclude);
+    vec_push(&f->arena, &f->selections, mapped);
+}
+
+size_t cover_filter_left_out(const CoverFilter *f)
+{
+    return f->left_out.texts.len ? f->left_out.texts.len - 1 : 0; // without the empty text
 }
 
 static bool add_map(CoverFilter *f, Str text, char sep, const char *option, Error *err)
@@ -73,6 +100,7 @@ bool cover_filter_init(CoverFilter *f, const CoverFilterOptions *o, Error *err)
     f->o = o;
     f->sources.folders = o->source_folders;
     intern_init(&f->paths, &f->arena);
+    intern_init(&f->left_out, &f->arena);
     for (size_t i = 0; i < o->prefix_maps.len; i++)
         if (!add_map(f, o->prefix_maps.at[i], '=', "--prefix-map", err))
             return false;
@@ -97,6 +125,8 @@ void cover_filter_deinit(CoverFilter *f)
     cover_sources_deinit(&f->sources);
     if (f->paths.arena)
         intern_deinit(&f->paths);
+    if (f->left_out.arena)
+        intern_deinit(&f->left_out);
     arena_deinit(&f->arena);
 }
 

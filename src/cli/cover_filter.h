@@ -10,6 +10,7 @@
 #include "base/intern.h"
 #include "cli/cover_source.h"
 #include "cli/option.h"
+#include "collect/cover/selection.h"
 #include "collect/cover/summary.h"
 
 typedef struct CoverFilterOptions {
@@ -19,6 +20,7 @@ typedef struct CoverFilterOptions {
     StrVec source_folders;
     bool no_exclusions;
     Str patterns[COVER_PATTERN_COUNT]; // marks of the user's
+    bool all_sources;                  // also what a run left out
 } CoverFilterOptions;
 
 #define COVER_FILTER_OPTIONS(S, field)                                                             \
@@ -44,11 +46,15 @@ typedef struct CoverFilterOptions {
         OPT_TEXT(0, "excl-br-start", S, field.patterns[COVER_PATTERN_BR_START], "REGEX",           \
                  "the same as --excl-start for branches only"),                                    \
         OPT_TEXT(0, "excl-br-stop", S, field.patterns[COVER_PATTERN_BR_STOP], "REGEX",             \
-                 "the same as --excl-stop for branches only")
+                 "the same as --excl-stop for branches only"),                                     \
+        OPT_FLAG(0, "all-sources", S, field.all_sources,                                           \
+                 "of a folder of 'cover run', also the sources that the run left out")
 
 typedef struct CoverPathMap {
     Str from, to;
 } CoverPathMap;
+
+typedef Vec(CoverSelection) CoverSelectionVec;
 
 typedef struct CoverFilter {
     const CoverFilterOptions *o;
@@ -61,6 +67,8 @@ typedef struct CoverFilter {
     CoverSources sources;
     Intern paths; // files whose marks were looked for
     Vec(CoverExclusions *) found;
+    CoverSelectionVec selections; // of the runs whose results are read
+    Intern left_out;              // sources that no run counts
     Arena arena;
 } CoverFilter;
 
@@ -75,6 +83,11 @@ Str cover_filter_map(void *ctx, Str path);
 CoverExclusions *cover_filter_exclusions(void *ctx, Str path);
 // Whether a source that was asked for has marks.
 bool cover_filter_has_marks(const CoverFilter *f);
+// Only sources that this run or another one counts are kept. Its globs follow the
+// maps of prefixes; --include takes the place of those that it includes.
+void cover_filter_select(CoverFilter *f, const CoverSelection *s);
+// How many sources were left out because no run counts them.
+size_t cover_filter_left_out(const CoverFilter *f);
 // To be called once, when the functions of all sources are known to their marks.
 void cover_filter_settle(CoverFilter *f);
 

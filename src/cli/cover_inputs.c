@@ -43,8 +43,10 @@ typedef struct Loader {
     Vec(Input) objects;
     Vec(Input) notes; // .gcno, one for each translation unit
     Vec(Input) tracefiles;
-    uint64_t weight;     // of what is being added
-    Vec(BuildId) builds; // of the objects that state one
+    uint64_t weight;              // of what is being added
+    CoverSelectionVec selections; // of folders of results
+    size_t operands, selected;    // inputs, and those with a selection of sources
+    Vec(BuildId) builds;          // of the objects that state one
 } Loader;
 
 // "x/y.gcda" -> "x/y.gcno" and back.
@@ -150,13 +152,28 @@ static bool add_object_list(Loader *l, Str path, Error *err)
     return true;
 }
 
+// Which sources 'assay cover run' counts.
+static bool add_selection(Loader *l, Str path, Error *err)
+{
+    Arena *arena = &l->r->arena;
+    CoverSelection selection = {0};
+    Bytes text;
+    if (!os_read_file(arena, path, OS_READ_MAX_BYTES, &text, err))
+        return false;
+    if (!cover_selection_read(arena, str_from_bytes(text), &selection, err))
+        return error_context(err, "'%" STR_FMT "'", STR_ARG(path));
+    vec_push(arena, &l->selections, selection);
+    return true;
+}
+
 static bool add_folder(Loader *l, Str path, unsigned depth, Error *err);
 
 static bool add_entry(Loader *l, Str folder, const FolderEntry *e, unsigned depth, Error *err)
 {
     Arena *arena = &l->r->arena;
     bool is_list = str_equal(e->name, COVER_OBJECTS_FILE);
-    bool wanted = is_list || is_profile_name(e->name);
+    bool is_selection = str_equal(e->name, COVER_SOURCES_FILE);
+    bool wanted = is_list || is_selection || is_profile_name(e->name);
     if (!wanted && e->type != DT_DIR && e->type != DT_UNKNOWN)
         return true;
     struct stat st;
@@ -167,6 +184,8 @@ static bool add_entry(Loader *l, Str folder, const FolderEntry *e, unsigned dept
         return depth >= 64 || add_folder(l, child, depth + 1, err);
     if (!wanted || !S_ISREG(st.st_mode) || (st.st_size == 0 && !is_list))
         return true;
+    if (is_selection)
+        return add_selection(l, child, err);
     return is_list ? add_object_list(l, child, err) : classify(l, child, false, err);
 }
 
@@ -193,9 +212,26 @@ static bool add_folder(Loader *l, Str path, unsigned depth, Error *err)
 static bool add_operand(Loader *l, Str path, Error *err)
 {
     struct stat st;
-    if (stat(arena_c_str(&l->r->arena, path), &st) == 0 && S_ISDIR(st.st_mode))
-        return add_folder(l, path, 0, err);
-    return classify(l, path, true, err);
+    size_t before = l->selections.len;
+    bool is_folder = stat(arena_c_str(&l->r->arena, path), &st) == 0 && S_ISDIR(st.st_mode);
+    bool ok = is_folder ? add_folder(l, path, 0, err) : classify(l, path, true, err);
+    l->operands++;
+    l->selected += l->selections.len > before;
+    return ok;
+}
+
+// What a run left out stays out, unless there are inputs that leave nothing out.
+static void select_sources(const Loader *l, bool all)
+{
+    if (all || l->selected == 0)
+        return;
+    if (l->selected < l->operands) {
+        cli_say("sources that the run left out count here, since not all inputs are results of "
+                "runs; --include and --exclude choose");
+        return;
+    }
+    for (size_t i = 0; i < l->selections.len; i++)
+        cover_filter_select(l->r->filter, &l->selections.at[i]);
 }
 
 static bool load_profiles(Loader *l, Error *err)
@@ -532,6 +568,7 @@ static bool load_all(const CoverInputOptions *options, const StrVec *operands, C
         if (!add_operand(&l, options->weighted->at[i].path, err))
             return false;
     }
+    select_sources(&l, options->filter.all_sources);
     if (!load_units(&l, err) || !load_tracefiles(&l, err))
         return false;
     if ((ret->has_gcov || ret->has_set) && l.profiles.len == 0)
@@ -644,7 +681,12 @@ int cover_show_inputs(const CoverInputOptions *inputs, const StrVec *operands,
 {
     CoverResult r;
     Error err;
-    int status = cover_load(inputs, operands, &r, &err) ? show(&r, options) : cli_fail(&err);
+    bool ok = cover_load(inputs, operands, &r, &err);
+    int status = ok ? show(&r, options) : cli_fail(&err);
+    size_t left_out = ok ? cover_filter_left_out(r.filter) : 0;
+    if (left_out)
+        cli_say("%zu source%s left out, as the run was asked to (--all-sources counts %s)",
+                left_out, left_out == 1 ? "" : "s", left_out == 1 ? "it" : "them");
     cover_result_deinit(&r);
     return status;
 }

@@ -32,6 +32,8 @@ static const Option options[] = {
              "per-test data of shell commands, one test a line of FILE"),
     OPT_FLAG(0, "include-tests", CoverRunOptions, include_tests,
              "with cargo, report on tests/, benches/ and examples/ as well"),
+    OPT_FLAG(0, "all-sources", CoverRunOptions, all_sources,
+             "with cargo, report on dependencies, tests/, benches/ and examples/ as well"),
     OPT_FLAG(0, "skip-clean", CoverRunOptions, skip_clean,
              "as tarpaulin has it; nothing is cleaned, builds have a target folder of their own"),
     OPT_LIST(0, "object", CoverRunOptions, objects, "FILE",
@@ -174,10 +176,6 @@ static int report(CoverSession *s)
         vec_push(arena, &words, arena_c_str(arena, STR("--explain")));
     if (o->fail_under > 0)
         add_pair(arena, &words, "--fail-under", arena_printf(arena, "%g", o->fail_under));
-    for (size_t i = 0; i < s->include.len; i++)
-        add_pair(arena, &words, "--include", s->include.at[i]);
-    for (size_t i = 0; i < s->exclude.len; i++)
-        add_pair(arena, &words, "--exclude", s->exclude.at[i]);
     vec_push(arena, &words, arena_c_str(arena, s->run.folder));
     int count = (int)words.len;
     vec_push(arena, &words, NULL);
@@ -219,8 +217,8 @@ static bool open_session(CoverSession *s, CoverRunMode mode, Error *err)
         return false;
     Arena *arena = &s->run.arena;
     copy_list(arena, &o->objects, &s->sources.always);
-    copy_list(arena, &o->include, &s->include);
-    copy_list(arena, &o->exclude, &s->exclude);
+    copy_list(arena, &o->include, &s->run.selection.include);
+    copy_list(arena, &o->exclude, &s->run.selection.exclude);
     if (!program_find(arena, str_from_c(s->argv[0]), cli_env("PATH"), &s->program, err))
         return false;
     vec_push(arena, &s->sources.commands, s->program.path);
@@ -242,18 +240,10 @@ static int run_traced(CoverSession *s)
     return child_status ? child_status : status;
 }
 
-static bool any_glob(const StrVec *globs, Str path)
-{
-    for (size_t i = 0; i < globs->len; i++)
-        if (str_glob_match(globs->at[i], path))
-            return true;
-    return false;
-}
-
 bool cover_session_keep(void *ctx, Str path)
 {
     const CoverSession *s = ctx;
-    return !any_glob(&s->exclude, path) && (s->include.len == 0 || any_glob(&s->include, path));
+    return cover_selection_keep(&s->run.selection, path);
 }
 
 static bool run_and_finish(CoverSession *s, Error *err)

@@ -11,7 +11,7 @@ typedef struct CoverRunOptions {
     Str output, engine, tests_from;
     StrVec objects, include, exclude;
     bool force, merge, keep_raw, quiet, no_report, missing, markdown, explain;
-    bool skip_clean, include_tests, per_test;
+    bool skip_clean, include_tests, all_sources, per_test;
     double fail_under;
 } CoverRunOptions;
 
@@ -24,7 +24,6 @@ typedef struct CoverSession {
     bool is_cargo;
     StrVec built, built_folders; // cargo's executables and the folders of their packages
     CoverObjectSources sources;
-    StrVec include, exclude; // of the report: the user's, or what fits the command
     CoverRunEnd end;
 } CoverSession;
 
@@ -39,7 +38,7 @@ MUST_CHECK bool cover_prepare_cargo(CoverSession *s, int *status, Error *err);
 MUST_CHECK bool cover_run_tests(CoverSession *s, CoverPerTest *tests, Error *err);
 MUST_CHECK bool cover_write_tests(CoverSession *s, CoverPerTest *tests, Error *err);
 
-// Whether the report wants a source: the session's globs. `ctx` is the session.
+// Whether the report wants a source. `ctx` is the session.
 bool cover_session_keep(void *ctx, Str path);
 
 // The breakpoint engine: runs the command and writes its lines to the folder.

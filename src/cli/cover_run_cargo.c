@@ -27,16 +27,23 @@ static void add_glob(CoverSession *s, StrVec *globs, Str folder, const char *bel
 }
 
 // The sources of the workspace's own packages, unless the user says which. Tests
-// are what counts, not what is to be counted.
+// are what counts, not what is to be counted: files are told to be tests by their
+// names, as cargo llvm-cov does.
 static void choose_sources(CoverSession *s, const CoverCargo *c)
 {
-    static const char *const not_counted[] = {"/tests/*", "/benches/*", "/examples/*"};
+    static const char *const not_counted[] = {
+        "/tests/*",      "/benches/*",  "/examples/*", "/*/tests/*",  "/*/benches/*",
+        "/*/examples/*", "/*/tests.rs", "/*_tests.rs", "/*-tests.rs",
+    };
+    CoverSelection *selection = &s->run.selection;
+    if (s->o->all_sources)
+        return;
     for (size_t i = 0; i < c->members.len && s->o->include.len == 0; i++)
-        add_glob(s, &s->include, c->members.at[i], "/*");
-    add_glob(s, &s->exclude, c->target, "/*");
+        add_glob(s, &selection->include, c->members.at[i], "/*");
+    add_glob(s, &selection->exclude, c->target, "/*");
     for (size_t i = 0; i < c->members.len && !s->o->include_tests; i++)
         for (size_t k = 0; k < ARRAY_LEN(not_counted); k++)
-            add_glob(s, &s->exclude, c->members.at[i], not_counted[k]);
+            add_glob(s, &selection->exclude, c->members.at[i], not_counted[k]);
 }
 
 bool cover_prepare_cargo(CoverSession *s, int *status, Error *err)

@@ -20,7 +20,7 @@ static bool keep(void *ctx, Str path)
 {
     const CoverSession *s = ctx;
     return cover_session_keep(ctx, path) &&
-           (s->include.len || (!is_foreign(path) && os_file_exists(path)));
+           (s->run.selection.include.len || (!is_foreign(path) && os_file_exists(path)));
 }
 
 // The name of the folder's next tracefile: runs that are added have one each.

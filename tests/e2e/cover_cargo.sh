@@ -65,6 +65,8 @@ pub fn extra() -> i32 {
     5 // extra
 }
 #[cfg(test)]
+mod more_tests;
+#[cfg(test)]
 mod tests {
     #[test]
     fn sums() {
@@ -82,6 +84,7 @@ mod tests {
     }
 }
 RS
+printf '#[test]\nfn more() {\n    assert_eq!(crate::sum(1), 0);\n}\n' >middle/src/more_tests.rs
 mkdir middle/tests
 cat >middle/tests/it.rs <<'RS'
 #[test]
@@ -110,13 +113,24 @@ if ! cargo build -q 2>err; then
 fi
 before=$(find target -type f -exec stat -c '%n %Y' {} + | sort | md5sum)
 cover -- cargo test
+sed '/^in /,$d' out >out.test
 verdict "tests of a workspace" "$([ $status -eq 0 ] && [ "$(count_of res '// sum')" -ge 3 ]; echo $?)"
 verdict "what only doctests call counts" "$([ "$(count_of res '// doctest')" -ge 1 ]; echo $?)"
 verdict "what nothing calls has zeros" "$([ "$(count_of res '// never')" = 0 ]; echo $?)"
-verdict "only the workspace's sources, without tests" "$(grep -q 'app/src/main.rs' out && ! grep -q -E 'registry|rustc|tests/it.rs|build.rs' out; echo $?)"
+verdict "only the workspace's sources, without tests" "$(grep -q 'app/src/main.rs' out && ! grep -q -E 'registry|rustc|_tests.rs|tests/it.rs|build.rs' out; echo $?)"
 verdict "the user's build is left as it was" "$([ "$before" = "$(find target -path target/assay-cover -prune -o -type f -exec stat -c '%n %Y' {} + | sort | md5sum)" ]; echo $?)"
+"$ASSAY" cover report res >later 2>later.err
+verdict "a later report has the same sources, and says that others were left out" "$(cmp out <(cat out.test later) && grep -q 'left out.*--all-sources' later.err; echo $?)"
+"$ASSAY" cover export res 2>/dev/null | grep ^SF: >files
+verdict "so has an export" "$([ "$(wc -l <files)" -eq 3 ] && ! grep -q tests/ files; echo $?)"
+"$ASSAY" cover export --all-sources res 2>later.err | grep ^SF: >files
+verdict "--all-sources has what the run left out" "$(grep -q middle/tests/it.rs files && ! grep -q 'left out' later.err; echo $?)"
+"$ASSAY" cover export --prefix-map "$PWD=/elsewhere" res 2>/dev/null | grep ^SF: >files
+verdict "with other prefixes too" "$([ "$(grep -c ^SF:/elsewhere/ files)" -eq 3 ] && [ "$(wc -l <files)" -eq 3 ]; echo $?)"
 cover --include-tests -- cargo test
 verdict "--include-tests" "$(grep -q 'middle/tests/it.rs' out; echo $?)"
+cover --all-sources -- cargo test -p middle
+verdict "--all-sources of a run" "$(grep -q 'middle/tests/it.rs' out && ! grep -q 'left out' err; echo $?)"
 cover -- cargo test --all-features -p middle
 verdict "options reach cargo" "$([ $status -eq 0 ] && [ "$(count_of res '// extra')" = 1 ]; echo $?)"
 cover -- cargo run -q -- 101

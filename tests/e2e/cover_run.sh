@@ -55,6 +55,13 @@ for compiler in clang-14 clang-16 clang-19 gcc; do
     PROFOPTS=dir=elsewhere,msg=n cover -- ./life exit
     verdict "$compiler: PROFOPTS" "$([ $status -eq 0 ] && [ ! -s err ] && [ "$(count_of elsewhere '// work')" = 10 ]; echo $?)"
     rm -rf elsewhere
+    cover -o elsewhere --exclude '*cover_life*' -- ./life exit
+    "$ASSAY" cover report elsewhere >later 2>later.err
+    verdict "$compiler: sources that a run leaves out stay out, and it is said" "$(! grep -q cover_life out later && grep -q -- --all-sources later.err; echo $?)"
+    cover -o elsewhere --merge -- ./life exit
+    "$ASSAY" cover export ./elsewhere ./elsewhere 2>later.err | grep ^SF >later
+    verdict "$compiler: also from two runs together" "$(! grep -q cover_life later; echo $?)"
+    rm -rf elsewhere
     cover --fail-under 99 -- ./life exit
     verdict "$compiler: --fail-under" $((status != 3))
 done

@@ -33,10 +33,10 @@ static bool is_tracefile(Str name)
 static bool is_result(Str name)
 {
     return str_equal(name, STR("profile.profdata")) || str_equal(name, COVER_OBJECTS_FILE) ||
-           str_equal(name, STR("tests.assay-cover")) || is_tracefile(name) ||
-           str_starts_with(name, STR("object-")) || str_ends_with(name, STR(".gcda")) ||
-           str_ends_with(name, STR(".gcno")) || str_ends_with(name, STR(".profraw")) ||
-           str_ends_with(name, STR(".profraw.kept"));
+           str_equal(name, COVER_SOURCES_FILE) || str_equal(name, STR("tests.assay-cover")) ||
+           is_tracefile(name) || str_starts_with(name, STR("object-")) ||
+           str_ends_with(name, STR(".gcda")) || str_ends_with(name, STR(".gcno")) ||
+           str_ends_with(name, STR(".profraw")) || str_ends_with(name, STR(".profraw.kept"));
 }
 
 static void remove_results(Str folder, unsigned depth)
@@ -81,6 +81,19 @@ static bool load_list(CoverRun *r, StrVec *paths, Error *err)
     return true;
 }
 
+// Results without a selection count all sources, also with what is added to them.
+static bool load_selection(CoverRun *r, Error *err)
+{
+    Str path = in_folder(r, COVER_SOURCES_FILE);
+    Bytes text;
+    r->counts_all = !os_file_exists(path) && os_file_exists(in_folder(r, COVER_OBJECTS_FILE));
+    if (!os_file_exists(path))
+        return true;
+    return os_read_file(&r->arena, path, OS_READ_MAX_BYTES, &text, err) &&
+           (cover_selection_read(&r->arena, str_from_bytes(text), &r->selection, err) ||
+            error_context(err, "'%" STR_FMT "'", STR_ARG(path)));
+}
+
 static bool add_earlier(CoverRun *r, Error *err)
 {
     MappedFile m = {0};
@@ -114,7 +127,7 @@ bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw, E
         return false;
     r->pool.keep_raw = keep_raw;
     r->objects = (CoverObjects){.arena = &r->arena, .pool = &r->pool};
-    return mode != COVER_RUN_ADD || add_earlier(r, err);
+    return mode != COVER_RUN_ADD || (load_selection(r, err) && add_earlier(r, err));
 }
 
 void cover_run_deinit(CoverRun *r)
@@ -160,6 +173,19 @@ static bool write_profile(CoverRun *r, Error *err)
     return ok;
 }
 
+static bool write_selection(CoverRun *r, Error *err)
+{
+    const CoverSelection *s = &r->selection;
+    if (r->counts_all || (s->include.len == 0 && s->exclude.len == 0))
+        return true;
+    StrBuf out = {0};
+    cover_selection_write(s, &out);
+    bool ok = os_write_file(in_folder(r, COVER_SOURCES_FILE), bytes_from_str(strbuf_str(&out)),
+                            OUTPUT_REPLACE, err);
+    strbuf_deinit(&out);
+    return ok;
+}
+
 bool cover_run_wrote(const CoverRun *r)
 {
     return r->pool.counts.profile_count || r->gcov_data;
@@ -179,5 +205,5 @@ bool cover_run_finish(CoverRun *r, const CoverObjectSources *sources, Error *err
             return false;
     }
     cover_pool_close(&r->pool);
-    return cover_objects_write(&r->objects, r->folder, err);
+    return cover_objects_write(&r->objects, r->folder, err) && write_selection(r, err);
 }

@@ -3,6 +3,7 @@
 // export take as an input:
 //   profile.profdata  the sums of all processes
 //   assay-objects     the objects that they belong to, with their build-ids
+//   assay-sources     which sources count, where not all do
 //   gcov/             data files of gcc, linked to their notes
 //   object-N          programs that were deleted when they had run
 
@@ -10,12 +11,15 @@
 #define COLLECT_COVER_RUN_H
 
 #include "collect/cover/objects.h"
+#include "collect/cover/selection.h"
 
 typedef struct CoverRun {
     Arena arena;
     Str folder; // absolute
     CoverPool pool;
     CoverObjects objects;
+    CoverSelection selection;
+    bool counts_all;                        // of results that the run is added to
     uint64_t gcov_data, gcov_without_notes; // data files of gcc
 } CoverRun;
 
@@ -46,7 +50,7 @@ typedef struct CoverObjectSources {
     StrVec folders;  // searched for what is still missing
 } CoverObjectSources;
 
-// Finds the objects and writes the results. A run that wrote nothing is fine:
+// Finds the objects and writes the results, with r->selection. A run that wrote nothing is fine:
 // cover_run_wrote tells.
 MUST_CHECK bool cover_run_finish(CoverRun *r, const CoverObjectSources *sources, Error *err);
 bool cover_run_wrote(const CoverRun *r);
