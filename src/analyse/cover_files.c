@@ -145,3 +145,52 @@ CoverTotals cover_file_totals(const Profile *p, const CoverFiles *c, const Cover
         t.conditions_hit += p->condition_counts.count.at[c->conditions.at[i]] > 0;
     return t;
 }
+
+// The first of the file's rows whose line is at or behind `line`.
+static uint32_t first_at(const U32Vec *lines, const U32Vec *order, CoverRows rows, uint32_t line)
+{
+    size_t skipped =
+        PARTITION_POINT(i, rows.end - rows.first, lines->at[order->at[rows.first + i]] < line);
+    return rows.first + (uint32_t)skipped;
+}
+
+CoverTotals cover_range_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
+                               uint32_t from, uint32_t to)
+{
+    const U32Vec *lines = &p->line_counts.line, *branches = &p->branch_counts.line;
+    CoverTotals t = {0};
+    for (uint32_t i = first_at(lines, &c->lines, f->lines, from);
+         i < f->lines.end && lines->at[c->lines.at[i]] < to; i++) {
+        t.lines++;
+        t.lines_hit += p->line_counts.count.at[c->lines.at[i]] > 0;
+    }
+    for (uint32_t i = first_at(branches, &c->branches, f->branches, from);
+         i < f->branches.end && branches->at[c->branches.at[i]] < to; i++) {
+        t.branches++;
+        t.branches_hit += p->branch_counts.count.at[c->branches.at[i]] > 0;
+    }
+    return t;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void cover_function_starts(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
+                           U32Vec *ret)
+{
+    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
+        FunctionId id = p->function_counts.function.at[c->functions.at[i]];
+        vec_push(NULL, ret, p->functions.line.at[id.v]);
+    }
+    if (ret->len)
+        qsort(ret->at, ret->len, sizeof(ret->at[0]), compare_starts);
+}
+
+uint32_t cover_next_start(const U32Vec *starts, uint32_t line)
+{
+    size_t next = PARTITION_POINT(i, starts->len, starts->at[i] <= line);
+    return next < starts->len ? starts->at[next] : UINT32_MAX;
+}

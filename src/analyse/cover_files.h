@@ -37,4 +37,15 @@ typedef struct CoverTotals {
 
 CoverTotals cover_file_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f);
 
+// Lines and branches on the lines [from, to) of a file; the rest is 0.
+CoverTotals cover_range_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
+                               uint32_t from, uint32_t to);
+
+// Lines on which the file's functions start, ascending. Profiles do not state where
+// functions end: for want of it, where the next one starts. Release with vec_free.
+void cover_function_starts(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
+                           U32Vec *ret);
+// The first of `starts` behind `line`; UINT32_MAX: none.
+uint32_t cover_next_start(const U32Vec *starts, uint32_t line);
+
 #endif // ANALYSE_COVER_FILES_H

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay cover show: sources with counts, as lprof listed them.
 
-#include <stdlib.h>
-
 #include "analyse/cover_files.h"
 #include "cli/cli.h"
 #include "cli/cover_commands.h"
@@ -120,35 +118,13 @@ static void list_file(Listing *l, const CoverFileRows *f, CoverSources *sources)
     strbuf_add_char(&l->out, '\n');
 }
 
-static int compare_starts(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-// The first of `starts`, ascending, that lies behind `line`.
-static uint32_t next_start(const U32Vec *starts, uint32_t line)
-{
-    size_t next = PARTITION_POINT(i, starts->len, starts->at[i] <= line);
-    return next < starts->len ? starts->at[next] : UINT32_MAX;
-}
-
 // Adds "percentage, lines that ran, lines" of the lines [from, to).
 static void add_share(Listing *l, const CoverFileRows *f, uint32_t from, uint32_t to)
 {
-    const U32Vec *lines = &l->p->line_counts.line;
-    const U32Vec *rows = &l->c->lines;
-    uint32_t first = f->lines.first;
-    size_t skipped =
-        PARTITION_POINT(i, f->lines.end - first, lines->at[rows->at[first + i]] < from);
-    uint64_t count = 0, ran = 0;
-    for (size_t i = first + skipped; i < f->lines.end && lines->at[rows->at[i]] < to; i++) {
-        count++;
-        ran += l->p->line_counts.count.at[rows->at[i]] > 0;
-    }
+    CoverTotals t = cover_range_totals(l->p, l->c, f, from, to);
     strbuf_printf(&l->out, "%6.1f%% %6llu of %-6llu ",
-                  count ? 100.0 * (double)ran / (double)count : 0.0, (unsigned long long)ran,
-                  (unsigned long long)count);
+                  t.lines ? 100.0 * (double)t.lines_hit / (double)t.lines : 0.0,
+                  (unsigned long long)t.lines_hit, (unsigned long long)t.lines);
 }
 
 // The end of a function is where the next one of the file starts: profiles state
@@ -160,16 +136,11 @@ static void summarise_functions(Listing *l, const CoverFileRows *f)
     strbuf_add_terminal(&l->out, profile_text(p, f->file));
     strbuf_add(&l->out, STR("\n\n"));
     U32Vec starts = {0};
-    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
-        FunctionId id = p->function_counts.function.at[l->c->functions.at[i]];
-        vec_push(NULL, &starts, p->functions.line.at[id.v]);
-    }
-    if (starts.len)
-        qsort(starts.at, starts.len, sizeof(starts.at[0]), compare_starts);
+    cover_function_starts(p, l->c, f, &starts);
     for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
         FunctionId id = p->function_counts.function.at[l->c->functions.at[i]];
         uint32_t from = p->functions.line.at[id.v];
-        add_share(l, f, from, next_start(&starts, from));
+        add_share(l, f, from, cover_next_start(&starts, from));
         strbuf_add_terminal(&l->out, profile_text(p, p->functions.name.at[id.v]));
         strbuf_add_char(&l->out, '\n');
     }
