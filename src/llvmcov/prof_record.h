@@ -7,6 +7,7 @@
 #include "base/str.h"
 
 // Bits of the variant half of a profile's version word.
+#define PROF_VARIANT_LOOP_ENTRIES    (1ull << 55) // since LLVM 20
 #define PROF_VARIANT_IR              (1ull << 56)
 #define PROF_VARIANT_CS_IR           (1ull << 57)
 #define PROF_VARIANT_ENTRY_FIRST     (1ull << 58)
@@ -15,8 +16,15 @@
 #define PROF_VARIANT_ENTRY_ONLY      (1ull << 61)
 #define PROF_VARIANT_MEMPROF         (1ull << 62)
 #define PROF_VARIANT_TEMPORAL        (1ull << 63)
-// Raw profiles before LLVM 18 kept only the top 8 bits for variants.
-#define PROF_VARIANT_MASK (0xffull << 56)
+// The half itself, and those of its bits that are known. Before LLVM 18 it had the top
+// 8 bits only; the others were 0.
+#define PROF_VARIANT_MASK  (0xffffffffull << 32)
+#define PROF_VARIANT_KNOWN (0x1ffull << 55)
+// What an indexed profile or text of the same counts says of them; memory profiles and
+// temporal traces are not written, and correlated profiles are no longer.
+#define PROF_VARIANT_WRITTEN                                                                       \
+    (PROF_VARIANT_LOOP_ENTRIES | PROF_VARIANT_IR | PROF_VARIANT_CS_IR | PROF_VARIANT_ENTRY_FIRST | \
+     PROF_VARIANT_BYTE_COVERAGE | PROF_VARIANT_ENTRY_ONLY)
 
 typedef struct ProfRecord {
     uint64_t name_ref; // md5_low64 of the name

@@ -21,76 +21,137 @@ bool profdata_is(Bytes file)
     return magic == MAGIC;
 }
 
-// {u64 length, blob}, where the header says.
-static Bytes find_vtable_names(Cursor c, uint64_t at, Error *err, bool *ok)
+// What the header says, before anything is looked at.
+typedef struct Header {
+    uint64_t hash_type, table_at, vtables_at;
+    size_t size;
+} Header;
+
+static Header take_header(Cursor *c, ProfData *p)
+{
+    Header h = {0};
+    if (cursor_u64(c) != MAGIC && cursor_ok(c))
+        cursor_fail(c, "no indexed profile");
+    uint64_t version_word = cursor_u64(c);
+    p->version = (uint32_t)(version_word & ~PROF_VARIANT_MASK);
+    p->variant = version_word & PROF_VARIANT_MASK;
+    cursor_skip(c, 8);
+    h.hash_type = cursor_u64(c);
+    h.table_at = cursor_u64(c);
+    if (p->version >= 8)
+        cursor_skip(c, 8); // memory profile
+    if (p->version >= 9)
+        cursor_skip(c, 8); // binary ids
+    if (p->version >= 10)
+        cursor_skip(c, 8); // temporal traces
+    if (p->version >= 12)
+        h.vtables_at = cursor_u64(c);
+    h.size = c->at;
+    return h;
+}
+
+static bool check_header(const ProfData *p, const Header *h, Error *err)
+{
+    if (p->version == 0 || p->version > VERSION_MAX) {
+        error_set(err, ERROR_UNSUPPORTED, "indexed profile version %u, known are 1 to %d",
+                  p->version, VERSION_MAX);
+        return error_hint(err, "written by an LLVM newer than 23; its 'llvm-profdata merge -text' "
+                               "makes a text that is read here");
+    }
+    if (p->variant & ~PROF_VARIANT_KNOWN) {
+        error_set(err, ERROR_UNSUPPORTED,
+                  "indexed profile has variant bits 0x%llx, which are not known",
+                  (unsigned long long)(p->variant & ~PROF_VARIANT_KNOWN));
+        return error_hint(err, "written by an LLVM newer than 23, or broken; 'llvm-profdata merge "
+                               "-text' of that LLVM makes a text that is read here");
+    }
+    if (h->hash_type != 0)
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "indexed profile hashes names by method %llu, known is 0 (MD5)",
+                         (unsigned long long)h->hash_type);
+    return true;
+}
+
+// {u64 length, blob}, where the header says. Counts do without.
+static void find_vtable_names(ProfData *p, Cursor c, uint64_t at)
 {
     cursor_seek(&c, at);
     uint64_t size = cursor_u64(&c);
-    Bytes names = cursor_bytes(&c, size);
-    *ok = cursor_check(&c, err);
-    return names;
+    p->vtable_names = cursor_bytes(&c, size);
+    p->is_cut = !cursor_ok(&c);
+}
+
+// {u64 fields, u64 cutoffs, the fields, 3 u64 for each cutoff}.
+static void skip_summary(Cursor *c)
+{
+    uint64_t fields = cursor_u64(c), cutoffs = cursor_u64(c);
+    if (fields > cursor_left(c) / 8 || cutoffs > cursor_left(c) / 24)
+        cursor_fail(c, "summary is larger than the file");
+    cursor_skip(c, fields * 8);
+    cursor_skip(c, cutoffs * 24);
+}
+
+// The buckets stand between the summary and their table. Where the file ends before
+// the table, those that are there are walked up to its end.
+static void find_buckets_of_cut_file(ProfData *p, Cursor *c, const Header *h)
+{
+    cursor_seek(c, h->size);
+    if (p->version >= 4)
+        skip_summary(c);
+    if (p->version >= 4 && p->variant & PROF_VARIANT_CS_IR)
+        skip_summary(c);
+    p->is_cut = true;
+    p->key_count = UINT64_MAX;
+    p->table = *c;
+    p->table.data = bytes_slice(c->data, 0, h->table_at);
+}
+
+// The bucket offsets count from the start of the file, and the buckets end where their
+// table starts; walking them in file order needs the lowest offset only.
+static bool find_buckets(ProfData *p, Cursor *c, uint64_t table_at, Error *err)
+{
+    cursor_seek(c, table_at);
+    uint64_t bucket_count = cursor_u64(c);
+    p->key_count = cursor_u64(c);
+    if (cursor_ok(c) && bucket_count > cursor_left(c) / 8)
+        cursor_fail(c, "more buckets than the file holds");
+    uint64_t first = UINT64_MAX;
+    for (uint64_t i = 0; i < bucket_count && cursor_ok(c); i++) {
+        uint64_t at = cursor_u64(c);
+        if (at && at < first)
+            first = at;
+    }
+    if (!cursor_check(c, err))
+        return false;
+    if (first == UINT64_MAX)
+        first = table_at;
+    if (first > table_at)
+        return error_set(err, ERROR_FORMAT, "bucket at 0x%llx lies behind the table",
+                         (unsigned long long)first);
+    p->table = cursor_over(bytes_slice(p->file, 0, table_at), "indexed profile");
+    cursor_seek(&p->table, first);
+    return true;
 }
 
 bool profdata_open(Bytes file, ProfData *ret, Error *err)
 {
     ProfData p = {.file = file};
     Cursor c = cursor_over(file, "indexed profile");
-    if (cursor_u64(&c) != MAGIC && cursor_ok(&c))
-        cursor_fail(&c, "no indexed profile");
-    uint64_t version_word = cursor_u64(&c);
-    p.version = (uint32_t)(version_word & ~PROF_VARIANT_MASK);
-    p.variant = version_word & PROF_VARIANT_MASK;
-    cursor_skip(&c, 8);
-    uint64_t hash_type = cursor_u64(&c);
-    uint64_t table_at = cursor_u64(&c);
-    uint64_t vtables_at = 0;
-    if (p.version >= 12) {
-        cursor_skip(&c, 24); // memory profile, binary ids, temporal traces
-        vtables_at = cursor_u64(&c);
-    }
+    Header h = take_header(&c, &p);
+    if (!cursor_check(&c, err) || !check_header(&p, &h, err))
+        return false;
+    if (h.vtables_at)
+        find_vtable_names(&p, c, h.vtables_at);
+    Cursor at_table = c;
+    cursor_seek(&at_table, h.table_at);
+    uint64_t bucket_count = cursor_u64(&at_table);
+    cursor_skip(&at_table, 8);
+    if (!cursor_ok(&at_table) || bucket_count > cursor_left(&at_table) / 8)
+        find_buckets_of_cut_file(&p, &c, &h);
+    else if (!find_buckets(&p, &c, h.table_at, err))
+        return false;
     if (!cursor_check(&c, err))
         return false;
-    if (p.version == 0 || p.version > VERSION_MAX || p.version == 13) {
-        error_set(err, ERROR_UNSUPPORTED,
-                  "indexed profile version %u, known are 1 to 12, 14 and 15", p.version);
-        return error_hint(err, "written by an LLVM that is newer than this program; its "
-                               "'llvm-profdata merge -text' makes a text that is read here");
-    }
-    if (hash_type != 0)
-        return error_set(err, ERROR_UNSUPPORTED,
-                         "indexed profile hashes names by method %llu, "
-                         "known is 0 (MD5)",
-                         (unsigned long long)hash_type);
-
-    bool ok = true;
-    if (vtables_at)
-        p.vtable_names = find_vtable_names(c, vtables_at, err, &ok);
-    if (!ok)
-        return false;
-
-    // The bucket offsets count from the start of the file, and the buckets start
-    // where the header and the summary end; walking them in file order needs the
-    // lowest offset only.
-    cursor_seek(&c, table_at);
-    uint64_t bucket_count = cursor_u64(&c);
-    p.key_count = cursor_u64(&c);
-    if (cursor_ok(&c) && bucket_count > cursor_left(&c) / 8)
-        cursor_fail(&c, "more buckets than the file holds");
-    uint64_t first = UINT64_MAX;
-    for (uint64_t i = 0; i < bucket_count && cursor_ok(&c); i++) {
-        uint64_t at = cursor_u64(&c);
-        if (at && at < first)
-            first = at;
-    }
-    if (!cursor_check(&c, err))
-        return false;
-    if (first == UINT64_MAX)
-        first = table_at;
-    if (first > table_at || table_at > file.len)
-        return error_set(err, ERROR_FORMAT, "bucket at 0x%llx lies behind the table",
-                         (unsigned long long)first);
-    p.table = cursor_over(bytes_slice(file, 0, table_at), "indexed profile");
-    cursor_seek(&p.table, first);
     *ret = p;
     return true;
 }
@@ -108,7 +169,7 @@ static bool next_key(ProfData *p)
         // Buckets are packed; padding between them and the table reads as empty
         // buckets and is over before the keys are.
     }
-    cursor_skip(c, 8); // hash of the key
+    uint64_t key_hash = cursor_u64(c);
     uint64_t key_len = cursor_u64(c);
     uint64_t data_len = cursor_u64(c);
     p->name = str_from_bytes(cursor_bytes(c, key_len));
@@ -116,7 +177,24 @@ static bool next_key(ProfData *p)
     p->bucket_left--;
     p->keys_read++;
     p->name_ref = md5_low64(bytes_from_str(p->name));
+    // Without the table nothing else tells a key from what is none.
+    if (p->is_cut && p->name_ref != key_hash)
+        cursor_fail(c, "no key");
     return cursor_ok(c);
+}
+
+// Since version 14 a record has facts of GPU code in front of its value profiles, which
+// the documents do not describe: of other code they are zeros, and no value profile
+// starts with those.
+static void skip_gpu_facts(Cursor *c)
+{
+    enum { FACTS_MAX = 4 };
+    static const uint8_t zeros[8];
+    for (unsigned i = 0; i < FACTS_MAX && cursor_left(c) >= 16; i++) {
+        if (memcmp(c->data.ptr + c->at, zeros, sizeof(zeros)) != 0)
+            break;
+        cursor_skip(c, sizeof(zeros));
+    }
 }
 
 bool profdata_next(ProfData *p, ProfRecord *ret, Error *err)
@@ -146,6 +224,8 @@ bool profdata_next(ProfData *p, ProfRecord *ret, Error *err)
         r.bitmap = cursor_bytes(c, size * 8);
         r.bitmap_stride = 8;
     }
+    if (p->version > 13)
+        skip_gpu_facts(c);
     if (p->version > 2) {
         size_t start = c->at;
         ProfValues values;

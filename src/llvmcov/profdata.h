@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Indexed profiles (.profdata): a header, a summary, an on-disk hash table of
-// {name, function hash, counters}. Always little-endian. Versions 1 to 12, 14, 15.
+// {name, function hash, counters}. Always little-endian. Versions 1 to 15.
 // Document: llvm/docs/InstrProfileFormat.rst, "Indexed Profile".
 
 #ifndef LLVMCOV_PROFDATA_H
@@ -20,6 +20,9 @@ typedef struct ProfData {
     uint64_t keys_read;
     uint32_t bucket_left; // keys left in the present bucket
     Bytes vtable_names;   // see names.h; from version 12 on
+    // The file ends before what its header speaks of: the records that are whole are
+    // followed by a failure at the first byte that is missing.
+    bool is_cut;
     // The present key and what is left of its data.
     Str name;
     uint64_t name_ref;

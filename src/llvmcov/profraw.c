@@ -59,6 +59,26 @@ static ProfRawFields record_fields(uint32_t version, uint32_t ptr)
     return l;
 }
 
+static bool refuse_variant(uint64_t variant, Error *err)
+{
+    error_set(err, ERROR_UNSUPPORTED, "raw profile has variant bits 0x%llx, which are not known",
+              (unsigned long long)(variant & ~PROF_VARIANT_KNOWN));
+    return error_hint(err, "written by an LLVM newer than 23, or broken; the llvm-profdata of "
+                           "its compiler makes a .profdata of it");
+}
+
+// Names and records of such a profile stayed in the program or its debug info.
+static bool refuse_correlated(uint64_t variant, Error *err)
+{
+    error_set(err, ERROR_UNSUPPORTED,
+              "raw profile holds counts only, its functions are in the %s of the program",
+              variant & PROF_VARIANT_DEBUG_CORRELATE ? "debug info" : "sections");
+    return error_hint(err,
+                      "run: llvm-profdata merge --%s=PROGRAM -o OUT.profdata, of the LLVM that "
+                      "built it",
+                      variant & PROF_VARIANT_DEBUG_CORRELATE ? "debug-info" : "binary-file");
+}
+
 static bool refuse_version(uint32_t version, Error *err)
 {
     error_set(err, ERROR_UNSUPPORTED, "raw profile version %u, known are %d to %d", version,
@@ -95,6 +115,8 @@ bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err)
     p.variant = version_word & PROF_VARIANT_MASK;
     if (cursor_ok(&c) && (p.version < PROFRAW_VERSION_MIN || p.version > PROFRAW_VERSION_MAX))
         return refuse_version(p.version, err);
+    if (cursor_ok(&c) && (p.variant & ~PROF_VARIANT_KNOWN))
+        return refuse_variant(p.variant, err);
 
     uint32_t v = p.version;
     p.binary_ids_size = v >= 6 ? cursor_u64(&c) : 0;
@@ -149,6 +171,8 @@ bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err)
         cursor_skip(&c, align_up(vtable_names, 8) - vtable_names);
     if (!cursor_check(&c, err))
         return false;
+    if (p.record_count == 0 && p.counters.len)
+        return refuse_correlated(p.variant, err);
     p.values_at = c.at;
     *ret = p;
     return true;
@@ -246,7 +270,10 @@ bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err)
         return error_set(err, ERROR_FORMAT,
                          "record %zu has its %u counters at 0x%llx, outside the counters", i,
                          r.counter_count, (unsigned long long)at);
-    r.counters = bytes_slice(p->counters, at, at + size);
+    // A function's first 8 bytes say when it first ran.
+    uint64_t time = p->variant & PROF_VARIANT_TEMPORAL ? MIN(size, (uint64_t)8) : 0;
+    r.counters = bytes_slice(p->counters, at + time, at + size);
+    r.counter_count = (uint32_t)(r.counters.len / p->counter_size);
     uint32_t bitmap_bytes = l.bitmap_bytes ? (uint32_t)field(p, i, l.bitmap_bytes, 4) : 0;
     if (bitmap_bytes) {
         pointer = field(p, i, l.bitmap_ptr, p->pointer_size);

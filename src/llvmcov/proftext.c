@@ -47,6 +47,38 @@ static bool next_line(ProfText *p, Str *ret)
     return false;
 }
 
+static bool broken(const ProfText *p, const char *what, Error *err)
+{
+    return error_set(err, ERROR_FORMAT, "text profile: line %llu: %s", (unsigned long long)p->line,
+                     what);
+}
+
+static bool next_number(ProfText *p, const char *what, uint64_t *ret, Error *err)
+{
+    Str line;
+    if (!next_line(p, &line) || !str_parse_u64(line, 0, ret))
+        return broken(p, what, err);
+    return true;
+}
+
+// A number of traces, another of those seen, and for each trace its weight and a line of
+// functions in the order in which they first ran.
+static bool skip_traces(ProfText *p, Error *err)
+{
+    uint64_t count, number;
+    Str functions;
+    if (!next_number(p, "the number of temporal traces is missing", &count, err) ||
+        !next_number(p, "the number of temporal traces seen is missing", &number, err))
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!next_number(p, "the weight of a temporal trace is missing", &number, err))
+            return false;
+        if (!next_line(p, &functions))
+            return broken(p, "the functions of a temporal trace are missing", err);
+    }
+    return true;
+}
+
 static bool read_directives(ProfText *p, Error *err)
 {
     static const struct {
@@ -58,7 +90,9 @@ static bool read_directives(ProfText *p, Error *err)
         {STR_INIT(":csir"), PROF_VARIANT_IR | PROF_VARIANT_CS_IR},
         {STR_INIT(":entry_first"), PROF_VARIANT_ENTRY_FIRST},
         {STR_INIT(":not_entry_first"), 0},
+        {STR_INIT(":instrument_loop_entries"), PROF_VARIANT_LOOP_ENTRIES},
         {STR_INIT(":single_byte_coverage"), PROF_VARIANT_BYTE_COVERAGE},
+        {STR_INIT(":temporal_prof_traces"), PROF_VARIANT_TEMPORAL},
     };
     for (;;) {
         ProfText before = *p;
@@ -76,10 +110,15 @@ static bool read_directives(ProfText *p, Error *err)
                 known = true;
             }
         }
-        if (!known)
-            return error_set(err, ERROR_UNSUPPORTED,
-                             "text profile: line %llu: directive '%" STR_FMT "' is not known",
-                             (unsigned long long)p->line, STR_ARG(line));
+        if (!known) {
+            error_set(err, ERROR_UNSUPPORTED,
+                      "text profile: line %llu: directive '%" STR_FMT "' is not known",
+                      (unsigned long long)p->line, STR_ARG(line));
+            return error_hint(err,
+                              "written by an LLVM newer than 23, whose llvm-profdata reads it");
+        }
+        if (str_equal(line, STR(":temporal_prof_traces")) && !skip_traces(p, err))
+            return false;
     }
 }
 
@@ -102,20 +141,6 @@ void proftext_close(ProfText *p)
     }
     strbuf_deinit(&p->value_block);
     vec_free(&p->vtables);
-}
-
-static bool broken(const ProfText *p, const char *what, Error *err)
-{
-    return error_set(err, ERROR_FORMAT, "text profile: line %llu: %s", (unsigned long long)p->line,
-                     what);
-}
-
-static bool next_number(ProfText *p, const char *what, uint64_t *ret, Error *err)
-{
-    Str line;
-    if (!next_line(p, &line) || !str_parse_u64(line, 0, ret))
-        return broken(p, what, err);
-    return true;
 }
 
 static bool read_bitmap(ProfText *p, Error *err)
@@ -282,6 +307,9 @@ void proftext_write_header(StrBuf *out, uint64_t variant)
         strbuf_add(out, STR("# IR level Instrumentation Flag\n:ir\n"));
     if (variant & PROF_VARIANT_ENTRY_FIRST)
         strbuf_add(out, STR("# Always instrument the function entry block\n:entry_first\n"));
+    if (variant & PROF_VARIANT_LOOP_ENTRIES)
+        strbuf_add(out, STR("# Always instrument the loop entry blocks\n"
+                            ":instrument_loop_entries\n"));
     if (variant & PROF_VARIANT_BYTE_COVERAGE)
         strbuf_add(out, STR("# Instrument block coverage\n:single_byte_coverage\n"));
 }

@@ -127,6 +127,12 @@ static bool check_variant(const CoverCounts *c, uint64_t variant, Error *err)
 
 static void take_variant(CoverCounts *c, uint64_t variant)
 {
+    uint64_t new = variant & ~c->variant;
+    if (new &PROF_VARIANT_TEMPORAL)
+        vec_push(c->arena, &c->notes,
+                 STR("when functions first ran (temporal traces) is not kept"));
+    if (new &PROF_VARIANT_MEMPROF)
+        vec_push(c->arena, &c->notes, STR("a memory profile is not kept"));
     c->variant |= variant;
     c->profile_count++;
 }
@@ -194,8 +200,18 @@ static void keep_vtable(void *ctx, Str name, uint64_t ref)
         prof_names_add(c->arena, &c->vtables, arena_str(c->arena, name));
 }
 
-// All records are read before any is added: a broken file adds nothing.
-static bool add_indexed(CoverCounts *c, Bytes file, uint64_t weight, Error *err)
+// Says that a file ends early; what was read of it counts.
+static void note_cut(CoverCounts *c, Str path, size_t functions, const char *why)
+{
+    vec_push(c->arena, &c->notes,
+             arena_printf(c->arena,
+                          "'%" STR_FMT "': %zu whole functions read, the rest is left out: %s",
+                          STR_ARG(path), functions, why));
+}
+
+// All records are read before any is added: a broken file adds nothing, and one that is
+// cut short its whole functions.
+static bool add_indexed(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err)
 {
     ProfData p;
     if (!profdata_open(file, &p, err) || !check_variant(c, p.variant, err))
@@ -204,8 +220,12 @@ static bool add_indexed(CoverCounts *c, Bytes file, uint64_t weight, Error *err)
     ProfRecord r;
     while (profdata_next(&p, &r, err))
         vec_push(NULL, &records, r);
-    bool ok =
-        err->kind == ERROR_NONE && prof_names_each(c->arena, p.vtable_names, keep_vtable, c, err);
+    bool is_whole = err->kind == ERROR_NONE;
+    bool ok = is_whole ? prof_names_each(c->arena, p.vtable_names, keep_vtable, c, err)
+                       : p.is_cut && records.len > 0;
+    if (ok && p.is_cut)
+        note_cut(c, path, records.len,
+                 is_whole ? "the names of virtual tables are cut short" : err->text);
     if (ok)
         take_variant(c, p.variant);
     for (size_t i = 0; i < records.len && ok; i++) {
@@ -218,23 +238,28 @@ static bool add_indexed(CoverCounts *c, Bytes file, uint64_t weight, Error *err)
     return ok;
 }
 
-// The first pass looks for what is broken.
-static bool check_text(Bytes file, Error *err)
+// The first pass looks for what is broken. True when all functions are whole, or all but
+// a last one that is cut short, which is noted.
+static bool check_text(CoverCounts *c, Str path, Bytes file, Error *err)
 {
     ProfText p;
     if (!proftext_open(file, &p, err))
         return false;
     ProfRecord r;
-    while (proftext_next(&p, &r, err))
-        ;
+    size_t functions = 0, end = 0;
+    for (; proftext_next(&p, &r, err); functions++)
+        end = file.len - p.rest.len;
+    bool is_whole = err->kind == ERROR_NONE, is_cut = p.rest.len == 0 && functions > 0;
     proftext_close(&p);
-    return err->kind == ERROR_NONE;
+    if (!is_whole && is_cut)
+        note_cut(c, path, functions, (error_context(err, "from offset 0x%zx on", end), err->text));
+    return is_whole || is_cut;
 }
 
-static bool add_text(CoverCounts *c, Bytes file, uint64_t weight, Error *err)
+static bool add_text(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err)
 {
     ProfText p;
-    if (!check_text(file, err) || !proftext_open(file, &p, err) ||
+    if (!check_text(c, path, file, err) || !proftext_open(file, &p, err) ||
         !check_variant(c, p.variant, err))
         return false;
     take_variant(c, p.variant);
@@ -256,9 +281,9 @@ bool cover_counts_add(CoverCounts *c, Str path, Bytes file, uint64_t weight, Err
     Error why = {0};
     bool ok;
     if (profdata_is(file))
-        ok = add_indexed(c, file, weight, &why);
+        ok = add_indexed(c, path, file, weight, &why);
     else if (proftext_is(file))
-        ok = add_text(c, file, weight, &why);
+        ok = add_text(c, path, file, weight, &why);
     else
         return error_set(err, ERROR_FORMAT, "'%" STR_FMT "' is no LLVM profile", STR_ARG(path));
     if (!ok) {
@@ -517,7 +542,8 @@ bool cover_counts_write(CoverCounts *c, uint32_t version, bool sparse, StrBuf *o
             vec_push(c->arena, &rows, row_of_file(c, row, kinds));
     }
     if (version) {
-        profdata_write(out, version, c->variant, vtable_blob(c), rows.at, rows.len);
+        profdata_write(out, version, c->variant & PROF_VARIANT_WRITTEN, vtable_blob(c), rows.at,
+                       rows.len);
         return true;
     }
     if (rows.len)

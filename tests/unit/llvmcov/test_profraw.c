@@ -63,6 +63,61 @@ static void unknown_versions_are_refused_by_name(void **state)
     strbuf_deinit(&b);
 }
 
+static void variants_that_are_not_known_are_refused_by_name(void **state)
+{
+    (void)state;
+    RawShape s = {10, 8, false, 0};
+    StrBuf b = {0};
+    raw_build(&b, &s);
+    ProfRaw p;
+    Error err;
+    b.ptr[12] = 0x40; // bit 38
+    assert_error(profraw_parse(bytes_from_str(strbuf_str(&b)), 0, &p, &err), &err,
+                 ERROR_UNSUPPORTED, "variant bits 0x4000000000");
+    b.ptr[12] = 0;
+    b.ptr[14] = (char)0x80; // bit 55: loop entries
+    assert_ok(profraw_parse(bytes_from_str(strbuf_str(&b)), 0, &p, &err), &err);
+    assert_true(p.variant == PROF_VARIANT_LOOP_ENTRIES);
+    strbuf_deinit(&b);
+}
+
+// The first 8 bytes of a function's counters say when it first ran.
+static void a_temporal_profile_has_a_counter_less(void **state)
+{
+    (void)state;
+    RawShape s = {10, 8, false, 0};
+    StrBuf b = {0};
+    raw_build(&b, &s);
+    b.ptr[15] = (char)0x80; // bit 63
+    ProfRaw p;
+    ProfRecord r;
+    Error err;
+    assert_ok(profraw_parse(bytes_from_str(strbuf_str(&b)), 0, &p, &err), &err);
+    assert_ok(profraw_record(&p, 1, &r, &err), &err);
+    assert_int_equal(r.counter_count, 2);
+    assert_int_equal(prof_record_counter(&r, 0), 13);
+    assert_int_equal(prof_record_counter(&r, 1), 14);
+    strbuf_deinit(&b);
+}
+
+// Their functions are in the program.
+static void counts_without_records_are_refused_by_name(void **state)
+{
+    (void)state;
+    for (unsigned debug_info = 0; debug_info < 2; debug_info++) {
+        StrBuf b = {0};
+        uint64_t words[18] = {0xff6c70726f667281, 10, 0, 0, 0, 2};
+        words[1] |= debug_info ? PROF_VARIANT_DEBUG_CORRELATE : 0;
+        strbuf_add_bytes(&b, bytes_over(words, sizeof(words)));
+        ProfRaw p;
+        Error err;
+        assert_error(profraw_parse(bytes_from_str(strbuf_str(&b)), 0, &p, &err), &err,
+                     ERROR_UNSUPPORTED, debug_info ? "debug info" : "sections");
+        assert_non_null(strstr(err.hint, debug_info ? "--debug-info=" : "--binary-file="));
+        strbuf_deinit(&b);
+    }
+}
+
 static void profiles_behind_each_other_add_up_and_a_broken_end_is_noted(void **state)
 {
     (void)state;
@@ -118,6 +173,9 @@ int main(void)
         cmocka_unit_test(every_version_width_and_byte_order_gives_the_same_counts),
         cmocka_unit_test(a_profile_cut_at_any_byte_is_refused),
         cmocka_unit_test(unknown_versions_are_refused_by_name),
+        cmocka_unit_test(variants_that_are_not_known_are_refused_by_name),
+        cmocka_unit_test(a_temporal_profile_has_a_counter_less),
+        cmocka_unit_test(counts_without_records_are_refused_by_name),
         cmocka_unit_test(profiles_behind_each_other_add_up_and_a_broken_end_is_noted),
         cmocka_unit_test(sums_stop_at_the_largest_number),
     };

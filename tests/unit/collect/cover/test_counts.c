@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "collect/cover/merge.h"
+#include "llvmcov/md5.h"
+#include "llvmcov/profdata.h"
 #include "os/file.h"
 
 typedef struct Fixture {
@@ -105,11 +107,93 @@ static void a_file_that_fails_adds_nothing(void **state)
     b.ptr[HEADER_10 + RECORD_10 + 16] ^= 0x40; // the second function's counters lie outside
     assert_error(cover_counts_add(&f.counts, STR("bad"), bytes_from_str(strbuf_str(&b)), 1, &err),
                  &err, ERROR_FORMAT, "record 1");
-    Str text = STR("f\n1\n2\n3\n4\n\ng\n1\n2\n5\n");
+    Str text = STR("f\n1\n2\n3\n4\n\ng\n1\n2\n5\n\nh\n1\n1\n9\n");
     assert_false(cover_counts_add(&f.counts, STR("text"), bytes_from_str(text), 1, &err));
     assert_ok(cover_counts_finish(&f.counts, &err), &err);
     assert_int_equal(f.counts.rows.len, 0);
     assert_int_equal(f.counts.profile_count, 0);
+}
+
+// An indexed profile of the functions of raw(), and what stands in front of its table.
+static StrBuf indexed(uint32_t version, uint64_t *table_at)
+{
+    static const uint64_t counters[] = {10, 11, 12, 13, 14};
+    ProfDataRow rows[] = {
+        {.name = STR_INIT("first"), .hash = 0x21, .counters = counters, .counter_count = 2},
+        {.name = STR_INIT("second"), .hash = 0x22, .counters = counters + 2, .counter_count = 3},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        rows[i].name_ref = md5_low64(bytes_from_str(rows[i].name));
+    StrBuf out = {0};
+    profdata_write(&out, version, 0, (Bytes){0}, rows, ARRAY_LEN(rows));
+    memcpy(table_at, out.ptr + 32, sizeof(*table_at));
+    return out;
+}
+
+static void an_indexed_profile_cut_at_any_byte_gives_its_whole_functions(void **state)
+{
+    for (uint32_t version = 7; version <= 12; version += version == 7 ? 2 : 3) {
+        uint64_t table_at, most = 0;
+        StrBuf file = indexed(version, &table_at);
+        for (size_t cut = 0; cut < file.len; cut++) {
+            // Heap memory of this size only, so that a sanitizer sees reads behind it.
+            uint8_t *bytes = heap_alloc(cut + 1);
+            bytes_copy(bytes, bytes_over(file.ptr, cut));
+            teardown(&f);
+            setup(&f);
+            bool ok = cover_counts_add(&f.counts, STR("cut"), bytes_over(bytes, cut), 1, &err);
+            assert_true(ok || err.text[0]);
+            assert_ok(cover_counts_finish(&f.counts, &err), &err);
+            assert_true(ok == (f.counts.rows.len > 0));
+            assert_true(f.counts.rows.len >= most); // more bytes, more functions
+            most = f.counts.rows.len;
+            bool is_table_whole = cut >= table_at + 16 + 8 * 4; // what follows has no counts
+            assert_true(!ok || is_table_whole || f.counts.notes.len == 1);
+            assert_true(cut < table_at || most == 2);
+            for (size_t i = 0; i < f.counts.rows.len; i++) {
+                const CoverCountRow *row = &f.counts.rows.at[i];
+                assert_int_equal(cover_counts_of(&f.counts, row)[0], row->hash == 0x21 ? 10 : 12);
+                assert_int_equal(row->count, row->hash == 0x21 ? 2 : 3);
+            }
+            heap_free(bytes);
+        }
+        strbuf_deinit(&file);
+    }
+    (void)state;
+}
+
+static void a_text_that_is_cut_gives_its_whole_functions(void **state)
+{
+    (void)state;
+    Str text = STR("f\n1\n2\n3\n4\n\ng\n1\n2\n5\n");
+    assert_ok(cover_counts_add(&f.counts, STR("text"), bytes_from_str(text), 1, &err), &err);
+    assert_int_equal(f.counts.notes.len, 1);
+    assert_true(str_find(f.counts.notes.at[0], STR("1 whole functions")) != SIZE_MAX);
+    assert_true(str_find(f.counts.notes.at[0], STR("offset 0xa")) != SIZE_MAX);
+    assert_ok(cover_counts_finish(&f.counts, &err), &err);
+    assert_int_equal(f.counts.rows.len, 1);
+    assert_int_equal(counter(&f.counts, md5_low64(bytes_from_str(STR("f"))), 1, 1), 4);
+}
+
+static void temporal_traces_of_a_text_are_passed_over_and_noted(void **state)
+{
+    (void)state;
+    Str text =
+        STR(":ir\n:temporal_prof_traces\n# Num Temporal Profile Traces:\n2\n7\n# Weight:\n1\n"
+            "f,g,\n1\ng,\n\nf\n1\n1\n3\n");
+    assert_ok(cover_counts_add(&f.counts, STR("text"), bytes_from_str(text), 1, &err), &err);
+    assert_int_equal(f.counts.notes.len, 1);
+    assert_true(str_find(f.counts.notes.at[0], STR("temporal")) != SIZE_MAX);
+    assert_ok(cover_counts_finish(&f.counts, &err), &err);
+    assert_int_equal(f.counts.rows.len, 1);
+    strbuf_clear(&b);
+    assert_ok(cover_counts_write(&f.counts, 12, false, &b, &err), &err);
+    uint64_t version;
+    memcpy(&version, b.ptr + 8, sizeof(version));
+    assert_true(version == (PROF_VARIANT_IR | 12)); // it holds none
+    Str cut = str_slice(text, 0, str_find(text, STR("g,\n\n")));
+    assert_error(cover_counts_add(&part.counts, STR("cut"), bytes_from_str(cut), 1, &err), &err,
+                 ERROR_FORMAT, "functions of a temporal trace");
 }
 
 // Forked children that end at the same time write into each other's profiles.
@@ -254,6 +338,9 @@ int main(void)
         TEST(profiles_of_all_versions_add_up_function_by_function),
         TEST(a_record_that_differs_makes_a_layout_of_its_own),
         TEST(a_file_that_fails_adds_nothing),
+        TEST(an_indexed_profile_cut_at_any_byte_gives_its_whole_functions),
+        TEST(a_text_that_is_cut_gives_its_whole_functions),
+        TEST(temporal_traces_of_a_text_are_passed_over_and_noted),
         TEST(a_profile_whose_names_are_no_names_is_not_added),
         TEST(absorbing_is_the_same_as_adding),
         TEST(sums_of_parts_stop_at_the_largest_number_too),

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Profiles of every version: made by a generator that knows nothing of our reader, and by
+# compilers with every switch that sets a variant. All are compared with what is known to
+# be in them, and with those of LLVM's tools that are here and read them.
+set -u
+cd "$SCRATCH" || exit 1
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+command -v python3 >/dev/null || skip_all "no python3"
+
+# as_text PROFILE: merged to a text, in out.proftext.
+as_text() {
+    rm -f out.proftext
+    "$ASSAY" cover merge -o out.proftext "$1" 2>err
+}
+
+peers=""
+for llvm in 14 16 19 22; do
+    command -v "llvm-profdata-$llvm" >/dev/null && peers="$peers $llvm"
+done
+
+# like_peers PROFILE: whoever reads it gives the same; LLVM before 19 does not find the
+# targets of calls in big-endian files.
+like_peers() {
+    local llvm
+    for llvm in $peers; do
+        [[ $1 == *big* ]] && [ "$llvm" -lt 19 ] && continue
+        "llvm-profdata-$llvm" merge -text -o peer.proftext "$1" 2>/dev/null || continue
+        readers="$readers $llvm"
+        diff peer.proftext out.proftext || return 1
+    done
+}
+
+python3 "$TOP/tests/tools/make_profiles.py" . || exit 1
+for file in raw-*.profraw indexed-*.profdata; do
+    version=${file#*-} version=${version%%[-.]*} expected=expected readers=""
+    case $file in
+    raw-*) [ "$version" -ge 9 ] && expected="expected-bits" ;;
+    *) [ "$version" -ge 11 ] && expected="expected-bits" ;;
+    esac
+    [[ $file == indexed-* ]] && [ "$version" -lt 3 ] && expected="expected-plain"
+    { as_text "$file" && diff "$expected.proftext" out.proftext && like_peers "$file"; } >out 2>&1
+    verdict "$file: what it was made of${readers:+, as llvm-profdata$readers}" $?
+done
+
+# ---- What compilers write ------------------------------------------------------
+
+# The text of llvm-profdata, without what is not kept: temporal traces.
+without_traces() {
+    sed -e '/^:temporal_prof_traces/,/^$/d' "$1"
+}
+
+# variant LABEL LLVM FLAGS…: a program built with them, run, and read as its LLVM does.
+variant() {
+    local label=$1 llvm=$2
+    shift 2
+    if ! "clang-$llvm" -w -O1 "$@" "$TOP/tests/programs/cover_values.c" -o prog 2>build.log; then
+        skip "$label: clang-$llvm" "it does not build that"
+        return
+    fi
+    rm -f prog.profraw
+    LLVM_PROFILE_FILE=prog.profraw ./prog 10 >/dev/null
+    "llvm-profdata-$llvm" merge -text -o theirs prog.profraw
+    without_traces theirs >theirs.proftext
+    { as_text prog.profraw && diff theirs.proftext out.proftext; } >out 2>&1
+    verdict "$label: clang-$llvm's raw profile as llvm-profdata-$llvm reads it" $?
+    "llvm-profdata-$llvm" merge -o prog.profdata prog.profraw
+    { as_text prog.profdata && diff theirs.proftext out.proftext; } >out 2>&1
+    verdict "$label: and its indexed one" $?
+    { as_text theirs && diff theirs.proftext out.proftext; } >out 2>&1
+    verdict "$label: and its text" $?
+}
+
+for llvm in 16 19 22; do
+    command -v "clang-$llvm" "llvm-profdata-$llvm" >/dev/null || continue
+    variant "IR" "$llvm" -fprofile-generate
+    variant "context-sensitive IR" "$llvm" -fcs-profile-generate
+    variant "entry first" "$llvm" -fprofile-generate -mllvm -pgo-instrument-entry
+    variant "front end" "$llvm" -fprofile-instr-generate
+    [ "$llvm" -lt 19 ] && continue
+    variant "function entry only" "$llvm" -fprofile-generate -mllvm -pgo-function-entry-coverage
+    variant "byte coverage" "$llvm" -fprofile-generate -mllvm -pgo-block-coverage
+    variant "temporal" "$llvm" -fprofile-generate -mllvm -pgo-temporal-instrumentation
+    variant "temporal, byte coverage" "$llvm" -fprofile-generate \
+        -mllvm -pgo-temporal-instrumentation -mllvm -pgo-block-coverage
+done
+if command -v clang-22 llvm-profdata-22 >/dev/null; then
+    variant "loop entries" 22 -fprofile-generate -mllvm -pgo-instrument-loop-entries
+fi
+finish
