@@ -98,7 +98,7 @@ static bool find_target(const Report *r, Str target, AnnotateView *view, Error *
     view->key = ANNOTATE_NO_KEY;
     if (target.len == 0) {
         if (r->rows.len == 0)
-            return error_set(err, ERROR_NOT_FOUND, "the recording has no samples to annotate");
+            return no_samples(r->profile, "annotate", err);
         view->key = r->rows.at[0].key;
         return true;
     }

@@ -87,7 +87,7 @@ static int export_profile(void *values, const Opened *opened)
     if (!selection_from_options(&o->selection, p, opened->scratch, &request.selection, &err))
         return cli_fail(&err);
     if (p->metrics.name.len == 0) {
-        error_set(&err, ERROR_NOT_FOUND, "the recording has no samples to export");
+        (void)no_samples(p, "export", &err);
         return cli_fail(&err);
     }
     if (!share_selected(&o->share, p, &request.selection, &err))

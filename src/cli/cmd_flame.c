@@ -156,12 +156,12 @@ static int make_flame(void *values, const Opened *opened)
         return cli_fail(&err);
     int status;
     if (w.samples == 0) {
-        bool is_chosen = w.samples_outside > 0;
-        error_set(&err, ERROR_NOT_FOUND,
-                  is_chosen ? "no sample is in the selection"
-                            : "the recording has no samples to draw");
-        error_hint(&err, is_chosen ? "widen --focus, --ignore, --time, --pid, --tid or --comm"
-                                   : "'assay report' says what it holds");
+        if (w.samples_outside > 0) {
+            error_set(&err, ERROR_NOT_FOUND, "no sample is in the selection");
+            error_hint(&err, "widen --focus, --ignore, --time, --pid, --tid or --comm");
+        } else {
+            (void)no_samples(p, "draw", &err);
+        }
         status = cli_fail(&err);
     } else {
         StrBuf svg = {0};

@@ -137,3 +137,10 @@ bool load_profile(Str path, Profile *p, ImportFormat *format, Error *err)
     const RecordingFiles none = {0};
     return load_recording(path, &none, false, p, format, err);
 }
+
+bool no_samples(const Profile *p, const char *purpose, Error *err)
+{
+    error_set(err, ERROR_NOT_FOUND, "the recording has no samples to %s", purpose);
+    return error_hint(err, p->line_counts.line.len ? "it holds counts of lines: 'assay cover show'"
+                                                   : "'assay report' says what it holds");
+}

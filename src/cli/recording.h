@@ -39,6 +39,10 @@ typedef struct RecordingFiles {
 MUST_CHECK bool load_recording(Str path, const RecordingFiles *files, bool sources, Profile *p,
                                ImportFormat *format, Error *err);
 
+// For a view of samples whose recording has none: ERROR_NOT_FOUND, "the recording
+// has no samples to PURPOSE", and what it has instead. Always false.
+bool no_samples(const Profile *p, const char *purpose, Error *err);
+
 // Where the objects of a recording and their debug files may be: the same places
 // that load_recording looks at.
 typedef struct RecordingSearch {

@@ -365,7 +365,13 @@ static void add_table_title(StrBuf *out, const Report *r, const ScreenStyle *sty
 
 static void add_nothing(StrBuf *out, const Report *r)
 {
-    if (r->profile->metrics.name.len == 0)
+    if (r->profile->metrics.name.len == 0 && r->profile->line_counts.line.len)
+        strbuf_printf(out,
+                      "no samples, but the executions of %zu lines: 'assay cover report' and\n"
+                      "'assay cover show' list them; with a recording of the program's time,\n"
+                      "'assay annotate TIME FUNCTION THIS' sets them beside it\n",
+                      r->profile->line_counts.line.len);
+    else if (r->profile->metrics.name.len == 0)
         strbuf_add(out, STR("nothing was measured in this recording\n"));
     else if (r->truth.outside)
         strbuf_add(out,

@@ -93,6 +93,12 @@ contradicted() {
 }
 check 'lines that only the samples saw run are said' contradicted
 
+only_counts() {
+    "$ASSAY" report counts.assay >out.txt && cat out.txt && grep -q "executions of .* lines: 'assay cover report'" out.txt &&
+        ! "$ASSAY" flame -o none.svg counts.assay 2>err.txt && grep -q "counts of lines: 'assay cover show'" err.txt
+}
+check 'a recording of counts alone says who shows them' only_counts
+
 lines_as_json() {
     "$ASSAY" annotate --json time.assay step gcov | python3 -c '
 import json, sys
