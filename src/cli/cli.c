@@ -114,6 +114,13 @@ int cli_fail(const Error *err)
     return err->kind == ERROR_USAGE ? STATUS_USAGE : STATUS_FAILED;
 }
 
+void cli_say_left_out(const Error *why)
+{
+    say_line(STR("assay: left out: "), str_from_c(why->text));
+    if (why->hint[0])
+        say_line(STR("hint: "), str_from_c(why->hint));
+}
+
 void cli_say(const char *fmt, ...)
 {
     StrBuf text = {0};

@@ -30,6 +30,9 @@ void cli_add_text(StrBuf *out, Str text);
 // STATUS_FAILED, or STATUS_USAGE for ERROR_USAGE.
 int cli_fail(const Error *err);
 
+// "assay: left out: text" and "hint: …": an input that the others do without.
+void cli_say_left_out(const Error *why);
+
 // "assay: …" on stderr.
 void cli_say(const char *fmt, ...) PRINTF_LIKE(1, 2);
 

@@ -45,8 +45,10 @@ typedef struct Loader {
     Vec(Input) tracefiles;
     uint64_t weight;              // of what is being added
     CoverSelectionVec selections; // of folders of results
-    size_t operands, selected;    // inputs, and those with a selection of sources
-    Vec(BuildId) builds;          // of the objects that state one
+    size_t passed_over;           // files of folders that are empty or links
+    Str first_passed_over;
+    size_t operands, selected; // inputs, and those with a selection of sources
+    Vec(BuildId) builds;       // of the objects that state one
 } Loader;
 
 // "x/y.gcda" -> "x/y.gcno" and back.
@@ -135,7 +137,7 @@ static bool add_object_list(Loader *l, Str path, Error *err)
             return error_set(err, ERROR_FORMAT, "'%" STR_FMT "': not a list of objects",
                              STR_ARG(path));
         if (!os_map_file(object, &m, &why)) {
-            cli_say("left out: %s", why.text);
+            cli_say_left_out(&why);
             continue;
         }
         Elf elf;
@@ -180,13 +182,27 @@ static bool add_entry(Loader *l, Str folder, const FolderEntry *e, unsigned dept
     Str child = arena_printf(arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(folder), STR_ARG(e->name));
     if (lstat(arena_c_str(arena, child), &st) != 0)
         return true;
-    if (S_ISDIR(st.st_mode))
-        return depth >= 64 || add_folder(l, child, depth + 1, err);
-    if (!wanted || !S_ISREG(st.st_mode) || (st.st_size == 0 && !is_list))
+    if (S_ISDIR(st.st_mode)) {
+        if (depth < 64 && !add_folder(l, child, depth + 1, err))
+            cli_say_left_out(err);
         return true;
+    }
+    if (!wanted)
+        return true;
+    if (!S_ISREG(st.st_mode) || (st.st_size == 0 && !is_list)) {
+        // gcc's are told where notes are read, and an empty tracefile may be our own output.
+        bool is_llvm = str_find(e->name, STR(".prof")) != SIZE_MAX;
+        if (is_llvm && l->passed_over++ == 0)
+            l->first_passed_over = child;
+        return true;
+    }
     if (is_selection)
         return add_selection(l, child, err);
-    return is_list ? add_object_list(l, child, err) : classify(l, child, false, err);
+    if (is_list)
+        return add_object_list(l, child, err);
+    if (!classify(l, child, false, err)) // gone since, or not ours to read
+        cli_say_left_out(err);
+    return true;
 }
 
 static bool add_folder(Loader *l, Str path, unsigned depth, Error *err)
@@ -238,17 +254,19 @@ static bool load_profiles(Loader *l, Error *err)
 {
     for (size_t i = 0; i < l->profiles.len; i++) {
         MappedFile m = {0};
-        if (!os_map_file(l->profiles.at[i].path, &m, err))
-            return false;
         // Folders hold what killed programs left: one bad file there is a warning.
-        bool ok = cover_counts_add(&l->r->counts, l->profiles.at[i].path, m.bytes,
+        bool ok = os_map_file(l->profiles.at[i].path, &m, err) &&
+                  cover_counts_add(&l->r->counts, l->profiles.at[i].path, m.bytes,
                                    l->profiles.at[i].weight, err);
         os_unmap_file(&m);
         if (!ok && l->profiles.at[i].asked)
             return false;
         if (!ok)
-            cli_say("left out: %s", err->text);
+            cli_say_left_out(err);
     }
+    if (l->profiles.len && l->r->counts.profile_count == 0)
+        return error_set(err, ERROR_FORMAT, "none of the %zu profiles could be read",
+                         l->profiles.len);
     return cover_counts_finish(&l->r->counts, err);
 }
 
@@ -311,7 +329,7 @@ static void add_unit_counts(CoverResult *r, GcovNotes *notes, Str path, Bytes fi
         cli_say("'%" STR_FMT "': %s: functions before that count, the others as never run",
                 STR_ARG(path), why.text);
     else
-        cli_say("left out: '%" STR_FMT "': %s", STR_ARG(path), why.text);
+        cli_say_left_out((error_context(&why, "'%" STR_FMT "'", STR_ARG(path)), &why));
     r->stale += why.kind == ERROR_NOT_FOUND; // of an older build
     gcov_data_none(notes);
 }
@@ -356,16 +374,21 @@ static bool load_units(Loader *l, Error *err)
     if (l->notes.len)
         qsort(l->notes.at, l->notes.len, sizeof(l->notes.at[0]), compare_inputs);
     UnitReader u = {0};
+    size_t units = 0;
     bool good = true;
     for (size_t i = 0; i < l->notes.len && good; i++) {
         if (i && str_equal(l->notes.at[i].path, l->notes.at[i - 1].path))
             continue;
         bool ok = load_unit(l, &l->notes.at[i], &u, err);
         if (!ok && !l->notes.at[i].asked)
-            cli_say("left out: %s", err->text);
+            cli_say_left_out(err);
         good = ok || !l->notes.at[i].asked;
+        units += ok;
         l->r->has_gcov = true;
     }
+    if (good && l->notes.len && units == 0)
+        good =
+            error_set(err, ERROR_FORMAT, "none of the %zu .gcno files could be read", l->notes.len);
     gcov_notes_deinit(&u.notes);
     vec_free(&u.notes_file);
     vec_free(&u.counts_file);
@@ -568,6 +591,10 @@ static bool load_all(const CoverInputOptions *options, const StrVec *operands, C
         if (!add_operand(&l, options->weighted->at[i].path, err))
             return false;
     }
+    if (l.passed_over)
+        cli_say("%zu file%s in folders passed over, empty or no regular file: '%" STR_FMT "'%s",
+                l.passed_over, l.passed_over == 1 ? "" : "s", STR_ARG(l.first_passed_over),
+                l.passed_over == 1 ? "" : " first");
     select_sources(&l, options->filter.all_sources);
     if (!load_units(&l, err) || !load_tracefiles(&l, err))
         return false;

@@ -69,22 +69,42 @@ static int compare_names(const void *a, const void *b)
     return str_compare(*(const Str *)a, *(const Str *)b);
 }
 
-// The raw profiles of a folder, in order of their names.
-static bool add_folder(Inputs *in, Str path, uint64_t weight, Error *err)
+// A folder itself, as opposed to a link to one, which may lead back.
+static bool is_folder(Inputs *in, Str path, unsigned char type)
 {
+    struct stat st;
+    if (type != DT_UNKNOWN)
+        return type == DT_DIR;
+    return lstat(arena_c_str(in->arena, path), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+// The raw profiles of a folder and those below it, in order of their names.
+static bool add_folder(Inputs *in, Str path, uint64_t weight, unsigned depth, Error *err)
+{
+    enum { DEPTH_MAX = 64 };
     DIR *dir = opendir(arena_c_str(in->arena, path));
     if (!dir)
         return error_os(err, "cannot open folder '%" STR_FMT "'", STR_ARG(path));
-    StrVec names = {0};
-    for (struct dirent *e; (e = readdir(dir));)
-        if (e->d_name[0] != '.' && str_ends_with(str_from_c(e->d_name), STR(".profraw")))
-            vec_push(in->arena, &names,
-                     arena_printf(in->arena, "%" STR_FMT "/%s", STR_ARG(path), e->d_name));
+    StrVec names = {0}, folders = {0};
+    for (struct dirent *e; (e = readdir(dir));) {
+        if (e->d_name[0] == '.')
+            continue;
+        Str name = arena_printf(in->arena, "%" STR_FMT "/%s", STR_ARG(path), e->d_name);
+        if (is_folder(in, name, e->d_type))
+            vec_push(in->arena, &folders, name);
+        else if (str_ends_with(name, STR(".profraw")))
+            vec_push(in->arena, &names, name);
+    }
     closedir(dir);
     if (names.len)
         qsort(names.at, names.len, sizeof(names.at[0]), compare_names);
+    if (folders.len)
+        qsort(folders.at, folders.len, sizeof(folders.at[0]), compare_names);
     for (size_t i = 0; i < names.len; i++)
         add_file(in, names.at[i], weight);
+    for (size_t i = 0; i < folders.len && depth < DEPTH_MAX; i++)
+        if (!add_folder(in, folders.at[i], weight, depth + 1, err))
+            return false;
     return true;
 }
 
@@ -92,7 +112,7 @@ static bool add_operand(Inputs *in, Str path, uint64_t weight, Error *err)
 {
     struct stat st;
     if (!in->keep_folders && stat(arena_c_str(in->arena, path), &st) == 0 && S_ISDIR(st.st_mode))
-        return add_folder(in, path, weight, err);
+        return add_folder(in, path, weight, 0, err);
     add_file(in, path, weight);
     return true;
 }
@@ -180,7 +200,7 @@ static bool merge(const CoverMergeCliOptions *o, const StrVec *operands, CoverCo
         ok = true;
     // The one that is the error itself is said once.
     for (size_t i = ok ? 0 : 1; i < result.failures.len; i++)
-        cli_say("left out: %s", result.failures.at[i].error.text);
+        cli_say_left_out(&result.failures.at[i].error);
     if (ok && result.failures.len)
         cli_say("%zu of %zu inputs merged", result.merged, in.files.len);
     cover_merge_result_deinit(&result);

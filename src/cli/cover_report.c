@@ -316,6 +316,10 @@ static bool misses_gates(const CoverReportOptions *o, CoverResult *r, const Cove
                          const CoverFileVec *files)
 {
     bool missed = has_gate(o) && cover_is_unsound(r, o->inputs.llvm_rules);
+    if (has_gate(o) && total->lines.count == 0) {
+        cli_say("the gate fails: there is no line to count");
+        missed = true;
+    }
     for (int gate = 0; gate < GATE_COUNT; gate++)
         for (size_t i = 0; i < (o->per_file ? files->len : 1); i++) {
             const CoverFile *f = o->per_file ? &files->at[i] : total;

@@ -9,13 +9,20 @@
 #define MAGIC_NOTES 0x67636e6fu // "gcno"
 #define MAGIC_DATA  0x67636461u // "gcda"
 
+// Of the run: before gcc 9 of the object too, and of the program.
+#define TAG_SUMMARY         0xa1000000u
+#define TAG_PROGRAM_SUMMARY 0xa3000000u
+
 enum {
     TAG_FUNCTION = 0x01000000,
     TAG_BLOCKS = 0x01410000,
     TAG_ARCS = 0x01430000,
     TAG_LINES = 0x01450000,
-    TAG_COUNTERS = 0x01a10000,
-    TAG_SUMMARY = (int)0xa1000000,
+    TAG_CONDITIONS = 0x01470000, // since gcc 14
+    TAG_PATHS = 0x01490000,      // since gcc 15
+    TAG_COUNTERS = 0x01a10000,   // of arcs; those of other kinds follow, up to
+    TAG_COUNTERS_LAST = 0x01b30000,
+    TAG_COUNTERS_STEP = 0x00020000,
     VERSION_MIN = 407,
     VERSION_MAX = 1599
 };
@@ -124,6 +131,27 @@ static bool is_graph(uint32_t tag, uint64_t len)
     return tag == TAG_BLOCKS || tag == TAG_LINES || (tag == TAG_ARCS && len >= 4);
 }
 
+// Records that say nothing of lines.
+static bool is_other_note(uint32_t tag)
+{
+    return tag == TAG_ARCS || tag == TAG_CONDITIONS || tag == TAG_PATHS;
+}
+
+static bool is_other_data(uint32_t tag)
+{
+    bool is_counters = tag >= TAG_COUNTERS && tag <= TAG_COUNTERS_LAST &&
+                       (tag - TAG_COUNTERS) % TAG_COUNTERS_STEP == 0;
+    return is_counters || tag == TAG_SUMMARY || tag == TAG_PROGRAM_SUMMARY;
+}
+
+static bool refuse_record(uint32_t tag, size_t at, uint32_t version, Error *err)
+{
+    error_set(err, ERROR_FORMAT,
+              "record 0x%08x at offset 0x%zx, written by gcc %u.%u, is of a kind that is not known",
+              tag, at, version / 100, version % 100);
+    return error_hint(err, "the gcov of that gcc reads it, or the file is broken");
+}
+
 static bool read_records(GcovNotes *n, Cursor *c, Error *err)
 {
     uint64_t words = unit(n->version);
@@ -143,10 +171,15 @@ static bool read_records(GcovNotes *n, Cursor *c, Error *err)
             vec_last(&n->functions).graph_at = c->at;
             continue;
         }
-        n->skipped_records += !is_graph(tag, len);
+        size_t at = c->at - 8;
         (void)cursor_take(c, len);
         if (!cursor_ok(c))
             break;
+        if (!is_graph(tag, len)) {
+            if (!is_other_note(tag))
+                return refuse_record(tag, at, n->version, err);
+            n->skipped_records++;
+        }
         if (n->functions.len)
             vec_last(&n->functions).graph.len = c->at - vec_last(&n->functions).graph_at;
     }
@@ -159,7 +192,7 @@ static void forget(GcovNotes *n)
     gcov_graphs_clear(n);
     table_deinit(&n->file_index);
     n->folder = STR("");
-    n->runs = n->skipped_records = n->mismatched = 0;
+    n->skipped_records = n->mismatched = 0;
 }
 
 bool gcov_notes_parse(GcovNotes *n, Bytes file, Error *err)
@@ -284,6 +317,8 @@ static void set_counts(const GcovNotes *n, const GcovFunction *f, Cursor *c)
         }
         n->arcs.at[i].count = counters[at++];
     }
+    if (at < f->counters_count)
+        cursor_fail(c, "more counts than arcs to count");
 }
 
 bool gcov_graph_read(GcovNotes *n, GcovFunction *f, Error *err)
@@ -402,6 +437,7 @@ bool gcov_data_add(GcovNotes *n, Bytes file, Error *err)
     // A zero stands at the end; before gcc 9 that is not sure.
     bool ended = version < 900;
     while (cursor_ok(&c) && cursor_left(&c) >= 4) {
+        size_t at = c.at;
         uint32_t tag = cursor_u32(&c);
         if (tag == 0) {
             ended = true;
@@ -419,15 +455,16 @@ bool gcov_data_add(GcovNotes *n, Bytes file, Error *err)
             if (body.data.len >= 12) {
                 uint32_t ident = cursor_u32(&body), lines = cursor_u32(&body);
                 f = find_function(&find, ident);
-                if (f && (f->line_checksum != lines || f->cfg_checksum != cursor_u32(&body))) {
+                if (!f || f->line_checksum != lines || f->cfg_checksum != cursor_u32(&body)) {
                     n->mismatched++;
                     f = NULL;
                 }
             }
         } else if (tag == TAG_COUNTERS && f) {
             add_counters(n, f, &body, zeros);
-        } else if (tag == (uint32_t)TAG_SUMMARY) {
-            n->runs += cursor_u32(&body);
+        } else if (!is_other_data(tag)) {
+            table_deinit(&find.index);
+            return refuse_record(tag, at, version, err);
         }
     }
     table_deinit(&find.index);

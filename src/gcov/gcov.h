@@ -71,9 +71,8 @@ typedef struct GcovNotes {
     // Of the functions whose graphs were read.
     Vec(GcovArc) arcs;
     Vec(GcovPlace) places;
-    uint32_t runs;            // how many program runs the counts are of
     uint32_t skipped_records; // of kinds that say nothing of lines (conditions, paths)
-    uint32_t mismatched;      // functions whose counts are of another build
+    uint32_t mismatched;      // functions whose counts are of another build, or unknown
 } GcovNotes;
 
 bool gcov_is_notes(Bytes file);

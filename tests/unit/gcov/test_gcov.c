@@ -223,7 +223,6 @@ static void every_form_of_notes_and_counts_gives_the_same_blocks(void **state)
         build_counts(&f.counts_file, forms[i], GRAPH_SUM, 5ull << 32 | 1, 7);
         assert_ok(add_counts(&f), &f.err);
         assert_ok(add_counts(&f), &f.err); // a second run
-        assert_int_equal(f.notes.runs, 6);
         assert_true(fn->has_counts);
         assert_false(fn->is_zero);
         assert_true(read_graph(&f) == fn);
@@ -287,6 +286,62 @@ static void records_of_other_kinds_are_passed_over_and_counted(void **state)
     assert_ok(parse_notes(&f), &f.err);
     assert_int_equal(f.notes.skipped_records, 1);
     strbuf_deinit(&body);
+    teardown(&f);
+}
+
+static void records_of_unknown_kinds_are_refused_by_name(void **state)
+{
+    (void)state;
+    Form form = {1501, false};
+    Fixture f = {0};
+    StrBuf body = {0};
+    build_notes(&f.notes_file, form);
+    put(&body, form, 1);
+    put_record(&f.notes_file, form, 0x01530000, &body);
+    assert_error(parse_notes(&f), &f.err, ERROR_FORMAT, "record 0x01530000");
+    assert_non_null(strstr(f.err.text, "gcc 15.1"));
+    assert_non_null(strstr(f.err.hint, "gcov"));
+    teardown(&f);
+
+    open_notes(&f, form);
+    build_counts(&f.counts_file, form, GRAPH_SUM, 1, 2);
+    f.counts_file.len -= 4; // the end
+    put_record(&f.counts_file, form, 0x01b20000, &body);
+    put(&f.counts_file, form, 0);
+    assert_error(add_counts(&f), &f.err, ERROR_FORMAT, "record 0x01b20000");
+    assert_true(f.notes.functions.at[0].has_counts); // it stands in front
+    strbuf_deinit(&body);
+    teardown(&f);
+}
+
+static void counts_of_functions_that_the_notes_do_not_have_are_told(void **state)
+{
+    (void)state;
+    Form form = {1202, false};
+    Fixture f;
+    open_notes(&f, form);
+    build_counts(&f.counts_file, form, GRAPH_SUM, 1, 2);
+    size_t ident = 16 + 16 + 8; // behind the header and the summary
+    assert_int_equal(f.counts_file.ptr[ident], IDENT);
+    f.counts_file.ptr[ident] = IDENT + 1;
+    assert_ok(add_counts(&f), &f.err);
+    assert_int_equal(f.notes.mismatched, 1);
+    teardown(&f);
+}
+
+static void more_counts_than_arcs_are_refused(void **state)
+{
+    (void)state;
+    Form form = {1202, false};
+    Fixture f;
+    open_notes(&f, form);
+    build_counts(&f.counts_file, form, GRAPH_SUM, 1, 2);
+    uint32_t length = 24;
+    memcpy(f.counts_file.ptr + f.counts_file.len - 24, &length, sizeof(length));
+    strbuf_add(&f.counts_file, STR("\0\0\0\0\0\0\0\0"));
+    assert_ok(add_counts(&f), &f.err);
+    assert_error(gcov_graph_read(&f.notes, &f.notes.functions.at[0], &f.err), &f.err, ERROR_FORMAT,
+                 "more counts");
     teardown(&f);
 }
 
@@ -405,6 +460,9 @@ int main(void)
         cmocka_unit_test(a_negative_length_says_that_all_counters_are_zero),
         cmocka_unit_test(counts_of_another_compilation_are_not_added),
         cmocka_unit_test(records_of_other_kinds_are_passed_over_and_counted),
+        cmocka_unit_test(records_of_unknown_kinds_are_refused_by_name),
+        cmocka_unit_test(counts_of_functions_that_the_notes_do_not_have_are_told),
+        cmocka_unit_test(more_counts_than_arcs_are_refused),
         cmocka_unit_test(an_unknown_writer_is_refused_by_name),
         cmocka_unit_test(arcs_to_blocks_that_are_not_there_are_refused),
         cmocka_unit_test(fewer_counts_than_arcs_are_refused),

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Folders with files that cannot be used: what is left out is named, and nothing that is
+# left passes for a result.
+cd "$SCRATCH" && cp "$TOP"/tests/golden/cover/cover.* . || exit 1
+mkdir -p some/deep none gcc
+cp cover.proftext some/deep
+head -c 40 "$TOP/tests/fuzz/corpus/profraw/llvm19" | tee some/cut.profraw >none/cut.profraw
+: >some/empty.profraw
+ln -s cut.profraw some/link.profraw
+"$ASSAY" cover report cover.covmapping some
+echo "status $?"
+"$ASSAY" cover report cover.covmapping none
+echo "status $?"
+
+# gcc's: a writer that is not known, and a kind of record.
+printf 'oncg*70C\1\0\0\0' >gcc/new.gcno
+cp "$TOP/tests/fuzz/corpus/gcno/gcc" gcc/broken.gcno
+printf '\2\0\123\1\0\0\0\0' >>gcc/broken.gcno
+"$ASSAY" cover report gcc
+echo "status $?"
+
+# A folder of folders is merged as a whole.
+mkdir -p runs/a runs/b
+cp "$TOP/tests/fuzz/corpus/profraw/llvm19" runs/a/1.profraw
+cp "$TOP/tests/fuzz/corpus/profraw/llvm19" runs/b/2.profraw
+ln -s .. runs/b/up
+"$ASSAY" cover merge -o one.proftext runs/a && "$ASSAY" cover merge -o two.proftext runs &&
+    paste one.proftext two.proftext | grep -m3 -E '^[0-9]{1,3}[[:space:]]+[0-9]{1,3}$'
+
+# A gate on nothing.
+"$ASSAY" cover report --fail-under 1 --include '*/absent.c' cover.covmapping cover.proftext
+echo "status $?"
+exit 0
