@@ -4,7 +4,7 @@
 #include "llvmcov/covmap.h"
 
 #include "base/cursor.h"
-#include "llvmcov/md5.h"
+#include "base/md5.h"
 
 enum { VERSION_MAX = 7 };
 // No region spans more; each of its lines costs memory.
