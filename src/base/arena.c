@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arena: bump allocation in growing chunks; blocks from 32 KB up are separate,
-// so that a growing column is moved by realloc (mremap) and not copied by us.
+// Arena: bump allocation in growing chunks; blocks from 32 KB up, from 4 MB where the
+// chunks are huge pages, are separate, so that a growing column is moved by realloc
+// (mremap) and not copied by us.
 
 #include "base/arena.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,6 +17,7 @@ enum {
     LARGE_MIN = 32 * 1024,
     LARGE_HEAD = 64, // keeps the payload 64-aligned relative to malloc's 16
     HUGE_PAGE = 2 << 20,
+    HUGE_MIN = 4 << 20, // the least that is worth huge pages of its own
 };
 
 struct ArenaChunk {
@@ -39,11 +42,25 @@ static COLD _Noreturn void out_of_memory(size_t size)
     _exit(1);
 }
 
+// A page that is touched first costs more than what is then done with it: those of
+// large blocks come 512 at a time, where the system has such.
+static void prefer_huge_pages(void *block, size_t size)
+{
+    if (size < HUGE_MIN)
+        return;
+    uintptr_t from = align_up((uintptr_t)block, HUGE_PAGE);
+    uintptr_t to = align_down((uintptr_t)block + size, HUGE_PAGE);
+    int saved = errno; // without, it is memory all the same
+    madvise((uint8_t *)block + (from - (uintptr_t)block), to - from, MADV_HUGEPAGE);
+    errno = saved;
+}
+
 void *heap_alloc(size_t size)
 {
     void *ptr = calloc(1, size ? size : 1);
     if (!ptr)
         out_of_memory(size);
+    prefer_huge_pages(ptr, size);
     return ptr;
 }
 
@@ -52,6 +69,7 @@ void *heap_grow(void *old, size_t new_size)
     void *ptr = realloc(old, new_size ? new_size : 1);
     if (!ptr)
         out_of_memory(new_size);
+    prefer_huge_pages(ptr, new_size);
     return ptr;
 }
 
@@ -66,6 +84,12 @@ size_t arena_size_of(size_t n, size_t size)
     if (__builtin_mul_overflow(n, size, &total))
         out_of_memory(SIZE_MAX);
     return total;
+}
+
+// The size from which a block is separate.
+static size_t large_min(const Arena *a)
+{
+    return a->huge_pages ? HUGE_MIN : LARGE_MIN;
 }
 
 static void *large_data(ArenaLarge *l)
@@ -174,7 +198,7 @@ void *arena_alloc(Arena *a, size_t size, size_t align)
 {
     assert(align && (align & (align - 1)) == 0 && align <= 64);
     a->used_bytes += size;
-    if (size >= LARGE_MIN && align <= 16 && !a->huge_pages)
+    if (size >= large_min(a) && align <= 16)
         return large_alloc(a, size);
     ArenaChunk *c = a->chunk;
     size_t at = c ? chunk_offset(c, align) : 0;
@@ -190,13 +214,13 @@ void *arena_grow_raw(Arena *a, void *old, size_t old_size, size_t new_size, size
 {
     if (!old)
         return arena_alloc(a, new_size, align);
-    if (old_size >= LARGE_MIN && align <= 16 && !a->huge_pages) {
+    if (old_size >= large_min(a) && align <= 16) {
         a->used_bytes += new_size > old_size ? new_size - old_size : 0;
         return large_grow(a, old, new_size);
     }
     ArenaChunk *c = a->chunk;
     bool is_last = c && (uint8_t *)old + old_size == c->data + c->used;
-    if (is_last && new_size < LARGE_MIN && new_size - old_size <= c->size - c->used) {
+    if (is_last && new_size < large_min(a) && new_size - old_size <= c->size - c->used) {
         c->used += new_size - old_size;
         a->used_bytes += new_size - old_size;
         return old;

@@ -551,7 +551,7 @@ void cover_say_notes(const CoverCounts *c)
 static bool load_all(const CoverInputOptions *options, const StrVec *operands, CoverResult *ret,
                      Error *err)
 {
-    *ret = (CoverResult){0};
+    *ret = (CoverResult){.arena = {.huge_pages = true}};
     ret->counts.arena = &ret->arena;
     cover_data_init(&ret->data, &ret->arena);
     ret->data.llvm_rules = options->llvm_rules;

@@ -275,7 +275,8 @@ static int merge_as_asked(CommandLine *line, void *values)
     if (str_ends_with(o->output, STR(".assay")))
         return write_recording(o, operands, arena);
     CoverPool pool = {.arena = arena, .notify_fd = -1, .keep_folder = true};
-    pool.counts.arena = arena;
+    Arena sums = {.huge_pages = true};
+    pool.counts.arena = &sums;
     CoverCounts *c = &pool.counts;
     Error err;
     bool ok;
@@ -292,6 +293,7 @@ static int merge_as_asked(CommandLine *line, void *values)
         status = cli_fail(&err);
     }
     cover_pool_deinit(&pool);
+    arena_deinit(&sums);
     return status;
 }
 

@@ -5,7 +5,7 @@
 
 #include <libdeflate.h>
 
-#include "base/md5.h"
+#include "llvmcov/md5.h"
 
 bool prof_inflate(Arena *arena, Bytes packed, uint64_t plain_len, Bytes *ret, Error *err)
 {
@@ -62,22 +62,6 @@ bool prof_names_add_blob(Arena *arena, ProfNames *into, Bytes blob, Error *err)
     return prof_names_each(arena, blob, add_each, &to, err);
 }
 
-static void each_of_chunk(Str rest, ProfNameEach *each, void *ctx)
-{
-    enum { BATCH = 64 };
-    Str names[BATCH], name;
-    uint64_t refs[BATCH];
-    for (bool more = true; more;) {
-        size_t n = 0;
-        while (n < BATCH && (more = str_next_part(&rest, '\1', &name)))
-            if (name.len)
-                names[n++] = name;
-        md5_low64_many(names, n, refs);
-        for (size_t i = 0; i < n; i++)
-            each(ctx, names[i], refs[i]);
-    }
-}
-
 // The next chunk, unpacked. False at the end and on failure.
 static bool next_chunk(Arena *arena, Cursor *c, Bytes *ret, Error *err)
 {
@@ -96,34 +80,49 @@ static bool next_chunk(Arena *arena, Cursor *c, Bytes *ret, Error *err)
     return true;
 }
 
-bool prof_names_each(Arena *arena, Bytes blob, ProfNameEach *each, void *ctx, Error *err)
+bool prof_names_unpack(Arena *arena, Bytes blob, StrVec *ret, Error *err)
 {
     Cursor c = cursor_over(blob, "names of functions");
     Error why = {0};
+    StrVec chunks = {0};
     Bytes chunk;
     while (next_chunk(arena, &c, &chunk, &why))
-        each_of_chunk(str_from_bytes(chunk), each, ctx);
-    if (why.kind == ERROR_NONE)
-        return true;
-    if (err)
-        *err = why;
-    return false;
+        vec_push(arena, &chunks, str_from_bytes(chunk));
+    if (why.kind != ERROR_NONE) {
+        if (err)
+            *err = why;
+        return false;
+    }
+    *ret = chunks;
+    return true;
 }
 
-bool prof_names_check(Bytes blob, Error *err)
+void prof_names_split(const StrVec *chunks, ProfNameEach *each, void *ctx)
 {
-    Arena arena = {0};
-    Cursor c = cursor_over(blob, "names of functions");
-    Error why = {0};
-    Bytes chunk;
-    while (next_chunk(&arena, &c, &chunk, &why))
-        ;
-    arena_deinit(&arena);
-    if (why.kind == ERROR_NONE)
-        return true;
-    if (err)
-        *err = why;
-    return false;
+    enum { BATCH = 64 };
+    Str names[BATCH], name;
+    uint64_t refs[BATCH];
+    for (size_t chunk = 0; chunk < chunks->len; chunk++) {
+        Str rest = chunks->at[chunk];
+        for (bool more = true; more;) {
+            size_t n = 0;
+            while (n < BATCH && (more = str_next_part(&rest, '\1', &name)))
+                if (name.len)
+                    names[n++] = name;
+            md5_low64_many(names, n, refs);
+            for (size_t i = 0; i < n; i++)
+                each(ctx, names[i], refs[i]);
+        }
+    }
+}
+
+bool prof_names_each(Arena *arena, Bytes blob, ProfNameEach *each, void *ctx, Error *err)
+{
+    StrVec chunks;
+    if (!prof_names_unpack(arena, blob, &chunks, err))
+        return false;
+    prof_names_split(&chunks, each, ctx);
+    return true;
 }
 
 Str prof_names_find(const ProfNames *names, uint64_t ref)

@@ -18,13 +18,15 @@ typedef struct ProfNames {
     Table index;
 } ProfNames;
 
-// Gives every name of a blob with its reference to `each`; texts are the arena's.
+// The chunks of a blob as text, names joined by 0x01; texts are the arena's.
+MUST_CHECK bool prof_names_unpack(Arena *arena, Bytes blob, StrVec *ret, Error *err);
+// Gives every name of such chunks with its reference to `each`; texts stay where they are.
 typedef void ProfNameEach(void *ctx, Str name, uint64_t ref);
+void prof_names_split(const StrVec *chunks, ProfNameEach *each, void *ctx);
+// Both in one.
 MUST_CHECK bool prof_names_each(Arena *arena, Bytes blob, ProfNameEach *each, void *ctx,
                                 Error *err);
-// Whether a blob can be unpacked.
-MUST_CHECK bool prof_names_check(Bytes blob, Error *err);
-// Adds the names of a blob. What was added before a failure stays.
+// Adds the names of a blob; none of one that is broken.
 MUST_CHECK bool prof_names_add_blob(Arena *arena, ProfNames *into, Bytes blob, Error *err);
 // Adds one name, which is not copied; an equal one is kept once. Gives its row.
 uint32_t prof_names_add(Arena *arena, ProfNames *into, Str name);

@@ -4,6 +4,7 @@
 #include "llvmcov/profraw.h"
 
 #include "base/cursor.h"
+#include "base/wide.h"
 
 // 0xff 'l' 'p' 'r' 'o' 'f' 'r' 0x81 as a number; 'R' for 32-bit pointers.
 #define MAGIC_64 0xff6c70726f667281ull
@@ -311,68 +312,92 @@ ProfRawVtable profraw_vtable(const ProfRaw *p, size_t i)
 
 // ---- Layouts -----------------------------------------------------------------
 
-enum { RECORD_WORDS_MAX = 10 };
+enum {
+    RECORD_SIZE_MAX = 80,
+    // Records are multiples of 8 bytes: 4 of them fill whole vectors.
+    PATTERN_VECTORS = 4 * RECORD_SIZE_MAX / sizeof(WideU64),
+};
 
-// Which bits of a record all profiles of one program share.
+// Which bits of records all profiles of one program share, for as many records as
+// fill whole vectors.
 typedef struct RecordMask {
-    uint64_t word[RECORD_WORDS_MAX];
+    WideU64 at[PATTERN_VECTORS];
+    size_t vectors;
 } RecordMask;
 
 static RecordMask record_mask(const ProfRaw *p, bool pointers_move)
 {
     ProfRawFields l = p->fields;
-    uint8_t bytes[sizeof(RecordMask)] = {0};
-    RecordMask mask;
-    memset(bytes, 0xff, 16); // name and hash
-    if (!pointers_move)
-        memset(bytes + l.counter_ptr, 0xff, p->pointer_size);
-    // Without bitmaps the pointer to them is an address that moves with the program.
-    if (p->bitmap.len)
-        memset(bytes + l.bitmap_ptr, 0xff, p->pointer_size);
-    memset(bytes + l.counter_count, 0xff, 4);
-    memset(bytes + l.sites, 0xff, 2 * l.kinds);
-    if (l.bitmap_bytes)
-        memset(bytes + l.bitmap_bytes, 0xff, 4);
-    memcpy(&mask, bytes, sizeof(mask));
+    uint8_t bytes[sizeof(WideU64) * PATTERN_VECTORS] = {0};
+    RecordMask mask = {0};
+    size_t records = 1;
+    while (records * l.size % sizeof(WideU64))
+        records *= 2;
+    mask.vectors = records * l.size / sizeof(WideU64);
+    for (uint8_t *at = bytes; records > 0; at += l.size, records--) {
+        memset(at, 0xff, 16); // name and hash
+        if (!pointers_move)
+            memset(at + l.counter_ptr, 0xff, p->pointer_size);
+        // Without bitmaps the pointer to them is an address that moves with the program.
+        if (p->bitmap.len)
+            memset(at + l.bitmap_ptr, 0xff, p->pointer_size);
+        memset(at + l.counter_count, 0xff, 4);
+        memset(at + l.sites, 0xff, 2 * l.kinds);
+        if (l.bitmap_bytes)
+            memset(at + l.bitmap_bytes, 0xff, 4);
+    }
+    memcpy(mask.at, bytes, sizeof(bytes));
     return mask;
 }
 
-static inline uint64_t word_at(const uint8_t *p, size_t i)
+// Whether `patterns` of `vectors` each are the same. The latter is a constant where
+// this is inlined, so that the inner loop unrolls.
+__attribute__((always_inline)) static inline bool same_patterns(const uint8_t *a, const uint8_t *b,
+                                                                size_t patterns,
+                                                                const WideU64 *mask, size_t vectors)
 {
-    uint64_t v;
-    memcpy(&v, p + 8 * i, 8);
-    return v;
-}
-
-// `words` is a constant where this is inlined, so that the loop unrolls.
-__attribute__((always_inline)) static inline bool same_masked(Bytes a, Bytes b,
-                                                              const RecordMask *mask, size_t words)
-{
-    enum { STRETCH = 64 }; // records between two looks at the result
-    size_t size = 8 * words, count = a.len / size;
-    for (size_t i = 0; i < count;) {
-        uint64_t differ = 0;
-        for (size_t end = MIN(i + STRETCH, count); i < end; i++)
-            for (size_t w = 0; w < words; w++)
-                differ |=
-                    (word_at(a.ptr + i * size, w) ^ word_at(b.ptr + i * size, w)) & mask->word[w];
-        if (differ)
+    enum { STRETCH = 32 }; // patterns between two looks at the result
+    const WideU64 *x = (const WideU64 *)(const void *)a, *y = (const WideU64 *)(const void *)b;
+    for (size_t i = 0; i < patterns;) {
+        WideU64 differ = {0};
+        for (size_t end = MIN(i + STRETCH, patterns); i < end; i++, x += vectors, y += vectors)
+            for (size_t v = 0; v < vectors; v++)
+                differ |= (x[v] ^ y[v]) & mask[v];
+        if (differ[0] | differ[1] | differ[2] | differ[3])
             return false;
     }
     return true;
 }
 
+WIDE_CLONES static bool same_masked(const uint8_t *a, const uint8_t *b, size_t patterns,
+                                    const RecordMask *mask)
+{
+    switch (mask->vectors) {
+    case 3: // versions 5 to 8: two records of 48 bytes
+        return same_patterns(a, b, patterns, mask->at, 3);
+    case 2: // 9 and 10: one of 64
+        return same_patterns(a, b, patterns, mask->at, 2);
+    default:
+        return same_patterns(a, b, patterns, mask->at, mask->vectors);
+    }
+}
+
+// The records at the end that do not fill a pattern, byte by byte.
+static bool same_rest(Bytes a, Bytes b, size_t from, const RecordMask *mask)
+{
+    const uint8_t *bits = (const uint8_t *)mask->at;
+    uint8_t differ = 0;
+    for (size_t i = from; i < a.len; i++)
+        differ |= (uint8_t)((a.ptr[i] ^ b.ptr[i]) & bits[i - from]);
+    return differ == 0;
+}
+
 static bool same_records(const ProfRaw *a, const ProfRaw *b, bool pointers_move)
 {
     RecordMask mask = record_mask(a, pointers_move);
-    switch (a->fields.size) {
-    case 48: // versions 5 to 8
-        return same_masked(a->records, b->records, &mask, 6);
-    case 64: // 9, 10
-        return same_masked(a->records, b->records, &mask, 8);
-    default:
-        return same_masked(a->records, b->records, &mask, a->fields.size / 8);
-    }
+    size_t patterns = a->records.len / (mask.vectors * sizeof(WideU64));
+    return same_masked(a->records.ptr, b->records.ptr, patterns, &mask) &&
+           same_rest(a->records, b->records, patterns * mask.vectors * sizeof(WideU64), &mask);
 }
 
 // Absolute pointers: all moved by the same distance.

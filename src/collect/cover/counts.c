@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/md5.h"
+#include "llvmcov/md5.h"
 #include "llvmcov/profdata.h"
 #include "llvmcov/proftext.h"
 
@@ -316,7 +316,8 @@ static bool finish_layout(CoverCounts *c, CoverLayout *l, Error *err)
             values++;
         }
     }
-    return prof_names_each(c->arena, l->raw.vtable_names, keep_vtable, c, err);
+    prof_names_split(&l->vtable_names, keep_vtable, c);
+    return true;
 }
 
 static void reserve_rows(CoverCounts *c)
@@ -413,8 +414,7 @@ static void set_name(void *ctx, Str name, uint64_t ref)
 static bool find_names(CoverCounts *c, Error *err)
 {
     for (size_t i = 0; i < c->layouts.at.len; i++)
-        if (!prof_names_each(c->arena, c->layouts.at.at[i]->raw.names, set_name, c, err))
-            return false;
+        prof_names_split(&c->layouts.at.at[i]->names, set_name, c);
     for (size_t i = 0; i < c->rows.len; i++) {
         CoverCountRow *row = &c->rows.at[i];
         // Further functions of a name stand behind the first, which was found.

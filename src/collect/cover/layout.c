@@ -3,6 +3,7 @@
 
 #include "collect/cover/layout.h"
 
+#include "base/wide.h"
 #include "llvmcov/names.h"
 
 void cover_layouts_deinit(CoverLayouts *l)
@@ -72,43 +73,59 @@ CoverLayout *cover_layout_find(CoverLayouts *l, const ProfRaw *p)
 bool cover_layout_new(Arena *arena, CoverLayouts *l, const ProfRaw *p, CoverLayout **ret,
                       Error *err)
 {
-    if (!check_records(p, err) || !prof_names_check(p->names, err) ||
-        !prof_names_check(p->vtable_names, err))
+    StrVec names, vtable_names;
+    if (!check_records(p, err) || !prof_names_unpack(arena, p->names, &names, err) ||
+        !prof_names_unpack(arena, p->vtable_names, &vtable_names, err))
         return false;
     *ret = l->last = add_layout(arena, l, p);
+    (*ret)->names = names;
+    (*ret)->vtable_names = vtable_names;
     return true;
 }
 
-static inline uint64_t load(const uint8_t *counters, size_t i, bool swap)
-{
-    uint64_t v;
-    memcpy(&v, counters + 8 * i, 8);
-    return swap ? __builtin_bswap64(v) : v;
-}
+// sums += counters. Values below 2^63, the common case, cannot overflow. Whether a
+// block has others is seen while it is added: sums that wrapped are taken back.
+enum { BLOCK = 512 };
 
-// sums += counters. Values below 2^63, the common case, cannot overflow: a block
-// is looked through before it is added, both while it lies in the nearest cache.
-__attribute__((always_inline)) static inline bool add_counters(uint64_t *restrict sums,
-                                                               const uint8_t *restrict counters,
-                                                               size_t n, uint64_t weight, bool swap)
+static bool add_carefully(uint64_t *sums, const uint8_t *counters, size_t n, uint64_t weight,
+                          bool swap)
 {
-    enum { BLOCK = 512 };
     bool saturated = false;
-    for (size_t at = 0; at < n; at += BLOCK) {
-        size_t count = MIN((size_t)BLOCK, n - at);
-        const uint8_t *from = counters + 8 * at;
-        uint64_t *to = sums + at;
-        uint64_t large = 0;
-        for (size_t i = 0; i < count; i++)
-            large |= load(from, i, swap) | to[i];
-        if (weight == 1 && !(large >> 63))
-            for (size_t i = 0; i < count; i++)
-                to[i] += load(from, i, swap);
-        else
-            for (size_t i = 0; i < count; i++)
-                to[i] = cover_add_saturating(to[i], load(from, i, swap), weight, &saturated);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v;
+        memcpy(&v, counters + 8 * i, 8);
+        v = swap ? __builtin_bswap64(v) : v;
+        sums[i] = cover_add_saturating(sums[i], v, weight, &saturated);
     }
     return saturated;
+}
+
+// False, and the sums are as before, when some value was 2^63 or more.
+WIDE_CLONES static bool add_block(uint64_t *sums, const uint8_t *counters)
+{
+    WideU64 *to = (WideU64 *)(void *)sums;
+    const WideU64 *from = (const WideU64 *)(const void *)counters;
+    WideU64 all = {0};
+    for (size_t i = 0; i < BLOCK / WIDE_WORDS; i++) {
+        all |= from[i] | to[i];
+        to[i] += from[i];
+    }
+    if (!((all[0] | all[1] | all[2] | all[3]) >> 63))
+        return true;
+    for (size_t i = 0; i < BLOCK / WIDE_WORDS; i++)
+        to[i] -= from[i];
+    return false;
+}
+
+static bool add_counters(uint64_t *sums, const uint8_t *counters, size_t n, uint64_t weight,
+                         bool swap)
+{
+    bool saturated = false;
+    size_t at = 0;
+    for (; at + BLOCK <= n; at += BLOCK)
+        if (weight != 1 || swap || !add_block(sums + at, counters + 8 * at))
+            saturated |= add_carefully(sums + at, counters + 8 * at, BLOCK, weight, swap);
+    return add_carefully(sums + at, counters + 8 * at, n - at, weight, swap) | saturated;
 }
 
 static bool add_sections(CoverLayout *l, Bytes counters, Bytes bitmap, bool swap, uint64_t weight)
@@ -120,8 +137,7 @@ static bool add_sections(CoverLayout *l, Bytes counters, Bytes bitmap, bool swap
             l->flags[i] &= counters.ptr[i];
         return false;
     }
-    return swap ? add_counters(l->sums, counters.ptr, l->counter_count, weight, true)
-                : add_counters(l->sums, counters.ptr, l->counter_count, weight, false);
+    return add_counters(l->sums, counters.ptr, l->counter_count, weight, swap);
 }
 
 bool cover_layout_add(CoverLayout *l, const ProfRaw *p, uint64_t weight)

@@ -16,6 +16,7 @@ typedef struct CoverLayout {
     uint64_t *sums; // raw.counters, native, when counters are of 8 bytes
     uint8_t *flags; // raw.counters, when they are of 1 byte
     uint8_t *bitmap;
+    StrVec names, vtable_names; // raw.names and raw.vtable_names, unpacked
     size_t counter_count;
     uint64_t value_blocks;       // records with value profiles
     CoverFunctionValues *values; // theirs, in order

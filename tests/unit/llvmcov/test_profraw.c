@@ -167,6 +167,57 @@ static void sums_stop_at_the_largest_number(void **state)
     strbuf_deinit(&b);
 }
 
+// Bytes that say what a record is, as opposed to where it was loaded.
+static bool tells(const ProfRaw *p, size_t at)
+{
+    ProfRawFields f = p->fields;
+    return at < 16 || (at >= f.counter_ptr && at < f.counter_ptr + p->pointer_size) ||
+           (at >= f.counter_count && at < f.counter_count + 4u) ||
+           (at >= f.sites && at < f.sites + 2 * f.kinds) ||
+           (f.bitmap_bytes && at >= f.bitmap_bytes && at < f.bitmap_bytes + 4u);
+}
+
+// `count` records of version `version`, in which each byte in turn is another.
+static void check_layouts(uint32_t version, uint8_t pointer_size, size_t count)
+{
+    RawShape s = {version, pointer_size, false, 0};
+    StrBuf b = {0};
+    raw_build(&b, &s);
+    ProfRaw x, y;
+    Error err;
+    assert_ok(profraw_parse(bytes_from_str(strbuf_str(&b)), 0, &x, &err), &err);
+    size_t size = x.fields.size;
+    uint8_t *one = heap_alloc(count * size), *two = heap_alloc(count * size);
+    for (size_t i = 0; i < count * size; i++)
+        one[i] = two[i] = (uint8_t)(i * 7 + i / 251);
+    x.record_count = count;
+    x.records = bytes_over(one, count * size);
+    x.bitmap = (Bytes){0};
+    y = x;
+    y.records = bytes_over(two, count * size);
+    assert_true(profraw_same_layout(&x, &y));
+    for (size_t i = 0; i < count * size; i++) {
+        two[i] ^= 0x10;
+        assert_int_equal(profraw_same_layout(&x, &y), !tells(&x, i % size));
+        two[i] ^= 0x10;
+    }
+    heap_free(one);
+    heap_free(two);
+    strbuf_deinit(&b);
+}
+
+static void a_byte_of_any_record_makes_another_layout(void **state)
+{
+    (void)state;
+    for (uint32_t version = PROFRAW_VERSION_MIN; version <= PROFRAW_VERSION_MAX; version++)
+        for (size_t count = 0; count < 10; count++) {
+            check_layouts(version, 8, count);
+            check_layouts(version, 4, count);
+        }
+    check_layouts(10, 8, 301);
+    check_layouts(5, 8, 301);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +229,7 @@ int main(void)
         cmocka_unit_test(counts_without_records_are_refused_by_name),
         cmocka_unit_test(profiles_behind_each_other_add_up_and_a_broken_end_is_noted),
         cmocka_unit_test(sums_stop_at_the_largest_number),
+        cmocka_unit_test(a_byte_of_any_record_makes_another_layout),
     };
     return RUN_TESTS(tests);
 }

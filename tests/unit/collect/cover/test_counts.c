@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/md5.h"
 #include "collect/cover/merge.h"
+#include "llvmcov/md5.h"
 #include "llvmcov/profdata.h"
 #include "os/file.h"
 
@@ -243,6 +243,25 @@ static void sums_of_parts_stop_at_the_largest_number_too(void **state)
     assert_true(counter(&f.counts, 0x11, 0x21, 0) == UINT64_MAX);
 }
 
+// Sums are added in blocks; a large one makes its block, and no other, go step by step.
+static void one_large_counter_among_many_stops_alone(void **state)
+{
+    (void)state;
+    enum { N = 1200, LARGE = 700 };
+    uint64_t sums[N] = {0}, counters[N];
+    for (uint64_t i = 0; i < N; i++)
+        counters[i] = 3 * i;
+    counters[LARGE] = UINT64_MAX - 1;
+    CoverLayout l = {.sums = sums, .counter_count = N};
+    ProfRaw p = {.counters = bytes_over(counters, sizeof(counters)), .counter_size = 8};
+    assert_false(cover_layout_add(&l, &p, 1));
+    assert_true(sums[LARGE] == UINT64_MAX - 1);
+    assert_true(cover_layout_add(&l, &p, 1));
+    assert_true(sums[LARGE] == UINT64_MAX);
+    for (uint64_t i = 0; i < N; i++)
+        assert_true(i == LARGE || sums[i] == 6 * i);
+}
+
 // Two million functions in two texts of opposite order would take hours if one
 // were looked for from the start; 20,000 show the same within a test.
 static void the_order_of_functions_does_not_matter(void **state)
@@ -344,6 +363,7 @@ int main(void)
         TEST(a_profile_whose_names_are_no_names_is_not_added),
         TEST(absorbing_is_the_same_as_adding),
         TEST(sums_of_parts_stop_at_the_largest_number_too),
+        TEST(one_large_counter_among_many_stops_alone),
         TEST(the_order_of_functions_does_not_matter),
         TEST(threads_give_the_sums_of_one_and_name_the_broken_file),
         TEST(a_merge_that_must_be_whole_ends_at_the_first_failure),
