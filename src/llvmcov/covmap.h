@@ -35,9 +35,9 @@ static inline uint32_t cov_counter_index(CovCounter c)
     return c >> 2;
 }
 
+// Whether it is a sum or a difference says the tag of the word that names it.
 typedef struct CovExpression {
     CovCounter lhs, rhs;
-    bool subtract;
 } CovExpression;
 
 typedef struct CovMapRegion {
@@ -92,18 +92,29 @@ void covmap_deinit(CovMap *m);
 bool covmap_is_test_form(Bytes file);
 MUST_CHECK bool covmap_open_test_form(Bytes file, CovMapSections *ret, Error *err);
 
+// Where in the bytes of the expressions some of their numbers start.
+typedef struct CovExpressionMark {
+    uint32_t at;     // a multiple of 8
+    uint32_t before; // numbers that end before
+} CovExpressionMark;
+
 // A function's regions, decoded. Reused from function to function; heap memory.
 typedef struct CovFunctionMap {
     U32Vec files; // file id -> CovMap.files row
     U32Vec first; // file id -> first region; one more entry than files
-    Vec(CovExpression) expressions;
+    // Expressions stay as they are: of clang's, 24 of 25 are of no use to any region.
+    Bytes expressions; // borrowed from the mapping
+    uint32_t expression_count;
+    Vec(CovExpressionMark) marks;
     Vec(CovMapRegion) regions; // ordered by file id
 } CovFunctionMap;
 
 // Decodes the mapping of function `f`. Expansions get the counter of the first
 // region of the text they stand for. On false the map is not to be used.
-MUST_CHECK bool covmap_decode(const CovMap *m, const CovMapFunction *f, CovFunctionMap *into,
-                              Error *err);
+MUST_CHECK bool covmap_decode(const CovMapFunction *f, CovFunctionMap *into, Error *err);
+// Expression `index`, which is below expression_count, and so are those that it
+// names. False when it is broken.
+MUST_CHECK bool covmap_expression(const CovFunctionMap *m, uint32_t index, CovExpression *ret);
 void covmap_function_deinit(CovFunctionMap *m);
 
 #endif // LLVMCOV_COVMAP_H

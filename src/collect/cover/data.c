@@ -19,6 +19,7 @@ void cover_data_deinit(CoverData *d)
     covmap_function_deinit(&d->scratch);
     vec_free(&d->values);
     vec_free(&d->states);
+    vec_free(&d->open);
     vec_free(&d->functions);
     vec_free(&d->regions);
     vec_free(&d->function_files);
@@ -93,7 +94,7 @@ typedef struct Evaluator {
     const uint64_t *counters; // NULL: every counter is 0
     uint32_t counter_count;
     CoverData *d; // values and states of the expressions
-    bool failed;  // a counter out of range, or expressions that need each other
+    bool failed;  // a counter out of range, a broken expression, or ones that need each other
 } Evaluator;
 
 // The value of a word whose expression, if it is one, is done.
@@ -124,42 +125,50 @@ static bool is_open(const Evaluator *e, CovCounter c)
     return cov_counter_tag(c) >= COV_SUBTRACT && e->d->states.at[cov_counter_index(c)] != DONE;
 }
 
-// Each expression is computed once; the stack is the chain of those that wait.
 // Sums stop at 2^63 - 1; with llvm-cov's rules they wrap.
-static int64_t combine(Evaluator *e, const CovExpression *x)
+static int64_t combine(Evaluator *e, const CoverOpenExpression *x)
 {
-    int64_t lhs = value_of(e, x->lhs), rhs = value_of(e, x->rhs), v;
+    int64_t lhs = value_of(e, x->parts.lhs), rhs = value_of(e, x->parts.rhs), v;
     if (!(x->subtract ? __builtin_sub_overflow(lhs, rhs, &v)
                       : __builtin_add_overflow(lhs, rhs, &v)))
         return v;
     return e->d->llvm_rules ? v : lhs < 0 ? INT64_MIN : INT64_MAX;
 }
 
-static int64_t evaluate(Evaluator *e, U32Vec *stack, CovCounter c)
+// Puts an expression on the stack of those that wait. False when it waits already,
+// or is broken.
+static bool open_expression(Evaluator *e, CovCounter c)
+{
+    CoverOpenExpression x = {.index = cov_counter_index(c),
+                             .subtract = cov_counter_tag(c) == COV_SUBTRACT};
+    if (e->d->states.at[x.index] == VISITING || !covmap_expression(e->map, x.index, &x.parts))
+        return false;
+    e->d->states.at[x.index] = VISITING;
+    vec_push(NULL, &e->d->open, x);
+    return true;
+}
+
+// Each expression is computed once; the stack is the chain of those that wait.
+static int64_t evaluate(Evaluator *e, CovCounter c)
 {
     if (!is_open(e, c))
         return value_of(e, c);
-    stack->len = 0;
-    vec_push(NULL, stack, cov_counter_index(c));
-    while (stack->len) {
-        uint32_t index = vec_last(stack);
-        const CovExpression *x = &e->map->expressions.at[index];
-        CovCounter wait = is_open(e, x->lhs) ? x->lhs : is_open(e, x->rhs) ? x->rhs : 0;
-        if (wait) {
-            uint32_t needed = cov_counter_index(wait);
-            e->d->states.at[index] = VISITING;
-            if (e->d->states.at[needed] == VISITING) {
-                e->failed = true;
-                return 0;
-            }
-            vec_push(NULL, stack, needed);
-            continue;
+    e->d->open.len = 0;
+    bool ok = open_expression(e, c);
+    while (ok && e->d->open.len) {
+        const CoverOpenExpression *x = &vec_last(&e->d->open);
+        if (is_open(e, x->parts.lhs))
+            ok = open_expression(e, x->parts.lhs);
+        else if (is_open(e, x->parts.rhs))
+            ok = open_expression(e, x->parts.rhs);
+        else {
+            e->d->values.at[x->index] = combine(e, x);
+            e->d->states.at[x->index] = DONE;
+            e->d->open.len--;
         }
-        e->d->values.at[index] = combine(e, x);
-        e->d->states.at[index] = DONE;
-        stack->len--;
     }
-    return value_of(e, c);
+    e->failed |= !ok;
+    return ok ? value_of(e, c) : 0;
 }
 
 // ---- Functions ---------------------------------------------------------------------
@@ -205,12 +214,12 @@ static bool is_branch(unsigned kind)
 
 // Appends the evaluated regions. False when some cannot be evaluated; what was
 // appended is then the caller's to drop.
-static bool add_regions(CoverData *d, Evaluator *e, U32Vec *stack, CoverFunction *f, bool *negative)
+static bool add_regions(CoverData *d, Evaluator *e, CoverFunction *f, bool *negative)
 {
     const CovFunctionMap *m = e->map;
     d->values.len = d->states.len = 0;
-    vec_extend(NULL, &d->values, m->expressions.len);
-    vec_extend(NULL, &d->states, m->expressions.len);
+    vec_reserve(NULL, &d->values, m->expression_count);
+    vec_extend(NULL, &d->states, m->expression_count);
     vec_reserve(NULL, &d->regions, m->regions.len);
     bool first = true;
     f->regions_first = d->regions.len;
@@ -225,8 +234,8 @@ static bool add_regions(CoverData *d, Evaluator *e, U32Vec *stack, CoverFunction
         const CovMapRegion *r = &m->regions.at[i];
         if (r->kind == COV_MCDC_DECISION)
             continue;
-        int64_t count = evaluate(e, stack, r->count);
-        int64_t false_count = is_branch(r->kind) ? evaluate(e, stack, r->false_count) : 0;
+        int64_t count = evaluate(e, r->count);
+        int64_t false_count = is_branch(r->kind) ? evaluate(e, r->false_count) : 0;
         if (e->failed)
             return false;
         if (!d->llvm_rules && (count < 0 || false_count < 0)) {
@@ -444,7 +453,6 @@ typedef struct ObjectPass {
     Str object;
     const CoverCounts *counts;
     U32Vec file_rows; // CovMap.files row -> CoverData.files row + 1; 0: not asked yet
-    U32Vec stack;
     U8Vec expanded;
 } ObjectPass;
 
@@ -457,7 +465,7 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
         add_issue(d, COVER_ISSUE_NO_NAME, map, from, o->object, 0);
         return;
     }
-    if (!covmap_decode(map, from, m, &why)) {
+    if (!covmap_decode(from, m, &why)) {
         add_issue(d, COVER_ISSUE_MAPPING, map, from, o->object, 0);
         return;
     }
@@ -500,7 +508,7 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
     }
     size_t regions = d->regions.len, starts = d->region_starts.len;
     bool negative = false;
-    bool ok = add_regions(d, &e, &o->stack, &f, &negative);
+    bool ok = add_regions(d, &e, &f, &negative);
     if (!ok)
         add_issue(d, COVER_ISSUE_COUNTER, map, from, o->object, from->hash);
     bool seen = ok && d->regions.len > regions && seen_before(d, &f);
@@ -523,16 +531,14 @@ bool cover_data_evaluate(CoverData *d, const CovFunctionMap *map, const uint64_t
                          uint32_t counter_count, const CoverRegion **regions, size_t *region_count)
 {
     Evaluator e = {.map = map, .counters = counters, .counter_count = counter_count, .d = d};
-    U32Vec stack = {0};
     CoverFunction f = {0};
     size_t regions_len = d->regions.len, starts_len = d->region_starts.len;
     bool negative = false;
-    bool ok = add_regions(d, &e, &stack, &f, &negative);
+    bool ok = add_regions(d, &e, &f, &negative);
     *regions = d->regions.at + regions_len;
     *region_count = d->regions.len - regions_len;
     d->regions.len = regions_len;
     d->region_starts.len = starts_len;
-    vec_free(&stack);
     return ok;
 }
 
@@ -556,6 +562,5 @@ void cover_data_add_object(CoverData *d, const CovMap *map, Str object, const Co
         d->counting = d->map_version < 7 ? COV_COUNTS_BEFORE_18 : COV_COUNTS;
     d->object_count++;
     vec_free(&o.file_rows);
-    vec_free(&o.stack);
     vec_free(&o.expanded);
 }

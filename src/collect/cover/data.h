@@ -82,6 +82,13 @@ typedef struct CoverIssue {
     uint64_t profile_hash; // what the profile has under that name, 0: nothing
 } CoverIssue;
 
+// An expression that waits for its parts.
+typedef struct CoverOpenExpression {
+    uint32_t index;
+    bool subtract;
+    CovExpression parts;
+} CoverOpenExpression;
+
 typedef struct CoverData {
     Arena *arena;
     Intern files;
@@ -110,6 +117,7 @@ typedef struct CoverData {
     CovFunctionMap scratch;
     I64Vec values; // of expressions
     U8Vec states;
+    Vec(CoverOpenExpression) open;
     CovMcdc mcdc;
 } CoverData;
 

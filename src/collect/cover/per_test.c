@@ -248,7 +248,7 @@ static void add_batch(Lines *l)
             continue;
         for (uint32_t row = l->head.at[number]; row; row = l->next.at[row - 1]) {
             const CoverFunction *f = &l->data.functions.at[row - 1];
-            if (!covmap_decode(&l->maps.at[f->object], record_of(l, f), &l->map, NULL))
+            if (!covmap_decode(record_of(l, f), &l->map, NULL))
                 continue;
             for (uint32_t i = first; i < end; i++)
                 add_test(l, f, &l->executed.at[i]);
