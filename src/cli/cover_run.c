@@ -38,6 +38,8 @@ static const Option options[] = {
              "as tarpaulin has it; nothing is cleaned, builds have a target folder of their own"),
     OPT_LIST(0, "object", CoverRunOptions, objects, "FILE",
              "an object to report on even when it does not run"),
+    OPT_LIST(0, "debug-dir", CoverRunOptions, debug_dirs, "DIR",
+             "with --engine ptrace, look for separate debug files here too"),
     OPT_FLAG('q', "no-report", CoverRunOptions, no_report, "do not print the report"),
     OPT_FLAG('m', "missing", CoverRunOptions, missing, "list the lines that did not run"),
     OPT_FLAG(0, "markdown", CoverRunOptions, markdown, "the report as Markdown"),

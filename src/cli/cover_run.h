@@ -9,7 +9,7 @@
 
 typedef struct CoverRunOptions {
     Str output, engine, tests_from;
-    StrVec objects, include, exclude;
+    StrVec objects, include, exclude, debug_dirs;
     bool force, merge, keep_raw, quiet, no_report, missing, markdown, explain;
     bool skip_clean, include_tests, all_sources, per_test;
     double fail_under;

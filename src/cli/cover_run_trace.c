@@ -4,6 +4,7 @@
 #include "analyse/cover_files.h"
 #include "cli/cli.h"
 #include "cli/cover_run.h"
+#include "cli/symbols.h"
 #include "collect/cover/trace.h"
 #include "export/cover_lcov.h"
 #include "os/file.h"
@@ -55,9 +56,17 @@ static void say_result(const CoverSession *s, const CoverTraceResult *r)
     if (r->off_boundary)
         cli_say("%llu addresses of the debug information lie inside instructions; left out",
                 (unsigned long long)r->off_boundary);
+    if (r->replaced)
+        cli_say("%llu times a file was mapped that is not the one at its path any more; its lines "
+                "are not known",
+                (unsigned long long)r->replaced);
     if (r->no_loader)
         cli_say(
             "the loader has no hook that is known: objects that were loaded late may be missing");
+    if (s->program.changes_user)
+        cli_say("'%" STR_FMT "' ran without the rights that its file gives: the kernel takes them "
+                "from a program that is traced",
+                STR_ARG(s->program.path));
     if (r->sites == 0) {
         cli_say("no statement to stop at: '%" STR_FMT "' has no debug information (-g), or its "
                 "sources are not here (--include takes them anyway)",
@@ -70,12 +79,23 @@ static void say_result(const CoverSession *s, const CoverTraceResult *r)
                 (unsigned long long)r->processes, r->processes == 1 ? "" : "es");
 }
 
+// Servers are not asked: a program waits while its lines are looked up.
+static DebugSearch debug_search(CoverSession *s)
+{
+    SymboliseOptions o;
+    symbols_options(&s->run.arena, &s->o->debug_dirs, &o);
+    return (DebugSearch){.dirs = o.debug_dirs,
+                         .dir_count = o.debug_dir_count,
+                         .debuginfod_cache = o.debuginfod_cache};
+}
+
 bool cover_run_traced(CoverSession *s, bool *wrote, Error *err)
 {
     Profile profile;
     CoverTraceResult result;
+    DebugSearch debug = debug_search(s);
     CoverTraceOptions options = {
-        .program = &s->program, .argv = s->argv, .keep = keep, .keep_ctx = s};
+        .program = &s->program, .argv = s->argv, .keep = keep, .keep_ctx = s, .debug = &debug};
     profile_init(&profile);
     bool ok = cover_trace_run(&options, &profile, &result, err);
     if (ok) {

@@ -396,8 +396,9 @@ static void tables_load(ModuleSymbols *m)
     }
 }
 
-void module_symbols_open(ModuleSymbols *m, const SymboliseFiles *access, const DebugSearch *search,
-                         Str path, const BuildId *build_id, Bytes object)
+void module_symbols_open_debug(ModuleSymbols *m, const SymboliseFiles *access,
+                               const DebugSearch *search, Str path, const BuildId *build_id,
+                               Bytes object)
 {
     *m = (ModuleSymbols){.search = *search, .build_id = *build_id, .level = SYMBOLS_NONE};
     file_set_init(&m->files, access, &m->arena);
@@ -407,6 +408,12 @@ void module_symbols_open(ModuleSymbols *m, const SymboliseFiles *access, const D
     if (!complete && !find_by_build_id(m) && !find_by_link(m))
         (void)find_by_debuginfod(m);
     dwarf_load(m);
+}
+
+void module_symbols_open(ModuleSymbols *m, const SymboliseFiles *access, const DebugSearch *search,
+                         Str path, const BuildId *build_id, Bytes object)
+{
+    module_symbols_open_debug(m, access, search, path, build_id, object);
     tables_load(m);
 }
 

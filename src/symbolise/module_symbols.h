@@ -39,18 +39,19 @@ typedef struct ModuleSymbols {
     // not match, a missing dwz or .dwo file, damage. "" when there is nothing to say.
     StrVec troubles;
 
+    bool has_object;  // elf is valid
+    Elf elf;          // of the object itself
+    DwarfFile *dwarf; // NULL when level is not SYMBOLS_DEBUG
+
     // Private from here on.
     DebugSearch search;
     BuildId build_id;
-    bool has_object; // elf is valid
-    bool has_debug;  // debug is valid and a file of its own
-    Elf elf;
+    bool has_debug; // debug is valid and a file of its own
     Elf debug;
     DwarfSections sections;
     DwarfSections alt;
     DwarfSections package; // .dwp
     bool package_tried;
-    DwarfFile *dwarf;
     SymbolIndex tables[5]; // asked in this order
     size_t table_count;
     size_t dwo_wanted, dwo_found;
@@ -62,6 +63,11 @@ typedef struct ModuleSymbols {
 // in level and troubles. `access` and `search` must outlive it.
 void module_symbols_open(ModuleSymbols *m, const SymboliseFiles *access, const DebugSearch *search,
                          Str path, const BuildId *build_id, Bytes object);
+// The same for who walks the debug information (`elf`, `dwarf`): names of symbol
+// tables are not read, and an address is not looked up in it.
+void module_symbols_open_debug(ModuleSymbols *m, const SymboliseFiles *access,
+                               const DebugSearch *search, Str path, const BuildId *build_id,
+                               Bytes object);
 void module_symbols_close(ModuleSymbols *m);
 
 // One frame at an address. Texts live as long as the ModuleSymbols.

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "collect/cover/bracket_lines.h"
 #include "dwarf/dwarf.h"
 #include "os/file.h"
 
@@ -18,6 +19,9 @@ typedef struct SitePass {
     TraceModule *m;
     SiteVec sites;
     U32Vec file_ids; // of a unit's files: StrId + 2; 1: not wanted; 0: not asked yet
+    StrId file;      // whose lines `brackets` are
+    const U32Vec *brackets;
+    bool has_rows;
 } SitePass;
 
 void site_loader_init(SiteLoader *l, Arena *arena, Profile *profile)
@@ -30,7 +34,11 @@ void site_loader_init(SiteLoader *l, Arena *arena, Profile *profile)
 
 void site_loader_deinit(SiteLoader *l)
 {
+    for (size_t i = 0; i < l->sources.len; i++)
+        vec_free(&l->sources.at[i].brackets);
+    vec_free(&l->sources);
     table_deinit(&l->line_index);
+    table_deinit(&l->source_index);
     disasm_close(l->disasm);
     l->disasm = NULL;
 }
@@ -83,6 +91,35 @@ static bool wanted_file(SitePass *s, size_t unit, uint32_t number, StrId *ret)
     return *known != 1;
 }
 
+// The lines of a source that hold only brackets; none of one that is not here.
+static const U32Vec *brackets_of(SiteLoader *l, StrId file)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&l->source_index, hash_u64(file.v));
+         table_next(&l->source_index, &p, &row);)
+        if (l->sources.at[row].file.v == file.v)
+            return &l->sources.at[row].brackets;
+    TraceSource source = {.file = file};
+    MappedFile text = {0};
+    if (os_map_file(profile_text(l->profile, file), &text, NULL))
+        bracket_lines_find(str_from_bytes(text.bytes), &source.brackets);
+    os_unmap_file(&text);
+    table_insert(&l->source_index, hash_u64(file.v), (uint32_t)l->sources.len);
+    vec_push(NULL, &l->sources, source);
+    return &vec_last(&l->sources).brackets;
+}
+
+static bool is_bracket_line(SitePass *s, StrId file, uint32_t line)
+{
+    if (s->file.v != file.v) {
+        s->brackets = brackets_of(s->l, file);
+        s->file = file;
+    }
+    const U32Vec *b = s->brackets;
+    size_t at = PARTITION_POINT(i, b->len, b->at[i] < line);
+    return at < b->len && b->at[at] == line;
+}
+
 // ---- Boundaries ----------------------------------------------------------------------
 
 // Follows the code of a sequence from row to row.
@@ -124,10 +161,34 @@ static bool add_site(SitePass *s, uint64_t svma, uint32_t line, uint32_t functio
     return true;
 }
 
+// Whether the code right before an address jumps or returns, by its last bytes. That
+// they may be an operand's costs a breakpoint more.
+static bool is_behind_jump(SitePass *s, uint64_t address)
+{
+    enum { BACK = 5 };
+    Bytes before = address < BACK ? (Bytes){0} : elf_bytes_at_svma(s->elf, address - BACK);
+    const uint8_t *b = before.ptr;
+    return before.len >= BACK && (b[0] == 0xe9 || b[3] == 0xeb || b[4] == 0xc3);
+}
+
+// A statement's beginning; or where its line is entered beside it: compilers mark only
+// the first of the rows of a line, which in `} else if (c)` is the jump of the block
+// before, and `c` is reached past it.
+static bool is_beginning(SitePass *s, const DwarfRow *rows, size_t i)
+{
+    const DwarfRow *row = &rows[i];
+    if (row->line == 0)
+        return false;
+    return row->flags & DWARF_ROW_IS_STMT ||
+           (i && rows[i - 1].line == row->line && rows[i - 1].file == row->file &&
+            is_behind_jump(s, row->address));
+}
+
 static void add_rows(SitePass *s, size_t unit)
 {
     DwarfRows rows = dwarf_unit_rows(s->dwarf, unit);
     Boundary boundary = {0};
+    s->has_rows |= rows.len != 0;
     for (size_t i = 0; i < rows.len; i++) {
         const DwarfRow *row = &rows.at[i];
         StrId file;
@@ -136,8 +197,8 @@ static void add_rows(SitePass *s, size_t unit)
             continue;
         }
         // Several lines may begin at one address: each of them runs when it does.
-        if (!(row->flags & DWARF_ROW_IS_STMT) || row->line == 0 ||
-            !wanted_file(s, unit, row->file, &file))
+        if (!is_beginning(s, rows.at, i) || !wanted_file(s, unit, row->file, &file) ||
+            is_bracket_line(s, file, row->line))
             continue;
         if (!on_boundary(s, &boundary, row->address)) {
             s->m->off_boundary++;
@@ -188,27 +249,6 @@ static void settle(SitePass *s)
     s->m->site_count = n;
 }
 
-static void load_section(Arena *arena, const Elf *elf, Str name, Bytes *ret)
-{
-    if (!elf_section_load(arena, elf, name, ret, NULL))
-        *ret = (Bytes){0};
-}
-
-static void load_sections(Arena *arena, const Elf *elf, DwarfSections *d)
-{
-    load_section(arena, elf, STR(".debug_info"), &d->info);
-    load_section(arena, elf, STR(".debug_types"), &d->types);
-    load_section(arena, elf, STR(".debug_abbrev"), &d->abbrev);
-    load_section(arena, elf, STR(".debug_line"), &d->line);
-    load_section(arena, elf, STR(".debug_str"), &d->str);
-    load_section(arena, elf, STR(".debug_line_str"), &d->line_str);
-    load_section(arena, elf, STR(".debug_str_offsets"), &d->str_offsets);
-    load_section(arena, elf, STR(".debug_addr"), &d->addr);
-    load_section(arena, elf, STR(".debug_ranges"), &d->ranges);
-    load_section(arena, elf, STR(".debug_rnglists"), &d->rnglists);
-    load_section(arena, elf, STR(".debug_aranges"), &d->aranges);
-}
-
 static void load_units(SitePass *s)
 {
     for (size_t unit = 0; unit < dwarf_unit_count(s->dwarf); unit++) {
@@ -221,24 +261,25 @@ static void load_units(SitePass *s)
 
 void sites_load(SiteLoader *l, Str path, TraceModule *ret)
 {
-    Arena scratch = {0};
-    MappedFile m = {0};
-    DwarfSections sections = {0};
+    static const SymboliseFiles plain_files;
+    static const DebugSearch nowhere;
+    static const BuildId any;
+    ModuleSymbols m;
     SitePass s = {.l = l, .m = ret, .elf = &ret->elf};
     *ret = (TraceModule){.path = arena_str(l->arena, path)};
-    if (os_map_file(path, &m, NULL) && elf_parse(l->arena, m.bytes, &ret->elf, NULL) &&
-        ret->elf.machine == EM_X86_64 && elf_section_find(&ret->elf, STR(".debug_line"))) {
-        load_sections(&scratch, &ret->elf, &sections);
-        ret->has_debug = sections.line.len != 0;
-        if (dwarf_open(&sections, NULL, &s.dwarf, NULL))
-            load_units(&s);
-        dwarf_close(s.dwarf);
+    module_symbols_open_debug(&m, &plain_files, l->debug ? l->debug : &nowhere, path, &any,
+                              (Bytes){0});
+    // Its segments are asked for when the file is no longer mapped.
+    if (m.has_object && elf_parse(l->arena, m.elf.file, &ret->elf, NULL) &&
+        ret->elf.machine == EM_X86_64 && m.dwarf) {
+        s.dwarf = m.dwarf;
+        load_units(&s);
+        ret->has_debug = s.has_rows;
     }
     vec_free(&s.sites);
     vec_free(&s.file_ids);
     ret->elf.file = (Bytes){0};
-    os_unmap_file(&m);
-    arena_deinit(&scratch);
+    module_symbols_close(&m);
 }
 
 TraceSite *site_find(const TraceModule *m, uint64_t svma)

@@ -9,6 +9,7 @@
 #include "disasm/disasm.h"
 #include "elf/elf.h"
 #include "model/profile.h"
+#include "symbolise/module_symbols.h"
 
 enum { SITE_NO_ROW = UINT32_MAX };
 
@@ -24,6 +25,8 @@ typedef struct TraceSite {
 typedef struct TraceModule {
     Str path;
     uint64_t device_inode; // hash of both
+    uint64_t size_bytes;   // when it was read
+    int64_t mtime_ns;      // likewise
     Elf elf;               // its segments; the file is no longer mapped
     TraceSite *sites;      // ascending svma; an address has one for each of its lines
     size_t site_count;
@@ -34,20 +37,30 @@ typedef struct TraceModule {
 // Which sources are of interest.
 typedef bool TraceKeepFile(void *ctx, Str path);
 
+// A source that has lines.
+typedef struct TraceSource {
+    StrId file;
+    U32Vec brackets; // lines of brackets only: they are no statements
+} TraceSource;
+
 typedef struct SiteLoader {
     Arena *arena;
     Profile *profile;
     Table line_index; // of line_counts by (file, line)
+    Vec(TraceSource) sources;
+    Table source_index; // of sources by file
     TraceKeepFile *keep;
     void *keep_ctx;
-    Disasm *disasm; // NULL: not there
+    const DebugSearch *debug; // separate debug files besides the usual places; may be NULL
+    Disasm *disasm;           // NULL: not there
 } SiteLoader;
 
 void site_loader_init(SiteLoader *l, Arena *arena, Profile *profile);
 void site_loader_deinit(SiteLoader *l);
 
-// Reads a file's sites; one without debug information, or of another machine, has
-// none. Lines and functions that are new get rows with count 0.
+// Reads a file's sites, out of its separate debug file where it has one; one without debug
+// information, or of another machine, has none. Lines and functions that are new get rows with
+// count 0.
 void sites_load(SiteLoader *l, Str path, TraceModule *ret);
 
 // The first site at a stated address, or NULL.

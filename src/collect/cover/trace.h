@@ -14,11 +14,13 @@ typedef struct CoverTraceOptions {
     char *const *argv;
     TraceKeepFile *keep; // NULL: every source
     void *keep_ctx;
+    const DebugSearch *debug; // separate debug files; NULL: the usual places only
 } CoverTraceOptions;
 
 typedef struct CoverTraceResult {
     ChildEnd child;
     uint64_t processes, modules_with_debug, modules_without, sites, sites_hit, off_boundary;
+    uint64_t replaced; // mappings of files that have become others since
     bool no_disassembler;
     bool no_loader; // objects that were loaded late may be missing
 } CoverTraceResult;

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// What traced processes map, and the breakpoints in it. Documents: proc(5), "maps" and
+// "mem"; the loader's hook: <link.h>, r_brk.
+
+#include "collect/cover/trace_internal.h"
+
+#ifdef __x86_64__
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/cursor.h"
+#include "os/file.h"
+#include "os/proc.h"
+
+enum { CHUNK_BYTES = 1 << 16 };
+
+// ---- Memory --------------------------------------------------------------------------
+
+static bool open_memory(TraceProcess *p)
+{
+    char path[40];
+    if (p->mem_fd >= 0)
+        return true;
+    snprintf(path, sizeof(path), "/proc/%d/mem", (int)p->pid);
+    p->mem_fd = open(path, O_RDWR | O_CLOEXEC);
+    return p->mem_fd >= 0;
+}
+
+void trace_close_memory(TraceProcess *p)
+{
+    if (p->mem_fd >= 0)
+        close(p->mem_fd);
+    p->mem_fd = -1;
+}
+
+// Many processes at once may leave no descriptor for one's memory.
+bool trace_read(TraceProcess *p, uint64_t at, void *to, size_t len)
+{
+    if (open_memory(p))
+        return pread(p->mem_fd, to, len, (off_t)at) == (ssize_t)len;
+    struct iovec here = {to, len}, there = {(void *)(uintptr_t)at, len};
+    return process_vm_readv(p->pid, &here, 1, &there, 1, 0) == (ssize_t)len;
+}
+
+// Kernels may be built to refuse writing to code through /proc; ptrace may.
+static bool poke(pid_t tid, uint64_t at, const uint8_t *from, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        uint64_t word_at = (at + i) & ~7ull;
+        errno = 0;
+        long word = ptrace(PTRACE_PEEKTEXT, tid, (void *)(uintptr_t)word_at, NULL);
+        if (word == -1 && errno)
+            return false;
+        memcpy((char *)&word + (at + i - word_at), from + i, 1);
+        if (ptrace(PTRACE_POKETEXT, tid, (void *)(uintptr_t)word_at, (void *)word) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool trace_write(TraceProcess *p, pid_t tid, uint64_t at, const uint8_t *from, size_t len)
+{
+    return (open_memory(p) && pwrite(p->mem_fd, from, len, (off_t)at) == (ssize_t)len) ||
+           poke(tid, at, from, len);
+}
+
+// ---- Modules -------------------------------------------------------------------------
+
+// Where the mapped file can be opened: a process in another root has other paths.
+static Str file_path(Arena *arena, pid_t pid, const ProcMap *map, FileIdentity *ret)
+{
+    *ret = (FileIdentity){0};
+    if (map->deleted || (os_file_identity(map->path, ret, NULL) && ret->inode == map->inode))
+        return map->path;
+    FileIdentity below_root;
+    Str path = arena_printf(arena, "/proc/%d/root%" STR_FMT, (int)pid, STR_ARG(map->path));
+    if (!os_file_identity(path, &below_root, NULL) || below_root.inode != map->inode)
+        return map->path;
+    *ret = below_root;
+    return path;
+}
+
+// The same file as it was when it was read: a linker that writes over a program, or
+// gets the number of a deleted one for it, makes another.
+static bool is_same_file(const TraceModule *m, uint64_t device_inode, const FileIdentity *now)
+{
+    return m->device_inode == device_inode &&
+           (now->inode == 0 || (m->size_bytes == now->size_bytes && m->mtime_ns == now->mtime_ns));
+}
+
+static TraceModule *module_of(Tracer *t, pid_t pid, const ProcMap *map)
+{
+    Arena scratch = {0};
+    FileIdentity file;
+    Str path = file_path(&scratch, pid, map, &file);
+    uint64_t key = hash_pair(makedev(map->device_major, map->device_minor), map->inode);
+    TraceModule *m = NULL;
+    for (size_t i = t->modules.len; i-- > 0 && !m;)
+        if (is_same_file(t->modules.at[i], key, &file))
+            m = t->modules.at[i];
+    if (!m) {
+        m = arena_new(&t->arena, TraceModule);
+        sites_load(&t->loader, path, m);
+        m->device_inode = key;
+        m->size_bytes = file.size_bytes;
+        m->mtime_ns = file.mtime_ns;
+        vec_push(&t->arena, &t->modules, m);
+        t->result->sites += m->site_count;
+        t->result->off_boundary += m->off_boundary;
+        t->result->modules_with_debug += m->has_debug;
+        t->result->modules_without += !m->has_debug;
+    }
+    arena_deinit(&scratch);
+    return m;
+}
+
+// ---- Breakpoints ---------------------------------------------------------------------
+
+// The sites [from, to) of a mapping, whose bytes lie close together, in the buffer.
+typedef struct Chunk {
+    const TraceSite *sites;
+    size_t from, to;
+    uint64_t at; // of the first byte, in the process
+} Chunk;
+
+static bool next_chunk(Tracer *t, TraceProcess *p, const TraceMapped *m, Chunk *c)
+{
+    const TraceModule *module = m->module;
+    size_t count = module->site_count, i = c->to;
+    while (i < count && (module->sites[i].svma + m->bias < m->start ||
+                         module->sites[i].svma + m->bias >= m->end))
+        i++;
+    if (i == count)
+        return false;
+    size_t to = i + 1;
+    while (to < count && module->sites[to].svma + m->bias < m->end &&
+           module->sites[to].svma - module->sites[i].svma < CHUNK_BYTES)
+        to++;
+    *c = (Chunk){module->sites, i, to, module->sites[i].svma + m->bias};
+    t->buffer.len = 0;
+    vec_extend(NULL, &t->buffer, (size_t)(module->sites[to - 1].svma - module->sites[i].svma) + 1);
+    return trace_read(p, c->at, t->buffer.at, t->buffer.len);
+}
+
+static uint8_t *byte_of(Tracer *t, const Chunk *c, size_t site)
+{
+    return &t->buffer.at[c->sites[site].svma - c->sites[c->from].svma];
+}
+
+// Whether what is mapped is the file that was read: one that was replaced since has
+// other code.
+static bool has_its_code(Tracer *t, TraceProcess *p, const TraceMapped *m)
+{
+    size_t other = 0, all = 0;
+    for (Chunk c = {0}; next_chunk(t, p, m, &c);)
+        for (size_t i = c.from; i < c.to; i++) {
+            uint8_t byte = *byte_of(t, &c, i);
+            all++;
+            other += byte != c.sites[i].original && byte != TRACE_BREAKPOINT;
+        }
+    return other <= all / 8;
+}
+
+// Breakpoints into, or out of, a mapping. An int3 that the program itself has at a
+// statement serves as it is.
+static void patch(Tracer *t, TraceProcess *p, pid_t tid, const TraceMapped *m, bool insert)
+{
+    for (Chunk c = {0}; next_chunk(t, p, m, &c);) {
+        for (size_t i = c.from; i < c.to; i++) {
+            uint8_t *byte = byte_of(t, &c, i);
+            if (insert && !c.sites[i].is_hit && *byte == c.sites[i].original)
+                *byte = TRACE_BREAKPOINT;
+            else if (!insert && *byte == TRACE_BREAKPOINT)
+                *byte = c.sites[i].original;
+        }
+        (void)!trace_write(p, tid, c.at, t->buffer.at, t->buffer.len);
+    }
+}
+
+// ---- Mappings ------------------------------------------------------------------------
+
+static TraceMapped *mapped_find(TraceProcess *p, const ProcMap *map, const TraceModule *module)
+{
+    for (size_t i = 0; i < p->mapped.len; i++) {
+        TraceMapped *m = &p->mapped.at[i];
+        if (m->start == map->start && m->end == map->end && m->module == module)
+            return m;
+    }
+    return NULL;
+}
+
+// Code that a program copies to memory of its own at the same place, as those do
+// that want huge pages for it, takes the breakpoints along.
+static void keep_copied(TraceProcess *p, const ProcMap *map)
+{
+    for (size_t i = 0; i < p->mapped.len; i++)
+        p->mapped.at[i].is_there |=
+            p->mapped.at[i].start < map->end && map->start < p->mapped.at[i].end;
+}
+
+// What is no longer mapped is forgotten: the same object may come to the same place.
+static void forget_unmapped(TraceProcess *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->mapped.len; i++)
+        if (p->mapped.at[i].is_there)
+            p->mapped.at[kept++] = p->mapped.at[i];
+    p->mapped.len = kept;
+}
+
+static void add_mapping(Tracer *t, TraceProcess *p, pid_t tid, const ProcMap *map, bool insert)
+{
+    uint64_t svma;
+    TraceModule *module = module_of(t, tid, map);
+    TraceMapped *known = mapped_find(p, map, module);
+    if (known) {
+        known->is_there = true;
+        return;
+    }
+    if (module->site_count == 0 ||
+        !elf_svma_of_mapping(&module->elf, map->offset, map->end - map->start, &svma))
+        return;
+    TraceMapped mapped = {module, map->start, map->end, map->start - svma, true};
+    if (!has_its_code(t, p, &mapped)) {
+        t->result->replaced++;
+        return;
+    }
+    vec_push(NULL, &p->mapped, mapped);
+    if (insert)
+        patch(t, p, tid, &mapped, true);
+}
+
+// What was mapped since the last look. `insert` is false for a forked child: its
+// memory has the breakpoints of its parent.
+void trace_look_at_maps(Tracer *t, TraceProcess *p, pid_t tid, bool insert)
+{
+    Arena scratch = {0};
+    ProcMapVec maps = {0};
+    if (!proc_maps_read(&scratch, (uint32_t)p->pid, &maps, NULL)) {
+        arena_deinit(&scratch);
+        return;
+    }
+    for (size_t i = 0; i < p->mapped.len; i++)
+        p->mapped.at[i].is_there = false;
+    for (size_t i = 0; i < maps.len; i++) {
+        const ProcMap *map = &maps.at[i];
+        if (!map->exec)
+            continue;
+        if (map->inode == 0)
+            keep_copied(p, map);
+        else if (map->path.len && map->path.ptr[0] == '/')
+            add_mapping(t, p, tid, map, insert);
+    }
+    forget_unmapped(p);
+    arena_deinit(&scratch);
+}
+
+void trace_clean(Tracer *t, TraceProcess *p, pid_t tid)
+{
+    for (size_t i = 0; i < p->mapped.len; i++)
+        patch(t, p, tid, &p->mapped.at[i], false);
+    if (p->loader_hook)
+        (void)!trace_write(p, tid, p->loader_hook, &p->loader_byte, 1);
+    p->is_clean = true;
+}
+
+// ---- The loader's hook ---------------------------------------------------------------
+
+// Where the interpreter that holds `address` has _dl_debug_state.
+static uint64_t find_hook(const ProcMapVec *maps, uint64_t base)
+{
+    Arena scratch = {0};
+    MappedFile file = {0};
+    Elf elf;
+    ElfSymbols symbols = {0};
+    uint64_t hook = 0;
+    for (size_t i = 0; i < maps->len && !file.bytes.len; i++)
+        if (maps->at[i].start == base && !os_map_file(maps->at[i].path, &file, NULL))
+            break;
+    if (file.bytes.len && elf_parse(&scratch, file.bytes, &elf, NULL) &&
+        elf_symbols_load(&scratch, &elf, SHT_DYNSYM, &symbols, NULL))
+        for (size_t i = 0; i < symbols.count && !hook; i++) {
+            ElfSymbol symbol = elf_symbol_get(&symbols, i);
+            if (str_equal(symbol.name, STR("_dl_debug_state")) ||
+                str_equal(symbol.name, STR("dl_debug_state")))
+                hook = base + symbol.value;
+        }
+    os_unmap_file(&file);
+    arena_deinit(&scratch);
+    return hook;
+}
+
+// AT_BASE of /proc/PID/auxv: 0 for a static program.
+static uint64_t interpreter_base(Arena *scratch, pid_t pid)
+{
+    Bytes auxv;
+    Str path = arena_printf(scratch, "/proc/%d/auxv", (int)pid);
+    if (!os_read_file(scratch, path, 1 << 16, &auxv, NULL))
+        return 0;
+    Cursor c = cursor_over(auxv, "auxv");
+    while (cursor_more(&c)) {
+        uint64_t key = cursor_u64(&c), value = cursor_u64(&c);
+        if (key == 7) // AT_BASE
+            return value;
+    }
+    return 0;
+}
+
+// The hook must be nothing but a return: then a stop there is ended by returning,
+// and no other thread can slip past it.
+void trace_set_hook(Tracer *t, TraceProcess *p, pid_t tid)
+{
+    static const uint8_t breakpoint = TRACE_BREAKPOINT;
+    Arena scratch = {0};
+    ProcMapVec maps = {0};
+    uint8_t code[6] = {0};
+    uint64_t base = interpreter_base(&scratch, p->pid);
+    uint64_t hook = 0;
+    p->loader_hook = 0;
+    if (base && proc_maps_read(&scratch, (uint32_t)p->pid, &maps, NULL))
+        hook = find_hook(&maps, base);
+    if (hook && trace_read(p, hook, code, sizeof(code))) {
+        static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+        const uint8_t *body = memcmp(code, endbr, sizeof(endbr)) == 0 ? code + 4 : code;
+        bool returns = body[0] == 0xc3 || (body[0] == 0xf3 && body[1] == 0xc3);
+        if (returns && trace_write(p, tid, hook, &breakpoint, 1)) {
+            p->loader_hook = hook;
+            p->loader_byte = code[0];
+        }
+    }
+    t->result->no_loader |= base && !p->loader_hook;
+    arena_deinit(&scratch);
+}
+
+#endif // __x86_64__
