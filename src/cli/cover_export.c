@@ -3,6 +3,10 @@
 
 #include "cli/cover_export.h"
 
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "analyse/cover_files.h"
 #include "cli/cli.h"
 #include "cli/cover_commands.h"
@@ -17,6 +21,7 @@ static const Option options[] = {
                "the format to write"),
     OPT_TEXT('o', "output", CoverExportOptions, output, "FILE", "write to FILE, not to stdout"),
     OPT_FLAG('f', "force", CoverExportOptions, force, "replace an existing output file"),
+    OPT_TEXT(0, "root", CoverExportOptions, root, "DIR", COVER_ROOT_HELP),
     COVER_INPUT_OPTIONS(CoverExportOptions, inputs),
 };
 
@@ -88,6 +93,33 @@ static bool counted_source(void *ctx, Str path, Str *text)
     return false;
 }
 
+// The folder of the repository that the working folder lies in, or that itself.
+static Str find_root(Arena *arena)
+{
+    char folder[PATH_MAX];
+    if (!getcwd(folder, sizeof(folder)))
+        return STR("");
+    Str here = arena_str(arena, str_from_c(folder));
+    for (Str at = here; at.len > 1; at = str_dir_name(at))
+        if (os_file_exists(arena_printf(arena, "%" STR_FMT "/.git", STR_ARG(at))))
+            return at;
+    return here.len > 1 ? here : STR("");
+}
+
+// As it stands in the sources' paths: absolute, without a slash at its end.
+static Str root_of(const CoverExportOptions *o, Arena *arena)
+{
+    char real[PATH_MAX];
+    Str root = o->root;
+    if (root.len == 0)
+        return find_root(arena);
+    if (root.ptr[0] != '/' && realpath(arena_c_str(arena, root), real))
+        root = arena_str(arena, str_from_c(real));
+    while (root.len && root.ptr[root.len - 1] == '/')
+        root.len--;
+    return root;
+}
+
 static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
 {
     CoverFiles files = {0};
@@ -103,7 +135,8 @@ static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
                      .c = &files,
                      .out = &s->buf,
                      .source = counted_source,
-                     .source_ctx = &sources};
+                     .source_ctx = &sources,
+                     .root = root_of(o, &r->arena)};
     write_files(cover_format_find(o->format), &w, s);
     if (sources.missing)
         cli_say("%llu of %llu sources are not here, '%" STR_FMT

@@ -8,13 +8,18 @@
 
 typedef struct CoverExportOptions {
     CoverInputOptions inputs;
-    Str format, output;
+    Str format, output, root;
     bool force;
 } CoverExportOptions;
 
+#define COVER_ROOT_HELP                                                                            \
+    "folder of the project, to which paths are relative in cobertura, coveralls, codecov and "     \
+    "sonarqube (that of the repository, or the working folder)"
+
 #define COVER_OUTPUT_OPTIONS(S, field)                                                             \
     OPT_TEXT('o', "output", S, field.output, "FILE", "write to FILE, not to stdout"),              \
-        OPT_FLAG('f', "force", S, field.force, "replace an existing output file")
+        OPT_FLAG('f', "force", S, field.force, "replace an existing output file"),                 \
+        OPT_TEXT(0, "root", S, field.root, "DIR", COVER_ROOT_HELP)
 
 // Writes the result in the format that the options name. Gives the exit status;
 // what went wrong is said.

@@ -38,6 +38,14 @@ const CoverFormat *cover_format_find(Str name)
     return NULL;
 }
 
+Str cover_project_path(const CoverWriter *w, const CoverFileRows *f)
+{
+    Str path = profile_text(w->p, f->file), root = w->root;
+    bool is_below = root.len && path.len > root.len + 1 && str_starts_with(path, root) &&
+                    path.ptr[root.len] == '/';
+    return is_below ? str_slice(path, root.len + 1, path.len) : path;
+}
+
 bool cover_line_next(CoverLineWalk *walk, CoverLine *ret)
 {
     const Profile *p = walk->w->p;

@@ -9,7 +9,8 @@
 #include "base/json.h"
 #include "base/strbuf.h"
 
-// The text of a source file; false when there is none. Only HTML and coveralls ask for it.
+// The text of a source file, which lasts until the next call; false when there is none.
+// Only HTML and coveralls ask for it.
 typedef bool CoverSource(void *ctx, Str path, Str *text);
 
 typedef struct CoverWriter {
@@ -19,6 +20,10 @@ typedef struct CoverWriter {
     CoverSource *source;
     void *source_ctx;
     JsonWriter json;
+    // Folder of the project, without a slash at its end. Services find sources by paths
+    // that are relative to it: cobertura, coveralls, codecov, sonarqube. Empty: none.
+    Str root;
+    U8Vec done; // of files: cobertura wrote it with another of its folder
 } CoverWriter;
 
 // One format: begin once, then each file, then end.

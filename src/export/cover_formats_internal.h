@@ -15,6 +15,9 @@ extern const CoverFormat cover_html_format;
 extern const CoverFormat cover_coveralls_format;
 extern const CoverFormat cover_markdown_format;
 
+// A file's path as services want it: relative to the project's folder if it is below.
+Str cover_project_path(const CoverWriter *w, const CoverFileRows *f);
+
 // One source line with what is known of it; equal lines of a file are one.
 typedef struct CoverLine {
     uint32_t line;

@@ -112,7 +112,7 @@ static void codecov_begin(CoverWriter *w)
 
 static void codecov_file(CoverWriter *w, const CoverFileRows *f)
 {
-    json_key(&w->json, profile_text(w->p, f->file));
+    json_key(&w->json, cover_project_path(w, f));
     json_begin_object(&w->json, NULL);
     CoverLineWalk walk = cover_line_walk(w, f);
     CoverLine l;

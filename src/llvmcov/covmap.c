@@ -5,7 +5,7 @@
 #include "llvmcov/covmap.h"
 
 #include "base/cursor.h"
-#include "llvmcov/md5.h"
+#include "base/md5.h"
 
 enum { VERSION_MAX = 7 };
 

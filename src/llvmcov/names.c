@@ -5,7 +5,7 @@
 
 #include <libdeflate.h>
 
-#include "llvmcov/md5.h"
+#include "base/md5.h"
 
 bool prof_inflate(Arena *arena, Bytes packed, uint64_t plain_len, Bytes *ret, Error *err)
 {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "llvmcov/md5.h"
+#include "base/md5.h"
 #include "llvmcov/prof_values.h"
 
 #define MAGIC 0x8169666f72706cffull

@@ -3,7 +3,7 @@
 
 #include "llvmcov/proftext.h"
 
-#include "llvmcov/md5.h"
+#include "base/md5.h"
 
 bool proftext_is(Bytes file)
 {

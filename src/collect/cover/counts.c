@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "llvmcov/md5.h"
+#include "base/md5.h"
 #include "llvmcov/profdata.h"
 #include "llvmcov/proftext.h"
 

@@ -3,7 +3,7 @@
 # Each export format.
 cd "$TOP/tests/golden/cover" || exit 1
 for format in lcov json cobertura codecov sonarqube coveralls markdown; do
-    "$ASSAY" cover export --format $format --include "*.h" cover.covmapping cover.proftext
+    "$ASSAY" cover export --root /src --format $format --include "*.h" cover.covmapping cover.proftext
 done
 "$ASSAY" cover export --format html -I "$TOP/tests/programs" cover.covmapping cover.proftext |
     sed -n "s/data-z=\"[^\"]*\"/data-z=\"…\"/; /<h1>/,/<script>/p"

@@ -3,7 +3,7 @@
 
 #include "harness.h"
 
-#include "llvmcov/md5.h"
+#include "base/md5.h"
 #include "llvmcov/names.h"
 
 static void md5_gives_the_low_half_of_the_digest(void **state)

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/md5.h"
 #include "collect/cover/merge.h"
-#include "llvmcov/md5.h"
 #include "llvmcov/profdata.h"
 #include "os/file.h"
 

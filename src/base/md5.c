@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MD5 of RFC 1321, only as far as names need it: the low half of the digest.
+// MD5 of RFC 1321, of one text or of several at once.
 
-#include "llvmcov/md5.h"
+#include "base/md5.h"
 
 #include "base/wide.h"
 
@@ -63,10 +63,9 @@ static size_t make_tail(Bytes data, uint8_t tail[128])
     return size;
 }
 
-uint64_t md5_low64(Bytes data)
+static void digest(Bytes data, uint32_t state[4])
 {
-    uint32_t state[4];
-    memcpy(state, initial, sizeof(state));
+    memcpy(state, initial, sizeof(initial));
     for (size_t at = 0; at + 64 <= data.len; at += 64)
         md5_block(state, data.ptr + at);
 
@@ -74,6 +73,19 @@ uint64_t md5_low64(Bytes data)
     size_t size = make_tail(data, tail);
     for (size_t at = 0; at < size; at += 64)
         md5_block(state, tail + at);
+}
+
+void md5_digest(Bytes data, uint8_t ret[16])
+{
+    uint32_t state[4];
+    digest(data, state);
+    memcpy(ret, state, sizeof(state));
+}
+
+uint64_t md5_low64(Bytes data)
+{
+    uint32_t state[4];
+    digest(data, state);
     return state[0] | (uint64_t)state[1] << 32;
 }
 

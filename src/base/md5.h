@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// MD5, which LLVM's profiles use to name functions and file lists.
+// MD5, by which LLVM's profiles name functions and file lists, and Coveralls sources.
 // Document: RFC 1321.
 
-#ifndef LLVMCOV_MD5_H
-#define LLVMCOV_MD5_H
+#ifndef BASE_MD5_H
+#define BASE_MD5_H
 
 #include "base/str.h"
+
+void md5_digest(Bytes data, uint8_t ret[16]);
 
 // The first 8 bytes of the digest, little-endian: LLVM's NameRef and FilenamesRef.
 uint64_t md5_low64(Bytes data);
@@ -13,4 +15,4 @@ uint64_t md5_low64(Bytes data);
 // The same for many texts, several at a time.
 void md5_low64_many(const Str *texts, size_t count, uint64_t *refs);
 
-#endif // LLVMCOV_MD5_H
+#endif // BASE_MD5_H
