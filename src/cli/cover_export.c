@@ -120,6 +120,32 @@ static Str root_of(const CoverExportOptions *o, Arena *arena)
     return root;
 }
 
+// What a report says of each of the files, which are by path in both. NULL where rows
+// are all that is known.
+static const CoverTotals *report_totals(CoverResult *r, const CoverFiles *files)
+{
+    if (!r->has_regions || r->has_gcov || r->has_set)
+        return NULL;
+    CoverFileVec all = {0};
+    cover_files_summarise(&r->arena, &r->data, &r->project, &all);
+    CoverTotals *totals = arena_array(&r->arena, CoverTotals, files->files.len);
+    for (size_t i = 0, k = 0; i < files->files.len; i++) {
+        Str path = profile_text(&r->profile, files->files.at[i].file);
+        while (k < all.len && str_compare(all.at[k].path, path) < 0)
+            k++;
+        if (k == all.len || !str_equal(all.at[k].path, path))
+            continue;
+        const CoverFile *f = &all.at[k];
+        totals[i] = (CoverTotals){.lines = f->lines.count,
+                                  .lines_hit = f->lines.covered,
+                                  .functions = f->functions.count,
+                                  .functions_hit = f->functions.covered,
+                                  .branches = f->branches.count,
+                                  .branches_hit = f->branches.covered};
+    }
+    return totals;
+}
+
 static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
 {
     CoverFiles files = {0};
@@ -137,6 +163,8 @@ static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
                      .source = counted_source,
                      .source_ctx = &sources,
                      .root = root_of(o, &r->arena)};
+    if (str_equal(o->format, STR("html")) || str_equal(o->format, STR("markdown")))
+        w.totals = report_totals(r, &files);
     write_files(cover_format_find(o->format), &w, s);
     if (sources.missing)
         cli_say("%llu of %llu sources are not here, '%" STR_FMT
@@ -178,7 +206,8 @@ static int export_inputs(CommandLine *line, void *values)
 {
     CoverExportOptions *o = values;
     o->inputs.gcov_documents = str_equal(o->format, STR("gcov-json"));
-    o->inputs.demangle |= o->inputs.gcov_documents;
+    // Where people read names.
+    o->inputs.demangle |= o->inputs.gcov_documents || str_equal(o->format, STR("html"));
     return cover_show_inputs(&o->inputs, &line->operands, cover_export_result, o);
 }
 

@@ -38,6 +38,11 @@ const CoverFormat *cover_format_find(Str name)
     return NULL;
 }
 
+CoverTotals cover_writer_totals(const CoverWriter *w, const CoverFileRows *f)
+{
+    return w->totals ? w->totals[f - w->c->files.at] : cover_file_totals(w->p, w->c, f);
+}
+
 Str cover_project_path(const CoverWriter *w, const CoverFileRows *f)
 {
     Str path = profile_text(w->p, f->file), root = w->root;

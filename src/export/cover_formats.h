@@ -19,11 +19,15 @@ typedef struct CoverWriter {
     StrBuf *out; // may be emptied between the calls
     CoverSource *source;
     void *source_ctx;
+    // Of each file of `c`, for people to read (HTML, Markdown): those of a report, which
+    // counts the instances of a template once. NULL: those of the rows.
+    const CoverTotals *totals;
     JsonWriter json;
     // Folder of the project, without a slash at its end. Services find sources by paths
     // that are relative to it: cobertura, coveralls, codecov, sonarqube. Empty: none.
     Str root;
-    U8Vec done; // of files: cobertura wrote it with another of its folder
+    U8Vec done;                           // of files: cobertura wrote it with another of its folder
+    struct libdeflate_compressor *packer; // of HTML
 } CoverWriter;
 
 // One format: begin once, then each file, then end.

@@ -15,6 +15,9 @@ extern const CoverFormat cover_html_format;
 extern const CoverFormat cover_coveralls_format;
 extern const CoverFormat cover_markdown_format;
 
+// A file's totals for people to read.
+CoverTotals cover_writer_totals(const CoverWriter *w, const CoverFileRows *f);
+
 // A file's path as services want it: relative to the project's folder if it is below.
 Str cover_project_path(const CoverWriter *w, const CoverFileRows *f);
 

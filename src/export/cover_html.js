@@ -1,25 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // The coverage page's behaviour: unpacks a file when it is opened or searched,
-// and builds its lines from text nodes only; loads nothing.
+// and builds its lines from text nodes only; sorts, filters, leads from line to line;
+// loads nothing.
 (function () {
   "use strict";
-  const box = document.querySelector("input");
+  const CHUNK = 200; // lines that the browser lays out together
+  const box = document.querySelector("#search");
+  const bad = document.querySelector("#bad");
   const out = document.querySelector("output");
-  const files = Array.from(document.querySelectorAll("details"), (details) => ({
-    details, path: details.querySelector("code").textContent.toLowerCase(), text: null, lines: null,
-  }));
+  const list = document.querySelector("#files");
+  const files = Array.from(document.querySelectorAll("details"), (details) => {
+    const path = details.querySelector("code").textContent;
+    return { details, path, key: path.toLowerCase(), unpacked: null, text: "", lower: "", lines: null };
+  });
   const canUnpack = typeof DecompressionStream === "function";
   let query = "";
   let turn = 0; // of the search that runs; an older one gives up
+  let current = null; // line that was gone to last
 
-  // "DELTA:COUNT DELTA!COUNT …\n" and the source; '!' marks branches not taken.
-  async function unpack(file) {
-    if (file.text === null) {
-      const packed = Uint8Array.from(atob(file.details.dataset.z), (c) => c.charCodeAt(0));
-      const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-      file.text = await new Response(stream).text();
-    }
-    return file.text;
+  // "DELTA:COUNT DELTA:COUNT/TAKEN/BRANCHES …\n", "[[line, count, name], …]\n" and the source.
+  async function unpackNow(file) {
+    const packed = Uint8Array.from(atob(file.details.dataset.z), (c) => c.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const text = await new Response(stream).text();
+    const counts = text.indexOf("\n");
+    const functions = text.indexOf("\n", counts + 1);
+    file.counts = text.slice(0, counts);
+    file.functions = JSON.parse(text.slice(counts + 1, functions));
+    file.text = text.slice(functions + 1);
+    file.lower = file.text.toLowerCase();
+  }
+
+  // Once, whoever asks meanwhile.
+  function unpack(file) {
+    file.unpacked = file.unpacked || unpackNow(file);
+    return file.unpacked;
   }
 
   function element(name, text, kind) {
@@ -29,48 +44,80 @@
     return e;
   }
 
-  function addLine(file, pre, number, count, partial, text) {
-    const kind = count === undefined ? "" : count === "0" ? "u" : partial ? "p" : "h";
-    const line = element("span", "", kind);
-    line.append(element("s", String(number)), element("i", count), text, "\n");
-    file.lines.push(line);
-    pre.append(line);
+  function link(file, line, text) {
+    const a = element("a", text);
+    a.href = "#" + encodeURIComponent(file.path) + ":" + line;
+    return a;
   }
 
-  function build(file, pre) {
-    const end = file.text.indexOf("\n");
-    const source = file.text.slice(end + 1).split("\n");
+  // `row` is what is counted on the line: [count, branches taken, branches].
+  function addLine(file, pre, number, row, text) {
+    const partial = row && row[2] !== undefined && row[1] !== row[2];
+    const kind = !row ? "" : row[0] === "0" ? "u" : partial ? "p" : "h";
+    const line = element("span", "", kind);
+    const branches = element("u", row && row[2] !== undefined ? row[1] + "/" + row[2] : "");
+    if (row && row[2] !== undefined) branches.title = row[1] + " of " + row[2] + " branches were taken";
+    line.append(link(file, number, String(number)), element("i", row && row[0]), branches);
+    line.append(element("q", text.endsWith("\r") ? text.slice(0, -1) : text));
+    if (file.lines.length % CHUNK === 0) pre.append(element("div"));
+    pre.lastChild.append(line);
+    file.lines.push(line);
+  }
+
+  function addLines(file, pre) {
+    const source = file.text.split("\n");
     if (source[source.length - 1] === "") source.pop();
     let at = 0;
     let line = 0;
     file.lines = [];
     const upTo = (last) => {
-      while (++at <= last) addLine(file, pre, at, undefined, false, source[at - 1]);
+      while (++at <= last) addLine(file, pre, at, null, source[at - 1]);
     };
-    for (const entry of file.text.slice(0, end).matchAll(/(\d+)([:!])(\d+)/g)) {
+    for (const entry of file.counts.matchAll(/(\d+):(\d+)(?:\/(\d+)\/(\d+))?/g)) {
       line += Number(entry[1]);
       upTo(Math.min(line - 1, source.length));
       at = line;
-      addLine(file, pre, line, entry[3], entry[2] === "!", line <= source.length ? source[line - 1] : "");
+      addLine(file, pre, line, entry.slice(2), line <= source.length ? source[line - 1] : "");
     }
     upTo(source.length);
   }
 
+  function functionList(file) {
+    const missed = file.functions.filter((f) => f[1] === 0).length;
+    const all = element("details", "", "f");
+    all.append(element("summary", file.functions.length + (file.functions.length === 1 ? " function" : " functions") + (missed ? ", " + missed + " did not run" : "")));
+    const pre = element("pre");
+    for (const [line, count, name] of file.functions) {
+      const row = element("span", "", count === 0 ? "u" : "h");
+      row.append(link(file, line, String(line)), element("i", String(count)), element("q", name));
+      pre.append(row);
+    }
+    all.append(pre);
+    return all;
+  }
+
+  function build(file, into) {
+    const pre = element("pre");
+    addLines(file, pre);
+    if (file.functions.length) into.append(functionList(file));
+    into.append(pre);
+  }
+
   function mark(file) {
     for (const line of file.lines || [])
-      line.classList.toggle("m", query.length > 1 && line.textContent.toLowerCase().includes(query));
+      line.classList.toggle("m", query.length > 1 && line.lastChild.textContent.toLowerCase().includes(query));
   }
 
   async function show(file) {
-    const pre = file.details.querySelector("pre");
+    const into = file.details.querySelector("div");
     if (!file.details.open) return;
     try {
       if (!canUnpack) throw new Error("this browser cannot unpack the source text");
       await unpack(file);
-      if (!file.lines) build(file, pre);
+      if (!file.lines) build(file, into);
       mark(file);
     } catch (e) {
-      pre.textContent = String(e.message || e);
+      into.textContent = String(e.message || e);
     }
   }
 
@@ -78,21 +125,90 @@
     const mine = ++turn;
     query = box.value.toLowerCase();
     let hits = 0;
+    if (query.length > 1 && canUnpack) {
+      await Promise.all(files.map((file) => unpack(file).catch(() => {})));
+      if (mine !== turn) return;
+    }
     for (const file of files) {
-      let hit = file.path.includes(query);
-      if (!hit && query.length > 1 && canUnpack) {
-        const text = await unpack(file).catch(() => "");
-        if (mine !== turn) return;
-        hit = text.toLowerCase().includes(query, text.indexOf("\n"));
-      }
+      let hit = file.key.includes(query) || (query.length > 1 && file.lower.includes(query));
+      if (bad.checked && file.details.dataset.l === "100") hit = false;
       file.details.hidden = !hit;
       hits += hit;
       if (hit) mark(file);
     }
-    out.textContent = query ? hits + " of " + files.length + " files" : files.length + " files";
+    out.textContent = hits === files.length ? files.length + " files" : hits + " of " + files.length + " files";
+  }
+
+  function goTo(line) {
+    if (current) current.classList.toggle("at", false);
+    current = line;
+    line.classList.toggle("at", true);
+    line.scrollIntoView({ block: "center" });
+  }
+
+  // The next line (or the one before) of the open files that a search marks, or without
+  // a search that did not run whole.
+  function step(by) {
+    const wanted = query.length > 1 ? (l) => l.className.includes("m") : (l) => /^[up]\b/.test(l.className);
+    const lines = [];
+    for (const details of list.children)
+      if (details.open && !details.hidden)
+        lines.push(...(files.find((f) => f.details === details).lines || []));
+    const stops = lines.filter(wanted);
+    if (!stops.length) return;
+    const order = new Map(lines.map((l, i) => [l, i]));
+    const from = order.has(current) ? order.get(current) : by > 0 ? -1 : lines.length;
+    const next = by > 0 ? stops.find((l) => order.get(l) > from) : stops.findLast((l) => order.get(l) < from);
+    goTo(next || (by > 0 ? stops[0] : stops[stops.length - 1]));
+  }
+
+  // "#path:line", or "#path"
+  async function goToHash() {
+    const hash = decodeURIComponent(location.hash.slice(1));
+    const colon = hash.lastIndexOf(":");
+    const file = files.find((f) => f.path === hash) || files.find((f) => f.path === hash.slice(0, colon));
+    if (!file) return;
+    file.details.hidden = false;
+    file.details.open = true;
+    await show(file);
+    const number = hash.slice(colon + 1);
+    const line = (file.lines || []).find((l) => l.firstChild.textContent === number);
+    if (line) goTo(line);
+    else file.details.scrollIntoView();
+  }
+
+  let sorted = "";
+  function sort(key) {
+    const value = (file) => (key === "path" ? file.path : Number(file.details.dataset[key]));
+    const sign = sorted === key ? -1 : 1;
+    sorted = sign < 0 ? "" : key;
+    files.sort((a, b) => (value(a) < value(b) ? -sign : value(a) > value(b) ? sign : a.path < b.path ? -1 : 1));
+    for (const file of files) list.append(file.details);
+  }
+
+  function key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target === box) {
+      if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
+      if (event.key === "Escape") { box.value = ""; box.blur(); search(); }
+    } else if (event.key === "/") {
+      box.focus();
+      event.preventDefault();
+    } else if (event.key === "n" || event.key === "p") {
+      step(event.key === "n" ? 1 : -1);
+    }
   }
 
   for (const file of files) file.details.addEventListener("toggle", () => show(file));
-  box.addEventListener("input", search);
+  for (const button of document.querySelectorAll("button")) button.addEventListener("click", () => sort(button.dataset.k));
+  let timer;
+  box.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(search, 80);
+  });
+  bad.addEventListener("change", search);
+  document.addEventListener("keydown", key);
+  addEventListener("hashchange", goToHash);
   search();
+  goToHash();
 })();

@@ -60,7 +60,7 @@ static void add_missing(CoverWriter *w, const CoverFileRows *f)
 
 static void markdown_file(CoverWriter *w, const CoverFileRows *f)
 {
-    CoverTotals t = cover_file_totals(w->p, w->c, f);
+    CoverTotals t = cover_writer_totals(w, f);
     strbuf_add(w->out, STR("| "));
     add_text(w->out, profile_text(w->p, f->file));
     strbuf_add(w->out, STR(" |"));

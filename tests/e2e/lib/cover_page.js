@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cover_page.js PAGE TRACEFILE SOURCE: runs the script of a coverage page over as
-// much of a document as it asks for, opens every file, and compares the lines that
-// it builds with the counts of a tracefile and the text of the source.
+// much of a document as it asks for, opens every file, and compares the lines, branches
+// and functions that it shows with those of a tracefile and the text of the source; then
+// searches, sorts, steps and follows a link to a line.
 "use strict";
 const fs = require("fs");
 const [page, tracefile, source] = process.argv.slice(2).map((path) => fs.readFileSync(path, "utf8"));
@@ -9,35 +10,107 @@ const [page, tracefile, source] = process.argv.slice(2).map((path) => fs.readFil
 class Element {
   constructor(name) {
     Object.assign(this, { name, children: [], className: "", dataset: {}, listeners: {}, hidden: false, value: "" });
-    this.classList = { toggle: (name, on) => { this.marked = on; } };
+    const words = new Set();
+    this.marks = words;
+    this.classList = { toggle: (word, on) => {
+      words[on ? "add" : "delete"](word);
+      this.className = [this.className.split(" ")[0], ...words].join(" ");
+    } };
   }
-  append(...parts) { this.children.push(...parts.filter((p) => p !== undefined)); }
+  append(...parts) {
+    for (const part of parts.filter((p) => p !== undefined && p !== null)) {
+      this.children = this.children.filter((c) => c !== part);
+      this.children.push(part);
+    }
+  }
   addEventListener(name, f) { this.listeners[name] = f; }
   querySelector(name) { return this.children.find((c) => c.name === name); }
+  scrollIntoView() { shown = this; }
+  focus() {}
+  blur() {}
+  get firstChild() { return this.children[0]; }
+  get lastChild() { return this.children[this.children.length - 1]; }
   get textContent() { return this.children.map((c) => (typeof c === "string" ? c : c.textContent)).join(""); }
   set textContent(text) { this.children = [text]; }
 }
 
-const files = [...page.matchAll(/<details data-z="([^"]*)">.*?<code>(.*?)<\/code>/g)].map(([, z, path]) => {
+let shown = null;
+const list = new Element("div");
+const files = [...page.matchAll(/<details ([^>]*)><summary><code>(.*?)<\/code>/g)].map(([, data, path]) => {
   const details = new Element("details");
-  details.dataset.z = z;
+  for (const [, key, value] of data.matchAll(/data-(\w)="([^"]*)"/g)) details.dataset[key] = value;
   details.open = true;
   const code = new Element("code");
   code.append(path.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&"));
-  details.append(code, new Element("pre"));
+  details.append(code, new Element("div"));
+  list.append(details);
   return details;
 });
-const box = new Element("input");
-const output = new Element("output");
+const named = { "#search": new Element("input"), "#bad": new Element("input"), output: new Element("output"), "#files": list };
+const buttons = [...page.matchAll(/<button data-k="(\w+)"/g)].map(([, key]) => {
+  const button = new Element("button");
+  button.dataset.k = key;
+  return button;
+});
+const listeners = {};
+globalThis.location = { hash: "" };
+globalThis.addEventListener = (name, f) => { listeners[name] = f; };
 globalThis.document = {
-  querySelector: (name) => (name === "input" ? box : output),
-  querySelectorAll: () => files,
+  querySelector: (name) => named[name],
+  querySelectorAll: (name) => (name === "button" ? buttons : files),
   createElement: (name) => new Element(name),
+  addEventListener: (name, f) => { listeners[name] = f; },
 };
 
 function fail(text) {
   console.error(text);
   process.exit(1);
+}
+
+const name = (details) => details.querySelector("code").textContent;
+const content = (details) => details.querySelector("div").children;
+const lines = (details) => content(details)[content(details).length - 1].children.flatMap((chunk) => chunk.children);
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+// What a tracefile says of a file.
+function expected(path) {
+  const record = tracefile.split("end_of_record\n").find((r) => r.includes("SF:" + path + "\n"));
+  if (!record) fail("the tracefile has no " + path);
+  const taken = new Map();
+  for (const [, line, count] of record.matchAll(/^BRDA:(\d+),\d+,\d+,(\d+|-)/gm)) {
+    const [hit, all] = taken.get(line) || [0, 0];
+    taken.set(line, [hit + (Number(count) > 0), all + 1]);
+  }
+  return {
+    counts: new Map([...record.matchAll(/^DA:(\d+),(\d+)/gm)].map(([, line, count]) => [line, count])),
+    branches: new Map([...taken].map(([line, [hit, all]]) => [line, hit + "/" + all])),
+    functions: [...record.matchAll(/^FN:(\d+),/gm)].map(([, line]) => line).sort().join(),
+  };
+}
+
+function compare(details, text) {
+  const path = name(details), truth = expected(path);
+  for (const line of lines(details)) {
+    const [number, count, branches, content] = line.children.map((c) => c.textContent);
+    if (count !== (truth.counts.get(number) || "")) fail(`${path}:${number}: count '${count}'`);
+    if (branches !== (truth.branches.get(number) || "")) fail(`${path}:${number}: branches '${branches}'`);
+    if (path.endsWith(".cc") && content !== text[number - 1]) fail(`${path}:${number}: text '${content}'`);
+    truth.counts.delete(number);
+  }
+  if (truth.counts.size) fail(path + ": lines without a row");
+  const functions = content(details)[0].children[1].children.map((f) => f.children[0].textContent).sort().join();
+  if (functions !== truth.functions) fail(`${path}: functions at ${functions}, not ${truth.functions}`);
+  return lines(details).length;
+}
+
+async function search(text) {
+  named["#search"].value = text;
+  named["#search"].listeners.input();
+  await wait(400);
+}
+
+function press(key) {
+  listeners.keydown({ key, preventDefault() {} });
 }
 
 (async () => {
@@ -46,26 +119,33 @@ function fail(text) {
   let checked = 0;
   for (const details of files) {
     await details.listeners.toggle();
-    const name = details.querySelector("code").textContent;
-    const record = tracefile.split("end_of_record\n").find((r) => r.includes("SF:" + name + "\n"));
-    if (!record) fail("the tracefile has no " + name);
-    const counts = new Map([...record.matchAll(/^DA:(\d+),(\d+)/gm)].map(([, line, count]) => [Number(line), count]));
-    const lines = details.querySelector("pre").children;
-    const text = source.split("\n");
-    for (const line of lines) {
-      const [number, count, content] = [line.children[0].textContent, line.children[1].textContent, line.children[2]];
-      if (count !== (counts.get(Number(number)) || "")) fail(`${name}:${number}: count '${count}'`);
-      if (name.endsWith(".cc") && content !== text[number - 1]) fail(`${name}:${number}: text '${content}'`);
-      counts.delete(Number(number));
-      checked++;
-    }
-    if (counts.size) fail(name + ": lines without a row");
+    checked += compare(details, source.split("\n"));
   }
-  box.value = "return";
-  await box.listeners.input();
-  if (!files.some((d) => !d.hidden && d.querySelector("pre").children.some((l) => l.marked))) fail("nothing found");
-  box.value = "no such text anywhere";
-  await box.listeners.input();
-  if (output.textContent !== "0 of " + files.length + " files") fail(output.textContent);
+  const all = files.flatMap(lines);
+  const missed = all.filter((l) => /^[up]/.test(l.className));
+  if (!missed.length) fail("no line that did not run");
+  for (let i = 0; i <= missed.length; i++) {
+    press("n");
+    if (shown !== missed[i % missed.length]) fail("n leads to the wrong line");
+  }
+  press("p");
+  if (shown !== missed[missed.length - 1]) fail("p leads to the wrong line");
+  await search("return");
+  if (!all.some((l) => l.marks.has("m"))) fail("nothing found");
+  press("n");
+  if (!shown.marks.has("m")) fail("n leads to no line that was found");
+  await search("no such text anywhere");
+  if (named.output.textContent !== "0 of " + files.length + " files") fail(named.output.textContent);
+  await search("");
+  buttons.find((b) => b.dataset.k === "l").listeners.click();
+  const order = list.children.map((d) => Number(d.dataset.l));
+  if (order.some((share, i) => i && share < order[i - 1])) fail("lines sort to " + order);
+  named["#bad"].checked = true;
+  await named["#bad"].listeners.change();
+  if (files.some((d) => d.hidden !== (d.dataset.l === "100"))) fail("files that ran whole are to be hidden");
+  const target = files[files.length - 1];
+  location.hash = lines(target)[1].children[0].href;
+  await listeners.hashchange();
+  if (shown !== lines(target)[1] || target.hidden) fail("the link of a line leads elsewhere");
   console.log(checked + " lines");
 })();
