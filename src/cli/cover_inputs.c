@@ -76,6 +76,19 @@ static bool is_gcov(Str path)
     return gcov_is_notes(bytes) || gcov_is_data(bytes);
 }
 
+static bool refuse_kind(Str path, Bytes file, Error *err)
+{
+    const char *hint = NULL, *name = tracefile_foreign_name(file, &hint);
+    if (!name)
+        return error_set(err, ERROR_FORMAT,
+                         "'%" STR_FMT
+                         "' is neither an object nor a profile of a kind that is known",
+                         STR_ARG(path));
+    error_set(err, ERROR_UNSUPPORTED, "'%" STR_FMT "' is %s, which is not read", STR_ARG(path),
+              name);
+    return error_hint(err, "%s", hint);
+}
+
 static bool classify(Loader *l, Str path, bool asked, Error *err)
 {
     MappedFile m = {0};
@@ -96,9 +109,7 @@ static bool classify(Loader *l, Str path, bool asked, Error *err)
     else if (asked && m.bytes.len == 0)
         ok = error_set(err, ERROR_FORMAT, "'%" STR_FMT "' is empty", STR_ARG(path));
     else if (asked)
-        ok = error_set(err, ERROR_FORMAT,
-                       "'%" STR_FMT "' is neither an object nor a profile of a kind that is known",
-                       STR_ARG(path));
+        ok = refuse_kind(path, m.bytes, err);
     os_unmap_file(&m);
     return ok;
 }

@@ -224,7 +224,8 @@ static bool read_headers(Reader *r, Error *err)
         if (version == 0 || version > VERSION_MAX) {
             error_set(err, ERROR_UNSUPPORTED, "coverage mapping version %u, known are 1 to %d",
                       version, VERSION_MAX);
-            return error_hint(err, "written by an LLVM that is newer than this program");
+            return error_hint(err, "written by an LLVM newer than 23, whose 'llvm-cov export "
+                                   "-format=lcov' makes a tracefile that is read here");
         }
         if (r->map->version && r->map->version != version)
             return error_set(err, ERROR_UNSUPPORTED,

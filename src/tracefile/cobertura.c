@@ -12,6 +12,7 @@ typedef struct Reader {
     StrVec sources;
     CoverSetFile file; // of the present class; its lists are the heap's
     bool in_class, in_method;
+    size_t classes; // that are whole
     CoverSetFunction method;
     const char *bad;
 } Reader;
@@ -103,7 +104,21 @@ static void end(Reader *r, Str name)
         cover_set_file_add(r->set->arena, into, &r->file);
         r->file.lines.len = r->file.branches.len = r->file.functions.len = 0;
         r->in_class = false;
+        r->classes++;
     }
+}
+
+// A report that ends too early has its whole classes.
+static bool check(Reader *r, Error *err)
+{
+    if (xml_check(&r->xml, err))
+        return true;
+    if (!xml_is_cut(&r->xml) || r->classes == 0)
+        return false;
+    vec_push(r->set->arena, &r->set->notes,
+             arena_printf(r->set->arena, "%zu whole classes read, the rest is left out: %s",
+                          r->classes, err->text));
+    return true;
 }
 
 bool tracefile_read_cobertura(CoverSet *into, Bytes file, Error *err)
@@ -120,7 +135,7 @@ bool tracefile_read_cobertura(CoverSet *into, Bytes file, Error *err)
         else
             begin(&r, r.xml.name);
     }
-    bool ok = xml_check(&r.xml, err);
+    bool ok = check(&r, err);
     if (ok && r.bad)
         ok = error_set(err, ERROR_FORMAT, "Cobertura: %s before offset 0x%zx", r.bad, r.xml.at);
     vec_free(&r.file.lines);

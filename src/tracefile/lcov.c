@@ -299,6 +299,8 @@ bool tracefile_read_lcov(CoverSet *into, Bytes file, Error *err)
     error_set(err, ERROR_FORMAT, "line %llu, '%" STR_FMT "': %s", (unsigned long long)r.line_number,
               STR_ARG(str_slice(line, 0, 80)), r.bad);
     return str_equal(str_from_c(r.bad), STR("its kind is not known"))
-               ? error_hint(err, "records of lcov 1.x and 2.x are known")
+               ? error_hint(err,
+                            "records of lcov 1.x and 2.x are known; the tool that wrote it, or "
+                            "a newer lcov, reads it")
                : false;
 }

@@ -20,6 +20,7 @@ typedef struct Reader {
     CovSegmentVec segments;
     CovLineVec lines;
     uint64_t lines_spanned; // by the segments of all files
+    size_t files;           // that are whole
 } Reader;
 
 static void fail(Reader *r, const char *why)
@@ -113,8 +114,12 @@ static bool take_bool(Reader *r)
 {
     bool v = peek(r) == 't';
     Str word = v ? STR("true") : STR("false");
-    if (!str_starts_with(str_slice(r->text, r->at, r->text.len), word))
+    Str rest = str_slice(r->text, r->at, r->text.len);
+    if (!str_starts_with(rest, word)) {
         fail(r, "true or false was expected");
+        if (!str_starts_with(word, rest)) // else it is cut
+            return false;
+    }
     r->at += word.len;
     return v;
 }
@@ -310,6 +315,7 @@ static void read_file(Reader *r)
     cover_set_file_normalise(&r->file);
     CoverSetFile *into = cover_set_file(r->set, path);
     cover_set_file_add(r->set->arena, into, &r->file);
+    r->files++;
 }
 
 // ---- Functions ---------------------------------------------------------------------
@@ -392,6 +398,31 @@ static void read_export(Reader *r)
     }
 }
 
+// LLVM 5 to 22 write 2 and 3; a new first number means other things by the same names.
+static void check_version(Reader *r, Str version)
+{
+    Str major, rest;
+    uint64_t number;
+    if (!str_split(version, '.', &major, &rest) || !str_parse_u64(major, 10, &number) ||
+        number == 0 || number > 3)
+        fail(r, "its version is none of 1 to 3");
+}
+
+// A document that ends too early has its whole files.
+static bool check(Reader *r, Error *err)
+{
+    if (!r->bad)
+        return true;
+    error_set(err, ERROR_FORMAT, "llvm-cov's JSON: %s at offset 0x%zx", r->bad,
+              MIN(r->at, r->text.len));
+    if (r->at < r->text.len || r->files == 0)
+        return false;
+    vec_push(r->set->arena, &r->set->notes,
+             arena_printf(r->set->arena, "%zu whole files read, the rest is left out: %s", r->files,
+                          err->text));
+    return true;
+}
+
 bool tracefile_read_llvm_json(CoverSet *into, Bytes file, Error *err)
 {
     Arena scratch = {0};
@@ -404,6 +435,8 @@ bool tracefile_read_llvm_json(CoverSet *into, Bytes file, Error *err)
             read_all(&r, read_export);
         else if (str_equal(key, STR("type")))
             is_export = str_equal(take_string(&r), STR("llvm.coverage.json.export"));
+        else if (str_equal(key, STR("version")))
+            check_version(&r, take_string(&r));
         else
             skip_value(&r);
     }
@@ -417,7 +450,5 @@ bool tracefile_read_llvm_json(CoverSet *into, Bytes file, Error *err)
     vec_free(&r.segments);
     vec_free(&r.lines);
     arena_deinit(&scratch);
-    if (!r.bad)
-        return true;
-    return error_set(err, ERROR_FORMAT, "llvm-cov's JSON: %s at offset 0x%zx", r.bad, r.at);
+    return check(&r, err);
 }

@@ -42,6 +42,46 @@ TracefileKind tracefile_kind(Bytes head)
                                 : TRACEFILE_NONE;
 }
 
+// Told by two marks in the first bytes; a first mark that begins with '^' is their start.
+static const struct {
+    const char *mark, *second, *name, *hint;
+} foreign[] = {
+    {"<coverage", "lineToCover", "a report for SonarQube",
+     "it says whether lines ran and not how often: give the data that it was made of"},
+    {"<coverage", "<project", "a Clover report",
+     "give the lcov or Cobertura form, which its writer has too"},
+    {"<report", "sourcefile", "a JaCoCo report", "give the lcov or Cobertura form of it"},
+    {"<CoverageSession", "", "an OpenCover report", "give the lcov or Cobertura form of it"},
+    {"\"schema\"", "assay-cover/", "this program's own JSON",
+     "'assay cover export' without --format writes a tracefile, which is read"},
+    {"\"gcc_version\"", "", "gcov's JSON", "give the .gcno and .gcda that it was made of"},
+    {"{\"coverage\"", "", "a report for Codecov", "give the data that it was made of"},
+    {"^mode: ", "", "a profile of Go", "gcov2lcov makes a tracefile of it"},
+    {"^SQLite format 3", "", "a database, as coverage.py keeps one",
+     "'coverage lcov' makes a tracefile of it"},
+    {"^\x1f\x8b", "", "compressed by gzip", "unpack it first"},
+    {"^!<arch>\n", "", "an archive of objects", "give the program that it is linked into"},
+    {"^\xca\xfe\xba\xbe", "", "a universal binary",
+     "'lipo -thin' takes one architecture out of it"},
+    {"^PERFILE2", "", "a recording of perf", "'assay report' reads it"},
+};
+
+const char *tracefile_foreign_name(Bytes head, const char **hint)
+{
+    Str text = str_slice(str_from_bytes(head), 0, 4096);
+    for (size_t i = 0; i < ARRAY_LEN(foreign); i++) {
+        Str mark = str_from_c(foreign[i].mark);
+        bool found = str_starts_with(mark, STR("^"))
+                         ? str_starts_with(text, str_slice(mark, 1, mark.len))
+                         : str_find(text, mark) != SIZE_MAX;
+        if (!found || str_find(text, str_from_c(foreign[i].second)) == SIZE_MAX)
+            continue;
+        *hint = foreign[i].hint;
+        return foreign[i].name;
+    }
+    return NULL;
+}
+
 const char *tracefile_name(TracefileKind kind)
 {
     static const char *const names[] = {"none", "lcov tracefile", "Cobertura report",

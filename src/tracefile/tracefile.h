@@ -18,6 +18,10 @@ typedef enum TracefileKind {
 TracefileKind tracefile_kind(Bytes head);
 const char *tracefile_name(TracefileKind kind); // "lcov tracefile"
 
+// What the file is when it is coverage of a kind that is known and not read; NULL when
+// it is not. `hint` says what to give in its place.
+const char *tracefile_foreign_name(Bytes head, const char **hint);
+
 // Adds the counts of a file of any kind. The set keeps no pointer into it. On
 // false it may hold a part of the file.
 MUST_CHECK bool tracefile_read(CoverSet *into, Bytes file, Error *err);

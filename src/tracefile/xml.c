@@ -182,6 +182,12 @@ bool xml_check(const Xml *x, Error *err)
     return error_set(err, ERROR_FORMAT, "XML: %s at offset 0x%zx", x->bad, x->at);
 }
 
+bool xml_is_cut(const Xml *x)
+{
+    return x->bad && x->depth > 0 &&
+           str_find_char(str_slice(x->text, x->at, x->text.len), '>') == SIZE_MAX;
+}
+
 static void add_code(StrBuf *out, uint32_t code)
 {
     char *to = strbuf_reserve(out, 4);

@@ -41,6 +41,8 @@ static inline Xml xml_over(Str text)
 // something is wrong; xml_check tells which.
 bool xml_next(Xml *x);
 MUST_CHECK bool xml_check(const Xml *x, Error *err);
+// Whether what is wrong is that the document ends too early.
+bool xml_is_cut(const Xml *x);
 
 // An attribute of the present tag with its entities decoded; "" when absent.
 Str xml_value(const Xml *x, Arena *arena, const char *name);

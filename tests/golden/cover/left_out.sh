@@ -28,6 +28,20 @@ ln -s .. runs/b/up
 "$ASSAY" cover merge -o one.proftext runs/a && "$ASSAY" cover merge -o two.proftext runs &&
     paste one.proftext two.proftext | grep -m3 -E '^[0-9]{1,3}[[:space:]]+[0-9]{1,3}$'
 
+# Coverage that others read, by name.
+printf '<?xml version="1.0"?><coverage generated="1"><project timestamp="1"/></coverage>' >clover.xml
+printf '<report name="x"><package><sourcefile name="a"/></package></report>' >jacoco.xml
+printf '<coverage version="1"><file path="a"><lineToCover lineNumber="1"/></file></coverage>' >sonar.xml
+printf 'mode: set\na.go:1.2,3.4 1 1\n' >go.out
+printf 'SQLite format 3\0' >coverage.db
+gzip -c cover.proftext >cover.gz
+printf '!<arch>\n' >lib.a
+"$ASSAY" cover export --format json cover.covmapping cover.proftext >own.json
+"$ASSAY" cover export --format codecov cover.covmapping cover.proftext >codecov.json
+for file in clover.xml jacoco.xml sonar.xml go.out coverage.db cover.gz lib.a own.json codecov.json; do
+    "$ASSAY" cover report "$file"
+done
+
 # A gate on nothing.
 "$ASSAY" cover report --fail-under 1 --include '*/absent.c' cover.covmapping cover.proftext
 echo "status $?"

@@ -54,6 +54,29 @@ static void broken_documents_are_refused(void **state)
     }
 }
 
+// Reads a document cut at each byte from 40 on: refused with words, or the `whole_at` bytes
+// that hold the file are there, and a note says so.
+static void check_cuts(const char *document, size_t len, size_t whole_at)
+{
+    for (size_t cut = 40; cut < len; cut++) {
+        Arena arena = {0};
+        CoverSet set;
+        Error err = {0};
+        cover_set_init(&set, &arena);
+        bool ok = tracefile_read(&set, bytes_over(document, cut), &err);
+        assert_true(ok == (cut >= whole_at));
+        assert_true(ok || err.text[0]);
+        if (ok) {
+            assert_int_equal(set.notes.len, 1);
+            assert_true(str_find(set.notes.at[0], STR("1 whole ")) != SIZE_MAX);
+            assert_true(str_find(set.notes.at[0], STR("at offset 0x")) != SIZE_MAX);
+            assert_int_equal(set.files.at[0].lines.at[0].count, 4);
+        }
+        cover_set_deinit(&set);
+        arena_deinit(&arena);
+    }
+}
+
 static const char report[] =
     "<coverage line-rate=\"1\"><sources><source>/s</source></sources><packages><package>"
     "<classes><class filename=\"d/x.c\"><methods><method name=\"f\"><lines><line number=\"2\" "
@@ -78,8 +101,8 @@ static void cobertura_gives_lines_methods_and_branches(void **state)
     assert_int_equal(f->branches.len, 2);
     assert_int_equal(f->branches.at[0].count, 1);
     assert_int_equal(f->branches.at[1].count, 0);
-    for (size_t cut = 40; cut < sizeof(report) - 1; cut++)
-        assert_false(tracefile_read(&set, bytes_over(report, cut), &err));
+    check_cuts(report, sizeof(report) - 1,
+               (size_t)(strstr(report, "</class>") - report) + strlen("</class>"));
     cover_set_deinit(&set);
     arena_deinit(&arena);
 }
@@ -111,8 +134,24 @@ static void llvm_covs_json_gives_lines_functions_and_branches(void **state)
     assert_int_equal(f->branches.len, 4);
     assert_int_equal(f->branches.at[2].line, 3);
     assert_int_equal(f->branches.at[2].block, 1);
-    for (size_t cut = 40; cut < sizeof(export) - 1; cut++)
-        assert_false(tracefile_read(&set, bytes_over(export, cut), &err));
+    check_cuts(export, sizeof(export) - 1,
+               (size_t)(strstr(export, "]]}],\"functions") - export) + 3);
+    cover_set_deinit(&set);
+    arena_deinit(&arena);
+}
+
+static void a_version_of_llvm_covs_json_that_is_not_known_is_refused(void **state)
+{
+    (void)state;
+    Arena arena = {0};
+    CoverSet set;
+    Error err;
+    char text[sizeof(export)];
+    memcpy(text, export, sizeof(export));
+    strstr(text, "2.0.1")[0] = '4';
+    cover_set_init(&set, &arena);
+    assert_error(tracefile_read(&set, bytes_over(text, strlen(text)), &err), &err, ERROR_FORMAT,
+                 "version");
     cover_set_deinit(&set);
     arena_deinit(&arena);
 }
@@ -124,6 +163,7 @@ int main(void)
         cmocka_unit_test(broken_documents_are_refused),
         cmocka_unit_test(cobertura_gives_lines_methods_and_branches),
         cmocka_unit_test(llvm_covs_json_gives_lines_functions_and_branches),
+        cmocka_unit_test(a_version_of_llvm_covs_json_that_is_not_known_is_refused),
     };
     return RUN_TESTS(tests);
 }
