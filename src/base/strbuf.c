@@ -126,11 +126,13 @@ static void add_utf8(StrBuf *b, uint32_t code)
 // Printable ASCII that no escape of this file touches.
 static size_t plain_run(Str s, size_t at)
 {
+    static const bool touched[128] = {
+        ['"'] = true, ['\\'] = true, ['&'] = true, ['<'] = true, ['>'] = true, ['\''] = true,
+        ['|'] = true, ['`'] = true,  ['['] = true, ['*'] = true, ['_'] = true};
     size_t end = at;
     while (end < s.len) {
         unsigned char c = (unsigned char)s.ptr[end];
-        if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '&' || c == '<' || c == '>' ||
-            c == '\'')
+        if (c < 0x20 || c >= 0x7f || touched[c])
             break;
         end++;
     }
@@ -231,6 +233,26 @@ void strbuf_add_terminal(StrBuf *b, Str s)
 void strbuf_add_xml(StrBuf *b, Str s)
 {
     add_escaped(b, s, add_xml_code);
+}
+
+static void add_markdown_code(StrBuf *b, uint32_t code)
+{
+    if (code == '\t' || code == '\n' || code == '\r') {
+        strbuf_add_char(b, ' ');
+        return;
+    }
+    if (is_control(code)) {
+        strbuf_printf(b, "\\\\x%02x", code);
+        return;
+    }
+    if (code && code < 0x80 && strchr("|<\\`[*_", (int)code))
+        strbuf_add_char(b, '\\');
+    add_utf8(b, code);
+}
+
+void strbuf_add_markdown(StrBuf *b, Str s)
+{
+    add_escaped(b, s, add_markdown_code);
 }
 
 void strbuf_add_json(StrBuf *b, Str s)

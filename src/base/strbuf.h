@@ -58,14 +58,16 @@ static inline void strbuf_clear(StrBuf *b)
 }
 
 // Text from outside, made safe for where it is shown. Invalid UTF-8 becomes
-// U+FFFD in all three.
+// U+FFFD in all of them.
 // - terminal: C0, C1 and DEL become \xNN, so that a name cannot drive the
 //   terminal; bidirectional controls become \u{NNNN}
 // - xml: & < > " ' and controls, fit for text and attribute values
 // - json: what stands between the quotes of a JSON string
+// - markdown: what would be markup, within a cell of a table too; lines become one
 void strbuf_add_terminal(StrBuf *b, Str s);
 void strbuf_add_xml(StrBuf *b, Str s);
 void strbuf_add_json(StrBuf *b, Str s);
+void strbuf_add_markdown(StrBuf *b, Str s);
 // One CSV field (RFC 4180), quoted only where it must be.
 void strbuf_add_csv(StrBuf *b, Str s);
 // A word that a POSIX shell reads back as it is, quoted only where it must be.

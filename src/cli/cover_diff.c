@@ -146,16 +146,6 @@ static void add_text(StrBuf *out, const CoverDiffOptions *o, const CoverDiff *d)
     }
 }
 
-static void add_cell(StrBuf *out, Str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (c == '|' || c == '\\' || c == '`' || c == '<' || c == '*' || c == '_' || c == '[')
-            strbuf_add_char(out, '\\');
-        strbuf_add_char(out, (unsigned char)c < ' ' ? ' ' : c);
-    }
-}
-
 static void add_markdown(StrBuf *out, const CoverDiffOptions *o, const CoverDiff *d)
 {
     uint64_t new_lines = d->counts[COVER_GNC] + d->counts[COVER_UNC];
@@ -177,7 +167,7 @@ static void add_markdown(StrBuf *out, const CoverDiffOptions *o, const CoverDiff
         if (!fresh && !f->counts[COVER_LBC] && !f->counts[COVER_UIC])
             continue;
         strbuf_add(out, STR("| "));
-        add_cell(out, shown_path(f->path, o->root));
+        strbuf_add_markdown(out, shown_path(f->path, o->root));
         strbuf_printf(out, " | %llu | %llu |", (unsigned long long)fresh,
                       (unsigned long long)f->counts[COVER_GNC]);
         for (int c = 0; c < COVER_CLASS_COUNT; c++) {

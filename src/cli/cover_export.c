@@ -78,19 +78,38 @@ static void cut_branch_counts(BranchCounts *b)
 // Sources, and how many of those asked for are not here.
 typedef struct CountedSources {
     CoverSources sources;
-    uint64_t asked, missing;
-    Str first; // missing
+    int64_t built_ns; // of the program; 0: not known
+    uint64_t asked, missing, changed;
+    Str first_missing, first_changed;
 } CountedSources;
 
 static bool counted_source(void *ctx, Str path, Str *text)
 {
     CountedSources *c = ctx;
     c->asked++;
-    if (cover_source_text(&c->sources, path, text))
-        return true;
-    if (c->missing++ == 0)
-        c->first = path;
-    return false;
+    if (!cover_source_text(&c->sources, path, text)) {
+        if (c->missing++ == 0)
+            c->first_missing = path;
+        return false;
+    }
+    bool is_changed = c->built_ns && c->sources.file.identity.mtime_ns > c->built_ns;
+    if (is_changed && c->changed++ == 0)
+        c->first_changed = path;
+    return true;
+}
+
+static void say_sources(const CountedSources *c)
+{
+    if (c->missing)
+        cli_say("%llu of %llu sources are not here, '%" STR_FMT
+                "' first: their text is left out (-I names folders to search)",
+                (unsigned long long)c->missing, (unsigned long long)c->asked,
+                STR_ARG(c->first_missing));
+    if (c->changed)
+        cli_say("%llu of %llu sources were changed after the program was built, '%" STR_FMT
+                "' first: counts may stand beside other lines",
+                (unsigned long long)c->changed, (unsigned long long)c->asked,
+                STR_ARG(c->first_changed));
 }
 
 // The folder of the repository that the working folder lies in, or that itself.
@@ -156,7 +175,8 @@ static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
     if (o->inputs.llvm_rules && str_equal(o->format, STR("lcov")))
         cut_branch_counts(&r->profile.branch_counts);
     cover_files_group(&r->arena, &r->profile, &files);
-    CountedSources sources = {.sources.folders = o->inputs.filter.source_folders};
+    CountedSources sources = {.sources.folders = o->inputs.filter.source_folders,
+                              .built_ns = r->built_ns};
     CoverWriter w = {.p = &r->profile,
                      .c = &files,
                      .out = &s->buf,
@@ -166,11 +186,7 @@ static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
     if (str_equal(o->format, STR("html")) || str_equal(o->format, STR("markdown")))
         w.totals = report_totals(r, &files);
     write_files(cover_format_find(o->format), &w, s);
-    if (sources.missing)
-        cli_say("%llu of %llu sources are not here, '%" STR_FMT
-                "' first: their text is left out (-I names folders to search)",
-                (unsigned long long)sources.missing, (unsigned long long)sources.asked,
-                STR_ARG(sources.first));
+    say_sources(&sources);
     cover_sources_deinit(&sources.sources);
 }
 

@@ -189,15 +189,6 @@ void cover_report_add_text(StrBuf *out, const CoverReportTable *t)
 
 // ---- Markdown ------------------------------------------------------------------
 
-static void add_escaped(StrBuf *out, Str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (strchr("|<\\`[*_", text.ptr[i]) && text.ptr[i])
-            strbuf_add_char(out, '\\');
-        strbuf_add_char(out, (unsigned char)text.ptr[i] < ' ' ? ' ' : text.ptr[i]);
-    }
-}
-
 static void add_markdown_cells(StrBuf *out, const CoverFile *f, const Column *const columns[],
                                size_t n)
 {
@@ -229,10 +220,10 @@ void cover_report_add_markdown(StrBuf *out, const CoverReportTable *t)
     for (size_t i = 0; i < t->rows.len; i++) {
         const CoverReportRow *row = &t->rows.at[i];
         strbuf_add(out, STR("| "));
-        add_escaped(out, below(row->totals.path, shared));
+        strbuf_add_markdown(out, below(row->totals.path, shared));
         if (row->name.len) {
             strbuf_printf(out, ":%u ", row->line);
-            add_escaped(out, row->name);
+            strbuf_add_markdown(out, row->name);
         }
         add_markdown_cells(out, &row->totals, columns, n);
         strbuf_add(out, t->missing ? STR(" | ") : STR(""));

@@ -22,16 +22,6 @@ static void add_share(StrBuf *out, uint64_t hit, uint64_t all)
                   (unsigned long long)all);
 }
 
-static void add_text(StrBuf *out, Str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (c == '|' || c == '\\' || c == '`' || c == '*' || c == '_' || c == '<' || c == '[')
-            strbuf_add_char(out, '\\');
-        strbuf_add_char(out, c == '\n' || c == '\r' ? ' ' : c);
-    }
-}
-
 // "12-14, 20": lines without code do not break a run.
 static void add_missing(CoverWriter *w, const CoverFileRows *f)
 {
@@ -62,7 +52,7 @@ static void markdown_file(CoverWriter *w, const CoverFileRows *f)
 {
     CoverTotals t = cover_writer_totals(w, f);
     strbuf_add(w->out, STR("| "));
-    add_text(w->out, profile_text(w->p, f->file));
+    strbuf_add_markdown(w->out, profile_text(w->p, f->file));
     strbuf_add(w->out, STR(" |"));
     add_share(w->out, t.lines_hit, t.lines);
     add_share(w->out, t.functions_hit, t.functions);

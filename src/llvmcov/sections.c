@@ -8,10 +8,16 @@
 // Which sections are wanted, and what they are called.
 typedef enum Wanted { WANTED_MAP, WANTED_FUNCTIONS, WANTED_NAMES, WANTED_COUNT } Wanted;
 
-static const char *const usual_names[WANTED_COUNT] = {"__llvm_covmap", "__llvm_covfun",
-                                                      "__llvm_prf_names"};
+typedef struct WantedNames {
+    const char *name[WANTED_COUNT];
+    // Where the names are when profiles are correlated with the program.
+    const char *correlated;
+} WantedNames;
+
+static const WantedNames usual_names = {{"__llvm_covmap", "__llvm_covfun", "__llvm_prf_names"},
+                                        "__llvm_covnames"};
 // Objects have "$M" behind, which the linker sorts by and takes away.
-static const char *const coff_names[WANTED_COUNT] = {".lcovmap", ".lcovfun", ".lprfn"};
+static const WantedNames coff_names = {{".lcovmap", ".lcovfun", ".lprfn"}, ".lcovn"};
 
 typedef struct Finder {
     Arena *arena;
@@ -44,13 +50,19 @@ static void join(Finder *f, Wanted w, Bytes more)
     to->len = need;
 }
 
+static bool is_name(Str name, const char *wanted)
+{
+    Str want = str_from_c(wanted);
+    return str_starts_with(name, want) && (name.len == want.len || name.ptr[want.len] == '$');
+}
+
 // A section that lies outside of the file is cut where the file is.
-static void take(Finder *f, const char *const *names, Str name, uint64_t at, uint64_t size,
+static void take(Finder *f, const WantedNames *names, Str name, uint64_t at, uint64_t size,
                  uint64_t address)
 {
     for (Wanted w = 0; w < WANTED_COUNT; w++) {
-        Str want = str_from_c(names[w]);
-        if (!str_starts_with(name, want) || (name.len > want.len && name.ptr[want.len] != '$'))
+        if (!is_name(name, names->name[w]) &&
+            !(w == WANTED_NAMES && is_name(name, names->correlated)))
             continue;
         uint64_t end = size > UINT64_MAX - at ? UINT64_MAX : at + size;
         Bytes found = bytes_slice(f->file, at, end);
@@ -107,7 +119,7 @@ static void find_in_elf(Finder *f, Cursor *c)
         cursor_seek(&text, e.name);
         Str name = cursor_c_str(&text);
         if (cursor_ok(&text) && !(e.flags & 0x800)) // SHF_COMPRESSED
-            take(f, usual_names, name, e.at, e.size, e.address);
+            take(f, &usual_names, name, e.at, e.size, e.address);
     }
 }
 
@@ -140,7 +152,7 @@ static void find_in_segment(Finder *f, Cursor *c, size_t word)
         uint32_t at = cursor_u32(c);
         cursor_skip(c, word == 8 ? 28 : 24);
         if (cursor_ok(c))
-            take(f, usual_names, name, at, size, address);
+            take(f, &usual_names, name, at, size, address);
     }
 }
 
@@ -224,7 +236,7 @@ static void find_in_coff(Finder *f, Cursor *c, uint64_t at)
         if (virtual_size && virtual_size < size)
             size = virtual_size;
         if (cursor_ok(c))
-            take(f, coff_names, name, offset, size, address);
+            take(f, &coff_names, name, offset, size, address);
     }
 }
 

@@ -40,7 +40,7 @@ const char *cover_issue_text(CoverIssueKind kind)
         [COVER_ISSUE_NEGATIVE] = "a difference of counters went below zero; shown as 0",
         [COVER_ISSUE_NO_PROFILE] = "no profile has it; counted as never run",
         [COVER_ISSUE_DUPLICATE] = "it is there already, from another object or unit",
-        [COVER_ISSUE_NO_NAME] = "the object does not hold its name",
+        [COVER_ISSUE_NO_NAME] = "the object does not hold its name, nor does a profile",
     };
     return texts[kind];
 }
@@ -61,7 +61,8 @@ static bool elf_sections(Arena *arena, Bytes file, CovMapSections *s, Error *err
         return false;
     const ElfSection *names = elf_section_find(&elf, STR("__llvm_prf_names"));
     s->names_address = names ? names->svma : 0;
-    return true;
+    // Where profiles are correlated with the program, names are not loaded.
+    return s->names.len || elf_section_load(arena, &elf, STR("__llvm_covnames"), &s->names, err);
 }
 
 bool cover_object_sections(Arena *arena, Bytes file, CovMapSections *ret, Error *err)
@@ -452,18 +453,40 @@ typedef struct ObjectPass {
     const CovMap *map;
     Str object;
     const CoverCounts *counts;
+    ProfNames names; // of raw profiles, once an object's own are asked for in vain
+    bool has_names;
     U32Vec file_rows; // CovMap.files row -> CoverData.files row + 1; 0: not asked yet
     U8Vec expanded;
 } ObjectPass;
+
+// The name of a function whose object does not hold it, by the profiles; "" when they do
+// not either.
+static Str name_of_nameless(CoverData *d, ObjectPass *o, uint64_t ref)
+{
+    const CoverCountRow *row = cover_counts_find_name(o->counts, ref);
+    if (row && row->name.len)
+        return row->name;
+    for (size_t i = 0; i < o->counts->layouts.at.len && !o->has_names; i++) // checked before
+        (void)!prof_names_add_blob(d->arena, &o->names, o->counts->layouts.at.at[i]->raw.names,
+                                   NULL);
+    o->has_names = true;
+    return prof_names_find(&o->names, ref);
+}
 
 static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from)
 {
     const CovMap *map = o->map;
     Error why;
     CovFunctionMap *m = &d->scratch;
-    if (from->name.len == 0) {
+    Str name = from->name;
+    if (name.len == 0 && !d->llvm_rules)
+        name = name_of_nameless(d, o, from->name_ref);
+    if (name.len == 0) {
         add_issue(d, COVER_ISSUE_NO_NAME, map, from, o->object, 0);
-        return;
+        if (d->llvm_rules)
+            return;
+        // Its counts are known all the same.
+        name = arena_printf(d->arena, "0x%016llx", (unsigned long long)from->name_ref);
     }
     if (!covmap_decode(from, m, &why)) {
         add_issue(d, COVER_ISSUE_MAPPING, map, from, o->object, 0);
@@ -491,7 +514,7 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
         row->count && e.counters[0] > 0)
         return;
 
-    CoverFunction f = {.name = without_file(from->name, map->files.at[m->files.at[0]]),
+    CoverFunction f = {.name = without_file(name, map->files.at[m->files.at[0]]),
                        .hash = from->hash,
                        .files_first = d->function_files.len,
                        .file_count = (uint32_t)m->files.len,
@@ -563,4 +586,5 @@ void cover_data_add_object(CoverData *d, const CovMap *map, Str object, const Co
     d->object_count++;
     vec_free(&o.file_rows);
     vec_free(&o.expanded);
+    prof_names_deinit(&o.names);
 }

@@ -63,6 +63,13 @@ static void a_name_cannot_leave_its_xml_attribute(void **state)
     assert_str(strbuf_str(&b), "&lt;/title&gt;&lt;script&gt;&quot;&#39;&amp;\\x01");
 }
 
+static void a_name_cannot_leave_its_cell_in_markdown(void **state)
+{
+    (void)state;
+    strbuf_add_markdown(&b, STR("a|b\n<b>`*_[x]\\ \x07\xff \xc3\xbc"));
+    assert_str(strbuf_str(&b), "a\\|b \\<b>\\`\\*\\_\\[x]\\\\ \\\\x07\xef\xbf\xbd \xc3\xbc");
+}
+
 static void a_name_cannot_leave_its_json_string_or_script(void **state)
 {
     (void)state;
@@ -172,6 +179,7 @@ int main(void)
         cmocka_unit_test_teardown(text_grows_in_every_way_of_adding, clear),
         cmocka_unit_test_teardown(a_long_printf_is_not_cut, clear),
         cmocka_unit_test_teardown(a_name_cannot_drive_the_terminal, clear),
+        cmocka_unit_test_teardown(a_name_cannot_leave_its_cell_in_markdown, clear),
         cmocka_unit_test_teardown(a_name_cannot_leave_its_xml_attribute, clear),
         cmocka_unit_test_teardown(a_name_cannot_leave_its_json_string_or_script, clear),
         cmocka_unit_test_teardown(a_csv_field_is_quoted_only_where_it_must_be, clear),

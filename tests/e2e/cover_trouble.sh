@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Programs, profiles and sources as one finds them: names that are markup, sources that
+# were changed, names and records that are elsewhere, many inputs, interrupted merges.
+set -u
+cd "$SCRATCH" || exit 1
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+llvm=""
+for candidate in 14 16 19 22; do
+    command -v "clang-$candidate" "llvm-profdata-$candidate" >/dev/null && llvm=$candidate
+done
+[ -n "$llvm" ] || skip_all "no clang with its llvm-profdata"
+command -v python3 >/dev/null || skip_all "no python3"
+cat >prog.c <<'C'
+#include <stdlib.h>
+static int pick(int n)
+{
+    return n > 2 && n < 9 ? 1 : n;
+}
+int main(int argc, char **argv)
+{
+    return pick(argc > 1 ? atoi(argv[1]) : 0) == 77;
+}
+C
+build() { # build SOURCE PROGRAM FLAGS...
+    local source=$1 program=$2
+    shift 2
+    "clang-$llvm" -w -O0 -fprofile-instr-generate -fcoverage-mapping "$@" "$source" -o "$program"
+}
+run() { # run PROGRAM PROFILE
+    LLVM_PROFILE_FILE=$2 ./"$1" 5
+}
+build prog.c prog && run prog prog.profraw || exit 1
+"$ASSAY" cover report prog prog.profraw >expected
+
+# ---- Names ---------------------------------------------------------------------
+
+folder=$'d"<&>\' \tx' name=$'a\n]]>--><b>"\'&\\ `*|_\x07\xff.c'
+mkdir "$folder" && cp prog.c "$folder/$name" && (cd "$folder" && build "$name" ../named) || exit 1
+run named named.profraw
+for format in lcov llvm-json json cobertura coveralls codecov sonarqube html markdown; do
+    "$ASSAY" cover export --format $format -o named.$format named named.profraw 2>err
+    verdict "a name of markup as $format" $?
+done
+"$ASSAY" cover report --json named named.profraw >named.report
+"$ASSAY" cover report --markdown named named.profraw >named.table
+python3 - <<'PY' >out 2>&1
+import html.parser, json, xml.etree.ElementTree as tree
+for name in ("llvm-json", "json", "coveralls", "codecov", "report"):
+    document = open(f"named.{name}", encoding="utf-8").read()
+    json.loads(document)
+    assert "]]>--" in json.dumps(json.loads(document)), name
+for name in ("cobertura", "sonarqube"):
+    root = tree.parse(f"named.{name}").getroot()
+    assert any("]]>--><b>\"'&" in value for e in root.iter() for value in e.attrib.values()), name
+for name in ("markdown", "table"):
+    text = open(f"named.{name}", encoding="utf-8").read()
+    rows = [row for row in text.splitlines() if "]]>" in row]
+    assert rows and all("\\<b>" in row and "\\|" in row for row in rows), rows
+
+class Page(html.parser.HTMLParser):
+    text = ""
+    def handle_data(self, data):
+        self.text += data
+page = open("named.html", encoding="utf-8").read()
+assert "<b>\"'" not in page
+parsed = Page()
+parsed.feed(page)
+assert "]]>--><b>\"'&\\ `*|_" in parsed.text
+PY
+verdict "and read by parsers of JSON, XML, HTML and as UTF-8" $?
+# The tracefile comes back with its rows, under one name.
+"$ASSAY" cover export named.lcov >again.lcov 2>err && diff <(grep -ac ^SF: named.lcov) <(echo 1) &&
+    diff <(grep -aE '^(DA|BRDA|FNDA)' named.lcov | LC_ALL=C sort) \
+        <(grep -aE '^(DA|BRDA|FNDA)' again.lcov | LC_ALL=C sort) >out
+verdict "its tracefile is read back" $?
+
+# ---- Sources --------------------------------------------------------------------
+
+build prog.c moved && run moved moved.profraw
+touch -d '+1 hour' prog.c
+for command in "show" "export --format html" "export --format coveralls"; do
+    # shellcheck disable=SC2086
+    "$ASSAY" cover $command moved moved.profraw 2>&1 >/dev/null | grep -q 'changed after the program' || false
+    verdict "cover $command: the source was changed since" $?
+done
+mv prog.c elsewhere.c
+"$ASSAY" cover export --format html moved moved.profraw 2>&1 >/dev/null | grep -q '1 of 1 sources are not here'
+verdict "the source is gone" $?
+mv elsewhere.c prog.c
+
+# ---- Names and records that are elsewhere ------------------------------------------
+
+objcopy --remove-section __llvm_prf_names prog nameless 2>/dev/null
+"llvm-profdata-$llvm" merge -o prog.profdata prog.profraw
+for profile in prog.profraw prog.profdata; do
+    { "$ASSAY" cover report nameless $profile && true; } >got 2>err
+    diff expected got >out
+    verdict "an object without names, with ${profile#*.}: those of the profile" $?
+done
+if [ "$llvm" -ge 19 ]; then
+    build prog.c correlated -mllvm -profile-correlate=binary && run correlated correlated.profraw
+    status_is 1 "$ASSAY" cover report correlated correlated.profraw 2>err && grep -q -- '--binary-file=' err
+    verdict "counts without their functions are refused, with what joins them" $?
+    "llvm-profdata-$llvm" merge --binary-file=correlated -o correlated.profdata correlated.profraw
+    "$ASSAY" cover report correlated correlated.profdata >got 2>err && diff expected got >out
+    verdict "and joined they are read" $?
+else
+    skip "profiles correlated with the program" "needs LLVM 19"
+fi
+
+# ---- Many, and none of it half done --------------------------------------------------
+
+mkdir many && python3 - <<'PY'
+import os
+for i in range(10000):
+    os.link("prog.profraw", f"many/{i}.profraw")
+PY
+(ulimit -n 64 && "$ASSAY" cover export prog many) >many.info 2>err &&
+    "$ASSAY" cover merge -f -w 10000 -o weighted.profdata prog.profraw &&
+    "$ASSAY" cover export prog weighted.profdata | diff many.info - >out
+verdict "10 000 profiles in a folder, 64 descriptors" $?
+"$ASSAY" cover merge -o stopped.profdata many many many many many many &
+merging=$!
+sleep 0.05
+kill -INT $merging
+wait $merging
+status=$?
+if [ $status -eq 0 ]; then # it was faster
+    skip "an interrupted merge leaves nothing" "it was done before"
+else
+    [ ! -e stopped.profdata ] && ! ls ./*.part ./.stopped* >/dev/null 2>&1
+    verdict "an interrupted merge leaves nothing" $?
+fi
+finish
