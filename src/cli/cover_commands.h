@@ -6,6 +6,9 @@
 
 #include "cli/option.h"
 
+// Where 'assay cover run' puts its results, and what the others read without inputs.
+#define COVER_RUN_FOLDER STR(".assay/cover")
+
 extern const Command cover_report_command;
 extern const Command cover_show_command;
 extern const Command cover_export_command;

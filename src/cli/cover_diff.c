@@ -297,7 +297,7 @@ static int compare(CoverDiffOptions *o, Str range, StrVec *inputs, Arena *arena)
     Error err;
     bool has_now = false, has_base = false;
     if (inputs->len == 0)
-        vec_push(arena, inputs, STR(".assay/cover"));
+        vec_push(arena, inputs, COVER_RUN_FOLDER);
     bool ok = check_classes(o->fail_on, &err);
     if (ok && o->diff_file.len) {
         ok = os_read_file(arena, o->diff_file, OS_READ_MAX_BYTES, &file, &err);

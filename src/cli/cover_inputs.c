@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/cover_commands.h"
 #include "cli/cover_filter.h"
 #include "collect/cover/objects.h"
 #include "llvmcov/sections.h"
@@ -612,6 +613,10 @@ static bool load_all(const CoverInputOptions *options, const StrVec *operands, C
     if ((ret->has_gcov || ret->has_set) && l.profiles.len == 0)
         return true;
     if (l.profiles.len == 0) {
+        if (operands->len == 0 && options->objects.len == 0 && !options->weighted) {
+            error_set(err, ERROR_USAGE, "no inputs, and no results of 'assay cover run' here");
+            return error_hint(err, "name programs, profiles, tracefiles or folders of them");
+        }
         error_set(err, ERROR_USAGE, "no profile among the inputs");
         return error_hint(err, "a program built with coverage writes default.profraw where it "
                                "runs, or what LLVM_PROFILE_FILE names");
@@ -719,7 +724,11 @@ int cover_show_inputs(const CoverInputOptions *inputs, const StrVec *operands,
 {
     CoverResult r;
     Error err;
-    bool ok = cover_load(inputs, operands, &r, &err);
+    Str last_run = COVER_RUN_FOLDER;
+    const StrVec of_last_run = {.at = &last_run, .len = 1};
+    bool is_given = operands->len || inputs->objects.len || inputs->profile.len;
+    bool ok = cover_load(inputs, is_given || !os_file_exists(last_run) ? operands : &of_last_run,
+                         &r, &err);
     int status = ok ? show(&r, options) : cli_fail(&err);
     size_t left_out = ok ? cover_filter_left_out(r.filter) : 0;
     if (left_out)

@@ -13,8 +13,6 @@
 #include "collect/cover/cargo.h"
 #include "os/file.h"
 
-#define DEFAULT_FOLDER STR(".assay/cover")
-
 static const Option options[] = {
     OPT_TEXT('o', "output", CoverRunOptions, output, "DIR",
              "folder of the results (.assay/cover, which is replaced each time)"),
@@ -54,16 +52,19 @@ static const Option options[] = {
 
 // ---- PROFOPTS -------------------------------------------------------------------------
 
-// lprof's words, separated by commas: msg=y|n, merge=y|n, pid=y|n, dir=DIR.
-static bool take_profopts(CoverRunOptions *o, Str words, Error *err)
+// lprof's words, separated by commas: msg=y|n, merge=y|n, pid=y|n, dir=DIR, file=NAME
+// (in DIR, or here).
+static bool take_profopts(CoverRunOptions *o, Arena *arena, Str words, Error *err)
 {
-    Str word, key, value;
+    Str word, key, value, folder = {0}, name = {0};
     while (str_next_part(&words, ',', &word)) {
         bool ok = str_split(word, '=', &key, &value);
         bool yes = ok && str_equal(value, STR("y"));
         bool either = yes || (ok && str_equal(value, STR("n")));
         if (ok && str_equal(key, STR("dir")) && value.len)
-            o->output = o->output.len ? o->output : value;
+            folder = value;
+        else if (ok && str_equal(key, STR("file")) && value.len)
+            name = value;
         else if (either && str_equal(key, STR("merge")))
             o->merge |= yes;
         else if (either && str_equal(key, STR("pid")))
@@ -73,9 +74,16 @@ static bool take_profopts(CoverRunOptions *o, Str words, Error *err)
         else {
             (void)error_set(err, ERROR_USAGE, "PROFOPTS: '%" STR_FMT "' is not known",
                             STR_ARG(word));
-            return error_hint(err, "msg=y|n, merge=y|n, pid=y|n, dir=DIR, separated by commas");
+            return error_hint(err, "msg=y|n, merge=y|n, pid=y|n, dir=DIR, file=NAME, separated by "
+                                   "commas");
         }
     }
+    if (folder.len && name.len)
+        folder = arena_printf(arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(folder), STR_ARG(name));
+    else if (name.len)
+        folder = name;
+    if (o->output.len == 0)
+        o->output = folder;
     return true;
 }
 
@@ -214,7 +222,7 @@ static void copy_list(Arena *arena, const StrVec *from, StrVec *to)
 static bool open_session(CoverSession *s, CoverRunMode mode, Error *err)
 {
     const CoverRunOptions *o = s->o;
-    Str folder = o->output.len ? o->output : DEFAULT_FOLDER;
+    Str folder = o->output.len ? o->output : COVER_RUN_FOLDER;
     if (!cover_run_open(&s->run, folder, mode, o->keep_raw, err))
         return false;
     Arena *arena = &s->run.arena;
@@ -319,7 +327,7 @@ static int run_as_asked(CommandLine *line, void *values)
         return usage_error(line->cmd, "what is to run?");
     if ((o->per_test || o->tests_from.len) && (o->merge || str_equal(o->engine, STR("ptrace"))))
         return usage_error(line->cmd, "per-test data goes with neither --merge nor ptrace");
-    if (!take_profopts(o, cli_env("PROFOPTS"), &err))
+    if (!take_profopts(o, line->arena, cli_env("PROFOPTS"), &err))
         return cli_fail(&err);
     return run_words(o, line->operands.len ? line->words : sh);
 }

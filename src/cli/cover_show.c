@@ -12,8 +12,8 @@
 typedef struct CoverShowOptions {
     CoverInputOptions inputs;
     CoverViewOptions views;
-    bool listing, unexecuted, summary;
-    StrVec sources, counts;
+    bool listing, unexecuted, summary, demangled;
+    StrVec sources, counts, functions;
     Str program;
 } CoverShowOptions;
 
@@ -26,25 +26,38 @@ static const Option options[] = {
              "no counts; [U] before the number of each line that did not run"),
     OPT_LIST('r', NULL, CoverShowOptions, sources, "FILE",
              "only this source file, by its name or the end of its path"),
+    OPT_LIST('F', NULL, CoverShowOptions, functions, "FUNCTION",
+             "only this function's lines, by its name or a pattern (*)"),
+    OPT_FLAG('C', NULL, CoverShowOptions, demangled,
+             "names as they are in the source; they always are"),
     OPT_TEXT('o', NULL, CoverShowOptions, program, "PROG", "the program, as lprof has it"),
     OPT_LIST('c', NULL, CoverShowOptions, counts, "FILE", "a profile, as lprof has it"),
     COVER_VIEW_OPTIONS(CoverShowOptions, views),
     COVER_INPUT_OPTIONS(CoverShowOptions, inputs),
 };
 
+// Whether `path` is `end`, or ends in it behind a separator.
+static bool is_path_end(Str path, Str end, Str separator)
+{
+    if (str_equal(path, end))
+        return true;
+    return str_ends_with(path, end) &&
+           str_ends_with(str_slice(path, 0, path.len - end.len), separator);
+}
+
 // Whether `path` is what -r names: the same, or ending in it behind a slash.
 static bool is_wanted(const StrVec *wanted, Str path)
 {
     for (size_t i = 0; i < wanted->len; i++) {
-        Str name = wanted->at[i];
-        if (str_equal(path, name))
-            return true;
-        if (path.len > name.len && str_ends_with(path, name) &&
-            path.ptr[path.len - name.len - 1] == '/')
+        if (is_path_end(path, wanted->at[i], STR("/")))
             return true;
     }
     return wanted->len == 0;
 }
+
+typedef struct LineRange {
+    uint32_t from, to; // lines [from, to)
+} LineRange;
 
 typedef struct Listing {
     const CoverShowOptions *o;
@@ -52,8 +65,47 @@ typedef struct Listing {
     const CoverFiles *c;
     StrBuf out;
     CoverViews views;
+    Vec(LineRange) ranges; // of the file's functions that -F names
     bool failed;
 } Listing;
+
+// -F: the name, with its scope or without, or a pattern; parameters may be left out.
+static bool names_function(const StrVec *wanted, Str name)
+{
+    Str plain = str_slice(name, 0, str_find_char(name, '('));
+    for (size_t i = 0; i < wanted->len; i++)
+        if (str_glob_match(wanted->at[i], name) || str_glob_match(wanted->at[i], plain) ||
+            is_path_end(plain, wanted->at[i], STR("::")))
+            return true;
+    return wanted->len == 0;
+}
+
+// The lines of the file's functions that -F names. False: it names none of them.
+static bool find_ranges(Listing *l, const CoverFileRows *f)
+{
+    const Profile *p = l->p;
+    U32Vec starts = {0};
+    l->ranges.len = 0;
+    if (l->o->functions.len == 0)
+        return true;
+    cover_function_starts(p, l->c, f, &starts);
+    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
+        FunctionId id = p->function_counts.function.at[l->c->functions.at[i]];
+        uint32_t from = p->functions.line.at[id.v];
+        if (names_function(&l->o->functions, profile_text(p, p->functions.name.at[id.v])))
+            vec_push(NULL, &l->ranges, ((LineRange){from, cover_next_start(&starts, from)}));
+    }
+    vec_free(&starts);
+    return l->ranges.len != 0;
+}
+
+static bool is_listed(const Listing *l, uint32_t number)
+{
+    for (size_t i = 0; i < l->ranges.len; i++)
+        if (number >= l->ranges.at[i].from && number < l->ranges.at[i].to)
+            return true;
+    return l->ranges.len == 0;
+}
 
 static void add_line(Listing *l, uint32_t number, bool is_mapped, uint64_t count, Str text)
 {
@@ -105,16 +157,19 @@ static void list_file(Listing *l, const CoverFileRows *f, CoverSources *sources)
         number++;
         bool mapped = at < f->lines.end && l->p->line_counts.line.at[l->c->lines.at[at]] == number;
         uint64_t count = mapped ? l->p->line_counts.count.at[l->c->lines.at[at]] : 0;
-        add_line(l, number, mapped, count, line);
-        cover_views_add(&l->views, number, count, l->o->unexecuted ? 15 : 20, &l->out);
+        if (is_listed(l, number)) {
+            add_line(l, number, mapped, count, line);
+            cover_views_add(&l->views, number, count, l->o->unexecuted ? 15 : 20, &l->out);
+        }
         while (at < f->lines.end && l->p->line_counts.line.at[l->c->lines.at[at]] <= number)
             at++;
         if (l->out.len > 1 << 16)
             flush(l);
     }
     for (; at < f->lines.end; at++)
-        add_line(l, l->p->line_counts.line.at[l->c->lines.at[at]], true,
-                 l->p->line_counts.count.at[l->c->lines.at[at]], STR(""));
+        if (is_listed(l, l->p->line_counts.line.at[l->c->lines.at[at]]))
+            add_line(l, l->p->line_counts.line.at[l->c->lines.at[at]], true,
+                     l->p->line_counts.count.at[l->c->lines.at[at]], STR(""));
     strbuf_add_char(&l->out, '\n');
 }
 
@@ -140,6 +195,8 @@ static void summarise_functions(Listing *l, const CoverFileRows *f)
     for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
         FunctionId id = p->function_counts.function.at[l->c->functions.at[i]];
         uint32_t from = p->functions.line.at[id.v];
+        if (!names_function(&l->o->functions, profile_text(p, p->functions.name.at[id.v])))
+            continue;
         add_share(l, f, from, cover_next_start(&starts, from));
         strbuf_add_terminal(&l->out, profile_text(p, p->functions.name.at[id.v]));
         strbuf_add_char(&l->out, '\n');
@@ -170,7 +227,7 @@ static int show(CoverResult *r, const void *values)
     bool any = false;
     for (size_t i = 0; i < files.files.len && !l.failed; i++) {
         const CoverFileRows *f = &files.files.at[i];
-        if (!is_wanted(&o->sources, profile_text(&r->profile, f->file)))
+        if (!is_wanted(&o->sources, profile_text(&r->profile, f->file)) || !find_ranges(&l, f))
             continue;
         any = true;
         say_changed(r, profile_text(&r->profile, f->file));
@@ -182,9 +239,10 @@ static int show(CoverResult *r, const void *values)
     }
     cover_sources_deinit(&sources);
     cover_views_deinit(&l.views);
+    vec_free(&l.ranges);
     strbuf_deinit(&l.out);
     if (!any) {
-        cli_say("no source file of that name has counts");
+        cli_say("no %s of that name has counts", o->functions.len ? "function" : "source file");
         return STATUS_FAILED;
     }
     return l.failed ? STATUS_FAILED : STATUS_OK;

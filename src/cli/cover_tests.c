@@ -132,7 +132,7 @@ static int show(const CoverTestsOptions *o, const StrVec *operands, Arena *arena
     CoverTestStore store;
     StrBuf out = {0};
     int status = STATUS_OK;
-    Str folder = o->data.len ? o->data : STR(".assay/cover");
+    Str folder = o->data.len ? o->data : COVER_RUN_FOLDER;
     Str path =
         arena_printf(arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(folder), STR_ARG(COVER_TESTS_FILE));
     if (!os_map_file(path, &m, &err)) {

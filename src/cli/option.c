@@ -526,6 +526,10 @@ int commands_run(const Command *parent, const Command *table, size_t count, int 
         ParseResult shown = show_help(parent);
         return help && shown == PARSE_DONE ? STATUS_OK : STATUS_USAGE;
     }
+    bool is_option = parent && parent->sub_of_options && str_starts_with(name, STR("-"));
+    const char *taken = is_option ? parent->sub_of_options(argc, argv) : NULL;
+    if (taken)
+        name = str_from_c(taken);
     for (size_t i = 0; i < count; i++) {
         if (!str_equal(name, str_from_c(table[i].name)))
             continue;
@@ -533,7 +537,7 @@ int commands_run(const Command *parent, const Command *table, size_t count, int 
         cmd.parent = parent;
         if (cmd.sub)
             return commands_run(&cmd, cmd.sub, cmd.sub_count, argc - 1, argv + 1);
-        return cmd.run(&cmd, argc - 1, argv + 1);
+        return taken ? cmd.run(&cmd, argc, argv) : cmd.run(&cmd, argc - 1, argv + 1);
     }
     return unknown_command(parent, table, count, name);
 }

@@ -112,6 +112,9 @@ struct Command {
     int (*run)(const Command *cmd, int argc, char **argv);
     const Command *sub; // sub-commands: "assay cover report"
     size_t sub_count;
+    // Which sub-command an option in its place belongs to: of a tool whose letters are
+    // taken as they are. May be NULL; NULL from it: none.
+    const char *(*sub_of_options)(int argc, char *const *argv);
     const Command *parent; // set by command_run
 };
 

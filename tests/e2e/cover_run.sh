@@ -55,6 +55,9 @@ for compiler in clang-14 clang-16 clang-19 gcc; do
     PROFOPTS=dir=elsewhere,msg=n cover -- ./life exit
     verdict "$compiler: PROFOPTS" "$([ $status -eq 0 ] && [ ! -s err ] && [ "$(count_of elsewhere '// work')" = 10 ]; echo $?)"
     rm -rf elsewhere
+    PROFOPTS=file=named,dir=elsewhere,msg=n cover -- ./life exit
+    verdict "$compiler: PROFOPTS with a name" "$([ $status -eq 0 ] && [ "$(count_of elsewhere/named '// work')" = 10 ]; echo $?)"
+    rm -rf elsewhere
     cover -o elsewhere --exclude '*cover_life*' -- ./life exit
     "$ASSAY" cover report elsewhere >later 2>later.err
     verdict "$compiler: sources that a run leaves out stay out, and it is said" "$(! grep -q cover_life out later && grep -q -- --all-sources later.err; echo $?)"
