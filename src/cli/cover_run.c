@@ -10,7 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/cover_commands.h"
-#include "collect/cover/cargo.h"
+#include "collect/cover/cargo_tools.h"
 #include "os/file.h"
 
 static const Option options[] = {
@@ -141,8 +141,9 @@ static void say_results(const CoverSession *s)
         cli_say("%llu of %llu data files of gcc have no notes (.gcno) where they were compiled",
                 (unsigned long long)r->gcov_without_notes, (unsigned long long)r->gcov_data);
     if (!cover_objects_complete(&r->objects) && r->pool.counts.profile_count && s->is_cargo)
-        cli_say("some programs are gone since, as those of doctests are: what they called in the "
-                "workspace counts, their own lines do not");
+        cli_say("%zu programs that tests made are gone since: what they called in the workspace "
+                "counts, functions that only they have do not",
+                r->pool.binary_ids.len - cover_objects_matched(&r->objects));
     else if (!cover_objects_complete(&r->objects) && r->pool.counts.profile_count)
         cli_say("of %zu objects that wrote counts %zu were found; name the others with --object",
                 r->pool.binary_ids.len, r->objects.found.len);
@@ -256,16 +257,29 @@ bool cover_session_keep(void *ctx, Str path)
     return cover_selection_keep(&s->run.selection, path);
 }
 
+// What macros of the workspace counted in the compiler is part of the run.
+static void add_build(CoverSession *s)
+{
+    if (s->is_cargo)
+        cover_cargo_add_build(&s->run.arena, &s->cargo, &s->run.pool);
+}
+
 static bool run_and_finish(CoverSession *s, Error *err)
 {
     CoverRun *r = &s->run;
-    if (!s->o->per_test && !s->o->tests_from.len)
-        return cover_pool_run(&r->pool, &s->program, s->argv, &s->end, err) &&
-               cover_run_finish(r, &s->sources, err);
+    if (!s->o->per_test && !s->o->tests_from.len) {
+        if (!cover_pool_run(&r->pool, &s->program, s->argv, &s->end, err))
+            return false;
+        add_build(s);
+        return cover_run_finish(r, &s->sources, err);
+    }
     CoverPerTest tests;
     cover_per_test_init(&tests, &r->arena, r->folder);
-    bool ok = cover_run_tests(s, &tests, err) && cover_run_finish(r, &s->sources, err) &&
-              cover_write_tests(s, &tests, err);
+    bool ok = cover_run_tests(s, &tests, err);
+    if (ok) {
+        add_build(s);
+        ok = cover_run_finish(r, &s->sources, err) && cover_write_tests(s, &tests, err);
+    }
     cover_per_test_deinit(&tests);
     return ok;
 }

@@ -4,6 +4,7 @@
 #ifndef CLI_COVER_RUN_H
 #define CLI_COVER_RUN_H
 
+#include "collect/cover/cargo.h"
 #include "collect/cover/per_test.h"
 #include "collect/cover/run.h"
 
@@ -22,7 +23,7 @@ typedef struct CoverSession {
     Program program;
     char *const *argv;
     bool is_cargo;
-    StrVec built, built_folders; // cargo's executables and the folders of their packages
+    CoverCargo cargo;
     CoverObjectSources sources;
     CoverRunEnd end;
 } CoverSession;

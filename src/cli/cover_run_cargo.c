@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/cover_run.h"
-#include "collect/cover/cargo.h"
+#include "collect/cover/cargo_tools.h"
 
 // A path as a glob that matches nothing else.
 static void add_literal(StrBuf *out, Str path)
@@ -46,34 +46,44 @@ static void choose_sources(CoverSession *s, const CoverCargo *c)
             add_glob(s, &selection->exclude, c->members.at[i], not_counted[k]);
 }
 
+static bool set_build_variables(CoverSession *s, const CoverCargo *c, Error *err)
+{
+    Arena *arena = &s->run.arena;
+    CoverCargoTools user = {.rustc_wrapper = cli_env("RUSTC_WRAPPER"),
+                            .rustc_workspace_wrapper = cli_env("RUSTC_WORKSPACE_WRAPPER"),
+                            .rustdoc = cli_env("RUSTDOC")};
+    CoverVariables variables = {0};
+    if (!cover_cargo_tools(arena, c, &user, s->o->all_sources, s->run.pool.folder, &variables, err))
+        return false;
+    cover_cargo_variables(arena, s->argv, c, &variables);
+    vec_push(arena, &variables, cover_cargo_build_variable(arena, c));
+    // What build scripts count nobody asked for.
+    vec_push(arena, &variables, (CoverVariable){"LLVM_PROFILE_FILE", "/dev/null"});
+    cover_set_variables(&variables);
+    return true;
+}
+
 bool cover_prepare_cargo(CoverSession *s, int *status, Error *err)
 {
     Arena *arena = &s->run.arena;
-    CoverCargoFlags flags = {.rustflags = cli_env("RUSTFLAGS"),
-                             .encoded_rustflags = cli_env("CARGO_ENCODED_RUSTFLAGS"),
-                             .rustdocflags = cli_env("RUSTDOCFLAGS")};
-    CoverCargo c;
-    CoverVariables variables = {0};
-    bool ok = cover_cargo_metadata(arena, &s->program, s->argv, &c, err);
-    if (ok && c.build_status == 0) {
-        cover_cargo_variables(arena, s->argv, &flags, &c, &variables);
-        // Build scripts and the compiler's macros count as well; nobody asked.
-        vec_push(arena, &variables, (CoverVariable){"LLVM_PROFILE_FILE", "/dev/null"});
-        cover_set_variables(&variables);
-        ok = cover_cargo_build(arena, &s->program, s->argv, &c, err);
-    }
+    CoverCargo *c = &s->cargo;
+    bool ok = cover_cargo_metadata(arena, &s->program, s->argv, s->o->all_sources, c, err);
+    if (ok && c->build_status == 0)
+        ok = set_build_variables(s, c, err) &&
+             cover_cargo_build(arena, &s->program, s->argv, c, err);
     if (!ok) {
         *status = cli_fail(err);
         return false;
     }
-    *status = exit_status_of(c.build_status);
-    if (c.build_status != 0)
+    CoverVariables built = {0};
+    vec_push(arena, &built, (CoverVariable){"ASSAY_COVER_BUILD", NULL});
+    cover_set_variables(&built);
+    *status = exit_status_of(c->build_status);
+    if (c->build_status != 0)
         return false;
-    for (size_t i = 0; i < c.objects.len; i++)
-        vec_push(arena, &s->sources.always, c.objects.at[i]);
-    s->built = c.objects;
-    s->built_folders = c.folders;
+    for (size_t i = 0; i < c->objects.len; i++)
+        vec_push(arena, &s->sources.always, c->objects.at[i]);
     s->sources.commands.len = s->sources.folders.len = 0;
-    choose_sources(s, &c);
+    choose_sources(s, c);
     return true;
 }

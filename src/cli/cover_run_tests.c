@@ -16,16 +16,16 @@
 static bool list_built(CoverSession *s, CoverTestCommands *ret, Error *err)
 {
     Arena *arena = &s->run.arena;
-    for (size_t i = 0; i < s->built.len; i++) {
-        Program program = {.path = s->built.at[i]};
-        char *argv[] = {arena_c_str(arena, s->built.at[i]), NULL};
+    for (size_t i = 0; i < s->cargo.objects.len; i++) {
+        Program program = {.path = s->cargo.objects.at[i]};
+        char *argv[] = {arena_c_str(arena, s->cargo.objects.at[i]), NULL};
         // The name without cargo's hash: "parser-0123456789abcdef".
-        Str name = str_base_name(s->built.at[i]);
+        Str name = str_base_name(s->cargo.objects.at[i]);
         size_t dash = str_find_last_char(name, '-');
         Str prefix = arena_printf(arena, "%" STR_FMT "::", STR_ARG(str_slice(name, 0, dash)));
         if (cover_test_style(&program) == COVER_TESTS_LIBTEST &&
             !cover_test_list(arena, COVER_TESTS_LIBTEST, &program, argv, prefix,
-                             s->built_folders.at[i], ret, err))
+                             s->cargo.folders.at[i], ret, err))
             return false;
     }
     return true;

@@ -24,17 +24,38 @@ crate() { # crate NAME DEPENDENCY
     [ -z "$2" ] || printf '%s = { path = "../%s" }\n' "$2" "$2" >>"$1/Cargo.toml"
 }
 mkdir ws && cd ws || exit 1
-printf '[workspace]\nmembers = ["base", "middle", "app"]\nresolver = "2"\n' >Cargo.toml
+printf '[workspace]\nmembers = ["base", "middle", "app", "macros"]\nresolver = "2"\n' >Cargo.toml
+# The user's own flags, without which nothing compiles.
+mkdir .cargo
+printf '[build]\nrustflags = ["--cfg", "special"]\nrustdocflags = ["--cfg", "special"]\n' >.cargo/config.toml
 crate base ""
 crate middle base
 crate app middle
+crate macros ""
+printf '[lib]\nproc-macro = true\n' >>macros/Cargo.toml
+printf 'macros = { path = "../macros" }\n' >>middle/Cargo.toml
+cat >macros/src/lib.rs <<'RS'
+#[proc_macro]
+pub fn seven(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    if item.is_empty() {
+        return "7".parse().unwrap(); // macro
+    }
+    item // another
+}
+RS
 cat >base/src/lib.rs <<'RS'
 /// ```
-/// assert_eq!(base::only_doctest(2), 5);
+/// assert_eq!(base::only_doctest(2), 5); // comment
+/// assert_eq!(base::generic_doctest(2u8), 2);
 /// ```
 pub fn only_doctest(n: i64) -> i64 {
     n + 3 // doctest
 }
+pub fn generic_doctest<T: Into<i64>>(n: T) -> i64 {
+    n.into() // instance
+}
+#[cfg(not(special))]
+compile_error!("the flags of .cargo/config.toml are gone");
 pub fn double(n: i64) -> i64 {
     n * 2 // double
 }
@@ -71,6 +92,10 @@ mod tests {
     #[test]
     fn sums() {
         assert_eq!(super::sum(4), 9);
+    }
+    #[test]
+    fn macros() {
+        assert_eq!(macros::seven!(), 7);
     }
     #[test]
     fn generics() {
@@ -113,20 +138,28 @@ if ! cargo build -q 2>err; then
 fi
 before=$(find target -type f -exec stat -c '%n %Y' {} + | sort | md5sum)
 cover -- cargo test
-sed '/^in /,$d' out >out.test
 verdict "tests of a workspace" "$([ $status -eq 0 ] && [ "$(count_of res '// sum')" -ge 3 ]; echo $?)"
 verdict "what only doctests call counts" "$([ "$(count_of res '// doctest')" -ge 1 ]; echo $?)"
+verdict "so do instances that only doctests have" "$([ "$(count_of res '// instance')" -ge 1 ]; echo $?)"
+verdict "doctests themselves have no lines" "$([ "$(count_of res '// comment')" = '///' ]; echo $?)"
+verdict "a macro counts where it expands, in the compiler" "$([ "$(count_of res '// macro')" = 1 ] && [ "$(count_of res '// another')" = 0 ]; echo $?)"
+verdict "programs that are gone leave their mapping, and no more" "$([ "$(find res -name '*.covmapping' | wc -l)" -eq 1 ] && [ "$(du -sk res | cut -f 1)" -lt 200 ]; echo $?)"
+"$ASSAY" cover export res 2>/dev/null | sort >first
+cover -- cargo test
+"$ASSAY" cover export res 2>/dev/null | sort >second
+verdict "a run that compiles nothing counts the same" "$(cmp -s first second; echo $?)"
 verdict "what nothing calls has zeros" "$([ "$(count_of res '// never')" = 0 ]; echo $?)"
 verdict "only the workspace's sources, without tests" "$(grep -q 'app/src/main.rs' out && ! grep -q -E 'registry|rustc|_tests.rs|tests/it.rs|build.rs' out; echo $?)"
 verdict "the user's build is left as it was" "$([ "$before" = "$(find target -path target/assay-cover -prune -o -type f -exec stat -c '%n %Y' {} + | sort | md5sum)" ]; echo $?)"
+sed -n '/^in /,$p' out >table
 "$ASSAY" cover report res >later 2>later.err
-verdict "a later report has the same sources, and says that others were left out" "$(cmp out <(cat out.test later) && grep -q 'left out.*--all-sources' later.err; echo $?)"
+verdict "a later report has the same sources, and says that others were left out" "$(cmp -s table later && grep -q 'left out.*--all-sources' later.err; echo $?)"
 "$ASSAY" cover export res 2>/dev/null | grep ^SF: >files
-verdict "so has an export" "$([ "$(wc -l <files)" -eq 3 ] && ! grep -q tests/ files; echo $?)"
+verdict "so has an export" "$([ "$(wc -l <files)" -eq 4 ] && ! grep -q tests/ files; echo $?)"
 "$ASSAY" cover export --all-sources res 2>later.err | grep ^SF: >files
 verdict "--all-sources has what the run left out" "$(grep -q middle/tests/it.rs files && ! grep -q 'left out' later.err; echo $?)"
 "$ASSAY" cover export --prefix-map "$PWD=/elsewhere" res 2>/dev/null | grep ^SF: >files
-verdict "with other prefixes too" "$([ "$(grep -c ^SF:/elsewhere/ files)" -eq 3 ] && [ "$(wc -l <files)" -eq 3 ]; echo $?)"
+verdict "with other prefixes too" "$([ "$(grep -c ^SF:/elsewhere/ files)" -eq 4 ] && [ "$(wc -l <files)" -eq 4 ]; echo $?)"
 cover --include-tests -- cargo test
 verdict "--include-tests" "$(grep -q 'middle/tests/it.rs' out; echo $?)"
 cover --all-sources -- cargo test -p middle
@@ -145,7 +178,8 @@ cover -- cargo test
 verdict "what does not build: cargo's status" "$([ $status -eq 101 ] && ! grep -q TOTAL out; echo $?)"
 sed -i -e '$d' -e 's/, 10)/, 9)/' middle/src/lib.rs
 
-# llvm-cov on the same raw profiles.
+# llvm-cov on the same raw profiles, of this build alone.
+rm -rf target/assay-cover
 cover --keep-raw -- cargo test
 for tools in "$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-cov llvm-cov-22 llvm-cov-21 llvm-cov-20 llvm-cov-19; do
     command -v "$tools" >/dev/null && break
@@ -154,8 +188,8 @@ objects=()
 while read -r _ path; do
     objects+=(-object "$path")
 done <res/assay-objects
-sources=("$PWD/base/src/lib.rs" "$PWD/middle/src/lib.rs" "$PWD/app/src/main.rs")
-if ! "${tools/llvm-cov/llvm-profdata}" merge -o all.profdata res/raw/*.kept 2>err; then
+sources=("$PWD/base/src/lib.rs" "$PWD/middle/src/lib.rs" "$PWD/app/src/main.rs" "$PWD/macros/src/lib.rs")
+if ! "${tools/llvm-cov/llvm-profdata}" merge -o all.profdata res/raw/*.kept target/assay-cover/assay-build/*.profraw 2>err; then
     skip "equal to llvm-cov" "no LLVM tools that read this rustc's profiles"
 else
     flat() { awk '/^SF:/ { file = $0 } /^DA:/ { print file, $0 }' | sort; }
@@ -164,8 +198,9 @@ else
     diff ours theirs >out
     verdict "lines are those of $(basename "$tools"): $(grep -c DA theirs) of them" "$([ -s theirs ] && ! [ -s out ]; echo $?)"
 fi
-cd / && "$ASSAY" cover run -f -o "$SCRATCH/res" -- cargo test --manifest-path "$SCRATCH/ws/Cargo.toml" >"$SCRATCH/out" 2>"$SCRATCH/err"
+# The configuration is found from where cargo starts: here the environment has the flags.
+cd / && RUSTFLAGS='--cfg special' RUSTDOCFLAGS='--cfg special' "$ASSAY" cover run -f -o "$SCRATCH/res" -- cargo test --manifest-path "$SCRATCH/ws/Cargo.toml" >"$SCRATCH/out" 2>"$SCRATCH/err"
 status=$?
 cd "$SCRATCH" || exit 1
-verdict "from elsewhere, by --manifest-path" "$([ $status -eq 0 ] && [ "$(count_of res '// sum')" -ge 3 ]; echo $?)"
+verdict "from elsewhere, by --manifest-path, and with RUSTFLAGS" "$([ $status -eq 0 ] && [ "$(count_of res '// sum')" -ge 3 ]; echo $?)"
 finish

@@ -4,6 +4,9 @@
 
 #include "collect/cover/cargo.h"
 
+#include <dirent.h>
+#include <sys/stat.h>
+
 #include "base/json.h"
 #include "os/capture.h"
 
@@ -167,14 +170,26 @@ static Str text_of(const JsonValue *object, const char *key)
     return v && v->kind == JSON_STRING ? v->text : STR("");
 }
 
-// A shared object that programs load. Those that rustc itself loads are none.
+// A shared object that programs load, or the compiler.
 static bool is_shared_library(const JsonValue *message)
 {
     const JsonValue *kinds = json_find(json_find(message, "target"), "kind");
     for (const JsonValue *k = kinds ? kinds->child : NULL; k; k = k->next)
-        if (str_equal(k->text, STR("cdylib")) || str_equal(k->text, STR("dylib")))
+        if (str_equal(k->text, STR("cdylib")) || str_equal(k->text, STR("dylib")) ||
+            str_equal(k->text, STR("proc-macro")))
             return true;
     return false;
+}
+
+// "/t/debug/deps/liba-0123.rlib" and "/t/debug/deps/it-0123" are of units "a-0123", "it-0123".
+static void add_unit(Arena *arena, Str path, CoverCargo *ret)
+{
+    Str name = str_base_name(path);
+    size_t dot = str_find_last_char(name, '.');
+    if (dot != SIZE_MAX && str_starts_with(name, STR("lib")))
+        name = str_slice(name, 3, dot);
+    if (str_find_last_char(name, '-') != SIZE_MAX)
+        vec_push(arena, &ret->units, arena_str(arena, name));
 }
 
 static void add_object(Arena *arena, CoverCargo *ret, Str path, Str manifest)
@@ -187,14 +202,17 @@ static void read_artifact(Arena *arena, const JsonValue *message, CoverCargo *re
 {
     Str executable = text_of(message, "executable");
     Str manifest = text_of(message, "manifest_path");
+    bool is_shared = is_shared_library(message);
     if (executable.len)
         add_object(arena, ret, executable, manifest);
-    if (!is_shared_library(message))
-        return;
     const JsonValue *names = json_find(message, "filenames");
-    for (const JsonValue *n = names ? names->child : NULL; n; n = n->next)
-        if (n->kind == JSON_STRING && str_ends_with(n->text, STR(".so")))
+    for (const JsonValue *n = names ? names->child : NULL; n; n = n->next) {
+        if (n->kind != JSON_STRING)
+            continue;
+        add_unit(arena, n->text, ret);
+        if (is_shared && str_ends_with(n->text, STR(".so")))
             add_object(arena, ret, n->text, manifest);
+    }
 }
 
 void cover_cargo_read_messages(Arena *arena, Str text, CoverCargo *ret)
@@ -214,12 +232,14 @@ void cover_cargo_read_messages(Arena *arena, Str text, CoverCargo *ret)
 
 // ---- The workspace ---------------------------------------------------------------------
 
-static bool read_metadata(Arena *arena, Str text, CoverCargo *ret, Error *err)
+static bool read_metadata(Arena *arena, Str text, bool all, CoverCargo *ret, Error *err)
 {
     JsonValue *root;
     if (!json_parse(arena, text, &root, err))
         return error_context(err, "cargo metadata");
     ret->target = text_of(root, "target_directory");
+    ret->own_target =
+        arena_printf(arena, "%" STR_FMT "/assay-cover%s", STR_ARG(ret->target), all ? "-all" : "");
     const JsonValue *packages = json_find(root, "packages");
     for (const JsonValue *p = packages ? packages->child : NULL; p; p = p->next) {
         Str manifest = text_of(p, "manifest_path");
@@ -259,31 +279,15 @@ static bool has_target_dir(char *const argv[])
     return false;
 }
 
-static void add_flags(Arena *arena, CoverVariables *ret, const char *name, Str old, char separator)
+void cover_cargo_variables(Arena *arena, char *const argv[], const CoverCargo *c,
+                           CoverVariables *ret)
 {
-    Str flag = STR("-Cinstrument-coverage");
-    if (old.len)
-        flag =
-            arena_printf(arena, "%" STR_FMT "%c%" STR_FMT, STR_ARG(old), separator, STR_ARG(flag));
-    vec_push(arena, ret, (CoverVariable){name, arena_c_str(arena, flag)});
+    if (!has_target_dir(argv))
+        vec_push(arena, ret, (CoverVariable){"CARGO_TARGET_DIR", c->own_target.ptr});
 }
 
-void cover_cargo_variables(Arena *arena, char *const argv[], const CoverCargoFlags *flags,
-                           const CoverCargo *c, CoverVariables *ret)
-{
-    if (flags->encoded_rustflags.len)
-        add_flags(arena, ret, "CARGO_ENCODED_RUSTFLAGS", flags->encoded_rustflags, '\x1f');
-    else
-        add_flags(arena, ret, "RUSTFLAGS", flags->rustflags, ' ');
-    add_flags(arena, ret, "RUSTDOCFLAGS", flags->rustdocflags, ' ');
-    if (has_target_dir(argv))
-        return;
-    Str target = arena_printf(arena, "%" STR_FMT "/assay-cover", STR_ARG(c->target));
-    vec_push(arena, ret, (CoverVariable){"CARGO_TARGET_DIR", target.ptr});
-}
-
-bool cover_cargo_metadata(Arena *arena, const Program *cargo, char *const argv[], CoverCargo *ret,
-                          Error *err)
+bool cover_cargo_metadata(Arena *arena, const Program *cargo, char *const argv[], bool all,
+                          CoverCargo *ret, Error *err)
 {
     CoverWords words = {0};
     Bytes text;
@@ -291,7 +295,21 @@ bool cover_cargo_metadata(Arena *arena, const Program *cargo, char *const argv[]
     metadata_words(arena, argv, &words);
     return os_capture(arena, cargo, words.at, false, MESSAGES_MAX_BYTES, &text, &ret->build_status,
                       err) &&
-           (ret->build_status != 0 || read_metadata(arena, str_from_bytes(text), ret, err));
+           (ret->build_status != 0 || read_metadata(arena, str_from_bytes(text), all, ret, err));
+}
+
+// cargo gives a program of "deps" a second name without a hash: that of its unit is the
+// one with the same inode.
+static void add_linked_unit(Arena *arena, Str path, CoverCargo *ret)
+{
+    struct stat st, other;
+    Str folder = arena_printf(arena, "%" STR_FMT "/deps", STR_ARG(str_dir_name(path)));
+    DIR *dir = stat(arena_c_str(arena, path), &st) == 0 ? opendir(folder.ptr) : NULL;
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (fstatat(dirfd(dir), e->d_name, &other, 0) == 0 && other.st_ino == st.st_ino)
+            add_unit(arena, str_from_c(e->d_name), ret);
+    if (dir)
+        closedir(dir);
 }
 
 bool cover_cargo_build(Arena *arena, const Program *cargo, char *const argv[], CoverCargo *ret,
@@ -304,5 +322,7 @@ bool cover_cargo_build(Arena *arena, const Program *cargo, char *const argv[], C
                     err))
         return false;
     cover_cargo_read_messages(arena, str_from_bytes(text), ret);
+    for (size_t i = 0, count = ret->objects.len; i < count; i++)
+        add_linked_unit(arena, ret->objects.at[i], ret);
     return true;
 }

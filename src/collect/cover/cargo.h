@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cargo test, run, bench and nextest: built with instrumentation in a target
-// folder of their own, so that the user's build stays, then run.
+// folder of their own, so that the user's build stays, then run. How the compiler is
+// told: collect/cover/cargo_tools.h.
 
 #ifndef COLLECT_COVER_CARGO_H
 #define COLLECT_COVER_CARGO_H
@@ -10,25 +11,23 @@
 typedef struct CoverCargo {
     StrVec objects;   // executables and shared objects that were built
     StrVec folders;   // of the packages that the objects are of
+    StrVec units;     // what was compiled, as cargo names its files: "parser-0123456789abcdef"
     StrVec members;   // folders of the workspace's packages
-    Str target;       // the target folder
+    Str target;       // the user's target folder
+    Str own_target;   // below it: of builds that count
     int build_status; // of wait(2)
 } CoverCargo;
 
 // Whether the words are a cargo command that runs what it builds.
 bool cover_cargo_is(char *const argv[]);
 
-// Variables of the user that say how rustc is called; "" when not set.
-typedef struct CoverCargoFlags {
-    Str rustflags, encoded_rustflags, rustdocflags;
-} CoverCargoFlags;
-
-// Asks cargo for the workspace. When build_status is not 0, cargo has said why.
+// Asks cargo for the workspace. When build_status is not 0, cargo has said why. With
+// `all` crates that are not the workspace's are to count too.
 MUST_CHECK bool cover_cargo_metadata(Arena *arena, const Program *cargo, char *const argv[],
-                                     CoverCargo *ret, Error *err);
-// The environment of the build and of the run.
-void cover_cargo_variables(Arena *arena, char *const argv[], const CoverCargoFlags *flags,
-                           const CoverCargo *c, CoverVariables *ret);
+                                     bool all, CoverCargo *ret, Error *err);
+// The target folder of the build and of the run, unless `argv` states one.
+void cover_cargo_variables(Arena *arena, char *const argv[], const CoverCargo *c,
+                           CoverVariables *ret);
 // Builds what is to run. build_status as above.
 MUST_CHECK bool cover_cargo_build(Arena *arena, const Program *cargo, char *const argv[],
                                   CoverCargo *ret, Error *err);

@@ -31,12 +31,18 @@ static bool is_wanted(const CoverObjects *o, const BuildId *id)
     return false;
 }
 
-bool cover_objects_complete(const CoverObjects *o)
+size_t cover_objects_matched(const CoverObjects *o)
 {
     size_t matched = 0;
     for (size_t i = 0; i < o->found.len; i++)
         matched += o->found.at[i].matched;
-    return matched == o->pool->binary_ids.len && !(o->pool->has_unnamed && o->found.len == 0);
+    return matched;
+}
+
+bool cover_objects_complete(const CoverObjects *o)
+{
+    return cover_objects_matched(o) == o->pool->binary_ids.len &&
+           !(o->pool->has_unnamed && o->found.len == 0);
 }
 
 // Whether the profiles hold counts of some function of the object.
@@ -70,7 +76,7 @@ static void offer_bytes(CoverObjects *o, Str path, Bytes file, bool any)
     }
     if (!wanted && !any && !shares_function(o, &arena, sections))
         goto out;
-    CoverObject object = {arena_str(o->arena, path), id, wanted};
+    CoverObject object = {arena_str(o->arena, path), id, wanted, false};
     vec_push(o->arena, &o->found, object);
 out:
     arena_deinit(&arena);
@@ -86,6 +92,30 @@ void cover_objects_offer(CoverObjects *o, Str path, bool any)
         memcmp(m.bytes.ptr, "\177ELF", 4) == 0)
         offer_bytes(o, str_from_c(real), m.bytes, any);
     os_unmap_file(&m);
+}
+
+static int compare_kept(const void *a, const void *b)
+{
+    const BuildId *x = &((const CoverKept *)a)->id, *y = &((const CoverKept *)b)->id;
+    return memcmp(x->bytes, y->bytes, sizeof(x->bytes));
+}
+
+void cover_objects_add_kept(CoverObjects *o)
+{
+    size_t count = o->pool->kept.len;
+    CoverKept *list = arena_array(o->arena, CoverKept, count + 1);
+    for (size_t i = 0; i < count; i++)
+        list[i] = o->pool->kept.at[i];
+    // They come in the order in which they ended.
+    qsort(list, count, sizeof(list[0]), compare_kept);
+    for (size_t i = 0; i < count; i++) {
+        const CoverKept *kept = &list[i];
+        CoverObject object = {kept->path, kept->id, true, true};
+        if (is_wanted(o, &kept->id) && !is_found(o, &kept->id, kept->path))
+            vec_push(o->arena, &o->found, object);
+        else
+            unlink(kept->path.ptr);
+    }
 }
 
 // Copies a deleted program out of the descriptor that keeps it.
@@ -105,6 +135,9 @@ void cover_objects_offer_writers(CoverObjects *o, Str folder)
         const CoverWriter *w = &o->pool->writers.at[i];
         struct stat st;
         Str path = w->path;
+        // Which of these were seen before they were gone is chance.
+        if (str_find(path, STR("/rustdoctest")) != SIZE_MAX)
+            continue;
         if (stat(arena_c_str(o->arena, path), &st) == 0 && st.st_dev == w->device &&
             st.st_ino == w->inode)
             cover_objects_offer(o, path, false);
@@ -163,7 +196,8 @@ bool cover_objects_write(const CoverObjects *o, Str folder, Error *err)
     StrBuf out = {0};
     for (size_t i = 0; i < o->found.len; i++) {
         const CoverObject *object = &o->found.at[i];
-        Str hex = object->id.len ? build_id_hex(o->arena, &object->id) : STR("-");
+        Str hex =
+            object->id.len && !object->is_mapping ? build_id_hex(o->arena, &object->id) : STR("-");
         if (str_find_char(object->path, '\n') != SIZE_MAX)
             continue; // one line each: it can still be named by hand
         strbuf_printf(&out, "%" STR_FMT " %" STR_FMT "\n", STR_ARG(hex), STR_ARG(object->path));

@@ -10,7 +10,8 @@
 typedef struct CoverObject {
     Str path; // absolute
     BuildId id;
-    bool matched; // by a build-id of the run
+    bool matched;    // by a build-id of the run
+    bool is_mapping; // all that is left of it, without the id
 } CoverObject;
 
 typedef struct CoverObjects {
@@ -24,8 +25,12 @@ typedef struct CoverObjects {
 // Adds the object at `path` if the run's profiles are of it; with `any` whenever
 // it has coverage mapping. Files that are no such object are passed over.
 void cover_objects_offer(CoverObjects *o, Str path, bool any);
+// How many build-ids of the run have their object.
+size_t cover_objects_matched(const CoverObjects *o);
 // Whether every build-id of the run has its object.
 bool cover_objects_complete(const CoverObjects *o);
+// Adds what is kept of programs that are gone, where the run's profiles are of them.
+void cover_objects_add_kept(CoverObjects *o);
 // Offers the programs that were seen writing. Those that are gone from where they
 // were are copied into `folder`.
 void cover_objects_offer_writers(CoverObjects *o, Str folder);

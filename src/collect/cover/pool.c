@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collect/cover/doctest.h"
 #include "llvmcov/profraw.h"
 #include "os/file.h"
 
@@ -146,7 +147,7 @@ static void note_binary_ids(CoverPool *pool, Bytes file)
     }
 }
 
-static void sum_file(CoverPool *pool, Str path)
+void cover_pool_add(CoverPool *pool, Str path)
 {
     MappedFile m = {0};
     Error err = {0};
@@ -191,6 +192,30 @@ static void set_aside(CoverPool *pool, const char *name)
         vec_push(pool->arena, &pool->taken, to);
 }
 
+// A program that will be gone: its mapping is kept, itself is not.
+static void keep_mapping(CoverPool *pool, Str name)
+{
+    Arena scratch = {0};
+    StrBuf out = {0};
+    MappedFile m = {0};
+    CoverKept kept;
+    Error err = {0};
+    Str path =
+        arena_printf(&scratch, "%" STR_FMT "/%" STR_FMT, STR_ARG(pool->folder), STR_ARG(name));
+    kept.path = arena_printf(pool->arena, "%" STR_FMT "/object-%zu.covmapping",
+                             STR_ARG(pool->kept_folder), pool->kept.len);
+    if (os_map_file(path, &m, &err) &&
+        cover_doctest_mapping(&scratch, m.bytes, &kept.id, &out, &err) &&
+        os_write_file(kept.path, bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, &err))
+        vec_push(pool->arena, &pool->kept, kept);
+    else if (err.kind != ERROR_NOT_FOUND) // nothing in it counts
+        vec_push(pool->arena, &pool->refused, arena_str(pool->arena, str_from_c(err.text)));
+    os_unmap_file(&m);
+    unlink(path.ptr);
+    strbuf_deinit(&out);
+    arena_deinit(&scratch);
+}
+
 static bool is_raw_name(Str name)
 {
     return name.len && name.ptr[0] != '.' && str_ends_with(name, STR(".profraw"));
@@ -201,13 +226,20 @@ static void list_new(CoverPool *pool)
     DIR *dir = opendir(arena_c_str(pool->arena, pool->folder));
     if (!dir)
         return;
+    Arena scratch = {0};
     StrVec names = {0};
-    for (struct dirent *e; (e = readdir(dir));)
-        if (is_raw_name(str_from_c(e->d_name)))
-            vec_push(pool->arena, &names, arena_str(pool->arena, str_from_c(e->d_name)));
+    for (struct dirent *e; (e = readdir(dir));) {
+        Str name = str_from_c(e->d_name);
+        if (is_raw_name(name) || (pool->kept_folder.len && str_ends_with(name, STR(".object"))))
+            vec_push(&scratch, &names, arena_str(&scratch, name));
+    }
     closedir(dir);
     for (size_t i = 0; i < names.len; i++)
-        set_aside(pool, names.at[i].ptr);
+        if (is_raw_name(names.at[i]))
+            set_aside(pool, names.at[i].ptr);
+        else
+            keep_mapping(pool, names.at[i]);
+    arena_deinit(&scratch);
 }
 
 bool cover_pool_drain(CoverPool *pool, bool end)
@@ -224,7 +256,7 @@ bool cover_pool_drain(CoverPool *pool, bool end)
             pool->taken.at[left++] = path;
             continue;
         }
-        sum_file(pool, path);
+        cover_pool_add(pool, path);
         if (!pool->keep_raw) {
             unlink(path.ptr);
         } else {

@@ -19,6 +19,12 @@ typedef struct CoverWriter {
     uint64_t device, inode;
 } CoverWriter;
 
+// What is left of a program of a documentation test (collect/cover/doctest.h).
+typedef struct CoverKept {
+    BuildId id;
+    Str path;
+} CoverKept;
+
 typedef struct CoverPool {
     Arena *arena;
     Str folder; // absolute
@@ -30,6 +36,8 @@ typedef struct CoverPool {
     BuildIdVec binary_ids; // of the objects that wrote, each once
     bool has_unnamed;      // some profile states no binary id
     Vec(CoverWriter) writers;
+    Str kept_folder; // where mappings of programs go that come as "*.object"; "": nowhere
+    Vec(CoverKept) kept;
     uint64_t file_count, byte_count; // summed so far
     StrVec refused;                  // texts: files that could not be read
 } CoverPool;
@@ -42,6 +50,9 @@ void cover_pool_deinit(CoverPool *pool);
 
 // What LLVM_PROFILE_FILE is to be for programs that write into the pool.
 Str cover_pool_pattern(const CoverPool *pool);
+
+// Sums a file that is complete and stays.
+void cover_pool_add(CoverPool *pool, Str path);
 
 // Takes in what is complete. At the `end` of a run also what cannot be told to
 // be complete. True while some file is still being written.

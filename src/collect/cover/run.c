@@ -126,6 +126,7 @@ bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw, E
     if (!cover_pool_open(&r->pool, &r->arena, in_folder(r, STR("raw")), err))
         return false;
     r->pool.keep_raw = keep_raw;
+    r->pool.kept_folder = r->folder;
     r->objects = (CoverObjects){.arena = &r->arena, .pool = &r->pool};
     return mode != COVER_RUN_ADD || (load_selection(r, err) && add_earlier(r, err));
 }
@@ -156,6 +157,7 @@ static void find_objects(CoverRun *r, const CoverObjectSources *sources)
         cover_objects_offer(o, sources->always.at[i], true);
     for (size_t i = 0; i < sources->commands.len; i++)
         cover_objects_offer(o, sources->commands.at[i], false);
+    cover_objects_add_kept(o);
     cover_objects_offer_writers(o, r->folder);
     for (size_t i = 0; i < sources->folders.len; i++)
         cover_objects_search(o, sources->folders.at[i]);

@@ -73,19 +73,27 @@ static void messages_name_what_was_built(void **state)
     CoverCargo c = {0};
     Str text =
         STR("{\"reason\":\"compiler-artifact\",\"manifest_path\":\"/w/a/Cargo.toml\",\"target\":{"
-            "\"kind\":[\"lib\"]},\"filenames\":[\"/w/t/liba.rlib\"],\"executable\":null}\n"
+            "\"kind\":[\"lib\"]},\"filenames\":[\"/w/t/liba-9.rlib\",\"/w/t/"
+            "liba.rlib\"],\"executable\":null}\n"
             "{\"reason\":\"compiler-artifact\",\"manifest_path\":\"/w/a/Cargo.toml\",\"target\":{"
-            "\"kind\":[\"lib\"]},\"filenames\":[],\"executable\":\"/w/t/a-123\"}\n"
+            "\"kind\":[\"lib\"]},\"filenames\":[\"/w/t/a-123\"],\"executable\":\"/w/t/a-123\"}\n"
             "{\"reason\":\"compiler-artifact\",\"manifest_path\":\"/w/b/Cargo.toml\",\"target\":{"
             "\"kind\":[\"cdylib\"]},\"filenames\":[\"/w/t/libb.so\"],\"executable\":null}\n"
+            "{\"reason\":\"compiler-artifact\",\"manifest_path\":\"/w/m/Cargo.toml\",\"target\":{"
+            "\"kind\":[\"proc-macro\"]},\"filenames\":[\"/w/t/libm-5.so\"],\"executable\":null}\n"
             "{\"reason\":\"compiler-artifact\",\"manifest_path\":\"/w/b/Cargo.toml\",\"target\":{"
             "\"kind\":[\"custom-build\"]},\"filenames\":[],\"executable\":\"/w/t/build\"}\n"
             "not json\n{\"reason\":\"build-finished\"}\n{\"cut");
     cover_cargo_read_messages(&arena, text, &c);
-    assert_int_equal(c.objects.len, 2);
+    assert_int_equal(c.objects.len, 3);
     assert_str(c.objects.at[0], "/w/t/a-123");
     assert_str(c.folders.at[0], "/w/a");
     assert_str(c.objects.at[1], "/w/t/libb.so");
+    assert_str(c.objects.at[2], "/w/t/libm-5.so");
+    assert_int_equal(c.units.len, 3);
+    assert_str(c.units.at[0], "a-9");
+    assert_str(c.units.at[1], "a-123");
+    assert_str(c.units.at[2], "m-5");
     arena_deinit(&arena);
 }
 
