@@ -100,6 +100,10 @@ static void find_buckets_of_cut_file(ProfData *p, Cursor *c, const Header *h)
         skip_summary(c);
     if (p->version >= 4 && p->variant & PROF_VARIANT_CS_IR)
         skip_summary(c);
+    if (h->table_at < c->at)
+        cursor_fail(c, "the table stands in front of what it is of");
+    if (!cursor_ok(c))
+        return;
     p->is_cut = true;
     p->key_count = UINT64_MAX;
     p->table = *c;

@@ -162,6 +162,25 @@ static void an_indexed_profile_cut_at_any_byte_gives_its_whole_functions(void **
     (void)state;
 }
 
+// Found by fuzzing: where the table is not whole, and stands where the functions should.
+static void an_indexed_profile_with_its_table_in_front_is_refused(void **state)
+{
+    (void)state;
+    uint64_t table_at;
+    StrBuf file = indexed(12, &table_at);
+    for (uint64_t at = 0; at < 0x248; at += 8) {
+        memcpy(file.ptr + 32, &at, sizeof(at));
+        uint64_t buckets = UINT64_MAX / 8;
+        if (at > 32)
+            memcpy(file.ptr + at, &buckets, sizeof(buckets));
+        assert_false(cover_counts_add(&f.counts, STR("x"), bytes_from_str(strbuf_str(&file)), 1,
+                                      &err));
+        strbuf_deinit(&file);
+        file = indexed(12, &table_at);
+    }
+    strbuf_deinit(&file);
+}
+
 static void a_text_that_is_cut_gives_its_whole_functions(void **state)
 {
     (void)state;
@@ -358,6 +377,7 @@ int main(void)
         TEST(a_record_that_differs_makes_a_layout_of_its_own),
         TEST(a_file_that_fails_adds_nothing),
         TEST(an_indexed_profile_cut_at_any_byte_gives_its_whole_functions),
+        TEST(an_indexed_profile_with_its_table_in_front_is_refused),
         TEST(a_text_that_is_cut_gives_its_whole_functions),
         TEST(temporal_traces_of_a_text_are_passed_over_and_noted),
         TEST(a_profile_whose_names_are_no_names_is_not_added),
