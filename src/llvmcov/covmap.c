@@ -167,7 +167,8 @@ static bool read_inline_records(Reader *r, Cursor records, Cursor mappings, uint
             f.hash = cursor_u64(&records);
             uint64_t at = pointer - r->s.names_address;
             if (at <= r->s.names.len && name_len <= r->s.names.len - at)
-                f.name = str_from_bytes(bytes_slice(r->s.names, at, at + name_len));
+                f.name =
+                    arena_str(r->arena, str_from_bytes(bytes_slice(r->s.names, at, at + name_len)));
             f.name_ref = md5_low64(bytes_from_str(f.name));
             if (f.name.len)
                 prof_names_add(r->arena, &r->map->names, f.name);

@@ -44,6 +44,41 @@ for file in raw-*.profraw indexed-*.profdata; do
     verdict "$file: what it was made of${readers:+, as llvm-profdata$readers}" $?
 done
 
+# ---- Coverage mappings ----------------------------------------------------------
+
+python3 "$TOP/tests/tools/make_mappings.py" . || exit 1
+for llvm in $peers; do
+    "llvm-profdata-$llvm" merge -o "counts.$llvm" counts.proftext
+done
+# The lines of an object or a test form are those it was made of, and those that any
+# llvm-cov finds which reads it.
+same_lines() {
+    "$ASSAY" cover export --llvm-rules "$1" counts.proftext 2>err | grep -E '^(SF|DA):' >lines.ours
+    diff "$2" lines.ours || return 1
+    local llvm
+    for llvm in $peers; do
+        "llvm-cov-$llvm" export -format=lcov "$1" -instr-profile "counts.$llvm" 2>/dev/null |
+            grep -E '^(SF|DA):' >lines.theirs || continue
+        readers="$readers $llvm"
+        diff lines.theirs lines.ours || return 1
+    done
+}
+for file in mapping-*; do
+    version=${file#*-} version=${version%%-*} lines="lines-gaps" readers=""
+    [ "$version" -lt 3 ] && lines="lines-plain"
+    same_lines "$file" "$lines" >out 2>&1
+    verdict "$file: the lines it was made of${readers:+, as llvm-cov$readers}" $?
+done
+check "an 8th version is refused, with what reads it" python3 - "$ASSAY" <<'PY'
+import subprocess, sys
+data = bytearray(open("mapping-7-64-little.o", "rb").read())
+data[64 + 12] = 7
+open("mapping-8.o", "wb").write(data)
+got = subprocess.run([sys.argv[1], "cover", "report", "mapping-8.o", "counts.proftext"],
+                     capture_output=True, text=True)
+assert got.returncode == 1 and "version 8" in got.stderr and "llvm-cov export" in got.stderr, got
+PY
+
 # ---- What compilers write ------------------------------------------------------
 
 # The text of llvm-profdata, without what is not kept: temporal traces.

@@ -1,20 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the finder of coverage mappings in ELF, Mach-O, COFF and PE.
+// Fuzzes the finder of coverage mappings in ELF, Mach-O, COFF, PE and LLVM's test forms,
+// and using what it found once the file is gone, as the commands do.
 
-#include "llvmcov/sections.h"
+#include "collect/cover/data.h"
+#include "collect/cover/summary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// What is found in a copy of the file, which is freed.
+static void add_object(CoverData *d, Bytes file, const CoverCounts *counts)
+{
+    CovMapSections s;
+    CovMap map;
+    Error err;
+    uint8_t *copy = heap_alloc(file.len);
+    bytes_copy(copy, file);
+    Bytes object = bytes_over(copy, file.len);
+    if (cover_object_sections(d->arena, object, &s, &err) &&
+        covmap_parse(d->arena, s, &map, &err)) {
+        cover_data_add_object(d, &map, STR("fuzz"), counts);
+        covmap_deinit(&map);
+    }
+    heap_free(copy);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     Arena arena = {0};
-    CovMapSections s;
-    CovMap map;
-    Error err;
-    Bytes file = bytes_over(data, size);
-    if (cov_sections_known(file) && cov_sections_find(&arena, file, &s, &err) &&
-        covmap_parse(&arena, s, &map, &err))
-        covmap_deinit(&map);
+    CoverCounts counts = {.arena = &arena};
+    CoverData d;
+    cover_data_init(&d, &arena);
+    d.explain = true;
+    add_object(&d, bytes_over(data, size), &counts);
+    // Lines cost memory by their number: leave inputs that span millions out.
+    uint64_t lines = 0;
+    for (size_t i = 0; i < d.regions.len; i++)
+        lines += d.regions.at[i].end_line - d.regions.at[i].line;
+    if (lines < 1 << 16) {
+        CoverProject how = {0};
+        CoverFileVec files = {0};
+        Profile p;
+        profile_init(&p);
+        cover_files_summarise(&arena, &d, &how, &files);
+        cover_files_fill(&d, &how, &p);
+        profile_deinit(&p);
+    }
+    cover_data_deinit(&d);
+    cover_counts_deinit(&counts);
     arena_deinit(&arena);
     return 0;
 }
