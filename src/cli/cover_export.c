@@ -92,7 +92,7 @@ static bool counted_source(void *ctx, Str path, Str *text)
             c->first_missing = path;
         return false;
     }
-    bool is_changed = c->built_ns && c->sources.file.identity.mtime_ns > c->built_ns;
+    bool is_changed = c->built_ns && c->sources.identity.mtime_ns > c->built_ns;
     if (is_changed && c->changed++ == 0)
         c->first_changed = path;
     return true;

@@ -5,20 +5,18 @@
 
 void cover_sources_deinit(CoverSources *s)
 {
-    os_unmap_file(&s->file);
+    vec_free(&s->file);
     arena_deinit(&s->arena);
 }
 
 static bool open_source(CoverSources *s, Str path)
 {
-    Error err;
-    return os_file_exists(path) && os_map_file(path, &s->file, &err);
+    return os_load_file(path, &s->file, &s->identity, NULL);
 }
 
 bool cover_source_text(void *ctx, Str path, Str *text)
 {
     CoverSources *s = ctx;
-    os_unmap_file(&s->file);
     arena_deinit(&s->arena);
     bool found = open_source(s, path);
     // Under each folder: the longest part of the path that exists there.
@@ -34,6 +32,6 @@ bool cover_source_text(void *ctx, Str path, Str *text)
         }
     }
     if (found)
-        *text = str_from_bytes(s->file.bytes);
+        *text = str_from_bytes(bytes_over(s->file.at, s->file.len));
     return found;
 }

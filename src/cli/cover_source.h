@@ -10,8 +10,9 @@
 
 typedef struct CoverSources {
     StrVec folders;
-    MappedFile file; // the last one asked for
-    Arena arena;     // of its path
+    U8Vec file; // the last one asked for
+    FileIdentity identity;
+    Arena arena; // of its path
 } CoverSources;
 
 void cover_sources_deinit(CoverSources *s);

@@ -4,6 +4,7 @@
 #include "gcov/gcov.h"
 
 #include "base/cursor.h"
+#include "base/sort.h"
 #include "base/table.h"
 
 #define MAGIC_NOTES 0x67636e6fu // "gcno"
@@ -76,6 +77,13 @@ static bool take_version(Cursor *c, uint32_t *ret, Error *err)
 static uint64_t unit(uint32_t version)
 {
     return version >= 1200 ? 1 : 4;
+}
+
+static inline uint32_t word_at(const uint8_t *p, bool big_endian)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof(v));
+    return big_endian ? __builtin_bswap32(v) : v;
 }
 
 static Str take_string(Cursor *c, uint32_t version)
@@ -152,10 +160,27 @@ static bool refuse_record(uint32_t tag, size_t at, uint32_t version, Error *err)
     return error_hint(err, "the gcov of that gcc reads it, or the file is broken");
 }
 
+// Steps over records of a graph, as far as they are whole.
+static void skip_graph(const GcovNotes *n, Cursor *c)
+{
+    uint64_t words = unit(n->version);
+    const uint8_t *at = c->data.ptr + c->at;
+    size_t left = cursor_left(c);
+    while (left >= 8) {
+        uint64_t len = word_at(at + 4, c->big_endian) * words;
+        if (!is_graph(word_at(at, c->big_endian), len) || len > left - 8)
+            break;
+        at += 8 + len;
+        left -= 8 + len;
+    }
+    c->at = c->data.len - left;
+}
+
 static bool read_records(GcovNotes *n, Cursor *c, Error *err)
 {
     uint64_t words = unit(n->version);
     while (cursor_left(c) >= 8) {
+        size_t record_at = c->at;
         uint32_t tag = cursor_u32(c);
         uint64_t len = (uint64_t)cursor_u32(c) * words;
         if (tag == 0)
@@ -167,23 +192,28 @@ static bool read_records(GcovNotes *n, Cursor *c, Error *err)
             read_function(n, &body);
             if (!cursor_check(c, err) || !cursor_check(&body, err))
                 return false;
+            vec_last(&n->functions).record_bytes = (uint32_t)(c->at - record_at);
             vec_last(&n->functions).graph.ptr = c->data.ptr + c->at;
             vec_last(&n->functions).graph_at = c->at;
-            continue;
+        } else {
+            (void)cursor_take(c, len);
+            if (!cursor_ok(c))
+                break;
+            if (!is_graph(tag, len) && !is_other_note(tag))
+                return refuse_record(tag, record_at, n->version, err);
+            n->skipped_records += !is_graph(tag, len);
         }
-        size_t at = c->at - 8;
-        (void)cursor_take(c, len);
-        if (!cursor_ok(c))
-            break;
-        if (!is_graph(tag, len)) {
-            if (!is_other_note(tag))
-                return refuse_record(tag, at, n->version, err);
-            n->skipped_records++;
-        }
-        if (n->functions.len)
+        if (n->functions.len) {
+            skip_graph(n, c);
             vec_last(&n->functions).graph.len = c->at - vec_last(&n->functions).graph_at;
+        }
     }
     return cursor_check(c, err);
+}
+
+Bytes gcov_function_bytes(const GcovFunction *f)
+{
+    return bytes_over(f->graph.ptr - f->record_bytes, f->record_bytes + f->graph.len);
 }
 
 static void forget(GcovNotes *n)
@@ -226,6 +256,7 @@ void gcov_notes_deinit(GcovNotes *n)
     vec_free(&n->counters);
     vec_free(&n->arcs);
     vec_free(&n->places);
+    vec_free(&n->ways);
     table_deinit(&n->file_index);
 }
 
@@ -236,120 +267,272 @@ void gcov_graphs_clear(GcovNotes *n)
     n->arcs.len = n->places.len = 0;
 }
 
-static void read_blocks(const GcovNotes *n, GcovFunction *f, Cursor *c, uint64_t len)
+// A function's graph as it is read.
+typedef struct GraphReader {
+    GcovNotes *n;
+    GcovFunction *f;
+    Cursor c;       // over the graph; `at` is behind the head of a record
+    uint64_t len;   // of that record; the graph has all of it
+    bool whole;     // with arcs, in place of their number by block
+    uint32_t file;  // the last one that lines were of
+    size_t counter; // arcs off the tree so far: they have the counters, in their order
+    bool is_mixed;  // arcs of a block are not together, or blocks not in order
+} GraphReader;
+
+static const uint8_t *record_start(const GraphReader *r)
 {
-    uint64_t count = n->version >= 800 ? cursor_u32(c) : len / 4;
+    return r->c.data.ptr + r->c.at;
+}
+
+static uint32_t record_word(const GraphReader *r, uint64_t at)
+{
+    return word_at(record_start(r) + at, r->c.big_endian);
+}
+
+static void record_fail(GraphReader *r, uint64_t at, const char *why)
+{
+    r->c.at += at;
+    cursor_fail(&r->c, why);
+}
+
+static void read_blocks(GraphReader *r)
+{
+    GcovNotes *n = r->n;
+    GcovFunction *f = r->f;
+    bool is_counted = n->version >= 800; // before, a word of flags for each
+    if (is_counted && r->len < 4) {
+        record_fail(r, 0, "cut short");
+        return;
+    }
+    uint64_t count = is_counted ? record_word(r, 0) : r->len / 4;
     // Arcs and lines were checked against the first number.
     if (f->block_count)
-        cursor_fail(c, "blocks of a function stated twice");
+        record_fail(r, 0, "blocks of a function stated twice");
     // Blocks have arcs and arcs take bytes.
-    if (count > f->graph.len)
-        cursor_fail(c, "more blocks than the function has bytes");
-    if (!cursor_ok(c))
+    else if (count > f->graph.len)
+        record_fail(r, 0, "more blocks than the function has bytes");
+    if (!cursor_ok(&r->c))
         return;
     f->block_count = (uint32_t)count;
     if (n->version < 408)
         f->exit_block = count ? (uint32_t)count - 1 : 0;
+    n->ways.len = 0;
+    (void)vec_extend(NULL, &n->ways, r->whole ? 0 : count);
 }
 
-static void read_arcs(GcovNotes *n, const GcovFunction *f, Cursor *c, uint64_t len)
+// Of the arcs only how many lead out of each block.
+static void count_arcs(GraphReader *r, uint32_t from)
 {
-    uint32_t from = cursor_u32(c);
-    size_t count = (len - 4) / 8;
-    if (from >= f->block_count)
-        cursor_fail(c, "arc of a block that the function does not have");
-    if (!cursor_ok(c))
-        return;
-    vec_reserve(NULL, &n->arcs, count);
-    GcovArc *arcs = n->arcs.at + n->arcs.len;
-    bool calls = false;
-    for (size_t i = 0; i < count; i++) {
-        GcovArc *a = &arcs[i];
-        *a = (GcovArc){.from = from, .to = cursor_u32(c), .flags = (uint8_t)cursor_u32(c)};
-        if (a->to >= f->block_count)
-            cursor_fail(c, "arc of a block that the function does not have");
-        // A fake arc out of the entry is a longjmp back; all others are calls.
-        a->is_call = (a->flags & GCOV_ARC_FAKE) && from != 0;
-        calls |= a->is_call;
-    }
-    for (size_t i = 0; calls && i < count; i++)
-        arcs[i].is_throw = !(arcs[i].flags & (GCOV_ARC_FAKE | GCOV_ARC_FALL_THROUGH));
-    n->arcs.len += count;
-}
-
-// The name of a file, which most often is the one that the block before had.
-static bool read_file(GcovNotes *n, Cursor *c, uint32_t *file)
-{
-    Str name = take_string(c, n->version);
-    if (name.len && !str_equal(name, n->files.at[*file]))
-        *file = file_row(n, name);
-    return name.len != 0;
-}
-
-static void read_lines(GcovNotes *n, const GcovFunction *f, Cursor *c, uint32_t *last_file)
-{
-    uint32_t block = cursor_u32(c), file = f->file;
-    if (block >= f->block_count)
-        cursor_fail(c, "lines of a block that the function does not have");
-    while (cursor_more(c)) {
-        uint32_t line = cursor_u32(c);
-        if (line) {
-            vec_push(NULL, &n->places, (GcovPlace){block, file, line});
-            continue;
+    const uint8_t *record = record_start(r);
+    uint32_t blocks = r->f->block_count, ways = 0;
+    bool big = r->c.big_endian;
+    for (uint64_t at = 4; at + 8 <= r->len; at += 8) {
+        if (UNLIKELY(word_at(record + at, big) >= blocks)) {
+            record_fail(r, at, "arc of a block that the function does not have");
+            return;
         }
-        if (!read_file(n, c, last_file))
-            break;
-        file = *last_file;
+        uint32_t flags = word_at(record + at + 4, big);
+        ways += !(flags & GCOV_ARC_FAKE);
+        r->counter += !(flags & GCOV_ARC_ON_TREE);
     }
+    r->n->ways.at[from] += ways;
 }
 
 // Counts stand in the order of the arcs that are not on the tree.
-static void set_counts(const GcovNotes *n, const GcovFunction *f, Cursor *c)
+static uint64_t next_count(GraphReader *r)
 {
-    const uint64_t *counters = n->counters.at + f->counters_first;
-    size_t at = 0;
-    for (size_t i = f->arcs_first; i < n->arcs.len; i++) {
-        if (n->arcs.at[i].flags & GCOV_ARC_ON_TREE)
-            continue;
-        if (at == f->counters_count) {
-            cursor_fail(c, "fewer counts than arcs to count");
-            return;
-        }
-        n->arcs.at[i].count = counters[at++];
-    }
-    if (at < f->counters_count)
-        cursor_fail(c, "more counts than arcs to count");
+    const GcovFunction *f = r->f;
+    size_t at = r->counter++;
+    return at < f->counters_count ? r->n->counters.at[f->counters_first + at] : 0;
 }
 
-bool gcov_graph_read(GcovNotes *n, GcovFunction *f, Error *err)
+static void sort_arcs(GcovArc *arcs, size_t count)
 {
-    uint64_t words = unit(n->version);
-    uint32_t last_file = gcov_function_file(n, f);
-    Cursor c = cursor_over(f->graph, "notes of gcc");
-    c.base = f->graph_at;
-    c.big_endian = n->big_endian;
+    Vec(SortRow) rows = {0};
+    Vec(GcovArc) copy = {0};
+    vec_reserve(NULL, &rows, 2 * count);
+    vec_reserve(NULL, &copy, count);
+    memcpy(copy.at, arcs, count * sizeof(arcs[0]));
+    for (uint32_t i = 0; i < count; i++)
+        rows.at[i] = (SortRow){(uint64_t)arcs[i].from << 32 | arcs[i].to, i};
+    const SortRow *sorted = sort_rows(rows.at, rows.at + count, count);
+    for (size_t i = 0; i < count; i++)
+        arcs[i] = copy.at[sorted[i].row];
+    vec_free(&rows);
+    vec_free(&copy);
+}
+
+// gcov lists the ways out of a block by where they lead.
+static void sort_ways(GcovArc *arcs, size_t count)
+{
+    enum { FEW = 16 };
+    if (count > FEW) { // a switch
+        sort_arcs(arcs, count);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        GcovArc arc = arcs[i];
+        size_t at = i;
+        for (; at > 0 && arcs[at - 1].to > arc.to; at--)
+            arcs[at] = arcs[at - 1];
+        arcs[at] = arc;
+    }
+}
+
+// Marks the one way out of a block that is no fake one, when it is the only one.
+static void mark_unconditional(GcovArc *arcs, size_t count)
+{
+    size_t real = 0, last = 0;
+    for (size_t i = 0; i < count; i++) {
+        arcs[i].is_unconditional = false;
+        if (arcs[i].flags & GCOV_ARC_FAKE)
+            continue;
+        last = i;
+        real++;
+    }
+    if (real == 1)
+        arcs[last].is_unconditional = true;
+}
+
+static void list_arcs(GraphReader *r, uint32_t from)
+{
+    GcovNotes *n = r->n;
+    size_t count = (r->len - 4) / 8;
+    vec_reserve(NULL, &n->arcs, count);
+    GcovArc *arcs = n->arcs.at + n->arcs.len;
+    bool calls = false;
+    if (n->arcs.len > r->f->arcs_first && arcs[-1].from >= from)
+        r->is_mixed = true;
+    const uint8_t *at = record_start(r) + 4;
+    uint32_t blocks = r->f->block_count;
+    bool big = r->c.big_endian;
+    for (size_t i = 0; i < count; i++, at += 8) {
+        uint32_t to = word_at(at, big);
+        uint8_t flags = (uint8_t)word_at(at + 4, big);
+        if (UNLIKELY(to >= blocks)) {
+            record_fail(r, 4 + 8 * i, "arc of a block that the function does not have");
+            return;
+        }
+        // A fake arc out of the entry is a longjmp back; all others are calls.
+        bool is_call = (flags & GCOV_ARC_FAKE) && from != 0;
+        uint64_t arc_count = flags & GCOV_ARC_ON_TREE ? 0 : next_count(r);
+        arcs[i] = (GcovArc){
+            .from = from, .to = to, .count = arc_count, .flags = flags, .is_call = is_call};
+        calls |= is_call;
+    }
+    for (size_t i = 0; calls && i < count; i++)
+        arcs[i].is_throw = !(arcs[i].flags & (GCOV_ARC_FAKE | GCOV_ARC_FALL_THROUGH));
+    mark_unconditional(arcs, count);
+    sort_ways(arcs, count);
+    n->arcs.len += count;
+}
+
+static void read_arcs(GraphReader *r)
+{
+    uint32_t from = record_word(r, 0);
+    if (from >= r->f->block_count)
+        record_fail(r, 0, "arc of a block that the function does not have");
+    else if (r->whole)
+        list_arcs(r, from);
+    else
+        count_arcs(r, from);
+}
+
+// Puts arcs in order that were not.
+static void collect_arcs(GcovArc *arcs, size_t count)
+{
+    sort_arcs(arcs, count);
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && arcs[end].from == arcs[first].from; end++)
+            ;
+        mark_unconditional(arcs + first, end - first);
+    }
+}
+
+// The row of a file's name, which most often is the one that the block before had.
+static uint32_t name_row(GraphReader *r, const char *text, uint64_t len)
+{
+    Str last = r->n->files.at[r->file];
+    if (last.len < len && text[last.len] == '\0' && memcmp(text, last.ptr, last.len) == 0)
+        return r->file;
+    return file_row(r->n, (Str){text, strnlen(text, len)});
+}
+
+// Lines, and where the file changes a zero and its name; an empty one ends the list.
+static void read_lines(GraphReader *r)
+{
+    GcovNotes *n = r->n;
+    uint64_t at = 4, end = r->len, words = unit(n->version);
+    uint32_t block = end >= 4 ? record_word(r, 0) : UINT32_MAX, file = r->f->file;
+    const uint8_t *record = record_start(r);
+    bool big = r->c.big_endian;
+    if (block >= r->f->block_count) {
+        record_fail(r, 0, "lines of a block that the function does not have");
+        return;
+    }
+    vec_reserve(NULL, &n->places, end / 4);
+    GcovPlace *place = n->places.at + n->places.len;
+    while (end - at >= 4) {
+        uint32_t line = word_at(record + at, big);
+        at += 4;
+        if (line) {
+            *place++ = (GcovPlace){block, file, line};
+            continue;
+        }
+        uint64_t len = end - at >= 4 ? word_at(record + at, big) * words : UINT64_MAX;
+        at += 4;
+        if (len > end - at) {
+            record_fail(r, at - 4, "cut short");
+            return;
+        }
+        const char *text = (const char *)record + at;
+        if (len == 0 || text[0] == '\0') {
+            at = end;
+            break;
+        }
+        file = r->file = name_row(r, text, len);
+        at += len;
+    }
+    n->places.len = (size_t)(place - n->places.at);
+    if (at != end)
+        record_fail(r, at, "cut short");
+}
+
+static void read_graph_records(GraphReader *r)
+{
+    uint64_t words = unit(r->n->version);
+    Cursor *c = &r->c;
+    while (cursor_left(c) >= 8 && cursor_ok(c)) {
+        uint32_t tag = word_at(c->data.ptr + c->at, c->big_endian);
+        r->len = word_at(c->data.ptr + c->at + 4, c->big_endian) * words;
+        c->at += 8;
+        size_t end = c->at + r->len; // gcov_notes_parse has seen that it is there
+        if (tag == TAG_BLOCKS)
+            read_blocks(r);
+        else if (tag == TAG_ARCS && r->len >= 4)
+            read_arcs(r);
+        else if (tag == TAG_LINES)
+            read_lines(r);
+        if (cursor_ok(c))
+            c->at = end;
+    }
+    size_t counts = r->f->counters_count;
+    if (counts && counts != r->counter)
+        cursor_fail(c, counts < r->counter ? "fewer counts than arcs to count"
+                                           : "more counts than arcs to count");
+}
+
+static bool read_graph(GcovNotes *n, GcovFunction *f, bool whole, Error *err)
+{
+    GraphReader r = {.n = n, .f = f, .c = cursor_over(f->graph, "notes of gcc"), .whole = whole};
+    r.c.base = f->graph_at;
+    r.c.big_endian = n->big_endian;
+    r.file = gcov_function_file(n, f);
     f->arcs_first = n->arcs.len;
     f->places_first = n->places.len;
     f->block_count = 0;
-    while (cursor_left(&c) >= 8 && cursor_ok(&c)) {
-        uint32_t tag = cursor_u32(&c);
-        uint64_t len = (uint64_t)cursor_u32(&c) * words;
-        size_t end = c.at + len;
-        Cursor body = c;
-        body.data.len = end;
-        if (tag == TAG_BLOCKS)
-            read_blocks(n, f, &body, len);
-        else if (tag == TAG_ARCS && len >= 4)
-            read_arcs(n, f, &body, len);
-        else if (tag == TAG_LINES)
-            read_lines(n, f, &body, &last_file);
-        if (!cursor_ok(&body))
-            c = body;
-        c.at = end;
-    }
-    if (f->counters_count && cursor_ok(&c))
-        set_counts(n, f, &c);
-    bool ok = cursor_check(&c, err);
+    read_graph_records(&r);
+    bool ok = cursor_check(&r.c, err);
     if (!ok) {
         n->arcs.len = f->arcs_first;
         n->places.len = f->places_first;
@@ -357,7 +540,19 @@ bool gcov_graph_read(GcovNotes *n, GcovFunction *f, Error *err)
     }
     f->arc_count = n->arcs.len - f->arcs_first;
     f->place_count = n->places.len - f->places_first;
+    if (r.is_mixed)
+        collect_arcs(n->arcs.at + f->arcs_first, f->arc_count);
     return ok || error_context(err, "function '%" STR_FMT "'", STR_ARG(f->name));
+}
+
+bool gcov_graph_read(GcovNotes *n, GcovFunction *f, Error *err)
+{
+    return read_graph(n, f, true, err);
+}
+
+bool gcov_outline_read(GcovNotes *n, GcovFunction *f, Error *err)
+{
+    return read_graph(n, f, false, err);
 }
 
 // ---- Counts ------------------------------------------------------------------
@@ -365,6 +560,7 @@ bool gcov_graph_read(GcovNotes *n, GcovFunction *f, Error *err)
 // Both files have their functions in one order; the index is for those that do not.
 typedef struct Finder {
     GcovNotes *n;
+    bool big_endian; // the counts
     size_t next;
     Table index; // by ident, made when it is first asked
 } Finder;
@@ -392,10 +588,11 @@ static uint64_t saturating_add(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-// `zeros`: all counters are zero and not written.
-static void add_counters(GcovNotes *n, GcovFunction *f, Cursor *c, bool zeros)
+// Counters of 8 bytes, the low half first; without any all are zero.
+static void add_counters(GcovNotes *n, GcovFunction *f, Cursor counters)
 {
-    size_t count = zeros ? 0 : cursor_left(c) / 8;
+    const uint8_t *at = counters.data.ptr;
+    size_t count = counters.data.len / 8;
     f->is_zero = f->is_zero || !f->has_counts;
     f->has_counts = true;
     if (count == 0)
@@ -406,12 +603,56 @@ static void add_counters(GcovNotes *n, GcovFunction *f, Cursor *c, bool zeros)
         (void)vec_extend(NULL, &n->counters, count);
     }
     uint64_t *sums = n->counters.at + f->counters_first, any = 0;
-    for (size_t i = 0; i < MIN(count, f->counters_count); i++) {
-        uint64_t low = cursor_u32(c);
-        sums[i] = saturating_add(sums[i], low | (uint64_t)cursor_u32(c) << 32);
+    for (size_t i = 0; i < MIN(count, f->counters_count); i++, at += 8) {
+        uint64_t low = word_at(at, counters.big_endian);
+        uint64_t high = word_at(at + 4, counters.big_endian);
+        sums[i] = saturating_add(sums[i], low | high << 32);
         any |= sums[i];
     }
     f->is_zero = f->is_zero && any == 0;
+}
+
+// Whose counters follow: NULL when the notes have no such function.
+static GcovFunction *enter_function(Finder *find, const uint8_t *record, uint64_t len)
+{
+    bool big = find->big_endian;
+    if (len < 12) // one that was not linked
+        return NULL;
+    GcovFunction *f = find_function(find, word_at(record, big));
+    if (f && f->line_checksum == word_at(record + 4, big) &&
+        f->cfg_checksum == word_at(record + 8, big))
+        return f;
+    find->n->mismatched++;
+    return NULL;
+}
+
+// `ended`: the zero was met that stands at the end. False for a record that is not known.
+static bool read_data(Finder *find, Cursor *c, bool *ended, Error *err)
+{
+    GcovNotes *n = find->n;
+    GcovFunction *f = NULL;
+    *ended = false;
+    while (cursor_ok(c) && cursor_left(c) >= 4) {
+        size_t at = c->at;
+        uint32_t tag = cursor_u32(c);
+        *ended = tag == 0;
+        if (*ended)
+            break;
+        int64_t len = (int32_t)cursor_u32(c);
+        // A negative length: all that many counters are zero and not written.
+        bool zeros = tag == TAG_COUNTERS && len < 0;
+        uint64_t bytes = zeros ? 0 : (uint64_t)len * unit(n->version);
+        const uint8_t *record = cursor_take(c, bytes);
+        if (!record)
+            break;
+        if (tag == TAG_FUNCTION)
+            f = enter_function(find, record, bytes);
+        else if (tag == TAG_COUNTERS && f)
+            add_counters(n, f, (Cursor){.data = {record, bytes}, .big_endian = c->big_endian});
+        else if (!is_other_data(tag))
+            return refuse_record(tag, at, n->version, err);
+    }
+    return true;
 }
 
 bool gcov_data_add(GcovNotes *n, Bytes file, Error *err)
@@ -432,45 +673,13 @@ bool gcov_data_add(GcovNotes *n, Bytes file, Error *err)
     if (version >= 1200)
         cursor_skip(&c, 4);
 
-    Finder find = {.n = n};
-    GcovFunction *f = NULL;
-    // A zero stands at the end; before gcc 9 that is not sure.
-    bool ended = version < 900;
-    while (cursor_ok(&c) && cursor_left(&c) >= 4) {
-        size_t at = c.at;
-        uint32_t tag = cursor_u32(&c);
-        if (tag == 0) {
-            ended = true;
-            break;
-        }
-        int64_t len = (int32_t)cursor_u32(&c);
-        // A negative length: all that many counters are zero and not written.
-        bool zeros = tag == TAG_COUNTERS && len < 0;
-        Cursor body = cursor_sub(&c, zeros ? 0 : (uint64_t)len * unit(version), "counts of gcc");
-        body.big_endian = c.big_endian;
-        if (!cursor_ok(&c))
-            break;
-        if (tag == TAG_FUNCTION) {
-            f = NULL;
-            if (body.data.len >= 12) {
-                uint32_t ident = cursor_u32(&body), lines = cursor_u32(&body);
-                f = find_function(&find, ident);
-                if (!f || f->line_checksum != lines || f->cfg_checksum != cursor_u32(&body)) {
-                    n->mismatched++;
-                    f = NULL;
-                }
-            }
-        } else if (tag == TAG_COUNTERS && f) {
-            add_counters(n, f, &body, zeros);
-        } else if (!is_other_data(tag)) {
-            table_deinit(&find.index);
-            return refuse_record(tag, at, version, err);
-        }
-    }
+    Finder find = {.n = n, .big_endian = c.big_endian};
+    bool ended, ok = read_data(&find, &c, &ended, err);
     table_deinit(&find.index);
-    if (!ended)
+    // Before gcc 9 it is not sure that a zero stands at the end.
+    if (!ended && version >= 900)
         cursor_fail(&c, "cut short");
-    return cursor_check(&c, err);
+    return ok && cursor_check(&c, err);
 }
 
 void gcov_data_none(GcovNotes *n)

@@ -22,7 +22,6 @@ typedef struct GcovArc {
     uint32_t from, to; // blocks of the function
     uint64_t count;
     uint8_t flags;         // GCOV_ARC_…
-    bool is_known;         // the count is read or solved
     bool is_unconditional; // the only way out of its block that is no fake one
     bool is_throw;         // to a handler or cleanup: leaves a call, and no fall-through
     bool is_call;          // a call that did not return: the fake arc of a call
@@ -43,16 +42,19 @@ typedef struct GcovFunction {
     bool is_artificial;
     bool has_counts;                       // the .gcda has it, or there is no .gcda at all
     bool is_zero;                          // and they are all zero
-    Bytes graph;                           // its records, behind the one that names it
+    uint32_t record_bytes;                 // of the record that names it
+    Bytes graph;                           // the records behind that one
     uint64_t graph_at;                     // their place in the file, for errors
     size_t counters_first, counters_count; // of GcovNotes.counters; none when is_zero
     // What gcov_graph_read gives.
     uint32_t file; // of GcovNotes.files; GCOV_NO_FILE until gcov_function_file
     uint32_t block_count;
     uint32_t exit_block;
-    size_t arcs_first, arc_count;     // of GcovNotes.arcs, in order of the file
+    size_t arcs_first, arc_count;     // of GcovNotes.arcs, by `from`, then by `to`
     size_t places_first, place_count; // of GcovNotes.places, by block
-    uint64_t *blocks;                 // counts, after gcov_solve
+    // What gcov_solve gives.
+    uint64_t *blocks;   // counts
+    uint64_t *arrivals; // by block: the counts of the arcs that lead to it
 } GcovFunction;
 
 enum { GCOV_NO_FILE = UINT32_MAX };
@@ -71,6 +73,7 @@ typedef struct GcovNotes {
     // Of the functions whose graphs were read.
     Vec(GcovArc) arcs;
     Vec(GcovPlace) places;
+    U32Vec ways;              // by block: ways out that are no fake ones, of gcov_outline_read
     uint32_t skipped_records; // of kinds that say nothing of lines (conditions, paths)
     uint32_t mismatched;      // functions whose counts are of another build, or unknown
 } GcovNotes;
@@ -101,6 +104,14 @@ uint32_t gcov_function_file(GcovNotes *notes, GcovFunction *f);
 // Appends the function's arcs, with their counts, and places. On false the function
 // has none.
 MUST_CHECK bool gcov_graph_read(GcovNotes *notes, GcovFunction *f, Error *err);
+
+// The same without arcs, for a function that never ran: appends its places, and gives
+// in `ways` how many arcs leave each block.
+MUST_CHECK bool gcov_outline_read(GcovNotes *notes, GcovFunction *f, Error *err);
+
+// All that the notes say of a function, as it stands in them: two functions with the
+// same bytes from compilers that ran in the same folder are one.
+Bytes gcov_function_bytes(const GcovFunction *f);
 
 // Forgets the arcs and places of all functions, to have room for the next one's.
 void gcov_graphs_clear(GcovNotes *notes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the reader of gcc's notes, and the way from graphs to lines.
+// Fuzzes the reader of gcc's notes, and the ways from graphs to lines.
 
 #include "collect/cover/gcov_lines.h"
 
@@ -24,6 +24,52 @@ static void sum(GcovNotes *notes, bool documents)
     profile_deinit(&p);
 }
 
+// Marks that leave nothing out: functions that never ran are then read whole, too.
+static CoverExclusions *no_marks(void *ctx, Str path)
+{
+    static CoverExclusions none;
+    (void)ctx;
+    (void)path;
+    return &none;
+}
+
+// The unit twice, none of it having run.
+static void sum_idle(GcovNotes *notes, CoverFindExclusions *marks, Profile *p)
+{
+    CoverProject how = {.exclusions = marks};
+    GcovSum sum;
+    Error err;
+    profile_init(p);
+    gcov_sum_init(&sum, p, &how);
+    for (int i = 0; i < 2; i++) {
+        for (size_t f = 0; f < notes->functions.len; f++)
+            notes->functions.at[f].has_counts = false;
+        gcov_data_none(notes);
+        (void)!gcov_sum_add(&sum, notes, STR("a.gcda"), &err);
+    }
+    gcov_sum_finish(&sum);
+    gcov_sum_deinit(&sum);
+}
+
+// Functions that never ran are added by a shorter way, to the same result.
+static void compare_idle(GcovNotes *notes)
+{
+    Profile a, b;
+    sum_idle(notes, NULL, &a);
+    sum_idle(notes, no_marks, &b);
+    assert(a.line_counts.line.len == b.line_counts.line.len);
+    assert(a.branch_counts.line.len == b.branch_counts.line.len);
+    assert(a.function_counts.count.len == b.function_counts.count.len);
+    for (size_t i = 0; i < a.line_counts.line.len; i++) {
+        assert(a.line_counts.line.at[i] == b.line_counts.line.at[i]);
+        assert(a.line_counts.count.at[i] == 0 && b.line_counts.count.at[i] == 0);
+    }
+    for (size_t i = 0; i < a.branch_counts.line.len; i++)
+        assert(a.branch_counts.line.at[i] == b.branch_counts.line.at[i]);
+    profile_deinit(&a);
+    profile_deinit(&b);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     enum { COUNTERS = 4096 };
@@ -42,6 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         sum(&notes, documents);
     }
+    if (gcov_notes_parse(&notes, bytes_over(data, size), &err))
+        compare_idle(&notes);
     gcov_notes_deinit(&notes);
     return 0;
 }

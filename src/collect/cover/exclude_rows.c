@@ -188,6 +188,15 @@ static const CoverExclusions *exclusions_of(Excluding *x, StrId file)
     return x->found.at[file.v];
 }
 
+// Whether any of the files, which stand in runs of rows, has marks.
+static bool has_exclusions(Excluding *x, const StrIdVec *files)
+{
+    for (size_t i = 0; i < files->len; i++)
+        if ((i == 0 || files->at[i].v != files->at[i - 1].v) && exclusions_of(x, files->at[i]))
+            return true;
+    return false;
+}
+
 typedef bool IsExcluded(const CoverExclusions *e, uint32_t line);
 
 // Drops the excluded rows of one table; returns how many they were.
@@ -195,6 +204,8 @@ static uint64_t exclude(Excluding *x, TableId table, const StrIdVec *files, cons
                         IsExcluded *is_excluded)
 {
     size_t before = lines->len;
+    if (!has_exclusions(x, files))
+        return 0;
     x->kept.len = 0;
     for (uint32_t i = 0; i < before; i++)
         if (!is_excluded(exclusions_of(x, files->at[i]), lines->at[i]))

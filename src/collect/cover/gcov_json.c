@@ -105,7 +105,7 @@ static void add_branches(Listing *l, const GcovUnitLine *line)
     for (uint32_t i = line->first_block; i != GCOV_NO_BLOCK; i = u->line_blocks.at[i].next) {
         uint32_t block = u->base.at[u->line_blocks.at[i].function] + u->line_blocks.at[i].block;
         for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
-            const GcovArc *a = &u->n->arcs.at[u->out[k]];
+            const GcovArc *a = &u->n->arcs.at[k];
             if (a->is_unconditional || a->is_call)
                 continue;
             json_begin_object(&l->json, NULL);

@@ -14,32 +14,6 @@ enum { CIRCUIT_DEPTH_MAX = 4000, CIRCUIT_STEPS_MAX = 200000, NONE = GCOV_NO_BLOC
 
 // ---- One translation unit ------------------------------------------------------
 
-static int compare_ways(const void *a, const void *b, void *ctx)
-{
-    const GcovArc *arcs = ctx;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (arcs[x].to != arcs[y].to)
-        return arcs[x].to < arcs[y].to ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
-// gcov lists the ways out of a block by where they lead.
-static void sort_ways(const GcovNotes *n, uint32_t *arcs, size_t count)
-{
-    enum { FEW = 16 };
-    if (count > FEW) { // a switch
-        qsort_r(arcs, count, sizeof(arcs[0]), compare_ways, n->arcs.at);
-        return;
-    }
-    for (size_t i = 1; i < count; i++) {
-        uint32_t arc = arcs[i];
-        size_t to = i;
-        for (; to > 0 && compare_ways(&arcs[to - 1], &arc, n->arcs.at) > 0; to--)
-            arcs[to] = arcs[to - 1];
-        arcs[to] = arc;
-    }
-}
-
 void gcov_unit_index(GcovUnit *u)
 {
     GcovNotes *n = u->n;
@@ -48,36 +22,17 @@ void gcov_unit_index(GcovUnit *u)
         u->base.at[i] = u->block_count;
         u->block_count += n->functions.at[i].block_count;
     }
-    u->out_first = arena_array(u->arena, uint32_t, u->block_count + 2);
-    u->in_first = arena_array(u->arena, uint32_t, u->block_count + 2);
-    u->out = arena_array(u->arena, uint32_t, n->arcs.len);
-    u->in = arena_array(u->arena, uint32_t, n->arcs.len);
-    // Counted one place further, so that filling leaves the starts right.
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = u->first; i < u->end; i++) {
-            const GcovFunction *f = &n->functions.at[i];
-            for (size_t k = f->arcs_first; k < f->arcs_first + f->arc_count; k++) {
-                uint32_t from = u->base.at[i] + n->arcs.at[k].from,
-                         to = u->base.at[i] + n->arcs.at[k].to;
-                if (pass == 0) {
-                    u->out_first[from + 2]++;
-                    u->in_first[to + 2]++;
-                } else {
-                    u->out[u->out_first[from + 1]++] = (uint32_t)k;
-                    u->in[u->in_first[to + 1]++] = (uint32_t)k;
-                }
-            }
-        }
-        for (uint32_t b = 2; pass == 0 && b < u->block_count + 2; b++) {
-            u->out_first[b] += u->out_first[b - 1];
-            u->in_first[b] += u->in_first[b - 1];
-        }
+    u->out_first = arena_array(u->arena, uint32_t, u->block_count + 1);
+    uint32_t block = 0;
+    for (uint32_t i = u->first; i < u->end; i++) {
+        const GcovFunction *f = &n->functions.at[i];
+        for (size_t k = f->arcs_first; k < f->arcs_first + f->arc_count; k++)
+            while (block <= u->base.at[i] + n->arcs.at[k].from)
+                u->out_first[block++] = (uint32_t)k;
     }
-    for (uint32_t b = 0; b < u->block_count; b++)
-        sort_ways(n, u->out + u->out_first[b], u->out_first[b + 1] - u->out_first[b]);
-    u->marked = arena_array(u->arena, uint32_t, u->block_count);
-    u->position = arena_array(u->arena, uint32_t, u->block_count);
-    u->left = arena_array(u->arena, uint64_t, n->arcs.len);
+    while (block <= u->block_count)
+        u->out_first[block++] = (uint32_t)n->arcs.len;
+    u->marks = arena_array(u->arena, GcovMark, u->block_count);
 }
 
 // Blocks that only exceptions lead to, in functions that catch or clean up.
@@ -99,7 +54,7 @@ void gcov_unit_find_exceptional(GcovUnit *u)
         while (work.len) {
             uint32_t block = vec_pop(&work);
             for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
-                const GcovArc *a = &u->n->arcs.at[u->out[k]];
+                const GcovArc *a = &u->n->arcs.at[k];
                 uint32_t to = u->base.at[i] + a->to;
                 if ((a->flags & GCOV_ARC_FAKE) || a->is_throw || !u->is_exceptional[to])
                     continue;
@@ -148,13 +103,12 @@ void gcov_unit_find_groups(GcovUnit *u)
         memset(u->is_group.at, 0, n->functions.len);
 }
 
-const GcovFile *gcov_unit_file(GcovUnit *u, uint32_t file)
+void gcov_unit_list_files(GcovUnit *u)
 {
-    while (u->files.len <= file) {
+    while (u->files.len < u->n->files.len) {
         Str name = u->n->files.at[u->files.len];
         vec_push(NULL, &u->files, gcov_sum_file(u->sum, u->n->folder, name));
     }
-    return &u->sum->files.at[u->files.at[file]];
 }
 
 static uint32_t new_line(GcovUnit *u, GcovUnitLine line)
@@ -179,12 +133,18 @@ static uint32_t document_line(GcovUnit *u, GcovUnitLine line)
     return row;
 }
 
-static uint32_t line_row(GcovUnit *u, uint32_t function, uint32_t file, uint32_t line)
+bool gcov_unit_is_instance(const GcovUnit *u, uint32_t function, const GcovPlace *place)
 {
     const GcovFunction *f = &u->n->functions.at[function];
+    return u->is_group.at[function] && place->file == f->file && place->line >= f->line &&
+           place->line <= f->end_line;
+}
+
+static uint32_t line_row(GcovUnit *u, uint32_t function, StrId file, const GcovPlace *place)
+{
     GcovUnitLine l = {
-        .file = file, .line = line, .row = gcov_sum_row(u->sum, gcov_unit_file(u, file)->id, line)};
-    if (u->is_group.at[function] && file == f->file && line >= f->line && line <= f->end_line)
+        .file = place->file, .line = place->line, .row = gcov_sum_row(u->sum, file, place->line)};
+    if (gcov_unit_is_instance(u, function, place))
         l.instance = function + 1;
     if (u->sum->documents)
         return document_line(u, l);
@@ -214,7 +174,8 @@ static void place_run(GcovUnit *u, uint32_t function, const GcovPlace *places, s
 {
     const GcovFunction *f = &u->n->functions.at[function];
     uint32_t block = places[0].block, row = NONE, last = 0;
-    if (gcov_unit_file(u, places[0].file)->id.v == 0)
+    StrId file = gcov_unit_file(u, places[0].file)->id;
+    if (file.v == 0)
         return;
     for (size_t i = 0; i < count; i++) {
         // However often a line is listed, it counts once.
@@ -223,9 +184,10 @@ static void place_run(GcovUnit *u, uint32_t function, const GcovPlace *places, s
             again = places[k - 1].line == places[i].line;
         if (again)
             continue;
-        uint32_t at = line_row(u, function, places[i].file, places[i].line);
+        uint32_t at = line_row(u, function, file, &places[i]);
         u->lines.at[at].count += f->blocks[block];
-        if (f->blocks[block] == 0 && !u->is_exceptional[u->base.at[function] + block])
+        if (f->blocks[block] == 0 && u->is_exceptional &&
+            !u->is_exceptional[u->base.at[function] + block])
             u->lines.at[at].has_unexecuted = true;
         if (places[i].line >= last) {
             last = places[i].line;
@@ -238,35 +200,46 @@ static void place_run(GcovUnit *u, uint32_t function, const GcovPlace *places, s
         add_block(u, row, function, block);
 }
 
+size_t gcov_places_run(const GcovPlace *places, size_t count)
+{
+    size_t end = 1;
+    while (end < count && places[end].block == places[0].block &&
+           places[end].file == places[0].file)
+        end++;
+    return end;
+}
+
 void gcov_unit_place(GcovUnit *u, uint32_t function)
 {
     const GcovFunction *f = &u->n->functions.at[function];
-    if (f->place_count == 0) // nor may there be any at all
-        return;
-    const GcovPlace *places = u->n->places.at + f->places_first;
-    for (size_t i = 0, end; i < f->place_count; i = end) {
-        for (end = i + 1; end < f->place_count && places[end].block == places[i].block &&
-                          places[end].file == places[i].file;
-             end++)
-            ;
-        place_run(u, function, places + i, end - i);
+    for (size_t i = 0, run; i < f->place_count; i += run) {
+        const GcovPlace *places = u->n->places.at + f->places_first + i;
+        run = gcov_places_run(places, f->place_count - i);
+        place_run(u, function, places, run);
     }
 }
 
 // ---- Loops on one line (Johnson's circuits, as gcov does it) -----------------------
 
+// An arc between two blocks of the line.
+typedef struct Step {
+    uint32_t to;   // position on the line
+    uint64_t left; // what is left to go round
+} Step;
+
+// Blocks are told by their position on the line.
 typedef struct Circuits {
-    GcovUnit *u;
-    uint32_t mark;       // lines row + 1
-    uint32_t start;      // block, counted over all functions
-    uint32_t base;       // of the present function
-    U32Vec path;         // arcs
-    U8Vec blocked;       // by position on the line
+    U32Vec blocks;     // their numbers, counted over all functions
+    U32Vec first_step; // of `steps`; one more entry than blocks
+    Vec(Step) steps;
+    uint32_t start; // position
+    U32Vec path;    // steps
+    U8Vec blocked;
     U32Vec waiting_next; // lists of blocks to unblock: {next, block}
     U32Vec waiting_block;
-    U32Vec waiting_first; // by position, NONE
+    U32Vec waiting_first; // NONE
     uint64_t total;
-    uint32_t steps;
+    uint32_t tries;
     bool too_many;
 } Circuits;
 
@@ -274,28 +247,27 @@ static void handle_cycle(Circuits *c)
 {
     uint64_t least = UINT64_MAX;
     for (size_t i = 0; i < c->path.len; i++)
-        least = MIN(least, c->u->left[c->path.at[i]]);
+        least = MIN(least, c->steps.at[c->path.at[i]].left);
     c->total += least;
     for (size_t i = 0; i < c->path.len; i++)
-        c->u->left[c->path.at[i]] -= least;
+        c->steps.at[c->path.at[i]].left -= least;
 }
 
 static bool path_is_used_up(const Circuits *c)
 {
     for (size_t i = 0; i < c->path.len; i++)
-        if (c->u->left[c->path.at[i]] == 0)
+        if (c->steps.at[c->path.at[i]].left == 0)
             return true;
     return false;
 }
 
 static void unblock(Circuits *c, uint32_t block, unsigned depth)
 {
-    uint32_t at = c->u->position[block];
-    if (!c->blocked.at[at])
+    if (!c->blocked.at[block])
         return;
-    c->blocked.at[at] = 0;
-    uint32_t entry = c->waiting_first.at[at];
-    c->waiting_first.at[at] = NONE;
+    c->blocked.at[block] = 0;
+    uint32_t entry = c->waiting_first.at[block];
+    c->waiting_first.at[block] = NONE;
     for (; entry != NONE; entry = c->waiting_next.at[entry])
         if (depth < CIRCUIT_DEPTH_MAX)
             unblock(c, c->waiting_block.at[entry], depth + 1);
@@ -303,30 +275,29 @@ static void unblock(Circuits *c, uint32_t block, unsigned depth)
             c->too_many = true;
 }
 
-static bool is_step(const Circuits *c, uint32_t arc, uint32_t *to)
+static bool can_step(const Circuits *c, uint32_t step)
 {
-    *to = c->base + c->u->n->arcs.at[arc].to;
-    return *to >= c->start && c->u->left[arc] != 0 && c->u->marked[*to] == c->mark;
+    const Step *s = &c->steps.at[step];
+    return s->left != 0 && c->blocks.at[s->to] >= c->blocks.at[c->start];
 }
 
 static bool circuit(Circuits *c, uint32_t block, unsigned depth)
 {
-    GcovUnit *u = c->u;
     bool found = false;
-    uint32_t to;
-    if (depth >= CIRCUIT_DEPTH_MAX || ++c->steps > CIRCUIT_STEPS_MAX) {
+    if (depth >= CIRCUIT_DEPTH_MAX || ++c->tries > CIRCUIT_STEPS_MAX) {
         c->too_many = true;
         return false;
     }
-    c->blocked.at[u->position[block]] = 1;
-    for (uint32_t i = u->out_first[block]; i < u->out_first[block + 1]; i++) {
-        if (!is_step(c, u->out[i], &to))
+    c->blocked.at[block] = 1;
+    for (uint32_t i = c->first_step.at[block]; i < c->first_step.at[block + 1]; i++) {
+        uint32_t to = c->steps.at[i].to;
+        if (!can_step(c, i))
             continue;
-        vec_push(NULL, &c->path, u->out[i]);
+        vec_push(NULL, &c->path, i);
         if (to == c->start) {
             handle_cycle(c);
             found = true;
-        } else if (!path_is_used_up(c) && !c->blocked.at[u->position[to]]) {
+        } else if (!path_is_used_up(c) && !c->blocked.at[to]) {
             found |= circuit(c, to, depth + 1);
         }
         c->path.len--;
@@ -335,19 +306,22 @@ static bool circuit(Circuits *c, uint32_t block, unsigned depth)
         unblock(c, block, 0);
         return true;
     }
-    for (uint32_t i = u->out_first[block]; i < u->out_first[block + 1]; i++) {
-        if (!is_step(c, u->out[i], &to))
+    for (uint32_t i = c->first_step.at[block]; i < c->first_step.at[block + 1]; i++) {
+        if (!can_step(c, i))
             continue;
-        uint32_t at = u->position[to];
+        uint32_t to = c->steps.at[i].to;
         vec_push(NULL, &c->waiting_block, block);
-        vec_push(NULL, &c->waiting_next, c->waiting_first.at[at]);
-        c->waiting_first.at[at] = (uint32_t)c->waiting_next.len - 1;
+        vec_push(NULL, &c->waiting_next, c->waiting_first.at[to]);
+        c->waiting_first.at[to] = (uint32_t)c->waiting_next.len - 1;
     }
     return false;
 }
 
 static void free_circuits(Circuits *c)
 {
+    vec_free(&c->blocks);
+    vec_free(&c->first_step);
+    vec_free(&c->steps);
     vec_free(&c->path);
     vec_free(&c->blocked);
     vec_free(&c->waiting_next);
@@ -357,45 +331,93 @@ static void free_circuits(Circuits *c)
 
 // ---- Counts of lines -----------------------------------------------------------------
 
-static void count_line(GcovUnit *u, uint32_t row, Circuits *c)
+static uint32_t base_of(const GcovUnit *u, const GcovLineBlock *b)
 {
-    GcovUnitLine *l = &u->lines.at[row];
-    if (l->first_block == NONE)
-        return;
-    uint32_t blocks = 0;
+    return u->base.at[b->function];
+}
+
+// The blocks of the line and the arcs between them; all are marked.
+static void enter_line(GcovUnit *u, const GcovUnitLine *l, Circuits *c)
+{
+    c->blocks.len = c->first_step.len = c->steps.len = 0;
     for (uint32_t i = l->first_block; i != NONE; i = u->line_blocks.at[i].next) {
-        uint32_t block = u->base.at[u->line_blocks.at[i].function] + u->line_blocks.at[i].block;
-        u->marked[block] = row + 1;
-        u->position[block] = blocks++;
+        uint32_t block = base_of(u, &u->line_blocks.at[i]) + u->line_blocks.at[i].block;
+        u->marks[block].last = (uint32_t)c->blocks.len;
+        vec_push(NULL, &c->blocks, block);
     }
-    uint64_t count = 0;
     for (uint32_t i = l->first_block; i != NONE; i = u->line_blocks.at[i].next) {
-        uint32_t base = u->base.at[u->line_blocks.at[i].function];
+        uint32_t base = base_of(u, &u->line_blocks.at[i]);
         uint32_t block = base + u->line_blocks.at[i].block;
-        for (uint32_t k = u->in_first[block]; k < u->in_first[block + 1]; k++)
-            if (u->marked[base + u->n->arcs.at[u->in[k]].from] != row + 1)
-                count += u->n->arcs.at[u->in[k]].count;
-        for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++)
-            u->left[u->out[k]] = u->n->arcs.at[u->out[k]].count;
+        vec_push(NULL, &c->first_step, (uint32_t)c->steps.len);
+        for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
+            const GcovArc *a = &u->n->arcs.at[k];
+            const GcovMark *to = &u->marks[base + a->to];
+            if (to->line == u->marks[block].line)
+                vec_push(NULL, &c->steps, ((Step){to->last, a->count}));
+        }
     }
-    c->u = u;
-    c->mark = row + 1;
+    vec_push(NULL, &c->first_step, (uint32_t)c->steps.len);
+}
+
+// How often control went round within the line.
+static uint64_t count_circuits(GcovUnit *u, const GcovUnitLine *l, Circuits *c)
+{
+    enter_line(u, l, c);
+    uint32_t blocks = (uint32_t)c->blocks.len;
     c->total = 0;
-    c->steps = 0;
+    c->tries = 0;
     c->too_many = false;
     c->blocked.len = c->waiting_first.len = 0;
     vec_extend(NULL, &c->blocked, blocks);
     vec_extend(NULL, &c->waiting_first, blocks);
-    for (uint32_t i = l->first_block; i != NONE && !c->too_many; i = u->line_blocks.at[i].next) {
-        c->base = u->base.at[u->line_blocks.at[i].function];
-        c->start = c->base + u->line_blocks.at[i].block;
+    for (uint32_t i = 0; i < blocks && !c->too_many; i++) {
+        c->start = u->marks[c->blocks.at[i]].last;
         memset(c->blocked.at, 0, blocks);
         memset(c->waiting_first.at, 0xff, blocks * sizeof(uint32_t));
         c->waiting_next.len = c->waiting_block.len = c->path.len = 0;
         circuit(c, c->start, 0);
     }
     u->sum->approximate += c->too_many;
-    l->count = count + c->total;
+    return c->total;
+}
+
+static void mark_line(GcovUnit *u, const GcovUnitLine *l, uint32_t mark)
+{
+    for (uint32_t i = l->first_block; i != NONE; i = u->line_blocks.at[i].next) {
+        GcovMark *m = &u->marks[base_of(u, &u->line_blocks.at[i]) + u->line_blocks.at[i].block];
+        m->times = m->line == mark ? m->times + 1 : 1;
+        m->line = mark;
+        m->last = i;
+    }
+}
+
+// What arrives at the line's blocks, less what comes from the line itself, plus what
+// goes round there. A way round leads back to an earlier block, or to the same.
+static void count_line(GcovUnit *u, uint32_t row, Circuits *c)
+{
+    GcovUnitLine *l = &u->lines.at[row];
+    bool leads_back = false;
+    if (l->first_block == NONE)
+        return;
+    mark_line(u, l, row + 1);
+    l->count = 0;
+    for (uint32_t i = l->first_block; i != NONE; i = u->line_blocks.at[i].next) {
+        const GcovLineBlock *b = &u->line_blocks.at[i];
+        uint32_t base = base_of(u, b), block = base + b->block;
+        l->count += u->n->functions.at[b->function].arrivals[b->block];
+        if (u->marks[block].last != i)
+            continue;
+        for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
+            const GcovArc *a = &u->n->arcs.at[k];
+            const GcovMark *to = &u->marks[base + a->to];
+            if (to->line != row + 1)
+                continue;
+            l->count -= a->count * to->times;
+            leads_back |= a->to <= b->block && a->count != 0;
+        }
+    }
+    if (leads_back)
+        l->count += count_circuits(u, l, c);
 }
 
 void gcov_unit_count(GcovUnit *u)

@@ -5,7 +5,6 @@
 #ifndef COLLECT_COVER_GCOV_LINES_H
 #define COLLECT_COVER_GCOV_LINES_H
 
-#include "base/sort.h"
 #include "collect/cover/summary.h"
 #include "gcov/gcov.h"
 
@@ -13,12 +12,12 @@ typedef struct GcovLine {
     StrId file; // of the profile that is filled
     uint32_t line;
     uint64_t count;
-    uint32_t first_branch; // of `branches`, + 1; 0: none
-    uint32_t unit;         // the last one that had it outside of instances; of that:
-    uint32_t unit_branch;  // its last branch, of `branches`, + 1
-    uint64_t unit_bare;    // what functions without blocks there have added
-    bool unit_has_blocks;
     uint32_t round, round_line; // the last function that has it, and its row there
+    uint32_t first_branch;      // of `branches`, + 1; 0: none
+    uint32_t unit;              // the last one that had it outside of instances; of that:
+    uint64_t unit_bare;         // what functions without blocks there have added
+    uint32_t unit_branch;       // its last branch, of `branches`, + 1
+    bool unit_has_blocks;
 } GcovLine;
 
 typedef struct GcovBranch {
@@ -45,18 +44,23 @@ typedef struct GcovFile {
 // A function that never ran in a unit, as it was added the first time: the same one of
 // another unit adds nothing but the places of its branches.
 typedef struct GcovIdle {
-    uint64_t hash; // of its name and graph, and of where the compiler ran
-    size_t graph_bytes;
-    uint32_t line_checksum, cfg_checksum;
+    uint64_t hash; // of all that the notes say of it, and of the compiler
+    size_t bytes;  // of that
     bool is_group;
     uint32_t first, end; // of idle_lines
 } GcovIdle;
 
 typedef struct GcovIdleLine {
     uint32_t row; // of `lines`
-    uint32_t branches : 31;
-    uint32_t has_blocks : 1;
+    uint32_t branches : 30;
+    bool has_blocks : 1;
+    bool is_instance : 1; // its branches are the same each time
 } GcovIdleLine;
+
+typedef struct GcovKnown {
+    uint64_t hash; // of a function's name, file and line
+    FunctionId id;
+} GcovKnown;
 
 // Sums of many translation units.
 typedef struct GcovSum {
@@ -71,9 +75,11 @@ typedef struct GcovSum {
     Vec(GcovFile) files;
     Table file_index;
     Vec(GcovIdle) idle;
-    Vec(GcovIdleLine) idle_lines; // those outside of instances
+    Vec(GcovIdleLine) idle_lines;
     Table idle_index;
     U64Vec functions; // by FunctionId, entries + 1; 0: not counted
+    Vec(GcovKnown) known;
+    Table known_index;
     uint32_t unit_count;
     uint32_t round;       // counts the functions
     uint64_t approximate; // lines whose loops were too many to follow one by one
@@ -91,9 +97,8 @@ void gcov_sum_deinit(GcovSum *s);
 // that cannot be solved are left out: false then, `err` says how many and why.
 MUST_CHECK bool gcov_sum_add(GcovSum *s, GcovNotes *notes, Str data_file, Error *err);
 
-// The rows of `lines` by path and line. `rows` has room for two of each; one half of it
-// is returned.
-SortRow *gcov_sum_sort(const GcovSum *s, SortRow *rows);
+// Appends the rows of `lines` in the order of path and line.
+void gcov_sum_sort(const GcovSum *s, U32Vec *ret);
 
 // Writes the sums into the profile, file by file.
 void gcov_sum_finish(GcovSum *s);

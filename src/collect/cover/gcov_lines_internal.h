@@ -24,6 +24,13 @@ typedef struct GcovLineBlock {
     uint32_t next;
 } GcovLineBlock;
 
+// What a block is to the line that is counted.
+typedef struct GcovMark {
+    uint32_t line;  // row + 1 of that line
+    uint32_t times; // how often it stands on it
+    uint32_t last;  // there: of GcovUnit.line_blocks, then of the line's own
+} GcovMark;
+
 // Functions whose lines are looked at together: for a document all of a unit, for
 // sums one after another, since no flow leads from one to the other.
 typedef struct GcovUnit {
@@ -32,21 +39,19 @@ typedef struct GcovUnit {
     uint32_t first, end; // functions
     Vec(GcovUnitLine) lines;
     Vec(GcovLineBlock) line_blocks;
-    Table index;          // of the lines of a document
-    U32Vec files;         // of GcovSum.files by file of the notes, as far as they were asked for
-    U32Vec base;          // by function: where its blocks start in the arrays below
-    uint32_t block_count; // of all functions looked at
-    // Arcs by block: [out_first[b], out_first[b + 1]) of out, the same for in.
-    uint32_t *out_first, *out, *in_first, *in;
+    Table index;             // of the lines of a document
+    U32Vec files;            // of GcovSum.files by file of the notes
+    U32Vec base;             // by function: where its blocks start in the arrays below
+    uint32_t block_count;    // of all functions looked at
+    uint32_t *out_first;     // by block: its arcs are [out_first[b], out_first[b + 1]) of the notes
     U8Vec is_group;          // by function
-    uint8_t *is_exceptional; // by block: only exceptions lead there
-    uint32_t *marked;        // by block: the line + 1 whose blocks are looked at
-    uint32_t *position;      // by block: its place in that line
-    uint64_t *left;          // by arc: what is left to go round
+    uint8_t *is_exceptional; // by block: only exceptions lead there; of documents only
+    GcovMark *marks;         // by block
     // By block: a mark leaves the branches to it out; NULL when there is no such mark.
     uint8_t *is_source;
     GcovSum *sum;
-    uint32_t bad; // functions that had to be left out
+    uint64_t seed; // of hashes: where the compiler ran and which it was
+    uint32_t bad;  // functions that had to be left out
 } GcovUnit;
 
 // The program has these functions; of the others some other unit's copy was linked.
@@ -65,12 +70,39 @@ void gcov_unit_place(GcovUnit *u, uint32_t function);
 // Counts the lines that have blocks.
 void gcov_unit_count(GcovUnit *u);
 
-// What a file of the notes is in the profile, until the next one is asked for.
-const GcovFile *gcov_unit_file(GcovUnit *u, uint32_t file);
+// Looks the files up that the notes have listed since the last time.
+void gcov_unit_list_files(GcovUnit *u);
 
-// Its row in s->files by name, and the row of one of its lines.
+// What a listed file of the notes is in the profile, until more are listed.
+static inline const GcovFile *gcov_unit_file(const GcovUnit *u, uint32_t file)
+{
+    return &u->sum->files.at[u->files.at[file]];
+}
+
+// How many places at the start are of one block in one file.
+size_t gcov_places_run(const GcovPlace *places, size_t count);
+
+// The place counts apart, as one of an instance of a template.
+bool gcov_unit_is_instance(const GcovUnit *u, uint32_t function, const GcovPlace *place);
+
+// Its row in s->files by name, and the row of one of its lines, made when absent.
 uint32_t gcov_sum_file(GcovSum *s, Str folder, Str name);
-uint32_t gcov_sum_row(GcovSum *s, StrId file, uint32_t line);
+uint32_t gcov_sum_new_row(GcovSum *s, StrId file, uint32_t line);
+
+static inline bool gcov_page_is(const GcovPage *page, StrId file, uint32_t number)
+{
+    return page->file.v == file.v && page->number == number;
+}
+
+// Most often the line is near the one before and known.
+static inline uint32_t gcov_sum_row(GcovSum *s, StrId file, uint32_t line)
+{
+    const GcovPage *page = s->page < s->pages.len ? &s->pages.at[s->page] : NULL;
+    if (LIKELY(page && gcov_page_is(page, file, line / GCOV_PAGE_LINES)) &&
+        page->rows[line % GCOV_PAGE_LINES])
+        return page->rows[line % GCOV_PAGE_LINES] - 1;
+    return gcov_sum_new_row(s, file, line);
+}
 
 // Appends the unit as one document of 'gcov --json-format'.
 void gcov_json_add(GcovUnit *u, StrBuf *out, Str data_file);

@@ -4,9 +4,10 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "collect/cover/gcov_lines_internal.h"
 
-enum { NONE = GCOV_NO_BLOCK };
+enum { NONE = GCOV_NO_BLOCK, IDLE_BRANCHES_MAX = (1 << 30) - 1 };
 
 void gcov_sum_init(GcovSum *s, Profile *profile, const CoverProject *how)
 {
@@ -21,10 +22,12 @@ void gcov_sum_deinit(GcovSum *s)
     vec_free(&s->idle);
     vec_free(&s->idle_lines);
     vec_free(&s->functions);
+    vec_free(&s->known);
     vec_free(&s->pages);
     table_deinit(&s->page_index);
     table_deinit(&s->file_index);
     table_deinit(&s->idle_index);
+    table_deinit(&s->known_index);
     arena_deinit(&s->scratch);
     arena_deinit(&s->work);
 }
@@ -60,29 +63,27 @@ uint32_t gcov_sum_file(GcovSum *s, Str folder, Str name)
     return row;
 }
 
-static GcovPage *line_page(GcovSum *s, StrId file, uint32_t number)
+// Makes the page of the line the present one.
+static void turn_page(GcovSum *s, StrId file, uint32_t number)
 {
     uint64_t hash = hash_pair(file.v, number);
     uint32_t row;
-    if (s->page < s->pages.len && s->pages.at[s->page].file.v == file.v &&
-        s->pages.at[s->page].number == number)
-        return &s->pages.at[s->page];
-    for (TableProbe p = table_probe(&s->page_index, hash); table_next(&s->page_index, &p, &row);) {
-        GcovPage *page = &s->pages.at[row];
-        if (page->file.v != file.v || page->number != number)
-            continue;
-        s->page = row;
-        return page;
-    }
+    for (TableProbe p = table_probe(&s->page_index, hash); table_next(&s->page_index, &p, &row);)
+        if (gcov_page_is(&s->pages.at[row], file, number)) {
+            s->page = row;
+            return;
+        }
     s->page = (uint32_t)s->pages.len;
     table_insert(&s->page_index, hash, s->page);
     vec_push(NULL, &s->pages, ((GcovPage){.file = file, .number = number}));
-    return &vec_last(&s->pages);
 }
 
-uint32_t gcov_sum_row(GcovSum *s, StrId file, uint32_t line)
+uint32_t gcov_sum_new_row(GcovSum *s, StrId file, uint32_t line)
 {
-    uint32_t *row = &line_page(s, file, line / GCOV_PAGE_LINES)->rows[line % GCOV_PAGE_LINES];
+    uint32_t number = line / GCOV_PAGE_LINES;
+    if (s->page >= s->pages.len || !gcov_page_is(&s->pages.at[s->page], file, number))
+        turn_page(s, file, number);
+    uint32_t *row = &s->pages.at[s->page].rows[line % GCOV_PAGE_LINES];
     if (*row == 0) {
         vec_push(NULL, &s->lines, (GcovLine){.file = file, .line = line});
         *row = (uint32_t)s->lines.len;
@@ -120,7 +121,7 @@ static uint32_t add_branches(GcovUnit *u, const GcovUnitLine *l, uint32_t last)
         uint32_t base = u->base.at[u->line_blocks.at[i].function];
         uint32_t block = base + u->line_blocks.at[i].block;
         for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
-            const GcovArc *a = &u->n->arcs.at[u->out[k]];
+            const GcovArc *a = &u->n->arcs.at[k];
             if (!is_branch(a))
                 continue;
             last = next_branch(u->sum, l->row, last);
@@ -135,7 +136,8 @@ static uint32_t add_branches(GcovUnit *u, const GcovUnitLine *l, uint32_t last)
 // A line of instances of a template is the sum of theirs. Of the unit's other functions
 // the branches on a line stand behind each other, and where one has blocks on it, the
 // line ran as often as those: the entry of another does not count.
-static void add_count(GcovSum *s, GcovLine *line, bool has_blocks, uint64_t count)
+// Gives the unit's last branch there, + 1.
+static uint32_t add_count(GcovSum *s, GcovLine *line, bool has_blocks, uint64_t count)
 {
     if (line->unit != s->unit_count) {
         line->unit = s->unit_count;
@@ -151,6 +153,7 @@ static void add_count(GcovSum *s, GcovLine *line, bool has_blocks, uint64_t coun
         line->count += count;
         line->unit_bare += count;
     }
+    return line->unit_branch;
 }
 
 static void add_line(GcovUnit *u, const GcovUnitLine *l)
@@ -161,33 +164,59 @@ static void add_line(GcovUnit *u, const GcovUnitLine *l)
         (void)add_branches(u, l, 0);
         return;
     }
-    add_count(u->sum, line, l->first_block != NONE, l->count);
-    line->unit_branch = add_branches(u, l, line->unit_branch);
+    uint32_t last = add_count(u->sum, line, l->first_block != NONE, l->count);
+    line->unit_branch = add_branches(u, l, last);
 }
 
-static void add_function(GcovSum *s, const GcovFunction *f, StrId file, StrBuf *readable)
+static FunctionId new_function(GcovSum *s, const GcovFunction *f, StrId file)
 {
+    StrBuf readable = {0};
     StrId linkage_name = profile_str(s->profile, f->name), name = linkage_name;
-    strbuf_clear(readable);
     if (s->how->demangle)
-        s->how->demangle(s->how->demangle_ctx, f->name, readable);
-    if (readable->len)
-        name = profile_str(s->profile, strbuf_str(readable));
-    FunctionId id = profile_function_of(s->profile, name, linkage_name, file, f->line);
+        s->how->demangle(s->how->demangle_ctx, f->name, &readable);
+    if (readable.len)
+        name = profile_str(s->profile, strbuf_str(&readable));
+    strbuf_deinit(&readable);
+    return profile_function_of(s->profile, name, linkage_name, file, f->line);
+}
+
+// The function's row in the profile, made when absent. Of most functions each unit that
+// includes their header has a copy: they are known by a hash, as idle ones are.
+static FunctionId function_row(GcovSum *s, const GcovFunction *f, StrId file)
+{
+    uint64_t hash = bytes_hash_seeded(bytes_from_str(f->name), (uint64_t)file.v << 32 | f->line);
+    uint32_t row;
+    for (TableProbe p = table_probe(&s->known_index, hash); table_next(&s->known_index, &p, &row);)
+        if (s->known.at[row].hash == hash)
+            return s->known.at[row].id;
+    GcovKnown known = {hash, new_function(s, f, file)};
+    table_insert(&s->known_index, hash, (uint32_t)s->known.len);
+    vec_push(NULL, &s->known, known);
+    return known.id;
+}
+
+static void add_function(GcovSum *s, const GcovFunction *f, StrId file, uint64_t entries)
+{
+    FunctionId id = function_row(s, f, file);
     if (id.v >= s->functions.len)
         vec_extend(NULL, &s->functions, id.v + 1 - s->functions.len);
     uint64_t *count = &s->functions.at[id.v];
-    *count += (f->block_count ? f->blocks[0] : 0) + (*count == 0);
+    *count += entries + (*count == 0);
 }
 
 // Says where the unit's functions are, to the marks that are about functions.
 static void place_marks(GcovUnit *u)
 {
-    for (size_t i = 0; i < u->n->functions.len && u->sum->how->exclusions; i++) {
-        GcovFunction *f = &u->n->functions.at[i];
+    if (!u->sum->how->exclusions)
+        return;
+    for (size_t i = 0; i < u->n->functions.len; i++)
+        (void)gcov_function_file(u->n, &u->n->functions.at[i]);
+    gcov_unit_list_files(u);
+    for (size_t i = 0; i < u->n->functions.len; i++) {
+        const GcovFunction *f = &u->n->functions.at[i];
         if (f->is_artificial)
             continue;
-        CoverExclusions *marks = gcov_unit_file(u, gcov_function_file(u->n, f))->marks;
+        CoverExclusions *marks = gcov_unit_file(u, f->file)->marks;
         CoverFunctionPlace place = {f->line, f->column, f->end_line, f->end_column};
         if (marks)
             cover_exclusions_add_function(marks, place);
@@ -214,10 +243,10 @@ static void mark_sources(GcovUnit *u)
 static void add_range(GcovUnit *u)
 {
     GcovSum *s = u->sum;
-    StrBuf readable = {0};
-    bool idle = u->end - u->first == 1 && u->n->functions.at[u->first].is_zero;
+    gcov_unit_list_files(u);
     gcov_unit_index(u);
-    gcov_unit_find_exceptional(u);
+    if (s->documents)
+        gcov_unit_find_exceptional(u);
     u->lines.len = u->line_blocks.len = 0;
     s->round++;
     for (uint32_t i = u->first; i < u->end; i++) {
@@ -227,14 +256,12 @@ static void add_range(GcovUnit *u)
         gcov_unit_place(u, i);
         StrId file = gcov_unit_file(u, f->file)->id;
         if (file.v)
-            add_function(s, f, file, &readable);
+            add_function(s, f, file, f->block_count ? f->blocks[0] : 0);
     }
-    if (!idle)
-        gcov_unit_count(u);
+    gcov_unit_count(u);
     mark_sources(u);
     for (size_t i = 0; i < u->lines.len; i++)
         add_line(u, &u->lines.at[i]);
-    strbuf_deinit(&readable);
 }
 
 // ---- Functions that never ran --------------------------------------------------------------
@@ -242,71 +269,127 @@ static void add_range(GcovUnit *u)
 static GcovIdle idle_key(const GcovUnit *u, uint32_t function)
 {
     const GcovFunction *f = &u->n->functions.at[function];
-    uint64_t where = hash_pair(str_hash(f->name), str_hash(u->n->folder));
-    return (GcovIdle){.hash = bytes_hash_seeded(f->graph, where),
-                      .graph_bytes = f->graph.len,
-                      .line_checksum = f->line_checksum,
-                      .cfg_checksum = f->cfg_checksum,
+    Bytes bytes = gcov_function_bytes(f);
+    return (GcovIdle){.hash = bytes_hash_seeded(bytes, hash_pair(u->seed, f->counters_count)),
+                      .bytes = bytes.len,
                       .is_group = u->is_group.at[function]};
 }
 
-// Adds the function as an equal one was added before. False when none was.
-static bool add_idle_again(GcovSum *s, const GcovIdle *key)
+static const GcovIdle *find_idle(const GcovSum *s, const GcovIdle *key)
 {
     uint32_t row;
     for (TableProbe p = table_probe(&s->idle_index, key->hash);
          table_next(&s->idle_index, &p, &row);) {
         const GcovIdle *known = &s->idle.at[row];
-        if (known->hash != key->hash || known->graph_bytes != key->graph_bytes ||
-            known->line_checksum != key->line_checksum ||
-            known->cfg_checksum != key->cfg_checksum || known->is_group != key->is_group)
-            continue;
-        for (uint32_t i = known->first; i < known->end; i++) {
-            GcovIdleLine l = s->idle_lines.at[i];
-            GcovLine *line = &s->lines.at[l.row];
-            add_count(s, line, l.has_blocks, 0);
-            for (uint32_t k = l.branches; k > 0; k--)
-                line->unit_branch = next_branch(s, l.row, line->unit_branch);
-        }
-        return true;
+        if (known->hash == key->hash && known->bytes == key->bytes &&
+            known->is_group == key->is_group)
+            return known;
     }
-    return false;
+    return NULL;
+}
+
+// The row of the line among those of the function that is outlined.
+static GcovIdleLine *idle_line(GcovUnit *u, uint32_t function, StrId file, const GcovPlace *place)
+{
+    GcovSum *s = u->sum;
+    uint32_t row = gcov_sum_row(s, file, place->line);
+    GcovLine *line = &s->lines.at[row];
+    if (line->round != s->round) {
+        line->round = s->round;
+        line->round_line = (uint32_t)s->idle_lines.len;
+        GcovIdleLine idle = {.row = row, .is_instance = gcov_unit_is_instance(u, function, place)};
+        vec_push(NULL, &s->idle_lines, idle);
+    }
+    return &s->idle_lines.at[line->round_line];
+}
+
+// One block's places in one file: it belongs to the largest line, as in gcov_unit_place.
+static void outline_run(GcovUnit *u, uint32_t function, const GcovPlace *places, size_t count)
+{
+    uint32_t block = places[0].block, ways = u->n->ways.at[block];
+    StrId file = gcov_unit_file(u, places[0].file)->id;
+    if (file.v == 0)
+        return;
+    uint32_t largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        (void)idle_line(u, function, file, &places[i]);
+        if (places[i].line > places[largest].line)
+            largest = (uint32_t)i;
+    }
+    if (block == 0 || block + 1 == u->n->functions.at[function].block_count)
+        return;
+    GcovIdleLine *line = idle_line(u, function, file, &places[largest]);
+    line->has_blocks = true;
+    if (ways > 1)
+        line->branches = (line->branches + ways) & IDLE_BRANCHES_MAX;
 }
 
 // Marks are looked up each time.
-static bool has_marks(GcovUnit *u)
+static bool has_marks(const GcovUnit *u, const GcovFunction *f)
 {
-    for (size_t i = 0; i < u->lines.len; i++)
-        if (gcov_unit_file(u, u->lines.at[i].file)->marks)
+    const GcovPlace *places = u->n->places.at + f->places_first;
+    for (size_t i = 0; i < f->place_count; i++)
+        if (gcov_unit_file(u, places[i].file)->marks)
             return true;
     return false;
 }
 
-static uint32_t count_branches(const GcovUnit *u, const GcovUnitLine *l)
+static void add_idle_lines(GcovSum *s, const GcovIdle *idle, bool instances)
 {
-    uint32_t count = 0;
-    for (uint32_t i = l->first_block; i != NONE; i = u->line_blocks.at[i].next) {
-        uint32_t block = u->base.at[u->line_blocks.at[i].function] + u->line_blocks.at[i].block;
-        for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++)
-            count += is_branch(&u->n->arcs.at[u->out[k]]);
+    for (uint32_t i = idle->first; i < idle->end; i++) {
+        GcovIdleLine l = s->idle_lines.at[i];
+        GcovLine *line = &s->lines.at[l.row];
+        if (l.is_instance && !instances)
+            continue;
+        uint32_t last = l.is_instance ? 0 : add_count(s, line, l.has_blocks, 0);
+        for (uint32_t k = l.branches; k > 0; k--)
+            last = next_branch(s, l.row, last);
+        if (!l.is_instance)
+            line->unit_branch = last;
     }
-    return count;
 }
 
-// Keeps how the function that was just added was.
-static void keep_idle(GcovUnit *u, GcovIdle key)
+// Lists what the function adds to its lines.
+static void list_idle_lines(GcovUnit *u, uint32_t function, GcovIdle *ret)
+{
+    const GcovFunction *f = &u->n->functions.at[function];
+    u->sum->round++;
+    ret->first = (uint32_t)u->sum->idle_lines.len;
+    for (size_t i = 0, run; i < f->place_count; i += run) {
+        const GcovPlace *places = u->n->places.at + f->places_first + i;
+        run = gcov_places_run(places, f->place_count - i);
+        outline_run(u, function, places, run);
+    }
+    ret->end = (uint32_t)u->sum->idle_lines.len;
+}
+
+// Adds a function that never ran. False when it has to be looked at as one that did:
+// marks are about its lines, or its graph is broken.
+static bool add_idle(GcovUnit *u, uint32_t function)
 {
     GcovSum *s = u->sum;
-    key.first = (uint32_t)s->idle_lines.len;
-    for (size_t i = 0; i < u->lines.len; i++) {
-        const GcovUnitLine *l = &u->lines.at[i];
-        GcovIdleLine line = {l->row, count_branches(u, l) & INT32_MAX, l->first_block != NONE};
-        if (!l->instance)
-            vec_push(NULL, &s->idle_lines, line);
+    GcovFunction *f = &u->n->functions.at[function];
+    GcovIdle key = idle_key(u, function);
+    const GcovIdle *known = find_idle(s, &key);
+    Error err;
+    if (known) {
+        add_idle_lines(s, known, false);
+        return true;
     }
-    key.end = (uint32_t)s->idle_lines.len;
+    gcov_graphs_clear(u->n);
+    if (!gcov_outline_read(u->n, f, &err))
+        return false;
+    gcov_unit_list_files(u);
+    if (has_marks(u, f))
+        return false;
+    list_idle_lines(u, function, &key);
+    add_idle_lines(s, &key, true);
+    StrId file = gcov_unit_file(u, f->file)->id;
+    if (file.v)
+        add_function(s, f, file, 0);
     table_insert(&s->idle_index, key.hash, (uint32_t)s->idle.len);
     vec_push(NULL, &s->idle, key);
+    return true;
 }
 
 // ---- Translation units ---------------------------------------------------------------------
@@ -331,21 +414,15 @@ static void add_one_by_one(GcovUnit *u, Error *first)
     gcov_unit_find_groups(u);
     place_marks(u);
     for (uint32_t i = 0; i < u->n->functions.len; i++) {
-        if (!gcov_is_counted(&u->n->functions.at[i]))
-            continue;
-        bool idle = u->n->functions.at[i].is_zero;
-        GcovIdle key = idle ? idle_key(u, i) : (GcovIdle){0};
-        if (idle && add_idle_again(u->sum, &key))
+        const GcovFunction *f = &u->n->functions.at[i];
+        if (!gcov_is_counted(f) || (f->is_zero && add_idle(u, i)))
             continue;
         gcov_graphs_clear(u->n);
         arena_clear(u->arena);
         u->first = i;
         u->end = i + 1;
-        if (!read_function(u, i, first))
-            continue;
-        add_range(u);
-        if (idle && !has_marks(u))
-            keep_idle(u, key);
+        if (read_function(u, i, first))
+            add_range(u);
     }
 }
 
@@ -363,6 +440,7 @@ static void add_document(GcovUnit *u, Str data_file, Error *first)
 bool gcov_sum_add(GcovSum *s, GcovNotes *n, Str data_file, Error *err)
 {
     GcovUnit u = {.n = n, .arena = &s->work, .sum = s};
+    u.seed = hash_pair(str_hash(n->folder), (uint64_t)n->version << 1 | n->big_endian);
     s->unit_count++;
     vec_extend(NULL, &u.base, n->functions.len);
     vec_extend(NULL, &u.is_group, n->functions.len);
@@ -404,6 +482,28 @@ static void rank_files(const GcovSum *s, U32Vec *ranks)
     vec_free(&files);
 }
 
+// Only pages are sorted: the lines of one stand in order.
+void gcov_sum_sort(const GcovSum *s, U32Vec *ret)
+{
+    U32Vec ranks = {0};
+    Vec(SortRow) pages = {0};
+    size_t count = s->pages.len;
+    rank_files(s, &ranks);
+    vec_reserve(NULL, &pages, 2 * count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        const GcovPage *page = &s->pages.at[i];
+        pages.at[i] = (SortRow){(uint64_t)ranks.at[page->file.v] << 32 | page->number, i};
+    }
+    const SortRow *sorted = sort_rows(pages.at, pages.at + count, count);
+    vec_reserve(NULL, ret, s->lines.len);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < GCOV_PAGE_LINES; k++)
+            if (s->pages.at[sorted[i].row].rows[k])
+                vec_push(NULL, ret, s->pages.at[sorted[i].row].rows[k] - 1);
+    vec_free(&ranks);
+    vec_free(&pages);
+}
+
 // So that no column grows by copying.
 static void reserve_rows(GcovSum *s)
 {
@@ -440,29 +540,14 @@ static void finish_line(GcovSum *s, const GcovLine *l)
     }
 }
 
-SortRow *gcov_sum_sort(const GcovSum *s, SortRow *rows)
-{
-    if (s->lines.len == 0)
-        return rows;
-    U32Vec ranks = {0};
-    rank_files(s, &ranks);
-    for (uint32_t i = 0; i < s->lines.len; i++) {
-        const GcovLine *l = &s->lines.at[i];
-        rows[i] = (SortRow){(uint64_t)ranks.at[l->file.v] << 32 | l->line, i};
-    }
-    vec_free(&ranks);
-    return sort_rows(rows, rows + s->lines.len, s->lines.len);
-}
-
 void gcov_sum_finish(GcovSum *s)
 {
     Profile *p = s->profile;
-    Vec(SortRow) rows = {0};
+    U32Vec rows = {0};
     reserve_rows(s);
-    vec_reserve(NULL, &rows, 2 * s->lines.len + 1);
-    const SortRow *sorted = gcov_sum_sort(s, rows.at);
-    for (size_t i = 0; i < s->lines.len; i++)
-        finish_line(s, &s->lines.at[sorted[i].row]);
+    gcov_sum_sort(s, &rows);
+    for (size_t i = 0; i < rows.len; i++)
+        finish_line(s, &s->lines.at[rows.at[i]]);
     for (uint32_t id = 0; id < s->functions.len; id++) {
         if (s->functions.at[id] == 0)
             continue;

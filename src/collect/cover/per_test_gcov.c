@@ -3,7 +3,6 @@
 
 #include "collect/cover/per_test_gcov.h"
 
-#include "base/sort.h"
 #include "collect/cover/objects.h"
 
 void cover_gcov_tests_init(CoverGcovTests *t, Arena *arena, Str folder)
@@ -172,7 +171,7 @@ void cover_gcov_tests_table(CoverGcovTests *t, const CoverProject *how, CoverTes
 {
     Table sets = {0};
     U64Vec words = {0};
-    Vec(SortRow) rows = {0};
+    U32Vec rows = {0};
     if (ret->words == 0) // no test began
         return;
     add_totals(t);
@@ -182,10 +181,9 @@ void cover_gcov_tests_table(CoverGcovTests *t, const CoverProject *how, CoverTes
         for (; at < t->ends.at[test]; at++)
             if (t->sum.lines.at[t->hits.at[at]].count)
                 words.at[(size_t)t->hits.at[at] * ret->words + test / 64] |= 1ull << test % 64;
-    vec_extend(NULL, &rows, 2 * count + 1);
-    const SortRow *sorted = gcov_sum_sort(&t->sum, rows.at);
+    gcov_sum_sort(&t->sum, &rows);
     for (size_t i = 0; i < count; i++) {
-        uint32_t row = sorted[i].row;
+        uint32_t row = rows.at[i];
         uint32_t set = cover_tests_set(t->arena, ret, &sets, &words.at[(size_t)row * ret->words]);
         add_line(t, how, &t->sum.lines.at[row], set, ret);
     }

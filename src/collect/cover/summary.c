@@ -621,13 +621,17 @@ void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into
 
 // ---- Totals of a profile -----------------------------------------------------------------------
 
-static CoverFile *file_of(Arena *arena, CoverFileVec *files, U32Vec *rows, const Profile *p,
-                          StrId file)
+static void add_file(Arena *arena, CoverFileVec *files, U32Vec *rows, const Profile *p, StrId file)
 {
-    if (rows->at[file.v] == 0) {
-        vec_push(arena, files, (CoverFile){.path = profile_text(p, file)});
-        rows->at[file.v] = (uint32_t)files->len;
-    }
+    vec_push(arena, files, (CoverFile){.path = profile_text(p, file)});
+    rows->at[file.v] = (uint32_t)files->len;
+}
+
+static inline CoverFile *file_of(Arena *arena, CoverFileVec *files, U32Vec *rows, const Profile *p,
+                                 StrId file)
+{
+    if (UNLIKELY(rows->at[file.v] == 0))
+        add_file(arena, files, rows, p, file);
     return &files->at[rows->at[file.v] - 1];
 }
 
