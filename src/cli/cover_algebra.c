@@ -13,7 +13,8 @@ typedef struct CoverAlgebraOptions {
 
 #define ALGEBRA_OPTIONS                                                                            \
     OPT_CHOICE(0, "format", CoverAlgebraOptions, export.format, "FORMAT",                          \
-               "lcov|json|html|cobertura|codecov|sonarqube", "the format to write"),               \
+               "lcov|gcov-json|json|html|cobertura|coveralls|codecov|sonarqube|markdown",          \
+               "the format to write"),                                                             \
         COVER_OUTPUT_OPTIONS(CoverAlgebraOptions, export),                                         \
         COVER_INPUT_OPTIONS(CoverAlgebraOptions, export.inputs)
 

@@ -470,6 +470,18 @@ static bool load_tracefiles(Loader *l, Error *err)
 
 // ---- What could not be counted ----------------------------------------------------
 
+static void say_issue(const CoverIssue *issue)
+{
+    char profile_hash[32] = "none";
+    if (issue->profile_hash)
+        snprintf(profile_hash, sizeof(profile_hash), "0x%llx",
+                 (unsigned long long)issue->profile_hash);
+    cli_say("function '%" STR_FMT "' of '%" STR_FMT "' (%" STR_FMT
+            "): %s; hash 0x%llx in the object, %s in the profile",
+            STR_ARG(issue->function), STR_ARG(issue->object), STR_ARG(issue->file),
+            cover_issue_text(issue->kind), (unsigned long long)issue->object_hash, profile_hash);
+}
+
 static void say_issues(const CoverResult *r, bool explain)
 {
     size_t counts[COVER_ISSUE_COUNT] = {0};
@@ -477,11 +489,7 @@ static void say_issues(const CoverResult *r, bool explain)
         const CoverIssue *issue = &r->data.issues.at[i];
         counts[issue->kind]++;
         if (explain)
-            cli_say("function '%" STR_FMT "' of '%" STR_FMT "' (%" STR_FMT
-                    "): %s; hash 0x%llx in the object, 0x%llx in the profile",
-                    STR_ARG(issue->function), STR_ARG(issue->object), STR_ARG(issue->file),
-                    cover_issue_text(issue->kind), (unsigned long long)issue->object_hash,
-                    (unsigned long long)issue->profile_hash);
+            say_issue(issue);
     }
     for (int kind = 0; kind < COVER_ISSUE_COUNT && !explain; kind++)
         if (counts[kind])

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay cover show: sources with counts, as lprof listed them.
 
+#include <stdlib.h>
+
 #include "analyse/cover_files.h"
 #include "cli/cli.h"
 #include "cli/cover_commands.h"
@@ -12,9 +14,9 @@
 typedef struct CoverShowOptions {
     CoverInputOptions inputs;
     CoverViewOptions views;
-    bool listing, unexecuted, summary, demangled;
+    bool listing, unexecuted, summary, demangled, missing;
     StrVec sources, counts, functions;
-    Str program;
+    Str program, colour;
 } CoverShowOptions;
 
 static const Option options[] = {
@@ -26,14 +28,18 @@ static const Option options[] = {
              "no counts; [U] before the number of each line that did not run"),
     OPT_LIST('r', NULL, CoverShowOptions, sources, "FILE",
              "only this source file, by its name or the end of its path"),
-    OPT_LIST('F', NULL, CoverShowOptions, functions, "FUNCTION",
+    OPT_LIST('F', "name", CoverShowOptions, functions, "FUNCTION",
              "only this function's lines, by its name or a pattern (*)"),
     OPT_FLAG('C', NULL, CoverShowOptions, demangled,
              "names as they are in the source; they always are"),
     OPT_TEXT('o', NULL, CoverShowOptions, program, "PROG", "the program, as lprof has it"),
     OPT_LIST('c', NULL, CoverShowOptions, counts, "FILE", "a profile, as lprof has it"),
+    OPT_FLAG('m', "missing", CoverShowOptions, missing,
+             "only lines that did not run, with three lines around each"),
     COVER_VIEW_OPTIONS(CoverShowOptions, views),
     COVER_INPUT_OPTIONS(CoverShowOptions, inputs),
+    OPT_CHOICE(0, "color", CoverShowOptions, colour, "WHEN", "auto|always|never",
+               "colours; auto is on a terminal without NO_COLOR"),
 };
 
 // Whether `path` is `end`, or ends in it behind a separator.
@@ -55,17 +61,16 @@ static bool is_wanted(const StrVec *wanted, Str path)
     return wanted->len == 0;
 }
 
-typedef struct LineRange {
-    uint32_t from, to; // lines [from, to)
-} LineRange;
-
 typedef struct Listing {
     const CoverShowOptions *o;
     const Profile *p;
     const CoverFiles *c;
     StrBuf out;
     CoverViews views;
-    Vec(LineRange) ranges; // of the file's functions that -F names
+    Terminal terminal;
+    // Of the present file, ascending: lines of the functions that -F names, and lines near
+    // one that did not run.
+    CoverLineRangeVec named, near;
     bool failed;
 } Listing;
 
@@ -80,36 +85,100 @@ static bool names_function(const StrVec *wanted, Str name)
     return wanted->len == 0;
 }
 
-// The lines of the file's functions that -F names. False: it names none of them.
-static bool find_ranges(Listing *l, const CoverFileRows *f)
+// ---- Which lines ---------------------------------------------------------------
+
+// Adds [first, end) to ranges that ascend by their starts.
+static void add_range(CoverLineRangeVec *ranges, uint32_t first, uint32_t end)
+{
+    if (ranges->len && first <= vec_last(ranges).end)
+        vec_last(ranges).end = MAX(vec_last(ranges).end, end);
+    else
+        vec_push(NULL, ranges, (CoverLineRange){first, end});
+}
+
+static bool in_ranges(const CoverLineRangeVec *ranges, uint32_t line)
+{
+    size_t at = PARTITION_POINT(i, ranges->len, ranges->at[i].end <= line);
+    return at < ranges->len && ranges->at[at].first <= line;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const CoverLineRange *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+// The end of the code on the lines [from, to): what stands behind it belongs to the next
+// function.
+static uint32_t code_end(const Listing *l, const CoverFileRows *f, uint32_t from, uint32_t to)
+{
+    const U32Vec *lines = &l->p->line_counts.line;
+    const uint32_t *rows = l->c->lines.at + f->lines.first;
+    size_t count = f->lines.end - f->lines.first;
+    size_t behind = PARTITION_POINT(i, count, lines->at[rows[i]] < to);
+    return behind ? MAX(lines->at[rows[behind - 1]], from) + 1 : from + 1;
+}
+
+static void find_named(Listing *l, const CoverFileRows *f)
 {
     const Profile *p = l->p;
     U32Vec starts = {0};
-    l->ranges.len = 0;
-    if (l->o->functions.len == 0)
-        return true;
+    CoverLineRangeVec found = {0};
     cover_function_starts(p, l->c, f, &starts);
     for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
         FunctionId id = p->function_counts.function.at[l->c->functions.at[i]];
         uint32_t from = p->functions.line.at[id.v];
         if (names_function(&l->o->functions, profile_text(p, p->functions.name.at[id.v])))
-            vec_push(NULL, &l->ranges, ((LineRange){from, cover_next_start(&starts, from)}));
+            vec_push(
+                NULL, &found,
+                ((CoverLineRange){from, code_end(l, f, from, cover_next_start(&starts, from))}));
     }
+    if (found.len)
+        qsort(found.at, found.len, sizeof(found.at[0]), compare_ranges);
+    for (size_t i = 0; i < found.len; i++)
+        add_range(&l->named, found.at[i].first, found.at[i].end);
+    vec_free(&found);
     vec_free(&starts);
-    return l->ranges.len != 0;
 }
 
-static bool is_listed(const Listing *l, uint32_t number)
+static bool is_of_named(const Listing *l, uint32_t line)
 {
-    for (size_t i = 0; i < l->ranges.len; i++)
-        if (number >= l->ranges.at[i].from && number < l->ranges.at[i].to)
-            return true;
-    return l->ranges.len == 0;
+    return l->o->functions.len == 0 || in_ranges(&l->named, line);
 }
+
+static void find_near(Listing *l, const CoverFileRows *f)
+{
+    enum { AROUND = 3 };
+    for (uint32_t i = f->lines.first; i < f->lines.end; i++) {
+        uint32_t row = l->c->lines.at[i], line = l->p->line_counts.line.at[row];
+        if (l->p->line_counts.count.at[row] == 0 && is_of_named(l, line))
+            add_range(&l->near, line > AROUND ? line - AROUND : 1, line + AROUND + 1);
+    }
+}
+
+// False when the file has none of the functions that -F names.
+static bool find_lines(Listing *l, const CoverFileRows *f)
+{
+    l->named.len = l->near.len = 0;
+    if (l->o->functions.len)
+        find_named(l, f);
+    if (l->o->missing)
+        find_near(l, f);
+    return l->o->functions.len == 0 || l->named.len;
+}
+
+static bool is_listed(const Listing *l, uint32_t line)
+{
+    return is_of_named(l, line) && (!l->o->missing || in_ranges(&l->near, line));
+}
+
+// ---- The listing ---------------------------------------------------------------
 
 static void add_line(Listing *l, uint32_t number, bool is_mapped, uint64_t count, Str text)
 {
     StrBuf *out = &l->out;
+    Style style = is_mapped && count == 0 ? STYLE_HOT : STYLE_PLAIN;
+    style_begin(out, &l->terminal, style);
     if (!is_mapped)
         strbuf_printf(out, l->o->unexecuted ? "%15s" : "%20s", "");
     else if (l->o->unexecuted)
@@ -132,6 +201,7 @@ static void add_line(Listing *l, uint32_t number, bool is_mapped, uint64_t count
         strbuf_add_char(out, '\t');
         at += tab + 1;
     }
+    style_end(out, &l->terminal, style);
     strbuf_add_char(out, '\n');
 }
 
@@ -151,13 +221,16 @@ static void list_file(Listing *l, const CoverFileRows *f, CoverSources *sources)
     bool found = cover_source_text(sources, path, &text);
     if (!found)
         strbuf_add(&l->out, STR("(the source is not here; -I names folders to search)\n"));
-    uint32_t at = f->lines.first, number = 0;
+    uint32_t at = f->lines.first, number = 0, last = 0;
     cover_views_begin(&l->views, f);
     while (found && str_next_line(&text, &line)) {
         number++;
         bool mapped = at < f->lines.end && l->p->line_counts.line.at[l->c->lines.at[at]] == number;
         uint64_t count = mapped ? l->p->line_counts.count.at[l->c->lines.at[at]] : 0;
         if (is_listed(l, number)) {
+            if (last && last + 1 != number)
+                strbuf_add(&l->out, STR("...\n"));
+            last = number;
             add_line(l, number, mapped, count, line);
             cover_views_add(&l->views, number, count, l->o->unexecuted ? 15 : 20, &l->out);
         }
@@ -221,15 +294,20 @@ static int show(CoverResult *r, const void *values)
     CoverFiles files = {0};
     cover_project(r);
     cover_files_group(&r->arena, &r->profile, &files);
-    Listing l = {
-        .o = o, .p = &r->profile, .c = &files, .views = {.o = &o->views, .r = r, .c = &files}};
+    Listing l = {.o = o,
+                 .p = &r->profile,
+                 .c = &files,
+                 .views = {.o = &o->views, .r = r, .c = &files},
+                 .terminal = terminal_get(o->colour)};
     CoverSources sources = {.folders = o->inputs.filter.source_folders};
     bool any = false;
     for (size_t i = 0; i < files.files.len && !l.failed; i++) {
         const CoverFileRows *f = &files.files.at[i];
-        if (!is_wanted(&o->sources, profile_text(&r->profile, f->file)) || !find_ranges(&l, f))
+        if (!is_wanted(&o->sources, profile_text(&r->profile, f->file)) || !find_lines(&l, f))
             continue;
         any = true;
+        if (o->missing && l.near.len == 0)
+            continue;
         say_changed(r, profile_text(&r->profile, f->file));
         if (o->listing || !o->summary)
             list_file(&l, f, &sources);
@@ -239,7 +317,8 @@ static int show(CoverResult *r, const void *values)
     }
     cover_sources_deinit(&sources);
     cover_views_deinit(&l.views);
-    vec_free(&l.ranges);
+    vec_free(&l.named);
+    vec_free(&l.near);
     strbuf_deinit(&l.out);
     if (!any) {
         cli_say("no %s of that name has counts", o->functions.len ? "function" : "source file");

@@ -53,3 +53,6 @@ echo "== as a recording"
 "$ASSAY" cover merge -o run.assay cover.covmapping cover.proftext
 "$ASSAY" cover merge -w 2 -o other.assay cover.covmapping cover.proftext
 "$ASSAY" cover export --include '*.h' other.assay | grep -m 3 -E '^(DA|FNDA):.*[1-9]$'
+for format in markdown coveralls gcov-json; do
+    "$ASSAY" cover add --root /src --format $format a.info b.info 2>/dev/null
+done
