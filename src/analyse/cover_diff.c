@@ -109,6 +109,14 @@ static bool ends_with_path(Str path, Str end)
            (path.len == end.len || path.ptr[path.len - end.len - 1] == '/');
 }
 
+bool diff_changes(const DiffFiles *diff, Str path)
+{
+    for (size_t i = 0; i < diff->len; i++)
+        if (ends_with_path(path, diff->at[i].old_path))
+            return true;
+    return false;
+}
+
 static Str below_root(Str path, Str root)
 {
     if (root.len && str_starts_with(path, root) && path.len > root.len && path.ptr[root.len] == '/')

@@ -27,6 +27,10 @@ typedef Vec(DiffFile) DiffFiles;
 // stands between files is passed over. Texts borrow or are the arena's.
 MUST_CHECK bool diff_parse(Arena *arena, Str text, DiffFiles *ret, Error *err);
 
+// Whether `path` is, or ends in, that of a file before the change: what stands there
+// now has other lines.
+bool diff_changes(const DiffFiles *diff, Str path);
+
 // ---- The classes ---------------------------------------------------------------
 
 typedef enum CoverClass {

@@ -257,11 +257,22 @@ static bool check_classes(Str rest, Error *err)
 
 // ---- Putting it together ---------------------------------------------------------
 
-// Coverage of one side. NULL operands: none.
-static bool load_side(const CoverDiffOptions *o, const StrVec *operands, CoverResult *r,
-                      CoverFiles *files, CoverSide *ret, Error *err)
+static bool is_changed(void *ctx, Str path)
 {
-    if (!cover_load(&o->inputs, operands, r, err))
+    return diff_changes(ctx, path);
+}
+
+// Coverage of one side. `diff` is the change when that is the side before it: sources
+// stand here as they are behind it, and their marks on other lines.
+static bool load_side(const CoverDiffOptions *o, const StrVec *operands, DiffFiles *diff,
+                      CoverResult *r, CoverFiles *files, CoverSide *ret, Error *err)
+{
+    CoverInputOptions inputs = o->inputs;
+    if (diff) {
+        inputs.is_changed = is_changed;
+        inputs.is_changed_ctx = diff;
+    }
+    if (!cover_load(&inputs, operands, r, err))
         return false;
     cover_project(r);
     cover_files_group(&r->arena, &r->profile, files);
@@ -308,11 +319,11 @@ static int compare(CoverDiffOptions *o, Str range, StrVec *inputs, Arena *arena)
     ok = ok && diff_parse(arena, text, &diff, &err);
     if (ok) {
         has_now = true;
-        ok = load_side(o, inputs, &now, &now_files, &now_side, &err);
+        ok = load_side(o, inputs, NULL, &now, &now_files, &now_side, &err);
     }
     if (ok && o->baseline.len) {
         has_base = true;
-        ok = load_side(o, &o->baseline, &base, &base_files, &base_side, &err);
+        ok = load_side(o, &o->baseline, &diff, &base, &base_files, &base_side, &err);
     }
     int status;
     if (ok) {

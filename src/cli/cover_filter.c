@@ -152,6 +152,8 @@ CoverExclusions *cover_filter_exclusions(void *ctx, Str path)
     vec_extend(&f->arena, &f->found, id + 1 - f->found.len);
     CoverExclusions e;
     Str text;
+    if (f->is_changed && f->is_changed(f->is_changed_ctx, path))
+        return NULL;
     if (cover_source_text(&f->sources, path, &text) &&
         cover_exclusions_find(&f->arena, text, f->has_patterns ? &f->patterns : NULL, &e)) {
         CoverExclusions *kept = arena_new(&f->arena, CoverExclusions);

@@ -63,6 +63,10 @@ typedef struct CoverFilter {
     regex_t pattern_regexes[COVER_PATTERN_COUNT];
     CoverPatterns patterns; // of the above, those that are given
     bool has_patterns;
+    // Whether a source has other lines here than when it was counted: its marks are not
+    // those of the counts. NULL: none has.
+    bool (*is_changed)(void *ctx, Str path);
+    void *is_changed_ctx;
     Vec(CoverPathMap) maps;
     CoverSources sources;
     Intern paths; // files whose marks were looked for

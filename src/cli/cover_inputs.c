@@ -579,6 +579,8 @@ static bool load_all(const CoverInputOptions *options, const StrVec *operands, C
     ret->filter = arena_new(&ret->arena, CoverFilter);
     if (!cover_filter_init(ret->filter, &options->filter, err))
         return false;
+    ret->filter->is_changed = options->is_changed;
+    ret->filter->is_changed_ctx = options->is_changed_ctx;
     bool marks = !options->filter.no_exclusions && !options->llvm_rules;
     ret->project = (CoverProject){.keep = cover_filter_keep,
                                   .keep_ctx = ret->filter,

@@ -23,6 +23,9 @@ typedef struct CoverInputOptions {
     bool demangle;                      // set by the command: names are to be readable
     bool gcov_documents;                // set by the command: fill CoverResult.documents
     const CoverMergeInputVec *weighted; // set by the command: further inputs; NULL: none
+    // Set by the command: CoverFilter.is_changed.
+    bool (*is_changed)(void *ctx, Str path);
+    void *is_changed_ctx;
 } CoverInputOptions;
 
 #define COVER_INPUT_OPTIONS(S, field)                                                              \

@@ -85,6 +85,16 @@ if command -v git >/dev/null; then
     "$ASSAY" cover diff no-such-revision ../after.info >out 2>err
     verdict "a revision that is not there" $(($? == 0))
 fi
+# Marks of the source as it is now say nothing of the lines before the change: the mark on
+# line 3 left line 3 of the baseline out as well, which is line 4 now.
+printf 'one\ntwo\nthree\n' >marked.c
+printf 'SF:%s\nDA:1,1\nDA:2,1\nDA:3,1\nend_of_record\n' "$PWD/marked.c" >../marked_before.info
+printf 'new\none\ntwo // LCOV_EXCL_LINE\nthree\n' >marked_new.c
+diff -u marked.c marked_new.c | sed '1s,marked.c,a/marked.c,; 2s,marked_new.c,b/marked.c,' >../marked.diff
+mv marked_new.c marked.c
+printf 'SF:%s\nDA:1,1\nDA:2,1\nDA:3,1\nDA:4,1\nend_of_record\n' "$PWD/marked.c" >../marked_after.info
+"$ASSAY" cover diff --diff-file ../marked.diff --baseline ../marked_before.info --all ../marked_after.info >out 2>err
+verdict "marks of changed sources are not the baseline's" "$(grep -q 'marked.c: CBC 2-4$' out && grep -q 'marked.c: DCB 2$' out; echo $?)"
 mkdir outside && (cd outside && GIT_CEILING_DIRECTORIES=$PWD/.. "$ASSAY" cover diff HEAD .. >../out 2>../err)
 verdict "outside of a repository: how to do without" "$([ $? -ne 0 ] && grep -q -e '--diff-file' err && ! grep -q 'usage: git' err; echo $?)"
 
