@@ -17,7 +17,8 @@ enum {
     LARGE_MIN = 32 * 1024,
     LARGE_HEAD = 64, // keeps the payload 64-aligned relative to malloc's 16
     HUGE_PAGE = 2 << 20,
-    HUGE_MIN = 4 << 20, // the least that is worth huge pages of its own
+    HUGE_MIN = 4 << 20,  // the least that has huge pages within wherever it starts
+    WHOLE_MIN = 1 << 20, // the least that is worth to start where one does
 };
 
 struct ArenaChunk {
@@ -46,12 +47,13 @@ static COLD _Noreturn void out_of_memory(size_t size)
 // large blocks come 512 at a time, where the system has such.
 static void prefer_huge_pages(void *block, size_t size)
 {
-    if (size < HUGE_MIN)
+    if (size < HUGE_PAGE)
         return;
     uintptr_t from = align_up((uintptr_t)block, HUGE_PAGE);
     uintptr_t to = align_down((uintptr_t)block + size, HUGE_PAGE);
     int saved = errno; // without, it is memory all the same
-    madvise((uint8_t *)block + (from - (uintptr_t)block), to - from, MADV_HUGEPAGE);
+    if (from < to)
+        madvise((uint8_t *)block + (from - (uintptr_t)block), to - from, MADV_HUGEPAGE);
     errno = saved;
 }
 
@@ -64,13 +66,35 @@ void *heap_alloc(size_t size)
     return ptr;
 }
 
+// A first block of a size that is known takes whole huge pages, aligned as they must be.
+static void *heap_whole_pages(size_t size)
+{
+    size_t total = align_up(size, HUGE_PAGE);
+    void *ptr = aligned_alloc(HUGE_PAGE, total);
+    if (ptr)
+        prefer_huge_pages(ptr, total);
+    return ptr;
+}
+
 void *heap_grow(void *old, size_t new_size)
 {
+    if (!old && new_size >= WHOLE_MIN && new_size < SIZE_MAX - HUGE_PAGE) {
+        old = heap_whole_pages(new_size);
+        if (old)
+            return old;
+    }
     void *ptr = realloc(old, new_size ? new_size : 1);
     if (!ptr)
         out_of_memory(new_size);
     prefer_huge_pages(ptr, new_size);
     return ptr;
+}
+
+void *heap_alloc_dense(size_t size)
+{
+    if (size < WHOLE_MIN)
+        return heap_alloc(size);
+    return memset(heap_grow(NULL, size), 0, size);
 }
 
 void heap_free(void *ptr)

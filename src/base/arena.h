@@ -58,6 +58,8 @@ Str arena_vprintf(Arena *a, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
 // The only doors to malloc outside this folder's own files. They end the
 // process when memory is out. heap_free accepts NULL.
 void *heap_alloc(size_t size) __attribute__((malloc, returns_nonnull)); // zeroed
+// Zeroed too, for what is used all over and at random, as hash tables are.
+void *heap_alloc_dense(size_t size) __attribute__((malloc, returns_nonnull));
 void *heap_grow(void *old, size_t new_size) __attribute__((returns_nonnull));
 void heap_free(void *ptr);
 

@@ -24,7 +24,7 @@ static void place(TableSlot *slots, size_t mask, TableSlot entry)
 
 static void rehash(Table *t, size_t slot_count)
 {
-    TableSlot *slots = heap_alloc(arena_size_of(slot_count, sizeof(TableSlot)));
+    TableSlot *slots = heap_alloc_dense(arena_size_of(slot_count, sizeof(TableSlot)));
     for (size_t i = 0; t->slots && i <= t->mask; i++)
         if (t->slots[i].row_plus_1)
             place(slots, slot_count - 1, t->slots[i]);

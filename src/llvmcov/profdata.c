@@ -345,37 +345,37 @@ static void add_summary(StrBuf *out, const ProfDataRow *rows, size_t count)
 
 static int compare_rows(const void *a, const void *b)
 {
-    const ProfDataRow *x = a, *y = b;
+    const ProfDataRow *x = *(const ProfDataRow *const *)a, *y = *(const ProfDataRow *const *)b;
     if (x->name_ref != y->name_ref)
         return x->name_ref < y->name_ref ? -1 : 1;
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-// Brings the rows into the order of buckets, those of one name next to each
-// other. starts[b] is the first row of bucket b; there is one more of them.
-static void sort_into_buckets(ProfDataRow *rows, size_t count, size_t bucket_count, U64Vec *starts)
+typedef Vec(const ProfDataRow *) RowRefVec;
+
+// The rows in the order of buckets, those of one name next to each other. starts[b]
+// is the first row of bucket b; there is one more of them.
+static void sort_into_buckets(const ProfDataRow *rows, size_t count, size_t bucket_count,
+                              U64Vec *starts, RowRefVec *sorted)
 {
     size_t mask = bucket_count - 1;
+    U64Vec next = {0};
     vec_extend(NULL, starts, bucket_count + 1);
+    vec_reserve(NULL, sorted, count);
+    vec_reserve(NULL, &next, bucket_count);
     for (size_t i = 0; i < count; i++)
         starts->at[(rows[i].name_ref & mask) + 1]++;
     for (size_t b = 1; b <= bucket_count; b++)
         starts->at[b] += starts->at[b - 1];
-    Vec(ProfDataRow) sorted = {0};
-    U64Vec next = {0};
-    vec_extend(NULL, &sorted, count);
-    vec_extend(NULL, &next, bucket_count);
     memcpy(next.at, starts->at, bucket_count * sizeof(next.at[0]));
     for (size_t i = 0; i < count; i++)
-        sorted.at[next.at[rows[i].name_ref & mask]++] = rows[i];
+        sorted->at[next.at[rows[i].name_ref & mask]++] = &rows[i];
+    sorted->len = count;
     for (size_t b = 0; b < bucket_count; b++) {
         size_t len = starts->at[b + 1] - starts->at[b];
         if (len > 1)
-            qsort(sorted.at + starts->at[b], len, sizeof(sorted.at[0]), compare_rows);
+            qsort(sorted->at + starts->at[b], len, sizeof(sorted->at[0]), compare_rows);
     }
-    if (count)
-        memcpy(rows, sorted.at, count * sizeof(rows[0]));
-    vec_free(&sorted);
     vec_free(&next);
 }
 
@@ -415,37 +415,49 @@ static char *write_row(char *to, uint32_t version, const ProfDataRow *row)
 }
 
 // One key with all functions of that name. Gives their number.
-static size_t add_key(StrBuf *out, uint32_t version, const ProfDataRow *rows, size_t left)
+static size_t add_key(StrBuf *out, uint32_t version, const ProfDataRow *const *rows, size_t left)
 {
     size_t count = 0, data = 0;
-    for (; count < left && rows[count].name_ref == rows[0].name_ref; count++)
-        data += row_size(&rows[count], version);
-    Str name = rows[0].name;
+    for (; count < left && rows[count]->name_ref == rows[0]->name_ref; count++)
+        data += row_size(rows[count], version);
+    Str name = rows[0]->name;
     size_t size = 24 + name.len + data;
     char *to = strbuf_reserve(out, size);
-    to = write_u64(to, rows[0].name_ref);
+    to = write_u64(to, rows[0]->name_ref);
     to = write_u64(to, name.len);
     to = write_u64(to, data);
     to = write_bytes(to, name.ptr, name.len);
     for (size_t i = 0; i < count; i++)
-        to = write_row(to, version, &rows[i]);
+        to = write_row(to, version, rows[i]);
     out->len += size;
     return count;
 }
 
-static void add_table(StrBuf *out, uint32_t version, ProfDataRow *rows, size_t count,
-                      size_t table_offset_at)
+// LLVM's generator keeps tables at most 3/4 full; readers only need a power of two.
+static size_t bucket_count_of(size_t rows)
 {
-    // LLVM's generator keeps tables at most 3/4 full; readers only need a power of two.
-    size_t bucket_count = round_up_pow2(count * 4 / 3 + 1);
-    U64Vec starts = {0}, offsets = {0};
-    uint64_t keys = 0;
-    sort_into_buckets(rows, count, bucket_count, &starts);
-    vec_extend(NULL, &offsets, bucket_count);
-    size_t total = 16 + 8 * bucket_count;
+    return round_up_pow2(rows * 4 / 3 + 1);
+}
+
+// The most that a file of these rows takes, besides names of virtual tables.
+static size_t file_size(uint32_t version, const ProfDataRow *rows, size_t count)
+{
+    enum { HEAD = 4096 }; // more than header and summaries
+    size_t total = HEAD + 8 * bucket_count_of(count);
     for (size_t i = 0; i < count; i++)
         total += 26 + rows[i].name.len + row_size(&rows[i], version);
-    strbuf_reserve(out, total);
+    return total;
+}
+
+static void add_table(StrBuf *out, uint32_t version, const ProfDataRow *rows, size_t count,
+                      size_t table_offset_at)
+{
+    size_t bucket_count = bucket_count_of(count);
+    U64Vec starts = {0}, offsets = {0};
+    RowRefVec sorted = {0};
+    uint64_t keys = 0;
+    sort_into_buckets(rows, count, bucket_count, &starts, &sorted);
+    vec_extend(NULL, &offsets, bucket_count);
     for (size_t b = 0; b < bucket_count; b++) {
         size_t at = starts.at[b], end = starts.at[b + 1], items_at = out->len;
         if (at == end)
@@ -454,7 +466,7 @@ static void add_table(StrBuf *out, uint32_t version, ProfDataRow *rows, size_t c
         offsets.at[b] = out->len;
         strbuf_add_bytes(out, bytes_over(&items, sizeof(items)));
         for (; at < end; items++)
-            at += add_key(out, version, rows + at, end - at);
+            at += add_key(out, version, sorted.at + at, end - at);
         memcpy(out->ptr + items_at, &items, sizeof(items));
         keys += items;
     }
@@ -463,16 +475,18 @@ static void add_table(StrBuf *out, uint32_t version, ProfDataRow *rows, size_t c
     add_u64(out, bucket_count);
     add_u64(out, keys);
     strbuf_add_bytes(out, bytes_over(offsets.at, bucket_count * 8));
+    vec_free(&sorted);
     vec_free(&starts);
     vec_free(&offsets);
 }
 
 void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtable_names,
-                    ProfDataRow *rows, size_t count)
+                    const ProfDataRow *rows, size_t count)
 {
     assert(version == 7 || version == 9 || version == 12);
     size_t start = out->len;
     assert(start == 0); // offsets count from the file's start
+    strbuf_reserve(out, file_size(version, rows, count));
     add_u64(out, MAGIC);
     add_u64(out, version | variant);
     add_u64(out, 0);

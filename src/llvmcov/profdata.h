@@ -53,9 +53,9 @@ typedef struct ProfDataRow {
 } ProfDataRow;
 
 // Appends a whole file of version 7, 9 or 12, which LLVM 13–14, 16 and 19 read.
-// The rows may come in any order and are left in that of the file. `vtable_names`
-// is a blob as names.h has it, only written in version 12.
+// The rows may come in any order. `vtable_names` is a blob as names.h has it, only
+// written in version 12.
 void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtable_names,
-                    ProfDataRow *rows, size_t count);
+                    const ProfDataRow *rows, size_t count);
 
 #endif // LLVMCOV_PROFDATA_H

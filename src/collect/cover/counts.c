@@ -11,8 +11,6 @@
 
 void cover_counts_deinit(CoverCounts *c)
 {
-    vec_free(&c->counters);
-    vec_free(&c->bitmaps);
     table_deinit(&c->index);
     table_deinit(&c->name_index);
     prof_names_deinit(&c->vtables);
@@ -58,11 +56,13 @@ static CoverCountRow *add_row(CoverCounts *c, const ProfRecord *r)
                          .bitmap_len = (uint32_t)prof_record_bitmap_len(r),
                          .bitmap_by_mask = r->bitmap_by_mask};
     // One more, so that a row without any still points somewhere.
-    vec_reserve(NULL, &c->counters, (size_t)r->counter_count + 1);
-    vec_reserve(NULL, &c->bitmaps, (size_t)row.bitmap_len + 1);
-    vec_extend(NULL, &c->counters, r->counter_count);
-    vec_extend(NULL, &c->bitmaps, row.bitmap_len);
-    if (!cover_counts_find_name(c, r->name_ref))
+    vec_reserve(c->arena, &c->counters, (size_t)r->counter_count + 1);
+    vec_reserve(c->arena, &c->bitmaps, (size_t)row.bitmap_len + 1);
+    vec_extend(c->arena, &c->counters, r->counter_count);
+    vec_extend(c->arena, &c->bitmaps, row.bitmap_len);
+    const CoverCountRow *named = cover_counts_find_name(c, r->name_ref);
+    row.first_of_name = named ? (uint32_t)(named - c->rows.at) : number;
+    if (!named)
         table_insert(&c->name_index, hash_u64(r->name_ref), number);
     table_insert(&c->index, hash_pair(r->name_ref, r->hash), number);
     vec_push(c->arena, &c->rows, row);
@@ -332,8 +332,8 @@ static void reserve_rows(CoverCounts *c)
     table_reserve(&c->index, records);
     table_reserve(&c->name_index, records);
     vec_reserve(c->arena, &c->rows, records - c->rows.len);
-    vec_reserve(NULL, &c->counters, counters + 1);
-    vec_reserve(NULL, &c->bitmaps, bitmaps + 1);
+    vec_reserve(c->arena, &c->counters, counters + 1);
+    vec_reserve(c->arena, &c->bitmaps, bitmaps + 1);
 }
 
 bool cover_counts_finish(CoverCounts *c, Error *err)
@@ -403,23 +403,34 @@ bool cover_counts_absorb(CoverCounts *c, const CoverCounts *from, Error *err)
 
 // ---- Writing -----------------------------------------------------------------------
 
+typedef struct Naming {
+    CoverCounts *c;
+    size_t next; // the row whose turn it is where names and records have one order
+} Naming;
+
 static void set_name(void *ctx, Str name, uint64_t ref)
 {
-    CoverCounts *c = ctx;
-    const CoverCountRow *row = cover_counts_find_name(c, ref);
-    if (row)
-        c->rows.at[row - c->rows.at].name = name;
+    Naming *n = ctx;
+    CoverCounts *c = n->c;
+    if (n->next >= c->rows.len || c->rows.at[n->next].name_ref != ref) {
+        const CoverCountRow *row = cover_counts_find_name(c, ref);
+        if (!row)
+            return;
+        n->next = (size_t)(row - c->rows.at);
+    }
+    CoverCountRow *row = &c->rows.at[n->next++];
+    c->rows.at[row->first_of_name].name = name;
 }
 
 static bool find_names(CoverCounts *c, Error *err)
 {
     for (size_t i = 0; i < c->layouts.at.len; i++)
-        prof_names_split(&c->layouts.at.at[i]->names, set_name, c);
+        prof_names_split(&c->layouts.at.at[i]->names, set_name, &(Naming){.c = c});
     for (size_t i = 0; i < c->rows.len; i++) {
         CoverCountRow *row = &c->rows.at[i];
         // Further functions of a name stand behind the first, which was found.
         if (row->name.len == 0)
-            row->name = cover_counts_find_name(c, row->name_ref)->name;
+            row->name = c->rows.at[row->first_of_name].name;
         if (row->name.len == 0)
             return error_set(err, ERROR_FORMAT, "the function with reference 0x%llx has no name",
                              (unsigned long long)row->name_ref);
@@ -458,12 +469,12 @@ static void select_rows(Selection *s, bool sparse)
     vec_extend(c->arena, &s->is_in, c->rows.len);
     for (size_t i = 0; i < c->rows.len; i++)
         if (!sparse || ever_ran(c, &c->rows.at[i]))
-            s->is_in.at[cover_counts_find_name(c, c->rows.at[i].name_ref) - c->rows.at] = 1;
+            s->is_in.at[c->rows.at[i].first_of_name] = 1;
 }
 
-static bool is_selected(const Selection *s, const CoverCountRow *first_of_name)
+static bool is_selected(const Selection *s, const CoverCountRow *row)
 {
-    return s->is_in.at[first_of_name - s->counts->rows.at];
+    return s->is_in.at[row->first_of_name];
 }
 
 // Targets that are not in the file themselves are outside the program to LLVM.
@@ -536,9 +547,10 @@ bool cover_counts_write(CoverCounts *c, uint32_t version, bool sparse, StrBuf *o
     Vec(ProfDataRow) rows = {0};
     Selection in = {.counts = c};
     select_rows(&in, sparse);
+    vec_reserve(c->arena, &rows, c->rows.len);
     for (size_t i = 0; i < c->rows.len; i++) {
         const CoverCountRow *row = &c->rows.at[i];
-        if (is_selected(&in, cover_counts_find_name(c, row->name_ref)))
+        if (is_selected(&in, row))
             vec_push(c->arena, &rows, row_of_file(c, row, kinds));
     }
     if (version) {

@@ -17,8 +17,9 @@
 
 typedef struct CoverCountRow {
     uint64_t name_ref, hash;
-    Str name;     // "" when no profile names it
-    size_t first; // of counters
+    Str name;               // "" when no profile names it
+    uint32_t first_of_name; // the first row of that name
+    size_t first;           // of counters
     uint32_t count;
     size_t bitmap_first;
     uint32_t bitmap_len;
