@@ -251,6 +251,36 @@ static Numbers take_special_kind(Numbers n, const CovFunctionMap *m, uint64_t wo
     return n;
 }
 
+// Whether the next five numbers, which are a region that has a counter, take a byte
+// each: most do.
+static inline bool next_is_short(const Numbers *n, uint64_t *ret)
+{
+    uint64_t window;
+    if (n->end - n->at < (ptrdiff_t)sizeof(window))
+        return false;
+    memcpy(&window, n->at, sizeof(window));
+    *ret = window;
+    return (window & 0x8080808080ull) == 0 && (window & 3) != COV_ZERO;
+}
+
+// Where a region stands, from the line on at which the one before starts.
+static inline Numbers take_place(Numbers n, uint64_t *line, CovMapRegion *r)
+{
+    *line += take_u32(&n, "line is too large");
+    r->column = take_u32(&n, "column is too large");
+    uint32_t lines = take_u32(&n, "line is too large");
+    r->end_column = take_u32(&n, "column is too large");
+    if (*line + lines > UINT32_MAX || lines > REGION_LINES_MAX)
+        fail(&n, "line is too large");
+    if (r->end_column & 1u << 31) {
+        r->kind = COV_GAP;
+        r->end_column &= ~(1u << 31);
+    }
+    r->line = (uint32_t)*line;
+    r->end_line = (uint32_t)*line + lines;
+    return n;
+}
+
 static Numbers take_regions(Numbers n, CovFunctionMap *m, uint32_t file)
 {
     uint64_t count = take(&n);
@@ -260,34 +290,31 @@ static Numbers take_regions(Numbers n, CovFunctionMap *m, uint32_t file)
         return n;
     vec_reserve(NULL, &m->regions, count);
     CovMapRegion *r = m->regions.at + m->regions.len, *end = r + count;
-    uint64_t line = 0;
+    uint64_t line = 0, window;
     for (; r < end && !n.why; r++) {
         *r = (CovMapRegion){.file = file};
-        uint64_t word = take(&n);
-        if (word & 3)
-            r->count = counter_of(&n, word, m->expression_count);
-        else
-            n = take_special_kind(n, m, word, r);
-        line += take_u32(&n, "line is too large");
-        uint32_t column = take_u32(&n, "column is too large");
-        uint32_t lines = take_u32(&n, "line is too large");
-        uint32_t end_column = take_u32(&n, "column is too large");
-        if (line + lines > UINT32_MAX || lines > REGION_LINES_MAX)
-            fail(&n, "line is too large");
-        if (end_column & 1u << 31) {
-            r->kind = COV_GAP;
-            end_column &= ~(1u << 31);
+        if (next_is_short(&n, &window) && line < UINT32_MAX - 0x100) {
+            r->count = counter_of(&n, window & 0x7f, m->expression_count);
+            line += window >> 8 & 0x7f;
+            r->line = (uint32_t)line;
+            r->column = window >> 16 & 0x7f;
+            r->end_line = (uint32_t)(line + (window >> 24 & 0x7f));
+            r->end_column = window >> 32 & 0x7f;
+            n.at += n.why ? 0 : 5;
+        } else {
+            uint64_t word = take(&n);
+            if (word & 3)
+                r->count = counter_of(&n, word, m->expression_count);
+            else
+                n = take_special_kind(n, m, word, r);
+            n = take_place(n, &line, r);
         }
-        if (column == 0 && end_column == 0) {
-            column = 1;
-            end_column = UINT32_MAX;
+        if (r->column == 0 && r->end_column == 0) {
+            r->column = 1;
+            r->end_column = UINT32_MAX;
         }
-        if (lines == 0 && column > end_column)
+        if (r->line == r->end_line && r->column > r->end_column)
             fail(&n, "region ends before it starts");
-        r->line = (uint32_t)line;
-        r->end_line = (uint32_t)line + lines;
-        r->column = column;
-        r->end_column = end_column;
     }
     m->regions.len += count;
     return n;

@@ -50,26 +50,23 @@ static void merge_runs(CovSpan *at, size_t lo, size_t mid, size_t hi, CovSpanVec
 
 // Compilers write a function's regions in order, or nearly so, and functions of a
 // file follow each other: runs that are in order already are merged, stable.
-static void sort_spans(CovSpanVec *spans)
+static void sort_spans(CovSpanVec *spans, CovSweep *s)
 {
-    CovSpanVec spare = {0};
-    U64Vec starts = {0};
+    s->starts.len = 0;
     for (size_t i = 1; i < spans->len; i++)
         if (is_before(&spans->at[i], &spans->at[i - 1]))
-            vec_push(NULL, &starts, i);
-    while (starts.len) {
+            vec_push(NULL, &s->starts, i);
+    while (s->starts.len) {
         size_t kept = 0;
-        for (size_t i = 0; i < starts.len; i += 2) {
-            size_t lo = i ? starts.at[i - 1] : 0;
-            size_t hi = i + 1 < starts.len ? starts.at[i + 1] : spans->len;
-            merge_runs(spans->at, lo, starts.at[i], hi, &spare);
-            if (i + 1 < starts.len)
-                starts.at[kept++] = hi;
+        for (size_t i = 0; i < s->starts.len; i += 2) {
+            size_t lo = i ? s->starts.at[i - 1] : 0;
+            size_t hi = i + 1 < s->starts.len ? s->starts.at[i + 1] : spans->len;
+            merge_runs(spans->at, lo, s->starts.at[i], hi, &s->spare);
+            if (i + 1 < s->starts.len)
+                s->starts.at[kept++] = hi;
         }
-        starts.len = kept;
+        s->starts.len = kept;
     }
-    vec_free(&starts);
-    vec_free(&spare);
 }
 
 // Equal spans become one; counts add up where the kind is that of the first.
@@ -90,9 +87,8 @@ static void combine(CovSpanVec *spans, CovCounting counting)
 
 typedef struct Builder {
     CovSegmentVec *out;
-    Vec(const CovSpan *) active;
-    Vec(const CovSpan *) done; // scratch: active regions that have ended
-    uint64_t first_end;        // no active region ends before
+    CovSweep *s;
+    uint64_t first_end; // no active region ends before
 } Builder;
 
 static void start_segment(Builder *b, const CovSpan *s, uint64_t at, bool is_entry, bool skipped)
@@ -115,24 +111,24 @@ static void start_segment(Builder *b, const CovSpan *s, uint64_t at, bool is_ent
 // Stable, by end. Regions that end together are few; most runs are sorted already.
 static void sort_done(Builder *b)
 {
-    size_t n = b->done.len;
+    size_t n = b->s->done.len;
     bool sorted = true, reversed = true;
     for (size_t i = 1; i < n; i++) {
-        sorted &= end_of(b->done.at[i - 1]) <= end_of(b->done.at[i]);
-        reversed &= end_of(b->done.at[i - 1]) > end_of(b->done.at[i]);
+        sorted &= end_of(b->s->done.at[i - 1]) <= end_of(b->s->done.at[i]);
+        reversed &= end_of(b->s->done.at[i - 1]) > end_of(b->s->done.at[i]);
     }
     if (sorted)
         return;
     if (reversed) {
         for (size_t i = 0; i < n / 2; i++) {
-            const CovSpan *t = b->done.at[i];
-            b->done.at[i] = b->done.at[n - 1 - i];
-            b->done.at[n - 1 - i] = t;
+            const CovSpan *t = b->s->done.at[i];
+            b->s->done.at[i] = b->s->done.at[n - 1 - i];
+            b->s->done.at[n - 1 - i] = t;
         }
         return;
     }
     // Bottom-up merge sort.
-    const CovSpan **from = b->done.at;
+    const CovSpan **from = b->s->done.at;
     const CovSpan **to = heap_alloc(n * sizeof(*to)), **spare = to;
     for (size_t width = 1; width < n; width *= 2) {
         for (size_t lo = 0; lo < n; lo += 2 * width) {
@@ -145,8 +141,8 @@ static void sort_done(Builder *b)
         from = to;
         to = t;
     }
-    if (from != b->done.at)
-        memcpy(b->done.at, from, n * sizeof(*from));
+    if (from != b->s->done.at)
+        memcpy(b->s->done.at, from, n * sizeof(*from));
     heap_free(spare);
 }
 
@@ -155,52 +151,52 @@ static void sort_done(Builder *b)
 static void complete(Builder *b, uint64_t next)
 {
     sort_done(b);
-    size_t n = b->done.len;
+    size_t n = b->s->done.len;
     for (size_t i = 1; i < n; i++) {
-        uint64_t at = end_of(b->done.at[i - 1]);
+        uint64_t at = end_of(b->s->done.at[i - 1]);
         if (at == next)
             break;
-        if (at == end_of(b->done.at[i]))
+        if (at == end_of(b->s->done.at[i]))
             continue;
         // The last of those that end where this one ends.
         size_t same = i;
-        while (same + 1 < n && end_of(b->done.at[same + 1]) == end_of(b->done.at[i]))
+        while (same + 1 < n && end_of(b->s->done.at[same + 1]) == end_of(b->s->done.at[i]))
             same++;
-        start_segment(b, b->done.at[same], at, false, false);
+        start_segment(b, b->s->done.at[same], at, false, false);
     }
-    const CovSpan *last = b->done.at[n - 1];
-    if (b->active.len && end_of(last) != next)
-        start_segment(b, vec_last(&b->active), end_of(last), false, false);
-    else if (!b->active.len && end_of(last) != next)
+    const CovSpan *last = b->s->done.at[n - 1];
+    if (b->s->active.len && end_of(last) != next)
+        start_segment(b, vec_last(&b->s->active), end_of(last), false, false);
+    else if (!b->s->active.len && end_of(last) != next)
         start_segment(b, last, end_of(last), false, true);
-    b->done.len = 0;
+    b->s->done.len = 0;
 }
 
 static void drop_ended(Builder *b, uint64_t at)
 {
-    if (b->active.len == 0 || at < b->first_end)
+    if (b->s->active.len == 0 || at < b->first_end)
         return;
     size_t kept = 0;
     b->first_end = UINT64_MAX;
-    for (size_t i = 0; i < b->active.len; i++) {
-        if (end_of(b->active.at[i]) <= at)
-            vec_push(NULL, &b->done, b->active.at[i]);
+    for (size_t i = 0; i < b->s->active.len; i++) {
+        if (end_of(b->s->active.at[i]) <= at)
+            vec_push(NULL, &b->s->done, b->s->active.at[i]);
         else {
-            b->first_end = MIN(b->first_end, end_of(b->active.at[i]));
-            b->active.at[kept++] = b->active.at[i];
+            b->first_end = MIN(b->first_end, end_of(b->s->active.at[i]));
+            b->s->active.at[kept++] = b->s->active.at[i];
         }
     }
-    b->active.len = kept;
-    if (b->done.len)
+    b->s->active.len = kept;
+    if (b->s->done.len)
         complete(b, at);
 }
 
-void cov_segments_of(CovSpanVec *spans, CovCounting counting, CovSegmentVec *out)
+void cov_segments_of(CovSpanVec *spans, CovCounting counting, CovSweep *sweep, CovSegmentVec *out)
 {
-    out->len = 0;
-    sort_spans(spans);
+    out->len = sweep->active.len = sweep->done.len = 0;
+    sort_spans(spans, sweep);
     combine(spans, counting);
-    Builder b = {.out = out};
+    Builder b = {.out = out, .s = sweep};
     for (size_t i = 0; i < spans->len; i++) {
         const CovSpan *s = &spans->at[i];
         uint64_t at = start_of(s);
@@ -210,23 +206,30 @@ void cov_segments_of(CovSpanVec *spans, CovCounting counting, CovSegmentVec *out
         if (at == end_of(s)) {
             // Regions of no length never become active.
             bool skipped = is_last || s->kind == COV_SKIPPED;
-            start_segment(&b, b.active.len ? vec_last(&b.active) : s, at, !is_gap, skipped);
-            if (skipped && b.active.len)
-                start_segment(&b, vec_last(&b.active), at, false, false);
+            start_segment(&b, sweep->active.len ? vec_last(&sweep->active) : s, at, !is_gap,
+                          skipped);
+            if (skipped && sweep->active.len)
+                start_segment(&b, vec_last(&sweep->active), at, false, false);
             continue;
         }
         if (is_last || at != start_of(&spans->at[i + 1]))
             start_segment(&b, s, at, !is_gap, false);
-        b.first_end = b.active.len ? MIN(b.first_end, end_of(s)) : end_of(s);
-        vec_push(NULL, &b.active, s);
+        b.first_end = sweep->active.len ? MIN(b.first_end, end_of(s)) : end_of(s);
+        vec_push(NULL, &sweep->active, s);
     }
-    for (size_t i = 0; i < b.active.len; i++)
-        vec_push(NULL, &b.done, b.active.at[i]);
-    b.active.len = 0;
-    if (b.done.len)
+    for (size_t i = 0; i < sweep->active.len; i++)
+        vec_push(NULL, &sweep->done, sweep->active.at[i]);
+    sweep->active.len = 0;
+    if (sweep->done.len)
         complete(&b, UINT64_MAX);
-    vec_free(&b.active);
-    vec_free(&b.done);
+}
+
+void cov_sweep_deinit(CovSweep *s)
+{
+    vec_free(&s->active);
+    vec_free(&s->done);
+    vec_free(&s->spare);
+    vec_free(&s->starts);
 }
 
 // The count of a line and whether it has one. `wrapped` runs into the line.

@@ -32,13 +32,25 @@ typedef Vec(CovSegment) CovSegmentVec;
 // counted no line that starts with a skipped region, a comment for one.
 typedef enum CovCounting { COV_COUNTS, COV_SETS, COV_COUNTS_BEFORE_18 } CovCounting;
 
+// Room of the sweep over spans, empty at first and kept from function to function.
+typedef struct CovSweep {
+    Vec(const CovSpan *) active;
+    Vec(const CovSpan *) done; // active ones that have ended
+    CovSpanVec spare;
+    U64Vec starts;
+} CovSweep;
+
+void cov_sweep_deinit(CovSweep *s);
+
 // `spans` is sorted and combined in place; `out` (heap) is emptied first. Code,
 // expansion, skipped and gap regions only.
-void cov_segments_of(CovSpanVec *spans, CovCounting counting, CovSegmentVec *out);
+void cov_segments_of(CovSpanVec *spans, CovCounting counting, CovSweep *sweep, CovSegmentVec *out);
 
 static inline void cov_segments(CovSpanVec *spans, CovSegmentVec *out)
 {
-    cov_segments_of(spans, COV_COUNTS, out);
+    CovSweep sweep = {0};
+    cov_segments_of(spans, COV_COUNTS, &sweep, out);
+    cov_sweep_deinit(&sweep);
 }
 
 typedef struct CovLine {

@@ -194,6 +194,7 @@ static int compare_pieces(const void *a, const void *b)
 typedef struct Scratch {
     CovSpanVec spans;
     Vec(Piece) pieces;
+    CovSweep sweep;
     CovSegmentVec segments;
     CovLineVec lines;
     Branches branches;
@@ -203,6 +204,7 @@ static void free_scratch(Scratch *s)
 {
     vec_free(&s->spans);
     vec_free(&s->pieces);
+    cov_sweep_deinit(&s->sweep);
     vec_free(&s->segments);
     vec_free(&s->lines);
     free_branches(&s->branches);
@@ -251,7 +253,7 @@ static CoverFile summarise_function(const CoverData *d, const CoverFunction *f,
     }
     s->spans.len = 0;
     cover_add_spans(cover_regions_of(d, f, f->main_file), &s->spans);
-    cov_segments_of(&s->spans, d->counting, &s->segments);
+    cov_segments_of(&s->spans, d->counting, &s->sweep, &s->segments);
     cov_lines_of(&s->segments, d->counting, &s->lines);
     t.lines = tally_lines(&s->lines, e);
     clear_branches(&s->branches);
@@ -286,6 +288,7 @@ static void summarise_file(const CoverData *d, const CoverFileIndex *x, uint32_t
                            const CoverExclusions *e, CoverFile *ret)
 {
     Vec(Placed) placed = {0};
+    bool sorted = true;
     for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
         const CoverFunction *f = &d->functions.at[x->functions.at[i]];
         if (f->main_file == COVER_NO_FILE ||
@@ -296,12 +299,14 @@ static void summarise_file(const CoverData *d, const CoverFileIndex *x, uint32_t
             if (cover_is_branch(&main.at[k]))
                 continue;
             uint64_t place = (uint64_t)main.at[k].line << 32 | main.at[k].column;
-            if (!cover_excludes_line(e, main.at[k].line))
-                vec_push(NULL, &placed, (Placed){place, x->functions.at[i]});
+            if (cover_excludes_line(e, main.at[k].line))
+                break;
+            sorted &= placed.len == 0 || vec_last(&placed).place <= place;
+            vec_push(NULL, &placed, (Placed){place, x->functions.at[i]});
             break;
         }
     }
-    if (placed.len)
+    if (!sorted)
         qsort(placed.at, placed.len, sizeof(placed.at[0]), compare_placed);
     for (size_t i = 0, end; i < placed.len; i = end) {
         CoverFile group = {0};
@@ -577,7 +582,7 @@ static void fill_file(const CoverData *d, const CoverFileIndex *x, uint32_t row,
     if (!only_lines)
         fill_functions(d, x, row, file, how, name, into);
     collect_spans(d, x, row, s);
-    cov_segments_of(&s->spans, d->counting, &s->segments);
+    cov_segments_of(&s->spans, d->counting, &s->sweep, &s->segments);
     cov_lines_of(&s->segments, d->counting, &s->lines);
     fill_lines(&s->lines, file, into);
     if (only_lines)
