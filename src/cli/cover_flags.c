@@ -7,29 +7,49 @@
 static const struct {
     const char *compiler;
     const char *flags;
+    const char *continuous; // more of them, NULL: there is no such mode
 } compilers[] = {
-    {"clang", "-fprofile-instr-generate -fcoverage-mapping\n"},
-    {"gcc", "--coverage\n"},
-    {"rustc", "-C instrument-coverage\n"},
+    {"clang", "-fprofile-instr-generate -fcoverage-mapping", "-mllvm -runtime-counter-relocation"},
+    {"gcc", "--coverage", NULL},
+    {"rustc", "-C instrument-coverage", "-C llvm-args=-runtime-counter-relocation"},
+};
+
+typedef struct CoverFlagsOptions {
+    bool continuous;
+} CoverFlagsOptions;
+
+static const Option options[] = {
+    OPT_FLAG(0, "continuous", CoverFlagsOptions, continuous,
+             "for 'assay cover run --continuous', which keeps the counts of killed programs"),
 };
 
 static int print_flags(CommandLine *line, void *values)
 {
-    (void)values;
-    for (size_t i = 0; i < ARRAY_LEN(compilers) && line->operands.len == 1; i++)
-        if (str_equal(line->operands.at[0], str_from_c(compilers[i].compiler)))
-            return cli_print(str_from_c(compilers[i].flags)) ? STATUS_OK : STATUS_FAILED;
+    const CoverFlagsOptions *o = values;
+    for (size_t i = 0; i < ARRAY_LEN(compilers) && line->operands.len == 1; i++) {
+        if (!str_equal(line->operands.at[0], str_from_c(compilers[i].compiler)))
+            continue;
+        if (o->continuous && !compilers[i].continuous)
+            return usage_error(line->cmd, "gcc's counters are written at the end only");
+        Str flags =
+            arena_printf(line->arena, "%s%s%s\n", compilers[i].flags, o->continuous ? " " : "",
+                         o->continuous ? compilers[i].continuous : "");
+        return cli_print(flags) ? STATUS_OK : STATUS_FAILED;
+    }
     return usage_error(line->cmd, "which compiler? clang, gcc or rustc");
 }
 
 static int run(const Command *cmd, int argc, char **argv)
 {
-    return command_run_parsed(cmd, argc, argv, NULL, print_flags);
+    CoverFlagsOptions o = {0};
+    return command_run_parsed(cmd, argc, argv, &o, print_flags);
 }
 
 const Command cover_flags_command = {
     .name = "flags",
     .summary = "print the flags with which a compiler makes programs that count",
-    .usage = "clang|gcc|rustc",
+    .usage = "[OPTION ...] clang|gcc|rustc",
+    .options = options,
+    .option_count = ARRAY_LEN(options),
     .run = run,
 };

@@ -10,6 +10,7 @@
 #include "cli/cover_inputs.h"
 #include "collect/cover/merge.h"
 #include "collect/cover/pool.h"
+#include "llvmcov/profraw.h"
 #include "model/facts.h"
 #include "os/file.h"
 #include "store/store.h"
@@ -140,6 +141,26 @@ static bool add_listed(Inputs *in, Str list, uint64_t weight, Error *err)
     return true;
 }
 
+// Sums of sums may replace one of their inputs; a process's own counts may not be lost.
+static bool check_output(const CoverMergeCliOptions *o, const Inputs *in, Error *err)
+{
+    struct stat to, from;
+    uint8_t start[8];
+    if (o->output.len == 0 || stat(arena_c_str(in->arena, o->output), &to) != 0)
+        return true;
+    for (size_t i = 0; i < in->files.len; i++) {
+        Str path = in->files.at[i].path;
+        if (stat(arena_c_str(in->arena, path), &from) != 0 || from.st_ino != to.st_ino ||
+            from.st_dev != to.st_dev ||
+            !profraw_is(bytes_over(start, os_read_start(path, start, sizeof(start)))))
+            continue;
+        error_set(err, ERROR_USAGE, "'%" STR_FMT "' is a raw profile among the inputs",
+                  STR_ARG(o->output));
+        return error_hint(err, "name another output with -o; a .profdata may be added to in place");
+    }
+    return true;
+}
+
 static bool list_inputs(const CoverMergeCliOptions *o, const StrVec *operands, Inputs *in,
                         Error *err)
 {
@@ -154,7 +175,7 @@ static bool list_inputs(const CoverMergeCliOptions *o, const StrVec *operands, I
         return false;
     if (in->files.len == 0)
         return error_set(err, ERROR_USAGE, "no profile to merge");
-    return true;
+    return check_output(o, in, err);
 }
 
 // ---- Merging -----------------------------------------------------------------
@@ -175,6 +196,8 @@ static bool watch_folder(const CoverMergeCliOptions *o, CoverPool *pool, Arena *
         return false;
     for (size_t i = 0; i < pool->refused.len; i++)
         cli_say("left out: %" STR_FMT, STR_ARG(pool->refused.at[i]));
+    if (pool->refused.len)
+        cli_say("what was left out is kept in '%" STR_FMT "' as *.refused", STR_ARG(o->watch));
     cli_say("%llu profiles of %.1f MB merged", (unsigned long long)pool->file_count,
             (double)pool->byte_count / 1e6);
     if (pool->file_count == 0)

@@ -34,6 +34,14 @@ static const Option options[] = {
              "with cargo, report on dependencies, tests/, benches/ and examples/ as well"),
     OPT_FLAG(0, "skip-clean", CoverRunOptions, skip_clean,
              "as tarpaulin has it; nothing is cleaned, builds have a target folder of their own"),
+    OPT_LIST('p', "packages", CoverRunOptions, packages, "NAME",
+             "with cargo, this package; handed on as --package"),
+    OPT_FLAG(0, "all-features", CoverRunOptions, all_features, "with cargo; handed on"),
+    OPT_DURATION(0, "wait", CoverRunOptions, wait_ns, "TIME",
+                 "wait for processes that outlive the command, this long at most"),
+    OPT_FLAG(0, "continuous", CoverRunOptions, continuous,
+             "counts of killed programs too, if compiled with what 'assay cover flags "
+             "--continuous' prints; cargo's are"),
     OPT_LIST(0, "object", CoverRunOptions, objects, "FILE",
              "an object to report on even when it does not run"),
     OPT_LIST(0, "debug-dir", CoverRunOptions, debug_dirs, "DIR",
@@ -99,6 +107,16 @@ static CoverKind kind_of(Str path)
     return kind;
 }
 
+// LLVM's counters may lie in the file itself; gcc's do not.
+static const char *how_to_keep(const CoverSession *s, CoverKind kind)
+{
+    if (kind != COVER_KIND_LLVM)
+        return "";
+    if (s->o->continuous)
+        return "; --continuous needs it compiled with 'assay cover flags --continuous clang'";
+    return "; --continuous keeps the counts of what ends like that";
+}
+
 static void say_why_nothing(const CoverSession *s)
 {
     const Program *program = &s->program;
@@ -106,12 +124,15 @@ static void say_why_nothing(const CoverSession *s)
     CoverKind kind = program->is_script ? COVER_KIND_UNKNOWN : kind_of(program->path);
     bool counts = kind == COVER_KIND_LLVM || kind == COVER_KIND_GCOV;
     if (counts && WIFSIGNALED(end->child.status))
-        cli_say("no counts: '%" STR_FMT "' was ended by signal %d before it could write them",
-                STR_ARG(program->path), WTERMSIG(end->child.status));
-    else if (counts)
+        cli_say("no counts: '%" STR_FMT "' was ended by signal %d before it could write them%s",
+                STR_ARG(program->path), WTERMSIG(end->child.status), how_to_keep(s, kind));
+    else if (counts && s->run.survivors == 0)
         cli_say("no counts: '%" STR_FMT "' is built to count but wrote nothing; it ended by "
-                "_exit or exec, cleared its environment, or found the disk full",
-                STR_ARG(program->path));
+                "_exit or exec, cleared its environment, ran as a user who may not write to "
+                "'%" STR_FMT "', or found the disk full%s",
+                STR_ARG(program->path), STR_ARG(s->run.folder), how_to_keep(s, kind));
+    else if (counts)
+        cli_say("no counts yet");
     else if (kind == COVER_KIND_NONE)
         cli_say("no counts: '%" STR_FMT "' is not built to count, and nothing that it ran is; "
                 "'assay cover flags clang|gcc|rustc' prints what to compile with, and "
@@ -128,11 +149,39 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
+// A program of cargo's that came to its end has counts.
+static void say_silent_programs(const CoverSession *s)
+{
+    size_t silent = 0;
+    Str first = {0};
+    for (size_t i = 0; i < s->run.objects.found.len; i++) {
+        const CoverObject *object = &s->run.objects.found.at[i];
+        if (object->matched || str_ends_with(object->path, STR(".so")))
+            continue;
+        if (silent++ == 0)
+            first = str_base_name(object->path);
+    }
+    if (silent)
+        cli_say("%zu program%s wrote no counts, '%" STR_FMT "' first: crashed, killed, or not run "
+                "after an earlier one failed (cargo's --no-fail-fast)%s",
+                silent, plural(silent), STR_ARG(first),
+                s->o->continuous ? "" : "; --continuous keeps the counts of those that crash");
+}
+
 static void say_results(const CoverSession *s)
 {
     const CoverRun *r = &s->run;
+    if (s->is_cargo && s->end.child.status && !s->o->per_test)
+        say_silent_programs(s);
     for (size_t i = 0; i < r->pool.refused.len; i++)
         cli_say("left out: %" STR_FMT, STR_ARG(r->pool.refused.at[i]));
+    if (r->pool.refused.len)
+        cli_say("what was left out is kept in '%" STR_FMT "' as *.refused",
+                STR_ARG(r->pool.folder));
+    if (r->survivors)
+        cli_say("%zu process%s that the command started still run%s: what they count is missing "
+                "(--wait TIME waits for them)",
+                r->survivors, r->survivors == 1 ? "" : "es", r->survivors == 1 ? "s" : "");
     if (r->pool.taken.len)
         cli_say("%zu profiles are still being written by processes that outlive the command; "
                 "they are left in '%" STR_FMT "'",
@@ -226,6 +275,7 @@ static bool open_session(CoverSession *s, CoverRunMode mode, Error *err)
     Str folder = o->output.len ? o->output : COVER_RUN_FOLDER;
     if (!cover_run_open(&s->run, folder, mode, o->keep_raw, err))
         return false;
+    s->run.pool.continuous = o->continuous;
     Arena *arena = &s->run.arena;
     copy_list(arena, &o->objects, &s->sources.always);
     copy_list(arena, &o->include, &s->run.selection.include);
@@ -264,11 +314,29 @@ static void add_build(CoverSession *s)
         cover_cargo_add_build(&s->run.arena, &s->cargo, &s->run.pool);
 }
 
+static bool has_survivors(void *ctx)
+{
+    CoverSession *s = ctx;
+    s->run.survivors = cover_run_survivors(&s->run);
+    return s->run.survivors != 0;
+}
+
+// Daemons and others that the command leaves behind.
+static bool wait_for_survivors(CoverSession *s, Error *err)
+{
+    if (!has_survivors(s) || s->o->wait_ns == 0)
+        return true;
+    bool ok = cover_pool_wait(&s->run.pool, has_survivors, s, s->o->wait_ns, err);
+    (void)has_survivors(s);
+    return ok;
+}
+
 static bool run_and_finish(CoverSession *s, Error *err)
 {
     CoverRun *r = &s->run;
     if (!s->o->per_test && !s->o->tests_from.len) {
-        if (!cover_pool_run(&r->pool, &s->program, s->argv, &s->end, err))
+        if (!cover_pool_run(&r->pool, &s->program, s->argv, &s->end, err) ||
+            !wait_for_survivors(s, err))
             return false;
         add_build(s);
         return cover_run_finish(r, &s->sources, err);

@@ -14,6 +14,9 @@ typedef struct CoverRunOptions {
     bool force, merge, keep_raw, quiet, no_report, missing, markdown, explain;
     bool skip_clean, include_tests, all_sources, per_test;
     double fail_under;
+    int64_t wait_ns;
+    StrVec packages;
+    bool all_features, continuous;
 } CoverRunOptions;
 
 // One use of the command.

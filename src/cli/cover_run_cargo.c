@@ -53,7 +53,7 @@ static bool set_build_variables(CoverSession *s, const CoverCargo *c, Error *err
                             .rustc_workspace_wrapper = cli_env("RUSTC_WORKSPACE_WRAPPER"),
                             .rustdoc = cli_env("RUSTDOC")};
     CoverVariables variables = {0};
-    if (!cover_cargo_tools(arena, c, &user, s->o->all_sources, s->run.pool.folder, &variables, err))
+    if (!cover_cargo_tools(arena, c, &user, s->run.pool.folder, &variables, err))
         return false;
     cover_cargo_variables(arena, s->argv, c, &variables);
     vec_push(arena, &variables, cover_cargo_build_variable(arena, c));
@@ -67,7 +67,9 @@ bool cover_prepare_cargo(CoverSession *s, int *status, Error *err)
 {
     Arena *arena = &s->run.arena;
     CoverCargo *c = &s->cargo;
-    bool ok = cover_cargo_metadata(arena, &s->program, s->argv, s->o->all_sources, c, err);
+    CoverCargoHow how = {.all = s->o->all_sources, .continuous = s->o->continuous};
+    s->argv = cover_cargo_with_options(arena, s->argv, &s->o->packages, s->o->all_features);
+    bool ok = cover_cargo_metadata(arena, &s->program, s->argv, how, c, err);
     if (ok && c->build_status == 0)
         ok = set_build_variables(s, c, err) &&
              cover_cargo_build(arena, &s->program, s->argv, c, err);

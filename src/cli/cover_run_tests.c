@@ -137,16 +137,38 @@ static bool run_one(CoverSession *s, const CoverTestCommand *command, CoverPerTe
     return ok;
 }
 
+// Tests that passed and left nothing.
+typedef struct SilentTests {
+    size_t count;
+    Str first;
+} SilentTests;
+
+static void say_silent(const CoverSession *s, const CoverPerTest *tests, const SilentTests *silent)
+{
+    // gcc's data files do not tell who wrote them.
+    if (silent->count == 0 || tests->gcov.units.len)
+        return;
+    cli_say("%zu test%s passed without any counts, '%" STR_FMT
+            "' first: ignored, ended by _exit, or "
+            "not built to count%s",
+            silent->count, silent->count == 1 ? "" : "s", STR_ARG(silent->first),
+            s->o->continuous ? "" : " (--continuous keeps what _exit would lose)");
+}
+
 static bool run_all(CoverSession *s, const CoverTestCommands *commands, int start,
                     CoverPerTest *tests, Error *err)
 {
+    SilentTests silent = {0};
     size_t failed = 0, i;
     for (i = 0; i < commands->len && !s->end.interrupted; i++) {
         const CoverTestCommand *command = &commands->at[i];
         CoverRunEnd end;
         if (command->folder.len && chdir(arena_c_str(&s->run.arena, command->folder)) != 0)
             return error_os(err, "cannot go to '%" STR_FMT "'", STR_ARG(command->folder));
+        uint64_t files = s->run.pool.file_count;
         bool ok = run_one(s, command, tests, &end, err);
+        if (ok && end.child.status == 0 && s->run.pool.file_count == files && silent.count++ == 0)
+            silent.first = command->name;
         if (command->folder.len && fchdir(start) != 0)
             return error_os(err, "cannot go back to where the command began");
         if (!ok)
@@ -157,6 +179,7 @@ static bool run_all(CoverSession *s, const CoverTestCommands *commands, int star
     }
     if (!s->o->quiet)
         cli_say("%zu of %zu tests ran, %zu failed", i, commands->len, failed);
+    say_silent(s, tests, &silent);
     return true;
 }
 

@@ -166,6 +166,8 @@ cover --all-sources -- cargo test -p middle
 verdict "--all-sources of a run" "$(grep -q 'middle/tests/it.rs' out && ! grep -q 'left out' err; echo $?)"
 cover -- cargo test --all-features -p middle
 verdict "options reach cargo" "$([ $status -eq 0 ] && [ "$(count_of res '// extra')" = 1 ]; echo $?)"
+cover --all-features --packages middle -- cargo test
+verdict "so do tarpaulin's" "$([ $status -eq 0 ] && [ "$(count_of res '// extra')" = 1 ] && ! grep -q app/src out; echo $?)"
 cover -- cargo run -q -- 101
 verdict "cargo run: the program's status and words" "$([ $status -eq 9 ] && [ "$(count_of res '// large')" = 1 ]; echo $?)"
 cover -- cargo test no_test_has_this_name
@@ -173,6 +175,14 @@ verdict "a run in which no line of the crates runs" "$([ $status -eq 0 ] && [ "$
 sed -i 's/, 9)/, 10)/' middle/src/lib.rs
 cover -- cargo test
 verdict "a failing test: cargo's status, and a report" "$([ $status -eq 101 ] && grep -q TOTAL out; echo $?)"
+verdict "programs that did not run after it are said" "$(grep -q 'wrote no counts' err; echo $?)"
+mv middle/src/lib.rs lib.rs
+sed 's/assert_eq!(super::sum(4), 10)/assert_eq!(super::sum(4), 9); std::process::abort()/' lib.rs >middle/src/lib.rs
+cover -- cargo test -p middle --lib -- --test-threads 1 sums
+verdict "a test that aborts: what would keep its counts" "$([ "$(count_of res '// sum')" = 0 ] && grep -q -e 'wrote no counts.*--continuous keeps' err; echo $?)"
+cover --continuous -- cargo test -p middle --lib -- --test-threads 1 sums
+verdict "--continuous keeps them" "$([ "$(count_of res '// sum')" -ge 2 ]; echo $?)"
+mv lib.rs middle/src/lib.rs
 echo 'fn broken( {' >>middle/src/lib.rs
 cover -- cargo test
 verdict "what does not build: cargo's status" "$([ $status -eq 101 ] && ! grep -q TOTAL out; echo $?)"

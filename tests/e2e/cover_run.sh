@@ -69,7 +69,59 @@ for compiler in clang-14 clang-16 clang-19 gcc; do
     verdict "$compiler: --fail-under" $((status != 3))
 done
 
+# Programs that end otherwise than by exit, under compilers whose counters can lie in the file.
+for compiler in clang-14 clang-16 clang-19; do
+    # shellcheck disable=SC2046 # flags are words
+    $compiler -w $("$ASSAY" cover flags --continuous clang) -o life "$TOP/tests/programs/cover_life.c" 2>build.log || continue
+    for how in kill _exit; do
+        cover -f -o res --continuous -- ./life $how
+        verdict "$compiler: --continuous: counts until $how" "$([ "$(count_of res '// work')" = 10 ]; echo $?)"
+    done
+    cover -f -o res --continuous -- ./life fork
+    verdict "$compiler: --continuous: forked children" "$([ "$(count_of res '// work')" = 60 ]; echo $?)"
+    # shellcheck disable=SC2046
+    $compiler -w $("$ASSAY" cover flags clang) -o life "$TOP/tests/programs/cover_life.c"
+    cover -f -o res -- ./life kill
+    verdict "$compiler: without it, what would keep them" "$(grep -q -e '--continuous keeps' err; echo $?)"
+    cover -f -o res --continuous -- ./life kill
+    verdict "$compiler: not compiled for it: with what" "$(grep -q 'cover flags --continuous' err; echo $?)"
+    $compiler -w -fprofile-instr-generate -fcoverage-mapping -o outlive "$TOP/tests/programs/cover_outlive.c"
+    cover -f -o res -- ./outlive daemon
+    verdict "$compiler: a daemon that still runs is said" "$(grep -q -e '1 process .*--wait' err; echo $?)"
+    for _ in $(seq 50); do ls res/raw/*.profraw >/dev/null 2>&1 && break; sleep 0.1; done
+    sleep 0.1
+    verdict "$compiler: what it writes later is in the results" "$([ "$(count_of res '// later')" = 1 ]; echo $?)"
+    cover -f -o res --wait 20s -- ./outlive daemon
+    verdict "$compiler: --wait waits for it" "$([ $status -eq 0 ] && [ "$(count_of res '// later')" = 1 ]; echo $?)"
+    if [ "$(id -u)" = 0 ]; then
+        cover -f -o /tmp/assay-uid.$$ -- ./outlive nobody
+        verdict "$compiler: a child that became somebody else counts" "$([ "$(count_of /tmp/assay-uid.$$ '// nobody')" = 1 ]; echo $?)"
+        rm -r /tmp/assay-uid.$$
+    else
+        skip "$compiler: a child that became somebody else" "not root"
+    fi
+done
+verdict "gcc has no such mode" "$("$ASSAY" cover flags --continuous gcc 2>/dev/null; [ $? -eq 2 ]; echo $?)"
+
+# Whatever else lies in a folder of results stays.
+if gcc -w --coverage -o counted "$TOP/tests/programs/cover_life.c"; then
+    mkdir mine
+    touch mine/my.gcno mine/my.profraw
+    cover -f -o mine -- ./counted exit
+    verdict "-f removes a run's files only" "$([ -f mine/my.gcno ] && [ -f mine/my.profraw ]; echo $?)"
+fi
+# A file that is no profile is kept under another name; a pipe holds nobody.
+# shellcheck disable=SC2016 # of the inner shell
+cover -f -o res -- sh -c 'echo junk >"${LLVM_PROFILE_FILE%/*}/1-1.profraw"; mkfifo "${LLVM_PROFILE_FILE%/*}/2-2.profraw"; sleep 0.2'
+verdict "what is no profile is kept and named" "$(grep -q 'left out: .*1-1.profraw' err && grep -q junk res/raw/*1-1.profraw.refused; echo $?)"
+
 if command -v clang-14 >/dev/null && [ -x life ]; then
+    clang-14 -w -fprofile-instr-generate -fcoverage-mapping -o life "$TOP/tests/programs/cover_life.c"
+    LLVM_PROFILE_FILE=one.profraw ./life exit && cp one.profraw kept.profraw
+    "$ASSAY" cover merge -f -o ./one.profraw one.profraw 2>err
+    verdict "merge: a raw profile among the inputs is not replaced" "$([ $? -eq 2 ] && cmp -s one.profraw kept.profraw && grep -q 'among the inputs' err; echo $?)"
+    "$ASSAY" cover merge -o sums.profdata one.profraw && "$ASSAY" cover merge -f -o sums.profdata sums.profdata one.profraw
+    verdict "merge: sums are added to in place" "$([ "$("$ASSAY" cover show ./life sums.profdata | awk '/\/\/ work/ { print $1 }')" = 20 ]; echo $?)"
     clang-14 -w -fprofile-instr-generate -fcoverage-mapping -o life "$TOP/tests/programs/cover_life.c"
     LLVM_PROFILE_FILE=by_hand.profraw ./life fork
     cover -f -o res --keep-raw -- ./life fork

@@ -42,6 +42,9 @@ hits small >small.hits
 verdict "the smallest set runs every line: $(wc -l <chosen) tests" "$([ "$(wc -l <chosen)" -lt 8 ] && cmp all.hits small.hits; echo $?)"
 "$ASSAY" cover tests -d all --list >out
 verdict "--list" "$([ "$(wc -l <out)" -eq 71 ]; echo $?)"
+printf './prog 3\ntrue\n' >list
+"$ASSAY" cover run --tests-from list -f -o all >out 2>err
+verdict "a test that passes without counts is named" "$(grep -q "1 test passed without any counts, 'true' first" err; echo $?)"
 printf './prog 3\nfalse\n' >list
 "$ASSAY" cover run --tests-from list -f -o all >out 2>err
 verdict "a failing test is named and gives the status" "$([ $? -eq 1 ] && grep -q "test 'false' failed with status 1" err; echo $?)"

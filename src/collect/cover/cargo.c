@@ -91,12 +91,31 @@ bool cover_cargo_is(char *const argv[])
     return w.sub && is_one_of(word_at(argv, w.sub), list, ARRAY_LEN(list));
 }
 
-// ---- The build -----------------------------------------------------------------------
-
 static void add_word(Arena *arena, CoverWords *words, Str word)
 {
     vec_push(arena, words, arena_c_str(arena, word));
 }
+
+char *const *cover_cargo_with_options(Arena *arena, char *const argv[], const StrVec *packages,
+                                      bool all_features)
+{
+    CargoWords w = split(argv);
+    CoverWords words = {0};
+    for (size_t i = 0; argv[i]; i++) {
+        vec_push(arena, &words, argv[i]);
+        if (i + 1 != w.from)
+            continue;
+        for (size_t k = 0; k < packages->len; k++)
+            add_word(arena, &words,
+                     arena_printf(arena, "--package=%" STR_FMT, STR_ARG(packages->at[k])));
+        if (all_features)
+            add_word(arena, &words, STR("--all-features"));
+    }
+    vec_push(arena, &words, NULL);
+    return words.at;
+}
+
+// ---- The build -----------------------------------------------------------------------
 
 // What nextest takes and cargo test takes as well.
 static bool is_cargo_option(Str word)
@@ -232,14 +251,15 @@ void cover_cargo_read_messages(Arena *arena, Str text, CoverCargo *ret)
 
 // ---- The workspace ---------------------------------------------------------------------
 
-static bool read_metadata(Arena *arena, Str text, bool all, CoverCargo *ret, Error *err)
+static bool read_metadata(Arena *arena, Str text, CoverCargo *ret, Error *err)
 {
     JsonValue *root;
     if (!json_parse(arena, text, &root, err))
         return error_context(err, "cargo metadata");
     ret->target = text_of(root, "target_directory");
     ret->own_target =
-        arena_printf(arena, "%" STR_FMT "/assay-cover%s", STR_ARG(ret->target), all ? "-all" : "");
+        arena_printf(arena, "%" STR_FMT "/assay-cover%s%s", STR_ARG(ret->target),
+                     ret->how.all ? "-all" : "", ret->how.continuous ? "-continuous" : "");
     const JsonValue *packages = json_find(root, "packages");
     for (const JsonValue *p = packages ? packages->child : NULL; p; p = p->next) {
         Str manifest = text_of(p, "manifest_path");
@@ -286,16 +306,16 @@ void cover_cargo_variables(Arena *arena, char *const argv[], const CoverCargo *c
         vec_push(arena, ret, (CoverVariable){"CARGO_TARGET_DIR", c->own_target.ptr});
 }
 
-bool cover_cargo_metadata(Arena *arena, const Program *cargo, char *const argv[], bool all,
+bool cover_cargo_metadata(Arena *arena, const Program *cargo, char *const argv[], CoverCargoHow how,
                           CoverCargo *ret, Error *err)
 {
     CoverWords words = {0};
     Bytes text;
-    *ret = (CoverCargo){0};
+    *ret = (CoverCargo){.how = how};
     metadata_words(arena, argv, &words);
     return os_capture(arena, cargo, words.at, false, MESSAGES_MAX_BYTES, &text, &ret->build_status,
                       err) &&
-           (ret->build_status != 0 || read_metadata(arena, str_from_bytes(text), all, ret, err));
+           (ret->build_status != 0 || read_metadata(arena, str_from_bytes(text), ret, err));
 }
 
 // cargo gives a program of "deps" a second name without a hash: that of its unit is the

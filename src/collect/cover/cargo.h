@@ -8,7 +8,15 @@
 
 #include "collect/cover/run.h"
 
+// How crates are compiled. Builds that differ in it have target folders of their own,
+// since cargo does not tell them apart.
+typedef struct CoverCargoHow {
+    bool all;        // also crates that are not the workspace's
+    bool continuous; // so that counters may lie in the profile (%c)
+} CoverCargoHow;
+
 typedef struct CoverCargo {
+    CoverCargoHow how;
     StrVec objects;   // executables and shared objects that were built
     StrVec folders;   // of the packages that the objects are of
     StrVec units;     // what was compiled, as cargo names its files: "parser-0123456789abcdef"
@@ -21,10 +29,13 @@ typedef struct CoverCargo {
 // Whether the words are a cargo command that runs what it builds.
 bool cover_cargo_is(char *const argv[]);
 
-// Asks cargo for the workspace. When build_status is not 0, cargo has said why. With
-// `all` crates that are not the workspace's are to count too.
+// The words with options of tarpaulin's behind the sub-command.
+char *const *cover_cargo_with_options(Arena *arena, char *const argv[], const StrVec *packages,
+                                      bool all_features);
+
+// Asks cargo for the workspace. When build_status is not 0, cargo has said why.
 MUST_CHECK bool cover_cargo_metadata(Arena *arena, const Program *cargo, char *const argv[],
-                                     bool all, CoverCargo *ret, Error *err);
+                                     CoverCargoHow how, CoverCargo *ret, Error *err);
 // The target folder of the build and of the run, unless `argv` states one.
 void cover_cargo_variables(Arena *arena, char *const argv[], const CoverCargo *c,
                            CoverVariables *ret);

@@ -34,7 +34,7 @@ static const char rustc_script[] =
     "    export LLVM_PROFILE_FILE\n"
     "fi\n"
     "[ -z \"$ASSAY_COVER_RUSTC\" ] || set -- \"$ASSAY_COVER_RUSTC\" \"$@\"\n"
-    "exec \"$@\" -Cinstrument-coverage\n";
+    "exec \"$@\" -Cinstrument-coverage $ASSAY_COVER_FLAGS\n";
 
 // The linker that cargo chose is called by the other script, if it is one like cc.
 static const char rustdoc_script[] =
@@ -52,7 +52,7 @@ static const char rustdoc_script[] =
     "case ${ASSAY_COVER_LINKER##*/} in\n"
     "*cc* | *clang* | *++*) set -- \"$@\" \"-Clinker=${0%/*}/assay-cc\" -Clinker-flavor=gcc ;;\n"
     "esac\n"
-    "exec \"${ASSAY_COVER_RUSTDOC:-rustdoc}\" \"$@\" -Cinstrument-coverage\n";
+    "exec \"${ASSAY_COVER_RUSTDOC:-rustdoc}\" \"$@\" -Cinstrument-coverage $ASSAY_COVER_FLAGS\n";
 
 static const char linker_script[] =
     "#!/bin/sh\n"
@@ -86,8 +86,8 @@ static void add(Arena *arena, CoverVariables *ret, const char *name, Str value)
     vec_push(arena, ret, (CoverVariable){name, value.len ? arena_c_str(arena, value) : NULL});
 }
 
-bool cover_cargo_tools(Arena *arena, const CoverCargo *c, const CoverCargoTools *user, bool all,
-                       Str keep, CoverVariables *ret, Error *err)
+bool cover_cargo_tools(Arena *arena, const CoverCargo *c, const CoverCargoTools *user, Str keep,
+                       CoverVariables *ret, Error *err)
 {
     Str rustc, rustdoc, linker;
     Str folder = arena_printf(arena, "%" STR_FMT "/" TOOLS, STR_ARG(c->own_target));
@@ -96,11 +96,14 @@ bool cover_cargo_tools(Arena *arena, const CoverCargo *c, const CoverCargoTools 
         !write_script(arena, folder, "rustdoc", rustdoc_script, &rustdoc, err) ||
         !write_script(arena, folder, "assay-cc", linker_script, &linker, err))
         return false;
+    bool all = c->how.all;
     add(arena, ret, all ? "RUSTC_WRAPPER" : "RUSTC_WORKSPACE_WRAPPER", rustc);
     add(arena, ret, "ASSAY_COVER_RUSTC", all ? user->rustc_wrapper : user->rustc_workspace_wrapper);
     add(arena, ret, "RUSTDOC", rustdoc);
     add(arena, ret, "ASSAY_COVER_RUSTDOC", user->rustdoc);
     add(arena, ret, "ASSAY_COVER_KEEP", keep);
+    add(arena, ret, "ASSAY_COVER_FLAGS",
+        c->how.continuous ? STR("-Cllvm-args=-runtime-counter-relocation") : STR(""));
     return true;
 }
 

@@ -13,10 +13,9 @@ typedef struct CoverCargoTools {
 } CoverCargoTools;
 
 // Writes the scripts below the target folder and appends the environment of the build
-// and of the run. Only the workspace's crates are instrumented, or with `all` every
-// crate. `keep` is the folder that programs of doctests are linked into.
+// and of the run. `keep` is the folder that programs of doctests are linked into.
 MUST_CHECK bool cover_cargo_tools(Arena *arena, const CoverCargo *c, const CoverCargoTools *user,
-                                  bool all, Str keep, CoverVariables *ret, Error *err);
+                                  Str keep, CoverVariables *ret, Error *err);
 
 // Set for the build alone: where macros write what they count while crates are compiled.
 CoverVariable cover_cargo_build_variable(Arena *arena, const CoverCargo *c);

@@ -15,6 +15,7 @@
 
 #include "collect/cover/doctest.h"
 #include "llvmcov/profraw.h"
+#include "os/clock.h"
 #include "os/file.h"
 
 // Programs seen writing are held open: more than this are told by build-id alone.
@@ -59,7 +60,8 @@ Str cover_pool_pattern(const CoverPool *pool)
     // A file for a process: no two wait for each other. With %m the runtime merges
     // into a file that is there instead of emptying it: forked children share the
     // number of their parent, and numbers come again.
-    return arena_printf(pool->arena, "%" STR_FMT "/%%p-%%m.profraw", STR_ARG(pool->folder));
+    return arena_printf(pool->arena, "%" STR_FMT "/%%p-%%m%s.profraw", STR_ARG(pool->folder),
+                        pool->continuous ? "%c" : "");
 }
 
 // ---- Who wrote -------------------------------------------------------------------
@@ -147,13 +149,20 @@ static void note_binary_ids(CoverPool *pool, Bytes file)
     }
 }
 
-void cover_pool_add(CoverPool *pool, Str path)
+// ".N-NAME" is "N-NAME" to the user.
+static Str shown_name(Str path)
+{
+    Str base = str_base_name(path);
+    return str_starts_with(base, STR(".")) ? str_slice(base, 1, base.len) : base;
+}
+
+bool cover_pool_add(CoverPool *pool, Str path)
 {
     MappedFile m = {0};
     Error err = {0};
     bool ok = os_map_file(path, &m, &err);
     if (ok && m.bytes.len) {
-        ok = cover_counts_add(&pool->counts, str_base_name(path), m.bytes, 1, &err);
+        ok = cover_counts_add(&pool->counts, shown_name(path), m.bytes, 1, &err);
         if (ok)
             note_binary_ids(pool, m.bytes);
         pool->file_count += ok;
@@ -162,6 +171,7 @@ void cover_pool_add(CoverPool *pool, Str path)
     os_unmap_file(&m);
     if (!ok)
         vec_push(pool->arena, &pool->refused, arena_str(pool->arena, str_from_c(err.text)));
+    return ok;
 }
 
 typedef enum Writing { WRITING_NO, WRITING_YES, WRITING_UNKNOWN } Writing;
@@ -230,6 +240,8 @@ static void list_new(CoverPool *pool)
     StrVec names = {0};
     for (struct dirent *e; (e = readdir(dir));) {
         Str name = str_from_c(e->d_name);
+        if (e->d_type != DT_REG && e->d_type != DT_UNKNOWN)
+            continue; // a pipe would hold us
         if (is_raw_name(name) || (pool->kept_folder.len && str_ends_with(name, STR(".object"))))
             vec_push(&scratch, &names, arena_str(&scratch, name));
     }
@@ -240,6 +252,14 @@ static void list_new(CoverPool *pool)
         else
             keep_mapping(pool, names.at[i]);
     arena_deinit(&scratch);
+}
+
+// ".N-NAME" -> "N-NAME.SUFFIX", which is not taken again.
+static void keep_under_name(CoverPool *pool, Str path, const char *suffix)
+{
+    Str to = arena_printf(pool->arena, "%" STR_FMT "/%" STR_FMT ".%s", STR_ARG(pool->folder),
+                          STR_ARG(shown_name(path)), suffix);
+    (void)rename(path.ptr, to.ptr);
 }
 
 bool cover_pool_drain(CoverPool *pool, bool end)
@@ -256,16 +276,12 @@ bool cover_pool_drain(CoverPool *pool, bool end)
             pool->taken.at[left++] = path;
             continue;
         }
-        cover_pool_add(pool, path);
-        if (!pool->keep_raw) {
+        if (!cover_pool_add(pool, path))
+            keep_under_name(pool, path, "refused");
+        else if (pool->keep_raw)
+            keep_under_name(pool, path, "kept");
+        else
             unlink(path.ptr);
-        } else {
-            // ".N-NAME" -> "N-NAME.kept", which is not taken again.
-            Str base = str_base_name(path);
-            Str kept = arena_printf(pool->arena, "%" STR_FMT "/%" STR_FMT ".kept",
-                                    STR_ARG(pool->folder), STR_ARG(str_slice(base, 1, base.len)));
-            (void)rename(path.ptr, kept.ptr);
-        }
     }
     pool->taken.len = left;
     return writing;
@@ -364,6 +380,20 @@ static bool stop_is_asked(const Run *r)
     while (read(r->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
         stop |= (int)info.ssi_signo != SIGCHLD;
     return stop;
+}
+
+bool cover_pool_wait(CoverPool *pool, bool (*is_busy)(void *ctx), void *ctx, int64_t max_ns,
+                     Error *err)
+{
+    Run r = {.pool = pool, .signal_fd = -1};
+    int64_t end_ns = os_monotonic_ns() + max_ns;
+    bool ok = open_signals(&r, err);
+    while (ok && is_busy(ctx) && os_monotonic_ns() < end_ns && !stop_is_asked(&r))
+        drain_and_wait(&r);
+    if (ok)
+        drain_the_rest(pool);
+    close_signals(&r);
+    return ok;
 }
 
 bool cover_pool_watch(CoverPool *pool, Error *err)

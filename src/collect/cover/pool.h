@@ -39,7 +39,8 @@ typedef struct CoverPool {
     Str kept_folder; // where mappings of programs go that come as "*.object"; "": nowhere
     Vec(CoverKept) kept;
     uint64_t file_count, byte_count; // summed so far
-    StrVec refused;                  // texts: files that could not be read
+    StrVec refused;                  // texts: files that could not be read, and where they are
+    bool continuous;                 // programs keep their counters in the file itself
 } CoverPool;
 
 // Makes the folder and watches it.
@@ -51,8 +52,9 @@ void cover_pool_deinit(CoverPool *pool);
 // What LLVM_PROFILE_FILE is to be for programs that write into the pool.
 Str cover_pool_pattern(const CoverPool *pool);
 
-// Sums a file that is complete and stays.
-void cover_pool_add(CoverPool *pool, Str path);
+// Sums a file that is complete and stays. False, with a text among the refused, when it
+// could not be read.
+bool cover_pool_add(CoverPool *pool, Str path);
 
 // Takes in what is complete. At the `end` of a run also what cannot be told to
 // be complete. True while some file is still being written.
@@ -68,6 +70,11 @@ typedef struct CoverRunEnd {
 // that are sent to us alone. `argv` ends in NULL.
 MUST_CHECK bool cover_pool_run(CoverPool *pool, const Program *program, char *const argv[],
                                CoverRunEnd *ret, Error *err);
+
+// Drains the pool as long as it `is_busy`, for some time at most, or until a signal asks
+// for the end.
+MUST_CHECK bool cover_pool_wait(CoverPool *pool, bool (*is_busy)(void *ctx), void *ctx,
+                                int64_t max_ns, Error *err);
 
 // Drains the pool until a signal asks for the end.
 MUST_CHECK bool cover_pool_watch(CoverPool *pool, Error *err);

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,9 +35,18 @@ static bool is_result(Str name)
 {
     return str_equal(name, STR("profile.profdata")) || str_equal(name, COVER_OBJECTS_FILE) ||
            str_equal(name, COVER_SOURCES_FILE) || str_equal(name, STR("tests.assay-cover")) ||
-           is_tracefile(name) || str_starts_with(name, STR("object-")) ||
-           str_ends_with(name, STR(".gcda")) || str_ends_with(name, STR(".gcno")) ||
-           str_ends_with(name, STR(".profraw")) || str_ends_with(name, STR(".profraw.kept"));
+           is_tracefile(name) || str_starts_with(name, STR("object-"));
+}
+
+// What lies in the folders that programs write into.
+static bool is_raw_result(Str name)
+{
+    static const char *const ends[] = {
+        ".gcda", ".gcno", ".profraw", ".profraw.kept", ".profraw.refused", ".object"};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        if (str_ends_with(name, str_from_c(ends[i])))
+            return true;
+    return false;
 }
 
 static void remove_results(Str folder, unsigned depth)
@@ -53,7 +63,7 @@ static void remove_results(Str folder, unsigned depth)
         if (S_ISDIR(st.st_mode) && ours && depth < 64) {
             remove_results(path, depth + 1);
             rmdir(path.ptr);
-        } else if (!S_ISDIR(st.st_mode) && is_result(name)) {
+        } else if (!S_ISDIR(st.st_mode) && (depth ? is_raw_result(name) : is_result(name))) {
             unlink(path.ptr);
         }
     }
@@ -125,6 +135,9 @@ bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw, E
         remove_results(r->folder, 0);
     if (!cover_pool_open(&r->pool, &r->arena, in_folder(r, STR("raw")), err))
         return false;
+    // Programs that begin as root and go on as somebody else are to write as well.
+    if (geteuid() == 0)
+        (void)chmod(r->pool.folder.ptr, 0777);
     r->pool.keep_raw = keep_raw;
     r->pool.kept_folder = r->folder;
     r->objects = (CoverObjects){.arena = &r->arena, .pool = &r->pool};
@@ -135,6 +148,42 @@ void cover_run_deinit(CoverRun *r)
 {
     cover_pool_deinit(&r->pool);
     arena_deinit(&r->arena);
+}
+
+// ---- Who still runs -------------------------------------------------------------------
+
+static bool has_run_folder(const CoverRun *r, Str number, U8Vec *buf)
+{
+    enum { PIECE = 65536 };
+    Arena scratch = {0};
+    Str path = arena_printf(&scratch, "/proc/%" STR_FMT "/environ", STR_ARG(number));
+    int fd = open(path.ptr, O_RDONLY | O_CLOEXEC);
+    ssize_t n = 0;
+    buf->len = 0;
+    do {
+        vec_reserve(NULL, buf, PIECE);
+        n = fd < 0 ? 0 : read(fd, buf->at + buf->len, PIECE);
+        buf->len += n > 0 ? (size_t)n : 0;
+    } while (n > 0);
+    if (fd >= 0)
+        close(fd);
+    arena_deinit(&scratch);
+    return buf->len && memmem(buf->at, buf->len, r->folder.ptr, r->folder.len);
+}
+
+size_t cover_run_survivors(const CoverRun *r)
+{
+    size_t count = 0;
+    U8Vec buf = {0};
+    uint64_t pid;
+    DIR *dir = opendir("/proc");
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (str_parse_u64(str_from_c(e->d_name), 10, &pid) && (pid_t)pid != getpid())
+            count += has_run_folder(r, str_from_c(e->d_name), &buf);
+    if (dir)
+        closedir(dir);
+    vec_free(&buf);
+    return count;
 }
 
 void cover_run_variables(CoverRun *r, CoverVariables *ret)
@@ -201,6 +250,9 @@ bool cover_run_finish(CoverRun *r, const CoverObjectSources *sources, Error *err
     for (size_t i = 0; i < earlier.len; i++)
         cover_objects_offer(&r->objects, earlier.at[i], true);
     cover_link_notes(r->folder, &r->gcov_data, &r->gcov_without_notes);
+    // Whoever writes later is most likely what was started.
+    for (size_t i = 0; i < sources->commands.len && r->survivors; i++)
+        cover_objects_offer(&r->objects, sources->commands.at[i], true);
     if (r->pool.counts.profile_count) {
         find_objects(r, sources);
         if (!write_profile(r, err))

@@ -19,7 +19,8 @@ typedef struct CoverRun {
     CoverPool pool;
     CoverObjects objects;
     CoverSelection selection;
-    bool counts_all;                        // of results that the run is added to
+    bool counts_all;  // of results that the run is added to
+    size_t survivors; // processes that outlive the command and may still write
     uint64_t gcov_data, gcov_without_notes; // data files of gcc
 } CoverRun;
 
@@ -39,6 +40,10 @@ typedef struct CoverVariable {
     const char *name, *value;
 } CoverVariable;
 typedef Vec(CoverVariable) CoverVariables;
+
+// How many processes have the run's environment, without this one. Those of other users
+// are not seen.
+size_t cover_run_survivors(const CoverRun *r);
 
 // What programs need in their environment to write where they are to.
 void cover_run_variables(CoverRun *r, CoverVariables *ret);
