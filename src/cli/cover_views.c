@@ -14,10 +14,12 @@ void cover_views_begin(CoverViews *v, const CoverFileRows *f)
                      (v->o->instantiations ? 1u << COVER_DETAIL_INSTANCE : 0);
     Str path = profile_text(&v->r->profile, f->file);
     v->f = f;
-    v->detail = v->segment = 0;
+    v->detail = v->segment = v->site = 0;
     v->branch = f->branches.first;
     cover_details_find(&v->r->data, path, kinds, &v->details);
-    v->segments.len = 0;
+    v->segments.len = v->sites.len = 0;
+    if (v->o->branches.len && v->r->has_regions && !v->r->has_gcov && !v->r->has_set)
+        cover_file_branches(&v->r->data, &v->r->project, path, &v->sites);
     if (v->o->regions)
         cover_file_segments(&v->r->data, path, &v->segments);
 }
@@ -26,6 +28,7 @@ void cover_views_deinit(CoverViews *v)
 {
     vec_free(&v->details);
     vec_free(&v->segments);
+    vec_free(&v->sites);
     vec_free(&v->starts);
     cover_sources_deinit(&v->sources);
 }
@@ -67,34 +70,47 @@ static void add_side(StrBuf *out, bool percent, uint64_t count, uint64_t all)
         strbuf_add_u64(out, count);
 }
 
-// llvm-cov's decisions have two sides each; gcc's branches stand alone.
-static void add_branches(CoverViews *v, uint32_t line, StrBuf *out)
+// llvm-cov's decisions have two sides each.
+static void add_sites(CoverViews *v, uint32_t line, StrBuf *out)
+{
+    bool percent = str_equal(v->o->branches, STR("percent")), any = false;
+    while (v->site < v->sites.len && v->sites.at[v->site].listed_line < line)
+        v->site++;
+    for (; v->site < v->sites.len && v->sites.at[v->site].listed_line == line; v->site++) {
+        const CoverBranchSite *b = &v->sites.at[v->site];
+        uint64_t all = b->count + b->false_count;
+        strbuf_add(out, any ? STR("") : RULE);
+        any = true;
+        strbuf_printf(out, "  |  Branch (%u:%u): [", b->line, b->column);
+        if (b->is_folded) {
+            strbuf_add(out, STR("Folded - Ignored]\n"));
+            continue;
+        }
+        strbuf_add(out, STR("True: "));
+        add_side(out, percent, b->count, all);
+        strbuf_add(out, STR(", False: "));
+        add_side(out, percent, b->false_count, all);
+        strbuf_add(out, STR("]\n"));
+    }
+    if (any)
+        strbuf_add(out, RULE);
+}
+
+// gcc's and lcov's branches stand alone.
+static void add_rows(CoverViews *v, uint32_t line, StrBuf *out)
 {
     const BranchCounts *b = &v->r->profile.branch_counts;
-    bool percent = str_equal(v->o->branches, STR("percent")), any = false;
+    bool any = false;
     while (v->branch < v->f->branches.end && b->line.at[v->c->branches.at[v->branch]] < line)
         v->branch++;
-    while (v->branch < v->f->branches.end) {
+    for (; v->branch < v->f->branches.end; v->branch++) {
         uint32_t row = v->c->branches.at[v->branch];
         if (b->line.at[row] != line)
             break;
-        if (!any)
-            strbuf_add(out, RULE);
+        strbuf_add(out, any ? STR("") : RULE);
         any = true;
-        uint32_t next = v->branch + 1 < v->f->branches.end ? v->c->branches.at[v->branch + 1] : row;
-        if (v->r->has_gcov || v->r->has_set || next == row) {
-            strbuf_printf(out, "  |  Branch %u: %llu\n", b->branch.at[row],
-                          (unsigned long long)b->count.at[row]);
-            v->branch++;
-            continue;
-        }
-        uint64_t yes = b->count.at[row], no = b->count.at[next], all = yes + no;
-        strbuf_printf(out, "  |  Branch (%u:%u): [True: ", line, b->column.at[row]);
-        add_side(out, percent, yes, all);
-        strbuf_add(out, STR(", False: "));
-        add_side(out, percent, no, all);
-        strbuf_add(out, STR("]\n"));
-        v->branch += 2;
+        strbuf_printf(out, "  |  Branch %u: %llu\n", b->branch.at[row],
+                      (unsigned long long)b->count.at[row]);
     }
     if (any)
         strbuf_add(out, RULE);
@@ -227,8 +243,10 @@ void cover_views_add(CoverViews *v, uint32_t line, uint64_t count, size_t indent
            v->details.at[v->detail].kind == COVER_DETAIL_EXPANSION;
          v->detail++)
         add_detail(v, &v->details.at[v->detail], out);
-    if (v->o->branches.len)
-        add_branches(v, line, out);
+    if (v->sites.len)
+        add_sites(v, line, out);
+    else if (v->o->branches.len)
+        add_rows(v, line, out);
     for (; v->detail < v->details.len && v->details.at[v->detail].line == line; v->detail++)
         add_detail(v, &v->details.at[v->detail], out);
 }

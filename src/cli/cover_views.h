@@ -33,7 +33,8 @@ typedef struct CoverViews {
     const CoverFileRows *f;
     CoverDetailVec details;
     CovSegmentVec segments;
-    size_t detail, segment; // the next ones
+    CoverBranchSiteVec sites;     // of LLVM's counts alone
+    size_t detail, segment, site; // the next ones
     uint32_t branch;
     CoverSources sources; // of macros' text
     U64Vec starts;        // offsets of the lines of `text`

@@ -186,6 +186,19 @@ for llvm in 19 16 14; do
     [ ! -e "c$llvm-5.profraw" ] || { check "10,000 profiles" many_profiles "c$llvm-5.profraw" && break; }
 done
 
+# Branches of a listing: those of macros where they are written, and what the compiler knew.
+listed_branches() { # listed_branches LLVM
+    mkdir -p listed && cp "$TOP/tests/programs/cover.cc" "$TOP/tests/programs/cover.h" listed || return 1
+    printf '%s\n' 'static int known(int x) { while (1) { if (x++ > 3) break; } return sizeof(int) == 4 && x; }' \
+        'int more = known(1);' >>listed/cover.cc
+    "clang++-$1" -w -fprofile-instr-generate -fcoverage-mapping listed/cover.cc -o listed/prog || return 1
+    LLVM_PROFILE_FILE=listed/raw ./listed/prog 5 >/dev/null
+    "llvm-profdata-$1" merge listed/raw -o listed/data && "llvm-cov-$1" show listed/prog -instr-profile=listed/data \
+        -show-branches=count -show-expansions -show-instantiations=false | grep -o 'Branch (.*' | sort >listed/theirs
+    "$ASSAY" cover show --show-branches=count listed/prog listed/data | grep -o 'Branch (.*' | sort >listed/ours
+    grep -q Folded listed/theirs && diff listed/theirs listed/ours
+}
+
 # The HTML page shows what the tracefile says, from a folder whose name is markup.
 html_page() { # html_page LLVM
     local dir='a"><script>alert(1)<x>&' name
@@ -275,6 +288,7 @@ for llvm in 19 16 14; do
     check "one broken input fails where it must, and leaves no output" strict_inputs "$raw"
     check "a full disk is an error" full_disk "$raw"
     [ $llvm -lt 16 ] || check "large branch counts and names with .. are llvm-cov's" odd_counts $llvm
+    check "branches of a listing are those of llvm-cov-$llvm" listed_branches $llvm
     check "a watched folder is merged and emptied" watched "c$llvm" "$raw" $llvm
     if command -v node >/dev/null && node -e 'process.exit(typeof DecompressionStream === "function" ? 0 : 1)'; then
         check "the HTML page builds every line, and runs no script of a name" html_page $llvm

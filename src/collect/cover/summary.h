@@ -66,6 +66,22 @@ typedef Vec(CoverFunctionTotals) CoverFunctionTotalsVec;
 void cover_functions_summarise(Arena *arena, const CoverData *d, const CoverProject *how,
                                CoverFunctionTotalsVec *ret);
 
+// A decision with its two sides, where it is listed and where it is written: in the text
+// of a macro that may be elsewhere.
+typedef struct CoverBranchSite {
+    uint32_t listed_line;
+    uint32_t line, column;
+    uint64_t count, false_count;
+    bool is_folded; // the compiler knew it
+} CoverBranchSite;
+
+typedef Vec(CoverBranchSite) CoverBranchSiteVec;
+
+// Those of a source file by listed line, without what marks leave out. `out` is the heap's
+// and is emptied first.
+void cover_file_branches(const CoverData *d, const CoverProject *how, Str path,
+                         CoverBranchSiteVec *out);
+
 // Fills line, function, branch and region counts of the profile, file by file in
 // the order of paths. Of sets only lines.
 void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into);
