@@ -8,23 +8,15 @@
 
 static void coveralls_begin(CoverWriter *w)
 {
-    w->json = json_writer(w->out, 0);
-    json_begin_object(&w->json, NULL);
-    json_begin_array(&w->json, "source_files");
+    cover_json_begin(w, NULL, NULL, "source_files", false);
 }
 
 // {line, block, branch, count} one behind the other.
 static void add_branches(CoverWriter *w, const CoverFileRows *f)
 {
-    const BranchCounts *b = &w->p->branch_counts;
     json_begin_array(&w->json, "branches");
-    for (uint32_t i = f->branches.first; i < f->branches.end; i++) {
-        uint32_t row = w->c->branches.at[i];
-        json_u64(&w->json, NULL, b->line.at[row]);
-        json_u64(&w->json, NULL, b->block.at[row]);
-        json_u64(&w->json, NULL, b->branch.at[row]);
-        json_u64(&w->json, NULL, b->count.at[row]);
-    }
+    for (uint32_t i = f->branches.first; i < f->branches.end; i++)
+        cover_json_branch(w, w->c->branches.at[i]);
     json_end(&w->json);
 }
 
@@ -80,12 +72,5 @@ static void coveralls_file(CoverWriter *w, const CoverFileRows *f)
     json_end(&w->json);
 }
 
-static void coveralls_end(CoverWriter *w)
-{
-    json_end(&w->json);
-    json_end(&w->json);
-    strbuf_add_char(w->out, '\n');
-}
-
 const CoverFormat cover_coveralls_format = {"coveralls", coveralls_begin, coveralls_file,
-                                            coveralls_end};
+                                            cover_json_end};

@@ -76,3 +76,32 @@ bool cover_line_next(CoverLineWalk *walk, CoverLine *ret)
     *ret = l;
     return true;
 }
+
+void cover_json_begin(CoverWriter *w, const char *key, const char *value, const char *files,
+                      bool by_path)
+{
+    w->json = json_writer(w->out, 0);
+    json_begin_object(&w->json, NULL);
+    if (key)
+        json_str(&w->json, key, str_from_c(value));
+    if (by_path)
+        json_begin_object(&w->json, files);
+    else
+        json_begin_array(&w->json, files);
+}
+
+void cover_json_end(CoverWriter *w)
+{
+    json_end(&w->json);
+    json_end(&w->json);
+    strbuf_add_char(w->out, '\n');
+}
+
+void cover_json_branch(CoverWriter *w, uint32_t row)
+{
+    const BranchCounts *b = &w->p->branch_counts;
+    json_u64(&w->json, NULL, b->line.at[row]);
+    json_u64(&w->json, NULL, b->block.at[row]);
+    json_u64(&w->json, NULL, b->branch.at[row]);
+    json_u64(&w->json, NULL, b->count.at[row]);
+}

@@ -42,4 +42,12 @@ static inline CoverLineWalk cover_line_walk(const CoverWriter *w, const CoverFil
 
 bool cover_line_next(CoverLineWalk *walk, CoverLine *ret);
 
+// JSON documents of one object with one container of files in it: begins both, the object
+// with `key` unless that is NULL, and ends both with a line end.
+void cover_json_begin(CoverWriter *w, const char *key, const char *value, const char *files,
+                      bool by_path);
+void cover_json_end(CoverWriter *w);
+// A branch as {line, block, branch, count}, into the open array.
+void cover_json_branch(CoverWriter *w, uint32_t row);
+
 #endif // EXPORT_COVER_FORMATS_INTERNAL_H

@@ -6,10 +6,7 @@
 
 static void begin(CoverWriter *w)
 {
-    w->json = json_writer(w->out, 0);
-    json_begin_object(&w->json, NULL);
-    json_str(&w->json, "format_version", STR("1"));
-    json_begin_array(&w->json, "files");
+    cover_json_begin(w, "format_version", "1", "files", false);
 }
 
 static void add_functions(CoverWriter *w, const CoverFileRows *f)
@@ -64,11 +61,4 @@ static void add_file(CoverWriter *w, const CoverFileRows *f)
     json_end(&w->json);
 }
 
-static void end(CoverWriter *w)
-{
-    json_end(&w->json);
-    json_end(&w->json);
-    strbuf_add_char(w->out, '\n');
-}
-
-const CoverFormat cover_gcov_json_format = {"gcov-json", begin, add_file, end};
+const CoverFormat cover_gcov_json_format = {"gcov-json", begin, add_file, cover_json_end};

@@ -7,10 +7,7 @@
 
 static void json_begin(CoverWriter *w)
 {
-    w->json = json_writer(w->out, 0);
-    json_begin_object(&w->json, NULL);
-    json_str(&w->json, "schema", STR("assay-cover/1"));
-    json_begin_array(&w->json, "files");
+    cover_json_begin(w, "schema", "assay-cover/1", "files", false);
 }
 
 static void add_lines(CoverWriter *w, const CoverFileRows *f)
@@ -45,15 +42,10 @@ static void add_functions(CoverWriter *w, const CoverFileRows *f)
 
 static void add_branches(CoverWriter *w, const CoverFileRows *f)
 {
-    const BranchCounts *b = &w->p->branch_counts;
     json_begin_array(&w->json, "branches");
     for (uint32_t i = f->branches.first; i < f->branches.end; i++) {
-        uint32_t row = w->c->branches.at[i];
         json_begin_array(&w->json, NULL);
-        json_u64(&w->json, NULL, b->line.at[row]);
-        json_u64(&w->json, NULL, b->block.at[row]);
-        json_u64(&w->json, NULL, b->branch.at[row]);
-        json_u64(&w->json, NULL, b->count.at[row]);
+        cover_json_branch(w, w->c->branches.at[i]);
         json_end(&w->json);
     }
     json_end(&w->json);
@@ -93,21 +85,12 @@ static void json_file(CoverWriter *w, const CoverFileRows *f)
     json_end(&w->json);
 }
 
-static void json_finish(CoverWriter *w)
-{
-    json_end(&w->json);
-    json_end(&w->json);
-    strbuf_add_char(w->out, '\n');
-}
-
-const CoverFormat cover_json_format = {"json", json_begin, json_file, json_finish};
+const CoverFormat cover_json_format = {"json", json_begin, json_file, cover_json_end};
 
 // Codecov's own form: {"coverage": {path: {line: count}}}; a line with branches has "hit/all".
 static void codecov_begin(CoverWriter *w)
 {
-    w->json = json_writer(w->out, 0);
-    json_begin_object(&w->json, NULL);
-    json_begin_object(&w->json, "coverage");
+    cover_json_begin(w, NULL, NULL, "coverage", true);
 }
 
 static void codecov_file(CoverWriter *w, const CoverFileRows *f)
@@ -129,4 +112,4 @@ static void codecov_file(CoverWriter *w, const CoverFileRows *f)
     json_end(&w->json);
 }
 
-const CoverFormat cover_codecov_format = {"codecov", codecov_begin, codecov_file, json_finish};
+const CoverFormat cover_codecov_format = {"codecov", codecov_begin, codecov_file, cover_json_end};
