@@ -158,28 +158,67 @@ static bool add_raw_profile(CoverCounts *c, Bytes file, size_t at, uint64_t weig
     return true;
 }
 
-static bool add_raw(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err)
+// Where the next profile of the file's writer may start.
+static size_t next_raw(Bytes file, size_t from)
 {
-    size_t at = 0, size;
-    for (size_t profiles = 0; at < file.len; profiles++) {
-        Error why = {0};
-        if (!add_raw_profile(c, file, at, weight, &size, &why)) {
-            if (profiles == 0) {
-                *err = why;
-                return error_context(err, "'%" STR_FMT "'", STR_ARG(path));
-            }
-            vec_push(c->arena, &c->notes,
-                     arena_printf(c->arena,
+    enum { MAGIC_SIZE = 8 };
+    Str rest = str_from_bytes(bytes_slice(file, from, file.len));
+    size_t found = str_find(rest, str_from_bytes(bytes_slice(file, 0, MAGIC_SIZE)));
+    return found == SIZE_MAX ? file.len : from + found;
+}
+
+// What of a file of profiles is not whole.
+typedef struct BrokenRaw {
+    size_t count, first_at;
+    Error why; // of the first
+} BrokenRaw;
+
+static void note_broken(CoverCounts *c, Str path, size_t profiles, const BrokenRaw *broken,
+                        bool to_end)
+{
+    Str note = to_end && broken->count == 1
+                   ? arena_printf(c->arena,
                                   "'%" STR_FMT "': %zu whole profiles read, the rest from offset "
                                   "0x%zx on left out: %s",
-                                  STR_ARG(path), profiles, at, why.text));
-            break;
+                                  STR_ARG(path), profiles, broken->first_at, broken->why.text)
+                   : arena_printf(c->arena,
+                                  "'%" STR_FMT "': %zu whole profiles read, %zu that are broken "
+                                  "left out, the first at offset 0x%zx: %s",
+                                  STR_ARG(path), profiles, broken->count, broken->first_at,
+                                  broken->why.text);
+    vec_push(c->arena, &c->notes, note);
+}
+
+// Processes that are killed, or end at once, leave broken profiles between whole ones.
+static bool add_raw(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err)
+{
+    enum { BROKEN_MAX = 256 }; // each is looked at as far as it says it goes
+    size_t at = 0, profiles = 0, size;
+    BrokenRaw broken = {0};
+    bool to_end = false;
+    while (at < file.len && broken.count < BROKEN_MAX) {
+        Error why = {0};
+        if (add_raw_profile(c, file, at, weight, &size, &why)) {
+            profiles++;
+            at += size;
+            // Profiles lie at multiples of 8; nothing else stands between them.
+            while (at < file.len && file.ptr[at] == 0)
+                at++;
+            continue;
         }
-        at += size;
-        // Profiles lie at multiples of 8; nothing else stands between them.
-        while (at < file.len && file.ptr[at] == 0)
-            at++;
+        if (broken.count++ == 0) {
+            broken.first_at = at;
+            broken.why = why;
+        }
+        at = next_raw(file, at + 1);
+        to_end = at == file.len;
     }
+    if (profiles == 0) {
+        *err = broken.why;
+        return error_context(err, "'%" STR_FMT "'", STR_ARG(path));
+    }
+    if (broken.count)
+        note_broken(c, path, profiles, &broken, to_end);
     return true;
 }
 

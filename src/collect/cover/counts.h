@@ -50,9 +50,9 @@ typedef struct CoverCounts {
 void cover_counts_deinit(CoverCounts *c);
 
 // Adds every profile in a raw, indexed or text profile file, `weight` times.
-// `path` is for notes and errors. A raw profile that is cut short or broken
-// behind a whole one is a note; the first one being so is an error. On false
-// nothing of the file was added.
+// `path` is for notes and errors. Raw profiles that are cut short or broken beside a
+// whole one, and functions of the other kinds that are, are a note; without a whole one
+// they are an error. On false nothing of the file was added.
 MUST_CHECK bool cover_counts_add(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err);
 // Adds all of `from`, which was filled by cover_counts_add and is not finished.
 MUST_CHECK bool cover_counts_absorb(CoverCounts *c, const CoverCounts *from, Error *err);

@@ -230,6 +230,33 @@ static void a_profile_whose_names_are_no_names_is_not_added(void **state)
     assert_int_equal(counter(&f.counts, 0x11, 0x21, 0), 10);
 }
 
+static void profiles_behind_a_broken_one_count(void **state)
+{
+    (void)state;
+    raw((RawShape){10, 8, false, 0});
+    size_t one = b.len;
+    for (unsigned i = 0; i < 3; i++)
+        raw_build(&b, &(RawShape){10, 8, false, 0});
+    // The second process was killed as it wrote, and the third appended its own.
+    memmove(b.ptr + one + 100, b.ptr + 2 * one, 2 * one);
+    b.len -= one - 100;
+    assert_ok(cover_counts_add(&f.counts, STR("x"), bytes_from_str(strbuf_str(&b)), 1, &err), &err);
+    assert_int_equal(f.counts.profile_count, 3);
+    assert_int_equal(f.counts.notes.len, 1);
+    assert_true(str_find(f.counts.notes.at[0], STR("3 whole profiles read, 1 that")) != SIZE_MAX);
+    assert_ok(cover_counts_finish(&f.counts, &err), &err);
+    assert_int_equal(counter(&f.counts, 0x11, 0x21, 0), 30);
+    // The first one too may be broken.
+    raw((RawShape){10, 8, false, 0});
+    b.len -= 40;
+    raw_build(&b, &(RawShape){10, 8, false, 0});
+    assert_ok(cover_counts_add(&part.counts, STR("x"), bytes_from_str(strbuf_str(&b)), 1, &err),
+              &err);
+    assert_int_equal(part.counts.profile_count, 1);
+    assert_ok(cover_counts_finish(&part.counts, &err), &err);
+    assert_int_equal(counter(&part.counts, 0x11, 0x21, 0), 10);
+}
+
 static void absorbing_is_the_same_as_adding(void **state)
 {
     (void)state;
@@ -381,6 +408,7 @@ int main(void)
         TEST(a_text_that_is_cut_gives_its_whole_functions),
         TEST(temporal_traces_of_a_text_are_passed_over_and_noted),
         TEST(a_profile_whose_names_are_no_names_is_not_added),
+        TEST(profiles_behind_a_broken_one_count),
         TEST(absorbing_is_the_same_as_adding),
         TEST(sums_of_parts_stop_at_the_largest_number_too),
         TEST(one_large_counter_among_many_stops_alone),
