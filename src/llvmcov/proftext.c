@@ -234,12 +234,13 @@ static void build_value_block(ProfText *p)
     uint32_t counts[PROF_VALUE_KINDS];
     Vec(ProfValueSite) sites = {0};
     for (size_t k = 0; k < PROF_VALUE_KINDS; k++) {
-        const ProfValue *values = p->values[k].at;
+        size_t at = 0;
         counts[k] = (uint32_t)p->value_lengths[k].len;
+        vec_reserve(NULL, &p->values[k], 1); // so that sites without any point somewhere
         for (size_t i = 0; i < counts[k]; i++) {
             uint32_t len = p->value_lengths[k].at[i];
-            vec_push(NULL, &sites, (ProfValueSite){values, len});
-            values += len;
+            vec_push(NULL, &sites, (ProfValueSite){p->values[k].at + at, len});
+            at += len;
         }
     }
     strbuf_clear(&p->value_block);
