@@ -119,6 +119,12 @@ for compiler in gcc clang-14 clang-19; do
     verdict "$compiler: brackets are no lines that were missed" "$([ "$(count_of res 'else {')" = '}' ]; echo $?)"
 done
 
+for compiler in gcc clang-14 clang-19; do
+    command -v "$compiler" >/dev/null && "$compiler" -w -g -O2 -o inlined "$programs/cover_inlined.c" || continue
+    trace -- ./inlined
+    verdict "$compiler: a line that is all inlined ran" "$([ $status -eq 0 ] && [ "$(count_of res '// passed on')" = 1 ] && [ "$(count_of res '// called')" = 1 ] && [ "$(count_of res '// skipped')" = 0 ]; echo $?)"
+done
+
 # ---- Debug information that is elsewhere
 whole() { [ $status -eq 7 ] && [ "$(count_of res '// work')" = 1 ] && [ "$(count_of res '// child')" = 0 ] && "$ASSAY" cover export res 2>/dev/null | grep -q '^FNDA:1,work'; }
 mkdir -p debug apart

@@ -20,8 +20,9 @@ typedef struct SitePass {
     SiteVec sites;
     U32Vec file_ids; // of a unit's files: StrId + 2; 1: not wanted; 0: not asked yet
     StrId file;      // whose lines `brackets` are
-    const U32Vec *brackets;
+    U32Vec brackets; // the source's own
     bool has_rows;
+    DwarfFrames frames;
 } SitePass;
 
 void site_loader_init(SiteLoader *l, Arena *arena, Profile *profile)
@@ -73,6 +74,44 @@ static uint32_t function_row(SiteLoader *l, const DwarfFunction *f)
     return row;
 }
 
+// What is known of a source, whether it is wanted and which lines hold only brackets;
+// a file that is not here has none. Valid until the next call.
+static const TraceSource *source_of(SiteLoader *l, StrId file)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&l->source_index, hash_u64(file.v));
+         table_next(&l->source_index, &p, &row);)
+        if (l->sources.at[row].file.v == file.v)
+            return &l->sources.at[row];
+    Str path = profile_text(l->profile, file);
+    TraceSource source = {.file = file};
+    MappedFile text = {0};
+    source.is_wanted = path.len && (!l->keep || l->keep(l->keep_ctx, path));
+    if (source.is_wanted && os_map_file(path, &text, NULL))
+        bracket_lines_find(str_from_bytes(text.bytes), &source.brackets);
+    os_unmap_file(&text);
+    table_insert(&l->source_index, hash_u64(file.v), (uint32_t)l->sources.len);
+    vec_push(NULL, &l->sources, source);
+    return &vec_last(&l->sources);
+}
+
+static bool wanted_path(SitePass *s, Str path, StrId *ret)
+{
+    *ret = profile_str(s->l->profile, path);
+    return source_of(s->l, *ret)->is_wanted;
+}
+
+static bool is_bracket_line(SitePass *s, StrId file, uint32_t line)
+{
+    if (s->file.v != file.v) {
+        s->brackets = source_of(s->l, file)->brackets;
+        s->file = file;
+    }
+    const U32Vec *b = &s->brackets;
+    size_t at = PARTITION_POINT(i, b->len, b->at[i] < line);
+    return at < b->len && b->at[at] == line;
+}
+
 // The id of a unit's file, or false when nobody wants it.
 static bool wanted_file(SitePass *s, size_t unit, uint32_t number, StrId *ret)
 {
@@ -83,41 +122,11 @@ static bool wanted_file(SitePass *s, size_t unit, uint32_t number, StrId *ret)
     }
     uint32_t *known = &s->file_ids.at[number];
     if (*known == 0) {
-        Str path = dwarf_unit_file(s->dwarf, unit, number);
-        bool keep = path.len && (!s->l->keep || s->l->keep(s->l->keep_ctx, path));
-        *known = keep ? profile_str(s->l->profile, path).v + 2 : 1;
+        StrId id;
+        *known = wanted_path(s, dwarf_unit_file(s->dwarf, unit, number), &id) ? id.v + 2 : 1;
     }
     *ret = (StrId){*known - 2};
     return *known != 1;
-}
-
-// The lines of a source that hold only brackets; none of one that is not here.
-static const U32Vec *brackets_of(SiteLoader *l, StrId file)
-{
-    uint32_t row;
-    for (TableProbe p = table_probe(&l->source_index, hash_u64(file.v));
-         table_next(&l->source_index, &p, &row);)
-        if (l->sources.at[row].file.v == file.v)
-            return &l->sources.at[row].brackets;
-    TraceSource source = {.file = file};
-    MappedFile text = {0};
-    if (os_map_file(profile_text(l->profile, file), &text, NULL))
-        bracket_lines_find(str_from_bytes(text.bytes), &source.brackets);
-    os_unmap_file(&text);
-    table_insert(&l->source_index, hash_u64(file.v), (uint32_t)l->sources.len);
-    vec_push(NULL, &l->sources, source);
-    return &vec_last(&l->sources).brackets;
-}
-
-static bool is_bracket_line(SitePass *s, StrId file, uint32_t line)
-{
-    if (s->file.v != file.v) {
-        s->brackets = brackets_of(s->l, file);
-        s->file = file;
-    }
-    const U32Vec *b = s->brackets;
-    size_t at = PARTITION_POINT(i, b->len, b->at[i] < line);
-    return at < b->len && b->at[at] == line;
 }
 
 // ---- Boundaries ----------------------------------------------------------------------
@@ -184,28 +193,72 @@ static bool is_beginning(SitePass *s, const DwarfRow *rows, size_t i)
             is_behind_jump(s, row->address));
 }
 
+// The lines that call what was inlined at a row: optimisers often leave them no row,
+// and another library's code in their place. `behind` is the address of the row before:
+// what was inlined further ahead was told of there.
+static size_t find_call_lines(SitePass *s, uint64_t address, uint64_t behind, uint32_t *rows,
+                              size_t max)
+{
+    DwarfFrames *f = &s->frames;
+    size_t count = 0;
+    if (!dwarf_lookup(s->dwarf, address, f))
+        return 0;
+    for (size_t i = 1; i < f->len && count < max; i++) {
+        StrId file;
+        if (f->at[i - 1].is_inlined && f->at[i - 1].low > behind && f->at[i].line &&
+            wanted_path(s, f->at[i].file, &file) && !is_bracket_line(s, file, f->at[i].line))
+            rows[count++] = line_row(s->l, file, f->at[i].line);
+    }
+    return count;
+}
+
+// Several lines may begin at one address: each of them runs when it does.
+static void add_row(SitePass *s, size_t unit, const DwarfRow *rows, size_t i, Boundary *boundary)
+{
+    enum { CALLS_MAX = 16 };
+    const DwarfRow *row = &rows[i];
+    uint32_t lines[CALLS_MAX + 1];
+    StrId file;
+    if (!is_beginning(s, rows, i))
+        return;
+    bool is_wanted = wanted_file(s, unit, row->file, &file);
+    // Where a breakpoint stands anyway, any part of the copy tells that it is entered.
+    uint64_t behind = is_wanted || i == 0 ? 0 : rows[i - 1].address;
+    size_t count = find_call_lines(s, row->address, behind, lines, CALLS_MAX);
+    if (is_wanted && !is_bracket_line(s, file, row->line))
+        lines[count++] = line_row(s->l, file, row->line);
+    if (count == 0)
+        return;
+    if (!on_boundary(s, boundary, row->address)) {
+        s->m->off_boundary++;
+        return;
+    }
+    for (size_t k = 0; k < count; k++)
+        add_site(s, row->address, lines[k], SITE_NO_ROW);
+}
+
+// The system's units are many, and nobody wants any line of them.
+static bool has_wanted_row(SitePass *s, size_t unit, DwarfRows rows)
+{
+    StrId file;
+    for (size_t i = 0; i < rows.len; i++)
+        if (rows.at[i].line && wanted_file(s, unit, rows.at[i].file, &file))
+            return true;
+    return false;
+}
+
 static void add_rows(SitePass *s, size_t unit)
 {
     DwarfRows rows = dwarf_unit_rows(s->dwarf, unit);
     Boundary boundary = {0};
     s->has_rows |= rows.len != 0;
-    for (size_t i = 0; i < rows.len; i++) {
-        const DwarfRow *row = &rows.at[i];
-        StrId file;
-        if (row->flags & DWARF_ROW_END) {
+    if (!has_wanted_row(s, unit, rows))
+        return;
+    for (size_t i = 0; i < rows.len; i++)
+        if (rows.at[i].flags & DWARF_ROW_END)
             boundary = (Boundary){0};
-            continue;
-        }
-        // Several lines may begin at one address: each of them runs when it does.
-        if (!is_beginning(s, rows.at, i) || !wanted_file(s, unit, row->file, &file) ||
-            is_bracket_line(s, file, row->line))
-            continue;
-        if (!on_boundary(s, &boundary, row->address)) {
-            s->m->off_boundary++;
-            continue;
-        }
-        add_site(s, row->address, line_row(s->l, file, row->line), SITE_NO_ROW);
-    }
+        else
+            add_row(s, unit, rows.at, i, &boundary);
 }
 
 static void add_functions(SitePass *s, size_t unit)

@@ -40,6 +40,7 @@ typedef bool TraceKeepFile(void *ctx, Str path);
 // A source that has lines.
 typedef struct TraceSource {
     StrId file;
+    bool is_wanted;
     U32Vec brackets; // lines of brackets only: they are no statements
 } TraceSource;
 
