@@ -32,6 +32,14 @@ for level in O0 O2; do
         check "gcov-json of $unit at -$level" python3 "$TOP/tests/e2e/lib/same_gcov_json.py" "$ASSAY" gcov $unit
     done
 done
+# Names of sources as gcov spells them: without ".", doubled slashes and ".." behind what is here.
+mkdir -p odd/names/deep && cp cover_jumps.c odd/names/ && ln -sfn names/deep odd/link || exit 1
+for name in ./odd//names/cover_jumps.c odd/names/deep/../cover_jumps.c odd/link/../cover_jumps.c ./odd/../odd/names/./cover_jumps.c \
+    "$PWD/odd/names/deep/../cover_jumps.c" ../"${PWD##*/}"/odd/names/cover_jumps.c; do
+    gcc -O0 -w -I. --coverage -c "$name" -o spelt.o && gcc --coverage spelt.o -o spelt && ./spelt 2 >/dev/null
+    check "gcov-json of $name" python3 "$TOP/tests/e2e/lib/same_gcov_json.py" "$ASSAY" gcov spelt
+    rm -f spelt.gc*
+done
 # Of a tracefile the shape holds what is known, and nothing else.
 printf 'SF:/a.c\nFN:3,f\nFNDA:2,f\nDA:3,2\nDA:4,0\nBRDA:3,0,0,2\nBRDA:3,0,1,0\nend_of_record\n' >a.info
 expected='{"format_version":"1","files":[{"file":"/a.c","functions":[{"name":"f","demangled_name":"f","start_line":3,"execution_count":2}],"lines":[{"line_number":3,"count":2,"branches":[{"count":2},{"count":0}]},{"line_number":4,"count":0,"branches":[]}]}]}'

@@ -4,6 +4,7 @@
 // Document: man gcov, "--json-format", format_version 1 (gcc 9 to 13).
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/json.h"
 #include "collect/cover/gcov_lines_internal.h"
@@ -157,10 +158,48 @@ static const GcovFunction *function_at(const Listing *l, Naming *at, uint32_t fi
     return at->now;
 }
 
+static bool is_here(const StrBuf *path)
+{
+    StrBuf text = {0};
+    struct stat st;
+    strbuf_add(&text, strbuf_str(path));
+    strbuf_add_char(&text, '\0');
+    bool is = stat(text.ptr, &st) == 0;
+    strbuf_deinit(&text);
+    return is;
+}
+
+// A name as gcov spells it: without "." and doubled slashes, and without "x/.." where x is
+// here, be it a link or not.
+static void spell_name(Str name, StrBuf *ret)
+{
+    Str part;
+    strbuf_clear(ret);
+    if (str_starts_with(name, STR("/")))
+        strbuf_add_char(ret, '/');
+    size_t floor = ret->len; // what stands before is not taken back
+    while (str_next_part(&name, '/', &part)) {
+        bool is_up = str_equal(part, STR(".."));
+        if (part.len == 0 || str_equal(part, STR(".")))
+            continue;
+        if (is_up && ret->len > floor && is_here(ret)) {
+            while (ret->len > floor && ret->ptr[ret->len - 1] != '/')
+                ret->len--;
+            ret->len -= ret->len > floor; // the slash
+            continue;
+        }
+        if (ret->len && ret->ptr[ret->len - 1] != '/')
+            strbuf_add_char(ret, '/');
+        strbuf_add(ret, part);
+        if (is_up)
+            floor = ret->len;
+    }
+}
+
 static void add_file(Listing *l, uint32_t file, Str name, Naming *at, uint32_t *next_line)
 {
     const GcovUnit *u = l->u;
-    StrBuf readable = {0};
+    StrBuf readable = {0}, spelt = {0};
     json_begin_object(&l->json, NULL);
     json_begin_array(&l->json, "lines");
     at->now = at->before = NULL;
@@ -173,7 +212,9 @@ static void add_file(Listing *l, uint32_t file, Str name, Naming *at, uint32_t *
     }
     *next_line = i;
     json_end(&l->json);
-    json_str(&l->json, "file", name);
+    spell_name(name, &spelt);
+    json_str(&l->json, "file", strbuf_str(&spelt));
+    strbuf_deinit(&spelt);
     json_begin_array(&l->json, "functions");
     for (at->next = first; at->next < l->functions.len; at->next++) {
         if (u->n->functions.at[l->functions.at[at->next]].file != file)
