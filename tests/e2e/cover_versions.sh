@@ -113,6 +113,7 @@ for llvm in 16 19 22; do
     variant "context-sensitive IR" "$llvm" -fcs-profile-generate
     variant "entry first" "$llvm" -fprofile-generate -mllvm -pgo-instrument-entry
     variant "front end" "$llvm" -fprofile-instr-generate
+    variant "front end, 32-bit" "$llvm" -fprofile-instr-generate -m32
     [ "$llvm" -lt 19 ] && continue
     variant "function entry only" "$llvm" -fprofile-generate -mllvm -pgo-function-entry-coverage
     variant "byte coverage" "$llvm" -fprofile-generate -mllvm -pgo-block-coverage
