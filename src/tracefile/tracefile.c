@@ -63,6 +63,8 @@ static const struct {
     {"^!<arch>\n", "", "an archive of objects", "give the program that it is linked into"},
     {"^\xca\xfe\xba\xbe", "", "a universal binary",
      "'lipo -thin' takes one architecture out of it"},
+    {"^\x81rforpm\xff", "", "a raw memory profile of LLVM",
+     "llvm-profdata joins it with a profile of counts, which is read"},
     {"^PERFILE2", "", "a recording of perf", "'assay report' reads it"},
 };
 
