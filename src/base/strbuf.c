@@ -123,16 +123,29 @@ static void add_utf8(StrBuf *b, uint32_t code)
     b->len += n;
 }
 
-// Printable ASCII that no escape of this file touches.
-static size_t plain_run(Str s, size_t at)
+// Printable ASCII that a form of text has an escape for.
+typedef struct Touched {
+    bool at[128];
+} Touched;
+
+static const Touched by_terminal = {{false}}; // controls only
+static const Touched by_xml = {
+    {['&'] = true, ['<'] = true, ['>'] = true, ['"'] = true, ['\''] = true}};
+static const Touched by_json = {{['"'] = true, ['\\'] = true, ['<'] = true}};
+static const Touched by_markdown = {{['|'] = true,
+                                     ['<'] = true,
+                                     ['\\'] = true,
+                                     ['`'] = true,
+                                     ['['] = true,
+                                     ['*'] = true,
+                                     ['_'] = true}};
+
+static size_t plain_run(Str s, size_t at, const Touched *touched)
 {
-    static const bool touched[128] = {
-        ['"'] = true, ['\\'] = true, ['&'] = true, ['<'] = true, ['>'] = true, ['\''] = true,
-        ['|'] = true, ['`'] = true,  ['['] = true, ['*'] = true, ['_'] = true};
     size_t end = at;
     while (end < s.len) {
         unsigned char c = (unsigned char)s.ptr[end];
-        if (c < 0x20 || c >= 0x7f || touched[c])
+        if (c < 0x20 || c >= 0x7f || touched->at[c])
             break;
         end++;
     }
@@ -152,10 +165,11 @@ static bool is_bidi_control(uint32_t code)
 }
 
 // Copies what needs no escape as it is and hands every other code point to `add`.
-static void add_escaped(StrBuf *b, Str s, void (*add)(StrBuf *b, uint32_t code))
+static void add_escaped(StrBuf *b, Str s, const Touched *touched,
+                        void (*add)(StrBuf *b, uint32_t code))
 {
     for (size_t at = 0; at < s.len;) {
-        size_t run = plain_run(s, at);
+        size_t run = plain_run(s, at, touched);
         strbuf_add(b, str_slice(s, at, at + run));
         at += run;
         if (at < s.len)
@@ -227,12 +241,12 @@ static void add_json_code(StrBuf *b, uint32_t code)
 
 void strbuf_add_terminal(StrBuf *b, Str s)
 {
-    add_escaped(b, s, add_terminal_code);
+    add_escaped(b, s, &by_terminal, add_terminal_code);
 }
 
 void strbuf_add_xml(StrBuf *b, Str s)
 {
-    add_escaped(b, s, add_xml_code);
+    add_escaped(b, s, &by_xml, add_xml_code);
 }
 
 static void add_markdown_code(StrBuf *b, uint32_t code)
@@ -245,19 +259,19 @@ static void add_markdown_code(StrBuf *b, uint32_t code)
         strbuf_printf(b, "\\\\x%02x", code);
         return;
     }
-    if (code && code < 0x80 && strchr("|<\\`[*_", (int)code))
+    if (code < 0x80 && by_markdown.at[code])
         strbuf_add_char(b, '\\');
     add_utf8(b, code);
 }
 
 void strbuf_add_markdown(StrBuf *b, Str s)
 {
-    add_escaped(b, s, add_markdown_code);
+    add_escaped(b, s, &by_markdown, add_markdown_code);
 }
 
 void strbuf_add_json(StrBuf *b, Str s)
 {
-    add_escaped(b, s, add_json_code);
+    add_escaped(b, s, &by_json, add_json_code);
 }
 
 void strbuf_add_csv(StrBuf *b, Str s)
