@@ -288,7 +288,7 @@ static Numbers take_regions(Numbers n, CovFunctionMap *m, uint32_t file)
         fail(&n, "more regions than the mapping has bytes");
     if (n.why)
         return n;
-    vec_reserve(NULL, &m->regions, count);
+    vec_reserve(NULL, &m->regions, count + 1); // so that none too point somewhere
     CovMapRegion *r = m->regions.at + m->regions.len, *end = r + count;
     uint64_t line = 0, window;
     for (; r < end && !n.why; r++) {
