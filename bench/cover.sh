@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # assay cover against llvm-profdata, llvm-cov, gcov, gcovr and lcov: CPU seconds
-# (user + system, the least of three runs; of peers that take more than two
+# (user + system, the least of seven runs; of peers that take more than two
 # seconds one run) on the programs that 'bench/workloads cover_cc cover_gc
 # cover_rs cover_zs cover_vp cover_gcc' builds. A program that is not there leaves its rows out.
 set -u
@@ -9,7 +9,7 @@ cd "${SCRATCH:?}" || exit 1
 command -v clang-19 llvm-profdata-19 llvm-cov-19 gcc gcov python3 >/dev/null || exit 1
 [ -n "${BENCH_NO_BUILD:-}" ] || "$TOP/bench/workloads" cover_cc cover_gc cover_rs cover_zs cover_vp cover_gcc >&2
 python3 - "$ASSAY" "$TOP/build/workloads/cover" "$TOP/tests/e2e/lib/compare_gcov.py" <<'PY'
-import glob, os, re, resource, subprocess, sys
+import glob, os, re, subprocess, sys
 assay, programs, compare_gcov = sys.argv[1:]
 COMMAND = "`make bench BENCH=cover`"
 
@@ -19,20 +19,15 @@ def row(what, peer, target, measured):
 
 
 # CPU seconds and megabytes at the peak.
-def cpu(command, out=subprocess.DEVNULL, cwd=None):
-    best, peak = 1e9, 0
-    for _ in range(3):
-        with open("stderr", "w") as err:
-            child = subprocess.Popen(command, stdout=out, stderr=err, cwd=cwd)
-            _, status, usage = os.wait4(child.pid, 0)
-            child.returncode = status
-        if status:
-            sys.exit(f"{command[:4]}: status {status}: {open('stderr').read()[-300:]}")
-        best = min(best, usage.ru_utime + usage.ru_stime)
-        peak = max(peak, usage.ru_maxrss / 1024)
-        if best > 2:
-            break
-    return best, peak
+def cpu(command, cwd=None):
+    def cost(times):
+        out = subprocess.run([os.environ["COST"], "-n", str(times), *command], capture_output=True, text=True, cwd=cwd, check=True)
+        got = dict(word.split("=") for word in out.stdout.split())
+        if got["status"] != "0":
+            sys.exit(f"{command[:4]}: status {got['status']}")
+        return float(got["least"]), float(got["rss_kb"]) / 1024
+    first = cost(1)
+    return first if first[0] > 2 else cost(7)
 
 
 def run(command):

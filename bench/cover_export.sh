@@ -15,13 +15,11 @@ ROW = "| {} | {} | {} | {} | `{}` |"
 
 
 def cpu(command, out):
-    with open(out, "wb") as stdout:
-        child = subprocess.Popen(command, stdout=stdout)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = status
-    if status:
-        sys.exit(f"{command[:4]}: status {status}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    cost = subprocess.run([os.environ["COST"], "-o", out, *command], stdout=subprocess.PIPE, text=True, check=True)
+    got = dict(word.split("=") for word in cost.stdout.split())
+    if got["status"] != "0":
+        sys.exit(f"{command[:4]}: status {got['status']}")
+    return float(got["cpu"]), float(got["rss_kb"]) / 1024
 
 
 def rows(path):

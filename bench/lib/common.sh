@@ -9,7 +9,7 @@ row() { printf '| %s | %s | %s | %s | %s |\n' "$1" "$2" "$3" "$4" "\`$5\`"; }
 # shellcheck disable=SC2034 # the caller reads them
 cost() {
     local line word
-    line=$("$TOP/bench/lib/cost.py" "$@") || return
+    line=$("$COST" "$@") || return
     for word in $line; do
         case $word in
         cpu=*) cpu=${word#*=} ;;
