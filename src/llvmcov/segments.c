@@ -79,7 +79,7 @@ static void combine(CovSpanVec *spans, CovCounting counting)
         if (start_of(to) != start_of(from) || end_of(to) != end_of(from))
             spans->at[++last] = *from;
         else if (to->kind == from->kind)
-            to->count = counting == COV_SETS ? to->count | from->count : to->count + from->count;
+            to->count = cov_united(counting, to->count, from->count);
     }
     if (spans->len)
         spans->len = last + 1;

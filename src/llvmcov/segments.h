@@ -32,6 +32,11 @@ typedef Vec(CovSegment) CovSegmentVec;
 // counted no line that starts with a skipped region, a comment for one.
 typedef enum CovCounting { COV_COUNTS, COV_SETS, COV_COUNTS_BEFORE_18 } CovCounting;
 
+static inline uint64_t cov_united(CovCounting counting, uint64_t a, uint64_t b)
+{
+    return counting == COV_SETS ? a | b : a + b;
+}
+
 // Room of the sweep over spans, empty at first and kept from function to function.
 typedef struct CovSweep {
     Vec(const CovSpan *) active;

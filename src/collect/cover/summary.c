@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "collect/cover/summary_internal.h"
 
 void cover_file_add(CoverFile *into, const CoverFile *more)
@@ -185,6 +186,8 @@ typedef struct Piece {
     CoverRegionRange range;
 } Piece;
 
+typedef Vec(Piece) PieceVec;
+
 static int compare_pieces(const void *a, const void *b)
 {
     uint64_t x = ((const Piece *)a)->place, y = ((const Piece *)b)->place;
@@ -193,7 +196,7 @@ static int compare_pieces(const void *a, const void *b)
 
 typedef struct Scratch {
     CovSpanVec spans;
-    Vec(Piece) pieces;
+    PieceVec pieces;
     CovSweep sweep;
     CovSegmentVec segments;
     CovLineVec lines;
@@ -575,6 +578,46 @@ static void fill_functions(const CoverData *d, const CoverFileIndex *x, uint32_t
     }
 }
 
+// By place, stable.
+static void sort_pieces(Scratch *s)
+{
+    enum { FEW = 256 }; // for which numbering and passes over all digits do not pay
+    size_t n = s->pieces.len;
+    if (n < FEW) {
+        qsort(s->pieces.at, n, sizeof(s->pieces.at[0]), compare_pieces);
+        return;
+    }
+    Vec(SortRow) rows = {0};
+    PieceVec sorted = {0};
+    vec_reserve(NULL, &rows, 2 * n);
+    vec_reserve(NULL, &sorted, n);
+    for (size_t i = 0; i < n; i++)
+        rows.at[i] = (SortRow){s->pieces.at[i].place, (uint32_t)i};
+    const SortRow *order = sort_rows(rows.at, rows.at + n, n);
+    for (size_t i = 0; i < n; i++)
+        sorted.at[i] = s->pieces.at[order[i].row];
+    memcpy(s->pieces.at, sorted.at, n * sizeof(sorted.at[0]));
+    vec_free(&rows);
+    vec_free(&sorted);
+}
+
+// Uses of one macro and instantiations of one template have the same spans. Those of
+// one become counts of the other; false when they are not the same.
+static bool unite_pieces(CovSpan *into, size_t len, const CovSpan *piece, size_t piece_len,
+                         CovCounting counting)
+{
+    if (len != piece_len)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (into[i].line != piece[i].line || into[i].column != piece[i].column ||
+            into[i].end_line != piece[i].end_line || into[i].end_column != piece[i].end_column ||
+            into[i].kind != piece[i].kind)
+            return false;
+    for (size_t i = 0; i < len; i++)
+        into[i].count = cov_united(counting, into[i].count, piece[i].count);
+    return true;
+}
+
 // The spans of a file, from all of its functions, in the order that sorting them
 // would give as far as functions do not interleave.
 static void collect_spans(const CoverData *d, const CoverFileIndex *x, uint32_t row, Scratch *s)
@@ -593,9 +636,17 @@ static void collect_spans(const CoverData *d, const CoverFileIndex *x, uint32_t 
         }
     }
     if (!sorted)
-        qsort(s->pieces.at, s->pieces.len, sizeof(s->pieces.at[0]), compare_pieces);
-    for (size_t i = 0; i < s->pieces.len; i++)
+        sort_pieces(s);
+    size_t last = 0; // the first span of the last piece that is there
+    for (size_t i = 0; i < s->pieces.len; i++) {
+        size_t first = s->spans.len;
         cover_add_spans(s->pieces.at[i].range, &s->spans);
+        if (unite_pieces(s->spans.at + last, first - last, s->spans.at + first,
+                         s->spans.len - first, d->counting))
+            s->spans.len = first;
+        else
+            last = first;
+    }
 }
 
 static void fill_lines(const CovLineVec *lines, StrId file, Profile *into)
