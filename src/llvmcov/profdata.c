@@ -180,7 +180,7 @@ static bool next_key(ProfData *p)
     p->data = cursor_sub(c, data_len, "indexed profile");
     p->bucket_left--;
     p->keys_read++;
-    p->name_ref = md5_low64(bytes_from_str(p->name));
+    p->name_ref = p->refs_later && !p->is_cut ? 0 : md5_low64(bytes_from_str(p->name));
     // Without the table nothing else tells a key from what is none.
     if (p->is_cut && p->name_ref != key_hash)
         cursor_fail(c, "no key");

@@ -23,6 +23,9 @@ typedef struct ProfData {
     // The file ends before what its header speaks of: the records that are whole are
     // followed by a failure at the first byte that is missing.
     bool is_cut;
+    // To be set by who computes the references himself, of many names at a time: they
+    // are 0 then, unless the file is cut.
+    bool refs_later;
     // The present key and what is left of its data.
     Str name;
     uint64_t name_ref;

@@ -248,6 +248,43 @@ static void note_cut(CoverCounts *c, Str path, size_t functions, const char *why
                           STR_ARG(path), functions, why));
 }
 
+// The references of all names. Records of one name follow each other, with the same text.
+static void find_refs(RecordVec *records)
+{
+    StrVec names = {0};
+    U64Vec refs = {0};
+    for (size_t i = 0; i < records->len; i++)
+        if (i == 0 || records->at[i].name.ptr != records->at[i - 1].name.ptr)
+            vec_push(NULL, &names, records->at[i].name);
+    vec_extend(NULL, &refs, names.len);
+    md5_low64_many(names.at, names.len, refs.at);
+    for (size_t i = 0, k = 0; i < records->len; i++) {
+        k += i && records->at[i].name.ptr != records->at[i - 1].name.ptr;
+        records->at[i].name_ref = refs.at[k];
+    }
+    vec_free(&names);
+    vec_free(&refs);
+}
+
+static void reserve(CoverCounts *c, size_t records, size_t counters, size_t bitmaps)
+{
+    table_reserve(&c->index, c->rows.len + records);
+    table_reserve(&c->name_index, c->rows.len + records);
+    vec_reserve(c->arena, &c->rows, records);
+    vec_reserve(c->arena, &c->counters, counters + 1);
+    vec_reserve(c->arena, &c->bitmaps, bitmaps + 1);
+}
+
+static void reserve_records(CoverCounts *c, const RecordVec *records)
+{
+    size_t counters = 0, bitmaps = 0;
+    for (size_t i = 0; i < records->len; i++) {
+        counters += records->at[i].counter_count;
+        bitmaps += prof_record_bitmap_len(&records->at[i]);
+    }
+    reserve(c, records->len, counters, bitmaps);
+}
+
 // All records are read before any is added: a broken file adds nothing, and one that is
 // cut short its whole functions.
 static bool add_indexed(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err)
@@ -257,8 +294,13 @@ static bool add_indexed(CoverCounts *c, Str path, Bytes file, uint64_t weight, E
         return false;
     RecordVec records = {0};
     ProfRecord r;
+    p.refs_later = true;
     while (profdata_next(&p, &r, err))
         vec_push(NULL, &records, r);
+    if (!p.is_cut)
+        find_refs(&records);
+    if (c->rows.len == 0) // the next file has most likely the same functions
+        reserve_records(c, &records);
     bool is_whole = err->kind == ERROR_NONE;
     bool ok = is_whole ? prof_names_each(c->arena, p.vtable_names, keep_vtable, c, err)
                        : p.is_cut && records.len > 0;
@@ -361,18 +403,14 @@ static bool finish_layout(CoverCounts *c, CoverLayout *l, Error *err)
 
 static void reserve_rows(CoverCounts *c)
 {
-    size_t records = c->rows.len, counters = 0, bitmaps = 0;
+    size_t records = 0, counters = 0, bitmaps = 0;
     for (size_t i = 0; i < c->layouts.at.len; i++) {
         const CoverLayout *l = c->layouts.at.at[i];
         records += l->raw.record_count;
         counters += l->counter_count;
         bitmaps += l->raw.bitmap.len;
     }
-    table_reserve(&c->index, records);
-    table_reserve(&c->name_index, records);
-    vec_reserve(c->arena, &c->rows, records - c->rows.len);
-    vec_reserve(c->arena, &c->counters, counters + 1);
-    vec_reserve(c->arena, &c->bitmaps, bitmaps + 1);
+    reserve(c, records, counters, bitmaps);
 }
 
 bool cover_counts_finish(CoverCounts *c, Error *err)
