@@ -565,14 +565,20 @@ typedef struct Finder {
     Table index; // by ident, made when it is first asked
 } Finder;
 
+static void list_functions(Finder *find)
+{
+    for (uint32_t i = 0; i < find->n->functions.len; i++)
+        table_insert(&find->index, hash_u64(find->n->functions.at[i].ident), i);
+}
+
 static GcovFunction *find_function(Finder *find, uint32_t ident)
 {
     GcovNotes *n = find->n;
     uint32_t row;
     if (find->next < n->functions.len && n->functions.at[find->next].ident == ident)
         return &n->functions.at[find->next++];
-    for (uint32_t i = 0; find->index.len == 0 && i < n->functions.len; i++)
-        table_insert(&find->index, hash_u64(n->functions.at[i].ident), i);
+    if (find->index.len == 0)
+        list_functions(find);
     for (TableProbe p = table_probe(&find->index, hash_u64(ident));
          table_next(&find->index, &p, &row);) {
         if (n->functions.at[row].ident != ident)

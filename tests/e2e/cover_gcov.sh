@@ -40,6 +40,22 @@ for name in ./odd//names/cover_jumps.c odd/names/deep/../cover_jumps.c odd/link/
     check "gcov-json of $name" python3 "$TOP/tests/e2e/lib/same_gcov_json.py" "$ASSAY" gcov spelt
     rm -f spelt.gc*
 done
+# Functions on one line, exceptions, longjmp, fork and exec, as each gcc that is here has them.
+cp "$TOP/tests/programs/cover_apart.cc" .
+for version in "" -11; do
+    command -v "g++$version" "gcov$version" >/dev/null || continue
+    for level in O0 O1 O2 O3 "O0 -fprofile-update=atomic" "O2 -fprofile-arcs -ftest-coverage -flto"; do
+        rm -f cover_apart.gc*
+        # shellcheck disable=SC2086 # several flags
+        "g++$version" -$level -std=c++17 -w --coverage -c cover_apart.cc -o cover_apart.o &&
+            "g++$version" -std=c++17 --coverage cover_apart.o -o four || exit 1
+        for n in 4 5 1 9 8 7; do ./four $n; done >/dev/null 2>&1
+        check "cover_apart by g++$version -$level" \
+            python3 "$TOP/tests/e2e/lib/compare_gcov.py" "$ASSAY" "gcov$version" cover_apart
+        check "gcov-json of cover_apart by g++$version -$level" \
+            python3 "$TOP/tests/e2e/lib/same_gcov_json.py" --any-order "$ASSAY" "gcov$version" cover_apart
+    done
+done
 # Of a tracefile the shape holds what is known, and nothing else.
 printf 'SF:/a.c\nFN:3,f\nFNDA:2,f\nDA:3,2\nDA:4,0\nBRDA:3,0,0,2\nBRDA:3,0,1,0\nend_of_record\n' >a.info
 expected='{"format_version":"1","files":[{"file":"/a.c","functions":[{"name":"f","demangled_name":"f","start_line":3,"execution_count":2}],"lines":[{"line_number":3,"count":2,"branches":[{"count":2},{"count":0}]},{"line_number":4,"count":0,"branches":[]}]}]}'

@@ -12,8 +12,8 @@
 // Lines in the order of the listing: those of functions that share a start line
 // stand at that line, function by function, before the others.
 typedef struct Listed {
-    uint32_t place;    // line, or the start of its group
-    uint32_t instance; // rank of the function + 1; UINT32_MAX: of no group
+    uint32_t place; // line, or the start of the function that counts apart
+    uint32_t apart; // its rank; UINT32_MAX: none
     const GcovUnitLine *line;
 } Listed;
 
@@ -46,29 +46,29 @@ static int compare_listed(const void *a, const void *b)
         return x->line->file < y->line->file ? -1 : 1;
     if (x->place != y->place)
         return x->place < y->place ? -1 : 1;
-    if (x->instance != y->instance)
-        return x->instance < y->instance ? -1 : 1;
+    if (x->apart != y->apart)
+        return x->apart < y->apart ? -1 : 1;
     return (x->line->line > y->line->line) - (x->line->line < y->line->line);
 }
 
 static void sort_all(Listing *l)
 {
     const GcovUnit *u = l->u;
-    l->rank = arena_array(u->arena, uint32_t, u->n->functions.len);
     for (uint32_t i = 0; i < u->n->functions.len; i++)
         if (!u->n->functions.at[i].is_artificial && u->n->functions.at[i].has_counts)
             vec_push(u->arena, &l->functions, i);
     if (l->functions.len)
         qsort_r(l->functions.at, l->functions.len, sizeof(l->functions.at[0]), compare_functions,
                 u->n->functions.at);
+    l->rank = arena_array(u->arena, uint32_t, u->n->functions.len);
     for (uint32_t i = 0; i < l->functions.len; i++)
         l->rank[l->functions.at[i]] = i;
     for (size_t i = 0; i < u->lines.len; i++) {
         const GcovUnitLine *line = &u->lines.at[i];
         Listed listed = {line->line, UINT32_MAX, line};
-        if (line->instance) {
-            listed.place = u->n->functions.at[line->instance - 1].line;
-            listed.instance = l->rank[line->instance - 1] + 1;
+        if (line->apart) {
+            listed.place = u->n->functions.at[line->apart - 1].line;
+            listed.apart = l->rank[line->apart - 1];
         }
         vec_push(u->arena, &l->lines, listed);
     }
@@ -131,12 +131,26 @@ static void add_line(Listing *l, const GcovUnitLine *line, const GcovFunction *f
     json_end(&l->json);
 }
 
-// The function that gcov names on a line: the last one to start, and behind its end
-// the one that it interrupted. Deeper nesting is not remembered.
+// The function that gcov names on a line: the innermost that is open there. Functions
+// that count apart are not among them. Each line closes one function at most, so that of
+// two that end together the outer one stays open.
 typedef struct Naming {
-    const GcovFunction *now, *before;
+    U32Vec open;   // functions, the innermost last
     uint32_t next; // of the listing's functions
+    uint32_t line; // functions that end before it are closed
 } Naming;
+
+static void close_functions(const Listing *l, Naming *at, uint32_t line)
+{
+    while (at->open.len) {
+        uint32_t end = l->u->n->functions.at[vec_last(&at->open)].end_line;
+        if (end < at->line || end >= line)
+            break;
+        at->open.len--;
+        at->line = end + 1;
+    }
+    at->line = line;
+}
 
 static const GcovFunction *function_at(const Listing *l, Naming *at, uint32_t file, uint32_t line)
 {
@@ -146,16 +160,13 @@ static const GcovFunction *function_at(const Listing *l, Naming *at, uint32_t fi
         const GcovFunction *f = &u->n->functions.at[function];
         if (f->file != file || f->line > line)
             break;
-        if (u->is_group.at[function])
+        if (u->group.at[function] != GCOV_ALONE)
             continue;
-        if (at->now && at->now->end_line < f->line)
-            at->now = at->before;
-        at->before = at->now;
-        at->now = f;
+        close_functions(l, at, f->line);
+        vec_push(u->arena, &at->open, function);
     }
-    if (at->now && at->now->end_line < line)
-        at->now = at->before;
-    return at->now;
+    close_functions(l, at, line);
+    return at->open.len ? &u->n->functions.at[vec_last(&at->open)] : NULL;
 }
 
 static bool is_here(const StrBuf *path)
@@ -202,13 +213,14 @@ static void add_file(Listing *l, uint32_t file, Str name, Naming *at, uint32_t *
     StrBuf readable = {0}, spelt = {0};
     json_begin_object(&l->json, NULL);
     json_begin_array(&l->json, "lines");
-    at->now = at->before = NULL;
+    at->open.len = 0;
+    at->line = 0;
     uint32_t first = at->next, i = *next_line;
     for (; i < l->lines.len && l->lines.at[i].line->file == file; i++) {
         const GcovUnitLine *line = l->lines.at[i].line;
         add_line(l, line,
-                 line->instance ? &u->n->functions.at[line->instance - 1]
-                                : function_at(l, at, file, line->line));
+                 line->apart ? &u->n->functions.at[line->apart - 1]
+                             : function_at(l, at, file, line->line));
     }
     *next_line = i;
     json_end(&l->json);
@@ -239,8 +251,7 @@ void gcov_json_add(GcovUnit *u, StrBuf *out, Str data_file)
     for (uint32_t i = 0; i < u->n->files.len; i++) {
         while (line < l.lines.len && l.lines.at[line].line->file < i)
             line++;
-        bool has_lines = line < l.lines.len && l.lines.at[line].line->file == i;
-        if (has_lines && gcov_unit_file(u, i)->id.v) {
+        if (gcov_unit_file(u, i)->id.v) { // one without lines is listed, too
             while (at.next < l.functions.len &&
                    u->n->functions.at[l.functions.at[at.next]].file < i)
                 at.next++;

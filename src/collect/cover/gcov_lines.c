@@ -72,35 +72,46 @@ bool gcov_is_counted(const GcovFunction *f)
     return !f->is_artificial && f->has_counts;
 }
 
-// Functions that start at the same place are instances of one template. gcov's own
-// listing holds all apart that start on the same line.
+// The first of the functions listed that starts on f's line, at its column too where
+// that is asked; UINT32_MAX when there is none, and f is listed then.
+static uint32_t find_start(const GcovUnit *u, Table *starts, uint32_t function, bool same_column)
+{
+    const GcovFunction *f = &u->n->functions.at[function];
+    uint64_t hash = hash_pair(f->file, (uint64_t)f->line << 32 | (same_column ? f->column : 0));
+    uint32_t row;
+    for (TableProbe p = table_probe(starts, hash); table_next(starts, &p, &row);) {
+        const GcovFunction *g = &u->n->functions.at[row];
+        if (g->file == f->file && g->line == f->line && (!same_column || g->column == f->column))
+            return row;
+    }
+    table_insert(starts, hash, function);
+    return UINT32_MAX;
+}
+
 void gcov_unit_find_groups(GcovUnit *u)
 {
     GcovNotes *n = u->n;
-    Table places = {0};
-    for (uint32_t i = 0; i < n->functions.len; i++) {
-        GcovFunction *f = &n->functions.at[i];
-        if (!gcov_is_counted(f))
-            continue;
-        uint64_t hash = hash_pair(gcov_function_file(n, f), f->line);
-        uint32_t row;
-        bool known = false;
-        for (TableProbe p = table_probe(&places, hash); table_next(&places, &p, &row);) {
-            const GcovFunction *g = &n->functions.at[row];
-            if (g->file == f->file && g->line == f->line &&
-                (u->sum->documents || g->column == f->column)) {
-                u->is_group.at[row] = u->is_group.at[i] = 1;
-                known = true;
-                break;
-            }
-        }
-        if (!known)
-            table_insert(&places, hash, i);
-    }
-    table_deinit(&places);
+    Table lines = {0}, places = {0};
+    table_reserve(&lines, n->functions.len);
     // Before gcc 8 the notes have no columns, and gcov knew no groups.
-    if (n->version < 800 && u->is_group.len)
-        memset(u->is_group.at, 0, n->functions.len);
+    for (uint32_t i = 0; i < n->functions.len && n->version >= 800; i++) {
+        if (n->functions.at[i].is_artificial)
+            continue;
+        (void)gcov_function_file(n, &n->functions.at[i]);
+        uint32_t first = find_start(u, &lines, i, false);
+        if (first == UINT32_MAX)
+            continue;
+        if (u->group.at[first] == GCOV_ALONE) {
+            u->group.at[first] = GCOV_ON_ONE_LINE;
+            (void)find_start(u, &places, first, true);
+        }
+        u->group.at[i] = GCOV_ON_ONE_LINE;
+        uint32_t same = find_start(u, &places, i, true);
+        if (same != UINT32_MAX)
+            u->group.at[same] = u->group.at[i] = GCOV_AT_ONE_PLACE;
+    }
+    table_deinit(&lines);
+    table_deinit(&places);
 }
 
 void gcov_unit_list_files(GcovUnit *u)
@@ -118,14 +129,14 @@ static uint32_t new_line(GcovUnit *u, GcovUnitLine line)
     return (uint32_t)u->lines.len - 1;
 }
 
-// In a document instances have lines of their own.
+// In a document functions that count apart have lines of their own.
 static uint32_t document_line(GcovUnit *u, GcovUnitLine line)
 {
-    uint64_t hash = hash_pair(hash_pair(line.file, line.line), line.instance);
+    uint64_t hash = hash_pair(hash_pair(line.file, line.line), line.apart);
     uint32_t row;
     for (TableProbe p = table_probe(&u->index, hash); table_next(&u->index, &p, &row);) {
         const GcovUnitLine *l = &u->lines.at[row];
-        if (l->file == line.file && l->line == line.line && l->instance == line.instance)
+        if (l->file == line.file && l->line == line.line && l->apart == line.apart)
             return row;
     }
     row = new_line(u, line);
@@ -133,19 +144,19 @@ static uint32_t document_line(GcovUnit *u, GcovUnitLine line)
     return row;
 }
 
-bool gcov_unit_is_instance(const GcovUnit *u, uint32_t function, const GcovPlace *place)
+bool gcov_unit_is_apart(const GcovUnit *u, uint32_t function, const GcovPlace *place)
 {
     const GcovFunction *f = &u->n->functions.at[function];
-    return u->is_group.at[function] && place->file == f->file && place->line >= f->line &&
-           place->line <= f->end_line;
+    return u->group.at[function] != GCOV_ALONE && place->file == f->file &&
+           place->line >= f->line && place->line <= f->end_line;
 }
 
 static uint32_t line_row(GcovUnit *u, uint32_t function, StrId file, const GcovPlace *place)
 {
     GcovUnitLine l = {
         .file = place->file, .line = place->line, .row = gcov_sum_row(u->sum, file, place->line)};
-    if (gcov_unit_is_instance(u, function, place))
-        l.instance = function + 1;
+    if (gcov_unit_is_apart(u, function, place))
+        l.apart = function + 1;
     if (u->sum->documents)
         return document_line(u, l);
     GcovLine *sum = &u->sum->lines.at[l.row];

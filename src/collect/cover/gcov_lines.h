@@ -14,7 +14,7 @@ typedef struct GcovLine {
     uint64_t count;
     uint32_t round, round_line; // the last function that has it, and its row there
     uint32_t first_branch;      // of `branches`, + 1; 0: none
-    uint32_t unit;              // the last one that had it outside of instances; of that:
+    uint32_t unit;              // the last one that had it; of that, without what counts apart:
     uint64_t unit_bare;         // what functions without blocks there have added
     uint32_t unit_branch;       // its last branch, of `branches`, + 1
     bool unit_has_blocks;
@@ -44,16 +44,17 @@ typedef struct GcovFile {
 // A function that never ran in a unit, as it was added the first time: the same one of
 // another unit adds nothing but the places of its branches.
 typedef struct GcovIdle {
-    uint64_t hash; // of all that the notes say of it, and of the compiler
-    size_t bytes;  // of that
-    bool is_group;
+    uint64_t hash;       // of all that the notes say of it, and of the compiler
+    size_t bytes;        // of that
+    uint8_t group;       // GCOV_ALONE …
     uint32_t first, end; // of idle_lines
 } GcovIdle;
 
 typedef struct GcovIdleLine {
     uint32_t row; // of `lines`
-    uint32_t branches : 30;
+    uint32_t branches : 29;
     bool has_blocks : 1;
+    bool is_apart : 1;    // from other functions, as gcov counts those that start on one line
     bool is_instance : 1; // its branches are the same each time
 } GcovIdleLine;
 

@@ -8,12 +8,16 @@
 
 enum { GCOV_NO_BLOCK = UINT32_MAX };
 
-// A line of the unit; template instances that share their place have lines of
-// their own, whose counts are summed afterwards.
+// Functions that start on one line count apart, each on lines of its own up to its end;
+// gcov adds them up. Those that start at the same column too are instances of one
+// template: their branches are the same ones.
+enum { GCOV_ALONE, GCOV_ON_ONE_LINE, GCOV_AT_ONE_PLACE };
+
+// A line of the unit.
 typedef struct GcovUnitLine {
     uint32_t file, line;
-    uint32_t instance; // function + 1 of a group, else 0
-    uint32_t row;      // of GcovSum.lines
+    uint32_t apart; // the function + 1 that counts apart, else 0
+    uint32_t row;   // of GcovSum.lines
     uint64_t count;
     bool has_unexecuted;              // a block that no exception leads to never ran
     uint32_t first_block, last_block; // of GcovUnit.line_blocks, GCOV_NO_BLOCK
@@ -44,7 +48,7 @@ typedef struct GcovUnit {
     U32Vec base;             // by function: where its blocks start in the arrays below
     uint32_t block_count;    // of all functions looked at
     uint32_t *out_first;     // by block: its arcs are [out_first[b], out_first[b + 1]) of the notes
-    U8Vec is_group;          // by function
+    U8Vec group;             // by function: GCOV_ALONE …
     uint8_t *is_exceptional; // by block: only exceptions lead there; of documents only
     GcovMark *marks;         // by block
     // By block: a mark leaves the branches to it out; NULL when there is no such mark.
@@ -57,7 +61,7 @@ typedef struct GcovUnit {
 // The program has these functions; of the others some other unit's copy was linked.
 bool gcov_is_counted(const GcovFunction *f);
 
-// Marks the functions that start at one place: u->is_group.
+// Finds the functions that start on one line: u->group.
 void gcov_unit_find_groups(GcovUnit *u);
 
 // Of the functions looked at: arcs by block, and blocks that only exceptions lead to.
@@ -82,8 +86,8 @@ static inline const GcovFile *gcov_unit_file(const GcovUnit *u, uint32_t file)
 // How many places at the start are of one block in one file.
 size_t gcov_places_run(const GcovPlace *places, size_t count);
 
-// The place counts apart, as one of an instance of a template.
-bool gcov_unit_is_instance(const GcovUnit *u, uint32_t function, const GcovPlace *place);
+// Whether the place counts apart from those of other functions.
+bool gcov_unit_is_apart(const GcovUnit *u, uint32_t function, const GcovPlace *place);
 
 // Its row in s->files by name, and the row of one of its lines, made when absent.
 uint32_t gcov_sum_file(GcovSum *s, Str folder, Str name);

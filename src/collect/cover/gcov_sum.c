@@ -7,7 +7,7 @@
 #include "base/sort.h"
 #include "collect/cover/gcov_lines_internal.h"
 
-enum { NONE = GCOV_NO_BLOCK, IDLE_BRANCHES_MAX = (1 << 30) - 1 };
+enum { NONE = GCOV_NO_BLOCK, IDLE_BRANCHES_MAX = (1 << 29) - 1 };
 
 void gcov_sum_init(GcovSum *s, Profile *profile, const CoverProject *how)
 {
@@ -133,7 +133,7 @@ static uint32_t add_branches(GcovUnit *u, const GcovUnitLine *l, uint32_t last)
     return last;
 }
 
-// A line of instances of a template is the sum of theirs. Of the unit's other functions
+// A line of functions that count apart is the sum of theirs. Of the unit's other functions
 // the branches on a line stand behind each other, and where one has blocks on it, the
 // line ran as often as those: the entry of another does not count.
 // Gives the unit's last branch there, + 1.
@@ -159,13 +159,14 @@ static uint32_t add_count(GcovSum *s, GcovLine *line, bool has_blocks, uint64_t 
 static void add_line(GcovUnit *u, const GcovUnitLine *l)
 {
     GcovLine *line = &u->sum->lines.at[l->row];
-    if (l->instance) {
-        line->count += l->count;
+    bool is_alone = !l->apart;
+    uint32_t last =
+        add_count(u->sum, line, is_alone && l->first_block != NONE, is_alone ? l->count : 0);
+    line->count += is_alone ? 0 : l->count;
+    if (l->apart && u->group.at[l->apart - 1] == GCOV_AT_ONE_PLACE)
         (void)add_branches(u, l, 0);
-        return;
-    }
-    uint32_t last = add_count(u->sum, line, l->first_block != NONE, l->count);
-    line->unit_branch = add_branches(u, l, last);
+    else
+        line->unit_branch = add_branches(u, l, last);
 }
 
 static FunctionId new_function(GcovSum *s, const GcovFunction *f, StrId file)
@@ -272,7 +273,7 @@ static GcovIdle idle_key(const GcovUnit *u, uint32_t function)
     Bytes bytes = gcov_function_bytes(f);
     return (GcovIdle){.hash = bytes_hash_seeded(bytes, hash_pair(u->seed, f->counters_count)),
                       .bytes = bytes.len,
-                      .is_group = u->is_group.at[function]};
+                      .group = u->group.at[function]};
 }
 
 static const GcovIdle *find_idle(const GcovSum *s, const GcovIdle *key)
@@ -281,8 +282,7 @@ static const GcovIdle *find_idle(const GcovSum *s, const GcovIdle *key)
     for (TableProbe p = table_probe(&s->idle_index, key->hash);
          table_next(&s->idle_index, &p, &row);) {
         const GcovIdle *known = &s->idle.at[row];
-        if (known->hash == key->hash && known->bytes == key->bytes &&
-            known->is_group == key->is_group)
+        if (known->hash == key->hash && known->bytes == key->bytes && known->group == key->group)
             return known;
     }
     return NULL;
@@ -297,7 +297,8 @@ static GcovIdleLine *idle_line(GcovUnit *u, uint32_t function, StrId file, const
     if (line->round != s->round) {
         line->round = s->round;
         line->round_line = (uint32_t)s->idle_lines.len;
-        GcovIdleLine idle = {.row = row, .is_instance = gcov_unit_is_instance(u, function, place)};
+        GcovIdleLine idle = {.row = row, .is_apart = gcov_unit_is_apart(u, function, place)};
+        idle.is_instance = idle.is_apart && u->group.at[function] == GCOV_AT_ONE_PLACE;
         vec_push(NULL, &s->idle_lines, idle);
     }
     return &s->idle_lines.at[line->round_line];
@@ -341,7 +342,9 @@ static void add_idle_lines(GcovSum *s, const GcovIdle *idle, bool instances)
         GcovLine *line = &s->lines.at[l.row];
         if (l.is_instance && !instances)
             continue;
-        uint32_t last = l.is_instance ? 0 : add_count(s, line, l.has_blocks, 0);
+        uint32_t last = add_count(s, line, l.has_blocks && !l.is_apart, 0);
+        if (l.is_instance)
+            last = 0;
         for (uint32_t k = l.branches; k > 0; k--)
             last = next_branch(s, l.row, last);
         if (!l.is_instance)
@@ -408,22 +411,52 @@ static bool read_function(GcovUnit *u, uint32_t function, Error *first)
     return false;
 }
 
+static void add_one(GcovUnit *u, uint32_t function, Error *first)
+{
+    const GcovFunction *f = &u->n->functions.at[function];
+    if (!gcov_is_counted(f) || (f->is_zero && add_idle(u, function)))
+        return;
+    gcov_graphs_clear(u->n);
+    arena_clear(u->arena);
+    u->first = function;
+    u->end = function + 1;
+    if (read_function(u, function, first))
+        add_range(u);
+}
+
+// Appends the functions whose branches gcov lists before those of others on their lines,
+// as it does: by their start.
+static void list_first(const GcovUnit *u, U32Vec *ret)
+{
+    Vec(SortRow) rows = {0};
+    for (uint32_t i = 0; i < u->n->functions.len; i++) {
+        const GcovFunction *f = &u->n->functions.at[i];
+        if (u->group.at[i] == GCOV_ON_ONE_LINE)
+            vec_push(NULL, &rows, ((SortRow){(uint64_t)f->line << 32 | f->column, i}));
+    }
+    size_t count = rows.len;
+    if (count) {
+        vec_reserve(NULL, &rows, count);
+        const SortRow *sorted = sort_rows(rows.at, rows.at + count, count);
+        for (size_t i = 0; i < count; i++)
+            vec_push(NULL, ret, sorted[i].row);
+    }
+    vec_free(&rows);
+}
+
 // Function by function, so that what is worked on stays small.
 static void add_one_by_one(GcovUnit *u, Error *first)
 {
+    U32Vec listed = {0};
     gcov_unit_find_groups(u);
     place_marks(u);
-    for (uint32_t i = 0; i < u->n->functions.len; i++) {
-        const GcovFunction *f = &u->n->functions.at[i];
-        if (!gcov_is_counted(f) || (f->is_zero && add_idle(u, i)))
-            continue;
-        gcov_graphs_clear(u->n);
-        arena_clear(u->arena);
-        u->first = i;
-        u->end = i + 1;
-        if (read_function(u, i, first))
-            add_range(u);
-    }
+    list_first(u, &listed);
+    for (size_t i = 0; i < listed.len; i++)
+        add_one(u, listed.at[i], first);
+    for (uint32_t i = 0; i < u->n->functions.len; i++)
+        if (u->group.at[i] != GCOV_ON_ONE_LINE)
+            add_one(u, i, first);
+    vec_free(&listed);
 }
 
 static void add_document(GcovUnit *u, Str data_file, Error *first)
@@ -443,7 +476,7 @@ bool gcov_sum_add(GcovSum *s, GcovNotes *n, Str data_file, Error *err)
     u.seed = hash_pair(str_hash(n->folder), (uint64_t)n->version << 1 | n->big_endian);
     s->unit_count++;
     vec_extend(NULL, &u.base, n->functions.len);
-    vec_extend(NULL, &u.is_group, n->functions.len);
+    vec_extend(NULL, &u.group, n->functions.len);
     if (s->documents)
         add_document(&u, data_file, err);
     else
@@ -452,7 +485,7 @@ bool gcov_sum_add(GcovSum *s, GcovNotes *n, Str data_file, Error *err)
     vec_free(&u.lines);
     vec_free(&u.line_blocks);
     vec_free(&u.base);
-    vec_free(&u.is_group);
+    vec_free(&u.group);
     vec_free(&u.files);
     table_deinit(&u.index);
     return u.bad == 0 || error_context(err, "%u of %zu functions left out, the first for this",

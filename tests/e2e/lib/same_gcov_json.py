@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""same_gcov_json.py ASSAY GCOV UNIT ...: 'cover export --format gcov-json' equals
-'gcov --json-format --branch-probabilities' but for the order of keys and the
-folder the tools run in."""
+"""same_gcov_json.py [--any-order] ASSAY GCOV UNIT ...: 'cover export --format gcov-json'
+equals 'gcov --json-format --branch-probabilities' but for the order of keys and the
+folder the tools run in; with --any-order but for that of functions and lines, too: gcov's
+sort leaves many functions that start at one place in an order of its own."""
 import json
 import os
 import subprocess
 import sys
 
-assay, gcov, *units = sys.argv[1:]
+any_order = sys.argv[1] == "--any-order"
+assay, gcov, *units = sys.argv[1 + any_order:]
 
 
 def documents(*command):
@@ -17,6 +19,9 @@ def documents(*command):
         d.pop("current_working_directory", None)
         d["data_file"] = os.path.basename(d["data_file"])
         d["files"] = {f["file"]: f for f in d["files"]}
+        for f in d["files"].values() if any_order else ():
+            for part in "functions", "lines":
+                f[part].sort(key=lambda row: json.dumps(row, sort_keys=True))
     return found
 
 

@@ -386,6 +386,47 @@ static void fewer_counts_than_arcs_are_refused(void **state)
     teardown(&f);
 }
 
+static void put_counted(StrBuf *b, Form form, uint32_t ident, uint64_t count)
+{
+    StrBuf body = {0};
+    put(&body, form, ident);
+    put(&body, form, LINES_SUM);
+    put(&body, form, GRAPH_SUM);
+    put_record(b, form, TAG_FUNCTION, &body);
+    strbuf_clear(&body);
+    put(&body, form, (uint32_t)count);
+    put(&body, form, 0);
+    put_record(b, form, TAG_COUNTERS, &body);
+    strbuf_deinit(&body);
+}
+
+// One that was linked from another unit has an empty record, and the order may differ.
+static void functions_are_found_behind_one_that_is_not_there(void **state)
+{
+    (void)state;
+    Form form = {1202, false};
+    StrBuf none = {0};
+    Fixture f;
+    open_notes(&f, form);
+    for (uint32_t i = 1; i < 4; i++) {
+        vec_push(NULL, &f.notes.functions, f.notes.functions.at[0]);
+        vec_last(&f.notes.functions).ident = IDENT + i;
+    }
+    build_counts(&f.counts_file, form, GRAPH_SUM, 3, 4);
+    f.counts_file.len -= 4; // the end
+    put_record(&f.counts_file, form, TAG_FUNCTION, &none);
+    put_counted(&f.counts_file, form, IDENT + 3, 8);
+    put_counted(&f.counts_file, form, IDENT + 2, 9);
+    put(&f.counts_file, form, 0);
+    assert_ok(add_counts(&f), &f.err);
+    assert_int_equal(f.notes.mismatched, 0);
+    const GcovFunction *functions = f.notes.functions.at;
+    assert_false(functions[1].has_counts);
+    assert_int_equal(f.notes.counters.at[functions[2].counters_first], 9);
+    assert_int_equal(f.notes.counters.at[functions[3].counters_first], 8);
+    teardown(&f);
+}
+
 static void counts_before_a_cut_stay(void **state)
 {
     (void)state;
@@ -466,6 +507,7 @@ int main(void)
         cmocka_unit_test(an_unknown_writer_is_refused_by_name),
         cmocka_unit_test(arcs_to_blocks_that_are_not_there_are_refused),
         cmocka_unit_test(fewer_counts_than_arcs_are_refused),
+        cmocka_unit_test(functions_are_found_behind_one_that_is_not_there),
         cmocka_unit_test(counts_before_a_cut_stay),
         cmocka_unit_test(files_cut_at_any_byte_are_read_as_far_as_they_go),
         cmocka_unit_test(a_graph_that_counts_do_not_determine_is_refused),
