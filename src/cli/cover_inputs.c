@@ -47,10 +47,26 @@ typedef struct Loader {
     uint64_t weight;              // of what is being added
     CoverSelectionVec selections; // of folders of results
     size_t passed_over;           // files of folders that are empty or links
+    size_t left_out;              // those that could not be read
     Str first_passed_over;
     size_t operands, selected; // inputs, and those with a selection of sources
     Vec(BuildId) builds;       // of the objects that state one
 } Loader;
+
+enum { LEFT_OUT_SAID_MAX = 20 };
+
+static void leave_out(Loader *l, const Error *why)
+{
+    if (l->left_out++ < LEFT_OUT_SAID_MAX)
+        cli_say_left_out(why);
+}
+
+// How many there are beyond those that were said.
+static void say_more_left_out(const Loader *l)
+{
+    if (l->left_out > LEFT_OUT_SAID_MAX)
+        cli_say("and %zu more left out", l->left_out - LEFT_OUT_SAID_MAX);
+}
 
 // "x/y.gcda" -> "x/y.gcno" and back.
 static Str with_suffix(Arena *arena, Str path, const char *suffix)
@@ -149,7 +165,7 @@ static bool add_object_list(Loader *l, Str path, Error *err)
             return error_set(err, ERROR_FORMAT, "'%" STR_FMT "': not a list of objects",
                              STR_ARG(path));
         if (!os_map_file(object, &m, &why)) {
-            cli_say_left_out(&why);
+            leave_out(l, &why);
             continue;
         }
         Elf elf;
@@ -196,7 +212,7 @@ static bool add_entry(Loader *l, Str folder, const FolderEntry *e, unsigned dept
         return true;
     if (S_ISDIR(st.st_mode)) {
         if (depth < 64 && !add_folder(l, child, depth + 1, err))
-            cli_say_left_out(err);
+            leave_out(l, err);
         return true;
     }
     if (!wanted)
@@ -213,7 +229,7 @@ static bool add_entry(Loader *l, Str folder, const FolderEntry *e, unsigned dept
     if (is_list)
         return add_object_list(l, child, err);
     if (!classify(l, child, false, err)) // gone since, or not ours to read
-        cli_say_left_out(err);
+        leave_out(l, err);
     return true;
 }
 
@@ -274,7 +290,7 @@ static bool load_profiles(Loader *l, Error *err)
         if (!ok && l->profiles.at[i].asked)
             return false;
         if (!ok)
-            cli_say_left_out(err);
+            leave_out(l, err);
     }
     if (l->profiles.len && l->r->counts.profile_count == 0)
         return error_set(err, ERROR_FORMAT, "none of the %zu profiles could be read",
@@ -393,7 +409,7 @@ static bool load_units(Loader *l, Error *err)
             continue;
         bool ok = load_unit(l, &l->notes.at[i], &u, err);
         if (!ok && !l->notes.at[i].asked)
-            cli_say_left_out(err);
+            leave_out(l, err);
         good = ok || !l->notes.at[i].asked;
         units += ok;
         l->r->has_gcov = true;
@@ -568,6 +584,62 @@ void cover_say_notes(const CoverCounts *c)
         cli_say("%llu sums stopped at 2^64 - 1", (unsigned long long)c->saturated);
 }
 
+// Finds what the inputs are.
+static bool gather(Loader *l, const CoverInputOptions *options, const StrVec *operands, Error *err)
+{
+    for (size_t i = 0; i < operands->len; i++)
+        if (!add_operand(l, operands->at[i], err))
+            return false;
+    for (size_t i = 0; i < options->objects.len; i++)
+        if (!classify(l, options->objects.at[i], true, err))
+            return false;
+    if (options->profile.len && !classify(l, options->profile, true, err))
+        return false;
+    for (size_t i = 0; options->weighted && i < options->weighted->len; i++) {
+        l->weight = options->weighted->at[i].weight;
+        if (!add_operand(l, options->weighted->at[i].path, err))
+            return false;
+    }
+    if (l->passed_over)
+        cli_say("%zu file%s in folders passed over, empty or no regular file: '%" STR_FMT "'%s",
+                l->passed_over, l->passed_over == 1 ? "" : "s", STR_ARG(l->first_passed_over),
+                l->passed_over == 1 ? "" : " first");
+    return true;
+}
+
+static bool load_gathered(Loader *l, const CoverInputOptions *options, const StrVec *operands,
+                          Error *err)
+{
+    select_sources(l, options->filter.all_sources);
+    if (!load_units(l, err) || !load_tracefiles(l, err))
+        return false;
+    if ((l->r->has_gcov || l->r->has_set) && l->profiles.len == 0)
+        return true;
+    if (l->profiles.len == 0) {
+        if (operands->len == 0 && options->objects.len == 0 && !options->weighted) {
+            error_set(err, ERROR_USAGE, "no inputs, and no results of 'assay cover run' here");
+            return error_hint(err, "name programs, profiles, tracefiles or folders of them");
+        }
+        error_set(err, ERROR_USAGE, "no profile among the inputs");
+        return error_hint(err, "a program built with coverage writes default.profraw where it "
+                               "runs, or what LLVM_PROFILE_FILE names");
+    }
+    if (l->objects.len == 0) {
+        error_set(err, ERROR_USAGE, "no object among the inputs");
+        return error_hint(err, "name the program that wrote the profiles: it holds the mapping "
+                               "from counters to lines");
+    }
+    if (!load_profiles(l, err) || !load_objects(l, err))
+        return false;
+    cover_say_notes(&l->r->counts);
+    say_issues(l->r, options->explain);
+    for (size_t i = 0; i < l->r->data.issues.len; i++)
+        l->r->stale += l->r->data.issues.at[i].kind == COVER_ISSUE_HASH;
+    if (l->r->stale)
+        say_stale_profiles(l);
+    return true;
+}
+
 static bool load_all(const CoverInputOptions *options, const StrVec *operands, CoverResult *ret,
                      Error *err)
 {
@@ -600,51 +672,9 @@ static bool load_all(const CoverInputOptions *options, const StrVec *operands, C
         ret->gcov.documents = &ret->documents;
 
     Loader l = {.r = ret, .weight = 1};
-    for (size_t i = 0; i < operands->len; i++)
-        if (!add_operand(&l, operands->at[i], err))
-            return false;
-    for (size_t i = 0; i < options->objects.len; i++)
-        if (!classify(&l, options->objects.at[i], true, err))
-            return false;
-    if (options->profile.len && !classify(&l, options->profile, true, err))
-        return false;
-    for (size_t i = 0; options->weighted && i < options->weighted->len; i++) {
-        l.weight = options->weighted->at[i].weight;
-        if (!add_operand(&l, options->weighted->at[i].path, err))
-            return false;
-    }
-    if (l.passed_over)
-        cli_say("%zu file%s in folders passed over, empty or no regular file: '%" STR_FMT "'%s",
-                l.passed_over, l.passed_over == 1 ? "" : "s", STR_ARG(l.first_passed_over),
-                l.passed_over == 1 ? "" : " first");
-    select_sources(&l, options->filter.all_sources);
-    if (!load_units(&l, err) || !load_tracefiles(&l, err))
-        return false;
-    if ((ret->has_gcov || ret->has_set) && l.profiles.len == 0)
-        return true;
-    if (l.profiles.len == 0) {
-        if (operands->len == 0 && options->objects.len == 0 && !options->weighted) {
-            error_set(err, ERROR_USAGE, "no inputs, and no results of 'assay cover run' here");
-            return error_hint(err, "name programs, profiles, tracefiles or folders of them");
-        }
-        error_set(err, ERROR_USAGE, "no profile among the inputs");
-        return error_hint(err, "a program built with coverage writes default.profraw where it "
-                               "runs, or what LLVM_PROFILE_FILE names");
-    }
-    if (l.objects.len == 0) {
-        error_set(err, ERROR_USAGE, "no object among the inputs");
-        return error_hint(err, "name the program that wrote the profiles: it holds the mapping "
-                               "from counters to lines");
-    }
-    if (!load_profiles(&l, err) || !load_objects(&l, err))
-        return false;
-    cover_say_notes(&ret->counts);
-    say_issues(ret, options->explain);
-    for (size_t i = 0; i < ret->data.issues.len; i++)
-        ret->stale += ret->data.issues.at[i].kind == COVER_ISSUE_HASH;
-    if (ret->stale)
-        say_stale_profiles(&l);
-    return true;
+    bool ok = gather(&l, options, operands, err) && load_gathered(&l, options, operands, err);
+    say_more_left_out(&l);
+    return ok;
 }
 
 bool cover_load(const CoverInputOptions *options, const StrVec *operands, CoverResult *ret,

@@ -206,6 +206,16 @@ static bool watch_folder(const CoverMergeCliOptions *o, CoverPool *pool, Arena *
     return true;
 }
 
+static void say_failures(const CoverMergeResult *result, size_t first)
+{
+    enum { SAID_MAX = 20 };
+    size_t count = result->failures.len, end = MIN(count, first + SAID_MAX);
+    for (size_t i = first; i < end; i++)
+        cli_say_left_out(&result->failures.at[i].error);
+    if (end < count)
+        cli_say("and %zu more left out", count - end);
+}
+
 static bool merge(const CoverMergeCliOptions *o, const StrVec *operands, CoverCounts *c, Error *err)
 {
     Inputs in = {.arena = c->arena};
@@ -222,8 +232,7 @@ static bool merge(const CoverMergeCliOptions *o, const StrVec *operands, CoverCo
     if (!ok && none && str_equal(o->failure_mode, STR("warn")))
         ok = true;
     // The one that is the error itself is said once.
-    for (size_t i = ok ? 0 : 1; i < result.failures.len; i++)
-        cli_say_left_out(&result.failures.at[i].error);
+    say_failures(&result, ok ? 0 : 1);
     if (ok && result.failures.len)
         cli_say("%zu of %zu inputs merged", result.merged, in.files.len);
     cover_merge_result_deinit(&result);

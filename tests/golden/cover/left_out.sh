@@ -13,6 +13,12 @@ echo "status $?"
 "$ASSAY" cover report cover.covmapping none
 echo "status $?"
 
+# Many of them.
+mkdir many && for i in {10..34}; do cp none/cut.profraw many/$i.profraw; done
+cp cover.proftext many
+"$ASSAY" cover report cover.covmapping many 2>&1 >/dev/null | tail -n 2
+"$ASSAY" cover merge -o many.proftext many cover.proftext 2>&1 | tail -n 2
+
 # gcc's: a writer that is not known, and a kind of record.
 printf 'oncg*70C\1\0\0\0' >gcc/new.gcno
 cp "$TOP/tests/fuzz/corpus/gcno/gcc" gcc/broken.gcno
