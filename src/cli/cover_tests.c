@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/cover_commands.h"
-#include "collect/cover/test_store.h"
+#include "collect/cover/test_smallest.h"
 #include "os/file.h"
 
 typedef struct CoverTestsOptions {
@@ -99,15 +99,16 @@ static int show_places(const CoverTestStore *s, const StrVec *operands, StrBuf *
 
 static void show_smallest(Arena *arena, const CoverTestStore *s, StrBuf *out)
 {
-    U32Vec tests = {0}, gains = {0};
-    cover_tests_smallest(arena, s, &tests, &gains);
-    for (size_t i = 0; i < tests.len; i++) {
-        strbuf_printf(out, "%8u ", gains.at[i]);
-        add_test(s, tests.at[i], out);
+    CoverTestChoice c;
+    cover_tests_smallest(arena, s, &c);
+    for (size_t i = 0; i < c.tests.len; i++) {
+        strbuf_printf(out, "%8u ", c.gains.at[i]);
+        add_test(s, c.tests.at[i], out);
     }
-    cli_say("%zu of %u tests run every line that any runs; before each stands how many lines it "
+    cli_say("%zu of %u tests run every line that any runs%s; before each stands how many lines it "
             "adds",
-            tests.len, s->test_count);
+            c.tests.len, s->test_count,
+            c.minimal ? ", and no fewer do" : "; that fewer might do was not ruled out");
 }
 
 static void show_list(Arena *arena, const CoverTestStore *s, StrBuf *out)

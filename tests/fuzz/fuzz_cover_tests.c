@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of the file of tests and their lines.
 
-#include "collect/cover/test_store.h"
+#include "collect/cover/test_smallest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 1 << 16 || !cover_tests_open(bytes_over(data, size), &s, &err))
         return 0;
     Arena arena = {0};
-    U32Vec tests = {0}, gains = {0};
+    CoverTestChoice choice;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s.test_count; i++)
         sum += str_hash(cover_tests_test(&s, i).name);
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (uint32_t t = 0; t < s.test_count && t < 70; t++)
             sum += cover_tests_in_set(&s, cover_tests_line(&s, i).set, t);
     if (s.test_count < 200 && s.set_count < 1000)
-        cover_tests_smallest(&arena, &s, &tests, &gains);
+        cover_tests_smallest(&arena, &s, &choice);
     arena_deinit(&arena);
     return sum == 1 ? -1 : 0;
 }

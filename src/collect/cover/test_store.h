@@ -63,9 +63,4 @@ CoverTestFile cover_tests_file(const CoverTestStore *s, uint32_t file);
 CoverTestLine cover_tests_line(const CoverTestStore *s, uint32_t line);
 bool cover_tests_in_set(const CoverTestStore *s, uint32_t set, uint32_t test);
 
-// Tests that together run every line that any runs, the most useful first; each
-// adds lines to those before it (`gains`). Greedy, so at most ln(lines) times as
-// many as the fewest that would do. Memory is the arena's.
-void cover_tests_smallest(Arena *arena, const CoverTestStore *s, U32Vec *tests, U32Vec *gains);
-
 #endif // COLLECT_COVER_TEST_STORE_H
