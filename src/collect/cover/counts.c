@@ -127,12 +127,6 @@ static bool check_variant(const CoverCounts *c, uint64_t variant, Error *err)
 
 static void take_variant(CoverCounts *c, uint64_t variant)
 {
-    uint64_t new = variant & ~c->variant;
-    if (new &PROF_VARIANT_TEMPORAL)
-        vec_push(c->arena, &c->notes,
-                 STR("when functions first ran (temporal traces) is not kept"));
-    if (new &PROF_VARIANT_MEMPROF)
-        vec_push(c->arena, &c->notes, STR("a memory profile is not kept"));
     c->variant |= variant;
     c->profile_count++;
 }
@@ -413,8 +407,18 @@ static void reserve_rows(CoverCounts *c)
     reserve(c, records, counters, bitmaps);
 }
 
+static void note_what_is_not_kept(CoverCounts *c)
+{
+    if (c->variant & PROF_VARIANT_TEMPORAL)
+        vec_push(c->arena, &c->notes,
+                 STR("when functions first ran (temporal traces) is not kept"));
+    if (c->variant & PROF_VARIANT_MEMPROF)
+        vec_push(c->arena, &c->notes, STR("a memory profile is not kept"));
+}
+
 bool cover_counts_finish(CoverCounts *c, Error *err)
 {
+    note_what_is_not_kept(c);
     reserve_rows(c);
     for (size_t i = 0; i < c->layouts.at.len; i++)
         if (!finish_layout(c, c->layouts.at.at[i], err))
