@@ -174,7 +174,8 @@ static void join_counts(const Report *r, const ProfCounts *counts, Arena *arena,
     executions_init(executions, counts->all, counts->all_count);
     if (executions->files.len)
         view->executions = executions;
-    ProfRowVec rows = prof_rows(arena, r, counts->all, counts->all_count);
+    const ProfRequest request = {0};
+    ProfRowVec rows = prof_rows(arena, r, counts->all, counts->all_count, &request, NULL);
     for (size_t i = 0; i < rows.len && view->key != ANNOTATE_NO_KEY; i++) {
         if (rows.at[i].key != view->key)
             continue;

@@ -17,7 +17,7 @@ typedef struct ReportOptions {
     SelectionOptions selection;
     RecordingFiles files;
     Str by, sort, tree, around, colour, output;
-    bool children, inverted, prof, wide, notes, json, csv, force;
+    bool children, inverted, prof, never_called, wide, notes, json, csv, force;
     uint64_t limit;
     double percent_limit;
 } ReportOptions;
@@ -31,8 +31,8 @@ static const Option report_options[] = {
     OPT_CHOICE(0, "by", ReportOptions, by, "WHAT", "function|line|module|thread|process|comm",
                "what a row is"),
     OPT_TEXT('s', "sort", ReportOptions, sort, "KEY",
-             "self, total, samples or name; a perf sort key (comm, dso, sym, srcline, pid, tid) "
-             "chooses the rows as --by does"),
+             "self, total, samples or name, with --prof also calls and address; a perf sort key "
+             "(comm, dso, sym, srcline, pid, tid) chooses the rows as --by does"),
     OPT_FLAG(0, "children", ReportOptions, children,
              "sort by total: the function with all that it called"),
     OPT_OPTIONAL('g', "tree", ReportOptions, tree, "ORDER", "caller|callee",
@@ -43,6 +43,8 @@ static const Option report_options[] = {
     OPT_FLAG(0, "prof", ReportOptions, prof,
              "prof's table: time, calls and time a call by function; calls also from the "
              "recordings that follow"),
+    OPT_FLAG(0, "never-called", ReportOptions, never_called,
+             "with --prof: functions, too, that were counted and never ran"),
     SELECTION_OPTIONS(ReportOptions, selection),
     RECORDING_FILE_OPTIONS(ReportOptions, files),
     OPT_U64(0, "limit", ReportOptions, limit, "N", "at most N rows; 0 for all"),
@@ -111,12 +113,26 @@ static bool sort_by(Str word, ReportRequest *request)
     return rows_by(word, request);
 }
 
+// prof's orders; the report's own are those of its rows.
+static ProfSort prof_sort(Str key)
+{
+    return str_equal(key, STR("calls"))     ? PROF_BY_CALLS
+           : str_equal(key, STR("address")) ? PROF_BY_ADDRESS
+           : str_equal(key, STR("name"))    ? PROF_BY_NAME
+                                            : PROF_AS_REPORTED;
+}
+
 // Checks what the parser cannot; false after saying what is wrong.
 static bool request_from_options(const Command *cmd, const ReportOptions *o, ReportRequest *request)
 {
     if (o->by.len && !rows_by(o->by, request))
         return false;
-    if (o->sort.len && !sort_by(o->sort, request)) {
+    bool is_profs = o->prof && prof_sort(o->sort) != PROF_AS_REPORTED;
+    if (o->never_called && !o->prof) {
+        usage_error(cmd, "--never-called belongs to --prof");
+        return false;
+    }
+    if (o->sort.len && !is_profs && !sort_by(o->sort, request)) {
         usage_error(cmd, "unknown sort key '%" STR_FMT "'", STR_ARG(o->sort));
         return false;
     }
@@ -288,8 +304,10 @@ static int show(const ReportOptions *o, Report *r, Str path)
 static void add_prof(StrBuf *out, const ReportOptions *o, const Report *r, const ProfCounts *c,
                      Arena *arena)
 {
-    ProfRowVec rows = prof_rows(arena, r, c->all, c->all_count);
-    ProfView v = {.report = r, .rows = &rows};
+    ProfJoin join;
+    ProfRequest request = {.sort = prof_sort(o->sort), .never_called = o->never_called};
+    ProfRowVec rows = prof_rows(arena, r, c->all, c->all_count, &request, &join);
+    ProfView v = {.report = r, .rows = &rows, .join = &join};
     for (size_t i = 0; i < c->all_count; i++)
         v.any_counts |= c->all[i]->function_counts.count.len > 0;
     if (o->json) {

@@ -52,11 +52,36 @@ static void add_calls(StrBuf *out, const ProfView *v, const ProfRow *row)
         strbuf_printf(out, " %10s", "");
 }
 
+// What says that time and calls are not of the same program.
+static void add_doubts(StrBuf *out, const ProfView *v)
+{
+    const ProfJoin *j = v->join;
+    if (!v->any_counts || j->timed == 0)
+        return;
+    if (j->matched == 0)
+        strbuf_printf(out,
+                      "! none of the %zu functions with time is among the %zu that were counted: "
+                      "the counts are of another program\n",
+                      j->timed, j->counted);
+    if (j->moved > j->matched / 10)
+        strbuf_printf(out,
+                      "! %zu of %zu functions begin elsewhere where they were counted: the counts "
+                      "are of another version of the source\n",
+                      j->moved, j->matched);
+    if (j->silent)
+        strbuf_printf(out,
+                      "! %zu function%s with %.1f %% ran by the samples and never by the counts: "
+                      "those are of other input, or of another version\n",
+                      j->silent, j->silent == 1 ? "" : "s",
+                      percent_of(j->silent_self, v->report->weights.value));
+}
+
 void prof_add_text(StrBuf *out, const ProfView *v, const ScreenStyle *style)
 {
     if (!v->any_counts)
         strbuf_add(out, STR("calls were not counted: give a recording that counted them too, of "
                             "assay cover or callgrind\n"));
+    add_doubts(out, v);
     add_title(out, v, style);
     for (size_t i = 0; i < v->rows->len; i++) {
         const ProfRow *row = &v->rows->at[i];
@@ -89,6 +114,13 @@ void prof_add_json(StrBuf *out, const ProfView *v, size_t limit)
     json_u64(&w, "total", v->report->weights.value);
     json_end(&w);
     json_bool(&w, "calls_counted", v->any_counts);
+    json_begin_object(&w, "join");
+    json_u64(&w, "counted", v->join->counted);
+    json_u64(&w, "timed", v->join->timed);
+    json_u64(&w, "matched", v->join->matched);
+    json_u64(&w, "moved", v->join->moved);
+    json_u64(&w, "silent", v->join->silent);
+    json_end(&w);
     json_u64(&w, "row_count", v->rows->len);
     json_begin_array(&w, "rows");
     for (size_t i = 0; i < v->rows->len && (limit == 0 || i < limit); i++) {

@@ -10,6 +10,7 @@
 typedef struct ProfView {
     const Report *report;
     const ProfRowVec *rows;
+    const ProfJoin *join;
     bool any_counts; // some recording holds calls; without, the column is empty and says so
 } ProfView;
 

@@ -50,6 +50,33 @@ assert rows["step"]["calls"] == 8000 and rows["step"]["self"] > 0, rows'
 }
 check 'the table as JSON' as_json
 
+sorted_as_asked() {
+    "$ASSAY" report --prof --sort calls --limit 0 time.assay gcov >table.txt && cat table.txt &&
+        [ "$(awk '/ (step|twice|main)$/ { printf "%s ", $NF }' table.txt)" = 'step twice main ' ] &&
+        "$ASSAY" report --prof --sort name --never-called --limit 0 time.assay gcov >table.txt && cat table.txt &&
+        [ "$(awk '/ (step|twice|main|never)$/ { printf "%s ", $NF }' table.txt)" = 'main never step twice ' ] &&
+        "$ASSAY" report --prof --sort address --limit 0 time.assay gcov >table.txt &&
+        ! "$ASSAY" report --never-called time.assay 2>err.txt && grep -q 'belongs to --prof' err.txt
+}
+check "prof's orders, and functions that were never called" sorted_as_asked
+
+# ---- Counts that do not belong
+no_doubts() { "$ASSAY" report --prof time.assay gcov >table.txt && ! grep '^! ' table.txt; }
+check 'counts of the same source raise no doubt' no_doubts
+another_program() {
+    mkdir -p life && (cd life && gcc -w --coverage -g -O0 -o counted "$TOP/tests/programs/cover_life.c" && ./counted >/dev/null) &&
+        "$ASSAY" report --prof time.assay life >table.txt && cat table.txt &&
+        grep -q 'the counts are of another program' table.txt
+}
+check 'counts of another program are said' another_program
+another_version() {
+    mkdir -p version && { for _ in $(seq 40); do echo; done; cat "$src"; } >version/prof_calls.c &&
+        (cd version && gcc --coverage -g -O0 -o counted prof_calls.c && ./counted >/dev/null) &&
+        "$ASSAY" report --prof time.assay version >table.txt && cat table.txt &&
+        grep -q 'of another version of the source' table.txt
+}
+check 'counts of another version of the source are said' another_version
+
 # ---- Lines
 
 # executions LINE FILE: the counts column of one line of annotate's listing.

@@ -12,6 +12,8 @@ typedef struct Case {
     Profile counts;
     Report report;
     ProfRowVec rows;
+    ProfRequest request;
+    ProfJoin join;
 } Case;
 
 static void begin(Case *c)
@@ -21,13 +23,20 @@ static void begin(Case *c)
     profile_init(&c->counts);
 }
 
-static void count(Case *c, const char *linkage, const char *name, const char *file, uint64_t calls)
+static void count_at(Case *c, const char *linkage, const char *name, const char *file,
+                     uint32_t line, uint64_t calls)
 {
     Profile *p = &c->counts;
-    FunctionId f = profile_function(p, str_from_c(name), str_from_c(linkage), str_from_c(file), 1);
+    FunctionId f =
+        profile_function(p, str_from_c(name), str_from_c(linkage), str_from_c(file), line);
     vec_push(&p->arena, &p->function_counts.function, f);
     vec_push(&p->arena, &p->function_counts.count, calls);
     vec_push(&p->arena, &p->function_counts.hash, 0);
+}
+
+static void count(Case *c, const char *linkage, const char *name, const char *file, uint64_t calls)
+{
+    count_at(c, linkage, name, file, 1, calls);
 }
 
 static void table(Case *c)
@@ -37,7 +46,7 @@ static void table(Case *c)
     Error err;
     assert_ok(report_init(&c->report, &c->time.p, &request, &err), &err);
     const Profile *counts[] = {&c->time.p, &c->counts};
-    c->rows = prof_rows(&c->arena, &c->report, counts, 2);
+    c->rows = prof_rows(&c->arena, &c->report, counts, 2, &c->request, &c->join);
 }
 
 static void end(Case *c)
@@ -149,6 +158,70 @@ static void sums_of_calls_stop_at_the_greatest_number(void **state)
     end(&c);
 }
 
+static void rows_are_sorted_as_asked(void **state)
+{
+    (void)state;
+    static const struct {
+        ProfSort by;
+        const char *first, *second, *third;
+    } orders[] = {{PROF_AS_REPORTED, "b", "a", "c"},
+                  {PROF_BY_CALLS, "c", "a", "b"},
+                  {PROF_BY_NAME, "a", "b", "c"}};
+    for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
+        Case c;
+        begin(&c);
+        c.request.sort = orders[i].by;
+        sketch_add(&c.time, "main;a", 10);
+        sketch_add(&c.time, "main;b", 30);
+        count(&c, "a", "a", "/src/a.c", 7);
+        count(&c, "c", "c", "/src/c.c", 9);
+        table(&c);
+        assert_int_equal(c.rows.len, 3);
+        assert_str(c.rows.at[0].name, orders[i].first);
+        assert_str(c.rows.at[1].name, orders[i].second);
+        assert_str(c.rows.at[2].name, orders[i].third);
+        assert_int_equal(c.rows.at[2].cumulated, 40);
+        end(&c);
+    }
+}
+
+static void functions_that_never_ran_are_rows_when_asked_for(void **state)
+{
+    (void)state;
+    Case c;
+    begin(&c);
+    c.request.never_called = true;
+    sketch_add(&c.time, "main;a", 30);
+    count(&c, "never", "never", "/src/n.c", 0);
+    table(&c);
+    assert_true(row(&c, "never")->has_calls);
+    assert_int_equal(row(&c, "never")->calls, 0);
+    end(&c);
+}
+
+static void counts_of_another_program_or_version_are_told(void **state)
+{
+    (void)state;
+    Case c;
+    begin(&c);
+    sketch_add(&c.time, "main;a", 30);
+    count(&c, "z", "z", "/src/z.c", 3);
+    table(&c);
+    assert_int_equal(c.join.counted, 1);
+    assert_int_equal(c.join.timed, 2); // main, too, is on the stack
+    assert_int_equal(c.join.matched, 0);
+    end(&c);
+    begin(&c);
+    sketch_add(&c.time, "main;a", 30);
+    count_at(&c, "a", "a", "/src/a.c", 500, 0);
+    table(&c);
+    assert_int_equal(c.join.matched, 1);
+    assert_int_equal(c.join.moved, 1);
+    assert_int_equal(c.join.silent, 1);
+    assert_int_equal(c.join.silent_self, 30);
+    end(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +231,9 @@ int main(void)
         cmocka_unit_test(colons_of_a_qualified_name_are_no_file),
         cmocka_unit_test(a_clone_takes_the_calls_of_its_function_but_a_cold_half_does_not),
         cmocka_unit_test(sums_of_calls_stop_at_the_greatest_number),
+        cmocka_unit_test(rows_are_sorted_as_asked),
+        cmocka_unit_test(functions_that_never_ran_are_rows_when_asked_for),
+        cmocka_unit_test(counts_of_another_program_or_version_are_told),
     };
     return RUN_TESTS(tests);
 }
