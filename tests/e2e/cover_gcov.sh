@@ -56,6 +56,43 @@ for version in "" -11; do
             python3 "$TOP/tests/e2e/lib/same_gcov_json.py" --any-order "$ASSAY" "gcov$version" cover_apart
     done
 done
+# Many functions of one line, and of one line and column: gcov's order of them.
+{
+    echo '#define F(n) static int f##n(int x) { return x ? n : x; }'
+    for n in $(seq 40); do printf 'F(%d) ' "$n"; done
+    echo
+    echo '#define G F(41) F(42) F(43) F(44) F(45) F(46) F(47) F(48) F(49) F(50) F(51) F(52) F(53) F(54) F(55) F(56) F(57) F(58)'
+    echo G
+    echo 'int main(void) { return f3(1) + f44(0) + f58(2) > 999; }'
+} >many.c
+gcc -O0 -w --coverage -c many.c -o many.o && gcc --coverage many.o -o many && ./many
+check "gcov-json of many functions of one line" python3 "$TOP/tests/e2e/lib/same_gcov_json.py" "$ASSAY" gcov many
+# Names of lines behind functions in functions in functions, and a header without lines.
+echo 'struct Unused { Unused(); inline int n() { return 3; } };' >deep.h
+cat >deep.cc <<'EOF'
+#include "deep.h"
+int outer(int x)
+{
+    auto middle = [&](int y) {
+        x += y;
+        auto inner = [&](int z) {
+            x += z;
+            return x;
+        };
+        return inner(y) + 1;
+    };
+    x = middle(2);
+    return x;
+}
+template <class T> T twice(T x)
+{
+    auto add = [](T y) { return y + y; };
+    return add(x);
+}
+int main() { return outer(1) + twice(2) + (int)twice(3.0) > 99; }
+EOF
+g++ -O0 -w --coverage -c deep.cc -o deep.o && g++ --coverage deep.o -o deep && ./deep
+check "gcov-json of functions in functions" python3 "$TOP/tests/e2e/lib/same_gcov_json.py" "$ASSAY" gcov deep
 # Of a tracefile the shape holds what is known, and nothing else.
 printf 'SF:/a.c\nFN:3,f\nFNDA:2,f\nDA:3,2\nDA:4,0\nBRDA:3,0,0,2\nBRDA:3,0,1,0\nend_of_record\n' >a.info
 expected='{"format_version":"1","files":[{"file":"/a.c","functions":[{"name":"f","demangled_name":"f","start_line":3,"execution_count":2}],"lines":[{"line_number":3,"count":2,"branches":[{"count":2},{"count":0}]},{"line_number":4,"count":0,"branches":[]}]}]}'

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "collect/cover/gcov_lines_internal.h"
+#include "collect/cover/std_order.h"
 
 // Lines in the order of the listing: those of functions that share a start line
 // stand at that line, function by function, before the others.
@@ -20,24 +21,10 @@ typedef struct Listed {
 typedef struct Listing {
     const GcovUnit *u;
     JsonWriter json;
-    U32Vec functions; // counted ones by file, start and order of the notes
-    uint32_t *rank;   // by function, of `functions`
+    U32Vec functions; // counted ones, by file and then as gcov has them
+    uint32_t *rank;   // by function, among those of its start line
     Vec(Listed) lines;
 } Listing;
-
-static int compare_functions(const void *a, const void *b, void *ctx)
-{
-    const GcovFunction *functions = ctx;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    const GcovFunction *f = &functions[x], *g = &functions[y];
-    if (f->file != g->file)
-        return f->file < g->file ? -1 : 1;
-    if (f->line != g->line)
-        return f->line < g->line ? -1 : 1;
-    if (f->column != g->column)
-        return f->column < g->column ? -1 : 1;
-    return (x > y) - (x < y);
-}
 
 static int compare_listed(const void *a, const void *b)
 {
@@ -51,18 +38,72 @@ static int compare_listed(const void *a, const void *b)
     return (x->line->line > y->line->line) - (x->line->line < y->line->line);
 }
 
+static int compare_keys(const void *a, const void *b)
+{
+    const CoverOrdered *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+// The rank of each function among those that start on its line.
+static void rank_by_line(Listing *l, const CoverOrdered *of_file, size_t len)
+{
+    const GcovFunction *functions = l->u->n->functions.at;
+    CoverOrderedVec by_line = {0};
+    for (size_t i = 0; i < len; i++)
+        vec_push(NULL, &by_line, ((CoverOrdered){functions[of_file[i].row].line, of_file[i].row}));
+    qsort(by_line.at, len, sizeof(by_line.at[0]), compare_keys);
+    for (size_t i = 0, end; i < len; i = end) {
+        uint64_t line = by_line.at[i].key;
+        for (end = i; end < len && by_line.at[end].key == line; end++)
+            ;
+        for (size_t k = i; k < end; k++)
+            by_line.at[k].key = functions[by_line.at[k].row].column;
+        cover_std_sort(by_line.at + i, end - i);
+        for (size_t k = i; k < end; k++)
+            l->rank[by_line.at[k].row] = (uint32_t)(k - i);
+    }
+    vec_free(&by_line);
+}
+
+// gcov sorts the functions of a file by their start, and once more those of each start
+// line; what is equal comes out as std::sort leaves it.
+static void sort_file(Listing *l, CoverOrdered *of_file, size_t len)
+{
+    rank_by_line(l, of_file, len);
+    for (size_t i = 0; i < len; i++) {
+        const GcovFunction *f = &l->u->n->functions.at[of_file[i].row];
+        of_file[i].key = (uint64_t)f->line << 32 | f->column;
+    }
+    cover_std_sort(of_file, len);
+    for (size_t i = 0; i < len; i++)
+        vec_push(l->u->arena, &l->functions, of_file[i].row);
+}
+
+static void sort_functions(Listing *l)
+{
+    const GcovUnit *u = l->u;
+    CoverOrderedVec all = {0};
+    l->rank = arena_array(u->arena, uint32_t, u->n->functions.len);
+    for (uint32_t i = 0; i < u->n->functions.len; i++)
+        if (!u->n->functions.at[i].is_artificial && u->n->functions.at[i].has_counts)
+            vec_push(NULL, &all, ((CoverOrdered){u->n->functions.at[i].file, i}));
+    if (all.len)
+        qsort(all.at, all.len, sizeof(all.at[0]), compare_keys);
+    for (size_t i = 0, end; i < all.len; i = end) {
+        uint64_t file = all.at[i].key;
+        for (end = i; end < all.len && all.at[end].key == file; end++)
+            ;
+        sort_file(l, all.at + i, end - i);
+    }
+    vec_free(&all);
+}
+
 static void sort_all(Listing *l)
 {
     const GcovUnit *u = l->u;
-    for (uint32_t i = 0; i < u->n->functions.len; i++)
-        if (!u->n->functions.at[i].is_artificial && u->n->functions.at[i].has_counts)
-            vec_push(u->arena, &l->functions, i);
-    if (l->functions.len)
-        qsort_r(l->functions.at, l->functions.len, sizeof(l->functions.at[0]), compare_functions,
-                u->n->functions.at);
-    l->rank = arena_array(u->arena, uint32_t, u->n->functions.len);
-    for (uint32_t i = 0; i < l->functions.len; i++)
-        l->rank[l->functions.at[i]] = i;
+    sort_functions(l);
     for (size_t i = 0; i < u->lines.len; i++) {
         const GcovUnitLine *line = &u->lines.at[i];
         Listed listed = {line->line, UINT32_MAX, line};

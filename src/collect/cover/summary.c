@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
+#include "collect/cover/std_order.h"
 #include "collect/cover/summary_internal.h"
 
 void cover_file_add(CoverFile *into, const CoverFile *more)
@@ -367,6 +368,25 @@ void cover_functions_summarise(Arena *arena, const CoverData *d, const CoverProj
 }
 
 // ---- Rows of the model -----------------------------------------------------------------------
+
+void cover_branches_sort(CoverBranch *branches, size_t count)
+{
+    CoverOrderedVec order = {0};
+    Vec(CoverBranch) sorted = {0};
+    if (count < 2)
+        return;
+    vec_reserve(NULL, &order, count);
+    vec_reserve(NULL, &sorted, count);
+    for (uint32_t i = 0; i < count; i++)
+        order.at[i] =
+            (CoverOrdered){(uint64_t)branches[i].line << 32 | branches[i].region->column, i};
+    cover_std_sort(order.at, count);
+    for (size_t i = 0; i < count; i++)
+        sorted.at[i] = branches[order.at[i].row];
+    memcpy(branches, sorted.at, count * sizeof(branches[0]));
+    vec_free(&order);
+    vec_free(&sorted);
+}
 
 // Of the `count` functions that have text in the file: as llvm-cov lists and sorts them.
 static void list_branches(const CoverData *d, const uint32_t *functions, size_t count, uint32_t row,
