@@ -73,6 +73,11 @@ rm -f daemon.result
 trace -- ./traps daemon ./liblate.so
 for _ in $(seq 60); do [ -s daemon.result ] && break; sleep 0.1; done
 verdict "a daemon loads objects after it was let go" "$([ $status -eq 0 ] && [ "$(cat daemon.result)" = 17 ]; echo $?)"
+(
+    ulimit -Sn 100 && ulimit -Hn 100 && trace -- ./traps many
+    [ $status -eq 0 ] && [ "$(count_of res '// each')" = 1 ]
+)
+verdict "more processes at once than descriptors" $?
 cat >first.c <<'EOF'
 int main(void)
 {

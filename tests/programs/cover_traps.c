@@ -4,11 +4,13 @@
 //   crash    one without a handler
 //   reopen   an object that is loaded again, most likely to the same place
 //   daemon   a process that lives on and loads an object when nobody watches it
+//   many     200 processes at once
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t traps;
@@ -60,6 +62,19 @@ static int live_on(const char *library)
     _exit(0);
 }
 
+static int many_at_once(void)
+{
+    int status, failed = 0;
+    for (int i = 0; i < 200; i++)
+        if (fork() == 0) {
+            usleep(300000);
+            _exit(traps + 3 != 3); // each
+        }
+    while (wait(&status) > 0)
+        failed += status != 0;
+    return failed;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "traps";
@@ -70,5 +85,7 @@ int main(int argc, char **argv)
         return call(library, "late") + call(library, "later");
     if (strcmp(how, "daemon") == 0)
         return live_on(library);
+    if (strcmp(how, "many") == 0)
+        return many_at_once();
     return own_traps();
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,9 +35,9 @@ static TraceProcess *process_find(Tracer *t, pid_t pid)
     return NULL;
 }
 
-static void process_forget(TraceProcess *p)
+static void process_forget(Tracer *t, TraceProcess *p)
 {
-    trace_close_memory(p);
+    trace_close_memory(t, p);
     vec_free(&p->mapped);
     p->pid = 0;
 }
@@ -65,7 +66,7 @@ static TraceProcess *process_add(Tracer *t, pid_t pid, pid_t tid)
     for (size_t i = 0; i + 1 < t->processes.len && !p->loader_hook; i++) {
         uint8_t byte;
         uint64_t hook = t->processes.at[i].loader_hook;
-        if (hook && trace_read(p, hook, &byte, 1) && byte == TRACE_BREAKPOINT) {
+        if (hook && trace_read(t, p, hook, &byte, 1) && byte == TRACE_BREAKPOINT) {
             p->loader_hook = hook;
             p->loader_byte = t->processes.at[i].loader_byte;
         }
@@ -97,7 +98,7 @@ static TraceProcess *process_of(Tracer *t, pid_t tid)
 static void on_exec(Tracer *t, pid_t pid)
 {
     TraceProcess *p = process_of(t, pid);
-    trace_close_memory(p);
+    trace_close_memory(t, p);
     p->mapped.len = 0;
     trace_set_hook(t, p, pid);
     trace_look_at_maps(t, p, pid, true);
@@ -133,7 +134,7 @@ static void return_from_hook(Tracer *t, TraceProcess *p, pid_t tid)
 {
     uint64_t sp = get_register(tid, offsetof(struct user_regs_struct, rsp));
     uint64_t back;
-    if (!trace_read(p, sp, &back, sizeof(back)))
+    if (!trace_read(t, p, sp, &back, sizeof(back)))
         return;
     set_register(tid, offsetof(struct user_regs_struct, rip), back);
     set_register(tid, offsetof(struct user_regs_struct, rsp), sp + 8);
@@ -161,7 +162,7 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
         TraceSite *site = site_find(m->module, pc - m->bias);
         if (!site)
             return false;
-        if (!trace_write(p, tid, pc, &site->original, 1))
+        if (!trace_write(t, p, tid, pc, &site->original, 1))
             return false;
         mark_hit(t, m->module, site);
         if (site->original == TRACE_BREAKPOINT)
@@ -262,7 +263,7 @@ static void on_end(Tracer *t, pid_t tid, int status, const struct rusage *usage)
     TraceProcess *p = process_find(t, tid);
     TraceTask *task = task_find(t, tid);
     if (p)
-        process_forget(p);
+        process_forget(t, p);
     if (task)
         task->tid = 0;
     if (tid == t->main) {
@@ -372,6 +373,20 @@ static bool attach(const Spawned *child, Error *err)
                            "--cap-add=SYS_PTRACE");
 }
 
+// Each process that is traced has a descriptor open. The program, which exists already,
+// keeps its own limit. Returns how many may be open, less what else needs some.
+static size_t raise_descriptors(void)
+{
+    enum { OTHERS = 64 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return OTHERS;
+    limit.rlim_cur = limit.rlim_max;
+    (void)!setrlimit(RLIMIT_NOFILE, &limit);
+    (void)!getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur > 2 * OTHERS ? (size_t)limit.rlim_cur - OTHERS : OTHERS / 2;
+}
+
 static bool start(Tracer *t, const CoverTraceOptions *o, Error *err)
 {
     Spawned child;
@@ -384,6 +399,7 @@ static bool start(Tracer *t, const CoverTraceOptions *o, Error *err)
         spawn_close(&child, true);
         return false;
     }
+    t->memories_max = raise_descriptors();
     signal_target = t->main = child.pid;
     catch_signals(old);
     bool ok = spawn_release_traced(&child, o->program, attend, t, err);
@@ -408,7 +424,7 @@ bool cover_trace_run(const CoverTraceOptions *o, Profile *profile, CoverTraceRes
     ret->no_disassembler = t.loader.disasm == NULL;
     bool ok = start(&t, o, err);
     for (size_t i = 0; i < t.processes.len; i++)
-        process_forget(&t.processes.at[i]);
+        process_forget(&t, &t.processes.at[i]);
     vec_free(&t.processes);
     vec_free(&t.tasks);
     table_deinit(&t.task_index);

@@ -46,12 +46,14 @@ typedef struct Tracer {
     pid_t main;
     bool main_ended, letting_go;
     U8Vec buffer;
+    size_t memories_open, memories_max; // descriptors of processes' memory
 } Tracer;
 
 // Memory of a process. False when it is gone or does not have these bytes.
-bool trace_read(TraceProcess *p, uint64_t at, void *to, size_t len);
-bool trace_write(TraceProcess *p, pid_t tid, uint64_t at, const uint8_t *from, size_t len);
-void trace_close_memory(TraceProcess *p);
+bool trace_read(Tracer *t, TraceProcess *p, uint64_t at, void *to, size_t len);
+bool trace_write(Tracer *t, TraceProcess *p, pid_t tid, uint64_t at, const uint8_t *from,
+                 size_t len);
+void trace_close_memory(Tracer *t, TraceProcess *p);
 
 // What was mapped since the last look; breakpoints into it. `insert` is false for a
 // forked child: its memory has those of its parent. `tid` is a thread that is stopped.

@@ -22,27 +22,31 @@ enum { CHUNK_BYTES = 1 << 16 };
 
 // ---- Memory --------------------------------------------------------------------------
 
-static bool open_memory(TraceProcess *p)
+static bool open_memory(Tracer *t, TraceProcess *p)
 {
     char path[40];
     if (p->mem_fd >= 0)
         return true;
+    for (size_t i = 0; i < t->processes.len && t->memories_open >= t->memories_max; i++)
+        trace_close_memory(t, &t->processes.at[i]);
     snprintf(path, sizeof(path), "/proc/%d/mem", (int)p->pid);
     p->mem_fd = open(path, O_RDWR | O_CLOEXEC);
+    t->memories_open += p->mem_fd >= 0;
     return p->mem_fd >= 0;
 }
 
-void trace_close_memory(TraceProcess *p)
+void trace_close_memory(Tracer *t, TraceProcess *p)
 {
-    if (p->mem_fd >= 0)
+    if (p->mem_fd >= 0) {
         close(p->mem_fd);
+        t->memories_open--;
+    }
     p->mem_fd = -1;
 }
 
-// Many processes at once may leave no descriptor for one's memory.
-bool trace_read(TraceProcess *p, uint64_t at, void *to, size_t len)
+bool trace_read(Tracer *t, TraceProcess *p, uint64_t at, void *to, size_t len)
 {
-    if (open_memory(p))
+    if (open_memory(t, p))
         return pread(p->mem_fd, to, len, (off_t)at) == (ssize_t)len;
     struct iovec here = {to, len}, there = {(void *)(uintptr_t)at, len};
     return process_vm_readv(p->pid, &here, 1, &there, 1, 0) == (ssize_t)len;
@@ -64,9 +68,10 @@ static bool poke(pid_t tid, uint64_t at, const uint8_t *from, size_t len)
     return true;
 }
 
-bool trace_write(TraceProcess *p, pid_t tid, uint64_t at, const uint8_t *from, size_t len)
+bool trace_write(Tracer *t, TraceProcess *p, pid_t tid, uint64_t at, const uint8_t *from,
+                 size_t len)
 {
-    return (open_memory(p) && pwrite(p->mem_fd, from, len, (off_t)at) == (ssize_t)len) ||
+    return (open_memory(t, p) && pwrite(p->mem_fd, from, len, (off_t)at) == (ssize_t)len) ||
            poke(tid, at, from, len);
 }
 
@@ -145,7 +150,7 @@ static bool next_chunk(Tracer *t, TraceProcess *p, const TraceMapped *m, Chunk *
     *c = (Chunk){module->sites, i, to, module->sites[i].svma + m->bias};
     t->buffer.len = 0;
     vec_extend(NULL, &t->buffer, (size_t)(module->sites[to - 1].svma - module->sites[i].svma) + 1);
-    return trace_read(p, c->at, t->buffer.at, t->buffer.len);
+    return trace_read(t, p, c->at, t->buffer.at, t->buffer.len);
 }
 
 static uint8_t *byte_of(Tracer *t, const Chunk *c, size_t site)
@@ -179,7 +184,7 @@ static void patch(Tracer *t, TraceProcess *p, pid_t tid, const TraceMapped *m, b
             else if (!insert && *byte == TRACE_BREAKPOINT)
                 *byte = c.sites[i].original;
         }
-        (void)!trace_write(p, tid, c.at, t->buffer.at, t->buffer.len);
+        (void)!trace_write(t, p, tid, c.at, t->buffer.at, t->buffer.len);
     }
 }
 
@@ -266,7 +271,7 @@ void trace_clean(Tracer *t, TraceProcess *p, pid_t tid)
     for (size_t i = 0; i < p->mapped.len; i++)
         patch(t, p, tid, &p->mapped.at[i], false);
     if (p->loader_hook)
-        (void)!trace_write(p, tid, p->loader_hook, &p->loader_byte, 1);
+        (void)!trace_write(t, p, tid, p->loader_hook, &p->loader_byte, 1);
     p->is_clean = true;
 }
 
@@ -325,11 +330,11 @@ void trace_set_hook(Tracer *t, TraceProcess *p, pid_t tid)
     p->loader_hook = 0;
     if (base && proc_maps_read(&scratch, (uint32_t)p->pid, &maps, NULL))
         hook = find_hook(&maps, base);
-    if (hook && trace_read(p, hook, code, sizeof(code))) {
+    if (hook && trace_read(t, p, hook, code, sizeof(code))) {
         static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
         const uint8_t *body = memcmp(code, endbr, sizeof(endbr)) == 0 ? code + 4 : code;
         bool returns = body[0] == 0xc3 || (body[0] == 0xf3 && body[1] == 0xc3);
-        if (returns && trace_write(p, tid, hook, &breakpoint, 1)) {
+        if (returns && trace_write(t, p, tid, hook, &breakpoint, 1)) {
             p->loader_hook = hook;
             p->loader_byte = code[0];
         }
