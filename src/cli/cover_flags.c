@@ -49,6 +49,13 @@ const Command cover_flags_command = {
     .name = "flags",
     .summary = "print the flags with which a compiler makes programs that count",
     .usage = "[OPTION ...] clang|gcc|rustc",
+    .details =
+        "For compiling and for linking:\n"
+        "  clang $(assay cover flags clang) -o prog prog.c\n"
+        "  make CC=gcc CFLAGS=\"-g $(assay cover flags gcc)\"\n"
+        "  CFLAGS=$(assay cover flags clang) ./configure CC=clang\n"
+        "  cmake -B build -DCMAKE_C_COMPILER=clang -DCMAKE_C_FLAGS=\"$(assay cover flags clang)\"\n"
+        "Not for cargo: 'assay cover run -- cargo test' adds them.\n",
     .options = options,
     .option_count = ARRAY_LEN(options),
     .run = run,

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/cover_commands.h"
 #include "cli/cover_inputs.h"
+#include "cli/progress.h"
 #include "collect/cover/merge.h"
 #include "collect/cover/pool.h"
 #include "llvmcov/profraw.h"
@@ -220,7 +221,10 @@ static bool merge(const CoverMergeCliOptions *o, const StrVec *operands, CoverCo
 {
     Inputs in = {.arena = c->arena};
     CoverMergeResult result = {0};
+    Progress progress = progress_begin("merging profiles", "of one thread's share");
     CoverMergeOptions how = {
+        .progress = progress_show,
+        .progress_ctx = &progress,
         .thread_count = (unsigned)MIN(o->threads, (uint64_t)UINT16_MAX),
         .stop_at_failure = str_equal(o->failure_mode, STR("any")),
         .same_build = o->is_lprof && !o->any_build,
@@ -228,6 +232,7 @@ static bool merge(const CoverMergeCliOptions *o, const StrVec *operands, CoverCo
     if (!list_inputs(o, operands, &in, err))
         return false;
     bool ok = cover_merge_files(c, &in.files, &how, &result, err);
+    progress_clear(&progress);
     bool none = result.merged == 0 && result.failures.len;
     if (!ok && none && str_equal(o->failure_mode, STR("warn")))
         ok = true;

@@ -428,6 +428,7 @@ const Command cover_run_command = {
     .option_count = ARRAY_LEN(options),
     .details = "Programs that are built with coverage flags count wherever CMD runs them: itself,\n"
                "make test, ctest, a script. Raw profiles are summed and deleted while it runs.\n"
+               "cargo test, run, bench and nextest are built to count by themselves.\n"
                "The status is that of CMD.\n"
                "  assay cover run -- make test\n"
                "  assay cover show .assay/cover\n",

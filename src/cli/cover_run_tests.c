@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/cover_run.h"
+#include "cli/progress.h"
 #include "collect/cover/test_list.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -158,6 +159,7 @@ static void say_silent(const CoverSession *s, const CoverPerTest *tests, const S
 static bool run_all(CoverSession *s, const CoverTestCommands *commands, int start,
                     CoverPerTest *tests, Error *err)
 {
+    Progress progress = progress_begin("running tests", NULL);
     SilentTests silent = {0};
     size_t failed = 0, i;
     for (i = 0; i < commands->len && !s->end.interrupted; i++) {
@@ -166,6 +168,7 @@ static bool run_all(CoverSession *s, const CoverTestCommands *commands, int star
         if (command->folder.len && chdir(arena_c_str(&s->run.arena, command->folder)) != 0)
             return error_os(err, "cannot go to '%" STR_FMT "'", STR_ARG(command->folder));
         uint64_t files = s->run.pool.file_count;
+        progress_show(&progress, i + 1, commands->len);
         bool ok = run_one(s, command, tests, &end, err);
         if (ok && end.child.status == 0 && s->run.pool.file_count == files && silent.count++ == 0)
             silent.first = command->name;
@@ -173,10 +176,13 @@ static bool run_all(CoverSession *s, const CoverTestCommands *commands, int star
             return error_os(err, "cannot go back to where the command began");
         if (!ok)
             return false;
+        if (end.child.status)
+            progress_clear(&progress); // something was printed
         s->end.interrupted = end.interrupted;
         if (end.child.status && failed++ == 0)
             s->end.child = end.child;
     }
+    progress_clear(&progress);
     if (!s->o->quiet)
         cli_say("%zu of %zu tests ran, %zu failed", i, commands->len, failed);
     say_silent(s, tests, &silent);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay cover tests: which tests run a line, and which tests are enough.
 
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/cover_commands.h"
 #include "collect/cover/test_smallest.h"
@@ -8,7 +9,7 @@
 
 typedef struct CoverTestsOptions {
     Str data;
-    bool smallest, list;
+    bool smallest, list, json;
 } CoverTestsOptions;
 
 static const Option options[] = {
@@ -17,6 +18,7 @@ static const Option options[] = {
     OPT_FLAG(0, "smallest-set", CoverTestsOptions, smallest,
              "tests that together run every line that any runs, the most useful first"),
     OPT_FLAG(0, "list", CoverTestsOptions, list, "all tests: status, time, lines, name"),
+    OPT_FLAG(0, "json", CoverTestsOptions, json, "as JSON, see docs/formats/cover-tests.md"),
 };
 
 static void add_test(const CoverTestStore *s, uint32_t test, StrBuf *out)
@@ -74,25 +76,27 @@ static bool find_tests(const CoverTestStore *s, const Place *place, U8Vec *found
     return known;
 }
 
-static int show_places(const CoverTestStore *s, const StrVec *operands, StrBuf *out, Error *err)
+// Marks the tests of all places.
+static int find_places(const CoverTestStore *s, const StrVec *operands, U8Vec *found, Error *err)
 {
     int status = STATUS_OK;
     for (size_t i = 0; i < operands->len; i++) {
         Place place;
-        U8Vec found = {0};
         if (!parse_place(operands->at[i], &place, err))
             return cli_fail(err);
-        vec_extend(NULL, &found, s->test_count);
-        if (!find_tests(s, &place, &found)) {
+        if (!find_tests(s, &place, found)) {
             cli_say("'%" STR_FMT "': no code there", STR_ARG(operands->at[i]));
             status = STATUS_FAILED;
         }
-        for (uint32_t t = 0; t < s->test_count; t++)
-            if (found.at[t])
-                add_test(s, t, out);
-        vec_free(&found);
     }
     return status;
+}
+
+static void show_found(const CoverTestStore *s, const U8Vec *found, StrBuf *out)
+{
+    for (uint32_t t = 0; t < s->test_count; t++)
+        if (found->at[t])
+            add_test(s, t, out);
 }
 
 // ---- All of them -----------------------------------------------------------------
@@ -111,19 +115,106 @@ static void show_smallest(Arena *arena, const CoverTestStore *s, StrBuf *out)
             c.minimal ? ", and no fewer do" : "; that fewer might do was not ruled out");
 }
 
-static void show_list(Arena *arena, const CoverTestStore *s, StrBuf *out)
+static void count_lines(const CoverTestStore *s, uint32_t *lines)
 {
-    uint32_t *lines = arena_array(arena, uint32_t, (size_t)s->test_count + 1);
     for (uint32_t i = 0; i < s->line_count; i++) {
         uint32_t set = cover_tests_line(s, i).set;
         for (uint32_t t = 0; t < s->test_count; t++)
             lines[t] += cover_tests_in_set(s, set, t);
     }
+}
+
+static void show_list(Arena *arena, const CoverTestStore *s, StrBuf *out)
+{
+    uint32_t *lines = arena_array(arena, uint32_t, (size_t)s->test_count + 1);
+    count_lines(s, lines);
     for (uint32_t t = 0; t < s->test_count; t++) {
         CoverTest test = cover_tests_test(s, t);
         strbuf_printf(out, "%3u %8.3f s %8u ", test.status, test.duration_us / 1e6, lines[t]);
         add_test(s, t, out);
     }
+}
+
+// ---- JSON ------------------------------------------------------------------------
+
+static void json_tests(Arena *arena, const CoverTestStore *s, JsonWriter *w)
+{
+    uint32_t *lines = arena_array(arena, uint32_t, (size_t)s->test_count + 1);
+    count_lines(s, lines);
+    json_begin_array(w, "tests");
+    for (uint32_t t = 0; t < s->test_count; t++) {
+        CoverTest test = cover_tests_test(s, t);
+        json_begin_object(w, NULL);
+        json_str(w, "name", test.name);
+        json_u64(w, "status", test.status);
+        json_u64(w, "duration_us", test.duration_us);
+        json_u64(w, "lines", lines[t]);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void json_smallest(Arena *arena, const CoverTestStore *s, JsonWriter *w)
+{
+    CoverTestChoice c;
+    cover_tests_smallest(arena, s, &c);
+    json_begin_object(w, "smallest_set");
+    json_bool(w, "minimal", c.minimal);
+    json_begin_array(w, "tests");
+    for (size_t i = 0; i < c.tests.len; i++) {
+        json_begin_object(w, NULL);
+        json_str(w, "name", cover_tests_test(s, c.tests.at[i]).name);
+        json_u64(w, "adds", c.gains.at[i]);
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
+}
+
+static void json_found(const CoverTestStore *s, const U8Vec *found, JsonWriter *w)
+{
+    json_begin_array(w, "found");
+    for (uint32_t t = 0; t < s->test_count; t++)
+        if (found->at[t])
+            json_str(w, NULL, cover_tests_test(s, t).name);
+    json_end(w);
+}
+
+static void add_json(const CoverTestsOptions *o, bool places, const U8Vec *found, Arena *arena,
+                     const CoverTestStore *s, StrBuf *out)
+{
+    JsonWriter w = json_writer(out, 1);
+    json_begin_object(&w, NULL);
+    json_str(&w, "schema", STR("assay-cover-tests-1"));
+    if (o->list)
+        json_tests(arena, s, &w);
+    if (o->smallest)
+        json_smallest(arena, s, &w);
+    if (places)
+        json_found(s, found, &w);
+    json_end(&w);
+    strbuf_add_char(out, '\n');
+}
+
+static int show_store(const CoverTestsOptions *o, const StrVec *operands, Arena *arena,
+                      const CoverTestStore *s, StrBuf *out)
+{
+    Error err;
+    U8Vec found = {0};
+    vec_extend(arena, &found, (size_t)s->test_count + 1);
+    int status = find_places(s, operands, &found, &err);
+    if (status == STATUS_USAGE)
+        return status;
+    if (o->json) {
+        add_json(o, operands->len != 0, &found, arena, s, out);
+    } else {
+        if (o->list)
+            show_list(arena, s, out);
+        if (o->smallest)
+            show_smallest(arena, s, out);
+        show_found(s, &found, out);
+    }
+    return cli_print(strbuf_str(out)) ? status : STATUS_FAILED;
 }
 
 static int show(const CoverTestsOptions *o, const StrVec *operands, Arena *arena)
@@ -144,13 +235,7 @@ static int show(const CoverTestsOptions *o, const StrVec *operands, Arena *arena
         (void)error_context(&err, "'%" STR_FMT "'", STR_ARG(path));
         status = cli_fail(&err);
     } else {
-        if (o->list)
-            show_list(arena, &store, &out);
-        if (o->smallest)
-            show_smallest(arena, &store, &out);
-        status = show_places(&store, operands, &out, &err);
-        if (!cli_print(strbuf_str(&out)))
-            status = STATUS_FAILED;
+        status = show_store(o, operands, arena, &store, &out);
     }
     strbuf_deinit(&out);
     os_unmap_file(&m);
@@ -174,7 +259,11 @@ static int run(const Command *cmd, int argc, char **argv)
 const Command cover_tests_command = {
     .name = "tests",
     .summary = "which tests run a line, and which tests are enough",
-    .usage = "[OPTION ...] FILE:LINE ...",
+    .usage = "[OPTION ...] FILE:LINE|FILE:FIRST-LAST|FILE ...",
+    .details = "The data come from 'assay cover run --per-test' or '--tests-from FILE'.\n"
+               "  assay cover run --per-test -- ctest\n"
+               "  assay cover tests src/parse.c:120-140\n"
+               "  assay cover tests --smallest-set\n",
     .options = options,
     .option_count = ARRAY_LEN(options),
     .run = run,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "model/facts.h"
 #include "os/clock.h"
 #include "os/map_guard.h"
@@ -67,40 +68,22 @@ bool symbols_source_options(Arena *arena, const StrVec *source_paths, SourceOpti
 
 // ---- While it takes long ---------------------------------------------------
 
-typedef struct NamingProgress {
-    int64_t shown_ns; // when a line was shown last; before that, when it began
-    bool shown;
-} NamingProgress;
-
-static void show_progress(void *ctx, size_t done, size_t total)
-{
-    enum { EVERY_NS = 500000000 };
-    NamingProgress *progress = ctx;
-    int64_t now = os_monotonic_ns();
-    if (now - progress->shown_ns < EVERY_NS)
-        return;
-    progress->shown_ns = now;
-    progress->shown = true;
-    fprintf(stderr, "\rnaming addresses: %zu of %zu (Ctrl-C: keep what there is)", done, total);
-}
-
 bool symbols_resolve(Profile *p, const SymboliseOptions *options)
 {
-    NamingProgress progress = {.shown_ns = os_monotonic_ns()};
+    Progress progress = progress_begin("naming addresses", "Ctrl-C: keep what there is");
     SymboliseOptions with_stop = *options;
     SymboliseStats stats = {0};
     StopSignals signals;
     Error err;
     with_stop.stop = stop_flag();
-    if (isatty(STDERR_FILENO)) {
-        with_stop.progress = show_progress;
+    if (progress.is_terminal) {
+        with_stop.progress = progress_show;
         with_stop.progress_ctx = &progress;
     }
     stop_begin(&signals);
     bool finished = symbolise_profile(p, &with_stop, &stats, &err);
     stop_end(&signals);
-    if (progress.shown)
-        fputs("\r\033[K", stderr);
+    progress_clear(&progress);
     if (!finished)
         profile_note(p, NOTE_WARNING, STR("symbols"),
                      "looking up names was stopped by a signal: %zu of %zu addresses have none",

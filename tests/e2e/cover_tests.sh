@@ -40,6 +40,16 @@ sed 's/^ *[0-9]* //' out >chosen
 hits all >all.hits
 hits small >small.hits
 verdict "the smallest set runs every line: $(wc -l <chosen) tests" "$([ "$(wc -l <chosen)" -lt 8 ] && cmp all.hits small.hits; echo $?)"
+"$ASSAY" cover tests -d all cover.cc cover.cc:1-100000 | sort >out
+verdict "tests of several places are named once" "$([ "$(wc -l <out)" -eq 71 ]; echo $?)"
+"$ASSAY" cover tests -d all --json --list --smallest-set cover.cc >out.json
+verdict "--json has the same" "$(python3 - <<'PY'
+import json
+d = json.load(open("out.json"))
+assert d["schema"] == "assay-cover-tests-1" and len(d["tests"]) == 71 and d["smallest_set"]["minimal"]
+assert len(d["smallest_set"]["tests"]) == len(open("chosen").readlines()) and len(d["found"]) == 71
+PY
+echo $?)"
 "$ASSAY" cover tests -d all --list >out
 verdict "--list" "$([ "$(wc -l <out)" -eq 71 ]; echo $?)"
 printf './prog 3\ntrue\n' >list

@@ -66,6 +66,8 @@ static void *add_part(void *arg)
     Part *p = arg;
     for (size_t i = p->first; i < p->end && !atomic_load(p->stop); i++) {
         CoverMergeFailure f = {.input = i};
+        if (p->first == 0 && p->options->progress)
+            p->options->progress(p->options->progress_ctx, i, p->end);
         if (add_file(p, &p->inputs->at[i], &f.error)) {
             p->result.merged++;
             continue;
