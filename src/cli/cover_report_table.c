@@ -116,13 +116,17 @@ static void add_title(StrBuf *out, const CoverReportRow *row, Str shared)
     strbuf_add_terminal(out, row->name);
 }
 
+// What stands before a percentage: nothing where the terminal is too narrow for more.
 static void add_cells(StrBuf *out, const CoverReportTable *t, const CoverFile *f,
-                      const Column *const columns[], size_t n)
+                      const Column *const columns[], size_t n, bool is_narrow)
 {
     for (size_t i = 0; i < n; i++) {
         CoverTally tally = tally_of(f, columns[i]);
-        strbuf_printf(out, " %8llu %7llu ", (unsigned long long)tally.count,
-                      (unsigned long long)(tally.count - tally.covered));
+        if (is_narrow)
+            strbuf_add(out, STR("  "));
+        else
+            strbuf_printf(out, " %8llu %7llu ", (unsigned long long)tally.count,
+                          (unsigned long long)(tally.count - tally.covered));
         style_begin(out, &t->terminal, style_of(tally));
         add_share(out, tally);
         style_end(out, &t->terminal, style_of(tally));
@@ -167,22 +171,25 @@ void cover_report_add_text(StrBuf *out, const CoverReportTable *t)
         strbuf_add_terminal(out, shared);
         strbuf_add_char(out, '\n');
     }
+    enum { COLUMN_WIDTH = 25, NAME_WIDTH = 9 }; // of a heading, and of what it is about
+    bool is_narrow = t->terminal.is_tty && width + n * COLUMN_WIDTH > t->terminal.columns;
     start = out->len;
     strbuf_add(out, STR("file"));
     pad_to(out, start, width);
     for (size_t i = 0; i < n; i++)
-        strbuf_add(out, str_from_c(columns[i]->heading));
+        strbuf_add(out, str_slice(str_from_c(columns[i]->heading), 0,
+                                  is_narrow ? NAME_WIDTH : COLUMN_WIDTH));
     strbuf_add_char(out, '\n');
     for (size_t i = 0; i < t->rows.len; i++) {
         start = out->len;
         add_title(out, &t->rows.at[i], shared);
         pad_to(out, start, width);
-        add_cells(out, t, &t->rows.at[i].totals, columns, n);
+        add_cells(out, t, &t->rows.at[i].totals, columns, n, is_narrow);
     }
     start = out->len;
     strbuf_add(out, STR("TOTAL"));
     pad_to(out, start, width);
-    add_cells(out, t, &t->total, columns, n);
+    add_cells(out, t, &t->total, columns, n, is_narrow);
     if (t->missing)
         add_missing(out, t, shared);
 }

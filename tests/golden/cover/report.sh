@@ -27,6 +27,8 @@ echo "status $?"
 # Functions without regions have the lines up to the next one.
 printf 'SF:/a.c\nFN:3,f\nFNDA:2,f\nFN:9,g\nFNDA:0,g\nDA:3,2\nDA:4,0\nDA:5,0\nDA:9,0\nBRDA:3,0,0,2\nBRDA:3,0,1,0\nend_of_record\n' >"$SCRATCH/a.info"
 "$ASSAY" cover report "$SCRATCH/a.info" --functions --missing
+# A narrow terminal gets percentages only.
+script -qec "stty cols 80; '$ASSAY' cover report --color never cover.covmapping cover.proftext" /dev/null | tr -d '\r'
 "$ASSAY" cover report "$SCRATCH/a.info" --name f
 echo "status $?"
 "$ASSAY" cover report cover.covmapping cover.proftext --exclude "*.cc" --fail-under-branches 80
