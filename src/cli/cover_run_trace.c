@@ -8,6 +8,7 @@
 #include "collect/cover/trace.h"
 #include "export/cover_lcov.h"
 #include "os/file.h"
+#include "tracefile/tracefile.h"
 
 // The system's and the packages' sources would cost time and bury the program's.
 static bool is_foreign(Str path)
@@ -41,6 +42,7 @@ static bool write_lines(CoverSession *s, const Profile *p, Error *err)
     StrBuf out = {0};
     CoverFiles files = {0};
     cover_files_group(&s->run.arena, p, &files);
+    strbuf_add(&out, STR("TN:" TRACEFILE_HITS "\n"));
     for (size_t i = 0; i < files.files.len; i++)
         cover_lcov_file(p, &files, &files.files.at[i], &out);
     bool ok =

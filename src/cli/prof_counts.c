@@ -3,6 +3,7 @@
 
 #include "cli/prof_counts.h"
 
+#include "cli/cli.h"
 #include "cli/recording.h"
 #include "os/file.h"
 #include "store/store.h"
@@ -42,6 +43,11 @@ bool prof_counts_load(ProfCounts *c, const Profile *own, const StrVec *operands,
     c->has_cover = true;
     if (!cover_load(&options, &inputs, &c->cover, err))
         return false;
+    if (c->cover.set.is_hits) {
+        cli_say("breakpoints (--engine ptrace) tell what ran, not how often: no calls and no "
+                "executions are shown of them");
+        return true;
+    }
     cover_project(&c->cover);
     c->all[c->all_count++] = &c->cover.profile;
     return true;

@@ -236,6 +236,7 @@ void cover_set_file_add(Arena *arena, CoverSetFile *into, const CoverSetFile *fr
 
 void cover_set_add(CoverSet *into, const CoverSet *from)
 {
+    into->is_hits |= from->is_hits;
     for (size_t i = 0; i < from->files.len; i++)
         cover_set_file_add(into->arena, cover_set_file(into, from->files.at[i].path),
                            &from->files.at[i]);

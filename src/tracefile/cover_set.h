@@ -60,6 +60,7 @@ typedef struct CoverSet {
     Table index;             // of files by path
     StrVec notes;            // what was clamped or left out, for the user
     uint64_t clamped;        // counts below zero, taken as zero
+    bool is_hits;            // a count of 1 says that something ran, not how often
 } CoverSet;
 
 void cover_set_init(CoverSet *s, Arena *arena);

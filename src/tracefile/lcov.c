@@ -218,6 +218,11 @@ static void skip(Reader *r)
     (void)r;
 }
 
+static void read_test_name(Reader *r)
+{
+    r->set->is_hits |= str_equal(str_trim(r->line), STR(TRACEFILE_HITS));
+}
+
 // ---- Lines -------------------------------------------------------------------
 
 static const struct {
@@ -233,7 +238,7 @@ static const struct {
     {"FNA", read_alias, false},
     {"MCDC", read_condition, false},
     {"SF", begin_section, true},
-    {"TN", skip, true},
+    {"TN", read_test_name, true},
     {"VER", skip, false},
     {"FNF", skip, false},
     {"FNH", skip, false},

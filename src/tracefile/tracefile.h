@@ -7,6 +7,9 @@
 
 #include "tracefile/cover_set.h"
 
+// The test name (TN) in lcov files of lines that were found by breakpoints.
+#define TRACEFILE_HITS "assay_breakpoints"
+
 typedef enum TracefileKind {
     TRACEFILE_NONE,
     TRACEFILE_LCOV,      // lcov 1.x and 2.x: man geninfo, "FILES"

@@ -69,6 +69,12 @@ another_program() {
         grep -q 'the counts are of another program' table.txt
 }
 check 'counts of another program are said' another_program
+only_hits() {
+    "$ASSAY" cover run --engine ptrace -q -f -o hits -- ./timed >/dev/null 2>hits.log || { cat hits.log; grep -q 'cannot trace' hits.log; return; }
+    "$ASSAY" report --prof time.assay hits >table.txt 2>err.txt && cat table.txt err.txt &&
+        [ -z "$(calls step table.txt)" ] && grep -q 'not how often' err.txt
+}
+check 'lines of breakpoints are no calls' only_hits
 another_version() {
     mkdir -p version && { for _ in $(seq 40); do echo; done; cat "$src"; } >version/prof_calls.c &&
         (cd version && gcc --coverage -g -O0 -o counted prof_calls.c && ./counted >/dev/null) &&
