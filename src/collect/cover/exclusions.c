@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/strbuf.h"
+
 static const char *const tools[] = {"LCOV", "GCOVR", "GCOV", "GRCOV"};
 
 typedef enum Mark {
@@ -38,6 +40,7 @@ typedef struct Scan {
     Arena *arena;
     CoverExclusions *e;
     const CoverPatterns *patterns;
+    StrBuf line; // for expressions, which want a NUL at the end
     // Where a section of each style began, 0: in none.
     uint32_t started[SCOPE_COUNT][STYLE_COUNT];
 } Scan;
@@ -187,10 +190,10 @@ static const struct Word {
              {STR_INIT("_UNREACHABLE_"), take_unreachable},
              {STR_INIT("_COVERAGE"), take_coverage}};
 
-static bool matches(const CoverPatterns *p, CoverPattern which, Str line)
+static bool matches(const Scan *s, CoverPattern which)
 {
-    regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)line.len};
-    return p && p->at[which] && regexec(p->at[which], line.ptr, 1, &range, REG_STARTEND) == 0;
+    const regex_t *expression = s->patterns->at[which];
+    return expression && regexec(expression, s->line.ptr, 0, NULL, 0) == 0;
 }
 
 // A line that ends a section may start the next one.
@@ -203,9 +206,12 @@ static void take_patterns(Scan *s, Str line, uint32_t number)
     static const Mark order[] = {MARK_STOP, MARK_START, MARK_LINE};
     if (line.len && line.ptr[line.len - 1] == '\r')
         line.len--;
+    strbuf_clear(&s->line);
+    strbuf_add(&s->line, line);
+    strbuf_add_char(&s->line, '\0');
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         for (size_t k = 0; k < ARRAY_LEN(order); k++)
-            if (matches(s->patterns, kinds[i].first + (CoverPattern)order[k], line))
+            if (matches(s, kinds[i].first + (CoverPattern)order[k]))
                 take_range(s, kinds[i].scope, STYLE_PATTERN, order[k], number);
 }
 
@@ -292,6 +298,7 @@ bool cover_exclusions_find(Arena *arena, Str source, const CoverPatterns *patter
     while (str_next_line(&source, &line))
         scan_line(&s, line, ++number);
     close_sections(&s);
+    strbuf_deinit(&s.line);
     join_ranges(&e.sources);
     *ret = e;
     return e.lines.len || e.branches.len || e.exceptions.len || e.sources.len ||
