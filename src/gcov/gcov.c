@@ -176,6 +176,12 @@ static void skip_graph(const GcovNotes *n, Cursor *c)
     c->at = c->data.len - left;
 }
 
+// clang writes gcc 4.8's form and numbers functions from 0, gcc from 1.
+static bool is_of_llvm(const GcovNotes *n)
+{
+    return n->version == 408 && n->functions.len && n->functions.at[0].ident == 0;
+}
+
 static bool read_records(GcovNotes *n, Cursor *c, Error *err)
 {
     uint64_t words = unit(n->version);
@@ -246,7 +252,10 @@ bool gcov_notes_parse(GcovNotes *n, Bytes file, Error *err)
     vec_reserve(NULL, &n->arcs, 1);
     vec_reserve(NULL, &n->places, 1);
     vec_reserve(NULL, &n->counters, 1);
-    return read_records(n, &c, err);
+    if (!read_records(n, &c, err))
+        return false;
+    n->is_of_llvm = is_of_llvm(n);
+    return true;
 }
 
 void gcov_notes_deinit(GcovNotes *n)
@@ -540,7 +549,7 @@ static bool read_graph(GcovNotes *n, GcovFunction *f, bool whole, Error *err)
     }
     f->arc_count = n->arcs.len - f->arcs_first;
     f->place_count = n->places.len - f->places_first;
-    if (r.is_mixed)
+    if (r.is_mixed && f->arc_count)
         collect_arcs(n->arcs.at + f->arcs_first, f->arc_count);
     return ok || error_context(err, "function '%" STR_FMT "'", STR_ARG(f->name));
 }

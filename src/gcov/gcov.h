@@ -54,7 +54,7 @@ typedef struct GcovFunction {
     size_t places_first, place_count; // of GcovNotes.places, by block
     // What gcov_solve gives.
     uint64_t *blocks;   // counts
-    uint64_t *arrivals; // by block: the counts of the arcs that lead to it
+    uint64_t *arrivals; // by block: the counts of the arcs that lead to it; of the entry its own
 } GcovFunction;
 
 enum { GCOV_NO_FILE = UINT32_MAX };
@@ -65,8 +65,9 @@ typedef struct GcovNotes {
     uint32_t version; // 12 * 100 + 2 for gcc 12.2
     uint32_t stamp;
     bool big_endian;
-    Str folder;   // where the compiler ran, "" before gcc 9
-    StrVec files; // in order of first use
+    bool is_of_llvm; // clang's: llvm-cov gcov has other rules than gcov
+    Str folder;      // where the compiler ran, "" before gcc 9
+    StrVec files;    // in order of first use
     Table file_index;
     Vec(GcovFunction) functions;
     U64Vec counters; // of the arcs off the tree

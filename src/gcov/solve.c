@@ -14,6 +14,7 @@ typedef struct Side {
 typedef struct Node {
     Side in, out;
     bool is_known;
+    bool is_source; // no arc leads to it
 } Node;
 
 typedef struct Solver {
@@ -24,6 +25,9 @@ typedef struct Solver {
     uint32_t *work; // blocks to look at; each arc is settled once and adds one
     size_t work_count;
     size_t unknown; // arcs
+    // Blocks that no arc leads to may have counts all the same: clang cuts blocks at calls
+    // of exec after it has listed the arcs. What nothing else determines has none.
+    bool sources_open;
 } Solver;
 
 static void side_add(Side *side, uint32_t arc, uint64_t count)
@@ -69,7 +73,7 @@ static void look_at(Solver *s, uint32_t block)
     Node *node = &s->nodes[block];
     if (!node->is_known) {
         // Nothing flows into the entry or out of the exit.
-        if (block != s->entry && node->in.unknown == 0)
+        if (block != s->entry && node->in.unknown == 0 && !(node->is_source && s->sources_open))
             s->counts[block] = node->in.sum;
         else if (block != s->exit && node->out.unknown == 0)
             s->counts[block] = node->out.sum;
@@ -88,6 +92,7 @@ static void enter_arcs(Solver *s, size_t arc_count)
     for (uint32_t i = 0; i < arc_count; i++) {
         const GcovArc *a = &s->arcs[i];
         Side *out = &s->nodes[a->from].out, *in = &s->nodes[a->to].in;
+        s->nodes[a->to].is_source = false;
         if (a->flags & GCOV_ARC_ON_TREE) {
             out->unknown++;
             in->unknown++;
@@ -101,6 +106,15 @@ static void enter_arcs(Solver *s, size_t arc_count)
     }
 }
 
+static void look_at_all(Solver *s, uint32_t blocks)
+{
+    for (uint32_t b = 0; b < blocks; b++) {
+        look_at(s, b);
+        while (s->work_count)
+            look_at(s, s->work[--s->work_count]);
+    }
+}
+
 bool gcov_solve(Arena *arena, GcovNotes *n, GcovFunction *f, Error *err)
 {
     uint32_t blocks = f->block_count;
@@ -109,16 +123,19 @@ bool gcov_solve(Arena *arena, GcovNotes *n, GcovFunction *f, Error *err)
     if (blocks == 0 || f->is_zero) // all counts are zero where those that were read are
         return true;
     Solver s = {.arcs = n->arcs.at + f->arcs_first, .counts = f->blocks, .exit = f->exit_block};
+    s.sources_open = n->is_of_llvm;
     s.nodes = arena_array(arena, Node, blocks);
     s.work = arena_array(arena, uint32_t, f->arc_count);
+    for (uint32_t b = 0; b < blocks; b++)
+        s.nodes[b].is_source = true;
     enter_arcs(&s, f->arc_count);
-    for (uint32_t b = 0; b < blocks; b++) {
-        look_at(&s, b);
-        while (s.work_count)
-            look_at(&s, s.work[--s.work_count]);
+    look_at_all(&s, blocks);
+    if (s.unknown && s.sources_open) {
+        s.sources_open = false;
+        look_at_all(&s, blocks);
     }
     for (uint32_t b = 0; b < blocks; b++)
-        f->arrivals[b] = s.nodes[b].in.sum;
+        f->arrivals[b] = b == s.entry ? s.counts[b] : s.nodes[b].in.sum;
     if (s.unknown)
         return error_set(err, ERROR_FORMAT,
                          "the counts of function '%" STR_FMT "' do not determine its graph",

@@ -93,6 +93,20 @@ int main() { return outer(1) + twice(2) + (int)twice(3.0) > 99; }
 EOF
 g++ -O0 -w --coverage -c deep.cc -o deep.o && g++ --coverage deep.o -o deep && ./deep
 check "gcov-json of functions in functions" python3 "$TOP/tests/e2e/lib/same_gcov_json.py" "$ASSAY" gcov deep
+# clang's files have gcc 4.8's form and llvm-cov's rules.
+for version in -14 -16 -19; do
+    command -v "clang++$version" "llvm-cov$version" >/dev/null || continue
+    for level in O0 O2; do
+        rm -f cover_apart.gc* cover_jumps.gc*
+        "clang$version" -$level -w --coverage -c cover_jumps.c -o cover_jumps.o &&
+            "clang$version" --coverage cover_jumps.o -o five &&
+            "clang++$version" -O0 -std=c++17 -w --coverage -c cover_apart.cc -o cover_apart.o &&
+            "clang++$version" --coverage cover_apart.o -o six || exit 1
+        for n in 4 5 1 9 8 7; do ./five $n; ./six $n; done >/dev/null 2>&1
+        check "lines of clang$version -$level" \
+            python3 "$TOP/tests/e2e/lib/compare_llvm_gcov.py" "$ASSAY" "llvm-cov$version" cover_jumps cover_apart
+    done
+done
 # Of a tracefile the shape holds what is known, and nothing else.
 printf 'SF:/a.c\nFN:3,f\nFNDA:2,f\nDA:3,2\nDA:4,0\nBRDA:3,0,0,2\nBRDA:3,0,1,0\nend_of_record\n' >a.info
 expected='{"format_version":"1","files":[{"file":"/a.c","functions":[{"name":"f","demangled_name":"f","start_line":3,"execution_count":2}],"lines":[{"line_number":3,"count":2,"branches":[{"count":2},{"count":0}]},{"line_number":4,"count":0,"branches":[]}]}]}'

@@ -148,7 +148,7 @@ static void add_branches(Listing *l, const GcovUnitLine *line)
         uint32_t block = u->base.at[u->line_blocks.at[i].function] + u->line_blocks.at[i].block;
         for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
             const GcovArc *a = &u->n->arcs.at[k];
-            if (a->is_unconditional || a->is_call)
+            if (a->is_unconditional || a->is_call || !u->line_blocks.at[i].has_branches)
                 continue;
             json_begin_object(&l->json, NULL);
             json_bool(&l->json, "fallthrough", a->flags & GCOV_ARC_FALL_THROUGH);

@@ -167,10 +167,10 @@ static uint32_t line_row(GcovUnit *u, uint32_t function, StrId file, const GcovP
     return sum->round_line;
 }
 
-static void add_block(GcovUnit *u, uint32_t row, uint32_t function, uint32_t block)
+static void add_block(GcovUnit *u, uint32_t row, GcovLineBlock block)
 {
     uint32_t at = (uint32_t)u->line_blocks.len;
-    vec_push(NULL, &u->line_blocks, (GcovLineBlock){function, block, NONE});
+    vec_push(NULL, &u->line_blocks, block);
     GcovUnitLine *l = &u->lines.at[row];
     if (l->first_block == NONE)
         l->first_block = at;
@@ -179,15 +179,26 @@ static void add_block(GcovUnit *u, uint32_t row, uint32_t function, uint32_t blo
     l->last_block = at;
 }
 
-// Adds one block's places in one file. It counts for each of the lines, and
-// belongs to the largest of them.
+size_t gcov_unit_branch_place(const GcovUnit *u, const GcovPlace *places, size_t count)
+{
+    size_t found = 0;
+    for (size_t i = 1; i < count; i++)
+        if (u->n->is_of_llvm || places[i].line >= places[found].line)
+            found = i;
+    return found;
+}
+
+// Adds one block's places in one file. It counts for each of the lines. For gcov it
+// belongs to the largest of them, for llvm-cov to all.
 static void place_run(GcovUnit *u, uint32_t function, const GcovPlace *places, size_t count)
 {
     const GcovFunction *f = &u->n->functions.at[function];
-    uint32_t block = places[0].block, row = NONE, last = 0;
+    uint32_t block = places[0].block;
     StrId file = gcov_unit_file(u, places[0].file)->id;
     if (file.v == 0)
         return;
+    size_t branches = gcov_unit_branch_place(u, places, count);
+    bool has_block = gcov_unit_has_block(u, function, block);
     for (size_t i = 0; i < count; i++) {
         // However often a line is listed, it counts once.
         bool again = false;
@@ -196,19 +207,14 @@ static void place_run(GcovUnit *u, uint32_t function, const GcovPlace *places, s
         if (again)
             continue;
         uint32_t at = line_row(u, function, file, &places[i]);
+        bool has_branches = places[i].line == places[branches].line;
         u->lines.at[at].count += f->blocks[block];
         if (f->blocks[block] == 0 && u->is_exceptional &&
             !u->is_exceptional[u->base.at[function] + block])
             u->lines.at[at].has_unexecuted = true;
-        if (places[i].line >= last) {
-            last = places[i].line;
-            row = at;
-        }
+        if (has_block && (has_branches || u->n->is_of_llvm))
+            add_block(u, at, (GcovLineBlock){function, block, NONE, has_branches});
     }
-    // gcov leaves out the entry and, since exits moved to the front, whichever
-    // block is the last.
-    if (block != 0 && block + 1 != f->block_count)
-        add_block(u, row, function, block);
 }
 
 size_t gcov_places_run(const GcovPlace *places, size_t count)

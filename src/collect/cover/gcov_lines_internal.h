@@ -26,6 +26,7 @@ typedef struct GcovUnitLine {
 typedef struct GcovLineBlock {
     uint32_t function, block;
     uint32_t next;
+    bool has_branches; // they are listed on this line
 } GcovLineBlock;
 
 // What a block is to the line that is counted.
@@ -82,6 +83,18 @@ static inline const GcovFile *gcov_unit_file(const GcovUnit *u, uint32_t file)
 {
     return &u->sum->files.at[u->files.at[file]];
 }
+
+// Whether lines have the block. gcov leaves out the entry and, since exits moved to the
+// front, whichever block is the last; llvm-cov none.
+static inline bool gcov_unit_has_block(const GcovUnit *u, uint32_t function, uint32_t block)
+{
+    return u->n->is_of_llvm ||
+           (block != 0 && block + 1 != u->n->functions.at[function].block_count);
+}
+
+// The place whose line has the branches of a run of places of one block: the last of the
+// largest line for gcov, the last for llvm-cov.
+size_t gcov_unit_branch_place(const GcovUnit *u, const GcovPlace *places, size_t count);
 
 // How many places at the start are of one block in one file.
 size_t gcov_places_run(const GcovPlace *places, size_t count);

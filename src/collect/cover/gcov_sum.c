@@ -122,7 +122,7 @@ static uint32_t add_branches(GcovUnit *u, const GcovUnitLine *l, uint32_t last)
         uint32_t block = base + u->line_blocks.at[i].block;
         for (uint32_t k = u->out_first[block]; k < u->out_first[block + 1]; k++) {
             const GcovArc *a = &u->n->arcs.at[k];
-            if (!is_branch(a))
+            if (!is_branch(a) || !u->line_blocks.at[i].has_branches)
                 continue;
             last = next_branch(u->sum, l->row, last);
             u->sum->branches.at[last - 1].count += a->count;
@@ -304,25 +304,22 @@ static GcovIdleLine *idle_line(GcovUnit *u, uint32_t function, StrId file, const
     return &s->idle_lines.at[line->round_line];
 }
 
-// One block's places in one file: it belongs to the largest line, as in gcov_unit_place.
+// One block's places in one file, as in gcov_unit_place.
 static void outline_run(GcovUnit *u, uint32_t function, const GcovPlace *places, size_t count)
 {
     uint32_t block = places[0].block, ways = u->n->ways.at[block];
     StrId file = gcov_unit_file(u, places[0].file)->id;
     if (file.v == 0)
         return;
-    uint32_t largest = 0;
+    size_t branches = gcov_unit_branch_place(u, places, count);
+    bool has_block = gcov_unit_has_block(u, function, block);
     for (size_t i = 0; i < count; i++) {
-        (void)idle_line(u, function, file, &places[i]);
-        if (places[i].line > places[largest].line)
-            largest = (uint32_t)i;
+        GcovIdleLine *line = idle_line(u, function, file, &places[i]);
+        bool is_on = has_block && (i == branches || u->n->is_of_llvm);
+        line->has_blocks = line->has_blocks || is_on;
+        if (has_block && i == branches && ways > 1)
+            line->branches = (line->branches + ways) & IDLE_BRANCHES_MAX;
     }
-    if (block == 0 || block + 1 == u->n->functions.at[function].block_count)
-        return;
-    GcovIdleLine *line = idle_line(u, function, file, &places[largest]);
-    line->has_blocks = true;
-    if (ways > 1)
-        line->branches = (line->branches + ways) & IDLE_BRANCHES_MAX;
 }
 
 // Marks are looked up each time.
