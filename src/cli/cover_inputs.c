@@ -85,12 +85,19 @@ static void add_gcov(Loader *l, Str path, bool asked)
     vec_push(&l->r->arena, &l->notes, input);
 }
 
-// The files of gcc are many: their first bytes are enough.
-static bool is_gcov(Str path)
+// What there is much of, files of gcc and raw profiles: their first bytes are enough.
+static bool classify_by_start(Loader *l, Str path, bool asked)
 {
-    uint8_t start[4];
+    uint8_t start[8];
     Bytes bytes = {start, os_read_start(path, start, sizeof(start))};
-    return gcov_is_notes(bytes) || gcov_is_data(bytes);
+    Arena *arena = &l->r->arena;
+    if (gcov_is_notes(bytes) || gcov_is_data(bytes))
+        add_gcov(l, path, asked);
+    else if (profraw_is(bytes))
+        vec_push(arena, &l->profiles, ((Input){arena_str(arena, path), asked, l->weight}));
+    else
+        return false;
+    return true;
 }
 
 static bool refuse_kind(Str path, Bytes file, Error *err)
@@ -109,10 +116,8 @@ static bool refuse_kind(Str path, Bytes file, Error *err)
 static bool classify(Loader *l, Str path, bool asked, Error *err)
 {
     MappedFile m = {0};
-    if (is_gcov(path)) {
-        add_gcov(l, path, asked);
+    if (classify_by_start(l, path, asked))
         return true;
-    }
     if (!os_map_file(path, &m, err))
         return false;
     Input input = {arena_str(&l->r->arena, path), asked, l->weight};
