@@ -130,6 +130,34 @@ for compiler in gcc clang-14 clang-19; do
     verdict "$compiler: a line that is all inlined ran" "$([ $status -eq 0 ] && [ "$(count_of res '// passed on')" = 1 ] && [ "$(count_of res '// called')" = 1 ] && [ "$(count_of res '// skipped')" = 0 ]; echo $?)"
 done
 
+# A line table that is wrong: a row inside an instruction, whose bytes must stay.
+printf 'one\ntwo\nthree\nfour\n' >wrong.c
+cat >wrong.s <<'EOF'
+    .file 1 "wrong.c"
+    .text
+    .globl main
+main:
+    .loc 1 1
+    xorl %eax, %eax
+    .byte 0xb8
+    .loc 1 2
+    .loc 1 3
+    .byte 7, 0, 0, 0
+    nop
+    .loc 1 4
+    ret
+    .section .note.GNU-stack,"",@progbits
+EOF
+gcc -g -no-pie -o wrong wrong.s && ./wrong
+if [ $? -eq 7 ]; then
+    trace -- ./wrong
+    if grep -q 'libZydis is not here' err; then
+        skip 'a line table with a row inside an instruction' 'no libZydis'
+    else
+        verdict 'a line table with a row inside an instruction' "$([ $status -eq 7 ] && grep -q 'lie inside instructions' err; echo $?)"
+    fi
+fi
+
 # ---- Debug information that is elsewhere
 whole() { [ $status -eq 7 ] && [ "$(count_of res '// work')" = 1 ] && [ "$(count_of res '// child')" = 0 ] && "$ASSAY" cover export res 2>/dev/null | grep -q '^FNDA:1,work'; }
 mkdir -p debug apart
