@@ -58,6 +58,10 @@ static void say_result(const CoverSession *s, const CoverTraceResult *r)
     if (r->off_boundary)
         cli_say("%llu addresses of the debug information lie inside instructions; left out",
                 (unsigned long long)r->off_boundary);
+    if (r->unreachable)
+        cli_say("%llu processes kept their memory to themselves (PR_SET_DUMPABLE): lines that they "
+                "reached later are not known; as root they are",
+                (unsigned long long)r->unreachable);
     if (r->replaced)
         cli_say("%llu times a file was mapped that is not the one at its path any more; its lines "
                 "are not known",

@@ -78,6 +78,18 @@ verdict "a daemon loads objects after it was let go" "$([ $status -eq 0 ] && [ "
     [ $status -eq 0 ] && [ "$(count_of res '// each')" = 1 ]
 )
 verdict "more processes at once than descriptors" $?
+# Without rights: root reaches every process.
+mkdir -p open && cp traps open/ && cp -L "$ASSAY" open/assay && chmod -R a+rwX . open 2>/dev/null
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid 65534 --clear-groups ./open/assay --version >/dev/null 2>&1; then
+    setpriv --reuid 65534 --clear-groups timeout 60 ./open/assay cover run --engine ptrace -q -f -o open/res --include '*/cover_traps.c' -- ./open/traps hidden >out 2>err
+    status=$?
+    verdict "children of a process that hides its memory" "$([ $status -eq 6 ] && grep -q PR_SET_DUMPABLE err && [ "$(count_of open/res '// hidden')" = 1 ]; echo $?)"
+elif [ "$(id -u)" = 0 ]; then
+    skip "children of a process that hides its memory" "no way to become nobody here"
+else
+    trace -- ./traps hidden
+    verdict "children of a process that hides its memory" $((status != 6))
+fi
 cat >first.c <<'EOF'
 int main(void)
 {

@@ -5,11 +5,13 @@
 //   reopen   an object that is loaded again, most likely to the same place
 //   daemon   a process that lives on and loads an object when nobody watches it
 //   many     200 processes at once
+//   hidden   one that keeps its memory to itself, and forks
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +77,17 @@ static int many_at_once(void)
     return failed;
 }
 
+static int hide_and_fork(void)
+{
+    int status = 0;
+    prctl(PR_SET_DUMPABLE, 0);
+    traps = 5; // hidden
+    if (fork() == 0)
+        _exit(traps + 1);
+    wait(&status);
+    return WEXITSTATUS(status);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "traps";
@@ -87,5 +100,7 @@ int main(int argc, char **argv)
         return live_on(library);
     if (strcmp(how, "many") == 0)
         return many_at_once();
+    if (strcmp(how, "hidden") == 0)
+        return hide_and_fork();
     return own_traps();
 }

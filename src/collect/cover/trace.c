@@ -141,6 +141,21 @@ static void return_from_hook(Tracer *t, TraceProcess *p, pid_t tid)
     trace_look_at_maps(t, p, tid, true);
 }
 
+// A process that has made itself undumpable keeps its memory to itself and root. What
+// is open of it stays so, but of a child that it forks nothing could be opened, and it
+// would die of its parent's breakpoints: they are taken out while that can be done.
+static void give_up_unreachable(Tracer *t, TraceProcess *p, pid_t tid)
+{
+    char path[40];
+    if (geteuid() == 0 || p->is_clean)
+        return;
+    snprintf(path, sizeof(path), "/proc/%d/mem", (int)p->pid);
+    if (access(path, R_OK | W_OK) == 0 || errno != EACCES)
+        return;
+    trace_clean(t, p, tid);
+    t->result->unreachable++;
+}
+
 // True when the trap is ours: then the thread stands where it will go on. Another
 // thread may have hit the same one: its byte is back already, and so is ours.
 static bool on_breakpoint(Tracer *t, pid_t tid)
@@ -168,6 +183,7 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
         if (site->original == TRACE_BREAKPOINT)
             return false; // the program's own
         set_register(tid, offsetof(struct user_regs_struct, rip), pc);
+        give_up_unreachable(t, p, tid);
         return true;
     }
     return false;

@@ -20,7 +20,8 @@ typedef struct CoverTraceOptions {
 typedef struct CoverTraceResult {
     ChildEnd child;
     uint64_t processes, modules_with_debug, modules_without, sites, sites_hit, off_boundary;
-    uint64_t replaced; // mappings of files that have become others since
+    uint64_t unreachable; // processes that made themselves undumpable: known up to there
+    uint64_t replaced;    // mappings of files that have become others since
     bool no_disassembler;
     bool no_loader; // objects that were loaded late may be missing
 } CoverTraceResult;
