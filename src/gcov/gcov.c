@@ -357,6 +357,8 @@ static uint64_t next_count(GraphReader *r)
 
 static void sort_arcs(GcovArc *arcs, size_t count)
 {
+    if (count < 2) // none are nowhere
+        return;
     Vec(SortRow) rows = {0};
     Vec(GcovArc) copy = {0};
     if (count < 2)
