@@ -13,6 +13,7 @@
 #include "collect/cover/pool.h"
 #include "llvmcov/profraw.h"
 #include "model/facts.h"
+#include "os/clock.h"
 #include "os/file.h"
 #include "store/store.h"
 
@@ -181,32 +182,6 @@ static bool list_inputs(const CoverMergeCliOptions *o, const StrVec *operands, I
 
 // ---- Merging -----------------------------------------------------------------
 
-// Raw profiles are deleted as they are summed: where the sums cannot go is said first.
-static bool watch_folder(const CoverMergeCliOptions *o, CoverPool *pool, Arena *arena, Error *err)
-{
-    if (!o->force && os_file_exists(o->output)) {
-        error_set(err, ERROR_LIMIT, "'%" STR_FMT "' exists and is kept", STR_ARG(o->output));
-        return error_hint(err, "give --force to replace it, or another name with -o");
-    }
-    if (!cover_pool_open(pool, arena, o->watch, err))
-        return false;
-    pool->keep_folder = true;
-    cli_say("watching '%" STR_FMT "'; Ctrl-C or SIGTERM writes '%" STR_FMT "'", STR_ARG(o->watch),
-            STR_ARG(o->output));
-    if (!cover_pool_watch(pool, err))
-        return false;
-    for (size_t i = 0; i < pool->refused.len; i++)
-        cli_say("left out: %" STR_FMT, STR_ARG(pool->refused.at[i]));
-    if (pool->refused.len)
-        cli_say("what was left out is kept in '%" STR_FMT "' as *.refused", STR_ARG(o->watch));
-    cli_say("%llu profiles of %.1f MB merged", (unsigned long long)pool->file_count,
-            (double)pool->byte_count / 1e6);
-    if (pool->file_count == 0)
-        return error_set(err, ERROR_NOT_FOUND, "no profile came to '%" STR_FMT "'",
-                         STR_ARG(o->watch));
-    return true;
-}
-
 static void say_failures(const CoverMergeResult *result, size_t first)
 {
     enum { SAID_MAX = 20 };
@@ -244,31 +219,103 @@ static bool merge(const CoverMergeCliOptions *o, const StrVec *operands, CoverCo
     return ok && cover_counts_finish(c, err);
 }
 
-static int write_out(const CoverMergeCliOptions *o, CoverCounts *c)
+static bool is_text(const CoverMergeCliOptions *o)
+{
+    return o->text || str_ends_with(o->output, STR(".proftext"));
+}
+
+// The oldest version that holds everything is read by the most tools.
+static uint32_t version_for(const CoverMergeCliOptions *o, const CoverCounts *c)
+{
+    bool wants_12 = c->bitmaps.len != 0 || c->vtables.names.len != 0;
+    return o->format_version ? (uint32_t)o->format_version : wants_12 ? 12 : 9;
+}
+
+static bool encode(const CoverMergeCliOptions *o, CoverCounts *c, StrBuf *out, Error *err)
+{
+    return cover_counts_write(c, is_text(o) ? 0 : version_for(o, c), o->sparse, out, err);
+}
+
+static int write_out(const CoverMergeCliOptions *o, CoverCounts *c, OutputMode mode)
 {
     Error err;
     StrBuf out = {0};
-    bool text = o->text || str_ends_with(o->output, STR(".proftext"));
-    bool has_bitmaps = c->bitmaps.len != 0;
-    // The oldest that holds everything is read by the most tools.
-    bool has_vtables = c->vtables.names.len != 0;
-    uint64_t version = o->format_version ? o->format_version : has_bitmaps || has_vtables ? 12 : 9;
+    unsigned version = version_for(o, c);
     int status = STATUS_OK;
-    if (!cover_counts_write(c, text ? 0 : (uint32_t)version, o->sparse, &out, &err)) {
+    if (!encode(o, c, &out, &err)) {
         status = cli_fail(&err);
     } else if (o->output.len == 0 || str_equal(o->output, STR("-"))) {
         status = cli_print(strbuf_str(&out)) ? STATUS_OK : STATUS_FAILED;
-    } else if (!os_write_file(o->output, bytes_from_str(strbuf_str(&out)),
-                              o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &err)) {
+    } else if (!os_write_file(o->output, bytes_from_str(strbuf_str(&out)), mode, &err)) {
         status = cli_fail(&err);
     }
-    if (!text && has_vtables && version < 12)
-        cli_say("version %llu holds no virtual tables of value profiles; 12 does",
-                (unsigned long long)version);
-    if (!text && has_bitmaps && version < 12)
-        cli_say("version %llu holds no MC/DC bitmaps; 12 does", (unsigned long long)version);
+    if (!is_text(o) && c->vtables.names.len && version < 12)
+        cli_say("version %u holds no virtual tables of value profiles; 12 does", version);
+    if (!is_text(o) && c->bitmaps.len && version < 12)
+        cli_say("version %u holds no MC/DC bitmaps; 12 does", version);
     strbuf_deinit(&out);
     return status;
+}
+
+// ---- Watching ----------------------------------------------------------------
+
+typedef struct Watch {
+    const CoverMergeCliOptions *o;
+    CoverPool *pool;
+    int64_t written_ns;
+    uint64_t written_files; // how many the last writing had
+} Watch;
+
+// What is deleted is only in memory: the file has it soon, for readers and in case that
+// the watch itself is killed.
+static void write_so_far(void *ctx)
+{
+    enum { EVERY_NS = 3 * 1000000000ll };
+    Watch *w = ctx;
+    int64_t now = os_monotonic_ns();
+    if (w->pool->file_count == w->written_files || now - w->written_ns < EVERY_NS)
+        return;
+    Arena arena = {0};
+    CoverCounts sums = {.arena = &arena};
+    StrBuf out = {0};
+    Error err;
+    if (!cover_counts_absorb(&sums, &w->pool->counts, &err) || !cover_counts_finish(&sums, &err) ||
+        !encode(w->o, &sums, &out, &err) ||
+        !os_write_file(w->o->output, bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, &err))
+        cli_say("not written yet: %s", err.text);
+    strbuf_deinit(&out);
+    cover_counts_deinit(&sums);
+    arena_deinit(&arena);
+    w->written_ns = now;
+    w->written_files = w->pool->file_count;
+}
+
+// Raw profiles are deleted as they are summed: where the sums cannot go is said first.
+static bool watch_folder(const CoverMergeCliOptions *o, CoverPool *pool, Arena *arena, Error *err)
+{
+    if (!o->force && os_file_exists(o->output)) {
+        error_set(err, ERROR_LIMIT, "'%" STR_FMT "' exists and is kept", STR_ARG(o->output));
+        return error_hint(err, "give --force to replace it, or another name with -o");
+    }
+    if (!cover_pool_open(pool, arena, o->watch, err))
+        return false;
+    pool->keep_folder = true;
+    cli_say("watching '%" STR_FMT "'; Ctrl-C or SIGTERM ends it; '%" STR_FMT
+            "' is written every few seconds",
+            STR_ARG(o->watch), STR_ARG(o->output));
+    Watch watch = {.o = o, .pool = pool, .written_ns = os_monotonic_ns()};
+    if (!cover_pool_watch(pool, write_so_far, &watch, err))
+        return false;
+    for (size_t i = 0; i < pool->refused.len; i++)
+        cli_say("left out: %" STR_FMT, STR_ARG(pool->refused.at[i]));
+    if (pool->refused.len)
+        cli_say("what was left out is kept in '%" STR_FMT "' as *.refused", STR_ARG(o->watch));
+    cli_say("%llu profiles of %.1f MB merged", (unsigned long long)pool->file_count,
+            (double)pool->byte_count / 1e6);
+    if (pool->file_count == 0)
+        return error_set(err, ERROR_NOT_FOUND, "no profile came to '%" STR_FMT "'",
+                         STR_ARG(o->watch));
+    return true;
 }
 
 // Counts by line, function, branch and region, as a recording that every view opens.
@@ -325,7 +372,8 @@ static int merge_as_asked(CommandLine *line, void *values)
     int status;
     if (ok) {
         cover_say_notes(c);
-        status = write_out(o, c);
+        // What a watch has begun it may replace.
+        status = write_out(o, c, o->force || o->watch.len ? OUTPUT_REPLACE : OUTPUT_KEEP);
     } else {
         status = cli_fail(&err);
     }

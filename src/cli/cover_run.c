@@ -128,7 +128,8 @@ static void say_why_nothing(const CoverSession *s)
                 STR_ARG(program->path), WTERMSIG(end->child.status), how_to_keep(s, kind));
     else if (counts && s->run.survivors == 0)
         cli_say("no counts: '%" STR_FMT "' is built to count but wrote nothing; it ended by "
-                "_exit or exec, cleared its environment, ran as a user who may not write to "
+                "_exit or exec, names its own LLVM_PROFILE_FILE or cleared its environment, ran as "
+                "a user who may not write to "
                 "'%" STR_FMT "', or found the disk full%s",
                 STR_ARG(program->path), STR_ARG(s->run.folder), how_to_keep(s, kind));
     else if (counts)

@@ -120,6 +120,15 @@ if command -v clang-14 >/dev/null && [ -x life ]; then
     LLVM_PROFILE_FILE=one.profraw ./life exit && cp one.profraw kept.profraw
     "$ASSAY" cover merge -f -o ./one.profraw one.profraw 2>err
     verdict "merge: a raw profile among the inputs is not replaced" "$([ $? -eq 2 ] && cmp -s one.profraw kept.profraw && grep -q 'among the inputs' err; echo $?)"
+    mkdir pool
+    "$ASSAY" cover merge --watch pool -o watched.profdata 2>watched.err &
+    pid=$!
+    for _ in $(seq 100); do grep -q watching watched.err && break; sleep 0.1; done
+    LLVM_PROFILE_FILE=pool/%p.profraw ./life exit
+    for _ in $(seq 100); do [ -s watched.profdata ] && break; sleep 0.1; done
+    kill -KILL $pid
+    wait $pid 2>/dev/null
+    verdict "merge --watch: what was deleted is in the file, should the watch be killed" "$([ -z "$(ls pool)" ] && [ "$("$ASSAY" cover show ./life watched.profdata | awk '/\/\/ work/ { print $1 }')" = 10 ]; echo $?)"
     "$ASSAY" cover merge -o sums.profdata one.profraw && "$ASSAY" cover merge -f -o sums.profdata sums.profdata one.profraw
     verdict "merge: sums are added to in place" "$([ "$("$ASSAY" cover show ./life sums.profdata | awk '/\/\/ work/ { print $1 }')" = 20 ]; echo $?)"
     clang-14 -w -fprofile-instr-generate -fcoverage-mapping -o life "$TOP/tests/programs/cover_life.c"

@@ -126,6 +126,9 @@ static bool is_cargo_option(Str word)
         "--tests",     "--examples", "--benches",      "--offline",
         "--locked",    "--frozen",   "--all-targets"};
     Str name, value;
+    // "-Fextra", "-pname", "-j4"
+    if (word.len > 2 && word.ptr[0] == '-' && word.ptr[1] != '-')
+        return takes_argument(str_slice(word, 0, 2));
     if (str_split(word, '=', &name, &value))
         return takes_argument(name) && !str_equal(name, STR("--profile"));
     return is_one_of(word, list, ARRAY_LEN(list)) ||
@@ -271,8 +274,11 @@ static bool read_metadata(Arena *arena, Str text, CoverCargo *ret, Error *err)
     return true;
 }
 
-static void metadata_words(Arena *arena, char *const argv[], CoverWords *ret)
+// With the options that say where the workspace and its target folder are.
+void cover_cargo_metadata_words(Arena *arena, char *const argv[], CoverWords *ret)
 {
+    static const char *const paired[] = {"--manifest-path", "--config", "-Z", "--lockfile-path"};
+    static const char *const single[] = {"--offline", "--locked", "--frozen"};
     CargoWords w = split(argv);
     for (size_t i = 0; i < w.sub; i++)
         add_word(arena, ret, word_at(argv, i));
@@ -281,14 +287,17 @@ static void metadata_words(Arena *arena, char *const argv[], CoverWords *ret)
     add_word(arena, ret, STR("--no-deps"));
     for (size_t i = w.from; i < w.end; i++) {
         Str word = word_at(argv, i);
-        if (str_equal(word, STR("--manifest-path")) && i + 1 < w.end) {
+        bool pair = is_one_of(word, paired, ARRAY_LEN(paired)) && i + 1 < w.end;
+        bool alone = is_one_of(word, single, ARRAY_LEN(single)) ||
+                     str_starts_with(word, STR("--manifest-path=")) ||
+                     str_starts_with(word, STR("--config="));
+        if (pair || alone)
             add_word(arena, ret, word);
+        if (pair)
             add_word(arena, ret, word_at(argv, ++i));
-        } else if (str_starts_with(word, STR("--manifest-path="))) {
-            add_word(arena, ret, word);
-        }
     }
     vec_push(arena, ret, NULL);
+    ret->len--;
 }
 
 static bool has_target_dir(char *const argv[])
@@ -312,7 +321,7 @@ bool cover_cargo_metadata(Arena *arena, const Program *cargo, char *const argv[]
     CoverWords words = {0};
     Bytes text;
     *ret = (CoverCargo){.how = how};
-    metadata_words(arena, argv, &words);
+    cover_cargo_metadata_words(arena, argv, &words);
     return os_capture(arena, cargo, words.at, false, MESSAGES_MAX_BYTES, &text, &ret->build_status,
                       err) &&
            (ret->build_status != 0 || read_metadata(arena, str_from_bytes(text), ret, err));

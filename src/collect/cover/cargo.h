@@ -43,9 +43,11 @@ void cover_cargo_variables(Arena *arena, char *const argv[], const CoverCargo *c
 MUST_CHECK bool cover_cargo_build(Arena *arena, const Program *cargo, char *const argv[],
                                   CoverCargo *ret, Error *err);
 
-// The words of the command that builds what `argv` runs, for tests.
+// The words of the commands that build what `argv` runs, and that ask for its workspace;
+// for tests.
 typedef Vec(char *) CoverWords;
 void cover_cargo_build_words(Arena *arena, char *const argv[], CoverWords *ret);
+void cover_cargo_metadata_words(Arena *arena, char *const argv[], CoverWords *ret);
 
 // Reads cargo's JSON messages, one a line.
 void cover_cargo_read_messages(Arena *arena, Str text, CoverCargo *ret);

@@ -396,12 +396,14 @@ bool cover_pool_wait(CoverPool *pool, bool (*is_busy)(void *ctx), void *ctx, int
     return ok;
 }
 
-bool cover_pool_watch(CoverPool *pool, Error *err)
+bool cover_pool_watch(CoverPool *pool, void (*drained)(void *ctx), void *ctx, Error *err)
 {
     Run r = {.pool = pool, .signal_fd = -1};
     bool ok = open_signals(&r, err);
-    while (ok && !stop_is_asked(&r))
+    while (ok && !stop_is_asked(&r)) {
         drain_and_wait(&r);
+        drained(ctx);
+    }
     if (ok)
         drain_the_rest(pool);
     close_signals(&r);

@@ -76,7 +76,8 @@ MUST_CHECK bool cover_pool_run(CoverPool *pool, const Program *program, char *co
 MUST_CHECK bool cover_pool_wait(CoverPool *pool, bool (*is_busy)(void *ctx), void *ctx,
                                 int64_t max_ns, Error *err);
 
-// Drains the pool until a signal asks for the end.
-MUST_CHECK bool cover_pool_watch(CoverPool *pool, Error *err);
+// Drains the pool until a signal asks for the end. `drained` is called after each look.
+MUST_CHECK bool cover_pool_watch(CoverPool *pool, void (*drained)(void *ctx), void *ctx,
+                                 Error *err);
 
 #endif // COLLECT_COVER_POOL_H

@@ -5,8 +5,10 @@
 
 #include "collect/cover/cargo.h"
 
-// The words of a command and of its build, joined by spaces.
-static void build_of(const char *command, const char *expected)
+typedef void MakeWords(Arena *arena, char *const argv[], CoverWords *ret);
+
+// The words that `make` gives for a command, joined by spaces.
+static void words_of(MakeWords *make, const char *command, const char *expected)
 {
     Arena arena = {0};
     CoverWords words = {0}, build = {0};
@@ -16,13 +18,18 @@ static void build_of(const char *command, const char *expected)
         vec_push(&arena, &words, arena_c_str(&arena, word));
     vec_push(&arena, &words, NULL);
     assert_true(cover_cargo_is(words.at));
-    cover_cargo_build_words(&arena, words.at, &build);
+    make(&arena, words.at, &build);
     for (size_t i = 0; i < build.len; i++)
         strbuf_printf(&text, i ? " %s" : "%s", build.at[i]);
     assert_str(strbuf_str(&text), expected);
     assert_null(build.at[build.len]);
     strbuf_deinit(&text);
     arena_deinit(&arena);
+}
+
+static void build_of(const char *command, const char *expected)
+{
+    words_of(cover_cargo_build_words, command, expected);
 }
 
 #define MESSAGES "--message-format=json-render-diagnostics"
@@ -53,6 +60,35 @@ static void nextest_has_options_that_cargo_lacks(void **state)
     (void)state;
     build_of("cargo nextest run --retries 2 --workspace --cargo-profile ci --profile slow -p a",
              "cargo test --no-run " MESSAGES " --workspace --profile ci -p a");
+    build_of("cargo nextest run -Fextra -pa -E test(x) -P ci --features=b name",
+             "cargo test --no-run " MESSAGES " -Fextra -pa --features=b");
+}
+
+static void the_workspace_is_asked_for_where_the_command_has_it(void **state)
+{
+    (void)state;
+    words_of(cover_cargo_metadata_words,
+             "cargo +beta test --offline -p a --config build.target-dir='x' --manifest-path m -- "
+             "--frozen",
+             "cargo +beta metadata --format-version=1 --no-deps --offline --config "
+             "build.target-dir='x' --manifest-path m");
+}
+
+static void options_of_tarpaulins_are_cargos(void **state)
+{
+    (void)state;
+    Arena arena = {0};
+    StrVec packages = {0};
+    char cargo[] = "cargo", test[] = "test", release[] = "--release";
+    char *argv[] = {cargo, test, release, NULL};
+    vec_push(&arena, &packages, STR("a"));
+    char *const *words = cover_cargo_with_options(&arena, argv, &packages, true);
+    assert_string_equal(words[1], "test");
+    assert_string_equal(words[2], "--package=a");
+    assert_string_equal(words[3], "--all-features");
+    assert_string_equal(words[4], "--release");
+    assert_null(words[5]);
+    arena_deinit(&arena);
 }
 
 static void other_commands_are_not_cargos(void **state)
@@ -103,6 +139,8 @@ int main(void)
         cmocka_unit_test(options_reach_the_build),
         cmocka_unit_test(a_program_of_cargo_run_is_built),
         cmocka_unit_test(nextest_has_options_that_cargo_lacks),
+        cmocka_unit_test(the_workspace_is_asked_for_where_the_command_has_it),
+        cmocka_unit_test(options_of_tarpaulins_are_cargos),
         cmocka_unit_test(other_commands_are_not_cargos),
         cmocka_unit_test(messages_name_what_was_built),
     };
