@@ -36,13 +36,21 @@ typedef struct Input {
     Str path;
     bool asked;      // named by the user, as opposed to found in a folder
     uint64_t weight; // its counts count so many times
+    size_t stray;    // of Loader.strays, + 1: notes that are not there, with counts that are
 } Input;
+
+typedef struct StrayCounts {
+    Str path;
+    uint8_t start[12]; // what it is of
+    bool is_used;
+} StrayCounts;
 
 typedef struct Loader {
     CoverResult *r;
     Vec(Input) profiles;
     Vec(Input) objects;
     Vec(Input) notes; // .gcno, one for each translation unit
+    Vec(StrayCounts) strays;
     Vec(Input) tracefiles;
     uint64_t weight;              // of what is being added
     CoverSelectionVec selections; // of folders of results
@@ -78,7 +86,8 @@ static Str with_suffix(Arena *arena, Str path, const char *suffix)
 // A unit is its notes; which of the two files was named does not matter.
 static void add_gcov(Loader *l, Str path, bool asked)
 {
-    Input input = {with_suffix(&l->r->arena, path, ".gcno"), asked, l->weight};
+    Input input = {
+        .path = with_suffix(&l->r->arena, path, ".gcno"), .asked = asked, .weight = l->weight};
     for (size_t i = l->notes.len; i-- > 0 && l->notes.len - i < 3;)
         if (str_equal(l->notes.at[i].path, input.path))
             return;
@@ -94,7 +103,8 @@ static bool classify_by_start(Loader *l, Str path, bool asked)
     if (gcov_is_notes(bytes) || gcov_is_data(bytes))
         add_gcov(l, path, asked);
     else if (profraw_is(bytes))
-        vec_push(arena, &l->profiles, ((Input){arena_str(arena, path), asked, l->weight}));
+        vec_push(arena, &l->profiles,
+                 ((Input){.path = arena_str(arena, path), .asked = asked, .weight = l->weight}));
     else
         return false;
     return true;
@@ -120,7 +130,7 @@ static bool classify(Loader *l, Str path, bool asked, Error *err)
         return true;
     if (!os_map_file(path, &m, err))
         return false;
-    Input input = {arena_str(&l->r->arena, path), asked, l->weight};
+    Input input = {.path = arena_str(&l->r->arena, path), .asked = asked, .weight = l->weight};
     bool ok = true;
     if (cov_sections_known(m.bytes) || covmap_is_test_form(m.bytes))
         vec_push(&l->r->arena, &l->objects, input);
@@ -182,7 +192,7 @@ static bool add_object_list(Loader *l, Str path, Error *err)
                     "counts",
                     STR_ARG(object));
         os_unmap_file(&m);
-        vec_push(arena, &l->objects, ((Input){object, true, 1}));
+        vec_push(arena, &l->objects, ((Input){.path = object, .asked = true, .weight = 1}));
     }
     return true;
 }
@@ -367,19 +377,37 @@ static void add_unit_counts(CoverResult *r, GcovNotes *notes, Str path, Bytes fi
     gcov_data_none(notes);
 }
 
-static bool read_counts(CoverResult *r, UnitReader *u, Str path, Error *err)
+static bool add_counts_file(CoverResult *r, UnitReader *u, Str path, Error *err)
 {
-    if (!os_file_exists(path)) {
-        gcov_data_none(&u->notes);
-        return true;
-    }
+    uint32_t mismatched = u->notes.mismatched;
     if (!os_load_file(path, &u->counts_file, NULL, err))
         return false;
     add_unit_counts(r, &u->notes, path, bytes_over(u->counts_file.at, u->counts_file.len));
-    r->stale += u->notes.mismatched;
-    if (u->notes.mismatched)
+    mismatched = u->notes.mismatched - mismatched;
+    r->stale += mismatched;
+    if (mismatched)
         cli_say("'%" STR_FMT "': the counts of %u functions are of another build", STR_ARG(path),
-                u->notes.mismatched);
+                mismatched);
+    return true;
+}
+
+// The counts beside the notes, and those of the same compilation that are elsewhere.
+static bool read_counts(Loader *l, UnitReader *u, Str path, Error *err)
+{
+    bool any = os_file_exists(path);
+    Bytes notes = bytes_over(u->notes_file.at, u->notes_file.len);
+    if (any && !add_counts_file(l->r, u, path, err))
+        return false;
+    for (size_t i = 0; i < l->strays.len; i++) {
+        StrayCounts *stray = &l->strays.at[i];
+        if (!gcov_same_build(notes, bytes_over(stray->start, sizeof(stray->start))))
+            continue;
+        if (!add_counts_file(l->r, u, stray->path, err))
+            return false;
+        any = stray->is_used = true;
+    }
+    if (!any)
+        gcov_data_none(&u->notes);
     return true;
 }
 
@@ -391,9 +419,10 @@ static bool load_unit(Loader *l, const Input *input, UnitReader *u, Error *err)
     Str counts = with_suffix(&r->arena, path, ".gcda");
     bool ok = os_load_file(path, &u->notes_file, &identity, err);
     if (!ok && err->kind == ERROR_NOT_FOUND)
-        error_hint(err, "counts of gcc need the .gcno that the compiler wrote beside the object");
+        error_hint(err, "counts of gcc need the .gcno that the compiler wrote beside the object; "
+                        "name it, or its folder, too");
     ok = ok && gcov_notes_parse(&u->notes, bytes_over(u->notes_file.at, u->notes_file.len), err) &&
-         read_counts(r, u, counts, err);
+         read_counts(l, u, counts, err);
     if (ok) {
         gcov_data_scale(&u->notes, input->weight);
         ok = gcov_sum_add(&r->gcov, &u->notes, counts, err);
@@ -402,23 +431,58 @@ static bool load_unit(Loader *l, const Input *input, UnitReader *u, Error *err)
     return ok || error_context(err, "'%" STR_FMT "'", STR_ARG(path));
 }
 
+// -fprofile-dir, -fprofile-note and GCOV_PREFIX put counts and notes apart.
+static void find_strays(Loader *l)
+{
+    Arena *arena = &l->r->arena;
+    for (size_t i = 0; i < l->notes.len; i++) {
+        StrayCounts stray = {.path = with_suffix(arena, l->notes.at[i].path, ".gcda")};
+        if (os_file_exists(l->notes.at[i].path) ||
+            os_read_start(stray.path, stray.start, sizeof(stray.start)) != sizeof(stray.start))
+            continue;
+        l->notes.at[i].stray = l->strays.len + 1;
+        vec_push(arena, &l->strays, stray);
+    }
+}
+
+static void drop_repeated(Loader *l)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < l->notes.len; i++)
+        if (kept == 0 || !str_equal(l->notes.at[i].path, l->notes.at[kept - 1].path))
+            l->notes.at[kept++] = l->notes.at[i];
+    l->notes.len = kept;
+}
+
+// The units with notes, or the counts that found none.
+static bool load_pass(Loader *l, UnitReader *u, bool strays, size_t *units, Error *err)
+{
+    for (size_t i = 0; i < l->notes.len; i++) {
+        const Input *input = &l->notes.at[i];
+        bool is_stray = input->stray != 0;
+        if (is_stray != strays || (is_stray && l->strays.at[input->stray - 1].is_used))
+            continue;
+        bool ok = load_unit(l, input, u, err);
+        *units += ok;
+        l->r->has_gcov = true;
+        if (!ok && input->asked)
+            return false;
+        if (!ok)
+            leave_out(l, err);
+    }
+    return true;
+}
+
 static bool load_units(Loader *l, Error *err)
 {
     if (l->notes.len)
         qsort(l->notes.at, l->notes.len, sizeof(l->notes.at[0]), compare_inputs);
+    drop_repeated(l);
+    find_strays(l);
     UnitReader u = {0};
     size_t units = 0;
-    bool good = true;
-    for (size_t i = 0; i < l->notes.len && good; i++) {
-        if (i && str_equal(l->notes.at[i].path, l->notes.at[i - 1].path))
-            continue;
-        bool ok = load_unit(l, &l->notes.at[i], &u, err);
-        if (!ok && !l->notes.at[i].asked)
-            leave_out(l, err);
-        good = ok || !l->notes.at[i].asked;
-        units += ok;
-        l->r->has_gcov = true;
-    }
+    // First those with notes, which use up the counts that are elsewhere.
+    bool good = load_pass(l, &u, false, &units, err) && load_pass(l, &u, true, &units, err);
     if (good && l->notes.len && units == 0)
         good =
             error_set(err, ERROR_FORMAT, "none of the %zu .gcno files could be read", l->notes.len);

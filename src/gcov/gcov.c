@@ -59,6 +59,14 @@ static uint32_t decode_version(uint32_t v)
     return (a - '0') * 100 + (b - '0') * 10 + (c - '0');
 }
 
+bool gcov_same_build(Bytes notes, Bytes data)
+{
+    bool big, data_big; // magic, version, stamp
+    return magic_is(notes, MAGIC_NOTES, &big) && magic_is(data, MAGIC_DATA, &data_big) &&
+           big == data_big && notes.len >= 12 && data.len >= 12 &&
+           memcmp(notes.ptr + 4, data.ptr + 4, 8) == 0;
+}
+
 static bool take_version(Cursor *c, uint32_t *ret, Error *err)
 {
     uint32_t version = decode_version(cursor_u32(c));

@@ -82,6 +82,10 @@ typedef struct GcovNotes {
 bool gcov_is_notes(Bytes file);
 bool gcov_is_data(Bytes file);
 
+// Whether notes and counts say that they are of one compilation. Both may be cut behind
+// their first 12 bytes.
+bool gcov_same_build(Bytes notes, Bytes data);
+
 // Finds the functions of a .gcno and checks that its records are whole; graphs are
 // left unread. What was in `notes` is forgotten. Texts and graphs borrow the file.
 MUST_CHECK bool gcov_notes_parse(GcovNotes *notes, Bytes file, Error *err);

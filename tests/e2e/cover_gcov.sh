@@ -107,6 +107,20 @@ for version in -14 -16 -19; do
             python3 "$TOP/tests/e2e/lib/compare_llvm_gcov.py" "$ASSAY" "llvm-cov$version" cover_jumps cover_apart
     done
 done
+# Counts that are not beside their notes find them by their stamp, of several runs all.
+apart_lines() { "$ASSAY" cover export "$@" 2>/dev/null | grep -E '^DA:' | tr '\n' ' '; }
+counts_find_notes() {
+    mkdir -p apart && cd apart || return 1
+    printf 'int main(void)\n{\n    return 0;\n}\n' >apart.c
+    gcc --coverage apart.c -o prefix && GCOV_PREFIX=$PWD/a ./prefix && GCOV_PREFIX=$PWD/b ./prefix &&
+        gcc --coverage -fprofile-dir="$PWD/c" apart.c -o dir && ./dir &&
+        gcc --coverage -fprofile-note=note.gcno -c apart.c -o note-of.o && gcc --coverage note-of.o -o note-of && ./note-of
+    [ "$(apart_lines .)" = "DA:1,4 DA:3,4 " ] || { apart_lines .; return 1; }
+    "$ASSAY" cover report a >/dev/null 2>err && return 1
+    grep 'name it, or its folder' err
+}
+(counts_find_notes) >out
+verdict "counts that are elsewhere find their notes" $?
 # Of a tracefile the shape holds what is known, and nothing else.
 printf 'SF:/a.c\nFN:3,f\nFNDA:2,f\nDA:3,2\nDA:4,0\nBRDA:3,0,0,2\nBRDA:3,0,1,0\nend_of_record\n' >a.info
 expected='{"format_version":"1","files":[{"file":"/a.c","functions":[{"name":"f","demangled_name":"f","start_line":3,"execution_count":2}],"lines":[{"line_number":3,"count":2,"branches":[{"count":2},{"count":0}]},{"line_number":4,"count":0,"branches":[]}]}]}'
