@@ -300,6 +300,8 @@ static void settle(SitePass *s)
     }
     s->m->sites = sites;
     s->m->site_count = n;
+    for (size_t i = 0; i < n; i++)
+        s->m->place_count += i == 0 || sites[i].svma != sites[i - 1].svma;
 }
 
 static void load_units(SitePass *s)

@@ -30,6 +30,7 @@ typedef struct TraceModule {
     Elf elf;               // its segments; the file is no longer mapped
     TraceSite *sites;      // ascending svma; an address has one for each of its lines
     size_t site_count;
+    size_t place_count;    // different addresses among them
     uint64_t off_boundary; // addresses inside an instruction, left out
     bool has_debug;
 } TraceModule;

@@ -120,8 +120,8 @@ static void mark_hit(Tracer *t, const TraceModule *m, TraceSite *site)
 {
     Profile *p = t->loader.profile;
     uint64_t svma = site->svma;
+    t->result->sites_hit += !site->is_hit;
     for (; site < m->sites + m->site_count && site->svma == svma; site++) {
-        t->result->sites_hit += !site->is_hit;
         site->is_hit = true;
         if (site->line != SITE_NO_ROW)
             p->line_counts.count.at[site->line] = 1;

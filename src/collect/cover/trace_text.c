@@ -116,7 +116,7 @@ static TraceModule *module_of(Tracer *t, pid_t pid, const ProcMap *map)
         m->size_bytes = file.size_bytes;
         m->mtime_ns = file.mtime_ns;
         vec_push(&t->arena, &t->modules, m);
-        t->result->sites += m->site_count;
+        t->result->sites += m->place_count;
         t->result->off_boundary += m->off_boundary;
         t->result->modules_with_debug += m->has_debug;
         t->result->modules_without += !m->has_debug;
