@@ -107,6 +107,12 @@ for version in -14 -16 -19; do
             python3 "$TOP/tests/e2e/lib/compare_llvm_gcov.py" "$ASSAY" "llvm-cov$version" cover_jumps cover_apart
     done
 done
+# However a unit spells a source, it has one row.
+mkdir -p spellings && printf 'static int used(int n)\n{\n    return n;\n}\n' >spellings/used.h &&
+    printf '#include "./used.h"\nint main(void) { return used(0); }\n' >spellings/spelt.c &&
+    (cd spellings && gcc --coverage .//spelt.c -o spelt && ./spelt)
+"$ASSAY" cover export spellings 2>err | grep '^SF:' >out
+verdict "sources without dots and doubled slashes" "$([ "$(grep -c . out)" = 2 ] && ! grep -E '/\./|//' out; echo $?)"
 # Counts that are not beside their notes find them by their stamp, of several runs all.
 apart_lines() { "$ASSAY" cover export "$@" 2>/dev/null | grep -E '^DA:' | tr '\n' ' '; }
 counts_find_notes() {

@@ -34,11 +34,35 @@ void gcov_sum_deinit(GcovSum *s)
 
 // ---- Names and rows ------------------------------------------------------------------------
 
+// The path without "." and doubled slashes, so that a file has one row however its units
+// spell it. ".." stays: behind a link it leads elsewhere.
+static Str plain_path(Arena *arena, Str path)
+{
+    StrBuf out = {0};
+    Str rest = path;
+    if (path.len && path.ptr[0] == '/')
+        strbuf_add_char(&out, '/');
+    while (rest.len) {
+        size_t slash = str_find_char(rest, '/');
+        Str part = slash == SIZE_MAX ? rest : str_slice(rest, 0, slash);
+        rest = slash == SIZE_MAX ? STR("") : str_slice(rest, slash + 1, rest.len);
+        if (part.len == 0 || str_equal(part, STR(".")))
+            continue;
+        if (out.len && out.ptr[out.len - 1] != '/')
+            strbuf_add_char(&out, '/');
+        strbuf_add(&out, part);
+    }
+    Str plain = arena_str(arena, strbuf_str(&out));
+    strbuf_deinit(&out);
+    return plain;
+}
+
 static Str full_path(GcovSum *s, Str folder, Str name)
 {
     if (folder.len == 0 || (name.len && name.ptr[0] == '/'))
-        return arena_str(&s->scratch, name);
-    return arena_printf(&s->scratch, "%" STR_FMT "/%" STR_FMT, STR_ARG(folder), STR_ARG(name));
+        return plain_path(&s->scratch, name);
+    return plain_path(&s->scratch, arena_printf(&s->scratch, "%" STR_FMT "/%" STR_FMT,
+                                                STR_ARG(folder), STR_ARG(name)));
 }
 
 uint32_t gcov_sum_file(GcovSum *s, Str folder, Str name)
