@@ -369,8 +369,6 @@ static void sort_arcs(GcovArc *arcs, size_t count)
         return;
     Vec(SortRow) rows = {0};
     Vec(GcovArc) copy = {0};
-    if (count < 2)
-        return;
     vec_reserve(NULL, &rows, 2 * count);
     vec_reserve(NULL, &copy, count);
     memcpy(copy.at, arcs, count * sizeof(arcs[0]));
