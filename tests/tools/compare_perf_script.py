@@ -13,8 +13,12 @@ Differences that are no fault of either:
 - perf shows a 0 or -1 where its unwinder got lost; we name the reason, and where the copied
   part of the stack still has what is needed, we go on;
 - addresses of 0 and 1 in a chain by frame pointers are no code, and left out here;
-- of programs that are not position-independent perf shows the offset in the file."""
+- of programs that are not position-independent perf shows the offset in the file;
+- perf goes on behind a wrong frame: an address in no executable segment of its file is no
+  place to return to."""
+import functools
 import re
+import struct
 import sys
 from collections import Counter
 
@@ -53,9 +57,32 @@ def same(perf, ours):
     return file_of[0] == file_of[1] and (ours[0] - perf[0]) % PAGE in (0, PAGE - 1)
 
 
+@functools.lru_cache(None)
+def executable(path):
+    """[(start, end)] of a 64-bit ELF file's executable segments, by stated address and by offset."""
+    try:
+        data = open(path, "rb").read()
+    except OSError:
+        return None
+    if data[:5] != b"\x7fELF\x02":
+        return None
+    (at,), (size, count) = struct.unpack_from("<Q", data, 32), struct.unpack_from("<HH", data, 54)
+    ranges = []
+    for i in range(count):
+        kind, flags, offset, start, _, in_file, in_memory = struct.unpack_from("<IIQQQQQ", data, at + i * size)
+        if kind == 1 and flags & 1:
+            ranges += [(start, start + in_memory), (offset, offset + in_file)]
+    return ranges
+
+
+def is_no_code(frame):
+    ranges = executable(frame[1].rpartition(" (")[2].rstrip(")"))
+    return bool(ranges) and frame[0] is not None and not any(a <= frame[0] <= b for a, b in ranges)
+
+
 def difference(perf, ours):
     """None when equal; else what differs, and whether it has an explanation."""
-    perf_lost = any(f[0] in LOST for f in perf)
+    perf_lost = any(f[0] in LOST for f in perf) or any(is_no_code(f) for f in perf[1:])
     cut = bool(ours) and ours[-1][1].startswith("[stack cut")
     ours = [f for f in ours if f[0] not in LOST]
     perf = [f for f in perf if f[0] not in LOST]
