@@ -7,8 +7,8 @@
 
 #include "base/cursor.h"
 
-// No region spans more; each of its lines costs memory.
-enum { REGION_LINES_MAX = 1 << 20 };
+// No region spans more, and no file has more lines: each costs memory.
+enum { REGION_LINES_MAX = 1 << 20, LINES_MAX = 1 << 23 };
 
 // ---- Numbers -----------------------------------------------------------------
 
@@ -270,7 +270,7 @@ static inline Numbers take_place(Numbers n, uint64_t *line, CovMapRegion *r)
     r->column = take_u32(&n, "column is too large");
     uint32_t lines = take_u32(&n, "line is too large");
     r->end_column = take_u32(&n, "column is too large");
-    if (*line + lines > UINT32_MAX || lines > REGION_LINES_MAX)
+    if (*line + lines > LINES_MAX || lines > REGION_LINES_MAX)
         fail(&n, "line is too large");
     if (r->end_column & 1u << 31) {
         r->kind = COV_GAP;
@@ -293,7 +293,7 @@ static Numbers take_regions(Numbers n, CovFunctionMap *m, uint32_t file)
     uint64_t line = 0, window;
     for (; r < end && !n.why; r++) {
         *r = (CovMapRegion){.file = file};
-        if (next_is_short(&n, &window) && line < UINT32_MAX - 0x100) {
+        if (next_is_short(&n, &window) && line < LINES_MAX - 0x100) {
             r->count = counter_of(&n, window & 0x7f, m->expression_count);
             line += window >> 8 & 0x7f;
             r->line = (uint32_t)line;
