@@ -9,30 +9,14 @@ know of gaps between statements (3 and later).
 
 Written from llvm/docs/CoverageMappingFormat.rst, and of nothing in src/.
 """
-import hashlib
 import struct
 import sys
 from pathlib import Path
 
+from llvm_bytes import pad, ref, uleb
+
 NAMES_AT = 0x20000  # where the names are loaded
 ZERO, COUNTER, SUBTRACT = 0, 1, 2
-
-
-def ref(data):
-    return int.from_bytes(hashlib.md5(data).digest()[:8], "little")
-
-
-def uleb(n):
-    out = b""
-    while True:
-        out += bytes([n & 0x7F | (0x80 if n > 0x7F else 0)])
-        n >>= 7
-        if not n:
-            return out
-
-
-def pad(data, align=8):
-    return data + bytes(-len(data) % align)
 
 
 def counter(tag, index):

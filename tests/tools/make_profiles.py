@@ -9,10 +9,11 @@ that of the versions without value profiles, expected-bits.proftext of those wit
 Written from llvm/docs/InstrProfileFormat.rst and the table of docs/formats/coverage.md, and
 of nothing in src/: a second opinion on both.
 """
-import hashlib
 import struct
 import sys
 from pathlib import Path
+
+from llvm_bytes import pad, ref, uleb
 
 # name, hash, counters, bitmap; the second one's values: where its calls went, sizes copied
 FUNCTIONS = [
@@ -23,23 +24,6 @@ FUNCTIONS = [
 CALLS = [("main", 9), ("file.c:leaf", 4), (None, 2)]
 SIZES = [(8, 6), (64, 1)]
 ADDRESS = {"main": 0x401000, "file.c:leaf": 0x401080, "zero": 0x401100}
-
-
-def ref(name):
-    return int.from_bytes(hashlib.md5(name.encode()).digest()[:8], "little")
-
-
-def uleb(n):
-    out = b""
-    while True:
-        out += bytes([n & 0x7F | (0x80 if n > 0x7F else 0)])
-        n >>= 7
-        if not n:
-            return out
-
-
-def pad(data, align=8):
-    return data + bytes(-len(data) % align)
 
 
 def value_block(order, value_of):
@@ -60,7 +44,7 @@ def raw_record(version, width, order, name, hash_, counters, bitmap, at, bits_at
     mask = (1 << width) - 1
     has_values = name == "file.c:leaf"
     sites = [1, 1, 0] if has_values else [0, 0, 0]
-    r = struct.pack(order + "QQ", ref(name), hash_)
+    r = struct.pack(order + "QQ", ref(name.encode()), hash_)
     r += struct.pack(pointer, at & mask)
     if version >= 11:
         r += struct.pack(pointer, 0)
@@ -141,7 +125,7 @@ def indexed_data(version, hash_, counters, bitmap, has_values):
     if version >= 14:  # facts of GPU code: none
         d += bytes(8 * (version - 13))
     if version >= 3:
-        d += value_block("<", lambda kind, v: v if kind else ref(v) if v else 0) if has_values \
+        d += value_block("<", lambda kind, v: v if kind else ref(v.encode()) if v else 0) if has_values \
             else struct.pack("<II", 8, 0)
     return d
 
@@ -156,14 +140,14 @@ def indexed(version):
         header += struct.pack("<3Q", 999999, 1, 5)
     out, offsets = header, [0] * buckets
     for b in range(buckets):
-        mine = [f for f in FUNCTIONS if ref(f[0]) % buckets == b]
+        mine = [f for f in FUNCTIONS if ref(f[0].encode()) % buckets == b]
         if not mine:
             continue
         offsets[b] = len(out)
         out += struct.pack("<H", len(mine))
         for name, hash_, counters, bitmap in mine:
             data = indexed_data(version, hash_, counters, bitmap, name == "file.c:leaf")
-            out += struct.pack("<QQQ", ref(name), len(name), len(data)) + name.encode() + data
+            out += struct.pack("<QQQ", ref(name.encode()), len(name), len(data)) + name.encode() + data
     out = pad(out)
     table_at = len(out)
     out += struct.pack(f"<{2 + buckets}Q", buckets, len(FUNCTIONS), *offsets)
