@@ -40,9 +40,13 @@ children_by_vfork() {
     record -F 5000 -- ./life vfork 6 && report --by process && at_least 6 "$(field 'sum(x["self_samples"] >= 20 for x in r["rows"])')"
 }
 check 'children of vfork are their own processes' children_by_vfork
+# What exec has taken away, or the stack's first page fault is to bring, is nowhere to be
+# read: how much of ten programs' 70 samples that is, chance decides. Of the rest crt's
+# __do_global_dtors_aux has no rules; all others are to be complete.
 stacks_of_short_programs() {
-    record -F 10000 -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done' && report
-    at_least 95 "$(field 'int(100 * r["truth"]["complete_stacks"])')"
+    record -F 10000 -- sh -c 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done' && report &&
+        at_least 97 "$(field '(lambda s: int(100 * s["complete"] / (sum(s.values()) - s["stack not in memory"])))(r["truth"]["stacks"])')" &&
+        at_least 90 "$(field '(lambda s: int(100 - 100 * s["stack not in memory"] / sum(s.values())))(r["truth"]["stacks"])')"
 }
 check 'stacks are complete from the loader on' stacks_of_short_programs
 # glibc states no rule for where clone returns, and there threads are made.
