@@ -262,8 +262,10 @@ static bool load_gathered(CoverLoader *l, const CoverInputOptions *options, cons
             return error_hint(err, "name programs, profiles, tracefiles or folders of them");
         }
         error_set(err, ERROR_USAGE, "no profile among the inputs");
-        return error_hint(err, "a program built with coverage writes default.profraw where it "
-                               "runs, or what LLVM_PROFILE_FILE names");
+        return error_hint(err,
+                          "a program built with coverage writes default.profraw where it "
+                          "runs, or what LLVM_PROFILE_FILE names; gcc's programs write .gcda files "
+                          "beside their objects: name their folder");
     }
     if (l->objects.len == 0) {
         error_set(err, ERROR_USAGE, "no object among the inputs");
