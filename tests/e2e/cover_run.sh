@@ -69,6 +69,24 @@ for compiler in clang-14 clang-16 clang-19 gcc; do
     verdict "$compiler: --fail-under" $((status != 3))
 done
 
+# A file that is made and not yet opened by its writer is not taken for an empty one.
+late_writer='
+import os, sys, time
+profile, pool = open(sys.argv[1], "rb").read(), os.environ["LLVM_PROFILE_FILE"]
+path = os.path.join(os.path.dirname(pool), "1-late.profraw")
+os.mknod(path, 0o100644)
+inode = os.open(path, os.O_PATH)
+time.sleep(0.3)
+with open(f"/proc/self/fd/{inode}", "wb") as out:
+    out.write(profile)
+'
+# shellcheck disable=SC2046 # flags are words
+if compiler=$(compiler clang) && "$compiler" -w $("$ASSAY" cover flags clang) -o life "$TOP/tests/programs/cover_life.c" 2>build.log &&
+    LLVM_PROFILE_FILE=late.profraw ./life exit; then
+    cover -f -o res --object life -- python3 -c "$late_writer" late.profraw
+    verdict "a file that its writer has not opened yet" "$([ "$(count_of res '// work')" = 10 ]; echo $?)"
+fi
+
 # Programs that end otherwise than by exit, under compilers whose counters can lie in the file.
 for compiler in clang-14 clang-16 clang-19; do
     # shellcheck disable=SC2046 # flags are words

@@ -176,17 +176,19 @@ bool cover_pool_add(CoverPool *pool, Str path)
 
 typedef enum Writing { WRITING_NO, WRITING_YES, WRITING_UNKNOWN } Writing;
 
-// A lease for reading is granted only while nobody has the file open for writing.
+// A lease for reading is granted only while nobody has the file open for writing. An
+// empty file may be made and not yet opened: we are woken in between, and may run first.
 static Writing is_being_written(const char *path)
 {
+    struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return WRITING_NO;
     Writing answer = WRITING_NO;
-    if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0)
-        (void)fcntl(fd, F_SETLEASE, F_UNLCK);
-    else
+    if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0)
         answer = errno == EAGAIN ? WRITING_YES : WRITING_UNKNOWN;
+    else if (fcntl(fd, F_SETLEASE, F_UNLCK) == 0 && fstat(fd, &st) == 0 && st.st_size == 0)
+        answer = WRITING_UNKNOWN;
     close(fd);
     return answer;
 }
@@ -333,7 +335,10 @@ static void drain_and_wait(Run *r)
 
 static void drain_the_rest(CoverPool *pool)
 {
-    // A process that outlives the command may be in the middle of its file.
+    // A process that outlives the command may be in the middle of its file, or before it.
+    (void)cover_pool_drain(pool, false);
+    if (pool->taken.len)
+        usleep(20000);
     for (int tries = 0; cover_pool_drain(pool, true) && tries < 50; tries++)
         usleep(20000);
 }
