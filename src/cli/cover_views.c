@@ -16,12 +16,16 @@ void cover_views_begin(CoverViews *v, const CoverFileRows *f)
     v->f = f;
     v->detail = v->segment = v->site = 0;
     v->branch = f->branches.first;
-    cover_details_find(&v->r->data, path, kinds, &v->details);
-    v->segments.len = v->sites.len = 0;
-    if (v->o->branches.len && v->r->has_regions && !v->r->has_gcov && !v->r->has_set)
-        cover_file_branches(&v->r->data, &v->r->project, path, &v->sites);
+    bool sites = v->o->branches.len && v->r->has_regions && !v->r->has_gcov && !v->r->has_set;
+    v->details.len = v->segments.len = v->sites.len = 0;
+    if ((kinds || sites || v->o->regions) && v->index.starts.len == 0)
+        cover_index_files(&v->r->data, &v->r->project, &v->index);
+    if (kinds)
+        cover_details_find(&v->r->data, &v->index, path, kinds, &v->details);
+    if (sites)
+        cover_file_branches(&v->r->data, &v->index, &v->r->project, path, &v->sites);
     if (v->o->regions)
-        cover_file_segments(&v->r->data, path, &v->segments);
+        cover_file_segments(&v->r->data, &v->index, path, &v->segments);
 }
 
 void cover_views_deinit(CoverViews *v)
@@ -30,6 +34,7 @@ void cover_views_deinit(CoverViews *v)
     vec_free(&v->segments);
     vec_free(&v->sites);
     vec_free(&v->starts);
+    cover_index_free(&v->index);
     cover_sources_deinit(&v->sources);
 }
 

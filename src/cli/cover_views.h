@@ -31,6 +31,7 @@ typedef struct CoverViews {
     const CoverResult *r;
     const CoverFiles *c;
     const CoverFileRows *f;
+    CoverFileIndex index; // made when it is first asked for
     CoverDetailVec details;
     CovSegmentVec segments;
     CoverBranchSiteVec sites;     // of LLVM's counts alone

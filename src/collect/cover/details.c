@@ -84,22 +84,24 @@ static void add_instances(const CoverData *d, PlacedVec *placed, CoverDetailVec 
     }
 }
 
-void cover_details_find(const CoverData *d, Str path, unsigned kinds, CoverDetailVec *out)
+void cover_details_find(const CoverData *d, const CoverFileIndex *x, Str path, unsigned kinds,
+                        CoverDetailVec *out)
 {
     PlacedVec placed = {0};
     uint32_t row;
     out->len = 0;
-    if (!kinds || !intern_find(&d->files, path, &row))
+    if (!intern_find(&d->files, path, &row))
         return;
-    for (uint32_t i = 0; i < d->functions.len; i++) {
+    for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
+        uint32_t function = x->functions.at[i];
         if (kinds & 1 << COVER_DETAIL_DECISION)
-            add_decisions(d, i, row, out);
-        if (!cover_is_written_in(d, &d->functions.at[i], row))
+            add_decisions(d, function, row, out);
+        if (!cover_is_written_in(d, &d->functions.at[function], row))
             continue;
         if (kinds & 1 << COVER_DETAIL_EXPANSION)
-            add_expansions(d, i, out);
+            add_expansions(d, function, out);
         if (kinds & 1 << COVER_DETAIL_INSTANCE)
-            place_function(d, i, &placed);
+            place_function(d, function, &placed);
     }
     add_instances(d, &placed, out);
     vec_free(&placed);
@@ -120,15 +122,15 @@ Str cover_detail_lines(const CoverData *d, const CoverDetail *detail, CovLineVec
     return intern_get(&d->files, d->function_files.at[f->files_first + detail->which]);
 }
 
-void cover_file_segments(const CoverData *d, Str path, CovSegmentVec *out)
+void cover_file_segments(const CoverData *d, const CoverFileIndex *x, Str path, CovSegmentVec *out)
 {
     CovSpanVec spans = {0};
     uint32_t row;
     out->len = 0;
     if (!intern_find(&d->files, path, &row))
         return;
-    for (size_t i = 0; i < d->functions.len; i++) {
-        const CoverFunction *f = &d->functions.at[i];
+    for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
+        const CoverFunction *f = &d->functions.at[x->functions.at[i]];
         for (uint32_t id = 0; id < f->file_count; id++)
             if (d->function_files.at[f->files_first + id] == row)
                 cover_add_spans(cover_regions_of(d, f, id), &spans);

@@ -5,7 +5,7 @@
 #ifndef COLLECT_COVER_DETAILS_H
 #define COLLECT_COVER_DETAILS_H
 
-#include "collect/cover/data.h"
+#include "collect/cover/summary.h"
 
 typedef enum CoverDetailKind {
     COVER_DETAIL_EXPANSION, // `which` is the file id of the expanded text
@@ -24,13 +24,14 @@ typedef Vec(CoverDetail) CoverDetailVec;
 
 // The details of a source file, by line. `kinds` has a bit for each kind wanted.
 // `out` is the heap's and is emptied first.
-void cover_details_find(const CoverData *d, Str path, unsigned kinds, CoverDetailVec *out);
+void cover_details_find(const CoverData *d, const CoverFileIndex *x, Str path, unsigned kinds,
+                        CoverDetailVec *out);
 
 // The lines of an expansion or an instance with their counts, and the file that
 // they are in. `out` is the heap's and is emptied first.
 Str cover_detail_lines(const CoverData *d, const CoverDetail *detail, CovLineVec *out);
 
 // The segments of a source file, all functions taken together; see segments.h.
-void cover_file_segments(const CoverData *d, Str path, CovSegmentVec *out);
+void cover_file_segments(const CoverData *d, const CoverFileIndex *x, Str path, CovSegmentVec *out);
 
 #endif // COLLECT_COVER_DETAILS_H

@@ -388,10 +388,11 @@ void cover_branches_sort(CoverBranch *branches, size_t count)
     vec_free(&sorted);
 }
 
-// Of the `count` functions that have text in the file: as llvm-cov lists and sorts them.
-static void list_branches(const CoverData *d, const uint32_t *functions, size_t count, uint32_t row,
-                          Branches *b)
+// Of the functions that have text in the file: as llvm-cov lists and sorts them.
+static void list_branches(const CoverData *d, const CoverFileIndex *x, uint32_t row, Branches *b)
 {
+    const uint32_t *functions = x->functions.at + x->starts.at[row];
+    size_t count = x->starts.at[row + 1] - x->starts.at[row];
     clear_branches(b);
     for (size_t i = 0; i < count; i++) {
         const CoverFunction *f = &d->functions.at[functions[i]];
@@ -407,25 +408,16 @@ static void list_branches(const CoverData *d, const uint32_t *functions, size_t 
     cover_branches_sort(b->at.at, b->at.len);
 }
 
-void cover_file_branches(const CoverData *d, const CoverProject *how, Str path,
-                         CoverBranchSiteVec *out)
+void cover_file_branches(const CoverData *d, const CoverFileIndex *x, const CoverProject *how,
+                         Str path, CoverBranchSiteVec *out)
 {
     Branches b = {0};
-    U32Vec functions = {0};
     uint32_t row;
     out->len = 0;
     if (!intern_find(&d->files, path, &row))
         return;
     const CoverExclusions *e = cover_exclusions_of(how, path);
-    for (uint32_t i = 0; i < d->functions.len; i++) {
-        const CoverFunction *f = &d->functions.at[i];
-        bool has_text = false;
-        for (uint32_t k = 0; k < f->file_count && !has_text; k++)
-            has_text = d->function_files.at[f->files_first + k] == row;
-        if (has_text)
-            vec_push(NULL, &functions, i);
-    }
-    list_branches(d, functions.at, functions.len, row, &b);
+    list_branches(d, x, row, &b);
     for (size_t i = 0; i < b.at.len; i++) {
         const CoverRegion *r = b.at.at[i].region;
         if (!cover_excludes_branch(e, b.at.at[i].line))
@@ -434,15 +426,13 @@ void cover_file_branches(const CoverData *d, const CoverProject *how, Str path,
                                         r->false_count, r->is_folded}));
     }
     free_branches(&b);
-    vec_free(&functions);
 }
 
 static void fill_branches(const CoverData *d, const CoverFileIndex *x, uint32_t row, StrId file,
                           Scratch *s, Profile *into)
 {
     Branches *b = &s->branches;
-    uint32_t first = x->starts.at[row];
-    list_branches(d, x->functions.at + first, x->starts.at[row + 1] - first, row, b);
+    list_branches(d, x, row, b);
     uint32_t line = 0, pair = 0;
     BranchCounts *to = &into->branch_counts;
     for (size_t i = 0; i < b->at.len; i++) {

@@ -46,6 +46,17 @@ typedef struct CoverProject {
     void *exclusions_ctx;
 } CoverProject;
 
+// Which functions have text in which file.
+typedef struct CoverFileIndex {
+    U32Vec order;     // rows of CoverData.files, sorted by path, only those kept
+    U32Vec starts;    // file row -> first of `functions`; one more entry than files
+    U32Vec functions; // rows of CoverData.functions, ascending for each file
+} CoverFileIndex;
+
+// `x` is empty; its lists are the heap's.
+void cover_index_files(const CoverData *d, const CoverProject *how, CoverFileIndex *x);
+void cover_index_free(CoverFileIndex *x);
+
 // The totals of each file, sorted by path. A function's instantiations (same
 // place, other template arguments) count as one, with the largest of each total.
 void cover_files_summarise(Arena *arena, const CoverData *d, const CoverProject *how,
@@ -79,8 +90,8 @@ typedef Vec(CoverBranchSite) CoverBranchSiteVec;
 
 // Those of a source file by listed line, without what marks leave out. `out` is the heap's
 // and is emptied first.
-void cover_file_branches(const CoverData *d, const CoverProject *how, Str path,
-                         CoverBranchSiteVec *out);
+void cover_file_branches(const CoverData *d, const CoverFileIndex *x, const CoverProject *how,
+                         Str path, CoverBranchSiteVec *out);
 
 // Fills line, function, branch and region counts of the profile, file by file in
 // the order of paths. Of sets only lines.

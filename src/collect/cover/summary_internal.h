@@ -6,15 +6,6 @@
 
 #include "collect/cover/summary.h"
 
-typedef struct CoverFileIndex {
-    U32Vec order;  // rows of CoverData.files, sorted by path, only those kept
-    U32Vec starts; // file row -> first of `functions`; one more entry than files
-    U32Vec functions;
-} CoverFileIndex;
-
-void cover_index_files(const CoverData *d, const CoverProject *how, CoverFileIndex *x);
-void cover_index_free(CoverFileIndex *x);
-
 // Regions of one function, or of one of its files.
 typedef struct CoverRegionRange {
     const CoverRegion *at;
