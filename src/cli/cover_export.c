@@ -10,6 +10,7 @@
 #include "analyse/cover_files.h"
 #include "cli/cli.h"
 #include "cli/cover_commands.h"
+#include "cli/cover_decisions.h"
 #include "cli/cover_source.h"
 #include "collect/cover/llvm_json.h"
 #include "export/cover_formats.h"
@@ -125,6 +126,12 @@ static Str find_root(Arena *arena)
     return here.len > 1 ? here : STR("");
 }
 
+// Whether functions with their regions are all that was loaded.
+static bool is_of_llvm_alone(const CoverResult *r)
+{
+    return r->has_regions && !r->has_gcov && !r->has_set;
+}
+
 // As it stands in the sources' paths: absolute, without a slash at its end.
 static Str root_of(const CoverExportOptions *o, Arena *arena)
 {
@@ -139,14 +146,14 @@ static Str root_of(const CoverExportOptions *o, Arena *arena)
     return root;
 }
 
-// What a report says of each of the files, which are by path in both. NULL where rows
-// are all that is known.
+// What a report says of each of the files, which are by path in both.
 static const CoverTotals *report_totals(CoverResult *r, const CoverFiles *files)
 {
-    if (!r->has_regions || r->has_gcov || r->has_set)
-        return NULL;
     CoverFileVec all = {0};
-    cover_files_summarise(&r->arena, &r->data, &r->project, &all);
+    if (is_of_llvm_alone(r))
+        cover_files_summarise(&r->arena, &r->data, &r->project, &all);
+    else
+        cover_profile_summarise(&r->arena, &r->profile, &all);
     CoverTotals *totals = arena_array(&r->arena, CoverTotals, files->files.len);
     for (size_t i = 0, k = 0; i < files->files.len; i++) {
         Str path = profile_text(&r->profile, files->files.at[i].file);
@@ -160,7 +167,9 @@ static const CoverTotals *report_totals(CoverResult *r, const CoverFiles *files)
                                   .functions = f->functions.count,
                                   .functions_hit = f->functions.covered,
                                   .branches = f->branches.count,
-                                  .branches_hit = f->branches.covered};
+                                  .branches_hit = f->branches.covered,
+                                  .conditions = f->conditions.count,
+                                  .conditions_hit = f->conditions.covered};
     }
     return totals;
 }
@@ -183,10 +192,16 @@ static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
                      .source = counted_source,
                      .source_ctx = &sources,
                      .root = root_of(o, &r->arena)};
+    CoverDecisionFinder finder = {.r = r};
+    if (is_of_llvm_alone(r)) {
+        w.decisions = cover_find_decisions;
+        w.decisions_ctx = &finder;
+    }
     if (str_equal(o->format, STR("html")) || str_equal(o->format, STR("markdown")))
         w.totals = report_totals(r, &files);
     write_files(cover_format_find(o->format), &w, s);
     say_sources(&sources);
+    cover_decision_finder_deinit(&finder);
     cover_sources_deinit(&sources.sources);
 }
 
@@ -195,7 +210,7 @@ int cover_export_result(CoverResult *r, const void *values)
     const CoverExportOptions *o = values;
     Error err;
     bool is_llvm = str_equal(o->format, STR("llvm-json"));
-    if (is_llvm && (!r->has_regions || r->has_gcov || r->has_set)) {
+    if (is_llvm && !is_of_llvm_alone(r)) {
         error_set(&err, ERROR_USAGE, "llvm-json holds regions, which only programs have");
         error_hint(&err, "give the program that was built with coverage and its profiles alone");
         return cli_fail(&err);

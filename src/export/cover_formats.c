@@ -43,6 +43,17 @@ CoverTotals cover_writer_totals(const CoverWriter *w, const CoverFileRows *f)
     return w->totals ? w->totals[f - w->c->files.at] : cover_file_totals(w->p, w->c, f);
 }
 
+bool cover_has_conditions(const CoverWriter *w)
+{
+    return w->p->condition_counts.count.len > 0;
+}
+
+double cover_shown_percent(uint64_t hit, uint64_t all)
+{
+    double percent = all ? 100.0 * (double)hit / (double)all : 100.0;
+    return hit < all ? MIN(percent, 99.99) : percent;
+}
+
 Str cover_project_path(const CoverWriter *w, const CoverFileRows *f)
 {
     Str path = profile_text(w->p, f->file), root = w->root;

@@ -18,6 +18,12 @@ extern const CoverFormat cover_markdown_format;
 // A file's totals for people to read.
 CoverTotals cover_writer_totals(const CoverWriter *w, const CoverFileRows *f);
 
+// Whether there are conditions (MC/DC), which want a column then.
+bool cover_has_conditions(const CoverWriter *w);
+
+// A percentage to print with two digits: only what is whole shows 100.
+double cover_shown_percent(uint64_t hit, uint64_t all);
+
 // A file's path as services want it: relative to the project's folder if it is below.
 Str cover_project_path(const CoverWriter *w, const CoverFileRows *f);
 

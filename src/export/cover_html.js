@@ -17,8 +17,10 @@
   let query = "";
   let turn = 0; // of the search that runs; an older one gives up
   let current = null; // line that was gone to last
+  const boxes = new Map(); // line -> what stands below it of its decisions
 
-  // "DELTA:COUNT DELTA:COUNT/TAKEN/BRANCHES …\n", "[[line, count, name], …]\n" and the source.
+  // "DELTA:COUNT DELTA:COUNT/TAKEN/BRANCHES …\n", "[[line, count, name], …]\n",
+  // "[decision, …]\n" and the source.
   async function unpackNow(file) {
     const packed = Uint8Array.from(atob(file.details.dataset.z), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -27,8 +29,37 @@
     const functions = text.indexOf("\n", counts + 1);
     file.counts = text.slice(0, counts);
     file.functions = JSON.parse(text.slice(counts + 1, functions));
-    file.text = text.slice(functions + 1);
+    const decisions = text.indexOf("\n", functions + 1);
+    file.decisions = decisionsByLine(JSON.parse(text.slice(functions + 1, decisions)));
+    file.text = text.slice(decisions + 1);
     file.lower = file.text.toLowerCase();
+  }
+
+  // line -> its decisions; they stand below the line on which they end.
+  function decisionsByLine(all) {
+    const byLine = new Map();
+    for (const decision of all) {
+      const line = decision.length === 2 ? decision[0] : decision[2];
+      byLine.set(line, (byLine.get(line) || []).concat([decision]));
+    }
+    return byLine;
+  }
+
+  // [key, counts, was shown to decide alone] of each condition of a decision.
+  function conditionsOf(decision) {
+    if (decision.length === 2) return decision[1].map((c, i) => [i + ":" + c[0], true, c[1] > 0 && c[2] > 0]);
+    return decision[4].map((c) => [c.slice(0, 2).join(), c.length > 4, c[4] > 0]);
+  }
+
+  // [shown to decide alone, conditions]; instances of a template are taken together.
+  function shareOf(decisions) {
+    const shown = new Map();
+    for (const decision of decisions)
+      for (const [key, counts, is] of conditionsOf(decision)) {
+        const place = decision.slice(0, decision.length === 2 ? 1 : 4).join() + "/" + key;
+        if (counts) shown.set(place, shown.get(place) || is);
+      }
+    return [Array.from(shown.values()).filter((is) => is).length, shown.size];
   }
 
   // Once, whoever asks meanwhile.
@@ -50,18 +81,93 @@
     return a;
   }
 
+  // The bytes [from, to) of a line: columns count bytes.
+  function bytesOf(text, from, to) {
+    return new TextDecoder().decode(new TextEncoder().encode(text).slice(from, to));
+  }
+
+  // The text from one place of the source to another, as one line.
+  function textBetween(source, line, column, endLine, endColumn) {
+    if (!endLine || endLine > source.length) return "";
+    const parts = [];
+    for (let at = line; at <= endLine; at++)
+      parts.push(bytesOf(source[at - 1], at === line ? column - 1 : 0, at === endLine ? endColumn - 1 : undefined).trim());
+    return parts.join(" ");
+  }
+
+  function tableRow(kind, cells) {
+    const row = element("tr");
+    cells.forEach((cell, i) => {
+      const e = element(i === 0 ? "th" : kind);
+      if (cell) e.append(cell);
+      row.append(e);
+    });
+    return row;
+  }
+
+  // What tracefiles know: how often each condition decided.
+  function addRows(decision, table) {
+    table.append(tableRow("th", ["condition", "true", "false"]));
+    for (const [text, yes, no] of decision[1]) table.append(tableRow("td", [text, String(yes), String(no)]));
+  }
+
+  // The conditions across, the runs of the decision down, and the pair of runs that shows
+  // that a condition decides alone.
+  function addVectors(file, decision, source, table) {
+    const [line, column, endLine, endColumn, conditions, vectors, name, more] = decision;
+    const of = name ? ", " + name + (more ? " and " + more + " more" : "") : "";
+    table.append(element("caption", line + ":" + column + " to " + endLine + ":" + endColumn + of));
+    const heads = conditions.map(([l, c, el, ec], i) => {
+      const head = element("span");
+      const text = textBetween(source, l, c, el, ec);
+      head.append(link(file, el ? l : line, "C" + (i + 1)), text ? " " + text : " " + l + ":" + c);
+      return head;
+    });
+    table.append(tableRow("th", ["ran as", ...heads, "result"]));
+    vectors.forEach((v, i) => table.append(tableRow("td", [String(i + 1), ...v])));
+    if (!vectors.length) table.append(tableRow("td", ["never", ...conditions.map(() => "-"), "-"]));
+    const pairs = tableRow("td", ["decides alone", ...conditions.map((c) => (c.length === 4 ? "constant" : c[4] ? c[4] + ", " + c[5] : "not shown")), ""]);
+    conditions.forEach((c, i) => pairs.children[i + 1].classList.toggle(c.length === 4 || c[4] ? "h" : "u", true));
+    table.append(pairs);
+  }
+
+  function decisionList(file, decisions, source) {
+    const [shown, all] = shareOf(decisions);
+    const box = element("details", "", "d");
+    box.append(element("summary", "MC/DC: " + shown + " of " + all + (all === 1 ? " condition is" : " conditions are") + " shown to decide alone"));
+    for (const decision of decisions) {
+      const table = element("table");
+      if (decision.length === 2) addRows(decision, table);
+      else addVectors(file, decision, source, table);
+      box.append(table);
+    }
+    return box;
+  }
+
   // `row` is what is counted on the line: [count, branches taken, branches].
-  function addLine(file, pre, number, row, text) {
-    const partial = row && row[2] !== undefined && row[1] !== row[2];
+  function addLine(file, pre, number, row, text, source) {
+    const decisions = file.decisions.get(number);
+    const conditions = decisions && shareOf(decisions);
+    const partial = (row && row[2] !== undefined && row[1] !== row[2]) || (conditions && conditions[0] < conditions[1]);
     const kind = !row ? "" : row[0] === "0" ? "u" : partial ? "p" : "h";
     const line = element("span", "", kind);
     const branches = element("u", row && row[2] !== undefined ? row[1] + "/" + row[2] : "");
     if (row && row[2] !== undefined) branches.title = row[1] + " of " + row[2] + " branches were taken";
     line.append(link(file, number, String(number)), element("i", row && row[0]), branches);
+    if (file.decisions.size) {
+      const share = element("u", conditions ? conditions[0] + "/" + conditions[1] : "");
+      if (conditions) share.title = conditions[0] + " of " + conditions[1] + " conditions are shown to decide alone (MC/DC)";
+      line.append(share);
+    }
     line.append(element("q", text.endsWith("\r") ? text.slice(0, -1) : text));
     if (file.lines.length % CHUNK === 0) pre.append(element("div"));
     pre.lastChild.append(line);
     file.lines.push(line);
+    if (decisions) {
+      const box = decisionList(file, decisions, source);
+      pre.lastChild.append(box);
+      boxes.set(line, box);
+    }
   }
 
   function addLines(file, pre) {
@@ -71,13 +177,13 @@
     let line = 0;
     file.lines = [];
     const upTo = (last) => {
-      while (++at <= last) addLine(file, pre, at, null, source[at - 1]);
+      while (++at <= last) addLine(file, pre, at, null, source[at - 1], source);
     };
     for (const entry of file.counts.matchAll(/(\d+):(\d+)(?:\/(\d+)\/(\d+))?/g)) {
       line += Number(entry[1]);
       upTo(Math.min(line - 1, source.length));
       at = line;
-      addLine(file, pre, line, entry.slice(2), line <= source.length ? source[line - 1] : "");
+      addLine(file, pre, line, entry.slice(2), line <= source.length ? source[line - 1] : "", source);
     }
     upTo(source.length);
   }
@@ -136,13 +242,14 @@
       hits += hit;
       if (hit) mark(file);
     }
-    out.textContent = hits === files.length ? files.length + " files" : hits + " of " + files.length + " files";
+    out.textContent = (hits === files.length ? "" : hits + " of ") + files.length + (files.length === 1 ? " file" : " files");
   }
 
   function goTo(line) {
     if (current) current.classList.toggle("at", false);
     current = line;
     line.classList.toggle("at", true);
+    if (boxes.has(line)) boxes.get(line).open = true;
     line.scrollIntoView({ block: "center" });
   }
 
@@ -177,6 +284,13 @@
     else file.details.scrollIntoView();
   }
 
+  // Opens what stands below lines, or closes it when all is open.
+  function toggleDecisions() {
+    const all = Array.from(boxes.values());
+    const open = !all.every((box) => box.open);
+    for (const box of all) box.open = open;
+  }
+
   let sorted = "";
   function sort(key) {
     const value = (file) => (key === "path" ? file.path : Number(file.details.dataset[key]));
@@ -196,6 +310,8 @@
       event.preventDefault();
     } else if (event.key === "n" || event.key === "p") {
       step(event.key === "n" ? 1 : -1);
+    } else if (event.key === "m") {
+      toggleDecisions();
     }
   }
 

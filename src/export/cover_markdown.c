@@ -5,8 +5,11 @@
 
 static void markdown_begin(CoverWriter *w)
 {
-    strbuf_add(w->out, STR("| file | lines | functions | branches | lines that did not run |\n"
-                           "| --- | ---: | ---: | ---: | --- |\n"));
+    bool conditions = cover_has_conditions(w);
+    strbuf_add(w->out, STR("| file | lines | functions | branches |"));
+    strbuf_add(w->out, conditions ? STR(" MC/DC |") : STR(""));
+    strbuf_add(w->out, STR(" lines that did not run |\n| --- | ---: | ---: | ---: |"));
+    strbuf_add(w->out, conditions ? STR(" ---: | --- |\n") : STR(" --- |\n"));
 }
 
 static void add_share(StrBuf *out, uint64_t hit, uint64_t all)
@@ -15,11 +18,8 @@ static void add_share(StrBuf *out, uint64_t hit, uint64_t all)
         strbuf_add(out, STR(" - |"));
         return;
     }
-    // Cut, so that only what is whole shows 100 %.
-    uint64_t hundredths = (uint64_t)((double)hit / (double)all * 10000);
-    strbuf_printf(out, " %llu.%02llu%% (%llu/%llu) |", (unsigned long long)hundredths / 100,
-                  (unsigned long long)hundredths % 100, (unsigned long long)hit,
-                  (unsigned long long)all);
+    strbuf_printf(out, " %.2f%% (%llu/%llu) |", cover_shown_percent(hit, all),
+                  (unsigned long long)hit, (unsigned long long)all);
 }
 
 // "12-14, 20": lines without code do not break a run.
@@ -57,6 +57,8 @@ static void markdown_file(CoverWriter *w, const CoverFileRows *f)
     add_share(w->out, t.lines_hit, t.lines);
     add_share(w->out, t.functions_hit, t.functions);
     add_share(w->out, t.branches_hit, t.branches);
+    if (cover_has_conditions(w))
+        add_share(w->out, t.conditions_hit, t.conditions);
     add_missing(w, f);
 }
 

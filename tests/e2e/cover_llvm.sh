@@ -319,6 +319,18 @@ if [ -e d19.profraw ]; then
     check "decisions are shown as llvm-cov-19 shows them" \
         diff <(decisions mcdc.shown) <(decisions mcdc.listed)
     "$ASSAY" cover export d19 d19.profraw >mcdc.info
+    "$ASSAY" cover export --format html -f -o mcdc.html d19 d19.profraw
+    mcdc_page() { node "$TOP/tests/e2e/lib/cover_page.js" mcdc.html mcdc.info "$TOP/tests/programs/cover_mcdc.c" mcdc.shown; }
+    if command -v node >/dev/null; then
+        check "the HTML page has the decisions of llvm-cov-19" mcdc_page
+        "$ASSAY" cover export --format html -f -o traced.html mcdc.info
+        check "the HTML page of a tracefile has its conditions" node "$TOP/tests/e2e/lib/cover_page.js" \
+            traced.html mcdc.info "$TOP/tests/programs/cover_mcdc.c"
+        grep -q '>MC/DC</button>.*71.43% <small>10/14<' <(tr -d '\n' <mcdc.html)
+        check "the HTML page has the share of conditions that the report has" test $? = 0
+    else
+        skip "the HTML page has the decisions of llvm-cov-19" "no node"
+    fi
     check "conditions come back from lcov's form" \
         diff <(sort mcdc.info) <("$ASSAY" cover export mcdc.info | sort)
 fi

@@ -362,6 +362,9 @@ static bool add_decision(DecisionPass *p, const Pending *from, Error *err)
         const CovMapRegion *b = from->branches.at[i];
         CoverCondition c = {.line = b->line,
                             .column = b->column,
+                            .end_line = b->end_line,
+                            .end_column = b->end_column,
+                            .file = b->file,
                             .node = (uint32_t)b->condition,
                             .is_folded = cov_counter_tag(b->count) == COV_ZERO &&
                                          cov_counter_tag(b->false_count) == COV_ZERO};

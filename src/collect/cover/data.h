@@ -22,7 +22,8 @@ typedef struct CoverRegion {
 
 // One condition of a decision (MC/DC), in the order in which llvm-cov lists them.
 typedef struct CoverCondition {
-    uint32_t line, column;
+    uint32_t line, column, end_line, end_column;
+    uint32_t file;    // file id within the function: in macros another than the decision's
     uint32_t node;    // its states stand there in a vector
     bool is_folded;   // the compiler knew it: not to be covered
     uint32_t pair[2]; // the vectors, from 1, that show its independence; 0: not shown

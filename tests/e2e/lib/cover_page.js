@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// cover_page.js PAGE TRACEFILE SOURCE: runs the script of a coverage page over as
+// cover_page.js PAGE TRACEFILE SOURCE [MCDC]: runs the script of a coverage page over as
 // much of a document as it asks for, opens every file, and compares the lines, branches
 // and functions that it shows with those of a tracefile and the text of the source; then
-// searches, sorts, steps and follows a link to a line.
+// searches, sorts, steps and follows a link to a line. MCDC is what llvm-cov show --show-mcdc
+// prints of the source: the page's decisions are to have its vectors and pairs. Without it
+// those of a page that was made of the tracefile are to have its conditions.
 "use strict";
 const fs = require("fs");
-const [page, tracefile, source] = process.argv.slice(2).map((path) => fs.readFileSync(path, "utf8"));
+const [page, tracefile, source, listed] = process.argv.slice(2).map((path) => fs.readFileSync(path, "utf8"));
 
 class Element {
   constructor(name) {
@@ -69,7 +71,7 @@ function fail(text) {
 
 const name = (details) => details.querySelector("code").textContent;
 const content = (details) => details.querySelector("div").children;
-const lines = (details) => content(details)[content(details).length - 1].children.flatMap((chunk) => chunk.children);
+const lines = (details) => content(details)[content(details).length - 1].children.flatMap((chunk) => chunk.children).filter((e) => e.name === "span");
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // What a tracefile says of a file.
@@ -91,16 +93,64 @@ function expected(path) {
 function compare(details, text) {
   const path = name(details), truth = expected(path);
   for (const line of lines(details)) {
-    const [number, count, branches, content] = line.children.map((c) => c.textContent);
+    const [number, count, branches] = line.children.map((c) => c.textContent), content = line.lastChild.textContent;
     if (count !== (truth.counts.get(number) || "")) fail(`${path}:${number}: count '${count}'`);
     if (branches !== (truth.branches.get(number) || "")) fail(`${path}:${number}: branches '${branches}'`);
-    if (path.endsWith(".cc") && content !== text[number - 1]) fail(`${path}:${number}: text '${content}'`);
+    if (/\.cc?$/.test(path) && content !== text[number - 1]) fail(`${path}:${number}: text '${content}'`);
     truth.counts.delete(number);
   }
   if (truth.counts.size) fail(path + ": lines without a row");
   const functions = content(details)[0].children[1].children.map((f) => f.children[0].textContent).sort().join();
   if (functions !== truth.functions) fail(`${path}: functions at ${functions}, not ${truth.functions}`);
   return lines(details).length;
+}
+
+// "9:9 to 9:30", its vectors as "TF-=T" and its pairs as "1,3", in one text for each decision.
+function listedDecisions() {
+  return listed.split("MC/DC Decision Region ").slice(1).map((text) => {
+    const place = text.match(/\((\d+:\d+)\) to \((\d+:\d+)\)/).slice(1).join(" to ");
+    const vectors = [...text.matchAll(/\{ ([^=]*)= (\w)/g)].map((v) => v[1].replace(/[ ,]/g, "") + "=" + v[2]);
+    const pairs = [...text.matchAll(/-Pair: (.*)/g)].map((p) => p[1].replace(/covered: \((.*)\)/, "$1").replace("constant folded", "constant").replace("not covered", "not shown"));
+    return [place, ...vectors, ...pairs].join(" ");
+  }).sort();
+}
+
+function shownDecisions(details) {
+  const chunks = content(details)[content(details).length - 1].children;
+  const boxes = chunks.flatMap((chunk) => chunk.children).filter((e) => e.className === "d");
+  return boxes.flatMap((box) => box.children.slice(1)).map((table) => {
+    const [caption, , ...rows] = table.children;
+    const cells = rows.map((row) => row.children.slice(1).map((c) => c.textContent));
+    const vectors = cells.slice(0, -1).filter((v) => v[v.length - 1] !== "-");
+    return [caption.textContent.replace(/, .*/, ""), ...vectors.map((v) => v.slice(0, -1).join("") + "=" + v[v.length - 1]), ...cells[cells.length - 1].slice(0, -1).map((p) => p.replace(", ", ","))].join(" ");
+  }).sort();
+}
+
+// "text true false" of each condition of a tracefile.
+function tracedConditions() {
+  const senses = new Map();
+  for (const [, line, group, sense, count, index, text] of tracefile.matchAll(/^MCDC:(\d+),(\d+),([tf]),(\d+),(\d+),(.*)$/gm)) {
+    const key = [line, group, index].join();
+    senses.set(key, { ...senses.get(key), text, [sense]: count });
+  }
+  return Array.from(senses.values(), (s) => [s.text, s.t, s.f].join(" ")).sort();
+}
+
+function shownConditions(details) {
+  const boxes = content(details)[content(details).length - 1].children.flatMap((c) => c.children).filter((e) => e.className === "d");
+  return boxes.flatMap((box) => box.children.slice(1)).flatMap((table) => table.children.slice(1).map((row) => row.children.map((c) => c.textContent).join(" ")));
+}
+
+// Decisions are those of llvm-cov, a key opens and closes them, and a step to a line opens its own.
+function checkDecisions() {
+  const theirs = listedDecisions(), ours = files.flatMap(shownDecisions);
+  if (!theirs.length || theirs.join("\n") !== ours.join("\n")) fail("decisions:\n" + ours.join("\n") + "\nnot\n" + theirs.join("\n"));
+  const boxes = files.flatMap((d) => content(d)[content(d).length - 1].children.flatMap((c) => c.children)).filter((e) => e.className === "d");
+  if (!boxes.some((b) => b.open)) fail("no step opened a decision");
+  press("m");
+  if (!boxes.every((b) => b.open)) fail("m opens not all");
+  press("m");
+  if (boxes.some((b) => b.open)) fail("m closes not all");
 }
 
 async function search(text) {
@@ -130,12 +180,14 @@ function press(key) {
   }
   press("p");
   if (shown !== missed[missed.length - 1]) fail("p leads to the wrong line");
+  if (listed !== undefined) checkDecisions();
+  else if (tracefile.includes("MCDC:") && tracedConditions().join("\n") !== files.flatMap(shownConditions).sort().join("\n")) fail("conditions");
   await search("return");
   if (!all.some((l) => l.marks.has("m"))) fail("nothing found");
   press("n");
   if (!shown.marks.has("m")) fail("n leads to no line that was found");
   await search("no such text anywhere");
-  if (named.output.textContent !== "0 of " + files.length + " files") fail(named.output.textContent);
+  if (!named.output.textContent.startsWith("0 of " + files.length + " file")) fail(named.output.textContent);
   await search("");
   buttons.find((b) => b.dataset.k === "l").listeners.click();
   const order = list.children.map((d) => Number(d.dataset.l));
