@@ -260,15 +260,10 @@ watched() { # watched PROGRAM PROFRAW LLVM
     mkdir -p pool
     "$ASSAY" cover merge --text -o watched.proftext --watch pool 2>watched.err &
     pid=$!
-    for ((i = 0; i < 100; i++)); do
-        grep -q watching watched.err && break
-        sleep 0.1
-    done
+    eventually grep -q watching watched.err
     for ((i = 0; i < 10; i++)); do LLVM_PROFILE_FILE=pool/%p.profraw "./$1" 5 >/dev/null; done
-    for ((i = 0; i < 100; i++)); do
-        [ -z "$(ls -A pool)" ] && break
-        sleep 0.1
-    done
+    all_taken() { [ -z "$(ls -A pool)" ]; }
+    eventually all_taken
     kill -TERM $pid
     wait $pid
     status=$?

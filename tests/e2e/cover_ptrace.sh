@@ -33,16 +33,16 @@ trace -- sh -c './life exit & ./life _exit; s=$?; wait; exit $s'
 verdict "below a shell" "$([ $status -eq 3 ] && [ "$(count_of res '_exit(3)')" = 1 ]; echo $?)"
 "$ASSAY" cover run --engine ptrace -f -o res -- ./life wait >out 2>err &
 pid=$!
-for _ in $(seq 100); do grep -q waiting out && break; sleep 0.1; done
+eventually grep -q waiting out
 kill -TERM $pid
 wait $pid
 status=$?
 verdict "signals reach the program" "$([ $status -eq 55 ] && [ "$(count_of res '// on_signal')" = 1 ]; echo $?)"
-trace -- sh -c './life wait >/dev/null 2>&1 & echo started $!'
+trace -- sh -c './life wait >left.out 2>&1 & echo started $!'
 verdict "what the command leaves behind is let go" "$([ $status -eq 0 ] && grep -q started out; echo $?)"
 left=$(awk '$1 == "started" { print $2 }' out)
-sleep 0.2
-kill -INT "$left"
+gone() { ! kill -0 "$1" 2>/dev/null; }
+eventually grep -q waiting left.out && kill -INT "$left" && eventually gone "$left"
 verdict "and goes on as it was" $?
 trace -- ./life status
 timeout 60 "$ASSAY" cover run --engine ptrace --merge -o res -- ./life fork >out 2>err
@@ -71,7 +71,7 @@ trace -- ./traps reopen ./liblate.so
 verdict "an object that is loaded again" "$([ $status -eq 17 ] && [ "$(count_of res '// later')" = 1 ]; echo $?)"
 rm -f daemon.result
 trace -- ./traps daemon ./liblate.so
-for _ in $(seq 60); do [ -s daemon.result ] && break; sleep 0.1; done
+eventually test -s daemon.result
 verdict "a daemon loads objects after it was let go" "$([ $status -eq 0 ] && [ "$(cat daemon.result)" = 17 ]; echo $?)"
 (
     ulimit -Sn 100 && ulimit -Hn 100 && trace -- ./traps many

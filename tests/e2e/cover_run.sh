@@ -47,7 +47,7 @@ for compiler in clang-14 clang-16 clang-19 gcc; do
     verdict "$compiler: no raw profile is left" "$([ -z "$(find . -name '*.profraw*')" ]; echo $?)"
     "$ASSAY" cover run -f -o res -- ./life wait >out 2>err &
     pid=$!
-    for _ in $(seq 100); do grep -q waiting out && break; sleep 0.1; done
+    eventually grep -q waiting out
     kill -TERM $pid
     wait $pid
     status=$?
@@ -74,8 +74,12 @@ late_writer='
 import os, sys, time
 profile, pool = open(sys.argv[1], "rb").read(), os.environ["LLVM_PROFILE_FILE"]
 path = os.path.join(os.path.dirname(pool), "1-late.profraw")
-os.mknod(path, 0o100644)
-inode = os.open(path, os.O_PATH)
+# Held before it has the name under which it is found, and taken, at once.
+os.mknod("late", 0o100644)
+inode = os.open("late", os.O_PATH)
+os.rename("late", path + ".new")
+os.link(path + ".new", path)
+os.unlink(path + ".new")
 time.sleep(0.3)
 with open(f"/proc/self/fd/{inode}", "wb") as out:
     out.write(profile)
@@ -110,12 +114,17 @@ for compiler in clang-14 clang-16 clang-19; do
     cover -f -o res --continuous -- ./life kill
     verdict "$compiler: not compiled for it: with what" "$(grep -q 'cover flags --continuous' err; echo $?)"
     $compiler -w -fprofile-instr-generate -fcoverage-mapping -o outlive "$TOP/tests/programs/cover_outlive.c"
-    cover -f -o res -- ./outlive daemon
+    rm -f go
+    cover -f -o res -- ./outlive daemon go
     verdict "$compiler: a daemon that still runs is said" "$(grep -q -e '1 process .*--wait' err; echo $?)"
-    for _ in $(seq 50); do ls res/raw/*.profraw >/dev/null 2>&1 && break; sleep 0.1; done
-    sleep 0.1
-    verdict "$compiler: what it writes later is in the results" "$([ "$(count_of res '// later')" = 1 ]; echo $?)"
-    cover -f -o res --wait 20s -- ./outlive daemon
+    touch go
+    has_later() { [ "$(count_of res '// later')" = 1 ]; }
+    eventually has_later
+    verdict "$compiler: what it writes later is in the results" $?
+    rm go
+    { sleep 0.5; touch go; } &
+    cover -f -o res --wait 60s -- ./outlive daemon go
+    wait
     verdict "$compiler: --wait waits for it" "$([ $status -eq 0 ] && [ "$(count_of res '// later')" = 1 ]; echo $?)"
     if [ "$(id -u)" = 0 ]; then
         cover -f -o /tmp/assay-uid.$$ -- ./outlive nobody
@@ -147,9 +156,9 @@ if command -v clang-14 >/dev/null && [ -x life ]; then
     mkdir pool
     "$ASSAY" cover merge --watch pool -o watched.profdata 2>watched.err &
     pid=$!
-    for _ in $(seq 100); do grep -q watching watched.err && break; sleep 0.1; done
+    eventually grep -q watching watched.err
     LLVM_PROFILE_FILE=pool/%p.profraw ./life exit
-    for _ in $(seq 100); do [ -s watched.profdata ] && break; sleep 0.1; done
+    eventually test -s watched.profdata
     kill -KILL $pid
     wait $pid 2>/dev/null
     verdict "merge --watch: what was deleted is in the file, should the watch be killed" "$([ -z "$(ls pool)" ] && [ "$("$ASSAY" cover show ./life watched.profdata | awk '/\/\/ work/ { print $1 }')" = 10 ]; echo $?)"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counting processes that their command does not wait for, or that change their user:
-// cover_outlive daemon|nobody.
+// cover_outlive daemon FILE (lives until FILE is there, a minute at most) | nobody.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -18,10 +18,11 @@ static int later(void)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "daemon") == 0) {
-        if (daemon(0, 0) != 0)
+    if (argc > 2 && strcmp(argv[1], "daemon") == 0) {
+        if (daemon(1, 0) != 0)
             return 1;
-        usleep(500000);
+        for (int i = 0; i < 6000 && access(argv[2], F_OK) != 0; i++)
+            usleep(10000);
         exit(later());
     }
     if (fork() == 0) {

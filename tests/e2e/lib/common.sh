@@ -74,6 +74,15 @@ fails() {
     ! grep -qE 'Sanitizer|runtime error|Assertion' err.log || { cat err.log; return 1; }
 }
 
+# eventually COMMAND…: asks again and again until it is so, for a minute at most.
+eventually() {
+    for _ in {1..600}; do
+        "$@" && return
+        sleep 0.1
+    done
+    return 1
+}
+
 finish() {
     echo "1..$tap_count"
     exit "$tap_failed"
