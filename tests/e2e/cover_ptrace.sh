@@ -41,7 +41,6 @@ verdict "signals reach the program" "$([ $status -eq 55 ] && [ "$(count_of res '
 trace -- sh -c './life wait >left.out 2>&1 & echo started $!'
 verdict "what the command leaves behind is let go" "$([ $status -eq 0 ] && grep -q started out; echo $?)"
 left=$(awk '$1 == "started" { print $2 }' out)
-gone() { ! kill -0 "$1" 2>/dev/null; }
 eventually grep -q waiting left.out && kill -INT "$left" && eventually gone "$left"
 verdict "and goes on as it was" $?
 trace -- ./life status

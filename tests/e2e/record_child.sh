@@ -73,16 +73,25 @@ child = subprocess.Popen([sys.argv[2], "record", "-q", "--force", "-o", "cut.ass
                          start_new_session=True,
                          # Who runs the tests in the background ignores SIGINT.
                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-end = time.monotonic() + 30
-while not os.path.exists("cut.assay.part") and time.monotonic() < end:
-    time.sleep(0.01)
-time.sleep(1.5)
+def used():
+    """Processor time of the program, in seconds."""
+    try:
+        with open(f"/proc/{child.pid}/task/{child.pid}/children") as f:
+            program = f.read().split()[0]
+        with open(f"/proc/{program}/stat") as f:
+            return sum(map(int, f.read().rsplit(") ", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError):
+        return 0
+
+end = time.monotonic() + 60
+while used() < 0.5 and time.monotonic() < end:
+    time.sleep(0.05)
 if number == signal.SIGINT:
     os.killpg(child.pid, number)
 else:
     child.send_signal(number)
 try:
-    status = child.wait(timeout=20)
+    status = child.wait(timeout=60)
 except subprocess.TimeoutExpired:
     os.killpg(child.pid, signal.SIGKILL)
     sys.exit("did not end after the signal")
@@ -97,9 +106,9 @@ for signal in SIGINT SIGTERM; do
 done
 
 attaches() {
-    ./spin 1500 threads 2 &
+    ./spin 2500 threads 2 &
     local pid=$! status
-    sleep 0.1
+    eventually test "/proc/$pid/exe" -ef spin
     record -q -p $pid --duration 0.5
     status=$?
     wait $pid || { echo "the observed program failed: $?"; return 1; }

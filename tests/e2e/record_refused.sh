@@ -67,7 +67,7 @@ status_is() { # STATUS COMMAND…
 check 'the exit status is the command'\''s own' status_is 7 sh -c 'exit 7'
 check 'so is the end by a signal' status_is 143 sh -c 'kill -TERM $$'
 check 'and a handler that the program has' status_is 5 sh -c 'trap "exit 5" USR1; kill -USR1 $$; sleep 5'
-check 'a program that stops itself and goes on' status_is 0 sh -c '(sleep 0.2; kill -CONT $$) & kill -STOP $$; exit 0'
+check 'a program that stops itself and goes on' status_is 0 sh -c 'while sleep 0.1; do kill -CONT $$; done & kill -STOP $$; kill $!'
 
 check 'threads' eval 'record -- ./spin 200 threads 8 && report --by thread && at_least 8 "$(field "sum(x[\"self_samples\"] >= 5 for x in r[\"rows\"])")"'
 check 'children of vfork' eval 'record -- ./life vfork 4 && report --by process && at_least 4 "$(field "sum(x[\"self_samples\"] >= 5 for x in r[\"rows\"])")"'
@@ -85,18 +85,14 @@ check 'forks in the way of stops' eval 'record -- bash storm.sh && report && wei
 daemon_goes_on() { # what outlives the command is let go, and ends by itself
     cp life "d$$"
     record -- "./d$$" daemon 1000 || return 1
-    for _ in $(seq 100); do
-        pgrep -x "d$$" >/dev/null || return 0
-        sleep 0.1
-    done
-    echo 'the daemon hangs'
-    return 1
+    ended() { ! pgrep -x "d$$"; }
+    eventually ended >/dev/null || { echo 'the daemon hangs'; pkill -x "d$$"; return 1; }
 }
 check 'what outlives the command is let go' daemon_goes_on
 signal_ends_both() {
     ./no_perf "$ASSAY" record -q --force -o run.assay -- ./spin 20000 2>err.log &
     local pid=$! status
-    sleep 1.5
+    eventually child_used $pid 1000
     kill -TERM $pid
     wait $pid
     status=$?

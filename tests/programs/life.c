@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ways a process lives and dies that a recorder must follow. Usage: life HOW [ARG]
 //   burn MS        CPU time in burn()
-//   vfork N        N children by vfork and exec, each with 20 ms in burn()
+//   vfork N        N children by vfork and exec, each with 50 ms in burn()
 //   churn N        N rounds of four threads with 20 ms each
 //   threads N      N threads, one after another, that do nothing
 //   unlink FILE    removes FILE (itself) and burns 500 ms
+//   replace FILE BY  puts BY in the place of FILE (itself) and burns 500 ms
 //   jit            a loop in generated code, named in /tmp/perf-PID.map
 //   daemon MS      a child that outlives it
 //   dlopen         burns inside libm, loaded at run time
-// Truth: burn() has at least 90 % of burn, churn and unlink.
+// Truth: burn() has at least 90 % of burn, churn, unlink and replace.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -51,7 +52,7 @@ static void by_vfork(int n)
 {
     for (int i = 0; i < n; i++) {
         if (vfork() == 0) {
-            execl("/proc/self/exe", "life", "burn", "20", (char *)NULL);
+            execl("/proc/self/exe", "life", "burn", "50", (char *)NULL);
             _exit(1);
         }
     }
@@ -135,6 +136,8 @@ int main(int argc, char **argv)
         make_threads(atoi(arg));
     else if (strcmp(how, "unlink") == 0)
         return unlink(arg) != 0 || (burn(500), 0);
+    else if (strcmp(how, "replace") == 0)
+        return argc < 4 || rename(argv[3], arg) != 0 || (burn(500), 0);
     else if (strcmp(how, "jit") == 0)
         return jit();
     else if (strcmp(how, "dlopen") == 0)

@@ -83,6 +83,14 @@ eventually() {
     return 1
 }
 
+# child_used PARENT MS: whether a child of PARENT has used so much processor time.
+child_used() {
+    local child
+    child=$(pgrep -P "$1" | head -n 1)
+    [ -n "$child" ] && awk -v ms="$2" '{ sub(/.*\) /, ""); exit ($12 + $13) * 10 < ms }' "/proc/$child/stat" 2>/dev/null
+}
+gone() { ! kill -0 "$1" 2>/dev/null; }
+
 finish() {
     echo "1..$tap_count"
     exit "$tap_failed"
