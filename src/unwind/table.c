@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "base/vec.h"
 #include "unwind/cfi_internal.h"
+#include "unwind/startup_internal.h"
 
 #include <inttypes.h>
 
@@ -490,38 +491,41 @@ static void run_sigreturn(Builder *b, const Entry *e)
     vec_free(&code);
 }
 
-// _init and _fini: sub $8, %rsp; calls; add $8, %rsp; ret, behind endbr64 or not.
-// Anything else is left alone.
-static void add_init(Builder *b, const UnwindCode *code)
+// Rules that the code of [at, next) itself gives, of functions that begin at multiples
+// of `align`. Where the last of them ends; `at` when there are none.
+static uint64_t run_startup(Builder *b, const UnwindCode *code, uint64_t at, uint64_t next,
+                            uint32_t align)
 {
-    static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
-    static const uint8_t sub[] = {0x48, 0x83, 0xec, 0x08};
-    static const uint8_t add_ret[] = {0x48, 0x83, 0xc4, 0x08, 0xc3};
-    Bytes bytes = code->bytes;
-    size_t at = 0, tail = sizeof(add_ret);
-    if (b->in->arch != UNWIND_X86_64 || bytes.len < sizeof(endbr) + sizeof(sub) + tail)
-        return;
-    if (memcmp(bytes.ptr, endbr, sizeof(endbr)) == 0)
-        at = sizeof(endbr);
-    if (memcmp(bytes.ptr + at, sub, sizeof(sub)) != 0 ||
-        memcmp(bytes.ptr + bytes.len - tail, add_ret, tail) != 0)
-        return;
-    vec_push(NULL, &b->entries,
-             (Entry){.start = code->svma,
-                     .end = code->svma + bytes.len,
-                     .instructions = (uint32_t)(at + sizeof(sub)), // from here one word is pushed
-                     .instructions_end = (uint32_t)(bytes.len - 1),
-                     .cie = SYNTHETIC_INIT,
-                     .section = SYNTHETIC});
+    uint64_t offset = at - code->svma;
+    next = MIN(next, b->base + TABLE_SPAN_MAX);
+    if (b->in->arch != UNWIND_X86_64 || at >= next || offset >= code->bytes.len)
+        return at;
+    uint64_t len = MIN(next - at, code->bytes.len - offset);
+    StartupCode startup;
+    startup_read(bytes_over(code->bytes.ptr + offset, len), at, align, &startup);
+    b->entry_end = at + startup.end;
+    if (startup.row_count && startup.row[0].at > 0)
+        add_no_rule(b, at);
+    for (uint32_t i = 0; i < startup.row_count; i++) {
+        StartupRow r = startup.row[i];
+        UnwindAction a = plain_stub(b->in->arch);
+        a.cfa_off = 8 * (1u + r.words) & UNWIND_CFA_OFF_MASK;
+        if (r.fp_word) {
+            a.kind = UNWIND_FP_AT_CFA;
+            a.fp_off = (int16_t)(-8 * (1 + r.fp_word));
+        }
+        add_action_row(b, at + r.at, a);
+    }
+    return b->entry_end;
 }
 
+// _init and _fini are a function each, and sections of their own.
 static void run_init(Builder *b, const Entry *e)
 {
-    UnwindAction plain = plain_stub(b->in->arch), pushed = plain;
-    pushed.cfa_off = 16;
-    add_action_row(b, e->start, plain);
-    add_action_row(b, e->start + e->instructions, pushed);
-    add_action_row(b, e->start + e->instructions_end, plain);
+    const UnwindCode *code = e->start == b->in->init.svma ? &b->in->init : &b->in->fini;
+    uint64_t end = run_startup(b, code, e->start, b->entry_end, 1);
+    if (end == e->start)
+        add_no_rule(b, end);
 }
 
 // Padding between functions needs no row of its own.
@@ -560,8 +564,10 @@ static void run_gap(Builder *b, uint64_t end, uint64_t next)
         b->entry_end = MIN(end + CLONE_CODE_BYTES, next);
         add_action_row(b, end, a);
         end = b->entry_end;
+    } else {
+        end = run_startup(b, &b->in->code, end, next, FUNCTION_ALIGN);
     }
-    if (end < next)
+    if (end < next && !is_padding(end, next))
         add_no_rule(b, end);
 }
 
@@ -586,6 +592,11 @@ static void add_synthetic(Builder *b, UnwindRange r, uint32_t kind)
                  (Entry){.start = r.start, .end = r.end, .cie = kind, .section = SYNTHETIC});
 }
 
+static UnwindRange code_range(const UnwindCode *code)
+{
+    return (UnwindRange){code->svma, code->svma + code->bytes.len};
+}
+
 static void add_synthetics(Builder *b)
 {
     UnwindRange sigreturn = b->in->sigreturn;
@@ -595,8 +606,8 @@ static void add_synthetics(Builder *b)
         sigreturn.start--;
     add_synthetic(b, b->in->plt, SYNTHETIC_PLT);
     add_synthetic(b, sigreturn, SYNTHETIC_SIGRETURN);
-    add_init(b, &b->in->init);
-    add_init(b, &b->in->fini);
+    add_synthetic(b, code_range(&b->in->init), SYNTHETIC_INIT);
+    add_synthetic(b, code_range(&b->in->fini), SYNTHETIC_INIT);
     for (size_t i = 0; i < UNWIND_PLT_RANGES_MAX; i++)
         add_synthetic(b, b->in->plt_plain[i], SYNTHETIC_STUB);
 }
@@ -651,6 +662,8 @@ static void run_entries(Builder *b)
             run_entry(b, e);
         if (i + 1 < len)
             run_gap(b, b->entry_end, next);
+        else
+            run_startup(b, &b->in->code, b->entry_end, UINT64_MAX, FUNCTION_ALIGN);
     }
 }
 

@@ -46,7 +46,8 @@ typedef struct UnwindSections {
     // The executable part as the file has it, for what stands where rules end. May
     // be empty.
     UnwindCode code;
-    // .init and .fini: crti.o states no rules for _init and _fini. x86-64.
+    // .init and .fini: crti.o states no rules for _init and _fini. They are read out
+    // of the code, as those of crtbegin.o in `code` are. x86-64.
     UnwindCode init, fini;
     // The code a signal handler returns to, where no rule is stated for it:
     // __kernel_rt_sigreturn of aarch64's vdso, __restore_rt of musl.

@@ -46,6 +46,19 @@ compare 'perl' perl -e 'my %h; for (1 .. 3e6) { $h{$_ % 1000} .= "x" }'
 compare 'bash' bash -c 'for ((i = 0; i < 300000; i++)); do x=${x:0:9}$i; done'
 compare 'sort' env LC_ALL=C.UTF-8 sort --parallel=1 -S 1M -k 4 lines
 compare 'objdump' objdump -d "$(command -v ld)"
+# What runs as a library is opened and closed states no rules.
+echo 'int nothing;' >library.c
+cat >opens.c <<'C'
+#include <dlfcn.h>
+int main(void)
+{
+    for (void *library; (library = dlopen("./library.so", RTLD_NOW));)
+        dlclose(library);
+}
+C
+if cc=$(compiler gcc) && "$cc" -shared -fPIC -o library.so library.c && "$cc" -o opens opens.c; then
+    compare 'startup code' ./opens
+fi
 if cxx=$(compiler g++); then
     compare 'the C++ compiler' "$("$cxx" -print-prog-name=cc1plus)" -quiet -O2 -imultiarch x86_64-linux-gnu \
         regex.cc -o /dev/null

@@ -408,11 +408,72 @@ static void init_and_fini_get_the_rules_of_their_code(void **state)
     init[0] = 0x90; // not what is known
     build(&s);
     assert_int_equal(at(0).kind, UNWIND_NONE);
+    UnwindCode whole = s.fini;
+    s.fini.bytes = bytes_over(fini + 4, sizeof(fini) - 4); // without endbr64
+    build(&s);
+    check(0x84, UNWIND_FP_KEPT, SP, 16, 0);
+    s.fini = whole;
     for (size_t len = 0; len < sizeof(fini); len++) {
         s.fini.bytes.len = len;
         build(&s);
         assert_int_equal(at(0x80).kind, UNWIND_NONE);
     }
+}
+
+static void startup_code_without_rules_is_read_by_its_instructions(void **state)
+{
+    (void)state;
+    // 10: endbr64; cmpb; jne 28; push %rbp; mov %rsp, %rbp; 21: call; 26: pop %rbp; ret;
+    // 28: ret; nopl; 30: endbr64; jmp 10; nopw; nopl; 40: push %r15, as none of them does.
+    static const uint8_t startup[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x80, 0x3d, 0,    0,    0,    0, 0,
+                                      0x75, 0x0b, 0x55, 0x48, 0x89, 0xe5, 0xe8, 0,    0,    0, 0,
+                                      0x5d, 0xc3, 0xc3, 0x0f, 0x1f, 0x80, 0,    0,    0,    0, 0xf3,
+                                      0x0f, 0x1e, 0xfa, 0xeb, 0xda, 0x66, 0x0f, 0x1f, 0x44, 0, 0,
+                                      0x0f, 0x1f, 0x40, 0,    0x41, 0x57, 0x41, 0x5f, 0xc3};
+    static uint8_t code[0x70];
+    memcpy(code + 0x10, startup, sizeof(startup));
+    CfiMaker made = {.arch = UNWIND_X86_64};
+    cfi_cie(&made, "");
+    CFI_FDE(&made, 0, 0x0e);
+    CFI_FDE(&made, 0x50, 0x10);
+    UnwindSections s = cfi_sections(&made);
+    s.code = (UnwindCode){bytes_over(code, sizeof(code)), TEXT};
+    build(&s);
+    check(0x10, UNWIND_FP_KEPT, SP, 8, 0);
+    check(0x1d, UNWIND_FP_KEPT, SP, 8, 0);
+    check(0x1e, UNWIND_FP_AT_CFA, SP, 16, -16);
+    check(0x26, UNWIND_FP_AT_CFA, SP, 16, -16);
+    check(0x27, UNWIND_FP_KEPT, SP, 8, 0);
+    check(0x28, UNWIND_FP_KEPT, SP, 8, 0);
+    check(0x35, UNWIND_FP_KEPT, SP, 8, 0);
+    assert_int_equal(at(0x40).kind, UNWIND_NONE);
+    // Whatever the stack's depth would not be known behind is left alone.
+    static const struct {
+        uint8_t at, byte;
+    } wrong[] = {
+        {0x1c, 0x09}, // a jump over the push to the pop
+        {0x1c, 0x08}, // into an instruction
+        {0x26, 0x90}, // no pop
+        {0x1d, 0x90}, // no push
+        {0x27, 0xcc}, // no end
+        {0x21, 0x0f}, // an unknown one
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        uint8_t right = code[wrong[i].at];
+        code[wrong[i].at] = wrong[i].byte;
+        build(&s);
+        assert_int_equal(at(0x10).kind, UNWIND_NONE);
+        code[wrong[i].at] = right;
+    }
+    for (s.code.bytes.len = 0; s.code.bytes.len < 0x29; s.code.bytes.len++) {
+        build(&s);
+        assert_int_equal(at(0x10).kind, UNWIND_NONE);
+    }
+    // Behind the last entry as well, where a small program has it.
+    memcpy(code + 0x60, code + 0x30, 6);
+    s.code.bytes.len = sizeof(code);
+    build(&s);
+    check(0x64, UNWIND_FP_KEPT, SP, 8, 0);
 }
 
 static void behind_the_system_call_of_clone_there_is_a_rule(void **state)
@@ -613,6 +674,7 @@ int main(void)
         cmocka_unit_test(a_list_goes_on_behind_a_terminator_unless_open_ended),
         cmocka_unit_test(stubs_without_rules_get_the_usual_ones),
         cmocka_unit_test(init_and_fini_get_the_rules_of_their_code),
+        cmocka_unit_test(startup_code_without_rules_is_read_by_its_instructions),
         cmocka_unit_test(behind_the_system_call_of_clone_there_is_a_rule),
         cmocka_unit_test(aarch64_frames_need_no_interpreter),
         cmocka_unit_test(an_aarch64_frame_of_another_shape_has_all_its_rules),
