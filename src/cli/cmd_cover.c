@@ -7,7 +7,7 @@
 static const Command *const command_list[] = {
     &cover_run_command,   &cover_report_command, &cover_show_command,      &cover_export_command,
     &cover_merge_command, &cover_add_command,    &cover_intersect_command, &cover_subtract_command,
-    &cover_flags_command, &cover_tests_command,  &cover_diff_command,
+    &cover_flags_command, &cover_tests_command,  &cover_diff_command,      &cover_formats_command,
 };
 
 static Command sub_commands[ARRAY_LEN(command_list)];

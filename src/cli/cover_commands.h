@@ -20,5 +20,6 @@ extern const Command cover_flags_command;
 extern const Command cover_run_command;
 extern const Command cover_tests_command;
 extern const Command cover_diff_command;
+extern const Command cover_formats_command;
 
 #endif // CLI_COVER_COMMANDS_H

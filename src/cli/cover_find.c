@@ -6,12 +6,11 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/cover_forms.h"
 #include "cli/cover_loader.h"
 #include "collect/cover/objects.h"
 #include "elf/elf.h"
-#include "llvmcov/sections.h"
 #include "os/file.h"
-#include "store/store.h"
 
 enum { LEFT_OUT_SAID_MAX = 20 };
 
@@ -47,21 +46,21 @@ static void add_gcov(CoverLoader *l, Str path, bool asked)
     vec_push(&l->r->arena, &l->notes, input);
 }
 
-// What there is much of, files of gcc and raw profiles: their first bytes are enough.
-static bool classify_by_start(CoverLoader *l, Str path, bool asked)
+static void add_input(CoverLoader *l, CoverFormKind kind, Str path, bool asked)
 {
-    uint8_t start[8];
-    Bytes bytes = {start, os_read_start(path, start, sizeof(start))};
     Arena *arena = &l->r->arena;
-    if (gcov_is_notes(bytes) || gcov_is_data(bytes))
+    CoverInput input = {.asked = asked, .weight = l->weight};
+    if (kind == COVER_FORM_UNIT) {
         add_gcov(l, path, asked);
-    else if (profraw_is(bytes))
-        vec_push(
-            arena, &l->profiles,
-            ((CoverInput){.path = arena_str(arena, path), .asked = asked, .weight = l->weight}));
+        return;
+    }
+    input.path = arena_str(arena, path);
+    if (kind == COVER_FORM_PROFILE)
+        vec_push(arena, &l->profiles, input);
+    else if (kind == COVER_FORM_OBJECT)
+        vec_push(arena, &l->objects, input);
     else
-        return false;
-    return true;
+        vec_push(arena, &l->tracefiles, input);
 }
 
 static bool refuse_kind(Str path, Bytes file, Error *err)
@@ -79,19 +78,21 @@ static bool refuse_kind(Str path, Bytes file, Error *err)
 
 static bool classify(CoverLoader *l, Str path, bool asked, Error *err)
 {
+    // What there is much of, files of gcc and raw profiles, their first bytes tell.
+    uint8_t start[8];
+    Bytes bytes = {start, os_read_start(path, start, sizeof(start))};
     MappedFile m = {0};
-    if (classify_by_start(l, path, asked))
+    const CoverForm *form = cover_form_find(bytes, true);
+    if (form) {
+        add_input(l, form->kind, path, asked);
         return true;
+    }
     if (!os_map_file(path, &m, err))
         return false;
-    CoverInput input = {.path = arena_str(&l->r->arena, path), .asked = asked, .weight = l->weight};
     bool ok = true;
-    if (cov_sections_known(m.bytes) || covmap_is_test_form(m.bytes))
-        vec_push(&l->r->arena, &l->objects, input);
-    else if (tracefile_kind(m.bytes) != TRACEFILE_NONE || store_is_recording(m.bytes))
-        vec_push(&l->r->arena, &l->tracefiles, input);
-    else if (cover_counts_accept(m.bytes))
-        vec_push(&l->r->arena, &l->profiles, input);
+    form = cover_form_find(m.bytes, false);
+    if (form)
+        add_input(l, form->kind, path, asked);
     else if (asked && m.bytes.len == 0)
         ok = error_set(err, ERROR_FORMAT, "'%" STR_FMT "' is empty", STR_ARG(path));
     else if (asked)

@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "collect/cover/merge.h"
 #include "collect/cover/pool.h"
+#include "llvmcov/profdata.h"
 #include "llvmcov/profraw.h"
 #include "model/facts.h"
 #include "os/clock.h"
@@ -350,7 +351,8 @@ static int merge_as_asked(CommandLine *line, void *values)
     const StrVec *operands = &line->operands;
     Arena *arena = line->arena;
     uint64_t v = o->format_version;
-    if (v && v != 7 && v != 9 && v != 12)
+    const FormatVersion *version = format_version_find(&profdata_versions, v);
+    if (v && !(version && version->is_written))
         return usage_error(cmd, "--profdata-version is 7, 9 or 12");
     if (o->output.len == 0 && !o->text)
         return usage_error(cmd, "where to? name the output with -o FILE");

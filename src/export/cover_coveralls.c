@@ -72,5 +72,4 @@ static void coveralls_file(CoverWriter *w, const CoverFileRows *f)
     json_end(&w->json);
 }
 
-const CoverFormat cover_coveralls_format = {"coveralls", coveralls_begin, coveralls_file,
-                                            cover_json_end};
+const CoverFormat cover_coveralls_format = {coveralls_begin, coveralls_file, cover_json_end};

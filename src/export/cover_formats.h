@@ -63,14 +63,21 @@ typedef struct CoverWriter {
 
 // One format: begin once, then each file, then end.
 typedef struct CoverFormat {
-    const char *name;
     void (*begin)(CoverWriter *w);
     void (*file)(CoverWriter *w, const CoverFileRows *f);
     void (*end)(CoverWriter *w);
 } CoverFormat;
 
-// lcov, json, gcov-json, cobertura, coveralls, codecov, sonarqube, html, markdown. NULL for another
-// name.
+// What is written, by the names that the user gives.
+typedef struct CoverFormatName {
+    const char *name, *holds;
+    const CoverFormat *format; // NULL: llvm-json, which needs what rows do not hold
+} CoverFormatName;
+
+extern const CoverFormatName cover_format_names[];
+extern const size_t cover_format_count;
+
+// NULL for another name, and for llvm-json.
 const CoverFormat *cover_format_find(Str name);
 
 #endif // EXPORT_COVER_FORMATS_H

@@ -61,4 +61,4 @@ static void add_file(CoverWriter *w, const CoverFileRows *f)
     json_end(&w->json);
 }
 
-const CoverFormat cover_gcov_json_format = {"gcov-json", begin, add_file, cover_json_end};
+const CoverFormat cover_gcov_json_format = {begin, add_file, cover_json_end};

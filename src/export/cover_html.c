@@ -328,4 +328,4 @@ static void html_end(CoverWriter *w)
     w->packer = NULL;
 }
 
-const CoverFormat cover_html_format = {"html", html_begin, html_file, html_end};
+const CoverFormat cover_html_format = {html_begin, html_file, html_end};

@@ -85,7 +85,7 @@ static void json_file(CoverWriter *w, const CoverFileRows *f)
     json_end(&w->json);
 }
 
-const CoverFormat cover_json_format = {"json", json_begin, json_file, cover_json_end};
+const CoverFormat cover_json_format = {json_begin, json_file, cover_json_end};
 
 // Codecov's own form: {"coverage": {path: {line: count}}}; a line with branches has "hit/all".
 static void codecov_begin(CoverWriter *w)
@@ -112,4 +112,4 @@ static void codecov_file(CoverWriter *w, const CoverFileRows *f)
     json_end(&w->json);
 }
 
-const CoverFormat cover_codecov_format = {"codecov", codecov_begin, codecov_file, cover_json_end};
+const CoverFormat cover_codecov_format = {codecov_begin, codecov_file, cover_json_end};

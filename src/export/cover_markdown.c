@@ -67,4 +67,4 @@ static void markdown_end(CoverWriter *w)
     (void)w;
 }
 
-const CoverFormat cover_markdown_format = {"markdown", markdown_begin, markdown_file, markdown_end};
+const CoverFormat cover_markdown_format = {markdown_begin, markdown_file, markdown_end};

@@ -130,8 +130,7 @@ static void cobertura_end(CoverWriter *w)
     vec_free(&w->done);
 }
 
-const CoverFormat cover_cobertura_format = {"cobertura", cobertura_begin, cobertura_file,
-                                            cobertura_end};
+const CoverFormat cover_cobertura_format = {cobertura_begin, cobertura_file, cobertura_end};
 
 static void sonarqube_begin(CoverWriter *w)
 {
@@ -161,5 +160,4 @@ static void sonarqube_end(CoverWriter *w)
     strbuf_add(w->out, STR("</coverage>\n"));
 }
 
-const CoverFormat cover_sonarqube_format = {"sonarqube", sonarqube_begin, sonarqube_file,
-                                            sonarqube_end};
+const CoverFormat cover_sonarqube_format = {sonarqube_begin, sonarqube_file, sonarqube_end};

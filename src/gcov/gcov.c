@@ -24,8 +24,26 @@ enum {
     TAG_COUNTERS = 0x01a10000,   // of arcs; those of other kinds follow, up to
     TAG_COUNTERS_LAST = 0x01b30000,
     TAG_COUNTERS_STEP = 0x00020000,
-    VERSION_MIN = 407,
-    VERSION_MAX = 1599
+};
+
+static const FormatVersion version_list[] = {
+    {407, 407, "gcc 4.7", "", false},
+    {408, 409, "gcc 4.8, 4.9; clang --coverage", "", false},
+    {500, 799, "gcc 5 to 7", "", false},
+    {800, 899, "gcc 8", "functions that the compiler made, columns", false},
+    {900, 1199, "gcc 9 to 11", "the working folder", false},
+    {1200, 1399, "gcc 12, 13", "lengths in bytes", false},
+    {1400, 1499, "gcc 14", "conditions, which are stepped over", false},
+    {1500, 1599, "gcc 15", "paths, which are stepped over", false},
+};
+
+const FormatVersions gcov_versions = {
+    .format = "written by gcc",
+    .older = "the gcov of that gcc reads it",
+    .newer = "the gcov of that gcc reads it",
+    .numbers = "gcc",
+    .at = version_list,
+    .count = ARRAY_LEN(version_list),
 };
 
 static bool magic_is(Bytes file, uint32_t magic, bool *big_endian)
@@ -72,11 +90,8 @@ static bool take_version(Cursor *c, uint32_t *ret, Error *err)
     uint32_t version = decode_version(cursor_u32(c));
     if (!cursor_check(c, err))
         return false;
-    if (version < VERSION_MIN || version > VERSION_MAX) {
-        error_set(err, ERROR_UNSUPPORTED, "written by gcc %u.%u, known are 4.7 to 15",
-                  version / 100, version % 100);
-        return error_hint(err, "the gcov of that gcc reads it");
-    }
+    if (!format_version_find(&gcov_versions, version))
+        return format_version_refuse(&gcov_versions, version, err);
     *ret = version;
     return true;
 }

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/format_versions.h"
 #include "base/table.h"
 #include "base/vec.h"
 
@@ -58,6 +59,8 @@ typedef struct GcovFunction {
 } GcovFunction;
 
 enum { GCOV_NO_FILE = UINT32_MAX };
+
+extern const FormatVersions gcov_versions;
 
 // Zero-initialised is valid. The tables are the heap's and are used again by the
 // next gcov_notes_parse.

@@ -7,7 +7,24 @@
 #include "base/cursor.h"
 #include "base/md5.h"
 
-enum { VERSION_MAX = 7 };
+static const FormatVersion version_list[] = {
+    {1, 1, "LLVM before 11", "", false},
+    {2, 2, "LLVM before 11", "names by their hash", false},
+    {3, 3, "LLVM before 11", "gaps", false},
+    {4, 4, "LLVM 11", "functions in a section of their own", false},
+    {5, 5, "LLVM 12", "branches", false},
+    {6, 6, "LLVM 13 to 17", "the working folder", false},
+    {7, 7, "LLVM 18 and later", "MC/DC", false},
+};
+
+const FormatVersions covmap_versions = {
+    .format = "coverage mapping",
+    .newer = "written by an LLVM newer than 23, whose 'llvm-cov export -format=lcov' makes a "
+             "tracefile that is read here",
+    .numbers = "",
+    .at = version_list,
+    .count = ARRAY_LEN(version_list),
+};
 
 // ---- Files -------------------------------------------------------------------
 
@@ -222,12 +239,8 @@ static bool read_headers(Reader *r, Error *err)
         uint32_t version = cursor_u32(&c) + 1;
         if (!cursor_check(&c, err))
             return false;
-        if (version == 0 || version > VERSION_MAX) {
-            error_set(err, ERROR_UNSUPPORTED, "coverage mapping version %u, known are 1 to %d",
-                      version, VERSION_MAX);
-            return error_hint(err, "written by an LLVM newer than 23, whose 'llvm-cov export "
-                                   "-format=lcov' makes a tracefile that is read here");
-        }
+        if (!format_version_find(&covmap_versions, version))
+            return format_version_refuse(&covmap_versions, version, err);
         if (r->map->version && r->map->version != version)
             return error_set(err, ERROR_UNSUPPORTED,
                              "coverage mapping mixes versions %u and %u in one object",

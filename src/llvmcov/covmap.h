@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/format_versions.h"
 #include "base/table.h"
 #include "base/vec.h"
 #include "llvmcov/names.h"
@@ -87,6 +88,8 @@ typedef struct CovMapSections {
 // tables are the arena's; mappings borrow the sections.
 MUST_CHECK bool covmap_parse(Arena *arena, CovMapSections s, CovMap *ret, Error *err);
 void covmap_deinit(CovMap *m);
+
+extern const FormatVersions covmap_versions;
 
 // LLVM's test form, "llvmcovm" (.covmapping): split into its sections.
 bool covmap_is_test_form(Bytes file);

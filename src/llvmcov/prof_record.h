@@ -26,6 +26,16 @@
     (PROF_VARIANT_LOOP_ENTRIES | PROF_VARIANT_IR | PROF_VARIANT_CS_IR | PROF_VARIANT_ENTRY_FIRST | \
      PROF_VARIANT_BYTE_COVERAGE | PROF_VARIANT_ENTRY_ONLY)
 
+// What a bit says of a profile, for lists of them.
+typedef struct ProfVariant {
+    uint64_t bit;
+    const char *name;
+    const char *refused; // why raw profiles with it are not read; NULL: they are
+} ProfVariant;
+
+extern const ProfVariant prof_variants[];
+extern const size_t prof_variant_count;
+
 typedef struct ProfRecord {
     uint64_t name_ref; // md5_low64 of the name
     Str name;          // "" when the profile holds only the reference

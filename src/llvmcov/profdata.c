@@ -10,7 +10,31 @@
 #include "llvmcov/prof_values.h"
 
 #define MAGIC 0x8169666f72706cffull
-enum { VERSION_MAX = 15 };
+
+static const FormatVersion version_list[] = {
+    {1, 1, "LLVM before 13", "", false},
+    {2, 2, "LLVM before 13", "several functions of a name", false},
+    {3, 3, "LLVM before 13", "value profiles", false},
+    {4, 4, "LLVM before 13", "a summary", false},
+    {5, 6, "LLVM before 13", "other hashes of functions", false},
+    {7, 7, "LLVM 13, 14", "a counter at logical operators", true},
+    {8, 8, "LLVM 15", "memory profiles", false},
+    {9, 9, "LLVM 16", "binary ids", true},
+    {10, 10, "LLVM 17", "temporal traces", false},
+    {11, 11, "LLVM 18", "MC/DC bitmaps", false},
+    {12, 12, "LLVM 19 to 21", "tables of virtual functions", true},
+    {13, 13, "LLVM 22", "other hashes of functions", false},
+    {14, 15, "LLVM 23 and in development", "facts of GPU code, which are refused", false},
+};
+
+const FormatVersions profdata_versions = {
+    .format = "indexed profile",
+    .newer = "written by an LLVM newer than 23; its 'llvm-profdata merge -text' makes a text that "
+             "is read here",
+    .numbers = "",
+    .at = version_list,
+    .count = ARRAY_LEN(version_list),
+};
 
 bool profdata_is(Bytes file)
 {
@@ -52,12 +76,8 @@ static Header take_header(Cursor *c, ProfData *p)
 
 static bool check_header(const ProfData *p, const Header *h, Error *err)
 {
-    if (p->version == 0 || p->version > VERSION_MAX) {
-        error_set(err, ERROR_UNSUPPORTED, "indexed profile version %u, known are 1 to %d",
-                  p->version, VERSION_MAX);
-        return error_hint(err, "written by an LLVM newer than 23; its 'llvm-profdata merge -text' "
-                               "makes a text that is read here");
-    }
+    if (!format_version_find(&profdata_versions, p->version))
+        return format_version_refuse(&profdata_versions, p->version, err);
     if (p->variant & ~PROF_VARIANT_KNOWN) {
         error_set(err, ERROR_UNSUPPORTED,
                   "indexed profile has variant bits 0x%llx, which are not known",
@@ -483,7 +503,7 @@ static void add_table(StrBuf *out, uint32_t version, const ProfDataRow *rows, si
 void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtable_names,
                     const ProfDataRow *rows, size_t count)
 {
-    assert(version == 7 || version == 9 || version == 12);
+    assert(format_version_find(&profdata_versions, version)->is_written);
     size_t start = out->len;
     assert(start == 0); // offsets count from the file's start
     strbuf_reserve(out, file_size(version, rows, count));

@@ -7,6 +7,7 @@
 #define LLVMCOV_PROFDATA_H
 
 #include "base/cursor.h"
+#include "base/format_versions.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "llvmcov/prof_record.h"
@@ -55,7 +56,9 @@ typedef struct ProfDataRow {
     Bytes values; // a little-endian block (prof_values.h), or empty
 } ProfDataRow;
 
-// Appends a whole file of version 7, 9 or 12, which LLVM 13–14, 16 and 19 read.
+extern const FormatVersions profdata_versions;
+
+// Appends a whole file of a version that the table says is written.
 // The rows may come in any order. `vtable_names` is a blob as names.h has it, only
 // written in version 12.
 void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtable_names,

@@ -60,6 +60,24 @@ static ProfRawFields record_fields(uint32_t version, uint32_t ptr)
     return l;
 }
 
+#define CORRELATED                                                                                 \
+    "holds counts only: llvm-profdata merge --debug-info=PROGRAM, or --binary-file=PROGRAM, "      \
+    "joins "                                                                                       \
+    "it with its functions"
+
+const ProfVariant prof_variants[] = {
+    {PROF_VARIANT_LOOP_ENTRIES, "entries of loops", NULL},
+    {PROF_VARIANT_IR, "counters of the optimiser (IR)", NULL},
+    {PROF_VARIANT_CS_IR, "context-sensitive counters", NULL},
+    {PROF_VARIANT_ENTRY_FIRST, "the entry's counter first", NULL},
+    {PROF_VARIANT_DEBUG_CORRELATE, "functions in the debug info or sections", CORRELATED},
+    {PROF_VARIANT_BYTE_COVERAGE, "a byte for each counter: ran or not", NULL},
+    {PROF_VARIANT_ENTRY_ONLY, "counters of entries only", NULL},
+    {PROF_VARIANT_MEMPROF, "a memory profile beside, which is stepped over", NULL},
+    {PROF_VARIANT_TEMPORAL, "the order of first calls, which is not kept", NULL},
+};
+const size_t prof_variant_count = ARRAY_LEN(prof_variants);
+
 static bool refuse_variant(uint64_t variant, Error *err)
 {
     error_set(err, ERROR_UNSUPPORTED, "raw profile has variant bits 0x%llx, which are not known",
@@ -80,18 +98,28 @@ static bool refuse_correlated(uint64_t variant, Error *err)
                       variant & PROF_VARIANT_DEBUG_CORRELATE ? "debug-info" : "binary-file");
 }
 
-static bool refuse_version(uint32_t version, Error *err)
-{
-    error_set(err, ERROR_UNSUPPORTED, "raw profile version %u, known are %d to %d", version,
-              PROFRAW_VERSION_MIN, PROFRAW_VERSION_MAX);
-    if (version < PROFRAW_VERSION_MIN)
-        error_hint(err, "written by LLVM 4 or older; that LLVM's llvm-profdata makes a .profdata "
-                        "of it, which is read here");
-    else
-        error_hint(err, "written by an LLVM newer than 23; its own llvm-profdata makes a "
-                        ".profdata of it");
-    return false;
-}
+// llvm/docs/InstrProfileFormat.rst; docs/formats/coverage.md
+static const FormatVersion version_list[] = {
+    {4, 4, "LLVM 5 to 8", "", false},
+    {5, 5, "LLVM 9 to 12", "padding around the counters", false},
+    {6, 6, "LLVM 13, while in development", "binary ids", false},
+    {7, 7, "LLVM 13", "binary ids behind the header", false},
+    {8, 8, "LLVM 14 to 17", "relative counter pointers", false},
+    {9, 9, "LLVM 18", "MC/DC bitmaps", false},
+    {10, 10, "LLVM 19 to 22", "tables of virtual functions", false},
+    {11, 11, "LLVM 23", "uniform counters", false},
+    {12, 12, "LLVM in development", "wave counters", false},
+};
+
+const FormatVersions profraw_versions = {
+    .format = "raw profile",
+    .older = "written by LLVM 4 or older; that LLVM's llvm-profdata makes a .profdata of it, which "
+             "is read here",
+    .newer = "written by an LLVM newer than 23; its own llvm-profdata makes a .profdata of it",
+    .numbers = "",
+    .at = version_list,
+    .count = ARRAY_LEN(version_list),
+};
 
 // ---- Parsing -----------------------------------------------------------------
 
@@ -114,8 +142,8 @@ bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err)
     uint64_t version_word = cursor_u64(&c);
     p.version = (uint32_t)(version_word & ~PROF_VARIANT_MASK);
     p.variant = version_word & PROF_VARIANT_MASK;
-    if (cursor_ok(&c) && (p.version < PROFRAW_VERSION_MIN || p.version > PROFRAW_VERSION_MAX))
-        return refuse_version(p.version, err);
+    if (cursor_ok(&c) && !format_version_find(&profraw_versions, p.version))
+        return format_version_refuse(&profraw_versions, p.version, err);
     if (cursor_ok(&c) && (p.variant & ~PROF_VARIANT_KNOWN))
         return refuse_variant(p.variant, err);
 

@@ -8,10 +8,11 @@
 #define LLVMCOV_PROFRAW_H
 
 #include "base/error.h"
+#include "base/format_versions.h"
 #include "llvmcov/prof_record.h"
 #include "llvmcov/prof_values.h"
 
-enum { PROFRAW_VERSION_MIN = 4, PROFRAW_VERSION_MAX = 12 };
+extern const FormatVersions profraw_versions;
 
 // Where the fields of a data record lie, in bytes from its start.
 typedef struct ProfRawFields {

@@ -33,19 +33,50 @@ static bool is_llvm_json(Str head)
             str_find(head, STR("\"functions\"")) != SIZE_MAX);
 }
 
-TracefileKind tracefile_kind(Bytes head)
+static const FormatVersion json_versions[] = {
+    {1, 1, "no release that is known", "", false},
+    {2, 2, "llvm-cov since 5", "", true},
+    {3, 3, "newer ones, up to 22", "", false},
+};
+
+const FormatVersions tracefile_json_versions = {
+    .format = "llvm-cov's JSON",
+    .newer = "give the program and its profiles, or what its 'llvm-cov export -format=lcov' writes",
+    .numbers = "",
+    .at = json_versions,
+    .count = ARRAY_LEN(json_versions),
+};
+
+typedef struct Form {
+    TracefileKind kind;
+    const char *name;
+    bool (*is)(Str head);
+    bool (*read)(CoverSet *into, Bytes file, Error *err);
+} Form;
+
+static const Form forms[] = {
+    {TRACEFILE_LCOV, "lcov tracefile", is_lcov, tracefile_read_lcov},
+    {TRACEFILE_COBERTURA, "Cobertura report", is_cobertura, tracefile_read_cobertura},
+    {TRACEFILE_LLVM_JSON, "llvm-cov export", is_llvm_json, tracefile_read_llvm_json},
+};
+
+static const Form *form_of(Bytes head)
 {
     Str text = str_slice(str_from_bytes(head), 0, 4096);
-    return is_lcov(text)        ? TRACEFILE_LCOV
-           : is_cobertura(text) ? TRACEFILE_COBERTURA
-           : is_llvm_json(text) ? TRACEFILE_LLVM_JSON
-                                : TRACEFILE_NONE;
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++)
+        if (forms[i].is(text))
+            return &forms[i];
+    return NULL;
+}
+
+TracefileKind tracefile_kind(Bytes head)
+{
+    const Form *form = form_of(head);
+    return form ? form->kind : TRACEFILE_NONE;
 }
 
 // Told by two marks in the first bytes; a first mark that begins with '^' is their start.
-static const struct {
-    const char *mark, *second, *name, *hint;
-} foreign[] = {
+const TracefileForeign tracefile_foreign[] = {
     {"<coverage", "lineToCover", "a report for SonarQube",
      "it says whether lines ran and not how often: give the data that it was made of"},
     {"<coverage", "<project", "a Clover report",
@@ -67,41 +98,36 @@ static const struct {
      "llvm-profdata joins it with a profile of counts, which is read"},
     {"^PERFILE2", "", "a recording of perf", "'assay report' reads it"},
 };
+const size_t tracefile_foreign_count = ARRAY_LEN(tracefile_foreign);
 
 const char *tracefile_foreign_name(Bytes head, const char **hint)
 {
     Str text = str_slice(str_from_bytes(head), 0, 4096);
-    for (size_t i = 0; i < ARRAY_LEN(foreign); i++) {
-        Str mark = str_from_c(foreign[i].mark);
+    for (size_t i = 0; i < tracefile_foreign_count; i++) {
+        Str mark = str_from_c(tracefile_foreign[i].mark);
         bool found = str_starts_with(mark, STR("^"))
                          ? str_starts_with(text, str_slice(mark, 1, mark.len))
                          : str_find(text, mark) != SIZE_MAX;
-        if (!found || str_find(text, str_from_c(foreign[i].second)) == SIZE_MAX)
+        if (!found || str_find(text, str_from_c(tracefile_foreign[i].second)) == SIZE_MAX)
             continue;
-        *hint = foreign[i].hint;
-        return foreign[i].name;
+        *hint = tracefile_foreign[i].hint;
+        return tracefile_foreign[i].name;
     }
     return NULL;
 }
 
 const char *tracefile_name(TracefileKind kind)
 {
-    static const char *const names[] = {"none", "lcov tracefile", "Cobertura report",
-                                        "llvm-cov export"};
-    return names[kind];
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++)
+        if (forms[i].kind == kind)
+            return forms[i].name;
+    return "none";
 }
 
 bool tracefile_read(CoverSet *into, Bytes file, Error *err)
 {
-    switch (tracefile_kind(file)) {
-    case TRACEFILE_LCOV:
-        return tracefile_read_lcov(into, file, err);
-    case TRACEFILE_COBERTURA:
-        return tracefile_read_cobertura(into, file, err);
-    case TRACEFILE_LLVM_JSON:
-        return tracefile_read_llvm_json(into, file, err);
-    case TRACEFILE_NONE:
-        break;
-    }
-    return error_set(err, ERROR_FORMAT, "no coverage of a kind that is known");
+    const Form *form = form_of(file);
+    if (!form)
+        return error_set(err, ERROR_FORMAT, "no coverage of a kind that is known");
+    return form->read(into, file, err);
 }

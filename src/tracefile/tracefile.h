@@ -5,6 +5,7 @@
 #ifndef TRACEFILE_TRACEFILE_H
 #define TRACEFILE_TRACEFILE_H
 
+#include "base/format_versions.h"
 #include "tracefile/cover_set.h"
 
 // The test name (TN) in lcov files of lines that were found by breakpoints.
@@ -20,6 +21,18 @@ typedef enum TracefileKind {
 // Told by the first bytes; a few kilobytes are enough.
 TracefileKind tracefile_kind(Bytes head);
 const char *tracefile_name(TracefileKind kind); // "lcov tracefile"
+
+// Of llvm-cov export, by the first number.
+extern const FormatVersions tracefile_json_versions;
+
+// Kinds that are known and not read: told by two marks in the first bytes, of which one
+// that begins with '^' is their start.
+typedef struct TracefileForeign {
+    const char *mark, *second, *name, *hint;
+} TracefileForeign;
+
+extern const TracefileForeign tracefile_foreign[];
+extern const size_t tracefile_foreign_count;
 
 // What the file is when it is coverage of a kind that is known and not read; NULL when
 // it is not. `hint` says what to give in its place.

@@ -124,4 +124,7 @@ done
 if command -v clang-22 llvm-profdata-22 >/dev/null; then
     variant "loop entries" 22 -fprofile-generate -mllvm -pgo-instrument-loop-entries
 fi
+mkdir -p formats && cd formats || exit 1
+check "formats lists what the readers take and the writers write" \
+    python3 "$TOP/tests/e2e/lib/cover_formats.py" "$ASSAY"
 finish

@@ -10,7 +10,8 @@
 static void every_version_width_and_byte_order_gives_the_same_counts(void **state)
 {
     (void)state;
-    for (uint32_t version = PROFRAW_VERSION_MIN; version <= PROFRAW_VERSION_MAX; version++) {
+    for (uint32_t version = profraw_versions.at[0].first;
+         format_version_find(&profraw_versions, version); version++) {
         for (unsigned k = 0; k < 4; k++) {
             RawShape s = {version, k & 1 ? 4 : 8, k >= 2, 0};
             StrBuf b = {0};
@@ -209,13 +210,25 @@ static void check_layouts(uint32_t version, uint8_t pointer_size, size_t count)
 static void a_byte_of_any_record_makes_another_layout(void **state)
 {
     (void)state;
-    for (uint32_t version = PROFRAW_VERSION_MIN; version <= PROFRAW_VERSION_MAX; version++)
+    for (uint32_t version = profraw_versions.at[0].first;
+         format_version_find(&profraw_versions, version); version++)
         for (size_t count = 0; count < 10; count++) {
             check_layouts(version, 8, count);
             check_layouts(version, 4, count);
         }
     check_layouts(10, 8, 301);
     check_layouts(5, 8, 301);
+}
+
+static void the_bits_that_are_listed_are_those_that_are_known(void **state)
+{
+    (void)state;
+    uint64_t bits = 0;
+    for (size_t i = 0; i < prof_variant_count; i++)
+        bits |= prof_variants[i].bit;
+    assert_true(bits == PROF_VARIANT_KNOWN);
+    for (size_t i = 1; i < profraw_versions.count; i++)
+        assert_int_equal(profraw_versions.at[i].first, profraw_versions.at[i - 1].last + 1);
 }
 
 int main(void)
@@ -230,6 +243,7 @@ int main(void)
         cmocka_unit_test(profiles_behind_each_other_add_up_and_a_broken_end_is_noted),
         cmocka_unit_test(sums_stop_at_the_largest_number),
         cmocka_unit_test(a_byte_of_any_record_makes_another_layout),
+        cmocka_unit_test(the_bits_that_are_listed_are_those_that_are_known),
     };
     return RUN_TESTS(tests);
 }
