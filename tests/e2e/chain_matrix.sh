@@ -7,10 +7,12 @@ need_perf
 programs=$TOP/tests/programs
 
 # record_and_check NAME PROGRAM SLICES TRUTH…
+# Several samples a slice of work: with one in so many slices, how the two clocks beat
+# against each other would decide the shares.
 record_and_check() {
     local name=$1 program=$2 slices=$3
     shift 3
-    if "$ASSAY" record --force -F 999 -o run.assay -- "$program" "$slices" >record.log 2>&1 &&
+    if "$ASSAY" record --force -F 4999 -o run.assay -- "$program" "$slices" >record.log 2>&1 &&
         "$ASSAY" report --json --tree --percent-limit 0 run.assay >report.json 2>report.log; then
         check "$name" "$TOP/tests/e2e/lib/truth.py" report.json "$@"
     else
