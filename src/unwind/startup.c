@@ -43,6 +43,8 @@ static const Instruction instructions[] = {
     {{0x55}, 1, 1, PUSHES_FP},                // push %rbp
     {{0x5d}, 1, 1, POPS_FP},                  // pop %rbp
     {{0x48, 0x89, 0xe5}, 3, 3, COPIES_SP},    // mov %rsp,%rbp
+    {{0x50}, 1, 1, PUSHES},                   // push %rax
+    {{0x58}, 1, 1, POPS},                     // pop %rax
     {{0x48, 0x83, 0xec, 0x08}, 4, 4, PUSHES}, // sub $8,%rsp
     {{0x48, 0x83, 0xc4, 0x08}, 4, 4, POPS},   // add $8,%rsp
     {{0xc3}, 1, 1, LEAVES},                   // ret
@@ -65,6 +67,7 @@ static const Instruction instructions[] = {
     {{0xb8}, 1, 5, KEEPS},                    // mov $…,%eax
     {{0xbe}, 1, 5, KEEPS},                    // mov $…,%esi
     {{0xbf}, 1, 5, KEEPS},                    // mov $…,%edi
+    {{0x48, 0xc7, 0xc0}, 3, 7, KEEPS},        // mov $…,%rax
     {{0x48, 0x2d}, 2, 6, KEEPS},              // sub $…,%rax
     {{0x48, 0x3d}, 2, 6, KEEPS},              // cmp $…,%rax
     {{0x48, 0x81, 0xee}, 3, 7, KEEPS},        // sub $…,%rsi

@@ -46,19 +46,28 @@ compare 'perl' perl -e 'my %h; for (1 .. 3e6) { $h{$_ % 1000} .= "x" }'
 compare 'bash' bash -c 'for ((i = 0; i < 300000; i++)); do x=${x:0:9}$i; done'
 compare 'sort' env LC_ALL=C.UTF-8 sort --parallel=1 -S 1M -k 4 lines
 compare 'objdump' objdump -d "$(command -v ld)"
-# What runs as a library is opened and closed states no rules.
-echo 'int nothing;' >library.c
-cat >opens.c <<'C'
-#include <dlfcn.h>
+# What runs as a program or library begins and ends states no rules.
+cat >startup.c <<'C'
+void _init(void), _fini(void);
+extern void (*__init_array_start[])(void), (*__fini_array_start[])(void);
 int main(void)
 {
-    for (void *library; (library = dlopen("./library.so", RTLD_NOW));)
-        dlclose(library);
+    for (;;) {
+        _init();
+        __init_array_start[0]();
+        __fini_array_start[0]();
+        _fini();
+    }
 }
 C
-if cc=$(compiler gcc) && "$cc" -shared -fPIC -o library.so library.c && "$cc" -o opens opens.c; then
-    compare 'startup code' ./opens
-fi
+for flags in '' -static; do
+    # shellcheck disable=SC2086
+    if cc=$(compiler gcc) && "$cc" -O1 $flags -o startup startup.c; then
+        compare "startup code $flags" ./startup
+    else
+        skip "startup code $flags" "no gcc here"
+    fi
+done
 if cxx=$(compiler g++); then
     compare 'the C++ compiler' "$("$cxx" -print-prog-name=cc1plus)" -quiet -O2 -imultiarch x86_64-linux-gnu \
         regex.cc -o /dev/null
