@@ -408,6 +408,14 @@ static void init_and_fini_get_the_rules_of_their_code(void **state)
     init[0] = 0x90; // not what is known
     build(&s);
     assert_int_equal(at(0).kind, UNWIND_NONE);
+    // Of a static program: mov $0, %rax instead.
+    static const uint8_t fixed[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0xc7, 0xc0, 0,
+                                    0,    0,    0,    0x48, 0x85, 0xc0, 0x74, 0x02,
+                                    0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+    s.init.bytes = bytes_over(fixed, sizeof(fixed));
+    build(&s);
+    check(4, UNWIND_FP_KEPT, SP, 16, 0);
+    check(22, UNWIND_FP_KEPT, SP, 8, 0);
     UnwindCode whole = s.fini;
     s.fini.bytes = bytes_over(fini + 4, sizeof(fini) - 4); // without endbr64
     build(&s);
