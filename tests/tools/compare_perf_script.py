@@ -15,7 +15,9 @@ Differences that are no fault of either:
 - addresses of 0 and 1 in a chain by frame pointers are no code, and left out here;
 - of programs that are not position-independent perf shows the offset in the file;
 - perf goes on behind a wrong frame: an address in no executable segment of its file is no
-  place to return to."""
+  place to return to;
+- in the middle of exec the caller's mappings are gone already: perf names what was there,
+  we say that it is not known."""
 import functools
 import re
 import struct
@@ -80,6 +82,10 @@ def is_no_code(frame):
     return bool(ranges) and frame[0] is not None and not any(a <= frame[0] <= b for a, b in ranges)
 
 
+def is_at_exec(perf, ours):
+    return "execve" in perf[1] and ours[1].startswith("[unknown]")
+
+
 def difference(perf, ours):
     """None when equal; else what differs, and whether it has an explanation."""
     perf_lost = any(f[0] in LOST for f in perf) or any(is_no_code(f) for f in perf[1:])
@@ -95,6 +101,8 @@ def difference(perf, ours):
         return ("we go on where perf got lost", True) if perf_lost else ("we go on where perf ends", False)
     if equal == len(ours):
         return ("perf goes on where we say that the stack is cut", True) if cut else ("perf goes on where we end", False)
+    if is_at_exec(perf[equal], ours[equal]):
+        return ("in the middle of exec", True)
     return ("another frame", cut or perf_lost)
 
 
