@@ -25,9 +25,10 @@ if ! profile first.assay ./jit 50000000; then
     echo "recording is not possible here: $(head -n 1 seen)"
     exit 77
 fi
+rm -f "$(cat output)"
 profile jit.assay ./jit 300000000
 seen_has "generated code has the name its map gives" '^ *(9[0-9]|100)[.0-9]*%.*JS:\*spin /srv/app.js:7'
-rm -f /tmp/perf-*.map
+rm -f "$(cat output)"
 
 "$cc" -O1 -o jitdump "$TOP/tests/programs/jitdump.c" || exit 1
 profile jitdump.assay ./jitdump 300000000

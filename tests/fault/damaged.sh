@@ -38,7 +38,7 @@ for section in .debug_info .debug_abbrev .debug_line .debug_str .debug_aranges .
     damaged() {
         local seed
         for seed in 1 2 3; do
-            damage $section $seed ./damaged && recorded ./damaged 30 || { echo "$section, seed $seed"; return 1; }
+            damage $section $seed ./damaged && recorded ./damaged 60 || { echo "$section, seed $seed"; return 1; }
         done
     }
     check "a program with a damaged $section" damaged
@@ -54,7 +54,7 @@ for at in range(table, len(data)):
     data[at] = random.randrange(256)
 open("headless", "wb").write(data)
 PY
-    chmod +x headless && recorded ./headless 30
+    chmod +x headless && recorded ./headless 60
 }
 check 'a program with random section headers' headers
 

@@ -30,5 +30,6 @@ int main(int argc, char **argv)
     unsigned char *entry = code + 64;
     memcpy(&run, &entry, sizeof(run));
     run(turns);
+    printf("%s\n", path);
     return 0;
 }

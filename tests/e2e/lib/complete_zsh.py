@@ -33,6 +33,6 @@ start = shown_until(b"ready", 60)
 if b"ready" not in start:
     sys.exit(f"zsh did not start: {start!r}")
 os.write(fd, line.encode() + b"\t")
-shown = shown_until(wanted.encode(), 20)
+shown = shown_until(wanted.encode(), 60)
 if wanted.encode() not in shown:
     sys.exit(f"'{line}' became {shown!r}, without '{wanted}'")
