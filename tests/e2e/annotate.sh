@@ -9,7 +9,7 @@ cc=$(compiler gcc) || skip_all "no gcc here"
 # In the scratch folder, so that the source is not newer than the recording.
 cp "$TOP/tests/programs/chain.c" chain.c
 "$cc" -g -O2 -o chain chain.c || exit 1
-if ! "$ASSAY" record --force -o run.assay -- ./chain 150 >record.log 2>&1; then
+if ! "$ASSAY" record --force -F 4999 -o run.assay -- ./chain 150 >record.log 2>&1; then
     not_ok "recording" record.log
     finish
 fi
