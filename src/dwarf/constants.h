@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers of the format, under the names that the standard gives them.
-// Format: DWARF 5 §7.5 to §7.25; GNU extensions as in binutils' dwarf2.def.
+// Format: DWARF 5 §7.5 to §7.25; GNU extensions as in binutils' dwarf2.def, LLVM's as
+// in llvm/BinaryFormat/Dwarf.def.
 
 #ifndef DWARF_CONSTANTS_H
 #define DWARF_CONSTANTS_H
@@ -22,20 +23,24 @@ enum {
     DW_TAG_subroutine_type = 0x15,
     DW_TAG_inlined_subroutine = 0x1d,
     DW_TAG_subprogram = 0x2e,
+    DW_TAG_variable = 0x34,
     DW_TAG_partial_unit = 0x3c,
     DW_TAG_call_site = 0x48,
     DW_TAG_skeleton_unit = 0x4a,
     DW_TAG_GNU_call_site = 0x4109,
+    DW_TAG_LLVM_annotation = 0x6000,
 };
 
 enum {
     DW_AT_sibling = 0x01,
+    DW_AT_location = 0x02,
     DW_AT_name = 0x03,
     DW_AT_stmt_list = 0x10,
     DW_AT_low_pc = 0x11,
     DW_AT_high_pc = 0x12,
     DW_AT_language = 0x13,
     DW_AT_comp_dir = 0x1b,
+    DW_AT_const_value = 0x1c,
     DW_AT_producer = 0x25,
     DW_AT_abstract_origin = 0x31,
     DW_AT_decl_file = 0x3a,
@@ -106,6 +111,12 @@ enum {
     DW_FORM_GNU_str_index = 0x1f02,
     DW_FORM_GNU_ref_alt = 0x1f20,
     DW_FORM_GNU_strp_alt = 0x1f21,
+};
+
+enum {
+    DW_OP_addr = 0x03,
+    DW_OP_addrx = 0xa1,
+    DW_OP_GNU_addr_index = 0xfb,
 };
 
 enum {

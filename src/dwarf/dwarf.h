@@ -156,6 +156,26 @@ typedef struct DwarfFunctions {
 // The unit's out-of-line functions; decodes the unit on first use.
 DwarfFunctions dwarf_unit_functions(DwarfFile *f, size_t unit);
 
+// ---- Counters of a profile ---------------------------------------------------
+// A function that counts its executions and whose profile is to find what it is by
+// the debug information (clang -mllvm -profile-correlate=debug-info): in it stands a
+// variable "__profc_..." with annotations.
+// Document: llvm/docs/SourceLevelDebugging.rst, DW_TAG_LLVM_annotation;
+// llvm/lib/Transforms/Instrumentation/InstrProfiling.cpp writes them.
+typedef struct DwarfCounters {
+    Str function;     // its name in profiles
+    uint64_t hash;    // of its structure
+    uint64_t address; // stated, of the first counter
+    uint32_t count;
+    uint64_t low; // where the function begins; 0 when it has no code of its own
+} DwarfCounters;
+
+typedef void DwarfCountersEach(void *ctx, const DwarfCounters *counters);
+
+// Gives those of a unit to `each`, in the order in which they stand. Texts borrow
+// from the sections. Returns how many were left out, as something of them is missing.
+size_t dwarf_unit_counters(DwarfFile *f, size_t unit, DwarfCountersEach *each, void *ctx);
+
 // ---- What went wrong -------------------------------------------------------
 // Counts for notes and for --self-stats.
 typedef struct DwarfStats {

@@ -9,6 +9,7 @@
 //   names.c    node -> names and call site, along origin chains
 //   split.c    .dwo and .dwp
 //   lookup.c   the public questions
+//   counters.c one more of them, which walks the DIEs itself
 
 #ifndef DWARF_INTERNAL_H
 #define DWARF_INTERNAL_H

@@ -21,6 +21,13 @@ static void look_up(DwarfFile *f, uint64_t address)
     }
 }
 
+static void take_counters(void *ctx, const DwarfCounters *c)
+{
+    (void)ctx;
+    uint64_t hash = str_hash(c->function) + c->hash + c->address + c->count + c->low;
+    __asm__ volatile("" : : "r"(hash));
+}
+
 static void unit_walk(DwarfFile *f, size_t unit)
 {
     DwarfUnitInfo info;
@@ -39,6 +46,7 @@ static void unit_walk(DwarfFile *f, size_t unit)
         look_up(f, functions.at[i].low);
         look_up(f, functions.at[i].high - 1);
     }
+    (void)dwarf_unit_counters(f, unit, take_counters, NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

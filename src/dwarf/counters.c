@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counters of functions that are to be found by the debug information: one pass
+// over all DIEs of a unit, of which most are passed over.
+// Format: DWARF 5 §2.3, §2.5.1.1; llvm/lib/Transforms/Instrumentation/InstrProfiling.cpp.
+
+#include "dwarf/dwarf_internal.h"
+
+// What of a DwarfCounters is known.
+enum { HAS_ADDRESS = 1, HAS_FUNCTION = 2, HAS_HASH = 4, HAS_COUNT = 8, HAS_ALL = 15 };
+// No compiler writes more; those that take no bytes would make a small file slow.
+enum { ATTRS_MAX = 256 };
+
+// A function whose children are read.
+typedef struct OpenFunction {
+    uint32_t depth; // of its children
+    uint64_t low;
+} OpenFunction;
+
+typedef struct CountersWalk {
+    Unit *u;
+    const AbbrevTable *abbrevs;
+    Cursor c;
+    uint32_t depth;
+    Vec(OpenFunction) functions;
+    uint32_t variable_depth; // of its annotations; 0: no variable is open
+    unsigned known;          // HAS_*
+    DwarfCounters counters;  // of the open variable
+    size_t incomplete;
+    DwarfCountersEach *each;
+    void *ctx;
+} CountersWalk;
+
+// What the walk asks of a DIE.
+typedef struct CountersDie {
+    Value name, low, constant;
+    Bytes location;
+} CountersDie;
+
+static bool is_block(uint16_t form)
+{
+    return form == DW_FORM_exprloc || form == DW_FORM_block || form == DW_FORM_block1 ||
+           form == DW_FORM_block2 || form == DW_FORM_block4;
+}
+
+static Bytes read_block(Cursor *c, uint16_t form)
+{
+    switch (form) {
+    case DW_FORM_block1:
+        return cursor_bytes(c, cursor_u8(c));
+    case DW_FORM_block2:
+        return cursor_bytes(c, cursor_u16(c));
+    case DW_FORM_block4:
+        return cursor_bytes(c, cursor_u32(c));
+    default:
+        return cursor_bytes(c, cursor_uleb(c));
+    }
+}
+
+static CountersDie read_attrs(CountersWalk *w, const Abbrev *a)
+{
+    CountersDie die = {0};
+    for (uint32_t i = 0; i < a->attr_count && cursor_ok(&w->c); i++) {
+        const AbbrevAttr *attr = &w->abbrevs->attrs[a->attr + i];
+        if (attr->name == DW_AT_location && is_block(attr->form)) {
+            die.location = read_block(&w->c, attr->form);
+            continue;
+        }
+        Value v = form_read(&w->c, unit_sizes(w->u), attr->form, attr->implicit);
+        if (attr->name == DW_AT_name)
+            die.name = v;
+        else if (attr->name == DW_AT_low_pc)
+            die.low = v;
+        else if (attr->name == DW_AT_const_value)
+            die.constant = v;
+    }
+    return die;
+}
+
+static void skip_attrs(CountersWalk *w, const Abbrev *a)
+{
+    const SkipOp *ops = &w->abbrevs->ops[a->op];
+    for (uint32_t i = 0; i < a->op_count; i++) {
+        cursor_skip(&w->c, ops[i].fixed);
+        form_skip(&w->c, unit_sizes(w->u), ops[i].form);
+    }
+    cursor_skip(&w->c, a->fixed);
+}
+
+// The address that an expression consists of.
+static bool address_of(Unit *u, Bytes location, uint64_t *ret)
+{
+    Cursor c = section_cursor(u->set, location, "location");
+    uint8_t op = cursor_u8(&c);
+    Value v = {0};
+    if (op == DW_OP_addr)
+        v = (Value){.kind = VALUE_ADDR, .u = cursor_uint(&c, u->addr_size)};
+    else if (op == DW_OP_addrx || op == DW_OP_GNU_addr_index)
+        v = (Value){.kind = VALUE_ADDRX, .u = cursor_uleb(&c)};
+    return cursor_ok(&c) && value_address(u, v, ret);
+}
+
+// ---- The walk ------------------------------------------------------------------
+
+static void open_function(CountersWalk *w, const Abbrev *a)
+{
+    CountersDie die = read_attrs(w, a);
+    OpenFunction f = {.depth = w->depth + 1};
+    if (!value_address(w->u, die.low, &f.low))
+        f.low = 0;
+    if (a->has_children)
+        vec_push(NULL, &w->functions, f);
+}
+
+// Counters are variables right inside of a function.
+static void open_variable(CountersWalk *w, const Abbrev *a)
+{
+    CountersDie die = read_attrs(w, a);
+    const OpenFunction *f = w->functions.len ? &vec_last(&w->functions) : NULL;
+    if (!a->has_children || !f || f->depth != w->depth ||
+        !str_starts_with(value_text(w->u, die.name), STR("__profc_")))
+        return;
+    w->variable_depth = w->depth + 1;
+    w->counters = (DwarfCounters){.low = f->low};
+    w->known = address_of(w->u, die.location, &w->counters.address) ? HAS_ADDRESS : 0;
+}
+
+static void read_annotation(CountersWalk *w, const Abbrev *a)
+{
+    CountersDie die = read_attrs(w, a);
+    Str name = value_text(w->u, die.name);
+    Value v = die.constant;
+    if (w->variable_depth == 0 || w->variable_depth != w->depth)
+        return;
+    if (str_equal(name, STR("Function Name"))) {
+        w->counters.function = value_text(w->u, v);
+        w->known |= w->counters.function.len ? HAS_FUNCTION : 0;
+    } else if (v.kind == VALUE_UINT && str_equal(name, STR("CFG Hash"))) {
+        w->counters.hash = v.u;
+        w->known |= HAS_HASH;
+    } else if (v.kind == VALUE_UINT && str_equal(name, STR("Num Counters"))) {
+        w->counters.count = (uint32_t)v.u;
+        w->known |= v.u == w->counters.count ? HAS_COUNT : 0;
+    }
+}
+
+// Behind the children of a DIE.
+static void close_die(CountersWalk *w)
+{
+    if (w->functions.len && vec_last(&w->functions).depth == w->depth)
+        w->functions.len--;
+    if (w->variable_depth == w->depth) {
+        if (w->known == HAS_ALL)
+            w->each(w->ctx, &w->counters);
+        else
+            w->incomplete++;
+        w->variable_depth = 0;
+    }
+    w->depth--;
+}
+
+// One DIE. False at the end of the tree.
+static bool step(CountersWalk *w)
+{
+    Cursor at_code = w->c;
+    if (cursor_uleb(&w->c) == 0) {
+        if (cursor_ok(&w->c) && w->depth)
+            close_die(w);
+        return w->depth > 0;
+    }
+    w->c = at_code;
+    const Abbrev *a = die_open(w->u, &w->c);
+    if (!a) {
+        cursor_fail(&w->c, "abbreviation is missing, or of an unknown form");
+        return false;
+    }
+    if (a->attr_count > ATTRS_MAX)
+        skip_attrs(w, a);
+    else if (a->tag == DW_TAG_subprogram)
+        open_function(w, a);
+    else if (a->tag == DW_TAG_variable)
+        open_variable(w, a);
+    else if (a->tag == DW_TAG_LLVM_annotation)
+        read_annotation(w, a);
+    else
+        skip_attrs(w, a);
+    w->depth += a->has_children;
+    return w->depth > 0;
+}
+
+size_t dwarf_unit_counters(DwarfFile *f, size_t unit, DwarfCountersEach *each, void *ctx)
+{
+    assert(unit < f->main.units.len);
+    Unit *u = unit_tree(f->main.units.at[unit]);
+    unit_read_root(u);
+    CountersWalk w = {.u = u, .abbrevs = abbrevs_of(u), .each = each, .ctx = ctx};
+    if (!w.abbrevs)
+        return 0;
+    w.c = unit_cursor(u, u->die);
+    while (cursor_more(&w.c) && step(&w)) {
+    }
+    if (!cursor_ok(&w.c))
+        unit_damaged(u, "an entry is broken", w.c.at);
+    vec_free(&w.functions);
+    return w.incomplete;
+}
