@@ -103,11 +103,8 @@ static void add_text(StrBuf *out, size_t columns)
     for (size_t i = 0; i < cover_form_count; i++)
         add_form(out, i, columns);
     strbuf_add(out, STR("\nVariants of profiles:\n"));
-    for (size_t i = 0; i < prof_variant_count; i++) {
+    for (size_t i = 0; i < prof_variant_count; i++)
         add_wrapped(out, "", prof_variants[i].name, 2, columns);
-        if (prof_variants[i].refused)
-            add_wrapped(out, "refused,", prof_variants[i].refused, 4, columns);
-    }
     strbuf_add(out, STR("\nKnown and refused:\n"));
     for (size_t i = 0; i < tracefile_foreign_count; i++) {
         strbuf_printf(out, "  %s\n", tracefile_foreign[i].name);
@@ -183,7 +180,7 @@ static void add_json(StrBuf *out)
     json_end(&w);
     json_begin_array(&w, "variants");
     for (size_t i = 0; i < prof_variant_count; i++)
-        add_json_pair(&w, prof_variants[i].name, "refused", prof_variants[i].refused);
+        json_text(&w, NULL, prof_variants[i].name);
     json_end(&w);
     json_begin_array(&w, "refused");
     for (size_t i = 0; i < tracefile_foreign_count; i++)

@@ -33,6 +33,8 @@ static void demangle_name(void *ctx, Str linkage_name, StrBuf *out)
 
 static bool load_profiles(CoverLoader *l, Error *err)
 {
+    for (size_t i = 0; i < l->objects.len; i++)
+        cover_correlations_offer(&l->r->correlations, l->objects.at[i].path);
     for (size_t i = 0; i < l->profiles.len; i++) {
         MappedFile m = {0};
         // Folders hold what killed programs left: one bad file there is a warning.
@@ -61,6 +63,13 @@ static void take_build(CoverLoader *l, Bytes file)
         vec_push(&l->r->arena, &l->builds, id);
 }
 
+// A debug file may be among the inputs for what its program was stripped of.
+static bool is_debug_file(const CoverLoader *l, Str path, const Error *why)
+{
+    return why->kind == ERROR_NOT_FOUND && l->objects.len > 1 &&
+           cover_correlations_used(&l->r->correlations, path);
+}
+
 static bool load_objects(CoverLoader *l, Error *err)
 {
     Arena *arena = &l->r->arena;
@@ -81,10 +90,10 @@ static bool load_objects(CoverLoader *l, Error *err)
             l->r->has_regions = true;
         }
         os_unmap_file(&m);
-        if (!ok)
+        if (!ok && !is_debug_file(l, path, err))
             return error_context(err, "'%" STR_FMT "'", STR_ARG(path));
     }
-    return true;
+    return l->r->has_regions || error_set(err, ERROR_NOT_FOUND, "no object with coverage mapping");
 }
 
 // The counts in a recording, as 'cover merge -o x.assay' writes them.
@@ -237,6 +246,8 @@ void cover_say_notes(const CoverCounts *c)
 {
     for (size_t i = 0; i < c->notes.len; i++)
         cli_say("%" STR_FMT, STR_ARG(c->notes.at[i]));
+    for (size_t i = 0; c->correlations && i < c->correlations->notes.len; i++)
+        cli_say("%" STR_FMT, STR_ARG(c->correlations->notes.at[i]));
     if (c->mismatched)
         cli_say("%llu records left out: another number of counters under the same name and hash",
                 (unsigned long long)c->mismatched);
@@ -288,6 +299,8 @@ static bool load_all(const CoverInputOptions *options, const StrVec *operands, C
 {
     *ret = (CoverResult){.arena = {.huge_pages = true}};
     ret->counts.arena = &ret->arena;
+    ret->counts.correlations = &ret->correlations;
+    cover_correlations_init(&ret->correlations);
     cover_data_init(&ret->data, &ret->arena);
     ret->data.llvm_rules = options->llvm_rules;
     profile_init(&ret->profile);
@@ -398,6 +411,7 @@ void cover_result_deinit(CoverResult *r)
     strbuf_deinit(&r->documents);
     cover_set_deinit(&r->set);
     cover_counts_deinit(&r->counts);
+    cover_correlations_deinit(&r->correlations);
     cover_data_deinit(&r->data);
     profile_deinit(&r->profile);
     arena_deinit(&r->arena);

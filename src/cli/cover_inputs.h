@@ -7,6 +7,7 @@
 
 #include "cli/cover_filter.h"
 #include "cli/option.h"
+#include "collect/cover/correlate.h"
 #include "collect/cover/gcov_lines.h"
 #include "collect/cover/merge.h"
 #include "collect/cover/summary.h"
@@ -40,6 +41,7 @@ typedef struct CoverInputOptions {
 // What came out of the inputs.
 typedef struct CoverResult {
     Arena arena;
+    CoverCorrelations correlations;
     CoverCounts counts;
     CoverData data;
     bool has_regions; // there was an object: `data` is filled

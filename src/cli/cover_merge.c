@@ -9,10 +9,12 @@
 #include "cli/cover_commands.h"
 #include "cli/cover_inputs.h"
 #include "cli/progress.h"
+#include "collect/cover/correlate.h"
 #include "collect/cover/merge.h"
 #include "collect/cover/pool.h"
 #include "llvmcov/profdata.h"
 #include "llvmcov/profraw.h"
+#include "llvmcov/sections.h"
 #include "model/facts.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -66,6 +68,12 @@ typedef struct Inputs {
 static void add_file(Inputs *in, Str path, uint64_t weight)
 {
     vec_push(in->arena, &in->files, (CoverMergeInput){path, weight});
+}
+
+static bool is_profile_name(Str path)
+{
+    return str_ends_with(path, STR(".profraw")) || str_ends_with(path, STR(".profdata")) ||
+           str_ends_with(path, STR(".proftext"));
 }
 
 static int compare_names(const void *a, const void *b)
@@ -179,6 +187,36 @@ static bool list_inputs(const CoverMergeCliOptions *o, const StrVec *operands, I
     if (in->files.len == 0)
         return error_set(err, ERROR_USAGE, "no profile to merge");
     return check_output(o, in, err);
+}
+
+// A program or debug file, as opposed to a profile.
+static bool is_object(Str path)
+{
+    MappedFile m = {0};
+    if (is_profile_name(path) || !os_map_file(path, &m, NULL))
+        return false;
+    bool is = !cover_counts_accept(m.bytes) && cov_sections_known(m.bytes);
+    os_unmap_file(&m);
+    return is;
+}
+
+// Programs among the inputs say what the counters of correlated profiles are of.
+static void take_objects(Arena *arena, const StrVec *operands, CoverCorrelations *objects,
+                         StrVec *profiles)
+{
+    for (size_t i = 0; i < operands->len; i++)
+        if (is_object(operands->at[i]))
+            cover_correlations_offer(objects, operands->at[i]);
+        else
+            vec_push(arena, profiles, operands->at[i]);
+}
+
+static void say_unused(const CoverCorrelations *objects)
+{
+    for (size_t i = 0; i < objects->objects.len; i++)
+        if (!objects->objects.at[i].is_used)
+            cli_say("'%" STR_FMT "' is no profile, and no profile needs it",
+                    STR_ARG(objects->objects.at[i].path));
 }
 
 // ---- Merging -----------------------------------------------------------------
@@ -364,22 +402,29 @@ static int merge_as_asked(CommandLine *line, void *values)
     Arena sums = {.huge_pages = true};
     pool.counts.arena = &sums;
     CoverCounts *c = &pool.counts;
+    CoverCorrelations objects;
+    StrVec profiles = {0};
     Error err;
     bool ok;
+    cover_correlations_init(&objects);
+    c->correlations = &objects;
+    take_objects(arena, operands, &objects, &profiles);
     if (o->watch.len)
         ok = watch_folder(o, &pool, arena, &err) &&
-             (operands->len ? merge(o, operands, c, &err) : cover_counts_finish(c, &err));
+             (profiles.len ? merge(o, &profiles, c, &err) : cover_counts_finish(c, &err));
     else
-        ok = merge(o, operands, c, &err);
+        ok = merge(o, &profiles, c, &err);
     int status;
     if (ok) {
         cover_say_notes(c);
+        say_unused(&objects);
         // What a watch has begun it may replace.
         status = write_out(o, c, o->force || o->watch.len ? OUTPUT_REPLACE : OUTPUT_KEEP);
     } else {
         status = cli_fail(&err);
     }
     cover_pool_deinit(&pool);
+    cover_correlations_deinit(&objects);
     arena_deinit(&sums);
     return status;
 }
@@ -393,10 +438,11 @@ static int run(const Command *cmd, int argc, char **argv)
 const Command cover_merge_command = {
     .name = "merge",
     .summary = "sum raw, indexed and text profiles of one program",
-    .usage = "[OPTION ...] -o OUTPUT PROFILE|FOLDER ...",
+    .usage = "[OPTION ...] -o OUTPUT [PROGRAM] PROFILE|FOLDER ...",
     .details =
         "Versions may be mixed. An input that cannot be read is named and left out; of a raw\n"
-        "profile that is cut short the whole parts count. Sums stop at 2^64 - 1.\n",
+        "profile that is cut short the whole parts count. Sums stop at 2^64 - 1. Profiles of\n"
+        "programs built with -profile-correlate need the program, or its debug file, too.\n",
     .options = options,
     .option_count = ARRAY_LEN(options),
     .run = run,

@@ -138,3 +138,21 @@ void prof_names_deinit(ProfNames *names)
 {
     table_deinit(&names->index);
 }
+
+// ---- Writing ---------------------------------------------------------------
+
+static void add_uleb(StrBuf *out, uint64_t v)
+{
+    for (; v > 0x7f; v >>= 7)
+        strbuf_add_char(out, (char)(v | 0x80));
+    strbuf_add_char(out, (char)v);
+}
+
+void prof_names_write(StrBuf *out, Str joined)
+{
+    if (joined.len == 0)
+        return;
+    add_uleb(out, joined.len);
+    add_uleb(out, 0);
+    strbuf_add(out, joined);
+}

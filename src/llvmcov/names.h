@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/cursor.h"
+#include "base/strbuf.h"
 #include "base/table.h"
 #include "base/vec.h"
 
@@ -30,6 +31,8 @@ MUST_CHECK bool prof_names_each(Arena *arena, Bytes blob, ProfNameEach *each, vo
 MUST_CHECK bool prof_names_add_blob(Arena *arena, ProfNames *into, Bytes blob, Error *err);
 // Adds one name, which is not copied; an equal one is kept once. Gives its row.
 uint32_t prof_names_add(Arena *arena, ProfNames *into, Str name);
+// Appends a blob of names that are joined by 0x01 already: one stored chunk, or nothing.
+void prof_names_write(StrBuf *out, Str joined);
 // "" when the reference is not known.
 Str prof_names_find(const ProfNames *names, uint64_t ref);
 void prof_names_deinit(ProfNames *names); // the index; texts go with the arena

@@ -30,7 +30,6 @@
 typedef struct ProfVariant {
     uint64_t bit;
     const char *name;
-    const char *refused; // why raw profiles with it are not read; NULL: they are
 } ProfVariant;
 
 extern const ProfVariant prof_variants[];

@@ -32,8 +32,9 @@ bool profraw_is(Bytes file)
 
 // The pointer fields are 4 bytes on 32-bit targets; records are aligned to 8 on
 // both.
-static ProfRawFields record_fields(uint32_t version, uint32_t ptr)
+ProfRawFields profraw_fields(uint32_t version, uint8_t pointer_size)
 {
+    uint32_t ptr = pointer_size;
     ProfRawFields l = {.counter_ptr = 16, .kinds = version >= 10 ? 3 : 2};
     uint32_t at = 16 + ptr; // name, hash, counter pointer
     if (version >= 11)
@@ -60,21 +61,16 @@ static ProfRawFields record_fields(uint32_t version, uint32_t ptr)
     return l;
 }
 
-#define CORRELATED                                                                                 \
-    "holds counts only: llvm-profdata merge --debug-info=PROGRAM, or --binary-file=PROGRAM, "      \
-    "joins "                                                                                       \
-    "it with its functions"
-
 const ProfVariant prof_variants[] = {
-    {PROF_VARIANT_LOOP_ENTRIES, "entries of loops", NULL},
-    {PROF_VARIANT_IR, "counters of the optimiser (IR)", NULL},
-    {PROF_VARIANT_CS_IR, "context-sensitive counters", NULL},
-    {PROF_VARIANT_ENTRY_FIRST, "the entry's counter first", NULL},
-    {PROF_VARIANT_DEBUG_CORRELATE, "functions in the debug info or sections", CORRELATED},
-    {PROF_VARIANT_BYTE_COVERAGE, "a byte for each counter: ran or not", NULL},
-    {PROF_VARIANT_ENTRY_ONLY, "counters of entries only", NULL},
-    {PROF_VARIANT_MEMPROF, "a memory profile beside, which is stepped over", NULL},
-    {PROF_VARIANT_TEMPORAL, "the order of first calls, which is not kept", NULL},
+    {PROF_VARIANT_LOOP_ENTRIES, "entries of loops"},
+    {PROF_VARIANT_IR, "counters of the optimiser (IR)"},
+    {PROF_VARIANT_CS_IR, "context-sensitive counters"},
+    {PROF_VARIANT_ENTRY_FIRST, "the entry's counter first"},
+    {PROF_VARIANT_DEBUG_CORRELATE, "counters alone: the program says of what"},
+    {PROF_VARIANT_BYTE_COVERAGE, "a byte for each counter: ran or not"},
+    {PROF_VARIANT_ENTRY_ONLY, "counters of entries only"},
+    {PROF_VARIANT_MEMPROF, "a memory profile beside, which is stepped over"},
+    {PROF_VARIANT_TEMPORAL, "the order of first calls, which is not kept"},
 };
 const size_t prof_variant_count = ARRAY_LEN(prof_variants);
 
@@ -84,18 +80,6 @@ static bool refuse_variant(uint64_t variant, Error *err)
               (unsigned long long)(variant & ~PROF_VARIANT_KNOWN));
     return error_hint(err, "written by an LLVM newer than 23, or broken; the llvm-profdata of "
                            "its compiler makes a .profdata of it");
-}
-
-// Names and records of such a profile stayed in the program or its debug info.
-static bool refuse_correlated(uint64_t variant, Error *err)
-{
-    error_set(err, ERROR_UNSUPPORTED,
-              "raw profile holds counts only, its functions are in the %s of the program",
-              variant & PROF_VARIANT_DEBUG_CORRELATE ? "debug info" : "sections");
-    return error_hint(err,
-                      "run: llvm-profdata merge --%s=PROGRAM -o OUT.profdata, of the LLVM that "
-                      "built it",
-                      variant & PROF_VARIANT_DEBUG_CORRELATE ? "debug-info" : "binary-file");
 }
 
 // llvm/docs/InstrProfileFormat.rst; docs/formats/coverage.md
@@ -120,6 +104,44 @@ const FormatVersions profraw_versions = {
     .at = version_list,
     .count = ARRAY_LEN(version_list),
 };
+
+// ---- Fields -----------------------------------------------------------------
+
+static uint64_t field(const ProfRaw *p, size_t record, uint32_t at, uint32_t size)
+{
+    const uint8_t *from = p->records.ptr + record * p->fields.size + at;
+    if (size == 8) {
+        uint64_t v;
+        memcpy(&v, from, 8);
+        return p->big_endian ? __builtin_bswap64(v) : v;
+    }
+    uint32_t v;
+    memcpy(&v, from, 4);
+    return p->big_endian ? __builtin_bswap32(v) : v;
+}
+
+// The section offset that a record's pointer means. Since version 8 pointers are
+// relative to their own record, and the deltas to the first record; those of records that
+// came from the program are its addresses.
+static uint64_t section_offset(const ProfRaw *p, size_t record, uint64_t pointer, uint64_t delta)
+{
+    uint64_t at = pointer - delta;
+    if (p->version >= 8 && !p->is_correlated)
+        at += record * (uint64_t)p->fields.size;
+    return p->pointer_size == 4 ? (uint32_t)at : at;
+}
+
+void profraw_align_counters(ProfRaw *p)
+{
+    if (p->record_count == 0 || p->counter_size == 1)
+        return;
+    uint64_t pointer = field(p, 0, p->fields.counter_ptr, p->pointer_size);
+    uint64_t past = section_offset(p, 0, pointer, p->counters_delta) % p->counter_size;
+    if (past == 0 || p->counters.len < p->counter_size)
+        return;
+    p->counters = bytes_slice(p->counters, past, past + p->counters.len - p->counter_size);
+    p->counters_delta += past;
+}
 
 // ---- Parsing -----------------------------------------------------------------
 
@@ -170,7 +192,7 @@ bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err)
         return false;
     (void)uniform_delta;
 
-    ProfRawFields l = record_fields(v, p.pointer_size);
+    ProfRawFields l = profraw_fields(v, p.pointer_size);
     p.fields = l;
     p.counter_size = p.variant & PROF_VARIANT_BYTE_COVERAGE ? 1 : 8;
     uint64_t left = c.data.len;
@@ -200,9 +222,8 @@ bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err)
         cursor_skip(&c, align_up(vtable_names, 8) - vtable_names);
     if (!cursor_check(&c, err))
         return false;
-    if (p.record_count == 0 && p.counters.len)
-        return refuse_correlated(p.variant, err);
     p.values_at = c.at;
+    profraw_align_counters(&p);
     *ret = p;
     return true;
 }
@@ -257,29 +278,6 @@ bool profraw_parse(Bytes file, size_t offset, ProfRaw *ret, Error *err)
 
 // ---- Records -----------------------------------------------------------------
 
-static uint64_t field(const ProfRaw *p, size_t record, uint32_t at, uint32_t size)
-{
-    const uint8_t *from = p->records.ptr + record * p->fields.size + at;
-    if (size == 8) {
-        uint64_t v;
-        memcpy(&v, from, 8);
-        return p->big_endian ? __builtin_bswap64(v) : v;
-    }
-    uint32_t v;
-    memcpy(&v, from, 4);
-    return p->big_endian ? __builtin_bswap32(v) : v;
-}
-
-// The section offset that a record's pointer means. Since version 8 pointers are
-// relative to their own record, and the deltas to the first record.
-static uint64_t section_offset(const ProfRaw *p, size_t record, uint64_t pointer, uint64_t delta)
-{
-    uint64_t at = pointer - delta;
-    if (p->version >= 8)
-        at += record * (uint64_t)p->fields.size;
-    return p->pointer_size == 4 ? (uint32_t)at : at;
-}
-
 bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err)
 {
     ProfRawFields l = p->fields;
@@ -295,10 +293,11 @@ bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err)
     uint64_t pointer = field(p, i, l.counter_ptr, p->pointer_size);
     uint64_t at = section_offset(p, i, pointer, p->counters_delta);
     uint64_t size = (uint64_t)r.counter_count * p->counter_size;
-    if (at > p->counters.len || size > p->counters.len - at)
+    if (at > p->counters.len || size > p->counters.len - at || at % p->counter_size)
         return error_set(err, ERROR_FORMAT,
-                         "record %zu has its %u counters at 0x%llx, outside the counters", i,
-                         r.counter_count, (unsigned long long)at);
+                         "record %zu has its %u counters at 0x%llx, outside the counters%s", i,
+                         r.counter_count, (unsigned long long)at,
+                         at % p->counter_size ? " or across them" : "");
     // A function's first 8 bytes say when it first ran.
     uint64_t time = p->variant & PROF_VARIANT_TEMPORAL ? MIN(size, (uint64_t)8) : 0;
     r.counters = bytes_slice(p->counters, at + time, at + size);
@@ -454,6 +453,7 @@ bool profraw_same_layout(const ProfRaw *a, const ProfRaw *b)
 {
     if (a->version != b->version || a->pointer_size != b->pointer_size ||
         a->big_endian != b->big_endian || a->counter_size != b->counter_size ||
+        a->is_correlated != b->is_correlated || a->fields.size != b->fields.size ||
         a->record_count != b->record_count || a->counters.len != b->counters.len ||
         a->bitmap.len != b->bitmap.len)
         return false;

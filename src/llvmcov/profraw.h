@@ -31,7 +31,7 @@ typedef struct ProfRaw {
     Bytes records;
     uint64_t record_count;
     ProfRawFields fields; // of a record
-    Bytes counters;
+    Bytes counters;       // from the first whole one on
     uint8_t counter_size; // 1 or 8
     uint64_t counters_delta;
     Bytes bitmap;
@@ -40,10 +40,14 @@ typedef struct ProfRaw {
     Bytes vtables;      // {u64 name, address, u32 size} … padded to 8
     Bytes vtable_names; // see names.h
     Bytes values;       // value profiles: a block for each record that has sites
+    bool is_correlated; // records and names are those of the program (correlate.h)
     uint64_t binary_ids_size;
     size_t values_at; // where the value profiles start, from the profile's first byte
     size_t size;      // bytes of the file that it takes, value profiles and padding included
 } ProfRaw;
+
+// The layout of records of a version.
+ProfRawFields profraw_fields(uint32_t version, uint8_t pointer_size);
 
 // Whether the bytes start as a raw profile of any version and byte order.
 bool profraw_is(Bytes file);
@@ -60,6 +64,16 @@ MUST_CHECK bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, 
 uint64_t profraw_value_blocks(const ProfRaw *p);
 MUST_CHECK bool profraw_parse_values(Bytes file, size_t offset, uint64_t blocks, ProfRaw *p,
                                      Error *err);
+
+// To be called when records came from elsewhere: lets the counters begin at a whole one.
+// Runtimes of COFF have the byte that marks their start just before, unaligned.
+void profraw_align_counters(ProfRaw *p);
+
+// Whether it holds counters alone: what they are of is in the program (correlate.h).
+static inline bool profraw_lacks_records(const ProfRaw *p)
+{
+    return p->record_count == 0 && p->counters.len != 0;
+}
 
 // Whether all records agree in name, hash, counters, bitmaps and value sites, and
 // in where those lie, and the names begin and end alike: such profiles add up

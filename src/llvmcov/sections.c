@@ -8,24 +8,20 @@
 // Which sections are wanted, and what they are called.
 typedef enum Wanted { WANTED_MAP, WANTED_FUNCTIONS, WANTED_NAMES, WANTED_COUNT } Wanted;
 
-typedef struct WantedNames {
-    const char *name[WANTED_COUNT];
-    // Where the names are when profiles are correlated with the program.
-    const char *correlated;
-} WantedNames;
+// In ELF and Mach-O, and in COFF, where objects have "$M" behind, which the linker sorts
+// by and takes away; and where the names are when profiles are correlated with the program.
+static const char *const wanted_names[WANTED_COUNT][4] = {
+    [WANTED_MAP] = {"__llvm_covmap", ".lcovmap"},
+    [WANTED_FUNCTIONS] = {"__llvm_covfun", ".lcovfun"},
+    [WANTED_NAMES] = {"__llvm_prf_names", ".lprfn", "__llvm_covnames", ".lcovn"},
+};
 
-static const WantedNames usual_names = {{"__llvm_covmap", "__llvm_covfun", "__llvm_prf_names"},
-                                        "__llvm_covnames"};
-// Objects have "$M" behind, which the linker sorts by and takes away.
-static const WantedNames coff_names = {{".lcovmap", ".lcovfun", ".lprfn"}, ".lcovn"};
-
-typedef struct Finder {
-    Arena *arena;
+typedef struct Walk {
     Bytes file;
-    CovMapSections *to;
-    Bytes found[WANTED_COUNT];
-    size_t room[WANTED_COUNT]; // of those that are joined; 0: it is the file's
-} Finder;
+    CovSectionEach *each;
+    void *ctx;
+    CovObjectForm form;
+} Walk;
 
 static Str field_text(Bytes field)
 {
@@ -33,47 +29,14 @@ static Str field_text(Bytes field)
     return str_slice(s, 0, str_find_char(s, '\0'));
 }
 
-// Records count their padding from the start of the section: each starts at 8.
-static void join(Finder *f, Wanted w, Bytes more)
-{
-    Bytes *to = &f->found[w];
-    size_t start = align_up(to->len, 8), need = start + more.len;
-    if (need > f->room[w]) {
-        size_t room = MAX(need, 2 * f->room[w]);
-        uint8_t *at = arena_alloc(f->arena, room, 8);
-        bytes_copy(at, *to);
-        to->ptr = at;
-        f->room[w] = room;
-    }
-    // The arena's memory: const is for readers of the file.
-    bytes_copy((uint8_t *)(uintptr_t)to->ptr + start, more);
-    to->len = need;
-}
-
-static bool is_name(Str name, const char *wanted)
-{
-    Str want = str_from_c(wanted);
-    return str_starts_with(name, want) && (name.len == want.len || name.ptr[want.len] == '$');
-}
-
 // A section that lies outside of the file is cut where the file is.
-static void take(Finder *f, const WantedNames *names, Str name, uint64_t at, uint64_t size,
-                 uint64_t address)
+static void give(Walk *w, Str name, uint64_t at, uint64_t size, uint64_t address, bool has_bytes)
 {
-    for (Wanted w = 0; w < WANTED_COUNT; w++) {
-        if (!is_name(name, names->name[w]) &&
-            !(w == WANTED_NAMES && is_name(name, names->correlated)))
-            continue;
-        uint64_t end = size > UINT64_MAX - at ? UINT64_MAX : at + size;
-        Bytes found = bytes_slice(f->file, at, end);
-        if (f->found[w].len)
-            join(f, w, found);
-        else
-            f->found[w] = found;
-        if (w == WANTED_NAMES)
-            f->to->names_address = address;
-        return;
-    }
+    uint64_t end = size > UINT64_MAX - at ? UINT64_MAX : at + size;
+    CovSection s = {.name = name, .address = address, .size = size, .has_bytes = has_bytes};
+    if (has_bytes)
+        s.bytes = bytes_slice(w->file, at, end);
+    w->each(w->ctx, &s);
 }
 
 // ---- ELF ---------------------------------------------------------------------
@@ -85,7 +48,7 @@ static bool is_elf(Bytes file)
 }
 
 typedef struct ElfEntry {
-    uint32_t name;
+    uint32_t name, type;
     uint64_t flags, address, at, size;
 } ElfEntry;
 
@@ -93,7 +56,7 @@ static ElfEntry elf_entry(Cursor *c, uint64_t table, uint32_t size, uint32_t i, 
 {
     cursor_seek(c, table + (uint64_t)i * size);
     ElfEntry e = {.name = cursor_u32(c)};
-    cursor_skip(c, 4); // type
+    e.type = cursor_u32(c);
     e.flags = cursor_uint(c, word);
     e.address = cursor_uint(c, word);
     e.at = cursor_uint(c, word);
@@ -101,11 +64,11 @@ static ElfEntry elf_entry(Cursor *c, uint64_t table, uint32_t size, uint32_t i, 
     return e;
 }
 
-static void find_in_elf(Finder *f, Cursor *c)
+static void walk_elf(Walk *w, Cursor *c)
 {
-    size_t word = f->file.ptr[4] == 2 ? 8 : 4;
-    c->big_endian = f->file.ptr[5] == 2;
-    f->to->pointer_size = (uint8_t)word;
+    size_t word = w->file.ptr[4] == 2 ? 8 : 4;
+    c->big_endian = w->file.ptr[5] == 2;
+    w->form.pointer_size = (uint8_t)word;
     cursor_seek(c, 24 + 2 * word); // behind entry and program headers
     uint64_t table = cursor_uint(c, word);
     cursor_skip(c, 10); // flags, header sizes, program headers
@@ -115,11 +78,11 @@ static void find_in_elf(Finder *f, Cursor *c)
     ElfEntry names = elf_entry(c, table, size, strings, word);
     for (uint32_t i = 0; i < count && cursor_ok(c); i++) {
         ElfEntry e = elf_entry(c, table, size, i, word);
-        Cursor text = cursor_over(bytes_slice(f->file, names.at, f->file.len), "section names");
+        Cursor text = cursor_over(bytes_slice(w->file, names.at, w->file.len), "section names");
         cursor_seek(&text, e.name);
         Str name = cursor_c_str(&text);
-        if (cursor_ok(&text) && !(e.flags & 0x800)) // SHF_COMPRESSED
-            take(f, &usual_names, name, e.at, e.size, e.address);
+        if (cursor_ok(&text) && !(e.flags & 0x800))              // SHF_COMPRESSED
+            give(w, name, e.at, e.size, e.address, e.type != 8); // SHT_NOBITS
     }
 }
 
@@ -140,7 +103,7 @@ static bool macho_magic(Bytes file, bool *big_endian, size_t *word)
     return magic == 0xfeedfacf || magic == 0xfeedface;
 }
 
-static void find_in_segment(Finder *f, Cursor *c, size_t word)
+static void walk_segment(Walk *w, Cursor *c, size_t word)
 {
     cursor_skip(c, 16 + 4 * word + 8); // name, addresses, protections
     uint32_t count = cursor_u32(c);
@@ -151,17 +114,17 @@ static void find_in_segment(Finder *f, Cursor *c, size_t word)
         uint64_t address = cursor_uint(c, word), size = cursor_uint(c, word);
         uint32_t at = cursor_u32(c);
         cursor_skip(c, word == 8 ? 28 : 24);
-        if (cursor_ok(c))
-            take(f, &usual_names, name, at, size, address);
+        if (cursor_ok(c)) // zeros when loaded have no place
+            give(w, name, at, size, address, at != 0);
     }
 }
 
-static void find_in_macho(Finder *f, Cursor *c)
+static void walk_macho(Walk *w, Cursor *c)
 {
     size_t word;
-    if (!macho_magic(f->file, &c->big_endian, &word))
+    if (!macho_magic(w->file, &c->big_endian, &word))
         return;
-    f->to->pointer_size = (uint8_t)word;
+    w->form.pointer_size = (uint8_t)word;
     cursor_seek(c, 16);
     uint32_t commands = cursor_u32(c);
     cursor_seek(c, word == 8 ? 32 : 28);
@@ -175,7 +138,7 @@ static void find_in_macho(Finder *f, Cursor *c)
         command.big_endian = c->big_endian;
         cursor_skip(&command, 8);
         if (kind == (word == 8 ? MACHO_SEGMENT_64 : MACHO_SEGMENT))
-            find_in_segment(f, &command, word);
+            walk_segment(w, &command, word);
     }
 }
 
@@ -206,29 +169,43 @@ static bool coff_header(Bytes file, uint64_t *at)
 }
 
 // Names of more than 8 bytes stand in the table of strings, as "/offset".
-static Str coff_name(const Finder *f, Str name, uint64_t strings)
+static Str coff_name(const Walk *w, Str name, uint64_t strings)
 {
     uint64_t offset;
     if (name.len < 2 || name.ptr[0] != '/' ||
         !str_parse_u64(str_slice(name, 1, name.len), 10, &offset))
         return name;
-    Cursor c = cursor_over(f->file, "COFF strings");
+    Cursor c = cursor_over(w->file, "COFF strings");
     cursor_seek(&c, strings + offset);
     return cursor_c_str(&c);
 }
 
-static void find_in_coff(Finder *f, Cursor *c, uint64_t at)
+// Where the linker planned to have a program loaded; 0 in objects.
+static uint64_t image_base(Cursor *c, uint64_t at, uint16_t optional)
 {
-    f->to->pointer_size = 8;
-    cursor_seek(c, at + 2);
+    cursor_seek(c, at + 20);
+    if (optional < 32)
+        return 0;
+    bool is_64 = cursor_u16(c) == 0x20b;
+    cursor_skip(c, is_64 ? 22 : 26);
+    return cursor_uint(c, is_64 ? 8 : 4);
+}
+
+static void walk_coff(Walk *w, Cursor *c, uint64_t at)
+{
+    cursor_seek(c, at);
+    uint16_t machine = cursor_u16(c);
+    w->form.pointer_size = machine == 0x14c || machine == 0x1c4 ? 4 : 8;
+    w->form.is_coff = true;
     uint16_t count = cursor_u16(c);
     cursor_skip(c, 4);
     uint32_t symbols = cursor_u32(c), symbol_count = cursor_u32(c);
     uint16_t optional = cursor_u16(c);
     uint64_t strings = symbols + 18 * (uint64_t)symbol_count;
+    uint64_t base = image_base(c, at, optional);
     cursor_seek(c, at + 20 + optional);
     for (uint32_t i = 0; i < count && cursor_ok(c); i++) {
-        Str name = coff_name(f, field_text(cursor_bytes(c, 8)), strings);
+        Str name = coff_name(w, field_text(cursor_bytes(c, 8)), strings);
         uint32_t virtual_size = cursor_u32(c), address = cursor_u32(c);
         uint32_t size = cursor_u32(c), offset = cursor_u32(c);
         cursor_skip(c, 16);
@@ -236,7 +213,7 @@ static void find_in_coff(Finder *f, Cursor *c, uint64_t at)
         if (virtual_size && virtual_size < size)
             size = virtual_size;
         if (cursor_ok(c))
-            take(f, &coff_names, name, offset, size, address);
+            give(w, name, offset, size, base + address, offset != 0);
     }
 }
 
@@ -248,24 +225,86 @@ bool cov_sections_known(Bytes file)
     return is_elf(file) || macho_magic(file, &big_endian, &word) || coff_header(file, &at);
 }
 
-bool cov_sections_find(Arena *arena, Bytes file, CovMapSections *ret, Error *err)
+bool cov_sections_each(Bytes file, CovSectionEach *each, void *ctx, CovObjectForm *ret, Error *err)
 {
-    CovMapSections s = {0};
-    Finder f = {.arena = arena, .file = file, .to = &s};
+    Walk w = {.file = file, .each = each, .ctx = ctx};
     Cursor c = cursor_over(file, "object");
     uint64_t at;
     if (is_elf(file))
-        find_in_elf(&f, &c);
+        walk_elf(&w, &c);
     else if (coff_header(file, &at))
-        find_in_coff(&f, &c, at);
+        walk_coff(&w, &c, at);
     else
-        find_in_macho(&f, &c);
+        walk_macho(&w, &c);
     if (!cursor_check(&c, err))
         return false;
-    s.big_endian = c.big_endian;
-    s.covmap = f.found[WANTED_MAP];
-    s.covfun = f.found[WANTED_FUNCTIONS];
-    s.names = f.found[WANTED_NAMES];
-    *ret = s;
+    w.form.big_endian = c.big_endian;
+    *ret = w.form;
+    return true;
+}
+
+// ---- The mapping -----------------------------------------------------------------
+
+typedef struct Finder {
+    Arena *arena;
+    uint64_t names_address;
+    Bytes found[WANTED_COUNT];
+    size_t room[WANTED_COUNT]; // of those that are joined; 0: it is the file's
+} Finder;
+
+// Records count their padding from the start of the section: each starts at 8.
+static void join(Finder *f, Wanted w, Bytes more)
+{
+    Bytes *to = &f->found[w];
+    size_t start = align_up(to->len, 8), need = start + more.len;
+    if (need > f->room[w]) {
+        size_t room = MAX(need, 2 * f->room[w]);
+        uint8_t *at = arena_alloc(f->arena, room, 8);
+        bytes_copy(at, *to);
+        to->ptr = at;
+        f->room[w] = room;
+    }
+    // The arena's memory: const is for readers of the file.
+    bytes_copy((uint8_t *)(uintptr_t)to->ptr + start, more);
+    to->len = need;
+}
+
+bool cov_section_is(Str name, const char *wanted)
+{
+    Str want = str_from_c(wanted);
+    return str_starts_with(name, want) && (name.len == want.len || name.ptr[want.len] == '$');
+}
+
+static void take(void *ctx, const CovSection *s)
+{
+    Finder *f = ctx;
+    for (Wanted w = 0; w < WANTED_COUNT; w++) {
+        bool is_wanted = false;
+        for (size_t i = 0; i < ARRAY_LEN(wanted_names[w]); i++)
+            is_wanted |= wanted_names[w][i] && cov_section_is(s->name, wanted_names[w][i]);
+        if (!is_wanted)
+            continue;
+        if (f->found[w].len)
+            join(f, w, s->bytes);
+        else
+            f->found[w] = s->bytes;
+        if (w == WANTED_NAMES)
+            f->names_address = s->address;
+        return;
+    }
+}
+
+bool cov_sections_find(Arena *arena, Bytes file, CovMapSections *ret, Error *err)
+{
+    Finder f = {.arena = arena};
+    CovObjectForm form;
+    if (!cov_sections_each(file, take, &f, &form, err))
+        return false;
+    *ret = (CovMapSections){.covmap = f.found[WANTED_MAP],
+                            .covfun = f.found[WANTED_FUNCTIONS],
+                            .names = f.found[WANTED_NAMES],
+                            .names_address = f.names_address,
+                            .pointer_size = form.pointer_size,
+                            .big_endian = form.big_endian};
     return true;
 }

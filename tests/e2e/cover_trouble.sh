@@ -100,12 +100,37 @@ for profile in prog.profraw prog.profdata; do
     verdict "an object without names, with ${profile#*.}: those of the profile" $?
 done
 if [ "$llvm" -ge 19 ]; then
-    build prog.c correlated -mllvm -profile-correlate=binary && run correlated correlated.profraw
-    status_is 1 "$ASSAY" cover report correlated correlated.profraw 2>err && grep -q -- '--binary-file=' err
-    verdict "counts without their functions are refused, with what joins them" $?
-    "llvm-profdata-$llvm" merge --binary-file=correlated -o correlated.profdata correlated.profraw
-    "$ASSAY" cover report correlated correlated.profdata >got 2>err && diff expected got >out
-    verdict "and joined they are read" $?
+    for mode in binary debug-info; do
+        build prog.c correlated -g -mllvm -profile-correlate=$mode && run correlated correlated.profraw
+        "$ASSAY" cover report correlated correlated.profraw >got 2>err && diff expected got >out
+        verdict "counts alone, $mode: their functions are the program's" $?
+        status_is 1 "$ASSAY" cover merge -o none.profdata correlated.profraw 2>err &&
+            id=$(readelf -n correlated | sed -n 's/.*Build ID: //p') && grep -q "build $id" err
+        verdict "and without it the build that is wanted is named" $?
+        status_is 1 "$ASSAY" cover report prog correlated.profraw 2>err && grep -q "build $id" err
+        verdict "as with another program" $?
+        objcopy --remove-section '__llvm_cov[dn]*' --strip-debug correlated bare
+        status_is 1 "$ASSAY" cover report bare correlated.profraw 2>err && grep -q stripped err
+        verdict "nor is one enough that was stripped" $?
+        objcopy --only-keep-debug correlated correlated.debug
+        "$ASSAY" cover report bare correlated.debug correlated.profraw >got 2>err && diff expected got >out
+        verdict "but with its debug file" $?
+        objcopy --add-gnu-debuglink=correlated.debug bare linked
+        "$ASSAY" cover report linked correlated.profraw >got 2>err && diff expected got >out
+        verdict "which is found where it says" $?
+        mkdir runs && cp correlated runs/
+        printf './correlated 5\ncp correlated gone; ./gone 5; rm gone\n' >runs/script
+        (cd runs && "$ASSAY" cover run -- sh script) >got 2>err && sed 's/^in .*//' got >got.run
+        sed 's/^in .*//' expected | diff - got.run >out && grep -q '^assay: 2 profiles' err
+        verdict "and in a run that starts it, and deletes it" $?
+        rm -rf runs
+    done
+    mkdir nameless.d && build prog.c nameless.d/one -mllvm -profile-correlate=binary -Wl,--build-id=none &&
+        run nameless.d/one one.profraw && cp nameless.d/one nameless.d/two
+    "$ASSAY" cover report nameless.d/one one.profraw >got 2>err && diff expected got >out
+    verdict "a program without a build id: by its number of counters" $?
+    status_is 1 "$ASSAY" cover report nameless.d/one nameless.d/two one.profraw 2>err && grep -q both err
+    verdict "of which two are one too many" $?
 else
     skip "profiles correlated with the program" "needs LLVM 19"
 fi

@@ -44,6 +44,28 @@ for file in raw-*.profraw indexed-*.profdata; do
     verdict "$file: what it was made of${readers:+, as llvm-profdata$readers}" $?
 done
 
+# ---- Counters alone, and the programs that say what of ----------------------------
+
+python3 "$TOP/tests/tools/make_correlated.py" . || exit 1
+# LLVM's tools read one version each, and no records of a big-endian program's section.
+for profile in *-binary.profraw *-dwarf?.profraw *-pe.profraw; do
+    program=$(ls "${profile%.profraw}".{elf,exe,dSYM} 2>/dev/null) llvm="" from=--debug-info
+    case $profile in
+    8-*) llvm=16 ;;
+    10-*-big-binary*) ;;
+    10-*) llvm=19 ;;
+    esac
+    [[ $profile == *dwarf* ]] || from=--binary-file
+    command -v "llvm-profdata-$llvm" >/dev/null || llvm=""
+    {
+        "$ASSAY" cover merge --text -o - "$program" "$profile" >out.proftext 2>err &&
+            diff correlated.proftext out.proftext && { [ -z "$llvm" ] ||
+            { "llvm-profdata-$llvm" merge "$from=$program" -text -o peer.proftext "$profile" &&
+                diff peer.proftext out.proftext; }; }
+    } >out 2>&1
+    verdict "$program: its profile counts what it says${llvm:+, as llvm-profdata-$llvm}" $?
+done
+
 # ---- Coverage mappings ----------------------------------------------------------
 
 python3 "$TOP/tests/tools/make_mappings.py" . || exit 1
@@ -106,6 +128,50 @@ variant() {
     { as_text theirs && diff theirs.proftext out.proftext; } >out 2>&1
     verdict "$label: and its text" $?
 }
+
+# correlated LABEL LLVM MODE FLAGS…: the same where the program is needed too.
+correlated() {
+    local label=$1 llvm=$2 mode=$3
+    shift 3
+    local flag="-profile-correlate=$mode" from=--debug-info
+    [ "$llvm" -lt 19 ] && flag=-debug-info-correlate
+    [ "$mode" = binary ] && from=--binary-file
+    if ! "clang-$llvm" -w -g -O1 "$@" -mllvm "$flag" "$TOP/tests/programs/cover_jumps.c" -o prog \
+        2>build.log; then
+        skip "$label, $mode: clang-$llvm" "it does not build that"
+        return
+    fi
+    rm -f prog.profraw
+    LLVM_PROFILE_FILE=prog.profraw ./prog 3 >/dev/null
+    "llvm-profdata-$llvm" merge "$from=prog" -text -o theirs prog.profraw 2>peer.log
+    without_traces theirs >theirs.proftext
+    {
+        [ -s theirs.proftext ] && rm -f out.proftext &&
+            "$ASSAY" cover merge -o out.proftext prog.profraw prog && diff theirs.proftext out.proftext
+    } >out 2>&1
+    verdict "$label, $mode: clang-$llvm's counters alone as llvm-profdata-$llvm reads them" $?
+}
+
+no_values="-mllvm -disable-vp=true" # clang crashes on them
+# shellcheck disable=SC2086 # two words
+for llvm in 16 19 22; do
+    command -v "clang-$llvm" "llvm-profdata-$llvm" >/dev/null || continue
+    correlated "IR" "$llvm" debug-info -fprofile-generate $no_values
+    [ "$llvm" -lt 19 ] && continue
+    correlated "front end" "$llvm" binary -fprofile-instr-generate
+    correlated "front end" "$llvm" debug-info -fprofile-instr-generate
+    [ "$llvm" = 19 ] || continue
+    correlated "sections collected" "$llvm" binary -fprofile-instr-generate -ffunction-sections \
+        -fdata-sections -Wl,--gc-sections
+    correlated "sections collected" "$llvm" debug-info -fprofile-instr-generate \
+        -ffunction-sections -fdata-sections -Wl,--gc-sections -gdwarf-4 -gz
+    correlated "temporal" "$llvm" debug-info -fprofile-generate $no_values \
+        -mllvm -pgo-temporal-instrumentation
+    correlated "byte coverage" "$llvm" binary -fprofile-generate $no_values \
+        -mllvm -pgo-block-coverage
+    correlated "entry only" "$llvm" debug-info -fprofile-generate $no_values \
+        -mllvm -pgo-function-entry-coverage
+done
 
 for llvm in 16 19 22; do
     command -v "clang-$llvm" "llvm-profdata-$llvm" >/dev/null || continue

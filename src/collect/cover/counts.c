@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/md5.h"
+#include "collect/cover/correlate.h"
 #include "llvmcov/profdata.h"
 #include "llvmcov/proftext.h"
 
@@ -138,7 +139,8 @@ static bool add_raw_profile(CoverCounts *c, Bytes file, size_t at, uint64_t weig
                             Error *err)
 {
     ProfRaw p;
-    if (!profraw_parse_sections(file, at, &p, err) || !check_variant(c, p.variant, err))
+    if (!profraw_parse_sections(file, at, &p, err) || !check_variant(c, p.variant, err) ||
+        (profraw_lacks_records(&p) && !cover_correlations_join(c->correlations, &p, err)))
         return false;
     CoverLayout *layout = cover_layout_find(&c->layouts, &p);
     uint64_t blocks = layout ? layout->value_blocks : profraw_value_blocks(&p);
@@ -593,14 +595,6 @@ static ProfDataRow row_of_file(const CoverCounts *c, const CoverCountRow *row, u
     };
 }
 
-static void add_uleb(StrBuf *out, uint64_t v)
-{
-    for (; v > 0x7f; v >>= 7)
-        strbuf_add_char(out, (char)(v | 0x80));
-    strbuf_add_char(out, (char)v);
-}
-
-// One stored chunk of a blob of names.
 static Bytes vtable_blob(const CoverCounts *c)
 {
     StrBuf names = {0}, blob = {0};
@@ -609,11 +603,7 @@ static Bytes vtable_blob(const CoverCounts *c)
             strbuf_add_char(&names, 1);
         strbuf_add(&names, c->vtables.names.at[i]);
     }
-    if (names.len) {
-        add_uleb(&blob, names.len);
-        add_uleb(&blob, 0);
-        strbuf_add(&blob, strbuf_str(&names));
-    }
+    prof_names_write(&blob, strbuf_str(&names));
     Bytes r = arena_bytes(c->arena, bytes_from_str(strbuf_str(&blob)));
     strbuf_deinit(&names);
     strbuf_deinit(&blob);

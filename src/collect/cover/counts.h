@@ -27,9 +27,13 @@ typedef struct CoverCountRow {
     CoverFunctionValues *values; // value profiles; NULL: none
 } CoverCountRow;
 
+typedef struct CoverCorrelations CoverCorrelations; // collect/cover/correlate.h
+
 // Zero-initialised but for `arena` is a valid empty set.
 typedef struct CoverCounts {
     Arena *arena;
+    // The programs of raw profiles that hold counters alone; NULL: none are known.
+    CoverCorrelations *correlations;
     Vec(CoverCountRow) rows; // in order of first appearance
     U64Vec counters;
     U8Vec bitmaps;

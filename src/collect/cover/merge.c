@@ -164,6 +164,7 @@ bool cover_merge_files(CoverCounts *c, const CoverMergeInputVec *inputs,
         p->first = inputs->len * i / count;
         p->end = inputs->len * (i + 1) / count;
         p->own.arena = &p->arena;
+        p->own.correlations = c->correlations;
         p->counts = i == 0 ? c : &p->own;
     }
     run_parts(parts, count);

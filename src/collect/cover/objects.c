@@ -156,7 +156,9 @@ static bool may_be_object(const struct stat *st, Str name)
            (st->st_mode & 0111 || str_find(name, STR(".so")) != SIZE_MAX);
 }
 
-static void search(CoverObjects *o, Str folder, unsigned depth, uint64_t *files)
+typedef void Offer(CoverObjects *o, Str path);
+
+static void search(CoverObjects *o, Str folder, unsigned depth, uint64_t *files, Offer *offer)
 {
     Arena arena = {0};
     StrVec folders = {0};
@@ -172,21 +174,47 @@ static void search(CoverObjects *o, Str folder, unsigned depth, uint64_t *files)
         if (S_ISDIR(st.st_mode))
             vec_push(&arena, &folders, path);
         else if (may_be_object(&st, name))
-            cover_objects_offer(o, path, false);
+            offer(o, path);
     }
     if (dir)
         closedir(dir);
     // Files first: what was run lies at the top more often than far down.
     for (size_t i = 0; i < folders.len && depth < SEARCH_DEPTH_MAX; i++)
-        search(o, folders.at[i], depth + 1, files);
+        search(o, folders.at[i], depth + 1, files, offer);
     arena_deinit(&arena);
+}
+
+static void offer_found(CoverObjects *o, Str path)
+{
+    cover_objects_offer(o, path, false);
 }
 
 void cover_objects_search(CoverObjects *o, Str folder)
 {
     uint64_t files = 0;
     if (!cover_objects_complete(o))
-        search(o, folder, 0, &files);
+        search(o, folder, 0, &files, offer_found);
+}
+
+// A program, or its debug file, by the binary id of some profile.
+static void offer_program(CoverObjects *o, Str path)
+{
+    Arena arena = {0};
+    MappedFile m = {0};
+    Elf elf;
+    if (os_map_file(path, &m, NULL) && elf_parse(&arena, m.bytes, &elf, NULL)) {
+        BuildId id = elf_build_id(&elf);
+        if (is_wanted(o, &id))
+            cover_correlations_offer(o->pool->correlations, path);
+    }
+    os_unmap_file(&m);
+    arena_deinit(&arena);
+}
+
+void cover_objects_search_programs(CoverObjects *o, Str folder)
+{
+    uint64_t files = 0;
+    search(o, folder, 0, &files, offer_program);
 }
 
 // ---- The list --------------------------------------------------------------------

@@ -37,6 +37,8 @@ void cover_objects_offer_writers(CoverObjects *o, Str folder);
 // Looks through a folder tree for what is missing: files that may be run, and
 // shared objects. Ends when it is complete, or after a stated number of files.
 void cover_objects_search(CoverObjects *o, Str folder);
+// Offers those with a binary id of the profiles to the pool's correlations instead.
+void cover_objects_search_programs(CoverObjects *o, Str folder);
 
 // The list of objects in a folder of results: "BUILD-ID PATH" a line, "-" for none.
 #define COVER_OBJECTS_FILE STR("assay-objects")

@@ -100,6 +100,9 @@ static void note_writer(CoverPool *pool, Str file_name)
         name.len -= STR(" (deleted)").len;
     CoverWriter writer = {fd, arena_str(pool->arena, name), st.st_dev, st.st_ino};
     vec_push(pool->arena, &pool->writers, writer);
+    if (pool->correlations) // as it is, even when it is deleted or linked again meanwhile
+        cover_correlations_offer(pool->correlations,
+                                 arena_printf(pool->arena, "/proc/self/fd/%d", fd));
 }
 
 static void read_notifications(CoverPool *pool)
@@ -156,22 +159,48 @@ static Str shown_name(Str path)
     return str_starts_with(base, STR(".")) ? str_slice(base, 1, base.len) : base;
 }
 
-bool cover_pool_add(CoverPool *pool, Str path)
+// Whether a file's first profile holds counters alone.
+static bool is_correlated(Bytes file)
+{
+    ProfRaw p;
+    return profraw_is(file) && profraw_parse_sections(file, 0, &p, NULL) &&
+           profraw_lacks_records(&p);
+}
+
+typedef enum Added { ADDED, REFUSED, WAITS } Added;
+
+// `err` is set when it was not added.
+static Added add_file(CoverPool *pool, Str path, Error *err)
 {
     MappedFile m = {0};
-    Error err = {0};
-    bool ok = os_map_file(path, &m, &err);
-    if (ok && m.bytes.len) {
-        ok = cover_counts_add(&pool->counts, shown_name(path), m.bytes, 1, &err);
-        if (ok)
+    Added added = os_map_file(path, &m, err) ? ADDED : REFUSED;
+    if (added == ADDED && m.bytes.len) {
+        pool->counts.correlations = pool->correlations;
+        if (!cover_counts_add(&pool->counts, shown_name(path), m.bytes, 1, err))
+            added = err->kind == ERROR_NOT_FOUND && pool->may_wait && is_correlated(m.bytes)
+                        ? WAITS
+                        : REFUSED;
+        if (added != REFUSED)
             note_binary_ids(pool, m.bytes);
-        pool->file_count += ok;
-        pool->byte_count += m.bytes.len;
+        pool->file_count += added == ADDED;
+        pool->byte_count += added == WAITS ? 0 : m.bytes.len;
     }
     os_unmap_file(&m);
-    if (!ok)
-        vec_push(pool->arena, &pool->refused, arena_str(pool->arena, str_from_c(err.text)));
-    return ok;
+    return added;
+}
+
+static void refuse(CoverPool *pool, const Error *why)
+{
+    vec_push(pool->arena, &pool->refused, arena_str(pool->arena, str_from_c(why->text)));
+}
+
+bool cover_pool_add(CoverPool *pool, Str path)
+{
+    Error err = {0};
+    Added added = add_file(pool, path, &err);
+    if (added != ADDED)
+        refuse(pool, &err);
+    return added == ADDED;
 }
 
 typedef enum Writing { WRITING_NO, WRITING_YES, WRITING_UNKNOWN } Writing;
@@ -264,6 +293,36 @@ static void keep_under_name(CoverPool *pool, Str path, const char *suffix)
     (void)rename(path.ptr, to.ptr);
 }
 
+// Sums a complete file, or puts it on the list.
+static void take_file(CoverPool *pool, Str path, StrVec *waiting)
+{
+    Error err = {0};
+    switch (add_file(pool, path, &err)) {
+    case WAITS:
+        vec_push(pool->arena, waiting, path);
+        break;
+    case REFUSED:
+        refuse(pool, &err);
+        keep_under_name(pool, path, "refused");
+        break;
+    case ADDED:
+        if (pool->keep_raw)
+            keep_under_name(pool, path, "kept");
+        else
+            unlink(path.ptr);
+    }
+}
+
+bool cover_pool_retry(CoverPool *pool, bool end)
+{
+    StrVec waiting = {0};
+    pool->may_wait &= !end;
+    for (size_t i = 0; i < pool->waiting.len; i++)
+        take_file(pool, pool->waiting.at[i], &waiting);
+    pool->waiting = waiting;
+    return waiting.len != 0;
+}
+
 bool cover_pool_drain(CoverPool *pool, bool end)
 {
     read_notifications(pool);
@@ -278,12 +337,7 @@ bool cover_pool_drain(CoverPool *pool, bool end)
             pool->taken.at[left++] = path;
             continue;
         }
-        if (!cover_pool_add(pool, path))
-            keep_under_name(pool, path, "refused");
-        else if (pool->keep_raw)
-            keep_under_name(pool, path, "kept");
-        else
-            unlink(path.ptr);
+        take_file(pool, path, &pool->waiting);
     }
     pool->taken.len = left;
     return writing;
@@ -363,6 +417,8 @@ bool cover_pool_run(CoverPool *pool, const Program *program, char *const argv[],
 {
     *ret = (CoverRunEnd){0};
     Run r = {.pool = pool, .signal_fd = -1, .end = ret};
+    if (pool->correlations)
+        cover_correlations_offer(pool->correlations, program->path);
     bool ok = open_signals(&r, err) && spawn_prepare(program, argv, &r.old_mask, &r.child, err);
     if (ok) {
         // Whoever started us may ignore SIGCHLD, and then nobody could wait.

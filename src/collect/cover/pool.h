@@ -6,6 +6,7 @@
 #ifndef COLLECT_COVER_POOL_H
 #define COLLECT_COVER_POOL_H
 
+#include "collect/cover/correlate.h"
 #include "collect/cover/counts.h"
 #include "elf/build_id.h"
 #include "os/spawn.h"
@@ -32,6 +33,10 @@ typedef struct CoverPool {
     bool keep_raw;    // files are summed but not deleted
     bool keep_folder; // it is not ours to remove
     CoverCounts counts;
+    // Of profiles that hold counters alone; NULL: those are refused.
+    CoverCorrelations *correlations;
+    bool may_wait;         // those whose program is not known yet stay for cover_pool_retry
+    StrVec waiting;        // their files
     StrVec taken;          // set aside under other names, maybe still being written
     BuildIdVec binary_ids; // of the objects that wrote, each once
     bool has_unnamed;      // some profile states no binary id
@@ -55,6 +60,10 @@ Str cover_pool_pattern(const CoverPool *pool);
 // Sums a file that is complete and stays. False, with a text among the refused, when it
 // could not be read.
 bool cover_pool_add(CoverPool *pool, Str path);
+
+// Sums the files that wait for their program, as far as it has been offered since; at the
+// `end` the others are refused. True while some still wait.
+bool cover_pool_retry(CoverPool *pool, bool end);
 
 // Takes in what is complete. At the `end` of a run also what cannot be told to
 // be complete. True while some file is still being written.

@@ -120,6 +120,7 @@ bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw, E
 {
     char real[4096];
     *r = (CoverRun){.pool.notify_fd = -1};
+    cover_correlations_init(&r->correlations);
     r->folder = folder;
     if (!os_make_folders(folder, err))
         return false;
@@ -139,6 +140,8 @@ bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw, E
     if (geteuid() == 0)
         (void)chmod(r->pool.folder.ptr, 0777);
     r->pool.keep_raw = keep_raw;
+    r->pool.correlations = &r->correlations;
+    r->pool.may_wait = true;
     r->pool.kept_folder = r->folder;
     r->objects = (CoverObjects){.arena = &r->arena, .pool = &r->pool};
     return mode != COVER_RUN_ADD || (load_selection(r, err) && add_earlier(r, err));
@@ -147,6 +150,7 @@ bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw, E
 void cover_run_deinit(CoverRun *r)
 {
     cover_pool_deinit(&r->pool);
+    cover_correlations_deinit(&r->correlations);
     arena_deinit(&r->arena);
 }
 
@@ -212,6 +216,24 @@ static void find_objects(CoverRun *r, const CoverObjectSources *sources)
         cover_objects_search(o, sources->folders.at[i]);
 }
 
+// Profiles that hold counters alone, and whose program was not seen while it ran.
+static void join_waiting(CoverRun *r, const CoverObjectSources *sources, const StrVec *earlier)
+{
+    const StrVec *lists[] = {&sources->always, &sources->commands, earlier};
+    if (r->pool.waiting.len == 0)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        for (size_t k = 0; k < lists[i]->len; k++)
+            if (os_file_exists(lists[i]->at[k]))
+                cover_correlations_offer(&r->correlations, lists[i]->at[k]);
+    bool waits = cover_pool_retry(&r->pool, false);
+    for (size_t i = 0; i < sources->folders.len && waits; i++) {
+        cover_objects_search_programs(&r->objects, sources->folders.at[i]);
+        waits = cover_pool_retry(&r->pool, false);
+    }
+    (void)cover_pool_retry(&r->pool, true);
+}
+
 static bool write_profile(CoverRun *r, Error *err)
 {
     StrBuf out = {0};
@@ -245,7 +267,10 @@ bool cover_run_wrote(const CoverRun *r)
 bool cover_run_finish(CoverRun *r, const CoverObjectSources *sources, Error *err)
 {
     StrVec earlier = {0};
-    if (!load_list(r, &earlier, err) || !cover_counts_finish(&r->pool.counts, err))
+    if (!load_list(r, &earlier, err))
+        return false;
+    join_waiting(r, sources, &earlier);
+    if (!cover_counts_finish(&r->pool.counts, err))
         return false;
     for (size_t i = 0; i < earlier.len; i++)
         cover_objects_offer(&r->objects, earlier.at[i], true);

@@ -17,6 +17,7 @@ typedef struct CoverRun {
     Arena arena;
     Str folder; // absolute
     CoverPool pool;
+    CoverCorrelations correlations; // programs of the pool's profiles
     CoverObjects objects;
     CoverSelection selection;
     bool counts_all;  // of results that the run is added to
