@@ -40,7 +40,7 @@ typedef struct Reader {
     Vec(FileRange) ranges;
     Table range_index;
     Table function_index; // by name_ref
-    U8Vec is_dummy;       // by function
+    ProfInflater inflater;
 } Reader;
 
 static bool is_absolute(Str path)
@@ -120,7 +120,8 @@ static bool read_files(Reader *r, Bytes blob, FileRange *ret, Error *err)
         uint64_t packed_len = cursor_uleb(&c);
         if (packed_len) {
             Bytes packed = cursor_bytes(&c, packed_len);
-            if (!cursor_check(&c, err) || !prof_inflate(r->arena, packed, plain_len, &plain, err))
+            if (!cursor_check(&c, err) ||
+                !prof_inflate(&r->inflater, r->arena, packed, plain_len, &plain, err))
                 return error_context(err, "list of files");
             c = cursor_over(plain, "list of files");
         }
@@ -266,8 +267,27 @@ static bool read_headers(Reader *r, Error *err)
     return cursor_check(&c, err);
 }
 
+// How many records the section has, as far as it is whole.
+static size_t count_records(const Reader *r)
+{
+    enum { SIZE_AT = 8, HEAD = 28 };
+    size_t count = 0;
+    Cursor c = cursor_over(r->s.covfun, "function records");
+    c.big_endian = r->s.big_endian;
+    for (; cursor_left(&c) >= HEAD; count++) {
+        cursor_skip(&c, SIZE_AT);
+        uint32_t size = cursor_u32(&c);
+        cursor_skip(&c, HEAD - SIZE_AT - sizeof(size));
+        cursor_skip(&c, MIN(align_up(c.at + (uint64_t)size, 8) - c.at, cursor_left(&c)));
+    }
+    return count;
+}
+
 static bool read_covfun(Reader *r, Error *err)
 {
+    size_t count = count_records(r);
+    table_reserve(&r->function_index, count);
+    vec_reserve(r->arena, &r->map->functions, count);
     Cursor c = cursor_over(r->s.covfun, "function records of the coverage mapping");
     c.big_endian = r->s.big_endian;
     while (cursor_more(&c)) {
@@ -309,6 +329,7 @@ bool covmap_parse(Arena *arena, CovMapSections s, CovMap *ret, Error *err)
     bool ok = names_ok && read_headers(&r, err) && (map.version < 4 || read_covfun(&r, err));
     table_deinit(&r.range_index);
     table_deinit(&r.function_index);
+    prof_inflater_deinit(&r.inflater);
     if (!ok) {
         covmap_deinit(&map);
         return false;

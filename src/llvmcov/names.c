@@ -7,20 +7,28 @@
 
 #include "base/md5.h"
 
-bool prof_inflate(Arena *arena, Bytes packed, uint64_t plain_len, Bytes *ret, Error *err)
+void prof_inflater_deinit(ProfInflater *in)
+{
+    if (in->state)
+        libdeflate_free_decompressor(in->state);
+    *in = (ProfInflater){0};
+}
+
+bool prof_inflate(ProfInflater *in, Arena *arena, Bytes packed, uint64_t plain_len, Bytes *ret,
+                  Error *err)
 {
     // Deflate reaches 1032:1 at best.
     if (plain_len / 1040 > packed.len)
         return error_set(err, ERROR_FORMAT, "%zu zlib bytes cannot hold the stated %llu",
                          packed.len, (unsigned long long)plain_len);
     uint8_t *plain = arena_alloc(arena, plain_len, 1);
-    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
-    if (!d)
+    if (!in->state)
+        in->state = libdeflate_alloc_decompressor();
+    if (!in->state)
         return error_set(err, ERROR_OS, "no memory for zlib");
     size_t got = 0;
     enum libdeflate_result result =
-        libdeflate_zlib_decompress(d, packed.ptr, packed.len, plain, plain_len, &got);
-    libdeflate_free_decompressor(d);
+        libdeflate_zlib_decompress(in->state, packed.ptr, packed.len, plain, plain_len, &got);
     if (result != LIBDEFLATE_SUCCESS || got != plain_len)
         return error_set(err, ERROR_FORMAT, "broken zlib data");
     *ret = bytes_over(plain, plain_len);
@@ -56,14 +64,8 @@ static void add_each(void *ctx, Str name, uint64_t ref)
     add_name(to->arena, to->names, name, ref);
 }
 
-bool prof_names_add_blob(Arena *arena, ProfNames *into, Bytes blob, Error *err)
-{
-    AddTo to = {arena, into};
-    return prof_names_each(arena, blob, add_each, &to, err);
-}
-
 // The next chunk, unpacked. False at the end and on failure.
-static bool next_chunk(Arena *arena, Cursor *c, Bytes *ret, Error *err)
+static bool next_chunk(ProfInflater *in, Arena *arena, Cursor *c, Bytes *ret, Error *err)
 {
     while (cursor_more(c) && c->data.ptr[c->at] == 0) // padding between chunks
         c->at++;
@@ -74,7 +76,7 @@ static bool next_chunk(Arena *arena, Cursor *c, Bytes *ret, Error *err)
     Bytes chunk = cursor_bytes(c, packed_len ? packed_len : plain_len);
     if (!cursor_check(c, err))
         return false;
-    if (packed_len && !prof_inflate(arena, chunk, plain_len, &chunk, err))
+    if (packed_len && !prof_inflate(in, arena, chunk, plain_len, &chunk, err))
         return error_context(err, "names of functions at offset 0x%zx", c->at);
     *ret = packed_len ? chunk : arena_bytes(arena, chunk);
     return true;
@@ -86,8 +88,10 @@ bool prof_names_unpack(Arena *arena, Bytes blob, StrVec *ret, Error *err)
     Error why = {0};
     StrVec chunks = {0};
     Bytes chunk;
-    while (next_chunk(arena, &c, &chunk, &why))
+    ProfInflater in = {0};
+    while (next_chunk(&in, arena, &c, &chunk, &why))
         vec_push(arena, &chunks, str_from_bytes(chunk));
+    prof_inflater_deinit(&in);
     if (why.kind != ERROR_NONE) {
         if (err)
             *err = why;
@@ -114,6 +118,31 @@ void prof_names_split(const StrVec *chunks, ProfNameEach *each, void *ctx)
                 each(ctx, names[i], refs[i]);
         }
     }
+}
+
+// How many names to make room for: a broken blob may hold many more that are equal.
+static size_t room_for_names(const StrVec *chunks)
+{
+    enum { ROOM_MAX = 1 << 20 };
+    size_t count = chunks->len;
+    for (size_t i = 0; i < chunks->len; i++)
+        for (size_t k = 0; k < chunks->at[i].len; k++)
+            count += chunks->at[i].ptr[k] == '\1';
+    return MIN(count, (size_t)ROOM_MAX);
+}
+
+bool prof_names_add_blob(Arena *arena, ProfNames *into, Bytes blob, Error *err)
+{
+    StrVec chunks;
+    AddTo to = {arena, into};
+    if (!prof_names_unpack(arena, blob, &chunks, err))
+        return false;
+    size_t count = room_for_names(&chunks);
+    table_reserve(&into->index, into->refs.len + count);
+    vec_reserve(arena, &into->refs, count);
+    vec_reserve(arena, &into->names, count);
+    prof_names_split(&chunks, add_each, &to);
+    return true;
 }
 
 bool prof_names_each(Arena *arena, Bytes blob, ProfNameEach *each, void *ctx, Error *err)

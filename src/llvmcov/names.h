@@ -37,9 +37,16 @@ void prof_names_write(StrBuf *out, Str joined);
 Str prof_names_find(const ProfNames *names, uint64_t ref);
 void prof_names_deinit(ProfNames *names); // the index; texts go with the arena
 
+// What zlib streams are unpacked with, for many of them. Zero-initialised is valid.
+typedef struct ProfInflater {
+    struct libdeflate_decompressor *state; // NULL until the first stream
+} ProfInflater;
+
+void prof_inflater_deinit(ProfInflater *in);
+
 // `plain_len` bytes out of a zlib stream, into the arena. The size is checked
 // against what zlib can reach before it is allocated.
-MUST_CHECK bool prof_inflate(Arena *arena, Bytes packed, uint64_t plain_len, Bytes *ret,
-                             Error *err);
+MUST_CHECK bool prof_inflate(ProfInflater *in, Arena *arena, Bytes packed, uint64_t plain_len,
+                             Bytes *ret, Error *err);
 
 #endif // LLVMCOV_NAMES_H

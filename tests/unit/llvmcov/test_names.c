@@ -71,9 +71,11 @@ static void a_zlib_size_that_cannot_be_is_refused_before_memory_is_taken(void **
     (void)state;
     Arena arena = {0};
     Bytes out;
+    ProfInflater in = {0};
     Error err;
-    assert_error(prof_inflate(&arena, bytes_over("xy", 2), 1ull << 40, &out, &err), &err,
+    assert_error(prof_inflate(&in, &arena, bytes_over("xy", 2), 1ull << 40, &out, &err), &err,
                  ERROR_FORMAT, "cannot hold");
+    prof_inflater_deinit(&in);
     arena_deinit(&arena);
 }
 
