@@ -5,14 +5,12 @@
 
 #include <stdlib.h>
 
-// One row on its way to its place.
+// A row's place.
 typedef struct Row {
     uint32_t file; // rank by path
     uint32_t line;
     uint32_t row;
 } Row;
-
-typedef Vec(Row) RowVec;
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -22,17 +20,6 @@ static int compare_rows(const void *a, const void *b)
     if (x->line != y->line)
         return x->line < y->line ? -1 : 1;
     return (x->row > y->row) - (x->row < y->row);
-}
-
-static void sort_rows(RowVec *rows)
-{
-    // Collectors fill file by file and line by line, so that sorting is rare.
-    for (size_t i = 1; i < rows->len; i++) {
-        if (compare_rows(&rows->at[i - 1], &rows->at[i]) > 0) {
-            qsort(rows->at, rows->len, sizeof(rows->at[0]), compare_rows);
-            return;
-        }
-    }
 }
 
 typedef struct NamedFile {
@@ -83,49 +70,89 @@ static void rank_files(Grouping *g, CoverFiles *ret)
     vec_free(&named);
 }
 
-// Sorts, copies the row numbers out and notes each file's range of them.
-static void place(Grouping *g, RowVec *rows, U32Vec *to, CoverFiles *ret, size_t range_offset)
+// One of the profile's tables.
+typedef struct RowTable {
+    const StrIdVec *files; // by row, or by function where that is a column
+    const FunctionIdVec *functions;
+    const U32Vec *lines; // NULL: rows stay in order of the profile
+    size_t count;
+    size_t range; // where CoverFileRows has its range
+} RowTable;
+
+static Row row_of(const Grouping *g, const RowTable *t, size_t i)
 {
-    sort_rows(rows);
-    vec_reserve(g->arena, to, rows->len);
-    for (size_t i = 0, end; i < rows->len; i = end) {
-        uint32_t file = rows->at[i].file;
-        CoverRows *range = (CoverRows *)(void *)((char *)&ret->files.at[file] + range_offset);
-        range->first = (uint32_t)to->len;
-        for (end = i; end < rows->len && rows->at[end].file == file; end++)
-            to->at[to->len++] = rows->at[end].row;
-        range->end = (uint32_t)to->len;
+    StrId file = t->files->at[t->functions ? t->functions->at[i].v : i];
+    return (Row){g->rank.at[file.v], t->lines ? t->lines->at[i] : 0, (uint32_t)i};
+}
+
+static bool is_sorted(const Grouping *g, const RowTable *t)
+{
+    Row before = {0};
+    for (size_t i = 0; i < t->count; i++) {
+        Row row = row_of(g, t, i);
+        if (compare_rows(&before, &row) > 0)
+            return false;
+        before = row;
     }
-    rows->len = 0;
+    return true;
+}
+
+// The table's rows by file, line and number.
+static void order_rows(const Grouping *g, const RowTable *t, U32Vec *to)
+{
+    to->len = t->count;
+    // Collectors fill file by file and line by line, so that sorting is rare.
+    if (is_sorted(g, t)) {
+        for (uint32_t i = 0; i < t->count; i++)
+            to->at[i] = i;
+        return;
+    }
+    Vec(Row) rows = {0};
+    vec_reserve(NULL, &rows, t->count);
+    for (size_t i = 0; i < t->count; i++)
+        rows.at[i] = row_of(g, t, i);
+    qsort(rows.at, t->count, sizeof(rows.at[0]), compare_rows);
+    for (size_t i = 0; i < t->count; i++)
+        to->at[i] = rows.at[i].row;
+    vec_free(&rows);
+}
+
+// Lists the table's rows and notes each file's range of them.
+static void place(const Grouping *g, RowTable t, U32Vec *to, CoverFiles *ret)
+{
+    vec_reserve(g->arena, to, t.count);
+    order_rows(g, &t, to);
+    for (size_t i = 0, end; i < to->len; i = end) {
+        uint32_t file = row_of(g, &t, to->at[i]).file;
+        for (end = i + 1; end < to->len && row_of(g, &t, to->at[end]).file == file; end++)
+            ;
+        CoverRows *range = (CoverRows *)(void *)((char *)&ret->files.at[file] + t.range);
+        *range = (CoverRows){(uint32_t)i, (uint32_t)end};
+    }
 }
 
 void cover_files_group(Arena *arena, const Profile *p, CoverFiles *ret)
 {
     Grouping g = {.arena = arena, .p = p};
+    const LineCounts *l = &p->line_counts;
+    const FunctionCounts *f = &p->function_counts;
+    const BranchCounts *b = &p->branch_counts;
+    const RegionCounts *r = &p->region_counts;
+    const ConditionCounts *c = &p->condition_counts;
     rank_files(&g, ret);
-    RowVec rows = {0};
-    for (uint32_t i = 0; i < p->line_counts.file.len; i++)
-        vec_push(NULL, &rows,
-                 (Row){g.rank.at[p->line_counts.file.at[i].v], p->line_counts.line.at[i], i});
-    place(&g, &rows, &ret->lines, ret, offsetof(CoverFileRows, lines));
-    for (uint32_t i = 0; i < p->function_counts.function.len; i++) {
-        uint32_t function = p->function_counts.function.at[i].v;
-        vec_push(NULL, &rows, (Row){g.rank.at[p->functions.file.at[function].v], 0, i});
-    }
-    place(&g, &rows, &ret->functions, ret, offsetof(CoverFileRows, functions));
-    for (uint32_t i = 0; i < p->branch_counts.file.len; i++)
-        vec_push(NULL, &rows,
-                 (Row){g.rank.at[p->branch_counts.file.at[i].v], p->branch_counts.line.at[i], i});
-    place(&g, &rows, &ret->branches, ret, offsetof(CoverFileRows, branches));
-    for (uint32_t i = 0; i < p->region_counts.file.len; i++)
-        vec_push(NULL, &rows, (Row){g.rank.at[p->region_counts.file.at[i].v], 0, i});
-    place(&g, &rows, &ret->regions, ret, offsetof(CoverFileRows, regions));
-    for (uint32_t i = 0; i < p->condition_counts.file.len; i++)
-        vec_push(
-            NULL, &rows,
-            (Row){g.rank.at[p->condition_counts.file.at[i].v], p->condition_counts.line.at[i], i});
-    place(&g, &rows, &ret->conditions, ret, offsetof(CoverFileRows, conditions));
-    vec_free(&rows);
+    place(&g, (RowTable){&l->file, NULL, &l->line, l->file.len, offsetof(CoverFileRows, lines)},
+          &ret->lines, ret);
+    place(&g,
+          (RowTable){&p->functions.file, &f->function, NULL, f->function.len,
+                     offsetof(CoverFileRows, functions)},
+          &ret->functions, ret);
+    place(&g, (RowTable){&b->file, NULL, &b->line, b->file.len, offsetof(CoverFileRows, branches)},
+          &ret->branches, ret);
+    place(&g, (RowTable){&r->file, NULL, NULL, r->file.len, offsetof(CoverFileRows, regions)},
+          &ret->regions, ret);
+    place(&g,
+          (RowTable){&c->file, NULL, &c->line, c->file.len, offsetof(CoverFileRows, conditions)},
+          &ret->conditions, ret);
     vec_free(&g.rank);
 }
 

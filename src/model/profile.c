@@ -93,8 +93,12 @@ FunctionId profile_function_of(Profile *p, StrId name, StrId linkage_name, StrId
 
 FunctionId profile_function(Profile *p, Str name, Str linkage_name, Str file, uint32_t line)
 {
-    return profile_function_of(p, profile_str(p, name), profile_str(p, linkage_name),
-                               profile_str(p, file), line);
+    StrId file_id = profile_str(p, file);
+    StrId linkage_id = profile_str(p, linkage_name);
+    // A name that is not demangled is mostly the very same text.
+    bool is_same = name.ptr == linkage_name.ptr && name.len == linkage_name.len;
+    StrId name_id = is_same ? linkage_id : profile_str(p, name);
+    return profile_function_of(p, name_id, linkage_id, file_id, line);
 }
 
 static FrameId frame_append(Profile *p, ModuleId module, uint64_t address, uint8_t flags)

@@ -233,8 +233,10 @@ static bool add_regions(CoverData *d, Evaluator *e, CoverFunction *f, bool *nega
         if (i == m->regions.len)
             break;
         const CovMapRegion *r = &m->regions.at[i];
-        if (r->kind == COV_MCDC_DECISION)
+        if (r->kind == COV_MCDC_DECISION) {
+            f->decision_count++; // as many as may be evaluated
             continue;
+        }
         int64_t count = evaluate(e, r->count);
         int64_t false_count = is_branch(r->kind) ? evaluate(e, r->false_count) : 0;
         if (e->failed)
@@ -548,7 +550,7 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
     }
     if (negative)
         add_issue(d, COVER_ISSUE_NEGATIVE, map, from, o->object, from->hash);
-    if (map->version >= 7 && !add_decisions(d, m, o->counts, row, &f))
+    if (f.decision_count && !add_decisions(d, m, o->counts, row, &f))
         add_issue(d, COVER_ISSUE_DECISION, map, from, o->object, from->hash);
     vec_push(NULL, &d->functions, f);
 }
