@@ -17,6 +17,9 @@ enum {
     LARGE_MIN = 32 * 1024,
     LARGE_HEAD = 64, // keeps the payload 64-aligned relative to malloc's 16
     HUGE_PAGE = 2 << 20,
+    // A huge page costs as much as a hundred small ones: what an arena holds of less
+    // than this is in those.
+    HUGE_FROM = 64 * 1024,
     HUGE_MIN = 4 << 20,  // the least that has huge pages within wherever it starts
     WHOLE_MIN = 1 << 20, // the least that is worth to start where one does
 };
@@ -194,7 +197,7 @@ static void chunk_free(ArenaChunk *c)
 
 static ArenaChunk *chunk_add(Arena *a, size_t at_least)
 {
-    if (a->huge_pages) {
+    if (a->huge_pages && MAX(a->taken_bytes, at_least) >= HUGE_FROM) {
         ArenaChunk *c = chunk_map(at_least);
         c->older = a->chunk;
         a->chunk = c;

@@ -18,11 +18,11 @@ typedef struct Arena {
     ArenaLarge *large;  // blocks that can grow in place of being copied
     size_t used_bytes;  // asked for by callers
     size_t taken_bytes; // taken from the system
-    // Set before first use: memory comes in pieces of 2 MiB, in huge pages where the
-    // system has them. For tables that are read at random all the time: a miss of
-    // the TLB costs more than one of the cache. Also where much memory is touched
-    // once: 512 small pages cost five times as much as a huge one. Only blocks from
-    // 4 MiB up grow without being copied.
+    // Behind the first 64 KiB memory comes in pieces of 2 MiB, in huge pages where the
+    // system has them. May be set later: what is there stays as it is. For tables that are read at
+    // random all the time: a miss of the TLB costs more than one of the cache. Also where much
+    // memory is touched once: 512 small pages cost five times as much as a huge one. Only blocks
+    // from 4 MiB up grow without being copied.
     bool huge_pages;
 } Arena;
 

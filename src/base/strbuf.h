@@ -31,14 +31,14 @@ void strbuf_vprintf(StrBuf *b, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
 // Writes the decimal digits, at most 20, and gives where they end.
 static inline char *str_put_u64(char *to, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof(digits);
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    memcpy(to, digits + at, sizeof(digits) - at);
-    return to + (sizeof(digits) - at);
+    enum { DIGITS_MAX = 20 };
+    unsigned digits = 1;
+    for (uint64_t limit = 10; digits < DIGITS_MAX && value >= limit; limit *= 10)
+        digits++;
+    // In place: bytes that were just written are slow to read together.
+    for (char *at = to + digits; at > to; value /= 10)
+        *--at = (char)('0' + value % 10);
+    return to + digits;
 }
 
 static inline void strbuf_add_char(StrBuf *b, char c)

@@ -304,6 +304,7 @@ static bool load_all(const CoverInputOptions *options, const StrVec *operands, C
     cover_data_init(&ret->data, &ret->arena);
     ret->data.llvm_rules = options->llvm_rules;
     profile_init(&ret->profile);
+    ret->profile.arena.huge_pages = true;
     ret->filter = arena_new(&ret->arena, CoverFilter);
     if (!cover_filter_init(ret->filter, &options->filter, err))
         return false;

@@ -3,6 +3,8 @@
 
 #include "harness.h"
 
+#include <inttypes.h>
+
 #include "base/strbuf.h"
 
 static StrBuf b;
@@ -29,6 +31,23 @@ static void text_grows_in_every_way_of_adding(void **state)
         bytes_equal(bytes_from_str(strbuf_str(&b)), "ab---018446744073709551615[-5]\0z", 32));
     strbuf_clear(&b);
     assert_int_equal(b.len, 0);
+}
+
+static void numbers_have_as_many_digits_as_they_need(void **state)
+{
+    (void)state;
+    char expected[32];
+    for (uint64_t power = 1;; power *= 10) {
+        uint64_t around[] = {power - 1, power, power + 1};
+        for (size_t i = 0; i < ARRAY_LEN(around); i++) {
+            strbuf_clear(&b);
+            strbuf_add_u64(&b, around[i]);
+            snprintf(expected, sizeof(expected), "%" PRIu64, around[i]);
+            assert_true(str_equal(strbuf_str(&b), str_from_c(expected)));
+        }
+        if (power > UINT64_MAX / 10)
+            break;
+    }
 }
 
 static void a_long_printf_is_not_cut(void **state)
@@ -177,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(text_grows_in_every_way_of_adding, clear),
+        cmocka_unit_test_teardown(numbers_have_as_many_digits_as_they_need, clear),
         cmocka_unit_test_teardown(a_long_printf_is_not_cut, clear),
         cmocka_unit_test_teardown(a_name_cannot_drive_the_terminal, clear),
         cmocka_unit_test_teardown(a_name_cannot_leave_its_cell_in_markdown, clear),
