@@ -325,6 +325,7 @@ static bool load_all(const CoverInputOptions *options, const StrVec *operands, C
     ret->set.map_path = cover_filter_map;
     ret->set.map_ctx = ret->filter;
     gcov_sum_init(&ret->gcov, &ret->profile, &ret->project);
+    ret->gcov.repeats_lines = options->llvm_rules;
     if (options->gcov_documents)
         ret->gcov.documents = &ret->documents;
 

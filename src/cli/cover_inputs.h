@@ -34,7 +34,8 @@ typedef struct CoverInputOptions {
         OPT_TEXT(0, "instr-profile", S, field.profile, "FILE", "a profile, as llvm-cov has it"),   \
         COVER_FILTER_OPTIONS(S, field.filter),                                                     \
         OPT_FLAG(0, "llvm-rules", S, field.llvm_rules,                                             \
-                 "drop functions of another build and keep negative counts, as llvm-cov does"),    \
+                 "as llvm-cov: drop functions of another build, keep negative counts, count a "    \
+                 "line as often as a block of clang --coverage lists it"),                         \
         OPT_FLAG(0, "explain", S, field.explain,                                                   \
                  "name on stderr every function that could not be counted, and why")
 

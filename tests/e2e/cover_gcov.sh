@@ -97,15 +97,24 @@ check "gcov-json of functions in functions" python3 "$TOP/tests/e2e/lib/same_gco
 for version in -14 -16 -19; do
     command -v "clang++$version" "llvm-cov$version" >/dev/null || continue
     for level in O0 O2; do
-        rm -f cover_apart.gc* cover_jumps.gc*
+        rm -f cover_apart.gc* cover_jumps.gc* cover_repeats.gc*
         "clang$version" -$level -w --coverage -c cover_jumps.c -o cover_jumps.o &&
             "clang$version" --coverage cover_jumps.o -o five &&
             "clang++$version" -O0 -std=c++17 -w --coverage -c cover_apart.cc -o cover_apart.o &&
-            "clang++$version" --coverage cover_apart.o -o six || exit 1
+            "clang++$version" --coverage cover_apart.o -o six &&
+            "clang$version" -$level -w --coverage -c "$TOP/tests/programs/cover_repeats.c" -o cover_repeats.o &&
+            "clang$version" --coverage cover_repeats.o -o repeats || exit 1
         for n in 4 5 1 9 8 7; do ./five $n; ./six $n; done >/dev/null 2>&1
+        ./repeats
         check "lines of clang$version -$level" \
-            python3 "$TOP/tests/e2e/lib/compare_llvm_gcov.py" "$ASSAY" "llvm-cov$version" cover_jumps cover_apart
+            python3 "$TOP/tests/e2e/lib/compare_llvm_gcov.py" "$ASSAY" "llvm-cov$version" cover_jumps cover_apart cover_repeats
     done
+    # Line 9 is the start of an expression that runs five times, and stands in its block three times.
+    repeats() { "$ASSAY" cover export "$@" cover_repeats.gcda | grep '^DA:9,'; }
+    rm -f cover_repeats.gc* && "clang$version" -O0 --coverage -c "$TOP/tests/programs/cover_repeats.c" -o cover_repeats.o &&
+        "clang$version" --coverage cover_repeats.o -o repeats && ./repeats
+    check "a line that a block of clang$version lists thrice ran once" \
+        test "$(repeats) $(repeats --llvm-rules)" = "DA:9,5 DA:9,15"
 done
 # However a unit spells a source, it has one row.
 mkdir -p spellings && printf 'static int used(int n)\n{\n    return n;\n}\n' >spellings/used.h &&

@@ -200,11 +200,11 @@ static void place_run(GcovUnit *u, uint32_t function, const GcovPlace *places, s
     size_t branches = gcov_unit_branch_place(u, places, count);
     bool has_block = gcov_unit_has_block(u, function, block);
     for (size_t i = 0; i < count; i++) {
-        // However often a line is listed, it counts once.
+        // However often a line is listed, it ran once when the block did.
         bool again = false;
         for (size_t k = i; k > 0 && i - k < 64 && !again; k--)
             again = places[k - 1].line == places[i].line;
-        if (again)
+        if (again && !(u->n->is_of_llvm && u->sum->repeats_lines))
             continue;
         uint32_t at = line_row(u, function, file, &places[i]);
         bool has_branches = places[i].line == places[branches].line;

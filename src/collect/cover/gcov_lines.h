@@ -84,6 +84,9 @@ typedef struct GcovSum {
     uint32_t unit_count;
     uint32_t round;       // counts the functions
     uint64_t approximate; // lines whose loops were too many to follow one by one
+    // A line that a block of clang's lists several times counts as often, as llvm-cov gcov
+    // has it.
+    bool repeats_lines;
     // Takes each unit as a document of gcov's JSON; NULL: not asked for.
     StrBuf *documents;
     Arena scratch; // of the names
