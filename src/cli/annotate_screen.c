@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 #include "analyse/fit.h"
+#include "analyse/report_counts.h"
 #include "base/json.h"
 
 enum {
     COLUMNS_METRICS = 3, // metrics that a listing has room for
     COUNT_COLUMNS = 22,  // executions and the value of each
-    EACH_SAMPLES = 10,   // fewer tell too little to divide them
     CALLEES_SHOWN = 4,
     GAP_SHOWN = 2, // an untouched stretch this short is shown
 };
@@ -95,24 +95,18 @@ static size_t lead_columns(const AnnotateView *v)
     return metrics_shown(v) * 14 + (v->executions ? COUNT_COLUMNS : 0);
 }
 
-// A quotient of the metric: below a thousand with a digit behind the point.
 static void add_each(const AnnotateView *v, StrBuf *out, double value)
 {
     const Profile *p = v->report->profile;
-    Str unit = profile_text(p, p->metrics.unit.at[v->metrics[0].v]);
-    if (value >= 1000)
-        add_value(out, (uint64_t)value, unit);
-    else
-        strbuf_printf(out, "%.*f%s%" STR_FMT, value < 10 ? 2 : 1, value, unit.len ? " " : "",
-                      STR_ARG(unit));
+    add_quotient(out, value, profile_text(p, p->metrics.unit.at[v->metrics[0].v]));
 }
 
 // Whether about so many samples stand behind a part of the target.
 static bool is_enough(const AnnotateView *v, uint64_t part)
 {
     const Annotation *a = &v->annotation;
-    return a->target_total[0] &&
-           (double)part / (double)a->target_total[0] * (double)a->samples >= (double)EACH_SAMPLES;
+    return a->target_total[0] && (double)part / (double)a->target_total[0] * (double)a->samples >=
+                                     (double)COUNTS_EACH_SAMPLES;
 }
 
 static uint32_t executed_file(const AnnotateView *v, StrId file)

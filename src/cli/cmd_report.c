@@ -171,8 +171,9 @@ typedef struct Shown {
     const ReportOptions *options;
     Report *report;
     Str path;
-    const CallTree *tree; // NULL without --tree
-    size_t around;        // SIZE_MAX without --around
+    const CallTree *tree;       // NULL without --tree
+    size_t around;              // SIZE_MAX without --around
+    const ReportCounts *counts; // NULL: none were given
 } Shown;
 
 static double percent_limit(const Shown *s)
@@ -202,11 +203,14 @@ static void add_text(StrBuf *out, const Shown *s)
     const Report *r = s->report;
     ScreenStyle style = screen_style(o, s->tree ? 0 : TABLE_ROWS);
     style.percent_limit = percent_limit(s);
+    style.counts = s->counts;
     size_t head = screen_add_head(out, r, &style);
     bool is_first_screen =
         r->request.by == BY_FUNCTION && r->request.group == GROUP_NONE && s->around == SIZE_MAX;
     if (is_first_screen && !s->tree && o->limit == LIMIT_DEFAULT)
         style.limit = MIN((size_t)SCREEN_FUNCTIONS, SCREEN_FUNCTIONS + SCREEN_HEAD - head);
+    if (s->counts)
+        prof_add_doubts(out, r, &s->counts->join);
     if (head < SCREEN_HEAD || s->tree || !is_first_screen)
         strbuf_add_char(out, '\n');
     if (s->tree && r->rows.len) {
@@ -233,6 +237,7 @@ static void add_data(StrBuf *out, const Shown *s)
         .percent_limit = percent_limit(s),
         .tree = s->tree,
         .around = s->around,
+        .counts = s->counts,
     };
     if (o->csv)
         report_add_csv(out, s->report, &e);
@@ -265,9 +270,9 @@ static int write_report(const Shown *s)
     return status;
 }
 
-static int show(const ReportOptions *o, Report *r, Str path)
+static int show(const ReportOptions *o, Report *r, Str path, const ReportCounts *counts)
 {
-    Shown s = {.options = o, .report = r, .path = path, .around = SIZE_MAX};
+    Shown s = {.options = o, .report = r, .path = path, .around = SIZE_MAX, .counts = counts};
     if (o->around.len) {
         uint32_t key;
         size_t others;
@@ -338,6 +343,39 @@ static int show_prof(const ReportOptions *o, const Report *r, const Opened *open
     return status;
 }
 
+// A recording of time alone has nothing to set beside another's.
+static bool check_counts(const ProfCounts *c, const StrVec *further, Error *err)
+{
+    for (size_t i = 0; i < c->recording_count; i++) {
+        const Profile *p = &c->recordings[i];
+        if (p->function_counts.count.len == 0 && p->line_counts.count.len == 0)
+            return error_set(err, ERROR_USAGE,
+                             "one recording at a time: among '%" STR_FMT
+                             "' and what follows is one that has no counts",
+                             STR_ARG(further->at[0]));
+    }
+    return true;
+}
+
+// The report with what further files counted beside it.
+static int show_with_counts(const ReportOptions *o, Report *r, const Opened *opened)
+{
+    ProfCounts counts;
+    Error err;
+    int status;
+    if (prof_counts_load(&counts, opened->profile, opened->further, opened->scratch, &err) &&
+        check_counts(&counts, opened->further, &err)) {
+        ReportCounts joined;
+        report_counts_init(&joined, opened->scratch, r, counts.all, counts.all_count);
+        status = show(o, r, opened->path, &joined);
+        report_counts_deinit(&joined);
+    } else {
+        status = cli_fail(&err);
+    }
+    prof_counts_deinit(&counts);
+    return status;
+}
+
 static int show_report(void *values, const Opened *opened)
 {
     ReportCommand *c = values;
@@ -350,8 +388,10 @@ static int show_report(void *values, const Opened *opened)
         status = cli_fail(&err);
     else if (c->options.prof)
         status = show_prof(&c->options, &r, opened);
+    else if (opened->further->len)
+        status = show_with_counts(&c->options, &r, opened);
     else
-        status = show(&c->options, &r, opened->path);
+        status = show(&c->options, &r, opened->path, NULL);
     report_deinit(&r);
     return status;
 }
@@ -359,9 +399,9 @@ static int show_report(void *values, const Opened *opened)
 static bool check_options(const Command *cmd, void *values, const StrVec *further)
 {
     ReportCommand *c = values;
-    if (further->len && !c->options.prof) {
-        usage_error(cmd, "one recording at a time, not also '%" STR_FMT "'",
-                    STR_ARG(further->at[0]));
+    bool has_columns = !c->options.tree.len && !c->options.inverted && !c->options.around.len;
+    if (further->len && !c->options.prof && !has_columns) {
+        usage_error(cmd, "counts stand beside tables, not beside --tree, --inverted or --around");
         return false;
     }
     return request_from_options(cmd, &c->options, &c->request);
@@ -387,19 +427,22 @@ const Command report_command = {
     .name = "report",
     .group = "look",
     .summary = "show where a recording's time went",
-    .usage = "[OPTION ...] [FILE]\n--prof FILE [COUNTS ...]",
+    .usage = "[OPTION ...] [FILE [COUNTS ...]]\n--prof FILE [COUNTS ...]",
     .options = report_options,
     .option_count = ARRAY_LEN(report_options),
     .details = "The first screen shows what ran, how far the numbers can be trusted, the ten\n"
                "hottest functions and the three hottest source lines. \"self\" is what a function\n"
                "used itself, \"total\" what it used with all that it called; recursion counts\n"
                "once. Shares out of fewer than 100 samples carry half their 95 % interval.\n"
+               "Further files (programs with their coverage profiles, gcc's folders, tracefiles,\n"
+               "recordings that counted) give the calls of functions and the executions of lines.\n"
                "\n"
                "Examples:\n"
                "  assay report prog.assay\n"
                "  assay report prog.assay --by line --limit 30\n"
                "  assay report prog.assay --tree --focus '^parse'\n"
                "  assay report prog.assay --time 50%..100% --json\n"
+               "  assay report prog.assay ./prog-counted default.profraw\n"
                "  assay report --prof prog.assay ./prog-counted default.profraw\n",
     .run = run_report,
 };

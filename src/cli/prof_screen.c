@@ -52,11 +52,9 @@ static void add_calls(StrBuf *out, const ProfView *v, const ProfRow *row)
         strbuf_printf(out, " %10s", "");
 }
 
-// What says that time and calls are not of the same program.
-static void add_doubts(StrBuf *out, const ProfView *v)
+void prof_add_doubts(StrBuf *out, const Report *r, const ProfJoin *j)
 {
-    const ProfJoin *j = v->join;
-    if (!v->any_counts || j->timed == 0)
+    if (j->timed == 0)
         return;
     if (j->matched == 0)
         strbuf_printf(out,
@@ -73,7 +71,7 @@ static void add_doubts(StrBuf *out, const ProfView *v)
                       "! %zu function%s with %.1f %% ran by the samples and never by the counts: "
                       "those are of other input, or of another version\n",
                       j->silent, j->silent == 1 ? "" : "s",
-                      percent_of(j->silent_self, v->report->weights.value));
+                      percent_of(j->silent_self, r->weights.value));
 }
 
 void prof_add_text(StrBuf *out, const ProfView *v, const ScreenStyle *style)
@@ -81,7 +79,8 @@ void prof_add_text(StrBuf *out, const ProfView *v, const ScreenStyle *style)
     if (!v->any_counts)
         strbuf_add(out, STR("calls were not counted: give a recording that counted them too, of "
                             "assay cover or callgrind\n"));
-    add_doubts(out, v);
+    if (v->any_counts)
+        prof_add_doubts(out, v->report, v->join);
     add_title(out, v, style);
     for (size_t i = 0; i < v->rows->len; i++) {
         const ProfRow *row = &v->rows->at[i];

@@ -14,6 +14,9 @@ typedef struct ProfView {
     bool any_counts; // some recording holds calls; without, the column is empty and says so
 } ProfView;
 
+// What says that time and calls are not of the same program.
+void prof_add_doubts(StrBuf *out, const Report *r, const ProfJoin *join);
+
 void prof_add_text(StrBuf *out, const ProfView *v, const ScreenStyle *style);
 // docs/formats/report-json.md, "--prof".
 void prof_add_json(StrBuf *out, const ProfView *v, size_t limit);

@@ -289,6 +289,52 @@ static size_t place_columns(const Report *r, const ScreenStyle *style)
     return style->columns < 100 ? PLACE_COLUMNS : style->columns / 3;
 }
 
+// ---- Counts --------------------------------------------------------------------
+
+enum {
+    CALLS_COLUMNS = 12, // a count and a space
+    EACH_COLUMNS = 10,  // the value of each and a space
+    EACH_SCREEN = 100   // the narrowest screen on which functions have it
+};
+
+// Columns of counts before a row's name.
+static size_t count_columns(const Report *r, const ScreenStyle *style)
+{
+    bool is_function = r->request.by == BY_FUNCTION;
+    if (!style->counts || r->request.group != GROUP_NONE || r->request.by == BY_MODULE)
+        return 0;
+    return CALLS_COLUMNS + (is_function && style->columns < EACH_SCREEN ? 0 : EACH_COLUMNS);
+}
+
+// A count, and what of `self` falls to each, in `columns`; blank where nobody counted.
+static void add_counts(StrBuf *out, const Report *r, const uint64_t *count, uint64_t self,
+                       uint64_t samples, size_t columns)
+{
+    size_t from = out->len;
+    StrBuf each = {0};
+    if (count)
+        strbuf_printf(out, "%11llu ", (unsigned long long)*count);
+    if (count && *count && samples >= COUNTS_EACH_SAMPLES && columns > CALLS_COLUMNS)
+        add_quotient(&each, (double)self / (double)*count, report_metric_unit(r));
+    Str text = strbuf_str(&each);
+    if (text.len) {
+        strbuf_add_repeated(out, ' ', EACH_COLUMNS - 1 - MIN(str_columns(text), (size_t)9));
+        strbuf_add(out, text);
+    }
+    pad_to(out, from, columns);
+    strbuf_deinit(&each);
+}
+
+static void add_counts_title(StrBuf *out, const char *what, size_t columns)
+{
+    if (columns)
+        strbuf_printf(out, "%11s ", what);
+    if (columns > CALLS_COLUMNS)
+        strbuf_add(out, STR("self each "));
+}
+
+// ---- Rows ----------------------------------------------------------------------
+
 static void add_row(StrBuf *out, const Report *r, const FlatRow *row, const ScreenStyle *style)
 {
     uint64_t whole = r->weights.value;
@@ -305,8 +351,12 @@ static void add_row(StrBuf *out, const Report *r, const FlatRow *row, const Scre
         strbuf_add_char(out, ' ');
         taken += 7;
     }
+    uint64_t count;
+    bool is_counted = report_counts_of_row(style->counts, r, row, &count);
+    add_counts(out, r, is_counted ? &count : NULL, row->self, row->self_samples,
+               count_columns(r, style));
     strbuf_add_char(out, ' ');
-    taken++;
+    taken += 1 + count_columns(r, style);
 
     size_t place = place_columns(r, style);
     size_t fixed = taken + (place ? place + 2 : 0);
@@ -348,8 +398,10 @@ static void add_table_title(StrBuf *out, const Report *r, const ScreenStyle *sty
         strbuf_add(out, STR(" total "));
         taken += 7;
     }
+    add_counts_title(out, r->request.by == BY_LINE ? "executions" : "#Calls",
+                     count_columns(r, style));
     strbuf_add_char(out, ' ');
-    taken++;
+    taken += 1 + count_columns(r, style);
     size_t name_start = out->len;
     strbuf_add(out, str_from_c(row_title(r)));
     if (style->limit && r->rows.len > style->limit)
@@ -420,19 +472,27 @@ void screen_add_lines(StrBuf *out, const Report *r, const ScreenStyle *style)
         return;
     }
     style_begin(out, &style->terminal, STYLE_DIM);
-    strbuf_add(out, STR("  self  hottest lines\n"));
+    size_t counts = style->counts ? CALLS_COLUMNS + EACH_COLUMNS : 0;
+    strbuf_add(out, STR("  self "));
+    add_counts_title(out, "executions", counts);
+    strbuf_add(out, STR(" hottest lines\n"));
     style_end(out, &style->terminal, STYLE_DIM);
     for (size_t i = 0; i < r->lines.len && i < SCREEN_LINES; i++) {
         const LineRow *row = &r->lines.at[i];
+        uint64_t count;
+        bool is_counted = report_counts_of_line(style->counts, r, row, &count);
         add_share(out, style, row->self, r->weights.value);
-        strbuf_add(out, STR("  "));
+        strbuf_add_char(out, ' ');
+        add_counts(out, r, is_counted ? &count : NULL, row->self, row->samples, counts);
+        strbuf_add_char(out, ' ');
         size_t place_start = out->len;
         add_place(out, r->profile, row->file, row->line, PLACE_COLUMNS);
         pad_to(out, place_start, PLACE_COLUMNS);
         strbuf_add(out, STR("  "));
-        size_t room = style->columns == SIZE_MAX            ? SIZE_MAX
-                      : style->columns > PLACE_COLUMNS + 20 ? style->columns - PLACE_COLUMNS - 10
-                                                            : 10;
+        size_t taken = PLACE_COLUMNS + 10 + counts;
+        size_t room = style->columns == SIZE_MAX    ? SIZE_MAX
+                      : style->columns > taken + 10 ? style->columns - taken
+                                                    : 10;
         Str text;
         if (line_text_find(r->profile, row->file, row->line, &text)) {
             text_add_fitting(out, str_trim(text), room, false);

@@ -4,7 +4,7 @@
 #ifndef CLI_REPORT_SCREEN_H
 #define CLI_REPORT_SCREEN_H
 
-#include "analyse/report.h"
+#include "analyse/report_counts.h"
 #include "cli/terminal.h"
 
 // Lines of the first screen, so that a prompt still fits below it on 24.
@@ -17,7 +17,8 @@ typedef struct ScreenStyle {
     size_t columns; // lines are cut to this; SIZE_MAX: never (--wide)
     size_t limit;   // of rows; 0: all
     bool all_notes;
-    double percent_limit; // of tree nodes and rows
+    double percent_limit;       // of tree nodes and rows
+    const ReportCounts *counts; // columns of calls and executions; NULL: none
 } ScreenStyle;
 
 // What ran, and how far it can be trusted. Gives the lines it took, at most

@@ -116,6 +116,15 @@ void add_value(StrBuf *out, uint64_t value, Str unit)
         add_count(out, value);
 }
 
+void add_quotient(StrBuf *out, double value, Str unit)
+{
+    if (value >= 1000)
+        add_value(out, (uint64_t)value, unit);
+    else
+        strbuf_printf(out, "%.*f%s%" STR_FMT, value < 10 ? 2 : 1, value, unit.len ? " " : "",
+                      STR_ARG(unit));
+}
+
 void add_shell_word(StrBuf *out, Str word)
 {
     bool plain = word.len > 0;

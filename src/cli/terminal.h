@@ -33,6 +33,9 @@ void add_percent(StrBuf *out, double percent);
 // A value with its unit: "2.28 s", "12.5 ms", "1.2 MB", "4 922".
 void add_value(StrBuf *out, uint64_t value, Str unit);
 
+// What falls to each of many: below a thousand with a digit behind the point: "7.25 ns".
+void add_quotient(StrBuf *out, double value, Str unit);
+
 // 1234567 as "1 234 567".
 void add_count(StrBuf *out, uint64_t value);
 

@@ -120,7 +120,8 @@ static Str row_module(const Report *r, const FlatRow *row)
     return profile_text(p, p->modules.path.at[p->frames.module.at[row->frame].v]);
 }
 
-static void add_row(JsonWriter *w, const Report *r, const FlatRow *row, const StrBuf *name)
+static void add_row(JsonWriter *w, const Report *r, const FlatRow *row, const StrBuf *name,
+                    const ReportCounts *counts)
 {
     uint64_t whole = r->weights.value;
     json_begin_object(w, NULL);
@@ -156,6 +157,9 @@ static void add_row(JsonWriter *w, const Report *r, const FlatRow *row, const St
         json_bool(w, "inlined", row->inlined);
         json_bool(w, "kernel", row->kernel);
     }
+    uint64_t count;
+    if (report_counts_of_row(counts, r, row, &count))
+        json_u64(w, r->request.by == BY_LINE ? "executions" : "calls", count);
     json_end(w);
 }
 
@@ -173,7 +177,7 @@ static void add_rows(JsonWriter *w, const Report *r, const FlatRowVec *rows, con
             continue;
         strbuf_clear(&name);
         report_add_row_name(r, row, &name);
-        add_row(w, r, row, &name);
+        add_row(w, r, row, &name, options->counts);
         shown++;
     }
     json_end(w);
@@ -198,6 +202,9 @@ static void add_lines(JsonWriter *w, const Report *r, const ReportExport *option
         // Each look-up is a scan: for the lines that people read.
         if (i < 20 && line_text_find(p, row->file, row->line, &text))
             json_str(w, "text", text);
+        uint64_t count;
+        if (report_counts_of_line(options->counts, r, row, &count))
+            json_u64(w, "executions", count);
         json_end(w);
     }
     json_end(w);
@@ -297,7 +304,10 @@ void report_add_json(StrBuf *out, const Report *r, const ReportExport *options)
 void report_add_csv(StrBuf *out, const Report *r, const ReportExport *options)
 {
     strbuf_add(out, STR("self_percent,total_percent,self,total,self_samples,total_samples,name,"
-                        "module,file,line,inlined,kernel\r\n"));
+                        "module,file,line,inlined,kernel"));
+    strbuf_add(out, !options->counts           ? STR("\r\n")
+                    : r->request.by == BY_LINE ? STR(",executions\r\n")
+                                               : STR(",calls\r\n"));
     StrBuf name = {0};
     uint64_t whole = r->weights.value;
     size_t shown = 0;
@@ -325,7 +335,13 @@ void report_add_csv(StrBuf *out, const Report *r, const ReportExport *options)
         } else {
             strbuf_add(out, STR(",,"));
         }
-        strbuf_printf(out, ",%d,%d\r\n", row->inlined, row->kernel);
+        strbuf_printf(out, ",%d,%d", row->inlined, row->kernel);
+        uint64_t count;
+        if (report_counts_of_row(options->counts, r, row, &count))
+            strbuf_printf(out, ",%llu", (unsigned long long)count);
+        else if (options->counts)
+            strbuf_add_char(out, ',');
+        strbuf_add(out, STR("\r\n"));
         shown++;
     }
     strbuf_deinit(&name);

@@ -4,7 +4,7 @@
 #ifndef EXPORT_REPORT_JSON_H
 #define EXPORT_REPORT_JSON_H
 
-#include "analyse/report.h"
+#include "analyse/report_counts.h"
 
 enum { REPORT_JSON_VERSION = 1 };
 
@@ -15,6 +15,7 @@ typedef struct ReportExport {
     const CallTree *tree; // sorted; NULL: without a tree
     // Callers and callees of this key; SIZE_MAX: without.
     size_t around;
+    const ReportCounts *counts; // calls of rows, executions of lines; NULL: none
 } ReportExport;
 
 void report_add_json(StrBuf *out, const Report *r, const ReportExport *options);

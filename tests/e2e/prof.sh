@@ -34,6 +34,24 @@ fi
 mkdir gcov && (cd gcov && gcc --coverage -g -O0 -o counted "$src" && ./counted >/dev/null)
 check "gcc's coverage counts the calls" counted gcov
 
+# Without --prof too: calls beside functions, executions beside lines.
+beside_time() {
+    "$ASSAY" report time.assay "$@" >table.txt && cat table.txt &&
+        grep -Eq '^ *[0-9.<]+% +[0-9.<]+% +8000 +step ' table.txt && grep -q '#Calls  *function' table.txt &&
+        grep -Eq '^ *[0-9.]+% +1600[0-9]{5} .*prof_calls.c:[89] ' table.txt &&
+        "$ASSAY" report --json time.assay "$@" | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+assert {row["name"]: row.get("calls") for row in report["rows"]}["step"] == 8000, report["rows"]
+assert {160000000, 160008000} & {line.get("executions") for line in report["lines"]}, report["lines"]' &&
+        "$ASSAY" report --csv time.assay "$@" | grep -Eq 'step,.*,8000.?$' &&
+        "$ASSAY" report --by line time.assay "$@" | grep -Eq ' 1600[0-9]{5} .*prof_calls.c:[89]$'
+}
+[ -x counted ] && check "a report has calls and executions of clang's coverage" beside_time ./counted c.profraw
+check "a report has calls and executions of gcc's coverage" beside_time gcov
+no_columns() { "$ASSAY" report --tree time.assay gcov 2>err.txt; [ $? -eq 2 ] && grep -q 'counts stand beside tables' err.txt; }
+check "a tree has no column for counts" no_columns
+
 two_recordings_need_prof() {
     "$ASSAY" report time.assay time.assay >out.txt 2>err.txt
     [ $? -eq 2 ] && grep -q 'one recording at a time' err.txt
