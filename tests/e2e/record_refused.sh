@@ -79,7 +79,7 @@ check 'exec from a thread' eval 'record -- sh -c "exec ./life burn 200" && repor
 # A fork that comes between the asking for a stop and the stop must not end the sampling.
 cat >storm.sh <<'SH'
 for i in {1..150}; do (:); done
-for ((i = 0; i < 150000; i++)); do x=$((x + i)); done
+for ((i = 0; i < 400000; i++)); do x=$((x + i)); done
 SH
 check 'forks in the way of stops' eval 'record -- bash storm.sh && report && weights_are_cpu_time'
 
