@@ -187,6 +187,10 @@ for llvm in 16 19 22; do
     variant "temporal, byte coverage" "$llvm" -fprofile-generate \
         -mllvm -pgo-temporal-instrumentation -mllvm -pgo-block-coverage
 done
+printf '\x81rforpm\xff\x04\0\0\0\0\0\0\0' >memory.profraw
+"$ASSAY" cover merge -o memory.profdata memory.profraw 2>err
+[ $? = 1 ] && grep -q 'is a raw memory profile' err && grep -q '^hint: llvm-profdata' err
+verdict "a memory profile is refused by name" $?
 if command -v clang-22 llvm-profdata-22 >/dev/null; then
     variant "loop entries" 22 -fprofile-generate -mllvm -pgo-instrument-loop-entries
 fi

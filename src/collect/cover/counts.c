@@ -9,6 +9,7 @@
 #include "collect/cover/correlate.h"
 #include "llvmcov/profdata.h"
 #include "llvmcov/proftext.h"
+#include "tracefile/tracefile.h"
 
 void cover_counts_deinit(CoverCounts *c)
 {
@@ -351,6 +352,16 @@ static bool add_text(CoverCounts *c, Str path, Bytes file, uint64_t weight, Erro
     return true;
 }
 
+static bool refuse_kind(Str path, Bytes file, Error *err)
+{
+    const char *hint, *name = tracefile_foreign_name(file, &hint);
+    if (!name)
+        return error_set(err, ERROR_FORMAT, "'%" STR_FMT "' is no LLVM profile", STR_ARG(path));
+    error_set(err, ERROR_UNSUPPORTED, "'%" STR_FMT "' is %s, and no profile of counts",
+              STR_ARG(path), name);
+    return error_hint(err, "%s", hint);
+}
+
 bool cover_counts_add(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err)
 {
     if (profraw_is(file))
@@ -362,7 +373,7 @@ bool cover_counts_add(CoverCounts *c, Str path, Bytes file, uint64_t weight, Err
     else if (proftext_is(file))
         ok = add_text(c, path, file, weight, &why);
     else
-        return error_set(err, ERROR_FORMAT, "'%" STR_FMT "' is no LLVM profile", STR_ARG(path));
+        return refuse_kind(path, file, err);
     if (!ok) {
         *err = why;
         return error_context(err, "'%" STR_FMT "'", STR_ARG(path));
