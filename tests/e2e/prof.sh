@@ -37,8 +37,8 @@ check "gcc's coverage counts the calls" counted gcov
 # Without --prof too: calls beside functions, executions beside lines.
 beside_time() {
     "$ASSAY" report time.assay "$@" >table.txt && cat table.txt &&
-        grep -Eq '^ *[0-9.<]+% +[0-9.<]+% +8000 +step ' table.txt && grep -q '#Calls  *function' table.txt &&
-        grep -Eq '^ *[0-9.]+% +1600[0-9]{5} .*prof_calls.c:[89] ' table.txt &&
+        grep -Eq '% +8000 .*step ' table.txt && grep -q '#Calls  *function' table.txt &&
+        grep -Eq '% +1600[0-9]{5} .*prof_calls.c:[89] ' table.txt &&
         "$ASSAY" report --json time.assay "$@" | python3 -c '
 import json, sys
 report = json.load(sys.stdin)
