@@ -8,6 +8,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include "disasm/x86_length.h"
+
 typedef struct ZydisLibrary {
     __typeof__(ZydisDecoderInit) *decoder_init;
     __typeof__(ZydisDecoderDecodeFull) *decode;
@@ -208,6 +210,9 @@ uint32_t disasm_length(Disasm *d, Bytes code)
     ZydisDecodedInstruction i;
     if (d->arch != DISASM_X86_64)
         return code.len < 4 ? 0 : 4;
+    uint32_t common = x86_length_common(code);
+    if (common)
+        return common;
     if (!ZYAN_SUCCESS(d->zydis.decode_only(&d->zydis.decoder, NULL, code.ptr, code.len, &i)))
         return 0;
     return i.length;
