@@ -51,7 +51,15 @@ static bool write_lines(CoverSession *s, const Profile *p, Error *err)
     return ok;
 }
 
-static void say_result(const CoverSession *s, const CoverTraceResult *r)
+static uint64_t count_ran(const Profile *p)
+{
+    uint64_t ran = 0;
+    for (size_t i = 0; i < p->line_counts.count.len; i++)
+        ran += p->line_counts.count.at[i] != 0;
+    return ran;
+}
+
+static void say_result(const CoverSession *s, const CoverTraceResult *r, const Profile *p)
 {
     if (r->no_disassembler)
         cli_say("libZydis is not here: that breakpoints stand at instructions is not checked");
@@ -80,8 +88,8 @@ static void say_result(const CoverSession *s, const CoverTraceResult *r)
         return;
     }
     if (!s->o->quiet)
-        cli_say("%llu of %llu statements ran, in %llu process%s; lines are hit or not, not counted",
-                (unsigned long long)r->sites_hit, (unsigned long long)r->sites,
+        cli_say("%llu of %zu lines ran, in %llu process%s; they are hit or not, not counted",
+                (unsigned long long)count_ran(p), p->line_counts.count.len,
                 (unsigned long long)r->processes, r->processes == 1 ? "" : "es");
 }
 
@@ -106,7 +114,7 @@ bool cover_run_traced(CoverSession *s, bool *wrote, Error *err)
     bool ok = cover_trace_run(&options, &profile, &result, err);
     if (ok) {
         s->end.child = result.child;
-        say_result(s, &result);
+        say_result(s, &result, &profile);
         *wrote = result.sites != 0;
         ok = !*wrote || write_lines(s, &profile, err);
     }

@@ -156,6 +156,10 @@ typedef struct DwarfFunctions {
 // The unit's out-of-line functions; decodes the unit on first use.
 DwarfFunctions dwarf_unit_functions(DwarfFile *f, size_t unit);
 
+// Whether a function was inlined anywhere in the unit: in code without optimisation none
+// is, and no address of it has more than one frame. Decodes the unit on first use.
+bool dwarf_unit_has_inlined(DwarfFile *f, size_t unit);
+
 // ---- Counters of a profile ---------------------------------------------------
 // A function that counts its executions and whose profile is to find what it is by
 // the debug information (clang -mllvm -profile-correlate=debug-info): in it stands a

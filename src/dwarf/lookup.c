@@ -177,6 +177,16 @@ DwarfFunctions dwarf_unit_functions(DwarfFile *f, size_t unit)
     return tree->functions;
 }
 
+bool dwarf_unit_has_inlined(DwarfFile *f, size_t unit)
+{
+    Unit *tree = unit_tree(unit_get(f, unit));
+    unit_decode(tree);
+    for (size_t node = 0; node < tree->node_count; node++)
+        if (tree->nodes[node].flags & NODE_INLINED)
+            return true;
+    return false;
+}
+
 void dwarf_stats(const DwarfFile *f, DwarfStats *ret)
 {
     *ret = f->stats;

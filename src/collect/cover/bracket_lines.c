@@ -34,17 +34,27 @@ static size_t comment(Str s)
     return end == SIZE_MAX ? s.len : end + 4;
 }
 
+static const bool is_bracket[256] = {
+    [' '] = true, ['\t'] = true, ['\r'] = true, ['{'] = true, ['}'] = true, ['('] = true,
+    [')'] = true, ['['] = true,  [']'] = true,  [';'] = true, [','] = true, ['\\'] = true,
+};
+
 bool bracket_line_is(Str line)
 {
-    while (line.len) {
-        size_t skip = strchr(" \t\r{}()[];,\\", line.ptr[0]) && line.ptr[0] ? 1 : comment(line);
+    for (;;) {
+        size_t at = 0;
+        while (at < line.len && is_bracket[(uint8_t)line.ptr[at]])
+            at++;
+        if (at == line.len)
+            return true;
+        line = str_slice(line, at, line.len);
+        size_t skip = comment(line);
         if (skip == 0)
             skip = block_word(line);
         if (skip == 0)
             return false;
         line = str_slice(line, skip, line.len);
     }
-    return true;
 }
 
 void bracket_lines_find(Str text, U32Vec *ret)

@@ -22,6 +22,7 @@ typedef struct SitePass {
     StrId file;      // whose lines `brackets` are
     U32Vec brackets; // the source's own
     bool has_rows;
+    bool has_inlined; // somewhere in the unit
     DwarfFrames frames;
 } SitePass;
 
@@ -201,7 +202,7 @@ static size_t find_call_lines(SitePass *s, uint64_t address, uint64_t behind, ui
 {
     DwarfFrames *f = &s->frames;
     size_t count = 0;
-    if (!dwarf_lookup(s->dwarf, address, f))
+    if (!s->has_inlined || !dwarf_lookup(s->dwarf, address, f))
         return 0;
     for (size_t i = 1; i < f->len && count < max; i++) {
         StrId file;
@@ -247,13 +248,9 @@ static bool has_wanted_row(SitePass *s, size_t unit, DwarfRows rows)
     return false;
 }
 
-static void add_rows(SitePass *s, size_t unit)
+static void add_rows(SitePass *s, size_t unit, DwarfRows rows)
 {
-    DwarfRows rows = dwarf_unit_rows(s->dwarf, unit);
     Boundary boundary = {0};
-    s->has_rows |= rows.len != 0;
-    if (!has_wanted_row(s, unit, rows))
-        return;
     for (size_t i = 0; i < rows.len; i++)
         if (rows.at[i].flags & DWARF_ROW_END)
             boundary = (Boundary){0};
@@ -307,8 +304,13 @@ static void settle(SitePass *s)
 static void load_units(SitePass *s)
 {
     for (size_t unit = 0; unit < dwarf_unit_count(s->dwarf); unit++) {
+        DwarfRows rows = dwarf_unit_rows(s->dwarf, unit);
         s->file_ids.len = 0;
-        add_rows(s, unit);
+        s->has_rows |= rows.len != 0;
+        if (rows.len && !has_wanted_row(s, unit, rows))
+            continue;
+        s->has_inlined = dwarf_unit_has_inlined(s->dwarf, unit);
+        add_rows(s, unit, rows);
         add_functions(s, unit);
     }
     settle(s);
@@ -337,8 +339,26 @@ void sites_load(SiteLoader *l, Str path, TraceModule *ret)
     module_symbols_close(&m);
 }
 
-TraceSite *site_find(const TraceModule *m, uint64_t svma)
+const TraceSite *site_find(const TraceModule *m, uint64_t svma)
 {
     size_t low = PARTITION_POINT(i, m->site_count, m->sites[i].svma < svma);
     return low < m->site_count && m->sites[low].svma == svma ? &m->sites[low] : NULL;
+}
+
+const TraceSite *site_next_place(const TraceModule *m, const TraceSite *first)
+{
+    const TraceSite *site = first;
+    while (site < m->sites + m->site_count && site->svma == first->svma)
+        site++;
+    return site;
+}
+
+bool site_is_known(const TraceModule *m, const TraceSite *first, const Profile *profile)
+{
+    const TraceSite *end = site_next_place(m, first);
+    for (const TraceSite *site = first; site < end; site++)
+        if ((site->line != SITE_NO_ROW && !profile->line_counts.count.at[site->line]) ||
+            (site->function != SITE_NO_ROW && !profile->function_counts.count.at[site->function]))
+            return false;
+    return true;
 }

@@ -18,7 +18,6 @@ typedef struct TraceSite {
     uint32_t line;     // row of the profile's line counts, SITE_NO_ROW: none
     uint32_t function; // row of its function counts, when the function begins here
     uint8_t original;  // the byte that the breakpoint replaces
-    bool is_hit;
 } TraceSite;
 
 // One file that processes map.
@@ -66,6 +65,12 @@ void site_loader_deinit(SiteLoader *l);
 void sites_load(SiteLoader *l, Str path, TraceModule *ret);
 
 // The first site at a stated address, or NULL.
-TraceSite *site_find(const TraceModule *m, uint64_t svma);
+const TraceSite *site_find(const TraceModule *m, uint64_t svma);
+
+// Behind the last site at the address of `first`.
+const TraceSite *site_next_place(const TraceModule *m, const TraceSite *first);
+
+// Whether all that a hit at the address of `first` would tell is known already.
+bool site_is_known(const TraceModule *m, const TraceSite *first, const Profile *profile);
 
 #endif // COLLECT_COVER_SITES_H

@@ -116,13 +116,11 @@ static void set_register(pid_t tid, size_t offset, uint64_t value)
     (void)ptrace(PTRACE_POKEUSER, tid, (void *)offset, (void *)(uintptr_t)value);
 }
 
-static void mark_hit(Tracer *t, const TraceModule *m, TraceSite *site)
+static void mark_hit(Tracer *t, const TraceModule *m, const TraceSite *site)
 {
     Profile *p = t->loader.profile;
-    uint64_t svma = site->svma;
-    t->result->sites_hit += !site->is_hit;
-    for (; site < m->sites + m->site_count && site->svma == svma; site++) {
-        site->is_hit = true;
+    const TraceSite *end = site_next_place(m, site);
+    for (; site < end; site++) {
         if (site->line != SITE_NO_ROW)
             p->line_counts.count.at[site->line] = 1;
         if (site->function != SITE_NO_ROW)
@@ -174,7 +172,7 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
         const TraceMapped *m = &p->mapped.at[i];
         if (pc < m->start || pc >= m->end)
             continue;
-        TraceSite *site = site_find(m->module, pc - m->bias);
+        const TraceSite *site = site_find(m->module, pc - m->bias);
         if (!site)
             return false;
         if (!trace_write(t, p, tid, pc, &site->original, 1))
@@ -183,6 +181,7 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
         if (site->original == TRACE_BREAKPOINT)
             return false; // the program's own
         set_register(tid, offsetof(struct user_regs_struct, rip), pc);
+        trace_clear_lines(t, p, tid, m, site);
         give_up_unreachable(t, p, tid);
         return true;
     }

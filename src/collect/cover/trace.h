@@ -19,7 +19,7 @@ typedef struct CoverTraceOptions {
 
 typedef struct CoverTraceResult {
     ChildEnd child;
-    uint64_t processes, modules_with_debug, modules_without, sites, sites_hit, off_boundary;
+    uint64_t processes, modules_with_debug, modules_without, sites, off_boundary;
     uint64_t unreachable; // processes that made themselves undumpable: known up to there
     uint64_t replaced;    // mappings of files that have become others since
     bool no_disassembler;

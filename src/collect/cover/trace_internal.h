@@ -59,6 +59,11 @@ void trace_close_memory(Tracer *t, TraceProcess *p);
 // forked child: its memory has those of its parent. `tid` is a thread that is stopped.
 void trace_look_at_maps(Tracer *t, TraceProcess *p, pid_t tid, bool insert);
 
+// Takes out what stands near a place that was hit and would tell nothing more than it
+// has: the other statements of its lines.
+void trace_clear_lines(Tracer *t, TraceProcess *p, pid_t tid, const TraceMapped *m,
+                       const TraceSite *hit);
+
 // Takes the breakpoints out of a process.
 void trace_clean(Tracer *t, TraceProcess *p, pid_t tid);
 

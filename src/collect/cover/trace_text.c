@@ -179,12 +179,43 @@ static void patch(Tracer *t, TraceProcess *p, pid_t tid, const TraceMapped *m, b
     for (Chunk c = {0}; next_chunk(t, p, m, &c);) {
         for (size_t i = c.from; i < c.to; i++) {
             uint8_t *byte = byte_of(t, &c, i);
-            if (insert && !c.sites[i].is_hit && *byte == c.sites[i].original)
+            if (insert && *byte == c.sites[i].original &&
+                !site_is_known(m->module, &c.sites[i], t->loader.profile))
                 *byte = TRACE_BREAKPOINT;
             else if (!insert && *byte == TRACE_BREAKPOINT)
                 *byte = c.sites[i].original;
         }
         (void)!trace_write(t, p, tid, c.at, t->buffer.at, t->buffer.len);
+    }
+}
+
+static bool tells_line(const TraceSite *site, const TraceSite *hit, const TraceSite *hit_end)
+{
+    for (const TraceSite *h = hit; h < hit_end; h++)
+        if (h->line == site->line && h->line != SITE_NO_ROW)
+            return true;
+    return false;
+}
+
+// Stops cost more than anything else here, and `for (a; b; c)` has three.
+void trace_clear_lines(Tracer *t, TraceProcess *p, pid_t tid, const TraceMapped *m,
+                       const TraceSite *hit)
+{
+    enum { NEAR_SITES = 64, NEAR_BYTES = 4096 };
+    const TraceModule *module = m->module;
+    const TraceSite *hit_end = site_next_place(module, hit);
+    const TraceSite *end = module->sites + module->site_count, *site = hit;
+    while (site > module->sites && hit - site < NEAR_SITES &&
+           hit->svma - site[-1].svma < NEAR_BYTES)
+        site--;
+    for (; site < end && site - hit < NEAR_SITES && site->svma < hit->svma + NEAR_BYTES; site++) {
+        uint8_t byte;
+        uint64_t at = site->svma + m->bias;
+        if (site->svma != hit->svma && tells_line(site, hit, hit_end) && at >= m->start &&
+            at < m->end &&
+            site_is_known(module, site_find(module, site->svma), t->loader.profile) &&
+            trace_read(t, p, at, &byte, 1) && byte == TRACE_BREAKPOINT)
+            (void)!trace_write(t, p, tid, at, &site->original, 1);
     }
 }
 
