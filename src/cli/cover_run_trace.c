@@ -70,6 +70,10 @@ static void say_result(const CoverSession *s, const CoverTraceResult *r, const P
         cli_say("%llu processes kept their memory to themselves (PR_SET_DUMPABLE): lines that they "
                 "reached later are not known; as root they are",
                 (unsigned long long)r->unreachable);
+    if (r->unreadable)
+        cli_say("%llu times a program ran that you may run but not read: its lines are not known "
+                "(as root they are, or after: chmod a+r)",
+                (unsigned long long)r->unreadable);
     if (r->replaced)
         cli_say("%llu times a file was mapped that is not the one at its path any more; its lines "
                 "are not known",
@@ -81,13 +85,13 @@ static void say_result(const CoverSession *s, const CoverTraceResult *r, const P
         cli_say("'%" STR_FMT "' ran without the rights that its file gives: the kernel takes them "
                 "from a program that is traced",
                 STR_ARG(s->program.path));
-    if (r->sites == 0) {
+    if (r->sites == 0 && !r->unreadable) {
         cli_say("no statement to stop at: '%" STR_FMT "' has no debug information (-g), or its "
                 "sources are not here (--include takes them anyway)",
                 STR_ARG(s->program.path));
         return;
     }
-    if (!s->o->quiet)
+    if (r->sites && !s->o->quiet)
         cli_say("%llu of %zu lines ran, in %llu process%s; they are hit or not, not counted",
                 (unsigned long long)count_ran(p), p->line_counts.count.len,
                 (unsigned long long)r->processes, r->processes == 1 ? "" : "es");

@@ -23,6 +23,8 @@ if grep -q 'cannot trace' err; then
     exit 77
 fi
 verdict "the status is the program's" "$([ $status -eq 7 ] && [ "$(count_of res '// work')" = 1 ] && [ "$(count_of res '// child')" = 0 ]; echo $?)"
+trace -- "$ASSAY" cover run --engine ptrace -o twice -- ./life status
+verdict "a program that is traced already: by whom" "$(grep -q 'hint: process [0-9]* traces it already' err; echo $?)"
 trace -- ./life fork
 verdict "forked children are followed" "$([ $status -eq 0 ] && [ "$(count_of res '// child')" = 1 ] && grep -q '6 processes' err; echo $?)"
 trace -- ./life exec
@@ -83,8 +85,18 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid 65534 
     setpriv --reuid 65534 --clear-groups timeout 60 ./open/assay cover run --engine ptrace -q -f -o open/res --include '*/cover_traps.c' -- ./open/traps hidden >out 2>err
     status=$?
     verdict "children of a process that hides its memory" "$([ $status -eq 6 ] && grep -q PR_SET_DUMPABLE err && [ "$(count_of open/res '// hidden')" = 1 ]; echo $?)"
+    cp open/traps open/unreadable && chmod 711 open/unreadable
+    setpriv --reuid 65534 --clear-groups timeout 60 ./open/assay cover run --engine ptrace -q -f -o open/res2 -- ./open/unreadable traps >out 2>err
+    status=$?
+    verdict "a program that may be run but not read" "$(grep -q 'run but not read' err && ! grep -q 'no debug information' err && grep -qx 'traps 8' out && [ $status -ne 0 ]; echo $?)"
+    mkdir -p closed && chmod 755 closed
+    (cd closed && setpriv --reuid 65534 --clear-groups timeout 60 ../open/assay cover run --engine ptrace -- ../open/traps traps >../out 2>../err)
+    status=$?
+    verdict "a folder that is not ours: which, and what to do" "$([ $status -eq 1 ] && grep -q "cannot make folder '.assay'" err && grep -q 'hint: -o DIR' err; echo $?)"
 elif [ "$(id -u)" = 0 ]; then
-    skip "children of a process that hides its memory" "no way to become nobody here"
+    for what in "children of a process that hides its memory" "a program that may be run but not read" "a folder that is not ours: which, and what to do"; do
+        skip "$what" "no way to become nobody here"
+    done
 else
     trace -- ./traps hidden
     verdict "children of a process that hides its memory" $((status != 6))

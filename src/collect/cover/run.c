@@ -116,6 +116,14 @@ static bool add_earlier(CoverRun *r, Error *err)
     return ok;
 }
 
+// A folder that is not ours to write: the results may stand in another.
+static bool cannot_write(Error *err)
+{
+    return err && (err->kind == ERROR_PERMISSION || err->os_errno == EROFS)
+               ? error_hint(err, "-o DIR puts the results in a folder that you may write")
+               : false;
+}
+
 bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw, Error *err)
 {
     char real[4096];
@@ -123,7 +131,7 @@ bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw, E
     cover_correlations_init(&r->correlations);
     r->folder = folder;
     if (!os_make_folders(folder, err))
-        return false;
+        return cannot_write(err);
     if (!realpath(arena_c_str(&r->arena, folder), real))
         return error_os(err, "cannot use folder '%" STR_FMT "'", STR_ARG(folder));
     r->folder = arena_str(&r->arena, str_from_c(real));
@@ -135,7 +143,7 @@ bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw, E
     if (mode == COVER_RUN_REPLACE)
         remove_results(r->folder, 0);
     if (!cover_pool_open(&r->pool, &r->arena, in_folder(r, STR("raw")), err))
-        return false;
+        return cannot_write(err);
     // Programs that begin as root and go on as somebody else are to write as well.
     if (geteuid() == 0)
         (void)chmod(r->pool.folder.ptr, 0777);

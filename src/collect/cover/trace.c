@@ -61,7 +61,7 @@ static TraceProcess *process_add(Tracer *t, pid_t pid, pid_t tid)
     vec_push(NULL, &t->processes, fresh);
     t->result->processes++;
     TraceProcess *p = &vec_last(&t->processes);
-    trace_look_at_maps(t, p, tid, false);
+    (void)trace_look_at_maps(t, p, tid, false);
     // The parent's hook is at the same place, if it has one.
     for (size_t i = 0; i + 1 < t->processes.len && !p->loader_hook; i++) {
         uint8_t byte;
@@ -101,7 +101,8 @@ static void on_exec(Tracer *t, pid_t pid)
     trace_close_memory(t, p);
     p->mapped.len = 0;
     trace_set_hook(t, p, pid);
-    trace_look_at_maps(t, p, pid, true);
+    // Who may run a program and not read it may not see its memory either.
+    t->result->unreadable += !trace_look_at_maps(t, p, pid, true);
 }
 
 // ---- Stops -----------------------------------------------------------------------------
@@ -136,7 +137,7 @@ static void return_from_hook(Tracer *t, TraceProcess *p, pid_t tid)
         return;
     set_register(tid, offsetof(struct user_regs_struct, rip), back);
     set_register(tid, offsetof(struct user_regs_struct, rsp), sp + 8);
-    trace_look_at_maps(t, p, tid, true);
+    (void)trace_look_at_maps(t, p, tid, true);
 }
 
 // A process that has made itself undumpable keeps its memory to itself and root. What
@@ -378,7 +379,14 @@ static bool attach(const Spawned *child, Error *err)
         return true;
     char scope[8] = "";
     Str text;
+    Arena scratch = {0};
+    ProcStatus status = {0};
     (void)error_os(err, "cannot trace the program");
+    (void)!proc_status_read(&scratch, (uint32_t)child->pid, &status, NULL);
+    arena_deinit(&scratch);
+    if (status.tracer)
+        return error_hint(err, "process %u traces it already (gdb, strace, another assay)",
+                          status.tracer);
     (void)!os_read_small("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope), &text);
     if (scope[0] == '2' || scope[0] == '3')
         return error_hint(err, "kernel.yama.ptrace_scope is %c: %s", scope[0],

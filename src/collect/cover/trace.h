@@ -21,6 +21,7 @@ typedef struct CoverTraceResult {
     ChildEnd child;
     uint64_t processes, modules_with_debug, modules_without, sites, off_boundary;
     uint64_t unreachable; // processes that made themselves undumpable: known up to there
+    uint64_t unreadable;  // programs that may be run and not read: nothing is known of them
     uint64_t replaced;    // mappings of files that have become others since
     bool no_disassembler;
     bool no_loader; // objects that were loaded late may be missing

@@ -57,7 +57,8 @@ void trace_close_memory(Tracer *t, TraceProcess *p);
 
 // What was mapped since the last look; breakpoints into it. `insert` is false for a
 // forked child: its memory has those of its parent. `tid` is a thread that is stopped.
-void trace_look_at_maps(Tracer *t, TraceProcess *p, pid_t tid, bool insert);
+// False when the kernel keeps the mappings from us.
+bool trace_look_at_maps(Tracer *t, TraceProcess *p, pid_t tid, bool insert);
 
 // Takes out what stands near a place that was hit and would tell nothing more than it
 // has: the other statements of its lines.

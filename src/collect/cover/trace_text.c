@@ -274,13 +274,14 @@ static void add_mapping(Tracer *t, TraceProcess *p, pid_t tid, const ProcMap *ma
 
 // What was mapped since the last look. `insert` is false for a forked child: its
 // memory has the breakpoints of its parent.
-void trace_look_at_maps(Tracer *t, TraceProcess *p, pid_t tid, bool insert)
+bool trace_look_at_maps(Tracer *t, TraceProcess *p, pid_t tid, bool insert)
 {
     Arena scratch = {0};
     ProcMapVec maps = {0};
-    if (!proc_maps_read(&scratch, (uint32_t)p->pid, &maps, NULL)) {
+    Error err;
+    if (!proc_maps_read(&scratch, (uint32_t)p->pid, &maps, &err)) {
         arena_deinit(&scratch);
-        return;
+        return err.kind != ERROR_PERMISSION;
     }
     for (size_t i = 0; i < p->mapped.len; i++)
         p->mapped.at[i].is_there = false;
@@ -295,6 +296,7 @@ void trace_look_at_maps(Tracer *t, TraceProcess *p, pid_t tid, bool insert)
     }
     forget_unmapped(p);
     arena_deinit(&scratch);
+    return true;
 }
 
 void trace_clean(Tracer *t, TraceProcess *p, pid_t tid)
