@@ -406,7 +406,7 @@ static void standard(Machine *m, uint8_t op)
         advance(m, cursor_uleb(c));
         break;
     case DW_LNS_advance_line:
-        m->line = (uint32_t)((int64_t)m->line + cursor_sleb(c));
+        m->line += (uint32_t)cursor_sleb(c); // wraps, as it is stated
         break;
     case DW_LNS_set_file:
         m->file = (uint32_t)cursor_uleb(c);
