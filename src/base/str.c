@@ -8,21 +8,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-Str str_slice(Str s, size_t from, size_t to)
-{
-    if (to > s.len)
-        to = s.len;
-    if (from > to)
-        from = to;
-    return (Str){s.ptr ? s.ptr + from : NULL, to - from};
-}
-
-Bytes bytes_slice(Bytes b, size_t from, size_t to)
-{
-    Str s = str_slice(str_from_bytes(b), from, to);
-    return bytes_from_str(s);
-}
-
 int str_compare(Str a, Str b)
 {
     size_t len = MIN(a.len, b.len);

@@ -62,8 +62,19 @@ static inline Bytes bytes_over(const void *ptr, size_t len)
 }
 
 // The part [from, to); both are clamped to the text.
-Str str_slice(Str s, size_t from, size_t to);
-Bytes bytes_slice(Bytes b, size_t from, size_t to);
+static inline Str str_slice(Str s, size_t from, size_t to)
+{
+    if (to > s.len)
+        to = s.len;
+    if (from > to)
+        from = to;
+    return (Str){s.ptr ? s.ptr + from : NULL, to - from};
+}
+
+static inline Bytes bytes_slice(Bytes b, size_t from, size_t to)
+{
+    return bytes_from_str(str_slice(str_from_bytes(b), from, to));
+}
 
 // Byte order, shorter first among equals: <0, 0, >0.
 int str_compare(Str a, Str b);
