@@ -291,7 +291,7 @@ bool proftext_next(ProfText *p, ProfRecord *ret, Error *err)
     }
     if (!read_bitmap(p, err) || !read_values(p, &r.values, err))
         return false;
-    r.name_ref = md5_low64(bytes_from_str(r.name));
+    r.name_ref = p->refs_later ? 0 : md5_low64(bytes_from_str(r.name));
     r.counter_count = (uint32_t)count;
     r.counters = bytes_over(p->counters.at, p->counters.len * 8);
     r.bitmap_stride = 1;

@@ -16,6 +16,9 @@ typedef struct ProfText {
     Str rest;
     uint64_t line; // of the text, for errors
     uint64_t variant;
+    // To be set by who computes the references himself, of many names at a time: they
+    // are 0 then.
+    bool refs_later;
     U64Vec counters; // of the present record; heap
     U8Vec bitmap;
     U8Vec value_lengths[PROF_VALUE_KINDS]; // of sites

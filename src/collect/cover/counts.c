@@ -222,7 +222,8 @@ static bool add_raw(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error
 // A name that the counts keep.
 static Str keep_name(CoverCounts *c, const ProfRecord *r)
 {
-    const CoverCountRow *known = cover_counts_find_name(c, r->name_ref);
+    const CoverCountRow *same = cover_counts_find(c, r->name_ref, r->hash); // and soon again
+    const CoverCountRow *known = same ? same : cover_counts_find_name(c, r->name_ref);
     return known && known->name.len ? known->name : arena_str(c->arena, r->name);
 }
 
@@ -316,33 +317,39 @@ static bool add_indexed(CoverCounts *c, Str path, Bytes file, uint64_t weight, E
     return ok;
 }
 
-// The first pass looks for what is broken. True when all functions are whole, or all but
-// a last one that is cut short, which is noted.
-static bool check_text(CoverCounts *c, Str path, Bytes file, Error *err)
+// The first pass looks for what is broken, and gives the names in it. True when all
+// functions are whole, or all but a last one that is cut short, which is noted.
+static bool check_text(CoverCounts *c, Str path, Bytes file, StrVec *names, Error *err)
 {
     ProfText p;
     if (!proftext_open(file, &p, err))
         return false;
+    p.refs_later = true;
     ProfRecord r;
-    size_t functions = 0, end = 0;
-    for (; proftext_next(&p, &r, err); functions++)
+    size_t end = 0;
+    while (proftext_next(&p, &r, err)) {
+        vec_push(NULL, names, r.name);
         end = file.len - p.rest.len;
-    bool is_whole = err->kind == ERROR_NONE, is_cut = p.rest.len == 0 && functions > 0;
+    }
+    bool is_whole = err->kind == ERROR_NONE, is_cut = p.rest.len == 0 && names->len > 0;
     proftext_close(&p);
     if (!is_whole && is_cut)
-        note_cut(c, path, functions, (error_context(err, "from offset 0x%zx on", end), err->text));
+        note_cut(c, path, names->len, (error_context(err, "from offset 0x%zx on", end), err->text));
     return is_whole || is_cut;
 }
 
-static bool add_text(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err)
+// `refs` are those of the names in it. A file that grew since has no more of them.
+static bool add_checked_text(CoverCounts *c, Bytes file, const U64Vec *refs, uint64_t weight,
+                             Error *err)
 {
     ProfText p;
-    if (!check_text(c, path, file, err) || !proftext_open(file, &p, err) ||
-        !check_variant(c, p.variant, err))
+    if (!proftext_open(file, &p, err) || !check_variant(c, p.variant, err))
         return false;
     take_variant(c, p.variant);
+    p.refs_later = true;
     ProfRecord r;
-    while (proftext_next(&p, &r, err)) {
+    for (size_t i = 0; i < refs->len && proftext_next(&p, &r, err); i++) {
+        r.name_ref = refs->at[i];
         r.name = keep_name(c, &r);
         (void)add_record(c, &r, weight);
     }
@@ -350,6 +357,21 @@ static bool add_text(CoverCounts *c, Str path, Bytes file, uint64_t weight, Erro
         keep_vtable(c, p.vtables.at[i], md5_low64(bytes_from_str(p.vtables.at[i])));
     proftext_close(&p);
     return true;
+}
+
+static bool add_text(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err)
+{
+    StrVec names = {0};
+    U64Vec refs = {0};
+    bool ok = check_text(c, path, file, &names, err);
+    if (ok) {
+        vec_extend(NULL, &refs, names.len);
+        md5_low64_many(names.at, names.len, refs.at);
+        ok = add_checked_text(c, file, &refs, weight, err);
+    }
+    vec_free(&names);
+    vec_free(&refs);
+    return ok;
 }
 
 static bool refuse_kind(Str path, Bytes file, Error *err)
