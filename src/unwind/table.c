@@ -254,7 +254,8 @@ static uint32_t copy_expr(Builder *b, const CfiSection *s, UnwindRule r)
 {
     const uint8_t *from = s->data + r.value;
     uint32_t at = (uint32_t)b->exprs.len;
-    memcpy(vec_extend(NULL, &b->exprs, r.len), from, r.len);
+    if (r.len)
+        memcpy(vec_extend(NULL, &b->exprs, r.len), from, r.len);
     return at;
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes tables out of call frame information, and walks by them: every row is
 // tried with registers and a stack out of the same bytes.
-// Input: a byte of flags, then the section.
+// Input: a byte of flags, then the section, whose bytes may be the code as well.
 
 #include "unwind/space.h"
 #include "unwind/table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { AARCH64 = 1, DEBUG_FRAME = 2, OPEN_ENDED = 4, SHORT = 8, STUBS = 16 };
+enum { AARCH64 = 1, DEBUG_FRAME = 2, OPEN_ENDED = 4, SHORT = 8, STUBS = 16, CODE = 32 };
 enum { WORDS = 64, FRAMES = 64, ROWS_MAX = 64 };
 #define SVMA  ((uint64_t)0x10000)
 #define BIAS  ((uint64_t)0x7f0000000000)
@@ -79,6 +79,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (flags & STUBS) {
         s.plt = (UnwindRange){SVMA - 0x100, SVMA - 0x80};
         s.sigreturn = (UnwindRange){SVMA - 0x80, SVMA - 0x70};
+    }
+    if (flags & CODE) {
+        s.code = (UnwindCode){section, SVMA};
+        s.init = (UnwindCode){section, SVMA - 0x100 - section.len};
     }
     if (unwind_table_build(&arena, &s, &table, &stats, &err)) {
         assert(stats.broken == 0 || stats.first_broken.text[0]);
