@@ -50,8 +50,8 @@ static bool is_absolute(Str path)
     return path.len > 2 && path.ptr[1] == ':' && (path.ptr[2] == '\\' || path.ptr[2] == '/');
 }
 
-// Without "." and "..", as LLVM 16 and later resolve what they join.
-static Str without_dots(Arena *arena, Str path)
+// LLVM 16 and later resolve so what they join.
+Str covmap_path_without_dots(Arena *arena, Str path)
 {
     if (str_find(path, STR("/.")) == SIZE_MAX && str_find(path, STR("//")) == SIZE_MAX &&
         !str_starts_with(path, STR(".")))
@@ -100,7 +100,7 @@ static bool read_file_names(Reader *r, Cursor *c, uint64_t count, Error *err)
                 name = str_slice(name, 2, name.len);
             name = arena_printf(r->arena, "%" STR_FMT "%s%" STR_FMT, STR_ARG(dir),
                                 str_ends_with(dir, STR("/")) ? "" : "/", STR_ARG(name));
-            name = without_dots(r->arena, name);
+            name = covmap_path_without_dots(r->arena, name);
         } else {
             name = arena_str(r->arena, name);
         }

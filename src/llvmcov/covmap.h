@@ -73,6 +73,10 @@ typedef struct CovMap {
     ProfNames names;
 } CovMap;
 
+// Without ".", ".." and doubled slashes, by the text alone: behind a link to a folder ".."
+// leads elsewhere. In `arena`, or `path` itself where it has none of them.
+Str covmap_path_without_dots(Arena *arena, Str path);
+
 // The sections of one object, as they lie in the file.
 typedef struct CovMapSections {
     Bytes covmap;           // __llvm_covmap

@@ -267,7 +267,7 @@ static bool rules_equal(const Builder *b, const CfiSection *s, const UnwindRule 
         if (k.kind != f.kind || k.reg != f.reg || k.len != f.len)
             return false;
         if (is_expr(f)) {
-            if (memcmp(b->exprs.at + k.value, s->data + f.value, f.len) != 0)
+            if (f.len && memcmp(b->exprs.at + k.value, s->data + f.value, f.len) != 0)
                 return false;
         } else if (k.value != f.value) {
             return false;

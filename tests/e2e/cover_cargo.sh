@@ -109,12 +109,17 @@ mod tests {
     }
 }
 RS
+printf '#![allow(dead_code)]\npub fn shared() -> i64 {\n    6 // shared\n}\n' >middle/src/shared.rs
+sed -i '1i mod shared;' middle/src/lib.rs
 printf '#[test]\nfn more() {\n    assert_eq!(crate::sum(1), 0);\n}\n' >middle/src/more_tests.rs
 mkdir middle/tests
 cat >middle/tests/it.rs <<'RS'
+#[path = "../src/shared.rs"]
+mod shared;
 #[test]
 fn integration() {
     assert_eq!(middle::sum(2), 1); // integration
+    assert_eq!(shared::shared(), 6);
 }
 RS
 cat >app/src/main.rs <<'RS'
@@ -139,6 +144,7 @@ fi
 before=$(find target -type f -exec stat -c '%n %Y' {} + | sort | md5sum)
 cover -- cargo test
 verdict "tests of a workspace" "$([ $status -eq 0 ] && [ "$(count_of res '// sum')" -ge 3 ]; echo $?)"
+verdict "a source that a test includes by another way to it" "$([ "$(count_of res '// shared')" = 1 ]; echo $?)"
 verdict "what only doctests call counts" "$([ "$(count_of res '// doctest')" -ge 1 ]; echo $?)"
 verdict "so do instances that only doctests have" "$([ "$(count_of res '// instance')" -ge 1 ]; echo $?)"
 verdict "doctests themselves have no lines" "$([ "$(count_of res '// comment')" = '///' ]; echo $?)"
@@ -155,11 +161,11 @@ sed -n '/^in /,$p' out >table
 "$ASSAY" cover report res >later 2>later.err
 verdict "a later report has the same sources, and says that others were left out" "$(cmp -s table later && grep -q 'left out.*--all-sources' later.err; echo $?)"
 "$ASSAY" cover export res 2>/dev/null | grep ^SF: >files
-verdict "so has an export" "$([ "$(wc -l <files)" -eq 4 ] && ! grep -q tests/ files; echo $?)"
+verdict "so has an export" "$([ "$(wc -l <files)" -eq 5 ] && ! grep -q tests/ files; echo $?)"
 "$ASSAY" cover export --all-sources res 2>later.err | grep ^SF: >files
 verdict "--all-sources has what the run left out" "$(grep -q middle/tests/it.rs files && ! grep -q 'left out' later.err; echo $?)"
 "$ASSAY" cover export --prefix-map "$PWD=/elsewhere" res 2>/dev/null | grep ^SF: >files
-verdict "with other prefixes too" "$([ "$(grep -c ^SF:/elsewhere/ files)" -eq 4 ] && [ "$(wc -l <files)" -eq 4 ]; echo $?)"
+verdict "with other prefixes too" "$([ "$(grep -c ^SF:/elsewhere/ files)" -eq 5 ] && [ "$(wc -l <files)" -eq 5 ]; echo $?)"
 cover --include-tests -- cargo test
 verdict "--include-tests" "$(grep -q 'middle/tests/it.rs' out; echo $?)"
 cover --all-sources -- cargo test -p middle
@@ -198,7 +204,7 @@ objects=()
 while read -r _ path; do
     objects+=(-object "$path")
 done <res/assay-objects
-sources=("$PWD/base/src/lib.rs" "$PWD/middle/src/lib.rs" "$PWD/app/src/main.rs" "$PWD/macros/src/lib.rs")
+sources=("$PWD/base/src/lib.rs" "$PWD/middle/src/lib.rs" "$PWD/middle/src/shared.rs" "$PWD/app/src/main.rs" "$PWD/macros/src/lib.rs")
 if ! "${tools/llvm-cov/llvm-profdata}" merge -o all.profdata res/raw/*.kept target/assay-cover/assay-build/*.profraw 2>err; then
     skip "equal to llvm-cov" "no LLVM tools that read this rustc's profiles"
 else

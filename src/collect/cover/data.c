@@ -6,6 +6,8 @@
 #include "elf/elf.h"
 #include "llvmcov/sections.h"
 
+#include <sys/stat.h>
+
 void cover_data_init(CoverData *d, Arena *arena)
 {
     *d = (CoverData){.arena = arena};
@@ -436,6 +438,25 @@ static bool add_decisions(CoverData *d, const CovFunctionMap *m, const CoverCoun
     return ok && p.steps < STEPS_MAX;
 }
 
+static bool is_same_file(Arena *arena, Str a, Str b)
+{
+    struct stat x, y;
+    return stat(arena_c_str(arena, a), &x) == 0 && stat(arena_c_str(arena, b), &y) == 0 &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+// A source that is reached by several ways ("tests/../src/a.rs") has one name, where
+// the file itself tells that the shorter one is its own.
+static Str shown_path(CoverData *d, Str path)
+{
+    if (d->map_path)
+        path = d->map_path(d->map_ctx, path);
+    if (d->llvm_rules || str_find(path, STR("/../")) == SIZE_MAX)
+        return path;
+    Str shorter = covmap_path_without_dots(d->arena, path);
+    return is_same_file(d->arena, path, shorter) ? shorter : path;
+}
+
 // Whether a function with this name and these files is there already.
 static bool seen_before(CoverData *d, const CoverFunction *f)
 {
@@ -529,8 +550,8 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
     for (size_t i = 0; i < m->files.len; i++) {
         uint32_t *file = &o->file_rows.at[m->files.at[i]];
         if (*file == 0) {
-            Str path = map->files.at[m->files.at[i]];
-            *file = intern_add(&d->files, d->map_path ? d->map_path(d->map_ctx, path) : path) + 1;
+            Str path = shown_path(d, map->files.at[m->files.at[i]]);
+            *file = intern_add(&d->files, path) + 1;
         }
         vec_push(NULL, &d->function_files, *file - 1);
     }
