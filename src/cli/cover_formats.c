@@ -54,10 +54,10 @@ static void add_versions(StrBuf *out, const FormatVersions *v)
         size_t from = out->len;
         format_versions_print(v, v->at[i].first, v->at[i].last, number, sizeof(number));
         strbuf_printf(out, "    %s", number);
-        pad_to(out, from, 14);
+        pad_to(out, from, 16);
         strbuf_add(out, str_from_c(v->at[i].writer));
         if (v->at[i].added[0]) {
-            pad_to(out, from, 44);
+            pad_to(out, from, 46);
             strbuf_printf(out, " %s", v->at[i].added);
         }
         strbuf_add(out, v->at[i].is_written ? STR(" (written too)\n") : STR("\n"));
@@ -114,7 +114,7 @@ static void add_text(StrBuf *out, size_t columns)
     for (size_t i = 0; i < cover_format_count; i++) {
         size_t from = out->len;
         strbuf_printf(out, "  %s", cover_format_names[i].name);
-        pad_to(out, from, 14);
+        pad_to(out, from, 16);
         strbuf_printf(out, " %s\n", cover_format_names[i].holds);
     }
 }

@@ -81,7 +81,7 @@ static uint32_t index_row(const PackageIndex *x, uint64_t id)
 
 static Bytes slice_at(Bytes section, uint64_t offset, uint64_t size)
 {
-    if (offset > section.len || size > section.len - offset)
+    if (size == 0 || offset > section.len || size > section.len - offset)
         return (Bytes){0};
     return bytes_over(section.ptr + offset, (size_t)size);
 }
