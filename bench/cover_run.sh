@@ -134,7 +134,7 @@ print(ROW.format(f"breakpoint engine: lines that ran, {len(both)} lines", "compi
 plain = min(cpu(["./plain", "0", "1"])[0] for _ in range(5))
 print(ROW.format(f"breakpoint engine: set up, run, every statement hit once ({sum(traced.values())} lines), CPU",
                  f"{plain:.3f} s alone", "-", f"{took:.2f} s ({wall:.2f} s by the clock)"))
-many = "3000"
+many = "12000"
 plain = min(cpu(["./plain", "0", many])[0] for _ in range(3))
 slow = min(traced_run(many) for _ in range(3))[0]
 print(ROW.format("breakpoint engine: the same work many times, CPU beyond the above", f"{plain:.2f} s alone",
