@@ -126,12 +126,6 @@ static Str find_root(Arena *arena)
     return here.len > 1 ? here : STR("");
 }
 
-// Whether functions with their regions are all that was loaded.
-static bool is_of_llvm_alone(const CoverResult *r)
-{
-    return r->has_regions && !r->has_gcov && !r->has_set;
-}
-
 // As it stands in the sources' paths: absolute, without a slash at its end.
 static Str root_of(const CoverExportOptions *o, Arena *arena)
 {
@@ -150,7 +144,7 @@ static Str root_of(const CoverExportOptions *o, Arena *arena)
 static const CoverTotals *report_totals(CoverResult *r, const CoverFiles *files)
 {
     CoverFileVec all = {0};
-    if (is_of_llvm_alone(r))
+    if (cover_is_of_llvm_alone(r))
         cover_files_summarise(&r->arena, &r->data, &r->project, &all);
     else
         cover_profile_summarise(&r->arena, &r->profile, &all);
@@ -193,7 +187,7 @@ static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
                      .source_ctx = &sources,
                      .root = root_of(o, &r->arena)};
     CoverDecisionFinder finder = {.r = r};
-    if (is_of_llvm_alone(r)) {
+    if (cover_is_of_llvm_alone(r)) {
         w.decisions = cover_find_decisions;
         w.decisions_ctx = &finder;
     }
@@ -210,7 +204,7 @@ int cover_export_result(CoverResult *r, const void *values)
     const CoverExportOptions *o = values;
     Error err;
     bool is_llvm = str_equal(o->format, STR("llvm-json"));
-    if (is_llvm && !is_of_llvm_alone(r)) {
+    if (is_llvm && !cover_is_of_llvm_alone(r)) {
         error_set(&err, ERROR_USAGE, "llvm-json holds regions, which only programs have");
         error_hint(&err, "give the program that was built with coverage and its profiles alone");
         return cli_fail(&err);

@@ -367,6 +367,11 @@ static void say_mark_faults(const CoverMarkFaultVec *faults)
     }
 }
 
+bool cover_is_of_llvm_alone(const CoverResult *r)
+{
+    return r->has_regions && !r->has_gcov && !r->has_set;
+}
+
 bool cover_is_unsound(const CoverResult *r, bool llvm_rules)
 {
     bool is_stale = r->stale && !llvm_rules;

@@ -69,6 +69,9 @@ MUST_CHECK bool cover_load(const CoverInputOptions *options, const StrVec *opera
 int cover_show_inputs(const CoverInputOptions *inputs, const StrVec *operands,
                       int (*show)(CoverResult *r, const void *values), const void *options);
 
+// Whether functions with their regions are all that was loaded.
+bool cover_is_of_llvm_alone(const CoverResult *r);
+
 // Says on stderr what was left out while counts were summed.
 void cover_say_notes(const CoverCounts *c);
 

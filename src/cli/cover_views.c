@@ -16,7 +16,7 @@ void cover_views_begin(CoverViews *v, const CoverFileRows *f)
     v->f = f;
     v->detail = v->segment = v->site = 0;
     v->branch = f->branches.first;
-    bool sites = v->o->branches.len && v->r->has_regions && !v->r->has_gcov && !v->r->has_set;
+    bool sites = v->o->branches.len && cover_is_of_llvm_alone(v->r);
     v->details.len = v->segments.len = v->sites.len = 0;
     if ((kinds || sites || v->o->regions) && v->index.starts.len == 0)
         cover_index_files(&v->r->data, &v->r->project, &v->index);
