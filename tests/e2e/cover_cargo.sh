@@ -194,6 +194,20 @@ cover -- cargo test
 verdict "what does not build: cargo's status" "$([ $status -eq 101 ] && ! grep -q TOTAL out; echo $?)"
 sed -i -e '$d' -e 's/, 10)/, 9)/' middle/src/lib.rs
 
+# Ways to sources: a shorter one that leads to the same file, and one through a link that does not.
+mkdir -p ways/near ways/real/deep
+ln -s "$PWD/ways/real/deep" ways/near/link
+echo 'pub fn near() -> i32 { 1 }' >ways/near/one.rs
+echo 'pub fn far() -> i32 { 2 }' >ways/real/one.rs
+cat >ways/main.rs <<RS
+#[path = "$PWD/ways/near/../near/one.rs"] mod near;
+#[path = "$PWD/ways/near/link/../one.rs"] mod far;
+fn main() { std::process::exit(near::near() + far::far() - 3) }
+RS
+rustc -C instrument-coverage -o ways/prog ways/main.rs && LLVM_PROFILE_FILE=ways/profraw ways/prog
+"$ASSAY" cover export ways/prog ways/profraw | grep '/one.rs$' | sort >files
+verdict "a name is shortened where it leads to the same file, and only there" "$(printf 'SF:%s\n' "$PWD/ways/near/link/../one.rs" "$PWD/ways/near/one.rs" | diff - files; echo $?)"
+
 # llvm-cov on the same raw profiles, of this build alone.
 rm -rf target/assay-cover
 cover --keep-raw -- cargo test
