@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "../tests/unit/analyse/stats_simulate.h"
-#include "analyse/stats_interval.h"
-#include "analyse/stats_summary.h"
+#include "stats/intervals.h"
+#include "stats/summary.h"
 
 #define COMMAND "`bench/bench.sh simulation`"
 

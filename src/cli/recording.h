@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "cli/option.h"
 #include "import/import.h"
-#include "machine/module_search.h"
 #include "model/profile.h"
+#include "replay/module_search.h"
 #include "symbolise/module_symbols.h"
 
 // What `assay record` writes and the others read unless told otherwise.

@@ -6,7 +6,6 @@
 #define CLI_SYMBOLS_H
 
 #include "cli/option.h"
-#include "collect/sampling/sampling.h"
 #include "symbolise/symbolise.h"
 
 // $XDG_CACHE_HOME/assay, or ~/.cache/assay; "" when neither is known.
@@ -20,11 +19,6 @@ void symbols_options(Arena *arena, const StrVec *debug_dirs, SymboliseOptions *r
 // Leaves the rest zero. ERROR_USAGE for a text without '='.
 MUST_CHECK bool symbols_source_options(Arena *arena, const StrVec *source_paths, SourceOptions *ret,
                                        Error *err);
-
-// Names what was just recorded, from the files as they were mapped then, and keeps
-// the source lines that were hit. `sources` as symbols_source_options fills it.
-void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
-                              const StrVec *debug_dirs, const SourceOptions *sources);
 
 // symbolise_profile with a line of progress on a terminal that waits for it, and
 // the first Ctrl-C ending it: false then, with a note in the profile that says so.

@@ -11,8 +11,8 @@
 //   lookup.c   the public questions
 //   counters.c one more of them, which walks the DIEs itself
 
-#ifndef DWARF_INTERNAL_H
-#define DWARF_INTERNAL_H
+#ifndef DWARF_DWARF_INTERNAL_H
+#define DWARF_DWARF_INTERNAL_H
 
 #include "base/cursor.h"
 #include "base/table.h"
@@ -362,4 +362,4 @@ Unit *split_find(Unit *skeleton);
 // A type unit of the package by its signature, or NULL.
 Unit *split_type_find(Set *set, uint64_t signature);
 
-#endif // DWARF_INTERNAL_H
+#endif // DWARF_DWARF_INTERNAL_H

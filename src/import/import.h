@@ -6,8 +6,8 @@
 #define IMPORT_IMPORT_H
 
 #include "base/error.h"
-#include "machine/module_search.h"
 #include "model/profile.h"
+#include "replay/module_search.h"
 #include "symbolise/symbolise.h"
 
 typedef enum ImportFormat {

@@ -6,8 +6,8 @@
 
 #include "import/import.h"
 #include "import/time_order_internal.h"
-#include "machine/consumer.h"
 #include "perfdata/perfdata.h"
+#include "replay/consumer.h"
 
 // An event of the file, by its row in PerfData.events.
 typedef struct PerfDataSource {

@@ -183,11 +183,23 @@ typedef struct BranchCounts {
     U64Vec count;
 } BranchCounts;
 
+// What a region of a function is. The numbers are those of LLVM's coverage mapping, and part
+// of the file format.
+typedef enum RegionKind {
+    REGION_CODE = 0,
+    REGION_EXPANSION = 1,
+    REGION_SKIPPED = 2,
+    REGION_GAP = 3,
+    REGION_BRANCH = 4,
+    REGION_DECISION = 5,
+    REGION_DECISION_BRANCH = 6
+} RegionKind;
+
 typedef struct RegionCounts {
     FunctionIdVec function;
     StrIdVec file;
     U32Vec line, column, end_line, end_column;
-    U8Vec kind; // LLVM's region kinds
+    U8Vec kind; // RegionKind
     U64Vec count;
 } RegionCounts;
 

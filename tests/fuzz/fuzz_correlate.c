@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collect/cover/correlate.h"
+#include "coverage/llvm/correlated_programs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

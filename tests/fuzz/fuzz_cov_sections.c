@@ -2,8 +2,8 @@
 // Fuzzes the finder of coverage mappings in ELF, Mach-O, COFF, PE and LLVM's test forms,
 // and using what it found once the file is gone, as the commands do.
 
-#include "collect/cover/data.h"
-#include "collect/cover/summary.h"
+#include "coverage/llvm/file_totals.h"
+#include "coverage/llvm/functions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of the file of tests and their lines.
 
-#include "collect/cover/test_smallest.h"
+#include "collect/cover/testmap_smallest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cursor.h"
-#include "collect/cover/llvm_json.h"
+#include "coverage/llvm/llvm_json.h"
 #include "llvmcov/proftext.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of gcc's notes, and the ways from graphs to lines.
 
-#include "collect/cover/gcov_lines.h"
+#include "coverage/gcc/unit_lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of indexed profiles; what it reads is written and read again.
 
-#include "collect/cover/counts.h"
+#include "coverage/llvm/counts.h"
 #include "llvmcov/profdata.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of raw profiles, and summing what it gives.
 
-#include "collect/cover/counts.h"
+#include "coverage/llvm/counts.h"
 #include "llvmcov/profraw.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

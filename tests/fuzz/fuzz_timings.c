@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of saved times, and the comparison of what it read.
 
-#include "analyse/stats_compare.h"
 #include "collect/bench/timings.h"
+#include "stats/compare.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

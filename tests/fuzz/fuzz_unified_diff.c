@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of unified diffs.
 
-#include "analyse/cover_diff.h"
+#include "analyse/cover/change.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

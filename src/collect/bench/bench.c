@@ -11,9 +11,9 @@
 #include <sys/xattr.h>
 #include <time.h>
 
-#include "analyse/stats_summary.h"
-#include "analyse/stats_test.h"
 #include "collect/bench/schedule.h"
+#include "stats/hypothesis.h"
+#include "stats/summary.h"
 
 enum { OFFSET_MAX = 4096, CALIBRATION_RUNS = 50, CLOCK_SETTLES_AT = 20 };
 

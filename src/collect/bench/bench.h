@@ -4,12 +4,12 @@
 #ifndef COLLECT_BENCH_BENCH_H
 #define COLLECT_BENCH_BENCH_H
 
-#include "analyse/stats_compare.h"
-#include "analyse/stats_series.h"
-#include "analyse/stats_summary.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "collect/bench/spawn_server.h"
+#include "stats/compare.h"
+#include "stats/series.h"
+#include "stats/summary.h"
 
 #include <signal.h>
 

@@ -6,8 +6,8 @@
 #ifndef COLLECT_BENCH_SCHEDULE_H
 #define COLLECT_BENCH_SCHEDULE_H
 
-#include "analyse/stats_random.h"
 #include "base/arena.h"
+#include "stats/random.h"
 
 typedef struct Schedule {
     Random random;

@@ -4,7 +4,7 @@
 #include "collect/cover/doctest.h"
 
 #include "base/cursor.h"
-#include "collect/cover/data.h"
+#include "coverage/llvm/functions.h"
 #include "llvmcov/covmap.h"
 
 // ---- Names ------------------------------------------------------------------------

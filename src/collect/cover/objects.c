@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collect/cover/data.h"
+#include "coverage/llvm/functions.h"
 #include "os/file.h"
 
 // Limits of a search: a build tree is smaller, a home folder is larger.

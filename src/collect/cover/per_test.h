@@ -9,8 +9,8 @@
 
 #include "collect/cover/objects.h"
 #include "collect/cover/per_test_gcov.h"
-#include "collect/cover/summary.h"
-#include "collect/cover/test_store.h"
+#include "collect/cover/testmap_store.h"
+#include "coverage/llvm/file_totals.h"
 
 typedef struct CoverTestRun {
     CoverTest test;

@@ -5,8 +5,8 @@
 #ifndef COLLECT_COVER_PER_TEST_GCOV_H
 #define COLLECT_COVER_PER_TEST_GCOV_H
 
-#include "collect/cover/gcov_lines.h"
-#include "collect/cover/test_store.h"
+#include "collect/cover/testmap_store.h"
+#include "coverage/gcc/unit_lines.h"
 #include "os/file.h"
 
 // Counters of a function as they were.

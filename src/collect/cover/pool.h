@@ -6,8 +6,8 @@
 #ifndef COLLECT_COVER_POOL_H
 #define COLLECT_COVER_POOL_H
 
-#include "collect/cover/correlate.h"
-#include "collect/cover/counts.h"
+#include "coverage/llvm/correlated_programs.h"
+#include "coverage/llvm/counts.h"
 #include "elf/build_id.h"
 #include "os/spawn.h"
 

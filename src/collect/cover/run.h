@@ -11,7 +11,7 @@
 #define COLLECT_COVER_RUN_H
 
 #include "collect/cover/objects.h"
-#include "collect/cover/selection.h"
+#include "coverage/rows/selection.h"
 
 typedef struct CoverRun {
     Arena arena;

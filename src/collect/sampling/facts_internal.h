@@ -6,7 +6,7 @@
 
 #include "collect/sampling/drain_internal.h"
 #include "collect/sampling/tracer_internal.h"
-#include "machine/consumer.h"
+#include "replay/consumer.h"
 
 void facts_at_start(Profile *p, const SamplingOptions *o, const EventSet *events, int64_t start_ns);
 // `child` is NULL for attach and for a child that still runs. `malformed` counts

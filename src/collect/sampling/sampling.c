@@ -9,9 +9,9 @@
 #include "collect/sampling/facts_internal.h"
 #include "collect/sampling/order_internal.h"
 #include "collect/sampling/tracer_internal.h"
-#include "machine/consumer.h"
 #include "os/clock.h"
 #include "os/proc.h"
+#include "replay/consumer.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
 #include "harness.h"
 #include "raw_profile.h"
 
-#include "collect/cover/correlate.h"
+#include "coverage/llvm/correlated_programs.h"
 #include "llvmcov/correlate.h"
 
 enum { COUNTERS_AT = 0x5000 };

@@ -4,7 +4,7 @@
 #include "harness.h"
 #include "raw_profile.h"
 
-#include "collect/cover/counts.h"
+#include "coverage/llvm/counts.h"
 #include "llvmcov/profraw.h"
 
 static void every_version_width_and_byte_order_gives_the_same_counts(void **state)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analyse/stats_random.h"
 #include "collect/bench/bench.h"
+#include "stats/random.h"
 
 static Error err;
 

@@ -7,10 +7,10 @@
 
 #include <math.h>
 
-#include "analyse/stats_interval.h"
-#include "analyse/stats_summary.h"
 #include "base/json.h"
 #include "os/file.h"
+#include "stats/intervals.h"
+#include "stats/summary.h"
 
 static Arena arena;
 static Error err;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coverage of a change: a unified diff, coverage before and after, and for every
+// line one of twelve classes, as lcov's genhtml has them (man genhtml,
+// "differential coverage"; arXiv 2008.07947).
+
+#ifndef ANALYSE_COVER_CHANGE_H
+#define ANALYSE_COVER_CHANGE_H
+
+#include "analyse/cover/file_rows.h"
+#include "base/error.h"
+
+// ---- The diff ------------------------------------------------------------------
+
+// Lines that were replaced by others; either number may be 0. A side without lines
+// has `first` at the line behind the place.
+typedef struct DiffChange {
+    uint32_t old_first, old_count, new_first, new_count;
+} DiffChange;
+
+typedef struct DiffFile {
+    Str old_path, new_path;  // without "a/" and "b/"; "" when there is none
+    Vec(DiffChange) changes; // ascending, not touching each other out of order
+} DiffFile;
+typedef Vec(DiffFile) DiffFiles;
+
+// Reads a unified diff, as git diff and diff -u write it, with any context. What
+// stands between files is passed over. Texts borrow or are the arena's.
+MUST_CHECK bool diff_parse(Arena *arena, Str text, DiffFiles *ret, Error *err);
+
+// Whether `path` is, or ends in, that of a file before the change: what stands there
+// now has other lines.
+bool diff_changes(const DiffFiles *diff, Str path);
+
+// ---- The classes ---------------------------------------------------------------
+
+typedef enum CoverClass {
+    COVER_UNC, // uncovered new code
+    COVER_LBC, // lost baseline coverage
+    COVER_UIC, // uncovered included code: not new, but counted only now
+    COVER_UBC, // uncovered baseline code
+    COVER_GBC, // gained baseline coverage
+    COVER_GIC, // gained coverage of included code
+    COVER_GNC, // gained coverage of new code
+    COVER_CBC, // covered baseline code
+    COVER_EUB, // excluded now, uncovered in the baseline
+    COVER_ECB, // excluded now, covered in the baseline
+    COVER_DUB, // deleted, uncovered in the baseline
+    COVER_DCB, // deleted, covered in the baseline
+    COVER_CLASS_COUNT
+} CoverClass;
+
+const char *cover_class_name(CoverClass c);    // "UNC"
+const char *cover_class_meaning(CoverClass c); // "uncovered new code"
+bool cover_class_find(Str name, CoverClass *ret);
+
+// A line of the new file, or of the old one for EUB, ECB, DUB and DCB.
+typedef struct CoverDiffLine {
+    uint32_t line;
+    CoverClass class;
+} CoverDiffLine;
+
+typedef struct CoverDiffFile {
+    Str path;                 // the new one; of deleted files the old one
+    Vec(CoverDiffLine) lines; // those of the new file ascending, then the old one's
+    uint64_t counts[COVER_CLASS_COUNT];
+} CoverDiffFile;
+
+typedef struct CoverDiff {
+    Vec(CoverDiffFile) files; // by path
+    uint64_t counts[COVER_CLASS_COUNT];
+    StrVec unmatched; // changed files without coverage, as the diff names them
+} CoverDiff;
+
+// Coverage to compare: a profile and its rows by file.
+typedef struct CoverSide {
+    const Profile *profile;
+    const CoverFiles *files;
+} CoverSide;
+
+// Classifies every line of `now`, and of `base` what is no longer there. Without a
+// baseline (base->profile NULL) only new code has a class. `root` is the folder that
+// the diff's paths are below, "" when not known: then a path's end decides.
+void cover_diff_classify(Arena *arena, const DiffFiles *diff, CoverSide base, CoverSide now,
+                         Str root, CoverDiff *ret);
+
+#endif // ANALYSE_COVER_CHANGE_H

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coverage counts grouped by file.
+
+#include "analyse/cover/file_rows.h"
+
+#include <stdlib.h>
+
+// A row's place.
+typedef struct Row {
+    uint32_t file; // rank by path
+    uint32_t line;
+    uint32_t row;
+} Row;
+
+static int compare_rows(const void *a, const void *b)
+{
+    const Row *x = a, *y = b;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+typedef struct NamedFile {
+    Str path;
+    uint32_t id;
+} NamedFile;
+
+static int compare_files(const void *a, const void *b)
+{
+    return str_compare(((const NamedFile *)a)->path, ((const NamedFile *)b)->path);
+}
+
+typedef struct Grouping {
+    Arena *arena;
+    const Profile *p;
+    U32Vec rank; // StrId -> rank by path + 1; 0: no file
+} Grouping;
+
+static void note_file(Grouping *g, StrId file)
+{
+    g->rank.at[file.v] = 1;
+}
+
+static void rank_files(Grouping *g, CoverFiles *ret)
+{
+    const Profile *p = g->p;
+    vec_extend(NULL, &g->rank, p->strings.texts.len);
+    for (size_t i = 0; i < p->line_counts.file.len; i++)
+        note_file(g, p->line_counts.file.at[i]);
+    for (size_t i = 0; i < p->branch_counts.file.len; i++)
+        note_file(g, p->branch_counts.file.at[i]);
+    for (size_t i = 0; i < p->region_counts.file.len; i++)
+        note_file(g, p->region_counts.file.at[i]);
+    for (size_t i = 0; i < p->condition_counts.file.len; i++)
+        note_file(g, p->condition_counts.file.at[i]);
+    for (size_t i = 0; i < p->function_counts.function.len; i++)
+        note_file(g, p->functions.file.at[p->function_counts.function.at[i].v]);
+    Vec(NamedFile) named = {0};
+    for (uint32_t i = 0; i < g->rank.len; i++)
+        if (g->rank.at[i])
+            vec_push(NULL, &named, (NamedFile){intern_get(&p->strings, i), i});
+    if (named.len)
+        qsort(named.at, named.len, sizeof(named.at[0]), compare_files);
+    for (uint32_t i = 0; i < named.len; i++) {
+        g->rank.at[named.at[i].id] = i;
+        vec_push(g->arena, &ret->files, (CoverFileRows){.file = {named.at[i].id}});
+    }
+    vec_free(&named);
+}
+
+// One of the profile's tables.
+typedef struct RowTable {
+    const StrIdVec *files; // by row, or by function where that is a column
+    const FunctionIdVec *functions;
+    const U32Vec *lines; // NULL: rows stay in order of the profile
+    size_t count;
+    size_t range; // where CoverFileRows has its range
+} RowTable;
+
+static Row row_of(const Grouping *g, const RowTable *t, size_t i)
+{
+    StrId file = t->files->at[t->functions ? t->functions->at[i].v : i];
+    return (Row){g->rank.at[file.v], t->lines ? t->lines->at[i] : 0, (uint32_t)i};
+}
+
+static bool is_sorted(const Grouping *g, const RowTable *t)
+{
+    Row before = {0};
+    for (size_t i = 0; i < t->count; i++) {
+        Row row = row_of(g, t, i);
+        if (compare_rows(&before, &row) > 0)
+            return false;
+        before = row;
+    }
+    return true;
+}
+
+// The table's rows by file, line and number.
+static void order_rows(const Grouping *g, const RowTable *t, U32Vec *to)
+{
+    to->len = t->count;
+    // Collectors fill file by file and line by line, so that sorting is rare.
+    if (is_sorted(g, t)) {
+        for (uint32_t i = 0; i < t->count; i++)
+            to->at[i] = i;
+        return;
+    }
+    Vec(Row) rows = {0};
+    vec_reserve(NULL, &rows, t->count);
+    for (size_t i = 0; i < t->count; i++)
+        rows.at[i] = row_of(g, t, i);
+    qsort(rows.at, t->count, sizeof(rows.at[0]), compare_rows);
+    for (size_t i = 0; i < t->count; i++)
+        to->at[i] = rows.at[i].row;
+    vec_free(&rows);
+}
+
+// Lists the table's rows and notes each file's range of them.
+static void place(const Grouping *g, RowTable t, U32Vec *to, CoverFiles *ret)
+{
+    vec_reserve(g->arena, to, t.count);
+    order_rows(g, &t, to);
+    for (size_t i = 0, end; i < to->len; i = end) {
+        uint32_t file = row_of(g, &t, to->at[i]).file;
+        for (end = i + 1; end < to->len && row_of(g, &t, to->at[end]).file == file; end++)
+            ;
+        CoverRows *range = (CoverRows *)(void *)((char *)&ret->files.at[file] + t.range);
+        *range = (CoverRows){(uint32_t)i, (uint32_t)end};
+    }
+}
+
+void cover_files_group(Arena *arena, const Profile *p, CoverFiles *ret)
+{
+    Grouping g = {.arena = arena, .p = p};
+    const LineCounts *l = &p->line_counts;
+    const FunctionCounts *f = &p->function_counts;
+    const BranchCounts *b = &p->branch_counts;
+    const RegionCounts *r = &p->region_counts;
+    const ConditionCounts *c = &p->condition_counts;
+    rank_files(&g, ret);
+    place(&g, (RowTable){&l->file, NULL, &l->line, l->file.len, offsetof(CoverFileRows, lines)},
+          &ret->lines, ret);
+    place(&g,
+          (RowTable){&p->functions.file, &f->function, NULL, f->function.len,
+                     offsetof(CoverFileRows, functions)},
+          &ret->functions, ret);
+    place(&g, (RowTable){&b->file, NULL, &b->line, b->file.len, offsetof(CoverFileRows, branches)},
+          &ret->branches, ret);
+    place(&g, (RowTable){&r->file, NULL, NULL, r->file.len, offsetof(CoverFileRows, regions)},
+          &ret->regions, ret);
+    place(&g,
+          (RowTable){&c->file, NULL, &c->line, c->file.len, offsetof(CoverFileRows, conditions)},
+          &ret->conditions, ret);
+    vec_free(&g.rank);
+}
+
+CoverTotals cover_file_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f)
+{
+    CoverTotals t = {.lines = f->lines.end - f->lines.first,
+                     .functions = f->functions.end - f->functions.first,
+                     .branches = f->branches.end - f->branches.first,
+                     .conditions = f->conditions.end - f->conditions.first};
+    for (uint32_t i = f->lines.first; i < f->lines.end; i++)
+        t.lines_hit += p->line_counts.count.at[c->lines.at[i]] > 0;
+    for (uint32_t i = f->functions.first; i < f->functions.end; i++)
+        t.functions_hit += p->function_counts.count.at[c->functions.at[i]] > 0;
+    for (uint32_t i = f->branches.first; i < f->branches.end; i++)
+        t.branches_hit += p->branch_counts.count.at[c->branches.at[i]] > 0;
+    for (uint32_t i = f->conditions.first; i < f->conditions.end; i++)
+        t.conditions_hit += p->condition_counts.count.at[c->conditions.at[i]] > 0;
+    return t;
+}
+
+// The first of the file's rows whose line is at or behind `line`.
+static uint32_t first_at(const U32Vec *lines, const U32Vec *order, CoverRows rows, uint32_t line)
+{
+    size_t skipped =
+        PARTITION_POINT(i, rows.end - rows.first, lines->at[order->at[rows.first + i]] < line);
+    return rows.first + (uint32_t)skipped;
+}
+
+CoverTotals cover_range_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
+                               uint32_t from, uint32_t to)
+{
+    const U32Vec *lines = &p->line_counts.line, *branches = &p->branch_counts.line;
+    CoverTotals t = {0};
+    for (uint32_t i = first_at(lines, &c->lines, f->lines, from);
+         i < f->lines.end && lines->at[c->lines.at[i]] < to; i++) {
+        t.lines++;
+        t.lines_hit += p->line_counts.count.at[c->lines.at[i]] > 0;
+    }
+    for (uint32_t i = first_at(branches, &c->branches, f->branches, from);
+         i < f->branches.end && branches->at[c->branches.at[i]] < to; i++) {
+        t.branches++;
+        t.branches_hit += p->branch_counts.count.at[c->branches.at[i]] > 0;
+    }
+    return t;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void cover_function_starts(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
+                           U32Vec *ret)
+{
+    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
+        FunctionId id = p->function_counts.function.at[c->functions.at[i]];
+        vec_push(NULL, ret, p->functions.line.at[id.v]);
+    }
+    if (ret->len)
+        qsort(ret->at, ret->len, sizeof(ret->at[0]), compare_starts);
+}
+
+uint32_t cover_next_start(const U32Vec *starts, uint32_t line)
+{
+    size_t next = PARTITION_POINT(i, starts->len, starts->at[i] <= line);
+    return next < starts->len ? starts->at[next] : UINT32_MAX;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A profile's coverage counts, file by file: what listings and exports walk.
+
+#ifndef ANALYSE_COVER_FILE_ROWS_H
+#define ANALYSE_COVER_FILE_ROWS_H
+
+#include "model/profile.h"
+
+// Rows [first, end) of one of the lists below.
+typedef struct CoverRows {
+    uint32_t first, end;
+} CoverRows;
+
+typedef struct CoverFileRows {
+    StrId file;
+    CoverRows lines;      // ascending by line; equal lines are neighbours
+    CoverRows functions;  // in order of the profile
+    CoverRows branches;   // by line, then in order of the profile
+    CoverRows regions;    // in order of the profile
+    CoverRows conditions; // by line, then in order of the profile
+} CoverFileRows;
+
+typedef struct CoverFiles {
+    Vec(CoverFileRows) files; // by path
+    // Row numbers of the profile's line_counts, function_counts …, grouped by file.
+    U32Vec lines, functions, branches, regions, conditions;
+} CoverFiles;
+
+// The lists are the arena's.
+void cover_files_group(Arena *arena, const Profile *p, CoverFiles *ret);
+
+typedef struct CoverTotals {
+    uint64_t lines, lines_hit, functions, functions_hit, branches, branches_hit;
+    // Rows: each condition counts once for true and once for false.
+    uint64_t conditions, conditions_hit;
+} CoverTotals;
+
+CoverTotals cover_file_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f);
+
+// Lines and branches on the lines [from, to) of a file; the rest is 0.
+CoverTotals cover_range_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
+                               uint32_t from, uint32_t to);
+
+// Lines on which the file's functions start, ascending. Profiles do not state where
+// functions end: for want of it, where the next one starts. Release with vec_free.
+void cover_function_starts(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
+                           U32Vec *ret);
+// The first of `starts` behind `line`; UINT32_MAX: none.
+uint32_t cover_next_start(const U32Vec *starts, uint32_t line);
+
+#endif // ANALYSE_COVER_FILE_ROWS_H

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparisons with saved results.
+
+#include "cli/bench/bench_baseline.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "collect/bench/timings.h"
+#include "os/file.h"
+
+const BaselineCommand *bench_find_baseline(const BaselineSession *session, Str name,
+                                           size_t commands)
+{
+    for (size_t i = 0; i < session->commands.len; i++)
+        if (str_equal(session->commands.at[i].name, name))
+            return &session->commands.at[i];
+    return commands == 1 && session->commands.len == 1 ? &session->commands.at[0] : NULL;
+}
+
+static void add_date(StrBuf *out, int64_t seconds)
+{
+    time_t at = (time_t)seconds;
+    struct tm tm;
+    char text[64];
+    if (localtime_r(&at, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &tm))
+        strbuf_add(out, str_from_c(text));
+}
+
+static int gate_of(const Comparison *c, double limit)
+{
+    return c->ratio.low > 1 + limit ? 3 : c->ratio.high <= 1 + limit ? 0 : 4;
+}
+
+static int worse(int a, int b)
+{
+    return a == 3 || b == 3 ? 3 : MAX(a, b);
+}
+
+// Only positive times have a logarithm.
+static DoubleVec positive(Arena *arena, const double *x, size_t n)
+{
+    DoubleVec kept = {0};
+    for (size_t i = 0; i < n; i++)
+        if (x[i] > 0)
+            vec_push(arena, &kept, x[i]);
+    return kept;
+}
+
+static Comparison compare_unpaired(Arena *arena, const double *a, size_t na, const double *b,
+                                   size_t nb, const CompareOptions *options)
+{
+    DoubleVec x = positive(arena, a, na), y = positive(arena, b, nb);
+    return stats_compare_unpaired(arena, x.at, x.len, y.at, y.len, options);
+}
+
+// What differs between the machines, so that the comparison is doubtful.
+static void add_fingerprint(StrBuf *out, Str clock, const BenchMachine *now,
+                            const BaselineSession *s)
+{
+    const struct {
+        const char *what;
+        Str then, now;
+    } facts[] = {
+        {"CPU", s->machine.cpu_model, now->cpu_model},
+        {"kernel", s->machine.kernel, now->kernel},
+        {"frequency governor", s->machine.governor, now->governor},
+        {"host", s->machine.hostname, now->hostname},
+        {"clock", s->clock, clock},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
+        if (str_equal(facts[i].then, facts[i].now))
+            continue;
+        strbuf_printf(out, "Warning: another %s then: '", facts[i].what);
+        strbuf_add_terminal(out, facts[i].then);
+        strbuf_add(out, STR("', now '"));
+        strbuf_add_terminal(out, facts[i].now);
+        strbuf_add(out, STR("'; such times do not compare\n"));
+    }
+}
+
+static void add_saved_heading(StrBuf *out, const Terminal *t, const BaselineSession *session)
+{
+    style_begin(out, t, STYLE_BOLD);
+    strbuf_add(out, STR("Compared with '"));
+    strbuf_add_terminal(out, session->name);
+    strbuf_add(out, STR("', saved "));
+    add_date(out, session->created_s);
+    style_end(out, t, STYLE_BOLD);
+    strbuf_add(out, STR(" (not interleaved: a drift of the machine shows as a change)\n"));
+}
+
+void bench_report_saved(StrBuf *out, const Terminal *t, Str clock, const BenchMachine *now,
+                        const BaselineSession *session)
+{
+    add_saved_heading(out, t, session);
+    add_fingerprint(out, clock, now, session);
+}
+
+int bench_report_baseline(StrBuf *out, const Terminal *t, Bench *b, const BenchView *v,
+                          const BaselineSession *session, double limit)
+{
+    CompareOptions options = {.level = 1 - (1 - b->options.level) /
+                                               (double)MAX(b->commands.len, (size_t)1),
+                              .margin = b->options.margin};
+    int gate = 0;
+    add_saved_heading(out, t, session);
+    for (uint32_t i = 0; i < b->commands.len; i++) {
+        Str name = b->commands.at[i].name;
+        const BaselineCommand *old = bench_find_baseline(session, name, b->commands.len);
+        if (!old || old->times.len == 0 || b->results[i].runs.len == 0) {
+            strbuf_add(out, STR("  '"));
+            strbuf_add_terminal(out, name);
+            strbuf_add(out, STR("': not in it\n"));
+            gate = worse(gate, 4);
+            continue;
+        }
+        size_t n;
+        double *times = bench_times(b, i, &n);
+        Comparison c =
+            compare_unpaired(&b->arena, old->times.at, old->times.len, times, n, &options);
+        bench_add_comparison(out, t, name, &c, options.margin, options.level,
+                             b->results[i].summary.mean);
+        gate = worse(gate, gate_of(&c, limit));
+    }
+    add_fingerprint(out, bench_clock_name(b), &v->machine, session);
+    strbuf_add(out, STR("  --rerun-baseline runs the saved program again, interleaved\n\n"));
+    return gate;
+}
+
+// ---- Files -----------------------------------------------------------------
+
+static bool load_file(Arena *arena, Str path, TimingsFormat *format, TimingsVec *ret, Error *err)
+{
+    Bytes text;
+    if (!os_read_file(arena, path, OS_READ_MAX_BYTES, &text, err))
+        return false;
+    if (!timings_parse(arena, str_from_bytes(text), format, ret, err))
+        return error_context(err, "cannot read '%" STR_FMT "'", STR_ARG(path));
+    return true;
+}
+
+bool bench_compare_files(StrBuf *out, const Terminal *t, const StrVec *paths,
+                         const CompareOptions *given, double limit, int *gate, Error *err)
+{
+    Arena arena = {0};
+    TimingsVec base = {0};
+    TimingsFormat format;
+    bool ok = paths->len >= 2 ||
+              error_set(err, ERROR_USAGE, "--compare takes two or more files of results");
+    ok = ok && load_file(&arena, paths->at[0], &format, &base, err);
+    *gate = 0;
+    for (size_t f = 1; ok && f < paths->len; f++) {
+        TimingsVec other = {0};
+        ok = load_file(&arena, paths->at[f], &format, &other, err);
+        if (!ok)
+            break;
+        CompareOptions options = *given;
+        options.level = 1 - (1 - given->level) / (double)MAX(other.len, (size_t)1);
+        style_begin(out, t, STYLE_BOLD);
+        strbuf_add_terminal(out, paths->at[f]);
+        strbuf_add(out, STR(" compared with "));
+        strbuf_add_terminal(out, paths->at[0]);
+        style_end(out, t, STYLE_BOLD);
+        strbuf_printf(out, " (%s; not interleaved: a drift of the machine shows as a change)\n",
+                      timings_format_name(format));
+        for (size_t i = 0; i < other.len; i++) {
+            const Timings *now = &other.at[i], *then = NULL;
+            for (size_t k = 0; k < base.len && !then; k++)
+                if (str_equal(base.at[k].name, now->name))
+                    then = &base.at[k];
+            if (!then && base.len == 1 && other.len == 1)
+                then = &base.at[0];
+            if (!then || then->seconds.len == 0 || now->seconds.len == 0) {
+                strbuf_add(out, STR("  '"));
+                strbuf_add_terminal(out, now->name);
+                strbuf_printf(out, "': nothing to compare it with\n");
+                *gate = worse(*gate, 4);
+                continue;
+            }
+            Comparison c = compare_unpaired(&arena, then->seconds.at, then->seconds.len,
+                                            now->seconds.at, now->seconds.len, &options);
+            bench_add_comparison(out, t, now->name.len ? now->name : paths->at[f], &c,
+                                 options.margin, options.level,
+                                 stats_mean(now->seconds.at, now->seconds.len));
+            *gate = worse(*gate, gate_of(&c, limit));
+        }
+    }
+    arena_deinit(&arena);
+    return ok;
+}
+
+// ---- History ---------------------------------------------------------------
+
+// One line for each session that has the command.
+static void add_series(StrBuf *out, Arena *arena, const BaselineSessionVec *all, Str name)
+{
+    const CompareOptions options = {.level = 0.95, .margin = 0.01};
+    const BaselineCommand *before = NULL;
+    DoubleVec medians = {0};
+    I64Vec dates = {0};
+    strbuf_add(out, STR("'"));
+    strbuf_add_terminal(out, name);
+    strbuf_add(out, STR("'\n"));
+    for (size_t i = 0; i < all->len; i++) {
+        const BaselineCommand *c = bench_find_baseline(&all->at[i], name, 0);
+        if (!c || c->times.len == 0)
+            continue;
+        double median = stats_median(arena, c->times.at, c->times.len);
+        vec_push(arena, &medians, median);
+        vec_push(arena, &dates, all->at[i].created_s);
+        strbuf_add(out, STR("  "));
+        add_date(out, all->at[i].created_s);
+        strbuf_add(out, STR("  "));
+        strbuf_add_terminal(out, all->at[i].name);
+        strbuf_add(out, STR("  median "));
+        bench_add_time(out, median, BENCH_UNIT_AUTO);
+        strbuf_printf(out, ", %zu runs", c->times.len);
+        if (c->program_hash.len)
+            strbuf_printf(out, ", program %.8s", c->program_hash.ptr);
+        if (before) {
+            Comparison d = compare_unpaired(arena, before->times.at, before->times.len, c->times.at,
+                                            c->times.len, &options);
+            strbuf_printf(out, ", %+.1f %% [%+.1f … %+.1f] %s", (d.ratio.point - 1) * 100,
+                          (d.ratio.low - 1) * 100, (d.ratio.high - 1) * 100,
+                          verdict_name(d.verdict));
+        }
+        strbuf_add_char(out, '\n');
+        before = c;
+    }
+    U32Vec changes = stats_change_points(arena, medians.at, medians.len);
+    for (size_t i = 0; i < changes.len; i++) {
+        size_t from = i ? changes.at[i - 1] : 0, at = changes.at[i];
+        size_t end = i + 1 < changes.len ? changes.at[i + 1] : medians.len;
+        double old = stats_median(arena, medians.at + from, at - from);
+        double new = stats_median(arena, medians.at + at, end - at);
+        strbuf_add(out, STR("  the level changed at "));
+        add_date(out, dates.at[at]);
+        strbuf_add(out, STR(": from "));
+        bench_add_time(out, old, BENCH_UNIT_AUTO);
+        strbuf_add(out, STR(" to "));
+        bench_add_time(out, new, BENCH_UNIT_AUTO);
+        strbuf_printf(out, ", %+.1f %%\n", (new / old - 1) * 100);
+    }
+}
+
+bool bench_history(StrBuf *out, const Terminal *t, Str db_path, Str name, Error *err)
+{
+    (void)t;
+    Arena arena = {0};
+    BaselineDb *db;
+    BaselineSessionVec all = {0};
+    if (!baseline_open(db_path, false, &db, err))
+        return false;
+    bool ok = baseline_list(db, &arena, name, &all, err);
+    baseline_close(db);
+    if (ok && all.len == 0)
+        ok = error_set(err, ERROR_NOT_FOUND, "no bench is saved as '%" STR_FMT "'", STR_ARG(name));
+    StrVec names = {0};
+    for (size_t i = 0; ok && i < all.len; i++)
+        for (size_t k = 0; k < all.at[i].commands.len; k++) {
+            bool known = false;
+            for (size_t n = 0; n < names.len && !known; n++)
+                known = str_equal(names.at[n], all.at[i].commands.at[k].name);
+            if (!known)
+                vec_push(&arena, &names, all.at[i].commands.at[k].name);
+        }
+    for (size_t i = 0; ok && i < names.len; i++)
+        add_series(out, &arena, &all, names.at[i]);
+    arena_deinit(&arena);
+    return ok;
+}

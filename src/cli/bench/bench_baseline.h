@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparisons with what was saved: baselines of the project, and the files of
+// this and other tools.
+
+#ifndef CLI_BENCH_BENCH_BASELINE_H
+#define CLI_BENCH_BENCH_BASELINE_H
+
+#include "cli/bench/bench_report.h"
+#include "collect/bench/baseline.h"
+
+// The saved command of that name; of one command against one, that one. NULL
+// when there is none.
+const BaselineCommand *bench_find_baseline(const BaselineSession *session, Str name,
+                                           size_t commands);
+
+// Compares each command with the saved one. Returns what --fail-if-slower makes
+// of it: 0, 3 or 4.
+int bench_report_baseline(StrBuf *out, const Terminal *t, Bench *b, const BenchView *v,
+                          const BaselineSession *session, double limit);
+
+// With what is compared, and what differs between the machines so that it is doubtful.
+void bench_report_saved(StrBuf *out, const Terminal *t, Str clock, const BenchMachine *now,
+                        const BaselineSession *session);
+
+// Compares the benchmarks of the first file with those of the others, by name.
+MUST_CHECK bool bench_compare_files(StrBuf *out, const Terminal *t, const StrVec *paths,
+                                    const CompareOptions *options, double limit, int *gate,
+                                    Error *err);
+
+// The sessions saved as `name` (all: ""), each against the one before, and where
+// the level changed.
+MUST_CHECK bool bench_history(StrBuf *out, const Terminal *t, Str db_path, Str name, Error *err);
+
+#endif // CLI_BENCH_BENCH_BASELINE_H

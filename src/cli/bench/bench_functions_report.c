@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+// What function benchmarks amount to: text in Criterion's words, libtest's line,
+// Google Benchmark's JSON and hyperfine's.
+
+#include "cli/bench/bench_functions_internal.h"
+
+#include <math.h>
+
+#include "base/json.h"
+
+enum { BOOTSTRAP_RESAMPLES = 10000 };
+
+// ---- Figures ---------------------------------------------------------------
+
+typedef double (*PooledFigure)(const Replicate *runs, const uint32_t *rows, size_t n);
+
+static double pooled_slope(const Replicate *runs, const uint32_t *rows, size_t n)
+{
+    double xy = 0, xx = 0;
+    for (size_t i = 0; i < n; i++) {
+        xy += runs[rows[i]].xy;
+        xx += runs[rows[i]].xx;
+    }
+    return xy / xx;
+}
+
+static double pooled_mean(const Replicate *runs, const uint32_t *rows, size_t n)
+{
+    double sum = 0, samples = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += runs[rows[i]].sum_each;
+        samples += (double)runs[rows[i]].samples;
+    }
+    return sum / samples;
+}
+
+typedef struct PooledContext {
+    const Replicate *runs;
+    PooledFigure figure;
+} PooledContext;
+
+static double pooled(const void *ctx, const uint32_t *rows, size_t n)
+{
+    const PooledContext *p = ctx;
+    return p->figure(p->runs, rows, n);
+}
+
+// Bootstrap with whole processes as what is drawn.
+static Interval pooled_interval(Functions *f, const Function *function, PooledFigure figure)
+{
+    PooledContext context = {function->runs[0].at, figure};
+    Random random = random_seeded(f->options->seed);
+    return stats_bootstrap(&f->arena, pooled, &context, function->runs[0].len, BOOTSTRAP_RESAMPLES,
+                           f->options->level, &random)
+        .percentile;
+}
+
+static void add_per_iteration(StrBuf *out, double seconds)
+{
+    if (seconds < 1e-6)
+        strbuf_printf(out, "%.3f ns", seconds * 1e9);
+    else if (seconds < 1e-3)
+        strbuf_printf(out, "%.3f µs", seconds * 1e6);
+    else
+        bench_add_time(out, seconds, BENCH_UNIT_AUTO);
+}
+
+static void add_interval(StrBuf *out, const char *what, Interval i)
+{
+    strbuf_printf(out, "  %-8s [", what);
+    const double ends[] = {i.low, i.point, i.high};
+    for (size_t k = 0; k < ARRAY_LEN(ends); k++) {
+        if (k)
+            strbuf_add(out, STR("  "));
+        if (isfinite(ends[k]))
+            add_per_iteration(out, ends[k]);
+        else
+            strbuf_add(out, STR("?"));
+    }
+    strbuf_add_char(out, ']');
+}
+
+static void add_rate(StrBuf *out, double per_iteration, double seconds, const char *unit)
+{
+    if (!(per_iteration > 0) || !(seconds > 0))
+        return;
+    double rate = per_iteration / seconds;
+    const char *scale = rate >= 1e9 ? "G" : rate >= 1e6 ? "M" : rate >= 1e3 ? "k" : "";
+    double by = rate >= 1e9 ? 1e9 : rate >= 1e6 ? 1e6 : rate >= 1e3 ? 1e3 : 1;
+    strbuf_printf(out, "  %-8s %.2f %s%s/s\n", "rate", rate / by, scale, unit);
+}
+
+// Criterion's words for its three outcomes.
+static const char *change_words(const Comparison *c)
+{
+    if (!c->differs)
+        return "No change in performance detected.";
+    return c->verdict == VERDICT_FASTER   ? "Performance has improved."
+           : c->verdict == VERDICT_SLOWER ? "Performance has regressed."
+                                          : "Change within noise threshold.";
+}
+
+// Times of a and b, 0 left out: in pairs where `paired`.
+static size_t keep_positive(double *a, size_t na, double *b, size_t nb, bool paired, size_t *kept_b)
+{
+    size_t ka = 0, kb = 0;
+    if (paired) {
+        for (size_t i = 0; i < MIN(na, nb); i++)
+            if (a[i] > 0 && b[i] > 0) {
+                a[ka] = a[i];
+                b[ka++] = b[i];
+            }
+        *kept_b = ka;
+        return ka;
+    }
+    for (size_t i = 0; i < na; i++)
+        if (a[i] > 0)
+            a[ka++] = a[i];
+    for (size_t i = 0; i < nb; i++)
+        if (b[i] > 0)
+            b[kb++] = b[i];
+    *kept_b = kb;
+    return ka;
+}
+
+static const DoubleVec *saved_times(const Functions *f, Str name)
+{
+    const BaselineSession *s = f->options->baseline;
+    for (size_t i = 0; s && i < s->commands.len; i++)
+        if (str_equal(s->commands.at[i].name, name))
+            return &s->commands.at[i].times;
+    return NULL;
+}
+
+bool function_change(Functions *f, const Function *function, Comparison *ret)
+{
+    CompareOptions options = {
+        .level = f->options->level, .margin = f->options->margin, .block_pairs = 2};
+    const DoubleVec *saved = saved_times(f, function->name);
+    bool paired = f->options->against != NULL;
+    double *now = function_medians(&f->arena, &function->runs[0]), *then = NULL;
+    size_t n_now = function->runs[0].len, n_then = 0;
+    if (paired) {
+        then = function_medians(&f->arena, &function->runs[1]);
+        n_then = function->runs[1].len;
+    } else if (saved) {
+        then = arena_array(&f->arena, double, saved->len + 1);
+        n_then = saved->len;
+        for (size_t i = 0; i < n_then; i++)
+            then[i] = saved->at[i];
+    }
+    if (!then)
+        return false;
+    n_now = keep_positive(now, n_now, then, n_then, paired, &n_then);
+    if (n_now == 0 || n_then == 0)
+        return false;
+    *ret = paired ? stats_compare_paired(&f->arena, then, now, n_now, &options)
+                  : stats_compare_unpaired(&f->arena, then, n_then, now, n_now, &options);
+    return true;
+}
+
+int functions_gate(Functions *f, double limit)
+{
+    int gate = 0;
+    if (!f->options->against && !f->options->baseline)
+        return 0;
+    for (size_t i = 0; i < f->list.len; i++) {
+        Comparison c;
+        bool known = function_change(f, &f->list.at[i], &c);
+        if (known && c.ratio.low > 1 + limit)
+            return 3;
+        if (!known || !(c.ratio.high <= 1 + limit))
+            gate = 4;
+    }
+    return gate;
+}
+
+static void add_change(Functions *f, StrBuf *out, const Terminal *t, const Function *function)
+{
+    Comparison c;
+    if (!f->options->against && !f->options->baseline)
+        return;
+    if (!function_change(f, function, &c)) {
+        strbuf_add(out, STR("  change   unknown: no times to compare with\n"));
+        return;
+    }
+    strbuf_printf(
+        out, "  change   [%+.2f %%  %+.2f %%  %+.2f %%] (p = %.3f, %zu %s)\n",
+        (c.ratio.low - 1) * 100, (c.ratio.point - 1) * 100, (c.ratio.high - 1) * 100, c.p, c.pairs,
+        c.method == COMPARE_UNPAIRED ? "processes, not interleaved" : "pairs of processes");
+    strbuf_add(out, STR("           "));
+    style_begin(out, t, STYLE_BOLD);
+    strbuf_add(out, str_from_c(change_words(&c)));
+    style_end(out, t, STYLE_BOLD);
+    if (c.verdict == VERDICT_INCONCLUSIVE && isfinite(c.more_pairs) && c.more_pairs < 1e6)
+        strbuf_printf(out, " Undecided at %.3g %%: needs about %.0f more processes.",
+                      f->options->margin * 100, c.more_pairs);
+    strbuf_add_char(out, '\n');
+}
+
+static void add_text(Functions *f, StrBuf *out, const Terminal *t)
+{
+    for (size_t i = 0; i < f->list.len; i++) {
+        const Function *function = &f->list.at[i];
+        size_t n = function->runs[0].len;
+        style_begin(out, t, STYLE_BOLD);
+        strbuf_add_terminal(out, function->name);
+        style_end(out, t, STYLE_BOLD);
+        strbuf_add_char(out, '\n');
+        if (n == 0) {
+            strbuf_add(out, STR("  only in the build that is compared with\n"));
+            continue;
+        }
+        Interval typical = stats_hodges_lehmann(
+            &f->arena, function_medians(&f->arena, &function->runs[0]), n, f->options->level);
+        add_interval(out, "time", typical);
+        strbuf_printf(out, " an iteration, %zu process%s\n", n, n == 1 ? "" : "es");
+        add_interval(out, "slope", pooled_interval(f, function, pooled_slope));
+        strbuf_add_char(out, '\n');
+        add_interval(out, "mean", pooled_interval(f, function, pooled_mean));
+        strbuf_add_char(out, '\n');
+        add_rate(out, function->bytes, typical.point, "B");
+        add_rate(out, function->elements, typical.point, " elements");
+        double *sorted = stats_sorted(&f->arena, function->each.at, function->each.len);
+        TukeyFences fences = stats_fences_sorted(sorted, function->each.len);
+        size_t classes[5] = {0};
+        for (size_t k = 0; k < function->each.len; k++)
+            classes[stats_outlier(&fences, sorted[k])]++;
+        if (classes[OUTLIER_NONE] != function->each.len)
+            strbuf_printf(out,
+                          "  outliers %zu of %zu samples: %zu low severe, %zu low mild, %zu "
+                          "high mild, %zu high severe\n",
+                          function->each.len - classes[OUTLIER_NONE], function->each.len,
+                          classes[OUTLIER_LOW_SEVERE], classes[OUTLIER_LOW_MILD],
+                          classes[OUTLIER_HIGH_MILD], classes[OUTLIER_HIGH_SEVERE]);
+        add_change(f, out, t, function);
+    }
+}
+
+// "test NAME ... bench:       1,234 ns/iter (+/- 56)": rustc's library/test.
+static void add_grouped(StrBuf *out, double value)
+{
+    StrBuf digits = {0};
+    strbuf_add_u64(&digits, (uint64_t)(value + 0.5));
+    for (size_t i = 0; i < digits.len; i++) {
+        if (i && (digits.len - i) % 3 == 0)
+            strbuf_add_char(out, ',');
+        strbuf_add_char(out, digits.ptr[i]);
+    }
+    strbuf_deinit(&digits);
+}
+
+static void add_libtest(Functions *f, StrBuf *out)
+{
+    for (size_t i = 0; i < f->list.len; i++) {
+        const Function *function = &f->list.at[i];
+        size_t n = function->runs[0].len;
+        if (n == 0)
+            continue;
+        double *x = stats_sorted(&f->arena, function_medians(&f->arena, &function->runs[0]), n);
+        double median = stats_median_sorted(x, n);
+        StrBuf value = {0};
+        add_grouped(&value, median * 1e9);
+        strbuf_add(out, STR("test "));
+        strbuf_add_terminal(out, function->name);
+        strbuf_printf(out, " ... bench: %*s%" STR_FMT " ns/iter (+/- ",
+                      (int)(value.len < 11 ? 11 - value.len : 0), "", STR_ARG(strbuf_str(&value)));
+        add_grouped(out, (x[n - 1] - x[0]) * 1e9);
+        strbuf_add_char(out, ')');
+        if (function->bytes > 0 && median > 0)
+            strbuf_printf(out, " = %.0f MB/s", function->bytes / median / 1e6);
+        strbuf_add_char(out, '\n');
+        strbuf_deinit(&value);
+    }
+}
+
+// Google Benchmark's JSON: a process is a repetition.
+static void add_gbench(Functions *f, StrBuf *out)
+{
+    BenchMachine machine;
+    bench_machine(&f->arena, &machine);
+    JsonWriter w = json_writer(out, 2);
+    json_begin_object(&w, NULL);
+    json_begin_object(&w, "context");
+    json_str(&w, "host_name", machine.hostname);
+    json_str(&w, "executable", str_from_c(f->options->program));
+    json_u64(&w, "num_cpus", machine.cpus);
+    json_str(&w, "library_version", STR("assay " ASSAY_VERSION));
+    json_u64(&w, "json_schema_version", 1);
+    json_end(&w);
+    json_begin_array(&w, "benchmarks");
+    for (size_t i = 0; i < f->list.len; i++) {
+        const Function *function = &f->list.at[i];
+        for (size_t r = 0; r < function->runs[0].len; r++) {
+            double seconds = function->runs[0].at[r].median;
+            json_begin_object(&w, NULL);
+            json_str(&w, "name", function->name);
+            json_u64(&w, "family_index", i);
+            json_str(&w, "run_name", function->name);
+            json_str(&w, "run_type", STR("iteration"));
+            json_u64(&w, "repetitions", function->runs[0].len);
+            json_u64(&w, "repetition_index", r);
+            json_u64(&w, "threads", 1);
+            json_double(&w, "real_time", seconds * 1e9);
+            json_str(&w, "time_unit", STR("ns"));
+            if (function->bytes > 0)
+                json_double(&w, "bytes_per_second", function->bytes / seconds);
+            if (function->elements > 0)
+                json_double(&w, "items_per_second", function->elements / seconds);
+            json_end(&w);
+        }
+    }
+    json_end(&w);
+    json_end(&w);
+    strbuf_add_char(out, '\n');
+}
+
+static void json_interval(JsonWriter *w, const char *key, Interval i)
+{
+    json_begin_object(w, key);
+    json_double(w, "low", i.low);
+    json_double(w, "point", i.point);
+    json_double(w, "high", i.high);
+    json_end(w);
+}
+
+// What is ours of a function: intervals of an iteration's time, and the change.
+static void json_extras(Functions *f, JsonWriter *w, const Function *function)
+{
+    Comparison c;
+    double *x = function_medians(&f->arena, &function->runs[0]);
+    json_begin_object(w, "assay");
+    json_interval(w, "time",
+                  stats_hodges_lehmann(&f->arena, x, function->runs[0].len, f->options->level));
+    json_interval(w, "slope", pooled_interval(f, function, pooled_slope));
+    json_interval(w, "mean", pooled_interval(f, function, pooled_mean));
+    if (function->bytes > 0)
+        json_double(w, "bytes", function->bytes);
+    if (function->elements > 0)
+        json_double(w, "elements", function->elements);
+    if (function_change(f, function, &c)) {
+        json_begin_object(w, "change");
+        json_str(w, "method", str_from_c(compare_method_name(c.method)));
+        json_str(w, "verdict", str_from_c(verdict_name(c.verdict)));
+        json_bool(w, "differs", c.differs);
+        json_interval(w, "ratio", c.ratio);
+        json_double(w, "p", c.p);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+void functions_json(Functions *f, StrBuf *out)
+{
+    JsonWriter w = json_writer(out, 2);
+    json_begin_object(&w, NULL);
+    json_begin_array(&w, "results");
+    for (size_t i = 0; i < f->list.len; i++) {
+        const Function *function = &f->list.at[i];
+        size_t n = function->runs[0].len;
+        if (n == 0)
+            continue;
+        double *x = function_medians(&f->arena, &function->runs[0]);
+        double *sorted = stats_sorted(&f->arena, x, n);
+        json_begin_object(&w, NULL);
+        json_str(&w, "command", function->name);
+        json_double(&w, "mean", stats_mean(x, n));
+        json_double(&w, "stddev", stats_deviation(x, n));
+        json_double(&w, "median", stats_median_sorted(sorted, n));
+        json_double(&w, "min", sorted[0]);
+        json_double(&w, "max", sorted[n - 1]);
+        json_begin_array(&w, "times");
+        for (size_t k = 0; k < n; k++)
+            json_double(&w, NULL, x[k]);
+        json_end(&w);
+        json_extras(f, &w, function);
+        json_end(&w);
+    }
+    json_end(&w);
+    json_begin_object(&w, "assay");
+    json_u64(&w, "schema", 1);
+    json_str(&w, "version", STR(ASSAY_VERSION));
+    json_str(&w, "kind", STR("functions"));
+    json_end(&w);
+    json_end(&w);
+    strbuf_add_char(out, '\n');
+}
+
+void functions_report(Functions *f, StrBuf *out, const Terminal *t)
+{
+    if (str_equal(f->options->format, STR("libtest")))
+        add_libtest(f, out);
+    else if (str_equal(f->options->format, STR("gbench")))
+        add_gbench(f, out);
+    else
+        add_text(f, out, t);
+}

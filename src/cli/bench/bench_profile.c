@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording what was benched, and the difference by function and line.
+
+#include "cli/bench/bench_profile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/record/recorded_symbols.h"
+#include "cli/symbols.h"
+#include "collect/sampling/sampling.h"
+#include "model/facts.h"
+#include "model/name.h"
+#include "os/file.h"
+#include "store/store.h"
+
+enum {
+    USUAL_HZ = 999,
+    SHORT_HZ = 4999,       // for commands of which a run gives few samples
+    ENOUGH_SAMPLES = 2000, // of one command
+    RECORDINGS_MAX = 40,   // of one command
+    ROWS_SHOWN = 8
+};
+#define RECORD_FOR_NS INT64_C(3000000000) // of one command, after its first recording
+
+// ---- Recording ---------------------------------------------------------------
+
+// The command's standard streams in place of ours, which the child inherits.
+typedef struct Streams {
+    int saved[3];
+} Streams;
+
+static bool streams_redirect(Streams *s, const Bench *b, const BenchCommand *c, Error *err)
+{
+    const char *in = b->options.input ? b->options.input : "/dev/null";
+    const char *out = c->output == SPAWN_OUTPUT_FILE      ? c->output_file
+                      : c->output == SPAWN_OUTPUT_INHERIT ? NULL
+                                                          : "/dev/null";
+    int fds[3] = {open(in, O_RDONLY | O_CLOEXEC), -1, -1};
+    if (fds[0] < 0)
+        return error_os(err, "cannot open '%s'", in);
+    if (out)
+        fds[1] = open(out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (out && fds[1] < 0) {
+        error_os(err, "cannot open '%s'", out);
+        close(fds[0]);
+        return false;
+    }
+    if (c->output != SPAWN_OUTPUT_INHERIT)
+        fds[2] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    for (int i = 0; i < 3; i++) {
+        s->saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+        if (fds[i] >= 0) {
+            dup2(fds[i], i);
+            close(fds[i]);
+        }
+    }
+    return true;
+}
+
+static void streams_restore(const Streams *s)
+{
+    for (int i = 0; i < 3; i++)
+        if (s->saved[i] >= 0) {
+            dup2(s->saved[i], i);
+            close(s->saved[i]);
+        }
+}
+
+// One recorded run, added to the command's costs.
+static bool record_once(BenchProfile *p, Bench *b, uint32_t command, Str folder, bool *interrupted,
+                        Error *err)
+{
+    const BenchCommand *c = &b->commands.at[command];
+    ProfiledCommand *to = &p->commands[command];
+    Arena arena = {0};
+    Program program;
+    Profile profile;
+    Sampling *sampling = NULL;
+    SamplingResult result;
+    Streams streams;
+    SourceOptions sources;
+    StrVec none = {0};
+    size_t words = 0;
+    while (c->argv[words])
+        words++;
+    char **argv = arena_array(&arena, char *, words + 1);
+    for (size_t i = 0; i < words; i++)
+        argv[i] = arena_c_str(&arena, str_from_c(c->argv[i]));
+    SamplingOptions options = {.argv = argv,
+                               .program = &program,
+                               .freq_hz = p->freq_hz,
+                               .tool_version = STR(ASSAY_VERSION)};
+    EventSpecVec events = {0};
+    options.events = &events;
+    bool ok = program_find(&arena, str_from_c(c->path), cli_env("PATH"), &program, err);
+    if (ok && (program.changes_user || program.unreadable))
+        ok = error_set(err, ERROR_PERMISSION,
+                       "'%s' is set-uid or unreadable, and the kernel ends profiling when it "
+                       "starts",
+                       c->path);
+    ok = ok && symbols_source_options(&arena, &none, &sources, err) &&
+         streams_redirect(&streams, b, c, err);
+    if (!ok) {
+        arena_deinit(&arena);
+        return false;
+    }
+    profile_init(&profile);
+    ok = sampling_run(&options, &profile, NULL, &sampling, &result, err);
+    streams_restore(&streams);
+    if (ok) {
+        symbols_resolve_recorded(&arena, &profile, sampling, &none, &sources);
+        *interrupted = result.interrupted;
+        to->wall_ns += result.wall_ns;
+        to->lost += result.lost;
+        p->event = arena_str(&p->arena, profile_fact(&profile, STR(FACT_EVENT)));
+        // A run that was cut short would count as a whole one.
+        ok = result.interrupted || costs_add(&to->costs, &profile, err);
+        if (ok && folder.len) {
+            StoreOptions store = {.force = true};
+            Str path = arena_printf(&arena, "%" STR_FMT "/%u.assay", STR_ARG(folder), command + 1);
+            ok = store_write(path, &store, &profile, err);
+        }
+        sampling_close(sampling);
+    }
+    profile_deinit(&profile);
+    arena_deinit(&arena);
+    return ok;
+}
+
+static bool wants_more(const ProfiledCommand *c)
+{
+    return c->costs.recordings == 0 ||
+           (c->costs.samples < ENOUGH_SAMPLES && c->costs.recordings < RECORDINGS_MAX &&
+            c->wall_ns < RECORD_FOR_NS);
+}
+
+// In turns, as the bench ran them: what disturbs the machine hits all alike.
+static bool record_all(BenchProfile *p, Bench *b, Str folder, Error *err)
+{
+    bool interrupted = false;
+    for (bool more = true; more && !interrupted;) {
+        more = false;
+        for (uint32_t i = 0; i < p->count && !interrupted; i++) {
+            if (!wants_more(&p->commands[i]))
+                continue;
+            if (!bench_step(b, i, BENCH_PREPARE, err) ||
+                !record_once(p, b, i, folder, &interrupted, err) ||
+                !bench_step(b, i, BENCH_CONCLUDE, err))
+                return false;
+            more = true;
+        }
+    }
+    return true;
+}
+
+bool bench_profile_run(Bench *b, Str folder, BenchProfile *ret, Error *err)
+{
+    BenchProfile p = {.count = (uint32_t)b->commands.len, .freq_hz = USUAL_HZ};
+    uint32_t ready = 0;
+    bool ok = !folder.len || os_make_folders(folder, err);
+    p.commands = arena_array(&p.arena, ProfiledCommand, p.count);
+    for (uint32_t i = 0; i < p.count; i++) {
+        const BenchRunVec *runs = &b->results[i].runs;
+        for (size_t k = 0; k < runs->len; k++)
+            p.commands[i].cpu_s +=
+                (double)(runs->at[k].spawn.user_ns + runs->at[k].spawn.system_ns) * 1e-9 /
+                (double)runs->len;
+        if (p.commands[i].cpu_s * USUAL_HZ < ENOUGH_SAMPLES / 10.0)
+            p.freq_hz = SHORT_HZ;
+    }
+    setenv("HYPERFINE_ITERATION", "profile", 1);
+    for (; ok && ready < p.count; ready++)
+        ok = bench_step(b, ready, BENCH_SETUP, err);
+    ok = ok && record_all(&p, b, folder, err);
+    Error later;
+    for (uint32_t i = 0; i < ready; i++)
+        if (!bench_step(b, i, BENCH_CLEANUP, ok ? err : &later))
+            ok = false;
+    if (!ok) {
+        bench_profile_deinit(&p);
+        return error_context(err, "cannot profile");
+    }
+    *ret = p;
+    return true;
+}
+
+void bench_profile_deinit(BenchProfile *p)
+{
+    for (uint32_t i = 0; i < p->count; i++)
+        costs_deinit(&p->commands[i].costs);
+    arena_deinit(&p->arena);
+    *p = (BenchProfile){0};
+}
+
+// ---- Report --------------------------------------------------------------------
+
+static CostChangeVec changes_of(const Bench *b, BenchProfile *p, uint32_t command, CostBy by)
+{
+    const ProfiledCommand *x = &p->commands[b->options.reference], *y = &p->commands[command];
+    return costs_compare(&p->arena, &x->costs, x->cpu_s, &y->costs, y->cpu_s, by);
+}
+
+// Half of 95 % of what the number of samples leaves open; a smaller change may be chance.
+static bool beyond_chance(const CostChange *c)
+{
+    return fabs(c->after_s - c->before_s) > 1.96 * c->error_s;
+}
+
+static void add_signed_time(StrBuf *out, double seconds)
+{
+    strbuf_add(out, seconds < 0 ? STR("-") : STR("+"));
+    bench_add_time(out, fabs(seconds), BENCH_UNIT_AUTO);
+}
+
+static void add_column(StrBuf *out, double seconds, bool is_signed)
+{
+    StrBuf text = {0};
+    if (is_signed)
+        add_signed_time(&text, seconds);
+    else if (seconds == 0)
+        strbuf_add_char(&text, '0');
+    else
+        bench_add_time(&text, seconds, BENCH_UNIT_AUTO);
+    size_t columns = str_columns(strbuf_str(&text));
+    strbuf_add_repeated(out, ' ', columns < 11 ? 11 - columns : 0);
+    strbuf_add(out, strbuf_str(&text));
+    strbuf_deinit(&text);
+}
+
+static void add_row(StrBuf *out, const CostChange *c, double total, bool by_line)
+{
+    const CostRow *row = cost_change_row(c);
+    add_column(out, c->before_s, false);
+    add_column(out, c->after_s, false);
+    add_column(out, c->after_s - c->before_s, true);
+    strbuf_printf(out, " %7.1f %%  ", total != 0 ? (c->after_s - c->before_s) / total * 100 : 0);
+    StrBuf name = {0};
+    name_shorten(row->name, NAME_NO_ARGUMENTS, &name);
+    strbuf_add_terminal(out, strbuf_str(&name));
+    strbuf_deinit(&name);
+    if (row->file.len) {
+        strbuf_add(out, STR("  "));
+        strbuf_add_terminal(out, str_base_name(row->file));
+        strbuf_printf(out, ":%u", row->line);
+    }
+    if (by_line && row->text.len) {
+        strbuf_add(out, STR("  "));
+        strbuf_add_terminal(out, str_slice(row->text, 0, MIN(row->text.len, (size_t)48)));
+    }
+    strbuf_add_char(out, '\n');
+}
+
+// Rows that changed by more than chance. A function that holds nearly all of the
+// difference, as main does, says nothing as a caller.
+static void add_table(StrBuf *out, const Bench *b, BenchProfile *p, uint32_t command, CostBy by,
+                      double total)
+{
+    static const char *const names[] = {"function", "with all it calls", "line"};
+    CostChangeVec changes = changes_of(b, p, command, by);
+    size_t shown = 0;
+    for (size_t i = 0; i < changes.len; i++) {
+        const CostChange *c = &changes.at[i];
+        double share = total != 0 ? (c->after_s - c->before_s) / total : 0;
+        if (!beyond_chance(c) || (by == COST_CALLER && fabs(share) > 0.95))
+            continue;
+        if (shown == 0)
+            strbuf_printf(out, "     before      after     change    share  %s\n", names[by]);
+        if (shown++ < ROWS_SHOWN)
+            add_row(out, c, total, by == COST_LINE);
+    }
+    if (shown > ROWS_SHOWN)
+        strbuf_printf(out, "  … and %zu more\n", shown - ROWS_SHOWN);
+    if (shown == 0 && by == COST_FUNCTION)
+        strbuf_add(out, STR("  no function changed by more than chance\n"));
+}
+
+static void add_recorded(StrBuf *out, const Bench *b, const BenchProfile *p, uint32_t command)
+{
+    const ProfiledCommand *c = &p->commands[command];
+    strbuf_add_char(out, '\'');
+    strbuf_add_terminal(out, b->commands.at[command].name);
+    strbuf_printf(out, "' %llu samples in %u run%s", (unsigned long long)c->costs.samples,
+                  c->costs.recordings, c->costs.recordings == 1 ? "" : "s");
+    if (c->lost)
+        strbuf_printf(out, " (%llu lost)", (unsigned long long)c->lost);
+}
+
+void bench_profile_report(StrBuf *out, const Terminal *t, const Bench *b, BenchProfile *p)
+{
+    uint32_t reference = b->options.reference;
+    const ProfiledCommand *x = &p->commands[reference];
+    for (uint32_t i = 0; i < p->count; i++) {
+        const ProfiledCommand *y = &p->commands[i];
+        if (i == reference)
+            continue;
+        double total = y->cpu_s - x->cpu_s;
+        double wall = b->results[i].summary.mean - b->results[reference].summary.mean;
+        style_begin(out, t, STYLE_BOLD);
+        strbuf_add(out, STR("What makes the difference of '"));
+        strbuf_add_terminal(out, b->commands.at[i].name);
+        strbuf_add(out, STR("' to '"));
+        strbuf_add_terminal(out, b->commands.at[reference].name);
+        strbuf_add(out, STR("', CPU time of a run: "));
+        add_signed_time(out, total);
+        style_end(out, t, STYLE_BOLD);
+        strbuf_add(out, STR("\n  recorded: "));
+        add_recorded(out, b, p, reference);
+        strbuf_add(out, STR(", "));
+        add_recorded(out, b, p, i);
+        strbuf_add(out, STR("; "));
+        strbuf_add_terminal(out, p->event);
+        strbuf_printf(out, " at %llu Hz\n", (unsigned long long)p->freq_hz);
+        // What CPU time cannot explain is not here.
+        if (fabs(wall) > 2 * fabs(total) && fabs(wall - total) > 0.001) {
+            strbuf_add(out, STR("  Of the "));
+            add_signed_time(out, wall);
+            strbuf_add(out, STR(" between the means most is waiting, for a CPU or other things\n"));
+        }
+        add_table(out, b, p, i, COST_FUNCTION, total);
+        add_table(out, b, p, i, COST_CALLER, total);
+        add_table(out, b, p, i, COST_LINE, total);
+        strbuf_add_char(out, '\n');
+    }
+}
+
+static void json_changes(JsonWriter *w, const char *key, const CostChangeVec *changes, double total,
+                         bool by_line)
+{
+    json_begin_array(w, key);
+    for (size_t i = 0; i < changes->len; i++) {
+        const CostChange *c = &changes->at[i];
+        const CostRow *row = cost_change_row(c);
+        json_begin_object(w, NULL);
+        json_str(w, "function", row->name);
+        if (row->file.len) {
+            json_str(w, "file", row->file);
+            json_u64(w, "line", row->line);
+        }
+        if (by_line && row->text.len)
+            json_str(w, "text", row->text);
+        json_double(w, "before_s", c->before_s);
+        json_double(w, "after_s", c->after_s);
+        json_double(w, "change_s", c->after_s - c->before_s);
+        json_double(w, "standard_error_s", c->error_s);
+        json_double(w, "share", total != 0 ? (c->after_s - c->before_s) / total : 0);
+        json_u64(w, "samples_before", c->before ? c->before->samples : 0);
+        json_u64(w, "samples_after", c->after ? c->after->samples : 0);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+void bench_profile_json(JsonWriter *w, const Bench *b, BenchProfile *p)
+{
+    uint32_t reference = b->options.reference;
+    json_begin_array(w, "profile");
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (i == reference)
+            continue;
+        double total = p->commands[i].cpu_s - p->commands[reference].cpu_s;
+        const CostChangeVec functions = changes_of(b, p, i, COST_FUNCTION),
+                            callers = changes_of(b, p, i, COST_CALLER),
+                            lines = changes_of(b, p, i, COST_LINE);
+        json_begin_object(w, NULL);
+        json_str(w, "reference", b->commands.at[reference].name);
+        json_str(w, "command", b->commands.at[i].name);
+        json_str(w, "event", p->event);
+        json_u64(w, "rate_hz", p->freq_hz);
+        json_double(w, "cpu_change_s", total);
+        json_changes(w, "functions", &functions, total, false);
+        json_changes(w, "functions_with_calls", &callers, total, false);
+        json_changes(w, "lines", &lines, total, true);
+        json_end(w);
+    }
+    json_end(w);
+}

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bench as text.
+
+#include "cli/bench/bench_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// The probe itself varies by a few percent on a loaded machine.
+static const double SPEED_CHANGE_TOLD = 0.1;
+
+static BenchUnit fitting(double seconds)
+{
+    return seconds < 0.001 ? BENCH_UNIT_US : seconds < 1 ? BENCH_UNIT_MS : BENCH_UNIT_S;
+}
+
+void bench_add_time(StrBuf *out, double seconds, BenchUnit unit)
+{
+    if (!isfinite(seconds)) {
+        strbuf_add(out, STR("unknown"));
+        return;
+    }
+    switch (unit == BENCH_UNIT_AUTO ? fitting(seconds) : unit) {
+    case BENCH_UNIT_US:
+        strbuf_printf(out, "%.1f µs", seconds * 1e6);
+        break;
+    case BENCH_UNIT_MS:
+        strbuf_printf(out, seconds < 0.01 ? "%.3f ms" : "%.1f ms", seconds * 1e3);
+        break;
+    case BENCH_UNIT_AUTO:
+    case BENCH_UNIT_S:
+        strbuf_printf(out, "%.3f s", seconds);
+        break;
+    }
+}
+
+static void add_padded_time(StrBuf *out, double seconds, BenchUnit unit)
+{
+    StrBuf text = {0};
+    bench_add_time(&text, seconds, unit);
+    size_t columns = str_columns(strbuf_str(&text));
+    strbuf_add_repeated(out, ' ', columns < 10 ? 10 - columns : 0);
+    strbuf_add(out, strbuf_str(&text));
+    strbuf_deinit(&text);
+}
+
+uint32_t *bench_order(Bench *b, BenchSort sort)
+{
+    uint32_t n = (uint32_t)b->commands.len;
+    uint32_t *order = arena_array(&b->arena, uint32_t, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = i;
+        double mean = b->results[i].summary.mean;
+        while (sort == BENCH_SORT_MEAN && at > 0 && b->results[order[at - 1]].summary.mean > mean) {
+            order[at] = order[at - 1];
+            at--;
+        }
+        order[at] = i;
+    }
+    return order;
+}
+
+static void add_outliers(StrBuf *out, const BenchResult *r)
+{
+    const BenchSummary *s = &r->summary;
+    uint32_t high = s->outliers[OUTLIER_HIGH_MILD] + s->outliers[OUTLIER_HIGH_SEVERE];
+    uint32_t low = s->outliers[OUTLIER_LOW_MILD] + s->outliers[OUTLIER_LOW_SEVERE];
+    if (high + low == 0)
+        return;
+    strbuf_printf(out, "  Outliers:             %u of %zu runs", high + low, r->runs.len);
+    if (s->outliers[OUTLIER_HIGH_SEVERE] + s->outliers[OUTLIER_LOW_SEVERE])
+        strbuf_printf(out, ", %u far out",
+                      s->outliers[OUTLIER_HIGH_SEVERE] + s->outliers[OUTLIER_LOW_SEVERE]);
+    if (low)
+        strbuf_printf(out, ", %u fast", low);
+    const char *separator = "; slow ones: ";
+    for (size_t c = CAUSE_COUNT; c-- > 0;) {
+        if (!s->causes[c])
+            continue;
+        strbuf_printf(out, "%s%u %s", separator, s->causes[c], outlier_cause_name((OutlierCause)c));
+        separator = ", ";
+    }
+    strbuf_add(out, STR(" (none is left out)\n"));
+}
+
+// A count in the fewest digits that tell it: "12", "3.45 M".
+static void add_short_count(StrBuf *out, double value)
+{
+    static const struct {
+        double from;
+        const char *name;
+    } scales[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e4, "k"}};
+    for (size_t i = 0; i < ARRAY_LEN(scales); i++)
+        if (value >= scales[i].from) {
+            double by = scales[i].from >= 1e6 ? scales[i].from : 1e3;
+            strbuf_printf(out, "%.4g %s", value / by, scales[i].name);
+            return;
+        }
+    strbuf_printf(out, "%.0f", value);
+}
+
+static void add_counts(StrBuf *out, const Bench *b, const BenchSummary *s)
+{
+    const char *separator = "  Counted (median):     ";
+    for (uint32_t i = 0; i < b->counter_count; i++) {
+        const SpawnCounter *c = &b->counters[i];
+        if (!c->open)
+            continue;
+        strbuf_add(out, str_from_c(separator));
+        strbuf_add_terminal(out, str_from_c(c->name));
+        strbuf_add_char(out, ' ');
+        if (!isfinite(s->counts[i]))
+            strbuf_add(out, STR("not counted"));
+        else if (c->is_time)
+            bench_add_time(out, s->counts[i] * 1e-9, BENCH_UNIT_AUTO);
+        else
+            add_short_count(out, s->counts[i]);
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        strbuf_add_char(out, '\n');
+}
+
+void bench_report_command(StrBuf *out, const Terminal *t, const Bench *b, const BenchView *v,
+                          uint32_t command)
+{
+    const BenchCommand *c = &b->commands.at[command];
+    const BenchResult *r = &b->results[command];
+    const BenchSummary *s = &r->summary;
+    size_t n = r->runs.len;
+    BenchUnit unit = v->unit == BENCH_UNIT_AUTO ? fitting(s->mean) : v->unit;
+
+    style_begin(out, t, STYLE_BOLD);
+    strbuf_printf(out, "Benchmark %u: ", command + 1);
+    strbuf_add_terminal(out, c->name);
+    style_end(out, t, STYLE_BOLD);
+    strbuf_add_char(out, '\n');
+    if (n == 0) {
+        strbuf_add(out, STR("  no run was finished\n\n"));
+        return;
+    }
+    // System and user time are told apart by sampling at ticks: too coarse for a
+    // split when only few ticks fell into the runs.
+    bool split = (s->user + s->system) * (double)n >= 0.2;
+    strbuf_add(out, STR("  Time (mean ± σ):     "));
+    add_padded_time(out, s->mean, unit);
+    strbuf_add(out, STR(" ±"));
+    if (n > 1)
+        add_padded_time(out, s->deviation, unit);
+    else
+        strbuf_add(out, STR("   unknown"));
+    strbuf_add(out, split ? STR("    [User: ") : STR("    [CPU: "));
+    bench_add_time(out, split ? s->user : s->user + s->system, unit);
+    if (split) {
+        strbuf_add(out, STR(", System: "));
+        bench_add_time(out, s->system, unit);
+    }
+    strbuf_add(out, STR("]\n  Median (95 %):       "));
+    add_padded_time(out, s->median, unit);
+    if (isfinite(s->median_interval.low)) {
+        strbuf_add(out, STR("    ["));
+        bench_add_time(out, s->median_interval.low, unit);
+        strbuf_add(out, STR(" … "));
+        bench_add_time(out, s->median_interval.high, unit);
+        strbuf_add(out, STR("]\n"));
+    } else {
+        strbuf_add(out, STR("    [an interval takes 6 runs or more]\n"));
+    }
+    strbuf_add(out, STR("  Range (min … max):   "));
+    add_padded_time(out, s->min, unit);
+    strbuf_add(out, STR(" …"));
+    add_padded_time(out, s->max, unit);
+    strbuf_printf(out, "    %zu run%s\n", n, n == 1 ? "" : "s");
+    strbuf_add(out, STR("  Peak memory:          "));
+    if (s->peak_rss_is_floor)
+        strbuf_add(out, STR("at most "));
+    add_value(out, s->peak_rss_bytes, STR("bytes"));
+    if (!s->peak_rss_is_floor && s->peak_rss_error_bytes * 100 > s->peak_rss_bytes) {
+        strbuf_add(out, STR(" (perhaps "));
+        add_value(out, s->peak_rss_error_bytes, STR("bytes"));
+        strbuf_add(out, STR(" more)"));
+    }
+    strbuf_printf(out, ", %.0f page fault%s", s->minor_faults + s->major_faults,
+                  s->minor_faults + s->major_faults == 1 ? "" : "s");
+    if (s->major_faults >= 1)
+        strbuf_printf(out, " (%.0f from disk)", s->major_faults);
+    strbuf_printf(out, ", %.0f context switch%s", s->switches, s->switches == 1 ? "" : "es");
+    if (isfinite(s->run_delay_s)) {
+        strbuf_add(out, STR(", "));
+        bench_add_time(out, s->run_delay_s, BENCH_UNIT_AUTO);
+        strbuf_add(out, STR(" waiting for a CPU"));
+    }
+    strbuf_add_char(out, '\n');
+    add_counts(out, b, s);
+    add_outliers(out, r);
+
+    if (s->steady.kind == STEADY_WARM_UP || s->steady.kind == STEADY_SLOWDOWN)
+        strbuf_printf(out,
+                      "  Warning: the first %zu runs were %s than the rest; try --warmup %zu\n",
+                      s->steady.prefix, s->steady.kind == STEADY_WARM_UP ? "slower" : "faster",
+                      s->steady.prefix);
+    else if (s->steady.kind == STEADY_NONE)
+        strbuf_add(out, STR("  Warning: the times had not settled when the runs ended\n"));
+    else if (s->first_slow)
+        strbuf_add(out, STR("  Warning: the first run was far slower than the rest; "
+                            "try --warmup 1\n"));
+    if (s->effective_runs < (double)n / 2 && n >= 20)
+        strbuf_printf(out,
+                      "  Warning: neighbouring runs depend on each other (lag 1: %.2f); these runs "
+                      "tell as much as %.0f independent ones\n",
+                      s->lag1, s->effective_runs);
+    if (c->via_shell && s->min < 0.005) {
+        strbuf_add(out, STR("  Warning: short beside the shell's own "));
+        bench_add_time(out, r->shell_time_s, BENCH_UNIT_AUTO);
+        strbuf_add(out, STR(" ± "));
+        bench_add_time(out, r->shell_error_s, BENCH_UNIT_AUTO);
+        strbuf_add(out, STR(", which is taken off; -N runs it without a shell\n"));
+    }
+    uint32_t failed = 0;
+    for (size_t i = 0; i < n; i++)
+        failed += r->runs.at[i].status != 0;
+    if (failed)
+        strbuf_printf(out, "  Warning: %u of the runs ended with a status other than 0\n", failed);
+    strbuf_add_char(out, '\n');
+}
+
+static void add_change(StrBuf *out, double ratio)
+{
+    strbuf_printf(out, "%+.2f %%", (ratio - 1) * 100);
+}
+
+// Of two pairs an interval rests on one difference, and of three it may be so wide
+// that its figures say nothing, unless even that much decides.
+static bool has_interval(const Comparison *c)
+{
+    return (c->pairs > 2 || c->verdict != VERDICT_INCONCLUSIVE) && isfinite(c->ratio.low) &&
+           isfinite(c->ratio.high) && c->ratio.low > 0 && c->ratio.high / c->ratio.low < 1e4;
+}
+
+static void add_verdict(StrBuf *out, const Terminal *t, const Comparison *c, double margin,
+                        double pair_s)
+{
+    style_begin(out, t, STYLE_BOLD);
+    switch (c->verdict) {
+    case VERDICT_SLOWER:
+        strbuf_add(out, STR("slower"));
+        break;
+    case VERDICT_FASTER:
+        strbuf_printf(out, "faster, %.3g times as fast", 1 / c->ratio.point);
+        break;
+    case VERDICT_EQUIVALENT:
+        strbuf_printf(out, "the same within %.3g %%", margin * 100);
+        break;
+    case VERDICT_INCONCLUSIVE:
+        if (c->differs)
+            strbuf_printf(out, "different, but perhaps by less than %.3g %%", margin * 100);
+        else
+            strbuf_add(out, STR("inconclusive"));
+        break;
+    }
+    style_end(out, t, STYLE_BOLD);
+    if (c->verdict != VERDICT_INCONCLUSIVE)
+        return;
+    if (!has_interval(c)) {
+        strbuf_add(out, STR("; so few tell nothing yet, not even how many more it takes"));
+    } else if (c->more_pairs < 1e6) {
+        strbuf_printf(out, "; needs about %.0f more %s (", c->more_pairs,
+                      c->method == COMPARE_UNPAIRED ? "runs of each" : "pairs");
+        bench_add_time(out, c->more_pairs * pair_s, BENCH_UNIT_AUTO);
+        strbuf_add_char(out, ')');
+    } else {
+        strbuf_add(out, STR("; no number of runs that could be waited for would tell"));
+    }
+}
+
+void bench_add_comparison(StrBuf *out, const Terminal *t, Str name, const Comparison *c,
+                          double margin, double level, double pair_s)
+{
+    strbuf_add(out, STR("  '"));
+    strbuf_add_terminal(out, name);
+    strbuf_printf(out, "': %.4g times as long, ", c->ratio.point);
+    add_change(out, c->ratio.point);
+    if (has_interval(c)) {
+        strbuf_printf(out, " [%.4g %% interval ", 100 * level);
+        add_change(out, c->ratio.low);
+        strbuf_add(out, STR(" … "));
+        add_change(out, c->ratio.high);
+        strbuf_add_char(out, ']');
+    } else {
+        strbuf_add(out, STR(" [too few runs for an interval]"));
+    }
+    strbuf_add(out, STR("\n    "));
+    add_verdict(out, t, c, margin, pair_s);
+    if (isfinite(c->least_seen) && c->least_seen < 10)
+        strbuf_printf(out, "\n    a difference of %.*f %% would have been found 4 times in 5",
+                      c->least_seen < 0.01  ? 2
+                      : c->least_seen < 0.1 ? 1
+                                            : 0,
+                      c->least_seen * 100);
+    if (c->method == COMPARE_PAIRED_FEW)
+        strbuf_printf(out, "\n    so few pairs (%zu) hold only if the times are normal", c->pairs);
+    strbuf_add_char(out, '\n');
+}
+
+// By the whole time, where the comparison leaves a part of it out.
+static void add_elapsed_change(StrBuf *out, const BenchResult *r)
+{
+    const Interval *ratio = &r->elapsed_ratio;
+    if (!(ratio->point > 0))
+        return;
+    strbuf_add(out, STR("    with the wait for a CPU: "));
+    add_change(out, ratio->point);
+    if (ratio->low > 0 && ratio->high / ratio->low < 1e4) {
+        strbuf_add(out, STR(" ["));
+        add_change(out, ratio->low);
+        strbuf_add(out, STR(" … "));
+        add_change(out, ratio->high);
+        strbuf_add_char(out, ']');
+    }
+    strbuf_add_char(out, '\n');
+}
+
+// What was counted, against the reference: only what there is an interval of.
+static void add_count_changes(StrBuf *out, const Bench *b, const BenchResult *r)
+{
+    const char *separator = "    counted: ";
+    for (uint32_t i = 0; i < b->counter_count; i++) {
+        const Interval *ratio = &r->count_ratios[i];
+        if (!(ratio->low > 0) || !isfinite(ratio->high))
+            continue;
+        strbuf_add(out, str_from_c(separator));
+        strbuf_add_terminal(out, str_from_c(b->counters[i].name));
+        strbuf_add_char(out, ' ');
+        add_change(out, ratio->point);
+        strbuf_add(out, STR(" ["));
+        add_change(out, ratio->low);
+        strbuf_add(out, STR(" … "));
+        add_change(out, ratio->high);
+        strbuf_add_char(out, ']');
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        strbuf_add_char(out, '\n');
+}
+
+void bench_report_comparisons(StrBuf *out, const Terminal *t, Bench *b, const BenchView *v)
+{
+    uint32_t n = (uint32_t)b->commands.len, reference = b->options.reference;
+    size_t pairs = 0;
+    for (uint32_t i = 0; i < n; i++)
+        pairs = MAX(pairs, b->comparisons[i].pairs);
+    if (n < 2 || pairs == 0)
+        return;
+    BenchSort sort = v->sort == BENCH_SORT_AUTO ? BENCH_SORT_MEAN : v->sort;
+    uint32_t *order = bench_order(b, sort);
+    style_begin(out, t, STYLE_BOLD);
+    strbuf_add(out, STR("Compared with '"));
+    strbuf_add_terminal(out, b->commands.at[reference].name);
+    strbuf_printf(out, "', %zu %s", pairs, b->options.grouped ? "runs each" : "pairs");
+    style_end(out, t, STYLE_BOLD);
+    if (b->without_waiting)
+        strbuf_printf(out, "; left out: the wait for a CPU, %.0f %% of the time",
+                      100 * b->waiting_share);
+    strbuf_add_char(out, '\n');
+    double reference_s = b->results[reference].summary.mean;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = order[k];
+        const Comparison *c = &b->comparisons[i];
+        if (i == reference || c->pairs == 0)
+            continue;
+        double level = 1 - (1 - b->options.level) / (double)(n - 1);
+        bench_add_comparison(out, t, b->commands.at[i].name, c,
+                             b->options.until > 0 ? b->options.until : b->options.margin, level,
+                             reference_s + b->results[i].summary.mean);
+        add_elapsed_change(out, &b->results[i]);
+        add_count_changes(out, b, &b->results[i]);
+    }
+    strbuf_add_char(out, '\n');
+}
+
+// Events that were asked for by name and cannot be had, by reason.
+static void add_missing_counters(StrBuf *out, const Bench *b)
+{
+    for (uint32_t i = 0; i < b->counter_count; i++) {
+        const SpawnCounter *c = &b->counters[i];
+        if (c->open)
+            continue;
+        strbuf_add(out, STR("Not counted: "));
+        strbuf_add_terminal(out, str_from_c(c->name));
+        strbuf_add(out, STR("; "));
+        strbuf_add_terminal(out, str_from_c(c->reason.hint[0] ? c->reason.hint : c->reason.text));
+        strbuf_add_char(out, '\n');
+    }
+}
+
+void bench_report_truth(StrBuf *out, const Terminal *t, const Bench *b, const BenchView *v)
+{
+    uint32_t n = (uint32_t)b->commands.len, runs = 0, kernel = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        runs += (uint32_t)b->results[i].runs.len;
+        kernel += b->results[i].summary.kernel_clocked;
+    }
+    style_begin(out, t, STYLE_DIM);
+    if (b->options.cpu_clock)
+        strbuf_add(out, STR("Clock: CPU time of the command and its children, waiting left out."));
+    else if (runs && kernel == runs)
+        strbuf_add(out, STR("Clock: the kernel's, from exec to exit."));
+    else if (kernel)
+        strbuf_printf(out,
+                      "Clock: the kernel's, from exec to exit; %u of %u runs, whose records were "
+                      "lost, by ours.",
+                      runs - kernel, runs);
+    else if (runs) {
+        strbuf_add(out, STR("Clock: ours, from start to wait ("));
+        strbuf_add_terminal(out, str_from_c(b->server.clock_reason));
+        strbuf_add(out, STR(")."));
+    }
+    if (n > 1)
+        strbuf_printf(out, " Order: %s.",
+                      b->options.grouped ? "one command after the other; drift of the machine is "
+                                           "not controlled"
+                      : n == 2           ? "random ABBA blocks"
+                                         : "random Latin squares");
+    style_end(out, t, STYLE_DIM);
+    strbuf_add_char(out, '\n');
+    if (v->events_asked)
+        add_missing_counters(out, b);
+    if (b->interrupted)
+        strbuf_add(out, STR("Warning: interrupted; these are the runs up to then\n"));
+    if (b->timed_out)
+        strbuf_add(out, STR("Warning: stopped by --max-time\n"));
+    if (b->cold_left == SIZE_MAX)
+        strbuf_add(out,
+                   STR("Warning: this kernel cannot tell whether --cold files were dropped from "
+                       "the page cache\n"));
+    else if (b->cold_left)
+        strbuf_printf(out,
+                      "Warning: up to %zu pages of a --cold file stayed in the page cache; another "
+                      "process has it mapped\n",
+                      b->cold_left);
+    if (b->left_children)
+        strbuf_add(out, STR("Warning: a command left processes running; their time is not in "
+                            "these figures\n"));
+    if (b->pairs_dropped)
+        strbuf_printf(out,
+                      "Warning: %u pairs have a time of 0 after the shell's was taken off and are "
+                      "not compared; use -N\n",
+                      b->pairs_dropped);
+    if (b->gap_ratio > 10 && n == 2)
+        strbuf_printf(out,
+                      "Warning: the runs of a pair start %.0f run times apart, which weakens the "
+                      "pairing\n",
+                      b->gap_ratio);
+    if (fabs(b->speed_change) > SPEED_CHANGE_TOLD)
+        strbuf_printf(
+            out,
+            "Warning: the CPU was %.0f %% %s at the end than at the beginning (frequency, "
+            "heat, or another virtual machine)%s\n",
+            fabs(b->speed_change) * 100, b->speed_change > 0 ? "slower" : "faster",
+            n > 1 && !b->options.grouped ? "; runs in turns make up for it" : "");
+    if (v->machine.cpus && v->machine.load > (double)v->machine.cpus)
+        strbuf_printf(out, "Warning: the machine is loaded (%.1f runnable on %u CPUs); %s\n",
+                      v->machine.load, v->machine.cpus,
+                      b->without_waiting && n > 1 ? "times without the wait for a CPU are compared"
+                      : b->options.cpu_clock      ? "CPU time suffers least from it"
+                      : b->options.with_waiting   ? "expect wide intervals"
+                                                  : "expect wide intervals; --cpu-clock has "
+                                                    "narrower ones");
+}
+
+int bench_gate(const Bench *b, double limit)
+{
+    int status = 0;
+    for (uint32_t i = 0; i < b->commands.len; i++) {
+        const Comparison *c = &b->comparisons[i];
+        if (i == b->options.reference)
+            continue;
+        if (c->pairs && c->ratio.low > 1 + limit)
+            return 3;
+        if (!c->pairs || !(c->ratio.high <= 1 + limit))
+            status = 4;
+    }
+    return status;
+}

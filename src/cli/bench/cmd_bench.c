@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: Apache-2.0
+// `assay bench`: time commands, interleaved, and say what the difference is.
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/bench/bench_args.h"
+#include "cli/bench/bench_baseline.h"
+#include "cli/bench/bench_profile.h"
+#include "cli/bench/bench_report.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "os/file.h"
+
+// A format of export and where to.
+typedef struct Export {
+    Str path;
+    void (*write)(StrBuf *out, Bench *b, const BenchView *v);
+} Export;
+
+static const Option bench_options[] = {
+    OPT_U64('w', "warmup", BenchArgs, warmup, "N", "runs before the measured ones"),
+    OPT_U64('m', "min-runs", BenchArgs, min_runs, "N",
+            "at least N runs of each command (10; 6 with --until)"),
+    OPT_U64('M', "max-runs", BenchArgs, max_runs, "N",
+            "at most N runs of each command; --until then needs fewer near that end"),
+    OPT_U64('r', "runs", BenchArgs, runs, "N", "exactly N runs of each command"),
+    OPT_DOUBLE(0, "min-benchmarking-time", BenchArgs, min_time_s, "SECONDS",
+               "measure each command for so long when no number of runs is given (3)"),
+    OPT_LIST('s', "setup", BenchArgs, setup, "CMD",
+             "shell command before the runs of a command; runs one command after the other"),
+    OPT_LIST('p', "prepare", BenchArgs, prepare, "CMD",
+             "shell command before each run; once for all commands or one for each"),
+    OPT_LIST('C', "conclude", BenchArgs, conclude, "CMD",
+             "shell command after each run; once for all commands or one for each"),
+    OPT_LIST('c', "cleanup", BenchArgs, cleanup, "CMD",
+             "shell command after the runs of a command; runs one command after the other"),
+    OPT_TEXT(0, "reference", BenchArgs, reference, "CMD",
+             "compare all others with this command instead of the first"),
+    OPT_TEXT(0, "reference-name", BenchArgs, reference_name, "NAME", "name of the reference"),
+    OPT_LIST('P', "parameter-scan", BenchArgs, scans, "VAR MIN MAX",
+             "one command for each value of {VAR} from MIN to MAX"),
+    OPT_TEXT('D', "parameter-step-size", BenchArgs, step, "DELTA", "step of the scan (1)"),
+    OPT_LIST(
+        'L', "parameter-list", BenchArgs, lists, "VAR VALUES",
+        "one command for each of the values, separated by commas; repeat for all combinations"),
+    OPT_TEXT('S', "shell", BenchArgs, shell, "SHELL",
+             "shell that runs the commands; 'none' starts them directly, 'default' is sh"),
+    OPT_FLAG('N', NULL, BenchArgs, no_shell, "no shell: the same as --shell=none"),
+    OPT_OPTIONAL('i', "ignore-failure", BenchArgs, ignore, "MODE", NULL,
+                 "accept failing runs: all of them, or a list of statuses (-i=1,2)"),
+    OPT_FLAG(0, "grouped", BenchArgs, grouped,
+             "run one command after the other instead of interleaving them"),
+    OPT_FLAG(0, "interleaved", BenchArgs, interleaved,
+             "interleave although --setup or --cleanup is given"),
+    OPT_PERCENT(0, "margin", BenchArgs, margin, "PERCENT",
+                "differences below this do not matter (1%)"),
+    OPT_PERCENT(0, "confidence", BenchArgs, confidence, "PERCENT", "level of the intervals (95%)"),
+    OPT_PERCENT(0, "until", BenchArgs, until, "PERCENT",
+                "go on until each comparison is decided at this margin, or the time of a single "
+                "command is known to within this"),
+    OPT_DURATION(0, "max-time", BenchArgs, max_time, "TIME",
+                 "stop after this time (with --until: 5m)"),
+    OPT_DURATION(0, "timeout", BenchArgs, timeout, "TIME", "kill a run that takes longer"),
+    OPT_PERCENT(0, "fail-if-slower", BenchArgs, fail_if_slower, "PERCENT",
+                "exit with 3 when a command is slower than the reference by more, 4 when that is "
+                "undecided"),
+    OPT_OPTIONAL(0, "profile", BenchArgs, profile, "FOLDER", NULL,
+                 "afterwards record the commands and say which functions and lines account for "
+                 "the difference; FOLDER keeps the recordings"),
+    OPT_TEXT(0, "save", BenchArgs, save, "NAME", "keep the runs in the project's database"),
+    OPT_TEXT(0, "baseline", BenchArgs, baseline, "NAME",
+             "compare with what was last saved as NAME; history NAME lists what was saved"),
+    OPT_FLAG(0, "rerun-baseline", BenchArgs, rerun_baseline,
+             "with --baseline, run the program that was saved again, interleaved with this one"),
+    OPT_TEXT(0, "db", BenchArgs, db, "FILE", "the database (.assay/bench.db)"),
+    OPT_FLAG(0, "compare", BenchArgs, compare,
+             "the operands are saved results: JSON of assay bench, hyperfine, Google Benchmark, "
+             "pyperf or Criterion; compare the first with the others"),
+    OPT_FLAG(0, "functions", BenchArgs, functions,
+             "the operand is a program of function benchmarks, made with <assay/bench.h>; one that "
+             "carries the header's note is known without this, unless it has arguments or there is "
+             "an option for commands (-N, -r …)"),
+    OPT_TEXT(0, "against", BenchArgs, against, "PROGRAM",
+             "of function benchmarks, an older build to run in turns with this one"),
+    OPT_TEXT(0, "filter", BenchArgs, filter, "TEXT",
+             "of function benchmarks, only those whose name has TEXT in it"),
+    OPT_U64(0, "processes", BenchArgs, processes, "N",
+            "of function benchmarks, processes of each build (10)"),
+    OPT_DOUBLE(0, "function-time", BenchArgs, function_time_s, "SECONDS",
+               "of function benchmarks, time measured in each process for each function (0.1)"),
+    OPT_CHOICE(
+        0, "format", BenchArgs, format, "FORMAT", "text|libtest|gbench",
+        "of function benchmarks: text, libtest (rustc's line) or gbench (Google Benchmark's JSON)"),
+    OPT_LIST(0, "cold", BenchArgs, cold, "FILE",
+             "drop FILE from the page cache before each run; may be repeated"),
+    OPT_LIST('e', "event", BenchArgs, events, "EVENT",
+             "count events in each run, named as for assay stat; none counts nothing "
+             "(task-clock, cycles, instructions, cache-misses, branch-misses)"),
+    OPT_FLAG(0, "wait-clock", BenchArgs, wait_clock,
+             "time from start to wait, as other tools do, instead of the kernel's exec to exit"),
+    OPT_FLAG(0, "cpu-clock", BenchArgs, cpu_clock,
+             "time what the command computes instead of how long it takes: steadier on a loaded "
+             "machine, blind for waiting"),
+    OPT_FLAG(0, "with-waiting", BenchArgs, with_waiting,
+             "compare whole times even where much of them was spent waiting for a CPU"),
+    OPT_U64(0, "seed", BenchArgs, seed, "N", "seed of the random order (1)"),
+    OPT_CHOICE(0, "style", BenchArgs, style, "TYPE", "auto|basic|full|nocolor|color|none",
+               "auto, basic, full, nocolor, color or none"),
+    OPT_CHOICE(0, "sort", BenchArgs, sort, "METHOD", "auto|command|mean-time",
+               "order of comparisons and tables: auto, command or mean-time"),
+    OPT_CHOICE('u', "time-unit", BenchArgs, unit, "UNIT", "microsecond|millisecond|second|us|ms|s",
+               "microsecond, millisecond or second"),
+    OPT_TEXT(0, "export-json", BenchArgs, json, "FILE",
+             "all runs and figures as JSON; - is stdout"),
+    OPT_TEXT(0, "export-csv", BenchArgs, csv, "FILE", "figures of each command as CSV"),
+    OPT_TEXT(0, "export-markdown", BenchArgs, markdown, "FILE", "a Markdown table"),
+    OPT_TEXT(0, "export-asciidoc", BenchArgs, asciidoc, "FILE", "an AsciiDoc table"),
+    OPT_TEXT(0, "export-orgmode", BenchArgs, orgmode, "FILE", "an Emacs org-mode table"),
+    OPT_TEXT(0, "export-junit", BenchArgs, junit, "FILE",
+             "comparisons as JUnit test cases, failing as --fail-if-slower says (5%)"),
+    OPT_TEXT(0, "svg", BenchArgs, svg, "FILE",
+             "a picture: distributions, runs over time, pairs, growth over a parameter"),
+    OPT_TEXT(0, "html", BenchArgs, html, "FILE", "the picture and the figures in one page"),
+    OPT_FLAG(0, "show-output", BenchArgs, show_output, "do not hide what the commands print"),
+    OPT_LIST(0, "output", BenchArgs, output, "WHERE",
+             "stdout of the commands: null, pipe, inherit, or a file (with a '/' in it)"),
+    OPT_TEXT(0, "input", BenchArgs, input, "WHERE", "stdin of the commands: null or a file"),
+    OPT_LIST('n', "command-name", BenchArgs, names, "NAME", "name of a command; may be repeated"),
+    OPT_FLAG('V', "version", BenchArgs, version, "print the version and end"),
+};
+
+volatile sig_atomic_t bench_interrupted;
+static const SpawnServer *interrupted_server;
+
+static void on_interrupt(int signal)
+{
+    bench_interrupted = 1;
+    if (interrupted_server)
+        spawn_server_signal(interrupted_server, signal);
+}
+
+void bench_catch_signals(const SpawnServer *server)
+{
+    interrupted_server = server;
+    struct sigaction act = {.sa_handler = on_interrupt};
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+}
+
+void bench_forget_server(void)
+{
+    interrupted_server = NULL;
+}
+
+// ---- While it runs ---------------------------------------------------------
+
+typedef struct Progress {
+    Terminal terminal;
+    int64_t shown_ns;
+} Progress;
+
+// Until the bench is likely to end; 0 when that is not known.
+static double seconds_left(const Bench *b, int64_t now_ns)
+{
+    double elapsed = (double)(now_ns - b->begin_ns) * 1e-9;
+    if (!b->begin_ns)
+        return 0;
+    if (b->planned_ns)
+        return (double)b->planned_ns * 1e-9 - elapsed;
+    double limit = (double)b->options.max_time_ns * 1e-9 - elapsed;
+    if (b->options.until <= 0 || b->commands.len != 2)
+        return limit;
+    // What the pairs that are still needed take at the pace so far.
+    const Comparison *c = &b->comparisons[1 - b->options.reference];
+    if (c->pairs < 6 || !isfinite(c->more_pairs))
+        return limit;
+    return MIN(limit, c->more_pairs * elapsed / (double)c->pairs);
+}
+
+static void show_progress(void *ctx, const Bench *b, const char *phase)
+{
+    enum { EVERY_NS = 200000000 };
+    Progress *p = ctx;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    if (now - p->shown_ns < EVERY_NS)
+        return;
+    p->shown_ns = now;
+    StrBuf line = {0};
+    strbuf_printf(&line, "\r%s", phase);
+    size_t runs = SIZE_MAX;
+    for (size_t i = 0; i < b->commands.len; i++)
+        runs = MIN(runs, b->results[i].runs.len);
+    if (runs)
+        strbuf_printf(&line, ", %zu run%s", runs, runs == 1 ? "" : "s");
+    if (b->commands.len == 2 && runs >= 6 && !b->options.grouped) {
+        // Few pairs are cheap to look at; many are thinned by time above.
+        Bench *live = (Bench *)(uintptr_t)b;
+        bench_summarise(live);
+        const Comparison *c = &b->comparisons[1 - b->options.reference];
+        strbuf_printf(&line, ": %+.2f %% [%+.2f … %+.2f]", (c->ratio.point - 1) * 100,
+                      (c->ratio.low - 1) * 100, (c->ratio.high - 1) * 100);
+    } else if (runs && runs != SIZE_MAX) {
+        Bench *live = (Bench *)(uintptr_t)b;
+        bench_summarise(live);
+        strbuf_add(&line, STR(": median "));
+        bench_add_time(&line, b->results[b->options.reference].summary.median, BENCH_UNIT_AUTO);
+    }
+    double left = seconds_left(b, now);
+    if (left > 0)
+        strbuf_printf(&line, ", %.0f s left", ceil(left));
+    strbuf_add(&line, STR("\033[K"));
+    StrBuf shown = {0};
+    cli_add_text(&shown, strbuf_str(&line));
+    if (write(STDERR_FILENO, shown.ptr, shown.len) < 0)
+        p->shown_ns = INT64_MAX; // nobody looks
+    strbuf_deinit(&shown);
+    strbuf_deinit(&line);
+}
+
+// ---- Output ----------------------------------------------------------------
+
+static bool write_export(const Export *e, Bench *b, const BenchView *v)
+{
+    StrBuf out = {0};
+    Error err;
+    OutputFile file;
+    bool ok = true;
+    e->write(&out, b, v);
+    if (str_equal(e->path, STR("-"))) {
+        ok = cli_print(strbuf_str(&out));
+    } else {
+        ok = os_output_open(e->path, OUTPUT_REPLACE, &file, &err);
+        if (ok) {
+            fwrite(out.ptr, 1, out.len, file.stream);
+            ok = os_output_commit(&file, &err);
+        }
+        if (!ok)
+            cli_fail(&err);
+    }
+    strbuf_deinit(&out);
+    return ok;
+}
+
+static double junit_limit;
+
+static void export_junit(StrBuf *out, Bench *b, const BenchView *v)
+{
+    bench_export_junit(out, b, v, junit_limit);
+}
+
+Terminal bench_terminal(Str style)
+{
+    bool never = str_equal(style, STR("basic")) || str_equal(style, STR("nocolor")) ||
+                 str_equal(style, STR("none"));
+    bool always = str_equal(style, STR("full")) || str_equal(style, STR("color"));
+    return terminal_get(never ? STR("never") : always ? STR("always") : STR("auto"));
+}
+
+Str bench_database_path(const BenchArgs *args)
+{
+    return args->db.len ? args->db : STR(".assay/bench.db");
+}
+
+Str bench_command_line(Arena *arena, int argc, char **argv)
+{
+    StrBuf line = {0};
+    strbuf_add(&line, STR("assay"));
+    for (int i = 0; i < argc; i++) {
+        strbuf_add_char(&line, ' ');
+        add_shell_word(&line, str_from_c(argv[i]));
+    }
+    Str text = arena_str(arena, strbuf_str(&line));
+    strbuf_deinit(&line);
+    return text;
+}
+
+static int finish(Bench *b, const BenchArgs *args, BenchView *view, const Terminal *terminal,
+                  const BaselineSession *baseline, int *baseline_gate)
+{
+    bool quiet = str_equal(args->style, STR("none"));
+    StrBuf out = {0};
+    BenchProfile profile = {0};
+    Error err;
+    bool profiled = true;
+    for (uint32_t i = 0; i < b->commands.len; i++)
+        bench_report_command(&out, terminal, b, view, i);
+    bench_report_comparisons(&out, terminal, b, view);
+    *baseline_gate = 0;
+    if (baseline && !args->rerun_baseline)
+        *baseline_gate = bench_report_baseline(&out, terminal, b, view, baseline,
+                                               MAX(0.0, args->fail_if_slower) / 100);
+    bench_report_truth(&out, terminal, b, view);
+    bool ok = quiet || cli_print_text(strbuf_str(&out));
+    strbuf_clear(&out);
+    // The verdict is out before the program is run again.
+    if (args->profile.ptr != bench_not_given && !bench_interrupted) {
+        profiled = bench_profile_run(b, args->profile, &profile, &err);
+        if (profiled) {
+            view->profile = &profile;
+            bench_profile_report(&out, terminal, b, &profile);
+            ok = (quiet || cli_print_text(strbuf_str(&out))) && ok;
+        } else {
+            cli_fail(&err);
+        }
+    }
+    strbuf_deinit(&out);
+    junit_limit = args->fail_if_slower >= 0 ? args->fail_if_slower / 100 : 0.05;
+    const Export exports[] = {
+        {args->json, bench_export_json},         {args->csv, bench_export_csv},
+        {args->markdown, bench_export_markdown}, {args->asciidoc, bench_export_asciidoc},
+        {args->orgmode, bench_export_orgmode},   {args->junit, export_junit},
+        {args->svg, bench_export_svg},           {args->html, bench_export_html}};
+    for (size_t i = 0; i < ARRAY_LEN(exports); i++)
+        if (exports[i].path.len && !write_export(&exports[i], b, view))
+            ok = false;
+    if (args->save.len) {
+        BaselineDb *db = NULL;
+        if (!baseline_open(bench_database_path(args), true, &db, &err) ||
+            !baseline_save(db, args->save, b, &view->machine, view->command_line, &err)) {
+            cli_fail(&err);
+            ok = false;
+        }
+        baseline_close(db);
+    }
+    view->profile = NULL;
+    bench_profile_deinit(&profile);
+    return ok && profiled ? STATUS_OK : STATUS_FAILED;
+}
+
+static BenchView view_of(Arena *arena, const BenchArgs *args, int argc, char **argv)
+{
+    BenchView v = {.command_line = bench_command_line(arena, argc, argv),
+                   .events_asked = args->events.len > 0};
+    if (args->unit.len)
+        v.unit = str_starts_with(args->unit, STR("s")) ? BENCH_UNIT_S
+                 : str_starts_with(args->unit, STR("u")) || str_starts_with(args->unit, STR("mic"))
+                     ? BENCH_UNIT_US
+                     : BENCH_UNIT_MS;
+    v.sort = str_equal(args->sort, STR("command"))     ? BENCH_SORT_COMMAND
+             : str_equal(args->sort, STR("mean-time")) ? BENCH_SORT_MEAN
+                                                       : BENCH_SORT_AUTO;
+    bench_machine(arena, &v.machine);
+    return v;
+}
+
+// Slower (3) outweighs undecided (4), which outweighs fine (0).
+static int worse_gate(int a, int b)
+{
+    return a == 3 || b == 3 ? 3 : MAX(a, b);
+}
+
+// Loads what --baseline names; with --rerun-baseline its program becomes the
+// reference that the command is run against.
+static bool load_baseline(Arena *arena, const BenchArgs *args, BenchCommandVec *commands,
+                          BaselineSession *ret, Error *err)
+{
+    BaselineDb *db;
+    if (!baseline_open(bench_database_path(args), false, &db, err))
+        return false;
+    bool ok = baseline_load(db, arena, args->baseline, ret, err);
+    baseline_close(db);
+    if (!ok || !args->rerun_baseline)
+        return ok;
+    BenchCommand now = commands->at[0];
+    const BaselineCommand *old = bench_find_baseline(ret, now.name, commands->len);
+    if (now.via_shell)
+        return error_set(err, ERROR_USAGE,
+                         "--rerun-baseline needs a command that runs without a shell; use -N");
+    if (!old)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "'%" STR_FMT "' was not in the bench saved as '%" STR_FMT "'",
+                         STR_ARG(now.name), STR_ARG(args->baseline));
+    if (!old->program_copy.len)
+        return error_set(err, ERROR_NOT_FOUND, "no copy of the program of '%" STR_FMT "' was kept",
+                         STR_ARG(old->name));
+    BenchCommand then = now;
+    then.path = arena_c_str(arena, old->program_copy);
+    then.name =
+        arena_printf(arena, "%" STR_FMT ": %" STR_FMT, STR_ARG(args->baseline), STR_ARG(old->name));
+    commands->len = 0;
+    vec_push(arena, commands, then);
+    vec_push(arena, commands, now);
+    return true;
+}
+
+static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *commands, int argc,
+                        char **argv, SpawnServer *server)
+{
+    Error err;
+    BenchOptions options = {0};
+    Bench bench;
+    BenchCommandVec built = {0};
+    if (!bench_check_args(args, commands, &err) ||
+        !bench_fill_options(arena, args, &options, &err) ||
+        !bench_build_commands(arena, args, commands, &options, &built, &err))
+        return cli_fail(&err);
+    bench_init(&bench, &options, server);
+    bench.commands = built;
+    if (bench.commands.len < 2)
+        bench.options.grouped = false;
+
+    BaselineSession baseline = {0};
+    if (args->baseline.len && !load_baseline(arena, args, &bench.commands, &baseline, &err))
+        return cli_fail(&err);
+    BenchView view = view_of(arena, args, argc, argv);
+    Terminal terminal = bench_terminal(args->style);
+    Progress progress = {.terminal = terminal};
+    bool animate = isatty(STDERR_FILENO) && !str_equal(args->style, STR("basic")) &&
+                   !str_equal(args->style, STR("color")) && !str_equal(args->style, STR("none"));
+    if (animate) {
+        bench.progress = show_progress;
+        bench.progress_ctx = &progress;
+    }
+    bench_catch_signals(server);
+    bool ok = bench_run(&bench, &err);
+    if (animate && progress.shown_ns)
+        if (write(STDERR_FILENO, "\r\033[K", 4) < 0)
+            progress.shown_ns = 0; // nobody looks
+    size_t measured = 0;
+    for (size_t i = 0; bench.results && i < bench.commands.len; i++)
+        measured += bench.results[i].runs.len;
+    int baseline_gate = 0;
+    int status = measured ? finish(&bench, args, &view, &terminal,
+                                   args->baseline.len ? &baseline : NULL, &baseline_gate)
+                          : STATUS_OK;
+    if (!ok)
+        status = cli_fail(&err);
+    else if (bench_interrupted)
+        status = 130;
+    else if (status == STATUS_OK && args->fail_if_slower >= 0)
+        status = worse_gate(bench_gate(&bench, args->fail_if_slower / 100), baseline_gate);
+    bench_deinit(&bench);
+    return status;
+}
+
+static const BenchArgs bench_defaults = {.min_runs = UINT64_MAX,
+                                         .min_time_s = 3,
+                                         .margin = 1,
+                                         .confidence = 95,
+                                         .fail_if_slower = -1,
+                                         .ignore = {bench_not_given, 0},
+                                         .profile = {bench_not_given, 0},
+                                         .processes = 10,
+                                         .function_time_s = 0.1,
+                                         .seed = 1};
+
+// What needs no program to be run: --compare, and `bench history NAME`.
+static int run_saved(const BenchArgs *args, const StrVec *operands, bool history)
+{
+    Terminal terminal = bench_terminal(args->style);
+    StrBuf out = {0};
+    Error err;
+    int gate = 0;
+    CompareOptions options = {.level = args->confidence / 100, .margin = args->margin / 100};
+    bool ok = history ? bench_history(&out, &terminal, bench_database_path(args),
+                                      operands->len > 1 ? operands->at[1] : STR(""), &err)
+                      : bench_compare_files(&out, &terminal, operands, &options,
+                                            MAX(0.0, args->fail_if_slower) / 100, &gate, &err);
+    ok = ok ? cli_print_text(strbuf_str(&out)) : (cli_fail(&err), false);
+    strbuf_deinit(&out);
+    return !ok ? STATUS_FAILED : args->fail_if_slower >= 0 ? gate : STATUS_OK;
+}
+
+static int run_bench(const Command *cmd, int argc, char **argv)
+{
+    // First of all, while this process is small: see spawn_server.h.
+    SpawnServer server;
+    Error err;
+    bool wait_clock = false;
+    for (int i = 1; i < argc; i++)
+        wait_clock |= str_equal(str_from_c(argv[i]), STR("--wait-clock"));
+    if (!spawn_server_open(environ, !wait_clock, &server, &err))
+        return cli_fail(&err);
+
+    Arena arena = {0};
+    BenchArgs args = bench_defaults;
+    StrVec commands = {0};
+    int joined = argc;
+    char **words = bench_join_arguments(&arena, &joined, argv);
+    ParseResult parsed = options_parse(cmd, joined, words, &args, &arena, &commands);
+    bool history =
+        commands.len > 0 && commands.len <= 2 && str_equal(commands.at[0], STR("history"));
+    int status = STATUS_OK;
+    if (parsed == PARSE_BAD)
+        status = STATUS_USAGE;
+    else if (parsed == PARSE_OK && args.version)
+        status = cli_print(STR("assay " ASSAY_VERSION "\n")) ? STATUS_OK : STATUS_FAILED;
+    else if (parsed == PARSE_OK && (args.compare || history))
+        status = run_saved(&args, &commands, history);
+    else if (parsed == PARSE_OK &&
+             (args.functions || bench_operands_are_functions(&arena, &args, &commands)))
+        status = bench_run_functions(&arena, &args, &commands, argc, argv, &server);
+    else if (parsed == PARSE_OK)
+        status = run_prepared(&arena, &args, &commands, argc, argv, &server);
+    bench_forget_server();
+    spawn_server_close(&server);
+    arena_deinit(&arena);
+    return status;
+}
+
+const Command bench_command = {
+    .name = "bench",
+    .group = "time it",
+    .summary = "time commands against each other, interleaved, with intervals and a verdict",
+    .usage = "[OPTION ...] CMD [CMD ...]\n[OPTION ...] --compare FILE FILE ...\n[OPTION ...] "
+             "PROGRAM-OF-BENCHMARKS\nhistory [NAME]",
+    .options = bench_options,
+    .option_count = ARRAY_LEN(bench_options),
+    .details =
+        "Each CMD is a shell command in one word. Several are run in turns, in random\n"
+        "balanced order, so that a drift of the machine hits all of them alike. The first\n"
+        "(or --reference) is what the others are compared with. A comparison ends in one of\n"
+        "three verdicts: faster or slower by more than the margin, the same within the\n"
+        "margin, or inconclusive, with the number of runs that would tell.\n"
+        "\n"
+        "Times are the kernel's, from exec to exit. A command without shell syntax is run\n"
+        "without a shell; where one is needed, its own time is measured and taken off.\n"
+        "On a busy machine, where runs of one thread wait for a CPU, comparisons leave that\n"
+        "wait out and say so; the comparison with it stands below.\n"
+        "\n"
+        "Peak memory is exact where a run could be weighed: the last warm-up run, or of a\n"
+        "short command whose number of runs is not given one more.\n"
+        "\n"
+        "A program made with <assay/bench.h> is run as its functions' benchmarks: several\n"
+        "processes, each function with its interval, against a baseline or another build.\n"
+        "\n"
+        "Options that hyperfine has are spelled and meant as there.\n"
+        "\n"
+        "  assay bench ./old ./new\n"
+        "  assay bench --until 1% 'sort a.txt' 'sort -S1G a.txt'\n"
+        "  assay bench -L n 1,2,4 -N './prog {n}' --export-json times.json\n"
+        "  assay bench --reference ./old ./new --fail-if-slower 5%\n"
+        "  assay bench ./benches --against ./benches.old\n"
+        "  assay bench --save main ./prog; ...; assay bench --baseline main --rerun-baseline "
+        "./prog\n"
+        "\n"
+        "Exit status: 0 done, 1 a command failed, 2 usage; with --fail-if-slower also 3\n"
+        "slower, 4 undecided; 130 interrupted.\n",
+    .run = run_bench,
+};

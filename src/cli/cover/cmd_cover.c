@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay cover: counts of executions beside every source line.
+
+#include "cli/commands.h"
+#include "cli/cover/cover_commands.h"
+
+static const Command *const command_list[] = {
+    &cover_run_command,   &cover_report_command, &cover_show_command,      &cover_export_command,
+    &cover_merge_command, &cover_add_command,    &cover_intersect_command, &cover_subtract_command,
+    &cover_flags_command, &cover_tests_command,  &cover_diff_command,      &cover_formats_command,
+};
+
+static Command sub_commands[ARRAY_LEN(command_list)];
+
+// A table wants its rows side by side, and each command's stands in its own file.
+__attribute__((constructor)) static void gather(void)
+{
+    for (size_t i = 0; i < ARRAY_LEN(command_list); i++)
+        sub_commands[i] = *command_list[i];
+}
+
+// lprof has no commands: -m merges, its other letters list.
+static const char *lprof_command(int argc, char *const *argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (str_equal(str_from_c(argv[i]), STR("-m")))
+            return "merge";
+    Str letter = str_slice(str_from_c(argv[1]), 1, 2);
+    return letter.len && str_find_char(STR("psxIrcoCF"), letter.ptr[0]) != SIZE_MAX ? "show" : NULL;
+}
+
+const Command cover_command = {
+    .name = "cover",
+    .group = "see where",
+    .summary = "which lines ran and how often, out of coverage profiles",
+    .usage = "COMMAND [OPTION ...] INPUT ...\n"
+             "[-psxC] [-I DIR] [-r FILE] [-F FUNCTION] [-c PROFILE] [-o PROG]\n"
+             "-m PROFILE ... [-T] -d FILE",
+    .details = "Programs built with clang -fprofile-instr-generate -fcoverage-mapping or rustc\n"
+               "-C instrument-coverage write .profraw files when they end; gcc --coverage writes\n"
+               ".gcno and .gcda files. Inputs are told apart by content and come in any order;\n"
+               "folders are searched for profiles:\n"
+               "  assay cover report ./prog a.profraw b.profraw\n"
+               "  assay cover show build/\n"
+               "Without inputs they are the results of 'assay cover run' (.assay/cover). lprof's\n"
+               "letters without a command list, or with -m merge, as lprof does:\n"
+               "  assay cover -x -r parse.c\n"
+               "  assay cover -m a.profraw b.profraw -d sum.profdata\n",
+    .sub = sub_commands,
+    .sub_of_options = lprof_command,
+    .sub_count = ARRAY_LEN(command_list),
+};

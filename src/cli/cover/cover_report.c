@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay cover report: totals of each source file, folder or function.
+
+#include <stdlib.h>
+
+#include "analyse/cover/file_rows.h"
+#include "cli/cli.h"
+#include "cli/cover/cover_commands.h"
+#include "cli/cover/cover_inputs.h"
+#include "cli/cover/cover_report_table.h"
+
+// What thresholds are about.
+typedef enum Gate {
+    GATE_LINES,
+    GATE_FUNCTIONS,
+    GATE_REGIONS,
+    GATE_BRANCHES,
+    GATE_CONDITIONS,
+    GATE_COUNT
+} Gate;
+
+static const struct {
+    const char *what;
+    size_t tally; // offset in CoverFile
+} gates[GATE_COUNT] = {{"lines", offsetof(CoverFile, lines)},
+                       {"functions", offsetof(CoverFile, functions)},
+                       {"regions", offsetof(CoverFile, regions)},
+                       {"branches", offsetof(CoverFile, branches)},
+                       {"conditions (MC/DC)", offsetof(CoverFile, conditions)}};
+
+typedef struct CoverReportOptions {
+    CoverInputOptions inputs;
+    bool missing, markdown, json, full_paths, functions, folders, instantiations, per_file;
+    Str name; // glob on functions
+    // Percentages that rows must be below or above; below zero: no limit.
+    double lines_under, lines_over, regions_under, regions_over;
+    double fail_under[GATE_COUNT];
+    int64_t uncovered[GATE_COUNT]; // more fail; below zero: no limit
+    Str sort, colour;
+} CoverReportOptions;
+
+static const Option options[] = {
+    COVER_INPUT_OPTIONS(CoverReportOptions, inputs),
+    OPT_FLAG('m', "missing", CoverReportOptions, missing, "list the lines that did not run"),
+    OPT_FLAG(0, "functions", CoverReportOptions, functions, "a row for each function"),
+    OPT_TEXT(0, "name", CoverReportOptions, name, "GLOB",
+             "with --functions: only those whose name matches"),
+    OPT_FLAG(0, "folders", CoverReportOptions, folders, "a row for each folder"),
+    OPT_FLAG(0, "instantiations", CoverReportOptions, instantiations,
+             "a column that counts each instance of a template by itself"),
+    OPT_CHOICE(0, "sort", CoverReportOptions, sort, "HOW", "path|missed|cover",
+               "rows by path, by lines that did not run, most first, or by the percentage of "
+               "lines that ran, least first"),
+    OPT_PERCENT(0, "line-coverage-lt", CoverReportOptions, lines_under, "P",
+                "only rows of which less than P percent of the lines ran"),
+    OPT_PERCENT(0, "line-coverage-gt", CoverReportOptions, lines_over, "P",
+                "only rows of which more than P percent of the lines ran"),
+    OPT_PERCENT(0, "region-coverage-lt", CoverReportOptions, regions_under, "P",
+                "the same for regions"),
+    OPT_PERCENT(0, "region-coverage-gt", CoverReportOptions, regions_over, "P",
+                "the same for regions"),
+    OPT_FLAG(0, "markdown", CoverReportOptions, markdown, "the table as Markdown"),
+    OPT_FLAG(0, "json", CoverReportOptions, json, "as JSON, see docs/formats/cover-report-json.md"),
+    OPT_FLAG(0, "full-paths", CoverReportOptions, full_paths,
+             "do not leave out the folder that all files share"),
+    OPT_PERCENT(0, "fail-under", CoverReportOptions, fail_under[GATE_LINES], "P",
+                "end with status 3 when less than P percent of the lines ran"),
+    OPT_PERCENT(0, "fail-under-functions", CoverReportOptions, fail_under[GATE_FUNCTIONS], "P",
+                "the same for functions"),
+    OPT_PERCENT(0, "fail-under-regions", CoverReportOptions, fail_under[GATE_REGIONS], "P",
+                "the same for regions"),
+    OPT_PERCENT(0, "fail-under-branches", CoverReportOptions, fail_under[GATE_BRANCHES], "P",
+                "the same for branches"),
+    OPT_PERCENT(0, "fail-under-mcdc", CoverReportOptions, fail_under[GATE_CONDITIONS], "P",
+                "the same for conditions (MC/DC)"),
+    OPT_I64(0, "fail-uncovered-lines", CoverReportOptions, uncovered[GATE_LINES], "N",
+            "end with status 3 when more than N lines did not run"),
+    OPT_I64(0, "fail-uncovered-functions", CoverReportOptions, uncovered[GATE_FUNCTIONS], "N",
+            "the same for functions"),
+    OPT_I64(0, "fail-uncovered-regions", CoverReportOptions, uncovered[GATE_REGIONS], "N",
+            "the same for regions"),
+    OPT_I64(0, "fail-uncovered-branches", CoverReportOptions, uncovered[GATE_BRANCHES], "N",
+            "the same for branches"),
+    OPT_FLAG(0, "per-file", CoverReportOptions, per_file,
+             "each file is to pass what --fail-under and its like ask for"),
+    OPT_CHOICE(0, "color", CoverReportOptions, colour, "WHEN", "auto|always|never",
+               "colours; auto is on a terminal without NO_COLOR"),
+};
+
+// ---- Rows ----------------------------------------------------------------------
+
+static void add_files(Arena *arena, const CoverFileVec *files, CoverReportRowVec *ret)
+{
+    for (size_t i = 0; i < files->len; i++)
+        vec_push(arena, ret, (CoverReportRow){.totals = files->at[i]});
+}
+
+// Sums files by their folder, in the order of the folders' first files.
+static void add_folders(Arena *arena, const CoverFileVec *files, CoverReportRowVec *ret)
+{
+    Intern folders = {0};
+    intern_init(&folders, arena);
+    for (size_t i = 0; i < files->len; i++) {
+        Str folder = str_dir_name(files->at[i].path);
+        // Never the empty text, which has number 0.
+        uint32_t id = intern_add(
+            &folders, arena_printf(arena, "%" STR_FMT "/",
+                                   STR_ARG(str_equal(folder, STR("/")) ? STR("") : folder)));
+        if (id > ret->len)
+            vec_push(arena, ret, (CoverReportRow){.totals.path = intern_get(&folders, id)});
+        cover_file_add(&ret->at[id - 1].totals, &files->at[i]);
+    }
+    intern_deinit(&folders);
+}
+
+static bool is_named(const CoverReportOptions *o, Str readable, Str linkage_name)
+{
+    return o->name.len == 0 || str_glob_match(o->name, readable) ||
+           str_glob_match(o->name, linkage_name);
+}
+
+// Of counts without regions: a function has the lines up to the next one.
+static void add_functions_of_rows(CoverResult *r, const CoverReportOptions *o,
+                                  CoverReportRowVec *ret)
+{
+    Arena *arena = &r->arena;
+    const Profile *p = &r->profile;
+    CoverFiles files = {0};
+    cover_files_group(arena, p, &files);
+    for (size_t i = 0; i < files.files.len; i++) {
+        const CoverFileRows *f = &files.files.at[i];
+        U32Vec starts = {0};
+        cover_function_starts(p, &files, f, &starts);
+        for (uint32_t k = f->functions.first; k < f->functions.end; k++) {
+            uint32_t row = files.functions.at[k];
+            FunctionId id = p->function_counts.function.at[row];
+            Str name = profile_text(p, p->functions.name.at[id.v]);
+            Str linkage_name = profile_text(p, p->functions.linkage_name.at[id.v]);
+            uint32_t line = p->functions.line.at[id.v];
+            if (!is_named(o, name, linkage_name))
+                continue;
+            CoverTotals t = cover_range_totals(p, &files, f, line, cover_next_start(&starts, line));
+            CoverTally one = {p->function_counts.count.at[row] > 0, 1};
+            CoverFile totals = {.path = profile_text(p, f->file),
+                                .functions = one,
+                                .instantiations = one,
+                                .lines = {t.lines_hit, t.lines},
+                                .branches = {t.branches_hit, t.branches}};
+            vec_push(
+                arena, ret,
+                (CoverReportRow){
+                    .totals = totals, .name = name, .linkage_name = linkage_name, .line = line});
+        }
+        vec_free(&starts);
+    }
+}
+
+static void add_functions(CoverResult *r, const CoverReportOptions *o, CoverReportRowVec *ret)
+{
+    Arena *arena = &r->arena;
+    CoverFunctionTotalsVec functions = {0};
+    StrBuf name = {0};
+    cover_functions_summarise(arena, &r->data, &r->project, &functions);
+    for (size_t i = 0; i < functions.len; i++) {
+        const CoverFunctionTotals *f = &functions.at[i];
+        strbuf_clear(&name);
+        r->project.demangle(r->project.demangle_ctx, f->name, &name);
+        Str shown = name.len ? strbuf_str(&name) : f->name;
+        if (!is_named(o, shown, f->name))
+            continue;
+        CoverReportRow row = {.totals = f->totals,
+                              .name = arena_str(arena, shown),
+                              .linkage_name = f->name,
+                              .line = f->line};
+        row.totals.path = f->file;
+        row.totals.instantiations = f->totals.functions;
+        vec_push(arena, ret, row);
+    }
+    strbuf_deinit(&name);
+}
+
+// ---- Lines that did not run ------------------------------------------------------
+
+// Of the lines [from, to). Lines without code do not break a run of lines.
+static void find_missing(Arena *arena, const Profile *p, const CoverFiles *c,
+                         const CoverFileRows *f, CoverLineRange within, CoverLineRangeVec *ret)
+{
+    const LineCounts *l = &p->line_counts;
+    bool open = false; // the last line with code did not run
+    for (uint32_t k = f->lines.first; k < f->lines.end; k++) {
+        uint32_t row = c->lines.at[k], line = l->line.at[row];
+        if (line < within.first || line >= within.end)
+            continue;
+        if (l->count.at[row] == 0 && open)
+            vec_last(ret).end = line + 1;
+        else if (l->count.at[row] == 0)
+            vec_push(arena, ret, (CoverLineRange){line, line + 1});
+        open = l->count.at[row] == 0;
+    }
+}
+
+// Of files, or of functions; `rows` and files are by path.
+static void add_missing(CoverResult *r, CoverReportRowVec *rows)
+{
+    const Profile *p = &r->profile;
+    CoverFiles files = {0};
+    cover_files_group(&r->arena, p, &files);
+    for (size_t i = 0, k = 0; i < files.files.len; i++) {
+        const CoverFileRows *f = &files.files.at[i];
+        Str path = profile_text(p, f->file);
+        U32Vec starts = {0};
+        cover_function_starts(p, &files, f, &starts);
+        while (k < rows->len && str_compare(rows->at[k].totals.path, path) < 0)
+            k++;
+        for (; k < rows->len && str_equal(rows->at[k].totals.path, path); k++) {
+            CoverReportRow *row = &rows->at[k];
+            CoverLineRange within = {0, UINT32_MAX};
+            if (row->name.len)
+                within = (CoverLineRange){row->line, cover_next_start(&starts, row->line)};
+            find_missing(&r->arena, p, &files, f, within, &row->missing);
+        }
+        vec_free(&starts);
+    }
+}
+
+// ---- Which rows, and in what order -------------------------------------------------
+
+// Only rows within the limits of --line-coverage-lt and its like stay.
+static void keep_within(CoverReportRowVec *rows, const CoverReportOptions *o)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->len; i++) {
+        double lines = cover_percent(rows->at[i].totals.lines);
+        double regions = cover_percent(rows->at[i].totals.regions);
+        if ((o->lines_under < 0 || lines < o->lines_under) &&
+            (o->lines_over < 0 || lines > o->lines_over) &&
+            (o->regions_under < 0 || regions < o->regions_under) &&
+            (o->regions_over < 0 || regions > o->regions_over))
+            rows->at[kept++] = rows->at[i];
+    }
+    rows->len = kept;
+}
+
+static int compare_paths(const CoverReportRow *x, const CoverReportRow *y)
+{
+    int order = str_compare(x->totals.path, y->totals.path);
+    if (order == 0)
+        order = (x->line > y->line) - (x->line < y->line);
+    return order ? order : str_compare(x->linkage_name, y->linkage_name);
+}
+
+static int compare_by_path(const void *a, const void *b)
+{
+    return compare_paths(a, b);
+}
+
+static int compare_by_missed(const void *a, const void *b)
+{
+    const CoverTally *x = &((const CoverReportRow *)a)->totals.lines;
+    const CoverTally *y = &((const CoverReportRow *)b)->totals.lines;
+    uint64_t p = x->count - x->covered, q = y->count - y->covered;
+    return p != q ? (p < q) - (p > q) : compare_paths(a, b);
+}
+
+static int compare_by_cover(const void *a, const void *b)
+{
+    double p = cover_percent(((const CoverReportRow *)a)->totals.lines);
+    double q = cover_percent(((const CoverReportRow *)b)->totals.lines);
+    return p < q ? -1 : p > q ? 1 : compare_paths(a, b);
+}
+
+static void order_rows(CoverReportRowVec *rows, Str how)
+{
+    if (rows->len && how.len)
+        qsort(rows->at, rows->len, sizeof(rows->at[0]),
+              str_equal(how, STR("missed"))  ? compare_by_missed
+              : str_equal(how, STR("cover")) ? compare_by_cover
+                                             : compare_by_path);
+}
+
+// ---- Thresholds --------------------------------------------------------------------
+
+static bool has_gate(const CoverReportOptions *o)
+{
+    for (int i = 0; i < GATE_COUNT; i++)
+        if (o->fail_under[i] > 0 || o->uncovered[i] >= 0)
+            return true;
+    return false;
+}
+
+static Str prefix_of(Arena *arena, Str path)
+{
+    return path.len ? arena_printf(arena, "'%" STR_FMT "': ", STR_ARG(path)) : STR("");
+}
+
+// `path` is empty for the whole.
+static bool misses_gate(const CoverReportOptions *o, int gate, const CoverFile *f, Str path,
+                        Arena *arena)
+{
+    CoverTally t = *(const CoverTally *)(const void *)((const char *)f + gates[gate].tally);
+    double limit = o->fail_under[gate];
+    bool is_under = limit > 0 && cover_percent(t) < limit;
+    bool is_over = o->uncovered[gate] >= 0 && t.count - t.covered > (uint64_t)o->uncovered[gate];
+    if (is_under)
+        cli_say("%" STR_FMT "%.2f%% of the %s ran, less than the %.2f%% asked for",
+                STR_ARG(prefix_of(arena, path)), cover_percent(t), gates[gate].what, limit);
+    if (is_over)
+        cli_say("%" STR_FMT "%llu of the %s did not run, more than the %lld allowed",
+                STR_ARG(prefix_of(arena, path)), (unsigned long long)(t.count - t.covered),
+                gates[gate].what, (long long)o->uncovered[gate]);
+    return is_under || is_over;
+}
+
+// Shares of something that was not measured pass no gate.
+static bool misses_gates(const CoverReportOptions *o, CoverResult *r, const CoverFile *total,
+                         const CoverFileVec *files)
+{
+    bool missed = has_gate(o) && cover_is_unsound(r, o->inputs.llvm_rules);
+    if (has_gate(o) && total->lines.count == 0) {
+        cli_say("the gate fails: there is no line to count");
+        missed = true;
+    }
+    for (int gate = 0; gate < GATE_COUNT; gate++)
+        for (size_t i = 0; i < (o->per_file ? files->len : 1); i++) {
+            const CoverFile *f = o->per_file ? &files->at[i] : total;
+            missed |= misses_gate(o, gate, f, f->path, &r->arena);
+        }
+    return missed;
+}
+
+// ---- The report --------------------------------------------------------------------
+
+static bool print(const CoverReportOptions *o, const CoverReportTable *t)
+{
+    StrBuf out = {0};
+    if (o->json)
+        cover_report_add_json(&out, t);
+    else if (o->markdown)
+        cover_report_add_markdown(&out, t);
+    else
+        cover_report_add_text(&out, t);
+    bool ok = cli_print(strbuf_str(&out));
+    strbuf_deinit(&out);
+    return ok;
+}
+
+static int report(CoverResult *r, const void *values)
+{
+    const CoverReportOptions *o = values;
+    Arena *arena = &r->arena;
+    CoverFileVec files = {0};
+    CoverReportTable table = {.instantiations = o->instantiations,
+                              .missing = o->missing,
+                              .full_paths = o->full_paths,
+                              .terminal = terminal_get(o->colour)};
+    // Totals by llvm-cov's rules need functions with their regions.
+    bool by_rows = r->has_gcov || r->has_set;
+    if (o->missing || by_rows)
+        cover_project(r);
+    else
+        cover_settle(r);
+    if (by_rows)
+        cover_profile_summarise(arena, &r->profile, &files);
+    else if (!o->functions || o->per_file)
+        cover_files_summarise(arena, &r->data, &r->project, &files);
+    if (o->functions && by_rows)
+        add_functions_of_rows(r, o, &table.rows);
+    else if (o->functions)
+        add_functions(r, o, &table.rows);
+    else if (o->folders)
+        add_folders(arena, &files, &table.rows);
+    else
+        add_files(arena, &files, &table.rows);
+    for (size_t i = 0; i < table.rows.len; i++)
+        cover_file_add(&table.total, &table.rows.at[i].totals);
+    if (o->missing)
+        add_missing(r, &table.rows);
+    table.regions = r->has_regions && !by_rows;
+    table.conditions = table.total.conditions.count > 0;
+    keep_within(&table.rows, o);
+    order_rows(&table.rows, o->sort);
+    if (!print(o, &table))
+        return STATUS_FAILED;
+    return misses_gates(o, r, &table.total, &files) ? STATUS_THRESHOLD : STATUS_OK;
+}
+
+static int report_inputs(CommandLine *line, void *values)
+{
+    CoverReportOptions *o = values;
+    if (o->name.len && !o->functions)
+        return usage_error(line->cmd, "--name chooses among the rows of --functions");
+    if (o->functions && o->folders)
+        return usage_error(line->cmd, "rows are of functions or of folders");
+    if (o->missing && o->folders)
+        return usage_error(line->cmd, "--missing lists lines of files or functions");
+    // Readable names cost as much as the rest where nobody sees them.
+    o->inputs.demangle = o->functions;
+    return cover_show_inputs(&o->inputs, &line->operands, report, o);
+}
+
+static int run(const Command *cmd, int argc, char **argv)
+{
+    CoverReportOptions o = {.lines_under = -1,
+                            .lines_over = -1,
+                            .regions_under = -1,
+                            .regions_over = -1,
+                            .uncovered = {-1, -1, -1, -1, -1}};
+    return command_run_parsed(cmd, argc, argv, &o, report_inputs);
+}
+
+const Command cover_report_command = {
+    .name = "report",
+    .summary = "lines, functions, regions and branches that ran, by source file",
+    .usage = "[OPTION ...] OBJECT ... PROFILE ...",
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .run = run,
+};

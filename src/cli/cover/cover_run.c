@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay cover run: runs a command that counts, keeps the counts, and reports.
+
+#include "cli/cover/cover_run.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/cover/cover_commands.h"
+#include "collect/cover/cargo_tools.h"
+#include "os/file.h"
+
+static const Option options[] = {
+    OPT_TEXT('o', "output", CoverRunOptions, output, "DIR",
+             "folder of the results (.assay/cover, which is replaced each time)"),
+    OPT_FLAG('f', "force", CoverRunOptions, force, "replace the results in the folder"),
+    OPT_FLAG(0, "merge", CoverRunOptions, merge, "add to the results in the folder"),
+    OPT_FLAG(0, "keep-raw", CoverRunOptions, keep_raw,
+             "keep the raw profile of each process in DIR/raw"),
+    OPT_CHOICE(0, "engine", CoverRunOptions, engine, "ENGINE", "auto|instrument|ptrace",
+               "auto and instrument need programs that are built to count; ptrace needs only "
+               "debug information, and tells lines that ran, not how often"),
+    OPT_FLAG(0, "per-test", CoverRunOptions, per_test,
+             "run each test by itself (libtest, GoogleTest, ctest) and keep which lines it runs, "
+             "for 'assay cover tests'"),
+    OPT_TEXT(0, "tests-from", CoverRunOptions, tests_from, "FILE",
+             "per-test data of shell commands, one test a line of FILE"),
+    OPT_FLAG(0, "include-tests", CoverRunOptions, include_tests,
+             "with cargo, report on tests/, benches/ and examples/ as well"),
+    OPT_FLAG(0, "all-sources", CoverRunOptions, all_sources,
+             "with cargo, report on dependencies, tests/, benches/ and examples/ as well"),
+    OPT_FLAG(0, "skip-clean", CoverRunOptions, skip_clean,
+             "as tarpaulin has it; nothing is cleaned, builds have a target folder of their own"),
+    OPT_LIST('p', "packages", CoverRunOptions, packages, "NAME",
+             "with cargo, this package; handed on as --package"),
+    OPT_FLAG(0, "all-features", CoverRunOptions, all_features, "with cargo; handed on"),
+    OPT_DURATION(0, "wait", CoverRunOptions, wait_ns, "TIME",
+                 "wait for processes that outlive the command, this long at most"),
+    OPT_FLAG(0, "continuous", CoverRunOptions, continuous,
+             "counts of killed programs too, if compiled with what 'assay cover flags "
+             "--continuous' prints; cargo's are"),
+    OPT_LIST(0, "object", CoverRunOptions, objects, "FILE",
+             "an object to report on even when it does not run"),
+    OPT_LIST(0, "debug-dir", CoverRunOptions, debug_dirs, "DIR",
+             "with --engine ptrace, look for separate debug files here too"),
+    OPT_FLAG('q', "no-report", CoverRunOptions, no_report, "do not print the report"),
+    OPT_FLAG('m', "missing", CoverRunOptions, missing, "list the lines that did not run"),
+    OPT_FLAG(0, "markdown", CoverRunOptions, markdown, "the report as Markdown"),
+    OPT_LIST(0, "include", CoverRunOptions, include, "GLOB",
+             "only source files whose path matches"),
+    OPT_LIST(0, "exclude", CoverRunOptions, exclude, "GLOB", "no source files whose path matches"),
+    OPT_FLAG(0, "explain", CoverRunOptions, explain,
+             "name on stderr every function that could not be counted, and why"),
+    OPT_PERCENT(0, "fail-under", CoverRunOptions, fail_under, "P",
+                "end with status 3 when less than P percent of the lines ran"),
+};
+
+// ---- PROFOPTS -------------------------------------------------------------------------
+
+// lprof's words, separated by commas: msg=y|n, merge=y|n, pid=y|n, dir=DIR, file=NAME
+// (in DIR, or here).
+static bool take_profopts(CoverRunOptions *o, Arena *arena, Str words, Error *err)
+{
+    Str word, key, value, folder = {0}, name = {0};
+    while (str_next_part(&words, ',', &word)) {
+        bool ok = str_split(word, '=', &key, &value);
+        bool yes = ok && str_equal(value, STR("y"));
+        bool either = yes || (ok && str_equal(value, STR("n")));
+        if (ok && str_equal(key, STR("dir")) && value.len)
+            folder = value;
+        else if (ok && str_equal(key, STR("file")) && value.len)
+            name = value;
+        else if (either && str_equal(key, STR("merge")))
+            o->merge |= yes;
+        else if (either && str_equal(key, STR("pid")))
+            o->keep_raw |= yes;
+        else if (either && str_equal(key, STR("msg")))
+            o->quiet |= !yes;
+        else {
+            (void)error_set(err, ERROR_USAGE, "PROFOPTS: '%" STR_FMT "' is not known",
+                            STR_ARG(word));
+            return error_hint(err, "msg=y|n, merge=y|n, pid=y|n, dir=DIR, file=NAME, separated by "
+                                   "commas");
+        }
+    }
+    if (folder.len && name.len)
+        folder = arena_printf(arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(folder), STR_ARG(name));
+    else if (name.len)
+        folder = name;
+    if (o->output.len == 0)
+        o->output = folder;
+    return true;
+}
+
+// ---- Why nothing was written --------------------------------------------------------------
+
+static CoverKind kind_of(Str path)
+{
+    MappedFile m = {0};
+    CoverKind kind = COVER_KIND_UNKNOWN;
+    if (os_map_file(path, &m, NULL))
+        kind = cover_kind_of(m.bytes);
+    os_unmap_file(&m);
+    return kind;
+}
+
+// LLVM's counters may lie in the file itself; gcc's do not.
+static const char *how_to_keep(const CoverSession *s, CoverKind kind)
+{
+    if (kind != COVER_KIND_LLVM)
+        return "";
+    if (s->o->continuous)
+        return "; --continuous needs it compiled with 'assay cover flags --continuous clang'";
+    return "; --continuous keeps the counts of what ends like that";
+}
+
+static void say_why_nothing(const CoverSession *s)
+{
+    const Program *program = &s->program;
+    const CoverRunEnd *end = &s->end;
+    CoverKind kind = program->is_script ? COVER_KIND_UNKNOWN : kind_of(program->path);
+    bool counts = kind == COVER_KIND_LLVM || kind == COVER_KIND_GCOV;
+    if (counts && WIFSIGNALED(end->child.status))
+        cli_say("no counts: '%" STR_FMT "' was ended by signal %d before it could write them%s",
+                STR_ARG(program->path), WTERMSIG(end->child.status), how_to_keep(s, kind));
+    else if (counts && s->run.survivors == 0)
+        cli_say("no counts: '%" STR_FMT "' is built to count but wrote nothing; it ended by "
+                "_exit or exec, names its own LLVM_PROFILE_FILE or cleared its environment, ran as "
+                "a user who may not write to "
+                "'%" STR_FMT "', or found the disk full%s",
+                STR_ARG(program->path), STR_ARG(s->run.folder), how_to_keep(s, kind));
+    else if (counts)
+        cli_say("no counts yet");
+    else if (kind == COVER_KIND_NONE)
+        cli_say("no counts: '%" STR_FMT "' is not built to count, and nothing that it ran is; "
+                "'assay cover flags clang|gcc|rustc' prints what to compile with, and "
+                "--engine ptrace needs no flags",
+                STR_ARG(program->path));
+    else
+        cli_say("no counts: nothing that '%" STR_FMT "' ran is built to count; 'assay cover flags "
+                "clang|gcc|rustc' prints what to compile with",
+                STR_ARG(program->path));
+}
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+// A program of cargo's that came to its end has counts.
+static void say_silent_programs(const CoverSession *s)
+{
+    size_t silent = 0;
+    Str first = {0};
+    for (size_t i = 0; i < s->run.objects.found.len; i++) {
+        const CoverObject *object = &s->run.objects.found.at[i];
+        if (object->matched || str_ends_with(object->path, STR(".so")))
+            continue;
+        if (silent++ == 0)
+            first = str_base_name(object->path);
+    }
+    if (silent)
+        cli_say("%zu program%s wrote no counts, '%" STR_FMT "' first: crashed, killed, or not run "
+                "after an earlier one failed (cargo's --no-fail-fast)%s",
+                silent, plural(silent), STR_ARG(first),
+                s->o->continuous ? "" : "; --continuous keeps the counts of those that crash");
+}
+
+static void say_results(const CoverSession *s)
+{
+    const CoverRun *r = &s->run;
+    if (s->is_cargo && s->end.child.status && !s->o->per_test)
+        say_silent_programs(s);
+    for (size_t i = 0; i < r->pool.refused.len; i++)
+        cli_say("left out: %" STR_FMT, STR_ARG(r->pool.refused.at[i]));
+    if (r->pool.refused.len)
+        cli_say("what was left out is kept in '%" STR_FMT "' as *.refused",
+                STR_ARG(r->pool.folder));
+    if (r->survivors)
+        cli_say("%zu process%s that the command started still run%s: what they count is missing "
+                "(--wait TIME waits for them)",
+                r->survivors, r->survivors == 1 ? "" : "es", r->survivors == 1 ? "s" : "");
+    if (r->pool.taken.len)
+        cli_say("%zu profiles are still being written by processes that outlive the command; "
+                "they are left in '%" STR_FMT "'",
+                r->pool.taken.len, STR_ARG(r->pool.folder));
+    if (r->gcov_without_notes)
+        cli_say("%llu of %llu data files of gcc have no notes (.gcno) where they were compiled",
+                (unsigned long long)r->gcov_without_notes, (unsigned long long)r->gcov_data);
+    if (!cover_objects_complete(&r->objects) && r->pool.counts.profile_count && s->is_cargo)
+        cli_say("%zu programs that tests made are gone since: what they called in the workspace "
+                "counts, functions that only they have do not",
+                r->pool.binary_ids.len - cover_objects_matched(&r->objects));
+    else if (!cover_objects_complete(&r->objects) && r->pool.counts.profile_count)
+        cli_say("of %zu objects that wrote counts %zu were found; name the others with --object",
+                r->pool.binary_ids.len, r->objects.found.len);
+    if (s->o->quiet)
+        return;
+    StrBuf text = {0};
+    if (r->pool.file_count)
+        strbuf_printf(&text, "%llu profile%s (%.1f MB) of %zu object%s",
+                      (unsigned long long)r->pool.file_count, plural(r->pool.file_count),
+                      (double)r->pool.byte_count / 1e6, r->objects.found.len,
+                      plural(r->objects.found.len));
+    if (r->gcov_data)
+        strbuf_printf(&text, "%s%llu data file%s of gcc", text.len ? ", " : "",
+                      (unsigned long long)r->gcov_data, plural(r->gcov_data));
+    if (text.len)
+        cli_say("%" STR_FMT " in '%" STR_FMT "'", STR_ARG(strbuf_str(&text)), STR_ARG(r->folder));
+    strbuf_deinit(&text);
+}
+
+// ---- The report ---------------------------------------------------------------------------
+
+typedef Vec(char *) Words;
+
+static void add_pair(Arena *arena, Words *words, const char *name, Str value)
+{
+    Str word = arena_printf(arena, "%s=%" STR_FMT, name, STR_ARG(value));
+    vec_push(arena, words, arena_c_str(arena, word));
+}
+
+static int report(CoverSession *s)
+{
+    const CoverRunOptions *o = s->o;
+    Arena *arena = &s->run.arena;
+    Words words = {0};
+    vec_push(arena, &words, arena_c_str(arena, STR("report")));
+    if (o->missing)
+        vec_push(arena, &words, arena_c_str(arena, STR("--missing")));
+    if (o->markdown)
+        vec_push(arena, &words, arena_c_str(arena, STR("--markdown")));
+    if (o->explain)
+        vec_push(arena, &words, arena_c_str(arena, STR("--explain")));
+    if (o->fail_under > 0)
+        add_pair(arena, &words, "--fail-under", arena_printf(arena, "%g", o->fail_under));
+    vec_push(arena, &words, arena_c_str(arena, s->run.folder));
+    int count = (int)words.len;
+    vec_push(arena, &words, NULL);
+    return cover_report_command.run(&cover_report_command, count, words.at);
+}
+
+// ---- Running --------------------------------------------------------------------------------
+
+void cover_set_variables(const CoverVariables *v)
+{
+    for (size_t i = 0; i < v->len; i++)
+        if (v->at[i].value)
+            setenv(v->at[i].name, v->at[i].value, 1);
+        else
+            unsetenv(v->at[i].name);
+}
+
+static Str absolute(Arena *arena, Str path)
+{
+    char folder[PATH_MAX];
+    if ((path.len && path.ptr[0] == '/') || !getcwd(folder, sizeof(folder)))
+        return path;
+    return arena_printf(arena, "%s/%" STR_FMT, folder, STR_ARG(path));
+}
+
+static void copy_list(Arena *arena, const StrVec *from, StrVec *to)
+{
+    for (size_t i = 0; i < from->len; i++)
+        vec_push(arena, to, from->at[i]);
+}
+
+// Objects are the command itself, words of it that name files, and what lies in
+// the folders around.
+static bool open_session(CoverSession *s, CoverRunMode mode, Error *err)
+{
+    const CoverRunOptions *o = s->o;
+    Str folder = o->output.len ? o->output : COVER_RUN_FOLDER;
+    if (!cover_run_open(&s->run, folder, mode, o->keep_raw, err))
+        return false;
+    s->run.pool.continuous = o->continuous;
+    Arena *arena = &s->run.arena;
+    copy_list(arena, &o->objects, &s->sources.always);
+    copy_list(arena, &o->include, &s->run.selection.include);
+    copy_list(arena, &o->exclude, &s->run.selection.exclude);
+    if (!program_find(arena, str_from_c(s->argv[0]), cli_env("PATH"), &s->program, err))
+        return false;
+    vec_push(arena, &s->sources.commands, s->program.path);
+    for (size_t i = 1; s->argv[i]; i++)
+        vec_push(arena, &s->sources.commands, str_from_c(s->argv[i]));
+    vec_push(arena, &s->sources.folders, absolute(arena, STR(".")));
+    return true;
+}
+
+static int run_traced(CoverSession *s)
+{
+    Error err;
+    bool wrote = false;
+    if (!cover_run_traced(s, &wrote, &err))
+        return cli_fail(&err);
+    cover_pool_close(&s->run.pool);
+    int child_status = exit_status_of(s->end.child.status);
+    int status = !wrote ? STATUS_FAILED : s->o->no_report ? STATUS_OK : report(s);
+    return child_status ? child_status : status;
+}
+
+bool cover_session_keep(void *ctx, Str path)
+{
+    const CoverSession *s = ctx;
+    return cover_selection_keep(&s->run.selection, path);
+}
+
+// What macros of the workspace counted in the compiler is part of the run.
+static void add_build(CoverSession *s)
+{
+    if (s->is_cargo)
+        cover_cargo_add_build(&s->run.arena, &s->cargo, &s->run.pool);
+}
+
+static bool has_survivors(void *ctx)
+{
+    CoverSession *s = ctx;
+    s->run.survivors = cover_run_survivors(&s->run);
+    return s->run.survivors != 0;
+}
+
+// Daemons and others that the command leaves behind.
+static bool wait_for_survivors(CoverSession *s, Error *err)
+{
+    if (!has_survivors(s) || s->o->wait_ns == 0)
+        return true;
+    bool ok = cover_pool_wait(&s->run.pool, has_survivors, s, s->o->wait_ns, err);
+    (void)has_survivors(s);
+    return ok;
+}
+
+static bool run_and_finish(CoverSession *s, Error *err)
+{
+    CoverRun *r = &s->run;
+    if (!s->o->per_test && !s->o->tests_from.len) {
+        if (!cover_pool_run(&r->pool, &s->program, s->argv, &s->end, err) ||
+            !wait_for_survivors(s, err))
+            return false;
+        add_build(s);
+        return cover_run_finish(r, &s->sources, err);
+    }
+    CoverPerTest tests;
+    cover_per_test_init(&tests, &r->arena, r->folder);
+    bool ok = cover_run_tests(s, &tests, err);
+    if (ok) {
+        add_build(s);
+        ok = cover_run_finish(r, &s->sources, err) && cover_write_tests(s, &tests, err);
+    }
+    cover_per_test_deinit(&tests);
+    return ok;
+}
+
+static int run_instrumented(CoverSession *s)
+{
+    Error err;
+    int status;
+    CoverVariables variables = {0};
+    s->is_cargo = cover_cargo_is(s->argv);
+    if (s->is_cargo && !cover_prepare_cargo(s, &status, &err))
+        return status;
+    cover_run_variables(&s->run, &variables);
+    cover_set_variables(&variables);
+    if (run_and_finish(s, &err)) {
+        bool wrote = cover_run_wrote(&s->run);
+        say_results(s);
+        if (!wrote)
+            say_why_nothing(s);
+        status = !wrote ? STATUS_FAILED : s->o->no_report ? STATUS_OK : report(s);
+    } else {
+        status = cli_fail(&err);
+    }
+    int child_status = exit_status_of(s->end.child.status);
+    return child_status ? child_status : status;
+}
+
+static CoverRunMode mode_of(const CoverRunOptions *o)
+{
+    if (o->merge)
+        return COVER_RUN_ADD;
+    return o->force || o->output.len == 0 ? COVER_RUN_REPLACE : COVER_RUN_NEW;
+}
+
+static int run_words(const CoverRunOptions *o, char *const argv[])
+{
+    CoverSession s = {.o = o, .argv = argv};
+    Error err;
+    int status;
+    if (!open_session(&s, mode_of(o), &err)) {
+        status = cli_fail(&err);
+        status = err.kind == ERROR_NOT_FOUND ? 127 : status;
+    } else if (str_equal(o->engine, STR("ptrace"))) {
+        status = run_traced(&s);
+    } else {
+        status = run_instrumented(&s);
+    }
+    cover_run_deinit(&s.run);
+    return status;
+}
+
+static int run_as_asked(CommandLine *line, void *values)
+{
+    CoverRunOptions *o = values;
+    Error err;
+    static char shell[] = "sh"; // what runs the lines of --tests-from
+    char *sh[] = {shell, NULL};
+    if (line->operands.len == 0 && o->tests_from.len == 0)
+        return usage_error(line->cmd, "what is to run?");
+    if ((o->per_test || o->tests_from.len) && (o->merge || str_equal(o->engine, STR("ptrace"))))
+        return usage_error(line->cmd, "per-test data goes with neither --merge nor ptrace");
+    if (!take_profopts(o, line->arena, cli_env("PROFOPTS"), &err))
+        return cli_fail(&err);
+    return run_words(o, line->operands.len ? line->words : sh);
+}
+
+static int run(const Command *cmd, int argc, char **argv)
+{
+    CoverRunOptions o = {.engine = STR("auto")};
+    return command_run_parsed(cmd, argc, argv, &o, run_as_asked);
+}
+
+const Command cover_run_command = {
+    .name = "run",
+    .summary = "run a command that counts, keep the counts, and report",
+    .usage = "[OPTION ...] [--] CMD [ARG ...]",
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .details = "Programs that are built with coverage flags count wherever CMD runs them: itself,\n"
+               "make test, ctest, a script. Raw profiles are summed and deleted while it runs.\n"
+               "cargo test, run, bench and nextest are built to count by themselves.\n"
+               "The status is that of CMD.\n"
+               "  assay cover run -- make test\n"
+               "  assay cover show .assay/cover\n",
+    .operands_end_options = true,
+    .run = run,
+};

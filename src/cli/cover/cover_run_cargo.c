@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay cover run -- cargo …: the workspace, its build, and which sources count.
+
+#include "cli/cli.h"
+#include "cli/cover/cover_run.h"
+#include "collect/cover/cargo_tools.h"
+
+// A path as a glob that matches nothing else.
+static void add_literal(StrBuf *out, Str path)
+{
+    for (size_t i = 0; i < path.len; i++) {
+        char c = path.ptr[i];
+        if (c == '*' || c == '?' || c == '[')
+            strbuf_printf(out, "[%c]", c);
+        else
+            strbuf_add_char(out, c);
+    }
+}
+
+static void add_glob(CoverSession *s, StrVec *globs, Str folder, const char *below)
+{
+    StrBuf glob = {0};
+    add_literal(&glob, folder);
+    strbuf_add(&glob, str_from_c(below));
+    vec_push(&s->run.arena, globs, arena_str(&s->run.arena, strbuf_str(&glob)));
+    strbuf_deinit(&glob);
+}
+
+// The sources of the workspace's own packages, unless the user says which. Tests
+// are what counts, not what is to be counted: files are told to be tests by their
+// names, as cargo llvm-cov does.
+static void choose_sources(CoverSession *s, const CoverCargo *c)
+{
+    static const char *const not_counted[] = {
+        "/tests/*",      "/benches/*",  "/examples/*", "/*/tests/*",  "/*/benches/*",
+        "/*/examples/*", "/*/tests.rs", "/*_tests.rs", "/*-tests.rs",
+    };
+    CoverSelection *selection = &s->run.selection;
+    if (s->o->all_sources)
+        return;
+    for (size_t i = 0; i < c->members.len && s->o->include.len == 0; i++)
+        add_glob(s, &selection->include, c->members.at[i], "/*");
+    add_glob(s, &selection->exclude, c->target, "/*");
+    for (size_t i = 0; i < c->members.len && !s->o->include_tests; i++)
+        for (size_t k = 0; k < ARRAY_LEN(not_counted); k++)
+            add_glob(s, &selection->exclude, c->members.at[i], not_counted[k]);
+}
+
+static bool set_build_variables(CoverSession *s, const CoverCargo *c, Error *err)
+{
+    Arena *arena = &s->run.arena;
+    CoverCargoTools user = {.rustc_wrapper = cli_env("RUSTC_WRAPPER"),
+                            .rustc_workspace_wrapper = cli_env("RUSTC_WORKSPACE_WRAPPER"),
+                            .rustdoc = cli_env("RUSTDOC")};
+    CoverVariables variables = {0};
+    if (!cover_cargo_tools(arena, c, &user, s->run.pool.folder, &variables, err))
+        return false;
+    cover_cargo_variables(arena, s->argv, c, &variables);
+    vec_push(arena, &variables, cover_cargo_build_variable(arena, c));
+    // What build scripts count nobody asked for.
+    vec_push(arena, &variables, (CoverVariable){"LLVM_PROFILE_FILE", "/dev/null"});
+    cover_set_variables(&variables);
+    return true;
+}
+
+bool cover_prepare_cargo(CoverSession *s, int *status, Error *err)
+{
+    Arena *arena = &s->run.arena;
+    CoverCargo *c = &s->cargo;
+    CoverCargoHow how = {.all = s->o->all_sources, .continuous = s->o->continuous};
+    s->argv = cover_cargo_with_options(arena, s->argv, &s->o->packages, s->o->all_features);
+    bool ok = cover_cargo_metadata(arena, &s->program, s->argv, how, c, err);
+    if (ok && c->build_status == 0)
+        ok = set_build_variables(s, c, err) &&
+             cover_cargo_build(arena, &s->program, s->argv, c, err);
+    if (!ok) {
+        *status = cli_fail(err);
+        return false;
+    }
+    CoverVariables built = {0};
+    vec_push(arena, &built, (CoverVariable){"ASSAY_COVER_BUILD", NULL});
+    cover_set_variables(&built);
+    *status = exit_status_of(c->build_status);
+    if (c->build_status != 0)
+        return false;
+    for (size_t i = 0; i < c->objects.len; i++)
+        vec_push(arena, &s->sources.always, c->objects.at[i]);
+    s->sources.commands.len = s->sources.folders.len = 0;
+    choose_sources(s, c);
+    return true;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay cover run --engine ptrace: breakpoints at statements, no recompiling.
+
+#include "analyse/cover/file_rows.h"
+#include "cli/cli.h"
+#include "cli/cover/cover_run.h"
+#include "cli/symbols.h"
+#include "collect/cover/trace.h"
+#include "export/cover/lcov.h"
+#include "os/file.h"
+#include "tracefile/tracefile.h"
+
+// The system's and the packages' sources would cost time and bury the program's.
+static bool is_foreign(Str path)
+{
+    return str_starts_with(path, STR("/usr/")) || str_starts_with(path, STR("/rustc/")) ||
+           str_find(path, STR("/.cargo/registry/")) != SIZE_MAX ||
+           str_find(path, STR("/.rustup/")) != SIZE_MAX;
+}
+
+static bool keep(void *ctx, Str path)
+{
+    const CoverSession *s = ctx;
+    return cover_session_keep(ctx, path) &&
+           (s->run.selection.include.len || (!is_foreign(path) && os_file_exists(path)));
+}
+
+// The name of the folder's next tracefile: runs that are added have one each.
+static Str tracefile_path(CoverSession *s)
+{
+    Str path;
+    unsigned n = 0;
+    do
+        path =
+            arena_printf(&s->run.arena, "%" STR_FMT "/lines-%u.info", STR_ARG(s->run.folder), ++n);
+    while (os_file_exists(path));
+    return path;
+}
+
+static bool write_lines(CoverSession *s, const Profile *p, Error *err)
+{
+    StrBuf out = {0};
+    CoverFiles files = {0};
+    cover_files_group(&s->run.arena, p, &files);
+    strbuf_add(&out, STR("TN:" TRACEFILE_HITS "\n"));
+    for (size_t i = 0; i < files.files.len; i++)
+        cover_lcov_file(p, &files, &files.files.at[i], &out);
+    bool ok =
+        os_write_file(tracefile_path(s), bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, err);
+    strbuf_deinit(&out);
+    return ok;
+}
+
+static uint64_t count_ran(const Profile *p)
+{
+    uint64_t ran = 0;
+    for (size_t i = 0; i < p->line_counts.count.len; i++)
+        ran += p->line_counts.count.at[i] != 0;
+    return ran;
+}
+
+static void say_result(const CoverSession *s, const CoverTraceResult *r, const Profile *p)
+{
+    if (r->no_disassembler)
+        cli_say("libZydis is not here: that breakpoints stand at instructions is not checked");
+    if (r->off_boundary)
+        cli_say("%llu addresses of the debug information lie inside instructions; left out",
+                (unsigned long long)r->off_boundary);
+    if (r->unreachable)
+        cli_say("%llu processes kept their memory to themselves (PR_SET_DUMPABLE): lines that they "
+                "reached later are not known; as root they are",
+                (unsigned long long)r->unreachable);
+    if (r->unreadable)
+        cli_say("%llu times a program ran that you may run but not read: its lines are not known "
+                "(as root they are, or after: chmod a+r)",
+                (unsigned long long)r->unreadable);
+    if (r->replaced)
+        cli_say("%llu times a file was mapped that is not the one at its path any more; its lines "
+                "are not known",
+                (unsigned long long)r->replaced);
+    if (r->no_loader)
+        cli_say(
+            "the loader has no hook that is known: objects that were loaded late may be missing");
+    if (s->program.changes_user)
+        cli_say("'%" STR_FMT "' ran without the rights that its file gives: the kernel takes them "
+                "from a program that is traced",
+                STR_ARG(s->program.path));
+    if (r->sites == 0 && !r->unreadable) {
+        cli_say("no statement to stop at: '%" STR_FMT "' has no debug information (-g), or its "
+                "sources are not here (--include takes them anyway)",
+                STR_ARG(s->program.path));
+        return;
+    }
+    if (r->sites && !s->o->quiet)
+        cli_say("%llu of %zu lines ran, in %llu process%s; they are hit or not, not counted",
+                (unsigned long long)count_ran(p), p->line_counts.count.len,
+                (unsigned long long)r->processes, r->processes == 1 ? "" : "es");
+}
+
+// Servers are not asked: a program waits while its lines are looked up.
+static DebugSearch debug_search(CoverSession *s)
+{
+    SymboliseOptions o;
+    symbols_options(&s->run.arena, &s->o->debug_dirs, &o);
+    return (DebugSearch){.dirs = o.debug_dirs,
+                         .dir_count = o.debug_dir_count,
+                         .debuginfod_cache = o.debuginfod_cache};
+}
+
+bool cover_run_traced(CoverSession *s, bool *wrote, Error *err)
+{
+    Profile profile;
+    CoverTraceResult result;
+    DebugSearch debug = debug_search(s);
+    CoverTraceOptions options = {
+        .program = &s->program, .argv = s->argv, .keep = keep, .keep_ctx = s, .debug = &debug};
+    profile_init(&profile);
+    bool ok = cover_trace_run(&options, &profile, &result, err);
+    if (ok) {
+        s->end.child = result.child;
+        say_result(s, &result, &profile);
+        *wrote = result.sites != 0;
+        ok = !*wrote || write_lines(s, &profile, err);
+    }
+    profile_deinit(&profile);
+    return ok;
+}

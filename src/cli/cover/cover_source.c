@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding and reading source files.
+
+#include "cli/cover/cover_source.h"
+
+void cover_sources_deinit(CoverSources *s)
+{
+    vec_free(&s->file);
+    arena_deinit(&s->arena);
+}
+
+static bool open_source(CoverSources *s, Str path)
+{
+    return os_load_file(path, &s->file, &s->identity, NULL);
+}
+
+bool cover_source_text(void *ctx, Str path, Str *text)
+{
+    CoverSources *s = ctx;
+    arena_deinit(&s->arena);
+    bool found = open_source(s, path);
+    // Under each folder: the longest part of the path that exists there.
+    for (size_t i = 0; i < s->folders.len && !found; i++) {
+        Str rest = path;
+        while (!found && rest.len) {
+            while (rest.len && rest.ptr[0] == '/')
+                rest = str_slice(rest, 1, rest.len);
+            found = open_source(s, arena_printf(&s->arena, "%" STR_FMT "/%" STR_FMT,
+                                                STR_ARG(s->folders.at[i]), STR_ARG(rest)));
+            size_t slash = str_find_char(rest, '/');
+            rest = slash == SIZE_MAX ? STR("") : str_slice(rest, slash, rest.len);
+        }
+    }
+    if (found)
+        *text = str_from_bytes(bytes_over(s->file.at, s->file.len));
+    return found;
+}

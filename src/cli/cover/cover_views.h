@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What 'assay cover show' puts below source lines when asked.
+
+#ifndef CLI_COVER_COVER_VIEWS_H
+#define CLI_COVER_COVER_VIEWS_H
+
+#include "analyse/cover/file_rows.h"
+#include "cli/cover/cover_inputs.h"
+#include "cli/option.h"
+#include "coverage/llvm/details.h"
+
+typedef struct CoverViewOptions {
+    Str branches; // "count", "percent" or ""
+    bool regions, expansions, instantiations, decisions;
+} CoverViewOptions;
+
+#define COVER_VIEW_OPTIONS(S, field)                                                               \
+    OPT_CHOICE(0, "show-branches", S, field.branches, "HOW", "count|percent",                      \
+               "the branches of each line, and how often each side was taken"),                    \
+        OPT_FLAG(0, "show-regions", S, field.regions,                                              \
+                 "mark where regions start whose count is not the line's"),                        \
+        OPT_FLAG(0, "show-expansions", S, field.expansions, "the text of macros, with counts"),    \
+        OPT_FLAG(0, "show-instantiations", S, field.instantiations,                                \
+                 "each instance of a template by itself"),                                         \
+        OPT_FLAG(0, "show-mcdc", S, field.decisions,                                               \
+                 "the conditions of decisions and what of them ran (MC/DC)")
+
+// What is below the lines of one file. Release with cover_views_deinit.
+typedef struct CoverViews {
+    const CoverViewOptions *o;
+    const CoverResult *r;
+    const CoverFiles *c;
+    const CoverFileRows *f;
+    CoverFileIndex index; // made when it is first asked for
+    CoverDetailVec details;
+    CovSegmentVec segments;
+    CoverBranchSiteVec sites;     // of LLVM's counts alone
+    size_t detail, segment, site; // the next ones
+    uint32_t branch;
+    CoverSources sources; // of macros' text
+    U64Vec starts;        // offsets of the lines of `text`
+    Str path, text;
+} CoverViews;
+
+// Turns to a file of the listing.
+void cover_views_begin(CoverViews *v, const CoverFileRows *f);
+// Adds what stands below a line; lines come ascending. `indent` is where the
+// source's text starts, `count` the line's.
+void cover_views_add(CoverViews *v, uint32_t line, uint64_t count, size_t indent, StrBuf *out);
+void cover_views_deinit(CoverViews *v);
+
+#endif // CLI_COVER_COVER_VIEWS_H

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// An annotated function as text and JSON.
+
+#ifndef CLI_LOOK_ANNOTATE_SCREEN_H
+#define CLI_LOOK_ANNOTATE_SCREEN_H
+
+#include "analyse/executions.h"
+#include "analyse/report.h"
+#include "cli/look/annotate_code.h"
+#include "cli/terminal.h"
+#include "symbolise/symbolise.h"
+
+enum { ANNOTATE_METRICS_MAX = 8 };
+
+typedef struct AnnotateView {
+    const Report *report;
+    Annotation annotation;
+    const Code *code; // NULL: no instructions wanted
+    SourceOptions sources;
+    Terminal terminal;
+    size_t columns; // SIZE_MAX: no limit
+    uint32_t key;   // the function, or ANNOTATE_NO_KEY
+    size_t others;  // further functions that the user's word fits
+    StrId file;     // then the file
+    uint32_t wanted_line;
+    uint32_t context;
+    uint64_t limit;               // of the flat tables; 0: none
+    const Executions *executions; // NULL: no counts were given
+    bool has_calls;               // of the function: `calls` times
+    uint64_t calls;
+    size_t metric_count;
+    MetricId metrics[ANNOTATE_METRICS_MAX];
+} AnnotateView;
+
+// Source lines in order, with callees and instructions under them.
+void annotate_listing(const AnnotateView *v, Arena *arena, StrBuf *out);
+void annotate_by_line(const AnnotateView *v, Arena *arena, StrBuf *out);
+void annotate_by_instruction(const AnnotateView *v, StrBuf *out);
+void annotate_json(const AnnotateView *v, Arena *arena, StrBuf *out);
+
+#endif // CLI_LOOK_ANNOTATE_SCREEN_H

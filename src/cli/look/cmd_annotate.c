@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay annotate: a function or a source file by line, and by instruction.
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyse/annotate.h"
+#include "analyse/prof.h"
+#include "analyse/report.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/look/annotate_code.h"
+#include "cli/look/annotate_screen.h"
+#include "cli/look/prof_counts.h"
+#include "cli/look/view_options.h"
+#include "cli/recording.h"
+#include "cli/symbols.h"
+#include "model/facts.h"
+#include "os/file.h"
+
+typedef struct AnnotateOptions {
+    SelectionOptions selection;
+    RecordingFiles files;
+    StrVec source_paths;
+    Str colour, output;
+    bool assembly, by_line, by_instruction, json, wide, force;
+    uint64_t context, limit;
+} AnnotateOptions;
+
+static const Option annotate_options[] = {
+    OPT_FLAG(0, "asm", AnnotateOptions, assembly, "the instructions under their lines"),
+    OPT_FLAG('l', "by-line", AnnotateOptions, by_line, "a flat table of lines, hottest first"),
+    OPT_FLAG(0, "by-instruction", AnnotateOptions, by_instruction,
+             "a flat table of instructions, hottest first"),
+    OPT_U64(0, "context", AnnotateOptions, context, "N",
+            "lines shown around those with a value; 3 unless given"),
+    OPT_U64(0, "limit", AnnotateOptions, limit, "N", "rows of the flat tables; 20, 0 for all"),
+    OPT_LIST(0, "source-path", AnnotateOptions, source_paths, "OLD=NEW",
+             "read sources whose path begins with OLD at NEW"),
+    SELECTION_OPTIONS(AnnotateOptions, selection),
+    RECORDING_FILE_OPTIONS(AnnotateOptions, files),
+    OPT_FLAG('w', "wide", AnnotateOptions, wide, "do not cut lines to the terminal"),
+    OPT_FLAG(0, "json", AnnotateOptions, json, "as JSON, see docs/formats/annotate-json.md"),
+    OPT_TEXT('o', "output", AnnotateOptions, output, "FILE", "write to FILE, not to the terminal"),
+    OPT_FLAG(0, "force", AnnotateOptions, force, "replace an existing output file"),
+    OPT_CHOICE(0, "color", AnnotateOptions, colour, "WHEN", "auto|always|never",
+               "colours; auto is on a terminal without NO_COLOR"),
+};
+
+// ---- What is meant -----------------------------------------------------------
+
+// "FILE:LINE", the file by any part of its path's end.
+static bool split_place(Str target, Str *file, uint32_t *line)
+{
+    size_t colon = str_find_last_char(target, ':');
+    uint64_t number;
+    if (colon == SIZE_MAX || colon == 0 ||
+        !str_parse_u64(str_slice(target, colon + 1, target.len), 10, &number) ||
+        number > UINT32_MAX)
+        return false;
+    *file = str_slice(target, 0, colon);
+    *line = (uint32_t)number;
+    return true;
+}
+
+static bool is_path_end(Str path, Str end)
+{
+    if (!str_ends_with(path, end))
+        return false;
+    return path.len == end.len || path.ptr[path.len - end.len - 1] == '/' ||
+           (end.len && end.ptr[0] == '/');
+}
+
+// The file that has most lines among the frames, of those the name fits.
+static bool find_file(const Profile *p, Str name, StrId *ret)
+{
+    U32Vec frames_of = {0}; // by string number
+    vec_extend(NULL, &frames_of, p->strings.texts.len);
+    uint32_t best = 0;
+    for (size_t i = 1; i < p->frames.file.len; i++) {
+        uint32_t file = p->frames.file.at[i].v;
+        if (file == 0 ||
+            (frames_of.at[file] == 0 && !is_path_end(profile_text(p, (StrId){file}), name)))
+            continue;
+        frames_of.at[file]++;
+        if (best == 0 || frames_of.at[file] > frames_of.at[best])
+            best = file;
+    }
+    vec_free(&frames_of);
+    *ret = (StrId){best};
+    return best != 0;
+}
+
+static bool find_target(const Report *r, Str target, AnnotateView *view, Error *err)
+{
+    Str file;
+    uint32_t line;
+    view->key = ANNOTATE_NO_KEY;
+    if (target.len == 0) {
+        if (r->rows.len == 0)
+            return no_samples(r->profile, "annotate", err);
+        view->key = r->rows.at[0].key;
+        return true;
+    }
+    if (split_place(target, &file, &line) && find_file(r->profile, file, &view->file)) {
+        view->wanted_line = line;
+        return true;
+    }
+    return report_find_function(r, target, &view->key, &view->others, err) ||
+           find_file(r->profile, target, &view->file) ||
+           error_hint(err, "name a function of 'assay report', or FILE:LINE");
+}
+
+// ---- Doing it ----------------------------------------------------------------
+
+// All metrics of the recording, or the one that was asked for.
+static bool add_metrics(AnnotateView *view, const Report *r, bool only_one, Error *err)
+{
+    Annotation *a = &view->annotation;
+    size_t metrics = r->profile->metrics.name.len;
+    size_t count = only_one ? 1 : MIN(metrics, (size_t)ANNOTATE_METRICS_MAX);
+    annotation_init(a, r->profile, &r->keys, view->key, view->file, MAX(count, (size_t)1));
+    view->metric_count = count;
+    annotation_add(a, &r->weights, 0);
+    view->metrics[0] = r->request.selection.metric;
+    size_t column = 1;
+    for (uint32_t m = 0; m < metrics && column < count; m++) {
+        if (m == view->metrics[0].v)
+            continue;
+        Selection s = r->request.selection;
+        s.metric = (MetricId){m};
+        Weights w;
+        if (!weights_init(&w, r->profile, &s, GROUP_NONE, err))
+            return false;
+        view->metrics[column] = s.metric;
+        annotation_add(a, &w, column++);
+        weights_deinit(&w);
+    }
+    annotation_finish(a);
+    return true;
+}
+
+static bool write_out(const AnnotateOptions *o, Str text, Error *err)
+{
+    if (names_file(o->output))
+        return os_write_file(o->output, bytes_from_str(text),
+                             o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, err);
+    return (o->json ? cli_print(text) : cli_print_text(text)) ||
+           error_set(err, ERROR_NONE, "%s", "");
+}
+
+// When the profile was recorded; for one that does not say, no later than its file
+// was written. 0: not known.
+static int64_t recorded_at(const Profile *p, Str path, ImportFormat format)
+{
+    uint64_t start;
+    FileIdentity file;
+    if (profile_fact_u64(p, STR(FACT_START_REALTIME), &start))
+        return (int64_t)start;
+    return format != IMPORT_UNKNOWN && os_file_identity(path, &file, NULL) ? file.mtime_ns : 0;
+}
+
+// What the command line names.
+typedef struct Request {
+    Str path, target;
+    StrVec counts; // recordings and coverage inputs
+    int64_t recorded_at_ns;
+} Request;
+
+// The calls of the function and the executions of lines.
+static void join_counts(const Report *r, const ProfCounts *counts, Arena *arena,
+                        Executions *executions, AnnotateView *view)
+{
+    executions_init(executions, counts->all, counts->all_count);
+    if (executions->files.len)
+        view->executions = executions;
+    const ProfRequest request = {0};
+    ProfRowVec rows = prof_rows(arena, r, counts->all, counts->all_count, &request, NULL);
+    for (size_t i = 0; i < rows.len && view->key != ANNOTATE_NO_KEY; i++) {
+        if (rows.at[i].key != view->key)
+            continue;
+        view->has_calls = rows.at[i].has_calls;
+        view->calls = rows.at[i].calls;
+    }
+    vec_free(&rows);
+}
+
+static bool annotate(const AnnotateOptions *o, const Report *r, const Request *request,
+                     const ProfCounts *counts, Arena *arena, StrBuf *out, Error *err)
+{
+    AnnotateView view = {.report = r, .context = (uint32_t)MIN(o->context, (uint64_t)100000)};
+    view.limit = o->limit;
+    if (!symbols_source_options(arena, &o->source_paths, &view.sources, err) ||
+        !find_target(r, request->target, &view, err))
+        return false;
+    view.sources.recorded_at_ns = request->recorded_at_ns;
+    view.terminal = terminal_get(names_file(o->output) ? STR("never") : o->colour);
+    view.columns = o->wide || names_file(o->output) ? SIZE_MAX : view.terminal.columns;
+    bool with_code = o->assembly || o->by_instruction;
+    if (with_code && view.key == ANNOTATE_NO_KEY)
+        return error_set(err, ERROR_USAGE,
+                         "instructions belong to a function: name one in place "
+                         "of a file");
+    RecordingSearch search;
+    Code code = {0};
+    Executions executions;
+    join_counts(r, counts, arena, &executions, &view);
+    recording_search(arena, &o->files, &search);
+    bool ok = add_metrics(&view, r, o->selection.metric.len > 0, err) &&
+              (!with_code || code_init(&code, &view.annotation, &search, err));
+    view.code = with_code ? &code : NULL;
+    if (ok && o->json)
+        annotate_json(&view, arena, out);
+    else if (ok && o->by_instruction)
+        annotate_by_instruction(&view, out);
+    else if (ok && o->by_line)
+        annotate_by_line(&view, arena, out);
+    else if (ok)
+        annotate_listing(&view, arena, out);
+    if (with_code)
+        code_deinit(&code);
+    annotation_deinit(&view.annotation);
+    executions_deinit(&executions);
+    return ok;
+}
+
+static bool read_operands(const StrVec *operands, Arena *arena, Request *ret)
+{
+    size_t next = operands->len > 0;
+    *ret = (Request){.path = next ? operands->at[0] : DEFAULT_RECORDING};
+    // "assay annotate hot": a word that is no file names the function.
+    if (next && !os_file_exists(ret->path) && os_file_exists(DEFAULT_RECORDING)) {
+        ret->path = DEFAULT_RECORDING;
+        next = 0;
+    }
+    if (next < operands->len)
+        ret->target = operands->at[next++];
+    for (; next < operands->len; next++)
+        vec_push(arena, &ret->counts, operands->at[next]);
+    return ret->counts.len < PROF_COUNTS_MAX;
+}
+
+// Where a function is left out, counts follow the recording at once. A word that
+// the recording knows is a function, be there a file of that name or not.
+static void settle_target(const Report *r, Arena *arena, Request *request)
+{
+    AnnotateView view = {.report = r};
+    Error why;
+    if (request->target.len == 0 || !os_file_exists(request->target) ||
+        find_target(r, request->target, &view, &why))
+        return;
+    vec_push(arena, &request->counts, request->target);
+    request->target = STR("");
+}
+
+static bool annotate_report(const AnnotateOptions *o, const Report *r, Request *request,
+                            Arena *arena, StrBuf *out, Error *err)
+{
+    ProfCounts counts;
+    settle_target(r, arena, request);
+    bool ok = prof_counts_load(&counts, r->profile, &request->counts, arena, err) &&
+              annotate(o, r, request, &counts, arena, out, err) &&
+              write_out(o, strbuf_str(out), err);
+    prof_counts_deinit(&counts);
+    return ok;
+}
+
+static int annotate_recording(CommandLine *line, void *values)
+{
+    const AnnotateOptions *o = values;
+    Arena *arena = line->arena;
+    Request request;
+    Profile p;
+    Error err = {0};
+    ImportFormat format;
+    if (!read_operands(&line->operands, arena, &request))
+        return usage_error(line->cmd, "more than %d recordings and coverage inputs",
+                           PROF_COUNTS_MAX);
+    if (!load_recording(request.path, &o->files, false, &p, &format, &err))
+        return cli_fail(&err);
+    request.recorded_at_ns = recorded_at(&p, request.path, format);
+    ReportRequest by_function = {.by = BY_FUNCTION, .sort = FLAT_BY_SELF};
+    Report r = {0};
+    StrBuf out = {0};
+    bool ok = selection_from_options(&o->selection, &p, arena, &by_function.selection, &err) &&
+              report_init(&r, &p, &by_function, &err) &&
+              annotate_report(o, &r, &request, arena, &out, &err);
+    int status = ok ? STATUS_OK : err.text[0] ? cli_fail(&err) : STATUS_FAILED;
+    strbuf_deinit(&out);
+    report_deinit(&r);
+    profile_deinit(&p);
+    return status;
+}
+
+static int run_annotate(const Command *cmd, int argc, char **argv)
+{
+    AnnotateOptions o = {.context = 3, .limit = 20};
+    return command_run_parsed(cmd, argc, argv, &o, annotate_recording);
+}
+
+const Command annotate_command = {
+    .name = "annotate",
+    .group = "look",
+    .summary = "show a function's time at its source lines and instructions",
+    .usage = "[OPTION ...] [FILE] [FUNCTION | FILE:LINE] [COUNTS ...]",
+    .options = annotate_options,
+    .option_count = ARRAY_LEN(annotate_options),
+    .details =
+        "Each line of source with what it used itself and in total, and under it whom it\n"
+        "called: \"inlined\" where the callee's code stands in the line's own. Shares are of\n"
+        "the whole selection. Without a function it is the hottest one. Sources come from\n"
+        "the disk where they have not changed since, else the lines that are kept in the\n"
+        "recording. Instructions come from the recorded file, whose build-id must match.\n"
+        "\n"
+        "COUNTS are recordings or what 'assay cover' reads, of the same sources: how often\n"
+        "each line ran stands beside its time then, and what it used each time.\n"
+        "\n"
+        "Examples:\n"
+        "  assay annotate prog.assay parse_row\n"
+        "  assay annotate prog.assay parse_row --asm\n"
+        "  assay annotate prog.assay csv.c:120\n"
+        "  assay annotate prog.assay --by-instruction --limit 10\n"
+        "  assay annotate prog.assay parse_row .assay/cover\n",
+    .run = run_annotate,
+};

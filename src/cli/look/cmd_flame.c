@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay flame: a recording as an interactive flame graph.
+
+#include "analyse/truth.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/look/view_options.h"
+#include "cli/terminal.h"
+#include "export/flame.h"
+#include "model/facts.h"
+#include "os/file.h"
+
+typedef struct FlameCommandOptions {
+    SelectionOptions selection;
+    ShareWords share;
+    RecordingFiles files;
+    Str output, title, colour, by, group;
+    bool icicle, inverted, force;
+    uint64_t width, max_frames;
+    double min_width;
+} FlameCommandOptions;
+
+static const Option flame_options[] = {
+    OPT_TEXT('o', "output", FlameCommandOptions, output, "FILE",
+             "the picture; flame.svg when not given, - for standard output"),
+    OPT_FLAG(0, "force", FlameCommandOptions, force, "replace an existing output file"),
+    OPT_FLAG(0, "icicle", FlameCommandOptions, icicle, "the root at the top"),
+    OPT_FLAG('G', "inverted", FlameCommandOptions, inverted,
+             "what ran at the top, below it who called it"),
+    OPT_TEXT(0, "title", FlameCommandOptions, title, "TEXT", "instead of the command that ran"),
+    OPT_CHOICE(0, "colour", FlameCommandOptions, colour, "WHAT", "kind|module|plain",
+               "colour by kind of code, by module, or all alike"),
+    OPT_CHOICE(0, "by", FlameCommandOptions, by, "WHAT", "function|line|module", "what a frame is"),
+    OPT_CHOICE(0, "group", FlameCommandOptions, group, "WHAT", "auto|none|process|thread|comm",
+               "the first level; auto is processes when there are several"),
+    OPT_U64(0, "width", FlameCommandOptions, width, "PX",
+            "the width that labels and cuts are made for; the picture scales"),
+    OPT_DOUBLE(0, "min-width", FlameCommandOptions, min_width, "PX",
+               "leave out frames narrower than this"),
+    OPT_U64(0, "max-frames", FlameCommandOptions, max_frames, "N",
+            "draw the N widest frames; 0 for all"),
+    SHARE_OPTIONS(FlameCommandOptions, share),
+    SELECTION_OPTIONS(FlameCommandOptions, selection),
+    RECORDING_FILE_OPTIONS(FlameCommandOptions, files),
+};
+
+static By frames_by(Str word)
+{
+    return str_equal(word, STR("line"))     ? BY_LINE
+           : str_equal(word, STR("module")) ? BY_MODULE
+                                            : BY_FUNCTION;
+}
+
+static Group grouping_of(Str word)
+{
+    return str_equal(word, STR("none"))     ? GROUP_NONE
+           : str_equal(word, STR("thread")) ? GROUP_THREAD
+           : str_equal(word, STR("comm"))   ? GROUP_COMM
+                                            : GROUP_PROCESS; // one process is no level of its own
+}
+
+// What the picture is called when the user does not say.
+static Str title_of(const FlameCommandOptions *o, const Profile *p)
+{
+    if (o->title.len)
+        return o->title;
+    Str command = profile_fact(p, STR(FACT_COMMAND));
+    return command.len ? command : STR("flame graph");
+}
+
+static void add_subtitle(StrBuf *out, const Weights *w)
+{
+    const Profile *p = w->profile;
+    Truth truth;
+    truth_init(&truth, w);
+    add_count(out, truth.kept);
+    strbuf_add(out, truth.aggregated ? STR(" sums") : STR(" samples"));
+    if (p->metrics.name.len) {
+        strbuf_add(out, STR(" of "));
+        strbuf_add(out, profile_text(p, p->metrics.name.at[w->selection.metric.v]));
+    }
+    strbuf_add(out, STR(" · "));
+    StrBuf text = {0};
+    truth_add_text(&truth, &text);
+    strbuf_add(out, strbuf_str(&text));
+    strbuf_deinit(&text);
+}
+
+static void draw(StrBuf *svg, const FlameCommandOptions *o, const Weights *w, FlameResult *result)
+{
+    const Profile *p = w->profile;
+    Keys keys;
+    CallTree upright, inverted = {0};
+    keys_init(&keys, p, frames_by(o->by));
+    CallTree *tree = &upright;
+    uint64_t least = flame_least(o->min_width, (double)o->width, w->value);
+    if (o->inverted) {
+        call_tree_init(&upright, w, &keys);
+        call_tree_invert(&inverted, &upright, least, 1000);
+        tree = &inverted;
+    } else {
+        call_tree_init_wide(&upright, w, &keys, least);
+    }
+    call_tree_sort(tree);
+    StrBuf subtitle = {0};
+    add_subtitle(&subtitle, w);
+    FlameOptions options = {
+        .title = title_of(o, p),
+        .subtitle = strbuf_str(&subtitle),
+        .colour = str_equal(o->colour, STR("module"))  ? FLAME_BY_MODULE
+                  : str_equal(o->colour, STR("plain")) ? FLAME_PLAIN
+                                                       : FLAME_BY_KIND,
+        .icicle = o->icicle || o->inverted,
+        .width_px = (double)o->width,
+        .min_px = o->min_width,
+        .frames_max = (size_t)o->max_frames,
+        .unit = p->metrics.name.len ? profile_text(p, p->metrics.unit.at[w->selection.metric.v])
+                                    : STR(""),
+    };
+    flame_add_svg(svg, tree, &options, result);
+    strbuf_deinit(&subtitle);
+    call_tree_deinit(&inverted);
+    call_tree_deinit(&upright);
+    keys_deinit(&keys);
+}
+
+static int write_picture(const FlameCommandOptions *o, Str svg, const FlameResult *result)
+{
+    if (str_equal(o->output, STR("-")))
+        return cli_print(svg) ? STATUS_OK : STATUS_FAILED;
+    Error err;
+    if (!os_write_file(o->output, bytes_from_str(svg), o->force ? OUTPUT_REPLACE : OUTPUT_KEEP,
+                       &err))
+        return cli_fail(&err);
+    StrBuf words = {0};
+    strbuf_add(&words, o->output);
+    strbuf_printf(&words, ": %zu frames", result->drawn);
+    if (result->dropped)
+        strbuf_printf(&words, ", %llu branches narrower than %.2g px left out",
+                      (unsigned long long)result->dropped, result->cut_px);
+    cli_say("%" STR_FMT "; open it in a browser", STR_ARG(strbuf_str(&words)));
+    strbuf_deinit(&words);
+    return STATUS_OK;
+}
+
+static int make_flame(void *values, const Opened *opened)
+{
+    const FlameCommandOptions *o = values;
+    Profile *p = opened->profile;
+    Selection selection;
+    Weights w;
+    Error err;
+    if (!selection_from_options(&o->selection, p, opened->scratch, &selection, &err) ||
+        !share_selected(&o->share, p, &selection, &err) ||
+        !weights_init(&w, p, &selection, grouping_of(o->group), &err))
+        return cli_fail(&err);
+    int status;
+    if (w.samples == 0) {
+        if (w.samples_outside > 0) {
+            error_set(&err, ERROR_NOT_FOUND, "no sample is in the selection");
+            error_hint(&err, "widen --focus, --ignore, --time, --pid, --tid or --comm");
+        } else {
+            (void)no_samples(p, "draw", &err);
+        }
+        status = cli_fail(&err);
+    } else {
+        StrBuf svg = {0};
+        FlameResult result;
+        draw(&svg, o, &w, &result);
+        status = write_picture(o, strbuf_str(&svg), &result);
+        strbuf_deinit(&svg);
+    }
+    weights_deinit(&w);
+    return status;
+}
+
+static bool check_options(const Command *cmd, void *values, const StrVec *further)
+{
+    (void)further;
+    const FlameCommandOptions *o = values;
+    if (o->width >= 100 && o->width <= 100000 && o->min_width >= 0 && o->min_width <= 1000)
+        return true;
+    usage_error(cmd, "--width is 100 to 100000, --min-width 0 to 1000");
+    return false;
+}
+
+static int flame_recording(CommandLine *line, void *values)
+{
+    static const RecordingView view = {.check = check_options,
+                                       .show = make_flame,
+                                       .files_at = offsetof(FlameCommandOptions, files)};
+    return view_recording(line, values, &view);
+}
+
+static int run_flame(const Command *cmd, int argc, char **argv)
+{
+    FlameCommandOptions o = {
+        .output = STR("flame.svg"), .width = 1200, .min_width = 0.5, .max_frames = 6000};
+    return command_run_parsed(cmd, argc, argv, &o, flame_recording);
+}
+
+const Command flame_command = {
+    .name = "flame",
+    .group = "look",
+    .summary = "draw a recording as an interactive flame graph",
+    .usage = "[OPTION ...] [FILE]",
+    .options = flame_options,
+    .option_count = ARRAY_LEN(flame_options),
+    .details = "The picture is one SVG that opens from a file in any browser. Click zooms, '/'\n"
+               "searches by regular expression and says how much matched, the arrow keys walk\n"
+               "the frames, Enter zooms to one, Escape goes back.\n"
+               "\n"
+               "Examples:\n"
+               "  assay flame prog.assay -o prog.svg\n"
+               "  assay flame prog.assay --inverted --focus malloc -o malloc.svg\n",
+    .run = run_flame,
+};

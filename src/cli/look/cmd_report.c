@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay report: where a recording's time went, as text, JSON or CSV.
+
+#include <math.h>
+
+#include "analyse/fit.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/look/prof_counts.h"
+#include "cli/look/prof_screen.h"
+#include "cli/look/report_screen.h"
+#include "cli/look/view_options.h"
+#include "export/report_json.h"
+#include "os/file.h"
+
+typedef struct ReportOptions {
+    SelectionOptions selection;
+    RecordingFiles files;
+    Str by, sort, tree, around, colour, output;
+    bool children, inverted, prof, never_called, wide, notes, json, csv, force;
+    uint64_t limit;
+    double percent_limit;
+} ReportOptions;
+
+typedef struct ReportCommand {
+    ReportOptions options;
+    ReportRequest request;
+} ReportCommand;
+
+static const Option report_options[] = {
+    OPT_CHOICE(0, "by", ReportOptions, by, "WHAT", "function|line|module|thread|process|comm",
+               "what a row is"),
+    OPT_TEXT('s', "sort", ReportOptions, sort, "KEY",
+             "self, total, samples or name, with --prof also calls and address; a perf sort key "
+             "(comm, dso, sym, srcline, pid, tid) chooses the rows as --by does"),
+    OPT_FLAG(0, "children", ReportOptions, children,
+             "sort by total: the function with all that it called"),
+    OPT_OPTIONAL('g', "tree", ReportOptions, tree, "ORDER", "caller|callee",
+                 "the call tree from callers to callees, or from what ran to its callers"),
+    OPT_FLAG('G', "inverted", ReportOptions, inverted, "the same as --tree=callee"),
+    OPT_TEXT(0, "around", ReportOptions, around, "FUNCTION",
+             "who calls the function and what it calls"),
+    OPT_FLAG(0, "prof", ReportOptions, prof,
+             "prof's table: time, calls and time a call by function; calls also from the "
+             "recordings that follow"),
+    OPT_FLAG(0, "never-called", ReportOptions, never_called,
+             "with --prof: functions, too, that were counted and never ran"),
+    SELECTION_OPTIONS(ReportOptions, selection),
+    RECORDING_FILE_OPTIONS(ReportOptions, files),
+    OPT_U64(0, "limit", ReportOptions, limit, "N", "at most N rows; 0 for all"),
+    OPT_PERCENT(0, "percent-limit", ReportOptions, percent_limit, "P",
+                "no rows and no branches below P percent"),
+    OPT_FLAG('w', "wide", ReportOptions, wide, "do not cut names and lines to the terminal"),
+    OPT_FLAG(0, "notes", ReportOptions, notes, "every note of the recording"),
+    OPT_FLAG(0, "json", ReportOptions, json, "as JSON, see docs/formats/report-json.md"),
+    OPT_FLAG(0, "csv", ReportOptions, csv, "the rows as CSV"),
+    OPT_TEXT('o', "output", ReportOptions, output, "FILE", "write to FILE, not to the terminal"),
+    OPT_FLAG(0, "force", ReportOptions, force, "replace an existing output file"),
+    OPT_CHOICE(0, "color", ReportOptions, colour, "WHEN", "auto|always|never",
+               "colours; auto is on a terminal without NO_COLOR"),
+};
+
+static const uint64_t LIMIT_DEFAULT = UINT64_MAX; // the user gave no --limit
+
+typedef struct Words {
+    const char *word;
+    By by;
+    Group group;
+} Words;
+
+static bool rows_by(Str word, ReportRequest *request)
+{
+    static const Words words[] = {
+        {"function", BY_FUNCTION, GROUP_NONE},
+        {"line", BY_LINE, GROUP_NONE},
+        {"module", BY_MODULE, GROUP_NONE},
+        {"thread", BY_FUNCTION, GROUP_THREAD},
+        {"process", BY_FUNCTION, GROUP_PROCESS},
+        {"comm", BY_FUNCTION, GROUP_COMM},
+        // perf's words
+        {"sym", BY_FUNCTION, GROUP_NONE},
+        {"symbol", BY_FUNCTION, GROUP_NONE},
+        {"srcline", BY_LINE, GROUP_NONE},
+        {"dso", BY_MODULE, GROUP_NONE},
+        {"tid", BY_FUNCTION, GROUP_THREAD},
+        {"pid", BY_FUNCTION, GROUP_PROCESS},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (str_equal(word, str_from_c(words[i].word))) {
+            request->by = words[i].by;
+            request->group = words[i].group;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool sort_by(Str word, ReportRequest *request)
+{
+    static const struct {
+        const char *word;
+        FlatSort sort;
+    } words[] = {
+        {"self", FLAT_BY_SELF},       {"overhead", FLAT_BY_SELF}, {"total", FLAT_BY_TOTAL},
+        {"samples", FLAT_BY_SAMPLES}, {"name", FLAT_BY_NAME},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (str_equal(word, str_from_c(words[i].word))) {
+            request->sort = words[i].sort;
+            return true;
+        }
+    }
+    return rows_by(word, request);
+}
+
+// prof's orders; the report's own are those of its rows.
+static ProfSort prof_sort(Str key)
+{
+    return str_equal(key, STR("calls"))     ? PROF_BY_CALLS
+           : str_equal(key, STR("address")) ? PROF_BY_ADDRESS
+           : str_equal(key, STR("name"))    ? PROF_BY_NAME
+                                            : PROF_AS_REPORTED;
+}
+
+// Checks what the parser cannot; false after saying what is wrong.
+static bool request_from_options(const Command *cmd, const ReportOptions *o, ReportRequest *request)
+{
+    if (o->by.len && !rows_by(o->by, request))
+        return false;
+    bool is_profs = o->prof && prof_sort(o->sort) != PROF_AS_REPORTED;
+    if (o->never_called && !o->prof) {
+        usage_error(cmd, "--never-called belongs to --prof");
+        return false;
+    }
+    if (o->sort.len && !is_profs && !sort_by(o->sort, request)) {
+        usage_error(cmd, "unknown sort key '%" STR_FMT "'", STR_ARG(o->sort));
+        return false;
+    }
+    if (o->children)
+        request->sort = FLAT_BY_TOTAL;
+    if (o->json && o->csv) {
+        usage_error(cmd, "--json and --csv exclude each other");
+        return false;
+    }
+    bool is_tree = o->tree.len || o->inverted;
+    if (is_tree && o->csv) {
+        usage_error(cmd, "a tree has no CSV form; use --json");
+        return false;
+    }
+    if (o->around.len && (is_tree || o->csv)) {
+        usage_error(cmd, "--around goes with neither --tree nor --csv");
+        return false;
+    }
+    if (o->around.len && (request->group != GROUP_NONE || request->by != BY_FUNCTION)) {
+        usage_error(cmd, "--around is about a function, not --by another thing");
+        return false;
+    }
+    if (o->prof && (is_tree || o->csv || o->around.len || request->group != GROUP_NONE ||
+                    request->by != BY_FUNCTION)) {
+        usage_error(cmd, "--prof is a table by function; it goes with no other form but --json");
+        return false;
+    }
+    request->want_tree = is_tree || o->around.len > 0;
+    if (o->prof)
+        return true;
+    request->want_lines = o->json || (request->by == BY_FUNCTION && !is_tree && !o->csv);
+    return true;
+}
+
+typedef struct Shown {
+    const ReportOptions *options;
+    Report *report;
+    Str path;
+    const CallTree *tree;       // NULL without --tree
+    size_t around;              // SIZE_MAX without --around
+    const ReportCounts *counts; // NULL: none were given
+} Shown;
+
+static double percent_limit(const Shown *s)
+{
+    if (!isnan(s->options->percent_limit))
+        return s->options->percent_limit;
+    return s->tree ? 0.5 : 0;
+}
+
+static ScreenStyle screen_style(const ReportOptions *o, size_t default_limit)
+{
+    ScreenStyle style = {
+        .terminal = terminal_get(o->colour),
+        .limit = o->limit != LIMIT_DEFAULT ? (size_t)o->limit : default_limit,
+        .all_notes = o->notes,
+    };
+    if (names_file(o->output) && !str_equal(o->colour, STR("always")))
+        style.terminal.colour = false;
+    // Beyond this the eye loses the line between a name and its place.
+    style.columns = o->wide ? SIZE_MAX : MIN(style.terminal.columns, (size_t)160);
+    return style;
+}
+
+static void add_text(StrBuf *out, const Shown *s)
+{
+    const ReportOptions *o = s->options;
+    const Report *r = s->report;
+    ScreenStyle style = screen_style(o, s->tree ? 0 : TABLE_ROWS);
+    style.percent_limit = percent_limit(s);
+    style.counts = s->counts;
+    size_t head = screen_add_head(out, r, &style);
+    bool is_first_screen =
+        r->request.by == BY_FUNCTION && r->request.group == GROUP_NONE && s->around == SIZE_MAX;
+    if (is_first_screen && !s->tree && o->limit == LIMIT_DEFAULT)
+        style.limit = MIN((size_t)SCREEN_FUNCTIONS, SCREEN_FUNCTIONS + SCREEN_HEAD - head);
+    if (s->counts)
+        prof_add_doubts(out, r, &s->counts->join);
+    if (head < SCREEN_HEAD || s->tree || !is_first_screen)
+        strbuf_add_char(out, '\n');
+    if (s->tree && r->rows.len) {
+        screen_add_tree(out, s->tree, &style);
+        return;
+    }
+    if (s->around != SIZE_MAX) {
+        screen_add_around(out, r, (uint32_t)s->around, &style);
+        return;
+    }
+    screen_add_table(out, r, &style);
+    if (is_first_screen && r->rows.len) {
+        screen_add_lines(out, r, &style);
+        screen_add_next(out, r, s->path, &style);
+    }
+}
+
+static void add_data(StrBuf *out, const Shown *s)
+{
+    const ReportOptions *o = s->options;
+    ReportExport e = {
+        .tool_version = STR(ASSAY_VERSION),
+        .limit = o->limit != LIMIT_DEFAULT ? (size_t)o->limit : 0,
+        .percent_limit = percent_limit(s),
+        .tree = s->tree,
+        .around = s->around,
+        .counts = s->counts,
+    };
+    if (o->csv)
+        report_add_csv(out, s->report, &e);
+    else
+        report_add_json(out, s->report, &e);
+}
+
+static int write_text(const ReportOptions *o, Str text)
+{
+    Error err;
+    if (!names_file(o->output))
+        return (o->json || o->csv ? cli_print(text) : cli_print_text(text)) ? STATUS_OK
+                                                                            : STATUS_FAILED;
+    return os_write_file(o->output, bytes_from_str(text), o->force ? OUTPUT_REPLACE : OUTPUT_KEEP,
+                         &err)
+               ? STATUS_OK
+               : cli_fail(&err);
+}
+
+static int write_report(const Shown *s)
+{
+    StrBuf out = {0};
+    const ReportOptions *o = s->options;
+    if (o->json || o->csv)
+        add_data(&out, s);
+    else
+        add_text(&out, s);
+    int status = write_text(o, strbuf_str(&out));
+    strbuf_deinit(&out);
+    return status;
+}
+
+static int show(const ReportOptions *o, Report *r, Str path, const ReportCounts *counts)
+{
+    Shown s = {.options = o, .report = r, .path = path, .around = SIZE_MAX, .counts = counts};
+    if (o->around.len) {
+        uint32_t key;
+        size_t others;
+        Error err;
+        if (!report_find_function(r, o->around, &key, &others, &err))
+            return cli_fail(&err);
+        if (others) {
+            StrBuf name = {0};
+            keys_add_name(&r->keys, key, &name);
+            cli_say("%zu other functions match; this is '%" STR_FMT "'", others,
+                    STR_ARG(text_prefix(strbuf_str(&name), 200)));
+            strbuf_deinit(&name);
+        }
+        s.around = key;
+    }
+    CallTree inverted = {0};
+    if (o->tree.len || o->inverted) {
+        bool callee_first = o->inverted || str_equal(o->tree, STR("callee"));
+        CallTree *upright = &r->tree;
+        double percent = isnan(o->percent_limit) ? 0.5 : o->percent_limit;
+        uint64_t cutoff = (uint64_t)ceil(percent / 100 * (double)r->weights.value);
+        s.tree = upright;
+        if (callee_first) {
+            call_tree_invert(&inverted, upright, MAX(cutoff, (uint64_t)1), 1000);
+            s.tree = &inverted;
+        }
+        call_tree_sort(callee_first ? &inverted : upright);
+    }
+    int status = write_report(&s);
+    call_tree_deinit(&inverted);
+    return status;
+}
+
+static void add_prof(StrBuf *out, const ReportOptions *o, const Report *r, const ProfCounts *c,
+                     Arena *arena)
+{
+    ProfJoin join;
+    ProfRequest request = {.sort = prof_sort(o->sort), .never_called = o->never_called};
+    ProfRowVec rows = prof_rows(arena, r, c->all, c->all_count, &request, &join);
+    ProfView v = {.report = r, .rows = &rows, .join = &join};
+    for (size_t i = 0; i < c->all_count; i++)
+        v.any_counts |= c->all[i]->function_counts.count.len > 0;
+    if (o->json) {
+        prof_add_json(out, &v, o->limit != LIMIT_DEFAULT ? (size_t)o->limit : 0);
+    } else {
+        ScreenStyle style = screen_style(o, 0);
+        (void)screen_add_head(out, r, &style);
+        strbuf_add_char(out, '\n');
+        prof_add_text(out, &v, &style);
+    }
+    vec_free(&rows);
+}
+
+static int show_prof(const ReportOptions *o, const Report *r, const Opened *opened)
+{
+    ProfCounts counts;
+    Error err;
+    int status;
+    if (prof_counts_load(&counts, opened->profile, opened->further, opened->scratch, &err)) {
+        StrBuf out = {0};
+        add_prof(&out, o, r, &counts, opened->scratch);
+        status = write_text(o, strbuf_str(&out));
+        strbuf_deinit(&out);
+    } else {
+        status = cli_fail(&err);
+    }
+    prof_counts_deinit(&counts);
+    return status;
+}
+
+// A recording of time alone has nothing to set beside another's.
+static bool check_counts(const ProfCounts *c, const StrVec *further, Error *err)
+{
+    for (size_t i = 0; i < c->recording_count; i++) {
+        const Profile *p = &c->recordings[i];
+        if (p->function_counts.count.len == 0 && p->line_counts.count.len == 0)
+            return error_set(err, ERROR_USAGE,
+                             "one recording at a time: among '%" STR_FMT
+                             "' and what follows is one that has no counts",
+                             STR_ARG(further->at[0]));
+    }
+    return true;
+}
+
+// The report with what further files counted beside it.
+static int show_with_counts(const ReportOptions *o, Report *r, const Opened *opened)
+{
+    ProfCounts counts;
+    Error err;
+    int status;
+    if (prof_counts_load(&counts, opened->profile, opened->further, opened->scratch, &err) &&
+        check_counts(&counts, opened->further, &err)) {
+        ReportCounts joined;
+        report_counts_init(&joined, opened->scratch, r, counts.all, counts.all_count);
+        status = show(o, r, opened->path, &joined);
+        report_counts_deinit(&joined);
+    } else {
+        status = cli_fail(&err);
+    }
+    prof_counts_deinit(&counts);
+    return status;
+}
+
+static int show_report(void *values, const Opened *opened)
+{
+    ReportCommand *c = values;
+    Report r = {0};
+    Error err;
+    int status;
+    if (!selection_from_options(&c->options.selection, opened->profile, opened->scratch,
+                                &c->request.selection, &err) ||
+        !report_init(&r, opened->profile, &c->request, &err))
+        status = cli_fail(&err);
+    else if (c->options.prof)
+        status = show_prof(&c->options, &r, opened);
+    else if (opened->further->len)
+        status = show_with_counts(&c->options, &r, opened);
+    else
+        status = show(&c->options, &r, opened->path, NULL);
+    report_deinit(&r);
+    return status;
+}
+
+static bool check_options(const Command *cmd, void *values, const StrVec *further)
+{
+    ReportCommand *c = values;
+    bool has_columns = !c->options.tree.len && !c->options.inverted && !c->options.around.len;
+    if (further->len && !c->options.prof && !has_columns) {
+        usage_error(cmd, "counts stand beside tables, not beside --tree, --inverted or --around");
+        return false;
+    }
+    return request_from_options(cmd, &c->options, &c->request);
+}
+
+static int report_recording(CommandLine *line, void *values)
+{
+    // The parser fills the first member; what it means is kept beside it.
+    static const RecordingView view = {.check = check_options,
+                                       .show = show_report,
+                                       .further_max = PROF_COUNTS_MAX,
+                                       .files_at = offsetof(ReportCommand, options.files)};
+    return view_recording(line, values, &view);
+}
+
+static int run_report(const Command *cmd, int argc, char **argv)
+{
+    ReportCommand c = {.options = {.limit = LIMIT_DEFAULT, .percent_limit = NAN}};
+    return command_run_parsed(cmd, argc, argv, &c, report_recording);
+}
+
+const Command report_command = {
+    .name = "report",
+    .group = "look",
+    .summary = "show where a recording's time went",
+    .usage = "[OPTION ...] [FILE [COUNTS ...]]\n--prof FILE [COUNTS ...]",
+    .options = report_options,
+    .option_count = ARRAY_LEN(report_options),
+    .details = "The first screen shows what ran, how far the numbers can be trusted, the ten\n"
+               "hottest functions and the three hottest source lines. \"self\" is what a function\n"
+               "used itself, \"total\" what it used with all that it called; recursion counts\n"
+               "once. Shares out of fewer than 100 samples carry half their 95 % interval.\n"
+               "Further files (programs with their coverage profiles, gcc's folders, tracefiles,\n"
+               "recordings that counted) give the calls of functions and the executions of lines.\n"
+               "\n"
+               "Examples:\n"
+               "  assay report prog.assay\n"
+               "  assay report prog.assay --by line --limit 30\n"
+               "  assay report prog.assay --tree --focus '^parse'\n"
+               "  assay report prog.assay --time 50%..100% --json\n"
+               "  assay report prog.assay ./prog-counted default.profraw\n"
+               "  assay report --prof prog.assay ./prog-counted default.profraw\n",
+    .run = run_report,
+};

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings and coverage inputs, told apart by content.
+
+#include "cli/look/prof_counts.h"
+
+#include "cli/cli.h"
+#include "cli/recording.h"
+#include "os/file.h"
+#include "store/store.h"
+#include "tracefile/tracefile.h"
+
+// A folder or an unreadable file is not: what reads it next says what is wrong.
+static bool is_recording(Str path)
+{
+    MappedFile file;
+    if (!os_map_file(path, &file, NULL))
+        return false;
+    bool is_one = store_is_recording(file.bytes) || (tracefile_kind(file.bytes) == TRACEFILE_NONE &&
+                                                     import_format(file.bytes) != IMPORT_UNKNOWN);
+    os_unmap_file(&file);
+    return is_one;
+}
+
+bool prof_counts_load(ProfCounts *c, const Profile *own, const StrVec *operands, Arena *scratch,
+                      Error *err)
+{
+    *c = (ProfCounts){.all = {own}, .all_count = 1};
+    StrVec inputs = {0};
+    for (size_t i = 0; i < operands->len; i++) {
+        if (!is_recording(operands->at[i])) {
+            vec_push(scratch, &inputs, operands->at[i]);
+            continue;
+        }
+        Profile *p = &c->recordings[c->recording_count];
+        if (!load_profile(operands->at[i], p, NULL, err))
+            return false;
+        c->recording_count++;
+        c->all[c->all_count++] = p;
+    }
+    if (inputs.len == 0)
+        return true;
+    const CoverInputOptions options = {.demangle = true};
+    c->has_cover = true;
+    if (!cover_load(&options, &inputs, &c->cover, err))
+        return false;
+    if (c->cover.set.is_hits) {
+        cli_say("breakpoints (--engine ptrace) tell what ran, not how often: no calls and no "
+                "executions are shown of them");
+        return true;
+    }
+    cover_project(&c->cover);
+    c->all[c->all_count++] = &c->cover.profile;
+    return true;
+}
+
+void prof_counts_deinit(ProfCounts *c)
+{
+    for (size_t i = 0; i < c->recording_count; i++)
+        profile_deinit(&c->recordings[i]);
+    if (c->has_cover)
+        cover_result_deinit(&c->cover);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands that look at a recording have in common: which file, and
+// which part of it.
+
+#ifndef CLI_LOOK_VIEW_OPTIONS_H
+#define CLI_LOOK_VIEW_OPTIONS_H
+
+#include "analyse/weights.h"
+#include "cli/option.h"
+#include "cli/recording.h"
+#include "model/share.h"
+
+typedef struct SelectionOptions {
+    Str metric; // "": the first
+    Str focus, ignore;
+    Str time;
+    StrVec pids, tids, comms; // each may be a list with commas
+} SelectionOptions;
+
+// For an option table; `field` is a SelectionOptions in the options struct S.
+#define SELECTION_OPTIONS(S, field)                                                                \
+    OPT_TEXT('e', "metric", S, field.metric, "NAME",                                               \
+             "the metric or event to show, when the recording has several"),                       \
+        OPT_TEXT(0, "focus", S, field.focus, "REGEX", "only stacks with a function that matches"), \
+        OPT_TEXT(0, "ignore", S, field.ignore, "REGEX", "no stacks with a function that matches"), \
+        OPT_TEXT(0, "time", S, field.time, "A..B",                                                 \
+                 "only samples between A and B: seconds from the start, or with % of the run"),    \
+        OPT_LIST(0, "pid", S, field.pids, "PID", "only these processes; a list with commas"),      \
+        OPT_LIST(0, "tid", S, field.tids, "TID", "only these threads; a list with commas"),        \
+        OPT_LIST(0, "comm", S, field.comms, "NAME",                                                \
+                 "only threads, or threads of processes, with this name")
+
+// What of the names is sent, where something is written for others.
+typedef struct ShareWords {
+    Str names, key;
+    bool strip_paths, anonymise;
+} ShareWords;
+
+#define SHARE_OPTIONS(S, field)                                                                    \
+    OPT_CHOICE(0, "names", S, field.names, "LENGTH", "full|no-arguments|short",                    \
+               "function names in full, without arguments, or without templates too"),             \
+        OPT_FLAG(0, "strip-paths", S, field.strip_paths, "only the last part of each path"),       \
+        OPT_FLAG(0, "anonymise", S, field.anonymise,                                               \
+                 "pseudonyms for all names, no source text, no command line"),                     \
+        OPT_TEXT(0, "anonymise-key", S, field.key, "KEY",                                          \
+                 "pseudonyms of your own: who does not know KEY cannot try names")
+
+// Vectors and C strings of the selection live in the arena.
+MUST_CHECK bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *arena,
+                                       Selection *ret, Error *err);
+
+// Takes out of the profile what is not to be sent. The selection speaks of the true
+// names: its samples are picked first, and it selects all that is left then. The
+// same name has the same pseudonym in every recording written with the key.
+MUST_CHECK bool share_selected(const ShareWords *words, Profile *p, Selection *selection,
+                               Error *err);
+
+// What a view gets: the recording that its command names, loaded.
+typedef struct Opened {
+    Profile *profile; // the view's: it may take out what is not to be shown
+    Str path;
+    const StrVec *further; // operands behind it, for views that take some
+    Arena *scratch;
+} Opened;
+
+typedef struct RecordingView {
+    // Checks what the parser cannot; false after saying what is wrong. May be NULL.
+    bool (*check)(const Command *cmd, void *values, const StrVec *further);
+    int (*show)(void *values, const Opened *opened); // gives the exit status
+    size_t further_max;                              // operands behind the recording
+    size_t files_at;                                 // offset of a RecordingFiles in the options
+} RecordingView;
+
+// Loads the recording that the words name and shows it: what every command does
+// that is a view of one recording.
+int view_recording(const CommandLine *line, void *values, const RecordingView *view);
+
+// The one operand, or DEFAULT_RECORDING. False after saying that there are more.
+MUST_CHECK bool one_recording(const Command *cmd, const StrVec *operands, Str *ret);
+
+#endif // CLI_LOOK_VIEW_OPTIONS_H

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay record: samples a running program into a recording.
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/record/recorded_symbols.h"
+#include "cli/symbols.h"
+#include "collect/sampling/sampling.h"
+#include "model/facts.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "os/proc.h"
+
+enum { DEFAULT_FREQ_HZ = 999, CPUS_MAX = 65536 };
+
+#define PERIOD_NOT_GIVEN UINT64_MAX
+
+typedef struct RecordOptions {
+    Str freq;
+    uint64_t period;
+    StrVec events;
+    Str call_graph;
+    StrVec pids;
+    StrVec tids;
+    bool system_wide;
+    Str cpus;
+    int64_t duration_ns;
+    int64_t delay_ns;
+    Str pages;
+    Str output;
+    bool force;
+    bool user_only;
+    bool kernel_only;
+    bool no_inherit;
+    bool quiet;
+    bool self_stats;
+    StrVec debug_dirs;
+    StrVec source_paths;
+} RecordOptions;
+
+static const Option record_options[] = {
+    OPT_TEXT('F', "freq", RecordOptions, freq, "HZ",
+             "samples a second and CPU, or 'max' (default 999)"),
+    OPT_U64('c', "count", RecordOptions, period, "N", "a sample every N events, not by time"),
+    OPT_LIST('e', "event", RecordOptions, events, "EVENT",
+             "what to sample on; may be repeated, lists and {groups}:S as perf has them"),
+    OPT_TEXT('g', "call-graph", RecordOptions, call_graph, "MODE",
+             "how stacks are taken: auto, dwarf[,BYTES], fp, lbr, none (default auto: complete "
+             "stacks by unwind tables)"),
+    OPT_LIST('p', "pid", RecordOptions, pids, "PID", "a running process with all its threads"),
+    OPT_LIST('t', "tid", RecordOptions, tids, "TID", "one running thread"),
+    OPT_FLAG('a', "all-cpus", RecordOptions, system_wide, "the whole machine"),
+    OPT_TEXT('C', "cpu", RecordOptions, cpus, "CPUS", "the whole of these CPUs: 0-3,8"),
+    OPT_DURATION(0, "duration", RecordOptions, duration_ns, "S", "end after this time"),
+    OPT_MILLIS('D', "delay", RecordOptions, delay_ns, "MS",
+               "start sampling this long after the program"),
+    OPT_TEXT('m', "mmap-pages", RecordOptions, pages, "PAGES",
+             "size of each CPU's ring: pages, or bytes with k, M (default: as the quota allows)"),
+    OPT_TEXT('o', "output", RecordOptions, output, "FILE",
+             "where the recording goes (default profile.assay)"),
+    OPT_FLAG('f', "force", RecordOptions, force, "replace an existing recording"),
+    OPT_FLAG(0, "all-user", RecordOptions, user_only, "leave the kernel out"),
+    OPT_FLAG(0, "all-kernel", RecordOptions, kernel_only, "leave the programs out"),
+    OPT_FLAG('i', "no-inherit", RecordOptions, no_inherit, "leave new threads and children out"),
+    OPT_LIST(0, "debug-dir", RecordOptions, debug_dirs, "DIR",
+             "look for separate debug files here, too"),
+    OPT_LIST(0, "source-path", RecordOptions, source_paths, "OLD=NEW",
+             "read source files whose path begins with OLD at NEW"),
+    OPT_FLAG('q', "quiet", RecordOptions, quiet, "say nothing when all is well"),
+    OPT_FLAG(0, "self-stats", RecordOptions, self_stats, "say what recording itself took"),
+};
+
+static const char record_details[] =
+    "Samples the CPU time (or any event) of a command, of running processes or of\n"
+    "the whole machine, with complete stacks: no frame pointers, debug information\n"
+    "or preparation needed. The command keeps its input, output, signals and exit\n"
+    "status; Ctrl-C goes to it and ends the recording.\n"
+    "\n"
+    "  assay record -- ./server --port 8080     run it and record it\n"
+    "  assay record -p 1234 --duration 10       ten seconds of a running process\n"
+    "  assay record -e page-faults -c 1 -- CMD  the stack of every page fault\n"
+    "  assay report                             look at what was recorded\n"
+    "\n"
+    "What is missing on this machine, and what fixes it: assay doctor.\n";
+
+// ---- Options --------------------------------------------------------------------
+
+typedef struct RecordSetup {
+    Arena *arena;
+    SourceOptions sources;
+    SamplingOptions sampling;
+    EventSpecVec events;
+    Program program;
+    U32Vec pids, tids, cpus;
+    Str output;
+} RecordSetup;
+
+static bool parse_ids(const StrVec *lists, const char *what, U32Vec *ret, Error *err)
+{
+    for (size_t i = 0; i < lists->len; i++) {
+        Str rest = lists->at[i], part;
+        while (str_next_part(&rest, ',', &part)) {
+            uint64_t n;
+            if (!str_parse_u64(str_trim(part), 10, &n) || n == 0 || n > INT32_MAX)
+                return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no %s", STR_ARG(part), what);
+            vec_push(NULL, ret, (uint32_t)n);
+        }
+    }
+    return true;
+}
+
+static bool parse_rate(const RecordOptions *o, SamplingOptions *s, Error *err)
+{
+    if (o->period == 0)
+        return error_set(err, ERROR_USAGE, "-c 0 is no period: a sample every N events, from 1");
+    s->period = o->period == PERIOD_NOT_GIVEN ? 0 : o->period;
+    s->freq_hz = DEFAULT_FREQ_HZ;
+    if (o->freq.len == 0)
+        return true;
+    if (s->period)
+        return error_set(err, ERROR_USAGE, "-F and -c exclude each other");
+    if (str_equal(o->freq, STR("max"))) {
+        s->freq_hz = 0;
+        return true;
+    }
+    if (!str_parse_u64(o->freq, 10, &s->freq_hz) || s->freq_hz == 0)
+        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no frequency: a number or 'max'",
+                         STR_ARG(o->freq));
+    return true;
+}
+
+static bool parse_stacks(Str text, SamplingOptions *s, Error *err)
+{
+    static const struct {
+        const char *name;
+        StackMode mode;
+    } modes[] = {{"auto", STACKS_AUTO},
+                 {"dwarf", STACKS_TABLES},
+                 {"fp", STACKS_FP},
+                 {"lbr", STACKS_LBR},
+                 {"none", STACKS_NONE}};
+    Str mode = text, bytes = {0};
+    if (text.len == 0)
+        return true;
+    (void)str_split(text, ',', &mode, &bytes);
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+        if (!str_equal(mode, str_from_c(modes[i].name)))
+            continue;
+        s->stacks = modes[i].mode;
+        uint64_t n;
+        if (bytes.len == 0)
+            return true;
+        if (s->stacks != STACKS_TABLES || !str_parse_u64(bytes, 0, &n) || n < 512 || n > 65528)
+            return error_set(err, ERROR_USAGE,
+                             "'%" STR_FMT "': only dwarf takes a size, 512 to 65528 bytes",
+                             STR_ARG(text));
+        s->stack_bytes = (uint32_t)align_down(n, 8);
+        return true;
+    }
+    (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no way to take stacks", STR_ARG(text));
+    return error_hint(err, "one of auto, dwarf, fp, lbr, none; complete stacks are the default, "
+                           "so perf's bare -g is not needed");
+}
+
+static bool parse_pages(Str text, SamplingOptions *s, Error *err)
+{
+    if (text.len == 0)
+        return true;
+    uint64_t n, unit = 0;
+    char last = text.ptr[text.len - 1];
+    if (last == 'k' || last == 'K')
+        unit = 1024;
+    else if (last == 'M')
+        unit = 1024 * 1024;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    Str number = unit ? str_slice(text, 0, text.len - 1) : text;
+    if (!str_parse_u64(number, 10, &n) || n == 0 || n > 1u << 24)
+        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no ring size", STR_ARG(text));
+    uint64_t pages = unit ? (n * unit + page - 1) / page : n;
+    s->ring_pages = round_up_pow2(MAX(pages, (uint64_t)1));
+    return true;
+}
+
+static bool check_combination(const RecordSetup *r, const RecordOptions *o, size_t words,
+                              Error *err)
+{
+    bool attach = r->pids.len || r->tids.len;
+    bool wide = o->system_wide || o->cpus.len;
+    if (!attach && !wide && words == 0) {
+        (void)error_set(err, ERROR_USAGE, "nothing to record");
+        return error_hint(err, "assay record -- CMD, or -p PID, or -a");
+    }
+    if (attach && words)
+        return error_set(err, ERROR_USAGE, "a command and -p or -t exclude each other");
+    if (attach && wide)
+        return error_set(err, ERROR_USAGE, "-a and -C exclude -p and -t");
+    if (o->user_only && o->kernel_only)
+        return error_set(err, ERROR_USAGE, "--all-user and --all-kernel exclude each other");
+    return true;
+}
+
+// What the kernel would let run but not observe.
+static bool check_program(const Program *p, Error *err)
+{
+    if (p->changes_user) {
+        (void)error_set(err, ERROR_PERMISSION,
+                        "cannot record '%" STR_FMT "': it is set-uid, set-gid or has file "
+                        "capabilities, and the kernel ends profiling when such a program starts",
+                        STR_ARG(p->path));
+        return error_hint(err, "run: sudo assay record -- %" STR_FMT, STR_ARG(p->path));
+    }
+    if (p->unreadable) {
+        (void)error_set(err, ERROR_PERMISSION,
+                        "cannot record '%" STR_FMT "': you may run it but not read it, and the "
+                        "kernel ends profiling when such a program starts",
+                        STR_ARG(p->path));
+        return error_hint(err, "run: sudo assay record -- %" STR_FMT, STR_ARG(p->path));
+    }
+    return true;
+}
+
+static bool parse_setup(RecordSetup *r, const RecordOptions *o, StrVec words, char **argv,
+                        Error *err)
+{
+    SamplingOptions *s = &r->sampling;
+    r->output = o->output.len ? o->output : STR("profile.assay");
+    if (!parse_rate(o, s, err) || !parse_stacks(o->call_graph, s, err) ||
+        !parse_pages(o->pages, s, err) || !parse_ids(&o->pids, "process id", &r->pids, err) ||
+        !parse_ids(&o->tids, "thread id", &r->tids, err) ||
+        (o->cpus.len && !cpu_list_parse(o->cpus, CPUS_MAX, &r->cpus, err)) ||
+        !check_combination(r, o, words.len, err) ||
+        !symbols_source_options(r->arena, &o->source_paths, &r->sources, err))
+        return false;
+    EventSources sources = event_sources_default();
+    for (size_t i = 0; i < o->events.len; i++)
+        if (!events_parse(r->arena, &sources, o->events.at[i], &r->events, err))
+            return false;
+    if (words.len) {
+        if (!program_find(r->arena, words.at[0], cli_env("PATH"), &r->program, err) ||
+            !check_program(&r->program, err))
+            return false;
+        s->argv = argv;
+        s->program = &r->program;
+    }
+    s->pids = r->pids.at;
+    s->pid_count = r->pids.len;
+    s->tids = r->tids.at;
+    s->tid_count = r->tids.len;
+    s->system_wide = o->system_wide || o->cpus.len;
+    s->cpus = r->cpus.at;
+    s->cpu_count = r->cpus.len;
+    s->events = &r->events;
+    s->user_only = o->user_only;
+    s->kernel_only = o->kernel_only;
+    s->no_inherit = o->no_inherit;
+    s->duration_ns = o->duration_ns;
+    s->delay_ns = o->delay_ns;
+    s->tool_version = STR(ASSAY_VERSION);
+    return true;
+}
+
+static void setup_deinit(RecordSetup *r)
+{
+    vec_free(&r->pids);
+    vec_free(&r->tids);
+    vec_free(&r->cpus);
+}
+
+// ---- The end -------------------------------------------------------------------------
+
+static void add_size(StrBuf *b, uint64_t bytes)
+{
+    if (bytes < 10 * 1024)
+        strbuf_printf(b, "%" PRIu64 " bytes", bytes);
+    else if (bytes < 10 * 1024 * 1024)
+        strbuf_printf(b, "%" PRIu64 " KiB", bytes / 1024);
+    else
+        strbuf_printf(b, "%" PRIu64 " MiB", bytes / (1024 * 1024));
+}
+
+// One line: what was kept, what was lost, where it is, what comes next.
+static void say_result(const Profile *p, const SamplingResult *r, Str path, uint64_t bytes)
+{
+    StrBuf b = {0};
+    strbuf_printf(&b, "%" PRIu64 " samples of %" STR_FMT ", %" PRIu64 " lost", r->samples,
+                  STR_ARG(profile_fact(p, STR(FACT_EVENT))), r->lost);
+    if (r->with_stack && str_equal(profile_fact(p, STR(FACT_STACK_MODE)), STR("tables")))
+        strbuf_printf(&b, ", %.1f %% complete stacks",
+                      100.0 * (double)r->complete / (double)r->with_stack);
+    strbuf_printf(&b, ", ");
+    add_size(&b, bytes);
+    strbuf_printf(&b, " in %" STR_FMT "; next: assay report %" STR_FMT, STR_ARG(path),
+                  STR_ARG(path));
+    cli_say("%" STR_FMT, STR_ARG(strbuf_str(&b)));
+    strbuf_deinit(&b);
+}
+
+// Of the first `count` notes: the recorder's own. What symbols lack, the report says.
+static void say_warnings(const Profile *p, size_t count)
+{
+    const Notes *n = &p->notes;
+    for (size_t i = 0; i < count; i++)
+        if (n->level.at[i] == NOTE_WARNING)
+            cli_say("note: %" STR_FMT, STR_ARG(profile_text(p, n->text.at[i])));
+}
+
+static void say_self_stats(const SamplingResult *r, int64_t symbolise_ns)
+{
+    double samples = r->samples ? (double)r->samples : 1;
+    cli_say("recorder %.1f ms CPU, %.1f us a sample; symbols and file %.1f ms",
+            (double)r->recorder_cpu_ns / 1e6, (double)r->recorder_cpu_ns / 1e3 / samples,
+            (double)symbolise_ns / 1e6);
+}
+
+static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writer)
+{
+    Profile profile;
+    profile_init(&profile);
+    Sampling *sampling = NULL;
+    SamplingResult result;
+    Error err = {0};
+    if (!sampling_run(&r->sampling, &profile, writer, &sampling, &result, &err)) {
+        store_writer_abandon(writer);
+        profile_deinit(&profile);
+        return cli_fail(&err);
+    }
+    int64_t before = os_process_cpu_ns();
+    size_t own_notes = profile.notes.key.len;
+    symbols_resolve_recorded(r->arena, &profile, sampling, &o->debug_dirs, &r->sources);
+    // The writer's own measure of the file ends with the last block.
+    Str path = r->output;
+    FileIdentity file = {0};
+    bool written = store_writer_finish(writer, &profile, &err);
+    int status = STATUS_OK;
+    if (!written) {
+        status = cli_fail(&err);
+    } else {
+        (void)!os_file_identity(path, &file, NULL);
+        if (!o->quiet)
+            say_warnings(&profile, own_notes);
+        if (!o->quiet)
+            say_result(&profile, &result, path, file.size_bytes);
+        if (o->self_stats)
+            say_self_stats(&result, os_process_cpu_ns() - before);
+    }
+    if (result.child_runs) {
+        cli_say("the recording is finished; '%" STR_FMT "' (process %d) still runs: waiting for it",
+                STR_ARG(r->program.path), (int)result.child_pid);
+        sampling_wait(sampling, &result);
+    }
+    if (status == STATUS_OK && result.has_child)
+        status = result.child_runs ? 128 + SIGINT : exit_status_of(result.child_status);
+    sampling_close(sampling);
+    profile_deinit(&profile);
+    return status;
+}
+
+static int record(CommandLine *line, void *values)
+{
+    const RecordOptions *o = values;
+    RecordSetup r = {.arena = line->arena};
+    Error err = {0};
+    int status;
+    StoreWriter *writer = NULL;
+    StoreOptions store = {.force = o->force};
+    if (!parse_setup(&r, o, line->operands, line->words, &err))
+        status = cli_fail(&err);
+    else if (!store_writer_open(r.output, &store, &writer, &err))
+        status = cli_fail(&err);
+    else
+        status = record_into(&r, o, writer);
+    setup_deinit(&r);
+    return status;
+}
+
+static int run_record(const Command *cmd, int argc, char **argv)
+{
+    RecordOptions o = {.period = PERIOD_NOT_GIVEN};
+    return command_run_parsed(cmd, argc, argv, &o, record);
+}
+
+const Command record_command = {
+    .name = "record",
+    .group = "see where",
+    .summary = "sample a program: where its time goes, with complete stacks",
+    .usage = "[OPTION ...] [--] CMD [ARG ...]\n"
+             "[OPTION ...] -p PID | -t TID | -a",
+    .options = record_options,
+    .option_count = ARRAY_LEN(record_options),
+    .details = record_details,
+    .operands_end_options = true,
+    .run = run_record,
+};

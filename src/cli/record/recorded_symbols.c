@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks up the names of a recording while the objects it was made of are still held open.
+
+#include "cli/record/recorded_symbols.h"
+
+#include "cli/cli.h"
+#include "cli/symbols.h"
+#include "model/facts.h"
+#include "os/map_guard.h"
+
+typedef struct RecordedFiles {
+    Sampling *sampling;
+    const Profile *profile;
+} RecordedFiles;
+
+static bool recorded_module(void *ctx, ModuleId module, Bytes *ret)
+{
+    const RecordedFiles *f = ctx;
+    const Modules *m = &f->profile->modules;
+    return sampling_module_bytes(f->sampling, profile_text(f->profile, m->path.at[module.v]),
+                                 profile_text(f->profile, m->build_id.at[module.v]), ret);
+}
+
+static void note_cut_files(Profile *p)
+{
+    uint32_t cut = map_guard_cut_count();
+    if (cut)
+        profile_note(p, NOTE_WARNING, STR("cut-files"),
+                     "%u mapped files were cut short in place while they were read: what they "
+                     "lost has no names, and stacks through it may be cut",
+                     cut);
+}
+
+void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
+                              const StrVec *debug_dirs, const SourceOptions *sources)
+{
+    RecordedFiles recorded = {sampling, p};
+    SymboliseFiles files = {.ctx = &recorded, .module_bytes = recorded_module};
+    uint64_t start = 0;
+    (void)profile_fact_u64(p, STR(FACT_START_REALTIME), &start);
+    SymboliseOptions options;
+    symbols_options(arena, debug_dirs, &options);
+    options.files = files;
+    options.is_live = true;
+    if (!symbols_resolve(p, &options)) {
+        cli_say("note: looking up names was stopped; the recording is written with those it has");
+        return;
+    }
+    SourceOptions with_files = *sources;
+    with_files.files = files;
+    with_files.context = 2;
+    with_files.recorded_at_ns = (int64_t)start;
+    symbolise_sources(p, &with_files);
+    note_cut_files(p);
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks up the names of a recording that was just made, out of the objects that its
+// sampling still holds open.
+
+#ifndef CLI_RECORD_RECORDED_SYMBOLS_H
+#define CLI_RECORD_RECORDED_SYMBOLS_H
+
+#include "base/vec.h"
+#include "collect/sampling/sampling.h"
+#include "symbolise/symbolise.h"
+
+// Names what was just recorded, from the files as they were mapped then, and keeps
+// the source lines that were hit. `sources` as symbols_source_options fills it.
+void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
+                              const StrVec *debug_dirs, const SourceOptions *sources);
+
+#endif // CLI_RECORD_RECORDED_SYMBOLS_H

@@ -1,0 +1,711 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files out of functions.
+
+#include "coverage/llvm/file_totals.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "coverage/llvm/file_totals_internal.h"
+#include "coverage/rows/std_order.h"
+
+// ---- Functions by file ---------------------------------------------------------------
+
+typedef struct NamedFile {
+    Str path;
+    uint32_t row;
+} NamedFile;
+
+static int compare_named(const void *a, const void *b)
+{
+    return str_compare(((const NamedFile *)a)->path, ((const NamedFile *)b)->path);
+}
+
+// Marks files as they come: `stamp[file]` is the last function that named it, + 1.
+void cover_index_files(const CoverData *d, const CoverProject *how, CoverFileIndex *x)
+{
+    size_t files = d->files.texts.len;
+    U32Vec stamp = {0};
+    vec_extend(NULL, &stamp, files);
+    vec_extend(NULL, &x->starts, files + 1);
+    for (int pass = 0; pass < 2; pass++) {
+        memset(stamp.at, 0, files * sizeof(stamp.at[0]));
+        for (size_t i = 0; i < d->functions.len; i++) {
+            const CoverFunction *f = &d->functions.at[i];
+            for (uint32_t k = 0; k < f->file_count; k++) {
+                uint32_t file = d->function_files.at[f->files_first + k];
+                if (stamp.at[file] == i + 1)
+                    continue;
+                stamp.at[file] = (uint32_t)(i + 1);
+                if (pass == 0)
+                    x->starts.at[file + 1]++;
+                else
+                    x->functions.at[x->starts.at[file]++] = (uint32_t)i;
+            }
+        }
+        if (pass == 0) {
+            for (size_t k = 1; k <= files; k++)
+                x->starts.at[k] += x->starts.at[k - 1];
+            vec_extend(NULL, &x->functions, x->starts.at[files]);
+        }
+    }
+    // The second pass moved each start to the next one's place.
+    for (size_t k = files; k > 0; k--)
+        x->starts.at[k] = x->starts.at[k - 1];
+    x->starts.at[0] = 0;
+    vec_free(&stamp);
+
+    Vec(NamedFile) named = {0};
+    for (uint32_t row = 0; row < files; row++) {
+        Str path = intern_get(&d->files, row);
+        if (x->starts.at[row] != x->starts.at[row + 1] &&
+            (!how->keep || how->keep(how->keep_ctx, path)))
+            vec_push(NULL, &named, (NamedFile){path, row});
+    }
+    if (named.len)
+        qsort(named.at, named.len, sizeof(named.at[0]), compare_named);
+    for (size_t i = 0; i < named.len; i++)
+        vec_push(NULL, &x->order, named.at[i].row);
+    vec_free(&named);
+}
+
+void cover_index_free(CoverFileIndex *x)
+{
+    vec_free(&x->order);
+    vec_free(&x->starts);
+    vec_free(&x->functions);
+}
+
+// ---- Regions of one function ------------------------------------------------------------
+
+void cover_add_spans(CoverRegionRange range, CovSpanVec *out)
+{
+    vec_reserve(NULL, out, range.len);
+    for (size_t i = 0; i < range.len; i++) {
+        const CoverRegion *r = &range.at[i];
+        if (!cover_is_branch(r))
+            out->at[out->len++] = (CovSpan){
+                r->line, r->column, r->end_line, r->end_column, (CovRegionKind)r->kind, r->count};
+    }
+}
+
+// ---- Branches, those inside macros included ------------------------------------------------
+
+// One expanded file on the walk's way: the next region to look at.
+typedef struct Visit {
+    uint32_t file;
+    size_t next;
+} Visit;
+
+typedef struct Branches {
+    Vec(CoverBranch) at;
+    U8Vec visited; // file ids of the present function
+    Vec(Visit) stack;
+} Branches;
+
+static void add_direct(Branches *b, CoverRegionRange range)
+{
+    for (size_t i = 0; i < range.len; i++)
+        if (cover_is_branch(&range.at[i]))
+            vec_push(NULL, &b->at, (CoverBranch){&range.at[i], range.at[i].line});
+}
+
+// Branches of all that the main file's macros expand to: inner expansions before
+// the branches of their own level. Each file id is entered once.
+static void add_expanded(Branches *b, const CoverData *d, const CoverFunction *f)
+{
+    b->visited.len = 0;
+    vec_extend(NULL, &b->visited, f->file_count);
+    b->stack.len = 0;
+    uint32_t line = 0;
+    b->visited.at[f->main_file] = 1;
+    vec_push(NULL, &b->stack, (Visit){f->main_file, 0});
+    while (b->stack.len) {
+        Visit *v = &vec_last(&b->stack);
+        CoverRegionRange range = cover_regions_of(d, f, v->file);
+        while (v->next < range.len && (range.at[v->next].kind != COV_EXPANSION ||
+                                       b->visited.at[range.at[v->next].expanded_file]))
+            v->next++;
+        if (v->next < range.len) {
+            const CoverRegion *r = &range.at[v->next++];
+            b->visited.at[r->expanded_file] = 1;
+            if (b->stack.len == 1)
+                line = r->line;
+            vec_push(NULL, &b->stack, (Visit){r->expanded_file, 0});
+            continue;
+        }
+        for (size_t i = 0; i < range.len && b->stack.len > 1; i++)
+            if (cover_is_branch(&range.at[i]))
+                vec_push(NULL, &b->at, (CoverBranch){&range.at[i], line});
+        b->stack.len--;
+    }
+}
+
+static void clear_branches(Branches *b)
+{
+    b->at.len = 0;
+}
+
+static void free_branches(Branches *b)
+{
+    vec_free(&b->at);
+    vec_free(&b->visited);
+    vec_free(&b->stack);
+}
+
+static CoverTally tally_branches(const Branches *b, const CoverExclusions *e)
+{
+    CoverTally t = {0};
+    for (size_t i = 0; i < b->at.len; i++) {
+        const CoverRegion *r = b->at.at[i].region;
+        if (r->is_folded || cover_excludes_branch(e, b->at.at[i].line))
+            continue;
+        t.count += 2;
+        t.covered += (r->count > 0) + (r->false_count > 0);
+    }
+    return t;
+}
+
+// ---- Totals --------------------------------------------------------------------------------
+
+// The regions of one function in one file.
+typedef struct Piece {
+    uint64_t place; // of the first
+    CoverRegionRange range;
+} Piece;
+
+typedef Vec(Piece) PieceVec;
+
+static int compare_pieces(const void *a, const void *b)
+{
+    uint64_t x = ((const Piece *)a)->place, y = ((const Piece *)b)->place;
+    return (x > y) - (x < y);
+}
+
+typedef struct Scratch {
+    CovSpanVec spans;
+    PieceVec pieces;
+    CovSweep sweep;
+    CovSegmentVec segments;
+    CovLineVec lines;
+    Branches branches;
+} Scratch;
+
+static void free_scratch(Scratch *s)
+{
+    vec_free(&s->spans);
+    vec_free(&s->pieces);
+    cov_sweep_deinit(&s->sweep);
+    vec_free(&s->segments);
+    vec_free(&s->lines);
+    free_branches(&s->branches);
+}
+
+static CoverTally tally_lines(const CovLineVec *lines, const CoverExclusions *e)
+{
+    CoverTally t = {.count = lines->len};
+    for (size_t i = 0; i < lines->len; i++) {
+        bool excluded = cover_excludes_line(e, lines->at[i].line);
+        t.count -= excluded;
+        t.covered += lines->at[i].count > 0 && !excluded;
+    }
+    return t;
+}
+
+// Decisions within macros count for their own file only in listings.
+static CoverTally tally_conditions(const CoverData *d, const CoverFunction *f,
+                                   const CoverExclusions *e)
+{
+    CoverTally t = {0};
+    for (uint32_t i = 0; i < f->decision_count; i++) {
+        const CoverDecision *decision = &d->decisions.at[f->decisions_first + i];
+        if (decision->file != f->main_file || cover_excludes_branch(e, decision->line))
+            continue;
+        for (uint32_t k = 0; k < decision->condition_count; k++) {
+            const CoverCondition *c = &d->conditions.at[decision->conditions_first + k];
+            t.count += !c->is_folded;
+            t.covered += c->pair[0] != 0;
+        }
+    }
+    return t;
+}
+
+// `e` is of the file that the function is written in.
+static CoverFile summarise_function(const CoverData *d, const CoverFunction *f,
+                                    const CoverExclusions *e, Scratch *s)
+{
+    CoverFile t = {.functions = {f->count > 0, 1}};
+    CoverRegionRange all = cover_all_regions(d, f);
+    for (size_t i = 0; i < all.len; i++) {
+        if (e && all.at[i].file == f->main_file && cover_excludes_line(e, all.at[i].line))
+            continue;
+        t.regions.count += all.at[i].kind == COV_CODE;
+        t.regions.covered += all.at[i].kind == COV_CODE && all.at[i].count != 0;
+    }
+    s->spans.len = 0;
+    cover_add_spans(cover_regions_of(d, f, f->main_file), &s->spans);
+    cov_segments_of(&s->spans, d->counting, &s->sweep, &s->segments);
+    cov_lines_of(&s->segments, d->counting, &s->lines);
+    t.lines = tally_lines(&s->lines, e);
+    clear_branches(&s->branches);
+    add_direct(&s->branches, cover_regions_of(d, f, f->main_file));
+    add_expanded(&s->branches, d, f);
+    t.branches = tally_branches(&s->branches, e);
+    t.conditions = tally_conditions(d, f, e);
+    return t;
+}
+
+// One function at one place of the file; equal places are instantiations.
+typedef struct Placed {
+    uint64_t place;
+    uint32_t function;
+} Placed;
+
+static int compare_placed(const void *a, const void *b)
+{
+    const Placed *x = a, *y = b;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return (x->function > y->function) - (x->function < y->function);
+}
+
+static void largest(CoverTally *into, CoverTally t)
+{
+    into->covered = MAX(into->covered, t.covered);
+    into->count = MAX(into->count, t.count);
+}
+
+static void summarise_file(const CoverData *d, const CoverFileIndex *x, uint32_t row, Scratch *s,
+                           const CoverExclusions *e, CoverFile *ret)
+{
+    Vec(Placed) placed = {0};
+    bool sorted = true;
+    for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
+        const CoverFunction *f = &d->functions.at[x->functions.at[i]];
+        if (f->main_file == COVER_NO_FILE ||
+            d->function_files.at[f->files_first + f->main_file] != row)
+            continue;
+        CoverRegionRange main = cover_regions_of(d, f, f->main_file);
+        for (size_t k = 0; k < main.len; k++) {
+            if (cover_is_branch(&main.at[k]))
+                continue;
+            uint64_t place = (uint64_t)main.at[k].line << 32 | main.at[k].column;
+            if (cover_excludes_line(e, main.at[k].line))
+                break;
+            sorted &= placed.len == 0 || vec_last(&placed).place <= place;
+            vec_push(NULL, &placed, (Placed){place, x->functions.at[i]});
+            break;
+        }
+    }
+    if (!sorted)
+        qsort(placed.at, placed.len, sizeof(placed.at[0]), compare_placed);
+    for (size_t i = 0, end; i < placed.len; i = end) {
+        CoverFile group = {0};
+        for (end = i; end < placed.len && placed.at[end].place == placed.at[i].place; end++) {
+            CoverFile t = summarise_function(d, &d->functions.at[placed.at[end].function], e, s);
+            ret->instantiations.count++;
+            ret->instantiations.covered += t.functions.covered;
+            largest(&group.functions, t.functions);
+            largest(&group.regions, t.regions);
+            largest(&group.lines, t.lines);
+            largest(&group.branches, t.branches);
+            largest(&group.conditions, t.conditions);
+        }
+        cover_file_add(ret, &group);
+    }
+    vec_free(&placed);
+}
+
+void cover_files_summarise(Arena *arena, const CoverData *d, const CoverProject *how,
+                           CoverFileVec *ret)
+{
+    CoverFileIndex x = {0};
+    Scratch s = {0};
+    cover_index_files(d, how, &x);
+    for (size_t i = 0; i < x.order.len; i++) {
+        CoverFile file = {.path = intern_get(&d->files, x.order.at[i])};
+        summarise_file(d, &x, x.order.at[i], &s, cover_exclusions_of(how, file.path), &file);
+        vec_push(arena, ret, file);
+    }
+    free_scratch(&s);
+    cover_index_free(&x);
+}
+
+void cover_functions_summarise(Arena *arena, const CoverData *d, const CoverProject *how,
+                               CoverFunctionTotalsVec *ret)
+{
+    CoverFileIndex x = {0};
+    Scratch s = {0};
+    cover_index_files(d, how, &x);
+    for (size_t i = 0; i < x.order.len; i++) {
+        uint32_t row = x.order.at[i];
+        Str path = intern_get(&d->files, row);
+        const CoverExclusions *e = cover_exclusions_of(how, path);
+        for (uint32_t k = x.starts.at[row]; k < x.starts.at[row + 1]; k++) {
+            const CoverFunction *f = &d->functions.at[x.functions.at[k]];
+            if (!cover_is_written_in(d, f, row) || cover_excludes_line(e, f->line))
+                continue;
+            vec_push(arena, ret,
+                     (CoverFunctionTotals){f->name, path, f->line, f->count,
+                                           summarise_function(d, f, e, &s)});
+        }
+    }
+    free_scratch(&s);
+    cover_index_free(&x);
+}
+
+// ---- Rows of the model -----------------------------------------------------------------------
+
+void cover_branches_sort(CoverBranch *branches, size_t count)
+{
+    CoverOrderedVec order = {0};
+    Vec(CoverBranch) sorted = {0};
+    if (count < 2)
+        return;
+    vec_reserve(NULL, &order, count);
+    vec_reserve(NULL, &sorted, count);
+    for (uint32_t i = 0; i < count; i++)
+        order.at[i] =
+            (CoverOrdered){(uint64_t)branches[i].line << 32 | branches[i].region->column, i};
+    cover_std_sort(order.at, count);
+    for (size_t i = 0; i < count; i++)
+        sorted.at[i] = branches[order.at[i].row];
+    memcpy(branches, sorted.at, count * sizeof(branches[0]));
+    vec_free(&order);
+    vec_free(&sorted);
+}
+
+// Of the functions that have text in the file: as llvm-cov lists and sorts them.
+static void list_branches(const CoverData *d, const CoverFileIndex *x, uint32_t row, Branches *b)
+{
+    const uint32_t *functions = x->functions.at + x->starts.at[row];
+    size_t count = x->starts.at[row + 1] - x->starts.at[row];
+    clear_branches(b);
+    for (size_t i = 0; i < count; i++) {
+        const CoverFunction *f = &d->functions.at[functions[i]];
+        // Branches in the text of macros count where the macro is used.
+        if (d->function_files.at[f->files_first] == row)
+            add_direct(b, cover_regions_of(d, f, 0));
+    }
+    for (size_t i = 0; i < count; i++) {
+        const CoverFunction *f = &d->functions.at[functions[i]];
+        if (cover_is_written_in(d, f, row))
+            add_expanded(b, d, f);
+    }
+    cover_branches_sort(b->at.at, b->at.len);
+}
+
+void cover_file_branches(const CoverData *d, const CoverFileIndex *x, const CoverProject *how,
+                         Str path, CoverBranchSiteVec *out)
+{
+    Branches b = {0};
+    uint32_t row;
+    out->len = 0;
+    if (!intern_find(&d->files, path, &row))
+        return;
+    const CoverExclusions *e = cover_exclusions_of(how, path);
+    list_branches(d, x, row, &b);
+    for (size_t i = 0; i < b.at.len; i++) {
+        const CoverRegion *r = b.at.at[i].region;
+        if (!cover_excludes_branch(e, b.at.at[i].line))
+            vec_push(NULL, out,
+                     ((CoverBranchSite){b.at.at[i].line, r->line, r->column, r->count,
+                                        r->false_count, r->is_folded}));
+    }
+    free_branches(&b);
+}
+
+static void fill_branches(const CoverData *d, const CoverFileIndex *x, uint32_t row, StrId file,
+                          Scratch *s, Profile *into)
+{
+    Branches *b = &s->branches;
+    list_branches(d, x, row, b);
+    uint32_t line = 0, pair = 0;
+    BranchCounts *to = &into->branch_counts;
+    for (size_t i = 0; i < b->at.len; i++) {
+        const CoverRegion *r = b->at.at[i].region;
+        if (r->is_folded)
+            continue;
+        if (b->at.at[i].line != line) {
+            line = b->at.at[i].line;
+            pair = 0;
+        }
+        for (uint32_t side = 0; side < 2; side++) {
+            vec_push(&into->arena, &to->file, file);
+            vec_push(&into->arena, &to->line, line);
+            vec_push(&into->arena, &to->column, r->column);
+            vec_push(&into->arena, &to->block, pair);
+            vec_push(&into->arena, &to->branch, 2 * pair + side);
+            vec_push(&into->arena, &to->count, side ? r->false_count : r->count);
+        }
+        pair++;
+    }
+}
+
+// ---- Conditions of decisions (MC/DC) --------------------------------------------------------
+
+// A condition in a source file, with the key by which rows are put together.
+typedef struct PlacedCondition {
+    uint32_t line, group, index; // of the decision
+    uint32_t at_line, at_column;
+    uint64_t count;
+} PlacedCondition;
+
+typedef Vec(PlacedCondition) PlacedConditionVec;
+
+static int compare_conditions(const void *a, const void *b)
+{
+    const PlacedCondition *x = a, *y = b;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->index != y->index)
+        return x->index < y->index ? -1 : 1;
+    uint64_t p = (uint64_t)x->at_line << 32 | x->at_column;
+    uint64_t q = (uint64_t)y->at_line << 32 | y->at_column;
+    return (p > q) - (p < q);
+}
+
+static void collect_conditions(const CoverData *d, const CoverDecision *decision,
+                               PlacedConditionVec *out)
+{
+    const CoverCondition *at = d->conditions.at + decision->conditions_first;
+    uint32_t group = 0, index = 0;
+    for (uint32_t i = 0; i < decision->condition_count; i++)
+        group += !at[i].is_folded;
+    for (uint32_t i = 0; i < decision->condition_count; i++)
+        if (!at[i].is_folded)
+            vec_push(NULL, out,
+                     (PlacedCondition){decision->line, group, index++, at[i].line, at[i].column,
+                                       at[i].pair[0] != 0});
+}
+
+// A pair of runs shows a condition with both senses. Instantiations of a template,
+// and decisions of one size on one line, are put together as lcov does.
+static void fill_conditions(const CoverData *d, const CoverFileIndex *x, uint32_t row, StrId file,
+                            Profile *into)
+{
+    PlacedConditionVec all = {0};
+    for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
+        const CoverFunction *f = &d->functions.at[x->functions.at[i]];
+        for (uint32_t k = 0; k < f->decision_count; k++) {
+            const CoverDecision *decision = &d->decisions.at[f->decisions_first + k];
+            if (d->function_files.at[f->files_first + decision->file] == row)
+                collect_conditions(d, decision, &all);
+        }
+    }
+    if (all.len)
+        qsort(all.at, all.len, sizeof(all.at[0]), compare_conditions);
+    ConditionCounts *to = &into->condition_counts;
+    char place[32];
+    for (size_t i = 0, end; i < all.len; i = end) {
+        const PlacedCondition *c = &all.at[i];
+        uint64_t count = 0;
+        for (end = i; end < all.len && all.at[end].line == c->line &&
+                      all.at[end].group == c->group && all.at[end].index == c->index;
+             end++)
+            count += all.at[end].count;
+        snprintf(place, sizeof(place), "%u:%u", c->at_line, c->at_column);
+        StrId expression = profile_str(into, str_from_c(place));
+        for (int sense = 1; sense >= 0; sense--) {
+            vec_push(&into->arena, &to->file, file);
+            vec_push(&into->arena, &to->line, c->line);
+            vec_push(&into->arena, &to->group, c->group);
+            vec_push(&into->arena, &to->index, c->index);
+            vec_push(&into->arena, &to->sense, (uint8_t)sense);
+            vec_push(&into->arena, &to->expression, expression);
+            vec_push(&into->arena, &to->count, count);
+        }
+    }
+    vec_free(&all);
+}
+
+static FunctionId model_function(const CoverProject *how, Profile *into, const CoverFunction *f,
+                                 Str path, StrBuf *name)
+{
+    strbuf_clear(name);
+    if (how->demangle)
+        how->demangle(how->demangle_ctx, f->name, name);
+    Str shown = name->len ? strbuf_str(name) : f->name;
+    return profile_function(into, shown, f->name, path, f->line);
+}
+
+static void fill_regions(const CoverData *d, const CoverFunction *f, uint32_t row,
+                         FunctionId function, StrId file, Profile *into)
+{
+    RegionCounts *to = &into->region_counts;
+    for (uint32_t id = 0; id < f->file_count; id++) {
+        if (d->function_files.at[f->files_first + id] != row)
+            continue;
+        CoverRegionRange range = cover_regions_of(d, f, id);
+        for (size_t i = 0; i < range.len; i++) {
+            const CoverRegion *r = &range.at[i];
+            if (cover_is_branch(r))
+                continue;
+            vec_push(&into->arena, &to->function, function);
+            vec_push(&into->arena, &to->file, file);
+            vec_push(&into->arena, &to->line, r->line);
+            vec_push(&into->arena, &to->column, r->column);
+            vec_push(&into->arena, &to->end_line, r->end_line);
+            vec_push(&into->arena, &to->end_column, r->end_column);
+            vec_push(&into->arena, &to->kind, r->kind);
+            vec_push(&into->arena, &to->count, r->count);
+        }
+    }
+}
+
+static void fill_functions(const CoverData *d, const CoverFileIndex *x, uint32_t row, StrId file,
+                           const CoverProject *how, StrBuf *name, Profile *into)
+{
+    for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
+        const CoverFunction *f = &d->functions.at[x->functions.at[i]];
+        // A function belongs to the first of its files; it may have text in others.
+        uint32_t own = d->function_files.at[f->files_first];
+        if (own != row && how->without_regions)
+            continue;
+        FunctionId function = model_function(how, into, f, intern_get(&d->files, own), name);
+        if (own == row) {
+            vec_push(&into->arena, &into->function_counts.function, function);
+            vec_push(&into->arena, &into->function_counts.count, f->count);
+            vec_push(&into->arena, &into->function_counts.hash, f->hash);
+        }
+        if (!how->without_regions)
+            fill_regions(d, f, row, function, file, into);
+    }
+}
+
+// By place, stable.
+static void sort_pieces(Scratch *s)
+{
+    enum { FEW = 256 }; // for which numbering and passes over all digits do not pay
+    size_t n = s->pieces.len;
+    if (n < FEW) {
+        qsort(s->pieces.at, n, sizeof(s->pieces.at[0]), compare_pieces);
+        return;
+    }
+    Vec(SortRow) rows = {0};
+    PieceVec sorted = {0};
+    vec_reserve(NULL, &rows, 2 * n);
+    vec_reserve(NULL, &sorted, n);
+    for (size_t i = 0; i < n; i++)
+        rows.at[i] = (SortRow){s->pieces.at[i].place, (uint32_t)i};
+    const SortRow *order = sort_rows(rows.at, rows.at + n, n);
+    for (size_t i = 0; i < n; i++)
+        sorted.at[i] = s->pieces.at[order[i].row];
+    memcpy(s->pieces.at, sorted.at, n * sizeof(sorted.at[0]));
+    vec_free(&rows);
+    vec_free(&sorted);
+}
+
+// Uses of one macro and instantiations of one template have the same spans. Those of
+// one become counts of the other; false when they are not the same.
+static bool unite_pieces(CovSpan *into, size_t len, const CovSpan *piece, size_t piece_len,
+                         CovCounting counting)
+{
+    if (len != piece_len)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (into[i].line != piece[i].line || into[i].column != piece[i].column ||
+            into[i].end_line != piece[i].end_line || into[i].end_column != piece[i].end_column ||
+            into[i].kind != piece[i].kind)
+            return false;
+    for (size_t i = 0; i < len; i++)
+        into[i].count = cov_united(counting, into[i].count, piece[i].count);
+    return true;
+}
+
+// The spans of a file, from all of its functions, in the order that sorting them
+// would give as far as functions do not interleave.
+static void collect_spans(const CoverData *d, const CoverFileIndex *x, uint32_t row, Scratch *s)
+{
+    s->spans.len = s->pieces.len = 0;
+    bool sorted = true;
+    for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
+        const CoverFunction *f = &d->functions.at[x->functions.at[i]];
+        for (uint32_t id = 0; id < f->file_count; id++) {
+            CoverRegionRange range = cover_regions_of(d, f, id);
+            if (range.len == 0 || d->function_files.at[f->files_first + id] != row)
+                continue;
+            Piece piece = {(uint64_t)range.at[0].line << 32 | range.at[0].column, range};
+            sorted &= s->pieces.len == 0 || vec_last(&s->pieces).place <= piece.place;
+            vec_push(NULL, &s->pieces, piece);
+        }
+    }
+    if (!sorted)
+        sort_pieces(s);
+    size_t last = 0; // the first span of the last piece that is there
+    for (size_t i = 0; i < s->pieces.len; i++) {
+        size_t first = s->spans.len;
+        cover_add_spans(s->pieces.at[i].range, &s->spans);
+        if (unite_pieces(s->spans.at + last, first - last, s->spans.at + first,
+                         s->spans.len - first, d->counting))
+            s->spans.len = first;
+        else
+            last = first;
+    }
+}
+
+static void fill_lines(const CovLineVec *lines, StrId file, Profile *into)
+{
+    LineCounts *to = &into->line_counts;
+    vec_reserve(&into->arena, &to->file, lines->len);
+    vec_reserve(&into->arena, &to->line, lines->len);
+    vec_reserve(&into->arena, &to->count, lines->len);
+    for (size_t i = 0; i < lines->len; i++) {
+        to->file.at[to->file.len++] = file;
+        to->line.at[to->line.len++] = lines->at[i].line;
+        to->count.at[to->count.len++] = lines->at[i].count;
+    }
+}
+
+static void fill_file(const CoverData *d, const CoverFileIndex *x, uint32_t row,
+                      const CoverProject *how, Scratch *s, StrBuf *name, Profile *into)
+{
+    StrId file = profile_str(into, intern_get(&d->files, row));
+    bool only_lines = d->counting == COV_SETS;
+    if (!only_lines)
+        fill_functions(d, x, row, file, how, name, into);
+    collect_spans(d, x, row, s);
+    cov_segments_of(&s->spans, d->counting, &s->sweep, &s->segments);
+    cov_lines_of(&s->segments, d->counting, &s->lines);
+    fill_lines(&s->lines, file, into);
+    if (only_lines)
+        return;
+    fill_branches(d, x, row, file, s, into);
+    fill_conditions(d, x, row, file, into);
+}
+
+// Columns that grow are copied each time; most of the room they need is known.
+static void reserve_rows(const CoverData *d, Profile *into)
+{
+    size_t branches = 0;
+    for (size_t i = 0; i < d->regions.len; i++)
+        branches += cover_is_branch(&d->regions.at[i]);
+    BranchCounts *to = &into->branch_counts;
+    vec_reserve(&into->arena, &to->file, 2 * branches);
+    vec_reserve(&into->arena, &to->line, 2 * branches);
+    vec_reserve(&into->arena, &to->column, 2 * branches);
+    vec_reserve(&into->arena, &to->block, 2 * branches);
+    vec_reserve(&into->arena, &to->branch, 2 * branches);
+    vec_reserve(&into->arena, &to->count, 2 * branches);
+    vec_reserve(&into->arena, &into->function_counts.function, d->functions.len);
+    vec_reserve(&into->arena, &into->function_counts.count, d->functions.len);
+    vec_reserve(&into->arena, &into->function_counts.hash, d->functions.len);
+}
+
+void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into)
+{
+    CoverFileIndex x = {0};
+    Scratch s = {0};
+    StrBuf name = {0};
+    cover_index_files(d, how, &x);
+    if (d->counting != COV_SETS)
+        reserve_rows(d, into);
+    for (size_t i = 0; i < x.order.len; i++)
+        fill_file(d, &x, x.order.at[i], how, &s, &name, into);
+    strbuf_deinit(&name);
+    free_scratch(&s);
+    cover_index_free(&x);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What 'llvm-cov export' writes, of evaluated functions. It stands here and not
+// in export/ because the model does not hold which region expands to which.
+
+#ifndef COVERAGE_LLVM_LLVM_JSON_H
+#define COVERAGE_LLVM_LLVM_JSON_H
+
+#include "base/strbuf.h"
+#include "coverage/llvm/file_totals.h"
+
+// Takes what is in the buffer and empties it; false stops the writing.
+typedef bool CoverFlush(void *ctx, StrBuf *out);
+
+// Writes in pieces, so that only one function's text is held. Mappings up to
+// version 6 (LLVM 17) get no MC/DC fields, as their llvm-cov has none. False when
+// `flush` said so.
+MUST_CHECK bool cover_write_llvm_json(const CoverData *d, const CoverProject *how, StrBuf *out,
+                                      CoverFlush *flush, void *flush_ctx);
+
+#endif // COVERAGE_LLVM_LLVM_JSON_H

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which sources a run counts, kept with its results so that every later report of
+// them leaves out the same.
+
+#ifndef COVERAGE_ROWS_SELECTION_H
+#define COVERAGE_ROWS_SELECTION_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+
+// Globs on paths. No include means all; exclude goes first.
+typedef struct CoverSelection {
+    StrVec include, exclude;
+} CoverSelection;
+
+bool cover_selection_keep(const CoverSelection *s, Str path);
+
+// The selection in a folder of results: "include GLOB" or "exclude GLOB" a line.
+#define COVER_SOURCES_FILE STR("assay-sources")
+void cover_selection_write(const CoverSelection *s, StrBuf *out);
+// Appends what `text` says. The error names the line that is neither.
+MUST_CHECK bool cover_selection_read(Arena *arena, Str text, CoverSelection *ret, Error *err);
+
+#endif // COVERAGE_ROWS_SELECTION_H

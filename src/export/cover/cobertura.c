@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coverage as XML: Cobertura (coverage-04.dtd) and SonarQube's generic form.
+
+#include "export/cover/formats_internal.h"
+
+static double rate(uint64_t hit, uint64_t all)
+{
+    return all ? (double)hit / (double)all : 1.0;
+}
+
+static void cobertura_begin(CoverWriter *w)
+{
+    CoverTotals sum = {0};
+    for (size_t i = 0; i < w->c->files.len; i++) {
+        CoverTotals t = cover_file_totals(w->p, w->c, &w->c->files.at[i]);
+        sum.lines += t.lines;
+        sum.lines_hit += t.lines_hit;
+        sum.branches += t.branches;
+        sum.branches_hit += t.branches_hit;
+    }
+    strbuf_add(w->out, STR("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                           "<!DOCTYPE coverage SYSTEM "
+                           "\"http://cobertura.sourceforge.net/xml/coverage-04.dtd\">\n"));
+    strbuf_printf(w->out,
+                  "<coverage line-rate=\"%.4f\" branch-rate=\"%.4f\" lines-covered=\"%llu\" "
+                  "lines-valid=\"%llu\" branches-covered=\"%llu\" branches-valid=\"%llu\" "
+                  "complexity=\"0\" version=\"1\" timestamp=\"0\">\n<sources><source>",
+                  rate(sum.lines_hit, sum.lines), rate(sum.branches_hit, sum.branches),
+                  (unsigned long long)sum.lines_hit, (unsigned long long)sum.lines,
+                  (unsigned long long)sum.branches_hit, (unsigned long long)sum.branches);
+    strbuf_add_xml(w->out, w->root.len ? w->root : STR("/"));
+    strbuf_add(w->out, STR("</source></sources>\n<packages>\n"));
+    w->done.len = 0;
+    vec_extend(NULL, &w->done, w->c->files.len);
+}
+
+static void add_methods(CoverWriter *w, const CoverFileRows *f)
+{
+    const Profile *p = w->p;
+    strbuf_add(w->out, STR("<methods>\n"));
+    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
+        uint32_t row = w->c->functions.at[i];
+        FunctionId id = p->function_counts.function.at[row];
+        uint64_t count = p->function_counts.count.at[row];
+        strbuf_add(w->out, STR("<method name=\""));
+        strbuf_add_xml(w->out, profile_text(p, p->functions.name.at[id.v]));
+        strbuf_printf(w->out,
+                      "\" signature=\"\" line-rate=\"%d.0\" branch-rate=\"1.0\" "
+                      "complexity=\"0\"><lines><line number=\"%u\" hits=\"%llu\"/></lines>"
+                      "</method>\n",
+                      count > 0, p->functions.line.at[id.v], (unsigned long long)count);
+    }
+    strbuf_add(w->out, STR("</methods>\n"));
+}
+
+static void add_class(CoverWriter *w, const CoverFileRows *f)
+{
+    CoverTotals t = cover_file_totals(w->p, w->c, f);
+    Str path = cover_project_path(w, f);
+    strbuf_add(w->out, STR("<class name=\""));
+    strbuf_add_xml(w->out, str_base_name(path));
+    strbuf_add(w->out, STR("\" filename=\""));
+    strbuf_add_xml(w->out, path);
+    strbuf_printf(w->out, "\" line-rate=\"%.4f\" branch-rate=\"%.4f\" complexity=\"0\">\n",
+                  rate(t.lines_hit, t.lines), rate(t.branches_hit, t.branches));
+    add_methods(w, f);
+    strbuf_add(w->out, STR("<lines>\n"));
+    CoverLineWalk walk = cover_line_walk(w, f);
+    CoverLine l;
+    while (cover_line_next(&walk, &l)) {
+        strbuf_printf(w->out, "<line number=\"%u\" hits=\"%llu\" branch=\"%s\"", l.line,
+                      (unsigned long long)l.count, l.branches ? "true" : "false");
+        if (l.branches)
+            strbuf_printf(w->out, " condition-coverage=\"%.0f%% (%u/%u)\"",
+                          100.0 * rate(l.branches_hit, l.branches), l.branches_hit, l.branches);
+        strbuf_add(w->out, STR("/>\n"));
+    }
+    strbuf_add(w->out, STR("</lines></class>\n"));
+}
+
+// The next file of the folder, at `i` or behind it; the files below the folder stand
+// together, those of its own folders among them. files.len: none.
+static size_t next_of_folder(const CoverWriter *w, Str folder, size_t i)
+{
+    for (; i < w->c->files.len; i++) {
+        Str path = profile_text(w->p, w->c->files.at[i].file);
+        if (!str_starts_with(path, folder))
+            break;
+        if (str_equal(str_dir_name(path), folder))
+            return i;
+    }
+    return w->c->files.len;
+}
+
+static CoverTotals folder_totals(const CoverWriter *w, Str folder, size_t first)
+{
+    CoverTotals sum = {0};
+    for (size_t i = first; i < w->c->files.len; i = next_of_folder(w, folder, i + 1)) {
+        CoverTotals t = cover_file_totals(w->p, w->c, &w->c->files.at[i]);
+        sum.lines += t.lines;
+        sum.lines_hit += t.lines_hit;
+        sum.branches += t.branches;
+        sum.branches_hit += t.branches_hit;
+    }
+    return sum;
+}
+
+// A package is a folder: written with its first file.
+static void cobertura_file(CoverWriter *w, const CoverFileRows *f)
+{
+    size_t first = (size_t)(f - w->c->files.at);
+    Str folder = str_dir_name(profile_text(w->p, f->file));
+    if (w->done.at[first])
+        return;
+    CoverTotals t = folder_totals(w, folder, first);
+    strbuf_add(w->out, STR("<package name=\""));
+    strbuf_add_xml(w->out, str_dir_name(cover_project_path(w, f)));
+    strbuf_printf(w->out, "\" line-rate=\"%.4f\" branch-rate=\"%.4f\" complexity=\"0\"><classes>\n",
+                  rate(t.lines_hit, t.lines), rate(t.branches_hit, t.branches));
+    for (size_t i = first; i < w->c->files.len; i = next_of_folder(w, folder, i + 1)) {
+        w->done.at[i] = 1;
+        add_class(w, &w->c->files.at[i]);
+    }
+    strbuf_add(w->out, STR("</classes></package>\n"));
+}
+
+static void cobertura_end(CoverWriter *w)
+{
+    strbuf_add(w->out, STR("</packages>\n</coverage>\n"));
+    vec_free(&w->done);
+}
+
+const CoverFormat cover_cobertura_format = {cobertura_begin, cobertura_file, cobertura_end};
+
+static void sonarqube_begin(CoverWriter *w)
+{
+    strbuf_add(w->out, STR("<coverage version=\"1\">\n"));
+}
+
+static void sonarqube_file(CoverWriter *w, const CoverFileRows *f)
+{
+    strbuf_add(w->out, STR("<file path=\""));
+    strbuf_add_xml(w->out, cover_project_path(w, f));
+    strbuf_add(w->out, STR("\">\n"));
+    CoverLineWalk walk = cover_line_walk(w, f);
+    CoverLine l;
+    while (cover_line_next(&walk, &l)) {
+        strbuf_printf(w->out, "<lineToCover lineNumber=\"%u\" covered=\"%s\"", l.line,
+                      l.count ? "true" : "false");
+        if (l.branches)
+            strbuf_printf(w->out, " branchesToCover=\"%u\" coveredBranches=\"%u\"", l.branches,
+                          l.branches_hit);
+        strbuf_add(w->out, STR("/>\n"));
+    }
+    strbuf_add(w->out, STR("</file>\n"));
+}
+
+static void sonarqube_end(CoverWriter *w)
+{
+    strbuf_add(w->out, STR("</coverage>\n"));
+}
+
+const CoverFormat cover_sonarqube_format = {sonarqube_begin, sonarqube_file, sonarqube_end};

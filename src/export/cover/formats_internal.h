@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The formats that the table of cover_formats.c gathers.
+
+#ifndef EXPORT_COVER_FORMATS_INTERNAL_H
+#define EXPORT_COVER_FORMATS_INTERNAL_H
+
+#include "export/cover/formats.h"
+
+extern const CoverFormat cover_json_format;
+extern const CoverFormat cover_gcov_json_format;
+extern const CoverFormat cover_codecov_format;
+extern const CoverFormat cover_cobertura_format;
+extern const CoverFormat cover_sonarqube_format;
+extern const CoverFormat cover_html_format;
+extern const CoverFormat cover_coveralls_format;
+extern const CoverFormat cover_markdown_format;
+
+// A file's totals for people to read.
+CoverTotals cover_writer_totals(const CoverWriter *w, const CoverFileRows *f);
+
+// Whether there are conditions (MC/DC), which want a column then.
+bool cover_has_conditions(const CoverWriter *w);
+
+// A percentage to print with two digits: only what is whole shows 100.
+double cover_shown_percent(uint64_t hit, uint64_t all);
+
+// A file's path as services want it: relative to the project's folder if it is below.
+Str cover_project_path(const CoverWriter *w, const CoverFileRows *f);
+
+// One source line with what is known of it; equal lines of a file are one.
+typedef struct CoverLine {
+    uint32_t line;
+    uint64_t count;
+    uint32_t branches, branches_hit;
+} CoverLine;
+
+// Walks the lines of a file, ascending. `at` and `branch` start at 0.
+typedef struct CoverLineWalk {
+    const CoverWriter *w;
+    const CoverFileRows *f;
+    uint32_t at, branch;
+} CoverLineWalk;
+
+static inline CoverLineWalk cover_line_walk(const CoverWriter *w, const CoverFileRows *f)
+{
+    return (CoverLineWalk){w, f, f->lines.first, f->branches.first};
+}
+
+bool cover_line_next(CoverLineWalk *walk, CoverLine *ret);
+
+// JSON documents of one object with one container of files in it: begins both, the object
+// with `key` unless that is NULL, and ends both with a line end.
+void cover_json_begin(CoverWriter *w, const char *key, const char *value, const char *files,
+                      bool by_path);
+void cover_json_end(CoverWriter *w);
+// A branch as {line, block, branch, count}, into the open array.
+void cover_json_branch(CoverWriter *w, uint32_t row);
+
+#endif // EXPORT_COVER_FORMATS_INTERNAL_H

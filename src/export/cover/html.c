@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coverage as one HTML page that needs nothing else: a row for each file, whose
+// counts and source are packed and unpacked by the page when they are looked at.
+// Nothing that comes from outside stands in the page but escaped or packed.
+
+#include "export/cover/formats_internal.h"
+
+#include <libdeflate.h>
+
+extern const char cover_html_script[];
+extern const size_t cover_html_script_len;
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+    "<meta name=\"viewport\" content=\"width=device-width\">"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\"><title>Coverage</title>\n<style>\n"
+    ":root{color-scheme:light dark;--bad:#d3302f;--part:#e0901a;--good:#2f9e44}\n"
+    "body{font:14px/1.45 system-ui,sans-serif;margin:1em}\n"
+    "h1{font-size:1.4em;margin:0 0 .5em}\n"
+    "input[type=search]{font:inherit;width:min(30em,60%);padding:.3em}\n"
+    "small,kbd{opacity:.7}kbd{border:1px solid;border-radius:3px;padding:0 .3em}\n"
+    ".r,#files>details>summary{display:grid;grid-template-columns:minmax(8em,1fr) "
+    "repeat(var(--n),10.5em);"
+    "gap:0 1em;align-items:center;padding:.15em .4em}\n"
+    ".r{position:sticky;top:0;background:Canvas;border-bottom:1px solid #8888;z-index:1}\n"
+    ".r button{font:inherit;text-align:left;border:0;background:none;color:inherit;"
+    "cursor:pointer;padding:.3em 0}\n"
+    ".t{font-weight:bold}\n"
+    "#files>details>summary{cursor:pointer;border-bottom:1px solid #8883}.f summary,.d summary"
+    "{cursor:pointer;opacity:.8}\n"
+    "#files>details>summary:hover{background:#8882}\n"
+    "#files>details[open]>summary{position:sticky;top:3.7em;background:Canvas;z-index:1}\n"
+    "#files summary code{overflow-wrap:anywhere}\n"
+    ".b{font-variant-numeric:tabular-nums;white-space:nowrap;background:linear-gradient(var(--c) 0 "
+    "0) 0 100%/var(--v) 3px no-repeat,linear-gradient(#8883 0 0) 0 100%/100% 3px no-repeat;"
+    "padding-bottom:3px}\n"
+    ".lo{--c:var(--bad)}.mid{--c:var(--part)}.hi{--c:var(--good)}\n"
+    "pre{margin:.3em 0 1em;overflow-x:auto;font:12px/1.4 ui-monospace,monospace;tab-size:8}\n"
+    "pre div{content-visibility:auto;contain-intrinsic-size:auto 280em;width:max-content;"
+    "min-width:100%}\n"
+    "pre span{display:block;white-space:pre;scroll-margin:6em}\n"
+    "pre a,pre i,pre u{display:inline-block;text-align:right;font-style:normal;"
+    "text-decoration:none}\n"
+    "pre a{width:4.5em;color:inherit;opacity:.6}pre a:hover{opacity:1;text-decoration:underline}\n"
+    "pre i{width:7.5em}pre u{width:4em;margin-right:1em;opacity:.8}\n"
+    "pre q{quotes:none;display:inline-block}\n"
+    ".f{margin:.3em 0}.f pre{max-height:20em}.f pre q{margin-left:1em}\n"
+    ".u{background:#d3302f33}.p{background:#e0901a33}.h i{color:var(--good)}.u "
+    "i{color:var(--bad)}\n"
+    ".m{outline:1px solid}.at{box-shadow:inset 0 0 0 2px Highlight}\n"
+    ".d{margin:0 0 .3em 6em}\n"
+    ".d table{border-collapse:collapse;margin:.2em 0 .6em 1em}\n"
+    ".d caption{text-align:left;opacity:.8}\n"
+    ".d th,.d td{border:1px solid #8886;padding:.1em .6em;text-align:center;font-weight:normal;"
+    "white-space:normal;max-width:24em;overflow-wrap:anywhere}\n"
+    ".d th:first-child{text-align:left}.d a{width:auto;text-align:center;opacity:1}\n";
+
+// "97.51% 46/59" above a bar.
+static void add_share(StrBuf *out, uint64_t hit, uint64_t all)
+{
+    double percent = cover_shown_percent(hit, all);
+    if (all == 0) {
+        strbuf_add(out, STR("<span>-</span>"));
+        return;
+    }
+    strbuf_printf(
+        out, "<span class=\"b %s\" style=\"--v:%.2f%%\">%.2f%% <small>%llu/%llu</small></span>",
+        percent < 75   ? "lo"
+        : percent < 90 ? "mid"
+                       : "hi",
+        percent, percent, (unsigned long long)hit, (unsigned long long)all);
+}
+
+static void add_shares(StrBuf *out, const CoverTotals *t, bool has_conditions)
+{
+    add_share(out, t->lines_hit, t->lines);
+    add_share(out, t->functions_hit, t->functions);
+    add_share(out, t->branches_hit, t->branches);
+    if (has_conditions)
+        add_share(out, t->conditions_hit, t->conditions);
+}
+
+static void html_begin(CoverWriter *w)
+{
+    CoverTotals sum = {0};
+    for (size_t i = 0; i < w->c->files.len; i++) {
+        CoverTotals t = cover_writer_totals(w, &w->c->files.at[i]);
+        sum.lines += t.lines;
+        sum.lines_hit += t.lines_hit;
+        sum.functions += t.functions;
+        sum.functions_hit += t.functions_hit;
+        sum.branches += t.branches;
+        sum.branches_hit += t.branches_hit;
+        sum.conditions += t.conditions;
+        sum.conditions_hit += t.conditions_hit;
+    }
+    strbuf_add(w->out, str_from_c(head));
+    strbuf_printf(w->out, ":root{--n:%d}\n</style></head><body>\n<h1>Coverage</h1>\n",
+                  cover_has_conditions(w) ? 4 : 3);
+    strbuf_add(
+        w->out,
+        STR("<noscript><p>Sources are shown by the page's script.</p></noscript>\n"
+            "<p><input id=\"search\" type=\"search\" placeholder=\"path or text\" "
+            "aria-label=\"search\"> <output></output> <label><input id=\"bad\" type=\"checkbox\"> "
+            "only files with lines that did not run</label><br><small><kbd>/</kbd> search, "
+            "<kbd>n</kbd> <kbd>p</kbd> next and previous line that did not run (or not all of "
+            "its "));
+    strbuf_add(w->out, cover_has_conditions(w) ? STR("branches or conditions") : STR("branches"));
+    strbuf_add(w->out, STR("), or that the search found, in the files that are open"));
+    if (cover_has_conditions(w))
+        strbuf_add(w->out, STR(", <kbd>m</kbd> all decisions (MC/DC)"));
+    strbuf_add(w->out,
+               STR("</small></p>\n<div class=\"r\"><button data-k=\"path\">File</button><button "
+                   "data-k=\"l\">Lines"
+                   "</button><button data-k=\"f\">Functions</button><button data-k=\"b\">Branches"
+                   "</button>"));
+    if (cover_has_conditions(w))
+        strbuf_add(w->out, STR("<button data-k=\"m\">MC/DC</button>"));
+    strbuf_add(w->out, STR("<span class=\"t\">Total</span>"));
+    add_shares(w->out, &sum, cover_has_conditions(w));
+    strbuf_add(w->out, STR("</div>\n<div id=\"files\">\n"));
+}
+
+// The counts in one line: "DELTA:COUNT", with branches "DELTA:COUNT/TAKEN/BRANCHES".
+static void add_counts(CoverWriter *w, const CoverFileRows *f, StrBuf *out)
+{
+    CoverLineWalk walk = cover_line_walk(w, f);
+    CoverLine l;
+    for (uint32_t last = 0; cover_line_next(&walk, &l); last = l.line) {
+        strbuf_add_u64(out, l.line - last);
+        strbuf_add_char(out, ':');
+        strbuf_add_u64(out, l.count);
+        if (l.branches) {
+            strbuf_add_char(out, '/');
+            strbuf_add_u64(out, l.branches_hit);
+            strbuf_add_char(out, '/');
+            strbuf_add_u64(out, l.branches);
+        }
+        strbuf_add_char(out, ' ');
+    }
+    strbuf_add_char(out, '\n');
+}
+
+// [[line, count, name], …] in one line
+static void add_functions(CoverWriter *w, const CoverFileRows *f, StrBuf *out)
+{
+    const Profile *p = w->p;
+    JsonWriter json = json_writer(out, 0);
+    json_begin_array(&json, NULL);
+    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
+        uint32_t row = w->c->functions.at[i];
+        FunctionId id = p->function_counts.function.at[row];
+        json_begin_array(&json, NULL);
+        json_u64(&json, NULL, p->functions.line.at[id.v]);
+        json_u64(&json, NULL, p->function_counts.count.at[row]);
+        json_str(&json, NULL, profile_text(p, p->functions.name.at[id.v]));
+        json_end(&json);
+    }
+    json_end(&json);
+    strbuf_add_char(out, '\n');
+}
+
+static void add_place(JsonWriter *json, uint32_t line, uint32_t column)
+{
+    json_u64(json, NULL, line);
+    json_u64(json, NULL, column);
+}
+
+// [line, column, end line, end column, conditions, [vector, …], function, more], of a
+// condition [line, column, end line, end column, vector, vector]: without an end where its
+// text is elsewhere, without vectors where the compiler knew it.
+static void add_decision(JsonWriter *json, const CoverShownDecision *d)
+{
+    size_t letters = (size_t)d->condition_count + 1;
+    json_begin_array(json, NULL);
+    add_place(json, d->line, d->column);
+    add_place(json, d->end_line, d->end_column);
+    json_begin_array(json, NULL);
+    for (uint32_t i = 0; i < d->condition_count; i++) {
+        const CoverShownCondition *c = &d->conditions[i];
+        json_begin_array(json, NULL);
+        add_place(json, c->line, c->column);
+        add_place(json, c->is_elsewhere ? 0 : c->end_line, c->is_elsewhere ? 0 : c->end_column);
+        if (!c->is_folded)
+            add_place(json, c->pair[0], c->pair[1]);
+        json_end(json);
+    }
+    json_end(json);
+    json_begin_array(json, NULL);
+    for (size_t at = 0; at < d->vectors.len; at += letters)
+        json_str(json, NULL, str_slice(d->vectors, at, at + letters));
+    json_end(json);
+    json_str(json, NULL, d->function);
+    json_u64(json, NULL, d->more);
+    json_end(json);
+}
+
+// [line, [[text, times true, times false], …]]: what tracefiles know of a decision. Gives
+// the row behind it.
+static uint32_t add_decision_rows(CoverWriter *w, const CoverFileRows *f, uint32_t first,
+                                  JsonWriter *json)
+{
+    const ConditionCounts *c = &w->p->condition_counts;
+    const uint32_t *rows = w->c->conditions.at;
+    uint32_t at = first;
+    json_begin_array(json, NULL);
+    json_u64(json, NULL, c->line.at[rows[first]]);
+    json_begin_array(json, NULL);
+    while (at < f->conditions.end && c->line.at[rows[at]] == c->line.at[rows[first]] &&
+           c->group.at[rows[at]] == c->group.at[rows[first]]) {
+        uint64_t counts[2] = {0};
+        uint32_t row = rows[at];
+        for (;
+             at < f->conditions.end && c->line.at[rows[at]] == c->line.at[row] &&
+             c->group.at[rows[at]] == c->group.at[row] && c->index.at[rows[at]] == c->index.at[row];
+             at++)
+            counts[c->sense.at[rows[at]] != 0] += c->count.at[rows[at]];
+        json_begin_array(json, NULL);
+        json_str(json, NULL, profile_text(w->p, c->expression.at[row]));
+        json_u64(json, NULL, counts[1]);
+        json_u64(json, NULL, counts[0]);
+        json_end(json);
+    }
+    json_end(json);
+    json_end(json);
+    return at;
+}
+
+// All in one line, as they stand in the file.
+static void add_decisions(CoverWriter *w, const CoverFileRows *f, StrBuf *out)
+{
+    JsonWriter json = json_writer(out, 0);
+    json_begin_array(&json, NULL);
+    if (w->decisions) {
+        CoverShownDecisionVec decisions = {0};
+        w->decisions(w->decisions_ctx, profile_text(w->p, f->file), &decisions);
+        for (size_t i = 0; i < decisions.len; i++)
+            add_decision(&json, &decisions.at[i]);
+        vec_free(&decisions);
+    } else {
+        for (uint32_t at = f->conditions.first; at < f->conditions.end;)
+            at = add_decision_rows(w, f, at, &json);
+    }
+    json_end(&json);
+    strbuf_add_char(out, '\n');
+}
+
+static void add_base64(StrBuf *out, Str bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *to = strbuf_reserve(out, (bytes.len + 2) / 3 * 4);
+    const uint8_t *from = (const uint8_t *)bytes.ptr;
+    size_t i = 0;
+    for (; i + 3 <= bytes.len; i += 3) {
+        uint32_t v = (uint32_t)from[i] << 16 | (uint32_t)from[i + 1] << 8 | from[i + 2];
+        *to++ = digits[v >> 18];
+        *to++ = digits[v >> 12 & 63];
+        *to++ = digits[v >> 6 & 63];
+        *to++ = digits[v & 63];
+    }
+    if (i < bytes.len) {
+        bool two = bytes.len - i == 2;
+        uint32_t v = (uint32_t)from[i] << 16 | (two ? (uint32_t)from[i + 1] << 8 : 0);
+        *to++ = digits[v >> 18];
+        *to++ = digits[v >> 12 & 63];
+        *to++ = two ? digits[v >> 6 & 63] : '=';
+        *to++ = '=';
+    }
+    out->len += (bytes.len + 2) / 3 * 4;
+}
+
+// zlib's form, which browsers unpack by themselves.
+static void add_packed(CoverWriter *w, Str plain)
+{
+    enum { LEVEL = 1 }; // 4 makes the page 8 % smaller and takes an eighth more time
+    StrBuf packed = {0};
+    if (!w->packer)
+        w->packer = libdeflate_alloc_compressor(LEVEL);
+    struct libdeflate_compressor *c = w->packer;
+    if (!c)
+        return; // no memory: the file's row stands without its source
+    size_t bound = libdeflate_zlib_compress_bound(c, plain.len);
+    packed.len =
+        libdeflate_zlib_compress(c, plain.ptr, plain.len, strbuf_reserve(&packed, bound), bound);
+    add_base64(w->out, strbuf_str(&packed));
+    strbuf_deinit(&packed);
+}
+
+// A percentage to sort by; what has nothing to count sorts behind.
+static double sort_key(uint64_t hit, uint64_t all)
+{
+    return all ? 100.0 * (double)hit / (double)all : 101.0;
+}
+
+static void html_file(CoverWriter *w, const CoverFileRows *f)
+{
+    CoverTotals t = cover_writer_totals(w, f);
+    Str path = profile_text(w->p, f->file), text = {0};
+    StrBuf plain = {0};
+    add_counts(w, f, &plain);
+    add_functions(w, f, &plain);
+    add_decisions(w, f, &plain);
+    if (w->source && w->source(w->source_ctx, path, &text))
+        strbuf_add(&plain, text);
+    strbuf_printf(w->out, "<details data-l=\"%g\" data-f=\"%g\" data-b=\"%g\"",
+                  t.lines_hit == t.lines ? 100.0 : sort_key(t.lines_hit, t.lines),
+                  sort_key(t.functions_hit, t.functions), sort_key(t.branches_hit, t.branches));
+    if (cover_has_conditions(w))
+        strbuf_printf(w->out, " data-m=\"%g\"", sort_key(t.conditions_hit, t.conditions));
+    strbuf_add(w->out, STR(" data-z=\""));
+    add_packed(w, strbuf_str(&plain));
+    strbuf_add(w->out, STR("\"><summary><code>"));
+    strbuf_add_xml(w->out, path);
+    strbuf_add(w->out, STR("</code>"));
+    add_shares(w->out, &t, cover_has_conditions(w));
+    strbuf_add(w->out, STR("</summary><div></div></details>\n"));
+    strbuf_deinit(&plain);
+}
+
+static void html_end(CoverWriter *w)
+{
+    strbuf_add(w->out, STR("</div>\n<script>\n"));
+    strbuf_add(w->out, str_over(cover_html_script, cover_html_script_len));
+    strbuf_add(w->out, STR("</script>\n</body></html>\n"));
+    if (w->packer)
+        libdeflate_free_compressor(w->packer);
+    w->packer = NULL;
+}
+
+const CoverFormat cover_html_format = {html_begin, html_file, html_end};

@@ -1,0 +1,769 @@
+// SPDX-License-Identifier: Apache-2.0
+// perf's records -> rows of the profile: address spaces, names, stacks.
+
+#include "replay/consumer.h"
+
+#include "base/log.h"
+#include "model/stack_cache.h"
+#include "os/proc.h"
+#include "replay/outer_frames.h"
+#include "unwind/space.h"
+
+#include <sys/mman.h>
+
+enum {
+    FRAMES_MAX = 4096, // 64 KiB of stack hold no more
+    FRAME_CACHE_SIZE = 1 << 13,
+    // Linux allows a process 65530 mappings. All of them together are bounded for
+    // files that claim what no machine had.
+    MAPPINGS_MAX = 1 << 16,
+    MAPPINGS_IN_ALL_MAX = 1 << 24,
+};
+
+typedef struct Process {
+    uint32_t pid;
+    ProcessId id;
+    UnwindSpace space;
+    uint64_t samples; // of this row
+    uint32_t live_threads;
+    uint32_t threads; // row + 1 of the first that is not known to have ended
+    bool ended;
+    bool kernel_thread;
+    bool in_exec; // its program has not run a user instruction yet
+} Process;
+
+typedef struct Thread {
+    uint32_t tid;
+    uint32_t pid;
+    ThreadId id;
+    uint32_t next; // row + 1 of another thread of the process
+    bool ended;
+    OuterFrames *outer; // of the last whole stack, NULL as long as none was deep
+} Thread;
+
+// The newest row of a pid or tid: numbers are used again.
+typedef struct Newest {
+    uint32_t number;
+    uint32_t row;
+} Newest;
+
+typedef struct NewestRows {
+    Vec(Newest) at; // of the heap
+    Table by_number;
+} NewestRows;
+
+// pc of a space -> frame, direct-mapped.
+typedef struct FrameCacheEntry {
+    uint64_t pc;
+    uint64_t generation; // of the space; 0: empty
+    FrameId frame;
+    uint32_t flags;
+} FrameCacheEntry;
+
+typedef struct GroupCount { // last value of a counter that is read with its leader
+    uint64_t id;
+    uint32_t tid;
+    uint64_t value;
+} GroupCount;
+
+struct Consumer {
+    Arena arena;
+    ConsumerSetup setup;
+    Profile *profile; // of setup
+    ModuleSet modules;
+    Vec(Process *) processes;
+    Vec(Thread) threads;
+    NewestRows pids, tids;
+    uint64_t mappings; // in all spaces
+    Arena caches;      // in huge pages
+    UnwindCache *cache;
+    FrameCacheEntry *frame_cache; // FRAME_CACHE_SIZE of them
+    StackCache *stacks;
+    UnwindFrame walked[FRAMES_MAX];
+    FrameId frames[FRAMES_MAX + 256]; // innermost first
+    Vec(GroupCount) group_counts;
+    Table by_group_count;
+    ConsumerCounts counts;
+};
+
+// ---- Set-up -----------------------------------------------------------------------
+
+Consumer *consumer_open(const ConsumerSetup *setup)
+{
+    Consumer *c = heap_alloc(sizeof(*c));
+    c->setup = *setup;
+    c->profile = setup->profile;
+    c->caches.huge_pages = true;
+    c->cache = arena_new(&c->caches, UnwindCache);
+    c->frame_cache = arena_array(&c->caches, FrameCacheEntry, FRAME_CACHE_SIZE);
+    c->stacks = arena_new(&c->caches, StackCache);
+    modules_init(&c->modules, setup->profile, setup->arch, setup->search);
+    return c;
+}
+
+void consumer_close(Consumer *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->processes.len; i++)
+        unwind_space_deinit(&c->processes.at[i]->space);
+    for (size_t i = 0; i < c->threads.len; i++)
+        outer_frames_free(&c->threads.at[i].outer);
+    vec_free(&c->threads);
+    vec_free(&c->group_counts);
+    vec_free(&c->pids.at);
+    vec_free(&c->tids.at);
+    table_deinit(&c->pids.by_number);
+    table_deinit(&c->tids.by_number);
+    table_deinit(&c->by_group_count);
+    modules_deinit(&c->modules);
+    arena_deinit(&c->caches);
+    arena_deinit(&c->arena);
+    heap_free(c);
+}
+
+// A broken file's times are bounded, so that their differences are numbers, too.
+static int64_t profile_time(const Consumer *c, uint64_t time)
+{
+    const int64_t most = INT64_MAX / 4;
+    int64_t since;
+    if (__builtin_sub_overflow((int64_t)MIN(time, (uint64_t)INT64_MAX), c->setup.start_ns, &since))
+        return most;
+    return MAX(MIN(since, most), -most);
+}
+
+static int64_t since_start(const Consumer *c, uint64_t time)
+{
+    return time ? profile_time(c, time) : TIME_NONE;
+}
+
+// ---- Processes and threads ----------------------------------------------------------
+// Newer rows of a reused number stand later; the last one is meant.
+
+static Newest *newest_find(const NewestRows *n, uint32_t number)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&n->by_number, hash_u64(number));
+         table_next(&n->by_number, &p, &row);)
+        if (n->at.at[row].number == number)
+            return &n->at.at[row];
+    return NULL;
+}
+
+static void newest_set(NewestRows *n, uint32_t number, uint32_t row)
+{
+    Newest *known = newest_find(n, number);
+    if (known) {
+        known->row = row;
+        return;
+    }
+    table_insert(&n->by_number, hash_u64(number), (uint32_t)n->at.len);
+    vec_push(NULL, &n->at, (Newest){number, row});
+}
+
+static Process *find_process_row(const Consumer *c, uint32_t pid, bool ended)
+{
+    const Newest *n = newest_find(&c->pids, pid);
+    return n && c->processes.at[n->row]->ended == ended ? c->processes.at[n->row] : NULL;
+}
+
+static Process *find_process(const Consumer *c, uint32_t pid)
+{
+    return find_process_row(c, pid, false);
+}
+
+static Thread *find_thread_row(const Consumer *c, uint32_t tid, bool ended)
+{
+    const Newest *n = newest_find(&c->tids, tid);
+    return n && c->threads.at[n->row].ended == ended ? &c->threads.at[n->row] : NULL;
+}
+
+static Thread *find_thread(const Consumer *c, uint32_t tid)
+{
+    return find_thread_row(c, tid, false);
+}
+
+static Process *add_process(Consumer *c, uint32_t pid, uint32_t parent_pid, StrId name,
+                            int64_t start_ns)
+{
+    Process *p = arena_new(&c->arena, Process);
+    p->pid = pid;
+    p->id = profile_add_process(c->profile, pid, parent_pid, name, start_ns);
+    unwind_space_init(&p->space, c->setup.arch);
+    p->space.load = modules_load_table;
+    p->space.ctx = &c->modules;
+    newest_set(&c->pids, pid, (uint32_t)c->processes.len);
+    vec_push(&c->arena, &c->processes, p);
+    return p;
+}
+
+static Thread *add_thread(Consumer *c, Process *process, uint32_t tid, StrId name, int64_t start_ns)
+{
+    newest_set(&c->tids, tid, (uint32_t)c->threads.len);
+    Thread t = {.tid = tid,
+                .pid = process->pid,
+                .next = process->threads,
+                .id = profile_add_thread(c->profile, process->id, tid, name, start_ns)};
+    vec_push(NULL, &c->threads, t);
+    process->threads = (uint32_t)c->threads.len;
+    process->live_threads++;
+    return &vec_last(&c->threads);
+}
+
+static void end_thread(Consumer *c, Thread *t, int64_t time_ns)
+{
+    t->ended = true;
+    outer_frames_free(&t->outer);
+    Process *p = find_process(c, t->pid);
+    if (p && p->live_threads)
+        p->live_threads--;
+    c->profile->threads.end_ns.at[t->id.v] = time_ns;
+}
+
+static void end_process(Consumer *c, Process *p, int64_t time_ns)
+{
+    p->ended = true;
+    c->profile->processes.end_ns.at[p->id.v] = time_ns;
+    c->mappings -= p->space.count;
+    unwind_space_deinit(&p->space);
+    unwind_space_init(&p->space, c->setup.arch);
+}
+
+static void map_into(Consumer *c, Process *p, uint32_t pid, const PerfMmap *m)
+{
+    if (m->len == 0 || m->start + m->len < m->start || p->space.count >= MAPPINGS_MAX)
+        return;
+    uint32_t before = p->space.count;
+    uint32_t module = modules_of_mapping(&c->modules, pid, m);
+    unwind_space_map(&p->space, modules_mapping(&c->modules, module, pid, m));
+    c->mappings += p->space.count;
+    c->mappings -= before;
+}
+
+static void read_maps(Consumer *c, Process *p)
+{
+    Arena scratch = {0};
+    ProcMapVec maps = {0};
+    if (proc_maps_read(&scratch, p->pid, &maps, NULL)) {
+        for (size_t i = 0; i < maps.len; i++) {
+            const ProcMap *m = &maps.at[i];
+            if (!m->exec)
+                continue;
+            map_into(c, p, p->pid,
+                     &(PerfMmap){.start = m->start,
+                                 .len = m->end - m->start,
+                                 .page_offset = m->offset,
+                                 .inode = m->inode,
+                                 .exec = true,
+                                 .path = m->path});
+        }
+        p->kernel_thread = maps.len == 0;
+    }
+    arena_deinit(&scratch);
+}
+
+static void set_command(Consumer *c, const Process *p)
+{
+    if (c->setup.search)
+        return;
+    Arena scratch = {0};
+    Str command = proc_command_line(&scratch, p->pid);
+    if (command.len)
+        c->profile->processes.command.at[p->id.v] = profile_str(c->profile, command);
+    arena_deinit(&scratch);
+}
+
+static void add_existing_threads(Consumer *c, Process *p)
+{
+    U32Vec tids = {0};
+    Arena scratch = {0};
+    if (proc_list_threads(p->pid, &tids, NULL))
+        for (size_t i = 0; i < tids.len; i++)
+            if (!find_thread(c, tids.at[i]))
+                add_thread(c, p, tids.at[i],
+                           profile_str(c->profile, proc_comm(&scratch, p->pid, tids.at[i])),
+                           TIME_NONE);
+    vec_free(&tids);
+    arena_deinit(&scratch);
+}
+
+bool consumer_add_existing(Consumer *c, uint32_t pid)
+{
+    if (find_process(c, pid))
+        return true;
+    Arena scratch = {0};
+    ProcStatus st;
+    bool alive = proc_status_read(&scratch, pid, &st, NULL);
+    if (alive) {
+        Process *p = add_process(c, pid, st.parent,
+                                 profile_str(c->profile, proc_comm(&scratch, pid, pid)), TIME_NONE);
+        set_command(c, p);
+        read_maps(c, p);
+        add_existing_threads(c, p);
+    }
+    arena_deinit(&scratch);
+    return alive;
+}
+
+// The process of a record. One that no record introduced was there before, or
+// its introduction was lost: /proc may still know it.
+static Process *need_process(Consumer *c, uint32_t pid)
+{
+    Process *p = find_process(c, pid);
+    if (p)
+        return p;
+    // A whole CPU sees a task still at work on its own end, after the record of it.
+    p = find_process_row(c, pid, true);
+    if (p)
+        return p;
+    if (!c->setup.search && pid && pid != UINT32_MAX && consumer_add_existing(c, pid) &&
+        (p = find_process(c, pid)))
+        return p;
+    Str known = pid == 0 ? STR("swapper") : pid == UINT32_MAX ? STR("[ending]") : STR("");
+    StrId name = profile_str(c->profile, known);
+    p = add_process(c, pid, 0, name, TIME_NONE);
+    p->kernel_thread = pid == 0 || pid == UINT32_MAX;
+    return p;
+}
+
+static Thread *need_thread(Consumer *c, Process *p, uint32_t tid)
+{
+    Thread *t = find_thread(c, tid);
+    if (t && t->pid == p->pid)
+        return t;
+    if (p->ended && (t = find_thread_row(c, tid, true)) && t->pid == p->pid)
+        return t;
+    // swapper is tid 0 on every CPU; others were introduced by /proc or not at all.
+    return add_thread(c, p, tid, c->profile->processes.name.at[p->id.v], TIME_NONE);
+}
+
+// A thread that was there when the recording began, as perf tells of it.
+static void on_running(Consumer *c, const PerfRecord *r)
+{
+    uint32_t pid = r->u.task.pid, parent = r->u.task.parent_pid;
+    Process *p = find_process(c, pid);
+    if (!p)
+        p = add_process(c, pid, parent == pid ? 0 : parent, profile_str(c->profile, STR("")),
+                        TIME_NONE);
+    if (!find_thread(c, r->u.task.tid))
+        add_thread(c, p, r->u.task.tid, c->profile->processes.name.at[p->id.v], TIME_NONE);
+}
+
+static void on_fork(Consumer *c, const PerfRecord *r)
+{
+    if (r->misc & PERF_RECORD_MISC_FORK_EXEC) {
+        on_running(c, r);
+        return;
+    }
+    int64_t time_ns = since_start(c, r->u.task.time);
+    uint32_t pid = r->u.task.pid, tid = r->u.task.tid;
+    Thread *old = find_thread(c, tid);
+    if (old) {
+        // Told twice (threads attached to one by one), or the number is used again
+        // and the end of the older one was lost.
+        if (old->pid == pid && c->profile->threads.start_ns.at[old->id.v] == time_ns)
+            return;
+        end_thread(c, old, time_ns);
+    }
+    Process *parent = need_process(c, r->u.task.parent_pid);
+    Thread *by = find_thread(c, r->u.task.parent_tid);
+    StrId name =
+        by ? c->profile->threads.name.at[by->id.v] : c->profile->processes.name.at[parent->id.v];
+    if (pid == r->u.task.parent_pid) {
+        add_thread(c, parent, tid, name, time_ns);
+        return;
+    }
+    Process *reused = find_process(c, pid);
+    if (reused)
+        end_process(c, reused, time_ns);
+    Process *p = add_process(c, pid, parent->pid, name, time_ns);
+    c->profile->processes.command.at[p->id.v] = c->profile->processes.command.at[parent->id.v];
+    if (c->mappings + parent->space.count <= MAPPINGS_IN_ALL_MAX) {
+        unwind_space_deinit(&p->space);
+        unwind_space_init(&p->space, c->setup.arch);
+        unwind_space_copy(&p->space, &parent->space);
+        c->mappings += p->space.count;
+    }
+    add_thread(c, p, tid, name, time_ns);
+}
+
+static void on_exit(Consumer *c, const PerfRecord *r)
+{
+    int64_t time_ns = since_start(c, r->u.task.time);
+    Thread *t = find_thread(c, r->u.task.tid);
+    if (t && t->pid == r->u.task.pid)
+        end_thread(c, t, time_ns);
+    Process *p = find_process(c, r->u.task.pid);
+    if (!p)
+        return;
+    // A process ends with its last thread, which need not be the first one.
+    if (p->live_threads == 0)
+        end_process(c, p, time_ns);
+}
+
+static void on_exec(Consumer *c, Process *p, const PerfRecord *r, StrId name)
+{
+    int64_t time_ns = since_start(c, r->time);
+    uint32_t pid = p->pid;
+    // exec ends the other threads without telling.
+    uint32_t kept = 0;
+    for (uint32_t row = p->threads; row; row = c->threads.at[row - 1].next) {
+        Thread *t = &c->threads.at[row - 1];
+        if (t->tid == r->u.comm.tid && !t->ended)
+            kept = row;
+        else if (!t->ended)
+            end_thread(c, t, time_ns);
+    }
+    p->threads = kept;
+    if (kept)
+        c->threads.at[kept - 1].next = 0;
+    if (p->samples) {
+        // What ran before under this number stays apart.
+        uint32_t parent = c->profile->processes.parent_pid.at[p->id.v];
+        Thread *t = find_thread(c, r->u.comm.tid);
+        if (t)
+            end_thread(c, t, time_ns);
+        end_process(c, p, time_ns);
+        p = add_process(c, pid, parent, name, time_ns);
+        add_thread(c, p, r->u.comm.tid, name, time_ns);
+    } else {
+        c->mappings -= p->space.count;
+        unwind_space_clear(&p->space);
+    }
+    p->kernel_thread = false;
+    p->in_exec = true;
+    set_command(c, p);
+}
+
+static void on_comm(Consumer *c, const PerfRecord *r)
+{
+    StrId name = profile_str(c->profile, r->u.comm.name);
+    Process *p = find_process(c, r->u.comm.pid);
+    if (!p)
+        // The launched child: its fork was ours, its exec comes first.
+        p = r->u.comm.exec ? add_process(c, r->u.comm.pid, 0, name, since_start(c, r->time))
+                           : need_process(c, r->u.comm.pid);
+    if (r->u.comm.exec) {
+        on_exec(c, p, r, name);
+        p = find_process(c, r->u.comm.pid);
+    }
+    Thread *t = find_thread(c, r->u.comm.tid);
+    if (!t)
+        t = add_thread(c, p, r->u.comm.tid, name, since_start(c, r->time));
+    c->profile->threads.name.at[t->id.v] = name;
+    if (r->u.comm.pid == r->u.comm.tid)
+        c->profile->processes.name.at[p->id.v] = name;
+}
+
+// ---- Samples --------------------------------------------------------------------------
+
+static FrameId user_frame(Consumer *c, Process *p, uint64_t pc, uint32_t flags)
+{
+    uint64_t hash = hash_pair(pc, p->space.generation << 2 | flags);
+    FrameCacheEntry *e = &c->frame_cache[hash & (FRAME_CACHE_SIZE - 1)];
+    if (e->pc == pc && e->generation == p->space.generation && e->flags == flags)
+        return e->frame;
+    uint8_t frame_flags = (uint8_t)((flags & UNWIND_FRAME_GUESSED ? FRAME_GUESSED : 0) |
+                                    (flags & UNWIND_FRAME_EXACT ? FRAME_EXACT : 0));
+    UnwindMapping *m = unwind_space_find(&p->space, pc);
+    ModuleId module = m ? modules_id(&c->modules, m->user) : (ModuleId){0};
+    FrameId frame = profile_frame(c->profile, module, m ? pc - m->bias : pc, frame_flags);
+    *e = (FrameCacheEntry){pc, p->space.generation, frame, flags};
+    return frame;
+}
+
+// Frames of the kernel's own chain; what it says of the user part, with
+// `user`, too. Entries after a context's first are return addresses.
+static size_t add_callchain(Consumer *c, Process *p, const PerfSample *s, bool user, size_t n)
+{
+    uint64_t context = 0;
+    bool first = true;
+    size_t max = ARRAY_LEN(c->frames) - 2;
+    for (size_t i = 0; i < s->callchain.count && n < max; i++) {
+        uint64_t ip = u64_list_get(s->callchain, i);
+        if (ip >= (uint64_t)PERF_CONTEXT_MAX) {
+            context = ip;
+            first = true;
+            i += ip == PERF_CHAIN_USER_DEFERRED; // followed by a cookie
+            continue;
+        }
+        uint64_t pc = first ? ip : ip - 1;
+        if (context == (uint64_t)PERF_CONTEXT_KERNEL)
+            c->frames[n++] = kernel_frame(&c->modules.kernel, pc, first ? FRAME_EXACT : 0);
+        else if (context == (uint64_t)PERF_CONTEXT_USER && user && ip)
+            c->frames[n++] = user_frame(c, p, pc, first ? UNWIND_FRAME_EXACT : 0);
+        first = false;
+    }
+    for (size_t i = 0; user && i < s->deferred.count && n < max; i++) {
+        uint64_t ip = u64_list_get(s->deferred, i);
+        if (ip && ip < (uint64_t)PERF_CONTEXT_MAX)
+            c->frames[n++] = user_frame(c, p, i ? ip - 1 : ip, i ? 0 : UNWIND_FRAME_EXACT);
+    }
+    return n;
+}
+
+static size_t add_branches(Consumer *c, Process *p, const PerfSample *s, bool in_kernel, size_t n)
+{
+    // In call-stack mode each entry is a call that has not returned, newest first. A
+    // sample in the kernel stands where the last one led to.
+    struct perf_branch_entry last;
+    memcpy(&last, s->branches, MIN(sizeof(last), (size_t)24));
+    c->frames[n++] = user_frame(c, p, in_kernel ? last.to : s->ip, UNWIND_FRAME_EXACT);
+    for (uint64_t i = 0; i < s->branch_count && n < ARRAY_LEN(c->frames) - 2; i++) {
+        struct perf_branch_entry e;
+        memcpy(&e, s->branches + i * 24, MIN(sizeof(e), (size_t)24));
+        c->frames[n++] = user_frame(c, p, e.from, 0);
+    }
+    return n;
+}
+
+// The first instructions of an object: the loader's are written by hand and have
+// no table, and nothing called them.
+static bool at_program_start(const Consumer *c, Process *p, uint64_t pc)
+{
+    enum { START_CODE_BYTES = 96 };
+    const UnwindMapping *m = unwind_space_find(&p->space, pc);
+    if (!m)
+        return false;
+    const ModuleFile *file = modules_get(&c->modules, m->user);
+    return file->opened && file->elf.entry && pc - m->bias - file->elf.entry < START_CODE_BYTES;
+}
+
+// Where the copy ends before the stack does, what lies further out is as in the
+// thread's last sample that had it.
+static void join_outer(Consumer *c, Thread *t, const UnwindMemory *memory, uint32_t max,
+                       UnwindWalk *walk)
+{
+    enum { DEEP_BYTES = 4096 }; // less is hardly ever the outer part of what a copy cuts
+    if (walk->end == UNWIND_CUT_DUMP_SHORT) {
+        uint32_t n =
+            outer_frames_join(t->outer, c->walked, walk->frame_count, max, memory->window_addr);
+        if (n == walk->frame_count)
+            return;
+        walk->frame_count = n;
+        walk->end = UNWIND_COMPLETE;
+    }
+    if (walk->end == UNWIND_COMPLETE && memory->window_size >= DEEP_BYTES)
+        outer_frames_keep(&t->outer, c->walked, walk->frame_count, memory->window_addr);
+}
+
+static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *s, uint64_t mask,
+                          size_t n, StackCut *cut)
+{
+    // Not a word could be copied. Between giving the program a new address space and
+    // telling of the exec, the registers are still those of the program before; or the
+    // stack has just reached a page that is not there yet.
+    if (n && s->regs_abi && s->stack.len == 0) {
+        *cut = STACK_CUT_NO_MEMORY;
+        return n;
+    }
+    uint64_t values[PERF_REGS_MAX];
+    size_t count = 0;
+    for (uint64_t left = mask; left; left &= left - 1)
+        values[count++] = s->regs[__builtin_ctzll(left)];
+    UnwindRegs regs;
+    if (s->regs_abi != PERF_SAMPLE_REGS_ABI_64 ||
+        !unwind_regs_from_perf(c->setup.arch, mask, values, &regs)) {
+        // A recording from elsewhere tells kernel threads by their lack of mappings.
+        bool no_user = p->kernel_thread || (c->setup.search && p->space.count == 0);
+        *cut = no_user ? STACK_CUT_NONE : STACK_CUT_NO_USER;
+        return n;
+    }
+    uint32_t sp = c->setup.arch == UNWIND_X86_64 ? UNWIND_X86_64_SP : UNWIND_AARCH64_SP;
+    // Also a dump shorter than asked for may not reach the stack's end: the kernel
+    // stops copying at a page that is not there yet, below a large new frame.
+    UnwindMemory memory = {.window = s->stack.ptr,
+                           .window_addr = regs.reg[sp],
+                           .window_size = s->stack.len,
+                           .window_cut = true};
+    // A chain from a file may be longer than any kernel's; one place is for the cut.
+    size_t room = ARRAY_LEN(c->frames) - 2 - MIN(n, ARRAY_LEN(c->frames) - 2);
+    if (room == 0) {
+        *cut = STACK_CUT_TOO_DEEP;
+        return n;
+    }
+    uint32_t max = (uint32_t)MIN(room, (size_t)FRAMES_MAX);
+    UnwindWalk walk = unwind_walk(&p->space, c->cache, &regs, &memory, c->walked, max);
+    join_outer(c, t, &memory, max, &walk);
+    for (uint32_t i = 0; i < walk.frame_count; i++)
+        c->frames[n++] = user_frame(c, p, c->walked[i].pc, c->walked[i].flags);
+    c->counts.frames_walked += walk.frame_count;
+    if (log_enabled(LOG_UNWIND, 2) && walk.end != UNWIND_COMPLETE) {
+        UnwindMapping *m = unwind_space_find(&p->space, walk.end_pc);
+        log_write(LOG_UNWIND, "pid %u: %s at pc 0x%llx sp 0x%llx after %u frames in '%" STR_FMT "'",
+                  p->pid, stack_cut_name((StackCut)walk.end), (unsigned long long)walk.end_pc,
+                  (unsigned long long)walk.end_sp, walk.frame_count,
+                  STR_ARG(m ? modules_get(&c->modules, m->user)->path : STR("?")));
+    }
+    *cut = walk.end == UNWIND_CUT_NO_TABLE && at_program_start(c, p, walk.end_pc)
+               ? STACK_CUT_NONE
+               : (StackCut)walk.end;
+    return n;
+}
+
+static bool user_pc_is_mapped(const Consumer *c, Process *p, const PerfSample *s)
+{
+    enum { X86_64_IP = 8, AARCH64_PC = 32 }; // numbers of perf's, asm/perf_regs.h
+    unsigned pc = c->setup.arch == UNWIND_X86_64 ? X86_64_IP : AARCH64_PC;
+    return s->regs_abi && unwind_space_find(&p->space, s->regs[pc]);
+}
+
+static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord *r,
+                            const SampleEvent *event)
+{
+    const PerfSample *s = r->u.sample;
+    StackCut cut = STACK_CUT_NONE;
+    size_t n = 0;
+    bool in_kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    switch (event->stacks) {
+    case SAMPLE_STACKS_TABLES:
+        n = add_callchain(c, p, s, false, n);
+        // A kernel sample always has its own chain; without one, at least its place.
+        if (in_kernel && n == 0)
+            c->frames[n++] = kernel_frame(&c->modules.kernel, s->ip, FRAME_EXACT);
+        // While exec is under way the user registers are those of the program before,
+        // whose code is not mapped any more.
+        p->in_exec &= in_kernel && !user_pc_is_mapped(c, p, s);
+        if (!p->in_exec || n == 0)
+            n = add_unwound(c, p, t, s, event->regs_user, n, &cut);
+        c->counts.with_stack++;
+        c->counts.complete += cut == STACK_CUT_NONE;
+        break;
+    case SAMPLE_STACKS_CHAIN:
+        n = add_callchain(c, p, s, true, n);
+        break;
+    case SAMPLE_STACKS_LBR:
+        n = add_callchain(c, p, s, s->branch_count == 0, n);
+        if (s->branch_count)
+            n = add_branches(c, p, s, in_kernel, n);
+        break;
+    case SAMPLE_STACKS_NONE:
+        break;
+    }
+    if (n == 0)
+        c->frames[n++] = in_kernel ? kernel_frame(&c->modules.kernel, s->ip, FRAME_EXACT)
+                                   : user_frame(c, p, s->ip, UNWIND_FRAME_EXACT);
+    if (cut != STACK_CUT_NONE)
+        c->frames[n++] = profile_cut_frame(c->profile, cut);
+    return stack_cache_intern(c->stacks, c->profile, c->frames, n);
+}
+
+// How far a counter went since its value was read last, in this thread.
+static uint64_t group_delta(Consumer *c, uint32_t tid, const PerfGroupValue *v)
+{
+    uint64_t hash = hash_pair(v->id, tid);
+    uint32_t row;
+    for (TableProbe p = table_probe(&c->by_group_count, hash);
+         table_next(&c->by_group_count, &p, &row);) {
+        GroupCount *g = &c->group_counts.at[row];
+        if (g->id != v->id || g->tid != tid)
+            continue;
+        uint64_t delta = v->value >= g->value ? v->value - g->value : 0;
+        g->value = v->value;
+        return delta;
+    }
+    table_insert(&c->by_group_count, hash, (uint32_t)c->group_counts.len);
+    vec_push(NULL, &c->group_counts, (GroupCount){v->id, tid, v->value});
+    return v->value;
+}
+
+static void set_values(Consumer *c, size_t row, const SampleEvent *event, const PerfRecord *r)
+{
+    const PerfSample *s = r->u.sample;
+    profile_sample_set(c->profile, row, event->metric,
+                       (int64_t)(event->period ? event->period : s->period));
+    if (!event->group_read)
+        return;
+    // The first value is the leader's own.
+    for (uint64_t i = 1; i < s->read_count; i++) {
+        const SampleEvent *member = c->setup.event_by_id(c->setup.ctx, s->read[i].id);
+        if (member)
+            profile_sample_set(c->profile, row, member->metric,
+                               (int64_t)group_delta(c, r->tid, &s->read[i]));
+    }
+}
+
+static void on_sample(Consumer *c, const PerfRecord *r, const SampleEvent *event)
+{
+    Process *p = need_process(c, r->pid);
+    Thread *t = need_thread(c, p, r->tid);
+    ThreadId thread = t->id;
+    StackId stack = sample_stack(c, p, t, r, event);
+    size_t row = profile_add_sample(c->profile, profile_time(c, r->time), thread, stack, r->cpu);
+    set_values(c, row, event, r);
+    p->samples++;
+    c->counts.samples++;
+}
+
+// ---- Records ---------------------------------------------------------------------------
+
+static bool maps_code(const PerfRecord *r)
+{
+    return (r->type == PERF_RECORD_MMAP || r->type == PERF_RECORD_MMAP2) && r->u.mmap.exec;
+}
+
+void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
+{
+    switch (r->type) {
+    case PERF_RECORD_SAMPLE:
+        on_sample(c, r, event);
+        break;
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_MMAP2:
+        if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+            kernel_map_add(&c->modules.kernel, &r->u.mmap);
+        else if (maps_code(r))
+            map_into(c, need_process(c, r->u.mmap.pid), r->u.mmap.pid, &r->u.mmap);
+        break;
+    case PERF_RECORD_COMM:
+        on_comm(c, r);
+        break;
+    case PERF_RECORD_FORK:
+        on_fork(c, r);
+        break;
+    case PERF_RECORD_EXIT:
+        on_exit(c, r);
+        break;
+    case PERF_RECORD_KSYMBOL:
+        if (!(r->u.ksymbol.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER))
+            kernel_map_add_symbol(&c->modules.kernel, r->u.ksymbol.address, r->u.ksymbol.name);
+        break;
+    case PERF_RECORD_THROTTLE:
+        c->counts.throttled++;
+        break;
+    case PERF_RECORD_LOST:
+        c->counts.lost += r->u.lost.lost;
+        break;
+    case PERF_RECORD_LOST_SAMPLES:
+        c->counts.lost_samples += r->u.lost.lost;
+        break;
+    default:
+        break;
+    }
+}
+
+void consumer_peek(Consumer *c, const PerfRecord *r)
+{
+    if (maps_code(r))
+        modules_of_mapping(&c->modules, r->u.mmap.pid, &r->u.mmap);
+}
+
+// ---- Afterwards ------------------------------------------------------------------------
+
+uint32_t consumer_running(const Consumer *c)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < c->processes.len; i++)
+        n += !c->processes.at[i]->ended;
+    return n;
+}
+
+const ConsumerCounts *consumer_counts(const Consumer *c)
+{
+    return &c->counts;
+}
+
+const ModuleSet *consumer_modules(const Consumer *c)
+{
+    return &c->modules;
+}

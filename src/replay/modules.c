@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects that code was mapped from.
+
+#include "replay/modules.h"
+
+#include "base/log.h"
+#include "os/proc.h"
+#include "perfdata/jitdump.h"
+#include "replay/sigreturn.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+// The number that ELF headers call the architecture by.
+static uint16_t elf_machine_of(UnwindArch arch)
+{
+    return arch == UNWIND_X86_64 ? EM_X86_64 : EM_AARCH64;
+}
+
+// ---- Files ------------------------------------------------------------------------
+
+void modules_init(ModuleSet *set, Profile *profile, UnwindArch arch, const ModuleSearch *search)
+{
+    *set = (ModuleSet){
+        .tables = {.huge_pages = true}, .profile = profile, .arch = arch, .search = search};
+    kernel_map_init(&set->kernel, profile, search);
+}
+
+void modules_deinit(ModuleSet *set)
+{
+    for (size_t i = 0; i < set->files.len; i++) {
+        os_unmap_file(&set->files.at[i]->file);
+        if (set->files.at[i]->jit_map)
+            close(set->files.at[i]->jit_map - 1);
+    }
+    for (size_t i = 0; i < set->jit_dumps.len; i++)
+        close(set->jit_dumps.at[i].fd);
+    table_deinit(&set->by_key);
+    kernel_map_deinit(&set->kernel);
+    arena_deinit(&set->tables);
+    arena_deinit(&set->arena);
+    *set = (ModuleSet){0};
+}
+
+static Str hex_of(Arena *arena, Bytes id)
+{
+    BuildId b = {.len = (uint32_t)MIN(id.len, (size_t)ELF_BUILD_ID_MAX)};
+    memcpy(b.bytes, id.ptr, b.len);
+    return build_id_hex(arena, &b);
+}
+
+// Whether an opened file is the mapped one. `certain`: it is, unless their
+// build-ids tell otherwise.
+static bool is_mapped_file(const ModuleSet *set, const ModuleFile *m, const FileIdentity *file,
+                           Str build_id, bool certain)
+{
+    if (m->build_id.len)
+        return str_equal(build_id, m->build_id);
+    if (certain || m->inode == 0 || file->inode == m->inode)
+        return true;
+    // Numbers of inodes mean nothing on another machine; time does.
+    return set->search && file->mtime_ns <= set->search->recorded_at_ns;
+}
+
+// Opens the file at `path` if it is the one that was mapped. `seen`: there was
+// one.
+static bool open_candidate(ModuleSet *set, ModuleFile *m, Str path, bool certain, bool *seen)
+{
+    MappedFile file;
+    Elf elf;
+    if (!os_map_file(path, &file, NULL))
+        return false;
+    *seen = true;
+    if (!elf_parse(&set->arena, file.bytes, &elf, NULL) ||
+        elf.machine != elf_machine_of(set->arch)) {
+        os_unmap_file(&file);
+        return false;
+    }
+    BuildId id = elf_build_id(&elf);
+    Str hex = id.len ? build_id_hex(&set->arena, &id) : STR("");
+    if (!is_mapped_file(set, m, &file.identity, hex, certain)) {
+        os_unmap_file(&file);
+        return false;
+    }
+    m->file = file;
+    m->elf = elf;
+    m->build_id = hex;
+    m->opened = true;
+    return true;
+}
+
+// By the process's own view first: its mount namespace may not be ours, and the
+// file may be gone from its folder.
+static bool open_live(ModuleSet *set, ModuleFile *m, uint32_t pid, const PerfMmap *map, bool *seen)
+{
+    char path[4096 + 64];
+    unsigned long long start = map->start, end = map->start + map->len;
+    snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, start, end);
+    if (open_candidate(set, m, str_from_c(path), true, seen))
+        return true;
+    snprintf(path, sizeof(path), "/proc/%u/root%" STR_FMT, pid, STR_ARG(m->path));
+    return open_candidate(set, m, str_from_c(path), false, seen) ||
+           open_candidate(set, m, m->path, false, seen);
+}
+
+static bool open_searched(ModuleSet *set, ModuleFile *m, bool *seen)
+{
+    Arena scratch = {0};
+    ModuleCandidateVec candidates = {0};
+    bool found = false;
+    module_candidates(&scratch, set->search, m->path, m->build_id, &candidates);
+    for (size_t i = 0; i < candidates.len && !found; i++)
+        found = open_candidate(set, m, candidates.at[i].path, candidates.at[i].is_certain, seen);
+    arena_deinit(&scratch);
+    return found;
+}
+
+static void open_module(ModuleSet *set, ModuleFile *m, uint32_t pid, const PerfMmap *map)
+{
+    bool seen = false;
+    if (set->search ? open_searched(set, m, &seen) : open_live(set, m, pid, map, &seen))
+        return;
+    m->is_replaced = seen;
+    if (seen)
+        set->replaced++;
+    else
+        set->missing++;
+    log_debug(LOG_RECORD, 1, "module '%" STR_FMT "' of %u: %s", STR_ARG(m->path), pid,
+              seen ? "not the mapped file" : "cannot be opened");
+}
+
+// The vdso has no file; every process of this kernel has the same one, so ours
+// will do.
+static void open_own_vdso(ModuleSet *set, ModuleFile *m)
+{
+    uint64_t start = getauxval(AT_SYSINFO_EHDR);
+    Arena scratch = {0};
+    ProcMapVec maps = {0};
+    if (start && proc_maps_read(&scratch, (uint32_t)getpid(), &maps, NULL))
+        for (size_t i = 0; i < maps.len; i++)
+            if (maps.at[i].start == start) {
+                // Not borrowed: nothing here may depend on its page rights.
+                Bytes image = arena_bytes(&set->arena, bytes_over((const void *)(uintptr_t)start,
+                                                                  maps.at[i].end - start));
+                m->opened = elf_parse(&set->arena, image, &m->elf, NULL);
+            }
+    arena_deinit(&scratch);
+    if (m->opened) {
+        BuildId id = elf_build_id(&m->elf);
+        m->build_id = id.len ? build_id_hex(&set->arena, &id) : STR("");
+    }
+}
+
+// That of a recording: ours only if it is known to be the same.
+static void open_vdso(ModuleSet *set, ModuleFile *m)
+{
+    m->is_clock = true;
+    if (set->search && set->search->no_files)
+        return;
+    ModuleFile own = *m;
+    open_own_vdso(set, &own);
+    bool same = !set->search || (m->build_id.len && str_equal(own.build_id, m->build_id));
+    if (own.opened && own.elf.machine == elf_machine_of(set->arch) && same) {
+        *m = own;
+        return;
+    }
+    bool seen = false;
+    (void)!(set->search && open_searched(set, m, &seen));
+}
+
+// The map that a runtime writes of its code: in the process's own mount
+// namespace and under its own number there, or, when it is gone, in ours.
+static bool find_jit_map(const ModuleSet *set, uint32_t pid, char *path, size_t size)
+{
+    Arena scratch = {0};
+    ProcStatus st;
+    if (set->search && set->search->no_files)
+        return false;
+    if (!set->search && proc_status_read(&scratch, pid, &st, NULL))
+        snprintf(path, size, "/proc/%u/root/tmp/perf-%u.map", pid, st.ns_pid);
+    else
+        snprintf(path, size, "/tmp/perf-%u.map", pid);
+    arena_deinit(&scratch);
+    return os_file_exists(str_from_c(path));
+}
+
+// Its descriptor is kept: the process's own file system may end with it.
+static void add_jit_dump(ModuleSet *set, uint32_t pid, Str path)
+{
+    Arena scratch = {0};
+    int fd = -1;
+    if (!set->search)
+        fd = os_open_read(arena_printf(&scratch, "/proc/%u/root%" STR_FMT, pid, STR_ARG(path)),
+                          NULL);
+    if (fd < 0 && !(set->search && set->search->no_files))
+        fd = os_open_read(path, NULL);
+    arena_deinit(&scratch);
+    if (fd >= 0)
+        vec_push(&set->arena, &set->jit_dumps, (JitDump){pid, fd, path});
+}
+
+static const JitDump *find_jit_dump(const ModuleSet *set, uint32_t pid)
+{
+    for (size_t i = set->jit_dumps.len; i-- > 0;)
+        if (set->jit_dumps.at[i].pid == pid)
+            return &set->jit_dumps.at[i];
+    return NULL;
+}
+
+static bool dump_text(const ModuleFile *m, Arena *arena, Bytes dump, Bytes *ret)
+{
+    StrBuf text = {0};
+    JitdumpStats stats;
+    Error err;
+    bool ok = jitdump_to_map(dump, &text, &stats, &err);
+    if (ok)
+        *ret = bytes_from_str(arena_str(arena, strbuf_str(&text)));
+    log_debug(LOG_RECORD, 1, "jitdump '%" STR_FMT "': %s%zu functions, %zu moved%s",
+              STR_ARG(m->path), ok ? "" : err.text, ok ? stats.functions : 0, ok ? stats.moved : 0,
+              ok && stats.cut ? ", the last record is not whole" : "");
+    strbuf_deinit(&text);
+    return ok;
+}
+
+static bool jit_text(const ModuleFile *m, Arena *arena, Bytes *ret)
+{
+    if (!m->jit_map || lseek(m->jit_map - 1, 0, SEEK_SET) != 0)
+        return false;
+    if (!m->is_dump)
+        return os_read_fd(arena, m->jit_map - 1, m->path, OS_READ_MAX_BYTES, ret, NULL);
+    Arena scratch = {0};
+    Bytes dump;
+    bool ok = os_read_fd(&scratch, m->jit_map - 1, m->path, OS_READ_MAX_BYTES, &dump, NULL) &&
+              dump_text(m, arena, dump, ret);
+    arena_deinit(&scratch);
+    return ok;
+}
+
+bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret)
+{
+    if (kernel_has_module(&set->kernel, path) && kernel_symbols(&set->kernel, arena, ret))
+        return true;
+    if (str_equal(path, STR("[kernel]")) && kernel_late_symbols(&set->kernel, arena, ret))
+        return true;
+    for (size_t i = 0; i < set->files.len; i++) {
+        const ModuleFile *m = set->files.at[i];
+        if (m->opened && str_equal(m->path, path) && str_equal(m->build_id, build_id_hex)) {
+            *ret = m->elf.file;
+            return true;
+        }
+        if (m->kind == MODULE_JIT && str_equal(m->path, path))
+            return jit_text(m, arena, ret);
+    }
+    return false;
+}
+
+// Memory without a file behind it: "//anon", "[heap]", "[stack]", memfds,
+// System V segments, /dev/zero.
+static bool is_anonymous(Str path)
+{
+    return path.len == 0 || path.ptr[0] != '/' || str_starts_with(path, STR("//")) ||
+           str_starts_with(path, STR("/memfd:")) || str_starts_with(path, STR("/SYSV")) ||
+           str_starts_with(path, STR("/dev/zero")) || str_starts_with(path, STR("/anon_hugepage"));
+}
+
+static Str without_deleted(Str path)
+{
+    Str gone = STR(" (deleted)");
+    return str_ends_with(path, gone) ? str_slice(path, 0, path.len - gone.len) : path;
+}
+
+static uint32_t add_module(ModuleSet *set, ModuleFile m)
+{
+    ModuleFile *own = arena_new(&set->arena, ModuleFile);
+    *own = m;
+    uint32_t row = (uint32_t)set->files.len;
+    vec_push(&set->arena, &set->files, own);
+    table_insert(&set->by_key, m.hash, row);
+    return row;
+}
+
+uint32_t modules_of_mapping(ModuleSet *set, uint32_t pid, const PerfMmap *map)
+{
+    bool vdso = str_equal(map->path, STR("[vdso]"));
+    bool anonymous = !vdso && is_anonymous(map->path);
+    bool memfd = anonymous && str_starts_with(map->path, STR("/memfd:"));
+    Str path = vdso ? map->path : without_deleted(map->path);
+    if (anonymous && path.len == 0)
+        path = STR("//anon");
+    // Generated code differs from process to process; files do not.
+    bool jit = anonymous && !str_equal(path, STR("[vsyscall]"));
+    uint64_t identity = map->build_id.len ? bytes_hash(map->build_id) : map->inode;
+    if (vdso)
+        identity = 0;
+    uint64_t hash = hash_pair(str_hash(path), jit && !memfd ? pid : identity);
+    uint32_t row;
+    for (TableProbe p = table_probe(&set->by_key, hash); table_next(&set->by_key, &p, &row);)
+        if (set->files.at[row]->hash == hash)
+            return row;
+
+    ModuleFile m = {.kind = MODULE_FILE,
+                    .path = arena_str(&set->arena, path),
+                    .hash = hash,
+                    .inode = map->inode,
+                    .build_id = map->build_id.len ? hex_of(&set->arena, map->build_id) : STR("")};
+    if (vdso) {
+        m.kind = MODULE_VDSO;
+        open_vdso(set, &m);
+    } else if (!anonymous && jitdump_is_name(str_base_name(path))) {
+        add_jit_dump(set, pid, m.path);
+    } else if (!anonymous || memfd) {
+        open_module(set, &m, pid, map);
+        if (memfd && !m.opened)
+            m.kind = MODULE_ANON;
+    } else {
+        m.kind = MODULE_ANON;
+    }
+    if (m.kind == MODULE_ANON && jit)
+        m.owner = pid;
+    return add_module(set, m);
+}
+
+ModuleId modules_id(ModuleSet *set, uint32_t module)
+{
+    ModuleFile *m = modules_get(set, module);
+    if (m->id.v)
+        return m->id;
+    char path[96];
+    const JitDump *dump = m->owner ? find_jit_dump(set, m->owner) : NULL;
+    if (dump) {
+        m->kind = MODULE_JIT;
+        m->jit_map = fcntl(dump->fd, F_DUPFD_CLOEXEC, 0) + 1;
+        m->is_dump = true;
+        m->path = dump->path;
+    } else if (m->owner && find_jit_map(set, m->owner, path, sizeof(path))) {
+        m->kind = MODULE_JIT;
+        m->jit_map = os_open_read(str_from_c(path), NULL) + 1;
+        m->path = arena_printf(&set->arena, "/tmp/perf-%u.map", m->owner);
+    }
+    // Without a build-id nothing else would keep the other file's names away.
+    Str shown = m->path;
+    if (set->search && m->is_replaced && m->build_id.len == 0)
+        shown = arena_printf(&set->arena, "%" STR_FMT " (replaced)", STR_ARG(m->path));
+    m->id = profile_module(set->profile, m->kind, shown, m->build_id);
+    return m->id;
+}
+
+// Elf's view of where the mapped piece belongs.
+static uint64_t bias_of(const ModuleFile *m, const PerfMmap *map)
+{
+    uint64_t svma;
+    if (m->kind == MODULE_ANON || m->kind == MODULE_JIT)
+        return 0;
+    if (m->is_clock && m->opened) {
+        for (size_t i = 0; i < m->elf.segment_count; i++)
+            if (m->elf.segments[i].type == PT_LOAD)
+                return map->start - (m->elf.segments[i].svma - m->elf.segments[i].offset);
+    }
+    if (m->opened && elf_svma_of_mapping(&m->elf, map->page_offset, map->len, &svma))
+        return map->start - svma;
+    return map->start - map->page_offset;
+}
+
+UnwindMapping modules_mapping(ModuleSet *set, uint32_t module, uint32_t pid, const PerfMmap *map)
+{
+    (void)pid;
+    const ModuleFile *m = modules_get(set, module);
+    UnwindMapping u = {
+        .start = map->start, .end = map->start + map->len, .bias = bias_of(m, map), .user = module};
+    if (m->opened)
+        u.flags = UNWIND_MAP_LAZY;
+    else if (m->kind == MODULE_ANON || m->kind == MODULE_JIT)
+        u.flags = UNWIND_MAP_JIT;
+    return u;
+}
+
+// ---- Tables -------------------------------------------------------------------------
+
+static UnwindRange section_range(const Elf *elf, const char *name)
+{
+    const ElfSection *s = elf_section_find(elf, str_from_c(name));
+    return s ? (UnwindRange){s->svma, s->svma + s->size} : (UnwindRange){0};
+}
+
+static UnwindRange text_of(const Elf *elf)
+{
+    UnwindRange text = {UINT64_MAX, 0};
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const ElfSegment *s = &elf->segments[i];
+        if (s->type != PT_LOAD || !(s->flags & PF_X) || s->svma + s->mem_size < s->svma)
+            continue;
+        text.start = MIN(text.start, s->svma);
+        text.end = MAX(text.end, s->svma + s->mem_size);
+    }
+    return text.start < text.end ? text : (UnwindRange){0};
+}
+
+static UnwindCode code_of(const Elf *elf)
+{
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const ElfSegment *s = &elf->segments[i];
+        if (s->type == PT_LOAD && (s->flags & PF_X) && s->offset <= elf->file.len)
+            return (UnwindCode){
+                bytes_over(elf->file.ptr + s->offset, MIN(s->file_size, elf->file.len - s->offset)),
+                s->svma};
+    }
+    return (UnwindCode){0};
+}
+
+// Without section headers .eh_frame is found through PT_GNU_EH_FRAME.
+static void find_by_header(const Elf *elf, UnwindSections *s)
+{
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const ElfSegment *seg = &elf->segments[i];
+        uint64_t at;
+        if (seg->type != PT_GNU_EH_FRAME)
+            continue;
+        Bytes hdr = bytes_slice(elf_bytes_at_svma(elf, seg->svma), 0, (size_t)seg->mem_size);
+        if (!unwind_eh_frame_hdr_parse(hdr, seg->svma, s->data_svma, &at, NULL))
+            continue;
+        s->eh_frame = elf_bytes_at_svma(elf, at);
+        s->eh_frame_svma = at;
+        s->eh_frame_open_ended = true;
+    }
+}
+
+static UnwindCode section_code(const Elf *elf, const char *name)
+{
+    const ElfSection *s = elf_section_find(elf, str_from_c(name));
+    UnwindCode code = {0};
+    if (s && elf_section_raw(elf, s, &code.bytes, NULL))
+        code.svma = s->svma;
+    return code;
+}
+
+static void build_table(ModuleSet *set, ModuleFile *m)
+{
+    Arena scratch = {0};
+    const Elf *elf = &m->elf;
+    UnwindSections s = {.arch = set->arch, .text = text_of(elf)};
+    const ElfSection *eh = elf_section_find(elf, STR(".eh_frame"));
+    s.data_svma = section_range(elf, ".got").start;
+    if (eh && elf_section_bytes(&scratch, elf, eh, &s.eh_frame, NULL))
+        s.eh_frame_svma = eh->svma;
+    if (s.eh_frame.len == 0)
+        find_by_header(elf, &s);
+    if (!elf_section_load(&scratch, elf, STR(".debug_frame"), &s.debug_frame, NULL))
+        s.debug_frame = (Bytes){0};
+    s.plt = section_range(elf, ".plt");
+    s.plt_plain[0] = section_range(elf, ".plt.sec");
+    s.plt_plain[1] = section_range(elf, ".plt.got");
+    s.code = code_of(elf);
+    s.init = section_code(elf, ".init");
+    s.fini = section_code(elf, ".fini");
+    s.sigreturn = sigreturn_find(&scratch, elf, set->arch);
+    UnwindBuildStats stats = {0};
+    Error err = {0};
+    if (!unwind_table_build(&set->tables, &s, &m->table, &stats, &err))
+        m->table = (UnwindTable){0};
+    else
+        set->table_bytes += unwind_table_size_bytes(&m->table);
+    log_debug(LOG_RECORD, 1, "unwind table of '%" STR_FMT "': %u entries, %u rows, %u broken %s",
+              STR_ARG(m->path), stats.entries, m->table.row_count, stats.broken,
+              stats.broken ? stats.first_broken.text : err.text);
+    arena_deinit(&scratch);
+}
+
+const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *mapping)
+{
+    ModuleSet *set = ctx;
+    ModuleFile *m = modules_get(set, mapping->user);
+    if (!m->opened)
+        return NULL;
+    if (!m->table_tried) {
+        m->table_tried = true;
+        build_table(set, m);
+    }
+    return m->table.size ? &m->table : NULL;
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// Intervals of location.
+
+#include "stats/intervals.h"
+
+#include "stats/distributions.h"
+#include "stats/hypothesis.h"
+#include "stats/summary.h"
+
+#include <math.h>
+
+Interval stats_median_interval_sorted(const double *sorted, size_t n, double level)
+{
+    double alpha = 1 - level;
+    Interval i = {-INFINITY, stats_median_sorted(sorted, n), INFINITY};
+    // The largest k with P(Bin(n, 1/2) < k) <= alpha / 2.
+    size_t low = 0, high = n / 2 + 1;
+    while (high - low > 1) {
+        size_t k = (low + high) / 2;
+        if (binomial_cdf((int64_t)k - 1, n, 0.5) <= alpha / 2)
+            low = k;
+        else
+            high = k;
+    }
+    if (low > 0) {
+        i.low = sorted[low - 1];
+        i.high = sorted[n - low];
+    }
+    return i;
+}
+
+// Doubles in order as unsigned numbers, so that a selection can halve them.
+static uint64_t order_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof(bits));
+    return bits >> 63 ? ~bits : bits | 1ull << 63;
+}
+
+static double double_of(uint64_t order)
+{
+    uint64_t bits = order >> 63 ? order & ~(1ull << 63) : ~order;
+    double x;
+    memcpy(&x, &bits, sizeof(x));
+    return x;
+}
+
+// How many of a family of numbers are <= t.
+typedef uint64_t (*CountBelow)(const void *family, double t);
+
+// The k-th smallest (k from 1) of a family that is only counted, never listed.
+static double select_counted(CountBelow count, const void *family, uint64_t k, double least,
+                             double most)
+{
+    uint64_t low = order_of(least), high = order_of(most);
+    while (low < high) {
+        uint64_t mid = low + (high - low) / 2;
+        if (count(family, double_of(mid)) >= k)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return double_of(low);
+}
+
+typedef struct WalshFamily {
+    const double *sorted;
+    size_t n;
+} WalshFamily;
+
+static uint64_t walsh_count(const void *family, double t)
+{
+    const WalshFamily *w = family;
+    uint64_t count = 0;
+    size_t j = w->n; // values [0, j) pair with i to at most t
+    for (size_t i = 0; i < w->n; i++) {
+        while (j > i && (w->sorted[i] + w->sorted[j - 1]) / 2 > t)
+            j--;
+        if (j <= i)
+            break;
+        count += j - i;
+    }
+    return count;
+}
+
+Interval stats_hodges_lehmann(Arena *scratch, const double *x, size_t n, double level)
+{
+    if (n == 0)
+        return (Interval){-INFINITY, NAN, INFINITY};
+    WalshFamily w = {stats_sorted(scratch, x, n), n};
+    double least = w.sorted[0], most = w.sorted[n - 1];
+    uint64_t count = (uint64_t)n * (n + 1) / 2;
+    double a = select_counted(walsh_count, &w, (count + 1) / 2, least, most);
+    double b = count % 2 ? a : select_counted(walsh_count, &w, count / 2 + 1, least, most);
+    Interval i = {-INFINITY, (a + b) / 2, INFINITY};
+
+    double tail = (1 - level) / 2;
+    if (ldexp(1, -(int)MIN(n, (size_t)1000)) > tail)
+        return i; // even the extreme rank sum is more likely than the tail
+    uint64_t c = stats_signed_rank_quantile(scratch, n, tail);
+    i.low = select_counted(walsh_count, &w, c, least, most);
+    i.high = select_counted(walsh_count, &w, count + 1 - c, least, most);
+    return i;
+}
+
+typedef struct ShiftFamily {
+    const double *x, *y; // sorted
+    size_t nx, ny;
+} ShiftFamily;
+
+static uint64_t shift_count(const void *family, double t)
+{
+    const ShiftFamily *s = family;
+    uint64_t count = 0;
+    size_t j = 0; // y[0, j) - x[i] <= t; grows with i
+    for (size_t i = 0; i < s->nx; i++) {
+        while (j < s->ny && s->y[j] - s->x[i] <= t)
+            j++;
+        count += j;
+    }
+    return count;
+}
+
+Interval stats_hodges_lehmann_shift(Arena *scratch, const double *x, size_t nx, const double *y,
+                                    size_t ny, double level)
+{
+    if (nx == 0 || ny == 0)
+        return (Interval){-INFINITY, NAN, INFINITY};
+    ShiftFamily s = {stats_sorted(scratch, x, nx), stats_sorted(scratch, y, ny), nx, ny};
+    double least = s.y[0] - s.x[nx - 1], most = s.y[ny - 1] - s.x[0];
+    uint64_t count = (uint64_t)nx * ny;
+    double a = select_counted(shift_count, &s, (count + 1) / 2, least, most);
+    double b = count % 2 ? a : select_counted(shift_count, &s, count / 2 + 1, least, most);
+    Interval i = {-INFINITY, (a + b) / 2, INFINITY};
+
+    double c = (double)count / 2 +
+               normal_quantile((1 - level) / 2) * sqrt((double)count * (double)(nx + ny + 1) / 12);
+    if (c < 0.5)
+        return i;
+    uint64_t k = (uint64_t)floor(c + 0.5);
+    i.low = select_counted(shift_count, &s, k, least, most);
+    i.high = select_counted(shift_count, &s, count + 1 - k, least, most);
+    return i;
+}
+
+Interval stats_mean_interval(const double *x, size_t n, double level)
+{
+    double mean = stats_mean(x, n);
+    if (n < 2)
+        return (Interval){-INFINITY, mean, INFINITY};
+    double half = student_quantile(0.5 + level / 2, (double)(n - 1)) * stats_deviation(x, n) /
+                  sqrt((double)n);
+    return (Interval){mean - half, mean, mean + half};
+}
+
+Interval stats_trimmed_interval(Arena *scratch, const double *x, size_t n, double share,
+                                double level)
+{
+    double *sorted = stats_sorted(scratch, x, n);
+    size_t cut = (size_t)(share * (double)n), kept = n - 2 * cut;
+    double point = stats_mean(sorted + cut, kept);
+    if (kept < 2)
+        return (Interval){-INFINITY, point, INFINITY};
+    for (size_t i = 0; i < cut; i++) {
+        sorted[i] = sorted[cut];
+        sorted[n - 1 - i] = sorted[n - 1 - cut];
+    }
+    double f = (double)n, h = (double)kept;
+    double half = student_quantile(0.5 + level / 2, h - 1) *
+                  sqrt(stats_variance(sorted, n) * (f - 1) / (h * (h - 1)));
+    return (Interval){point - half, point, point + half};
+}
+
+// ---- Bootstrap -------------------------------------------------------------
+
+static double percentile_at(const double *sorted, size_t n, double p)
+{
+    return stats_percentile_sorted(sorted, n, MAX(0.0, MIN(1.0, p)));
+}
+
+// The acceleration: skewness of the jackknife.
+static double jackknife_acceleration(Arena *scratch, BootstrapStatistic f, const void *ctx,
+                                     size_t n)
+{
+    uint32_t *rows = arena_array(scratch, uint32_t, n);
+    double *without = arena_array(scratch, double, n);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0, to = 0; k < n; k++)
+            if (k != i)
+                rows[to++] = (uint32_t)k;
+        without[i] = f(ctx, rows, n - 1);
+    }
+    double mean = stats_mean(without, n), cubes = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        double off = mean - without[i];
+        cubes += off * off * off;
+        squares += off * off;
+    }
+    return squares > 0 ? cubes / (6 * pow(squares, 1.5)) : 0;
+}
+
+Bootstrap stats_bootstrap(Arena *scratch, BootstrapStatistic f, const void *ctx, size_t n,
+                          size_t resamples, double level, Random *random)
+{
+    uint32_t *rows = arena_array(scratch, uint32_t, n + 1);
+    double *t = arena_array(scratch, double, resamples + 1);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (uint32_t)i;
+    double point = f(ctx, rows, n);
+    size_t kept = 0, below = 0;
+    for (size_t b = 0; b < resamples; b++) {
+        for (size_t i = 0; i < n; i++)
+            rows[i] = (uint32_t)random_below(random, n);
+        double value = f(ctx, rows, n);
+        if (!isfinite(value))
+            continue;
+        below += value < point;
+        t[kept++] = value;
+    }
+    Bootstrap r = {.resampled = t, .count = kept};
+    stats_sort(t, kept);
+    r.standard_error = stats_deviation(t, kept);
+    double tail = (1 - level) / 2;
+    r.percentile =
+        (Interval){percentile_at(t, kept, tail), point, percentile_at(t, kept, 1 - tail)};
+
+    // Efron 1987. All resamples on one side: no correction is possible.
+    r.bca = r.percentile;
+    if (below > 0 && below < kept && n > 1) {
+        double z0 = normal_quantile((double)below / (double)kept);
+        double a = jackknife_acceleration(scratch, f, ctx, n);
+        double ends[2];
+        for (int side = 0; side < 2; side++) {
+            double z = z0 + normal_quantile(side ? 1 - tail : tail);
+            ends[side] = percentile_at(t, kept, normal_cdf(z0 + z / (1 - a * z)));
+        }
+        r.bca = (Interval){ends[0], point, ends[1]};
+    }
+    return r;
+}
+
+BootstrapLimit stats_bootstrap_limit_mean(const double *x, size_t n, double level)
+{
+    double mean = stats_mean(x, n), m2 = 0, m3 = 0, m4 = 0, size = (double)n;
+    for (size_t i = 0; i < n; i++) {
+        double off = x[i] - mean, sq = off * off;
+        m2 += sq;
+        m3 += sq * off;
+        m4 += sq * sq;
+    }
+    BootstrapLimit r = {.interval = {mean, mean, mean}};
+    if (!(m2 > 0))
+        return r;
+    double sigma = sqrt(m2 / size);
+    double skew = m3 / size / (sigma * sigma * sigma) / sqrt(size);
+    double kurtosis = (m4 / size / (sigma * sigma * sigma * sigma) - 3) / size;
+    r.standard_error = sigma / sqrt(size);
+    for (int side = 0; side < 2; side++) {
+        double z = normal_quantile(side ? 0.5 + level / 2 : 0.5 - level / 2);
+        double w = z + skew * (z * z - 1) / 6 + kurtosis * (z * z * z - 3 * z) / 24 -
+                   skew * skew * (2 * z * z * z - 5 * z) / 36;
+        *(side ? &r.interval.high : &r.interval.low) = mean + w * r.standard_error;
+    }
+    return r;
+}
+
+BootstrapLimit stats_bootstrap_limit_median_sorted(const double *sorted, size_t n, double level)
+{
+    BootstrapLimit r = {.interval = {NAN, stats_median_sorted(sorted, n), NAN}};
+    if (n == 0)
+        return r;
+    // P(median* <= x_(k)) = P(Bin(n, k/n) >= n/2 rounded up).
+    int64_t half = (int64_t)((n + 1) / 2);
+    double at[3];
+    double targets[3] = {0.5 - level / 2, 0.5 + level / 2, 0.841344746068543};
+    for (int t = 0; t < 3; t++) {
+        size_t low = 1, high = n;
+        while (low < high) {
+            size_t k = low + (high - low) / 2;
+            if (1 - binomial_cdf(half - 1, n, (double)k / (double)n) >= targets[t])
+                high = k;
+            else
+                low = k + 1;
+        }
+        at[t] = sorted[low - 1];
+    }
+    r.interval.low = at[0];
+    r.interval.high = at[1];
+    r.standard_error = at[2] - r.interval.point; // half of the central 68 %
+    return r;
+}
+
+static double mean_of_rows(const void *ctx, const uint32_t *rows, size_t n)
+{
+    const double *x = ctx;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[rows[i]];
+    return sum / (double)n;
+}
+
+// The rows index sorted values, so the median is found by counting rows.
+typedef struct MedianContext {
+    const double *sorted;
+    uint32_t *counts; // zero between calls
+    size_t n;
+} MedianContext;
+
+static double median_of_rows(const void *ctx, const uint32_t *rows, size_t n)
+{
+    const MedianContext *m = ctx;
+    for (size_t i = 0; i < n; i++)
+        m->counts[rows[i]]++;
+    size_t seen = 0, i = 0, low = 0;
+    while (seen + m->counts[i] < (n + 1) / 2)
+        seen += m->counts[i++];
+    low = i;
+    while (seen + m->counts[i] < n / 2 + 1)
+        seen += m->counts[i++];
+    memset(m->counts, 0, m->n * sizeof(*m->counts));
+    return (m->sorted[low] + m->sorted[i]) / 2;
+}
+
+BootstrapLimit stats_bootstrap_mean(Arena *scratch, const double *x, size_t n, size_t resamples,
+                                    double level, Random *random)
+{
+    if (n > STATS_BOOTSTRAP_DRAWN_MAX || n < 2)
+        return stats_bootstrap_limit_mean(x, n, level);
+    Bootstrap b = stats_bootstrap(scratch, mean_of_rows, x, n, resamples, level, random);
+    return (BootstrapLimit){b.percentile, b.standard_error};
+}
+
+BootstrapLimit stats_bootstrap_median(Arena *scratch, const double *x, size_t n, size_t resamples,
+                                      double level, Random *random)
+{
+    double *sorted = stats_sorted(scratch, x, n);
+    if (n > STATS_BOOTSTRAP_DRAWN_MAX || n < 2)
+        return stats_bootstrap_limit_median_sorted(sorted, n, level);
+    MedianContext m = {sorted, arena_array(scratch, uint32_t, n), n};
+    Bootstrap b = stats_bootstrap(scratch, median_of_rows, &m, n, resamples, level, random);
+    return (BootstrapLimit){b.percentile, b.standard_error};
+}
+
+// ---- Confidence sequence ---------------------------------------------------
+
+// Of the normal mixture.
+static double mixture_z(size_t n, double alpha, double tuned_at)
+{
+    double rho2 = (-2 * log(alpha) + log(-2 * log(alpha)) + 1) / tuned_at;
+    double seen = (double)n * rho2;
+    return sqrt(2 * (seen + 1) / seen * log(sqrt(seen + 1) / alpha));
+}
+
+double stats_sequence_z(size_t n, double level, double tuned_at, size_t horizon)
+{
+    double alpha = 1 - level;
+    if (horizon < n)
+        return mixture_z(n, alpha, tuned_at);
+    // A sum that stays below a constant up to the horizon (reflection principle), or
+    // within the mixture: each with half of the error.
+    double constant = normal_quantile(1 - alpha / 8) * sqrt((double)horizon / (double)n);
+    return MIN(constant, mixture_z(n, alpha / 2, tuned_at));
+}
+
+double stats_sequence_half_width(double deviation, size_t n, double level, double tuned_at)
+{
+    return deviation / sqrt((double)n) * stats_sequence_z(n, level, tuned_at, 0);
+}
+
+Interval stats_sequence_interval(Arena *scratch, const double *x, size_t n, double level,
+                                 double tuned_at)
+{
+    if (n < 2)
+        return (Interval){-INFINITY, stats_mean(x, n), INFINITY};
+    double *sorted = stats_sorted(scratch, x, n);
+    double median = stats_median_sorted(sorted, n), reach = 4 * stats_mad(scratch, x, n);
+    if (reach > 0)
+        for (size_t i = 0; i < n; i++)
+            sorted[i] = MAX(median - reach, MIN(median + reach, sorted[i]));
+    double mean = stats_mean(sorted, n);
+    // The sequence is asymptotic; what few values do not know of their spread is
+    // made up for as Student's t does, far out in the tail where looking early
+    // goes wrong.
+    double few = student_quantile(0.999, (double)(n - 1)) / normal_quantile(0.999);
+    double half = few * stats_sequence_half_width(stats_deviation(sorted, n), n, level, tuned_at);
+    return (Interval){mean - half, mean, mean + half};
+}
+
+Interval stats_sequence_location(Arena *scratch, const double *x, size_t n, double level,
+                                 double tuned_at, size_t horizon)
+{
+    double z = n ? stats_sequence_z(n, level, tuned_at, horizon) : INFINITY;
+    Interval i = stats_hodges_lehmann(scratch, x, n, 1 - erfc(z / sqrt(2)));
+    return isfinite(i.low) ? i : stats_sequence_interval(scratch, x, n, level, tuned_at);
+}

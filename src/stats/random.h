@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A seeded random stream (xoshiro256**, Blackman & Vigna 2018): the same seed
+// gives the same numbers on every machine.
+
+#ifndef STATS_RANDOM_H
+#define STATS_RANDOM_H
+
+#include "base/defs.h"
+
+typedef struct Random {
+    uint64_t state[4];
+} Random;
+
+// Any seed is good: it is spread over the state by splitmix64.
+Random random_seeded(uint64_t seed);
+
+uint64_t random_u64(Random *r);
+// Uniform in [0, n); n must not be 0. The bias is below n / 2^64.
+uint64_t random_below(Random *r, uint64_t n);
+double random_unit(Random *r);   // uniform in [0, 1), 53 bits
+double random_normal(Random *r); // standard normal, by inversion
+
+#endif // STATS_RANDOM_H
