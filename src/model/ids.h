@@ -33,6 +33,9 @@ typedef struct ThreadId {
 typedef struct MetricId {
     uint32_t v;
 } MetricId;
+typedef struct RunId {
+    uint32_t v;
+} RunId;
 
 // An address stated in a file (what symbol tables and DWARF speak of), an
 // address in a running process, and an offset into a file.

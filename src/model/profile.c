@@ -283,6 +283,78 @@ size_t profile_add_sample(Profile *p, int64_t time_ns, ThreadId thread, StackId 
     return s->stack.len - 1;
 }
 
+RunId profile_add_run(Profile *p, const RunRow *run)
+{
+    Runs *t = &p->runs;
+    vec_push(&p->arena, &t->name, run->name);
+    vec_push(&p->arena, &t->command, run->command);
+    vec_push(&p->arena, &t->revision, run->revision);
+    vec_push(&p->arena, &t->conditions, run->conditions);
+    vec_push(&p->arena, &t->start_ns, run->start_ns);
+    vec_push(&p->arena, &t->wall_ns, run->wall_ns);
+    vec_push(&p->arena, &t->user_ns, run->user_ns);
+    vec_push(&p->arena, &t->system_ns, run->system_ns);
+    vec_push(&p->arena, &t->status, run->status);
+    vec_push(&p->arena, &t->round, run->round);
+    vec_push(&p->arena, &t->position, run->position);
+    vec_push(&p->arena, &t->flags, run->flags);
+    return (RunId){(uint32_t)t->name.len - 1};
+}
+
+RunRow profile_run(const Profile *p, RunId run)
+{
+    const Runs *t = &p->runs;
+    return (RunRow){.name = t->name.at[run.v],
+                    .command = t->command.at[run.v],
+                    .revision = t->revision.at[run.v],
+                    .conditions = t->conditions.at[run.v],
+                    .start_ns = t->start_ns.at[run.v],
+                    .wall_ns = t->wall_ns.at[run.v],
+                    .user_ns = t->user_ns.at[run.v],
+                    .system_ns = t->system_ns.at[run.v],
+                    .status = t->status.at[run.v],
+                    .round = t->round.at[run.v],
+                    .position = t->position.at[run.v],
+                    .flags = t->flags.at[run.v]};
+}
+
+void profile_add_run_count(Profile *p, RunId run, MetricId metric, double value,
+                           uint64_t enabled_ns, uint64_t running_ns, StrId part)
+{
+    RunValues *t = &p->run_values;
+    vec_push(&p->arena, &t->run, run);
+    vec_push(&p->arena, &t->metric, metric);
+    vec_push(&p->arena, &t->value, value);
+    vec_push(&p->arena, &t->enabled_ns, enabled_ns);
+    vec_push(&p->arena, &t->running_ns, running_ns);
+    vec_push(&p->arena, &t->part, part);
+}
+
+void profile_add_run_value(Profile *p, RunId run, MetricId metric, double value)
+{
+    profile_add_run_count(p, run, metric, value, 0, 0, (StrId){0});
+}
+
+void profile_add_point(Profile *p, MetricId metric, int64_t time_ns, double value, StrId part)
+{
+    Series *t = &p->series;
+    vec_push(&p->arena, &t->metric, metric);
+    vec_push(&p->arena, &t->time_ns, time_ns);
+    vec_push(&p->arena, &t->value, value);
+    vec_push(&p->arena, &t->part, part);
+}
+
+void profile_add_interval(Profile *p, ThreadId thread, int64_t start_ns, int64_t end_ns, StrId name,
+                          StrId detail)
+{
+    Intervals *t = &p->intervals;
+    vec_push(&p->arena, &t->thread, thread);
+    vec_push(&p->arena, &t->start_ns, start_ns);
+    vec_push(&p->arena, &t->end_ns, end_ns);
+    vec_push(&p->arena, &t->name, name);
+    vec_push(&p->arena, &t->detail, detail);
+}
+
 void profile_note(Profile *p, NoteLevel level, Str key, const char *fmt, ...)
 {
     va_list args;

@@ -25,6 +25,7 @@ typedef Vec(StackId) StackIdVec;
 typedef Vec(ProcessId) ProcessIdVec;
 typedef Vec(ThreadId) ThreadIdVec;
 typedef Vec(MetricId) MetricIdVec;
+typedef Vec(RunId) RunIdVec;
 
 // "No time": the recording does not know when.
 #define TIME_NONE INT64_MIN
@@ -145,12 +146,48 @@ typedef struct Samples {
 
 #define SAMPLE_CPU_NONE UINT32_MAX
 
-// Counters and levels over time: {metric, time, value}.
+// Counters and levels over time. A counter's value is the number of events since the row
+// before it with the same metric and part, or since the start; a level's value is the level.
 typedef struct Series {
     MetricIdVec metric;
     I64Vec time_ns;
     DoubleVec value;
+    StrIdVec part; // "CPU0", "worker-4711" where parts were counted apart; "" for the whole
 } Series;
+
+enum {
+    RUN_WARMUP = 1 << 0, // before the measured runs; no statistic includes it
+};
+
+// The status of a run that is not known.
+#define RUN_STATUS_NONE UINT32_MAX
+
+// One execution of a command or of a function benchmark. Runs of one name are repetitions of
+// one measurement; runs of different names in the same round are pairs.
+typedef struct Runs {
+    StrIdVec name;       // by which reports call the measurement: "./old", "parse/1000"
+    StrIdVec command;    // the command line, words quoted for a shell
+    StrIdVec revision;   // of the source that the program was built from; "" when not known
+    StrIdVec conditions; // lines "key=value": what differed from other runs, "" for nothing
+    I64Vec start_ns;     // since the recording's start; TIME_NONE when not known
+    I64Vec wall_ns;      // by the clock that the recording names; TIME_NONE when not known
+    I64Vec user_ns;      // TIME_NONE when not known
+    I64Vec system_ns;    // TIME_NONE when not known
+    U32Vec status;       // exit status, or 128 + signal; RUN_STATUS_NONE when not known
+    U32Vec round;        // from 0
+    U32Vec position;     // within the round, from 0
+    U8Vec flags;         // RUN_*
+} Runs;
+
+// What was counted in a run beside its times: events, peak memory, faults.
+typedef struct RunValues {
+    RunIdVec run;
+    MetricIdVec metric;
+    DoubleVec value;   // scaled to the whole run where the event counted only part of it
+    U64Vec enabled_ns; // the event should have counted for so long; 0 for what is no event
+    U64Vec running_ns; // it did: less when the PMU was shared out
+    StrIdVec part;     // "CPU0", "worker-4711" where parts were counted apart; "" for the whole
+} RunValues;
 
 // Spans and points on the time line; a mark has end_ns == start_ns.
 typedef struct Intervals {
@@ -250,6 +287,8 @@ typedef struct Profile {
     Samples samples;
     Series series;
     Intervals intervals;
+    Runs runs;
+    RunValues run_values;
     LineCounts line_counts;
     FunctionCounts function_counts;
     BranchCounts branch_counts;
@@ -315,6 +354,37 @@ static inline void profile_sample_set(Profile *p, size_t sample, MetricId metric
 {
     p->samples.values[metric.v].at[sample] = value;
 }
+
+// The columns of a run, for profile_add_run. Zeroed, it is a run of which nothing is known
+// once the times and the status are set to their NONE values: see RUN_NOT_KNOWN.
+typedef struct RunRow {
+    StrId name, command, revision, conditions;
+    int64_t start_ns, wall_ns, user_ns, system_ns;
+    uint32_t status, round, position;
+    uint8_t flags;
+} RunRow;
+
+#define RUN_NOT_KNOWN                                                                              \
+    ((RunRow){.start_ns = TIME_NONE,                                                               \
+              .wall_ns = TIME_NONE,                                                                \
+              .user_ns = TIME_NONE,                                                                \
+              .system_ns = TIME_NONE,                                                              \
+              .status = RUN_STATUS_NONE})
+
+// Appends a run.
+RunId profile_add_run(Profile *p, const RunRow *run);
+// The row as one value.
+RunRow profile_run(const Profile *p, RunId run);
+// Appends a value of a run that was known for the whole of it.
+void profile_add_run_value(Profile *p, RunId run, MetricId metric, double value);
+// Appends a counted value; `part` may be the empty string.
+void profile_add_run_count(Profile *p, RunId run, MetricId metric, double value,
+                           uint64_t enabled_ns, uint64_t running_ns, StrId part);
+// Appends a point of a series; `part` may be the empty string.
+void profile_add_point(Profile *p, MetricId metric, int64_t time_ns, double value, StrId part);
+// Appends a span, or a mark when start and end are equal.
+void profile_add_interval(Profile *p, ThreadId thread, int64_t start_ns, int64_t end_ns, StrId name,
+                          StrId detail);
 
 void profile_note(Profile *p, NoteLevel level, Str key, const char *fmt, ...) PRINTF_LIKE(4, 5);
 void profile_set_fact(Profile *p, Str key, Str value);

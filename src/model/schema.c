@@ -70,6 +70,29 @@ static const Column series_columns[] = {
     REF(1, "metric", series.metric, TABLE_METRICS),
     DELTA(2, "time_ns", COLUMN_I64, series.time_ns),
     PLAIN(3, "value", COLUMN_F64, series.value),
+    STRING(4, "part", series.part),
+};
+static const Column run_columns[] = {
+    STRING(1, "name", runs.name),
+    STRING(2, "command", runs.command),
+    STRING(3, "revision", runs.revision),
+    STRING(4, "conditions", runs.conditions),
+    DELTA(5, "start_ns", COLUMN_I64, runs.start_ns),
+    DELTA(6, "wall_ns", COLUMN_I64, runs.wall_ns),
+    DELTA(7, "user_ns", COLUMN_I64, runs.user_ns),
+    DELTA(8, "system_ns", COLUMN_I64, runs.system_ns),
+    DELTA(9, "status", COLUMN_U32, runs.status),
+    DELTA(10, "round", COLUMN_U32, runs.round),
+    DELTA(11, "position", COLUMN_U32, runs.position),
+    PLAIN(12, "flags", COLUMN_U8, runs.flags),
+};
+static const Column run_value_columns[] = {
+    REF(1, "run", run_values.run, TABLE_RUNS),
+    REF(2, "metric", run_values.metric, TABLE_METRICS),
+    PLAIN(3, "value", COLUMN_F64, run_values.value),
+    DELTA(4, "enabled_ns", COLUMN_U64, run_values.enabled_ns),
+    DELTA(5, "running_ns", COLUMN_U64, run_values.running_ns),
+    STRING(6, "part", run_values.part),
 };
 static const Column interval_columns[] = {
     REF(1, "thread", intervals.thread, TABLE_THREADS),
@@ -157,6 +180,8 @@ const TableSchema profile_schema[] = {
     SCHEMA("facts", TABLE_FACTS, fact_columns, true, false, TABLE_NONE),
     SCHEMA("condition counts", TABLE_CONDITION_COUNTS, condition_count_columns, true, false,
            TABLE_NONE),
+    SCHEMA("runs", TABLE_RUNS, run_columns, false, false, TABLE_NONE),
+    SCHEMA("run values", TABLE_RUN_VALUES, run_value_columns, false, false, TABLE_NONE),
 };
 const size_t profile_schema_count = ARRAY_LEN(profile_schema);
 

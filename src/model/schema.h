@@ -31,6 +31,8 @@ typedef enum TableId {
     TABLE_NOTES = 18,
     TABLE_FACTS = 19,
     TABLE_CONDITION_COUNTS = 20,
+    TABLE_RUNS = 21,
+    TABLE_RUN_VALUES = 22,
 } TableId;
 
 typedef enum ColumnType { COLUMN_U8, COLUMN_U32, COLUMN_U64, COLUMN_I64, COLUMN_F64 } ColumnType;

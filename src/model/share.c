@@ -40,7 +40,8 @@ static Rule rule_of(TableId table, const char *column)
         {TABLE_REGION_COUNTS, "file", RULE_FILE},  {TABLE_SOURCE_LINES, "file", RULE_FILE},
         {TABLE_SOURCE_LINES, "text", RULE_SOURCE}, {TABLE_NOTES, "key", RULE_KEEP},
         {TABLE_NOTES, "text", RULE_WORDS},         {TABLE_FACTS, "key", RULE_KEEP},
-        {TABLE_FACTS, "value", RULE_WORDS},
+        {TABLE_FACTS, "value", RULE_WORDS},        {TABLE_RUNS, "name", RULE_WORDS},
+        {TABLE_RUNS, "command", RULE_WORDS},       {TABLE_RUNS, "conditions", RULE_WORDS},
     };
     for (size_t i = 0; i < ARRAY_LEN(rules); i++)
         if (rules[i].table == table && strcmp(rules[i].column, column) == 0)

@@ -209,6 +209,33 @@ static void kept_rows_of_a_table_move_up_in_every_column(void **state)
     vec_free(&kept);
 }
 
+static void a_run_comes_back_as_it_was_added(void **state)
+{
+    (void)state;
+    RunRow run = RUN_NOT_KNOWN;
+    run.name = profile_str(&p, STR("./new"));
+    run.user_ns = 12;
+    run.status = 130;
+    run.position = 1;
+    (void)profile_add_run(&p, &RUN_NOT_KNOWN);
+    RunRow back = profile_run(&p, profile_add_run(&p, &run));
+    assert_str(profile_text(&p, back.name), "./new");
+    assert_int_equal(back.user_ns, 12);
+    assert_true(back.wall_ns == TIME_NONE);
+    assert_int_equal(back.status, 130);
+    assert_int_equal(back.position, 1);
+    assert_true(profile_run(&p, (RunId){0}).status == RUN_STATUS_NONE);
+    assert_ok(profile_check(&p, &err), &err);
+}
+
+static void a_value_of_no_run_is_found(void **state)
+{
+    (void)state;
+    MetricId metric = profile_add_metric(&p, STR("cycles"), STR(""), METRIC_SUM, STR("cycles"));
+    profile_add_run_value(&p, (RunId){0}, metric, 1);
+    assert_error(profile_check(&p, &err), &err, ERROR_FORMAT, "run values");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -225,6 +252,8 @@ int main(void)
         TEST(a_source_line_is_kept_once_and_notes_in_order),
         TEST(a_reference_to_no_row_is_found),
         TEST(columns_of_unequal_length_are_found),
+        TEST(a_run_comes_back_as_it_was_added),
+        TEST(a_value_of_no_run_is_found),
         TEST(kept_rows_of_a_table_move_up_in_every_column),
     };
     return RUN_TESTS(tests);

@@ -77,6 +77,18 @@ static void fill(unsigned samples)
         profile_frame_resolve(&p, outer, hot, profile_str(&p, STR("b.cc")), UINT32_MAX);
     }
     profile_frame(&p, (ModuleId){0}, UINT64_MAX, FRAME_KERNEL);
+    RunRow run = RUN_NOT_KNOWN;
+    run.name = profile_str(&p, STR("./old"));
+    run.conditions = profile_str(&p, STR("load=0.5\ngovernor=powersave"));
+    run.wall_ns = INT64_MAX;
+    run.status = 139;
+    run.round = 7;
+    run.flags = RUN_WARMUP;
+    profile_add_run_value(&p, profile_add_run(&p, &run), time, -0.5);
+    profile_add_run_count(&p, profile_add_run(&p, &RUN_NOT_KNOWN), time, 1e300, UINT64_MAX, 1,
+                          profile_str(&p, STR("CPU0")));
+    profile_add_point(&p, time, 17, 2.5, profile_str(&p, STR("CPU1")));
+    profile_add_interval(&p, thread, 3, 3, profile_str(&p, STR("exec")), (StrId){0});
     profile_source_line(&p, profile_str(&p, STR("a.cc")), 9, STR("  x += \t\"\xff\";"));
     profile_note(&p, NOTE_WARNING, STR("lost-samples"), "%d lost", 3);
     profile_set_fact(&p, STR(FACT_COMMAND), STR("prog --x"));
