@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recording by sampling: a running program -> a Profile. Threads: the caller's
 // drains the kernel's rings and watches the program; one worker of ours orders,
-// unwinds and fills the profile. docs/ARCHITECTURE.md, "Recording".
+// unwinds and fills the profile. README.md beside this file.
 
 #ifndef COLLECT_SAMPLING_SAMPLING_H
 #define COLLECT_SAMPLING_SAMPLING_H
