@@ -5,11 +5,11 @@
 //   forms.c    one attribute value -> number, text, address or reference
 //   ranges.c   range lists; overlapping ranges -> disjoint segments
 //   tree.c     a unit's DIEs -> nodes and segments (on the first hit)
-//   lines.c    line table headers, paths, rows
-//   names.c    node -> names and call site, along origin chains
+//   line_table.c line table headers, paths, rows
+//   origins.c  node -> names and call site, along origin chains
 //   split.c    .dwo and .dwp
 //   lookup.c   the public questions
-//   counters.c one more of them, which walks the DIEs itself
+//   llvm_counters.c  one more of them, which walks the DIEs itself
 
 #ifndef DWARF_DWARF_INTERNAL_H
 #define DWARF_DWARF_INTERNAL_H

@@ -212,9 +212,6 @@ void event_list(Arena *arena, const EventSources *src, ListedEventVec *ret, Erro
 
 // ---- Trying --------------------------------------------------------------------
 
-// A word that a tried breakpoint watches for as long as the try lasts.
-static volatile uint64_t watched_word;
-
 // errno of the open, 0 when it worked.
 static int open_once(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
@@ -323,6 +320,7 @@ EventTry event_try(Arena *arena, const EventSources *src, const PerfLimits *limi
         return try_uprobe(src, arena, limits, event->pmu);
     EventTry t = {0};
     struct perf_event_attr attr = {0};
+    volatile uint64_t watched_word = 0; // by a tried breakpoint, for as long as the try lasts
     if (event->group == EVENT_GROUP_BREAKPOINT) {
         attr = (struct perf_event_attr){.type = PERF_TYPE_BREAKPOINT,
                                         .bp_type = HW_BREAKPOINT_W,

@@ -13,7 +13,7 @@
 #include "replay/kernel.h"
 #include "replay/module_search.h"
 #include "unwind/core.h"
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 typedef struct ModuleFile {
     ModuleId id;    // 0 until a frame lies in it: modules_id

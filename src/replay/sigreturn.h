@@ -5,7 +5,7 @@
 #define REPLAY_SIGRETURN_H
 
 #include "elf/elf.h"
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 // musl's __restore_rt and the __kernel_rt_sigreturn of aarch64's vdso, found by
 // name or, in stripped objects, by their instructions. {0, 0}: none.

@@ -10,6 +10,20 @@
 
 enum { LINES_MIN = 1 << 20, LINES_A_BYTE = 64 };
 
+static const FormatVersion json_versions[] = {
+    {1, 1, "no release that is known", "", false},
+    {2, 2, "llvm-cov since 5", "", true},
+    {3, 3, "newer ones, up to 22", "", false},
+};
+
+const FormatVersions tracefile_json_versions = {
+    .format = "llvm-cov's JSON",
+    .newer = "give the program and its profiles, or what its 'llvm-cov export -format=lcov' writes",
+    .numbers = "",
+    .at = json_versions,
+    .count = ARRAY_LEN(json_versions),
+};
+
 typedef struct Reader {
     CoverSet *set;
     Arena *scratch; // of strings with escapes; emptied for each file and function

@@ -33,20 +33,6 @@ static bool is_llvm_json(Str head)
             str_find(head, STR("\"functions\"")) != SIZE_MAX);
 }
 
-static const FormatVersion json_versions[] = {
-    {1, 1, "no release that is known", "", false},
-    {2, 2, "llvm-cov since 5", "", true},
-    {3, 3, "newer ones, up to 22", "", false},
-};
-
-const FormatVersions tracefile_json_versions = {
-    .format = "llvm-cov's JSON",
-    .newer = "give the program and its profiles, or what its 'llvm-cov export -format=lcov' writes",
-    .numbers = "",
-    .at = json_versions,
-    .count = ARRAY_LEN(json_versions),
-};
-
 typedef struct Form {
     TracefileKind kind;
     const char *name;

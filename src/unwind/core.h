@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walking stacks by unwind tables: the freestanding part. It uses no libc and
 // allocates nothing, so that a signal handler in the observed program can use
-// it too. Tables come from unwind/table.h, address spaces from unwind/space.h.
+// it too. Tables come from unwind/unwind_table.h, address spaces from unwind/space.h.
 
 #ifndef UNWIND_CORE_H
 #define UNWIND_CORE_H

@@ -4,7 +4,7 @@
 // Input: a byte of flags, then the section, whose bytes may be the code as well.
 
 #include "unwind/space.h"
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,10 +3,7 @@
 
 #include "cli/cover/cover_run.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include <sys/wait.h>
 
 #include "cli/cli.h"
 #include "cli/cover/cover_commands.h"
@@ -245,51 +242,6 @@ static int report(CoverSession *s)
 
 // ---- Running --------------------------------------------------------------------------------
 
-void cover_set_variables(const CoverVariables *v)
-{
-    for (size_t i = 0; i < v->len; i++)
-        if (v->at[i].value)
-            setenv(v->at[i].name, v->at[i].value, 1);
-        else
-            unsetenv(v->at[i].name);
-}
-
-static Str absolute(Arena *arena, Str path)
-{
-    char folder[PATH_MAX];
-    if ((path.len && path.ptr[0] == '/') || !getcwd(folder, sizeof(folder)))
-        return path;
-    return arena_printf(arena, "%s/%" STR_FMT, folder, STR_ARG(path));
-}
-
-static void copy_list(Arena *arena, const StrVec *from, StrVec *to)
-{
-    for (size_t i = 0; i < from->len; i++)
-        vec_push(arena, to, from->at[i]);
-}
-
-// Objects are the command itself, words of it that name files, and what lies in
-// the folders around.
-static bool open_session(CoverSession *s, CoverRunMode mode, Error *err)
-{
-    const CoverRunOptions *o = s->o;
-    Str folder = o->output.len ? o->output : COVER_RUN_FOLDER;
-    if (!cover_run_open(&s->run, folder, mode, o->keep_raw, err))
-        return false;
-    s->run.pool.continuous = o->continuous;
-    Arena *arena = &s->run.arena;
-    copy_list(arena, &o->objects, &s->sources.always);
-    copy_list(arena, &o->include, &s->run.selection.include);
-    copy_list(arena, &o->exclude, &s->run.selection.exclude);
-    if (!program_find(arena, str_from_c(s->argv[0]), cli_env("PATH"), &s->program, err))
-        return false;
-    vec_push(arena, &s->sources.commands, s->program.path);
-    for (size_t i = 1; s->argv[i]; i++)
-        vec_push(arena, &s->sources.commands, str_from_c(s->argv[i]));
-    vec_push(arena, &s->sources.folders, absolute(arena, STR(".")));
-    return true;
-}
-
 static int run_traced(CoverSession *s)
 {
     Error err;
@@ -300,12 +252,6 @@ static int run_traced(CoverSession *s)
     int child_status = exit_status_of(s->end.child.status);
     int status = !wrote ? STATUS_FAILED : s->o->no_report ? STATUS_OK : report(s);
     return child_status ? child_status : status;
-}
-
-bool cover_session_keep(void *ctx, Str path)
-{
-    const CoverSession *s = ctx;
-    return cover_selection_keep(&s->run.selection, path);
 }
 
 // What macros of the workspace counted in the compiler is part of the run.
@@ -388,7 +334,7 @@ static int run_words(const CoverRunOptions *o, char *const argv[])
     CoverSession s = {.o = o, .argv = argv};
     Error err;
     int status;
-    if (!open_session(&s, mode_of(o), &err)) {
+    if (!cover_session_open(&s, mode_of(o), &err)) {
         status = cli_fail(&err);
         status = err.kind == ERROR_NOT_FOUND ? 127 : status;
     } else if (str_equal(o->engine, STR("ptrace"))) {
@@ -404,7 +350,7 @@ static int run_as_asked(CommandLine *line, void *values)
 {
     CoverRunOptions *o = values;
     Error err;
-    static char shell[] = "sh"; // what runs the lines of --tests-from
+    char shell[] = "sh"; // runs the lines of --tests-from
     char *sh[] = {shell, NULL};
     if (line->operands.len == 0 && o->tests_from.len == 0)
         return usage_error(line->cmd, "what is to run?");

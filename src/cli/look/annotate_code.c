@@ -111,7 +111,7 @@ static const PlaceFrame *target_level(const Annotation *a, const PlaceFrames *fr
 
 static void place_line(Code *c, const Annotation *a, CodeLine *line)
 {
-    static PlaceFrames frames; // large; one thread
+    PlaceFrames frames;
     if (!module_symbols_lookup(&c->symbols, line->instruction.address, &frames) || frames.len == 0)
         return;
     const PlaceFrame *level = target_level(a, &frames);

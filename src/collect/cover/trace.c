@@ -349,7 +349,8 @@ static void serve(Tracer *t)
     }
 }
 
-static volatile pid_t signal_target;
+// The traced program, for the signal handler; 0: none. A pid_t is an int.
+static volatile sig_atomic_t signal_target;
 
 // A terminal sends its signals to the program as well; others are passed on.
 static void pass_on(int number, siginfo_t *info, void *context)

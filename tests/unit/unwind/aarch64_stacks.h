@@ -4,7 +4,7 @@
 #ifndef TEST_AARCH64_STACKS_H
 #define TEST_AARCH64_STACKS_H
 
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 typedef struct Aarch64Stack {
     const char *name;

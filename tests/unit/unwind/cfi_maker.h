@@ -5,7 +5,7 @@
 #define TEST_CFI_MAKER_H
 
 #include "base/defs.h"
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 #include <string.h>
 

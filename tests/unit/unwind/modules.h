@@ -8,7 +8,7 @@
 #include "elf/elf.h"
 #include "os/file.h"
 #include "unwind/space.h"
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compact unwind tables out of call frame information: all entries are read,
 // sorted by address, run, and their states packed into rows and actions.
-// Formats: see table.h.
+// Formats: see unwind_table.h.
 
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 #include "base/table.h"
 #include "base/vec.h"

@@ -4,8 +4,8 @@
 // .eh_frame_hdr); System V psABI x86-64 §3.7; "DWARF for the Arm 64-bit
 // Architecture" (negate_ra_state).
 
-#ifndef UNWIND_TABLE_H
-#define UNWIND_TABLE_H
+#ifndef UNWIND_UNWIND_TABLE_H
+#define UNWIND_UNWIND_TABLE_H
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -77,4 +77,4 @@ MUST_CHECK bool unwind_eh_frame_hdr_parse(Bytes hdr, uint64_t hdr_svma, uint64_t
 // Bytes of the table's arrays.
 size_t unwind_table_size_bytes(const UnwindTable *t);
 
-#endif // UNWIND_TABLE_H
+#endif // UNWIND_UNWIND_TABLE_H
