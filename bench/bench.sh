@@ -16,8 +16,8 @@ C
 gcc -O2 -D_GNU_SOURCE -o "$work/clone" bench/clone_loop.c || exit 1
 
 simulation() {
-    gcc -O2 -std=gnu17 -D_GNU_SOURCE -Isrc -o "$work/sim" bench/stats_simulation.c \
-        tests/unit/analyse/stats_simulate.c src/analyse/stats_*.c src/base/*.c -lm &&
+    gcc -O2 -std=gnu17 -D_GNU_SOURCE -Isrc -Itests/unit -o "$work/sim" bench/stats_simulation.c \
+        tests/unit/stats/stats_simulate.c src/stats/*.c src/base/*.c -lm &&
         "$work/sim"
 }
 

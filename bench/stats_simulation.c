@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The long form of tests/unit/analyse/test_stats_simulation.c: coverage, false
+// The long form of tests/unit/stats/test_stats_simulation.c: coverage, false
 // positives and stopping on seeded data; rows for bench/results.md.
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "../tests/unit/analyse/stats_simulate.h"
+#include "random_normal.h"
 #include "stats/intervals.h"
+#include "stats/series.h"
+#include "stats/stats_simulate.h"
 #include "stats/summary.h"
 
 #define COMMAND "`bench/bench.sh simulation`"
@@ -21,23 +23,24 @@ static double seconds(void)
 
 static void analysis_time(void)
 {
-    enum { N = 100000, RESAMPLES = 100000 };
+    enum { N = 100000 };
     Arena a = {0};
     Random random = random_seeded(1);
     double *x = arena_array(&a, double, N);
     for (size_t i = 0; i < N; i++)
         x[i] = 0.01 * __builtin_exp(0.1 * random_normal(&random));
     double start = seconds();
-    BootstrapLimit mean = stats_bootstrap_mean(&a, x, N, RESAMPLES, 0.95, &random);
-    BootstrapLimit median = stats_bootstrap_median(&a, x, N, RESAMPLES, 0.95, &random);
+    Interval median = stats_median_interval_sorted(stats_sorted(&a, x, N), N, 0.95);
     Interval hl = stats_hodges_lehmann(&a, x, N, 0.95);
     double mad = stats_mad(&a, x, N);
+    double size = stats_effective_size(x, N);
+    Steady steady = stats_steady_state(&a, x, N, 1);
     double took = seconds() - start;
-    if (!(mean.interval.low < mean.interval.high && median.interval.low < median.interval.high &&
-          hl.low < hl.high && mad > 0))
+    if (!(median.low < median.high && hl.low < hl.high && mad > 0 && size > 1 &&
+          steady.kind == STEADY_FLAT))
         exit(1);
-    printf("| analysis of 10^5 runs, bootstrap limit (10^5 resamples' worth), CPU | - | <= 0.2 s | "
-           "%.3f s | " COMMAND " |\n",
+    printf("| analysis of 10^5 runs: intervals of the location, spread, steady state, CPU | - | "
+           "<= 0.2 s | %.3f s | " COMMAND " |\n",
            took);
     arena_deinit(&a);
 }

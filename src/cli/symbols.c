@@ -22,7 +22,8 @@ static Str folder_of(Arena *arena, const char *variable, const char *below, cons
     return STR("");
 }
 
-Str symbols_cache_folder(Arena *arena)
+// $XDG_CACHE_HOME/assay, or ~/.cache/assay; "" when neither is known.
+static Str cache_folder(Arena *arena)
 {
     return folder_of(arena, "XDG_CACHE_HOME", "/assay", "/.cache/assay");
 }
@@ -42,7 +43,7 @@ void symbols_options(Arena *arena, const StrVec *debug_dirs, SymboliseOptions *r
         .debug_dir_count = debug_dirs->len,
         .debuginfod_urls = cli_env("DEBUGINFOD_URLS"),
         .debuginfod_cache = debuginfod_folder(arena),
-        .cache_dir = symbols_cache_folder(arena),
+        .cache_dir = cache_folder(arena),
     };
 }
 

@@ -8,9 +8,6 @@
 #include "cli/option.h"
 #include "symbolise/symbolise.h"
 
-// $XDG_CACHE_HOME/assay, or ~/.cache/assay; "" when neither is known.
-Str symbols_cache_folder(Arena *arena);
-
 // Cache folder, debuginfod's servers and its client's folder, and the user's
 // --debug-dir list, which must outlive the options. Leaves the rest zero.
 void symbols_options(Arena *arena, const StrVec *debug_dirs, SymboliseOptions *ret);

@@ -92,20 +92,8 @@ typedef struct DwarfFrames {
 bool dwarf_lookup(DwarfFile *f, uint64_t address, DwarfFrames *ret);
 
 // ---- The units -------------------------------------------------------------
+// Units are numbered from 0. Type and partial units are counted too.
 size_t dwarf_unit_count(const DwarfFile *f);
-
-typedef struct DwarfUnitInfo {
-    Str name; // source file as written on the compiler's command line
-    Str comp_dir;
-    Str producer;
-    Str path;          // name made absolute and normalised
-    uint16_t language; // DW_LANG_*, 0 when not stated
-    uint16_t version;  // 2 to 5
-    bool has_code;     // its address ranges are known and not empty
-} DwarfUnitInfo;
-
-// `unit` < dwarf_unit_count. Type and partial units are counted too.
-void dwarf_unit_info(DwarfFile *f, size_t unit, DwarfUnitInfo *ret);
 
 enum {
     DWARF_ROW_IS_STMT = 1,      // a recommended breakpoint position

@@ -173,7 +173,6 @@ struct Unit {
     bool is_split_sought;
     uint8_t state; // UnitState of the tree
     uint16_t tag;
-    uint16_t language;
     // From the unit DIE.
     uint64_t stmt_list;
     uint64_t low_pc; // base of its range lists
@@ -181,7 +180,7 @@ struct Unit {
     uint64_t addr_base;
     uint64_t rnglists_base;
     uint64_t ranges_base; // GNU split DWARF 4: for the ranges in the .dwo
-    Str name, comp_dir, producer, dwo_name;
+    Str comp_dir, dwo_name;
     Unit *skeleton; // of a split unit: whose addresses and lines are used
     Unit *split;    // of a skeleton, once found
     const AbbrevTable *abbrevs;

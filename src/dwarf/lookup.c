@@ -105,20 +105,6 @@ size_t dwarf_unit_count(const DwarfFile *f)
     return f->main.units.len;
 }
 
-void dwarf_unit_info(DwarfFile *f, size_t unit, DwarfUnitInfo *ret)
-{
-    Unit *u = unit_get(f, unit);
-    // A skeleton leaves the name to its other half.
-    const Unit *named = u->name.len ? u : unit_tree(u);
-    *ret = (DwarfUnitInfo){.name = named->name,
-                           .comp_dir = u->comp_dir,
-                           .producer = named->producer,
-                           .path = path_join(&f->arena, u->comp_dir, (Str){0}, named->name),
-                           .language = named->language,
-                           .version = u->version,
-                           .has_code = u->has_code};
-}
-
 DwarfRows dwarf_unit_rows(DwarfFile *f, size_t unit)
 {
     Lines *l = lines_of(unit_get(f, unit));

@@ -183,20 +183,14 @@ Unit *set_type_unit(Set *set, uint64_t signature)
 
 // ---- The unit DIE ----------------------------------------------------------
 typedef struct Root {
-    Value name, comp_dir, producer, dwo_name, low_pc, high_pc, ranges;
+    Value comp_dir, dwo_name, low_pc, high_pc, ranges;
 } Root;
 
 static void root_attr(Unit *u, Root *root, const AbbrevAttr *attr, Value v)
 {
     switch (attr->name) {
-    case DW_AT_name:
-        root->name = v;
-        break;
     case DW_AT_comp_dir:
         root->comp_dir = v;
-        break;
-    case DW_AT_producer:
-        root->producer = v;
         break;
     case DW_AT_dwo_name:
     case DW_AT_GNU_dwo_name:
@@ -214,9 +208,6 @@ static void root_attr(Unit *u, Root *root, const AbbrevAttr *attr, Value v)
     case DW_AT_stmt_list:
         u->stmt_list = v.u;
         u->has_lines = v.kind == VALUE_SEC_OFFSET || v.kind == VALUE_UINT;
-        break;
-    case DW_AT_language:
-        u->language = (uint16_t)v.u;
         break;
     case DW_AT_str_offsets_base:
         u->str_offsets_base = v.u;
@@ -282,9 +273,7 @@ static bool root_read(Unit *u, Root *root)
 
 static void root_resolve(Unit *u, const Root *root)
 {
-    u->name = value_text(u, root->name);
     u->comp_dir = value_text(u, root->comp_dir);
-    u->producer = value_text(u, root->producer);
     u->dwo_name = value_text(u, root->dwo_name);
     if (!value_address(u, root->low_pc, &u->low_pc))
         u->low_pc = 0;

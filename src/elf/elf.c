@@ -242,22 +242,6 @@ bool elf_section_load(Arena *arena, const Elf *elf, Str name, Bytes *ret, Error 
     return elf_section_bytes(arena, elf, s, ret, err);
 }
 
-bool elf_svma_of_offset(const Elf *elf, uint64_t offset, uint64_t *ret)
-{
-    const ElfSegment *best = NULL;
-    for (size_t i = 0; i < elf->segment_count; i++) {
-        const ElfSegment *s = &elf->segments[i];
-        bool covers =
-            s->type == PT_LOAD && offset >= s->offset && offset - s->offset < s->file_size;
-        if (covers && (!best || (!(best->flags & PF_X) && (s->flags & PF_X))))
-            best = s;
-    }
-    if (!best)
-        return false;
-    *ret = best->svma + (offset - best->offset);
-    return true;
-}
-
 // Bytes that two stretches of a file share.
 static uint64_t shared_bytes(uint64_t a, uint64_t a_len, uint64_t b, uint64_t b_len)
 {
@@ -297,14 +281,6 @@ static const ElfSegment *segment_at(const Elf *elf, uint64_t svma)
             return s;
     }
     return NULL;
-}
-
-bool elf_offset_of_svma(const Elf *elf, uint64_t svma, uint64_t *ret)
-{
-    const ElfSegment *s = segment_at(elf, svma);
-    if (!s || __builtin_add_overflow(s->offset, svma - s->svma, ret))
-        return false;
-    return true;
 }
 
 Bytes elf_bytes_at_svma(const Elf *elf, uint64_t svma)

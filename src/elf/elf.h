@@ -77,17 +77,12 @@ MUST_CHECK bool elf_section_load(Arena *arena, const Elf *elf, Str name, Bytes *
 // symbol tables and DWARF speak of is the stated address (svma) of that offset.
 // Linkers differ in how they lay segments out, so the way leads over PT_LOAD.
 
-// The stated address of the byte at a file offset. Executable segments win where
-// two share a page. False when no PT_LOAD covers it.
-bool elf_svma_of_offset(const Elf *elf, uint64_t offset, uint64_t *ret);
 // The stated address of the first byte of a mapping of `len` bytes of the file
 // from `offset` on. Mappings begin at a page, segments need not: that byte may
 // belong to the segment before (lld, mold), so the segment is the executable one
 // that shares most bytes with the mapping. False when none shares any. The
 // result may wrap below zero and is meant for `start - svma`, the bias.
 bool elf_svma_of_mapping(const Elf *elf, uint64_t offset, uint64_t len, uint64_t *ret);
-// The reverse. False for addresses outside PT_LOAD or without bytes (.bss).
-bool elf_offset_of_svma(const Elf *elf, uint64_t svma, uint64_t *ret);
 // The loaded bytes from a stated address to the end of their segment's file
 // part; empty when there are none.
 Bytes elf_bytes_at_svma(const Elf *elf, uint64_t svma);

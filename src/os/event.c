@@ -355,68 +355,6 @@ static bool parse_tracepoint(Arena *arena, const EventSources *src, Str system, 
     return true;
 }
 
-// The text between `open` and `close` after `key`, e.g. "offset:8;".
-static bool format_number(Str line, Str key, uint64_t *ret)
-{
-    size_t at = str_find(line, key);
-    if (at == SIZE_MAX)
-        return false;
-    Str rest = str_slice(line, at + key.len, line.len), number, tail;
-    return str_split(rest, ';', &number, &tail) && str_parse_u64(str_trim(number), 10, ret);
-}
-
-static bool format_field(Str line, TracepointField *ret)
-{
-    // "field:char prev_comm[16];  offset:8;  size:16;  signed:0;"
-    Str declaration, tail;
-    uint64_t offset, size, is_signed = 0;
-    if (!str_split(str_slice(line, 6, line.len), ';', &declaration, &tail) ||
-        !format_number(tail, STR("offset:"), &offset) ||
-        !format_number(tail, STR("size:"), &size) || offset > UINT16_MAX || size > UINT16_MAX)
-        return false;
-    (void)format_number(tail, STR("signed:"), &is_signed);
-    size_t bracket = str_find_char(declaration, '[');
-    bool data_loc = str_starts_with(declaration, STR("__data_loc"));
-    Str head = bracket == SIZE_MAX || data_loc ? declaration : str_slice(declaration, 0, bracket);
-    head = str_trim(head);
-    size_t blank = str_find_last_char(head, ' ');
-    if (blank == SIZE_MAX)
-        return false;
-    *ret = (TracepointField){.name = str_slice(head, blank + 1, head.len),
-                             .type = str_trim(str_slice(head, 0, blank)),
-                             .offset = (uint32_t)offset,
-                             .size = (uint32_t)size,
-                             .is_signed = is_signed == 1};
-    while (ret->name.len > 0 && ret->name.ptr[0] == '*')
-        ret->name = str_slice(ret->name, 1, ret->name.len);
-    return ret->name.len > 0;
-}
-
-bool tracepoint_format_parse(Arena *arena, Str text, Tracepoint *ret, Error *err)
-{
-    Tracepoint t = {0};
-    bool has_id = false;
-    Str line;
-    for (unsigned number = 1; str_next_line(&text, &line); number++) {
-        line = str_trim(line);
-        if (str_starts_with(line, STR("name:"))) {
-            t.name = str_trim(str_slice(line, 5, line.len));
-        } else if (str_starts_with(line, STR("ID:"))) {
-            has_id = str_parse_u64(str_trim(str_slice(line, 3, line.len)), 10, &t.id);
-        } else if (str_starts_with(line, STR("field:"))) {
-            TracepointField f;
-            if (!format_field(line, &f))
-                return error_set(err, ERROR_FORMAT, "tracepoint format: line %u is no field",
-                                 number);
-            vec_push(arena, &t.fields, f);
-        }
-    }
-    if (!has_id)
-        return error_set(err, ERROR_FORMAT, "tracepoint format: no ID line");
-    *ret = t;
-    return true;
-}
-
 // ---- Breakpoints and raw events -----------------------------------------------
 
 static bool parse_breakpoint(Str rest, EventSpec *spec, Error *err)

@@ -69,25 +69,6 @@ MUST_CHECK bool pmu_field_parse(Str text, PmuField *ret);
 // Spreads a value over the field's bits. False when the value is too large.
 MUST_CHECK bool pmu_field_put(const PmuField *field, uint64_t value, uint64_t config[3]);
 
-// One field of a tracepoint's `format` file.
-typedef struct TracepointField {
-    Str name;
-    Str type; // C type as written: "char", "pid_t"
-    uint32_t offset;
-    uint32_t size;
-    bool is_signed;
-} TracepointField;
-typedef Vec(TracepointField) TracepointFieldVec;
-
-typedef struct Tracepoint {
-    uint64_t id;
-    Str name;
-    TracepointFieldVec fields;
-} Tracepoint;
-
-// Parses a `format` file. Texts borrow it.
-MUST_CHECK bool tracepoint_format_parse(Arena *arena, Str text, Tracepoint *ret, Error *err);
-
 // Puts an event into an attr that is zero but for the recording's settings.
 void event_spec_apply(const EventSpec *spec, struct perf_event_attr *attr);
 

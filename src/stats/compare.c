@@ -30,13 +30,6 @@ const char *verdict_name(Verdict v)
     return names[v];
 }
 
-double stats_pairs_needed(double spread, double effect, double level, double power)
-{
-    double z = normal_quantile(0.5 + level / 2) + normal_quantile(power);
-    double n = z * 1.05 * spread / log1p(effect);
-    return n * n;
-}
-
 // Verdict, power and the runs still needed, out of the interval on log scale.
 // `z` is the number of standard errors in the half width.
 static void conclude(Comparison *c, Interval log_ratio, double z, double margin)

@@ -59,8 +59,4 @@ Comparison stats_compare_unpaired(Arena *scratch, const double *a, size_t na, co
 const char *compare_method_name(CompareMethod m); // "paired" …
 const char *verdict_name(Verdict v);              // "inconclusive" …
 
-// Pairs for `power` at level `level` to find the relative `effect`, from the
-// robust spread of log ratios.
-double stats_pairs_needed(double spread, double effect, double level, double power);
-
 #endif // STATS_COMPARE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sign, Wilcoxon, Mann-Whitney and Welch tests; Holm, Benjamini-Hochberg.
+// Sign, Wilcoxon and Mann-Whitney tests; Holm.
 
 #include "stats/hypothesis.h"
 
@@ -95,12 +95,6 @@ static double *subset_sums(Arena *scratch, const Ranked *r, size_t n, size_t tot
     return prob;
 }
 
-RankTest stats_wilcoxon_normal(Arena *scratch, const double *d, size_t n)
-{
-    SignedRanks s = signed_ranks(scratch, d, n);
-    return wilcoxon_normal(&s);
-}
-
 RankTest stats_wilcoxon(Arena *scratch, const double *d, size_t n)
 {
     SignedRanks s = signed_ranks(scratch, d, n);
@@ -187,42 +181,15 @@ RankTest stats_mann_whitney(Arena *scratch, const double *x, size_t nx, const do
     return (RankTest){u, MIN(1.0, 2 * normal_cdf(-z)), false};
 }
 
-WelchTest stats_welch(const double *x, size_t nx, const double *y, size_t ny)
-{
-    double vx = stats_variance(x, nx) / (double)nx, vy = stats_variance(y, ny) / (double)ny;
-    WelchTest w;
-    w.t = (stats_mean(x, nx) - stats_mean(y, ny)) / sqrt(vx + vy);
-    w.df = (vx + vy) * (vx + vy) / (vx * vx / (double)(nx - 1) + vy * vy / (double)(ny - 1));
-    w.p = isnan(w.t) || isnan(w.df) ? NAN : student_two_sided(w.t, w.df);
-    return w;
-}
-
-// Both corrections walk the p-values in order of size.
-static Ranked *ascending(Arena *scratch, const double *p, size_t n)
+void stats_adjust_holm(Arena *scratch, double *p, size_t n)
 {
     Ranked *r = arena_array(scratch, Ranked, n + 1);
     for (size_t i = 0; i < n; i++)
         r[i] = (Ranked){.key = p[i], .from = (uint32_t)i};
     qsort(r, n, sizeof(*r), compare_ranked);
-    return r;
-}
-
-void stats_adjust_holm(Arena *scratch, double *p, size_t n)
-{
-    Ranked *r = ascending(scratch, p, n);
     double highest = 0;
     for (size_t i = 0; i < n; i++) {
         highest = MAX(highest, MIN(1.0, r[i].key * (double)(n - i)));
         p[r[i].from] = highest;
-    }
-}
-
-void stats_adjust_benjamini_hochberg(Arena *scratch, double *p, size_t n)
-{
-    Ranked *r = ascending(scratch, p, n);
-    double lowest = 1;
-    for (size_t i = n; i-- > 0;) {
-        lowest = MIN(lowest, r[i].key * (double)n / (double)(i + 1));
-        p[r[i].from] = lowest;
     }
 }

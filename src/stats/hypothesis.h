@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two-sided tests of one paired or two independent samples, and corrections for
-// many of them. Conventions are scipy's, named at each.
+// Two-sided tests of one paired or two independent samples, and a correction
+// for many of them. Conventions are scipy's, named at each.
 
 #ifndef STATS_HYPOTHESIS_H
 #define STATS_HYPOTHESIS_H
@@ -20,7 +20,6 @@ typedef struct RankTest {
 // tie, up to 64 values; above that normal without continuity correction.
 enum { STATS_WILCOXON_EXACT_MAX = 64 };
 RankTest stats_wilcoxon(Arena *scratch, const double *d, size_t n);
-RankTest stats_wilcoxon_normal(Arena *scratch, const double *d, size_t n);
 
 // The largest c with P(W <= c - 1) <= tail for the signed-rank sum W of n
 // untied values; at least 1. Exact up to STATS_WILCOXON_EXACT_MAX, else normal.
@@ -30,15 +29,7 @@ uint64_t stats_signed_rank_quantile(Arena *scratch, size_t n, double tail);
 // continuity correction.
 RankTest stats_mann_whitney(Arena *scratch, const double *x, size_t nx, const double *y, size_t ny);
 
-typedef struct WelchTest {
-    double t, df, p; // t of mean(x) - mean(y)
-} WelchTest;
-// Needs two values on either side; NaN when both variances are 0.
-WelchTest stats_welch(const double *x, size_t nx, const double *y, size_t ny);
-
-// Adjusted p-values, in place. Holm controls the chance of any false positive,
-// Benjamini-Hochberg the share of them.
+// Adjusts p-values in place by Holm's method, which controls the chance of any false positive.
 void stats_adjust_holm(Arena *scratch, double *p, size_t n);
-void stats_adjust_benjamini_hochberg(Arena *scratch, double *p, size_t n);
 
 #endif // STATS_HYPOTHESIS_H

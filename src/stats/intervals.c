@@ -153,24 +153,6 @@ Interval stats_mean_interval(const double *x, size_t n, double level)
     return (Interval){mean - half, mean, mean + half};
 }
 
-Interval stats_trimmed_interval(Arena *scratch, const double *x, size_t n, double share,
-                                double level)
-{
-    double *sorted = stats_sorted(scratch, x, n);
-    size_t cut = (size_t)(share * (double)n), kept = n - 2 * cut;
-    double point = stats_mean(sorted + cut, kept);
-    if (kept < 2)
-        return (Interval){-INFINITY, point, INFINITY};
-    for (size_t i = 0; i < cut; i++) {
-        sorted[i] = sorted[cut];
-        sorted[n - 1 - i] = sorted[n - 1 - cut];
-    }
-    double f = (double)n, h = (double)kept;
-    double half = student_quantile(0.5 + level / 2, h - 1) *
-                  sqrt(stats_variance(sorted, n) * (f - 1) / (h * (h - 1)));
-    return (Interval){point - half, point, point + half};
-}
-
 // ---- Bootstrap -------------------------------------------------------------
 
 static double percentile_at(const double *sorted, size_t n, double p)
@@ -237,108 +219,6 @@ Bootstrap stats_bootstrap(Arena *scratch, BootstrapStatistic f, const void *ctx,
         r.bca = (Interval){ends[0], point, ends[1]};
     }
     return r;
-}
-
-BootstrapLimit stats_bootstrap_limit_mean(const double *x, size_t n, double level)
-{
-    double mean = stats_mean(x, n), m2 = 0, m3 = 0, m4 = 0, size = (double)n;
-    for (size_t i = 0; i < n; i++) {
-        double off = x[i] - mean, sq = off * off;
-        m2 += sq;
-        m3 += sq * off;
-        m4 += sq * sq;
-    }
-    BootstrapLimit r = {.interval = {mean, mean, mean}};
-    if (!(m2 > 0))
-        return r;
-    double sigma = sqrt(m2 / size);
-    double skew = m3 / size / (sigma * sigma * sigma) / sqrt(size);
-    double kurtosis = (m4 / size / (sigma * sigma * sigma * sigma) - 3) / size;
-    r.standard_error = sigma / sqrt(size);
-    for (int side = 0; side < 2; side++) {
-        double z = normal_quantile(side ? 0.5 + level / 2 : 0.5 - level / 2);
-        double w = z + skew * (z * z - 1) / 6 + kurtosis * (z * z * z - 3 * z) / 24 -
-                   skew * skew * (2 * z * z * z - 5 * z) / 36;
-        *(side ? &r.interval.high : &r.interval.low) = mean + w * r.standard_error;
-    }
-    return r;
-}
-
-BootstrapLimit stats_bootstrap_limit_median_sorted(const double *sorted, size_t n, double level)
-{
-    BootstrapLimit r = {.interval = {NAN, stats_median_sorted(sorted, n), NAN}};
-    if (n == 0)
-        return r;
-    // P(median* <= x_(k)) = P(Bin(n, k/n) >= n/2 rounded up).
-    int64_t half = (int64_t)((n + 1) / 2);
-    double at[3];
-    double targets[3] = {0.5 - level / 2, 0.5 + level / 2, 0.841344746068543};
-    for (int t = 0; t < 3; t++) {
-        size_t low = 1, high = n;
-        while (low < high) {
-            size_t k = low + (high - low) / 2;
-            if (1 - binomial_cdf(half - 1, n, (double)k / (double)n) >= targets[t])
-                high = k;
-            else
-                low = k + 1;
-        }
-        at[t] = sorted[low - 1];
-    }
-    r.interval.low = at[0];
-    r.interval.high = at[1];
-    r.standard_error = at[2] - r.interval.point; // half of the central 68 %
-    return r;
-}
-
-static double mean_of_rows(const void *ctx, const uint32_t *rows, size_t n)
-{
-    const double *x = ctx;
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += x[rows[i]];
-    return sum / (double)n;
-}
-
-// The rows index sorted values, so the median is found by counting rows.
-typedef struct MedianContext {
-    const double *sorted;
-    uint32_t *counts; // zero between calls
-    size_t n;
-} MedianContext;
-
-static double median_of_rows(const void *ctx, const uint32_t *rows, size_t n)
-{
-    const MedianContext *m = ctx;
-    for (size_t i = 0; i < n; i++)
-        m->counts[rows[i]]++;
-    size_t seen = 0, i = 0, low = 0;
-    while (seen + m->counts[i] < (n + 1) / 2)
-        seen += m->counts[i++];
-    low = i;
-    while (seen + m->counts[i] < n / 2 + 1)
-        seen += m->counts[i++];
-    memset(m->counts, 0, m->n * sizeof(*m->counts));
-    return (m->sorted[low] + m->sorted[i]) / 2;
-}
-
-BootstrapLimit stats_bootstrap_mean(Arena *scratch, const double *x, size_t n, size_t resamples,
-                                    double level, Random *random)
-{
-    if (n > STATS_BOOTSTRAP_DRAWN_MAX || n < 2)
-        return stats_bootstrap_limit_mean(x, n, level);
-    Bootstrap b = stats_bootstrap(scratch, mean_of_rows, x, n, resamples, level, random);
-    return (BootstrapLimit){b.percentile, b.standard_error};
-}
-
-BootstrapLimit stats_bootstrap_median(Arena *scratch, const double *x, size_t n, size_t resamples,
-                                      double level, Random *random)
-{
-    double *sorted = stats_sorted(scratch, x, n);
-    if (n > STATS_BOOTSTRAP_DRAWN_MAX || n < 2)
-        return stats_bootstrap_limit_median_sorted(sorted, n, level);
-    MedianContext m = {sorted, arena_array(scratch, uint32_t, n), n};
-    Bootstrap b = stats_bootstrap(scratch, median_of_rows, &m, n, resamples, level, random);
-    return (BootstrapLimit){b.percentile, b.standard_error};
 }
 
 // ---- Confidence sequence ---------------------------------------------------

@@ -29,9 +29,6 @@ Interval stats_hodges_lehmann_shift(Arena *scratch, const double *x, size_t nx, 
 
 // Student's interval of the mean.
 Interval stats_mean_interval(const double *x, size_t n, double level);
-// Tukey-McLaughlin: trimmed mean with winsorised variance and Student's t.
-Interval stats_trimmed_interval(Arena *scratch, const double *x, size_t n, double share,
-                                double level);
 
 // ---- Bootstrap -------------------------------------------------------------
 // A statistic of a resample: `rows` are row numbers drawn with replacement.
@@ -47,25 +44,6 @@ typedef struct Bootstrap {
 
 Bootstrap stats_bootstrap(Arena *scratch, BootstrapStatistic f, const void *ctx, size_t n,
                           size_t resamples, double level, Random *random);
-
-// What the bootstrap of these tends to with ever more resamples, in O(n): used
-// where n * resamples draws would take seconds. The median's distribution is
-// exact (binomial); the mean's is a Cornish-Fisher expansion with an error of
-// order n^(-3/2), far below the Monte-Carlo error from a few thousand values on.
-typedef struct BootstrapLimit {
-    Interval interval;
-    double standard_error;
-} BootstrapLimit;
-BootstrapLimit stats_bootstrap_limit_mean(const double *x, size_t n, double level);
-BootstrapLimit stats_bootstrap_limit_median_sorted(const double *sorted, size_t n, double level);
-
-// Percentile bootstrap of mean and of median, whichever way suits n: drawn up to
-// STATS_BOOTSTRAP_DRAWN_MAX values, in the limit above.
-enum { STATS_BOOTSTRAP_DRAWN_MAX = 2000 };
-BootstrapLimit stats_bootstrap_mean(Arena *scratch, const double *x, size_t n, size_t resamples,
-                                    double level, Random *random);
-BootstrapLimit stats_bootstrap_median(Arena *scratch, const double *x, size_t n, size_t resamples,
-                                      double level, Random *random);
 
 // ---- Looking while it runs -------------------------------------------------
 // Half width after n values of the asymptotic confidence sequence of a mean

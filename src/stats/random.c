@@ -3,8 +3,6 @@
 
 #include "stats/random.h"
 
-#include "stats/distributions.h"
-
 Random random_seeded(uint64_t seed)
 {
     Random r;
@@ -40,15 +38,4 @@ uint64_t random_u64(Random *r)
 uint64_t random_below(Random *r, uint64_t n)
 {
     return (uint64_t)(((unsigned __int128)random_u64(r) * n) >> 64);
-}
-
-double random_unit(Random *r)
-{
-    return (double)(random_u64(r) >> 11) * 0x1p-53;
-}
-
-double random_normal(Random *r)
-{
-    // The half step keeps the argument inside (0, 1).
-    return normal_quantile(((double)(random_u64(r) >> 12) + 0.5) * 0x1p-52);
 }

@@ -17,7 +17,5 @@ Random random_seeded(uint64_t seed);
 uint64_t random_u64(Random *r);
 // Uniform in [0, n); n must not be 0. The bias is below n / 2^64.
 uint64_t random_below(Random *r, uint64_t n);
-double random_unit(Random *r);   // uniform in [0, 1), 53 bits
-double random_normal(Random *r); // standard normal, by inversion
 
 #endif // STATS_RANDOM_H

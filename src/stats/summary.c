@@ -92,16 +92,6 @@ double stats_trimmed_mean_sorted(const double *sorted, size_t n, double share)
     return stats_mean(sorted + cut, n - 2 * cut);
 }
 
-double stats_slope(const double *x, const double *y, size_t n)
-{
-    double xy = 0, xx = 0;
-    for (size_t i = 0; i < n; i++) {
-        xy += x[i] * y[i];
-        xx += x[i] * x[i];
-    }
-    return xy / xx;
-}
-
 TukeyFences stats_fences_sorted(const double *sorted, size_t n)
 {
     double q1 = stats_percentile_sorted(sorted, n, 0.25);

@@ -33,9 +33,6 @@ double stats_mad(Arena *scratch, const double *x, size_t n);
 // The mean without floor(share * n) values at each end, share < 0.5.
 double stats_trimmed_mean_sorted(const double *sorted, size_t n, double share);
 
-// Least squares through the origin: Σxy / Σx². NaN when all x are 0.
-double stats_slope(const double *x, const double *y, size_t n);
-
 typedef struct TukeyFences {
     double low_severe, low_mild, high_mild, high_severe; // Q1 - 3 IQR … Q3 + 3 IQR
 } TukeyFences;

@@ -386,15 +386,3 @@ bool store_read(Bytes file, Profile *p, Error *err)
         profile_deinit(p);
     return ok;
 }
-
-bool store_read_file(Str path, Profile *p, Error *err)
-{
-    MappedFile file;
-    if (!os_map_file(path, &file, err))
-        return false;
-    bool ok = store_read(file.bytes, p, err);
-    if (!ok)
-        error_context(err, "cannot read recording '%" STR_FMT "'", STR_ARG(path));
-    os_unmap_file(&file);
-    return ok;
-}

@@ -35,10 +35,6 @@ MUST_CHECK bool store_writer_finish(StoreWriter *w, const Profile *p, Error *err
 // Removes the .part file and frees the writer. Accepts NULL.
 void store_writer_abandon(StoreWriter *w);
 
-// Bytes written so far, and the name of the growing file.
-uint64_t store_writer_size(const StoreWriter *w);
-Str store_writer_part_path(const StoreWriter *w);
-
 // The whole profile at once; on false nothing is left behind.
 MUST_CHECK bool store_write(Str path, const StoreOptions *options, const Profile *p, Error *err);
 
@@ -52,8 +48,5 @@ bool store_is_recording(Bytes head);
 // whole part, a warning note and FACT_INCOMPLETE; a damaged one is an error
 // that names block and offset.
 MUST_CHECK bool store_read(Bytes file, Profile *p, Error *err);
-
-// The same from a path. The error names the path.
-MUST_CHECK bool store_read_file(Str path, Profile *p, Error *err);
 
 #endif // STORE_STORE_H

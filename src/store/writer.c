@@ -139,16 +139,6 @@ void store_writer_abandon(StoreWriter *w)
     writer_free(w);
 }
 
-uint64_t store_writer_size(const StoreWriter *w)
-{
-    return w->size;
-}
-
-Str store_writer_part_path(const StoreWriter *w)
-{
-    return str_from_c(w->part_path);
-}
-
 // ---- Blocks ----------------------------------------------------------------
 
 static void add_varint(StrBuf *b, uint64_t v)

@@ -102,14 +102,6 @@ const char *tracefile_foreign_name(Bytes head, const char **hint)
     return NULL;
 }
 
-const char *tracefile_name(TracefileKind kind)
-{
-    for (size_t i = 0; i < ARRAY_LEN(forms); i++)
-        if (forms[i].kind == kind)
-            return forms[i].name;
-    return "none";
-}
-
 bool tracefile_read(CoverSet *into, Bytes file, Error *err)
 {
     const Form *form = form_of(file);

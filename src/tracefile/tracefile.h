@@ -20,7 +20,6 @@ typedef enum TracefileKind {
 
 // Told by the first bytes; a few kilobytes are enough.
 TracefileKind tracefile_kind(Bytes head);
-const char *tracefile_name(TracefileKind kind); // "lcov tracefile"
 
 // Of llvm-cov export, by the first number.
 extern const FormatVersions tracefile_json_versions;

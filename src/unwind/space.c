@@ -92,14 +92,6 @@ void unwind_space_map(UnwindSpace *s, UnwindMapping m)
     s->generation = next_generation();
 }
 
-void unwind_space_unmap(UnwindSpace *s, uint64_t start, uint64_t end)
-{
-    if (start >= end)
-        return;
-    cut_out(s, start, end);
-    s->generation = next_generation();
-}
-
 void unwind_space_clear(UnwindSpace *s)
 {
     s->count = 0;

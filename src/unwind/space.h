@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeping an UnwindSpace in step with the process: mmap, munmap, exec, fork.
+// Keeping an UnwindSpace in step with the process: mmap, exec, fork.
 
 #ifndef UNWIND_SPACE_H
 #define UNWIND_SPACE_H
@@ -13,7 +13,6 @@ void unwind_space_deinit(UnwindSpace *s);
 // Adds a mapping; what it overlaps of older ones is cut away, as mmap does.
 // Empty ones are ignored.
 void unwind_space_map(UnwindSpace *s, UnwindMapping m);
-void unwind_space_unmap(UnwindSpace *s, uint64_t start, uint64_t end);
 // exec: nothing is mapped any more.
 void unwind_space_clear(UnwindSpace *s);
 // fork: an initialised `to` gets the mappings, callbacks and cached rules of `from`.

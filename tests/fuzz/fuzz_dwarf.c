@@ -30,8 +30,6 @@ static void take_counters(void *ctx, const DwarfCounters *c)
 
 static void unit_walk(DwarfFile *f, size_t unit)
 {
-    DwarfUnitInfo info;
-    dwarf_unit_info(f, unit, &info);
     DwarfRows rows = dwarf_unit_rows(f, unit);
     for (size_t i = 0; i < rows.len; i++) {
         assert(i == 0 || rows.at[i - 1].address <= rows.at[i].address);

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)elf_debug_link_find(&elf, &link);
         (void)elf_alt_link_find(&elf, &alt);
         (void)elf_build_id(&elf);
-        if (elf_svma_of_offset(&elf, elf.entry, &address))
+        if (elf_svma_of_mapping(&elf, elf.entry, 1, &address))
             (void)elf_bytes_at_svma(&elf, address);
         (void)elf_is_code(&elf, elf.entry);
     }

@@ -64,15 +64,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ProcMap map;
     ProcStatus status;
     PmuField field;
-    Tracepoint tracepoint;
     Error err;
     U32Vec cpus = {0};
     EventSources none = {0};
     EventSpecVec events = {0};
     sum += proc_map_parse(text, &map) + proc_status_parse(text, &status) +
-           pmu_field_parse(text, &field) +
-           tracepoint_format_parse(&arena, text, &tracepoint, &err) +
-           cpu_list_parse(text, 64, &cpus, &err) + events_parse(&arena, &none, text, &events, &err);
+           pmu_field_parse(text, &field) + cpu_list_parse(text, 64, &cpus, &err) +
+           events_parse(&arena, &none, text, &events, &err);
     (void)sum; // every byte was read, that is all
     vec_free(&cpus);
     arena_deinit(&arena);

@@ -285,23 +285,6 @@ static void a_missing_dwz_file_is_counted(void **state)
     dwarf_close(f);
 }
 
-static void units_say_what_they_were_made_from(void **state)
-{
-    (void)state;
-    const char *const names[] = {"gcc-2", "gcc-5", "clang-5", "gcc-4-split", "clang-5-split"};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        DwarfBundle b;
-        DwarfUnitInfo info;
-        DwarfFile *f = open_named(names[i], &b);
-        dwarf_unit_info(f, 0, &info);
-        assert_str(info.path, "/src/dwarf_shapes.c");
-        assert_str(info.comp_dir, "/src");
-        assert_true(info.producer.len > 0);
-        assert_true(info.has_code);
-        dwarf_close(f);
-    }
-}
-
 static void no_debug_information_is_said_so(void **state)
 {
     (void)state;
@@ -415,7 +398,6 @@ int main(void)
         cmocka_unit_test_teardown(a_missing_dwo_leaves_lines_and_is_counted, clean_up),
         cmocka_unit_test_teardown(a_dwo_of_another_build_is_refused, clean_up),
         cmocka_unit_test_teardown(a_missing_dwz_file_is_counted, clean_up),
-        cmocka_unit_test_teardown(units_say_what_they_were_made_from, clean_up),
         cmocka_unit_test_teardown(no_debug_information_is_said_so, clean_up),
         cmocka_unit_test_teardown(sections_cut_at_each_byte_do_no_harm, clean_up),
         cmocka_unit_test_teardown(a_line_table_with_addresses_of_no_size_is_damaged, clean_up),

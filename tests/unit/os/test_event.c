@@ -171,32 +171,6 @@ static void a_format_of_bits_is_read(void **state)
         assert_false(pmu_field_parse(str_from_c(bad[i]), &f));
 }
 
-static void a_tracepoint_format_gives_its_fields(void **state)
-{
-    (void)state;
-    Tracepoint t;
-    Str text = STR("name: sched_switch\nID: 316\nformat:\n"
-                   "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
-                   "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-                   "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-                   "\tfield:__data_loc char[] name;\toffset:28;\tsize:4;\tsigned:0;\n"
-                   "\tfield:const char * p;\toffset:32;\tsize:8;\tsigned:0;\n\nprint fmt: \"x\"\n");
-    assert_ok(tracepoint_format_parse(&arena, text, &t, &err), &err);
-    assert_int_equal(t.id, 316);
-    assert_str(t.name, "sched_switch");
-    assert_int_equal(t.fields.len, 5);
-    assert_str(t.fields.at[1].name, "prev_comm");
-    assert_int_equal(t.fields.at[1].size, 16);
-    assert_str(t.fields.at[2].type, "pid_t");
-    assert_true(t.fields.at[2].is_signed);
-    assert_str(t.fields.at[3].name, "name");
-    assert_str(t.fields.at[4].name, "p");
-    assert_false(tracepoint_format_parse(&arena, STR("name: x\n"), &t, &err));
-    assert_false(tracepoint_format_parse(&arena, STR("ID: 1\nfield:int x\n"), &t, &err));
-    for (size_t n = 0; n < text.len; n++)
-        (void)!tracepoint_format_parse(&arena, str_slice(text, 0, n), &t, &err);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,7 +181,6 @@ int main(void)
         cmocka_unit_test(breakpoints_have_address_length_and_kind),
         cmocka_unit_test(lists_and_groups_keep_their_order),
         cmocka_unit_test(a_format_of_bits_is_read),
-        cmocka_unit_test(a_tracepoint_format_gives_its_fields),
     };
     return cmocka_run_group_tests(tests, make_machine, remove_machine);
 }

@@ -97,10 +97,8 @@ static const double FENCES_LONG[] = {
 static const double SIGN_P = 0.2295229434967041;
 static const double WILCOXON_W = 139.0;
 static const double WILCOXON_P = 0.5424043536186218;
-static const double WILCOXON_NORMAL_P = 0.5271827452554574;
 static const double WILCOXON_LONG_W = 5244.0;
 static const double WILCOXON_LONG_P = 0.43233266812407223;
-static const double WILCOXON_TIED_NORMAL_P = 0.08143996202303144;
 static const double WILCOXON_TIED_EXACT_P = 0.0947265625;
 static const double MANN_WHITNEY_U = 69.0;
 static const double MANN_WHITNEY_EXACT_P = 0.8873859348351204;
@@ -110,9 +108,6 @@ static const double UNPAIRED_Y[] = {
     2.5, 3.25};
 static const double MANN_WHITNEY_TIED_U = 1946.0;
 static const double MANN_WHITNEY_TIED_P = 0.001296223418466282;
-static const double WELCH_T = -1.2490044377420304;
-static const double WELCH_DF = 12.482470613846973;
-static const double WELCH_P = 0.2345792159725573;
 static const double HL_D[] = {
     -0.043738982836748826, 0.016759970853260354, 0.06431541351054733};
 static const double HL_D8[] = {
@@ -128,17 +123,12 @@ static const double BOOT_MEAN_HIGH = 1.066453785;
 static const double BOOT_MEAN_SE = 0.04392299586084778;
 static const double BOOT_MEAN_BCA_LOW = 0.8923523107439462;
 static const double BOOT_MEAN_BCA_HIGH = 1.0645063460416322;
-static const double BOOT_MEDIAN_LOW = -0.0814421076039634;
-static const double BOOT_MEDIAN_HIGH = 0.3131650970136496;
 static const double PS[] = {
     0.01, 0.04, 0.03, 0.005, 0.2,
     0.04, 0.9};
 static const double PS_HOLM[] = {
     0.06, 0.16, 0.15, 0.035, 0.4,
     0.16, 0.9};
-static const double PS_BH[] = {
-    0.035, 0.056, 0.056, 0.035, 0.23333333333333336,
-    0.056, 0.9};
 static const double ACF_LONG[] = {
     0.10333904192344429, -0.027529422445657432, -0.012082038253277467};
 static const double CRITERION_ITERS[] = {
@@ -183,7 +173,6 @@ static const double CRITERION_TIMES[] = {
     140098.315, 138834.521, 136580.03, 155832.944, 145103.424,
     157387.417, 158216.501, 152494.426, 158560.539, 156134.319,
     156713.088, 159921.276, 165011.403, 163820.087, 164988.512};
-static const double CRITERION_SLOPE = 4.708453923075281;
 static const double CRITERION_MEAN = 4.699218209578178;
 static const double CRITERION_MEDIAN = 4.678618578408084;
 static const double CRITERION_MAD = 0.11732206703476417;

@@ -17,6 +17,7 @@
 #include "stats/series.h"
 #include "stats/summary.h"
 
+#include "random_normal.h"
 #include "stats_reference.h"
 
 enum { A_LEN = ARRAY_LEN(SAMPLE_A), LONG_LEN = ARRAY_LEN(LONG_D) };
@@ -92,7 +93,6 @@ static void estimates_equal_criterions_formulae(void **state)
     double each[N];
     for (size_t i = 0; i < N; i++)
         each[i] = CRITERION_TIMES[i] / CRITERION_ITERS[i];
-    assert_close(stats_slope(CRITERION_ITERS, CRITERION_TIMES, N), CRITERION_SLOPE, 1e-12);
     assert_close(stats_mean(each, N), CRITERION_MEAN, 1e-12);
     assert_close(stats_median(&a, each, N), CRITERION_MEDIAN, 1e-12);
     assert_close(stats_mad(&a, each, N), CRITERION_MAD, 1e-12);
@@ -128,14 +128,11 @@ static void paired_tests_equal_scipy(void **state)
     assert_true(w.exact);
     assert_close(w.statistic, WILCOXON_W, 0);
     assert_close(w.p, WILCOXON_P, 1e-12);
-    assert_close(stats_wilcoxon_normal(&a, d, A_LEN).p, WILCOXON_NORMAL_P, 1e-12);
     w = stats_wilcoxon(&a, LONG_D, LONG_LEN);
     assert_false(w.exact);
     assert_close(w.statistic, WILCOXON_LONG_W, 0);
     assert_close(w.p, WILCOXON_LONG_P, 1e-12);
     assert_close(stats_wilcoxon(&a, TIED_D, ARRAY_LEN(TIED_D)).p, WILCOXON_TIED_EXACT_P, 1e-12);
-    assert_close(stats_wilcoxon_normal(&a, TIED_D, ARRAY_LEN(TIED_D)).p, WILCOXON_TIED_NORMAL_P,
-                 1e-12);
     arena_deinit(&a);
 }
 
@@ -155,10 +152,6 @@ static void unpaired_tests_equal_scipy(void **state)
     assert_false(u.exact);
     assert_close(u.statistic, MANN_WHITNEY_TIED_U, 0);
     assert_close(u.p, MANN_WHITNEY_TIED_P, 1e-12);
-    WelchTest w = stats_welch(SAMPLE_A, 12, UNPAIRED_Y, NY);
-    assert_close(w.t, WELCH_T, 1e-12);
-    assert_close(w.df, WELCH_DF, 1e-12);
-    assert_close(w.p, WELCH_P, 1e-11);
     arena_deinit(&a);
 }
 
@@ -216,30 +209,6 @@ static void bootstrap_equals_scipy_within_monte_carlo_error(void **state)
     assert_true(fabs(b.bca.low - BOOT_MEAN_BCA_LOW) < slack);
     assert_true(fabs(b.bca.high - BOOT_MEAN_BCA_HIGH) < slack);
     assert_close(b.standard_error, BOOT_MEAN_SE, 0.01);
-    BootstrapLimit m = stats_bootstrap_median(&a, LONG_D, LONG_LEN, 20000, 0.95, &random);
-    assert_true(fabs(m.interval.low - BOOT_MEDIAN_LOW) < 0.03);
-    assert_true(fabs(m.interval.high - BOOT_MEDIAN_HIGH) < 0.03);
-    arena_deinit(&a);
-}
-
-static void limit_of_the_bootstrap_agrees_with_drawing(void **state)
-{
-    (void)state;
-    Arena a = {0};
-    Random random = random_seeded(11);
-    enum { N = 1500 };
-    double *x = arena_array(&a, double, N); // skewed, as times are
-    for (size_t i = 0; i < N; i++)
-        x[i] = exp(0.5 * random_normal(&random));
-    BootstrapLimit drawn = stats_bootstrap_mean(&a, x, N, 20000, 0.95, &random);
-    BootstrapLimit limit = stats_bootstrap_limit_mean(x, N, 0.95);
-    double slack = 0.08 * drawn.standard_error; // 4.5 Monte-Carlo errors of an endpoint
-    assert_true(fabs(drawn.interval.low - limit.interval.low) < slack);
-    assert_true(fabs(drawn.interval.high - limit.interval.high) < slack);
-    drawn = stats_bootstrap_median(&a, x, N, 5000, 0.95, &random);
-    limit = stats_bootstrap_limit_median_sorted(stats_sorted(&a, x, N), N, 0.95);
-    assert_true(fabs(drawn.interval.low - limit.interval.low) < 0.25 * drawn.standard_error);
-    assert_true(fabs(drawn.interval.high - limit.interval.high) < 0.25 * drawn.standard_error);
     arena_deinit(&a);
 }
 
@@ -258,19 +227,15 @@ static void same_seed_gives_same_numbers(void **state)
     assert_true(random_u64(&fixed) == 1509978240);
 }
 
-static void corrections_equal_statsmodels(void **state)
+static void holms_correction_equals_statsmodels(void **state)
 {
     (void)state;
     Arena a = {0};
-    double holm[ARRAY_LEN(PS)], bh[ARRAY_LEN(PS)];
+    double holm[ARRAY_LEN(PS)];
     memcpy(holm, PS, sizeof(PS));
-    memcpy(bh, PS, sizeof(PS));
     stats_adjust_holm(&a, holm, ARRAY_LEN(PS));
-    stats_adjust_benjamini_hochberg(&a, bh, ARRAY_LEN(PS));
-    for (size_t i = 0; i < ARRAY_LEN(PS); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(PS); i++)
         assert_close(holm[i], PS_HOLM[i], 1e-14);
-        assert_close(bh[i], PS_BH[i], 1e-14);
-    }
     arena_deinit(&a);
 }
 
@@ -362,13 +327,6 @@ static void verdicts_have_three_outcomes(void **state)
     arena_deinit(&s);
 }
 
-static void needed_pairs_follow_the_formula(void **state)
-{
-    (void)state;
-    // (2.80 · 1.05 · 0.08 / ln 1.01)² = 559
-    assert_close(stats_pairs_needed(0.08, 0.01, 0.95, 0.8), 559, 0.01);
-}
-
 static void confidence_sequence_has_the_published_width(void **state)
 {
     (void)state;
@@ -418,14 +376,12 @@ int main(void)
         cmocka_unit_test(intervals_of_location_equal_their_definitions),
         cmocka_unit_test(too_few_values_give_infinite_ends),
         cmocka_unit_test(bootstrap_equals_scipy_within_monte_carlo_error),
-        cmocka_unit_test(limit_of_the_bootstrap_agrees_with_drawing),
         cmocka_unit_test(same_seed_gives_same_numbers),
-        cmocka_unit_test(corrections_equal_statsmodels),
+        cmocka_unit_test(holms_correction_equals_statsmodels),
         cmocka_unit_test(autocorrelation_and_effective_size),
         cmocka_unit_test(change_points_are_found_where_they_are),
         cmocka_unit_test(planted_warm_ups_are_found_and_flat_series_left_alone),
         cmocka_unit_test(verdicts_have_three_outcomes),
-        cmocka_unit_test(needed_pairs_follow_the_formula),
         cmocka_unit_test(confidence_sequence_has_the_published_width),
         cmocka_unit_test(line_fit_equals_scipy),
     };

@@ -563,7 +563,7 @@ static void a_changed_map_forgets_cached_rules(void **state)
     unwind_space_init(&child, UNWIND_X86_64);
     unwind_space_copy(&child, &space);
     assert_int_equal(child.generation, space.generation);
-    unwind_space_unmap(&space, CODE, CODE + 0x20);
+    unwind_space_clear(&space);
     check(UNWIND_CUT_UNKNOWN_MAP, 1);
     assert_int_equal(unwind_walk(&child, &cache, &regs, &memory, frames, FRAMES).end,
                      UNWIND_COMPLETE);
@@ -635,11 +635,7 @@ static void a_new_mapping_cuts_older_ones(void **state)
     assert_int_equal(space.count, 1);
     map(500, 500, 7); // empty
     assert_int_equal(space.count, 1);
-    unwind_space_unmap(&space, 10, 20);
-    assert_int_equal(space.count, 2);
-    assert_null(unwind_space_find(&space, 10));
-    assert_int_equal(unwind_space_find(&space, 9)->user, 6);
-    assert_int_equal(unwind_space_find(&space, 20)->start, 20);
+    assert_int_equal(unwind_space_find(&space, 999)->user, 6);
     assert_null(unwind_space_find(&space, 1000));
 }
 

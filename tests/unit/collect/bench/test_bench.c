@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "collect/bench/bench.h"
-#include "stats/random.h"
+#include "random_normal.h"
 
 static Error err;
 
