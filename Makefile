@@ -64,6 +64,7 @@ dev-deps:
 # Fast, no rights needed: run before every commit.
 check: dev
 	@tools/check-layers
+	@tools/man-pages --check build/dev/src/assay
 	@tests/run --build build/dev unit fuzz golden
 
 # Every test, on a machine with nothing prepared.
@@ -73,6 +74,7 @@ test: dev-deps
 # All of it runs, also behind a failure; the sum decides.
 tests: release dev build-asan
 	@tools/check-layers
+	@tools/man-pages --check build/dev/src/assay
 	@rm -f build/tally build/tests-failed
 	@tests/run --build build/dev --tally build/tally unit fuzz golden || touch build/tests-failed
 	@$(SANITIZE_ENV) tests/run --build build/asan --tally build/tally --label asan unit fuzz golden \
