@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every command's entry in the table of main.c. Each is defined at the end of
-// its cmd_<name>.c, with the option table above it:
-//     extern const Command record_command;
+// The table of commands. Row x stands for `const Command x_command`, which cmd_x.c defines below
+// its option table.
 
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
 #include "cli/option.h"
 
-extern const Command annotate_command;
-extern const Command bench_command;
-extern const Command stat_command;
-extern const Command export_command;
-extern const Command flame_command;
-extern const Command cover_command;
-extern const Command import_command;
-extern const Command doctor_command;
-extern const Command list_command;
-extern const Command record_command;
-extern const Command report_command;
+// In the order of the overview; rows of one group stand together: time it, see where, look, move,
+// help.
+#define COMMANDS(ROW)                                                                              \
+    ROW(bench)                                                                                     \
+    ROW(stat)                                                                                      \
+    ROW(record)                                                                                    \
+    ROW(cover)                                                                                     \
+    ROW(report)                                                                                    \
+    ROW(annotate)                                                                                  \
+    ROW(flame)                                                                                     \
+    ROW(export)                                                                                    \
+    ROW(import)                                                                                    \
+    ROW(list)                                                                                      \
+    ROW(doctor)                                                                                    \
+    ROW(help)
+
+#define DECLARE_COMMAND(name) extern const Command name##_command;
+COMMANDS(DECLARE_COMMAND)
 
 #endif // CLI_COMMANDS_H

@@ -14,10 +14,9 @@
 #error "the build defines ASSAY_VERSION"
 #endif
 
-static int show_overview(void);
 static int run_help(const Command *cmd, int argc, char **argv);
 
-static const Command help_command = {
+const Command help_command = {
     .name = "help",
     .group = "help",
     .summary = "show the overview, or the help of one command",
@@ -25,40 +24,15 @@ static const Command help_command = {
     .run = run_help,
 };
 
-// In the order of the loop: time it, see where, look, prove, move, help.
-// clang-format off
-static const Command *const command_list[] = {
-    &bench_command,
-    &stat_command,
-    &record_command,
-    &cover_command,
-    &report_command,
-    &annotate_command,
-    &flame_command,
-    &export_command,
-    &import_command,
-    &list_command,
-    &doctor_command,
-    &help_command,
-};
-// clang-format on
-
-static Command command_table[ARRAY_LEN(command_list)];
+#define COMMAND_ROW(name) &name##_command,
+static const Command *const command_table[] = {COMMANDS(COMMAND_ROW)};
 
 static void add_overview(StrBuf *out)
 {
     strbuf_add(out, STR("usage: assay COMMAND [OPTION ...]\n\n"
                         "Tells where a native program's time, memory and executions go, line by\n"
                         "line, and proves whether a change made it better.\n"));
-    const char *group = "";
-    for (size_t i = 0; i < ARRAY_LEN(command_list); i++) {
-        const Command *c = command_list[i];
-        if (strcmp(group, c->group) != 0) {
-            group = c->group;
-            strbuf_printf(out, "\n%s\n", group);
-        }
-        strbuf_printf(out, "  %-10s %s\n", c->name, c->summary);
-    }
+    commands_add_list(command_table, ARRAY_LEN(command_table), 10, out);
     strbuf_add(out, STR("\n'assay COMMAND --help' explains a command, 'assay --version' says which "
                         "this is.\n"));
 }
@@ -110,8 +84,6 @@ static int print_options(void)
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; i < ARRAY_LEN(command_list); i++)
-        command_table[i] = *command_list[i];
     log_init(cli_env("ASSAY_DEBUG"), debug_sink, NULL);
 
     Str first = str_from_c(argc > 1 ? argv[1] : NULL);

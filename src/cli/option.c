@@ -11,7 +11,7 @@
 #include "base/strbuf.h"
 #include "cli/cli.h"
 
-enum { HELP_COLUMN = 30, HELP_WIDTH = 80 };
+enum { HELP_COLUMN = 30, HELP_WIDTH = 80, NAME_COLUMNS = 12 };
 
 static bool takes_argument(const Option *o)
 {
@@ -89,13 +89,74 @@ static const Unit size_units[] = {
     {"M", 0x1p20}, {"MiB", 0x1p20}, {"g", 0x1p30}, {"G", 0x1p30}, {"GiB", 0x1p30},
 };
 
-static bool in_choices(Str choices, Str value)
+// Walks the words of an option, or of a table: begin with {.option = o} or {.table = t}.
+typedef struct ChoiceWalk {
+    const Choices *table;
+    size_t at;
+    Str rest; // of a list that stands in the option itself
+    Str name, help;
+    const void *row; // NULL: the words stand in the option itself
+} ChoiceWalk;
+
+static ChoiceWalk choices_of(const Option *o)
 {
-    Str part;
-    while (str_next_part(&choices, '|', &part))
-        if (str_equal(part, value))
+    return (ChoiceWalk){.table = o->table, .rest = str_from_c(o->choices)};
+}
+
+static bool choice_next(ChoiceWalk *w)
+{
+    const Choices *t = w->table;
+    if (!t)
+        return str_next_part(&w->rest, '|', &w->name);
+    while (w->at < *t->count) {
+        const char *row = (const char *)t->rows + w->at++ * t->row_size;
+        if (t->takes && !t->takes(row))
+            continue;
+        w->row = row;
+        w->name = str_from_c(*(const char *const *)(row + t->name_at));
+        w->help = (Str){0};
+        if (t->help_at != CHOICES_NO_HELP)
+            w->help = str_from_c(*(const char *const *)(row + t->help_at));
+        return true;
+    }
+    return false;
+}
+
+// Moves the walk to the word. False: the option does not take it.
+static bool choice_find(ChoiceWalk *w, Str value)
+{
+    while (choice_next(w))
+        if (str_equal(w->name, value))
             return true;
     return false;
+}
+
+static bool has_choices(const Option *o)
+{
+    return o->choices || o->table;
+}
+
+// "auto|always|never"
+static void add_choices(const Option *o, StrBuf *out)
+{
+    ChoiceWalk w = choices_of(o);
+    for (bool first = true; choice_next(&w); first = false) {
+        if (!first)
+            strbuf_add_char(out, '|');
+        strbuf_add(out, w.name);
+    }
+}
+
+static bool store_choice(const Option *o, void *field, Str value)
+{
+    ChoiceWalk w = choices_of(o);
+    if (has_choices(o) && !choice_find(&w, value))
+        return false;
+    if (o->kind == OPTION_ROW)
+        memcpy(field, &w.row, sizeof(w.row));
+    else
+        *(Str *)field = value;
+    return true;
 }
 
 // Writes one value into its field. False: `value` is not what the kind takes.
@@ -113,10 +174,8 @@ static bool store_value(const Option *o, void *into, Str value, Arena *arena)
         return true;
     case OPTION_CHOICE:
     case OPTION_OPTIONAL:
-        if (o->choices && !in_choices(str_from_c(o->choices), value))
-            return false;
-        *(Str *)field = value;
-        return true;
+    case OPTION_ROW:
+        return store_choice(o, field, value);
     case OPTION_TEXT:
         *(Str *)field = value;
         return true;
@@ -190,12 +249,16 @@ static ParseResult bad_value(const Parse *p, const Option *o, Str value)
         snprintf(name, sizeof(name), "--%s", o->name);
     else
         snprintf(name, sizeof(name), "-%c", o->letter);
-    if (o->choices)
-        usage_error(p->cmd, "%s takes one of %s, not '%" STR_FMT "'", name, o->choices,
-                    STR_ARG(value));
-    else
-        usage_error(p->cmd, "%s takes %s, not '%" STR_FMT "'", name, kind_description(o->kind),
-                    STR_ARG(value));
+    StrBuf taken = {0};
+    if (has_choices(o)) {
+        strbuf_add(&taken, STR("one of "));
+        add_choices(o, &taken);
+    } else {
+        strbuf_add(&taken, str_from_c(kind_description(o->kind)));
+    }
+    usage_error(p->cmd, "%s takes %" STR_FMT ", not '%" STR_FMT "'", name,
+                STR_ARG(strbuf_str(&taken)), STR_ARG(value));
+    strbuf_deinit(&taken);
     return PARSE_BAD;
 }
 
@@ -447,7 +510,7 @@ static void add_wrapped(StrBuf *out, size_t column, Str text)
     strbuf_add_char(out, '\n');
 }
 
-static void add_option_help(const Option *o, StrBuf *out)
+static void add_option_help(const Command *cmd, const Option *o, StrBuf *out)
 {
     size_t start = out->len;
     strbuf_add(out, STR("  "));
@@ -455,22 +518,39 @@ static void add_option_help(const Option *o, StrBuf *out)
     size_t column = str_columns(str_over(out->ptr + start, out->len - start));
     StrBuf text = {0};
     strbuf_add(&text, str_from_c(o->help));
-    if (o->choices)
-        strbuf_printf(&text, " (%s)", o->choices);
+    bool is_listed = o->table && o->table == cmd->list; // below the options
+    if (has_choices(o) && !is_listed) {
+        strbuf_add(&text, STR(" ("));
+        add_choices(o, &text);
+        strbuf_add_char(&text, ')');
+    }
     add_wrapped(out, column, strbuf_str(&text));
     strbuf_deinit(&text);
 }
 
-static void add_command_list(const Command *table, size_t count, StrBuf *out)
+void commands_add_list(const Command *const *table, size_t count, int columns, StrBuf *out)
 {
     const char *group = "";
     for (size_t i = 0; i < count; i++) {
-        if (table[i].group && strcmp(group, table[i].group) != 0) {
-            group = table[i].group;
+        const Command *c = table[i];
+        if (c->group && strcmp(group, c->group) != 0) {
+            group = c->group;
             strbuf_printf(out, "\n%s\n", group);
         }
-        strbuf_printf(out, "  %-12s %s\n", table[i].name, table[i].summary);
+        strbuf_printf(out, "  %-*s %s\n", columns, c->name, c->summary);
     }
+}
+
+// The words of a command's table, each with what it means.
+static void add_list(const Command *cmd, StrBuf *out)
+{
+    strbuf_printf(out, "\n%s\n", cmd->list_heading);
+    int columns = NAME_COLUMNS;
+    for (ChoiceWalk w = {.table = cmd->list}; choice_next(&w);)
+        columns = MAX(columns, (int)str_columns(w.name));
+    for (ChoiceWalk w = {.table = cmd->list}; choice_next(&w);)
+        strbuf_printf(out, "  %-*" STR_FMT " %" STR_FMT "\n", columns, STR_ARG(w.name),
+                      STR_ARG(w.help));
 }
 
 void command_help(const Command *cmd, StrBuf *out)
@@ -484,23 +564,26 @@ void command_help(const Command *cmd, StrBuf *out)
     }
     strbuf_printf(out, "\n%s.\n", cmd->summary);
     if (cmd->sub)
-        add_command_list(cmd->sub, cmd->sub_count, out);
+        commands_add_list(cmd->sub, cmd->sub_count, NAME_COLUMNS, out);
     if (cmd->option_count)
         strbuf_add(out, STR("\noptions\n"));
     for (size_t i = 0; i < cmd->option_count; i++)
-        add_option_help(&cmd->options[i], out);
+        add_option_help(cmd, &cmd->options[i], out);
+    if (cmd->list)
+        add_list(cmd, out);
     if (cmd->details)
         strbuf_printf(out, "\n%s", cmd->details);
 }
 
 // ---- Dispatch --------------------------------------------------------------
 
-static int unknown_command(const Command *parent, const Command *table, size_t count, Str name)
+static int unknown_command(const Command *parent, const Command *const *table, size_t count,
+                           Str name)
 {
     const char *best = NULL;
     size_t best_distance = SIZE_MAX;
     for (size_t i = 0; i < count; i++)
-        consider(name, table[i].name, &best, &best_distance);
+        consider(name, table[i]->name, &best, &best_distance);
     StrBuf prefix = {0};
     strbuf_add(&prefix, STR("assay"));
     if (parent) {
@@ -518,7 +601,8 @@ static int unknown_command(const Command *parent, const Command *table, size_t c
     return cli_fail(&err);
 }
 
-int commands_run(const Command *parent, const Command *table, size_t count, int argc, char **argv)
+int commands_run(const Command *parent, const Command *const *table, size_t count, int argc,
+                 char **argv)
 {
     Str name = str_from_c(argc > 1 ? argv[1] : NULL);
     bool help = str_equal(name, STR("--help")) || str_equal(name, STR("-h"));
@@ -531,15 +615,40 @@ int commands_run(const Command *parent, const Command *table, size_t count, int 
     if (taken)
         name = str_from_c(taken);
     for (size_t i = 0; i < count; i++) {
-        if (!str_equal(name, str_from_c(table[i].name)))
+        if (!str_equal(name, str_from_c(table[i]->name)))
             continue;
-        Command cmd = table[i];
+        Command cmd = *table[i];
         cmd.parent = parent;
         if (cmd.sub)
             return commands_run(&cmd, cmd.sub, cmd.sub_count, argc - 1, argv + 1);
         return taken ? cmd.run(&cmd, argc, argv) : cmd.run(&cmd, argc - 1, argv + 1);
     }
     return unknown_command(parent, table, count, name);
+}
+
+static void dump_choices(ChoiceWalk w, JsonWriter *json)
+{
+    json_begin_array(json, "choices");
+    while (choice_next(&w)) {
+        json_begin_object(json, NULL);
+        json_str(json, "name", w.name);
+        json_str(json, "help", w.help);
+        json_end(json);
+    }
+    json_end(json);
+}
+
+static void dump_option(const Option *o, JsonWriter *w)
+{
+    char letter[2] = {o->letter, '\0'};
+    json_begin_object(w, NULL);
+    json_str(w, "letter", str_from_c(letter));
+    json_str(w, "name", str_from_c(o->name));
+    json_str(w, "arg", str_from_c(o->arg));
+    json_bool(w, "takes_argument", takes_argument(o));
+    dump_choices(choices_of(o), w);
+    json_str(w, "help", str_from_c(o->help));
+    json_end(w);
 }
 
 static void dump_command(const Command *cmd, JsonWriter *w)
@@ -550,31 +659,32 @@ static void dump_command(const Command *cmd, JsonWriter *w)
     json_str(w, "usage", str_from_c(cmd->usage));
     json_bool(w, "wrapper", cmd->operands_end_options);
     json_begin_array(w, "options");
-    for (size_t i = 0; i < cmd->option_count; i++) {
-        const Option *o = &cmd->options[i];
-        json_begin_object(w, NULL);
-        char letter[2] = {o->letter, '\0'};
-        json_str(w, "letter", str_from_c(letter));
-        json_str(w, "name", str_from_c(o->name));
-        json_str(w, "arg", str_from_c(o->arg));
-        json_bool(w, "takes_argument", takes_argument(o));
-        json_str(w, "choices", str_from_c(o->choices));
-        json_str(w, "help", str_from_c(o->help));
+    for (size_t i = 0; i < cmd->option_count; i++)
+        dump_option(&cmd->options[i], w);
+    json_end(w);
+    if (cmd->list) {
+        json_begin_object(w, "list");
+        json_str(w, "heading", str_from_c(cmd->list_heading));
+        dump_choices((ChoiceWalk){.table = cmd->list}, w);
         json_end(w);
     }
-    json_end(w);
     json_begin_array(w, "commands");
     for (size_t i = 0; i < cmd->sub_count; i++)
-        dump_command(&cmd->sub[i], w);
+        dump_command(cmd->sub[i], w);
     json_end(w);
     json_end(w);
 }
 
-void commands_dump_json(const Command *table, size_t count, StrBuf *out)
+void commands_dump_json(const Command *const *table, size_t count, StrBuf *out)
 {
     JsonWriter w = json_writer(out, 1);
-    json_begin_array(&w, NULL);
+    json_begin_object(&w, NULL);
+    json_str(&w, "schema", STR("assay-options"));
+    json_u64(&w, "version", 1);
+    json_begin_array(&w, "commands");
     for (size_t i = 0; i < count; i++)
-        dump_command(&table[i], &w);
+        dump_command(table[i], &w);
     json_end(&w);
+    json_end(&w);
+    strbuf_add_char(out, '\n');
 }

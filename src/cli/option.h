@@ -14,7 +14,8 @@ typedef enum OptionKind {
     OPTION_TEXT,     // Str
     OPTION_OPTIONAL, // Str; the argument is optional and only taken from --name=ARG; without
                      // it the field becomes the table's `choices` text up to the first '|'
-    OPTION_CHOICE,   // Str, one of `choices`
+    OPTION_CHOICE,   // Str, one of `choices` or a word of `table`
+    OPTION_ROW,      // const T *: the row of `table` that has the word
     OPTION_LIST,     // StrVec, may be repeated
     OPTION_U64,      // uint64_t, decimal or 0x…
     OPTION_I64,      // int64_t
@@ -25,14 +26,43 @@ typedef enum OptionKind {
     OPTION_SIZE,     // uint64_t bytes; "64k", "1M", "2G"; powers of 1024
 } OptionKind;
 
+// The words of a table, so that an option, the help and the man pages list what the table has.
+// The rows may have any type; the members that matter are given by their offsets.
+typedef struct Choices {
+    const void *rows;
+    const size_t *count; // a pointer, for tables whose length another file knows
+    size_t row_size;
+    size_t name_at; // of a const char *: the word
+    size_t help_at; // of a const char *: what the word means; CHOICES_NO_HELP without one
+    bool (*takes)(const void *row); // leaves out rows for which it is false; NULL: all are taken
+} Choices;
+
+#define CHOICES_NO_HELP SIZE_MAX
+
+// Of an array whose length is known here. `word` is the member with the word.
+#define CHOICES_OF(array, word)                                                                    \
+    {                                                                                              \
+        .rows = (array), .count = &(const size_t){ARRAY_LEN(array)},                               \
+        .row_size = sizeof((array)[0]), .name_at = offsetof(__typeof__((array)[0]), word),         \
+        .help_at = CHOICES_NO_HELP                                                                 \
+    }
+
+// Of an array that another file defines, with `length`, the variable that holds its length;
+// `help` is the member that says what a row is.
+#define CHOICES_WITH_HELP(array, length, word, help)                                               \
+    .rows = (array), .count = &(length), .row_size = sizeof((array)[0]),                           \
+    .name_at = offsetof(__typeof__((array)[0]), word),                                             \
+    .help_at = offsetof(__typeof__((array)[0]), help)
+
 typedef struct Option {
     char letter;      // 0: long form only
     const char *name; // NULL: short form only
     OptionKind kind;
-    size_t offset;       // of the field in the command's options struct
-    const char *arg;     // the argument's name in the help, NULL for flags
-    const char *choices; // "auto|dwarf|fp" for OPTION_CHOICE and OPTION_OPTIONAL
-    const char *help;    // one sentence, lower case, no full stop
+    size_t offset;        // of the field in the command's options struct
+    const char *arg;      // the argument's name in the help, NULL for flags
+    const char *choices;  // "auto|dwarf|fp" for OPTION_CHOICE and OPTION_OPTIONAL
+    const char *help;     // one sentence, lower case, no full stop
+    const Choices *table; // in the place of `choices`, for words that a table holds
 } Option;
 
 // offsetof with a check that the field has the type the option kind writes.
@@ -42,59 +72,69 @@ typedef struct Option {
 
 #define OPT_FLAG(letter, name, S, field, help)                                                     \
     {                                                                                              \
-        letter, name, OPTION_FLAG, OPTION_FIELD(S, field, bool), NULL, NULL, help                  \
+        letter, name, OPTION_FLAG, OPTION_FIELD(S, field, bool), NULL, NULL, help, NULL            \
     }
 #define OPT_NO_FLAG(letter, name, S, field, help)                                                  \
     {                                                                                              \
-        letter, name, OPTION_NO_FLAG, OPTION_FIELD(S, field, bool), NULL, NULL, help               \
+        letter, name, OPTION_NO_FLAG, OPTION_FIELD(S, field, bool), NULL, NULL, help, NULL         \
     }
 #define OPT_COUNT(letter, name, S, field, help)                                                    \
     {                                                                                              \
-        letter, name, OPTION_COUNT, OPTION_FIELD(S, field, unsigned), NULL, NULL, help             \
+        letter, name, OPTION_COUNT, OPTION_FIELD(S, field, unsigned), NULL, NULL, help, NULL       \
     }
 #define OPT_TEXT(letter, name, S, field, arg, help)                                                \
     {                                                                                              \
-        letter, name, OPTION_TEXT, OPTION_FIELD(S, field, Str), arg, NULL, help                    \
+        letter, name, OPTION_TEXT, OPTION_FIELD(S, field, Str), arg, NULL, help, NULL              \
     }
 #define OPT_OPTIONAL(letter, name, S, field, arg, choices, help)                                   \
     {                                                                                              \
-        letter, name, OPTION_OPTIONAL, OPTION_FIELD(S, field, Str), arg, choices, help             \
+        letter, name, OPTION_OPTIONAL, OPTION_FIELD(S, field, Str), arg, choices, help, NULL       \
     }
 #define OPT_CHOICE(letter, name, S, field, arg, choices, help)                                     \
     {                                                                                              \
-        letter, name, OPTION_CHOICE, OPTION_FIELD(S, field, Str), arg, choices, help               \
+        letter, name, OPTION_CHOICE, OPTION_FIELD(S, field, Str), arg, choices, help, NULL         \
+    }
+// A word of a table, as text: for words that are looked up later.
+#define OPT_CHOICE_OF(letter, name, S, field, arg, table, help)                                    \
+    {                                                                                              \
+        letter, name, OPTION_CHOICE, OPTION_FIELD(S, field, Str), arg, NULL, help, table           \
+    }
+// A word of a table whose rows are of type T: the field, a const T *, becomes its row.
+#define OPT_ROW(letter, name, S, field, T, arg, table, help)                                       \
+    {                                                                                              \
+        letter, name, OPTION_ROW, OPTION_FIELD(S, field, const T *), arg, NULL, help, table        \
     }
 #define OPT_LIST(letter, name, S, field, arg, help)                                                \
     {                                                                                              \
-        letter, name, OPTION_LIST, OPTION_FIELD(S, field, StrVec), arg, NULL, help                 \
+        letter, name, OPTION_LIST, OPTION_FIELD(S, field, StrVec), arg, NULL, help, NULL           \
     }
 #define OPT_U64(letter, name, S, field, arg, help)                                                 \
     {                                                                                              \
-        letter, name, OPTION_U64, OPTION_FIELD(S, field, uint64_t), arg, NULL, help                \
+        letter, name, OPTION_U64, OPTION_FIELD(S, field, uint64_t), arg, NULL, help, NULL          \
     }
 #define OPT_I64(letter, name, S, field, arg, help)                                                 \
     {                                                                                              \
-        letter, name, OPTION_I64, OPTION_FIELD(S, field, int64_t), arg, NULL, help                 \
+        letter, name, OPTION_I64, OPTION_FIELD(S, field, int64_t), arg, NULL, help, NULL           \
     }
 #define OPT_DOUBLE(letter, name, S, field, arg, help)                                              \
     {                                                                                              \
-        letter, name, OPTION_DOUBLE, OPTION_FIELD(S, field, double), arg, NULL, help               \
+        letter, name, OPTION_DOUBLE, OPTION_FIELD(S, field, double), arg, NULL, help, NULL         \
     }
 #define OPT_PERCENT(letter, name, S, field, arg, help)                                             \
     {                                                                                              \
-        letter, name, OPTION_PERCENT, OPTION_FIELD(S, field, double), arg, NULL, help              \
+        letter, name, OPTION_PERCENT, OPTION_FIELD(S, field, double), arg, NULL, help, NULL        \
     }
 #define OPT_DURATION(letter, name, S, field, arg, help)                                            \
     {                                                                                              \
-        letter, name, OPTION_DURATION, OPTION_FIELD(S, field, int64_t), arg, NULL, help            \
+        letter, name, OPTION_DURATION, OPTION_FIELD(S, field, int64_t), arg, NULL, help, NULL      \
     }
 #define OPT_MILLIS(letter, name, S, field, arg, help)                                              \
     {                                                                                              \
-        letter, name, OPTION_MILLIS, OPTION_FIELD(S, field, int64_t), arg, NULL, help              \
+        letter, name, OPTION_MILLIS, OPTION_FIELD(S, field, int64_t), arg, NULL, help, NULL        \
     }
 #define OPT_SIZE(letter, name, S, field, arg, help)                                                \
     {                                                                                              \
-        letter, name, OPTION_SIZE, OPTION_FIELD(S, field, uint64_t), arg, NULL, help               \
+        letter, name, OPTION_SIZE, OPTION_FIELD(S, field, uint64_t), arg, NULL, help, NULL         \
     }
 
 typedef struct Command Command;
@@ -105,12 +145,16 @@ struct Command {
     const char *usage;   // what follows the name, one form a line: "[OPTIONS] [--] CMD [ARG …]"
     const Option *options;
     size_t option_count;
+    // A table that the help and the man page show below the options, under its heading:
+    // "formats". NULL: there is none.
+    const char *list_heading;
+    const Choices *list;
     const char *details; // after the options: meaning, examples; whole lines, or NULL
     // Wrapper commands run another program: options end at the first operand.
     bool operands_end_options;
     // Exactly one of these. argv[0] is the command's name; the result is the exit status.
     int (*run)(const Command *cmd, int argc, char **argv);
-    const Command *sub; // sub-commands: "assay cover report"
+    const Command *const *sub; // sub-commands: "assay cover report"
     size_t sub_count;
     // Which sub-command an option in its place belongs to: of a tool whose letters are
     // taken as they are. May be NULL; NULL from it: none.
@@ -144,17 +188,24 @@ typedef int CommandBody(CommandLine *line, void *values);
 // asked for or a word was wrong. Returns the exit status.
 int command_run_parsed(const Command *cmd, int argc, char **argv, void *values, CommandBody *body);
 
-// Finds argv[1] among `table` and runs it; prints the overview or the mistake.
-int commands_run(const Command *parent, const Command *table, size_t count, int argc, char **argv);
+// Finds argv[1] among `table` and runs it; prints the help of `parent` (NULL for the program's own
+// commands) or the mistake. Returns the exit status.
+int commands_run(const Command *parent, const Command *const *table, size_t count, int argc,
+                 char **argv);
 
 // "PARENT NAME: what is wrong" and where help is; returns status 2.
 int usage_error(const Command *cmd, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-// The help page of one command, as `--help` shows it.
 struct StrBuf;
+
+// The names and summaries of commands, each group under its heading, names padded to `columns`.
+void commands_add_list(const Command *const *table, size_t count, int columns, struct StrBuf *out);
+
+// The help page of one command, as `--help` shows it.
 void command_help(const Command *cmd, struct StrBuf *out);
 
-// Every command with its options as JSON, for completions and the man page check.
-void commands_dump_json(const Command *table, size_t count, struct StrBuf *out);
+// Every command with its options as JSON, for completions and the man page check. The members
+// are described in docs/formats/json.md.
+void commands_dump_json(const Command *const *table, size_t count, struct StrBuf *out);
 
 #endif // CLI_OPTION_H

@@ -62,7 +62,7 @@ void recording_search(Arena *arena, const RecordingFiles *files, RecordingSearch
     };
 }
 
-static bool import_input(const Input *in, Profile *p, ImportFormat *format, Error *err)
+static bool import_input(const Input *in, Profile *p, const ImportFormat **format, Error *err)
 {
     Arena arena = {0};
     StrVec dirs = debug_dirs(&arena, in->files), no_paths = {0};
@@ -85,9 +85,9 @@ static bool import_input(const Input *in, Profile *p, ImportFormat *format, Erro
     return ok;
 }
 
-static bool read_input(const Input *in, Profile *p, ImportFormat *format, Error *err)
+static bool read_input(const Input *in, Profile *p, const ImportFormat **format, Error *err)
 {
-    *format = IMPORT_UNKNOWN;
+    *format = NULL;
     if (store_is_recording(in->bytes))
         return store_read(in->bytes, p, err) ||
                error_context(err, "cannot read recording '%" STR_FMT "'", STR_ARG(in->name));
@@ -99,7 +99,7 @@ static bool read_input(const Input *in, Profile *p, ImportFormat *format, Error 
            error_context(err, "cannot read '%" STR_FMT "'", STR_ARG(in->name));
 }
 
-static bool load_stdin(Input *in, Profile *p, ImportFormat *format, Error *err)
+static bool load_stdin(Input *in, Profile *p, const ImportFormat **format, Error *err)
 {
     Arena arena = {0};
     in->name = STR("standard input");
@@ -111,9 +111,9 @@ static bool load_stdin(Input *in, Profile *p, ImportFormat *format, Error *err)
 }
 
 bool load_recording(Str path, const RecordingFiles *files, bool sources, Profile *p,
-                    ImportFormat *format, Error *err)
+                    const ImportFormat **format, Error *err)
 {
-    ImportFormat ignored;
+    const ImportFormat *ignored;
     Input in = {.name = path, .files = files, .sources = sources};
     if (!format)
         format = &ignored;
@@ -132,7 +132,7 @@ bool load_recording(Str path, const RecordingFiles *files, bool sources, Profile
     return ok;
 }
 
-bool load_profile(Str path, Profile *p, ImportFormat *format, Error *err)
+bool load_profile(Str path, Profile *p, const ImportFormat **format, Error *err)
 {
     const RecordingFiles none = {0};
     return load_recording(path, &none, false, p, format, err);

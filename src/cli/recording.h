@@ -16,9 +16,9 @@
 #define DEFAULT_RECORDING STR("profile.assay")
 
 // Reads the recording at `path`, "-" for standard input. `p` is initialised
-// here, and deinitialised again on false. `format` (may be NULL) says which
-// foreign format it was; IMPORT_UNKNOWN for our own.
-MUST_CHECK bool load_profile(Str path, Profile *p, ImportFormat *format, Error *err);
+// here, and deinitialised again on false. `format` (may be NULL) becomes
+// the foreign format; NULL for a recording of ours.
+MUST_CHECK bool load_profile(Str path, Profile *p, const ImportFormat **format, Error *err);
 
 // Where the files are that a recording without names (perf.data) was made of.
 typedef struct RecordingFiles {
@@ -37,7 +37,7 @@ typedef struct RecordingFiles {
 // The same as load_profile, with files from where the user says. With `sources`
 // the profile keeps the source lines that it touches.
 MUST_CHECK bool load_recording(Str path, const RecordingFiles *files, bool sources, Profile *p,
-                               ImportFormat *format, Error *err);
+                               const ImportFormat **format, Error *err);
 
 // For a view of samples whose recording has none: ERROR_NOT_FOUND, "the recording
 // has no samples to PURPOSE", and what it has instead. Always false.

@@ -5,6 +5,7 @@
 #define CLI_TERMINAL_H
 
 #include "base/strbuf.h"
+#include "cli/option.h"
 
 typedef struct Terminal {
     bool is_tty;    // stdout
@@ -13,8 +14,13 @@ typedef struct Terminal {
     size_t rows;    // 24 unless known
 } Terminal;
 
-// `colour` is the --color option: "auto", "always", "never"; "" is auto. Auto is
-// a terminal that is not dumb, without NO_COLOR, or CLICOLOR_FORCE.
+// The row of an option table; `field` is a Str in the options struct S, for terminal_get.
+#define COLOUR_OPTION(S, field)                                                                    \
+    OPT_CHOICE(0, "color", S, field, "WHEN", "auto|always|never",                                  \
+               "colours; auto is on a terminal without NO_COLOR")
+
+// `colour` is the word of COLOUR_OPTION; "" is auto. Auto writes colours on a terminal that is not
+// dumb, unless NO_COLOR is set, and anywhere with CLICOLOR_FORCE.
 Terminal terminal_get(Str colour);
 
 typedef enum Style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_HOT, STYLE_WARM, STYLE_NAME } Style;

@@ -4,34 +4,13 @@
 #include "export/export.h"
 
 #include "export/export_internal.h"
+#include "export/formats_internal.h"
 #include "export/protobuf_internal.h"
 
-const ExportFormat export_formats[] = {
-    {"folded", "folded", "one stack a line with its value; flamegraph.pl, inferno, speedscope",
-     false, export_folded},
-    {"perf-script", "txt", "the text of 'perf script', for tools that read it", false,
-     export_perf_script},
-    {"pprof", "pb.gz", "profile.proto, gzip; pprof, Pyroscope, Parca, Grafana", true, export_pprof},
-    {"firefox", "json", "processed profile; profiler.firefox.com, samply load", false,
-     export_firefox},
-    {"speedscope", "speedscope.json", "speedscope.app", false, export_speedscope},
-    {"callgrind", "callgrind.out", "KCachegrind, callgrind_annotate", false, export_callgrind},
-    {"chrome", "trace.json", "Trace Event format; Perfetto, chrome://tracing", false,
-     export_chrome},
-    {"csv", "csv", "a row for each thread and stack", false, export_csv},
-    {"json", "json", "every table of the recording as columns", false, export_json},
-    {"otlp", "otlp", "OpenTelemetry profiles, protobuf; collectors", true, export_otlp},
-    {"sqlite", "db", "a database with views, for SQL", true, export_sqlite},
-};
+#define FORMAT_ROW(write, name, extension, is_binary, summary)                                     \
+    {name, extension, summary, (is_binary) == EXPORT_BINARY, write},
+const ExportFormat export_formats[] = {EXPORT_FORMATS(FORMAT_ROW)};
 const size_t export_format_count = ARRAY_LEN(export_formats);
-
-const ExportFormat *export_format_find(Str name)
-{
-    for (size_t i = 0; i < export_format_count; i++)
-        if (str_equal(name, str_from_c(export_formats[i].name)))
-            return &export_formats[i];
-    return NULL;
-}
 
 bool export_flush(ExportOut *out, size_t above)
 {

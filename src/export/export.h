@@ -23,17 +23,15 @@ typedef struct ExportRequest {
 typedef struct ExportFormat {
     const char *name;
     const char *extension; // of the files that its readers expect: "folded"
-    const char *summary;
-    bool binary; // not for a terminal
+    const char *summary;   // who reads it
+    bool binary;           // not for a terminal
     // Fails on a bad selection, or when the sink gives up (ERROR_NONE then).
     bool (*write)(const Profile *p, const ExportRequest *request, const ExportSink *sink,
                   Error *err);
 } ExportFormat;
 
+// The table; its rows stand in formats_internal.h.
 extern const ExportFormat export_formats[];
 extern const size_t export_format_count;
-
-// NULL when there is none of that name.
-const ExportFormat *export_format_find(Str name);
 
 #endif // EXPORT_EXPORT_H

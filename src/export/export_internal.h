@@ -7,6 +7,7 @@
 
 #include "analyse/keys.h"
 #include "export/export.h"
+#include "export/formats_internal.h"
 
 // ---- Output ----------------------------------------------------------------
 typedef struct ExportOut {
@@ -70,7 +71,8 @@ void export_add_line_safe(StrBuf *out, Str s, bool (*also)(Str s, size_t at));
 // ---- The formats ---------------------------------------------------------------
 typedef bool ExportWrite(const Profile *p, const ExportRequest *request, const ExportSink *sink,
                          Error *err);
-ExportWrite export_folded, export_pprof, export_speedscope, export_perf_script, export_firefox,
-    export_callgrind, export_chrome, export_csv, export_json, export_otlp, export_sqlite;
+// The writers of the table, as ExportFormat says: ExportWrite export_folded, export_pprof, …
+#define DECLARE_WRITER(write, name, extension, is_binary, summary) ExportWrite write;
+EXPORT_FORMATS(DECLARE_WRITER)
 
 #endif // EXPORT_EXPORT_INTERNAL_H

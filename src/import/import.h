@@ -10,23 +10,6 @@
 #include "replay/module_search.h"
 #include "symbolise/symbolise.h"
 
-typedef enum ImportFormat {
-    IMPORT_UNKNOWN,
-    IMPORT_GZIP, // around one of the others
-    IMPORT_PERF_DATA,
-    IMPORT_PERF_SCRIPT,
-    IMPORT_FOLDED,
-    IMPORT_PPROF,
-    IMPORT_SPEEDSCOPE,
-    IMPORT_FIREFOX,
-    IMPORT_CALLGRIND,
-    IMPORT_FORMAT_COUNT
-} ImportFormat;
-
-// Looks at the beginning of a file; a few kilobytes are enough.
-ImportFormat import_format(Bytes head);
-const char *import_format_name(ImportFormat format);
-
 // What an importer may look at besides the file's bytes. perf.data has addresses
 // only: their names, and the stacks of copied stack memory, come from the files
 // that were mapped.
@@ -36,10 +19,29 @@ typedef struct ImportOptions {
     const SourceOptions *sources;    // the source text to keep; NULL: none
 } ImportOptions;
 
-// Reads any format. `format` says which it was, also on false. Without options
-// nothing but the bytes is looked at.
+// One format: a row of the table.
+typedef struct ImportFormat {
+    const char *name;    // as messages say it: "perf script"
+    const char *writers; // who writes such files
+    // Whether a file is of this format, from its beginning; a few kilobytes are enough.
+    bool (*is)(Bytes head);
+    // Reads the whole file, as the functions below do. One of the two is set.
+    bool (*read)(Bytes file, Profile *p, Error *err);
+    bool (*read_with_files)(Bytes file, const ImportOptions *options, Profile *p, Error *err);
+} ImportFormat;
+
+// The table, in the order in which the formats are tried. Help, man page and messages list it.
+extern const ImportFormat import_formats[];
+extern const size_t import_format_count;
+
+// Whether import_bytes may read the file: it begins as one of the formats does, or is packed by
+// gzip.
+bool import_is_known(Bytes head);
+
+// Reads a file of any format of the table, also inside gzip. `format` becomes its row, also on
+// false; NULL when it is of none. Without options nothing but the bytes is looked at.
 MUST_CHECK bool import_bytes(Bytes file, const ImportOptions *options, Profile *p,
-                             ImportFormat *format, Error *err);
+                             const ImportFormat **format, Error *err);
 
 // perf.data, file and pipe form -> a fresh profile, initialised here and
 // deinitialised again on false. A file that is cut gives its whole part and a

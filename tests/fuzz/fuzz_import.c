@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     Profile p;
-    ImportFormat format;
+    const ImportFormat *format;
     Error err = {0};
     if (!import_bytes(bytes_over(data, size), NULL, &p, &format, &err)) {
         if (err.text[0] == '\0')

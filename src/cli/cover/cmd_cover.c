@@ -4,20 +4,8 @@
 #include "cli/commands.h"
 #include "cli/cover/cover_commands.h"
 
-static const Command *const command_list[] = {
-    &cover_run_command,   &cover_report_command, &cover_show_command,      &cover_export_command,
-    &cover_merge_command, &cover_add_command,    &cover_intersect_command, &cover_subtract_command,
-    &cover_flags_command, &cover_tests_command,  &cover_diff_command,      &cover_formats_command,
-};
-
-static Command sub_commands[ARRAY_LEN(command_list)];
-
-// A table wants its rows side by side, and each command's stands in its own file.
-__attribute__((constructor)) static void gather(void)
-{
-    for (size_t i = 0; i < ARRAY_LEN(command_list); i++)
-        sub_commands[i] = *command_list[i];
-}
+#define COVER_COMMAND_ROW(name) &cover_##name##_command,
+static const Command *const sub_commands[] = {COVER_COMMANDS(COVER_COMMAND_ROW)};
 
 // lprof has no commands: -m merges, its other letters list.
 static const char *lprof_command(int argc, char *const *argv)
@@ -48,5 +36,5 @@ const Command cover_command = {
                "  assay cover -m a.profraw b.profraw -d sum.profdata\n",
     .sub = sub_commands,
     .sub_of_options = lprof_command,
-    .sub_count = ARRAY_LEN(command_list),
+    .sub_count = ARRAY_LEN(sub_commands),
 };

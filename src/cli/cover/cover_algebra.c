@@ -5,16 +5,25 @@
 #include "cli/cli.h"
 #include "cli/cover/cover_commands.h"
 #include "cli/cover/cover_export.h"
+#include "export/cover/formats.h"
 
 typedef struct CoverAlgebraOptions {
     CoverExportOptions export;
     bool covered;
 } CoverAlgebraOptions;
 
+// llvm-json needs what sets of lines do not hold.
+static bool is_of_lines(const void *row)
+{
+    return ((const CoverFormatName *)row)->format != NULL;
+}
+
+static const Choices formats = {
+    CHOICES_WITH_HELP(cover_format_names, cover_format_count, name, holds), .takes = is_of_lines};
+
 #define ALGEBRA_OPTIONS                                                                            \
-    OPT_CHOICE(0, "format", CoverAlgebraOptions, export.format, "FORMAT",                          \
-               "lcov|gcov-json|json|html|cobertura|coveralls|codecov|sonarqube|markdown",          \
-               "the format to write"),                                                             \
+    OPT_CHOICE_OF(0, "format", CoverAlgebraOptions, export.format, "FORMAT", &formats,             \
+                  "the format to write"),                                                          \
         COVER_OUTPUT_OPTIONS(CoverAlgebraOptions, export),                                         \
         COVER_INPUT_OPTIONS(CoverAlgebraOptions, export.inputs)
 

@@ -9,17 +9,23 @@
 // Where 'assay cover run' puts its results, and what the others read without inputs.
 #define COVER_RUN_FOLDER STR(".assay/cover")
 
-extern const Command cover_report_command;
-extern const Command cover_show_command;
-extern const Command cover_export_command;
-extern const Command cover_merge_command;
-extern const Command cover_add_command;
-extern const Command cover_intersect_command;
-extern const Command cover_subtract_command;
-extern const Command cover_flags_command;
-extern const Command cover_run_command;
-extern const Command cover_tests_command;
-extern const Command cover_diff_command;
-extern const Command cover_formats_command;
+// The table of sub-commands, in the order of the help. Row x stands for
+// `const Command cover_x_command`.
+#define COVER_COMMANDS(ROW)                                                                        \
+    ROW(run)                                                                                       \
+    ROW(report)                                                                                    \
+    ROW(show)                                                                                      \
+    ROW(export)                                                                                    \
+    ROW(merge)                                                                                     \
+    ROW(add)                                                                                       \
+    ROW(intersect)                                                                                 \
+    ROW(subtract)                                                                                  \
+    ROW(flags)                                                                                     \
+    ROW(tests)                                                                                     \
+    ROW(diff)                                                                                      \
+    ROW(formats)
+
+#define DECLARE_COVER_COMMAND(name) extern const Command cover_##name##_command;
+COVER_COMMANDS(DECLARE_COVER_COMMAND)
 
 #endif // CLI_COVER_COVER_COMMANDS_H

@@ -16,10 +16,12 @@
 #include "export/cover/formats.h"
 #include "os/file.h"
 
+static const Choices formats = {
+    CHOICES_WITH_HELP(cover_format_names, cover_format_count, name, holds)};
+
 static const Option options[] = {
-    OPT_CHOICE(0, "format", CoverExportOptions, format, "FORMAT",
-               "lcov|llvm-json|gcov-json|json|html|cobertura|coveralls|codecov|sonarqube|markdown",
-               "the format to write"),
+    OPT_CHOICE_OF(0, "format", CoverExportOptions, format, "FORMAT", &formats,
+                  "the format to write"),
     OPT_TEXT('o', "output", CoverExportOptions, output, "FILE", "write to FILE, not to stdout"),
     OPT_FLAG('f', "force", CoverExportOptions, force, "replace an existing output file"),
     OPT_TEXT(0, "root", CoverExportOptions, root, "DIR", COVER_ROOT_HELP),
@@ -248,5 +250,7 @@ const Command cover_export_command = {
     .usage = "[OPTION ...] OBJECT ... PROFILE ...",
     .options = options,
     .option_count = ARRAY_LEN(options),
+    .list_heading = "formats",
+    .list = &formats,
     .run = run,
 };

@@ -83,8 +83,7 @@ static const Option options[] = {
             "the same for branches"),
     OPT_FLAG(0, "per-file", CoverReportOptions, per_file,
              "each file is to pass what --fail-under and its like ask for"),
-    OPT_CHOICE(0, "color", CoverReportOptions, colour, "WHEN", "auto|always|never",
-               "colours; auto is on a terminal without NO_COLOR"),
+    COLOUR_OPTION(CoverReportOptions, colour),
 };
 
 // ---- Rows ----------------------------------------------------------------------

@@ -38,8 +38,7 @@ static const Option options[] = {
              "only lines that did not run, with three lines around each"),
     COVER_VIEW_OPTIONS(CoverShowOptions, views),
     COVER_INPUT_OPTIONS(CoverShowOptions, inputs),
-    OPT_CHOICE(0, "color", CoverShowOptions, colour, "WHEN", "auto|always|never",
-               "colours; auto is on a terminal without NO_COLOR"),
+    COLOUR_OPTION(CoverShowOptions, colour),
 };
 
 // Whether `path` is `end`, or ends in it behind a separator.

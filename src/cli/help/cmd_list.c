@@ -20,8 +20,7 @@ typedef struct ListOptions {
 
 static const Option list_options[] = {
     OPT_FLAG(0, "json", ListOptions, json, "as JSON, see docs/formats/list-json.md"),
-    OPT_CHOICE(0, "color", ListOptions, colour, "WHEN", "auto|always|never",
-               "colours; auto is on a terminal without NO_COLOR"),
+    COLOUR_OPTION(ListOptions, colour),
 };
 
 typedef struct Row {

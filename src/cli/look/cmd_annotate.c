@@ -43,8 +43,7 @@ static const Option annotate_options[] = {
     OPT_FLAG(0, "json", AnnotateOptions, json, "as JSON, see docs/formats/annotate-json.md"),
     OPT_TEXT('o', "output", AnnotateOptions, output, "FILE", "write to FILE, not to the terminal"),
     OPT_FLAG(0, "force", AnnotateOptions, force, "replace an existing output file"),
-    OPT_CHOICE(0, "color", AnnotateOptions, colour, "WHEN", "auto|always|never",
-               "colours; auto is on a terminal without NO_COLOR"),
+    COLOUR_OPTION(AnnotateOptions, colour),
 };
 
 // ---- What is meant -----------------------------------------------------------
@@ -151,13 +150,13 @@ static bool write_out(const AnnotateOptions *o, Str text, Error *err)
 
 // When the profile was recorded; for one that does not say, no later than its file
 // was written. 0: not known.
-static int64_t recorded_at(const Profile *p, Str path, ImportFormat format)
+static int64_t recorded_at(const Profile *p, Str path, const ImportFormat *format)
 {
     uint64_t start;
     FileIdentity file;
     if (profile_fact_u64(p, STR(FACT_START_REALTIME), &start))
         return (int64_t)start;
-    return format != IMPORT_UNKNOWN && os_file_identity(path, &file, NULL) ? file.mtime_ns : 0;
+    return format && os_file_identity(path, &file, NULL) ? file.mtime_ns : 0;
 }
 
 // What the command line names.
@@ -272,7 +271,7 @@ static int annotate_recording(CommandLine *line, void *values)
     Request request;
     Profile p;
     Error err = {0};
-    ImportFormat format;
+    const ImportFormat *format;
     if (!read_operands(&line->operands, arena, &request))
         return usage_error(line->cmd, "more than %d recordings and coverage inputs",
                            PROF_COUNTS_MAX);

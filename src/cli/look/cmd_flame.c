@@ -10,11 +10,42 @@
 #include "model/facts.h"
 #include "os/file.h"
 
+// The words of --colour, --by and --group; the first of each is the default.
+typedef struct FlameColourWord {
+    const char *word;
+    FlameColour colour;
+} FlameColourWord;
+static const FlameColourWord colours[] = {
+    {"kind", FLAME_BY_KIND}, {"module", FLAME_BY_MODULE}, {"plain", FLAME_PLAIN}};
+static const Choices colour_words = CHOICES_OF(colours, word);
+
+typedef struct FlameByWord {
+    const char *word;
+    By by;
+} FlameByWord;
+static const FlameByWord frame_kinds[] = {
+    {"function", BY_FUNCTION}, {"line", BY_LINE}, {"module", BY_MODULE}};
+static const Choices frame_words = CHOICES_OF(frame_kinds, word);
+
+typedef struct FlameGroupWord {
+    const char *word;
+    Group group;
+} FlameGroupWord;
+static const FlameGroupWord groups[] = {
+    {"auto", GROUP_PROCESS}, // a single process gets no level of its own
+    {"none", GROUP_NONE},     {"process", GROUP_PROCESS},
+    {"thread", GROUP_THREAD}, {"comm", GROUP_COMM},
+};
+static const Choices group_words = CHOICES_OF(groups, word);
+
 typedef struct FlameCommandOptions {
     SelectionOptions selection;
     ShareWords share;
     RecordingFiles files;
-    Str output, title, colour, by, group;
+    Str output, title;
+    const FlameColourWord *colour;
+    const FlameByWord *by;
+    const FlameGroupWord *group;
     bool icicle, inverted, force;
     uint64_t width, max_frames;
     double min_width;
@@ -28,11 +59,11 @@ static const Option flame_options[] = {
     OPT_FLAG('G', "inverted", FlameCommandOptions, inverted,
              "what ran at the top, below it who called it"),
     OPT_TEXT(0, "title", FlameCommandOptions, title, "TEXT", "instead of the command that ran"),
-    OPT_CHOICE(0, "colour", FlameCommandOptions, colour, "WHAT", "kind|module|plain",
-               "colour by kind of code, by module, or all alike"),
-    OPT_CHOICE(0, "by", FlameCommandOptions, by, "WHAT", "function|line|module", "what a frame is"),
-    OPT_CHOICE(0, "group", FlameCommandOptions, group, "WHAT", "auto|none|process|thread|comm",
-               "the first level; auto is processes when there are several"),
+    OPT_ROW(0, "colour", FlameCommandOptions, colour, FlameColourWord, "WHAT", &colour_words,
+            "colour by kind of code, by module, or all alike"),
+    OPT_ROW(0, "by", FlameCommandOptions, by, FlameByWord, "WHAT", &frame_words, "what a frame is"),
+    OPT_ROW(0, "group", FlameCommandOptions, group, FlameGroupWord, "WHAT", &group_words,
+            "the first level; auto is processes when there are several"),
     OPT_U64(0, "width", FlameCommandOptions, width, "PX",
             "the width that labels and cuts are made for; the picture scales"),
     OPT_DOUBLE(0, "min-width", FlameCommandOptions, min_width, "PX",
@@ -43,21 +74,6 @@ static const Option flame_options[] = {
     SELECTION_OPTIONS(FlameCommandOptions, selection),
     RECORDING_FILE_OPTIONS(FlameCommandOptions, files),
 };
-
-static By frames_by(Str word)
-{
-    return str_equal(word, STR("line"))     ? BY_LINE
-           : str_equal(word, STR("module")) ? BY_MODULE
-                                            : BY_FUNCTION;
-}
-
-static Group grouping_of(Str word)
-{
-    return str_equal(word, STR("none"))     ? GROUP_NONE
-           : str_equal(word, STR("thread")) ? GROUP_THREAD
-           : str_equal(word, STR("comm"))   ? GROUP_COMM
-                                            : GROUP_PROCESS; // one process is no level of its own
-}
 
 // What the picture is called when the user does not say.
 static Str title_of(const FlameCommandOptions *o, const Profile *p)
@@ -91,7 +107,7 @@ static void draw(StrBuf *svg, const FlameCommandOptions *o, const Weights *w, Fl
     const Profile *p = w->profile;
     Keys keys;
     CallTree upright, inverted = {0};
-    keys_init(&keys, p, frames_by(o->by));
+    keys_init(&keys, p, o->by->by);
     CallTree *tree = &upright;
     uint64_t least = flame_least(o->min_width, (double)o->width, w->value);
     if (o->inverted) {
@@ -107,9 +123,7 @@ static void draw(StrBuf *svg, const FlameCommandOptions *o, const Weights *w, Fl
     FlameOptions options = {
         .title = title_of(o, p),
         .subtitle = strbuf_str(&subtitle),
-        .colour = str_equal(o->colour, STR("module"))  ? FLAME_BY_MODULE
-                  : str_equal(o->colour, STR("plain")) ? FLAME_PLAIN
-                                                       : FLAME_BY_KIND,
+        .colour = o->colour->colour,
         .icicle = o->icicle || o->inverted,
         .width_px = (double)o->width,
         .min_px = o->min_width,
@@ -152,7 +166,7 @@ static int make_flame(void *values, const Opened *opened)
     Error err;
     if (!selection_from_options(&o->selection, p, opened->scratch, &selection, &err) ||
         !share_selected(&o->share, p, &selection, &err) ||
-        !weights_init(&w, p, &selection, grouping_of(o->group), &err))
+        !weights_init(&w, p, &selection, o->group->group, &err))
         return cli_fail(&err);
     int status;
     if (w.samples == 0) {
@@ -194,8 +208,13 @@ static int flame_recording(CommandLine *line, void *values)
 
 static int run_flame(const Command *cmd, int argc, char **argv)
 {
-    FlameCommandOptions o = {
-        .output = STR("flame.svg"), .width = 1200, .min_width = 0.5, .max_frames = 6000};
+    FlameCommandOptions o = {.output = STR("flame.svg"),
+                             .colour = &colours[0],
+                             .by = &frame_kinds[0],
+                             .group = &groups[0],
+                             .width = 1200,
+                             .min_width = 0.5,
+                             .max_frames = 6000};
     return command_run_parsed(cmd, argc, argv, &o, flame_recording);
 }
 

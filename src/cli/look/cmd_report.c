@@ -13,10 +13,29 @@
 #include "export/report_json.h"
 #include "os/file.h"
 
+// What --by takes. perf's words for the same rows are taken by --sort.
+typedef struct RowsWord {
+    const char *word;
+    By by;
+    Group group;
+} RowsWord;
+static const RowsWord row_kinds[] = {
+    {"function", BY_FUNCTION, GROUP_NONE},   {"line", BY_LINE, GROUP_NONE},
+    {"module", BY_MODULE, GROUP_NONE},       {"thread", BY_FUNCTION, GROUP_THREAD},
+    {"process", BY_FUNCTION, GROUP_PROCESS}, {"comm", BY_FUNCTION, GROUP_COMM},
+};
+static const RowsWord rows_of_perf[] = {
+    {"sym", BY_FUNCTION, GROUP_NONE},   {"symbol", BY_FUNCTION, GROUP_NONE},
+    {"srcline", BY_LINE, GROUP_NONE},   {"dso", BY_MODULE, GROUP_NONE},
+    {"tid", BY_FUNCTION, GROUP_THREAD}, {"pid", BY_FUNCTION, GROUP_PROCESS},
+};
+static const Choices row_words = CHOICES_OF(row_kinds, word);
+
 typedef struct ReportOptions {
     SelectionOptions selection;
     RecordingFiles files;
-    Str by, sort, tree, around, colour, output;
+    const RowsWord *by; // NULL: not given
+    Str sort, tree, around, colour, output;
     bool children, inverted, prof, never_called, wide, notes, json, csv, force;
     uint64_t limit;
     double percent_limit;
@@ -28,8 +47,7 @@ typedef struct ReportCommand {
 } ReportCommand;
 
 static const Option report_options[] = {
-    OPT_CHOICE(0, "by", ReportOptions, by, "WHAT", "function|line|module|thread|process|comm",
-               "what a row is"),
+    OPT_ROW(0, "by", ReportOptions, by, RowsWord, "WHAT", &row_words, "what a row is"),
     OPT_TEXT('s', "sort", ReportOptions, sort, "KEY",
              "self, total, samples or name, with --prof also calls and address; a perf sort key "
              "(comm, dso, sym, srcline, pid, tid) chooses the rows as --by does"),
@@ -56,39 +74,22 @@ static const Option report_options[] = {
     OPT_FLAG(0, "csv", ReportOptions, csv, "the rows as CSV"),
     OPT_TEXT('o', "output", ReportOptions, output, "FILE", "write to FILE, not to the terminal"),
     OPT_FLAG(0, "force", ReportOptions, force, "replace an existing output file"),
-    OPT_CHOICE(0, "color", ReportOptions, colour, "WHEN", "auto|always|never",
-               "colours; auto is on a terminal without NO_COLOR"),
+    COLOUR_OPTION(ReportOptions, colour),
 };
 
 static const uint64_t LIMIT_DEFAULT = UINT64_MAX; // the user gave no --limit
 
-typedef struct Words {
-    const char *word;
-    By by;
-    Group group;
-} Words;
-
-static bool rows_by(Str word, ReportRequest *request)
+static void set_rows(const RowsWord *w, ReportRequest *request)
 {
-    static const Words words[] = {
-        {"function", BY_FUNCTION, GROUP_NONE},
-        {"line", BY_LINE, GROUP_NONE},
-        {"module", BY_MODULE, GROUP_NONE},
-        {"thread", BY_FUNCTION, GROUP_THREAD},
-        {"process", BY_FUNCTION, GROUP_PROCESS},
-        {"comm", BY_FUNCTION, GROUP_COMM},
-        // perf's words
-        {"sym", BY_FUNCTION, GROUP_NONE},
-        {"symbol", BY_FUNCTION, GROUP_NONE},
-        {"srcline", BY_LINE, GROUP_NONE},
-        {"dso", BY_MODULE, GROUP_NONE},
-        {"tid", BY_FUNCTION, GROUP_THREAD},
-        {"pid", BY_FUNCTION, GROUP_PROCESS},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (str_equal(word, str_from_c(words[i].word))) {
-            request->by = words[i].by;
-            request->group = words[i].group;
+    request->by = w->by;
+    request->group = w->group;
+}
+
+static bool rows_by(Str word, const RowsWord *table, size_t count, ReportRequest *request)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(word, str_from_c(table[i].word))) {
+            set_rows(&table[i], request);
             return true;
         }
     }
@@ -110,7 +111,8 @@ static bool sort_by(Str word, ReportRequest *request)
             return true;
         }
     }
-    return rows_by(word, request);
+    return rows_by(word, row_kinds, ARRAY_LEN(row_kinds), request) ||
+           rows_by(word, rows_of_perf, ARRAY_LEN(rows_of_perf), request);
 }
 
 // prof's orders; the report's own are those of its rows.
@@ -125,8 +127,8 @@ static ProfSort prof_sort(Str key)
 // Checks what the parser cannot; false after saying what is wrong.
 static bool request_from_options(const Command *cmd, const ReportOptions *o, ReportRequest *request)
 {
-    if (o->by.len && !rows_by(o->by, request))
-        return false;
+    if (o->by)
+        set_rows(o->by, request);
     bool is_profs = o->prof && prof_sort(o->sort) != PROF_AS_REPORTED;
     if (o->never_called && !o->prof) {
         usage_error(cmd, "--never-called belongs to --prof");

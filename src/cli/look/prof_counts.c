@@ -15,8 +15,8 @@ static bool is_recording(Str path)
     MappedFile file;
     if (!os_map_file(path, &file, NULL))
         return false;
-    bool is_one = store_is_recording(file.bytes) || (tracefile_kind(file.bytes) == TRACEFILE_NONE &&
-                                                     import_format(file.bytes) != IMPORT_UNKNOWN);
+    bool is_one = store_is_recording(file.bytes) ||
+                  (tracefile_kind(file.bytes) == TRACEFILE_NONE && import_is_known(file.bytes));
     os_unmap_file(&file);
     return is_one;
 }

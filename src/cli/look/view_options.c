@@ -9,6 +9,10 @@
 #include "cli/recording.h"
 #include "model/facts.h"
 
+static const NameLengthWord name_lengths[] = {
+    {"full", NAME_FULL}, {"no-arguments", NAME_NO_ARGUMENTS}, {"short", NAME_NO_TEMPLATES}};
+const Choices name_length_words = CHOICES_OF(name_lengths, word);
+
 // The end of the recording: its wall time, or the last sample.
 static int64_t profile_end_ns(const Profile *p)
 {
@@ -122,9 +126,7 @@ static bool keep_selected(Profile *p, Selection *selection, Error *err)
 bool share_selected(const ShareWords *words, Profile *p, Selection *selection, Error *err)
 {
     ShareOptions o = {
-        .names = str_equal(words->names, STR("no-arguments")) ? NAME_NO_ARGUMENTS
-                 : str_equal(words->names, STR("short"))      ? NAME_NO_TEMPLATES
-                                                              : NAME_FULL,
+        .names = words->names ? words->names->length : NAME_FULL,
         .strip_paths = words->strip_paths,
         .anonymise = words->anonymise || words->key.len > 0,
         .key = words->key,

@@ -30,15 +30,24 @@ typedef struct SelectionOptions {
         OPT_LIST(0, "comm", S, field.comms, "NAME",                                                \
                  "only threads, or threads of processes, with this name")
 
-// What of the names is sent, where something is written for others.
+// The words of --names.
+typedef struct NameLengthWord {
+    const char *word;
+    NameLength length;
+} NameLengthWord;
+extern const Choices name_length_words;
+
+// How names are shortened or replaced in files that are written for others.
 typedef struct ShareWords {
-    Str names, key;
+    const NameLengthWord *names; // NULL: in full
+    Str key;
     bool strip_paths, anonymise;
 } ShareWords;
 
+// For an option table; `field` is a ShareWords in the options struct S.
 #define SHARE_OPTIONS(S, field)                                                                    \
-    OPT_CHOICE(0, "names", S, field.names, "LENGTH", "full|no-arguments|short",                    \
-               "function names in full, without arguments, or without templates too"),             \
+    OPT_ROW(0, "names", S, field.names, NameLengthWord, "LENGTH", &name_length_words,              \
+            "function names in full, without arguments, or without templates too"),                \
         OPT_FLAG(0, "strip-paths", S, field.strip_paths, "only the last part of each path"),       \
         OPT_FLAG(0, "anonymise", S, field.anonymise,                                               \
                  "pseudonyms for all names, no source text, no command line"),                     \

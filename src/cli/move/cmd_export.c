@@ -13,14 +13,17 @@ typedef struct ExportOptions {
     SelectionOptions selection;
     RecordingFiles files;
     ShareWords share;
-    Str format, output;
+    const ExportFormat *format;
+    Str output;
     bool force, suffixes;
 } ExportOptions;
 
+static const Choices formats = {
+    CHOICES_WITH_HELP(export_formats, export_format_count, name, summary)};
+
 static const Option export_options[] = {
-    OPT_CHOICE('f', "format", ExportOptions, format, "FORMAT",
-               "folded|perf-script|pprof|firefox|speedscope|callgrind|chrome|otlp|csv|json|sqlite",
-               "the format; folded when not given"),
+    OPT_ROW('f', "format", ExportOptions, format, ExportFormat, "FORMAT", &formats,
+            "the format; the first when not given"),
     OPT_TEXT('o', "output", ExportOptions, output, "FILE",
              "write to FILE; standard output when not given"),
     OPT_FLAG(0, "force", ExportOptions, force, "replace an existing output file"),
@@ -76,8 +79,7 @@ static int export_profile(void *values, const Opened *opened)
 {
     const ExportOptions *o = values;
     Profile *p = opened->profile;
-    const ExportFormat *format = export_format_find(o->format);
-    assert(format); // the parser takes no other
+    const ExportFormat *format = o->format;
     ExportRequest request = {
         .suffixes = o->suffixes,
         .all_metrics = o->selection.metric.len == 0,
@@ -111,7 +113,7 @@ static int export_recording(CommandLine *line, void *values)
 
 static int run_export(const Command *cmd, int argc, char **argv)
 {
-    ExportOptions o = {.format = STR("folded")};
+    ExportOptions o = {.format = &export_formats[0]};
     return command_run_parsed(cmd, argc, argv, &o, export_recording);
 }
 
@@ -122,18 +124,9 @@ const Command export_command = {
     .usage = "[OPTION ...] [FILE]",
     .options = export_options,
     .option_count = ARRAY_LEN(export_options),
-    .details = "  folded       flamegraph.pl, inferno, speedscope\n"
-               "  perf-script  whatever reads the text of 'perf script'\n"
-               "  pprof        pprof, Pyroscope, Parca, Grafana (gzip)\n"
-               "  firefox      profiler.firefox.com, samply load\n"
-               "  speedscope   speedscope.app\n"
-               "  callgrind    KCachegrind, callgrind_annotate\n"
-               "  chrome       Perfetto, chrome://tracing\n"
-               "  otlp         OpenTelemetry collectors (ProfilesData, v1development)\n"
-               "  csv          a row for each thread and stack\n"
-               "  json         every table of the recording\n"
-               "  sqlite       a database with views, see docs/formats/sqlite.md\n"
-               "Formats that hold several metrics get all of them, or the one that -e names.\n"
+    .list_heading = "formats",
+    .list = &formats,
+    .details = "Formats that hold several metrics get all of them, or the one that -e names.\n"
                "Only what the selection uses is written.\n"
                "\n"
                "Examples:\n"

@@ -14,6 +14,9 @@ typedef struct ImportCommand {
     bool force;
 } ImportCommand;
 
+static const Choices formats = {
+    CHOICES_WITH_HELP(import_formats, import_format_count, name, writers)};
+
 static const Option import_options[] = {
     OPT_TEXT('o', "output", ImportCommand, output, "FILE",
              "write FILE; the default is the input's name with .assay behind it"),
@@ -24,7 +27,7 @@ static const Option import_options[] = {
 static bool import_one(const ImportCommand *o, Str input, Arena *arena, Error *err)
 {
     Profile p;
-    ImportFormat format;
+    const ImportFormat *format;
     if (!load_recording(input, &o->files, true, &p, &format, err))
         return false;
     Str output = o->output;
@@ -33,12 +36,10 @@ static bool import_one(const ImportCommand *o, Str input, Arena *arena, Error *e
     StoreOptions store = {.force = o->force};
     bool ok = store_write(output, &store, &p, err);
     // Formats without times hold a sum for each stack, not samples.
-    bool is_summed =
-        format != IMPORT_UNKNOWN && p.samples.time_ns.len && p.samples.time_ns.at[0] == TIME_NONE;
+    bool is_summed = format && p.samples.time_ns.len && p.samples.time_ns.at[0] == TIME_NONE;
     if (ok)
         cli_say("%zu %s of %s '%" STR_FMT "' are now in '%" STR_FMT "'", p.samples.stack.len,
-                is_summed ? "sums" : "samples",
-                format == IMPORT_UNKNOWN ? "recording" : import_format_name(format), STR_ARG(input),
+                is_summed ? "sums" : "samples", format ? format->name : "recording", STR_ARG(input),
                 STR_ARG(output));
     profile_deinit(&p);
     return ok;
@@ -77,11 +78,12 @@ const Command import_command = {
     .usage = "[OPTION ...] FILE ...",
     .options = import_options,
     .option_count = ARRAY_LEN(import_options),
+    .list_heading = "formats, and who writes them",
+    .list = &formats,
     .details =
-        "Reads perf.data, perf script text, folded stacks, pprof, speedscope, Firefox\n"
-        "Profiler and callgrind files, also in gzip; which it is, the content says. Every\n"
-        "command that takes a recording takes these files too: import only saves doing it\n"
-        "each time.\n"
+        "The content of a file decides its format, not its name; a file may be packed by\n"
+        "gzip. Every command that takes a recording takes these files too: import only\n"
+        "saves reading them each time.\n"
         "\n"
         "perf.data holds addresses and copied stacks. Names come from the files that were\n"
         "mapped, found below --symfs and --sysroot, at their own path, or by build-id in\n"

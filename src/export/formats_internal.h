@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of formats that `assay export` writes. A new format is a row here and a file that
+// defines its writer, listed in meson.build. Parsing, help, completions and the man page follow
+// from this table; docs/formats/export.md says what each format holds.
+
+#ifndef EXPORT_FORMATS_INTERNAL_H
+#define EXPORT_FORMATS_INTERNAL_H
+
+enum { EXPORT_TEXT, EXPORT_BINARY }; // fit for a terminal, or not
+
+// ROW(writer, name, extension of its files, is it text, who reads it). The first is the default.
+// clang-format off
+#define EXPORT_FORMATS(ROW) \
+    ROW(export_folded, "folded", "folded", EXPORT_TEXT, \
+        "one stack a line; flamegraph.pl, inferno, speedscope") \
+    ROW(export_perf_script, "perf-script", "txt", EXPORT_TEXT, \
+        "for tools that read the text of 'perf script'") \
+    ROW(export_pprof, "pprof", "pb.gz", EXPORT_BINARY, \
+        "pprof, Pyroscope, Parca, Grafana (gzip)") \
+    ROW(export_firefox, "firefox", "json", EXPORT_TEXT, \
+        "profiler.firefox.com, samply load") \
+    ROW(export_speedscope, "speedscope", "speedscope.json", EXPORT_TEXT, \
+        "speedscope.app") \
+    ROW(export_callgrind, "callgrind", "callgrind.out", EXPORT_TEXT, \
+        "KCachegrind, callgrind_annotate") \
+    ROW(export_chrome, "chrome", "trace.json", EXPORT_TEXT, \
+        "Perfetto, chrome://tracing") \
+    ROW(export_otlp, "otlp", "otlp", EXPORT_BINARY, \
+        "OpenTelemetry collectors (ProfilesData, v1development)") \
+    ROW(export_csv, "csv", "csv", EXPORT_TEXT, \
+        "a row for each thread and stack") \
+    ROW(export_json, "json", "json", EXPORT_TEXT, \
+        "every table of the recording") \
+    ROW(export_sqlite, "sqlite", "db", EXPORT_BINARY, \
+        "a database with views, see docs/formats/sqlite.md")
+// clang-format on
+
+#endif // EXPORT_FORMATS_INTERNAL_H
