@@ -35,7 +35,7 @@ typedef struct DoctorOptions {
 } DoctorOptions;
 
 static const Option doctor_options[] = {
-    OPT_FLAG(0, "json", DoctorOptions, json, "the same as JSON"),
+    OPT_FLAG(0, "json", DoctorOptions, json, "as JSON, see docs/formats/json.md"),
 };
 
 typedef enum Verdict { VERDICT_OK, VERDICT_LIMITED, VERDICT_MISSING } Verdict;

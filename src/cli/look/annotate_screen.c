@@ -632,8 +632,9 @@ void annotate_json(const AnnotateView *v, Arena *arena, StrBuf *out)
     const Profile *p = v->report->profile;
     JsonWriter w = json_writer(out, 2);
     json_begin_object(&w, NULL);
-    json_str(&w, "format", STR("assay annotate"));
+    json_str(&w, "schema", STR("assay-annotate"));
     json_u64(&w, "version", 1);
+    json_str(&w, "format", STR("assay annotate")); // its name before `schema` was there
     if (v->key != ANNOTATE_NO_KEY)
         json_key_name(v, &w, v->key);
     else
