@@ -16,5 +16,6 @@ print(*(f["name"] for f in export["list"]["choices"]))'); do
     else
         head -c 2 "$format.out" | od -An -tx1
     fi
+    grep -q "^| \`$format\` |" "$TOP/docs/formats/export.md" || echo "docs/formats/export.md has no row for it"
     [ -s "$format.out" ] || echo "nothing in it"
 done
