@@ -62,7 +62,8 @@ typedef struct Option {
     const char *arg;      // the argument's name in the help, NULL for flags
     const char *choices;  // "auto|dwarf|fp" for OPTION_CHOICE and OPTION_OPTIONAL
     const char *help;     // one sentence, lower case, no full stop
-    const Choices *table; // in the place of `choices`, for words that a table holds
+    const Choices *table; // in the place of `choices`, for words that a table holds; for
+                          // OPTION_TEXT only what completions offer
 } Option;
 
 // offsetof with a check that the field has the type the option kind writes.
@@ -98,6 +99,11 @@ typedef struct Option {
 #define OPT_CHOICE_OF(letter, name, S, field, arg, table, help)                                    \
     {                                                                                              \
         letter, name, OPTION_CHOICE, OPTION_FIELD(S, field, Str), arg, NULL, help, table           \
+    }
+// Text that begins with a word of a table, which completions offer; the command itself checks it.
+#define OPT_TEXT_OF(letter, name, S, field, arg, table, help)                                      \
+    {                                                                                              \
+        letter, name, OPTION_TEXT, OPTION_FIELD(S, field, Str), arg, NULL, help, table             \
     }
 // A word of a table whose rows are of type T: the field, a const T *, becomes its row.
 #define OPT_ROW(letter, name, S, field, T, arg, table, help)                                       \

@@ -29,10 +29,10 @@ typedef struct RecordingFiles {
 // For an option table; `field` is a RecordingFiles in the options struct S.
 #define RECORDING_FILE_OPTIONS(S, field)                                                           \
     OPT_TEXT(0, "sysroot", S, field.sysroot, "DIR",                                                \
-             "perf.data: the recorded programs' files are below DIR, as they saw them below /"),   \
-        OPT_TEXT(0, "symfs", S, field.symfs, "DIR", "the same, by perf's name for it"),            \
+             "perf.data: find the files of the recorded programs below DIR instead of /"),         \
+        OPT_TEXT(0, "symfs", S, field.symfs, "DIR", "the same as --sysroot, named as in perf"),    \
         OPT_LIST(0, "debug-dir", S, field.debug_dirs, "DIR",                                       \
-                 "look for files by build-id and for debug files here, too")
+                 "also search DIR for files by build-id and for debug files")
 
 // The same as load_profile, with files from where the user says. With `sources`
 // the profile keeps the source lines that it touches.

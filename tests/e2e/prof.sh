@@ -49,7 +49,7 @@ assert {160000000, 160008000} & {line.get("executions") for line in report["line
 }
 [ -x counted ] && check "a report has calls and executions of clang's coverage" beside_time ./counted c.profraw
 check "a report has calls and executions of gcc's coverage" beside_time gcov
-no_columns() { "$ASSAY" report --tree time.assay gcov 2>err.txt; [ $? -eq 2 ] && grep -q 'counts stand beside tables' err.txt; }
+no_columns() { "$ASSAY" report --tree time.assay gcov 2>err.txt; [ $? -eq 2 ] && grep -q 'files with counts go with tables' err.txt; }
 check "a tree has no column for counts" no_columns
 
 two_recordings_need_prof() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay doctor: what recording needs, what of it is here, and what brings the rest.
+// assay doctor: checks what recording needs, and names the command that provides what is missing.
 
 #include <errno.h>
 #include <inttypes.h>
@@ -492,8 +492,9 @@ const Command doctor_command = {
     .usage = "[--json] [PROG]",
     .options = doctor_options,
     .option_count = ARRAY_LEN(doctor_options),
-    .details = "One line for each thing: ok, limited or missing, and the command that fixes it.\n"
-               "With a program, also its build-id, unwind tables, symbols, debug information and\n"
-               "sources. The status is 1 when nothing can be recorded.\n",
+    .details =
+        "Prints a line for each check: ok, limited or missing, and the command that fixes it.\n"
+        "With a program it also checks build-id, unwind tables, symbols, debug information\n"
+        "and sources. The status is 1 when nothing can be recorded.\n",
     .run = run_doctor,
 };

@@ -321,9 +321,9 @@ const Command list_command = {
     .options = list_options,
     .option_count = ARRAY_LEN(list_options),
     .details =
-        "Every event is really opened and closed again; of many tracepoints one for its kind.\n"
-        "A word without wildcards matches anywhere in a name; hardware (hw), cache, software\n"
-        "(sw), pmu, raw, breakpoint and tracepoint stand for groups.\n"
+        "Opens every event once to find out whether it works; of many tracepoints only one of\n"
+        "each kind. A word without wildcards matches anywhere in a name. hardware (hw), cache,\n"
+        "software (sw), pmu, raw, breakpoint and tracepoint name whole groups.\n"
         "\n"
         "Examples:\n"
         "  assay list\n"

@@ -159,7 +159,7 @@ static int64_t recorded_at(const Profile *p, Str path, const ImportFormat *forma
     return format && os_file_identity(path, &file, NULL) ? file.mtime_ns : 0;
 }
 
-// What the command line names.
+// The files and the function or place that the command line names.
 typedef struct Request {
     Str path, target;
     StrVec counts; // recordings and coverage inputs
@@ -198,8 +198,8 @@ static bool annotate(const AnnotateOptions *o, const Report *r, const Request *r
     bool with_code = o->assembly || o->by_instruction;
     if (with_code && view.key == ANNOTATE_NO_KEY)
         return error_set(err, ERROR_USAGE,
-                         "instructions belong to a function: name one in place "
-                         "of a file");
+                         "cannot show the instructions of a file: name a function "
+                         "instead");
     RecordingSearch search;
     Code code = {0};
     Executions executions;
@@ -305,14 +305,14 @@ const Command annotate_command = {
     .options = annotate_options,
     .option_count = ARRAY_LEN(annotate_options),
     .details =
-        "Each line of source with what it used itself and in total, and under it whom it\n"
-        "called: \"inlined\" where the callee's code stands in the line's own. Shares are of\n"
-        "the whole selection. Without a function it is the hottest one. Sources come from\n"
-        "the disk where they have not changed since, else the lines that are kept in the\n"
-        "recording. Instructions come from the recorded file, whose build-id must match.\n"
+        "Shows each source line with its own time, its total time and the functions that it\n"
+        "called; \"inlined\" marks callees whose code the compiler put into the line. Shares\n"
+        "are of the whole selection. Without a function it shows the hottest one. Sources\n"
+        "are read from the disk if they have not changed, else from the recording.\n"
+        "Instructions are read from the recorded file, whose build-id must match.\n"
         "\n"
-        "COUNTS are recordings or what 'assay cover' reads, of the same sources: how often\n"
-        "each line ran stands beside its time then, and what it used each time.\n"
+        "COUNTS are recordings with counts, or inputs of 'assay cover', of the same sources.\n"
+        "They add how often each line ran, and the time of each execution.\n"
         "\n"
         "Examples:\n"
         "  assay annotate prog.assay parse_row\n"

@@ -57,15 +57,16 @@ static const Option flame_options[] = {
     OPT_FLAG(0, "force", FlameCommandOptions, force, "replace an existing output file"),
     OPT_FLAG(0, "icicle", FlameCommandOptions, icicle, "the root at the top"),
     OPT_FLAG('G', "inverted", FlameCommandOptions, inverted,
-             "what ran at the top, below it who called it"),
-    OPT_TEXT(0, "title", FlameCommandOptions, title, "TEXT", "instead of the command that ran"),
+             "the functions that ran at the top, their callers below"),
+    OPT_TEXT(0, "title", FlameCommandOptions, title, "TEXT",
+             "the title; the recorded command when not given"),
     OPT_ROW(0, "colour", FlameCommandOptions, colour, FlameColourWord, "WHAT", &colour_words,
             "colour by kind of code, by module, or all alike"),
     OPT_ROW(0, "by", FlameCommandOptions, by, FlameByWord, "WHAT", &frame_words, "what a frame is"),
     OPT_ROW(0, "group", FlameCommandOptions, group, FlameGroupWord, "WHAT", &group_words,
             "the first level; auto is processes when there are several"),
     OPT_U64(0, "width", FlameCommandOptions, width, "PX",
-            "the width that labels and cuts are made for; the picture scales"),
+            "the width for which labels are shortened; the picture scales"),
     OPT_DOUBLE(0, "min-width", FlameCommandOptions, min_width, "PX",
                "leave out frames narrower than this"),
     OPT_U64(0, "max-frames", FlameCommandOptions, max_frames, "N",
@@ -75,7 +76,7 @@ static const Option flame_options[] = {
     RECORDING_FILE_OPTIONS(FlameCommandOptions, files),
 };
 
-// What the picture is called when the user does not say.
+// The title: the user's, else the recorded command.
 static Str title_of(const FlameCommandOptions *o, const Profile *p)
 {
     if (o->title.len)
@@ -225,12 +226,13 @@ const Command flame_command = {
     .usage = "[OPTION ...] [FILE]",
     .options = flame_options,
     .option_count = ARRAY_LEN(flame_options),
-    .details = "The picture is one SVG that opens from a file in any browser. Click zooms, '/'\n"
-               "searches by regular expression and says how much matched, the arrow keys walk\n"
-               "the frames, Enter zooms to one, Escape goes back.\n"
-               "\n"
-               "Examples:\n"
-               "  assay flame prog.assay -o prog.svg\n"
-               "  assay flame prog.assay --inverted --focus malloc -o malloc.svg\n",
+    .details =
+        "The picture is one SVG file for any browser. A click zooms, '/' searches by regular\n"
+        "expression and shows how much matched, the arrow keys go from frame to frame,\n"
+        "Enter zooms to a frame, Escape goes back.\n"
+        "\n"
+        "Examples:\n"
+        "  assay flame prog.assay -o prog.svg\n"
+        "  assay flame prog.assay --inverted --focus malloc -o malloc.svg\n",
     .run = run_flame,
 };

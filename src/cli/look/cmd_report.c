@@ -52,24 +52,25 @@ static const Option report_options[] = {
              "self, total, samples or name, with --prof also calls and address; a perf sort key "
              "(comm, dso, sym, srcline, pid, tid) chooses the rows as --by does"),
     OPT_FLAG(0, "children", ReportOptions, children,
-             "sort by total: the function with all that it called"),
-    OPT_OPTIONAL('g', "tree", ReportOptions, tree, "ORDER", "caller|callee",
-                 "the call tree from callers to callees, or from what ran to its callers"),
+             "sort by total: the time of a function and of all functions that it called"),
+    OPT_OPTIONAL(
+        'g', "tree", ReportOptions, tree, "ORDER", "caller|callee",
+        "the call tree: from callers to callees, or from the function that ran to its callers"),
     OPT_FLAG('G', "inverted", ReportOptions, inverted, "the same as --tree=callee"),
     OPT_TEXT(0, "around", ReportOptions, around, "FUNCTION",
              "who calls the function and what it calls"),
     OPT_FLAG(0, "prof", ReportOptions, prof,
-             "prof's table: time, calls and time a call by function; calls also from the "
-             "recordings that follow"),
+             "the table of prof(1): time, calls and time per call by function; the files after "
+             "the recording may add counts of calls"),
     OPT_FLAG(0, "never-called", ReportOptions, never_called,
-             "with --prof: functions, too, that were counted and never ran"),
+             "with --prof: also functions that were counted and never ran"),
     SELECTION_OPTIONS(ReportOptions, selection),
     RECORDING_FILE_OPTIONS(ReportOptions, files),
-    OPT_U64(0, "limit", ReportOptions, limit, "N", "at most N rows; 0 for all"),
+    OPT_U64(0, "limit", ReportOptions, limit, "N", "show at most N rows; 0 for all"),
     OPT_PERCENT(0, "percent-limit", ReportOptions, percent_limit, "P",
-                "no rows and no branches below P percent"),
+                "leave out rows and branches below P percent"),
     OPT_FLAG('w', "wide", ReportOptions, wide, "do not cut names and lines to the terminal"),
-    OPT_FLAG(0, "notes", ReportOptions, notes, "every note of the recording"),
+    OPT_FLAG(0, "notes", ReportOptions, notes, "show every note of the recording"),
     OPT_FLAG(0, "json", ReportOptions, json, "as JSON, see docs/formats/report-json.md"),
     OPT_FLAG(0, "csv", ReportOptions, csv, "the rows as CSV"),
     OPT_TEXT('o', "output", ReportOptions, output, "FILE", "write to FILE, not to the terminal"),
@@ -115,7 +116,7 @@ static bool sort_by(Str word, ReportRequest *request)
            rows_by(word, rows_of_perf, ARRAY_LEN(rows_of_perf), request);
 }
 
-// prof's orders; the report's own are those of its rows.
+// The orders that only --prof has.
 static ProfSort prof_sort(Str key)
 {
     return str_equal(key, STR("calls"))     ? PROF_BY_CALLS
@@ -124,14 +125,14 @@ static ProfSort prof_sort(Str key)
                                             : PROF_AS_REPORTED;
 }
 
-// Checks what the parser cannot; false after saying what is wrong.
+// Checks what the parser cannot check. Prints the mistake and returns false.
 static bool request_from_options(const Command *cmd, const ReportOptions *o, ReportRequest *request)
 {
     if (o->by)
         set_rows(o->by, request);
     bool is_profs = o->prof && prof_sort(o->sort) != PROF_AS_REPORTED;
     if (o->never_called && !o->prof) {
-        usage_error(cmd, "--never-called belongs to --prof");
+        usage_error(cmd, "--never-called needs --prof");
         return false;
     }
     if (o->sort.len && !is_profs && !sort_by(o->sort, request)) {
@@ -154,7 +155,7 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
         return false;
     }
     if (o->around.len && (request->group != GROUP_NONE || request->by != BY_FUNCTION)) {
-        usage_error(cmd, "--around is about a function, not --by another thing");
+        usage_error(cmd, "--around shows a function; it does not go with --by");
         return false;
     }
     if (o->prof && (is_tree || o->csv || o->around.len || request->group != GROUP_NONE ||
@@ -194,7 +195,7 @@ static ScreenStyle screen_style(const ReportOptions *o, size_t default_limit)
     };
     if (names_file(o->output) && !str_equal(o->colour, STR("always")))
         style.terminal.colour = false;
-    // Beyond this the eye loses the line between a name and its place.
+    // In longer lines the eye loses the way from a name to its place.
     style.columns = o->wide ? SIZE_MAX : MIN(style.terminal.columns, (size_t)160);
     return style;
 }
@@ -345,21 +346,21 @@ static int show_prof(const ReportOptions *o, const Report *r, const Opened *open
     return status;
 }
 
-// A recording of time alone has nothing to set beside another's.
+// Every further recording must hold counts: the report shows the time of the first one alone.
 static bool check_counts(const ProfCounts *c, const StrVec *further, Error *err)
 {
     for (size_t i = 0; i < c->recording_count; i++) {
         const Profile *p = &c->recordings[i];
         if (p->function_counts.count.len == 0 && p->line_counts.count.len == 0)
             return error_set(err, ERROR_USAGE,
-                             "one recording at a time: among '%" STR_FMT
-                             "' and what follows is one that has no counts",
+                             "cannot show two recordings of time: from '%" STR_FMT
+                             "' on, every file must hold counts, and one has none",
                              STR_ARG(further->at[0]));
     }
     return true;
 }
 
-// The report with what further files counted beside it.
+// The report with the counts of further files.
 static int show_with_counts(const ReportOptions *o, Report *r, const Opened *opened)
 {
     ProfCounts counts;
@@ -403,7 +404,8 @@ static bool check_options(const Command *cmd, void *values, const StrVec *furthe
     ReportCommand *c = values;
     bool has_columns = !c->options.tree.len && !c->options.inverted && !c->options.around.len;
     if (further->len && !c->options.prof && !has_columns) {
-        usage_error(cmd, "counts stand beside tables, not beside --tree, --inverted or --around");
+        usage_error(cmd,
+                    "files with counts go with tables, not with --tree, --inverted or --around");
         return false;
     }
     return request_from_options(cmd, &c->options, &c->request);
@@ -411,7 +413,7 @@ static bool check_options(const Command *cmd, void *values, const StrVec *furthe
 
 static int report_recording(CommandLine *line, void *values)
 {
-    // The parser fills the first member; what it means is kept beside it.
+    // The parser fills `options`; check_options makes `request` out of them.
     static const RecordingView view = {.check = check_options,
                                        .show = show_report,
                                        .further_max = PROF_COUNTS_MAX,
@@ -433,8 +435,8 @@ const Command report_command = {
     .options = report_options,
     .option_count = ARRAY_LEN(report_options),
     .details = "The first screen shows what ran, how far the numbers can be trusted, the ten\n"
-               "hottest functions and the three hottest source lines. \"self\" is what a function\n"
-               "used itself, \"total\" what it used with all that it called; recursion counts\n"
+               "hottest functions and the three hottest source lines. \"self\" is the time of a\n"
+               "function alone, \"total\" includes the functions that it called; recursion counts\n"
                "once. Shares out of fewer than 100 samples carry half their 95 % interval.\n"
                "Further files (programs with their coverage profiles, gcc's folders, tracefiles,\n"
                "recordings that counted) give the calls of functions and the executions of lines.\n"

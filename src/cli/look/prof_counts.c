@@ -44,8 +44,8 @@ bool prof_counts_load(ProfCounts *c, const Profile *own, const StrVec *operands,
     if (!cover_load(&options, &inputs, &c->cover, err))
         return false;
     if (c->cover.set.is_hits) {
-        cli_say("breakpoints (--engine ptrace) tell what ran, not how often: no calls and no "
-                "executions are shown of them");
+        cli_say("counts of breakpoints (--engine ptrace) are left out: they say which lines ran, "
+                "not how often");
         return true;
     }
     cover_project(&c->cover);

@@ -23,8 +23,9 @@ typedef struct SelectionOptions {
              "the metric or event to show, when the recording has several"),                       \
         OPT_TEXT(0, "focus", S, field.focus, "REGEX", "only stacks with a function that matches"), \
         OPT_TEXT(0, "ignore", S, field.ignore, "REGEX", "no stacks with a function that matches"), \
-        OPT_TEXT(0, "time", S, field.time, "A..B",                                                 \
-                 "only samples between A and B: seconds from the start, or with % of the run"),    \
+        OPT_TEXT(                                                                                  \
+            0, "time", S, field.time, "A..B",                                                      \
+            "only samples between A and B: seconds from the start, or percent of the run with %"), \
         OPT_LIST(0, "pid", S, field.pids, "PID", "only these processes; a list with commas"),      \
         OPT_LIST(0, "tid", S, field.tids, "TID", "only these threads; a list with commas"),        \
         OPT_LIST(0, "comm", S, field.comms, "NAME",                                                \
@@ -48,11 +49,12 @@ typedef struct ShareWords {
 #define SHARE_OPTIONS(S, field)                                                                    \
     OPT_ROW(0, "names", S, field.names, NameLengthWord, "LENGTH", &name_length_words,              \
             "function names in full, without arguments, or without templates too"),                \
-        OPT_FLAG(0, "strip-paths", S, field.strip_paths, "only the last part of each path"),       \
+        OPT_FLAG(0, "strip-paths", S, field.strip_paths, "write only the last part of each path"), \
         OPT_FLAG(0, "anonymise", S, field.anonymise,                                               \
-                 "pseudonyms for all names, no source text, no command line"),                     \
-        OPT_TEXT(0, "anonymise-key", S, field.key, "KEY",                                          \
-                 "pseudonyms of your own: who does not know KEY cannot try names")
+                 "replace all names by pseudonyms, leave out source text and command line"),       \
+        OPT_TEXT(                                                                                  \
+            0, "anonymise-key", S, field.key, "KEY",                                               \
+            "make the pseudonyms with KEY: without it nobody can test a name that they guess")
 
 // Vectors and C strings of the selection live in the arena.
 MUST_CHECK bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *arena,

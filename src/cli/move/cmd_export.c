@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay export: a recording in another tool's format.
+// assay export: writes a recording in another tool's format.
 
 #include <unistd.h>
 
@@ -53,7 +53,7 @@ static int export_to_stdout(const ExportFormat *format, const Profile *p,
     ExportSink sink = {.write = write_stdout};
     if (format->write(p, request, &sink, &err))
         return STATUS_OK;
-    // Without a kind the sink gave up, and has said why.
+    // An error without a kind: cli_print failed and has printed the reason.
     return err.kind == ERROR_NONE ? STATUS_FAILED : cli_fail(&err);
 }
 
@@ -71,7 +71,7 @@ static int export_to_file(const ExportFormat *format, const Profile *p,
         os_output_abort(&file);
         return cli_fail(&err);
     }
-    // A write that failed is what the commit reports.
+    // The commit reports a write that failed.
     return os_output_commit(&file, &err) ? STATUS_OK : cli_fail(&err);
 }
 
@@ -127,7 +127,7 @@ const Command export_command = {
     .list_heading = "formats",
     .list = &formats,
     .details = "Formats that hold several metrics get all of them, or the one that -e names.\n"
-               "Only what the selection uses is written.\n"
+               "Rows that no selected sample uses are not written.\n"
                "\n"
                "Examples:\n"
                "  assay export prog.assay --format pprof -o prog.pb.gz\n"

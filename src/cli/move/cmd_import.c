@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay import: another tool's recording becomes one of ours.
+// assay import: turns another tool's recording into an .assay file.
 
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ static const Choices formats = {
 
 static const Option import_options[] = {
     OPT_TEXT('o', "output", ImportCommand, output, "FILE",
-             "write FILE; the default is the input's name with .assay behind it"),
+             "write FILE; the default is the input's name with .assay added"),
     OPT_FLAG('f', "force", ImportCommand, force, "replace an existing output file"),
     RECORDING_FILE_OPTIONS(ImportCommand, files),
 };
@@ -50,13 +50,15 @@ static int import_all(CommandLine *line, void *values)
     const ImportCommand *o = values;
     const StrVec *inputs = &line->operands;
     if (inputs->len == 0)
-        return usage_error(line->cmd, "which recording? give its file, or - for standard input");
+        return usage_error(line->cmd,
+                           "no recording is named: give its file, or - for standard input");
     if (o->output.len && inputs->len > 1)
         return usage_error(line->cmd, "-o names one file, but there are %zu inputs", inputs->len);
     if (str_equal(o->output, STR("-")))
-        return usage_error(line->cmd, "a recording goes into a file: -o FILE");
+        return usage_error(line->cmd,
+                           "a recording is not written to standard output: name a file with -o");
     if (o->output.len == 0 && str_equal(inputs->at[0], STR("-")))
-        return usage_error(line->cmd, "standard input has no name: say with -o where to write");
+        return usage_error(line->cmd, "standard input has no name: name the output file with -o");
     for (size_t i = 0; i < inputs->len; i++) {
         Error err;
         if (!import_one(o, inputs->at[i], line->arena, &err))
@@ -85,10 +87,10 @@ const Command import_command = {
         "gzip. Every command that takes a recording takes these files too: import only\n"
         "saves reading them each time.\n"
         "\n"
-        "perf.data holds addresses and copied stacks. Names come from the files that were\n"
-        "mapped, found below --symfs and --sysroot, at their own path, or by build-id in\n"
+        "perf.data holds addresses and copied stacks. Names are read from the files that\n"
+        "were mapped: below --symfs and --sysroot, at their own path, or by build-id in\n"
         "perf's cache (~/.debug), below --debug-dir and in /usr/lib/debug. A file of another\n"
-        "build is not used. The result has the names and source lines in it.\n"
+        "build is not used. The result contains the names and the source lines.\n"
         "\n"
         "Examples:\n"
         "  assay import perf.data\n"

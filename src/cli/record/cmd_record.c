@@ -43,36 +43,51 @@ typedef struct RecordOptions {
     StrVec source_paths;
 } RecordOptions;
 
+// The words of --call-graph.
+static const struct StackModeWord {
+    const char *word;
+    StackMode mode;
+    const char *help;
+} stack_modes[] = {
+    {"auto", STACKS_AUTO, "complete stacks by unwind tables (the default)"},
+    {"dwarf", STACKS_TABLES, "the same, with BYTES of stack copied for each sample: dwarf[,BYTES]"},
+    {"fp", STACKS_FP, "by frame pointers, as the kernel follows them"},
+    {"lbr", STACKS_LBR, "by the processor's records of calls"},
+    {"none", STACKS_NONE, "no stacks"},
+};
+static const size_t stack_mode_count = ARRAY_LEN(stack_modes);
+static const Choices stack_mode_words = {
+    CHOICES_WITH_HELP(stack_modes, stack_mode_count, word, help)};
+
 static const Option record_options[] = {
     OPT_TEXT('F', "freq", RecordOptions, freq, "HZ",
-             "samples a second and CPU, or 'max' (default 999)"),
-    OPT_U64('c', "count", RecordOptions, period, "N", "a sample every N events, not by time"),
+             "samples per second on each CPU, or 'max' (default 999)"),
+    OPT_U64('c', "count", RecordOptions, period, "N", "a sample every N events instead of by time"),
     OPT_LIST('e', "event", RecordOptions, events, "EVENT",
-             "what to sample on; may be repeated, lists and {groups}:S as perf has them"),
-    OPT_TEXT('g', "call-graph", RecordOptions, call_graph, "MODE",
-             "how stacks are taken: auto, dwarf[,BYTES], fp, lbr, none (default auto: complete "
-             "stacks by unwind tables)"),
+             "the event to sample on; may be repeated; lists and {groups}:S as in perf"),
+    OPT_TEXT_OF('g', "call-graph", RecordOptions, call_graph, "MODE", &stack_mode_words,
+                "how stacks are taken; one of the modes below"),
     OPT_LIST('p', "pid", RecordOptions, pids, "PID", "a running process with all its threads"),
     OPT_LIST('t', "tid", RecordOptions, tids, "TID", "one running thread"),
     OPT_FLAG('a', "all-cpus", RecordOptions, system_wide, "the whole machine"),
-    OPT_TEXT('C', "cpu", RecordOptions, cpus, "CPUS", "the whole of these CPUs: 0-3,8"),
+    OPT_TEXT('C', "cpu", RecordOptions, cpus, "CPUS", "all that runs on these CPUs: 0-3,8"),
     OPT_DURATION(0, "duration", RecordOptions, duration_ns, "S", "end after this time"),
     OPT_MILLIS('D', "delay", RecordOptions, delay_ns, "MS",
                "start sampling this long after the program"),
     OPT_TEXT('m', "mmap-pages", RecordOptions, pages, "PAGES",
              "size of each CPU's ring: pages, or bytes with k, M (default: as the quota allows)"),
     OPT_TEXT('o', "output", RecordOptions, output, "FILE",
-             "where the recording goes (default profile.assay)"),
+             "write the recording to FILE (default profile.assay)"),
     OPT_FLAG('f', "force", RecordOptions, force, "replace an existing recording"),
     OPT_FLAG(0, "all-user", RecordOptions, user_only, "leave the kernel out"),
     OPT_FLAG(0, "all-kernel", RecordOptions, kernel_only, "leave the programs out"),
     OPT_FLAG('i', "no-inherit", RecordOptions, no_inherit, "leave new threads and children out"),
     OPT_LIST(0, "debug-dir", RecordOptions, debug_dirs, "DIR",
-             "look for separate debug files here, too"),
+             "also search DIR for separate debug files"),
     OPT_LIST(0, "source-path", RecordOptions, source_paths, "OLD=NEW",
              "read source files whose path begins with OLD at NEW"),
-    OPT_FLAG('q', "quiet", RecordOptions, quiet, "say nothing when all is well"),
-    OPT_FLAG(0, "self-stats", RecordOptions, self_stats, "say what recording itself took"),
+    OPT_FLAG('q', "quiet", RecordOptions, quiet, "print nothing when all is well"),
+    OPT_FLAG(0, "self-stats", RecordOptions, self_stats, "print the CPU time of the recorder"),
 };
 
 static const char record_details[] =
@@ -86,7 +101,7 @@ static const char record_details[] =
     "  assay record -e page-faults -c 1 -- CMD  the stack of every page fault\n"
     "  assay report                             look at what was recorded\n"
     "\n"
-    "What is missing on this machine, and what fixes it: assay doctor.\n";
+    "'assay doctor' shows what this machine lacks for recording, and how to fix it.\n";
 
 // ---- Options --------------------------------------------------------------------
 
@@ -107,7 +122,8 @@ static bool parse_ids(const StrVec *lists, const char *what, U32Vec *ret, Error 
         while (str_next_part(&rest, ',', &part)) {
             uint64_t n;
             if (!str_parse_u64(str_trim(part), 10, &n) || n == 0 || n > INT32_MAX)
-                return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no %s", STR_ARG(part), what);
+                return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a %s", STR_ARG(part),
+                                 what);
             vec_push(NULL, ret, (uint32_t)n);
         }
     }
@@ -117,7 +133,7 @@ static bool parse_ids(const StrVec *lists, const char *what, U32Vec *ret, Error 
 static bool parse_rate(const RecordOptions *o, SamplingOptions *s, Error *err)
 {
     if (o->period == 0)
-        return error_set(err, ERROR_USAGE, "-c 0 is no period: a sample every N events, from 1");
+        return error_set(err, ERROR_USAGE, "-c must be at least 1: a sample every N events");
     s->period = o->period == PERIOD_NOT_GIVEN ? 0 : o->period;
     s->freq_hz = DEFAULT_FREQ_HZ;
     if (o->freq.len == 0)
@@ -129,29 +145,21 @@ static bool parse_rate(const RecordOptions *o, SamplingOptions *s, Error *err)
         return true;
     }
     if (!str_parse_u64(o->freq, 10, &s->freq_hz) || s->freq_hz == 0)
-        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no frequency: a number or 'max'",
+        return error_set(err, ERROR_USAGE, "-F takes a number or 'max', not '%" STR_FMT "'",
                          STR_ARG(o->freq));
     return true;
 }
 
 static bool parse_stacks(Str text, SamplingOptions *s, Error *err)
 {
-    static const struct {
-        const char *name;
-        StackMode mode;
-    } modes[] = {{"auto", STACKS_AUTO},
-                 {"dwarf", STACKS_TABLES},
-                 {"fp", STACKS_FP},
-                 {"lbr", STACKS_LBR},
-                 {"none", STACKS_NONE}};
     Str mode = text, bytes = {0};
     if (text.len == 0)
         return true;
     (void)str_split(text, ',', &mode, &bytes);
-    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
-        if (!str_equal(mode, str_from_c(modes[i].name)))
+    for (size_t i = 0; i < stack_mode_count; i++) {
+        if (!str_equal(mode, str_from_c(stack_modes[i].word)))
             continue;
-        s->stacks = modes[i].mode;
+        s->stacks = stack_modes[i].mode;
         uint64_t n;
         if (bytes.len == 0)
             return true;
@@ -162,9 +170,16 @@ static bool parse_stacks(Str text, SamplingOptions *s, Error *err)
         s->stack_bytes = (uint32_t)align_down(n, 8);
         return true;
     }
-    (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no way to take stacks", STR_ARG(text));
-    return error_hint(err, "one of auto, dwarf, fp, lbr, none; complete stacks are the default, "
-                           "so perf's bare -g is not needed");
+    (void)error_set(err, ERROR_USAGE, "-g does not take '%" STR_FMT "'", STR_ARG(text));
+    StrBuf words = {0};
+    for (size_t i = 0; i < stack_mode_count; i++)
+        strbuf_printf(&words, "%s%s", i ? ", " : "", stack_modes[i].word);
+    error_hint(err,
+               "use one of %" STR_FMT "; complete stacks are the default, perf's bare -g is not "
+               "needed",
+               STR_ARG(strbuf_str(&words)));
+    strbuf_deinit(&words);
+    return false;
 }
 
 static bool parse_pages(Str text, SamplingOptions *s, Error *err)
@@ -180,7 +195,9 @@ static bool parse_pages(Str text, SamplingOptions *s, Error *err)
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     Str number = unit ? str_slice(text, 0, text.len - 1) : text;
     if (!str_parse_u64(number, 10, &n) || n == 0 || n > 1u << 24)
-        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no ring size", STR_ARG(text));
+        return error_set(err, ERROR_USAGE,
+                         "-m takes a number of pages or a size such as 512k, not '%" STR_FMT "'",
+                         STR_ARG(text));
     uint64_t pages = unit ? (n * unit + page - 1) / page : n;
     s->ring_pages = round_up_pow2(MAX(pages, (uint64_t)1));
     return true;
@@ -192,7 +209,7 @@ static bool check_combination(const RecordSetup *r, const RecordOptions *o, size
     bool attach = r->pids.len || r->tids.len;
     bool wide = o->system_wide || o->cpus.len;
     if (!attach && !wide && words == 0) {
-        (void)error_set(err, ERROR_USAGE, "nothing to record");
+        (void)error_set(err, ERROR_USAGE, "no command, process or CPU to record is named");
         return error_hint(err, "assay record -- CMD, or -p PID, or -a");
     }
     if (attach && words)
@@ -204,7 +221,7 @@ static bool check_combination(const RecordSetup *r, const RecordOptions *o, size
     return true;
 }
 
-// What the kernel would let run but not observe.
+// Refuses programs that the kernel would run but not let us observe.
 static bool check_program(const Program *p, Error *err)
 {
     if (p->changes_user) {
@@ -283,7 +300,7 @@ static void add_size(StrBuf *b, uint64_t bytes)
         strbuf_printf(b, "%" PRIu64 " MiB", bytes / (1024 * 1024));
 }
 
-// One line: what was kept, what was lost, where it is, what comes next.
+// One line: samples kept and lost, the size and name of the file, the next command.
 static void say_result(const Profile *p, const SamplingResult *r, Str path, uint64_t bytes)
 {
     StrBuf b = {0};
@@ -300,7 +317,8 @@ static void say_result(const Profile *p, const SamplingResult *r, Str path, uint
     strbuf_deinit(&b);
 }
 
-// Of the first `count` notes: the recorder's own. What symbols lack, the report says.
+// Prints the warnings among the first `count` notes, which are the recorder's own. The report
+// prints those about symbols.
 static void say_warnings(const Profile *p, size_t count)
 {
     const Notes *n = &p->notes;
@@ -332,7 +350,7 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
     int64_t before = os_process_cpu_ns();
     size_t own_notes = profile.notes.key.len;
     symbols_resolve_recorded(r->arena, &profile, sampling, &o->debug_dirs, &r->sources);
-    // The writer's own measure of the file ends with the last block.
+    // The writer does not count the index and the trailer: ask the file system.
     Str path = r->output;
     FileIdentity file = {0};
     bool written = store_writer_finish(writer, &profile, &err);
@@ -392,6 +410,8 @@ const Command record_command = {
              "[OPTION ...] -p PID | -t TID | -a",
     .options = record_options,
     .option_count = ARRAY_LEN(record_options),
+    .list_heading = "modes of --call-graph",
+    .list = &stack_mode_words,
     .details = record_details,
     .operands_end_options = true,
     .run = run_record,

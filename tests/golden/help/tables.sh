@@ -7,7 +7,7 @@ echo "-- help"
 "$ASSAY" export --help | lists
 "$ASSAY" import --help | lists
 "$ASSAY" cover export --help | lists
-"$ASSAY" help flame | grep -A 3 -e --group
+"$ASSAY" help flame | grep -A 1 -e --group
 echo "-- another word"
 "$ASSAY" export -f nope 2>&1
 "$ASSAY" report --by nope 2>&1
