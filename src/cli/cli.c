@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every command uses to speak to the user.
+// Output of the commands.
 
 #include "cli/cli.h"
 
@@ -31,7 +31,7 @@ bool cli_print(Str text)
     return false;
 }
 
-// LC_ALL, LC_CTYPE, LANG: the first that is set counts, and none is the C locale.
+// The first of LC_ALL, LC_CTYPE and LANG that is set decides; without any, the locale is C.
 static bool locale_is_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -45,7 +45,7 @@ typedef struct Sign {
     Str utf8, ascii;
 } Sign;
 
-// What this program writes itself. All else that is not ASCII stays as it is.
+// The signs that assay itself writes. Other text that is not ASCII is not changed.
 static const Sign signs[] = {
     {STR_INIT("·"), STR_INIT("-")},  {STR_INIT("…"), STR_INIT("..")},
     {STR_INIT("±"), STR_INIT("+-")}, {STR_INIT("σ"), STR_INIT("s")},
@@ -100,7 +100,7 @@ static void say_line(Str prefix, Str text)
     strbuf_add_char(&line, '\n');
     StrBuf shown = {0};
     cli_add_text(&shown, strbuf_str(&line));
-    // Nobody is left to tell when stderr itself cannot be written.
+    // A failure to write to stderr cannot be reported anywhere.
     (void)!write_all(STDERR_FILENO, strbuf_str(&shown));
     strbuf_deinit(&shown);
     strbuf_deinit(&line);

@@ -293,7 +293,7 @@ static ParseResult show_help(const Command *cmd)
     return written ? PARSE_DONE : PARSE_BAD;
 }
 
-// Exact, or the only one that begins so. Sets `*ambiguous` when several do.
+// The option of that name, or the only one whose name begins so. Sets `*ambiguous` when several do.
 static const Option *find_long(const Command *cmd, Str name, bool *ambiguous)
 {
     const Option *hit = NULL;
@@ -312,7 +312,7 @@ static const Option *find_long(const Command *cmd, Str name, bool *ambiguous)
     return *ambiguous ? NULL : hit;
 }
 
-// Edit distance, enough of it to find a slip of the finger.
+// Edit distance of short words, to find the option that a typing mistake meant.
 static size_t distance(Str a, Str b)
 {
     enum { LIMIT = 32 };
@@ -483,8 +483,8 @@ static void add_option_name(const Option *o, StrBuf *out)
         strbuf_printf(out, " %s", o->arg);
 }
 
-// Words of `text` filled into lines from HELP_COLUMN on; the first line begins
-// at `column`.
+// Appends the words of `text` in lines that begin at HELP_COLUMN; the current line has `column`
+// columns already.
 static void add_wrapped(StrBuf *out, size_t column, Str text)
 {
     if (column + 2 > HELP_COLUMN) {

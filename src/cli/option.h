@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands and their options as tables. One table yields parsing, --help, shell
-// completion and the check that the man page lists the same options.
+// Commands and their options as tables. Parsing, --help, shell completions and the lists of the man
+// pages all come from the same table, so that an option is one row.
 
 #ifndef CLI_OPTION_H
 #define CLI_OPTION_H
@@ -162,16 +162,16 @@ struct Command {
     int (*run)(const Command *cmd, int argc, char **argv);
     const Command *const *sub; // sub-commands: "assay cover report"
     size_t sub_count;
-    // Which sub-command an option in its place belongs to: of a tool whose letters are
-    // taken as they are. May be NULL; NULL from it: none.
+    // For users of another tool, whose options stand where the sub-command is expected: the name
+    // of the sub-command that takes them, NULL for none. The function may be NULL.
     const char *(*sub_of_options)(int argc, char *const *argv);
-    const Command *parent; // set by command_run
+    const Command *parent; // in the copy that `run` gets; NULL in the tables
 };
 
 typedef enum ParseResult {
     PARSE_OK,
     PARSE_DONE, // --help was printed: return 0
-    PARSE_BAD   // what is wrong was printed: return 2
+    PARSE_BAD   // the mistake was printed: return 2
 } ParseResult;
 
 // Parses argv into `into` (defaults are there already) and `operands` (borrowed
@@ -179,19 +179,19 @@ typedef enum ParseResult {
 ParseResult options_parse(const Command *cmd, int argc, char **argv, void *into, Arena *arena,
                           StrVec *operands);
 
-// What a command's own function gets: its words, parsed.
+// The arguments of a command's own function, without the options.
 typedef struct CommandLine {
     const Command *cmd;
     StrVec operands;
-    char **words; // of a wrapper command: the operands as they end argv, NULL behind the last
-    Arena *arena; // the command's scratch, which ends when the function returns
+    char **words; // of a wrapper command: its operands, the end of argv, with NULL after the last
+    Arena *arena; // scratch memory, freed when the function returns
 } CommandLine;
 
-// `values` is the options struct, filled.
+// A command's own function; `values` is the options struct, filled. Returns the exit status.
 typedef int CommandBody(CommandLine *line, void *values);
 
-// Parses argv into `values`, which hold the defaults, and calls `body` with them, unless help was
-// asked for or a word was wrong. Returns the exit status.
+// Parses argv into `values`, which hold the defaults. Calls `body` with them, unless --help was
+// given or an argument was wrong. Returns the exit status.
 int command_run_parsed(const Command *cmd, int argc, char **argv, void *values, CommandBody *body);
 
 // Finds argv[1] among `table` and runs it; prints the help of `parent` (NULL for the program's own
@@ -199,19 +199,20 @@ int command_run_parsed(const Command *cmd, int argc, char **argv, void *values, 
 int commands_run(const Command *parent, const Command *const *table, size_t count, int argc,
                  char **argv);
 
-// "PARENT NAME: what is wrong" and where help is; returns status 2.
+// Prints "PARENT NAME: the message" and the command that shows help. Returns STATUS_USAGE.
 int usage_error(const Command *cmd, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 struct StrBuf;
 
-// The names and summaries of commands, each group under its heading, names padded to `columns`.
+// Appends the names and summaries of commands, each group under its heading, names padded to
+// `columns`.
 void commands_add_list(const Command *const *table, size_t count, int columns, struct StrBuf *out);
 
-// The help page of one command, as `--help` shows it.
+// Appends the help page of one command, as `--help` shows it.
 void command_help(const Command *cmd, struct StrBuf *out);
 
-// Every command with its options as JSON, for completions and the man page check. The members
-// are described in docs/formats/json.md.
+// Appends every command with its options as JSON, for completions and the man page check. The
+// members are described in docs/formats/json.md.
 void commands_dump_json(const Command *const *table, size_t count, struct StrBuf *out);
 
 #endif // CLI_OPTION_H

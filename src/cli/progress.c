@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far long work is.
+// The line that shows the progress of long work.
 
 #include "cli/progress.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening what the user names.
+// Opens the recordings that the user names.
 
 #include "cli/recording.h"
 
@@ -11,16 +11,16 @@
 #include "os/file.h"
 #include "store/store.h"
 
-// An opened file, and what its reader may look at besides.
+// An opened file, and the folders that its reader may search.
 typedef struct Input {
     Str name;
     Bytes bytes;
-    int64_t recorded_at_ns; // nothing in it is younger
+    int64_t recorded_at_ns; // the latest time at which it can have been recorded
     const RecordingFiles *files;
     bool sources;
 } Input;
 
-// perf's build-id cache, as perf finds it.
+// The folder of perf's build-id cache, found as perf does.
 static Str perf_build_id_cache(Arena *arena)
 {
     Str named = cli_env("PERF_BUILDID_DIR"), home = cli_env("HOME");
@@ -29,7 +29,7 @@ static Str perf_build_id_cache(Arena *arena)
     return home.len ? arena_printf(arena, "%" STR_FMT "/.debug", STR_ARG(home)) : STR("");
 }
 
-// The user's folders, then what a --sysroot or --symfs has of debug files.
+// The folders of --debug-dir, then those for debug files below --symfs and --sysroot.
 static StrVec debug_dirs(Arena *arena, const RecordingFiles *files)
 {
     StrVec dirs = {0};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening what the user names: a recording of ours, or one of another tool,
-// which is imported on the fly.
+// Opens the recordings that the user names. A recording of another tool is imported into memory.
 
 #ifndef CLI_RECORDING_H
 #define CLI_RECORDING_H
@@ -12,7 +11,7 @@
 #include "replay/module_search.h"
 #include "symbolise/module_symbols.h"
 
-// What `assay record` writes and the others read unless told otherwise.
+// The file that `assay record` writes, and that the other commands read, when the user names none.
 #define DEFAULT_RECORDING STR("profile.assay")
 
 // Reads the recording at `path`, "-" for standard input. `p` is initialised
@@ -20,7 +19,7 @@
 // the foreign format; NULL for a recording of ours.
 MUST_CHECK bool load_profile(Str path, Profile *p, const ImportFormat **format, Error *err);
 
-// Where the files are that a recording without names (perf.data) was made of.
+// Where to look for the programs of a recording that holds addresses without names (perf.data).
 typedef struct RecordingFiles {
     Str sysroot, symfs;
     StrVec debug_dirs;
@@ -34,23 +33,22 @@ typedef struct RecordingFiles {
         OPT_LIST(0, "debug-dir", S, field.debug_dirs, "DIR",                                       \
                  "also search DIR for files by build-id and for debug files")
 
-// The same as load_profile, with files from where the user says. With `sources`
-// the profile keeps the source lines that it touches.
+// The same as load_profile, with the user's folders for programs and debug files. With `sources`
+// the profile keeps the text of the source lines that have samples.
 MUST_CHECK bool load_recording(Str path, const RecordingFiles *files, bool sources, Profile *p,
                                const ImportFormat **format, Error *err);
 
-// For a view of samples whose recording has none: ERROR_NOT_FOUND, "the recording
-// has no samples to PURPOSE", and what it has instead. Always false.
+// Sets the error of a view of samples whose recording has none: ERROR_NOT_FOUND, "the recording has
+// no samples to PURPOSE", with a hint at what it has instead. Always returns false.
 bool no_samples(const Profile *p, const char *purpose, Error *err);
 
-// Where the objects of a recording and their debug files may be: the same places
-// that load_recording looks at.
+// The places of a recording's objects and debug files: those that load_recording searches.
 typedef struct RecordingSearch {
     ModuleSearch modules;
     DebugSearch debug;
 } RecordingSearch;
 
-// What `ret` points to lives in the arena.
+// Fills `ret` from the options and the environment. All memory comes from the arena.
 void recording_search(Arena *arena, const RecordingFiles *files, RecordingSearch *ret);
 
 #endif // CLI_RECORDING_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What symbolising takes from the environment.
+// The inputs of symbolising that come from the environment and from options.
 
 #include "cli/symbols.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stdout is, and how text is fitted to it.
+// The properties of the terminal, and text that fits its width.
 
 #include "cli/terminal.h"
 

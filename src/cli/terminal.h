@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stdout is, and how text is fitted to it.
+// The properties of the terminal, and text that fits its width.
 
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
@@ -25,27 +25,29 @@ Terminal terminal_get(Str colour);
 
 typedef enum Style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_HOT, STYLE_WARM, STYLE_NAME } Style;
 
-// Begin and end of a style; nothing without colour. Never the only signal.
+// Appends the codes that begin a style; nothing without colour. A style never carries a meaning
+// that the text does not have.
 void style_begin(StrBuf *out, const Terminal *t, Style style);
+// Appends the code that ends a style.
 void style_end(StrBuf *out, const Terminal *t, Style style);
 
-// Appends spaces up to `columns`, counted from the byte offset `from` of `out`.
-// What stands there must hold no escape sequences.
+// Appends spaces until the text behind the byte offset `from` of `out` has `columns` columns. That
+// text must have no escape sequences.
 void pad_to(StrBuf *out, size_t from, size_t columns);
 
-// "31.2%" in six columns; shares that would round to nothing keep a digit: "<0.1%".
+// Appends "31.2%" in six columns; shares that would round to nothing keep a digit: "<0.1%".
 void add_percent(StrBuf *out, double percent);
 
-// A value with its unit: "2.28 s", "12.5 ms", "1.2 MB", "4 922".
+// Appends a value with its unit: "2.28 s", "12.5 ms", "1.2 MB", "4 922".
 void add_value(StrBuf *out, uint64_t value, Str unit);
 
-// What falls to each of many: below a thousand with a digit behind the point: "7.25 ns".
+// Appends an average with its unit; values below a thousand get decimals: "7.25 ns".
 void add_quotient(StrBuf *out, double value, Str unit);
 
-// 1234567 as "1 234 567".
+// Appends 1234567 as "1 234 567".
 void add_count(StrBuf *out, uint64_t value);
 
-// A word as a POSIX shell reads it back; plain words stay as they are.
+// Appends a word, quoted where a POSIX shell would not read it back as it is.
 void add_shell_word(StrBuf *out, Str word);
 
 #endif // CLI_TERMINAL_H

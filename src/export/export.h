@@ -7,9 +7,9 @@
 
 #include "analyse/weights.h"
 
-// Where an export goes, piece by piece: some are larger than memory.
+// Takes the output of a format in pieces, because an export may be larger than memory.
 typedef struct ExportSink {
-    bool (*write)(void *ctx, Str text); // false: give up, the reason is the caller's
+    bool (*write)(void *ctx, Str text); // false: stop; the sink knows the reason
     void *ctx;
 } ExportSink;
 
@@ -25,13 +25,14 @@ typedef struct ExportFormat {
     const char *extension; // of the files that its readers expect: "folded"
     const char *summary;   // who reads it
     bool binary;           // not for a terminal
-    // Fails on a bad selection, or when the sink gives up (ERROR_NONE then).
+    // Writes the whole file. Fails for a bad selection, and with ERROR_NONE when the sink stops.
     bool (*write)(const Profile *p, const ExportRequest *request, const ExportSink *sink,
                   Error *err);
 } ExportFormat;
 
 // The table; its rows stand in formats_internal.h.
 extern const ExportFormat export_formats[];
+// Its length.
 extern const size_t export_format_count;
 
 #endif // EXPORT_EXPORT_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the formats share: buffered output, names, and the part of a profile that
-// the selection uses, renumbered, so that nothing else is sent.
+// Code that the formats share: buffered output, names, and the rows of a profile that the selection
+// uses, with new numbers, so that nothing else is written.
 
 #ifndef EXPORT_EXPORT_INTERNAL_H
 #define EXPORT_EXPORT_INTERNAL_H
@@ -16,10 +16,10 @@ typedef struct ExportOut {
     bool failed;
 } ExportOut;
 
-// Hands what has gathered on; call it every now and then. False: give up.
+// Writes the buffer to the sink when it holds more than `above` bytes. False: the sink gave up.
 bool export_flush(ExportOut *out, size_t above);
 enum { EXPORT_FLUSH = 1 << 20 };
-// The last flush; frees the buffer. False with ERROR_NONE when the sink failed.
+// Writes the rest and frees the buffer. False with ERROR_NONE when the sink failed.
 MUST_CHECK bool export_finish(ExportOut *out, Error *err);
 
 // ---- What is used ------------------------------------------------------------
@@ -46,26 +46,29 @@ typedef struct ExportSet {
     uint32_t *row_of_thread; // [thread], or EXPORT_NONE
 } ExportSet;
 
+// Numbers the rows that the selected samples use; with `any_metric` samples count that have a value
+// of any metric, not of the selected one alone. Release with export_set_deinit after success.
 MUST_CHECK bool export_set_init(ExportSet *s, const Profile *p, const ExportRequest *request,
                                 bool any_metric, Error *err);
+// Releases what export_set_init made.
 void export_set_deinit(ExportSet *s);
 
 // The samples of each used thread, in their order: those of threads[t] are
-// order[starts[t]] … order[starts[t + 1] - 1]. Both are the heap's.
+// order[starts[t]] … order[starts[t + 1] - 1]. The caller frees both with heap_free.
 void export_samples_by_thread(const ExportSet *s, uint32_t **order, size_t **starts);
 
-// Appends the name of a function's key.
+// Appends the name of a function, by its key.
 void export_add_name(const ExportSet *s, uint32_t key, StrBuf *out);
-// A thread's name, "" becomes "[unnamed]".
+// A thread's name; "[unnamed]" for one without a name.
 Str export_thread_name(const Profile *p, uint32_t thread);
-// A metric in pprof's words, which its tools know: "cpu", "nanoseconds", "count".
+// A metric's name in pprof's words, which its tools know: "cpu".
 Str export_metric_name(const Profile *p, size_t metric);
+// A metric's unit in pprof's words: "nanoseconds", "count".
 Str export_metric_unit(const Profile *p, size_t metric);
 
-// Appends text for a format of lines: control characters become \xNN, and so do
-// spaces at the ends, which readers trim, the backslash of what looks like a mark,
-// and every position for which `also` (may be NULL) is true. Undoing \xNN gives the
-// text back.
+// Appends text for a format of lines. \xNN replaces control characters, spaces at the ends, which
+// readers trim, a backslash that would be read as such an escape, and every character for which
+// `also` (may be NULL) is true. A reader that undoes \xNN gets the text back.
 void export_add_line_safe(StrBuf *out, Str s, bool (*also)(Str s, size_t at));
 
 // ---- The formats ---------------------------------------------------------------

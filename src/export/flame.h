@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call tree as a flame graph: one SVG that needs nothing else, with its own
-// small script for zoom, search and details.
+// A call tree as a flame graph: one SVG file with its own script for zoom, search and details.
 
 #ifndef EXPORT_FLAME_H
 #define EXPORT_FLAME_H
@@ -15,10 +14,10 @@ typedef enum FlameColour {
 
 typedef struct FlameOptions {
     Str title;
-    Str subtitle; // what the numbers are worth
+    Str subtitle; // how far the numbers can be trusted
     FlameColour colour;
     bool icicle;       // the root at the top
-    double width_px;   // that names are fitted to; the picture itself scales
+    double width_px;   // the width that names are shortened for; the picture scales
     double min_px;     // narrower frames are not drawn
     size_t frames_max; // the widest are drawn; 0: all
     Str unit;          // of the values
@@ -27,13 +26,13 @@ typedef struct FlameOptions {
 typedef struct FlameResult {
     size_t drawn;
     uint64_t dropped; // too narrow, or cut from the tree before
-    double cut_px;    // what "too narrow" came to
+    double cut_px;    // frames narrower than this were too narrow
 } FlameResult;
 
-// The value that a frame needs to be `min_px` wide, at least 1.
+// The value with which a frame is `min_px` wide in a picture of `whole`; at least 1.
 uint64_t flame_least(double min_px, double width_px, uint64_t whole);
 
-// `t` is sorted already, so that the greatest stands left.
+// Appends the picture of a sorted call tree.
 void flame_add_svg(StrBuf *out, const CallTree *t, const FlameOptions *options,
                    FlameResult *result);
 

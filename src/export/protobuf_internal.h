@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "base/strbuf.h"
 
+// Appends a varint.
 static inline void pb_varint(StrBuf *b, uint64_t v)
 {
     char *at = strbuf_reserve(b, 10);
@@ -20,7 +21,7 @@ static inline void pb_varint(StrBuf *b, uint64_t v)
     b->len += len;
 }
 
-// Zero is the default and not written.
+// Appends a number field. Zero is the default of a field and is not written.
 static inline void pb_number(StrBuf *b, unsigned field, uint64_t v)
 {
     if (v == 0)
@@ -29,6 +30,7 @@ static inline void pb_number(StrBuf *b, unsigned field, uint64_t v)
     pb_varint(b, v);
 }
 
+// Appends a fixed64 field.
 static inline void pb_fixed64(StrBuf *b, unsigned field, uint64_t v)
 {
     pb_varint(b, field << 3 | 1);
@@ -36,6 +38,7 @@ static inline void pb_fixed64(StrBuf *b, unsigned field, uint64_t v)
     b->len += 8;
 }
 
+// Appends a field of bytes, text or a message.
 static inline void pb_bytes(StrBuf *b, unsigned field, Str s)
 {
     pb_varint(b, field << 3 | 2);
@@ -43,8 +46,8 @@ static inline void pb_bytes(StrBuf *b, unsigned field, Str s)
     strbuf_add(b, s);
 }
 
-// The number of a text in a string table, which holds UTF-8 alone: bytes that
-// are not become U+FFFD.
+// The number of a text in a string table. U+FFFD replaces bytes that are not UTF-8, which the table
+// must not hold.
 uint64_t pb_string_of(Intern *strings, Str s);
 
 #endif // EXPORT_PROTOBUF_INTERNAL_H

@@ -18,9 +18,10 @@ typedef struct ReportExport {
     const ReportCounts *counts; // calls of rows, executions of lines; NULL: none
 } ReportExport;
 
+// Appends the JSON document.
 void report_add_json(StrBuf *out, const Report *r, const ReportExport *options);
 
-// The rows of the flat table, one a line, with a header line.
+// Appends the rows of the flat table as CSV, with a header line.
 void report_add_csv(StrBuf *out, const Report *r, const ReportExport *options);
 
 #endif // EXPORT_REPORT_JSON_H

@@ -10,9 +10,8 @@
 #include "replay/module_search.h"
 #include "symbolise/symbolise.h"
 
-// What an importer may look at besides the file's bytes. perf.data has addresses
-// only: their names, and the stacks of copied stack memory, come from the files
-// that were mapped.
+// What an importer may read besides the file. perf.data holds addresses: their names, and stacks
+// out of copied stack memory, need the files that were mapped.
 typedef struct ImportOptions {
     ModuleSearch search;
     const SymboliseOptions *symbols; // how names are found; NULL: not at all
@@ -32,6 +31,7 @@ typedef struct ImportFormat {
 
 // The table, in the order in which the formats are tried. Help, man page and messages list it.
 extern const ImportFormat import_formats[];
+// Its length.
 extern const size_t import_format_count;
 
 // Whether import_bytes may read the file: it begins as one of the formats does, or is packed by
@@ -43,28 +43,27 @@ bool import_is_known(Bytes head);
 MUST_CHECK bool import_bytes(Bytes file, const ImportOptions *options, Profile *p,
                              const ImportFormat **format, Error *err);
 
-// perf.data, file and pipe form -> a fresh profile, initialised here and
-// deinitialised again on false. A file that is cut gives its whole part and a
-// note.
+// Reads perf.data in its file and pipe forms. This and the following functions initialise `p`, and
+// deinitialise it again on false. A file that is cut short gives its whole part and a note.
 MUST_CHECK bool import_perf_data(Bytes file, const ImportOptions *options, Profile *p, Error *err);
 
-// The formats that are text: bytes -> a fresh profile, initialised here and
-// deinitialised again on false. A file that is cut gives its whole part and a
-// note; lines that are not of the format are counted in a note, and a file
-// without a single one that is gives an error.
+// Reads the text of perf script. A file that is cut short gives its whole part and a note. A note
+// counts the lines that are not of the format; a file with no other lines gives an error.
 MUST_CHECK bool import_perf_script(Bytes file, Profile *p, Error *err);
+// Reads folded stacks; the same holds for cut files and wrong lines.
 MUST_CHECK bool import_folded(Bytes file, Profile *p, Error *err);
 
-// pprof's profile.proto, unpacked. Sample labels pid, tid, process,
-// thread, time and cpu, as our export writes them, become what they say.
+// Reads pprof's profile.proto, which must be unpacked. The sample labels pid, tid, process, thread,
+// time and cpu, as our export writes them, become processes, threads, times and CPUs.
 MUST_CHECK bool import_pprof(Bytes file, Profile *p, Error *err);
 
-// Callgrind's costs by line and call, our export's too. Stacks are rebuilt from the
-// calls, which is exact but for cycles; calls are counted (function_counts).
+// Reads callgrind's costs by line and call. Stacks are rebuilt from the calls, which is exact
+// except in cycles of calls; counts of calls go to function_counts.
 MUST_CHECK bool import_callgrind(Bytes file, Profile *p, Error *err);
 
-// JSON formats. Calls inlined elsewhere arrive as stack entries (FRAME_INLINED).
+// Reads speedscope's JSON. An inlined call becomes a stack entry of its own (FRAME_INLINED).
 MUST_CHECK bool import_speedscope(Bytes file, Profile *p, Error *err);
+// Reads the Firefox Profiler's JSON, with inlined calls in the same way.
 MUST_CHECK bool import_firefox(Bytes file, Profile *p, Error *err);
 
 #endif // IMPORT_IMPORT_H

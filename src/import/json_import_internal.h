@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the importers of JSON formats share: columns out of arrays.
+// Code that the importers of JSON formats share: columns out of arrays.
 
 #ifndef IMPORT_JSON_IMPORT_INTERNAL_H
 #define IMPORT_JSON_IMPORT_INTERNAL_H
@@ -13,6 +13,7 @@ typedef struct JsonColumn {
     size_t len;
 } JsonColumn;
 
+// A JSON array as a column; its elements are borrowed.
 static inline JsonColumn json_column(Arena *arena, const JsonValue *array)
 {
     if (!array || array->kind != JSON_ARRAY)
@@ -24,7 +25,7 @@ static inline JsonColumn json_column(Arena *arena, const JsonValue *array)
     return c;
 }
 
-// The number at a row; `absent` when there is none, it is null, or no index.
+// The number at a row; `absent` when the row does not exist or is not a number.
 static inline double json_column_number(const JsonColumn *c, size_t row, double absent)
 {
     if (row >= c->len || c->at[row]->kind != JSON_NUMBER)
@@ -32,7 +33,7 @@ static inline double json_column_number(const JsonColumn *c, size_t row, double 
     return c->at[row]->number;
 }
 
-// A row number in another table of `limit` rows; false when it is not one.
+// The number as a row of another table of `limit` rows; false when there is no such row.
 static inline bool json_number_as_row(double number, size_t limit, size_t *ret)
 {
     if (!(number >= 0) || number >= (double)limit || number != (double)(size_t)number)
@@ -41,12 +42,13 @@ static inline bool json_number_as_row(double number, size_t limit, size_t *ret)
     return true;
 }
 
+// The number without its fraction; 0 when an uint32_t cannot hold it.
 static inline uint32_t json_number_as_u32(double number)
 {
     return number > 0 && number < (double)UINT32_MAX ? (uint32_t)number : 0;
 }
 
-// Rounded, and kept within what an int64_t holds.
+// The rounded number; the nearest int64_t when it is out of range.
 static inline int64_t json_number_as_i64(double number)
 {
     if (!(number > -9.2e18))
@@ -56,11 +58,13 @@ static inline int64_t json_number_as_i64(double number)
     return (int64_t)(number + (number < 0 ? -0.5 : 0.5));
 }
 
+// The text of a string; "" for any other value, NULL included.
 static inline Str json_text(const JsonValue *v)
 {
     return v && v->kind == JSON_STRING ? v->text : STR("");
 }
 
+// The number; `absent` for any other value, NULL included.
 static inline double json_number(const JsonValue *v, double absent)
 {
     return v && v->kind == JSON_NUMBER ? v->number : absent;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text importers meet the same frame text over and over: this remembers which
-// frame a text stands for, so that each is parsed once.
+// Frames by their text, for importers of text formats: the same text occurs many times and is
+// parsed once.
 
 #ifndef IMPORT_LINE_FRAMES_INTERNAL_H
 #define IMPORT_LINE_FRAMES_INTERNAL_H
@@ -14,11 +14,12 @@ typedef struct LineFrame {
 } LineFrame;
 
 typedef struct LineFrames {
-    Vec(LineFrame) rows; // the heap's
-    Table table;
-    Arena texts; // side by side: where they first stood in the file, each is a cache miss
+    Vec(LineFrame) rows; // of the heap
+    Table table;         // texts to rows
+    Arena texts;         // copies, side by side: reading them in the file costs a cache miss each
 } LineFrames;
 
+// Releases everything.
 static inline void line_frames_deinit(LineFrames *l)
 {
     vec_free(&l->rows);
@@ -26,6 +27,7 @@ static inline void line_frames_deinit(LineFrames *l)
     arena_deinit(&l->texts);
 }
 
+// Finds the frame of a text. `hash` is str_hash(text).
 static inline bool line_frames_find(const LineFrames *l, Str text, uint64_t hash, FrameId *ret)
 {
     uint32_t row;
@@ -38,8 +40,8 @@ static inline bool line_frames_find(const LineFrames *l, Str text, uint64_t hash
     return false;
 }
 
-// The same for texts of which one often follows the other, as a caller its callee:
-// `last` is the row that was found before, or UINT32_MAX, and becomes this one's.
+// Finds the frame of a text that often comes after the same other text, as a caller after its
+// callee. `last` is the row that was found before, UINT32_MAX for none; it becomes the new row.
 static inline bool line_frames_follow(LineFrames *l, Str text, uint32_t *last, FrameId *ret)
 {
     uint32_t before = *last, row;
@@ -64,6 +66,7 @@ static inline bool line_frames_follow(LineFrames *l, Str text, uint32_t *last, F
     return false;
 }
 
+// Adds a text that line_frames_find did not find.
 static inline void line_frames_add(LineFrames *l, Str text, uint64_t hash, FrameId frame)
 {
     LineFrame row = {arena_str(&l->texts, text), frame, 0};

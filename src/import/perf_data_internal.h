@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the perf.data importer share.
+// Data that the parts of the perf.data importer share.
 
 #ifndef IMPORT_PERF_DATA_INTERNAL_H
 #define IMPORT_PERF_DATA_INTERNAL_H
@@ -58,7 +58,7 @@ typedef struct PerfDataImport {
     PerfDataCounts counts;
 } PerfDataImport;
 
-// Facts and notes, when all records are read.
+// Adds the facts and notes of the file to the profile, after all records were read.
 void perf_data_facts(PerfDataImport *in);
 
 // The name of an event as the file states it, or by its numbers.

@@ -31,6 +31,7 @@ typedef struct Code {
 // Reads the stretch of machine code with most of the target's value from the
 // module's file, which must be the one that was recorded. `search` outlives it.
 MUST_CHECK bool code_init(Code *c, const Annotation *a, const RecordingSearch *search, Error *err);
+// Releases what code_init opened.
 void code_deinit(Code *c);
 
 #endif // CLI_LOOK_ANNOTATE_CODE_H

@@ -20,8 +20,8 @@ typedef struct AnnotateView {
     Terminal terminal;
     size_t columns; // SIZE_MAX: no limit
     uint32_t key;   // the function, or ANNOTATE_NO_KEY
-    size_t others;  // further functions that the user's word fits
-    StrId file;     // then the file
+    size_t others;  // further functions that match the user's word
+    StrId file;     // with ANNOTATE_NO_KEY: the file
     uint32_t wanted_line;
     uint32_t context;
     uint64_t limit;               // of the flat tables; 0: none
@@ -32,10 +32,13 @@ typedef struct AnnotateView {
     MetricId metrics[ANNOTATE_METRICS_MAX];
 } AnnotateView;
 
-// Source lines in order, with callees and instructions under them.
+// Appends the source lines in order, with callees and instructions under them.
 void annotate_listing(const AnnotateView *v, Arena *arena, StrBuf *out);
+// Appends a table of lines, the hottest first.
 void annotate_by_line(const AnnotateView *v, Arena *arena, StrBuf *out);
+// Appends a table of instructions, the hottest first.
 void annotate_by_instruction(const AnnotateView *v, StrBuf *out);
+// Appends the JSON document that docs/formats/annotate-json.md describes.
 void annotate_json(const AnnotateView *v, Arena *arena, StrBuf *out);
 
 #endif // CLI_LOOK_ANNOTATE_SCREEN_H

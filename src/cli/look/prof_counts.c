@@ -9,7 +9,8 @@
 #include "store/store.h"
 #include "tracefile/tracefile.h"
 
-// A folder or an unreadable file is not: what reads it next says what is wrong.
+// Whether a file is a recording. A folder and an unreadable file are none: the function that reads
+// them as coverage inputs reports the reason.
 static bool is_recording(Str path)
 {
     MappedFile file;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the calls of --prof come from: recordings that counted, and what
-// assay cover reads (programs, profiles, tracefiles, folders), in any order.
+// The inputs of --prof that hold counts of calls: recordings with counts, and the inputs of
+// `assay cover` (programs, profiles, tracefiles, folders), in any order.
 
 #ifndef CLI_LOOK_PROF_COUNTS_H
 #define CLI_LOOK_PROF_COUNTS_H
@@ -18,9 +18,11 @@ typedef struct ProfCounts {
     size_t all_count;
 } ProfCounts;
 
-// `own` counts too. Release with prof_counts_deinit, also on false.
+// Loads the operands; the counts of the recording `own` are used too. Release with
+// prof_counts_deinit, also on false.
 MUST_CHECK bool prof_counts_load(ProfCounts *c, const Profile *own, const StrVec *operands,
                                  Arena *scratch, Error *err);
+// Releases all profiles and counts that were loaded; `own` stays.
 void prof_counts_deinit(ProfCounts *c);
 
 #endif // CLI_LOOK_PROF_COUNTS_H

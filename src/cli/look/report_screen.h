@@ -7,9 +7,8 @@
 #include "analyse/report_counts.h"
 #include "cli/terminal.h"
 
-// Lines of the first screen, so that a prompt still fits below it on 24.
-// The head and the blank line behind it share SCREEN_HEAD lines; a longer head
-// takes from the functions.
+// Lines of the first screen: with the prompt it fits 24 lines. The head and the blank line after it
+// have SCREEN_HEAD lines; a longer head leaves fewer lines to the functions.
 enum { SCREEN_HEAD = 5, SCREEN_FUNCTIONS = 10, SCREEN_LINES = 3, TABLE_ROWS = 20 };
 
 typedef struct ScreenStyle {
@@ -21,23 +20,23 @@ typedef struct ScreenStyle {
     const ReportCounts *counts; // columns of calls and executions; NULL: none
 } ScreenStyle;
 
-// What ran, and how far it can be trusted. Gives the lines it took, at most
-// SCREEN_HEAD + 5 unless all notes are wanted.
+// Appends the command that ran, and how far its numbers can be trusted. Returns the number of
+// lines, at most SCREEN_HEAD + 5 unless all notes are shown.
 size_t screen_add_head(StrBuf *out, const Report *r, const ScreenStyle *style);
 
-// The table of functions (lines, modules, threads …).
+// Appends the table of functions (lines, modules, threads …).
 void screen_add_table(StrBuf *out, const Report *r, const ScreenStyle *style);
 
-// The hottest source lines with their text.
+// Appends the hottest source lines with their text.
 void screen_add_lines(StrBuf *out, const Report *r, const ScreenStyle *style);
 
-// The next three commands, with the recording's and the hottest function's name.
+// Appends three commands to run next, with the recording's and the hottest function's name.
 void screen_add_next(StrBuf *out, const Report *r, Str path, const ScreenStyle *style);
 
-// A call tree, indented where it branches. The tree is sorted already.
+// Appends a call tree, which must be sorted, indented where it branches.
 void screen_add_tree(StrBuf *out, const CallTree *t, const ScreenStyle *style);
 
-// Who calls `key` and what it calls.
+// Appends the callers and the callees of the function `key`.
 void screen_add_around(StrBuf *out, const Report *r, uint32_t key, const ScreenStyle *style);
 
 #endif // CLI_LOOK_REPORT_SCREEN_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which recording, and which part of it.
+// Options that the commands which show a recording share.
 
 #include "cli/look/view_options.h"
 
@@ -13,7 +13,7 @@ static const NameLengthWord name_lengths[] = {
     {"full", NAME_FULL}, {"no-arguments", NAME_NO_ARGUMENTS}, {"short", NAME_NO_TEMPLATES}};
 const Choices name_length_words = CHOICES_OF(name_lengths, word);
 
-// The end of the recording: its wall time, or the last sample.
+// When the recording ends: its wall time, or the time of the last sample if that is later.
 static int64_t profile_end_ns(const Profile *p)
 {
     int64_t end = 0;
@@ -47,7 +47,7 @@ static bool parse_time_range(Str text, const Profile *p, Selection *s, Error *er
     size_t dots = str_find(text, STR(".."));
     if (dots != SIZE_MAX) {
         Str from = str_slice(text, 0, dots), to = str_slice(text, dots + 2, text.len);
-        // The end of "..100%" is the last sample itself, which belongs in.
+        // "..100%" ends at the last sample, which must be included.
         if ((from.len == 0 || parse_time(from, p, &s->from_ns)) &&
             (to.len == 0 || parse_time(to, p, &s->to_ns)) && s->from_ns <= s->to_ns) {
             if (str_ends_with(str_trim(to), STR("%")) && s->to_ns == profile_end_ns(p))

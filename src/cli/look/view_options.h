@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that look at a recording have in common: which file, and
-// which part of it.
+// Options that the commands which show a recording share: the file, and the part of it to show.
 
 #ifndef CLI_LOOK_VIEW_OPTIONS_H
 #define CLI_LOOK_VIEW_OPTIONS_H
@@ -31,11 +30,11 @@ typedef struct SelectionOptions {
         OPT_LIST(0, "comm", S, field.comms, "NAME",                                                \
                  "only threads, or threads of processes, with this name")
 
-// The words of --names.
 typedef struct NameLengthWord {
     const char *word;
     NameLength length;
 } NameLengthWord;
+// The words of --names, for SHARE_OPTIONS.
 extern const Choices name_length_words;
 
 // How names are shortened or replaced in files that are written for others.
@@ -56,37 +55,37 @@ typedef struct ShareWords {
             0, "anonymise-key", S, field.key, "KEY",                                               \
             "make the pseudonyms with KEY: without it nobody can test a name that they guess")
 
-// Vectors and C strings of the selection live in the arena.
+// Makes a selection of the profile's samples from the options. Its vectors and C strings live in
+// the arena.
 MUST_CHECK bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *arena,
                                        Selection *ret, Error *err);
 
-// Takes out of the profile what is not to be sent. The selection speaks of the true
-// names: its samples are picked first, and it selects all that is left then. The
-// same name has the same pseudonym in every recording written with the key.
+// Removes from the profile what `words` say must not be sent. The selection matches the true names:
+// where names change, the samples are picked first, and the selection then takes all that is left.
+// A name has the same pseudonym in every recording that is written with the same key.
 MUST_CHECK bool share_selected(const ShareWords *words, Profile *p, Selection *selection,
                                Error *err);
 
-// What a view gets: the recording that its command names, loaded.
+// The arguments of a view: the loaded recording that the command line names.
 typedef struct Opened {
-    Profile *profile; // the view's: it may take out what is not to be shown
+    Profile *profile; // the view may change it
     Str path;
-    const StrVec *further; // operands behind it, for views that take some
+    const StrVec *further; // the operands after the recording, for views that take some
     Arena *scratch;
 } Opened;
 
 typedef struct RecordingView {
-    // Checks what the parser cannot; false after saying what is wrong. May be NULL.
+    // Checks what the parser cannot check. Prints the mistake and returns false. May be NULL.
     bool (*check)(const Command *cmd, void *values, const StrVec *further);
     int (*show)(void *values, const Opened *opened); // gives the exit status
-    size_t further_max;                              // operands behind the recording
+    size_t further_max;                              // operands after the recording, at most
     size_t files_at;                                 // offset of a RecordingFiles in the options
 } RecordingView;
 
-// Loads the recording that the words name and shows it: what every command does
-// that is a view of one recording.
+// Loads the recording that the command line names, and shows it. Returns the exit status.
 int view_recording(const CommandLine *line, void *values, const RecordingView *view);
 
-// The one operand, or DEFAULT_RECORDING. False after saying that there are more.
+// The only operand, or DEFAULT_RECORDING. With more than one it prints that, and returns false.
 MUST_CHECK bool one_recording(const Command *cmd, const StrVec *operands, Str *ret);
 
 #endif // CLI_LOOK_VIEW_OPTIONS_H

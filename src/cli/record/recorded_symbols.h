@@ -9,8 +9,8 @@
 #include "collect/sampling/sampling.h"
 #include "symbolise/symbolise.h"
 
-// Names what was just recorded, from the files as they were mapped then, and keeps
-// the source lines that were hit. `sources` as symbols_source_options fills it.
+// Gives names to the frames of a new recording, from the files that were mapped while it ran, and
+// keeps the text of the source lines that were hit. `sources` as symbols_source_options fills it.
 void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
                               const StrVec *debug_dirs, const SourceOptions *sources);
 
