@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading untrusted bytes with sticky failure: after the first read past the
-// end every read gives zero, and cursor_check says where it happened.
+// Reads untrusted bytes. A failure is sticky: after the first read past the end every
+// read returns zero, and cursor_check says at the end where and why it failed.
 
 #ifndef BASE_CURSOR_H
 #define BASE_CURSOR_H
@@ -17,16 +17,20 @@ typedef struct Cursor {
     bool big_endian;
 } Cursor;
 
+// A little-endian cursor at the start of `data`, which is borrowed. `what` names the bytes in
+// errors and is borrowed, too.
 static inline Cursor cursor_over(Bytes data, const char *what)
 {
     return (Cursor){.data = data, .what = what};
 }
 
+// No read has failed so far.
 static inline bool cursor_ok(const Cursor *c)
 {
     return c->why == NULL;
 }
 
+// Bytes between the position and the end, also after a failure.
 static inline size_t cursor_left(const Cursor *c)
 {
     return c->data.len - c->at;
@@ -38,10 +42,11 @@ static inline bool cursor_more(const Cursor *c)
     return c->why == NULL && c->at < c->data.len;
 }
 
-// Marks the cursor failed at its present position, first reason wins.
+// Marks the cursor failed at its position, for the reason `why` (a literal). A cursor that has
+// failed before keeps its first reason.
 void cursor_fail(Cursor *c, const char *why);
 
-// True, or false with "'what': why at offset 0x…".
+// False when the cursor has failed; the error reads "'what': why at offset 0x…".
 MUST_CHECK bool cursor_check(const Cursor *c, Error *err);
 
 // The next n bytes, or NULL after marking the cursor failed.
@@ -56,12 +61,14 @@ static inline const uint8_t *cursor_take(Cursor *c, size_t n)
     return p;
 }
 
+// An unsigned integer of 1 byte; 0 after a failure, as in all readers below.
 static inline uint8_t cursor_u8(Cursor *c)
 {
     const uint8_t *p = cursor_take(c, 1);
     return p ? *p : 0;
 }
 
+// An unsigned integer of 2 bytes in the byte order of the cursor.
 static inline uint16_t cursor_u16(Cursor *c)
 {
     const uint8_t *p = cursor_take(c, 2);
@@ -71,6 +78,7 @@ static inline uint16_t cursor_u16(Cursor *c)
     return c->big_endian ? __builtin_bswap16(v) : v;
 }
 
+// The same of 4 bytes.
 static inline uint32_t cursor_u32(Cursor *c)
 {
     const uint8_t *p = cursor_take(c, 4);
@@ -80,6 +88,7 @@ static inline uint32_t cursor_u32(Cursor *c)
     return c->big_endian ? __builtin_bswap32(v) : v;
 }
 
+// The same of 8 bytes.
 static inline uint64_t cursor_u64(Cursor *c)
 {
     const uint8_t *p = cursor_take(c, 8);
@@ -92,11 +101,12 @@ static inline uint64_t cursor_u64(Cursor *c)
 // An unsigned integer of 1 to 8 bytes.
 uint64_t cursor_uint(Cursor *c, size_t size);
 
-// LEB128 as in DWARF 5 §7.6. More than 64 bits of value is a failure; padding
-// bytes (0x80 …) are accepted.
+// LEB128 numbers (DWARF 5 §7.6): an unsigned one of any length, and a signed one. A value of
+// more than 64 bits is a failure; padding bytes (0x80 …) are accepted.
 uint64_t cursor_uleb_slow(Cursor *c);
 int64_t cursor_sleb(Cursor *c);
 
+// An unsigned LEB128 number, read in line when it has one or two bytes, as most have.
 static inline uint64_t cursor_uleb(Cursor *c)
 {
     const uint8_t *p = c->data.ptr + c->at;
@@ -111,17 +121,19 @@ static inline uint64_t cursor_uleb(Cursor *c)
     return cursor_uleb_slow(c);
 }
 
+// The next n bytes, borrowed from the data; empty after a failure.
 Bytes cursor_bytes(Cursor *c, uint64_t n);
-// n bytes, then the padding up to a multiple of `align` counted from the start
-// of the data; padding cut off by the end is accepted.
+// The next n bytes. Also skips the padding after them, up to a multiple of `align` from the
+// start of the data; the data may end within the padding.
 Bytes cursor_padded(Cursor *c, uint64_t n, size_t align);
-// Text up to a NUL, which is consumed and not part of it.
+// The text up to the next NUL, without the NUL; the position is then after the NUL.
 Str cursor_c_str(Cursor *c);
+// Moves on by n bytes.
 void cursor_skip(Cursor *c, uint64_t n);
 // Moves to an offset from the start of the data; past the end is a failure.
 void cursor_seek(Cursor *c, uint64_t at);
-// A cursor over the next n bytes, which are consumed here. Offsets in its
-// errors count in the same file.
+// A cursor over the next n bytes; `c` moves on by n bytes. Offsets in errors of both cursors
+// count from the start of the same file.
 Cursor cursor_sub(Cursor *c, uint64_t n, const char *what);
 
 #endif // BASE_CURSOR_H

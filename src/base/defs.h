@@ -16,8 +16,8 @@
 #define LIKELY(x)                       __builtin_expect(!!(x), 1)
 #define UNLIKELY(x)                     __builtin_expect(!!(x), 0)
 
-// Number of elements of a real array; a pointer does not compile usefully and
-// gcc's -Wsizeof-pointer-div says so.
+// The number of elements of an array. For a pointer the result is wrong; gcc warns of it
+// (-Wsizeof-pointer-div).
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 #define MIN(a, b)                                                                                  \
@@ -33,8 +33,9 @@
         max_a_ > max_b_ ? max_a_ : max_b_;                                                         \
     })
 
-// Binary search over 0 … len - 1: the first `i` for which the condition `before`, which
-// names it, does not hold; `len` when it holds for all. It must not hold again behind.
+// Binary search: the first `i` in 0 … len - 1 for which the condition `before` is false; `len`
+// when it is true for all. `before` is an expression over the variable `i`. It must be true for
+// all numbers before that `i` and false for all from there on.
 #define PARTITION_POINT(i, len, before)                                                            \
     ({                                                                                             \
         size_t low_ = 0, high_ = (len);                                                            \
@@ -54,6 +55,7 @@ static inline uint64_t align_up(uint64_t x, uint64_t align)
     return (x + align - 1) & ~(align - 1);
 }
 
+// Rounds down to a multiple of `align`, a power of two.
 static inline uint64_t align_down(uint64_t x, uint64_t align)
 {
     return x & ~(align - 1);

@@ -16,7 +16,7 @@ typedef enum ErrorKind {
     ERROR_FORMAT,     // bytes from outside are not what their format says
     ERROR_NOT_FOUND,  // what was asked for is not there
     ERROR_PERMISSION, // refused; the hint says what lifts it
-    ERROR_USAGE,      // the user's words are off
+    ERROR_USAGE,      // what the user wrote has an error
     ERROR_LIMIT,      // a stated limit was reached
     ERROR_UNSUPPORTED // understood, but not possible here
 } ErrorKind;
@@ -28,14 +28,14 @@ typedef struct Error {
     char hint[512];  // what to do about it; "" when there is nothing to say
 } Error;
 
-// A false that the compiler sees through and that may stand unused.
+// False, for the macros below: the compiler knows the value and does not warn when it is unused.
 static inline bool error_false(void)
 {
     return false;
 }
 
 // Sets kind and text; clears errno and hint. `err` may be NULL where the caller
-// only wants to know whether it worked.
+// needs no more than the result.
 //     bool error_set(Error *err, ErrorKind kind, const char *fmt, ...)
 #define error_set(...) (error_put(__VA_ARGS__), error_false())
 
@@ -45,7 +45,7 @@ static inline bool error_false(void)
 //     bool error_os(Error *err, const char *fmt, ...)
 #define error_os(...) (error_put_os(__VA_ARGS__), error_false())
 
-// Puts "what failed: " before the text that is there.
+// Puts "what failed: " before the text of the error.
 //     bool error_context(Error *err, const char *fmt, ...)
 #define error_context(...) (error_put_context(__VA_ARGS__), error_false())
 
@@ -53,7 +53,7 @@ static inline bool error_false(void)
 //     bool error_hint(Error *err, const char *fmt, ...)
 #define error_hint(...) (error_put_hint(__VA_ARGS__), error_false())
 
-// What is behind the macros, which exist so that the compiler sees the false.
+// The functions behind the macros above; call the macros, whose result the compiler knows.
 void error_put(Error *err, ErrorKind kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void error_put_os(Error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void error_put_context(Error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);

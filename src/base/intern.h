@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text -> small number, each text kept once, numbers in order of first use.
-// Number 0 is always the empty text.
+// Interned texts: each distinct text is kept once and has a number. Numbers count up in
+// order of first use; number 0 is always the empty text.
 
 #ifndef BASE_INTERN_H
 #define BASE_INTERN_H
@@ -14,14 +14,16 @@ typedef struct Intern {
     Table table;
 } Intern;
 
+// Starts with the empty text as number 0. Copies of texts go to `arena`, which must outlive `in`.
 void intern_init(Intern *in, Arena *arena);
-void intern_deinit(Intern *in); // the table only; texts go with the arena
+void intern_deinit(Intern *in); // frees the table only; the texts belong to the arena
 
 // The number of `s`; a new text is copied.
 uint32_t intern_add(Intern *in, Str s);
 // False when `s` was never added.
 bool intern_find(const Intern *in, Str s, uint32_t *ret);
 
+// The text of a number that intern_add or intern_find returned.
 static inline Str intern_get(const Intern *in, uint32_t id)
 {
     assert(id < in->texts.len);

@@ -9,8 +9,8 @@
 #include "base/vec.h"
 
 // ---- Writing ---------------------------------------------------------------
-// Commas, nesting and escapes are the writer's business. Misuse (a value where
-// a key is due) asserts. `indent` 0 writes one line, else that many spaces.
+// The writer adds commas, indentation and escapes. A value in the wrong place (without a key in
+// an object, with one in an array) fails an assertion.
 //
 //     JsonWriter w = json_writer(&buf, 2);
 //     json_begin_object(&w, NULL);
@@ -27,23 +27,26 @@ typedef struct JsonWriter {
     bool is_array[JSON_DEPTH_MAX];
 } JsonWriter;
 
+// A writer that appends to `out`, which is borrowed. `indent` is the number of spaces for each
+// level; 0 writes everything on one line.
 static inline JsonWriter json_writer(StrBuf *out, unsigned indent)
 {
     return (JsonWriter){.out = out, .indent = indent};
 }
 
-// `key` is NULL inside an array and at the top.
+// Each writes one value, or begins one that json_end closes. `key` is NULL inside an array and
+// at the top level.
 void json_begin_object(JsonWriter *w, const char *key);
 void json_begin_array(JsonWriter *w, const char *key);
-void json_end(JsonWriter *w); // closes what was begun last
+void json_end(JsonWriter *w); // closes the innermost open object or array
 void json_str(JsonWriter *w, const char *key, Str value);
 void json_u64(JsonWriter *w, const char *key, uint64_t value);
 void json_i64(JsonWriter *w, const char *key, int64_t value);
-// The shortest decimal that reads back equal; NaN and infinities become null.
+// The shortest decimal number that reads back as the same double; NaN and infinities become null.
 void json_double(JsonWriter *w, const char *key, double value);
 void json_bool(JsonWriter *w, const char *key, bool value);
 void json_null(JsonWriter *w, const char *key);
-// A key that is not a literal.
+// Writes a key that is not a literal. The value that follows takes NULL as its key.
 void json_key(JsonWriter *w, Str key);
 
 // ---- Reading ---------------------------------------------------------------

@@ -23,10 +23,12 @@ typedef enum LogDomain {
 
 typedef void (*LogSink)(void *ctx, Str line);
 
-// `spec` is a list of domain[:level], "all" for every one. Unknown names are
-// ignored and reported through the sink.
+// Switches domains on. `spec` is a comma-separated list of domain[:level]; "all" is every domain,
+// a missing level is 1. Messages go to `sink` from then on. An unknown domain is ignored and
+// reported through the sink.
 void log_init(Str spec, LogSink sink, void *ctx);
 
+// [domain]: the highest level that is printed; 0: none. Set by log_init only.
 extern uint8_t log_levels[LOG_DOMAIN_COUNT];
 
 #define log_enabled(domain, level) UNLIKELY(log_levels[domain] >= (level))
@@ -36,6 +38,8 @@ extern uint8_t log_levels[LOG_DOMAIN_COUNT];
             log_write((domain), __VA_ARGS__);                                                      \
     } while (0)
 
+// Gives "domain: text" to the sink, cut to 1023 bytes. Call log_debug, which formats nothing
+// while the domain is off.
 void log_write(LogDomain domain, const char *fmt, ...) PRINTF_LIKE(2, 3) COLD;
 
 #endif // BASE_LOG_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting many rows by a number, without comparing.
+// Radix sort of many rows by a 64-bit key.
 
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
@@ -11,8 +11,9 @@ typedef struct SortRow {
     uint32_t row;
 } SortRow;
 
-// By key, ascending; rows of equal keys stay in order. `spare` has room for as many
-// rows; the sorted ones are in either array, and the one that has them is returned.
+// Sorts by key, ascending; rows of equal keys keep their order. `spare` has room for `count`
+// rows, too. Returns the array that holds the sorted rows: `rows` or `spare`. The other one
+// then holds nothing of use.
 SortRow *sort_rows(SortRow *rows, SortRow *spare, size_t count);
 
 #endif // BASE_SORT_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A growing byte buffer for output. The memory is the heap's.
+// A growing byte buffer for output, in heap memory.
 
 #ifndef BASE_STRBUF_H
 #define BASE_STRBUF_H
@@ -15,20 +15,24 @@ typedef struct StrBuf {
     size_t cap;
 } StrBuf;
 
+// Frees the memory; the buffer is empty then and may be used again.
 void strbuf_deinit(StrBuf *b);
 
-// Room for `more` bytes behind the text; the caller writes there and adds to
-// `len` itself.
+// Makes room for `more` bytes after the text and returns their address. The caller writes there
+// and then adds to `len`.
 char *strbuf_reserve(StrBuf *b, size_t more);
 
+// Each appends to the text: a text, bytes, `n` times the byte `c`, a decimal number, formatted
+// text. strbuf_add_u64 is several times faster than printf.
 void strbuf_add(StrBuf *b, Str s);
 void strbuf_add_bytes(StrBuf *b, Bytes s);
 void strbuf_add_repeated(StrBuf *b, char c, size_t n);
-void strbuf_add_u64(StrBuf *b, uint64_t value); // decimal; several times faster than printf
+void strbuf_add_u64(StrBuf *b, uint64_t value);
 void strbuf_printf(StrBuf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void strbuf_vprintf(StrBuf *b, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
 
-// Writes the decimal digits, at most 20, and gives where they end.
+// Writes a number's decimal digits, at most 20 and without a NUL, and returns the address after
+// the last one.
 static inline char *str_put_u64(char *to, uint64_t value)
 {
     enum { DIGITS_MAX = 20 };
@@ -41,44 +45,47 @@ static inline char *str_put_u64(char *to, uint64_t value)
     return to + digits;
 }
 
+// Appends one byte.
 static inline void strbuf_add_char(StrBuf *b, char c)
 {
     *strbuf_reserve(b, 1) = c;
     b->len++;
 }
 
+// The text, borrowed: valid until the buffer is changed.
 static inline Str strbuf_str(const StrBuf *b)
 {
     return (Str){b->ptr, b->len};
 }
 
+// Empties the buffer and keeps its memory for the next text.
 static inline void strbuf_clear(StrBuf *b)
 {
     b->len = 0;
 }
 
-// Text from outside, made safe for where it is shown. Invalid UTF-8 becomes
+// Each appends text from outside, escaped for the place where it is shown. Invalid UTF-8 becomes
 // U+FFFD in all of them.
-// - terminal: C0, C1 and DEL become \xNN, so that a name cannot drive the
-//   terminal; bidirectional controls become \u{NNNN}
-// - xml: & < > " ' and controls, fit for text and attribute values
-// - json: what stands between the quotes of a JSON string
-// - markdown: what would be markup, within a cell of a table too; lines become one
+// - terminal: control characters (C0, C1, DEL) become \xNN and bidirectional controls \u{NNNN},
+//   so that a name cannot send commands to the terminal
+// - xml: escapes & < > " ' and control characters, for text and for attribute values
+// - json: escapes for the inside of a JSON string; the caller writes the quotes
+// - markdown: escapes all markup, also that of a table's cell; joins lines into one
 void strbuf_add_terminal(StrBuf *b, Str s);
 void strbuf_add_xml(StrBuf *b, Str s);
 void strbuf_add_json(StrBuf *b, Str s);
 void strbuf_add_markdown(StrBuf *b, Str s);
-// One CSV field (RFC 4180), quoted only where it must be.
+// Appends one CSV field (RFC 4180), quoted only where it must be.
 void strbuf_add_csv(StrBuf *b, Str s);
-// A word that a POSIX shell reads back as it is, quoted only where it must be.
+// Appends a word that a POSIX shell reads back unchanged, quoted only where it must be.
 void strbuf_add_shell_word(StrBuf *b, Str s);
 
-// Decodes one code point at `*at` and moves past it; 0xfffd and one byte on
-// invalid input (overlong, surrogate, > U+10FFFF, cut short).
+// Decodes one UTF-8 code point at `*at` and moves `*at` past it. Invalid input (overlong,
+// surrogate, above U+10FFFF, cut short) gives 0xfffd and moves by one byte.
 uint32_t utf8_next(Str s, size_t *at);
 
-// Terminal columns `s` takes: 0 for combining marks, 2 for wide East Asian and
-// emoji, else 1 a code point. Controls count as their escaped form is long.
+// The number of terminal columns of `s`: 0 for a combining mark, 2 for a wide East Asian
+// character or emoji, 1 for others; a control character counts as its escaped form.
 size_t str_columns(Str s);
 
 #endif // BASE_STRBUF_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hash -> row number. The keys stay in the caller's columns: a Table stores
-// only 4-byte rows and 4-byte hash tags, open addressing, at most 3/4 full.
+// A hash table from hash to row number. The caller keeps the keys in its own columns and
+// compares them: a Table stores only row numbers and hash tags of 4 bytes each. Open
+// addressing, at most 3/4 full.
 //
 //     for (TableProbe p = table_probe(&t, hash); table_next(&t, &p, &row);)
 //         if (key_at(row) == key)
@@ -14,10 +15,10 @@
 
 typedef struct TableSlot {
     uint32_t row_plus_1; // 0: empty
-    uint32_t tag;        // folded hash: its low bits are the home slot, the rest filters
+    uint32_t tag;        // folded hash: the low bits select the first slot, the rest filters
 } TableSlot;
 
-// Zero-initialised is a valid empty table. The memory is the heap's.
+// Zero-initialised is a valid empty table. The slots are heap memory.
 typedef struct Table {
     TableSlot *slots;
     size_t mask; // slot count - 1; 0 while slots is NULL
@@ -29,26 +30,30 @@ typedef struct TableProbe {
     uint32_t tag;
 } TableProbe;
 
+// Frees the slots; the table is empty then and may be used again.
 void table_deinit(Table *t);
 
-// Adds `row` under `hash`. Does not look for an equal key: the caller did.
+// Adds `row` under `hash`. Does not look for an equal key: the caller has done that.
 void table_insert(Table *t, uint64_t hash, uint32_t row);
 
 // Makes room for `rows` rows in all, so that inserting them does not rehash.
 void table_reserve(Table *t, size_t rows);
 
+// A hash folded to the 32 bits that a slot stores.
 static inline uint32_t table_tag(uint64_t hash)
 {
     return (uint32_t)(hash ^ (hash >> 32));
 }
 
+// Starts a search for `hash`; table_next gives the candidates. The table must not change
+// meanwhile.
 static inline TableProbe table_probe(const Table *t, uint64_t hash)
 {
     uint32_t tag = table_tag(hash);
     return (TableProbe){tag & t->mask, tag};
 }
 
-// The next row whose hash tag fits; the caller compares the keys.
+// The next row with the searched hash tag; the caller compares the keys. False: no more.
 static inline bool table_next(const Table *t, TableProbe *p, uint32_t *row)
 {
     if (!t->slots)
@@ -65,7 +70,7 @@ static inline bool table_next(const Table *t, TableProbe *p, uint32_t *row)
     }
 }
 
-// Mixes integers into a hash whose both halves are usable (splitmix64's mixer).
+// Hashes an integer with the mixer of splitmix64; all bits of the result may be used.
 static inline uint64_t hash_u64(uint64_t x)
 {
     x ^= x >> 30;
@@ -75,6 +80,7 @@ static inline uint64_t hash_u64(uint64_t x)
     return x ^ (x >> 31);
 }
 
+// Hashes two integers; their order matters.
 static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 {
     return hash_u64(a * 0x9e3779b97f4a7c15ull + hash_u64(b));

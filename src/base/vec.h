@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Growable arrays. The memory is an arena's; with a NULL arena it is the heap's
-// and vec_free gives it back.
+// Growable arrays. Their memory comes from an arena, or with a NULL arena from the heap:
+// then vec_free frees it.
 //
 //     typedef Vec(uint32_t) U32Vec;
 //     U32Vec v = {0};
@@ -26,8 +26,8 @@ typedef Vec(int64_t) I64Vec;
 typedef Vec(double) DoubleVec;
 typedef Vec(Str) StrVec;
 
-// Makes room for `more` further elements; the new capacity at least doubles. What
-// lies beyond `len` may be anything.
+// Makes room for `more` elements after the first `len`: at least doubles `*cap` and returns the
+// array's new address. Elements after `len` are undefined. For the macros below.
 void *vec_make_room(Arena *arena, void *at, size_t len, size_t *cap, size_t more, size_t elem_size,
                     size_t elem_align);
 
@@ -44,7 +44,7 @@ void *vec_make_room(Arena *arena, void *at, size_t len, size_t *cap, size_t more
         (v)->at[(v)->len++] = (__VA_ARGS__);                                                       \
     } while (0)
 
-// Adds `n` zeroed elements and gives the first of them.
+// Appends `n` zeroed elements and gives the address of the first of them.
 #define vec_extend(arena, v, n)                                                                    \
     ({                                                                                             \
         size_t vec_n_ = (n);                                                                       \

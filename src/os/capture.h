@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a helper program for what it prints.
+// Runs a helper program and captures its output.
 
 #ifndef OS_CAPTURE_H
 #define OS_CAPTURE_H
@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "os/spawn.h"
 
-// Runs the program to its end and gives its stdout and wait status. stdin is
-// /dev/null; stderr is ours, or /dev/null when `quiet`. `argv` ends in NULL.
+// Runs the program to its end and returns its stdout, in the arena, and its wait status. stdin is
+// /dev/null; stderr is that of this process, or /dev/null with `quiet`. `argv` ends in NULL.
 // More than `max_bytes` of output is ERROR_LIMIT.
 MUST_CHECK bool os_capture(Arena *arena, const Program *program, char *const argv[], bool quiet,
                            size_t max_bytes, Bytes *output, int *wait_status, Error *err);

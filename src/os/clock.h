@@ -15,11 +15,11 @@ typedef struct Machine {
     Str host_name;
     Str kernel;         // "Linux 6.1.0-13-amd64"
     Str arch;           // "x86_64"
-    Str cpu_model;      // "AMD EPYC 7B13"; "" when the kernel does not tell
+    Str cpu_model;      // "AMD EPYC 7B13"; "" when the kernel does not say
     uint32_t cpu_count; // online
 } Machine;
 
-// Facts that cannot be had are left "".
+// Facts about this machine; a text that the system does not provide is "". Texts lie in the arena.
 Machine os_machine(Arena *arena);
 
 #endif // OS_CLOCK_H

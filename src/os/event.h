@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Event names -> what perf_event_open wants. The language is that of perf's -e:
+// Translates event names to the numbers of perf_event_open(2). The language is that of perf's -e:
 //   cycles  cpu-clock:u  r01c2  cpu/event=0x3c,umask=0x1/  sched:sched_switch
 //   mem:0x1000/4:rw  L1-dcache-load-misses  {cycles,instructions}:S
 // Names of a PMU come from /sys/bus/event_source, tracepoints from tracefs.
@@ -30,7 +30,7 @@ typedef struct EventSpec {
     uint64_t freq;     // from freq=, 0: the recording's
     uint32_t group;    // equal numbers are one group, the first is its leader
     bool group_read;   // ':S': only the leader samples, the others are read with it
-    Str unit;          // what its count or period is in: "ns" for clocks, else ""
+    Str unit;          // of its count or period: "ns" for clocks, else ""
 } EventSpec;
 
 typedef Vec(EventSpec) EventSpecVec;
@@ -47,11 +47,11 @@ typedef struct EventSources {
 // installed.
 EventSources event_sources_default(void);
 
-// Appends the events of one -e argument. The error names the part that is off.
+// Appends the events of one -e argument. The error names the part of the text that is wrong.
 MUST_CHECK bool events_parse(Arena *arena, const EventSources *src, Str text, EventSpecVec *ret,
                              Error *err);
 
-// cpu-clock and task-clock: what they count is time.
+// True for cpu-clock and task-clock, which count time in nanoseconds.
 bool event_is_clock(const EventSpec *spec);
 
 // A field of a PMU's `format` folder: which bits of which config word it fills.
@@ -69,18 +69,20 @@ MUST_CHECK bool pmu_field_parse(Str text, PmuField *ret);
 // Spreads a value over the field's bits. False when the value is too large.
 MUST_CHECK bool pmu_field_put(const PmuField *field, uint64_t value, uint64_t config[3]);
 
-// Puts an event into an attr that is zero but for the recording's settings.
+// Writes an event to an attr whose other fields hold the settings of the recording, or zero.
 void event_spec_apply(const EventSpec *spec, struct perf_event_attr *attr);
 
-// The software and hardware events that the kernel knows by number, for lists.
+// One of the software and hardware events that the kernel knows by number.
 typedef struct EventName {
     const char *name;
     const char *alias; // NULL: none
     uint32_t type;
     uint64_t config;
 } EventName;
+// The table of them, static, with `*count` rows.
 const EventName *event_names(size_t *count);
-// Appends the names of the cache events that make sense: "L1-dcache-load-misses".
+// Appends the names of the cache events, without combinations that no processor has:
+// "L1-dcache-load-misses".
 void event_cache_names(Arena *arena, StrVec *ret);
 
 #endif // OS_EVENT_H

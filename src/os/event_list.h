@@ -24,16 +24,18 @@ const char *event_group_name(EventGroup group); // "hardware"
 typedef struct ListedEvent {
     EventGroup group;
     Str name;  // as -e takes it
-    Str alias; // another name for the same; "" when there is none
-    Str about; // what is to be filled in, or what it is; "" when the name says it
-    Str try;   // what stands for it in a try, as -e takes it; "" for PMUs of probes
+    Str alias; // another name for the same event; "" when there is none
+    Str about; // what the event is, or which parts of the form the user fills in; "" when the
+               // name says it
+    Str try;   // an event of this form that event_try opens, as -e takes it; "" for the PMUs of
+               // uprobes and kprobes
     Str pmu;   // the PMU's name, the tracepoint's system; "" for others
 } ListedEvent;
 
 typedef Vec(ListedEvent) ListedEventVec;
 
-// Appends every event, by group. Of tracepoints those that `tracefs` shows this
-// user; when it shows none, `no_tracepoints` says why and what would help.
+// Appends every event, group by group. Tracepoints are only those that this user can read in
+// `tracefs`; when there are none, `no_tracepoints` says why and what would help.
 void event_list(Arena *arena, const EventSources *src, ListedEventVec *ret, Error *no_tracepoints);
 
 typedef enum EventAccess {
@@ -45,11 +47,11 @@ typedef enum EventAccess {
 
 typedef struct EventTry {
     EventAccess access;
-    bool user_only; // without the kernel's part: this user may not see that
-    Error err;      // why not, or why only the user part, and what lifts it
+    bool user_only; // the event opens only without kernel code, which this user may not observe
+    Error err;      // why it does not open, or only for user code; the hint says what allows it
 } EventTry;
 
-// Really opens the event on this process and closes it again.
+// Tests an event: opens it on this process and closes it again.
 EventTry event_try(Arena *arena, const EventSources *src, const PerfLimits *limits,
                    const ListedEvent *event);
 

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-// What tells one file from another that has the same name at another time.
+// Two files that had the same name at different times differ in one of these.
 typedef struct FileIdentity {
     uint64_t device;
     uint64_t inode;
@@ -19,45 +19,48 @@ typedef struct FileIdentity {
     int64_t mtime_ns; // CLOCK_REALTIME
 } FileIdentity;
 
-// A cap for files that are read whole and not expected to be large.
+// The limit for files that are read whole and are not expected to be large.
 #define OS_READ_MAX_BYTES ((size_t)1 << 30)
 
 // Reads a file whole into the arena, followed by a NUL that is not counted.
 // Works on files without a size (/proc, pipes). More than `max_bytes` is
 // ERROR_LIMIT; a directory is an error.
 MUST_CHECK bool os_read_file(Arena *arena, Str path, size_t max_bytes, Bytes *ret, Error *err);
-// The same from an open descriptor, from where it stands. `name` is for errors.
+// The same from an open descriptor, from its present position. `name` is for errors.
 MUST_CHECK bool os_read_fd(Arena *arena, int fd, Str name, size_t max_bytes, Bytes *ret,
                            Error *err);
 // A small file of /proc or /sys into `buf`, cut to `size` - 1 bytes and NUL
 // terminated, white space at the end dropped. False when it cannot be read.
 MUST_CHECK bool os_read_small(const char *path, char *buf, size_t size, Str *ret);
-// The same, as a number.
+// The same for a file that holds one decimal number.
 MUST_CHECK bool os_read_u64(const char *path, uint64_t *ret);
 MUST_CHECK bool os_read_i64(const char *path, int64_t *ret);
-// The first bytes of a regular file: how many there are, 0 when it cannot be read.
+// Reads the first `size` bytes of a regular file and returns how many it got: fewer for a shorter
+// file, 0 when the file cannot be read.
 size_t os_read_start(Str path, uint8_t *buf, size_t size);
 
-// A regular file's bytes, mapped read-only and private. An empty file gives
-// empty bytes. Of a file that someone truncates while it is mapped the lost part
-// reads as zeros: os/map_guard.h.
+// The bytes of a regular file, mapped read-only and private; empty for an empty file. When
+// someone truncates the file while it is mapped, the lost part reads as zeros: os/map_guard.h.
 typedef struct MappedFile {
     Bytes bytes;
     FileIdentity identity;
 } MappedFile;
 
+// Maps a file. Anything but a regular file is an error.
 MUST_CHECK bool os_map_file(Str path, MappedFile *ret, Error *err);
+// The same for an open descriptor, which stays open. `name` is for errors.
 MUST_CHECK bool os_map_fd(int fd, Str name, MappedFile *ret, Error *err);
-// Leaves *m empty. Accepts an empty one.
+// Unmaps the file and leaves `*m` empty. Accepts an empty one.
 void os_unmap_file(MappedFile *m);
 
-// Reads a regular file whole into a buffer that serves one file after the other, which
-// costs less than mapping where all bytes are read once. Later bytes than those it had
-// when it was opened are not read. `identity` may be NULL.
+// Reads a regular file whole into `into`, whose memory is reused from file to file. Where every
+// byte is read once, this costs less than mapping. Bytes that were appended to the file after it
+// was opened are not read. `identity` may be NULL.
 MUST_CHECK bool os_load_file(Str path, U8Vec *into, FileIdentity *identity, Error *err);
 
+// Whether the path leads to a file of any kind.
 bool os_file_exists(Str path);
-// Regular file with content readable by us, and its identity.
+// The identity of a regular file that this process may read; any other file is an error.
 MUST_CHECK bool os_file_identity(Str path, FileIdentity *ret, Error *err);
 // Makes a folder and the missing ones above it (mode 0777 less the umask).
 MUST_CHECK bool os_make_folders(Str path, Error *err);
@@ -70,9 +73,8 @@ typedef enum OutputMode {
     OUTPUT_REPLACE // an existing file is replaced when the new one is whole
 } OutputMode;
 
-// A file under way: written under a temporary name beside its own and renamed
-// at the end. What exists and is not a regular file (/dev/stdout, a FIFO) is
-// written to directly.
+// A file that is being written: under a temporary name in the same folder, renamed at the end.
+// An existing device or FIFO (/dev/stdout) is written directly.
 typedef struct OutputFile {
     FILE *stream; // the caller writes here
     OutputMode mode;
@@ -81,13 +83,15 @@ typedef struct OutputFile {
     char temp_path[4096 + 32];
 } OutputFile;
 
+// Opens the temporary file, to be ended with os_output_commit or os_output_abort.
 MUST_CHECK bool os_output_open(Str path, OutputMode mode, OutputFile *ret, Error *err);
-// Flushes, checks every write so far, renames. On false nothing is left behind.
+// Flushes, checks that every write succeeded, and renames. On false the temporary file is gone
+// and an existing file is as it was.
 MUST_CHECK bool os_output_commit(OutputFile *out, Error *err);
-// Removes what was written. Accepts one that was committed already.
+// Closes and removes the temporary file. Does nothing after os_output_commit.
 void os_output_abort(OutputFile *out);
 
-// All of the above for bytes that are ready.
+// Opens, writes `content` and commits.
 MUST_CHECK bool os_write_file(Str path, Bytes content, OutputMode mode, Error *err);
 
 #endif // OS_FILE_H

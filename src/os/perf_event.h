@@ -9,8 +9,8 @@
 #include <linux/perf_event.h>
 #include <sys/types.h>
 
-// What /proc/sys/kernel/perf_* says. A file that is missing leaves -1 (paranoid:
-// INT64_MIN, because -1 is a value of its own).
+// The limits in /proc/sys/kernel/perf_* and the rights of this process. -1 where a file is
+// missing; for `paranoid`, where -1 is a valid value, INT64_MIN.
 typedef struct PerfLimits {
     int64_t paranoid;
     int64_t mlock_kb;
@@ -23,47 +23,48 @@ typedef struct PerfLimits {
     bool seccomp;    // a filter is on this process
 } PerfLimits;
 
+// Reads all of them anew.
 PerfLimits perf_limits(void);
 
-// The system call, close-on-exec. Sets attr->size; when the kernel knows a
-// shorter attr and the rest of ours is zero, that is no failure. -1 and errno.
+// The system call, close-on-exec; returns the descriptor, or -1 and errno. Sets attr->size. An
+// older kernel with a shorter attr works where the fields it does not know are zero.
 int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd);
 
-// 0 when this process may open the least of events, on itself; else the errno.
+// Opens the event that needs the fewest rights on this process: 0 when that works, else errno.
 int perf_event_probe(void);
 
-// What stands in the way, in words: kind, text and a hint with the value found
-// and the one command that lifts it. `event` is the event's name. Returns false.
+// Explains why an event did not open: sets kind, text, and a hint with the limit that was found
+// and the command that lifts it. `event` is the event's name. Returns false.
 bool perf_explain(int os_errno, const PerfLimits *limits, const struct perf_event_attr *attr,
                   Str event, bool system_wide, Error *err);
 
-// A mapped ring of one event, read only by us.
+// The mapped ring buffer of one event. This process is its only reader.
 typedef struct PerfRing {
     struct perf_event_mmap_page *page; // NULL: not mapped
     const uint8_t *data;
     uint64_t size; // of data, a power of two
-    uint64_t tail; // what we have read; the kernel hears of it by ring_release
+    uint64_t tail; // read up to here, as ring_release last told the kernel
 } PerfRing;
 
-// Maps `data_pages` (a power of two) pages of records. -1 with errno EPERM when
-// that is over the quota.
+// Maps `data_pages` pages of records, a power of two. False with errno EPERM when the pages are
+// more than the kernel's quota for locked memory.
 MUST_CHECK bool ring_map(int fd, size_t data_pages, PerfRing *ret);
-void ring_unmap(PerfRing *r);
+void ring_unmap(PerfRing *r); // accepts one that is not mapped
 
-// Where the kernel has written up to.
+// The position up to which the kernel has written.
 static inline uint64_t ring_head(const PerfRing *r)
 {
     return __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 }
 
-// Gives everything before `tail` back to the kernel.
+// Tells the kernel that everything before `tail` has been read and may be overwritten.
 static inline void ring_release(PerfRing *r, uint64_t tail)
 {
     r->tail = tail;
     __atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
-// Copies n bytes from position `from`, over the end of the ring where needed.
+// Copies n bytes from position `from`; at the end of the ring it goes on at the start.
 void ring_copy(const PerfRing *r, uint64_t from, void *to, size_t n);
 
 #endif // OS_PERF_EVENT_H

@@ -23,49 +23,48 @@ typedef struct ProcMap {
 
 typedef Vec(ProcMap) ProcMapVec;
 
-// Parses one line, without its newline. `path` borrows the line. False for what
-// is no such line.
+// Parses one line, given without its newline. `path` borrows the line. False for any other text.
 MUST_CHECK bool proc_map_parse(Str line, ProcMap *ret);
-// Whole maps of a process, paths in the arena. Fails when the process is gone
-// or not ours to read.
+// All mappings of a process, paths in the arena. Fails when the process has ended, or when this
+// one may not read it.
 MUST_CHECK bool proc_maps_read(Arena *arena, uint32_t pid, ProcMapVec *ret, Error *err);
 
-// What the tool needs of /proc/PID/status.
+// The lines of /proc/PID/status that assay uses.
 typedef struct ProcStatus {
     Str name;              // borrowed from the text
     uint32_t thread_group; // the pid of the process
     uint32_t parent;
-    uint32_t ns_pid;  // pid in the innermost pid namespace; the pid itself when not told
+    uint32_t ns_pid;  // pid in the innermost pid namespace; the pid where the line is missing
     uint32_t uid;     // effective
     uint32_t tracer;  // 0: none
     uint32_t seccomp; // 0 off, 1 strict, 2 filter
     uint64_t cap_effective;
 } ProcStatus;
 
-// Missing lines leave zeros. False when it holds no Tgid, i.e. is no status.
+// Missing lines leave zeros. False when there is no Tgid line: the text is no status file.
 MUST_CHECK bool proc_status_parse(Str text, ProcStatus *ret);
-// pid 0 is ourselves.
+// Reads and parses the status of a process; pid 0 is this process.
 MUST_CHECK bool proc_status_read(Arena *arena, uint32_t pid, ProcStatus *ret, Error *err);
 
 // Appends the thread ids of a process, in /proc's order.
 MUST_CHECK bool proc_list_threads(uint32_t pid, U32Vec *ret, Error *err);
-// Appends every process id of the machine that /proc shows us.
+// Appends the id of every process in /proc.
 MUST_CHECK bool proc_list_all(U32Vec *ret, Error *err);
 // Appends the direct children of all threads of a process. A kernel without
 // CONFIG_PROC_CHILDREN gives none.
 void proc_list_children(uint32_t pid, U32Vec *ret);
 
-// Name of a thread or process; "" when it is gone.
+// The name of a thread or process; "" when it has ended.
 Str proc_comm(Arena *arena, uint32_t pid, uint32_t tid);
-// Arguments joined by NUL; "" for kernel threads and processes that are gone.
+// The arguments, joined by NUL; "" for kernel threads and processes that have ended.
 Str proc_command_line(Arena *arena, uint32_t pid);
-// True while the process exists, ours or not.
+// True while the process exists, whoever owns it.
 bool proc_exists(uint32_t pid);
 
-// A CPU list as sysfs and taskset spell it: "0-3,8". The numbers are appended
-// in order; more than `max` of them or any other character is an error.
+// Parses a CPU list as sysfs and taskset write it, "0-3,8", and appends the numbers in their
+// order. More than `max` of them, or any other character, is an error.
 MUST_CHECK bool cpu_list_parse(Str text, size_t max, U32Vec *ret, Error *err);
-// The CPUs that are online.
+// Appends the numbers of the CPUs that are online.
 MUST_CHECK bool cpu_list_online(U32Vec *ret, Error *err);
 
 #endif // OS_PROC_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting the observed program in two steps: the child exists and waits, the
-// caller sets its events up, then the child is released and becomes the program.
+// Starts the observed program in two steps: a child is forked and waits while the caller
+// opens its events; then the child is released and executes the program.
 
 #ifndef OS_SPAWN_H
 #define OS_SPAWN_H
@@ -12,14 +12,14 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-// What a command name leads to.
+// The file that a command name stands for.
 typedef struct Program {
     Str path;          // found in PATH, or as given when it has a slash
     bool is_script;    // starts with "#!"
     Str interpreter;   // of a script: "/usr/bin/python3"
-    bool changes_user; // set-uid, set-gid or file capabilities that we do not have:
-                       // the kernel ends profiling when it starts
-    bool unreadable;   // we may run it but not read it; the kernel ends profiling too
+    bool changes_user; // has set-uid, set-gid or file capabilities that this process lacks:
+                       // the kernel stops profiling when it starts
+    bool unreadable;   // may be executed but not read: the kernel stops profiling, too
 } Program;
 
 // Looks a command up as execvp would; `search_path` is $PATH. Errors say "not found", "permission
@@ -28,38 +28,37 @@ MUST_CHECK bool program_find(Arena *arena, Str name, Str search_path, Program *r
 
 typedef struct Spawned {
     pid_t pid;
-    int release_fd; // a byte here starts the program
-    int result_fd;  // end of file when it started, an errno when it did not
+    int release_fd; // a byte written here starts the program
+    int result_fd;  // reads end of file when the program started, else errno of the failed exec
     int pid_fd;     // readable when the child has ended; -1 on kernels before 5.3
 } Spawned;
 
-// Forks a child that waits. `argv` ends in NULL. `child_mask` is the signal mask
-// the program gets; signals that the caller set to be ignored stay so, handlers
-// do not survive exec.
+// Forks a child that waits. `argv` ends in NULL. `child_mask` is the signal mask that the program
+// starts with. Signals that the caller ignores are ignored in the program, too.
 MUST_CHECK bool spawn_prepare(const Program *program, char *const argv[],
                               const sigset_t *child_mask, Spawned *ret, Error *err);
-// Lets it go and waits until exec succeeded. On false the child is gone.
+// Starts the program and waits until exec has succeeded. On false the child has ended.
 MUST_CHECK bool spawn_release(Spawned *s, const Program *program, Error *err);
-// The same for a child that the caller traces: a signal that waited for it stops it
-// before its exec. `attend` has to let it go on; it is called until exec is done.
+// The same for a child that the caller traces. A pending signal stops such a child before its
+// exec; `attend` must continue it and is called again and again until exec is done.
 MUST_CHECK bool spawn_release_traced(Spawned *s, const Program *program, void (*attend)(void *ctx),
                                      void *ctx, Error *err);
-// Ends a child that was not released, and closes what is open. Safe to call
-// again and after the child was waited for.
+// Closes the descriptors and, with `kill_child`, ends a child that was not released. May be
+// called again, and after the child was waited for.
 void spawn_close(Spawned *s, bool kill_child);
 
 // Whether this process may trace its own children by ptrace(2), found by trying.
 bool spawn_trace_allowed(void);
 
 typedef struct ChildEnd {
-    int status;          // as of wait(2)
-    struct rusage usage; // of the child and of what it waited for
+    int status;          // as wait(2) returns it
+    struct rusage usage; // of the child and of those of its children that it waited for
 } ChildEnd;
 
-// Collects a child that has ended. False when it still runs.
+// Waits for a child that has ended, without blocking. False while it still runs.
 MUST_CHECK bool spawn_collect(const Spawned *s, ChildEnd *ret);
 
-// 0–255, or 128 + n for signal n: what a shell would report.
+// The exit status as a shell reports it: 0–255, or 128 + n for signal n.
 int exit_status_of(int wait_status);
 
 #endif // OS_SPAWN_H

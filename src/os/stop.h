@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ending long work on Ctrl-C with what it has: while begun, SIGINT, SIGTERM and
-// SIGHUP set a flag in place of ending the process. The second one ends it.
+// Lets long work stop cleanly on Ctrl-C and keep its results so far. Between stop_begin
+// and stop_end the first SIGINT, SIGTERM or SIGHUP sets a flag; the same signal again ends
+// the process.
 
 #ifndef OS_STOP_H
 #define OS_STOP_H
@@ -12,18 +13,18 @@
 
 enum { STOP_SIGNALS = 3 };
 
-// What stop_end puts back.
+// The state before stop_begin, which stop_end restores.
 typedef struct StopSignals {
     struct sigaction old[STOP_SIGNALS];
     sigset_t old_mask;
 } StopSignals;
 
-// Clears the flag, takes the signals, and unblocks them in this thread. One that
-// was ignored stays so. Not to be nested: the flag is one for the process.
+// Clears the flag, installs the handlers, and unblocks the signals in this thread; ignored signals
+// stay ignored. Calls cannot be nested, because the process has one flag.
 void stop_begin(StopSignals *s);
-void stop_end(const StopSignals *s);
+void stop_end(const StopSignals *s); // restores handlers and mask
 
-// Set by the first of the signals since stop_begin.
+// The flag: true from the first of the signals after stop_begin on.
 const atomic_bool *stop_flag(void);
 
 #endif // OS_STOP_H
