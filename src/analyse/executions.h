@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often source lines ran, for the lines of another recording: the join of
-// coverage's counts with time by line.
+// Joins coverage with a recording: how often the source lines of the recording ran.
 //
-// The two were mostly made of different builds, perhaps in different folders: a
-// file is the one with the same path, else the one of the same base name with
-// most folders in common at the end of the path, where there is one such.
+// The two mostly come from different builds, perhaps in different folders. A file of the
+// recording is matched to the coverage file with the same path, else to the one with the same
+// base name that has the most folders in common at the end of the path, if there is just one.
 
 #ifndef ANALYSE_EXECUTIONS_H
 #define ANALYSE_EXECUTIONS_H
@@ -28,16 +27,17 @@ typedef struct Executions {
     Table by_path, by_base_name;
 } Executions;
 
-// The counts of all `profiles` together; their texts must outlive `ret`. Release
-// with executions_deinit.
+// Adds up the line counts of all `profiles`, whose texts must outlive `ret`. Free with
+// executions_deinit.
 void executions_init(Executions *ret, const Profile *const *profiles, size_t count);
 void executions_deinit(Executions *x);
 
-// The file that is meant by another recording's path, or EXECUTIONS_NO_FILE: no
-// such, or several that fit alike.
+// The coverage file for a path of the other recording. EXECUTIONS_NO_FILE when there is none, or
+// when several match equally well.
 uint32_t executions_file(const Executions *x, Str path);
 
-// False: the line has no code, or nobody counted it. `file` may be EXECUTIONS_NO_FILE.
+// The count of a line. False when the line has no count: it has no code, or was not in the
+// coverage. `file` may be EXECUTIONS_NO_FILE.
 bool executions_of(const Executions *x, uint32_t file, uint32_t line, uint64_t *ret);
 
 #endif // ANALYSE_EXECUTIONS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text from outside, escaped for a terminal and fitted to a number of columns.
+// Text from outside, escaped for a terminal and cut to a number of columns.
 
 #ifndef ANALYSE_FIT_H
 #define ANALYSE_FIT_H
@@ -7,16 +7,15 @@
 #include "base/strbuf.h"
 #include "model/name.h"
 
-// Display never shows more of a name than this many bytes of it.
+// The display shows at most this many bytes of a name.
 enum { NAME_SHOWN_MAX = 4096 };
 
-// Appends the longest form of a function's name that fits `columns`: in full,
-// without arguments, without templates, then only the end of that. `columns` is
-// at least 1.
+// Appends the longest form of a function's name that fits `columns` (at least 1): the full name,
+// else without arguments, else without template arguments too, else only the end of that.
 void name_add_fitting(StrBuf *out, Str name, size_t columns);
 
-// Appends text, cut to `columns` (at least 1) with "…" in the middle
-// (`keep_end`) or at the end. Gives the columns it took.
+// Appends text, cut to `columns` (at least 1) with "…" at the end, or in the middle with
+// `keep_end`. Returns the number of columns used.
 size_t text_add_fitting(StrBuf *out, Str text, size_t columns, bool keep_end);
 
 // The longest prefix that is at most `max` bytes long and does not end inside a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a view counts by: each frame of the profile gets the number of the
-// function, source line or module that it belongs to.
+// Keys: the units that a view counts by. Each frame of the profile gets the number of its
+// function, source line or module.
 
 #ifndef ANALYSE_KEYS_H
 #define ANALYSE_KEYS_H
@@ -14,28 +14,29 @@ typedef enum By {
     BY_MODULE
 } By;
 
-// Keys are numbered from 0 in order of first appearance in the frame table.
-// Key 0 is that of frame 0: a place nothing is known of.
+// Keys are numbered from 0 in order of first appearance in the frame table. Key 0 belongs to
+// frame 0, an unknown place.
 typedef struct Keys {
     const Profile *profile;
     By by;
-    uint32_t *of_frame; // [frame]: the key of this level, not of its inliners
-    FrameIdVec first;   // [key]: the frame it was first seen at
+    uint32_t *of_frame; // [frame]: the key of the frame itself, not of those it was inlined into
+    FrameIdVec first;   // [key]: the first frame that has it
 } Keys;
 
+// Numbers all frames of the profile, which must outlive the keys.
 void keys_init(Keys *k, const Profile *p, By by);
-void keys_deinit(Keys *k);
+void keys_deinit(Keys *k); // frees both columns
 
 // Appends the name as it is in the profile, unescaped: "std::sort<…>(…)",
 // "/src/a.c:12", "/usr/lib/libc.so.6". Frames without a function read
 // "[unknown in libc.so.6]", cut frames "[stack cut: dump too short]".
 void keys_add_name(const Keys *k, uint32_t key, StrBuf *out);
 
-// Appends the name of a single frame's function, in the same words.
+// Appends the name of the function of one frame, by the same rules.
 void frame_add_function_name(const Profile *p, FrameId frame, StrBuf *out);
 
-// The place a key's function is declared at, or the line itself for BY_LINE.
-// False when neither is known.
+// File and line of the declaration of a key's function; for BY_LINE of the line itself. False when
+// the place is not known.
 bool keys_place(const Keys *k, uint32_t key, StrId *file, uint32_t *line);
 
 #endif // ANALYSE_KEYS_H

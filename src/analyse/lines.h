@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Value by source line, self only: what the innermost (inlined) frame ran.
+// Self values by source line: each sample counts for the line of its innermost frame,
+// inlined calls included.
 
 #ifndef ANALYSE_LINES_H
 #define ANALYSE_LINES_H
@@ -15,11 +16,11 @@ typedef struct LineRow {
 } LineRow;
 typedef Vec(LineRow) LineRowVec;
 
-// Lines by self value, greatest first. The rows are the heap's: vec_free.
+// Lines by self value, greatest first. The rows are heap memory: vec_free.
 LineRowVec lines_hottest(const Weights *w);
 
-// The text of a line when the recording carries it. A scan over the stored
-// lines: for a screenful of rows.
+// The source text of a line; false when the recording does not have it. Scans all stored lines, so
+// call it for the rows on a screen only.
 bool line_text_find(const Profile *p, StrId file, uint32_t line, Str *ret);
 
 #endif // ANALYSE_LINES_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One report: everything that its text, JSON and CSV forms show, computed once.
+// One report: all rows and sums that its text, JSON and CSV forms show, computed once.
 
 #ifndef ANALYSE_REPORT_H
 #define ANALYSE_REPORT_H
@@ -28,19 +28,21 @@ typedef struct Report {
     Truth truth;
 } Report;
 
+// Computes the report of a profile, which must outlive it. Fails as weights_init does; nothing is
+// to be freed then.
 MUST_CHECK bool report_init(Report *r, const Profile *p, const ReportRequest *request, Error *err);
-void report_deinit(Report *r);
+void report_deinit(Report *r); // frees everything but the profile
 
 // Appends the unescaped name of a row of `rows`.
 void report_add_row_name(const Report *r, const FlatRow *row, StrBuf *out);
 
-// The place that is shown beside a row: where its function is declared. False
-// when not known, and for groups and modules.
+// File and line of the declaration of a row's function. False when they are not known, and for
+// rows that are groups or modules.
 bool report_row_place(const Report *r, const FlatRow *row, StrId *file, uint32_t *line);
 
-// The key that the user means by `name`: the full name, else the name at any of
-// the shorter lengths, else a part of the name; among several the one with the
-// greatest total. `others` counts the rest. ERROR_NOT_FOUND when there is none.
+// Finds the function that the user named. `name` may be the full name, else one of its shorter
+// forms, else a part of it; among several matches the one with the greatest total value is taken,
+// and `others` counts the rest. ERROR_NOT_FOUND when nothing matches.
 MUST_CHECK bool report_find_function(const Report *r, Str name, uint32_t *key, size_t *others,
                                      Error *err);
 
@@ -48,9 +50,9 @@ MUST_CHECK bool report_find_function(const Report *r, Str name, uint32_t *key, s
 Str report_metric_name(const Report *r);
 Str report_metric_unit(const Report *r);
 
-// Threads that have samples of the metric.
+// The number of threads with samples of the metric.
 uint32_t report_thread_count(const Report *r);
-// The same of processes; the first of them, where there is one, in `*ret_first`.
+// The number of processes with such samples; `*ret_first` becomes the first of them, if any.
 uint32_t report_process_count(const Report *r, ProcessId *ret_first);
 
 #endif // ANALYSE_REPORT_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a recording and a selection of it can be trusted: what every report
-// shows beside its numbers.
+// The truth line: how far a recording, and the selected part of it, can be trusted. Every
+// report shows it beside its numbers.
 
 #ifndef ANALYSE_TRUTH_H
 #define ANALYSE_TRUTH_H
@@ -14,34 +14,36 @@ typedef struct Truth {
     uint64_t lost;
     bool throttled_known;
     uint64_t throttled;
-    double complete_percent; // of the samples with a stack; NAN when none has one, or nobody knows
+    double complete_percent; // of the samples with a stack; NAN when none has one, or not known
     uint64_t without_stack;
     uint64_t cut[STACK_CUT_COUNT];
     double kernel_percent;  // of the value; NAN when there is no value
     double unnamed_percent; // of the value in frames without a function name
     bool user_only;         // the event left the kernel out
     bool sampled;           // values come from samples, not from exact counts
-    bool aggregated;        // imported sums: how many samples they stand for is not known
+    bool aggregated;        // imported sums: the number of samples behind them is not known
     double asked_hz;        // 0: not known
     double obtained_hz;
     Str event;    // "" when not known
-    Str fallback; // why not a better event; "" when it is the best
+    Str fallback; // why no better event was used; "" when this is the best
     Str stack_mode;
-    Str incomplete; // why the recording has no proper end; "" when it has
+    Str incomplete; // why the recording has no proper end; "" when it has one
 } Truth;
 
+// Collects the facts for the samples that `w` selects. Texts borrow the profile.
 void truth_init(Truth *t, const Weights *w);
 
-// Below this many samples, shares are to be shown with their interval.
+// With fewer samples than this, reports show shares with their interval.
 enum { TRUTH_FEW_SAMPLES = 100 };
 
+// Whether the selection has fewer samples than that. False where values are exact or are sums.
 static inline bool truth_few_samples(const Truth *t)
 {
     return t->sampled && !t->aggregated && t->kept && t->kept < TRUTH_FEW_SAMPLES;
 }
 
-// Appends the truth as one line of parts joined by " · ": event, losses,
-// completeness and why not, rates, what is missing, fallbacks. Unescaped.
+// Appends the truth line, parts joined by " · ": event, lost samples, complete stacks and why
+// others are incomplete, rates, missing symbols, fallbacks. Unescaped.
 void truth_add_text(const Truth *t, StrBuf *out);
 
 #endif // ANALYSE_TRUTH_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From samples to weighted stacks: the only place that looks at every sample.
-// Everything behind it (trees, tables, pictures) works on distinct stacks.
+// Adds up samples to weights, the values of distinct stacks. Only this step looks at every
+// sample; trees, tables and pictures are made from the weights.
 
 #ifndef ANALYSE_WEIGHTS_H
 #define ANALYSE_WEIGHTS_H
@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "model/profile.h"
 
-// What samples are kept apart by.
+// The property by which samples are put into groups.
 typedef enum Group {
     GROUP_NONE,
     GROUP_THREAD,
@@ -16,7 +16,7 @@ typedef enum Group {
     GROUP_COMM // by thread name
 } Group;
 
-// What a view is about. Zero-initialise, then selection_init.
+// The samples that a view is made of. Initialise it with selection_init.
 typedef struct Selection {
     MetricId metric;
     int64_t from_ns;     // samples with from_ns <= time < to_ns; a sample without
@@ -39,7 +39,7 @@ static inline bool selection_has_time(const Selection *s)
     return s->from_ns != INT64_MIN || s->to_ns != INT64_MAX;
 }
 
-// One group: who its samples belong to.
+// One group: a thread, a process, or all threads of one name.
 typedef struct WeightGroup {
     StrId name;
     uint32_t pid; // 0 for GROUP_COMM and GROUP_NONE
@@ -53,7 +53,7 @@ typedef struct WeightGroup {
 // A distinct stack of a group.
 typedef struct WeightRow {
     StackId stack;
-    uint32_t samples; // that count in the metric
+    uint32_t samples; // with a value in the metric
     uint64_t value;
 } WeightRow;
 
@@ -66,31 +66,31 @@ typedef struct Weights {
     uint64_t value;           // over all rows
     uint64_t samples;         // kept samples with a value in the metric
     uint64_t samples_outside; // samples with a value that the selection left out
-    // Samples by why their stack is incomplete; [STACK_CUT_NONE] are complete.
+    // [reason why the stack is incomplete]: samples; STACK_CUT_NONE: complete.
     uint64_t cut_samples[STACK_CUT_COUNT];
     uint64_t samples_without_stack; // the empty stack; in no cut_samples
     uint64_t kernel_value;          // of samples whose innermost frame is the kernel's
     uint64_t unnamed_value;         // of samples whose innermost frame has no function
-    bool clamped;                   // values were too large to add up and were cut
+    bool clamped;                   // values were reduced so that their sum fits 64 bits
 } Weights;
 
-// Fails only on a bad regular expression (ERROR_USAGE). Metric values below 0
-// count as 0. `w` is freed with weights_deinit.
+// Computes the weights of a profile, which must outlive them; free them with weights_deinit.
+// Metric values below 0 count as 0. Fails only on a bad regular expression (ERROR_USAGE); nothing
+// is to be freed then.
 MUST_CHECK bool weights_init(Weights *w, const Profile *p, const Selection *s, Group grouping,
                              Error *err);
 void weights_deinit(Weights *w);
 
-// Appends a group's name as in the profile with its thread's or process's
-// number: "worker 4711".
+// Appends a group's name from the profile and the number of its thread or process: "worker 4711".
 void weight_group_add_name(const Weights *w, uint32_t group, StrBuf *out);
 
-// The numbers of the samples that the selection keeps, in the recording's order.
-// With `any_metric` a value in any metric counts, else in the selected one.
-// `ret` is the heap's: vec_free. Fails as weights_init does.
+// The numbers of the selected samples, in the order of the recording. A sample needs a value in
+// the selected metric, or with `any_metric` in any. `ret` is heap memory: vec_free. Fails as
+// weights_init does.
 MUST_CHECK bool selection_samples(const Profile *p, const Selection *s, bool any_metric,
                                   U32Vec *ret, Error *err);
 
-// The metric with this name or event, or with this number ("0", "1" …).
+// Finds a metric by its name, its event, or its number ("0", "1" …).
 MUST_CHECK bool metric_find(const Profile *p, Str name, MetricId *ret, Error *err);
 
 #endif // ANALYSE_WEIGHTS_H

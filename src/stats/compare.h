@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is B slower than A, by how much, how sure, and how many more runs would tell.
-// The effect is a ratio: exp of a robust location of log differences.
+// Compares the times of two programs: whether B is slower than A, by how much, with which
+// certainty, and how many more runs a verdict needs. The effect is the ratio B / A: e to the
+// power of a robust location (a kind of middle) of the differences of logarithms.
 
 #ifndef STATS_COMPARE_H
 #define STATS_COMPARE_H
@@ -8,21 +9,21 @@
 #include "stats/intervals.h"
 
 typedef enum Verdict {
-    VERDICT_INCONCLUSIVE, // the interval reaches over the margin on some side
-    VERDICT_EQUIVALENT,   // the interval lies within ± the margin
+    VERDICT_INCONCLUSIVE, // none of the below: the interval contains an end of the margin
+    VERDICT_EQUIVALENT,   // the whole interval lies within 1 ± margin
     VERDICT_FASTER,       // the whole interval is below 1 - margin: B takes less time
-    VERDICT_SLOWER        // … above 1 + margin
+    VERDICT_SLOWER        // the whole interval is above 1 + margin
 } Verdict;
 
 typedef enum CompareMethod {
-    // Hodges-Lehmann over pairs of neighbouring runs, interval by Wilcoxon's
-    // test, widened where the pairs of a block depend on one another.
+    // Hodges-Lehmann over pairs of neighbouring runs. The interval inverts Wilcoxon's test and
+    // is widened where the pairs of a block are correlated.
     COMPARE_PAIRED,
-    // Too few pairs for Wilcoxon: Student's t over the log ratios.
+    // Student's t over the log ratios, when there are too few pairs for Wilcoxon's test.
     COMPARE_PAIRED_FEW,
-    // Pairs, with the confidence sequence: valid at any time of stopping.
+    // Pairs with a confidence sequence, which is valid whenever the measurement stops.
     COMPARE_SEQUENCE,
-    // Not interleaved, or from another day: two-sample Hodges-Lehmann.
+    // Hodges-Lehmann for two samples, when runs were not interleaved or are from different days.
     COMPARE_UNPAIRED
 } CompareMethod;
 
@@ -30,8 +31,8 @@ typedef struct CompareOptions {
     double level;       // of the interval: 0.95
     double margin;      // differences below it do not matter: 0.01
     bool sequence;      // COMPARE_SEQUENCE instead of COMPARE_PAIRED
-    size_t horizon;     // with `sequence`: pairs that are never passed; 0: none
-    size_t block_pairs; // pairs of one random block (2 for ABBA); 0 or 1: none
+    size_t horizon;     // with `sequence`: the largest number of pairs that will run; 0: no limit
+    size_t block_pairs; // pairs in one random block (2 for ABBA); 0 or 1: no blocks
 } CompareOptions;
 
 typedef struct Comparison {
@@ -42,17 +43,18 @@ typedef struct Comparison {
     double p;          // Wilcoxon or Mann-Whitney
     double sign_p;     // sign test; NaN when not paired
     size_t pairs;      // pairs, or the smaller of the two counts
-    double least_seen; // relative effect found with 80 % power at this spread and n
-    // Pairs still needed until the verdict is likely (80 %); 0 when it stands,
-    // infinite when the effect lies on the margin.
+    double least_seen; // smallest relative effect that these pairs detect with 80 % power
+    // Further pairs after which a verdict is reached with 80 % probability; 0 when there is one,
+    // infinite when the effect equals the margin.
     double more_pairs;
     double dependence; // correlation between the pairs of a block
     double lag1;       // autocorrelation of the log ratios
 } Comparison;
 
-// `a` and `b` hold the times of pairs, all > 0 (others must be dropped before).
+// Compares `n` pairs of times {a[i], b[i]}. All must be > 0; the caller drops others before.
 Comparison stats_compare_paired(Arena *scratch, const double *a, const double *b, size_t n,
                                 const CompareOptions *options);
+// Compares two samples whose values are not pairs. All must be > 0.
 Comparison stats_compare_unpaired(Arena *scratch, const double *a, size_t na, const double *b,
                                   size_t nb, const CompareOptions *options);
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distributions that tests and intervals need. Relative error below 1e-12 where
-// the result is above 1e-300.
+// The distributions that tests and intervals use. The relative error is below 1e-12 for
+// results above 1e-300.
 
 #ifndef STATS_DISTRIBUTIONS_H
 #define STATS_DISTRIBUTIONS_H
 
 #include "base/defs.h"
 
+// P(Z <= z) of the standard normal distribution.
 double normal_cdf(double z);
 // Inverse of normal_cdf for 0 < p < 1 (Wichura, AS 241); ±infinity at 0 and 1.
 double normal_quantile(double p);

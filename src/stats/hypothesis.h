@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two-sided tests of one paired or two independent samples, and a correction
-// for many of them. Conventions are scipy's, named at each.
+// Two-sided hypothesis tests of one paired or two independent samples, and a correction
+// for many tests. Conventions are those of scipy.
 
 #ifndef STATS_HYPOTHESIS_H
 #define STATS_HYPOTHESIS_H
 
 #include "base/arena.h"
 
-// Sign test of median 0: zeros are dropped, the p-value is the exact binomial.
+// The p-value of the sign test that the median is 0: exact binomial, zeros are dropped.
 double stats_sign_test(const double *d, size_t n);
 
 typedef struct RankTest {
     double statistic; // Wilcoxon: the smaller rank sum. Mann-Whitney: U of the first sample
     double p;
-    bool exact; // else the normal approximation with tie correction
+    bool exact; // false: normal approximation with tie correction
 } RankTest;
 
 // Wilcoxon's signed-rank test, zeros dropped. Exact, with midranks where values

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intervals: order statistics, Hodges-Lehmann, bootstrap, and a confidence
-// sequence that stays valid however often one looks.
+// Confidence intervals: by order statistics, Hodges-Lehmann and bootstrap, and a
+// confidence sequence, which stays valid when it is computed after every value. `level` is
+// the coverage asked for, such as 0.95; `scratch` holds temporary arrays.
 
 #ifndef STATS_INTERVALS_H
 #define STATS_INTERVALS_H
@@ -42,28 +43,30 @@ typedef struct Bootstrap {
     size_t count;
 } Bootstrap;
 
+// Draws `resamples` resamples of `n` rows and computes `f` of each; resamples whose statistic is
+// not finite are left out.
 Bootstrap stats_bootstrap(Arena *scratch, BootstrapStatistic f, const void *ctx, size_t n,
                           size_t resamples, double level, Random *random);
 
-// ---- Looking while it runs -------------------------------------------------
-// Half width after n values of the asymptotic confidence sequence of a mean
-// (Waudby-Smith et al., arXiv 2103.06476), tightest around n = tuned_at.
-// Covers at all n at once with probability `level`.
+// ---- Confidence sequences --------------------------------------------------
+// Half the width, after n values, of the asymptotic confidence sequence of a mean (Waudby-Smith
+// et al., arXiv 2103.06476). It covers the mean at all n at once with probability `level` and is
+// narrowest around n = tuned_at. `deviation` is the standard deviation of the values.
 double stats_sequence_half_width(double deviation, size_t n, double level, double tuned_at);
 
-// How many standard errors that is. With a horizon, the n that is never passed, half of
-// the error is spent on it, and the width there is 2.5 instead of 3.1 standard errors;
-// 0: none.
+// The same width in standard errors. `horizon` is the largest n that will be reached, 0 for none:
+// half of the error probability is then spent at it, which narrows the interval there from 3.1 to
+// 2.5 standard errors.
 double stats_sequence_z(size_t n, double level, double tuned_at, size_t horizon);
 
-// A sequence for the location of values that are symmetric about it, as log ratios of
-// pairs in random order are: Hodges-Lehmann, which heavy tails and several modes do not
-// widen as they do a mean. Its interval is infinite for the first 17 values or so; until
-// then it is the sequence below.
+// A confidence sequence for the centre of a symmetric distribution, as that of log ratios of pairs
+// in random order is. It uses Hodges-Lehmann, which heavy tails and several modes widen less than
+// a mean. Its interval is infinite for about the first 17 values; until then the result is that
+// of stats_sequence_interval.
 Interval stats_sequence_location(Arena *scratch, const double *x, size_t n, double level,
                                  double tuned_at, size_t horizon);
 
-// The sequence of the mean, applied to values winsorised at median ± 4 MAD.
+// The confidence sequence of the mean of the values after winsorising at median ± 4 MAD.
 Interval stats_sequence_interval(Arena *scratch, const double *x, size_t n, double level,
                                  double tuned_at);
 
