@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// perf's records, in the order of time -> rows of the profile: processes and
-// threads, what is mapped where, stacks, samples. Whoever has records feeds it:
-// the worker of a recording that runs, the importer of perf.data.
+// The consumer turns perf's records, given in the order of time, into rows of the profile.
+// It keeps processes, threads and their mappings, and unwinds the stacks of samples. Its
+// callers are the worker of a running recording and the importer of perf.data.
 
 #ifndef REPLAY_CONSUMER_H
 #define REPLAY_CONSUMER_H
@@ -11,60 +11,63 @@
 
 // Where the stacks of an event's samples come from.
 typedef enum SampleStacks {
-    SAMPLE_STACKS_NONE,   // the sampled place alone
+    SAMPLE_STACKS_NONE,   // there are none: only the sampled address
     SAMPLE_STACKS_CHAIN,  // the kernel's call chain, user part included
     SAMPLE_STACKS_TABLES, // registers and a copy of the stack, unwound by tables
     SAMPLE_STACKS_LBR     // the processor's call stack of branch records
 } SampleStacks;
 
-// One event of the recording, however many descriptors it was opened on.
+// One event of the recording; it may be open on many descriptors.
 typedef struct SampleEvent {
     MetricId metric; // a sample adds its period to it
     SampleStacks stacks;
     uint64_t regs_user; // mask of the registers in its samples
-    uint64_t period;    // of samples that do not tell; 0: they do
-    bool group_read;    // its samples carry the counters of its group
+    uint64_t period;    // the period of samples that do not state one; 0: they do
+    bool group_read;    // its samples contain the counters of its group
 } SampleEvent;
 
 typedef struct ConsumerSetup {
     Profile *profile;
     UnwindArch arch; // of the observed programs
-    // Where mapped files may be, borrowed. NULL: the programs run on this machine,
-    // now, and /proc is asked about processes, files and the kernel.
+    // Where mapped files may be; borrowed. NULL: the programs are running on this machine, and
+    // /proc gives processes, files and the kernel.
     const ModuleSearch *search;
-    int64_t start_ns; // becomes time 0
-    // The event that a counter of a group belongs to, by its id; NULL for none of
-    // ours. Asked for events with group_read only.
+    int64_t start_ns; // the time that becomes 0 in the profile
+    // Finds the event of a counter by the counter's id; returns NULL for an unknown id. Called for
+    // events with group_read only.
     const SampleEvent *(*event_by_id)(void *ctx, uint64_t id);
     void *ctx;
 } ConsumerSetup;
 
 typedef struct ConsumerCounts {
     uint64_t samples;
-    uint64_t with_stack; // samples whose user part was to be unwound
-    uint64_t complete;   // of these, stacks that end where they should
+    uint64_t with_stack; // samples with a user stack to unwind
+    uint64_t complete;   // of these, stacks that were unwound to the outermost frame
     uint64_t frames_walked;
     uint64_t throttled;
-    uint64_t lost;         // as LOST records tell
-    uint64_t lost_samples; // as LOST_SAMPLES records tell; the two may mean the same
+    uint64_t lost;         // sum over LOST records
+    uint64_t lost_samples; // sum over LOST_SAMPLES records, which may repeat what `lost` counts
 } ConsumerCounts;
 
 typedef struct Consumer Consumer;
 
+// A consumer in heap memory, which consumer_close frees. The profile of `setup` must outlive it.
 Consumer *consumer_open(const ConsumerSetup *setup);
 void consumer_close(Consumer *c); // accepts NULL
 
-// Applies one record. `event` is whose it is for samples, else NULL.
+// Applies one record. `event` is the event of a sample; NULL for other records.
 void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event);
-// A look at a record when it arrives, before its turn: opens the files it names.
+// Opens the file that a mapping record names. Call it when the record arrives, before it is its
+// turn in time: the file may be replaced meanwhile.
 void consumer_peek(Consumer *c, const PerfRecord *r);
 
-// A process that was there before the recording: its maps, threads and names
-// from /proc. False when it is gone. Live only.
+// Adds a process that ran before the recording began: mappings, threads and names from /proc.
+// False when it has ended. For live recordings only.
 bool consumer_add_existing(Consumer *c, uint32_t pid);
 
-// Processes that started in the recording and did not end in it.
+// The number of processes that have not ended so far.
 uint32_t consumer_running(const Consumer *c);
+// The counts and the modules so far, borrowed from the consumer.
 const ConsumerCounts *consumer_counts(const Consumer *c);
 const ModuleSet *consumer_modules(const Consumer *c);
 

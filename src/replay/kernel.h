@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel that was recorded: which of its modules an address lies in, and
-// where the names of its addresses are.
+// The recorded kernel: the kernel module that contains an address, and the symbols that
+// belong to that kernel.
 
 #ifndef REPLAY_KERNEL_H
 #define REPLAY_KERNEL_H
@@ -12,7 +12,7 @@
 
 typedef struct KernelModule {
     uint64_t start, end;
-    uint64_t shift; // recorded address - address that the symbols are for
+    uint64_t shift; // recorded address - address in the symbols
     Str name;
     ModuleId id; // 0 until a frame lies in it
 } KernelModule;
@@ -23,36 +23,42 @@ typedef struct KernelMap {
     const ModuleSearch *search; // NULL: the running kernel
     Vec(KernelModule) modules;  // sorted by start
     bool is_sorted;
-    KernelModule kernel; // what lies in no module
+    KernelModule kernel; // the kernel itself: addresses outside of all modules
     Str build_id;        // hex; "" when not known
-    // A symbol and where it was: the kernel moves with every boot.
+    // A symbol and its recorded address. The kernel lies at another address after every boot; the
+    // difference to the address in the symbols is `shift`.
     Str reference;
     uint64_t reference_at;
-    bool settled;
-    StrBuf late;      // lines as of /proc/kallsyms for code that came up meanwhile (BPF programs)
-    Str symbols_path; // a text as /proc/kallsyms; "": the symboliser asks /proc, or there is none
-    bool is_running;  // the text is the running kernel's own
+    bool settled;     // symbols were searched: at the start when live, else for the first frame
+    StrBuf late;      // lines as in /proc/kallsyms, for code added during the recording (BPF)
+    Str symbols_path; // a file as /proc/kallsyms; "": the symboliser reads /proc, or there is none
+    bool is_running;  // the symbols are those of the running kernel
 } KernelMap;
 
-// With a `search` the maps come from records, else from /proc, now.
+// Without a `search` the addresses come from /proc, at once; else from records, by kernel_map_add.
+// Both pointers are borrowed.
 void kernel_map_init(KernelMap *k, Profile *profile, const ModuleSearch *search);
 void kernel_map_deinit(KernelMap *k);
 
-// A mapping of the kernel or of one of its modules, as perf notes them at its start.
+// Adds the mapping of the kernel, or of one of its modules, that perf wrote at the start of the
+// recording.
 void kernel_map_add(KernelMap *k, const PerfMmap *m);
 
-// Code that the running kernel made or took away, as KSYMBOL tells: it may be gone
-// from /proc/kallsyms at the end.
+// Adds code that a KSYMBOL record names: the kernel added or removed it during the recording, so
+// that /proc/kallsyms may not have it at the end.
 void kernel_map_add_symbol(KernelMap *k, uint64_t address, Str name);
-// /proc/kallsyms with these; false when there are none, or addresses are hidden.
+// The text of /proc/kallsyms followed by those symbols. False when there are none, or when the
+// kernel hides addresses.
 bool kernel_late_symbols(const KernelMap *k, Arena *arena, Bytes *ret);
 
+// The frame of a kernel address, in the row of its module; `flags` are FRAME_*.
 FrameId kernel_frame(KernelMap *k, uint64_t pc, uint8_t flags);
 
-// Whether it is a module that kernel_frame has put frames in.
+// Whether `path` names a module in which kernel_frame has made frames.
 bool kernel_has_module(const KernelMap *k, Str path);
 
-// The names for the frames' addresses; false when none fit the recorded kernel.
+// The text of the symbols for the addresses of frames; false when no file belongs to the recorded
+// kernel.
 bool kernel_symbols(const KernelMap *k, Arena *arena, Bytes *ret);
 
 #endif // REPLAY_KERNEL_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the files of a recording that was made earlier, or elsewhere, may be.
+// Finds the mapped files of a recording that was made earlier or on another machine.
 
 #ifndef REPLAY_MODULE_SEARCH_H
 #define REPLAY_MODULE_SEARCH_H
@@ -7,36 +7,36 @@
 #include "base/arena.h"
 #include "base/vec.h"
 
-// Folders that are not known are "". All zero: the mapped paths alone.
+// The places to search. Unknown folders are "". All zero: only the paths as they were mapped.
 typedef struct ModuleSearch {
-    bool no_files;        // look nowhere: what is not in the recording stays unknown
-    Str sysroot;          // what the recorded programs saw as "/"
-    Str symfs;            // the same by perf's name; asked first
-    Str build_id_cache;   // perf's: ~/.debug
-    Str debuginfod_cache; // of debuginfod's client
-    // Files in a folder's .build-id/xx/yyyy; /usr/lib/debug is always asked.
+    bool no_files;        // open no files: only the recording itself is used
+    Str sysroot;          // the folder that was "/" for the recorded programs
+    Str symfs;            // the same by perf's name for it; searched first
+    Str build_id_cache;   // that of perf: ~/.debug
+    Str debuginfod_cache; // the folder of debuginfod's client
+    // Folders with files under .build-id/xx/yyyy; /usr/lib/debug is always searched.
     const Str *debug_dirs;
     size_t debug_dir_count;
     Str kernel_release; // of the recorded kernel, as uname -r; "" when not known
-    // CLOCK_REALTIME of the recording's end; 0: not known. A mapping without
-    // build-id is believed to be of a file that has not changed since.
+    // CLOCK_REALTIME of the end of the recording; 0: not known. The file of a mapping without a
+    // build-id is accepted when it has not changed since.
     int64_t recorded_at_ns;
 } ModuleSearch;
 
 typedef struct ModuleCandidate {
     Str path;
-    bool is_certain; // it is the right one unless build-ids tell otherwise
+    bool is_certain; // the right file, unless its build-id differs
 } ModuleCandidate;
 
 typedef Vec(ModuleCandidate) ModuleCandidateVec;
 
-// Paths where the object mapped from `path` may be, likeliest first. `build_id`
-// in hex, "" when not known.
+// Appends the paths at which the object that was mapped from `path` may be, the most likely one
+// first. `build_id` is hexadecimal, "" when not known.
 void module_candidates(Arena *arena, const ModuleSearch *search, Str path, Str build_id,
                        ModuleCandidateVec *ret);
 
-// perf's copy of the kernel's symbols, as /proc/kallsyms had them: a path, which
-// need not exist; "" without build-id.
+// The path of perf's copy of /proc/kallsyms for a kernel's build-id. The file need not exist; ""
+// without a build-id.
 Str module_kallsyms_path(Arena *arena, const ModuleSearch *search, Str build_id);
 
 #endif // REPLAY_MODULE_SEARCH_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects that code was mapped from: found while the process lives, opened
-// before anyone can replace them, with their unwind tables on demand.
+// Modules: the files that code was mapped from. A live recording opens them when they are
+// mapped, before anyone can replace them. Unwind tables are made when they are first needed.
 
 #ifndef REPLAY_MODULES_H
 #define REPLAY_MODULES_H
@@ -17,24 +17,25 @@
 
 typedef struct ModuleFile {
     ModuleId id;    // 0 until a frame lies in it: modules_id
-    uint32_t owner; // the process whose generated code this is; 0: a file
-    int jit_map;    // descriptor + 1 of a runtime's map, kept open: its namespace may end; 0: none
-    bool is_dump;   // … which is a jitdump
+    uint32_t owner; // for generated code (JIT) the process; 0: a file
+    int jit_map;    // descriptor + 1 of the symbol file that the process wrote for its generated
+                    // code; it stays open because the process's namespace may end; 0: none
+    bool is_dump;   // that file is a jitdump
     ModuleKind kind;
     Str path;
     uint64_t hash; // of path and identity
     uint64_t inode;
     Str build_id; // hex
     bool opened;
-    bool is_replaced; // there is a file, but it is not the mapped one
-    bool table_tried;
-    bool is_clock; // stands for [vdso]
+    bool is_replaced; // the file at the path is not the mapped one
+    bool table_tried; // an unwind table was made, or could not be made
+    bool is_clock;    // the [vdso]
     Elf elf;
     MappedFile file;
     UnwindTable table; // size 0: none
 } ModuleFile;
 
-// A jit-PID.dump that a process mapped to tell of it.
+// A jit-PID.dump: a process maps it so that perf's records name it.
 typedef struct JitDump {
     uint32_t pid;
     int fd;
@@ -46,39 +47,41 @@ typedef struct ModuleSet {
     Arena tables; // unwind tables, in huge pages
     Profile *profile;
     UnwindArch arch;
-    const ModuleSearch *search; // NULL: mapped on this machine, now
+    const ModuleSearch *search; // NULL: a live recording
     Vec(ModuleFile *) files;
-    Vec(JitDump) jit_dumps; // the newest of a process last
+    Vec(JitDump) jit_dumps; // a later one of the same process comes later
     Table by_key;
     KernelMap kernel;
-    uint32_t replaced; // files that were not the mapped ones any more
+    uint32_t replaced; // files that had been replaced when they were opened
     uint32_t missing;  // files that could not be opened
     uint64_t table_bytes;
 } ModuleSet;
 
-// Without a `search` what is mapped is mapped on this machine, now: /proc leads
-// to the very files, and to the kernel's modules. It is borrowed.
+// An empty set. Without a `search` the recording is live: /proc leads to the mapped files
+// themselves and lists the modules of the kernel. `profile` and `search` are borrowed.
 void modules_init(ModuleSet *set, Profile *profile, UnwindArch arch, const ModuleSearch *search);
 void modules_deinit(ModuleSet *set);
 
-// The module of a mapping as MMAP2 or /proc told of it; new ones are opened.
+// The number of the module of a mapping, which an MMAP2 record or /proc described. A new module is
+// opened.
 uint32_t modules_of_mapping(ModuleSet *set, uint32_t pid, const PerfMmap *m);
 
-// What to put into the process's space for it.
+// The mapping of that module as the unwinder's address space of the process takes it.
 UnwindMapping modules_mapping(ModuleSet *set, uint32_t module, uint32_t pid, const PerfMmap *m);
 
-// Its row in the profile, made at first use: by then a runtime that generates
-// code has written its map.
+// The row of a module in the profile, made at the first call. A runtime that generates code has
+// written its symbol file by then.
 ModuleId modules_id(ModuleSet *set, uint32_t module);
 
-// The bytes of an opened file as it was mapped, the text of perf-PID.map of
-// generated code as it is now (made of jit-PID.dump where there is one), or the symbols of the
-// recorded kernel, by the path and build-id in the profile.
+// The bytes for a module of the profile, found by its path and build-id: an opened file as it was
+// mapped; for generated code the present text of perf-PID.map, or one made from jit-PID.dump; for
+// the kernel its symbols. False when there are none.
 bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret);
 
-// UnwindSpace.load, with the set as its context.
+// Makes or returns the unwind table of a mapping: UnwindSpace.load, with the set as its context.
 const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *m);
 
+// A module by the number that modules_of_mapping returned.
 static inline ModuleFile *modules_get(const ModuleSet *set, uint32_t module)
 {
     assert(module < set->files.len);

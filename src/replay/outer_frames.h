@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outer part of stacks that are deeper than perf copies: at most 64 KiB of a
-// stack come with a sample, but what lies further out was near enough when an
-// earlier sample of the thread was taken. A function still stands where it stood
-// then when its stack pointer and its pc are the same.
+// The outer frames of deep stacks. perf copies at most 64 KiB of a stack into a sample, so
+// that frames further out are missing. An earlier sample of the same thread, taken when
+// the stack was less deep, may have had them. They are still valid when the outermost frame
+// that was unwound now has the same stack pointer and pc as a frame of the earlier stack.
 
 #ifndef REPLAY_OUTER_FRAMES_H
 #define REPLAY_OUTER_FRAMES_H
 
 #include "unwind/core.h"
 
-// A thread's last whole stack. All zero is none.
+// The last complete stack of a thread. A NULL pointer stands for none.
 typedef struct OuterFrames OuterFrames;
 
-// Keeps a walk that reached the outermost frame. `sp` is the first frame's.
-// Frames whose stack pointer nobody knows (UNWIND_SP_FAR) are kept to be joined,
-// not to be found.
+// Stores the frames of a stack that was unwound to the outermost frame. `sp` is the stack pointer
+// of the first frame. Frames without a known stack pointer (UNWIND_SP_FAR) are appended by
+// outer_frames_join but cannot be its starting point.
 void outer_frames_keep(OuterFrames **kept, const UnwindFrame *frames, uint32_t count, uint64_t sp);
 
-// Goes on from the last frame of a walk that the copy's end cut: appends, marked
-// UNWIND_FRAME_GUESSED, what stood outside of it when it was kept. Gives the new
-// count, or `count` where that frame is not known or there is no room.
+// Completes a stack that ended at the end of its copy: finds its last frame in the stored stack
+// and appends the frames outside of that one, marked UNWIND_FRAME_GUESSED. `max` is the room in
+// `frames`. Returns the new count, or `count` when the frame is not found or the room too small.
 uint32_t outer_frames_join(const OuterFrames *kept, UnwindFrame *frames, uint32_t count,
                            uint32_t max, uint64_t sp);
 
+// Frees the stack and sets the pointer to NULL.
 void outer_frames_free(OuterFrames **kept);
 
 #endif // REPLAY_OUTER_FRAMES_H

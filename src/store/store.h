@@ -8,9 +8,8 @@
 #include "model/profile.h"
 
 // ---- Writing ---------------------------------------------------------------
-// The file grows under a name of its own, "PATH.part", beside PATH and gets
-// PATH at the end. A writer that is killed leaves the .part file, which opens
-// up to its last whole block.
+// The file is written under the name "PATH.part" and renamed to PATH at the end. A writer
+// that is killed leaves the .part file, which can be read up to its last whole block.
 
 typedef struct StoreWriter StoreWriter;
 
@@ -19,34 +18,33 @@ typedef struct StoreOptions {
     int level;  // zstd; 0 is the store's own choice
 } StoreOptions;
 
-// Creates the .part file. An existing PATH fails here already, before the work
-// of a recording is done, unless `force`.
+// Creates the .part file. Without `force` an existing PATH is an error already here, before the
+// work of recording is done.
 MUST_CHECK bool store_writer_open(Str path, const StoreOptions *options, StoreWriter **ret,
                                   Error *err);
 
-// Appends what came to the profile since the last flush. Rows that were written
-// must not have changed, but for tables that model/schema.h calls mutable.
+// Appends the rows that were added to the profile since the last flush. Rows that have been
+// written must not change, except in tables that model/schema.h calls mutable.
 MUST_CHECK bool store_writer_flush(StoreWriter *w, const Profile *p, Error *err);
 
 // Flushes, appends the index, renames to PATH and frees the writer. On false
-// the .part file stays and the writer is freed as well.
+// the .part file stays and the writer is freed, too.
 MUST_CHECK bool store_writer_finish(StoreWriter *w, const Profile *p, Error *err);
 
 // Removes the .part file and frees the writer. Accepts NULL.
 void store_writer_abandon(StoreWriter *w);
 
-// The whole profile at once; on false nothing is left behind.
+// Writes a whole profile to a file; on false no file is left.
 MUST_CHECK bool store_write(Str path, const StoreOptions *options, const Profile *p, Error *err);
 
 // ---- Reading ---------------------------------------------------------------
 
-// Whether the bytes begin as a recording does.
+// Whether the bytes start with the magic number of a recording.
 bool store_is_recording(Bytes head);
 
-// Reads a recording. `p` is fresh memory: it is initialised here, and
-// deinitialised again on false. A recording that was not finished gives its
-// whole part, a warning note and FACT_INCOMPLETE; a damaged one is an error
-// that names block and offset.
+// Reads a recording. `p` is uninitialised memory; it is initialised here, and deinitialised again
+// on false. Of a recording that was not finished the whole blocks are read; the profile then has a
+// warning note and FACT_INCOMPLETE. A damaged recording is an error that names block and offset.
 MUST_CHECK bool store_read(Bytes file, Profile *p, Error *err);
 
 #endif // STORE_STORE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the symboliser gets at files, and which ones it looked at.
+// The symboliser's access to files, and the list of paths that it looked at.
 
 #ifndef SYMBOLISE_FILES_H
 #define SYMBOLISE_FILES_H
@@ -8,21 +8,20 @@
 #include "model/ids.h"
 #include "os/file.h"
 
-// The caller's doors. All zero: the file system.
+// Functions of the caller that provide files. All zero: the file system.
 typedef struct SymboliseFiles {
     void *ctx;
-    // What is known of a module better than by its path: a deleted or replaced
-    // file kept open, one of another mount namespace, the vdso's image, the text
-    // of kallsyms or of a JIT's map. The bytes stay valid for the whole run.
-    // False: open it by its path.
+    // The bytes of a module that cannot be read by its path: a deleted or replaced file that was
+    // kept open, a file of another mount namespace, the image of the vdso, the text of kallsyms or
+    // of a JIT's symbol map. They stay valid for the whole run. False: open the path.
     bool (*module_bytes)(void *ctx, ModuleId module, Bytes *ret);
-    // Any file by its path, in place of the file system. The bytes stay valid
-    // for the whole run. False: there is none.
+    // The bytes of any file by its path, instead of the file system. They stay valid for the whole
+    // run. False: there is none.
     bool (*file_bytes)(void *ctx, Str path, Bytes *ret);
 } SymboliseFiles;
 
-// A path that was looked at, and what was there. When all of a list are as they
-// were, the same search would find the same.
+// A path that a search looked at, and the file that was there. When all probes of a search still
+// hold, the same search would have the same result.
 typedef struct FileProbe {
     Str path;
     bool exists;
@@ -31,7 +30,7 @@ typedef struct FileProbe {
 
 typedef Vec(FileProbe) FileProbeVec;
 
-// Files opened together and closed together.
+// Files that stay open until file_set_deinit closes all of them.
 typedef struct FileSet {
     const SymboliseFiles *access;
     Arena *arena; // paths of probes
@@ -39,14 +38,15 @@ typedef struct FileSet {
     FileProbeVec probes;
 } FileSet;
 
+// An empty set. `access` and `arena` are borrowed.
 void file_set_init(FileSet *set, const SymboliseFiles *access, Arena *arena);
-void file_set_deinit(FileSet *set);
+void file_set_deinit(FileSet *set); // unmaps all files
 
-// The bytes of a file, valid until file_set_deinit. Notes the probe either way.
-// False when it is not there, not readable or not a regular file.
+// Opens a file; the bytes are valid until file_set_deinit. Adds a probe also when it fails. False
+// when the file does not exist, cannot be read, or is not a regular file.
 bool file_set_open(FileSet *set, Str path, Bytes *ret);
 
-// Whether a path still is as `probe` found it.
+// Whether the path still leads to the file, or to none, as `probe` says.
 bool file_probe_holds(const SymboliseFiles *access, const FileProbe *probe);
 
 #endif // SYMBOLISE_FILES_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that is known about the code of one object: its symbol tables and debug
-// information, wherever those lie; and the look-up of an address in them.
+// The symbols of one module: opens its symbol tables and debug information, which may lie
+// in separate files, and looks up addresses in them.
 
 #ifndef SYMBOLISE_MODULE_SYMBOLS_H
 #define SYMBOLISE_MODULE_SYMBOLS_H
@@ -16,16 +16,16 @@ typedef struct DebugSearch {
     const Str *dirs; // /usr/lib/debug is always added
     size_t dir_count;
     Str debuginfod_cache; // "": not known
-    Str debuginfod_urls;  // "": do not ask
+    Str debuginfod_urls;  // "": do not use the network
 } DebugSearch;
 
-// Best first.
+// How much the symbols of a module say, from most to least.
 typedef enum SymbolLevel {
     SYMBOLS_DEBUG,   // lines and inlined calls
     SYMBOLS_TABLE,   // .symtab: every function's name
     SYMBOLS_DYNAMIC, // exported names, perhaps .gnu_debugdata; the rest by bounds only
     SYMBOLS_BOUNDS,  // function bounds without names
-    SYMBOLS_NONE,    // nothing, or the object could not be had
+    SYMBOLS_NONE,    // nothing, or the object could not be opened
     SYMBOLS_LEVEL_COUNT
 } SymbolLevel;
 
@@ -33,10 +33,10 @@ typedef struct ModuleSymbols {
     Arena arena;
     FileSet files;
     Str path;       // as given
-    Str debug_path; // where the debug information came from; "" when nowhere
+    Str debug_path; // the file with the debug information; "" when there is none
     SymbolLevel level;
-    // What keeps it from being better, one sentence each: a debug file that does
-    // not match, a missing dwz or .dwo file, damage. "" when there is nothing to say.
+    // Why the level is not better, one sentence each: a debug file that does not match, a missing
+    // dwz or .dwo file, damage. Empty when there is nothing to report.
     StrVec troubles;
 
     bool has_object;  // elf is valid
@@ -46,33 +46,33 @@ typedef struct ModuleSymbols {
     // Private from here on.
     DebugSearch search;
     BuildId build_id;
-    bool has_debug; // debug is valid and a file of its own
+    bool has_debug; // `debug` is a separate file and valid
     Elf debug;
     DwarfSections sections;
     DwarfSections alt;
     DwarfSections package; // .dwp
     bool package_tried;
-    SymbolIndex tables[5]; // asked in this order
+    SymbolIndex tables[5]; // searched in this order
     size_t table_count;
     size_t dwo_wanted, dwo_found;
 } ModuleSymbols;
 
-// Opens what can be found for the module. `object` are its bytes when the caller
-// has them, else empty: the file at `path` is then taken, if its build-id is the
-// wanted one. `build_id` may have no length. Never fails: what is missing shows
-// in level and troubles. `access` and `search` must outlive it.
+// Opens the symbols of a module. `object` holds the bytes of the object if the caller has them;
+// else the file at `path` is used when it has the wanted build-id (any, when `build_id` has no
+// length). Never fails: `level` and `troubles` say what is missing. `access` and `search` must
+// outlive it.
 void module_symbols_open(ModuleSymbols *m, const SymboliseFiles *access, const DebugSearch *search,
                          Str path, const BuildId *build_id, Bytes object);
-// The same for who walks the debug information (`elf`, `dwarf`): names of symbol
-// tables are not read, and an address is not looked up in it.
+// The same for a caller that uses only `elf` and `dwarf`: symbol tables are not read, and
+// module_symbols_lookup must not be called.
 void module_symbols_open_debug(ModuleSymbols *m, const SymboliseFiles *access,
                                const DebugSearch *search, Str path, const BuildId *build_id,
                                Bytes object);
-void module_symbols_close(ModuleSymbols *m);
+void module_symbols_close(ModuleSymbols *m); // closes all files and frees all texts
 
 // One frame at an address. Texts live as long as the ModuleSymbols.
 typedef struct PlaceFrame {
-    Str linkage_name; // what to demangle; DWARF's plain name where there is no other
+    Str linkage_name; // to be demangled; DW_AT_name when there is no linkage name
     Str decl_file;
     uint32_t decl_line;
     Str file;
@@ -81,13 +81,13 @@ typedef struct PlaceFrame {
 
 enum { PLACE_FRAMES_MAX = DWARF_FRAMES_MAX };
 
-// Innermost first; all but the last are inlined into the one behind them.
+// The frames of one address, innermost first. Each but the last is inlined into the next one.
 typedef struct PlaceFrames {
     size_t len;
     PlaceFrame at[PLACE_FRAMES_MAX];
 } PlaceFrames;
 
-// What stands at a stated address. False and len 0: nothing is known.
+// Looks up an address as stated in the object. False, with `len` 0, when nothing is known of it.
 bool module_symbols_lookup(ModuleSymbols *m, uint64_t svma, PlaceFrames *ret);
 
 #endif // SYMBOLISE_MODULE_SYMBOLS_H

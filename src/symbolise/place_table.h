@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands at the addresses of one module, once it has been looked up:
-// function names demangled, every text kept once.
+// The results of looking up addresses of one module: functions with demangled names, and
+// lines. Every text is kept once. This table is what the symbol cache stores.
 
 #ifndef SYMBOLISE_PLACE_TABLE_H
 #define SYMBOLISE_PLACE_TABLE_H
@@ -13,7 +13,7 @@
 typedef struct PlaceFunction {
     uint32_t name; // demangled, in full
     uint32_t linkage_name;
-    uint32_t file; // where it is declared
+    uint32_t file; // of its declaration
     uint32_t line;
 } PlaceFunction;
 
@@ -24,7 +24,7 @@ typedef struct PlaceLine {
 } PlaceLine;
 
 // The frames of one address: lines[first .. first + count), innermost first.
-// count 0: looked up, nothing known.
+// count 0: it was looked up and nothing is known of it.
 typedef struct Place {
     uint64_t address;
     uint32_t first;
@@ -43,20 +43,22 @@ typedef struct PlaceTable {
 
     // Private from here on.
     Table function_index;
-    U32Vec demangled; // linkage name's number -> name's number + 1
+    U32Vec demangled; // [number of a linkage name]: number of its demangled name + 1
     StrBuf buffer;
 } PlaceTable;
 
+// An empty table.
 void place_table_init(PlaceTable *t);
-void place_table_deinit(PlaceTable *t);
+void place_table_deinit(PlaceTable *t); // frees everything
 
-// The row of an equal function, or a new one. Numbers must be of `strings`.
+// The row of a function; a new row when the table does not have an equal one. The numbers of its
+// texts must be from `strings`.
 uint32_t place_table_function(PlaceTable *t, PlaceFunction f);
 
-// Adds what was found at an address that the table does not have yet.
+// Adds the frames of an address that the table does not have yet. Texts are copied.
 void place_table_add(PlaceTable *t, uint64_t address, const PlaceFrames *frames);
 
-// Puts the places in order. Needed before finding ones that were added.
+// Sorts the places by address: call it after adding and before place_table_find.
 void place_table_sort(PlaceTable *t);
 
 // The place at an address, or NULL when it was not looked up.

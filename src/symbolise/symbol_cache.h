@@ -2,9 +2,9 @@
 // The symbol cache: a PlaceTable of each module on disk, so that looking up the
 // same addresses again does not open the module's debug information.
 //
-// One file for a module. Writers write a temporary file and rename it, so that a
-// reader sees the old or the new one and a killed writer costs nothing; of two
-// writers at once the last wins. Readers trust nothing: checksum, version, bounds.
+// There is one file for each module. A writer writes a temporary file and renames it, so
+// that a reader sees the old or the new file and a killed writer does no harm; of two
+// writers at the same time the last one wins. Readers check checksum, version and bounds.
 
 #ifndef SYMBOLISE_SYMBOL_CACHE_H
 #define SYMBOLISE_SYMBOL_CACHE_H
@@ -14,24 +14,24 @@
 #define SYMBOL_CACHE_MAX_BYTES      (256ull << 20) // of the whole folder
 #define SYMBOL_CACHE_FILE_MAX_BYTES (32ull << 20)
 
-// The path of a module's file in the folder: by build-id, or where it has none by
-// a hash of the object's bytes if the caller brings them, else of its path. ""
-// when there is nothing of these.
+// The path of a module's cache file in the folder. The file is named by the build-id; without one
+// by a hash of the object's bytes, if the caller has them, else by a hash of the path. "" when
+// none of these is known.
 Str symbol_cache_path(Arena *arena, Str folder, const BuildId *id, Bytes object, Str module_path);
 
-// Appends a table and the files it was made from.
+// Appends a table, and the probes of the files it was made from, in the format of the file.
 void symbol_cache_encode(const PlaceTable *t, const FileProbeVec *probes, StrBuf *out);
 
-// Reads what symbol_cache_encode wrote into an empty table. Texts are copied.
-// On false `err` says what is broken, and the table is to be thrown away.
+// Reads such bytes into an empty table. Texts are copied. On false `err` says what is broken, and
+// the caller must free the table without using it.
 MUST_CHECK bool symbol_cache_decode(Bytes file, PlaceTable *t, FileProbeVec *probes, Error *err);
 
-// Fills an empty table from the file at `path`. False when there is none, it is
-// broken or of another version, or one of the files it was made from has changed.
+// Fills an empty table from the file at `path`. False when there is no file, when it is broken or
+// of another version, or when one of the files that it was made from has changed.
 bool symbol_cache_load(Str path, const SymboliseFiles *access, PlaceTable *t, FileProbeVec *probes);
 
-// Writes the table, then removes the oldest files while the folder holds more
-// than `max_bytes`. Failing is not worth a word: the cache is a help only.
+// Writes the table, then removes the oldest files until the folder has at most `max_bytes`. A
+// failure is not reported: without a cache only the time of the next look-up is lost.
 void symbol_cache_save(Str path, const PlaceTable *t, const FileProbeVec *probes,
                        uint64_t max_bytes);
 

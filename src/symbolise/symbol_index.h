@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Address -> symbol, from the symbol tables of an object.
+// An index from addresses to symbols, made from the symbol tables of an object.
 
 #ifndef SYMBOLISE_SYMBOL_INDEX_H
 #define SYMBOLISE_SYMBOL_INDEX_H
@@ -7,11 +7,11 @@
 #include "base/vec.h"
 #include "elf/elf.h"
 
-// A stretch of code with one name. Stretches of an index do not overlap; a
-// function that others lie inside of has several.
+// A range of code with one name. The ranges of an index do not overlap; a function that contains
+// others has several ranges.
 typedef struct Symbol {
-    uint64_t start; // svma, or an address of the kernel or process for text maps
-    uint64_t end;   // behind the last byte
+    uint64_t start; // svma; for text maps (kallsyms, JIT) the address in the kernel or process
+    uint64_t end;   // the first address after it
     Str name;       // linkage name, "" for a function known only by its bounds
     uint64_t function_start;
 } Symbol;
@@ -30,15 +30,15 @@ typedef struct SymbolIndex {
 MUST_CHECK bool symbol_index_from_elf(Arena *arena, const Elf *elf, uint32_t section_type,
                                       SymbolIndex *ret, Error *err);
 
-// Function bounds without names, from .eh_frame: what is left in a stripped
-// object. Broken tables give what could be read before the break.
+// Adds the bounds of functions, without names, from .eh_frame, which a stripped object still has.
+// From a broken table the entries before the damage are used.
 void symbol_index_from_eh_frame(Arena *arena, const Elf *elf, SymbolIndex *ret);
 
-// The stubs of calls into other objects, as "memcpy@plt". x86-64 only; empty for
-// other machines.
+// Adds the PLT entries, by which calls go to other objects, as "memcpy@plt". Only for x86-64;
+// nothing for other machines.
 void symbol_index_from_plt(Arena *arena, const Elf *elf, SymbolIndex *ret);
 
-// One claim that code has a name. Input for those who read other tables.
+// An entry of any symbol table: it claims a range of code for a name. Ranges may overlap.
 typedef struct SymbolClaim {
     uint64_t start;
     uint64_t size; // 0: up to the next symbol, at most `limit`
@@ -49,8 +49,8 @@ typedef struct SymbolClaim {
 
 typedef Vec(SymbolClaim) SymbolClaimVec;
 
-// Turns claims into an index; reorders them. Where sized claims are nested, the
-// inner one wins inside it. Linear but for the sort.
+// Makes an index of claims, which it reorders. Of nested claims with a size the inner one wins.
+// Takes linear time apart from the sort.
 void symbol_index_build(Arena *arena, SymbolClaimVec *claims, SymbolIndex *ret);
 
 // The symbol at an address, or NULL.

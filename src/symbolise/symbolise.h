@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbolising a whole profile: every raw frame gets its function, file, line
-// and the calls inlined there; then the text of the source lines it touches.
-// Runs when a recording is finished, so that the recording opens anywhere.
+// Symbolises a whole profile: gives every raw frame its function, file, line and inlined
+// calls, and stores the text of the source lines that frames lie on. This is done at the end
+// of a recording, so that the recording opens on any machine.
 
 #ifndef SYMBOLISE_SYMBOLISE_H
 #define SYMBOLISE_SYMBOLISE_H
@@ -14,12 +14,11 @@
 typedef struct SymboliseOptions {
     SymboliseFiles files; // zero: plain files at the modules' paths
 
-    // Where separate debug files are looked for besides /usr/lib/debug and
-    // beside the module.
+    // Folders with separate debug files, besides /usr/lib/debug and the module's own folder.
     const Str *debug_dirs;
     size_t debug_dir_count;
-    // Server list of debuginfod; "" keeps the network out. `debuginfod_cache` is
-    // its client's folder, looked into even without servers; "" when not known.
+    // The servers of debuginfod; "": the network is not used. `debuginfod_cache` is the folder of
+    // its client, which is searched also without servers; "" when not known.
     Str debuginfod_urls;
     Str debuginfod_cache;
 
@@ -27,37 +26,37 @@ typedef struct SymboliseOptions {
     Str cache_dir;
     uint64_t cache_max_bytes; // 0: SYMBOL_CACHE_MAX_BYTES
 
-    // The profile was recorded on the running kernel: /proc/kallsyms and this
-    // process's vdso are the profile's too, unless `files` brings others.
+    // The profile was recorded on the running kernel: /proc/kallsyms and the vdso of this process
+    // are valid for it, unless `files` provides others.
     bool is_live;
-    // The kernel's addresses are the running kernel's, which `files` has the
-    // symbols of. With is_live they are.
+    // Addresses in the kernel are those of the running kernel, whose symbols `files` provides.
+    // Implied by is_live.
     bool is_running_kernel;
 
-    // Called now and then; NULL for none. `done` and `total` count addresses.
+    // Called from time to time with the number of addresses done and in all; NULL: not called.
     void (*progress)(void *ctx, size_t done, size_t total);
     void *progress_ctx;
-    const atomic_bool *stop; // set: leave the rest unresolved and return; may be NULL
+    const atomic_bool *stop; // when it becomes true, the rest stays unresolved; may be NULL
 } SymboliseOptions;
 
-// What a run did; for --self-stats.
+// Counts of one run, for --self-stats.
 typedef struct SymboliseStats {
-    size_t frames;        // raw frames given
-    size_t resolved;      // got at least a function name
-    size_t from_cache;    // of these, without opening the module
-    size_t modules;       // that frames lay in
-    size_t debug_modules; // with line information
+    size_t frames;        // raw frames in the profile
+    size_t resolved;      // frames that got at least a function name
+    size_t from_cache;    // of the resolved: by the cache, without opening the module
+    size_t modules;       // modules with raw frames
+    size_t debug_modules; // of these: with line information
 } SymboliseStats;
 
-// Resolves every frame that has a module but no function. Trouble with a module
-// (no symbols, a debug file that does not match, damage) becomes a note with the
-// number of samples it concerns; frames that nothing is known of stay raw.
+// Resolves every frame that has a module but no function. A problem with a module (no symbols, a
+// debug file that does not match, damage) becomes a note with the number of its samples; frames
+// of which nothing is known stay raw.
 //
-// What MODULE_* need: MODULE_FILE its bytes at the module's path or from
-// `files`; MODULE_KERNEL and MODULE_KMOD kallsyms text; MODULE_JIT the text of
-// perf-PID.map, which is what the module's path should name; MODULE_VDSO an image.
+// Each kind of module needs its bytes, from `files` or at the module's path: MODULE_FILE an object,
+// MODULE_KERNEL and MODULE_KMOD a text as /proc/kallsyms, MODULE_JIT the text of perf-PID.map,
+// MODULE_VDSO an image.
 //
-// Fails only when it was stopped (ERROR_LIMIT); the profile is valid then too.
+// Fails only when it was stopped (ERROR_LIMIT); the profile is valid then, too.
 MUST_CHECK bool symbolise_profile(Profile *p, const SymboliseOptions *options,
                                   SymboliseStats *stats, Error *err);
 
@@ -73,24 +72,24 @@ typedef struct SourceOptions {
     // "$(rustc --print sysroot)/lib/rustlib/src/rust", for the standard library's
     // /rustc/HASH/… paths; "" when there is none.
     Str rust_src;
-    unsigned context;       // lines kept on both sides of a touched one
-    uint64_t max_bytes;     // of text kept in all; 0: SOURCE_MAX_BYTES
-    int64_t recorded_at_ns; // CLOCK_REALTIME; files changed later are noted. 0: not checked
+    unsigned context;       // lines stored before and after each line of a frame
+    uint64_t max_bytes;     // limit of all stored text; 0: SOURCE_MAX_BYTES
+    int64_t recorded_at_ns; // CLOCK_REALTIME; files changed later get a note. 0: not checked
 } SourceOptions;
 
 #define SOURCE_MAX_BYTES (16ull << 20)
 
-// Stores the text of the lines that frames stand at, `context` lines around
-// them. Files that cannot be read are left out; changed ones are noted.
+// Stores the text of the source lines of all frames and of `context` lines around them. Files that
+// cannot be read are left out; files that changed after the recording get a note.
 void symbolise_sources(Profile *p, const SourceOptions *options);
 
-// The whole text of one source file, copied into the arena; `path` is as the
-// profile has it. `is_changed`: the file is newer than the recording, so its
-// lines may be others. False when it cannot be read or is not text.
+// Reads the whole text of one source file into the arena; `path` is the one in the profile.
+// `is_changed` says that the file is newer than the recording, so that its lines may differ.
+// False when it cannot be read or is not text.
 bool source_read(Arena *arena, const SourceOptions *options, Str path, Str *text, bool *is_changed);
 
-// SourceOptions.rust_src: the first toolchain below rustup's folder (by name)
-// that has the rust-src component, else the distribution's; "" when there is none.
+// Finds the folder for SourceOptions.rust_src: that of the first toolchain, by name, in rustup's
+// folder that has the rust-src component, else that of the distribution; "" when there is none.
 Str rust_source_find(Arena *arena, Str rustup_home);
 
 #endif // SYMBOLISE_SYMBOLISE_H

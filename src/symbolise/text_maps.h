@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols that come as text: the kernel's (/proc/kallsyms) and those that
-// runtimes write for the code they make (/tmp/perf-PID.map). Both untrusted.
+// Symbols in text files: those of the kernel (/proc/kallsyms) and those that runtimes
+// write for the code they generate (/tmp/perf-PID.map). Neither is trusted.
 
 #ifndef SYMBOLISE_TEXT_MAPS_H
 #define SYMBOLISE_TEXT_MAPS_H
@@ -12,17 +12,16 @@ typedef struct AddressRange {
     uint64_t start, end;
 } AddressRange;
 
-// Format: "ffffffff81000000 T _text" or with "\t[module]" behind it (proc(5)).
-// Only code is kept; names borrow `text`. False with ERROR_PERMISSION and the
-// remedy as hint when every address is zero: the kernel hides them. `core` may be
-// NULL; it is what the kernel was linked with: no module's code, none made since.
+// Reads lines such as "ffffffff81000000 T _text", perhaps followed by "\t[module]" (proc(5)). Only
+// code is kept; names borrow `text`. When every address is zero the kernel hides them: false with
+// ERROR_PERMISSION and a hint. `core` becomes the range of the kernel's own code, without modules
+// and code added at run time; it may be NULL.
 MUST_CHECK bool kallsyms_parse(Arena *arena, Str text, SymbolIndex *ret, AddressRange *core,
                                Error *err);
 
-// Format: "START SIZE name", hexadecimal, in the order in which code was made
-// (Linux, tools/perf/Documentation/jit-interface.txt). Where entries overlap, the
-// later one holds: memory is used again. Lines of another shape are counted in
-// `bad_lines` (may be NULL) and skipped.
+// Reads lines "START SIZE name", hexadecimal, in the order in which the code was generated (Linux,
+// tools/perf/Documentation/jit-interface.txt). Of overlapping entries the later one holds, because
+// runtimes reuse memory. Other lines are skipped and counted in `bad_lines` (may be NULL).
 void jit_map_parse(Arena *arena, Str text, SymbolIndex *ret, size_t *bad_lines);
 
 #endif // SYMBOLISE_TEXT_MAPS_H

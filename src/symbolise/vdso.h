@@ -6,8 +6,8 @@
 
 #include "base/str.h"
 
-// The image in this process, which is that of every process of the same kind on
-// this kernel. Empty when there is none. Lives as long as the process.
+// The image in this process; every process of the same architecture on this kernel has the same
+// one. Empty when there is none. Valid until the process ends.
 Bytes vdso_image(void);
 
 #endif // SYMBOLISE_VDSO_H

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Call frame information: entries of .eh_frame and .debug_frame, and the state
-// machine that their instructions drive. Freestanding, like core.h: an agent
-// may interpret one entry in place of building a table.
-// Formats: see table.h.
+// Call frame information: reads the entries of .eh_frame and .debug_frame and runs their
+// instructions. Freestanding, like core.h: an agent may interpret one entry instead of
+// building a table. Formats: see table.h.
 
 #ifndef UNWIND_CFI_INTERNAL_H
 #define UNWIND_CFI_INTERNAL_H
@@ -15,15 +14,15 @@ typedef struct CfiSection {
     uint64_t svma;
     uint64_t data_svma; // base of DW_EH_PE_datarel
     bool is_debug_frame;
-    bool open_ended; // a zero length ends the list, where otherwise it is padding
+    bool open_ended; // an entry of length 0 ends the list; otherwise it is padding
     UnwindArch arch;
 } CfiSection;
 
-// A register without a rule (UNWIND_RULE_SAME with `reg` 0 as zeroed memory
-// gives it) keeps its value. Expressions: `value` is an offset in the section.
+// The rules at one address. A register without a rule keeps its value; it has UNWIND_RULE_SAME and
+// `reg` 0, as in zeroed memory. For expressions `value` is an offset in the section.
 typedef struct CfiState {
     UnwindRule cfa;     // UNWIND_RULE_REG (register in `len`) or UNWIND_RULE_EXPR
-    int32_t cfa_offset; // the last one stated, also while the CFA is an expression
+    int32_t cfa_offset; // the last offset that was set; kept while the CFA is an expression
     UnwindRule reg[UNWIND_REG_COUNT];
 } CfiState;
 
@@ -33,20 +32,20 @@ typedef struct CfiEntry {
     CfiEntryKind kind;
     const char *why;  // CFI_BROKEN: what is wrong
     size_t offset;    // of the entry's length field in the section
-    size_t body, end; // what follows the CIE id or pointer
+    size_t body, end; // of the bytes after the CIE id or CIE pointer
     size_t cie;       // CFI_FDE: offset of its CIE
 } CfiEntry;
 
 typedef struct CfiCie {
     size_t offset;
-    const char *why; // NULL, or why it cannot be used
+    const char *why; // why the CIE cannot be used; NULL: it can
     uint64_t code_align;
     int64_t data_align;
     size_t instructions, end;
-    CfiState initial;    // after its instructions
+    CfiState initial;    // the rules after its instructions
     uint8_t pc_encoding; // DW_EH_PE_*
     uint8_t ra_reg;
-    bool has_augmentation; // entries have a length of augmentation data
+    bool has_augmentation; // its FDEs state the length of their augmentation data
     bool is_signal;
 } CfiCie;
 
@@ -55,38 +54,41 @@ typedef struct CfiFde {
     size_t instructions, instructions_end;
 } CfiFde;
 
-// Reads the entry at *at and moves *at behind it. CFI_END at the end of the
-// section; after CFI_BROKEN nothing further can be found.
+// Reads the entry at `*at` and moves `*at` after it. Returns CFI_END at the end of the section. No
+// entry can be found after CFI_BROKEN.
 CfiEntry cfi_entry_next(const CfiSection *s, size_t *at);
 
-// Reads a CIE and runs its instructions; `ret->why` tells failure.
+// Reads a CIE and runs its instructions. On failure `ret->why` is set.
 void cfi_cie_read(const CfiSection *s, const CfiEntry *entry, CfiCie *ret);
 
-// NULL, or what is wrong with the entry.
+// Reads an FDE. Returns NULL, or what is wrong with the entry.
 const char *cfi_fde_read(const CfiSection *s, const CfiCie *cie, const CfiEntry *entry,
                          CfiFde *ret);
 
-// Called with the rules in force from `pc` on, in ascending order of pc.
+// Called with the rules that are valid from `pc` on, in ascending order of pc.
 typedef void CfiEmit(void *ctx, uint64_t pc, const CfiState *state);
 
-// Runs the instructions of an entry. NULL, or what is wrong; rows up to there
-// have been emitted.
+// Runs the instructions of an FDE and emits a row wherever the rules change. Returns NULL, or what
+// is wrong; the rows before the damage have been emitted then.
 const char *cfi_run(const CfiSection *s, const CfiCie *cie, const CfiFde *fde, CfiEmit *emit,
                     void *ctx);
 
-// A state as an action. Kind UNWIND_FULL: `rule` holds `*rule_count` rules (at
-// most CFI_RULES_MAX), whose expressions are still offsets in the section, and
-// cfa_off and fp_off are for the caller to fill in.
+// The most rules of one state: those of the CFA and of each register.
 enum { CFI_RULES_MAX = UNWIND_REG_COUNT + 1 };
+// Converts a state to an action. For the kind UNWIND_FULL it writes `*rule_count` rules (at most
+// CFI_RULES_MAX) to `rule`; their expressions are offsets in the section, and the caller sets
+// cfa_off and fp_off.
 UnwindAction cfi_action(const CfiSection *s, const CfiCie *cie, const CfiState *state,
                         UnwindRule *rule, uint32_t *rule_count);
 
-// Reading, shared with the expressions: past the end gives 0 and sets `bad`.
+// A freestanding cursor, which the expressions use, too. A read past the end gives 0 and sets
+// `bad`.
 typedef struct CfiCursor {
     const uint8_t *at, *end;
     bool bad;
 } CfiCursor;
 
+// An unsigned and a signed LEB128 number.
 uint64_t cfi_uleb(CfiCursor *c);
 int64_t cfi_sleb(CfiCursor *c);
 uint64_t cfi_uint(CfiCursor *c, size_t size); // 1, 2, 4 or 8 bytes, little-endian

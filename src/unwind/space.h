@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeping an UnwindSpace in step with the process: mmap, exec, fork.
+// Updates the mappings of an UnwindSpace as the process does mmap, exec and fork.
 
 #ifndef UNWIND_SPACE_H
 #define UNWIND_SPACE_H
 
 #include "unwind/core.h"
 
-// `load`, `find` and `ctx` (core.h) are set by the caller afterwards.
+// A space without mappings. The caller sets `load`, `find` and `ctx` (core.h) afterwards.
 void unwind_space_init(UnwindSpace *s, UnwindArch arch);
-void unwind_space_deinit(UnwindSpace *s);
+void unwind_space_deinit(UnwindSpace *s); // frees the mappings, not the tables
 
-// Adds a mapping; what it overlaps of older ones is cut away, as mmap does.
-// Empty ones are ignored.
+// mmap: adds a mapping and removes the parts of older mappings that it overlaps. An empty mapping
+// is ignored.
 void unwind_space_map(UnwindSpace *s, UnwindMapping m);
-// exec: nothing is mapped any more.
+// exec: removes all mappings.
 void unwind_space_clear(UnwindSpace *s);
-// fork: an initialised `to` gets the mappings, callbacks and cached rules of `from`.
+// fork: copies the mappings and callbacks of `from` to an initialised `to`; entries of the cache
+// for `from` are valid for `to`.
 void unwind_space_copy(UnwindSpace *to, const UnwindSpace *from);
 
 #endif // UNWIND_SPACE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emptying the rings: copies out what is worth keeping, and nothing else.
+// Empties the ring buffers: copies the records that the recording uses into chunks.
 
 #ifndef COLLECT_SAMPLING_DRAIN_INTERNAL_H
 #define COLLECT_SAMPLING_DRAIN_INTERNAL_H
@@ -10,13 +10,13 @@
 typedef struct Drain {
     const EventSet *events;
     ChunkQueue *queue;
-    uint64_t dropped;   // samples left out because the worker is far behind
+    uint64_t dropped;   // samples left out because the queue to the worker is full
     uint64_t bytes_in;  // read from the rings
-    uint64_t bytes_out; // handed on
-    bool broken;        // a ring holds what is no record
+    uint64_t bytes_out; // copied to the queue
+    bool broken;        // a ring contained bytes that are no record
 } Drain;
 
-// One pass over all rings, as one round.
+// Reads all rings once; the records are one round of the queue.
 void drain_all(Drain *d);
 
 #endif // COLLECT_SAMPLING_DRAIN_INTERNAL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recording's events as the kernel opened them: which, on which CPUs and
-// threads, with which rings, and what had to be given up on the way.
+// The open perf events of a recording: on which CPUs and threads, with which ring buffers,
+// and which of the user's wishes the kernel refused.
 
 #ifndef COLLECT_SAMPLING_EVENTS_INTERNAL_H
 #define COLLECT_SAMPLING_EVENTS_INTERNAL_H
@@ -10,26 +10,27 @@
 #include "os/perf_event.h"
 #include "perfdata/perf_record.h"
 
-enum { SIDE_BAND = -1 }; // event number of the dummies that carry mmap, comm, fork, exit
+// Event number of dummy events, which only deliver records of mmap, comm, fork and exit.
+enum { SIDE_BAND = -1 };
 
 typedef struct OpenEvent {
     int fd;
     int event;      // index into EventSet.events, or SIDE_BAND
     uint32_t owner; // tid it was opened on; 0: a launched child or a CPU
-    uint64_t id;    // what records call it
-    uint32_t ring;  // where it writes
+    uint64_t id;    // the id of the event in records
+    uint32_t ring;  // index of the ring that it writes to
 } OpenEvent;
 
 typedef struct EventSet {
     Arena *arena;
     const SamplingOptions *options;
     PerfLimits limits;
-    EventSpecVec events; // as opened: after the ladder and the fallbacks
-    Str event_name;      // of the first, with ":u" where the kernel is left out
-    Str fallback;        // why not the better one; "" if none
+    EventSpecVec events; // as opened, which may be other events than the user asked for
+    Str event_name;      // of the first, with ":u" when kernel code is not sampled
+    Str fallback;        // why the first is not a better event; "" when it is the best
     StackMode stacks;    // never STACKS_AUTO
-    bool user_only;      // for the kernel part is not allowed
-    bool kernel_refused; // … and was not asked to be left out
+    bool user_only;      // kernel code is not sampled
+    bool kernel_refused; // … because this user may not, although it was asked for
     bool group_read;     // some event is read with its leader
     uint64_t freq_hz;    // as opened; 0 with a period
     bool freq_clamped;
@@ -38,10 +39,11 @@ typedef struct EventSet {
     bool counts_lost;            // PERF_FORMAT_LOST works
     struct perf_event_attr base; // what all events share
     PerfLayout layout;
-    uint32_t *cpus; // one ring each, or none with per_thread
+    uint32_t *cpus; // each has one ring; with per_thread none has
     size_t cpu_count;
-    bool traced;     // no events at all: samples come from a Tracer
-    bool per_thread; // one ring a thread: too many threads for a descriptor each and CPU
+    bool traced;     // there are no events: a Tracer makes the samples
+    bool per_thread; // one ring for each thread: for each thread and CPU there are too few
+                     // descriptors
     Vec(OpenEvent) open;
     PerfRing *rings;
     int *ring_fds;
@@ -50,24 +52,25 @@ typedef struct EventSet {
     Table by_owner; // tid -> any index of `open` with that owner
 } EventSet;
 
-// Settles events, stacks and sizes; opens everything disabled and maps the
-// rings, but with -p and -t, where events_attach does so thread by thread.
-// `child` is the waiting child or 0; `expected_threads` are to be attached to.
+// Chooses events, stack mode and sizes, opens all events disabled and maps the rings. With -p and
+// -t it opens nothing: events_attach does that for each thread. `child` is the waiting child or 0;
+// `expected_threads` is the number of threads to attach to.
 MUST_CHECK bool events_open(Arena *arena, const SamplingOptions *options, pid_t child,
                             size_t expected_threads, EventSet *ret, Error *err);
-void events_close(EventSet *set);
+void events_close(EventSet *set); // closes all descriptors and unmaps all rings
 
-// Opens events on a further thread. One that is gone meanwhile is no error.
+// Opens events on one more thread. A thread that has ended meanwhile is no error.
 MUST_CHECK bool events_attach(EventSet *set, uint32_t tid, Error *err);
 // True when the thread has events of its own.
 bool events_has_owner(const EventSet *set, uint32_t tid);
+// Enables the events that sample, the SIDE_BAND events, or both.
 void events_enable(EventSet *set, bool samples, bool side_band);
-void events_disable(EventSet *set);
-// Samples that the kernel could not store, as it counts them. UINT64_MAX when
-// this kernel does not count.
+void events_disable(EventSet *set); // disables all events
+// The number of samples that the kernel could not store; UINT64_MAX when this kernel does not
+// count them.
 uint64_t events_lost(const EventSet *set);
 
-// NULL when no event has that id.
+// The event with an id; NULL when there is none.
 const OpenEvent *events_by_id(const EventSet *set, uint64_t id);
 
 #endif // COLLECT_SAMPLING_EVENTS_INTERNAL_H

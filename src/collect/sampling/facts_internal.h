@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recording says of itself: facts and notes.
+// Writes the facts and notes of a recording: how it was made and what it is missing.
 
 #ifndef COLLECT_SAMPLING_FACTS_INTERNAL_H
 #define COLLECT_SAMPLING_FACTS_INTERNAL_H
@@ -8,9 +8,11 @@
 #include "collect/sampling/tracer_internal.h"
 #include "replay/consumer.h"
 
+// Adds what is known at the start: command, machine, events, rates. `start_ns` is CLOCK_MONOTONIC.
 void facts_at_start(Profile *p, const SamplingOptions *o, const EventSet *events, int64_t start_ns);
-// `child` is NULL for attach and for a child that still runs. `malformed` counts
-// records. `tracer` is NULL where the kernel's events were used.
+// Adds what is known at the end: losses, rates obtained, complete stacks, the end of the child.
+// `child` is NULL when no child was started or it still runs. `malformed` is the number of
+// malformed records. `tracer` is NULL when the kernel's events were used.
 void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, uint64_t malformed,
                   const Drain *drain, const Tracer *tracer, const ChildEnd *child,
                   const SamplingResult *result);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording by sampling: a running program -> a Profile. Threads: the caller's
-// drains the kernel's rings and watches the program; one worker of ours orders,
-// unwinds and fills the profile. README.md beside this file.
+// Records a profile of a running program by sampling. Two threads: the caller's thread
+// copies records out of the kernel's ring buffers and watches the program; a worker thread
+// sorts the records, unwinds stacks and fills the profile. README.md
+// beside this file describes both.
 
 #ifndef COLLECT_SAMPLING_SAMPLING_H
 #define COLLECT_SAMPLING_SAMPLING_H
@@ -32,51 +33,50 @@ typedef struct SamplingOptions {
     size_t cpu_count;
 
     const EventSpecVec *events; // empty: the ladder cycles:P, cycles, cpu-clock
-    uint64_t freq_hz;           // 0: as often as the kernel allows
-    uint64_t period;            // not 0: instead of a frequency
+    uint64_t freq_hz;           // samples per second; 0: as many as the kernel allows
+    uint64_t period;            // events per sample, instead of a frequency; 0: none
     StackMode stacks;
-    uint32_t stack_bytes; // of each dump; 0: what fits the ring
+    uint32_t stack_bytes; // of the stack copied with each sample; 0: as fits the ring
     bool user_only;
     bool kernel_only;
-    bool no_inherit;     // only the threads that are there, no new ones
-    uint64_t ring_pages; // a power of two; 0: as the quota allows
-    int64_t duration_ns; // 0: until the program ends or a signal
-    int64_t delay_ns;    // samples start this long after the program does
+    bool no_inherit;     // only existing threads, no later ones
+    uint64_t ring_pages; // a power of two; 0: as many as the quota allows
+    int64_t duration_ns; // 0: until the program ends or a signal comes
+    int64_t delay_ns;    // from the start of the program to the first sample
     Str tool_version;
 } SamplingOptions;
 
 typedef struct SamplingResult {
     uint64_t samples;
-    uint64_t lost;       // samples that the kernel or we had to drop
-    uint64_t complete;   // stacks that end where they should
-    uint64_t with_stack; // samples of which a user stack was asked
+    uint64_t lost;       // samples that the kernel or this process had to drop
+    uint64_t complete;   // stacks that were unwound to the outermost frame
+    uint64_t with_stack; // samples with a user stack to unwind
     int64_t wall_ns;
-    int64_t recorder_cpu_ns; // our own, both threads
+    int64_t recorder_cpu_ns; // of both threads of the recorder
     bool has_child;
     pid_t child_pid;
     int child_status;       // wait status
-    bool child_runs;        // the recording ended before it did
-    bool interrupted;       // by a signal to us
-    uint32_t still_running; // processes of the command that outlived it
+    bool child_runs;        // the recording ended before the child
+    bool interrupted;       // by a signal to this process
+    uint32_t still_running; // processes of the command that still run
 } SamplingResult;
 
-// A recording under way or just done. It keeps the recorded files open, so that
-// symbols come from what ran and not from what lies there now.
+// A recording, running or ended. It keeps the recorded files open, so that symbols come from the
+// files that ran, also when others replace them.
 typedef struct Sampling Sampling;
 
-// Records until the program, the duration or a signal (SIGINT, SIGTERM, SIGHUP)
-// ends it. The profile is ours until this returns; rows go to `writer` about
-// once a second. On false nothing useful was recorded and the child, if any, is
-// gone; the error's hint says what lifts a refusal. Signals stay blocked in the
-// calling thread until sampling_close.
+// Records until the program ends, the duration is over, or SIGINT, SIGTERM or SIGHUP comes. Only
+// the recorder may use the profile until this returns; rows go to `writer` about once a second.
+// On false nothing useful was recorded and the child, if any, has ended; for a missing right the
+// hint says what grants it. The signals stay blocked in the calling thread until sampling_close.
 MUST_CHECK bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter *writer,
                              Sampling **ret, SamplingResult *result, Error *err);
-// The bytes of a module's file as it was mapped, or the text of a runtime's map of
-// its code; false when there is none.
+// The bytes for a module of the profile: its file as it was mapped, or the symbol map that a
+// runtime wrote for its generated code. False when there are none. Valid until sampling_close.
 bool sampling_module_bytes(Sampling *s, Str path, Str build_id_hex, Bytes *ret);
-// With result.child_runs: waits for the child's end, or for a signal to us that
-// comes after; then result.child_runs stays true.
+// Waits for the end of a child for which result.child_runs is true. A signal to this process ends
+// the wait; result.child_runs stays true then.
 void sampling_wait(Sampling *s, SamplingResult *result);
-void sampling_close(Sampling *s); // accepts NULL
+void sampling_close(Sampling *s); // closes all files and frees `s`; accepts NULL
 
 #endif // COLLECT_SAMPLING_SAMPLING_H

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampling where the kernel refuses perf_event_open: our own child is stopped by
-// ptrace(2) at the rate asked for, each of its threads that used processor time
-// since, its registers and stack are copied, and it goes on. The copies become
-// perf's records, so that everything behind the queue is the same.
-// What it costs and how it is biased: docs/decisions/0050.
+// Sampling by ptrace(2), for kernels that refuse perf_event_open. At the asked rate it
+// stops each thread of the child that has used processor time since its last sample, copies
+// registers and stack, and continues the thread. The copies become perf records, so that the
+// worker behind the queue is the same. Cost and bias: docs/decisions/0050.
 
 #ifndef COLLECT_SAMPLING_TRACER_INTERNAL_H
 #define COLLECT_SAMPLING_TRACER_INTERNAL_H
@@ -16,22 +15,22 @@
 typedef struct TracedThread {
     uint32_t tid;
     uint32_t pid;
-    int schedstat_fd;    // -1: the kernel keeps none
+    int schedstat_fd;    // -1: this kernel has no such file
     int stat_fd;         // -1: cannot be read
-    uint64_t seen_ns;    // processor time at the last look
-    uint64_t switches;   // times it was given a processor, at the last look
-    uint64_t sampled_at; // the same at the last sample
-    uint64_t counted_ns; // processor time that samples stand for
-    uint64_t name_hash;  // 0: not seen yet
-    int64_t asked_ns;    // when it was asked to stop last
-    uint32_t cpu;        // at the last look
-    bool was_running;    // at the last look
-    bool interrupted;    // asked to stop, for a sample
-    bool waited;         // … and had no processor then
-    bool gone;
+    uint64_t seen_ns;    // processor time when it was last read
+    uint64_t switches;   // number of times it was scheduled in, when that was last read
+    uint64_t sampled_at; // the same number at the last sample
+    uint64_t counted_ns; // processor time that its samples account for
+    uint64_t name_hash;  // of the last name that a record gave; 0: none
+    int64_t asked_ns;    // time of the last request to stop
+    uint32_t cpu;        // when it was last read
+    bool was_running;    // when it was last read
+    bool interrupted;    // a stop was requested for a sample
+    bool waited;         // … while it was not running
+    bool gone;           // has ended
 } TracedThread;
 
-// One executable mapping that was told already.
+// An executable mapping for which a record was made.
 typedef struct TracedMap {
     uint64_t start, end, offset, inode;
 } TracedMap;
@@ -41,9 +40,9 @@ typedef struct TracedProcess {
     uint32_t threads;
     int memory_fd;     // /proc/PID/mem
     int size_fd;       // /proc/PID/statm
-    uint64_t clock_ns; // its processor time at the last tick, all threads
-    int64_t due_ns;    // of that, what no sample was asked for yet
-    uint64_t pages;    // of the address space when the maps were read last; 0: never
+    uint64_t clock_ns; // processor time of all threads at the last tick
+    int64_t due_ns;    // the part of it for which no sample has been requested
+    uint64_t pages;    // size of the address space when the maps were last read; 0: never read
     int64_t maps_read_ns;
     Vec(TracedMap) maps;
 } TracedProcess;
@@ -51,44 +50,44 @@ typedef struct TracedProcess {
 typedef struct Tracer {
     const EventSet *events;
     ChunkQueue *queue;
-    Chunk *chunk; // under way; may be NULL
+    Chunk *chunk; // being filled; may be NULL
     pid_t child;
     bool child_ended;
     ChildEnd child_end;
     Vec(TracedThread) threads;
-    size_t gone; // of them
+    size_t gone; // how many of them have ended
     Table by_tid;
     Vec(TracedProcess) processes;
-    size_t first;        // where a tick begins, so that every thread has its turn
-    bool sampling;       // samples are wanted now
-    bool started;        // the child has become the program
-    bool urgent;         // what came together must not wait
-    int64_t pushed_ns;   // when the worker was given something last
-    uint64_t samples;    // handed on
-    uint64_t dropped;    // left out because the worker is far behind
-    uint64_t unwatched;  // threads that /proc tells nothing of: out of descriptors
-    uint64_t counted_ns; // processor time that samples stand for
-    int64_t stopped_ns;  // what samples cost threads that could have run, in all
+    size_t first;        // the thread at which the next tick begins, so that all get their turn
+    bool sampling;       // tracer_start was called
+    bool started;        // the child has executed the program
+    bool urgent;         // the chunk must go to the worker at once
+    int64_t pushed_ns;   // when a chunk last went to the worker
+    uint64_t samples;    // passed to the worker
+    uint64_t dropped;    // samples left out because the queue to the worker is full
+    uint64_t unwatched;  // threads whose files in /proc could not be opened: no descriptors left
+    uint64_t counted_ns; // processor time that samples account for
+    int64_t stopped_ns;  // sum of the times that samples stopped threads that could have run
 } Tracer;
 
-// Fills the set for records that a tracer makes: one event, no descriptors.
-// `why` says what refused the kernel's own.
+// Fills an EventSet for the records of a tracer: one event, no descriptors. `why` says why the
+// kernel's events were refused.
 void tracer_events(Arena *arena, const SamplingOptions *options, Str why, EventSet *ret);
 
-// Takes hold of the child, which still waits for its release, and of all that
-// will come of it.
+// Starts to trace the child, which still waits for its release, and with it every thread and
+// process that it will start.
 MUST_CHECK bool tracer_seize(Tracer *t, const EventSet *events, ChunkQueue *queue, pid_t child,
                              Error *err);
-// Deals with every stop and end that was reported, then gives the worker what
-// came together. To be called on SIGCHLD, by the thread that seized.
+// Handles all stops and ends of threads that the kernel has reported, then passes the records to
+// the worker. Call it on SIGCHLD, from the thread that called tracer_seize.
 void tracer_reap(Tracer *t);
-// From now on samples are wanted: what was used before is not counted.
+// Starts to sample. Processor time that was used before is not counted.
 void tracer_start(Tracer *t);
-// Asks threads that run to stop for a sample: as many of each process as the
-// processor time it used since makes periods.
+// Requests stops for samples: in each process as many running threads as the processor time that
+// it used since the last tick is sampling periods.
 void tracer_tick(Tracer *t);
-// Lets everything go that still runs.
+// Ends the tracing of all threads that still run; they continue.
 void tracer_detach(Tracer *t);
-void tracer_deinit(Tracer *t);
+void tracer_deinit(Tracer *t); // closes all descriptors and frees all rows
 
 #endif // COLLECT_SAMPLING_TRACER_INTERNAL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the tracer have of each other: its records, its threads, its
-// samples. See tracer_internal.h for the whole.
+// The functions that the parts of the tracer share: records, threads, samples.
+// tracer_internal.h has the public part.
 
 #ifndef COLLECT_SAMPLING_TRACER_PARTS_INTERNAL_H
 #define COLLECT_SAMPLING_TRACER_PARTS_INTERNAL_H
@@ -18,39 +18,46 @@ typedef struct user_pt_regs UserRegs;
 
 enum {
     TRACER_EVENT_ID = 1,
-    TRACER_STACK_BYTES_MAX = 65024, // a record has 16 bits for its size
+    TRACER_STACK_BYTES_MAX = 65024, // the size of a record has 16 bits
 };
 
 // ---- Records: tracer_records.c --------------------------------------------------------
 
-// Gives the worker what came together.
+// Passes the chunk that is being filled to the worker.
 void tracer_push(Tracer *t);
-// PERF_RECORD_FORK or PERF_RECORD_EXIT.
+// Writes a PERF_RECORD_FORK or PERF_RECORD_EXIT (`type`).
 void tracer_tell_task(Tracer *t, uint32_t type, uint32_t pid, uint32_t parent_pid, uint32_t tid,
                       uint32_t parent_tid);
+// Writes a PERF_RECORD_COMM: the thread has this name now; `exec`: because of an exec.
 void tracer_tell_name(Tracer *t, uint32_t pid, uint32_t tid, Str name, bool exec);
+// Writes a PERF_RECORD_MMAP2 for an executable mapping.
 void tracer_tell_map(Tracer *t, uint32_t pid, const ProcMap *m);
-// With the stack as it is now; counted as dropped where the worker is too far behind.
+// Writes a PERF_RECORD_SAMPLE that accounts for `weight_ns` of processor time, with the present
+// stack of the stopped thread. When the queue is full it only counts the sample as dropped.
 void tracer_tell_sample(Tracer *t, const TracedThread *thread, const TracedProcess *p,
                         const UserRegs *regs, uint32_t cpu, uint64_t weight_ns);
 
 // ---- Processes and threads: tracer_threads.c ------------------------------------------
 
-// NULL when there is none. A pointer to a thread or process holds until the next is added.
+// Find or add a row. tracer_find_* return NULL when there is none. A pointer to a row is valid
+// until the next row of its kind is added. A new process takes over the mappings of `parent`
+// (NULL: none).
 TracedThread *tracer_find_thread(Tracer *t, uint32_t tid);
 TracedProcess *tracer_find_process(Tracer *t, uint32_t pid);
 TracedProcess *tracer_add_process(Tracer *t, uint32_t pid, const TracedProcess *parent);
 TracedThread *tracer_add_thread(Tracer *t, TracedProcess *p, uint32_t tid);
-// A thread that the kernel made ours, told of when it is new. `parent_tid` is 0 where
-// nobody said. NULL when it is gone already.
+// The row of a thread that the kernel reports. For a new thread it adds the row and writes the
+// records. `parent_tid` is 0 when it is not known. NULL when the thread has ended already.
 TracedThread *tracer_need_thread(Tracer *t, uint32_t tid, uint32_t parent_tid);
-// With its process, when it was the last of it.
+// Closes a thread that has ended, and its process after its last thread.
 void tracer_remove_thread(Tracer *t, TracedThread *thread);
-// Drops the rows of threads that ended when they are the greater part.
+// Removes the rows of ended threads when they are more than half.
 void tracer_forget_gone(Tracer *t);
+// Close the descriptors of a thread, or of a process, whose list of mappings is freed, too.
 void tracer_close_thread(TracedThread *thread);
 void tracer_close_process(TracedProcess *p);
-// Again after an exec: the descriptor of before is of memory that is gone.
+// Opens /proc/PID/mem. Call it again after an exec: the old descriptor refers to memory that no
+// longer exists.
 void tracer_open_memory(TracedProcess *p);
 
 typedef struct ThreadStat {
@@ -60,20 +67,21 @@ typedef struct ThreadStat {
     uint32_t cpu;
 } ThreadStat;
 
+// Reads and parses /proc/PID/task/TID/stat by way of `buf`. False when it cannot be read.
 MUST_CHECK bool tracer_read_stat(const TracedThread *thread, char *buf, size_t size,
                                  ThreadStat *ret);
-// Processor time of a thread, and how often it was given a processor. Exact while it
-// stands; of a thread that runs the kernel knows it up to its last tick.
+// Reads the processor time of a thread and how often it was scheduled in. Exact for a thread that
+// is stopped; for one that runs, as of the kernel's last timer tick.
 MUST_CHECK bool tracer_read_cpu_time(const TracedThread *thread, uint64_t *ret_ns,
                                      uint64_t *ret_switches);
-// Tells of executable mappings that were not told yet.
+// Writes records for all executable mappings that have none yet.
 void tracer_read_maps(Tracer *t, TracedProcess *p);
-// The same, when the size of the address space says that there may be any.
+// The same, but only when the size of the address space has changed, and not too often.
 void tracer_refresh_maps(Tracer *t, TracedProcess *p);
 
 // ---- Samples: tracer_samples.c --------------------------------------------------------
 
-// The thread stands. It stands for the processor time since its last sample.
+// Takes a sample of a stopped thread; it accounts for the processor time since its last sample.
 void tracer_take_sample(Tracer *t, TracedThread *thread);
 
 #endif // COLLECT_SAMPLING_TRACER_PARTS_INTERNAL_H
