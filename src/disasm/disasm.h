@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code -> instructions as text: Zydis for x86-64, Capstone for aarch64.
-// Both are opened when they are first needed, so that assay starts quickly and
-// runs without them.
+// Disassembles machine code: Zydis for x86-64, Capstone for aarch64. The libraries are
+// opened when they are first needed, so that assay starts quickly and runs without them.
 
 #ifndef DISASM_DISASM_H
 #define DISASM_DISASM_H
@@ -25,18 +24,18 @@ typedef struct DisasmInstruction {
     DisasmFlow flow;
     bool has_target;
     uint64_t target; // of a direct call or jump
-    Str text;        // "mov rax, qword ptr [rbx+0x8]"; the arena's
+    Str text;        // "mov rax, qword ptr [rbx+0x8]"; in the arena
 } DisasmInstruction;
 
 typedef struct Disasm Disasm;
 
-// Opens the decoder. ERROR_UNSUPPORTED, with a hint that names the package,
-// when its library is not there.
+// Opens the decoder. ERROR_UNSUPPORTED, with a hint that names the package, when its library is
+// not installed.
 MUST_CHECK bool disasm_open(Arena *arena, DisasmArch arch, Disasm **ret, Error *err);
 void disasm_close(Disasm *d); // accepts NULL
 
-// Decodes the instruction at the beginning of `code`. Bytes that are none give
-// one byte (aarch64: four) with the text "(bad)". False at the end of `code`.
+// Decodes the instruction at the beginning of `code`, which lies at `address`. Bytes that are no
+// instruction give one of 1 byte (aarch64: 4) with the text "(bad)". False when `code` is empty.
 bool disasm_next(Disasm *d, Arena *arena, Bytes code, uint64_t address, DisasmInstruction *ret);
 
 // The length of the instruction at the beginning of `code`, 0 when there is none.

@@ -10,9 +10,9 @@
 // No instruction is longer.
 enum { X86_LENGTH_MAX = 15 };
 
-// Bytes of the instruction at the beginning of `code`. 0: it is not one of the common ones,
-// or `code` has less than X86_LENGTH_MAX bytes; a whole decoder must tell then. Other answers
-// are those of such a decoder.
+// The length in bytes of the instruction at the beginning of `code`, equal to that of a complete
+// decoder. 0 when it is not a common instruction, or when `code` has less than X86_LENGTH_MAX
+// bytes: the caller needs a complete decoder then.
 uint32_t x86_length_common(Bytes code);
 
 #endif // DISASM_X86_LENGTH_H

@@ -100,8 +100,10 @@ const AbbrevTable *abbrevs_of(Unit *u);
 // unit: compilers put that of the unit DIE anywhere. The number of attributes,
 // or -1 to say that it did not work, or is not worth it, this way.
 int abbrev_peek(Unit *u, uint64_t code, uint16_t *ret_tag, AbbrevAttr *ret, int max);
+// abbrev_find for a table whose codes have gaps: a binary search.
 const Abbrev *abbrev_find_slow(const AbbrevTable *t, uint64_t code);
 
+// The abbreviation with a code; NULL when the table has none.
 static inline const Abbrev *abbrev_find(const AbbrevTable *t, uint64_t code)
 {
     if (LIKELY(t->is_dense))
@@ -239,8 +241,9 @@ struct DwarfFile {
 // Counts the unit as damaged, once, and keeps the first reason.
 void unit_damaged(Unit *u, const char *why, uint64_t offset) COLD;
 
+// A set of units over the sections of one file, which are borrowed; set_index reads the units.
 void set_init(Set *set, DwarfFile *f, const DwarfSections *sections);
-void set_deinit(Set *set);
+void set_deinit(Set *set); // frees the heap memory of its tables; the rest lies in the arena
 // Reads all unit headers; does nothing the second time.
 void set_index(Set *set);
 Set *set_alt(Set *set); // NULL when there is none
@@ -284,24 +287,29 @@ typedef struct FormSizes {
     uint8_t version, addr_size, offset_size;
 } FormSizes;
 
+// The sizes of a unit's forms, from its header.
 static inline FormSizes unit_sizes(const Unit *u)
 {
     return (FormSizes){u->version, u->addr_size, u->offset_size};
 }
 
-// Bytes of a form that has one size, else -1. 0 for flags and constants that
-// take no room. -2: not known.
+// The size in bytes of a form with a fixed size (0 for flags and constants that take no room); -1
+// for a variable size; -2 for an unknown form.
 int form_size(FormSizes sizes, uint64_t form);
-// Passes over a value that has no fixed size. An unknown form fails the cursor.
+// Skips a value of variable size. An unknown form fails the cursor.
 void form_skip(Cursor *c, FormSizes sizes, uint64_t form);
-// Passes over and understands it.
+// Reads a value of any form. `implicit` is the value of DW_FORM_implicit_const.
 Value form_read(Cursor *c, FormSizes sizes, uint64_t form, int64_t implicit);
 
+// The text that a value stands for, from whichever section it lies in; "" when it is no text.
 Str value_text(Unit *u, Value v);
+// The address that a value stands for. False when it is no address, or its index is broken.
 bool value_address(Unit *u, Value v, uint64_t *ret);
-// The DIE that a reference leads to.
+// The DIE that a reference leads to: its unit and its offset in the section. False when it leads
+// nowhere.
 bool value_die(Unit *u, Value v, Unit **ret_unit, uint64_t *ret_offset);
 
+// A cursor at the start of a section, in the byte order of the file.
 static inline Cursor section_cursor(const Set *set, Bytes section, const char *what)
 {
     Cursor c = cursor_over(section, what);

@@ -18,20 +18,21 @@ typedef struct BuildId {
     uint32_t len;
 } BuildId;
 
+// The bytes of a build-id, borrowed from it.
 static inline Bytes build_id_bytes(const BuildId *id)
 {
     return bytes_over(id->bytes, id->len);
 }
 
-// Two build-ids that are both there and the same.
+// Whether both have a build-id and the two are equal.
 static inline bool build_id_same(const BuildId *a, const BuildId *b)
 {
     return a->len && bytes_equal(build_id_bytes(a), b->bytes, b->len);
 }
 
-// Lower-case hex, as profiles and paths spell it.
+// The build-id in lower-case hexadecimal digits, as in profiles and paths.
 Str build_id_hex(Arena *arena, const BuildId *id);
-// The reverse. False for what is no hex of 1 to ELF_BUILD_ID_MAX bytes.
+// The reverse. False when the text is not hexadecimal, or not of 1 to ELF_BUILD_ID_MAX bytes.
 MUST_CHECK bool build_id_from_hex(Str hex, BuildId *ret);
 
 // Finds the build-id in one SHT_NOTE section or PT_NOTE segment.
@@ -41,9 +42,9 @@ MUST_CHECK bool build_id_from_hex(Str hex, BuildId *ret);
 // the notes are broken.
 MUST_CHECK bool elf_build_id_find(Bytes notes, uint64_t align, BuildId *ret, Error *err);
 
-// The build-id of an object, from its PT_NOTE segments or, where there are none
-// (separate debug files may lack their content), its note sections. Broken notes
-// count as none: a build-id is looked for, not required.
+// The build-id of an object, from its PT_NOTE segments or, when they have none (separate debug
+// files may lack their content), from its note sections. Broken notes count as none, because
+// callers work without a build-id, too.
 BuildId elf_build_id(const Elf *elf);
 
 #endif // ELF_BUILD_ID_H

@@ -2,8 +2,8 @@
 // Compressed parts of ELF files: SHF_COMPRESSED sections (gABI "Section
 // Compression"), GNU's older .zdebug_* sections, and .gnu_debugdata (xz).
 //
-// Stated sizes are not trusted: each has a cap on its ratio to the compressed
-// bytes (what the method can reach at best) and an absolute one.
+// Stated sizes are not trusted. Each is limited to the best ratio that the method can reach,
+// and to an absolute size.
 
 #ifndef ELF_COMPRESS_H
 #define ELF_COMPRESS_H
@@ -16,13 +16,13 @@
 // .gnu_debugdata holds symbols only.
 #define ELF_DEBUGDATA_MAX (256ull << 20)
 
-// A section that starts with Elf64_Chdr.
+// Decompresses a section that starts with Elf64_Chdr.
 MUST_CHECK bool elf_decompress_section(Arena *arena, Bytes raw, Bytes *ret, Error *err);
 
-// "ZLIB", the size as 8 bytes big-endian, a zlib stream.
+// Decompresses a .zdebug_* section: "ZLIB", the size as 8 bytes big-endian, a zlib stream.
 MUST_CHECK bool elf_decompress_zdebug(Arena *arena, Bytes raw, Bytes *ret, Error *err);
 
-// One whole .xz file.
+// Decompresses one whole .xz file.
 MUST_CHECK bool elf_decompress_xz(Arena *arena, Bytes xz, Bytes *ret, Error *err);
 
 #endif // ELF_COMPRESS_H

@@ -73,15 +73,15 @@ MUST_CHECK bool elf_section_bytes(Arena *arena, const Elf *elf, const ElfSection
 MUST_CHECK bool elf_section_load(Arena *arena, const Elf *elf, Str name, Bytes *ret, Error *err);
 
 // ---- Addresses -------------------------------------------------------------
-// A mapping says which file offset lies at which address of the process; what
-// symbol tables and DWARF speak of is the stated address (svma) of that offset.
-// Linkers differ in how they lay segments out, so the way leads over PT_LOAD.
+// A mapping says which file offset lies at which address of the process. Symbol tables and
+// DWARF use the stated address (svma) of that offset. Linkers place segments differently,
+// so that the PT_LOAD segments are needed to convert one into the other.
 
-// The stated address of the first byte of a mapping of `len` bytes of the file
-// from `offset` on. Mappings begin at a page, segments need not: that byte may
-// belong to the segment before (lld, mold), so the segment is the executable one
-// that shares most bytes with the mapping. False when none shares any. The
-// result may wrap below zero and is meant for `start - svma`, the bias.
+// The stated address of the first byte of a mapping of `len` bytes of the file from `offset` on.
+// A mapping begins at a page boundary, a segment may not (lld, mold), so that the first byte may
+// belong to the segment before. Therefore the executable segment that shares most bytes with the
+// mapping is used. False when none shares any. The result may wrap below zero; use it only for
+// `start - svma`, the bias.
 bool elf_svma_of_mapping(const Elf *elf, uint64_t offset, uint64_t len, uint64_t *ret);
 // The loaded bytes from a stated address to the end of their segment's file
 // part; empty when there are none.
@@ -98,7 +98,7 @@ typedef struct ElfDebugLink {
     uint32_t crc;
 } ElfDebugLink;
 
-// False when there is none; a broken one counts as none.
+// Reads .gnu_debuglink. False when there is none, or a broken one.
 bool elf_debug_link_find(const Elf *elf, ElfDebugLink *ret);
 
 // .gnu_debugaltlink, as dwz writes it: a path and the build-id of the file there.
@@ -107,9 +107,10 @@ typedef struct ElfAltLink {
     Bytes build_id; // borrowed
 } ElfAltLink;
 
+// Reads .gnu_debugaltlink. False when there is none, or a broken one.
 bool elf_alt_link_find(const Elf *elf, ElfAltLink *ret);
 
-// The CRC-32 that .gnu_debuglink speaks of, of a whole file.
+// The CRC-32 of a whole file, as .gnu_debuglink states it.
 uint32_t elf_crc32(Bytes file);
 
 // .gnu_debugdata: a small ELF object with function symbols, xz-compressed inside

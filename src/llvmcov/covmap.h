@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coverage mapping: which counters, or sums and differences of counters, stand
-// for which span of which source file. Versions 1 to 7.
+// Reads coverage mapping: it gives each region of a source file its count, as a counter or
+// as a sum or difference of counters. Versions 1 to 7.
 // Document: llvm/docs/CoverageMappingFormat.rst.
 
 #ifndef LLVMCOV_COVMAP_H
@@ -27,16 +27,18 @@ typedef enum CovRegionKind {
 // A counter word: the low 2 bits say what the rest indexes.
 typedef uint32_t CovCounter;
 enum { COV_ZERO = 0, COV_COUNTER = 1, COV_SUBTRACT = 2, COV_ADD = 3 };
+// COV_ZERO, COV_COUNTER, COV_SUBTRACT or COV_ADD.
 static inline unsigned cov_counter_tag(CovCounter c)
 {
     return c & 3;
 }
+// The number of the counter (COV_COUNTER) or of the expression (COV_SUBTRACT, COV_ADD).
 static inline uint32_t cov_counter_index(CovCounter c)
 {
     return c >> 2;
 }
 
-// Whether it is a sum or a difference says the tag of the word that names it.
+// A sum or a difference: the tag of the word that refers to it says which.
 typedef struct CovExpression {
     CovCounter lhs, rhs;
 } CovExpression;

@@ -21,31 +21,31 @@ typedef struct ProfNames {
 
 // The chunks of a blob as text, names joined by 0x01; texts are the arena's.
 MUST_CHECK bool prof_names_unpack(Arena *arena, Bytes blob, StrVec *ret, Error *err);
-// Gives every name of such chunks with its reference to `each`; texts stay where they are.
 typedef void ProfNameEach(void *ctx, Str name, uint64_t ref);
+// Calls `each` for every name of such chunks, with its reference. The names borrow the chunks.
 void prof_names_split(const StrVec *chunks, ProfNameEach *each, void *ctx);
-// Both in one.
+// Unpacks a blob and calls `each` for its names.
 MUST_CHECK bool prof_names_each(Arena *arena, Bytes blob, ProfNameEach *each, void *ctx,
                                 Error *err);
-// Adds the names of a blob; none of one that is broken.
+// Adds all names of a blob; adds none when the blob is broken.
 MUST_CHECK bool prof_names_add_blob(Arena *arena, ProfNames *into, Bytes blob, Error *err);
-// Adds one name, which is not copied; an equal one is kept once. Gives its row.
+// Adds one name, without copying it, and returns its row. Equal names have one row.
 uint32_t prof_names_add(Arena *arena, ProfNames *into, Str name);
-// Appends a blob of names that are joined by 0x01 already: one stored chunk, or nothing.
+// Appends a blob of names that are already joined by 0x01: one stored chunk, or nothing for "".
 void prof_names_write(StrBuf *out, Str joined);
-// "" when the reference is not known.
+// The name with a reference; "" when it is not known.
 Str prof_names_find(const ProfNames *names, uint64_t ref);
-void prof_names_deinit(ProfNames *names); // the index; texts go with the arena
+void prof_names_deinit(ProfNames *names); // frees the index; texts belong to the arena
 
-// What zlib streams are unpacked with, for many of them. Zero-initialised is valid.
+// A decompressor for any number of zlib streams. Zero-initialised is valid.
 typedef struct ProfInflater {
     struct libdeflate_decompressor *state; // NULL until the first stream
 } ProfInflater;
 
-void prof_inflater_deinit(ProfInflater *in);
+void prof_inflater_deinit(ProfInflater *in); // frees the decompressor
 
-// `plain_len` bytes out of a zlib stream, into the arena. The size is checked
-// against what zlib can reach before it is allocated.
+// Decompresses a zlib stream to `plain_len` bytes in the arena. Before it allocates them it checks
+// that a stream of that length can have so many.
 MUST_CHECK bool prof_inflate(ProfInflater *in, Arena *arena, Bytes packed, uint64_t plain_len,
                              Bytes *ret, Error *err);
 

@@ -65,6 +65,7 @@ static inline uint64_t prof_record_counter(const ProfRecord *r, size_t i)
     return r->big_endian ? __builtin_bswap64(v) : v;
 }
 
+// The number of bytes of test vectors in `bitmap`, without those that the stride skips.
 static inline size_t prof_record_bitmap_len(const ProfRecord *r)
 {
     return r->bitmap.len ? r->bitmap.len / r->bitmap_stride : 0;

@@ -21,11 +21,11 @@ typedef struct ProfData {
     uint64_t keys_read;
     uint32_t bucket_left; // keys left in the present bucket
     Bytes vtable_names;   // see names.h; from version 12 on
-    // The file ends before what its header speaks of: the records that are whole are
-    // followed by a failure at the first byte that is missing.
+    // The file is shorter than its header says: after the records that are complete, reading fails
+    // at the first missing byte.
     bool is_cut;
-    // To be set by who computes the references himself, of many names at a time: they
-    // are 0 then, unless the file is cut.
+    // Set by a caller that computes the references of many names at a time (md5_low64_many): the
+    // records have the reference 0 then, unless the file is cut.
     bool refs_later;
     // The present key and what is left of its data.
     Str name;
@@ -33,10 +33,10 @@ typedef struct ProfData {
     Cursor data;
 } ProfData;
 
+// Whether the bytes start with the magic number of an indexed profile.
 bool profdata_is(Bytes file);
 
-// Parses header and position of the table. ERROR_UNSUPPORTED names a version
-// that is not known.
+// Parses the header and finds the table. ERROR_UNSUPPORTED names an unknown version.
 MUST_CHECK bool profdata_open(Bytes file, ProfData *ret, Error *err);
 
 // The next record, in the order of the file. False at the end and on broken
@@ -45,7 +45,7 @@ bool profdata_next(ProfData *p, ProfRecord *ret, Error *err);
 
 // ---- Writing ---------------------------------------------------------------
 
-// What goes into a file.
+// One record to write.
 typedef struct ProfDataRow {
     uint64_t name_ref; // md5_low64 of the name
     Str name;

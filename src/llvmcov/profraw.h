@@ -94,6 +94,7 @@ typedef struct ProfRawVtable {
     uint32_t size;
 } ProfRawVtable;
 
+// The number of tables of virtual functions, and number i < count of them.
 size_t profraw_vtable_count(const ProfRaw *p);
 ProfRawVtable profraw_vtable(const ProfRaw *p, size_t i);
 

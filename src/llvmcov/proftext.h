@@ -16,8 +16,8 @@ typedef struct ProfText {
     Str rest;
     uint64_t line; // of the text, for errors
     uint64_t variant;
-    // To be set by who computes the references himself, of many names at a time: they
-    // are 0 then.
+    // Set by a caller that computes the references of many names at a time (md5_low64_many): the
+    // records have the reference 0 then.
     bool refs_later;
     U64Vec counters; // of the present record; heap
     U8Vec bitmap;
@@ -31,17 +31,18 @@ typedef struct ProfText {
 // and no control bytes in the first part.
 bool proftext_is(Bytes file);
 
+// Reads the directives at the start. `file` must outlive the reader.
 MUST_CHECK bool proftext_open(Bytes file, ProfText *ret, Error *err);
-void proftext_close(ProfText *p);
-// The next record; its counters last until the next call. False at the end and
-// on broken text; then `err` has ERROR_NONE at the end.
+void proftext_close(ProfText *p); // frees its tables
+// Reads the next record; its counters are valid until the next call. False at the end, with
+// ERROR_NONE in `err`, and on broken text.
 bool proftext_next(ProfText *p, ProfRecord *ret, Error *err);
 
 // The name of a function or table by its reference; "" when it is not known.
 typedef Str ProfNameOf(const void *ctx, ProfValueKindId kind, uint64_t ref);
 
-// The directives, and one record as llvm-profdata spells it; `name_of` spells the
-// targets of its value profiles.
+// Append the directives for a variant, and one record, as llvm-profdata writes them. `name_of`
+// gives the names of the targets in its value profiles.
 void proftext_write_header(StrBuf *out, uint64_t variant);
 void proftext_write(StrBuf *out, const ProfDataRow *row, ProfNameOf *name_of, const void *ctx);
 

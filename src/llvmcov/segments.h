@@ -32,6 +32,7 @@ typedef Vec(CovSegment) CovSegmentVec;
 // counted no line that starts with a skipped region, a comment for one.
 typedef enum CovCounting { COV_COUNTS, COV_SETS, COV_COUNTS_BEFORE_18 } CovCounting;
 
+// The sum of two counts, or the union of two sets.
 static inline uint64_t cov_united(CovCounting counting, uint64_t a, uint64_t b)
 {
     return counting == COV_SETS ? a | b : a + b;
@@ -45,12 +46,13 @@ typedef struct CovSweep {
     U64Vec starts;
 } CovSweep;
 
-void cov_sweep_deinit(CovSweep *s);
+void cov_sweep_deinit(CovSweep *s); // frees its tables
 
 // `spans` is sorted and combined in place; `out` (heap) is emptied first. Code,
 // expansion, skipped and gap regions only.
 void cov_segments_of(CovSpanVec *spans, CovCounting counting, CovSweep *sweep, CovSegmentVec *out);
 
+// The same for counts, with a sweep of its own.
 static inline void cov_segments(CovSpanVec *spans, CovSegmentVec *out)
 {
     CovSweep sweep = {0};
@@ -68,6 +70,7 @@ typedef Vec(CovLine) CovLineVec;
 // The mapped lines with their counts, ascending. `out` (heap) is emptied first.
 void cov_lines_of(const CovSegmentVec *segments, CovCounting counting, CovLineVec *out);
 
+// The same for counts.
 static inline void cov_lines(const CovSegmentVec *segments, CovLineVec *out)
 {
     cov_lines_of(segments, COV_COUNTS, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// jit-PID.dump: what a runtime says of the code that it makes, with the code.
-// Untrusted, and possibly still being written.
+// jit-PID.dump: a file that a runtime writes about the code that it generates, with the
+// code. Not trusted, and possibly still being written.
 // Format: Linux, tools/perf/Documentation/jitdump-specification.txt, version 1.
 
 #ifndef PERFDATA_JITDUMP_H
@@ -16,12 +16,12 @@ typedef struct JitdumpStats {
     bool cut;         // the last record is not whole
 } JitdumpStats;
 
-// Appends a line "START SIZE name" for each function and for each place that one
-// was moved to, in the order of the file: the text of a perf-PID.map. False when
-// it is no jitdump; then nothing was added. A damaged rest is left out (`cut`).
+// Converts a jitdump to the text of a perf-PID.map: appends a line "START SIZE name" for each
+// function and for each address that a function was moved to, in the order of the file. After
+// damage the rest is left out (`cut`). False, with nothing added, when the file is no jitdump.
 MUST_CHECK bool jitdump_to_map(Bytes file, StrBuf *ret, JitdumpStats *stats, Error *err);
 
-// "jit-123.dump", the name that makes a mapped file a jitdump.
+// Whether a file name, as "jit-123.dump", is that of a jitdump.
 bool jitdump_is_name(Str base_name);
 
 #endif // PERFDATA_JITDUMP_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of a perf ring: bytes -> struct. Trusts nothing: what a ring (or
-// a perf.data file) holds may be cut or hostile.
+// Parses the records of a perf ring buffer or a perf.data file. They are not trusted: bytes
+// may be cut or hostile.
 // Format: perf_event_open(2), "MMAP layout"; linux/perf_event.h.
 
 #ifndef PERFDATA_PERF_RECORD_H
@@ -15,8 +15,8 @@ enum {
     PERF_GROUP_MAX = 32, // counters of one group that are kept
 };
 
-// What the attributes say about the shape of records. All events of a
-// recording share it.
+// The layout of records, which the attributes of the events determine. All events of a recording
+// share it.
 typedef struct PerfLayout {
     uint64_t sample_type;
     uint64_t read_format;
@@ -28,6 +28,7 @@ typedef struct PerfLayout {
     uint32_t fixed_size;  // of a sample's fields up to and without READ
 } PerfLayout;
 
+// The layout for events with these attributes.
 PerfLayout perf_layout(const struct perf_event_attr *attr);
 
 // A list of u64 in the record, not aligned.
@@ -36,6 +37,7 @@ typedef struct U64List {
     size_t count;
 } U64List;
 
+// Number i < count of the list.
 static inline uint64_t u64_list_get(U64List l, size_t i)
 {
     uint64_t v;
@@ -43,9 +45,9 @@ static inline uint64_t u64_list_get(U64List l, size_t i)
     return v;
 }
 
-// Of kernels newer than our headers: the user part of a call chain is taken at
-// the return to user space, in a record of its own. The mark in the sample's
-// chain is followed by a cookie that both have.
+// Newer kernels than our headers can unwind the user part of a call chain later, at the return to
+// user space, and write it in a record of its own. The chain of the sample then has this mark and
+// a cookie, which the later record repeats.
 #define PERF_CHAIN_USER_DEFERRED ((uint64_t)-640)
 enum { PERF_RECORD_CHAIN_DEFERRED = 22 };
 
@@ -62,14 +64,14 @@ typedef struct PerfSample {
     PerfGroupValue read[PERF_GROUP_MAX];
     uint64_t time_enabled, time_running; // 0 when not in the read format
     U64List callchain;
-    U64List deferred; // the chain's user part, if it came later: the caller's to fill
+    U64List deferred; // the user part of the chain, if it came later; set by the caller
     Bytes raw;
     uint64_t branch_count;
     const uint8_t *branches;      // perf_branch_entry, 24 bytes each
     uint64_t regs_abi;            // PERF_SAMPLE_REGS_ABI_*; 0: no user registers
     uint64_t regs[PERF_REGS_MAX]; // by register number, 0 where not in the mask
-    Bytes stack;                  // the user stack from sp upwards, as much as was copied
-    bool stack_cut;               // the room for it was filled: the stack goes on
+    Bytes stack;                  // the copied part of the user stack, from sp upwards
+    bool stack_cut;               // the copy filled its room: the stack continues
 } PerfSample;
 
 typedef struct PerfMmap {
@@ -121,23 +123,22 @@ typedef struct PerfRecord {
     } u;
 } PerfRecord;
 
-// Parses one record, header included. `sample` is where a sample goes. The
-// result borrows `record`. False for what is malformed; types not listed above
-// are true with only the common fields set.
+// Parses one record, header included. A sample is written to `*sample`. The result borrows
+// `record`. False when the record is malformed. For a type that is not listed above only the
+// common fields are set.
 MUST_CHECK bool perf_record_parse(const PerfLayout *layout, Bytes record, PerfSample *sample,
                                   PerfRecord *ret);
 
-// The time of a record alone; 0 when it has none.
+// Only the time of a record; 0 when it has none.
 uint64_t perf_record_time(const PerfLayout *layout, Bytes record);
 
-// For a drain that leaves out what the kernel only reserved: where in a sample
-// record the user stack lies. `head` is the record's beginning, at least its
-// fields before the stack. False when the record has no stack part or `head`
-// does not reach it.
 typedef struct PerfStackPart {
     uint32_t size_at; // offset of the u64 size; the bytes follow it
     uint32_t size;    // reserved; after the bytes comes a u64 with the size copied
 } PerfStackPart;
+// Finds the user stack in a sample record, for a reader that skips the bytes which the kernel
+// reserved but did not fill. `head` is the beginning of the record, at least the fields before the
+// stack. False when the record has no stack, or `head` is too short.
 MUST_CHECK bool perf_sample_stack_part(const PerfLayout *layout, Bytes head, uint32_t record_size,
                                        PerfStackPart *ret);
 

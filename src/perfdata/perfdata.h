@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// perf.data files, as `perf record` writes them: bytes -> events, features and
-// a stream of records. File and pipe form, compressed records.
+// Reads perf.data files, as `perf record` writes them: events, features and the stream of
+// records. File form and pipe form, also with compressed records.
 // Format: linux tools/perf/Documentation/perf.data-file-format.txt.
 
 #ifndef PERFDATA_PERFDATA_H
@@ -47,11 +47,11 @@ typedef struct PerfDataBuildId {
 typedef Vec(PerfDataEvent) PerfDataEventVec;
 typedef Vec(PerfDataBuildId) PerfDataBuildIdVec;
 
-// What the file says of the recording; "" and 0 when it does not.
+// What the file says about the recording; "" and 0 for what it does not say.
 typedef struct PerfData {
     bool is_pipe;
-    bool is_open_ended; // the data part was never closed: perf was killed
-    bool is_cut;        // the file ends before its data part does
+    bool is_open_ended; // the data part has no end, because perf was killed
+    bool is_cut;        // the file ends within its data part
     PerfDataEventVec events;
     PerfDataBuildIdVec build_ids;
     Str hostname, os_release, perf_version, arch, cpu_description;
@@ -75,15 +75,15 @@ typedef struct PerfDataRecord {
 
 typedef struct PerfDataReader PerfDataReader;
 
-// Whether the bytes begin as perf.data does, of either byte order.
+// Whether the bytes start with the magic number of perf.data, in either byte order.
 bool perfdata_is(Bytes head);
 
-// Reads headers and features. `file` stays borrowed. In pipe form events and
-// features arrive with the records: `info` grows while reading.
-// A data part that was never closed (its size is 0: perf was killed) is read up
-// to the end of the file.
+// Reads headers and features. `file` must outlive the reader. In pipe form events and features
+// come between the records, so that perfdata_info grows while records are read. A data part
+// without an end (its size is 0 because perf was killed) is read to the end of the file.
 MUST_CHECK bool perfdata_open(Arena *arena, Bytes file, PerfDataReader **ret, Error *err);
 void perfdata_close(PerfDataReader *r); // accepts NULL
+// What the file has said so far; borrowed from the reader.
 const PerfData *perfdata_info(const PerfDataReader *r);
 
 typedef enum PerfDataNext {
@@ -93,12 +93,12 @@ typedef enum PerfDataNext {
     PERFDATA_BAD
 } PerfDataNext;
 
-// The next record of the kernel's or of the kinds above, those that only carry
-// headers, features or compression excepted: they are digested here.
-// CUT: the file ends inside a record, `err` says where; all before it was whole.
+// Reads the next record: one of the kernel or of the types above. Records of headers, features and
+// compression are processed here and not returned. PERFDATA_CUT: the file ends inside a record,
+// and `err` says where; all records before were complete. PERFDATA_BAD: `err` says what is wrong.
 PerfDataNext perfdata_next(PerfDataReader *r, PerfDataRecord *ret, Error *err);
 
-// The bytes taken so far and in all, for a progress bar.
+// The number of bytes of the file that have been read, for a progress bar.
 uint64_t perfdata_position(const PerfDataReader *r);
 
 #endif // PERFDATA_PERFDATA_H

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands between cargo and the compiler while 'assay cover run' builds: scripts
-// that add the instrumentation to what the user's own flags say, wherever he says it.
+// Scripts that cargo calls in place of rustc and rustdoc while 'assay cover run' builds. They
+// add the instrumentation to the flags of the user, wherever cargo reads those from.
 
 #ifndef COLLECT_COVER_CARGO_TOOLS_H
 #define COLLECT_COVER_CARGO_TOOLS_H
 
 #include "collect/cover/cargo.h"
 
-// Variables of the user for the same purpose; "" when not set. They are called in turn.
+// The user's own wrappers, from the environment; "" when not set. The scripts call them.
 typedef struct CoverCargoTools {
     Str rustc_wrapper, rustc_workspace_wrapper, rustdoc;
 } CoverCargoTools;
 
-// Writes the scripts below the target folder and appends the environment of the build
-// and of the run. `keep` is the folder that programs of doctests are linked into.
+// Writes the scripts below the target folder and appends the environment of build and run. `keep`
+// is the folder for links to the programs of doctests.
 MUST_CHECK bool cover_cargo_tools(Arena *arena, const CoverCargo *c, const CoverCargoTools *user,
                                   Str keep, CoverVariables *ret, Error *err);
 
-// Set for the build alone: where macros write what they count while crates are compiled.
+// A variable for the build only: the file to which procedural macros, which run while crates are
+// compiled, write their profiles.
 CoverVariable cover_cargo_build_variable(Arena *arena, const CoverCargo *c);
-// Adds that to the pool, of the crates that the build has.
+// Adds these profiles to the pool, for the crates of this build.
 void cover_cargo_add_build(Arena *arena, const CoverCargo *c, CoverPool *pool);
 
 #endif // COLLECT_COVER_CARGO_TOOLS_H

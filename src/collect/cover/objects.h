@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which objects belong to the profiles of a run: told by build-id, or, where a
-// profile states none, by a function that both hold.
+// Finds the objects (programs and shared objects) that wrote the profiles of a run: by
+// build-id or, for a profile without one, by a function that both contain.
 
 #ifndef COLLECT_COVER_OBJECTS_H
 #define COLLECT_COVER_OBJECTS_H
@@ -11,56 +11,59 @@ typedef struct CoverObject {
     Str path; // absolute
     BuildId id;
     bool matched;    // by a build-id of the run
-    bool is_mapping; // all that is left of it, without the id
+    bool is_mapping; // `path` holds only the mapping of a deleted program, without its id
 } CoverObject;
 
 typedef struct CoverObjects {
     Arena *arena;
     const CoverPool *pool; // its counts are finished
     Vec(CoverObject) found;
-    // What was looked at and cannot have counted: for the reason why nothing was written.
+    // Number of files without coverage mapping, for the message why nothing was written.
     uint64_t without_mapping;
 } CoverObjects;
 
-// Adds the object at `path` if the run's profiles are of it; with `any` whenever
-// it has coverage mapping. Files that are no such object are passed over.
+// Adds the object at `path` if it wrote a profile of the run; with `any` also every object that has
+// coverage mapping. Other files are ignored.
 void cover_objects_offer(CoverObjects *o, Str path, bool any);
-// How many build-ids of the run have their object.
+// The number of build-ids of the run whose object is found.
 size_t cover_objects_matched(const CoverObjects *o);
-// Whether every build-id of the run has its object.
+// Whether the object of every build-id of the run is found.
 bool cover_objects_complete(const CoverObjects *o);
-// Adds what is kept of programs that are gone, where the run's profiles are of them.
+// Adds the kept mappings of deleted programs (CoverKept) that wrote profiles of the run.
 void cover_objects_add_kept(CoverObjects *o);
-// Offers the programs that were seen writing. Those that are gone from where they
-// were are copied into `folder`.
+// Offers the programs that were seen while they wrote. A program that has been deleted since is
+// copied to `folder`.
 void cover_objects_offer_writers(CoverObjects *o, Str folder);
-// Looks through a folder tree for what is missing: files that may be run, and
-// shared objects. Ends when it is complete, or after a stated number of files.
+// Searches a folder and all folders below it for missing objects: executable files and shared
+// objects. Stops when all are found, or after a fixed number of files.
 void cover_objects_search(CoverObjects *o, Str folder);
-// Offers those with a binary id of the profiles to the pool's correlations instead.
+// The same for programs of profiles with counters only: offers files with a binary id of these
+// profiles to the pool's correlations.
 void cover_objects_search_programs(CoverObjects *o, Str folder);
 
-// The list of objects in a folder of results: "BUILD-ID PATH" a line, "-" for none.
+// The list of objects in a folder of results: a line "BUILD-ID PATH" for each, "-" for no build-id.
 #define COVER_OBJECTS_FILE STR("assay-objects")
+// Writes the list to the folder.
 MUST_CHECK bool cover_objects_write(const CoverObjects *o, Str folder, Error *err);
-// Splits a line of the list.
+// Parses a line of the list. False when it is malformed.
 MUST_CHECK bool cover_objects_line(Str line, BuildId *id, Str *path);
 
-// How a program counts, as far as its file tells.
+// The instrumentation of a program, as far as its file shows it.
 typedef enum CoverKind {
-    COVER_KIND_NONE,    // it does not
+    COVER_KIND_NONE,    // not instrumented
     COVER_KIND_LLVM,    // clang, rustc
     COVER_KIND_GCOV,    // --coverage
-    COVER_KIND_UNKNOWN, // no ELF object, or stripped of what would tell
+    COVER_KIND_UNKNOWN, // no ELF object, or the sections and symbols that show it are stripped
 } CoverKind;
-CoverKind cover_kind_of(Bytes file);
+CoverKind cover_kind_of(Bytes file); // by sections and symbols
 
-// Calls for every .gcda below a folder.
 typedef void CoverDataFile(void *ctx, Str path);
+// Calls `each` for every .gcda in a folder and all folders below it.
 void cover_each_data_file(Str folder, CoverDataFile *each, void *ctx);
 
-// gcc's data that a run left below FOLDER/gcov belongs to notes elsewhere: links
-// them beside. Gives the number of data files, and of those without notes.
+// Links the notes (.gcno) of gcc's data files beside them: a run leaves the data below FOLDER/gcov,
+// while the notes are where the compiler wrote them. Returns the number of data files and of those
+// without notes.
 void cover_link_notes(Str folder, uint64_t *data, uint64_t *without_notes);
 
 #endif // COLLECT_COVER_OBJECTS_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each test of a run executed. While tests run only counters that are not
-// zero are kept; lines are found in the end, 64 tests at a time: the counts of a
-// region become a set of tests, and the sweep from regions to lines is made once
-// for all of them (docs/decisions/0063).
+// Finds the lines that each test of a run executes. While tests run it keeps only the
+// counters that are not zero. At the end it computes lines, for 64 tests at a time: the
+// counts of a region become a set of tests, so that the step from regions to lines is done
+// once for all 64 (docs/decisions/0063).
 
 #ifndef COLLECT_COVER_PER_TEST_H
 #define COLLECT_COVER_PER_TEST_H
@@ -17,7 +17,7 @@ typedef struct CoverTestRun {
     size_t first, end; // of `packed`
 } CoverTestRun;
 
-// A function as profiles know it.
+// A function, identified as in profiles.
 typedef struct CoverTestFunction {
     uint64_t name_ref, hash;
     uint32_t counter_count;
@@ -28,23 +28,24 @@ typedef struct CoverPerTest {
     Vec(CoverTestRun) runs;
     Vec(CoverTestFunction) functions;
     Table function_index;
-    U8Vec packed;      // of each test: {function, its counters} …, LEB128
-    CoverCounts total; // of all tests so far
-    Arena test_arena;  // of the test that runs
+    U8Vec packed;      // for each test: {function, its counters} …, LEB128
+    CoverCounts total; // sums of all tests so far
+    Arena test_arena;  // for the counts of the running test
     CoverGcovTests gcov;
 } CoverPerTest;
 
-// `folder` is that of the results.
+// `folder` is the folder of results.
 void cover_per_test_init(CoverPerTest *t, Arena *arena, Str folder);
 void cover_per_test_deinit(CoverPerTest *t);
 
-// Around each test: begin gives the pool fresh counts, end keeps what is in them.
+// Call them before and after each test: begin gives the pool empty counts, end stores the counts
+// of the test.
 void cover_per_test_begin(CoverPerTest *t, CoverPool *pool);
 MUST_CHECK bool cover_per_test_end(CoverPerTest *t, CoverPool *pool, CoverTest test, Error *err);
-// When all have run: the pool gets the sum of all tests.
+// Call it after the last test: gives the pool the sums of all tests.
 void cover_per_test_done(CoverPerTest *t, CoverPool *pool);
 
-// Finds the lines of each test. The total is finished and the objects are found.
+// Computes the lines of each test. Call it when the total is finished and the objects are found.
 MUST_CHECK bool cover_per_test_table(CoverPerTest *t, const CoverObjects *objects,
                                      const CoverProject *how, CoverTestTable *ret, Error *err);
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run under observation and its folder of results, which report, show and
-// export take as an input:
-//   profile.profdata  the sums of all processes
-//   assay-objects     the objects that they belong to, with their build-ids
-//   assay-sources     which sources count, where not all do
-//   gcov/             data files of gcc, linked to their notes
-//   object-N          programs that were deleted when they had run
+// A coverage run and its folder of results, which is an input of report, show and export:
+//   profile.profdata  the sums over all processes
+//   assay-objects     the objects that wrote the profiles, with their build-ids
+//   assay-sources     the selected sources, when not all are
+//   gcov/             data files of gcc, with links to their notes
+//   object-N          copies of programs that were deleted after they ran
 
 #ifndef COLLECT_COVER_RUN_H
 #define COLLECT_COVER_RUN_H
@@ -17,48 +16,48 @@ typedef struct CoverRun {
     Arena arena;
     Str folder; // absolute
     CoverPool pool;
-    CoverCorrelations correlations; // programs of the pool's profiles
+    CoverCorrelations correlations; // programs of profiles with counters only
     CoverObjects objects;
     CoverSelection selection;
-    bool counts_all;  // of results that the run is added to
+    bool counts_all;  // the results to which the run is added count all sources
     size_t survivors; // processes that outlive the command and may still write
     uint64_t gcov_data, gcov_without_notes; // data files of gcc
 } CoverRun;
 
 typedef enum CoverRunMode {
-    COVER_RUN_NEW,     // results that are there are an error
-    COVER_RUN_REPLACE, // they are removed first
-    COVER_RUN_ADD,     // the run is added to them
+    COVER_RUN_NEW,     // existing results are an error
+    COVER_RUN_REPLACE, // existing results are removed first
+    COVER_RUN_ADD,     // the run is added to existing results
 } CoverRunMode;
 
-// Makes the folder ready. Release with cover_run_deinit, also on false.
+// Prepares the folder. Call cover_run_deinit afterwards, also on false.
 MUST_CHECK bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw,
                                Error *err);
-void cover_run_deinit(CoverRun *r);
+void cover_run_deinit(CoverRun *r); // closes the pool and frees everything
 
-// An environment variable; the value ends in a NUL, and NULL takes it away.
+// An environment variable. The value ends in a NUL; NULL removes the variable.
 typedef struct CoverVariable {
     const char *name, *value;
 } CoverVariable;
 typedef Vec(CoverVariable) CoverVariables;
 
-// How many processes have the run's environment, without this one. Those of other users
-// are not seen.
+// The number of processes with the environment of the run, without this one. Processes of other
+// users cannot be seen.
 size_t cover_run_survivors(const CoverRun *r);
 
-// What programs need in their environment to write where they are to.
+// Appends the environment variables by which programs write to the folder.
 void cover_run_variables(CoverRun *r, CoverVariables *ret);
 
-// Where objects are looked for.
+// The places to search for objects.
 typedef struct CoverObjectSources {
     StrVec always;   // objects that belong to the report even when they did not run
-    StrVec commands; // what was run: taken when it wrote
-    StrVec folders;  // searched for what is still missing
+    StrVec commands; // programs that were run: used when they wrote a profile
+    StrVec folders;  // searched for objects that are still missing
 } CoverObjectSources;
 
-// Finds the objects and writes the results, with r->selection. A run that wrote nothing is fine:
-// cover_run_wrote tells.
+// Finds the objects and writes the results, with r->selection. A run in which no program wrote a
+// profile succeeds, too: see cover_run_wrote.
 MUST_CHECK bool cover_run_finish(CoverRun *r, const CoverObjectSources *sources, Error *err);
-bool cover_run_wrote(const CoverRun *r);
+bool cover_run_wrote(const CoverRun *r); // whether any program wrote a profile or gcc's data
 
 #endif // COLLECT_COVER_RUN_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where breakpoints may stand in an object: the addresses at which its line
-// tables say a statement begins, checked against instruction boundaries.
-// docs/decisions/0062 says why so.
+// Sites: the addresses of an object at which breakpoints are set. They are the addresses at
+// which a statement begins by the line tables, checked against instruction boundaries. Why
+// they are chosen so: docs/decisions/0062.
 
 #ifndef COLLECT_COVER_SITES_H
 #define COLLECT_COVER_SITES_H
@@ -25,23 +25,23 @@ typedef struct TraceModule {
     Str path;
     uint64_t device_inode; // hash of both
     uint64_t size_bytes;   // when it was read
-    int64_t mtime_ns;      // likewise
-    Elf elf;               // its segments; the file is no longer mapped
-    TraceSite *sites;      // ascending svma; an address has one for each of its lines
+    int64_t mtime_ns;      // when it was read
+    Elf elf;               // only its segments are valid: the file is not mapped any more
+    TraceSite *sites;      // ascending svma; an address has one site for each of its lines
     size_t site_count;
-    size_t place_count;    // different addresses among them
-    uint64_t off_boundary; // addresses inside an instruction, left out
+    size_t place_count;    // number of different addresses
+    uint64_t off_boundary; // addresses inside an instruction, which are left out
     bool has_debug;
 } TraceModule;
 
-// Which sources are of interest.
+// Whether the lines of a source are wanted.
 typedef bool TraceKeepFile(void *ctx, Str path);
 
-// A source that has lines.
+// A source file in the line tables.
 typedef struct TraceSource {
     StrId file;
     bool is_wanted;
-    U32Vec brackets; // lines of brackets only: they are no statements
+    U32Vec brackets; // lines with only brackets, which are no statements (bracket_lines.h)
 } TraceSource;
 
 typedef struct SiteLoader {
@@ -52,25 +52,26 @@ typedef struct SiteLoader {
     Table source_index; // of sources by file
     TraceKeepFile *keep;
     void *keep_ctx;
-    const DebugSearch *debug; // separate debug files besides the usual places; may be NULL
-    Disasm *disasm;           // NULL: not there
+    const DebugSearch *debug; // further places of separate debug files; may be NULL
+    Disasm *disasm;           // NULL: no disassembler is installed
 } SiteLoader;
 
+// A loader that adds rows to `profile`. The caller sets `keep` and `debug` afterwards.
 void site_loader_init(SiteLoader *l, Arena *arena, Profile *profile);
-void site_loader_deinit(SiteLoader *l);
+void site_loader_deinit(SiteLoader *l); // closes the disassembler and frees the tables
 
-// Reads a file's sites, out of its separate debug file where it has one; one without debug
-// information, or of another machine, has none. Lines and functions that are new get rows with
-// count 0.
+// Reads the sites of a file, from its separate debug file if it has one. A file without debug
+// information, or of another machine, has no sites. New lines and functions get rows with count 0.
 void sites_load(SiteLoader *l, Str path, TraceModule *ret);
 
 // The first site at a stated address, or NULL.
 const TraceSite *site_find(const TraceModule *m, uint64_t svma);
 
-// Behind the last site at the address of `first`.
+// The first site after those at the address of `first`; one past the last site at the end.
 const TraceSite *site_next_place(const TraceModule *m, const TraceSite *first);
 
-// Whether all that a hit at the address of `first` would tell is known already.
+// Whether all lines and functions at the address of `first` have a count already, so that a hit
+// there would add nothing.
 bool site_is_known(const TraceModule *m, const TraceSite *first, const Profile *profile);
 
 #endif // COLLECT_COVER_SITES_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests there are, and the command that runs one of them.
+// Lists the tests of a program or of a build folder, with the command that runs each.
 
 #ifndef COLLECT_COVER_TESTMAP_LIST_H
 #define COLLECT_COVER_TESTMAP_LIST_H
@@ -12,30 +12,31 @@
 typedef struct CoverTestCommand {
     Str name;
     char **argv; // ends in NULL
-    Str folder;  // to run it in, "" for the present one
+    Str folder;  // the folder to run it in; "" for the current one
 } CoverTestCommand;
 typedef Vec(CoverTestCommand) CoverTestCommands;
 
 typedef enum CoverTestStyle {
     COVER_TESTS_UNKNOWN,
-    COVER_TESTS_LIBTEST, // what rustc --test links in
+    COVER_TESTS_LIBTEST, // Rust's own, which rustc --test links
     COVER_TESTS_GTEST,   // GoogleTest
     COVER_TESTS_CTEST,   // a build folder of CMake
 } CoverTestStyle;
 
-// By the program's name, or by texts that its frameworks leave in it.
+// The test framework of a program, found by the program's name or by texts in its file.
 CoverTestStyle cover_test_style(const Program *program);
 
-// Asks the program for its tests. `argv` are the user's words; what selects tests
-// among them is kept. Names get `prefix` in front.
+// Runs the program to list its tests. `argv` is the user's command line; its arguments that select
+// tests are kept. Names of tests get `prefix` in front.
 MUST_CHECK bool cover_test_list(Arena *arena, CoverTestStyle style, const Program *program,
                                 char *const argv[], Str prefix, Str folder, CoverTestCommands *ret,
                                 Error *err);
 
-// One shell command a line; empty lines and those that begin with '#' are none.
+// Reads a list of tests: a shell command on each line. Empty lines and lines that begin with '#'
+// are skipped.
 void cover_test_lines(Arena *arena, Str text, CoverTestCommands *ret);
 
-// What programs print when asked, for tests.
+// Parse the list of tests that each framework prints; public for tests.
 void cover_test_parse_libtest(Arena *arena, Str text, StrVec *names);
 void cover_test_parse_gtest(Arena *arena, Str text, StrVec *names);
 void cover_test_parse_ctest(Arena *arena, Str text, StrVec *names, StrVec *numbers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fewest tests that together run every line that any runs: minimum set cover.
+// Finds the fewest tests that together run every line that any test runs: minimum set cover.
 
 #ifndef COLLECT_COVER_TESTMAP_SMALLEST_H
 #define COLLECT_COVER_TESTMAP_SMALLEST_H
@@ -8,11 +8,11 @@
 
 typedef struct CoverTestChoice {
     U32Vec tests; // the most useful first
-    U32Vec gains; // lines that each adds to those before it
-    bool minimal; // no fewer tests would do; else more work than is spent would be needed to know
+    U32Vec gains; // number of lines that each test adds to those before it
+    bool minimal; // proved: fewer tests do not suffice. False: the proof would take too long
 } CoverTestChoice;
 
-// Memory is the arena's.
+// Computes the choice; its vectors lie in the arena.
 void cover_tests_smallest(Arena *arena, const CoverTestStore *s, CoverTestChoice *ret);
 
 #endif // COLLECT_COVER_TESTMAP_SMALLEST_H

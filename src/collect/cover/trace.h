@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which lines of a program run, without recompiling it: a breakpoint at every
-// statement, removed when it is first hit. Threads, forks and exec are followed;
-// objects that are loaded later get theirs when the loader says so.
+// Coverage of a program without recompiling it: sets a breakpoint at every statement and
+// removes it when it is first hit. Threads, forks and exec are followed; objects that are
+// loaded later get their breakpoints when the dynamic linker reports them.
 
 #ifndef COLLECT_COVER_TRACE_H
 #define COLLECT_COVER_TRACE_H
@@ -20,15 +20,15 @@ typedef struct CoverTraceOptions {
 typedef struct CoverTraceResult {
     ChildEnd child;
     uint64_t processes, modules_with_debug, modules_without, sites, off_boundary;
-    uint64_t unreachable; // processes that made themselves undumpable: known up to there
-    uint64_t unreadable;  // programs that may be run and not read: nothing is known of them
-    uint64_t replaced;    // mappings of files that have become others since
+    uint64_t unreachable; // processes that made themselves undumpable: not counted from then on
+    uint64_t unreadable;  // programs that may be executed but not read: not counted
+    uint64_t replaced;    // mappings whose file has been replaced
     bool no_disassembler;
-    bool no_loader; // objects that were loaded late may be missing
+    bool no_loader; // the dynamic linker was not found: objects loaded later may be missing
 } CoverTraceResult;
 
-// Runs the program and fills line and function counts of the profile with 0 and
-// 1. x86-64 only: ERROR_UNSUPPORTED elsewhere.
+// Runs the program and adds its line and function counts, 0 or 1, to the profile. x86-64 only:
+// ERROR_UNSUPPORTED elsewhere.
 MUST_CHECK bool cover_trace_run(const CoverTraceOptions *o, Profile *profile, CoverTraceResult *ret,
                                 Error *err);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two halves of the breakpoint engine share: `trace` follows processes and
-// their stops, `trace_text` knows what they map and puts breakpoints there.
+// Shared by the two parts of the breakpoint engine: `trace` follows processes and their
+// stops, `trace_text` reads their mappings and sets breakpoints in them.
 
 #ifndef COLLECT_COVER_TRACE_INTERNAL_H
 #define COLLECT_COVER_TRACE_INTERNAL_H
@@ -13,25 +13,25 @@ typedef struct TraceMapped {
     TraceModule *module;
     uint64_t start, end; // addresses in the process
     uint64_t bias;       // address in the process - stated address
-    bool is_there;       // found in the mappings that were last read
+    bool is_there;       // was in the mappings when they were last read
 } TraceMapped;
 
 typedef Vec(TraceMapped) TraceMappedVec;
 
 typedef struct TraceProcess {
-    pid_t pid; // 0: gone
+    pid_t pid; // 0: has ended
     int mem_fd;
-    TraceMappedVec mapped; // ascending by when they came
+    TraceMappedVec mapped; // in the order in which they were found
     uint64_t loader_hook;  // address of _dl_debug_state, 0: none
-    uint8_t loader_byte;   // what the breakpoint there replaces
-    bool is_clean;         // its breakpoints were taken out, to let it go
+    uint8_t loader_byte;   // the byte that the breakpoint there replaces
+    bool is_clean;         // its breakpoints were removed because tracing ends
 } TraceProcess;
 
 // A thread that is traced.
 typedef struct TraceTask {
-    pid_t tid; // 0: gone
+    pid_t tid; // 0: has ended
     uint32_t process;
-    bool enters_handler; // of SIGTRAP: its next stop is the handler's first instruction
+    bool enters_handler; // its next stop is the first instruction of its SIGTRAP handler
 } TraceTask;
 
 typedef struct Tracer {
@@ -39,9 +39,9 @@ typedef struct Tracer {
     SiteLoader loader;
     Vec(TraceModule *) modules;
     Vec(TraceProcess) processes;
-    Table process_index; // by pid; rows of dead ones stay
+    Table process_index; // by pid; rows of ended processes stay
     Vec(TraceTask) tasks;
-    Table task_index; // by tid; likewise
+    Table task_index; // by tid; rows of ended threads stay
     CoverTraceResult *result;
     pid_t main;
     bool main_ended, letting_go;
@@ -49,26 +49,28 @@ typedef struct Tracer {
     size_t memories_open, memories_max; // descriptors of processes' memory
 } Tracer;
 
-// Memory of a process. False when it is gone or does not have these bytes.
+// Read and write the memory of a process; close its descriptor. `tid` is a stopped thread. False
+// when the process has ended or does not have these bytes.
 bool trace_read(Tracer *t, TraceProcess *p, uint64_t at, void *to, size_t len);
 bool trace_write(Tracer *t, TraceProcess *p, pid_t tid, uint64_t at, const uint8_t *from,
                  size_t len);
 void trace_close_memory(Tracer *t, TraceProcess *p);
 
-// What was mapped since the last look; breakpoints into it. `insert` is false for a
-// forked child: its memory has those of its parent. `tid` is a thread that is stopped.
-// False when the kernel keeps the mappings from us.
+// Reads the mappings of a process and sets breakpoints in new ones. `insert` is false for a forked
+// child, whose memory has the breakpoints of its parent. `tid` is a stopped thread. False when the
+// kernel refuses to show the mappings.
 bool trace_look_at_maps(Tracer *t, TraceProcess *p, pid_t tid, bool insert);
 
-// Takes out what stands near a place that was hit and would tell nothing more than it
-// has: the other statements of its lines.
+// Removes breakpoints near one that was hit which would add nothing: those of other statements on
+// the same lines.
 void trace_clear_lines(Tracer *t, TraceProcess *p, pid_t tid, const TraceMapped *m,
                        const TraceSite *hit);
 
-// Takes the breakpoints out of a process.
+// Removes all breakpoints from a process.
 void trace_clean(Tracer *t, TraceProcess *p, pid_t tid);
 
-// A breakpoint where the loader says that it has mapped objects (<link.h>, r_brk).
+// Sets a breakpoint in the function that the dynamic linker calls after it has mapped objects
+// (<link.h>, r_brk).
 void trace_set_hook(Tracer *t, TraceProcess *p, pid_t tid);
 
 #endif // COLLECT_COVER_TRACE_INTERNAL_H

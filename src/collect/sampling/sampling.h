@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records a profile of a running program by sampling. Two threads: the caller's thread
 // copies records out of the kernel's ring buffers and watches the program; a worker thread
-// sorts the records, unwinds stacks and fills the profile. README.md
-// beside this file describes both.
+// sorts the records, unwinds stacks and fills the profile. README.md beside this file says more.
 
 #ifndef COLLECT_SAMPLING_SAMPLING_H
 #define COLLECT_SAMPLING_SAMPLING_H
