@@ -302,14 +302,18 @@ typedef struct Profile {
     size_t unindexed_stacks; // so many at the end are not in stack_index yet
 } Profile;
 
+// Makes a profile without rows, save row 0 of the tables that have one.
 void profile_init(Profile *p);
+// Frees everything that the profile holds; texts and rows taken from it are gone then.
 void profile_deinit(Profile *p);
 
+// The row of a string, which is copied when it is new.
 static inline StrId profile_str(Profile *p, Str s)
 {
     return (StrId){intern_add(&p->strings, s)};
 }
 
+// The text of a row; it lives as long as the profile.
 static inline Str profile_text(const Profile *p, StrId id)
 {
     return intern_get(&p->strings, id.v);
@@ -386,7 +390,9 @@ void profile_add_point(Profile *p, MetricId metric, int64_t time_ns, double valu
 void profile_add_interval(Profile *p, ThreadId thread, int64_t start_ns, int64_t end_ns, StrId name,
                           StrId detail);
 
+// Appends a note. `key` is one of the short stable words that programs look for.
 void profile_note(Profile *p, NoteLevel level, Str key, const char *fmt, ...) PRINTF_LIKE(4, 5);
+// Sets a fact; the last value of a key wins.
 void profile_set_fact(Profile *p, Str key, Str value);
 // "" when not set.
 Str profile_fact(const Profile *p, Str key);

@@ -74,16 +74,19 @@ typedef struct RawVec {
     size_t cap;
 } RawVec;
 
+// A column of the profile, whatever its type.
 static inline RawVec *column_vec(Profile *p, const Column *c)
 {
     return (RawVec *)(void *)((char *)p + c->offset);
 }
 
+// The same for a profile that must not change.
 static inline const RawVec *column_vec_const(const Profile *p, const Column *c)
 {
     return (const RawVec *)(const void *)((const char *)p + c->offset);
 }
 
+// Bytes of one element.
 size_t column_type_size(ColumnType type);
 
 // The number of rows a table has: the length of its first column.
