@@ -26,11 +26,6 @@ static bool find_hashed(const Intern *in, Str s, uint64_t hash, uint32_t *ret)
     return false;
 }
 
-bool intern_find(const Intern *in, Str s, uint32_t *ret)
-{
-    return find_hashed(in, s, str_hash(s), ret);
-}
-
 uint32_t intern_add(Intern *in, Str s)
 {
     uint64_t hash = str_hash(s);

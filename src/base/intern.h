@@ -20,10 +20,8 @@ void intern_deinit(Intern *in); // frees the table only; the texts belong to the
 
 // The number of `s`; a new text is copied.
 uint32_t intern_add(Intern *in, Str s);
-// False when `s` was never added.
-bool intern_find(const Intern *in, Str s, uint32_t *ret);
 
-// The text of a number that intern_add or intern_find returned.
+// The text of a number that intern_add returned.
 static inline Str intern_get(const Intern *in, uint32_t id)
 {
     assert(id < in->texts.len);

@@ -121,6 +121,11 @@ void cli_say_left_out(const Error *why)
         say_line(STR("hint: "), str_from_c(why->hint));
 }
 
+void cli_say_hint(Str text)
+{
+    say_line(STR("hint: "), text);
+}
+
 void cli_say(const char *fmt, ...)
 {
     StrBuf text = {0};

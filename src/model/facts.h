@@ -33,6 +33,15 @@
 #define FACT_STACK_MODE    "stack-mode"           // "tables", "frame pointers", "lbr", "none"
 #define FACT_INCOMPLETE    "recording-incomplete" // why, when the recorder did not finish
 
+// Of coverage:
+#define FACT_COVER_ORIGINS "cover-origins" // "llvm", "gcc", "lines" (tracefiles), by a space
+#define FACT_COVER_HITS    "cover-hits"    // "1": a count of 1 says that it ran, not how often
+#define FACT_COVER_STALE   "cover-stale"   // functions and .gcda files with counts of another build
+#define FACT_COVER_MARKS   "cover-marks-contradicted" // marks in sources that say not what ran
+#define FACT_COVER_BUILT   "cover-built-ns"           // time stamp of the newest object or .gcno
+#define FACT_COVER_SKIPPED "cover-sources-skipped"    // sources that the run was to leave out
+#define FACT_COVER_VALUES  "cover-value-profiles"     // "1": the profiles hold values, too
+
 // What stands before the command line in exports whose format has only remarks.
 #define COMMAND_REMARK "command: "
 

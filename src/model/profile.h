@@ -252,6 +252,122 @@ typedef struct ConditionCounts {
     U64Vec count;
 } ConditionCounts;
 
+// What coverage counts of a file or a function. The numbers are part of the file format.
+typedef enum CoverCriterion {
+    COVER_LINES,
+    COVER_FUNCTIONS,      // instances of one template count as one
+    COVER_INSTANTIATIONS, // each instance counts
+    COVER_REGIONS,
+    COVER_BRANCHES,
+    COVER_CONDITIONS, // of decisions (MC/DC), shown to decide alone
+    COVER_CRITERION_COUNT
+} CoverCriterion;
+
+// So many of so many.
+typedef struct CoverTally {
+    uint64_t covered, count;
+} CoverTally;
+
+// Totals of a file or a function, by CoverCriterion.
+typedef struct CoverTotals {
+    CoverTally of[COVER_CRITERION_COUNT];
+} CoverTotals;
+
+static inline void cover_totals_add(CoverTotals *into, const CoverTotals *more)
+{
+    for (int i = 0; i < COVER_CRITERION_COUNT; i++) {
+        into->of[i].covered += more->of[i].covered;
+        into->of[i].count += more->of[i].count;
+    }
+}
+
+// Totals that the rows above do not give: llvm-cov's, which follow from how functions are
+// instantiated. The rows of one file or function are neighbours, criteria ascending.
+typedef struct CoverTotalRows {
+    StrIdVec file;
+    FunctionIdVec function; // 0: the whole file
+    U8Vec criterion;        // CoverCriterion
+    U64Vec covered, count;
+} CoverTotalRows;
+
+// A two-sided branch as it is written. Branches in the text of a macro are listed where the
+// outermost macro is used.
+typedef struct BranchSites {
+    StrIdVec file;      // where it is listed
+    U32Vec listed_line; // there
+    U32Vec line;        // where it is written, which may be in another file
+    U32Vec column;
+    U64Vec true_count, false_count;
+    U8Vec is_folded; // the compiler knew the condition
+} BranchSites;
+
+enum {
+    SEGMENT_HAS_COUNT = 1 << 0, // else the text from here on is not counted
+    SEGMENT_IS_ENTRY = 1 << 1,  // a region starts here, else one goes on
+    SEGMENT_IS_GAP = 1 << 2     // between statements
+};
+
+// Stretches of a file with one count each, all functions taken together: a stretch ends where
+// the next one of the file starts.
+typedef struct CoverSegments {
+    StrIdVec file;
+    U32Vec line, column;
+    U64Vec count;
+    U8Vec flags; // SEGMENT_*
+} CoverSegments;
+
+typedef enum ExcerptKind {
+    EXCERPT_EXPANSION, // the text that the use of a macro expands to
+    EXCERPT_INSTANCE   // one of several functions at one place
+} ExcerptKind;
+
+// Lines that a listing shows once more below a line, with counts of their own.
+typedef struct Excerpts {
+    StrIdVec file; // in which it is shown
+    U32Vec line;   // below which it is shown
+    U8Vec kind;    // ExcerptKind
+    FunctionIdVec function;
+    U64Vec count;  // entries of the function
+    StrIdVec text; // the file that the lines are of
+} Excerpts;
+
+// The rows of one excerpt are neighbours, in the order of `excerpts`.
+typedef struct ExcerptLines {
+    U32Vec excerpt; // row of `excerpts`
+    U32Vec line;
+    U64Vec count;
+} ExcerptLines;
+
+enum {
+    DECISION_IS_EXCLUDED = 1 << 0, // by a mark in the source
+};
+
+// A decision (MC/DC) of one function, with the evaluations that ran.
+typedef struct Decisions {
+    StrIdVec file;
+    U32Vec line, column, end_line, end_column;
+    FunctionIdVec function;
+    U8Vec flags; // DECISION_*
+    // For each different evaluation a letter for each condition, then one for the outcome:
+    // T, F, - (not evaluated) or C (the compiler knew it).
+    StrIdVec vectors;
+} Decisions;
+
+enum {
+    CONDITION_IS_FOLDED = 1 << 0,    // the compiler knew it: not to be covered
+    CONDITION_IS_ELSEWHERE = 1 << 1, // written in another file than its decision: in a macro
+};
+
+// A condition of a decision. The rows of one decision are neighbours, in the order of
+// `decisions`.
+typedef struct DecisionConditions {
+    U32Vec decision; // row of `decisions`
+    U32Vec line, column, end_line, end_column;
+    U8Vec flags; // CONDITION_*
+    // The vectors, from 1, that show that the condition decides alone; 0: none do.
+    U32Vec pair_first, pair_second;
+} DecisionConditions;
+
 // The text of source lines that a result touches.
 typedef struct SourceLines {
     StrIdVec file;
@@ -294,6 +410,13 @@ typedef struct Profile {
     BranchCounts branch_counts;
     RegionCounts region_counts;
     ConditionCounts condition_counts;
+    CoverTotalRows cover_totals;
+    BranchSites branch_sites;
+    CoverSegments segments;
+    Excerpts excerpts;
+    ExcerptLines excerpt_lines;
+    Decisions decisions;
+    DecisionConditions decision_conditions;
     SourceLines source_lines;
     Notes notes;
     Facts facts;

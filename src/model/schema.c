@@ -138,6 +138,62 @@ static const Column condition_count_columns[] = {
     STRING(6, "expression", condition_counts.expression),
     DELTA(7, "count", COLUMN_U64, condition_counts.count),
 };
+static const Column cover_total_columns[] = {
+    STRING(1, "file", cover_totals.file),
+    REF(2, "function", cover_totals.function, TABLE_FUNCTIONS),
+    PLAIN(3, "criterion", COLUMN_U8, cover_totals.criterion),
+    DELTA(4, "covered", COLUMN_U64, cover_totals.covered),
+    DELTA(5, "count", COLUMN_U64, cover_totals.count),
+};
+static const Column branch_site_columns[] = {
+    STRING(1, "file", branch_sites.file),
+    DELTA(2, "listed_line", COLUMN_U32, branch_sites.listed_line),
+    DELTA(3, "line", COLUMN_U32, branch_sites.line),
+    DELTA(4, "column", COLUMN_U32, branch_sites.column),
+    DELTA(5, "true_count", COLUMN_U64, branch_sites.true_count),
+    DELTA(6, "false_count", COLUMN_U64, branch_sites.false_count),
+    PLAIN(7, "is_folded", COLUMN_U8, branch_sites.is_folded),
+};
+static const Column segment_columns[] = {
+    STRING(1, "file", segments.file),
+    DELTA(2, "line", COLUMN_U32, segments.line),
+    DELTA(3, "column", COLUMN_U32, segments.column),
+    DELTA(4, "count", COLUMN_U64, segments.count),
+    PLAIN(5, "flags", COLUMN_U8, segments.flags),
+};
+static const Column excerpt_columns[] = {
+    STRING(1, "file", excerpts.file),
+    DELTA(2, "line", COLUMN_U32, excerpts.line),
+    PLAIN(3, "kind", COLUMN_U8, excerpts.kind),
+    REF(4, "function", excerpts.function, TABLE_FUNCTIONS),
+    DELTA(5, "count", COLUMN_U64, excerpts.count),
+    STRING(6, "text", excerpts.text),
+};
+static const Column excerpt_line_columns[] = {
+    REF(1, "excerpt", excerpt_lines.excerpt, TABLE_EXCERPTS),
+    DELTA(2, "line", COLUMN_U32, excerpt_lines.line),
+    DELTA(3, "count", COLUMN_U64, excerpt_lines.count),
+};
+static const Column decision_columns[] = {
+    STRING(1, "file", decisions.file),
+    DELTA(2, "line", COLUMN_U32, decisions.line),
+    DELTA(3, "column", COLUMN_U32, decisions.column),
+    DELTA(4, "end_line", COLUMN_U32, decisions.end_line),
+    DELTA(5, "end_column", COLUMN_U32, decisions.end_column),
+    REF(6, "function", decisions.function, TABLE_FUNCTIONS),
+    PLAIN(7, "flags", COLUMN_U8, decisions.flags),
+    STRING(8, "vectors", decisions.vectors),
+};
+static const Column decision_condition_columns[] = {
+    REF(1, "decision", decision_conditions.decision, TABLE_DECISIONS),
+    DELTA(2, "line", COLUMN_U32, decision_conditions.line),
+    DELTA(3, "column", COLUMN_U32, decision_conditions.column),
+    DELTA(4, "end_line", COLUMN_U32, decision_conditions.end_line),
+    DELTA(5, "end_column", COLUMN_U32, decision_conditions.end_column),
+    PLAIN(6, "flags", COLUMN_U8, decision_conditions.flags),
+    DELTA(7, "pair_first", COLUMN_U32, decision_conditions.pair_first),
+    DELTA(8, "pair_second", COLUMN_U32, decision_conditions.pair_second),
+};
 static const Column source_line_columns[] = {
     STRING(1, "file", source_lines.file),
     DELTA(2, "line", COLUMN_U32, source_lines.line),
@@ -182,6 +238,14 @@ const TableSchema profile_schema[] = {
            TABLE_NONE),
     SCHEMA("runs", TABLE_RUNS, run_columns, false, false, TABLE_NONE),
     SCHEMA("run values", TABLE_RUN_VALUES, run_value_columns, false, false, TABLE_NONE),
+    SCHEMA("cover totals", TABLE_COVER_TOTALS, cover_total_columns, true, false, TABLE_NONE),
+    SCHEMA("branch sites", TABLE_BRANCH_SITES, branch_site_columns, true, false, TABLE_NONE),
+    SCHEMA("segments", TABLE_SEGMENTS, segment_columns, true, false, TABLE_NONE),
+    SCHEMA("excerpts", TABLE_EXCERPTS, excerpt_columns, true, false, TABLE_NONE),
+    SCHEMA("excerpt lines", TABLE_EXCERPT_LINES, excerpt_line_columns, true, false, TABLE_NONE),
+    SCHEMA("decisions", TABLE_DECISIONS, decision_columns, true, false, TABLE_NONE),
+    SCHEMA("decision conditions", TABLE_DECISION_CONDITIONS, decision_condition_columns, true,
+           false, TABLE_NONE),
 };
 const size_t profile_schema_count = ARRAY_LEN(profile_schema);
 

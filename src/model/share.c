@@ -42,6 +42,10 @@ static Rule rule_of(TableId table, const char *column)
         {TABLE_NOTES, "text", RULE_WORDS},         {TABLE_FACTS, "key", RULE_KEEP},
         {TABLE_FACTS, "value", RULE_WORDS},        {TABLE_RUNS, "name", RULE_WORDS},
         {TABLE_RUNS, "command", RULE_WORDS},       {TABLE_RUNS, "conditions", RULE_WORDS},
+        {TABLE_COVER_TOTALS, "file", RULE_FILE},   {TABLE_BRANCH_SITES, "file", RULE_FILE},
+        {TABLE_SEGMENTS, "file", RULE_FILE},       {TABLE_EXCERPTS, "file", RULE_FILE},
+        {TABLE_EXCERPTS, "text", RULE_FILE},       {TABLE_DECISIONS, "file", RULE_FILE},
+        {TABLE_DECISIONS, "vectors", RULE_KEEP},
     };
     for (size_t i = 0; i < ARRAY_LEN(rules); i++)
         if (rules[i].table == table && strcmp(rules[i].column, column) == 0)

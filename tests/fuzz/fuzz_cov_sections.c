@@ -2,8 +2,10 @@
 // Fuzzes the finder of coverage mappings in ELF, Mach-O, COFF, PE and LLVM's test forms,
 // and using what it found once the file is gone, as the commands do.
 
-#include "coverage/llvm/file_totals.h"
-#include "coverage/llvm/functions.h"
+#include <limits.h>
+#include <stdlib.h>
+
+#include "coverage/llvm/listing_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,6 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Arena arena = {0};
     CoverCounts counts = {.arena = &arena};
     CoverData d;
+    Error err;
     cover_data_init(&d, &arena);
     d.explain = true;
     add_object(&d, bytes_over(data, size), &counts);
@@ -38,11 +41,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         lines += d.regions.at[i].end_line - d.regions.at[i].line;
     if (lines < 1 << 16) {
         CoverProject how = {0};
-        CoverFileVec files = {0};
         Profile p;
         profile_init(&p);
-        cover_files_summarise(&arena, &d, &how, &files);
-        cover_files_fill(&d, &how, &p);
+        cover_files_fill(&d, &how, true, &p);
+        cover_totals_fill(&d, &how, UINT_MAX, &p);
+        cover_listing_fill(&d, &how, UINT_MAX, &p);
+        if (!profile_check(&p, &err))
+            abort();
         profile_deinit(&p);
     }
     cover_data_deinit(&d);

@@ -3,10 +3,12 @@
 // input is LLVM's test form, or {u32 covmap size, u32 names size} and the
 // sections __llvm_covmap, __llvm_prf_names and __llvm_covfun.
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/cursor.h"
-#include "coverage/llvm/llvm_json.h"
+#include "coverage/llvm/listing_rows.h"
+#include "export/cover/llvm_json.h"
 #include "llvmcov/proftext.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -76,11 +78,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             lines += d.regions.at[i].end_line - d.regions.at[i].line;
         if (lines < 1 << 16) {
             CoverProject how = {0};
-            CoverFileVec files = {0};
             Profile p;
             profile_init(&p);
-            cover_files_summarise(&arena, &d, &how, &files);
-            cover_files_fill(&d, &how, &p);
+            cover_files_fill(&d, &how, true, &p);
+            cover_totals_fill(&d, &how, UINT_MAX, &p);
+            cover_listing_fill(&d, &how, UINT_MAX, &p);
+            if (!profile_check(&p, &err))
+                abort();
             profile_deinit(&p);
             StrBuf out = {0};
             if (!cover_write_llvm_json(&d, &how, &out, drop_text, NULL))

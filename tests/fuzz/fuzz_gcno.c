@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of gcc's notes, and the ways from graphs to lines.
 
-#include "coverage/gcc/unit_lines.h"
+#include "export/cover/gcov_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,8 +14,10 @@ static void sum(GcovNotes *notes, bool documents)
     Error err;
     profile_init(&p);
     gcov_sum_init(&sum, &p, &how);
-    if (documents)
-        sum.documents = &json;
+    if (documents) {
+        sum.take = cover_gcov_json_add;
+        sum.take_ctx = &json;
+    }
     (void)!gcov_sum_add(&sum, notes, STR("a.gcda"), &err);
     gcov_sum_finish(&sum);
     assert(p.line_counts.line.len == sum.lines.len);

@@ -35,7 +35,7 @@ static int compare_files(const void *a, const void *b)
 typedef struct Grouping {
     Arena *arena;
     const Profile *p;
-    U32Vec rank; // StrId -> rank by path + 1; 0: no file
+    U32Vec rank; // StrId -> rank by path + 1; 0: no listed file
 } Grouping;
 
 static void note_file(Grouping *g, StrId file)
@@ -64,7 +64,7 @@ static void rank_files(Grouping *g, CoverFiles *ret)
     if (named.len)
         qsort(named.at, named.len, sizeof(named.at[0]), compare_files);
     for (uint32_t i = 0; i < named.len; i++) {
-        g->rank.at[named.at[i].id] = i;
+        g->rank.at[named.at[i].id] = i + 1;
         vec_push(g->arena, &ret->files, (CoverFileRows){.file = {named.at[i].id}});
     }
     vec_free(&named);
@@ -82,7 +82,8 @@ typedef struct RowTable {
 static Row row_of(const Grouping *g, const RowTable *t, size_t i)
 {
     StrId file = t->files->at[t->functions ? t->functions->at[i].v : i];
-    return (Row){g->rank.at[file.v], t->lines ? t->lines->at[i] : 0, (uint32_t)i};
+    // Rows of files that are not listed come last.
+    return (Row){g->rank.at[file.v] - 1, t->lines ? t->lines->at[i] : 0, (uint32_t)i};
 }
 
 static bool is_sorted(const Grouping *g, const RowTable *t)
@@ -126,6 +127,8 @@ static void place(const Grouping *g, RowTable t, U32Vec *to, CoverFiles *ret)
         uint32_t file = row_of(g, &t, to->at[i]).file;
         for (end = i + 1; end < to->len && row_of(g, &t, to->at[end]).file == file; end++)
             ;
+        if (file == UINT32_MAX)
+            continue;
         CoverRows *range = (CoverRows *)(void *)((char *)&ret->files.at[file] + t.range);
         *range = (CoverRows){(uint32_t)i, (uint32_t)end};
     }
@@ -153,50 +156,24 @@ void cover_files_group(Arena *arena, const Profile *p, CoverFiles *ret)
     place(&g,
           (RowTable){&c->file, NULL, &c->line, c->file.len, offsetof(CoverFileRows, conditions)},
           &ret->conditions, ret);
+    const BranchSites *s = &p->branch_sites;
+    const Decisions *d = &p->decisions;
+    place(&g,
+          (RowTable){&s->file, NULL, &s->listed_line, s->file.len,
+                     offsetof(CoverFileRows, branch_sites)},
+          &ret->branch_sites, ret);
+    place(&g,
+          (RowTable){&p->segments.file, NULL, &p->segments.line, p->segments.file.len,
+                     offsetof(CoverFileRows, segments)},
+          &ret->segments, ret);
+    place(&g,
+          (RowTable){&p->excerpts.file, NULL, &p->excerpts.line, p->excerpts.file.len,
+                     offsetof(CoverFileRows, excerpts)},
+          &ret->excerpts, ret);
+    place(&g,
+          (RowTable){&d->file, NULL, &d->end_line, d->file.len, offsetof(CoverFileRows, decisions)},
+          &ret->decisions, ret);
     vec_free(&g.rank);
-}
-
-CoverTotals cover_file_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f)
-{
-    CoverTotals t = {.lines = f->lines.end - f->lines.first,
-                     .functions = f->functions.end - f->functions.first,
-                     .branches = f->branches.end - f->branches.first,
-                     .conditions = f->conditions.end - f->conditions.first};
-    for (uint32_t i = f->lines.first; i < f->lines.end; i++)
-        t.lines_hit += p->line_counts.count.at[c->lines.at[i]] > 0;
-    for (uint32_t i = f->functions.first; i < f->functions.end; i++)
-        t.functions_hit += p->function_counts.count.at[c->functions.at[i]] > 0;
-    for (uint32_t i = f->branches.first; i < f->branches.end; i++)
-        t.branches_hit += p->branch_counts.count.at[c->branches.at[i]] > 0;
-    for (uint32_t i = f->conditions.first; i < f->conditions.end; i++)
-        t.conditions_hit += p->condition_counts.count.at[c->conditions.at[i]] > 0;
-    return t;
-}
-
-// The first of the file's rows whose line is at or behind `line`.
-static uint32_t first_at(const U32Vec *lines, const U32Vec *order, CoverRows rows, uint32_t line)
-{
-    size_t skipped =
-        PARTITION_POINT(i, rows.end - rows.first, lines->at[order->at[rows.first + i]] < line);
-    return rows.first + (uint32_t)skipped;
-}
-
-CoverTotals cover_range_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
-                               uint32_t from, uint32_t to)
-{
-    const U32Vec *lines = &p->line_counts.line, *branches = &p->branch_counts.line;
-    CoverTotals t = {0};
-    for (uint32_t i = first_at(lines, &c->lines, f->lines, from);
-         i < f->lines.end && lines->at[c->lines.at[i]] < to; i++) {
-        t.lines++;
-        t.lines_hit += p->line_counts.count.at[c->lines.at[i]] > 0;
-    }
-    for (uint32_t i = first_at(branches, &c->branches, f->branches, from);
-         i < f->branches.end && branches->at[c->branches.at[i]] < to; i++) {
-        t.branches++;
-        t.branches_hit += p->branch_counts.count.at[c->branches.at[i]] > 0;
-    }
-    return t;
 }
 
 static int compare_starts(const void *a, const void *b)

@@ -18,28 +18,26 @@ typedef struct CoverFileRows {
     CoverRows branches;   // by line, then in order of the profile
     CoverRows regions;    // in order of the profile
     CoverRows conditions; // by line, then in order of the profile
+    // What LLVM's functions have below lines, by line, then in order of the profile:
+    CoverRows branch_sites, segments, excerpts, decisions;
 } CoverFileRows;
 
 typedef struct CoverFiles {
     Vec(CoverFileRows) files; // by path
     // Row numbers of the profile's line_counts, function_counts …, grouped by file.
     U32Vec lines, functions, branches, regions, conditions;
+    U32Vec branch_sites, segments, excerpts, decisions;
 } CoverFiles;
 
 // The lists are the arena's.
 void cover_files_group(Arena *arena, const Profile *p, CoverFiles *ret);
 
-typedef struct CoverTotals {
-    uint64_t lines, lines_hit, functions, functions_hit, branches, branches_hit;
-    // Rows: each condition counts once for true and once for false.
-    uint64_t conditions, conditions_hit;
-} CoverTotals;
+// Lines [first, end).
+typedef struct LineRange {
+    uint32_t first, end;
+} LineRange;
 
-CoverTotals cover_file_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f);
-
-// Lines and branches on the lines [from, to) of a file; the rest is 0.
-CoverTotals cover_range_totals(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
-                               uint32_t from, uint32_t to);
+typedef Vec(LineRange) LineRangeVec;
 
 // Lines on which the file's functions start, ascending. Profiles do not state where
 // functions end: for want of it, where the next one starts. Release with vec_free.

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/cover/cover_commands.h"
 #include "cli/cover/cover_export.h"
+#include "cli/cover/cover_load.h"
 #include "export/cover/formats.h"
 
 typedef struct CoverAlgebraOptions {
@@ -35,74 +36,37 @@ static const Option set_options[] = {
     ALGEBRA_OPTIONS,
 };
 
-// The counts of one operand as a set, whatever it was read from.
-static bool load_set(const CoverAlgebraOptions *o, Str operand, CoverResult *r, Error *err)
-{
-    StrVec one = {&operand, 1, 1};
-    if (!cover_load(&o->export.inputs, &one, r, err)) {
-        // Neither an object nor a raw profile alone says which lines ran.
-        if (err->kind != ERROR_USAGE)
-            return false;
-        (void)error_context(err, "'%" STR_FMT "'", STR_ARG(operand));
-        return error_hint(err, "each input is read by itself; give objects by --object FILE");
-    }
-    if (r->has_regions || r->has_gcov) {
-        r->project.without_regions = true;
-        cover_project(r);
-        if (r->has_set) { // it was summed into the profile
-            cover_set_deinit(&r->set);
-            cover_set_init(&r->set, &r->arena);
-        }
-        cover_set_take_profile(&r->set, &r->profile);
-        r->has_regions = r->has_gcov = false;
-        r->has_set = true;
-    }
-    if (o->covered)
-        cover_set_drop_zeros(&r->set);
-    return true;
-}
-
 // The first operand's set, restricted by those of the others.
 static int restrict_first(const CoverAlgebraOptions *o, const StrVec *operands,
-                          CoverSetOperation op, Arena *arena)
+                          CoverSetOperation op)
 {
-    CoverResult *results = arena_array(arena, CoverResult, operands->len);
+    CoverRequest request = o->export.inputs;
+    Profile p;
     Error err;
-    int status = STATUS_OK;
-    size_t loaded = 0;
-    while (loaded < operands->len && status == STATUS_OK) {
-        Str operand = operands->at[loaded];
-        if (!load_set(o, operand, &results[loaded], &err))
-            status = cli_fail(&err);
-        loaded++;
-    }
-    for (size_t i = 1; i < operands->len && status == STATUS_OK; i++)
-        cover_set_restrict(&results[0].set, &results[i].set, op);
-    if (status == STATUS_OK) {
-        cover_set_drop_empty_files(&results[0].set);
-        status = cover_export_result(&results[0], &o->export);
-    }
-    for (size_t i = 0; i < loaded; i++)
-        cover_result_deinit(&results[i]);
+    Arena arena = {0};
+    request.wants = COVER_WANT_ROWS;
+    bool ok = cover_load_restricted(&request, operands, op, o->covered, &p, &err);
+    cover_print_notes(&p);
+    int status = ok ? cover_export_profile(&p, &o->export, &arena) : cli_fail(&err);
+    arena_deinit(&arena);
+    profile_deinit(&p);
     return status;
 }
 
 static int combine(CommandLine *line, void *values)
 {
-    const CoverAlgebraOptions *o = values;
+    CoverAlgebraOptions *o = values;
     if (line->cmd->options == add_options)
-        return cover_show_inputs(&o->export.inputs, &line->operands, cover_export_result,
-                                 &o->export);
+        return cover_export_inputs(&o->export, &line->operands);
     if (line->operands.len < 2)
         return usage_error(line->cmd, "two inputs or more");
     bool subtract = str_equal(str_from_c(line->cmd->name), STR("subtract"));
-    return restrict_first(o, &line->operands, subtract ? COVER_SET_SUBTRACT : COVER_SET_INTERSECT,
-                          line->arena);
+    return restrict_first(o, &line->operands, subtract ? COVER_SET_SUBTRACT : COVER_SET_INTERSECT);
 }
 
 static int run(const Command *cmd, int argc, char **argv)
 {
-    CoverAlgebraOptions o = {.export = {.format = STR("lcov")}};
+    CoverAlgebraOptions o = {.export = {.format = STR("lcov"), .is_sum = true}};
     return command_run_parsed(cmd, argc, argv, &o, combine);
 }
 

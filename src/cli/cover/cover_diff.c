@@ -6,13 +6,14 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/cover/cover_commands.h"
-#include "cli/cover/cover_inputs.h"
+#include "cli/cover/cover_load.h"
+#include "cli/cover/cover_options.h"
 #include "cli/terminal.h"
 #include "os/capture.h"
 #include "os/file.h"
 
 typedef struct CoverDiffOptions {
-    CoverInputOptions inputs;
+    CoverRequest inputs;
     Str diff_file, root, fail_on;
     StrVec baseline;
     bool markdown, json, all;
@@ -222,7 +223,7 @@ static void add_json(StrBuf *out, const CoverDiffOptions *o, const CoverDiff *d)
 // ---- The gate ------------------------------------------------------------------
 
 // `now` are the counts of the changed program.
-static int gate(const CoverDiffOptions *o, const CoverDiff *d, const CoverResult *now)
+static int gate(const CoverDiffOptions *o, const CoverDiff *d, const Profile *now)
 {
     int status = STATUS_OK;
     Str rest = o->fail_on, name;
@@ -265,22 +266,22 @@ static bool is_changed(void *ctx, Str path)
 // Coverage of one side. `diff` is the change when that is the side before it: sources
 // stand here as they are behind it, and their marks on other lines.
 static bool load_side(const CoverDiffOptions *o, const StrVec *operands, DiffFiles *diff,
-                      CoverResult *r, CoverFiles *files, CoverSide *ret, Error *err)
+                      Profile *p, CoverFiles *files, CoverSide *ret, Error *err)
 {
-    CoverInputOptions inputs = o->inputs;
+    CoverRequest inputs = o->inputs;
+    inputs.wants = COVER_WANT_ROWS;
     if (diff) {
         inputs.is_changed = is_changed;
         inputs.is_changed_ctx = diff;
     }
-    if (!cover_load(&inputs, operands, r, err))
+    if (!cover_load_printed(&inputs, operands, p, err))
         return false;
-    cover_project(r);
-    cover_files_group(&r->arena, &r->profile, files);
-    *ret = (CoverSide){&r->profile, files};
+    cover_files_group(&p->arena, p, files);
+    *ret = (CoverSide){p, files};
     return true;
 }
 
-static int print(const CoverDiffOptions *o, const CoverDiff *d, const CoverResult *now)
+static int print(const CoverDiffOptions *o, const CoverDiff *d, const Profile *now)
 {
     StrBuf out = {0};
     if (o->json)
@@ -298,7 +299,7 @@ static int print(const CoverDiffOptions *o, const CoverDiff *d, const CoverResul
 
 static int compare(CoverDiffOptions *o, Str range, StrVec *inputs, Arena *arena)
 {
-    CoverResult now = {0}, base = {0};
+    Profile now, base;
     CoverFiles now_files = {0}, base_files = {0};
     CoverSide now_side, base_side = {0};
     DiffFiles diff;
@@ -333,9 +334,9 @@ static int compare(CoverDiffOptions *o, Str range, StrVec *inputs, Arena *arena)
         status = cli_fail(&err);
     }
     if (has_now)
-        cover_result_deinit(&now);
+        profile_deinit(&now);
     if (has_base)
-        cover_result_deinit(&base);
+        profile_deinit(&base);
     return status;
 }
 

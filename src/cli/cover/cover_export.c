@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analyse/cover/file_rows.h"
+#include "analyse/cover/totals.h"
 #include "cli/cli.h"
 #include "cli/cover/cover_commands.h"
-#include "cli/cover/cover_decisions.h"
-#include "cli/cover/cover_source.h"
-#include "coverage/llvm/llvm_json.h"
+#include "cli/cover/cover_load.h"
+#include "coverage/source_text.h"
 #include "export/cover/formats.h"
+#include "export/cover/gcov_json.h"
+#include "export/cover/llvm_json.h"
+#include "model/facts.h"
 #include "os/file.h"
 
 static const Choices formats = {
@@ -62,13 +64,6 @@ static bool flush_piece(void *ctx, StrBuf *out)
     assert(out == &s->buf);
     flush(s);
     return !s->failed;
-}
-
-// Units of gcc, each as gcov itself lists it.
-static void flush_documents(Sink *s, CoverResult *r)
-{
-    strbuf_add(&s->buf, strbuf_str(&r->documents));
-    flush(s);
 }
 
 // llvm-cov's tracefiles have branch counts of 32 bits.
@@ -143,105 +138,167 @@ static Str root_of(const CoverExportOptions *o, Arena *arena)
 }
 
 // What a report says of each of the files, which are by path in both.
-static const CoverTotals *report_totals(CoverResult *r, const CoverFiles *files)
+static const CoverTotals *report_totals(const Profile *p, const CoverFiles *files, Arena *arena)
 {
-    CoverFileVec all = {0};
-    if (cover_is_of_llvm_alone(r))
-        cover_files_summarise(&r->arena, &r->data, &r->project, &all);
-    else
-        cover_profile_summarise(&r->arena, &r->profile, &all);
-    CoverTotals *totals = arena_array(&r->arena, CoverTotals, files->files.len);
+    CoverSubjectVec all = {0};
+    cover_totals_by_file(arena, p, &all);
+    CoverTotals *totals = arena_array(arena, CoverTotals, files->files.len);
     for (size_t i = 0, k = 0; i < files->files.len; i++) {
-        Str path = profile_text(&r->profile, files->files.at[i].file);
+        Str path = profile_text(p, files->files.at[i].file);
         while (k < all.len && str_compare(all.at[k].path, path) < 0)
             k++;
-        if (k == all.len || !str_equal(all.at[k].path, path))
-            continue;
-        const CoverFile *f = &all.at[k];
-        totals[i] = (CoverTotals){.lines = f->lines.count,
-                                  .lines_hit = f->lines.covered,
-                                  .functions = f->functions.count,
-                                  .functions_hit = f->functions.covered,
-                                  .branches = f->branches.count,
-                                  .branches_hit = f->branches.covered,
-                                  .conditions = f->conditions.count,
-                                  .conditions_hit = f->conditions.covered};
+        if (k < all.len && str_equal(all.at[k].path, path))
+            totals[i] = all.at[k].totals;
     }
     return totals;
 }
 
-static void write_rows(const CoverExportOptions *o, CoverResult *r, Sink *s)
+static bool is_format(const CoverExportOptions *o, const char *name)
+{
+    return str_equal(o->format, str_from_c(name));
+}
+
+static void write_rows(const CoverExportOptions *o, Profile *p, Arena *arena, Sink *s)
 {
     CoverFiles files = {0};
-    // Lines, functions and branches are all that these show.
-    r->project.without_regions =
-        str_equal(o->format, STR("lcov")) || str_equal(o->format, STR("html"));
-    cover_project(r);
-    if (o->inputs.llvm_rules && str_equal(o->format, STR("lcov")))
-        cut_branch_counts(&r->profile.branch_counts);
-    cover_files_group(&r->arena, &r->profile, &files);
+    uint64_t built_ns = 0;
+    if (o->inputs.llvm_rules && is_format(o, "lcov"))
+        cut_branch_counts(&p->branch_counts);
+    cover_files_group(arena, p, &files);
+    if (!profile_fact_u64(p, STR(FACT_COVER_BUILT), &built_ns))
+        built_ns = 0;
     CountedSources sources = {.sources.folders = o->inputs.filter.source_folders,
-                              .built_ns = r->built_ns};
-    CoverWriter w = {.p = &r->profile,
+                              .built_ns = (int64_t)built_ns};
+    CoverWriter w = {.p = p,
                      .c = &files,
                      .out = &s->buf,
                      .source = counted_source,
                      .source_ctx = &sources,
-                     .root = root_of(o, &r->arena)};
-    CoverDecisionFinder finder = {.r = r};
-    if (cover_is_of_llvm_alone(r)) {
-        w.decisions = cover_find_decisions;
-        w.decisions_ctx = &finder;
-    }
-    if (str_equal(o->format, STR("html")) || str_equal(o->format, STR("markdown")))
-        w.totals = report_totals(r, &files);
+                     .root = root_of(o, arena)};
+    if (is_format(o, "html") || is_format(o, "markdown"))
+        w.totals = report_totals(p, &files, arena);
     write_files(cover_format_find(o->format), &w, s);
     say_sources(&sources);
-    cover_decision_finder_deinit(&finder);
     cover_sources_deinit(&sources.sources);
 }
 
-int cover_export_result(CoverResult *r, const void *values)
+static bool open_sink(const CoverExportOptions *o, Sink *s, Error *err)
 {
-    const CoverExportOptions *o = values;
+    *s = (Sink){.to_file = o->output.len && !str_equal(o->output, STR("-"))};
+    return !s->to_file ||
+           os_output_open(o->output, o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &s->file, err);
+}
+
+static int close_sink(Sink *s)
+{
     Error err;
-    bool is_llvm = str_equal(o->format, STR("llvm-json"));
-    if (is_llvm && !cover_is_of_llvm_alone(r)) {
+    strbuf_deinit(&s->buf);
+    if (s->to_file && !os_output_commit(&s->file, &err))
+        return cli_fail(&err);
+    return s->failed ? STATUS_FAILED : STATUS_OK;
+}
+
+int cover_export_profile(Profile *p, const CoverExportOptions *o, Arena *arena)
+{
+    Sink s;
+    Error err;
+    if (!open_sink(o, &s, &err))
+        return cli_fail(&err);
+    write_rows(o, p, arena, &s);
+    return close_sink(&s);
+}
+
+// ---- Formats that hold more than the profile ------------------------------------------
+
+// An export with what the readers hand over while they read.
+typedef struct Export {
+    const CoverExportOptions *o;
+    StrBuf documents; // gcov's JSON of each unit
+    bool is_written;  // llvm's JSON is, with this status:
+    int status;
+} Export;
+
+static void take_unit(void *ctx, const GcovUnit *u, Str data_file)
+{
+    Export *x = ctx;
+    cover_gcov_json_add(&x->documents, u, data_file);
+}
+
+static void take_functions(void *ctx, const CoverData *d, const CoverProject *how)
+{
+    Export *x = ctx;
+    Sink s;
+    Error err;
+    x->is_written = true;
+    if (!open_sink(x->o, &s, &err)) {
+        x->status = cli_fail(&err);
+        return;
+    }
+    if (!cover_write_llvm_json(d, how, &s.buf, flush_piece, &s))
+        s.failed = true;
+    x->status = close_sink(&s);
+}
+
+static int export(Profile *p, const void *values, Arena *arena)
+{
+    const Export *x = values;
+    Error err;
+    if (x->is_written)
+        return x->status;
+    if (is_format(x->o, "llvm-json")) {
         error_set(&err, ERROR_USAGE, "llvm-json holds regions, which only programs have");
         error_hint(&err, "give the program that was built with coverage and its profiles alone");
         return cli_fail(&err);
     }
-    if (is_llvm)
-        cover_settle(r);
-    Sink s = {.to_file = o->output.len && !str_equal(o->output, STR("-"))};
-    if (s.to_file &&
-        !os_output_open(o->output, o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &s.file, &err))
+    if (x->documents.len == 0 || !str_equal(profile_fact(p, STR(FACT_COVER_ORIGINS)), STR("gcc")))
+        return cover_export_profile(p, x->o, arena);
+    Sink s;
+    if (!open_sink(x->o, &s, &err))
         return cli_fail(&err);
-    if (r->documents.len && !r->has_regions && !r->has_set)
-        flush_documents(&s, r);
-    else if (!is_llvm)
-        write_rows(o, r, &s);
-    else if (!cover_write_llvm_json(&r->data, &r->project, &s.buf, flush_piece, &s))
-        s.failed = true;
-    strbuf_deinit(&s.buf);
-    if (s.to_file && !os_output_commit(&s.file, &err))
-        return cli_fail(&err);
-    return s.failed ? STATUS_FAILED : STATUS_OK;
+    strbuf_add(&s.buf, strbuf_str(&x->documents));
+    flush(&s);
+    return close_sink(&s);
 }
 
-static int export_inputs(CommandLine *line, void *values)
+// What a format shows; regions are among the rows that say which files there are.
+static unsigned wants_of(const CoverExportOptions *o)
 {
-    CoverExportOptions *o = values;
-    o->inputs.gcov_documents = str_equal(o->format, STR("gcov-json"));
+    if (is_format(o, "llvm-json"))
+        return 0;
+    if (is_format(o, "lcov"))
+        return COVER_WANT_ROWS;
+    if (is_format(o, "html"))
+        return COVER_WANT_ROWS | COVER_WANT_FILE_TOTALS | COVER_WANT_DECISIONS;
+    if (is_format(o, "markdown"))
+        return COVER_WANT_ROWS | COVER_WANT_REGIONS | COVER_WANT_FILE_TOTALS;
+    return COVER_WANT_ROWS | COVER_WANT_REGIONS;
+}
+
+int cover_export_inputs(const CoverExportOptions *o, const StrVec *operands)
+{
+    Export x = {.o = o};
+    CoverRequest request = o->inputs;
+    bool is_gcov = is_format(o, "gcov-json") && !o->is_sum;
+    request.wants = wants_of(o);
+    request.take_ctx = &x;
+    request.take_unit = is_gcov ? take_unit : NULL;
+    request.take_functions = is_format(o, "llvm-json") ? take_functions : NULL;
     // Where people read names.
-    o->inputs.demangle |= o->inputs.gcov_documents || str_equal(o->format, STR("html"));
-    return cover_show_inputs(&o->inputs, &line->operands, cover_export_result, o);
+    request.demangle |= is_gcov || (is_format(o, "html") && !o->is_sum);
+    int status = cover_show_inputs(&request, operands, export, &x);
+    strbuf_deinit(&x.documents);
+    return status;
+}
+
+static int export_operands(CommandLine *line, void *values)
+{
+    return cover_export_inputs(values, &line->operands);
 }
 
 static int run(const Command *cmd, int argc, char **argv)
 {
     CoverExportOptions o = {.format = STR("lcov")};
-    return command_run_parsed(cmd, argc, argv, &o, export_inputs);
+    return command_run_parsed(cmd, argc, argv, &o, export_operands);
 }
 
 const Command cover_export_command = {

@@ -4,12 +4,13 @@
 #ifndef CLI_COVER_COVER_EXPORT_H
 #define CLI_COVER_COVER_EXPORT_H
 
-#include "cli/cover/cover_inputs.h"
+#include "cli/cover/cover_options.h"
 
 typedef struct CoverExportOptions {
-    CoverInputOptions inputs;
+    CoverRequest inputs;
     Str format, output, root;
     bool force;
+    bool is_sum; // of rows: no documents of gcc's units, names as they are
 } CoverExportOptions;
 
 #define COVER_ROOT_HELP                                                                            \
@@ -21,8 +22,11 @@ typedef struct CoverExportOptions {
         OPT_FLAG('f', "force", S, field.force, "replace an existing output file"),                 \
         OPT_TEXT(0, "root", S, field.root, "DIR", COVER_ROOT_HELP)
 
-// Writes the result in the format that the options name. Gives the exit status;
-// what went wrong is said.
-int cover_export_result(CoverResult *r, const void *values);
+// Loads the inputs and writes them in the format that the options name. Gives the exit status;
+// prints what went wrong.
+int cover_export_inputs(const CoverExportOptions *o, const StrVec *operands);
+
+// Writes the rows of a profile, of any format but llvm-json. Gives the exit status.
+int cover_export_profile(Profile *p, const CoverExportOptions *o, Arena *arena);
 
 #endif // CLI_COVER_COVER_EXPORT_H

@@ -2,16 +2,18 @@
 // assay cover merge: sums profiles of one program.
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/cover/cover_commands.h"
-#include "cli/cover/cover_inputs.h"
+#include "cli/cover/cover_load.h"
 #include "cli/progress.h"
 #include "collect/cover/pool.h"
 #include "coverage/llvm/correlated_programs.h"
 #include "coverage/llvm/merge.h"
+#include "coverage/llvm/programs.h"
 #include "llvmcov/profdata.h"
 #include "llvmcov/profraw.h"
 #include "llvmcov/sections.h"
@@ -219,6 +221,15 @@ static void say_unused(const CoverCorrelations *objects)
                     STR_ARG(objects->objects.at[i].path));
 }
 
+static void print_notes(const CoverCounts *c)
+{
+    Profile notes;
+    profile_init(&notes);
+    cover_counts_note(c, &notes);
+    cover_print_notes(&notes);
+    profile_deinit(&notes);
+}
+
 // ---- Merging -----------------------------------------------------------------
 
 static void say_failures(const CoverMergeResult *result, size_t first)
@@ -361,24 +372,24 @@ static bool watch_folder(const CoverMergeCliOptions *o, CoverPool *pool, Arena *
 static int write_recording(const CoverMergeCliOptions *o, const StrVec *operands, Arena *arena)
 {
     Inputs in = {.arena = arena, .keep_folders = true};
-    CoverInputOptions inputs = {.weighted = &in.files};
-    CoverResult r = {0};
+    CoverRequest inputs = {.weighted = &in.files, .wants = UINT_MAX};
+    Profile p;
+    uint64_t has_values = 0;
     Error err;
     StoreOptions how = {.force = o->force};
     if (!list_inputs(o, operands, &in, &err))
         return cli_fail(&err);
-    bool ok = cover_load(&inputs, &(StrVec){0}, &r, &err);
+    bool ok = cover_load_printed(&inputs, &(StrVec){0}, &p, &err);
     if (ok) {
-        if (r.counts.has_values)
+        if (profile_fact_u64(&p, STR(FACT_COVER_VALUES), &has_values) && has_values)
             cli_say("value profiles (indirect calls, sizes) are not kept in a recording: they say "
                     "nothing of lines; a .profdata or .proftext holds them");
-        cover_project(&r);
-        profile_set_fact(&r.profile, STR(FACT_COLLECTOR), STR("cover"));
-        profile_set_fact(&r.profile, STR(FACT_TOOL_VERSION), STR(ASSAY_VERSION));
-        ok = store_write(o->output, &how, &r.profile, &err);
+        profile_set_fact(&p, STR(FACT_COLLECTOR), STR("cover"));
+        profile_set_fact(&p, STR(FACT_TOOL_VERSION), STR(ASSAY_VERSION));
+        ok = store_write(o->output, &how, &p, &err);
     }
     int status = ok ? STATUS_OK : cli_fail(&err);
-    cover_result_deinit(&r);
+    profile_deinit(&p);
     return status;
 }
 
@@ -416,7 +427,7 @@ static int merge_as_asked(CommandLine *line, void *values)
         ok = merge(o, &profiles, c, &err);
     int status;
     if (ok) {
-        cover_say_notes(c);
+        print_notes(c);
         say_unused(&objects);
         // What a watch has begun it may replace.
         status = write_out(o, c, o->force || o->watch.len ? OUTPUT_REPLACE : OUTPUT_KEEP);

@@ -3,10 +3,11 @@
 
 #include <stdlib.h>
 
-#include "analyse/cover/file_rows.h"
+#include "analyse/cover/totals.h"
 #include "cli/cli.h"
 #include "cli/cover/cover_commands.h"
-#include "cli/cover/cover_inputs.h"
+#include "cli/cover/cover_load.h"
+#include "cli/cover/cover_options.h"
 #include "cli/cover/cover_report_table.h"
 
 // What thresholds are about.
@@ -21,15 +22,15 @@ typedef enum Gate {
 
 static const struct {
     const char *what;
-    size_t tally; // offset in CoverFile
-} gates[GATE_COUNT] = {{"lines", offsetof(CoverFile, lines)},
-                       {"functions", offsetof(CoverFile, functions)},
-                       {"regions", offsetof(CoverFile, regions)},
-                       {"branches", offsetof(CoverFile, branches)},
-                       {"conditions (MC/DC)", offsetof(CoverFile, conditions)}};
+    CoverCriterion criterion;
+} gates[GATE_COUNT] = {{"lines", COVER_LINES},
+                       {"functions", COVER_FUNCTIONS},
+                       {"regions", COVER_REGIONS},
+                       {"branches", COVER_BRANCHES},
+                       {"conditions (MC/DC)", COVER_CONDITIONS}};
 
 typedef struct CoverReportOptions {
-    CoverInputOptions inputs;
+    CoverRequest inputs;
     bool missing, markdown, json, full_paths, functions, folders, instantiations, per_file;
     Str name; // glob on functions
     // Percentages that rows must be below or above; below zero: no limit.
@@ -88,14 +89,15 @@ static const Option options[] = {
 
 // ---- Rows ----------------------------------------------------------------------
 
-static void add_files(Arena *arena, const CoverFileVec *files, CoverReportRowVec *ret)
+static void add_files(Arena *arena, const CoverSubjectVec *files, CoverReportRowVec *ret)
 {
     for (size_t i = 0; i < files->len; i++)
-        vec_push(arena, ret, (CoverReportRow){.totals = files->at[i]});
+        vec_push(arena, ret,
+                 ((CoverReportRow){.path = files->at[i].path, .totals = files->at[i].totals}));
 }
 
 // Sums files by their folder, in the order of the folders' first files.
-static void add_folders(Arena *arena, const CoverFileVec *files, CoverReportRowVec *ret)
+static void add_folders(Arena *arena, const CoverSubjectVec *files, CoverReportRowVec *ret)
 {
     Intern folders = {0};
     intern_init(&folders, arena);
@@ -106,8 +108,8 @@ static void add_folders(Arena *arena, const CoverFileVec *files, CoverReportRowV
             &folders, arena_printf(arena, "%" STR_FMT "/",
                                    STR_ARG(str_equal(folder, STR("/")) ? STR("") : folder)));
         if (id > ret->len)
-            vec_push(arena, ret, (CoverReportRow){.totals.path = intern_get(&folders, id)});
-        cover_file_add(&ret->at[id - 1].totals, &files->at[i]);
+            vec_push(arena, ret, (CoverReportRow){.path = intern_get(&folders, id)});
+        cover_totals_add(&ret->at[id - 1].totals, &files->at[i].totals);
     }
     intern_deinit(&folders);
 }
@@ -118,71 +120,30 @@ static bool is_named(const CoverReportOptions *o, Str readable, Str linkage_name
            str_glob_match(o->name, linkage_name);
 }
 
-// Of counts without regions: a function has the lines up to the next one.
-static void add_functions_of_rows(CoverResult *r, const CoverReportOptions *o,
-                                  CoverReportRowVec *ret)
+static void add_functions(Arena *arena, const Profile *p, const CoverReportOptions *o,
+                          CoverReportRowVec *ret)
 {
-    Arena *arena = &r->arena;
-    const Profile *p = &r->profile;
-    CoverFiles files = {0};
-    cover_files_group(arena, p, &files);
-    for (size_t i = 0; i < files.files.len; i++) {
-        const CoverFileRows *f = &files.files.at[i];
-        U32Vec starts = {0};
-        cover_function_starts(p, &files, f, &starts);
-        for (uint32_t k = f->functions.first; k < f->functions.end; k++) {
-            uint32_t row = files.functions.at[k];
-            FunctionId id = p->function_counts.function.at[row];
-            Str name = profile_text(p, p->functions.name.at[id.v]);
-            Str linkage_name = profile_text(p, p->functions.linkage_name.at[id.v]);
-            uint32_t line = p->functions.line.at[id.v];
-            if (!is_named(o, name, linkage_name))
-                continue;
-            CoverTotals t = cover_range_totals(p, &files, f, line, cover_next_start(&starts, line));
-            CoverTally one = {p->function_counts.count.at[row] > 0, 1};
-            CoverFile totals = {.path = profile_text(p, f->file),
-                                .functions = one,
-                                .instantiations = one,
-                                .lines = {t.lines_hit, t.lines},
-                                .branches = {t.branches_hit, t.branches}};
-            vec_push(
-                arena, ret,
-                (CoverReportRow){
-                    .totals = totals, .name = name, .linkage_name = linkage_name, .line = line});
-        }
-        vec_free(&starts);
-    }
-}
-
-static void add_functions(CoverResult *r, const CoverReportOptions *o, CoverReportRowVec *ret)
-{
-    Arena *arena = &r->arena;
-    CoverFunctionTotalsVec functions = {0};
-    StrBuf name = {0};
-    cover_functions_summarise(arena, &r->data, &r->project, &functions);
+    CoverSubjectVec functions = {0};
+    cover_totals_by_function(arena, p, &functions);
     for (size_t i = 0; i < functions.len; i++) {
-        const CoverFunctionTotals *f = &functions.at[i];
-        strbuf_clear(&name);
-        r->project.demangle(r->project.demangle_ctx, f->name, &name);
-        Str shown = name.len ? strbuf_str(&name) : f->name;
-        if (!is_named(o, shown, f->name))
-            continue;
-        CoverReportRow row = {.totals = f->totals,
-                              .name = arena_str(arena, shown),
-                              .linkage_name = f->name,
-                              .line = f->line};
-        row.totals.path = f->file;
-        row.totals.instantiations = f->totals.functions;
-        vec_push(arena, ret, row);
+        const CoverSubject *f = &functions.at[i];
+        Str name = profile_text(p, p->functions.name.at[f->function.v]);
+        Str linkage_name = profile_text(p, p->functions.linkage_name.at[f->function.v]);
+        if (is_named(o, name, linkage_name))
+            vec_push(arena, ret,
+                     ((CoverReportRow){.path = f->path,
+                                       .totals = f->totals,
+                                       .name = name,
+                                       .linkage_name = linkage_name,
+                                       .line = p->functions.line.at[f->function.v]}));
     }
-    strbuf_deinit(&name);
 }
 
 // ---- Lines that did not run ------------------------------------------------------
 
 // Of the lines [from, to). Lines without code do not break a run of lines.
 static void find_missing(Arena *arena, const Profile *p, const CoverFiles *c,
-                         const CoverFileRows *f, CoverLineRange within, CoverLineRangeVec *ret)
+                         const CoverFileRows *f, LineRange within, LineRangeVec *ret)
 {
     const LineCounts *l = &p->line_counts;
     bool open = false; // the last line with code did not run
@@ -193,30 +154,29 @@ static void find_missing(Arena *arena, const Profile *p, const CoverFiles *c,
         if (l->count.at[row] == 0 && open)
             vec_last(ret).end = line + 1;
         else if (l->count.at[row] == 0)
-            vec_push(arena, ret, (CoverLineRange){line, line + 1});
+            vec_push(arena, ret, (LineRange){line, line + 1});
         open = l->count.at[row] == 0;
     }
 }
 
 // Of files, or of functions; `rows` and files are by path.
-static void add_missing(CoverResult *r, CoverReportRowVec *rows)
+static void add_missing(Arena *arena, const Profile *p, CoverReportRowVec *rows)
 {
-    const Profile *p = &r->profile;
     CoverFiles files = {0};
-    cover_files_group(&r->arena, p, &files);
+    cover_files_group(arena, p, &files);
     for (size_t i = 0, k = 0; i < files.files.len; i++) {
         const CoverFileRows *f = &files.files.at[i];
         Str path = profile_text(p, f->file);
         U32Vec starts = {0};
         cover_function_starts(p, &files, f, &starts);
-        while (k < rows->len && str_compare(rows->at[k].totals.path, path) < 0)
+        while (k < rows->len && str_compare(rows->at[k].path, path) < 0)
             k++;
-        for (; k < rows->len && str_equal(rows->at[k].totals.path, path); k++) {
+        for (; k < rows->len && str_equal(rows->at[k].path, path); k++) {
             CoverReportRow *row = &rows->at[k];
-            CoverLineRange within = {0, UINT32_MAX};
+            LineRange within = {0, UINT32_MAX};
             if (row->name.len)
-                within = (CoverLineRange){row->line, cover_next_start(&starts, row->line)};
-            find_missing(&r->arena, p, &files, f, within, &row->missing);
+                within = (LineRange){row->line, cover_next_start(&starts, row->line)};
+            find_missing(arena, p, &files, f, within, &row->missing);
         }
         vec_free(&starts);
     }
@@ -229,8 +189,8 @@ static void keep_within(CoverReportRowVec *rows, const CoverReportOptions *o)
 {
     size_t kept = 0;
     for (size_t i = 0; i < rows->len; i++) {
-        double lines = cover_percent(rows->at[i].totals.lines);
-        double regions = cover_percent(rows->at[i].totals.regions);
+        double lines = cover_percent(rows->at[i].totals.of[COVER_LINES]);
+        double regions = cover_percent(rows->at[i].totals.of[COVER_REGIONS]);
         if ((o->lines_under < 0 || lines < o->lines_under) &&
             (o->lines_over < 0 || lines > o->lines_over) &&
             (o->regions_under < 0 || regions < o->regions_under) &&
@@ -242,7 +202,7 @@ static void keep_within(CoverReportRowVec *rows, const CoverReportOptions *o)
 
 static int compare_paths(const CoverReportRow *x, const CoverReportRow *y)
 {
-    int order = str_compare(x->totals.path, y->totals.path);
+    int order = str_compare(x->path, y->path);
     if (order == 0)
         order = (x->line > y->line) - (x->line < y->line);
     return order ? order : str_compare(x->linkage_name, y->linkage_name);
@@ -255,16 +215,16 @@ static int compare_by_path(const void *a, const void *b)
 
 static int compare_by_missed(const void *a, const void *b)
 {
-    const CoverTally *x = &((const CoverReportRow *)a)->totals.lines;
-    const CoverTally *y = &((const CoverReportRow *)b)->totals.lines;
+    const CoverTally *x = &((const CoverReportRow *)a)->totals.of[COVER_LINES];
+    const CoverTally *y = &((const CoverReportRow *)b)->totals.of[COVER_LINES];
     uint64_t p = x->count - x->covered, q = y->count - y->covered;
     return p != q ? (p < q) - (p > q) : compare_paths(a, b);
 }
 
 static int compare_by_cover(const void *a, const void *b)
 {
-    double p = cover_percent(((const CoverReportRow *)a)->totals.lines);
-    double q = cover_percent(((const CoverReportRow *)b)->totals.lines);
+    double p = cover_percent(((const CoverReportRow *)a)->totals.of[COVER_LINES]);
+    double q = cover_percent(((const CoverReportRow *)b)->totals.of[COVER_LINES]);
     return p < q ? -1 : p > q ? 1 : compare_paths(a, b);
 }
 
@@ -293,10 +253,10 @@ static Str prefix_of(Arena *arena, Str path)
 }
 
 // `path` is empty for the whole.
-static bool misses_gate(const CoverReportOptions *o, int gate, const CoverFile *f, Str path,
+static bool misses_gate(const CoverReportOptions *o, int gate, const CoverTotals *totals, Str path,
                         Arena *arena)
 {
-    CoverTally t = *(const CoverTally *)(const void *)((const char *)f + gates[gate].tally);
+    CoverTally t = totals->of[gates[gate].criterion];
     double limit = o->fail_under[gate];
     bool is_under = limit > 0 && cover_percent(t) < limit;
     bool is_over = o->uncovered[gate] >= 0 && t.count - t.covered > (uint64_t)o->uncovered[gate];
@@ -311,19 +271,20 @@ static bool misses_gate(const CoverReportOptions *o, int gate, const CoverFile *
 }
 
 // Shares of something that was not measured pass no gate.
-static bool misses_gates(const CoverReportOptions *o, CoverResult *r, const CoverFile *total,
-                         const CoverFileVec *files)
+static bool misses_gates(const CoverReportOptions *o, const Profile *p, const CoverTotals *total,
+                         const CoverSubjectVec *files, Arena *arena)
 {
-    bool missed = has_gate(o) && cover_is_unsound(r, o->inputs.llvm_rules);
-    if (has_gate(o) && total->lines.count == 0) {
+    bool missed = has_gate(o) && cover_is_unsound(p, o->inputs.llvm_rules);
+    if (has_gate(o) && total->of[COVER_LINES].count == 0) {
         cli_say("the gate fails: there is no line to count");
         missed = true;
     }
-    for (int gate = 0; gate < GATE_COUNT; gate++)
-        for (size_t i = 0; i < (o->per_file ? files->len : 1); i++) {
-            const CoverFile *f = o->per_file ? &files->at[i] : total;
-            missed |= misses_gate(o, gate, f, f->path, &r->arena);
-        }
+    for (int gate = 0; gate < GATE_COUNT; gate++) {
+        if (!o->per_file)
+            missed |= misses_gate(o, gate, total, STR(""), arena);
+        for (size_t i = 0; i < files->len && o->per_file; i++)
+            missed |= misses_gate(o, gate, &files->at[i].totals, files->at[i].path, arena);
+    }
     return missed;
 }
 
@@ -343,44 +304,33 @@ static bool print(const CoverReportOptions *o, const CoverReportTable *t)
     return ok;
 }
 
-static int report(CoverResult *r, const void *values)
+static int report(Profile *p, const void *values, Arena *arena)
 {
     const CoverReportOptions *o = values;
-    Arena *arena = &r->arena;
-    CoverFileVec files = {0};
-    CoverReportTable table = {.instantiations = o->instantiations,
+    CoverSubjectVec files = {0};
+    CoverReportTable table = {.regions = cover_is_of_llvm_alone(p),
+                              .instantiations = o->instantiations,
                               .missing = o->missing,
                               .full_paths = o->full_paths,
                               .terminal = terminal_get(o->colour)};
-    // Totals by llvm-cov's rules need functions with their regions.
-    bool by_rows = r->has_gcov || r->has_set;
-    if (o->missing || by_rows)
-        cover_project(r);
-    else
-        cover_settle(r);
-    if (by_rows)
-        cover_profile_summarise(arena, &r->profile, &files);
-    else if (!o->functions || o->per_file)
-        cover_files_summarise(arena, &r->data, &r->project, &files);
-    if (o->functions && by_rows)
-        add_functions_of_rows(r, o, &table.rows);
-    else if (o->functions)
-        add_functions(r, o, &table.rows);
+    if (!o->functions || o->per_file)
+        cover_totals_by_file(arena, p, &files);
+    if (o->functions)
+        add_functions(arena, p, o, &table.rows);
     else if (o->folders)
         add_folders(arena, &files, &table.rows);
     else
         add_files(arena, &files, &table.rows);
     for (size_t i = 0; i < table.rows.len; i++)
-        cover_file_add(&table.total, &table.rows.at[i].totals);
+        cover_totals_add(&table.total, &table.rows.at[i].totals);
     if (o->missing)
-        add_missing(r, &table.rows);
-    table.regions = r->has_regions && !by_rows;
-    table.conditions = table.total.conditions.count > 0;
+        add_missing(arena, p, &table.rows);
+    table.conditions = table.total.of[COVER_CONDITIONS].count > 0;
     keep_within(&table.rows, o);
     order_rows(&table.rows, o->sort);
     if (!print(o, &table))
         return STATUS_FAILED;
-    return misses_gates(o, r, &table.total, &files) ? STATUS_THRESHOLD : STATUS_OK;
+    return misses_gates(o, p, &table.total, &files, arena) ? STATUS_THRESHOLD : STATUS_OK;
 }
 
 static int report_inputs(CommandLine *line, void *values)
@@ -394,6 +344,9 @@ static int report_inputs(CommandLine *line, void *values)
         return usage_error(line->cmd, "--missing lists lines of files or functions");
     // Readable names cost as much as the rest where nobody sees them.
     o->inputs.demangle = o->functions;
+    o->inputs.wants = COVER_WANT_REGIONS | (o->missing ? COVER_WANT_ROWS : 0) |
+                      (!o->functions || o->per_file ? COVER_WANT_FILE_TOTALS : 0) |
+                      (o->functions ? COVER_WANT_FUNCTION_TOTALS : 0);
     return cover_show_inputs(&o->inputs, &line->operands, report, o);
 }
 

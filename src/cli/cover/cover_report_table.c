@@ -11,19 +11,18 @@ typedef struct Column {
     const char *heading;  // of three columns on a terminal
     const char *markdown; // heading there
     const char *key;      // in JSON
-    size_t tally;         // offset in CoverFile
+    CoverCriterion criterion;
 } Column;
 
 enum { COLUMN_MAX = 6 };
 
 static const Column all_columns[COLUMN_MAX] = {
-    {"    lines  missed   cover", "lines", "lines", offsetof(CoverFile, lines)},
-    {"    funcs  missed   cover", "functions", "functions", offsetof(CoverFile, functions)},
-    {"   insts.  missed   cover", "instances", "instantiations",
-     offsetof(CoverFile, instantiations)},
-    {"  regions  missed   cover", "regions", "regions", offsetof(CoverFile, regions)},
-    {" branches  missed   cover", "branches", "branches", offsetof(CoverFile, branches)},
-    {"    MC/DC  missed   cover", "MC/DC", "conditions", offsetof(CoverFile, conditions)},
+    {"    lines  missed   cover", "lines", "lines", COVER_LINES},
+    {"    funcs  missed   cover", "functions", "functions", COVER_FUNCTIONS},
+    {"   insts.  missed   cover", "instances", "instantiations", COVER_INSTANTIATIONS},
+    {"  regions  missed   cover", "regions", "regions", COVER_REGIONS},
+    {" branches  missed   cover", "branches", "branches", COVER_BRANCHES},
+    {"    MC/DC  missed   cover", "MC/DC", "conditions", COVER_CONDITIONS},
 };
 
 // The columns of the table; gives how many they are.
@@ -35,11 +34,6 @@ static size_t columns_of(const CoverReportTable *t, const Column *ret[COLUMN_MAX
         if (shown[i])
             ret[n++] = &all_columns[i];
     return n;
-}
-
-static CoverTally tally_of(const CoverFile *f, const Column *c)
-{
-    return *(const CoverTally *)(const void *)((const char *)f + c->tally);
 }
 
 double cover_percent(CoverTally t)
@@ -73,9 +67,9 @@ static Str shared_folder(const CoverReportTable *t)
 {
     if (t->rows.len == 0 || t->full_paths)
         return STR("");
-    Str shared = t->rows.at[0].totals.path;
+    Str shared = t->rows.at[0].path;
     for (size_t i = 1; i < t->rows.len; i++) {
-        Str path = t->rows.at[i].totals.path;
+        Str path = t->rows.at[i].path;
         size_t n = 0, max = MIN(shared.len, path.len);
         while (n < max && shared.ptr[n] == path.ptr[n])
             n++;
@@ -91,7 +85,7 @@ static Str below(Str path, Str shared)
 }
 
 // "12-14, 20, 31"
-static void add_ranges(StrBuf *out, const CoverLineRangeVec *ranges)
+static void add_ranges(StrBuf *out, const LineRangeVec *ranges)
 {
     for (size_t i = 0; i < ranges->len; i++) {
         uint32_t first = ranges->at[i].first, last = ranges->at[i].end - 1;
@@ -109,7 +103,7 @@ static void add_ranges(StrBuf *out, const CoverLineRangeVec *ranges)
 // "src/a.c", of functions "src/a.c:12 name".
 static void add_title(StrBuf *out, const CoverReportRow *row, Str shared)
 {
-    strbuf_add_terminal(out, below(row->totals.path, shared));
+    strbuf_add_terminal(out, below(row->path, shared));
     if (row->name.len == 0)
         return;
     strbuf_printf(out, ":%u ", row->line);
@@ -117,11 +111,11 @@ static void add_title(StrBuf *out, const CoverReportRow *row, Str shared)
 }
 
 // What stands before a percentage: nothing where the terminal is too narrow for more.
-static void add_cells(StrBuf *out, const CoverReportTable *t, const CoverFile *f,
+static void add_cells(StrBuf *out, const CoverReportTable *t, const CoverTotals *totals,
                       const Column *const columns[], size_t n, bool is_narrow)
 {
     for (size_t i = 0; i < n; i++) {
-        CoverTally tally = tally_of(f, columns[i]);
+        CoverTally tally = totals->of[columns[i]->criterion];
         if (is_narrow)
             strbuf_add(out, STR("  "));
         else
@@ -196,11 +190,11 @@ void cover_report_add_text(StrBuf *out, const CoverReportTable *t)
 
 // ---- Markdown ------------------------------------------------------------------
 
-static void add_markdown_cells(StrBuf *out, const CoverFile *f, const Column *const columns[],
-                               size_t n)
+static void add_markdown_cells(StrBuf *out, const CoverTotals *totals,
+                               const Column *const columns[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        CoverTally tally = tally_of(f, columns[i]);
+        CoverTally tally = totals->of[columns[i]->criterion];
         StrBuf share = {0};
         add_share(&share, tally);
         strbuf_add(out, STR(" | "));
@@ -227,7 +221,7 @@ void cover_report_add_markdown(StrBuf *out, const CoverReportTable *t)
     for (size_t i = 0; i < t->rows.len; i++) {
         const CoverReportRow *row = &t->rows.at[i];
         strbuf_add(out, STR("| "));
-        strbuf_add_markdown(out, below(row->totals.path, shared));
+        strbuf_add_markdown(out, below(row->path, shared));
         if (row->name.len) {
             strbuf_printf(out, ":%u ", row->line);
             strbuf_add_markdown(out, row->name);
@@ -244,11 +238,11 @@ void cover_report_add_markdown(StrBuf *out, const CoverReportTable *t)
 
 // ---- JSON ----------------------------------------------------------------------
 
-static void add_json_tallies(JsonWriter *w, const CoverFile *f, const Column *const columns[],
-                             size_t n)
+static void add_json_tallies(JsonWriter *w, const CoverTotals *totals,
+                             const Column *const columns[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        CoverTally tally = tally_of(f, columns[i]);
+        CoverTally tally = totals->of[columns[i]->criterion];
         json_begin_object(w, columns[i]->key);
         json_u64(w, "count", tally.count);
         json_u64(w, "covered", tally.covered);
@@ -264,7 +258,7 @@ static void add_json_row(JsonWriter *w, const CoverReportTable *t, const CoverRe
                          const Column *const columns[], size_t n)
 {
     json_begin_object(w, NULL);
-    json_str(w, "path", row->totals.path);
+    json_str(w, "path", row->path);
     if (row->name.len) {
         json_u64(w, "line", row->line);
         json_str(w, "name", row->name);

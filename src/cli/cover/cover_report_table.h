@@ -4,22 +4,23 @@
 #ifndef CLI_COVER_COVER_REPORT_TABLE_H
 #define CLI_COVER_COVER_REPORT_TABLE_H
 
+#include "analyse/cover/totals.h"
 #include "cli/terminal.h"
-#include "coverage/llvm/file_totals.h"
 
 // A file, a folder or a function.
 typedef struct CoverReportRow {
-    CoverFile totals;          // path: of the file or folder
-    Str name, linkage_name;    // of a function; empty for others
-    uint32_t line;             // where a function starts
-    CoverLineRangeVec missing; // lines that did not run
+    Str path; // of the file or folder
+    CoverTotals totals;
+    Str name, linkage_name; // of a function; empty for others
+    uint32_t line;          // where a function starts
+    LineRangeVec missing;   // lines that did not run
 } CoverReportRow;
 
 typedef Vec(CoverReportRow) CoverReportRowVec;
 
 typedef struct CoverReportTable {
     CoverReportRowVec rows;
-    CoverFile total;                          // of all, those that are not listed included
+    CoverTotals total;                        // of all, those that are not listed included
     bool regions, instantiations, conditions; // columns that are there
     bool missing;                             // list lines that did not run
     bool full_paths;                          // do not leave out the folder that all files share
@@ -29,9 +30,10 @@ typedef struct CoverReportTable {
 // Percentage that ran, 100 where there is nothing to run.
 double cover_percent(CoverTally t);
 
+// Appends the table: for the terminal, as Markdown, as JSON
+// (docs/formats/cover-report-json.md).
 void cover_report_add_text(StrBuf *out, const CoverReportTable *t);
 void cover_report_add_markdown(StrBuf *out, const CoverReportTable *t);
-// docs/formats/cover-report-json.md
 void cover_report_add_json(StrBuf *out, const CoverReportTable *t);
 
 #endif // CLI_COVER_COVER_REPORT_TABLE_H

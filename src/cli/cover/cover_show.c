@@ -3,16 +3,18 @@
 
 #include <stdlib.h>
 
-#include "analyse/cover/file_rows.h"
+#include "analyse/cover/totals.h"
 #include "cli/cli.h"
 #include "cli/cover/cover_commands.h"
-#include "cli/cover/cover_inputs.h"
-#include "cli/cover/cover_source.h"
+#include "cli/cover/cover_load.h"
+#include "cli/cover/cover_options.h"
 #include "cli/cover/cover_views.h"
 #include "cli/terminal.h"
+#include "coverage/source_text.h"
+#include "model/facts.h"
 
 typedef struct CoverShowOptions {
-    CoverInputOptions inputs;
+    CoverRequest inputs;
     CoverViewOptions views;
     bool listing, unexecuted, summary, demangled, missing;
     StrVec sources, counts, functions;
@@ -69,7 +71,7 @@ typedef struct Listing {
     Terminal terminal;
     // Of the present file, ascending: lines of the functions that -F names, and lines near
     // one that did not run.
-    CoverLineRangeVec named, near;
+    LineRangeVec named, near;
     bool failed;
 } Listing;
 
@@ -87,15 +89,15 @@ static bool names_function(const StrVec *wanted, Str name)
 // ---- Which lines ---------------------------------------------------------------
 
 // Adds [first, end) to ranges that ascend by their starts.
-static void add_range(CoverLineRangeVec *ranges, uint32_t first, uint32_t end)
+static void add_range(LineRangeVec *ranges, uint32_t first, uint32_t end)
 {
     if (ranges->len && first <= vec_last(ranges).end)
         vec_last(ranges).end = MAX(vec_last(ranges).end, end);
     else
-        vec_push(NULL, ranges, (CoverLineRange){first, end});
+        vec_push(NULL, ranges, (LineRange){first, end});
 }
 
-static bool in_ranges(const CoverLineRangeVec *ranges, uint32_t line)
+static bool in_ranges(const LineRangeVec *ranges, uint32_t line)
 {
     size_t at = PARTITION_POINT(i, ranges->len, ranges->at[i].end <= line);
     return at < ranges->len && ranges->at[at].first <= line;
@@ -103,7 +105,7 @@ static bool in_ranges(const CoverLineRangeVec *ranges, uint32_t line)
 
 static int compare_ranges(const void *a, const void *b)
 {
-    const CoverLineRange *x = a, *y = b;
+    const LineRange *x = a, *y = b;
     return (x->first > y->first) - (x->first < y->first);
 }
 
@@ -122,15 +124,14 @@ static void find_named(Listing *l, const CoverFileRows *f)
 {
     const Profile *p = l->p;
     U32Vec starts = {0};
-    CoverLineRangeVec found = {0};
+    LineRangeVec found = {0};
     cover_function_starts(p, l->c, f, &starts);
     for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
         FunctionId id = p->function_counts.function.at[l->c->functions.at[i]];
         uint32_t from = p->functions.line.at[id.v];
         if (names_function(&l->o->functions, profile_text(p, p->functions.name.at[id.v])))
-            vec_push(
-                NULL, &found,
-                ((CoverLineRange){from, code_end(l, f, from, cover_next_start(&starts, from))}));
+            vec_push(NULL, &found,
+                     ((LineRange){from, code_end(l, f, from, cover_next_start(&starts, from))}));
     }
     if (found.len)
         qsort(found.at, found.len, sizeof(found.at[0]), compare_ranges);
@@ -249,9 +250,10 @@ static void list_file(Listing *l, const CoverFileRows *f, CoverSources *sources)
 static void add_share(Listing *l, const CoverFileRows *f, uint32_t from, uint32_t to)
 {
     CoverTotals t = cover_range_totals(l->p, l->c, f, from, to);
+    CoverTally lines = t.of[COVER_LINES];
     strbuf_printf(&l->out, "%6.1f%% %6llu of %-6llu ",
-                  t.lines ? 100.0 * (double)t.lines_hit / (double)t.lines : 0.0,
-                  (unsigned long long)t.lines_hit, (unsigned long long)t.lines);
+                  lines.count ? 100.0 * (double)lines.covered / (double)lines.count : 0.0,
+                  (unsigned long long)lines.covered, (unsigned long long)lines.count);
 }
 
 // The end of a function is where the next one of the file starts: profiles state
@@ -277,37 +279,41 @@ static void summarise_functions(Listing *l, const CoverFileRows *f)
     strbuf_add_char(&l->out, '\n');
 }
 
-static void say_changed(const CoverResult *r, Str path)
+static void say_changed(const Profile *p, Str path)
 {
     FileIdentity identity;
     Error err;
-    if (r->built_ns && os_file_identity(path, &identity, &err) && identity.mtime_ns > r->built_ns)
+    uint64_t built_ns;
+    if (profile_fact_u64(p, STR(FACT_COVER_BUILT), &built_ns) &&
+        os_file_identity(path, &identity, &err) && identity.mtime_ns > (int64_t)built_ns)
         cli_say("'%" STR_FMT "' was changed after the program was built: counts may stand beside "
                 "other lines",
                 STR_ARG(path));
 }
 
-static int show(CoverResult *r, const void *values)
+static int show(Profile *p, const void *values, Arena *arena)
 {
     const CoverShowOptions *o = values;
     CoverFiles files = {0};
-    cover_project(r);
-    cover_files_group(&r->arena, &r->profile, &files);
+    cover_files_group(arena, p, &files);
     Listing l = {.o = o,
-                 .p = &r->profile,
+                 .p = p,
                  .c = &files,
-                 .views = {.o = &o->views, .r = r, .c = &files},
+                 .views = {.o = &o->views,
+                           .p = p,
+                           .c = &files,
+                           .sources.folders = o->inputs.filter.source_folders},
                  .terminal = terminal_get(o->colour)};
     CoverSources sources = {.folders = o->inputs.filter.source_folders};
     bool any = false;
     for (size_t i = 0; i < files.files.len && !l.failed; i++) {
         const CoverFileRows *f = &files.files.at[i];
-        if (!is_wanted(&o->sources, profile_text(&r->profile, f->file)) || !find_lines(&l, f))
+        if (!is_wanted(&o->sources, profile_text(p, f->file)) || !find_lines(&l, f))
             continue;
         any = true;
         if (o->missing && l.near.len == 0)
             continue;
-        say_changed(r, profile_text(&r->profile, f->file));
+        say_changed(p, profile_text(p, f->file));
         if (o->listing || !o->summary)
             list_file(&l, f, &sources);
         if (o->summary)
@@ -328,7 +334,8 @@ static int show(CoverResult *r, const void *values)
 
 static int show_inputs(CommandLine *line, void *values)
 {
-    const CoverShowOptions *o = values;
+    CoverShowOptions *o = values;
+    o->inputs.wants = COVER_WANT_ROWS | COVER_WANT_REGIONS | cover_views_wants(&o->views);
     if (o->program.len)
         vec_push(line->arena, &line->operands, o->program);
     for (size_t i = 0; i < o->counts.len; i++)

@@ -5,9 +5,9 @@
 #define CLI_COVER_COVER_VIEWS_H
 
 #include "analyse/cover/file_rows.h"
-#include "cli/cover/cover_inputs.h"
+#include "base/strbuf.h"
 #include "cli/option.h"
-#include "coverage/llvm/details.h"
+#include "coverage/source_text.h"
 
 typedef struct CoverViewOptions {
     Str branches; // "count", "percent" or ""
@@ -28,25 +28,24 @@ typedef struct CoverViewOptions {
 // What is below the lines of one file. Release with cover_views_deinit.
 typedef struct CoverViews {
     const CoverViewOptions *o;
-    const CoverResult *r;
+    const Profile *p;
     const CoverFiles *c;
     const CoverFileRows *f;
-    CoverFileIndex index; // made when it is first asked for
-    CoverDetailVec details;
-    CovSegmentVec segments;
-    CoverBranchSiteVec sites;     // of LLVM's counts alone
-    size_t detail, segment, site; // the next ones
-    uint32_t branch;
-    CoverSources sources; // of macros' text
-    U64Vec starts;        // offsets of the lines of `text`
+    uint32_t branch, site, segment, excerpt, decision; // the next ones of the file
+    CoverSources sources;                              // of macros' text
+    U64Vec starts;                                     // offsets of the lines of `text`
     Str path, text;
 } CoverViews;
+
+// The rows that the views show: COVER_WANT_*.
+unsigned cover_views_wants(const CoverViewOptions *o);
 
 // Turns to a file of the listing.
 void cover_views_begin(CoverViews *v, const CoverFileRows *f);
 // Adds what stands below a line; lines come ascending. `indent` is where the
 // source's text starts, `count` the line's.
 void cover_views_add(CoverViews *v, uint32_t line, uint64_t count, size_t indent, StrBuf *out);
+// Frees what the views hold.
 void cover_views_deinit(CoverViews *v);
 
 #endif // CLI_COVER_COVER_VIEWS_H

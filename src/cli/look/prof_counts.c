@@ -4,7 +4,9 @@
 #include "cli/look/prof_counts.h"
 
 #include "cli/cli.h"
+#include "cli/cover/cover_load.h"
 #include "cli/recording.h"
+#include "model/facts.h"
 #include "os/file.h"
 #include "store/store.h"
 #include "tracefile/tracefile.h"
@@ -40,17 +42,17 @@ bool prof_counts_load(ProfCounts *c, const Profile *own, const StrVec *operands,
     }
     if (inputs.len == 0)
         return true;
-    const CoverInputOptions options = {.demangle = true};
+    const CoverRequest request = {.demangle = true, .wants = COVER_WANT_ROWS | COVER_WANT_REGIONS};
+    uint64_t is_hits = 0;
     c->has_cover = true;
-    if (!cover_load(&options, &inputs, &c->cover, err))
+    if (!cover_load_printed(&request, &inputs, &c->cover, err))
         return false;
-    if (c->cover.set.is_hits) {
+    if (profile_fact_u64(&c->cover, STR(FACT_COVER_HITS), &is_hits) && is_hits) {
         cli_say("counts of breakpoints (--engine ptrace) are left out: they say which lines ran, "
                 "not how often");
         return true;
     }
-    cover_project(&c->cover);
-    c->all[c->all_count++] = &c->cover.profile;
+    c->all[c->all_count++] = &c->cover;
     return true;
 }
 
@@ -59,5 +61,5 @@ void prof_counts_deinit(ProfCounts *c)
     for (size_t i = 0; i < c->recording_count; i++)
         profile_deinit(&c->recordings[i]);
     if (c->has_cover)
-        cover_result_deinit(&c->cover);
+        profile_deinit(&c->cover);
 }

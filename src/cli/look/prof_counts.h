@@ -5,14 +5,14 @@
 #ifndef CLI_LOOK_PROF_COUNTS_H
 #define CLI_LOOK_PROF_COUNTS_H
 
-#include "cli/cover/cover_inputs.h"
+#include "model/profile.h"
 
 enum { PROF_COUNTS_MAX = 64 }; // operands
 
 typedef struct ProfCounts {
     Profile recordings[PROF_COUNTS_MAX];
     size_t recording_count;
-    CoverResult cover;
+    Profile cover;
     bool has_cover;
     const Profile *all[PROF_COUNTS_MAX + 2]; // these and the recording reported on
     size_t all_count;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "coverage/llvm/functions.h"
+#include "coverage/object_list.h"
 #include "os/file.h"
 
 // Limits of a search: a build tree is smaller, a home folder is larger.
@@ -224,25 +225,13 @@ bool cover_objects_write(const CoverObjects *o, Str folder, Error *err)
     StrBuf out = {0};
     for (size_t i = 0; i < o->found.len; i++) {
         const CoverObject *object = &o->found.at[i];
-        Str hex =
-            object->id.len && !object->is_mapping ? build_id_hex(o->arena, &object->id) : STR("-");
-        if (str_find_char(object->path, '\n') != SIZE_MAX)
-            continue; // one line each: it can still be named by hand
-        strbuf_printf(&out, "%" STR_FMT " %" STR_FMT "\n", STR_ARG(hex), STR_ARG(object->path));
+        cover_object_list_add(&out, object->is_mapping ? NULL : &object->id, object->path);
     }
     Str path = arena_printf(o->arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(folder),
                             STR_ARG(COVER_OBJECTS_FILE));
     bool ok = os_write_file(path, bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, err);
     strbuf_deinit(&out);
     return ok;
-}
-
-bool cover_objects_line(Str line, BuildId *id, Str *path)
-{
-    Str hex;
-    *id = (BuildId){0};
-    return str_split(line, ' ', &hex, path) && path->len &&
-           (str_equal(hex, STR("-")) || build_id_from_hex(hex, id));
 }
 
 // ---- What a file tells -----------------------------------------------------------

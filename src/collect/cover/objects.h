@@ -41,12 +41,8 @@ void cover_objects_search(CoverObjects *o, Str folder);
 // profiles to the pool's correlations.
 void cover_objects_search_programs(CoverObjects *o, Str folder);
 
-// The list of objects in a folder of results: a line "BUILD-ID PATH" for each, "-" for no build-id.
-#define COVER_OBJECTS_FILE STR("assay-objects")
-// Writes the list to the folder.
+// Writes the list of objects into a folder of results (coverage/object_list.h).
 MUST_CHECK bool cover_objects_write(const CoverObjects *o, Str folder, Error *err);
-// Parses a line of the list. False when it is malformed.
-MUST_CHECK bool cover_objects_line(Str line, BuildId *id, Str *path);
 
 // The instrumentation of a program, as far as its file shows it.
 typedef enum CoverKind {

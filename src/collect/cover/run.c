@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "coverage/object_list.h"
 #include "os/file.h"
 
 static Str in_folder(CoverRun *r, Str name)
@@ -85,7 +86,7 @@ static bool load_list(CoverRun *r, StrVec *paths, Error *err)
     for (Str rest = str_from_bytes(text); str_next_line(&rest, &line);) {
         BuildId id;
         Str object;
-        if (cover_objects_line(line, &id, &object))
+        if (cover_object_list_split(line, &id, &object))
             vec_push(&r->arena, paths, object);
     }
     return true;

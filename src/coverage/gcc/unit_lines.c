@@ -157,7 +157,7 @@ static uint32_t line_row(GcovUnit *u, uint32_t function, StrId file, const GcovP
         .file = place->file, .line = place->line, .row = gcov_sum_row(u->sum, file, place->line)};
     if (gcov_unit_is_apart(u, function, place))
         l.apart = function + 1;
-    if (u->sum->documents)
+    if (u->sum->take)
         return document_line(u, l);
     GcovLine *sum = &u->sum->lines.at[l.row];
     if (sum->round != u->sum->round) {

@@ -64,6 +64,11 @@ typedef struct GcovKnown {
     FunctionId id;
 } GcovKnown;
 
+typedef struct GcovUnit GcovUnit; // coverage/gcc/unit.h
+
+// Takes a unit whose lines are all known; the unit ends with the call.
+typedef void GcovTakeUnit(void *ctx, const GcovUnit *u, Str data_file);
+
 // Sums of many translation units.
 typedef struct GcovSum {
     Profile *profile;
@@ -88,8 +93,8 @@ typedef struct GcovSum {
     // A line that a block of clang's lists several times counts as often, as llvm-cov gcov
     // has it.
     bool repeats_lines;
-    // Takes each unit as a document of gcov's JSON; NULL: not asked for.
-    StrBuf *documents;
+    GcovTakeUnit *take; // gets each unit as a whole; NULL: units are only summed
+    void *take_ctx;
     Arena scratch; // of the names
     Arena work;    // of a function, or of a document
 } GcovSum;
@@ -98,7 +103,7 @@ void gcov_sum_init(GcovSum *s, Profile *profile, const CoverProject *how);
 void gcov_sum_deinit(GcovSum *s);
 
 // Reads, solves and adds the functions of one translation unit whose counts have
-// been added. `notes` is changed; `data_file` names the .gcda in a document. Functions
+// been added. `notes` is changed; `data_file` names the .gcda file for GcovSum.take. Functions
 // that cannot be solved are left out: false then, `err` says how many and why.
 MUST_CHECK bool gcov_sum_add(GcovSum *s, GcovNotes *notes, Str data_file, Error *err);
 

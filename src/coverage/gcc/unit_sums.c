@@ -270,7 +270,7 @@ static void add_range(GcovUnit *u)
     GcovSum *s = u->sum;
     gcov_unit_list_files(u);
     gcov_unit_index(u);
-    if (s->documents)
+    if (s->take)
         gcov_unit_find_exceptional(u);
     u->lines.len = u->line_blocks.len = 0;
     s->round++;
@@ -480,7 +480,7 @@ static void add_one_by_one(GcovUnit *u, Error *first)
     vec_free(&listed);
 }
 
-static void add_document(GcovUnit *u, Str data_file, Error *first)
+static void add_whole(GcovUnit *u, Str data_file, Error *first)
 {
     u->end = (uint32_t)u->n->functions.len;
     for (uint32_t i = 0; i < u->end; i++)
@@ -488,7 +488,7 @@ static void add_document(GcovUnit *u, Str data_file, Error *first)
     gcov_unit_find_groups(u); // behind the graphs: files are listed in order of their first use
     place_marks(u);
     add_range(u);
-    gcov_json_add(u, u->sum->documents, data_file);
+    u->sum->take(u->sum->take_ctx, u, data_file);
 }
 
 bool gcov_sum_add(GcovSum *s, GcovNotes *n, Str data_file, Error *err)
@@ -498,8 +498,8 @@ bool gcov_sum_add(GcovSum *s, GcovNotes *n, Str data_file, Error *err)
     s->unit_count++;
     vec_extend(NULL, &u.base, n->functions.len);
     vec_extend(NULL, &u.group, n->functions.len);
-    if (s->documents)
-        add_document(&u, data_file, err);
+    if (s->take)
+        add_whole(&u, data_file, err);
     else
         add_one_by_one(&u, err);
     arena_clear(&s->work);

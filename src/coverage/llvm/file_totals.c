@@ -92,19 +92,7 @@ void cover_add_spans(CoverRegionRange range, CovSpanVec *out)
 
 // ---- Branches, those inside macros included ------------------------------------------------
 
-// One expanded file on the walk's way: the next region to look at.
-typedef struct Visit {
-    uint32_t file;
-    size_t next;
-} Visit;
-
-typedef struct Branches {
-    Vec(CoverBranch) at;
-    U8Vec visited; // file ids of the present function
-    Vec(Visit) stack;
-} Branches;
-
-static void add_direct(Branches *b, CoverRegionRange range)
+static void add_direct(CoverBranchLister *b, CoverRegionRange range)
 {
     for (size_t i = 0; i < range.len; i++)
         if (cover_is_branch(&range.at[i]))
@@ -113,16 +101,16 @@ static void add_direct(Branches *b, CoverRegionRange range)
 
 // Branches of all that the main file's macros expand to: inner expansions before
 // the branches of their own level. Each file id is entered once.
-static void add_expanded(Branches *b, const CoverData *d, const CoverFunction *f)
+static void add_expanded(CoverBranchLister *b, const CoverData *d, const CoverFunction *f)
 {
     b->visited.len = 0;
     vec_extend(NULL, &b->visited, f->file_count);
     b->stack.len = 0;
     uint32_t line = 0;
     b->visited.at[f->main_file] = 1;
-    vec_push(NULL, &b->stack, (Visit){f->main_file, 0});
+    vec_push(NULL, &b->stack, (CoverFileVisit){f->main_file, 0});
     while (b->stack.len) {
-        Visit *v = &vec_last(&b->stack);
+        CoverFileVisit *v = &vec_last(&b->stack);
         CoverRegionRange range = cover_regions_of(d, f, v->file);
         while (v->next < range.len && (range.at[v->next].kind != COV_EXPANSION ||
                                        b->visited.at[range.at[v->next].expanded_file]))
@@ -132,7 +120,7 @@ static void add_expanded(Branches *b, const CoverData *d, const CoverFunction *f
             b->visited.at[r->expanded_file] = 1;
             if (b->stack.len == 1)
                 line = r->line;
-            vec_push(NULL, &b->stack, (Visit){r->expanded_file, 0});
+            vec_push(NULL, &b->stack, (CoverFileVisit){r->expanded_file, 0});
             continue;
         }
         for (size_t i = 0; i < range.len && b->stack.len > 1; i++)
@@ -142,19 +130,14 @@ static void add_expanded(Branches *b, const CoverData *d, const CoverFunction *f
     }
 }
 
-static void clear_branches(Branches *b)
-{
-    b->at.len = 0;
-}
-
-static void free_branches(Branches *b)
+void cover_branch_lister_free(CoverBranchLister *b)
 {
     vec_free(&b->at);
     vec_free(&b->visited);
     vec_free(&b->stack);
 }
 
-static CoverTally tally_branches(const Branches *b, const CoverExclusions *e)
+static CoverTally tally_branches(const CoverBranchLister *b, const CoverExclusions *e)
 {
     CoverTally t = {0};
     for (size_t i = 0; i < b->at.len; i++) {
@@ -189,7 +172,7 @@ typedef struct Scratch {
     CovSweep sweep;
     CovSegmentVec segments;
     CovLineVec lines;
-    Branches branches;
+    CoverBranchLister branches;
 } Scratch;
 
 static void free_scratch(Scratch *s)
@@ -199,7 +182,7 @@ static void free_scratch(Scratch *s)
     cov_sweep_deinit(&s->sweep);
     vec_free(&s->segments);
     vec_free(&s->lines);
-    free_branches(&s->branches);
+    cover_branch_lister_free(&s->branches);
 }
 
 static CoverTally tally_lines(const CovLineVec *lines, const CoverExclusions *e)
@@ -232,27 +215,27 @@ static CoverTally tally_conditions(const CoverData *d, const CoverFunction *f,
 }
 
 // `e` is of the file that the function is written in.
-static CoverFile summarise_function(const CoverData *d, const CoverFunction *f,
-                                    const CoverExclusions *e, Scratch *s)
+static CoverTotals summarise_function(const CoverData *d, const CoverFunction *f,
+                                      const CoverExclusions *e, Scratch *s)
 {
-    CoverFile t = {.functions = {f->count > 0, 1}};
+    CoverTotals t = {.of[COVER_FUNCTIONS] = {f->count > 0, 1}};
     CoverRegionRange all = cover_all_regions(d, f);
     for (size_t i = 0; i < all.len; i++) {
         if (e && all.at[i].file == f->main_file && cover_excludes_line(e, all.at[i].line))
             continue;
-        t.regions.count += all.at[i].kind == COV_CODE;
-        t.regions.covered += all.at[i].kind == COV_CODE && all.at[i].count != 0;
+        t.of[COVER_REGIONS].count += all.at[i].kind == COV_CODE;
+        t.of[COVER_REGIONS].covered += all.at[i].kind == COV_CODE && all.at[i].count != 0;
     }
     s->spans.len = 0;
     cover_add_spans(cover_regions_of(d, f, f->main_file), &s->spans);
     cov_segments_of(&s->spans, d->counting, &s->sweep, &s->segments);
     cov_lines_of(&s->segments, d->counting, &s->lines);
-    t.lines = tally_lines(&s->lines, e);
-    clear_branches(&s->branches);
+    t.of[COVER_LINES] = tally_lines(&s->lines, e);
+    s->branches.at.len = 0;
     add_direct(&s->branches, cover_regions_of(d, f, f->main_file));
     add_expanded(&s->branches, d, f);
-    t.branches = tally_branches(&s->branches, e);
-    t.conditions = tally_conditions(d, f, e);
+    t.of[COVER_BRANCHES] = tally_branches(&s->branches, e);
+    t.of[COVER_CONDITIONS] = tally_conditions(d, f, e);
     return t;
 }
 
@@ -270,14 +253,17 @@ static int compare_placed(const void *a, const void *b)
     return (x->function > y->function) - (x->function < y->function);
 }
 
-static void largest(CoverTally *into, CoverTally t)
+// The largest of each, but for instantiations, which add up.
+static void join_instance(CoverTotals *into, const CoverTotals *t)
 {
-    into->covered = MAX(into->covered, t.covered);
-    into->count = MAX(into->count, t.count);
+    for (int i = 0; i < COVER_CRITERION_COUNT; i++) {
+        into->of[i].covered = MAX(into->of[i].covered, t->of[i].covered);
+        into->of[i].count = MAX(into->of[i].count, t->of[i].count);
+    }
 }
 
 static void summarise_file(const CoverData *d, const CoverFileIndex *x, uint32_t row, Scratch *s,
-                           const CoverExclusions *e, CoverFile *ret)
+                           const CoverExclusions *e, CoverTotals *ret)
 {
     Vec(Placed) placed = {0};
     bool sorted = true;
@@ -301,56 +287,86 @@ static void summarise_file(const CoverData *d, const CoverFileIndex *x, uint32_t
     if (!sorted)
         qsort(placed.at, placed.len, sizeof(placed.at[0]), compare_placed);
     for (size_t i = 0, end; i < placed.len; i = end) {
-        CoverFile group = {0};
+        CoverTotals group = {0};
         for (end = i; end < placed.len && placed.at[end].place == placed.at[i].place; end++) {
-            CoverFile t = summarise_function(d, &d->functions.at[placed.at[end].function], e, s);
-            ret->instantiations.count++;
-            ret->instantiations.covered += t.functions.covered;
-            largest(&group.functions, t.functions);
-            largest(&group.regions, t.regions);
-            largest(&group.lines, t.lines);
-            largest(&group.branches, t.branches);
-            largest(&group.conditions, t.conditions);
+            CoverTotals t = summarise_function(d, &d->functions.at[placed.at[end].function], e, s);
+            ret->of[COVER_INSTANTIATIONS].count++;
+            ret->of[COVER_INSTANTIATIONS].covered += t.of[COVER_FUNCTIONS].covered;
+            join_instance(&group, &t);
         }
-        cover_file_add(ret, &group);
+        cover_totals_add(ret, &group);
     }
     vec_free(&placed);
 }
 
-void cover_files_summarise(Arena *arena, const CoverData *d, const CoverProject *how,
-                           CoverFileVec *ret)
+void cover_files_summarise(const CoverData *d, const CoverProject *how, const CoverFileIndex *x,
+                           CoverTotalsVec *ret)
 {
-    CoverFileIndex x = {0};
     Scratch s = {0};
-    cover_index_files(d, how, &x);
-    for (size_t i = 0; i < x.order.len; i++) {
-        CoverFile file = {.path = intern_get(&d->files, x.order.at[i])};
-        summarise_file(d, &x, x.order.at[i], &s, cover_exclusions_of(how, file.path), &file);
-        vec_push(arena, ret, file);
+    for (size_t i = 0; i < x->order.len; i++) {
+        uint32_t row = x->order.at[i];
+        CoverTotals totals = {0};
+        const CoverExclusions *e = cover_exclusions_of(how, intern_get(&d->files, row));
+        summarise_file(d, x, row, &s, e, &totals);
+        vec_push(NULL, ret, totals);
     }
     free_scratch(&s);
-    cover_index_free(&x);
 }
 
-void cover_functions_summarise(Arena *arena, const CoverData *d, const CoverProject *how,
-                               CoverFunctionTotalsVec *ret)
+// ---- Rows of totals ---------------------------------------------------------------------------
+
+static void fill_totals(Profile *into, StrId file, FunctionId function, const CoverTotals *t)
+{
+    CoverTotalRows *to = &into->cover_totals;
+    for (int i = 0; i < COVER_CRITERION_COUNT; i++) {
+        vec_push(&into->arena, &to->file, file);
+        vec_push(&into->arena, &to->function, function);
+        vec_push(&into->arena, &to->criterion, (uint8_t)i);
+        vec_push(&into->arena, &to->covered, t->of[i].covered);
+        vec_push(&into->arena, &to->count, t->of[i].count);
+    }
+}
+
+static void fill_file_totals(const CoverData *d, const CoverProject *how, const CoverFileIndex *x,
+                             Profile *into)
+{
+    CoverTotalsVec totals = {0};
+    cover_files_summarise(d, how, x, &totals);
+    for (size_t i = 0; i < totals.len; i++)
+        fill_totals(into, profile_str(into, intern_get(&d->files, x->order.at[i])), (FunctionId){0},
+                    &totals.at[i]);
+    vec_free(&totals);
+}
+
+// The functions that are written in a file, in the order of the objects.
+static void fill_totals_of_functions(const CoverData *d, const CoverProject *how,
+                                     const CoverFileIndex *x, uint32_t row, Scratch *s,
+                                     StrBuf *name, Profile *into)
+{
+    Str path = intern_get(&d->files, row);
+    StrId file = profile_str(into, path);
+    const CoverExclusions *e = cover_exclusions_of(how, path);
+    for (uint32_t k = x->starts.at[row]; k < x->starts.at[row + 1]; k++) {
+        const CoverFunction *f = &d->functions.at[x->functions.at[k]];
+        if (!cover_is_written_in(d, f, row) || cover_excludes_line(e, f->line))
+            continue;
+        CoverTotals t = summarise_function(d, f, e, s);
+        t.of[COVER_INSTANTIATIONS] = t.of[COVER_FUNCTIONS];
+        fill_totals(into, file, cover_model_function(d, f, how, into, name), &t);
+    }
+}
+
+void cover_totals_fill(const CoverData *d, const CoverProject *how, unsigned wants, Profile *into)
 {
     CoverFileIndex x = {0};
     Scratch s = {0};
+    StrBuf name = {0};
     cover_index_files(d, how, &x);
-    for (size_t i = 0; i < x.order.len; i++) {
-        uint32_t row = x.order.at[i];
-        Str path = intern_get(&d->files, row);
-        const CoverExclusions *e = cover_exclusions_of(how, path);
-        for (uint32_t k = x.starts.at[row]; k < x.starts.at[row + 1]; k++) {
-            const CoverFunction *f = &d->functions.at[x.functions.at[k]];
-            if (!cover_is_written_in(d, f, row) || cover_excludes_line(e, f->line))
-                continue;
-            vec_push(arena, ret,
-                     (CoverFunctionTotals){f->name, path, f->line, f->count,
-                                           summarise_function(d, f, e, &s)});
-        }
-    }
+    if (wants & COVER_WANT_FILE_TOTALS)
+        fill_file_totals(d, how, &x, into);
+    for (size_t i = 0; i < x.order.len && wants & COVER_WANT_FUNCTION_TOTALS; i++)
+        fill_totals_of_functions(d, how, &x, x.order.at[i], &s, &name, into);
+    strbuf_deinit(&name);
     free_scratch(&s);
     cover_index_free(&x);
 }
@@ -376,12 +392,12 @@ void cover_branches_sort(CoverBranch *branches, size_t count)
     vec_free(&sorted);
 }
 
-// Of the functions that have text in the file: as llvm-cov lists and sorts them.
-static void list_branches(const CoverData *d, const CoverFileIndex *x, uint32_t row, Branches *b)
+void cover_branches_list(const CoverData *d, const CoverFileIndex *x, uint32_t row,
+                         CoverBranchLister *b)
 {
     const uint32_t *functions = x->functions.at + x->starts.at[row];
     size_t count = x->starts.at[row + 1] - x->starts.at[row];
-    clear_branches(b);
+    b->at.len = 0;
     for (size_t i = 0; i < count; i++) {
         const CoverFunction *f = &d->functions.at[functions[i]];
         // Branches in the text of macros count where the macro is used.
@@ -396,31 +412,11 @@ static void list_branches(const CoverData *d, const CoverFileIndex *x, uint32_t 
     cover_branches_sort(b->at.at, b->at.len);
 }
 
-void cover_file_branches(const CoverData *d, const CoverFileIndex *x, const CoverProject *how,
-                         Str path, CoverBranchSiteVec *out)
-{
-    Branches b = {0};
-    uint32_t row;
-    out->len = 0;
-    if (!intern_find(&d->files, path, &row))
-        return;
-    const CoverExclusions *e = cover_exclusions_of(how, path);
-    list_branches(d, x, row, &b);
-    for (size_t i = 0; i < b.at.len; i++) {
-        const CoverRegion *r = b.at.at[i].region;
-        if (!cover_excludes_branch(e, b.at.at[i].line))
-            vec_push(NULL, out,
-                     ((CoverBranchSite){b.at.at[i].line, r->line, r->column, r->count,
-                                        r->false_count, r->is_folded}));
-    }
-    free_branches(&b);
-}
-
 static void fill_branches(const CoverData *d, const CoverFileIndex *x, uint32_t row, StrId file,
                           Scratch *s, Profile *into)
 {
-    Branches *b = &s->branches;
-    list_branches(d, x, row, b);
+    CoverBranchLister *b = &s->branches;
+    cover_branches_list(d, x, row, b);
     uint32_t line = 0, pair = 0;
     BranchCounts *to = &into->branch_counts;
     for (size_t i = 0; i < b->at.len; i++) {
@@ -522,9 +518,10 @@ static void fill_conditions(const CoverData *d, const CoverFileIndex *x, uint32_
     vec_free(&all);
 }
 
-static FunctionId model_function(const CoverProject *how, Profile *into, const CoverFunction *f,
-                                 Str path, StrBuf *name)
+FunctionId cover_model_function(const CoverData *d, const CoverFunction *f, const CoverProject *how,
+                                Profile *into, StrBuf *name)
 {
+    Str path = intern_get(&d->files, d->function_files.at[f->files_first]);
     strbuf_clear(name);
     if (how->demangle)
         how->demangle(how->demangle_ctx, f->name, name);
@@ -557,21 +554,21 @@ static void fill_regions(const CoverData *d, const CoverFunction *f, uint32_t ro
 }
 
 static void fill_functions(const CoverData *d, const CoverFileIndex *x, uint32_t row, StrId file,
-                           const CoverProject *how, StrBuf *name, Profile *into)
+                           const CoverProject *how, bool with_regions, StrBuf *name, Profile *into)
 {
     for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
         const CoverFunction *f = &d->functions.at[x->functions.at[i]];
         // A function belongs to the first of its files; it may have text in others.
         uint32_t own = d->function_files.at[f->files_first];
-        if (own != row && how->without_regions)
+        if (own != row && !with_regions)
             continue;
-        FunctionId function = model_function(how, into, f, intern_get(&d->files, own), name);
+        FunctionId function = cover_model_function(d, f, how, into, name);
         if (own == row) {
             vec_push(&into->arena, &into->function_counts.function, function);
             vec_push(&into->arena, &into->function_counts.count, f->count);
             vec_push(&into->arena, &into->function_counts.hash, f->hash);
         }
-        if (!how->without_regions)
+        if (with_regions)
             fill_regions(d, f, row, function, file, into);
     }
 }
@@ -661,12 +658,13 @@ static void fill_lines(const CovLineVec *lines, StrId file, Profile *into)
 }
 
 static void fill_file(const CoverData *d, const CoverFileIndex *x, uint32_t row,
-                      const CoverProject *how, Scratch *s, StrBuf *name, Profile *into)
+                      const CoverProject *how, bool with_regions, Scratch *s, StrBuf *name,
+                      Profile *into)
 {
     StrId file = profile_str(into, intern_get(&d->files, row));
     bool only_lines = d->counting == COV_SETS;
     if (!only_lines)
-        fill_functions(d, x, row, file, how, name, into);
+        fill_functions(d, x, row, file, how, with_regions, name, into);
     collect_spans(d, x, row, s);
     cov_segments_of(&s->spans, d->counting, &s->sweep, &s->segments);
     cov_lines_of(&s->segments, d->counting, &s->lines);
@@ -695,7 +693,7 @@ static void reserve_rows(const CoverData *d, Profile *into)
     vec_reserve(&into->arena, &into->function_counts.hash, d->functions.len);
 }
 
-void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into)
+void cover_files_fill(const CoverData *d, const CoverProject *how, bool with_regions, Profile *into)
 {
     CoverFileIndex x = {0};
     Scratch s = {0};
@@ -704,7 +702,7 @@ void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into
     if (d->counting != COV_SETS)
         reserve_rows(d, into);
     for (size_t i = 0; i < x.order.len; i++)
-        fill_file(d, &x, x.order.at[i], how, &s, &name, into);
+        fill_file(d, &x, x.order.at[i], how, with_regions, &s, &name, into);
     strbuf_deinit(&name);
     free_scratch(&s);
     cover_index_free(&x);

@@ -7,7 +7,8 @@
 
 #include "coverage/llvm/functions.h"
 #include "coverage/rows/project.h"
-#include "coverage/rows/totals.h"
+#include "coverage/rows/wants.h"
+#include "model/profile.h"
 
 // Which functions have text in which file.
 typedef struct CoverFileIndex {
@@ -20,45 +21,21 @@ typedef struct CoverFileIndex {
 void cover_index_files(const CoverData *d, const CoverProject *how, CoverFileIndex *x);
 void cover_index_free(CoverFileIndex *x);
 
-// The totals of each file, sorted by path. A function's instantiations (same
-// place, other template arguments) count as one, with the largest of each total.
-void cover_files_summarise(Arena *arena, const CoverData *d, const CoverProject *how,
-                           CoverFileVec *ret);
+typedef Vec(CoverTotals) CoverTotalsVec;
 
-// One function with its own totals; instantiations stand alone.
-typedef struct CoverFunctionTotals {
-    Str name; // linkage name
-    Str file;
-    uint32_t line;
-    uint64_t count;
-    CoverFile totals;
-} CoverFunctionTotals;
+// The totals of each file of x->order. A function's instantiations (same place, other template
+// arguments) count as one, with the largest of each total. `ret` is the heap's.
+void cover_files_summarise(const CoverData *d, const CoverProject *how, const CoverFileIndex *x,
+                           CoverTotalsVec *ret);
 
-typedef Vec(CoverFunctionTotals) CoverFunctionTotalsVec;
+// Fills totals of files and of functions, as `wants` asks for: file by file in the order of
+// paths, functions in the order of the objects. Marks in the sources are settled before.
+void cover_totals_fill(const CoverData *d, const CoverProject *how, unsigned wants, Profile *into);
 
-// File by file in the order of paths, functions in the order of the objects.
-void cover_functions_summarise(Arena *arena, const CoverData *d, const CoverProject *how,
-                               CoverFunctionTotalsVec *ret);
-
-// A decision with its two sides, where it is listed and where it is written: in the text
-// of a macro that may be elsewhere.
-typedef struct CoverBranchSite {
-    uint32_t listed_line;
-    uint32_t line, column;
-    uint64_t count, false_count;
-    bool is_folded; // the compiler knew it
-} CoverBranchSite;
-
-typedef Vec(CoverBranchSite) CoverBranchSiteVec;
-
-// Those of a source file by listed line, without what marks leave out. `out` is the heap's
-// and is emptied first.
-void cover_file_branches(const CoverData *d, const CoverFileIndex *x, const CoverProject *how,
-                         Str path, CoverBranchSiteVec *out);
-
-// Fills line, function, branch and region counts of the profile, file by file in
-// the order of paths. Of sets only lines.
-void cover_files_fill(const CoverData *d, const CoverProject *how, Profile *into);
+// Fills line, function, branch, condition and, if asked for, region counts of the profile, file
+// by file in the order of paths. Of sets only lines.
+void cover_files_fill(const CoverData *d, const CoverProject *how, bool with_regions,
+                      Profile *into);
 
 // Tells the marks of functions where the functions of `d` are.
 void cover_data_place_functions(const CoverData *d, const CoverProject *how);

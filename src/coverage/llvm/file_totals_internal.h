@@ -1,42 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over files and their functions that summaries and llvm-cov's form share.
+// The walk over the branches of a file that totals and listings share.
 
 #ifndef COVERAGE_LLVM_FILE_TOTALS_INTERNAL_H
 #define COVERAGE_LLVM_FILE_TOTALS_INTERNAL_H
 
 #include "coverage/llvm/file_totals.h"
-
-// Regions of one function, or of one of its files.
-typedef struct CoverRegionRange {
-    const CoverRegion *at;
-    size_t len;
-} CoverRegionRange;
-
-static inline CoverRegionRange cover_regions_of(const CoverData *d, const CoverFunction *f,
-                                                uint32_t file)
-{
-    const uint32_t *starts = d->region_starts.at + f->starts_first;
-    return (CoverRegionRange){d->regions.at + f->regions_first + starts[file],
-                              starts[file + 1] - starts[file]};
-}
-
-static inline CoverRegionRange cover_all_regions(const CoverData *d, const CoverFunction *f)
-{
-    const uint32_t *starts = d->region_starts.at + f->starts_first;
-    return (CoverRegionRange){d->regions.at + f->regions_first, starts[f->file_count]};
-}
-
-static inline bool cover_is_branch(const CoverRegion *r)
-{
-    return r->kind == COV_BRANCH || r->kind == COV_MCDC_BRANCH;
-}
-
-// Whether the function is written in the file, and has not only macros from it.
-static inline bool cover_is_written_in(const CoverData *d, const CoverFunction *f, uint32_t row)
-{
-    return f->main_file != COVER_NO_FILE &&
-           d->function_files.at[f->files_first + f->main_file] == row;
-}
+#include "coverage/llvm/function_regions.h"
 
 // A branch and where it is listed: the line of the outermost macro use that it is
 // in, or its own, and the column that it has in its own text.
@@ -45,10 +14,32 @@ typedef struct CoverBranch {
     uint32_t line;
 } CoverBranch;
 
+// One expanded file on the way of the lister: the next region to look at.
+typedef struct CoverFileVisit {
+    uint32_t file;
+    size_t next;
+} CoverFileVisit;
+
+// A list of branches, with what finding them needs.
+typedef struct CoverBranchLister {
+    Vec(CoverBranch) at;
+    U8Vec visited; // file ids of the present function
+    Vec(CoverFileVisit) stack;
+} CoverBranchLister;
+
+void cover_branch_lister_free(CoverBranchLister *b);
+
+// Lists the branches of a file (row of CoverData.files), of all functions that have text in it,
+// those inside macros included, in llvm-cov's order.
+void cover_branches_list(const CoverData *d, const CoverFileIndex *x, uint32_t row,
+                         CoverBranchLister *b);
+
+// The function in the profile, under its readable name if names are to be readable. `name` is
+// room for it.
+FunctionId cover_model_function(const CoverData *d, const CoverFunction *f, const CoverProject *how,
+                                Profile *into, StrBuf *name);
+
 // Sorts by line and column, as llvm-cov numbers branches.
 void cover_branches_sort(CoverBranch *branches, size_t count);
-
-// Appends all regions that are no branches, for cov_segments.
-void cover_add_spans(CoverRegionRange range, CovSpanVec *out);
 
 #endif // COVERAGE_LLVM_FILE_TOTALS_INTERNAL_H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells the marks of functions where the functions of LLVM's mappings are.
 
-#include "coverage/llvm/file_totals_internal.h"
+#include "coverage/llvm/file_totals.h"
+#include "coverage/llvm/function_regions.h"
 
 // rustc's first region is the head of the function only: from the first start to the
 // last end.

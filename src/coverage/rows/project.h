@@ -24,7 +24,6 @@ typedef struct CoverProject {
     void *keep_ctx;
     CoverDemangle *demangle; // NULL: names stay as they are
     void *demangle_ctx;
-    bool without_regions;   // cover_files_fill leaves region counts out
     CoverMapPath *map_path; // NULL: paths stay as they are
     void *map_ctx;
     CoverFindExclusions *exclusions; // NULL: marks are not looked for

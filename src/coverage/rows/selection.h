@@ -14,6 +14,8 @@ typedef struct CoverSelection {
     StrVec include, exclude;
 } CoverSelection;
 
+typedef Vec(CoverSelection) CoverSelectionVec;
+
 bool cover_selection_keep(const CoverSelection *s, Str path);
 
 // The selection in a folder of results: "include GLOB" or "exclude GLOB" a line.

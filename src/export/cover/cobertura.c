@@ -3,21 +3,19 @@
 
 #include "export/cover/formats_internal.h"
 
-static double rate(uint64_t hit, uint64_t all)
+static double rate(CoverTally t)
 {
-    return all ? (double)hit / (double)all : 1.0;
+    return t.count ? (double)t.covered / (double)t.count : 1.0;
 }
 
 static void cobertura_begin(CoverWriter *w)
 {
     CoverTotals sum = {0};
     for (size_t i = 0; i < w->c->files.len; i++) {
-        CoverTotals t = cover_file_totals(w->p, w->c, &w->c->files.at[i]);
-        sum.lines += t.lines;
-        sum.lines_hit += t.lines_hit;
-        sum.branches += t.branches;
-        sum.branches_hit += t.branches_hit;
+        CoverTotals t = cover_row_totals(w->p, w->c, &w->c->files.at[i]);
+        cover_totals_add(&sum, &t);
     }
+    CoverTally lines = sum.of[COVER_LINES], branches = sum.of[COVER_BRANCHES];
     strbuf_add(w->out, STR("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                            "<!DOCTYPE coverage SYSTEM "
                            "\"http://cobertura.sourceforge.net/xml/coverage-04.dtd\">\n"));
@@ -25,9 +23,9 @@ static void cobertura_begin(CoverWriter *w)
                   "<coverage line-rate=\"%.4f\" branch-rate=\"%.4f\" lines-covered=\"%llu\" "
                   "lines-valid=\"%llu\" branches-covered=\"%llu\" branches-valid=\"%llu\" "
                   "complexity=\"0\" version=\"1\" timestamp=\"0\">\n<sources><source>",
-                  rate(sum.lines_hit, sum.lines), rate(sum.branches_hit, sum.branches),
-                  (unsigned long long)sum.lines_hit, (unsigned long long)sum.lines,
-                  (unsigned long long)sum.branches_hit, (unsigned long long)sum.branches);
+                  rate(lines), rate(branches), (unsigned long long)lines.covered,
+                  (unsigned long long)lines.count, (unsigned long long)branches.covered,
+                  (unsigned long long)branches.count);
     strbuf_add_xml(w->out, w->root.len ? w->root : STR("/"));
     strbuf_add(w->out, STR("</source></sources>\n<packages>\n"));
     w->done.len = 0;
@@ -55,14 +53,14 @@ static void add_methods(CoverWriter *w, const CoverFileRows *f)
 
 static void add_class(CoverWriter *w, const CoverFileRows *f)
 {
-    CoverTotals t = cover_file_totals(w->p, w->c, f);
+    CoverTotals t = cover_row_totals(w->p, w->c, f);
     Str path = cover_project_path(w, f);
     strbuf_add(w->out, STR("<class name=\""));
     strbuf_add_xml(w->out, str_base_name(path));
     strbuf_add(w->out, STR("\" filename=\""));
     strbuf_add_xml(w->out, path);
     strbuf_printf(w->out, "\" line-rate=\"%.4f\" branch-rate=\"%.4f\" complexity=\"0\">\n",
-                  rate(t.lines_hit, t.lines), rate(t.branches_hit, t.branches));
+                  rate(t.of[COVER_LINES]), rate(t.of[COVER_BRANCHES]));
     add_methods(w, f);
     strbuf_add(w->out, STR("<lines>\n"));
     CoverLineWalk walk = cover_line_walk(w, f);
@@ -72,7 +70,8 @@ static void add_class(CoverWriter *w, const CoverFileRows *f)
                       (unsigned long long)l.count, l.branches ? "true" : "false");
         if (l.branches)
             strbuf_printf(w->out, " condition-coverage=\"%.0f%% (%u/%u)\"",
-                          100.0 * rate(l.branches_hit, l.branches), l.branches_hit, l.branches);
+                          100.0 * rate((CoverTally){l.branches_hit, l.branches}), l.branches_hit,
+                          l.branches);
         strbuf_add(w->out, STR("/>\n"));
     }
     strbuf_add(w->out, STR("</lines></class>\n"));
@@ -96,11 +95,8 @@ static CoverTotals folder_totals(const CoverWriter *w, Str folder, size_t first)
 {
     CoverTotals sum = {0};
     for (size_t i = first; i < w->c->files.len; i = next_of_folder(w, folder, i + 1)) {
-        CoverTotals t = cover_file_totals(w->p, w->c, &w->c->files.at[i]);
-        sum.lines += t.lines;
-        sum.lines_hit += t.lines_hit;
-        sum.branches += t.branches;
-        sum.branches_hit += t.branches_hit;
+        CoverTotals t = cover_row_totals(w->p, w->c, &w->c->files.at[i]);
+        cover_totals_add(&sum, &t);
     }
     return sum;
 }
@@ -116,7 +112,7 @@ static void cobertura_file(CoverWriter *w, const CoverFileRows *f)
     strbuf_add(w->out, STR("<package name=\""));
     strbuf_add_xml(w->out, str_dir_name(cover_project_path(w, f)));
     strbuf_printf(w->out, "\" line-rate=\"%.4f\" branch-rate=\"%.4f\" complexity=\"0\"><classes>\n",
-                  rate(t.lines_hit, t.lines), rate(t.branches_hit, t.branches));
+                  rate(t.of[COVER_LINES]), rate(t.of[COVER_BRANCHES]));
     for (size_t i = first; i < w->c->files.len; i = next_of_folder(w, folder, i + 1)) {
         w->done.at[i] = 1;
         add_class(w, &w->c->files.at[i]);

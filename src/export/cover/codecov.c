@@ -70,13 +70,13 @@ static void add_conditions(CoverWriter *w, const CoverFileRows *f)
 
 static void json_file(CoverWriter *w, const CoverFileRows *f)
 {
-    CoverTotals t = cover_file_totals(w->p, w->c, f);
+    CoverTotals t = cover_row_totals(w->p, w->c, f);
     json_begin_object(&w->json, NULL);
     json_str(&w->json, "path", profile_text(w->p, f->file));
-    json_u64(&w->json, "line_count", t.lines);
-    json_u64(&w->json, "lines_covered", t.lines_hit);
-    json_u64(&w->json, "branch_count", t.branches);
-    json_u64(&w->json, "branches_covered", t.branches_hit);
+    json_u64(&w->json, "line_count", t.of[COVER_LINES].count);
+    json_u64(&w->json, "lines_covered", t.of[COVER_LINES].covered);
+    json_u64(&w->json, "branch_count", t.of[COVER_BRANCHES].count);
+    json_u64(&w->json, "branches_covered", t.of[COVER_BRANCHES].covered);
     add_lines(w, f);
     add_functions(w, f);
     add_branches(w, f);

@@ -5,7 +5,7 @@
 #ifndef EXPORT_COVER_FORMATS_H
 #define EXPORT_COVER_FORMATS_H
 
-#include "analyse/cover/file_rows.h"
+#include "analyse/cover/totals.h"
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
@@ -14,42 +14,12 @@
 // Only HTML and coveralls ask for it.
 typedef bool CoverSource(void *ctx, Str path, Str *text);
 
-// A condition of a decision (MC/DC).
-typedef struct CoverShownCondition {
-    uint32_t line, column, end_line, end_column;
-    bool is_elsewhere; // its text is that of a macro: not to be found in the decision's file
-    bool is_folded;    // the compiler knew it: not to be covered
-    uint32_t pair[2];  // the vectors, from 1, that show it to decide alone; 0: not shown
-} CoverShownCondition;
-
-// A decision with what of it ran.
-typedef struct CoverShownDecision {
-    uint32_t line, column, end_line, end_column;
-    const CoverShownCondition *conditions;
-    uint32_t condition_count;
-    // condition_count + 1 letters for each vector that ran: T, F, - (not evaluated) or C
-    // (known) of each condition, then the outcome.
-    Str vectors;
-    // Of several functions with this decision (instances of a template, copies in several
-    // objects): one that this is of, and how many more show the same. Empty: there is one.
-    Str function;
-    uint32_t more;
-} CoverShownDecision;
-
-typedef Vec(CoverShownDecision) CoverShownDecisionVec;
-
-// Appends the decisions of a source file, by place; what they hold lasts as long as the
-// profile. Only HTML asks for it.
-typedef void CoverFindDecisions(void *ctx, Str path, CoverShownDecisionVec *ret);
-
 typedef struct CoverWriter {
     const Profile *p;
     const CoverFiles *c;
     StrBuf *out; // may be emptied between the calls
     CoverSource *source;
     void *source_ctx;
-    CoverFindDecisions *decisions; // NULL: rows are all that is known
-    void *decisions_ctx;
     // Of each file of `c`, for people to read (HTML, Markdown): those of a report, which
     // counts the instances of a template once. NULL: those of the rows.
     const CoverTotals *totals;

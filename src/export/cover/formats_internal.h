@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats that the table of cover_formats.c gathers.
+// The formats that the table of formats.c gathers, and what they share (shared.c).
 
 #ifndef EXPORT_COVER_FORMATS_INTERNAL_H
 #define EXPORT_COVER_FORMATS_INTERNAL_H
@@ -22,12 +22,12 @@ CoverTotals cover_writer_totals(const CoverWriter *w, const CoverFileRows *f);
 bool cover_has_conditions(const CoverWriter *w);
 
 // A percentage to print with two digits: only what is whole shows 100.
-double cover_shown_percent(uint64_t hit, uint64_t all);
+double cover_shown_percent(CoverTally t);
 
 // A file's path as services want it: relative to the project's folder if it is below.
 Str cover_project_path(const CoverWriter *w, const CoverFileRows *f);
 
-// One source line with what is known of it; equal lines of a file are one.
+// One source line with its count and its branches. Equal lines of a file are one.
 typedef struct CoverLine {
     uint32_t line;
     uint64_t count;
@@ -46,6 +46,7 @@ static inline CoverLineWalk cover_line_walk(const CoverWriter *w, const CoverFil
     return (CoverLineWalk){w, f, f->lines.first, f->branches.first};
 }
 
+// Gives the next line, false behind the last.
 bool cover_line_next(CoverLineWalk *walk, CoverLine *ret);
 
 // JSON documents of one object with one container of files in it: begins both, the object

@@ -7,6 +7,8 @@
 
 #include <libdeflate.h>
 
+#include "analyse/cover/decisions.h"
+
 extern const char cover_html_script[];
 extern const size_t cover_html_script_len;
 
@@ -57,10 +59,10 @@ static const char head[] =
     ".d th:first-child{text-align:left}.d a{width:auto;text-align:center;opacity:1}\n";
 
 // "97.51% 46/59" above a bar.
-static void add_share(StrBuf *out, uint64_t hit, uint64_t all)
+static void add_share(StrBuf *out, CoverTally t)
 {
-    double percent = cover_shown_percent(hit, all);
-    if (all == 0) {
+    double percent = cover_shown_percent(t);
+    if (t.count == 0) {
         strbuf_add(out, STR("<span>-</span>"));
         return;
     }
@@ -69,16 +71,16 @@ static void add_share(StrBuf *out, uint64_t hit, uint64_t all)
         percent < 75   ? "lo"
         : percent < 90 ? "mid"
                        : "hi",
-        percent, percent, (unsigned long long)hit, (unsigned long long)all);
+        percent, percent, (unsigned long long)t.covered, (unsigned long long)t.count);
 }
 
 static void add_shares(StrBuf *out, const CoverTotals *t, bool has_conditions)
 {
-    add_share(out, t->lines_hit, t->lines);
-    add_share(out, t->functions_hit, t->functions);
-    add_share(out, t->branches_hit, t->branches);
+    add_share(out, t->of[COVER_LINES]);
+    add_share(out, t->of[COVER_FUNCTIONS]);
+    add_share(out, t->of[COVER_BRANCHES]);
     if (has_conditions)
-        add_share(out, t->conditions_hit, t->conditions);
+        add_share(out, t->of[COVER_CONDITIONS]);
 }
 
 static void html_begin(CoverWriter *w)
@@ -86,14 +88,7 @@ static void html_begin(CoverWriter *w)
     CoverTotals sum = {0};
     for (size_t i = 0; i < w->c->files.len; i++) {
         CoverTotals t = cover_writer_totals(w, &w->c->files.at[i]);
-        sum.lines += t.lines;
-        sum.lines_hit += t.lines_hit;
-        sum.functions += t.functions;
-        sum.functions_hit += t.functions_hit;
-        sum.branches += t.branches;
-        sum.branches_hit += t.branches_hit;
-        sum.conditions += t.conditions;
-        sum.conditions_hit += t.conditions_hit;
+        cover_totals_add(&sum, &t);
     }
     strbuf_add(w->out, str_from_c(head));
     strbuf_printf(w->out, ":root{--n:%d}\n</style></head><body>\n<h1>Coverage</h1>\n",
@@ -170,29 +165,36 @@ static void add_place(JsonWriter *json, uint32_t line, uint32_t column)
 // [line, column, end line, end column, conditions, [vector, …], function, more], of a
 // condition [line, column, end line, end column, vector, vector]: without an end where its
 // text is elsewhere, without vectors where the compiler knew it.
-static void add_decision(JsonWriter *json, const CoverShownDecision *d)
+static void add_decision(JsonWriter *json, const Profile *p, const CoverDecisionGroup *group)
 {
-    size_t letters = (size_t)d->condition_count + 1;
+    const Decisions *d = &p->decisions;
+    const DecisionConditions *c = &p->decision_conditions;
+    uint32_t row = group->row;
+    CoverRows conditions = cover_decision_conditions(p, row);
+    size_t letters = (size_t)(conditions.end - conditions.first) + 1;
+    Str vectors = profile_text(p, d->vectors.at[row]);
+    Str function = profile_text(p, p->functions.name.at[d->function.at[row].v]);
     json_begin_array(json, NULL);
-    add_place(json, d->line, d->column);
-    add_place(json, d->end_line, d->end_column);
+    add_place(json, d->line.at[row], d->column.at[row]);
+    add_place(json, d->end_line.at[row], d->end_column.at[row]);
     json_begin_array(json, NULL);
-    for (uint32_t i = 0; i < d->condition_count; i++) {
-        const CoverShownCondition *c = &d->conditions[i];
+    for (uint32_t i = conditions.first; i < conditions.end; i++) {
+        bool is_elsewhere = c->flags.at[i] & CONDITION_IS_ELSEWHERE;
         json_begin_array(json, NULL);
-        add_place(json, c->line, c->column);
-        add_place(json, c->is_elsewhere ? 0 : c->end_line, c->is_elsewhere ? 0 : c->end_column);
-        if (!c->is_folded)
-            add_place(json, c->pair[0], c->pair[1]);
+        add_place(json, c->line.at[i], c->column.at[i]);
+        add_place(json, is_elsewhere ? 0 : c->end_line.at[i],
+                  is_elsewhere ? 0 : c->end_column.at[i]);
+        if (!(c->flags.at[i] & CONDITION_IS_FOLDED))
+            add_place(json, c->pair_first.at[i], c->pair_second.at[i]);
         json_end(json);
     }
     json_end(json);
     json_begin_array(json, NULL);
-    for (size_t at = 0; at < d->vectors.len; at += letters)
-        json_str(json, NULL, str_slice(d->vectors, at, at + letters));
+    for (size_t at = 0; at < vectors.len; at += letters)
+        json_str(json, NULL, str_slice(vectors, at, at + letters));
     json_end(json);
-    json_str(json, NULL, d->function);
-    json_u64(json, NULL, d->more);
+    json_str(json, NULL, group->is_shared ? function : STR(""));
+    json_u64(json, NULL, group->more);
     json_end(json);
 }
 
@@ -232,11 +234,11 @@ static void add_decisions(CoverWriter *w, const CoverFileRows *f, StrBuf *out)
 {
     JsonWriter json = json_writer(out, 0);
     json_begin_array(&json, NULL);
-    if (w->decisions) {
-        CoverShownDecisionVec decisions = {0};
-        w->decisions(w->decisions_ctx, profile_text(w->p, f->file), &decisions);
+    if (cover_is_of_llvm_alone(w->p)) {
+        CoverDecisionGroupVec decisions = {0};
+        cover_decisions_group(w->p, w->c, f, &decisions);
         for (size_t i = 0; i < decisions.len; i++)
-            add_decision(&json, &decisions.at[i]);
+            add_decision(&json, w->p, &decisions.at[i]);
         vec_free(&decisions);
     } else {
         for (uint32_t at = f->conditions.first; at < f->conditions.end;)
@@ -288,9 +290,9 @@ static void add_packed(CoverWriter *w, Str plain)
 }
 
 // A percentage to sort by; what has nothing to count sorts behind.
-static double sort_key(uint64_t hit, uint64_t all)
+static double sort_key(CoverTally t)
 {
-    return all ? 100.0 * (double)hit / (double)all : 101.0;
+    return t.count ? 100.0 * (double)t.covered / (double)t.count : 101.0;
 }
 
 static void html_file(CoverWriter *w, const CoverFileRows *f)
@@ -303,11 +305,12 @@ static void html_file(CoverWriter *w, const CoverFileRows *f)
     add_decisions(w, f, &plain);
     if (w->source && w->source(w->source_ctx, path, &text))
         strbuf_add(&plain, text);
+    CoverTally lines = t.of[COVER_LINES];
     strbuf_printf(w->out, "<details data-l=\"%g\" data-f=\"%g\" data-b=\"%g\"",
-                  t.lines_hit == t.lines ? 100.0 : sort_key(t.lines_hit, t.lines),
-                  sort_key(t.functions_hit, t.functions), sort_key(t.branches_hit, t.branches));
+                  lines.covered == lines.count ? 100.0 : sort_key(lines),
+                  sort_key(t.of[COVER_FUNCTIONS]), sort_key(t.of[COVER_BRANCHES]));
     if (cover_has_conditions(w))
-        strbuf_printf(w->out, " data-m=\"%g\"", sort_key(t.conditions_hit, t.conditions));
+        strbuf_printf(w->out, " data-m=\"%g\"", sort_key(t.of[COVER_CONDITIONS]));
     strbuf_add(w->out, STR(" data-z=\""));
     add_packed(w, strbuf_str(&plain));
     strbuf_add(w->out, STR("\"><summary><code>"));

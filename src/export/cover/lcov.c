@@ -3,6 +3,8 @@
 
 #include "export/cover/lcov.h"
 
+#include "analyse/cover/totals.h"
+
 // A name or path in a line-based file: line ends in it would make it two lines.
 static void add_line_text(StrBuf *out, Str s)
 {
@@ -127,23 +129,23 @@ static void add_conditions(const Profile *p, const CoverFiles *c, const CoverFil
 
 void cover_lcov_file(const Profile *p, const CoverFiles *c, const CoverFileRows *f, StrBuf *out)
 {
-    CoverTotals t = cover_file_totals(p, c, f);
+    CoverTotals t = cover_row_totals(p, c, f);
     strbuf_add(out, STR("SF:"));
     add_line_text(out, profile_text(p, f->file));
     strbuf_add_char(out, '\n');
     add_functions(p, c, f, out);
-    add_total(out, "FNF", t.functions);
-    add_total(out, "FNH", t.functions_hit);
+    add_total(out, "FNF", t.of[COVER_FUNCTIONS].count);
+    add_total(out, "FNH", t.of[COVER_FUNCTIONS].covered);
     add_lines(p, c, f, out);
     add_branches(p, c, f, out);
-    add_total(out, "BRF", t.branches);
-    add_total(out, "BRH", t.branches_hit);
-    if (t.conditions) {
+    add_total(out, "BRF", t.of[COVER_BRANCHES].count);
+    add_total(out, "BRH", t.of[COVER_BRANCHES].covered);
+    if (t.of[COVER_CONDITIONS].count) {
         add_conditions(p, c, f, out);
-        add_total(out, "MCF", t.conditions);
-        add_total(out, "MCH", t.conditions_hit);
+        add_total(out, "MCF", t.of[COVER_CONDITIONS].count);
+        add_total(out, "MCH", t.of[COVER_CONDITIONS].covered);
     }
-    add_total(out, "LF", t.lines);
-    add_total(out, "LH", t.lines_hit);
+    add_total(out, "LF", t.of[COVER_LINES].count);
+    add_total(out, "LH", t.of[COVER_LINES].covered);
     strbuf_add(out, STR("end_of_record\n"));
 }

@@ -12,14 +12,14 @@ static void markdown_begin(CoverWriter *w)
     strbuf_add(w->out, conditions ? STR(" ---: | --- |\n") : STR(" --- |\n"));
 }
 
-static void add_share(StrBuf *out, uint64_t hit, uint64_t all)
+static void add_share(StrBuf *out, CoverTally t)
 {
-    if (all == 0) {
+    if (t.count == 0) {
         strbuf_add(out, STR(" - |"));
         return;
     }
-    strbuf_printf(out, " %.2f%% (%llu/%llu) |", cover_shown_percent(hit, all),
-                  (unsigned long long)hit, (unsigned long long)all);
+    strbuf_printf(out, " %.2f%% (%llu/%llu) |", cover_shown_percent(t),
+                  (unsigned long long)t.covered, (unsigned long long)t.count);
 }
 
 // "12-14, 20": lines without code do not break a run.
@@ -54,11 +54,11 @@ static void markdown_file(CoverWriter *w, const CoverFileRows *f)
     strbuf_add(w->out, STR("| "));
     strbuf_add_markdown(w->out, profile_text(w->p, f->file));
     strbuf_add(w->out, STR(" |"));
-    add_share(w->out, t.lines_hit, t.lines);
-    add_share(w->out, t.functions_hit, t.functions);
-    add_share(w->out, t.branches_hit, t.branches);
+    add_share(w->out, t.of[COVER_LINES]);
+    add_share(w->out, t.of[COVER_FUNCTIONS]);
+    add_share(w->out, t.of[COVER_BRANCHES]);
     if (cover_has_conditions(w))
-        add_share(w->out, t.conditions_hit, t.conditions);
+        add_share(w->out, t.of[COVER_CONDITIONS]);
     add_missing(w, f);
 }
 

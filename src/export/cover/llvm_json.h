@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What 'llvm-cov export' writes, of evaluated functions. It stands here and not
-// in export/ because the model does not hold which region expands to which.
+// What 'llvm-cov export' writes, of evaluated functions. It reads the functions themselves: the
+// profile does not hold which region expands to which.
 
-#ifndef COVERAGE_LLVM_LLVM_JSON_H
-#define COVERAGE_LLVM_LLVM_JSON_H
+#ifndef EXPORT_COVER_LLVM_JSON_H
+#define EXPORT_COVER_LLVM_JSON_H
 
 #include "base/strbuf.h"
 #include "coverage/llvm/file_totals.h"
@@ -17,4 +17,4 @@ typedef bool CoverFlush(void *ctx, StrBuf *out);
 MUST_CHECK bool cover_write_llvm_json(const CoverData *d, const CoverProject *how, StrBuf *out,
                                       CoverFlush *flush, void *flush_ctx);
 
-#endif // COVERAGE_LLVM_LLVM_JSON_H
+#endif // EXPORT_COVER_LLVM_JSON_H

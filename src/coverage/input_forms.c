@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of kinds.
 
-#include "cli/cover/cover_forms.h"
+#include "coverage/input_forms.h"
 
 #include "gcov/gcov.h"
 #include "llvmcov/profdata.h"

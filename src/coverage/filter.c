@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which source files and lines count, and under which names.
 
-#include "cli/cover/cover_filter.h"
-
-#include "cli/cli.h"
+#include "coverage/filter.h"
 
 // Whether some run whose results are read counts the source.
 static bool is_selected(const CoverFilter *f, Str path)
@@ -95,9 +93,10 @@ static bool compile_patterns(CoverFilter *f, Error *err)
     return true;
 }
 
-bool cover_filter_init(CoverFilter *f, const CoverFilterOptions *o, Error *err)
+bool cover_filter_init(CoverFilter *f, const CoverFilterOptions *o, Profile *profile, Error *err)
 {
     f->o = o;
+    f->profile = profile;
     f->sources.folders = o->source_folders;
     intern_init(&f->paths, &f->arena);
     intern_init(&f->left_out, &f->arena);
@@ -160,12 +159,16 @@ CoverExclusions *cover_filter_exclusions(void *ctx, Str path)
         *kept = e;
         f->found.at[id] = kept;
         if (e.open)
-            cli_say("'%" STR_FMT "': %u exclusion%s not stopped: the rest of the file is left out",
-                    STR_ARG(path), e.open, e.open == 1 ? " is" : "s are");
+            profile_note(f->profile, NOTE_WARNING, STR("mark-open"),
+                         "'%" STR_FMT
+                         "': %u exclusion%s not stopped: the rest of the file is left out",
+                         STR_ARG(path), e.open, e.open == 1 ? " is" : "s are");
         if (e.unread)
-            cli_say("'%" STR_FMT "': %u EXCL_BR_WITHOUT_HIT without effect: \": missed/all\" is to "
-                    "stand behind it, as in \": 1/2\"",
-                    STR_ARG(path), e.unread);
+            profile_note(f->profile, NOTE_WARNING, STR("mark-unread"),
+                         "'%" STR_FMT
+                         "': %u EXCL_BR_WITHOUT_HIT without effect: \": missed/all\" is to "
+                         "stand behind it, as in \": 1/2\"",
+                         STR_ARG(path), e.unread);
     }
     return f->found.at[id];
 }
@@ -186,10 +189,11 @@ void cover_filter_settle(CoverFilter *f)
             continue;
         cover_exclusions_settle(e);
         if (e->unplaced)
-            cli_say("'%" STR_FMT
-                    "': %u mark%s of functions without effect: no function is known to "
-                    "start there, or not where it ends",
-                    STR_ARG(intern_get(&f->paths, i)), e->unplaced, e->unplaced == 1 ? "" : "s");
+            profile_note(
+                f->profile, NOTE_WARNING, STR("mark-unplaced"),
+                "'%" STR_FMT "': %u mark%s of functions without effect: no function is known to "
+                "start there, or not where it ends",
+                STR_ARG(intern_get(&f->paths, i)), e->unplaced, e->unplaced == 1 ? "" : "s");
         e->unplaced = 0;
     }
 }

@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which source files and lines the cover commands count, and where the sources
-// are: filters on paths, other prefixes, exclusion marks.
+// Options of the commands that read coverage: which inputs, which sources, which marks.
+// They fill a CoverRequest (coverage/inputs.h).
 
-#ifndef CLI_COVER_COVER_FILTER_H
-#define CLI_COVER_COVER_FILTER_H
+#ifndef CLI_COVER_COVER_OPTIONS_H
+#define CLI_COVER_COVER_OPTIONS_H
 
-#include <regex.h>
-
-#include "base/intern.h"
-#include "cli/cover/cover_source.h"
 #include "cli/option.h"
-#include "coverage/llvm/file_totals.h"
-#include "coverage/rows/selection.h"
-
-typedef struct CoverFilterOptions {
-    StrVec include, exclude; // globs on source paths
-    Str ignore_regex;
-    StrVec prefix_maps, equivalences; // "OLD=NEW", "OLD,NEW"
-    StrVec source_folders;
-    bool no_exclusions;
-    Str patterns[COVER_PATTERN_COUNT]; // marks of the user's
-    bool all_sources;                  // also what a run left out
-} CoverFilterOptions;
+#include "coverage/inputs.h"
 
 #define COVER_FILTER_OPTIONS(S, field)                                                             \
     OPT_LIST(0, "include", S, field.include, "GLOB", "only source files whose path matches"),      \
@@ -50,49 +35,14 @@ typedef struct CoverFilterOptions {
         OPT_FLAG(0, "all-sources", S, field.all_sources,                                           \
                  "of a folder of 'cover run', also the sources that the run left out")
 
-typedef struct CoverPathMap {
-    Str from, to;
-} CoverPathMap;
+#define COVER_INPUT_OPTIONS(S, field)                                                              \
+    OPT_LIST(0, "object", S, field.objects, "FILE", "an object with coverage mapping"),            \
+        OPT_TEXT(0, "instr-profile", S, field.profile, "FILE", "a profile, as llvm-cov has it"),   \
+        COVER_FILTER_OPTIONS(S, field.filter),                                                     \
+        OPT_FLAG(0, "llvm-rules", S, field.llvm_rules,                                             \
+                 "as llvm-cov: drop functions of another build, keep negative counts, count a "    \
+                 "line as often as a block of clang --coverage lists it"),                         \
+        OPT_FLAG(0, "explain", S, field.explain,                                                   \
+                 "name on stderr every function that could not be counted, and why")
 
-typedef Vec(CoverSelection) CoverSelectionVec;
-
-typedef struct CoverFilter {
-    const CoverFilterOptions *o;
-    bool has_regex;
-    regex_t regex;
-    regex_t pattern_regexes[COVER_PATTERN_COUNT];
-    CoverPatterns patterns; // of the above, those that are given
-    bool has_patterns;
-    // Whether a source has other lines here than when it was counted: its marks are not
-    // those of the counts. NULL: none has.
-    bool (*is_changed)(void *ctx, Str path);
-    void *is_changed_ctx;
-    Vec(CoverPathMap) maps;
-    CoverSources sources;
-    Intern paths; // files whose marks were looked for
-    Vec(CoverExclusions *) found;
-    CoverSelectionVec selections; // of the runs whose results are read
-    Intern left_out;              // sources that no run counts
-    Arena arena;
-} CoverFilter;
-
-// Zero-initialised before; release with cover_filter_deinit, also on false.
-// `o` must last as long.
-MUST_CHECK bool cover_filter_init(CoverFilter *f, const CoverFilterOptions *o, Error *err);
-void cover_filter_deinit(CoverFilter *f);
-
-// What CoverProject asks for; `ctx` is a CoverFilter.
-bool cover_filter_keep(void *ctx, Str path);
-Str cover_filter_map(void *ctx, Str path);
-CoverExclusions *cover_filter_exclusions(void *ctx, Str path);
-// Whether a source that was asked for has marks.
-bool cover_filter_has_marks(const CoverFilter *f);
-// Only sources that this run or another one counts are kept. Its globs follow the
-// maps of prefixes; --include takes the place of those that it includes.
-void cover_filter_select(CoverFilter *f, const CoverSelection *s);
-// How many sources were left out because no run counts them.
-size_t cover_filter_left_out(const CoverFilter *f);
-// To be called once, when the functions of all sources are known to their marks.
-void cover_filter_settle(CoverFilter *f);
-
-#endif // CLI_COVER_COVER_FILTER_H
+#endif // CLI_COVER_COVER_OPTIONS_H

@@ -2,8 +2,8 @@
 // The kinds of files that the cover commands take: one table by which inputs are told
 // apart, and that 'assay cover formats' shows.
 
-#ifndef CLI_COVER_COVER_FORMS_H
-#define CLI_COVER_COVER_FORMS_H
+#ifndef COVERAGE_INPUT_FORMS_H
+#define COVERAGE_INPUT_FORMS_H
 
 #include "base/format_versions.h"
 #include "base/str.h"
@@ -34,4 +34,4 @@ extern const size_t cover_form_count;
 // its first bytes are enough.
 const CoverForm *cover_form_find(Bytes file, bool by_start);
 
-#endif // CLI_COVER_COVER_FORMS_H
+#endif // COVERAGE_INPUT_FORMS_H

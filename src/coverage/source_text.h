@@ -2,8 +2,8 @@
 // Source files for listings: where the compiler saw them, or below folders that
 // the user names.
 
-#ifndef CLI_COVER_COVER_SOURCE_H
-#define CLI_COVER_COVER_SOURCE_H
+#ifndef COVERAGE_SOURCE_TEXT_H
+#define COVERAGE_SOURCE_TEXT_H
 
 #include "base/vec.h"
 #include "os/file.h"
@@ -20,4 +20,4 @@ void cover_sources_deinit(CoverSources *s);
 // The text of a source file, until the next call. `ctx` is a CoverSources.
 bool cover_source_text(void *ctx, Str path, Str *text);
 
-#endif // CLI_COVER_COVER_SOURCE_H
+#endif // COVERAGE_SOURCE_TEXT_H

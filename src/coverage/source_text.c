@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finding and reading source files.
 
-#include "cli/cover/cover_source.h"
+#include "coverage/source_text.h"
 
 void cover_sources_deinit(CoverSources *s)
 {

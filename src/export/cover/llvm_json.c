@@ -3,9 +3,9 @@
 // is made once and copied.
 // Document: llvm/tools/llvm-cov/CoverageExporterJson.cpp, version 2.0.1.
 
-#include "coverage/llvm/llvm_json.h"
+#include "export/cover/llvm_json.h"
 
-#include "coverage/llvm/file_totals_internal.h"
+#include "coverage/llvm/function_regions.h"
 
 enum { FLUSH_BYTES = 1 << 20 };
 
@@ -199,22 +199,22 @@ static void add_tally(StrBuf *out, const char *key, CoverTally t, bool has_rest)
                   t.count ? (double)t.covered / (double)t.count * 100.0 : 0.0);
 }
 
-static void add_totals(Writer *w, const CoverFile *t)
+static void add_totals(Writer *w, const CoverTotals *t)
 {
     strbuf_add_char(w->out, '{');
-    add_tally(w->out, "branches", t->branches, true);
+    add_tally(w->out, "branches", t->of[COVER_BRANCHES], true);
     strbuf_add_char(w->out, ',');
-    add_tally(w->out, "functions", t->functions, false);
+    add_tally(w->out, "functions", t->of[COVER_FUNCTIONS], false);
     strbuf_add_char(w->out, ',');
-    add_tally(w->out, "instantiations", t->instantiations, false);
+    add_tally(w->out, "instantiations", t->of[COVER_INSTANTIATIONS], false);
     strbuf_add_char(w->out, ',');
-    add_tally(w->out, "lines", t->lines, false);
+    add_tally(w->out, "lines", t->of[COVER_LINES], false);
     strbuf_add_char(w->out, ',');
     if (w->has_conditions) {
-        add_tally(w->out, "mcdc", t->conditions, true);
+        add_tally(w->out, "mcdc", t->of[COVER_CONDITIONS], true);
         strbuf_add_char(w->out, ',');
     }
-    add_tally(w->out, "regions", t->regions, true);
+    add_tally(w->out, "regions", t->of[COVER_REGIONS], true);
     strbuf_add_char(w->out, '}');
 }
 
@@ -287,13 +287,13 @@ static void add_file_segments(Writer *w, FileFunctions in)
     add(w->out, "],\"summary\":");
 }
 
-static void add_file(Writer *w, FileFunctions in, const CoverFile *totals)
+static void add_file(Writer *w, FileFunctions in, const CoverTotals *totals)
 {
     bool any = false;
     add_file_branches(w, in);
     add_file_expansions(w, in);
     add(w->out, "],\"filename\":");
-    add_string(w->out, totals->path);
+    add_string(w->out, intern_get(&w->d->files, in.row));
     strbuf_add_char(w->out, ',');
     if (w->has_conditions) {
         add(w->out, "\"mcdc_records\":[");
@@ -347,12 +347,10 @@ bool cover_write_llvm_json(const CoverData *d, const CoverProject *how, StrBuf *
                 .flush_ctx = flush_ctx,
                 .has_conditions = d->map_version >= 7};
     CoverFileIndex x = {0};
-    Arena arena = {0};
-    CoverFileVec files = {0};
-    CoverFile total = {0};
+    CoverTotalsVec files = {0};
+    CoverTotals total = {0};
     cover_index_files(d, how, &x);
-    // In the order of the index.
-    cover_files_summarise(&arena, d, how, &files);
+    cover_files_summarise(d, how, &x, &files);
     add(out, "{\"data\":[{\"files\":[");
     for (size_t i = 0; i < x.order.len && !w.failed; i++) {
         uint32_t row = x.order.at[i];
@@ -362,7 +360,7 @@ bool cover_write_llvm_json(const CoverData *d, const CoverProject *how, StrBuf *
                  (FileFunctions){row, x.functions.at + x.starts.at[row],
                                  x.starts.at[row + 1] - x.starts.at[row]},
                  &files.at[i]);
-        cover_file_add(&total, &files.at[i]);
+        cover_totals_add(&total, &files.at[i]);
     }
     add(out, "],\"functions\":[");
     for (size_t i = 0; i < d->functions.len && !w.failed; i++) {
@@ -380,6 +378,6 @@ bool cover_write_llvm_json(const CoverData *d, const CoverProject *how, StrBuf *
     vec_free(&w.entered);
     vec_free(&w.spans);
     vec_free(&w.segments);
-    arena_deinit(&arena);
+    vec_free(&files);
     return ok;
 }

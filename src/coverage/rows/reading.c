@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notes about files that are left out.
+
+#include "coverage/rows/reading.h"
+
+enum { NOTED_MAX = 20 };
+
+void cover_note_left_out(CoverReading *r, const Error *why)
+{
+    if (r->left_out++ >= NOTED_MAX)
+        return;
+    profile_note(r->profile, NOTE_WARNING, STR("input-left-out"), "left out: %s", why->text);
+    if (why->hint[0])
+        profile_note(r->profile, NOTE_INFO, COVER_NOTE_HINT, "%s", why->hint);
+}
+
+void cover_note_more_left_out(const CoverReading *r)
+{
+    if (r->left_out > NOTED_MAX)
+        profile_note(r->profile, NOTE_WARNING, STR("input-left-out"), "and %zu more left out",
+                     r->left_out - NOTED_MAX);
+}
