@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// perf's records -> rows of the profile: address spaces, names, stacks.
+// Turns perf's records into rows of the profile: address spaces, names, stacks.
 
 #include "replay/consumer.h"
 
@@ -12,10 +12,10 @@
 #include <sys/mman.h>
 
 enum {
-    FRAMES_MAX = 4096, // 64 KiB of stack hold no more
+    FRAMES_MAX = 4096, // a stack copy of 64 KiB has no more
     FRAME_CACHE_SIZE = 1 << 13,
-    // Linux allows a process 65530 mappings. All of them together are bounded for
-    // files that claim what no machine had.
+    // Linux allows 65530 mappings in a process. The sum over all processes is limited, too: a file
+    // may claim more than any machine had.
     MAPPINGS_MAX = 1 << 16,
     MAPPINGS_IN_ALL_MAX = 1 << 24,
 };
@@ -26,7 +26,7 @@ typedef struct Process {
     UnwindSpace space;
     uint64_t samples; // of this row
     uint32_t live_threads;
-    uint32_t threads; // row + 1 of the first that is not known to have ended
+    uint32_t threads; // row + 1 of the first thread that has not ended as far as is known
     bool ended;
     bool kernel_thread;
     bool in_exec; // its program has not run a user instruction yet
@@ -38,21 +38,21 @@ typedef struct Thread {
     ThreadId id;
     uint32_t next; // row + 1 of another thread of the process
     bool ended;
-    OuterFrames *outer; // of the last whole stack, NULL as long as none was deep
+    OuterFrames *outer; // the last complete stack; NULL until one is deep
 } Thread;
 
-// The newest row of a pid or tid: numbers are used again.
+// The newest row of a pid or tid, because the kernel reuses these numbers.
 typedef struct Newest {
     uint32_t number;
     uint32_t row;
 } Newest;
 
 typedef struct NewestRows {
-    Vec(Newest) at; // of the heap
+    Vec(Newest) at; // heap memory
     Table by_number;
 } NewestRows;
 
-// pc of a space -> frame, direct-mapped.
+// An entry of a direct-mapped cache from a pc of an address space to its frame.
 typedef struct FrameCacheEntry {
     uint64_t pc;
     uint64_t generation; // of the space; 0: empty
@@ -60,7 +60,7 @@ typedef struct FrameCacheEntry {
     uint32_t flags;
 } FrameCacheEntry;
 
-typedef struct GroupCount { // last value of a counter that is read with its leader
+typedef struct GroupCount { // the last value of a counter that is read with its leader
     uint64_t id;
     uint32_t tid;
     uint64_t value;
@@ -122,7 +122,7 @@ void consumer_close(Consumer *c)
     heap_free(c);
 }
 
-// A broken file's times are bounded, so that their differences are numbers, too.
+// Limits the times of a broken file, so that differences of times do not overflow.
 static int64_t profile_time(const Consumer *c, uint64_t time)
 {
     const int64_t most = INT64_MAX / 4;
@@ -138,7 +138,7 @@ static int64_t since_start(const Consumer *c, uint64_t time)
 }
 
 // ---- Processes and threads ----------------------------------------------------------
-// Newer rows of a reused number stand later; the last one is meant.
+// Of several rows with the same number the last one is the newest; that is returned.
 
 static Newest *newest_find(const NewestRows *n, uint32_t number)
 {
@@ -305,14 +305,15 @@ bool consumer_add_existing(Consumer *c, uint32_t pid)
     return alive;
 }
 
-// The process of a record. One that no record introduced was there before, or
-// its introduction was lost: /proc may still know it.
+// The process of a record. A process without an earlier record ran before the recording, or the
+// record was lost: /proc may still have it.
 static Process *need_process(Consumer *c, uint32_t pid)
 {
     Process *p = find_process(c, pid);
     if (p)
         return p;
-    // A whole CPU sees a task still at work on its own end, after the record of it.
+    // In a recording of whole CPUs a task can have samples after its EXIT record, while
+    // the kernel still frees its memory.
     p = find_process_row(c, pid, true);
     if (p)
         return p;
@@ -333,11 +334,11 @@ static Thread *need_thread(Consumer *c, Process *p, uint32_t tid)
         return t;
     if (p->ended && (t = find_thread_row(c, tid, true)) && t->pid == p->pid)
         return t;
-    // swapper is tid 0 on every CPU; others were introduced by /proc or not at all.
+    // swapper is tid 0 on every CPU. Other threads are known from /proc, or not at all.
     return add_thread(c, p, tid, c->profile->processes.name.at[p->id.v], TIME_NONE);
 }
 
-// A thread that was there when the recording began, as perf tells of it.
+// A thread that ran when the recording began: perf writes a record for each.
 static void on_running(Consumer *c, const PerfRecord *r)
 {
     uint32_t pid = r->u.task.pid, parent = r->u.task.parent_pid;
@@ -359,8 +360,8 @@ static void on_fork(Consumer *c, const PerfRecord *r)
     uint32_t pid = r->u.task.pid, tid = r->u.task.tid;
     Thread *old = find_thread(c, tid);
     if (old) {
-        // Told twice (threads attached to one by one), or the number is used again
-        // and the end of the older one was lost.
+        // There are two records of this thread, because threads are attached one by one; or the
+        // number was reused and the EXIT record of the older thread was lost.
         if (old->pid == pid && c->profile->threads.start_ns.at[old->id.v] == time_ns)
             return;
         end_thread(c, old, time_ns);
@@ -396,7 +397,7 @@ static void on_exit(Consumer *c, const PerfRecord *r)
     Process *p = find_process(c, r->u.task.pid);
     if (!p)
         return;
-    // A process ends with its last thread, which need not be the first one.
+    // A process ends when its last thread does, which may be another one than the first.
     if (p->live_threads == 0)
         end_process(c, p, time_ns);
 }
@@ -405,7 +406,7 @@ static void on_exec(Consumer *c, Process *p, const PerfRecord *r, StrId name)
 {
     int64_t time_ns = since_start(c, r->time);
     uint32_t pid = p->pid;
-    // exec ends the other threads without telling.
+    // exec ends the other threads without EXIT records.
     uint32_t kept = 0;
     for (uint32_t row = p->threads; row; row = c->threads.at[row - 1].next) {
         Thread *t = &c->threads.at[row - 1];
@@ -418,7 +419,7 @@ static void on_exec(Consumer *c, Process *p, const PerfRecord *r, StrId name)
     if (kept)
         c->threads.at[kept - 1].next = 0;
     if (p->samples) {
-        // What ran before under this number stays apart.
+        // The program that ran before with this pid keeps its own row.
         uint32_t parent = c->profile->processes.parent_pid.at[p->id.v];
         Thread *t = find_thread(c, r->u.comm.tid);
         if (t)
@@ -440,7 +441,8 @@ static void on_comm(Consumer *c, const PerfRecord *r)
     StrId name = profile_str(c->profile, r->u.comm.name);
     Process *p = find_process(c, r->u.comm.pid);
     if (!p)
-        // The launched child: its fork was ours, its exec comes first.
+        // The launched child: it was forked before the recording, so that its first record is
+        // that of its exec.
         p = r->u.comm.exec ? add_process(c, r->u.comm.pid, 0, name, since_start(c, r->time))
                            : need_process(c, r->u.comm.pid);
     if (r->u.comm.exec) {
@@ -472,8 +474,8 @@ static FrameId user_frame(Consumer *c, Process *p, uint64_t pc, uint32_t flags)
     return frame;
 }
 
-// Frames of the kernel's own chain; what it says of the user part, with
-// `user`, too. Entries after a context's first are return addresses.
+// Adds the frames of the kernel's call chain, with `user` also those of its user part. In each
+// context all entries but the first are return addresses.
 static size_t add_callchain(Consumer *c, Process *p, const PerfSample *s, bool user, size_t n)
 {
     uint64_t context = 0;
@@ -504,8 +506,8 @@ static size_t add_callchain(Consumer *c, Process *p, const PerfSample *s, bool u
 
 static size_t add_branches(Consumer *c, Process *p, const PerfSample *s, bool in_kernel, size_t n)
 {
-    // In call-stack mode each entry is a call that has not returned, newest first. A
-    // sample in the kernel stands where the last one led to.
+    // In call-stack mode each entry is a call that has not returned, the newest first. For a
+    // sample in the kernel the innermost user frame is the target of the newest call.
     struct perf_branch_entry last;
     memcpy(&last, s->branches, MIN(sizeof(last), (size_t)24));
     c->frames[n++] = user_frame(c, p, in_kernel ? last.to : s->ip, UNWIND_FRAME_EXACT);
@@ -517,8 +519,8 @@ static size_t add_branches(Consumer *c, Process *p, const PerfSample *s, bool in
     return n;
 }
 
-// The first instructions of an object: the loader's are written by hand and have
-// no table, and nothing called them.
+// Whether a pc is in the first instructions of an object. Those of the dynamic linker are written
+// by hand, have no unwind rules, and have no caller.
 static bool at_program_start(const Consumer *c, Process *p, uint64_t pc)
 {
     enum { START_CODE_BYTES = 96 };
@@ -529,12 +531,12 @@ static bool at_program_start(const Consumer *c, Process *p, uint64_t pc)
     return file->opened && file->elf.entry && pc - m->bias - file->elf.entry < START_CODE_BYTES;
 }
 
-// Where the copy ends before the stack does, what lies further out is as in the
-// thread's last sample that had it.
+// Completes a stack whose copy ended too early with the outer frames of an earlier sample of the
+// thread.
 static void join_outer(Consumer *c, Thread *t, const UnwindMemory *memory, uint32_t max,
                        UnwindWalk *walk)
 {
-    enum { DEEP_BYTES = 4096 }; // less is hardly ever the outer part of what a copy cuts
+    enum { DEEP_BYTES = 4096 }; // smaller stacks hardly ever complete a stack that was cut
     if (walk->end == UNWIND_CUT_DUMP_SHORT) {
         uint32_t n =
             outer_frames_join(t->outer, c->walked, walk->frame_count, max, memory->window_addr);
@@ -550,9 +552,9 @@ static void join_outer(Consumer *c, Thread *t, const UnwindMemory *memory, uint3
 static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *s, uint64_t mask,
                           size_t n, StackCut *cut)
 {
-    // Not a word could be copied. Between giving the program a new address space and
-    // telling of the exec, the registers are still those of the program before; or the
-    // stack has just reached a page that is not there yet.
+    // Nothing of the stack could be copied. Either an exec has replaced the address space but its
+    // record is still to come, so that the registers are those of the old program; or the stack
+    // has just grown to a page that does not exist yet.
     if (n && s->regs_abi && s->stack.len == 0) {
         *cut = STACK_CUT_NO_MEMORY;
         return n;
@@ -564,19 +566,19 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     UnwindRegs regs;
     if (s->regs_abi != PERF_SAMPLE_REGS_ABI_64 ||
         !unwind_regs_from_perf(c->setup.arch, mask, values, &regs)) {
-        // A recording from elsewhere tells kernel threads by their lack of mappings.
+        // In a recording from elsewhere, kernel threads are the processes without mappings.
         bool no_user = p->kernel_thread || (c->setup.search && p->space.count == 0);
         *cut = no_user ? STACK_CUT_NONE : STACK_CUT_NO_USER;
         return n;
     }
     uint32_t sp = c->setup.arch == UNWIND_X86_64 ? UNWIND_X86_64_SP : UNWIND_AARCH64_SP;
-    // Also a dump shorter than asked for may not reach the stack's end: the kernel
-    // stops copying at a page that is not there yet, below a large new frame.
+    // Even a copy with room left may end before the stack: the kernel stops copying at a page that
+    // does not exist yet, below a large new frame.
     UnwindMemory memory = {.window = s->stack.ptr,
                            .window_addr = regs.reg[sp],
                            .window_size = s->stack.len,
                            .window_cut = true};
-    // A chain from a file may be longer than any kernel's; one place is for the cut.
+    // A chain in a file may be longer than any kernel writes. One place is for the cut frame.
     size_t room = ARRAY_LEN(c->frames) - 2 - MIN(n, ARRAY_LEN(c->frames) - 2);
     if (room == 0) {
         *cut = STACK_CUT_TOO_DEEP;
@@ -603,7 +605,7 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
 
 static bool user_pc_is_mapped(const Consumer *c, Process *p, const PerfSample *s)
 {
-    enum { X86_64_IP = 8, AARCH64_PC = 32 }; // numbers of perf's, asm/perf_regs.h
+    enum { X86_64_IP = 8, AARCH64_PC = 32 }; // perf's numbers, asm/perf_regs.h
     unsigned pc = c->setup.arch == UNWIND_X86_64 ? X86_64_IP : AARCH64_PC;
     return s->regs_abi && unwind_space_find(&p->space, s->regs[pc]);
 }
@@ -618,11 +620,11 @@ static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord
     switch (event->stacks) {
     case SAMPLE_STACKS_TABLES:
         n = add_callchain(c, p, s, false, n);
-        // A kernel sample always has its own chain; without one, at least its place.
+        // A sample in the kernel has a chain. If it is missing, the sampled address is used.
         if (in_kernel && n == 0)
             c->frames[n++] = kernel_frame(&c->modules.kernel, s->ip, FRAME_EXACT);
-        // While exec is under way the user registers are those of the program before,
-        // whose code is not mapped any more.
+        // During an exec the user registers are still those of the old program, whose code is not
+        // mapped any more.
         p->in_exec &= in_kernel && !user_pc_is_mapped(c, p, s);
         if (!p->in_exec || n == 0)
             n = add_unwound(c, p, t, s, event->regs_user, n, &cut);
@@ -648,7 +650,7 @@ static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord
     return stack_cache_intern(c->stacks, c->profile, c->frames, n);
 }
 
-// How far a counter went since its value was read last, in this thread.
+// The increase of a counter since it was last read in this thread.
 static uint64_t group_delta(Consumer *c, uint32_t tid, const PerfGroupValue *v)
 {
     uint64_t hash = hash_pair(v->id, tid);
@@ -674,7 +676,7 @@ static void set_values(Consumer *c, size_t row, const SampleEvent *event, const 
                        (int64_t)(event->period ? event->period : s->period));
     if (!event->group_read)
         return;
-    // The first value is the leader's own.
+    // The first value is that of the leader.
     for (uint64_t i = 1; i < s->read_count; i++) {
         const SampleEvent *member = c->setup.event_by_id(c->setup.ctx, s->read[i].id);
         if (member)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel that was recorded.
+// The recorded kernel: its modules and its symbols.
 
 #include "replay/kernel.h"
 
@@ -44,7 +44,7 @@ static void add_module(KernelMap *k, Str name, uint64_t start, uint64_t size)
 // ---- This machine ---------------------------------------------------------------
 
 // Calls `each` for the lines of /proc/modules: name size references users state
-// address. The addresses are 0 where kptr_restrict hides them.
+// address. Addresses that kptr_restrict hides are 0.
 static void each_running_module(KernelMap *k,
                                 void (*each)(KernelMap *k, Str name, uint64_t start, uint64_t size))
 {
@@ -109,8 +109,8 @@ static Str module_name(Arena *arena, Str path)
     return str_from_c(name);
 }
 
-// "[kernel.kallsyms]_text" is the kernel itself, with a symbol that its offset is
-// the address of; "[kernel.vmlinux].init" and the like are parts of it.
+// "[kernel.kallsyms]_text" is the kernel itself; the mapping's offset is the address of the symbol
+// after the bracket. "[kernel.vmlinux].init" and similar names are parts of the kernel.
 static bool is_kernel_itself(Str path)
 {
     return str_starts_with(path, STR("[kernel")) || str_equal(str_base_name(path), STR("vmlinux"));
@@ -136,7 +136,7 @@ void kernel_map_add(KernelMap *k, const PerfMmap *m)
     }
 }
 
-// The address of the symbol in a text as /proc/kallsyms; 0: not there, or hidden.
+// The address of a symbol in a text as /proc/kallsyms; 0 when it is missing or hidden.
 static uint64_t find_symbol(Str text, Str name)
 {
     Str line;
@@ -159,8 +159,8 @@ static void shift_module(KernelMap *k, Str name, uint64_t start, uint64_t size)
             k->modules.at[i].shift = k->modules.at[i].start - start;
 }
 
-// The address of the reference symbol. It stands near the text's beginning, and the
-// whole of /proc/kallsyms takes the kernel tens of milliseconds to write.
+// The address of the reference symbol. Only the beginning of the text is read, where the symbol
+// is: the kernel needs tens of milliseconds to write all of /proc/kallsyms.
 static bool find_reference(const KernelMap *k, Str path, uint64_t *ret)
 {
     Arena scratch = {0};
@@ -177,8 +177,8 @@ static bool find_reference(const KernelMap *k, Str path, uint64_t *ret)
     return ok;
 }
 
-// Takes a text if it is of the recorded kernel's addresses, or of the same
-// kernel's at another place when `same_build` says so.
+// Accepts a text of symbols if it has the addresses of the recorded kernel; with `same_build` also
+// if the same kernel lay at another address.
 static bool take_symbols(KernelMap *k, Str path, bool same_build)
 {
     uint64_t at;
@@ -196,7 +196,7 @@ static bool take_symbols(KernelMap *k, Str path, bool same_build)
     return true;
 }
 
-// This machine's kernel, if it is the recorded one; else what perf kept of it.
+// Chooses the symbols: those of this machine's kernel, if it is the recorded one, else perf's copy.
 static void settle(KernelMap *k)
 {
     k->settled = true;
@@ -256,8 +256,8 @@ bool kernel_late_symbols(const KernelMap *k, Arena *arena, Bytes *ret)
     bool ok = k->late.len &&
               os_read_file(&scratch, STR("/proc/kallsyms"), KALLSYMS_MAX_BYTES, &text, NULL);
     if (ok) {
-        // Hidden addresses are all zero, the last as well: then the few that we
-        // know would give the whole kernel their names.
+        // When the kernel hides addresses, all of them are zero, also the last one. The few late
+        // symbols would then name the whole kernel.
         Str all = str_from_bytes(text), last = {0}, line;
         while (str_next_line(&all, &line))
             last = line;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the files of a recording that was made earlier, or elsewhere, may be.
-// perf's folder: linux tools/perf/Documentation/perf-buildid-cache.txt.
+// Finds the mapped files of a recording that was made earlier or on another machine.
+// Format of perf's folder: linux tools/perf/Documentation/perf-buildid-cache.txt.
 
 #include "replay/module_search.h"
 
@@ -28,7 +28,7 @@ static void add_by_build_id(Arena *arena, const ModuleSearch *s, Str path, Str h
     if (s->build_id_cache.len) {
         const char *name = str_equal(path, STR("[vdso]")) ? "/vdso" : "/elf";
         add(arena, ret, by_build_id(arena, s->build_id_cache, hex, name), true);
-        // Before perf 4.6 it was the file itself.
+        // Before perf 4.6 the path with the build-id was the file itself.
         add(arena, ret, by_build_id(arena, s->build_id_cache, hex, ""), true);
     }
     for (size_t i = 0; i < s->debug_dir_count; i++)
@@ -53,7 +53,7 @@ void module_candidates(Arena *arena, const ModuleSearch *s, Str path, Str build_
             add(arena, ret,
                 arena_printf(arena, "%" STR_FMT "%" STR_FMT, STR_ARG(roots[i]), STR_ARG(path)),
                 true);
-    // Mostly it is where it was; a folder of other builds is asked when it is not.
+    // The file is mostly at its path still; folders by build-id are searched when it is not.
     if (is_path)
         add(arena, ret, path, false);
     if (has_build_id(build_id))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects that code was mapped from.
+// The files that code was mapped from.
 
 #include "replay/modules.h"
 
@@ -14,7 +14,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-// The number that ELF headers call the architecture by.
+// The e_machine of an architecture.
 static uint16_t elf_machine_of(UnwindArch arch)
 {
     return arch == UNWIND_X86_64 ? EM_X86_64 : EM_AARCH64;
@@ -52,8 +52,7 @@ static Str hex_of(Arena *arena, Bytes id)
     return build_id_hex(arena, &b);
 }
 
-// Whether an opened file is the mapped one. `certain`: it is, unless their
-// build-ids tell otherwise.
+// Whether an opened file is the mapped one. With `certain` only a different build-id says no.
 static bool is_mapped_file(const ModuleSet *set, const ModuleFile *m, const FileIdentity *file,
                            Str build_id, bool certain)
 {
@@ -61,12 +60,12 @@ static bool is_mapped_file(const ModuleSet *set, const ModuleFile *m, const File
         return str_equal(build_id, m->build_id);
     if (certain || m->inode == 0 || file->inode == m->inode)
         return true;
-    // Numbers of inodes mean nothing on another machine; time does.
+    // Inode numbers say nothing on another machine; the time of the last change does.
     return set->search && file->mtime_ns <= set->search->recorded_at_ns;
 }
 
-// Opens the file at `path` if it is the one that was mapped. `seen`: there was
-// one.
+// Opens the file at `path` if it is the one that was mapped. `seen` becomes true when there is any
+// file at `path`.
 static bool open_candidate(ModuleSet *set, ModuleFile *m, Str path, bool certain, bool *seen)
 {
     MappedFile file;
@@ -92,8 +91,8 @@ static bool open_candidate(ModuleSet *set, ModuleFile *m, Str path, bool certain
     return true;
 }
 
-// By the process's own view first: its mount namespace may not be ours, and the
-// file may be gone from its folder.
+// Opens a mapped file through /proc/PID first: the process may have another mount namespace, and
+// the file may have been deleted.
 static bool open_live(ModuleSet *set, ModuleFile *m, uint32_t pid, const PerfMmap *map, bool *seen)
 {
     char path[4096 + 64];
@@ -132,8 +131,8 @@ static void open_module(ModuleSet *set, ModuleFile *m, uint32_t pid, const PerfM
               seen ? "not the mapped file" : "cannot be opened");
 }
 
-// The vdso has no file; every process of this kernel has the same one, so ours
-// will do.
+// The vdso has no file. Every process of this kernel has the same one, so that the one in this
+// process is read.
 static void open_own_vdso(ModuleSet *set, ModuleFile *m)
 {
     uint64_t start = getauxval(AT_SYSINFO_EHDR);
@@ -142,7 +141,7 @@ static void open_own_vdso(ModuleSet *set, ModuleFile *m)
     if (start && proc_maps_read(&scratch, (uint32_t)getpid(), &maps, NULL))
         for (size_t i = 0; i < maps.len; i++)
             if (maps.at[i].start == start) {
-                // Not borrowed: nothing here may depend on its page rights.
+                // A copy, so that later reads do not depend on the rights of its pages.
                 Bytes image = arena_bytes(&set->arena, bytes_over((const void *)(uintptr_t)start,
                                                                   maps.at[i].end - start));
                 m->opened = elf_parse(&set->arena, image, &m->elf, NULL);
@@ -154,7 +153,7 @@ static void open_own_vdso(ModuleSet *set, ModuleFile *m)
     }
 }
 
-// That of a recording: ours only if it is known to be the same.
+// Opens the vdso of the recorded programs: that of this process, if it is known to be the same.
 static void open_vdso(ModuleSet *set, ModuleFile *m)
 {
     m->is_clock = true;
@@ -171,8 +170,8 @@ static void open_vdso(ModuleSet *set, ModuleFile *m)
     (void)!(set->search && open_searched(set, m, &seen));
 }
 
-// The map that a runtime writes of its code: in the process's own mount
-// namespace and under its own number there, or, when it is gone, in ours.
+// The path of perf-PID.map, which a runtime writes for its generated code: in the mount namespace
+// of the process and with its pid there; after its end, in the namespace of this process.
 static bool find_jit_map(const ModuleSet *set, uint32_t pid, char *path, size_t size)
 {
     Arena scratch = {0};
@@ -187,7 +186,7 @@ static bool find_jit_map(const ModuleSet *set, uint32_t pid, char *path, size_t 
     return os_file_exists(str_from_c(path));
 }
 
-// Its descriptor is kept: the process's own file system may end with it.
+// Keeps a descriptor of the jitdump open: the file system of the process may end with it.
 static void add_jit_dump(ModuleSet *set, uint32_t pid, Str path)
 {
     Arena scratch = {0};
@@ -290,7 +289,7 @@ uint32_t modules_of_mapping(ModuleSet *set, uint32_t pid, const PerfMmap *map)
     Str path = vdso ? map->path : without_deleted(map->path);
     if (anonymous && path.len == 0)
         path = STR("//anon");
-    // Generated code differs from process to process; files do not.
+    // Generated code belongs to one process; a file is the same for all.
     bool jit = anonymous && !str_equal(path, STR("[vsyscall]"));
     uint64_t identity = map->build_id.len ? bytes_hash(map->build_id) : map->inode;
     if (vdso)
@@ -340,7 +339,7 @@ ModuleId modules_id(ModuleSet *set, uint32_t module)
         m->jit_map = os_open_read(str_from_c(path), NULL) + 1;
         m->path = arena_printf(&set->arena, "/tmp/perf-%u.map", m->owner);
     }
-    // Without a build-id nothing else would keep the other file's names away.
+    // Without a build-id only another path keeps the symbols of the wrong file away.
     Str shown = m->path;
     if (set->search && m->is_replaced && m->build_id.len == 0)
         shown = arena_printf(&set->arena, "%" STR_FMT " (replaced)", STR_ARG(m->path));
@@ -348,7 +347,7 @@ ModuleId modules_id(ModuleSet *set, uint32_t module)
     return m->id;
 }
 
-// Elf's view of where the mapped piece belongs.
+// The bias of a mapping: its address in the process less the address stated in the ELF file.
 static uint64_t bias_of(const ModuleFile *m, const PerfMmap *map)
 {
     uint64_t svma;
@@ -410,7 +409,7 @@ static UnwindCode code_of(const Elf *elf)
     return (UnwindCode){0};
 }
 
-// Without section headers .eh_frame is found through PT_GNU_EH_FRAME.
+// Finds .eh_frame through PT_GNU_EH_FRAME, for files without section headers.
 static void find_by_header(const Elf *elf, UnwindSections *s)
 {
     for (size_t i = 0; i < elf->segment_count; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of a thread's last whole stack, by stack pointer and pc.
+// The frames of a thread's last complete stack, found by stack pointer and pc.
 
 #include "replay/outer_frames.h"
 
@@ -10,13 +10,13 @@ struct OuterFrames {
     uint64_t sp;         // of the first
 };
 
-// 0: not known.
+// The stack pointer of a frame; 0 when it is not known.
 static uint64_t sp_of(const UnwindFrame *f, uint64_t first_sp)
 {
     return f->sp_words == UNWIND_SP_FAR ? 0 : first_sp + 8 * (uint64_t)f->sp_words;
 }
 
-// Every deep sample comes here: a copy and nothing else.
+// Called for every deep sample, so that it only copies.
 void outer_frames_keep(OuterFrames **kept, const UnwindFrame *frames, uint32_t count, uint64_t sp)
 {
     if (!*kept)

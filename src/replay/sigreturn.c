@@ -6,8 +6,8 @@
 #include <elf.h>
 #include <string.h>
 
-// Larger programs without imports are searched no further: the C library's part
-// of a static program stands near its beginning or has a symbol.
+// Only so much of a large program is searched: in a static program the C library is near the
+// beginning, or the code has a symbol.
 #define SEARCH_BYTES_MAX ((size_t)16 << 20)
 
 enum { CODE_BYTES = 16 }; // at most, on either architecture

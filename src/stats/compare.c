@@ -10,11 +10,11 @@
 
 #include <math.h>
 
-// 80 % power: the true effect lies this many standard errors beyond the limit.
+// For 80 % power the true effect is this many standard errors beyond the limit.
 #define POWER_80 0.8416212335729143
 
-// Where the sequence is tightest; of the order of what +2 % takes on a noisy
-// machine.
+// The number of pairs at which the sequence is narrowest. To find +2 % on a noisy machine takes
+// about that many.
 #define SEQUENCE_TUNED_AT 100
 
 const char *compare_method_name(CompareMethod m)
@@ -30,8 +30,8 @@ const char *verdict_name(Verdict v)
     return names[v];
 }
 
-// Verdict, power and the runs still needed, out of the interval on log scale.
-// `z` is the number of standard errors in the half width.
+// Sets verdict, power and the number of runs still needed, from the interval on log scale. Half
+// the width of the interval is `z` standard errors.
 static void conclude(Comparison *c, Interval log_ratio, double z, double margin)
 {
     double low = log_ratio.low, high = log_ratio.high, point = log_ratio.point;
@@ -51,16 +51,16 @@ static void conclude(Comparison *c, Interval log_ratio, double z, double margin)
     c->least_seen = isfinite(half) ? expm1(half + POWER_80 * error) : INFINITY;
     if (c->verdict != VERDICT_INCONCLUSIVE)
         return;
-    // The distance that the half width (and the power) must fit into.
+    // Half the width, and the margin for power, must fit into this distance.
     double gap = MIN(fabs(point - upper), fabs(point - lower));
     double ratio = (half + POWER_80 * error) / gap;
     double total = (double)c->pairs * ratio * ratio;
     c->more_pairs = isfinite(total) ? MAX(1.0, ceil(total - (double)c->pairs)) : INFINITY;
 }
 
-// Correlation of neighbouring pairs within blocks of `block` pairs, winsorised,
-// shrunk towards 0 while blocks are few. Only dependence that narrows the
-// interval wrongly (positive) counts.
+// The winsorised correlation of neighbouring pairs within blocks of `block` pairs, reduced towards
+// 0 while there are few blocks. A negative correlation gives 0: only a positive one makes the
+// interval too narrow.
 static double block_dependence(Arena *scratch, const double *d, size_t n, size_t block)
 {
     size_t blocks = block > 1 ? n / block : 0;

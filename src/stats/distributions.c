@@ -77,8 +77,8 @@ double normal_quantile(double p)
     return q < 0 ? -z : z;
 }
 
-// log Γ with Stirling's series: the C library's lgamma loses digits near its
-// zeros and writes a global.
+// log Γ by Stirling's series. The lgamma of the C library loses digits near its zeros and writes a
+// global variable.
 static double log_gamma(double x)
 {
     double shift = 0;
@@ -141,7 +141,7 @@ double student_two_sided(double t, double df)
 {
     if (isinf(t))
         return 0;
-    // 1 - x is formed without cancellation where |t| is small.
+    // Computes 1 - x without cancellation for small |t|.
     double t2 = t * t;
     if (t2 < df)
         return 1 - beta_incomplete(0.5, df / 2, t2 / (df + t2));

@@ -22,7 +22,7 @@ double stats_sign_test(const double *d, size_t n)
     return MIN(1.0, 2 * tail);
 }
 
-// A value and where it came from, to be ranked.
+// A value to be ranked, with its index or group.
 typedef struct Ranked {
     double key;
     uint32_t from;  // index or group

@@ -16,9 +16,10 @@ typedef struct RankTest {
     bool exact; // false: normal approximation with tie correction
 } RankTest;
 
-// Wilcoxon's signed-rank test, zeros dropped. Exact, with midranks where values
-// tie, up to 64 values; above that normal without continuity correction.
+// Up to so many values the Wilcoxon test is exact.
 enum { STATS_WILCOXON_EXACT_MAX = 64 };
+// Wilcoxon's signed-rank test that the median of `d` is 0; zeros are dropped, equal values get
+// midranks. With more values the normal approximation without continuity correction.
 RankTest stats_wilcoxon(Arena *scratch, const double *d, size_t n);
 
 // The largest c with P(W <= c - 1) <= tail for the signed-rank sum W of n

@@ -29,7 +29,7 @@ Interval stats_median_interval_sorted(const double *sorted, size_t n, double lev
     return i;
 }
 
-// Doubles in order as unsigned numbers, so that a selection can halve them.
+// Maps doubles to unsigned numbers in the same order, so that a selection can bisect them.
 static uint64_t order_of(double x)
 {
     uint64_t bits;
@@ -45,10 +45,11 @@ static double double_of(uint64_t order)
     return x;
 }
 
-// How many of a family of numbers are <= t.
+// Returns how many numbers of a family are <= t.
 typedef uint64_t (*CountBelow)(const void *family, double t);
 
-// The k-th smallest (k from 1) of a family that is only counted, never listed.
+// The k-th smallest number (k from 1) of a family of which only counts are known, found by
+// bisection.
 static double select_counted(CountBelow count, const void *family, uint64_t k, double least,
                              double most)
 {
@@ -160,7 +161,7 @@ static double percentile_at(const double *sorted, size_t n, double p)
     return stats_percentile_sorted(sorted, n, MAX(0.0, MIN(1.0, p)));
 }
 
-// The acceleration: skewness of the jackknife.
+// The acceleration constant of BCa: the skewness of the jackknife values.
 static double jackknife_acceleration(Arena *scratch, BootstrapStatistic f, const void *ctx,
                                      size_t n)
 {
@@ -223,7 +224,7 @@ Bootstrap stats_bootstrap(Arena *scratch, BootstrapStatistic f, const void *ctx,
 
 // ---- Confidence sequence ---------------------------------------------------
 
-// Of the normal mixture.
+// The width in standard errors of the normal mixture's confidence sequence.
 static double mixture_z(size_t n, double alpha, double tuned_at)
 {
     double rho2 = (-2 * log(alpha) + log(-2 * log(alpha)) + 1) / tuned_at;
@@ -236,8 +237,8 @@ double stats_sequence_z(size_t n, double level, double tuned_at, size_t horizon)
     double alpha = 1 - level;
     if (horizon < n)
         return mixture_z(n, alpha, tuned_at);
-    // A sum that stays below a constant up to the horizon (reflection principle), or
-    // within the mixture: each with half of the error.
+    // Two bounds, each with half of the error probability: a constant that the sum does not reach
+    // up to the horizon (reflection principle), and the mixture.
     double constant = normal_quantile(1 - alpha / 8) * sqrt((double)horizon / (double)n);
     return MIN(constant, mixture_z(n, alpha / 2, tuned_at));
 }
@@ -258,9 +259,8 @@ Interval stats_sequence_interval(Arena *scratch, const double *x, size_t n, doub
         for (size_t i = 0; i < n; i++)
             sorted[i] = MAX(median - reach, MIN(median + reach, sorted[i]));
     double mean = stats_mean(sorted, n);
-    // The sequence is asymptotic; what few values do not know of their spread is
-    // made up for as Student's t does, far out in the tail where looking early
-    // goes wrong.
+    // The sequence is asymptotic. Few values estimate their spread badly, and stopping early errs
+    // in the far tail; so the interval is widened as Student's t is wider than the normal there.
     double few = student_quantile(0.999, (double)(n - 1)) / normal_quantile(0.999);
     double half = few * stats_sequence_half_width(stats_deviation(sorted, n), n, level, tuned_at);
     return (Interval){mean - half, mean, mean + half};

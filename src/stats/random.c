@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// xoshiro256** and what is drawn from it.
+// xoshiro256** and distributions on top of it.
 
 #include "stats/random.h"
 

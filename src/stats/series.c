@@ -41,7 +41,7 @@ double stats_effective_size(const double *x, size_t n)
 
 typedef struct Sums {
     double *x, *xx; // prefix sums of values and of squares
-    double floor;   // least variance of a segment: timers have steps
+    double floor;   // the smallest variance of a segment, because timers have a resolution
 } Sums;
 
 // -2 log likelihood of [from, to) as one normal segment, constants dropped.
@@ -60,7 +60,7 @@ U32Vec stats_change_points(Arena *a, const double *x, size_t n)
     if (n < 2 * SEGMENT_MIN || n > STATS_CHANGE_POINTS_MAX)
         return changes;
     Sums s = {arena_array(a, double, n + 1), arena_array(a, double, n + 1), 0};
-    double mean = stats_mean(x, n); // centred: the squares do not cancel
+    double mean = stats_mean(x, n); // subtracted, so that the squares do not cancel
     for (size_t i = 0; i < n; i++) {
         double off = x[i] - mean;
         s.x[i + 1] = s.x[i] + off;
@@ -117,7 +117,7 @@ Steady stats_steady_state(Arena *scratch, const double *x, size_t n, double unit
     size_t last = vec_last(&changes);
     double level = stats_median(scratch, x + last, n - last);
     double near = MAX(level * 0.005, MIN(0.001 / unit_s, level * 0.02));
-    // Walks back over segments whose level is the last one's.
+    // Goes back over the segments that have the same level as the last one.
     size_t prefix = last;
     for (size_t c = changes.len; c-- > 0;) {
         size_t from = c ? changes.at[c - 1] : 0;

@@ -144,10 +144,10 @@ void stats_density(const double *sorted, size_t n, double from, double to, size_
     double iqr =
         stats_percentile_sorted(sorted, n, 0.75) - stats_percentile_sorted(sorted, n, 0.25);
     double sigma = stats_deviation(sorted, n);
-    if (iqr > 0) // a few far values must not smear the rest
+    if (iqr > 0) // a few outliers must not widen the kernel for all values
         sigma = MIN(sigma, iqr / 1.349);
     double width = sigma * pow(4.0 / 3 / (double)n, 0.2);
-    if (!(width > 0)) // all values equal: something narrow that can still be drawn
+    if (!(width > 0)) // all values are equal: a narrow peak that can still be drawn
         width = (to - from) / 100;
     for (size_t i = 0; i < points; i++) {
         double at = points > 1 ? from + (to - from) * (double)i / (double)(points - 1) : from;
