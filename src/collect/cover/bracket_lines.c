@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of brackets, told line by line: what is inside a comment of several lines has no
-// code anyway.
+// Finds lines of brackets, looking at one line at a time: inside a comment of several lines there
+// is no code anyway.
 
 #include "collect/cover/bracket_lines.h"
 
@@ -11,7 +11,7 @@ static bool is_name_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// The length of a word at the beginning that opens a block and does nothing itself.
+// The length of a word at the beginning that opens a block and does nothing itself, or 0.
 static size_t block_word(Str s)
 {
     static const char *const words[] = {"else", "do", "try"};
@@ -23,7 +23,8 @@ static size_t block_word(Str s)
     return 0;
 }
 
-// The length of a comment at the beginning, up to its end or that of the line.
+// The length of a comment at the beginning, up to its end or the end of the line; 0 when there is
+// none.
 static size_t comment(Str s)
 {
     if (str_starts_with(s, STR("//")))

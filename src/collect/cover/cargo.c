@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building a Rust workspace for coverage. Messages: the Cargo book, "External
-// tools", JSON messages and cargo metadata.
+// Builds a Rust workspace for coverage. Formats: the Cargo book, "External tools", JSON messages
+// and cargo metadata.
 
 #include "collect/cover/cargo.h"
 
@@ -15,9 +15,9 @@ enum { MESSAGES_MAX_BYTES = 1 << 28 };
 // ---- The user's words ------------------------------------------------------------
 
 typedef struct CargoWords {
-    size_t sub;  // where the sub-command stands, 0: none
-    size_t from; // its first word
-    size_t end;  // of its words: at "--" or at the end
+    size_t sub;  // index of the sub-command, 0: none
+    size_t from; // the first of its arguments
+    size_t end;  // the end of its arguments: at "--" or after the last word
     bool is_nextest;
 } CargoWords;
 
@@ -117,7 +117,7 @@ char *const *cover_cargo_with_options(Arena *arena, char *const argv[], const St
 
 // ---- The build -----------------------------------------------------------------------
 
-// What nextest takes and cargo test takes as well.
+// Whether an option of nextest is an option of cargo test, too, as most are.
 static bool is_cargo_option(Str word)
 {
     static const char *const list[] = {
@@ -135,7 +135,7 @@ static bool is_cargo_option(Str word)
            (takes_argument(word) && !str_equal(word, STR("--profile")));
 }
 
-// Words that would end the build early or show its messages otherwise.
+// Whether an option must not reach the build: it would end the build early or change its messages.
 static bool is_left_out(Str word)
 {
     static const char *const list[] = {"--no-run", "--doc", "--message-format"};
@@ -149,7 +149,7 @@ static void add_build_options(Arena *arena, char *const argv[], const CargoWords
     for (size_t i = w->from; i < w->end; i++) {
         Str word = word_at(argv, i);
         bool pair = takes_argument(word) && i + 1 < w->end;
-        // The first operand of run begins the program's own words.
+        // The first operand of run begins the arguments of the program.
         if (is_run && word.len && word.ptr[0] != '-')
             break;
         bool keep = !is_left_out(word) && (!w->is_nextest || is_cargo_option(word));
@@ -192,7 +192,7 @@ static Str text_of(const JsonValue *object, const char *key)
     return v && v->kind == JSON_STRING ? v->text : STR("");
 }
 
-// A shared object that programs load, or the compiler.
+// Whether a message is about a shared object that programs or the compiler load.
 static bool is_shared_library(const JsonValue *message)
 {
     const JsonValue *kinds = json_find(json_find(message, "target"), "kind");
@@ -203,7 +203,8 @@ static bool is_shared_library(const JsonValue *message)
     return false;
 }
 
-// "/t/debug/deps/liba-0123.rlib" and "/t/debug/deps/it-0123" are of units "a-0123", "it-0123".
+// Adds the unit of an output file: "/t/debug/deps/liba-0123.rlib" is of unit "a-0123",
+// "/t/debug/deps/it-0123" of "it-0123".
 static void add_unit(Arena *arena, Str path, CoverCargo *ret)
 {
     Str name = str_base_name(path);
@@ -243,7 +244,7 @@ void cover_cargo_read_messages(Arena *arena, Str text, CoverCargo *ret)
     while (str_next_line(&text, &line)) {
         Arena scratch = {0};
         JsonValue *message;
-        // Build scripts are run by cargo, not by the program.
+        // Build scripts are left out: cargo runs them, not the program.
         if (line.len && line.ptr[0] == '{' && json_parse(&scratch, line, &message, NULL) &&
             str_equal(text_of(message, "reason"), STR("compiler-artifact")) &&
             str_find(line, STR("\"kind\":[\"custom-build\"]")) == SIZE_MAX)
@@ -274,7 +275,7 @@ static bool read_metadata(Arena *arena, Str text, CoverCargo *ret, Error *err)
     return true;
 }
 
-// With the options that say where the workspace and its target folder are.
+// Keeps the options that name the workspace and its target folder.
 void cover_cargo_metadata_words(Arena *arena, char *const argv[], CoverWords *ret)
 {
     static const char *const paired[] = {"--manifest-path", "--config", "-Z", "--lockfile-path"};
@@ -327,8 +328,8 @@ bool cover_cargo_metadata(Arena *arena, const Program *cargo, char *const argv[]
            (ret->build_status != 0 || read_metadata(arena, str_from_bytes(text), ret, err));
 }
 
-// cargo gives a program of "deps" a second name without a hash: that of its unit is the
-// one with the same inode.
+// cargo links a program in "deps" under a second name without the hash. The unit is that of the
+// file with the same inode.
 static void add_linked_unit(Arena *arena, Str path, CoverCargo *ret)
 {
     struct stat st, other;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts that cargo calls in the compiler's place. Documents: the Cargo book,
-// "Environment Variables"; the rustdoc book, "Command-line arguments".
+// The scripts that cargo calls in place of the compiler. Documents: the Cargo book, "Environment
+// Variables"; the rustdoc book, "Command-line arguments".
 
 #include "collect/cover/cargo_tools.h"
 
@@ -9,13 +9,13 @@
 
 #include "os/file.h"
 
-// cargo compares the path, not the text, with that of an earlier build: the number
-// changes with what the scripts do to the code.
+// cargo rebuilds when the path of a script changes, not when its text does. So the number in the
+// path changes whenever the scripts change what they do to the code.
 #define TOOLS "assay-tools-1"
 
-// A macro of the workspace counts in the compiler. Its file is named for the crate
-// that is compiled, and written again only with it: a build that finds everything
-// made has the counts of the build that made it.
+// A procedural macro of the workspace runs, and counts, inside the compiler. Its profile is named
+// for the unit that is compiled and written anew with it. A build in which nothing is compiled thus
+// keeps the counts of the build that compiled it.
 static const char rustc_script[] =
     "#!/bin/sh\n"
     "# Written by 'assay cover run': rustc with instrumentation.\n"
@@ -36,7 +36,8 @@ static const char rustc_script[] =
     "[ -z \"$ASSAY_COVER_RUSTC\" ] || set -- \"$ASSAY_COVER_RUSTC\" \"$@\"\n"
     "exec \"$@\" -Cinstrument-coverage $ASSAY_COVER_FLAGS\n";
 
-// The linker that cargo chose is called by the other script, if it is one like cc.
+// Runs rustdoc with the linker script below in place of the linker that cargo chose, if that one
+// works like cc.
 static const char rustdoc_script[] =
     "#!/bin/sh\n"
     "# Written by 'assay cover run': rustdoc with instrumentation of what it tests.\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept of a documentation test's program.
+// Extracts the mapping of a documentation test's program.
 
 #include "collect/cover/doctest.h"
 
@@ -9,7 +9,7 @@
 
 // ---- Names ------------------------------------------------------------------------
 
-// "s1k_", before an identifier or the path of an impl.
+// Skips a disambiguator, as "s1k_", before an identifier or the path of an impl.
 static void skip_disambiguator(Str name, size_t *at)
 {
     if (*at >= name.len || name.ptr[*at] != 's')
@@ -19,7 +19,7 @@ static void skip_disambiguator(Str name, size_t *at)
     ++*at;
 }
 
-// "8rust_out", or "u3_…" where it is punycode.
+// Reads an identifier: "8rust_out", or "u3_…" for punycode.
 static Str identifier_at(Str name, size_t at)
 {
     size_t len = 0;
@@ -37,12 +37,12 @@ Str cover_rust_crate_of(Str name)
         return STR("");
     while (at < name.len)
         switch (name.ptr[at++]) {
-        case 'I': // with generic arguments, which follow
+        case 'I': // with generic arguments, which come after it
             break;
         case 'N': // nested: a letter for the kind of item
             at++;
             break;
-        case 'M': // of an impl: the path to where it stands
+        case 'M': // of an impl: the path of its place
         case 'X':
             skip_disambiguator(name, &at);
             break;
@@ -55,7 +55,7 @@ Str cover_rust_crate_of(Str name)
     return STR("");
 }
 
-// rustdoc's crates: of a test by itself, and of those of an edition together.
+// Whether a crate is one that rustdoc makes: for a single test, or for all tests of an edition.
 static bool is_of_doctest(Str name)
 {
     Str crate = cover_rust_crate_of(name);
@@ -77,7 +77,7 @@ static void add_uleb(StrBuf *out, uint64_t value)
     strbuf_add_char(out, (char)value);
 }
 
-// Records as they are, but for those of the doctest.
+// Appends all records but those of the doctest itself, unchanged.
 static bool add_functions(const ProfNames *names, Bytes covfun, StrBuf *out, Error *err)
 {
     enum { AFTER_NAME = 4 + 8 + 8 }; // size, hash, reference of the files
@@ -102,7 +102,7 @@ static bool add_functions(const ProfNames *names, Bytes covfun, StrBuf *out, Err
 
 bool cover_doctest_mapping(Arena *scratch, Bytes program, BuildId *id, StrBuf *out, Error *err)
 {
-    static const uint8_t magic[] = "llvmcovm\1\0\0\0\0\0\0"; // 8 bytes, then the form's number
+    static const uint8_t magic[] = "llvmcovm\1\0\0\0\0\0\0"; // 8 bytes, then the number of the form
     Elf elf;
     CovMapSections s;
     ProfNames names = {0};

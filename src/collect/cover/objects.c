@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding the objects that wrote the profiles of a run.
+// Finds the objects that wrote the profiles of a run.
 
 #include "collect/cover/objects.h"
 
@@ -13,7 +13,7 @@
 #include "coverage/object_list.h"
 #include "os/file.h"
 
-// Limits of a search: a build tree is smaller, a home folder is larger.
+// Limits of a search: a build folder has fewer files, a home folder may have more.
 enum { SEARCH_FILES_MAX = 200000, SEARCH_DEPTH_MAX = 32 };
 
 static bool is_found(const CoverObjects *o, const BuildId *id, Str path)
@@ -46,7 +46,7 @@ bool cover_objects_complete(const CoverObjects *o)
            !(o->pool->has_unnamed && o->found.len == 0);
 }
 
-// Whether the profiles hold counts of some function of the object.
+// Whether the profiles have counts of at least one function of the object.
 static bool shares_function(const CoverObjects *o, Arena *arena, CovMapSections sections)
 {
     CovMap map;
@@ -107,7 +107,7 @@ void cover_objects_add_kept(CoverObjects *o)
     CoverKept *list = arena_array(o->arena, CoverKept, count + 1);
     for (size_t i = 0; i < count; i++)
         list[i] = o->pool->kept.at[i];
-    // They come in the order in which they ended.
+    // They were added in the order in which they ended, which differs from run to run.
     qsort(list, count, sizeof(list[0]), compare_kept);
     for (size_t i = 0; i < count; i++) {
         const CoverKept *kept = &list[i];
@@ -119,7 +119,7 @@ void cover_objects_add_kept(CoverObjects *o)
     }
 }
 
-// Copies a deleted program out of the descriptor that keeps it.
+// Copies a deleted program from its open descriptor.
 static bool rescue(CoverObjects *o, Str folder, size_t number, int fd, Str *path)
 {
     MappedFile m = {0};
@@ -136,7 +136,8 @@ void cover_objects_offer_writers(CoverObjects *o, Str folder)
         const CoverWriter *w = &o->pool->writers.at[i];
         struct stat st;
         Str path = w->path;
-        // Which of these were seen before they were gone is chance.
+        // Which doctests were seen before they were deleted is chance, so that all are left out
+        // here.
         if (str_find(path, STR("/rustdoctest")) != SIZE_MAX)
             continue;
         if (stat(arena_c_str(o->arena, path), &st) == 0 && st.st_dev == w->device &&
@@ -179,7 +180,7 @@ static void search(CoverObjects *o, Str folder, unsigned depth, uint64_t *files,
     }
     if (dir)
         closedir(dir);
-    // Files first: what was run lies at the top more often than far down.
+    // Files before folders: the programs that ran are more often near the top than far down.
     for (size_t i = 0; i < folders.len && depth < SEARCH_DEPTH_MAX; i++)
         search(o, folders.at[i], depth + 1, files, offer);
     arena_deinit(&arena);
@@ -197,7 +198,7 @@ void cover_objects_search(CoverObjects *o, Str folder)
         search(o, folder, 0, &files, offer_found);
 }
 
-// A program, or its debug file, by the binary id of some profile.
+// Offers a program, or its debug file, whose binary id some profile has.
 static void offer_program(CoverObjects *o, Str path)
 {
     Arena arena = {0};
@@ -268,7 +269,7 @@ CoverKind cover_kind_of(Bytes file)
 
 typedef struct NoteLinks {
     uint64_t data, without_notes;
-    size_t root_len; // of the path below which gcc's absolute paths begin
+    size_t root_len; // length of the folder's path, after which gcc's absolute paths begin
 } NoteLinks;
 
 static void link_notes(void *ctx, Str data)

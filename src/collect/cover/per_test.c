@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of each test, and from them the tests of each line.
+// Keeps the counters of each test, and computes from them the lines of each test.
 
 #include "collect/cover/per_test.h"
 
@@ -108,22 +108,23 @@ void cover_per_test_done(CoverPerTest *t, CoverPool *pool)
 
 // ---- Lines -----------------------------------------------------------------------
 
-// One function in one test.
+// A function that one test executed.
 typedef struct Executed {
     uint32_t function;
     uint32_t bit;
-    size_t at; // of its counters in `packed`
+    size_t at; // offset of its counters in `packed`
 } Executed;
 
 typedef struct Lines {
     CoverPerTest *t;
     CoverData data;
     Vec(MappedFile) files;
-    Vec(CovMap) maps; // of the objects
-    // Rows of data.functions by function number: the first, and each row's next; + 1.
+    Vec(CovMap) maps; // of all objects
+    // Lists of the rows of data.functions for each function number: the first row, and for each row
+    // the next one; all + 1.
     U32Vec head, next;
     Vec(Executed) executed;
-    U32Vec starts; // of `executed` by function number
+    U32Vec starts; // [function number]: first index in `executed`
     U64Vec counters;
     CovFunctionMap map;
 } Lines;
@@ -180,7 +181,7 @@ static void link_functions(Lines *l)
     }
 }
 
-// Reads a test's list; the counters themselves are stepped over.
+// Reads which functions a test executed; skips their counters.
 static void list_executed(Lines *l, const CoverTestRun *run, uint32_t bit)
 {
     Cursor c = cursor_over(bytes_over(l->t->packed.at, run->end), "counters");
@@ -194,7 +195,7 @@ static void list_executed(Lines *l, const CoverTestRun *run, uint32_t bit)
     }
 }
 
-// Orders what was executed by function, so that each is decoded once.
+// Sorts the executed functions of a batch of tests by function, so that each is decoded once.
 static void list_batch(Lines *l, size_t first, size_t end)
 {
     Vec(Executed) sorted = {0};
@@ -220,7 +221,7 @@ static void clear_regions(CoverData *d)
         d->regions.at[i].count = d->regions.at[i].false_count = 0;
 }
 
-// Adds a test to the regions of a function that it executed.
+// Adds a test to the regions that it executed in a function.
 static void add_test(Lines *l, const CoverFunction *f, const Executed *e)
 {
     uint32_t count = l->t->functions.at[e->function].counter_count;
@@ -258,10 +259,10 @@ static void add_batch(Lines *l)
 
 // ---- The table ---------------------------------------------------------------------
 
-// Sets of tests, a line each, before equal ones are joined.
+// The set of tests of each line, before equal sets are joined.
 typedef struct Matrix {
     U64Vec words; // [line][batch]
-    Table index;  // of the sets
+    Table index;  // of all different sets
 } Matrix;
 
 static void take_lines(Matrix *m, const Profile *p, uint32_t word, CoverTestTable *ret,

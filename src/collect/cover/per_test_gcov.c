@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of programs that gcc built.
+// Finds the lines of tests in programs built by gcc.
 
 #include "collect/cover/per_test_gcov.h"
 
@@ -39,7 +39,7 @@ static GcovTestUnit *unit_add(CoverGcovTests *t, Str path)
     Str stem = str_slice(path, t->root.len, path.len - STR(".gcda").len);
     Str notes = arena_printf(t->arena, "%" STR_FMT ".gcno", STR_ARG(stem));
     u->data_path = arena_str(t->arena, path);
-    // Notes that are missing are counted and said when the run is finished.
+    // Missing notes are counted, and reported at the end of the run.
     u->is_readable = os_map_file(notes, &u->notes_file, NULL) &&
                      gcov_notes_parse(&u->notes, u->notes_file.bytes, NULL);
     if (u->is_readable)
@@ -59,7 +59,7 @@ static GcovTestUnit *unit_of(CoverGcovTests *t, Str path)
     return unit_add(t, path);
 }
 
-// Reads the counts of now. False when they are those of before.
+// Reads the present counts. False when they have not changed since the last time.
 static bool read_counts(CoverGcovTests *t, GcovTestUnit *u)
 {
     GcovNotes *n = &u->notes;
@@ -78,7 +78,7 @@ static bool read_counts(CoverGcovTests *t, GcovTestUnit *u)
     return gcov_data_add(n, bytes_over(u->seen.at, u->seen.len), NULL);
 }
 
-// Keeps the counts of now in their place, and takes those of before off them.
+// Replaces the earlier counts by the present ones and keeps the difference as the test's.
 static void take_difference(GcovTestUnit *u)
 {
     GcovNotes *n = &u->notes;
@@ -120,7 +120,7 @@ static void add_unit(void *ctx, Str path)
     if (!read_counts(t, u))
         return;
     take_difference(u);
-    // A function that cannot be solved is named by the report.
+    // A function that cannot be solved is reported later, by the report of the whole run.
     (void)!gcov_sum_add(&t->sum, &u->notes, path, &(Error){0});
 }
 
@@ -143,8 +143,8 @@ void cover_gcov_tests_end(CoverGcovTests *t)
 
 // ---- The table -------------------------------------------------------------------------
 
-// The lines that no test ran. A line that gcov takes for one that did not run, because
-// of another function there, stays so: its sum is zero.
+// Adds the sums of all runs, so that lines which no test ran have rows. A line that gcov counts as
+// not run because of another function on it stays so: its sum is zero.
 static void add_totals(CoverGcovTests *t)
 {
     for (size_t i = 0; i < t->units.len; i++) {
@@ -172,7 +172,7 @@ void cover_gcov_tests_table(CoverGcovTests *t, const CoverProject *how, CoverTes
     Table sets = {0};
     U64Vec words = {0};
     U32Vec rows = {0};
-    if (ret->words == 0) // no test began
+    if (ret->words == 0) // no test has begun
         return;
     add_totals(t);
     size_t count = t->sum.lines.len;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draining a folder of raw profiles while programs write into it.
+// Empties a folder of raw profiles while programs write to it.
 
 #include "collect/cover/pool.h"
 
@@ -18,7 +18,8 @@
 #include "os/clock.h"
 #include "os/file.h"
 
-// Programs seen writing are held open: more than this are told by build-id alone.
+// Programs that were seen writing are held open. When there are more, they are found by build-id
+// only.
 enum { WRITERS_MAX = 256 };
 
 bool cover_pool_open(CoverPool *pool, Arena *arena, Str folder, Error *err)
@@ -28,7 +29,7 @@ bool cover_pool_open(CoverPool *pool, Arena *arena, Str folder, Error *err)
     if (!os_make_folders(folder, err))
         return false;
     pool->notify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    // Without it the pool is looked through at intervals.
+    // Without inotify the folder is read at intervals.
     if (pool->notify_fd >= 0 && inotify_add_watch(pool->notify_fd, arena_c_str(arena, folder),
                                                   IN_CREATE | IN_CLOSE_WRITE) < 0) {
         close(pool->notify_fd);
@@ -57,9 +58,9 @@ void cover_pool_deinit(CoverPool *pool)
 
 Str cover_pool_pattern(const CoverPool *pool)
 {
-    // A file for a process: no two wait for each other. With %m the runtime merges
-    // into a file that is there instead of emptying it: forked children share the
-    // number of their parent, and numbers come again.
+    // One file for each process, so that no process waits for another. With %m the runtime adds to
+    // an existing file instead of emptying it: a forked child has the number of its parent, and
+    // process numbers are reused.
     return arena_printf(pool->arena, "%" STR_FMT "/%%p-%%m%s.profraw", STR_ARG(pool->folder),
                         pool->continuous ? "%c" : "");
 }
@@ -74,8 +75,8 @@ static bool writer_known(const CoverPool *pool, const struct stat *st)
     return false;
 }
 
-// The program of a process that has just begun to write. It may be gone already:
-// then its build-id is to lead to it.
+// Notes the program of a process that has just begun to write. When the process has ended already,
+// the program must be found by its build-id later.
 static void note_writer(CoverPool *pool, Str file_name)
 {
     Str number, rest;
@@ -100,7 +101,7 @@ static void note_writer(CoverPool *pool, Str file_name)
         name.len -= STR(" (deleted)").len;
     CoverWriter writer = {fd, arena_str(pool->arena, name), st.st_dev, st.st_ino};
     vec_push(pool->arena, &pool->writers, writer);
-    if (pool->correlations) // as it is, even when it is deleted or linked again meanwhile
+    if (pool->correlations) // now, because it may be deleted or linked again meanwhile
         cover_correlations_offer(pool->correlations,
                                  arena_printf(pool->arena, "/proc/self/fd/%d", fd));
 }
@@ -131,7 +132,7 @@ static void add_binary_id(CoverPool *pool, Bytes id)
     vec_push(pool->arena, &pool->binary_ids, build_id);
 }
 
-// The build-ids of the objects that a file's profiles come from.
+// Notes the build-ids of the objects that wrote a file's profiles.
 static void note_binary_ids(CoverPool *pool, Bytes file)
 {
     ProfRaw p;
@@ -152,14 +153,14 @@ static void note_binary_ids(CoverPool *pool, Bytes file)
     }
 }
 
-// ".N-NAME" is "N-NAME" to the user.
+// The name that is shown to the user: "N-NAME" for ".N-NAME".
 static Str shown_name(Str path)
 {
     Str base = str_base_name(path);
     return str_starts_with(base, STR(".")) ? str_slice(base, 1, base.len) : base;
 }
 
-// Whether a file's first profile holds counters alone.
+// Whether the first profile of a file has counters only.
 static bool is_correlated(Bytes file)
 {
     ProfRaw p;
@@ -169,7 +170,7 @@ static bool is_correlated(Bytes file)
 
 typedef enum Added { ADDED, REFUSED, WAITS } Added;
 
-// `err` is set when it was not added.
+// Adds the counts of a file. On failure `err` is set.
 static Added add_file(CoverPool *pool, Str path, Error *err)
 {
     MappedFile m = {0};
@@ -205,8 +206,9 @@ bool cover_pool_add(CoverPool *pool, Str path)
 
 typedef enum Writing { WRITING_NO, WRITING_YES, WRITING_UNKNOWN } Writing;
 
-// A lease for reading is granted only while nobody has the file open for writing. An
-// empty file may be made and not yet opened: we are woken in between, and may run first.
+// Tries a read lease, which the kernel grants only while no process has the file open for writing.
+// For an empty file the answer is "unknown": inotify may wake this process after the file was
+// created and before it is open.
 static Writing is_being_written(const char *path)
 {
     struct stat st;
@@ -222,8 +224,8 @@ static Writing is_being_written(const char *path)
     return answer;
 }
 
-// Gives a file another name, so that whoever comes next begins a new one; who has
-// it open goes on writing into it.
+// Renames a file, so that the next process that opens it creates a new one. A process that has it
+// open writes to the renamed file.
 static void set_aside(CoverPool *pool, const char *name)
 {
     Str from = arena_printf(pool->arena, "%" STR_FMT "/%s", STR_ARG(pool->folder), name);
@@ -233,7 +235,7 @@ static void set_aside(CoverPool *pool, const char *name)
         vec_push(pool->arena, &pool->taken, to);
 }
 
-// A program that will be gone: its mapping is kept, itself is not.
+// Keeps the mapping of a program that will be deleted, not the program.
 static void keep_mapping(CoverPool *pool, Str name)
 {
     Arena scratch = {0};
@@ -249,7 +251,7 @@ static void keep_mapping(CoverPool *pool, Str name)
         cover_doctest_mapping(&scratch, m.bytes, &kept.id, &out, &err) &&
         os_write_file(kept.path, bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, &err))
         vec_push(pool->arena, &pool->kept, kept);
-    else if (err.kind != ERROR_NOT_FOUND) // nothing in it counts
+    else if (err.kind != ERROR_NOT_FOUND) // it has no coverage mapping
         vec_push(pool->arena, &pool->refused, arena_str(pool->arena, str_from_c(err.text)));
     os_unmap_file(&m);
     unlink(path.ptr);
@@ -272,7 +274,7 @@ static void list_new(CoverPool *pool)
     for (struct dirent *e; (e = readdir(dir));) {
         Str name = str_from_c(e->d_name);
         if (e->d_type != DT_REG && e->d_type != DT_UNKNOWN)
-            continue; // a pipe would hold us
+            continue; // opening a pipe would block
         if (is_raw_name(name) || (pool->kept_folder.len && str_ends_with(name, STR(".object"))))
             vec_push(&scratch, &names, arena_str(&scratch, name));
     }
@@ -285,7 +287,7 @@ static void list_new(CoverPool *pool)
     arena_deinit(&scratch);
 }
 
-// ".N-NAME" -> "N-NAME.SUFFIX", which is not taken again.
+// Renames ".N-NAME" to "N-NAME.SUFFIX", a name that is not read again.
 static void keep_under_name(CoverPool *pool, Str path, const char *suffix)
 {
     Str to = arena_printf(pool->arena, "%" STR_FMT "/%" STR_FMT ".%s", STR_ARG(pool->folder),
@@ -293,7 +295,7 @@ static void keep_under_name(CoverPool *pool, Str path, const char *suffix)
     (void)rename(path.ptr, to.ptr);
 }
 
-// Sums a complete file, or puts it on the list.
+// Adds the counts of a complete file, or adds the file to the waiting ones.
 static void take_file(CoverPool *pool, Str path, StrVec *waiting)
 {
     Error err = {0};
@@ -364,7 +366,7 @@ static bool open_signals(Run *r, Error *err)
     return r->signal_fd >= 0 || error_os(err, "cannot receive signals");
 }
 
-// A terminal sends its signals to the program as well; others are passed on.
+// A terminal sends its signals to the program, too; signals from elsewhere are passed on.
 static void read_signals(Run *r)
 {
     struct signalfd_siginfo info;
@@ -377,7 +379,7 @@ static void read_signals(Run *r)
     }
 }
 
-// Until something happens, or it is time to look again.
+// Drains the pool, then waits for an event or until the next look at the folder is due.
 static void drain_and_wait(Run *r)
 {
     enum { BUSY_MS = 20, IDLE_MS = 500 };
@@ -389,7 +391,7 @@ static void drain_and_wait(Run *r)
 
 static void drain_the_rest(CoverPool *pool)
 {
-    // A process that outlives the command may be in the middle of its file, or before it.
+    // A process that outlives the command may be writing its file, or write it later.
     (void)cover_pool_drain(pool, false);
     if (pool->taken.len)
         usleep(20000);
@@ -421,7 +423,8 @@ bool cover_pool_run(CoverPool *pool, const Program *program, char *const argv[],
         cover_correlations_offer(pool->correlations, program->path);
     bool ok = open_signals(&r, err) && spawn_prepare(program, argv, &r.old_mask, &r.child, err);
     if (ok) {
-        // Whoever started us may ignore SIGCHLD, and then nobody could wait.
+        // The parent of this process may have set SIGCHLD to be ignored; then no child could be
+        // waited for.
         signal(SIGCHLD, SIG_DFL);
         ok = spawn_release(&r.child, program, err);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder of a run's results: made ready, filled, written.
+// The folder of results: prepares, fills and writes it.
 
 #include "collect/cover/run.h"
 
@@ -25,13 +25,14 @@ static Str profile_path(CoverRun *r)
 
 // ---- What was there before ---------------------------------------------------------
 
-// "lines-1.info": hit lines, of the breakpoint engine.
+// Whether a name, as "lines-1.info", is that of a file with the lines that the breakpoint engine
+// hit.
 static bool is_tracefile(Str name)
 {
     return str_starts_with(name, STR("lines-")) && str_ends_with(name, STR(".info"));
 }
 
-// Only files that a run leaves: whatever else lies in the folder is the user's.
+// Whether a run writes a file of this name. All other files in the folder belong to the user.
 static bool is_result(Str name)
 {
     return str_equal(name, STR("profile.profdata")) || str_equal(name, COVER_OBJECTS_FILE) ||
@@ -39,7 +40,7 @@ static bool is_result(Str name)
            is_tracefile(name) || str_starts_with(name, STR("object-"));
 }
 
-// What lies in the folders that programs write into.
+// Whether a name is that of a file that programs write to the folder.
 static bool is_raw_result(Str name)
 {
     static const char *const ends[] = {
@@ -73,8 +74,8 @@ static void remove_results(Str folder, unsigned depth)
     arena_deinit(&arena);
 }
 
-// An object that was linked again since is taken all the same: its functions that
-// are as they were still count.
+// Reads the list of objects. An object that was linked again since is used all the same: the counts
+// of its unchanged functions still apply.
 static bool load_list(CoverRun *r, StrVec *paths, Error *err)
 {
     Str path = in_folder(r, COVER_OBJECTS_FILE), line;
@@ -92,7 +93,7 @@ static bool load_list(CoverRun *r, StrVec *paths, Error *err)
     return true;
 }
 
-// Results without a selection count all sources, also with what is added to them.
+// Results without a selection count all sources, and so do runs that are added to them.
 static bool load_selection(CoverRun *r, Error *err)
 {
     Str path = in_folder(r, COVER_SOURCES_FILE);
@@ -117,7 +118,7 @@ static bool add_earlier(CoverRun *r, Error *err)
     return ok;
 }
 
-// A folder that is not ours to write: the results may stand in another.
+// Adds the hint to use another folder to an error that says that this user may not write.
 static bool cannot_write(Error *err)
 {
     return err && (err->kind == ERROR_PERMISSION || err->os_errno == EROFS)
@@ -145,7 +146,7 @@ bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw, E
         remove_results(r->folder, 0);
     if (!cover_pool_open(&r->pool, &r->arena, in_folder(r, STR("raw")), err))
         return cannot_write(err);
-    // Programs that begin as root and go on as somebody else are to write as well.
+    // Programs that start as root and continue as another user must be able to write, too.
     if (geteuid() == 0)
         (void)chmod(r->pool.folder.ptr, 0777);
     r->pool.keep_raw = keep_raw;
@@ -225,7 +226,7 @@ static void find_objects(CoverRun *r, const CoverObjectSources *sources)
         cover_objects_search(o, sources->folders.at[i]);
 }
 
-// Profiles that hold counters alone, and whose program was not seen while it ran.
+// Finds the programs of profiles with counters only that were not seen while they ran.
 static void join_waiting(CoverRun *r, const CoverObjectSources *sources, const StrVec *earlier)
 {
     const StrVec *lists[] = {&sources->always, &sources->commands, earlier};
@@ -247,7 +248,7 @@ static bool write_profile(CoverRun *r, Error *err)
 {
     StrBuf out = {0};
     CoverCounts *c = &r->pool.counts;
-    // The oldest version that holds everything.
+    // The oldest version of the format that can hold the counts.
     uint32_t version = c->bitmaps.len ? 12 : 9;
     bool ok = cover_counts_write(c, version, false, &out, err) &&
               os_write_file(profile_path(r), bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, err);
@@ -284,7 +285,7 @@ bool cover_run_finish(CoverRun *r, const CoverObjectSources *sources, Error *err
     for (size_t i = 0; i < earlier.len; i++)
         cover_objects_offer(&r->objects, earlier.at[i], true);
     cover_link_notes(r->folder, &r->gcov_data, &r->gcov_without_notes);
-    // Whoever writes later is most likely what was started.
+    // A process that still writes was most likely started by one of the commands.
     for (size_t i = 0; i < sources->commands.len && r->survivors; i++)
         cover_objects_offer(&r->objects, sources->commands.at[i], true);
     if (r->pool.counts.profile_count) {

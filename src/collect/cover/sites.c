@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statement addresses out of line tables.
+// Reads the addresses of statements from line tables.
 
 #include "collect/cover/sites.h"
 
@@ -11,25 +11,25 @@
 
 typedef Vec(TraceSite) SiteVec;
 
-// One file's pass.
+// The state while one file is read.
 typedef struct SitePass {
     SiteLoader *l;
     DwarfFile *dwarf;
     const Elf *elf;
     TraceModule *m;
     SiteVec sites;
-    U32Vec file_ids; // of a unit's files: StrId + 2; 1: not wanted; 0: not asked yet
-    StrId file;      // whose lines `brackets` are
-    U32Vec brackets; // the source's own
+    U32Vec file_ids; // [file of the unit]: StrId + 2; 1: not wanted; 0: not asked yet
+    StrId file;      // the file that `brackets` belongs to
+    U32Vec brackets; // of the source itself
     bool has_rows;
-    bool has_inlined; // somewhere in the unit
+    bool has_inlined; // some function was inlined in the unit
     DwarfFrames frames;
 } SitePass;
 
 void site_loader_init(SiteLoader *l, Arena *arena, Profile *profile)
 {
     *l = (SiteLoader){.arena = arena, .profile = profile};
-    // Without the library the line table is believed.
+    // Without the library all addresses of the line table are accepted.
     if (!disasm_open(arena, DISASM_X86_64, &l->disasm, NULL))
         l->disasm = NULL;
 }
@@ -75,8 +75,8 @@ static uint32_t function_row(SiteLoader *l, const DwarfFunction *f)
     return row;
 }
 
-// What is known of a source, whether it is wanted and which lines hold only brackets;
-// a file that is not here has none. Valid until the next call.
+// Returns what is known of a source: whether it is wanted and which lines hold only brackets (none
+// when the file cannot be read). Valid until the next call.
 static const TraceSource *source_of(SiteLoader *l, StrId file)
 {
     uint32_t row;
@@ -113,7 +113,7 @@ static bool is_bracket_line(SitePass *s, StrId file, uint32_t line)
     return at < b->len && b->at[at] == line;
 }
 
-// The id of a unit's file, or false when nobody wants it.
+// The id of a unit's file; false when the file is not wanted.
 static bool wanted_file(SitePass *s, size_t unit, uint32_t number, StrId *ret)
 {
     if (number >= s->file_ids.len) {
@@ -132,10 +132,10 @@ static bool wanted_file(SitePass *s, size_t unit, uint32_t number, StrId *ret)
 
 // ---- Boundaries ----------------------------------------------------------------------
 
-// Follows the code of a sequence from row to row.
+// Follows the instructions of a sequence from row to row.
 typedef struct Boundary {
-    uint64_t at;  // the next instruction's address
-    bool is_lost; // what was decoded was no instruction: the next row is believed
+    uint64_t at;  // address of the next instruction
+    bool is_lost; // decoding failed: the next row is accepted unchecked
 } Boundary;
 
 static bool on_boundary(SitePass *s, Boundary *b, uint64_t address)
@@ -171,8 +171,8 @@ static bool add_site(SitePass *s, uint64_t svma, uint32_t line, uint32_t functio
     return true;
 }
 
-// Whether the code right before an address jumps or returns, by its last bytes. That
-// they may be an operand's costs a breakpoint more.
+// Whether the code right before an address is a jump or a return, judged by its last bytes. These
+// may be part of an operand; the mistake costs one breakpoint more.
 static bool is_behind_jump(SitePass *s, uint64_t address)
 {
     enum { BACK = 5 };
@@ -181,9 +181,9 @@ static bool is_behind_jump(SitePass *s, uint64_t address)
     return before.len >= BACK && (b[0] == 0xe9 || b[3] == 0xeb || b[4] == 0xc3);
 }
 
-// A statement's beginning; or where its line is entered beside it: compilers mark only
-// the first of the rows of a line, which in `} else if (c)` is the jump of the block
-// before, and `c` is reached past it.
+// Whether a row begins a statement, or the line is entered there from elsewhere. Compilers mark
+// only the first row of a line. In `} else if (c)` that is the jump that ends the block before, and
+// `c` is reached past it.
 static bool is_beginning(SitePass *s, const DwarfRow *rows, size_t i)
 {
     const DwarfRow *row = &rows[i];
@@ -194,9 +194,9 @@ static bool is_beginning(SitePass *s, const DwarfRow *rows, size_t i)
             is_behind_jump(s, row->address));
 }
 
-// The lines that call what was inlined at a row: optimisers often leave them no row,
-// and another library's code in their place. `behind` is the address of the row before:
-// what was inlined further ahead was told of there.
+// Finds the lines with the calls of functions inlined at a row. Optimisers often leave such a line
+// no row of its own, only code of another library in its place. `behind` is the address of the row
+// before: copies that begin there or earlier have been added already.
 static size_t find_call_lines(SitePass *s, uint64_t address, uint64_t behind, uint32_t *rows,
                               size_t max)
 {
@@ -213,7 +213,7 @@ static size_t find_call_lines(SitePass *s, uint64_t address, uint64_t behind, ui
     return count;
 }
 
-// Several lines may begin at one address: each of them runs when it does.
+// Adds the sites of a row. Several lines may begin at one address: all of them run when it does.
 static void add_row(SitePass *s, size_t unit, const DwarfRow *rows, size_t i, Boundary *boundary)
 {
     enum { CALLS_MAX = 16 };
@@ -223,7 +223,8 @@ static void add_row(SitePass *s, size_t unit, const DwarfRow *rows, size_t i, Bo
     if (!is_beginning(s, rows, i))
         return;
     bool is_wanted = wanted_file(s, unit, row->file, &file);
-    // Where a breakpoint stands anyway, any part of the copy tells that it is entered.
+    // A row that gets a breakpoint anyway also counts for inlined copies that began before it: any
+    // part of a copy shows that the copy was entered.
     uint64_t behind = is_wanted || i == 0 ? 0 : rows[i - 1].address;
     size_t count = find_call_lines(s, row->address, behind, lines, CALLS_MAX);
     if (is_wanted && !is_bracket_line(s, file, row->line))
@@ -238,7 +239,8 @@ static void add_row(SitePass *s, size_t unit, const DwarfRow *rows, size_t i, Bo
         add_site(s, row->address, lines[k], SITE_NO_ROW);
 }
 
-// The system's units are many, and nobody wants any line of them.
+// Whether any row is of a wanted source. Units of the system's libraries are many, and none of
+// their lines is wanted.
 static bool has_wanted_row(SitePass *s, size_t unit, DwarfRows rows)
 {
     StrId file;
@@ -278,8 +280,8 @@ static int compare_sites(const void *a, const void *b)
     return (x->line > y->line) - (x->line < y->line);
 }
 
-// Sorts, drops what is there twice, and leaves a function's beginning with the
-// first of the lines that stand there.
+// Sorts the sites, removes duplicates, and keeps the start of a function only at the first of the
+// lines at its address.
 static void settle(SitePass *s)
 {
     if (s->sites.len == 0)
@@ -326,7 +328,7 @@ void sites_load(SiteLoader *l, Str path, TraceModule *ret)
     *ret = (TraceModule){.path = arena_str(l->arena, path)};
     module_symbols_open_debug(&m, &plain_files, l->debug ? l->debug : &nowhere, path, &any,
                               (Bytes){0});
-    // Its segments are asked for when the file is no longer mapped.
+    // The segments are needed after the file is unmapped, so that they are copied.
     if (m.has_object && elf_parse(l->arena, m.elf.file, &ret->elf, NULL) &&
         ret->elf.machine == EM_X86_64 && m.dwarf) {
         s.dwarf = m.dwarf;

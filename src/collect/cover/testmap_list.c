@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of tests as libtest, GoogleTest and CTest print them.
+// Parses lists of tests as libtest, GoogleTest and CTest print them.
 
 #include "collect/cover/testmap_list.h"
 
@@ -125,8 +125,9 @@ static Words list_words(Arena *arena, CoverTestStyle style, char *const argv[])
     return words;
 }
 
-// The user's words may select tests: a test's own filter comes after them, and the
-// last one holds; libtest's are operands, which add up.
+// The command line that runs one test. The user's arguments may select tests. For most frameworks
+// the filter for the one test comes last and overrides theirs; libtest's filters are operands,
+// which add up, so that the user's are left out.
 static Words test_words(Arena *arena, CoverTestStyle style, char *const argv[], Str name,
                         Str number)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Minimum set cover by reduction and branch and bound. Most sets of tests that run
-// equal lines fall away: one that contains another, one with a single test, which is
-// then taken, and tests whose lines another has too. Method: Beasley, "An algorithm for
-// set covering problem", European Journal of Operational Research 31 (1987), with the
+// Minimum set cover by reduction, then branch and bound. A row is a set of tests that run the same
+// lines. Reduction removes most rows: one that contains another row, and one with a single test,
+// which is then taken. It also removes tests whose rows another test has, too. Method: Beasley, "An
+// algorithm for set covering problem", European Journal of Operational Research 31 (1987), with the
 // bound of disjoint rows.
 
 #include "collect/cover/testmap_smallest.h"
 
 #include <stdlib.h>
 
-// Words looked at before the search ends with what it has: a fraction of a second.
+// The search stops after so many words and returns the best set so far: a fraction of a second.
 enum { WORK_MAX = 100 * 1000 * 1000 };
 
 typedef struct Search {
@@ -18,7 +18,7 @@ typedef struct Search {
     uint32_t test_count, row_count;
     uint64_t *rows;   // [row][test_words]: the tests that run the row's lines
     uint64_t *covers; // [test][row_words]: the rows of a test
-    int64_t work;     // left
+    int64_t work;     // how many words may still be looked at
     U32Vec chosen, best;
 } Search;
 
@@ -71,8 +71,8 @@ static int compare_rows(const void *a, const void *b)
     return x->size < y->size ? -1 : x->size > y->size;
 }
 
-// Keeps the rows that contain no other one, the smallest first. Whoever runs the lines
-// of a row runs those of every row that contains it.
+// Keeps the rows that contain no other row, the smallest first. A test for the lines of a row also
+// runs those of every row that contains it.
 static void keep_smallest_rows(Search *s)
 {
     Row *order = arena_array(s->arena, Row, (size_t)s->row_count + 1);
@@ -105,7 +105,7 @@ static void transpose(Search *s)
                 set_bit(cover_of(s, t), i);
 }
 
-// Tests whose rows another test has as well are not needed. True when one was dropped.
+// Removes tests whose rows another test has, too. True when one was removed.
 static bool drop_tests(Search *s)
 {
     bool any = false;
@@ -127,8 +127,8 @@ static bool drop_tests(Search *s)
 
 // ---- Search -------------------------------------------------------------------
 
-// Rows of which no two have a test in common want a test each. UINT32_MAX when a row
-// that is left has no test that may be taken.
+// A lower bound: rows of which no two share a test need a test each. UINT32_MAX when a remaining
+// row has no test that may be taken.
 static uint32_t lower_bound(Search *s, const uint64_t *left, const uint64_t *barred, uint64_t *used)
 {
     uint32_t count = 0;
@@ -152,7 +152,7 @@ static uint32_t lower_bound(Search *s, const uint64_t *left, const uint64_t *bar
     return count;
 }
 
-// The row that leaves the least choice; UINT32_MAX when none is left.
+// The row with the fewest tests to choose from; UINT32_MAX when no row remains.
 static uint32_t pick_row(Search *s, const uint64_t *left, const uint64_t *barred)
 {
     uint32_t best = UINT32_MAX, best_size = UINT32_MAX;
@@ -171,7 +171,7 @@ static uint32_t pick_row(Search *s, const uint64_t *left, const uint64_t *barred
     return best;
 }
 
-// The test of the row that has the most of what is left; UINT32_MAX when all are barred.
+// The test of the row that covers most of the remaining rows; UINT32_MAX when none may be taken.
 static uint32_t pick_test(Search *s, uint32_t row, const uint64_t *left, const uint64_t *barred)
 {
     uint32_t best = UINT32_MAX, best_gain = 0;
@@ -197,9 +197,9 @@ static void remember(Search *s)
         vec_push(s->arena, &s->best, s->chosen.at[i]);
 }
 
-// Takes tests until no row is left. Each call picks a row and tries its tests in turn;
-// those tried are barred from then on, since every set with them has been seen. The
-// depth is at most the number of tests of the best set so far.
+// Takes tests until no row remains. Each call picks a row and tries its tests one after the other.
+// A test that was tried is barred afterwards, because all sets with it have been seen. The depth is
+// at most the size of the best set so far.
 static void search(Search *s, const uint64_t *left, const uint64_t *barred_before)
 {
     if (count_bits(left, s->row_words) == 0) {
@@ -232,7 +232,7 @@ static void search(Search *s, const uint64_t *left, const uint64_t *barred_befor
 
 // ---- The result ---------------------------------------------------------------
 
-// Adds a set's lines to, or takes them from, the gain of each of its tests.
+// Adds the number of a set's lines to the gain of each of its tests, or subtracts it.
 static void count_set(const CoverTestStore *s, uint32_t set, int64_t lines, const uint64_t *tests,
                       int64_t *gain)
 {
@@ -250,7 +250,7 @@ static uint32_t most_useful(const int64_t *gain, uint32_t count)
     return best;
 }
 
-// Orders tests by what each adds; of all tests that is the greedy cover.
+// Sorts tests by the lines that each adds; over all tests that is the greedy cover.
 static void order_by_gain(Arena *arena, const CoverTestStore *s, const uint64_t *tests, U32Vec *ret,
                           U32Vec *gains)
 {

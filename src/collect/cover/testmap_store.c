@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of tests and lines: docs/formats/cover-tests.md.
+// Writes and reads the file of tests and lines: docs/formats/cover-tests.md.
 
 #include "collect/cover/testmap_store.h"
 
@@ -39,7 +39,7 @@ static void add_u32(StrBuf *out, uint64_t value)
     strbuf_add(out, str_over((const char *)&v, sizeof(v)));
 }
 
-// Where a text lies and how long it is.
+// Appends a text, and its offset and length.
 static void add_text(StrBuf *out, StrBuf *texts, Str text)
 {
     add_u32(out, texts->len);

@@ -52,8 +52,8 @@ static TraceTask *task_find(Tracer *t, pid_t tid)
     return NULL;
 }
 
-// One that is new came by fork or clone: it has the memory, or a copy of the
-// memory, of one that is known, with the breakpoints in it.
+// Adds a process. It was made by fork or clone and has the memory of a known process, or a copy of
+// it, with the breakpoints in it.
 static TraceProcess *process_add(Tracer *t, pid_t pid, pid_t tid)
 {
     TraceProcess fresh = {.pid = pid, .mem_fd = -1};
@@ -62,7 +62,7 @@ static TraceProcess *process_add(Tracer *t, pid_t pid, pid_t tid)
     t->result->processes++;
     TraceProcess *p = &vec_last(&t->processes);
     (void)trace_look_at_maps(t, p, tid, false);
-    // The parent's hook is at the same place, if it has one.
+    // The hook of the parent is at the same address, if it has one.
     for (size_t i = 0; i + 1 < t->processes.len && !p->loader_hook; i++) {
         uint8_t byte;
         uint64_t hook = t->processes.at[i].loader_hook;
@@ -101,7 +101,7 @@ static void on_exec(Tracer *t, pid_t pid)
     trace_close_memory(t, p);
     p->mapped.len = 0;
     trace_set_hook(t, p, pid);
-    // Who may run a program and not read it may not see its memory either.
+    // A program that this user may execute but not read does not show its memory either.
     t->result->unreadable += !trace_look_at_maps(t, p, pid, true);
 }
 
@@ -140,9 +140,9 @@ static void return_from_hook(Tracer *t, TraceProcess *p, pid_t tid)
     (void)trace_look_at_maps(t, p, tid, true);
 }
 
-// A process that has made itself undumpable keeps its memory to itself and root. What
-// is open of it stays so, but of a child that it forks nothing could be opened, and it
-// would die of its parent's breakpoints: they are taken out while that can be done.
+// A process that makes itself undumpable hides its memory from all users but root. Descriptors that
+// are open stay valid, but for a child that it forks none could be opened, and the child would die
+// of its parent's breakpoints. So the breakpoints are removed while that is possible.
 static void give_up_unreachable(Tracer *t, TraceProcess *p, pid_t tid)
 {
     char path[40];
@@ -155,8 +155,8 @@ static void give_up_unreachable(Tracer *t, TraceProcess *p, pid_t tid)
     t->result->unreachable++;
 }
 
-// True when the trap is ours: then the thread stands where it will go on. Another
-// thread may have hit the same one: its byte is back already, and so is ours.
+// Whether a trap is one of our breakpoints; the thread then continues at its address. Another
+// thread may have hit the same breakpoint before: then the byte has been restored already.
 static bool on_breakpoint(Tracer *t, pid_t tid)
 {
     TraceProcess *p = process_of(t, tid);
@@ -168,7 +168,7 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
             return_from_hook(t, p, tid);
         return true;
     }
-    // The latest mapping of an address holds: dlclose and dlopen may reuse it.
+    // The latest mapping of an address is valid: dlclose and dlopen may reuse addresses.
     for (size_t i = p->mapped.len; i-- > 0;) {
         const TraceMapped *m = &p->mapped.at[i];
         if (pc < m->start || pc >= m->end)
@@ -180,7 +180,7 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
             return false;
         mark_hit(t, m->module, site);
         if (site->original == TRACE_BREAKPOINT)
-            return false; // the program's own
+            return false; // the program's own breakpoint
         set_register(tid, offsetof(struct user_regs_struct, rip), pc);
         trace_clear_lines(t, p, tid, m, site);
         give_up_unreachable(t, p, tid);
@@ -189,7 +189,7 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
     return false;
 }
 
-// Takes everything out of a process and lets this thread of it go.
+// Removes all breakpoints from a process and stops tracing this thread.
 static void let_go(Tracer *t, pid_t tid, int signal)
 {
     TraceProcess *p = process_of(t, tid);
@@ -226,8 +226,9 @@ static bool catches_traps(pid_t tid)
     return caught >> (SIGTRAP - 1) & 1;
 }
 
-// A breakpoint in a thread that blocks SIGTRAP makes the kernel forget the program's
-// handler, and SIGTRAP is blocked in that very handler: there it must not be.
+// Lets a thread enter the program's handler of SIGTRAP, where has_entered_handler unblocks the
+// signal. It is blocked inside its handler, and when a thread that blocks SIGTRAP hits a
+// breakpoint, the kernel removes the handler.
 static bool enter_handler(Tracer *t, pid_t tid)
 {
     (void)process_of(t, tid);
@@ -311,7 +312,7 @@ static void interrupt_all(Tracer *t)
     }
 }
 
-// Every stop and end that was reported, without waiting for more.
+// Handles all stops and ends that were reported, without waiting for more.
 static void attend(void *ctx)
 {
     int status;
@@ -321,7 +322,8 @@ static void attend(void *ctx)
         on_report(ctx, tid, status, &usage);
 }
 
-// Until the command has ended and, for a moment, what it left behind.
+// Handles stops until the command has ended, and for a moment longer those of its remaining
+// processes.
 static void serve(Tracer *t)
 {
     int64_t ended_ns = 0;
@@ -349,10 +351,10 @@ static void serve(Tracer *t)
     }
 }
 
-// The traced program, for the signal handler; 0: none. A pid_t is an int.
+// Pid of the traced program for the signal handler; 0: none. A pid_t is an int.
 static volatile sig_atomic_t signal_target;
 
-// A terminal sends its signals to the program as well; others are passed on.
+// A terminal sends its signals to the program, too; signals from elsewhere are passed on.
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -397,8 +399,8 @@ static bool attach(const Spawned *child, Error *err)
                            "--cap-add=SYS_PTRACE");
 }
 
-// Each process that is traced has a descriptor open. The program, which exists already,
-// keeps its own limit. Returns how many may be open, less what else needs some.
+// Raises the limit of descriptors, because each traced process has one open. The program exists
+// already and keeps its own limit. Returns how many may be used for processes.
 static size_t raise_descriptors(void)
 {
     enum { OTHERS = 64 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What traced processes map, and the breakpoints in it. Documents: proc(5), "maps" and
-// "mem"; the loader's hook: <link.h>, r_brk.
+// The mappings of traced processes, and the breakpoints in them. Documents: proc(5), "maps" and
+// "mem"; the dynamic linker's hook: <link.h>, r_brk.
 
 #include "collect/cover/trace_internal.h"
 
@@ -52,7 +52,7 @@ bool trace_read(Tracer *t, TraceProcess *p, uint64_t at, void *to, size_t len)
     return process_vm_readv(p->pid, &here, 1, &there, 1, 0) == (ssize_t)len;
 }
 
-// Kernels may be built to refuse writing to code through /proc; ptrace may.
+// Some kernels refuse to write code through /proc; ptrace can.
 static bool poke(pid_t tid, uint64_t at, const uint8_t *from, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -77,7 +77,7 @@ bool trace_write(Tracer *t, TraceProcess *p, pid_t tid, uint64_t at, const uint8
 
 // ---- Modules -------------------------------------------------------------------------
 
-// Where the mapped file can be opened: a process in another root has other paths.
+// A path by which the mapped file can be opened: a process with another root has other paths.
 static Str file_path(Arena *arena, pid_t pid, const ProcMap *map, FileIdentity *ret)
 {
     *ret = (FileIdentity){0};
@@ -91,8 +91,8 @@ static Str file_path(Arena *arena, pid_t pid, const ProcMap *map, FileIdentity *
     return path;
 }
 
-// The same file as it was when it was read: a linker that writes over a program, or
-// gets the number of a deleted one for it, makes another.
+// Whether the file is still the one that was read. A linker that overwrites a program, or gets the
+// inode number of a deleted one, makes a different file.
 static bool is_same_file(const TraceModule *m, uint64_t device_inode, const FileIdentity *now)
 {
     return m->device_inode == device_inode &&
@@ -127,11 +127,12 @@ static TraceModule *module_of(Tracer *t, pid_t pid, const ProcMap *map)
 
 // ---- Breakpoints ---------------------------------------------------------------------
 
-// The sites [from, to) of a mapping, whose bytes lie close together, in the buffer.
+// The sites [from, to) of a mapping, whose bytes are near each other, and their bytes in the
+// buffer.
 typedef struct Chunk {
     const TraceSite *sites;
     size_t from, to;
-    uint64_t at; // of the first byte, in the process
+    uint64_t at; // address of the first byte in the process
 } Chunk;
 
 static bool next_chunk(Tracer *t, TraceProcess *p, const TraceMapped *m, Chunk *c)
@@ -158,7 +159,7 @@ static uint8_t *byte_of(Tracer *t, const Chunk *c, size_t site)
     return &t->buffer.at[c->sites[site].svma - c->sites[c->from].svma];
 }
 
-// Whether what is mapped is the file that was read: one that was replaced since has
+// Whether the mapped code is that of the file that was read: a file that was replaced since has
 // other code.
 static bool has_its_code(Tracer *t, TraceProcess *p, const TraceMapped *m)
 {
@@ -172,8 +173,8 @@ static bool has_its_code(Tracer *t, TraceProcess *p, const TraceMapped *m)
     return other <= all / 8;
 }
 
-// Breakpoints into, or out of, a mapping. An int3 that the program itself has at a
-// statement serves as it is.
+// Sets or removes the breakpoints of a mapping. Where the program has an int3 of its own at a
+// statement, that one is used.
 static void patch(Tracer *t, TraceProcess *p, pid_t tid, const TraceMapped *m, bool insert)
 {
     for (Chunk c = {0}; next_chunk(t, p, m, &c);) {
@@ -197,7 +198,7 @@ static bool tells_line(const TraceSite *site, const TraceSite *hit, const TraceS
     return false;
 }
 
-// Stops cost more than anything else here, and `for (a; b; c)` has three.
+// Stops cost more than anything else here, and `for (a; b; c)` has three breakpoints.
 void trace_clear_lines(Tracer *t, TraceProcess *p, pid_t tid, const TraceMapped *m,
                        const TraceSite *hit)
 {
@@ -231,8 +232,8 @@ static TraceMapped *mapped_find(TraceProcess *p, const ProcMap *map, const Trace
     return NULL;
 }
 
-// Code that a program copies to memory of its own at the same place, as those do
-// that want huge pages for it, takes the breakpoints along.
+// Programs that want huge pages for their code copy it to other memory and map that at the same
+// address. The copy has the breakpoints, so that the mapping is kept.
 static void keep_copied(TraceProcess *p, const ProcMap *map)
 {
     for (size_t i = 0; i < p->mapped.len; i++)
@@ -240,7 +241,7 @@ static void keep_copied(TraceProcess *p, const ProcMap *map)
             p->mapped.at[i].start < map->end && map->start < p->mapped.at[i].end;
 }
 
-// What is no longer mapped is forgotten: the same object may come to the same place.
+// Forgets mappings that no longer exist: the same object may be mapped at the same address again.
 static void forget_unmapped(TraceProcess *p)
 {
     size_t kept = 0;
@@ -272,7 +273,7 @@ static void add_mapping(Tracer *t, TraceProcess *p, pid_t tid, const ProcMap *ma
         patch(t, p, tid, &mapped, true);
 }
 
-// What was mapped since the last look. `insert` is false for a forked child: its
+// Reads the mappings and sets breakpoints in new ones. `insert` is false for a forked child, whose
 // memory has the breakpoints of its parent.
 bool trace_look_at_maps(Tracer *t, TraceProcess *p, pid_t tid, bool insert)
 {
@@ -310,7 +311,7 @@ void trace_clean(Tracer *t, TraceProcess *p, pid_t tid)
 
 // ---- The loader's hook ---------------------------------------------------------------
 
-// Where the interpreter that holds `address` has _dl_debug_state.
+// The address of _dl_debug_state in the dynamic linker, which is mapped at `base`.
 static uint64_t find_hook(const ProcMapVec *maps, uint64_t base)
 {
     Arena scratch = {0};
@@ -350,8 +351,8 @@ static uint64_t interpreter_base(Arena *scratch, pid_t pid)
     return 0;
 }
 
-// The hook must be nothing but a return: then a stop there is ended by returning,
-// and no other thread can slip past it.
+// The function must be a single return instruction: a stop there is ended by emulating the return,
+// so that no other thread can pass while the breakpoint is away.
 void trace_set_hook(Tracer *t, TraceProcess *p, pid_t tid)
 {
     static const uint8_t breakpoint = TRACE_BREAKPOINT;
