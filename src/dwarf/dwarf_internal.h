@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of this folder share. The order of work:
+// Types and functions that the files of this folder share. The order of work:
 //   units.c    headers and unit DIEs -> Unit, address index (on opening)
 //   abbrev.c   abbreviations -> attribute lists and skip programs
 //   forms.c    one attribute value -> number, text, address or reference
@@ -8,8 +8,8 @@
 //   line_table.c line table headers, paths, rows
 //   origins.c  node -> names and call site, along origin chains
 //   split.c    .dwo and .dwp
-//   lookup.c   the public questions
-//   llvm_counters.c  one more of them, which walks the DIEs itself
+//   lookup.c   the public functions
+//   llvm_counters.c  dwarf_unit_counters, which walks the DIEs itself
 
 #ifndef DWARF_DWARF_INTERNAL_H
 #define DWARF_DWARF_INTERNAL_H
@@ -23,7 +23,7 @@
 enum {
     NONE = UINT32_MAX,    // no node, no unit, no position
     ORIGIN_HOPS_MAX = 16, // abstract_origin and specification; compilers need 3
-    TEXT_MAX = 1 << 20,   // longest name or path looked for
+    TEXT_MAX = 1 << 20,   // the longest name or path
 };
 
 typedef struct Set Set;
@@ -34,13 +34,12 @@ typedef struct Lines Lines;
 typedef struct AbbrevAttr {
     uint16_t name;
     uint16_t form;
-    // The value itself, for DW_FORM_implicit_const; cut to 32 bits, which is
-    // enough for the files and lines that are read here.
+    // For DW_FORM_implicit_const the value, cut to 32 bits: enough for the numbers of files and
+    // lines that are read here.
     int32_t implicit;
 } AbbrevAttr;
 
-// One step of skipping a DIE: pass over `fixed` bytes, then over one value
-// whose length is written in it.
+// One step of skipping a DIE: skip `fixed` bytes, then one value of variable size.
 typedef struct SkipOp {
     uint32_t fixed;
     uint16_t form;
@@ -48,20 +47,20 @@ typedef struct SkipOp {
 
 typedef enum AbbrevKind {
     ABBREV_PLAIN, // may have code below it
-    ABBREV_LEAF,  // nothing below it has code: jump to its sibling if it says where
+    ABBREV_LEAF,  // nothing below it has code: the walk goes to its sibling if that is stated
     ABBREV_INLINED,
     ABBREV_SUBPROGRAM,
-    ABBREV_BAD, // a form that is not known: DIEs of it cannot be passed over
+    ABBREV_BAD, // has an unknown form: its DIEs cannot be skipped
 } AbbrevKind;
 
-// Where a number stands in a DIE whose values before it all have fixed sizes.
+// The place of a number in a DIE, when all values before it have fixed sizes.
 typedef struct Field {
-    uint16_t at;    // from the first attribute
-    uint8_t size;   // bytes; 0: `value` is it
+    uint16_t at;    // offset from the first attribute
+    uint8_t size;   // bytes; 0: the number is `value`
     uint32_t value; // 0 for an attribute that is absent
 } Field;
 
-// What an inlined copy says about its call, when all of it can be read that way.
+// The places of the call's attributes in an inlined copy, when all of them have such a place.
 typedef struct CallShape {
     Field origin, file, line, column;
 } CallShape;
@@ -70,17 +69,17 @@ typedef struct Abbrev {
     uint64_t code;
     uint32_t attr, attr_count; // in AbbrevTable.attrs
     uint32_t op, op_count;     // in AbbrevTable.ops
-    uint32_t fixed;            // bytes behind the last op (all, when there is no op)
+    uint32_t fixed;            // bytes after the last op; without ops: all bytes
     uint16_t tag;
     uint8_t kind; // AbbrevKind
     bool has_children;
     bool has_pc; // low_pc or ranges
-    // Where the attributes that the walk needs stand, counted from the first
-    // attribute, when only fixed-size values precede them; else UINT16_MAX.
+    // Offsets of the attributes that the walk needs from the first attribute, when all values
+    // before them have fixed sizes; else UINT16_MAX.
     uint16_t low_at, high_at, sibling_at;
-    uint8_t high_size, sibling_size; // bytes; 0: not usable that way
-    bool pc_is_fixed;                // low_at and high_at are all there is to read
-    uint32_t shape;                  // in AbbrevTable.shapes, + 1; 0: none
+    uint8_t high_size, sibling_size; // bytes; 0: cannot be read that way
+    bool pc_is_fixed;                // low_at and high_at give all code addresses of the DIE
+    uint32_t shape;                  // row of AbbrevTable.shapes + 1; 0: none
 } Abbrev;
 
 typedef struct AbbrevTable {
@@ -96,9 +95,9 @@ typedef struct AbbrevTable {
 
 // The unit's table, decoded on first use; NULL when it is broken.
 const AbbrevTable *abbrevs_of(Unit *u);
-// Reads one abbreviation without decoding the table, as opening does for each
-// unit: compilers put that of the unit DIE anywhere. The number of attributes,
-// or -1 to say that it did not work, or is not worth it, this way.
+// Reads one abbreviation without decoding its table. Opening does so for each unit DIE, because
+// compilers put its abbreviation anywhere in the table. Returns the number of attributes, or -1
+// when it failed or when decoding the whole table costs less.
 int abbrev_peek(Unit *u, uint64_t code, uint16_t *ret_tag, AbbrevAttr *ret, int max);
 // abbrev_find for a table whose codes have gaps: a binary search.
 const Abbrev *abbrev_find_slow(const AbbrevTable *t, uint64_t code);
@@ -120,15 +119,15 @@ typedef struct Range {
 
 typedef Vec(Range) RangeVec;
 
-// Disjoint: segment i holds from start[i] to start[i + 1].
+// Disjoint ranges: segment i reaches from start[i] to start[i + 1].
 typedef struct Segments {
     uint64_t *start;
-    uint32_t *id; // NONE: nothing there
+    uint32_t *id; // NONE: a gap
     size_t len;
 } Segments;
 
-// Where ranges overlap the highest id wins. Sorts `ranges` in place by `low`,
-// keeping the order of equals.
+// Makes segments of ranges. Where ranges overlap the highest id wins. Sorts `ranges` in place by
+// `low`; equal ones keep their order.
 Segments segments_from_ranges(Arena *arena, RangeVec *ranges);
 // The id at an address, or NONE.
 uint32_t segments_find(const Segments *s, uint64_t address);
@@ -138,17 +137,17 @@ typedef enum UnitState { UNIT_FRESH, UNIT_DECODED, UNIT_FAILED } UnitState;
 
 enum {
     NODE_INLINED = 1,
-    NODE_CALL_READ = 2,  // `origin` and call_* are known, as they were cheap to read
+    NODE_CALL_READ = 2,  // `origin` and call_* are set already
     NODE_ORIGIN_ROW = 4, // `origin` is a row of DwarfFile.origins
 };
 
 // A subprogram or an inlined copy that has code, or that encloses one.
 typedef struct Node {
     uint32_t die;       // offset from the unit's start
-    uint32_t parent;    // what it is inlined into; NONE for a subprogram
-    uint64_t low;       // the lowest of its ranges; 0 when it has none
-    uint32_t origin;    // the DIE with its names, from the unit's start; then the row
-    uint32_t call_file; // of the call in the parent, for an inlined copy
+    uint32_t parent;    // node that it is inlined into; NONE for a subprogram
+    uint64_t low;       // lowest address of its ranges; 0 when it has none
+    uint32_t origin;    // offset of the DIE with its names; with NODE_ORIGIN_ROW: that row
+    uint32_t call_file; // for an inlined copy: place of the call in the parent
     uint32_t call_line;
     uint16_t call_column; // 65535: that or more
     uint8_t flags;        // NODE_*
@@ -158,7 +157,7 @@ struct Unit {
     Set *set;
     Bytes section;   // .debug_info or .debug_types, whole
     uint64_t offset; // of the header in it
-    uint64_t end;    // behind the last DIE
+    uint64_t end;    // of the last DIE
     uint64_t die;    // of the first DIE
     uint64_t abbrev_offset;
     uint64_t id;       // type signature or dwo_id
@@ -170,8 +169,8 @@ struct Unit {
     uint8_t offset_size;
     bool is_damaged;
     bool has_code;     // by its own ranges or .debug_aranges
-    bool has_lines;    // stmt_list is there
-    bool is_root_read; // what follows is known
+    bool has_lines;    // has DW_AT_stmt_list
+    bool is_root_read; // the fields below that come from the unit DIE are set
     bool is_split_sought;
     uint8_t state; // UnitState of the tree
     uint16_t tag;
@@ -183,8 +182,8 @@ struct Unit {
     uint64_t rnglists_base;
     uint64_t ranges_base; // GNU split DWARF 4: for the ranges in the .dwo
     Str comp_dir, dwo_name;
-    Unit *skeleton; // of a split unit: whose addresses and lines are used
-    Unit *split;    // of a skeleton, once found
+    Unit *skeleton; // for a split unit: its skeleton, which has the addresses and lines
+    Unit *split;    // for a skeleton: its split unit, when it has been found
     const AbbrevTable *abbrevs;
     Lines *lines;
     // From the tree.
@@ -201,7 +200,7 @@ typedef Vec(Unit *) UnitVec;
 struct Set {
     DwarfFile *file;
     DwarfSections s;
-    DwarfSections *package; // of a unit out of a .dwp: all of it; else NULL
+    DwarfSections *package; // for a unit of a .dwp: the sections of the whole package; else NULL
     UnitVec units;          // of .debug_info, by offset
     UnitVec types;          // of .debug_types
     bool is_indexed;
@@ -210,12 +209,12 @@ struct Set {
     Table abbrev_table; // offset and sizes -> abbrev_tables
     Vec(Lines *) lines;
     Table line_table; // offset and directory -> lines
-    Table type_table; // signature -> units, then types (behind them)
+    Table type_table; // signature -> index into units; types come after them
     bool are_types_indexed;
-    // How many bytes may still be decoded. Tables of honest files do not
-    // overlap; hostile ones would have the same bytes read again and again.
+    // Numbers of bytes that may still be decoded. In a valid file tables do not overlap; a hostile
+    // one could make the reader decode the same bytes again and again.
     uint64_t abbrev_budget, peek_budget, line_budget, range_budget;
-    uint64_t peeked_at; // the table that abbrev_peek read last
+    uint64_t peeked_at; // offset of the table that abbrev_peek read last
 };
 
 typedef struct Origin {
@@ -228,8 +227,8 @@ struct DwarfFile {
     Set main;
     bool has_hooks;
     DwarfHooks hooks;
-    Segments index;       // address -> unit number
-    bool is_index_forced; // all units were decoded, as none states ranges
+    Segments index;       // address -> number of the unit
+    bool is_index_forced; // all units were decoded because none states its ranges
     Vec(Origin) origins;
     U64Vec origin_dies; // address of the DIE in memory
     Table origin_table; // origin_dies -> row
@@ -246,20 +245,22 @@ void set_init(Set *set, DwarfFile *f, const DwarfSections *sections);
 void set_deinit(Set *set); // frees the heap memory of its tables; the rest lies in the arena
 // Reads all unit headers; does nothing the second time.
 void set_index(Set *set);
-Set *set_alt(Set *set); // NULL when there is none
-// The unit that holds an offset of .debug_info, or NULL.
+Set *set_alt(Set *set); // the set of the dwz file; NULL when there is none
+// The unit that contains an offset of .debug_info, or NULL; the type unit with a signature, or
+// NULL.
 Unit *set_unit_at(Set *set, uint64_t offset);
 Unit *set_type_unit(Set *set, uint64_t signature);
-// Reads the unit DIE, once.
+// Reads the unit DIE; does nothing the second time.
 void unit_read_root(Unit *u);
-// Decodes the tree, once.
+// Decodes the tree; does nothing the second time.
 void unit_decode(Unit *u);
-// The unit that has the functions: a skeleton's split one when it can be had.
+// The unit with the functions: for a skeleton its split unit, if that is found; else the unit
+// itself.
 Unit *unit_tree(Unit *u);
 
 // ---- Values ----------------------------------------------------------------
 typedef enum ValueKind {
-    VALUE_NONE, // also for what no question here needs
+    VALUE_NONE, // also for values that nothing here uses
     VALUE_UINT,
     VALUE_ADDR,
     VALUE_ADDRX,
@@ -270,7 +271,7 @@ typedef enum ValueKind {
     VALUE_LINE_STRP,
     VALUE_STRX,
     VALUE_STRP_ALT,
-    VALUE_REF, // from the unit's start
+    VALUE_REF, // offset from the unit's start
     VALUE_REF_ADDR,
     VALUE_REF_ALT,
     VALUE_REF_SIG8,
@@ -282,7 +283,8 @@ typedef struct Value {
     Str text;
 } Value;
 
-// Sizes that forms depend on, apart from a unit: line tables have their own.
+// The sizes that forms depend on. A struct of its own because line tables have other sizes than
+// their unit.
 typedef struct FormSizes {
     uint8_t version, addr_size, offset_size;
 } FormSizes;
@@ -320,47 +322,47 @@ static inline Cursor section_cursor(const Set *set, Bytes section, const char *w
 // A cursor over the unit's bytes, at a DIE given by its offset in the section.
 Cursor unit_cursor(const Unit *u, uint64_t offset);
 
-// Opens the DIE there: the cursor is left at its first attribute. NULL at a
-// null entry or on damage.
+// Reads the abbreviation code of the DIE at the cursor, which then stands at the first attribute.
+// NULL for a null entry, or on damage.
 const Abbrev *die_open(Unit *u, Cursor *c);
 
-// The texts of a section; "" outside of it or without an end.
+// The text at an offset of a section; "" when the offset is outside, or the text has no end.
 Str section_text(Bytes section, uint64_t offset);
 
 // ---- Range lists -----------------------------------------------------------
-// Addresses that linkers give to code they dropped.
+// Whether an address is one that linkers write for code that they dropped.
 static inline bool is_tombstone(const Unit *u, uint64_t low)
 {
     uint64_t top = u->addr_size >= 8 ? UINT64_MAX : UINT32_MAX;
     return low == 0 || low >= top - 1;
 }
 
-// Appends what DW_AT_ranges says (heap vector). False when it is broken; what
-// came before stays.
+// Appends the ranges of DW_AT_ranges to a heap vector. False when the list is broken; the ranges
+// before the damage are kept.
 bool ranges_read(Unit *u, Value v, uint32_t id, RangeVec *out);
-// The ranges of a DIE from its values of low_pc, high_pc and ranges.
+// The same for the ranges of a DIE, given its values of low_pc, high_pc and ranges.
 bool ranges_of_die(Unit *u, Value low, Value high, Value ranges, uint32_t id, RangeVec *out);
 
 // ---- Lines -----------------------------------------------------------------
 // The unit's line table header; NULL when it has none.
 Lines *lines_of(Unit *u);
-// Path of a file of it, "" when the number is not there.
+// The path of one of its files; "" when the number does not exist.
 Str lines_path(Lines *l, uint32_t file);
-// Its rows, decoded on first use.
+// Its rows, decoded at the first call.
 DwarfRows lines_rows(Lines *l);
-// The row that holds an address, or NULL.
+// The row that contains an address, or NULL.
 const DwarfRow *lines_row_at(Lines *l, uint64_t address);
 void lines_deinit(Lines *l);
-// One path from its parts: the last absolute one counts; normalised.
+// Joins the parts of a path, starting at the last absolute one, and normalises it.
 Str path_join(Arena *arena, Str comp_dir, Str dir, Str name);
 
 // ---- Names -----------------------------------------------------------------
-// What a node of a tree unit is called; NULL when that cannot be found. Afterwards
-// its call_* are known. The pointer holds until the next call.
+// The names of a node of a decoded unit; NULL when they cannot be found. The node's call_* are set
+// then. The pointer is valid until the next call.
 const Origin *node_origin(Unit *u, uint32_t node);
-// Appends the node's own code ranges, with its number as id (heap vector).
+// Appends the node's own code ranges to a heap vector, with its number as id.
 void node_ranges(Unit *u, uint32_t node, RangeVec *out);
-// Row in DwarfFile.origins for the DIE of a function.
+// The row in DwarfFile.origins for the DIE of a function.
 uint32_t origin_of(Unit *u, uint64_t offset);
 
 // ---- Split DWARF -----------------------------------------------------------

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "llvmcov/names.h"
 
-// As the mapping numbers them; gap regions carry their own bit there.
+// The numbers are those of the mapping; there a bit of the column marks gap regions.
 typedef enum CovRegionKind {
     COV_CODE = 0,
     COV_EXPANSION = 1,
@@ -24,7 +24,7 @@ typedef enum CovRegionKind {
     COV_MCDC_BRANCH = 6
 } CovRegionKind;
 
-// A counter word: the low 2 bits say what the rest indexes.
+// A reference to a count: the low 2 bits say what kind, the others are its number.
 typedef uint32_t CovCounter;
 enum { COV_ZERO = 0, COV_COUNTER = 1, COV_SUBTRACT = 2, COV_ADD = 3 };
 // COV_ZERO, COV_COUNTER, COV_SUBTRACT or COV_ADD.
@@ -47,23 +47,23 @@ typedef struct CovMapRegion {
     CovCounter count;
     CovCounter false_count; // of branches
     uint32_t file;          // file id of the function
-    uint32_t expanded_file; // of expansions: the file id that stands for the macro's text
+    uint32_t expanded_file; // for an expansion: the file id of the macro's text
     uint32_t line, column, end_line, end_column;
     CovRegionKind kind;
-    // MC/DC: a decision's bitmap index and conditions; a branch's own condition and
-    // the ones that follow on true and on false, -1 for none.
+    // MC/DC. For a decision: index in the bitmap and number of conditions. For a branch: its
+    // condition, and the next ones on true and on false; -1 for none.
     uint32_t bitmap_index;
     uint16_t condition_count;
     int16_t condition, true_next, false_next;
 } CovMapRegion;
 
-// One function as the object file states it.
+// The entry of one function in the object file.
 typedef struct CovMapFunction {
     uint64_t name_ref;
-    Str name; // "" when the names section does not hold it
+    Str name; // "" when the names section does not have it
     uint64_t hash;
     Bytes mapping;
-    uint32_t files_first, files_count; // of CovMap.files: the translation unit's list
+    uint32_t files_first, files_count; // range in CovMap.files: the list of its translation unit
 } CovMapFunction;
 
 typedef Vec(CovMapFunction) CovMapFunctionVec;
@@ -75,54 +75,54 @@ typedef struct CovMap {
     ProfNames names;
 } CovMap;
 
-// Without ".", ".." and doubled slashes, by the text alone: behind a link to a folder ".."
-// leads elsewhere. In `arena`, or `path` itself where it has none of them.
+// A path without ".", ".." and doubled slashes. Only the text is changed: after a link to a folder,
+// ".." would lead elsewhere. In `arena`, or `path` itself when it has none of them.
 Str covmap_path_without_dots(Arena *arena, Str path);
 
-// The sections of one object, as they lie in the file.
+// The sections of one object, in the bytes of its file.
 typedef struct CovMapSections {
     Bytes covmap;           // __llvm_covmap
     Bytes covfun;           // __llvm_covfun, from version 4 on
     Bytes names;            // __llvm_prf_names
-    uint64_t names_address; // where the names are loaded; version 1 points at them
+    uint64_t names_address; // address at which the names are loaded; version 1 refers to it
     uint8_t pointer_size;
     bool big_endian;
 } CovMapSections;
 
-// Reads the list of functions. One name is kept once, a real record before the
-// dummy of a translation unit that did not use it, as LLVM has it. Texts and
-// tables are the arena's; mappings borrow the sections.
+// Reads the list of functions. A name is kept once; as in LLVM, a real record is preferred to the
+// dummy record of a translation unit that did not use the function. Texts and tables lie in the
+// arena; mappings borrow the sections.
 MUST_CHECK bool covmap_parse(Arena *arena, CovMapSections s, CovMap *ret, Error *err);
 void covmap_deinit(CovMap *m);
 
 extern const FormatVersions covmap_versions;
 
-// LLVM's test form, "llvmcovm" (.covmapping): split into its sections.
+// LLVM's test form, "llvmcovm" (.covmapping): recognises it, and splits it into its sections.
 bool covmap_is_test_form(Bytes file);
 MUST_CHECK bool covmap_open_test_form(Bytes file, CovMapSections *ret, Error *err);
 
-// Where in the bytes of the expressions some of their numbers start.
+// A position in the bytes of the expressions, to start searching from.
 typedef struct CovExpressionMark {
     uint32_t at;     // a multiple of 8
-    uint32_t before; // numbers that end before
+    uint32_t before; // count of numbers that end before it
 } CovExpressionMark;
 
-// A function's regions, decoded. Reused from function to function; heap memory.
+// The decoded regions of a function. Reused from function to function; heap memory.
 typedef struct CovFunctionMap {
-    U32Vec files; // file id -> CovMap.files row
-    U32Vec first; // file id -> first region; one more entry than files
-    // Expressions stay as they are: of clang's, 24 of 25 are of no use to any region.
+    U32Vec files; // [file id]: row of CovMap.files
+    U32Vec first; // [file id]: its first region; one more entry than `files`
+    // Expressions are decoded when they are needed: no region uses 24 of 25 that clang writes.
     Bytes expressions; // borrowed from the mapping
     uint32_t expression_count;
     Vec(CovExpressionMark) marks;
     Vec(CovMapRegion) regions; // ordered by file id
 } CovFunctionMap;
 
-// Decodes the mapping of function `f`. Expansions get the counter of the first
-// region of the text they stand for. On false the map is not to be used.
+// Decodes the mapping of function `f`. An expansion gets the counter of the first region in the
+// macro's text. On false the map must not be used.
 MUST_CHECK bool covmap_decode(const CovMapFunction *f, CovFunctionMap *into, Error *err);
-// Expression `index`, which is below expression_count, and so are those that it
-// names. False when it is broken.
+// Decodes expression `index` < expression_count. The indices in the result are below that, too.
+// False when it is broken.
 MUST_CHECK bool covmap_expression(const CovFunctionMap *m, uint32_t index, CovExpression *ret);
 void covmap_function_deinit(CovFunctionMap *m);
 

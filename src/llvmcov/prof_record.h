@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function's counts, the same shape from every kind of LLVM profile.
+// The counts of one function, in the same form for every kind of LLVM profile.
 
 #ifndef LLVMCOV_PROF_RECORD_H
 #define LLVMCOV_PROF_RECORD_H
 
 #include "base/str.h"
 
-// Bits of the variant half of a profile's version word.
+// The variant bits, in the upper half of a profile's version word.
 #define PROF_VARIANT_LOOP_ENTRIES    (1ull << 55) // since LLVM 20
 #define PROF_VARIANT_IR              (1ull << 56)
 #define PROF_VARIANT_CS_IR           (1ull << 57)
@@ -16,17 +16,17 @@
 #define PROF_VARIANT_ENTRY_ONLY      (1ull << 61)
 #define PROF_VARIANT_MEMPROF         (1ull << 62)
 #define PROF_VARIANT_TEMPORAL        (1ull << 63)
-// The half itself, and those of its bits that are known. Before LLVM 18 it had the top
-// 8 bits only; the others were 0.
+// All bits of the variant half, and the known ones. Before LLVM 18 the variant had only the top 8
+// bits; the others were 0.
 #define PROF_VARIANT_MASK  (0xffffffffull << 32)
 #define PROF_VARIANT_KNOWN (0x1ffull << 55)
-// What an indexed profile or text of the same counts says of them; memory profiles and
-// temporal traces are not written, and correlated profiles are no longer.
+// The bits that an indexed or text profile of the same counts keeps. Memory profiles and temporal
+// traces are not written, and a written profile is not correlated any more.
 #define PROF_VARIANT_WRITTEN                                                                       \
     (PROF_VARIANT_LOOP_ENTRIES | PROF_VARIANT_IR | PROF_VARIANT_CS_IR | PROF_VARIANT_ENTRY_FIRST | \
      PROF_VARIANT_BYTE_COVERAGE | PROF_VARIANT_ENTRY_ONLY)
 
-// What a bit says of a profile, for lists of them.
+// The name of a variant bit, for lists.
 typedef struct ProfVariant {
     uint64_t bit;
     const char *name;
@@ -39,23 +39,23 @@ typedef struct ProfRecord {
     uint64_t name_ref; // md5_low64 of the name
     Str name;          // "" when the profile holds only the reference
     uint64_t hash;     // of the function's structure
-    // Counters as they lie in the file: `counter_size` bytes each, 8 or, in byte
-    // coverage, 1 (where 0 means executed).
+    // The counters as they lie in the file, of `counter_size` bytes: 8, or 1 in byte coverage,
+    // where 0 means executed.
     Bytes counters;
     uint32_t counter_count;
     uint8_t counter_size;
     bool big_endian;
-    // MC/DC test vectors: a byte in the first of every `bitmap_stride` bytes, which is
-    // 1 or, in indexed profiles, 8.
+    // Test vectors of MC/DC: of every `bitmap_stride` bytes the first is used. The stride is 1, in
+    // indexed profiles 8.
     Bytes bitmap;
     uint8_t bitmap_stride;
-    bool bitmap_by_mask; // as LLVM 18 had it, see mcdc.h
-    // Value profiles, a block in the record's byte order (prof_values.h); empty: none.
-    // Those of raw profiles are read apart from the records.
+    bool bitmap_by_mask; // in the form of LLVM 18: see mcdc.h
+    // Value profiles: a block in the byte order of the record (prof_values.h); empty when there are
+    // none. Those of raw profiles are read separately.
     Bytes values;
 } ProfRecord;
 
-// Counter i, byte coverage as 0 or 1.
+// Counter i; in byte coverage 0 or 1.
 static inline uint64_t prof_record_counter(const ProfRecord *r, size_t i)
 {
     if (r->counter_size == 1)

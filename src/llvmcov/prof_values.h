@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Value profiles: which functions an indirect call reached, how many bytes a
-// copy had, which tables of virtual functions an object had, and how often. Raw and
-// indexed profiles hold them in blocks of one form, in their own byte order.
-// Document: compiler-rt/include/profile/InstrProfData.inc, struct ValueProfData.
+// Value profiles: which functions an indirect call reached, how many bytes a copy had, which tables
+// of virtual functions an object had, and how often. Raw and indexed profiles have them in blocks
+// of the same form, in their own byte order. Document:
+// compiler-rt/include/profile/InstrProfData.inc, struct ValueProfData.
 
 #ifndef LLVMCOV_PROF_VALUES_H
 #define LLVMCOV_PROF_VALUES_H
@@ -11,7 +11,7 @@
 #include "base/cursor.h"
 #include "base/strbuf.h"
 
-// Numbered as in the files.
+// The numbers are those of the files.
 typedef enum ProfValueKindId {
     PROF_VALUE_CALL_TARGET = 0,
     PROF_VALUE_MEM_SIZE = 1,
@@ -20,19 +20,19 @@ typedef enum ProfValueKindId {
 
 enum {
     PROF_VALUE_KINDS = 3,
-    PROF_VALUES_PER_SITE_MAX = 255, // a byte counts them
+    PROF_VALUES_PER_SITE_MAX = 255, // one byte stores their number
 };
 
-// In raw profiles the value of a call target or table is an address, elsewhere
-// md5_low64 of its name; 0 is one outside the program.
+// In raw profiles the value of a call target or table is an address; elsewhere it is md5_low64 of
+// its name, and 0 stands for a target outside the program.
 typedef struct ProfValue {
     uint64_t value, count;
 } ProfValue;
 
-// One kind, as it lies in the file.
+// The values of one kind, as they lie in the file.
 typedef struct ProfValueKind {
     uint32_t site_count;
-    const uint8_t *lengths; // of sites
+    const uint8_t *lengths; // [site]: number of its values
     const uint8_t *values;  // ProfValue of all sites, one after the other
 } ProfValueKind;
 
@@ -42,7 +42,7 @@ typedef struct ProfValues {
     bool big_endian;
 } ProfValues;
 
-// Reads the block at the cursor and moves behind it; the cursor says what is broken.
+// Reads the block at the cursor; a broken one fails the cursor.
 void prof_values_parse(Cursor *c, ProfValues *ret);
 
 // Value i of a kind, in order of the sites.
@@ -57,20 +57,21 @@ static inline ProfValue prof_value_get(const ProfValues *v, const ProfValueKind 
 
 // ---- Writing ---------------------------------------------------------------
 
-// One site: at most PROF_VALUES_PER_SITE_MAX values.
+// The values of one site: at most PROF_VALUES_PER_SITE_MAX.
 typedef struct ProfValueSite {
     const ProfValue *values;
     uint32_t len;
 } ProfValueSite;
 
-// Appends a little-endian block: the sites of the first kind, then of the next …
-// Kinds without sites are left out; so is everything when none has any.
+// Appends a little-endian block with the sites of the first kind, then those of the next, and so
+// on. Kinds without sites are left out; without any site nothing is appended.
 void prof_values_write(StrBuf *out, const uint32_t site_counts[PROF_VALUE_KINDS],
                        const ProfValueSite *sites);
 
-// Those counted most often first, equals in their order; for one site's values.
+// Sorts the values of one site by count, greatest first; equal ones keep their order.
 void prof_values_sort_by_count(ProfValue *values, size_t len);
-// The same for any number of values, of which a site's worth is kept. Gives how many.
+// The same for any number of values, of which it keeps at most PROF_VALUES_PER_SITE_MAX. Returns
+// how many.
 size_t prof_values_keep_largest(ProfValue *values, size_t len);
 
 #endif // LLVMCOV_PROF_VALUES_H

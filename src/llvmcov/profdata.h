@@ -19,7 +19,7 @@ typedef struct ProfData {
     Cursor table;     // over the buckets, in file order
     uint64_t key_count;
     uint64_t keys_read;
-    uint32_t bucket_left; // keys left in the present bucket
+    uint32_t bucket_left; // keys not read yet in the current bucket
     Bytes vtable_names;   // see names.h; from version 12 on
     // The file is shorter than its header says: after the records that are complete, reading fails
     // at the first missing byte.
@@ -27,7 +27,7 @@ typedef struct ProfData {
     // Set by a caller that computes the references of many names at a time (md5_low64_many): the
     // records have the reference 0 then, unless the file is cut.
     bool refs_later;
-    // The present key and what is left of its data.
+    // The current key and the unread rest of its data.
     Str name;
     uint64_t name_ref;
     Cursor data;
@@ -39,8 +39,8 @@ bool profdata_is(Bytes file);
 // Parses the header and finds the table. ERROR_UNSUPPORTED names an unknown version.
 MUST_CHECK bool profdata_open(Bytes file, ProfData *ret, Error *err);
 
-// The next record, in the order of the file. False at the end and on broken
-// data; then `err` has ERROR_NONE at the end.
+// Reads the next record, in the order of the file. False at the end, with ERROR_NONE in `err`, and
+// on broken data.
 bool profdata_next(ProfData *p, ProfRecord *ret, Error *err);
 
 // ---- Writing ---------------------------------------------------------------
@@ -58,9 +58,8 @@ typedef struct ProfDataRow {
 
 extern const FormatVersions profdata_versions;
 
-// Appends a whole file of a version that the table says is written.
-// The rows may come in any order. `vtable_names` is a blob as names.h has it, only
-// written in version 12.
+// Appends a whole file of a version that profdata_versions marks as written. The rows may come in
+// any order. `vtable_names` is a blob as in names.h; only version 12 has it.
 void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtable_names,
                     const ProfDataRow *rows, size_t count);
 

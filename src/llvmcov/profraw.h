@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw profiles (.profraw), as an instrumented program writes them at its end.
-// Versions 4 to 12, 32- and 64-bit, both byte orders.
-// Document: llvm/docs/InstrProfileFormat.rst; docs/formats/coverage.md lists the
-// differences between the versions.
+// Raw profiles (.profraw), which an instrumented program writes at its end. Versions 4 to 12, 32
+// and 64 bits, both byte orders. Document: llvm/docs/InstrProfileFormat.rst;
+// docs/formats/coverage.md lists the differences between the versions.
 
 #ifndef LLVMCOV_PROFRAW_H
 #define LLVMCOV_PROFRAW_H
@@ -14,13 +13,13 @@
 
 extern const FormatVersions profraw_versions;
 
-// Where the fields of a data record lie, in bytes from its start.
+// Offsets of the fields of a data record, in bytes.
 typedef struct ProfRawFields {
     uint32_t size, counter_ptr, bitmap_ptr, function_ptr, counter_count, sites, bitmap_bytes;
     uint32_t kinds; // of value sites, 2 bytes each
 } ProfRawFields;
 
-// One profile. A file may hold several back to back: a forked child appends its
+// One profile. A file may have several, one after the other, because a forked child appends its
 // own. Everything borrows the file.
 typedef struct ProfRaw {
     uint32_t version;
@@ -31,7 +30,7 @@ typedef struct ProfRaw {
     Bytes records;
     uint64_t record_count;
     ProfRawFields fields; // of a record
-    Bytes counters;       // from the first whole one on
+    Bytes counters;       // starting at the first complete counter
     uint8_t counter_size; // 1 or 8
     uint64_t counters_delta;
     Bytes bitmap;
@@ -40,52 +39,50 @@ typedef struct ProfRaw {
     Bytes vtables;      // {u64 name, address, u32 size} … padded to 8
     Bytes vtable_names; // see names.h
     Bytes values;       // value profiles: a block for each record that has sites
-    bool is_correlated; // records and names are those of the program (correlate.h)
+    bool is_correlated; // records and names were taken from the program (correlate.h)
     uint64_t binary_ids_size;
-    size_t values_at; // where the value profiles start, from the profile's first byte
-    size_t size;      // bytes of the file that it takes, value profiles and padding included
+    size_t values_at; // offset of the value profiles from the start of this profile
+    size_t size;      // bytes of the file that this profile takes, with value profiles and padding
 } ProfRaw;
 
-// The layout of records of a version.
+// The layout of the records of a version.
 ProfRawFields profraw_fields(uint32_t version, uint8_t pointer_size);
 
-// Whether the bytes start as a raw profile of any version and byte order.
+// Whether the bytes start with the magic number of a raw profile, of any version and byte order.
 bool profraw_is(Bytes file);
 
-// Parses the profile that starts at `offset`. Section sizes are checked against
-// the file; records are checked one by one by profraw_record. ERROR_UNSUPPORTED
-// names a version that is not known and the LLVM that writes it.
+// Parses the profile at `offset`. Section sizes are checked against the file; profraw_record checks
+// the records one by one. ERROR_UNSUPPORTED names an unknown version and the LLVM that writes it.
 MUST_CHECK bool profraw_parse(Bytes file, size_t offset, ProfRaw *ret, Error *err);
 
-// The same in two steps, for a reader that knows from a profile of the same
-// layout how many records carry value profiles and need not count them again:
-// first everything in front of them, then they and the profile's size.
+// The same in two steps: first all sections before the value profiles, then these and the size of
+// the profile. A caller that knows from a profile of the same layout how many records have value
+// profiles need not count them again.
 MUST_CHECK bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err);
 uint64_t profraw_value_blocks(const ProfRaw *p);
 MUST_CHECK bool profraw_parse_values(Bytes file, size_t offset, uint64_t blocks, ProfRaw *p,
                                      Error *err);
 
-// To be called when records came from elsewhere: lets the counters begin at a whole one.
-// Runtimes of COFF have the byte that marks their start just before, unaligned.
+// Skips bytes before the first complete counter. Call it for a profile whose records came from the
+// program: on COFF the section starts one unaligned byte earlier.
 void profraw_align_counters(ProfRaw *p);
 
-// Whether it holds counters alone: what they are of is in the program (correlate.h).
+// Whether the profile has counters only; its records are in the program then (correlate.h).
 static inline bool profraw_lacks_records(const ProfRaw *p)
 {
     return p->record_count == 0 && p->counters.len != 0;
 }
 
-// Whether all records agree in name, hash, counters, bitmaps and value sites, and
-// in where those lie, and the names begin and end alike: such profiles add up
-// section by section.
+// Whether two profiles can be added section by section: all records agree in name, hash, number and
+// place of counters, bitmaps and value sites, and the names start and end with the same bytes.
 bool profraw_same_layout(const ProfRaw *a, const ProfRaw *b);
 
-// Record i < record_count. False when its counters lie outside the profile.
+// Reads record i < record_count. False when its counters lie outside the profile.
 MUST_CHECK bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err);
 
-// Whether record i has a block in `values`; 0 < profraw_value_blocks.
+// Whether record i has a block in `values`. Call it only when profraw_value_blocks is not 0.
 bool profraw_has_values(const ProfRaw *p, size_t i);
-// Address of the function of record i, 0 when it was not kept.
+// The address of the function of record i; 0 when the compiler did not keep it.
 uint64_t profraw_function_address(const ProfRaw *p, size_t i);
 
 // A table of virtual functions.

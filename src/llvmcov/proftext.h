@@ -14,21 +14,21 @@
 
 typedef struct ProfText {
     Str rest;
-    uint64_t line; // of the text, for errors
+    uint64_t line; // current line of the text, for errors
     uint64_t variant;
     // Set by a caller that computes the references of many names at a time (md5_low64_many): the
     // records have the reference 0 then.
     bool refs_later;
-    U64Vec counters; // of the present record; heap
+    U64Vec counters; // of the current record; heap memory
     U8Vec bitmap;
-    U8Vec value_lengths[PROF_VALUE_KINDS]; // of sites
+    U8Vec value_lengths[PROF_VALUE_KINDS]; // [site]: number of values
     Vec(ProfValue) values[PROF_VALUE_KINDS];
     StrBuf value_block;
-    StrVec vtables; // names of tables of virtual functions seen so far; of the text
+    StrVec vtables; // names of the tables of virtual functions so far, borrowed from the text
 } ProfText;
 
-// Whether the bytes look like a text profile: a directive, a comment or a name,
-// and no control bytes in the first part.
+// Whether the bytes look like a text profile: they start with a directive, a comment or a name, and
+// their first part has no control characters.
 bool proftext_is(Bytes file);
 
 // Reads the directives at the start. `file` must outlive the reader.

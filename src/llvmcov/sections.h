@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of objects other than linked ELF files of 64 bits and little-endian, and
-// where the coverage mapping lies in them: ELF that is not linked, 32-bit or big-endian, Mach-O,
-// COFF and PE. Documents: System V gABI ch. 4; Apple, "Mach-O File Format Reference"; Microsoft,
-// "PE Format"; compiler-rt, InstrProfData.inc for the names.
+// Reads the sections of other objects than linked, little-endian ELF-64, and finds the coverage
+// mapping in them: relocatable, 32-bit and big-endian ELF, Mach-O, COFF and PE. Documents: System V
+// gABI ch. 4; Apple, "Mach-O File Format Reference"; Microsoft, "PE Format"; compiler-rt,
+// InstrProfData.inc for the names.
 
 #ifndef LLVMCOV_SECTIONS_H
 #define LLVMCOV_SECTIONS_H
 
 #include "llvmcov/covmap.h"
 
-// What a file's table of sections is in.
+// The form of an object file.
 typedef struct CovObjectForm {
     uint8_t pointer_size;
     bool big_endian;
     bool is_coff;
 } CovObjectForm;
 
-// One section. `bytes` are cut where the file is; `size` is the stated one.
+// One section. `size` is as stated; `bytes` may be fewer, when the file is cut.
 typedef struct CovSection {
     Str name;
     uint64_t address, size;
     Bytes bytes;
-    bool has_bytes; // as opposed to zeros when loaded, and to what a debug file leaves out
+    bool has_bytes; // false: zeros when it is loaded, or left out of a debug file
 } CovSection;
 
 typedef void CovSectionEach(void *ctx, const CovSection *section);
 
-// Whether the file starts as one of these.
+// Whether the file starts with the magic number of such an object.
 bool cov_sections_known(Bytes file);
 
-// Gives every section to `each`, in the order of the file's table; compressed ones of ELF
-// are left out. Addresses are those that the linker planned with.
+// Calls `each` for every section, in the order of the file's table, without compressed sections of
+// ELF. Addresses are those that the linker planned for.
 MUST_CHECK bool cov_sections_each(Bytes file, CovSectionEach *each, void *ctx, CovObjectForm *ret,
                                   Error *err);
 
-// "NAME", or "NAME$…" as COFF objects have it before the linker takes it away.
+// Whether a section has this name. COFF objects that are not linked have "NAME$…" for "NAME".
 bool cov_section_is(Str name, const char *wanted);
 
-// Finds the sections of the mapping; those that are absent are empty, and a file without
-// any is no error. Objects that are not linked yet have several of a name, which are joined
-// in the arena; else the sections borrow the file.
+// Finds the sections of the mapping; a section that the file lacks is empty, and a file without any
+// is no error. An object that is not linked has several sections of a name: these are joined in the
+// arena. Otherwise the sections borrow the file.
 MUST_CHECK bool cov_sections_find(Arena *arena, Bytes file, CovMapSections *ret, Error *err);
 
 #endif // LLVMCOV_SECTIONS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From regions of one file to counts of lines, by the rules of llvm-cov: regions
-// nest, the innermost counts, and a line has the largest count that starts on it
-// or runs into it. docs/formats/coverage.md, "From regions to lines".
+// Turns the regions of one file into counts of lines, by the rules of llvm-cov: regions nest, the
+// innermost one counts, and the count of a line is the largest of the regions that start on it or
+// continue into it. docs/formats/coverage.md, "From regions to lines".
 
 #ifndef LLVMCOV_SEGMENTS_H
 #define LLVMCOV_SEGMENTS_H
@@ -15,21 +15,21 @@ typedef struct CovSpan {
     uint64_t count;
 } CovSpan;
 
-// From here to the next segment the count holds.
+// A position in the source; its count is valid up to the next segment.
 typedef struct CovSegment {
     uint32_t line, column;
     uint64_t count;
-    bool has_count; // else: skipped, or between functions
-    bool is_entry;  // a region starts here, as opposed to resuming
+    bool has_count; // false: skipped, or between functions
+    bool is_entry;  // a region starts here; false: an outer one continues
     bool is_gap;
 } CovSegment;
 
 typedef Vec(CovSpan) CovSpanVec;
 typedef Vec(CovSegment) CovSegmentVec;
 
-// What the counts are. Sets are bit masks of up to 64 runs in which a region was
-// executed: what is added, or compared, in counts is then united. llvm-cov before 18
-// counted no line that starts with a skipped region, a comment for one.
+// The kind of counts. A set is a bit mask of up to 64 runs in which a region was executed; sets are
+// united wherever counts are added or compared. llvm-cov before 18 did not count lines that start
+// with a skipped region, as a comment is.
 typedef enum CovCounting { COV_COUNTS, COV_SETS, COV_COUNTS_BEFORE_18 } CovCounting;
 
 // The sum of two counts, or the union of two sets.
@@ -38,18 +38,18 @@ static inline uint64_t cov_united(CovCounting counting, uint64_t a, uint64_t b)
     return counting == COV_SETS ? a | b : a + b;
 }
 
-// Room of the sweep over spans, empty at first and kept from function to function.
+// Memory of the sweep over spans. Zero-initialise; reused from function to function.
 typedef struct CovSweep {
     Vec(const CovSpan *) active;
-    Vec(const CovSpan *) done; // active ones that have ended
+    Vec(const CovSpan *) done; // spans of `active` that have ended
     CovSpanVec spare;
     U64Vec starts;
 } CovSweep;
 
 void cov_sweep_deinit(CovSweep *s); // frees its tables
 
-// `spans` is sorted and combined in place; `out` (heap) is emptied first. Code,
-// expansion, skipped and gap regions only.
+// Computes the segments of a file. `spans` has only code, expansion, skipped and gap regions; it is
+// sorted and combined in place. `out` (heap memory) is emptied first.
 void cov_segments_of(CovSpanVec *spans, CovCounting counting, CovSweep *sweep, CovSegmentVec *out);
 
 // The same for counts, with a sweep of its own.
@@ -67,7 +67,7 @@ typedef struct CovLine {
 
 typedef Vec(CovLine) CovLineVec;
 
-// The mapped lines with their counts, ascending. `out` (heap) is emptied first.
+// Computes the counts of all lines with code, ascending. `out` (heap memory) is emptied first.
 void cov_lines_of(const CovSegmentVec *segments, CovCounting counting, CovLineVec *out);
 
 // The same for counts.
