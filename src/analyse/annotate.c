@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function, or one source file, by line and by address.
+// Values of one function, or of one source file, by line and by address.
 
 #include "analyse/annotate.h"
 
@@ -12,7 +12,8 @@ static bool is_target(const Annotation *a, uint32_t frame)
     return a->profile->frames.file.at[frame].v == a->file.v;
 }
 
-// Inliners come after what they inlined: backwards, each chain is one step.
+// In the frame table a frame comes before those that it was inlined into: going backwards, each
+// chain takes one step.
 static void mark_frames(Annotation *a)
 {
     const Frames *f = &a->profile->frames;
@@ -111,7 +112,8 @@ static size_t address_of(Annotation *a, uint32_t frame)
     return a->addresses.len - 1;
 }
 
-// A line calls few functions; the one of the stack before is likely the last.
+// A line calls few functions; the one of the previous stack is likely, so the search starts at the
+// end.
 static void add_callee(AnnotateLine *line, uint32_t key, bool is_inlined, uint64_t value)
 {
     for (size_t i = line->callees.len; i-- > 0;) {
@@ -129,7 +131,7 @@ typedef struct StackWalk {
     Annotation *a;
     size_t metric;
     uint64_t value;
-    uint32_t callee; // key of the level inside; ANNOTATE_NO_KEY at the leaf
+    uint32_t callee; // key of the next frame inwards; ANNOTATE_NO_KEY at the innermost
     bool callee_is_inlined;
     bool found;
 } StackWalk;

@@ -39,7 +39,7 @@ static uint32_t add_node(CallTree *t, uint32_t parent, uint32_t key, uint32_t fr
     return (uint32_t)t->nodes.len - 1;
 }
 
-// The child of `parent` that `frame` (one inline level) belongs to.
+// The child of `parent` for the key of `frame`, one level of inlining; added when there is none.
 static uint32_t enter(Builder *b, uint32_t parent, uint32_t frame)
 {
     CallTree *t = b->tree;
@@ -64,7 +64,7 @@ static uint32_t enter(Builder *b, uint32_t parent, uint32_t frame)
     return node;
 }
 
-// A frame and the calls inlined there, outermost first.
+// Enters a frame and the calls inlined at it, outermost first.
 static uint32_t enter_inlined(Builder *b, uint32_t parent, uint32_t frame)
 {
     const FrameId *inlined_in = b->tree->keys->profile->frames.inlined_in.at;
@@ -79,8 +79,8 @@ static uint32_t enter_inlined(Builder *b, uint32_t parent, uint32_t frame)
     return node;
 }
 
-// Puts totals into all parents and links the children. Nodes stand behind
-// their parents, so one pass from the end does both.
+// Adds totals to all parents and links the children. Nodes come after their parents, so that one
+// pass from the end does both.
 static void finish(CallTree *t)
 {
     CallNode *nodes = t->nodes.at;
@@ -98,7 +98,7 @@ static void finish(CallTree *t)
     nodes[0].total_samples += nodes[0].self_samples;
 }
 
-// Adds the stacks of one group below `top`.
+// Adds the stacks of one group below the node `top`.
 static void add_group(Builder *b, const WeightGroup *group, uint32_t top, uint32_t *node_of,
                       U32Vec *touched)
 {
@@ -109,7 +109,7 @@ static void add_group(Builder *b, const WeightGroup *group, uint32_t top, uint32
     for (size_t r = group->first_row; r < group->first_row + group->row_count; r++) {
         const WeightRow *row = &t->weights->rows.at[r];
         uint32_t s = row->stack.v;
-        // Up to the first stack that has its node, then back down.
+        // Goes up to the first stack that has a node, then back down and adds nodes.
         for (; s != 0 && node_of[s] == NODE_NONE; s = stacks->parent.at[s].v)
             vec_push(NULL, &path, s);
         uint32_t node = s == 0 ? top : node_of[s];
@@ -119,7 +119,7 @@ static void add_group(Builder *b, const WeightGroup *group, uint32_t top, uint32
             node_of[s] = node;
             vec_push(NULL, touched, s);
         }
-        if (row->stack.v == 0) // no stack at all: an unknown place
+        if (row->stack.v == 0) // a sample without a stack: an unknown place
             node = enter(b, top, 0);
         t->nodes.at[node].self += row->value;
         t->nodes.at[node].self_samples += row->samples;
@@ -157,15 +157,15 @@ void call_tree_init(CallTree *t, const Weights *w, const Keys *k)
 
 // ---- Wide nodes only -----------------------------------------------------------
 
-// What a stack and those that go on from it have, and its node.
+// The sums over a stack and all stacks that extend it, and its node.
 typedef struct StackSum {
     uint64_t value;
     uint32_t samples;
-    uint32_t node; // NODE_NONE: too narrow for one
+    uint32_t node; // NODE_NONE: too small to have one
 } StackSum;
 
-// Whether the stacks' trie is the call tree: no two of its frames are merged, none
-// is a chain of inlined calls, and no level is put above it.
+// Whether the call tree equals the trie of stacks: no two frames share a key, no frame has inlined
+// calls, and no level of groups is above.
 static bool is_tree_of_stacks(const Weights *w, const Keys *k)
 {
     const Frames *f = &w->profile->frames;
@@ -178,7 +178,7 @@ static bool is_tree_of_stacks(const Weights *w, const Keys *k)
     return true;
 }
 
-// A stack's number is greater than its caller's: one pass from the end.
+// A stack's number is greater than that of its caller, so that one pass from the end is enough.
 static StackSum *sum_stacks(const Weights *w)
 {
     const Stacks *stacks = &w->profile->stacks;
@@ -196,8 +196,8 @@ static StackSum *sum_stacks(const Weights *w)
     return sums;
 }
 
-// Nodes for the stacks of at least `least`. Their totals are final at once; `self`
-// is what their callees, taken off it here, leave.
+// Adds nodes for the stacks of at least `least`. Their totals are final at once. `self` starts as
+// the total; each callee subtracts its own total here.
 static void add_wide(CallTree *t, StackSum *sums, uint64_t least)
 {
     const Profile *p = t->keys->profile;
@@ -262,8 +262,8 @@ void call_tree_deinit(CallTree *t)
 
 // ---- Inversion ---------------------------------------------------------------
 
-// A part of an inverted node's value and the node of the upright tree it has
-// been traced up to.
+// A part of the value of an inverted node, and the node of the upright tree that it has been
+// followed up to.
 typedef struct Trace {
     uint32_t at;
     uint32_t samples;
@@ -276,7 +276,7 @@ typedef struct Inverter {
     const CallTree *upright;
     uint64_t cutoff;
     uint32_t depth_max;
-    // Per node of the upright tree: its trace in the list under way.
+    // [node of the upright tree]: its trace in the list that is being built.
     uint32_t *trace_of;
 } Inverter;
 
@@ -290,13 +290,13 @@ static int compare_traces_by_key(const void *a, const void *b, void *ctx)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-// Ends at groups and the root: those have no key of their own.
+// Whether a node is a call. Groups and the root are none and have no key.
 static bool is_call(const CallNode *n)
 {
     return !(n->flags & NODE_GROUP);
 }
 
-// One step up for every trace; those that come to the same caller are joined.
+// Moves every trace one step up; traces that reach the same caller are joined.
 static TraceVec callers_of(Inverter *in, const Trace *traces, size_t count, uint64_t *ended,
                            uint32_t *ended_samples)
 {
@@ -322,13 +322,13 @@ static TraceVec callers_of(Inverter *in, const Trace *traces, size_t count, uint
 }
 
 typedef struct Pending {
-    uint32_t node; // of the inverted tree
+    uint32_t node; // index in the inverted tree
     uint32_t depth;
     TraceVec traces; // owned
 } Pending;
 typedef Vec(Pending) PendingVec;
 
-// Makes a child of `parent` for each key among the traces and queues it.
+// Adds a child of `parent` for each key among the traces, and queues it.
 static void add_callers(Inverter *in, uint32_t parent, uint32_t depth, TraceVec *traces,
                         PendingVec *queue)
 {
@@ -348,12 +348,12 @@ static void add_callers(Inverter *in, uint32_t parent, uint32_t depth, TraceVec 
             samples += traces->at[end].samples;
             flags &= nodes[traces->at[end].at].flags;
         }
-        // Not inlined as soon as one of the calls is not; the rest is the key's own.
+        // The child is marked inlined only when all calls are; the other flags come from the key.
         const CallNode *first = &nodes[traces->at[i].at];
         flags = (uint8_t)((first->flags & ~NODE_INLINED) | (flags & NODE_INLINED));
         if (value < in->cutoff) {
             t->dropped_nodes++;
-            // Its value stays with the parent, which has no callers to name for it.
+            // Its value stays with the parent: there is no caller to show.
             i = end;
             continue;
         }
@@ -392,7 +392,7 @@ void call_tree_invert(CallTree *ret, const CallTree *t, uint64_t cutoff, uint32_
     TraceVec leaves = leaf_traces(t);
     add_callers(&in, 0, 1, &leaves, &queue);
     vec_free(&leaves);
-    // Breadth first, so that nodes stand behind their parents.
+    // Breadth first, so that nodes come after their parents.
     for (size_t i = 0; i < queue.len; i++) {
         Pending p = queue.at[i];
         if (p.depth < depth_max) {

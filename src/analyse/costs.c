@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs of two programs side by side.
+// Compares the costs of two programs.
 
 #include "analyse/costs.h"
 
@@ -8,9 +8,8 @@
 
 #include "analyse/report.h"
 
-// Builds lie in different folders and edits move lines: functions are told apart
-// by name and file name, lines by file name, function and text. Without a text a
-// line is told by its number.
+// Builds are in different folders, and edits move lines. So functions are identified by name and
+// file name, and lines by file name, function and text; a line without a text by its number.
 static uint64_t row_hash(const CostRow *r, bool by_line)
 {
     uint64_t hash = hash_pair(str_hash(r->name), str_hash(str_base_name(r->file)));
@@ -118,7 +117,7 @@ static int compare_changes(const void *a, const void *b)
                          (cost_change_row(x)->line < cost_change_row(y)->line);
 }
 
-// One program's side of a row.
+// The part of a row for one of the programs.
 typedef struct Side {
     const Costs *costs;
     double cpu_s;
@@ -131,8 +130,8 @@ static double seconds_of(const Side *s, const CostRow *row)
     return s->costs->value ? (double)value / (double)s->costs->value * s->cpu_s : 0;
 }
 
-// Variance of a row's seconds: a binomial share of the samples. A row without
-// samples might as well have had one.
+// The variance of a row's seconds: its share of the samples is binomial. A row without samples is
+// taken to have one.
 static double variance_of(const Side *s, const CostRow *row)
 {
     double n = (double)s->costs->samples;

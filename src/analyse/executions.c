@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Line counts by file and line, found again by another build's paths.
+// Line counts by file and line, found by the paths of another build.
 
 #include "analyse/executions.h"
 
@@ -60,7 +60,7 @@ void executions_init(Executions *ret, const Profile *const *profiles, size_t cou
     for (size_t i = 0; i < count; i++)
         gather(ret, profiles[i]);
     for (size_t i = 0; i < ret->files.len; i++)
-        settle(&ret->files.at[i]); // a file is there for the sake of a line
+        settle(&ret->files.at[i]); // a file has at least one line
 }
 
 void executions_deinit(Executions *x)
@@ -74,7 +74,7 @@ void executions_deinit(Executions *x)
 
 // ---- Finding -------------------------------------------------------------------
 
-// How many components two paths share, counted from their ends.
+// The number of components that two paths have in common at their ends.
 static size_t shared_components(Str a, Str b)
 {
     size_t shared = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fitting names and other text to columns.
+// Cuts names and other text to columns.
 
 #include "analyse/fit.h"
 
@@ -13,8 +13,8 @@ Str text_prefix(Str text, size_t max)
     return str_slice(text, 0, end);
 }
 
-// How many bytes of `s` (already escaped, so each code point is 0 to 2 columns
-// wide) fit `columns` from the front.
+// The number of bytes at the start of `s` that fit `columns`. `s` is escaped, so that each code
+// point has 0 to 2 columns.
 static size_t fit_front(Str s, size_t columns)
 {
     size_t at = 0, used = 0;
@@ -29,7 +29,7 @@ static size_t fit_front(Str s, size_t columns)
     return at;
 }
 
-// Where the longest suffix that fits `columns` begins.
+// The start of the longest suffix that fits `columns`.
 static size_t fit_back(Str s, size_t columns)
 {
     size_t at = s.len, used = 0;
@@ -69,8 +69,8 @@ size_t text_add_fitting(StrBuf *out, Str text, size_t columns, bool keep_end)
     return taken;
 }
 
-// The longest end of `name` that begins behind a "::" outside of brackets and
-// fits `columns`; nothing when there is none.
+// The longest suffix of `name` that starts after a "::" outside of brackets and fits `columns`;
+// empty when there is none.
 static Str fitting_tail(Str name, size_t columns)
 {
     size_t depth = 0;
@@ -83,7 +83,7 @@ static Str fitting_tail(Str name, size_t columns)
         if (depth > 0 || c != ':' || name.ptr[i + 1] != ':')
             continue;
         Str tail = str_slice(name, i + 2, name.len);
-        // A closure alone says nothing.
+        // The name of a closure alone would say nothing.
         if (tail.ptr[0] != '{' && str_columns(tail) <= columns)
             return tail;
     }

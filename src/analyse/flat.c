@@ -8,17 +8,17 @@
 
 // ---- The table -------------------------------------------------------------------
 
-// Per key while walking the stacks.
+// The sums of one key while the stacks are walked.
 typedef struct Tally {
     FlatRow row;
     uint64_t frame_value;   // of row.frame
     uint64_t inlined_self;  // of frames that are inlined calls
     uint64_t inlined_total; // the same, outermost ones
-    uint32_t on_path;       // how often the key is on the path under way
+    uint32_t on_path;       // how often the key is on the current path
 } Tally;
 
-// The stacks with a value, as child lists. Not the merged call tree: building
-// that costs several times what the table does.
+// A stack with a value, linked into lists of children. The merged call tree is not used because
+// building it takes several times as long as the table.
 typedef struct StackNode {
     uint64_t self, total;
     uint32_t self_samples, total_samples;
@@ -118,7 +118,7 @@ static void leave_stack(Flattener *f, uint32_t stack)
         f->tallies[f->keys->of_frame[at]].on_path--;
 }
 
-// Explicit links instead of recursion: stacks may be very deep.
+// Follows links instead of recursing, because stacks may be very deep.
 static void walk_stacks(Flattener *f)
 {
     const StackNode *nodes = f->nodes;
@@ -141,7 +141,7 @@ static void walk_stacks(Flattener *f)
     }
 }
 
-// The frame of each key with the most self value stands for it.
+// Each key is represented by its frame with the greatest self value.
 static void find_hottest_frames(Flattener *f, const Weights *w)
 {
     size_t frames = f->p->frames.module.len;
@@ -169,7 +169,7 @@ FlatRowVec flat_of_weights(const Weights *w, const Keys *keys)
     find_flags(&f);
     link_stacks(&f, w);
     walk_stacks(&f);
-    if (f.nodes[0].self_samples) { // samples without any stack: an unknown place
+    if (f.nodes[0].self_samples) { // samples without a stack: an unknown place
         f.nodes[0].total = f.nodes[0].self;
         f.nodes[0].total_samples = f.nodes[0].self_samples;
         enter_stack(&f, 0);
@@ -218,8 +218,8 @@ static bool is_counted(const CallNode *n)
     return !(n->flags & (NODE_GROUP | NODE_CUT));
 }
 
-// Calls `visit` for each node on the way down (is_entry) and on the way up.
-// Explicit next pointers instead of recursion: stacks may be very deep.
+// Calls `visit` for each node on the way down (is_entry) and on the way up. Follows links instead
+// of recursing, because stacks may be very deep.
 typedef void Visit(void *ctx, const CallTree *t, uint32_t node, bool is_entry);
 
 static void walk(const CallTree *t, Visit *visit, void *ctx)
@@ -248,7 +248,7 @@ static void walk(const CallTree *t, Visit *visit, void *ctx)
 
 typedef struct Around {
     uint32_t key;
-    uint32_t on_path; // of `key`
+    uint32_t on_path; // how often `key` is on the current path
     bool callers;
     FlatRow *rows; // [key]
 } Around;
@@ -284,8 +284,8 @@ static void visit_around(void *ctx, const CallTree *t, uint32_t node, bool is_en
             add_around(a, t, n->parent, n);
         return;
     }
-    // A callee called again from deeper recursion is a call of its own; the
-    // recursion itself is not shown as a callee.
+    // A callee that is called again from a deeper level of the recursion counts as a call of its
+    // own. The recursive call itself is not shown as a callee.
     for (uint32_t c = n->first_child; c != NODE_NONE; c = t->nodes.at[c].next)
         if (t->nodes.at[c].key != a->key)
             add_around(a, t, c, &t->nodes.at[c]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames to functions, lines and modules.
+// Maps frames to functions, lines and modules.
 
 #include "analyse/keys.h"
 
-// What makes two frames the same key: two numbers and a tag for what they are.
+// Two frames with equal parts have the same key: two numbers, and a tag for what they are.
 typedef struct KeyParts {
     uint32_t a, b;
     enum { PART_FUNCTION = 1, PART_LINE, PART_MODULE, PART_CUT } kind;
@@ -20,8 +20,8 @@ static KeyParts parts_of(const Keys *k, uint32_t frame)
     if (k->by == BY_LINE && f->line.at[frame] != 0 && f->file.at[frame].v != 0)
         return (KeyParts){f->file.at[frame].v, f->line.at[frame], PART_LINE};
     uint32_t function = f->function.at[frame].v;
-    // With a declared place the same inline function of a header is one function
-    // wherever it was compiled into; without, equal names may be different code.
+    // With a declared place, an inline function of a header is the same function in every module;
+    // without one, functions with equal names may be different code.
     bool is_placed = function && p->functions.file.at[function].v != 0;
     return (KeyParts){function, is_placed ? 0 : f->module.at[frame].v, PART_FUNCTION};
 }
@@ -91,7 +91,7 @@ void frame_add_function_name(const Profile *p, FrameId frame, StrBuf *out)
         return;
     }
     Str base = str_base_name(path);
-    // "[kernel]" and "[vdso]" carry brackets of their own.
+    // "[kernel]" and "[vdso]" have brackets already.
     bool is_bracketed = base.len > 2 && base.ptr[0] == '[' && base.ptr[base.len - 1] == ']';
     strbuf_add(out, STR("[unknown in "));
     strbuf_add(out, is_bracketed ? str_slice(base, 1, base.len - 1) : base);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time by function, joined with counted calls.
+// Joins time by function with counted calls.
 
 #include "analyse/prof.h"
 
 #include <stdlib.h>
 
-// What one recording counted for one function.
+// The counts of one function in one recording.
 typedef struct Counted {
-    Str linkage; // without the file that coverage puts before a local name
+    Str linkage; // without the file that coverage puts before the name of a local function
     Str name;    // as it is shown
     Str file;    // base name, "" when not known
     uint32_t line;
@@ -25,8 +25,8 @@ static uint64_t add_capped(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-// "src/a.c:helper" and "src/a.c;helper", as LLVM names local functions, are
-// "helper" to the symbol table. A '::' is no such mark.
+// Removes the file before a name: LLVM calls a local function "src/a.c:helper" or "src/a.c;helper",
+// the symbol table "helper". A '::' separates nothing.
 static Str without_file(Str linkage)
 {
     size_t at = str_find_last_char(linkage, ';');
@@ -35,7 +35,7 @@ static Str without_file(Str linkage)
         if (at == SIZE_MAX || at == 0 || linkage.ptr[at - 1] == ':')
             return linkage;
     }
-    // A file has a suffix; without one it is part of some other language's name.
+    // A file has a suffix; without one the text is part of a name in another language.
     if (str_find_char(str_slice(linkage, 0, at), '.') == SIZE_MAX)
         return linkage;
     return str_slice(linkage, at + 1, linkage.len);
@@ -50,7 +50,7 @@ static void add_count(Counts *c, const Profile *p, FunctionId function, uint64_t
         .line = p->functions.line.at[function.v],
         .calls = calls,
     };
-    // Instances and runs of one function add up.
+    // Instances and runs of one function are added up.
     uint32_t at;
     uint64_t hash = str_hash(row.linkage);
     for (TableProbe t = table_probe(&c->by_linkage, hash); table_next(&c->by_linkage, &t, &at);) {
@@ -73,8 +73,8 @@ static void gather_counts(Counts *c, const Profile *p)
         add_count(c, p, p->function_counts.function.at[i], p->function_counts.count.at[i]);
 }
 
-// Adds what was counted under the name; where one of several is of the same file,
-// only that. Each count is given out once.
+// Adds the counts under the name; if one of several is of the same file, only that one. Each count
+// is used once.
 static bool take_calls(Counts *c, const Table *index, Str name, Str file, ProfRow *ret)
 {
     bool is_linkage = index == &c->by_linkage, same_file = false;
@@ -114,8 +114,8 @@ static void find_calls(Counts *c, const Report *r, ProfRow *row)
     Str file = str_base_name(profile_text(p, p->functions.file.at[function]));
     row->has_calls = take_calls(c, &c->by_linkage, linkage, file, row) ||
                      take_calls(c, &c->by_name, row->name, file, row);
-    // The compiler's clones ("f.isra.0") are entered in the function's place; of a
-    // split one ("f.cold", "f.part.0") the entry is the other half.
+    // A clone by the compiler ("f.isra.0") runs in place of the function and has its calls. A part
+    // that was split off ("f.cold", "f.part.0") has not: calls enter the other part.
     size_t dot = str_find_char(linkage, '.');
     if (!row->has_calls && dot != SIZE_MAX && dot > 0 &&
         str_find(linkage, STR(".cold")) == SIZE_MAX && str_find(linkage, STR(".part.")) == SIZE_MAX)
@@ -132,7 +132,8 @@ static int by_calls(const void *a, const void *b)
 
 // ---- Whether they fit ------------------------------------------------------------
 
-// Debug information has the line of the name, coverage that of the name or of the body.
+// Whether the lines do not match. Debug information has the line of the name, coverage that of the
+// name or of the body.
 static bool is_moved(uint32_t declared, uint32_t counted)
 {
     enum { SIGNATURE_LINES = 12 };
@@ -162,7 +163,7 @@ typedef struct Ordered {
     ProfRow row;
     uint32_t module;
     uint64_t address;
-    size_t at; // in the report's order
+    size_t at; // index in the report's order
 } Ordered;
 
 static int in_order(const Ordered *x, const Ordered *y)
@@ -187,7 +188,7 @@ static int ordered_by_name(const void *a, const void *b)
     return names ? names : in_order(x, y);
 }
 
-// What has no place comes last.
+// Rows without an address come last.
 static int ordered_by_address(const void *a, const void *b)
 {
     const Ordered *x = a, *y = b;
@@ -251,7 +252,7 @@ ProfRowVec prof_rows(Arena *arena, const Report *r, const Profile *const *counts
         find_calls(&c, r, &row);
         row.self = flat->self;
         join_add(&fit, r, &row);
-        // What only passed time on belongs here when its calls are known.
+        // A function without self value is shown only when its calls are known.
         if (flat->self == 0 && !row.has_calls)
             continue;
         cumulated = add_capped(cumulated, flat->self);

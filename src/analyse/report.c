@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that a report shows.
+// Computes everything that a report shows.
 
 #include "analyse/report.h"
 
@@ -57,9 +57,9 @@ bool report_row_place(const Report *r, const FlatRow *row, StrId *file, uint32_t
     return true;
 }
 
-// The longest run of word characters. Shortening drops whole bracketed parts, so
-// that every form of a name holds the runs of its shorter forms: a quick way to
-// pass over the functions that cannot match.
+// The longest run of word characters in a name. Shortening drops whole bracketed parts, so that a
+// name contains the runs of all its shorter forms. This excludes most functions that cannot match,
+// quickly.
 static Str longest_word(Str name)
 {
     Str best = str_slice(name, 0, 0);
@@ -76,7 +76,7 @@ static Str longest_word(Str name)
     return best;
 }
 
-// How well `name` names a function: the lower the better; UINT_MAX not at all.
+// How well `name` matches a function: lower is better; UINT_MAX: it does not match.
 static unsigned match_rank(Str full, Str name, StrBuf *scratch)
 {
     if (str_equal(full, name))
@@ -142,7 +142,7 @@ Str report_metric_unit(const Report *r)
     return metric < m->unit.len ? profile_text(r->profile, m->unit.at[metric]) : STR("");
 }
 
-// Which threads have a value in the metric: a flag for each row; NULL without a metric.
+// A flag for each thread: it has a value in the metric. NULL without a metric.
 static uint8_t *threads_seen(const Report *r)
 {
     const Profile *p = r->profile;

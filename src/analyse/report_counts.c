@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The join of a report with counts.
+// Joins a report with counts.
 
 #include "analyse/report_counts.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The truth line's figures.
+// Computes and prints the truth line.
 
 #include "analyse/truth.h"
 
@@ -14,7 +14,8 @@ static double fact_hz(const Profile *p, Str key)
     return str_parse_double(profile_fact(p, key), &hz) && isfinite(hz) && hz > 0 ? hz : 0;
 }
 
-// "cycles:u", "cpu-clock:Pu": modifiers with u and without k leave the kernel out.
+// Whether an event's modifiers leave the kernel out, with u and without k: "cycles:u",
+// "cpu-clock:Pu".
 static bool event_is_user_only(Str event)
 {
     size_t colon = str_find_last_char(event, ':');
@@ -23,7 +24,7 @@ static bool event_is_user_only(Str event)
     Str modifiers = str_slice(event, colon + 1, event.len);
     for (size_t i = 0; i < modifiers.len; i++)
         if (!strchr("ukpPhGHSDWe", modifiers.ptr[i]))
-            return false; // "sys:name" of a tracepoint
+            return false; // the colon of a tracepoint, "sys:name"
     return str_find_char(modifiers, 'u') != SIZE_MAX && str_find_char(modifiers, 'k') == SIZE_MAX;
 }
 
@@ -53,12 +54,13 @@ void truth_init(Truth *t, const Weights *w)
         t->cut[i] = w->cut_samples[i];
         with_stack += w->cut_samples[i];
     }
-    // Whom frame pointers and branch registers skipped, nobody knows.
+    // Frame pointers and branch records may skip callers without a sign, so that the share is not
+    // known.
     bool tables = t->stack_mode.len == 0 || str_equal(t->stack_mode, STR("tables"));
     t->complete_percent = tables ? share_or_nan(t->cut[STACK_CUT_NONE], with_stack) : NAN;
     t->kernel_percent = share_or_nan(w->kernel_value, w->value);
     t->unnamed_percent = share_or_nan(w->unnamed_value, w->value);
-    // The metric's own event says more than the recording's main one.
+    // The event of the metric says more than the main event of the recording.
     if (w->selection.metric.v < p->metrics.event.len) {
         Str event = profile_text(p, p->metrics.event.at[w->selection.metric.v]);
         if (event.len)
@@ -67,7 +69,7 @@ void truth_init(Truth *t, const Weights *w)
     t->user_only = event_is_user_only(t->event);
     if (str_equal(t->event, STR(EVENT_PTRACE)))
         t->kernel_percent = NAN;
-    // Formats without times hold a row for each stack, not for each sample.
+    // Formats without times have a row for each stack, not for each sample.
     t->aggregated = str_starts_with(profile_fact(p, STR(FACT_COLLECTOR)), STR("import ")) &&
                     p->samples.time_ns.len && p->samples.time_ns.at[0] == TIME_NONE;
     t->sampled = !str_equal(profile_fact(p, STR(FACT_COLLECTOR)), STR("heap")) &&
@@ -115,7 +117,7 @@ static void add_complete(const Truth *t, StrBuf *out)
         add_part(out, "all stacks complete");
         return;
     }
-    // Never "100.0 %" while some are cut.
+    // It must not read "100.0 %" while some stacks are cut.
     add_part(out, "%.1f%% of stacks complete (", MIN(t->complete_percent, 99.9));
     const char *before = "";
     for (int i = STACK_CUT_NONE + 1; i < STACK_CUT_COUNT; i++) {

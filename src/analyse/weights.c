@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From samples to weighted stacks.
+// Adds up samples to weighted stacks.
 
 #include "analyse/weights.h"
 
@@ -10,7 +10,7 @@ void selection_init(Selection *s)
     *s = (Selection){.from_ns = INT64_MIN, .to_ns = INT64_MAX};
 }
 
-// What a stack's frames say about it, one byte for each stack.
+// What a stack's frames determine about it, one byte for each stack.
 enum {
     STACK_CUT_MASK = 0x0f, // a StackCut
     STACK_FOCUSED = 0x10,
@@ -31,12 +31,12 @@ static bool regex_compile(regex_t *re, const char *pattern, const char *option, 
 
 static bool regex_matches(const regex_t *re, Str text)
 {
-    // REG_STARTEND takes a length, so that names need not be copied for a NUL.
+    // REG_STARTEND takes a length, so that names need not be copied to get a NUL.
     regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)MIN(text.len, (size_t)INT32_MAX)};
     return regexec(re, text.ptr ? text.ptr : "", 0, &range, REG_STARTEND) == 0;
 }
 
-// flags[function] |= bit for each function whose name matches.
+// Sets `bit` in the flags of each function whose name matches.
 static bool mark_functions(const Profile *p, const char *pattern, const char *option, uint8_t bit,
                            uint8_t *flags, Error *err)
 {
@@ -52,7 +52,7 @@ static bool mark_functions(const Profile *p, const char *pattern, const char *op
     return true;
 }
 
-// The bits of a stack's own frame and of the calls inlined there.
+// The bits of a stack's own frame and of the calls inlined at it.
 static uint8_t frame_bits(const Profile *p, FrameId frame, const uint8_t *function_flags)
 {
     uint8_t bits = 0;
@@ -74,7 +74,7 @@ static bool stack_bits(const Profile *p, const Selection *s, uint8_t **ret, Erro
         heap_free(function_flags);
         return false;
     }
-    // Many stacks share a frame: look at each frame's inline chain once.
+    // Many stacks share a frame, so that each frame's chain of inlined calls is examined once.
     size_t frames = p->frames.module.len;
     uint8_t *of_frame = heap_alloc(frames + 1);
     for (uint32_t f = 0; f < frames; f++)
@@ -119,8 +119,8 @@ static uint64_t thread_group_hash(const Profile *p, size_t thread, Group groupin
                                            : p->threads.process.at[thread].v);
 }
 
-// The group of each thread, groups in order of threads; GROUP_SKIP for threads
-// that are not selected.
+// The group of each thread, numbered in the order of threads; GROUP_SKIP for threads that are not
+// selected.
 static uint32_t *threads_to_groups(Weights *w)
 {
     const Profile *p = w->profile;
@@ -184,7 +184,7 @@ static bool in_time(const Selection *s, int64_t time_ns)
     return time_ns != TIME_NONE && time_ns >= s->from_ns && time_ns < s->to_ns;
 }
 
-// The samples that count, ordered by group (stable). Gives their number.
+// Sorts the selected samples by group; within a group they keep their order. Returns their number.
 static size_t order_samples(Weights *w, const uint32_t *group_of, const uint8_t *bits,
                             uint32_t **ret)
 {
@@ -241,7 +241,7 @@ static void count_sample(Weights *w, StackId stack, uint8_t bits, uint64_t value
     w->samples++;
 }
 
-// Adds up the samples of one group into rows.
+// Adds up the samples of one group to rows.
 static void add_group_rows(Weights *w, WeightGroup *group, const uint32_t *order,
                            const uint8_t *bits, uint32_t *row_of_stack, uint64_t value_max)
 {
@@ -256,7 +256,8 @@ static void add_group_rows(Weights *w, WeightGroup *group, const uint32_t *order
             value = value_max;
             w->clamped = true;
         }
-        // A row number of an earlier group is below first_row: no clearing between groups.
+        // A row of an earlier group has a number below first_row, so that nothing is cleared
+        // between groups.
         uint32_t row = row_of_stack[stack.v];
         if (row < group->first_row || row >= w->rows.len || w->rows.at[row].stack.v != stack.v) {
             row = (uint32_t)w->rows.len;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emptying the rings.
+// Empties the rings.
 
 #include "collect/sampling/drain_internal.h"
 
-enum { SAMPLE_HEAD_BYTES = 4096 }; // reaches the stack part: registers and 127 kernel frames
+enum { SAMPLE_HEAD_BYTES = 4096 }; // reaches the stack part, after registers and 127 kernel frames
 
-// Copies a sample without the room that the kernel reserved for stack and did
-// not fill: the stack of a thread is often far smaller than the dump. Gives the
-// size of the copy.
+// Copies a sample without the bytes that the kernel reserved for the stack and did not fill: most
+// stacks are far smaller than the reserved part. Returns the size of the copy.
 static uint32_t copy_sample(const PerfLayout *layout, const PerfRing *ring, uint64_t at,
                             uint32_t size, uint8_t *to)
 {
@@ -23,7 +22,8 @@ static uint32_t copy_sample(const PerfLayout *layout, const PerfRing *ring, uint
     uint32_t bytes_at = part.size_at + 8;
     ring_copy(ring, at + bytes_at + part.size, &copied, 8);
     copied = MIN(copied, (uint64_t)part.size);
-    // Room that was filled says that the stack goes on: leave a word empty where it was not.
+    // A full reserved part means that the stack continues. So a part that was not full keeps an
+    // empty word.
     uint64_t kept = copied == part.size ? copied : align_up(copied + 1, 8);
     if (copied > head - bytes_at)
         ring_copy(ring, at + head, to + head, (size_t)copied - (head - bytes_at));
@@ -84,8 +84,8 @@ static Chunk *drain_ring(Drain *d, uint32_t number, Chunk *chunk)
         }
         d->bytes_in += h.size;
         at += h.size;
-        // Room for the kernel as soon as it is there: at a high rate a ring holds
-        // only a few records.
+        // Gives the room back to the kernel after each record: at a high rate a ring has room for
+        // only a few.
         ring_release(ring, at);
     }
     if (at != ring->tail)
@@ -98,7 +98,7 @@ void drain_all(Drain *d)
     Chunk *chunk = NULL;
     for (uint32_t i = 0; i < d->events->ring_count; i++)
         chunk = drain_ring(d, i, chunk);
-    // An empty one, too: the end of a round releases what came before it.
+    // An empty chunk is pushed, too: the end of a round delivers the records of the round before.
     if (!chunk)
         chunk = queue_take_empty(d->queue, true);
     chunk->ends_round = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening the recording's events: the ladder, the sizes, the rings.
+// Opens the events of the recording: chooses events, sizes and rings.
 
 #include "collect/sampling/events_internal.h"
 
@@ -19,12 +19,12 @@
 enum {
     RING_BYTES_MAX = 4 << 20,    // for one CPU
     RING_BYTES_ALL = 64 << 20,   // for all CPUs together
-    RING_BYTES_THREAD = 1 << 20, // where each thread has a ring
+    RING_BYTES_THREAD = 1 << 20, // when each thread has its own ring
     STACK_BYTES_MAX = 65528,     // perf_event_open(2)
-    STACK_BYTES_MIN = 16 << 10,  // below, too many stacks are cut to be of use
-    RECORDS_BY_COUNT = 256,      // of events that come in bursts, a ring holds so many
-    DRAIN_MS = 16,               // how long the drain may sleep while nothing is lost
-    RATE_UNKNOWN_HZ = 1000,      // where neither we nor the kernel state one
+    STACK_BYTES_MIN = 16 << 10,  // with less, too many stacks are cut
+    RECORDS_BY_COUNT = 256,      // records of events in bursts that fit a ring
+    DRAIN_MS = 16,               // the drain may sleep so long without losing records
+    RATE_UNKNOWN_HZ = 1000,      // when neither this process nor the kernel states a rate
     FDS_KEPT_FREE = 128,         // for files that the recorder opens
 };
 
@@ -39,7 +39,7 @@ static const UnwindArch machine_arch = UNWIND_AARCH64;
 static void set_rate(const EventSet *set, const EventSpec *spec, struct perf_event_attr *attr)
 {
     if (spec->group_read && spec->group != EVENT_NO_GROUP && spec != &set->events.at[spec->group])
-        return; // counts only, read with its leader
+        return; // an event that only counts and is read with its leader
     if (spec->period || (set->options->period && !spec->freq)) {
         attr->sample_period = spec->period ? spec->period : set->options->period;
         return;
@@ -67,8 +67,8 @@ static struct perf_event_attr sampler_attr(const EventSet *set, const EventSpec 
     return attr;
 }
 
-// Samples a second of one CPU at the most, where that is known; 0 for events that
-// come in bursts. A clock's period is a time, and so, nearly, is that of cycles.
+// The highest number of samples per second on one CPU; 0 when it is not known, for events that come
+// in bursts. The period of a clock is a time, and so, nearly, is that of cycles.
 static uint64_t expected_rate_hz(const EventSet *set)
 {
     if (!set->options->period)
@@ -86,9 +86,9 @@ static uint64_t expected_rate_hz(const EventSet *set)
     return MAX(ticks_hz / set->options->period, 1u);
 }
 
-// How much of a ring may fill before the drain is woken. Each wake-up costs a
-// switch there and back, so late where the rest holds what comes in until the
-// drain runs, early where a ring is small.
+// How many bytes of a ring may fill before the drain is woken. Each wake-up costs two context
+// switches, so it comes late; but what is left of the ring must hold all records until the drain
+// runs.
 static uint32_t wakeup_bytes(const EventSet *set)
 {
     uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -100,8 +100,8 @@ static uint32_t wakeup_bytes(const EventSet *set)
     return (uint32_t)MIN(MAX(ring - reserve, least), ring / 2);
 }
 
-// Carries what happens to address spaces and names; takes no samples itself, so
-// that it goes on while samples are delayed or throttled.
+// The attributes of the side-band event, which delivers records of mappings, names, forks and
+// exits. It takes no samples itself, so that it goes on while samples are delayed or throttled.
 static struct perf_event_attr side_band_attr(const EventSet *set)
 {
     struct perf_event_attr attr = set->base;
@@ -115,12 +115,12 @@ static struct perf_event_attr side_band_attr(const EventSet *set)
     attr.comm_exec = 1;
     attr.task = 1;
     attr.build_id = 1;
-    // BPF programs come and go; only whoever watches whole CPUs hears of it.
+    // BPF programs are loaded and unloaded; only a recording of whole CPUs gets these records.
     attr.ksymbol = set->options->system_wide && !set->user_only;
     attr.read_format = 0;
     attr.watermark = 1;
     attr.wakeup_watermark = wakeup_bytes(set);
-    // Not its own: only the parts that every record carries matter.
+    // Only the parts that all records have; it has no samples of its own.
     attr.sample_type &=
         ~(uint64_t)(PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN |
                     PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_READ);
@@ -130,7 +130,8 @@ static struct perf_event_attr side_band_attr(const EventSet *set)
     return attr;
 }
 
-// Opens with what this kernel knows: newer bits go one after the other.
+// Opens the side-band event, without the newer bits that this kernel does not know: they are
+// removed one by one.
 static int open_side_band(const EventSet *set, pid_t pid, int cpu)
 {
     struct perf_event_attr attr = side_band_attr(set);
@@ -213,7 +214,7 @@ static bool try_spec(const EventSet *set, const EventSpec *spec, Probe probe, in
     return true;
 }
 
-// 'P': the most precise the machine has, down to none.
+// 'P': the highest precision that this machine has, down to none.
 static bool try_precise(const EventSet *set, EventSpec *spec, Probe probe, int *ret_errno,
                         struct perf_event_attr *tried)
 {
@@ -227,7 +228,7 @@ static bool try_precise(const EventSet *set, EventSpec *spec, Probe probe, int *
     }
 }
 
-// True when the kernel part was refused and can be left out, which then is.
+// Gives up sampling the kernel. True when kernel code was refused and can be left out.
 static bool give_up_kernel(EventSet *set, int os_errno)
 {
     if ((os_errno != EACCES && os_errno != EPERM) || set->user_only || set->options->kernel_only)
@@ -291,7 +292,7 @@ static bool settle_given(EventSet *set, Probe probe, Error *err)
         struct perf_event_attr tried;
         int os_errno = 0;
         bool ok = try_precise(set, spec, probe, &os_errno, &tried);
-        // Only where the user did not ask for the kernel by ":k".
+        // Only when the user did not ask for kernel code by ":k".
         bool asked = !spec->exclude_kernel && (spec->exclude_user || spec->exclude_hv);
         if (!ok && !asked && spec->type != PERF_TYPE_TRACEPOINT && give_up_kernel(set, os_errno))
             ok = try_precise(set, spec, probe, &os_errno, &tried);
@@ -304,8 +305,8 @@ static bool settle_given(EventSet *set, Probe probe, Error *err)
 
 static bool probe_stacks(EventSet *set, Probe probe)
 {
-    // A clock that any process may open on itself tells whether the machine can
-    // dump registers; what else can fail is told apart later.
+    // Tests with a clock event, which every process may open on itself, whether this machine can
+    // copy registers. Other reasons to fail are found later.
     struct perf_event_attr attr = set->base;
     attr.type = PERF_TYPE_SOFTWARE;
     attr.config = PERF_COUNT_SW_CPU_CLOCK;
@@ -318,7 +319,7 @@ static bool probe_stacks(EventSet *set, Probe probe)
     return fd >= 0 || (errno != EOPNOTSUPP && errno != EINVAL && errno != ENOSYS);
 }
 
-// The processor's call stack of branches hangs on a hardware event.
+// Explains that the branch records of the processor need a hardware event.
 static bool explain_lbr(Error *err)
 {
     (void)error_set(err, ERROR_UNSUPPORTED,
@@ -348,7 +349,7 @@ static bool settle_events(EventSet *set, Probe probe, Error *err)
         if (probe_stacks(set, probe))
             set->counts_lost = false; // before 6.0
         else if (o->stacks == STACKS_AUTO)
-            set->stacks = STACKS_FP; // this machine dumps no registers
+            set->stacks = STACKS_FP; // this machine cannot copy registers
         settle_base(set);
     }
     bool ok = set->options->events && set->options->events->len ? settle_given(set, probe, err)
@@ -380,7 +381,7 @@ static void add_open(EventSet *set, int fd, int event, uint32_t owner, size_t ri
         table_insert(&set->by_owner, hash_u64(owner), index);
 }
 
-// The samplers of one thread (or CPU) beside its side-band event.
+// Opens the sampling events of one thread or CPU, beside its side-band event.
 static bool open_samplers(EventSet *set, pid_t pid, int cpu, uint32_t owner, size_t ring,
                           Error *err)
 {
@@ -430,7 +431,7 @@ static void drop_rings(EventSet *set)
     table_deinit(&set->by_owner);
 }
 
-// One side-band event with a ring for each CPU. False with errno.
+// Opens a side-band event with a ring for each CPU. False with errno.
 static bool open_cpu_rings(EventSet *set, pid_t pid, uint32_t owner, Error *err)
 {
     for (size_t i = 0; i < set->cpu_count; i++) {
@@ -470,7 +471,8 @@ static size_t first_ring_pages(const EventSet *set)
     return pages * page > bytes && pages > 8 ? pages / 2 : pages;
 }
 
-// The largest dump of which a ring holds all that comes in while the drain sleeps.
+// Chooses the largest stack copy with which a ring still holds all samples that come while the
+// drain sleeps.
 static void settle_stack_size(EventSet *set)
 {
     if (set->options->stack_bytes) {
@@ -488,8 +490,8 @@ static void settle_stack_size(EventSet *set)
     settle_base(set);
 }
 
-// Side-band events and rings come first: the size of the rings decides how
-// large the samples may be.
+// Opens side-band events and rings first, because the size of the rings decides how large samples
+// may be.
 static bool open_first(EventSet *set, pid_t pid, uint32_t owner, Error *err)
 {
     set->rings = arena_array(set->arena, PerfRing, set->cpu_count);
@@ -592,7 +594,7 @@ static uint64_t raise_descriptor_limit(void)
     return limit.rlim_cur;
 }
 
-// The CPUs to observe: those asked for, which have to be there, or all.
+// The CPUs to observe: those asked for, which must exist, or all that are online.
 static bool settle_cpus(EventSet *set, Error *err)
 {
     const SamplingOptions *o = set->options;
@@ -701,7 +703,8 @@ uint64_t events_lost(const EventSet *set)
             continue;
         uint64_t values[4 + 3 * PERF_GROUP_MAX];
         ssize_t n = read(e->fd, values, sizeof(values));
-        // {value, lost}, or of a group {nr, {value, id, lost} …}: the leader's own stands first.
+        // The format is {value, lost}, or for a group {nr, {value, id, lost} …} with the leader
+        // first.
         size_t at = set->group_read ? 3 : 1;
         if (n >= (ssize_t)((at + 1) * sizeof(uint64_t)))
             lost += values[at];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recording says of itself.
+// Writes the facts and notes of a recording.
 
 #include "collect/sampling/facts_internal.h"
 
@@ -131,7 +131,7 @@ static void child_facts(Profile *p, const EventSet *events, const ChildEnd *chil
     set_number(p, FACT_SYSTEM_NS, sys);
     set_number(p, FACT_MAX_RSS_BYTES, (uint64_t)child->usage.ru_maxrss * 1024);
     uint64_t observed = user + (events->user_only && !events->traced ? 0 : sys);
-    // Of less than a tenth of a second a rate would be noise.
+    // A rate over less than a tenth of a second would be noise.
     if (events->options->period == 0 && !events->options->system_wide && observed > 100000000u &&
         r->samples > 0)
         set_number(p, FACT_RATE_OBTAINED,
@@ -139,7 +139,7 @@ static void child_facts(Profile *p, const EventSet *events, const ChildEnd *chil
                               (double)MAX(events->events.len, (size_t)1) * 1e9 / (double)observed));
 }
 
-// What samples by ptrace mean: their rate, their bias, what they cost.
+// The processor time of the child, for the notes on samples by ptrace.
 static uint64_t used_ns(const ChildEnd *child)
 {
     return timeval_ns(child->usage.ru_utime) + timeval_ns(child->usage.ru_stime);
@@ -177,7 +177,7 @@ static void note_tracing(Profile *p, const EventSet *events, const Tracer *t, co
 
 static void note_no_samples(Profile *p, const EventSet *events, const ChildEnd *child)
 {
-    // No higher rate would help: a tracer has none.
+    // A tracer has no higher rate, so that the note advises to run the program many times.
     if (events->traced && child)
         profile_note(p, NOTE_WARNING, STR("no-samples"),
                      "no samples: the program used %.1f ms of processor time, its start included, "

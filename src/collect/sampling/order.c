@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the records of all rings into the order of time.
+// Sorts the records of all rings by time.
 
 #include "collect/sampling/order_internal.h"
 
@@ -23,8 +23,8 @@ void order_deinit(Order *o)
     *o = (Order){0};
 }
 
-// The record at `at`; empty when what stands there cannot be one. The drain
-// writes whole records, so that means the ring itself was broken.
+// The record at `at`; empty when the bytes cannot be one. The drain writes only whole records, so
+// that this means that the ring itself was broken.
 static Bytes record_at(const Chunk *c, uint32_t at)
 {
     struct perf_event_header h;
@@ -74,13 +74,13 @@ static void heap_push(Order *o, uint32_t ring)
     }
 }
 
-// Moves a ring to its next record; false when it has none left.
+// Moves a ring to its next record; false when it has none.
 static bool settle_head(Order *o, RingBacklog *r)
 {
     while (r->first) {
         Bytes record = record_at(r->first, r->at);
         if (record.len) {
-            // Records of the kernel's own trouble may carry no time: they keep their place.
+            // Some records about problems of the kernel have no time: they keep their place.
             uint64_t time = perf_record_time(o->layout, record);
             r->time = MAX(time, r->time);
             return true;

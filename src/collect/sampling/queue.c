@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks of records between the draining thread and the worker.
+// The queue of chunks between the draining thread and the worker.
 
 #include "collect/sampling/queue_internal.h"
 
 #include "base/arena.h"
 
-enum { SPARE_KEPT = 64 }; // chunks that are never given back
+enum { SPARE_KEPT = 64 }; // chunks that are kept for reuse
 
 void queue_init(ChunkQueue *q)
 {
@@ -63,8 +63,8 @@ void queue_push(ChunkQueue *q, Chunk *c)
     q->last = c;
     bool ends_round = c->ends_round;
     pthread_mutex_unlock(&q->lock);
-    // The worker only acts on whole rounds. Outside of the lock, on which it
-    // would go back to sleep.
+    // The worker needs whole rounds only. It is woken outside of the lock, which it would have to
+    // wait for.
     if (ends_round)
         pthread_cond_signal(&q->filled);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording from its start to its end: the program, the events, the two
-// threads, the signals.
+// A recording from start to end: the program, the events, the two threads, the signals.
 
 #include "collect/sampling/sampling.h"
 
@@ -31,13 +30,13 @@
 #endif
 
 enum {
-    POLL_MS = 100,          // the rings wake us; this is for side-band that waits in them
-    FLUSH_MS = 1000,        // how much a killed recorder may lose
-    AFTER_SIGNAL_MS = 2000, // how long the program may take to follow a Ctrl-C while we record
+    POLL_MS = 100,          // for side-band records; full rings wake the drain earlier
+    FLUSH_MS = 1000,        // a recorder that is killed loses so much at most
+    AFTER_SIGNAL_MS = 2000, // the program may take so long to end after Ctrl-C
     ATTACH_ROUNDS_MAX = 50,
     DRAIN_NICE = -10,
     DRAIN_SLICE_NS = 100000,
-    TICK_SHARE = 10, // of the time, one part for looking at traced threads
+    TICK_SHARE = 10, // one part of this many of the time goes to looking at traced threads
 };
 
 struct Sampling {
@@ -48,15 +47,15 @@ struct Sampling {
     EventSet events;
     ChunkQueue queue;
     Consumer *consumer;
-    SampleEvent *sample_events; // by event
-    PerfSample sample;          // of the record at hand; the worker's
+    SampleEvent *sample_events; // [event]
+    PerfSample sample;          // of the current record; the worker's
     uint64_t malformed;
-    uint64_t duplicates; // samples that another event of the same thread took too
+    uint64_t duplicates; // samples that another event of the same thread has taken, too
     Drain drain;
-    Tracer tracer; // in place of the kernel's events, with events.traced
-    bool tracing;  // it holds the child
+    Tracer tracer; // used instead of the kernel's events when events.traced
+    bool tracing;  // the tracer has seized the child
     pthread_t worker;
-    atomic_bool failed; // the worker could not write; its error is below
+    atomic_bool failed; // the worker could not write; the error is below
     Error worker_error;
     int64_t worker_cpu_ns;
     Spawned child;
@@ -65,16 +64,16 @@ struct Sampling {
     int signal_fd;
     sigset_t old_mask;
     sigset_t our_mask;
-    U32Vec pids; // attached to
+    U32Vec pids; // processes that the recording attached to
     int64_t start_ns;
     int64_t end_ns;
-    struct pollfd *polls; // the rings, then the signals
-    size_t polls_open;    // rings whose threads are not all gone
+    struct pollfd *polls; // first the rings, then the signals
+    size_t polls_open;    // rings with threads that have not ended
 };
 
 // ---- The worker ---------------------------------------------------------------------
 
-// "cpu-clock:u" -> "cpu time"; the event's own name for all that is no clock.
+// The name of a metric: "cpu time" for "cpu-clock:u"; for an event that is no clock its own name.
 static Str metric_name(const EventSpec *spec)
 {
     if (spec->unit.len)
@@ -126,7 +125,7 @@ static void open_consumer(Sampling *s)
                                                  .ctx = s});
 }
 
-// The event of a sample; NULL for a sample that is not to be counted.
+// The event of a sample; NULL for a sample that must not be counted.
 static const SampleEvent *event_of_sample(Sampling *s, const PerfRecord *r)
 {
     const OpenEvent *event = events_by_id(&s->events, r->id);
@@ -134,8 +133,8 @@ static const SampleEvent *event_of_sample(Sampling *s, const PerfRecord *r)
         s->malformed++;
         return NULL;
     }
-    // A thread that started while we attached has both events of its own and
-    // those inherited from the thread that made it: its own count.
+    // A thread that started during the attaching has its own events and those inherited from the
+    // thread that made it. Only its own count.
     if (event->owner && event->owner != r->tid && events_has_owner(&s->events, r->tid)) {
         s->duplicates++;
         return NULL;
@@ -211,7 +210,7 @@ static bool in_list(const U32Vec *v, uint32_t n)
     return false;
 }
 
-// Adds the descendants of what is in the list already.
+// Adds the descendants of all processes in the list.
 static void add_children(U32Vec *pids)
 {
     for (size_t i = 0; i < pids->len; i++) {
@@ -240,10 +239,9 @@ static bool check_target(Sampling *s, uint32_t pid, const char *what, ProcStatus
     return true;
 }
 
-// Opens events on the threads that are there, again until no new one turns up.
-// A thread that appears in between was made by one that has events already and
-// inherits them, or by one that had none yet: the next pass sees it. Where both
-// happen the samples of the inherited ones are told apart by their id.
+// Opens events on all existing threads, and repeats that until there is no new thread. A new thread
+// was made by a thread with events, and inherits them, or by one without, and the next pass finds
+// it. If both happen, the samples of the inherited events are recognised by their id.
 static bool attach_all(Sampling *s, Error *err)
 {
     const SamplingOptions *o = s->options;
@@ -307,8 +305,8 @@ static bool open_attached(Sampling *s, Error *err)
     return events_open(&s->arena, o, 0, threads, &s->events, err) && attach_all(s, err);
 }
 
-// What ran before the recording: read after the events are open, so that no
-// mapping falls between, and before they run.
+// Adds the processes that ran before the recording. They are read after the events are open, so
+// that no mapping is missed, and before the events are enabled.
 static void add_existing(Sampling *s)
 {
     const SamplingOptions *o = s->options;
@@ -351,8 +349,8 @@ static void look_at_child(Sampling *s)
         s->child_ended = spawn_collect(&s->child, &s->child_end);
 }
 
-// What came in since: true when a signal asks us to end. One that was sent to us
-// alone is passed on; a terminal sends its own to the program as well.
+// Reads the pending signals; true when one asks to end. A signal that was sent only to this process
+// is passed on to the program; a terminal sends its signals to both.
 static bool read_signals(Sampling *s)
 {
     struct signalfd_siginfo info;
@@ -371,11 +369,11 @@ static bool read_signals(Sampling *s)
 
 static bool start_child(Sampling *s, Error *err)
 {
-    // argv is the caller's; exec takes it as it is.
+    // `argv` belongs to the caller; exec does not change it.
     if (!spawn_prepare(s->options->program, s->options->argv, &s->old_mask, &s->child, err))
         return false;
-    // Whoever started us may ignore SIGCHLD, and then nobody could wait. After the
-    // fork: the child keeps what it was given.
+    // The parent of this process may have set SIGCHLD to be ignored; then no child could be waited
+    // for. This comes after the fork, so that the child keeps the setting.
     signal(SIGCHLD, SIG_DFL);
     return true;
 }
@@ -393,14 +391,14 @@ static bool make_polls(Sampling *s)
     return true;
 }
 
-// A ring's event hangs up when its thread and all that came of it are gone.
-// Other threads may still write there: one of theirs takes its place.
+// An event's descriptor hangs up when its thread and all threads that inherited it have ended.
+// Other threads may still write to the ring: the descriptor of one of their events takes its place.
 static void replace_hung_up(Sampling *s, size_t ring)
 {
     const EventSet *e = &s->events;
     for (size_t i = 0; i < e->open.len; i++) {
         const OpenEvent *o = &e->open.at[i];
-        // Side-band events were opened CPU by CPU for each thread.
+        // For each thread there is a side-band event on each CPU.
         if (o->event != SIDE_BAND || o->ring != ring)
             continue;
         struct pollfd p = {.fd = o->fd, .events = POLLIN};
@@ -414,9 +412,9 @@ static void replace_hung_up(Sampling *s, size_t ring)
 }
 
 typedef struct Course {
-    int64_t enable; // samples begin; INT64_MAX: they do already
-    int64_t end;    // INT64_MAX: open
-    unsigned asked; // signals that asked us to end
+    int64_t enable; // when to enable samples; INT64_MAX: they are enabled
+    int64_t end;    // when to end; INT64_MAX: not limited
+    unsigned asked; // number of signals that asked to end
 } Course;
 
 static Course course_of(const Sampling *s)
@@ -443,13 +441,13 @@ static void start_samples(Sampling *s)
         events_enable(&s->events, true, false);
 }
 
-// Looks at what came in beside records: true when the recording is to end.
+// Handles everything but records; true when the recording must end.
 static bool is_over(Sampling *s, Course *c, bool signalled, SamplingResult *result)
 {
     if (signalled && read_signals(s)) {
         c->asked++;
         result->interrupted = true;
-        // The program gets its chance to end, and we see it do so.
+        // The program gets the signal and time to end, so that its end is in the recording.
         if (s->child.pid <= 0 || c->asked > 1)
             return true;
         c->end = MIN(c->end, os_monotonic_ns() + AFTER_SIGNAL_MS * NS_PER_MS);
@@ -466,7 +464,7 @@ static bool is_over(Sampling *s, Course *c, bool signalled, SamplingResult *resu
     return now >= c->end;
 }
 
-// Drains until something ends the recording.
+// Drains until the recording ends.
 static void loop(Sampling *s, SamplingResult *result)
 {
     Course course = course_of(s);
@@ -477,14 +475,14 @@ static void loop(Sampling *s, SamplingResult *result)
         for (size_t i = 0; n > 0 && i < rings; i++)
             if (s->polls[i].fd >= 0 && s->polls[i].revents & (POLLHUP | POLLERR | POLLNVAL))
                 replace_hung_up(s, i);
-        // Two calls to the kernel that a drain of a full ring need not pay.
+        // These two system calls are saved while rings are full.
         bool signalled = n <= 0 || s->polls[rings].revents;
         if (is_over(s, &course, signalled, result))
             return;
     }
 }
 
-// The same by ptrace: stops are told by SIGCHLD, ticks are ours.
+// The same with ptrace: SIGCHLD reports stops, and this loop makes the ticks.
 static void loop_traced(Sampling *s, SamplingResult *result)
 {
     Course course = course_of(s);
@@ -499,7 +497,7 @@ static void loop_traced(Sampling *s, SamplingResult *result)
         int64_t now = os_monotonic_ns();
         if (now >= tick) {
             tracer_tick(&s->tracer);
-            // Of hundreds of threads the look at each takes long: then more rarely.
+            // With hundreds of threads each tick takes long: then ticks become rarer.
             int64_t took = os_monotonic_ns() - now;
             tick = MAX(tick + period, now + took * TICK_SHARE);
         }
@@ -520,8 +518,8 @@ static bool open_events(Sampling *s, Error *err)
     return events_open(&s->arena, o, s->child.pid, 0, &s->events, err);
 }
 
-// Whether what was asked for can be had by ptrace where perf events are refused:
-// the processor time of a command, with stacks.
+// Whether ptrace can replace the refused perf events: it can sample the processor time of a
+// command, with stacks.
 static bool may_trace(const SamplingOptions *o)
 {
     return o->argv && !o->system_wide && !o->kernel_only && o->period == 0 &&
@@ -529,7 +527,7 @@ static bool may_trace(const SamplingOptions *o)
            (o->stacks == STACKS_AUTO || o->stacks == STACKS_TABLES) && perf_event_probe() != 0;
 }
 
-// The way on: false leaves the refusal of perf events as the error.
+// Starts to trace; on false the error is the refusal of perf events.
 static bool open_traced(Sampling *s, const Error *refusal)
 {
     if (s->child.pid <= 0 || !may_trace(s->options))
@@ -549,7 +547,7 @@ static bool open_traced(Sampling *s, const Error *refusal)
     return true;
 }
 
-// Events of the kernel or, where it refuses them, stops.
+// Opens the kernel's events or, when they are refused, a tracer.
 static bool open_sampler(Sampling *s, Error *err)
 {
     Error why = {0};
@@ -579,7 +577,7 @@ static void stop_worker(Sampling *s)
     pthread_join(s->worker, NULL);
 }
 
-// Fields of struct sched_attr up to what we set; glibc 2.36 does not declare it.
+// The fields of struct sched_attr up to the last one that is set; glibc 2.36 does not declare it.
 typedef struct SchedAttr {
     uint32_t size, policy;
     uint64_t flags;
@@ -588,9 +586,9 @@ typedef struct SchedAttr {
     uint64_t runtime_ns, deadline_ns, period_ns;
 } SchedAttr;
 
-// Among hundreds of busy threads the drain must run when it wakes. A negative
-// nice value needs rights; a short slice, which means an early deadline to
-// kernels from 6.12 on, does not. Both may fail.
+// The drain must run when it wakes, also among hundreds of busy threads. A negative nice value
+// needs rights. A short slice does not; for kernels from 6.12 on it means an early deadline. Both
+// may fail.
 static void raise_priority(void)
 {
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), DRAIN_NICE);
@@ -641,14 +639,14 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     s->start_ns = os_monotonic_ns();
     open_consumer(s);
     facts_at_start(s->profile, o, &s->events, s->start_ns);
-    // Before /proc is read: what changes while we read is then told as well.
+    // Before /proc is read, so that there are records of changes during the reading.
     bool by_exec = o->argv && !o->system_wide;
     if (!by_exec || o->delay_ns)
         events_enable(&s->events, false, true);
     add_existing(s);
     if ((!s->tracing && !make_polls(s)) || !start_worker(s, err))
         return false;
-    // Whoever drains late loses samples; draining itself takes next to no time.
+    // A drain that runs late loses samples; draining itself needs little time.
     raise_priority();
     if (o->delay_ns == 0 && (!by_exec || s->tracing))
         start_samples(s);
@@ -719,7 +717,7 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
         }
     }
     if (!ok) {
-        // A program that was never released ends with us; one that runs is not ours to kill.
+        // Ends a program that was not started yet; a running program is left alone.
         spawn_close(&s->child, s->child.release_fd >= 0);
         sampling_close(s);
         return false;

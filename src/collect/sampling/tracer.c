@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampling by ptrace(2), where the kernel refuses perf_event_open: what it stands for,
-// the stops that it is told of, begin and end.
+// Sampling by ptrace(2), when the kernel refuses perf_event_open: start, handling of stops, end.
 
 #include "collect/sampling/tracer_parts_internal.h"
 
@@ -19,7 +18,7 @@ static const UnwindArch machine_arch = UNWIND_AARCH64;
 #endif
 
 enum {
-    PUSH_EVERY_NS = 50000000, // samples may wait for the worker so long
+    PUSH_EVERY_NS = 50000000, // samples may wait so long before they go to the worker
     DETACH_MS = 1000,
     RATE_MAX_HZ = 1000, // each sample stops a thread
 };
@@ -57,7 +56,7 @@ void tracer_events(Arena *arena, const SamplingOptions *options, Str why, EventS
         .sample_id_all = 1,
     };
     ret->layout = perf_layout(&ret->base);
-    // The merge of rings sees one; there is nothing to drain or to close.
+    // The merge needs one ring; there is nothing in it to drain or to close.
     ret->rings = arena_new(arena, PerfRing);
     ret->ring_count = 1;
     vec_push(NULL, &ret->open, (OpenEvent){.fd = -1, .event = 0, .id = TRACER_EVENT_ID});
@@ -68,7 +67,7 @@ void tracer_events(Arena *arena, const SamplingOptions *options, Str why, EventS
 
 static void go_on(uint32_t tid, int signal)
 {
-    // One that was killed meanwhile reports its end.
+    // It fails when the thread was killed meanwhile; its end is reported then.
     (void)ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)signal);
 }
 
@@ -79,7 +78,7 @@ static void on_new_task(Tracer *t, uint32_t parent_tid)
         (void)tracer_need_thread(t, (uint32_t)tid, parent_tid);
 }
 
-// The thread that did it has the number of the process now; the others are gone.
+// After an exec the thread that made it has the number of the process; the others have ended.
 static void on_exec(Tracer *t, uint32_t pid)
 {
     TracedProcess *p = tracer_find_process(t, pid);
@@ -98,7 +97,7 @@ static void on_exec(Tracer *t, uint32_t pid)
     thread->interrupted = false; // see on_report
     uint64_t switches;
     if (pid == (uint32_t)t->child && !t->started) {
-        // What was used up to here is ours.
+        // Processor time up to here was used by assay's own code.
         t->started = true;
         (void)!tracer_read_cpu_time(thread, &thread->counted_ns, &switches);
     }
@@ -123,7 +122,7 @@ static void on_event_stop(Tracer *t, TracedThread *thread, uint32_t tid, int sig
     if (thread)
         thread->interrupted = thread->waited = false;
     if (stops_the_group(signal)) {
-        // Job control: it stays stopped, and tells when it is continued.
+        // Job control: the thread stays stopped, and the kernel reports when it is continued.
         (void)ptrace(PTRACE_LISTEN, tid, NULL, NULL);
         return;
     }
@@ -131,7 +130,7 @@ static void on_event_stop(Tracer *t, TracedThread *thread, uint32_t tid, int sig
         tracer_take_sample(t, thread);
     go_on(tid, 0);
     if (interrupted)
-        // One that waited for a processor would have waited without us as well.
+        // A thread that waited for a processor would have waited without the sample, too.
         t->stopped_ns += os_monotonic_ns() - (thread->waited ? reported : thread->asked_ns);
 }
 
@@ -157,14 +156,14 @@ static void on_report(Tracer *t, uint32_t tid, int status, const struct rusage *
     if (!WIFSTOPPED(status))
         return;
     int event = status >> 16, signal = WSTOPSIG(status);
-    // An exec first: its number may be that of a leader that is gone.
+    // An exec is handled first: it may have the number of a leader that has ended.
     if (event == PTRACE_EVENT_EXEC) {
         on_exec(t, tid);
         go_on(tid, 0);
         return;
     }
     TracedThread *thread = tracer_need_thread(t, tid, 0);
-    // A stop of any kind takes the place of one that was asked for and had not come.
+    // A stop of any other kind replaces the requested one, which had not come yet.
     if (thread && event != PTRACE_EVENT_STOP)
         thread->interrupted = false;
     switch (event) {
@@ -177,7 +176,7 @@ static void on_report(Tracer *t, uint32_t tid, int status, const struct rusage *
     case PTRACE_EVENT_STOP:
         on_event_stop(t, thread, tid, signal);
         break;
-    default: // on its way to get a signal
+    default: // a signal is on its way to the thread
         go_on(tid, signal);
         break;
     }
@@ -235,7 +234,7 @@ void tracer_detach(Tracer *t)
         int signal = status >> 16 ? 0 : WSTOPSIG(status);
         (void)ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)signal);
     }
-    // What could not be reached in time the kernel lets go when we end.
+    // The kernel ends the tracing of threads that were not reached in time when this process ends.
     tracer_push(t);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tracer sees, as the records that perf's rings would hold.
+// Writes what a tracer sees as perf records.
 
 #include "collect/sampling/tracer_parts_internal.h"
 
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 enum {
-    RECORD_BYTES_MAX = 512, // of a sample without its stack, of others without their text
+    RECORD_BYTES_MAX = 512, // of a sample without its stack, or of another record without its text
     PATH_BYTES_MAX = 4096,
 };
 
@@ -23,7 +23,7 @@ void tracer_push(Tracer *t)
     t->pushed_ns = os_monotonic_ns();
 }
 
-// Room for a record of at most `size` bytes; NULL when the worker is too far behind.
+// Room for a record of at most `size` bytes; NULL when the queue to the worker is full.
 static uint8_t *room_for(Tracer *t, size_t size, bool must)
 {
     if (t->chunk && CHUNK_BYTES - t->chunk->len < size)
@@ -77,7 +77,7 @@ static void finish(Tracer *t, RecordWriter *w, uint32_t type, uint16_t misc)
     t->chunk->len += h.size;
 }
 
-// With the part that ends all records but samples: see tracer_events.
+// Ends a record with the fields that all records but samples have at their end: see tracer_events.
 static void record_end(Tracer *t, RecordWriter *w, uint32_t type, uint16_t misc, uint32_t pid,
                        uint32_t tid)
 {
@@ -125,7 +125,7 @@ void tracer_tell_map(Tracer *t, uint32_t pid, const ProcMap *m)
 static void put_regs(RecordWriter *w, const UserRegs *r)
 {
 #if defined(__x86_64__)
-    // In the order of perf's numbers: asm/perf_regs.h, less flags and segments.
+    // In the order of perf's register numbers (asm/perf_regs.h), without flags and segments.
     const uint64_t values[] = {r->rax, r->rbx, r->rcx, r->rdx, r->rsi, r->rdi,
                                r->rbp, r->rsp, r->rip, r->r8,  r->r9,  r->r10,
                                r->r11, r->r12, r->r13, r->r14, r->r15};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which threads a tracer asks to stop for a sample, and the sample of one that stands.
+// Chooses the threads that are stopped for a sample, and takes the samples.
 
 #include "collect/sampling/tracer_parts_internal.h"
 
@@ -12,8 +12,8 @@
 
 // ---- A sample -------------------------------------------------------------------------
 
-// Whether the thread came to its stop out of a system call, not out of an
-// interrupt; false where registers do not tell.
+// Whether the thread was stopped at the end of a system call and not by an interrupt; false when
+// the registers do not show it.
 static bool left_syscall(const UserRegs *r)
 {
 #if defined(__x86_64__)
@@ -36,8 +36,8 @@ void tracer_take_sample(Tracer *t, TracedThread *thread)
     if (cpu_ns <= thread->counted_ns ||
         ptrace(PTRACE_GETREGSET, thread->tid, (void *)(uintptr_t)NT_PRSTATUS, &iov) != 0)
         return;
-    // The kernel likes to take a processor away at the end of system calls: not a
-    // place that stands for where time goes.
+    // The kernel often takes a processor away at the end of a system call. Such a place does not
+    // represent where time is spent.
     if (thread->waited && left_syscall(&regs)) {
         p->due_ns += (int64_t)(1000000000u / t->events->freq_hz);
         return;
@@ -45,7 +45,7 @@ void tracer_take_sample(Tracer *t, TracedThread *thread)
     thread->sampled_at = switches;
     uint64_t weight = cpu_ns - thread->counted_ns;
     thread->counted_ns = cpu_ns;
-    // A program of another word size has other registers.
+    // A program of another word size has another size of registers.
     if (!t->sampling || iov.iov_len != sizeof(regs))
         return;
     tracer_refresh_maps(t, p);
@@ -63,8 +63,8 @@ static void look_at_name(Tracer *t, TracedThread *thread, Str name)
     thread->name_hash = hash;
 }
 
-// Only one that has a processor, or waits for one: a thread that sleeps in a
-// system call is not to be woken, some of them end early. True when it was asked.
+// Requests a stop of a thread that runs or waits for a processor. A thread that sleeps in a system
+// call is not stopped, because some system calls would end early. True when a stop was requested.
 static bool ask(Tracer *t, TracedThread *thread)
 {
     char buf[1024];
@@ -72,7 +72,7 @@ static bool ask(Tracer *t, TracedThread *thread)
     ThreadStat st;
     if (thread->interrupted || !tracer_read_cpu_time(thread, &cpu_ns, &switches))
         return false;
-    // Not given a processor since its last sample.
+    // It has not run since its last sample.
     if (switches && switches == thread->sampled_at)
         return false;
     if (!thread->was_running && cpu_ns == thread->seen_ns && switches == thread->switches)
@@ -91,8 +91,8 @@ static bool ask(Tracer *t, TracedThread *thread)
     return true;
 }
 
-// The processor time of a whole process, up to now, as the kernel's clock of it
-// tells: clock_getcpuclockid(3). A period more where there is no such clock.
+// The processor time of a whole process, by the kernel's clock for it (clock_getcpuclockid(3)).
+// Without such a clock it grows by one period at each call.
 static uint64_t process_cpu_ns(const TracedProcess *p, uint64_t period_ns)
 {
     clockid_t clock;
@@ -104,7 +104,7 @@ static uint64_t process_cpu_ns(const TracedProcess *p, uint64_t period_ns)
 
 void tracer_tick(Tracer *t)
 {
-    enum { DUE_MAX = 8 }; // periods: more is not caught up with
+    enum { DUE_MAX = 8 }; // periods; more are not caught up
     int64_t period = (int64_t)(1000000000u / t->events->freq_hz);
     bool any = false;
     for (size_t i = 0; i < t->processes.len; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes and threads that a tracer holds, and what /proc says of them.
+// The processes and threads of a tracer, and reading of their files in /proc.
 
 #include "collect/sampling/tracer_parts_internal.h"
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { MAPS_EVERY_NS = 10000000 }; // no sooner, where reading them told nothing new
+enum { MAPS_EVERY_NS = 10000000 }; // mappings are read no more often while there is nothing new
 
 // ---- The tables -----------------------------------------------------------------------
 
@@ -30,7 +30,7 @@ TracedProcess *tracer_find_process(Tracer *t, uint32_t pid)
     return NULL;
 }
 
-// A file of /proc/PID.
+// Opens a file of /proc/PID.
 static int open_of(uint32_t pid, const char *name)
 {
     char path[64];
@@ -38,7 +38,7 @@ static int open_of(uint32_t pid, const char *name)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-// A file of one of its threads.
+// Opens a file of one of its threads.
 static int open_of_thread(uint32_t pid, uint32_t tid, const char *name)
 {
     char below[32];
@@ -64,7 +64,7 @@ TracedProcess *tracer_add_process(Tracer *t, uint32_t pid, const TracedProcess *
     TracedProcess p = {.pid = pid, .memory_fd = -1};
     tracer_open_memory(&p);
     p.size_fd = open_of(pid, "statm");
-    // Its maps are the parent's, and whoever hears of the fork knows.
+    // A new process has the mappings of its parent; the reader of the fork record knows them.
     for (size_t i = 0; parent && i < parent->maps.len; i++)
         vec_push(NULL, &p.maps, parent->maps.at[i]);
     vec_push(NULL, &t->processes, p);
@@ -200,7 +200,7 @@ bool tracer_read_cpu_time(const TracedThread *thread, uint64_t *ret_ns, uint64_t
         *ret_switches = value[2];
         return true;
     }
-    ThreadStat st; // CONFIG_SCHED_INFO is not set, or this is no Linux
+    ThreadStat st; // when CONFIG_SCHED_INFO is not set, or this is no Linux
     if (!tracer_read_stat(thread, buf, sizeof(buf), &st))
         return false;
     *ret_ns = st.ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
@@ -230,8 +230,8 @@ void tracer_read_maps(Tracer *t, TracedProcess *p)
         for (size_t i = 0; i < maps.len; i++)
             if (maps.at[i].exec && !is_told(p, &maps.at[i])) {
                 tracer_tell_map(t, p->pid, &maps.at[i]);
-                t->urgent = true;    // its file may not be there for long
-                p->maps_read_ns = 0; // more may come soon
+                t->urgent = true;    // the mapped file may be deleted soon
+                p->maps_read_ns = 0; // more mappings may come soon
             }
         p->maps.len = 0;
         for (size_t i = 0; i < maps.len; i++)
@@ -243,7 +243,7 @@ void tracer_read_maps(Tracer *t, TracedProcess *p)
     arena_deinit(&scratch);
 }
 
-// No record tells of a mapping, but each changes the size of the address space.
+// There are no records of new mappings, but each changes the size of the address space.
 void tracer_refresh_maps(Tracer *t, TracedProcess *p)
 {
     char buf[128];
