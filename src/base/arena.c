@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arena: bump allocation in growing chunks; blocks from 32 KB up, from 4 MB where the
-// chunks are huge pages, are separate, so that a growing column is moved by realloc
-// (mremap) and not copied by us.
+// The arena: allocates one after the other in growing chunks. Blocks from 32 KB up (from 4 MB where
+// the chunks are huge pages) are separate, so that realloc can move a growing column by mremap
+// instead of copying it.
 
 #include "base/arena.h"
 
@@ -17,11 +17,11 @@ enum {
     LARGE_MIN = 32 * 1024,
     LARGE_HEAD = 64, // keeps the payload 64-aligned relative to malloc's 16
     HUGE_PAGE = 2 << 20,
-    // A huge page costs as much as a hundred small ones: what an arena holds of less
-    // than this is in those.
+    // A huge page costs as much as a hundred small ones, so that an arena starts with small ones up
+    // to this size.
     HUGE_FROM = 64 * 1024,
-    HUGE_MIN = 4 << 20,  // the least that has huge pages within wherever it starts
-    WHOLE_MIN = 1 << 20, // the least that is worth to start where one does
+    HUGE_MIN = 4 << 20,  // the smallest size that contains a huge page at any address
+    WHOLE_MIN = 1 << 20, // the smallest size for which alignment to a huge page is worth it
 };
 
 struct ArenaChunk {
@@ -32,8 +32,8 @@ struct ArenaChunk {
     uint8_t data[];
 };
 
-// Doubly linked, so that a block can be replaced when it grows. The payload
-// starts LARGE_HEAD bytes behind the block.
+// The list is doubly linked, so that a block can be replaced when it grows. The payload starts
+// LARGE_HEAD bytes after the start of the block.
 struct ArenaLarge {
     ArenaLarge *next;
     ArenaLarge *prev;
@@ -46,15 +46,15 @@ static COLD _Noreturn void out_of_memory(size_t size)
     _exit(1);
 }
 
-// A page that is touched first costs more than what is then done with it: those of
-// large blocks come 512 at a time, where the system has such.
+// Asks for huge pages for a large block. The first touch of a page costs more than its use; with
+// huge pages 512 are touched at once.
 static void prefer_huge_pages(void *block, size_t size)
 {
     if (size < HUGE_PAGE)
         return;
     uintptr_t from = align_up((uintptr_t)block, HUGE_PAGE);
     uintptr_t to = align_down((uintptr_t)block + size, HUGE_PAGE);
-    int saved = errno; // without, it is memory all the same
+    int saved = errno; // when it fails, the memory has small pages
     if (from < to)
         madvise((uint8_t *)block + (from - (uintptr_t)block), to - from, MADV_HUGEPAGE);
     errno = saved;
@@ -69,7 +69,7 @@ void *heap_alloc(size_t size)
     return ptr;
 }
 
-// A first block of a size that is known takes whole huge pages, aligned as they must be.
+// Allocates a block of known size in whole, aligned huge pages.
 static void *heap_whole_pages(size_t size)
 {
     size_t total = align_up(size, HUGE_PAGE);
@@ -113,7 +113,7 @@ size_t arena_size_of(size_t n, size_t size)
     return total;
 }
 
-// The size from which a block is separate.
+// The smallest size of a separate block.
 static size_t large_min(const Arena *a)
 {
     return a->huge_pages ? HUGE_MIN : LARGE_MIN;
@@ -144,7 +144,7 @@ static void *large_alloc(Arena *a, size_t size)
     return large_data(l);
 }
 
-// What is new is not zeroed.
+// New bytes are not zeroed.
 static void *large_grow(Arena *a, void *old, size_t new_size)
 {
     ArenaLarge *l = (ArenaLarge *)(void *)((uint8_t *)old - LARGE_HEAD);
@@ -165,7 +165,7 @@ static void *large_grow(Arena *a, void *old, size_t new_size)
     return large_data(l);
 }
 
-// Whole huge pages, aligned as they must be; zeroed by the system.
+// Maps a chunk of whole, aligned huge pages; the system zeroes them.
 static ArenaChunk *chunk_map(size_t at_least)
 {
     if (at_least > SIZE_MAX / 2)
@@ -180,7 +180,7 @@ static ArenaChunk *chunk_map(size_t at_least)
         munmap(all, before);
     if (before < HUGE_PAGE)
         munmap(all + before + total, HUGE_PAGE - before);
-    madvise(all + before, total, MADV_HUGEPAGE); // without, it is memory all the same
+    madvise(all + before, total, MADV_HUGEPAGE); // when it fails, the memory has small pages
     ArenaChunk *c = (ArenaChunk *)(void *)(all + before);
     c->size = total - sizeof(ArenaChunk);
     c->mapped = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading untrusted bytes: the parts that need not be inline.
+// Reads untrusted bytes: the functions that need not be inline.
 
 #include "base/cursor.h"
 

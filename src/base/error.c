@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors as plain values: formatting.
+// Formats the texts of errors.
 
 #include "base/error.h"
 

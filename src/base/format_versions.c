@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking versions up, and refusing them.
+// Finds, prints and refuses versions of formats.
 
 #include "base/format_versions.h"
 
@@ -15,7 +15,7 @@ const FormatVersion *format_version_find(const FormatVersions *v, uint64_t versi
     return NULL;
 }
 
-// gcc's 1202 is 12.2; `whole` of 1500 to 1599 is 15.
+// Prints gcc's 1202 as 12.2, and with `whole` 1500 (for 1500 to 1599) as 15.
 static void print_one(const FormatVersions *v, uint64_t version, bool whole, char *out, size_t size)
 {
     bool is_gcc = strcmp(v->numbers, "gcc") == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text -> small number.
+// Interned texts: from text to number.
 
 #include "base/intern.h"
 

@@ -35,7 +35,7 @@ void json_key(JsonWriter *w, Str key)
     strbuf_add(w->out, w->indent ? STR("\": ") : STR("\":"));
 }
 
-// After json_key the value follows directly and takes a NULL key.
+// After json_key the value follows without a key of its own.
 static void begin_value(JsonWriter *w, const char *key)
 {
     bool after_key = w->out->len && !key && w->depth && !w->is_array[w->depth - 1];
@@ -209,7 +209,7 @@ static bool unescape_unicode(Parser *p, char *out, size_t *len)
 
 static bool unescape(Parser *p, size_t end, Str *ret)
 {
-    // An escape is never shorter than what it stands for.
+    // An escape is never shorter than the character it stands for.
     char *out = arena_alloc(p->arena, end - p->at + 1, 1);
     size_t len = 0;
     while (p->at < end) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MD5 of RFC 1321, of one text or of several at once.
+// MD5 (RFC 1321) of one text, or of several at once.
 
 #include "base/md5.h"
 
@@ -15,7 +15,7 @@ static const uint32_t sines[64] = {
     0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
 
-// One step of round `f` for a number or a vector of them.
+// One step of round `f`, for a number or a vector of numbers.
 #define STEP(f, word, shift)                                                                       \
     do {                                                                                           \
         __typeof__(a) sum_ = a + (f) + sines[i] + words[(word) % 16];                              \
@@ -25,7 +25,7 @@ static const uint32_t sines[64] = {
         b += (sum_ << (shift)) | (sum_ >> (32 - (shift)));                                         \
     } while (0)
 
-// The 64 steps over `words`, unrolled so that shifts and places are constants.
+// The 64 steps over `words`, unrolled so that shifts and indices are constants.
 #define ROUNDS                                                                                     \
     _Pragma("GCC unroll 16") for (unsigned i = 0; i < 16; i++)                                     \
         STEP((b & c) | (~b & d), i, ((const uint8_t[]){7, 12, 17, 22})[i % 4]);                    \
@@ -50,7 +50,7 @@ static void md5_block(uint32_t state[4], const uint8_t *block)
     state[3] += d;
 }
 
-// The end of the text with its padding and length. Gives the bytes used: 64 or 128.
+// Makes the end of the text with its padding and length. Returns its size: 64 or 128 bytes.
 static size_t make_tail(Bytes data, uint8_t tail[128])
 {
     size_t whole = data.len / 64 * 64, rest = data.len - whole;
@@ -91,11 +91,11 @@ uint64_t md5_low64(Bytes data)
 
 // ---- Several texts at once ---------------------------------------------------
 
-// Steps depend on each other; lanes do not, and fill the time.
+// Each step depends on the one before; several lanes use the processor in the meantime.
 enum { LANES = 8 };
 typedef uint32_t Lanes __attribute__((vector_size(4 * LANES)));
 
-// One text on its way through a lane.
+// A text that is being hashed in a lane.
 typedef struct Lane {
     Bytes text;
     size_t blocks;
@@ -128,7 +128,7 @@ WIDE_CLONES static void md5_lanes(const Lane *lanes, size_t count, uint64_t *ref
         b0 += b;
         c0 += c;
         d0 += d;
-        // The longer ones go on; who is done takes the result out.
+        // Longer texts continue; a text that is finished stores its result.
         for (size_t l = 0; l < count; l++)
             if (block + 1 == lanes[l].blocks)
                 refs[l] = a0[l] | (uint64_t)b0[l] << 32;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Radix sort, the last digit first. Digits that all keys share cost no pass.
+// Radix sort, starting at the lowest digit. A digit that is equal in all keys costs no pass.
 
 #include "base/sort.h"
 
@@ -12,7 +12,7 @@ static size_t digit_of(uint64_t key, unsigned digit)
     return key >> (digit * DIGIT_BITS) & (VALUES - 1);
 }
 
-// Moves rows to where their digit belongs.
+// Moves the rows to the order of one digit.
 static void pass(const SortRow *from, SortRow *to, size_t count, unsigned digit)
 {
     size_t starts[VALUES + 1] = {0};

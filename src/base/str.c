@@ -171,7 +171,7 @@ bool str_parse_double(Str s, double *ret)
     return true;
 }
 
-// One pattern element against one byte; `*next` is the element after it.
+// Matches one pattern element against one byte; `*next` becomes the element after it.
 static bool glob_element_matches(Str pattern, size_t at, char c, size_t *next)
 {
     char p = pattern.ptr[at];

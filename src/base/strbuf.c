@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A growing byte buffer for output, and the escapes of what it may hold.
+// A growing byte buffer for output, and escapes for several kinds of output.
 
 #include "base/strbuf.h"
 
@@ -123,12 +123,12 @@ static void add_utf8(StrBuf *b, uint32_t code)
     b->len += n;
 }
 
-// Printable ASCII that a form of text has an escape for.
+// The printable ASCII characters that are escaped in one kind of output.
 typedef struct Touched {
     bool at[128];
 } Touched;
 
-static const Touched by_terminal = {{false}}; // controls only
+static const Touched by_terminal = {{false}}; // only control characters
 static const Touched by_xml = {
     {['&'] = true, ['<'] = true, ['>'] = true, ['"'] = true, ['\''] = true}};
 static const Touched by_json = {{['"'] = true, ['\\'] = true, ['<'] = true}};
@@ -157,14 +157,14 @@ static bool is_control(uint32_t code)
     return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
-// Marks, embeddings, overrides and isolates that reorder what follows them.
+// Whether a character reorders those after it: marks, embeddings, overrides, isolates.
 static bool is_bidi_control(uint32_t code)
 {
     return code == 0x061c || code == 0x200e || code == 0x200f ||
            (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-// Copies what needs no escape as it is and hands every other code point to `add`.
+// Copies characters that need no escape, and gives every other code point to `add`.
 static void add_escaped(StrBuf *b, Str s, const Touched *touched,
                         void (*add)(StrBuf *b, uint32_t code))
 {
@@ -205,7 +205,7 @@ static void add_xml_code(StrBuf *b, uint32_t code)
     case '\'':
         strbuf_add(b, STR("&#39;"));
         break;
-    default: // XML 1.0 has no way to write most controls
+    default: // XML 1.0 cannot contain most control characters
         if (is_control(code) || code == 0xfffe || code == 0xffff)
             strbuf_printf(b, "\\x%02x", code);
         else
@@ -231,7 +231,7 @@ static void add_json_code(StrBuf *b, uint32_t code)
     case '\t':
         strbuf_add(b, STR("\\t"));
         break;
-    default: // '<' is escaped so that JSON can stand inside an HTML script
+    default: // '<' is escaped so that JSON can be inside an HTML script
         if (is_control(code) || code == '<' || code == 0x2028 || code == 0x2029)
             strbuf_printf(b, "\\u%04x", code);
         else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hash -> row number: inserting and growing. A slot's home is a function of its
-// tag alone, so growing never asks the caller for hashes again.
+// A hash table from hash to row number: inserting and growing. The first slot of an entry depends
+// on its tag only, so that growing needs no hashes from the caller.
 
 #include "base/table.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a helper program for what it prints.
+// Runs a helper program and captures its output.
 
 #include "os/capture.h"
 
@@ -10,7 +10,7 @@
 
 #include "os/file.h"
 
-// In the child, between fork and exec: only what is safe there.
+// Runs in the child between fork and exec: only async-signal-safe calls.
 __attribute__((noreturn)) static void run_child(const Program *program, char *const argv[],
                                                 bool quiet, int out)
 {

@@ -36,8 +36,8 @@ int64_t os_thread_cpu_ns(void)
     return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-// "model name" of x86, "Model" of some arm64 boards. The first CPU's block is
-// near the file's start, so a small buffer does.
+// The model is "model name" on x86, "Model" on some arm64 boards. The block of the first CPU is
+// near the start of the file, so that a small buffer is enough.
 static Str cpu_model(Arena *arena)
 {
     char buf[4096];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Event names -> what perf_event_open wants.
+// Translates event names to the numbers of perf_event_open(2).
 
 #include "os/event.h"
 
@@ -59,8 +59,8 @@ static bool find_known(Str name, EventSpec *ret)
 static const struct {
     const char *name;
     uint64_t id;
-    bool written; // stores to it exist: not for instructions and their translations
-    bool fetched; // prefetches into it exist
+    bool written; // it has store events: instructions and their translations have none
+    bool fetched; // it has prefetch events
 } caches[] = {
     {"L1-dcache", PERF_COUNT_HW_CACHE_L1D, true, true},
     {"L1-icache", PERF_COUNT_HW_CACHE_L1I, false, true},
@@ -165,7 +165,7 @@ bool pmu_field_put(const PmuField *field, uint64_t value, uint64_t config[3])
     return true;
 }
 
-// A name that becomes part of a path: nothing that could climb out of it.
+// Whether a name may become part of a path: it must not lead out of the folder.
 static bool safe_name(Str s)
 {
     if (s.len == 0 || s.len > 128 || s.ptr[0] == '.')
@@ -279,14 +279,14 @@ static bool open_pmu(Arena *arena, const EventSources *src, Str pmu, PmuParse *r
     return true;
 }
 
-// "pmu/params/".
+// Parses "pmu/params/".
 static bool parse_pmu_event(Arena *arena, const EventSources *src, Str pmu, Str params,
                             EventSpec *spec, Error *err)
 {
     PmuParse p;
     if (open_pmu(arena, src, pmu, &p, spec))
         return pmu_params(&p, params, err);
-    // "cpu-clock/freq=99/": a plain event with settings of its own.
+    // "cpu-clock/freq=99/": an event without PMU, with settings of its own.
     if (find_known(pmu, spec) || find_cache(pmu, spec)) {
         p = (PmuParse){.arena = arena, .pmu = pmu, .dir = src->sysfs, .spec = spec, .depth = 1};
         return pmu_params(&p, params, err);
@@ -295,7 +295,7 @@ static bool parse_pmu_event(Arena *arena, const EventSources *src, Str pmu, Str 
     return error_hint(err, "those it has: ls %" STR_FMT, STR_ARG(src->sysfs));
 }
 
-// A bare name that the core PMU describes in sysfs ("mem-loads").
+// Finds a name without a PMU that the core PMU has in sysfs ("mem-loads").
 static bool find_in_core_pmu(Arena *arena, const EventSources *src, Str name, EventSpec *spec)
 {
     static const char *const cores[] = {"cpu", "cpu_core", "armv8_pmuv3_0", "armv8_pmuv3"};
@@ -385,7 +385,7 @@ static bool parse_breakpoint(Str rest, EventSpec *spec, Error *err)
         }
     }
     spec->type = PERF_TYPE_BREAKPOINT;
-    // An execution breakpoint takes the size of an address.
+    // The length of an execution breakpoint is the size of an address.
     spec->bp_len = spec->bp_type == HW_BREAKPOINT_X ? sizeof(long) : len;
     spec->period = 1;
     return true;
@@ -490,7 +490,7 @@ static bool parse_name(Arena *arena, const EventSources *src, Str name, EventSpe
         return parse_breakpoint(str_slice(name, 4, name.len), spec, err);
     if (find_in_core_pmu(arena, src, name, spec))
         return true;
-    // libpfm4 spells with colons too ("MEM_LOAD:L1_HIT"), in capitals; tracepoints do not.
+    // libpfm4's names have colons, too ("MEM_LOAD:L1_HIT"), but in capitals, unlike tracepoints.
     if (src->find_other && src->find_other(arena, name, spec))
         return true;
     bool split = str_split(name, ':', &head, &tail);
@@ -528,7 +528,7 @@ static bool parse_one(Arena *arena, const EventSources *src, Str text, EventSpec
             !str_equal(str_slice(text, 0, colon), STR("mem"))) {
             Str name = str_slice(text, 0, colon);
             if (!parse_name(arena, src, name, &spec, &first)) {
-                // "sys:up" could be a tracepoint that only looks like modifiers.
+                // "sys:up" could be a tracepoint whose name looks like modifiers.
                 spec = (EventSpec){.name = text, .group = EVENT_NO_GROUP};
                 m = (Modifiers){0};
                 if (!parse_name(arena, src, text, &spec, NULL)) {
@@ -547,7 +547,7 @@ static bool parse_one(Arena *arena, const EventSources *src, Str text, EventSpec
     return true;
 }
 
-// Takes the text up to the next comma that is not inside {…} or /…/.
+// Takes the text up to the next comma outside of {…} and /…/.
 static bool next_event(Str *rest, Str *ret)
 {
     if (rest->len == 0)

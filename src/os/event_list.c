@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of this machine, gathered from the kernel's fixed names, sysfs and
-// tracefs, and tried one by one.
+// Lists the events of this machine, from the kernel's fixed names, sysfs and tracefs, and tests
+// them.
 
 #include "os/event_list.h"
 
@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 enum {
-    LIST_EVENTS_MAX = 1 << 17, // of a folder: more is no sysfs
-    TRY_PERIOD = 1 << 30,      // no sample is ever due while a try lasts
+    LIST_EVENTS_MAX = 1 << 17, // in one folder: more is no sysfs
+    TRY_PERIOD = 1 << 30,      // so long that no sample is taken during a test
     PROBE_CODE_BYTES = 64,
 };
 
@@ -42,7 +42,7 @@ static int by_text(const void *a, const void *b)
     return str_compare(*(const Str *)a, *(const Str *)b);
 }
 
-// The names in a folder in order, without the hidden ones.
+// The names in a folder, sorted, without hidden ones.
 static bool folder_names(Arena *arena, Str path, StrVec *ret, Error *err)
 {
     DIR *dir = opendir(arena_c_str(arena, path));
@@ -90,14 +90,14 @@ static void list_caches(Arena *arena, ListedEventVec *ret)
             (ListedEvent){.group = EVENT_GROUP_CACHE, .name = names.at[i], .try = names.at[i]});
 }
 
-// Named events come with files of their own: "mem-loads.unit", "….scale".
+// Whether a file describes an event with a file of its own: "mem-loads.unit", "….scale".
 static bool is_about_event(Str name)
 {
     return str_ends_with(name, STR(".unit")) || str_ends_with(name, STR(".scale")) ||
            str_ends_with(name, STR(".snapshot")) || str_ends_with(name, STR(".per-pkg"));
 }
 
-// "cpu/event=…,umask=…/": what a PMU without the event one wants still counts.
+// Adds "cpu/event=…,umask=…/", the form for events that the PMU counts but does not list.
 static void list_pmu_form(Arena *arena, Str dir, Str pmu, bool is_probe, ListedEventVec *ret)
 {
     StrVec fields = {0};
@@ -138,7 +138,7 @@ static void list_pmu(Arena *arena, Str dir, Str pmu, ListedEventVec *ret)
 
 static void list_pmus(Arena *arena, const EventSources *src, ListedEventVec *ret)
 {
-    // They have groups of their own here.
+    // The events of these have groups of their own.
     static const char *const others[] = {"software", "tracepoint", "breakpoint"};
     StrVec pmus = {0};
     (void)folder_names(arena, src->sysfs, &pmus, NULL);
@@ -158,7 +158,7 @@ static void list_system(Arena *arena, Str events, Str system, ListedEventVec *re
     StrVec names = {0};
     (void)folder_names(arena, dir, &names, NULL);
     for (size_t i = 0; i < names.len; i++) {
-        // Beside the events lie files; the one event with such a name does not exist.
+        // Files beside the events are skipped; no event has one of these names.
         if (str_equal(names.at[i], STR("enable")) || str_equal(names.at[i], STR("filter")))
             continue;
         Str name =
@@ -212,7 +212,7 @@ void event_list(Arena *arena, const EventSources *src, ListedEventVec *ret, Erro
 
 // ---- Trying --------------------------------------------------------------------
 
-// errno of the open, 0 when it worked.
+// Opens and closes an event: 0 or errno.
 static int open_once(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
     struct perf_event_attr copy = *attr;
@@ -228,7 +228,7 @@ static bool is_refused(int os_errno)
     return os_errno == EACCES || os_errno == EPERM;
 }
 
-// Opens for sampling, then for counting, then for counting on a CPU.
+// Tries to open for sampling, then for counting, then for counting on a CPU.
 static int open_somehow(const struct perf_event_attr *attr, EventAccess *access)
 {
     struct perf_event_attr counting = *attr;
@@ -241,7 +241,7 @@ static int open_somehow(const struct perf_event_attr *attr, EventAccess *access)
     int second = open_once(&counting, 0, -1);
     if (second == 0 || is_refused(second))
         return second;
-    // Uncore PMUs belong to no process and know no exclusion.
+    // Uncore PMUs count for no process and cannot exclude anything.
     struct perf_event_attr whole = counting;
     whole.exclude_kernel = whole.exclude_hv = 0;
     *access = EVENT_COUNTS_CPU;
@@ -270,13 +270,13 @@ static EventTry try_attr(struct perf_event_attr *attr, const PerfLimits *limits,
         t.user_only = true;
     } else if (without_kernel == ENOENT || without_kernel == ENODEV ||
                without_kernel == EOPNOTSUPP) {
-        // Rights would not bring it.
+        // More rights would not help.
         (void)perf_explain(without_kernel, limits, attr, name, false, &t.err);
     }
     return t;
 }
 
-// A probe on code that nobody maps, so that the try changes no program.
+// Tests a probe on code that no process maps, so that the test changes no program.
 static EventTry try_uprobe(const EventSources *src, Arena *arena, const PerfLimits *limits, Str pmu)
 {
     EventTry t = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where event names come from on this machine: sysfs, tracefs, libpfm4.
+// Where the names of events come from: sysfs, tracefs, libpfm4.
 
 #include "os/event.h"
 
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-// What we use of perfmon/pfmlib_perf_event.h, so that its package is not needed
-// to build. ABI: libpfm4 4.x, PFM_OS_PERF_EVENT_EXT.
+// The parts of perfmon/pfmlib_perf_event.h that are used, so that its package is not needed to
+// build. ABI: libpfm4 4.x, PFM_OS_PERF_EVENT_EXT.
 typedef struct PfmEncodeArg {
     struct perf_event_attr *attr;
     char **full_name;
@@ -66,7 +66,7 @@ EventSources event_sources_default(void)
     for (size_t i = 0; i < ARRAY_LEN(places) && src.tracefs.len == 0; i++) {
         char path[64];
         snprintf(path, sizeof(path), "%s/events", places[i]);
-        // A folder that this user may not look into is mounted all the same.
+        // A folder that this user may not read is mounted, too.
         if (access(path, F_OK) == 0 || errno == EACCES)
             src.tracefs = str_from_c(places[i]);
     }

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The path as a C string; a NUL inside or too long a path is an error, because
-// cutting it would open another file.
+// The path as a C string. A path that is too long or contains a NUL is an error, because a cut path
+// would open another file.
 static bool c_path(Str path, char buf[PATH_MAX], Error *err)
 {
     if (path.len >= PATH_MAX)
@@ -164,7 +164,7 @@ bool os_map_fd(int fd, Str name, MappedFile *ret, Error *err)
     return true;
 }
 
-// O_NONBLOCK: opening a FIFO or a device must not hang before the check.
+// Opens without blocking: a FIFO or a device must not hang before the check of its type.
 static int open_at_once(Str path, Error *err)
 {
     char name[PATH_MAX];
@@ -287,8 +287,8 @@ static bool refuse_existing(const char *path, Error *err)
     return error_hint(err, "use another name with -o, or --force to replace it");
 }
 
-// Opens a new file with a name that nobody else has, in the final one's folder
-// so that the rename cannot cross file systems.
+// Opens a new file with an unused name, in the folder of the final one, so that the rename stays
+// within one file system.
 static int open_temporary(OutputFile *out)
 {
     for (unsigned attempt = 0; attempt < 100; attempt++) {
@@ -314,7 +314,7 @@ bool os_output_open(Str path, OutputMode mode, OutputFile *ret, Error *err)
         return false;
     bool exists = stat(name, &st) == 0;
     memcpy(ret->path, name, sizeof(name));
-    // Replace what a link points at, not the link.
+    // The target of a link is replaced, not the link.
     char real[PATH_MAX];
     if (exists && S_ISREG(st.st_mode) && realpath(name, real))
         memcpy(ret->path, real, sizeof(real));
@@ -342,8 +342,8 @@ bool os_output_open(Str path, OutputMode mode, OutputFile *ret, Error *err)
     return true;
 }
 
-// Renames without replacing. Not every file system knows RENAME_NOREPLACE;
-// link() refuses an existing name as well.
+// Renames without replacing a file. Not every file system supports RENAME_NOREPLACE; link() refuses
+// an existing name, too.
 static bool rename_keeping(const char *from, const char *to)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
@@ -360,7 +360,7 @@ bool os_output_commit(OutputFile *out, Error *err)
 {
     FILE *stream = out->stream;
     out->stream = NULL;
-    // A write that failed earlier left its errno, unless the caller's code changed it since.
+    // errno is still that of the failed write, unless code of the caller has changed it since.
     int saved = errno;
     bool wrote = !ferror(stream);
     if (wrote && fflush(stream) != 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapped files that are truncated under their readers.
+// Guards mapped files that are truncated while they are read.
 
 #include "os/map_guard.h"
 
@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// One guarded mapping; `end` 0: free for the next. Never given back, as the
-// handler may be walking the list.
+// A guarded mapping; with `end` 0 the entry is free. Entries are never freed, because the handler
+// may be reading the list.
 typedef struct Guarded {
     struct Guarded *next;
     _Atomic uintptr_t start;
@@ -22,11 +22,11 @@ typedef struct Guarded {
 
 static Guarded *_Atomic list;
 static atomic_uint cut_count;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of those who add and remove
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // for functions that add or remove
 static uintptr_t page_size;
 
-// Only system calls and atomics: it may run anywhere. What lies behind the place
-// is gone as well, so that the whole rest is replaced at once.
+// Replaces the rest of the mapping by zeros: everything after the fault is gone, too. Uses only
+// system calls and atomics, because it may run anywhere.
 static bool replace_rest(uintptr_t at)
 {
     for (Guarded *g = atomic_load(&list); g; g = g->next) {
@@ -48,10 +48,10 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     (void)context;
     if (!replace_rest((uintptr_t)info->si_addr))
-        signal(number, SIG_DFL); // it happens again, and then ends the process
+        signal(number, SIG_DFL); // the fault happens again and then ends the process
 }
 
-// Each time: another may have taken it since.
+// Installs the handler at each call, because other code may have replaced it.
 static void take_handler(void)
 {
     page_size = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -47,8 +47,8 @@ int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_
     long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0 && errno == E2BIG && attr->size < sizeof(*attr) &&
         attr->size >= PERF_ATTR_SIZE_VER0) {
-        // An older kernel, which wrote the size it knows. What it does not know
-        // must be zero, or the event would mean something else.
+        // An older kernel has written the size that it knows. The fields that it does not know must
+        // be zero, or the event would mean something else.
         const uint8_t *bytes = (const uint8_t *)attr;
         for (size_t i = attr->size; i < sizeof(*attr); i++)
             if (bytes[i]) {

@@ -44,7 +44,7 @@ bool proc_map_parse(Str line, ProcMap *ret)
     m.device_minor = (uint32_t)n;
     if (!str_next_part(&rest, ' ', &inode) || !str_parse_u64(inode, 10, &m.inode))
         return false;
-    // Only leading blanks are padding: a path may end in one.
+    // Only leading blanks are padding: a path may end in a blank.
     while (rest.len > 0 && rest.ptr[0] == ' ')
         rest = str_slice(rest, 1, rest.len);
     Str gone = STR(" (deleted)");
@@ -90,7 +90,7 @@ static Str after_last_blank(Str s)
     return str_slice(s, at, s.len);
 }
 
-// The second column of "real effective saved file".
+// The second column of a line "real effective saved file".
 static uint32_t second_number(Str s)
 {
     s = str_trim(s);
@@ -262,7 +262,7 @@ bool cpu_list_online(U32Vec *ret, Error *err)
     Str text;
     if (os_read_small("/sys/devices/system/cpu/online", buf, sizeof(buf), &text))
         return cpu_list_parse(text, CPU_LIST_MAX, ret, err);
-    // No sysfs in this container: the numbers are then nearly always 0 … n-1.
+    // This container has no sysfs: the numbers are nearly always 0 … n-1 then.
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     for (long cpu = 0; cpu < (n > 0 ? n : 1); cpu++)
         vec_push(NULL, ret, (uint32_t)cpu);

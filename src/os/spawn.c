@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting the observed program in two steps.
+// Starts the observed program in two steps.
 
 #include "os/spawn.h"
 
@@ -30,8 +30,8 @@ static bool is_executable_file(const char *path, struct stat *st)
     return access(path, X_OK) == 0;
 }
 
-// Walks PATH as execvp does. A file that is there but may not be run is
-// remembered: that is the error to show when no other is found.
+// Searches PATH as execvp does. A file that may not be executed is remembered: if no other is
+// found, the error is about that file.
 static bool find_in_path(Arena *arena, Str name, Str search_path, Str *ret, struct stat *st,
                          Error *err)
 {
@@ -69,7 +69,7 @@ static void read_interpreter(Arena *arena, Str head, Program *p)
     p->interpreter = arena_str(arena, end == SIZE_MAX ? line : str_slice(line, 0, end));
 }
 
-// What stands at the file's beginning: ELF, "#!", or nothing that can run.
+// Reads the start of the file: ELF, "#!", or nothing that can be executed.
 static bool look_inside(Arena *arena, Program *p, Error *err)
 {
     int fd = open(p->path.ptr, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -95,7 +95,7 @@ static bool look_inside(Arena *arena, Program *p, Error *err)
     }
     errno = ENOEXEC;
     (void)error_os(err, "cannot run '%" STR_FMT "'", STR_ARG(p->path));
-    // A shell would run text line by line, in itself: then the shell is the program.
+    // A shell would read a text and execute it itself, so that the shell would be the program.
     if (!memchr(text.ptr, 0, text.len))
         (void)error_hint(err, "a script needs a first line like #!/bin/sh; or: sh %" STR_FMT,
                          STR_ARG(p->path));
@@ -141,7 +141,7 @@ bool program_find(Arena *arena, Str name, Str search_path, Program *ret, Error *
 
 // ---- Starting it --------------------------------------------------------------
 
-// In the child, between fork and exec: only what is safe there.
+// Runs in the child between fork and exec: only async-signal-safe calls.
 __attribute__((noreturn)) static void run_child(const Program *program, char *const argv[],
                                                 const sigset_t *child_mask, int wait_fd,
                                                 int result_fd)
@@ -152,7 +152,7 @@ __attribute__((noreturn)) static void run_child(const Program *program, char *co
         n = read(wait_fd, &byte, 1);
     while (n < 0 && errno == EINTR);
     if (n != 1)
-        _exit(127); // the recorder gave up
+        _exit(127); // the recorder has ended or failed
     sigprocmask(SIG_SETMASK, child_mask, NULL);
     execv(program->path.ptr, argv);
     int saved = errno;
@@ -212,7 +212,7 @@ static bool release(Spawned *s, const Program *program, Error *err)
     return true;
 }
 
-// What became of the exec: reads what the child wrote, or that it wrote nothing.
+// The result of the exec: the child writes errno, or nothing when it succeeded.
 static bool take_result(Spawned *s, const Program *program, Error *err)
 {
     ssize_t n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the .assay recording. Format: docs/formats/assay.md. Every byte is
-// untrusted: sizes are checked against the file and stated limits before memory
-// is taken, and profile_check closes the door behind the last block.
+// Reads the .assay recording. Format: docs/formats/assay.md. No byte is trusted: sizes are checked
+// against the file and stated limits before memory is allocated, and profile_check verifies the
+// tables at the end.
 
 #include "store/store.h"
 
@@ -15,8 +15,8 @@
 #include "os/file.h"
 #include "store/format_internal.h"
 
-// What all blocks of one file may unpack to: more than any recording needs, and
-// small enough that a hostile file is refused before memory runs out.
+// The limit for the unpacked size of all blocks: more than any recording needs, and small enough to
+// refuse a hostile file before memory runs out.
 static const uint64_t unpacked_max = 8ull << 30;
 
 enum { ROWS_MAX = 1 << 30 };
@@ -37,9 +37,9 @@ typedef struct Reader {
     StrBuf unpacked;
     uint64_t unpacked_total;
     unsigned blocks;
-    bool was_finished;    // the file ends as a finished recording does
-    bool complete;        // and the blocks lead there
-    uint64_t whole_bytes; // up to the end of the last whole block
+    bool was_finished;    // the file has the end of a finished recording
+    bool complete;        // and all blocks up to there were read
+    uint64_t whole_bytes; // end of the last complete block
     Error *err;
 } Reader;
 
@@ -124,7 +124,7 @@ static uint64_t type_max(ColumnType type)
     return type == COLUMN_U8 ? UINT8_MAX : type == COLUMN_U32 ? UINT32_MAX : UINT64_MAX;
 }
 
-// Fills rows [first, first + rows) of a column, which is long enough.
+// Decodes values into rows [first, first + rows) of a column, which has room for them.
 static void decode_values(Cursor *c, StoreEncoding encoding, ColumnType type, void *at,
                           size_t first, size_t rows)
 {
@@ -178,7 +178,7 @@ static bool find_column(Reader *r, const TableSchema *t, uint64_t id, RawVec **v
     return true;
 }
 
-// The columns of the value matrix follow the metrics, which are written first.
+// Adds value columns for new metrics, which are written before the samples.
 static bool sync_metrics(Reader *r, const Block *b)
 {
     Profile *p = r->profile;
@@ -215,7 +215,7 @@ static bool read_table(Reader *r, const Block *b, const TableSchema *t, Cursor *
     if (!cursor_check(c, r->err))
         return error_context(r->err, "block %u", b->number);
     size_t have = profile_table_rows(r->profile, t);
-    // A row takes at least a byte of some column: rows without bytes are a bomb.
+    // A row takes at least one byte in some column: rows without bytes are an attack.
     if (first > have || rows > cursor_left(c) || first + rows > ROWS_MAX)
         return block_error(r, b, "impossible row numbers");
     if (t->same_rows_as &&
@@ -303,8 +303,8 @@ static bool is_trailer(Bytes rest)
            bytes_equal(bytes_slice(rest, 16, 24), STORE_MAGIC, STORE_MAGIC_LEN);
 }
 
-// Takes the next block off the file. False at the end, with `*failed` when the
-// file is damaged there and not just cut.
+// Reads the next block. False at the end, with `*failed` when the file is damaged there and not
+// only cut.
 static bool next_block(Reader *r, size_t *at, Block *b, bool *failed)
 {
     Bytes rest = bytes_slice(r->file, *at, r->file.len);
@@ -319,7 +319,7 @@ static bool next_block(Reader *r, size_t *at, Block *b, bool *failed)
     uint32_t stored_len = cursor_u32(&c);
     cursor_skip(&c, 4);
     uint64_t checksum = cursor_u64(&c);
-    // Zeros are what a file system leaves of blocks that never reached the disk.
+    // A file system leaves zeros for blocks that never reached the disk.
     bool zeros = b->type == TABLE_NONE && checksum == 0;
     b->payload = cursor_bytes(&c, stored_len);
     if (zeros || !cursor_ok(&c)) {
@@ -356,7 +356,7 @@ static bool read_blocks(Reader *r)
     return true;
 }
 
-// Columns that an older or unfinished file lacks are zero.
+// Fills columns that an older or unfinished file lacks with zeros.
 static void pad_columns(Reader *r)
 {
     Profile *p = r->profile;

@@ -32,8 +32,8 @@ struct StoreWriter {
     int fd;
     uint64_t size;
     size_t strings_written;
-    size_t rows_written[SCHEMA_MAX];   // by place in profile_schema
-    uint64_t content_hash[SCHEMA_MAX]; // of a mutable table as last written
+    size_t rows_written[SCHEMA_MAX];   // [row of profile_schema]
+    uint64_t content_hash[SCHEMA_MAX]; // hash of a mutable table when it was last written
     Vec(IndexEntry) index;
     StrBuf raw;
     StrBuf packed;
@@ -80,7 +80,7 @@ static bool path_is_free(const StoreWriter *w, Error *err)
     return error_hint(err, "give --force to replace it, or another name with -o");
 }
 
-// PATH.part, or PATH.part1 … when an earlier recorder left its own.
+// Creates PATH.part, or PATH.part1 … when an earlier recorder left its own.
 static bool create_part(StoreWriter *w, Error *err)
 {
     for (int i = 0; i < PART_NAMES_MAX; i++) {
@@ -158,7 +158,7 @@ static uint64_t zigzag(uint64_t difference)
     return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
 }
 
-// Writes the payload that stands in w->raw as one block.
+// Writes the payload in w->raw as one block.
 static bool write_block(StoreWriter *w, uint16_t type, uint64_t first_row, uint64_t rows,
                         Error *err)
 {
@@ -226,8 +226,8 @@ static void add_values(StrBuf *b, const RawVec *v, ColumnType type, StoreEncodin
     }
 }
 
-// A column: id, encoding, length of the values in bytes, values. The values go
-// through `w->packed`, as their length stands before them.
+// Appends a column: id, encoding, length of the values in bytes, values. The values are first
+// written to `w->packed`, because their length comes before them.
 static void add_column(StoreWriter *w, unsigned id, const RawVec *v, ColumnType type, bool delta,
                        size_t from, size_t to)
 {
@@ -330,8 +330,8 @@ static bool write_strings(StoreWriter *w, const Profile *p, Error *err)
     return true;
 }
 
-// The places of frames are known only after symbolising; until then a flush
-// would write zeros over and over.
+// Whether a table has anything to write. The fields of frames are known only after symbolising;
+// until then every flush would write zeros again.
 static bool has_content(const Profile *p, const TableSchema *t)
 {
     if (t->id != TABLE_FRAME_PLACES)
@@ -387,7 +387,7 @@ static bool write_index(StoreWriter *w, Error *err)
     return write_all(w, bytes_over(trailer, sizeof(trailer)), err);
 }
 
-// Rename without ever replacing a file that came in the meantime, unless asked.
+// Renames the file. Without `force` it never replaces a file that was created meanwhile.
 static bool publish(StoreWriter *w, Error *err)
 {
     if (close(w->fd) != 0) {
@@ -398,7 +398,7 @@ static bool publish(StoreWriter *w, Error *err)
     int failed = w->force
                      ? rename(w->part_path, w->path.ptr)
                      : renameat2(AT_FDCWD, w->part_path, AT_FDCWD, w->path.ptr, RENAME_NOREPLACE);
-    // Not every file system knows RENAME_NOREPLACE; link has the same promise.
+    // Not every file system supports RENAME_NOREPLACE; link() does not replace files either.
     if (failed && !w->force && (errno == EINVAL || errno == ENOSYS)) {
         failed = link(w->part_path, w->path.ptr);
         if (!failed)
@@ -431,7 +431,7 @@ bool store_write(Str path, const StoreOptions *options, const Profile *p, Error 
     bool ok = write_rest(w, p, err);
     if (!ok) {
         unlink(w->part_path);
-        error_put_hint(err, "%s", ""); // it was about the .part file
+        error_put_hint(err, "%s", ""); // the hint was about the .part file
     }
     writer_free(w);
     return ok;

@@ -25,7 +25,7 @@ static bool library_open(Library *ret)
     void *handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!handle)
         return false;
-    // Never closed: libcurl's clean-up is not worth the risk.
+    // Never closed: that would run libcurl's clean-up, a risk without a benefit.
     ret->begin = (BeginFn *)dlsym(handle, "debuginfod_begin");
     ret->find = (FindFn *)dlsym(handle, "debuginfod_find_debuginfo");
     ret->end = (EndFn *)dlsym(handle, "debuginfod_end");
@@ -45,7 +45,7 @@ bool debuginfod_find(Arena *arena, const BuildId *id, Str *ret)
     if (fd >= 0) {
         close(fd);
         *ret = arena_str(arena, str_from_c(path));
-        heap_free(path); // the library took it from malloc, as heap_alloc does
+        heap_free(path); // the library allocated it by malloc, as heap_alloc does
     }
     library.end(client);
     return fd >= 0;

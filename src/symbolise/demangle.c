@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Demangling by libiberty, with limits that hold for hostile names.
+// Demangles by libiberty, with limits for hostile names.
 
 #include "symbolise/demangle.h"
 
@@ -30,7 +30,7 @@ static bool is_clone_word(Str s)
     return false;
 }
 
-// Takes ".word" or ".word.12" off the end. False when neither is there.
+// Removes ".word" or ".word.12" from the end. False when the name has neither.
 static bool clone_mark_drop(Str *name)
 {
     size_t dot = str_find_last_char(*name, '.');
@@ -72,8 +72,8 @@ typedef struct Sink {
 static void sink_add(const char *text, size_t len, void *opaque)
 {
     Sink *sink = opaque;
-    // libiberty has no way to be told to stop, and its printer holds no heap
-    // memory when it calls here, so leaving it this way loses nothing.
+    // libiberty cannot be told to stop. Its printer holds no heap memory when it calls this
+    // function, so that longjmp loses nothing.
     if (len > DEMANGLE_OUTPUT_MAX - (sink->out->len - sink->start))
         longjmp(sink->too_long, 1);
     strbuf_add(sink->out, str_over(text, len));
@@ -99,7 +99,7 @@ static bool demangle_d(const char *name, StrBuf *out)
     bool ok = got.len > 0 && got.len <= DEMANGLE_OUTPUT_MAX;
     if (ok)
         strbuf_add(out, got);
-    heap_free(text); // libiberty took it from malloc, as heap_alloc does
+    heap_free(text); // libiberty allocated it by malloc, as heap_alloc does
     return ok;
 }
 
@@ -115,8 +115,8 @@ static bool demangle_mangled(Str mangled, StrBuf *out)
     int options = DMGL_PARAMS | DMGL_ANSI;
     if (demangle_by_callback(name, options, true, out))
         return true;
-    // libiberty's own recursion limit also refuses names over 1,024 bytes, which
-    // real programs have; ours keeps the depth bounded then.
+    // The recursion limit of libiberty also refuses names over 1,024 bytes, which real programs
+    // have. For those DEMANGLE_INPUT_MAX limits the depth.
     if (mangled.len > 1000)
         options |= DMGL_NO_RECURSE_LIMIT;
     return demangle_by_callback(name, options, false, out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the symboliser gets at files.
+// The symboliser's access to files.
 
 #include "symbolise/files.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that is known about the code of one object. Search order for separate
-// debug files as in GDB's manual, "Separate Debug Files", plus dwz's
-// .gnu_debugaltlink and split DWARF's .dwo and .dwp.
+// Opens the symbols of one module and looks up addresses in them. Separate debug files are searched
+// as in GDB's manual, "Separate Debug Files", besides dwz's .gnu_debugaltlink and split DWARF's
+// .dwo and .dwp.
 
 #include "symbolise/module_symbols.h"
 
@@ -24,8 +24,8 @@ static void trouble_add(ModuleSymbols *m, const char *fmt, ...)
     vec_push(&m->arena, &m->troubles, text);
 }
 
-// Has the section, with bytes in this file (a stripped file keeps none, a debug
-// file's .text is NOBITS).
+// Whether the file has the section and bytes for it: a stripped file has no such section, and in a
+// debug file .text is NOBITS.
 static bool has_content(const Elf *elf, Str name)
 {
     const ElfSection *s = elf_section_find(elf, name);
@@ -44,7 +44,7 @@ static bool is_debug_file(const Elf *elf)
 
 // ---- Finding the debug file ---------------------------------------------------
 
-// Opens a candidate and parses it. Does not judge whether it belongs.
+// Opens a candidate and parses it. The caller checks whether it belongs to the module.
 static bool candidate_open(ModuleSymbols *m, Str path, Elf *ret)
 {
     Bytes bytes;
@@ -65,7 +65,7 @@ static bool debug_take(ModuleSymbols *m, Str path, const Elf *elf)
     return true;
 }
 
-// A file found by build-id: must have the same one.
+// Opens a file found by build-id; it must have the same build-id.
 static bool try_by_build_id(ModuleSymbols *m, Str path)
 {
     Elf elf;
@@ -80,7 +80,8 @@ static bool try_by_build_id(ModuleSymbols *m, Str path)
     return is_debug_file(&elf) && debug_take(m, path, &elf);
 }
 
-// A file found by .gnu_debuglink: same build-id, or without one the right sum.
+// Opens a file found by .gnu_debuglink: it must have the same build-id or, without one, the right
+// CRC.
 static bool try_by_link(ModuleSymbols *m, Str path, uint32_t crc)
 {
     Elf elf;
@@ -165,7 +166,7 @@ static bool find_by_debuginfod(ModuleSymbols *m)
 
 typedef struct SectionSlot {
     const char *name;
-    size_t offset; // of the Bytes in DwarfSections
+    size_t offset; // offset of the field in DwarfSections
 } SectionSlot;
 
 static const SectionSlot section_slots[] = {
@@ -184,7 +185,8 @@ static const SectionSlot section_slots[] = {
     {".debug_tu_index", offsetof(DwarfSections, tu_index)},
 };
 
-// `suffix` is "" or ".dwo". The indexes of a package have none.
+// Loads all DWARF sections. `suffix` is "" or ".dwo"; the names of a package's indexes have no
+// suffix.
 static void sections_load(ModuleSymbols *m, const Elf *elf, const char *suffix,
                           DwarfSections *sections)
 {
@@ -202,7 +204,7 @@ static void sections_load(ModuleSymbols *m, const Elf *elf, const char *suffix,
     }
 }
 
-// The dwz file of .gnu_debugaltlink, and whether it is the right one.
+// Opens a candidate for the dwz file of .gnu_debugaltlink; true when it is the right one.
 static bool alt_try(ModuleSymbols *m, Str path, Bytes build_id)
 {
     Elf elf;
@@ -283,7 +285,7 @@ static bool get_dwo(void *ctx, const DwarfDwoRequest *request, DwarfSections *re
                                           STR_ARG(request->dwo_name)),
                              ret);
     Str dir = module_dir(m);
-    if (!found) // moved together with the program
+    if (!found) // it may have been moved together with the program
         found = dwo_sections(m,
                              arena_printf(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(dir),
                                           STR_ARG(str_base_name(request->dwo_name))),
@@ -294,8 +296,8 @@ static bool get_dwo(void *ctx, const DwarfDwoRequest *request, DwarfSections *re
 
 // ---- Opening -----------------------------------------------------------------------
 
-// The object itself: bytes from the caller, or the file at the path if it is the
-// one that was recorded.
+// Opens the object itself: from the bytes of the caller, or from the file at the path if that is
+// the recorded one.
 static void object_open(ModuleSymbols *m, Bytes object)
 {
     Error err;
@@ -374,7 +376,8 @@ static void plt_add(ModuleSymbols *m)
         m->tables[m->table_count++] = index;
 }
 
-// Names come from .symtab wherever it is; only without one do the others count.
+// Loads symbol tables. Names come from .symtab, in whichever file it is; only without one from
+// other tables.
 static void tables_load(ModuleSymbols *m)
 {
     if (m->has_object)
@@ -462,8 +465,8 @@ bool module_symbols_lookup(ModuleSymbols *m, uint64_t svma, PlaceFrames *ret)
         return ret->len > 0;
     if (ret->len == 0)
         ret->at[ret->len++] = (PlaceFrame){0};
-    // The real function's name: DWARF gives its abstract form (C4, no clone
-    // mark), the symbol table the one that is in the file.
+    // The name of the outermost function: DWARF has that of its abstract form (C4, no clone
+    // suffix), the symbol table the one in the file.
     PlaceFrame *outermost = &ret->at[ret->len - 1];
     if (symbol->name.len)
         outermost->linkage_name = symbol->name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands at the addresses of one module.
+// The results of looking up addresses of one module.
 
 #include "symbolise/place_table.h"
 
@@ -40,7 +40,7 @@ uint32_t place_table_function(PlaceTable *t, PlaceFunction f)
     return row;
 }
 
-// Every linkage name is demangled once.
+// Demangles every linkage name once.
 static uint32_t name_of(PlaceTable *t, uint32_t linkage_name)
 {
     if (linkage_name >= t->demangled.len)

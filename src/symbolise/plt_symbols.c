@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names for the stubs that calls into other objects go through: "memcpy@plt".
-// No symbol table has them. x86-64 psABI, "Procedure Linkage Table".
-//
-// Linkers lay the stubs out differently (.plt, .plt.sec, .plt.got; lld, mold), so
-// what counts is the jump in each: the slot it reads is the one that a dynamic
-// relocation fills with the symbol's address.
+// Finds names for PLT entries, through which calls into other objects go: "memcpy@plt". No symbol
+// table has them. Linkers lay the entries out differently (.plt, .plt.sec, .plt.got; lld, mold). In
+// all of them an entry jumps to an address that it reads from a slot, and a dynamic relocation
+// names the symbol whose address the slot gets. x86-64 psABI, "Procedure Linkage Table".
 
 #include "symbolise/symbol_index.h"
 

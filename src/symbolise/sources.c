@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of the source lines that a profile touches.
+// Stores the text of the source lines of a profile.
 
 #include "base/strbuf.h"
 #include "symbolise/symbolise.h"
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum {
-    FILE_MAX_BYTES = 16 << 20, // larger ones are generated, nobody reads them here
+    FILE_MAX_BYTES = 16 << 20, // larger files are generated and not read by people
     LINE_MAX_BYTES = 400,
     CHANGED_NAMED_MAX = 5,
 };
@@ -52,7 +52,7 @@ static TouchedLineVec touched_collect(const Profile *p)
     return v;
 }
 
-// "/rustc/<hash>/library/…" -> "library/…". False for other paths.
+// The part of a path after "/rustc/<hash>/", if that is "library/…". False for other paths.
 static bool rust_library_path(Str path, Str *ret)
 {
     Str hash, rest = str_slice(path, sizeof("/rustc/") - 1, path.len);
@@ -61,7 +61,7 @@ static bool rust_library_path(Str path, Str *ret)
     return str_starts_with(*ret, STR("library/"));
 }
 
-// The path a file is read at: the first mapping that fits, else its own.
+// The path from which a file is read: by the first mapping that matches, else its own.
 static Str mapped_path(Arena *arena, const SourceOptions *o, Str path)
 {
     for (size_t i = 0; i < o->map_count; i++)
@@ -84,7 +84,7 @@ static void changed_add(Sources *s, Str path)
 
 typedef enum TextState { TEXT_ABSENT, TEXT_CHANGED, TEXT_HERE } TextState;
 
-// The file's text, borrowed from `files`, and whether it is as it was recorded.
+// The text of a file, borrowed from `files`, and whether it has changed since the recording.
 static TextState text_open(FileSet *files, Arena *arena, const SourceOptions *o, Str path, Str *ret)
 {
     Bytes bytes;
@@ -108,7 +108,7 @@ bool source_read(Arena *arena, const SourceOptions *options, Str path, Str *text
     return state != TEXT_ABSENT;
 }
 
-// Whether a line is within reach of a touched one. `at` walks along with the lines.
+// Whether a line is within `context` of a touched one. `at` advances along with the lines.
 static bool is_wanted(const TouchedLine *touched, size_t n, size_t *at, uint64_t line,
                       uint64_t context)
 {
@@ -191,7 +191,7 @@ Str rust_source_find(Arena *arena, Str rustup_home)
         Str root = arena_printf(arena, "%s/%s" RUST_SOURCE, folder, names[i]->d_name);
         if (!found.len && names[i]->d_name[0] != '.' && has_rust_library(arena, root))
             found = root;
-        heap_free(names[i]); // scandir takes it from malloc, as heap_alloc does
+        heap_free(names[i]); // scandir allocated it by malloc, as heap_alloc does
     }
     heap_free(names);
     Str system = STR("/usr" RUST_SOURCE);

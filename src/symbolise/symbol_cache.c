@@ -23,7 +23,7 @@
 static const char magic[8] = {'A', 'S', 'S', 'A', 'Y', 'S', 'Y', 'M'};
 enum { VERSION = 1, HEAD_BYTES = 32 };
 
-// More files than this are not checked again; the table is then not kept.
+// The cache does not check more files than this at each use; a table from more files is not stored.
 enum { PROBES_MAX = 2000, TROUBLES_MAX = 1000 };
 
 Str symbol_cache_path(Arena *arena, Str folder, const BuildId *id, Bytes object, Str module_path)
@@ -33,7 +33,8 @@ Str symbol_cache_path(Arena *arena, Str folder, const BuildId *id, Bytes object,
     if (id->len >= 4)
         return arena_printf(arena, "%" STR_FMT "/%" STR_FMT ".sym", STR_ARG(folder),
                             STR_ARG(build_id_hex(arena, id)));
-    // All of the bytes: a changed comment moves lines and little else. 10 GB/s.
+    // The hash is over all bytes, because an edited comment changes line numbers and little else.
+    // It runs at 10 GB/s.
     uint64_t hash = object.len ? bytes_hash(object) : str_hash(module_path);
     return arena_printf(arena, "%" STR_FMT "/%s-%016llx.sym", STR_ARG(folder),
                         object.len ? "content" : "path", (unsigned long long)hash);
@@ -125,7 +126,7 @@ void symbol_cache_encode(const PlaceTable *t, const FileProbeVec *probes, StrBuf
 
 // ---- Reading ---------------------------------------------------------------------
 
-// A count of things that take at least `min_bytes` each in what is left.
+// Reads a count of items with at least `min_bytes` each; fails when they do not fit the rest.
 static size_t take_count(Cursor *c, size_t min_bytes)
 {
     uint64_t n = cursor_uleb(c);
@@ -136,7 +137,7 @@ static size_t take_count(Cursor *c, size_t min_bytes)
     return n;
 }
 
-// A number below `limit`.
+// Reads a number and fails unless it is below `limit`.
 static uint32_t take_index(Cursor *c, size_t limit)
 {
     uint64_t n = cursor_uleb(c);
@@ -242,8 +243,8 @@ bool symbol_cache_decode(Bytes file, PlaceTable *t, FileProbeVec *probes, Error 
     return cursor_check(&c, err);
 }
 
-// The folder is trimmed by time of change: a file in use must look used. Once a
-// day is enough.
+// Sets the file's time of change, by which the folder is trimmed, at most once a day: a file in use
+// must not be removed.
 static void used_now(Str path, const FileIdentity *identity)
 {
     char name[PATH_MAX];
@@ -291,8 +292,8 @@ static int oldest_first(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-// Whether a file of the folder is of this cache: NAME.sym, or a temporary one of
-// a writer, NAME.sym.PID-N.tmp. Others' files are not touched.
+// Whether a file in the folder belongs to this cache: NAME.sym, or a writer's temporary file
+// NAME.sym.PID-N.tmp. Other files are left alone.
 static bool is_ours(Str name)
 {
     return str_ends_with(name, STR(".sym")) ||
@@ -318,8 +319,8 @@ static uint64_t folder_list(DIR *dir, CacheFileVec *files)
     return total;
 }
 
-// Removes the oldest files until the rest is small enough, and what killed
-// writers left more than an hour ago.
+// Removes the oldest files until the others are small enough together, and temporary files that
+// killed writers left more than an hour ago.
 static void folder_trim(Str folder, uint64_t max_bytes)
 {
     char path[PATH_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Address -> symbol: claims are sorted and swept once into disjoint stretches.
+// Sorts claims and sweeps over them once to get disjoint ranges.
 
 #include "symbolise/symbol_index.h"
 
@@ -7,8 +7,9 @@
 
 #include <stdlib.h>
 
-// Smaller wins: functions before labels, exported names before local ones, then
-// fewer leading underscores ("puts" before "_IO_puts"), shorter names.
+// The rank of a symbol among several at one address; the smallest wins: functions before labels,
+// exported names before local ones, then fewer leading underscores ("puts" before "_IO_puts"), then
+// shorter names.
 static uint32_t alias_rank(const ElfSymbol *s)
 {
     bool is_function = s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
@@ -40,7 +41,7 @@ static uint64_t end_of(uint64_t start, uint64_t size)
     return size > UINT64_MAX - start ? UINT64_MAX : start + size;
 }
 
-// Adds [from, to) of a claim, joined to the last stretch where it goes on.
+// Adds the range [from, to) of a claim; joins it to the last range when that one continues.
 static void stretch_add(Arena *arena, SymbolVec *out, const SymbolClaim *c, uint64_t from,
                         uint64_t to)
 {
@@ -53,7 +54,7 @@ static void stretch_add(Arena *arena, SymbolVec *out, const SymbolClaim *c, uint
     vec_push(arena, out, (Symbol){from, to, c->name, c->start});
 }
 
-// Where an open claim ends, given that `next` starts behind it.
+// The end of an open claim; `next` is the first claim that starts after it.
 static uint64_t claim_end(const SymbolClaim *c, const SymbolClaim *next)
 {
     if (c->size)
@@ -69,7 +70,7 @@ typedef struct Open {
 
 typedef Vec(Open) OpenVec;
 
-// Closes open claims that end up to `at`; gives how far the stretches reach.
+// Closes the open claims that end at or before `at`. Returns how far the ranges reach.
 static uint64_t close_until(Arena *arena, OpenVec *open, SymbolVec *out, uint64_t from, uint64_t at)
 {
     while (open->len && vec_last(open).end <= at) {
@@ -120,10 +121,10 @@ const Symbol *symbol_index_find(const SymbolIndex *index, uint64_t address)
 
 // ---- ELF symbol tables -------------------------------------------------------
 
-// The end of the executable section a symbol lies in; false when it names no code.
+// The end of the executable section that contains a symbol; false when the symbol is no code.
 static bool code_limit(const Elf *elf, const ElfSymbol *s, uint64_t *ret)
 {
-    if (s->section == SHN_XINDEX) { // too many sections to number; trust the segments
+    if (s->section == SHN_XINDEX) { // more sections than the field can number: the segments decide
         *ret = end_of(s->value, 4096);
         return elf_is_code(elf, s->value);
     }
@@ -164,8 +165,8 @@ bool symbol_index_from_elf(Arena *arena, const Elf *elf, uint32_t section_type, 
 }
 
 // ---- .eh_frame -----------------------------------------------------------------
-// Only what bounds need: the pointer encoding of each CIE, and of each FDE the
-// start and length. LSB Core 5.0, "Exception Frames"; the unwinder reads the rest.
+// Reads only what the bounds need: the pointer encoding of each CIE, and start and length of each
+// FDE. LSB Core 5.0, "Exception Frames"; unwind/ reads the rest.
 
 enum {
     PE_ABSPTR = 0x00,
@@ -179,7 +180,7 @@ enum {
     PE_OMIT = 0xff
 };
 
-// The pointer encoding ('R') a CIE states; PE_OMIT when it cannot be told.
+// The pointer encoding ('R') of a CIE; PE_OMIT when it is not known.
 static uint8_t cie_encoding(Cursor c)
 {
     uint8_t version = cursor_u8(&c);
@@ -227,7 +228,7 @@ static uint64_t encoded_value(Cursor *c, uint8_t format)
     }
 }
 
-// Bounds of one FDE whose body (behind the CIE pointer) `c` stands at.
+// Reads the bounds of an FDE; `c` is at its body, after the CIE pointer.
 static bool fde_bounds(Cursor *c, uint8_t encoding, uint64_t section_svma, SymbolClaim *ret)
 {
     uint8_t application = encoding & PE_APPLICATION;
@@ -253,12 +254,12 @@ void symbol_index_from_eh_frame(Arena *arena, const Elf *elf, SymbolIndex *ret)
         return;
     SymbolClaimVec claims = {0};
     Cursor c = cursor_over(data, ".eh_frame");
-    uint64_t last_cie = UINT64_MAX; // FDEs of one CIE follow each other
+    uint64_t last_cie = UINT64_MAX; // FDEs of one CIE mostly come one after the other
     uint8_t encoding = PE_OMIT;
     while (cursor_more(&c)) {
         uint64_t length = cursor_u32(&c);
         if (length == 0)
-            continue; // the end mark of one linked file's part
+            continue; // the end mark of the part that came from one linked file
         if (length == UINT32_MAX)
             length = cursor_u64(&c);
         size_t body = c.at;

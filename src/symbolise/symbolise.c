@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbolising a whole profile: raw frames are grouped by module and address, so
-// that each module is opened once and each address looked up once.
+// Symbolises a whole profile. Raw frames are grouped by module and address, so that each module is
+// opened once and each address is looked up once.
 
 #include "symbolise/symbolise.h"
 
@@ -21,7 +21,7 @@ typedef struct Run {
     SymboliseStats stats;
     Arena scratch;
     DebugSearch search;
-    uint64_t *samples_of_module; // samples whose innermost frame is in the module
+    uint64_t *samples_of_module; // [module]: samples whose innermost frame is in it
     size_t done;                 // addresses
     bool kernel_tried;
     bool kernel_ok;
@@ -31,7 +31,7 @@ typedef struct Run {
     StrVec noted_text;
 } Run;
 
-// The frames of one module that want a name, by address.
+// The frames of one module that need a name, by address.
 typedef struct Group {
     ModuleId module;
     ModuleKind kind;
@@ -51,7 +51,7 @@ static uint64_t address_of(const Run *r, uint32_t frame)
 
 // ---- From a table into the profile ----------------------------------------------
 
-// Rows of a PlaceTable as rows of the profile, made when first used.
+// Maps rows of a PlaceTable to rows of the profile, which are made when they are first used.
 typedef struct RowMap {
     U32Vec functions; // + 1
     U32Vec strings;   // + 1
@@ -107,7 +107,7 @@ static void group_fill(Run *r, const Group *g, const PlaceTable *t)
     vec_free(&map.strings);
 }
 
-// The addresses of a group that the table does not know yet, ascending.
+// The addresses of a group that the table does not have yet, ascending.
 static void group_missing(const Run *r, const Group *g, const PlaceTable *t, U64Vec *ret)
 {
     uint64_t last = 0;
@@ -143,7 +143,7 @@ static bool is_system_path(Str path)
     return str_starts_with(path, STR("/usr/")) || str_starts_with(path, STR("/lib"));
 }
 
-// What brings the missing information, in words for the user.
+// What the user can do to get the missing information.
 static Str remedy(Run *r, Str path, SymbolLevel level)
 {
     Str base = str_base_name(path);
@@ -170,7 +170,7 @@ static void note_module(Run *r, ModuleId module, const PlaceTable *t)
     };
     Str path = profile_text(r->profile, r->profile->modules.path.at[module.v]);
     StrBuf text = {0};
-    // The vdso never has more than its exported names: nothing the user could change.
+    // The vdso never has more than its exported names, and the user cannot change that.
     if (r->profile->modules.kind.at[module.v] == MODULE_VDSO && t->level != SYMBOLS_NONE)
         return;
     if (missing[t->level])
@@ -230,7 +230,7 @@ static void table_take_state(PlaceTable *t, const ModuleSymbols *m)
                               stats.units_damaged, stats.units, stats.trouble));
 }
 
-// Copies probes, whose paths die with the ModuleSymbols, into the table's arena.
+// Copies probes to the arena of the table, because their paths are freed with the ModuleSymbols.
 static void probes_take(PlaceTable *t, const FileProbeVec *from, FileProbeVec *to)
 {
     to->len = 0;
@@ -241,7 +241,7 @@ static void probes_take(PlaceTable *t, const FileProbeVec *from, FileProbeVec *t
     }
 }
 
-// What is known of a module from before; an empty table when nothing is.
+// Loads what the cache has of a module; an empty table when it has nothing.
 static void table_load(const Run *r, Str cache_path, PlaceTable *t, FileProbeVec *probes)
 {
     place_table_init(t);
@@ -294,7 +294,7 @@ static bool object_resolve(Run *r, const Group *g)
 
 // ---- Kernel and JIT ----------------------------------------------------------------
 
-// Adds those of the addresses that lie in the range, or that do not.
+// Adds those of the addresses that lie inside the range, or those outside of it.
 static bool index_look_up(Run *r, const SymbolIndex *index, const U64Vec *addresses,
                           AddressRange range, bool inside, PlaceTable *t)
 {
@@ -346,8 +346,8 @@ static void kernel_load(Run *r, ModuleId module)
         note_later(r, module, arena_printf(&r->scratch, "%s; %s", err.text, err.hint));
 }
 
-// Where the running kernel's names are kept: what it was linked with stays as it is
-// until the next boot. "" when the kernel is another one.
+// The path of the cache for the running kernel. The code that the kernel was linked with does not
+// change until the next boot. "" when the profile is from another kernel.
 static Str kernel_cache_path(Run *r)
 {
     const SymboliseOptions *o = r->options;
@@ -366,12 +366,12 @@ static bool kernel_look_up(Run *r, const U64Vec *missing, Str cache_path, PlaceT
     bool ok = index_look_up(r, &r->kernel, missing, r->kernel_core, true, t);
     if (ok)
         symbol_cache_save(cache_path, t, &no_probes, r->options->cache_max_bytes);
-    // Code of modules and made code may be other code tomorrow.
+    // Code of modules, and generated code, may be other code tomorrow, so it is not cached.
     return ok && index_look_up(r, &r->kernel, missing, r->kernel_core, false, t);
 }
 
-// Reading the kernel's 100,000 symbols takes longer than all else of a small
-// recording: only when there is an address that was not looked up before.
+// Reading the 100,000 symbols of the kernel takes longer than all else in a small recording. It is
+// done only for addresses that the cache does not have.
 static bool kernel_resolve(Run *r, const Group *g)
 {
     Str cache_path = g->kind == MODULE_KERNEL ? kernel_cache_path(r) : STR("");
@@ -436,7 +436,7 @@ static bool group_resolve(Run *r, const Group *g)
     return progress(r, g->len);
 }
 
-// Sort key: module, then address. Ties keep the order of rows.
+// A frame with its sort key: module, then address; equal ones keep the order of rows.
 typedef struct FrameKey {
     uint64_t address;
     uint32_t module;
@@ -478,8 +478,8 @@ static uint32_t *frames_by_module(Run *r, size_t *ret_len)
     return rows;
 }
 
-// How many samples end in each module: those whose first column in a report
-// will miss a name or a line.
+// Counts the samples whose innermost frame is in each module: without symbols their first column in
+// a report has no name or line.
 static void samples_count(Run *r)
 {
     const Profile *p = r->profile;
@@ -518,7 +518,7 @@ static void notes_write(Run *r)
     qsort(order, n, sizeof(order[0]), most_samples_first);
     for (size_t i = 0; i < MIN(n, (size_t)MODULE_NOTES_MAX); i++) {
         Str path = profile_text(p, p->modules.path.at[r->noted.at[order[i].row]]);
-        // A module with less than one sample in a hundred changes no conclusion.
+        // A module with less than one sample in a hundred cannot change a conclusion.
         bool matters = order[i].samples && order[i].samples * 100 >= p->samples.stack.len;
         profile_note(p, matters ? NOTE_WARNING : NOTE_INFO, STR("symbols"),
                      "'%" STR_FMT "' (%llu of %zu samples): %" STR_FMT, STR_ARG(path),

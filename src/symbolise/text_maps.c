@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols that come as text.
+// Reads symbols from text files.
 
 #include "symbolise/text_maps.h"
 
 #include <stdlib.h>
 
-// Takes hexadecimal digits, with or without 0x, off the front. Faster than
-// str_parse_u64 on a slice, which matters for the kernel's 200,000 lines.
+// Reads hexadecimal digits, with or without 0x, from the front. Faster than str_parse_u64 on a
+// slice, because the kernel has 200,000 lines.
 static bool take_hex(Str *s, uint64_t *ret)
 {
     if (str_starts_with(*s, STR("0x")) || str_starts_with(*s, STR("0X")))
@@ -44,7 +44,7 @@ static bool take_space(Str *s)
 
 // ---- kallsyms ------------------------------------------------------------------
 
-// No kernel function is longer; bounds the last one before a gap.
+// No kernel function is longer: the size of the last symbol before a gap.
 enum { KERNEL_FUNCTION_MAX = 1 << 18 };
 
 static bool kallsyms_line(Str line, SymbolClaim *ret, bool *is_core)
@@ -102,7 +102,7 @@ bool kallsyms_parse(Arena *arena, Str text, SymbolIndex *ret, AddressRange *core
 
 typedef struct JitEntry {
     uint64_t start, end;
-    uint32_t order; // line; later ones win
+    uint32_t order; // number of the line; later ones win
     Str name;
 } JitEntry;
 
@@ -126,8 +126,8 @@ static int jit_compare(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-// A binary heap of entries under way, the latest line on top. Entries that have
-// ended are dropped only when they come up.
+// A binary heap of open entries, the one with the latest line on top. An entry that has ended is
+// removed only when it comes to the top.
 static void heap_push(U32Vec *heap, const JitEntry *entries, uint32_t entry)
 {
     vec_push(NULL, heap, entry);
@@ -158,7 +158,7 @@ static void heap_pop(U32Vec *heap, const JitEntry *entries)
     }
 }
 
-// Adds what holds from `from` on, up to `to` (where the next entry starts).
+// Adds the range from `from` to `to`, where the next entry starts, for the entry on top.
 static void jit_advance(Arena *arena, U32Vec *heap, const JitEntry *entries, uint64_t from,
                         uint64_t to, SymbolIndex *ret)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vdso's image, from where the kernel says it put it.
+// Finds the image of the vdso, by the address that the kernel states.
 
 #include "symbolise/vdso.h"
 
@@ -11,7 +11,7 @@ Bytes vdso_image(void)
     unsigned long at = getauxval(AT_SYSINFO_EHDR);
     if (!at)
         return (Bytes){0};
-    // The kernel's own image: whole, and it ends with the section headers.
+    // This is the kernel's own image: complete, with the section headers at its end.
     const uint8_t *image = (const uint8_t *)at; // NOLINT: an address is what auxv gives
     Elf64_Ehdr header;
     memcpy(&header, image, sizeof(header));
