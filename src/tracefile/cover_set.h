@@ -63,8 +63,9 @@ typedef struct CoverSet {
     bool is_hits;            // a count of 1 says that something ran, not how often
 } CoverSet;
 
+// An empty set, whose texts and lists lie in `arena`. The caller sets `map_path` afterwards.
 void cover_set_init(CoverSet *s, Arena *arena);
-void cover_set_deinit(CoverSet *s);
+void cover_set_deinit(CoverSet *s); // frees the tables; texts and lists belong to the arena
 
 // A copy that the set keeps; equal texts are kept once.
 static inline Str cover_set_text(CoverSet *s, Str text)

@@ -41,6 +41,7 @@ const char *tracefile_foreign_name(Bytes head, const char **hint);
 // false it may hold a part of the file.
 MUST_CHECK bool tracefile_read(CoverSet *into, Bytes file, Error *err);
 
+// The same for a file of a known kind.
 MUST_CHECK bool tracefile_read_cobertura(CoverSet *into, Bytes file, Error *err);
 MUST_CHECK bool tracefile_read_llvm_json(CoverSet *into, Bytes file, Error *err);
 MUST_CHECK bool tracefile_read_lcov(CoverSet *into, Bytes file, Error *err);

@@ -32,6 +32,7 @@ typedef struct Xml {
     const char *bad; // what is wrong at `at`
 } Xml;
 
+// A reader at the start of a document, which is borrowed.
 static inline Xml xml_over(Str text)
 {
     return (Xml){.text = text};

@@ -51,6 +51,7 @@ typedef enum CoverClass {
 
 const char *cover_class_name(CoverClass c);    // "UNC"
 const char *cover_class_meaning(CoverClass c); // "uncovered new code"
+// Finds a class by its name; false when there is none.
 bool cover_class_find(Str name, CoverClass *ret);
 
 // A line of the new file, or of the old one for EUB, ECB, DUB and DCB.

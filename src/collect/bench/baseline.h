@@ -14,10 +14,10 @@ typedef struct BaselineDb BaselineDb;
 MUST_CHECK bool baseline_open(Str path, bool create, BaselineDb **ret, Error *err);
 void baseline_close(BaselineDb *db); // accepts NULL
 
-// Adds a bench as a session called `name`, in one transaction: two at once wait
-// for each other. Programs are copied beside the database under the hash of their
-// content, unless larger than BASELINE_PROGRAM_MAX.
+// Larger programs are not copied.
 enum { BASELINE_PROGRAM_MAX = 256 << 20 };
+// Adds a bench as a session called `name`, in one transaction: a second writer waits. Programs are
+// copied to the folder of the database, named by the hash of their content.
 MUST_CHECK bool baseline_save(BaselineDb *db, Str name, Bench *b, const BenchMachine *machine,
                               Str command_line, Error *err);
 

@@ -27,8 +27,10 @@ typedef struct ExecTimes {
     uint64_t lost;      // records dropped, of any process
 } ExecTimes;
 
+// Opens an event with a ring on each online CPU, inherited by children that start later. Fails
+// when the kernel refuses the events.
 MUST_CHECK bool kernel_clock_open(KernelClock *ret, Error *err);
-void kernel_clock_close(KernelClock *clock);
+void kernel_clock_close(KernelClock *clock); // closes the events and unmaps the rings
 
 // Reads all rings and adds what is said of `pid` to *times. Records of others
 // are dropped.

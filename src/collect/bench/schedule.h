@@ -17,6 +17,7 @@ typedef struct Schedule {
     uint32_t at;       // rounds of this block that were given out
 } Schedule;
 
+// A schedule for `commands` commands. The same seed gives the same orders.
 void schedule_init(Schedule *s, Arena *arena, uint32_t commands, uint64_t seed);
 
 // Rounds after which the order is balanced: 2 for two commands (ABBA or BAAB),

@@ -29,6 +29,7 @@ typedef Vec(Timings) TimingsVec;
 MUST_CHECK bool timings_parse(Arena *arena, Str text, TimingsFormat *format, TimingsVec *ret,
                               Error *err);
 
+// The name of a format for messages.
 const char *timings_format_name(TimingsFormat f);
 
 #endif // COLLECT_BENCH_TIMINGS_H

@@ -62,18 +62,21 @@ MUST_CHECK bool counters_open(Arena *arena, const EventSpecVec *events,
                               Counters *ret, Error *err);
 void counters_close(Counters *c);
 
+// Start and stop counting, for all events and targets. The counts are kept.
 void counters_enable(const Counters *c);
 void counters_disable(const Counters *c);
 
 // Of one event and target; zeros when it cannot be read.
 CounterValue counters_read(const Counters *c, size_t event, size_t target);
 
+// The sum of two values of one event, for example of two targets.
 static inline CounterValue counter_sum(CounterValue a, CounterValue b)
 {
     return (CounterValue){a.value + b.value, a.enabled_ns + b.enabled_ns,
                           a.running_ns + b.running_ns};
 }
 
+// The difference of two readings of one counter.
 static inline CounterValue counter_since(CounterValue now, CounterValue before)
 {
     return (CounterValue){now.value - before.value, now.enabled_ns - before.enabled_ns,

@@ -99,8 +99,9 @@ typedef struct GcovSum {
     Arena work;    // of a function, or of a document
 } GcovSum;
 
+// An empty sum. The texts of its rows go to `profile`; both pointers must outlive it.
 void gcov_sum_init(GcovSum *s, Profile *profile, const CoverProject *how);
-void gcov_sum_deinit(GcovSum *s);
+void gcov_sum_deinit(GcovSum *s); // frees everything but the profile
 
 // Reads, solves and adds the functions of one translation unit whose counts have
 // been added. `notes` is changed; `data_file` names the .gcda file for GcovSum.take. Functions

@@ -55,6 +55,7 @@ bool gcov_unit_is_apart(const GcovUnit *u, uint32_t function, const GcovPlace *p
 uint32_t gcov_sum_file(GcovSum *s, Str folder, Str name);
 uint32_t gcov_sum_new_row(GcovSum *s, StrId file, uint32_t line);
 
+// Whether a page is page `number` (line / GCOV_PAGE_LINES) of a file.
 static inline bool gcov_page_is(const GcovPage *page, StrId file, uint32_t number)
 {
     return page->file.v == file.v && page->number == number;

@@ -35,8 +35,9 @@ struct CoverCorrelations {
     StrVec notes; // what was left out and why
 };
 
+// An empty set of programs. Several threads may use it.
 void cover_correlations_init(CoverCorrelations *all);
-void cover_correlations_deinit(CoverCorrelations *all);
+void cover_correlations_deinit(CoverCorrelations *all); // frees everything
 
 // Notes a file, which is read when a profile wants it. A path that was offered is so once.
 void cover_correlations_offer(CoverCorrelations *all, Str path);

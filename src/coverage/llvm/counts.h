@@ -51,7 +51,7 @@ typedef struct CoverCounts {
     StrVec notes;             // what was left out and why
 } CoverCounts;
 
-void cover_counts_deinit(CoverCounts *c);
+void cover_counts_deinit(CoverCounts *c); // frees all tables
 
 // Adds every profile in a raw, indexed or text profile file, `weight` times.
 // `path` is for notes and errors. Raw profiles that are cut short or broken beside a
@@ -71,11 +71,13 @@ const CoverCountRow *cover_counts_find(const CoverCounts *c, uint64_t name_ref, 
 // Any row of that name, whatever its hash.
 const CoverCountRow *cover_counts_find_name(const CoverCounts *c, uint64_t name_ref);
 
+// The counters of a row; valid until counts are added.
 static inline const uint64_t *cover_counts_of(const CoverCounts *c, const CoverCountRow *row)
 {
     return c->counters.at + row->first;
 }
 
+// The MC/DC bitmap of a row; empty when it has none.
 static inline Bytes cover_counts_bitmap(const CoverCounts *c, const CoverCountRow *row)
 {
     return bytes_over(c->bitmaps.at + row->bitmap_first, row->bitmap_len);

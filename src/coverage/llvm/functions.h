@@ -72,6 +72,7 @@ typedef enum CoverIssueKind {
     COVER_ISSUE_COUNT
 } CoverIssueKind;
 
+// What is wrong, in words for the user.
 const char *cover_issue_text(CoverIssueKind kind);
 
 typedef struct CoverIssue {
@@ -122,8 +123,9 @@ typedef struct CoverData {
     CovMcdc mcdc;
 } CoverData;
 
+// Data without functions; texts go to `arena`, which must outlive it.
 void cover_data_init(CoverData *d, Arena *arena);
-void cover_data_deinit(CoverData *d);
+void cover_data_deinit(CoverData *d); // frees all tables
 
 // Evaluates every function of one object.
 void cover_data_add_object(CoverData *d, const CovMap *map, Str object, const CoverCounts *counts);

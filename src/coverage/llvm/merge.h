@@ -34,7 +34,7 @@ typedef struct CoverMergeResult {
     size_t merged;                   // files
 } CoverMergeResult;
 
-void cover_merge_result_deinit(CoverMergeResult *r);
+void cover_merge_result_deinit(CoverMergeResult *r); // frees the list of failures
 
 // Adds all files. What is wrong with single files is in the result; false with
 // `stop_at_failure`, when no file could be read, or when sums of different kinds

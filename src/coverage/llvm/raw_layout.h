@@ -29,7 +29,7 @@ typedef struct CoverLayouts {
     CoverLayout *last; // that a profile belonged to: the next one most likely does too
 } CoverLayouts;
 
-void cover_layouts_deinit(CoverLayouts *l);
+void cover_layouts_deinit(CoverLayouts *l); // frees the heap memory of all layouts
 
 // The layout of a profile whose sections are parsed; NULL when there is none yet.
 CoverLayout *cover_layout_find(CoverLayouts *l, const ProfRaw *p);

@@ -48,7 +48,7 @@ typedef struct CoverTargets {
     Vec(ProfRawVtable) vtables;
 } CoverTargets;
 
-void cover_targets_deinit(CoverTargets *t);
+void cover_targets_deinit(CoverTargets *t); // frees its tables
 // To be called before the values of each profile.
 void cover_targets_set(CoverTargets *t, const ProfRaw *p);
 

@@ -30,6 +30,7 @@ typedef struct CoverProject {
     void *exclusions_ctx;
 } CoverProject;
 
+// The marks in a source; NULL when it has none, or when marks are not searched.
 static inline const CoverExclusions *cover_exclusions_of(const CoverProject *how, Str path)
 {
     return how->exclusions ? how->exclusions(how->exclusions_ctx, path) : NULL;

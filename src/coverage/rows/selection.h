@@ -16,12 +16,14 @@ typedef struct CoverSelection {
 
 typedef Vec(CoverSelection) CoverSelectionVec;
 
+// Whether the selection contains a path.
 bool cover_selection_keep(const CoverSelection *s, Str path);
 
 // The selection in a folder of results: "include GLOB" or "exclude GLOB" a line.
 #define COVER_SOURCES_FILE STR("assay-sources")
+// Appends the text of that file.
 void cover_selection_write(const CoverSelection *s, StrBuf *out);
-// Appends what `text` says. The error names the line that is neither.
+// Adds the globs of such a text to `ret`. The error names a line of any other form.
 MUST_CHECK bool cover_selection_read(Arena *arena, Str text, CoverSelection *ret, Error *err);
 
 #endif // COVERAGE_ROWS_SELECTION_H

@@ -41,12 +41,13 @@ typedef struct CoverLineWalk {
     uint32_t at, branch;
 } CoverLineWalk;
 
+// A walk that starts before the first line.
 static inline CoverLineWalk cover_line_walk(const CoverWriter *w, const CoverFileRows *f)
 {
     return (CoverLineWalk){w, f, f->lines.first, f->branches.first};
 }
 
-// Gives the next line, false behind the last.
+// Moves to the next line of the file; false after the last one.
 bool cover_line_next(CoverLineWalk *walk, CoverLine *ret);
 
 // JSON documents of one object with one container of files in it: begins both, the object
