@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code -> instructions as text, by libraries opened at run time.
+// Disassembles machine code by libraries that are opened at run time.
 
 #include "disasm/disasm.h"
 
@@ -36,8 +36,8 @@ struct Disasm {
     CapstoneLibrary capstone;
 };
 
-// The libraries' layouts are those of the headers we were built with: no other
-// version will do.
+// The structs are those of the headers that assay was built with, so that the library must have the
+// same version.
 static void zydis_version(const char *before, char ret[32])
 {
     snprintf(ret, 32, "%s%u.%u", before, (unsigned)ZYDIS_VERSION_MAJOR(ZYDIS_VERSION),
@@ -49,8 +49,8 @@ static void capstone_version(const char *before, char ret[32])
     snprintf(ret, 32, "%s%u", before, (unsigned)CS_API_MAJOR);
 }
 
-// One function of the library, NULL when it lacks it. POSIX promises that the
-// conversion from void * works.
+// Loads a function of the library; NULL when it has none. POSIX guarantees the conversion from void
+// *.
 static bool load_symbol(void *library, const char *name, void **ret)
 {
     *ret = dlsym(library, name);
@@ -157,7 +157,7 @@ static bool next_x86(Disasm *d, Arena *arena, Bytes code, DisasmInstruction *ret
     return true;
 }
 
-// Branches name their target as the last operand: "#0x1234".
+// The target of a branch is its last operand: "#0x1234".
 static void aarch64_flow(DisasmInstruction *ret, Str mnemonic, Str operands)
 {
     if (str_equal(mnemonic, STR("bl")) || str_equal(mnemonic, STR("blr")))

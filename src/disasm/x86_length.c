@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The opcode maps as far as they are the same for every operand.
+// The opcode maps, as far as an instruction has the same length with all operands.
 
 #include "disasm/x86_length.h"
 
 #include <stdbool.h>
 
-// What follows an opcode, and with which prefixes it is known.
+// What comes after an opcode, and with which prefixes its length is known.
 enum {
     KNOWN = 1,
     MODRM = 2 | KNOWN,
     IMM8 = 4 | KNOWN,
     IMMZ = 8 | KNOWN, // 4 bytes; 2 with prefix 66 and without REX.W
-    NO_66 = 16,       // processors differ on prefix 66, or it makes another instruction
-    MEMORY = 32,      // a register operand (mod 3) is another instruction, or none
+    NO_66 = 16,       // processors treat prefix 66 differently, or it makes another instruction
+    MEMORY = 32,      // with a register operand (mod 3) it is another instruction, or none
     MODRM_IMM8 = MODRM | IMM8,
     MODRM_IMMZ = MODRM | IMMZ,
-    WITH_F2 = 64, // prefix F2 selects an instruction too
+    WITH_F2 = 64, // prefix F2 selects an instruction, too
     WITH_F3 = 128,
     ALL = MODRM | WITH_F2 | WITH_F3,
 };
@@ -79,7 +79,7 @@ static const uint8_t two_byte[256] = {
     [0xef] = MODRM,          // pxor
 };
 
-// Opcodes whose instruction the register field of the next byte selects.
+// Opcodes for which the register field of the next byte selects the instruction.
 static uint8_t selected(uint8_t opcode, uint8_t modrm)
 {
     unsigned which = modrm >> 3 & 7;
@@ -104,7 +104,7 @@ static uint8_t selected(uint8_t opcode, uint8_t modrm)
     }
 }
 
-// Bytes of the operand: the ModRM byte, with it SIB and displacement.
+// The length of the operand: the ModRM byte, with its SIB byte and displacement.
 static uint32_t operand_length(const uint8_t *at)
 {
     static const uint8_t displacement[] = {0, 1, 4, 0};

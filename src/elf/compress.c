@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed sections: zlib by libdeflate, zstd by libzstd, xz by liblzma.
+// Decompresses sections: zlib by libdeflate, zstd by libzstd, xz by liblzma.
 
 #include "elf/compress.h"
 
@@ -14,8 +14,8 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-// The best ratios the methods can reach: deflate codes 258 bytes in 2 bits; a
-// zstd block of 128 KiB takes at least 4 bytes.
+// The best ratios of the methods: deflate encodes 258 bytes in 2 bits; a zstd block of 128 KiB has
+// at least 4 bytes.
 enum { ZLIB_RATIO_MAX = 1032, ZSTD_RATIO_MAX = 32768 };
 
 static bool size_check(uint64_t size, size_t packed, uint64_t ratio_max, Error *err)
@@ -37,7 +37,7 @@ static bool zlib_unpack(Arena *arena, Bytes packed, uint64_t size, Bytes *ret, E
     if (!d)
         return error_set(err, ERROR_LIMIT, "no memory for the zlib decompressor");
     uint8_t *out = arena_alloc(arena, size, 16);
-    // With no place for the actual size given, less than `size` is an error too.
+    // Without a pointer for the actual size, fewer than `size` bytes are an error, too.
     enum libdeflate_result r =
         libdeflate_zlib_decompress(d, packed.ptr, packed.len, out, size, NULL);
     libdeflate_free_decompressor(d);
@@ -94,7 +94,7 @@ bool elf_decompress_zdebug(Arena *arena, Bytes raw, Bytes *ret, Error *err)
     return zlib_unpack(arena, packed, size, ret, err);
 }
 
-// The size of an xz file's content, from its index. False when it has none.
+// The size of the content of an xz file, from its index. False when it has none.
 static bool xz_size(Bytes xz, uint64_t *ret)
 {
     lzma_stream_flags footer;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links to separate debug files: .gnu_debuglink and .gnu_debugdata (GDB manual,
-// "Separate Debug Files" and "MiniDebugInfo"), .gnu_debugaltlink (dwz(1)).
+// Reads links to separate debug files: .gnu_debuglink and .gnu_debugdata (GDB manual, "Separate
+// Debug Files" and "MiniDebugInfo"), .gnu_debugaltlink (dwz(1)).
 
 #include "elf/elf.h"
 
@@ -27,7 +27,7 @@ bool elf_debug_link_find(const Elf *elf, ElfDebugLink *ret)
     Str name = cursor_c_str(&c);
     cursor_seek(&c, align_up(c.at, 4));
     uint32_t crc = cursor_u32(&c);
-    // A name with directories could lead anywhere; objcopy writes none.
+    // A name with folders could lead to any file; objcopy writes none.
     if (!cursor_ok(&c) || name.len == 0 || str_find_char(name, '/') != SIZE_MAX)
         return false;
     *ret = (ElfDebugLink){name, crc};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ELF objects: header, sections, segments and symbols.
-// Format: System V gABI ch. 4 "Object Files" and ch. 5 "Program Header".
+// Parses ELF objects: header, sections, segments and symbols. Format: System V gABI ch. 4 "Object
+// Files" and ch. 5 "Program Header".
 
 #include "elf/elf.h"
 
@@ -52,11 +52,11 @@ static ElfSegment segment_read(Cursor *c)
     return s;
 }
 
-// Longer names are not looked at: with many symbols pointing into one long text,
-// reading them would be quadratic.
+// Longer names are not read: if many symbols referred to one long text, reading them would take
+// quadratic time.
 enum { NAME_MAX_BYTES = 32768 };
 
-// Text at an offset of a string table; "" when it is outside or has no end.
+// The text at an offset of a string table; "" when the offset is outside, or the text has no end.
 static Str string_at(Bytes table, uint64_t offset)
 {
     if (offset >= table.len)
@@ -66,7 +66,7 @@ static Str string_at(Bytes table, uint64_t offset)
     return end ? str_over((const char *)text, (size_t)(end - text)) : STR("");
 }
 
-// Where and how long the tables are, after the escapes for large counts.
+// Offsets and sizes of the tables, after the escapes for large counts.
 typedef struct Tables {
     uint64_t section_offset, segment_offset;
     uint64_t section_count, segment_count;
@@ -83,7 +83,7 @@ static bool tables_fit(Bytes file, uint64_t offset, uint64_t count, size_t entry
     return true;
 }
 
-// gABI: counts that do not fit their 16 bits stand in section 0.
+// gABI: counts that do not fit 16 bits are in section 0.
 static bool tables_unescape(Bytes file, Tables *t, Error *err)
 {
     bool escaped =
@@ -145,7 +145,7 @@ static void sections_read(Arena *arena, Elf *elf, const Tables *t)
     Bytes texts = {0};
     if (t->name_section >= elf->section_count ||
         !elf_section_raw(elf, &elf->sections[t->name_section], &texts, NULL))
-        return; // nameless sections are still found by type
+        return; // sections without names are still found by type
     for (size_t i = 0; i < elf->section_count; i++)
         elf->sections[i].name = string_at(texts, names[i]);
 }
@@ -242,7 +242,7 @@ bool elf_section_load(Arena *arena, const Elf *elf, Str name, Bytes *ret, Error 
     return elf_section_bytes(arena, elf, s, ret, err);
 }
 
-// Bytes that two stretches of a file share.
+// The number of bytes that two ranges of a file have in common.
 static uint64_t shared_bytes(uint64_t a, uint64_t a_len, uint64_t b, uint64_t b_len)
 {
     uint64_t a_end = a + a_len < a ? UINT64_MAX : a + a_len;

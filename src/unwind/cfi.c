@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Call frame information: entries and their instructions. Freestanding.
-// Formats: DWARF 5 §6.4 and §7.24; Linux Standard Base 5.0 Core §10.5, §10.6.
+// Call frame information: reads entries and runs their instructions. Freestanding. Formats: DWARF 5
+// §6.4 and §7.24; Linux Standard Base 5.0 Core §10.5, §10.6.
 
 #include "unwind/cfi_internal.h"
 
@@ -45,7 +45,7 @@ enum {
     CFA_VAL_EXPRESSION = 0x16,
     CFA_MIPS_ADVANCE_LOC8 = 0x1d,
     CFA_AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c,
-    CFA_AARCH64_NEGATE_RA_STATE = 0x2d, // DW_CFA_GNU_window_save elsewhere
+    CFA_AARCH64_NEGATE_RA_STATE = 0x2d, // on other architectures DW_CFA_GNU_window_save
     CFA_GNU_ARGS_SIZE = 0x2e,
     CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
     CFA_ADVANCE_LOC = 0x40, // the low six bits are the operand
@@ -66,9 +66,9 @@ enum {
     OP_BREG31 = 0x8f
 };
 
-// gcc nests one deep; more than a few levels is not code.
+// gcc nests one level; more than a few levels are no real code.
 enum { REMEMBER_MAX = 8 };
-// Real ones have up to some 30 bytes.
+// Real expressions have up to about 30 bytes.
 enum { EXPRESSION_MAX = 256 };
 
 // ---- Bytes -------------------------------------------------------------------
@@ -162,7 +162,7 @@ uint64_t cfi_pointer(CfiCursor *c, uint8_t encoding, uint64_t svma, uint64_t dat
         return value + svma;
     case DW_EH_PE_DATAREL:
         return value + data_svma;
-    default: // relative to text or function, aligned, indirect: no linker writes them here
+    default: // relative to text or function, aligned, indirect: no linker writes these here
         c->bad = true;
         return 0;
     }
@@ -190,7 +190,7 @@ CfiEntry cfi_entry_next(const CfiSection *s, size_t *at)
         if (c.end - c.at < 4)
             return e;
         len = cfi_uint(&c, 4);
-        // Objects that end their own list may have been linked before others.
+        // An object with an end mark of its own may have been linked before others.
     } while (len == 0 && !s->open_ended);
     if (len == 0)
         return e;
@@ -210,7 +210,7 @@ CfiEntry cfi_entry_next(const CfiSection *s, size_t *at)
     c.end = s->data + e.end;
     uint64_t id = cfi_uint(&c, id_size);
     if (c.bad) {
-        // Too short to be anything; the next one can still be found.
+        // Too short for an entry; the next one can still be found.
         e.kind = CFI_FDE;
         e.body = e.end;
         e.cie = SIZE_MAX;
@@ -228,7 +228,8 @@ CfiEntry cfi_entry_next(const CfiSection *s, size_t *at)
     return e;
 }
 
-// Augmentation data follow the letters; unknown letters end what can be read.
+// Reads the augmentation data, one item for each letter. After an unknown letter nothing can be
+// read.
 static const char *read_augmentation(const CfiSection *s, const uint8_t *letters, CfiCie *cie,
                                      CfiCursor *c)
 {
@@ -253,7 +254,7 @@ static const char *read_augmentation(const CfiSection *s, const uint8_t *letters
                 encoded_value(&data, encoding);
         } else if (*letter == 'S') {
             cie->is_signal = true;
-        } else if (*letter != 'B' && *letter != 'G') { // keys of aarch64: no data
+        } else if (*letter != 'B' && *letter != 'G') { // keys of aarch64: they have no data
             break;
         }
     }
@@ -332,7 +333,7 @@ static void set_rule(Machine *m, uint64_t reg, UnwindRuleKind kind, int64_t valu
 {
     if (value < INT32_MIN || value > INT32_MAX)
         m->why = "offset has more than 32 bits";
-    else if (reg < UNWIND_REG_COUNT) // vector registers do not lead anywhere
+    else if (reg < UNWIND_REG_COUNT) // other registers, as of vectors, do not help to find callers
         m->state.reg[reg] = (UnwindRule){.value = (int32_t)value, .kind = (uint8_t)kind};
 }
 
@@ -358,7 +359,7 @@ static void set_cfa(Machine *m, uint64_t reg, int64_t offset)
     m->state.cfa_offset = (int32_t)offset;
 }
 
-// An offset alone leaves an expression in force, as in the C++ runtime.
+// Sets the offset of the CFA. While the CFA is an expression it stays one, as in the C++ runtime.
 static void set_cfa_offset(Machine *m, int64_t offset)
 {
     if (m->state.cfa.kind == UNWIND_RULE_REG)
@@ -444,7 +445,7 @@ static void set_location(Machine *m)
     advance_to(m, cfi_pointer(&m->code, m->cie->pc_encoding, svma, m->section->data_svma));
 }
 
-// The instructions whose operation code fills the byte.
+// Runs the instructions whose code takes the whole byte.
 static void step_extended(Machine *m, uint8_t op)
 {
     CfiCursor *c = &m->code;
@@ -534,12 +535,12 @@ static void step_extended(Machine *m, uint8_t op)
         set_expression(m, cfi_uleb(c), UNWIND_RULE_EXPR);
         break;
     case CFA_GNU_ARGS_SIZE:
-        cfi_uleb(c); // for landing pads; the CFA has it already
+        cfi_uleb(c); // for landing pads; the CFA includes it already
         break;
     case CFA_AARCH64_NEGATE_RA_STATE:
     case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
-        // Return addresses are stripped of their signature always: what no
-        // signature was added to does not change by that.
+        // The signature of return addresses is always removed: an address without one is not
+        // changed by that.
         if (m->section->arch != UNWIND_AARCH64)
             m->why = "unknown instruction";
         break;
@@ -573,7 +574,7 @@ static const char *run(Machine *m)
     return m->why;
 }
 
-// `remembered` is not cleared: entries are thousands, and few use it.
+// `remembered` is not cleared: there are thousands of entries, and few use it.
 static void machine_init(Machine *m, const CfiSection *s, const CfiCie *cie, size_t from, size_t to)
 {
     m->section = s;
@@ -629,7 +630,7 @@ static CfiCursor expression(const CfiSection *s, UnwindRule rule)
     return cursor_at(s, (size_t)rule.value, (size_t)rule.value + rule.len);
 }
 
-// "breg R off" alone.
+// Whether an expression is only "breg R off".
 static bool is_breg(const CfiSection *s, UnwindRule rule, uint8_t reg, int64_t *offset)
 {
     CfiCursor c = expression(s, rule);
@@ -639,8 +640,8 @@ static bool is_breg(const CfiSection *s, UnwindRule rule, uint8_t reg, int64_t *
     return !c.bad && c.at == c.end;
 }
 
-// "breg R off; deref", and an addend after it or not: DRAP functions, and the
-// assembly of libcrypto that keeps the stack pointer on the realigned stack.
+// Whether the CFA is "breg R off; deref", perhaps with an addend: functions that realign the stack
+// (DRAP), and assembly of libcrypto that stores the stack pointer on the realigned stack.
 static bool cfa_is_deref(const CfiSection *s, UnwindRule rule, UnwindAction *ret)
 {
     CfiCursor c = expression(s, rule);
@@ -670,7 +671,7 @@ static bool cfa_is_deref(const CfiSection *s, UnwindRule rule, UnwindAction *ret
     return true;
 }
 
-// What GNU ld writes for .plt: sp + 8 + ((pc & 15) >= N) << 3.
+// Whether the CFA is what GNU ld writes for .plt: sp + 8 + ((pc & 15) >= N) << 3.
 static bool cfa_is_plt(const CfiSection *s, UnwindRule rule, UnwindAction *ret)
 {
     static const uint8_t pattern[] = {OP_BREG0 + UNWIND_X86_64_SP,

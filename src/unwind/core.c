@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walking stacks by unwind tables. Freestanding: no libc, no allocation.
+// Unwinds stacks by unwind tables. Freestanding: no libc, no allocation.
 
 #include "unwind/core.h"
 
 #include "unwind/expr_internal.h"
 
-// How often a stack may lead downwards: signal stacks, coroutines.
+// How often the stack pointer of a caller may be lower: signal stacks, coroutines.
 enum { SWITCH_MAX = 8 };
-// Farther above the window no frame of the same stack lies.
+// A frame further above the window is not of the same stack.
 #define STACK_SPAN_MAX ((uint64_t)256 << 20)
-// Where the kernel puts registers on the stack of a signal handler is known to
-// the rules; the usual user address has 48 bits.
+// A user address has 48 bits in the usual layout of aarch64.
 #define AARCH64_ADDRESS_MASK (((uint64_t)1 << 48) - 1)
 
 typedef struct Walker {
     UnwindSpace *space;
     UnwindCache *cache;
-    uint64_t key_base; // added to a pc it is the key of the cache
+    uint64_t key_base; // a pc plus this is the key of the cache
     const UnwindMemory *memory;
     uint64_t pc, sp, fp;
-    uint64_t known;        // which of `other` are valid
-    const uint64_t *other; // registers but pc, sp and fp
-    uint64_t bx;           // x86-64: rbx where it was known last, and
+    uint64_t known;        // bit i: other[i] is valid
+    const uint64_t *other; // all registers but pc, sp and fp
+    uint64_t bx;           // x86-64: the last known value of rbx, and
     bool bx_known;
-    bool bx_lost;   // saved since then where nobody knows
-    uint64_t bx_at; // or saved here; 0: not
+    bool bx_lost;   // it was saved later at an unknown place
+    uint64_t bx_at; // or the address at which it was saved; 0: it was not
     uint64_t buffer[2][UNWIND_REG_COUNT];
     unsigned buffer_next;
-    bool exact;    // pc is no return address
-    bool guessed;  // the last step was a guess
-    bool cut_seen; // a load went above the window of a cut dump
+    bool exact;    // pc is not a return address
+    bool guessed;  // the last step was a guess by the frame pointer
+    bool cut_seen; // a load went above the window, and window_cut is set
     unsigned switches;
     uint8_t sp_reg, fp_reg, ra_reg;
     bool is_aarch64;
@@ -79,8 +78,8 @@ UnwindMapping *unwind_space_find(UnwindSpace *s, uint64_t avma)
     return &s->at[low - 1];
 }
 
-// The mapping with its table looked for; NULL when there is none. `copy` is
-// where a mapping of `find` goes.
+// Returns the mapping of a pc with its table loaded; NULL when there is none. `copy` is memory for
+// a mapping that `find` returns.
 static const UnwindMapping *mapping_of(UnwindSpace *s, uint64_t pc, UnwindMapping *copy)
 {
     UnwindMapping *m = unwind_space_find(s, pc);
@@ -183,13 +182,13 @@ static bool expr_load(void *ctx, uint64_t addr, uint64_t *ret)
 }
 
 // ---- Steps -------------------------------------------------------------------
-// A step puts the caller's registers into the walker, or gives false and leaves
+// Each step writes the registers of the caller to the walker; on false it changes nothing.
 // them as they are.
 
 static bool set_caller(Walker *w, uint64_t pc, uint64_t sp, uint64_t fp)
 {
-    // Code that ended up at a lower address is on another stack, or the rule is
-    // wrong. In the innermost frame of aarch64 nothing may have been pushed.
+    // A caller with a lower stack pointer is on another stack, or the rule is wrong. In the
+    // innermost frame of aarch64 nothing may have been pushed yet, so that it may be equal.
     bool may_stay = w->is_aarch64 && w->exact;
     if (UNLIKELY(sp <= w->sp) && !(may_stay && sp == w->sp) && ++w->switches > SWITCH_MAX)
         return false;
@@ -220,8 +219,8 @@ static inline bool cfa_of(Walker *w, UnwindAction a, uint64_t *ret)
     return true;
 }
 
-// A register saved at `addr`. Below the stack pointer it has been restored
-// already: compilers do not state that in epilogues. False: not readable.
+// Reads a register that was saved at `addr`. When `addr` is below the stack pointer it has been
+// restored already, which compilers do not state in epilogues. False: not readable.
 static inline bool saved(Walker *w, uint64_t addr, uint64_t present, uint64_t *ret)
 {
     if (UNLIKELY(addr < w->sp)) {
@@ -231,10 +230,10 @@ static inline bool saved(Walker *w, uint64_t addr, uint64_t present, uint64_t *r
     return load(w, addr, ret);
 }
 
-// The caller's frame pointer in a function that realigned its stack. gcc states
-// "saved at rbp" up to such a function's last instruction, also behind its `pop
-// %rbp`. While rbp is still the function's own, the word above the saved one is a
-// copy of the return address; where it is not, rbp is the caller's already.
+// The frame pointer of the caller of a function that realigned its stack. gcc states "saved at rbp"
+// up to the last instruction of such a function, also after its `pop %rbp`. While rbp is the
+// function's own, the word above the saved one is a copy of the return address. If it is not, rbp
+// is the caller's already.
 static bool fp_of_realigned(Walker *w, UnwindAction a, uint64_t ra, uint64_t *ret)
 {
     uint64_t slot = w->fp + (uint64_t)(int64_t)a.fp_off, copy;
@@ -279,7 +278,7 @@ static inline bool step_aarch64(Walker *w, UnwindAction a)
         return false;
     uint64_t slot = cfa + (uint64_t)(int64_t)a.fp_off;
     if (a.kind == UNWIND_RA_IN_LR || a.kind == UNWIND_AFTER_CLONE) {
-        // Only a frame that has called nothing still has it there.
+        // Only a frame that has made no call still has it there.
         if (!w->exact || !has_lr)
             return false;
         ra = lr;
@@ -341,16 +340,16 @@ static bool rule_cfa(Walker *w, const UnwindTable *t, const UnwindRule *r, uint6
     return true;
 }
 
-// Registers that a called function gives back unchanged.
+// The registers that a called function must preserve.
 static uint64_t callee_saved(const Walker *w)
 {
     if (w->is_aarch64)
         return 0x3ffull << 19; // x19 to x28
-    return 0xfu << 12;         // r12 to r15; rbx is followed apart
+    return 0xfu << 12;         // r12 to r15; rbx is tracked separately
 }
 
-// The way that handles everything. Registers without a rule keep their value;
-// in a signal frame those have been saved all.
+// The step for all kinds of rules. Registers without a rule keep their value; a signal frame saves
+// all of them.
 static bool step_full(Walker *w, const UnwindTable *t, UnwindAction a)
 {
     const UnwindRule *rule = t->rule + a.cfa_off;
@@ -399,7 +398,7 @@ static bool step_full(Walker *w, const UnwindTable *t, UnwindAction a)
     return true;
 }
 
-// Without a rule: the frame pointer, if it looks like one.
+// A step without a rule: follows the frame pointer if it looks like one.
 static bool step_guess(Walker *w)
 {
     uint64_t fp = 0, ra = 0;
@@ -421,7 +420,7 @@ static bool step_guess(Walker *w)
     return true;
 }
 
-// A call through a bad pointer: nothing but the return address is there yet.
+// A step for a call through a bad pointer: only the return address has been pushed.
 static bool step_bad_call(Walker *w)
 {
     uint64_t ra = 0;
@@ -452,8 +451,8 @@ static UnwindEnd leave_outermost(Walker *w)
     return UNWIND_COMPLETE;
 }
 
-// rax and x0 have number 0. The kernel has the parent's hold an error while the
-// call is under way.
+// Whether a system call that returns twice returned 0. rax and x0 have number 0. During the call
+// the kernel keeps an error code in the parent's.
 static bool is_clone(Walker *w)
 {
     uint64_t result;
@@ -464,7 +463,8 @@ static UnwindEnd step_without_rule(Walker *w, uint64_t lookup)
 {
     UnwindMapping copy;
     const UnwindMapping *m = mapping_of(w->space, lookup, &copy);
-    // The psABI's end mark, believed where frame pointers led here.
+    // A frame pointer of 0 is the end mark of the psABI. It is trusted when frame pointers led
+    // here.
     if (m && w->guessed && w->fp == 0)
         return leave_outermost(w);
     if (m ? step_guess(w) : step_bad_call(w))
@@ -484,8 +484,7 @@ static bool step_by_rule(Walker *w, UnwindAction a, uint64_t lookup)
     return w->is_aarch64 ? step_aarch64(w, a) : step_x86_64(w, a);
 }
 
-// One frame outwards, from a frame whose rule is `a`. UNWIND_COMPLETE with pc 0:
-// there is none.
+// One step outwards, from a frame with the rule `a`. UNWIND_COMPLETE with pc 0: there is no caller.
 static inline UnwindEnd step(Walker *w, UnwindAction a)
 {
     uint64_t lookup = w->exact ? w->pc : w->pc - 1;
@@ -507,7 +506,8 @@ static void walker_init(Walker *w, UnwindSpace *space, UnwindCache *cache, const
     w->space = space;
     w->cache = cache;
     w->memory = memory;
-    // Spread over all 64 bits, so that keys of different generations do not meet.
+    // The generation is spread over all 64 bits, so that keys of different generations do not
+    // collide.
     w->key_base = space->generation * 0x9e3779b97f4a7c15ull;
     w->is_aarch64 = space->arch == UNWIND_AARCH64;
     w->sp_reg = w->is_aarch64 ? UNWIND_AARCH64_SP : UNWIND_X86_64_SP;
@@ -552,7 +552,7 @@ UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs 
         uint32_t flags =
             (w.exact ? UNWIND_FRAME_EXACT : 0) | (w.guessed ? UNWIND_FRAME_GUESSED : 0);
         a = action_of(&w, at);
-        // An address in no mapping is no frame, unless a signal hit it there.
+        // An address in no mapping is no frame, unless a signal interrupted the program there.
         bool is_code = a.kind != UNWIND_NONE || w.exact || mapping_of(space, at, &copy) != NULL;
         if (UNLIKELY(!is_code || ret.frame_count == max)) {
             ret.end = is_code ? UNWIND_CUT_TOO_DEEP : UNWIND_CUT_UNKNOWN_MAP;
@@ -569,7 +569,7 @@ UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs 
 
 // ---- Registers of perf ------------------------------------------------------------
 
-// DWARF numbers of perf's x86-64 registers (asm/perf_regs.h); NONE: not needed.
+// The DWARF number of each of perf's x86-64 registers (asm/perf_regs.h); NONE: not needed.
 enum { NONE = 0xff };
 static const uint8_t perf_x86_64[24] = {0,
                                         3,
@@ -598,7 +598,7 @@ static const uint8_t perf_x86_64[24] = {0,
 
 uint64_t unwind_perf_regs_mask(UnwindArch arch)
 {
-    // arm64: x0 to x29, lr, sp, pc in DWARF's order.
+    // arm64: x0 to x29, lr, sp, pc, in DWARF's order.
     return arch == UNWIND_AARCH64 ? 0x1ffffffffull : 0xff01ffull;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DWARF expressions as call frame information uses them. Freestanding.
-// Format: DWARF 5 §2.5 and §7.7.1.
+// Evaluates DWARF expressions of call frame information. Freestanding. Format: DWARF 5 §2.5 and
+// §7.7.1.
 
 #include "unwind/expr_internal.h"
 

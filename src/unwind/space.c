@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeping an UnwindSpace in step with the process.
+// Updates the mappings of an UnwindSpace.
 
 #include "unwind/space.h"
 
@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-// Spaces of several recordings and threads share caches by generation only if
-// no two of them ever have the same one.
+// The number must be unique in the process, so that the spaces of several recordings and threads
+// can share caches.
 static uint64_t next_generation(void)
 {
     static _Atomic uint64_t last;
@@ -58,7 +58,7 @@ static uint32_t first_above(const UnwindSpace *s, uint64_t addr)
     return low;
 }
 
-// Leaves [start, end) empty; gives the place where a mapping there belongs.
+// Removes all mappings in [start, end), and returns the index for a new mapping there.
 static uint32_t cut_out(UnwindSpace *s, uint64_t start, uint64_t end)
 {
     if (s->count == 0)

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// See startup_internal.h.
+// Derives unwind rules from startup code: see startup_internal.h.
 
 #include "unwind/startup_internal.h"
 
 #include <string.h>
 
 enum {
-    FIXED_MAX = 4, // leading bytes that tell an instruction
-    JUMPS_MAX = 8, // forward, of one function
+    FIXED_MAX = 4, // leading bytes that identify an instruction
+    JUMPS_MAX = 8, // forward jumps in one function
     WORDS_MAX = 8
 };
 
 typedef enum Effect {
-    KEEPS, // the stack's depth and the frame pointer
-    PADS,  // keeps as well; stands between functions too
+    KEEPS, // keeps the depth of the stack and the frame pointer
+    PADS,  // keeps them, too; also stands between functions
     PUSHES_FP,
     POPS_FP,
-    COPIES_SP, // into the frame pointer
-    PUSHES,    // a word that is no register's
+    COPIES_SP, // copies sp to the frame pointer
+    PUSHES,    // a word that is not the value of a register
     POPS,
-    BRANCHES, // or not, by its last 1 or 4 bytes
+    BRANCHES, // may jump, by its last 1 or 4 bytes
     JUMPS,    // by its last 1 or 4 bytes
     LEAVES
 } Effect;
@@ -27,11 +27,11 @@ typedef enum Effect {
 typedef struct Instruction {
     uint8_t fixed[FIXED_MAX];
     uint8_t fixed_len;
-    uint8_t len; // with operands
+    uint8_t len; // with its operands
     uint8_t effect;
 } Instruction;
 
-// What compilers make of gcc's crtstuff.c and of LLVM's crtbegin.c, by experience.
+// Instructions that compilers were seen to make of gcc's crtstuff.c and LLVM's crtbegin.c.
 static const Instruction instructions[] = {
     {{0x90}, 1, 1, PADS},                     // nop
     {{0x0f, 0x1f, 0x00}, 3, 3, PADS},         // nopl (%rax)
@@ -110,14 +110,14 @@ typedef struct Jump {
     Depth depth;
 } Jump;
 
-// One function while it is read.
+// The state while one function is read.
 typedef struct Function {
     StartupRow row[STARTUP_ROWS_MAX];
     uint32_t row_count;
     Depth depth;
     Jump jump[JUMPS_MAX];
     uint32_t jump_count;
-    bool has_left; // what stands next is reached by jumps only
+    bool has_left; // the next instruction is reached only by jumps
 } Function;
 
 static const Instruction *find_instruction(const uint8_t *at, size_t len)
@@ -130,7 +130,7 @@ static const Instruction *find_instruction(const uint8_t *at, size_t len)
     return NULL;
 }
 
-// Prefixes that compilers lengthen a nop with.
+// The length of the prefixes with which compilers make a nop longer.
 static size_t pad_prefixes(const uint8_t *at, size_t len)
 {
     size_t n = 0;
@@ -144,8 +144,8 @@ static bool depth_equal(Depth a, Depth b)
     return a.words == b.words && a.fp_word == b.fp_word;
 }
 
-// The depth where jumps lead to `pos` is the one that they left with. False when two
-// ways to a place disagree, or a jump led into what was passed over.
+// The depth at a jump's target is that at the jump. False when two ways to `pos` have different
+// depths, or when a jump leads into bytes that were skipped.
 static bool join_jumps(Function *f, size_t pos)
 {
     uint32_t kept = 0;
@@ -194,7 +194,7 @@ static int32_t jump_distance(const Instruction *in, const uint8_t *at)
     return (int32_t)v;
 }
 
-// False when it is not one that such a function has at that place.
+// Runs one instruction. False when such a function does not have it at that place.
 static bool run(Function *f, const Instruction *in, const uint8_t *at, size_t end)
 {
     Depth *d = &f->depth;
@@ -224,7 +224,8 @@ static bool run(Function *f, const Instruction *in, const uint8_t *at, size_t en
     case JUMPS: {
         int32_t distance = jump_distance(in, at);
         f->has_left = in->effect == JUMPS;
-        // Backward, it is a loop or another function: a call's end when nothing is pushed.
+        // A jump backwards is a loop, or it ends the function by a call of another one, with
+        // nothing pushed.
         if (distance < 0)
             return in->effect == BRANCHES || d->words == 0;
         return note_jump(f, end + (size_t)distance);
@@ -236,7 +237,7 @@ static bool run(Function *f, const Instruction *in, const uint8_t *at, size_t en
     return false;
 }
 
-// A function from `pos` on; its end, or 0 when it is not all understood.
+// Reads the function at `pos`. Returns its end, or 0 when it has an unknown instruction.
 static size_t read_function(Bytes code, size_t pos, Function *f)
 {
     *f = (Function){0};
@@ -258,7 +259,7 @@ static size_t read_function(Bytes code, size_t pos, Function *f)
     return f->has_left && f->jump_count == 0 ? pos : 0;
 }
 
-// nop, int3, and the zeros between sections.
+// Skips nop, int3, and zeros between sections.
 static size_t skip_padding(Bytes code, size_t pos)
 {
     while (pos < code.len) {

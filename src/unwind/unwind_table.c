@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compact unwind tables out of call frame information: all entries are read,
-// sorted by address, run, and their states packed into rows and actions.
-// Formats: see unwind_table.h.
+// Builds compact unwind tables: reads all entries of call frame information, sorts them by address,
+// runs them, and packs their states into rows and actions. Formats: see unwind_table.h.
 
 #include "unwind/unwind_table.h"
 
@@ -14,10 +13,10 @@
 
 enum {
     ACTIONS_MAX = 65536, // the number of an action has 16 bits
-    CIES_MAX = 65536,    // linkers merge equal ones; keeps made-up files small
+    CIES_MAX = 65536,    // linkers merge equal ones; limits made-up files
     MEMO_SIZE = 1024,
     FULL_WORK_MAX = 64 << 20, // bytes of rule lists compared
-    RULES_MASK = 0x7fffff,    // a rule's number; fewer than ACTIONS_MAX * CFI_RULES_MAX
+    RULES_MASK = 0x7fffff,    // number of a rule; there are fewer than ACTIONS_MAX * CFI_RULES_MAX
     BUCKET_SHIFT_MIN = 7,
     BUCKET_SHIFT_MAX = 16,
     ROWS_PER_BUCKET = 4,
@@ -29,8 +28,8 @@ enum {
 typedef struct Entry {
     uint64_t start, end;
     uint32_t instructions, instructions_end; // offsets in its section
-    uint32_t cie;                            // number in `cies`
-    uint32_t section;                        // 0: .eh_frame, 1: .debug_frame, 2: neither
+    uint32_t cie;                            // index in `cies`
+    uint32_t section;                        // 0: .eh_frame, 1: .debug_frame, 2: SYNTHETIC
 } Entry;
 
 typedef Vec(Entry) EntryVec;
@@ -38,7 +37,7 @@ typedef Vec(CfiCie) CieVec;
 typedef Vec(UnwindAction) ActionVec;
 typedef Vec(UnwindRule) RuleVec;
 
-enum { SYNTHETIC = 2 }; // the `section` of code that no section speaks of
+enum { SYNTHETIC = 2 }; // the `section` of entries for code that no section describes
 enum { SYNTHETIC_PLT, SYNTHETIC_STUB, SYNTHETIC_SIGRETURN, SYNTHETIC_INIT }; // its `cie`
 
 typedef struct Builder {
@@ -56,9 +55,9 @@ typedef struct Builder {
     uint32_t last_action; // of the last row; UINT32_MAX before the first
     UnwindAction memo_key[MEMO_SIZE];
     uint32_t memo[MEMO_SIZE]; // action number + 1
-    // While entries run:
+    // Set while entries are run:
     const Entry *entry;
-    uint64_t entry_end; // cut where the next one starts
+    uint64_t entry_end; // cut at the start of the next entry
     size_t full_work;
     size_t full_actions_lost;
     UnwindBuildStats stats;
@@ -91,7 +90,7 @@ static size_t cie_find(const Builder *b, size_t first, size_t offset)
     return low < b->cies.len && b->cies.at[low].offset == offset ? low : SIZE_MAX;
 }
 
-// CIEs are found in ascending order of their offset.
+// Reads all CIEs of a section, in ascending order of their offset.
 static void read_cies(Builder *b, uint32_t section)
 {
     const CfiSection *s = &b->section[section];
@@ -168,8 +167,8 @@ static void read_entries(Builder *b, uint32_t section)
 
 // ---- Order ---------------------------------------------------------------------
 
-// Stable sort of the entries from `first` on by start: least significant digit first, only
-// the digits in which they differ.
+// Sorts the entries from `first` on by start; equal ones keep their order. Radix sort from the
+// lowest digit, of only those digits in which they differ.
 static void sort_entries(EntryVec *entries, size_t first)
 {
     size_t count = entries->len - first;
@@ -208,13 +207,13 @@ static void sort_entries(EntryVec *entries, size_t first)
     heap_free(spare);
 }
 
-// Merges the entries of .debug_frame, [split, len), into gaps of those before.
+// Merges the entries of .debug_frame, [split, len), into the gaps between those of .eh_frame.
 static void merge_entries(Builder *b, size_t split)
 {
     EntryVec merged = {0};
     size_t i = 0, j = split, len = b->entries.len;
     const Entry *at = b->entries.at;
-    uint64_t covered = 0; // up to where the entries of .eh_frame reach
+    uint64_t covered = 0; // end of the entries of .eh_frame so far
     vec_reserve(NULL, &merged, len);
     while (i < split || j < len) {
         if (j == len || (i < split && at[i].start <= at[j].start)) {
@@ -231,7 +230,7 @@ static void merge_entries(Builder *b, size_t split)
     b->entries = merged;
 }
 
-// One table holds 4 GiB of code from the first entry on.
+// A table covers at most 4 GiB of code, from the first entry on.
 static bool fit_entries(Builder *b, Error *err)
 {
     size_t len = b->entries.len;
@@ -290,8 +289,8 @@ static uint64_t rules_hash(const CfiSection *s, const UnwindRule *rule, uint32_t
     return hash;
 }
 
-// The number of an action, UINT32_MAX when no more fit. With `rule`, an action of
-// UNWIND_FULL with these rules.
+// The number of an action; UINT32_MAX when there is no room. With `rule`, the action is UNWIND_FULL
+// and has these rules.
 static uint32_t intern_action(Builder *b, const CfiSection *s, UnwindAction a,
                               const UnwindRule *rule, uint32_t rule_count)
 {
@@ -328,7 +327,7 @@ static uint32_t intern_action(Builder *b, const CfiSection *s, UnwindAction a,
     return number;
 }
 
-// The way to the number of nearly every row.
+// The same for actions without rules, which nearly all rows have.
 static uint32_t intern_simple_action(Builder *b, UnwindAction a)
 {
     uint64_t packed;
@@ -372,7 +371,7 @@ static void emit_state(void *ctx, uint64_t pc, const CfiState *state)
     if (a.kind != UNWIND_FULL) {
         number = intern_simple_action(b, a);
     } else {
-        // A long list stays in force over many rows only in made-up files.
+        // A long list is valid for many rows only in made-up files.
         for (uint32_t i = 0; i < rule_count; i++)
             b->full_work += 8u + (is_expr(rule[i]) ? rule[i].len : 0);
         number =
@@ -420,8 +419,8 @@ static void add_action_row(Builder *b, uint64_t pc, UnwindAction a)
         add_row(b, pc, number == UINT32_MAX ? 0 : number);
 }
 
-// A header that pushes the module's number and jumps to the resolver, then
-// entries that jump on or push their own number and jump to the header.
+// Adds actions for a PLT: a header that pushes the number of the module and jumps to the resolver,
+// then entries that jump on, or push their number and jump to the header.
 static void run_plt(Builder *b, const Entry *e)
 {
     UnwindAction a = plain_stub(b->in->arch);
@@ -442,13 +441,13 @@ static void run_plt(Builder *b, const Entry *e)
     add_action_row(b, e->start + 16, a);
 }
 
-// Where the kernel saved the interrupted registers: arch/*/include/uapi/asm/
-// sigcontext.h and ucontext.h. Offsets are from the stack pointer; 0: not saved.
+// The offsets from the stack pointer at which the kernel saves the interrupted registers; 0: not
+// saved. arch/*/include/uapi/asm/sigcontext.h and ucontext.h.
 static const uint16_t sigcontext_x86_64[UNWIND_REG_COUNT] = {
     [0] = 144, [1] = 136, [2] = 152, [3] = 128, [4] = 112, [5] = 104,
     [6] = 120, [7] = 160, [8] = 40,  [9] = 48,  [10] = 56, [11] = 64,
     [12] = 72, [13] = 80, [14] = 88, [15] = 96, [16] = 168};
-enum { SIGCONTEXT_AARCH64 = 312 }; // of x0; the others follow, then sp and pc
+enum { SIGCONTEXT_AARCH64 = 312 }; // of x0; then the other registers, sp and pc
 
 static uint64_t sigcontext_offset(UnwindArch arch, unsigned reg)
 {
@@ -492,8 +491,8 @@ static void run_sigreturn(Builder *b, const Entry *e)
     vec_free(&code);
 }
 
-// Rules that the code of [at, next) itself gives, of functions that begin at multiples
-// of `align`. Where the last of them ends; `at` when there are none.
+// Adds rules derived from the code of [at, next), for functions that begin at multiples of `align`.
+// Returns the end of the last one; `at` when there are none.
 static uint64_t run_startup(Builder *b, const UnwindCode *code, uint64_t at, uint64_t next,
                             uint32_t align)
 {
@@ -520,7 +519,7 @@ static uint64_t run_startup(Builder *b, const UnwindCode *code, uint64_t at, uin
     return b->entry_end;
 }
 
-// _init and _fini are a function each, and sections of their own.
+// _init and _fini are one function each, in sections of their own.
 static void run_init(Builder *b, const Entry *e)
 {
     const UnwindCode *code = e->start == b->in->init.svma ? &b->in->init : &b->in->fini;
@@ -529,15 +528,15 @@ static void run_init(Builder *b, const Entry *e)
         add_no_rule(b, end);
 }
 
-// Padding between functions needs no row of its own.
+// Whether the bytes are padding between functions, which needs no row of its own.
 static bool is_padding(uint64_t end, uint64_t next)
 {
     return next - end < FUNCTION_ALIGN && next % FUNCTION_ALIGN == 0;
 }
 
-// clone and clone3 of glibc: their rules end before the `syscall` (behind the `svc`),
-// for in the new thread nothing would be true of the old one's stack. In the caller
-// the stack is as at the function's start.
+// Whether the code is that of glibc's clone or clone3. Their rules end before the `syscall` (after
+// the `svc`), because in the new thread rules for the old stack would be wrong. In the caller the
+// stack is as at the start of the function.
 static bool ends_in_clone(const Builder *b, uint64_t end)
 {
     static const uint8_t syscall[] = {0x0f, 0x05}, svc[] = {0x01, 0x00, 0x00, 0xd4};
@@ -553,7 +552,7 @@ static bool ends_in_clone(const Builder *b, uint64_t end)
            memcmp(code->bytes.ptr + at, what, size) == 0;
 }
 
-// Between two entries: [end, next).
+// Adds actions for the code between two entries: [end, next).
 static void run_gap(Builder *b, uint64_t end, uint64_t next)
 {
     enum { CLONE_CODE_BYTES = 20 }; // system call, test, two jumps, ret
@@ -601,8 +600,8 @@ static UnwindRange code_range(const UnwindCode *code)
 static void add_synthetics(Builder *b)
 {
     UnwindRange sigreturn = b->in->sigreturn;
-    // The handler's return address is its first instruction, and that less one
-    // is what is looked up.
+    // The return address of the handler is the first instruction of this code, and unwinding looks
+    // up the address minus one.
     if (sigreturn.start > 0 && sigreturn.start < sigreturn.end)
         sigreturn.start--;
     add_synthetic(b, b->in->plt, SYNTHETIC_PLT);
@@ -651,7 +650,7 @@ static void run_entries(Builder *b)
         const Entry *e = &b->entries.at[i];
         uint64_t next = i + 1 < len ? b->entries.at[i + 1].start : UINT64_MAX;
         if (next == e->start) {
-            b->stats.dropped++; // the last of equal ones counts, as for the C++ runtime
+            b->stats.dropped++; // the last of equal entries is used, as the C++ runtime does
             continue;
         }
         b->entry = e;
@@ -681,7 +680,7 @@ static void pack_rows(Arena *arena, const Builder *b, UnwindTable *t)
     uint32_t rows = t->row_count;
     uint32_t *row = arena_array(arena, uint32_t, rows);
     uint32_t *bucket = arena_array(arena, uint32_t, t->bucket_count);
-    uint32_t next = 0; // bucket to be filled in
+    uint32_t next = 0; // next bucket to set
     for (uint32_t i = 0; i < rows; i++) {
         uint32_t pc = b->pcs.at[i];
         row[i] = (pc & 0xffff) | b->row_actions.at[i] << 16;
@@ -759,7 +758,7 @@ bool unwind_eh_frame_hdr_parse(Bytes hdr, uint64_t hdr_svma, uint64_t data_svma,
     CfiCursor c = {.at = hdr.ptr, .end = hdr.ptr + hdr.len};
     uint64_t version = cfi_uint(&c, 1);
     uint8_t encoding = (uint8_t)cfi_uint(&c, 1);
-    cfi_uint(&c, 2); // encodings of the search table, which is not needed
+    cfi_uint(&c, 2); // skips the encodings of the search table, which is not needed
     uint64_t svma = cfi_pointer(&c, encoding, hdr_svma + 4, data_svma);
     if (c.bad || version != 1)
         return error_set(err, ERROR_FORMAT, "'.eh_frame_hdr': %s",
