@@ -4,6 +4,7 @@
 #include "base/cursor.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 void cursor_fail(Cursor *c, const char *why)
 {
@@ -13,12 +14,48 @@ void cursor_fail(Cursor *c, const char *why)
     c->failed_at = c->at;
 }
 
+static void fail_number(Cursor *c, const char *why, uint64_t met, uint8_t base)
+{
+    if (c->why)
+        return;
+    cursor_fail(c, why);
+    c->met = met;
+    c->met_base = base;
+}
+
+void cursor_fail_decimal(Cursor *c, const char *why, uint64_t met)
+{
+    fail_number(c, why, met, 10);
+}
+
+void cursor_fail_hex(Cursor *c, const char *why, uint64_t met)
+{
+    fail_number(c, why, met, 16);
+}
+
+void cursor_fail_as(Cursor *c, const Cursor *failed)
+{
+    fail_number(c, failed->why, failed->met, failed->met_base);
+}
+
+const char *cursor_reason(const Cursor *c, char *out, size_t size)
+{
+    if (c->met_base == 16)
+        snprintf(out, size, "%s 0x%" PRIx64, c->why, c->met);
+    else if (c->met_base)
+        snprintf(out, size, "%s %" PRIu64, c->why, c->met);
+    else
+        snprintf(out, size, "%s", c->why);
+    return out;
+}
+
 bool cursor_check(const Cursor *c, Error *err)
 {
     if (!c->why)
         return true;
-    return error_set(err, ERROR_FORMAT, "%s: %s at offset 0x%" PRIx64, c->what, c->why,
-                     c->base + c->failed_at);
+    char why[128];
+    return error_set(err, ERROR_FORMAT, "%s: %s at offset 0x%" PRIx64, c->what,
+                     cursor_reason(c, why, sizeof(why)), c->base + c->failed_at);
 }
 
 uint64_t cursor_uint(Cursor *c, size_t size)

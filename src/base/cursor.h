@@ -14,6 +14,8 @@ typedef struct Cursor {
     const char *why;  // NULL until failed; then what was wrong
     size_t failed_at; // offset of the failed read
     uint64_t base;    // added to offsets in error texts: where `data` lies in its file
+    uint64_t met;     // the number that `why` ends with, if met_base is not 0
+    uint8_t met_base; // 10 or 16: how `met` is printed
     bool big_endian;
 } Cursor;
 
@@ -45,6 +47,17 @@ static inline bool cursor_more(const Cursor *c)
 // Marks the cursor failed at its position, for the reason `why` (a literal). A cursor that has
 // failed before keeps its first reason.
 void cursor_fail(Cursor *c, const char *why);
+
+// The same for a number that has no meaning here, as an unknown form. The error prints
+// it, in the base in which the format's document writes such numbers.
+void cursor_fail_decimal(Cursor *c, const char *why, uint64_t met);
+void cursor_fail_hex(Cursor *c, const char *why, uint64_t met);
+
+// Fails with the reason of another cursor that failed, at the present position of `c`.
+void cursor_fail_as(Cursor *c, const Cursor *failed);
+
+// The reason of a failure with its number, as text. Returns `out`.
+const char *cursor_reason(const Cursor *c, char *out, size_t size);
 
 // False when the cursor has failed; the error reads "'what': why at offset 0x…".
 MUST_CHECK bool cursor_check(const Cursor *c, Error *err);

@@ -128,11 +128,13 @@ static void parse_attrs(Cursor *c, FormSizes sizes, Builder *b, Abbrev *a)
 {
     uint32_t fixed = 0;
     bool is_prefix = true;
+    uint16_t unknown = 0;
     AbbrevAttr attr;
     while (spec_read(c, &attr)) {
         int size = form_size(sizes, attr.form);
         if (size == -2) {
             a->kind = ABBREV_BAD;
+            unknown = attr.form;
             continue;
         }
         uint16_t at = is_prefix && fixed < UINT16_MAX ? (uint16_t)fixed : UINT16_MAX;
@@ -148,7 +150,9 @@ static void parse_attrs(Cursor *c, FormSizes sizes, Builder *b, Abbrev *a)
         is_prefix = false;
     }
     a->fixed = fixed;
-    if (a->kind != ABBREV_BAD)
+    if (a->kind == ABBREV_BAD)
+        a->low_at = unknown;
+    else
         finish(a, b);
 }
 
@@ -210,7 +214,7 @@ static AbbrevTable *table_parse(Unit *u)
     Cursor c = section_cursor(set, set->s.abbrev, ".debug_abbrev");
     cursor_seek(&c, u->abbrev_offset);
     if (!cursor_more(&c)) {
-        unit_damaged(u, "abbreviations lie outside of .debug_abbrev", u->offset);
+        unit_damaged(u, u->offset, "abbreviations lie outside of .debug_abbrev");
         return NULL;
     }
     c.data.len = MIN(c.data.len, c.at + set->abbrev_budget);
@@ -225,7 +229,7 @@ static AbbrevTable *table_parse(Unit *u)
     vec_free(&b.ops);
     vec_free(&b.shapes);
     if (!cursor_ok(&c))
-        unit_damaged(u, "abbreviations are cut short", u->offset);
+        unit_damaged_at(u, u->offset, "abbreviations", &c);
     return t;
 }
 
@@ -292,4 +296,13 @@ const Abbrev *abbrev_find_slow(const AbbrevTable *t, uint64_t code)
 {
     Abbrev key = {.code = code};
     return bsearch(&key, t->abbrevs, t->count, sizeof(Abbrev), by_code);
+}
+
+bool abbrev_failed(const Abbrev *a, uint64_t code, Cursor *c)
+{
+    if (a)
+        cursor_fail_hex(c, "unknown attribute form", a->low_at);
+    else
+        cursor_fail_decimal(c, "no abbreviation with code", code);
+    return false;
 }

@@ -76,6 +76,7 @@ typedef struct Abbrev {
     bool has_pc; // low_pc or ranges
     // Offsets of the attributes that the walk needs from the first attribute, when all values
     // before them have fixed sizes; else UINT16_MAX.
+    // In low_at of ABBREV_BAD: the unknown form; UINT16_MAX stands for that number or a higher one.
     uint16_t low_at, high_at, sibling_at;
     uint8_t high_size, sibling_size; // bytes; 0: cannot be read that way
     bool pc_is_fixed;                // low_at and high_at give all code addresses of the DIE
@@ -101,6 +102,10 @@ const AbbrevTable *abbrevs_of(Unit *u);
 int abbrev_peek(Unit *u, uint64_t code, uint16_t *ret_tag, AbbrevAttr *ret, int max);
 // abbrev_find for a table whose codes have gaps: a binary search.
 const Abbrev *abbrev_find_slow(const AbbrevTable *t, uint64_t code);
+
+// Fails the cursor for the abbreviation that was found for a code: none, or ABBREV_BAD.
+// Always false.
+bool abbrev_failed(const Abbrev *a, uint64_t code, Cursor *c) COLD;
 
 // The abbreviation with a code; NULL when the table has none.
 static inline const Abbrev *abbrev_find(const AbbrevTable *t, uint64_t code)
@@ -238,7 +243,9 @@ struct DwarfFile {
 };
 
 // Counts the unit as damaged, once, and keeps the first reason.
-void unit_damaged(Unit *u, const char *why, uint64_t offset) COLD;
+void unit_damaged(Unit *u, uint64_t offset, const char *why, ...) COLD PRINTF_LIKE(3, 4);
+// The same for what a failed cursor met.
+void unit_damaged_at(Unit *u, uint64_t offset, const char *what, const Cursor *failed) COLD;
 
 // A set of units over the sections of one file, which are borrowed; set_index reads the units.
 void set_init(Set *set, DwarfFile *f, const DwarfSections *sections);
@@ -323,7 +330,7 @@ static inline Cursor section_cursor(const Set *set, Bytes section, const char *w
 Cursor unit_cursor(const Unit *u, uint64_t offset);
 
 // Reads the abbreviation code of the DIE at the cursor, which then stands at the first attribute.
-// NULL for a null entry, or on damage.
+// NULL for a null entry, or on damage, when the cursor has failed.
 const Abbrev *die_open(Unit *u, Cursor *c);
 
 // The text at an offset of a section; "" when the offset is outside, or the text has no end.

@@ -106,7 +106,7 @@ void form_skip(Cursor *c, FormSizes sizes, uint64_t form)
         uint64_t real = cursor_uleb(c);
         // Neither may come by way of another (§7.5.3): the chain ends here.
         if (real == DW_FORM_indirect || real == DW_FORM_implicit_const)
-            cursor_fail(c, "indirect form of a form that cannot be");
+            cursor_fail_hex(c, "indirect value of form", real);
         else
             form_skip(c, sizes, real);
         return;
@@ -114,7 +114,7 @@ void form_skip(Cursor *c, FormSizes sizes, uint64_t form)
     default: {
         int size = form_size(sizes, form);
         if (size < 0)
-            cursor_fail(c, "unknown attribute form");
+            cursor_fail_hex(c, "unknown attribute form", form);
         else
             cursor_skip(c, (uint64_t)size);
     }
@@ -187,7 +187,7 @@ Value form_read(Cursor *c, FormSizes sizes, uint64_t form, int64_t implicit)
     if (form == DW_FORM_indirect) {
         form = cursor_uleb(c);
         if (form == DW_FORM_indirect || form == DW_FORM_implicit_const) {
-            cursor_fail(c, "indirect form of a form that cannot be");
+            cursor_fail_hex(c, "indirect value of form", form);
             return value_of(VALUE_NONE, 0);
         }
     }
@@ -336,8 +336,13 @@ const Abbrev *die_open(Unit *u, Cursor *c)
 {
     const AbbrevTable *t = abbrevs_of(u);
     uint64_t code = cursor_uleb(c);
-    if (!t || !cursor_ok(c) || code == 0)
+    if (!t)
+        cursor_fail(c, "abbreviations are missing");
+    if (!cursor_ok(c) || code == 0)
         return NULL;
     const Abbrev *a = abbrev_find(t, code);
-    return a && a->kind != ABBREV_BAD ? a : NULL;
+    if (a && a->kind != ABBREV_BAD)
+        return a;
+    (void)abbrev_failed(a, code, c);
+    return NULL;
 }

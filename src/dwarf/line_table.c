@@ -98,6 +98,7 @@ static void read_table_v5(Cursor *c, Lines *l, bool is_dirs)
     }
 }
 
+// On false the cursor says why.
 static bool header_read(Cursor *c, Lines *l)
 {
     l->offset_size = 4;
@@ -106,21 +107,29 @@ static bool header_read(Cursor *c, Lines *l)
         l->offset_size = 8;
         length = cursor_u64(c);
     }
-    if (!cursor_ok(c) || length > cursor_left(c))
+    if (length > cursor_left(c))
+        cursor_fail(c, "cut short");
+    if (!cursor_ok(c))
         return false;
     c->data.len = c->at + (size_t)length;
     uint16_t version = cursor_u16(c);
-    if (version < 2 || version > 5)
+    if (version < 2 || version > 5) {
+        cursor_fail_decimal(c, "unknown version", version);
         return false;
+    }
     l->version = (uint8_t)version;
     if (version >= 5) {
         l->addr_size = cursor_u8(c);
         (void)cursor_u8(c); // segment selector size
-        if (l->addr_size != 4 && l->addr_size != 8)
+        if (l->addr_size != 4 && l->addr_size != 8) {
+            cursor_fail_decimal(c, "unknown address size", l->addr_size);
             return false;
+        }
     }
     uint64_t header_length = cursor_uint(c, l->offset_size);
-    if (!cursor_ok(c) || header_length > cursor_left(c))
+    if (header_length > cursor_left(c))
+        cursor_fail(c, "cut short");
+    if (!cursor_ok(c))
         return false;
     size_t program_at = c->at + (size_t)header_length;
     l->min_inst_length = cursor_u8(c);
@@ -137,7 +146,9 @@ static bool header_read(Cursor *c, Lines *l)
         read_tables_v2(c, l);
     }
     l->program = bytes_slice(c->data, program_at, c->data.len);
-    return cursor_ok(c) && l->opcode_base > 0;
+    if (l->opcode_base == 0)
+        cursor_fail(c, "opcode base is 0");
+    return cursor_ok(c);
 }
 
 static Lines *lines_new(Unit *u)
@@ -153,7 +164,7 @@ static Lines *lines_new(Unit *u)
     c.data.len = MIN(c.data.len, c.at + set->line_budget);
     size_t start = c.at;
     if (!header_read(&c, l)) {
-        unit_damaged(u, "line table header is damaged", u->stmt_list);
+        unit_damaged_at(u, u->stmt_list, "line table header", &c);
         l->program = (Bytes){0};
     }
     set->line_budget -= MIN(set->line_budget, c.at - start + l->program.len);

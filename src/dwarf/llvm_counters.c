@@ -170,7 +170,6 @@ static bool step(CountersWalk *w)
     w->c = at_code;
     const Abbrev *a = die_open(w->u, &w->c);
     if (!a) {
-        cursor_fail(&w->c, "abbreviation is missing, or of an unknown form");
         return false;
     }
     if (a->attr_count > ATTRS_MAX)
@@ -199,7 +198,7 @@ size_t dwarf_unit_counters(DwarfFile *f, size_t unit, DwarfCountersEach *each, v
     while (cursor_more(&w.c) && step(&w)) {
     }
     if (!cursor_ok(&w.c))
-        unit_damaged(u, "an entry is broken", w.c.at);
+        unit_damaged_at(u, w.c.at, "an entry", &w.c);
     vec_free(&w.functions);
     return w.incomplete;
 }

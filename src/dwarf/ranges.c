@@ -18,9 +18,12 @@ static size_t budgeted(Set *set, Cursor *c)
     return c->at;
 }
 
-static bool spend(Set *set, const Cursor *c, size_t start)
+// Counts the unit as damaged when the list was.
+static bool spend(Unit *u, Set *set, const Cursor *c, size_t start)
 {
     set->range_budget -= c->at - start;
+    if (!cursor_ok(c))
+        unit_damaged_at(u, c->at, "range list", c);
     return cursor_ok(c);
 }
 
@@ -44,7 +47,7 @@ static bool read_pairs(Unit *u, uint64_t offset, uint32_t id, RangeVec *out)
         else if (low < high)
             push(u, (base + low) & top, (base + high) & top, id, out);
     }
-    return spend(set, &c, start);
+    return spend(u, set, &c, start);
 }
 
 static bool indexed(Unit *u, uint64_t index, uint64_t *ret)
@@ -58,7 +61,8 @@ static bool read_entry(Unit *u, Cursor *c, uint64_t *base, uint32_t id, RangeVec
     uint64_t low = 0;
     uint64_t high = 0;
     bool known = true;
-    switch (cursor_u8(c)) {
+    uint8_t kind = cursor_u8(c);
+    switch (kind) {
     case DW_RLE_end_of_list:
         return false;
     case DW_RLE_base_addressx:
@@ -93,7 +97,7 @@ static bool read_entry(Unit *u, Cursor *c, uint64_t *base, uint32_t id, RangeVec
         high = low + cursor_uleb(c);
         break;
     default:
-        cursor_fail(c, "unknown range list entry");
+        cursor_fail_hex(c, "unknown range list entry", kind);
         return false;
     }
     if (cursor_ok(c) && known)
@@ -110,7 +114,7 @@ static bool read_rnglist(Unit *u, uint64_t offset, uint32_t id, RangeVec *out)
     uint64_t base = u->skeleton ? u->skeleton->low_pc : u->low_pc;
     while (cursor_ok(&c) && read_entry(u, &c, &base, id, out)) {
     }
-    return spend(set, &c, start);
+    return spend(u, set, &c, start);
 }
 
 // DW_FORM_rnglistx: an offset, from the base, out of the table at the base.

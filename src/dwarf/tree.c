@@ -22,7 +22,7 @@ typedef struct Walk {
     const uint8_t *at;
     const uint8_t *end;
     uint32_t depth;
-    const char *trouble;
+    Cursor failed; // its reason only: why the walk ended early
     Vec(Scope) scopes;
     Vec(Node) nodes;
     RangeVec *ranges;
@@ -30,7 +30,7 @@ typedef struct Walk {
 
 static bool fail(Walk *w, const char *why)
 {
-    w->trouble = why;
+    cursor_fail(&w->failed, why);
     return false;
 }
 
@@ -91,7 +91,9 @@ static bool skip_rare(Walk *w, uint16_t form)
     Cursor c = section_cursor(w->u->set, bytes_over(w->at, (size_t)(w->end - w->at)), "");
     form_skip(&c, unit_sizes(w->u), form);
     w->at += c.at;
-    return cursor_ok(&c) || fail(w, "a value is cut short or of an unknown form");
+    if (!cursor_ok(&c))
+        cursor_fail_as(&w->failed, &c);
+    return cursor_ok(&c);
 }
 
 static inline bool skip_uleb(Walk *w)
@@ -164,7 +166,7 @@ static void read_ranges_slow(Walk *w, const Abbrev *a, const uint8_t *attrs, uin
         *(attr->name == DW_AT_low_pc ? &low : attr->name == DW_AT_high_pc ? &high : &ranges) = v;
     }
     if (!ranges_of_die(u, low, high, ranges, id, w->ranges))
-        unit_damaged(u, "a range list is cut short", (uint64_t)(attrs - w->base));
+        unit_damaged(u, (uint64_t)(attrs - w->base), "a range list is broken");
 }
 
 static void read_ranges(Walk *w, const Abbrev *a, const uint8_t *attrs, uint32_t id)
@@ -280,7 +282,7 @@ static inline bool step(Walk *w)
     }
     const Abbrev *a = abbrev_find(w->abbrevs, code);
     if (UNLIKELY(!a || a->kind == ABBREV_BAD))
-        return fail(w, a ? "unknown attribute form" : "abbreviation is missing");
+        return abbrev_failed(a, code, &w->failed);
     const uint8_t *attrs = w->at;
     if (UNLIKELY(!skip_attrs(w, a)))
         return false;
@@ -303,8 +305,8 @@ static void walk(Unit *u, Walk *w)
     w->end = w->base + u->end;
     while (w->at < w->end && step(w)) {
     }
-    if (w->trouble)
-        unit_damaged(u, w->trouble, (uint64_t)(w->at - w->base));
+    if (!cursor_ok(&w->failed))
+        unit_damaged_at(u, (uint64_t)(w->at - w->base), "an entry", &w->failed);
 }
 
 void unit_decode(Unit *u)

@@ -5,18 +5,31 @@
 #include "dwarf/dwarf_internal.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
-void unit_damaged(Unit *u, const char *why, uint64_t offset)
+void unit_damaged(Unit *u, uint64_t offset, const char *why, ...)
 {
     DwarfStats *stats = &u->set->file->stats;
     if (u->is_damaged)
         return;
     u->is_damaged = true;
     stats->units_damaged++;
-    if (stats->trouble[0] == '\0')
-        snprintf(stats->trouble, sizeof(stats->trouble),
-                 "unit at 0x%" PRIx64 ": %s (at 0x%" PRIx64 ")", u->offset, why, offset);
+    if (stats->trouble[0])
+        return;
+    char text[100];
+    va_list args;
+    va_start(args, why);
+    vsnprintf(text, sizeof(text), why, args);
+    va_end(args);
+    snprintf(stats->trouble, sizeof(stats->trouble), "unit at 0x%" PRIx64 ": %s (at 0x%" PRIx64 ")",
+             u->offset, text, offset);
+}
+
+void unit_damaged_at(Unit *u, uint64_t offset, const char *what, const Cursor *failed)
+{
+    char reason[80];
+    unit_damaged(u, offset, "%s: %s", what, cursor_reason(failed, reason, sizeof(reason)));
 }
 
 void set_init(Set *set, DwarfFile *f, const DwarfSections *sections)
@@ -40,7 +53,7 @@ void set_deinit(Set *set)
 // ---- Headers ---------------------------------------------------------------
 // Reads the header at the cursor and moves behind the unit. False when nothing
 // after this can be found any more; a unit that only cannot be understood gives
-// true and leaves `u->version` 0.
+// true, counts as damaged and leaves `u->version` 0.
 static bool header_read(Cursor *c, Unit *u, bool is_types)
 {
     u->section = c->data;
@@ -73,9 +86,16 @@ static bool header_read(Cursor *c, Unit *u, bool is_types)
         u->id = cursor_u64(&in);
     }
     u->die = in.at;
-    bool usable = cursor_ok(&in) && version >= 2 && version <= 5 &&
-                  (u->addr_size == 4 || u->addr_size == 8) && length < UINT32_MAX;
-    u->version = usable ? (uint8_t)version : 0;
+    if (!cursor_ok(&in))
+        unit_damaged_at(u, u->offset, "unit header", &in);
+    else if (version < 2 || version > 5)
+        unit_damaged(u, u->offset, "unknown version %u", version);
+    else if (u->addr_size != 4 && u->addr_size != 8)
+        unit_damaged(u, u->offset, "unknown address size %u", u->addr_size);
+    else if (length >= UINT32_MAX)
+        unit_damaged(u, u->offset, "0x%" PRIx64 " bytes, more than 4 GiB", length);
+    else
+        u->version = (uint8_t)version;
     cursor_seek(c, u->end);
     return true;
 }
@@ -87,12 +107,12 @@ static void index_section(Set *set, Bytes section, bool is_types, UnitVec *out)
     while (cursor_more(&c)) {
         Unit head = {.set = set, .number = NONE};
         bool more = header_read(&c, &head, is_types);
-        if (!more || head.version == 0) {
-            unit_damaged(&head, more ? "unknown version or sizes" : "cut short", head.offset);
-            if (!more)
-                return;
-            continue;
+        if (!more) {
+            unit_damaged(&head, head.offset, "cut short");
+            return;
         }
+        if (head.version == 0)
+            continue;
         Unit *u = arena_new(&f->arena, Unit);
         *u = head;
         vec_push(&f->arena, out, u);
@@ -256,7 +276,10 @@ static bool root_read(Unit *u, Root *root)
         c = at_code;
         const Abbrev *a = die_open(u, &c);
         if (!a) {
-            unit_damaged(u, "unit entry has no abbreviation", u->die);
+            if (cursor_ok(&c))
+                unit_damaged(u, u->die, "unit entry is a null entry");
+            else
+                unit_damaged_at(u, u->die, "unit entry", &c);
             return false;
         }
         u->tag = a->tag;
@@ -267,7 +290,7 @@ static bool root_read(Unit *u, Root *root)
         root_attr(u, root, &attrs[i],
                   form_read(&c, unit_sizes(u), attrs[i].form, attrs[i].implicit));
     if (!cursor_ok(&c))
-        unit_damaged(u, "unit entry is cut short", u->die);
+        unit_damaged_at(u, u->die, "unit entry", &c);
     return cursor_ok(&c);
 }
 
@@ -376,7 +399,7 @@ static void index_build(DwarfFile *f)
         if (!root_load(u, &root) || !may_have_code(u))
             continue;
         if (!ranges_of_die(u, root.low_pc, root.high_pc, root.ranges, rank_of(u->number), ranges))
-            unit_damaged(u, "address ranges are cut short", u->die);
+            unit_damaged(u, u->die, "address ranges are cut short");
         u->has_code = ranges->len > before;
         any_missing |= !u->has_code;
     }

@@ -322,7 +322,8 @@ static bool leave_out(PerfDataImport *in, uint32_t type)
         in->counts.text_pokes++;
         return true;
     default:
-        in->counts.unknown += is_unknown;
+        if (is_unknown && in->counts.unknown++ == 0)
+            in->counts.first_unknown = type;
         return is_unknown;
     }
 }

@@ -194,7 +194,10 @@ void perf_data_facts(PerfDataImport *in)
                "records of context switches were left out: time off the CPU is not shown");
     note_count(p, "skipped-text-pokes", n->text_pokes,
                "records of rewritten kernel code were left out: it has the names of before");
-    note_count(p, "skipped-unknown", n->unknown, "records of unknown kinds were left out");
+    if (n->unknown)
+        profile_note(p, NOTE_WARNING, STR("skipped-unknown"),
+                     "%" PRIu64 " records of unknown kinds were left out, the first of type %u",
+                     n->unknown, n->first_unknown);
     note_count(p, "malformed-records", n->malformed, "records could not be understood");
     note_count(p, "deferred-chains", n->no_chain, "samples never got the user part of their stack");
     note_count(p, "late-records", in->order.late,

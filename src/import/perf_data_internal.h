@@ -26,13 +26,14 @@ typedef struct HeldSample {
 
 typedef struct PerfDataCounts {
     uint64_t malformed;
-    uint64_t guest;      // samples of virtual machines' guests
-    uint64_t hypervisor; // samples of the hypervisor
-    uint64_t switches;   // records of context switches
-    uint64_t text_pokes; // records of the kernel rewriting its code
-    uint64_t trace;      // records of hardware traces (AUX)
-    uint64_t unknown;    // records of kinds that we do not know
-    uint64_t no_chain;   // samples whose deferred call chain never came
+    uint64_t guest;         // samples of virtual machines' guests
+    uint64_t hypervisor;    // samples of the hypervisor
+    uint64_t switches;      // records of context switches
+    uint64_t text_pokes;    // records of the kernel rewriting its code
+    uint64_t trace;         // records of hardware traces (AUX)
+    uint64_t unknown;       // records of kinds that we do not know
+    uint32_t first_unknown; // the kind of the first of them
+    uint64_t no_chain;      // samples whose deferred call chain never came
 } PerfDataCounts;
 
 typedef struct PerfDataImport {

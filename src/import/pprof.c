@@ -41,7 +41,7 @@ static bool next_field(Cursor *c, Field *f)
         f->value = cursor_u32(c);
         break;
     default:
-        cursor_fail(c, "unknown protobuf wire type");
+        cursor_fail_decimal(c, "unknown protobuf wire type", f->wire);
     }
     return cursor_ok(c);
 }

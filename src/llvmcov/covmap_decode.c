@@ -5,6 +5,8 @@
 
 #include "llvmcov/covmap.h"
 
+#include <inttypes.h>
+
 #include "base/cursor.h"
 
 // No region spans more, and no file has more lines: each costs memory.
@@ -17,7 +19,10 @@ typedef struct Numbers {
     const uint8_t *at, *end;
     const char *why; // NULL until failed
     const uint8_t *failed_at;
+    uint64_t unknown_kind; // why == UNKNOWN_KIND: of a region
 } Numbers;
+
+static const char UNKNOWN_KIND[] = "unknown region kind";
 
 static inline void fail(Numbers *n, const char *why)
 {
@@ -246,7 +251,8 @@ static Numbers take_special_kind(Numbers n, const CovFunctionMap *m, uint64_t wo
         r->false_next = take_condition(&n);
         break;
     default:
-        fail(&n, "region kind is not known");
+        fail(&n, UNKNOWN_KIND);
+        n.unknown_kind = word >> 3;
     }
     return n;
 }
@@ -369,9 +375,13 @@ bool covmap_decode(const CovMapFunction *f, CovFunctionMap *m, Error *err)
         vec_push(NULL, &m->first, (uint32_t)m->regions.len);
         n = take_regions(n, m, file);
     }
+    size_t failed_at = n.why ? (size_t)(n.failed_at - f->mapping.ptr) : 0;
+    if (n.why == UNKNOWN_KIND)
+        return error_set(err, ERROR_FORMAT, "mapping of a function: %s %" PRIu64 " at offset 0x%zx",
+                         n.why, n.unknown_kind, failed_at);
     if (n.why)
         return error_set(err, ERROR_FORMAT, "mapping of a function: %s at offset 0x%zx", n.why,
-                         (size_t)(n.failed_at - f->mapping.ptr));
+                         failed_at);
     vec_push(NULL, &m->first, (uint32_t)m->regions.len);
     resolve_expansions(m);
     return true;

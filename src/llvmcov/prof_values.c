@@ -10,7 +10,7 @@ static void parse_kind(Cursor *c, ProfValues *v)
     if (!cursor_ok(c))
         return;
     if (kind >= PROF_VALUE_KINDS) {
-        cursor_fail(c, "kind of a value profile is not known");
+        cursor_fail_decimal(c, "unknown kind of a value profile:", kind);
         return;
     }
     ProfValueKind k = {.site_count = sites};
@@ -35,7 +35,7 @@ void prof_values_parse(Cursor *c, ProfValues *ret)
     if (cursor_ok(&block) && (size < 8 || size % 8))
         cursor_fail(&block, "size of a value profile is no multiple of 8");
     else if (cursor_ok(&block) && kinds > PROF_VALUE_KINDS)
-        cursor_fail(&block, "value profile has more kinds than are known");
+        cursor_fail_decimal(&block, "value profile of more kinds than are known:", kinds);
     else if (cursor_ok(&block) && size > cursor_left(&block) + 8)
         cursor_fail(&block, "value profile is cut short");
     if (cursor_ok(&block))
@@ -44,7 +44,7 @@ void prof_values_parse(Cursor *c, ProfValues *ret)
         parse_kind(&block, ret);
     if (!cursor_ok(&block)) {
         c->at = block.at;
-        cursor_fail(c, block.why);
+        cursor_fail_as(c, &block);
         return;
     }
     cursor_skip(c, size);

@@ -220,7 +220,9 @@ static bool read_value_kind(ProfText *p, Error *err)
         !next_number(p, "the sites of a value profile are missing", &sites, err))
         return false;
     if (kind >= PROF_VALUE_KINDS)
-        return broken(p, "the kind of a value profile is not known", err);
+        return error_set(err, ERROR_FORMAT,
+                         "text profile: line %llu: unknown kind of a value profile: %llu",
+                         (unsigned long long)p->line, (unsigned long long)kind);
     if (p->value_lengths[kind].len)
         return broken(p, "a kind of value profile stands twice", err);
     for (uint64_t i = 0; i < sites; i++)

@@ -156,7 +156,7 @@ static void decode_values(Cursor *c, StoreEncoding encoding, ColumnType type, vo
     case STORE_ENC_TEXT:
         break;
     }
-    cursor_fail(c, "unknown encoding");
+    cursor_fail_decimal(c, "unknown encoding", encoding);
 }
 
 static bool find_column(Reader *r, const TableSchema *t, uint64_t id, RawVec **vec,
@@ -271,7 +271,8 @@ static bool read_block(Reader *r, const Block *b)
     const TableSchema *t = profile_schema_find(b->type);
     if (!t && b->type != TABLE_STRINGS) {
         if (b->type != STORE_BLOCK_INDEX && (b->flags & STORE_FLAG_REQUIRED)) {
-            block_error(r, b, "of a kind this program does not know");
+            error_set(r->err, ERROR_FORMAT, "block %u: unknown type %u at offset 0x%" PRIx64,
+                      b->number, b->type, b->offset);
             return error_hint(r->err, "open it with a newer assay");
         }
         return true;

@@ -30,7 +30,8 @@ typedef struct Reader {
     Str text;
     size_t at;
     const char *bad;
-    CoverSetFile file; // the present one; its lists are the heap's
+    Str unknown_version; // "" else
+    CoverSetFile file;   // the present one; its lists are the heap's
     CovSegmentVec segments;
     CovLineVec lines;
     uint64_t lines_spanned; // by the segments of all files
@@ -418,8 +419,10 @@ static void check_version(Reader *r, Str version)
     Str major, rest;
     uint64_t number;
     if (!str_split(version, '.', &major, &rest) || !str_parse_u64(major, 10, &number) ||
-        !format_version_find(&tracefile_json_versions, number))
-        fail(r, "its version is none of 1 to 3");
+        !format_version_find(&tracefile_json_versions, number)) {
+        r->unknown_version = arena_str(r->set->arena, str_slice(version, 0, 40));
+        fail(r, "unknown version");
+    }
 }
 
 // A document that ends too early has its whole files.
@@ -427,8 +430,10 @@ static bool check(Reader *r, Error *err)
 {
     if (!r->bad)
         return true;
-    error_set(err, ERROR_FORMAT, "llvm-cov's JSON: %s at offset 0x%zx", r->bad,
-              MIN(r->at, r->text.len));
+    bool has_version = r->unknown_version.len > 0;
+    error_set(err, ERROR_FORMAT, "llvm-cov's JSON: %s%s%" STR_FMT "%s at offset 0x%zx", r->bad,
+              has_version ? " '" : "", STR_ARG(r->unknown_version),
+              has_version ? "', known are 1 to 3" : "", MIN(r->at, r->text.len));
     if (r->at < r->text.len || r->files == 0)
         return false;
     vec_push(r->set->arena, &r->set->notes,

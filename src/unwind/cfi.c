@@ -127,6 +127,33 @@ static void skip(CfiCursor *c, uint64_t n)
     c->at += n;
 }
 
+static CfiTrouble no_trouble(void)
+{
+    return (CfiTrouble){.why = NULL};
+}
+
+static CfiTrouble trouble(const char *why)
+{
+    return (CfiTrouble){.why = why};
+}
+
+static CfiTrouble trouble_decimal(const char *why, uint64_t met)
+{
+    return (CfiTrouble){why, met, 10};
+}
+
+static CfiTrouble trouble_hex(const char *why, uint64_t met)
+{
+    return (CfiTrouble){why, met, 16};
+}
+
+bool cfi_pointer_encoding_is_known(uint8_t encoding)
+{
+    uint8_t base = encoding & 0xf0, form = encoding & 0x0f;
+    return (base == 0 || base == DW_EH_PE_PCREL || base == DW_EH_PE_DATAREL) &&
+           (form <= DW_EH_PE_UDATA8 || (form >= DW_EH_PE_SLEB128 && form <= DW_EH_PE_SDATA8));
+}
+
 static uint64_t encoded_value(CfiCursor *c, uint8_t encoding)
 {
     switch (encoding & 0x0f) {
@@ -230,17 +257,17 @@ CfiEntry cfi_entry_next(const CfiSection *s, size_t *at)
 
 // Reads the augmentation data, one item for each letter. After an unknown letter nothing can be
 // read.
-static const char *read_augmentation(const CfiSection *s, const uint8_t *letters, CfiCie *cie,
-                                     CfiCursor *c)
+static CfiTrouble read_augmentation(const CfiSection *s, const uint8_t *letters, CfiCie *cie,
+                                    CfiCursor *c)
 {
     if (*letters == 0)
-        return NULL;
+        return no_trouble();
     if (*letters != 'z')
-        return "augmentation is not understood";
+        return trouble_hex("unknown augmentation that begins with letter", *letters);
     cie->has_augmentation = true;
     uint64_t len = cfi_uleb(c);
     if (c->bad || len > (uint64_t)(c->end - c->at))
-        return "augmentation goes past the end";
+        return trouble("augmentation goes past the end");
     CfiCursor data = {.at = c->at, .end = c->at + len};
     c->at = data.end;
     for (const uint8_t *letter = letters + 1; *letter; letter++) {
@@ -259,42 +286,46 @@ static const char *read_augmentation(const CfiSection *s, const uint8_t *letters
         }
     }
     (void)s;
-    return data.bad ? "augmentation is cut short" : NULL;
+    return data.bad ? trouble("augmentation is cut short") : no_trouble();
 }
 
-static const char *cie_header_read(const CfiSection *s, const CfiEntry *entry, CfiCie *cie)
+static CfiTrouble cie_header_read(const CfiSection *s, const CfiEntry *entry, CfiCie *cie)
 {
     CfiCursor c = cursor_at(s, entry->body, entry->end);
     uint8_t version = (uint8_t)cfi_uint(&c, 1);
+    if (c.bad)
+        return trouble("cut short");
     if (version != 1 && version != 3 && !(version == 4 && s->is_debug_frame))
-        return "version is not 1, 3 or 4";
+        return trouble_decimal("unknown version", version);
     const uint8_t *letters = c.at;
     while (c.at < c.end && *c.at)
         c.at++;
     skip(&c, 1);
     if (c.bad)
-        return "augmentation is cut short";
+        return trouble("augmentation is cut short");
     if (version == 4) {
         uint64_t address_size = cfi_uint(&c, 1);
         uint64_t segment_size = cfi_uint(&c, 1);
-        if (address_size != 8 || segment_size != 0)
-            return "addresses are not flat 64-bit ones";
+        if (address_size != 8)
+            return trouble_decimal("unknown address size", address_size);
+        if (segment_size != 0)
+            return trouble_decimal("unknown segment selector size", segment_size);
     }
     cie->code_align = cfi_uleb(&c);
     cie->data_align = cfi_sleb(&c);
     uint64_t ra_reg = version == 1 ? cfi_uint(&c, 1) : cfi_uleb(&c);
     if (ra_reg >= UNWIND_REG_COUNT)
-        return "return address is in an unknown column";
+        return trouble_decimal("return address is in unknown column", ra_reg);
     cie->ra_reg = (uint8_t)ra_reg;
-    const char *why = read_augmentation(s, letters, cie, &c);
-    if (why)
-        return why;
+    CfiTrouble found = read_augmentation(s, letters, cie, &c);
+    if (found.why)
+        return found;
     cie->instructions = cursor_offset(s, &c);
     cie->end = entry->end;
-    return c.bad ? "cut short" : NULL;
+    return c.bad ? trouble("cut short") : no_trouble();
 }
 
-const char *cfi_fde_read(const CfiSection *s, const CfiCie *cie, const CfiEntry *entry, CfiFde *ret)
+CfiTrouble cfi_fde_read(const CfiSection *s, const CfiCie *cie, const CfiEntry *entry, CfiFde *ret)
 {
     CfiCursor c = cursor_at(s, entry->body, entry->end);
     uint64_t start = cfi_pointer(&c, cie->pc_encoding, s->svma + entry->body, s->data_svma);
@@ -304,14 +335,16 @@ const char *cfi_fde_read(const CfiSection *s, const CfiCie *cie, const CfiEntry 
     if (cie->has_augmentation)
         skip(&c, cfi_uleb(&c));
     if (c.bad)
-        return "entry is cut short or its addresses are encoded oddly";
+        return cfi_pointer_encoding_is_known(cie->pc_encoding)
+                   ? trouble("entry is cut short")
+                   : trouble_hex("unknown encoding of addresses", cie->pc_encoding);
     if (size > UINT64_MAX - start)
-        return "range goes past the end of the address space";
+        return trouble("range goes past the end of the address space");
     *ret = (CfiFde){.start = start,
                     .end = start + size,
                     .instructions = cursor_offset(s, &c),
                     .instructions_end = entry->end};
-    return NULL;
+    return no_trouble();
 }
 
 // ---- Instructions ------------------------------------------------------------
@@ -325,7 +358,8 @@ typedef struct Machine {
     CfiCursor code;
     uint64_t pc, end;
     const char *why;
-    CfiEmit *emit; // NULL while a CIE runs
+    int16_t unknown; // instruction; -1: none
+    CfiEmit *emit;   // NULL while a CIE runs
     void *ctx;
 } Machine;
 
@@ -445,6 +479,12 @@ static void set_location(Machine *m)
     advance_to(m, cfi_pointer(&m->code, m->cie->pc_encoding, svma, m->section->data_svma));
 }
 
+static void meet_unknown(Machine *m, uint8_t op)
+{
+    m->why = "unknown instruction";
+    m->unknown = op;
+}
+
 // Runs the instructions whose code takes the whole byte.
 static void step_extended(Machine *m, uint8_t op)
 {
@@ -542,14 +582,14 @@ static void step_extended(Machine *m, uint8_t op)
         // The signature of return addresses is always removed: an address without one is not
         // changed by that.
         if (m->section->arch != UNWIND_AARCH64)
-            m->why = "unknown instruction";
+            meet_unknown(m, op);
         break;
     default:
-        m->why = "unknown instruction";
+        meet_unknown(m, op);
     }
 }
 
-static const char *run(Machine *m)
+static CfiTrouble run(Machine *m)
 {
     CfiCursor *c = &m->code;
     while (c->at < c->end && m->why == NULL && m->pc < m->end) {
@@ -571,7 +611,7 @@ static const char *run(Machine *m)
         if (c->bad)
             m->why = "instruction is cut short";
     }
-    return m->why;
+    return m->unknown >= 0 ? trouble_hex(m->why, (uint64_t)m->unknown) : trouble(m->why);
 }
 
 // `remembered` is not cleared: there are thousands of entries, and few use it.
@@ -582,14 +622,15 @@ static void machine_init(Machine *m, const CfiSection *s, const CfiCie *cie, siz
     m->depth = 0;
     m->code = cursor_at(s, from, to);
     m->why = NULL;
+    m->unknown = -1;
 }
 
 void cfi_cie_read(const CfiSection *s, const CfiEntry *entry, CfiCie *ret)
 {
     Machine m;
     *ret = (CfiCie){.offset = entry->offset};
-    ret->why = cie_header_read(s, entry, ret);
-    if (ret->why)
+    ret->trouble = cie_header_read(s, entry, ret);
+    if (ret->trouble.why)
         return;
     machine_init(&m, s, ret, ret->instructions, ret->end);
     m.state = ret->initial;
@@ -597,13 +638,13 @@ void cfi_cie_read(const CfiSection *s, const CfiEntry *entry, CfiCie *ret)
     m.end = 1;
     m.emit = NULL;
     m.ctx = NULL;
-    ret->why = run(&m);
-    if (!ret->why)
+    ret->trouble = run(&m);
+    if (!ret->trouble.why)
         ret->initial = m.state;
 }
 
-const char *cfi_run(const CfiSection *s, const CfiCie *cie, const CfiFde *fde, CfiEmit *emit,
-                    void *ctx)
+CfiTrouble cfi_run(const CfiSection *s, const CfiCie *cie, const CfiFde *fde, CfiEmit *emit,
+                   void *ctx)
 {
     Machine m;
     machine_init(&m, s, cie, fde->instructions, fde->instructions_end);
@@ -612,10 +653,10 @@ const char *cfi_run(const CfiSection *s, const CfiCie *cie, const CfiFde *fde, C
     m.end = fde->end;
     m.emit = emit;
     m.ctx = ctx;
-    const char *why = run(&m);
-    if (!why && m.pc < m.end)
+    CfiTrouble found = run(&m);
+    if (!found.why && m.pc < m.end)
         emit(ctx, m.pc, &m.state);
-    return why;
+    return found;
 }
 
 // ---- States as actions ---------------------------------------------------------

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Call frame information: reads the entries of .eh_frame and .debug_frame and runs their
 // instructions. Freestanding, like core.h: an agent may interpret one entry instead of
-// building a table. Formats: see table.h.
+// building a table. Formats: see unwind_table.h.
 
 #ifndef UNWIND_CFI_INTERNAL_H
 #define UNWIND_CFI_INTERNAL_H
@@ -26,6 +26,14 @@ typedef struct CfiState {
     UnwindRule reg[UNWIND_REG_COUNT];
 } CfiState;
 
+// What is wrong with an entry, and the number that has no meaning here, as that of an
+// unknown instruction.
+typedef struct CfiTrouble {
+    const char *why; // NULL: nothing
+    uint64_t met;
+    uint8_t met_base; // 10 or 16: how `met` is printed behind `why`; 0: there is none
+} CfiTrouble;
+
 typedef enum CfiEntryKind { CFI_CIE, CFI_FDE, CFI_END, CFI_BROKEN } CfiEntryKind;
 
 typedef struct CfiEntry {
@@ -38,7 +46,7 @@ typedef struct CfiEntry {
 
 typedef struct CfiCie {
     size_t offset;
-    const char *why; // why the CIE cannot be used; NULL: it can
+    CfiTrouble trouble; // why the CIE cannot be used
     uint64_t code_align;
     int64_t data_align;
     size_t instructions, end;
@@ -58,20 +66,19 @@ typedef struct CfiFde {
 // entry can be found after CFI_BROKEN.
 CfiEntry cfi_entry_next(const CfiSection *s, size_t *at);
 
-// Reads a CIE and runs its instructions. On failure `ret->why` is set.
+// Reads a CIE and runs its instructions. On failure `ret->trouble` is set.
 void cfi_cie_read(const CfiSection *s, const CfiEntry *entry, CfiCie *ret);
 
-// Reads an FDE. Returns NULL, or what is wrong with the entry.
-const char *cfi_fde_read(const CfiSection *s, const CfiCie *cie, const CfiEntry *entry,
-                         CfiFde *ret);
+// Reads an FDE. Returns what is wrong with the entry.
+CfiTrouble cfi_fde_read(const CfiSection *s, const CfiCie *cie, const CfiEntry *entry, CfiFde *ret);
 
 // Called with the rules that are valid from `pc` on, in ascending order of pc.
 typedef void CfiEmit(void *ctx, uint64_t pc, const CfiState *state);
 
-// Runs the instructions of an FDE and emits a row wherever the rules change. Returns NULL, or what
-// is wrong; the rows before the damage have been emitted then.
-const char *cfi_run(const CfiSection *s, const CfiCie *cie, const CfiFde *fde, CfiEmit *emit,
-                    void *ctx);
+// Runs the instructions of an FDE and emits a row wherever the rules change. Returns what is
+// wrong; the rows before the damage have been emitted then.
+CfiTrouble cfi_run(const CfiSection *s, const CfiCie *cie, const CfiFde *fde, CfiEmit *emit,
+                   void *ctx);
 
 // The most rules of one state: those of the CFA and of each register.
 enum { CFI_RULES_MAX = UNWIND_REG_COUNT + 1 };
@@ -92,6 +99,9 @@ typedef struct CfiCursor {
 uint64_t cfi_uleb(CfiCursor *c);
 int64_t cfi_sleb(CfiCursor *c);
 uint64_t cfi_uint(CfiCursor *c, size_t size); // 1, 2, 4 or 8 bytes, little-endian
+
+// Whether cfi_pointer reads pointers of this encoding (DW_EH_PE_*).
+bool cfi_pointer_encoding_is_known(uint8_t encoding);
 
 // An encoded pointer (DW_EH_PE_*) whose first byte lies at address `svma`.
 uint64_t cfi_pointer(CfiCursor *c, uint8_t encoding, uint64_t svma, uint64_t data_svma);

@@ -10,6 +10,7 @@
 #include "unwind/startup_internal.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 enum {
     ACTIONS_MAX = 65536, // the number of an action has 16 bits
@@ -63,11 +64,20 @@ typedef struct Builder {
     UnwindBuildStats stats;
 } Builder;
 
+static void note_trouble(Builder *b, const char *section, size_t offset, CfiTrouble t)
+{
+    if (b->stats.broken++)
+        return;
+    char met[32] = "";
+    if (t.met_base)
+        snprintf(met, sizeof(met), t.met_base == 16 ? " 0x%02" PRIx64 : " %" PRIu64, t.met);
+    error_set(&b->stats.first_broken, ERROR_FORMAT, "'%s': %s%s at offset 0x%zx", section, t.why,
+              met, offset);
+}
+
 static void note_broken(Builder *b, const char *section, size_t offset, const char *why)
 {
-    if (b->stats.broken++ == 0)
-        error_set(&b->stats.first_broken, ERROR_FORMAT, "'%s': %s at offset 0x%zx", section, why,
-                  offset);
+    note_trouble(b, section, offset, (CfiTrouble){.why = why});
 }
 
 // ---- Reading entries -----------------------------------------------------------
@@ -111,8 +121,8 @@ static void read_cies(Builder *b, uint32_t section)
         }
         CfiCie *cie = vec_extend(NULL, &b->cies, 1);
         cfi_cie_read(s, &e, cie);
-        if (cie->why)
-            note_broken(b, section_name(section), e.offset, cie->why);
+        if (cie->trouble.why)
+            note_trouble(b, section_name(section), e.offset, cie->trouble);
     }
 }
 
@@ -127,12 +137,14 @@ static bool is_wanted(const Builder *b, const CfiFde *fde)
 static void add_entry(Builder *b, uint32_t section, size_t cie, const CfiEntry *e)
 {
     CfiFde fde;
-    const char *why = cie == SIZE_MAX ? "entry has no CIE" : b->cies.at[cie].why;
+    CfiTrouble trouble = {.why = "entry has no CIE"};
+    if (cie != SIZE_MAX)
+        trouble = b->cies.at[cie].trouble;
     b->stats.entries++;
-    if (!why)
-        why = cfi_fde_read(&b->section[section], &b->cies.at[cie], e, &fde);
-    if (why) {
-        note_broken(b, section_name(section), e->offset, why);
+    if (!trouble.why)
+        trouble = cfi_fde_read(&b->section[section], &b->cies.at[cie], e, &fde);
+    if (trouble.why) {
+        note_trouble(b, section_name(section), e->offset, trouble);
     } else if (!is_wanted(b, &fde)) {
         b->stats.dropped++;
     } else {
@@ -394,10 +406,10 @@ static void run_entry(Builder *b, const Entry *e)
                   .end = e->end,
                   .instructions = e->instructions,
                   .instructions_end = e->instructions_end};
-    const char *why = cfi_run(&b->section[e->section], &b->cies.at[e->cie], &fde, emit_state, b);
-    if (!why)
+    CfiTrouble trouble = cfi_run(&b->section[e->section], &b->cies.at[e->cie], &fde, emit_state, b);
+    if (!trouble.why)
         return;
-    note_broken(b, section_name(e->section), e->instructions, why);
+    note_trouble(b, section_name(e->section), e->instructions, trouble);
     b->pcs.len = b->row_actions.len = rows;
     b->last_action = last_action;
     add_no_rule(b, e->start);
@@ -760,9 +772,13 @@ bool unwind_eh_frame_hdr_parse(Bytes hdr, uint64_t hdr_svma, uint64_t data_svma,
     uint8_t encoding = (uint8_t)cfi_uint(&c, 1);
     cfi_uint(&c, 2); // skips the encodings of the search table, which is not needed
     uint64_t svma = cfi_pointer(&c, encoding, hdr_svma + 4, data_svma);
-    if (c.bad || version != 1)
-        return error_set(err, ERROR_FORMAT, "'.eh_frame_hdr': %s",
-                         c.bad ? "cut short or encoded oddly" : "version is not 1");
+    if (version != 1 && hdr.len)
+        return error_set(err, ERROR_FORMAT, "'.eh_frame_hdr': unknown version %" PRIu64, version);
+    if (!cfi_pointer_encoding_is_known(encoding))
+        return error_set(err, ERROR_FORMAT,
+                         "'.eh_frame_hdr': unknown encoding 0x%02x of its address", encoding);
+    if (c.bad)
+        return error_set(err, ERROR_FORMAT, "'.eh_frame_hdr': cut short");
     *ret_eh_frame_svma = svma;
     return true;
 }

@@ -158,6 +158,23 @@ static void a_part_counts_offsets_in_its_file(void **state)
     assert_false(cursor_ok(&c));
 }
 
+static void a_number_without_a_meaning_is_in_the_error(void **state)
+{
+    (void)state;
+    Cursor c = cursor_over(bytes_over(mixed, sizeof(mixed)), "x");
+    cursor_skip(&c, 3);
+    cursor_fail_hex(&c, "unknown form", 0x7f);
+    cursor_fail_decimal(&c, "a later reason", 5);
+    assert_error(cursor_check(&c, &err), &err, ERROR_FORMAT, "x: unknown form 0x7f at offset 0x3");
+    Cursor other = cursor_over(bytes_over(mixed, sizeof(mixed)), "y");
+    cursor_fail_as(&other, &c);
+    assert_error(cursor_check(&other, &err), &err, ERROR_FORMAT,
+                 "y: unknown form 0x7f at offset 0x0");
+    c = cursor_over(bytes_over(mixed, sizeof(mixed)), "x");
+    cursor_fail_decimal(&c, "unknown kind", 12);
+    assert_error(cursor_check(&c, &err), &err, ERROR_FORMAT, "x: unknown kind 12 at offset 0x0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +187,7 @@ int main(void)
         cmocka_unit_test(text_without_a_nul_fails),
         cmocka_unit_test(a_length_near_the_limit_does_not_wrap),
         cmocka_unit_test(a_part_counts_offsets_in_its_file),
+        cmocka_unit_test(a_number_without_a_meaning_is_in_the_error),
     };
     return RUN_TESTS(tests);
 }

@@ -270,6 +270,111 @@ static void the_first_of_two_units_has_a_shared_address(void **state)
     dwarf_close(f);
 }
 
+// ---- Damage ------------------------------------------------------------------
+static void begin_unit_of(uint16_t version, uint8_t address_size)
+{
+    made.len = 0;
+    put(0, 4); // length, set at the end
+    put(version, 2);
+    if (version >= 5)
+        put(1, 1); // compile unit
+    else
+        put(0, 4); // abbreviations
+    put(address_size, 1);
+    if (version >= 5)
+        put(0, 4);
+}
+
+// Asks for all that is in the made unit and compares the first damage with `want`.
+static void check_trouble(DwarfSections s, const char *want)
+{
+    DwarfFile *f;
+    DwarfFrames frames;
+    DwarfStats stats;
+    uint32_t length = (uint32_t)made.len - 4;
+    memcpy(made.bytes, &length, 4);
+    s.info = bytes_over(made.bytes, made.len);
+    if (!dwarf_open(&s, NULL, &f, &err)) {
+        assert_non_null(strstr(err.text, want));
+        return;
+    }
+    (void)dwarf_lookup(f, 0x1008, &frames);
+    (void)dwarf_unit_rows(f, 0);
+    dwarf_stats(f, &stats);
+    assert_non_null(strstr(stats.trouble, want));
+    dwarf_close(f);
+}
+
+static void unknown_numbers_of_a_unit_are_in_the_error(void **state)
+{
+    (void)state;
+    const DwarfSections s = {.abbrev = bytes_over(abbrevs, sizeof(abbrevs))};
+    begin_unit_of(9, 8);
+    put_pc(1, 0x1000, 0x100);
+    check_trouble(s, "unknown version 9");
+    begin_unit_of(4, 3);
+    put_pc(1, 0x1000, 0x100);
+    check_trouble(s, "unknown address size 3");
+    begin_unit_of(4, 8);
+    put_pc(1, 0x1000, 0x100);
+    put(99, 1);
+    check_trouble(s, "no abbreviation with code 99");
+}
+
+static void unknown_forms_are_in_the_error(void **state)
+{
+    (void)state;
+    // 1 compile unit {low, high}, children; 2 function {name in the form at the end}.
+    uint8_t with_form[] = {1, 0x11, 1, 0x11, 0x01, 0x12, 0x06, 0, 0,
+                           2, 0x2e, 0, 0x03, 0x7f, 0,    0,    0};
+    const DwarfSections s = {.abbrev = bytes_over(with_form, sizeof(with_form))};
+    begin_unit();
+    put_pc(1, 0x1000, 0x100);
+    put(2, 1);
+    check_trouble(s, "unknown attribute form 0x7f");
+    with_form[13] = 0x16; // indirect: the form stands before the value
+    begin_unit();
+    put_pc(1, 0x1000, 0x100);
+    put(2, 1);
+    put(0x7e, 1);
+    check_trouble(s, "unknown attribute form 0x7e");
+    begin_unit();
+    put_pc(1, 0x1000, 0x100);
+    put(2, 1);
+    put(0x16, 1);
+    check_trouble(s, "indirect value of form 0x16");
+    begin_unit();
+    put(2, 1);
+    with_form[13] = 0x7d;
+    check_trouble(s, "unknown attribute form 0x7d");
+}
+
+static void unknown_numbers_of_lists_and_line_tables_are_in_the_error(void **state)
+{
+    (void)state;
+    // 1 compile unit {low, ranges, stmt_list}.
+    static const uint8_t with_lists[] = {1, 0x11, 0, 0x11, 0x01, 0x55, 0x17, 0x10, 0x17, 0, 0, 0};
+    static const uint8_t bad_list[] = {0x77};
+    static const uint8_t empty_list[] = {0};
+    static const uint8_t bad_version[] = {2, 0, 0, 0, 77, 0};
+    // Version 5, one form of a directory, 0x7c, and one directory.
+    static const uint8_t bad_form[] = {20, 0, 0, 0, 5, 0, 8, 0, 12,   0, 0, 0,
+                                       1,  1, 1, 0, 1, 1, 1, 1, 0x7c, 1, 0, 0};
+    DwarfSections s = {.abbrev = bytes_over(with_lists, sizeof(with_lists)),
+                       .rnglists = bytes_over(bad_list, sizeof(bad_list))};
+    begin_unit_of(5, 8);
+    put(1, 1);
+    put(0x1000, 8);
+    put(0, 4);
+    put(0, 4);
+    check_trouble(s, "range list: unknown range list entry 0x77");
+    s.rnglists = bytes_over(empty_list, sizeof(empty_list));
+    s.line = bytes_over(bad_version, sizeof(bad_version));
+    check_trouble(s, "line table header: unknown version 77");
+    s.line = bytes_over(bad_form, sizeof(bad_form));
+    check_trouble(s, "line table header: unknown attribute form 0x7c");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +388,10 @@ int main(void)
         cmocka_unit_test_teardown(a_nested_function_is_not_inlined_into_the_outer, clean_up),
         cmocka_unit_test_teardown(chains_deeper_than_the_limit_are_cut, clean_up),
         cmocka_unit_test_teardown(the_first_of_two_units_has_a_shared_address, clean_up),
+        cmocka_unit_test_teardown(unknown_numbers_of_a_unit_are_in_the_error, clean_up),
+        cmocka_unit_test_teardown(unknown_forms_are_in_the_error, clean_up),
+        cmocka_unit_test_teardown(unknown_numbers_of_lists_and_line_tables_are_in_the_error,
+                                  clean_up),
     };
     return RUN_TESTS(tests);
 }

@@ -213,6 +213,19 @@ static void cut_at_each_byte_it_is_an_error_or_a_valid_profile(void **state)
     strbuf_deinit(&b);
 }
 
+static void an_unknown_wire_type_is_in_the_error(void **state)
+{
+    (void)state;
+    StrBuf b = {0};
+    Profile p;
+    Error err = {0};
+    build(&b);
+    add_varint(&b, 5 << 3 | 7);
+    assert_error(import_pprof(bytes_from_str(strbuf_str(&b)), &p, &err), &err, ERROR_FORMAT,
+                 "unknown protobuf wire type 7");
+    strbuf_deinit(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +234,7 @@ int main(void)
         cmocka_unit_test(parts_may_come_in_any_order),
         cmocka_unit_test(gzip_is_unpacked),
         cmocka_unit_test(cut_at_each_byte_it_is_an_error_or_a_valid_profile),
+        cmocka_unit_test(an_unknown_wire_type_is_in_the_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

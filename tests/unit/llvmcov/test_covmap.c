@@ -111,6 +111,22 @@ static void a_mapping_cut_at_any_byte_is_refused(void **state)
     strbuf_deinit(&b);
 }
 
+static void an_unknown_region_kind_is_in_the_error(void **state)
+{
+    (void)state;
+    // One file, no expression, a region in whose head the kind stands above the three low bits.
+    const uint64_t numbers[] = {1, 0, 0, 1, 9 << 3, 1, 1, 0, 1};
+    StrBuf b = {0};
+    CovFunctionMap m = {0};
+    Error err;
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        add_uleb(&b, numbers[i]);
+    CovMapFunction f = function_of(&b);
+    assert_error(covmap_decode(&f, &m, &err), &err, ERROR_FORMAT, "unknown region kind 9 at");
+    covmap_function_deinit(&m);
+    strbuf_deinit(&b);
+}
+
 // Two expressions, of which the second is `word` and 0, and no region.
 static void build_broken(StrBuf *b, uint64_t word)
 {
@@ -146,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_expression_is_found_wherever_it_stands),
         cmocka_unit_test(a_mapping_cut_at_any_byte_is_refused),
+        cmocka_unit_test(an_unknown_region_kind_is_in_the_error),
         cmocka_unit_test(an_expression_names_only_what_is_in_the_table),
     };
     return RUN_TESTS(tests);

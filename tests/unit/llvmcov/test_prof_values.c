@@ -70,7 +70,8 @@ static const char *refusal(size_t at, char byte)
     Cursor c = cursor_over(bytes_over(b.ptr, b.len), "values");
     prof_values_parse(&c, &v);
     strbuf_deinit(&b);
-    return c.why ? c.why : "";
+    static char reason[80];
+    return c.why ? cursor_reason(&c, reason, sizeof(reason)) : "";
 }
 
 static void what_a_block_must_not_say_is_refused_by_name(void **state)
@@ -79,8 +80,8 @@ static void what_a_block_must_not_say_is_refused_by_name(void **state)
     enum { KINDS_AT = 4, FIRST_KIND_AT = 8, SECOND_KIND_AT = 8 + 16 + 32, SITES_AT = 12 };
     assert_string_equal(refusal(0, 9), "size of a value profile is no multiple of 8");
     assert_string_equal(refusal(0, 0), "size of a value profile is no multiple of 8");
-    assert_string_equal(refusal(KINDS_AT, 4), "value profile has more kinds than are known");
-    assert_string_equal(refusal(FIRST_KIND_AT, 3), "kind of a value profile is not known");
+    assert_string_equal(refusal(KINDS_AT, 4), "value profile of more kinds than are known: 4");
+    assert_string_equal(refusal(FIRST_KIND_AT, 3), "unknown kind of a value profile: 3");
     assert_string_equal(refusal(SECOND_KIND_AT, 0), "a kind of value profile stands twice");
     assert_string_equal(refusal(SITES_AT + 3, 0x7f), "cut short");
     assert_string_equal(refusal(16, (char)0xff), "cut short"); // values of the first site

@@ -9,6 +9,7 @@
 #include "model/facts.h"
 #include "model/schema.h"
 #include "os/file.h"
+#include "store/format_internal.h"
 #include "store/store.h"
 
 static char folder[] = "/tmp/assay-store-XXXXXX";
@@ -282,6 +283,30 @@ static void a_newer_version_is_refused_by_name(void **state)
     assert_non_null(strstr(err.text, "99"));
 }
 
+static void unknown_encodings_and_types_are_in_the_error(void **state)
+{
+    (void)state;
+    // A block of table 7 (processes): rows from 0, one row, one column: 1, encoding 77, one byte.
+    const uint8_t payload[] = {0, 1, 1, 1, 77, 1, 0};
+    uint8_t file[STORE_HEADER_LEN + STORE_BLOCK_HEAD_LEN + sizeof(payload)] = STORE_MAGIC;
+    put_u32(file + 8, STORE_VERSION);
+    put_u32(file + 12, (uint32_t)bytes_hash(bytes_over(file, 12)));
+    uint8_t *head = file + STORE_HEADER_LEN;
+    put_u16(head, TABLE_PROCESSES);
+    put_u32(head + 4, sizeof(payload));
+    put_u32(head + 8, sizeof(payload));
+    put_u64(head + 16, store_checksum(bytes_over(head, 16), bytes_over(payload, sizeof(payload))));
+    memcpy(head + STORE_BLOCK_HEAD_LEN, payload, sizeof(payload));
+    assert_error(store_read(bytes_over(file, sizeof(file)), &q, &err), &err, ERROR_FORMAT,
+                 "unknown encoding 77");
+    // A block of a type that only a newer program knows and that must not be passed over.
+    put_u16(head, 4711);
+    put_u16(head + 2, STORE_FLAG_REQUIRED);
+    put_u64(head + 16, store_checksum(bytes_over(head, 16), bytes_over(payload, sizeof(payload))));
+    assert_error(store_read(bytes_over(file, sizeof(file)), &q, &err), &err, ERROR_FORMAT,
+                 "block 0: unknown type 4711 at offset 0x10");
+}
+
 static void references_to_rows_that_are_not_there_are_refused(void **state)
 {
     (void)state;
@@ -312,6 +337,7 @@ int main(void)
         TEST(a_flipped_bit_never_passes_as_a_whole_recording),
         TEST(a_newer_version_is_refused_by_name),
         TEST(references_to_rows_that_are_not_there_are_refused),
+        TEST(unknown_encodings_and_types_are_in_the_error),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -129,6 +129,31 @@ static void a_state_never_remembered_breaks_the_entry(void **state)
     assert_int_equal(at(0x80).kind, UNWIND_NONE);
 }
 
+static void unknown_numbers_are_in_the_error(void **state)
+{
+    (void)state;
+    BUILD_X86(0x41, 0x3f);
+    assert_non_null(strstr(stats.first_broken.text, "unknown instruction 0x3f at"));
+    static const struct {
+        size_t at; // in the CIE, whose version stands behind length and id
+        uint8_t byte;
+        const char *want;
+    } cases[] = {
+        {8, 7, "unknown version 7 at"},
+        {9, 'e', "unknown augmentation that begins with letter 0x65 at"},
+        {14, 200, "return address is in unknown column 200 at"},
+        {16, 0x55, "unknown encoding of addresses 0x55 at"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        CfiMaker m = {.arch = UNWIND_X86_64};
+        cfi_cie(&m, "");
+        CFI_FDE(&m, 0, 0x100, 0x41, 0x0e, 16);
+        m.bytes[cases[i].at] = cases[i].byte;
+        build_made(&m);
+        assert_non_null(strstr(stats.first_broken.text, cases[i].want));
+    }
+}
+
 static void endless_remembering_breaks_the_entry(void **state)
 {
     (void)state;
@@ -630,6 +655,11 @@ static void the_header_leads_to_the_section(void **state)
         assert_false(unwind_eh_frame_hdr_parse(bytes_over(hdr, len), 0x400, 0, &svma, &err));
     hdr[0] = 2;
     assert_false(unwind_eh_frame_hdr_parse(bytes_over(hdr, sizeof(hdr)), 0x400, 0, &svma, &err));
+    assert_non_null(strstr(err.text, "unknown version 2"));
+    hdr[0] = 1;
+    hdr[1] = 0x5b;
+    assert_false(unwind_eh_frame_hdr_parse(bytes_over(hdr, sizeof(hdr)), 0x400, 0, &svma, &err));
+    assert_non_null(strstr(err.text, "unknown encoding 0x5b"));
 }
 
 static void many_rows_in_little_code_are_all_found(void **state)
@@ -662,6 +692,7 @@ int main(void)
         cmocka_unit_test(a_location_can_be_set),
         cmocka_unit_test(states_are_remembered_and_restored_with_the_cfa),
         cmocka_unit_test(a_state_never_remembered_breaks_the_entry),
+        cmocka_unit_test(unknown_numbers_are_in_the_error),
         cmocka_unit_test(endless_remembering_breaks_the_entry),
         cmocka_unit_test(extended_offsets_and_restores_are_the_same_rules),
         cmocka_unit_test(the_cfa_takes_every_form_of_register_and_offset),

@@ -246,7 +246,7 @@ static void a_broken_value_in_a_text_is_named_by_its_line(void **state)
     Fixture f;
     setup(&f);
     const char *texts[][2] = {
-        {"f\n1\n1\n7\n1\n3\n1\n0\n", "line 7: the kind of a value profile is not known"},
+        {"f\n1\n1\n7\n1\n3\n1\n0\n", "line 7: unknown kind of a value profile: 3"},
         {"f\n1\n1\n7\n2\n0\n1\n0\n0\n1\n0\n", "a kind of value profile stands twice"},
         {"f\n1\n1\n7\n1\n0\n1\n1\ng4\n", "line 9: a value is missing"},
         {"f\n1\n1\n7\n1\n0\n1\n2\ng:4\n", "a value is missing"},
