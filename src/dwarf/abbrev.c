@@ -306,3 +306,18 @@ bool abbrev_failed(const Abbrev *a, uint64_t code, Cursor *c)
         cursor_fail_decimal(c, "no abbreviation with code", code);
     return false;
 }
+
+const Abbrev *die_open(Unit *u, Cursor *c)
+{
+    const AbbrevTable *t = abbrevs_of(u);
+    uint64_t code = cursor_uleb(c);
+    if (!t)
+        cursor_fail(c, "abbreviations are missing");
+    if (!cursor_ok(c) || code == 0)
+        return NULL;
+    const Abbrev *a = abbrev_find(t, code);
+    if (a && a->kind != ABBREV_BAD)
+        return a;
+    (void)abbrev_failed(a, code, c);
+    return NULL;
+}

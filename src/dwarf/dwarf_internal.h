@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types and functions that the files of this folder share. The order of work:
-//   units.c    headers and unit DIEs -> Unit, address index (on opening)
-//   abbrev.c   abbreviations -> attribute lists and skip programs
-//   forms.c    one attribute value -> number, text, address or reference
-//   ranges.c   range lists; overlapping ranges -> disjoint segments
-//   tree.c     a unit's DIEs -> nodes and segments (on the first hit)
-//   line_table.c line table headers, paths, rows
-//   origins.c  node -> names and call site, along origin chains
-//   split.c    .dwo and .dwp
-//   lookup.c   the public functions
-//   llvm_counters.c  dwarf_unit_counters, which walks the DIEs itself
+//   open.c          opening and closing
+//   units.c         headers and unit DIEs -> Unit, address index (on opening)
+//   abbrev.c        abbreviations -> attribute lists and skip programs
+//   forms.c         one attribute value -> number, text, address
+//   references.c    one attribute value -> the DIE that it refers to
+//   ranges.c        range lists; overlapping ranges -> disjoint segments
+//   tree.c          a unit's DIEs -> nodes and segments (on the first hit)
+//   line_table.c    line table headers, paths, rows
+//   origins.c       node -> names and call site, along origin chains
+//   split.c         .dwo and .dwp
+//   lookup.c        the public functions
+//   llvm_counters.c dwarf_unit_counters, which walks the DIEs itself
+//   damage.c        counts and notes of what could not be read
 
 #ifndef DWARF_DWARF_INTERNAL_H
 #define DWARF_DWARF_INTERNAL_H
@@ -249,14 +252,12 @@ void unit_damaged_at(Unit *u, uint64_t offset, const char *what, const Cursor *f
 
 // A set of units over the sections of one file, which are borrowed; set_index reads the units.
 void set_init(Set *set, DwarfFile *f, const DwarfSections *sections);
-void set_deinit(Set *set); // frees the heap memory of its tables; the rest lies in the arena
 // Reads all unit headers; does nothing the second time.
 void set_index(Set *set);
-Set *set_alt(Set *set); // the set of the dwz file; NULL when there is none
-// The unit that contains an offset of .debug_info, or NULL; the type unit with a signature, or
-// NULL.
+// The unit that contains an offset of .debug_info, or NULL.
 Unit *set_unit_at(Set *set, uint64_t offset);
-Unit *set_type_unit(Set *set, uint64_t signature);
+// Builds DwarfFile.index from the ranges that units and .debug_aranges state.
+void units_index_addresses(DwarfFile *f);
 // Reads the unit DIE; does nothing the second time.
 void unit_read_root(Unit *u);
 // Decodes the tree; does nothing the second time.

@@ -279,70 +279,9 @@ bool value_address(Unit *u, Value v, uint64_t *ret)
     return true;
 }
 
-static bool die_of_set(Set *set, uint64_t offset, Unit **ret_unit, uint64_t *ret_offset)
-{
-    Unit *u = set_unit_at(set, offset);
-    if (!u || offset < u->die)
-        return false;
-    unit_read_root(u);
-    *ret_unit = u;
-    *ret_offset = offset;
-    return true;
-}
-
-bool value_die(Unit *u, Value v, Unit **ret_unit, uint64_t *ret_offset)
-{
-    switch (v.kind) {
-    case VALUE_REF: {
-        uint64_t at;
-        if (__builtin_add_overflow(u->offset, v.u, &at) || at < u->die || at >= u->end)
-            return false;
-        *ret_unit = u;
-        *ret_offset = at;
-        return true;
-    }
-    case VALUE_REF_ADDR:
-        return die_of_set(u->set, v.u, ret_unit, ret_offset);
-    case VALUE_REF_ALT: {
-        Set *alt = set_alt(u->set);
-        if (!alt) {
-            u->set->file->stats.alt_missing++;
-            return false;
-        }
-        return die_of_set(alt, v.u, ret_unit, ret_offset);
-    }
-    case VALUE_REF_SIG8: {
-        Unit *type = set_type_unit(u->set, v.u);
-        if (!type || type->type_die < type->die - type->offset ||
-            type->type_die >= type->end - type->offset)
-            return false;
-        *ret_unit = type;
-        *ret_offset = type->offset + type->type_die;
-        return true;
-    }
-    default:
-        return false;
-    }
-}
-
 Cursor unit_cursor(const Unit *u, uint64_t offset)
 {
     Cursor c = section_cursor(u->set, bytes_slice(u->section, 0, (size_t)u->end), ".debug_info");
     cursor_seek(&c, offset);
     return c;
-}
-
-const Abbrev *die_open(Unit *u, Cursor *c)
-{
-    const AbbrevTable *t = abbrevs_of(u);
-    uint64_t code = cursor_uleb(c);
-    if (!t)
-        cursor_fail(c, "abbreviations are missing");
-    if (!cursor_ok(c) || code == 0)
-        return NULL;
-    const Abbrev *a = abbrev_find(t, code);
-    if (a && a->kind != ABBREV_BAD)
-        return a;
-    (void)abbrev_failed(a, code, c);
-    return NULL;
 }

@@ -5,32 +5,6 @@
 #include "dwarf/dwarf_internal.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-void unit_damaged(Unit *u, uint64_t offset, const char *why, ...)
-{
-    DwarfStats *stats = &u->set->file->stats;
-    if (u->is_damaged)
-        return;
-    u->is_damaged = true;
-    stats->units_damaged++;
-    if (stats->trouble[0])
-        return;
-    char text[100];
-    va_list args;
-    va_start(args, why);
-    vsnprintf(text, sizeof(text), why, args);
-    va_end(args);
-    snprintf(stats->trouble, sizeof(stats->trouble), "unit at 0x%" PRIx64 ": %s (at 0x%" PRIx64 ")",
-             u->offset, text, offset);
-}
-
-void unit_damaged_at(Unit *u, uint64_t offset, const char *what, const Cursor *failed)
-{
-    char reason[80];
-    unit_damaged(u, offset, "%s: %s", what, cursor_reason(failed, reason, sizeof(reason)));
-}
 
 void set_init(Set *set, DwarfFile *f, const DwarfSections *sections)
 {
@@ -39,15 +13,6 @@ void set_init(Set *set, DwarfFile *f, const DwarfSections *sections)
     set->peek_budget = sections->abbrev.len;
     set->line_budget = 4 * (uint64_t)sections->line.len + 65536;
     set->range_budget = 4 * ((uint64_t)sections->ranges.len + sections->rnglists.len) + 65536;
-}
-
-void set_deinit(Set *set)
-{
-    for (size_t i = 0; i < set->lines.len; i++)
-        lines_deinit(set->lines.at[i]);
-    table_deinit(&set->abbrev_table);
-    table_deinit(&set->line_table);
-    table_deinit(&set->type_table);
 }
 
 // ---- Headers ---------------------------------------------------------------
@@ -128,19 +93,6 @@ void set_index(Set *set)
     index_section(set, set->s.types, true, &set->types);
 }
 
-Set *set_alt(Set *set)
-{
-    if (set->alt || !set->s.alt)
-        return set->alt;
-    DwarfFile *f = set->file;
-    set->alt = arena_new(&f->arena, Set);
-    set_init(set->alt, f, set->s.alt);
-    set->alt->s.alt = NULL; // supplementary files do not nest
-    vec_push(&f->arena, &f->sets, set->alt);
-    set_index(set->alt);
-    return set->alt;
-}
-
 Unit *set_unit_at(Set *set, uint64_t offset)
 {
     size_t low = 0;
@@ -154,51 +106,6 @@ Unit *set_unit_at(Set *set, uint64_t offset)
     }
     Unit *u = low ? set->units.at[low - 1] : NULL;
     return u && offset < u->end ? u : NULL;
-}
-
-static Unit *type_find(const Set *set, uint64_t signature)
-{
-    uint32_t row;
-    for (TableProbe p = table_probe(&set->type_table, hash_u64(signature));
-         table_next(&set->type_table, &p, &row);) {
-        Unit *u = row < set->units.len ? set->units.at[row] : set->types.at[row - set->units.len];
-        if (u->id == signature)
-            return u;
-    }
-    return NULL;
-}
-
-// `first` is what the table counts these units from.
-static void index_types(Set *set, const UnitVec *units, size_t first)
-{
-    for (size_t i = 0; i < units->len; i++) {
-        const Unit *u = units->at[i];
-        bool is_type = u->unit_type == DW_UT_type || u->unit_type == DW_UT_split_type;
-        // One of each: a file full of one signature would make probing slow.
-        if (is_type && !type_find(set, u->id))
-            table_insert(&set->type_table, hash_u64(u->id), (uint32_t)(first + i));
-    }
-}
-
-Unit *set_type_unit(Set *set, uint64_t signature)
-{
-    if (!set->are_types_indexed) {
-        set->are_types_indexed = true;
-        index_types(set, &set->units, 0);
-        index_types(set, &set->types, set->units.len);
-    }
-    Unit *u = type_find(set, signature);
-    if (!u) {
-        // In a package types have units, and rows, of their own.
-        u = split_type_find(set, signature);
-        if (!u)
-            return NULL;
-        vec_push(&set->file->arena, &set->types, u);
-        table_insert(&set->type_table, hash_u64(signature),
-                     (uint32_t)(set->units.len + set->types.len - 1));
-    }
-    unit_read_root(u);
-    return u;
 }
 
 // ---- The unit DIE ----------------------------------------------------------
@@ -385,7 +292,7 @@ static void unrank(DwarfFile *f, Segments s)
     f->index = s;
 }
 
-static void index_build(DwarfFile *f)
+void units_index_addresses(DwarfFile *f)
 {
     Set *set = &f->main;
     RangeVec *ranges = &f->scratch_ranges;
@@ -409,39 +316,4 @@ static void index_build(DwarfFile *f)
     for (size_t i = stated; i < ranges->len; i++)
         set->units.at[UINT32_MAX - 1 - ranges->at[i].id]->has_code = true;
     unrank(f, segments_from_ranges(&f->arena, ranges));
-}
-
-bool dwarf_open(const DwarfSections *sections, const DwarfHooks *hooks, DwarfFile **ret, Error *err)
-{
-    if (sections->info.len == 0 || sections->abbrev.len == 0)
-        return error_set(err, ERROR_NOT_FOUND, "no debug information");
-    DwarfFile *f = heap_alloc(sizeof(DwarfFile));
-    if (hooks && hooks->get_dwo) {
-        f->has_hooks = true;
-        f->hooks = *hooks;
-    }
-    set_init(&f->main, f, sections);
-    set_index(&f->main);
-    if (f->main.units.len == 0) {
-        error_set(err, ERROR_FORMAT, "debug information: %s",
-                  f->stats.trouble[0] ? f->stats.trouble : "no unit");
-        dwarf_close(f);
-        return false;
-    }
-    index_build(f);
-    *ret = f;
-    return true;
-}
-
-void dwarf_close(DwarfFile *f)
-{
-    if (!f)
-        return;
-    for (size_t i = 0; i < f->sets.len; i++)
-        set_deinit(f->sets.at[i]);
-    set_deinit(&f->main);
-    table_deinit(&f->origin_table);
-    vec_free(&f->scratch_ranges);
-    arena_deinit(&f->arena);
-    heap_free(f);
 }
