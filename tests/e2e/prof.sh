@@ -54,7 +54,7 @@ check "a tree has no column for counts" no_columns
 
 two_recordings_need_prof() {
     "$ASSAY" report time.assay time.assay >out.txt 2>err.txt
-    [ $? -eq 2 ] && grep -q 'one recording at a time' err.txt
+    [ $? -eq 2 ] && grep -q 'every file must hold counts' err.txt
 }
 check 'further files are for --prof alone' two_recordings_need_prof
 
@@ -74,7 +74,7 @@ sorted_as_asked() {
         "$ASSAY" report --prof --sort name --never-called --limit 0 time.assay gcov >table.txt && cat table.txt &&
         [ "$(awk '/ (step|twice|main|never)$/ { printf "%s ", $NF }' table.txt)" = 'main never step twice ' ] &&
         "$ASSAY" report --prof --sort address --limit 0 time.assay gcov >table.txt &&
-        ! "$ASSAY" report --never-called time.assay 2>err.txt && grep -q 'belongs to --prof' err.txt
+        ! "$ASSAY" report --never-called time.assay 2>err.txt && grep -q 'needs --prof' err.txt
 }
 check "prof's orders, and functions that were never called" sorted_as_asked
 

@@ -133,7 +133,7 @@ static bool parse_ids(const StrVec *lists, const char *what, U32Vec *ret, Error 
 static bool parse_rate(const RecordOptions *o, SamplingOptions *s, Error *err)
 {
     if (o->period == 0)
-        return error_set(err, ERROR_USAGE, "-c must be at least 1: a sample every N events");
+        return error_set(err, ERROR_USAGE, "-c 0 is not possible: a sample every N events, N at least 1");
     s->period = o->period == PERIOD_NOT_GIVEN ? 0 : o->period;
     s->freq_hz = DEFAULT_FREQ_HZ;
     if (o->freq.len == 0)
