@@ -15,6 +15,7 @@ typedef struct CoverSources {
     Arena arena; // of its path
 } CoverSources;
 
+// Frees what the lookups have read.
 void cover_sources_deinit(CoverSources *s);
 
 // The text of a source file, until the next call. `ctx` is a CoverSources.

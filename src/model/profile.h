@@ -273,6 +273,7 @@ typedef struct CoverTotals {
     CoverTally of[COVER_CRITERION_COUNT];
 } CoverTotals;
 
+// Adds the totals of each criterion.
 static inline void cover_totals_add(CoverTotals *into, const CoverTotals *more)
 {
     for (int i = 0; i < COVER_CRITERION_COUNT; i++) {

@@ -27,6 +27,7 @@ typedef struct CoverBranchLister {
     Vec(CoverFileVisit) stack;
 } CoverBranchLister;
 
+// Frees the lists; the lister is empty then.
 void cover_branch_lister_free(CoverBranchLister *b);
 
 // Lists the branches of a file (row of CoverData.files), of all functions that have text in it,
