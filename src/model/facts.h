@@ -5,9 +5,11 @@
 #ifndef MODEL_FACTS_H
 #define MODEL_FACTS_H
 
-#define FACT_COLLECTOR       "collector"    // "sampling", "heap", "cover", "import perf.data" …
-#define FACT_TOOL_VERSION    "tool-version" // of assay, at recording
-#define FACT_COMMAND         "command"      // the recorded command line, words quoted for a shell
+#define FACT_COLLECTOR       "collector" // "sampling", "heap", "cover", "import perf.data" …
+#define COLLECTOR_BENCH      "bench"     // runs of commands
+#define COLLECTOR_FUNCTIONS  "bench functions" // runs of function benchmarks
+#define FACT_TOOL_VERSION    "tool-version"    // of assay, at recording
+#define FACT_COMMAND         "command" // the recorded command line, words quoted for a shell
 #define FACT_START_REALTIME  "start-realtime-ns" // clock pair taken at the start:
 #define FACT_START_MONOTONIC "start-monotonic-ns"
 #define FACT_WALL_NS         "wall-ns" // from release of the child to its end
@@ -32,6 +34,27 @@
 #define FACT_THROTTLED     "throttled"            // number of THROTTLE records
 #define FACT_STACK_MODE    "stack-mode"           // "tables", "frame pointers", "lbr", "none"
 #define FACT_INCOMPLETE    "recording-incomplete" // why, when the recorder did not finish
+// Of runs:
+#define FACT_CLOCK        "clock"        // of the times: "kernel", "wait", "cpu", "in process"
+#define FACT_CLOCK_REASON "clock-reason" // why it is not the kernel's
+#define FACT_ORDER        "order"        // "interleaved": runs of a round are pairs; "grouped"
+#define FACT_SEED         "seed"         // of the random order
+#define FACT_REFERENCE    "reference"    // number of the measurement the others are compared with
+#define FACT_LEVEL        "level"        // of the intervals: "0.95"
+#define FACT_MARGIN       "margin"       // differences below it do not matter: "0.01"
+#define FACT_UNTIL        "until"        // the margin that ended the bench when decided
+#define FACT_MAX_RUNS     "max-runs"     // of each command
+#define FACT_WITH_WAITING "with-waiting" // "yes": comparisons keep the wait for a CPU
+// Whether they leave it out, and its share of the time, where that was settled on early.
+#define FACT_WITHOUT_WAITING "without-waiting" // "yes", "no"
+#define FACT_WAITING_SHARE   "waiting-share"
+#define FACT_INTERRUPTED     "interrupted"        // "yes": the user ended it
+#define FACT_SPEED_CHANGE    "cpu-speed-change"   // of fixed work, end over begin - 1
+#define FACT_GOVERNOR        "cpu-governor"       // of the frequency
+#define FACT_LOAD            "load"               // runnable tasks in the last minute, at the start
+#define FACT_MEMORY_FLOOR    "memory-floor-bytes" // no peak memory can be told from less
+#define FACT_SHELL_TIME      "shell-time-s"       // taken off runs with a shell
+#define FACT_SHELL_ERROR     "shell-error-s"      // standard error of it
 
 // Of coverage:
 #define FACT_COVER_ORIGINS "cover-origins" // "llvm", "gcc", "lines" (tracefiles), by a space

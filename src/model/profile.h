@@ -156,7 +156,13 @@ typedef struct Series {
 } Series;
 
 enum {
-    RUN_WARMUP = 1 << 0, // before the measured runs; no statistic includes it
+    RUN_WARMUP = 1 << 0,  // before the measured runs
+    RUN_WEIGHED = 1 << 1, // made for its exact peak memory; its times are not known
+    RUN_MISSING = 1 << 2, // none was finished: the row names the command, and has no figures
+    // Timed from start to wait, though the recording's clock is the kernel's.
+    RUN_BY_WAIT = 1 << 3,
+    // Statistics include only runs without any of these.
+    RUN_NO_STATISTIC = RUN_WARMUP | RUN_WEIGHED | RUN_MISSING
 };
 
 // The status of a run that is not known.

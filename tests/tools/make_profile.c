@@ -5,6 +5,7 @@
 
 #include "model/facts.h"
 #include "model/profile.h"
+#include "model/run_names.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -314,15 +315,132 @@ static void make_large(Maker *m)
     end(m);
 }
 
+static void add_value(Profile *p, RunId run, const char *name, const char *unit, double value)
+{
+    MetricId m = run_metric(p, str_from_c(name), str_from_c(unit), METRIC_SUM, STR(""));
+    profile_add_run_value(p, run, m, value);
+}
+
+// A number around 0 with a spread of about 1, the same on every machine.
+static double spread(void)
+{
+    return ((double)(random_u64() % 2001) - 1000 + (double)(random_u64() % 2001) - 1000) / 1000;
+}
+
+static void bench_facts(Profile *p, const char *collector, const char *command)
+{
+    static const char *const facts[][2] = {{FACT_TOOL_VERSION, "1"},
+                                           {FACT_HOSTNAME, "box"},
+                                           {FACT_KERNEL, "Linux 6.1"},
+                                           {FACT_CPU_MODEL, "CPU"},
+                                           {FACT_CPU_COUNT, "4"},
+                                           {FACT_ORDER, "interleaved"},
+                                           {FACT_SEED, "1"},
+                                           {FACT_LEVEL, "0.94999999999999996"},
+                                           {FACT_MARGIN, "0.01"},
+                                           {FACT_START_MONOTONIC, "1000"},
+                                           {FACT_SHELL_TIME, "0.000750"},
+                                           {FACT_SHELL_ERROR, "0.000012"}};
+    profile_set_fact(p, STR(FACT_COLLECTOR), str_from_c(collector));
+    profile_set_fact(p, STR(FACT_COMMAND), str_from_c(command));
+    for (size_t i = 0; i < ARRAY_LEN(facts); i++)
+        profile_set_fact(p, str_from_c(facts[i][0]), str_from_c(facts[i][1]));
+}
+
+// A measured run of 10 ms and more.
+static void bench_run(Profile *p, RunRow *row, MetricId cycles, double seconds)
+{
+    row->wall_ns = (int64_t)(seconds * 1e9);
+    row->user_ns = row->wall_ns / 2;
+    row->system_ns = row->wall_ns / 4;
+    row->status = 0;
+    RunId run = profile_add_run(p, row);
+    add_value(p, run, RUN_METRIC_PEAK_MEMORY, "bytes", 5000000 + (double)row->round * 4096);
+    add_value(p, run, RUN_METRIC_MINOR_FAULTS, "", 200 + row->round % 3);
+    add_value(p, run, RUN_METRIC_MAJOR_FAULTS, "", row->round == 9);
+    add_value(p, run, RUN_METRIC_VOLUNTARY_SWITCHES, "", 2);
+    add_value(p, run, RUN_METRIC_INVOLUNTARY_SWITCHES, "", 1);
+    add_value(p, run, RUN_METRIC_RUN_DELAY, "ns", 40000);
+    profile_add_run_value(p, run, cycles, (double)row->wall_ns * 2.5);
+}
+
+// Three commands in 30 rounds: the second is slower, the third, by a shell, about as fast.
+static void make_bench(Maker *m)
+{
+    static const char *const names[] = {"./old", "./new", "cat x | ./old"};
+    static const double factor[] = {1, 1.05, 1.001};
+    Profile *p = &m->p;
+    profile_init(p);
+    bench_facts(p, COLLECTOR_BENCH, "assay bench ./old ./new 'cat x | ./old'");
+    profile_set_fact(p, STR(FACT_CLOCK), STR("kernel"));
+    MetricId cycles = profile_add_metric(p, STR("cycles:u"), STR(""), METRIC_SUM, STR("cycles:u"));
+    double machine[30];
+    for (size_t i = 0; i < ARRAY_LEN(machine); i++)
+        machine[i] = 0.010 + 0.0002 * spread();
+    for (uint32_t c = 0; c < 3; c++) {
+        RunRow row = RUN_NOT_KNOWN;
+        row.name = row.command = profile_str(p, str_from_c(names[c]));
+        row.revision = profile_str(p, STR("0123456789012345678901234567890123456789"));
+        row.conditions = profile_str(p, c == 2 ? STR("shell=yes") : STR(""));
+        for (uint32_t round = 0; round < ARRAY_LEN(machine); round++) {
+            row.round = round;
+            row.position = (c + round) % 3;
+            row.start_ns = (int64_t)(round * 3 + row.position) * 20000000;
+            double seconds = machine[round] * factor[c] + 0.00002 * spread();
+            bench_run(p, &row, cycles, round == 9 && c == 0 ? 0.02 : seconds);
+        }
+        row.flags = RUN_WARMUP;
+        row.round = 0;
+        bench_run(p, &row, cycles, 0.5);
+    }
+    profile_note(p, NOTE_INFO, STR(NOTE_CLOCK), "the kernel's, from exec to exit");
+    profile_note(p, NOTE_INFO, STR(NOTE_ORDER), "random Latin squares");
+    profile_note(p, NOTE_WARNING, STR(NOTE_NOT_COUNTED), "instructions:u; no \x1b[31mPMU");
+    profile_note(p, NOTE_WARNING, STR("load"), "the machine is loaded");
+}
+
+// Two function benchmarks of two builds in eight processes each.
+static void make_functions(Maker *m)
+{
+    Profile *p = &m->p;
+    profile_init(p);
+    bench_facts(p, COLLECTOR_FUNCTIONS, "assay bench ./benches --against ./old");
+    profile_set_fact(p, STR(FACT_CLOCK), STR("in process"));
+    for (uint32_t process = 0; process < 8; process++)
+        for (uint32_t build = 0; build < 2; build++)
+            for (uint32_t f = 0; f < 2; f++) {
+                RunRow row = RUN_NOT_KNOWN;
+                row.name = profile_str(p, f ? STR("hash/64") : STR("parse"));
+                row.command = profile_str(p, build ? STR("./old") : STR("./benches"));
+                row.conditions = profile_str(p, build ? STR("build=against") : STR(""));
+                row.round = process;
+                RunId run = profile_add_run(p, &row);
+                for (uint32_t k = 1; k <= 10; k++) {
+                    double each = (f ? 40e-9 : 3e-6) * (build && !f ? 1.2 : 1);
+                    add_value(p, run, RUN_METRIC_SAMPLE_ITERATIONS, "", 1000 * k);
+                    add_value(p, run, RUN_METRIC_SAMPLE_TIME, "s",
+                              each * (1 + 0.004 * spread()) * 1000 * k);
+                }
+                if (f)
+                    add_value(p, run, RUN_METRIC_BYTES, "bytes", 64);
+            }
+}
+
 typedef struct Kind {
     const char *name;
     void (*make)(Maker *m);
 } Kind;
 
 static const Kind kinds[] = {
-    {"plain", make_plain},           {"hostile", make_hostile},         {"empty", make_empty},
-    {"nameless", make_nameless},     {"two-metrics", make_two_metrics}, {"large", make_large},
+    {"plain", make_plain},
+    {"hostile", make_hostile},
+    {"empty", make_empty},
+    {"nameless", make_nameless},
+    {"two-metrics", make_two_metrics},
+    {"large", make_large},
     {"long-paths", make_long_paths},
+    {"bench", make_bench},
+    {"functions", make_functions},
 };
 
 int main(int argc, char **argv)

@@ -367,7 +367,6 @@ bool bench_fill_options(Arena *arena, const BenchArgs *args, BenchOptions *o, Er
     o->cpu_clock = args->cpu_clock;
     o->with_waiting = args->with_waiting;
     o->seed = args->seed;
-    o->interrupted = &bench_interrupted;
     if (args->input.len && !str_equal(args->input, STR("null")))
         o->input = arena_c_str(arena, args->input);
     return parse_ignore(arena, args->ignore, &o->ignore, err);

@@ -6,8 +6,11 @@
 #include <math.h>
 #include <time.h>
 
+#include "analyse/function_summary.h"
+#include "cli/runs/run_report.h"
 #include "collect/bench/timings.h"
 #include "os/file.h"
+#include "store/store.h"
 
 const BaselineCommand *bench_find_baseline(const BaselineSession *session, Str name,
                                            size_t commands)
@@ -97,47 +100,104 @@ void bench_report_saved(StrBuf *out, const Terminal *t, Str clock, const BenchMa
     add_fingerprint(out, clock, now, session);
 }
 
-int bench_report_baseline(StrBuf *out, const Terminal *t, Bench *b, const BenchView *v,
+static BenchMachine machine_of(const RunMachine *m)
+{
+    return (BenchMachine){.hostname = m->hostname,
+                          .kernel = m->kernel,
+                          .cpu_model = m->cpu_model,
+                          .governor = m->governor,
+                          .cpus = m->cpus,
+                          .load = m->load};
+}
+
+int bench_report_baseline(StrBuf *out, const Terminal *t, RunSummaries *s,
                           const BaselineSession *session, double limit)
 {
-    CompareOptions options = {.level = 1 - (1 - b->options.level) /
-                                               (double)MAX(b->commands.len, (size_t)1),
-                              .margin = b->options.margin};
+    uint32_t n = s->set.count;
+    CompareOptions options = {.level = 1 - (1 - s->set.plan.level) / (double)MAX(n, 1u),
+                              .margin = s->set.plan.margin};
+    const BenchMachine now = machine_of(&s->machine);
     int gate = 0;
     add_saved_heading(out, t, session);
-    for (uint32_t i = 0; i < b->commands.len; i++) {
-        Str name = b->commands.at[i].name;
-        const BaselineCommand *old = bench_find_baseline(session, name, b->commands.len);
-        if (!old || old->times.len == 0 || b->results[i].runs.len == 0) {
+    for (uint32_t i = 0; i < n; i++) {
+        Str name = s->commands[i].name;
+        const RunGroup *g = &s->set.groups[i];
+        const BaselineCommand *old = bench_find_baseline(session, name, n);
+        if (!old || old->times.len == 0 || g->runs.len == 0) {
             strbuf_add(out, STR("  '"));
             strbuf_add_terminal(out, name);
             strbuf_add(out, STR("': not in it\n"));
             gate = worse(gate, 4);
             continue;
         }
-        size_t n;
-        double *times = bench_times(b, i, &n);
-        Comparison c =
-            compare_unpaired(&b->arena, old->times.at, old->times.len, times, n, &options);
-        bench_add_comparison(out, t, name, &c, options.margin, options.level,
-                             b->results[i].summary.mean);
+        Comparison c = compare_unpaired(&s->arena, old->times.at, old->times.len,
+                                        runs_times(&s->arena, g), g->runs.len, &options);
+        run_add_comparison(out, t, name, &c, options.margin, options.level, g->summary.mean);
         gate = worse(gate, gate_of(&c, limit));
     }
-    add_fingerprint(out, bench_clock_name(b), &v->machine, session);
+    add_fingerprint(out, s->clock, &now, session);
     strbuf_add(out, STR("  --rerun-baseline runs the saved program again, interleaved\n\n"));
     return gate;
 }
 
 // ---- Files -----------------------------------------------------------------
 
-static bool load_file(Arena *arena, Str path, TimingsFormat *format, TimingsVec *ret, Error *err)
+// The times of a recording of runs. Names live in the arena.
+static bool load_recorded(Arena *arena, const Profile *p, TimingsVec *ret, Error *err)
 {
-    Bytes text;
-    if (!os_read_file(arena, path, OS_READ_MAX_BYTES, &text, err))
+    RunSummaries s = {0};
+    FunctionSummaries f = {0};
+    if (run_summaries_apply(p)) {
+        if (!run_summaries_init(&s, p, err))
+            return false;
+        for (uint32_t i = 0; i < s.set.count; i++) {
+            Timings t = {.name = arena_str(arena, s.commands[i].name)};
+            for (size_t k = 0; k < s.set.groups[i].runs.len; k++)
+                vec_push(arena, &t.seconds, s.set.groups[i].runs.at[k].time_s);
+            vec_push(arena, ret, t);
+        }
+    } else if (function_summaries_apply(p)) {
+        if (!function_summaries_init(&f, p, err))
+            return false;
+        for (size_t i = 0; i < f.list.len; i++) {
+            const ReplicateVec *runs = &f.list.at[i].runs[0];
+            Timings t = {.name = arena_str(arena, f.list.at[i].name)};
+            for (size_t k = 0; k < runs->len; k++)
+                vec_push(arena, &t.seconds, runs->at[k].median);
+            vec_push(arena, ret, t);
+        }
+    }
+    run_summaries_deinit(&s);
+    function_summaries_deinit(&f);
+    return ret->len || error_set(err, ERROR_NOT_FOUND, "it holds no runs of assay bench");
+}
+
+static bool read_recording(Arena *arena, Bytes bytes, TimingsVec *ret, Error *err)
+{
+    Profile p;
+    if (!store_read(bytes, &p, err))
         return false;
-    if (!timings_parse(arena, str_from_bytes(text), format, ret, err))
-        return error_context(err, "cannot read '%" STR_FMT "'", STR_ARG(path));
-    return true;
+    bool ok = load_recorded(arena, &p, ret, err);
+    profile_deinit(&p);
+    return ok;
+}
+
+// The times of a file, and the name of its format.
+static bool load_file(Arena *arena, Str path, const char **format, TimingsVec *ret, Error *err)
+{
+    Bytes bytes;
+    TimingsFormat parsed;
+    bool ok;
+    if (!os_read_file(arena, path, OS_READ_MAX_BYTES, &bytes, err))
+        return false;
+    if (store_is_recording(bytes)) {
+        *format = "recording";
+        ok = read_recording(arena, bytes, ret, err);
+    } else {
+        ok = timings_parse(arena, str_from_bytes(bytes), &parsed, ret, err);
+        *format = ok ? timings_format_name(parsed) : "";
+    }
+    return ok || error_context(err, "cannot read '%" STR_FMT "'", STR_ARG(path));
 }
 
 bool bench_compare_files(StrBuf *out, const Terminal *t, const StrVec *paths,
@@ -145,7 +205,7 @@ bool bench_compare_files(StrBuf *out, const Terminal *t, const StrVec *paths,
 {
     Arena arena = {0};
     TimingsVec base = {0};
-    TimingsFormat format;
+    const char *format;
     bool ok = paths->len >= 2 ||
               error_set(err, ERROR_USAGE, "--compare takes two or more files of results");
     ok = ok && load_file(&arena, paths->at[0], &format, &base, err);
@@ -163,7 +223,7 @@ bool bench_compare_files(StrBuf *out, const Terminal *t, const StrVec *paths,
         strbuf_add_terminal(out, paths->at[0]);
         style_end(out, t, STYLE_BOLD);
         strbuf_printf(out, " (%s; not interleaved: a drift of the machine shows as a change)\n",
-                      timings_format_name(format));
+                      format);
         for (size_t i = 0; i < other.len; i++) {
             const Timings *now = &other.at[i], *then = NULL;
             for (size_t k = 0; k < base.len && !then; k++)
@@ -180,9 +240,8 @@ bool bench_compare_files(StrBuf *out, const Terminal *t, const StrVec *paths,
             }
             Comparison c = compare_unpaired(&arena, then->seconds.at, then->seconds.len,
                                             now->seconds.at, now->seconds.len, &options);
-            bench_add_comparison(out, t, now->name.len ? now->name : paths->at[f], &c,
-                                 options.margin, options.level,
-                                 stats_mean(now->seconds.at, now->seconds.len));
+            run_add_comparison(out, t, now->name.len ? now->name : paths->at[f], &c, options.margin,
+                               options.level, stats_mean(now->seconds.at, now->seconds.len));
             *gate = worse(*gate, gate_of(&c, limit));
         }
     }
@@ -214,7 +273,7 @@ static void add_series(StrBuf *out, Arena *arena, const BaselineSessionVec *all,
         strbuf_add(out, STR("  "));
         strbuf_add_terminal(out, all->at[i].name);
         strbuf_add(out, STR("  median "));
-        bench_add_time(out, median, BENCH_UNIT_AUTO);
+        run_add_time(out, median, RUN_UNIT_AUTO);
         strbuf_printf(out, ", %zu runs", c->times.len);
         if (c->program_hash.len)
             strbuf_printf(out, ", program %.8s", c->program_hash.ptr);
@@ -237,9 +296,9 @@ static void add_series(StrBuf *out, Arena *arena, const BaselineSessionVec *all,
         strbuf_add(out, STR("  the level changed at "));
         add_date(out, dates.at[at]);
         strbuf_add(out, STR(": from "));
-        bench_add_time(out, old, BENCH_UNIT_AUTO);
+        run_add_time(out, old, RUN_UNIT_AUTO);
         strbuf_add(out, STR(" to "));
-        bench_add_time(out, new, BENCH_UNIT_AUTO);
+        run_add_time(out, new, RUN_UNIT_AUTO);
         strbuf_printf(out, ", %+.1f %%\n", (new / old - 1) * 100);
     }
 }

@@ -5,7 +5,8 @@
 #ifndef CLI_BENCH_BENCH_BASELINE_H
 #define CLI_BENCH_BENCH_BASELINE_H
 
-#include "cli/bench/bench_report.h"
+#include "analyse/run_summary.h"
+#include "cli/terminal.h"
 #include "collect/bench/baseline.h"
 
 // The saved command of that name; of one command against one, that one. NULL
@@ -15,10 +16,11 @@ const BaselineCommand *bench_find_baseline(const BaselineSession *session, Str n
 
 // Compares each command with the saved one. Returns what --fail-if-slower makes
 // of it: 0, 3 or 4.
-int bench_report_baseline(StrBuf *out, const Terminal *t, Bench *b, const BenchView *v,
+int bench_report_baseline(StrBuf *out, const Terminal *t, RunSummaries *s,
                           const BaselineSession *session, double limit);
 
-// With what is compared, and what differs between the machines so that it is doubtful.
+// The saved bench that is compared with, and what differs between the machines so that it is
+// doubtful.
 void bench_report_saved(StrBuf *out, const Terminal *t, Str clock, const BenchMachine *now,
                         const BaselineSession *session);
 

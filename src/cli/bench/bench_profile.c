@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/record/recorded_symbols.h"
+#include "cli/runs/run_report.h"
 #include "cli/symbols.h"
 #include "collect/sampling/sampling.h"
 #include "model/facts.h"
@@ -165,11 +166,10 @@ bool bench_profile_run(Bench *b, Str folder, BenchProfile *ret, Error *err)
     bool ok = !folder.len || os_make_folders(folder, err);
     p.commands = arena_array(&p.arena, ProfiledCommand, p.count);
     for (uint32_t i = 0; i < p.count; i++) {
-        const BenchRunVec *runs = &b->results[i].runs;
+        const MeasuredRunVec *runs = &b->set.groups[i].runs;
         for (size_t k = 0; k < runs->len; k++)
             p.commands[i].cpu_s +=
-                (double)(runs->at[k].spawn.user_ns + runs->at[k].spawn.system_ns) * 1e-9 /
-                (double)runs->len;
+                (double)(runs->at[k].user_ns + runs->at[k].system_ns) * 1e-9 / (double)runs->len;
         if (p.commands[i].cpu_s * USUAL_HZ < ENOUGH_SAMPLES / 10.0)
             p.freq_hz = SHORT_HZ;
     }
@@ -199,9 +199,9 @@ void bench_profile_deinit(BenchProfile *p)
 
 // ---- Report --------------------------------------------------------------------
 
-static CostChangeVec changes_of(const Bench *b, BenchProfile *p, uint32_t command, CostBy by)
+static CostChangeVec changes_of(const RunSummaries *s, BenchProfile *p, uint32_t command, CostBy by)
 {
-    const ProfiledCommand *x = &p->commands[b->options.reference], *y = &p->commands[command];
+    const ProfiledCommand *x = &p->commands[s->set.plan.reference], *y = &p->commands[command];
     return costs_compare(&p->arena, &x->costs, x->cpu_s, &y->costs, y->cpu_s, by);
 }
 
@@ -214,7 +214,7 @@ static bool beyond_chance(const CostChange *c)
 static void add_signed_time(StrBuf *out, double seconds)
 {
     strbuf_add(out, seconds < 0 ? STR("-") : STR("+"));
-    bench_add_time(out, fabs(seconds), BENCH_UNIT_AUTO);
+    run_add_time(out, fabs(seconds), RUN_UNIT_AUTO);
 }
 
 static void add_column(StrBuf *out, double seconds, bool is_signed)
@@ -225,7 +225,7 @@ static void add_column(StrBuf *out, double seconds, bool is_signed)
     else if (seconds == 0)
         strbuf_add_char(&text, '0');
     else
-        bench_add_time(&text, seconds, BENCH_UNIT_AUTO);
+        run_add_time(&text, seconds, RUN_UNIT_AUTO);
     size_t columns = str_columns(strbuf_str(&text));
     strbuf_add_repeated(out, ' ', columns < 11 ? 11 - columns : 0);
     strbuf_add(out, strbuf_str(&text));
@@ -257,11 +257,11 @@ static void add_row(StrBuf *out, const CostChange *c, double total, bool by_line
 
 // Rows that changed by more than chance. A function that holds nearly all of the
 // difference, as main does, says nothing as a caller.
-static void add_table(StrBuf *out, const Bench *b, BenchProfile *p, uint32_t command, CostBy by,
-                      double total)
+static void add_table(StrBuf *out, const RunSummaries *s, BenchProfile *p, uint32_t command,
+                      CostBy by, double total)
 {
     static const char *const names[] = {"function", "with all it calls", "line"};
-    CostChangeVec changes = changes_of(b, p, command, by);
+    CostChangeVec changes = changes_of(s, p, command, by);
     size_t shown = 0;
     for (size_t i = 0; i < changes.len; i++) {
         const CostChange *c = &changes.at[i];
@@ -279,39 +279,40 @@ static void add_table(StrBuf *out, const Bench *b, BenchProfile *p, uint32_t com
         strbuf_add(out, STR("  no function changed by more than chance\n"));
 }
 
-static void add_recorded(StrBuf *out, const Bench *b, const BenchProfile *p, uint32_t command)
+static void add_recorded(StrBuf *out, const RunSummaries *s, const BenchProfile *p,
+                         uint32_t command)
 {
     const ProfiledCommand *c = &p->commands[command];
     strbuf_add_char(out, '\'');
-    strbuf_add_terminal(out, b->commands.at[command].name);
+    strbuf_add_terminal(out, s->commands[command].name);
     strbuf_printf(out, "' %llu samples in %u run%s", (unsigned long long)c->costs.samples,
                   c->costs.recordings, c->costs.recordings == 1 ? "" : "s");
     if (c->lost)
         strbuf_printf(out, " (%llu lost)", (unsigned long long)c->lost);
 }
 
-void bench_profile_report(StrBuf *out, const Terminal *t, const Bench *b, BenchProfile *p)
+void bench_profile_report(StrBuf *out, const Terminal *t, const RunSummaries *s, BenchProfile *p)
 {
-    uint32_t reference = b->options.reference;
+    uint32_t reference = s->set.plan.reference;
     const ProfiledCommand *x = &p->commands[reference];
     for (uint32_t i = 0; i < p->count; i++) {
         const ProfiledCommand *y = &p->commands[i];
         if (i == reference)
             continue;
         double total = y->cpu_s - x->cpu_s;
-        double wall = b->results[i].summary.mean - b->results[reference].summary.mean;
+        double wall = s->set.groups[i].summary.mean - s->set.groups[reference].summary.mean;
         style_begin(out, t, STYLE_BOLD);
         strbuf_add(out, STR("What makes the difference of '"));
-        strbuf_add_terminal(out, b->commands.at[i].name);
+        strbuf_add_terminal(out, s->commands[i].name);
         strbuf_add(out, STR("' to '"));
-        strbuf_add_terminal(out, b->commands.at[reference].name);
+        strbuf_add_terminal(out, s->commands[reference].name);
         strbuf_add(out, STR("', CPU time of a run: "));
         add_signed_time(out, total);
         style_end(out, t, STYLE_BOLD);
         strbuf_add(out, STR("\n  recorded: "));
-        add_recorded(out, b, p, reference);
+        add_recorded(out, s, p, reference);
         strbuf_add(out, STR(", "));
-        add_recorded(out, b, p, i);
+        add_recorded(out, s, p, i);
         strbuf_add(out, STR("; "));
         strbuf_add_terminal(out, p->event);
         strbuf_printf(out, " at %llu Hz\n", (unsigned long long)p->freq_hz);
@@ -321,9 +322,9 @@ void bench_profile_report(StrBuf *out, const Terminal *t, const Bench *b, BenchP
             add_signed_time(out, wall);
             strbuf_add(out, STR(" between the means most is waiting, for a CPU or other things\n"));
         }
-        add_table(out, b, p, i, COST_FUNCTION, total);
-        add_table(out, b, p, i, COST_CALLER, total);
-        add_table(out, b, p, i, COST_LINE, total);
+        add_table(out, s, p, i, COST_FUNCTION, total);
+        add_table(out, s, p, i, COST_CALLER, total);
+        add_table(out, s, p, i, COST_LINE, total);
         strbuf_add_char(out, '\n');
     }
 }
@@ -355,20 +356,20 @@ static void json_changes(JsonWriter *w, const char *key, const CostChangeVec *ch
     json_end(w);
 }
 
-void bench_profile_json(JsonWriter *w, const Bench *b, BenchProfile *p)
+void bench_profile_json(JsonWriter *w, const RunSummaries *s, BenchProfile *p)
 {
-    uint32_t reference = b->options.reference;
+    uint32_t reference = s->set.plan.reference;
     json_begin_array(w, "profile");
     for (uint32_t i = 0; i < p->count; i++) {
         if (i == reference)
             continue;
         double total = p->commands[i].cpu_s - p->commands[reference].cpu_s;
-        const CostChangeVec functions = changes_of(b, p, i, COST_FUNCTION),
-                            callers = changes_of(b, p, i, COST_CALLER),
-                            lines = changes_of(b, p, i, COST_LINE);
+        const CostChangeVec functions = changes_of(s, p, i, COST_FUNCTION),
+                            callers = changes_of(s, p, i, COST_CALLER),
+                            lines = changes_of(s, p, i, COST_LINE);
         json_begin_object(w, NULL);
-        json_str(w, "reference", b->commands.at[reference].name);
-        json_str(w, "command", b->commands.at[i].name);
+        json_str(w, "reference", s->commands[reference].name);
+        json_str(w, "command", s->commands[i].name);
         json_str(w, "event", p->event);
         json_u64(w, "rate_hz", p->freq_hz);
         json_double(w, "cpu_change_s", total);

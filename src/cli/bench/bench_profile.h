@@ -6,8 +6,10 @@
 #define CLI_BENCH_BENCH_PROFILE_H
 
 #include "analyse/costs.h"
+#include "analyse/run_summary.h"
 #include "base/json.h"
-#include "cli/bench/bench_report.h"
+#include "cli/terminal.h"
+#include "collect/bench/bench.h"
 
 // One command's recordings together.
 typedef struct ProfiledCommand {
@@ -28,10 +30,12 @@ typedef struct BenchProfile {
 // Records all commands in turns, at one rate, until the samples suffice. `folder`
 // gets the last recording of each, as 1.assay, 2.assay …; "" keeps none.
 MUST_CHECK bool bench_profile_run(Bench *b, Str folder, BenchProfile *ret, Error *err);
-void bench_profile_deinit(BenchProfile *p); // accepts a zeroed one
+// Accepts a zeroed one.
+void bench_profile_deinit(BenchProfile *p);
 
-void bench_profile_report(StrBuf *out, const Terminal *t, const Bench *b, BenchProfile *p);
+// Which functions and lines account for the difference of each command to the reference.
+void bench_profile_report(StrBuf *out, const Terminal *t, const RunSummaries *s, BenchProfile *p);
 // As the member "profile".
-void bench_profile_json(JsonWriter *w, const Bench *b, BenchProfile *p);
+void bench_profile_json(JsonWriter *w, const RunSummaries *s, BenchProfile *p);
 
 #endif // CLI_BENCH_BENCH_PROFILE_H

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `assay bench ./benches`: a program of function benchmarks as an operand.
 
-#include "cli/bench/bench_args.h"
+#include "cli/bench/bench_run_functions.h"
 
-#include "cli/bench/bench_functions.h"
+#include "cli/bench/bench_baseline.h"
+#include "cli/bench/bench_session.h"
 #include "cli/cli.h"
-#include "os/file.h"
+#include "cli/runs/function_report.h"
+#include "collect/bench/function_runs.h"
 
 static bool find_build(Arena *arena, Str name, const char **ret, Error *err)
 {
@@ -91,10 +93,8 @@ static bool load_function_baseline(Arena *arena, const BenchArgs *args, Function
     baseline_close(db);
     if (!ok)
         return false;
-    if (!args->rerun_baseline) {
-        o->baseline = session;
+    if (!args->rerun_baseline)
         return true;
-    }
     if (session->commands.len == 0 || !session->commands.at[0].program_copy.len)
         return error_set(err, ERROR_NOT_FOUND, "no copy of the program of '%" STR_FMT "' was kept",
                          STR_ARG(args->baseline));
@@ -104,32 +104,59 @@ static bool load_function_baseline(Arena *arena, const BenchArgs *args, Function
                      STR_ARG(args->baseline));
 }
 
-static bool save_functions(const BenchArgs *args, Bench *bench, const BenchMachine *machine,
-                           Str command_line, Error *err)
+static bool save_functions(const BenchArgs *args, const Profile *p, const char *program,
+                           const BenchContext *context, Error *err)
 {
     BaselineDb *db = NULL;
+    Bench bench;
+    functions_as_bench(p, program, &bench);
     bool ok = baseline_open(bench_database_path(args), true, &db, err) &&
-              baseline_save(db, args->save, bench, machine, command_line, err);
+              baseline_save(db, args->save, &bench, &context->machine, context->command_line, err);
     baseline_close(db);
+    bench_deinit(&bench);
     return ok;
 }
 
-static bool write_text(Str path, Str text, Error *err)
+// The saved times are what functions are compared with.
+static void use_baseline(FunctionSummaries *f, const BaselineSession *session)
 {
-    OutputFile file;
-    if (str_equal(path, STR("-")))
-        return cli_print(text) || error_set(err, ERROR_OS, "cannot write the result");
-    if (!os_output_open(path, OUTPUT_REPLACE, &file, err))
-        return false;
-    fwrite(text.ptr, 1, text.len, file.stream);
-    return os_output_commit(&file, err);
+    SavedTimes *saved = arena_array(&f->arena, SavedTimes, session->commands.len + 1);
+    for (size_t i = 0; i < session->commands.len; i++) {
+        const BaselineCommand *c = &session->commands.at[i];
+        saved[i] = (SavedTimes){c->name, c->times.at, c->times.len};
+    }
+    f->saved = saved;
+    f->saved_count = session->commands.len;
+    f->compares_saved = true;
+}
+
+// Prints and writes what the profile amounts to.
+static bool report_functions(const BenchArgs *args, FunctionSummaries *f,
+                             const BaselineSession *baseline, const BenchContext *context,
+                             Error *err)
+{
+    Terminal terminal = bench_terminal(args->style);
+    StrBuf text = {0}, json = {0};
+    bool ok = true;
+    function_report(&text, &terminal, f, args->format);
+    if (baseline && args->format.len == 0)
+        bench_report_saved(&text, &terminal, STR("in process"), &context->machine, baseline);
+    if (!str_equal(args->style, STR("none")) && !cli_print_text(strbuf_str(&text)))
+        ok = error_set(err, ERROR_OS, "cannot write the result");
+    if (ok && args->json.len) {
+        function_report_json(&json, f);
+        ok = bench_write_text(args->json, strbuf_str(&json), err);
+    }
+    strbuf_deinit(&text);
+    strbuf_deinit(&json);
+    return ok;
 }
 
 int bench_run_functions(Arena *arena, const BenchArgs *args, const StrVec *operands, int argc,
                         char **argv, SpawnServer *server)
 {
+    BenchContext context = bench_context(arena, args, argc, argv);
     FunctionsOptions o = {.filter = args->filter,
-                          .format = args->format,
                           .processes = args->processes,
                           .time_s = args->function_time_s,
                           .level = args->confidence / 100,
@@ -137,41 +164,43 @@ int bench_run_functions(Arena *arena, const BenchArgs *args, const StrVec *opera
                           .seed = args->seed,
                           .timeout_ns = args->timeout,
                           .scratch = cli_env("TMPDIR"),
+                          .revision = context.revision,
                           .interrupted = &bench_interrupted};
-    Terminal terminal = bench_terminal(args->style);
-    StrBuf text = {0}, json = {0};
     BaselineSession baseline = {0};
-    Bench bench = {0};
-    BenchMachine machine;
-    FunctionsOutput out = {.text = &text, .json = args->json.len ? &json : NULL};
+    Profile profile;
+    FunctionSummaries summaries = {0};
     Error err;
-    if (args->save.len)
-        out.bench = &bench;
+    int gate = 0;
     if (!o.scratch.len)
         o.scratch = STR("/tmp");
+    profile_init(&profile);
     bench_catch_signals(server);
-    bench_machine(arena, &machine);
-    bool ok =
-        check_functions(args, operands, &err) &&
-        find_build(arena, operands->at[0], &o.program, &err) &&
-        (!args->against.len || find_build(arena, args->against, &o.against, &err)) &&
-        load_function_baseline(arena, args, &o, &baseline, &err) &&
-        bench_functions(&out, &terminal, server, &o, MAX(0.0, args->fail_if_slower) / 100, &err);
-    if (ok && o.baseline && args->format.len == 0)
-        bench_report_saved(&text, &terminal, STR("in process"), &machine, &baseline);
-    if (ok && !str_equal(args->style, STR("none")) && !cli_print_text(strbuf_str(&text)))
-        ok = error_set(&err, ERROR_OS, "cannot write the result");
-    ok = ok && (!args->json.len || write_text(args->json, strbuf_str(&json), &err));
+    bool ok = check_functions(args, operands, &err) && bench_check_recording(args, &err) &&
+              find_build(arena, operands->at[0], &o.program, &err) &&
+              (!args->against.len || find_build(arena, args->against, &o.against, &err)) &&
+              load_function_baseline(arena, args, &o, &baseline, &err) &&
+              functions_run(server, &o, &profile, &err);
+    if (ok) {
+        bench_record_context(&context, &profile);
+        ok = bench_save_recording(args, &profile, &err) &&
+             function_summaries_init(&summaries, &profile, &err);
+    }
+    bool compares_saved = ok && args->baseline.len && !args->rerun_baseline;
+    if (compares_saved)
+        use_baseline(&summaries, &baseline);
+    ok =
+        ok && report_functions(args, &summaries, compares_saved ? &baseline : NULL, &context, &err);
+    if (ok)
+        gate = function_gate(&summaries, MAX(0.0, args->fail_if_slower) / 100);
     // What Ctrl-C cut short is no baseline.
     if (ok && args->save.len && !bench_interrupted)
-        ok = save_functions(args, &bench, &machine, bench_command_line(arena, argc, argv), &err);
+        ok = save_functions(args, &profile, o.program, &context, &err);
     int status = ok ? STATUS_OK : cli_fail(&err);
-    strbuf_deinit(&text);
-    strbuf_deinit(&json);
-    bench_deinit(&bench);
+    function_summaries_deinit(&summaries);
+    profile_deinit(&profile);
     if (bench_interrupted)
         return 130;
-    return status == STATUS_OK && args->fail_if_slower >= 0 ? out.gate : status;
+    return status == STATUS_OK && args->fail_if_slower >= 0 ? gate : status;
 }
 
 // `assay bench ./benches`, the program being made with bench.h. With arguments, or

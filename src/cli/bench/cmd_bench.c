@@ -10,17 +10,13 @@
 #include "cli/bench/bench_args.h"
 #include "cli/bench/bench_baseline.h"
 #include "cli/bench/bench_profile.h"
-#include "cli/bench/bench_report.h"
+#include "cli/bench/bench_run_functions.h"
+#include "cli/bench/bench_session.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/terminal.h"
-#include "os/file.h"
-
-// A format of export and where to.
-typedef struct Export {
-    Str path;
-    void (*write)(StrBuf *out, Bench *b, const BenchView *v);
-} Export;
+#include "cli/runs/run_report.h"
+#include "collect/bench/record.h"
+#include "export/run_files.h"
 
 static const Option bench_options[] = {
     OPT_U64('w', "warmup", BenchArgs, warmup, "N", "runs before the measured ones"),
@@ -79,8 +75,8 @@ static const Option bench_options[] = {
              "with --baseline, run the program that was saved again, interleaved with this one"),
     OPT_TEXT(0, "db", BenchArgs, db, "FILE", "the database (.assay/bench.db)"),
     OPT_FLAG(0, "compare", BenchArgs, compare,
-             "the operands are saved results: JSON of assay bench, hyperfine, Google Benchmark, "
-             "pyperf or Criterion; compare the first with the others"),
+             "the operands are saved results: recordings of assay bench, or JSON of it, hyperfine, "
+             "Google Benchmark, pyperf or Criterion; compare the first with the others"),
     OPT_FLAG(0, "functions", BenchArgs, functions,
              "the operand is a program of function benchmarks, made with <assay/bench.h>; one that "
              "carries the header's note is known without this, unless it has arguments or there is "
@@ -123,6 +119,9 @@ static const Option bench_options[] = {
     OPT_TEXT(0, "export-orgmode", BenchArgs, orgmode, "FILE", "an Emacs org-mode table"),
     OPT_TEXT(0, "export-junit", BenchArgs, junit, "FILE",
              "comparisons as JUnit test cases, failing as --fail-if-slower says (5%)"),
+    OPT_TEXT(0, "recording", BenchArgs, recording, "FILE",
+             "keep all runs in a recording, for assay report and assay export"),
+    OPT_FLAG(0, "force", BenchArgs, force, "replace an existing recording"),
     OPT_TEXT(0, "svg", BenchArgs, svg, "FILE",
              "a picture: distributions, runs over time, pairs, growth over a parameter"),
     OPT_TEXT(0, "html", BenchArgs, html, "FILE", "the picture and the figures in one page"),
@@ -134,33 +133,9 @@ static const Option bench_options[] = {
     OPT_FLAG('V', "version", BenchArgs, version, "print the version and end"),
 };
 
-volatile sig_atomic_t bench_interrupted;
-static const SpawnServer *interrupted_server;
-
-static void on_interrupt(int signal)
-{
-    bench_interrupted = 1;
-    if (interrupted_server)
-        spawn_server_signal(interrupted_server, signal);
-}
-
-void bench_catch_signals(const SpawnServer *server)
-{
-    interrupted_server = server;
-    struct sigaction act = {.sa_handler = on_interrupt};
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
-}
-
-void bench_forget_server(void)
-{
-    interrupted_server = NULL;
-}
-
 // ---- While it runs ---------------------------------------------------------
 
 typedef struct Progress {
-    Terminal terminal;
     int64_t shown_ns;
 } Progress;
 
@@ -176,7 +151,7 @@ static double seconds_left(const Bench *b, int64_t now_ns)
     if (b->options.until <= 0 || b->commands.len != 2)
         return limit;
     // What the pairs that are still needed take at the pace so far.
-    const Comparison *c = &b->comparisons[1 - b->options.reference];
+    const Comparison *c = &b->set.groups[1 - b->set.plan.reference].comparison;
     if (c->pairs < 6 || !isfinite(c->more_pairs))
         return limit;
     return MIN(limit, c->more_pairs * elapsed / (double)c->pairs);
@@ -196,21 +171,21 @@ static void show_progress(void *ctx, const Bench *b, const char *phase)
     strbuf_printf(&line, "\r%s", phase);
     size_t runs = SIZE_MAX;
     for (size_t i = 0; i < b->commands.len; i++)
-        runs = MIN(runs, b->results[i].runs.len);
+        runs = MIN(runs, b->set.groups[i].runs.len);
     if (runs)
         strbuf_printf(&line, ", %zu run%s", runs, runs == 1 ? "" : "s");
     if (b->commands.len == 2 && runs >= 6 && !b->options.grouped) {
         // Few pairs are cheap to look at; many are thinned by time above.
         Bench *live = (Bench *)(uintptr_t)b;
-        bench_summarise(live);
-        const Comparison *c = &b->comparisons[1 - b->options.reference];
+        runs_summarise(&live->set);
+        const Comparison *c = &b->set.groups[1 - b->set.plan.reference].comparison;
         strbuf_printf(&line, ": %+.2f %% [%+.2f … %+.2f]", (c->ratio.point - 1) * 100,
                       (c->ratio.low - 1) * 100, (c->ratio.high - 1) * 100);
     } else if (runs && runs != SIZE_MAX) {
         Bench *live = (Bench *)(uintptr_t)b;
-        bench_summarise(live);
+        runs_summarise(&live->set);
         strbuf_add(&line, STR(": median "));
-        bench_add_time(&line, b->results[b->options.reference].summary.median, BENCH_UNIT_AUTO);
+        run_add_time(&line, b->set.groups[b->set.plan.reference].summary.median, RUN_UNIT_AUTO);
     }
     double left = seconds_left(b, now);
     if (left > 0)
@@ -226,128 +201,163 @@ static void show_progress(void *ctx, const Bench *b, const char *phase)
 
 // ---- Output ----------------------------------------------------------------
 
-static bool write_export(const Export *e, Bench *b, const BenchView *v)
+static RunStyle style_of(const BenchArgs *args)
 {
-    StrBuf out = {0};
-    Error err;
-    OutputFile file;
+    RunStyle s = {.terminal = bench_terminal(args->style)};
+    if (args->unit.len)
+        s.unit = str_starts_with(args->unit, STR("s")) ? RUN_UNIT_S
+                 : str_starts_with(args->unit, STR("u")) || str_starts_with(args->unit, STR("mic"))
+                     ? RUN_UNIT_US
+                     : RUN_UNIT_MS;
+    s.sort = str_equal(args->sort, STR("command"))     ? RUN_SORT_COMMAND
+             : str_equal(args->sort, STR("mean-time")) ? RUN_SORT_MEAN
+                                                       : RUN_SORT_AUTO;
+    return s;
+}
+
+// What is left to do after the runs, and with what.
+typedef struct Finish {
+    const BenchArgs *args;
+    Bench *bench;
+    RunSummaries summaries;
+    RunStyle style;
+    const BaselineSession *baseline; // of --baseline; NULL: none
+    const BenchMachine *machine;
+    BenchProfile profile; // of --profile
+    bool has_profile;
+} Finish;
+
+static void add_profile_json(JsonWriter *w, void *ctx)
+{
+    Finish *f = ctx;
+    bench_profile_json(w, &f->summaries, &f->profile);
+}
+
+static void add_html(StrBuf *out, Finish *f)
+{
+    Terminal plain = {0};
+    StrBuf more = {0};
+    if (f->has_profile)
+        bench_profile_report(&more, &plain, &f->summaries, &f->profile);
+    run_plot_html(out, &f->style, &f->summaries, strbuf_str(&more));
+    strbuf_deinit(&more);
+}
+
+static bool write_files(Finish *f)
+{
+    const BenchArgs *args = f->args;
+    const RunFiles form = {.tool_version = STR(ASSAY_VERSION),
+                           .sort = f->style.sort,
+                           .unit = (RunTableUnit)f->style.unit,
+                           .junit_limit =
+                               args->fail_if_slower >= 0 ? args->fail_if_slower / 100 : 0.05,
+                           .add_json = f->has_profile ? add_profile_json : NULL,
+                           .ctx = f};
+    const struct {
+        Str path;
+        void (*add)(StrBuf *out, RunSummaries *s, const RunFiles *form); // NULL: see below
+    } files[] = {{args->json, run_files_json},
+                 {args->csv, run_files_csv},
+                 {args->markdown, run_files_markdown},
+                 {args->asciidoc, run_files_asciidoc},
+                 {args->orgmode, run_files_orgmode},
+                 {args->junit, run_files_junit},
+                 {args->svg, NULL},
+                 {args->html, NULL}};
     bool ok = true;
-    e->write(&out, b, v);
-    if (str_equal(e->path, STR("-"))) {
-        ok = cli_print(strbuf_str(&out));
-    } else {
-        ok = os_output_open(e->path, OUTPUT_REPLACE, &file, &err);
-        if (ok) {
-            fwrite(out.ptr, 1, out.len, file.stream);
-            ok = os_output_commit(&file, &err);
-        }
-        if (!ok)
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        StrBuf out = {0};
+        Error err;
+        if (files[i].path.len == 0)
+            continue;
+        if (files[i].add)
+            files[i].add(&out, &f->summaries, &form);
+        else if (files[i].path.ptr == args->svg.ptr)
+            run_plot_svg(&out, &f->summaries);
+        else
+            add_html(&out, f);
+        if (!bench_write_text(files[i].path, strbuf_str(&out), &err)) {
             cli_fail(&err);
+            ok = false;
+        }
+        strbuf_deinit(&out);
     }
-    strbuf_deinit(&out);
     return ok;
 }
 
-static double junit_limit;
-
-static void export_junit(StrBuf *out, Bench *b, const BenchView *v)
+static bool save_baseline(Finish *f)
 {
-    bench_export_junit(out, b, v, junit_limit);
-}
-
-Terminal bench_terminal(Str style)
-{
-    bool never = str_equal(style, STR("basic")) || str_equal(style, STR("nocolor")) ||
-                 str_equal(style, STR("none"));
-    bool always = str_equal(style, STR("full")) || str_equal(style, STR("color"));
-    return terminal_get(never ? STR("never") : always ? STR("always") : STR("auto"));
-}
-
-Str bench_database_path(const BenchArgs *args)
-{
-    return args->db.len ? args->db : STR(".assay/bench.db");
-}
-
-Str bench_command_line(Arena *arena, int argc, char **argv)
-{
-    StrBuf line = {0};
-    strbuf_add(&line, STR("assay"));
-    for (int i = 0; i < argc; i++) {
-        strbuf_add_char(&line, ' ');
-        add_shell_word(&line, str_from_c(argv[i]));
-    }
-    Str text = arena_str(arena, strbuf_str(&line));
-    strbuf_deinit(&line);
-    return text;
-}
-
-static int finish(Bench *b, const BenchArgs *args, BenchView *view, const Terminal *terminal,
-                  const BaselineSession *baseline, int *baseline_gate)
-{
-    bool quiet = str_equal(args->style, STR("none"));
-    StrBuf out = {0};
-    BenchProfile profile = {0};
+    BaselineDb *db = NULL;
     Error err;
-    bool profiled = true;
-    for (uint32_t i = 0; i < b->commands.len; i++)
-        bench_report_command(&out, terminal, b, view, i);
-    bench_report_comparisons(&out, terminal, b, view);
-    *baseline_gate = 0;
-    if (baseline && !args->rerun_baseline)
-        *baseline_gate = bench_report_baseline(&out, terminal, b, view, baseline,
-                                               MAX(0.0, args->fail_if_slower) / 100);
-    bench_report_truth(&out, terminal, b, view);
-    bool ok = quiet || cli_print_text(strbuf_str(&out));
-    strbuf_clear(&out);
-    // The verdict is out before the program is run again.
-    if (args->profile.ptr != bench_not_given && !bench_interrupted) {
-        profiled = bench_profile_run(b, args->profile, &profile, &err);
-        if (profiled) {
-            view->profile = &profile;
-            bench_profile_report(&out, terminal, b, &profile);
-            ok = (quiet || cli_print_text(strbuf_str(&out))) && ok;
-        } else {
-            cli_fail(&err);
-        }
-    }
-    strbuf_deinit(&out);
-    junit_limit = args->fail_if_slower >= 0 ? args->fail_if_slower / 100 : 0.05;
-    const Export exports[] = {
-        {args->json, bench_export_json},         {args->csv, bench_export_csv},
-        {args->markdown, bench_export_markdown}, {args->asciidoc, bench_export_asciidoc},
-        {args->orgmode, bench_export_orgmode},   {args->junit, export_junit},
-        {args->svg, bench_export_svg},           {args->html, bench_export_html}};
-    for (size_t i = 0; i < ARRAY_LEN(exports); i++)
-        if (exports[i].path.len && !write_export(&exports[i], b, view))
-            ok = false;
-    if (args->save.len) {
-        BaselineDb *db = NULL;
-        if (!baseline_open(bench_database_path(args), true, &db, &err) ||
-            !baseline_save(db, args->save, b, &view->machine, view->command_line, &err)) {
-            cli_fail(&err);
-            ok = false;
-        }
-        baseline_close(db);
-    }
-    view->profile = NULL;
-    bench_profile_deinit(&profile);
-    return ok && profiled ? STATUS_OK : STATUS_FAILED;
+    bool ok =
+        baseline_open(bench_database_path(f->args), true, &db, &err) &&
+        baseline_save(db, f->args->save, f->bench, f->machine, f->summaries.command_line, &err);
+    baseline_close(db);
+    if (!ok)
+        cli_fail(&err);
+    return ok;
 }
 
-static BenchView view_of(Arena *arena, const BenchArgs *args, int argc, char **argv)
+// The verdict is out before the programs are run again.
+static bool profile_commands(Finish *f, StrBuf *out, bool quiet)
 {
-    BenchView v = {.command_line = bench_command_line(arena, argc, argv),
-                   .events_asked = args->events.len > 0};
-    if (args->unit.len)
-        v.unit = str_starts_with(args->unit, STR("s")) ? BENCH_UNIT_S
-                 : str_starts_with(args->unit, STR("u")) || str_starts_with(args->unit, STR("mic"))
-                     ? BENCH_UNIT_US
-                     : BENCH_UNIT_MS;
-    v.sort = str_equal(args->sort, STR("command"))     ? BENCH_SORT_COMMAND
-             : str_equal(args->sort, STR("mean-time")) ? BENCH_SORT_MEAN
-                                                       : BENCH_SORT_AUTO;
-    bench_machine(arena, &v.machine);
-    return v;
+    Error err;
+    if (!bench_profile_run(f->bench, f->args->profile, &f->profile, &err)) {
+        cli_fail(&err);
+        return false;
+    }
+    f->has_profile = true;
+    bench_profile_report(out, &f->style.terminal, &f->summaries, &f->profile);
+    return quiet || cli_print_text(strbuf_str(out));
+}
+
+static int finish(Finish *f, int *baseline_gate)
+{
+    const BenchArgs *args = f->args;
+    bool quiet = str_equal(args->style, STR("none")), ok;
+    StrBuf out = {0};
+    for (uint32_t i = 0; i < f->summaries.set.count; i++)
+        run_report_command(&out, &f->style, &f->summaries, i);
+    run_report_comparisons(&out, &f->style, &f->summaries);
+    *baseline_gate = 0;
+    if (f->baseline && !args->rerun_baseline)
+        *baseline_gate = bench_report_baseline(&out, &f->style.terminal, &f->summaries, f->baseline,
+                                               MAX(0.0, args->fail_if_slower) / 100);
+    run_report_truth(&out, &f->style, &f->summaries);
+    ok = quiet || cli_print_text(strbuf_str(&out));
+    strbuf_clear(&out);
+    if (args->profile.ptr != bench_not_given && !bench_interrupted)
+        ok = profile_commands(f, &out, quiet) && ok;
+    strbuf_deinit(&out);
+    ok = write_files(f) && ok;
+    ok = (args->save.len == 0 || save_baseline(f)) && ok;
+    bench_profile_deinit(&f->profile);
+    return ok ? STATUS_OK : STATUS_FAILED;
+}
+
+// From the runs to rows, and from these to all that is shown.
+static int finish_runs(const BenchArgs *args, Bench *b, const BaselineSession *saved,
+                       const BenchContext *context, int *baseline_gate)
+{
+    Finish f = {.args = args,
+                .bench = b,
+                .style = style_of(args),
+                .baseline = saved,
+                .machine = &context->machine};
+    Profile profile;
+    Error err;
+    profile_init(&profile);
+    bench_record(b, context, &profile);
+    int status = bench_save_recording(args, &profile, &err) ? STATUS_OK : cli_fail(&err);
+    if (run_summaries_init(&f.summaries, &profile, &err)) {
+        int finished = finish(&f, baseline_gate);
+        status = status == STATUS_OK ? finished : status;
+    } else {
+        status = cli_fail(&err);
+    }
+    run_summaries_deinit(&f.summaries);
+    profile_deinit(&profile);
+    return status;
 }
 
 // Slower (3) outweighs undecided (4), which outweighs fine (0).
@@ -397,10 +407,11 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
     BenchOptions options = {0};
     Bench bench;
     BenchCommandVec built = {0};
-    if (!bench_check_args(args, commands, &err) ||
+    if (!bench_check_args(args, commands, &err) || !bench_check_recording(args, &err) ||
         !bench_fill_options(arena, args, &options, &err) ||
         !bench_build_commands(arena, args, commands, &options, &built, &err))
         return cli_fail(&err);
+    options.interrupted = &bench_interrupted;
     bench_init(&bench, &options, server);
     bench.commands = built;
     if (bench.commands.len < 2)
@@ -409,9 +420,8 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
     BaselineSession baseline = {0};
     if (args->baseline.len && !load_baseline(arena, args, &bench.commands, &baseline, &err))
         return cli_fail(&err);
-    BenchView view = view_of(arena, args, argc, argv);
-    Terminal terminal = bench_terminal(args->style);
-    Progress progress = {.terminal = terminal};
+    BenchContext context = bench_context(arena, args, argc, argv);
+    Progress progress = {0};
     bool animate = isatty(STDERR_FILENO) && !str_equal(args->style, STR("basic")) &&
                    !str_equal(args->style, STR("color")) && !str_equal(args->style, STR("none"));
     if (animate) {
@@ -425,17 +435,17 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
             progress.shown_ns = 0; // nobody looks
     size_t measured = 0;
     for (size_t i = 0; bench.results && i < bench.commands.len; i++)
-        measured += bench.results[i].runs.len;
+        measured += bench.set.groups[i].runs.len;
     int baseline_gate = 0;
-    int status = measured ? finish(&bench, args, &view, &terminal,
-                                   args->baseline.len ? &baseline : NULL, &baseline_gate)
+    int status = measured ? finish_runs(args, &bench, args->baseline.len ? &baseline : NULL,
+                                        &context, &baseline_gate)
                           : STATUS_OK;
     if (!ok)
         status = cli_fail(&err);
     else if (bench_interrupted)
         status = 130;
     else if (status == STATUS_OK && args->fail_if_slower >= 0)
-        status = worse_gate(bench_gate(&bench, args->fail_if_slower / 100), baseline_gate);
+        status = worse_gate(runs_gate(&bench.set, args->fail_if_slower / 100), baseline_gate);
     bench_deinit(&bench);
     return status;
 }
@@ -538,6 +548,7 @@ const Command bench_command = {
         "  assay bench -L n 1,2,4 -N './prog {n}' --export-json times.json\n"
         "  assay bench --reference ./old ./new --fail-if-slower 5%\n"
         "  assay bench ./benches --against ./benches.old\n"
+        "  assay bench ./old ./new --recording times.assay; assay report times.assay\n"
         "  assay bench --save main ./prog; ...; assay bench --baseline main --rerun-baseline "
         "./prog\n"
         "\n"

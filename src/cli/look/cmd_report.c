@@ -10,6 +10,7 @@
 #include "cli/look/prof_screen.h"
 #include "cli/look/report_screen.h"
 #include "cli/look/view_options.h"
+#include "cli/runs/runs_report.h"
 #include "export/report_json.h"
 #include "os/file.h"
 
@@ -379,9 +380,24 @@ static int show_with_counts(const ReportOptions *o, Report *r, const Opened *ope
     return status;
 }
 
+// A recording of `assay bench`: no samples, but runs.
+static int show_bench(const ReportOptions *o, const Profile *p)
+{
+    StrBuf out = {0};
+    Error err;
+    Terminal terminal = screen_style(o, 0).terminal;
+    RunsForm form = o->json ? RUNS_JSON : o->csv ? RUNS_CSV : RUNS_TEXT;
+    int status = runs_report(&out, &terminal, p, form, &err) ? write_text(o, strbuf_str(&out))
+                                                             : cli_fail(&err);
+    strbuf_deinit(&out);
+    return status;
+}
+
 static int show_report(void *values, const Opened *opened)
 {
     ReportCommand *c = values;
+    if (runs_report_applies(opened->profile))
+        return show_bench(&c->options, opened->profile);
     Report r = {0};
     Error err;
     int status;

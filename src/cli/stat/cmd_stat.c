@@ -14,7 +14,7 @@
 #include "cli/commands.h"
 #include "cli/stat/stat_html.h"
 #include "cli/terminal.h"
-#include "collect/bench/bench.h"
+#include "collect/bench/conditions.h"
 #include "collect/counters/counters.h"
 #include "collect/counters/derive.h"
 #include "os/clock.h"

@@ -220,7 +220,8 @@ static bool save_session(BaselineDb *db, Str name, const Bench *b, const BenchMa
 }
 
 static bool save_command(BaselineDb *db, Arena *arena, int64_t session, uint32_t position,
-                         const BenchCommand *c, const BenchResult *r, Error *err)
+                         const BenchCommand *c, const MeasuredRunVec *runs, double shell_time_s,
+                         Error *err)
 {
     Str hash;
     StrBuf parameters = {0};
@@ -241,7 +242,7 @@ static bool save_command(BaselineDb *db, Arena *arena, int64_t session, uint32_t
     put_text(s, 5, strbuf_str(&parameters));
     put_text(s, 6, str_from_c(c->path));
     put_text(s, 7, hash);
-    sqlite3_bind_double(s, 8, r->shell_time_s);
+    sqlite3_bind_double(s, 8, shell_time_s);
     strbuf_deinit(&parameters);
     if (!finish(db, s, err))
         return false;
@@ -249,20 +250,19 @@ static bool save_command(BaselineDb *db, Arena *arena, int64_t session, uint32_t
     int64_t id = sqlite3_last_insert_rowid(db->sql);
     s = statement(db, "INSERT INTO run VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     bool ok = s != NULL;
-    for (size_t i = 0; ok && i < r->runs.len; i++) {
-        const BenchRun *run = &r->runs.at[i];
-        const SpawnResult *p = &run->spawn;
+    for (size_t i = 0; ok && i < runs->len; i++) {
+        const MeasuredRun *run = &runs->at[i];
         const int64_t columns[] = {run->round,
                                    run->position,
                                    0,
-                                   p->wall_ns,
-                                   p->waited_ns,
-                                   p->user_ns,
-                                   p->system_ns,
-                                   p->run_delay_ns,
-                                   (int64_t)p->max_rss_bytes,
-                                   (int64_t)p->minor_faults,
-                                   (int64_t)p->major_faults,
+                                   run->wall_ns,
+                                   run->waited_ns,
+                                   run->user_ns,
+                                   run->system_ns,
+                                   run->run_delay_ns,
+                                   (int64_t)run->max_rss_bytes,
+                                   (int64_t)run->minor_faults,
+                                   (int64_t)run->major_faults,
                                    run->status};
         sqlite3_bind_int64(s, 1, id);
         sqlite3_bind_int64(s, 2, (int64_t)i);
@@ -286,7 +286,8 @@ bool baseline_save(BaselineDb *db, Str name, Bench *b, const BenchMachine *machi
     bool ok = save_session(db, name, b, machine, command_line, err);
     int64_t session = sqlite3_last_insert_rowid(db->sql);
     for (uint32_t i = 0; ok && i < b->commands.len; i++)
-        ok = save_command(db, &b->arena, session, i, &b->commands.at[i], &b->results[i], err);
+        ok = save_command(db, &b->arena, session, i, &b->commands.at[i], &b->set.groups[i].runs,
+                          b->results[i].shell_time_s, err);
     if (!ok) {
         sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
         return false;

@@ -6,6 +6,7 @@
 #define COLLECT_BENCH_BASELINE_H
 
 #include "collect/bench/bench.h"
+#include "collect/bench/conditions.h"
 
 typedef struct BaselineDb BaselineDb;
 

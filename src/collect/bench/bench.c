@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop over rounds, when it stops, and what the runs amount to.
+// The loop over rounds, and when it stops.
 
 #include "collect/bench/bench.h"
 
@@ -11,9 +11,11 @@
 #include <sys/xattr.h>
 #include <time.h>
 
+#include "collect/bench/conditions.h"
 #include "collect/bench/schedule.h"
-#include "stats/hypothesis.h"
-#include "stats/summary.h"
+#include "stats/intervals.h"
+
+_Static_assert(SPAWN_COUNTERS_MAX <= (int)RUN_COUNTERS_MAX, "a run has room for every counter");
 
 enum { OFFSET_MAX = 4096, CALIBRATION_RUNS = 50, CLOCK_SETTLES_AT = 20 };
 
@@ -29,20 +31,31 @@ void bench_init(Bench *b, const BenchOptions *options, const SpawnServer *server
     *b = (Bench){.options = *options, .server = *server};
 }
 
-void bench_deinit(Bench *b)
+void bench_prepare(Bench *b)
 {
-    for (size_t i = 0; b->results && i < b->commands.len; i++)
-        vec_free(&b->results[i].runs);
-    arena_deinit(&b->arena);
-    *b = (Bench){0};
+    const BenchOptions *o = &b->options;
+    uint32_t n = (uint32_t)b->commands.len;
+    b->results = arena_array(&b->arena, BenchResult, n);
+    b->set = (RunSet){.groups = arena_array(&b->arena, RunGroup, n),
+                      .count = n,
+                      .plan = {.reference = o->reference,
+                               .level = o->level,
+                               .margin = o->margin,
+                               .until = o->until,
+                               .max_runs = o->max_runs,
+                               .grouped = o->grouped,
+                               .cpu_clock = o->cpu_clock,
+                               .with_waiting = o->with_waiting}};
 }
 
-const char *outlier_cause_name(OutlierCause c)
+void bench_deinit(Bench *b)
 {
-    static const char *const names[] = {"waited for something not counted", "waited for a CPU",
-                                        "lost the CPU to other virtual machines", "read from disk",
-                                        "used more CPU time"};
-    return names[c];
+    for (size_t i = 0; b->results && i < b->commands.len; i++) {
+        vec_free(&b->set.groups[i].runs);
+        vec_free(&b->results[i].warmups);
+    }
+    arena_deinit(&b->arena);
+    *b = (Bench){0};
 }
 
 Str bench_clock_name(const Bench *b)
@@ -51,16 +64,6 @@ Str bench_clock_name(const Bench *b)
            : b->options.cpu_clock   ? STR("cpu")
            : b->server.kernel_clock ? STR("kernel")
                                     : STR("wait");
-}
-
-double *bench_times(Bench *b, uint32_t command, size_t *n)
-{
-    const BenchRunVec *runs = &b->results[command].runs;
-    double *x = arena_array(&b->arena, double, runs->len + 1);
-    for (size_t i = 0; i < runs->len; i++)
-        x[i] = runs->at[i].time_s;
-    *n = runs->len;
-    return x;
 }
 
 // ---- One run ---------------------------------------------------------------
@@ -144,14 +147,14 @@ static double run_seconds(const Bench *b, const SpawnResult *r)
 {
     if (!b->options.cpu_clock)
         return (double)r->wall_ns * 1e-9;
-    bool counted = b->counter_count && b->counters[0].open && isfinite(r->counts[0]);
+    bool counted = b->set.counters && b->counters[0].open && isfinite(r->counts[0]);
     return (counted ? r->counts[0] : (double)(r->user_ns + r->system_ns)) * 1e-9;
 }
 
 // The CPU time that was counted from exec to exit; NaN when it was not.
 static double counted_cpu_ns(const Bench *b, const SpawnResult *r)
 {
-    for (uint32_t i = 0; i < b->counter_count; i++)
+    for (uint32_t i = 0; i < b->set.counters; i++)
         if (b->counters[i].open &&
             str_starts_with(str_from_c(b->counters[i].name), STR("task-clock")))
             return r->counts[i];
@@ -209,12 +212,38 @@ static bool can_be_weighed(const Bench *b, const BenchCommand *c)
            getxattr(c->path, "security.capability", NULL, 0) < 0;
 }
 
-uint64_t bench_peak_memory(const BenchResult *result, const BenchRun *run)
+// The figures of a run that ended, less the shell's.
+static MeasuredRun measured_run(Bench *b, const BenchResult *shell, SpawnResult *r)
 {
-    if (result->weighed && run->spawn.max_rss_bytes <= result->rss_floor_bytes)
-        return result->exact_rss_bytes;
-    int64_t bytes = (int64_t)run->spawn.max_rss_bytes + result->rss_correction_bytes;
-    return (uint64_t)MAX(bytes, (int64_t)0);
+    int status = r->status;
+    double freeing_ns = add_freeing(b, r);
+    double took_s = run_seconds(b, r) + (b->options.cpu_clock ? freeing_ns * 1e-9 : 0);
+    MeasuredRun run = {
+        .time_s = MAX(took_s - shell->shell_time_s, 0.0),
+        .user_s = MAX((double)r->user_ns * 1e-9 - shell->shell_user_s, 0.0),
+        .system_s = MAX((double)r->system_ns * 1e-9 - shell->shell_system_s, 0.0),
+        .waiting_s = waiting_seconds(b, r),
+        .start_ns = r->start_ns,
+        .wall_ns = r->wall_ns,
+        .waited_ns = r->waited_ns,
+        .user_ns = r->user_ns,
+        .system_ns = r->system_ns,
+        .run_delay_ns = r->run_delay_ns,
+        .steal_ns = r->steal_ns,
+        .max_rss_bytes = r->max_rss_bytes,
+        .minor_faults = r->minor_faults,
+        .major_faults = r->major_faults,
+        .voluntary_switches = r->voluntary_switches,
+        .involuntary_switches = r->involuntary_switches,
+        .blocks_in = r->blocks_in,
+        .status = (uint32_t)(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)),
+        .kernel_clocked = r->clock == SPAWN_CLOCK_KERNEL,
+    };
+    if (isfinite(run.waiting_s))
+        run.run_delay_ns = (int64_t)(run.waiting_s * 1e9);
+    for (uint32_t i = 0; i < b->set.counters; i++)
+        run.counts[i] = r->counts[i] - shell->shell_counts[i];
+    return run;
 }
 
 static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, RunPurpose purpose,
@@ -222,6 +251,8 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, R
 {
     const BenchCommand *c = &b->commands.at[command];
     BenchResult *result = &b->results[command];
+    RunGroup *group = &b->set.groups[command];
+    SpawnResult spawned;
     if (!bench_step(b, command, BENCH_PREPARE, err))
         return false;
     for (size_t i = 0; b->options.cold && i < b->options.cold->len; i++) {
@@ -243,49 +274,40 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, R
         .timeout_ns = b->options.timeout_ns,
         .weigh = purpose == RUN_WEIGHED,
     };
-    BenchRun run = {.round = round, .position = position};
-    if (!spawn_server_run(&b->server, &request, &run.spawn, err))
+    if (!spawn_server_run(&b->server, &request, &spawned, err))
         return false;
     if (stopped(b))
         return true; // Ctrl-C reached the command too: its time says nothing
     if (purpose == RUN_WEIGHED) {
-        result->weighed = run.spawn.alone && run.spawn.exact_rss_bytes > 0;
-        if (result->weighed) {
-            result->exact_rss_bytes = run.spawn.exact_rss_bytes;
-            result->rss_correction_bytes =
-                (int64_t)run.spawn.exact_rss_bytes - (int64_t)run.spawn.max_rss_bytes;
-            result->rss_floor_bytes = b->server.rss_floor_bytes + BENCH_RSS_ERROR;
+        group->weighed.known = spawned.alone && spawned.exact_rss_bytes > 0;
+        if (group->weighed.known) {
+            group->weighed.exact_bytes = spawned.exact_rss_bytes;
+            group->weighed.correction_bytes =
+                (int64_t)spawned.exact_rss_bytes - (int64_t)spawned.max_rss_bytes;
+            group->weighed.floor_bytes = b->server.rss_floor_bytes + RUN_RSS_ERROR;
         }
         return bench_step(b, command, BENCH_CONCLUDE, err);
     }
-    int status = run.spawn.status;
-    run.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    double freeing_ns = add_freeing(b, &run.spawn);
-    double took_s = run_seconds(b, &run.spawn) + (b->options.cpu_clock ? freeing_ns * 1e-9 : 0);
-    run.time_s = MAX(took_s - result->shell_time_s, 0.0);
-    run.waiting_s = waiting_seconds(b, &run.spawn);
-    if (isfinite(run.waiting_s))
-        run.spawn.run_delay_ns = (int64_t)(run.waiting_s * 1e9);
-    run.user_s = MAX((double)run.spawn.user_ns * 1e-9 - result->shell_user_s, 0.0);
-    run.system_s = MAX((double)run.spawn.system_ns * 1e-9 - result->shell_system_s, 0.0);
-    for (uint32_t i = 0; i < b->counter_count; i++)
-        run.spawn.counts[i] -= result->shell_counts[i];
-    b->left_children |= run.spawn.left_children;
-    if (run.spawn.timed_out && !b->options.ignore.all) {
+    int status = spawned.status;
+    MeasuredRun run = measured_run(b, result, &spawned);
+    run.round = round;
+    run.position = position;
+    result->last_alone = spawned.alone;
+    b->left_children |= spawned.left_children;
+    if (spawned.timed_out && !b->options.ignore.all) {
         error_set(err, ERROR_LIMIT, "command '%" STR_FMT "' was killed after %.3g s",
                   STR_ARG(c->text), (double)b->options.timeout_ns * 1e-9);
         return error_hint(err, "raise --timeout, or take such runs with --ignore-failure");
     }
-    if (!accepts(&b->options.ignore, run.status)) {
+    if (!accepts(&b->options.ignore, (int)run.status)) {
         error_set(err, ERROR_OS, "command '%" STR_FMT "' ended with %s %d in %s %u",
                   STR_ARG(c->text), WIFSIGNALED(status) ? "signal" : "status",
-                  WIFSIGNALED(status) ? WTERMSIG(status) : run.status,
+                  WIFSIGNALED(status) ? WTERMSIG(status) : (int)run.status,
                   purpose == RUN_MEASURED ? "run" : "warm-up run", round + 1);
         return error_hint(err, "see its output with --show-output; accept it with "
                                "--ignore-failure (-i)");
     }
-    if (purpose == RUN_MEASURED)
-        vec_push(NULL, &result->runs, run);
+    vec_push(NULL, purpose == RUN_MEASURED ? &group->runs : &result->warmups, run);
     return bench_step(b, command, BENCH_CONCLUDE, err);
 }
 
@@ -312,7 +334,7 @@ static bool calibrate_shell(Bench *b, BenchResult *ret, Error *err)
         times[count++] = run_seconds(b, &r);
         ret->shell_user_s += (double)r.user_ns * 1e-9 / CALIBRATION_RUNS;
         ret->shell_system_s += (double)r.system_ns * 1e-9 / CALIBRATION_RUNS;
-        for (uint32_t i = 0; i < b->counter_count; i++)
+        for (uint32_t i = 0; i < b->set.counters; i++)
             ret->shell_counts[i] += r.counts[i] / CALIBRATION_RUNS;
     }
     // The mean of what is not an outlier: one descheduled calibration run would
@@ -328,14 +350,6 @@ static bool calibrate_shell(Bench *b, BenchResult *ret, Error *err)
 
 // ---- When to stop ----------------------------------------------------------
 
-static size_t completed_rounds(const Bench *b)
-{
-    size_t least = SIZE_MAX;
-    for (size_t i = 0; i < b->commands.len; i++)
-        least = MIN(least, b->results[i].runs.len);
-    return least;
-}
-
 // Every comparison decided at the margin `until`; one command alone: its
 // typical time known to ± that share.
 static bool decided(Bench *b)
@@ -344,19 +358,21 @@ static bool decided(Bench *b)
     bool all = true;
     double margin = b->options.until;
     if (b->commands.len == 1) {
-        size_t n = b->results[0].runs.len;
+        const MeasuredRunVec *runs = &b->set.groups[0].runs;
+        size_t n = runs->len;
         double *logs = arena_array(&scratch, double, n + 1);
         for (size_t i = 0; i < n; i++)
-            logs[i] = log(MAX(1e-9, b->results[0].runs.at[i].time_s));
+            logs[i] = log(MAX(1e-9, runs->at[i].time_s));
         Interval in = stats_sequence_interval(&scratch, logs, n, b->options.level, 100);
         all = (in.high - in.low) / 2 <= log1p(margin);
     } else {
-        bench_summarise(b);
+        runs_summarise(&b->set);
         // From here on the sequence that is looked at is one and the same; before, next to
         // none of its error is spent, and too few runs say whether they wait.
-        b->clock_settled = completed_rounds(b) >= CLOCK_SETTLES_AT;
+        b->set.clock_settled = runs_completed_rounds(&b->set) >= CLOCK_SETTLES_AT;
         for (size_t i = 0; i < b->commands.len; i++)
-            if (i != b->options.reference && b->comparisons[i].verdict == VERDICT_INCONCLUSIVE)
+            if (i != b->options.reference &&
+                b->set.groups[i].comparison.verdict == VERDICT_INCONCLUSIVE)
                 all = false;
     }
     arena_deinit(&scratch);
@@ -403,11 +419,11 @@ static bool weigh_after(Bench *b, uint32_t command, Error *err)
 {
     const BenchOptions *o = &b->options;
     const BenchCommand *c = &b->commands.at[command];
-    const BenchResult *r = &b->results[command];
-    const BenchRun *last = r->runs.len ? &r->runs.at[r->runs.len - 1] : NULL;
-    bool wanted = last && !r->weighed && o->runs == 0 && o->max_runs == 0 && !b->timed_out &&
-                  last->spawn.max_rss_bytes < BENCH_RSS_EXACT_FROM && last->time_s < 0.1 &&
-                  last->spawn.alone && c->output == SPAWN_OUTPUT_NULL;
+    const RunGroup *g = &b->set.groups[command];
+    const MeasuredRun *last = g->runs.len ? &vec_last(&g->runs) : NULL;
+    bool wanted = last && !g->weighed.known && o->runs == 0 && o->max_runs == 0 && !b->timed_out &&
+                  last->max_rss_bytes < RUN_RSS_EXACT_FROM && last->time_s < 0.1 &&
+                  b->results[command].last_alone && c->output == SPAWN_OUTPUT_NULL;
     if (!wanted || stopped(b) || !can_be_weighed(b, c))
         return true;
     Random random = random_seeded(o->seed);
@@ -490,275 +506,18 @@ static bool run_all(Bench *b, Error *err)
 
 bool bench_run(Bench *b, Error *err)
 {
-    size_t n = b->commands.len;
-    b->results = arena_array(&b->arena, BenchResult, n);
-    b->comparisons = arena_array(&b->arena, Comparison, n);
-    b->adjusted_p = arena_array(&b->arena, double, n);
-    b->block = b->options.grouped ? 1 : (uint32_t)n;
+    bench_prepare(b);
+    b->block = b->options.grouped ? 1 : b->set.count;
     if (b->options.events && b->options.events->len) {
         if (!spawn_server_count(&b->server, b->options.events, b->counters, err))
             return false;
-        b->counter_count = (uint32_t)b->options.events->len;
+        b->set.counters = (uint32_t)b->options.events->len;
     }
     int64_t probe_ns = bench_speed_probe_ns();
     bool ok = run_all(b, err);
     b->speed_change = (double)bench_speed_probe_ns() / (double)MAX(probe_ns, (int64_t)1) - 1;
     b->interrupted = stopped(b);
-    bench_summarise(b);
+    b->set.rss_floor_bytes = b->server.rss_floor_bytes;
+    runs_summarise(&b->set);
     return ok;
-}
-
-// ---- What it amounts to ----------------------------------------------------
-
-static OutlierCause explain(const BenchRun *run, const BenchSummary *s, double median_cpu,
-                            double median_delay)
-{
-    const SpawnResult *r = &run->spawn;
-    double excess = run->time_s - s->median;
-    if (r->run_delay_ns >= 0 && (double)r->run_delay_ns * 1e-9 - median_delay >= excess / 2)
-        return CAUSE_RUN_DELAY;
-    if ((double)r->major_faults > s->major_faults || r->blocks_in > 0)
-        return CAUSE_DISK;
-    if (r->steal_ns > 0 && (double)r->steal_ns * 1e-9 >= excess / 2)
-        return CAUSE_STEAL;
-    if (run->user_s + run->system_s - median_cpu >= excess / 2)
-        return CAUSE_CPU;
-    return CAUSE_UNKNOWN;
-}
-
-typedef double (*RunFigure)(const BenchRun *run);
-
-static double figure_cpu(const BenchRun *r)
-{
-    return r->user_s + r->system_s;
-}
-static double figure_delay(const BenchRun *r)
-{
-    return (double)r->spawn.run_delay_ns * 1e-9;
-}
-static double figure_minor(const BenchRun *r)
-{
-    return (double)r->spawn.minor_faults;
-}
-static double figure_major(const BenchRun *r)
-{
-    return (double)r->spawn.major_faults;
-}
-static double figure_switches(const BenchRun *r)
-{
-    return (double)(r->spawn.voluntary_switches + r->spawn.involuntary_switches);
-}
-
-static double median_figure(Arena *scratch, const BenchRunVec *runs, RunFigure figure)
-{
-    double *x = arena_array(scratch, double, runs->len + 1);
-    for (size_t i = 0; i < runs->len; i++)
-        x[i] = figure(&runs->at[i]);
-    return stats_median(scratch, x, runs->len);
-}
-
-static void summarise_counts(Arena *scratch, const BenchRunVec *runs, uint32_t counters,
-                             double *ret)
-{
-    double *x = arena_array(scratch, double, runs->len + 1);
-    for (uint32_t c = 0; c < counters; c++) {
-        size_t n = 0;
-        for (size_t i = 0; i < runs->len; i++)
-            if (isfinite(runs->at[i].spawn.counts[c]))
-                x[n++] = MAX(0.0, runs->at[i].spawn.counts[c]);
-        ret[c] = stats_median(scratch, x, n);
-    }
-}
-
-static void summarise(Arena *scratch, BenchResult *result, uint32_t counters, uint64_t floor_bytes,
-                      double level)
-{
-    const BenchRunVec *runs = &result->runs;
-    size_t n = runs->len;
-    BenchSummary s = {.run_delay_s = NAN};
-    if (n == 0) {
-        result->summary = s;
-        return;
-    }
-    double *x = arena_array(scratch, double, n);
-    double user = 0, system = 0, delay = 0;
-    bool delay_known = true;
-    for (size_t i = 0; i < n; i++) {
-        const BenchRun *run = &runs->at[i];
-        x[i] = run->time_s;
-        user += run->user_s;
-        system += run->system_s;
-        delay += (double)run->spawn.run_delay_ns * 1e-9;
-        delay_known &= run->spawn.run_delay_ns >= 0;
-        s.peak_rss_bytes = MAX(s.peak_rss_bytes, bench_peak_memory(result, run));
-        s.kernel_clocked += run->spawn.clock == SPAWN_CLOCK_KERNEL;
-    }
-    if (!result->weighed) {
-        s.peak_rss_error_bytes = BENCH_RSS_ERROR;
-        s.peak_rss_is_floor = s.peak_rss_bytes <= floor_bytes + BENCH_RSS_ERROR;
-    }
-    double *sorted = stats_sorted(scratch, x, n);
-    s.mean = stats_mean(x, n);
-    s.deviation = stats_deviation(x, n);
-    s.median = stats_median_sorted(sorted, n);
-    s.mad = stats_mad(scratch, x, n);
-    s.min = sorted[0];
-    s.max = sorted[n - 1];
-    s.user = user / (double)n;
-    s.system = system / (double)n;
-    s.run_delay_s = delay_known ? delay / (double)n : NAN;
-    s.median_interval = stats_median_interval_sorted(sorted, n, level);
-    s.minor_faults = median_figure(scratch, runs, figure_minor);
-    s.major_faults = median_figure(scratch, runs, figure_major);
-    s.switches = median_figure(scratch, runs, figure_switches);
-    summarise_counts(scratch, runs, counters, s.counts);
-    s.lag1 = stats_autocorrelation(x, n, 1);
-    s.effective_runs = stats_effective_size(x, n);
-    s.steady = stats_steady_state(scratch, x, n, 1);
-    TukeyFences fences = stats_fences_sorted(sorted, n);
-    double cpu = median_figure(scratch, runs, figure_cpu);
-    double waited = median_figure(scratch, runs, figure_delay);
-    for (size_t i = 0; i < n; i++) {
-        Outlier o = stats_outlier(&fences, x[i]);
-        s.outliers[o]++;
-        if (o == OUTLIER_HIGH_MILD || o == OUTLIER_HIGH_SEVERE)
-            s.causes[explain(&runs->at[i], &s, cpu, waited)]++;
-        if (i == 0)
-            s.first_slow = o == OUTLIER_HIGH_SEVERE;
-    }
-    result->summary = s;
-}
-
-// Whether comparisons leave the wait for a CPU out: where it was a good part of the time
-// and is known of every run. Nothing of that tells the commands apart, so that the
-// choice favours no outcome of a comparison.
-static void choose_clock(Bench *b)
-{
-    const double matters = 0.02;
-    double all = 0, waited = 0;
-    b->without_waiting = false;
-    b->waiting_share = 0;
-    if (b->options.cpu_clock)
-        return;
-    for (size_t i = 0; i < b->commands.len; i++)
-        for (size_t k = 0; k < b->results[i].runs.len; k++) {
-            all += b->results[i].runs.at[k].time_s;
-            waited += b->results[i].runs.at[k].waiting_s;
-        }
-    if (!(all > 0) || !isfinite(waited))
-        return;
-    b->waiting_share = waited / all;
-    b->without_waiting = b->waiting_share > matters && !b->options.with_waiting;
-}
-
-static double compared_seconds(const BenchRun *run, bool without_waiting)
-{
-    bool known = without_waiting && isfinite(run->waiting_s);
-    return known ? MAX(0.0, run->time_s - run->waiting_s) : run->time_s;
-}
-
-double bench_compared_seconds(const Bench *b, const BenchRun *run)
-{
-    return compared_seconds(run, b->without_waiting);
-}
-
-// Pairs of complete rounds, without those that have a time of 0.
-static Comparison compare(Bench *b, Arena *scratch, uint32_t command, bool without_waiting,
-                          const CompareOptions *options)
-{
-    const BenchRunVec *base = &b->results[b->options.reference].runs;
-    const BenchRunVec *other = &b->results[command].runs;
-    size_t n = MIN(base->len, other->len), kept = 0;
-    double *x = arena_array(scratch, double, MAX(base->len, other->len) + 1);
-    double *y = arena_array(scratch, double, MAX(base->len, other->len) + 1);
-    if (b->options.grouped) {
-        size_t nx = 0, ny = 0;
-        for (size_t i = 0; i < base->len; i++)
-            if ((x[nx] = compared_seconds(&base->at[i], without_waiting)) > 0)
-                nx++;
-        for (size_t i = 0; i < other->len; i++)
-            if ((y[ny] = compared_seconds(&other->at[i], without_waiting)) > 0)
-                ny++;
-        return stats_compare_unpaired(scratch, x, nx, y, ny, options);
-    }
-    double *gaps = arena_array(scratch, double, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        // A run that failed to be kept would shift the pairs: rounds are compared.
-        if (base->at[i].round != other->at[i].round)
-            break;
-        x[kept] = compared_seconds(&base->at[i], without_waiting);
-        y[kept] = compared_seconds(&other->at[i], without_waiting);
-        if (x[kept] > 0 && y[kept] > 0) {
-            int64_t gap = base->at[i].spawn.start_ns - other->at[i].spawn.start_ns;
-            gaps[kept++] = fabs((double)gap) * 1e-9 / MAX(base->at[i].time_s, other->at[i].time_s);
-        }
-    }
-    b->pairs_dropped += (uint32_t)(n - kept);
-    b->gap_ratio = kept ? MAX(b->gap_ratio, stats_median(scratch, gaps, kept)) : b->gap_ratio;
-    return stats_compare_paired(scratch, x, y, kept, options);
-}
-
-// Ratios of what was counted, as compare() has it for times.
-static void compare_counts(Bench *b, Arena *scratch, uint32_t command, const CompareOptions *given)
-{
-    const BenchRunVec *base = &b->results[b->options.reference].runs;
-    BenchResult *other = &b->results[command];
-    size_t n = MIN(base->len, other->runs.len);
-    double *x = arena_array(scratch, double, n + 1), *y = arena_array(scratch, double, n + 1);
-    CompareOptions options = *given;
-    options.sequence = false;
-    for (uint32_t c = 0; c < b->counter_count; c++) {
-        size_t kept = 0;
-        for (size_t i = 0; i < n; i++) {
-            x[kept] = base->at[i].spawn.counts[c];
-            y[kept] = other->runs.at[i].spawn.counts[c];
-            kept += x[kept] > 0 && y[kept] > 0;
-        }
-        other->count_ratios[c] = (Interval){0};
-        if (kept > n / 2 && b->options.grouped)
-            other->count_ratios[c] =
-                stats_compare_unpaired(scratch, x, kept, y, kept, &options).ratio;
-        else if (kept > n / 2)
-            other->count_ratios[c] = stats_compare_paired(scratch, x, y, kept, &options).ratio;
-    }
-}
-
-void bench_summarise(Bench *b)
-{
-    Arena scratch = {0};
-    size_t n = b->commands.len, others = 0;
-    for (size_t i = 0; i < n; i++)
-        summarise(&scratch, &b->results[i], b->counter_count, b->server.rss_floor_bytes, 0.95);
-    b->pairs_dropped = 0;
-    b->gap_ratio = 0;
-    if (!b->clock_settled)
-        choose_clock(b);
-    if (n > 1 && completed_rounds(b) > 0) {
-        // Several comparisons: all intervals hold at once (Bonferroni).
-        CompareOptions options = {
-            .level = 1 - (1 - b->options.level) / (double)(n - 1),
-            .margin = b->options.until > 0 ? b->options.until : b->options.margin,
-            .sequence = b->options.until > 0,
-            .horizon = b->options.max_runs,
-            .block_pairs = n == 2 ? 2 : 0,
-        };
-        double *p = arena_array(&scratch, double, n);
-        for (uint32_t i = 0; i < n; i++) {
-            if (i == b->options.reference)
-                continue;
-            b->comparisons[i] = compare(b, &scratch, i, b->without_waiting, &options);
-            uint32_t dropped = b->pairs_dropped;
-            b->results[i].elapsed_ratio =
-                b->without_waiting ? compare(b, &scratch, i, false, &options).ratio : (Interval){0};
-            b->pairs_dropped = dropped;
-            compare_counts(b, &scratch, i, &options);
-            p[others++] = b->comparisons[i].p;
-        }
-        stats_adjust_holm(&scratch, p, others);
-        others = 0;
-        for (uint32_t i = 0; i < n; i++)
-            if (i != b->options.reference)
-                b->adjusted_p[i] = p[others++];
-    }
-    arena_deinit(&scratch);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What machine the figures are from, and its page cache.
+// The machine from /proc and uname, a probe of its speed, and its page cache.
+
+#include "collect/bench/conditions.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collect/bench/bench.h"
 #include "os/file.h"
 
 static Str cpu_model(Arena *arena)

@@ -9,17 +9,18 @@
 #include <unistd.h>
 
 #include "collect/bench/bench.h"
+#include "collect/bench/conditions.h"
 #include "random_normal.h"
 
 static Error err;
 
 static void add_run(Bench *b, uint32_t command, uint32_t round, double time_s)
 {
-    BenchRun run = {.time_s = time_s, .round = round};
-    run.spawn.wall_ns = (int64_t)(time_s * 1e9);
-    run.spawn.start_ns = (int64_t)round * 10000000;
-    run.spawn.run_delay_ns = -1;
-    vec_push(NULL, &b->results[command].runs, run);
+    MeasuredRun run = {.time_s = time_s, .round = round};
+    run.wall_ns = (int64_t)(time_s * 1e9);
+    run.start_ns = (int64_t)round * 10000000;
+    run.run_delay_ns = -1;
+    vec_push(NULL, &b->set.groups[command].runs, run);
 }
 
 // A bench of two commands that was never run.
@@ -30,9 +31,7 @@ static void open_two(Bench *b)
     bench_init(b, &options, &none);
     for (int i = 0; i < 2; i++)
         vec_push(&b->arena, &b->commands, (BenchCommand){.name = STR("x")});
-    b->results = arena_array(&b->arena, BenchResult, 2);
-    b->comparisons = arena_array(&b->arena, Comparison, 2);
-    b->adjusted_p = arena_array(&b->arena, double, 2);
+    bench_prepare(b);
 }
 
 // Rounds whose speed wanders by a factor of three; the second command takes 5 % more.
@@ -52,8 +51,8 @@ static void a_drift_that_hits_both_runs_of_a_pair_does_not_widen_the_interval(vo
     Bench b;
     open_two(&b);
     add_drifting_rounds(&b, 40, 1.05);
-    bench_summarise(&b);
-    Comparison c = b.comparisons[1];
+    runs_summarise(&b.set);
+    Comparison c = b.set.groups[1].comparison;
     assert_int_equal(c.pairs, 40);
     assert_int_equal(c.verdict, VERDICT_SLOWER);
     // Runs of neighbouring rounds as pairs would give an interval of a third.
@@ -69,12 +68,13 @@ static void runs_of_different_rounds_are_no_pair(void **state)
     open_two(&b);
     add_drifting_rounds(&b, 20, 1.05);
     // The second command has no run of round 10: what follows would be shifted.
-    BenchRunVec *runs = &b.results[1].runs;
-    memmove(&runs->at[10], &runs->at[11], 9 * sizeof(BenchRun));
+    MeasuredRunVec *runs = &b.set.groups[1].runs;
+    memmove(&runs->at[10], &runs->at[11], 9 * sizeof(MeasuredRun));
     runs->len--;
-    bench_summarise(&b);
-    assert_int_equal(b.comparisons[1].pairs, 10);
-    assert_true(b.comparisons[1].ratio.high - b.comparisons[1].ratio.low < 0.02);
+    runs_summarise(&b.set);
+    assert_int_equal(b.set.groups[1].comparison.pairs, 10);
+    assert_true(b.set.groups[1].comparison.ratio.high - b.set.groups[1].comparison.ratio.low <
+                0.02);
     bench_deinit(&b);
 }
 
@@ -84,19 +84,19 @@ static void counts_are_compared_in_pairs_too(void **state)
     Bench b;
     open_two(&b);
     add_drifting_rounds(&b, 20, 1);
-    b.counter_count = 2;
+    b.set.counters = 2;
     for (uint32_t i = 0; i < 20; i++) {
-        b.results[0].runs.at[i].spawn.counts[0] = 1000 * (i + 1);
-        b.results[1].runs.at[i].spawn.counts[0] = 2000 * (i + 1);
-        b.results[0].runs.at[i].spawn.counts[1] = NAN; // not counted
-        b.results[1].runs.at[i].spawn.counts[1] = 1;
+        b.set.groups[0].runs.at[i].counts[0] = 1000 * (i + 1);
+        b.set.groups[1].runs.at[i].counts[0] = 2000 * (i + 1);
+        b.set.groups[0].runs.at[i].counts[1] = NAN; // not counted
+        b.set.groups[1].runs.at[i].counts[1] = 1;
     }
-    bench_summarise(&b);
-    assert_true(fabs(b.results[1].count_ratios[0].point - 2) < 1e-9);
-    assert_true(b.results[1].count_ratios[0].high - b.results[1].count_ratios[0].low < 1e-9);
-    assert_true(b.results[1].count_ratios[1].low == 0);
-    assert_true(fabs(b.results[0].summary.counts[0] - 10500) < 1e-9);
-    assert_true(isnan(b.results[0].summary.counts[1]));
+    runs_summarise(&b.set);
+    assert_true(fabs(b.set.groups[1].count_ratios[0].point - 2) < 1e-9);
+    assert_true(b.set.groups[1].count_ratios[0].high - b.set.groups[1].count_ratios[0].low < 1e-9);
+    assert_true(b.set.groups[1].count_ratios[1].low == 0);
+    assert_true(fabs(b.set.groups[0].summary.counts[0] - 10500) < 1e-9);
+    assert_true(isnan(b.set.groups[0].summary.counts[1]));
     bench_deinit(&b);
 }
 
@@ -105,11 +105,11 @@ static void grouped_runs_are_compared_without_pairs(void **state)
     (void)state;
     Bench b;
     open_two(&b);
-    b.options.grouped = true;
+    b.set.plan.grouped = true;
     add_drifting_rounds(&b, 40, 1.05);
-    bench_summarise(&b);
-    assert_int_equal(b.comparisons[1].method, COMPARE_UNPAIRED);
-    assert_true(b.comparisons[1].ratio.high - b.comparisons[1].ratio.low > 0.1);
+    runs_summarise(&b.set);
+    assert_int_equal(b.set.groups[1].comparison.method, COMPARE_UNPAIRED);
+    assert_true(b.set.groups[1].comparison.ratio.high - b.set.groups[1].comparison.ratio.low > 0.1);
     bench_deinit(&b);
 }
 
@@ -123,7 +123,7 @@ static void add_waiting_rounds(Bench *b, uint32_t rounds, double factor)
             double work = (command ? factor : 1) * 0.01 * exp(0.005 * random_normal(&random));
             double waited = 0.05 * exp(0.5 * random_normal(&random));
             add_run(b, command, i, work + waited);
-            b->results[command].runs.at[i].waiting_s = waited;
+            b->set.groups[command].runs.at[i].waiting_s = waited;
         }
 }
 
@@ -133,25 +133,26 @@ static void the_wait_for_a_cpu_is_left_out_where_it_is_much_and_known(void **sta
     Bench b;
     open_two(&b);
     add_waiting_rounds(&b, 30, 1.02);
-    bench_summarise(&b);
-    assert_true(b.without_waiting && b.waiting_share > 0.7);
-    assert_int_equal(b.comparisons[1].verdict, VERDICT_SLOWER);
-    assert_true(b.comparisons[1].ratio.low < 1.02 && b.comparisons[1].ratio.high > 1.02);
+    runs_summarise(&b.set);
+    assert_true(b.set.without_waiting && b.set.waiting_share > 0.7);
+    assert_int_equal(b.set.groups[1].comparison.verdict, VERDICT_SLOWER);
+    assert_true(b.set.groups[1].comparison.ratio.low < 1.02 &&
+                b.set.groups[1].comparison.ratio.high > 1.02);
     // The whole times say next to nothing; they are there all the same.
-    Interval whole = b.results[1].elapsed_ratio;
+    Interval whole = b.set.groups[1].elapsed_ratio;
     assert_true(whole.low < 1 && whole.high > 1.02 && whole.high - whole.low > 0.1);
 
-    b.options.with_waiting = true;
-    bench_summarise(&b);
-    assert_false(b.without_waiting);
-    assert_memory_equal(&b.comparisons[1].ratio, &whole, sizeof(whole));
-    assert_true(b.results[1].elapsed_ratio.point == 0);
-    b.options.with_waiting = false;
+    b.set.plan.with_waiting = true;
+    runs_summarise(&b.set);
+    assert_false(b.set.without_waiting);
+    assert_memory_equal(&b.set.groups[1].comparison.ratio, &whole, sizeof(whole));
+    assert_true(b.set.groups[1].elapsed_ratio.point == 0);
+    b.set.plan.with_waiting = false;
 
     // Of one run it is not known: then of none.
-    b.results[1].runs.at[7].waiting_s = NAN;
-    bench_summarise(&b);
-    assert_false(b.without_waiting);
+    b.set.groups[1].runs.at[7].waiting_s = NAN;
+    runs_summarise(&b.set);
+    assert_false(b.set.without_waiting);
     bench_deinit(&b);
 }
 
@@ -163,9 +164,9 @@ static void a_wait_of_a_hundredth_stays_in(void **state)
     add_drifting_rounds(&b, 20, 1.05);
     for (int c = 0; c < 2; c++)
         for (int i = 0; i < 20; i++)
-            b.results[c].runs.at[i].waiting_s = b.results[c].runs.at[i].time_s / 100;
-    bench_summarise(&b);
-    assert_false(b.without_waiting);
+            b.set.groups[c].runs.at[i].waiting_s = b.set.groups[c].runs.at[i].time_s / 100;
+    runs_summarise(&b.set);
+    assert_false(b.set.without_waiting);
     bench_deinit(&b);
 }
 
@@ -195,15 +196,16 @@ static void what_waits_is_told_from_what_computes_or_sleeps(void **state)
     size_t whole = 0;
     for (size_t i = 0; i < RUNS; i++) {
         // Sleeping is no wait for a CPU, and what was computed neither.
-        const BenchRun *slept = &b.results[0].runs.at[i], *computed = &b.results[1].runs.at[i];
+        const MeasuredRun *slept = &b.set.groups[0].runs.at[i],
+                          *computed = &b.set.groups[1].runs.at[i];
         whole += slept->waiting_s >= 0 && slept->time_s - slept->waiting_s >= 0.0199;
         assert_true(computed->waiting_s >= 0 && computed->waiting_s < computed->time_s);
         assert_true(computed->time_s - computed->waiting_s > 0.0001);
         // Of two processes it is not known.
-        assert_true(isnan(b.results[2].runs.at[i].waiting_s));
+        assert_true(isnan(b.set.groups[2].runs.at[i].waiting_s));
     }
     assert_true(whole > RUNS / 2);
-    assert_false(b.without_waiting);
+    assert_false(b.set.without_waiting);
     bench_deinit(&b);
     spawn_server_close(&server);
 }
@@ -227,20 +229,20 @@ static void freeing_memory_is_told_from_the_way_to_exec(void **state)
 static void a_weighed_run_corrects_the_others(void **state)
 {
     (void)state;
-    BenchResult r = {.weighed = true,
-                     .exact_rss_bytes = 700000,
-                     .rss_floor_bytes = 2500000,
-                     .rss_correction_bytes = 700000 - 2300000};
+    WeighedRun weighed = {.known = true,
+                          .exact_bytes = 700000,
+                          .floor_bytes = 2500000,
+                          .correction_bytes = 700000 - 2300000};
     // The spawner's memory hides what the run had: what was weighed stands.
-    BenchRun run = {.spawn = {.max_rss_bytes = 2400000}};
-    assert_int_equal(bench_peak_memory(&r, &run), 700000);
+    MeasuredRun run = {.max_rss_bytes = 2400000};
+    assert_int_equal(runs_peak_memory(&weighed, &run), 700000);
     // A larger program's figure lacks what it lacked in the weighed run.
-    r.exact_rss_bytes = 5150000;
-    r.rss_correction_bytes = 150000;
-    run.spawn.max_rss_bytes = 5004000;
-    assert_int_equal(bench_peak_memory(&r, &run), 5154000);
-    r = (BenchResult){0};
-    assert_int_equal(bench_peak_memory(&r, &run), 5004000);
+    weighed.exact_bytes = 5150000;
+    weighed.correction_bytes = 150000;
+    run.max_rss_bytes = 5004000;
+    assert_int_equal(runs_peak_memory(&weighed, &run), 5154000);
+    weighed = (WeighedRun){0};
+    assert_int_equal(runs_peak_memory(&weighed, &run), 5004000);
 }
 
 static void real_runs_are_in_random_balanced_order(void **state)
@@ -261,14 +263,14 @@ static void real_runs_are_in_random_balanced_order(void **state)
         assert_ok(bench_run(&b, &err), &err);
         uint32_t firsts = 0;
         for (uint32_t i = 0; i < ROUNDS; i++) {
-            const BenchRun *x = &b.results[0].runs.at[i], *y = &b.results[1].runs.at[i];
+            const MeasuredRun *x = &b.set.groups[0].runs.at[i], *y = &b.set.groups[1].runs.at[i];
             assert_true(x->round == i && y->round == i && x->position + y->position == 1);
-            assert_true((x->position < y->position) == (x->spawn.start_ns < y->spawn.start_ns));
+            assert_true((x->position < y->position) == (x->start_ns < y->start_ns));
             firsts += x->position == 0;
             orders[seed - 1] = orders[seed - 1] << 1 | x->position;
             // ABBA or BAAB: the second round of a block is the first one reversed.
             if (i % 2)
-                assert_int_not_equal(x->position, b.results[0].runs.at[i - 1].position);
+                assert_int_not_equal(x->position, b.set.groups[0].runs.at[i - 1].position);
         }
         assert_int_equal(firsts, ROUNDS / 2);
         bench_deinit(&b);

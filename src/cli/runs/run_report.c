@@ -1,68 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bench as text.
+// Runs as text.
 
-#include "cli/bench/bench_report.h"
+#include "cli/runs/run_report.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-// The probe itself varies by a few percent on a loaded machine.
-static const double SPEED_CHANGE_TOLD = 0.1;
+#include "model/run_names.h"
 
-static BenchUnit fitting(double seconds)
+static RunUnit fitting(double seconds)
 {
-    return seconds < 0.001 ? BENCH_UNIT_US : seconds < 1 ? BENCH_UNIT_MS : BENCH_UNIT_S;
+    return seconds < 0.001 ? RUN_UNIT_US : seconds < 1 ? RUN_UNIT_MS : RUN_UNIT_S;
 }
 
-void bench_add_time(StrBuf *out, double seconds, BenchUnit unit)
+void run_add_time(StrBuf *out, double seconds, RunUnit unit)
 {
     if (!isfinite(seconds)) {
         strbuf_add(out, STR("unknown"));
         return;
     }
-    switch (unit == BENCH_UNIT_AUTO ? fitting(seconds) : unit) {
-    case BENCH_UNIT_US:
+    switch (unit == RUN_UNIT_AUTO ? fitting(seconds) : unit) {
+    case RUN_UNIT_US:
         strbuf_printf(out, "%.1f µs", seconds * 1e6);
         break;
-    case BENCH_UNIT_MS:
+    case RUN_UNIT_MS:
         strbuf_printf(out, seconds < 0.01 ? "%.3f ms" : "%.1f ms", seconds * 1e3);
         break;
-    case BENCH_UNIT_AUTO:
-    case BENCH_UNIT_S:
+    case RUN_UNIT_AUTO:
+    case RUN_UNIT_S:
         strbuf_printf(out, "%.3f s", seconds);
         break;
     }
 }
 
-static void add_padded_time(StrBuf *out, double seconds, BenchUnit unit)
+static void add_padded_time(StrBuf *out, double seconds, RunUnit unit)
 {
     StrBuf text = {0};
-    bench_add_time(&text, seconds, unit);
+    run_add_time(&text, seconds, unit);
     size_t columns = str_columns(strbuf_str(&text));
     strbuf_add_repeated(out, ' ', columns < 10 ? 10 - columns : 0);
     strbuf_add(out, strbuf_str(&text));
     strbuf_deinit(&text);
 }
 
-uint32_t *bench_order(Bench *b, BenchSort sort)
+static void add_outliers(StrBuf *out, const RunGroup *r)
 {
-    uint32_t n = (uint32_t)b->commands.len;
-    uint32_t *order = arena_array(&b->arena, uint32_t, n + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = i;
-        double mean = b->results[i].summary.mean;
-        while (sort == BENCH_SORT_MEAN && at > 0 && b->results[order[at - 1]].summary.mean > mean) {
-            order[at] = order[at - 1];
-            at--;
-        }
-        order[at] = i;
-    }
-    return order;
-}
-
-static void add_outliers(StrBuf *out, const BenchResult *r)
-{
-    const BenchSummary *s = &r->summary;
+    const RunSummary *s = &r->summary;
     uint32_t high = s->outliers[OUTLIER_HIGH_MILD] + s->outliers[OUTLIER_HIGH_SEVERE];
     uint32_t low = s->outliers[OUTLIER_LOW_MILD] + s->outliers[OUTLIER_LOW_SEVERE];
     if (high + low == 0)
@@ -99,20 +81,18 @@ static void add_short_count(StrBuf *out, double value)
     strbuf_printf(out, "%.0f", value);
 }
 
-static void add_counts(StrBuf *out, const Bench *b, const BenchSummary *s)
+static void add_counts(StrBuf *out, const RunSummaries *all, const RunSummary *s)
 {
     const char *separator = "  Counted (median):     ";
-    for (uint32_t i = 0; i < b->counter_count; i++) {
-        const SpawnCounter *c = &b->counters[i];
-        if (!c->open)
-            continue;
+    for (uint32_t i = 0; i < all->set.counters; i++) {
+        const RunCounter *c = &all->counters[i];
         strbuf_add(out, str_from_c(separator));
-        strbuf_add_terminal(out, str_from_c(c->name));
+        strbuf_add_terminal(out, c->name);
         strbuf_add_char(out, ' ');
         if (!isfinite(s->counts[i]))
             strbuf_add(out, STR("not counted"));
         else if (c->is_time)
-            bench_add_time(out, s->counts[i] * 1e-9, BENCH_UNIT_AUTO);
+            run_add_time(out, s->counts[i] * 1e-9, RUN_UNIT_AUTO);
         else
             add_short_count(out, s->counts[i]);
         separator = ", ";
@@ -121,14 +101,15 @@ static void add_counts(StrBuf *out, const Bench *b, const BenchSummary *s)
         strbuf_add_char(out, '\n');
 }
 
-void bench_report_command(StrBuf *out, const Terminal *t, const Bench *b, const BenchView *v,
-                          uint32_t command)
+void run_report_command(StrBuf *out, const RunStyle *style, const RunSummaries *all,
+                        uint32_t command)
 {
-    const BenchCommand *c = &b->commands.at[command];
-    const BenchResult *r = &b->results[command];
-    const BenchSummary *s = &r->summary;
+    const Terminal *t = &style->terminal;
+    const RunCommand *c = &all->commands[command];
+    const RunGroup *r = &all->set.groups[command];
+    const RunSummary *s = &r->summary;
     size_t n = r->runs.len;
-    BenchUnit unit = v->unit == BENCH_UNIT_AUTO ? fitting(s->mean) : v->unit;
+    RunUnit unit = style->unit == RUN_UNIT_AUTO ? fitting(s->mean) : style->unit;
 
     style_begin(out, t, STYLE_BOLD);
     strbuf_printf(out, "Benchmark %u: ", command + 1);
@@ -150,18 +131,18 @@ void bench_report_command(StrBuf *out, const Terminal *t, const Bench *b, const 
     else
         strbuf_add(out, STR("   unknown"));
     strbuf_add(out, split ? STR("    [User: ") : STR("    [CPU: "));
-    bench_add_time(out, split ? s->user : s->user + s->system, unit);
+    run_add_time(out, split ? s->user : s->user + s->system, unit);
     if (split) {
         strbuf_add(out, STR(", System: "));
-        bench_add_time(out, s->system, unit);
+        run_add_time(out, s->system, unit);
     }
     strbuf_add(out, STR("]\n  Median (95 %):       "));
     add_padded_time(out, s->median, unit);
     if (isfinite(s->median_interval.low)) {
         strbuf_add(out, STR("    ["));
-        bench_add_time(out, s->median_interval.low, unit);
+        run_add_time(out, s->median_interval.low, unit);
         strbuf_add(out, STR(" … "));
-        bench_add_time(out, s->median_interval.high, unit);
+        run_add_time(out, s->median_interval.high, unit);
         strbuf_add(out, STR("]\n"));
     } else {
         strbuf_add(out, STR("    [an interval takes 6 runs or more]\n"));
@@ -187,11 +168,11 @@ void bench_report_command(StrBuf *out, const Terminal *t, const Bench *b, const 
     strbuf_printf(out, ", %.0f context switch%s", s->switches, s->switches == 1 ? "" : "es");
     if (isfinite(s->run_delay_s)) {
         strbuf_add(out, STR(", "));
-        bench_add_time(out, s->run_delay_s, BENCH_UNIT_AUTO);
+        run_add_time(out, s->run_delay_s, RUN_UNIT_AUTO);
         strbuf_add(out, STR(" waiting for a CPU"));
     }
     strbuf_add_char(out, '\n');
-    add_counts(out, b, s);
+    add_counts(out, all, s);
     add_outliers(out, r);
 
     if (s->steady.kind == STEADY_WARM_UP || s->steady.kind == STEADY_SLOWDOWN)
@@ -211,9 +192,9 @@ void bench_report_command(StrBuf *out, const Terminal *t, const Bench *b, const 
                       s->lag1, s->effective_runs);
     if (c->via_shell && s->min < 0.005) {
         strbuf_add(out, STR("  Warning: short beside the shell's own "));
-        bench_add_time(out, r->shell_time_s, BENCH_UNIT_AUTO);
+        run_add_time(out, all->shell_time_s, RUN_UNIT_AUTO);
         strbuf_add(out, STR(" ± "));
-        bench_add_time(out, r->shell_error_s, BENCH_UNIT_AUTO);
+        run_add_time(out, all->shell_error_s, RUN_UNIT_AUTO);
         strbuf_add(out, STR(", which is taken off; -N runs it without a shell\n"));
     }
     uint32_t failed = 0;
@@ -266,15 +247,15 @@ static void add_verdict(StrBuf *out, const Terminal *t, const Comparison *c, dou
     } else if (c->more_pairs < 1e6) {
         strbuf_printf(out, "; needs about %.0f more %s (", c->more_pairs,
                       c->method == COMPARE_UNPAIRED ? "runs of each" : "pairs");
-        bench_add_time(out, c->more_pairs * pair_s, BENCH_UNIT_AUTO);
+        run_add_time(out, c->more_pairs * pair_s, RUN_UNIT_AUTO);
         strbuf_add_char(out, ')');
     } else {
         strbuf_add(out, STR("; no number of runs that could be waited for would tell"));
     }
 }
 
-void bench_add_comparison(StrBuf *out, const Terminal *t, Str name, const Comparison *c,
-                          double margin, double level, double pair_s)
+void run_add_comparison(StrBuf *out, const Terminal *t, Str name, const Comparison *c,
+                        double margin, double level, double pair_s)
 {
     strbuf_add(out, STR("  '"));
     strbuf_add_terminal(out, name);
@@ -303,7 +284,7 @@ void bench_add_comparison(StrBuf *out, const Terminal *t, Str name, const Compar
 }
 
 // By the whole time, where the comparison leaves a part of it out.
-static void add_elapsed_change(StrBuf *out, const BenchResult *r)
+static void add_elapsed_change(StrBuf *out, const RunGroup *r)
 {
     const Interval *ratio = &r->elapsed_ratio;
     if (!(ratio->point > 0))
@@ -321,15 +302,15 @@ static void add_elapsed_change(StrBuf *out, const BenchResult *r)
 }
 
 // What was counted, against the reference: only what there is an interval of.
-static void add_count_changes(StrBuf *out, const Bench *b, const BenchResult *r)
+static void add_count_changes(StrBuf *out, const RunSummaries *s, const RunGroup *r)
 {
     const char *separator = "    counted: ";
-    for (uint32_t i = 0; i < b->counter_count; i++) {
+    for (uint32_t i = 0; i < s->set.counters; i++) {
         const Interval *ratio = &r->count_ratios[i];
         if (!(ratio->low > 0) || !isfinite(ratio->high))
             continue;
         strbuf_add(out, str_from_c(separator));
-        strbuf_add_terminal(out, str_from_c(b->counters[i].name));
+        strbuf_add_terminal(out, s->counters[i].name);
         strbuf_add_char(out, ' ');
         add_change(out, ratio->point);
         strbuf_add(out, STR(" ["));
@@ -343,142 +324,82 @@ static void add_count_changes(StrBuf *out, const Bench *b, const BenchResult *r)
         strbuf_add_char(out, '\n');
 }
 
-void bench_report_comparisons(StrBuf *out, const Terminal *t, Bench *b, const BenchView *v)
+void run_report_comparisons(StrBuf *out, const RunStyle *style, RunSummaries *s)
 {
-    uint32_t n = (uint32_t)b->commands.len, reference = b->options.reference;
+    const RunSet *set = &s->set;
+    const RunPlan *plan = &set->plan;
+    const Terminal *t = &style->terminal;
     size_t pairs = 0;
-    for (uint32_t i = 0; i < n; i++)
-        pairs = MAX(pairs, b->comparisons[i].pairs);
-    if (n < 2 || pairs == 0)
+    for (uint32_t i = 0; i < set->count; i++)
+        pairs = MAX(pairs, set->groups[i].comparison.pairs);
+    if (set->count < 2 || pairs == 0)
         return;
-    BenchSort sort = v->sort == BENCH_SORT_AUTO ? BENCH_SORT_MEAN : v->sort;
-    uint32_t *order = bench_order(b, sort);
+    uint32_t *order =
+        run_summaries_order(s, style->sort == RUN_SORT_AUTO ? RUN_SORT_MEAN : style->sort);
     style_begin(out, t, STYLE_BOLD);
     strbuf_add(out, STR("Compared with '"));
-    strbuf_add_terminal(out, b->commands.at[reference].name);
-    strbuf_printf(out, "', %zu %s", pairs, b->options.grouped ? "runs each" : "pairs");
+    strbuf_add_terminal(out, s->commands[plan->reference].name);
+    strbuf_printf(out, "', %zu %s", pairs, plan->grouped ? "runs each" : "pairs");
     style_end(out, t, STYLE_BOLD);
-    if (b->without_waiting)
+    if (set->without_waiting)
         strbuf_printf(out, "; left out: the wait for a CPU, %.0f %% of the time",
-                      100 * b->waiting_share);
+                      100 * set->waiting_share);
     strbuf_add_char(out, '\n');
-    double reference_s = b->results[reference].summary.mean;
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t i = order[k];
-        const Comparison *c = &b->comparisons[i];
-        if (i == reference || c->pairs == 0)
+    double reference_s = set->groups[plan->reference].summary.mean;
+    double level = 1 - (1 - plan->level) / (double)(set->count - 1);
+    for (uint32_t k = 0; k < set->count; k++) {
+        const RunGroup *g = &set->groups[order[k]];
+        const Comparison *c = &g->comparison;
+        if (order[k] == plan->reference || c->pairs == 0)
             continue;
-        double level = 1 - (1 - b->options.level) / (double)(n - 1);
-        bench_add_comparison(out, t, b->commands.at[i].name, c,
-                             b->options.until > 0 ? b->options.until : b->options.margin, level,
-                             reference_s + b->results[i].summary.mean);
-        add_elapsed_change(out, &b->results[i]);
-        add_count_changes(out, b, &b->results[i]);
+        run_add_comparison(out, t, s->commands[order[k]].name, c,
+                           plan->until > 0 ? plan->until : plan->margin, level,
+                           reference_s + g->summary.mean);
+        add_elapsed_change(out, g);
+        add_count_changes(out, s, g);
     }
     strbuf_add_char(out, '\n');
 }
 
-// Events that were asked for by name and cannot be had, by reason.
-static void add_missing_counters(StrBuf *out, const Bench *b)
+static bool note_has_key(const Profile *p, size_t note, Str key)
 {
-    for (uint32_t i = 0; i < b->counter_count; i++) {
-        const SpawnCounter *c = &b->counters[i];
-        if (c->open)
+    return str_equal(profile_text(p, p->notes.key.at[note]), key);
+}
+
+// "Clock: …. Order: …." of the notes of that key.
+static void add_stated(StrBuf *out, const Profile *p, Str key, Str title)
+{
+    for (size_t i = 0; i < p->notes.text.len; i++) {
+        if (!note_has_key(p, i, key))
             continue;
-        strbuf_add(out, STR("Not counted: "));
-        strbuf_add_terminal(out, str_from_c(c->name));
-        strbuf_add(out, STR("; "));
-        strbuf_add_terminal(out, str_from_c(c->reason.hint[0] ? c->reason.hint : c->reason.text));
+        strbuf_add(out, title);
+        strbuf_add_terminal(out, profile_text(p, p->notes.text.at[i]));
+        strbuf_add_char(out, '.');
+    }
+}
+
+void run_report_truth(StrBuf *out, const RunStyle *style, const RunSummaries *s)
+{
+    const Profile *p = s->profile;
+    style_begin(out, &style->terminal, STYLE_DIM);
+    add_stated(out, p, STR(NOTE_CLOCK), STR("Clock: "));
+    add_stated(out, p, STR(NOTE_ORDER), STR(" Order: "));
+    style_end(out, &style->terminal, STYLE_DIM);
+    strbuf_add_char(out, '\n');
+    for (size_t i = 0; i < p->notes.text.len; i++) {
+        if (p->notes.level.at[i] != NOTE_WARNING)
+            continue;
+        bool is_missing = note_has_key(p, i, STR(NOTE_NOT_COUNTED));
+        strbuf_add(out, is_missing ? STR("Not counted: ") : STR("Warning: "));
+        strbuf_add_terminal(out, profile_text(p, p->notes.text.at[i]));
         strbuf_add_char(out, '\n');
     }
 }
 
-void bench_report_truth(StrBuf *out, const Terminal *t, const Bench *b, const BenchView *v)
+void run_report(StrBuf *out, const RunStyle *style, RunSummaries *s)
 {
-    uint32_t n = (uint32_t)b->commands.len, runs = 0, kernel = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        runs += (uint32_t)b->results[i].runs.len;
-        kernel += b->results[i].summary.kernel_clocked;
-    }
-    style_begin(out, t, STYLE_DIM);
-    if (b->options.cpu_clock)
-        strbuf_add(out, STR("Clock: CPU time of the command and its children, waiting left out."));
-    else if (runs && kernel == runs)
-        strbuf_add(out, STR("Clock: the kernel's, from exec to exit."));
-    else if (kernel)
-        strbuf_printf(out,
-                      "Clock: the kernel's, from exec to exit; %u of %u runs, whose records were "
-                      "lost, by ours.",
-                      runs - kernel, runs);
-    else if (runs) {
-        strbuf_add(out, STR("Clock: ours, from start to wait ("));
-        strbuf_add_terminal(out, str_from_c(b->server.clock_reason));
-        strbuf_add(out, STR(")."));
-    }
-    if (n > 1)
-        strbuf_printf(out, " Order: %s.",
-                      b->options.grouped ? "one command after the other; drift of the machine is "
-                                           "not controlled"
-                      : n == 2           ? "random ABBA blocks"
-                                         : "random Latin squares");
-    style_end(out, t, STYLE_DIM);
-    strbuf_add_char(out, '\n');
-    if (v->events_asked)
-        add_missing_counters(out, b);
-    if (b->interrupted)
-        strbuf_add(out, STR("Warning: interrupted; these are the runs up to then\n"));
-    if (b->timed_out)
-        strbuf_add(out, STR("Warning: stopped by --max-time\n"));
-    if (b->cold_left == SIZE_MAX)
-        strbuf_add(out,
-                   STR("Warning: this kernel cannot tell whether --cold files were dropped from "
-                       "the page cache\n"));
-    else if (b->cold_left)
-        strbuf_printf(out,
-                      "Warning: up to %zu pages of a --cold file stayed in the page cache; another "
-                      "process has it mapped\n",
-                      b->cold_left);
-    if (b->left_children)
-        strbuf_add(out, STR("Warning: a command left processes running; their time is not in "
-                            "these figures\n"));
-    if (b->pairs_dropped)
-        strbuf_printf(out,
-                      "Warning: %u pairs have a time of 0 after the shell's was taken off and are "
-                      "not compared; use -N\n",
-                      b->pairs_dropped);
-    if (b->gap_ratio > 10 && n == 2)
-        strbuf_printf(out,
-                      "Warning: the runs of a pair start %.0f run times apart, which weakens the "
-                      "pairing\n",
-                      b->gap_ratio);
-    if (fabs(b->speed_change) > SPEED_CHANGE_TOLD)
-        strbuf_printf(
-            out,
-            "Warning: the CPU was %.0f %% %s at the end than at the beginning (frequency, "
-            "heat, or another virtual machine)%s\n",
-            fabs(b->speed_change) * 100, b->speed_change > 0 ? "slower" : "faster",
-            n > 1 && !b->options.grouped ? "; runs in turns make up for it" : "");
-    if (v->machine.cpus && v->machine.load > (double)v->machine.cpus)
-        strbuf_printf(out, "Warning: the machine is loaded (%.1f runnable on %u CPUs); %s\n",
-                      v->machine.load, v->machine.cpus,
-                      b->without_waiting && n > 1 ? "times without the wait for a CPU are compared"
-                      : b->options.cpu_clock      ? "CPU time suffers least from it"
-                      : b->options.with_waiting   ? "expect wide intervals"
-                                                  : "expect wide intervals; --cpu-clock has "
-                                                    "narrower ones");
-}
-
-int bench_gate(const Bench *b, double limit)
-{
-    int status = 0;
-    for (uint32_t i = 0; i < b->commands.len; i++) {
-        const Comparison *c = &b->comparisons[i];
-        if (i == b->options.reference)
-            continue;
-        if (c->pairs && c->ratio.low > 1 + limit)
-            return 3;
-        if (!c->pairs || !(c->ratio.high <= 1 + limit))
-            status = 4;
-    }
-    return status;
+    for (uint32_t i = 0; i < s->set.count; i++)
+        run_report_command(out, style, s, i);
+    run_report_comparisons(out, style, s);
+    run_report_truth(out, style, s);
 }

@@ -1,59 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What function benchmarks amount to: text in Criterion's words, libtest's line,
-// Google Benchmark's JSON and hyperfine's.
+// Function benchmarks as text in Criterion's words, as libtest's line, and as the JSON of Google
+// Benchmark and hyperfine.
 
-#include "cli/bench/bench_functions_internal.h"
+#include "cli/runs/function_report.h"
 
 #include <math.h>
 
 #include "base/json.h"
-
-enum { BOOTSTRAP_RESAMPLES = 10000 };
-
-// ---- Figures ---------------------------------------------------------------
-
-typedef double (*PooledFigure)(const Replicate *runs, const uint32_t *rows, size_t n);
-
-static double pooled_slope(const Replicate *runs, const uint32_t *rows, size_t n)
-{
-    double xy = 0, xx = 0;
-    for (size_t i = 0; i < n; i++) {
-        xy += runs[rows[i]].xy;
-        xx += runs[rows[i]].xx;
-    }
-    return xy / xx;
-}
-
-static double pooled_mean(const Replicate *runs, const uint32_t *rows, size_t n)
-{
-    double sum = 0, samples = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += runs[rows[i]].sum_each;
-        samples += (double)runs[rows[i]].samples;
-    }
-    return sum / samples;
-}
-
-typedef struct PooledContext {
-    const Replicate *runs;
-    PooledFigure figure;
-} PooledContext;
-
-static double pooled(const void *ctx, const uint32_t *rows, size_t n)
-{
-    const PooledContext *p = ctx;
-    return p->figure(p->runs, rows, n);
-}
-
-// Bootstrap with whole processes as what is drawn.
-static Interval pooled_interval(Functions *f, const Function *function, PooledFigure figure)
-{
-    PooledContext context = {function->runs[0].at, figure};
-    Random random = random_seeded(f->options->seed);
-    return stats_bootstrap(&f->arena, pooled, &context, function->runs[0].len, BOOTSTRAP_RESAMPLES,
-                           f->options->level, &random)
-        .percentile;
-}
+#include "cli/runs/run_report.h"
+#include "model/facts.h"
+#include "stats/summary.h"
 
 static void add_per_iteration(StrBuf *out, double seconds)
 {
@@ -62,7 +18,7 @@ static void add_per_iteration(StrBuf *out, double seconds)
     else if (seconds < 1e-3)
         strbuf_printf(out, "%.3f µs", seconds * 1e6);
     else
-        bench_add_time(out, seconds, BENCH_UNIT_AUTO);
+        run_add_time(out, seconds, RUN_UNIT_AUTO);
 }
 
 static void add_interval(StrBuf *out, const char *what, Interval i)
@@ -100,85 +56,11 @@ static const char *change_words(const Comparison *c)
                                           : "Change within noise threshold.";
 }
 
-// Times of a and b, 0 left out: in pairs where `paired`.
-static size_t keep_positive(double *a, size_t na, double *b, size_t nb, bool paired, size_t *kept_b)
-{
-    size_t ka = 0, kb = 0;
-    if (paired) {
-        for (size_t i = 0; i < MIN(na, nb); i++)
-            if (a[i] > 0 && b[i] > 0) {
-                a[ka] = a[i];
-                b[ka++] = b[i];
-            }
-        *kept_b = ka;
-        return ka;
-    }
-    for (size_t i = 0; i < na; i++)
-        if (a[i] > 0)
-            a[ka++] = a[i];
-    for (size_t i = 0; i < nb; i++)
-        if (b[i] > 0)
-            b[kb++] = b[i];
-    *kept_b = kb;
-    return ka;
-}
-
-static const DoubleVec *saved_times(const Functions *f, Str name)
-{
-    const BaselineSession *s = f->options->baseline;
-    for (size_t i = 0; s && i < s->commands.len; i++)
-        if (str_equal(s->commands.at[i].name, name))
-            return &s->commands.at[i].times;
-    return NULL;
-}
-
-bool function_change(Functions *f, const Function *function, Comparison *ret)
-{
-    CompareOptions options = {
-        .level = f->options->level, .margin = f->options->margin, .block_pairs = 2};
-    const DoubleVec *saved = saved_times(f, function->name);
-    bool paired = f->options->against != NULL;
-    double *now = function_medians(&f->arena, &function->runs[0]), *then = NULL;
-    size_t n_now = function->runs[0].len, n_then = 0;
-    if (paired) {
-        then = function_medians(&f->arena, &function->runs[1]);
-        n_then = function->runs[1].len;
-    } else if (saved) {
-        then = arena_array(&f->arena, double, saved->len + 1);
-        n_then = saved->len;
-        for (size_t i = 0; i < n_then; i++)
-            then[i] = saved->at[i];
-    }
-    if (!then)
-        return false;
-    n_now = keep_positive(now, n_now, then, n_then, paired, &n_then);
-    if (n_now == 0 || n_then == 0)
-        return false;
-    *ret = paired ? stats_compare_paired(&f->arena, then, now, n_now, &options)
-                  : stats_compare_unpaired(&f->arena, then, n_then, now, n_now, &options);
-    return true;
-}
-
-int functions_gate(Functions *f, double limit)
-{
-    int gate = 0;
-    if (!f->options->against && !f->options->baseline)
-        return 0;
-    for (size_t i = 0; i < f->list.len; i++) {
-        Comparison c;
-        bool known = function_change(f, &f->list.at[i], &c);
-        if (known && c.ratio.low > 1 + limit)
-            return 3;
-        if (!known || !(c.ratio.high <= 1 + limit))
-            gate = 4;
-    }
-    return gate;
-}
-
-static void add_change(Functions *f, StrBuf *out, const Terminal *t, const Function *function)
+static void add_change(FunctionSummaries *f, StrBuf *out, const Terminal *t,
+                       const FunctionRuns *function)
 {
     Comparison c;
-    if (!f->options->against && !f->options->baseline)
+    if (!function_compares(f))
         return;
     if (!function_change(f, function, &c)) {
         strbuf_add(out, STR("  change   unknown: no times to compare with\n"));
@@ -194,14 +76,14 @@ static void add_change(Functions *f, StrBuf *out, const Terminal *t, const Funct
     style_end(out, t, STYLE_BOLD);
     if (c.verdict == VERDICT_INCONCLUSIVE && isfinite(c.more_pairs) && c.more_pairs < 1e6)
         strbuf_printf(out, " Undecided at %.3g %%: needs about %.0f more processes.",
-                      f->options->margin * 100, c.more_pairs);
+                      f->margin * 100, c.more_pairs);
     strbuf_add_char(out, '\n');
 }
 
-static void add_text(Functions *f, StrBuf *out, const Terminal *t)
+static void add_text(FunctionSummaries *f, StrBuf *out, const Terminal *t)
 {
     for (size_t i = 0; i < f->list.len; i++) {
-        const Function *function = &f->list.at[i];
+        const FunctionRuns *function = &f->list.at[i];
         size_t n = function->runs[0].len;
         style_begin(out, t, STYLE_BOLD);
         strbuf_add_terminal(out, function->name);
@@ -211,13 +93,12 @@ static void add_text(Functions *f, StrBuf *out, const Terminal *t)
             strbuf_add(out, STR("  only in the build that is compared with\n"));
             continue;
         }
-        Interval typical = stats_hodges_lehmann(
-            &f->arena, function_medians(&f->arena, &function->runs[0]), n, f->options->level);
+        Interval typical = function_typical(f, function);
         add_interval(out, "time", typical);
         strbuf_printf(out, " an iteration, %zu process%s\n", n, n == 1 ? "" : "es");
-        add_interval(out, "slope", pooled_interval(f, function, pooled_slope));
+        add_interval(out, "slope", function_slope(f, function));
         strbuf_add_char(out, '\n');
-        add_interval(out, "mean", pooled_interval(f, function, pooled_mean));
+        add_interval(out, "mean", function_mean(f, function));
         strbuf_add_char(out, '\n');
         add_rate(out, function->bytes, typical.point, "B");
         add_rate(out, function->elements, typical.point, " elements");
@@ -250,10 +131,10 @@ static void add_grouped(StrBuf *out, double value)
     strbuf_deinit(&digits);
 }
 
-static void add_libtest(Functions *f, StrBuf *out)
+static void add_libtest(FunctionSummaries *f, StrBuf *out)
 {
     for (size_t i = 0; i < f->list.len; i++) {
-        const Function *function = &f->list.at[i];
+        const FunctionRuns *function = &f->list.at[i];
         size_t n = function->runs[0].len;
         if (n == 0)
             continue;
@@ -275,22 +156,22 @@ static void add_libtest(Functions *f, StrBuf *out)
 }
 
 // Google Benchmark's JSON: a process is a repetition.
-static void add_gbench(Functions *f, StrBuf *out)
+static void add_gbench(FunctionSummaries *f, StrBuf *out)
 {
-    BenchMachine machine;
-    bench_machine(&f->arena, &machine);
+    uint64_t cpus = 0;
+    (void)(profile_fact_u64(f->profile, STR(FACT_CPU_COUNT), &cpus));
     JsonWriter w = json_writer(out, 2);
     json_begin_object(&w, NULL);
     json_begin_object(&w, "context");
-    json_str(&w, "host_name", machine.hostname);
-    json_str(&w, "executable", str_from_c(f->options->program));
-    json_u64(&w, "num_cpus", machine.cpus);
+    json_str(&w, "host_name", profile_fact(f->profile, STR(FACT_HOSTNAME)));
+    json_str(&w, "executable", f->program);
+    json_u64(&w, "num_cpus", cpus);
     json_str(&w, "library_version", STR("assay " ASSAY_VERSION));
     json_u64(&w, "json_schema_version", 1);
     json_end(&w);
     json_begin_array(&w, "benchmarks");
     for (size_t i = 0; i < f->list.len; i++) {
-        const Function *function = &f->list.at[i];
+        const FunctionRuns *function = &f->list.at[i];
         for (size_t r = 0; r < function->runs[0].len; r++) {
             double seconds = function->runs[0].at[r].median;
             json_begin_object(&w, NULL);
@@ -325,15 +206,13 @@ static void json_interval(JsonWriter *w, const char *key, Interval i)
 }
 
 // What is ours of a function: intervals of an iteration's time, and the change.
-static void json_extras(Functions *f, JsonWriter *w, const Function *function)
+static void json_extras(FunctionSummaries *f, JsonWriter *w, const FunctionRuns *function)
 {
     Comparison c;
-    double *x = function_medians(&f->arena, &function->runs[0]);
     json_begin_object(w, "assay");
-    json_interval(w, "time",
-                  stats_hodges_lehmann(&f->arena, x, function->runs[0].len, f->options->level));
-    json_interval(w, "slope", pooled_interval(f, function, pooled_slope));
-    json_interval(w, "mean", pooled_interval(f, function, pooled_mean));
+    json_interval(w, "time", function_typical(f, function));
+    json_interval(w, "slope", function_slope(f, function));
+    json_interval(w, "mean", function_mean(f, function));
     if (function->bytes > 0)
         json_double(w, "bytes", function->bytes);
     if (function->elements > 0)
@@ -350,13 +229,13 @@ static void json_extras(Functions *f, JsonWriter *w, const Function *function)
     json_end(w);
 }
 
-void functions_json(Functions *f, StrBuf *out)
+void function_report_json(StrBuf *out, FunctionSummaries *f)
 {
     JsonWriter w = json_writer(out, 2);
     json_begin_object(&w, NULL);
     json_begin_array(&w, "results");
     for (size_t i = 0; i < f->list.len; i++) {
-        const Function *function = &f->list.at[i];
+        const FunctionRuns *function = &f->list.at[i];
         size_t n = function->runs[0].len;
         if (n == 0)
             continue;
@@ -386,11 +265,11 @@ void functions_json(Functions *f, StrBuf *out)
     strbuf_add_char(out, '\n');
 }
 
-void functions_report(Functions *f, StrBuf *out, const Terminal *t)
+void function_report(StrBuf *out, const Terminal *t, FunctionSummaries *f, Str format)
 {
-    if (str_equal(f->options->format, STR("libtest")))
+    if (str_equal(format, STR("libtest")))
         add_libtest(f, out);
-    else if (str_equal(f->options->format, STR("gbench")))
+    else if (str_equal(format, STR("gbench")))
         add_gbench(f, out);
     else
         add_text(f, out, t);

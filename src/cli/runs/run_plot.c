@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bench as pictures: distributions with the runs under them, runs over time,
+// Runs as pictures: distributions with the runs under them, runs over time,
 // ratios of pairs, growth over a parameter. One self-contained SVG or HTML file.
+
+#include "cli/runs/run_report.h"
 
 #include <math.h>
 
-#include "cli/bench/bench_profile.h"
-#include "cli/bench/bench_report.h"
 #include "cli/plot.h"
 
 enum {
@@ -20,7 +20,7 @@ enum {
 
 static void tick_time(StrBuf *out, double value)
 {
-    bench_add_time(out, value, BENCH_UNIT_AUTO);
+    run_add_time(out, value, RUN_UNIT_AUTO);
 }
 
 static void tick_percent(StrBuf *out, double value)
@@ -64,21 +64,21 @@ static void add_beyond(StrBuf *title, size_t beyond)
         strbuf_printf(title, " (%zu beyond the edge)", beyond);
 }
 
-static size_t runs_beyond(const Bench *b, double limit)
+static size_t runs_beyond(const RunSummaries *all, double limit)
 {
     size_t beyond = 0;
-    for (uint32_t i = 0; i < b->commands.len; i++)
-        for (size_t k = 0; k < b->results[i].runs.len; k++)
-            beyond += b->results[i].runs.at[k].time_s > limit;
+    for (uint32_t i = 0; i < all->set.count; i++)
+        for (size_t k = 0; k < all->set.groups[i].runs.len; k++)
+            beyond += all->set.groups[i].runs.at[k].time_s > limit;
     return beyond;
 }
 
-static PlotScale time_range(Bench *b, double low, double high)
+static PlotScale time_range(RunSummaries *all, double low, double high)
 {
     PlotScale s = {INFINITY, -INFINITY, low, high};
-    for (uint32_t i = 0; i < b->commands.len; i++) {
-        size_t n;
-        double *times = bench_times(b, i, &n);
+    for (uint32_t i = 0; i < all->set.count; i++) {
+        size_t n = all->set.groups[i].runs.len;
+        double *times = runs_times(&all->arena, &all->set.groups[i]);
         if (n == 0)
             continue;
         stats_sort(times, n);
@@ -94,7 +94,7 @@ static PlotScale time_range(Bench *b, double low, double high)
 }
 
 // A name that fits the margin, cut between characters.
-static Str short_label(Bench *b, Str name)
+static Str short_label(RunSummaries *all, Str name)
 {
     enum { FITS = 24 };
     if (str_columns(name) <= FITS)
@@ -104,26 +104,27 @@ static Str short_label(Bench *b, Str name)
         do
             end++;
         while (end < name.len && ((unsigned char)name.ptr[end] & 0xc0) == 0x80);
-    return arena_printf(&b->arena, "%" STR_FMT "…", STR_ARG(str_slice(name, 0, end)));
+    return arena_printf(&all->arena, "%" STR_FMT "…", STR_ARG(str_slice(name, 0, end)));
 }
 
-static double add_distributions(StrBuf *out, Bench *b, double y)
+static double add_distributions(StrBuf *out, RunSummaries *all, double y)
 {
-    PlotScale x = time_range(b, LEFT, WIDTH - RIGHT);
+    PlotScale x = time_range(all, LEFT, WIDTH - RIGHT);
     StrBuf title = {0};
     strbuf_add(&title,
                STR("Distribution of the times, the runs under it, median with 95 % interval"));
-    add_beyond(&title, runs_beyond(b, x.to));
+    add_beyond(&title, runs_beyond(all, x.to));
     plot_heading(out, y + 16, strbuf_str(&title));
     strbuf_deinit(&title);
     y += 30;
-    for (uint32_t i = 0; i < b->commands.len; i++, y += ROW) {
-        const BenchSummary *s = &b->results[i].summary;
-        size_t n;
-        double *times = bench_times(b, i, &n), density[DENSITY_POINTS], most = 0;
+    for (uint32_t i = 0; i < all->set.count; i++, y += ROW) {
+        const RunSummary *s = &all->set.groups[i].summary;
+        size_t n = all->set.groups[i].runs.len;
+        double *times = runs_times(&all->arena, &all->set.groups[i]), density[DENSITY_POINTS],
+               most = 0;
         double base = y + ROW - 24;
-        Str name = b->commands.at[i].name;
-        plot_text(out, LEFT - 10, base - 8, "end", short_label(b, name));
+        Str name = all->commands[i].name;
+        plot_text(out, LEFT - 10, base - 8, "end", short_label(all, name));
         if (n == 0)
             continue;
         stats_sort(times, n);
@@ -154,31 +155,31 @@ static double add_distributions(StrBuf *out, Bench *b, double y)
     return y + 26;
 }
 
-static double add_runs(StrBuf *out, Bench *b, double y)
+static double add_runs(StrBuf *out, RunSummaries *all, double y)
 {
-    PlotScale v = time_range(b, y + PANEL - 30, y + 30),
+    PlotScale v = time_range(all, y + PANEL - 30, y + 30),
               t = {INFINITY, -INFINITY, LEFT, WIDTH - RIGHT};
-    for (uint32_t i = 0; i < b->commands.len; i++)
-        for (size_t k = 0; k < b->results[i].runs.len; k++) {
-            double start = (double)b->results[i].runs.at[k].spawn.start_ns * 1e-9;
+    for (uint32_t i = 0; i < all->set.count; i++)
+        for (size_t k = 0; k < all->set.groups[i].runs.len; k++) {
+            double start = (double)all->set.groups[i].runs.at[k].start_ns * 1e-9;
             t.from = MIN(t.from, start);
             t.to = MAX(t.to, start);
         }
     PlotScale shown = {0, t.to - t.from, t.low, t.high};
     StrBuf title = {0};
     strbuf_add(&title, STR("Runs over time"));
-    add_beyond(&title, runs_beyond(b, v.to));
+    add_beyond(&title, runs_beyond(all, v.to));
     plot_heading(out, y + 16, strbuf_str(&title));
     strbuf_deinit(&title);
     plot_axis(out, &v, true, 0, tick_time);
     plot_axis(out, &shown, false, y + PANEL - 30, tick_seconds);
-    for (uint32_t i = 0; i < b->commands.len; i++) {
-        const BenchRunVec *runs = &b->results[i].runs;
-        size_t step = runs->len * b->commands.len / POINTS_MAX + 1;
+    for (uint32_t i = 0; i < all->set.count; i++) {
+        const MeasuredRunVec *runs = &all->set.groups[i].runs;
+        size_t step = runs->len * all->set.count / POINTS_MAX + 1;
         strbuf_printf(out, "<g fill=\"%s\" fill-opacity=\"0.6\">\n", plot_colour(i));
         for (size_t k = 0; k < runs->len; k += step)
             strbuf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.2\"/>\n",
-                          plot_at(&t, (double)runs->at[k].spawn.start_ns * 1e-9),
+                          plot_at(&t, (double)runs->at[k].start_ns * 1e-9),
                           plot_at(&v, MIN(runs->at[k].time_s, v.to)));
         strbuf_add(out, STR("</g>\n"));
     }
@@ -186,22 +187,22 @@ static double add_runs(StrBuf *out, Bench *b, double y)
 }
 
 // Ratios of the pairs of one command and the reference, with the interval.
-static double add_pairs(StrBuf *out, Bench *b, uint32_t command, double y)
+static double add_pairs(StrBuf *out, RunSummaries *all, uint32_t command, double y)
 {
-    const BenchRunVec *base = &b->results[b->options.reference].runs;
-    const BenchRunVec *other = &b->results[command].runs;
-    const Comparison *c = &b->comparisons[command];
+    const MeasuredRunVec *base = &all->set.groups[all->set.plan.reference].runs;
+    const MeasuredRunVec *other = &all->set.groups[command].runs;
+    const Comparison *c = &all->set.groups[command].comparison;
     size_t n = MIN(base->len, other->len), kept = 0;
-    double *ratios = arena_array(&b->arena, double, n + 1);
+    double *ratios = arena_array(&all->arena, double, n + 1);
     for (size_t i = 0; i < n; i++) {
-        double before = bench_compared_seconds(b, &base->at[i]);
-        double after = bench_compared_seconds(b, &other->at[i]);
+        double before = runs_compared_seconds(&all->set, &base->at[i]);
+        double after = runs_compared_seconds(&all->set, &other->at[i]);
         if (before > 0 && after > 0)
             ratios[kept++] = after / before - 1;
     }
     if (kept == 0)
         return y;
-    double *sorted = stats_sorted(&b->arena, ratios, kept);
+    double *sorted = stats_sorted(&all->arena, ratios, kept);
     PlotScale v = {MIN(0.0, reach_below(sorted, kept)), MAX(0.0, reach_above(sorted, kept)),
                    y + PANEL - 20, y + 30};
     size_t beyond = 0;
@@ -210,10 +211,10 @@ static double add_pairs(StrBuf *out, Bench *b, uint32_t command, double y)
     PlotScale x = {0, (double)kept, LEFT, WIDTH - RIGHT};
     StrBuf title = {0};
     strbuf_add(&title, STR("Pairs: "));
-    strbuf_add(&title, b->commands.at[command].name);
+    strbuf_add(&title, all->commands[command].name);
     strbuf_add(&title, STR(" against "));
-    strbuf_add(&title, b->commands.at[b->options.reference].name);
-    if (b->without_waiting)
+    strbuf_add(&title, all->commands[all->set.plan.reference].name);
+    if (all->set.without_waiting)
         strbuf_add(&title, STR(", without the wait for a CPU"));
     add_beyond(&title, beyond);
     plot_heading(out, y + 16, strbuf_str(&title));
@@ -238,26 +239,26 @@ static double add_pairs(StrBuf *out, Bench *b, uint32_t command, double y)
 }
 
 // The median of a command's times as comparisons take them.
-static double compared_median(Bench *b, uint32_t command)
+static double compared_median(RunSummaries *all, uint32_t command)
 {
-    const BenchRunVec *runs = &b->results[command].runs;
-    double *times = arena_array(&b->arena, double, runs->len + 1);
+    const MeasuredRunVec *runs = &all->set.groups[command].runs;
+    double *times = arena_array(&all->arena, double, runs->len + 1);
     for (size_t i = 0; i < runs->len; i++)
-        times[i] = bench_compared_seconds(b, &runs->at[i]);
-    return stats_median(&b->arena, times, runs->len);
+        times[i] = runs_compared_seconds(&all->set, &runs->at[i]);
+    return stats_median(&all->arena, times, runs->len);
 }
 
 // Medians over a parameter of numbers, on logarithmic axes, with the exponent of
 // the fitted power.
-static double add_growth(StrBuf *out, Bench *b, double y)
+static double add_growth(StrBuf *out, RunSummaries *all, double y)
 {
     size_t n = 0;
-    double *lx = arena_array(&b->arena, double, b->commands.len + 1);
-    double *ly = arena_array(&b->arena, double, b->commands.len + 1);
+    double *lx = arena_array(&all->arena, double, all->set.count + 1);
+    double *ly = arena_array(&all->arena, double, all->set.count + 1);
     Str name = STR("");
-    for (uint32_t i = 0; i < b->commands.len; i++) {
-        const BenchParameterVec *p = &b->commands.at[i].parameters;
-        double value, median = compared_median(b, i);
+    for (uint32_t i = 0; i < all->set.count; i++) {
+        const RunParameterVec *p = &all->commands[i].parameters;
+        double value, median = compared_median(all, i);
         if (p->len == 1 && str_parse_double(p->at[0].value, &value) && value > 0 && median > 0) {
             name = p->at[0].name;
             lx[n] = log(value);
@@ -265,7 +266,7 @@ static double add_growth(StrBuf *out, Bench *b, double y)
         }
     }
     LineFit fit;
-    if (n < 3 || !stats_line_fit(lx, ly, n, b->options.level, &fit))
+    if (n < 3 || !stats_line_fit(lx, ly, n, all->set.plan.level, &fit))
         return y;
     PlotScale x = {INFINITY, -INFINITY, LEFT, WIDTH - RIGHT};
     PlotScale v = {INFINITY, -INFINITY, y + PANEL - 30, y + 30};
@@ -280,7 +281,7 @@ static double add_growth(StrBuf *out, Bench *b, double y)
     strbuf_add(&title, name);
     strbuf_printf(&title, ", both logarithmic: grows with its power %.2f [%.2f … %.2f]", fit.slope,
                   fit.slope_low, fit.slope_high);
-    if (b->without_waiting)
+    if (all->set.without_waiting)
         strbuf_add(&title, STR("; without the wait for a CPU"));
     plot_heading(out, y + 16, strbuf_str(&title));
     strbuf_deinit(&title);
@@ -289,7 +290,7 @@ static double add_growth(StrBuf *out, Bench *b, double y)
         strbuf_printf(&label, "%.6g", exp(lx[i]));
         plot_text(out, plot_at(&x, lx[i]), y + PANEL - 10, "middle", strbuf_str(&label));
         strbuf_clear(&label);
-        bench_add_time(&label, exp(ly[i]), BENCH_UNIT_AUTO);
+        run_add_time(&label, exp(ly[i]), RUN_UNIT_AUTO);
         plot_text(out, plot_at(&x, lx[i]) - 8, plot_at(&v, ly[i]) - 6, "end", strbuf_str(&label));
         strbuf_deinit(&label);
         strbuf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>\n",
@@ -301,44 +302,42 @@ static double add_growth(StrBuf *out, Bench *b, double y)
     return y + PANEL + 10;
 }
 
-void bench_export_svg(StrBuf *out, Bench *b, const BenchView *v)
+void run_plot_svg(StrBuf *out, RunSummaries *all)
 {
-    (void)v;
     StrBuf body = {0};
-    double y = add_distributions(&body, b, 0);
-    y = add_runs(&body, b, y);
-    if (!b->options.grouped)
-        for (uint32_t i = 0, shown = 0; i < b->commands.len && shown < 6; i++)
-            if (i != b->options.reference && b->comparisons[i].pairs) {
-                y = add_pairs(&body, b, i, y);
+    double y = add_distributions(&body, all, 0);
+    y = add_runs(&body, all, y);
+    if (!all->set.plan.grouped)
+        for (uint32_t i = 0, shown = 0; i < all->set.count && shown < 6; i++)
+            if (i != all->set.plan.reference && all->set.groups[i].comparison.pairs) {
+                y = add_pairs(&body, all, i, y);
                 shown++;
             }
-    y = add_growth(&body, b, y);
+    y = add_growth(&body, all, y);
     plot_svg(out, strbuf_str(&body), y + 10);
     strbuf_deinit(&body);
 }
 
-void bench_export_html(StrBuf *out, Bench *b, const BenchView *v)
+void run_plot_html(StrBuf *out, const RunStyle *style, RunSummaries *all, Str more)
 {
-    Terminal plain = {0};
+    RunStyle plain = {.unit = style->unit, .sort = style->sort};
     StrBuf text = {0};
-    for (uint32_t i = 0; i < b->commands.len; i++)
-        bench_report_command(&text, &plain, b, v, i);
-    bench_report_comparisons(&text, &plain, b, v);
-    if (v->profile)
-        bench_profile_report(&text, &plain, b, v->profile);
-    bench_report_truth(&text, &plain, b, v);
+    for (uint32_t i = 0; i < all->set.count; i++)
+        run_report_command(&text, &plain, all, i);
+    run_report_comparisons(&text, &plain, all);
+    strbuf_add(&text, more);
+    run_report_truth(&text, &plain, all);
     plot_page_begin(out, "assay bench");
     strbuf_add(out, STR("<p><code>"));
-    strbuf_add_xml(out, v->command_line);
+    strbuf_add_xml(out, all->command_line);
     strbuf_add(out, STR("</code><br>"));
-    strbuf_add_xml(out, v->machine.hostname);
+    strbuf_add_xml(out, all->machine.hostname);
     strbuf_add(out, STR(", "));
-    strbuf_add_xml(out, v->machine.cpu_model);
-    strbuf_printf(out, ", %u CPUs, ", v->machine.cpus);
-    strbuf_add_xml(out, v->machine.kernel);
+    strbuf_add_xml(out, all->machine.cpu_model);
+    strbuf_printf(out, ", %u CPUs, ", all->machine.cpus);
+    strbuf_add_xml(out, all->machine.kernel);
     strbuf_add(out, STR("</p>\n"));
-    bench_export_svg(out, b, v);
+    run_plot_svg(out, all);
     strbuf_add(out, STR("<pre>"));
     // The text is made for terminals: lines and spaces are kept, markup is escaped.
     Str rest = strbuf_str(&text), line;

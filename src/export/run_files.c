@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bench in the formats of files. Field names and layouts of JSON, CSV and the
-// tables are those of hyperfine 1.20; what is ours stands under "assay".
+// Runs in the formats of files. Field names and layouts of JSON, CSV and the tables are those
+// of hyperfine 1.20; members that hyperfine does not have stand under "assay".
+
+#include "export/run_files.h"
 
 #include <math.h>
-#include <sys/wait.h>
-
-#include "base/json.h"
-#include "cli/bench/bench_profile.h"
-#include "cli/bench/bench_report.h"
 
 static void add_interval(JsonWriter *w, const char *key, Interval i)
 {
@@ -18,7 +15,7 @@ static void add_interval(JsonWriter *w, const char *key, Interval i)
     json_end(w);
 }
 
-static void add_machine(JsonWriter *w, const BenchMachine *m)
+static void add_machine(JsonWriter *w, const RunMachine *m)
 {
     json_begin_object(w, "machine");
     json_str(w, "hostname", m->hostname);
@@ -31,8 +28,8 @@ static void add_machine(JsonWriter *w, const BenchMachine *m)
     json_end(w);
 }
 
-static void add_column(JsonWriter *w, const char *key, const BenchRunVec *runs,
-                       int64_t (*get)(const BenchRun *))
+static void add_column(JsonWriter *w, const char *key, const MeasuredRunVec *runs,
+                       int64_t (*get)(const MeasuredRun *))
 {
     json_begin_array(w, key);
     for (size_t i = 0; i < runs->len; i++)
@@ -40,79 +37,79 @@ static void add_column(JsonWriter *w, const char *key, const BenchRunVec *runs,
     json_end(w);
 }
 
-static int64_t get_wall(const BenchRun *r)
+static int64_t get_wall(const MeasuredRun *r)
 {
-    return r->spawn.wall_ns;
+    return r->wall_ns;
 }
-static int64_t get_waited(const BenchRun *r)
+static int64_t get_waited(const MeasuredRun *r)
 {
-    return r->spawn.waited_ns;
+    return r->waited_ns;
 }
-static int64_t get_user(const BenchRun *r)
+static int64_t get_user(const MeasuredRun *r)
 {
-    return r->spawn.user_ns;
+    return r->user_ns;
 }
-static int64_t get_system(const BenchRun *r)
+static int64_t get_system(const MeasuredRun *r)
 {
-    return r->spawn.system_ns;
+    return r->system_ns;
 }
-static int64_t get_delay(const BenchRun *r)
+static int64_t get_delay(const MeasuredRun *r)
 {
-    return r->spawn.run_delay_ns;
+    return r->run_delay_ns;
 }
-static int64_t get_minor(const BenchRun *r)
+static int64_t get_minor(const MeasuredRun *r)
 {
-    return (int64_t)r->spawn.minor_faults;
+    return (int64_t)r->minor_faults;
 }
-static int64_t get_major(const BenchRun *r)
+static int64_t get_major(const MeasuredRun *r)
 {
-    return (int64_t)r->spawn.major_faults;
+    return (int64_t)r->major_faults;
 }
-static int64_t get_voluntary(const BenchRun *r)
+static int64_t get_voluntary(const MeasuredRun *r)
 {
-    return (int64_t)r->spawn.voluntary_switches;
+    return (int64_t)r->voluntary_switches;
 }
-static int64_t get_involuntary(const BenchRun *r)
+static int64_t get_involuntary(const MeasuredRun *r)
 {
-    return (int64_t)r->spawn.involuntary_switches;
+    return (int64_t)r->involuntary_switches;
 }
-static int64_t get_round(const BenchRun *r)
+static int64_t get_round(const MeasuredRun *r)
 {
     return r->round;
 }
-static int64_t get_position(const BenchRun *r)
+static int64_t get_position(const MeasuredRun *r)
 {
     return r->position;
 }
-static int64_t get_start(const BenchRun *r)
+static int64_t get_start(const MeasuredRun *r)
 {
-    return r->spawn.start_ns;
+    return r->start_ns;
 }
 
-static void add_counts(JsonWriter *w, const Bench *b, const BenchRunVec *runs)
+static void add_counts(JsonWriter *w, const RunSummaries *all, const MeasuredRunVec *runs)
 {
     json_begin_object(w, "counters");
-    for (uint32_t c = 0; c < b->counter_count; c++) {
-        if (!b->counters[c].open)
-            continue;
-        json_begin_array(w, b->counters[c].name);
+    for (uint32_t c = 0; c < all->set.counters; c++) {
+        json_key(w, all->counters[c].name);
+        json_begin_array(w, NULL);
         for (size_t i = 0; i < runs->len; i++)
-            json_double(w, NULL, runs->at[i].spawn.counts[c]); // null: not counted
+            json_double(w, NULL, runs->at[i].counts[c]); // null: not counted
         json_end(w);
     }
     json_end(w);
 }
 
-static void add_result_extras(JsonWriter *w, const Bench *b, const BenchResult *r)
+static void add_result_extras(JsonWriter *w, const RunSummaries *all, const RunCommand *c,
+                              const RunGroup *r)
 {
-    const BenchSummary *s = &r->summary;
+    const RunSummary *s = &r->summary;
     json_begin_object(w, "assay");
     add_interval(w, "median_interval", s->median_interval);
     json_double(w, "mad", s->mad);
     json_u64(w, "peak_rss_bytes", s->peak_rss_bytes);
-    json_bool(w, "peak_rss_exact", r->weighed);
-    json_i64(w, "peak_rss_correction_bytes", r->rss_correction_bytes);
-    json_double(w, "shell_time", r->shell_time_s);
+    json_bool(w, "peak_rss_exact", r->weighed.known);
+    json_i64(w, "peak_rss_correction_bytes", r->weighed.correction_bytes);
+    json_double(w, "shell_time", c->via_shell ? all->shell_time_s : 0);
     json_double(w, "lag1_autocorrelation", s->lag1);
     json_double(w, "effective_runs", s->effective_runs);
     json_u64(w, "steady_after", s->steady.prefix);
@@ -140,14 +137,15 @@ static void add_result_extras(JsonWriter *w, const Bench *b, const BenchResult *
     add_column(w, "major_faults", &r->runs, get_major);
     add_column(w, "voluntary_switches", &r->runs, get_voluntary);
     add_column(w, "involuntary_switches", &r->runs, get_involuntary);
-    add_counts(w, b, &r->runs);
+    add_counts(w, all, &r->runs);
     json_end(w);
     json_end(w);
 }
 
-static void add_result(JsonWriter *w, const Bench *b, const BenchCommand *c, const BenchResult *r)
+static void add_result(JsonWriter *w, const RunSummaries *all, const RunCommand *c,
+                       const RunGroup *r)
 {
-    const BenchSummary *s = &r->summary;
+    const RunSummary *s = &r->summary;
     json_begin_object(w, NULL);
     json_str(w, "command", c->name);
     json_double(w, "mean", s->mean);
@@ -163,7 +161,7 @@ static void add_result(JsonWriter *w, const Bench *b, const BenchCommand *c, con
     json_end(w);
     json_begin_array(w, "memory_usage_byte");
     for (size_t i = 0; i < r->runs.len; i++)
-        json_u64(w, NULL, bench_peak_memory(r, &r->runs.at[i]));
+        json_u64(w, NULL, runs_peak_memory(&r->weighed, &r->runs.at[i]));
     json_end(w);
     json_begin_array(w, "exit_codes");
     for (size_t i = 0; i < r->runs.len; i++)
@@ -177,25 +175,25 @@ static void add_result(JsonWriter *w, const Bench *b, const BenchCommand *c, con
         }
         json_end(w);
     }
-    add_result_extras(w, b, r);
+    add_result_extras(w, all, c, r);
     json_end(w);
 }
 
-static void add_comparison(JsonWriter *w, const Bench *b, uint32_t i)
+static void add_comparison(JsonWriter *w, const RunSummaries *all, uint32_t i)
 {
-    const Comparison *c = &b->comparisons[i];
+    const Comparison *c = &all->set.groups[i].comparison;
     json_begin_object(w, NULL);
-    json_str(w, "reference", b->commands.at[b->options.reference].name);
-    json_str(w, "command", b->commands.at[i].name);
+    json_str(w, "reference", all->commands[all->set.plan.reference].name);
+    json_str(w, "command", all->commands[i].name);
     json_str(w, "method", str_from_c(compare_method_name(c->method)));
     json_str(w, "verdict", str_from_c(verdict_name(c->verdict)));
     json_bool(w, "differs", c->differs);
     add_interval(w, "ratio", c->ratio);
-    json_bool(w, "without_waiting", b->without_waiting);
-    if (b->without_waiting)
-        add_interval(w, "elapsed_ratio", b->results[i].elapsed_ratio);
+    json_bool(w, "without_waiting", all->set.without_waiting);
+    if (all->set.without_waiting)
+        add_interval(w, "elapsed_ratio", all->set.groups[i].elapsed_ratio);
     json_double(w, "p", c->p);
-    json_double(w, "p_holm", b->adjusted_p[i]);
+    json_double(w, "p_holm", all->set.groups[i].adjusted_p);
     json_double(w, "sign_p", c->sign_p);
     json_u64(w, "pairs", c->pairs);
     json_double(w, "least_effect_seen", c->least_seen);
@@ -203,45 +201,47 @@ static void add_comparison(JsonWriter *w, const Bench *b, uint32_t i)
     json_double(w, "dependence_in_blocks", c->dependence);
     json_double(w, "lag1_autocorrelation", c->lag1);
     json_begin_object(w, "counters");
-    for (uint32_t k = 0; k < b->counter_count; k++)
-        if (b->results[i].count_ratios[k].low > 0)
-            add_interval(w, b->counters[k].name, b->results[i].count_ratios[k]);
+    for (uint32_t k = 0; k < all->set.counters; k++)
+        if (all->set.groups[i].count_ratios[k].low > 0) {
+            json_key(w, all->counters[k].name);
+            add_interval(w, NULL, all->set.groups[i].count_ratios[k]);
+        }
     json_end(w);
     json_end(w);
 }
 
-void bench_export_json(StrBuf *out, Bench *b, const BenchView *v)
+void run_files_json(StrBuf *out, RunSummaries *all, const RunFiles *f)
 {
     JsonWriter w = json_writer(out, 2);
     json_begin_object(&w, NULL);
     json_begin_array(&w, "results");
-    for (uint32_t i = 0; i < b->commands.len; i++)
-        if (b->results[i].runs.len)
-            add_result(&w, b, &b->commands.at[i], &b->results[i]);
+    for (uint32_t i = 0; i < all->set.count; i++)
+        if (all->set.groups[i].runs.len)
+            add_result(&w, all, &all->commands[i], &all->set.groups[i]);
     json_end(&w);
     json_begin_object(&w, "assay");
     json_u64(&w, "schema", 1);
-    json_str(&w, "version", STR(ASSAY_VERSION));
-    json_str(&w, "command_line", v->command_line);
-    json_str(&w, "order", b->options.grouped ? STR("grouped") : STR("interleaved"));
-    json_str(&w, "clock", bench_clock_name(b));
-    if (!b->server.kernel_clock)
-        json_str(&w, "clock_reason", str_from_c(b->server.clock_reason));
-    json_u64(&w, "seed", b->options.seed);
-    json_double(&w, "level", b->options.level);
-    json_double(&w, "margin", b->options.until > 0 ? b->options.until : b->options.margin);
-    json_bool(&w, "interrupted", b->interrupted);
-    json_double(&w, "pair_gap_ratio", b->gap_ratio);
-    json_double(&w, "waiting_share", b->waiting_share);
-    json_double(&w, "cpu_speed_change", b->speed_change);
-    add_machine(&w, &v->machine);
+    json_str(&w, "version", f->tool_version);
+    json_str(&w, "command_line", all->command_line);
+    json_str(&w, "order", all->set.plan.grouped ? STR("grouped") : STR("interleaved"));
+    json_str(&w, "clock", all->clock);
+    if (all->clock_reason.len)
+        json_str(&w, "clock_reason", all->clock_reason);
+    json_u64(&w, "seed", all->seed);
+    json_double(&w, "level", all->set.plan.level);
+    json_double(&w, "margin", all->set.plan.until > 0 ? all->set.plan.until : all->set.plan.margin);
+    json_bool(&w, "interrupted", all->interrupted);
+    json_double(&w, "pair_gap_ratio", all->set.gap_ratio);
+    json_double(&w, "waiting_share", all->set.waiting_share);
+    json_double(&w, "cpu_speed_change", all->speed_change);
+    add_machine(&w, &all->machine);
     json_begin_array(&w, "comparisons");
-    for (uint32_t i = 0; i < b->commands.len; i++)
-        if (i != b->options.reference && b->comparisons[i].pairs)
-            add_comparison(&w, b, i);
+    for (uint32_t i = 0; i < all->set.count; i++)
+        if (i != all->set.plan.reference && all->set.groups[i].comparison.pairs)
+            add_comparison(&w, all, i);
     json_end(&w);
-    if (v->profile)
-        bench_profile_json(&w, b, v->profile);
+    if (f->add_json)
+        f->add_json(&w, f->ctx);
     json_end(&w);
     json_end(&w);
     strbuf_add_char(out, '\n');
@@ -254,14 +254,14 @@ static void add_number(StrBuf *out, double x)
     json_double(&w, NULL, isfinite(x) ? x : 0);
 }
 
-void bench_export_csv(StrBuf *out, Bench *b, const BenchView *v)
+void run_files_csv(StrBuf *out, RunSummaries *all, const RunFiles *f)
 {
-    (void)v;
+    (void)f;
     strbuf_add(out, STR("command,mean,stddev,median,user,system,min,max"));
-    const BenchParameterVec *first = &b->commands.at[0].parameters;
+    const RunParameterVec *first = &all->commands[0].parameters;
     // The reference has no parameters; the others all have the same.
-    for (size_t i = 0; i < b->commands.len && first->len == 0; i++)
-        first = &b->commands.at[i].parameters;
+    for (size_t i = 0; i < all->set.count && first->len == 0; i++)
+        first = &all->commands[i].parameters;
     for (size_t i = 0; i < first->len; i++) {
         StrBuf name = {0};
         strbuf_printf(&name, "parameter_%" STR_FMT, STR_ARG(first->at[i].name));
@@ -270,18 +270,18 @@ void bench_export_csv(StrBuf *out, Bench *b, const BenchView *v)
         strbuf_deinit(&name);
     }
     strbuf_add_char(out, '\n');
-    for (uint32_t i = 0; i < b->commands.len; i++) {
-        const BenchSummary *s = &b->results[i].summary;
-        if (b->results[i].runs.len == 0)
+    for (uint32_t i = 0; i < all->set.count; i++) {
+        const RunSummary *s = &all->set.groups[i].summary;
+        if (all->set.groups[i].runs.len == 0)
             continue;
         const double row[] = {s->mean, s->deviation, s->median, s->user, s->system, s->min, s->max};
-        strbuf_add_csv(out, b->commands.at[i].name);
+        strbuf_add_csv(out, all->commands[i].name);
         for (size_t k = 0; k < ARRAY_LEN(row); k++) {
             strbuf_add_char(out, ',');
             add_number(out, row[k]);
         }
         for (size_t k = 0; k < first->len; k++) {
-            const BenchParameterVec *p = &b->commands.at[i].parameters;
+            const RunParameterVec *p = &all->commands[i].parameters;
             strbuf_add_char(out, ',');
             if (k < p->len)
                 strbuf_add_csv(out, p->at[k].value);
@@ -297,30 +297,31 @@ typedef struct Markup {
     const char *head, *rule, *row_begin, *row_end, *cell, *code, *code_end, *tail;
 } Markup;
 
-static void add_markup(StrBuf *out, Bench *b, const BenchView *v, const Markup *m)
+static void add_markup(StrBuf *out, RunSummaries *all, const RunFiles *f, const Markup *m)
 {
-    uint32_t *order = bench_order(b, v->sort == BENCH_SORT_MEAN ? v->sort : BENCH_SORT_COMMAND);
-    BenchUnit unit = v->unit;
+    uint32_t *order =
+        run_summaries_order(all, f->sort == RUN_SORT_MEAN ? f->sort : RUN_SORT_COMMAND);
+    RunTableUnit unit = f->unit;
     double scale = 1;
-    uint32_t base = b->options.reference;
-    if (unit == BENCH_UNIT_AUTO)
-        unit = b->results[order[0]].summary.mean < 1 ? BENCH_UNIT_MS : BENCH_UNIT_S;
-    scale = unit == BENCH_UNIT_US ? 1e6 : unit == BENCH_UNIT_MS ? 1e3 : 1;
-    int places = unit == BENCH_UNIT_S ? 3 : 1;
-    const char *name = unit == BENCH_UNIT_US ? "µs" : unit == BENCH_UNIT_MS ? "ms" : "s";
+    uint32_t base = all->set.plan.reference;
+    if (unit == RUN_TABLE_AUTO)
+        unit = all->set.groups[order[0]].summary.mean < 1 ? RUN_TABLE_MS : RUN_TABLE_S;
+    scale = unit == RUN_TABLE_US ? 1e6 : unit == RUN_TABLE_MS ? 1e3 : 1;
+    int places = unit == RUN_TABLE_S ? 3 : 1;
+    const char *name = unit == RUN_TABLE_US ? "µs" : unit == RUN_TABLE_MS ? "ms" : "s";
 
     strbuf_add(out, str_from_c(m->head));
     strbuf_printf(out, "%sCommand%sMean [%s]%sMin [%s]%sMax [%s]%sRelative%s", m->row_begin,
                   m->cell, name, m->cell, name, m->cell, name, m->cell, m->row_end);
     strbuf_add(out, str_from_c(m->rule));
-    for (uint32_t k = 0; k < b->commands.len; k++) {
+    for (uint32_t k = 0; k < all->set.count; k++) {
         uint32_t i = order[k];
-        const BenchSummary *s = &b->results[i].summary;
-        if (b->results[i].runs.len == 0)
+        const RunSummary *s = &all->set.groups[i].summary;
+        if (all->set.groups[i].runs.len == 0)
             continue;
         strbuf_printf(out, "%s%s", m->row_begin, m->code);
-        for (size_t c = 0; c < b->commands.at[i].name.len; c++) {
-            char ch = b->commands.at[i].name.ptr[c];
+        for (size_t c = 0; c < all->commands[i].name.len; c++) {
+            char ch = all->commands[i].name.ptr[c];
             if (ch == '|')
                 strbuf_add_char(out, '\\');
             strbuf_add_char(out, ch == '\n' ? ' ' : ch);
@@ -331,41 +332,42 @@ static void add_markup(StrBuf *out, Bench *b, const BenchView *v, const Markup *
         strbuf_printf(out, "%s%.*f%s%.*f%s", m->cell, places, s->min * scale, m->cell, places,
                       s->max * scale, m->cell);
         // Where runs were paired, the ratio of the comparison with its interval.
-        const Comparison *c = &b->comparisons[i];
+        const Comparison *c = &all->set.groups[i].comparison;
         if (i != base && c->pairs && isfinite(c->ratio.high))
             strbuf_printf(out, "%.2f [%.2f … %.2f]", c->ratio.point, c->ratio.low, c->ratio.high);
         else
-            strbuf_printf(out, "%.2f", s->mean / b->results[base].summary.mean);
+            strbuf_printf(out, "%.2f", s->mean / all->set.groups[base].summary.mean);
         strbuf_add(out, str_from_c(m->row_end));
     }
     strbuf_add(out, str_from_c(m->tail));
 }
 
-void bench_export_markdown(StrBuf *out, Bench *b, const BenchView *v)
+void run_files_markdown(StrBuf *out, RunSummaries *all, const RunFiles *f)
 {
-    add_markup(out, b, v,
+    add_markup(out, all, f,
                &(Markup){"", "|:---|---:|---:|---:|---:|\n", "| ", " |\n", " | ", "`", "`", ""});
 }
 
-void bench_export_asciidoc(StrBuf *out, Bench *b, const BenchView *v)
+void run_files_asciidoc(StrBuf *out, RunSummaries *all, const RunFiles *f)
 {
     add_markup(
-        out, b, v,
+        out, all, f,
         &(Markup){"[cols=\"<,>,>,>,>\"]\n|===\n", "", "| ", " \n\n", " \n| ", "`", "`", "|===\n"});
 }
 
-void bench_export_orgmode(StrBuf *out, Bench *b, const BenchView *v)
+void run_files_orgmode(StrBuf *out, RunSummaries *all, const RunFiles *f)
 {
-    add_markup(out, b, v, &(Markup){"", "|--+--+--+--+--|\n", "| ", " |\n", "  |  ", "=", "=", ""});
+    add_markup(out, all, f,
+               &(Markup){"", "|--+--+--+--+--|\n", "| ", " |\n", "  |  ", "=", "=", ""});
 }
 
-void bench_export_junit(StrBuf *out, Bench *b, const BenchView *v, double limit)
+void run_files_junit(StrBuf *out, RunSummaries *all, const RunFiles *f)
 {
-    (void)v;
+    const double limit = f->junit_limit;
     uint32_t cases = 0, failures = 0, skipped = 0;
-    for (uint32_t i = 0; i < b->commands.len; i++) {
-        const Comparison *c = &b->comparisons[i];
-        if (i == b->options.reference)
+    for (uint32_t i = 0; i < all->set.count; i++) {
+        const Comparison *c = &all->set.groups[i].comparison;
+        if (i == all->set.plan.reference)
             continue;
         cases++;
         bool slower = c->pairs && c->ratio.low > 1 + limit;
@@ -376,13 +378,13 @@ void bench_export_junit(StrBuf *out, Bench *b, const BenchView *v, double limit)
                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                   "<testsuite name=\"assay bench\" tests=\"%u\" failures=\"%u\" skipped=\"%u\">\n",
                   cases, failures, skipped);
-    for (uint32_t i = 0; i < b->commands.len; i++) {
-        const Comparison *c = &b->comparisons[i];
-        if (i == b->options.reference)
+    for (uint32_t i = 0; i < all->set.count; i++) {
+        const Comparison *c = &all->set.groups[i].comparison;
+        if (i == all->set.plan.reference)
             continue;
         strbuf_add(out, STR("  <testcase name=\""));
-        strbuf_add_xml(out, b->commands.at[i].name);
-        strbuf_printf(out, "\" time=\"%.6f\">", b->results[i].summary.mean);
+        strbuf_add_xml(out, all->commands[i].name);
+        strbuf_printf(out, "\" time=\"%.6f\">", all->set.groups[i].summary.mean);
         if (c->pairs && c->ratio.low > 1 + limit)
             strbuf_printf(out, "<failure message=\"%.4g times as long, at least %.4g\"/>",
                           c->ratio.point, c->ratio.low);

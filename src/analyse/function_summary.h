@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording of function benchmarks: figures of each function over its processes, and its
+// change against another build or saved times.
+
+#ifndef ANALYSE_FUNCTION_SUMMARY_H
+#define ANALYSE_FUNCTION_SUMMARY_H
+
+#include "base/error.h"
+#include "model/profile.h"
+#include "stats/compare.h"
+
+// One process' samples of one function. Times per iteration in seconds.
+typedef struct Replicate {
+    double median;
+    double sum_each; // of the samples' times per iteration
+    double xy, xx;   // for the slope: Σ iterations · time, Σ iterations²
+    size_t samples;
+} Replicate;
+typedef Vec(Replicate) ReplicateVec;
+
+typedef struct FunctionRuns {
+    Str name;
+    ReplicateVec runs[2];   // [1]: of the build that the other is run against
+    DoubleVec each;         // all samples of runs[0], for outliers
+    double bytes, elements; // of an iteration; NaN when not stated
+} FunctionRuns;
+typedef Vec(FunctionRuns) FunctionRunsVec;
+
+// Times of a function that were saved earlier.
+typedef struct SavedTimes {
+    Str name;
+    const double *seconds;
+    size_t count;
+} SavedTimes;
+
+typedef struct FunctionSummaries {
+    Arena arena;
+    const Profile *profile; // must outlive this
+    FunctionRunsVec list;   // in the order of the rows
+    Str program;
+    bool has_against; // a second build was run
+    double level, margin;
+    uint64_t seed; // of the bootstrap
+    // What functions without a second build are compared with. The caller sets them;
+    // `compares_saved` is true also when there are no saved times.
+    bool compares_saved;
+    const SavedTimes *saved;
+    size_t saved_count;
+} FunctionSummaries;
+
+// Whether the profile holds function benchmarks.
+bool function_summaries_apply(const Profile *p);
+
+// Groups the rows. Fails on samples that cannot be.
+MUST_CHECK bool function_summaries_init(FunctionSummaries *f, const Profile *p, Error *err);
+// Accepts a zeroed one.
+void function_summaries_deinit(FunctionSummaries *f);
+
+// The times of the processes, `runs->len` of them, in the arena.
+double *function_medians(Arena *arena, const ReplicateVec *runs);
+
+// The time of an iteration: Hodges-Lehmann over the processes.
+Interval function_typical(FunctionSummaries *f, const FunctionRuns *function);
+// Least squares over all samples, and their mean; intervals by a bootstrap of processes.
+Interval function_slope(FunctionSummaries *f, const FunctionRuns *function);
+Interval function_mean(FunctionSummaries *f, const FunctionRuns *function);
+
+// Whether functions are compared with anything.
+bool function_compares(const FunctionSummaries *f);
+// The change against the other build (pairs of processes) or the saved times. False when
+// there is nothing to compare this function with.
+bool function_change(FunctionSummaries *f, const FunctionRuns *function, Comparison *ret);
+
+// What --fail-if-slower makes of the changes with `limit`: see runs_gate.
+int function_gate(FunctionSummaries *f, double limit);
+
+#endif // ANALYSE_FUNCTION_SUMMARY_H

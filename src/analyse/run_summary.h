@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording of runs as measurements with figures and comparisons: what a bench's reports,
+// exports and pictures show, computed from the profile's rows.
+
+#ifndef ANALYSE_RUN_SUMMARY_H
+#define ANALYSE_RUN_SUMMARY_H
+
+#include "base/error.h"
+#include "model/profile.h"
+#include "stats/runs.h"
+
+// A variable of the command line and its value in this measurement.
+typedef struct RunParameter {
+    Str name, value;
+} RunParameter;
+typedef Vec(RunParameter) RunParameterVec;
+
+// One measurement: runs of one name under equal conditions. Texts are the profile's.
+typedef struct RunCommand {
+    Str name, command, revision;
+    RunParameterVec parameters;
+    bool via_shell; // the shell's time is taken off
+    size_t warmups; // runs that no figure includes
+} RunCommand;
+
+// An event that was counted in the runs.
+typedef struct RunCounter {
+    Str name;
+    bool is_time; // counts nanoseconds
+} RunCounter;
+
+// The machine that the runs were made on.
+typedef struct RunMachine {
+    Str hostname, kernel, cpu_model, governor; // "" when not known
+    uint32_t cpus;                             // 0 when not known
+    double load;                               // runnable tasks in the minute before
+} RunMachine;
+
+typedef struct RunSummaries {
+    Arena arena;
+    const Profile *profile;                // must outlive this
+    RunSet set;                            // a group for each command
+    RunCommand *commands;                  // set.count of them, in the order of the rows
+    RunCounter counters[RUN_COUNTERS_MAX]; // set.counters of them
+    Str command_line;                      // that made the recording
+    Str clock, clock_reason;               // see FACT_CLOCK
+    uint64_t seed;
+    bool interrupted;
+    double speed_change;                // of the CPU, end over begin - 1
+    double shell_time_s, shell_error_s; // taken off runs with a shell
+    RunMachine machine;
+} RunSummaries;
+
+// Whether there are runs to summarise: of commands, not of functions.
+bool run_summaries_apply(const Profile *p);
+
+// Computes everything. Fails on rows that cannot be: a time that is no number, a reference
+// that is no command.
+MUST_CHECK bool run_summaries_init(RunSummaries *s, const Profile *p, Error *err);
+// Accepts a zeroed one.
+void run_summaries_deinit(RunSummaries *s);
+
+typedef enum RunSort { RUN_SORT_AUTO, RUN_SORT_COMMAND, RUN_SORT_MEAN } RunSort;
+
+// Numbers of the commands in the order of `sort`, set.count of them.
+uint32_t *run_summaries_order(RunSummaries *s, RunSort sort);
+
+#endif // ANALYSE_RUN_SUMMARY_H

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What benches of commands and of functions share: signals, the terminal, the recording, and
+// files that results are written to.
+
+#ifndef CLI_BENCH_BENCH_SESSION_H
+#define CLI_BENCH_BENCH_SESSION_H
+
+#include "cli/bench/bench_args.h"
+#include "cli/terminal.h"
+#include "collect/bench/record.h"
+#include "model/profile.h"
+
+#include <signal.h>
+
+// Set by SIGINT and SIGTERM once bench_catch_signals was called.
+extern volatile sig_atomic_t bench_interrupted;
+// Catches both signals and passes them on to the command that `server` runs.
+void bench_catch_signals(const SpawnServer *server);
+// Passes no more signals on; called before the server is closed.
+void bench_forget_server(void);
+
+// The terminal with the colours of --style.
+Terminal bench_terminal(Str style);
+// --db, or the project's database.
+Str bench_database_path(const BenchArgs *args);
+// The command line of assay, words quoted for a shell.
+Str bench_command_line(Arena *arena, int argc, char **argv);
+
+// The machine, the command line and the revision of the sources, for a recording.
+BenchContext bench_context(Arena *arena, const BenchArgs *args, int argc, char **argv);
+
+// Checks before anything runs that --recording can be written.
+MUST_CHECK bool bench_check_recording(const BenchArgs *args, Error *err);
+// Writes the profile to the file that --recording names; nothing without the option.
+MUST_CHECK bool bench_save_recording(const BenchArgs *args, const Profile *p, Error *err);
+// Writes a result to a file, or to stdout for "-".
+MUST_CHECK bool bench_write_text(Str path, Str text, Error *err);
+
+#endif // CLI_BENCH_BENCH_SESSION_H

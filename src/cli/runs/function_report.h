@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Function benchmarks as text and as files that other tools read: what `assay bench` prints
+// when it has measured, and `assay report` later.
+
+#ifndef CLI_RUNS_FUNCTION_REPORT_H
+#define CLI_RUNS_FUNCTION_REPORT_H
+
+#include "analyse/function_summary.h"
+#include "cli/terminal.h"
+
+// The report in `format`: "" or "text", "libtest", "gbench".
+void function_report(StrBuf *out, const Terminal *t, FunctionSummaries *f, Str format);
+
+// hyperfine's layout with a time for each process; other members stand under "assay".
+void function_report_json(StrBuf *out, FunctionSummaries *f);
+
+#endif // CLI_RUNS_FUNCTION_REPORT_H

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings of commands and of functions, each by its own summary.
+
+#include "cli/runs/runs_report.h"
+
+#include "cli/runs/function_report.h"
+#include "cli/runs/run_report.h"
+#include "export/run_files.h"
+
+bool runs_report_applies(const Profile *p)
+{
+    return run_summaries_apply(p) || function_summaries_apply(p);
+}
+
+static bool report_commands(StrBuf *out, const Terminal *t, const Profile *p, RunsForm form,
+                            Error *err)
+{
+    RunSummaries s;
+    const RunStyle style = {.terminal = *t};
+    const RunFiles files = {.tool_version = STR(ASSAY_VERSION)};
+    if (!run_summaries_init(&s, p, err))
+        return false;
+    if (form == RUNS_JSON)
+        run_files_json(out, &s, &files);
+    else if (form == RUNS_CSV)
+        run_files_csv(out, &s, &files);
+    else
+        run_report(out, &style, &s);
+    run_summaries_deinit(&s);
+    return true;
+}
+
+static bool report_functions(StrBuf *out, const Terminal *t, const Profile *p, RunsForm form,
+                             Error *err)
+{
+    FunctionSummaries f;
+    if (form == RUNS_CSV) {
+        error_set(err, ERROR_USAGE, "function benchmarks have no CSV form of a report");
+        return error_hint(err, "use --json, or assay export --format csv");
+    }
+    if (!function_summaries_init(&f, p, err))
+        return false;
+    if (form == RUNS_JSON)
+        function_report_json(out, &f);
+    else
+        function_report(out, t, &f, STR("text"));
+    function_summaries_deinit(&f);
+    return true;
+}
+
+bool runs_report(StrBuf *out, const Terminal *t, const Profile *p, RunsForm form, Error *err)
+{
+    return run_summaries_apply(p) ? report_commands(out, t, p, form, err)
+                                  : report_functions(out, t, p, form, err);
+}

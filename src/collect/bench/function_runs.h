@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of function benchmarks, made with include/assay/bench.h: runs them as several
+// processes and reads the samples that they print.
+
+#ifndef COLLECT_BENCH_FUNCTION_RUNS_H
+#define COLLECT_BENCH_FUNCTION_RUNS_H
+
+#include "collect/bench/bench.h"
+#include "model/profile.h"
+
+#include <signal.h>
+
+typedef struct FunctionsOptions {
+    const char *program; // found already
+    const char *against; // another build, run in turns with it; NULL: none
+    Str filter;          // only functions whose name contains it
+    uint64_t processes;  // of each build
+    double time_s;       // measured in each process for each function
+    double level, margin;
+    uint64_t seed;
+    int64_t timeout_ns; // of a process; 0: none
+    Str scratch;        // folder for the output of a process
+    Str revision;       // of the sources; "" when not known
+    const volatile sig_atomic_t *interrupted;
+} FunctionsOptions;
+
+// True for a program made with include/assay/bench.h: the header leaves a note in it.
+bool bench_is_functions(Str path);
+
+// Runs all processes. A run of the profile is one function in one process; its round is the
+// number of the process. The facts of the bench are set, those of the machine are not.
+MUST_CHECK bool functions_run(SpawnServer *server, const FunctionsOptions *options, Profile *p,
+                              Error *err);
+
+// The recorded runs of `program` as a bench of commands, for baseline_save. bench_deinit frees
+// it.
+void functions_as_bench(const Profile *p, const char *program, Bench *ret);
+
+#endif // COLLECT_BENCH_FUNCTION_RUNS_H

@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A recording of assay bench: the figures that bench printed, and its files.
+. "$TOP/tests/golden/report/profile.inc"
+make bench
+make functions
+"$ASSAY" report bench.assay
+digits() { sed -E "s/([0-9]\\.[0-9]{6})[0-9]*(e-[0-9]+)?/\1\2/g"; } # the last ones are the compiler's
+"$ASSAY" report bench.assay --csv | digits
+"$ASSAY" report bench.assay --json | digits | sed -n '/"comparisons"/,$p'
+"$ASSAY" report functions.assay
+"$ASSAY" report functions.assay --json | grep -c '"change"'
+"$ASSAY" report functions.assay --csv
+echo "status $?"
+"$ASSAY" bench --compare bench.assay bench.assay | head -n 3
+"$ASSAY" bench --compare bench.assay functions.assay --fail-if-slower 5%
+echo "status $?"
