@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "model/profile.h"
-#include "stats/runs.h"
+#include "stats/run_set.h"
 
 // A variable of the command line and its value in this measurement.
 typedef struct RunParameter {

@@ -36,6 +36,11 @@ check "the tables are exported" assay export --format json x.assay -o tables.jso
 check "with measured runs, warm-ups and values" json tables.json \
     'sum(f&7==0 for f in d["runs"]["flags"])==20 and sum(f&1 for f in d["runs"]["flags"])>=4 and len(d["run values"]["run"])>100'
 check "an existing recording stays" status_is 1 assay bench -r 2 true --recording x.assay
+check "a folder that is not there is said before anything runs" status_is 1 \
+    assay bench -r 2 "touch ran" --recording no/x.assay
+check "so that nothing ran" test ! -e ran
+check "a bench without a run leaves no file" status_is 1 assay bench -r 2 'exit 3' --recording n.assay
+check "not a part either" eval '! ls n.assay* 2>/dev/null'
 check "unless it may go" assay bench -r 2 true --recording x.assay --force
 check "it can be compared" status_is 0 assay bench --compare x.assay x.json
 check "a recording without runs cannot" status_is 1 assay bench --compare "$TOP/tests/e2e/bench.sh" x.assay

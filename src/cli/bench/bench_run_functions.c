@@ -169,20 +169,22 @@ int bench_run_functions(Arena *arena, const BenchArgs *args, const StrVec *opera
     BaselineSession baseline = {0};
     Profile profile;
     FunctionSummaries summaries = {0};
+    StoreWriter *recording = NULL;
     Error err;
     int gate = 0;
     if (!o.scratch.len)
         o.scratch = STR("/tmp");
     profile_init(&profile);
     bench_catch_signals(server);
-    bool ok = check_functions(args, operands, &err) && bench_check_recording(args, &err) &&
+    bool ok = check_functions(args, operands, &err) &&
+              bench_open_recording(args, &recording, &err) &&
               find_build(arena, operands->at[0], &o.program, &err) &&
               (!args->against.len || find_build(arena, args->against, &o.against, &err)) &&
               load_function_baseline(arena, args, &o, &baseline, &err) &&
               functions_run(server, &o, &profile, &err);
     if (ok) {
         bench_record_context(&context, &profile);
-        ok = bench_save_recording(args, &profile, &err) &&
+        ok = bench_finish_recording(&recording, &profile, &err) &&
              function_summaries_init(&summaries, &profile, &err);
     }
     bool compares_saved = ok && args->baseline.len && !args->rerun_baseline;
@@ -196,6 +198,7 @@ int bench_run_functions(Arena *arena, const BenchArgs *args, const StrVec *opera
     if (ok && args->save.len && !bench_interrupted)
         ok = save_functions(args, &profile, o.program, &context, &err);
     int status = ok ? STATUS_OK : cli_fail(&err);
+    store_writer_abandon(recording);
     function_summaries_deinit(&summaries);
     profile_deinit(&profile);
     if (bench_interrupted)

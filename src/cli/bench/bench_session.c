@@ -6,7 +6,6 @@
 #include "cli/cli.h"
 #include "os/file.h"
 #include "os/git_revision.h"
-#include "store/store.h"
 
 volatile sig_atomic_t bench_interrupted;
 static const SpawnServer *interrupted_server;
@@ -67,18 +66,18 @@ BenchContext bench_context(Arena *arena, const BenchArgs *args, int argc, char *
     return c;
 }
 
-bool bench_check_recording(const BenchArgs *args, Error *err)
-{
-    if (args->recording.len == 0 || args->force || !os_file_exists(args->recording))
-        return true;
-    error_set(err, ERROR_LIMIT, "'%" STR_FMT "' exists", STR_ARG(args->recording));
-    return error_hint(err, "replace it with --force");
-}
-
-bool bench_save_recording(const BenchArgs *args, const Profile *p, Error *err)
+bool bench_open_recording(const BenchArgs *args, StoreWriter **ret, Error *err)
 {
     StoreOptions options = {.force = args->force};
-    return args->recording.len == 0 || store_write(args->recording, &options, p, err);
+    *ret = NULL;
+    return args->recording.len == 0 || store_writer_open(args->recording, &options, ret, err);
+}
+
+bool bench_finish_recording(StoreWriter **w, const Profile *p, Error *err)
+{
+    StoreWriter *writer = *w;
+    *w = NULL;
+    return !writer || store_writer_finish(writer, p, err);
 }
 
 bool bench_write_text(Str path, Str text, Error *err)

@@ -8,7 +8,7 @@
 #include "cli/bench/bench_args.h"
 #include "cli/terminal.h"
 #include "collect/bench/record.h"
-#include "model/profile.h"
+#include "store/store.h"
 
 #include <signal.h>
 
@@ -29,10 +29,12 @@ Str bench_command_line(Arena *arena, int argc, char **argv);
 // The machine, the command line and the revision of the sources, for a recording.
 BenchContext bench_context(Arena *arena, const BenchArgs *args, int argc, char **argv);
 
-// Checks before anything runs that --recording can be written.
-MUST_CHECK bool bench_check_recording(const BenchArgs *args, Error *err);
-// Writes the profile to the file that --recording names; nothing without the option.
-MUST_CHECK bool bench_save_recording(const BenchArgs *args, const Profile *p, Error *err);
+// Opens the file that --recording names, before anything runs, so that no measurement is lost
+// to a name that cannot be written. `*ret` is NULL without the option.
+MUST_CHECK bool bench_open_recording(const BenchArgs *args, StoreWriter **ret, Error *err);
+// Writes the profile, closes the file, and leaves `*w` NULL, also on failure. Accepts a NULL
+// writer.
+MUST_CHECK bool bench_finish_recording(StoreWriter **w, const Profile *p, Error *err);
 // Writes a result to a file, or to stdout for "-".
 MUST_CHECK bool bench_write_text(Str path, Str text, Error *err);
 

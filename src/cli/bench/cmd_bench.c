@@ -337,7 +337,7 @@ static int finish(Finish *f, int *baseline_gate)
 
 // From the runs to rows, and from these to all that is shown.
 static int finish_runs(const BenchArgs *args, Bench *b, const BaselineSession *saved,
-                       const BenchContext *context, int *baseline_gate)
+                       const BenchContext *context, StoreWriter **recording, int *baseline_gate)
 {
     Finish f = {.args = args,
                 .bench = b,
@@ -348,7 +348,7 @@ static int finish_runs(const BenchArgs *args, Bench *b, const BaselineSession *s
     Error err;
     profile_init(&profile);
     bench_record(b, context, &profile);
-    int status = bench_save_recording(args, &profile, &err) ? STATUS_OK : cli_fail(&err);
+    int status = bench_finish_recording(recording, &profile, &err) ? STATUS_OK : cli_fail(&err);
     if (run_summaries_init(&f.summaries, &profile, &err)) {
         int finished = finish(&f, baseline_gate);
         status = status == STATUS_OK ? finished : status;
@@ -407,7 +407,7 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
     BenchOptions options = {0};
     Bench bench;
     BenchCommandVec built = {0};
-    if (!bench_check_args(args, commands, &err) || !bench_check_recording(args, &err) ||
+    if (!bench_check_args(args, commands, &err) ||
         !bench_fill_options(arena, args, &options, &err) ||
         !bench_build_commands(arena, args, commands, &options, &built, &err))
         return cli_fail(&err);
@@ -419,6 +419,9 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
 
     BaselineSession baseline = {0};
     if (args->baseline.len && !load_baseline(arena, args, &bench.commands, &baseline, &err))
+        return cli_fail(&err);
+    StoreWriter *recording;
+    if (!bench_open_recording(args, &recording, &err))
         return cli_fail(&err);
     BenchContext context = bench_context(arena, args, argc, argv);
     Progress progress = {0};
@@ -438,7 +441,7 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
         measured += bench.set.groups[i].runs.len;
     int baseline_gate = 0;
     int status = measured ? finish_runs(args, &bench, args->baseline.len ? &baseline : NULL,
-                                        &context, &baseline_gate)
+                                        &context, &recording, &baseline_gate)
                           : STATUS_OK;
     if (!ok)
         status = cli_fail(&err);
@@ -446,6 +449,7 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
         status = 130;
     else if (status == STATUS_OK && args->fail_if_slower >= 0)
         status = worse_gate(runs_gate(&bench.set, args->fail_if_slower / 100), baseline_gate);
+    store_writer_abandon(recording); // of a bench without a run
     bench_deinit(&bench);
     return status;
 }

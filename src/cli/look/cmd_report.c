@@ -381,10 +381,19 @@ static int show_with_counts(const ReportOptions *o, Report *r, const Opened *ope
 }
 
 // A recording of `assay bench`: no samples, but runs.
-static int show_bench(const ReportOptions *o, const Profile *p)
+static int show_bench(const ReportOptions *o, const Opened *opened)
 {
+    const Profile *p = opened->profile;
+    const SelectionOptions *s = &o->selection;
+    bool wants_samples = o->tree.len || o->inverted || o->around.len || o->prof || o->by ||
+                         o->sort.len || s->focus.len || s->ignore.len || s->time.len ||
+                         s->pids.len || s->tids.len || s->comms.len || opened->further->len;
     StrBuf out = {0};
     Error err;
+    if (wants_samples) {
+        (void)no_samples(p, "select or sort", &err);
+        return cli_fail(&err);
+    }
     Terminal terminal = screen_style(o, 0).terminal;
     RunsForm form = o->json ? RUNS_JSON : o->csv ? RUNS_CSV : RUNS_TEXT;
     int status = runs_report(&out, &terminal, p, form, &err) ? write_text(o, strbuf_str(&out))
@@ -397,7 +406,7 @@ static int show_report(void *values, const Opened *opened)
 {
     ReportCommand *c = values;
     if (runs_report_applies(opened->profile))
-        return show_bench(&c->options, opened->profile);
+        return show_bench(&c->options, opened);
     Report r = {0};
     Error err;
     int status;

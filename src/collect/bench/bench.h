@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "collect/bench/spawn_server.h"
-#include "stats/runs.h"
+#include "stats/run_set.h"
 
 #include <signal.h>
 

@@ -12,6 +12,8 @@ digits() { sed -E "s/([0-9]\\.[0-9]{6})[0-9]*(e-[0-9]+)?/\1\2/g"; } # the last o
 "$ASSAY" report functions.assay --json | grep -c '"change"'
 "$ASSAY" report functions.assay --csv
 echo "status $?"
+"$ASSAY" report bench.assay --by line
+echo "status $?"
 "$ASSAY" bench --compare bench.assay bench.assay | head -n 3
 "$ASSAY" bench --compare bench.assay functions.assay --fail-if-slower 5%
 echo "status $?"

@@ -2,8 +2,8 @@
 // From the runs of several measurements to their figures and comparisons: what a bench shows
 // while it runs, and what a recording of it shows later.
 
-#ifndef STATS_RUNS_H
-#define STATS_RUNS_H
+#ifndef STATS_RUN_SET_H
+#define STATS_RUN_SET_H
 
 #include "base/vec.h"
 #include "stats/compare.h"
@@ -137,4 +137,4 @@ double *runs_times(Arena *arena, const RunGroup *g);
 // slower, 3 when one is slower by more, 4 when that is undecided.
 int runs_gate(const RunSet *s, double limit);
 
-#endif // STATS_RUNS_H
+#endif // STATS_RUN_SET_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures, outliers and comparisons of runs.
 
-#include "stats/runs.h"
+#include "stats/run_set.h"
 
 #include <math.h>
 
