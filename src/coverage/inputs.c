@@ -238,16 +238,16 @@ static void note_mark_faults(const CoverMarkFaultVec *faults, Profile *into)
     }
 }
 
-// Sums the counts of all origins up in rows, as they are without marks.
-static void fill_rows(Origins *o)
+// Sums the counts of all origins up in rows, as they are without marks. `filling` is NULL where
+// there is no mapping.
+static void fill_rows(Origins *o, CoverFilling *filling)
 {
-    if (has_mapping(o))
-        cover_files_fill(&o->programs.data, &o->project, o->request->wants & COVER_WANT_REGIONS,
-                         o->rows);
+    if (filling)
+        cover_files_fill(filling, o->request->wants & COVER_WANT_REGIONS);
     if (o->has_units)
         gcov_sum_finish(&o->units);
     o->set.map_path = NULL; // what comes from the profile is mapped
-    if (o->has_set && (has_mapping(o) || o->has_units))
+    if (o->has_set && (filling || o->has_units))
         cover_set_take_profile(&o->set, o->rows);
     if (o->has_set)
         cover_set_fill(&o->set, &o->project, o->rows);
@@ -282,16 +282,21 @@ static void fill(Origins *o)
     // Some marks are settled by the counts of rows.
     bool rows = wants & COVER_WANT_ROWS || (wants & TOTALS && !is_alone) ||
                 cover_filter_has_marks(&o->filter);
+    CoverFilling filling;
+    if (has_mapping(o))
+        cover_filling_init(&filling, d, &o->project, o->rows);
     if (rows) {
-        fill_rows(o);
+        fill_rows(o, has_mapping(o) ? &filling : NULL);
         apply_marks(o);
     }
     if (!is_alone)
         wants &= ~((unsigned)TOTALS | COVER_WANT_BRANCH_SITES);
     if (has_mapping(o) && wants & TOTALS)
-        cover_totals_fill(d, &o->project, wants, o->rows);
+        cover_totals_fill(&filling, wants);
     if (has_mapping(o) && wants & LISTING)
-        cover_listing_fill(d, &o->project, wants, o->rows);
+        cover_listing_fill(&filling, wants);
+    if (has_mapping(o))
+        cover_filling_deinit(&filling);
     if (is_alone && request->take_functions)
         request->take_functions(request->take_ctx, d, &o->project);
 }
@@ -324,7 +329,12 @@ static bool read_as_set(Origins *o, Str operand, bool covered, Error *err)
         return error_hint(err, "each input is read by itself; give objects by --object FILE");
     }
     if (has_mapping(o) || o->has_units) {
-        fill_rows(o);
+        CoverFilling filling;
+        if (has_mapping(o))
+            cover_filling_init(&filling, &o->programs.data, &o->project, o->rows);
+        fill_rows(o, has_mapping(o) ? &filling : NULL);
+        if (has_mapping(o))
+            cover_filling_deinit(&filling);
         if (o->has_set) { // it was summed into the rows
             cover_set_deinit(&o->set);
             cover_set_init(&o->set, &o->arena);
@@ -366,7 +376,7 @@ bool cover_load_restricted(const CoverRequest *request, const StrVec *operands,
         cover_set_drop_empty_files(&first->set);
         first->rows = ret;
         first->programs.has_mapping = first->has_units = false;
-        fill_rows(first);
+        fill_rows(first, NULL);
         apply_marks(first);
         set_facts(first);
     }

@@ -43,9 +43,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CoverProject how = {0};
         Profile p;
         profile_init(&p);
-        cover_files_fill(&d, &how, true, &p);
-        cover_totals_fill(&d, &how, UINT_MAX, &p);
-        cover_listing_fill(&d, &how, UINT_MAX, &p);
+        CoverFilling filling;
+        cover_filling_init(&filling, &d, &how, &p);
+        cover_files_fill(&filling, true);
+        cover_totals_fill(&filling, UINT_MAX);
+        cover_listing_fill(&filling, UINT_MAX);
+        cover_filling_deinit(&filling);
         if (!profile_check(&p, &err))
             abort();
         profile_deinit(&p);

@@ -2,7 +2,6 @@
 // assay cover merge: sums profiles of one program.
 
 #include <dirent.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -372,7 +371,10 @@ static bool watch_folder(const CoverMergeCliOptions *o, CoverPool *pool, Arena *
 static int write_recording(const CoverMergeCliOptions *o, const StrVec *operands, Arena *arena)
 {
     Inputs in = {.arena = arena, .keep_folders = true};
-    CoverRequest inputs = {.weighted = &in.files, .wants = UINT_MAX};
+    // Not what follows from these, as listings show it.
+    CoverRequest inputs = {.weighted = &in.files,
+                           .wants = COVER_WANT_ROWS | COVER_WANT_REGIONS | COVER_WANT_FILE_TOTALS |
+                                    COVER_WANT_BRANCH_SITES | COVER_WANT_DECISIONS};
     Profile p;
     uint64_t has_values = 0;
     Error err;

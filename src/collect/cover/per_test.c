@@ -295,7 +295,10 @@ static void make_table(Lines *l, const CoverProject *how, CoverTestTable *ret)
         list_batch(l, first, MIN(first + BATCH, tests));
         clear_regions(&l->data);
         add_batch(l);
-        cover_files_fill(&l->data, how, false, &p);
+        CoverFilling filling;
+        cover_filling_init(&filling, &l->data, how, &p);
+        cover_files_fill(&filling, false);
+        cover_filling_deinit(&filling);
         take_lines(&m, &p, (uint32_t)(first / BATCH), ret, arena);
         profile_deinit(&p);
     }

@@ -77,6 +77,41 @@ void cover_index_free(CoverFileIndex *x)
     vec_free(&x->functions);
 }
 
+void cover_filling_init(CoverFilling *x, const CoverData *d, const CoverProject *how, Profile *into)
+{
+    *x = (CoverFilling){.d = d, .how = how, .into = into};
+    cover_index_files(d, how, &x->index);
+    vec_extend(NULL, &x->functions, d->functions.len);
+    vec_extend(NULL, &x->files, d->files.texts.len);
+}
+
+void cover_filling_deinit(CoverFilling *x)
+{
+    cover_index_free(&x->index);
+    vec_free(&x->functions);
+    vec_free(&x->files);
+    strbuf_deinit(&x->name);
+}
+
+FunctionId cover_filling_function(CoverFilling *x, uint32_t function)
+{
+    const CoverFunction *f = &x->d->functions.at[function];
+    uint32_t *known = &x->functions.at[function];
+    if (*known == 0) {
+        uint32_t file = x->d->function_files.at[f->files_first];
+        StrId *path = &x->files.at[file];
+        if (path->v == 0)
+            *path = profile_str(x->into, intern_get(&x->d->files, file));
+        strbuf_clear(&x->name);
+        if (x->how->demangle)
+            x->how->demangle(x->how->demangle_ctx, f->name, &x->name);
+        StrId linkage_name = profile_str(x->into, f->name);
+        StrId name = x->name.len ? profile_str(x->into, strbuf_str(&x->name)) : linkage_name;
+        *known = profile_function_of(x->into, name, linkage_name, *path, f->line).v + 1;
+    }
+    return (FunctionId){*known - 1};
+}
+
 // ---- Regions of one function ------------------------------------------------------------
 
 void cover_add_spans(CoverRegionRange range, CovSpanVec *out)
@@ -327,48 +362,59 @@ static void fill_totals(Profile *into, StrId file, FunctionId function, const Co
     }
 }
 
-static void fill_file_totals(const CoverData *d, const CoverProject *how, const CoverFileIndex *x,
-                             Profile *into)
+static void fill_file_totals(const CoverFilling *x)
 {
+    const CoverData *d = x->d;
     CoverTotalsVec totals = {0};
-    cover_files_summarise(d, how, x, &totals);
+    cover_files_summarise(d, x->how, &x->index, &totals);
     for (size_t i = 0; i < totals.len; i++)
-        fill_totals(into, profile_str(into, intern_get(&d->files, x->order.at[i])), (FunctionId){0},
-                    &totals.at[i]);
+        fill_totals(x->into, profile_str(x->into, intern_get(&d->files, x->index.order.at[i])),
+                    (FunctionId){0}, &totals.at[i]);
     vec_free(&totals);
 }
 
 // The functions that are written in a file, in the order of the objects.
-static void fill_totals_of_functions(const CoverData *d, const CoverProject *how,
-                                     const CoverFileIndex *x, uint32_t row, Scratch *s,
-                                     StrBuf *name, Profile *into)
+static void fill_totals_of_functions(CoverFilling *x, uint32_t row, Scratch *s)
 {
+    const CoverData *d = x->d;
+    const CoverFileIndex *index = &x->index;
     Str path = intern_get(&d->files, row);
-    StrId file = profile_str(into, path);
-    const CoverExclusions *e = cover_exclusions_of(how, path);
-    for (uint32_t k = x->starts.at[row]; k < x->starts.at[row + 1]; k++) {
-        const CoverFunction *f = &d->functions.at[x->functions.at[k]];
+    StrId file = profile_str(x->into, path);
+    const CoverExclusions *e = cover_exclusions_of(x->how, path);
+    for (uint32_t k = index->starts.at[row]; k < index->starts.at[row + 1]; k++) {
+        uint32_t function = index->functions.at[k];
+        const CoverFunction *f = &d->functions.at[function];
         if (!cover_is_written_in(d, f, row) || cover_excludes_line(e, f->line))
             continue;
         CoverTotals t = summarise_function(d, f, e, s);
         t.of[COVER_INSTANTIATIONS] = t.of[COVER_FUNCTIONS];
-        fill_totals(into, file, cover_model_function(d, f, how, into, name), &t);
+        fill_totals(x->into, file, cover_filling_function(x, function), &t);
     }
 }
 
-void cover_totals_fill(const CoverData *d, const CoverProject *how, unsigned wants, Profile *into)
+// Columns that grow are copied each time.
+static void reserve_totals(const CoverFilling *x, unsigned wants)
 {
-    CoverFileIndex x = {0};
+    CoverTotalRows *to = &x->into->cover_totals;
+    Arena *arena = &x->into->arena;
+    size_t subjects = (wants & COVER_WANT_FILE_TOTALS ? x->index.order.len : 0) +
+                      (wants & COVER_WANT_FUNCTION_TOTALS ? x->d->functions.len : 0);
+    vec_reserve(arena, &to->file, COVER_CRITERION_COUNT * subjects);
+    vec_reserve(arena, &to->function, COVER_CRITERION_COUNT * subjects);
+    vec_reserve(arena, &to->criterion, COVER_CRITERION_COUNT * subjects);
+    vec_reserve(arena, &to->covered, COVER_CRITERION_COUNT * subjects);
+    vec_reserve(arena, &to->count, COVER_CRITERION_COUNT * subjects);
+}
+
+void cover_totals_fill(CoverFilling *x, unsigned wants)
+{
     Scratch s = {0};
-    StrBuf name = {0};
-    cover_index_files(d, how, &x);
+    reserve_totals(x, wants);
     if (wants & COVER_WANT_FILE_TOTALS)
-        fill_file_totals(d, how, &x, into);
-    for (size_t i = 0; i < x.order.len && wants & COVER_WANT_FUNCTION_TOTALS; i++)
-        fill_totals_of_functions(d, how, &x, x.order.at[i], &s, &name, into);
-    strbuf_deinit(&name);
+        fill_file_totals(x);
+    for (size_t i = 0; i < x->index.order.len && wants & COVER_WANT_FUNCTION_TOTALS; i++)
+        fill_totals_of_functions(x, x->index.order.at[i], &s);
     free_scratch(&s);
-    cover_index_free(&x);
 }
 
 // ---- Rows of the model -----------------------------------------------------------------------
@@ -518,17 +564,6 @@ static void fill_conditions(const CoverData *d, const CoverFileIndex *x, uint32_
     vec_free(&all);
 }
 
-FunctionId cover_model_function(const CoverData *d, const CoverFunction *f, const CoverProject *how,
-                                Profile *into, StrBuf *name)
-{
-    Str path = intern_get(&d->files, d->function_files.at[f->files_first]);
-    strbuf_clear(name);
-    if (how->demangle)
-        how->demangle(how->demangle_ctx, f->name, name);
-    Str shown = name->len ? strbuf_str(name) : f->name;
-    return profile_function(into, shown, f->name, path, f->line);
-}
-
 static void fill_regions(const CoverData *d, const CoverFunction *f, uint32_t row,
                          FunctionId function, StrId file, Profile *into)
 {
@@ -553,17 +588,19 @@ static void fill_regions(const CoverData *d, const CoverFunction *f, uint32_t ro
     }
 }
 
-static void fill_functions(const CoverData *d, const CoverFileIndex *x, uint32_t row, StrId file,
-                           const CoverProject *how, bool with_regions, StrBuf *name, Profile *into)
+static void fill_functions(CoverFilling *x, uint32_t row, StrId file, bool with_regions)
 {
-    for (uint32_t i = x->starts.at[row]; i < x->starts.at[row + 1]; i++) {
-        const CoverFunction *f = &d->functions.at[x->functions.at[i]];
+    const CoverData *d = x->d;
+    Profile *into = x->into;
+    for (uint32_t i = x->index.starts.at[row]; i < x->index.starts.at[row + 1]; i++) {
+        uint32_t at = x->index.functions.at[i];
+        const CoverFunction *f = &d->functions.at[at];
         // A function belongs to the first of its files; it may have text in others.
-        uint32_t own = d->function_files.at[f->files_first];
-        if (own != row && !with_regions)
+        bool is_own = d->function_files.at[f->files_first] == row;
+        if (!is_own && !with_regions)
             continue;
-        FunctionId function = cover_model_function(d, f, how, into, name);
-        if (own == row) {
+        FunctionId function = cover_filling_function(x, at);
+        if (is_own) {
             vec_push(&into->arena, &into->function_counts.function, function);
             vec_push(&into->arena, &into->function_counts.count, f->count);
             vec_push(&into->arena, &into->function_counts.hash, f->hash);
@@ -657,22 +694,21 @@ static void fill_lines(const CovLineVec *lines, StrId file, Profile *into)
     }
 }
 
-static void fill_file(const CoverData *d, const CoverFileIndex *x, uint32_t row,
-                      const CoverProject *how, bool with_regions, Scratch *s, StrBuf *name,
-                      Profile *into)
+static void fill_file(CoverFilling *x, uint32_t row, bool with_regions, Scratch *s)
 {
-    StrId file = profile_str(into, intern_get(&d->files, row));
+    const CoverData *d = x->d;
+    StrId file = profile_str(x->into, intern_get(&d->files, row));
     bool only_lines = d->counting == COV_SETS;
     if (!only_lines)
-        fill_functions(d, x, row, file, how, with_regions, name, into);
-    collect_spans(d, x, row, s);
+        fill_functions(x, row, file, with_regions);
+    collect_spans(d, &x->index, row, s);
     cov_segments_of(&s->spans, d->counting, &s->sweep, &s->segments);
     cov_lines_of(&s->segments, d->counting, &s->lines);
-    fill_lines(&s->lines, file, into);
+    fill_lines(&s->lines, file, x->into);
     if (only_lines)
         return;
-    fill_branches(d, x, row, file, s, into);
-    fill_conditions(d, x, row, file, into);
+    fill_branches(d, &x->index, row, file, s, x->into);
+    fill_conditions(d, &x->index, row, file, x->into);
 }
 
 // Columns that grow are copied each time; most of the room they need is known.
@@ -693,17 +729,12 @@ static void reserve_rows(const CoverData *d, Profile *into)
     vec_reserve(&into->arena, &into->function_counts.hash, d->functions.len);
 }
 
-void cover_files_fill(const CoverData *d, const CoverProject *how, bool with_regions, Profile *into)
+void cover_files_fill(CoverFilling *x, bool with_regions)
 {
-    CoverFileIndex x = {0};
     Scratch s = {0};
-    StrBuf name = {0};
-    cover_index_files(d, how, &x);
-    if (d->counting != COV_SETS)
-        reserve_rows(d, into);
-    for (size_t i = 0; i < x.order.len; i++)
-        fill_file(d, &x, x.order.at[i], how, with_regions, &s, &name, into);
-    strbuf_deinit(&name);
+    if (x->d->counting != COV_SETS)
+        reserve_rows(x->d, x->into);
+    for (size_t i = 0; i < x->index.order.len; i++)
+        fill_file(x, x->index.order.at[i], with_regions, &s);
     free_scratch(&s);
-    cover_index_free(&x);
 }

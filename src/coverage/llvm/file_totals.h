@@ -28,14 +28,31 @@ typedef Vec(CoverTotals) CoverTotalsVec;
 void cover_files_summarise(const CoverData *d, const CoverProject *how, const CoverFileIndex *x,
                            CoverTotalsVec *ret);
 
+// A profile that is being filled from evaluated functions.
+typedef struct CoverFilling {
+    const CoverData *d;
+    const CoverProject *how;
+    Profile *into;
+    CoverFileIndex index;
+    U32Vec functions; // of the profile, + 1, by function of `d`; 0: not looked up yet
+    StrIdVec files;   // of the profile, by file of `d`; 0: not looked up yet
+    StrBuf name;      // room for a readable name
+} CoverFilling;
+
+// `d`, `how` and `into` must last as long.
+void cover_filling_init(CoverFilling *x, const CoverData *d, const CoverProject *how,
+                        Profile *into);
+void cover_filling_deinit(CoverFilling *x);
+// The function in the profile; its name is made readable once, if names are to be.
+FunctionId cover_filling_function(CoverFilling *x, uint32_t function);
+
 // Fills totals of files and of functions, as `wants` asks for: file by file in the order of
 // paths, functions in the order of the objects. Marks in the sources are settled before.
-void cover_totals_fill(const CoverData *d, const CoverProject *how, unsigned wants, Profile *into);
+void cover_totals_fill(CoverFilling *x, unsigned wants);
 
 // Fills line, function, branch, condition and, if asked for, region counts of the profile, file
 // by file in the order of paths. Of sets only lines.
-void cover_files_fill(const CoverData *d, const CoverProject *how, bool with_regions,
-                      Profile *into);
+void cover_files_fill(CoverFilling *x, bool with_regions);
 
 // Tells the marks of functions where the functions of `d` are.
 void cover_data_place_functions(const CoverData *d, const CoverProject *how);

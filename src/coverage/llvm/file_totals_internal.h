@@ -35,11 +35,6 @@ void cover_branch_lister_free(CoverBranchLister *b);
 void cover_branches_list(const CoverData *d, const CoverFileIndex *x, uint32_t row,
                          CoverBranchLister *b);
 
-// The function in the profile, under its readable name if names are to be readable. `name` is
-// room for it.
-FunctionId cover_model_function(const CoverData *d, const CoverFunction *f, const CoverProject *how,
-                                Profile *into, StrBuf *name);
-
 // Sorts by line and column, as llvm-cov numbers branches.
 void cover_branches_sort(CoverBranch *branches, size_t count);
 

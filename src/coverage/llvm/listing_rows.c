@@ -8,8 +8,8 @@
 #include "coverage/llvm/file_totals_internal.h"
 
 typedef struct Filler {
+    CoverFilling *filling;
     const CoverData *d;
-    const CoverProject *how;
     unsigned wants;
     Profile *into;
     CovSpanVec spans;
@@ -30,18 +30,13 @@ static StrId file_name(const Filler *x, const CoverFunction *f, uint32_t file_id
     return profile_str(x->into, intern_get(&x->d->files, row));
 }
 
-static FunctionId function_id(Filler *x, const CoverFunction *f)
-{
-    return cover_model_function(x->d, f, x->how, x->into, &x->text);
-}
-
 // ---- Branches ------------------------------------------------------------------------
 
-static void fill_sites(Filler *x, const CoverFileIndex *index, CoverBranchLister *lister)
+static void fill_sites(Filler *x, CoverBranchLister *lister)
 {
     BranchSites *to = &x->into->branch_sites;
     Arena *arena = &x->into->arena;
-    cover_branches_list(x->d, index, x->row, lister);
+    cover_branches_list(x->d, &x->filling->index, x->row, lister);
     for (size_t i = 0; i < lister->at.len; i++) {
         const CoverRegion *r = lister->at.at[i].region;
         uint32_t line = lister->at.at[i].line;
@@ -169,7 +164,7 @@ static void fill_excerpt(Filler *x, const Excerpt *e)
     vec_push(arena, &to->file, x->file);
     vec_push(arena, &to->line, e->line);
     vec_push(arena, &to->kind, (uint8_t)e->kind);
-    vec_push(arena, &to->function, function_id(x, f));
+    vec_push(arena, &to->function, cover_filling_function(x->filling, e->function));
     vec_push(arena, &to->count, f->count);
     vec_push(arena, &to->text, file_name(x, f, e->file_id));
     x->spans.len = 0;
@@ -251,7 +246,7 @@ static void fill_decision(Filler *x, const PlacedDecision *p)
     vec_push(arena, &to->column, d->column);
     vec_push(arena, &to->end_line, d->end_line);
     vec_push(arena, &to->end_column, d->end_column);
-    vec_push(arena, &to->function, function_id(x, &x->d->functions.at[p->function]));
+    vec_push(arena, &to->function, cover_filling_function(x->filling, p->function));
     vec_push(arena, &to->flags,
              (uint8_t)(cover_excludes_branch(x->marks, d->line) ? DECISION_IS_EXCLUDED : 0));
     vec_push(arena, &to->vectors, vectors_of(x, d));
@@ -292,21 +287,21 @@ static void fill_decisions(Filler *x)
 
 // ---- Files -----------------------------------------------------------------------------
 
-void cover_listing_fill(const CoverData *d, const CoverProject *how, unsigned wants, Profile *into)
+void cover_listing_fill(CoverFilling *filling, unsigned wants)
 {
-    Filler x = {.d = d, .how = how, .wants = wants, .into = into};
-    CoverFileIndex index = {0};
+    const CoverData *d = filling->d;
+    const CoverFileIndex *index = &filling->index;
+    Filler x = {.filling = filling, .d = d, .wants = wants, .into = filling->into};
     CoverBranchLister lister = {0};
-    cover_index_files(d, how, &index);
-    for (size_t i = 0; i < index.order.len; i++) {
-        Str path = intern_get(&d->files, index.order.at[i]);
-        x.row = index.order.at[i];
-        x.file = profile_str(into, path);
-        x.marks = cover_exclusions_of(how, path);
-        x.functions = index.functions.at + index.starts.at[x.row];
-        x.function_count = index.starts.at[x.row + 1] - index.starts.at[x.row];
+    for (size_t i = 0; i < index->order.len; i++) {
+        Str path = intern_get(&d->files, index->order.at[i]);
+        x.row = index->order.at[i];
+        x.file = profile_str(x.into, path);
+        x.marks = cover_exclusions_of(filling->how, path);
+        x.functions = index->functions.at + index->starts.at[x.row];
+        x.function_count = index->starts.at[x.row + 1] - index->starts.at[x.row];
         if (wants & COVER_WANT_BRANCH_SITES)
-            fill_sites(&x, &index, &lister);
+            fill_sites(&x, &lister);
         if (wants & COVER_WANT_SEGMENTS)
             fill_segments(&x);
         if (wants & (COVER_WANT_EXPANSIONS | COVER_WANT_INSTANCES))
@@ -319,5 +314,4 @@ void cover_listing_fill(const CoverData *d, const CoverProject *how, unsigned wa
     vec_free(&x.segments);
     vec_free(&x.lines);
     strbuf_deinit(&x.text);
-    cover_index_free(&index);
 }

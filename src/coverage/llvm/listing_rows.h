@@ -10,6 +10,6 @@
 
 // Fills the tables that `wants` asks for, file by file in the order of paths. Marks in the
 // sources are settled before.
-void cover_listing_fill(const CoverData *d, const CoverProject *how, unsigned wants, Profile *into);
+void cover_listing_fill(CoverFilling *x, unsigned wants);
 
 #endif // COVERAGE_LLVM_LISTING_ROWS_H
