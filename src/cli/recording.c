@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "analyse/fit.h"
 #include "cli/cli.h"
 #include "cli/symbols.h"
 #include "os/clock.h"
@@ -138,9 +139,29 @@ bool load_profile(Str path, Profile *p, const ImportFormat **format, Error *err)
     return load_recording(path, &none, false, p, format, err);
 }
 
+bool holds_only_runs(const Profile *p)
+{
+    return p->runs.name.len && p->samples.stack.len == 0;
+}
+
+// What a recording without samples holds, and the commands that show it.
+static bool hint_held(const Profile *p, Error *err)
+{
+    if (p->line_counts.line.len)
+        return error_hint(err, "it holds counts of lines: 'assay cover show'");
+    if (!holds_only_runs(p))
+        return error_hint(err, "'assay report' says what it holds");
+    Str name = text_prefix(profile_text(p, p->runs.name.at[0]), 100);
+    size_t runs = p->runs.name.len;
+    return error_hint(err,
+                      "it holds %zu run%s%s%" STR_FMT "%s and what was counted: 'assay report' "
+                      "shows it, 'assay export' writes it with --format csv, json or sqlite",
+                      runs, runs == 1 ? "" : "s", name.len ? " of '" : "", STR_ARG(name),
+                      name.len ? "'" : "");
+}
+
 bool no_samples(const Profile *p, const char *purpose, Error *err)
 {
     error_set(err, ERROR_NOT_FOUND, "the recording has no samples to %s", purpose);
-    return error_hint(err, p->line_counts.line.len ? "it holds counts of lines: 'assay cover show'"
-                                                   : "'assay report' says what it holds");
+    return hint_held(p, err);
 }

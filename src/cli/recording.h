@@ -38,6 +38,9 @@ typedef struct RecordingFiles {
 MUST_CHECK bool load_recording(Str path, const RecordingFiles *files, bool sources, Profile *p,
                                const ImportFormat **format, Error *err);
 
+// Whether the recording is one of runs: of `assay stat` or `assay bench`.
+bool holds_only_runs(const Profile *p);
+
 // Sets the error of a view of samples whose recording has none: ERROR_NOT_FOUND, "the recording has
 // no samples to PURPOSE", with a hint at what it has instead. Always returns false.
 bool no_samples(const Profile *p, const char *purpose, Error *err);

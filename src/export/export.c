@@ -7,8 +7,8 @@
 #include "export/formats_internal.h"
 #include "export/protobuf_internal.h"
 
-#define FORMAT_ROW(write, name, extension, is_binary, summary)                                     \
-    {name, extension, summary, (is_binary) == EXPORT_BINARY, write},
+#define FORMAT_ROW(write, name, extension, flags, summary)                                         \
+    {name, extension, summary, ((flags)&EXPORT_BINARY) != 0, ((flags)&EXPORT_RUNS) != 0, write},
 const ExportFormat export_formats[] = {EXPORT_FORMATS(FORMAT_ROW)};
 const size_t export_format_count = ARRAY_LEN(export_formats);
 

@@ -25,6 +25,7 @@ typedef struct ExportFormat {
     const char *extension; // of the files that its readers expect: "folded"
     const char *summary;   // who reads it
     bool binary;           // not for a terminal
+    bool holds_runs;       // also recordings that hold runs and no samples
     // Writes the whole file. Fails for a bad selection, and with ERROR_NONE when the sink stops.
     bool (*write)(const Profile *p, const ExportRequest *request, const ExportSink *sink,
                   Error *err);

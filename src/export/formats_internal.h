@@ -6,9 +6,13 @@
 #ifndef EXPORT_FORMATS_INTERNAL_H
 #define EXPORT_FORMATS_INTERNAL_H
 
-enum { EXPORT_TEXT, EXPORT_BINARY }; // fit for a terminal, or not
+enum {
+    EXPORT_TEXT = 0,
+    EXPORT_BINARY = 1, // not fit for a terminal
+    EXPORT_RUNS = 2,   // also for recordings that hold runs and no samples
+};
 
-// ROW(writer, name, extension of its files, is it text, who reads it). The first is the default.
+// ROW(writer, name, extension of its files, of EXPORT_*, who reads it). The first is the default.
 // clang-format off
 #define EXPORT_FORMATS(ROW) \
     ROW(export_folded, "folded", "folded", EXPORT_TEXT, \
@@ -27,11 +31,11 @@ enum { EXPORT_TEXT, EXPORT_BINARY }; // fit for a terminal, or not
         "Perfetto, chrome://tracing") \
     ROW(export_otlp, "otlp", "otlp", EXPORT_BINARY, \
         "OpenTelemetry collectors (ProfilesData, v1development)") \
-    ROW(export_csv, "csv", "csv", EXPORT_TEXT, \
-        "a row for each thread and stack") \
-    ROW(export_json, "json", "json", EXPORT_TEXT, \
+    ROW(export_csv, "csv", "csv", EXPORT_TEXT | EXPORT_RUNS, \
+        "a row for each thread and stack, or for each run and event") \
+    ROW(export_json, "json", "json", EXPORT_TEXT | EXPORT_RUNS, \
         "every table of the recording") \
-    ROW(export_sqlite, "sqlite", "db", EXPORT_BINARY, \
+    ROW(export_sqlite, "sqlite", "db", EXPORT_BINARY | EXPORT_RUNS, \
         "a database with views, see docs/formats/sqlite.md")
 // clang-format on
 

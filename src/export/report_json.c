@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "base/json.h"
 #include "model/facts.h"
 
 static const char *by_name(const ReportRequest *request)
@@ -20,7 +19,7 @@ static double ratio(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : NAN; // NaN is written as null
 }
 
-static void add_facts(JsonWriter *w, const Profile *p)
+void report_json_add_facts(JsonWriter *w, const Profile *p)
 {
     json_begin_object(w, "facts");
     for (size_t i = 0; i < p->facts.key.len; i++) {
@@ -99,7 +98,7 @@ static void add_truth(JsonWriter *w, const Truth *t)
     json_end(w);
 }
 
-static void add_notes(JsonWriter *w, const Profile *p)
+void report_json_add_notes(JsonWriter *w, const Profile *p)
 {
     json_begin_array(w, "notes");
     for (size_t i = 0; i < p->notes.text.len; i++) {
@@ -285,11 +284,11 @@ void report_add_json(StrBuf *out, const Report *r, const ReportExport *options)
     json_str(&w, "schema", STR("assay-report"));
     json_u64(&w, "version", REPORT_JSON_VERSION);
     json_str(&w, "tool", options->tool_version);
-    add_facts(&w, r->profile);
+    report_json_add_facts(&w, r->profile);
     add_metrics(&w, r);
     add_selection(&w, r);
     add_truth(&w, &r->truth);
-    add_notes(&w, r->profile);
+    report_json_add_notes(&w, r->profile);
     json_u64(&w, "threads", report_thread_count(r));
     json_u64(&w, "row_count", r->rows.len);
     add_rows(&w, r, &r->rows, "rows", options);

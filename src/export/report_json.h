@@ -5,6 +5,7 @@
 #define EXPORT_REPORT_JSON_H
 
 #include "analyse/report_counts.h"
+#include "base/json.h"
 
 enum { REPORT_JSON_VERSION = 1 };
 
@@ -17,6 +18,10 @@ typedef struct ReportExport {
     size_t around;
     const ReportCounts *counts; // calls of rows, executions of lines; NULL: none
 } ReportExport;
+
+// Appends the member "facts", an object, or "notes", an array, to the object that is open.
+void report_json_add_facts(JsonWriter *w, const Profile *p);
+void report_json_add_notes(JsonWriter *w, const Profile *p);
 
 // Appends the JSON document.
 void report_add_json(StrBuf *out, const Report *r, const ReportExport *options);

@@ -42,6 +42,25 @@ static const char schema[] =
     "CREATE TABLE line_counts(file TEXT NOT NULL, line INTEGER NOT NULL, count INTEGER NOT NULL);"
     "CREATE TABLE function_counts(name TEXT NOT NULL, file TEXT, line INTEGER,"
     " count INTEGER NOT NULL);"
+    "CREATE TABLE runs(id INTEGER PRIMARY KEY, name TEXT NOT NULL, command TEXT NOT NULL,"
+    " revision TEXT, conditions TEXT, start_ns INTEGER, wall_ns INTEGER, user_ns INTEGER,"
+    " system_ns INTEGER, status INTEGER, round INTEGER NOT NULL, position INTEGER NOT NULL,"
+    " warmup INTEGER NOT NULL);"
+    "CREATE TABLE run_values(run_id INTEGER NOT NULL REFERENCES runs, metric_id INTEGER NOT NULL"
+    " REFERENCES metrics, part TEXT, value REAL, enabled_ns INTEGER NOT NULL,"
+    " running_ns INTEGER NOT NULL);"
+    "CREATE TABLE series(metric_id INTEGER NOT NULL REFERENCES metrics, time_ns INTEGER,"
+    " part TEXT, value REAL, enabled_ns INTEGER NOT NULL, running_ns INTEGER NOT NULL);"
+    "CREATE TABLE intervals(thread_id INTEGER NOT NULL REFERENCES threads, start_ns INTEGER,"
+    " end_ns INTEGER, name TEXT NOT NULL, detail TEXT);"
+
+    "CREATE VIEW counts AS"
+    " SELECT r.name AS run, v.part AS part, m.name AS event, count(v.value) AS runs,"
+    " avg(v.value) AS mean, min(v.value) AS least, max(v.value) AS most,"
+    " round(100.0 * sum(v.running_ns) / nullif(sum(v.enabled_ns), 0), 2) AS counted_percent"
+    " FROM run_values v JOIN runs r ON r.id = v.run_id JOIN metrics m ON m.id = v.metric_id"
+    " WHERE NOT r.warmup GROUP BY r.name, v.part, v.metric_id"
+    " ORDER BY min(r.id), v.part, v.metric_id;"
 
     "CREATE VIEW hottest_functions AS"
     " SELECT m.name AS metric, f.name AS function, sum(v.self) AS self,"
@@ -163,7 +182,7 @@ static void bind_text(Database *db, int at, Str s)
 }
 
 // One row: a letter for each column. i int64_t; n the same, TIME_NONE and
-// negative are NULL; t Str; o Str, "" is NULL.
+// negative are NULL; d double, NaN is NULL; t Str; o Str, "" is NULL.
 static void add_row(Database *db, const char *types, ...)
 {
     if (db->failed)
@@ -178,6 +197,8 @@ static void add_row(Database *db, const char *types, ...)
                 sqlite3_bind_null(db->insert, at);
             else
                 sqlite3_bind_int64(db->insert, at, value);
+        } else if (type == 'd') {
+            sqlite3_bind_double(db->insert, at, va_arg(args, double));
         } else {
             Str text = va_arg(args, Str);
             if (type == 'o' && text.len == 0)
@@ -488,6 +509,57 @@ static void add_counts(Writer *w)
     end_table(&w->db);
 }
 
+static void add_runs(Writer *w)
+{
+    const Profile *p = w->p;
+    const RunValues *v = &p->run_values;
+    begin_table(&w->db, "INSERT INTO runs VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (uint32_t i = 0; i < p->runs.name.len; i++) {
+        RunRow run = profile_run(p, (RunId){i});
+        add_row(&w->db, "ittoonnnnniii", (int64_t)i + 1, profile_text(p, run.name),
+                profile_text(p, run.command), profile_text(p, run.revision),
+                profile_text(p, run.conditions), run.start_ns, run.wall_ns, run.user_ns,
+                run.system_ns, run.status == RUN_STATUS_NONE ? (int64_t)-1 : (int64_t)run.status,
+                (int64_t)run.round, (int64_t)run.position, (int64_t)(run.flags & RUN_WARMUP));
+    }
+    end_table(&w->db);
+    begin_table(&w->db, "INSERT INTO run_values VALUES(?,?,?,?,?,?)");
+    for (size_t i = 0; i < v->run.len; i++)
+        if (is_wanted(w, v->metric.at[i].v))
+            add_row(&w->db, "iiodii", (int64_t)v->run.at[i].v + 1, (int64_t)v->metric.at[i].v + 1,
+                    profile_text(p, v->part.at[i]), v->value.at[i], capped(v->enabled_ns.at[i]),
+                    capped(v->running_ns.at[i]));
+    end_table(&w->db);
+}
+
+static void add_series(Writer *w)
+{
+    const Profile *p = w->p;
+    const Series *s = &p->series;
+    begin_table(&w->db, "INSERT INTO series VALUES(?,?,?,?,?,?)");
+    for (size_t i = 0; i < s->metric.len; i++)
+        if (is_wanted(w, s->metric.at[i].v))
+            add_row(&w->db, "inodii", (int64_t)s->metric.at[i].v + 1, s->time_ns.at[i],
+                    profile_text(p, s->part.at[i]), s->value.at[i], capped(s->enabled_ns.at[i]),
+                    capped(s->running_ns.at[i]));
+    end_table(&w->db);
+}
+
+// Of the threads that the selection uses.
+static void add_intervals(Writer *w)
+{
+    const Profile *p = w->p;
+    const Intervals *t = &p->intervals;
+    begin_table(&w->db, "INSERT INTO intervals VALUES(?,?,?,?,?)");
+    for (size_t i = 0; i < t->thread.len; i++) {
+        uint32_t thread = w->set.row_of_thread[t->thread.at[i].v];
+        if (thread != EXPORT_NONE)
+            add_row(&w->db, "innto", (int64_t)thread + 1, t->start_ns.at[i], t->end_ns.at[i],
+                    profile_text(p, t->name.at[i]), profile_text(p, t->detail.at[i]));
+    }
+    end_table(&w->db);
+}
+
 static bool hand_on(Database *db, const ExportSink *sink, Error *err)
 {
     sqlite3_int64 size = 0;
@@ -516,6 +588,9 @@ static void fill(Writer *w)
     add_metrics(w);
     add_sources(w);
     add_counts(w);
+    add_runs(w);
+    add_series(w);
+    add_intervals(w);
     execute(&w->db, "COMMIT");
     execute(&w->db, "PRAGMA user_version=1");
 }

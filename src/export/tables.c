@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// For programs and spreadsheets: CSV with a row for each thread and stack, and
-// JSON with the whole recording as columns. Format: docs/formats/export.md.
+// For programs and spreadsheets: CSV with a row for each thread and stack, or for each run and
+// event, and JSON with the whole recording as columns. Format: docs/formats/export.md.
 
 #include "base/json.h"
 #include "export/export_internal.h"
+#include "export/runs.h"
 #include "model/schema.h"
 
 // ---- CSV ---------------------------------------------------------------------
@@ -21,8 +22,17 @@ static void add_stack_text(const ExportSet *s, uint32_t stack, StrBuf *out, U32V
     }
 }
 
+static bool export_runs_csv(const Profile *p, const ExportSink *sink, Error *err)
+{
+    ExportOut out = {.sink = sink};
+    runs_add_csv(&out.buf, p);
+    return export_finish(&out, err);
+}
+
 bool export_csv(const Profile *p, const ExportRequest *request, const ExportSink *sink, Error *err)
 {
+    if (p->runs.name.len && p->samples.stack.len == 0)
+        return export_runs_csv(p, sink, err);
     Weights w;
     ExportSet s;
     if (!weights_init(&w, p, &request->selection, GROUP_THREAD, err))

@@ -8,6 +8,7 @@
 #define FACT_COLLECTOR       "collector" // "sampling", "heap", "cover", "import perf.data" …
 #define COLLECTOR_BENCH      "bench"     // runs of commands
 #define COLLECTOR_FUNCTIONS  "bench functions" // runs of function benchmarks
+#define COLLECTOR_COUNTERS   "counters"        // runs with counted events
 #define FACT_TOOL_VERSION    "tool-version"    // of assay, at recording
 #define FACT_COMMAND         "command" // the recorded command line, words quoted for a shell
 #define FACT_START_REALTIME  "start-realtime-ns" // clock pair taken at the start:
@@ -22,6 +23,10 @@
 #define FACT_ARCH            "arch"   // uname -m
 #define FACT_CPU_MODEL       "cpu-model"
 #define FACT_CPU_COUNT       "cpu-count"
+#define FACT_CLOCK           "clock" // of runs' times: "wait" (from start to wait), "kernel" …
+#define FACT_COUNTED_CPUS    "counted-cpus" // the CPUs that were counted whole; absent: none
+// The running threads that were counted; absent for a command and for whole CPUs.
+#define FACT_COUNTED_THREADS "counted-threads"
 #define FACT_EVENT           "event" // main event as opened: "cpu-clock:u"
 // … or this, of a recording by ptrace: time in the kernel is not told apart from
 // that of the code which called it.

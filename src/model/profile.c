@@ -335,13 +335,16 @@ void profile_add_run_value(Profile *p, RunId run, MetricId metric, double value)
     profile_add_run_count(p, run, metric, value, 0, 0, (StrId){0});
 }
 
-void profile_add_point(Profile *p, MetricId metric, int64_t time_ns, double value, StrId part)
+void profile_add_point(Profile *p, MetricId metric, int64_t time_ns, double value,
+                       uint64_t enabled_ns, uint64_t running_ns, StrId part)
 {
     Series *t = &p->series;
     vec_push(&p->arena, &t->metric, metric);
     vec_push(&p->arena, &t->time_ns, time_ns);
     vec_push(&p->arena, &t->value, value);
     vec_push(&p->arena, &t->part, part);
+    vec_push(&p->arena, &t->enabled_ns, enabled_ns);
+    vec_push(&p->arena, &t->running_ns, running_ns);
 }
 
 void profile_add_interval(Profile *p, ThreadId thread, int64_t start_ns, int64_t end_ns, StrId name,

@@ -151,8 +151,10 @@ typedef struct Samples {
 typedef struct Series {
     MetricIdVec metric;
     I64Vec time_ns;
-    DoubleVec value;
-    StrIdVec part; // "CPU0", "worker-4711" where parts were counted apart; "" for the whole
+    DoubleVec value;   // scaled to the whole span; NaN: the event never ran in it
+    StrIdVec part;     // "CPU0", "worker-4711" where parts were counted apart; "" for the whole
+    U64Vec enabled_ns; // of this span the event should have counted; 0 for a level
+    U64Vec running_ns; // it did: less when the PMU was shared out
 } Series;
 
 enum {
@@ -189,7 +191,9 @@ typedef struct Runs {
 typedef struct RunValues {
     RunIdVec run;
     MetricIdVec metric;
-    DoubleVec value;   // scaled to the whole run where the event counted only part of it
+    // Scaled to the whole run where the event counted only a part of it. NaN: the event was
+    // opened and never ran.
+    DoubleVec value;
     U64Vec enabled_ns; // the event should have counted for so long; 0 for what is no event
     U64Vec running_ns; // it did: less when the PMU was shared out
     StrIdVec part;     // "CPU0", "worker-4711" where parts were counted apart; "" for the whole
@@ -514,8 +518,9 @@ void profile_add_run_value(Profile *p, RunId run, MetricId metric, double value)
 // Appends a counted value; `part` may be the empty string.
 void profile_add_run_count(Profile *p, RunId run, MetricId metric, double value,
                            uint64_t enabled_ns, uint64_t running_ns, StrId part);
-// Appends a point of a series; `part` may be the empty string.
-void profile_add_point(Profile *p, MetricId metric, int64_t time_ns, double value, StrId part);
+// Appends a point of a series; `part` may be the empty string. A level has 0 in both times.
+void profile_add_point(Profile *p, MetricId metric, int64_t time_ns, double value,
+                       uint64_t enabled_ns, uint64_t running_ns, StrId part);
 // Appends a span, or a mark when start and end are equal.
 void profile_add_interval(Profile *p, ThreadId thread, int64_t start_ns, int64_t end_ns, StrId name,
                           StrId detail);

@@ -71,6 +71,8 @@ static const Column series_columns[] = {
     DELTA(2, "time_ns", COLUMN_I64, series.time_ns),
     PLAIN(3, "value", COLUMN_F64, series.value),
     STRING(4, "part", series.part),
+    DELTA(5, "enabled_ns", COLUMN_U64, series.enabled_ns),
+    DELTA(6, "running_ns", COLUMN_U64, series.running_ns),
 };
 static const Column run_columns[] = {
     STRING(1, "name", runs.name),

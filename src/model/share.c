@@ -46,6 +46,7 @@ static Rule rule_of(TableId table, const char *column)
         {TABLE_SEGMENTS, "file", RULE_FILE},       {TABLE_EXCERPTS, "file", RULE_FILE},
         {TABLE_EXCERPTS, "text", RULE_FILE},       {TABLE_DECISIONS, "file", RULE_FILE},
         {TABLE_DECISIONS, "vectors", RULE_KEEP},
+        {TABLE_RUN_VALUES, "part", RULE_THREAD},   {TABLE_SERIES, "part", RULE_THREAD},
     };
     for (size_t i = 0; i < ARRAY_LEN(rules); i++)
         if (rules[i].table == table && strcmp(rules[i].column, column) == 0)
@@ -182,9 +183,11 @@ static void shorten_linkage_names(Profile *p)
 static bool is_harmless(Str key)
 {
     static const char *const keys[] = {
-        FACT_COLLECTOR,     FACT_TOOL_VERSION,  FACT_WALL_NS,      FACT_USER_NS,   FACT_SYSTEM_NS,
-        FACT_MAX_RSS_BYTES, FACT_EXIT_STATUS,   FACT_ARCH,         FACT_CPU_COUNT, FACT_EVENT,
-        FACT_RATE_ASKED,    FACT_RATE_OBTAINED, FACT_SAMPLES_LOST, FACT_THROTTLED, FACT_STACK_MODE,
+        FACT_COLLECTOR,       FACT_TOOL_VERSION,  FACT_WALL_NS,     FACT_USER_NS,
+        FACT_SYSTEM_NS,       FACT_MAX_RSS_BYTES, FACT_EXIT_STATUS, FACT_ARCH,
+        FACT_CPU_COUNT,       FACT_EVENT,         FACT_RATE_ASKED,  FACT_RATE_OBTAINED,
+        FACT_SAMPLES_LOST,    FACT_THROTTLED,     FACT_STACK_MODE,  FACT_COUNTED_CPUS,
+        FACT_COUNTED_THREADS, FACT_CLOCK,
     };
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (str_equal(key, str_from_c(keys[i])))

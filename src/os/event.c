@@ -101,6 +101,18 @@ static bool find_cache(Str name, EventSpec *ret)
     return false;
 }
 
+Str event_kernel_name(Arena *arena, const EventSpec *spec)
+{
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (names[i].type == spec->type && names[i].config == spec->config)
+            return str_from_c(names[i].name);
+    for (size_t c = 0; spec->type == PERF_TYPE_HW_CACHE && c < ARRAY_LEN(caches); c++)
+        for (size_t o = 0; o < ARRAY_LEN(cache_ops); o++)
+            if (spec->config == (caches[c].id | cache_ops[o].op << 8 | cache_ops[o].result << 16))
+                return arena_printf(arena, "%s%s", caches[c].name, cache_ops[o].name);
+    return STR("");
+}
+
 void event_cache_names(Arena *arena, StrVec *ret)
 {
     for (size_t c = 0; c < ARRAY_LEN(caches); c++)

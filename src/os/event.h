@@ -81,6 +81,9 @@ typedef struct EventName {
 } EventName;
 // The table of them, static, with `*count` rows.
 const EventName *event_names(size_t *count);
+// The kernel's own name of an event: "cycles" for "cpu-cycles:u". "" for an event that is
+// neither a software, a hardware nor a cache event.
+Str event_kernel_name(Arena *arena, const EventSpec *spec);
 // Appends the names of the cache events, without combinations that no processor has:
 // "L1-dcache-load-misses".
 void event_cache_names(Arena *arena, StrVec *ret);

@@ -63,4 +63,48 @@ check "or intervals" bash -c '
     assay stat -I 20 -x, -e task-clock --html i.html sh -c "i=0; while [ \$i -lt 300000 ]; do i=\$((i+1)); done" 2>i.txt &&
     grep -q "<path" i.html && [ "$(grep -c "<circle" i.html)" -ge 2 ]'
 check "the result goes to a file" bash -c 'assay stat -o o -e task-clock true 2>e && [ ! -s e ] && grep -q task-clock o'
+check "each line of JSON names its schema" bash -c '
+    assay stat -j -e task-clock,page-faults true 2>&1 | python3 -c "
+import json, sys; assert [json.loads(l)[\"schema\"] for l in sys.stdin] == [\"assay-stat/1\"] * 2"'
+check "a report of a recording is what was printed" bash -c '
+    assay stat -r 3 -e page-faults,task-clock --recording r.assay sh -c "exit 4" 2>printed; [ $? = 4 ] &&
+    assay report r.assay >shown && tail -n +2 printed | cmp - shown'
+check "also by intervals, and CPU by CPU" bash -c '
+    assay stat -I 40 -e page-faults,task-clock --recording i.assay sleep 0.15 2>printed &&
+    assay report i.assay | cmp - printed || exit 1
+    assay stat -a -A -e cpu-clock --recording c.assay sleep 0.05 2>printed || exit 0 # needs rights
+    assay report c.assay >shown && tail -n +2 printed | cmp - shown'
+check "a recording of times alone has runs" bash -c '
+    assay stat -n -r 2 --recording n.assay true 2>/dev/null && [ "$(assay export n.assay --format csv | wc -l)" = 3 ]'
+check "its JSON has what each run counted" bash -c '
+    assay report r.assay --json | python3 -c "
+import json, sys
+d = json.load(sys.stdin)
+assert (d[\"schema\"], d[\"version\"]) == (\"assay-runs\", 1)
+values = [v[\"value\"] for r in d[\"runs\"] for v in r[\"values\"] if v[\"event\"] == \"page-faults\"]
+event = d[\"counts\"][0][\"events\"][0]
+assert len(values) == 3 and all(v > 10 for v in values), values
+assert abs(event[\"value\"][\"mean\"] - sum(values) / 3) < 1e-6 and event[\"value\"][\"low\"] <= event[\"value\"][\"mean\"]
+assert [r[\"status\"] for r in d[\"runs\"]] == [4] * 3 and all(r[\"wall_ns\"] > 0 for r in d[\"runs\"])"'
+check "intervals add up to the run in a recording" bash -c '
+    assay report i.assay --json | python3 -c "
+import json, sys
+d = json.load(sys.stdin)
+parts = sum(s[\"value\"] or 0 for s in d[\"series\"] if s[\"event\"] == \"page-faults\")
+whole = d[\"counts\"][0][\"events\"][0][\"value\"][\"mean\"]
+assert len(d[\"series\"]) >= 6 and 0 < parts <= whole, (parts, whole)"'
+check "a database has the same values" bash -c '
+    assay export r.assay --format sqlite -o r.db && python3 -c "
+import sqlite3
+c = sqlite3.connect(\"r.db\")
+(runs, mean), = c.execute(\"SELECT runs, mean FROM counts WHERE event = \x27page-faults\x27\")
+values = [v for v, in c.execute(\"SELECT value FROM run_values WHERE metric_id = 1\")]
+assert runs == 3 and abs(mean - sum(values) / 3) < 1e-9, (runs, mean, values)"'
+check "a format of samples says what the recording holds" bash -c '
+    ! assay export r.assay --format pprof -o r.pb.gz 2>why && grep -q "3 runs of" why && [ ! -e r.pb.gz ]'
+check "an older recording is kept" bash -c '
+    cp r.assay old; ! assay stat --recording r.assay true 2>why && grep -q -- --force why && cmp r.assay old &&
+    assay stat --recording r.assay --force true 2>/dev/null && ! cmp -s r.assay old'
+check "a command that does not start leaves no recording" bash -c '
+    ! assay stat --recording x.assay nonexistent-x 2>/dev/null && [ -z "$(ls x.assay* 2>/dev/null)" ]'
 finish

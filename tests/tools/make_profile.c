@@ -426,6 +426,85 @@ static void make_functions(Maker *m)
             }
 }
 
+static void begin_counts(Maker *m, const char *name)
+{
+    profile_init(&m->p);
+    profile_set_fact(&m->p, STR(FACT_COLLECTOR), STR(COLLECTOR_COUNTERS));
+    profile_set_fact(&m->p, STR(FACT_TOOL_VERSION), STR("0.1.0"));
+    profile_set_fact(&m->p, STR(FACT_COMMAND), str_from_c(name));
+    profile_set_fact(&m->p, STR(FACT_CLOCK), STR("wait"));
+}
+
+static RunId counted_run(Maker *m, const char *name, const char *command, uint32_t round,
+                         int64_t wall_ns)
+{
+    RunRow run = RUN_NOT_KNOWN;
+    run.name = profile_str(&m->p, str_from_c(name));
+    run.command = profile_str(&m->p, str_from_c(command));
+    run.round = round;
+    run.start_ns = (int64_t)round * 100000000;
+    run.wall_ns = wall_ns;
+    run.user_ns = wall_ns / 2;
+    run.system_ns = wall_ns / 4;
+    run.status = 0;
+    return profile_add_run(&m->p, &run);
+}
+
+// `assay stat -r 3`: a clock, an event that shared its counter, one that never ran, and a
+// ratio; the names try to break out of what they are shown in.
+static void make_counts(Maker *m)
+{
+    const char *name = "./pr\x1b[2Jog <a>, \"b\"", *command = "$'./pr\\e[2Jog' '<a>, \"b\"'";
+    begin_counts(m, command);
+    Profile *p = &m->p;
+    MetricId clock =
+        profile_add_metric(p, STR("task-clock"), STR("ns"), METRIC_SUM, STR("task-clock"));
+    MetricId cycles =
+        profile_add_metric(p, STR("cpu-cycles:u"), STR(""), METRIC_SUM, STR("cycles:u"));
+    MetricId instructions =
+        profile_add_metric(p, STR("instructions:u"), STR(""), METRIC_SUM, STR("instructions:u"));
+    MetricId never = profile_add_metric(p, STR("r1a8"), STR(""), METRIC_SUM, STR("r1a8"));
+    static const int64_t walls[] = {52000000, 50000000, 54000000};
+    for (uint32_t i = 0; i < ARRAY_LEN(walls); i++) {
+        RunId run = counted_run(m, name, command, i, walls[i]);
+        uint64_t ns = (uint64_t)walls[i] * 3 / 4;
+        profile_add_run_count(p, run, clock, (double)ns, ns, ns, (StrId){0});
+        profile_add_run_count(p, run, cycles, (double)ns * 3, ns, ns / 2, (StrId){0});
+        profile_add_run_count(p, run, instructions, (double)ns * 6, ns, ns / 2, (StrId){0});
+        profile_add_run_count(p, run, never, __builtin_nan(""), ns, 0, (StrId){0});
+    }
+    profile_note(p, NOTE_WARNING, STR("events-not-available"),
+                 "Not available here: LLC-loads; the machine has no such counter");
+    profile_note(p, NOTE_INFO, STR("event-not-available"), "event 'LLC-loads' does not exist here");
+}
+
+// `assay stat -a -A -I 500`: two CPUs over three intervals.
+static void make_counts_over_time(Maker *m)
+{
+    begin_counts(m, "sleep 1.2");
+    Profile *p = &m->p;
+    set_number(m, FACT_COUNTED_CPUS, 2);
+    MetricId clock =
+        profile_add_metric(p, STR("cpu-clock"), STR("ns"), METRIC_SUM, STR("cpu-clock"));
+    MetricId switches =
+        profile_add_metric(p, STR("cs"), STR(""), METRIC_SUM, STR("context-switches"));
+    const StrId parts[] = {profile_str(p, STR("CPU0")), profile_str(p, STR("CPU1"))};
+    static const int64_t ends[] = {500000000, 1000000000, 1200000000};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        for (size_t c = 0; c < ARRAY_LEN(parts); c++) {
+            uint64_t ns = (uint64_t)(ends[i] - (i ? ends[i - 1] : 0));
+            profile_add_point(p, clock, ends[i], (double)ns, ns, ns, parts[c]);
+            profile_add_point(p, switches, ends[i], c ? __builtin_nan("") : 40.0 + (double)i, ns,
+                              c ? 0 : ns, parts[c]);
+        }
+    RunId run = counted_run(m, "sleep 1.2", "sleep 1.2", 0, 1200000000);
+    for (size_t c = 0; c < ARRAY_LEN(parts); c++) {
+        profile_add_run_count(p, run, clock, 1200000000, 1200000000, 1200000000, parts[c]);
+        profile_add_run_count(p, run, switches, c ? __builtin_nan("") : 123, 1200000000,
+                              c ? 0 : 1200000000, parts[c]);
+    }
+}
+
 typedef struct Kind {
     const char *name;
     void (*make)(Maker *m);
@@ -441,6 +520,8 @@ static const Kind kinds[] = {
     {"long-paths", make_long_paths},
     {"bench", make_bench},
     {"functions", make_functions},
+    {"counts", make_counts},
+    {"counts-over-time", make_counts_over_time},
 };
 
 int main(int argc, char **argv)

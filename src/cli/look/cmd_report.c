@@ -6,12 +6,14 @@
 #include "analyse/fit.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/runs/counts_text.h"
 #include "cli/look/prof_counts.h"
 #include "cli/look/prof_screen.h"
 #include "cli/look/report_screen.h"
 #include "cli/look/view_options.h"
 #include "cli/runs/runs_report.h"
 #include "export/report_json.h"
+#include "export/runs.h"
 #include "os/file.h"
 
 // What --by takes. perf's words for the same rows are taken by --sort.
@@ -380,8 +382,9 @@ static int show_with_counts(const ReportOptions *o, Report *r, const Opened *ope
     return status;
 }
 
-// A recording of `assay bench`: no samples, but runs.
-static int show_bench(const ReportOptions *o, const Opened *opened)
+// A recording of `assay bench` or `assay stat`: no samples, but runs. Prints what that command
+// printed, or the runs as data.
+static int show_runs(const ReportOptions *o, const Opened *opened)
 {
     const Profile *p = opened->profile;
     const SelectionOptions *s = &o->selection;
@@ -396,8 +399,9 @@ static int show_bench(const ReportOptions *o, const Opened *opened)
     }
     Terminal terminal = screen_style(o, 0).terminal;
     RunsForm form = o->json ? RUNS_JSON : o->csv ? RUNS_CSV : RUNS_TEXT;
-    int status = runs_report(&out, &terminal, p, form, &err) ? write_text(o, strbuf_str(&out))
-                                                             : cli_fail(&err);
+    int status = runs_report(&out, &terminal, p, form, o->notes, &err)
+                     ? write_text(o, strbuf_str(&out))
+                     : cli_fail(&err);
     strbuf_deinit(&out);
     return status;
 }
@@ -406,7 +410,7 @@ static int show_report(void *values, const Opened *opened)
 {
     ReportCommand *c = values;
     if (runs_report_applies(opened->profile))
-        return show_bench(&c->options, opened);
+        return show_runs(&c->options, opened);
     Report r = {0};
     Error err;
     int status;

@@ -75,6 +75,13 @@ static int export_to_file(const ExportFormat *format, const Profile *p,
     return os_output_commit(&file, &err) ? STATUS_OK : cli_fail(&err);
 }
 
+// Whether the options choose samples.
+static bool selects_samples(const SelectionOptions *o)
+{
+    return o->focus.len || o->ignore.len || o->time.len || o->pids.len || o->tids.len ||
+           o->comms.len;
+}
+
 static int export_profile(void *values, const Opened *opened)
 {
     const ExportOptions *o = values;
@@ -88,7 +95,11 @@ static int export_profile(void *values, const Opened *opened)
     Error err;
     if (!selection_from_options(&o->selection, p, opened->scratch, &request.selection, &err))
         return cli_fail(&err);
-    if (p->metrics.name.len == 0) {
+    if (holds_only_runs(p) && selects_samples(&o->selection)) {
+        (void)no_samples(p, "select from", &err);
+        return cli_fail(&err);
+    }
+    if (holds_only_runs(p) ? !format->holds_runs : p->metrics.name.len == 0) {
         (void)no_samples(p, "export", &err);
         return cli_fail(&err);
     }

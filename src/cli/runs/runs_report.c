@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings of commands and of functions, each by its own summary.
+// Recordings of runs: of commands, of functions and of counted events, each by its own view.
 
 #include "cli/runs/runs_report.h"
 
+#include "cli/runs/counts_text.h"
 #include "cli/runs/function_report.h"
 #include "cli/runs/run_report.h"
 #include "export/run_files.h"
+#include "export/runs.h"
 
 bool runs_report_applies(const Profile *p)
 {
-    return run_summaries_apply(p) || function_summaries_apply(p);
+    return run_summaries_apply(p) || function_summaries_apply(p) || counts_apply(p);
 }
 
 static bool report_commands(StrBuf *out, const Terminal *t, const Profile *p, RunsForm form,
@@ -48,8 +50,25 @@ static bool report_functions(StrBuf *out, const Terminal *t, const Profile *p, R
     return true;
 }
 
-bool runs_report(StrBuf *out, const Terminal *t, const Profile *p, RunsForm form, Error *err)
+static void report_counts(StrBuf *out, const Profile *p, RunsForm form, bool all_notes)
 {
-    return run_summaries_apply(p) ? report_commands(out, t, p, form, err)
-                                  : report_functions(out, t, p, form, err);
+    Arena scratch = {0};
+    if (form == RUNS_JSON)
+        runs_add_json(out, p, STR(ASSAY_VERSION));
+    else if (form == RUNS_CSV)
+        runs_add_csv(out, p);
+    else
+        counts_add_report(out, &scratch, p, all_notes);
+    arena_deinit(&scratch);
+}
+
+bool runs_report(StrBuf *out, const Terminal *t, const Profile *p, RunsForm form, bool all_notes,
+                 Error *err)
+{
+    if (run_summaries_apply(p))
+        return report_commands(out, t, p, form, err);
+    if (function_summaries_apply(p))
+        return report_functions(out, t, p, form, err);
+    report_counts(out, p, form, all_notes);
+    return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of a recording that `assay bench` made, of commands or of functions.
+// The report of a recording of runs, which `assay bench` or `assay stat` made.
 
 #ifndef CLI_RUNS_RUNS_REPORT_H
 #define CLI_RUNS_RUNS_REPORT_H
@@ -13,9 +13,10 @@ typedef enum RunsForm { RUNS_TEXT, RUNS_JSON, RUNS_CSV } RunsForm;
 // Whether the profile is such a recording.
 bool runs_report_applies(const Profile *p);
 
-// Appends what `assay bench` printed when it made the recording, or the file that its
-// --export-json or --export-csv wrote.
+// Appends what the command printed when it made the recording; as JSON and CSV the file that
+// --export-json and --export-csv of `bench` write, and for `stat` runs-json.md and a line for each
+// run and event. `all_notes`: with every note, where the text shows only warnings.
 MUST_CHECK bool runs_report(StrBuf *out, const Terminal *t, const Profile *p, RunsForm form,
-                            Error *err);
+                            bool all_notes, Error *err);
 
 #endif // CLI_RUNS_RUNS_REPORT_H

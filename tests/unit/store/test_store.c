@@ -88,7 +88,7 @@ static void fill(unsigned samples)
     profile_add_run_value(&p, profile_add_run(&p, &run), time, -0.5);
     profile_add_run_count(&p, profile_add_run(&p, &RUN_NOT_KNOWN), time, 1e300, UINT64_MAX, 1,
                           profile_str(&p, STR("CPU0")));
-    profile_add_point(&p, time, 17, 2.5, profile_str(&p, STR("CPU1")));
+    profile_add_point(&p, time, 17, 2.5, 9, 4, profile_str(&p, STR("CPU1")));
     profile_add_interval(&p, thread, 3, 3, profile_str(&p, STR("exec")), (StrId){0});
     profile_source_line(&p, profile_str(&p, STR("a.cc")), 9, STR("  x += \t\"\xff\";"));
     profile_note(&p, NOTE_WARNING, STR("lost-samples"), "%d lost", 3);

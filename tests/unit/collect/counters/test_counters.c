@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaling and what is derived from counts.
+// Scaling of counts, and the names of events.
 
 #include "harness.h"
 
 #include "collect/counters/counters.h"
-#include "collect/counters/derive.h"
 
 #include <math.h>
 
@@ -18,48 +17,26 @@ static void counts_are_scaled_by_the_time_they_missed(void **state)
     assert_true(counter_sum(a, b).value == 8 && counter_since(a, b).running_ns == 5);
 }
 
-// task-clock, cycles, instructions, branches, branch-misses, page-faults
-static const uint64_t types[] = {PERF_TYPE_SOFTWARE, PERF_TYPE_HARDWARE, PERF_TYPE_HARDWARE,
-                                 PERF_TYPE_HARDWARE, PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE};
-static const uint64_t configs[] = {PERF_COUNT_SW_TASK_CLOCK,    PERF_COUNT_HW_CPU_CYCLES,
-                                   PERF_COUNT_HW_INSTRUCTIONS,  PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
-                                   PERF_COUNT_HW_BRANCH_MISSES, PERF_COUNT_SW_PAGE_FAULTS};
-
-static void ratios_are_those_of_perf(void **state)
+static void events_have_one_name_however_they_are_written(void **state)
 {
     (void)state;
-    const double values[] = {2e9, 6e9, 9e9, 1e9, 2e7, 4000};
-    DerivedInput in = {NULL, values, types, configs, 6, 4.0, 0};
-    assert_true(derive(&in, 0).value == 0.5);
-    assert_string_equal(derive(&in, 0).unit, "CPUs utilized");
-    assert_true(derive(&in, 1).value == 3.0);
-    assert_string_equal(derive(&in, 1).unit, "GHz");
-    assert_true(derive(&in, 2).value == 1.5);
-    assert_true(fabs(derive(&in, 3).value - 500) < 1e-9);
-    assert_string_equal(derive(&in, 3).unit, "M/sec");
-    assert_true(fabs(derive(&in, 4).value - 2) < 1e-12);
-    assert_true(fabs(derive(&in, 5).value - 2) < 1e-12);
-    assert_string_equal(derive(&in, 5).unit, "K/sec");
-}
-
-static void nothing_is_derived_from_what_was_not_counted(void **state)
-{
-    (void)state;
-    const double values[] = {NAN, 6e9, 9e9, NAN, 2e7, 4000};
-    DerivedInput in = {NULL, values, types, configs, 6, 4.0, 0};
-    assert_null(derive(&in, 0).unit);
-    assert_null(derive(&in, 1).unit); // GHz needs the clock
-    assert_non_null(derive(&in, 2).unit);
-    assert_null(derive(&in, 4).unit); // misses need branches
-    assert_null(derive(&in, 5).unit);
+    Arena arena = {0};
+    EventSpec e = {.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS};
+    assert_true(str_equal(event_kernel_name(&arena, &e), STR("branches")));
+    e = (EventSpec){.type = PERF_TYPE_HW_CACHE,
+                    .config = PERF_COUNT_HW_CACHE_LL | PERF_COUNT_HW_CACHE_OP_READ << 8 |
+                              PERF_COUNT_HW_CACHE_RESULT_MISS << 16};
+    assert_true(str_equal(event_kernel_name(&arena, &e), STR("LLC-load-misses")));
+    e = (EventSpec){.type = PERF_TYPE_RAW, .config = 0x3c};
+    assert_int_equal(event_kernel_name(&arena, &e).len, 0);
+    arena_deinit(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_scaled_by_the_time_they_missed),
-        cmocka_unit_test(ratios_are_those_of_perf),
-        cmocka_unit_test(nothing_is_derived_from_what_was_not_counted),
+        cmocka_unit_test(events_have_one_name_however_they_are_written),
     };
     return RUN_TESTS(tests);
 }
