@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chrome's Trace Event format: thread names, stack frames, samples. Format:
-// "Trace Event Format", sections "JSON Object Format" and "Global Samples".
+// Chrome's Trace Event format: thread names, intervals, stack frames, samples. Format: "Trace
+// Event Format", sections "JSON Object Format", "Complete Events", "Instant Events" and
+// "Global Samples".
 
 #include "base/json.h"
 #include "export/export_internal.h"
@@ -24,7 +25,43 @@ static uint32_t pid_of(const Profile *p, uint32_t thread)
     return p->processes.pid.at[p->threads.process.at[thread].v];
 }
 
-static void add_events(JsonWriter *w, const ExportSet *s)
+// A span is a complete event of its thread, a mark an instant one.
+static void add_interval(JsonWriter *w, const ExportSet *s, const ExportInterval *in)
+{
+    const Profile *p = s->p;
+    uint32_t thread = s->threads.at[in->thread];
+    bool is_mark = in->end_ns == in->start_ns;
+    json_begin_object(w, NULL);
+    json_str(w, "ph", is_mark ? STR("i") : STR("X"));
+    json_str(w, "name", profile_text(p, in->name));
+    json_str(w, "cat", STR("assay"));
+    json_u64(w, "pid", pid_of(p, thread));
+    json_u64(w, "tid", p->threads.tid.at[thread]);
+    json_double(w, "ts", (double)in->start_ns / 1e3);
+    if (is_mark)
+        json_str(w, "s", STR("t"));
+    else
+        json_double(w, "dur", (double)(in->end_ns - in->start_ns) / 1e3);
+    if (in->detail.v) {
+        json_begin_object(w, "args");
+        json_str(w, "detail", profile_text(p, in->detail));
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void add_intervals(JsonWriter *w, ExportOut *out, const ExportSet *s)
+{
+    ExportIntervals all = export_intervals(s);
+    for (size_t i = 0; i < all.starts[s->threads.len]; i++) {
+        add_interval(w, s, &all.at[i]);
+        if (!export_flush(out, EXPORT_FLUSH))
+            break;
+    }
+    export_intervals_deinit(&all);
+}
+
+static void add_events(JsonWriter *w, ExportOut *out, const ExportSet *s)
 {
     const Profile *p = s->p;
     json_begin_array(w, "traceEvents");
@@ -35,6 +72,7 @@ static void add_events(JsonWriter *w, const ExportSet *s)
         add_name_event(w, "process_name", pid, tid, profile_text(p, p->processes.name.at[process]));
         add_name_event(w, "thread_name", pid, tid, export_thread_name(p, thread));
     }
+    add_intervals(w, out, s);
     json_end(w);
 }
 
@@ -113,7 +151,7 @@ bool export_chrome(const Profile *p, const ExportRequest *request, const ExportS
     json_str(&w, "exporter", STR("assay"));
     json_str(&w, "command", profile_fact(p, STR(FACT_COMMAND)));
     json_end(&w);
-    add_events(&w, &s);
+    add_events(&w, &out, &s);
     add_frames(&w, &out, &s);
     add_samples(&w, &out, &s);
     json_end(&w);

@@ -57,6 +57,25 @@ void export_set_deinit(ExportSet *s);
 // order[starts[t]] … order[starts[t + 1] - 1]. The caller frees both with heap_free.
 void export_samples_by_thread(const ExportSet *s, uint32_t **order, size_t **starts);
 
+// An interval of a used thread, cut to the selection's time.
+typedef struct ExportInterval {
+    uint32_t thread; // place in `threads`
+    int64_t start_ns, end_ns;
+    StrId name, detail;
+} ExportInterval;
+
+// The intervals of each used thread that lie in the selection's time, in the order of the
+// profile: those of threads[t] are at[starts[t]] … at[starts[t + 1] - 1].
+typedef struct ExportIntervals {
+    ExportInterval *at;
+    size_t *starts;
+} ExportIntervals;
+
+// Both arrays are on the heap.
+ExportIntervals export_intervals(const ExportSet *s);
+// Frees the arrays.
+void export_intervals_deinit(ExportIntervals *i);
+
 // Appends the name of a function, by its key.
 void export_add_name(const ExportSet *s, uint32_t key, StrBuf *out);
 // A thread's name; "[unnamed]" for one without a name.

@@ -19,7 +19,11 @@ typedef struct Firefox {
     uint32_t *lib_of;    // [module]: its place in `libs`, or EXPORT_NONE
     U32Vec sources;      // used files, as strings of the profile
     uint32_t *source_of; // [string]: its place in `sources`, or EXPORT_NONE
+    ExportIntervals intervals;
 } Firefox;
+
+// The schema that our markers name.
+#define MARKER_TYPE "assay"
 
 // A column of a table, from a function of the row. INT64_MIN is null.
 typedef int64_t ColumnValue(Firefox *f, size_t row);
@@ -216,6 +220,14 @@ static void find_libs_and_sources(Firefox *f)
     }
 }
 
+// Takes the markers' names into the table of strings before that is written.
+static void find_markers(Firefox *f)
+{
+    f->intervals = export_intervals(f->s);
+    for (size_t i = 0; i < f->intervals.starts[f->s->threads.len]; i++)
+        (void)intern_add(&f->strings, profile_text(f->s->p, f->intervals.at[i].name));
+}
+
 static void add_shared(Firefox *f)
 {
     JsonWriter *w = &f->w;
@@ -314,6 +326,29 @@ static void add_extra(JsonWriter *w, Str metric)
     json_end(w);
 }
 
+// How the profiler shows our intervals: their detail behind their name.
+static void add_marker_schema(JsonWriter *w)
+{
+    json_begin_array(w, "markerSchema");
+    json_begin_object(w, NULL);
+    json_str(w, "name", STR(MARKER_TYPE));
+    json_str(w, "tableLabel", STR("{marker.name} {marker.data.detail}"));
+    json_str(w, "chartLabel", STR("{marker.name} {marker.data.detail}"));
+    json_begin_array(w, "display");
+    json_str(w, NULL, STR("marker-chart"));
+    json_str(w, NULL, STR("marker-table"));
+    json_end(w);
+    json_begin_array(w, "fields");
+    json_begin_object(w, NULL);
+    json_str(w, "key", STR("detail"));
+    json_str(w, "label", STR("Detail"));
+    json_str(w, "format", STR("string"));
+    json_end(w);
+    json_end(w);
+    json_end(w);
+    json_end(w);
+}
+
 static void add_meta(Firefox *f)
 {
     JsonWriter *w = &f->w;
@@ -348,8 +383,7 @@ static void add_meta(Firefox *f)
     json_begin_array(w, "baseURL");
     json_end(w);
     json_end(w);
-    json_begin_array(w, "markerSchema");
-    json_end(w);
+    add_marker_schema(w);
     json_begin_object(w, "sampleUnits");
     json_str(w, "time", STR("ms"));
     json_str(w, "eventDelay", STR("ms"));
@@ -396,6 +430,80 @@ typedef struct ThreadSamples {
     const uint32_t *at;
     size_t count;
 } ThreadSamples;
+
+typedef struct ThreadMarkers {
+    const ExportInterval *at;
+    size_t count;
+} ThreadMarkers;
+
+// A column of numbers, one for each marker.
+static void add_marker_column(Firefox *f, const char *name, ThreadMarkers markers,
+                              void (*add)(Firefox *f, const ExportInterval *in))
+{
+    json_begin_array(&f->w, name);
+    for (size_t i = 0; i < markers.count; i++) {
+        if (i)
+            strbuf_add_char(&f->out.buf, ',');
+        add(f, &markers.at[i]);
+    }
+    json_end(&f->w);
+}
+
+static bool is_span(const ExportInterval *in)
+{
+    return in->end_ns != in->start_ns;
+}
+
+static void add_marker_category(Firefox *f, const ExportInterval *in)
+{
+    (void)in;
+    strbuf_add_char(&f->out.buf, '0'); // "Other"
+}
+
+static void add_marker_end(Firefox *f, const ExportInterval *in)
+{
+    if (is_span(in))
+        add_ms(&f->out.buf, in->end_ns);
+    else
+        strbuf_add(&f->out.buf, STR("null"));
+}
+
+static void add_marker_name(Firefox *f, const ExportInterval *in)
+{
+    // Its string is in the table already, which is written before the threads.
+    strbuf_add_u64(&f->out.buf, intern_add(&f->strings, profile_text(f->s->p, in->name)));
+}
+
+static void add_marker_phase(Firefox *f, const ExportInterval *in)
+{
+    strbuf_add_char(&f->out.buf, is_span(in) ? '1' : '0'); // an interval, an instant
+}
+
+static void add_marker_start(Firefox *f, const ExportInterval *in)
+{
+    add_ms(&f->out.buf, in->start_ns);
+}
+
+static void add_markers(Firefox *f, ThreadMarkers markers)
+{
+    JsonWriter *w = &f->w;
+    json_begin_object(w, "markers");
+    json_u64(w, "length", markers.count);
+    add_marker_column(f, "category", markers, add_marker_category);
+    json_begin_array(w, "data");
+    for (size_t i = 0; i < markers.count; i++) {
+        json_begin_object(w, NULL);
+        json_str(w, "type", STR(MARKER_TYPE));
+        json_str(w, "detail", profile_text(f->s->p, markers.at[i].detail));
+        json_end(w);
+    }
+    json_end(w);
+    add_marker_column(f, "endTime", markers, add_marker_end);
+    add_marker_column(f, "name", markers, add_marker_name);
+    add_marker_column(f, "phase", markers, add_marker_phase);
+    add_marker_column(f, "startTime", markers, add_marker_start);
+    json_end(w);
+}
 
 static void add_sample_columns(Firefox *f, ThreadSamples samples)
 {
@@ -461,7 +569,7 @@ static void add_decimal(JsonWriter *w, const char *key, uint32_t number)
     strbuf_deinit(&text);
 }
 
-static void add_thread(Firefox *f, uint32_t thread, ThreadSamples samples)
+static void add_thread(Firefox *f, uint32_t thread, ThreadSamples samples, ThreadMarkers markers)
 {
     const Profile *p = f->s->p;
     JsonWriter *w = &f->w;
@@ -483,15 +591,7 @@ static void add_thread(Firefox *f, uint32_t thread, ThreadSamples samples)
     add_decimal(w, "pid", pid);
     add_decimal(w, "tid", tid);
     add_sample_columns(f, samples);
-    json_begin_object(w, "markers");
-    json_u64(w, "length", 0);
-    static const char *const columns[] = {"category", "data",  "endTime",
-                                          "name",     "phase", "startTime"};
-    for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
-        json_begin_array(w, columns[i]);
-        json_end(w);
-    }
-    json_end(w);
+    add_markers(f, markers);
     json_end(w);
 }
 
@@ -503,7 +603,9 @@ static void add_threads(Firefox *f)
     json_begin_array(&f->w, "threads");
     for (size_t t = 0; t < f->s->threads.len; t++)
         add_thread(f, f->s->threads.at[t],
-                   (ThreadSamples){order + starts[t], starts[t + 1] - starts[t]});
+                   (ThreadSamples){order + starts[t], starts[t + 1] - starts[t]},
+                   (ThreadMarkers){f->intervals.at + f->intervals.starts[t],
+                                   f->intervals.starts[t + 1] - f->intervals.starts[t]});
     json_end(&f->w);
     heap_free(order);
     heap_free(starts);
@@ -519,6 +621,7 @@ bool export_firefox(const Profile *p, const ExportRequest *request, const Export
     intern_init(&f.strings, &f.arena);
     f.w = json_writer(&f.out.buf, 0);
     find_libs_and_sources(&f);
+    find_markers(&f);
     json_begin_object(&f.w, NULL);
     add_meta(&f);
     add_libs(&f);
@@ -536,6 +639,7 @@ bool export_firefox(const Profile *p, const ExportRequest *request, const Export
     vec_free(&f.sources);
     heap_free(f.lib_of);
     heap_free(f.source_of);
+    export_intervals_deinit(&f.intervals);
     intern_deinit(&f.strings);
     arena_deinit(&f.arena);
     export_set_deinit(&s);

@@ -545,19 +545,18 @@ static void add_series(Writer *w)
     end_table(&w->db);
 }
 
-// Of the threads that the selection uses.
 static void add_intervals(Writer *w)
 {
     const Profile *p = w->p;
-    const Intervals *t = &p->intervals;
+    ExportIntervals all = export_intervals(&w->set);
     begin_table(&w->db, "INSERT INTO intervals VALUES(?,?,?,?,?)");
-    for (size_t i = 0; i < t->thread.len; i++) {
-        uint32_t thread = w->set.row_of_thread[t->thread.at[i].v];
-        if (thread != EXPORT_NONE)
-            add_row(&w->db, "innto", (int64_t)thread + 1, t->start_ns.at[i], t->end_ns.at[i],
-                    profile_text(p, t->name.at[i]), profile_text(p, t->detail.at[i]));
+    for (size_t i = 0; i < all.starts[w->set.threads.len]; i++) {
+        const ExportInterval *in = &all.at[i];
+        add_row(&w->db, "iiito", (int64_t)in->thread + 1, in->start_ns, in->end_ns,
+                profile_text(p, in->name), profile_text(p, in->detail));
     }
     end_table(&w->db);
+    export_intervals_deinit(&all);
 }
 
 static bool hand_on(Database *db, const ExportSink *sink, Error *err)

@@ -456,6 +456,8 @@ static bool import_file(PerfDataImport *in, Bytes file, Error *err)
     in->info = perfdata_info(in->reader);
     if (!read_records(in, err))
         return false;
+    if (in->consumer)
+        consumer_finish(in->consumer, 0);
     perf_data_facts(in);
     return find_names(in, err);
 }

@@ -199,6 +199,11 @@ typedef struct RunValues {
     StrIdVec part;     // "CPU0", "worker-4711" where parts were counted apart; "" for the whole
 } RunValues;
 
+// Names of intervals that `assay record` writes.
+#define INTERVAL_THREAD "thread" // from the start of a thread to its end, as far as observed
+#define INTERVAL_FORK   "fork"   // a mark: the thread made a process; detail: its pid
+#define INTERVAL_EXEC   "exec"   // a mark: the thread became another program; detail: its name
+
 // Spans and points on the time line; a mark has end_ns == start_ns.
 typedef struct Intervals {
     ThreadIdVec thread;

@@ -17,6 +17,7 @@ typedef enum Rule {
     RULE_FILE,
     RULE_PROCESS,
     RULE_THREAD,
+    RULE_INTERVAL,
     RULE_WORDS,
     RULE_BUILD_ID,
     RULE_SOURCE
@@ -35,7 +36,7 @@ static Rule rule_of(TableId table, const char *column)
         {TABLE_PROCESSES, "name", RULE_PROCESS},   {TABLE_PROCESSES, "command", RULE_WORDS},
         {TABLE_THREADS, "name", RULE_THREAD},      {TABLE_METRICS, "name", RULE_KEEP},
         {TABLE_METRICS, "unit", RULE_KEEP},        {TABLE_METRICS, "event", RULE_KEEP},
-        {TABLE_INTERVALS, "name", RULE_FUNCTION},  {TABLE_INTERVALS, "detail", RULE_WORDS},
+        {TABLE_INTERVALS, "name", RULE_INTERVAL},  {TABLE_INTERVALS, "detail", RULE_WORDS},
         {TABLE_LINE_COUNTS, "file", RULE_FILE},    {TABLE_BRANCH_COUNTS, "file", RULE_FILE},
         {TABLE_REGION_COUNTS, "file", RULE_FILE},  {TABLE_SOURCE_LINES, "file", RULE_FILE},
         {TABLE_SOURCE_LINES, "text", RULE_SOURCE}, {TABLE_NOTES, "key", RULE_KEEP},
@@ -85,6 +86,13 @@ static bool is_special_module(Str path)
     return path.len == 0 || path.ptr[0] == '[' || str_starts_with(path, STR("//anon"));
 }
 
+// The names that assay gives itself say nothing about the program.
+static bool is_own_interval(Str name)
+{
+    return str_equal(name, STR(INTERVAL_THREAD)) || str_equal(name, STR(INTERVAL_FORK)) ||
+           str_equal(name, STR(INTERVAL_EXEC));
+}
+
 static void anonymise(Sharing *s, Rule rule, Str text)
 {
     switch (rule) {
@@ -109,6 +117,12 @@ static void anonymise(Sharing *s, Rule rule, Str text)
         break;
     case RULE_THREAD:
         add_pseudonym(s, "thread", text);
+        break;
+    case RULE_INTERVAL:
+        if (is_own_interval(text))
+            strbuf_add(&s->out, text);
+        else
+            add_pseudonym(s, "interval", text);
         break;
     case RULE_DROP:
     case RULE_WORDS:

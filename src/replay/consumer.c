@@ -9,6 +9,7 @@
 #include "replay/outer_frames.h"
 #include "unwind/space.h"
 
+#include <stdio.h>
 #include <sys/mman.h>
 
 enum {
@@ -83,6 +84,8 @@ struct Consumer {
     FrameId frames[FRAMES_MAX + 256]; // innermost first
     Vec(GroupCount) group_counts;
     Table by_group_count;
+    StrId life_name, fork_name, exec_name; // of intervals
+    int64_t last_ns;                       // the latest time of a record
     ConsumerCounts counts;
 };
 
@@ -98,6 +101,9 @@ Consumer *consumer_open(const ConsumerSetup *setup)
     c->frame_cache = arena_array(&c->caches, FrameCacheEntry, FRAME_CACHE_SIZE);
     c->stacks = arena_new(&c->caches, StackCache);
     modules_init(&c->modules, setup->profile, setup->arch, setup->search);
+    c->life_name = profile_str(c->profile, STR(INTERVAL_THREAD));
+    c->fork_name = profile_str(c->profile, STR(INTERVAL_FORK));
+    c->exec_name = profile_str(c->profile, STR(INTERVAL_EXEC));
     return c;
 }
 
@@ -210,9 +216,26 @@ static Thread *add_thread(Consumer *c, Process *process, uint32_t tid, StrId nam
     return &vec_last(&c->threads);
 }
 
+// One row for a thread, when its end is known: the table only grows.
+static void add_life(Consumer *c, const Thread *t, int64_t end_ns)
+{
+    int64_t start_ns = c->profile->threads.start_ns.at[t->id.v];
+    start_ns = start_ns == TIME_NONE ? 0 : start_ns;
+    end_ns = end_ns == TIME_NONE ? c->last_ns : end_ns;
+    profile_add_interval(c->profile, t->id, start_ns, MAX(start_ns, end_ns), c->life_name,
+                         (StrId){0});
+}
+
+static void add_mark(Consumer *c, const Thread *t, int64_t time_ns, StrId name, StrId detail)
+{
+    if (t && time_ns != TIME_NONE)
+        profile_add_interval(c->profile, t->id, time_ns, time_ns, name, detail);
+}
+
 static void end_thread(Consumer *c, Thread *t, int64_t time_ns)
 {
     t->ended = true;
+    add_life(c, t, time_ns);
     outer_frames_free(&t->outer);
     Process *p = find_process(c, t->pid);
     if (p && p->live_threads)
@@ -377,6 +400,9 @@ static void on_fork(Consumer *c, const PerfRecord *r)
     Process *reused = find_process(c, pid);
     if (reused)
         end_process(c, reused, time_ns);
+    char number[16];
+    snprintf(number, sizeof(number), "%u", pid);
+    add_mark(c, by, time_ns, c->fork_name, profile_str(c->profile, str_from_c(number)));
     Process *p = add_process(c, pid, parent->pid, name, time_ns);
     c->profile->processes.command.at[p->id.v] = c->profile->processes.command.at[parent->id.v];
     if (c->mappings + parent->space.count <= MAPPINGS_IN_ALL_MAX) {
@@ -452,6 +478,8 @@ static void on_comm(Consumer *c, const PerfRecord *r)
     Thread *t = find_thread(c, r->u.comm.tid);
     if (!t)
         t = add_thread(c, p, r->u.comm.tid, name, since_start(c, r->time));
+    if (r->u.comm.exec)
+        add_mark(c, t, since_start(c, r->time), c->exec_name, name);
     c->profile->threads.name.at[t->id.v] = name;
     if (r->u.comm.pid == r->u.comm.tid)
         c->profile->processes.name.at[p->id.v] = name;
@@ -706,6 +734,8 @@ static bool maps_code(const PerfRecord *r)
 
 void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
 {
+    if (r->time)
+        c->last_ns = MAX(c->last_ns, profile_time(c, r->time));
     switch (r->type) {
     case PERF_RECORD_SAMPLE:
         on_sample(c, r, event);
@@ -751,6 +781,18 @@ void consumer_peek(Consumer *c, const PerfRecord *r)
 }
 
 // ---- Afterwards ------------------------------------------------------------------------
+
+void consumer_finish(Consumer *c, uint64_t end)
+{
+    if (end)
+        c->last_ns = profile_time(c, end);
+    for (size_t i = 0; i < c->threads.len; i++) {
+        Thread *t = &c->threads.at[i];
+        ProcessId process = c->profile->threads.process.at[t->id.v];
+        if (!t->ended)
+            add_life(c, t, c->profile->processes.end_ns.at[process.v]);
+    }
+}
 
 uint32_t consumer_running(const Consumer *c)
 {

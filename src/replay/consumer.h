@@ -65,6 +65,10 @@ void consumer_peek(Consumer *c, const PerfRecord *r);
 // False when it has ended. For live recordings only.
 bool consumer_add_existing(Consumer *c, uint32_t pid);
 
+// After the last record: completes the time line of what still runs. `end` is the
+// recording's end by the records' clock; 0: the time of the last record.
+void consumer_finish(Consumer *c, uint64_t end);
+
 // The number of processes that have not ended so far.
 uint32_t consumer_running(const Consumer *c);
 // The counts and the modules so far, borrowed from the consumer.

@@ -40,6 +40,44 @@ children_by_vfork() {
     record -F 5000 -- ./life vfork 6 && report --by process && at_least 6 "$(field 'sum(x["self_samples"] >= 20 for x in r["rows"])')"
 }
 check 'children of vfork are their own processes' children_by_vfork
+marks_of_children() {
+    "$ASSAY" export --format json run.assay | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+rows, text, pid_of = d["intervals"], d["strings"], lambda thread: d["processes"]["pid"][d["threads"]["process"][thread]]
+marks = [(text[n], text[x], pid_of(t), s) for t, s, e, n, x in zip(*(rows[c] for c in ("thread", "start_ns", "end_ns", "name", "detail"))) if s == e]
+forks, execs = [m for m in marks if m[0] == "fork"], [m for m in marks if m[0] == "exec"]
+assert len(forks) == 6 and len({m[2] for m in forks}) == 1, marks
+assert {m[1] for m in execs} == {"life", "exe"} and {str(m[2]) for m in execs} >= {m[1] for m in forks}, marks
+# A child starts its program after it was made, and lives once: from its first to its last row.
+for fork in forks:
+    assert min(m[3] for m in execs if str(m[2]) == fork[1]) >= fork[3], marks
+lives = [t for t, n in zip(rows["thread"], rows["name"]) if text[n] == "thread"]
+assert sorted(lives) == list(range(len(d["threads"]["tid"]))), lives'
+}
+check 'forks, programs and lives of threads are recorded' marks_of_children
+lives_in() { # FORMAT, on standard input
+    python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+if sys.argv[1] == "chrome":
+    lives = [(e["tid"], e["ts"], e["ts"] + e["dur"]) for e in d["traceEvents"] if e["ph"] == "X"]
+    samples = [(s["tid"], s["ts"]) for s in d["samples"]]
+else:
+    lives, samples = [], []
+    for t in d["threads"]:
+        m = t["markers"]
+        lives += [(t["tid"], s, e) for s, e, phase in zip(m["startTime"], m["endTime"], m["phase"]) if phase == 1]
+        samples += [(t["tid"], at) for at in t["samples"]["time"]]
+assert len(lives) >= 9, lives # main and eight others; a number may be used again
+for tid, at in samples:
+    assert any(tid == l[0] and l[1] - 1 <= at <= l[2] + 1 for l in lives), (tid, at, lives)' "$1"
+}
+time_lines() {
+    record -F 999 -- ./life churn 2 && "$ASSAY" export --format chrome run.assay | lives_in chrome &&
+        "$ASSAY" export --format firefox run.assay | lives_in firefox
+}
+check 'time lines hold the lives of threads around their samples' time_lines
 # What exec has taken away, or the stack's first page fault is to bring, is nowhere to be
 # read: how much of ten programs' 70 samples that is, chance decides. Of the rest crt's
 # __do_global_dtors_aux has no rules; all others are to be complete.

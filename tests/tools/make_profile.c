@@ -426,6 +426,28 @@ static void make_functions(Maker *m)
             }
 }
 
+// The time line of two threads, and of one without samples.
+static void make_intervals(Maker *m)
+{
+    begin(m, "sh -c './prog; ./other'");
+    Profile *p = &m->p;
+    FrameId main_f = place(m, m->program, "main", "/src/a.c", 1, 2, 0);
+    ThreadId worker =
+        profile_add_thread(p, m->process, 4712, profile_str(p, STR("worker")), 2000000);
+    ThreadId idle = profile_add_thread(p, m->process, 4713, profile_str(p, STR("idle")), 2500000);
+    StrId life = profile_str(p, STR(INTERVAL_THREAD)), none = {0};
+    samples(m, m->thread, STACK(m, main_f), 4);
+    samples(m, worker, STACK(m, main_f), 4);
+    profile_add_interval(p, m->thread, 500000, 500000, profile_str(p, STR(INTERVAL_EXEC)),
+                         profile_str(p, STR("prog \"<\x1b[31m")));
+    profile_add_interval(p, worker, 2000000, 7000000, life, none);
+    profile_add_interval(p, idle, 2500000, 6000000, life, none);
+    profile_add_interval(p, m->thread, 3000000, 3000000, profile_str(p, STR(INTERVAL_FORK)),
+                         profile_str(p, STR("4800")));
+    profile_add_interval(p, m->thread, 0, 9000000, life, none);
+    end(m);
+}
+
 static void begin_counts(Maker *m, const char *name)
 {
     profile_init(&m->p);
@@ -520,6 +542,7 @@ static const Kind kinds[] = {
     {"long-paths", make_long_paths},
     {"bench", make_bench},
     {"functions", make_functions},
+    {"intervals", make_intervals},
     {"counts", make_counts},
     {"counts-over-time", make_counts_over_time},
 };

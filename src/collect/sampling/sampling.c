@@ -705,6 +705,7 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
     *result = (SamplingResult){0};
     bool ok = take_signals(s, err) && open_sampler(s, err) && record(s, result, err);
     if (ok) {
+        consumer_finish(s->consumer, (uint64_t)s->end_ns);
         settle_result(s, result);
         facts_at_end(profile, &s->events, s->consumer, s->malformed, &s->drain,
                      s->events.traced ? &s->tracer : NULL, s->child_ended ? &s->child_end : NULL,

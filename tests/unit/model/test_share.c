@@ -39,11 +39,10 @@ static void begin(void)
     profile_set_fact(&p, STR(FACT_COMMAND), STR("'/bin/secret' --file=/tmp/secret"));
     profile_set_fact(&p, STR(FACT_HOSTNAME), STR("secret.example"));
     profile_set_fact(&p, STR(FACT_EVENT), STR("cpu-clock"));
-    vec_push(&p.arena, &p.intervals.thread, thread);
-    vec_push(&p.arena, &p.intervals.start_ns, 1);
-    vec_push(&p.arena, &p.intervals.end_ns, 2);
-    vec_push(&p.arena, &p.intervals.name, profile_str(&p, STR("secret step")));
-    vec_push(&p.arena, &p.intervals.detail, profile_str(&p, STR("secret detail")));
+    profile_add_interval(&p, thread, 1, 2, profile_str(&p, STR("secret step")),
+                         profile_str(&p, STR("secret detail")));
+    profile_add_interval(&p, thread, 2, 2, profile_str(&p, STR(INTERVAL_EXEC)),
+                         profile_str(&p, STR("secret")));
 }
 
 static bool any_text_has(Str part)
@@ -72,6 +71,8 @@ static void anonymised_profiles_hold_no_name(void **state)
     begin();
     profile_share(&p, &(ShareOptions){.anonymise = true});
     assert_false(any_text_has(STR("secret")));
+    // What assay itself calls a mark tells nothing about the program.
+    assert_true(any_text_has(STR(INTERVAL_EXEC)));
     assert_false(any_text_has(STR("/")));
     assert_false(any_text_has(STR("5ec3e7")));
     assert_false(any_text_has(STR("_Z")));
@@ -163,8 +164,8 @@ static void every_column_of_text_has_a_rule(void **state)
         }
     assert_true(before > 0);
     // module 2 + 1 build-id, functions 2 × 3, frame files 3, process 2, thread 1, metric 3,
-    // interval 2, source 2, note 2, facts 6
-    assert_int_equal(after, 30);
+    // intervals 4, source 2, note 2, facts 6
+    assert_int_equal(after, 32);
     check_and_end();
 }
 
