@@ -78,10 +78,11 @@ for number in range(0, 8):
         wrong.append(f"llvm-cov export {number}: formats says otherwise")
 
 # What is written, and what is taken by the options.
-choices = re.search(r"--format FORMAT.*?\(([^()]*)\)", run("export", "--help").stdout, re.S)
+listing = re.search(r"^formats\n((?:  .*\n)+)", run("export", "--help").stdout, re.M)
+choices = re.findall(r"^  (\S+)  ", listing[1], re.M)
 names = [f["name"] for f in listed["written"]]
-if sorted(re.findall(r"[\w-]+", choices[1])) != sorted(names):
-    wrong.append(f"export --format has {choices[1]}, formats lists {names}")
+if sorted(choices) != sorted(names):
+    wrong.append(f"export --format has {choices}, formats lists {names}")
 written = {v["first"] for f in listed["read"] if f["name"] == "indexed profile" for v in f["versions"] if v["written"]}
 for number in range(1, 24):
     ok = run("merge", "known.proftext", "-f", "-o", "b.profdata", "--profdata-version", str(number)).returncode == 0
