@@ -52,6 +52,30 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
+// Two rows in each table of coverage: the first is 0, the other the largest of its type, or row 1
+// of the table that it refers to.
+static void fill_coverage(void)
+{
+    static const TableId tables[] = {
+        TABLE_LINE_COUNTS,   TABLE_FUNCTION_COUNTS,  TABLE_BRANCH_COUNTS,
+        TABLE_REGION_COUNTS, TABLE_CONDITION_COUNTS, TABLE_COVER_TOTALS,
+        TABLE_BRANCH_SITES,  TABLE_SEGMENTS,         TABLE_EXCERPTS,
+        TABLE_EXCERPT_LINES, TABLE_DECISIONS,        TABLE_DECISION_CONDITIONS};
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        const TableSchema *t = profile_schema_find(tables[i]);
+        for (size_t c = 0; c < t->column_count; c++) {
+            const Column *column = &t->columns[c];
+            RawVec *v = column_vec(&p, column);
+            size_t size = column_type_size(column->type);
+            column_resize(&p, v, column->type, 2);
+            if (column->refers_to == TABLE_NONE)
+                memset((char *)v->at + size, 0xff, size);
+            else
+                ((uint32_t *)v->at)[1] = 1;
+        }
+    }
+}
+
 // A profile with a row in every table, mutable rows, and values at the edges of
 // their types.
 static void fill(unsigned samples)
@@ -93,6 +117,7 @@ static void fill(unsigned samples)
     profile_source_line(&p, profile_str(&p, STR("a.cc")), 9, STR("  x += \t\"\xff\";"));
     profile_note(&p, NOTE_WARNING, STR("lost-samples"), "%d lost", 3);
     profile_set_fact(&p, STR(FACT_COMMAND), STR("prog --x"));
+    fill_coverage();
 }
 
 static void assert_same_column(const Profile *a, const Profile *b, const TableSchema *t,
