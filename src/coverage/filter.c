@@ -3,7 +3,7 @@
 
 #include "coverage/filter.h"
 
-// Whether some run whose results are read counts the source.
+// Whether one of the runs counts the source.
 static bool is_selected(const CoverFilter *f, Str path)
 {
     static const StrVec any = {0};

@@ -35,8 +35,8 @@ typedef struct CoverFilter {
     regex_t pattern_regexes[COVER_PATTERN_COUNT];
     CoverPatterns patterns; // of the above, those that are given
     bool has_patterns;
-    // Whether a source has other lines here than when it was counted: its marks are not
-    // those of the counts. NULL: none has.
+    // Whether the source file has changed since it was counted: its marks then stand on other
+    // lines, so that they are not read. NULL: no file has.
     bool (*is_changed)(void *ctx, Str path);
     void *is_changed_ctx;
     Vec(CoverPathMap) maps;
@@ -54,18 +54,18 @@ MUST_CHECK bool cover_filter_init(CoverFilter *f, const CoverFilterOptions *o, P
                                   Error *err);
 void cover_filter_deinit(CoverFilter *f);
 
-// What CoverProject asks for; `ctx` is a CoverFilter.
+// The callbacks of CoverProject; `ctx` is a CoverFilter.
 bool cover_filter_keep(void *ctx, Str path);
 Str cover_filter_map(void *ctx, Str path);
 CoverExclusions *cover_filter_exclusions(void *ctx, Str path);
-// Whether a source that was asked for has marks.
+// Whether marks were found in some source.
 bool cover_filter_has_marks(const CoverFilter *f);
-// Only sources that this run or another one counts are kept. Its globs follow the
-// maps of prefixes; --include takes the place of those that it includes.
+// Adds the selection of a run: sources that no run counts are left out. The globs follow the maps
+// of prefixes. Where the user gives --include, it replaces the globs of sources to include.
 void cover_filter_select(CoverFilter *f, const CoverSelection *s);
 // How many sources were left out because no run counts them.
 size_t cover_filter_left_out(const CoverFilter *f);
-// To be called once, when the functions of all sources are known to their marks.
+// Turns marks of functions into ranges of lines. To be called once, after all functions are added.
 void cover_filter_settle(CoverFilter *f);
 
 #endif // COVERAGE_FILTER_H

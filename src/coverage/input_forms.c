@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of kinds.
+// The table of kinds of files.
 
 #include "coverage/input_forms.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of files that the cover commands take: one table by which inputs are told
-// apart, and that 'assay cover formats' shows.
+// The kinds of files that the cover commands read. Inputs are recognised by this table, and
+// 'assay cover formats' prints it.
 
 #ifndef COVERAGE_INPUT_FORMS_H
 #define COVERAGE_INPUT_FORMS_H
@@ -30,8 +30,8 @@ typedef struct CoverForm {
 extern const CoverForm cover_forms[];
 extern const size_t cover_form_count;
 
-// The first that takes the file, NULL: none. With `by_start` only of those for which
-// its first bytes are enough.
+// The first kind that recognises the file, NULL: none. With `by_start` only the kinds for which the
+// first bytes of a file are enough.
 const CoverForm *cover_form_find(Bytes file, bool by_start);
 
 #endif // COVERAGE_INPUT_FORMS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding and reading source files.
+// Finds and reads source files.
 
 #include "coverage/source_text.h"
 
@@ -19,7 +19,7 @@ bool cover_source_text(void *ctx, Str path, Str *text)
     CoverSources *s = ctx;
     arena_deinit(&s->arena);
     bool found = open_source(s, path);
-    // Under each folder: the longest part of the path that exists there.
+    // Tries ever shorter ends of the path below each folder.
     for (size_t i = 0; i < s->folders.len && !found; i++) {
         Str rest = path;
         while (!found && rest.len) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source files for listings: where the compiler saw them, or below folders that
-// the user names.
+// The text of source files. A file is searched under the path that the compiler recorded, then
+// below the folders that the user names.
 
 #ifndef COVERAGE_SOURCE_TEXT_H
 #define COVERAGE_SOURCE_TEXT_H

@@ -88,7 +88,7 @@ void cover_set_add(CoverSet *into, const CoverSet *from);
 // Multiplies every count, up to 2^64 - 1.
 void cover_set_scale(CoverSet *s, uint64_t weight);
 
-// Sets of rows, told by their keys whatever their counts.
+// Operations on sets of rows. Rows are compared by their keys, without their counts.
 typedef enum CoverSetOperation {
     COVER_SET_INTERSECT, // what both have, with the counts of both summed
     COVER_SET_SUBTRACT   // what the first has and the other has not

@@ -18,14 +18,14 @@ typedef enum TracefileKind {
     TRACEFILE_LLVM_JSON, // what 'llvm-cov export' writes
 } TracefileKind;
 
-// Told by the first bytes; a few kilobytes are enough.
+// The kind of a file, by its first bytes; a few kilobytes are enough.
 TracefileKind tracefile_kind(Bytes head);
 
 // Of llvm-cov export, by the first number.
 extern const FormatVersions tracefile_json_versions;
 
-// Kinds that are known and not read: told by two marks in the first bytes, of which one
-// that begins with '^' is their start.
+// Kinds that are known and not read. A file is of the kind when its first bytes contain both marks;
+// a mark that begins with '^' must be at the start of the file.
 typedef struct TracefileForeign {
     const char *mark, *second, *name, *hint;
 } TracefileForeign;

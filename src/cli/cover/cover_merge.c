@@ -260,7 +260,7 @@ static bool merge(const CoverMergeCliOptions *o, const StrVec *operands, CoverCo
     bool none = result.merged == 0 && result.failures.len;
     if (!ok && none && str_equal(o->failure_mode, STR("warn")))
         ok = true;
-    // The one that is the error itself is said once.
+    // The failure that ends the merge is printed as the error.
     say_failures(&result, ok ? 0 : 1);
     if (ok && result.failures.len)
         cli_say("%zu of %zu inputs merged", result.merged, in.files.len);
@@ -339,7 +339,7 @@ static void write_so_far(void *ctx)
     w->written_files = w->pool->file_count;
 }
 
-// Raw profiles are deleted as they are summed: where the sums cannot go is said first.
+// Raw profiles are deleted as they are summed: checks first that the sums can be written.
 static bool watch_folder(const CoverMergeCliOptions *o, CoverPool *pool, Arena *arena, Error *err)
 {
     if (!o->force && os_file_exists(o->output)) {

@@ -35,7 +35,7 @@ typedef struct GcovPage {
     uint32_t rows[GCOV_PAGE_LINES];
 } GcovPage;
 
-// What a name in the notes is in the profile.
+// A name of a file in the notes, with its path in the profile.
 typedef struct GcovFile {
     Str folder, name;
     StrId id;               // 0: left out
@@ -90,8 +90,8 @@ typedef struct GcovSum {
     uint32_t unit_count;
     uint32_t round;       // counts the functions
     uint64_t approximate; // lines whose loops were too many to follow one by one
-    // A line that a block of clang's lists several times counts as often, as llvm-cov gcov
-    // has it.
+    // A line that a block of clang's notes lists several times counts several times, as in
+    // llvm-cov gcov.
     bool repeats_lines;
     GcovTakeUnit *take; // gets each unit as a whole; NULL: units are only summed
     void *take_ctx;

@@ -229,7 +229,7 @@ static void add_function(GcovSum *s, const GcovFunction *f, StrId file, uint64_t
     *count += entries + (*count == 0);
 }
 
-// Says where the unit's functions are, to the marks that are about functions.
+// Adds the places of the unit's functions to the marks in the sources.
 static void place_marks(GcovUnit *u)
 {
     if (!u->sum->how->exclusions)

@@ -54,7 +54,7 @@ void cover_totals_fill(CoverFilling *x, unsigned wants);
 // by file in the order of paths. Of sets only lines.
 void cover_files_fill(CoverFilling *x, bool with_regions);
 
-// Tells the marks of functions where the functions of `d` are.
+// Adds the places of the functions to the marks in the sources.
 void cover_data_place_functions(const CoverData *d, const CoverProject *how);
 
 #endif // COVERAGE_LLVM_FILE_TOTALS_H

@@ -107,8 +107,8 @@ typedef struct CoverData {
     // Drop what llvm-cov drops (functions of another build) and do not clamp what
     // went below zero.
     bool llvm_rules;
-    // Note functions that no profile has and duplicates too: there may be many, and
-    // nothing is wrong with them.
+    // Also report functions that no profile has, and duplicates. There may be many, and they are no
+    // fault.
     bool explain;
     // Where a source file is here; NULL: paths stay as they are.
     Str (*map_path)(void *ctx, Str path);
@@ -137,8 +137,7 @@ MUST_CHECK bool cover_data_evaluate(CoverData *d, const CovFunctionMap *map,
                                     const uint64_t *counters, uint32_t counter_count,
                                     const CoverRegion **regions, size_t *region_count);
 
-// What an object of llvm-cov's kind offers: its sections. ERROR_NOT_FOUND when it
-// has no coverage mapping.
+// Finds the sections with coverage mapping in an object. ERROR_NOT_FOUND when it has none.
 MUST_CHECK bool cover_object_sections(Arena *arena, Bytes file, CovMapSections *ret, Error *err);
 
 #endif // COVERAGE_LLVM_FUNCTIONS_H

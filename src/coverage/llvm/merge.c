@@ -39,7 +39,7 @@ static bool check_build(const Part *p, Bytes file, Error *err)
     ProfRaw raw;
     if (!p->options->same_build || p->build.len == 0 || !profraw_is(file) ||
         !profraw_parse(file, 0, &raw, err))
-        return true; // what is broken is said when it is added
+        return true; // adding it reports what is wrong
     if (raw.binary_ids.len == 0 || bytes_equal(raw.binary_ids, p->build.ptr, p->build.len))
         return true;
     return error_set(err, ERROR_FORMAT, "it is of another build than the first profile");

@@ -24,7 +24,8 @@ typedef struct CoverMergeOptions {
     unsigned thread_count; // 0: as many as there are processors and work
     bool stop_at_failure;  // the first file that cannot be read ends the merge
     bool same_build;       // profiles of another build than the first one's are refused
-    // NULL, or told after each file of the caller's thread how many of its files are done.
+    // Called after each file of the calling thread with the number of its files that are done;
+    // NULL: nobody watches.
     void (*progress)(void *ctx, size_t done, size_t total);
     void *progress_ctx;
 } CoverMergeOptions;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the marks of functions where the functions of LLVM's mappings are.
+// Adds the places of LLVM's functions to the marks in the sources.
 
 #include "coverage/llvm/file_totals.h"
 #include "coverage/llvm/function_regions.h"

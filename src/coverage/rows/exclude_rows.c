@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes rows out of a profile that marks in the sources exclude.
+// Removes the rows that marks in the sources exclude.
 
 #include "coverage/rows/exclude_rows.h"
 

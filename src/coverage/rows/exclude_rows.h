@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes rows out of a profile that marks in the sources exclude, and compares marks with counts.
+// Removes the rows that marks in the sources exclude, and compares marks with counts.
 
 #ifndef COVERAGE_ROWS_EXCLUDE_ROWS_H
 #define COVERAGE_ROWS_EXCLUDE_ROWS_H
@@ -18,13 +18,12 @@ typedef struct CoverMarkFault {
 
 typedef Vec(CoverMarkFault) CoverMarkFaultVec;
 
-// Settles the marks that depend on counts by those of the profile. Faults are the
-// arena's, by file and line.
+// Compares the marks that depend on counts with the counts of the profile: marks that agree take
+// effect, the others become faults, by file and line. The list is the arena's.
 void cover_profile_settle_marks(Arena *arena, const Profile *p, const CoverProject *how,
                                 CoverMarkFaultVec *ret);
 
-// Takes the rows out of the profile that marks in the sources exclude. Gives how
-// many lines that were.
+// Removes the rows that marks in the sources exclude. Returns the number of lines.
 uint64_t cover_profile_exclude(Profile *p, const CoverProject *how);
 
 #endif // COVERAGE_ROWS_EXCLUDE_ROWS_H

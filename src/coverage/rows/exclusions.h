@@ -64,7 +64,7 @@ typedef struct CoverExclusions {
     Vec(CoverFunctionMark) function_marks;
     Vec(CoverFunctionPlace) functions;
     uint32_t unplaced; // marks of functions where none starts
-    // Marks that depend on counts: in force when the counts were looked at.
+    // Marks that depend on counts: they take effect after cover_exclusions_counted.
     CoverLineRangeVec unreachable;
     Vec(CoverMissMark) miss_marks; // ascending
     uint32_t unread;               // such marks that do not say ": missed/all"
@@ -74,9 +74,9 @@ typedef struct CoverExclusions {
 bool cover_exclusions_find(Arena *arena, Str source, const CoverPatterns *patterns,
                            CoverExclusions *ret);
 
-// Says where a function is; to be called for all of a source with function marks.
+// Adds the place of a function. Sources with marks of functions need the places of all functions.
 void cover_exclusions_add_function(CoverExclusions *e, CoverFunctionPlace place);
-// Turns the marks of functions into ranges. Functions within (lambdas) stay in.
+// Turns the marks of functions into ranges. A function inside a marked one (a lambda) still counts.
 void cover_exclusions_settle(CoverExclusions *e);
 
 // Whether marks depend on counts; accepts NULL.
@@ -85,7 +85,7 @@ bool cover_exclusions_is_unreachable(const CoverExclusions *e, uint32_t line);
 // Leaves out [line, line], or its branches and conditions only. Unsorted until
 // cover_exclusions_counted.
 void cover_exclusions_add_line(CoverExclusions *e, uint32_t line, bool branches_only);
-// To be called when the counts were looked at: marks that depend on them are done.
+// To be called after all marks that depend on counts are compared with them.
 void cover_exclusions_counted(CoverExclusions *e);
 // The mark of a line, NULL: none.
 CoverMissMark *cover_exclusions_miss_mark(CoverExclusions *e, uint32_t line);

@@ -16,7 +16,8 @@ void cover_set_take_profile(CoverSet *s, Profile *from);
 // order of paths.
 void cover_set_fill(const CoverSet *s, const CoverProject *how, Profile *into);
 
-// Tells the marks of functions where the functions are whose end the set knows.
+// Adds the places of functions, of which the set knows starts and ends, to the marks in the
+// sources.
 void cover_set_place_functions(const CoverSet *s, const CoverProject *how);
 
 #endif // COVERAGE_ROWS_TRACEFILE_ROWS_H

@@ -20,8 +20,8 @@ typedef struct CoverWriter {
     StrBuf *out; // may be emptied between the calls
     CoverSource *source;
     void *source_ctx;
-    // Of each file of `c`, for people to read (HTML, Markdown): those of a report, which
-    // counts the instances of a template once. NULL: those of the rows.
+    // Totals of each file of `c` for formats that people read (HTML, Markdown): as a report has
+    // them, which counts the instances of a template once. NULL: sums of the rows.
     const CoverTotals *totals;
     JsonWriter json;
     // Folder of the project, without a slash at its end. Services find sources by paths

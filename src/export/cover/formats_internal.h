@@ -15,16 +15,16 @@ extern const CoverFormat cover_html_format;
 extern const CoverFormat cover_coveralls_format;
 extern const CoverFormat cover_markdown_format;
 
-// A file's totals for people to read.
+// The totals of a file for formats that people read.
 CoverTotals cover_writer_totals(const CoverWriter *w, const CoverFileRows *f);
 
-// Whether there are conditions (MC/DC), which want a column then.
+// Whether there are conditions (MC/DC), for which tables get a column.
 bool cover_has_conditions(const CoverWriter *w);
 
 // A percentage to print with two digits: only what is whole shows 100.
 double cover_shown_percent(CoverTally t);
 
-// A file's path as services want it: relative to the project's folder if it is below.
+// A file's path as services need it: relative to the project's folder if the file is below it.
 Str cover_project_path(const CoverWriter *w, const CoverFileRows *f);
 
 // One source line with its count and its branches. Equal lines of a file are one.
