@@ -137,14 +137,27 @@ static bool has_choices(const Option *o)
 }
 
 // "auto|always|never"
-static void add_choices(const Option *o, StrBuf *out)
+static void add_choices(const Option *o, Str between, StrBuf *out)
 {
     ChoiceWalk w = choices_of(o);
     for (bool first = true; choice_next(&w); first = false) {
         if (!first)
-            strbuf_add_char(out, '|');
+            strbuf_add(out, between);
         strbuf_add(out, w.name);
     }
+}
+
+// " (auto|always|never)"; a list that is longer than a line of the help gets spaces to break it at.
+static void add_choices_help(const Option *o, StrBuf *out)
+{
+    strbuf_add(out, STR(" ("));
+    size_t start = out->len;
+    add_choices(o, STR("|"), out);
+    if (out->len - start > HELP_WIDTH - HELP_COLUMN) {
+        out->len = start;
+        add_choices(o, STR(", "), out);
+    }
+    strbuf_add_char(out, ')');
 }
 
 static bool store_choice(const Option *o, void *field, Str value)
@@ -252,7 +265,7 @@ static ParseResult bad_value(const Parse *p, const Option *o, Str value)
     StrBuf taken = {0};
     if (has_choices(o)) {
         strbuf_add(&taken, STR("one of "));
-        add_choices(o, &taken);
+        add_choices(o, STR("|"), &taken);
     } else {
         strbuf_add(&taken, str_from_c(kind_description(o->kind)));
     }
@@ -519,11 +532,8 @@ static void add_option_help(const Command *cmd, const Option *o, StrBuf *out)
     StrBuf text = {0};
     strbuf_add(&text, str_from_c(o->help));
     bool is_listed = o->table && o->table == cmd->list; // below the options
-    if (has_choices(o) && !is_listed) {
-        strbuf_add(&text, STR(" ("));
-        add_choices(o, &text);
-        strbuf_add_char(&text, ')');
-    }
+    if (has_choices(o) && !is_listed)
+        add_choices_help(o, &text);
     add_wrapped(out, column, strbuf_str(&text));
     strbuf_deinit(&text);
 }

@@ -47,8 +47,13 @@ typedef struct Choices {
         .help_at = CHOICES_NO_HELP                                                                 \
     }
 
-// Of an array that another file defines, with `length`, the variable that holds its length;
-// `help` is the member that says what a row is.
+// The members of Choices for an array with `length`, the variable that holds its length; more
+// members may follow: `static const Choices words = {CHOICES_COUNTED(…), .takes = f};`
+#define CHOICES_COUNTED(array, length, word)                                                       \
+    .rows = (array), .count = &(length), .row_size = sizeof((array)[0]),                           \
+    .name_at = offsetof(__typeof__((array)[0]), word), .help_at = CHOICES_NO_HELP
+
+// The same, with `help`, the member that says what a row is.
 #define CHOICES_WITH_HELP(array, length, word, help)                                               \
     .rows = (array), .count = &(length), .row_size = sizeof((array)[0]),                           \
     .name_at = offsetof(__typeof__((array)[0]), word),                                             \

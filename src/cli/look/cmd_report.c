@@ -16,29 +16,59 @@
 #include "export/runs.h"
 #include "os/file.h"
 
-// What --by takes. perf's words for the same rows are taken by --sort.
-typedef struct RowsWord {
+typedef enum ReportKeyKind {
+    KEY_ORDER,      // an order of rows
+    KEY_PROF_ORDER, // one that only --prof has
+    KEY_ROWS,       // the rows themselves, also for --by
+    KEY_PERF_ROWS,  // the same, as perf's --sort names them
+} ReportKeyKind;
+
+// The words of --sort and --by.
+typedef struct ReportKey {
     const char *word;
+    ReportKeyKind kind;
+    FlatSort order;
+    ProfSort prof_order; // PROF_AS_REPORTED: --prof sorts by `order`
     By by;
     Group group;
-} RowsWord;
-static const RowsWord row_kinds[] = {
-    {"function", BY_FUNCTION, GROUP_NONE},   {"line", BY_LINE, GROUP_NONE},
-    {"module", BY_MODULE, GROUP_NONE},       {"thread", BY_FUNCTION, GROUP_THREAD},
-    {"process", BY_FUNCTION, GROUP_PROCESS}, {"comm", BY_FUNCTION, GROUP_COMM},
+} ReportKey;
+static const ReportKey report_keys[] = {
+    {"self", KEY_ORDER, .order = FLAT_BY_SELF},
+    {"overhead", KEY_ORDER, .order = FLAT_BY_SELF},
+    {"total", KEY_ORDER, .order = FLAT_BY_TOTAL},
+    {"samples", KEY_ORDER, .order = FLAT_BY_SAMPLES},
+    {"name", KEY_ORDER, .order = FLAT_BY_NAME, .prof_order = PROF_BY_NAME},
+    {"calls", KEY_PROF_ORDER, .prof_order = PROF_BY_CALLS},
+    {"address", KEY_PROF_ORDER, .prof_order = PROF_BY_ADDRESS},
+    {"function", KEY_ROWS, .by = BY_FUNCTION},
+    {"line", KEY_ROWS, .by = BY_LINE},
+    {"module", KEY_ROWS, .by = BY_MODULE},
+    {"thread", KEY_ROWS, .group = GROUP_THREAD},
+    {"process", KEY_ROWS, .group = GROUP_PROCESS},
+    {"comm", KEY_ROWS, .group = GROUP_COMM},
+    {"sym", KEY_PERF_ROWS, .by = BY_FUNCTION},
+    {"symbol", KEY_PERF_ROWS, .by = BY_FUNCTION},
+    {"srcline", KEY_PERF_ROWS, .by = BY_LINE},
+    {"dso", KEY_PERF_ROWS, .by = BY_MODULE},
+    {"tid", KEY_PERF_ROWS, .group = GROUP_THREAD},
+    {"pid", KEY_PERF_ROWS, .group = GROUP_PROCESS},
 };
-static const RowsWord rows_of_perf[] = {
-    {"sym", BY_FUNCTION, GROUP_NONE},   {"symbol", BY_FUNCTION, GROUP_NONE},
-    {"srcline", BY_LINE, GROUP_NONE},   {"dso", BY_MODULE, GROUP_NONE},
-    {"tid", BY_FUNCTION, GROUP_THREAD}, {"pid", BY_FUNCTION, GROUP_PROCESS},
-};
-static const Choices row_words = CHOICES_OF(row_kinds, word);
+
+static bool names_rows(const void *row)
+{
+    return ((const ReportKey *)row)->kind == KEY_ROWS;
+}
+
+static const size_t report_key_count = ARRAY_LEN(report_keys);
+static const Choices sort_words = {CHOICES_COUNTED(report_keys, report_key_count, word)};
+static const Choices row_words = {CHOICES_COUNTED(report_keys, report_key_count, word),
+                                  .takes = names_rows};
 
 typedef struct ReportOptions {
     SelectionOptions selection;
     RecordingFiles files;
-    const RowsWord *by; // NULL: not given
-    Str sort, tree, around, colour, output;
+    const ReportKey *by, *sort; // NULL: not given
+    Str tree, around, colour, output;
     bool children, inverted, prof, never_called, wide, notes, json, csv, force;
     uint64_t limit;
     double percent_limit;
@@ -50,10 +80,10 @@ typedef struct ReportCommand {
 } ReportCommand;
 
 static const Option report_options[] = {
-    OPT_ROW(0, "by", ReportOptions, by, RowsWord, "WHAT", &row_words, "what a row is"),
-    OPT_TEXT('s', "sort", ReportOptions, sort, "KEY",
-             "self, total, samples or name, with --prof also calls and address; a perf sort key "
-             "(comm, dso, sym, srcline, pid, tid) chooses the rows as --by does"),
+    OPT_ROW(0, "by", ReportOptions, by, ReportKey, "WHAT", &row_words, "what a row is"),
+    OPT_ROW('s', "sort", ReportOptions, sort, ReportKey, "KEY", &sort_words,
+            "the order of the rows; calls and address need --prof; the words from function on "
+            "choose the rows, as --by does"),
     OPT_FLAG(0, "children", ReportOptions, children,
              "sort by total: the time of a function and of all functions that it called"),
     OPT_OPTIONAL(
@@ -83,65 +113,37 @@ static const Option report_options[] = {
 
 static const uint64_t LIMIT_DEFAULT = UINT64_MAX; // the user gave no --limit
 
-static void set_rows(const RowsWord *w, ReportRequest *request)
+static void apply_key(const ReportKey *key, ReportRequest *request)
 {
-    request->by = w->by;
-    request->group = w->group;
-}
-
-static bool rows_by(Str word, const RowsWord *table, size_t count, ReportRequest *request)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (str_equal(word, str_from_c(table[i].word))) {
-            set_rows(&table[i], request);
-            return true;
-        }
+    if (key->kind == KEY_ORDER) {
+        request->sort = key->order;
+    } else {
+        request->by = key->by;
+        request->group = key->group;
     }
-    return false;
 }
 
-static bool sort_by(Str word, ReportRequest *request)
+// The order of --prof; its table is sorted as the report when it has none of its own.
+static ProfSort prof_order(const ReportOptions *o)
 {
-    static const struct {
-        const char *word;
-        FlatSort sort;
-    } words[] = {
-        {"self", FLAT_BY_SELF},       {"overhead", FLAT_BY_SELF}, {"total", FLAT_BY_TOTAL},
-        {"samples", FLAT_BY_SAMPLES}, {"name", FLAT_BY_NAME},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (str_equal(word, str_from_c(words[i].word))) {
-            request->sort = words[i].sort;
-            return true;
-        }
-    }
-    return rows_by(word, row_kinds, ARRAY_LEN(row_kinds), request) ||
-           rows_by(word, rows_of_perf, ARRAY_LEN(rows_of_perf), request);
-}
-
-// The orders that only --prof has.
-static ProfSort prof_sort(Str key)
-{
-    return str_equal(key, STR("calls"))     ? PROF_BY_CALLS
-           : str_equal(key, STR("address")) ? PROF_BY_ADDRESS
-           : str_equal(key, STR("name"))    ? PROF_BY_NAME
-                                            : PROF_AS_REPORTED;
+    return o->prof && o->sort ? o->sort->prof_order : PROF_AS_REPORTED;
 }
 
 // Checks what the parser cannot check. Prints the mistake and returns false.
 static bool request_from_options(const Command *cmd, const ReportOptions *o, ReportRequest *request)
 {
     if (o->by)
-        set_rows(o->by, request);
-    bool is_profs = o->prof && prof_sort(o->sort) != PROF_AS_REPORTED;
+        apply_key(o->by, request);
     if (o->never_called && !o->prof) {
         usage_error(cmd, "--never-called needs --prof");
         return false;
     }
-    if (o->sort.len && !is_profs && !sort_by(o->sort, request)) {
-        usage_error(cmd, "unknown sort key '%" STR_FMT "'", STR_ARG(o->sort));
+    if (o->sort && o->sort->kind == KEY_PROF_ORDER && !o->prof) {
+        usage_error(cmd, "--sort %s needs --prof", o->sort->word);
         return false;
     }
+    if (o->sort && prof_order(o) == PROF_AS_REPORTED)
+        apply_key(o->sort, request);
     if (o->children)
         request->sort = FLAT_BY_TOTAL;
     if (o->json && o->csv) {
@@ -316,7 +318,7 @@ static void add_prof(StrBuf *out, const ReportOptions *o, const Report *r, const
                      Arena *arena)
 {
     ProfJoin join;
-    ProfRequest request = {.sort = prof_sort(o->sort), .never_called = o->never_called};
+    ProfRequest request = {.sort = prof_order(o), .never_called = o->never_called};
     ProfRowVec rows = prof_rows(arena, r, c->all, c->all_count, &request, &join);
     ProfView v = {.report = r, .rows = &rows, .join = &join};
     for (size_t i = 0; i < c->all_count; i++)
@@ -389,8 +391,8 @@ static int show_runs(const ReportOptions *o, const Opened *opened)
     const Profile *p = opened->profile;
     const SelectionOptions *s = &o->selection;
     bool wants_samples = o->tree.len || o->inverted || o->around.len || o->prof || o->by ||
-                         o->sort.len || s->focus.len || s->ignore.len || s->time.len ||
-                         s->pids.len || s->tids.len || s->comms.len || opened->further->len;
+                         o->sort || s->focus.len || s->ignore.len || s->time.len || s->pids.len ||
+                         s->tids.len || s->comms.len || opened->further->len;
     StrBuf out = {0};
     Error err;
     if (wants_samples) {
