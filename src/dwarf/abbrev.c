@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Abbreviations: decoded once into attribute lists, and into skip programs that
-// take the walk over a DIE without looking at its attributes one by one.
-// Format: DWARF 5 §7.5.3.
+// Reads abbreviations: decodes them once to attribute lists, and to skip programs by which the walk
+// skips a DIE without looking at each attribute. Format: DWARF 5 §7.5.3.
 
 #include "dwarf/dwarf_internal.h"
 
@@ -12,8 +11,8 @@ typedef struct Builder {
     Vec(AbbrevAttr) attrs;
     Vec(SkipOp) ops;
     Vec(CallShape) shapes;
-    CallShape shape; // of the abbreviation that is read
-    bool has_shape;  // so far
+    CallShape shape; // of the abbreviation that is being read
+    bool has_shape;  // so far all its attributes fit one
 } Builder;
 
 static uint8_t kind_of(uint16_t tag)
@@ -47,8 +46,8 @@ static bool is_unit_ref_form(uint16_t form)
            form == DW_FORM_ref8;
 }
 
-// Notes where an attribute stands that the walk reads. `at` is UINT16_MAX when
-// a value of varying size precedes it.
+// Notes the offset of an attribute that the walk reads. `at` is UINT16_MAX when a value of variable
+// size comes before it.
 static void note_position(Abbrev *a, const AbbrevAttr *attr, uint16_t at, int size)
 {
     switch (attr->name) {
@@ -104,7 +103,7 @@ static void finish(Abbrev *a, Builder *b)
     a->attr_count = (uint32_t)(b->attrs.len - a->attr);
     a->op_count = (uint32_t)(b->ops.len - a->op);
     a->pc_is_fixed = a->pc_is_fixed && a->low_at != UINT16_MAX && a->high_at != UINT16_MAX;
-    // A declaration's members have no code: class bodies are mostly these.
+    // The members of a declaration have no code; most are class bodies.
     if (a->kind == ABBREV_SUBPROGRAM && !a->has_pc)
         for (uint32_t i = 0; i < a->attr_count; i++)
             if (b->attrs.at[a->attr + i].name == DW_AT_declaration)
@@ -116,7 +115,7 @@ static bool spec_read(Cursor *c, AbbrevAttr *ret)
 {
     uint64_t name = cursor_uleb(c);
     uint64_t form = cursor_uleb(c);
-    // No form is that high: it stays unknown when it is cut to 16 bits.
+    // No known form is that high: cut to 16 bits it is still an unknown one.
     ret->name = (uint16_t)MIN(name, (uint64_t)UINT16_MAX);
     ret->form = (uint16_t)MIN(form, (uint64_t)UINT16_MAX);
     ret->implicit = form == DW_FORM_implicit_const ? (int32_t)cursor_sleb(c) : 0;
@@ -233,7 +232,7 @@ static AbbrevTable *table_parse(Unit *u)
     return t;
 }
 
-// The attributes of the abbreviation with that code, or -1.
+// Returns the number of attributes of the abbreviation with that code, or -1.
 static int peek(Cursor *c, uint64_t code, uint16_t *ret_tag, AbbrevAttr *ret, int max)
 {
     while (cursor_more(c)) {
@@ -255,7 +254,7 @@ static int peek(Cursor *c, uint64_t code, uint16_t *ret_tag, AbbrevAttr *ret, in
 int abbrev_peek(Unit *u, uint64_t code, uint16_t *ret_tag, AbbrevAttr *ret, int max)
 {
     Set *set = u->set;
-    // A table that many units share is cheaper decoded once.
+    // For a table that many units share, decoding it once costs less.
     if (set->peeked_at == u->abbrev_offset && set->peek_budget != set->s.abbrev.len)
         return -1;
     Cursor c = section_cursor(set, set->s.abbrev, ".debug_abbrev");

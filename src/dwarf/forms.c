@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attribute values: their sizes, and what they mean.
-// Format: DWARF 5 §7.5.5, §7.5.6; GNU forms of split DWARF 4 and dwz.
+// Attribute values: their sizes and their meaning. Format: DWARF 5 §7.5.5, §7.5.6; GNU forms of
+// split DWARF 4 and dwz.
 
 #include "dwarf/dwarf_internal.h"
 
@@ -104,7 +104,7 @@ void form_skip(Cursor *c, FormSizes sizes, uint64_t form)
         return;
     case DW_FORM_indirect: {
         uint64_t real = cursor_uleb(c);
-        // Neither may come by way of another (§7.5.3): the chain ends here.
+        // Neither may be reached through DW_FORM_indirect (§7.5.3).
         if (real == DW_FORM_indirect || real == DW_FORM_implicit_const)
             cursor_fail_hex(c, "indirect value of form", real);
         else
@@ -264,7 +264,7 @@ bool value_address(Unit *u, Value v, uint64_t *ret)
     }
     if (v.kind != VALUE_ADDRX)
         return false;
-    // A split unit's addresses are kept where the linker sees them.
+    // The addresses of a split unit are in its skeleton's file, where the linker relocates them.
     Unit *owner = u->skeleton ? u->skeleton : u;
     uint64_t at;
     if (__builtin_mul_overflow(v.u, owner->addr_size, &at) ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Line tables: header, file paths, and the program that makes rows.
-// Format: DWARF 5 §6.2; DWARF 2 to 4 §6.2.
+// Line tables: the header, paths of files, and the program that makes rows. Format: DWARF 5 §6.2;
+// DWARF 2 to 4 §6.2.
 
 #include "dwarf/dwarf_internal.h"
 
@@ -9,7 +9,7 @@
 typedef struct LineFile {
     Str name;
     uint64_t dir;
-    Str path; // made on first use
+    Str path; // made when it is first needed
     bool has_path;
 } LineFile;
 
@@ -23,11 +23,11 @@ struct Lines {
     bool default_is_stmt;
     bool are_rows_made;
     const uint8_t *op_lengths; // [opcode - 1]
-    StrVec dirs;               // version 5: [0] is the unit's; before: [0] stands for 1
-    Vec(LineFile) files;       // likewise
+    StrVec dirs;               // version 5: [0] is the unit's folder; before: [0] has number 1
+    Vec(LineFile) files;       // in the same way
     Bytes program;
     DwarfRows rows;
-    // The rows' addresses from the first on, dense for the search; NULL when
+    // The addresses of all rows relative to the first, in one dense array for the search. NULL when
     // they span more than 32 bits.
     uint32_t *row_offsets;
 };
@@ -65,7 +65,7 @@ static Str table_text(const Set *set, Value v)
     }
 }
 
-// One table of version 5, directories or files: a list of formats, then entries.
+// Reads a table of version 5, of folders or files: a list of formats, then entries.
 static void read_table_v5(Cursor *c, Lines *l, bool is_dirs)
 {
     enum { FORMATS_MAX = 255 };
@@ -90,7 +90,7 @@ static void read_table_v5(Cursor *c, Lines *l, bool is_dirs)
                 file.dir = v.u;
         }
         if (c->at == start)
-            return; // nothing but forms of no size: no writer means that
+            return; // only forms without size: no writer produces that
         if (is_dirs)
             vec_push(NULL, &l->dirs, file.name);
         else
@@ -198,7 +198,7 @@ static bool is_absolute(Str path)
     return path.len > 0 && path.ptr[0] == '/';
 }
 
-// Drops the last component; false when there is none to drop.
+// Removes the last component; false when there is none.
 static bool drop_last(char *out, size_t *len, size_t root)
 {
     size_t n = *len;
@@ -249,7 +249,7 @@ Str path_join(Arena *arena, Str comp_dir, Str dir, Str name)
 
 static Str dir_of(const Lines *l, uint64_t dir)
 {
-    // Before version 5 directory 0 is the unit's and not in the table.
+    // Before version 5 folder 0 is the unit's and is not in the table.
     if (l->version < 5) {
         if (dir == 0)
             return (Str){0};
@@ -274,7 +274,7 @@ Str lines_path(Lines *l, uint32_t file)
 
 // ---- The program -----------------------------------------------------------
 typedef struct Sequence {
-    size_t first, len; // rows, the end row included
+    size_t first, len; // rows of the sequence, its end row included
     uint64_t low;
 } Sequence;
 
@@ -285,8 +285,8 @@ typedef struct Machine {
     uint64_t op_index;
     uint32_t file, line;
     uint64_t column;
-    uint8_t flags; // of the next row; is_stmt stays from row to row
-    size_t first;  // row of the sequence that is open
+    uint8_t flags; // of the next row; is_stmt is kept from row to row
+    size_t first;  // first row of the open sequence
     bool is_sorted;
     Vec(DwarfRow) rows;
     Vec(Sequence) sequences;
@@ -304,9 +304,9 @@ static void reset(Machine *m)
     m->is_sorted = true;
 }
 
-// A row that holds no byte, since the next has its address, is kept for what it
-// recommends. One that recommends nothing, or only what the next may as well,
-// gives way: gcc writes more than half of its rows so.
+// Whether a row without bytes, because the next one has its address, is replaced by that one, which
+// then gets its flags. A row with flags is kept when the next one is of another line. More than
+// half of the rows that gcc writes are replaced.
 static inline bool gives_way(const DwarfRow *last, const DwarfRow *next)
 {
     if (last->address != next->address)
@@ -365,7 +365,8 @@ static void end_sequence(Machine *m)
     if (!m->is_sorted)
         qsort(rows, len, sizeof(DwarfRow), by_address);
     uint64_t top = m->l->addr_size >= 8 ? UINT64_MAX : UINT32_MAX;
-    // What starts at 0 or the top, or is empty, was dropped by the linker.
+    // A sequence that starts at 0 or at the highest address, or is empty, was dropped by the
+    // linker.
     uint64_t low = rows[0].address;
     bool dropped = low == 0 || low >= top - 1 || low >= rows[len - 1].address ||
                    !(rows[len - 1].flags & DWARF_ROW_END);
@@ -417,7 +418,7 @@ static void standard(Machine *m, uint8_t op)
         advance(m, cursor_uleb(c));
         break;
     case DW_LNS_advance_line:
-        m->line += (uint32_t)cursor_sleb(c); // wraps, as it is stated
+        m->line += (uint32_t)cursor_sleb(c); // wraps around, as the standard says
         break;
     case DW_LNS_set_file:
         m->file = (uint32_t)cursor_uleb(c);
@@ -445,7 +446,7 @@ static void standard(Machine *m, uint8_t op)
     case DW_LNS_set_epilogue_begin:
         m->flags |= DWARF_ROW_EPILOGUE_BEGIN;
         break;
-    default: // unknown, or one whose operands do not matter
+    default: // unknown, or an opcode whose operands do not matter
         for (uint8_t n = l->op_lengths[op - 1]; n > 0; n--)
             (void)cursor_uleb(c);
         break;
@@ -482,8 +483,8 @@ static int by_low(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-// Puts the sequences in order of their addresses. One that overlaps another
-// (identical functions folded into one) yields to the one that starts earlier.
+// Sorts the sequences by address. Of two that overlap (identical functions that were folded) the
+// one that starts earlier wins.
 static DwarfRows arrange(Arena *arena, Machine *m)
 {
     if (m->sequences.len > 1)
@@ -524,7 +525,7 @@ DwarfRows lines_rows(Lines *l)
     return l->rows;
 }
 
-// How many rows start at or below the address.
+// The number of rows that start at or below the address.
 static size_t rows_up_to(const Lines *l, uint64_t address)
 {
     uint64_t offset = address - l->rows.at[0].address;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters of functions that are to be found by the debug information: one pass
-// over all DIEs of a unit, of which most are passed over.
-// Format: DWARF 5 §2.3, §2.5.1.1; llvm/lib/Transforms/Instrumentation/InstrProfiling.cpp.
+// Finds the counters of functions that the debug information describes: one pass over all DIEs of a
+// unit, most of which are skipped. Format: DWARF 5 §2.3, §2.5.1.1;
+// llvm/lib/Transforms/Instrumentation/InstrProfiling.cpp.
 
 #include "dwarf/dwarf_internal.h"
 
-// What of a DwarfCounters is known.
+// Which fields of a DwarfCounters are set.
 enum { HAS_ADDRESS = 1, HAS_FUNCTION = 2, HAS_HASH = 4, HAS_COUNT = 8, HAS_ALL = 15 };
-// No compiler writes more; those that take no bytes would make a small file slow.
+// No compiler writes more; without a limit, attributes without bytes could make a small file slow.
 enum { ATTRS_MAX = 256 };
 
-// A function whose children are read.
+// A function whose children are being read.
 typedef struct OpenFunction {
-    uint32_t depth; // of its children
+    uint32_t depth; // depth of its children
     uint64_t low;
 } OpenFunction;
 
@@ -22,7 +22,7 @@ typedef struct CountersWalk {
     Cursor c;
     uint32_t depth;
     Vec(OpenFunction) functions;
-    uint32_t variable_depth; // of its annotations; 0: no variable is open
+    uint32_t variable_depth; // depth of its annotations; 0: no variable is open
     unsigned known;          // HAS_*
     DwarfCounters counters;  // of the open variable
     size_t incomplete;
@@ -30,7 +30,7 @@ typedef struct CountersWalk {
     void *ctx;
 } CountersWalk;
 
-// What the walk asks of a DIE.
+// The attributes that the walk needs of a DIE.
 typedef struct CountersDie {
     Value name, low, constant;
     Bytes location;
@@ -86,7 +86,7 @@ static void skip_attrs(CountersWalk *w, const Abbrev *a)
     cursor_skip(&w->c, a->fixed);
 }
 
-// The address that an expression consists of.
+// The address in an expression that consists of one.
 static bool address_of(Unit *u, Bytes location, uint64_t *ret)
 {
     Cursor c = section_cursor(u->set, location, "location");
@@ -111,7 +111,7 @@ static void open_function(CountersWalk *w, const Abbrev *a)
         vec_push(NULL, &w->functions, f);
 }
 
-// Counters are variables right inside of a function.
+// Opens a variable. Only variables directly inside a function are counters.
 static void open_variable(CountersWalk *w, const Abbrev *a)
 {
     CountersDie die = read_attrs(w, a);
@@ -143,7 +143,7 @@ static void read_annotation(CountersWalk *w, const Abbrev *a)
     }
 }
 
-// Behind the children of a DIE.
+// Called after the children of a DIE.
 static void close_die(CountersWalk *w)
 {
     if (w->functions.len && vec_last(&w->functions).depth == w->depth)
@@ -158,7 +158,7 @@ static void close_die(CountersWalk *w)
     w->depth--;
 }
 
-// One DIE. False at the end of the tree.
+// Reads one DIE. False at the end of the tree.
 static bool step(CountersWalk *w)
 {
     Cursor at_code = w->c;

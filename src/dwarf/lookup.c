@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The questions that dwarf.h offers, answered from what the other files decode.
+// The public functions of dwarf.h, on top of what the other files decode.
 
 #include "dwarf/dwarf_internal.h"
 
 #include <stdlib.h>
 
 // ---- An address ------------------------------------------------------------
-// When no unit states ranges (old or unusual producers), each is decoded and
-// its functions stand for it.
+// Decodes all units when none states its ranges (old or unusual producers), and uses the ranges of
+// their functions.
 static void force_index(DwarfFile *f)
 {
     f->is_index_forced = true;
@@ -44,7 +44,7 @@ static void set_function(DwarfFrame *frame, const Node *n, const Origin *o)
     frame->decl_line = o->decl_line;
 }
 
-// The frames from a node outwards; the first has its line already.
+// Adds the frames from a node outwards; the first one has its line already.
 static void add_chain(Unit *tree, uint32_t node, DwarfFrames *ret)
 {
     Lines *lines = lines_of(tree);

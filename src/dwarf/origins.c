@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a function is called and where it was called from: read from its DIE
-// when a look-up first meets it, and kept. Many copies of one inlined function
-// share one origin.
+// Names and call sites of functions: read from the DIE when a look-up first needs them, and kept.
+// All copies of an inlined function share one origin.
 // Format: DWARF 5 §3.3.8 (abstract and concrete instances), §2.13 (declarations).
 
 #include "dwarf/dwarf_internal.h"
 
-// The attributes of one function's DIE, as they stand.
+// The attributes of the DIE of one function, not interpreted.
 typedef struct FunctionDie {
     Value name, linkage_name, decl_file, decl_line;
     Value origin, specification;
@@ -73,22 +72,22 @@ static Str file_of(Unit *u, Value v)
     return l ? lines_path(l, (uint32_t)v.u) : (Str){0};
 }
 
-// Fills what `o` has not got yet.
+// Sets the fields of `o` that are not set yet.
 static void origin_fill(Origin *o, Unit *u, const FunctionDie *d)
 {
     if (o->name.len == 0)
         o->name = value_text(u, d->name);
     if (o->linkage_name.len == 0)
         o->linkage_name = value_text(u, d->linkage_name);
-    // A definition may repeat the line but not the file of its declaration, so
-    // each is taken where it is first said.
+    // A definition may have the line of its declaration but not the file, so that each is taken
+    // from the first DIE that has it.
     if (o->decl_line == 0 && d->decl_line.kind == VALUE_UINT)
         o->decl_line = (uint32_t)d->decl_line.u;
     if (o->decl_file.len == 0)
         o->decl_file = file_of(u, d->decl_file);
 }
 
-// Follows the chain from a function's DIE to where its name stands.
+// Follows the chain of references from a function's DIE to the DIEs with its names.
 static Origin origin_read(Unit *u, uint64_t offset)
 {
     Origin o = {0};
@@ -107,7 +106,7 @@ static Origin origin_read(Unit *u, uint64_t offset)
 uint32_t origin_of(Unit *u, uint64_t offset)
 {
     DwarfFile *f = u->set->file;
-    // Where it stands in memory tells apart DIEs of different files too.
+    // The address in memory also separates DIEs of different files.
     uint64_t key = (uint64_t)(uintptr_t)(u->section.ptr + offset);
     uint64_t hash = hash_u64(key);
     uint32_t row;
@@ -128,7 +127,7 @@ static uint32_t number_of(Value v)
     return v.kind == VALUE_UINT ? (uint32_t)v.u : 0;
 }
 
-// Reads from the DIE what the walk could not read in passing.
+// Reads the attributes of the call that the walk could not read.
 static void call_read(Unit *u, Node *n)
 {
     FunctionDie d;
@@ -141,7 +140,7 @@ static void call_read(Unit *u, Node *n)
     n->call_file = number_of(d.call_file);
     n->call_line = number_of(d.call_line);
     n->call_column = (uint16_t)MIN(number_of(d.call_column), (uint32_t)UINT16_MAX);
-    // An inlined copy has no names of its own: its siblings share the origin.
+    // An inlined copy has no names of its own: all copies share the origin.
     if (value_die(u, d.origin, &origin_unit, &origin))
         n->origin = origin_of(origin_unit, origin);
 }

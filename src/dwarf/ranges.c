@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Address ranges: the lists that DW_AT_ranges leads to, and the sweep that
-// turns nested or overlapping ranges into disjoint segments.
-// Format: DWARF 5 §2.17.3, §7.28; DWARF 4 §2.17.3.
+// Address ranges: reads the lists of DW_AT_ranges, and turns nested or overlapping ranges into
+// disjoint segments. Format: DWARF 5 §2.17.3, §7.28; DWARF 4 §2.17.3.
 
 #include "dwarf/dwarf_internal.h"
 
@@ -11,7 +10,8 @@ static void push(Unit *u, uint64_t low, uint64_t high, uint32_t id, RangeVec *ou
         vec_push(NULL, out, (Range){low, high, id});
 }
 
-// What may still be read of range lists; 0 ends a list as if it were cut.
+// The number of bytes of range lists that may still be read; 0 ends a list like the end of the
+// section.
 static size_t budgeted(Set *set, Cursor *c)
 {
     c->data.len = MIN(c->data.len, c->at + set->range_budget);
@@ -27,7 +27,7 @@ static bool spend(Unit *u, Set *set, const Cursor *c, size_t start)
     return cursor_ok(c);
 }
 
-// .debug_ranges: pairs of offsets from a base, ended by (0, 0).
+// Reads a list of .debug_ranges: pairs of offsets from a base, ended by (0, 0).
 static bool read_pairs(Unit *u, uint64_t offset, uint32_t id, RangeVec *out)
 {
     Unit *owner = u->skeleton ? u->skeleton : u;
@@ -55,7 +55,7 @@ static bool indexed(Unit *u, uint64_t index, uint64_t *ret)
     return value_address(u, (Value){.kind = VALUE_ADDRX, .u = index}, ret);
 }
 
-// One entry of .debug_rnglists. False at the end of the list.
+// Reads one entry of .debug_rnglists. False at the end of the list.
 static bool read_entry(Unit *u, Cursor *c, uint64_t *base, uint32_t id, RangeVec *out)
 {
     uint64_t low = 0;
@@ -80,7 +80,7 @@ static bool read_entry(Unit *u, Cursor *c, uint64_t *base, uint32_t id, RangeVec
     case DW_RLE_offset_pair:
         low = cursor_uleb(c);
         high = cursor_uleb(c);
-        // A base that the linker dropped drops the pair with it.
+        // When the linker dropped the base, the pair is dropped, too.
         known = !is_tombstone(u, *base) || *base == 0;
         low += *base;
         high += *base;
@@ -117,7 +117,7 @@ static bool read_rnglist(Unit *u, uint64_t offset, uint32_t id, RangeVec *out)
     return spend(u, set, &c, start);
 }
 
-// DW_FORM_rnglistx: an offset, from the base, out of the table at the base.
+// DW_FORM_rnglistx: reads the offset of the list from the table at the base.
 static bool rnglist_offset(Unit *u, uint64_t index, uint64_t *ret)
 {
     uint64_t at;
@@ -180,7 +180,8 @@ static void radix_pass(const Range *from, Range *to, size_t n, uint64_t least, u
         to[at[((from[i].low - least) >> shift) & 255]++] = from[i];
 }
 
-// Stable, by `low`: as many byte passes as the spread of addresses needs.
+// Radix sort by `low`; equal ones keep their order. Only bytes in which the addresses differ take a
+// pass.
 static void sort_by_low(RangeVec *r)
 {
     uint64_t least = UINT64_MAX;
@@ -207,7 +208,7 @@ static void sort_by_low(RangeVec *r)
     heap_free(other);
 }
 
-// The open ranges as a heap with the highest id on top.
+// The open ranges, in a heap with the highest id on top.
 typedef struct Sweep {
     Vec(Range) open;
     U64Vec start;
@@ -259,7 +260,7 @@ static void emit(Sweep *s, uint64_t start, uint32_t id)
     vec_push(NULL, &s->id, id);
 }
 
-// Closes what ends up to `until`.
+// Closes the ranges that end up to `until`.
 static void drain(Sweep *s, uint64_t until)
 {
     while (s->open.len && s->open.at[0].high <= until) {

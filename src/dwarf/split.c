@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split DWARF: the unit that a skeleton stands for, from a .dwo file or out of
-// a .dwp package by its id.
-// Format: DWARF 5 §7.3.2, §7.3.5; GNU "DWARF Fission" for version 4 and
-// version 2 packages.
+// Split DWARF: finds the split unit of a skeleton, in a .dwo file or, by its id, in a .dwp package.
+// Format: DWARF 5 §7.3.2, §7.3.5; GNU "DWARF Fission" for version 4 and version 2 packages.
 
 #include "dwarf/dwarf_internal.h"
 
-// A package's hash table from ids to rows, and the table of what each row owns.
+// The index of a package: a hash table from ids to rows, and a table with the parts of the sections
+// that belong to each row.
 typedef struct PackageIndex {
     Bytes bytes;
     bool big_endian;
     uint32_t version; // 2 or 5
     uint32_t columns, rows, slots;
-    size_t ids_at, row_numbers_at; // by slot
-    size_t offsets_at;             // first row: which section a column is for
+    size_t ids_at, row_numbers_at; // offsets of the slots
+    size_t offsets_at;             // offset of the first row, with the section of each column
     size_t sizes_at;
 } PackageIndex;
 
@@ -39,7 +38,7 @@ static bool index_parse(Bytes bytes, bool big_endian, PackageIndex *ret)
     c.big_endian = big_endian;
     PackageIndex x = {.bytes = bytes, .big_endian = big_endian};
     x.version = cursor_u32(&c);
-    // Version 5 has two bytes of version and two of padding.
+    // Version 5 has a version of two bytes and two bytes of padding.
     if (x.version != 2)
         x.version = big_endian ? x.version >> 16 : x.version & 0xffff;
     x.columns = cursor_u32(&c);
@@ -60,7 +59,7 @@ static bool index_parse(Bytes bytes, bool big_endian, PackageIndex *ret)
     return true;
 }
 
-// The row of an id, counted from 1; 0 when it is not there.
+// The row of an id, counted from 1; 0 when the id is missing.
 static uint32_t index_row(const PackageIndex *x, uint64_t id)
 {
     if (x->slots == 0)
@@ -86,7 +85,7 @@ static Bytes slice_at(Bytes section, uint64_t offset, uint64_t size)
     return bytes_over(section.ptr + offset, (size_t)size);
 }
 
-// Narrows the package's sections to those of one row.
+// The parts of the package's sections that belong to one row.
 static DwarfSections row_sections(const PackageIndex *x, uint32_t row, const DwarfSections *all)
 {
     DwarfSections s = *all;
@@ -133,7 +132,7 @@ static Set *set_new(DwarfFile *f, const DwarfSections *sections)
     return set;
 }
 
-// The set of a .dwo file that is on disk, or of one that is in the package.
+// The set with the split unit: of a .dwo file on disk, or of a part of the package.
 static Set *set_find(Unit *skeleton)
 {
     DwarfFile *f = skeleton->set->file;
@@ -155,8 +154,8 @@ static Set *set_find(Unit *skeleton)
     return set;
 }
 
-// Whether this is the skeleton's other half. Before version 5 the id is in the
-// unit DIE, which is read with the skeleton's addresses at hand.
+// Whether this is the split unit of the skeleton. Before version 5 the id is in the unit DIE, which
+// can be read only with the addresses of the skeleton.
 static bool adopt(Unit *u, Unit *skeleton)
 {
     if (u->unit_type == DW_UT_type || u->unit_type == DW_UT_split_type ||

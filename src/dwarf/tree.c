@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree of a unit: one pass over all of its DIEs in the order they stand,
-// which collects the functions and inlined copies that have code. This is the
-// hot loop of the reader; what names and lines they have is read later, for the
-// few that are hit.
-// Format: DWARF 5 §2.3, §3.3.
+// The tree of a unit: one pass over all of its DIEs in their order collects the functions and
+// inlined copies that have code. This is the hot loop of the reader. Names and lines are read
+// later, for the few that a look-up needs. Format: DWARF 5 §2.3, §3.3.
 
 #include "dwarf/dwarf_internal.h"
 
-// A function or inlined copy that is open, that is, whose children are read.
+// A function or inlined copy that is open: its children are being read.
 typedef struct Scope {
     uint32_t die;
-    uint32_t node;  // NONE until something in it has code
-    uint32_t depth; // of its children
+    uint32_t node;  // NONE until code is found in it
+    uint32_t depth; // depth of its children
     bool is_inlined;
 } Scope;
 
 typedef struct Walk {
     Unit *u;
     const AbbrevTable *abbrevs;
-    const uint8_t *base; // of the section
+    const uint8_t *base; // start of the section
     const uint8_t *at;
     const uint8_t *end;
     uint32_t depth;
@@ -60,7 +58,8 @@ static inline uint64_t load(const Walk *w, const uint8_t *p, unsigned size)
     return cursor_uint(&c, size);
 }
 
-// A ULEB128 of a DIE's code or a block's length. False at the end of the unit.
+// Reads a ULEB128 number: the code of a DIE, or the length of a block. False at the end of the
+// unit.
 static inline bool take_uleb(Walk *w, uint64_t *ret)
 {
     if (LIKELY(w->at < w->end && *w->at < 0x80)) {
@@ -146,7 +145,7 @@ static inline bool skip_attrs(Walk *w, const Abbrev *a)
     return take(w, a->fixed);
 }
 
-// The code ranges of a DIE whose attributes start at `attrs`, under `id`.
+// Adds the code ranges of a DIE with `id`; its attributes start at `attrs`.
 static void read_ranges_slow(Walk *w, const Abbrev *a, const uint8_t *attrs, uint32_t id)
 {
     Unit *u = w->u;
@@ -184,7 +183,7 @@ static void read_ranges(Walk *w, const Abbrev *a, const uint8_t *attrs, uint32_t
 static Node node_new(uint32_t die, uint32_t parent, bool is_inlined)
 {
     Node n = {.die = die, .parent = parent, .flags = is_inlined ? NODE_INLINED : NODE_CALL_READ};
-    // A subprogram's names are looked for from itself on.
+    // The search for the names of a subprogram starts at its own DIE.
     n.origin = die;
     return n;
 }
@@ -194,7 +193,7 @@ static inline uint64_t field(const Walk *w, const uint8_t *attrs, Field f)
     return f.size ? load(w, attrs + f.at, f.size) : f.value;
 }
 
-// While the DIE is at hand its call costs next to nothing; later it would have
+// Reads the call of an inlined copy. Now its DIE is in the processor's cache; later it would have
 // to be fetched from memory again.
 static inline void read_call(const Walk *w, const Abbrev *a, const uint8_t *attrs, Node *n)
 {
@@ -209,7 +208,8 @@ static inline void read_call(const Walk *w, const Abbrev *a, const uint8_t *attr
     n->flags |= NODE_CALL_READ;
 }
 
-// The node of the innermost open scope; those around it come into being with it.
+// The node of the innermost open scope; it is added, with those of the scopes around it, when it
+// does not exist yet.
 static uint32_t enclosing_node(Walk *w)
 {
     size_t n = w->scopes.len;
@@ -236,7 +236,7 @@ static void code_die(Walk *w, const Abbrev *a, uint32_t die, const uint8_t *attr
     bool is_inlined = a->kind == ABBREV_INLINED;
     if (a->has_pc) {
         size_t before = w->ranges->len;
-        // The id is not known before the node is, nor wanted when it has no code.
+        // The id is the number of the node, which is not known yet; without code there is no node.
         read_ranges(w, a, attrs, 0);
         if (w->ranges->len > before) {
             uint32_t parent = is_inlined ? enclosing_node(w) : (uint32_t)NONE;
@@ -256,7 +256,7 @@ static void code_die(Walk *w, const Abbrev *a, uint32_t die, const uint8_t *attr
         vec_push(NULL, &w->scopes, (Scope){die, node, w->depth + 1, is_inlined});
 }
 
-// Jumps over the children of a DIE that holds no code, if it says where they end.
+// Skips the children of a DIE without code, if the DIE says where they end.
 static bool jump(Walk *w, const Abbrev *a, const uint8_t *attrs)
 {
     if (a->sibling_at == UINT16_MAX)
@@ -268,7 +268,7 @@ static bool jump(Walk *w, const Abbrev *a, const uint8_t *attrs)
     return true;
 }
 
-// One DIE. False at the end of the tree.
+// Reads one DIE. False at the end of the tree.
 static inline bool step(Walk *w)
 {
     const uint8_t *start = w->at;

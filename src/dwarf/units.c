@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Units: their headers, their unit DIEs, and the index from addresses to them.
-// Format: DWARF 5 §7.5.1, §3.1, §6.1.2 (.debug_aranges as a supplement).
+// Units: reads their headers and unit DIEs, and makes the index from addresses to units. Format:
+// DWARF 5 §7.5.1, §3.1, §6.1.2 (.debug_aranges as a supplement).
 
 #include "dwarf/dwarf_internal.h"
 
@@ -16,9 +16,8 @@ void set_init(Set *set, DwarfFile *f, const DwarfSections *sections)
 }
 
 // ---- Headers ---------------------------------------------------------------
-// Reads the header at the cursor and moves behind the unit. False when nothing
-// after this can be found any more; a unit that only cannot be understood gives
-// true, counts as damaged and leaves `u->version` 0.
+// Reads the header at the cursor and moves after the unit. False when no unit can be found after
+// it. A unit that only cannot be decoded gives true, counts as damaged and has `u->version` 0.
 static bool header_read(Cursor *c, Unit *u, bool is_types)
 {
     u->section = c->data;
@@ -157,7 +156,7 @@ static void root_attr(Unit *u, Root *root, const AbbrevAttr *attr, Value v)
     }
 }
 
-// Where tables begin when the unit does not say: right behind their header.
+// The start of each table when the unit does not state it: right after the table's header.
 static void default_bases(Unit *u)
 {
     uint64_t wide = u->offset_size == 8;
@@ -168,8 +167,8 @@ static void default_bases(Unit *u)
     u->rnglists_base = wide ? 20 : 12;
 }
 
-// Reads the attributes of the unit DIE; `root` keeps those that need a second
-// look once all bases are known.
+// Reads the attributes of the unit DIE. `root` keeps those that can be interpreted only when all
+// bases are known.
 static bool root_read(Unit *u, Root *root)
 {
     enum { ROOT_ATTRS_MAX = 64 };
@@ -233,13 +232,13 @@ static bool may_have_code(const Unit *u)
            u->unit_type == DW_UT_split_compile;
 }
 
-// Where two units claim an address, the first in the file has it: ids count down.
+// When two units claim an address, the first one in the file wins: its id must be the highest.
 static uint32_t rank_of(uint32_t number)
 {
     return UINT32_MAX - 1 - number;
 }
 
-// One set of .debug_aranges, for the unit it names.
+// Reads one set of .debug_aranges, for the unit that it names.
 static void aranges_set(Cursor *c, Unit *u, uint8_t addr_size, size_t start, RangeVec *out)
 {
     size_t past = (c->at - start) % (2u * addr_size);
@@ -255,7 +254,7 @@ static void aranges_set(Cursor *c, Unit *u, uint8_t addr_size, size_t start, Ran
     }
 }
 
-// Units whose DIE states no ranges may be in .debug_aranges.
+// Adds ranges from .debug_aranges for units whose DIE states none.
 static void add_aranges(Set *set, RangeVec *out)
 {
     Cursor all = section_cursor(set, set->s.aranges, ".debug_aranges");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// .gcno and .gcda files.
+// Reads .gcno and .gcda files.
 
 #include "gcov/gcov.h"
 
@@ -10,7 +10,7 @@
 #define MAGIC_NOTES 0x67636e6fu // "gcno"
 #define MAGIC_DATA  0x67636461u // "gcda"
 
-// Of the run: before gcc 9 of the object too, and of the program.
+// Summary of the run; before gcc 9 also of the object and of the program.
 #define TAG_SUMMARY         0xa1000000u
 #define TAG_PROGRAM_SUMMARY 0xa3000000u
 
@@ -21,7 +21,7 @@ enum {
     TAG_LINES = 0x01450000,
     TAG_CONDITIONS = 0x01470000, // since gcc 14
     TAG_PATHS = 0x01490000,      // since gcc 15
-    TAG_COUNTERS = 0x01a10000,   // of arcs; those of other kinds follow, up to
+    TAG_COUNTERS = 0x01a10000,   // of arcs; other kinds have the tags after it, up to
     TAG_COUNTERS_LAST = 0x01b30000,
     TAG_COUNTERS_STEP = 0x00020000,
 };
@@ -68,7 +68,7 @@ bool gcov_is_data(Bytes file)
     return magic_is(file, MAGIC_DATA, &big);
 }
 
-// "B22*" is 12.2, "408*" is 4.8.
+// Decodes a version: "B22*" is 12.2, "408*" is 4.8.
 static uint32_t decode_version(uint32_t v)
 {
     uint32_t a = v >> 24, b = v >> 16 & 0xff, c = v >> 8 & 0xff;
@@ -96,7 +96,7 @@ static bool take_version(Cursor *c, uint32_t *ret, Error *err)
     return true;
 }
 
-// Lengths are in bytes since gcc 12 and in words of 4 before.
+// The unit of lengths: bytes since gcc 12, before words of 4 bytes.
 static uint64_t unit(uint32_t version)
 {
     return version >= 1200 ? 1 : 4;
@@ -162,7 +162,7 @@ static bool is_graph(uint32_t tag, uint64_t len)
     return tag == TAG_BLOCKS || tag == TAG_LINES || (tag == TAG_ARCS && len >= 4);
 }
 
-// Records that say nothing of lines.
+// Whether a record does not concern lines.
 static bool is_other_note(uint32_t tag)
 {
     return tag == TAG_ARCS || tag == TAG_CONDITIONS || tag == TAG_PATHS;
@@ -183,7 +183,7 @@ static bool refuse_record(uint32_t tag, size_t at, uint32_t version, Error *err)
     return error_hint(err, "the gcov of that gcc reads it, or the file is broken");
 }
 
-// Steps over records of a graph, as far as they are whole.
+// Skips the records of a graph, as far as they are complete.
 static void skip_graph(const GcovNotes *n, Cursor *c)
 {
     uint64_t words = unit(n->version);
@@ -199,7 +199,8 @@ static void skip_graph(const GcovNotes *n, Cursor *c)
     c->at = c->data.len - left;
 }
 
-// clang writes gcc 4.8's form and numbers functions from 0, gcc from 1.
+// Whether clang wrote the notes: it writes the form of gcc 4.8 and numbers functions from 0, gcc
+// from 1.
 static bool is_of_llvm(const GcovNotes *n)
 {
     return n->version == 408 && n->functions.len && n->functions.at[0].ident == 0;
@@ -271,7 +272,7 @@ bool gcov_notes_parse(GcovNotes *n, Bytes file, Error *err)
         n->folder = take_string(&c, n->version);
     if (n->version >= 800)
         cursor_skip(&c, 4); // whether blocks that never ran are marked
-    // So that functions without any still point somewhere.
+    // So that functions without arcs have a valid pointer.
     vec_reserve(NULL, &n->arcs, 1);
     vec_reserve(NULL, &n->places, 1);
     vec_reserve(NULL, &n->counters, 1);
@@ -299,16 +300,16 @@ void gcov_graphs_clear(GcovNotes *n)
     n->arcs.len = n->places.len = 0;
 }
 
-// A function's graph as it is read.
+// The state while the graph of a function is read.
 typedef struct GraphReader {
     GcovNotes *n;
     GcovFunction *f;
-    Cursor c;       // over the graph; `at` is behind the head of a record
-    uint64_t len;   // of that record; the graph has all of it
-    bool whole;     // with arcs, in place of their number by block
-    uint32_t file;  // the last one that lines were of
-    size_t counter; // arcs off the tree so far: they have the counters, in their order
-    bool is_mixed;  // arcs of a block are not together, or blocks not in order
+    Cursor c;       // over the graph; after the head of a record
+    uint64_t len;   // length of that record, which is complete
+    bool whole;     // reads arcs; false: only counts them for each block
+    uint32_t file;  // the file of the last lines
+    size_t counter; // number of arcs off the tree so far: these have counters, in this order
+    bool is_mixed;  // the arcs of a block are not consecutive, or blocks are not in order
 } GraphReader;
 
 static const uint8_t *record_start(const GraphReader *r)
@@ -331,16 +332,16 @@ static void read_blocks(GraphReader *r)
 {
     GcovNotes *n = r->n;
     GcovFunction *f = r->f;
-    bool is_counted = n->version >= 800; // before, a word of flags for each
+    bool is_counted = n->version >= 800; // before, there is a word of flags for each block
     if (is_counted && r->len < 4) {
         record_fail(r, 0, "cut short");
         return;
     }
     uint64_t count = is_counted ? record_word(r, 0) : r->len / 4;
-    // Arcs and lines were checked against the first number.
+    // Arcs and lines were checked against the first number of blocks.
     if (f->block_count)
         record_fail(r, 0, "blocks of a function stated twice");
-    // Blocks have arcs and arcs take bytes.
+    // Each block has arcs, and arcs take bytes.
     else if (count > f->graph.len)
         record_fail(r, 0, "more blocks than the function has bytes");
     if (!cursor_ok(&r->c))
@@ -352,7 +353,7 @@ static void read_blocks(GraphReader *r)
     (void)vec_extend(NULL, &n->ways, r->whole ? 0 : count);
 }
 
-// Of the arcs only how many lead out of each block.
+// Counts the arcs that leave each block, without storing them.
 static void count_arcs(GraphReader *r, uint32_t from)
 {
     const uint8_t *record = record_start(r);
@@ -370,7 +371,7 @@ static void count_arcs(GraphReader *r, uint32_t from)
     r->n->ways.at[from] += ways;
 }
 
-// Counts stand in the order of the arcs that are not on the tree.
+// The counts come in the order of the arcs that are not on the tree.
 static uint64_t next_count(GraphReader *r)
 {
     const GcovFunction *f = r->f;
@@ -380,7 +381,7 @@ static uint64_t next_count(GraphReader *r)
 
 static void sort_arcs(GcovArc *arcs, size_t count)
 {
-    if (count < 2) // none are nowhere
+    if (count < 2) // they are in order; without arcs the pointer may be NULL
         return;
     Vec(SortRow) rows = {0};
     Vec(GcovArc) copy = {0};
@@ -396,11 +397,11 @@ static void sort_arcs(GcovArc *arcs, size_t count)
     vec_free(&copy);
 }
 
-// gcov lists the ways out of a block by where they lead.
+// gcov lists the arcs out of a block by their target.
 static void sort_ways(GcovArc *arcs, size_t count)
 {
     enum { FEW = 16 };
-    if (count > FEW) { // a switch
+    if (count > FEW) { // as in a switch statement
         sort_arcs(arcs, count);
         return;
     }
@@ -413,7 +414,7 @@ static void sort_ways(GcovArc *arcs, size_t count)
     }
 }
 
-// Marks the one way out of a block that is no fake one, when it is the only one.
+// Marks the arc out of a block that is not fake, when there is only one.
 static void mark_unconditional(GcovArc *arcs, size_t count)
 {
     size_t real = 0, last = 0;
@@ -447,7 +448,7 @@ static void list_arcs(GraphReader *r, uint32_t from)
             record_fail(r, 4 + 8 * i, "arc of a block that the function does not have");
             return;
         }
-        // A fake arc out of the entry is a longjmp back; all others are calls.
+        // A fake arc out of the entry is where a longjmp returns; all others are calls.
         bool is_call = (flags & GCOV_ARC_FAKE) && from != 0;
         uint64_t arc_count = flags & GCOV_ARC_ON_TREE ? 0 : next_count(r);
         arcs[i] = (GcovArc){
@@ -472,7 +473,7 @@ static void read_arcs(GraphReader *r)
         count_arcs(r, from);
 }
 
-// Puts arcs in order that were not.
+// Sorts arcs that were not in order.
 static void collect_arcs(GcovArc *arcs, size_t count)
 {
     sort_arcs(arcs, count);
@@ -483,7 +484,7 @@ static void collect_arcs(GcovArc *arcs, size_t count)
     }
 }
 
-// The row of a file's name, which most often is the one that the block before had.
+// The row of a file's name, which is mostly that of the block before.
 static uint32_t name_row(GraphReader *r, const char *text, uint64_t len)
 {
     Str last = r->n->files.at[r->file];
@@ -492,7 +493,8 @@ static uint32_t name_row(GraphReader *r, const char *text, uint64_t len)
     return file_row(r->n, (Str){text, strnlen(text, len)});
 }
 
-// Lines, and where the file changes a zero and its name; an empty one ends the list.
+// Reads lines. When the file changes there is a zero, followed by its name; an empty name ends the
+// list.
 static void read_lines(GraphReader *r)
 {
     GcovNotes *n = r->n;
@@ -540,7 +542,7 @@ static void read_graph_records(GraphReader *r)
         uint32_t tag = word_at(c->data.ptr + c->at, c->big_endian);
         r->len = word_at(c->data.ptr + c->at + 4, c->big_endian) * words;
         c->at += 8;
-        size_t end = c->at + r->len; // gcov_notes_parse has seen that it is there
+        size_t end = c->at + r->len; // gcov_notes_parse has checked that it lies inside the file
         if (tag == TAG_BLOCKS)
             read_blocks(r);
         else if (tag == TAG_ARCS && r->len >= 4)
@@ -591,12 +593,13 @@ bool gcov_outline_read(GcovNotes *n, GcovFunction *f, Error *err)
 
 // ---- Counts ------------------------------------------------------------------
 
-// Both files have their functions in one order; the index is for those that do not.
+// Finds functions of the notes for those of the data. Both files mostly have them in the same
+// order; otherwise the index is used.
 typedef struct Finder {
     GcovNotes *n;
-    bool big_endian; // the counts
+    bool big_endian; // byte order of the data
     size_t next;
-    Table index; // by ident, made when it is first asked
+    Table index; // by ident, made when it is first needed
 } Finder;
 
 static void list_functions(Finder *find)
@@ -628,7 +631,7 @@ static uint64_t saturating_add(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-// Counters of 8 bytes, the low half first; without any all are zero.
+// Adds counters of 8 bytes, the low half first; without any, all counts are zero.
 static void add_counters(GcovNotes *n, GcovFunction *f, Cursor counters)
 {
     const uint8_t *at = counters.data.ptr;
@@ -652,11 +655,11 @@ static void add_counters(GcovNotes *n, GcovFunction *f, Cursor counters)
     f->is_zero = f->is_zero && any == 0;
 }
 
-// Whose counters follow: NULL when the notes have no such function.
+// Finds the function whose counters follow; NULL when the notes have no such function.
 static GcovFunction *enter_function(Finder *find, const uint8_t *record, uint64_t len)
 {
     bool big = find->big_endian;
-    if (len < 12) // one that was not linked
+    if (len < 12) // a function that was not linked
         return NULL;
     GcovFunction *f = find_function(find, word_at(record, big));
     if (f && f->line_checksum == word_at(record + 4, big) &&
@@ -666,7 +669,8 @@ static GcovFunction *enter_function(Finder *find, const uint8_t *record, uint64_
     return NULL;
 }
 
-// `ended`: the zero was met that stands at the end. False for a record that is not known.
+// Reads a record of the data. `ended` is set by the zero at the end of the file. False for an
+// unknown record.
 static bool read_data(Finder *find, Cursor *c, bool *ended, Error *err)
 {
     GcovNotes *n = find->n;
@@ -679,7 +683,7 @@ static bool read_data(Finder *find, Cursor *c, bool *ended, Error *err)
         if (*ended)
             break;
         int64_t len = (int32_t)cursor_u32(c);
-        // A negative length: all that many counters are zero and not written.
+        // A negative length stands for so many counters that are all zero and not written.
         bool zeros = tag == TAG_COUNTERS && len < 0;
         uint64_t bytes = zeros ? 0 : (uint64_t)len * unit(n->version);
         const uint8_t *record = cursor_take(c, bytes);
@@ -716,7 +720,7 @@ bool gcov_data_add(GcovNotes *n, Bytes file, Error *err)
     Finder find = {.n = n, .big_endian = c.big_endian};
     bool ended, ok = read_data(&find, &c, &ended, err);
     table_deinit(&find.index);
-    // Before gcc 9 it is not sure that a zero stands at the end.
+    // Before gcc 9 there is not always a zero at the end.
     if (!ended && version >= 900)
         cursor_fail(&c, "cut short");
     return ok && cursor_check(&c, err);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counts of all arcs and blocks from those off the spanning tree: what flows
-// into a block flows out of it.
+// Computes the counts of all arcs and blocks from those of the arcs off the spanning tree: the
+// counts into a block and out of it are equal.
 
 #include "gcov/gcov.h"
 
-// What is known around a block, on its way in or on its way out.
+// The arcs into a block, or those out of it.
 typedef struct Side {
-    uint64_t sum;      // of the known arcs
-    uint32_t unknown;  // arcs
-    uint32_t xor_arcs; // of the numbers of the unknown arcs: the last one is it
+    uint64_t sum;      // of the arcs with a known count
+    uint32_t unknown;  // number of arcs without one
+    uint32_t xor_arcs; // xor of the numbers of the unknown arcs: that of the last one
 } Side;
 
 typedef struct Node {
@@ -22,11 +22,11 @@ typedef struct Solver {
     Node *nodes;
     uint64_t *counts; // of blocks
     uint32_t entry, exit;
-    uint32_t *work; // blocks to look at; each arc is settled once and adds one
+    uint32_t *work; // stack of blocks to look at; each arc is solved once and adds one
     size_t work_count;
-    size_t unknown; // arcs
-    // Blocks that no arc leads to may have counts all the same: clang cuts blocks at calls
-    // of exec after it has listed the arcs. What nothing else determines has none.
+    size_t unknown; // number of arcs without a count
+    // Blocks without incoming arcs may have counts: clang splits blocks at calls of exec after it
+    // has written the arcs. Such a block has no count unless other arcs determine one.
     bool sources_open;
 } Solver;
 
@@ -48,7 +48,7 @@ static void settle_out(Solver *s, Node *node, uint64_t count)
     uint32_t arc = node->out.xor_arcs;
     GcovArc *a = &s->arcs[arc];
     Side *other = &s->nodes[a->to].in;
-    // Differences below zero happen when threads tear counters; they stay at zero.
+    // A difference can be negative when threads update counters without locks; it is taken as zero.
     a->count = count > node->out.sum ? count - node->out.sum : 0;
     s->unknown--;
     side_add(&node->out, arc, a->count);
@@ -72,7 +72,7 @@ static void look_at(Solver *s, uint32_t block)
 {
     Node *node = &s->nodes[block];
     if (!node->is_known) {
-        // Nothing flows into the entry or out of the exit.
+        // No arcs lead into the entry or out of the exit.
         if (block != s->entry && node->in.unknown == 0 && !(node->is_source && s->sources_open))
             s->counts[block] = node->in.sum;
         else if (block != s->exit && node->out.unknown == 0)
@@ -120,7 +120,7 @@ bool gcov_solve(Arena *arena, GcovNotes *n, GcovFunction *f, Error *err)
     uint32_t blocks = f->block_count;
     f->blocks = arena_array(arena, uint64_t, 2 * (size_t)blocks);
     f->arrivals = f->blocks + blocks;
-    if (blocks == 0 || f->is_zero) // all counts are zero where those that were read are
+    if (blocks == 0 || f->is_zero) // when all counts that were read are zero, all others are
         return true;
     Solver s = {.arcs = n->arcs.at + f->arcs_first, .counts = f->blocks, .exit = f->exit_block};
     s.sources_open = n->is_of_llvm;

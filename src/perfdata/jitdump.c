@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// jit-PID.dump to the text of a perf-PID.map.
+// Converts a jit-PID.dump to the text of a perf-PID.map.
 
 #include "perfdata/jitdump.h"
 
@@ -15,7 +15,7 @@ enum {
     RECORD_HEADER_BYTES = 16,
     CODE_LOAD = 0,
     CODE_MOVE = 1,
-    CODE_KNOWN_LAST = 4, // DEBUG_INFO, CLOSE, UNWINDING_INFO between
+    CODE_KNOWN_LAST = 4, // types between are DEBUG_INFO, CLOSE, UNWINDING_INFO
 };
 
 typedef struct JitFunction {
@@ -40,7 +40,7 @@ bool jitdump_is_name(Str name)
     return str_parse_u64(str_slice(name, prefix.len, name.len - suffix.len), 10, &pid);
 }
 
-// A name is a line's rest in a map: what would end the line must not be in it.
+// A name takes the rest of a line in the map, so that it must not contain a line end.
 static void add_line(StrBuf *out, uint64_t start, uint64_t size, Str name)
 {
     strbuf_printf(out, "%llx %llx ", (unsigned long long)start, (unsigned long long)size);
@@ -71,7 +71,7 @@ static void read_load(Reader *r, Cursor *c)
     r->stats->functions++;
     JitFunction *known = find_function(r, index);
     if (known) {
-        known->name = name; // damage: the number is given once
+        known->name = name; // damage: a valid file has each index once
         return;
     }
     table_insert(&r->by_index, hash_u64(index), (uint32_t)r->functions.len);
@@ -89,7 +89,7 @@ static void read_move(Reader *r, Cursor *c)
     r->stats->moved++;
 }
 
-// One record; false, and not moved, at the end or at what cannot be one.
+// Reads one record. False, without moving, at the end and for bytes that cannot be a record.
 static bool read_record(Reader *r, Cursor *c)
 {
     size_t start = c->at;
@@ -116,7 +116,7 @@ bool jitdump_to_map(Bytes file, StrBuf *ret, JitdumpStats *stats, Error *err)
 {
     Cursor c = cursor_over(file, "jitdump");
     uint32_t magic = cursor_u32(&c);
-    // The file has its machine's byte order.
+    // The file has the byte order of its machine.
     if (magic == JITDUMP_MAGIC_SWAPPED)
         c.big_endian = !c.big_endian;
     else if (magic != JITDUMP_MAGIC)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of a perf ring: bytes -> struct.
+// Parses the records of a perf ring.
 
 #include "perfdata/perf_record.h"
 
@@ -23,9 +23,8 @@ PerfLayout perf_layout(const struct perf_event_attr *attr)
         .regs_user = t & PERF_SAMPLE_REGS_USER ? attr->sample_regs_user : 0,
         .branch_type = t & PERF_SAMPLE_BRANCH_STACK ? attr->branch_sample_type : 0,
     };
-    // Samples: IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD, then
-    // the parts of varying size. Others end in TID, TIME, ID, STREAM_ID, CPU,
-    // IDENTIFIER.
+    // Samples start with IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD, then come
+    // parts of variable size. Other records end with TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER.
     if (t & PERF_SAMPLE_TIME)
         l.sample_time =
             HEADER_SIZE + words(t & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID));
@@ -144,7 +143,7 @@ static void read_stack(Cursor *c, PerfSample *s)
 static void parse_sample(const PerfLayout *l, Cursor *c, PerfSample *s, PerfRecord *r)
 {
     uint64_t t = l->sample_type;
-    // Not the whole struct: clearing kilobytes would cost more than parsing.
+    // Not the whole struct: to clear kilobytes would cost more than to parse the record.
     s->ip = s->addr = s->period = s->read_count = s->time_enabled = s->time_running = 0;
     s->callchain = s->deferred = (U64List){0};
     s->raw = s->stack = (Bytes){0};
@@ -193,7 +192,7 @@ static void parse_sample(const PerfLayout *l, Cursor *c, PerfSample *s, PerfReco
     }
     if (t & PERF_SAMPLE_STACK_USER)
         read_stack(c, s);
-    // What follows (WEIGHT …) was not asked for.
+    // The later parts (WEIGHT …) are never requested.
 }
 
 static void parse_id_all(const PerfLayout *l, Bytes record, PerfRecord *r)
@@ -221,7 +220,7 @@ static void parse_id_all(const PerfLayout *l, Bytes record, PerfRecord *r)
         r->id = cursor_u64(&c);
 }
 
-// Text padded with NULs to the end of the record's own part.
+// Reads text that is padded with NULs to the end of the record's own part.
 static Str rest_as_text(Cursor *c)
 {
     Bytes rest = cursor_bytes(c, cursor_left(c));
@@ -240,7 +239,7 @@ static void parse_mmap(Cursor *c, PerfRecord *r)
     m->page_offset = cursor_u64(c);
     m->exec = !(r->misc & PERF_RECORD_MISC_MMAP_DATA);
     if (r->type == PERF_RECORD_MMAP2) {
-        Bytes object = cursor_bytes(c, 24); // maj, min, ino, generation or a build-id
+        Bytes object = cursor_bytes(c, 24); // major, minor, inode, generation; or a build-id
         m->prot = cursor_u32(c);
         m->flags = cursor_u32(c);
         m->exec = m->prot & PROT_EXEC;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// perf.data files: bytes -> events, features and a stream of records.
-// Format: linux tools/perf/Documentation/perf.data-file-format.txt.
+// Reads perf.data files: events, features and the stream of records. Format: linux
+// tools/perf/Documentation/perf.data-file-format.txt.
 
 #include "perfdata/perfdata.h"
 
@@ -17,7 +17,7 @@ enum {
     RECORD_HEAD_LEN = 8,
     FEATURE_BITS = 256,
     EVENTS_MAX = 4096,
-    // perf flushes a ring at a time; a chunk beyond this is no chunk of perf's.
+    // perf writes one ring at a time; a larger chunk is not from perf.
     CHUNK_MAX = 256 << 20,
 };
 
@@ -44,12 +44,12 @@ struct PerfDataReader {
     Bytes file;
     PerfData info;
     Cursor data;     // the records
-    bool open_ended; // the data part's size was never written
-    // Unpacked records: what zstd has given and we have not handed out.
+    bool open_ended; // the size of the data part was never written
+    // Decompressed bytes that have not been returned yet.
     ZSTD_DStream *zstd;
     U8Vec unpacked;
     size_t unpacked_at;
-    uint64_t unpacked_offset; // of the compressed record they came from
+    uint64_t unpacked_offset; // of the compressed record that they came from
 };
 
 bool perfdata_is(Bytes head)
@@ -60,8 +60,8 @@ bool perfdata_is(Bytes head)
 
 // ---- Attributes ------------------------------------------------------------
 
-// An attr of another perf may be shorter or longer than ours. Fields that we
-// know and it has not are zero; what it has beyond ours has no meaning to us.
+// Reads an attr, which may be shorter or longer than that of our headers, depending on the version
+// of perf. Fields that it lacks are zero; fields beyond ours are ignored.
 static bool read_attr(Cursor *c, uint64_t size, struct perf_event_attr *ret)
 {
     if (size < PERF_ATTR_SIZE_VER0)
@@ -121,7 +121,7 @@ static bool read_attrs(PerfDataReader *r, Section attrs, uint64_t entry_size, Er
 
 // ---- Features --------------------------------------------------------------
 
-// perf's strings: u32 length with padding, text up to a NUL.
+// Reads a string in perf's form: u32 length with padding, text up to a NUL.
 static Str read_string(Cursor *c)
 {
     uint32_t len = cursor_u32(c);
@@ -165,7 +165,7 @@ static bool ids_overlap(const U64Vec *a, const U64Vec *b)
     return a->len && b->len && a->at[0] == b->at[0];
 }
 
-// Names for the events: matched by id, or by place where there are no ids.
+// Reads the names of events, matched by id or, without ids, by position.
 static void read_event_names(PerfDataReader *r, Cursor *c)
 {
     uint32_t count = cursor_u32(c);
@@ -201,7 +201,7 @@ static void read_clock_data(PerfDataReader *r, Cursor *c)
     r->info.has_clock_data = cursor_ok(c);
 }
 
-// Features are extras: a broken one is left out, the recording is read.
+// Reads a feature. The recording can be read without it, so a broken one is left out.
 static void read_feature(PerfDataReader *r, unsigned feature, Cursor *c)
 {
     PerfData *info = &r->info;
@@ -247,7 +247,7 @@ static void read_feature(PerfDataReader *r, unsigned feature, Cursor *c)
         log_debug(LOG_IMPORT, 1, "perf.data feature %u is broken: %s", feature, c->why);
 }
 
-// One section a set bit, in order of the bits, behind the data.
+// Reads the features: a section for each set bit, in the order of the bits, after the data.
 static void read_features(PerfDataReader *r, const uint64_t bits[4], uint64_t table_at)
 {
     Cursor table = cursor_over(r->file, "feature table");
@@ -272,7 +272,7 @@ static bool open_file(PerfDataReader *r, Error *err)
     uint64_t entry_size = cursor_u64(&c);
     Section attrs = read_section(&c);
     Section data = read_section(&c);
-    (void)read_section(&c); // event types: names of an age before EVENT_DESC
+    (void)read_section(&c); // event types: names, from before there was EVENT_DESC
     uint64_t features[4];
     for (size_t i = 0; i < 4; i++)
         features[i] = cursor_u64(&c);
@@ -342,8 +342,8 @@ uint64_t perfdata_position(const PerfDataReader *r)
 
 // ---- Records ---------------------------------------------------------------
 
-// One zstd stream runs through all compressed records, and a record may begin
-// in one and end in the next: what is left over moves to the front.
+// Decompresses a record. One zstd stream continues through all compressed records, and a record may
+// begin in one and end in the next: the incomplete rest is moved to the front.
 static bool unpack(PerfDataReader *r, Bytes packed, uint64_t offset, Error *err)
 {
     enum { STEP = 256 << 10 };
@@ -379,8 +379,8 @@ static bool unpack(PerfDataReader *r, Bytes packed, uint64_t offset, Error *err)
     }
 }
 
-// A record from `c`, whole or not at all. False: not enough bytes, or a size
-// that cannot be (`*bad`).
+// Takes a complete record from `c`. False when there are too few bytes, or when its size is
+// impossible (`*bad`).
 static bool take_record(Cursor *c, PerfDataRecord *ret, bool *bad)
 {
     Bytes rest = bytes_slice(c->data, c->at, c->data.len);
@@ -398,7 +398,7 @@ static bool take_record(Cursor *c, PerfDataRecord *ret, bool *bad)
     return true;
 }
 
-// Bytes that follow a record without being counted in its size.
+// Skips bytes that follow a record and are not counted in its size.
 static bool skip_payload(PerfDataReader *r, const PerfDataRecord *record)
 {
     Cursor c = cursor_over(record->bytes, "record");
@@ -427,7 +427,7 @@ static void digest_attr(PerfDataReader *r, Bytes record)
     vec_push(r->arena, &r->info.events, event);
 }
 
-// EVENT_UPDATE of kind NAME.
+// Handles an EVENT_UPDATE of the kind NAME.
 static void digest_event_update(PerfDataReader *r, Bytes record)
 {
     enum { UPDATE_NAME = 2 };
@@ -446,8 +446,8 @@ static void digest_event_update(PerfDataReader *r, Bytes record)
     }
 }
 
-// A feature's texts are borrowed from the file, or from unpacked bytes that do
-// not stay: those are copied.
+// Reads a feature from a record. Its texts borrow the file; from decompressed bytes, which do not
+// stay, they are copied.
 static void digest_feature(PerfDataReader *r, Bytes record)
 {
     Bytes kept = arena_bytes(r->arena, record);
@@ -466,7 +466,7 @@ static void digest_build_id(PerfDataReader *r, const PerfDataRecord *record)
     read_build_id(r, &c, record->misc, cursor_left(&c));
 }
 
-// True when the record is for the caller.
+// Handles records of headers and features. True when the record is for the caller.
 static bool digest(PerfDataReader *r, const PerfDataRecord *record)
 {
     switch (record->type) {
@@ -506,7 +506,7 @@ static Bytes compressed_payload(const PerfDataRecord *record)
 {
     size_t at = RECORD_HEAD_LEN;
     size_t end = record->bytes.len;
-    if (record->type == PERFDATA_COMPRESSED2) { // u64 length, then padded to 8
+    if (record->type == PERFDATA_COMPRESSED2) { // a u64 length, then data padded to 8
         uint64_t len = 0;
         if (record->bytes.len >= at + 8)
             memcpy(&len, record->bytes.ptr + at, 8);
