@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records out of programs, for profiles that have none.
+// Takes the records of programs for profiles that have none.
 
 #include "llvmcov/correlate.h"
 
@@ -10,8 +10,8 @@
 #include "llvmcov/names.h"
 #include "llvmcov/sections.h"
 
-// The layout of the records that are made here: the smallest that has no room for bitmaps,
-// of which the debug information says nothing.
+// The layout of the records that are made here: the smallest one, without bitmaps, which the debug
+// information does not describe.
 enum { MADE_VERSION = 8 };
 
 // ---- Sections --------------------------------------------------------------------
@@ -36,7 +36,7 @@ static void take(void *ctx, const CovSection *s)
     }
 }
 
-// In COFF a byte marks where the runtime's sections begin; what it writes starts behind.
+// On COFF one byte marks the start of the runtime's sections; the data starts after it.
 static void step_over_marks(ProfCorrelation *c)
 {
     c->counters_address += c->counters_size != 0;
@@ -76,7 +76,7 @@ static void put_record(uint8_t *at, const ProfCorrelation *c, const ProfCorrelat
     put(at + l.counter_count, f->counter_count, 4, c->big_endian);
 }
 
-// One stored chunk.
+// Makes a blob of names: one stored chunk.
 static Bytes make_names(Arena *arena, const ProfCorrelated *functions, size_t count)
 {
     StrBuf names = {0}, blob = {0};
@@ -104,7 +104,7 @@ void prof_correlation_make(Arena *arena, ProfCorrelation *to, const ProfCorrelat
     to->names = make_names(arena, functions, count);
 }
 
-// The counter pointers of what is kept, to keep each once.
+// The counter pointers of the kept records, to keep each once.
 typedef struct Kept {
     Table index;
     U64Vec pointers;
@@ -134,7 +134,7 @@ bool prof_correlation_settle(Arena *arena, ProfCorrelation *c, uint32_t version,
     if (c->version == 0)
         c->version = version;
     ProfRawFields l = profraw_fields(c->version, c->pointer_size);
-    // The last one may lack what fills it up.
+    // The last record may lack its padding.
     size_t count = (c->records.len + l.size - 1) / l.size, kept_count = 0;
     if (count * l.size - c->records.len >= 8)
         return error_set(err, ERROR_FORMAT,
@@ -170,7 +170,7 @@ bool profraw_fits(const ProfRaw *p, const ProfCorrelation *c)
 void profraw_join(ProfRaw *p, const ProfCorrelation *c)
 {
     p->fields = profraw_fields(c->version, c->pointer_size);
-    if (c->bitmap_address == 0) // where they are is not known
+    if (c->bitmap_address == 0) // the address of the bitmaps is not known
         p->fields.bitmap_bytes = 0;
     p->records = c->records;
     p->record_count = c->records.len / p->fields.size;

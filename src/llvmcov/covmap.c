@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coverage mapping: lists of files and function records. covmap_decode.c reads the
-// mappings themselves.
+// Reads coverage mapping: lists of files and records of functions. covmap_decode.c decodes the
+// mappings.
 
 #include "llvmcov/covmap.h"
 
@@ -29,7 +29,7 @@ const FormatVersions covmap_versions = {
 // ---- Files -------------------------------------------------------------------
 
 typedef struct FileRange {
-    uint64_t ref; // md5_low64 of the still encoded list
+    uint64_t ref; // md5_low64 of the list as it is encoded
     uint32_t first, count;
 } FileRange;
 
@@ -50,7 +50,7 @@ static bool is_absolute(Str path)
     return path.len > 2 && path.ptr[1] == ':' && (path.ptr[2] == '\\' || path.ptr[2] == '/');
 }
 
-// LLVM 16 and later resolve so what they join.
+// LLVM 16 and later resolve paths in this way when they join them.
 Str covmap_path_without_dots(Arena *arena, Str path)
 {
     if (str_find(path, STR("/.")) == SIZE_MAX && str_find(path, STR("//")) == SIZE_MAX &&
@@ -58,7 +58,7 @@ Str covmap_path_without_dots(Arena *arena, Str path)
         return path;
     bool absolute = str_starts_with(path, STR("/"));
     char *to = arena_alloc(arena, path.len + 1, 1);
-    U64Vec starts = {0}; // of the parts kept; those of ".." that lead out are no parts
+    U64Vec starts = {0}; // starts of the kept components, without ".." that lead out of the path
     size_t len = 0;
     Str rest = path, part;
     while (str_next_part(&rest, '/', &part)) {
@@ -136,8 +136,8 @@ static bool read_files(Reader *r, Bytes blob, FileRange *ret, Error *err)
 
 // ---- Function records --------------------------------------------------------
 
-// A dummy stands for a function that its translation unit saw and did not use:
-// hash 0 and one region that counts nothing.
+// Whether a record is a dummy: its translation unit saw the function and did not use it. It has
+// hash 0 and one region without a counter.
 static bool is_dummy(const CovMapFunction *f)
 {
     if (f->hash)
@@ -170,7 +170,7 @@ static void add_function(Reader *r, CovMapFunction f)
     table_insert(&r->function_index, hash_u64(f.name_ref), row);
 }
 
-// Records of versions 1 to 3 stand behind their header; their mappings follow the
+// Reads records of versions 1 to 3. They come after their header; their mappings come after the
 // list of files, in the same order.
 static bool read_inline_records(Reader *r, Cursor records, Cursor mappings, uint32_t count,
                                 const FileRange *files, Error *err)
@@ -267,7 +267,7 @@ static bool read_headers(Reader *r, Error *err)
     return cursor_check(&c, err);
 }
 
-// How many records the section has, as far as it is whole.
+// The number of complete records in the section.
 static size_t count_records(const Reader *r)
 {
     enum { SIZE_AT = 8, HEAD = 28 };
@@ -323,7 +323,7 @@ bool covmap_parse(Arena *arena, CovMapSections s, CovMap *ret, Error *err)
     Bytes first = bytes_slice(s.covmap, 12, 16);
     Cursor version = cursor_over(first, "coverage mapping");
     version.big_endian = s.big_endian;
-    // Version 1 has plain names that only its records tell apart.
+    // Version 1 has plain names, which only its records separate.
     bool names_ok = s.covmap.len < 16 || cursor_u32(&version) == 0 ||
                     prof_names_add_blob(arena, &map.names, s.names, err);
     bool ok = names_ok && read_headers(&r, err) && (map.version < 4 || read_covfun(&r, err));
@@ -357,7 +357,7 @@ bool covmap_open_test_form(Bytes file, CovMapSections *ret, Error *err)
     CovMapSections s = {.pointer_size = 8};
     Cursor c = cursor_over(file, "coverage mapping in test form");
     cursor_skip(&c, TEST_MAGIC.len);
-    // The first form had "testdata" where the second has its number.
+    // The first form had "testdata" in place of the number of the second.
     uint64_t version = cursor_u64(&c);
     bool second = version == 1;
     if (!second && version != 0x6174616474736574ull && cursor_ok(&c))
@@ -373,7 +373,7 @@ bool covmap_open_test_form(Bytes file, CovMapSections *ret, Error *err)
         s.covmap = cursor_bytes(&c, covmap_size);
     } else {
         cursor_skip(&c, align_up(c.at, 8) - c.at);
-        // One list of files, then the function records to the end.
+        // A list of files, then the records of functions up to the end.
         Cursor header = c;
         cursor_skip(&header, 4);
         uint32_t files = cursor_u32(&header);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mapping of one function: its files, expressions and regions, all LEB128
-// numbers. A large program has megabytes of them, read for every report: the place
-// in them stays in a register.
+// Decodes the mapping of one function: its files, expressions and regions, all of them LEB128
+// numbers. A large program has megabytes of them, which every report reads; so the position stays
+// in a register.
 
 #include "llvmcov/covmap.h"
 
@@ -9,7 +9,7 @@
 
 #include "base/cursor.h"
 
-// No region spans more, and no file has more lines: each costs memory.
+// Limits, because each line costs memory: no real region or file has more lines.
 enum { REGION_LINES_MAX = 1 << 20, LINES_MAX = 1 << 23 };
 
 // ---- Numbers -----------------------------------------------------------------
@@ -40,10 +40,10 @@ static inline size_t bytes_left(const Numbers *n)
 
 typedef struct Number {
     uint64_t value;
-    const uint8_t *next; // NULL when it is broken
+    const uint8_t *next; // NULL when the number is broken
 } Number;
 
-// Eight bytes at once: the 7 bits of each move together, two by two.
+// Decodes a number from eight bytes at once: their groups of 7 bits are joined two by two.
 static inline Number number_of_window(const uint8_t *at)
 {
     uint64_t window;
@@ -51,7 +51,7 @@ static inline Number number_of_window(const uint8_t *at)
     uint64_t last = ~window & 0x8080808080808080ull;
     if (!last)
         return (Number){0};
-    window &= last ^ (last - 1); // bytes behind the last one go
+    window &= last ^ (last - 1); // removes the bytes after the last one
     window &= 0x7f7f7f7f7f7f7f7full;
     window = (window & 0x007f007f007f007full) | (window & 0x7f007f007f007f00ull) >> 1;
     window = (window & 0x00003fff00003fffull) | (window & 0x3fff00003fff0000ull) >> 2;
@@ -110,10 +110,10 @@ static inline CovCounter counter_of(Numbers *n, uint64_t word, size_t expression
     return (CovCounter)word;
 }
 
-// Of every so many numbers one is marked.
+// The distance between marked numbers.
 enum { NUMBERS_PER_MARK = 32 };
 
-// The last bytes of numbers among eight bytes: their high bits.
+// The last bytes of numbers among eight bytes: a mask of their high bits.
 static inline uint64_t ends_in(const uint8_t *at)
 {
     uint64_t window;
@@ -126,7 +126,7 @@ static inline uint32_t count_ends(uint64_t ends)
     return (uint32_t)((ends >> 7) * 0x0101010101010101ull >> 56);
 }
 
-// The byte behind the first `count` ends, of which there are as many.
+// The offset after the first `count` ends, of which there are at least as many.
 static inline size_t behind_ends(uint64_t ends, uint32_t count)
 {
     for (; count > 1; count--)
@@ -134,7 +134,7 @@ static inline size_t behind_ends(uint64_t ends, uint32_t count)
     return (size_t)(__builtin_ctzll(ends) + 1) / 8;
 }
 
-// Steps over `count` numbers, and marks some.
+// Skips `count` numbers, and marks some.
 static Numbers skip_numbers(Numbers n, uint64_t count, CovFunctionMap *m)
 {
     const uint8_t *start = n.at;
@@ -142,7 +142,7 @@ static Numbers skip_numbers(Numbers n, uint64_t count, CovFunctionMap *m)
     for (; n.end - n.at >= 8; n.at += 8) {
         uint64_t ends = ends_in(n.at);
         uint32_t more = count_ends(ends);
-        if (seen + more >= next_mark) { // the end before the number is here
+        if (seen + more >= next_mark) { // these bytes end the number before the mark
             vec_push(NULL, &m->marks,
                      (CovExpressionMark){(uint32_t)(n.at - start), (uint32_t)seen});
             next_mark += NUMBERS_PER_MARK;
@@ -176,7 +176,7 @@ static Numbers take_expressions(Numbers n, CovFunctionMap *m)
     return n;
 }
 
-// The place of number `index` of the expressions.
+// The position of number `index` of the expressions.
 static Numbers number_at(const CovFunctionMap *m, uint32_t index)
 {
     const CovExpressionMark *mark = &m->marks.at[MIN(index / NUMBERS_PER_MARK, m->marks.len - 1)];
@@ -215,7 +215,7 @@ static int16_t take_condition(Numbers *n)
     return (int16_t)((int16_t)v - 1);
 }
 
-// What stands in place of a counter: `word` is what was read of it.
+// Decodes a region that has a kind in place of a counter; `word` is the word that was read.
 static Numbers take_special_kind(Numbers n, const CovFunctionMap *m, uint64_t word, CovMapRegion *r)
 {
     size_t expressions = m->expression_count;
@@ -257,8 +257,8 @@ static Numbers take_special_kind(Numbers n, const CovFunctionMap *m, uint64_t wo
     return n;
 }
 
-// Whether the next five numbers, which are a region that has a counter, take a byte
-// each: most do.
+// Whether the next five numbers, those of a region with a counter, have one byte each, as most
+// have.
 static inline bool next_is_short(const Numbers *n, uint64_t *ret)
 {
     uint64_t window;
@@ -269,7 +269,7 @@ static inline bool next_is_short(const Numbers *n, uint64_t *ret)
     return (window & 0x8080808080ull) == 0 && (window & 3) != COV_ZERO;
 }
 
-// Where a region stands, from the line on at which the one before starts.
+// Decodes the position of a region. `line` is the first line of the region before.
 static inline Numbers take_place(Numbers n, uint64_t *line, CovMapRegion *r)
 {
     *line += take_u32(&n, "line is too large");
@@ -294,7 +294,7 @@ static Numbers take_regions(Numbers n, CovFunctionMap *m, uint32_t file)
         fail(&n, "more regions than the mapping has bytes");
     if (n.why)
         return n;
-    vec_reserve(NULL, &m->regions, count + 1); // so that none too point somewhere
+    vec_reserve(NULL, &m->regions, count + 1); // so that the pointer is valid also without regions
     CovMapRegion *r = m->regions.at + m->regions.len, *end = r + count;
     uint64_t line = 0, window;
     for (; r < end && !n.why; r++) {
@@ -326,8 +326,8 @@ static Numbers take_regions(Numbers n, CovFunctionMap *m, uint32_t file)
     return n;
 }
 
-// The counter of the text behind an expansion: that of its first region, which
-// may be an expansion itself. Chains are followed once for each file id.
+// Gives each expansion its counter: that of the first region in the macro's text, which may be an
+// expansion itself. Chains are followed once for each file id.
 static void resolve_expansions(CovFunctionMap *m)
 {
     for (size_t i = 0; i < m->regions.len; i++) {
@@ -341,8 +341,8 @@ static void resolve_expansions(CovFunctionMap *m)
                 break;
             const CovMapRegion *inner = &m->regions.at[first];
             r->count = inner->count;
-            // File ids of expansions come behind the text they stand in, so that
-            // inner ones are not resolved yet.
+            // The file id of an expansion is greater than that of the text around it, so that inner
+            // expansions are not resolved yet.
             if (inner->kind != COV_EXPANSION || inner->expanded_file == file)
                 break;
             file = inner->expanded_file;

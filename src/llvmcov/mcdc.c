@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decision diagrams: numbering their paths, and pairs of paths that show a
-// condition's independence.
+// Decision diagrams: numbers their paths, and finds pairs of paths that show the independence of a
+// condition.
 
 #include "llvmcov/mcdc.h"
 
 #include <stdlib.h>
 
-// Comparing pairs of paths is quadratic; clang's bitmaps stay far below.
+// Comparing pairs of paths is quadratic. Bitmaps of clang stay far below the limit.
 enum { COMPARISONS_MAX = 1 << 28, CONDITIONS_MAX = 4096 };
 
-// A way out of the diagram.
+// An edge that leaves the diagram.
 typedef struct Exit {
-    uint64_t width; // how many paths lead to its node
+    uint64_t width; // number of paths that lead to its node
     uint32_t order;
     uint32_t node;
     unsigned side;
 } Exit;
 
 typedef struct Diagram {
-    const CovCondition **nodes; // by id
+    const CovCondition **nodes; // [id]
     uint32_t count;
-    // Added up along a path these give its number; two for each node.
+    // Two for each node: the sum of these along a path is its number.
     uint64_t *indices;
     uint64_t path_count;
 } Diagram;
@@ -52,8 +52,8 @@ static int compare_exits(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-// Widths of nodes in topological order; each edge adds the width that its node had
-// before. Exits of wide nodes are numbered first.
+// Computes the widths of nodes in topological order; each edge gets the width that its target had
+// so far. Edges out of nodes with more paths are numbered first.
 static bool number_paths(Diagram *d, Error *err)
 {
     uint32_t *incoming = heap_alloc(d->count * sizeof(*incoming));
@@ -83,7 +83,7 @@ static bool number_paths(Diagram *d, Error *err)
                 vec_push(NULL, &queue, (uint32_t)next);
         }
     }
-    // A node that is never ready is on a cycle or out of reach.
+    // A node that is never ready is on a cycle, or cannot be reached.
     bool ok = queue.len == d->count && !overflow;
     qsort(exits, exit_count, sizeof(*exits), compare_exits);
     for (uint32_t i = 0; i < exit_count && ok; i++) {
@@ -104,7 +104,7 @@ typedef struct Walk {
     Bytes bitmap;
     uint64_t base; // bit of path 0
     bool by_mask;
-    U8Vec *out[2]; // vectors, by outcome
+    U8Vec *out[2]; // [outcome]: vectors
     uint8_t *states;
 } Walk;
 
@@ -119,7 +119,7 @@ static bool has_run(const Walk *w, uint64_t path)
     return bit / 8 < w->bitmap.len && w->bitmap.ptr[bit / 8] >> (bit % 8) & 1;
 }
 
-// One node on the way: which side comes next, and the path's number up to it.
+// A node on the current path: the outcome to follow next, and the number of the path up to it.
 typedef struct Step {
     uint32_t node;
     unsigned side;
@@ -152,7 +152,7 @@ static void walk_paths(Walk *w)
     vec_free(&way);
 }
 
-// The one node in which two paths differ, `count` when there are none or several.
+// The only node in which two paths differ; `count` when they differ in none or in several.
 static uint32_t only_difference(const uint8_t *a, const uint8_t *b, uint32_t count)
 {
     uint32_t found = count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blobs of names: inflated, split, and found by reference.
+// Blobs of names: decompresses and splits them, and finds names by reference.
 
 #include "llvmcov/names.h"
 
@@ -17,7 +17,7 @@ void prof_inflater_deinit(ProfInflater *in)
 bool prof_inflate(ProfInflater *in, Arena *arena, Bytes packed, uint64_t plain_len, Bytes *ret,
                   Error *err)
 {
-    // Deflate reaches 1032:1 at best.
+    // Deflate has a ratio of 1032:1 at best.
     if (plain_len / 1040 > packed.len)
         return error_set(err, ERROR_FORMAT, "%zu zlib bytes cannot hold the stated %llu",
                          packed.len, (unsigned long long)plain_len);
@@ -64,7 +64,7 @@ static void add_each(void *ctx, Str name, uint64_t ref)
     add_name(to->arena, to->names, name, ref);
 }
 
-// The next chunk, unpacked. False at the end and on failure.
+// Reads and decompresses the next chunk. False at the end and on failure.
 static bool next_chunk(ProfInflater *in, Arena *arena, Cursor *c, Bytes *ret, Error *err)
 {
     while (cursor_more(c) && c->data.ptr[c->at] == 0) // padding between chunks
@@ -120,7 +120,7 @@ void prof_names_split(const StrVec *chunks, ProfNameEach *each, void *ctx)
     }
 }
 
-// How many names to make room for: a broken blob may hold many more that are equal.
+// The number of names to make room for, limited because a broken blob may repeat the same name.
 static size_t room_for_names(const StrVec *chunks)
 {
     enum { ROOM_MAX = 1 << 20 };

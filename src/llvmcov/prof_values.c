@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of value profiles: {u32 bytes, u32 kinds}, and for each kind {u32 kind,
-// u32 sites, a byte of values for each site, padded to 8, the values}.
+// Blocks of value profiles: {u32 bytes, u32 kinds}, and for each kind {u32 kind, u32 sites, for
+// each site a byte with the number of values, padding to 8, the values}.
 
 #include "llvmcov/prof_values.h"
 
@@ -77,7 +77,7 @@ void prof_values_write(StrBuf *out, const uint32_t site_counts[PROF_VALUE_KINDS]
     if (kinds == 0)
         return;
     size_t start = out->len;
-    put_u32(out, 0); // the size, once it is known
+    put_u32(out, 0); // the size, which is set at the end
     put_u32(out, kinds);
     for (uint32_t k = 0; k < PROF_VALUE_KINDS; k++) {
         if (site_counts[k])
@@ -88,7 +88,7 @@ void prof_values_write(StrBuf *out, const uint32_t site_counts[PROF_VALUE_KINDS]
     memcpy(out->ptr + start, &size, sizeof(size));
 }
 
-// Puts a value where it belongs among those in front of it.
+// Inserts a value into the sorted ones before it.
 static void sink(ProfValue *values, size_t at, ProfValue v)
 {
     for (; at && values[at - 1].count < v.count; at--)

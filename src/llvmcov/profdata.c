@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indexed profiles: the hash table is walked bucket by bucket, as it lies in the
-// file; nothing is looked up by name.
+// Indexed profiles: reads the hash table bucket by bucket, in the order of the file; nothing is
+// looked up by name.
 
 #include "llvmcov/profdata.h"
 
@@ -45,7 +45,7 @@ bool profdata_is(Bytes file)
     return magic == MAGIC;
 }
 
-// What the header says, before anything is looked at.
+// The numbers of the header, not checked yet.
 typedef struct Header {
     uint64_t hash_type, table_at, vtables_at;
     size_t size;
@@ -92,7 +92,7 @@ static bool check_header(const ProfData *p, const Header *h, Error *err)
     return true;
 }
 
-// {u64 length, blob}, where the header says. Counts do without.
+// Finds {u64 length, blob} at the offset that the header states. Counts can be read without it.
 static void find_vtable_names(ProfData *p, Cursor c, uint64_t at)
 {
     cursor_seek(&c, at);
@@ -101,7 +101,7 @@ static void find_vtable_names(ProfData *p, Cursor c, uint64_t at)
     p->is_cut = !cursor_ok(&c);
 }
 
-// {u64 fields, u64 cutoffs, the fields, 3 u64 for each cutoff}.
+// Skips {u64 fields, u64 cutoffs, the fields, 3 u64 for each cutoff}.
 static void skip_summary(Cursor *c)
 {
     uint64_t fields = cursor_u64(c), cutoffs = cursor_u64(c);
@@ -111,8 +111,8 @@ static void skip_summary(Cursor *c)
     cursor_skip(c, cutoffs * 24);
 }
 
-// The buckets stand between the summary and their table. Where the file ends before
-// the table, those that are there are walked up to its end.
+// Finds the buckets of a cut file. They are between the summary and the table; when the file ends
+// before the table, they are read up to its end.
 static void find_buckets_of_cut_file(ProfData *p, Cursor *c, const Header *h)
 {
     cursor_seek(c, h->size);
@@ -130,8 +130,8 @@ static void find_buckets_of_cut_file(ProfData *p, Cursor *c, const Header *h)
     p->table.data = bytes_slice(c->data, 0, h->table_at);
 }
 
-// The bucket offsets count from the start of the file, and the buckets end where their
-// table starts; walking them in file order needs the lowest offset only.
+// Finds the buckets. The table has their offsets from the start of the file, and they end at the
+// start of the table; reading them in file order needs only the lowest offset.
 static bool find_buckets(ProfData *p, Cursor *c, uint64_t table_at, Error *err)
 {
     cursor_seek(c, table_at);
@@ -190,8 +190,8 @@ static bool next_key(ProfData *p)
         p->bucket_left = cursor_u16(c);
         if (!cursor_ok(c))
             return false;
-        // Buckets are packed; padding between them and the table reads as empty
-        // buckets and is over before the keys are.
+        // There is no padding between buckets. Padding before the table reads as empty buckets, and
+        // all keys have been read then.
     }
     uint64_t key_hash = cursor_u64(c);
     uint64_t key_len = cursor_u64(c);
@@ -201,15 +201,14 @@ static bool next_key(ProfData *p)
     p->bucket_left--;
     p->keys_read++;
     p->name_ref = p->refs_later && !p->is_cut ? 0 : md5_low64(bytes_from_str(p->name));
-    // Without the table nothing else tells a key from what is none.
+    // Without the table only the hash shows whether the bytes are a key.
     if (p->is_cut && p->name_ref != key_hash)
         cursor_fail(c, "no key");
     return cursor_ok(c);
 }
 
-// Since version 14 a record has facts of GPU code in front of its value profiles, which
-// the documents do not describe: of other code they are zeros, and no value profile
-// starts with those.
+// Skips data about GPU code, which since version 14 comes before the value profiles and which no
+// document describes. For other code these bytes are zero, and no value profile starts with zeros.
 static void skip_gpu_facts(Cursor *c)
 {
     enum { FACTS_MAX = 4 };
@@ -234,7 +233,7 @@ bool profdata_next(ProfData *p, ProfRecord *ret, Error *err)
     Cursor *c = &p->data;
     ProfRecord r = {.name = p->name, .name_ref = p->name_ref, .counter_size = 8};
     r.bitmap_by_mask = p->version == 11;
-    // Version 1 had one function for a key and no count of its counters.
+    // Version 1 has one function for each key, and no number of counters.
     r.hash = cursor_u64(c);
     uint64_t count = p->version > 1 ? cursor_u64(c) : cursor_left(c) / 8;
     if (count > cursor_left(c) / 8)
@@ -275,7 +274,7 @@ static void put_u64(StrBuf *out, size_t at, uint64_t v)
     memcpy(out->ptr + at, &v, sizeof(v));
 }
 
-// Ascending, by as many digits as the largest value has. `spare` is as long.
+// Radix sort, ascending, of as many digits as the largest value has. `spare` has the same length.
 static uint64_t *sort_values(uint64_t *values, uint64_t *spare, size_t n, uint64_t max)
 {
     enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
@@ -297,14 +296,14 @@ static uint64_t *sort_values(uint64_t *values, uint64_t *spare, size_t n, uint64
     return values;
 }
 
-// The shares of the total, in millionths, that LLVM's summaries speak of.
+// The shares of the total for which LLVM's summaries have entries, in millionths.
 static const uint32_t cutoffs[] = {10000,  100000, 200000, 300000, 400000, 500000, 600000, 700000,
                                    800000, 900000, 950000, 990000, 999000, 999900, 999990, 999999};
 
 typedef struct Summary {
     uint64_t blocks, max, max_entry, max_inner;
-    uint64_t total; // held at 2^64 - 1
-    U64Vec values;  // those that are not 0
+    uint64_t total; // at most 2^64 - 1
+    U64Vec values;  // all values but 0
 } Summary;
 
 static Summary summarise(const ProfDataRow *rows, size_t count)
@@ -329,7 +328,7 @@ static Summary summarise(const ProfDataRow *rows, size_t count)
     return s;
 }
 
-// Summary as in llvm/include/llvm/ProfileData/InstrProf.h, struct Summary.
+// Appends the summary: llvm/include/llvm/ProfileData/InstrProf.h, struct Summary.
 static void add_summary(StrBuf *out, const ProfDataRow *rows, size_t count)
 {
     Summary s = summarise(rows, count);
@@ -344,7 +343,7 @@ static void add_summary(StrBuf *out, const ProfDataRow *rows, size_t count)
     add_u64(out, s.max);
     add_u64(out, s.max_inner);
     add_u64(out, s.total);
-    size_t left = s.values.len; // the largest stand last
+    size_t left = s.values.len; // the largest values are last
     unsigned __int128 sum = 0;
     for (size_t i = 0; i < ARRAY_LEN(cutoffs); i++) {
         unsigned __int128 wanted = (unsigned __int128)s.total * cutoffs[i] / 1000000;
@@ -373,8 +372,8 @@ static int compare_rows(const void *a, const void *b)
 
 typedef Vec(const ProfDataRow *) RowRefVec;
 
-// The rows in the order of buckets, those of one name next to each other. starts[b]
-// is the first row of bucket b; there is one more of them.
+// Sorts the rows by bucket; rows of one name are next to each other. starts[b] is the first row of
+// bucket b, with one more entry at the end.
 static void sort_into_buckets(const ProfDataRow *rows, size_t count, size_t bucket_count,
                               U64Vec *starts, RowRefVec *sorted)
 {
@@ -424,17 +423,17 @@ static char *write_row(char *to, uint32_t version, const ProfDataRow *row)
     to = write_u64(to, row->counter_count);
     to = write_bytes(to, row->counters, row->counter_count * 8);
     if (version > 10) {
-        // Each byte takes 8.
+        // Each byte is stored in 8.
         to = write_u64(to, row->bitmap.len);
         for (size_t i = 0; i < row->bitmap.len; i++)
             to = write_u64(to, row->bitmap.ptr[i]);
     }
     if (row->values.len)
         return write_bytes(to, row->values.ptr, row->values.len);
-    return write_u64(to, 8); // value profile: its own size, 32 bits, and no kinds
+    return write_u64(to, 8); // an empty value profile: its size in 32 bits, and no kinds
 }
 
-// One key with all functions of that name. Gives their number.
+// Appends one key with all functions of that name. Returns their number.
 static size_t add_key(StrBuf *out, uint32_t version, const ProfDataRow *const *rows, size_t left)
 {
     size_t count = 0, data = 0;
@@ -453,16 +452,16 @@ static size_t add_key(StrBuf *out, uint32_t version, const ProfDataRow *const *r
     return count;
 }
 
-// LLVM's generator keeps tables at most 3/4 full; readers only need a power of two.
+// LLVM keeps tables at most 3/4 full; readers only need a power of two.
 static size_t bucket_count_of(size_t rows)
 {
     return round_up_pow2(rows * 4 / 3 + 1);
 }
 
-// The most that a file of these rows takes, besides names of virtual tables.
+// The largest size of a file of these rows, without the names of virtual tables.
 static size_t file_size(uint32_t version, const ProfDataRow *rows, size_t count)
 {
-    enum { HEAD = 4096 }; // more than header and summaries
+    enum { HEAD = 4096 }; // more than header and summaries have
     size_t total = HEAD + 8 * bucket_count_of(count);
     for (size_t i = 0; i < count; i++)
         total += 26 + rows[i].name.len + row_size(&rows[i], version);
@@ -505,7 +504,7 @@ void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtabl
 {
     assert(format_version_find(&profdata_versions, version)->is_written);
     size_t start = out->len;
-    assert(start == 0); // offsets count from the file's start
+    assert(start == 0); // offsets count from the start of the file
     strbuf_reserve(out, file_size(version, rows, count));
     add_u64(out, MAGIC);
     add_u64(out, version | variant);
@@ -527,7 +526,7 @@ void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtabl
         add_u64(out, 0);
     }
     add_summary(out, rows, count);
-    // A context-sensitive profile carries a second summary.
+    // A context-sensitive profile has a second summary.
     if (variant & PROF_VARIANT_CS_IR)
         add_summary(out, rows, count);
     add_table(out, version, rows, count, table_offset_at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw profiles: header, sections, records of every version.
+// Raw profiles: reads header, sections and records of every version.
 
 #include "llvmcov/profraw.h"
 
@@ -30,8 +30,7 @@ bool profraw_is(Bytes file)
     return magic_of(file, 0, &pointer_size, &big_endian);
 }
 
-// The pointer fields are 4 bytes on 32-bit targets; records are aligned to 8 on
-// both.
+// On 32-bit targets pointer fields have 4 bytes; records are aligned to 8 on both.
 ProfRawFields profraw_fields(uint32_t version, uint8_t pointer_size)
 {
     uint32_t ptr = pointer_size;
@@ -120,9 +119,9 @@ static uint64_t field(const ProfRaw *p, size_t record, uint32_t at, uint32_t siz
     return p->big_endian ? __builtin_bswap32(v) : v;
 }
 
-// The section offset that a record's pointer means. Since version 8 pointers are
-// relative to their own record, and the deltas to the first record; those of records that
-// came from the program are its addresses.
+// The offset in its section that a record's pointer stands for. Since version 8 pointers are
+// relative to their own record, and the deltas to the first record. In records that were taken from
+// the program they are its addresses.
 static uint64_t section_offset(const ProfRaw *p, size_t record, uint64_t pointer, uint64_t delta)
 {
     uint64_t at = pointer - delta;
@@ -172,7 +171,7 @@ bool profraw_parse_sections(Bytes file, size_t offset, ProfRaw *ret, Error *err)
     uint32_t v = p.version;
     p.binary_ids_size = v >= 6 ? cursor_u64(&c) : 0;
     p.record_count = cursor_u64(&c);
-    // Before version 5 the sections lay side by side.
+    // Before version 5 there is no padding between sections.
     uint64_t pad_before_counters = v >= 5 ? cursor_u64(&c) : 0;
     uint64_t counter_count = cursor_u64(&c);
     uint64_t pad_after_counters = v >= 5 ? cursor_u64(&c) : 0;
@@ -256,7 +255,7 @@ bool profraw_parse_values(Bytes file, size_t offset, uint64_t blocks, ProfRaw *p
         prof_values_parse(&c, &values);
     }
     Bytes values = cursor_ok(&c) ? bytes_slice(c.data, p->values_at, c.at) : (Bytes){0};
-    // Version 6 had the binary ids at its end, behind the value profiles.
+    // Version 6 has the binary ids at the end, after the value profiles.
     Bytes ids = p->version == 6 ? cursor_bytes(&c, p->binary_ids_size) : p->binary_ids;
     if (!cursor_check(&c, err))
         return false;
@@ -298,7 +297,7 @@ bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err)
                          "record %zu has its %u counters at 0x%llx, outside the counters%s", i,
                          r.counter_count, (unsigned long long)at,
                          at % p->counter_size ? " or across them" : "");
-    // A function's first 8 bytes say when it first ran.
+    // The first 8 bytes of a function's counters say when it first ran.
     uint64_t time = p->variant & PROF_VARIANT_TEMPORAL ? MIN(size, (uint64_t)8) : 0;
     r.counters = bytes_slice(p->counters, at + time, at + size);
     r.counter_count = (uint32_t)(r.counters.len / p->counter_size);
@@ -341,12 +340,12 @@ ProfRawVtable profraw_vtable(const ProfRaw *p, size_t i)
 
 enum {
     RECORD_SIZE_MAX = 80,
-    // Records are multiples of 8 bytes: 4 of them fill whole vectors.
+    // Records are multiples of 8 bytes: 4 of them fill complete vectors.
     PATTERN_VECTORS = 4 * RECORD_SIZE_MAX / sizeof(WideU64),
 };
 
-// Which bits of records all profiles of one program share, for as many records as
-// fill whole vectors.
+// A mask of the bits in which records of all profiles of a program agree, repeated for as many
+// records as fill complete vectors.
 typedef struct RecordMask {
     WideU64 at[PATTERN_VECTORS];
     size_t vectors;
@@ -365,7 +364,7 @@ static RecordMask record_mask(const ProfRaw *p, bool pointers_move)
         memset(at, 0xff, 16); // name and hash
         if (!pointers_move)
             memset(at + l.counter_ptr, 0xff, p->pointer_size);
-        // Without bitmaps the pointer to them is an address that moves with the program.
+        // Without bitmaps the pointer to them is an address, which differs from run to run.
         if (p->bitmap.len)
             memset(at + l.bitmap_ptr, 0xff, p->pointer_size);
         memset(at + l.counter_count, 0xff, 4);
@@ -377,13 +376,13 @@ static RecordMask record_mask(const ProfRaw *p, bool pointers_move)
     return mask;
 }
 
-// Whether `patterns` of `vectors` each are the same. The latter is a constant where
-// this is inlined, so that the inner loop unrolls.
+// Whether `patterns` of `vectors` each are equal. `vectors` is a constant where this is inlined, so
+// that the inner loop is unrolled.
 __attribute__((always_inline)) static inline bool same_patterns(const uint8_t *a, const uint8_t *b,
                                                                 size_t patterns,
                                                                 const WideU64 *mask, size_t vectors)
 {
-    enum { STRETCH = 32 }; // patterns between two looks at the result
+    enum { STRETCH = 32 }; // patterns between two tests of the result
     const WideU64 *x = (const WideU64 *)(const void *)a, *y = (const WideU64 *)(const void *)b;
     for (size_t i = 0; i < patterns;) {
         WideU64 differ = {0};
@@ -409,7 +408,7 @@ WIDE_CLONES static bool same_masked(const uint8_t *a, const uint8_t *b, size_t p
     }
 }
 
-// The records at the end that do not fill a pattern, byte by byte.
+// Compares the last records, which do not fill a pattern, byte by byte.
 static bool same_rest(Bytes a, Bytes b, size_t from, const RecordMask *mask)
 {
     const uint8_t *bits = (const uint8_t *)mask->at;
@@ -427,7 +426,7 @@ static bool same_records(const ProfRaw *a, const ProfRaw *b, bool pointers_move)
            same_rest(a->records, b->records, patterns * mask.vectors * sizeof(WideU64), &mask);
 }
 
-// Absolute pointers: all moved by the same distance.
+// Whether absolute pointers differ by the same distance in all records.
 static bool same_moved_pointers(const ProfRaw *a, const ProfRaw *b)
 {
     for (uint64_t i = 0; i < a->record_count; i++) {
@@ -439,8 +438,8 @@ static bool same_moved_pointers(const ProfRaw *a, const ProfRaw *b)
     return true;
 }
 
-// Names stand behind the counters: where processes wrote over each other, what
-// should be names is something else, and the counters are not to be trusted.
+// Compares the names at their start and end. They come after the counters: where two processes
+// wrote over each other, these bytes are no names, and the counters cannot be trusted.
 static bool same_ends(Bytes a, Bytes b)
 {
     enum { LOOKED_AT = 64 };
@@ -457,7 +456,7 @@ bool profraw_same_layout(const ProfRaw *a, const ProfRaw *b)
         a->record_count != b->record_count || a->counters.len != b->counters.len ||
         a->bitmap.len != b->bitmap.len)
         return false;
-    // Before version 8 pointers are absolute and move with the program.
+    // Before version 8 pointers are absolute and differ from run to run.
     bool moved = a->version < 8 && a->counters_delta != b->counters_delta;
     if (a->version >= 8 && (a->counters_delta != b->counters_delta ||
                             (a->bitmap.len && a->bitmap_delta != b->bitmap_delta)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text profiles: directives, then records of lines.
+// Text profiles: reads and writes directives and records of lines.
 
 #include "llvmcov/proftext.h"
 
@@ -12,7 +12,7 @@ bool proftext_is(Bytes file)
         if (file.ptr[i] < 0x20 && file.ptr[i] != '\n' && file.ptr[i] != '\r' && file.ptr[i] != '\t')
             return false;
     Str rest = str_from_bytes(file), line;
-    // A directive, or a name, a hash and a count.
+    // The text starts with a directive, or with a name, a hash and a count.
     for (unsigned values = 0, name = 0; str_next_line(&rest, &line);) {
         line = str_trim(line);
         if (line.len == 0 || line.ptr[0] == '#')
@@ -32,7 +32,7 @@ bool proftext_is(Bytes file)
     return false;
 }
 
-// The next line that says something, trimmed. False at the end.
+// The next line that is not empty or a comment, trimmed. False at the end.
 static bool next_line(ProfText *p, Str *ret)
 {
     Str line;
@@ -61,8 +61,8 @@ static bool next_number(ProfText *p, const char *what, uint64_t *ret, Error *err
     return true;
 }
 
-// A number of traces, another of those seen, and for each trace its weight and a line of
-// functions in the order in which they first ran.
+// Skips traces: a number of traces, the number of those seen, and for each trace its weight and a
+// line of functions in the order in which they first ran.
 static bool skip_traces(ProfText *p, Error *err)
 {
     uint64_t count, number;
@@ -171,7 +171,7 @@ static bool read_bitmap(ProfText *p, Error *err)
 
 static const Str external_symbol = STR_INIT("** External Symbol **");
 
-// "target:count", the target a name or a number.
+// Reads "target:count"; the target is a name or a number.
 static bool read_value(ProfText *p, uint64_t kind, Error *err)
 {
     Str line;
@@ -204,7 +204,7 @@ static bool read_value_site(ProfText *p, uint64_t kind, Error *err)
     for (uint64_t i = 0; i < count; i++)
         if (!read_value(p, kind, err))
             return false;
-    // A text may hold more than LLVM keeps.
+    // A text may have more values than LLVM keeps.
     if (count > PROF_VALUES_PER_SITE_MAX) {
         count = prof_values_keep_largest(p->values[kind].at + first, count);
         p->values[kind].len = first + count;
@@ -238,7 +238,7 @@ static void build_value_block(ProfText *p)
     for (size_t k = 0; k < PROF_VALUE_KINDS; k++) {
         size_t at = 0;
         counts[k] = (uint32_t)p->value_lengths[k].len;
-        vec_reserve(NULL, &p->values[k], 1); // so that sites without any point somewhere
+        vec_reserve(NULL, &p->values[k], 1); // so that the pointer is valid also without values
         for (size_t i = 0; i < counts[k]; i++) {
             uint32_t len = p->value_lengths[k].at[i];
             vec_push(NULL, &sites, (ProfValueSite){p->values[k].at + at, len});
@@ -250,9 +250,9 @@ static void build_value_block(ProfText *p)
     vec_free(&sites);
 }
 
-// A number of kinds, then for each its number, its sites, and for each site a
-// count of "target:count" lines. A record without them is followed by a name,
-// which is no number.
+// Reads value profiles: the number of kinds, then for each its number, its number of sites, and for
+// each site a count of "target:count" lines. After a record without them comes a name, which is no
+// number.
 static bool read_values(ProfText *p, Bytes *ret, Error *err)
 {
     Str rest = p->rest, line;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section tables of foreign objects.
+// Reads section tables of foreign objects.
 
 #include "llvmcov/sections.h"
 
 #include "base/cursor.h"
 
-// Which sections are wanted, and what they are called.
+// The wanted sections, and their names.
 typedef enum Wanted { WANTED_MAP, WANTED_FUNCTIONS, WANTED_NAMES, WANTED_COUNT } Wanted;
 
 // In ELF and Mach-O, and in COFF, where objects have "$M" behind, which the linker sorts
@@ -29,7 +29,7 @@ static Str field_text(Bytes field)
     return str_slice(s, 0, str_find_char(s, '\0'));
 }
 
-// A section that lies outside of the file is cut where the file is.
+// Calls `each` for a section. One that is partly outside of the file is cut.
 static void give(Walk *w, Str name, uint64_t at, uint64_t size, uint64_t address, bool has_bytes)
 {
     uint64_t end = size > UINT64_MAX - at ? UINT64_MAX : at + size;
@@ -69,7 +69,7 @@ static void walk_elf(Walk *w, Cursor *c)
     size_t word = w->file.ptr[4] == 2 ? 8 : 4;
     c->big_endian = w->file.ptr[5] == 2;
     w->form.pointer_size = (uint8_t)word;
-    cursor_seek(c, 24 + 2 * word); // behind entry and program headers
+    cursor_seek(c, 24 + 2 * word); // after entry and program headers
     uint64_t table = cursor_uint(c, word);
     cursor_skip(c, 10); // flags, header sizes, program headers
     uint32_t size = cursor_u16(c), count = cursor_u16(c), strings = cursor_u16(c);
@@ -114,7 +114,7 @@ static void walk_segment(Walk *w, Cursor *c, size_t word)
         uint64_t address = cursor_uint(c, word), size = cursor_uint(c, word);
         uint32_t at = cursor_u32(c);
         cursor_skip(c, word == 8 ? 28 : 24);
-        if (cursor_ok(c)) // zeros when loaded have no place
+        if (cursor_ok(c)) // sections of zeros have no bytes in the file
             give(w, name, at, size, address, at != 0);
     }
 }
@@ -144,13 +144,13 @@ static void walk_macho(Walk *w, Cursor *c)
 
 // ---- COFF and PE -----------------------------------------------------------------
 
-// Machines that clang makes objects of.
+// Whether clang makes COFF objects for a machine.
 static bool is_coff_machine(uint16_t machine)
 {
     return machine == 0x8664 || machine == 0x14c || machine == 0xaa64 || machine == 0x1c4;
 }
 
-// The COFF header's place: behind "PE\0\0" in a program, at the start of an object.
+// The offset of the COFF header: after "PE\0\0" in a program, at the start of an object.
 static bool coff_header(Bytes file, uint64_t *at)
 {
     Cursor c = cursor_over(file, "COFF header");
@@ -168,7 +168,7 @@ static bool coff_header(Bytes file, uint64_t *at)
     return cursor_ok(&c) && is_coff_machine(machine) && sections && sections < 0xff00;
 }
 
-// Names of more than 8 bytes stand in the table of strings, as "/offset".
+// Names of more than 8 bytes are in the string table, stored as "/offset".
 static Str coff_name(const Walk *w, Str name, uint64_t strings)
 {
     uint64_t offset;
@@ -180,7 +180,7 @@ static Str coff_name(const Walk *w, Str name, uint64_t strings)
     return cursor_c_str(&c);
 }
 
-// Where the linker planned to have a program loaded; 0 in objects.
+// The address for which the linker planned a program; 0 in objects.
 static uint64_t image_base(Cursor *c, uint64_t at, uint16_t optional)
 {
     cursor_seek(c, at + 20);
@@ -209,7 +209,8 @@ static void walk_coff(Walk *w, Cursor *c, uint64_t at)
         uint32_t virtual_size = cursor_u32(c), address = cursor_u32(c);
         uint32_t size = cursor_u32(c), offset = cursor_u32(c);
         cursor_skip(c, 16);
-        // Programs pad sections to the file's alignment; the real size is the other.
+        // In programs sections are padded to the file's alignment; the virtual size is the real
+        // one.
         if (virtual_size && virtual_size < size)
             size = virtual_size;
         if (cursor_ok(c))
@@ -249,10 +250,11 @@ typedef struct Finder {
     Arena *arena;
     uint64_t names_address;
     Bytes found[WANTED_COUNT];
-    size_t room[WANTED_COUNT]; // of those that are joined; 0: it is the file's
+    size_t room[WANTED_COUNT]; // of sections joined in the arena; 0: it borrows the file
 } Finder;
 
-// Records count their padding from the start of the section: each starts at 8.
+// Appends bytes to a section. Each part starts at a multiple of 8, because padding in records
+// counts from the start of the section.
 static void join(Finder *f, Wanted w, Bytes more)
 {
     Bytes *to = &f->found[w];
@@ -264,7 +266,7 @@ static void join(Finder *f, Wanted w, Bytes more)
         to->ptr = at;
         f->room[w] = room;
     }
-    // The arena's memory: const is for readers of the file.
+    // This is memory of the arena: only readers see it as const.
     bytes_copy((uint8_t *)(uintptr_t)to->ptr + start, more);
     to->len = need;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions -> segments -> lines.
+// Turns regions to segments, and segments to counts of lines.
 
 #include "llvmcov/segments.h"
 
@@ -22,15 +22,15 @@ static inline bool is_before(const CovSpan *x, const CovSpan *y)
 {
     if (start_of(x) != start_of(y))
         return start_of(x) < start_of(y);
-    if (end_of(x) != end_of(y)) // the outer one first
+    if (end_of(x) != end_of(y)) // of two with the same start the outer one comes first
         return end_of(x) > end_of(y);
     return x->kind < y->kind;
 }
 
-// Merges [lo, mid) and [mid, hi), each in order.
+// Merges [lo, mid) and [mid, hi), which are sorted.
 static void merge_runs(CovSpan *at, size_t lo, size_t mid, size_t hi, CovSpanVec *spare)
 {
-    // What of the left run stands in its place already.
+    // Skips what is in place already in the left run.
     for (size_t end = mid; lo < end;) {
         size_t middle = lo + (end - lo) / 2;
         if (is_before(&at[mid], &at[middle]))
@@ -48,8 +48,8 @@ static void merge_runs(CovSpan *at, size_t lo, size_t mid, size_t hi, CovSpanVec
         at[to] = k < hi && is_before(&at[k], &spare->at[i]) ? at[k++] : spare->at[i++];
 }
 
-// Compilers write a function's regions in order, or nearly so, and functions of a
-// file follow each other: runs that are in order already are merged, stable.
+// Stable merge sort of runs that are sorted already: compilers write the regions of a function in
+// order, or nearly so, and the functions of a file follow each other.
 static void sort_spans(CovSpanVec *spans, CovSweep *s)
 {
     s->starts.len = 0;
@@ -69,7 +69,7 @@ static void sort_spans(CovSpanVec *spans, CovSweep *s)
     }
 }
 
-// Equal spans become one; counts add up where the kind is that of the first.
+// Joins equal spans; their counts are added when they have the kind of the first.
 static void combine(CovSpanVec *spans, CovCounting counting)
 {
     size_t last = 0;
@@ -88,7 +88,7 @@ static void combine(CovSpanVec *spans, CovCounting counting)
 typedef struct Builder {
     CovSegmentVec *out;
     CovSweep *s;
-    uint64_t first_end; // no active region ends before
+    uint64_t first_end; // no active region ends before this
 } Builder;
 
 static void start_segment(Builder *b, const CovSpan *s, uint64_t at, bool is_entry, bool skipped)
@@ -108,7 +108,8 @@ static void start_segment(Builder *b, const CovSpan *s, uint64_t at, bool is_ent
                           .is_gap = has_count && s->kind == COV_GAP});
 }
 
-// Stable, by end. Regions that end together are few; most runs are sorted already.
+// Sorts by end; equal ones keep their order. Few regions end at the same place, and most runs are
+// sorted already.
 static void sort_done(Builder *b)
 {
     size_t n = b->s->done.len;
@@ -146,8 +147,8 @@ static void sort_done(Builder *b)
     heap_free(spare);
 }
 
-// Closes the regions in `done`; `active` holds those that go on. `next` is the
-// start of the region that comes, UINT64_MAX for none.
+// Ends the regions in `done`; those in `active` continue. `next` is the start of the next region,
+// UINT64_MAX for none.
 static void complete(Builder *b, uint64_t next)
 {
     sort_done(b);
@@ -158,7 +159,7 @@ static void complete(Builder *b, uint64_t next)
             break;
         if (at == end_of(b->s->done.at[i]))
             continue;
-        // The last of those that end where this one ends.
+        // The last one of those with the same end.
         size_t same = i;
         while (same + 1 < n && end_of(b->s->done.at[same + 1]) == end_of(b->s->done.at[i]))
             same++;
@@ -204,7 +205,7 @@ void cov_segments_of(CovSpanVec *spans, CovCounting counting, CovSweep *sweep, C
         drop_ended(&b, at);
         bool is_gap = s->kind == COV_GAP;
         if (at == end_of(s)) {
-            // Regions of no length never become active.
+            // Regions of length 0 never become active.
             bool skipped = is_last || s->kind == COV_SKIPPED;
             start_segment(&b, sweep->active.len ? vec_last(&sweep->active) : s, at, !is_gap,
                           skipped);
@@ -232,7 +233,8 @@ void cov_sweep_deinit(CovSweep *s)
     vec_free(&s->starts);
 }
 
-// The count of a line and whether it has one. `wrapped` runs into the line.
+// The count of a line, and whether it has one. `wrapped` is the segment that continues into the
+// line.
 static bool line_count(const CovSegment *wrapped, const CovSegment *first, size_t n,
                        CovCounting counting, uint64_t *ret)
 {
@@ -263,7 +265,7 @@ void cov_lines_of(const CovSegmentVec *segments, CovCounting counting, CovLineVe
         if (line_count(wrapped, &segments->at[i], end - i, counting, &count))
             vec_push(NULL, out, (CovLine){line, count});
         wrapped = &segments->at[end - 1];
-        // Lines up to the next segment have what runs into them.
+        // Lines up to the next segment have the count of the segment that continues into them.
         if (end < segments->len && wrapped->has_count) {
             uint32_t next = segments->at[end].line;
             for (uint32_t between = line + 1; between < next; between++)
