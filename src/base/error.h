@@ -14,8 +14,8 @@ typedef enum ErrorKind {
     ERROR_NONE,
     ERROR_OS,         // a system call failed; os_errno says why
     ERROR_FORMAT,     // bytes from outside are not what their format says
-    ERROR_NOT_FOUND,  // what was asked for is not there
-    ERROR_PERMISSION, // refused; the hint says what lifts it
+    ERROR_NOT_FOUND,  // the requested thing does not exist
+    ERROR_PERMISSION, // refused; the hint says how to get the right
     ERROR_USAGE,      // what the user wrote has an error
     ERROR_LIMIT,      // a stated limit was reached
     ERROR_UNSUPPORTED // understood, but not possible here

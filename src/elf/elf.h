@@ -34,9 +34,9 @@ typedef struct ElfSegment {
     uint32_t flags; // PF_*
 } ElfSegment;
 
-// A parsed object. Everything in it borrows `file`; the tables are the arena's.
-// Section and segment extents are as stated: only the functions below, which
-// check them, turn them into bytes.
+// A parsed object. It borrows `file`; the tables lie in the arena. Offsets and sizes of sections
+// and segments are as stated and not checked: get their bytes from the functions below, which check
+// them.
 typedef struct Elf {
     Bytes file;
     uint16_t type;    // ET_*
@@ -48,9 +48,9 @@ typedef struct Elf {
     size_t segment_count;
 } Elf;
 
-// Parses header, section and segment tables. ERROR_UNSUPPORTED for 32-bit and
-// big-endian objects, ERROR_FORMAT for what is no ELF or has its tables outside
-// the file. A file without section headers is fine and has no sections.
+// Parses header, section and segment tables. ERROR_UNSUPPORTED for 32-bit and big-endian objects;
+// ERROR_FORMAT for other files, and when the tables lie outside the file. A file without section
+// headers is valid and has no sections.
 MUST_CHECK bool elf_parse(Arena *arena, Bytes file, Elf *ret, Error *err);
 
 // ---- Sections --------------------------------------------------------------

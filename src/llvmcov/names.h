@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blobs of names, as __llvm_prf_names and raw profiles hold them: chunks of
+// Reads and writes blobs of names, as in __llvm_prf_names and raw profiles: chunks of
 // {ULEB plain size, ULEB zlib size (0: stored), bytes}, names joined by 0x01.
 // Document: llvm/docs/InstrProfileFormat.rst, "Names".
 
@@ -12,14 +12,14 @@
 #include "base/table.h"
 #include "base/vec.h"
 
-// Names with their references (md5_low64). Texts are the arena's.
+// Names with their references (md5_low64). Texts lie in the arena.
 typedef struct ProfNames {
     StrVec names;
     U64Vec refs;
     Table index;
 } ProfNames;
 
-// The chunks of a blob as text, names joined by 0x01; texts are the arena's.
+// Decompresses a blob to texts in the arena, one for each chunk, with names joined by 0x01.
 MUST_CHECK bool prof_names_unpack(Arena *arena, Bytes blob, StrVec *ret, Error *err);
 typedef void ProfNameEach(void *ctx, Str name, uint64_t ref);
 // Calls `each` for every name of such chunks, with its reference. The names borrow the chunks.

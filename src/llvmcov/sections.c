@@ -8,8 +8,8 @@
 // The wanted sections, and their names.
 typedef enum Wanted { WANTED_MAP, WANTED_FUNCTIONS, WANTED_NAMES, WANTED_COUNT } Wanted;
 
-// In ELF and Mach-O, and in COFF, where objects have "$M" behind, which the linker sorts
-// by and takes away; and where the names are when profiles are correlated with the program.
+// Names in ELF, in Mach-O, and in COFF, where objects add "$M": the linker sorts by it and removes
+// it. The last ones are those of programs for correlated profiles.
 static const char *const wanted_names[WANTED_COUNT][4] = {
     [WANTED_MAP] = {"__llvm_covmap", ".lcovmap"},
     [WANTED_FUNCTIONS] = {"__llvm_covfun", ".lcovfun"},

@@ -256,8 +256,8 @@ bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_he
     return false;
 }
 
-// Memory without a file behind it: "//anon", "[heap]", "[stack]", memfds,
-// System V segments, /dev/zero.
+// Whether a path names memory without a file: "//anon", "[heap]", "[stack]", memfds, System V
+// segments, /dev/zero.
 static bool is_anonymous(Str path)
 {
     return path.len == 0 || path.ptr[0] != '/' || str_starts_with(path, STR("//")) ||
