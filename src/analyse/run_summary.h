@@ -6,14 +6,8 @@
 #define ANALYSE_RUN_SUMMARY_H
 
 #include "base/error.h"
-#include "model/profile.h"
+#include "model/run_names.h"
 #include "stats/run_set.h"
-
-// A variable of the command line and its value in this measurement.
-typedef struct RunParameter {
-    Str name, value;
-} RunParameter;
-typedef Vec(RunParameter) RunParameterVec;
 
 // One measurement: runs of one name under equal conditions. Texts are the profile's.
 typedef struct RunCommand {
@@ -28,13 +22,6 @@ typedef struct RunCounter {
     Str name;
     bool is_time; // counts nanoseconds
 } RunCounter;
-
-// The machine that the runs were made on.
-typedef struct RunMachine {
-    Str hostname, kernel, cpu_model, governor; // "" when not known
-    uint32_t cpus;                             // 0 when not known
-    double load;                               // runnable tasks in the minute before
-} RunMachine;
 
 typedef struct RunSummaries {
     Arena arena;
@@ -60,6 +47,10 @@ MUST_CHECK bool run_summaries_init(RunSummaries *s, const Profile *p, Error *err
 // Accepts a zeroed one.
 void run_summaries_deinit(RunSummaries *s);
 
+// Units that times are shown in.
+typedef enum RunUnit { RUN_UNIT_AUTO, RUN_UNIT_US, RUN_UNIT_MS, RUN_UNIT_S } RunUnit;
+
+// The order of commands in tables and comparisons.
 typedef enum RunSort { RUN_SORT_AUTO, RUN_SORT_COMMAND, RUN_SORT_MEAN } RunSort;
 
 // Numbers of the commands in the order of `sort`, set.count of them.

@@ -301,14 +301,14 @@ static void add_markup(StrBuf *out, RunSummaries *all, const RunFiles *f, const 
 {
     uint32_t *order =
         run_summaries_order(all, f->sort == RUN_SORT_MEAN ? f->sort : RUN_SORT_COMMAND);
-    RunTableUnit unit = f->unit;
+    RunUnit unit = f->unit;
     double scale = 1;
     uint32_t base = all->set.plan.reference;
-    if (unit == RUN_TABLE_AUTO)
-        unit = all->set.groups[order[0]].summary.mean < 1 ? RUN_TABLE_MS : RUN_TABLE_S;
-    scale = unit == RUN_TABLE_US ? 1e6 : unit == RUN_TABLE_MS ? 1e3 : 1;
-    int places = unit == RUN_TABLE_S ? 3 : 1;
-    const char *name = unit == RUN_TABLE_US ? "µs" : unit == RUN_TABLE_MS ? "ms" : "s";
+    if (unit == RUN_UNIT_AUTO)
+        unit = all->set.groups[order[0]].summary.mean < 1 ? RUN_UNIT_MS : RUN_UNIT_S;
+    scale = unit == RUN_UNIT_US ? 1e6 : unit == RUN_UNIT_MS ? 1e3 : 1;
+    int places = unit == RUN_UNIT_S ? 3 : 1;
+    const char *name = unit == RUN_UNIT_US ? "µs" : unit == RUN_UNIT_MS ? "ms" : "s";
 
     strbuf_add(out, str_from_c(m->head));
     strbuf_printf(out, "%sCommand%sMean [%s]%sMin [%s]%sMax [%s]%sRelative%s", m->row_begin,

@@ -8,12 +8,10 @@
 #include "analyse/run_summary.h"
 #include "base/json.h"
 
-typedef enum RunTableUnit { RUN_TABLE_AUTO, RUN_TABLE_US, RUN_TABLE_MS, RUN_TABLE_S } RunTableUnit;
-
 typedef struct RunFiles {
     Str tool_version;
-    RunSort sort;      // of tables
-    RunTableUnit unit; // of tables
+    RunSort sort; // of tables
+    RunUnit unit; // of tables
     // Slower by more than this (0.05 for 5 %) is a failed JUnit test, undecided a skipped one.
     double junit_limit;
     // Adds members to the JSON's "assay" object; NULL: none.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names that rows of runs use: the metrics of their values, and their conditions as text.
-// They are part of the file format: added, never renamed.
+// They are part of the file format: added, never renamed. Also the few structs that writers and
+// readers of such rows share.
 
 #ifndef MODEL_RUN_NAMES_H
 #define MODEL_RUN_NAMES_H
@@ -46,6 +47,19 @@
 #define NOTE_CLOCK       "clock"       // how the times were taken
 #define NOTE_ORDER       "order"       // of the runs
 #define NOTE_NOT_COUNTED "not-counted" // an event, and why; a warning when it was asked for
+
+// A variable of the command line and its value in one measurement.
+typedef struct RunParameter {
+    Str name, value;
+} RunParameter;
+typedef Vec(RunParameter) RunParameterVec;
+
+// The machine that runs were made on.
+typedef struct RunMachine {
+    Str hostname, kernel, cpu_model, governor; // "" when not known, or when there is none
+    uint32_t cpus;                             // 0 when not known
+    double load;                               // mean number of runnable tasks in the minute before
+} RunMachine;
 
 // Appends "key=value" as a line of conditions. Newlines and backslashes are escaped.
 void run_conditions_add(StrBuf *out, Str key, Str value);

@@ -181,15 +181,15 @@ typedef struct CommandContext {
 } CommandContext;
 
 // Parameters that the text does not show are added to it: "make (branch = main)".
-static Str name_with_unused(Arena *arena, Str text, Str filled, const BenchParameterVec *parameters)
+static Str name_with_unused(Arena *arena, Str text, Str filled, const RunParameterVec *parameters)
 {
     StrBuf name = {0};
     const char *separator = " (";
     strbuf_add(&name, filled);
     for (size_t i = 0; i < parameters->len; i++) {
-        BenchParameter p = parameters->at[i];
-        BenchParameterVec one = {0};
-        vec_push(arena, &one, ((BenchParameter){p.name, STR("")}));
+        RunParameter p = parameters->at[i];
+        RunParameterVec one = {0};
+        vec_push(arena, &one, ((RunParameter){p.name, STR("")}));
         if (bench_fill_in(arena, text, &one).len != text.len)
             continue;
         strbuf_printf(&name, "%s%" STR_FMT " = %" STR_FMT, separator, STR_ARG(p.name),
@@ -204,7 +204,7 @@ static Str name_with_unused(Arena *arena, Str text, Str filled, const BenchParam
 }
 
 static bool add_command(const CommandContext *x, BenchCommandVec *out, Str text, Str name,
-                        size_t template_index, const BenchParameterVec *parameters, Error *err)
+                        size_t template_index, const RunParameterVec *parameters, Error *err)
 {
     size_t index = out->len;
     BenchCommand c = {.parameters = *parameters};
@@ -252,17 +252,17 @@ static bool combine(CommandContext *x, const StrVec *templates, const BenchVaria
     const StrVec *names = &x->args->names;
     if (names->len > x->commands)
         return error_set(err, ERROR_USAGE, "%zu names for %zu commands", names->len, x->commands);
-    BenchParameterVec none = {0};
+    RunParameterVec none = {0};
     if (reference &&
         !add_command(x, out, x->args->reference, x->args->reference_name, 0, &none, err))
         return false;
     for (size_t k = 0; k < combinations; k++) {
-        BenchParameterVec parameters = {0};
+        RunParameterVec parameters = {0};
         size_t rest = k;
         for (size_t i = 0; i < variables->len; i++) {
             const BenchVariable *v = &variables->at[i];
             vec_push(x->arena, &parameters,
-                     (BenchParameter){v->name, v->values.at[rest % v->values.len]});
+                     (RunParameter){v->name, v->values.at[rest % v->values.len]});
             rest /= v->values.len;
         }
         for (size_t t = 0; t < templates->len; t++) {

@@ -58,8 +58,7 @@ static Comparison compare_unpaired(Arena *arena, const double *a, size_t na, con
 }
 
 // What differs between the machines, so that the comparison is doubtful.
-static void add_fingerprint(StrBuf *out, Str clock, const BenchMachine *now,
-                            const BaselineSession *s)
+static void add_fingerprint(StrBuf *out, Str clock, const RunMachine *now, const BaselineSession *s)
 {
     const struct {
         const char *what;
@@ -93,21 +92,11 @@ static void add_saved_heading(StrBuf *out, const Terminal *t, const BaselineSess
     strbuf_add(out, STR(" (not interleaved: a drift of the machine shows as a change)\n"));
 }
 
-void bench_report_saved(StrBuf *out, const Terminal *t, Str clock, const BenchMachine *now,
+void bench_report_saved(StrBuf *out, const Terminal *t, Str clock, const RunMachine *now,
                         const BaselineSession *session)
 {
     add_saved_heading(out, t, session);
     add_fingerprint(out, clock, now, session);
-}
-
-static BenchMachine machine_of(const RunMachine *m)
-{
-    return (BenchMachine){.hostname = m->hostname,
-                          .kernel = m->kernel,
-                          .cpu_model = m->cpu_model,
-                          .governor = m->governor,
-                          .cpus = m->cpus,
-                          .load = m->load};
 }
 
 int bench_report_baseline(StrBuf *out, const Terminal *t, RunSummaries *s,
@@ -116,7 +105,6 @@ int bench_report_baseline(StrBuf *out, const Terminal *t, RunSummaries *s,
     uint32_t n = s->set.count;
     CompareOptions options = {.level = 1 - (1 - s->set.plan.level) / (double)MAX(n, 1u),
                               .margin = s->set.plan.margin};
-    const BenchMachine now = machine_of(&s->machine);
     int gate = 0;
     add_saved_heading(out, t, session);
     for (uint32_t i = 0; i < n; i++) {
@@ -135,7 +123,7 @@ int bench_report_baseline(StrBuf *out, const Terminal *t, RunSummaries *s,
         run_add_comparison(out, t, name, &c, options.margin, options.level, g->summary.mean);
         gate = worse(gate, gate_of(&c, limit));
     }
-    add_fingerprint(out, s->clock, &now, session);
+    add_fingerprint(out, s->clock, &s->machine, session);
     strbuf_add(out, STR("  --rerun-baseline runs the saved program again, interleaved\n\n"));
     return gate;
 }

@@ -21,7 +21,7 @@ int bench_report_baseline(StrBuf *out, const Terminal *t, RunSummaries *s,
 
 // The saved bench that is compared with, and what differs between the machines so that it is
 // doubtful.
-void bench_report_saved(StrBuf *out, const Terminal *t, Str clock, const BenchMachine *now,
+void bench_report_saved(StrBuf *out, const Terminal *t, Str clock, const RunMachine *now,
                         const BaselineSession *session);
 
 // Compares the benchmarks of the first file with those of the others, by name.

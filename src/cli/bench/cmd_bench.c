@@ -222,7 +222,7 @@ typedef struct Finish {
     RunSummaries summaries;
     RunStyle style;
     const BaselineSession *baseline; // of --baseline; NULL: none
-    const BenchMachine *machine;
+    const RunMachine *machine;
     BenchProfile profile; // of --profile
     bool has_profile;
 } Finish;
@@ -248,7 +248,7 @@ static bool write_files(Finish *f)
     const BenchArgs *args = f->args;
     const RunFiles form = {.tool_version = STR(ASSAY_VERSION),
                            .sort = f->style.sort,
-                           .unit = (RunTableUnit)f->style.unit,
+                           .unit = f->style.unit,
                            .junit_limit =
                                args->fail_if_slower >= 0 ? args->fail_if_slower / 100 : 0.05,
                            .add_json = f->has_profile ? add_profile_json : NULL,

@@ -8,8 +8,6 @@
 #include "analyse/run_summary.h"
 #include "cli/terminal.h"
 
-typedef enum RunUnit { RUN_UNIT_AUTO, RUN_UNIT_US, RUN_UNIT_MS, RUN_UNIT_S } RunUnit;
-
 typedef struct RunStyle {
     Terminal terminal;
     RunUnit unit;

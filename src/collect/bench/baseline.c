@@ -199,7 +199,7 @@ static bool keep_program(BaselineDb *db, Arena *arena, const BenchCommand *c, St
 
 // ---- Saving ----------------------------------------------------------------
 
-static bool save_session(BaselineDb *db, Str name, const Bench *b, const BenchMachine *m,
+static bool save_session(BaselineDb *db, Str name, const Bench *b, const RunMachine *m,
                          Str command_line, Error *err)
 {
     sqlite3_stmt *s = statement(db, "INSERT INTO session VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?)");
@@ -278,8 +278,8 @@ static bool save_command(BaselineDb *db, Arena *arena, int64_t session, uint32_t
     return ok;
 }
 
-bool baseline_save(BaselineDb *db, Str name, Bench *b, const BenchMachine *machine,
-                   Str command_line, Error *err)
+bool baseline_save(BaselineDb *db, Str name, Bench *b, const RunMachine *machine, Str command_line,
+                   Error *err)
 {
     if (!execute(db, "BEGIN IMMEDIATE", "write", err))
         return false;

@@ -19,7 +19,7 @@ void baseline_close(BaselineDb *db); // accepts NULL
 enum { BASELINE_PROGRAM_MAX = 256 << 20 };
 // Adds a bench as a session called `name`, in one transaction: a second writer waits. Programs are
 // copied to the folder of the database, named by the hash of their content.
-MUST_CHECK bool baseline_save(BaselineDb *db, Str name, Bench *b, const BenchMachine *machine,
+MUST_CHECK bool baseline_save(BaselineDb *db, Str name, Bench *b, const RunMachine *machine,
                               Str command_line, Error *err);
 
 typedef struct BaselineCommand {
@@ -34,7 +34,7 @@ typedef struct BaselineSession {
     int64_t id;
     Str name;
     int64_t created_s; // Unix time
-    BenchMachine machine;
+    RunMachine machine;
     Str clock; // "kernel" or "wait"
     BaselineCommandVec commands;
 } BaselineSession;

@@ -197,9 +197,9 @@ static double waiting_seconds(const Bench *b, const SpawnResult *r)
 
 // What a run is for.
 typedef enum RunPurpose {
-    RUN_MEASURED,
-    RUN_WARM_UP,
-    RUN_WEIGHED // for its exact peak memory; neither its time nor its status counts
+    PURPOSE_MEASURE,
+    PURPOSE_WARM_UP,
+    PURPOSE_WEIGH // for its exact peak memory; neither its time nor its status counts
 } RunPurpose;
 
 // A program that runs alone and as the user who started it; what a shell starts could
@@ -272,13 +272,13 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, R
         .errors = c->output == SPAWN_OUTPUT_INHERIT ? SPAWN_OUTPUT_INHERIT : SPAWN_OUTPUT_NULL,
         .output_file = c->output_file,
         .timeout_ns = b->options.timeout_ns,
-        .weigh = purpose == RUN_WEIGHED,
+        .weigh = purpose == PURPOSE_WEIGH,
     };
     if (!spawn_server_run(&b->server, &request, &spawned, err))
         return false;
     if (stopped(b))
         return true; // Ctrl-C reached the command too: its time says nothing
-    if (purpose == RUN_WEIGHED) {
+    if (purpose == PURPOSE_WEIGH) {
         group->weighed.known = spawned.alone && spawned.exact_rss_bytes > 0;
         if (group->weighed.known) {
             group->weighed.exact_bytes = spawned.exact_rss_bytes;
@@ -303,11 +303,11 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, R
         error_set(err, ERROR_OS, "command '%" STR_FMT "' ended with %s %d in %s %u",
                   STR_ARG(c->text), WIFSIGNALED(status) ? "signal" : "status",
                   WIFSIGNALED(status) ? WTERMSIG(status) : (int)run.status,
-                  purpose == RUN_MEASURED ? "run" : "warm-up run", round + 1);
+                  purpose == PURPOSE_MEASURE ? "run" : "warm-up run", round + 1);
         return error_hint(err, "see its output with --show-output; accept it with "
                                "--ignore-failure (-i)");
     }
-    vec_push(NULL, purpose == RUN_MEASURED ? &group->runs : &result->warmups, run);
+    vec_push(NULL, purpose == PURPOSE_MEASURE ? &group->runs : &result->warmups, run);
     return bench_step(b, command, BENCH_CONCLUDE, err);
 }
 
@@ -410,7 +410,7 @@ static bool enough(Bench *b, uint64_t rounds, int64_t measured_ns, int64_t *next
 static RunPurpose warm_up_purpose(const Bench *b, uint32_t command, uint64_t w)
 {
     bool last = w + 1 == b->options.warmup;
-    return last && can_be_weighed(b, &b->commands.at[command]) ? RUN_WEIGHED : RUN_WARM_UP;
+    return last && can_be_weighed(b, &b->commands.at[command]) ? PURPOSE_WEIGH : PURPOSE_WARM_UP;
 }
 
 // One more run to weigh a command: only of a short one, whose number of runs nobody set,
@@ -429,7 +429,7 @@ static bool weigh_after(Bench *b, uint32_t command, Error *err)
     Random random = random_seeded(o->seed);
     RunEnvironment env;
     draw_environment(&env, &random, "memory-", 0);
-    return run_command(b, command, &env, RUN_WEIGHED, 0, 0, err);
+    return run_command(b, command, &env, PURPOSE_WEIGH, 0, 0, err);
 }
 
 static bool run_rounds(Bench *b, uint32_t from, uint32_t count, Error *err)
@@ -462,7 +462,7 @@ static bool run_rounds(Bench *b, uint32_t from, uint32_t count, Error *err)
         const uint32_t *order = schedule_next(&schedule);
         draw_environment(&env, &random, "", round);
         for (uint32_t i = 0; i < count && !stopped(b); i++) {
-            if (!run_command(b, from + order[i], &env, RUN_MEASURED, (uint32_t)round, i, err))
+            if (!run_command(b, from + order[i], &env, PURPOSE_MEASURE, (uint32_t)round, i, err))
                 return false;
             if (b->progress)
                 b->progress(b->progress_ctx, b, "measuring");

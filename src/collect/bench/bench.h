@@ -7,14 +7,10 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "collect/bench/spawn_server.h"
+#include "model/run_names.h"
 #include "stats/run_set.h"
 
 #include <signal.h>
-
-typedef struct BenchParameter {
-    Str name, value;
-} BenchParameter;
-typedef Vec(BenchParameter) BenchParameterVec;
 
 // Whose failing exits are accepted.
 typedef struct BenchIgnore {
@@ -25,7 +21,7 @@ typedef struct BenchIgnore {
 typedef struct BenchCommand {
     Str text; // as given, variables filled in
     Str name; // shown; text unless --command-name
-    BenchParameterVec parameters;
+    RunParameterVec parameters;
     // What is executed.
     const char *path;
     const char *const *argv;

@@ -62,7 +62,7 @@ bool bench_scan_values(Arena *arena, Str min, Str max, Str step, StrVec *ret, Er
     return true;
 }
 
-Str bench_fill_in(Arena *arena, Str text, const BenchParameterVec *parameters)
+Str bench_fill_in(Arena *arena, Str text, const RunParameterVec *parameters)
 {
     StrBuf out = {0};
     for (size_t i = 0; i < text.len;) {

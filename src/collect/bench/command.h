@@ -20,7 +20,7 @@ MUST_CHECK bool bench_scan_values(Arena *arena, Str min, Str max, Str step, StrV
                                   Error *err);
 
 // `text` with each {NAME} replaced by its value.
-Str bench_fill_in(Arena *arena, Str text, const BenchParameterVec *parameters);
+Str bench_fill_in(Arena *arena, Str text, const RunParameterVec *parameters);
 
 // Words as a POSIX shell splits them, quotes and backslashes removed; nothing
 // is expanded. Fails on an open quote.

@@ -28,12 +28,12 @@ static Str cpu_model(Arena *arena)
     return STR("");
 }
 
-void bench_machine(Arena *arena, BenchMachine *ret)
+void bench_machine(Arena *arena, RunMachine *ret)
 {
     struct utsname u;
     char buf[128];
     Str text;
-    *ret = (BenchMachine){.cpu_model = cpu_model(arena)};
+    *ret = (RunMachine){.cpu_model = cpu_model(arena)};
     if (uname(&u) == 0) {
         ret->hostname = arena_printf(arena, "%s", u.nodename);
         ret->kernel = arena_printf(arena, "%s %s", u.sysname, u.release);

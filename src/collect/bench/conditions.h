@@ -7,16 +7,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "model/run_names.h"
 
-// The machine that ran a bench.
-typedef struct BenchMachine {
-    Str hostname, kernel, cpu_model, governor; // governor "" when there is none
-    uint32_t cpus;
-    double load; // mean number of runnable tasks in the last minute
-} BenchMachine;
-
-// Reads them from /proc, /sys and uname; what cannot be read stays empty or 0.
-void bench_machine(Arena *arena, BenchMachine *ret);
+// Reads the machine from /proc, /sys and uname. Members that cannot be read stay empty or 0.
+void bench_machine(Arena *arena, RunMachine *ret);
 
 // The least CPU time of a fixed piece of work over several tries. It depends on nothing but
 // the CPU's frequency.

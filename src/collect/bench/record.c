@@ -170,7 +170,7 @@ static void add_command(const Bench *b, uint32_t command, Str revision, const Ru
 
 void bench_record_context(const BenchContext *context, Profile *p)
 {
-    const BenchMachine *m = &context->machine;
+    const RunMachine *m = &context->machine;
     set_text(p, FACT_TOOL_VERSION, context->tool_version);
     set_text(p, FACT_COMMAND, context->command_line);
     set_text(p, FACT_HOSTNAME, m->hostname);
@@ -278,7 +278,7 @@ static void note_trouble(const Bench *b, Profile *p)
                      "a command left processes running; their time is not in these figures");
 }
 
-static void note_doubts(const Bench *b, const BenchMachine *machine, Profile *p)
+static void note_doubts(const Bench *b, const RunMachine *machine, Profile *p)
 {
     const RunSet *s = &b->set;
     if (s->pairs_dropped)

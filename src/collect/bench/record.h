@@ -11,7 +11,7 @@
 
 // What a recording says beside the figures.
 typedef struct BenchContext {
-    BenchMachine machine;
+    RunMachine machine;
     Str command_line; // of assay itself
     Str tool_version;
     Str revision;      // of the sources; "" when not known

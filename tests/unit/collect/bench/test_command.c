@@ -62,9 +62,9 @@ static void bad_scans_are_refused(void **state)
 static void variables_are_filled_in_and_other_braces_stay(void **state)
 {
     (void)state;
-    BenchParameterVec p = {0};
-    vec_push(&arena, &p, (BenchParameter){STR("n"), STR("{m}")});
-    vec_push(&arena, &p, (BenchParameter){STR("m"), STR("7")});
+    RunParameterVec p = {0};
+    vec_push(&arena, &p, (RunParameter){STR("n"), STR("{m}")});
+    vec_push(&arena, &p, (RunParameter){STR("m"), STR("7")});
     assert_str(bench_fill_in(&arena, STR("a {n} {m}{x} {"), &p), "a {m} 7{x} {");
     assert_str(bench_fill_in(&arena, STR(""), &p), "");
 }

@@ -67,7 +67,7 @@ static void make_bench(Bench *b, bool grouped)
                                 .text = str_from_c(names[i]),
                                 .via_shell = i == 2});
     vec_push(&b->arena, &b->commands.at[0].parameters,
-             (BenchParameter){STR("rows"), STR("a=b\\\nc")});
+             (RunParameter){STR("rows"), STR("a=b\\\nc")});
     bench_prepare(b);
     b->begin_ns = 1000000000;
     b->speed_change = 0.123456789012345678;
