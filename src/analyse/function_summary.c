@@ -12,6 +12,10 @@
 
 enum { BOOTSTRAP_RESAMPLES = 10000 };
 
+// No sample has more; the squares and sums of such numbers are numbers.
+#define ITERATIONS_MAX 1e18
+#define SECONDS_MAX    1e10
+
 bool function_summaries_apply(const Profile *p)
 {
     return str_equal(profile_fact(p, STR(FACT_COLLECTOR)), STR(COLLECTOR_FUNCTIONS));
@@ -76,7 +80,8 @@ static bool read_replicate(FunctionSummaries *f, FunctionRuns *function, int bui
         if (metric == m->iterations) {
             iterations = value;
         } else if (metric == m->time) {
-            if (!(iterations > 0) || !(value >= 0) || !isfinite(iterations) || !isfinite(value))
+            if (!(iterations >= 1 && iterations <= ITERATIONS_MAX) ||
+                !(value >= 0 && value <= SECONDS_MAX))
                 return error_set(err, ERROR_FORMAT, "a sample of '%" STR_FMT "' is no time",
                                  STR_ARG(function->name));
             each[r.samples++] = value / iterations;
@@ -199,7 +204,7 @@ static double pooled(const void *ctx, const uint32_t *rows, size_t n)
     return p->figure(p->runs, rows, n);
 }
 
-// Bootstrap with whole processes as what is drawn.
+// A bootstrap that draws whole processes.
 static Interval pooled_interval(FunctionSummaries *f, const FunctionRuns *function,
                                 PooledFigure figure)
 {

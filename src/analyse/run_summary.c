@@ -35,10 +35,11 @@ bool run_summaries_apply(const Profile *p)
 
 // ---- Values ----------------------------------------------------------------
 
-// A value of a file as an integer; what does not fit is cut.
+// A value of a file as an integer. The limit leaves room for sums.
 static uint64_t as_u64(double value)
 {
-    return !(value > 0) ? 0 : value >= 0x1p63 ? (uint64_t)INT64_MAX : (uint64_t)value;
+    const double limit = 0x1p60;
+    return !(value > 0) ? 0 : (uint64_t)MIN(value, limit);
 }
 
 static int64_t as_i64(double value)
@@ -270,7 +271,9 @@ static RawRun raw_run(const Profile *p, uint32_t row, int64_t start_ns, bool ker
 static bool check_run(const RunSummaries *s, const RawRun *r, uint32_t row, Error *err)
 {
     const MeasuredRun *m = &r->run;
-    if (m->time_s >= 0 && m->user_s >= 0 && m->system_s >= 0)
+    const double most = 1e10; // seconds; sums and squares of such times are numbers
+    if (m->time_s >= 0 && m->time_s <= most && m->user_s >= 0 && m->user_s <= most &&
+        m->system_s >= 0 && m->system_s <= most)
         return true;
     return error_set(err, ERROR_FORMAT, "run %u of '%" STR_FMT "' has no time that can be", row,
                      STR_ARG(s->commands[r->group].name));
@@ -354,7 +357,7 @@ bool run_summaries_init(RunSummaries *s, const Profile *p, Error *err)
     *s = (RunSummaries){.profile = p};
     RawRun *raw = heap_alloc((p->runs.name.len + 1) * sizeof(*raw));
     read_facts(s);
-    // A kernel clock is stated, or what "cpu" says nothing about: then no reason is given.
+    // A recording gives a reason when the kernel clock was not used, also with the clock "cpu".
     bool kernel_clock = profile_fact(p, STR(FACT_CLOCK_REASON)).len == 0;
     int64_t start_ns = (int64_t)fact_u64(p, FACT_START_MONOTONIC);
     for (uint32_t i = 0; i < p->runs.name.len; i++)

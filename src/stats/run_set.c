@@ -217,7 +217,9 @@ static Comparison compare(RunSet *s, Arena *scratch, uint32_t group, bool withou
         x[kept] = compared_seconds(&base->at[i], without_waiting);
         y[kept] = compared_seconds(&other->at[i], without_waiting);
         if (x[kept] > 0 && y[kept] > 0) {
-            int64_t gap = base->at[i].start_ns - other->at[i].start_ns;
+            // Unsigned, because a file may hold any start.
+            int64_t gap =
+                (int64_t)((uint64_t)base->at[i].start_ns - (uint64_t)other->at[i].start_ns);
             gaps[kept++] = fabs((double)gap) * 1e-9 / MAX(base->at[i].time_s, other->at[i].time_s);
         }
     }
@@ -226,7 +228,7 @@ static Comparison compare(RunSet *s, Arena *scratch, uint32_t group, bool withou
     return stats_compare_paired(scratch, x, y, kept, options);
 }
 
-// Ratios of what was counted, as compare() has it for times.
+// Ratios of the counts, computed as compare() computes those of times.
 static void compare_counts(RunSet *s, Arena *scratch, uint32_t group, const CompareOptions *given)
 {
     const MeasuredRunVec *base = &s->groups[s->plan.reference].runs;
