@@ -314,8 +314,9 @@ bool bench_check_args(const BenchArgs *args, const StrVec *commands, Error *err)
     return true;
 }
 
-// What is counted in each run: what was asked for, or what the machine has of the
-// usual. The wait's clock is for comparing with other tools: nothing is added then.
+// Chooses the events that are counted in each run: those that the user named, or those of the
+// usual ones that the machine has. With --wait-clock, which is for comparisons with other tools,
+// none are counted by default.
 static bool choose_events(Arena *arena, const BenchArgs *args, const EventSpecVec **ret, Error *err)
 {
     const char *usual = "task-clock,cycles,instructions,cache-misses,branch-misses";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons with what was saved: baselines of the project, and the files of
-// this and other tools.
+// Comparisons with saved results: baselines of the project, recordings, and the files of other
+// tools.
 
 #ifndef CLI_BENCH_BENCH_BASELINE_H
 #define CLI_BENCH_BENCH_BASELINE_H
@@ -9,18 +9,18 @@
 #include "cli/terminal.h"
 #include "collect/bench/baseline.h"
 
-// The saved command of that name; of one command against one, that one. NULL
-// when there is none.
+// The saved command of that name. Where there is one saved command and one new one, the saved one
+// whatever its name. NULL when there is none.
 const BaselineCommand *bench_find_baseline(const BaselineSession *session, Str name,
                                            size_t commands);
 
-// Compares each command with the saved one. Returns what --fail-if-slower makes
-// of it: 0, 3 or 4.
+// Compares each command with the saved one. Returns the exit status of --fail-if-slower with
+// `limit`: see runs_gate.
 int bench_report_baseline(StrBuf *out, const Terminal *t, RunSummaries *s,
                           const BaselineSession *session, double limit);
 
-// The saved bench that is compared with, and what differs between the machines so that it is
-// doubtful.
+// Appends which saved bench is compared with, and a warning for each difference of the machines,
+// which makes the comparison doubtful.
 void bench_report_saved(StrBuf *out, const Terminal *t, Str clock, const RunMachine *now,
                         const BaselineSession *session);
 

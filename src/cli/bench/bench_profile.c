@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording what was benched, and the difference by function and line.
+// Records the commands of a bench, and compares them function by function and line by line.
 
 #include "cli/bench/bench_profile.h"
 
@@ -140,7 +140,7 @@ static bool wants_more(const ProfiledCommand *c)
             c->wall_ns < RECORD_FOR_NS);
 }
 
-// In turns, as the bench ran them: what disturbs the machine hits all alike.
+// In turns, as the bench ran them, so that disturbances of the machine hit all commands alike.
 static bool record_all(BenchProfile *p, Bench *b, Str folder, Error *err)
 {
     bool interrupted = false;
@@ -205,7 +205,7 @@ static CostChangeVec changes_of(const RunSummaries *s, BenchProfile *p, uint32_t
     return costs_compare(&p->arena, &x->costs, x->cpu_s, &y->costs, y->cpu_s, by);
 }
 
-// Half of 95 % of what the number of samples leaves open; a smaller change may be chance.
+// Whether the change exceeds half the 95 % interval that the number of samples allows.
 static bool beyond_chance(const CostChange *c)
 {
     return fabs(c->after_s - c->before_s) > 1.96 * c->error_s;

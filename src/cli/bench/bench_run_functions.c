@@ -117,7 +117,7 @@ static bool save_functions(const BenchArgs *args, const Profile *p, const char *
     return ok;
 }
 
-// The saved times are what functions are compared with.
+// Has functions compared with the saved times.
 static void use_baseline(FunctionSummaries *f, const BaselineSession *session)
 {
     SavedTimes *saved = arena_array(&f->arena, SavedTimes, session->commands.len + 1);
@@ -130,7 +130,7 @@ static void use_baseline(FunctionSummaries *f, const BaselineSession *session)
     f->compares_saved = true;
 }
 
-// Prints and writes what the profile amounts to.
+// Prints the report and writes the JSON file.
 static bool report_functions(const BenchArgs *args, FunctionSummaries *f,
                              const BaselineSession *baseline, const BenchContext *context,
                              Error *err)

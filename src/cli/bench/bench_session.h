@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benches of commands and of functions share: signals, the terminal, the recording, and
-// files that results are written to.
+// Parts that benches of commands and of functions share: signals, the terminal, the recording,
+// and the files of results.
 
 #ifndef CLI_BENCH_BENCH_SESSION_H
 #define CLI_BENCH_BENCH_SESSION_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `assay bench`: time commands, interleaved, and say what the difference is.
+// `assay bench`: times commands in turns and compares them.
 
 #include <math.h>
 #include <signal.h>
@@ -215,7 +215,7 @@ static RunStyle style_of(const BenchArgs *args)
     return s;
 }
 
-// What is left to do after the runs, and with what.
+// The inputs of everything that follows the runs.
 typedef struct Finish {
     const BenchArgs *args;
     Bench *bench;
@@ -298,7 +298,7 @@ static bool save_baseline(Finish *f)
     return ok;
 }
 
-// The verdict is out before the programs are run again.
+// Called after the verdict was printed, because the programs run again.
 static bool profile_commands(Finish *f, StrBuf *out, bool quiet)
 {
     Error err;
@@ -335,7 +335,7 @@ static int finish(Finish *f, int *baseline_gate)
     return ok ? STATUS_OK : STATUS_FAILED;
 }
 
-// From the runs to rows, and from these to all that is shown.
+// Writes the runs as rows of a profile, and everything that is shown from these.
 static int finish_runs(const BenchArgs *args, Bench *b, const BaselineSession *saved,
                        const BenchContext *context, StoreWriter **recording, int *baseline_gate)
 {
@@ -465,7 +465,7 @@ static const BenchArgs bench_defaults = {.min_runs = UINT64_MAX,
                                          .function_time_s = 0.1,
                                          .seed = 1};
 
-// What needs no program to be run: --compare, and `bench history NAME`.
+// The forms that run no program: --compare, and `bench history NAME`.
 static int run_saved(const BenchArgs *args, const StrVec *operands, bool history)
 {
     Terminal terminal = bench_terminal(args->style);

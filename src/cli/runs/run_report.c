@@ -120,8 +120,8 @@ void run_report_command(StrBuf *out, const RunStyle *style, const RunSummaries *
         strbuf_add(out, STR("  no run was finished\n\n"));
         return;
     }
-    // System and user time are told apart by sampling at ticks: too coarse for a
-    // split when only few ticks fell into the runs.
+    // The kernel splits CPU time into user and system time by sampling at ticks, which is too
+    // coarse when only few ticks fell into the runs.
     bool split = (s->user + s->system) * (double)n >= 0.2;
     strbuf_add(out, STR("  Time (mean ± σ):     "));
     add_padded_time(out, s->mean, unit);
@@ -283,7 +283,7 @@ void run_add_comparison(StrBuf *out, const Terminal *t, Str name, const Comparis
     strbuf_add_char(out, '\n');
 }
 
-// By the whole time, where the comparison leaves a part of it out.
+// The change of the whole time, where the comparison leaves a part of it out.
 static void add_elapsed_change(StrBuf *out, const RunGroup *r)
 {
     const Interval *ratio = &r->elapsed_ratio;
@@ -301,7 +301,7 @@ static void add_elapsed_change(StrBuf *out, const RunGroup *r)
     strbuf_add_char(out, '\n');
 }
 
-// What was counted, against the reference: only what there is an interval of.
+// Changes of the counts against the reference, of those that have an interval.
 static void add_count_changes(StrBuf *out, const RunSummaries *s, const RunGroup *r)
 {
     const char *separator = "    counted: ";

@@ -66,7 +66,7 @@ static bool pragma(BaselineDb *db, const char *sql, int64_t *ret, Error *err)
     return ok || fail(db, "read", err);
 }
 
-// Makes the tables in an empty file; refuses what is not ours.
+// Makes the tables in an empty file. Fails on a database of another program.
 static bool check_schema(BaselineDb *db, bool create, Error *err)
 {
     int64_t application = 0, version = 0, tables = 0;
@@ -138,7 +138,7 @@ static sqlite3_stmt *statement(BaselineDb *db, const char *sql)
 {
     sqlite3_stmt *s = NULL;
     sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
-    return s; // NULL makes every call below fail, which is told then
+    return s; // every call below fails on NULL, and reports it
 }
 
 static void put_text(sqlite3_stmt *s, int at, Str text)
@@ -170,7 +170,7 @@ static Str copy_path(Arena *arena, const BaselineDb *db, Str hash)
                         db->folder.len ? "/" : "", STR_ARG(hash));
 }
 
-// The hash of a program, whose copy is made when there is none yet.
+// Gives the hash of a program, and copies the program unless there is a copy.
 static bool keep_program(BaselineDb *db, Arena *arena, const BenchCommand *c, Str *hash, Error *err)
 {
     MappedFile file;
@@ -325,7 +325,7 @@ static bool load_commands(BaselineDb *db, Arena *arena, BaselineSession *session
         BaselineCommand c = {.name = get_text(arena, s, 1),
                              .text = get_text(arena, s, 2),
                              .program_hash = get_text(arena, s, 3)};
-        // The hash becomes a file name: only what we write is followed.
+        // The hash becomes a file name: only hashes as baseline_save writes them are used.
         bool hex = c.program_hash.len == 16;
         for (size_t i = 0; i < c.program_hash.len; i++)
             hex = hex && is_hex(c.program_hash.ptr[i]);

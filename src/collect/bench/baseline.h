@@ -10,10 +10,11 @@
 
 typedef struct BaselineDb BaselineDb;
 
-// `create` makes the file and its folder. A file that is no database of ours, or
-// of a newer version, is an error and stays as it is.
+// Opens the database; `create` makes the file and its folder. A file that is no database of assay,
+// or one of a newer version, is an error and stays as it is.
 MUST_CHECK bool baseline_open(Str path, bool create, BaselineDb **ret, Error *err);
-void baseline_close(BaselineDb *db); // accepts NULL
+// Accepts NULL.
+void baseline_close(BaselineDb *db);
 
 // Larger programs are not copied.
 enum { BASELINE_PROGRAM_MAX = 256 << 20 };

@@ -170,7 +170,8 @@ double bench_freeing_ns(double cpu_ns, double counted_ns, double *least_ns)
     return MAX(0.0, outside - *least_ns - varies);
 }
 
-// The time is from exec until the memory is free, by any kernel. Returns what it added.
+// Adds the time of freeing the memory, so that a run's time ends there by any kernel. Returns the
+// added time.
 static double add_freeing(Bench *b, SpawnResult *r)
 {
     double counted = counted_cpu_ns(b, r);
@@ -182,9 +183,9 @@ static double add_freeing(Bench *b, SpawnResult *r)
     return freeing;
 }
 
-// Of a run's time, what it waited for a CPU; NaN when not known. Only a command that is
-// one thread can have waited for nobody but other programs. The kernel counts its wait
-// beyond the exit record too: what it computed cannot have been waiting.
+// The part of a run's time in which it waited for a CPU; NaN when not known. Only of a command
+// with one thread, because threads of one command also wait for each other. The kernel goes on
+// counting after the exit record, so the wait is limited to the time that was not computed.
 static double waiting_seconds(const Bench *b, const SpawnResult *r)
 {
     if (!r->alone || r->clock != SPAWN_CLOCK_KERNEL || r->run_delay_ns < 0)
@@ -195,15 +196,15 @@ static double waiting_seconds(const Bench *b, const SpawnResult *r)
     return MAX(0.0, MIN((double)r->run_delay_ns, (double)r->wall_ns - cpu)) * 1e-9;
 }
 
-// What a run is for.
+// The purpose of a run.
 typedef enum RunPurpose {
     PURPOSE_MEASURE,
     PURPOSE_WARM_UP,
     PURPOSE_WEIGH // for its exact peak memory; neither its time nor its status counts
 } RunPurpose;
 
-// A program that runs alone and as the user who started it; what a shell starts could
-// be anything.
+// Whether the command is one program that runs as the user who started it. A shell could start
+// any program.
 static bool can_be_weighed(const Bench *b, const BenchCommand *c)
 {
     struct stat st;
@@ -337,7 +338,7 @@ static bool calibrate_shell(Bench *b, BenchResult *ret, Error *err)
         for (uint32_t i = 0; i < b->set.counters; i++)
             ret->shell_counts[i] += r.counts[i] / CALIBRATION_RUNS;
     }
-    // The mean of what is not an outlier: one descheduled calibration run would
+    // The mean of the times that are no outliers: one descheduled calibration run would
     // shift every result.
     stats_sort(times, count);
     if (count > 1) {
@@ -413,8 +414,8 @@ static RunPurpose warm_up_purpose(const Bench *b, uint32_t command, uint64_t w)
     return last && can_be_weighed(b, &b->commands.at[command]) ? PURPOSE_WEIGH : PURPOSE_WARM_UP;
 }
 
-// One more run to weigh a command: only of a short one, whose number of runs nobody set,
-// and whose memory is so little that the kernel's figure is more than 1 % off.
+// Makes one more run to weigh a command. Only for short commands whose number of runs the user
+// did not set, and whose memory is so little that the kernel's figure is more than 1 % off.
 static bool weigh_after(Bench *b, uint32_t command, Error *err)
 {
     const BenchOptions *o = &b->options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs commands many times and keeps what each run took.
+// Runs commands many times and keeps the figures of each run.
 
 #ifndef COLLECT_BENCH_BENCH_H
 #define COLLECT_BENCH_BENCH_H
@@ -12,7 +12,7 @@
 
 #include <signal.h>
 
-// Whose failing exits are accepted.
+// Which failing exit statuses are accepted.
 typedef struct BenchIgnore {
     bool all;        // every non-zero status
     U32Vec statuses; // these
@@ -22,7 +22,7 @@ typedef struct BenchCommand {
     Str text; // as given, variables filled in
     Str name; // shown; text unless --command-name
     RunParameterVec parameters;
-    // What is executed.
+    // The program that is executed, and its arguments.
     const char *path;
     const char *const *argv;
     bool via_shell; // `text` is a shell's argument; the shell's own time is taken off
@@ -33,7 +33,7 @@ typedef struct BenchCommand {
 } BenchCommand;
 typedef Vec(BenchCommand) BenchCommandVec;
 
-// What belongs to a command beside its measured runs.
+// Figures of a command beside its measured runs.
 typedef struct BenchResult {
     MeasuredRunVec warmups; // measured, but in no statistic
     bool last_alone;        // the last run was one thread and started nothing
@@ -99,7 +99,7 @@ void bench_prepare(Bench *b);
 // Frees the runs and the arena. The server is the caller's.
 void bench_deinit(Bench *b);
 
-// Runs everything. On a command's failure what was measured stays in `b`.
+// Runs everything. When a command fails, the runs before it stay in `b`.
 MUST_CHECK bool bench_run(Bench *b, Error *err);
 
 // The shell commands that belong to a command.
@@ -107,12 +107,12 @@ typedef enum BenchStep { BENCH_SETUP, BENCH_PREPARE, BENCH_CONCLUDE, BENCH_CLEAN
 // Runs one of them, for callers that run a command once more after the bench.
 MUST_CHECK bool bench_step(Bench *b, uint32_t command, BenchStep step, Error *err);
 
-// What a process used of the CPU after its exit record: Linux 6.16 and later write that
-// before they free its memory, a tenth of the time of a program that has filled a large
-// heap. `cpu_ns` is all that it used, `counted_ns` what was counted from exec to the record.
-// The rest is the way to exec, which takes about as long in every run, `*least_ns` at
-// least (0: none seen yet), and the freeing. 0.2 ms, more than the way to exec varies,
-// are left out, so that short runs get no noise from it.
+// The CPU time that a process used after its exit record. Linux 6.16 and later write the record
+// before they free the memory, which takes a tenth of the time of a program that has filled a
+// large heap. `cpu_ns` is the CPU time of the whole run, `counted_ns` that between exec and the
+// record. The difference is the time before exec, which is about the same in every run, and the
+// time of freeing. `*least_ns` is the smallest difference seen so far (0: none), and is updated.
+// 0.2 ms are subtracted too: the time before exec varies by less, so that short runs get no noise.
 double bench_freeing_ns(double cpu_ns, double counted_ns, double *least_ns);
 
 // "kernel", "wait", "cpu", or the bench's own.

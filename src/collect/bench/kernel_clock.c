@@ -140,7 +140,7 @@ void kernel_clock_drain(KernelClock *clock, uint32_t pid, ExecTimes *times)
             uint8_t body[256];
             ring_copy(data, size, tail, &header, sizeof(header));
             if (header.size < sizeof(header) || header.size > head - tail)
-                break; // not the kernel's doing; what follows cannot be told apart
+                break; // the kernel writes no such record; where the next begins is not known
             size_t len = header.size - sizeof(header);
             if (len <= sizeof(body)) {
                 ring_copy(data, size, tail + sizeof(header), body, len);

@@ -10,7 +10,7 @@
 
 #include <poll.h>
 
-// Watches what the calling process' later children do.
+// Records of exec, fork and exit of the children that the calling process starts later.
 typedef struct KernelClock {
     size_t count;        // rings, one for each online CPU
     int *fds;            // of the events
@@ -32,8 +32,8 @@ typedef struct ExecTimes {
 MUST_CHECK bool kernel_clock_open(KernelClock *ret, Error *err);
 void kernel_clock_close(KernelClock *clock); // closes the events and unmaps the rings
 
-// Reads all rings and adds what is said of `pid` to *times. Records of others
-// are dropped.
+// Reads all rings and adds the records of `pid` to *times. Records of other processes are
+// dropped.
 void kernel_clock_drain(KernelClock *clock, uint32_t pid, ExecTimes *times);
 
 #endif // COLLECT_BENCH_KERNEL_CLOCK_H

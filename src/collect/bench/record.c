@@ -18,7 +18,7 @@ static void set_text(Profile *p, const char *key, Str value)
     profile_set_fact(p, str_from_c(key), value);
 }
 
-// All digits: what is computed from it later is what was computed from it here.
+// With all digits, so that later computations give the same results as those here.
 static void set_double(Profile *p, const char *key, double value)
 {
     set_text(p, key, arena_printf(&p->arena, "%.17g", value));
@@ -66,7 +66,7 @@ static RunMetrics add_metrics(const Bench *b, Profile *p)
     return m;
 }
 
-// What distinguishes the measurement from the others: two may have one name.
+// The conditions that distinguish the measurement from others: two may have one name.
 static StrId conditions_of(const Bench *b, uint32_t command, Profile *p)
 {
     const BenchCommand *c = &b->commands.at[command];

@@ -9,7 +9,7 @@
 #include "collect/bench/conditions.h"
 #include "model/profile.h"
 
-// What a recording says beside the figures.
+// Facts of a recording that the bench itself does not know.
 typedef struct BenchContext {
     RunMachine machine;
     Str command_line; // of assay itself

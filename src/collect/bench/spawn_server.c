@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spawning process: one request, one reply, in shared memory; a byte on a
-// socket says whose turn it is.
+// The spawning process. A request and its reply lie in shared memory; each side sends a byte
+// through a socket when it has written its part.
 
 #include "collect/bench/spawn_server.h"
 
@@ -90,8 +90,8 @@ typedef struct Child {
     int exec_errno;   // set in our memory by the child
 } Child;
 
-// Runs in the server's memory while the server is suspended: touches nothing
-// that it does not own, calls only what is async-signal-safe.
+// Runs in the server's memory while the server is suspended: touches no
+// memory that it does not own, and calls only functions that are async-signal-safe.
 static int child_main(void *arg)
 {
     Child *c = arg;
@@ -213,8 +213,8 @@ static void watch_until_end(Server *server, int pid_fd, int32_t pid, int64_t dea
     }
 }
 
-// Counters stand on the server and are inherited by what it starts: a child's
-// counts are added when it has ended.
+// The server's counters are inherited by the processes that it starts. The kernel adds a child's
+// counts to them when the child has ended.
 static void read_counters(const Server *server, CounterValue *values)
 {
     for (size_t i = 0; i < server->counters.events.len; i++)
@@ -239,8 +239,8 @@ static bool start_and_wait(Server *server, Child *child)
     if (!s->quick)
         read_counters(server, server->before);
     ExecTimes times = {0};
-    // By the wait's clock a pidfd and a poll would be part of what is timed: they
-    // are left out where nothing but the end is waited for.
+    // With SPAWN_CLOCK_WAIT the time would include that of a pidfd and a poll. They are not used
+    // where the server waits for nothing but the end.
     bool watched = server->clock.count || s->timeout_ns;
     int pid_fd = -1;
     r.start_ns = now_ns();
@@ -305,7 +305,8 @@ static bool start_and_wait(Server *server, Child *child)
         server->stat_at_ns = end_ns;
     }
 
-    // As subreaper we inherit what it left: ended ones are reaped, living ones told of.
+    // As subreaper the server inherits the command's orphans: it reaps those that have ended, and
+    // reports those that live.
     int32_t orphan;
     while ((orphan = waitpid(-1, NULL, WNOHANG)) > 0)
         ;

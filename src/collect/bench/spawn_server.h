@@ -40,7 +40,7 @@ typedef enum SpawnClock {
     SPAWN_CLOCK_WAIT    // from before the spawn to after the wait
 } SpawnClock;
 
-// What one run took. Nothing in it is taken from an earlier run.
+// The figures of one run. None of them comes from an earlier run.
 typedef struct SpawnResult {
     SpawnClock clock;  // of wall_ns
     int64_t wall_ns;   // by that clock
@@ -51,15 +51,15 @@ typedef struct SpawnResult {
     int64_t run_delay_ns; // waiting for a CPU within wall_ns, main thread; -1 when not known
     int64_t steal_ns;     // taken by the hypervisor from all CPUs meanwhile; -1 when not read
     // Largest single process, as the kernel gives it at the end: some 30 pages of each
-    // kind on each CPU are missing, and it is not below what the server itself had.
+    // kind on each CPU are missing, and it is never below the server's own peak.
     uint64_t max_rss_bytes;
     uint64_t exact_rss_bytes; // of the command's own process, of a weighed run; 0: not known
     uint64_t minor_faults, major_faults;
     uint64_t voluntary_switches, involuntary_switches;
     uint64_t blocks_in, blocks_out; // of 512 bytes
     int status;                     // as wait4 gives it
-    // By event of spawn_server_count: what the command and its children counted
-    // from exec on, scaled where the PMU was shared out; NaN: not counted.
+    // By event of spawn_server_count: counts of the command and its children from exec on, scaled
+    // where the PMU was shared out; NaN: not counted.
     double counts[SPAWN_COUNTERS_MAX];
     bool timed_out;
     bool one_process;   // it started no other; false also when not known
@@ -78,12 +78,13 @@ typedef struct SpawnServer {
     unsigned long drain_thread;
 } SpawnServer;
 
-// Starts it. Call early, while the process is small: what it has touched is a
-// floor under every peak that is measured. `environment` is what commands get,
+// Starts it. Call early, while the process is small: no measured
+// peak of memory is below that of the server. `environment` is that of the commands,
 // NULL-terminated, and must stay. `allow_kernel_clock` false asks for
 // SPAWN_CLOCK_WAIT.
 MUST_CHECK bool spawn_server_open(char *const *environment, bool allow_kernel_clock,
                                   SpawnServer *ret, Error *err);
+// Ends the server and frees what it held. Accepts a closed one.
 void spawn_server_close(SpawnServer *s);
 
 // An event of spawn_server_count.
@@ -95,7 +96,7 @@ typedef struct SpawnCounter {
 } SpawnCounter;
 
 // Has `events` (SPAWN_COUNTERS_MAX at most) counted in each later run that is not
-// quick. `ret` gets one row for each; that some or all cannot be had is no failure.
+// quick. `ret` gets one row for each. Events that cannot be counted are no failure.
 MUST_CHECK bool spawn_server_count(SpawnServer *s, const EventSpecVec *events, SpawnCounter *ret,
                                    Error *err);
 
