@@ -51,7 +51,7 @@ static void add_derived(Arena *arena, const Profile *p, CountRowVec *rows, doubl
 
 static bool is_measured(const Profile *p, uint32_t run, StrId name)
 {
-    return p->runs.name.at[run].v == name.v && !(p->runs.flags.at[run] & RUN_WARMUP);
+    return p->runs.name.at[run].v == name.v && !(p->runs.flags.at[run] & RUN_NO_STATISTIC);
 }
 
 static CountMean mean_seconds(const Counts *c, const I64Vec *column)

@@ -84,7 +84,7 @@ static void add_runs(JsonWriter *w, const Profile *p)
             json_u64(w, "status", run.status);
         json_u64(w, "round", run.round);
         json_u64(w, "position", run.position);
-        json_bool(w, "warmup", run.flags & RUN_WARMUP);
+        json_bool(w, "warmup", run.flags & RUN_NO_STATISTIC);
         add_values(w, p, &values, i);
         json_end(w);
     }
@@ -207,7 +207,7 @@ static void add_csv_run(StrBuf *out, const Profile *p, uint32_t i)
     strbuf_add_csv(out, profile_text(p, run.name));
     strbuf_add_char(out, ',');
     strbuf_add_csv(out, profile_text(p, run.command));
-    strbuf_printf(out, ",%u,%d,", run.round, (run.flags & RUN_WARMUP) != 0);
+    strbuf_printf(out, ",%u,%d,", run.round, (run.flags & RUN_NO_STATISTIC) != 0);
     add_csv_time(out, run.start_ns);
     add_csv_time(out, run.wall_ns);
     add_csv_time(out, run.user_ns);

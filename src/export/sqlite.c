@@ -520,7 +520,8 @@ static void add_runs(Writer *w)
                 profile_text(p, run.command), profile_text(p, run.revision),
                 profile_text(p, run.conditions), run.start_ns, run.wall_ns, run.user_ns,
                 run.system_ns, run.status == RUN_STATUS_NONE ? (int64_t)-1 : (int64_t)run.status,
-                (int64_t)run.round, (int64_t)run.position, (int64_t)(run.flags & RUN_WARMUP));
+                (int64_t)run.round, (int64_t)run.position,
+                (int64_t)((run.flags & RUN_NO_STATISTIC) != 0));
     }
     end_table(&w->db);
     begin_table(&w->db, "INSERT INTO run_values VALUES(?,?,?,?,?,?)");

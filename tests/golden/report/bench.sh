@@ -8,6 +8,7 @@ make functions
 digits() { sed -E "s/([0-9]\\.[0-9]{6})[0-9]*(e-[0-9]+)?/\1\2/g"; } # the last ones are the compiler's
 "$ASSAY" report bench.assay --csv | digits
 "$ASSAY" report bench.assay --json | digits | sed -n '/"comparisons"/,$p'
+"$ASSAY" export --format csv bench.assay | cut -d, -f2,5 | tr -d "\r" | LC_ALL=C sort | uniq -c
 "$ASSAY" report functions.assay
 "$ASSAY" report functions.assay --json | grep -c '"change"'
 "$ASSAY" report functions.assay --csv
