@@ -399,6 +399,19 @@ static void tables_load(ModuleSymbols *m)
     }
 }
 
+// A Go program tells functions, lines and inlined calls also when it is stripped.
+static void go_load(ModuleSymbols *m)
+{
+    Error err;
+    if (!m->has_object)
+        return;
+    m->has_go = gopclntab_open_elf(&m->elf, &m->go, &err);
+    if (m->has_go)
+        m->level = SYMBOLS_DEBUG;
+    else if (err.kind != ERROR_NOT_FOUND)
+        trouble_add(m, "%s", err.text);
+}
+
 void module_symbols_open_debug(ModuleSymbols *m, const SymboliseFiles *access,
                                const DebugSearch *search, Str path, const BuildId *build_id,
                                Bytes object)
@@ -417,6 +430,7 @@ void module_symbols_open(ModuleSymbols *m, const SymboliseFiles *access, const D
                          Str path, const BuildId *build_id, Bytes object)
 {
     module_symbols_open_debug(m, access, search, path, build_id, object);
+    go_load(m);
     tables_load(m);
 }
 
@@ -451,6 +465,22 @@ static PlaceFrame from_dwarf(const DwarfFrame *f)
     };
 }
 
+static void add_go_frames(const ModuleSymbols *m, uint64_t svma, PlaceFrames *ret)
+{
+    _Static_assert((int)GO_FRAMES_MAX <= (int)PLACE_FRAMES_MAX, "all frames fit");
+    GoFrame frames[GO_FRAMES_MAX];
+    size_t n = gopclntab_lookup(&m->go, svma, frames);
+    for (size_t i = 0; i < n; i++)
+        ret->at[ret->len++] = (PlaceFrame){
+            .linkage_name = frames[i].name,
+            // A function starts in the file that its lines are in.
+            .decl_file = frames[i].start_line ? frames[i].file : (Str){0},
+            .decl_line = frames[i].start_line,
+            .file = frames[i].file,
+            .line = frames[i].line,
+        };
+}
+
 bool module_symbols_lookup(ModuleSymbols *m, uint64_t svma, PlaceFrames *ret)
 {
     DwarfFrames frames;
@@ -459,6 +489,8 @@ bool module_symbols_lookup(ModuleSymbols *m, uint64_t svma, PlaceFrames *ret)
     if (m->dwarf && dwarf_lookup(m->dwarf, svma, &frames))
         for (size_t i = 0; i < frames.len; i++)
             ret->at[ret->len++] = from_dwarf(&frames.at[i]);
+    if (ret->len == 0 && m->has_go)
+        add_go_frames(m, svma, ret);
 
     const Symbol *symbol = symbol_at(m, svma);
     if (!symbol)

@@ -7,6 +7,7 @@
 
 #include "dwarf/dwarf.h"
 #include "elf/build_id.h"
+#include "gopclntab/gopclntab.h"
 #include "symbolise/files.h"
 #include "symbolise/symbol_index.h"
 
@@ -21,7 +22,7 @@ typedef struct DebugSearch {
 
 // How much the symbols of a module say, from most to least.
 typedef enum SymbolLevel {
-    SYMBOLS_DEBUG,   // lines and inlined calls
+    SYMBOLS_DEBUG,   // lines and inlined calls, by DWARF or a Go program's own tables
     SYMBOLS_TABLE,   // .symtab: every function's name
     SYMBOLS_DYNAMIC, // exported names, perhaps .gnu_debugdata; the rest by bounds only
     SYMBOLS_BOUNDS,  // function bounds without names
@@ -41,7 +42,7 @@ typedef struct ModuleSymbols {
 
     bool has_object;  // elf is valid
     Elf elf;          // of the object itself
-    DwarfFile *dwarf; // NULL when level is not SYMBOLS_DEBUG
+    DwarfFile *dwarf; // NULL when there is no debug information
 
     // Private from here on.
     DebugSearch search;
@@ -52,6 +53,8 @@ typedef struct ModuleSymbols {
     DwarfSections alt;
     DwarfSections package; // .dwp
     bool package_tried;
+    bool has_go; // go is valid: the object has the tables of a Go program
+    GoPclntab go;
     SymbolIndex tables[5]; // searched in this order
     size_t table_count;
     size_t dwo_wanted, dwo_found;

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 static const char magic[8] = {'A', 'S', 'S', 'A', 'Y', 'S', 'Y', 'M'};
-enum { VERSION = 1, HEAD_BYTES = 32 };
+enum { VERSION = 2, HEAD_BYTES = 32 };
 
 // The cache does not check more files than this at each use; a table from more files is not stored.
 enum { PROBES_MAX = 2000, TROUBLES_MAX = 1000 };

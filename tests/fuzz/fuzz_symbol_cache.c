@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     decode(bytes_over(data, size));
     uint8_t *file = heap_alloc(HEAD_BYTES + size);
     bytes_copy(file + HEAD_BYTES, bytes_over(data, size));
-    uint32_t version[2] = {1, 0};
+    uint32_t version[2] = {2, 0};
     uint64_t sums[2] = {size, bytes_hash(bytes_over(data, size))};
     memcpy(file, "ASSAYSYM", 8);
     memcpy(file + 8, version, 8);
