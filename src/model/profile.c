@@ -46,6 +46,7 @@ const char *stack_cut_name(StackCut cut)
         [STACK_CUT_UNKNOWN_MAP] = "unknown mapping",
         [STACK_CUT_TOO_DEEP] = "too deep",
         [STACK_CUT_NO_MEMORY] = "stack not in memory",
+        [STACK_CUT_SWITCH] = "stack switched",
     };
     return cut < STACK_CUT_COUNT ? names[cut] : "unknown reason";
 }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "model/stack_cache.h"
 #include "os/proc.h"
+#include "replay/frame_pointers.h"
 #include "replay/outer_frames.h"
 #include "unwind/space.h"
 
@@ -577,6 +578,43 @@ static void join_outer(Consumer *c, Thread *t, const UnwindMemory *memory, uint3
         outer_frames_keep(&t->outer, c->walked, walk->frame_count, memory->window_addr);
 }
 
+static bool at_stack_switch(const Consumer *c, Process *p, uint64_t pc)
+{
+    const UnwindMapping *m = unwind_space_find(&p->space, pc);
+    if (!m)
+        return false;
+    const ModuleFile *file = modules_get(&c->modules, m->user);
+    for (size_t i = 0; i < file->stack_switch_count; i++)
+        if (pc - m->bias >= file->stack_switches[i].start &&
+            pc - m->bias < file->stack_switches[i].end)
+            return true;
+    return false;
+}
+
+// Where the stack goes on on another one, which was not copied.
+static void join_frame_pointers(Consumer *c, Process *p, const PerfSample *s,
+                                const UnwindRegs *regs, const UnwindMemory *memory, uint32_t max,
+                                UnwindWalk *walk)
+{
+    enum { CHAIN_DEEP = 120 }; // kernel.perf_event_max_stack is 127
+    if (walk->end == UNWIND_COMPLETE)
+        return;
+    uint32_t before = walk->frame_count;
+    uint64_t fp = regs->known >> UNWIND_X86_64_FP & 1 ? regs->reg[UNWIND_X86_64_FP] : 0;
+    uint32_t n = frame_pointers_join(s->callchain, fp, memory, walk, c->walked, max);
+    if (n > before) {
+        uint64_t last = c->walked[n - 1].pc;
+        bool outermost = unwind_space_action(&p->space, last).kind == UNWIND_END;
+        walk->frame_count = n;
+        walk->end_pc = last;
+        walk->end = outermost                         ? UNWIND_COMPLETE
+                    : s->callchain.count > CHAIN_DEEP ? UNWIND_CUT_TOO_DEEP
+                                                      : UNWIND_CUT_SWITCH;
+    } else if (at_stack_switch(c, p, walk->end_pc)) {
+        walk->end = UNWIND_CUT_SWITCH;
+    }
+}
+
 static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *s, uint64_t mask,
                           size_t n, StackCut *cut)
 {
@@ -614,6 +652,7 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     }
     uint32_t max = (uint32_t)MIN(room, (size_t)FRAMES_MAX);
     UnwindWalk walk = unwind_walk(&p->space, c->cache, &regs, &memory, c->walked, max);
+    join_frame_pointers(c, p, s, &regs, &memory, max, &walk);
     join_outer(c, t, &memory, max, &walk);
     for (uint32_t i = 0; i < walk.frame_count; i++)
         c->frames[n++] = user_frame(c, p, c->walked[i].pc, c->walked[i].flags);

@@ -435,6 +435,23 @@ static UnwindCode section_code(const Elf *elf, const char *name)
     return code;
 }
 
+// A Go program's own tables know more than its .debug_frame: where the frame
+// pointer is saved, and where stacks are switched.
+static bool go_frames(ModuleFile *m, StrBuf *ret)
+{
+    GoPclntab go;
+    if (!gopclntab_open_elf(&m->elf, &go, NULL))
+        return false;
+    gopclntab_debug_frame(&go, elf_bytes_at_svma(&m->elf, go.text_svma), ret);
+    for (uint32_t i = 0; i < go.function_count; i++) {
+        GoFunction f;
+        if (gopclntab_function_get(&go, i, &f) && gopclntab_switches_stack(f.name) &&
+            m->stack_switch_count < MODULE_SWITCHES_MAX)
+            m->stack_switches[m->stack_switch_count++] = (UnwindRange){f.start, f.end};
+    }
+    return true;
+}
+
 static void build_table(ModuleSet *set, ModuleFile *m)
 {
     Arena scratch = {0};
@@ -448,6 +465,9 @@ static void build_table(ModuleSet *set, ModuleFile *m)
         find_by_header(elf, &s);
     if (!elf_section_load(&scratch, elf, STR(".debug_frame"), &s.debug_frame, NULL))
         s.debug_frame = (Bytes){0};
+    StrBuf go = {0};
+    if (set->arch == UNWIND_X86_64 && go_frames(m, &go))
+        s.debug_frame = bytes_over(go.ptr, go.len);
     s.plt = section_range(elf, ".plt");
     s.plt_plain[0] = section_range(elf, ".plt.sec");
     s.plt_plain[1] = section_range(elf, ".plt.got");
@@ -464,6 +484,7 @@ static void build_table(ModuleSet *set, ModuleFile *m)
     log_debug(LOG_RECORD, 1, "unwind table of '%" STR_FMT "': %u entries, %u rows, %u broken %s",
               STR_ARG(m->path), stats.entries, m->table.row_count, stats.broken,
               stats.broken ? stats.first_broken.text : err.text);
+    strbuf_deinit(&go);
     arena_deinit(&scratch);
 }
 

@@ -7,6 +7,7 @@
 
 #include "elf/build_id.h"
 #include "elf/elf.h"
+#include "gopclntab/gopclntab.h"
 #include "model/profile.h"
 #include "os/file.h"
 #include "perfdata/perf_record.h"
@@ -14,6 +15,8 @@
 #include "replay/module_search.h"
 #include "unwind/core.h"
 #include "unwind/unwind_table.h"
+
+enum { MODULE_SWITCHES_MAX = 8 };
 
 typedef struct ModuleFile {
     ModuleId id;    // 0 until a frame lies in it: modules_id
@@ -33,6 +36,9 @@ typedef struct ModuleFile {
     Elf elf;
     MappedFile file;
     UnwindTable table; // size 0: none
+    // Functions of a Go program that go on on another stack; a walk may end in them.
+    UnwindRange stack_switches[MODULE_SWITCHES_MAX];
+    size_t stack_switch_count;
 } ModuleFile;
 
 // A jit-PID.dump: a process maps it so that perf's records name it.

@@ -100,6 +100,12 @@ static UnwindAction action_of_mapping(const UnwindSpace *s, const UnwindMapping 
     return unwind_table_find(m->table, pc - m->bias);
 }
 
+UnwindAction unwind_space_action(UnwindSpace *s, uint64_t pc)
+{
+    UnwindMapping copy;
+    return action_of_mapping(s, mapping_of(s, pc, &copy), pc);
+}
+
 static UnwindCacheEntry *cache_entry(UnwindCache *cache, uint64_t key)
 {
     uint64_t slot = (key * 0xff51afd7ed558ccdull) >> 54;
@@ -546,8 +552,10 @@ UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs 
         ret.end_pc = w.pc;
         ret.end_sp = w.sp;
         ret.end = step(&w, a);
-        if (ret.end != UNWIND_COMPLETE || (w.pc == 0 && !w.exact))
+        if (UNLIKELY(ret.end != UNWIND_COMPLETE || (w.pc == 0 && !w.exact))) {
+            ret.end_fp = a.kind == UNWIND_FP_AT_CFA && !w.is_aarch64 ? w.fp : 0;
             return ret;
+        }
         uint64_t at = w.exact ? w.pc : w.pc - 1;
         uint32_t flags =
             (w.exact ? UNWIND_FRAME_EXACT : 0) | (w.guessed ? UNWIND_FRAME_GUESSED : 0);

@@ -150,6 +150,9 @@ struct UnwindSpace {
 // The mapping that contains an address, or NULL. Calls neither `load` nor `find`.
 UnwindMapping *unwind_space_find(UnwindSpace *s, uint64_t avma);
 
+// The action in force at an address of the process; loads the table if need be.
+UnwindAction unwind_space_action(UnwindSpace *s, uint64_t pc);
+
 // ---- Walking -------------------------------------------------------------------
 typedef struct UnwindRegs {
     uint64_t pc;
@@ -183,7 +186,8 @@ typedef enum UnwindEnd {
     UNWIND_CUT_JIT,             // the same in an UNWIND_MAP_JIT mapping
     UNWIND_CUT_BAD_FRAME,       // the rule gave an impossible frame
     UNWIND_CUT_UNKNOWN_MAP = 6, // the pc is in no mapping
-    UNWIND_CUT_TOO_DEEP         // more frames than there was room for
+    UNWIND_CUT_TOO_DEEP,        // more frames than there was room for
+    UNWIND_CUT_SWITCH = 9       // set by callers: the stack goes on at an unknown place
 } UnwindEnd;
 
 enum {
@@ -221,6 +225,8 @@ typedef struct UnwindWalk {
     uint32_t guessed; // frames with UNWIND_FRAME_GUESSED
     uint64_t end_pc;  // pc of the last frame, whose caller was not found
     uint64_t end_sp;  // its stack pointer
+    // Its frame pointer, where that frame is known to have saved its caller's there.
+    uint64_t end_fp; // 0: not known
 } UnwindWalk;
 
 // Unwinds the stack that starts at `regs` and stores at most `max` frames, innermost first, but at

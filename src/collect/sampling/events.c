@@ -61,7 +61,6 @@ static struct perf_event_attr sampler_attr(const EventSet *set, const EventSpec 
         attr.exclude_kernel = attr.exclude_hv = 1;
     if (set->options->kernel_only)
         attr.exclude_user = 1;
-    attr.exclude_callchain_user = set->stacks != STACKS_FP && set->stacks != STACKS_LBR;
     attr.exclude_callchain_kernel = !observes_kernel(&attr);
     set_rate(set, spec, &attr);
     return attr;
@@ -176,8 +175,9 @@ static void settle_base(EventSet *set)
         a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         a->sample_regs_user = unwind_perf_regs_mask(machine_arch);
         a->sample_stack_user = set->stack_bytes;
-        if (!set->user_only)
-            a->sample_type |= PERF_SAMPLE_CALLCHAIN;
+        // The kernel's frames; and the chain of the program's frame pointers, for stacks
+        // that go on elsewhere than in the copied piece.
+        a->sample_type |= PERF_SAMPLE_CALLCHAIN;
         break;
     case STACKS_FP:
         a->sample_type |= PERF_SAMPLE_CALLCHAIN;

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Go programs: stacks that were switched lead on to the goroutine, and a stripped
+# program is named by the tables that its runtime needs. TAP; the truths stand in
+# tests/programs/go_garbage.go.
+set -u
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+
+command -v go >/dev/null || skip_all "no go compiler"
+[ "$(uname -m)" = x86_64 ] || skip_all "frames of Go programs are read on x86-64 alone"
+need_perf
+export GOFLAGS=-mod=mod GOTOOLCHAIN=local XDG_CACHE_HOME=$PWD/cache
+GOCACHE=${GOCACHE:-$HOME/.cache/go-build}
+export GOCACHE
+
+# build NAME FLAG…
+build() {
+    local name=$1
+    shift
+    go build -o "$name" "$@" "$TOP/tests/programs/go_garbage.go" >build.log 2>&1
+}
+
+# look FILE: percentages, as assignments: complete stacks, time below main.churn, stacks that
+# and of samples with a name, as numbers.
+look() {
+    "$ASSAY" export -f folded "$1" --force -o folded.txt 2>/dev/null
+    awk '{
+        weight = $NF; all += weight
+        if (/stack cut/) cut += weight
+        if (/;main\.churn/) churn += weight
+        if (/^[^;]*;runtime\.systemstack/) rootless += weight
+        if (/main\.twice[^;]* [0-9]+$/) twice += weight
+        if (/;runtime\.main;main\.main;main\.spin/) spin += weight
+        n = split($0, frame, ";"); if (frame[n] ~ /unknown|\+0x/) unnamed += weight
+    } END {
+        printf "complete=%d churn=%d rootless=%d twice=%d spin=%d named=%d\n", 100 - 100 * cut / all,
+            100 * churn / all, 100 * rootless / all, 100 * twice / all, 100 * spin / all, 100 - 100 * unnamed / all
+    }' folded.txt
+}
+
+for kind in plain stripped; do
+    flags=()
+    [ $kind = plain ] || flags=(-ldflags "-s -w")
+    build garbage-$kind "${flags[@]}" || { cat build.log; skip_all "go cannot build here"; }
+    "$ASSAY" record -q -f -o $kind.assay -- ./garbage-$kind >out 2>err || { cat err; skip_all "recording is not possible here"; }
+    look $kind.assay >seen
+    # shellcheck disable=SC1091
+    . ./seen
+    # shellcheck disable=SC2154
+    {
+        check "$kind: stacks are complete" test "$complete" -ge 95
+        check "$kind: no stack begins at a switch of stacks" test "$rootless" -eq 0
+        check "$kind: what makes garbage has its share" test "$churn" -ge 10
+        check "$kind: a function stands below its callers" test "$spin" -ge 20
+        check "$kind: an inlined call is a frame" test "$twice" -ge 5
+        check "$kind: functions have names" test "$named" -ge 98
+    }
+done
+
+"$ASSAY" report stripped.assay --json >report.json 2>err
+check "stripped: files and lines are known" grep -q '"line": *3[0-9]' report.json
+
+if build garbage-pie -buildmode=pie -ldflags "-s -w" && "$ASSAY" record -q -f -o pie.assay -- ./garbage-pie >out 2>err; then
+    look pie.assay >seen
+    # shellcheck disable=SC1091
+    . ./seen
+    check "a position-independent program is named, too" test "$named" -ge 98
+    check "with its inlined calls" test "$twice" -ge 5
+else
+    skip "a position-independent program is named, too" "go cannot build one here"
+fi
+finish
