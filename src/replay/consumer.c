@@ -591,28 +591,38 @@ static bool at_stack_switch(const Consumer *c, Process *p, uint64_t pc)
     return false;
 }
 
+// How a stack ends whose last frames are the kernel's.
+static UnwindEnd end_of_chain(Consumer *c, Process *p, const PerfSample *s, uint64_t last_pc)
+{
+    enum { CHAIN_DEEP = 120 }; // kernel.perf_event_max_stack is 127
+    if (unwind_space_action(&p->space, last_pc).kind == UNWIND_END ||
+        at_program_start(c, p, last_pc))
+        return UNWIND_COMPLETE;
+    return s->callchain.count > CHAIN_DEEP ? UNWIND_CUT_TOO_DEEP : UNWIND_CUT_SWITCH;
+}
+
 // Where the stack goes on on another one, which was not copied.
 static void join_frame_pointers(Consumer *c, Process *p, const PerfSample *s,
                                 const UnwindRegs *regs, const UnwindMemory *memory, uint32_t max,
                                 UnwindWalk *walk)
 {
-    enum { CHAIN_DEEP = 120 }; // kernel.perf_event_max_stack is 127
     if (walk->end == UNWIND_COMPLETE)
         return;
-    uint32_t before = walk->frame_count;
+    bool switched = at_stack_switch(c, p, walk->end_pc);
     uint64_t fp = regs->known >> UNWIND_X86_64_FP & 1 ? regs->reg[UNWIND_X86_64_FP] : 0;
     uint32_t n = frame_pointers_join(s->callchain, fp, memory, walk, c->walked, max);
-    if (n > before) {
-        uint64_t last = c->walked[n - 1].pc;
-        bool outermost = unwind_space_action(&p->space, last).kind == UNWIND_END;
-        walk->frame_count = n;
-        walk->end_pc = last;
-        walk->end = outermost                         ? UNWIND_COMPLETE
-                    : s->callchain.count > CHAIN_DEEP ? UNWIND_CUT_TOO_DEEP
-                                                      : UNWIND_CUT_SWITCH;
-    } else if (at_stack_switch(c, p, walk->end_pc)) {
-        walk->end = UNWIND_CUT_SWITCH;
-    }
+    for (uint32_t i = walk->frame_count; i < n; i++)
+        if (!unwind_space_find(&p->space, c->walked[i].pc))
+            n = i;
+    UnwindEnd end = UNWIND_CUT_SWITCH;
+    if (n > walk->frame_count)
+        end = end_of_chain(c, p, s, c->walked[n - 1].pc);
+    // Code without frame pointers leaves anything in the chain.
+    if (end != UNWIND_COMPLETE && !switched)
+        return;
+    walk->frame_count = n;
+    walk->end_pc = c->walked[n - 1].pc;
+    walk->end = end;
 }
 
 static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *s, uint64_t mask,

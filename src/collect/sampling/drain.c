@@ -36,6 +36,16 @@ static uint32_t copy_sample(const PerfLayout *layout, const PerfRing *ring, uint
     return new_size;
 }
 
+// The event's id stands first (PERF_SAMPLE_IDENTIFIER).
+static const PerfLayout *sample_layout(const EventSet *set, const PerfRing *ring, uint64_t at,
+                                       uint32_t size)
+{
+    uint64_t id = 0;
+    if (size >= sizeof(struct perf_event_header) + sizeof(id))
+        ring_copy(ring, at + sizeof(struct perf_event_header), &id, sizeof(id));
+    return events_sample_layout(set, id);
+}
+
 static Chunk *drain_ring(Drain *d, uint32_t number, Chunk *chunk)
 {
     PerfRing *ring = &d->events->rings[number];
@@ -77,7 +87,8 @@ static Chunk *drain_ring(Drain *d, uint32_t number, Chunk *chunk)
         }
         uint8_t *to = chunk->data + chunk->len;
         if (h.type == PERF_RECORD_SAMPLE) {
-            chunk->len += copy_sample(&d->events->layout, ring, at, h.size, to);
+            const PerfLayout *layout = sample_layout(d->events, ring, at, h.size);
+            chunk->len += copy_sample(layout, ring, at, h.size, to);
         } else {
             ring_copy(ring, at, to, h.size);
             chunk->len += h.size;

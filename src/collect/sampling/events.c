@@ -36,12 +36,29 @@ static const UnwindArch machine_arch = UNWIND_AARCH64;
 
 // ---- Attributes ---------------------------------------------------------------
 
+// Counts only, read with its leader.
+static bool is_member(const EventSet *set, const EventSpec *spec)
+{
+    return spec->group_read && spec->group != EVENT_NO_GROUP &&
+           spec != &set->events.at[spec->group];
+}
+
+uint64_t events_fixed_period(const EventSet *set, const EventSpec *spec)
+{
+    if (is_member(set, spec))
+        return 0;
+    return spec->period || spec->freq ? spec->period : set->options->period;
+}
+
 static void set_rate(const EventSet *set, const EventSpec *spec, struct perf_event_attr *attr)
 {
-    if (spec->group_read && spec->group != EVENT_NO_GROUP && spec != &set->events.at[spec->group])
-        return; // an event that only counts and is read with its leader
-    if (spec->period || (set->options->period && !spec->freq)) {
-        attr->sample_period = spec->period ? spec->period : set->options->period;
+    if (is_member(set, spec))
+        return;
+    attr->sample_period = events_fixed_period(set, spec);
+    if (attr->sample_period) {
+        // Asked to state periods, the kernel gives each occurrence of a software event
+        // a sample of its own.
+        attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
         return;
     }
     attr->freq = 1;
@@ -192,6 +209,9 @@ static void settle_base(EventSet *set)
         break;
     }
     set->layout = perf_layout(a);
+    struct perf_event_attr counted = *a;
+    counted.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+    set->counted_layout = perf_layout(&counted);
 }
 
 // ---- The ladder -----------------------------------------------------------------
@@ -677,6 +697,14 @@ const OpenEvent *events_by_id(const EventSet *set, uint64_t id)
         if (set->open.at[row].id == id)
             return &set->open.at[row];
     return NULL;
+}
+
+const PerfLayout *events_sample_layout(const EventSet *set, uint64_t id)
+{
+    const OpenEvent *e = events_by_id(set, id);
+    bool counted =
+        e && e->event != SIDE_BAND && events_fixed_period(set, &set->events.at[e->event]) != 0;
+    return counted ? &set->counted_layout : &set->layout;
 }
 
 void events_enable(EventSet *set, bool samples, bool side_band)

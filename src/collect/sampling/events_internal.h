@@ -39,7 +39,8 @@ typedef struct EventSet {
     bool counts_lost;            // PERF_FORMAT_LOST works
     struct perf_event_attr base; // what all events share
     PerfLayout layout;
-    uint32_t *cpus; // each has one ring; with per_thread none has
+    PerfLayout counted_layout; // of samples of events with a fixed period: these do not state it
+    uint32_t *cpus;            // each has one ring; with per_thread none has
     size_t cpu_count;
     bool traced;     // there are no events: a Tracer makes the samples
     bool per_thread; // one ring for each thread: for each thread and CPU there are too few
@@ -70,7 +71,12 @@ void events_disable(EventSet *set); // disables all events
 // count them.
 uint64_t events_lost(const EventSet *set);
 
-// The event with an id; NULL when there is none.
+// The period that an event was opened with; 0: it follows a rate, or takes no samples.
+uint64_t events_fixed_period(const EventSet *set, const EventSpec *spec);
+// The layout of a sample of the event with that id.
+const PerfLayout *events_sample_layout(const EventSet *set, uint64_t id);
+
+// NULL when no event has that id.
 const OpenEvent *events_by_id(const EventSet *set, uint64_t id);
 
 #endif // COLLECT_SAMPLING_EVENTS_INTERNAL_H

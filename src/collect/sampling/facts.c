@@ -190,6 +190,19 @@ static void note_no_samples(Profile *p, const EventSet *events, const ChildEnd *
                      "not happen");
 }
 
+// What loses fewer samples. A rate cannot be lowered where each so many occurrences
+// take one: then records must be smaller, or the ring larger.
+static const char *less_loss(const EventSet *events)
+{
+    for (size_t i = 0; i < events->events.len; i++)
+        if (events_fixed_period(events, &events->events.at[i]))
+            return events->stacks == STACKS_TABLES
+                       ? "-m 64M holds more of a burst; -g fp copies no stacks; a larger -c takes "
+                         "fewer samples"
+                       : "-m 64M holds more of a burst; a larger -c takes fewer samples";
+    return "a lower -F or a larger -m helps";
+}
+
 void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, uint64_t malformed,
                   const Drain *drain, const Tracer *tracer, const ChildEnd *child,
                   const SamplingResult *r)
@@ -206,9 +219,8 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
     if (r->lost)
         profile_note(p, NOTE_WARNING, STR("lost-samples"),
                      "%" PRIu64 " samples were lost: %" PRIu64
-                     " because the ring was full, %" PRIu64
-                     " because unwinding fell behind; a lower -F or a larger -m helps",
-                     r->lost, r->lost - drain->dropped, drain->dropped);
+                     " because the ring was full, %" PRIu64 " because unwinding fell behind; %s",
+                     r->lost, r->lost - drain->dropped, drain->dropped, less_loss(events));
     if (c->throttled)
         profile_note(p, NOTE_WARNING, STR("throttled"),
                      "the kernel throttled sampling %" PRIu64

@@ -116,6 +116,7 @@ static void open_consumer(Sampling *s)
         s->sample_events[i] = (SampleEvent){.metric = metric,
                                             .stacks = sample_stacks(events->stacks),
                                             .regs_user = events->layout.regs_user,
+                                            .period = events_fixed_period(events, spec),
                                             .group_read = spec->group_read};
     }
     s->consumer = consumer_open(&(ConsumerSetup){.profile = s->profile,
@@ -142,11 +143,24 @@ static const SampleEvent *event_of_sample(Sampling *s, const PerfRecord *r)
     return &s->sample_events[event->event];
 }
 
+static bool parse(Sampling *s, Bytes record, PerfRecord *ret)
+{
+    struct perf_event_header h = {0};
+    uint64_t id = 0;
+    if (record.len >= sizeof(h) + sizeof(id)) {
+        memcpy(&h, record.ptr, sizeof(h));
+        memcpy(&id, record.ptr + sizeof(h), sizeof(id));
+    }
+    const PerfLayout *layout =
+        h.type == PERF_RECORD_SAMPLE ? events_sample_layout(&s->events, id) : &s->events.layout;
+    return perf_record_parse(layout, record, &s->sample, ret);
+}
+
 static void deliver(void *ctx, Bytes record)
 {
     Sampling *s = ctx;
     PerfRecord r;
-    if (!perf_record_parse(&s->events.layout, record, &s->sample, &r)) {
+    if (!parse(s, record, &r)) {
         s->malformed++;
         return;
     }
@@ -160,7 +174,7 @@ static void peek(void *ctx, Bytes record)
 {
     Sampling *s = ctx;
     PerfRecord r;
-    if (perf_record_parse(&s->events.layout, record, &s->sample, &r))
+    if (parse(s, record, &r))
         consumer_peek(s->consumer, &r);
 }
 

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Samples by count: one in N of a software event, with N as its weight; and what
+# a recording says that loses samples of bursts. Truths stand in tests/programs.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+need_perf
+for program in switches new_pages; do
+    gcc -g -O2 -o $program "$TOP/tests/programs/$program.c" || exit 1
+done
+
+record() { "$ASSAY" record --force -o run.assay "$@" 2>err.log || { cat err.log; return 1; }; }
+report() { "$ASSAY" report --json --limit 100 run.assay >report.json; }
+field() { python3 -c 'import json, sys; r = json.load(open("report.json")); print(eval(sys.argv[1]))' "$1"; }
+between() { [ "$2" -ge "$1" ] && [ "$2" -le "$3" ] || { echo "$2, want $1 to $3"; return 1; }; }
+
+"$ASSAY" record --force -q -e context-switches -c 1 -o run.assay -- ./switches 10 2>/dev/null && report
+[ "$(field 'r["truth"]["samples"]')" -gt 0 ] 2>/dev/null || skip_all "context switches cannot be sampled here"
+
+# Both processes block once for each byte: 40,000 switches, and some that the machine adds or
+# saves. One sample for each would be ten times too many.
+one_in_twenty() {
+    record -e context-switches -c 20 -- ./switches 20000 && report || return 1
+    between 200 "$(field 'r["truth"]["samples"]')" 6000 || return 1
+    between 20 "$(field 'int(sum(x["self"] for x in r["rows"]) / max(1, sum(x["self_samples"] for x in r["rows"])))')" 20
+}
+check 'one in N switches is sampled, with weight N' one_in_twenty
+
+# The page faults of touch, and few others: each third.
+one_in_three() {
+    record -e cpu-clock,page-faults/period=3/ -m 64M -- ./new_pages 2 && report || return 1
+    "$ASSAY" report --json --limit 100 -e page-faults/period=3/ run.assay >report.json || return 1
+    between 31000 "$(field 'sum(x["self"] for x in r["rows"])')" 36000
+}
+check 'a rate and a count stand in one recording' one_in_three
+
+# Lost or not: chance. Where samples were lost the hint names what helps, and that helps.
+bursts() {
+    record -e page-faults -c 1 -- ./new_pages 8 && report || return 1
+    [ "$(field 'r["truth"]["samples_lost"]')" = 0 ] || grep -q -- '-m 64M .*-g fp' err.log || { cat err.log; return 1; }
+    record -e page-faults -c 1 -g fp -m 64M -- ./new_pages 8 && report || return 1
+    between 131072 "$(field 'r["truth"]["samples"]')" 140000
+}
+check 'a burst that was lost is there with what the hint says' bursts
+finish
