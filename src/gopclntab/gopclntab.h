@@ -104,5 +104,9 @@ void gopclntab_debug_frame(const GoPclntab *t, Bytes text, StrBuf *ret);
 // Whether a function goes on running on another stack than the one it was
 // called on, so that its caller's frame lies elsewhere in memory.
 bool gopclntab_switches_stack(Str name);
+// Whether a signal handler returns to this function. Its return address is the
+// function's first byte; call frame information leaves it, and the byte before
+// it, to rules of the signal's own frame.
+bool gopclntab_is_sigreturn(Str name);
 
 #endif // GOPCLNTAB_GOPCLNTAB_H

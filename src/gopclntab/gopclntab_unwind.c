@@ -47,6 +47,11 @@ bool gopclntab_switches_stack(Str name)
     return switch_kind(name) != SWITCH_NONE;
 }
 
+bool gopclntab_is_sigreturn(Str name)
+{
+    return str_starts_with(name, STR("runtime.sigreturn"));
+}
+
 // ---- Writing ---------------------------------------------------------------------
 
 static void put(StrBuf *b, uint64_t value, size_t size)
@@ -249,6 +254,12 @@ void gopclntab_debug_frame(const GoPclntab *t, Bytes text, StrBuf *ret)
             f.end - t->text_svma > text.len)
             continue;
         last = f.end;
+        GoFunction next;
+        if (i + 1 < t->function_count && gopclntab_function_get(t, i + 1, &next) &&
+            gopclntab_is_sigreturn(next.name))
+            f.end--;
+        if (gopclntab_is_sigreturn(f.name) || f.end == f.start)
+            continue;
         put_fde(t, &f,
                 bytes_slice(text, (size_t)(f.start - t->text_svma), (size_t)(f.end - t->text_svma)),
                 ret);

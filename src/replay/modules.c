@@ -437,7 +437,7 @@ static UnwindCode section_code(const Elf *elf, const char *name)
 
 // A Go program's own tables know more than its .debug_frame: where the frame
 // pointer is saved, and where stacks are switched.
-static bool go_frames(ModuleFile *m, StrBuf *ret)
+static bool go_frames(ModuleFile *m, StrBuf *ret, UnwindRange *ret_sigreturn)
 {
     GoPclntab go;
     if (!gopclntab_open_elf(&m->elf, &go, NULL))
@@ -445,9 +445,12 @@ static bool go_frames(ModuleFile *m, StrBuf *ret)
     gopclntab_debug_frame(&go, elf_bytes_at_svma(&m->elf, go.text_svma), ret);
     for (uint32_t i = 0; i < go.function_count; i++) {
         GoFunction f;
-        if (gopclntab_function_get(&go, i, &f) && gopclntab_switches_stack(f.name) &&
-            m->stack_switch_count < MODULE_SWITCHES_MAX)
+        if (!gopclntab_function_get(&go, i, &f))
+            continue;
+        if (gopclntab_switches_stack(f.name) && m->stack_switch_count < MODULE_SWITCHES_MAX)
             m->stack_switches[m->stack_switch_count++] = (UnwindRange){f.start, f.end};
+        if (gopclntab_is_sigreturn(f.name))
+            *ret_sigreturn = (UnwindRange){f.start, f.end};
     }
     return true;
 }
@@ -465,9 +468,6 @@ static void build_table(ModuleSet *set, ModuleFile *m)
         find_by_header(elf, &s);
     if (!elf_section_load(&scratch, elf, STR(".debug_frame"), &s.debug_frame, NULL))
         s.debug_frame = (Bytes){0};
-    StrBuf go = {0};
-    if (set->arch == UNWIND_X86_64 && go_frames(m, &go))
-        s.debug_frame = bytes_over(go.ptr, go.len);
     s.plt = section_range(elf, ".plt");
     s.plt_plain[0] = section_range(elf, ".plt.sec");
     s.plt_plain[1] = section_range(elf, ".plt.got");
@@ -475,6 +475,9 @@ static void build_table(ModuleSet *set, ModuleFile *m)
     s.init = section_code(elf, ".init");
     s.fini = section_code(elf, ".fini");
     s.sigreturn = sigreturn_find(&scratch, elf, set->arch);
+    StrBuf go = {0};
+    if (set->arch == UNWIND_X86_64 && go_frames(m, &go, &s.sigreturn))
+        s.debug_frame = bytes_over(go.ptr, go.len);
     UnwindBuildStats stats = {0};
     Error err = {0};
     if (!unwind_table_build(&set->tables, &s, &m->table, &stats, &err))
