@@ -22,7 +22,8 @@ static KeyParts parts_of(const Keys *k, uint32_t frame)
     uint32_t function = f->function.at[frame].v;
     // With a declared place, an inline function of a header is the same function in every module;
     // without one, functions with equal names may be different code.
-    bool is_placed = function && p->functions.file.at[function].v != 0;
+    bool is_placed =
+        k->by != BY_MODULE_FUNCTION && function && p->functions.file.at[function].v != 0;
     return (KeyParts){function, is_placed ? 0 : f->module.at[frame].v, PART_FUNCTION};
 }
 
@@ -106,6 +107,11 @@ void keys_add_name(const Keys *k, uint32_t key, StrBuf *out)
         frame_add_function_name(p, frame, out);
     } else if (k->by == BY_MODULE) {
         add_module_name(p, frame, out);
+    } else if (k->by == BY_MODULE_FUNCTION) {
+        Str path = profile_text(p, p->modules.path.at[p->frames.module.at[frame.v].v]);
+        strbuf_add(out, path.len ? str_base_name(path) : STR("[unknown module]"));
+        strbuf_add_char(out, ' ');
+        frame_add_function_name(p, frame, out);
     } else if (k->by == BY_LINE && p->frames.line.at[frame.v] != 0 &&
                p->frames.file.at[frame.v].v != 0) {
         strbuf_add(out, profile_text(p, p->frames.file.at[frame.v]));
@@ -125,7 +131,7 @@ bool keys_place(const Keys *k, uint32_t key, StrId *file, uint32_t *line)
     uint32_t function = p->frames.function.at[frame].v;
     StrId found = p->frames.file.at[frame];
     uint32_t number = p->frames.line.at[frame];
-    if (k->by == BY_FUNCTION && p->functions.file.at[function].v != 0) {
+    if (k->by != BY_LINE && p->functions.file.at[function].v != 0) {
         found = p->functions.file.at[function];
         number = p->functions.line.at[function];
     }

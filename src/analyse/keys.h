@@ -11,7 +11,8 @@
 typedef enum By {
     BY_FUNCTION, // a function without a declared place counts once for each module
     BY_LINE,     // {file, line}; a frame without a line counts by its function
-    BY_MODULE
+    BY_MODULE,
+    BY_MODULE_FUNCTION // a function of a module
 } By;
 
 // Keys are numbered from 0 in order of first appearance in the frame table. Key 0 belongs to

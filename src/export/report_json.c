@@ -10,7 +10,7 @@
 static const char *by_name(const ReportRequest *request)
 {
     static const char *const groups[] = {"", "thread", "process", "comm"};
-    static const char *const bys[] = {"function", "line", "module"};
+    static const char *const bys[] = {"function", "line", "module", "module,function"};
     return request->group != GROUP_NONE ? groups[request->group] : bys[request->by];
 }
 

@@ -75,7 +75,9 @@ typedef struct GoValues {
     bool started;
 } GoValues;
 
+// Starts before the first value of the table at `offset` of the values.
 GoValues gopclntab_values(const GoPclntab *t, uint32_t offset, uint64_t start);
+// Goes to the next value. False: there is none, or the table is damaged.
 bool gopclntab_values_next(GoValues *v);
 // The distance from the stack pointer to the return address, by address.
 GoValues gopclntab_frame_sizes(const GoPclntab *t, const GoFunction *f);

@@ -122,8 +122,24 @@ static bool demangle_mangled(Str mangled, StrBuf *out)
     return demangle_by_callback(name, options, false, out);
 }
 
+// Where the mark of a name starts that several functions share: "@0x" and an
+// address. SIZE_MAX: none.
+static size_t address_mark(Str name)
+{
+    size_t at = str_find_last_char(name, '@');
+    if (at == SIZE_MAX || at == 0 || !str_starts_with(str_slice(name, at, name.len), STR("@0x")))
+        return SIZE_MAX;
+    return at;
+}
+
 bool demangle(Str linkage_name, StrBuf *out)
 {
+    size_t mark = address_mark(linkage_name);
+    if (mark != SIZE_MAX) {
+        bool demangled = demangle(str_slice(linkage_name, 0, mark), out);
+        strbuf_add(out, str_slice(linkage_name, mark, linkage_name.len));
+        return demangled;
+    }
     Str stub = STR("@plt");
     if (str_ends_with(linkage_name, stub) && linkage_name.len > stub.len) {
         bool demangled = demangle(str_slice(linkage_name, 0, linkage_name.len - stub.len), out);

@@ -18,7 +18,8 @@ enum { DEMANGLE_OUTPUT_MAX = 64 * 1024 };
 // .llvm.123, @@GLIBC_2.2.5 …
 Str linkage_name_base(Str linkage_name);
 
-// Appends the full demangled form of linkage_name_base(); the suffix "@plt" is kept. A name that
+// Appends the full demangled form of linkage_name_base(); the suffixes "@plt"
+// and "@0x…" (the address of a function whose name another one has, too) are kept. A name that
 // is not mangled, or not correctly, is appended unchanged. True when it was demangled.
 bool demangle(Str linkage_name, StrBuf *out);
 

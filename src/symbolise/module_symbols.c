@@ -437,6 +437,7 @@ void module_symbols_open(ModuleSymbols *m, const SymboliseFiles *access, const D
 void module_symbols_close(ModuleSymbols *m)
 {
     dwarf_close(m->dwarf);
+    table_deinit(&m->local_names);
     file_set_deinit(&m->files);
     arena_deinit(&m->arena);
     *m = (ModuleSymbols){0};
@@ -463,6 +464,44 @@ static PlaceFrame from_dwarf(const DwarfFrame *f)
         .file = f->file,
         .line = f->line,
     };
+}
+
+// The first local symbol with that name; NULL: none so far. Only the first table,
+// .symtab, has local names.
+static Symbol *find_local(const ModuleSymbols *m, Str name)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&m->local_names, str_hash(name));
+         table_next(&m->local_names, &p, &row);)
+        if (str_equal(m->tables[0].symbols.at[row].name, name))
+            return &m->tables[0].symbols.at[row];
+    return NULL;
+}
+
+static void read_local_names(ModuleSymbols *m)
+{
+    const SymbolVec *symbols = &m->tables[0].symbols;
+    for (uint32_t i = 0; i < symbols->len; i++) {
+        const Symbol *s = &symbols->at[i];
+        Symbol *first = s->is_local ? find_local(m, s->name) : NULL;
+        if (first)
+            first->is_name_shared |= first->function_start != s->function_start;
+        else if (s->is_local)
+            table_insert(&m->local_names, str_hash(s->name), i);
+    }
+    m->local_names_read = true;
+}
+
+// Whether the object has another function of that name: of functions that are
+// private to their source files it may.
+static bool shares_name(ModuleSymbols *m, const Symbol *symbol)
+{
+    if (!symbol->is_local)
+        return false;
+    if (!m->local_names_read)
+        read_local_names(m);
+    const Symbol *first = find_local(m, symbol->name);
+    return first && first->is_name_shared;
 }
 
 static void add_go_frames(const ModuleSymbols *m, uint64_t svma, PlaceFrames *ret)
@@ -500,7 +539,11 @@ bool module_symbols_lookup(ModuleSymbols *m, uint64_t svma, PlaceFrames *ret)
     // The name of the outermost function: DWARF has that of its abstract form (C4, no clone
     // suffix), the symbol table the one in the file.
     PlaceFrame *outermost = &ret->at[ret->len - 1];
-    if (symbol->name.len)
+    if (symbol->name.len && outermost->decl_file.len == 0 && shares_name(m, symbol))
+        outermost->linkage_name =
+            arena_printf(&m->arena, "%" STR_FMT "@0x%llx", STR_ARG(symbol->name),
+                         (unsigned long long)symbol->function_start);
+    else if (symbol->name.len)
         outermost->linkage_name = symbol->name;
     else if (outermost->linkage_name.len == 0)
         outermost->linkage_name =

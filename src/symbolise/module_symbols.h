@@ -5,6 +5,7 @@
 #ifndef SYMBOLISE_MODULE_SYMBOLS_H
 #define SYMBOLISE_MODULE_SYMBOLS_H
 
+#include "base/table.h"
 #include "dwarf/dwarf.h"
 #include "elf/build_id.h"
 #include "gopclntab/gopclntab.h"
@@ -57,6 +58,8 @@ typedef struct ModuleSymbols {
     GoPclntab go;
     SymbolIndex tables[5]; // searched in this order
     size_t table_count;
+    Table local_names; // of functions: the first symbol with each name; filled when first needed
+    bool local_names_read;
     size_t dwo_wanted, dwo_found;
 } ModuleSymbols;
 

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#define RANK_LOCAL (1u << 30)
+
 // The rank of a symbol among several at one address; the smallest wins: functions before labels,
 // exported names before local ones, then fewer leading underscores ("puts" before "_IO_puts"), then
 // shorter names.
@@ -18,7 +20,7 @@ static uint32_t alias_rank(const ElfSymbol *s)
     while (!mangled && underscores < s->name.len && s->name.ptr[underscores] == '_')
         underscores++;
     uint32_t rank = is_function ? 0 : 1u << 31;
-    rank |= s->binding == STB_LOCAL ? 1u << 30 : 0;
+    rank |= s->binding == STB_LOCAL ? RANK_LOCAL : 0;
     rank |= (uint32_t)MIN(underscores, (size_t)15) << 26;
     rank |= s->binding == STB_WEAK ? 1u << 25 : 0;
     return rank | (uint32_t)MIN(s->name.len, (size_t)0xffffff);
@@ -51,7 +53,12 @@ static void stretch_add(Arena *arena, SymbolVec *out, const SymbolClaim *c, uint
         vec_last(out).end = to;
         return;
     }
-    vec_push(arena, out, (Symbol){from, to, c->name, c->start});
+    vec_push(arena, out,
+             (Symbol){.start = from,
+                      .end = to,
+                      .name = c->name,
+                      .function_start = c->start,
+                      .is_local = (c->rank & RANK_LOCAL) != 0});
 }
 
 // The end of an open claim; `next` is the first claim that starts after it.

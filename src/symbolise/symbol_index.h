@@ -14,6 +14,8 @@ typedef struct Symbol {
     uint64_t end;   // the first address after it
     Str name;       // linkage name, "" for a function known only by its bounds
     uint64_t function_start;
+    bool is_local;       // private to a source file, so another function may have the same name
+    bool is_name_shared; // set by those who compare names
 } Symbol;
 
 typedef Vec(Symbol) SymbolVec;

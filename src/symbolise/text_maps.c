@@ -169,7 +169,8 @@ static void jit_advance(Arena *arena, U32Vec *heap, const JitEntry *entries, uin
             continue;
         }
         uint64_t end = MIN(e->end, to);
-        vec_push(arena, &ret->symbols, (Symbol){from, end, e->name, e->start});
+        vec_push(arena, &ret->symbols,
+                 (Symbol){.start = from, .end = end, .name = e->name, .function_start = e->start});
         from = end;
     }
 }

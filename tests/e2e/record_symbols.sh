@@ -55,6 +55,17 @@ cp vdso_clock old
 profile replaced.assay ./old new
 seen_has "a program that was replaced is named as it was" '^ *[0-9.]+%.*hot.*vdso_clock.c'
 
+# Two functions of one name, private to their files, without debug information.
+"$cc" -O1 -c -o same_a.o "$TOP/tests/programs/same_name.c" &&
+    "$cc" -O1 -DOTHER -c -o same_b.o "$TOP/tests/programs/same_name.c" &&
+    "$cc" -o same same_a.o same_b.o || exit 1
+profile same.assay ./same
+for where in $(nm same | awk '$3 == "work" { sub("^0*", "", $1); print $1 }'); do
+    seen_has "a function whose name another has is told apart at $where" "^ *[0-9]{2}[.0-9]*% .*work@0x$where"
+done
+"$ASSAY" report same.assay --sort dso,sym --wide >seen 2>&1
+seen_has "a row can be a function of a module" '^ *[0-9]{2}[.0-9]*% .*  same work@0x'
+
 # Kernel names where the kernel shows them, else a note that says why.
 if [ "$(awk 'NR == 1 { print $1 }' /proc/kallsyms)" = 0000000000000000 ]; then
     skip "the kernel's functions have names" "kallsyms hides addresses here"

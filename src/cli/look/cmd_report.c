@@ -6,11 +6,11 @@
 #include "analyse/fit.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/runs/counts_text.h"
 #include "cli/look/prof_counts.h"
 #include "cli/look/prof_screen.h"
 #include "cli/look/report_screen.h"
 #include "cli/look/view_options.h"
+#include "cli/runs/counts_text.h"
 #include "cli/runs/runs_report.h"
 #include "export/report_json.h"
 #include "export/runs.h"
@@ -46,6 +46,7 @@ static const ReportKey report_keys[] = {
     {"thread", KEY_ROWS, .group = GROUP_THREAD},
     {"process", KEY_ROWS, .group = GROUP_PROCESS},
     {"comm", KEY_ROWS, .group = GROUP_COMM},
+    {"module,function", KEY_ROWS, .by = BY_MODULE_FUNCTION},
     {"sym", KEY_PERF_ROWS, .by = BY_FUNCTION},
     {"symbol", KEY_PERF_ROWS, .by = BY_FUNCTION},
     {"srcline", KEY_PERF_ROWS, .by = BY_LINE},
@@ -67,7 +68,8 @@ static const Choices row_words = {CHOICES_COUNTED(report_keys, report_key_count,
 typedef struct ReportOptions {
     SelectionOptions selection;
     RecordingFiles files;
-    const ReportKey *by, *sort; // NULL: not given
+    const ReportKey *by; // NULL: not given
+    Str sort;            // keys of report_keys joined by commas
     Str tree, around, colour, output;
     bool children, inverted, prof, never_called, wide, notes, json, csv, force;
     uint64_t limit;
@@ -81,9 +83,9 @@ typedef struct ReportCommand {
 
 static const Option report_options[] = {
     OPT_ROW(0, "by", ReportOptions, by, ReportKey, "WHAT", &row_words, "what a row is"),
-    OPT_ROW('s', "sort", ReportOptions, sort, ReportKey, "KEY", &sort_words,
-            "the order of the rows; calls and address need --prof; the words from function on "
-            "choose the rows, as --by does"),
+    OPT_TEXT_OF('s', "sort", ReportOptions, sort, "KEY", &sort_words,
+                "the order of the rows; calls and address need --prof; the words from function on "
+                "choose the rows, as --by does; keys are joined by commas"),
     OPT_FLAG(0, "children", ReportOptions, children,
              "sort by total: the time of a function and of all functions that it called"),
     OPT_OPTIONAL(
@@ -123,10 +125,47 @@ static void apply_key(const ReportKey *key, ReportRequest *request)
     }
 }
 
+static const ReportKey *find_key(Str word)
+{
+    for (size_t i = 0; i < report_key_count; i++)
+        if (str_equal(word, str_from_c(report_keys[i].word)))
+            return &report_keys[i];
+    return NULL;
+}
+
 // The order of --prof; its table is sorted as the report when it has none of its own.
 static ProfSort prof_order(const ReportOptions *o)
 {
-    return o->prof && o->sort ? o->sort->prof_order : PROF_AS_REPORTED;
+    const ReportKey *key = o->prof ? find_key(o->sort) : NULL;
+    return key ? key->prof_order : PROF_AS_REPORTED;
+}
+
+// Takes the keys of --sort, joined by commas: an order, and what a row is. A module and a function
+// make one kind of row; users of perf write dso,sym. Prints the mistake and returns false.
+static bool apply_sort(const Command *cmd, const ReportOptions *o, ReportRequest *request)
+{
+    bool has_module = false, has_function = false;
+    Str keys = o->sort, word;
+    while (str_next_part(&keys, ',', &word)) {
+        const ReportKey *key = find_key(word);
+        if (!key) {
+            usage_error(cmd, "--sort: '%" STR_FMT "' is not one of its keys", STR_ARG(word));
+            return false;
+        }
+        if (key->kind == KEY_PROF_ORDER && !o->prof) {
+            usage_error(cmd, "--sort %s needs --prof", key->word);
+            return false;
+        }
+        if (o->prof && key->prof_order != PROF_AS_REPORTED)
+            continue;
+        apply_key(key, request);
+        bool chooses_rows = key->kind == KEY_ROWS || key->kind == KEY_PERF_ROWS;
+        has_module |= chooses_rows && key->by == BY_MODULE;
+        has_function |= chooses_rows && key->by == BY_FUNCTION && key->group == GROUP_NONE;
+    }
+    if (has_module && has_function)
+        request->by = BY_MODULE_FUNCTION;
+    return true;
 }
 
 // Checks what the parser cannot check. Prints the mistake and returns false.
@@ -138,12 +177,8 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
         usage_error(cmd, "--never-called needs --prof");
         return false;
     }
-    if (o->sort && o->sort->kind == KEY_PROF_ORDER && !o->prof) {
-        usage_error(cmd, "--sort %s needs --prof", o->sort->word);
+    if (!apply_sort(cmd, o, request))
         return false;
-    }
-    if (o->sort && prof_order(o) == PROF_AS_REPORTED)
-        apply_key(o->sort, request);
     if (o->children)
         request->sort = FLAT_BY_TOTAL;
     if (o->json && o->csv) {
@@ -391,8 +426,8 @@ static int show_runs(const ReportOptions *o, const Opened *opened)
     const Profile *p = opened->profile;
     const SelectionOptions *s = &o->selection;
     bool wants_samples = o->tree.len || o->inverted || o->around.len || o->prof || o->by ||
-                         o->sort || s->focus.len || s->ignore.len || s->time.len || s->pids.len ||
-                         s->tids.len || s->comms.len || opened->further->len;
+                         o->sort.len || s->focus.len || s->ignore.len || s->time.len ||
+                         s->pids.len || s->tids.len || s->comms.len || opened->further->len;
     StrBuf out = {0};
     Error err;
     if (wants_samples) {

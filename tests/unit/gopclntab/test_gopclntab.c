@@ -4,7 +4,7 @@
 #include "gopclntab/gopclntab.h"
 
 #include "harness.h"
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 enum { TEXT = 0x401000, SUM = 0x20, SWITCH = 0x60, END = 0xa0 };
 

@@ -47,6 +47,9 @@ static void clone_marks_and_versions_are_dropped(void **state)
     check("_ZN3foo3barEi@plt", true, "foo::bar(int)@plt");
     check("memcpy@plt", false, "memcpy@plt");
     check("@plt", false, "@plt");
+    check("_ZN3foo3barEi@0x1150", true, "foo::bar(int)@0x1150");
+    check("work@0x1150", false, "work@0x1150");
+    check("memcpy@GLIBC_2.2.5", false, "memcpy");
 }
 
 // f(N1::N2::…) with that many levels.
