@@ -3,11 +3,13 @@
 
 #include "cli/recording.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include "analyse/fit.h"
 #include "cli/cli.h"
 #include "cli/symbols.h"
+#include "model/facts.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "store/store.h"
@@ -86,12 +88,63 @@ static bool import_input(const Input *in, Profile *p, const ImportFormat **forma
     return ok;
 }
 
+static bool is_of_this_machine(const Profile *p)
+{
+    char name[256] = "";
+    return gethostname(name, sizeof(name) - 1) == 0 &&
+           str_equal(profile_fact(p, STR(FACT_HOSTNAME)), str_from_c(name));
+}
+
+// Whether the recording began after this machine did, so that addresses in the
+// kernel still mean the same.
+static bool is_of_this_boot(const Profile *p)
+{
+    uint64_t start = 0;
+    struct timespec up;
+    return profile_fact_u64(p, STR(FACT_START_REALTIME), &start) &&
+           clock_gettime(CLOCK_BOOTTIME, &up) == 0 &&
+           (int64_t)start > os_realtime_ns() - (int64_t)up.tv_sec * 1000000000;
+}
+
+// A recorder that was killed leaves addresses without names. The files that they lie in
+// may still be there: they are checked by build-id.
+static bool name_addresses(const Input *in, Profile *p, Error *err)
+{
+    Arena arena = {0};
+    StrVec dirs = debug_dirs(&arena, in->files), no_paths = {0};
+    SymboliseOptions symbols;
+    SourceOptions sources;
+    uint64_t start = 0;
+    symbols_options(&arena, &dirs, &symbols);
+    symbols.is_live = is_of_this_boot(p);
+    bool ok = symbols_source_options(&arena, &no_paths, &sources, err);
+    if (ok && symbols_resolve(p, &symbols) &&
+        profile_fact_u64(p, STR(FACT_START_REALTIME), &start)) {
+        sources.context = 2;
+        sources.recorded_at_ns = (int64_t)start;
+        symbolise_sources(p, &sources);
+    }
+    arena_deinit(&arena);
+    return ok;
+}
+
+static bool read_stored(const Input *in, Profile *p, Error *err)
+{
+    if (!store_read(in->bytes, p, err))
+        return error_context(err, "cannot read recording '%" STR_FMT "'", STR_ARG(in->name));
+    if (profile_fact(p, STR(FACT_INCOMPLETE)).len == 0 || !is_of_this_machine(p))
+        return true;
+    bool ok = name_addresses(in, p, err);
+    if (!ok)
+        profile_deinit(p);
+    return ok;
+}
+
 static bool read_input(const Input *in, Profile *p, const ImportFormat **format, Error *err)
 {
     *format = NULL;
     if (store_is_recording(in->bytes))
-        return store_read(in->bytes, p, err) ||
-               error_context(err, "cannot read recording '%" STR_FMT "'", STR_ARG(in->name));
+        return read_stored(in, p, err);
     if (in->bytes.len == 0)
         return error_set(err, ERROR_FORMAT,
                          "cannot read recording '%" STR_FMT "': the file is empty",

@@ -117,12 +117,21 @@ killed() {
     kill -KILL "$program"
     [ ! -e killed.assay ] && holds_samples killed.assay.part
 }
+# Nobody has looked up names when the recorder is killed. The program is still there.
+names_spin() {
+    "$ASSAY" report --json "$1" >report.json 2>err.log || { cat err.log; return 1; }
+    python3 -c 'import json; r = json.load(open("report.json")); print([x["name"] for x in r["rows"][:5]]); exit(not any(x["name"] == "burn" and x["total_share"] > 0.5 and x["file"].endswith("spin.c") for x in r["rows"]))'
+}
+killed_is_named() {
+    names_spin killed.assay.part && "$ASSAY" import killed.assay.part -o saved.assay 2>err.log && names_spin saved.assay
+}
 # Once a second it writes what it has.
 holds_samples() {
     "$ASSAY" report --json "$1" >report.json 2>err.log || { cat err.log; return 1; }
     python3 -c 'import json; r = json.load(open("report.json")); n = r["truth"]["samples"]; print(n, "samples"); exit(n < 50 or not r["truth"]["recording_incomplete"])'
 }
 check 'a recorder killed by SIGKILL leaves what it had, and says so' killed
+check 'what it left is named when it is opened, and import keeps the names' killed_is_named
 
 closed_pipe() {
     "$ASSAY" report before.assay 2>err.log | head -n 1 >/dev/null
