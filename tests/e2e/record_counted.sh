@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Samples by count: one in N of a software event, with N as its weight; and what
-# a recording says that loses samples of bursts. Truths stand in tests/programs.
+# How much samples stand for: one in N of a software event has N as its weight; a recording
+# that loses samples of bursts, or has none of short processes, says what helps. Truths stand in tests/programs.
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 need_perf
-for program in switches new_pages; do
+for program in switches new_pages short_children; do
     gcc -g -O2 -o $program "$TOP/tests/programs/$program.c" || exit 1
 done
 
 record() { "$ASSAY" record --force -o run.assay "$@" 2>err.log || { cat err.log; return 1; }; }
-report() { "$ASSAY" report --json --limit 100 run.assay >report.json; }
+report() { "$ASSAY" report --json --limit 0 run.assay >report.json; }
 field() { python3 -c 'import json, sys; r = json.load(open("report.json")); print(eval(sys.argv[1]))' "$1"; }
 between() { [ "$2" -ge "$1" ] && [ "$2" -le "$3" ] || { echo "$2, want $1 to $3"; return 1; }; }
 
@@ -42,4 +42,18 @@ bursts() {
     between 131072 "$(field 'r["truth"]["samples"]')" 140000
 }
 check 'a burst that was lost is there with what the hint says' bursts
+
+# Each of a thousand children ends before its first sample is due.
+share() { field "int(100 * sum(x['total_share'] for x in r['rows'] if x['name'] == '$1'))"; }
+short_children() {
+    record -- ./short_children 1000 && report || return 1
+    if between 40 "$(share child_work)" 60 && between 40 "$(share parent_work)" 60; then return 0; fi
+    grep -q 'of the processor time has no samples: [0-9]* processes .*-F 10000' err.log || { cat err.log; return 1; }
+}
+check 'shares of short children are right, or the recording says that they are not' short_children
+what_gives_it() {
+    record -F 10000 -- ./short_children 1000 && report || return 1
+    between 40 "$(share child_work)" 60 && between 40 "$(share parent_work)" 60
+}
+check 'and what it names gives them' what_gives_it
 finish

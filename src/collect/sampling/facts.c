@@ -116,6 +116,35 @@ static uint64_t timeval_ns(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
 }
 
+// Processes that started and ended within a few periods of the rate.
+static size_t short_processes(const Profile *p, uint64_t freq_hz)
+{
+    enum { PERIODS = 10 };
+    int64_t limit = (int64_t)(PERIODS * 1000000000ull / freq_hz);
+    size_t n = 0;
+    for (size_t i = 1; i < p->processes.pid.len; i++) {
+        int64_t start = p->processes.start_ns.at[i], end = p->processes.end_ns.at[i];
+        n += start != TIME_NONE && end != TIME_NONE && end - start < limit;
+    }
+    return n;
+}
+
+// Each process has a period of its own, which begins anew with it: one that ends before its
+// first period does takes none, and may take that of the process that started it along.
+static void note_short_processes(Profile *p, const EventSet *events, uint64_t rate_hz)
+{
+    enum { FEW = 20, FINE_HZ = 10000 };
+    size_t count =
+        events->freq_hz && events->freq_hz < FINE_HZ ? short_processes(p, events->freq_hz) : 0;
+    if (count < FEW || rate_hz * 100 >= events->freq_hz * 90)
+        return;
+    profile_note(p, NOTE_WARNING, STR("short-processes"),
+                 "%" PRIu64 "%% of the processor time has no samples: %zu processes lived for a "
+                 "few periods of %" PRIu64 " us or less, so the shares of processes and of what "
+                 "starts them are not right; -F %d or -a gives them",
+                 100 - rate_hz * 100 / events->freq_hz, count, 1000000 / events->freq_hz, FINE_HZ);
+}
+
 static void child_facts(Profile *p, const EventSet *events, const ChildEnd *child,
                         const SamplingResult *r)
 {
@@ -133,10 +162,14 @@ static void child_facts(Profile *p, const EventSet *events, const ChildEnd *chil
     uint64_t observed = user + (events->user_only && !events->traced ? 0 : sys);
     // A rate over less than a tenth of a second would be noise.
     if (events->options->period == 0 && !events->options->system_wide && observed > 100000000u &&
-        r->samples > 0)
-        set_number(p, FACT_RATE_OBTAINED,
-                   (uint64_t)((double)(r->samples + r->lost) /
-                              (double)MAX(events->events.len, (size_t)1) * 1e9 / (double)observed));
+        r->samples > 0) {
+        uint64_t rate_hz =
+            (uint64_t)((double)(r->samples + r->lost) / (double)MAX(events->events.len, (size_t)1) *
+                       1e9 / (double)observed);
+        set_number(p, FACT_RATE_OBTAINED, rate_hz);
+        if (event_is_clock(&events->events.at[0]) && !events->traced)
+            note_short_processes(p, events, rate_hz);
+    }
 }
 
 // The processor time of the child, for the notes on samples by ptrace.
