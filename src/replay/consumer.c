@@ -247,6 +247,7 @@ static void end_thread(Consumer *c, Thread *t, int64_t time_ns)
 static void end_process(Consumer *c, Process *p, int64_t time_ns)
 {
     p->ended = true;
+    modules_find_late_maps(&c->modules, p->pid);
     c->profile->processes.end_ns.at[p->id.v] = time_ns;
     c->mappings -= p->space.count;
     unwind_space_deinit(&p->space);
@@ -849,6 +850,11 @@ uint32_t consumer_running(const Consumer *c)
     for (size_t i = 0; i < c->processes.len; i++)
         n += !c->processes.at[i]->ended;
     return n;
+}
+
+void consumer_finish(Consumer *c)
+{
+    modules_find_late_maps(&c->modules, 0);
 }
 
 const ConsumerCounts *consumer_counts(const Consumer *c)

@@ -72,6 +72,8 @@ void consumer_finish(Consumer *c, uint64_t end);
 // The number of processes that have not ended so far.
 uint32_t consumer_running(const Consumer *c);
 // The counts and the modules so far, borrowed from the consumer.
+// After the last record: looks for what processes wrote late, such as maps of generated code.
+void consumer_finish(Consumer *c);
 const ConsumerCounts *consumer_counts(const Consumer *c);
 const ModuleSet *consumer_modules(const Consumer *c);
 

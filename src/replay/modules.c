@@ -338,6 +338,11 @@ ModuleId modules_id(ModuleSet *set, uint32_t module)
         m->kind = MODULE_JIT;
         m->jit_map = os_open_read(str_from_c(path), NULL) + 1;
         m->path = arena_printf(&set->arena, "/tmp/perf-%u.map", m->owner);
+    } else if (m->owner && !set->search) {
+        // Many runtimes write it when they end, or when they are asked to.
+        m->kind = MODULE_JIT;
+        m->path = arena_printf(&set->arena, "/tmp/perf-%u.map", m->owner);
+        vec_push(&set->arena, &set->awaited, module);
     }
     // Without a build-id only another path keeps the symbols of the wrong file away.
     Str shown = m->path;
@@ -348,6 +353,20 @@ ModuleId modules_id(ModuleSet *set, uint32_t module)
 }
 
 // The bias of a mapping: its address in the process less the address stated in the ELF file.
+void modules_find_late_maps(ModuleSet *set, uint32_t pid)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < set->awaited.len; i++) {
+        ModuleFile *m = modules_get(set, set->awaited.at[i]);
+        char path[96];
+        if ((pid == 0 || m->owner == pid) && find_jit_map(set, m->owner, path, sizeof(path)))
+            m->jit_map = os_open_read(str_from_c(path), NULL) + 1;
+        if (!m->jit_map)
+            set->awaited.at[kept++] = set->awaited.at[i];
+    }
+    set->awaited.len = kept;
+}
+
 static uint64_t bias_of(const ModuleFile *m, const PerfMmap *map)
 {
     uint64_t svma;

@@ -56,6 +56,7 @@ typedef struct ModuleSet {
     const ModuleSearch *search; // NULL: a live recording
     Vec(ModuleFile *) files;
     Vec(JitDump) jit_dumps; // a later one of the same process comes later
+    U32Vec awaited; // modules of generated code whose map was not there yet
     Table by_key;
     KernelMap kernel;
     uint32_t replaced; // files that had been replaced when they were opened
@@ -85,6 +86,10 @@ ModuleId modules_id(ModuleSet *set, uint32_t module);
 bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret);
 
 // Makes or returns the unwind table of a mapping: UnwindSpace.load, with the set as its context.
+// Looks again for the maps of generated code that were not there when a frame first lay in it:
+// of one process, for example when it ends, or with 0 of all.
+void modules_find_late_maps(ModuleSet *set, uint32_t pid);
+
 const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *m);
 
 // A module by the number that modules_of_mapping returned.

@@ -30,6 +30,28 @@ profile jit.assay ./jit 300000000
 seen_has "generated code has the name its map gives" '^ *(9[0-9]|100)[.0-9]*%.*JS:\*spin /srv/app.js:7'
 rm -f "$(cat output)"
 
+"$cc" -O2 -o jit_late "$TOP/tests/programs/jit_late.c" || exit 1
+profile late.assay ./jit_late 300000000
+seen_has "generated code has the name of a map that the program writes at its end" '^ *(9[0-9]|100)[.0-9]*%.*late_spin'
+rm -f "$(cat output)"
+if command -v java >/dev/null && command -v javac >/dev/null; then
+    cat >Late.java <<'JAVA'
+public class Late {
+    static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+    public static void main(String[] a) {
+        long sum = 0;
+        for (int i = 0; i < 150; i++) sum += fib(30);
+        System.out.println(sum != 0);
+    }
+}
+JAVA
+    javac Late.java 2>seen >&2 &&
+        profile java.assay java -XX:+UnlockDiagnosticVMOptions -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit Late
+    seen_has "compiled Java has the names that the JVM writes at its end" '^ *[5-9][0-9][.0-9]*%.*Late.fib'
+else
+    skip "compiled Java has the names that the JVM writes at its end" "no JDK"
+fi
+
 "$cc" -O1 -o jitdump "$TOP/tests/programs/jitdump.c" || exit 1
 profile jitdump.assay ./jitdump 300000000
 seen_has "generated code has the name its jitdump gives, where it was moved to" '^ *(9[0-9]|100)[.0-9]*%.*dumped_spin'
