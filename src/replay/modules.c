@@ -7,11 +7,13 @@
 #include "os/proc.h"
 #include "perfdata/jitdump.h"
 #include "replay/sigreturn.h"
+#include "replay/trampolines.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 // The e_machine of an architecture.
@@ -391,7 +393,7 @@ UnwindMapping modules_mapping(ModuleSet *set, uint32_t module, uint32_t pid, con
     if (m->opened)
         u.flags = UNWIND_MAP_LAZY;
     else if (m->kind == MODULE_ANON || m->kind == MODULE_JIT)
-        u.flags = UNWIND_MAP_JIT;
+        u.flags = UNWIND_MAP_JIT | (m->owner && !set->search ? UNWIND_MAP_LAZY : 0);
     return u;
 }
 
@@ -510,10 +512,35 @@ static void build_table(ModuleSet *set, ModuleFile *m)
     arena_deinit(&scratch);
 }
 
+// Of generated code the process has the only copy.
+static const UnwindTable *load_trampolines(ModuleSet *set, const ModuleFile *m,
+                                           const UnwindMapping *mapping)
+{
+    enum { BYTES_MAX = 1 << 20 };
+    Arena scratch = {0};
+    UnwindTable table;
+    size_t size = (size_t)MIN(mapping->end - mapping->start, (uint64_t)BYTES_MAX);
+    uint8_t *code = arena_array(&scratch, uint8_t, size);
+    struct iovec to = {code, size};
+    struct iovec from = {(void *)(uintptr_t)mapping->start, size}; // in that process
+    ssize_t n =
+        set->arch == UNWIND_X86_64 ? process_vm_readv((pid_t)m->owner, &to, 1, &from, 1, 0) : -1;
+    bool ok = n > 0 &&
+              trampolines_table(&set->tables, bytes_over(code, (size_t)n), mapping->start, &table);
+    arena_deinit(&scratch);
+    if (!ok)
+        return NULL;
+    UnwindTable *own = arena_new(&set->tables, UnwindTable);
+    *own = table;
+    return own;
+}
+
 const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *mapping)
 {
     ModuleSet *set = ctx;
     ModuleFile *m = modules_get(set, mapping->user);
+    if (mapping->flags & UNWIND_MAP_JIT)
+        return load_trampolines(set, m, mapping);
     if (!m->opened)
         return NULL;
     if (!m->table_tried) {

@@ -56,7 +56,7 @@ typedef struct ModuleSet {
     const ModuleSearch *search; // NULL: a live recording
     Vec(ModuleFile *) files;
     Vec(JitDump) jit_dumps; // a later one of the same process comes later
-    U32Vec awaited; // modules of generated code whose map was not there yet
+    U32Vec awaited;         // modules of generated code whose map was not there yet
     Table by_key;
     KernelMap kernel;
     uint32_t replaced; // files that had been replaced when they were opened

@@ -52,6 +52,30 @@ else
     skip "compiled Java has the names that the JVM writes at its end" "no JDK"
 fi
 
+# Trampolines of CPython: no rules state how to leave them.
+python=
+for candidate in python3.12 python3.13 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[23].*/bin/python3; do
+    if [ -z "$python" ] && "$candidate" -X perf -c 'import sys; exit(sys._xoptions != {"perf": True})' 2>/dev/null; then
+        python=$candidate
+    fi
+done
+if [ -n "$python" ] && [ "$(uname -m)" = x86_64 ]; then
+    cat >deep.py <<'PYTHON'
+def inner(n):
+    return sum(i * i for i in range(n))
+def outer(n):
+    return inner(n) + inner(n)
+for _ in range(300):
+    outer(5000)
+PYTHON
+    profile python.assay "$python" -X perf deep.py
+    "$ASSAY" export -f folded python.assay --force -o folded.txt 2>seen
+    awk '{ all += $NF } /;_start;.*py::outer.*py::inner/ { below += $NF } END { print int(100 * below / all) "% below" }' folded.txt >seen
+    seen_has "Python's own stacks lead through its trampolines" '^([6-9][0-9]|100)% below'
+else
+    skip "Python's own stacks lead through its trampolines" "no Python 3.12 or 3.13 with -X perf"
+fi
+
 "$cc" -O1 -o jitdump "$TOP/tests/programs/jitdump.c" || exit 1
 profile jitdump.assay ./jitdump 300000000
 seen_has "generated code has the name its jitdump gives, where it was moved to" '^ *(9[0-9]|100)[.0-9]*%.*dumped_spin'
