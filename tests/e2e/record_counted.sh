@@ -56,4 +56,12 @@ what_gives_it() {
     between 40 "$(share child_work)" 60 && between 40 "$(share parent_work)" 60
 }
 check 'and what it names gives them' what_gives_it
+
+# Two fifths of a second of sleep beside next to no work.
+sleeper() {
+    record -- sleep 0.4 && grep -q 'it waited for the rest.*-e context-switches -c 1' err.log || { cat err.log; return 1; }
+    record -- ./short_children 300 || return 1
+    ! grep -q 'it waited' err.log || { cat err.log; return 1; }
+}
+check 'a program that waits is said to' sleeper
 finish

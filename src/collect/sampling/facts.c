@@ -145,6 +145,24 @@ static void note_short_processes(Profile *p, const EventSet *events, uint64_t ra
                  100 - rate_hz * 100 / events->freq_hz, count, 1000000 / events->freq_hz, FINE_HZ);
 }
 
+// Processor time is what a recording of clock samples shows. Of a program that sleeps nearly
+// always it says next to nothing about where the time went.
+static void note_waiting(Profile *p, const EventSet *events, uint64_t used_ns, uint64_t wall_ns)
+{
+    enum { SHARE = 10 };
+    const uint64_t least_ns = 300000000;
+    if (wall_ns < least_ns || used_ns > wall_ns / SHARE)
+        return;
+    const char *way = events->user_only
+                          ? "its waits are seen with 'sudo sysctl kernel.perf_event_paranoid=1' "
+                            "and assay record -e context-switches -c 1 -- CMD"
+                          : "assay record -e context-switches -c 1 -- CMD shows where it waits";
+    profile_note(p, NOTE_WARNING, STR("waiting"),
+                 "the program used %.1f ms of processor time in %.2f s: it waited for the rest, "
+                 "which these samples do not show; %s",
+                 (double)used_ns / 1e6, (double)wall_ns / 1e9, way);
+}
+
 static void child_facts(Profile *p, const EventSet *events, const ChildEnd *child,
                         const SamplingResult *r)
 {
@@ -159,6 +177,8 @@ static void child_facts(Profile *p, const EventSet *events, const ChildEnd *chil
     set_number(p, FACT_USER_NS, user);
     set_number(p, FACT_SYSTEM_NS, sys);
     set_number(p, FACT_MAX_RSS_BYTES, (uint64_t)child->usage.ru_maxrss * 1024);
+    if (event_is_clock(&events->events.at[0]) && !events->options->system_wide)
+        note_waiting(p, events, user + sys, (uint64_t)r->wall_ns);
     uint64_t observed = user + (events->user_only && !events->traced ? 0 : sys);
     // A rate over less than a tenth of a second would be noise.
     if (events->options->period == 0 && !events->options->system_wide && observed > 100000000u &&
