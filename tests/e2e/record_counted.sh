@@ -29,6 +29,7 @@ check 'one in N switches is sampled, with weight N' one_in_twenty
 # The page faults of touch, and few others: each third.
 one_in_three() {
     record -e cpu-clock,page-faults/period=3/ -m 64M -- ./new_pages 2 && report || return 1
+    between 10500 "$(sed -n 's/.* samples of cpu-clock[:u]*, \([0-9]*\) of page-faults.*/\1/p' err.log)" 12000 || return 1
     "$ASSAY" report --json --limit 100 -e page-faults/period=3/ run.assay >report.json || return 1
     between 31000 "$(field 'sum(x["self"] for x in r["rows"])')" 36000
 }

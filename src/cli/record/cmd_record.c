@@ -133,7 +133,8 @@ static bool parse_ids(const StrVec *lists, const char *what, U32Vec *ret, Error 
 static bool parse_rate(const RecordOptions *o, SamplingOptions *s, Error *err)
 {
     if (o->period == 0)
-        return error_set(err, ERROR_USAGE, "-c 0 is not possible: a sample every N events, N at least 1");
+        return error_set(err, ERROR_USAGE,
+                         "-c 0 is not possible: a sample every N events, N at least 1");
     s->period = o->period == PERIOD_NOT_GIVEN ? 0 : o->period;
     s->freq_hz = DEFAULT_FREQ_HZ;
     if (o->freq.len == 0)
@@ -301,11 +302,31 @@ static void add_size(StrBuf *b, uint64_t bytes)
 }
 
 // One line: samples kept and lost, the size and name of the file, the next command.
+// "120 samples of cpu-clock, 30 of page-faults". Samples of a group hold values of all its
+// members, so a sample may stand for several events.
+static void add_sample_counts(const Profile *p, const SamplingResult *r, StrBuf *out)
+{
+    strbuf_printf(out, "%" PRIu64 " samples of %" STR_FMT, r->samples,
+                  STR_ARG(profile_fact(p, STR(FACT_EVENT))));
+    const Samples *s = &p->samples;
+    if (p->metrics.name.len < 2 || s->value_columns != p->metrics.name.len)
+        return;
+    out->len = 0;
+    for (size_t metric = 0; metric < s->value_columns; metric++) {
+        uint64_t count = 0;
+        for (size_t i = 0; i < s->values[metric].len; i++)
+            count += s->values[metric].at[i] != 0;
+        strbuf_printf(out, "%s%" PRIu64 "%s of %" STR_FMT, metric ? ", " : "", count,
+                      metric ? "" : " samples",
+                      STR_ARG(profile_text(p, p->metrics.event.at[metric])));
+    }
+}
+
 static void say_result(const Profile *p, const SamplingResult *r, Str path, uint64_t bytes)
 {
     StrBuf b = {0};
-    strbuf_printf(&b, "%" PRIu64 " samples of %" STR_FMT ", %" PRIu64 " lost", r->samples,
-                  STR_ARG(profile_fact(p, STR(FACT_EVENT))), r->lost);
+    add_sample_counts(p, r, &b);
+    strbuf_printf(&b, ", %" PRIu64 " lost", r->lost);
     if (r->with_stack && str_equal(profile_fact(p, STR(FACT_STACK_MODE)), STR("tables")))
         strbuf_printf(&b, ", %.1f %% complete stacks",
                       100.0 * (double)r->complete / (double)r->with_stack);
