@@ -61,8 +61,12 @@ check "code of another build is refused" sh -c \
     '! "$ASSAY" annotate run.assay hot --asm >out.txt 2>err.log && grep -q "not the file" err.log'
 check "and the lines are still there" sh -c '"$ASSAY" annotate run.assay hot >out.txt && grep -q inlined out.txt'
 
-# A source that changed since is not shown as if it were the old one.
+# A source that changed since is not shown as if it were the old one. One with the same text
+# and a newer time stamp did not change.
 sleep 1.1
+touch chain.c
+"$ASSAY" annotate run.assay hot >out.txt 2>err.log
+check "a touched source is the same" sh -c 'grep -q "chain.c" out.txt && ! grep -q "changed since" out.txt'
 sed -i '1i // a new first line' chain.c
 "$ASSAY" annotate run.assay hot >out.txt 2>err.log
 check "a changed source is said to be one" grep -q 'changed since' out.txt
@@ -137,4 +141,12 @@ print(c.most_common(1)[0][0] if c else '')")
 else
     skip "rust-src" "no rustc here"
 fi
+
+# Without debug information there are no lines: instructions are shown, with the reason.
+mkdir -p bare && "$cc" -O2 -o bare/bare "$TOP/tests/programs/chain.c" &&
+    "$ASSAY" record --force -q -F 4999 -o bare.assay -- bare/bare 100 2>err.log &&
+    "$ASSAY" annotate bare.assay hot >out.txt 2>err.log
+check "without debug information instructions are shown" grep -qE '^ *[0-9.]+% +[0-9.]+% +[0-9a-f]+  [a-z]+ ' out.txt
+check "and the reason" grep -q 'no debug information, so these are its instructions' out.txt
+check "and no empty lines of a source" sh -c '! grep -qE "^ +[0-9]+ \| *$" out.txt'
 finish

@@ -33,6 +33,28 @@ static bool has_kept_lines(const AnnotateView *v, StrId file)
     return false;
 }
 
+// Whether the lines that the recording keeps still stand where they stood: then a newer time
+// stamp means that the file was touched, copied or checked out again.
+static bool keeps_its_lines(const AnnotateView *v, StrId file, const StrVec *lines)
+{
+    enum { KEPT_BYTES_MAX = 400 }; // symbolise/sources.c keeps no more of a line
+    const Profile *p = v->report->profile;
+    const SourceLines *kept = &p->source_lines;
+    bool any = false;
+    for (size_t i = 0; i < kept->file.len; i++) {
+        if (kept->file.at[i].v != file.v)
+            continue;
+        uint32_t number = kept->line.at[i];
+        if (number == 0 || number > lines->len)
+            return false;
+        Str now = str_slice(lines->at[number - 1], 0, KEPT_BYTES_MAX);
+        if (!str_equal(now, profile_text(p, kept->text.at[i])))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 static SourceText source_text(const AnnotateView *v, Arena *arena, StrId file)
 {
     SourceText s = {0};
@@ -40,10 +62,11 @@ static SourceText source_text(const AnnotateView *v, Arena *arena, StrId file)
     if (file.v == 0 || !source_read(arena, &v->sources, profile_text(v->report->profile, file),
                                     &text, &s.is_changed))
         return s;
-    if (s.is_changed && has_kept_lines(v, file)) // its lines may be others: the kept are right
-        return s;
     while (str_next_line(&text, &line))
         vec_push(arena, &s.lines, line);
+    s.is_changed = s.is_changed && !keeps_its_lines(v, file, &s.lines);
+    if (s.is_changed && has_kept_lines(v, file)) // its lines may be others: the kept are right
+        s.lines = (StrVec){0};
     return s;
 }
 
@@ -217,6 +240,9 @@ static void add_head(const AnnotateView *v, StrBuf *out)
     }
     if (v->has_calls)
         add_calls(v, out);
+    if (v->is_code_for_lines)
+        strbuf_add(out, STR("no debug information, so these are its instructions; build with -g to "
+                            "see source lines\n"));
     if (v->others)
         strbuf_printf(out, "%zu other functions have this name too; give more of it for those\n",
                       v->others);
@@ -424,6 +450,8 @@ static void add_file(const AnnotateView *v, Arena *arena, StrBuf *out, const Fil
         last = (uint64_t)v->wanted_line + MAX(v->context, 10u);
     if (s.lines.len)
         last = MIN(last, (uint64_t)s.lines.len);
+    else if (f->file.v == 0)
+        last = 0; // the one row of what has no line
     last = MAX(last, (uint64_t)a->lines.at[f->to - 1].line);
     size_t row = f->from;
     size_t at = f->from;

@@ -15,7 +15,8 @@ enum { ANNOTATE_METRICS_MAX = 8 };
 typedef struct AnnotateView {
     const Report *report;
     Annotation annotation;
-    const Code *code; // NULL: no instructions wanted
+    const Code *code;       // NULL: no instructions wanted
+    bool is_code_for_lines; // nobody wanted them, but no line of the function is known
     SourceOptions sources;
     Terminal terminal;
     size_t columns; // SIZE_MAX: no limit

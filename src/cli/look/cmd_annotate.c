@@ -184,6 +184,16 @@ static void join_counts(const Report *r, const ProfCounts *counts, Arena *arena,
     vec_free(&rows);
 }
 
+// A function of which only addresses are known.
+static bool has_no_lines(const AnnotateView *view)
+{
+    const Annotation *a = &view->annotation;
+    for (size_t i = 0; i < a->lines.len; i++)
+        if (a->lines.at[i].file.v)
+            return false;
+    return view->key != ANNOTATE_NO_KEY && a->lines.len;
+}
+
 static bool annotate(const AnnotateOptions *o, const Report *r, const Request *request,
                      const ProfCounts *counts, Arena *arena, StrBuf *out, Error *err)
 {
@@ -205,8 +215,13 @@ static bool annotate(const AnnotateOptions *o, const Report *r, const Request *r
     Executions executions;
     join_counts(r, counts, arena, &executions, &view);
     recording_search(arena, &o->files, &search);
-    bool ok = add_metrics(&view, r, o->selection.metric.len > 0, err) &&
-              (!with_code || code_init(&code, &view.annotation, &search, err));
+    bool ok = add_metrics(&view, r, o->selection.metric.len > 0, err);
+    if (ok && !with_code && !o->by_line && !o->json && has_no_lines(&view)) {
+        Error no_code; // then the listing is all there is
+        with_code = view.is_code_for_lines = code_init(&code, &view.annotation, &search, &no_code);
+    } else {
+        ok = ok && (!with_code || code_init(&code, &view.annotation, &search, err));
+    }
     view.code = with_code ? &code : NULL;
     if (ok && o->json)
         annotate_json(&view, arena, out);
