@@ -7,6 +7,7 @@
 #include "model/stack_cache.h"
 #include "os/proc.h"
 #include "replay/frame_pointers.h"
+#include "replay/live_stack.h"
 #include "replay/outer_frames.h"
 #include "unwind/space.h"
 
@@ -82,6 +83,7 @@ struct Consumer {
     FrameCacheEntry *frame_cache; // FRAME_CACHE_SIZE of them
     StackCache *stacks;
     UnwindFrame walked[FRAMES_MAX];
+    LiveStack live_stack;
     FrameId frames[FRAMES_MAX + 256]; // innermost first
     Vec(GroupCount) group_counts;
     Table by_group_count;
@@ -564,7 +566,7 @@ static bool at_program_start(const Consumer *c, Process *p, uint64_t pc)
 // Completes a stack whose copy ended too early with the outer frames of an earlier sample of the
 // thread.
 static void join_outer(Consumer *c, Thread *t, const UnwindMemory *memory, uint32_t max,
-                       UnwindWalk *walk)
+                       bool is_deep, UnwindWalk *walk)
 {
     enum { DEEP_BYTES = 4096 }; // smaller stacks hardly ever complete a stack that was cut
     if (walk->end == UNWIND_CUT_DUMP_SHORT) {
@@ -575,7 +577,7 @@ static void join_outer(Consumer *c, Thread *t, const UnwindMemory *memory, uint3
         walk->frame_count = n;
         walk->end = UNWIND_COMPLETE;
     }
-    if (walk->end == UNWIND_COMPLETE && memory->window_size >= DEEP_BYTES)
+    if (walk->end == UNWIND_COMPLETE && (is_deep || memory->window_size >= DEEP_BYTES))
         outer_frames_keep(&t->outer, c->walked, walk->frame_count, memory->window_addr);
 }
 
@@ -626,6 +628,25 @@ static void join_frame_pointers(Consumer *c, Process *p, const PerfSample *s,
     walk->end = end;
 }
 
+// What lies above the copy is still there where the copy's end is as it was. Marked as
+// guessed: only that end was compared.
+static bool walk_live_stack(Consumer *c, Process *p, const UnwindRegs *regs,
+                            const UnwindMemory *memory, uint32_t max, UnwindWalk *walk)
+{
+    UnwindMemory whole;
+    if (walk->end != UNWIND_CUT_DUMP_SHORT || c->setup.search || p->ended ||
+        !live_stack_open(&c->live_stack, p->pid, memory, &whole))
+        return false;
+    uint32_t sure = walk->frame_count;
+    UnwindWalk again = unwind_walk(&p->space, c->cache, regs, &whole, c->walked, max);
+    if (again.end != UNWIND_COMPLETE)
+        return false; // the first frames are the same ones
+    for (uint32_t i = sure; i < again.frame_count; i++)
+        c->walked[i].flags |= UNWIND_FRAME_GUESSED;
+    *walk = again;
+    return true;
+}
+
 static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *s, uint64_t mask,
                           size_t n, StackCut *cut)
 {
@@ -664,7 +685,8 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     uint32_t max = (uint32_t)MIN(room, (size_t)FRAMES_MAX);
     UnwindWalk walk = unwind_walk(&p->space, c->cache, &regs, &memory, c->walked, max);
     join_frame_pointers(c, p, s, &regs, &memory, max, &walk);
-    join_outer(c, t, &memory, max, &walk);
+    bool is_deep = walk_live_stack(c, p, &regs, &memory, max, &walk);
+    join_outer(c, t, &memory, max, is_deep, &walk);
     for (uint32_t i = 0; i < walk.frame_count; i++)
         c->frames[n++] = user_frame(c, p, c->walked[i].pc, c->walked[i].flags);
     c->counts.frames_walked += walk.frame_count;

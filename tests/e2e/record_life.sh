@@ -95,6 +95,14 @@ threads_in_the_making() {
         [ "$(field 'r["truth"]["user_only"]')" = True ]
 }
 check 'a stack leads out of clone' threads_in_the_making
+# A frame of 100 KiB is never whole in a copy; the process still has it.
+a_frame_larger_than_the_copy() {
+    gcc -g -O2 -fomit-frame-pointer -o large_frame "$TOP/tests/programs/large_frame.c" &&
+        record -- ./large_frame 600000000 && report || return 1
+    at_least 90 "$(field 'int(100 * r["truth"]["complete_stacks"])')" || return 1
+    "$ASSAY" export --format folded run.assay | grep -q ';_start;.*;main;outer;large;spin'
+}
+check 'a stack leads through a frame that is larger than the copy' a_frame_larger_than_the_copy
 # Of 200 KiB of stack at most 64 come with a sample.
 deeper_than_the_copy() {
     gcc -g -O2 -fomit-frame-pointer -o deep_stack "$TOP/tests/programs/deep_stack.c" &&

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks read from running processes.
+
+#include "replay/live_stack.h"
+
+#include <string.h>
+#include <sys/uio.h>
+
+enum { COMPARED = 1024 };
+// Farther above lies no frame of the same stack: the usual limit, and room for more.
+#define SPAN_MAX ((uint64_t)64 << 20)
+
+static size_t read_process(uint32_t pid, uint64_t addr, void *to, size_t size)
+{
+    struct iovec local = {to, size};
+    struct iovec remote = {(void *)(uintptr_t)addr, size}; // in that process
+    ssize_t n = process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0);
+    return n > 0 ? (size_t)n : 0;
+}
+
+static bool read_above(void *ctx, uint64_t addr, uint64_t *ret)
+{
+    LiveStack *s = ctx;
+    if (addr < s->above || addr - s->above > SPAN_MAX)
+        return false;
+    if (s->length < 8 || addr < s->at || addr - s->at > s->length - 8) {
+        s->at = addr;
+        s->length = read_process(s->pid, addr, s->bytes, sizeof(s->bytes));
+        if (s->length < 8) // the stack's end is nearer
+            s->length = read_process(s->pid, addr, s->bytes, 8);
+    }
+    if (s->length < 8)
+        return false;
+    memcpy(ret, s->bytes + (addr - s->at), sizeof(*ret));
+    return true;
+}
+
+bool live_stack_open(LiveStack *s, uint32_t pid, const UnwindMemory *window, UnwindMemory *memory)
+{
+    uint8_t now[COMPARED];
+    if (window->window_size < COMPARED)
+        return false;
+    uint64_t from = window->window_size - COMPARED;
+    if (read_process(pid, window->window_addr + from, now, COMPARED) != COMPARED ||
+        memcmp(now, (const uint8_t *)window->window + from, COMPARED) != 0)
+        return false;
+    s->pid = pid;
+    s->above = window->window_addr + window->window_size;
+    s->length = 0;
+    *memory = *window;
+    memory->read = read_above;
+    memory->ctx = s;
+    return true;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a stack that lies above what perf copies, read from the process soon
+// after the sample. It counts only where the end of the copy still has the bytes that
+// it had then: the frames that lie across it have not returned.
+
+#ifndef REPLAY_LIVE_STACK_H
+#define REPLAY_LIVE_STACK_H
+
+#include "unwind/core.h"
+
+enum { LIVE_STACK_CHUNK = 16 << 10 };
+
+typedef struct LiveStack {
+    uint32_t pid;
+    uint64_t above;      // only what lies from here on is read
+    uint64_t at, length; // the piece in `bytes`; length 0: none
+    uint8_t bytes[LIVE_STACK_CHUNK];
+} LiveStack;
+
+// Makes `memory` go on above its window with the stack of the process. False: the
+// process cannot be read, or its stack has changed at the window's end.
+bool live_stack_open(LiveStack *s, uint32_t pid, const UnwindMemory *window, UnwindMemory *memory);
+
+#endif // REPLAY_LIVE_STACK_H
