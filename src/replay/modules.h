@@ -76,8 +76,8 @@ uint32_t modules_of_mapping(ModuleSet *set, uint32_t pid, const PerfMmap *m);
 // The mapping of that module as the unwinder's address space of the process takes it.
 UnwindMapping modules_mapping(ModuleSet *set, uint32_t module, uint32_t pid, const PerfMmap *m);
 
-// The row of a module in the profile, made at the first call. A runtime that generates code has
-// written its symbol file by then.
+// The row of a module in the profile, made at the first call. Many runtimes that generate code have
+// written their symbol file by then; modules_find_late_maps finds those of the others.
 ModuleId modules_id(ModuleSet *set, uint32_t module);
 
 // The bytes for a module of the profile, found by its path and build-id: an opened file as it was
@@ -85,11 +85,11 @@ ModuleId modules_id(ModuleSet *set, uint32_t module);
 // the kernel its symbols. False when there are none.
 bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret);
 
-// Makes or returns the unwind table of a mapping: UnwindSpace.load, with the set as its context.
 // Looks again for the maps of generated code that were not there when a frame first lay in it:
 // of one process, for example when it ends, or with 0 of all.
 void modules_find_late_maps(ModuleSet *set, uint32_t pid);
 
+// Makes or returns the unwind table of a mapping: UnwindSpace.load, with the set as its context.
 const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *m);
 
 // A module by the number that modules_of_mapping returned.
