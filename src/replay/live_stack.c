@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-enum { COMPARED = 1024 };
+enum { COMPARED_MAX = 1024 };
 // Farther above lies no frame of the same stack: the usual limit, and room for more.
 #define SPAN_MAX ((uint64_t)64 << 20)
 
@@ -37,12 +37,12 @@ static bool read_above(void *ctx, uint64_t addr, uint64_t *ret)
 
 bool live_stack_open(LiveStack *s, uint32_t pid, const UnwindMemory *window, UnwindMemory *memory)
 {
-    uint8_t now[COMPARED];
-    if (window->window_size < COMPARED)
-        return false;
-    uint64_t from = window->window_size - COMPARED;
-    if (read_process(pid, window->window_addr + from, now, COMPARED) != COMPARED ||
-        memcmp(now, (const uint8_t *)window->window + from, COMPARED) != 0)
+    uint8_t now[COMPARED_MAX];
+    // Below a large new frame the copy may end after a few words, at a page that is not there.
+    size_t compared = (size_t)MIN(window->window_size, (uint64_t)COMPARED_MAX);
+    uint64_t from = window->window_size - compared;
+    if (compared < 8 || read_process(pid, window->window_addr + from, now, compared) != compared ||
+        memcmp(now, (const uint8_t *)window->window + from, compared) != 0)
         return false;
     s->pid = pid;
     s->above = window->window_addr + window->window_size;

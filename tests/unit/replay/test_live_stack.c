@@ -69,7 +69,7 @@ static void a_process_that_is_gone_is_not_read(void **state)
     (void)state;
     UnwindMemory m, window = {.window = copy, .window_addr = 4096, .window_size = WINDOW};
     assert_false(live_stack_open(&live, (uint32_t)getpid(), &window, &m)); // nothing is there
-    window.window_size = 64;
+    window.window_size = 4;
     window.window_addr = (uint64_t)(uintptr_t)stack;
     assert_false(live_stack_open(&live, (uint32_t)getpid(), &window, &m)); // too short to compare
 }
