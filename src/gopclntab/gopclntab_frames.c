@@ -33,8 +33,10 @@ static uint32_t word(Bytes b, uint64_t at)
 
 static Str c_text(Bytes b, uint64_t at)
 {
+    if (at >= b.len)
+        return (Str){0};
     const char *start = (const char *)b.ptr + at;
-    const char *end = at < b.len ? memchr(start, 0, b.len - (size_t)at) : NULL;
+    const char *end = memchr(start, 0, b.len - (size_t)at);
     return end ? (Str){start, (size_t)(end - start)} : (Str){0};
 }
 
