@@ -874,7 +874,7 @@ uint32_t consumer_running(const Consumer *c)
     return n;
 }
 
-void consumer_finish(Consumer *c)
+void consumer_find_late_maps(Consumer *c)
 {
     modules_find_late_maps(&c->modules, 0);
 }

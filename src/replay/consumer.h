@@ -65,15 +65,16 @@ void consumer_peek(Consumer *c, const PerfRecord *r);
 // False when it has ended. For live recordings only.
 bool consumer_add_existing(Consumer *c, uint32_t pid);
 
-// After the last record: completes the time line of what still runs. `end` is the
-// recording's end by the records' clock; 0: the time of the last record.
+// After the last record: completes the intervals of threads that still run. `end` is the end of
+// the recording by the clock of the records; 0: the time of the last record.
 void consumer_finish(Consumer *c, uint64_t end);
 
 // The number of processes that have not ended so far.
 uint32_t consumer_running(const Consumer *c);
+// After the last record of a live recording: looks for files that processes wrote late, such as
+// maps of generated code.
+void consumer_find_late_maps(Consumer *c);
 // The counts and the modules so far, borrowed from the consumer.
-// After the last record: looks for what processes wrote late, such as maps of generated code.
-void consumer_finish(Consumer *c);
 const ConsumerCounts *consumer_counts(const Consumer *c);
 const ModuleSet *consumer_modules(const Consumer *c);
 

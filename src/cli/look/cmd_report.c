@@ -149,7 +149,12 @@ static bool apply_sort(const Command *cmd, const ReportOptions *o, ReportRequest
     while (str_next_part(&keys, ',', &word)) {
         const ReportKey *key = find_key(word);
         if (!key) {
-            usage_error(cmd, "--sort: '%" STR_FMT "' is not one of its keys", STR_ARG(word));
+            StrBuf words = {0};
+            for (size_t i = 0; i < report_key_count; i++)
+                strbuf_printf(&words, "%s%s", i ? "|" : "", report_keys[i].word);
+            usage_error(cmd, "--sort takes keys of %" STR_FMT ", not '%" STR_FMT "'",
+                        STR_ARG(strbuf_str(&words)), STR_ARG(word));
+            strbuf_deinit(&words);
             return false;
         }
         if (key->kind == KEY_PROF_ORDER && !o->prof) {

@@ -679,7 +679,7 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
 
 static void settle_result(Sampling *s, SamplingResult *r)
 {
-    consumer_finish(s->consumer);
+    consumer_find_late_maps(s->consumer);
     const ConsumerCounts *c = consumer_counts(s->consumer);
     uint64_t kernel_lost = events_lost(&s->events);
     if (kernel_lost == UINT64_MAX)
