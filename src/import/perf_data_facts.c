@@ -183,6 +183,7 @@ void perf_data_facts(PerfDataImport *in)
     note_count(p, "throttled", c->throttled,
                "times the kernel throttled sampling: the rate was higher than it allows");
     note_files(in);
+    modules_note_refused(consumer_modules(in->consumer), p);
     if (in->other_arch && in->needs_unwinding)
         profile_note(p, NOTE_WARNING, STR("other-architecture"),
                      "stacks of '%" STR_FMT "' cannot be unwound here: only x86_64 and aarch64",

@@ -4,6 +4,7 @@
 #include "replay/modules.h"
 
 #include "base/log.h"
+#include "os/owned_file.h"
 #include "os/proc.h"
 #include "perfdata/jitdump.h"
 #include "replay/sigreturn.h"
@@ -172,33 +173,81 @@ static void open_vdso(ModuleSet *set, ModuleFile *m)
     (void)!(set->search && open_searched(set, m, &seen));
 }
 
-// The path of perf-PID.map, which a runtime writes for its generated code: in the mount namespace
-// of the process and with its pid there; after its end, in the namespace of this process.
-static bool find_jit_map(const ModuleSet *set, uint32_t pid, char *path, size_t size)
+// ---- Generated code -----------------------------------------------------------------
+
+enum { REFUSED_NAMED_MAX = 8 };
+
+// The user id of a running process, UINT32_MAX when the process is gone.
+static uint32_t uid_of(uint32_t pid)
 {
     Arena scratch = {0};
     ProcStatus st;
-    if (set->search && set->search->no_files)
-        return false;
-    if (!set->search && proc_status_read(&scratch, pid, &st, NULL))
-        snprintf(path, size, "/proc/%u/root/tmp/perf-%u.map", pid, st.ns_pid);
-    else
-        snprintf(path, size, "/tmp/perf-%u.map", pid);
+    uint32_t uid = proc_status_read(&scratch, pid, &st, NULL) ? st.uid : UINT32_MAX;
     arena_deinit(&scratch);
-    return os_file_exists(str_from_c(path));
+    return uid;
+}
+
+static void refuse(ModuleSet *set, uint32_t pid, const Error *why)
+{
+    if (why->kind == ERROR_NOT_FOUND)
+        return;
+    if (set->refused_count++ < REFUSED_NAMED_MAX)
+        vec_push(&set->arena, &set->refused,
+                 arena_printf(&set->arena, "process %u: %s", pid, why->text));
+}
+
+void modules_note_refused(const ModuleSet *set, Profile *p)
+{
+    for (size_t i = 0; i < set->refused.len; i++)
+        profile_note(p, NOTE_WARNING, STR("refused-jit-map"),
+                     "a map of generated code is not used: %" STR_FMT, STR_ARG(set->refused.at[i]));
+    if (set->refused_count > set->refused.len)
+        profile_note(p, NOTE_WARNING, STR("refused-jit-map"),
+                     "%zu more maps of generated code are not used",
+                     set->refused_count - set->refused.len);
+}
+
+// Opens a file that a process names: below the root of the process while it runs, in our
+// own root when it is gone. Its user or root must have made the file.
+static int open_of_process(ModuleSet *set, uint32_t pid, uint32_t mapped_uid, Str path)
+{
+    if (set->search && set->search->no_files)
+        return -1;
+    Error why = {0};
+    uint32_t uid = set->search ? UINT32_MAX : uid_of(pid);
+    if (uid != UINT32_MAX) {
+        int fd = os_open_owned(pid, path, uid, &why);
+        if (fd >= 0 || proc_exists(pid)) {
+            if (fd < 0)
+                refuse(set, pid, &why);
+            return fd;
+        }
+    }
+    int fd = os_open_owned(0, path, mapped_uid == UINT32_MAX ? geteuid() : mapped_uid, &why);
+    if (fd < 0)
+        refuse(set, pid, &why);
+    return fd;
+}
+
+// The map that a runtime writes of its code: in the process's own mount
+// namespace and under its own number there, or, when it is gone, in ours.
+static int open_jit_map(ModuleSet *set, const ModuleFile *m)
+{
+    Arena scratch = {0};
+    ProcStatus st;
+    uint32_t number = m->owner;
+    if (!set->search && proc_status_read(&scratch, m->owner, &st, NULL))
+        number = st.ns_pid;
+    int fd = open_of_process(set, m->owner, m->owner_uid,
+                             arena_printf(&scratch, "/tmp/perf-%u.map", number));
+    arena_deinit(&scratch);
+    return fd;
 }
 
 // Keeps a descriptor of the jitdump open: the file system of the process may end with it.
 static void add_jit_dump(ModuleSet *set, uint32_t pid, Str path)
 {
-    Arena scratch = {0};
-    int fd = -1;
-    if (!set->search)
-        fd = os_open_read(arena_printf(&scratch, "/proc/%u/root%" STR_FMT, pid, STR_ARG(path)),
-                          NULL);
-    if (fd < 0 && !(set->search && set->search->no_files))
-        fd = os_open_read(path, NULL);
-    arena_deinit(&scratch);
+    int fd = open_of_process(set, pid, UINT32_MAX, path);
     if (fd >= 0)
         vec_push(&set->arena, &set->jit_dumps, (JitDump){pid, fd, path});
 }
@@ -231,10 +280,10 @@ static bool jit_text(const ModuleFile *m, Arena *arena, Bytes *ret)
     if (!m->jit_map || lseek(m->jit_map - 1, 0, SEEK_SET) != 0)
         return false;
     if (!m->is_dump)
-        return os_read_fd(arena, m->jit_map - 1, m->path, OS_READ_MAX_BYTES, ret, NULL);
+        return os_read_fd(arena, m->jit_map - 1, m->path, OWNED_FILE_MAX_BYTES, ret, NULL);
     Arena scratch = {0};
     Bytes dump;
-    bool ok = os_read_fd(&scratch, m->jit_map - 1, m->path, OS_READ_MAX_BYTES, &dump, NULL) &&
+    bool ok = os_read_fd(&scratch, m->jit_map - 1, m->path, OWNED_FILE_MAX_BYTES, &dump, NULL) &&
               dump_text(m, arena, dump, ret);
     arena_deinit(&scratch);
     return ok;
@@ -319,8 +368,10 @@ uint32_t modules_of_mapping(ModuleSet *set, uint32_t pid, const PerfMmap *map)
     } else {
         m.kind = MODULE_ANON;
     }
-    if (m.kind == MODULE_ANON && jit)
+    if (m.kind == MODULE_ANON && jit) {
         m.owner = pid;
+        m.owner_uid = set->search ? UINT32_MAX : uid_of(pid);
+    }
     return add_module(set, m);
 }
 
@@ -329,16 +380,16 @@ ModuleId modules_id(ModuleSet *set, uint32_t module)
     ModuleFile *m = modules_get(set, module);
     if (m->id.v)
         return m->id;
-    char path[96];
+    int map = -1;
     const JitDump *dump = m->owner ? find_jit_dump(set, m->owner) : NULL;
     if (dump) {
         m->kind = MODULE_JIT;
         m->jit_map = fcntl(dump->fd, F_DUPFD_CLOEXEC, 0) + 1;
         m->is_dump = true;
         m->path = dump->path;
-    } else if (m->owner && find_jit_map(set, m->owner, path, sizeof(path))) {
+    } else if (m->owner && (map = open_jit_map(set, m)) >= 0) {
         m->kind = MODULE_JIT;
-        m->jit_map = os_open_read(str_from_c(path), NULL) + 1;
+        m->jit_map = map + 1;
         m->path = arena_printf(&set->arena, "/tmp/perf-%u.map", m->owner);
     } else if (m->owner && !set->search) {
         // Many runtimes write it when they end, or when they are asked to.
@@ -360,9 +411,8 @@ void modules_find_late_maps(ModuleSet *set, uint32_t pid)
     size_t kept = 0;
     for (size_t i = 0; i < set->awaited.len; i++) {
         ModuleFile *m = modules_get(set, set->awaited.at[i]);
-        char path[96];
-        if ((pid == 0 || m->owner == pid) && find_jit_map(set, m->owner, path, sizeof(path)))
-            m->jit_map = os_open_read(str_from_c(path), NULL) + 1;
+        if (pid == 0 || m->owner == pid)
+            m->jit_map = open_jit_map(set, m) + 1;
         if (!m->jit_map)
             set->awaited.at[kept++] = set->awaited.at[i];
     }

@@ -19,11 +19,12 @@
 enum { MODULE_SWITCHES_MAX = 8 };
 
 typedef struct ModuleFile {
-    ModuleId id;    // 0 until a frame lies in it: modules_id
-    uint32_t owner; // for generated code (JIT) the process; 0: a file
-    int jit_map;    // descriptor + 1 of the symbol file that the process wrote for its generated
-                    // code; it stays open because the process's namespace may end; 0: none
-    bool is_dump;   // that file is a jitdump
+    ModuleId id;        // 0 until a frame lies in it: modules_id
+    uint32_t owner;     // for generated code (JIT) the process; 0: a file
+    uint32_t owner_uid; // the user id of that process when the code was mapped; UINT32_MAX: unknown
+    int jit_map;  // descriptor + 1 of the symbol file that the process wrote for its generated
+                  // code; it stays open because the process's namespace may end; 0: none
+    bool is_dump; // that file is a jitdump
     ModuleKind kind;
     Str path;
     uint64_t hash; // of path and identity
@@ -61,6 +62,9 @@ typedef struct ModuleSet {
     KernelMap kernel;
     uint32_t replaced; // files that had been replaced when they were opened
     uint32_t missing;  // files that could not be opened
+    // Maps of generated code and jitdumps that are not used: why, for the first ones.
+    StrVec refused;
+    uint32_t refused_count;
     uint64_t table_bytes;
 } ModuleSet;
 
@@ -88,6 +92,9 @@ bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_he
 // Looks again for the maps of generated code that were not there when a frame first lay in it:
 // of one process, for example when it ends, or with 0 of all.
 void modules_find_late_maps(ModuleSet *set, uint32_t pid);
+
+// Adds a warning for each refused map of generated code, which another user may have planted.
+void modules_note_refused(const ModuleSet *set, Profile *p);
 
 // Makes or returns the unwind table of a mapping: UnwindSpace.load, with the set as its context.
 const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *m);

@@ -286,6 +286,7 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
     if (modules->missing)
         profile_note(p, NOTE_INFO, STR("missing-files"), "%u mapped files could not be opened",
                      modules->missing);
+    modules_note_refused(modules, p);
     if (malformed || drain->broken)
         profile_note(p, NOTE_WARNING, STR("malformed-records"),
                      "%" PRIu64 " records of the kernel could not be understood", malformed);

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files whose path another user can choose or plant.
+
+#include "os/owned_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK };
+
+// Below another process's root an absolute link must not lead into ours.
+static int open_in_root(uint32_t pid, const char *path)
+{
+    char root_path[64];
+    snprintf(root_path, sizeof(root_path), "/proc/%u/root", pid);
+    int root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0) {
+        errno = ENOENT; // the process is gone, or none of ours
+        return -1;
+    }
+    struct open_how how = {.flags = OPEN_FLAGS,
+                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+    // Kernels before 5.6, and filters of containers that do not know the call.
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+        fd = openat(root, path + strspn(path, "/"), OPEN_FLAGS);
+    int saved = errno;
+    close(root);
+    errno = saved;
+    return fd;
+}
+
+static bool check_owned(int fd, const char *name, uint32_t uid, Error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return error_os(err, "cannot read '%s'", name);
+    if (!S_ISREG(st.st_mode))
+        return error_set(err, ERROR_OS, "'%s' is not a regular file", name);
+    if (st.st_uid != uid && st.st_uid != 0)
+        return error_set(err, ERROR_PERMISSION, "'%s' belongs to user id %u, not to %u or root",
+                         name, (unsigned)st.st_uid, uid);
+    if ((uint64_t)st.st_size > OWNED_FILE_MAX_BYTES)
+        return error_set(err, ERROR_LIMIT, "'%s' has %lld bytes, more than %llu", name,
+                         (long long)st.st_size, (unsigned long long)OWNED_FILE_MAX_BYTES);
+    return true;
+}
+
+int os_open_owned(uint32_t root_pid, Str path, uint32_t uid, Error *err)
+{
+    char name[PATH_MAX];
+    if (path.len == 0 || path.len >= sizeof(name) || memchr(path.ptr, 0, path.len)) {
+        (void)error_set(err, ERROR_NOT_FOUND, "no file has this path");
+        return -1;
+    }
+    memcpy(name, path.ptr, path.len);
+    name[path.len] = 0;
+    int fd = root_pid ? open_in_root(root_pid, name) : open(name, OPEN_FLAGS);
+    if (fd < 0 && errno == ELOOP)
+        (void)error_set(err, ERROR_PERMISSION, "'%s' is a symbolic link", name);
+    else if (fd < 0 && errno == ENXIO)
+        (void)error_set(err, ERROR_OS, "'%s' is not a regular file", name);
+    else if (fd < 0)
+        (void)error_os(err, "cannot open '%s'", name);
+    else if (!check_owned(fd, name, uid, err)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
