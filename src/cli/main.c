@@ -82,8 +82,17 @@ static int print_options(void)
     return written ? STATUS_OK : STATUS_FAILED;
 }
 
+// A handler, not SIG_IGN: programs that we start get the default back by exec.
+static void on_file_size_limit(int number)
+{
+    (void)number;
+}
+
 int main(int argc, char **argv)
 {
+    // A write over RLIMIT_FSIZE is then an error like a full disk, and does not end the process.
+    if (signal(SIGXFSZ, on_file_size_limit) == SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN);
     log_init(cli_env("ASSAY_DEBUG"), debug_sink, NULL);
 
     Str first = str_from_c(argc > 1 ? argv[1] : NULL);

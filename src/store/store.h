@@ -18,13 +18,14 @@ typedef struct StoreOptions {
     int level;  // zstd; 0 is the store's own choice
 } StoreOptions;
 
-// Creates the .part file. Without `force` an existing PATH is an error already here, before the
-// work of recording is done.
+// Creates the .part file, which only its owner may read. Without `force` an existing PATH is an
+// error already here, before the work of recording is done.
 MUST_CHECK bool store_writer_open(Str path, const StoreOptions *options, StoreWriter **ret,
                                   Error *err);
 
 // Appends the rows that were added to the profile since the last flush. Rows that have been
-// written must not change, except in tables that model/schema.h calls mutable.
+// written must not change, except in tables that model/schema.h calls mutable. On false the file
+// ends with its last whole block, and the writer takes no more.
 MUST_CHECK bool store_writer_flush(StoreWriter *w, const Profile *p, Error *err);
 
 // Flushes, appends the index, renames to PATH and frees the writer. On false
@@ -33,6 +34,12 @@ MUST_CHECK bool store_writer_finish(StoreWriter *w, const Profile *p, Error *err
 
 // Removes the .part file and frees the writer. Accepts NULL.
 void store_writer_abandon(StoreWriter *w);
+
+// Frees the writer and leaves the .part file as it is, after a failed flush.
+void store_writer_leave(StoreWriter *w);
+
+// The path of the .part file. Valid until the writer is freed.
+Str store_writer_part_path(const StoreWriter *w);
 
 // Writes a whole profile to a file; on false no file is left.
 MUST_CHECK bool store_write(Str path, const StoreOptions *options, const Profile *p, Error *err);

@@ -130,6 +130,11 @@ bool store_writer_open(Str path, const StoreOptions *options, StoreWriter **ret,
     return false;
 }
 
+void store_writer_leave(StoreWriter *w)
+{
+    writer_free(w);
+}
+
 void store_writer_abandon(StoreWriter *w)
 {
     if (!w)
@@ -137,6 +142,11 @@ void store_writer_abandon(StoreWriter *w)
     if (w->fd >= 0)
         unlink(w->part_path);
     writer_free(w);
+}
+
+Str store_writer_part_path(const StoreWriter *w)
+{
+    return str_from_c(w->part_path);
 }
 
 // ---- Blocks ----------------------------------------------------------------
@@ -186,7 +196,12 @@ static bool write_block(StoreWriter *w, uint16_t type, uint64_t first_row, uint6
     put_u64(head + 16, store_checksum(bytes_over(head, 16), payload));
     IndexEntry entry = {type, w->size, first_row, rows};
     vec_push(&w->arena, &w->index, entry);
-    return write_all(w, bytes_over(head, sizeof(head)), err) && write_all(w, payload, err);
+    if (write_all(w, bytes_over(head, sizeof(head)), err) && write_all(w, payload, err))
+        return true;
+    // Half a block is of no use to a reader, and its room may help who filled the disk.
+    if (ftruncate(w->fd, (off_t)entry.offset) == 0)
+        w->size = entry.offset;
+    return false;
 }
 
 static uint64_t element(const RawVec *v, ColumnType type, size_t row)

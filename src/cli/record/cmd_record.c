@@ -2,6 +2,7 @@
 // assay record: samples a running program into a recording.
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -356,6 +357,55 @@ static void say_self_stats(const SamplingResult *r, int64_t symbolise_ns)
             (double)symbolise_ns / 1e6);
 }
 
+// What was recorded until the file could not be written any more opens as it is.
+static int fail_with_part(Str part, const Error *why)
+{
+    int status = cli_fail(why);
+    cli_say("the recording until then is in '%" STR_FMT "'; next: assay report %" STR_FMT,
+            STR_ARG(part), STR_ARG(part));
+    return status;
+}
+
+// A thread of the recorder hangs and may use all there is: only the process's end is left.
+static _Noreturn void end_hung(StoreWriter *writer, const Error *why, int number)
+{
+    (void)fail_with_part(store_writer_part_path(writer), why);
+    signal(number, SIG_DFL);
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, number);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &mask, NULL);
+    _exit(128 + number);
+}
+
+static int finish_recording(RecordSetup *r, const RecordOptions *o, StoreWriter *writer,
+                            Profile *profile, Sampling *sampling, const SamplingResult *result)
+{
+    Error err = {0};
+    FileIdentity file = {0};
+    if (result->write_failed) {
+        int status = fail_with_part(store_writer_part_path(writer), &result->write_error);
+        store_writer_leave(writer);
+        return status;
+    }
+    int64_t before = os_process_cpu_ns();
+    size_t own_notes = profile->notes.key.len;
+    symbols_resolve_recorded(r->arena, profile, sampling, &o->debug_dirs, &r->sources);
+    Str part = arena_str(r->arena, store_writer_part_path(writer));
+    if (!store_writer_finish(writer, profile, &err))
+        return fail_with_part(part, &err);
+    // The writer does not count the index and the trailer: ask the file system.
+    (void)!os_file_identity(r->output, &file, NULL);
+    if (!o->quiet)
+        say_warnings(profile, own_notes);
+    if (!o->quiet)
+        say_result(profile, result, r->output, file.size_bytes);
+    if (o->self_stats)
+        say_self_stats(result, os_process_cpu_ns() - before);
+    return STATUS_OK;
+}
+
 static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writer)
 {
     Profile profile;
@@ -364,36 +414,23 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
     SamplingResult result;
     Error err = {0};
     if (!sampling_run(&r->sampling, &profile, writer, &sampling, &result, &err)) {
+        if (result.killed_by)
+            end_hung(writer, &err, result.killed_by);
         store_writer_abandon(writer);
         profile_deinit(&profile);
         return cli_fail(&err);
     }
-    int64_t before = os_process_cpu_ns();
-    size_t own_notes = profile.notes.key.len;
-    symbols_resolve_recorded(r->arena, &profile, sampling, &o->debug_dirs, &r->sources);
-    // The writer does not count the index and the trailer: ask the file system.
-    Str path = r->output;
-    FileIdentity file = {0};
-    bool written = store_writer_finish(writer, &profile, &err);
-    int status = STATUS_OK;
-    if (!written) {
-        status = cli_fail(&err);
-    } else {
-        (void)!os_file_identity(path, &file, NULL);
-        if (!o->quiet)
-            say_warnings(&profile, own_notes);
-        if (!o->quiet)
-            say_result(&profile, &result, path, file.size_bytes);
-        if (o->self_stats)
-            say_self_stats(&result, os_process_cpu_ns() - before);
-    }
+    int status = finish_recording(r, o, writer, &profile, sampling, &result);
     if (result.child_runs) {
         cli_say("the recording is finished; '%" STR_FMT "' (process %d) still runs: waiting for it",
                 STR_ARG(r->program.path), (int)result.child_pid);
         sampling_wait(sampling, &result);
     }
-    if (status == STATUS_OK && result.has_child)
-        status = result.child_runs ? 128 + SIGINT : exit_status_of(result.child_status);
+    if (result.has_child) {
+        int child = result.child_runs ? 128 + SIGINT : exit_status_of(result.child_status);
+        if (status == STATUS_OK || child != 0)
+            status = child;
+    }
     sampling_close(sampling);
     profile_deinit(&profile);
     return status;

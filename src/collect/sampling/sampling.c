@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -36,6 +37,7 @@ enum {
     ATTACH_ROUNDS_MAX = 50,
     DRAIN_NICE = -10,
     DRAIN_SLICE_NS = 100000,
+    AFTER_SECOND_SIGNAL_MS = 5000, // how long the worker may take to end
     TICK_SHARE = 10, // one part of this many of the time goes to looking at traced threads
 };
 
@@ -55,6 +57,10 @@ struct Sampling {
     Tracer tracer; // used instead of the kernel's events when events.traced
     bool tracing;  // the tracer has seized the child
     pthread_t worker;
+    atomic_bool worker_done;
+    int worker_done_fd; // readable when the worker has ended
+    unsigned asked;     // number of signals that asked to end
+    int last_signal;    // the newest of them
     atomic_bool failed; // the worker could not write; the error is below
     Error worker_error;
     int64_t worker_cpu_ns;
@@ -211,6 +217,8 @@ static void *work(void *arg)
     order_flush(&order);
     order_deinit(&order);
     s->worker_cpu_ns = os_thread_cpu_ns();
+    atomic_store(&s->worker_done, true);
+    (void)!eventfd_write(s->worker_done_fd, 1);
     return NULL;
 }
 
@@ -374,6 +382,8 @@ static bool read_signals(Sampling *s)
         if (number == SIGCHLD)
             continue;
         asked = true;
+        s->asked++;
+        s->last_signal = number;
         if (s->child.pid > 0 && !s->child_ended && info.ssi_code != SI_KERNEL)
             kill(s->child.pid, number);
     }
@@ -428,7 +438,6 @@ static void replace_hung_up(Sampling *s, size_t ring)
 typedef struct Course {
     int64_t enable; // when to enable samples; INT64_MAX: they are enabled
     int64_t end;    // when to end; INT64_MAX: not limited
-    unsigned asked; // number of signals that asked to end
 } Course;
 
 static Course course_of(const Sampling *s)
@@ -459,10 +468,9 @@ static void start_samples(Sampling *s)
 static bool is_over(Sampling *s, Course *c, bool signalled, SamplingResult *result)
 {
     if (signalled && read_signals(s)) {
-        c->asked++;
         result->interrupted = true;
         // The program gets the signal and time to end, so that its end is in the recording.
-        if (s->child.pid <= 0 || c->asked > 1)
+        if (s->child.pid <= 0 || s->asked > 1)
             return true;
         c->end = MIN(c->end, os_monotonic_ns() + AFTER_SIGNAL_MS * NS_PER_MS);
     }
@@ -577,6 +585,9 @@ static bool start_worker(Sampling *s, Error *err)
     if (!s->tracing)
         queue_init(&s->queue);
     s->drain = (Drain){.events = &s->events, .queue = &s->queue};
+    s->worker_done_fd = eventfd(0, EFD_CLOEXEC);
+    if (s->worker_done_fd < 0)
+        return error_os(err, "cannot start a thread");
     int rc = pthread_create(&s->worker, NULL, work, s);
     if (rc) {
         errno = rc;
@@ -585,10 +596,25 @@ static bool start_worker(Sampling *s, Error *err)
     return true;
 }
 
-static void stop_worker(Sampling *s)
+// Waits for the worker to finish what is in the queue. False when it hangs, as on a file of
+// a file system that does not answer, and a second signal asked us to end.
+static bool stop_worker(Sampling *s)
 {
     queue_close(&s->queue);
+    struct pollfd p[2] = {{.fd = s->worker_done_fd, .events = POLLIN},
+                          {.fd = s->signal_fd, .events = POLLIN}};
+    int64_t patience = INT64_MAX;
+    unsigned asked = s->asked;
+    if (asked > 1)
+        patience = os_monotonic_ns() + AFTER_SECOND_SIGNAL_MS * NS_PER_MS;
+    while (!atomic_load(&s->worker_done)) {
+        (void)!poll(p, 2, POLL_MS);
+        (void)!read_signals(s);
+        if ((s->asked > asked && s->asked > 1) || os_monotonic_ns() > patience)
+            return false;
+    }
     pthread_join(s->worker, NULL);
+    return true;
 }
 
 // The fields of struct sched_attr up to the last one that is set; glibc 2.36 does not declare it.
@@ -665,7 +691,8 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     if (o->delay_ns == 0 && (!by_exec || s->tracing))
         start_samples(s);
     if (o->argv && !release_child(s, err)) {
-        stop_worker(s);
+        if (!stop_worker(s))
+            result->killed_by = s->last_signal;
         return false;
     }
     s->start_ns = os_monotonic_ns();
@@ -673,8 +700,10 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
         run_traced(s, result);
     else
         run_drained(s, result);
-    stop_worker(s);
-    return true;
+    if (stop_worker(s))
+        return true;
+    result->killed_by = s->last_signal;
+    return error_set(err, ERROR_OS, "the recorder hangs and was ended by a second signal");
 }
 
 static void settle_result(Sampling *s, SamplingResult *r)
@@ -715,7 +744,7 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
     s->options = options;
     s->profile = profile;
     s->writer = writer;
-    s->signal_fd = -1;
+    s->signal_fd = s->worker_done_fd = -1;
     s->child = (Spawned){.release_fd = -1, .result_fd = -1, .pid_fd = -1};
     *result = (SamplingResult){0};
     bool ok = take_signals(s, err) && open_sampler(s, err) && record(s, result, err);
@@ -726,12 +755,11 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
                      s->events.traced ? &s->tracer : NULL, s->child_ended ? &s->child_end : NULL,
                      result);
         events_close(&s->events);
-        if (atomic_load(&s->failed)) {
-            if (err)
-                *err = s->worker_error;
-            ok = false;
-        }
+        result->write_failed = atomic_load(&s->failed);
+        result->write_error = s->worker_error;
     }
+    if (!ok && result->killed_by)
+        return false; // the worker still uses all of it
     if (!ok) {
         // Ends a program that was not started yet; a running program is left alone.
         spawn_close(&s->child, s->child.release_fd >= 0);
@@ -769,6 +797,8 @@ void sampling_close(Sampling *s)
     tracer_deinit(&s->tracer);
     consumer_close(s->consumer);
     queue_deinit(&s->queue);
+    if (s->worker_done_fd >= 0)
+        close(s->worker_done_fd);
     if (s->signal_fd >= 0) {
         close(s->signal_fd);
         pthread_sigmask(SIG_SETMASK, &s->old_mask, NULL);

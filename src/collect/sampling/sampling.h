@@ -58,6 +58,9 @@ typedef struct SamplingResult {
     bool child_runs;        // the recording ended before the child
     bool interrupted;       // by a signal to this process
     uint32_t still_running; // processes of the command that still run
+    bool write_failed;      // `writer` failed, and the recording ended there
+    Error write_error;      // why it failed
+    int killed_by;          // the signal that ended the wait for a thread that hangs; 0: none
 } SamplingResult;
 
 // A recording, running or ended. It keeps the recorded files open, so that symbols come from the
@@ -66,8 +69,13 @@ typedef struct Sampling Sampling;
 
 // Records until the program ends, the duration is over, or SIGINT, SIGTERM or SIGHUP comes. Only
 // the recorder may use the profile until this returns; rows go to `writer` about once a second.
+// When `writer` fails, the recording ends, the program runs on, and the result says so.
 // On false nothing useful was recorded and the child, if any, has ended; for a missing right the
 // hint says what grants it. The signals stay blocked in the calling thread until sampling_close.
+//
+// A second signal also ends the wait for a worker thread that hangs on a file: false, with
+// result.killed_by. That thread still uses the profile and the writer, so the caller must free
+// neither, and must end the process.
 MUST_CHECK bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter *writer,
                              Sampling **ret, SamplingResult *result, Error *err);
 // The bytes for a module of the profile: its file as it was mapped, or the symbol map that a
