@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -287,22 +288,80 @@ static bool refuse_existing(const char *path, Error *err)
     return error_hint(err, "use another name with -o, or --force to replace it");
 }
 
-// Opens a new file with an unused name, in the folder of the final one, so that the rename stays
-// within one file system.
-static int open_temporary(OutputFile *out)
+bool os_check_not_planted(Str path, Error *err)
+{
+    char name[PATH_MAX], folder[PATH_MAX];
+    struct stat st, above;
+    if (!c_path(path, name, err))
+        return false;
+    Str dir = str_dir_name(path);
+    if (!c_path(dir.len ? dir : STR("."), folder, err))
+        return false;
+    if (lstat(name, &st) != 0 || stat(folder, &above) != 0)
+        return true; // opening says what is wrong
+    bool is_shared = (above.st_mode & S_ISVTX) && (above.st_mode & S_IWOTH);
+    if (!is_shared || st.st_uid == geteuid() || st.st_uid == above.st_uid)
+        return true;
+    (void)error_set(err, ERROR_PERMISSION,
+                    "cannot write '%s': it belongs to user id %u, in a folder where every user may "
+                    "make files",
+                    name, (unsigned)st.st_uid);
+    return error_hint(err, "choose another place with -o");
+}
+
+bool os_keep_owner(int fd, const char *replaced, Error *err)
+{
+    struct stat old, new;
+    if (stat(replaced, &old) != 0)
+        return errno == ENOENT || error_os(err, "cannot replace '%s'", replaced);
+    if (fstat(fd, &new) != 0)
+        return error_os(err, "cannot replace '%s'", replaced);
+    mode_t mode = old.st_mode & 0777;
+    if (old.st_uid != new.st_uid)
+        (void)!fchown(fd, old.st_uid, (gid_t)-1);
+    if (old.st_gid != new.st_gid && fchown(fd, (uid_t)-1, old.st_gid) != 0)
+        mode &= ~(mode_t)070;
+    if (fchmod(fd, mode) != 0)
+        return error_os(err, "cannot give '%s' the mode of the file before", replaced);
+    return true;
+}
+
+// Opens a new file with a name that nobody else has or can guess, in the final one's folder
+// so that the rename cannot cross file systems.
+static int open_temporary(OutputFile *out, mode_t mode)
 {
     for (unsigned attempt = 0; attempt < 100; attempt++) {
-        int n = snprintf(out->temp_path, sizeof(out->temp_path), "%s.%d-%u.tmp", out->path,
-                         (int)getpid(), attempt);
+        uint64_t random;
+        if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+            random = (uint64_t)getpid() << 32 | attempt;
+        int n = snprintf(out->temp_path, sizeof(out->temp_path), "%s.%016llx.tmp", out->path,
+                         (unsigned long long)random);
         if (n < 0 || (size_t)n >= sizeof(out->temp_path)) {
             errno = ENAMETOOLONG;
             return -1;
         }
-        int fd = open(out->temp_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        int fd = open(out->temp_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
     return -1;
+}
+
+// The file beside the final one. Nobody gets a right to the content that the replaced file
+// did not give.
+static int open_beside(OutputFile *out, bool replaces, Error *err)
+{
+    int fd = open_temporary(out, replaces ? 0600 : 0666);
+    if (fd < 0) {
+        (void)error_os(err, "cannot write '%s'", out->path);
+        return -1;
+    }
+    if (replaces && !os_keep_owner(fd, out->path, err)) {
+        close(fd);
+        unlink(out->temp_path);
+        return -1;
+    }
+    return fd;
 }
 
 bool os_output_open(Str path, OutputMode mode, OutputFile *ret, Error *err)
@@ -310,7 +369,7 @@ bool os_output_open(Str path, OutputMode mode, OutputFile *ret, Error *err)
     char name[PATH_MAX];
     struct stat st;
     *ret = (OutputFile){.mode = mode};
-    if (!c_path(path, name, err))
+    if (!c_path(path, name, err) || !os_check_not_planted(path, err))
         return false;
     bool exists = stat(name, &st) == 0;
     memcpy(ret->path, name, sizeof(name));
@@ -327,9 +386,9 @@ bool os_output_open(Str path, OutputMode mode, OutputFile *ret, Error *err)
     } else {
         if (exists && mode == OUTPUT_KEEP)
             return refuse_existing(name, err);
-        fd = open_temporary(ret);
+        fd = open_beside(ret, exists, err);
         if (fd < 0)
-            return error_os(err, "cannot write '%s'", name);
+            return false;
     }
     ret->stream = fdopen(fd, "w");
     if (!ret->stream) {

@@ -73,8 +73,20 @@ typedef enum OutputMode {
     OUTPUT_REPLACE // an existing file is replaced when the new one is whole
 } OutputMode;
 
+// Whether the output may replace or write to what exists at its path: false with ERROR_PERMISSION
+// when it belongs to another user and lies in a folder where every user may make files (/tmp). That
+// user could otherwise read the output or choose where it goes. The kernel's protected_symlinks,
+// _regular and _fifos refuse the same where they are on.
+MUST_CHECK bool os_check_not_planted(Str path, Error *err);
+
+// Gives a new file the mode, owner and group of the file that it will replace. Bits of set-uid and
+// set-gid are never taken over. Where the group cannot be kept, its rights are removed. Only its
+// owner must be able to read the new file until then.
+MUST_CHECK bool os_keep_owner(int fd, const char *replaced, Error *err);
+
 // A file that is being written: under a temporary name in the same folder, renamed at the end.
-// An existing device or FIFO (/dev/stdout) is written directly.
+// An existing device or FIFO (/dev/stdout) is written directly. A new file gets the mode and owner
+// of the file that it replaces.
 typedef struct OutputFile {
     FILE *stream; // the caller writes here
     OutputMode mode;

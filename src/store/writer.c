@@ -12,6 +12,7 @@
 
 #include "base/strbuf.h"
 #include "model/schema.h"
+#include "os/file.h"
 #include "store/format_internal.h"
 
 enum { DEFAULT_LEVEL = 3, PART_NAMES_MAX = 100, SCHEMA_MAX = 64 };
@@ -70,6 +71,8 @@ static bool write_header(StoreWriter *w, Error *err)
 static bool path_is_free(const StoreWriter *w, Error *err)
 {
     struct stat st;
+    if (!os_check_not_planted(w->path, err))
+        return false;
     if (lstat(w->path.ptr, &st) != 0)
         return errno == ENOENT || error_os(err, "cannot write '%s'", w->path.ptr);
     if (w->force && S_ISREG(st.st_mode))
@@ -80,14 +83,15 @@ static bool path_is_free(const StoreWriter *w, Error *err)
     return error_hint(err, "give --force to replace it, or another name with -o");
 }
 
-// Creates PATH.part, or PATH.part1 … when an earlier recorder left its own.
+// Creates PATH.part, or PATH.part1 … when an earlier recorder left its own. A recording holds paths,
+// command lines and source text: only its owner may read it, as with perf.
 static bool create_part(StoreWriter *w, Error *err)
 {
     for (int i = 0; i < PART_NAMES_MAX; i++) {
         Str name = i == 0 ? arena_printf(&w->arena, "%" STR_FMT ".part", STR_ARG(w->path))
                           : arena_printf(&w->arena, "%" STR_FMT ".part%d", STR_ARG(w->path), i);
         w->part_path = arena_c_str(&w->arena, name);
-        w->fd = open(w->part_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        w->fd = open(w->part_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (w->fd >= 0)
             return true;
         if (errno != EEXIST)
@@ -405,6 +409,8 @@ static bool write_index(StoreWriter *w, Error *err)
 // Renames the file. Without `force` it never replaces a file that was created meanwhile.
 static bool publish(StoreWriter *w, Error *err)
 {
+    if (w->force && !os_keep_owner(w->fd, w->path.ptr, err))
+        return false;
     if (close(w->fd) != 0) {
         w->fd = -1;
         return error_os(err, "cannot finish '%s'", w->part_path);
