@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files whose path another user can choose or plant.
+// Files and folders whose path another user can choose or plant.
 
 #include "os/owned_file.h"
 
@@ -24,8 +24,7 @@ static int open_in_root(uint32_t pid, const char *path)
         errno = ENOENT; // the process is gone, or none of ours
         return -1;
     }
-    struct open_how how = {.flags = OPEN_FLAGS,
-                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    struct open_how how = {.flags = OPEN_FLAGS, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
     int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
     // Kernels before 5.6, and filters of containers that do not know the call.
     if (fd < 0 && (errno == ENOSYS || errno == EPERM))
@@ -73,4 +72,83 @@ int os_open_owned(uint32_t root_pid, Str path, uint32_t uid, Error *err)
         fd = -1;
     }
     return fd;
+}
+
+// ---- Folders -----------------------------------------------------------------------
+
+static bool is_ours(const struct stat *st)
+{
+    return st->st_uid == geteuid() || st->st_uid == 0;
+}
+
+// `name` is the path up to the folder, for the error.
+static bool check_folder(int fd, Str name, Error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return error_os(err, "cannot open folder '%" STR_FMT "'", STR_ARG(name));
+    if (!is_ours(&st))
+        return error_set(err, ERROR_PERMISSION,
+                         "folder '%" STR_FMT "' belongs to user id %u, not to us or root",
+                         STR_ARG(name), (unsigned)st.st_uid);
+    if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
+        return error_set(err, ERROR_PERMISSION, "every user may write to folder '%" STR_FMT "'",
+                         STR_ARG(name));
+    return true;
+}
+
+// Opens one folder in another that was checked; makes it where it is missing.
+static int step_into(int above, const char *part, Str name, Error *err)
+{
+    enum { FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
+    int fd = openat(above, part, FLAGS | O_NOFOLLOW);
+    if (fd < 0 && errno == ENOENT && (mkdirat(above, part, 0700) == 0 || errno == EEXIST))
+        fd = openat(above, part, FLAGS | O_NOFOLLOW);
+    struct stat st;
+    // With O_DIRECTORY the kernel calls a link "not a directory".
+    if (fd < 0 && (errno == ENOTDIR || errno == ELOOP) &&
+        fstatat(above, part, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)) {
+        if (!is_ours(&st)) {
+            (void)error_set(err, ERROR_PERMISSION, "'%" STR_FMT "' is a link of user id %u",
+                            STR_ARG(name), (unsigned)st.st_uid);
+            return -1;
+        }
+        fd = openat(above, part, FLAGS);
+    }
+    if (fd < 0 && errno == EACCES) // a folder that we may pass through but not list
+        fd = openat(above, part, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        (void)error_os(err, "cannot open folder '%" STR_FMT "'", STR_ARG(name));
+    return fd;
+}
+
+int os_open_own_folder(Str path, Error *err)
+{
+    int fd = open(str_starts_with(path, STR("/")) ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        (void)error_os(err, "cannot open folder '%" STR_FMT "'", STR_ARG(path));
+        return -1;
+    }
+    Str rest = path, part;
+    bool ok = true;
+    while (ok && str_next_part(&rest, '/', &part)) {
+        char name[NAME_MAX + 1];
+        Str so_far = str_slice(path, 0, (size_t)(part.ptr + part.len - path.ptr));
+        if (part.len == 0)
+            continue;
+        if (part.len > NAME_MAX || memchr(part.ptr, 0, part.len)) {
+            ok = error_set(err, ERROR_USAGE, "no folder has this name: '%" STR_FMT "'",
+                           STR_ARG(so_far));
+            break;
+        }
+        memcpy(name, part.ptr, part.len);
+        name[part.len] = 0;
+        int below = step_into(fd, name, so_far, err);
+        close(fd);
+        fd = below;
+        ok = fd >= 0 && check_folder(fd, so_far, err);
+    }
+    if (!ok && fd >= 0)
+        close(fd);
+    return ok ? fd : -1;
 }

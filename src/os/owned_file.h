@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files whose path another user can choose or plant: maps of generated code in /tmp,
-// jitdumps. Whoever records the whole machine as root opens them for every user.
+// jitdumps; and folders of ours below one that may be another user's. Whoever records the whole
+// machine as root meets them of every user.
 
 #ifndef OS_OWNED_FILE_H
 #define OS_OWNED_FILE_H
@@ -19,5 +20,13 @@
 // The descriptor, or -1. `err` is ERROR_NOT_FOUND when there is no file, which is normal;
 // otherwise it says why the file was refused. It may be NULL.
 int os_open_owned(uint32_t root_pid, Str path, uint32_t uid, Error *err);
+
+// Opens a folder for files of ours, and makes it and those above it where they are missing
+// (mode 0700). Every folder on the way must belong to us or to root, and none may be open to
+// all users but a sticky one like /tmp: whoever can rename there could lead us anywhere. A link
+// on the way is followed when it belongs to us or to root.
+//
+// The descriptor, or -1: `err` then names the folder that cannot be trusted, and its owner.
+int os_open_own_folder(Str path, Error *err);
 
 #endif // OS_OWNED_FILE_H

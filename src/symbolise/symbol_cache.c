@@ -10,12 +10,15 @@
 
 #include "base/cursor.h"
 #include "base/log.h"
+#include "os/owned_file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,18 +29,22 @@ enum { VERSION = 2, HEAD_BYTES = 32 };
 // The cache does not check more files than this at each use; a table from more files is not stored.
 enum { PROBES_MAX = 2000, TROUBLES_MAX = 1000 };
 
-Str symbol_cache_path(Arena *arena, Str folder, const BuildId *id, Bytes object, Str module_path)
+int symbol_cache_open(Str folder, Error *err)
 {
-    if (folder.len == 0 || (id->len < 4 && object.len == 0 && module_path.len == 0))
+    return os_open_own_folder(folder, err);
+}
+
+Str symbol_cache_name(Arena *arena, const BuildId *id, Bytes object, Str module_path)
+{
+    if (id->len < 4 && object.len == 0 && module_path.len == 0)
         return STR("");
     if (id->len >= 4)
-        return arena_printf(arena, "%" STR_FMT "/%" STR_FMT ".sym", STR_ARG(folder),
-                            STR_ARG(build_id_hex(arena, id)));
+        return arena_printf(arena, "%" STR_FMT ".sym", STR_ARG(build_id_hex(arena, id)));
     // The hash is over all bytes, because an edited comment changes line numbers and little else.
     // It runs at 10 GB/s.
     uint64_t hash = object.len ? bytes_hash(object) : str_hash(module_path);
-    return arena_printf(arena, "%" STR_FMT "/%s-%016llx.sym", STR_ARG(folder),
-                        object.len ? "content" : "path", (unsigned long long)hash);
+    return arena_printf(arena, "%s-%016llx.sym", object.len ? "content" : "path",
+                        (unsigned long long)hash);
 }
 
 // ---- Writing -------------------------------------------------------------------
@@ -243,33 +250,61 @@ bool symbol_cache_decode(Bytes file, PlaceTable *t, FileProbeVec *probes, Error 
     return cursor_check(&c, err);
 }
 
-// Sets the file's time of change, by which the folder is trimmed, at most once a day: a file in use
-// must not be removed.
-static void used_now(Str path, const FileIdentity *identity)
+// The name as a C string; NULL for an empty name, one that is too long, or one with a '/'.
+static const char *c_name(Str name, char buf[NAME_MAX + 1])
 {
-    char name[PATH_MAX];
-    if (identity->mtime_ns / 1000000000 > time(NULL) - 86400 || path.len >= sizeof(name))
-        return;
-    snprintf(name, sizeof(name), "%" STR_FMT, STR_ARG(path));
-    (void)utimensat(AT_FDCWD, name, NULL, 0);
+    if (name.len == 0 || name.len > NAME_MAX || str_find_char(name, '/') != SIZE_MAX)
+        return NULL;
+    memcpy(buf, name.ptr, name.len);
+    buf[name.len] = 0;
+    return buf;
 }
 
-bool symbol_cache_load(Str path, const SymboliseFiles *access, PlaceTable *t, FileProbeVec *probes)
+// Sets the file's time of change, by which the folder is trimmed, at most once a day: a file in use
+// must not be removed.
+static void used_now(int fd, const FileIdentity *identity)
 {
+    if (identity->mtime_ns / 1000000000 <= time(NULL) - 86400)
+        (void)futimens(fd, NULL);
+}
+
+static bool is_of_cache(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           (st.st_uid == geteuid() || st.st_uid == 0) &&
+           (uint64_t)st.st_size <= SYMBOL_CACHE_FILE_MAX_BYTES;
+}
+
+static bool load_table(int folder, Str name, PlaceTable *t, FileProbeVec *probes)
+{
+    char buf[NAME_MAX + 1];
+    const char *at = c_name(name, buf);
+    int fd =
+        at ? openat(folder, at, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) : -1;
     MappedFile file;
     Error err;
-    if (path.len == 0 || !os_map_file(path, &file, NULL))
-        return false;
-    bool ok = file.bytes.len <= SYMBOL_CACHE_FILE_MAX_BYTES &&
-              symbol_cache_decode(file.bytes, t, probes, &err);
-    if (ok)
-        used_now(path, &file.identity);
-    os_unmap_file(&file);
+    bool ok = fd >= 0 && is_of_cache(fd) && os_map_fd(fd, name, &file, NULL);
+    if (ok) {
+        ok = symbol_cache_decode(file.bytes, t, probes, &err);
+        if (ok)
+            used_now(fd, &file.identity);
+        os_unmap_file(&file);
+    }
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+bool symbol_cache_load(int folder, Str name, const SymboliseFiles *access, PlaceTable *t,
+                       FileProbeVec *probes)
+{
+    bool ok = folder >= 0 && load_table(folder, name, t, probes);
     for (size_t i = 0; ok && i < probes->len; i++) {
         ok = file_probe_holds(access, &probes->at[i]);
         if (!ok)
             log_debug(LOG_SYMBOLISE, 1, "cache '%" STR_FMT "' is out of date: '%" STR_FMT "'",
-                      STR_ARG(path), STR_ARG(probes->at[i].path));
+                      STR_ARG(name), STR_ARG(probes->at[i].path));
     }
     return ok;
 }
@@ -293,7 +328,7 @@ static int oldest_first(const void *a, const void *b)
 }
 
 // Whether a file in the folder belongs to this cache: NAME.sym, or a writer's temporary file
-// NAME.sym.PID-N.tmp. Other files are left alone.
+// NAME.sym.RANDOM.tmp. Other files are left alone.
 static bool is_ours(Str name)
 {
     return str_ends_with(name, STR(".sym")) ||
@@ -321,13 +356,15 @@ static uint64_t folder_list(DIR *dir, CacheFileVec *files)
 
 // Removes the oldest files until the others are small enough together, and temporary files that
 // killed writers left more than an hour ago.
-static void folder_trim(Str folder, uint64_t max_bytes)
+static void folder_trim(int folder, uint64_t max_bytes)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%" STR_FMT, STR_ARG(folder));
-    DIR *dir = opendir(path);
-    if (!dir)
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
         return;
+    }
     CacheFileVec files = {0};
     uint64_t total = folder_list(dir, &files);
     if (files.len)
@@ -347,17 +384,46 @@ static void folder_trim(Str folder, uint64_t max_bytes)
     closedir(dir);
 }
 
-void symbol_cache_save(Str path, const PlaceTable *t, const FileProbeVec *probes,
+static bool write_whole(int fd, Str content)
+{
+    while (content.len) {
+        ssize_t n = write(fd, content.ptr, content.len);
+        if (n < 0 && errno != EINTR)
+            return false;
+        content = str_slice(content, n > 0 ? (size_t)n : 0, content.len);
+    }
+    return true;
+}
+
+// Rename replaces what stands under the name, also a link or a FIFO.
+static bool write_file(int folder, const char *name, Str content)
+{
+    char temp[NAME_MAX + 32];
+    uint64_t random;
+    if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+        return false;
+    snprintf(temp, sizeof(temp), "%s.%016llx.tmp", name, (unsigned long long)random);
+    int fd = openat(folder, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    bool ok = write_whole(fd, content);
+    ok = close(fd) == 0 && ok;
+    ok = ok && renameat(folder, temp, folder, name) == 0;
+    if (!ok)
+        (void)unlinkat(folder, temp, 0);
+    return ok;
+}
+
+void symbol_cache_save(int folder, Str name, const PlaceTable *t, const FileProbeVec *probes,
                        uint64_t max_bytes)
 {
-    if (path.len == 0 || probes->len > PROBES_MAX || t->troubles.len > TROUBLES_MAX)
+    char buf[NAME_MAX + 1];
+    const char *file_name = c_name(name, buf);
+    if (folder < 0 || !file_name || probes->len > PROBES_MAX || t->troubles.len > TROUBLES_MAX)
         return;
-    Error err;
     StrBuf file = {0};
-    Str folder = str_dir_name(path);
     symbol_cache_encode(t, probes, &file);
-    if (file.len <= SYMBOL_CACHE_FILE_MAX_BYTES && os_make_folders(folder, &err) &&
-        os_write_file(path, bytes_from_str(strbuf_str(&file)), OUTPUT_REPLACE, &err))
+    if (file.len <= SYMBOL_CACHE_FILE_MAX_BYTES && write_file(folder, file_name, strbuf_str(&file)))
         folder_trim(folder, max_bytes ? max_bytes : SYMBOL_CACHE_MAX_BYTES);
     strbuf_deinit(&file);
 }

@@ -14,10 +14,14 @@
 #define SYMBOL_CACHE_MAX_BYTES      (256ull << 20) // of the whole folder
 #define SYMBOL_CACHE_FILE_MAX_BYTES (32ull << 20)
 
-// The path of a module's cache file in the folder. The file is named by the build-id; without one
-// by a hash of the object's bytes, if the caller has them, else by a hash of the path. "" when
-// none of these is known.
-Str symbol_cache_path(Arena *arena, Str folder, const BuildId *id, Bytes object, Str module_path);
+// Opens the folder of the cache, and makes it where it is missing. -1 with an error when the folder
+// or one above it belongs to another user (os_open_own_folder).
+int symbol_cache_open(Str folder, Error *err);
+
+// The name of a module's cache file in the folder: by the build-id; without one by a hash of the
+// object's bytes, if the caller has them, else by a hash of the path. "" when none of these is
+// known.
+Str symbol_cache_name(Arena *arena, const BuildId *id, Bytes object, Str module_path);
 
 // Appends a table, and the probes of the files it was made from, in the format of the file.
 void symbol_cache_encode(const PlaceTable *t, const FileProbeVec *probes, StrBuf *out);
@@ -26,13 +30,16 @@ void symbol_cache_encode(const PlaceTable *t, const FileProbeVec *probes, StrBuf
 // the caller must free the table without using it.
 MUST_CHECK bool symbol_cache_decode(Bytes file, PlaceTable *t, FileProbeVec *probes, Error *err);
 
-// Fills an empty table from the file at `path`. False when there is no file, when it is broken or
-// of another version, or when one of the files that it was made from has changed.
-bool symbol_cache_load(Str path, const SymboliseFiles *access, PlaceTable *t, FileProbeVec *probes);
+// Fills an empty table from a file in the folder, -1 for no folder. The file must be a regular file
+// of this user or of root. False when there is no file, when it is broken or of another version, or
+// when one of the files that it was made from has changed.
+bool symbol_cache_load(int folder, Str name, const SymboliseFiles *access, PlaceTable *t,
+                       FileProbeVec *probes);
 
-// Writes the table, then removes the oldest files until the folder has at most `max_bytes`. A
-// failure is not reported: without a cache only the time of the next look-up is lost.
-void symbol_cache_save(Str path, const PlaceTable *t, const FileProbeVec *probes,
+// Writes the table under a random name and renames the file, so that a planted link is replaced and
+// not followed. Then removes the oldest files until the folder has at most `max_bytes`. A failure
+// is not reported: without a cache only the time of the next look-up is lost.
+void symbol_cache_save(int folder, Str name, const PlaceTable *t, const FileProbeVec *probes,
                        uint64_t max_bytes);
 
 #endif // SYMBOLISE_SYMBOL_CACHE_H

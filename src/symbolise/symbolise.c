@@ -29,6 +29,7 @@ typedef struct Run {
     bool kernel_ok;
     SymbolIndex kernel; // kallsyms, kept for all kernel modules
     AddressRange kernel_core;
+    int cache;    // the folder of the symbol cache; -1: none
     U32Vec noted; // modules to note, rows
     StrVec noted_text;
 } Run;
@@ -244,10 +245,10 @@ static void probes_take(PlaceTable *t, const FileProbeVec *from, FileProbeVec *t
 }
 
 // Loads what the cache has of a module; an empty table when it has nothing.
-static void table_load(const Run *r, Str cache_path, PlaceTable *t, FileProbeVec *probes)
+static void table_load(const Run *r, Str cache_name, PlaceTable *t, FileProbeVec *probes)
 {
     place_table_init(t);
-    if (!symbol_cache_load(cache_path, &r->options->files, t, probes)) {
+    if (!symbol_cache_load(r->cache, cache_name, &r->options->files, t, probes)) {
         place_table_deinit(t);
         place_table_init(t);
     }
@@ -264,10 +265,10 @@ static bool object_resolve(Run *r, const Group *g)
     Bytes object = module_bytes(r, g->module);
     if (object.len == 0 && g->kind == MODULE_VDSO && r->options->is_live)
         object = vdso_image();
-    Str cache_path = symbol_cache_path(&r->scratch, r->options->cache_dir, &id, object, path);
+    Str cache_name = symbol_cache_name(&r->scratch, &id, object, path);
     PlaceTable t;
     FileProbeVec probes = {0};
-    table_load(r, cache_path, &t, &probes);
+    table_load(r, cache_name, &t, &probes);
     U64Vec missing = {0};
     group_missing(r, g, &t, &missing);
     bool ok = true;
@@ -280,7 +281,7 @@ static bool object_resolve(Run *r, const Group *g)
         module_symbols_close(m);
         place_table_sort(&t);
         if (ok && t.level != SYMBOLS_NONE)
-            symbol_cache_save(cache_path, &t, &probes, r->options->cache_max_bytes);
+            symbol_cache_save(r->cache, cache_name, &t, &probes, r->options->cache_max_bytes);
     } else {
         r->stats.from_cache += g->len;
         progress(r, g->len);
@@ -348,26 +349,25 @@ static void kernel_load(Run *r, ModuleId module)
         note_later(r, module, arena_printf(&r->scratch, "%s; %s", err.text, err.hint));
 }
 
-// The path of the cache for the running kernel. The code that the kernel was linked with does not
-// change until the next boot. "" when the profile is from another kernel.
-static Str kernel_cache_path(Run *r)
+// The name of the cache file for the running kernel. The code that the kernel was linked with does
+// not change until the next boot. "" when the profile is from another kernel.
+static Str kernel_cache_name(Run *r)
 {
     const SymboliseOptions *o = r->options;
     char buf[64];
     Str boot;
-    if (!(o->is_live || o->is_running_kernel) || o->cache_dir.len == 0 ||
+    if (!(o->is_live || o->is_running_kernel) || r->cache < 0 ||
         !os_read_small(BOOT_ID, buf, sizeof(buf), &boot))
         return STR("");
-    return arena_printf(&r->scratch, "%" STR_FMT "/kernel-%" STR_FMT ".sym", STR_ARG(o->cache_dir),
-                        STR_ARG(boot));
+    return arena_printf(&r->scratch, "kernel-%" STR_FMT ".sym", STR_ARG(boot));
 }
 
-static bool kernel_look_up(Run *r, const U64Vec *missing, Str cache_path, PlaceTable *t)
+static bool kernel_look_up(Run *r, const U64Vec *missing, Str cache_name, PlaceTable *t)
 {
     static const FileProbeVec no_probes = {0};
     bool ok = index_look_up(r, &r->kernel, missing, r->kernel_core, true, t);
     if (ok)
-        symbol_cache_save(cache_path, t, &no_probes, r->options->cache_max_bytes);
+        symbol_cache_save(r->cache, cache_name, t, &no_probes, r->options->cache_max_bytes);
     // Code of modules, and generated code, may be other code tomorrow, so it is not cached.
     return ok && index_look_up(r, &r->kernel, missing, r->kernel_core, false, t);
 }
@@ -376,16 +376,16 @@ static bool kernel_look_up(Run *r, const U64Vec *missing, Str cache_path, PlaceT
 // done only for addresses that the cache does not have.
 static bool kernel_resolve(Run *r, const Group *g)
 {
-    Str cache_path = g->kind == MODULE_KERNEL ? kernel_cache_path(r) : STR("");
+    Str cache_name = g->kind == MODULE_KERNEL ? kernel_cache_name(r) : STR("");
     PlaceTable t;
     FileProbeVec probes = {0};
     U64Vec missing = {0};
-    table_load(r, cache_path, &t, &probes);
+    table_load(r, cache_name, &t, &probes);
     group_missing(r, g, &t, &missing);
     r->stats.from_cache += g->len - missing.len;
     if (missing.len && !r->kernel_tried)
         kernel_load(r, g->module);
-    bool ok = missing.len && r->kernel_ok ? kernel_look_up(r, &missing, cache_path, &t)
+    bool ok = missing.len && r->kernel_ok ? kernel_look_up(r, &missing, cache_name, &t)
                                           : progress(r, g->len);
     group_fill(r, g, &t);
     vec_free(&missing);
@@ -564,10 +564,25 @@ static bool groups_resolve(Run *r)
     return true;
 }
 
+// A cache that another user can write to would give false names, or lead our writes astray.
+static void cache_open(Run *r)
+{
+    Error why;
+    r->cache = -1;
+    if (r->options->cache_dir.len == 0)
+        return;
+    r->cache = symbol_cache_open(r->options->cache_dir, &why);
+    if (r->cache < 0 && why.kind == ERROR_PERMISSION && why.os_errno == 0)
+        profile_note(r->profile, NOTE_INFO, STR("symbol-cache"),
+                     "the symbol cache '%" STR_FMT "' is not used: %s",
+                     STR_ARG(r->options->cache_dir), why.text);
+}
+
 bool symbolise_profile(Profile *p, const SymboliseOptions *options, SymboliseStats *stats,
                        Error *err)
 {
     Run r = {.profile = p, .options = options};
+    cache_open(&r);
     r.search = (DebugSearch){options->debug_dirs, options->debug_dir_count,
                              options->debuginfod_cache, options->debuginfod_urls};
     samples_count(&r);
@@ -575,6 +590,8 @@ bool symbolise_profile(Profile *p, const SymboliseOptions *options, SymboliseSta
     notes_write(&r);
     if (stats)
         *stats = r.stats;
+    if (r.cache >= 0)
+        close(r.cache);
     arena_deinit(&r.scratch);
     return ok || error_set(err, ERROR_LIMIT, "symbolising was stopped");
 }

@@ -22,7 +22,7 @@ as() { # UID COMMAND…
 planted() {
     local who=$1 planter=$2 how=$3 words=$4 status=0 map
     rm -f run.assay* name
-    as "$who" timeout 20 ./assay record -q -o run.assay -- bash -c 'echo $$ >pid
+    as "$who" timeout -k 5 20 ./assay record -q -o run.assay -- bash -c 'echo $$ >pid
         until [ -e name ]; do sleep 0.02; done; exec ./jit 300000000 leave' >out 2>err </dev/null &
     eventually [ -s pid ]
     map=/tmp/perf-$(cat pid).map
@@ -50,13 +50,13 @@ check 'root: a device' planted 0 0 'mknod $map c 1 5' 'is not a regular file'
 # The jitdump of a process is opened by the path that the process maps.
 owned_dump() {
     rm -f run.assay* jit-*.dump
-    as 65534 timeout 20 ./assay record -q -o run.assay -- ./jitdump 200000000 >out 2>err && ./assay report run.assay >report.log 2>&1 &&
+    as 65534 timeout -k 5 20 ./assay record -q -o run.assay -- ./jitdump 200000000 >out 2>err && ./assay report run.assay >report.log 2>&1 &&
         grep -q dumped_spin report.log || { cat err report.log; return 1; }
 }
 check "a user's own jitdump gives names" owned_dump
 root_reads_the_users() {
     rm -f run.assay* jit-*.dump
-    timeout 20 "$ASSAY" record -q -o run.assay -- setpriv --reuid 65534 --regid 65534 --clear-groups ./jitdump 200000000 >out 2>err &&
+    timeout -k 5 20 "$ASSAY" record -q -o run.assay -- setpriv --reuid 65534 --regid 65534 --clear-groups ./jitdump 200000000 >out 2>err &&
         ./assay report run.assay >report.log 2>&1 && grep -q dumped_spin report.log || { cat err report.log; return 1; }
 }
 check "root takes the names of a user's process from that user's jitdump" root_reads_the_users

@@ -113,6 +113,42 @@ static void a_file_that_is_absent_is_not_found(void **state)
     assert_int_equal(err.kind, ERROR_NOT_FOUND);
 }
 
+static bool folder_opens(const char *name, Error *err)
+{
+    int fd = os_open_own_folder(in_folder(name), err);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static void folders_of_ours_are_made_and_others_are_refused(void **state)
+{
+    (void)state;
+    Error err = {0};
+    struct stat st;
+    assert_ok(folder_opens("below/cache", &err), &err);
+    assert_int_equal(stat(in_folder("below/cache").ptr, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0700);
+    assert_int_equal(symlink("below", in_folder("link").ptr), 0);
+    assert_ok(folder_opens("link/cache", &err), &err);
+    make_file(1);
+    assert_false(folder_opens("file/cache", &err));
+    assert_int_equal(chmod(in_folder("below").ptr, 0777), 0);
+    assert_error(folder_opens("below/cache", &err), &err, ERROR_PERMISSION, "every user may write");
+    assert_int_equal(chmod(in_folder("below").ptr, 0755), 0);
+    if (getuid() == 0) {
+        assert_int_equal(lchown(in_folder("link").ptr, 65533, 65533), 0);
+        assert_error(folder_opens("link/cache", &err), &err, ERROR_PERMISSION,
+                     "is a link of user id 65533");
+        assert_int_equal(chown(in_folder("below").ptr, 65533, 65533), 0);
+        assert_error(folder_opens("below/cache", &err), &err, ERROR_PERMISSION,
+                     "belongs to user id 65533");
+        assert_error(folder_opens("below/new", &err), &err, ERROR_PERMISSION,
+                     "belongs to user id 65533");
+    }
+    assert_int_equal(rmdir(in_folder("below/cache").ptr), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +157,8 @@ int main(void)
                                         clean_up),
         cmocka_unit_test_setup_teardown(a_file_of_another_user_is_refused, set_up, clean_up),
         cmocka_unit_test_setup_teardown(a_file_over_the_limit_is_refused, set_up, clean_up),
+        cmocka_unit_test_setup_teardown(folders_of_ours_are_made_and_others_are_refused, set_up,
+                                        clean_up),
         cmocka_unit_test_setup_teardown(a_file_that_is_absent_is_not_found, set_up, clean_up),
     };
     return RUN_TESTS(tests);

@@ -159,14 +159,13 @@ static void files_are_named_by_build_id_content_or_path(void **state)
     Arena arena = {0};
     BuildId id = {.bytes = {0xab, 0xcd, 0xef, 1}, .len = 4}, none = {0};
     Bytes absent = {0}, bytes = bytes_over("ELF", 3);
-    assert_str(symbol_cache_path(&arena, STR("/c"), &id, bytes, STR("/bin/x")), "/c/abcdef01.sym");
-    Str content = symbol_cache_path(&arena, STR("/c"), &none, bytes, STR("/bin/x"));
-    assert_true(str_starts_with(content, STR("/c/content-")));
-    assert_true(str_equal(content, symbol_cache_path(&arena, STR("/c"), &none, bytes, STR("/y"))));
-    assert_true(str_starts_with(symbol_cache_path(&arena, STR("/c"), &none, absent, STR("/bin/x")),
-                                STR("/c/path-")));
-    assert_str(symbol_cache_path(&arena, STR(""), &id, bytes, STR("/bin/x")), "");
-    assert_str(symbol_cache_path(&arena, STR("/c"), &none, absent, STR("")), "");
+    assert_str(symbol_cache_name(&arena, &id, bytes, STR("/bin/x")), "abcdef01.sym");
+    Str content = symbol_cache_name(&arena, &none, bytes, STR("/bin/x"));
+    assert_true(str_starts_with(content, STR("content-")));
+    assert_true(str_equal(content, symbol_cache_name(&arena, &none, bytes, STR("/y"))));
+    assert_true(
+        str_starts_with(symbol_cache_name(&arena, &none, absent, STR("/bin/x")), STR("path-")));
+    assert_str(symbol_cache_name(&arena, &none, absent, STR("")), "");
     arena_deinit(&arena);
 }
 
@@ -181,12 +180,30 @@ static void file_write(const char *path, size_t size)
     strbuf_deinit(&content);
 }
 
+static int folder_of(const char *path)
+{
+    Error err;
+    int folder = symbol_cache_open(str_dir_name(str_from_c(path)), &err);
+    assert_ok(folder >= 0, &err);
+    return folder;
+}
+
+static void save(const char *path, const PlaceTable *t, const FileProbeVec *probes,
+                 uint64_t max_bytes)
+{
+    int folder = folder_of(path);
+    symbol_cache_save(folder, str_base_name(str_from_c(path)), t, probes, max_bytes);
+    close(folder);
+}
+
 static bool load(const char *path)
 {
     PlaceTable t;
     FileProbeVec probes = {0};
+    int folder = folder_of(path);
     place_table_init(&t);
-    bool ok = symbol_cache_load(str_from_c(path), &files, &t, &probes);
+    bool ok = symbol_cache_load(folder, str_base_name(str_from_c(path)), &files, &t, &probes);
+    close(folder);
     place_table_deinit(&t);
     vec_free(&probes);
     return ok;
@@ -210,7 +227,7 @@ static void a_changed_file_makes_its_table_worthless(void **state)
     vec_push(NULL, &probes, present);
     vec_push(NULL, &probes, absent);
     assert_false(load(path));
-    symbol_cache_save(str_from_c(path), &t, &probes, 0);
+    save(path, &t, &probes, 0);
     assert_true(load(path));
     file_write(module, 11);
     assert_false(load(path));
@@ -220,6 +237,33 @@ static void a_changed_file_makes_its_table_worthless(void **state)
     unlink(module);
     snprintf(path, sizeof(path), "%s/c", dir);
     rmdir(path);
+    rmdir(dir);
+}
+
+static void a_planted_link_is_neither_read_nor_written_through(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/assay-test-XXXXXX", path[64], victim[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/k.sym", dir);
+    snprintf(victim, sizeof(victim), "%s/victim", dir);
+    PlaceTable t;
+    FileProbeVec probes = {0};
+    table_make(&t);
+    save(path, &t, &probes, 0);
+    assert_true(load(path));
+    assert_int_equal(rename(path, victim), 0);
+    assert_int_equal(symlink(victim, path), 0);
+    assert_false(load(path));
+    file_write(victim, 7);
+    save(path, &t, &probes, 0);
+    assert_true(load(path));
+    struct stat st;
+    assert_int_equal(stat(victim, &st), 0);
+    assert_int_equal(st.st_size, 7);
+    place_table_deinit(&t);
+    unlink(path);
+    unlink(victim);
     rmdir(dir);
 }
 
@@ -245,7 +289,7 @@ static void the_oldest_files_make_room_and_leftovers_go(void **state)
     table_make(&t);
     char path[64];
     snprintf(path, sizeof(path), "%s/k.sym", dir);
-    symbol_cache_save(str_from_c(path), &t, &probes, 5000);
+    save(path, &t, &probes, 5000);
     assert_int_not_equal(access(paths[0], F_OK), 0);
     assert_int_equal(access(paths[1], F_OK), 0);
     assert_int_not_equal(access(paths[2], F_OK), 0);
@@ -266,6 +310,7 @@ int main(void)
         cmocka_unit_test(numbers_out_of_range_are_refused_behind_a_right_checksum),
         cmocka_unit_test(files_are_named_by_build_id_content_or_path),
         cmocka_unit_test(a_changed_file_makes_its_table_worthless),
+        cmocka_unit_test(a_planted_link_is_neither_read_nor_written_through),
         cmocka_unit_test(the_oldest_files_make_room_and_leftovers_go),
     };
     return RUN_TESTS(tests);
