@@ -191,9 +191,12 @@ static void refuse(ModuleSet *set, uint32_t pid, const Error *why)
 {
     if (why->kind == ERROR_NOT_FOUND)
         return;
+    Str text = arena_printf(&set->arena, "process %u: %s", pid, why->text);
+    for (size_t i = 0; i < set->refused.len; i++)
+        if (str_equal(set->refused.at[i], text))
+            return; // the file was looked for again
     if (set->refused_count++ < REFUSED_NAMED_MAX)
-        vec_push(&set->arena, &set->refused,
-                 arena_printf(&set->arena, "process %u: %s", pid, why->text));
+        vec_push(&set->arena, &set->refused, text);
 }
 
 void modules_note_refused(const ModuleSet *set, Profile *p)
