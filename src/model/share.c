@@ -46,8 +46,8 @@ static Rule rule_of(TableId table, const char *column)
         {TABLE_COVER_TOTALS, "file", RULE_FILE},   {TABLE_BRANCH_SITES, "file", RULE_FILE},
         {TABLE_SEGMENTS, "file", RULE_FILE},       {TABLE_EXCERPTS, "file", RULE_FILE},
         {TABLE_EXCERPTS, "text", RULE_FILE},       {TABLE_DECISIONS, "file", RULE_FILE},
-        {TABLE_DECISIONS, "vectors", RULE_KEEP},
-        {TABLE_RUN_VALUES, "part", RULE_THREAD},   {TABLE_SERIES, "part", RULE_THREAD},
+        {TABLE_DECISIONS, "vectors", RULE_KEEP},   {TABLE_RUN_VALUES, "part", RULE_THREAD},
+        {TABLE_SERIES, "part", RULE_THREAD},
     };
     for (size_t i = 0; i < ARRAY_LEN(rules); i++)
         if (rules[i].table == table && strcmp(rules[i].column, column) == 0)

@@ -83,8 +83,8 @@ static bool path_is_free(const StoreWriter *w, Error *err)
     return error_hint(err, "give --force to replace it, or another name with -o");
 }
 
-// Creates PATH.part, or PATH.part1 … when an earlier recorder left its own. A recording holds paths,
-// command lines and source text: only its owner may read it, as with perf.
+// Creates PATH.part, or PATH.part1 … when an earlier recorder left its own. A recording holds
+// paths, command lines and source text: only its owner may read it, as with perf.
 static bool create_part(StoreWriter *w, Error *err)
 {
     for (int i = 0; i < PART_NAMES_MAX; i++) {

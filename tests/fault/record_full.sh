@@ -61,7 +61,8 @@ kept() {
     rm -f "$folder"/run.assay*
 }
 mkdir -p full plain
-record() { "$ASSAY" record -q -F 8000 "$@"; }
+# About 30 kB a second: what is written after the first second fits, that of five seconds does not.
+record() { "$ASSAY" record -q -F 3000 "$@"; }
 if mount -t tmpfs -o size=96k none full 2>/dev/null; then
     trap 'umount full' EXIT
     check 'a full disk: the status is the program'\''s' kept 7 full 'No space left' record -o full/run.assay -- ./shapes 5000 7

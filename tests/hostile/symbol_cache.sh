@@ -45,15 +45,18 @@ homes 65534 65533
 
 # Whoever could write to the folder once may have left these.
 links_and_fifos() { # WHO
-    local file names
+    local file names own
     home_of "$1"
     recorded "$1" "$PWD/home" || return 1
     names=$(ls home/.cache/assay) && [ -n "$names" ] || return 1
+    own=$(readelf -n spin | sed -n 's/.*Build ID: //p').sym
+    [ -e "home/.cache/assay/$own" ] || { ls -la home/.cache/assay; return 1; }
     echo precious >victim && chown "$1" victim
     for how in 'ln -sf $PWD/victim' 'mkfifo'; do
         for file in $names; do rm -f "home/.cache/assay/$file" && eval "$how home/.cache/assay/$file" || return 1; done
         recorded "$1" "$PWD/home" && [ "$(cat victim)" = precious ] || return 1
-        for file in $names; do [ -f "home/.cache/assay/$file" ] && [ ! -L "home/.cache/assay/$file" ] || { ls -la home/.cache/assay; return 1; }; done
+        # The program is in every recording; other files only where a sample hit them.
+        for file in $own; do [ -f "home/.cache/assay/$file" ] && [ ! -L "home/.cache/assay/$file" ] || { ls -la home/.cache/assay; return 1; }; done
     done
 }
 check 'root: links and FIFOs in the cache are replaced' links_and_fifos 0

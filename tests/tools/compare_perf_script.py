@@ -86,6 +86,15 @@ def is_at_exec(perf, ours):
     return "execve" in perf[1] and ours[1].startswith("[unknown]")
 
 
+# Code of crti.o and crtbegin.o states no rules: perf ends there, we read the instructions.
+WITHOUT_RULES = {"_init", "_fini", "frame_dummy", "register_tm_clones", "deregister_tm_clones",
+                 "__do_global_dtors_aux"}
+
+
+def is_without_rules(frame):
+    return frame[1].split(" ")[0].split("+")[0] in WITHOUT_RULES
+
+
 def difference(perf, ours):
     """None when equal; else what differs, and whether it has an explanation."""
     perf_lost = any(f[0] in LOST for f in perf) or any(is_no_code(f) for f in perf[1:])
@@ -97,6 +106,8 @@ def difference(perf, ours):
         equal += 1
     if equal == len(perf) == len(ours):
         return ("equal up to where both got lost", True) if cut or perf_lost else None
+    if equal == len(perf) == 1 and is_without_rules(perf[0]):
+        return ("we go on where code states no rules", True)
     if equal == len(perf):
         return ("we go on where perf got lost", True) if perf_lost else ("we go on where perf ends", False)
     if equal == len(ours):

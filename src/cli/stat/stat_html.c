@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "cli/runs/counts_text.h"
 #include "cli/plot.h"
+#include "cli/runs/counts_text.h"
 #include "model/facts.h"
 
 enum { PANEL = 170, POINTS_MAX = 4000 };
