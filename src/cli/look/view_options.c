@@ -138,7 +138,8 @@ bool share_selected(const ShareWords *words, Profile *p, Selection *selection, E
     return true;
 }
 
-bool one_recording(const Command *cmd, const StrVec *operands, Str *ret)
+// The only operand, or DEFAULT_RECORDING. With more than one it prints that, and returns false.
+static bool one_recording(const Command *cmd, const StrVec *operands, Str *ret)
 {
     if (operands->len <= 1) {
         *ret = operands->len ? operands->at[0] : DEFAULT_RECORDING;

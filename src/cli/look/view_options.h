@@ -85,7 +85,4 @@ typedef struct RecordingView {
 // Loads the recording that the command line names, and shows it. Returns the exit status.
 int view_recording(const CommandLine *line, void *values, const RecordingView *view);
 
-// The only operand, or DEFAULT_RECORDING. With more than one it prints that, and returns false.
-MUST_CHECK bool one_recording(const Command *cmd, const StrVec *operands, Str *ret);
-
 #endif // CLI_LOOK_VIEW_OPTIONS_H
