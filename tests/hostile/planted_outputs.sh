@@ -17,7 +17,7 @@ umask 022
 as() { # UID COMMAND…
     local uid=$1
     shift
-    timeout 20 setpriv --reuid "$uid" --regid "$uid" --clear-groups env HOME=/nonexistent XDG_CACHE_HOME= "$@" </dev/null
+    timeout 20 setpriv --reuid "$uid" --regid "$uid" --clear-groups env HOME=/dev/null XDG_CACHE_HOME= "$@" </dev/null
 }
 modes_of() { stat -c '%a %u %g' "$1"; }
 

@@ -18,7 +18,7 @@ as() { # UID COMMAND…
 recorded() {
     rm -rf work && mkdir -m 777 work && cp "$ASSAY" work/assay && cp spin work/spin
     (cd work && as "$1" env -u XDG_CACHE_HOME HOME="$2" COLUMNS=400 ./assay record -o run.assay -- ./spin 200 >out 2>err) || { cat work/err; return 1; }
-    (cd work && as "$1" env HOME=/nonexistent COLUMNS=400 ./assay report --notes run.assay >report.log 2>&1) && grep -q main work/report.log || { cat work/report.log; return 1; }
+    (cd work && as "$1" env HOME=/dev/null COLUMNS=400 ./assay report --notes run.assay >report.log 2>&1) && grep -q main work/report.log || { cat work/report.log; return 1; }
 }
 not_used() { # WHO HOME WORDS
     recorded "$1" "$2" && grep -q "the symbol cache '$2/.cache/assay' is not used: .*$3" work/report.log || { cat work/report.log; return 1; }
