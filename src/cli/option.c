@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/decoded.h"
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "cli/cli.h"
@@ -306,6 +307,13 @@ static ParseResult show_help(const Command *cmd)
     return written ? PARSE_DONE : PARSE_BAD;
 }
 
+// An option of every command, which stands in no command's own table.
+static const Option max_decoded_option = {
+    .name = "max-decoded",
+    .kind = OPTION_SIZE,
+    .arg = "SIZE",
+    .help = "what a small or compressed input may become in memory (default 64 times its size)"};
+
 // The option of that name, or the only one whose name begins so. Sets `*ambiguous` when several do.
 static const Option *find_long(const Command *cmd, Str name, bool *ambiguous)
 {
@@ -380,6 +388,17 @@ static ParseResult parse_long(Parse *p, Str text)
     const Option *o = find_long(p->cmd, name, &ambiguous);
     if (!o && !has_value && str_equal(name, STR("help")))
         return show_help(p->cmd);
+    if (!o && str_equal(name, str_from_c(max_decoded_option.name))) {
+        Parse common = *p;
+        uint64_t max_decoded = 0;
+        common.into = &max_decoded;
+        ParseResult result = has_value
+                                 ? apply(&common, &max_decoded_option, value)
+                                 : apply_from_next(&common, &max_decoded_option, "--max-decoded");
+        p->at = common.at;
+        decoded_limit_set(max_decoded);
+        return result;
+    }
     if (ambiguous) {
         usage_error(p->cmd, "option '--%" STR_FMT "' is ambiguous", STR_ARG(name));
         return PARSE_BAD;
@@ -579,6 +598,8 @@ void command_help(const Command *cmd, StrBuf *out)
         strbuf_add(out, STR("\noptions\n"));
     for (size_t i = 0; i < cmd->option_count; i++)
         add_option_help(cmd, &cmd->options[i], out);
+    if (cmd->option_count)
+        add_option_help(cmd, &max_decoded_option, out);
     if (cmd->list)
         add_list(cmd, out);
     if (cmd->details)
@@ -671,6 +692,8 @@ static void dump_command(const Command *cmd, JsonWriter *w)
     json_begin_array(w, "options");
     for (size_t i = 0; i < cmd->option_count; i++)
         dump_option(&cmd->options[i], w);
+    if (cmd->option_count)
+        dump_option(&max_decoded_option, w);
     json_end(w);
     if (cmd->list) {
         json_begin_object(w, "list");

@@ -4,6 +4,7 @@
 #include "elf/compress.h"
 
 #include "base/cursor.h"
+#include "base/decoded.h"
 
 #include <elf.h>
 #include <libdeflate.h>
@@ -94,6 +95,18 @@ bool elf_decompress_zdebug(Arena *arena, Bytes raw, Bytes *ret, Error *err)
     return zlib_unpack(arena, packed, size, ret, err);
 }
 
+bool elf_compressed_size(Bytes raw, bool has_header, uint64_t *ret)
+{
+    Cursor c = cursor_over(raw, "compression header");
+    cursor_skip(&c, has_header ? 8 : 4); // ch_type and ch_reserved; "ZLIB"
+    c.big_endian = !has_header;
+    uint64_t size = cursor_u64(&c);
+    if (!cursor_ok(&c))
+        return false;
+    *ret = size;
+    return true;
+}
+
 // The size of the content of an xz file, from its index. False when it has none.
 static bool xz_size(Bytes xz, uint64_t *ret)
 {
@@ -121,6 +134,8 @@ bool elf_decompress_xz(Arena *arena, Bytes xz, Bytes *ret, Error *err)
     if (size > ELF_DEBUGDATA_MAX)
         return error_set(err, ERROR_LIMIT, "xz stream holds %llu bytes, more than %llu",
                          (unsigned long long)size, (unsigned long long)ELF_DEBUGDATA_MAX);
+    if (!decoded_check(size, xz.len, err))
+        return false;
     uint8_t *out = arena_alloc(arena, size, 16);
     uint64_t memory_max = 256 << 20;
     size_t in_at = 0, out_at = 0;

@@ -3,7 +3,7 @@
 // Compression"), GNU's older .zdebug_* sections, and .gnu_debugdata (xz).
 //
 // Stated sizes are not trusted. Each is limited to the best ratio that the method can reach,
-// and to an absolute size.
+// and to an absolute size. The caller holds their sum under decoded_limit of the file.
 
 #ifndef ELF_COMPRESS_H
 #define ELF_COMPRESS_H
@@ -21,6 +21,10 @@ MUST_CHECK bool elf_decompress_section(Arena *arena, Bytes raw, Bytes *ret, Erro
 
 // Decompresses a .zdebug_* section: "ZLIB", the size as 8 bytes big-endian, a zlib stream.
 MUST_CHECK bool elf_decompress_zdebug(Arena *arena, Bytes raw, Bytes *ret, Error *err);
+
+// The size that the header of a compressed section states: of an Elf64_Chdr or, without
+// `has_header`, of a .zdebug_ section. False when the header is cut short.
+bool elf_compressed_size(Bytes raw, bool has_header, uint64_t *ret);
 
 // Decompresses one whole .xz file.
 MUST_CHECK bool elf_decompress_xz(Arena *arena, Bytes xz, Bytes *ret, Error *err);

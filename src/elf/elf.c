@@ -5,6 +5,7 @@
 #include "elf/elf.h"
 
 #include "base/cursor.h"
+#include "base/decoded.h"
 #include "elf/compress.h"
 
 static bool ident_check(Cursor *c, Error *err)
@@ -208,12 +209,36 @@ bool elf_section_raw(const Elf *elf, const ElfSection *s, Bytes *ret, Error *err
     return true;
 }
 
+static bool is_compressed(const ElfSection *s)
+{
+    return (s->flags & SHF_COMPRESSED) || str_starts_with(s->name, STR(".zdebug_"));
+}
+
+// What all compressed sections state to hold. Of all, because a reader keeps several at once.
+static uint64_t compressed_total(const Elf *elf)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < elf->section_count; i++) {
+        const ElfSection *s = &elf->sections[i];
+        Bytes raw;
+        uint64_t size;
+        if (!is_compressed(s) || !elf_section_raw(elf, s, &raw, NULL) ||
+            !elf_compressed_size(raw, s->flags & SHF_COMPRESSED, &size))
+            continue;
+        total = total > UINT64_MAX - size ? UINT64_MAX : total + size;
+    }
+    return total;
+}
+
 bool elf_section_bytes(Arena *arena, const Elf *elf, const ElfSection *s, Bytes *ret, Error *err)
 {
     Bytes raw;
     if (!elf_section_raw(elf, s, &raw, err))
         return false;
     bool ok = true;
+    if (is_compressed(s) && !decoded_check(compressed_total(elf), elf->file.len, err))
+        return error_context(err, "compressed section '%" STR_FMT "' at offset 0x%llx",
+                             STR_ARG(s->name), (unsigned long long)s->offset);
     if (s->flags & SHF_COMPRESSED)
         ok = elf_decompress_section(arena, raw, ret, err);
     else if (str_starts_with(s->name, STR(".zdebug_")))

@@ -5,18 +5,19 @@
 
 #include <libdeflate.h>
 
+#include "base/decoded.h"
 #include "base/strbuf.h"
 
 // Deflate codes at most 258 bytes in two bits: 1032 to 1.
 static const size_t deflate_ratio_max = 1032;
-static const size_t unpacked_max = 4ull << 30;
 
 // One member; doubles the room until it fits. The length that the trailer
 // states is only a first guess: it is untrusted and modulo 2^32.
-static bool unpack_member(struct libdeflate_decompressor *d, Bytes in, StrBuf *out, size_t *used,
-                          Error *err)
+static bool unpack_member(struct libdeflate_decompressor *d, Bytes in, size_t input_bytes,
+                          StrBuf *out, size_t *used, Error *err)
 {
-    size_t limit = MIN(in.len * deflate_ratio_max, unpacked_max);
+    size_t left = (size_t)decoded_limit(input_bytes) + 1 - out->len;
+    size_t limit = MIN(in.len * deflate_ratio_max, left);
     size_t room = MIN(in.len * 4 + 4096, limit);
     for (;;) {
         size_t got;
@@ -29,8 +30,11 @@ static bool unpack_member(struct libdeflate_decompressor *d, Bytes in, StrBuf *o
         }
         if (result != LIBDEFLATE_INSUFFICIENT_SPACE)
             return error_set(err, ERROR_FORMAT, "gzip: damaged data");
+        if (room >= limit && limit == left)
+            return decoded_check(decoded_limit(input_bytes) + 1, input_bytes, err) ||
+                   error_context(err, "gzip");
         if (room >= limit)
-            return error_set(err, ERROR_LIMIT, "gzip: unpacks to over %zu bytes", limit);
+            return error_set(err, ERROR_FORMAT, "gzip: damaged data");
         room = MIN(room * 2, limit);
     }
 }
@@ -42,12 +46,12 @@ bool gzip_unpack(Arena *arena, Bytes file, Bytes *ret, Error *err)
         return error_set(err, ERROR_LIMIT, "cannot start libdeflate: out of memory");
     StrBuf out = {0};
     bool ok = true;
+    size_t input_bytes = file.len;
     while (ok && file.len && gzip_is(file)) {
         size_t used = 0;
-        ok = unpack_member(d, file, &out, &used, err);
+        ok = unpack_member(d, file, input_bytes, &out, &used, err) &&
+             (decoded_check(out.len, input_bytes, err) || error_context(err, "gzip"));
         file = bytes_slice(file, used, file.len);
-        if (ok && out.len > unpacked_max)
-            ok = error_set(err, ERROR_LIMIT, "gzip: unpacks to over %zu bytes", unpacked_max);
     }
     libdeflate_free_decompressor(d);
     if (ok)

@@ -153,6 +153,7 @@ bool import_bytes(Bytes file, const ImportOptions *options, Profile *p, const Im
                   Error *err)
 {
     Arena unpacked = {0};
+    size_t input_bytes = file.len;
     bool ok = true;
     *format = NULL;
     if (gzip_is(file)) {
@@ -163,7 +164,10 @@ bool import_bytes(Bytes file, const ImportOptions *options, Profile *p, const Im
         ok = *format || unknown_format(err);
     }
     const ImportFormat *f = *format;
-    ok = ok && (f->read ? f->read(file, p, err) : f->read_with_files(file, options, p, err));
+    if (ok && f->read == import_pprof)
+        ok = import_pprof_unpacked(file, input_bytes, p, err);
+    else
+        ok = ok && (f->read ? f->read(file, p, err) : f->read_with_files(file, options, p, err));
     arena_deinit(&unpacked);
     return ok;
 }

@@ -7,6 +7,7 @@
 #include "import/places_internal.h"
 
 #include "base/cursor.h"
+#include "base/decoded.h"
 #include "base/table.h"
 #include "model/facts.h"
 
@@ -108,8 +109,28 @@ typedef struct Import {
     size_t first_metric; // the sample type that is metric 0
     uint64_t time_ns, duration_ns, period, default_type;
     Bytes period_type;
+    size_t input_bytes; // of the file, compressed where it was
+    uint64_t made;      // about how much memory its messages have taken
     Error *err;
 } Import;
+
+// A message of two bytes becomes a row of many columns. About what each kind takes, the
+// message's own place in its list included.
+enum {
+    MESSAGE_BYTES = sizeof(Bytes) * 2, // a list that grows has room for as much again
+    SAMPLE_BYTES = 24,                 // and 8 for each sample type
+    LOCATION_BYTES = 120,
+    FUNCTION_BYTES = 100,
+    STRING_BYTES = 64,
+    LABEL_BYTES = 120, // a thread and a process of its own
+    STACK_BYTES = 24,  // a node
+};
+
+static bool charge(Import *im, uint64_t bytes)
+{
+    im->made += bytes;
+    return decoded_check(im->made, im->input_bytes, im->err);
+}
 
 static Str text(const Import *im, uint64_t index)
 {
@@ -140,6 +161,8 @@ static bool collect(Import *im, Bytes file, Error *err)
             take_number(im, &f);
             continue;
         }
+        if (!charge(im, MESSAGE_BYTES))
+            return false;
         switch (f.number) {
         case 1:
             vec_push(NULL, &im->sample_types, f.bytes);
@@ -158,6 +181,7 @@ static bool collect(Import *im, Bytes file, Error *err)
             break;
         case 6:
             vec_push(NULL, &im->strings, str_from_bytes(f.bytes));
+            im->made += STRING_BYTES;
             break;
         case 11:
             im->period_type = f.bytes;
@@ -246,6 +270,8 @@ static bool read_mappings(Import *im)
 {
     for (size_t i = 0; i < im->mappings.len; i++) {
         uint64_t f[7];
+        if (!charge(im, FUNCTION_BYTES))
+            return false;
         if (!flat_message(im->mappings.at[i], f, 7, "pprof mapping", im->err))
             return false;
         Str path = text(im, f[5]);
@@ -260,6 +286,8 @@ static bool read_functions(Import *im)
 {
     for (size_t i = 0; i < im->functions.len; i++) {
         uint64_t f[6];
+        if (!charge(im, FUNCTION_BYTES))
+            return false;
         if (!flat_message(im->functions.at[i], f, 6, "pprof function", im->err))
             return false;
         Str name = text(im, f[2]);
@@ -300,7 +328,7 @@ static bool read_location(Import *im, Bytes message)
         else if (f.number == 4 && f.wire == WIRE_LEN)
             vec_push(NULL, &lines, f.bytes);
     }
-    bool ok = cursor_check(&c, im->err);
+    bool ok = cursor_check(&c, im->err) && charge(im, LOCATION_BYTES * (lines.len + 1));
     ModuleId module = {by_id_get(&im->module_of, mapping)};
     uint8_t flags = im->p->modules.kind.at[module.v] == MODULE_KERNEL ? FRAME_KERNEL : 0;
     FunctionId function = {0};
@@ -399,6 +427,7 @@ static bool read_sample(Import *im, Bytes message)
         else if (f.number == 3 && f.wire == WIRE_LEN && !read_label(im, f.bytes, &labels))
             return false;
     }
+    size_t stacks = im->p->stacks.frame.len, threads = im->p->threads.tid.len;
     if (!cursor_check(&c, im->err))
         return false;
     StackId stack = {0};
@@ -410,7 +439,9 @@ static bool read_sample(Import *im, Bytes message)
         profile_add_sample(im->p, labels.time_ns, thread_of(im, &labels), stack, labels.cpu);
     for (size_t i = 0; i < MIN(im->values.len, im->sample_types.len); i++)
         profile_sample_set(im->p, row, metric_of_type(im, i), (int64_t)im->values.at[i]);
-    return true;
+    return charge(im, SAMPLE_BYTES + 8 * im->sample_types.len +
+                          STACK_BYTES * (im->p->stacks.frame.len - stacks) +
+                          LABEL_BYTES * (im->p->threads.tid.len - threads));
 }
 
 static bool each(Import *im, const BytesVec *messages, bool (*read)(Import *, Bytes))
@@ -468,14 +499,19 @@ static void import_deinit(Import *im)
     table_deinit(&im->processes);
 }
 
-bool import_pprof(Bytes file, Profile *p, Error *err)
+bool import_pprof_unpacked(Bytes file, size_t input_bytes, Profile *p, Error *err)
 {
     profile_init(p);
     profile_set_fact(p, STR(FACT_COLLECTOR), STR("import pprof"));
-    Import im = {.p = p, .err = err};
+    Import im = {.p = p, .input_bytes = input_bytes, .err = err};
     bool ok = read_all(&im, file);
     import_deinit(&im);
     if (!ok)
         profile_deinit(p);
     return ok;
+}
+
+bool import_pprof(Bytes file, Profile *p, Error *err)
+{
+    return import_pprof_unpacked(file, file.len, p, err);
 }

@@ -5,6 +5,7 @@
 
 #include <libdeflate.h>
 
+#include "base/decoded.h"
 #include "base/md5.h"
 
 void prof_inflater_deinit(ProfInflater *in)
@@ -21,6 +22,10 @@ bool prof_inflate(ProfInflater *in, Arena *arena, Bytes packed, uint64_t plain_l
     if (plain_len / 1040 > packed.len)
         return error_set(err, ERROR_FORMAT, "%zu zlib bytes cannot hold the stated %llu",
                          packed.len, (unsigned long long)plain_len);
+    in->packed_total += packed.len;
+    in->plain_total += plain_len;
+    if (!decoded_check(in->plain_total, in->packed_total, err))
+        return false;
     uint8_t *plain = arena_alloc(arena, plain_len, 1);
     if (!in->state)
         in->state = libdeflate_alloc_decompressor();

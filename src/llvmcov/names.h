@@ -39,6 +39,7 @@ void prof_names_deinit(ProfNames *names); // frees the index; texts belong to th
 
 // A decompressor for any number of zlib streams. Zero-initialised is valid.
 typedef struct ProfInflater {
+    uint64_t packed_total, plain_total;    // of all that was inflated, for the limit
     struct libdeflate_decompressor *state; // NULL until the first stream
 } ProfInflater;
 

@@ -8,6 +8,7 @@
 #include <zstd.h>
 
 #include "base/cursor.h"
+#include "base/decoded.h"
 #include "base/log.h"
 
 enum {
@@ -50,6 +51,7 @@ struct PerfDataReader {
     U8Vec unpacked;
     size_t unpacked_at;
     uint64_t unpacked_offset; // of the compressed record that they came from
+    uint64_t unpacked_total;  // of all compressed records so far
 };
 
 bool perfdata_is(Bytes head)
@@ -374,6 +376,9 @@ static bool unpack(PerfDataReader *r, Bytes packed, uint64_t offset, Error *err)
                              "perf.data: compressed record at offset 0x%" PRIx64
                              " unpacks to over %d bytes",
                              offset, CHUNK_MAX);
+        r->unpacked_total += out.pos;
+        if (!decoded_check(r->unpacked_total, r->file.len, err))
+            return error_context(err, "perf.data: compressed record at offset 0x%" PRIx64, offset);
         if (in.pos == in.size && out.pos < STEP)
             return true;
     }

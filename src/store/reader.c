@@ -9,17 +9,15 @@
 #include <zstd.h>
 
 #include "base/cursor.h"
+#include "base/decoded.h"
 #include "base/strbuf.h"
 #include "model/facts.h"
 #include "model/schema.h"
 #include "os/file.h"
 #include "store/format_internal.h"
 
-// The limit for the unpacked size of all blocks: more than any recording needs, and small enough to
-// refuse a hostile file before memory runs out.
-static const uint64_t unpacked_max = 8ull << 30;
-
-enum { ROWS_MAX = 1 << 30 };
+// STRING_BYTES: the memory that the interner uses for each string, beside its bytes.
+enum { ROWS_MAX = 1 << 30, STRING_BYTES = 48 };
 
 typedef struct Block {
     uint16_t type;
@@ -36,6 +34,7 @@ typedef struct Reader {
     ZSTD_DCtx *zstd;
     StrBuf unpacked;
     uint64_t unpacked_total;
+    uint64_t made; // memory that rows and strings have taken
     unsigned blocks;
     bool was_finished;    // the file has the end of a finished recording
     bool complete;        // and all blocks up to there were read
@@ -82,10 +81,8 @@ static bool unpack(Reader *r, const Block *b, Bytes *ret)
     if (b->raw_len > STORE_RAW_MAX)
         return block_error(r, b, "larger than the format allows");
     r->unpacked_total += b->raw_len;
-    if (r->unpacked_total > unpacked_max)
-        return error_set(r->err, ERROR_LIMIT,
-                         "block %u: the recording unpacks to over %" PRIu64 " bytes", b->number,
-                         unpacked_max);
+    if (!decoded_check(r->unpacked_total, r->file.len, r->err))
+        return error_context(r->err, "block %u at offset 0x%" PRIx64, b->number, b->offset);
     if (!(b->flags & STORE_FLAG_ZSTD)) {
         if (b->raw_len != b->payload.len)
             return block_error(r, b, "stored length differs");
@@ -178,6 +175,22 @@ static bool find_column(Reader *r, const TableSchema *t, uint64_t id, RawVec **v
     return true;
 }
 
+// Rows become columns of up to eight bytes each, however few bytes the block had for them.
+static bool charge(Reader *r, const Block *b, uint64_t bytes)
+{
+    r->made = r->made > UINT64_MAX - bytes ? UINT64_MAX : r->made + bytes;
+    return decoded_check(r->made, r->file.len, r->err) ||
+           error_context(r->err, "block %u at offset 0x%" PRIx64, b->number, b->offset);
+}
+
+static uint64_t row_bytes(const Reader *r, const TableSchema *t)
+{
+    uint64_t bytes = t->id == TABLE_SAMPLES ? r->profile->samples.value_columns * 8 : 0;
+    for (size_t i = 0; i < t->column_count; i++)
+        bytes += column_type_size(t->columns[i].type);
+    return bytes;
+}
+
 // Adds value columns for new metrics, which are written before the samples.
 static bool sync_metrics(Reader *r, const Block *b)
 {
@@ -188,6 +201,8 @@ static bool sync_metrics(Reader *r, const Block *b)
         return block_error(r, b, "too many metrics");
     if (want <= s->value_columns)
         return true;
+    if (!charge(r, b, (want - s->value_columns) * s->stack.len * 8))
+        return false;
     s->values = arena_grow(&p->arena, s->values, s->value_columns * sizeof(I64Vec),
                            want * sizeof(I64Vec), _Alignof(I64Vec));
     for (; s->value_columns < want; s->value_columns++) {
@@ -221,6 +236,8 @@ static bool read_table(Reader *r, const Block *b, const TableSchema *t, Cursor *
     if (t->same_rows_as &&
         first + rows > profile_table_rows(r->profile, profile_schema_find(t->same_rows_as)))
         return block_error(r, b, "rows that its table does not have");
+    if (first + rows > have && !charge(r, b, (first + rows - have) * row_bytes(r, t)))
+        return false;
     if (first + rows > have)
         resize_table(r, t, first + rows);
     for (uint64_t i = 0; i < columns && cursor_more(c); i++) {
@@ -256,6 +273,8 @@ static bool read_strings(Reader *r, const Block *b, Cursor *c)
     if (cursor_ok(c) && (first != in->texts.len || columns != 1 || id != 1 ||
                          encoding != STORE_ENC_TEXT || rows > len))
         return block_error(r, b, "strings out of order");
+    if (cursor_ok(c) && !charge(r, b, len + rows * STRING_BYTES))
+        return false;
     for (uint64_t i = 0; i < rows && cursor_ok(&texts); i++) {
         Bytes text = cursor_bytes(&texts, cursor_uleb(&texts));
         if (cursor_ok(&texts) && intern_add(in, str_from_bytes(text)) != first + i)

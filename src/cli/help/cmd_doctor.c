@@ -338,6 +338,14 @@ static LineFindings look_up_lines(Doctor *d, Str path, const Elf *elf, const Bui
 static void check_lines(Doctor *d, Str path, const Elf *elf, const BuildId *id)
 {
     LineFindings r = look_up_lines(d, path, elf, id);
+    Error why;
+    Bytes info;
+    if (r.with_line == 0 && !elf_section_load(d->arena, elf, STR(".debug_info"), &info, &why)) {
+        find(d, VERDICT_LIMITED, "debug-info",
+             arena_printf(d->arena, "debug information cannot be read: %s", why.text),
+             STR("build it with -g, or install its -dbg or -dbgsym package"));
+        return;
+    }
     if (r.with_line == 0) {
         find(d, VERDICT_LIMITED, "debug-info",
              STR("no debug information: functions without lines and inlined calls"),
