@@ -5,6 +5,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
+FUZZ_CLI_SECONDS ?= 120
 JOBS ?= $(shell nproc)
 MESON = PKG_CONFIG_PATH= meson
 NINJA = ninja -j $(JOBS)
@@ -13,8 +14,8 @@ CLANG ?= $(shell command -v clang-14 || echo clang)
 SANITIZE_ENV = ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=99 \
 	UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:exitcode=99 TSAN_OPTIONS=exitcode=99
 
-.PHONY: all release dev demo test check asan tsan fuzz golden-update lint man format bench static \
-	install clean deps dev-deps build-asan build-tsan tests
+.PHONY: all release dev demo test nightly nightly-sample check asan tsan fuzz fuzz-cli golden-update lint man format bench static \
+	install clean deps dev-deps build-asan build-tsan build-afl tests
 
 all: release
 
@@ -32,6 +33,10 @@ build/tsan/build.ninja:
 build/fuzz/build.ninja:
 	CC=$(CLANG) $(MESON) setup build/fuzz -Ddebug=true -Doptimization=1 --werror \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true >/dev/null
+# The AFL++ of Debian 12 crashes clang with its own instrumentation; LLVM's serves it as well.
+build/afl/build.ninja:
+	AFL_QUIET=1 CC=afl-clang-fast $(MESON) setup build/afl -Ddebug=true -Doptimization=2 \
+		-Db_sanitize=address,undefined -Db_lundef=false -Dtests=false -Dafl=true >/dev/null
 build/static/build.ninja:
 	$(MESON) setup build/static --buildtype=release -Doptimization=2 -Dtests=false \
 		-Dstatic=true -Db_pie=false --strip >/dev/null
@@ -48,6 +53,9 @@ build-asan: build/asan/build.ninja
 
 build-tsan: build/tsan/build.ninja
 	@$(NINJA) -C build/tsan --quiet
+
+build-afl: build/afl/build.ninja
+	@AFL_QUIET=1 AFL_LLVM_INSTRUMENT=LLVM-NATIVE $(NINJA) -C build/afl --quiet
 
 static: build/static/build.ninja
 	@$(NINJA) -C build/static --quiet
@@ -72,7 +80,7 @@ test: dev-deps
 	@$(MAKE) --no-print-directory tests
 
 # All of it runs, also behind a failure; the sum decides.
-tests: release dev build-asan
+tests: release static dev build-asan
 	@tools/check-layers
 	@tools/man-pages --check build/dev/src/assay
 	@rm -f build/tally build/tests-failed
@@ -83,6 +91,17 @@ tests: release dev build-asan
 		|| touch build/tests-failed
 	@tests/run --sum build/tally && [ ! -e build/tests-failed ]
 
+# What takes minutes or hours too; the sample takes seconds of each part.
+nightly: dev-deps
+	@$(MAKE) --no-print-directory tests || touch build/tests-failed
+	@tests/run --build build/release --tally build/tally --require-assay nightly \
+		|| touch build/tests-failed
+	@tests/run --sum build/tally && [ ! -e build/tests-failed ]
+
+nightly-sample: release dev
+	@NIGHTLY_SAMPLE=1 tests/run --build build/release --tally build/tally --label sample \
+		--require-assay nightly
+
 asan: build-asan
 	@$(SANITIZE_ENV) tests/run --build build/asan --label asan unit fuzz golden e2e
 
@@ -90,10 +109,24 @@ tsan: build-tsan
 	@$(SANITIZE_ENV) tests/run --build build/tsan --label tsan --leave-out tests/tsan-left-out \
 		unit golden e2e
 
+# The tests that need no real processor, for aarch64, under emulation.
+build/aarch64/build.ninja:
+	$(MESON) setup build/aarch64 --cross-file tools/cross/aarch64-linux-gnu.ini \
+		--buildtype=debugoptimized --werror >/dev/null
+aarch64: dev build/aarch64/build.ninja
+	@$(NINJA) -C build/aarch64 --quiet
+	@tests/run --build build/aarch64 --label aarch64 --runner qemu-aarch64 \
+		--leave-out tests/aarch64-left-out unit fuzz golden
+
 # FUZZ_SECONDS for each reader, or FUZZ=reader for one.
 fuzz: build/fuzz/build.ninja
 	@$(NINJA) -C build/fuzz --quiet
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS) $(FUZZ)
+
+# FUZZ_CLI_SECONDS for each view and export of the command line, or FUZZ=target for one.
+fuzz-cli: dev
+	@$(MAKE) --no-print-directory build-afl
+	@tests/fuzz/cli/fuzz_cli.py run build/afl $(FUZZ_CLI_SECONDS) $(FUZZ)
 
 # Rewrites the expectations: all of them, or CASE=area/case.
 golden-update: dev
@@ -118,7 +151,7 @@ demo: deps release
 install: release
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 build/release/src/assay $(DESTDIR)$(PREFIX)/bin/assay
-	tools/install-files build/release/src/assay $(DESTDIR)$(PREFIX)
+	tools/install-files build/release/src/assay $(DESTDIR)$(PREFIX) $(PREFIX)
 
 clean:
 	rm -rf build demo

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # assay bench against its peers; prints rows for bench/results.md.
-# bench/bench.sh [simulation] [spawn] [same] [power] [memory] [start]
+# bench/bench.sh [simulation] [families] [spawn] [same] [power] [memory] [start]
+# FAMILIES=N experiments of each family of real programs (200). TRIALS=N simulated ones (10000).
 # SAME=N experiments (400), LOAD=N busy processes beside them (2 for each CPU), POWER=N (40), SIZES='4 16 …' MiB. HYPERFINE=path of a hyperfine, else the one in PATH.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -18,7 +19,35 @@ gcc -O2 -D_GNU_SOURCE -o "$work/clone" bench/clone_loop.c || exit 1
 simulation() {
     gcc -O2 -std=gnu17 -D_GNU_SOURCE -Isrc -Itests/unit -o "$work/sim" bench/stats_simulation.c \
         tests/unit/stats/stats_simulate.c src/stats/*.c src/base/*.c -lm &&
-        "$work/sim"
+        "$work/sim" "${TRIALS:-10000}"
+}
+
+families() { # identical real programs with noise of each family, stopped when `--until` says so
+    gcc -O2 -D_GNU_SOURCE -static -o "$work/families" bench/families.c -lm &&
+        python3 - "$assay" "$work" "${FAMILIES:-200}" <<'P'
+import json, os, subprocess, sys
+assay, work, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+names = ["normal", "log-normal", *(f"modes-{a}-{s}" for a in ("1.2", "2", "6") for s in (5, 20, 50)), "pareto", "drift",
+         "ar1", "periodic", "step"]
+wrong, shown = 0, []
+for name in names:
+    bad = {"until": 0, "fixed": 0}
+    for k in range(count):
+        for rule, options in (("until", ["--until", "1%", "-M", "60"]), ("fixed", ["-r", "12"])):
+            state = work + "/state"
+            if os.path.exists(state):
+                os.remove(state)
+            command = f"{work}/families {name} 200000 {state}"
+            subprocess.run([assay, "bench", "-N", "-w", "1", *options, "--seed", str(k), "--style", "none",
+                            "--export-json", work + "/o.json", command, command], check=True)
+            c = json.load(open(work + "/o.json"))["assay"]["comparisons"][0]
+            bad[rule] += c["verdict"] in ("faster", "slower")
+    shown.append(f"{name} {100*bad['until']/count:.1f} and {100*bad['fixed']/count:.1f}")
+    # 4 Monte-Carlo errors of 5 %.
+    wrong |= max(bad.values()) / count > 0.05 + 4 * (0.05 * 0.95 / count) ** 0.5
+print(f"| wrong verdicts on identical real programs, `--until 1% -M 60` and `-r 12`, {count} experiments each, load average {os.getloadavg()[0]:.0f} on {os.cpu_count()} CPUs | - | <= 5 % | {', '.join(shown)} % | `bench/bench.sh families` |")
+sys.exit(wrong)
+P
 }
 
 spawn() { # medians of one rotation: bare clone, ours, hyperfine
@@ -170,10 +199,10 @@ print(f"| start of the tool | - | <= 5 ms | {r['median']*1e3:.2f} ms | `bench/be
 P
 }
 
-for part in "${@:-simulation spawn same power memory start}"; do
+for part in "${@:-simulation families spawn same power memory start}"; do
     for name in $part; do
         case $name in
-        simulation | spawn | same | power | memory | start) "$name" ;;
+        simulation | families | spawn | same | power | memory | start) "$name" || failed=1 ;;
         *)
             echo "bench.sh: no part '$name'" >&2
             exit 2
@@ -181,3 +210,4 @@ for part in "${@:-simulation spawn same power memory start}"; do
         esac
     done
 done
+exit "${failed:-0}"

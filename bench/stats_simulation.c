@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The long form of tests/unit/stats/test_stats_simulation.c: coverage, false
-// positives and stopping on seeded data; rows for bench/results.md.
+// The long form of tests/unit/stats/test_stats_simulation.c: coverage, false verdicts and stopping
+// on seeded data; rows for bench/results.md. The argument is the number of experiments of each
+// family (10000). Fails when a share is beyond its target by 4 Monte-Carlo errors.
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -45,32 +47,130 @@ static void analysis_time(void)
     arena_deinit(&a);
 }
 
-int main(void)
+// Shares of trials by family, in percent, as a row. With `skip_changing` without the families whose
+// level changes for good.
+static void print_shares(const double *shares, bool skip_changing)
 {
-    static const size_t pairs[] = {10, 30, 100};
-    for (size_t p = 0; p < 3; p++) {
-        printf("| coverage of the 95 %% interval, %zu pairs | - | 94-96.5 %% |", pairs[p]);
-        for (SimulatedKind k = 0; k < SIMULATED_COUNT; k++)
-            printf("%s %s %.1f", k ? "," : "", simulated_name(k),
-                   100 * simulate_coverage(k, pairs[p], 1.02, 10000, 0.95, 1 + k));
-        printf(" | " COMMAND " |\n");
-    }
+    double highest = 0;
     for (SimulatedKind k = 0; k < SIMULATED_COUNT; k++) {
-        for (int known_end = 0; known_end < 2; known_end++) {
-            Stopping same = simulate_stopping(k, 300, 1.0, 400, known_end, 0.95, 3);
-            Stopping slower = simulate_stopping(k, 400, 1.02, 100, known_end, 0.95, 3);
-            printf("| stopping at any time%s, %s: false positives in 300 looks; +2 %% found in 400 "
-                   "pairs, median | peeking 34 %% | <= 5 %%; >= 95 %%, 250 | %.1f %%; %.0f %%, "
-                   "%.0f | " COMMAND " |\n",
-                   known_end ? " up to a known end (-M)" : "", simulated_name(k),
-                   100 * same.stopped, 100 * slower.stopped, slower.median_pairs);
+        if (skip_changing && (k == SIMULATED_DRIFT || k == SIMULATED_STEP))
+            continue;
+        printf("%s%s %.1f", k ? ", " : "", simulated_name(k), 100 * shares[k]);
+        highest = shares[k] > highest ? shares[k] : highest;
+    }
+    printf(" (highest %.1f %%) | " COMMAND " |\n", 100 * highest);
+}
+
+// The bound of a share that is asked to be <= 5 %, by 4 Monte-Carlo errors.
+static bool all_below(const double *shares, size_t trials, double limit, bool skip_changing)
+{
+    for (SimulatedKind k = 0; k < SIMULATED_COUNT; k++) {
+        bool skipped = skip_changing && (k == SIMULATED_DRIFT || k == SIMULATED_STEP);
+        if (!skipped && shares[k] > limit + 4 * sqrt(limit * (1 - limit) / (double)trials)) {
+            fprintf(stderr, "%s: %.4f\n", simulated_name(k), shares[k]);
+            return false;
         }
     }
-    double inter = simulate_false_positives(SIMULATED_DRIFT, 30, true, 2000, 0.95, 9);
-    double seq = simulate_false_positives(SIMULATED_DRIFT, 30, false, 2000, 0.95, 9);
-    printf("| false positives under drift, 30 pairs | sequential Welch %.0f %% | 3-7 %% | %.1f %% "
-           "| " COMMAND " |\n",
-           100 * seq, 100 * inter);
+    return true;
+}
+
+static bool coverage(size_t trials)
+{
+    static const size_t pairs[] = {10, 30, 100};
+    bool ok = true;
+    for (size_t p = 0; p < 3; p++) {
+        printf(
+            "| coverage of the 95 %% interval, %zu pairs, %zu experiments each | - | 93-97 %% | ",
+            pairs[p], trials);
+        double shares[SIMULATED_COUNT], missed[SIMULATED_COUNT];
+        for (SimulatedKind k = 0; k < SIMULATED_COUNT; k++) {
+            shares[k] = simulate_coverage(k, pairs[p], 1.02, trials, 0.95, 1 + k);
+            missed[k] = 1 - shares[k];
+        }
+        print_shares(shares, false);
+        ok = all_below(missed, trials, 0.07, false) && all_below(shares, trials, 0.97, false) && ok;
+    }
+    return ok;
+}
+
+static bool false_verdicts(size_t trials)
+{
+    static const size_t pairs[] = {2, 3, 4, 5, 6, 7, 10, 30};
+    double shares[SIMULATED_COUNT];
+    bool ok = true;
+    for (size_t p = 0; p < sizeof(pairs) / sizeof(*pairs); p++) {
+        printf("| wrong verdicts on identical commands, %zu pairs, %zu experiments each | - | "
+               "<= 5 %% | ",
+               pairs[p], trials);
+        for (SimulatedKind k = 0; k < SIMULATED_COUNT; k++)
+            shares[k] = simulate_false_verdicts(k, pairs[p], trials, 7 + k);
+        print_shares(shares, false);
+        ok = all_below(shares, trials, 0.05, false) && ok;
+    }
+    return ok;
+}
+
+static bool stopping(size_t trials)
+{
+    enum { PAIRS = 200 };
+    double shares[SIMULATED_COUNT];
+    bool ok = true;
+    for (int known_end = 0; known_end < 2; known_end++) {
+        printf("| wrong at any of the looks of `--until`%s, %d pairs, %zu experiments each | "
+               "peeking 34 %% | <= 5 %% | ",
+               known_end ? " with `-M`" : "", (int)PAIRS, trials);
+        for (SimulatedKind k = 0; k < SIMULATED_COUNT; k++)
+            shares[k] = simulate_stopping(k, PAIRS, 1.0, trials, known_end, 0.95, 3).stopped;
+        print_shares(shares, false);
+        ok = all_below(shares, trials, 0.05, false) && ok;
+    }
+    for (int known_end = 0; known_end < 2; known_end++) {
+        printf("| +2 %% found in 400 pairs, median pairs%s | - | - | ", known_end ? ", `-M`" : "");
+        for (SimulatedKind k = 0; k < SIMULATED_COUNT; k++) {
+            Stopping s = simulate_stopping(k, 400, 1.02, 200, known_end, 0.95, 3);
+            printf("%s%s %.0f %%, %.0f", k ? "; " : "", simulated_name(k), 100 * s.stopped,
+                   s.median_pairs);
+        }
+        printf(" | " COMMAND " |\n");
+    }
+    return ok;
+}
+
+static bool other_rules(size_t trials)
+{
+    double shares[SIMULATED_COUNT];
+    printf("| median of one command outside its interval when `--until` stops | - | <= 5 %% | ");
+    for (SimulatedKind k = 0; k < SIMULATED_COUNT; k++)
+        shares[k] = simulate_one_command(k, 300, trials, 9);
+    print_shares(shares, true);
+    bool ok = all_below(shares, trials, 0.05, true);
+    static const size_t runs[] = {15, 100};
+    for (size_t r = 0; r < 2; r++) {
+        printf("| steady runs advised to warm up, %zu runs | - | <= 5 %% | ", runs[r]);
+        for (SimulatedKind k = 0; k < SIMULATED_COUNT; k++)
+            shares[k] = simulate_warm_up_advice(k, runs[r], trials, 4);
+        print_shares(shares, true);
+        ok = all_below(shares, trials, 0.05, true) && ok;
+    }
+    printf(
+        "| two samples of 30 in sequence called different (`--grouped`, baselines) | Welch under "
+        "drift %.0f %% | <= 5 %% where nothing changes in time | ",
+        100 * simulate_sequential(SIMULATED_DRIFT, 30, true, 2000, 9));
+    for (SimulatedKind k = 0; k < SIMULATED_COUNT; k++)
+        shares[k] = simulate_sequential(k, 30, false, trials, 5);
+    print_shares(shares, false);
+    for (SimulatedKind k = SIMULATED_DRIFT; k < SIMULATED_COUNT; k++)
+        shares[k] = 0; // nothing can tell those from a difference
+    return all_below(shares, trials, 0.05, false) && ok;
+}
+
+int main(int argc, char **argv)
+{
+    size_t trials = argc > 1 ? strtoul(argv[1], NULL, 10) : 10000;
+    bool ok = coverage(trials);
+    ok = false_verdicts(trials) && ok;
+    ok = other_rules(trials) && ok;
+    ok = stopping(trials) && ok;
     analysis_time();
-    return 0;
+    return ok ? 0 : 1;
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "model/facts.h"
+#include "model/run_names.h"
 #include "stats/summary.h"
 
 // What is gathered for a row before its mean is computed.
@@ -227,4 +228,16 @@ uint64_t counts_fact(const Profile *p, Str key)
 {
     uint64_t number;
     return profile_fact_u64(p, key, &number) ? number : 0;
+}
+
+Str counts_reason(const Profile *p, MetricId metric)
+{
+    Str name = profile_text(p, p->metrics.name.at[metric.v]);
+    for (size_t i = 0; i < p->notes.text.len; i++) {
+        Str text = profile_text(p, p->notes.text.at[i]);
+        if (str_equal(profile_text(p, p->notes.key.at[i]), STR(NOTE_EVENT_REASON)) &&
+            str_starts_with(text, name) && text.len > name.len + 2 && text.ptr[name.len] == ':')
+            return str_slice(text, name.len + 2, text.len);
+    }
+    return STR("");
 }

@@ -75,6 +75,9 @@ typedef struct RunValueRows {
 // Both arrays live in the arena.
 RunValueRows counts_values_by_run(Arena *arena, const Profile *p);
 
+// Why an event that was asked for could not be counted; "" for one that was, or was not asked for.
+Str counts_reason(const Profile *p, MetricId metric);
+
 // Whether the profile is a recording of `assay stat`.
 bool counts_apply(const Profile *p);
 

@@ -15,6 +15,10 @@ static const struct {
     {"cache-misses", "cache-references", "% of all cache refs"},
     {"L1-dcache-load-misses", "L1-dcache-loads", "% of all L1-dcache accesses"},
     {"LLC-load-misses", "LLC-loads", "% of all LL-cache accesses"},
+    {"topdown-retiring", "slots", "% of all slots retiring"},
+    {"topdown-bad-spec", "slots", "% of all slots bad speculation"},
+    {"topdown-fe-bound", "slots", "% of all slots frontend bound"},
+    {"topdown-be-bound", "slots", "% of all slots backend bound"},
 };
 
 static double value_of(const DerivedInput *in, const char *event)
@@ -53,7 +57,7 @@ Derived derive(const DerivedInput *in, size_t event)
     Str name = in->events[event];
     if (str_equal(name, STR("task-clock")) || str_equal(name, STR("cpu-clock")))
         return made(v / (in->elapsed_s * 1e9), "CPUs utilized");
-    if (str_equal(name, STR("dummy")))
+    if (str_equal(name, STR("dummy")) || str_equal(name, STR("slots")) || name.len == 0)
         return made(NAN, NULL);
     if (str_equal(name, STR("cycles")))
         return made(v / cpu_ns(in), "GHz");

@@ -113,3 +113,42 @@ void name_add_fitting(StrBuf *out, Str name, size_t columns)
     strbuf_deinit(&last);
     strbuf_deinit(&form);
 }
+
+// The columns of what stands in the last line, without the codes of colours.
+static size_t columns_taken(const StrBuf *out)
+{
+    size_t from = out->len, columns = 0;
+    while (from > 0 && out->ptr[from - 1] != '\n')
+        from--;
+    Str rest = str_slice(strbuf_str(out), from, out->len), part;
+    for (bool is_first = true; str_next_part(&rest, '\x1b', &part); is_first = false) {
+        size_t code = is_first ? SIZE_MAX : str_find_char(part, 'm');
+        columns += str_columns(str_slice(part, code == SIZE_MAX ? 0 : code + 1, part.len));
+    }
+    return columns;
+}
+
+void text_add_wrapped(StrBuf *out, Str text, size_t columns_max, size_t indent)
+{
+    Str rest = text, word;
+    size_t at = columns_taken(out);
+    bool is_begun = false;
+    while (str_next_part(&rest, ' ', &word)) {
+        if (is_begun && at + 1 + str_columns(word) > columns_max) {
+            strbuf_add_char(out, '\n');
+            strbuf_add_repeated(out, ' ', indent);
+            at = indent;
+            is_begun = false;
+            if (str_equal(word, STR("·"))) // a separator does not begin a line
+                continue;
+        }
+        if (is_begun) {
+            strbuf_add_char(out, ' ');
+            at++;
+        }
+        at += text_add_fitting(out, word, columns_max > at ? columns_max - at : 1, false);
+        is_begun |= word.len > 0;
+    }
+    if (is_begun)
+        strbuf_add_char(out, '\n');
+}

@@ -41,18 +41,20 @@ static uint32_t find_or_add(FunctionSummaries *f, Table *table, U32Vec *names, S
     row = (uint32_t)f->list.len;
     table_insert(table, hash, row);
     vec_push(&f->arena, names, name.v);
-    vec_push(&f->arena, &f->list,
-             (FunctionRuns){.name = profile_text(f->profile, name), .bytes = NAN, .elements = NAN});
+    vec_push(
+        &f->arena, &f->list,
+        (FunctionRuns){
+            .name = profile_text(f->profile, name), .bytes = NAN, .elements = NAN, .cycle = NAN});
     return row;
 }
 
 typedef struct SampleMetrics {
-    uint32_t iterations, time, bytes, elements; // UINT32_MAX: the recording has none
+    uint32_t iterations, time, bytes, elements, cpu, cycle; // UINT32_MAX: the recording has none
 } SampleMetrics;
 
 static SampleMetrics sample_metrics(const Profile *p)
 {
-    SampleMetrics m = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    SampleMetrics m = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     for (uint32_t i = 0; i < p->metrics.name.len; i++) {
         Str name = profile_text(p, p->metrics.name.at[i]);
         if (str_equal(name, STR(RUN_METRIC_SAMPLE_ITERATIONS)))
@@ -63,6 +65,10 @@ static SampleMetrics sample_metrics(const Profile *p)
             m.bytes = i;
         else if (str_equal(name, STR(RUN_METRIC_ELEMENTS)))
             m.elements = i;
+        else if (str_equal(name, STR(RUN_METRIC_CPU_TIME)))
+            m.cpu = i;
+        else if (str_equal(name, STR(RUN_METRIC_CYCLE)))
+            m.cycle = i;
     }
     return m;
 }
@@ -73,7 +79,7 @@ static bool read_replicate(FunctionSummaries *f, FunctionRuns *function, int bui
 {
     const RunValues *v = &f->profile->run_values;
     double *each = arena_array(&f->arena, double, to - from + 1), iterations = NAN;
-    Replicate r = {0};
+    Replicate r = {.cpu = NAN};
     for (size_t i = from; i < to; i++) {
         double value = v->value.at[i];
         uint32_t metric = v->metric.at[i].v;
@@ -88,6 +94,7 @@ static bool read_replicate(FunctionSummaries *f, FunctionRuns *function, int bui
             r.sum_each += value / iterations;
             r.xy += iterations * value;
             r.xx += iterations * iterations;
+            r.iterations += iterations;
             if (build == 0)
                 vec_push(&f->arena, &function->each, value / iterations);
             iterations = NAN;
@@ -95,6 +102,10 @@ static bool read_replicate(FunctionSummaries *f, FunctionRuns *function, int bui
             function->bytes = value;
         } else if (build == 0 && metric == m->elements) {
             function->elements = value;
+        } else if (build == 0 && metric == m->cycle) {
+            function->cycle = value;
+        } else if (metric == m->cpu) {
+            r.cpu = value;
         }
     }
     if (r.samples == 0)
@@ -143,6 +154,8 @@ bool function_summaries_init(FunctionSummaries *f, const Profile *p, Error *err)
                              .level = fact_share(p, FACT_LEVEL, 0.95),
                              .margin = fact_share(p, FACT_MARGIN, 0.01)};
     (void)(profile_fact_u64(p, STR(FACT_SEED), &f->seed) || (f->seed = 1));
+    f->without_waiting = str_equal(profile_fact(p, STR(FACT_WITHOUT_WAITING)), STR("yes"));
+    f->waiting_share = fact_share(p, FACT_WAITING_SHARE, 0);
     if (read_runs(f, err))
         return true;
     function_summaries_deinit(f);
@@ -225,6 +238,50 @@ Interval function_mean(FunctionSummaries *f, const FunctionRuns *function)
     return pooled_interval(f, function, pooled_mean);
 }
 
+// ---- Doubts ----------------------------------------------------------------
+
+// What an iteration states to work through: elements, else bytes; 0 when neither.
+static double stated_work(const FunctionRuns *function)
+{
+    return function->elements > 0 ? function->elements : function->bytes > 0 ? function->bytes : 0;
+}
+
+// "sort" of "sort/1000"; the whole name where it has no argument.
+static Str without_argument(Str name)
+{
+    for (size_t i = name.len; i > 0; i--)
+        if (name.ptr[i - 1] == '/')
+            return str_slice(name, 0, i - 1);
+    return name;
+}
+
+FunctionDoubt function_doubt(FunctionSummaries *f, const FunctionRuns *function)
+{
+    // No CPU reads or computes as much in a cycle.
+    const double most_in_a_cycle = 256, grown = 16, same_time = 1.5;
+    double work = stated_work(function), least = MAX(work, function->bytes);
+    if (function->runs[0].len == 0)
+        return DOUBT_NONE;
+    double seconds = function_typical(f, function).point;
+    // Disturbance only adds: the quick samples tell what the work takes.
+    double *sorted = stats_sorted(&f->arena, function->each.at, function->each.len);
+    double quick = stats_percentile_sorted(sorted, function->each.len, 0.25);
+    if (quick < function->cycle)
+        return DOUBT_UNDER_A_CYCLE;
+    if (least * function->cycle > most_in_a_cycle * quick)
+        return DOUBT_TOO_FAST;
+    Str name = without_argument(function->name);
+    for (size_t i = 0; name.len < function->name.len && i < f->list.len; i++) {
+        const FunctionRuns *other = &f->list.at[i];
+        double other_work = stated_work(other);
+        if (other_work > 0 && other->runs[0].len && other_work * grown <= work &&
+            str_equal(without_argument(other->name), name) &&
+            seconds < same_time * function_typical(f, other).point)
+            return DOUBT_NO_GROWTH;
+    }
+    return DOUBT_NONE;
+}
+
 // ---- Changes ---------------------------------------------------------------
 
 // Times of a and b, 0 left out: in pairs where `paired`.
@@ -265,7 +322,7 @@ bool function_compares(const FunctionSummaries *f)
 
 bool function_change(FunctionSummaries *f, const FunctionRuns *function, Comparison *ret)
 {
-    CompareOptions options = {.level = f->level, .margin = f->margin, .block_pairs = 2};
+    CompareOptions options = {.level = f->level, .margin = f->margin};
     const SavedTimes *saved = saved_times(f, function->name);
     bool paired = f->has_against;
     double *now = function_medians(&f->arena, &function->runs[0]), *then = NULL;

@@ -12,8 +12,10 @@
 // One process' samples of one function. Times per iteration in seconds.
 typedef struct Replicate {
     double median;
-    double sum_each; // of the samples' times per iteration
-    double xy, xx;   // for the slope: Σ iterations · time, Σ iterations²
+    double sum_each;   // of the samples' times per iteration
+    double xy, xx;     // for the slope: Σ iterations · time, Σ iterations²
+    double iterations; // of all samples
+    double cpu;        // CPU time of an iteration; NaN when not known
     size_t samples;
 } Replicate;
 typedef Vec(Replicate) ReplicateVec;
@@ -23,6 +25,7 @@ typedef struct FunctionRuns {
     ReplicateVec runs[2];   // [1]: of the build that the other is run against
     DoubleVec each;         // all samples of runs[0], for outliers
     double bytes, elements; // of an iteration; NaN when not stated
+    double cycle;           // of the CPU; NaN when not known
 } FunctionRuns;
 typedef Vec(FunctionRuns) FunctionRunsVec;
 
@@ -40,7 +43,9 @@ typedef struct FunctionSummaries {
     Str program;
     bool has_against; // a second build was run
     double level, margin;
-    uint64_t seed; // of the bootstrap
+    uint64_t seed;        // of the bootstrap
+    bool without_waiting; // times are without the wait for a CPU, `waiting_share` of all
+    double waiting_share;
     // What functions without a second build are compared with. The caller sets them;
     // `compares_saved` is true also when there are no saved times.
     bool compares_saved;
@@ -64,6 +69,15 @@ Interval function_typical(FunctionSummaries *f, const FunctionRuns *function);
 // Least squares over all samples, and their mean; intervals by a bootstrap of processes.
 Interval function_slope(FunctionSummaries *f, const FunctionRuns *function);
 Interval function_mean(FunctionSummaries *f, const FunctionRuns *function);
+
+// Why a function's time cannot be that of the work that it states.
+typedef enum FunctionDoubt {
+    DOUBT_NONE,
+    DOUBT_UNDER_A_CYCLE, // an iteration takes less than one CPU cycle
+    DOUBT_TOO_FAST,      // it states more bytes or elements than a CPU can touch in the time
+    DOUBT_NO_GROWTH // it states 16 times the work of another of its arguments, in the same time
+} FunctionDoubt;
+FunctionDoubt function_doubt(FunctionSummaries *f, const FunctionRuns *function);
 
 // Whether functions are compared with anything.
 bool function_compares(const FunctionSummaries *f);

@@ -118,6 +118,19 @@ static void take_blocks(RawRun *to, double v)
     to->run.blocks_in = as_u64(v);
 }
 
+static void take_blocks_out(RawRun *to, double v)
+{
+    to->run.blocks_out = as_u64(v);
+}
+static void take_main_cpu(RawRun *to, double v)
+{
+    to->run.on_cpu_ns = as_i64(v);
+}
+static void take_disk_wait(RawRun *to, double v)
+{
+    to->run.disk_wait_ns = as_i64(v);
+}
+
 static TakeValue taker_of(Str metric)
 {
     static const struct {
@@ -139,6 +152,9 @@ static TakeValue taker_of(Str metric)
         {RUN_METRIC_VOLUNTARY_SWITCHES, take_voluntary},
         {RUN_METRIC_INVOLUNTARY_SWITCHES, take_involuntary},
         {RUN_METRIC_BLOCKS_IN, take_blocks},
+        {RUN_METRIC_BLOCKS_OUT, take_blocks_out},
+        {RUN_METRIC_MAIN_CPU, take_main_cpu},
+        {RUN_METRIC_DISK_WAIT, take_disk_wait},
     };
     for (size_t i = 0; i < ARRAY_LEN(takers); i++)
         if (str_equal(metric, str_from_c(takers[i].name)))
@@ -260,6 +276,8 @@ static RawRun raw_run(const Profile *p, uint32_t row, int64_t start_ns, bool ker
         .system_ns = MAX(r.system_ns, (int64_t)0),
         .run_delay_ns = -1,
         .steal_ns = -1,
+        .on_cpu_ns = -1,
+        .disk_wait_ns = -1,
         .round = r.round,
         .position = r.position,
         .status = r.status == RUN_STATUS_NONE ? 0 : r.status,

@@ -49,6 +49,7 @@ void truth_init(Truth *t, const Weights *w)
     };
     t->lost_known = profile_fact_u64(p, STR(FACT_SAMPLES_LOST), &t->lost);
     t->throttled_known = profile_fact_u64(p, STR(FACT_THROTTLED), &t->throttled);
+    (void)profile_fact_u64(p, STR(FACT_PROBE_HIT_NS), &t->probe_hit_ns);
     uint64_t with_stack = 0;
     for (size_t i = 0; i < STACK_CUT_COUNT; i++) {
         t->cut[i] = w->cut_samples[i];
@@ -67,7 +68,7 @@ void truth_init(Truth *t, const Weights *w)
             t->event = event;
     }
     t->user_only = event_is_user_only(t->event);
-    if (str_equal(t->event, STR(EVENT_PTRACE)))
+    if (str_equal(t->event, STR(EVENT_PTRACE)) || str_equal(t->event, STR(EVENT_TIMERS)))
         t->kernel_percent = NAN;
     // Formats without times have a row for each stack, not for each sample.
     t->aggregated = str_starts_with(profile_fact(p, STR(FACT_COLLECTOR)), STR("import ")) &&
@@ -145,6 +146,8 @@ void truth_add_text(const Truth *t, StrBuf *out)
     if (t->throttled_known && t->throttled)
         add_part(out, "%llu times throttled", (unsigned long long)t->throttled);
     add_complete(t, out);
+    if (t->probe_hit_ns)
+        add_part(out, "a hit costs %.1f µs", (double)t->probe_hit_ns / 1e3);
     if (t->asked_hz > 0 && t->obtained_hz > 0)
         add_part(out, "%.0f Hz asked, %.0f obtained", t->asked_hz, t->obtained_hz);
     else if (t->asked_hz > 0)

@@ -22,6 +22,7 @@ typedef struct Truth {
     bool user_only;         // the event left the kernel out
     bool sampled;           // values come from samples, not from exact counts
     bool aggregated;        // imported sums: the number of samples behind them is not known
+    uint64_t probe_hit_ns;  // what a hit of the probe cost the program; 0: no probe
     double asked_hz;        // 0: not known
     double obtained_hz;
     Str event;    // "" when not known

@@ -363,6 +363,22 @@ void weight_group_add_name(const Weights *w, uint32_t group, StrBuf *out)
     }
 }
 
+static bool has_values(const I64Vec *column)
+{
+    for (size_t i = 0; i < column->len; i++)
+        if (column->at[i] > 0)
+            return true;
+    return false;
+}
+
+MetricId metric_with_samples(const Profile *p)
+{
+    for (uint32_t m = 0; m < p->metrics.name.len && p->samples.stack.len; m++)
+        if (has_values(&p->samples.values[m]))
+            return (MetricId){m};
+    return (MetricId){0};
+}
+
 bool metric_find(const Profile *p, Str name, MetricId *ret, Error *err)
 {
     uint64_t number;

@@ -90,6 +90,9 @@ void weight_group_add_name(const Weights *w, uint32_t group, StrBuf *out);
 MUST_CHECK bool selection_samples(const Profile *p, const Selection *s, bool any_metric,
                                   U32Vec *ret, Error *err);
 
+// The first metric that a sample has a value in; the first one when none has.
+MetricId metric_with_samples(const Profile *p);
+
 // Finds a metric by its name, its event, or its number ("0", "1" …).
 MUST_CHECK bool metric_find(const Profile *p, Str name, MetricId *ret, Error *err);
 

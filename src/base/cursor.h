@@ -23,7 +23,7 @@ typedef struct Cursor {
 // errors and is borrowed, too.
 static inline Cursor cursor_over(Bytes data, const char *what)
 {
-    return (Cursor){.data = data, .what = what};
+    return (Cursor){.data = bytes_addressable(data), .what = what};
 }
 
 // No read has failed so far.

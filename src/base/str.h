@@ -66,6 +66,13 @@ static inline Bytes bytes_over(const void *ptr, size_t len)
     return (Bytes){(const uint8_t *)ptr, len};
 }
 
+// The same bytes; where there are none at all, an address to which a length may be added. Readers
+// that walk over bytes with pointers begin with it: C allows no arithmetic on a null pointer.
+static inline Bytes bytes_addressable(Bytes b)
+{
+    return b.ptr ? b : (Bytes){(const uint8_t *)"", 0};
+}
+
 // The part [from, to); both are clamped to the text.
 static inline Str str_slice(Str s, size_t from, size_t to)
 {

@@ -4,6 +4,7 @@
 #include "base/strbuf.h"
 
 #include "base/arena.h"
+#include "base/unshown.h"
 
 #include <stdio.h>
 
@@ -132,6 +133,7 @@ static const Touched by_terminal = {{false}}; // only control characters
 static const Touched by_xml = {
     {['&'] = true, ['<'] = true, ['>'] = true, ['"'] = true, ['\''] = true}};
 static const Touched by_json = {{['"'] = true, ['\\'] = true, ['<'] = true}};
+static const Touched by_csv = {{['"'] = true}};
 static const Touched by_markdown = {{['|'] = true,
                                      ['<'] = true,
                                      ['\\'] = true,
@@ -164,6 +166,24 @@ static bool is_bidi_control(uint32_t code)
            (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
+static bool is_line_separator(uint32_t code)
+{
+    return code == 0x2028 || code == 0x2029;
+}
+
+size_t str_unshown(Str s, size_t at)
+{
+    unsigned char c = (unsigned char)s.ptr[at];
+    size_t end = at;
+    if (c >= 0x20 && c < 0x7f)
+        return 0;
+    uint32_t code = utf8_next(s, &end);
+    bool is_invalid = code == 0xfffd && end == at + 1;
+    return is_invalid || is_control(code) || is_bidi_control(code) || is_line_separator(code)
+               ? end - at
+               : 0;
+}
+
 // Copies characters that need no escape, and gives every other code point to `add`.
 static void add_escaped(StrBuf *b, Str s, const Touched *touched,
                         void (*add)(StrBuf *b, uint32_t code))
@@ -181,7 +201,7 @@ static void add_terminal_code(StrBuf *b, uint32_t code)
 {
     if (is_control(code))
         strbuf_printf(b, "\\x%02x", code);
-    else if (is_bidi_control(code) || code == 0x2028 || code == 0x2029)
+    else if (is_bidi_control(code) || is_line_separator(code))
         strbuf_printf(b, "\\u{%x}", code);
     else
         add_utf8(b, code);
@@ -208,6 +228,8 @@ static void add_xml_code(StrBuf *b, uint32_t code)
     default: // XML 1.0 cannot contain most control characters
         if (is_control(code) || code == 0xfffe || code == 0xffff)
             strbuf_printf(b, "\\x%02x", code);
+        else if (is_bidi_control(code) || is_line_separator(code))
+            strbuf_printf(b, "\\u{%x}", code);
         else
             add_utf8(b, code);
     }
@@ -232,7 +254,7 @@ static void add_json_code(StrBuf *b, uint32_t code)
         strbuf_add(b, STR("\\t"));
         break;
     default: // '<' is escaped so that JSON can be inside an HTML script
-        if (is_control(code) || code == '<' || code == 0x2028 || code == 0x2029)
+        if (is_control(code) || code == '<' || is_line_separator(code) || is_bidi_control(code))
             strbuf_printf(b, "\\u%04x", code);
         else
             add_utf8(b, code);
@@ -259,6 +281,10 @@ static void add_markdown_code(StrBuf *b, uint32_t code)
         strbuf_printf(b, "\\\\x%02x", code);
         return;
     }
+    if (is_bidi_control(code) || is_line_separator(code)) {
+        strbuf_printf(b, "\\\\u{%x}", code);
+        return;
+    }
     if (code < 0x80 && by_markdown.at[code])
         strbuf_add_char(b, '\\');
     add_utf8(b, code);
@@ -274,22 +300,35 @@ void strbuf_add_json(StrBuf *b, Str s)
     add_escaped(b, s, &by_json, add_json_code);
 }
 
+static void add_csv_code(StrBuf *b, uint32_t code)
+{
+    if (code == '"')
+        strbuf_add(b, STR("\"\""));
+    else if (code == '\n' || code == '\t')
+        strbuf_add_char(b, (char)code);
+    else
+        add_terminal_code(b, code);
+}
+
+// Spreadsheets compute a cell that begins with one of these. A number is none.
+static bool is_formula(Str s)
+{
+    double number;
+    return s.len && memchr("=+-@\t\r", s.ptr[0], 6) && !str_parse_double(s, &number);
+}
+
 void strbuf_add_csv(StrBuf *b, Str s)
 {
     bool quote = false;
     for (size_t i = 0; i < s.len; i++)
         quote |= s.ptr[i] == ',' || s.ptr[i] == '"' || s.ptr[i] == '\n' || s.ptr[i] == '\r';
-    if (!quote) {
-        strbuf_add(b, s);
-        return;
-    }
-    strbuf_add_char(b, '"');
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] == '"')
-            strbuf_add_char(b, '"');
-        strbuf_add_char(b, s.ptr[i]);
-    }
-    strbuf_add_char(b, '"');
+    if (quote)
+        strbuf_add_char(b, '"');
+    if (is_formula(s))
+        strbuf_add_char(b, '\'');
+    add_escaped(b, s, &by_csv, add_csv_code);
+    if (quote)
+        strbuf_add_char(b, '"');
 }
 
 typedef struct CodeRange {

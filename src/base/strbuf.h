@@ -75,7 +75,8 @@ void strbuf_add_terminal(StrBuf *b, Str s);
 void strbuf_add_xml(StrBuf *b, Str s);
 void strbuf_add_json(StrBuf *b, Str s);
 void strbuf_add_markdown(StrBuf *b, Str s);
-// Appends one CSV field (RFC 4180), quoted only where it must be.
+// Appends one CSV field (RFC 4180), escaped as for a terminal but for line feeds and tabs. A "'"
+// stands before a field that a spreadsheet would compute.
 void strbuf_add_csv(StrBuf *b, Str s);
 // Appends a word that a POSIX shell reads back unchanged, quoted only where it must be.
 void strbuf_add_shell_word(StrBuf *b, Str s);

@@ -31,6 +31,20 @@ bool cli_print(Str text)
     return false;
 }
 
+bool cli_print_data(Str text)
+{
+    if (!isatty(STDOUT_FILENO))
+        return cli_print(text);
+    StrBuf out = {0};
+    for (Str rest = text, line; str_next_line(&rest, &line);) {
+        strbuf_add_terminal(&out, line);
+        strbuf_add_char(&out, '\n');
+    }
+    bool written = cli_print(strbuf_str(&out));
+    strbuf_deinit(&out);
+    return written;
+}
+
 // The first of LC_ALL, LC_CTYPE and LANG that is set decides; without any, the locale is C.
 static bool locale_is_utf8(void)
 {
@@ -49,7 +63,11 @@ typedef struct Sign {
 static const Sign signs[] = {
     {STR_INIT("·"), STR_INIT("-")},  {STR_INIT("…"), STR_INIT("..")},
     {STR_INIT("±"), STR_INIT("+-")}, {STR_INIT("σ"), STR_INIT("s")},
-    {STR_INIT("µ"), STR_INIT("u")},
+    {STR_INIT("µ"), STR_INIT("u")},  {STR_INIT("▁"), STR_INIT(".")},
+    {STR_INIT("▂"), STR_INIT(".")},  {STR_INIT("▃"), STR_INIT(":")},
+    {STR_INIT("▄"), STR_INIT(":")},  {STR_INIT("▅"), STR_INIT("|")},
+    {STR_INIT("▆"), STR_INIT("|")},  {STR_INIT("▇"), STR_INIT("#")},
+    {STR_INIT("█"), STR_INIT("#")},
 };
 
 static const Sign *sign_at(Str text)

@@ -18,6 +18,10 @@ enum {
 // it prints nothing when the reader of a pipe has closed it (EPIPE).
 MUST_CHECK bool cli_print(Str text);
 
+// The same for formats whose names are bytes as they are: a terminal gets control characters and
+// bidirectional controls escaped, line by line; a file or a pipe gets the bytes.
+MUST_CHECK bool cli_print_data(Str text);
+
 // The same for text that people read: in a locale without UTF-8, the signs that assay itself writes
 // (·, ±, …) are replaced by ASCII. Not for data.
 MUST_CHECK bool cli_print_text(Str text);

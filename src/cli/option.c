@@ -17,7 +17,7 @@ enum { HELP_COLUMN = 30, HELP_WIDTH = 80, NAME_COLUMNS = 12 };
 static bool takes_argument(const Option *o)
 {
     return o->kind != OPTION_FLAG && o->kind != OPTION_NO_FLAG && o->kind != OPTION_COUNT &&
-           o->kind != OPTION_OPTIONAL;
+           o->kind != OPTION_OPTIONAL && o->kind != OPTION_REST;
 }
 
 static void add_command_path(const Command *cmd, StrBuf *out)
@@ -195,6 +195,9 @@ static bool store_value(const Option *o, void *into, Str value, Arena *arena)
         return true;
     case OPTION_LIST:
         vec_push(arena, (StrVec *)field, value);
+        return true;
+    case OPTION_REST:
+        vec_push(arena, &((RestWords *)field)->words, value);
         return true;
     case OPTION_U64:
         return str_parse_u64(value, 0, field);
@@ -379,6 +382,17 @@ static ParseResult unknown_long(const Parse *p, Str name)
     return PARSE_BAD;
 }
 
+// Takes the words up to "--", or to the end.
+static ParseResult take_rest(Parse *p, const Option *o)
+{
+    RestWords *rest = (void *)((char *)p->into + o->offset);
+    rest->given = true;
+    while (p->at + 1 < p->argc && !str_equal(str_from_c(p->argv[p->at + 1]), STR("--")))
+        if (apply(p, o, str_from_c(p->argv[++p->at])) != PARSE_OK)
+            return PARSE_BAD;
+    return PARSE_OK;
+}
+
 static ParseResult parse_long(Parse *p, Str text)
 {
     Str name = text;
@@ -407,6 +421,8 @@ static ParseResult parse_long(Parse *p, Str text)
         return unknown_long(p, name);
     if (o->kind == OPTION_OPTIONAL)
         return apply(p, o, has_value ? value : optional_default(o));
+    if (o->kind == OPTION_REST && !has_value)
+        return take_rest(p, o);
     if (!takes_argument(o)) {
         if (!has_value)
             return apply(p, o, value);
@@ -455,13 +471,17 @@ static void take_operands(Parse *p)
 }
 
 ParseResult options_parse(const Command *cmd, int argc, char **argv, void *into, Arena *arena,
-                          StrVec *operands)
+                          StrVec *operands, size_t *dashes)
 {
     Parse p = {cmd, argc, argv, 1, into, arena, operands};
+    if (dashes)
+        *dashes = SIZE_MAX;
     for (; p.at < argc; p.at++) {
         Str arg = str_from_c(argv[p.at]);
         ParseResult result = PARSE_OK;
         if (str_equal(arg, STR("--"))) {
+            if (dashes)
+                *dashes = operands->len;
             p.at++;
             take_operands(&p);
         } else if (str_starts_with(arg, STR("--"))) {
@@ -484,7 +504,7 @@ int command_run_parsed(const Command *cmd, int argc, char **argv, void *values, 
     Arena scratch = {0};
     CommandLine line = {.cmd = cmd, .arena = &scratch};
     int status = STATUS_USAGE;
-    switch (options_parse(cmd, argc, argv, values, &scratch, &line.operands)) {
+    switch (options_parse(cmd, argc, argv, values, &scratch, &line.operands, &line.dashes)) {
     case PARSE_DONE:
         status = STATUS_OK;
         break;

@@ -17,6 +17,7 @@ typedef enum OptionKind {
     OPTION_CHOICE,   // Str, one of `choices` or a word of `table`
     OPTION_ROW,      // const T *: the row of `table` that has the word
     OPTION_LIST,     // StrVec, may be repeated
+    OPTION_REST,     // RestWords: all words behind it, up to "--"
     OPTION_U64,      // uint64_t, decimal or 0x…
     OPTION_I64,      // int64_t
     OPTION_DOUBLE,   // double
@@ -58,6 +59,12 @@ typedef struct Choices {
     .rows = (array), .count = &(length), .row_size = sizeof((array)[0]),                           \
     .name_at = offsetof(__typeof__((array)[0]), word),                                             \
     .help_at = offsetof(__typeof__((array)[0]), help)
+
+// The value of an OPTION_REST.
+typedef struct RestWords {
+    bool given;
+    StrVec words;
+} RestWords;
 
 typedef struct Option {
     char letter;      // 0: long form only
@@ -118,6 +125,10 @@ typedef struct Option {
 #define OPT_LIST(letter, name, S, field, arg, help)                                                \
     {                                                                                              \
         letter, name, OPTION_LIST, OPTION_FIELD(S, field, StrVec), arg, NULL, help, NULL           \
+    }
+#define OPT_REST(letter, name, S, field, arg, help)                                                \
+    {                                                                                              \
+        letter, name, OPTION_REST, OPTION_FIELD(S, field, RestWords), arg, NULL, help, NULL        \
     }
 #define OPT_U64(letter, name, S, field, arg, help)                                                 \
     {                                                                                              \
@@ -180,16 +191,18 @@ typedef enum ParseResult {
 } ParseResult;
 
 // Parses argv into `into` (defaults are there already) and `operands` (borrowed
-// from argv). Prints help or the mistake itself.
+// from argv). Prints help or the mistake itself. `dashes` (may be NULL) becomes the number of
+// operands in front of "--"; SIZE_MAX without one.
 ParseResult options_parse(const Command *cmd, int argc, char **argv, void *into, Arena *arena,
-                          StrVec *operands);
+                          StrVec *operands, size_t *dashes);
 
 // The arguments of a command's own function, without the options.
 typedef struct CommandLine {
     const Command *cmd;
     StrVec operands;
-    char **words; // of a wrapper command: its operands, the end of argv, with NULL after the last
-    Arena *arena; // scratch memory, freed when the function returns
+    size_t dashes; // how many operands stand in front of "--"; SIZE_MAX: there is no "--"
+    char **words;  // of a wrapper command: its operands, the end of argv, with NULL after the last
+    Arena *arena;  // scratch memory, freed when the function returns
 } CommandLine;
 
 // A command's own function; `values` is the options struct, filled. Returns the exit status.

@@ -153,13 +153,34 @@ static bool read_input(const Input *in, Profile *p, const ImportFormat **format,
            error_context(err, "cannot read '%" STR_FMT "'", STR_ARG(in->name));
 }
 
+// Whether the beginning is that of a recording. A shorter input is whole, and is judged as a file.
+static bool is_worth_reading(Bytes head, bool is_whole, Error *err)
+{
+    return is_whole || store_is_recording(head) || import_is_known(head) ||
+           (import_unknown_format(head, err), error_context(err, "cannot read 'standard input'"));
+}
+
+// The format is decided on the beginning: an input that is none, or has no end, is refused at once.
 static bool load_stdin(Input *in, Profile *p, const ImportFormat **format, Error *err)
 {
+    enum { HEAD_BYTES = 64 << 10 };
     Arena arena = {0};
+    Str folder = cli_env("TMPDIR");
+    MappedFile file = {0};
+    size_t got;
+    uint8_t *head = arena_alloc(&arena, HEAD_BYTES, 1);
     in->name = STR("standard input");
     in->recorded_at_ns = os_realtime_ns();
-    bool ok = os_read_fd(&arena, STDIN_FILENO, in->name, SIZE_MAX, &in->bytes, err) &&
-              read_input(in, p, format, err);
+    bool ok = os_read_head(STDIN_FILENO, in->name, head, HEAD_BYTES, &got, err) &&
+              is_worth_reading(bytes_over(head, got), got < HEAD_BYTES, err);
+    in->bytes = bytes_over(head, got);
+    if (ok && got == HEAD_BYTES) {
+        ok = os_map_input(STDIN_FILENO, in->name, in->bytes, folder.len ? folder : STR("/tmp"),
+                          &file, err);
+        in->bytes = file.bytes;
+    }
+    ok = ok && read_input(in, p, format, err);
+    os_unmap_file(&file);
     arena_deinit(&arena);
     return ok;
 }

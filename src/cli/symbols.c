@@ -56,11 +56,19 @@ bool symbols_source_options(Arena *arena, const StrVec *source_paths, SourceOpti
             maps[i].from.len == 0)
             return error_set(err, ERROR_USAGE, "--source-path takes OLD=NEW, not '%" STR_FMT "'",
                              STR_ARG(source_paths->at[i]));
+    SourceRoots *roots = arena_new(arena, SourceRoots);
+    StrVec named = {0};
+    for (size_t i = 0; i < source_paths->len; i++)
+        vec_push(arena, &named, maps[i].to);
+    source_roots_init(arena, &named, roots);
     *ret = (SourceOptions){
+        .roots = roots,
         .maps = maps,
         .map_count = source_paths->len,
         .rust_src = rust_source_find(arena, folder_of(arena, "RUSTUP_HOME", "", "/.rustup")),
     };
+    if (ret->rust_src.len)
+        source_roots_add(arena, roots, ret->rust_src);
     return true;
 }
 

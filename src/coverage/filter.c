@@ -17,9 +17,42 @@ static bool is_selected(const CoverFilter *f, Str path)
     return selected;
 }
 
+static bool is_below(Str path, Str folder)
+{
+    return str_starts_with(path, folder) &&
+           (path.len == folder.len || path.ptr[folder.len] == '/' || folder.len == 1);
+}
+
+// Whether the user chose the source. Sources of another machine are told by the end of their path.
+static bool is_chosen(CoverFilter *f, Str path)
+{
+    Str file = f->chosen.len ? cover_source_file(&f->source_paths, path) : path;
+    for (size_t i = 0; i < f->chosen.len; i++) {
+        Str name = f->chosen_names.at[i];
+        bool is_end = str_ends_with(path, name) && path.len > name.len &&
+                      path.ptr[path.len - name.len - 1] == '/';
+        if (is_below(file, f->chosen.at[i]) || is_end)
+            return true;
+    }
+    return f->chosen.len == 0;
+}
+
+void cover_filter_choose(CoverFilter *f, const StrVec *paths)
+{
+    for (size_t i = 0; i < paths->len; i++) {
+        Str name = arena_str(&f->arena, paths->at[i]);
+        while (name.len > 1 && name.ptr[name.len - 1] == '/')
+            name.len--;
+        vec_push(&f->arena, &f->chosen_names, name);
+        vec_push(&f->arena, &f->chosen, cover_source_file(&f->source_paths, name));
+    }
+}
+
 bool cover_filter_keep(void *ctx, Str path)
 {
     CoverFilter *f = ctx;
+    if (!is_chosen(f, path))
+        return false;
     CoverSelection asked = {f->o->include, f->o->exclude};
     if (!cover_selection_keep(&asked, path))
         return false;
@@ -34,10 +67,22 @@ bool cover_filter_keep(void *ctx, Str path)
     return false;
 }
 
+static Str apply_maps(CoverFilter *f, Str path)
+{
+    for (size_t i = 0; i < f->maps.len; i++) {
+        Str from = f->maps.at[i].from;
+        if (!str_starts_with(path, from) || (path.len > from.len && path.ptr[from.len] != '/'))
+            continue;
+        return arena_printf(&f->arena, "%" STR_FMT "%" STR_FMT, STR_ARG(f->maps.at[i].to),
+                            STR_ARG(str_slice(path, from.len, path.len)));
+    }
+    return path;
+}
+
 static void map_globs(CoverFilter *f, const StrVec *from, StrVec *to)
 {
     for (size_t i = 0; i < from->len; i++)
-        vec_push(&f->arena, to, arena_str(&f->arena, cover_filter_map(f, from->at[i])));
+        vec_push(&f->arena, to, arena_str(&f->arena, apply_maps(f, from->at[i])));
 }
 
 void cover_filter_select(CoverFilter *f, const CoverSelection *s)
@@ -98,6 +143,7 @@ bool cover_filter_init(CoverFilter *f, const CoverFilterOptions *o, Profile *pro
     f->o = o;
     f->profile = profile;
     f->sources.folders = o->source_folders;
+    cover_source_paths_init(&f->source_paths, &f->arena);
     intern_init(&f->paths, &f->arena);
     intern_init(&f->left_out, &f->arena);
     for (size_t i = 0; i < o->prefix_maps.len; i++)
@@ -122,6 +168,7 @@ void cover_filter_deinit(CoverFilter *f)
         if (f->patterns.at[i])
             regfree(&f->pattern_regexes[i]);
     cover_sources_deinit(&f->sources);
+    cover_source_paths_deinit(&f->source_paths);
     if (f->paths.arena)
         intern_deinit(&f->paths);
     if (f->left_out.arena)
@@ -132,14 +179,8 @@ void cover_filter_deinit(CoverFilter *f)
 Str cover_filter_map(void *ctx, Str path)
 {
     CoverFilter *f = ctx;
-    for (size_t i = 0; i < f->maps.len; i++) {
-        Str from = f->maps.at[i].from;
-        if (!str_starts_with(path, from) || (path.len > from.len && path.ptr[from.len] != '/'))
-            continue;
-        return arena_printf(&f->arena, "%" STR_FMT "%" STR_FMT, STR_ARG(f->maps.at[i].to),
-                            STR_ARG(str_slice(path, from.len, path.len)));
-    }
-    return path;
+    Str mapped = apply_maps(f, path);
+    return f->keep_spelling ? mapped : cover_source_path(&f->source_paths, mapped);
 }
 
 CoverExclusions *cover_filter_exclusions(void *ctx, Str path)

@@ -10,6 +10,7 @@
 #include "base/intern.h"
 #include "coverage/rows/project.h"
 #include "coverage/rows/selection.h"
+#include "coverage/source_paths.h"
 #include "coverage/source_text.h"
 #include "model/profile.h"
 
@@ -40,6 +41,10 @@ typedef struct CoverFilter {
     bool (*is_changed)(void *ctx, Str path);
     void *is_changed_ctx;
     Vec(CoverPathMap) maps;
+    StrVec chosen;       // real paths of sources and folders of sources; empty: all are kept
+    StrVec chosen_names; // the same as the user wrote them
+    bool keep_spelling;  // paths stay as the compiler wrote them, maps aside
+    CoverSourcePaths source_paths;
     CoverSources sources;
     Intern paths; // files whose marks were looked for
     Vec(CoverExclusions *) found;
@@ -63,6 +68,8 @@ bool cover_filter_has_marks(const CoverFilter *f);
 // Adds the selection of a run: sources that no run counts are left out. The globs follow the maps
 // of prefixes. Where the user gives --include, it replaces the globs of sources to include.
 void cover_filter_select(CoverFilter *f, const CoverSelection *s);
+// Keeps only the sources that are, or lie below, one of the paths.
+void cover_filter_choose(CoverFilter *f, const StrVec *paths);
 // How many sources were left out because no run counts them.
 size_t cover_filter_left_out(const CoverFilter *f);
 // Turns marks of functions into ranges of lines. To be called once, after all functions are added.

@@ -11,6 +11,7 @@
 #include "coverage/input_forms.h"
 #include "coverage/object_list.h"
 #include "elf/elf.h"
+#include "gcov/gcov.h"
 #include "os/file.h"
 #include "tracefile/tracefile.h"
 
@@ -20,6 +21,7 @@
 static void add_unit(CoverFound *f, CoverInput input)
 {
     Arena *arena = f->r->arena;
+    f->has_counts |= str_ends_with(input.path, STR(".gcda"));
     input.path = gcov_with_suffix(arena, input.path, ".gcno");
     for (size_t i = f->units.len; i-- > 0 && f->units.len - i < 3;)
         if (str_equal(f->units.at[i].path, input.path))
@@ -27,9 +29,17 @@ static void add_unit(CoverFound *f, CoverInput input)
     vec_push(arena, &f->units, input);
 }
 
-static void add_input(CoverFound *f, CoverFormKind kind, CoverInput input)
+static void add_input(CoverFound *f, const CoverForm *form, CoverInput input)
 {
     Arena *arena = f->r->arena;
+    CoverFormKind kind = form->kind;
+    struct stat st;
+    if (kind != COVER_FORM_OBJECT && form->is != gcov_is_notes &&
+        stat(arena_c_str(arena, input.path), &st) == 0)
+        f->r->counted_ns =
+            MAX(f->r->counted_ns, st.st_mtim.tv_sec * (int64_t)1000000000 + st.st_mtim.tv_nsec);
+    input.is_result = f->in_results;
+    input.is_sum = kind == COVER_FORM_PROFILE && form->written;
     if (kind == COVER_FORM_UNIT) {
         add_unit(f, input);
         return;
@@ -41,6 +51,19 @@ static void add_input(CoverFound *f, CoverFormKind kind, CoverInput input)
         vec_push(arena, &f->objects, input);
     else
         vec_push(arena, &f->tracefiles, input);
+}
+
+// Whether the name is that of a source in a language whose compilers count lines.
+static bool is_source_name(Str path)
+{
+    static const char *const suffixes[] = {
+        ".c",   ".cc",  ".cpp", ".cxx", ".c++", ".C",   ".h", ".hh",  ".hpp", ".hxx",
+        ".h++", ".inl", ".inc", ".ipp", ".tcc", ".tpp", ".m", ".mm",  ".rs",  ".swift",
+        ".cu",  ".cuh", ".def", ".y",   ".l",   ".f",   ".d", ".f90", ".go",  ".zig"};
+    for (size_t i = 0; i < ARRAY_LEN(suffixes); i++)
+        if (str_ends_with(path, str_from_c(suffixes[i])))
+            return true;
+    return false;
 }
 
 static bool refuse_kind(Str path, Bytes file, Error *err)
@@ -64,7 +87,7 @@ static bool classify(CoverFound *f, CoverInput input, Error *err)
     MappedFile m = {0};
     const CoverForm *form = cover_form_find(bytes, true);
     if (form) {
-        add_input(f, form->kind, input);
+        add_input(f, form, input);
         return true;
     }
     if (!os_map_file(input.path, &m, err))
@@ -72,7 +95,9 @@ static bool classify(CoverFound *f, CoverInput input, Error *err)
     bool ok = true;
     form = cover_form_find(m.bytes, false);
     if (form)
-        add_input(f, form->kind, input);
+        add_input(f, form, input);
+    else if (input.asked && is_source_name(input.path))
+        vec_push(f->r->arena, &f->sources, input.path);
     else if (input.asked && m.bytes.len == 0)
         ok = error_set(err, ERROR_FORMAT, "'%" STR_FMT "' is empty", STR_ARG(input.path));
     else if (input.asked)
@@ -129,7 +154,7 @@ static bool add_object_list(CoverFound *f, Str path, Error *err)
                          "counts",
                          STR_ARG(object));
         os_unmap_file(&m);
-        vec_push(arena, &f->objects, ((CoverInput){object, true, 1}));
+        vec_push(arena, &f->objects, ((CoverInput){.path = object, .asked = true, .weight = 1}));
     }
     return true;
 }
@@ -181,9 +206,18 @@ static bool add_entry(CoverFound *f, Str folder, const FolderEntry *e, uint64_t 
         return add_selection(f, child, err);
     if (is_list)
         return add_object_list(f, child, err);
-    if (!classify(f, (CoverInput){child, false, weight}, err)) // gone since, or not ours to read
+    if (!classify(f, (CoverInput){.path = child, .weight = weight},
+                  err)) // gone since, or not ours to read
         cover_note_left_out(f->r, err);
     return true;
+}
+
+// Where 'assay cover run' puts its results by itself, in the folder in which it is called.
+static void look_for_results(CoverFound *f, Str folder)
+{
+    Str results = arena_printf(f->r->arena, "%" STR_FMT "/.assay/cover", STR_ARG(folder));
+    if (os_file_exists(results))
+        vec_push(f->r->arena, &f->results, results);
 }
 
 static bool add_folder(CoverFound *f, Str path, uint64_t weight, unsigned depth, Error *err)
@@ -193,26 +227,76 @@ static bool add_folder(CoverFound *f, Str path, uint64_t weight, unsigned depth,
     if (!dir)
         return error_os(err, "cannot open folder '%" STR_FMT "'", STR_ARG(path));
     Vec(FolderEntry) entries = {0};
-    for (struct dirent *e; (e = readdir(dir));)
-        if (e->d_name[0] != '.')
+    bool is_finished = true;
+    for (struct dirent *e; (e = readdir(dir));) {
+        is_finished &= strcmp(e->d_name, COVER_UNFINISHED_FILE) != 0;
+        if (str_equal(str_from_c(e->d_name), STR(".assay")))
+            look_for_results(f, path);
+        else if (e->d_name[0] != '.')
             vec_push(arena, &entries,
                      ((FolderEntry){arena_str(arena, str_from_c(e->d_name)), e->d_type}));
+    }
     closedir(dir);
+    if (!is_finished)
+        return true;
     if (entries.len)
         qsort(entries.at, entries.len, sizeof(entries.at[0]), compare_entries);
+    bool in_results = f->in_results, ok = true;
     for (size_t i = 0; i < entries.len; i++)
-        if (!add_entry(f, path, &entries.at[i], weight, depth, err))
+        f->in_results |= str_equal(entries.at[i].name, COVER_OBJECTS_FILE) ||
+                         str_equal(entries.at[i].name, COVER_SOURCES_FILE);
+    for (size_t i = 0; i < entries.len && ok; i++)
+        ok = add_entry(f, path, &entries.at[i], weight, depth, err);
+    f->in_results = in_results;
+    return ok;
+}
+
+static size_t found_files(const CoverFound *f)
+{
+    return f->profiles.len + f->objects.len + f->units.len + f->tracefiles.len + f->passed_over;
+}
+
+// The results of runs within a folder count if nothing else in it does: the .gcno files of a build
+// say only what could have run.
+static bool add_results(CoverFound *f, size_t first, uint64_t weight, bool has_data, Error *err)
+{
+    for (size_t i = first; i < f->results.len; i++) {
+        Str path = f->results.at[i];
+        profile_note(f->r->profile, NOTE_INFO, STR("results-of-runs"),
+                     has_data ? "results of 'assay cover run' in '%" STR_FMT
+                                "' are left out beside other counts: name the folder to add them"
+                              : "the counts are those of 'assay cover run' in '%" STR_FMT "'",
+                     STR_ARG(path));
+        if (!has_data && !add_folder(f, path, weight, 1, err))
             return false;
+    }
     return true;
 }
 
 bool cover_find(CoverFound *f, Str path, uint64_t weight, Error *err)
 {
     struct stat st;
-    size_t before = f->selections.len;
+    size_t before = f->selections.len, files = found_files(f), sources = f->sources.len;
+    size_t results = f->results.len;
+    size_t counted = f->profiles.len + f->tracefiles.len;
+    bool had_counts = f->has_counts;
+    f->has_counts = false;
     bool is_folder = stat(arena_c_str(f->r->arena, path), &st) == 0 && S_ISDIR(st.st_mode);
-    bool ok = is_folder ? add_folder(f, path, weight, 0, err)
-                        : classify(f, (CoverInput){path, true, weight}, err);
+    bool ok = is_folder
+                  ? add_folder(f, path, weight, 0, err)
+                  : classify(f, (CoverInput){.path = path, .asked = true, .weight = weight}, err);
+    if (ok && is_folder)
+        ok = add_results(f, results, weight,
+                         f->has_counts || f->profiles.len + f->tracefiles.len > counted, err);
+    f->has_counts |= had_counts;
+    if (ok && is_folder && files && found_files(f) == files) {
+        profile_note(f->r->profile, NOTE_INFO, STR("folder-of-sources"),
+                     "'%" STR_FMT "' holds no coverage data: only sources below it count",
+                     STR_ARG(path));
+        vec_push(f->r->arena, &f->sources, path);
+    }
+    if (f->sources.len > sources)
+        return ok;
     f->operands++;
     f->selected += f->selections.len > before;
     return ok;
@@ -220,11 +304,49 @@ bool cover_find(CoverFound *f, Str path, uint64_t weight, Error *err)
 
 bool cover_find_file(CoverFound *f, Str path, Error *err)
 {
-    return classify(f, (CoverInput){path, true, 1}, err);
+    return classify(f, (CoverInput){.path = path, .asked = true, .weight = 1}, err);
 }
 
-void cover_find_note(const CoverFound *f)
+// Whether the file is left out beside raw data. One that the user named counts, with a note.
+static bool is_left_out(const CoverFound *f, const CoverInput *input)
 {
+    if (input->asked && !input->is_result)
+        profile_note(f->r->profile, NOTE_INFO, STR("sum-beside-runs"),
+                     "'%" STR_FMT
+                     "' is added to the data of the runs: if it was made of them, they "
+                     "count twice",
+                     STR_ARG(input->path));
+    return !input->asked && !input->is_result;
+}
+
+static void spare_sums(const CoverFound *f, CoverInputVec *profiles)
+{
+    for (size_t i = 0; i < profiles->len; i++)
+        profiles->at[i].is_spare = profiles->at[i].is_sum && is_left_out(f, &profiles->at[i]);
+}
+
+static void drop_tracefiles(const CoverFound *f, CoverInputVec *files)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < files->len; i++) {
+        if (!is_left_out(f, &files->at[i]))
+            files->at[kept++] = files->at[i];
+        else
+            cover_note_spare(f->r, files->at[i].path);
+    }
+    files->len = kept;
+}
+
+void cover_find_settle(CoverFound *f)
+{
+    bool has_raw = false;
+    for (size_t i = 0; i < f->profiles.len; i++)
+        has_raw |= !f->profiles.at[i].is_sum && !f->profiles.at[i].asked;
+    if (has_raw)
+        spare_sums(f, &f->profiles);
+    if (f->has_counts || f->profiles.len)
+        drop_tracefiles(f, &f->tracefiles);
+
     if (f->passed_over)
         profile_note(f->r->profile, NOTE_WARNING, STR("files-passed-over"),
                      "%zu file%s in folders passed over, empty or no regular file: '%" STR_FMT

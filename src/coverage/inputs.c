@@ -68,7 +68,7 @@ static bool find_inputs(CoverFound *f, const CoverRequest *request, const StrVec
     for (size_t i = 0; request->weighted && i < request->weighted->len; i++)
         if (!cover_find(f, request->weighted->at[i].path, request->weighted->at[i].weight, err))
             return false;
-    cover_find_note(f);
+    cover_find_settle(f);
     return true;
 }
 
@@ -104,9 +104,9 @@ static bool read_found(Origins *o, CoverFound *f, const StrVec *operands, Error 
 {
     const CoverRequest *request = o->request;
     select_sources(f, &o->filter, request->filter.all_sources);
-    bool beside_runs = f->units.len || f->profiles.len;
+    cover_filter_choose(&o->filter, &f->sources);
     if (!gcov_units_read(f->r, &f->units, &o->units, err) ||
-        !cover_tracefiles_read(f->r, &f->tracefiles, beside_runs, &o->set, err))
+        !cover_tracefiles_read(f->r, &f->tracefiles, &o->set, err))
         return false;
     o->has_units = f->units.len > 0;
     o->has_set = f->tracefiles.len > 0;
@@ -132,6 +132,7 @@ static bool origins_open(Origins *o, const CoverRequest *request, Profile *notes
     cover_set_init(&o->set, &o->arena);
     if (!cover_filter_init(&o->filter, &request->filter, notes, err))
         return false;
+    o->filter.keep_spelling = request->llvm_rules;
     o->filter.is_changed = request->is_changed;
     o->filter.is_changed_ctx = request->is_changed_ctx;
     bool marks = !request->filter.no_exclusions && !request->llvm_rules;
@@ -210,6 +211,7 @@ static void set_facts(const Origins *o)
     set_number(p, FACT_COVER_HITS, o->set.is_hits);
     set_number(p, FACT_COVER_STALE, o->reading.stale);
     set_number(p, FACT_COVER_BUILT, (uint64_t)MAX(o->reading.built_ns, (int64_t)0));
+    set_number(p, FACT_COVER_COUNTED, (uint64_t)MAX(o->reading.counted_ns, (int64_t)0));
     set_number(p, FACT_COVER_SKIPPED, cover_filter_left_out(&o->filter));
     set_number(p, FACT_COVER_VALUES, o->programs.counts.has_values);
 }
@@ -281,6 +283,7 @@ static void fill(Origins *o)
     unsigned wants = request->wants;
     // Some marks are settled by the counts of rows.
     bool rows = wants & COVER_WANT_ROWS || (wants & TOTALS && !is_alone) ||
+                (wants & COVER_WANT_FILE_TOTALS && !request->llvm_rules) ||
                 cover_filter_has_marks(&o->filter);
     CoverFilling filling;
     if (has_mapping(o))

@@ -9,6 +9,8 @@
 #include "elf/build_id.h"
 
 #define COVER_OBJECTS_FILE STR("assay-objects")
+// In a folder of what programs wrote during a run that has not come to its end.
+#define COVER_UNFINISHED_FILE ".assay-unfinished"
 
 // Appends the line of one object; `id` may be NULL. Paths with a line end are left out: a line
 // cannot hold them.

@@ -5,19 +5,25 @@
 
 void cover_sources_deinit(CoverSources *s)
 {
-    vec_free(&s->file);
+    os_unmap_file(&s->file);
     arena_deinit(&s->arena);
 }
 
 static bool open_source(CoverSources *s, Str path)
 {
-    return os_load_file(path, &s->file, &s->identity, NULL);
+    if (!s->roots)
+        return os_map_file(path, &s->file, NULL);
+    SourceAccess access = source_map(s->roots, false, path, &s->file);
+    s->is_outside |= access == SOURCE_OUTSIDE;
+    return access == SOURCE_HERE;
 }
 
 bool cover_source_text(void *ctx, Str path, Str *text)
 {
     CoverSources *s = ctx;
     arena_deinit(&s->arena);
+    os_unmap_file(&s->file);
+    s->is_outside = false;
     bool found = open_source(s, path);
     // Tries ever shorter ends of the path below each folder.
     for (size_t i = 0; i < s->folders.len && !found; i++) {
@@ -32,6 +38,6 @@ bool cover_source_text(void *ctx, Str path, Str *text)
         }
     }
     if (found)
-        *text = str_from_bytes(bytes_over(s->file.at, s->file.len));
+        *text = str_from_bytes(s->file.bytes);
     return found;
 }

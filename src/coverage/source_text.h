@@ -6,19 +6,23 @@
 #define COVERAGE_SOURCE_TEXT_H
 
 #include "base/vec.h"
-#include "os/file.h"
+#include "os/source_file.h"
 
 typedef struct CoverSources {
     StrVec folders;
-    U8Vec file; // the last one asked for
-    FileIdentity identity;
-    Arena arena; // of its path
+    // Text is only from below these; what a tracefile names elsewhere is not read. NULL: from
+    // anywhere, for what is not shown.
+    const SourceRoots *roots;
+    MappedFile file; // the last one asked for
+    Arena arena;     // of its path
+    bool is_outside; // the last one lies outside the roots
 } CoverSources;
 
 // Frees what the lookups have read.
 void cover_sources_deinit(CoverSources *s);
 
-// The text of a source file, until the next call. `ctx` is a CoverSources.
+// The text of a source file, until the next call. `ctx` is a CoverSources. False: there is none, or
+// it lies outside.
 bool cover_source_text(void *ctx, Str path, Str *text);
 
 #endif // COVERAGE_SOURCE_TEXT_H

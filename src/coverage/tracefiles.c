@@ -42,19 +42,13 @@ static bool add_set(CoverSet *set, Bytes file, uint64_t weight, Error *err)
     return ok;
 }
 
-bool cover_tracefiles_read(CoverReading *r, const CoverInputVec *files, bool beside_runs,
-                           CoverSet *set, Error *err)
+bool cover_tracefiles_read(CoverReading *r, const CoverInputVec *files, CoverSet *set, Error *err)
 {
     for (size_t i = 0; i < files->len; i++) {
         const CoverInput *input = &files->at[i];
         MappedFile m = {0};
         if (!os_map_file(input->path, &m, err))
             return false;
-        if (!input->asked && beside_runs)
-            profile_note(r->profile, NOTE_WARNING, STR("tracefile-beside-runs"),
-                         "'%" STR_FMT "', found beside data of runs, is added to it: if it was "
-                         "made of that data, it counts twice",
-                         STR_ARG(input->path));
         size_t notes = set->notes.len;
         bool ok = add_set(set, m.bytes, input->weight, err);
         os_unmap_file(&m);

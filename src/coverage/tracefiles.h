@@ -8,9 +8,8 @@
 #include "coverage/rows/reading.h"
 #include "tracefile/tracefile.h"
 
-// Adds the counts of all files to the set. With `beside_runs` the inputs hold data of runs too:
-// a tracefile that was found in a folder may have been made of that data, which is noted.
-MUST_CHECK bool cover_tracefiles_read(CoverReading *r, const CoverInputVec *files, bool beside_runs,
-                                      CoverSet *set, Error *err);
+// Adds the counts of all files to the set.
+MUST_CHECK bool cover_tracefiles_read(CoverReading *r, const CoverInputVec *files, CoverSet *set,
+                                      Error *err);
 
 #endif // COVERAGE_TRACEFILES_H

@@ -143,6 +143,12 @@ typedef struct DwarfFunctions {
 // The unit's out-of-line functions; decodes the unit on first use.
 DwarfFunctions dwarf_unit_functions(DwarfFile *f, size_t unit);
 
+typedef void DwarfInlinedEach(void *ctx, Str name, Str linkage_name, uint64_t low);
+
+// Calls `each` for every inlined copy of a function that has code in the unit, with the lowest
+// address of the copy. Decodes the unit on first use.
+void dwarf_unit_inlined(DwarfFile *f, size_t unit, DwarfInlinedEach *each, void *ctx);
+
 // Whether any function was inlined in the unit. Without optimisation none is, and every address has
 // at most one frame. Decodes the unit on first use.
 bool dwarf_unit_has_inlined(DwarfFile *f, size_t unit);

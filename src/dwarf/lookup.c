@@ -163,6 +163,18 @@ DwarfFunctions dwarf_unit_functions(DwarfFile *f, size_t unit)
     return tree->functions;
 }
 
+void dwarf_unit_inlined(DwarfFile *f, size_t unit, DwarfInlinedEach *each, void *ctx)
+{
+    Unit *tree = unit_tree(unit_get(f, unit));
+    unit_decode(tree);
+    for (uint32_t node = 0; node < tree->node_count; node++) {
+        const Node *n = &tree->nodes[node];
+        const Origin *o = n->flags & NODE_INLINED && n->low ? node_origin(tree, node) : NULL;
+        if (o)
+            each(ctx, o->name, o->linkage_name, n->low);
+    }
+}
+
 bool dwarf_unit_has_inlined(DwarfFile *f, size_t unit)
 {
     Unit *tree = unit_tree(unit_get(f, unit));

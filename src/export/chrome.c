@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chrome's Trace Event format: thread names, intervals, stack frames, samples. Format: "Trace
-// Event Format", sections "JSON Object Format", "Complete Events", "Instant Events" and
-// "Global Samples".
+// Chrome's Trace Event format: thread names, intervals, a profile of each thread. Format: "Trace
+// Event Format", sections "JSON Object Format", "Complete Events", "Instant Events" and "Global
+// Samples". Samples are written twice: chrome://tracing reads the global ones; Perfetto's trace
+// processor, DevTools and the Firefox Profiler read the events "Profile" and "ProfileChunk" of V8.
 
 #include "base/json.h"
 #include "export/export_internal.h"
@@ -61,6 +62,181 @@ static void add_intervals(JsonWriter *w, ExportOut *out, const ExportSet *s)
     export_intervals_deinit(&all);
 }
 
+// ---- Profiles of V8 ----------------------------------------------------------
+
+enum { CHUNK_SAMPLES = 4096 };
+
+typedef struct ChromeProfile {
+    JsonWriter *w;
+    const ExportSet *s;
+    uint32_t *node_of_row; // [row of stacks]: its node in the profile at hand, 0: none yet
+    U32Vec rows;           // that have a node
+    // Of the whole file: the Firefox Profiler keeps the frames of all profiles in one table.
+    uint32_t nodes;
+    U32Vec path; // scratch
+} ChromeProfile;
+
+static uint32_t row_of_sample(const ExportSet *s, uint32_t sample)
+{
+    uint32_t stack = s->p->samples.stack.at[sample].v;
+    return stack ? s->row_of_stack[stack] : EXPORT_NONE;
+}
+
+static void begin_profile_event(JsonWriter *w, const Profile *p, uint32_t thread, const char *name)
+{
+    StrBuf id = {0};
+    strbuf_printf(&id, "0x%x", thread + 1);
+    json_begin_object(w, NULL);
+    json_str(w, "ph", STR("P"));
+    json_str(w, "name", str_from_c(name));
+    json_str(w, "id", strbuf_str(&id));
+    json_str(w, "cat", STR("disabled-by-default-v8.cpu_profiler"));
+    json_u64(w, "pid", pid_of(p, thread));
+    json_u64(w, "tid", p->threads.tid.at[thread]);
+    json_u64(w, "ts", 0);
+    json_begin_object(w, "args");
+    json_begin_object(w, "data");
+    strbuf_deinit(&id);
+}
+
+static void end_profile_event(JsonWriter *w)
+{
+    json_end(w);
+    json_end(w);
+    json_end(w);
+}
+
+static void add_node(ChromeProfile *c, uint32_t row, uint32_t parent)
+{
+    JsonWriter *w = c->w;
+    StrBuf name = {0};
+    if (row == EXPORT_NONE)
+        strbuf_add(&name, STR("[no stack]"));
+    else
+        export_add_name(c->s, c->s->keys.of_frame[c->s->stacks.at[row].frame], &name);
+    json_begin_object(w, NULL);
+    json_u64(w, "id", ++c->nodes);
+    if (parent)
+        json_u64(w, "parent", parent);
+    json_begin_object(w, "callFrame");
+    json_str(w, "functionName", strbuf_str(&name));
+    json_str(w, "scriptId", STR("0"));
+    json_str(w, "url", STR(""));
+    json_i64(w, "lineNumber", -1);
+    json_i64(w, "columnNumber", -1);
+    json_end(w);
+    json_end(w);
+    strbuf_deinit(&name);
+}
+
+// The node of a row; it and those above it are written when they are not there yet. A parent
+// stands before its children. The last slot is that of samples without a stack.
+static uint32_t need_node(ChromeProfile *c, uint32_t row)
+{
+    uint32_t none = (uint32_t)c->s->stacks.len;
+    c->path.len = 0;
+    for (uint32_t r = row; r != EXPORT_NONE && !c->node_of_row[r]; r = c->s->stacks.at[r].parent)
+        vec_push(NULL, &c->path, r);
+    if (row == EXPORT_NONE && !c->node_of_row[none]) {
+        add_node(c, EXPORT_NONE, 0);
+        c->node_of_row[none] = c->nodes;
+        vec_push(NULL, &c->rows, none);
+    }
+    while (c->path.len) {
+        uint32_t r = vec_pop(&c->path), parent = c->s->stacks.at[r].parent;
+        add_node(c, r, parent == EXPORT_NONE ? 0 : c->node_of_row[parent]);
+        c->node_of_row[r] = c->nodes;
+        vec_push(NULL, &c->rows, r);
+    }
+    return c->node_of_row[row == EXPORT_NONE ? none : row];
+}
+
+// The time of a sample. Sums have none: each then lasts as long as it weighs, 1 ms for each one
+// that has no unit of time.
+typedef struct ChromeClock {
+    int64_t now_ns, last_ns;
+    bool is_timed, is_ns;
+} ChromeClock;
+
+static int64_t time_ns(ChromeClock *clock, const ExportSet *s, uint32_t sample)
+{
+    const Samples *all = &s->p->samples;
+    if (clock->is_timed)
+        return all->time_ns.at[sample];
+    int64_t at = clock->now_ns, value = all->values[s->request->selection.metric.v].at[sample];
+    if (__builtin_mul_overflow(value, clock->is_ns ? 1 : 1000000, &value) ||
+        __builtin_add_overflow(at, value, &clock->now_ns))
+        clock->now_ns = INT64_MAX;
+    return at;
+}
+
+static void add_chunk(ChromeProfile *c, uint32_t thread, const uint32_t *samples, size_t count,
+                      ChromeClock *clock)
+{
+    JsonWriter *w = c->w;
+    begin_profile_event(w, c->s->p, thread, "ProfileChunk");
+    json_begin_object(w, "cpuProfile");
+    json_begin_array(w, "nodes");
+    for (size_t i = 0; i < count; i++)
+        need_node(c, row_of_sample(c->s, samples[i]));
+    json_end(w);
+    json_begin_array(w, "samples");
+    for (size_t i = 0; i < count; i++)
+        json_u64(w, NULL, need_node(c, row_of_sample(c->s, samples[i])));
+    json_end(w);
+    json_end(w);
+    json_begin_array(w, "timeDeltas");
+    for (size_t i = 0; i < count; i++) {
+        int64_t now = time_ns(clock, c->s, samples[i]), delta;
+        if (__builtin_sub_overflow(now, clock->last_ns, &delta))
+            delta = 0;
+        json_double(w, NULL, (double)delta / 1e3);
+        clock->last_ns = now;
+    }
+    json_end(w);
+    end_profile_event(w);
+}
+
+static bool add_profile(ChromeProfile *c, ExportOut *out, uint32_t thread, const uint32_t *samples,
+                        size_t count)
+{
+    const Profile *p = c->s->p;
+    uint32_t metric = c->s->request->selection.metric.v;
+    ChromeClock clock = {
+        .is_timed = count && p->samples.time_ns.at[samples[0]] != TIME_NONE,
+        .is_ns = str_equal(profile_text(p, p->metrics.unit.at[metric]), STR("ns")),
+    };
+    begin_profile_event(c->w, p, thread, "Profile");
+    json_u64(c->w, "startTime", 0);
+    end_profile_event(c->w);
+    for (size_t at = 0; at < count; at += CHUNK_SAMPLES) {
+        add_chunk(c, thread, samples + at, MIN(count - at, (size_t)CHUNK_SAMPLES), &clock);
+        if (!export_flush(out, EXPORT_FLUSH))
+            return false;
+    }
+    for (size_t i = 0; i < c->rows.len; i++)
+        c->node_of_row[c->rows.at[i]] = 0;
+    c->rows.len = 0;
+    return true;
+}
+
+static void add_profiles(JsonWriter *w, ExportOut *out, const ExportSet *s)
+{
+    uint32_t *order;
+    size_t *starts;
+    ChromeProfile c = {.w = w, .s = s};
+    c.node_of_row = heap_alloc((s->stacks.len + 1) * sizeof(uint32_t));
+    export_samples_by_thread(s, &order, &starts);
+    for (size_t t = 0; t < s->threads.len; t++)
+        if (!add_profile(&c, out, s->threads.at[t], order + starts[t], starts[t + 1] - starts[t]))
+            break;
+    heap_free(order);
+    heap_free(starts);
+    heap_free(c.node_of_row);
+    vec_free(&c.rows);
+    vec_free(&c.path);
+}
+
 static void add_events(JsonWriter *w, ExportOut *out, const ExportSet *s)
 {
     const Profile *p = s->p;
@@ -73,6 +249,7 @@ static void add_events(JsonWriter *w, ExportOut *out, const ExportSet *s)
         add_name_event(w, "thread_name", pid, tid, export_thread_name(p, thread));
     }
     add_intervals(w, out, s);
+    add_profiles(w, out, s);
     json_end(w);
 }
 

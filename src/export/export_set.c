@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the writers of the formats share: the samples and rows to write, names, output.
 
+#include "base/unshown.h"
 #include "export/export_internal.h"
 #include "export/protobuf_internal.h"
 
@@ -207,10 +208,11 @@ static bool is_mark(Str s, size_t at)
 
 void export_add_line_safe(StrBuf *out, Str s, bool (*also)(Str s, size_t at))
 {
+    size_t hidden = 0; // bytes from here on, this one included, that no terminal may get
     for (size_t i = 0; i < s.len; i++) {
         bool is_edge = s.ptr[i] == ' ' && (i == 0 || i + 1 == s.len);
-        if ((unsigned char)s.ptr[i] < 0x20 || s.ptr[i] == 0x7f || is_edge || is_mark(s, i) ||
-            (also && also(s, i)))
+        hidden = hidden > 1 ? hidden - 1 : str_unshown(s, i);
+        if (hidden || is_edge || is_mark(s, i) || (also && also(s, i)))
             strbuf_printf(out, "\\x%02x", (unsigned char)s.ptr[i]);
         else
             strbuf_add_char(out, s.ptr[i]);

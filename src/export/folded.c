@@ -2,7 +2,9 @@
 // Folded stacks: "comm;root;…;leaf value". Escapes: docs/formats/export.md.
 
 #include "analyse/call_tree.h"
+#include "base/unshown.h"
 #include "export/export_internal.h"
+#include "model/facts.h"
 
 static bool is_hex(char c)
 {
@@ -16,17 +18,32 @@ static bool is_false_suffix(Str s, size_t at)
            strchr("kij", s.ptr[at + 2]);
 }
 
-// ';' and control characters become %XX; so does a '%' that could be read as one,
-// and what readers would trim or take for a suffix.
+static int hex_value(char c)
+{
+    return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
+
+// "%3B" and the like in a name itself, where an import would undo it.
+static bool looks_escaped(Str s, size_t at)
+{
+    if (s.ptr[at] != '%' || at + 2 >= s.len || !is_hex(s.ptr[at + 1]) || !is_hex(s.ptr[at + 2]))
+        return false;
+    int code = hex_value(s.ptr[at + 1]) * 16 + hex_value(s.ptr[at + 2]);
+    bool is_edge = code == ' ' && (at == 0 || at + 3 == s.len);
+    bool is_suffix = code == '_' && at + 6 == s.len && s.ptr[at + 3] == '[';
+    return code == ';' || code == '%' || code < 0x20 || code >= 0x7f || is_edge || is_suffix;
+}
+
+// ';', control characters, bidirectional controls and invalid UTF-8 become %XX; so does a '%' that
+// would be read as one, and what readers would trim or take for a suffix.
 static void add_escaped(StrBuf *out, Str s)
 {
+    size_t hidden = 0; // bytes from here on, this one included, that no terminal may get
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
-        bool looks_escaped =
-            c == '%' && i + 2 < s.len && is_hex(s.ptr[i + 1]) && is_hex(s.ptr[i + 2]);
+        hidden = hidden > 1 ? hidden - 1 : str_unshown(s, i);
         bool is_edge = c == ' ' && (i == 0 || i + 1 == s.len);
-        if (c == ';' || (unsigned char)c < 0x20 || c == 0x7f || looks_escaped || is_edge ||
-            is_false_suffix(s, i))
+        if (c == ';' || hidden || looks_escaped(s, i) || is_edge || is_false_suffix(s, i))
             strbuf_printf(out, "%%%02X", (unsigned char)c);
         else
             strbuf_add_char(out, c);
@@ -45,9 +62,11 @@ static const char *suffix_of(const CallNode *n)
 typedef struct Folder {
     const CallTree *tree;
     const ExportRequest *request;
-    StrBuf line; // names from the root to the node under way, each behind a ';'
-    Arena arena; // of `names`
-    Str *names;  // [key]: escaped, made when first written; no pointer: not yet
+    uint64_t scale;    // the values are counts of 1/scale
+    bool has_suffixes; // names say their kind
+    StrBuf line;       // names from the root to the node under way, each behind a ';'
+    Arena arena;       // of `names`
+    Str *names;        // [key]: escaped, made when first written; no pointer: not yet
 } Folder;
 
 static Str escaped_name(Folder *f, uint32_t node)
@@ -74,8 +93,31 @@ static void add_node(Folder *f, uint32_t node)
             *name = escaped_name(f, node);
         strbuf_add(&f->line, *name);
     }
-    if (f->request->suffixes)
+    if (f->has_suffixes)
         strbuf_add(&f->line, str_from_c(suffix_of(n)));
+}
+
+// A count, with its fraction where the counts had some.
+static void add_value(StrBuf *out, uint64_t value, uint64_t scale)
+{
+    strbuf_add_u64(out, value / scale);
+    uint64_t fraction = value % scale;
+    if (fraction == 0)
+        return;
+    strbuf_add_char(out, '.');
+    for (uint64_t place = scale / 10; fraction; place /= 10) {
+        strbuf_add_char(out, (char)('0' + fraction / place));
+        fraction %= place;
+    }
+}
+
+static uint64_t scale_of(const Profile *p, MetricId metric)
+{
+    Str unit = profile_text(p, p->metrics.unit.at[metric.v]);
+    uint64_t scale;
+    bool is_scaled = str_starts_with(unit, STR(FOLDED_UNIT)) &&
+                     str_parse_u64(str_slice(unit, sizeof(FOLDED_UNIT) - 1, unit.len), 10, &scale);
+    return is_scaled && scale ? scale : 1;
 }
 
 // Depth first; each node's line begins with its parent's.
@@ -93,7 +135,7 @@ static void add_group(Folder *f, ExportOut *out, uint32_t top)
             if (nodes[at].self) {
                 strbuf_add(&out->buf, strbuf_str(&f->line));
                 strbuf_add_char(&out->buf, ' ');
-                strbuf_add_u64(&out->buf, nodes[at].self);
+                add_value(&out->buf, nodes[at].self, f->scale);
                 strbuf_add_char(&out->buf, '\n');
                 if (!export_flush(out, EXPORT_FLUSH))
                     break;
@@ -130,9 +172,13 @@ bool export_folded(const Profile *p, const ExportRequest *request, const ExportS
     call_tree_init(&tree, &w, &keys);
     ExportOut out = {.sink = sink};
     Folder f = {.tree = &tree, .request = request};
+    f.scale = scale_of(p, request->selection.metric);
+    // What was folded stays as it was.
+    f.has_suffixes =
+        request->suffixes || str_equal(profile_fact(p, STR(FACT_COLLECTOR)), STR(FOLDED_COLLECTOR));
     f.names = arena_array(&f.arena, Str, keys.first.len);
     // A tree of one group has no level for it.
-    if (w.groups.len == 1) {
+    if (w.groups.len == 1 && (w.groups.at[0].name.v || w.groups.at[0].pid)) {
         StrBuf comm = {0};
         weight_group_add_name(&w, 0, &comm);
         add_escaped(&f.line, strbuf_str(&comm));

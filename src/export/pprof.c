@@ -52,24 +52,65 @@ static void add_sample_types(Writer *w)
     }
 }
 
-static void add_mappings(Writer *w, const uint64_t *mapping_of)
+static void add_mapping(Writer *w, size_t module, uint64_t id)
 {
     const Profile *p = w->set.p;
-    for (size_t m = 0; m < p->modules.path.len; m++) {
-        if (mapping_of[m] == 0)
-            continue;
-        strbuf_clear(&w->message);
-        pb_number(&w->message, 1, mapping_of[m]);
-        Str path = profile_text(p, p->modules.path.at[m]);
-        pb_number(&w->message, 5, string_of(w, path));
-        pb_number(&w->message, 6, string_of(w, profile_text(p, p->modules.build_id.at[m])));
-        for (unsigned field = 7; field <= 10; field++) // names, files, lines, inlines are here
-            pb_number(&w->message, field, 1);
-        pb_bytes(&w->out, 3, strbuf_str(&w->message));
-    }
+    strbuf_clear(&w->message);
+    pb_number(&w->message, 1, id);
+    pb_number(&w->message, 5, string_of(w, profile_text(p, p->modules.path.at[module])));
+    pb_number(&w->message, 6, string_of(w, profile_text(p, p->modules.build_id.at[module])));
+    for (unsigned field = 7; field <= 10; field++) // names, files, lines, inlines are here
+        pb_number(&w->message, field, 1);
+    pb_bytes(&w->out, 3, strbuf_str(&w->message));
 }
 
-// A location for each frame that stacks refer to: its inlined calls are lines.
+// The mappings in the order of their ids: the first is taken for the program.
+static void add_mappings(Writer *w, const uint64_t *mapping_of, uint64_t count)
+{
+    size_t modules = w->set.p->modules.path.len;
+    size_t *module_of = heap_alloc((count + 1) * sizeof(*module_of));
+    for (size_t m = 0; m < modules; m++)
+        if (mapping_of[m])
+            module_of[mapping_of[m]] = m;
+    for (uint64_t id = 1; id <= count; id++)
+        add_mapping(w, module_of[id], id);
+    heap_free(module_of);
+}
+
+// Whether a file's name is that of a process, which the kernel cuts to 15 bytes.
+static bool is_named(Str file, Str process)
+{
+    enum { COMM_MAX = 15 };
+    return process.len && (str_equal(file, process) ||
+                           (process.len == COMM_MAX && str_starts_with(file, process)));
+}
+
+static uint32_t module_named(const Profile *p, Str process)
+{
+    for (uint32_t m = 1; m < p->modules.path.len; m++)
+        if (p->modules.kind.at[m] == MODULE_FILE &&
+            is_named(str_base_name(profile_text(p, p->modules.path.at[m])), process))
+            return m;
+    return 0;
+}
+
+// The program: the file that the command or a process is named after, else the first that is no
+// library. Readers take the first mapping for it. 0 when no file may be it.
+static uint32_t program_module(const Profile *p)
+{
+    Str command = profile_fact(p, STR(FACT_COMMAND));
+    Str word = str_base_name(str_slice(command, 0, str_find_char(command, ' ')));
+    uint32_t found = module_named(p, word);
+    for (size_t i = 0; i < p->processes.pid.len && !found; i++)
+        found = module_named(p, profile_text(p, p->processes.name.at[i]));
+    for (uint32_t m = 1; m < p->modules.path.len && !found; m++) {
+        Str name = str_base_name(profile_text(p, p->modules.path.at[m]));
+        if (p->modules.kind.at[m] == MODULE_FILE && str_find(name, STR(".so")) == SIZE_MAX)
+            found = m;
+    }
+    return found;
+}
+
 static void add_location(Writer *w, uint32_t frame, uint64_t id, uint64_t mapping)
 {
     const Profile *p = w->set.p;
@@ -270,6 +311,9 @@ static bool add_locations_and_samples(Writer *w, Error *err)
     uint64_t *mapping_of = heap_alloc((p->modules.path.len + 1) * sizeof(uint64_t));
     uint32_t locations = 0;
     uint64_t mappings = 0;
+    uint32_t program = program_module(p);
+    if (program)
+        mapping_of[program] = ++mappings;
     for (uint32_t s = 1; s < p->stacks.parent.len && locations < LOCATIONS_MAX; s++) {
         uint32_t frame = p->stacks.frame.at[s].v;
         if (w->set.row_of_stack[s] == EXPORT_NONE || location_of[frame] != 0)
@@ -280,7 +324,7 @@ static bool add_locations_and_samples(Writer *w, Error *err)
         location_of[frame] = ++locations;
         add_location(w, frame, locations, mapping_of[module]);
     }
-    add_mappings(w, mapping_of);
+    add_mappings(w, mapping_of, mappings);
     bool ok = locations < LOCATIONS_MAX;
     if (ok)
         add_samples(w, location_of);

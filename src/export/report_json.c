@@ -183,6 +183,35 @@ static void add_rows(JsonWriter *w, const Report *r, const FlatRowVec *rows, con
     strbuf_deinit(&name);
 }
 
+// Values of a probe's arguments; the member is absent where there are none.
+static void add_arguments(JsonWriter *w, const Report *r, const ArgumentValuesVec *arguments)
+{
+    if (!arguments || arguments->len == 0)
+        return;
+    json_begin_array(w, "arguments");
+    for (size_t i = 0; i < arguments->len; i++) {
+        const ArgumentValues *v = &arguments->at[i];
+        json_begin_object(w, NULL);
+        json_str(w, "name", profile_text(r->profile, r->profile->metrics.name.at[v->metric.v]));
+        json_u64(w, "count", v->count);
+        json_u64(w, "samples", v->samples);
+        json_i64(w, "least", v->least);
+        json_i64(w, "most", v->most);
+        json_double(w, "mean", v->mean);
+        json_begin_array(w, "histogram");
+        for (size_t k = 0; k < v->buckets.len; k++) {
+            json_begin_object(w, NULL);
+            json_i64(w, "low", v->buckets.at[k].low);
+            json_i64(w, "high", v->buckets.at[k].high);
+            json_u64(w, "count", v->buckets.at[k].count);
+            json_end(w);
+        }
+        json_end(w);
+        json_end(w);
+    }
+    json_end(w);
+}
+
 static void add_lines(JsonWriter *w, const Report *r, const ReportExport *options)
 {
     const Profile *p = r->profile;
@@ -293,6 +322,7 @@ void report_add_json(StrBuf *out, const Report *r, const ReportExport *options)
     json_u64(&w, "row_count", r->rows.len);
     add_rows(&w, r, &r->rows, "rows", options);
     add_lines(&w, r, options);
+    add_arguments(&w, r, options->arguments);
     if (options->around != SIZE_MAX)
         add_around(&w, r, options);
     if (options->tree)

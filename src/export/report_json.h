@@ -4,6 +4,7 @@
 #ifndef EXPORT_REPORT_JSON_H
 #define EXPORT_REPORT_JSON_H
 
+#include "analyse/arguments.h"
 #include "analyse/report_counts.h"
 #include "base/json.h"
 
@@ -16,7 +17,8 @@ typedef struct ReportExport {
     const CallTree *tree; // sorted; NULL: without a tree
     // Callers and callees of this key; SIZE_MAX: without.
     size_t around;
-    const ReportCounts *counts; // calls of rows, executions of lines; NULL: none
+    const ReportCounts *counts;         // calls of rows, executions of lines; NULL: none
+    const ArgumentValuesVec *arguments; // of a probe; NULL: none
 } ReportExport;
 
 // Appends the member "facts", an object, or "notes", an array, to the object that is open.

@@ -113,6 +113,14 @@ static void add_result_extras(JsonWriter *w, const RunSummaries *all, const RunC
     json_double(w, "lag1_autocorrelation", s->lag1);
     json_double(w, "effective_runs", s->effective_runs);
     json_u64(w, "steady_after", s->steady.prefix);
+    json_begin_array(w, "modes");
+    for (uint32_t i = 0; i < s->mode_count; i++) {
+        json_begin_object(w, NULL);
+        json_double(w, "time", s->modes[i].centre);
+        json_double(w, "share", s->modes[i].share);
+        json_end(w);
+    }
+    json_end(w);
     json_u64(w, "runs_by_kernel_clock", s->kernel_clocked);
     json_begin_object(w, "outliers");
     json_u64(w, "low_severe", s->outliers[OUTLIER_LOW_SEVERE]);
@@ -192,13 +200,14 @@ static void add_comparison(JsonWriter *w, const RunSummaries *all, uint32_t i)
     json_bool(w, "without_waiting", all->set.without_waiting);
     if (all->set.without_waiting)
         add_interval(w, "elapsed_ratio", all->set.groups[i].elapsed_ratio);
+    add_interval(w, "mean_ratio", c->mean_ratio);
+    json_bool(w, "mean_disagrees", c->mean_disagrees);
     json_double(w, "p", c->p);
     json_double(w, "p_holm", all->set.groups[i].adjusted_p);
     json_double(w, "sign_p", c->sign_p);
     json_u64(w, "pairs", c->pairs);
     json_double(w, "least_effect_seen", c->least_seen);
     json_double(w, "more_pairs_needed", c->more_pairs);
-    json_double(w, "dependence_in_blocks", c->dependence);
     json_double(w, "lag1_autocorrelation", c->lag1);
     json_begin_object(w, "counters");
     for (uint32_t k = 0; k < all->set.counters; k++)
@@ -292,6 +301,22 @@ void run_files_csv(StrBuf *out, RunSummaries *all, const RunFiles *f)
 
 // ---- Tables ----------------------------------------------------------------
 
+// The command as a cell: one line, without what ends the cell or commands a terminal.
+static void add_cell(StrBuf *out, Str name)
+{
+    StrBuf line = {0}, safe = {0};
+    for (size_t i = 0; i < name.len; i++)
+        strbuf_add_char(&line, name.ptr[i] == '\n' ? ' ' : name.ptr[i]);
+    strbuf_add_terminal(&safe, strbuf_str(&line));
+    for (size_t i = 0; i < safe.len; i++) {
+        if (safe.ptr[i] == '|')
+            strbuf_add_char(out, '\\');
+        strbuf_add_char(out, safe.ptr[i]);
+    }
+    strbuf_deinit(&line);
+    strbuf_deinit(&safe);
+}
+
 // How a markup writes a table. Cells are cut from one row format.
 typedef struct Markup {
     const char *head, *rule, *row_begin, *row_end, *cell, *code, *code_end, *tail;
@@ -320,12 +345,7 @@ static void add_markup(StrBuf *out, RunSummaries *all, const RunFiles *f, const 
         if (all->set.groups[i].runs.len == 0)
             continue;
         strbuf_printf(out, "%s%s", m->row_begin, m->code);
-        for (size_t c = 0; c < all->commands[i].name.len; c++) {
-            char ch = all->commands[i].name.ptr[c];
-            if (ch == '|')
-                strbuf_add_char(out, '\\');
-            strbuf_add_char(out, ch == '\n' ? ' ' : ch);
-        }
+        add_cell(out, all->commands[i].name);
         strbuf_printf(out, "%s%s%.*f", m->code_end, m->cell, places, s->mean * scale);
         if (isfinite(s->deviation))
             strbuf_printf(out, " ± %.*f", places, s->deviation * scale);

@@ -627,6 +627,7 @@ static void add_counts(Reader *r)
         vec_push(&p->arena, &p->function_counts.function, id);
         vec_push(&p->arena, &p->function_counts.count, f->called);
         vec_push(&p->arena, &p->function_counts.hash, 0);
+        vec_push(&p->arena, &p->function_counts.column, 0);
     }
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Firefox Profiler's processed profile -> Profile. Versions before 60 keep
-// the tables in each thread, later ones in `shared`; both are read.
+// The Firefox Profiler's processed profile -> Profile. Versions before 60 keep the tables in each
+// thread, later ones in `shared`; strings and sources are in `shared` since version 56. A table is
+// taken from where it is.
 // Format: github.com/firefox-devtools/profiler, src/types/profile.ts and
 // docs-developer/CHANGELOG-formats.md.
 
 #include "import/import.h"
 
+#include "import/firefox_internal.h"
 #include "import/json_import_internal.h"
 #include "import/places_internal.h"
 #include "model/facts.h"
@@ -29,11 +31,19 @@ typedef struct Firefox {
     ModuleIdVec libs;
     JsonColumn categories;
     double interval_ns;
-    Str metric;        // what our own export says the weights are; "": by their type
-    double cpu_factor; // of threadCPUDelta to ns
+    Str metric;                     // what our own export says the weights are; "": by their type
+    double cpu_factor;              // of threadCPUDelta to ns
+    const JsonValue *shared_tables; // may be NULL
     Tables shared;
     Error *err;
 } Firefox;
+
+// A table of the thread, or of what all threads share.
+static const JsonValue *table_of(const Firefox *f, const JsonValue *owner, const char *name)
+{
+    const JsonValue *own = json_find(owner, name);
+    return own ? own : json_find(f->shared_tables, name);
+}
 
 static JsonColumn column(Firefox *f, const JsonValue *table, const char *name)
 {
@@ -49,12 +59,12 @@ static Str string_at(const Tables *t, double index)
 
 static void load_columns(Firefox *f, const JsonValue *owner, Tables *t)
 {
-    const JsonValue *stack = json_find(owner, "stackTable");
-    const JsonValue *frame = json_find(owner, "frameTable");
-    const JsonValue *func = json_find(owner, "funcTable");
-    t->strings = column(f, owner, "stringArray");
+    const JsonValue *stack = table_of(f, owner, "stackTable");
+    const JsonValue *frame = table_of(f, owner, "frameTable");
+    const JsonValue *func = table_of(f, owner, "funcTable");
+    t->strings = json_column(&f->scratch, table_of(f, owner, "stringArray"));
     if (!t->strings.at)
-        t->strings = column(f, owner, "stringTable");
+        t->strings = json_column(&f->scratch, table_of(f, owner, "stringTable"));
     t->stack_frame = column(f, stack, "frame");
     t->prefix_is_offset = json_find(stack, "prefixOffset") != NULL;
     t->stack_prefix = column(f, stack, t->prefix_is_offset ? "prefixOffset" : "prefix");
@@ -69,8 +79,8 @@ static void load_columns(Firefox *f, const JsonValue *owner, Tables *t)
     t->func_file = column(f, func, "fileName");
     t->func_source = column(f, func, "source");
     t->func_line = column(f, func, "lineNumber");
-    t->resource_lib = column(f, json_find(owner, "resourceTable"), "lib");
-    t->source_file = column(f, json_find(owner, "sources"), "filename");
+    t->resource_lib = column(f, table_of(f, owner, "resourceTable"), "lib");
+    t->source_file = column(f, table_of(f, owner, "sources"), "filename");
 }
 
 static Str file_of(const Tables *t, size_t func)
@@ -290,8 +300,8 @@ static bool load(Firefox *f, const JsonValue *root)
         return error_set(f->err, ERROR_FORMAT, "Firefox profile: no meta or no threads");
     load_meta(f, json_find(root, "meta"));
     load_libs(f, json_find(root, "libs"));
-    const JsonValue *shared = json_find(root, "shared");
-    if (shared && !load_tables(f, shared, &f->shared))
+    f->shared_tables = json_find(root, "shared");
+    if (json_find(f->shared_tables, "stackTable") && !load_tables(f, f->shared_tables, &f->shared))
         return false;
     for (const JsonValue *thread = threads->child; thread; thread = thread->next)
         if (!load_thread(f, thread))
@@ -309,7 +319,7 @@ bool import_firefox(Bytes file, Profile *p, Error *err)
     }
     profile_init(p);
     profile_set_fact(p, STR(FACT_COLLECTOR), STR("import firefox"));
-    bool ok = load(&f, root);
+    bool ok = gecko_is(root) ? gecko_load(&f.scratch, p, root, err) : load(&f, root);
     arena_deinit(&f.scratch);
     if (!ok)
         profile_deinit(p);

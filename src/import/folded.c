@@ -8,14 +8,18 @@
 #include "import/places_internal.h"
 #include "model/facts.h"
 
+#include <stdio.h>
+
 // Suffixes that say what kind of frame a name is.
-static Str without_annotation(Str name, uint8_t *flags)
+static Str without_annotation(Str name, uint8_t *flags, bool *is_jit)
 {
     if (str_ends_with(name, STR("_[k]")))
         *flags = FRAME_KERNEL;
     else if (str_ends_with(name, STR("_[i]")))
         *flags = FRAME_INLINED;
-    else if (!str_ends_with(name, STR("_[j]")))
+    else if (str_ends_with(name, STR("_[j]")))
+        *is_jit = true;
+    else
         return name;
     return str_slice(name, 0, name.len - 4);
 }
@@ -42,7 +46,7 @@ static Str unescaped(Profile *p, Str name)
         int code = low >= 0 ? high * 16 + low : -1;
         bool is_edge = code == ' ' && (i == 0 || i + 3 == name.len);
         bool is_suffix = code == '_' && i + 6 == name.len && name.ptr[i + 3] == '[';
-        if (code == ';' || code == '%' || (code >= 0 && code < 0x20) || code == 0x7f || is_edge ||
+        if (code == ';' || code == '%' || (code >= 0 && code < 0x20) || code >= 0x7f || is_edge ||
             is_suffix) {
             out[len++] = (char)code;
             i += 2;
@@ -60,9 +64,11 @@ static FrameId frame_of(Profile *p, LineFrames *frames, Str name)
     if (line_frames_find(frames, name, hash, &frame))
         return frame;
     uint8_t flags = 0;
-    Str plain = unescaped(p, without_annotation(name, &flags));
+    bool is_jit = false;
+    Str plain = unescaped(p, without_annotation(name, &flags, &is_jit));
     FunctionId function = profile_function(p, plain, plain, STR(""), 0);
-    frame = import_named_frame(p, (ModuleId){0}, 0, function, (StrId){0}, 0, flags);
+    ModuleId module = is_jit ? profile_module(p, MODULE_JIT, STR("[jit]"), STR("")) : (ModuleId){0};
+    frame = import_named_frame(p, module, 0, function, (StrId){0}, 0, flags);
     line_frames_add(frames, name, hash, frame);
     return frame;
 }
@@ -84,22 +90,97 @@ static bool split_plain(Str line, Str *stack, uint64_t *count)
     return true;
 }
 
-// The count is the last word; what stands before it is the stack, which may
-// hold spaces.
-static bool split_count(Str line, Str *stack, uint64_t *count)
+enum { DECIMALS_MAX = 6 };
+
+// Digits behind the point of a count, without zeros at the end: 0 for "12" and "12.0".
+static unsigned decimals_of(Str number)
 {
-    if (split_plain(line, stack, count))
-        return true;
+    size_t dot = str_find_char(number, '.');
+    if (dot == SIZE_MAX)
+        return 0;
+    while (number.ptr[number.len - 1] == '0')
+        number.len--;
+    return (unsigned)MIN(number.len - dot - 1, (size_t)DECIMALS_MAX);
+}
+
+// A count as a number of 1/`scale`.
+static bool parse_count(Str number, uint64_t scale, uint64_t *ret)
+{
+    double value;
+    if (str_parse_u64(number, 10, ret))
+        return !__builtin_mul_overflow(*ret, scale, ret) && *ret <= INT64_MAX;
+    if (!str_parse_double(number, &value) || !(value >= 0) || value * (double)scale > 9e18)
+        return false;
+    *ret = (uint64_t)(value * (double)scale + 0.5);
+    return true;
+}
+
+// The count is the last word; what stands before it is the stack, which may hold spaces.
+static bool split_line(Str line, Str *stack, Str *number)
+{
     line = str_trim(line);
     size_t space = str_find_last_char(line, ' ');
     if (space == SIZE_MAX || space == 0)
         return false;
-    Str digits = str_slice(line, space + 1, line.len);
-    size_t dot = str_find_char(digits, '.'); // some writers print 12.0
-    if (dot != SIZE_MAX && dot > 0)
-        digits.len = dot;
+    *number = str_slice(line, space + 1, line.len);
     *stack = str_trim(str_slice(line, 0, space));
-    return stack->len && str_parse_u64(digits, 10, count) && *count <= INT64_MAX;
+    for (size_t i = 0; i < number->len; i++)
+        if (!memchr("0123456789.eE+-", number->ptr[i], 15))
+            return false;
+    return stack->len && number->ptr[0] >= '0' && number->ptr[0] <= '9';
+}
+
+static bool split_count(Str line, uint64_t scale, Str *stack, uint64_t *count)
+{
+    Str number;
+    if (scale == 1 && split_plain(line, stack, count))
+        return true;
+    return split_line(line, stack, &number) && parse_count(number, scale, count);
+}
+
+static bool is_comment(Str line)
+{
+    return line.len == 0 || line.ptr[0] == '#' || str_starts_with(line, STR("//"));
+}
+
+// What the counts are multiplied by so that they have no fractions: a power of ten.
+static uint64_t scale_of(Bytes file)
+{
+    Str rest = str_from_bytes(file), line, stack, number;
+    unsigned decimals = 0;
+    if (str_find_char(rest, '.') == SIZE_MAX)
+        return 1;
+    while (decimals < DECIMALS_MAX && str_next_line(&rest, &line)) {
+        if (line.len < 3 || !memchr(line.ptr + line.len - MIN(line.len, (size_t)24), '.',
+                                    MIN(line.len, (size_t)24)))
+            continue;
+        if (!is_comment(line) && split_line(line, &stack, &number))
+            decimals = MAX(decimals, decimals_of(number));
+    }
+    uint64_t scale = 1;
+    while (decimals--)
+        scale *= 10;
+    return scale;
+}
+
+bool folded_is(Bytes head)
+{
+    enum { LINES_MAX = 2000 };
+    Str rest = str_from_bytes(head), line, stack, number;
+    uint64_t count;
+    unsigned good = 0, odd = 0;
+    for (unsigned i = 0; i < LINES_MAX && str_next_line(&rest, &line); i++) {
+        bool is_cut = rest.len == 0 && line.ptr + line.len == (const char *)head.ptr + head.len;
+        if (is_comment(line) || str_trim(line).len == 0)
+            continue;
+        if (memchr(line.ptr, '\0', line.len))
+            return false;
+        if (split_line(line, &stack, &number) && parse_count(number, 1, &count))
+            good++;
+        else
+            odd += !is_cut || good == 0;
+    }
+    return good && odd * 20 <= good;
 }
 
 // A level of the line before: where its name ends in the line, and its stack.
@@ -196,11 +277,23 @@ static StackId stack_of(Profile *p, LineFrames *frames, Line *last, Str text)
     return stack;
 }
 
+static MetricId add_metric(Profile *p, uint64_t scale)
+{
+    char unit[32] = "";
+    if (scale > 1) {
+        snprintf(unit, sizeof(unit), FOLDED_UNIT "%llu", (unsigned long long)scale);
+        profile_note(p, NOTE_INFO, STR("fractions"),
+                     "counts have fractions: values are in units of %s", unit);
+    }
+    return profile_add_metric(p, STR("samples"), str_from_c(unit), METRIC_SUM, STR(""));
+}
+
 bool import_folded(Bytes file, Profile *p, Error *err)
 {
     profile_init(p);
-    profile_set_fact(p, STR(FACT_COLLECTOR), STR("import folded"));
-    MetricId metric = profile_add_metric(p, STR("samples"), STR(""), METRIC_SUM, STR(""));
+    profile_set_fact(p, STR(FACT_COLLECTOR), STR(FOLDED_COLLECTOR));
+    uint64_t scale = scale_of(file);
+    MetricId metric = add_metric(p, scale);
     ProcessId process = profile_add_process(p, 0, 0, (StrId){0}, TIME_NONE);
     ThreadId thread = profile_add_thread(p, process, 0, (StrId){0}, TIME_NONE);
     LineFrames frames = {0};
@@ -211,8 +304,10 @@ bool import_folded(Bytes file, Profile *p, Error *err)
     while (str_next_line(&rest, &line)) {
         Str text;
         uint64_t count;
-        if (!split_count(line, &text, &count)) {
-            odd_lines += line.len != 0 && line.ptr[0] != '#';
+        if (is_comment(line))
+            continue;
+        if (!split_count(line, scale, &text, &count)) {
+            odd_lines++;
             continue;
         }
         size_t row = profile_add_sample(p, TIME_NONE, thread, stack_of(p, &frames, &last, text),

@@ -4,17 +4,10 @@
 #include "import/import.h"
 
 #include "base/strbuf.h"
-#include "import/gzip_internal.h"
+#include "import/other_formats_internal.h"
+#include "import/packed_internal.h"
+#include "import/perf_script_header_internal.h"
 #include "perfdata/perfdata.h"
-
-// "… 12" at the end of its line, as folded stacks have it.
-static bool ends_in_count(Str line)
-{
-    size_t space = str_find_last_char(line, ' ');
-    double count;
-    return space != SIZE_MAX && space > 0 &&
-           str_parse_double(str_slice(line, space + 1, line.len), &count) && count >= 0;
-}
 
 static bool contains(Str text, const char *part)
 {
@@ -68,36 +61,33 @@ static bool is_callgrind(Bytes head)
     return false;
 }
 
-// The first line that says something, without the spaces around it; empty when there is none or
-// when it is not text.
-static Str first_line(Bytes head)
-{
-    Str text = plain_text(head), line;
-    while (str_next_line(&text, &line)) {
-        Str trimmed = str_trim(line);
-        if (trimmed.len && trimmed.ptr[0] != '#')
-            return memchr(line.ptr, '\0', line.len) ? (Str){0} : trimmed;
-    }
-    return (Str){0};
-}
-
-// A header of perf script ends in "event:"; the frames below it are indented.
+// The text of perf script, also such that has a field which is not read: the reader names it.
 static bool is_perf_script(Bytes head)
 {
-    return str_ends_with(first_line(head), STR(":"));
+    ScriptForm form;
+    Error err = {0};
+    Str text = plain_text(head);
+    return text.len && (script_form_find(text, &form, &err) || err.kind == ERROR_FORMAT);
 }
 
 static bool is_folded(Bytes head)
 {
-    return ends_in_count(first_line(head));
+    // A first line may be longer than what is looked at of others.
+    Str text = beginning(head);
+    if (text.len && str_find_char(text, '\n') == SIZE_MAX && str_find_char(text, ';') != SIZE_MAX) {
+        Str rest = str_from_bytes(head), line;
+        return str_next_line(&rest, &line) && folded_is(bytes_from_str(line));
+    }
+    return !is_json(text) && folded_is(bytes_from_str(text));
 }
 
-// A plain profile.proto begins with its first sample type, a short message of
-// two small numbers.
+// A plain profile.proto begins with its first sample type, a short message of two small numbers, or
+// with any other of its parts.
 static bool is_pprof(Bytes head)
 {
-    return head.len > 4 && head.ptr[0] == 0x0a && head.ptr[1] >= 2 && head.ptr[1] <= 12 &&
-           head.ptr[2] == 0x08 && head.ptr[3] < 0x80;
+    return (head.len > 4 && head.ptr[0] == 0x0a && head.ptr[1] >= 2 && head.ptr[1] <= 12 &&
+            head.ptr[2] == 0x08 && head.ptr[3] < 0x80) ||
+           pprof_is(head, true);
 }
 
 // Formats that a mark tells stand before those that are guessed from a line of text.
@@ -105,7 +95,8 @@ const ImportFormat import_formats[] = {
     {"perf.data", "perf record", perfdata_is, NULL, .read_with_files = import_perf_data},
     {"pprof", "Go, gperftools, Pyroscope, Parca", is_pprof, import_pprof, NULL},
     {"speedscope", "speedscope, py-spy, rbspy", is_speedscope, import_speedscope, NULL},
-    {"Firefox profile", "the Firefox Profiler, samply", is_firefox, import_firefox, NULL},
+    {"Firefox profile", "the Firefox Profiler, Firefox, samply, simpleperf", is_firefox,
+     import_firefox, NULL},
     {"callgrind", "valgrind --tool=callgrind", is_callgrind, import_callgrind, NULL},
     {"perf script", "perf script (text)", is_perf_script, import_perf_script, NULL},
     {"folded stacks", "stackcollapse scripts, inferno, async-profiler", is_folded, import_folded,
@@ -123,11 +114,13 @@ static const ImportFormat *format_find(Bytes head)
 
 bool import_is_known(Bytes head)
 {
-    return gzip_is(head) || format_find(head);
+    return packed_is(head) || format_find(head) || pprof_is(head, false);
 }
 
-static bool unknown_format(Error *err)
+bool import_unknown_format(Bytes file, Error *err)
 {
+    if (other_format_is_known(file, err))
+        return false;
     StrBuf names = {0};
     for (size_t i = 0; i < import_format_count; i++)
         strbuf_printf(&names, "%s%s", i ? ", " : "", import_formats[i].name);
@@ -138,17 +131,6 @@ static bool unknown_format(Error *err)
     return false;
 }
 
-// gzip holds one of the other formats. A pprof file may begin with any of its parts, and it is
-// the usual file in gzip: what is not known there is read as pprof.
-static const ImportFormat *format_in_gzip(Bytes unpacked)
-{
-    const ImportFormat *known = format_find(unpacked);
-    for (size_t i = 0; !known; i++)
-        if (import_formats[i].read == import_pprof)
-            known = &import_formats[i];
-    return known;
-}
-
 bool import_bytes(Bytes file, const ImportOptions *options, Profile *p, const ImportFormat **format,
                   Error *err)
 {
@@ -156,12 +138,11 @@ bool import_bytes(Bytes file, const ImportOptions *options, Profile *p, const Im
     size_t input_bytes = file.len;
     bool ok = true;
     *format = NULL;
-    if (gzip_is(file)) {
-        ok = gzip_unpack(&unpacked, file, &file, err);
-        *format = ok ? format_in_gzip(file) : NULL;
-    } else {
+    if (packed_is(file))
+        ok = packed_unpack(&unpacked, file, &file, err);
+    if (ok) {
         *format = format_find(file);
-        ok = *format || unknown_format(err);
+        ok = *format || import_unknown_format(file, err);
     }
     const ImportFormat *f = *format;
     if (ok && f->read == import_pprof)

@@ -35,10 +35,15 @@ extern const ImportFormat import_formats[];
 extern const size_t import_format_count;
 
 // Whether import_bytes may read the file: it begins as one of the formats does, or is packed by
-// gzip.
+// gzip, zstd or xz.
 bool import_is_known(Bytes head);
 
-// Reads a file of any format of the table, also inside gzip. `format` becomes its row, also on
+// Sets the error for a file that is not known: the format's name, where assay knows it without
+// reading it. Always returns false.
+bool import_unknown_format(Bytes head, Error *err);
+
+// Reads a file of any format of the table, also packed by gzip, zstd or xz. A format that is known
+// and not read is named, with a command that converts it. `format` becomes its row, also on
 // false; NULL when it is of none. Without options nothing but the bytes is looked at.
 MUST_CHECK bool import_bytes(Bytes file, const ImportOptions *options, Profile *p,
                              const ImportFormat **format, Error *err);
@@ -53,11 +58,17 @@ MUST_CHECK bool import_perf_script(Bytes file, Profile *p, Error *err);
 // Reads folded stacks; the same holds for cut files and wrong lines.
 MUST_CHECK bool import_folded(Bytes file, Profile *p, Error *err);
 
+// Whether all lines of a text, save comments and the last one, end in a count.
+bool folded_is(Bytes head);
+
 // Reads pprof's profile.proto, which must be unpacked. The sample labels pid, tid, process, thread,
 // time and cpu, as our export writes them, become processes, threads, times and CPUs.
 MUST_CHECK bool import_pprof(Bytes file, Profile *p, Error *err);
-// The same for a file that was packed: `input_bytes` was its size before, by which the memory that
-// it may take is limited (base/decoded.h).
+// Whether the bytes are the parts of a profile.proto, with samples among them. Without `is_whole`
+// they are its beginning, and the last part may be cut.
+bool pprof_is(Bytes file, bool is_whole);
+// The same as import_pprof for a file that was packed: `input_bytes` was its size before, by which
+// the memory that it may take is limited (base/decoded.h).
 MUST_CHECK bool import_pprof_unpacked(Bytes file, size_t input_bytes, Profile *p, Error *err);
 
 // Reads callgrind's costs by line and call. Stacks are rebuilt from the calls, which is exact

@@ -6,6 +6,8 @@
 #include "import/perf_data_internal.h"
 
 #include "base/log.h"
+#include "model/facts.h"
+#include "wire/ring.h"
 
 enum {
     RECORD_HEAD = sizeof(struct perf_event_header),
@@ -18,6 +20,8 @@ enum {
 static SampleStacks stacks_of(const PerfDataImport *in, const struct perf_event_attr *attr)
 {
     uint64_t t = attr->sample_type;
+    if (attr->config1 == WIRE_ATTR_MARK && t == WIRE_SAMPLE_TYPE)
+        return SAMPLE_STACKS_WALKED;
     if (t & PERF_SAMPLE_STACK_USER && t & PERF_SAMPLE_REGS_USER && !in->other_arch)
         return SAMPLE_STACKS_TABLES;
     if (t & PERF_SAMPLE_BRANCH_STACK && attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
@@ -48,8 +52,9 @@ static void add_source(PerfDataImport *in, const PerfDataEvent *event)
     s.sample.regs_user = attr->sample_regs_user;
     if (!(attr->sample_type & PERF_SAMPLE_PERIOD))
         s.sample.period = attr->freq || attr->sample_period == 0 ? 1 : attr->sample_period;
-    s.sample.group_read =
+    s.sample.group_read = s.sample.leader_is_read =
         attr->sample_type & PERF_SAMPLE_READ && attr->read_format & PERF_FORMAT_GROUP;
+    s.sample.is_inherited = attr->inherit;
     in->needs_unwinding |=
         attr->sample_type & PERF_SAMPLE_STACK_USER && attr->sample_type & PERF_SAMPLE_REGS_USER;
     for (size_t i = 0; i < event->ids.len; i++) {
@@ -191,7 +196,9 @@ static void open_consumer(PerfDataImport *in)
         s->sample.stacks = stacks_of(in, &event->attr);
         if (s->is_dummy)
             continue;
-        Str name = perf_data_event_name(&in->arena, event);
+        Str name = s->sample.stacks == SAMPLE_STACKS_WALKED
+                       ? STR(EVENT_TIMERS)
+                       : perf_data_event_name(&in->arena, event);
         s->sample.metric =
             profile_add_metric(in->profile, metric_name(name, &event->attr),
                                is_clock(&event->attr) ? STR("ns") : STR(""), METRIC_SUM, name);
@@ -414,8 +421,10 @@ static bool module_bytes(void *ctx, ModuleId module, Bytes *ret)
 static bool find_names(PerfDataImport *in, Error *err)
 {
     const ImportOptions *o = in->options;
-    if (!o || !o->symbols)
+    if (!o || !o->symbols) {
+        perf_data_embedded_names(in);
         return true;
+    }
     SymboliseFiles files = {.ctx = in, .module_bytes = module_bytes};
     SymboliseOptions symbols = *o->symbols;
     symbols.files = files;
@@ -423,6 +432,7 @@ static bool find_names(PerfDataImport *in, Error *err)
     symbols.is_running_kernel = in->consumer && consumer_modules(in->consumer)->kernel.is_running;
     if (!symbolise_profile(in->profile, &symbols, NULL, err))
         return false;
+    perf_data_embedded_names(in);
     if (o->sources) {
         SourceOptions sources = *o->sources;
         sources.files = files;

@@ -62,6 +62,7 @@ static Str stack_mode_name(SampleStacks stacks)
 {
     switch (stacks) {
     case SAMPLE_STACKS_TABLES:
+    case SAMPLE_STACKS_WALKED:
         return STR("tables");
     case SAMPLE_STACKS_CHAIN:
         return STR("frame pointers");
@@ -73,13 +74,28 @@ static Str stack_mode_name(SampleStacks stacks)
     return STR("none");
 }
 
+static bool has_samples(const Profile *p, MetricId metric)
+{
+    const I64Vec *values = &p->samples.values[metric.v];
+    for (size_t i = 0; i < values->len; i++)
+        if (values->at[i])
+            return true;
+    return false;
+}
+
+// Names the first event that has samples, which is the one that views show.
 static void set_event(PerfDataImport *in)
 {
+    const Profile *p = in->profile;
     for (size_t i = 0; i < in->sources.len; i++) {
         const PerfDataEvent *event = &in->info->events.at[i];
         if (in->sources.at[i].is_dummy)
             continue;
-        set_text(in->profile, FACT_EVENT, perf_data_event_name(&in->arena, event));
+        if (p->samples.stack.len && !has_samples(p, in->sources.at[i].sample.metric))
+            continue;
+        bool walked = in->sources.at[i].sample.stacks == SAMPLE_STACKS_WALKED;
+        set_text(in->profile, FACT_EVENT,
+                 walked ? STR(EVENT_TIMERS) : perf_data_event_name(&in->arena, event));
         set_text(in->profile, FACT_STACK_MODE, stack_mode_name(in->sources.at[i].sample.stacks));
         if (event->attr.freq)
             set_number(in->profile, FACT_RATE_ASKED, event->attr.sample_freq);

@@ -62,6 +62,9 @@ typedef struct PerfDataImport {
 // Adds the facts and notes of the file to the profile, after all records were read.
 void perf_data_facts(PerfDataImport *in);
 
+// Names places by the symbols that the file itself holds, where nothing else has named them.
+void perf_data_embedded_names(PerfDataImport *in);
+
 // The name of an event as the file states it, or by its numbers.
 Str perf_data_event_name(Arena *arena, const PerfDataEvent *event);
 

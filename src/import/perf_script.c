@@ -4,23 +4,18 @@
 // A sample is a header line, its frames innermost first, an empty line:
 //     comm pid/tid [cpu] seconds.micros:    period event:
 //     <tab>  address symbol+0xoffset (object)
-// pid or tid, cpu and period may be missing; comm and symbol may hold spaces.
+//       file:line
+// Any of the fields may be missing; comm and symbol may hold spaces. With -G the line of the sample
+// ends in the place that its frame would name.
 // Reference: perf-script(1), "FIELDS".
 
 #include "import/import.h"
 
+#include "base/strbuf.h"
 #include "import/line_frames_internal.h"
+#include "import/perf_script_header_internal.h"
 #include "import/places_internal.h"
 #include "model/facts.h"
-
-typedef struct Header {
-    Str comm;
-    uint32_t pid, tid;
-    uint32_t cpu;
-    int64_t time_ns;
-    uint64_t period;
-    Str event;
-} Header;
 
 typedef struct ThreadKey {
     uint32_t pid, tid;
@@ -35,6 +30,7 @@ typedef struct Script {
     Vec(ThreadKey) thread_keys; // by thread row
     Table threads;
     Table processes; // pid -> process row
+    ScriptForm form;
     bool in_sample;
     size_t sample; // row
     MetricId metric;
@@ -42,13 +38,6 @@ typedef struct Script {
     int64_t start_ns;
     uint64_t samples, odd_lines;
 } Script;
-
-// ---- Header lines ----------------------------------------------------------
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static Str skip_spaces(Str s)
 {
@@ -70,96 +59,6 @@ static Str take_word(Str *s)
     return word;
 }
 
-// "123" or "123/124".
-static bool parse_pid_tid(Str word, Header *h)
-{
-    Str head = word;
-    Str tail = word;
-    uint64_t pid, tid;
-    str_split(word, '/', &head, &tail);
-    if (!str_parse_u64(head, 10, &pid) || !str_parse_u64(tail, 10, &tid) || pid > UINT32_MAX ||
-        tid > UINT32_MAX)
-        return false;
-    h->pid = (uint32_t)pid;
-    h->tid = (uint32_t)tid;
-    return true;
-}
-
-// "2746.896201:" with 6 or 9 places.
-static bool parse_time(Str word, int64_t *ret)
-{
-    if (!str_ends_with(word, STR(":")))
-        return false;
-    word.len--;
-    Str seconds, fraction;
-    uint64_t whole, part;
-    if (!str_split(word, '.', &seconds, &fraction) || fraction.len > 9 ||
-        !str_parse_u64(seconds, 10, &whole) || !str_parse_u64(fraction, 10, &part) ||
-        whole > INT64_MAX / 1000000000 - 1)
-        return false;
-    for (size_t i = fraction.len; i < 9; i++)
-        part *= 10;
-    *ret = (int64_t)(whole * 1000000000 + part);
-    return true;
-}
-
-// "[003]".
-static bool parse_cpu(Str word, uint32_t *ret)
-{
-    uint64_t cpu;
-    if (word.len < 3 || word.ptr[0] != '[' || word.ptr[word.len - 1] != ']' ||
-        !str_parse_u64(str_slice(word, 1, word.len - 1), 10, &cpu) || cpu >= SAMPLE_CPU_NONE)
-        return false;
-    *ret = (uint32_t)cpu;
-    return true;
-}
-
-// What follows the time: "   1001001 cpu-clock:ppp: ", the period optional.
-static void parse_event(Str rest, Header *h)
-{
-    Str word = take_word(&rest);
-    uint64_t period;
-    h->period = 1;
-    if (str_parse_u64(word, 10, &period)) {
-        h->period = MIN(period, (uint64_t)INT64_MAX);
-        word = take_word(&rest);
-    }
-    if (str_ends_with(word, STR(":")))
-        word.len--;
-    h->event = word;
-}
-
-// The comm ends where a word that is a pid is followed by a cpu, a time or the
-// event: a name may hold spaces and digits.
-static bool parse_header(Str line, Header *h)
-{
-    Str rest = line;
-    size_t before_word = 0;
-    while (skip_spaces(rest).len) {
-        Str word = take_word(&rest);
-        if (before_word && is_digit(word.ptr[0]) && parse_pid_tid(word, h)) {
-            Str after = rest;
-            Str next = take_word(&after);
-            if (parse_cpu(next, &h->cpu))
-                next = take_word(&after);
-            else
-                h->cpu = SAMPLE_CPU_NONE;
-            bool timed = parse_time(next, &h->time_ns);
-            if (timed || str_ends_with(next, STR(":"))) {
-                if (!timed) {
-                    h->time_ns = TIME_NONE;
-                    after = next;
-                }
-                h->comm = str_trim(str_slice(line, 0, before_word));
-                parse_event(after, h);
-                return true;
-            }
-        }
-        before_word = (size_t)(rest.ptr - line.ptr);
-    }
-    return false;
-}
-
 // ---- Threads and metrics ---------------------------------------------------
 
 static ProcessId process_of(Script *s, uint32_t pid, StrId comm)
@@ -174,7 +73,7 @@ static ProcessId process_of(Script *s, uint32_t pid, StrId comm)
     return process;
 }
 
-static ThreadId thread_of(Script *s, const Header *h)
+static ThreadId thread_of(Script *s, const ScriptHeader *h)
 {
     ThreadKey key = {h->pid, h->tid, profile_str(s->p, h->comm)};
     uint64_t hash = hash_pair((uint64_t)key.pid << 32 | key.tid, key.comm.v);
@@ -196,14 +95,37 @@ static bool counts_time(Str event)
     return str_starts_with(event, STR("cpu-clock")) || str_starts_with(event, STR("task-clock"));
 }
 
+// What the values of a header's samples are. Without the period each sample is one of an event,
+// which says nothing of how long or how often; only an occurrence of a tracepoint is itself
+// counted.
+static MetricId add_metric(Profile *p, const ScriptHeader *h)
+{
+    bool has_period = h->fields & SCRIPT_PERIOD;
+    StrBuf name = {0};
+    Str unit = STR("");
+    if (has_period && counts_time(h->event)) {
+        strbuf_add(&name, STR("cpu time"));
+        unit = STR("ns");
+    } else if (h->event.len == 0) {
+        strbuf_add(&name, has_period ? STR("period") : STR("samples"));
+    } else {
+        strbuf_add(&name, h->event);
+        if (!has_period && !script_is_tracepoint(h->event))
+            strbuf_add(&name, STR(" samples"));
+    }
+    MetricId m = profile_add_metric(p, strbuf_str(&name), unit, METRIC_SUM, h->event);
+    strbuf_deinit(&name);
+    return m;
+}
+
 // One metric an event. There are few; the one of the sample before is tried first.
-static bool metric_of(Script *s, Str event, MetricId *ret)
+static bool metric_of(Script *s, const ScriptHeader *h, MetricId *ret)
 {
     enum { METRICS_MAX = 64 };
     const Metrics *m = &s->p->metrics;
     for (size_t i = 0; i < m->name.len; i++) {
         size_t at = (s->metric.v + i) % m->name.len;
-        if (str_equal(profile_text(s->p, m->event.at[at]), event)) {
+        if (str_equal(profile_text(s->p, m->event.at[at]), h->event)) {
             s->metric.v = (uint32_t)at;
             *ret = s->metric;
             return true;
@@ -211,39 +133,12 @@ static bool metric_of(Script *s, Str event, MetricId *ret)
     }
     if (m->name.len >= METRICS_MAX)
         return false;
-    bool time = counts_time(event);
-    s->metric = profile_add_metric(s->p, time ? STR("cpu time") : event, time ? STR("ns") : STR(""),
-                                   METRIC_SUM, event);
+    s->metric = add_metric(s->p, h);
     *ret = s->metric;
     return true;
 }
 
 // ---- Frames ----------------------------------------------------------------
-
-// Splits "symbol+0x12 (object)". Both may hold " (": symbols as "operator()
-// (int)", paths as "/a (b)/c" or with " (deleted)" behind. An object begins with
-// a slash or a bracket, but for "inlined" and names of maps.
-static bool split_object(Str s, Str *symbol, Str *object)
-{
-    if (!str_ends_with(s, STR(")")))
-        return false;
-    size_t last = SIZE_MAX;
-    for (size_t at = s.len - 1; at-- > 1;) {
-        if (s.ptr[at] != '(' || s.ptr[at - 1] != ' ')
-            continue;
-        if (last == SIZE_MAX)
-            last = at;
-        if (s.ptr[at + 1] == '/' || s.ptr[at + 1] == '[') {
-            last = at;
-            break;
-        }
-    }
-    if (last == SIZE_MAX)
-        return false;
-    *symbol = str_slice(s, 0, last - 1);
-    *object = str_slice(s, last + 1, s.len - 1);
-    return true;
-}
 
 static Str without_offset(Str symbol)
 {
@@ -256,14 +151,23 @@ static Str without_offset(Str symbol)
     return is_offset ? str_slice(symbol, 0, plus) : symbol;
 }
 
-static bool parse_frame(Profile *p, Str line, FrameId *ret)
+// "address symbol+0xoffset (object)"; symbol and object may be missing.
+static bool parse_frame(Script *s, Str line, FrameId *ret)
 {
+    Profile *p = s->p;
     Str rest = line;
     uint64_t address;
     Str symbol, object;
-    if (!str_parse_u64(take_word(&rest), 16, &address) ||
-        !split_object(skip_spaces(rest), &symbol, &object))
+    if (!str_parse_u64(take_word(&rest), 16, &address))
         return false;
+    bool has_object = script_split_object(skip_spaces(rest), &symbol, &object);
+    if (!has_object && s->form.has_objects && !s->form.has_places)
+        return false;
+    // Without -F dso a text ends in "(inlined)", or with a name such as "f(int) (.cold)".
+    if (!has_object || (!s->form.has_objects && !str_equal(object, STR("inlined")))) {
+        symbol = str_trim(rest);
+        object = STR("[unknown]");
+    }
     symbol = without_offset(symbol);
     bool is_named = symbol.len && !str_equal(symbol, STR("[unknown]"));
     bool inlined = str_equal(object, STR("inlined"));
@@ -276,8 +180,6 @@ static bool parse_frame(Profile *p, Str line, FrameId *ret)
     if (!inlined && !str_equal(object, STR("[unknown]")))
         module = profile_module(p, kind, object, STR(""));
     uint8_t flags = inlined ? FRAME_INLINED : 0;
-    if (kind == MODULE_KERNEL || kind == MODULE_KMOD)
-        flags |= FRAME_KERNEL;
     FunctionId function = {0};
     if (is_named)
         function = profile_function(p, symbol, symbol, STR(""), 0);
@@ -289,7 +191,7 @@ static bool frame_of_line(Script *s, Str line, FrameId *ret)
 {
     if (line_frames_follow(&s->frames, line, &s->last_frame, ret))
         return true;
-    if (!parse_frame(s->p, line, ret))
+    if (!parse_frame(s, line, ret))
         return false;
     line_frames_add(&s->frames, line, str_hash(line), *ret);
     return true;
@@ -323,23 +225,93 @@ static void end_sample(Script *s)
     s->in_sample = false;
 }
 
-static bool begin_sample(Script *s, Str line)
+static void begin_sample(Script *s, const ScriptHeader *h, MetricId metric)
 {
-    Header h = {0};
-    MetricId metric;
     end_sample(s);
-    if (!parse_header(line, &h) || !metric_of(s, h.event, &metric))
-        return false;
-    if (h.time_ns != TIME_NONE && !s->has_start) {
+    if (h->time_ns != TIME_NONE && !s->has_start) {
         s->has_start = true;
-        s->start_ns = h.time_ns;
+        s->start_ns = h->time_ns;
     }
-    int64_t time_ns = h.time_ns == TIME_NONE ? TIME_NONE : h.time_ns - s->start_ns;
-    s->sample = profile_add_sample(s->p, time_ns, thread_of(s, &h), (StackId){0}, h.cpu);
-    profile_sample_set(s->p, s->sample, metric, (int64_t)h.period);
+    int64_t time_ns = h->time_ns == TIME_NONE ? TIME_NONE : h->time_ns - s->start_ns;
+    s->sample = profile_add_sample(s->p, time_ns, thread_of(s, h), (StackId){0}, h->cpu);
+    profile_sample_set(s->p, s->sample, metric, (int64_t)h->period);
     s->in_sample = true;
     s->samples++;
+}
+
+static bool add_frame(Script *s, Str text)
+{
+    FrameId frame;
+    if (!frame_of_line(s, text, &frame))
+        return false;
+    vec_push(NULL, &s->stack, frame);
     return true;
+}
+
+// The line that begins a sample, or another record, which is passed over.
+static bool read_header(Script *s, Str line)
+{
+    ScriptHeader h;
+    MetricId metric;
+    if (!script_header_parse(&s->form, line, &h))
+        return false;
+    if (h.fields & SCRIPT_RECORD) {
+        end_sample(s);
+        return true;
+    }
+    if (!metric_of(s, &h, &metric))
+        return false;
+    begin_sample(s, &h, metric);
+    return !(h.fields & SCRIPT_PLACE) || add_frame(s, skip_spaces(h.place));
+}
+
+// A line of its own behind a frame: "  file.c:12". Where perf knows no line it prints the object.
+static bool read_source_line(Script *s, Str line)
+{
+    if (!s->in_sample || s->stack.len == 0 || !str_starts_with(line, STR("  ")) || line.len < 3 ||
+        line.ptr[2] == ' ')
+        return false;
+    Str text = str_slice(line, 2, line.len);
+    size_t colon = str_find_last_char(text, ':');
+    uint64_t number;
+    if (colon == SIZE_MAX)
+        return str_ends_with(text, STR("]")) || str_find_char(text, '+') != SIZE_MAX;
+    if (!str_parse_u64(str_slice(text, colon + 1, text.len), 10, &number) || number > UINT32_MAX)
+        return false;
+    const Frames *f = &s->p->frames;
+    FrameId last = vec_last(&s->stack);
+    vec_last(&s->stack) = import_named_frame(
+        s->p, f->module.at[last.v], f->address.at[last.v], f->function.at[last.v],
+        profile_str(s->p, str_slice(text, 0, colon)), (uint32_t)number, f->flags.at[last.v]);
+    return true;
+}
+
+// Stacks that no line of their own comes before: an empty line begins each.
+static void begin_anonymous(Script *s)
+{
+    MetricId metric;
+    ScriptHeader h = {.cpu = SAMPLE_CPU_NONE, .time_ns = TIME_NONE, .period = 1};
+    if (metric_of(s, &h, &metric))
+        begin_sample(s, &h, metric);
+}
+
+static bool read_tab_line(Script *s, Str line)
+{
+    if (!s->in_sample && s->form.is_anonymous)
+        begin_anonymous(s);
+    Str text = skip_spaces(line);
+    return text.len == 0 || (s->in_sample && add_frame(s, text)) || script_is_passed_over(line);
+}
+
+// Whether a line without a tab may be a frame: a text of other writers, or of a copy.
+static bool is_bare_frame(const Script *s, Str line)
+{
+    if (!s->in_sample || s->form.has_places || s->form.has_tab_frames || s->form.is_weak)
+        return false;
+    Str rest = line, word = take_word(&rest), symbol, object;
+    uint64_t address;
+    return word.len >= 2 && str_parse_u64(word, 16, &address) &&
+           script_split_object(skip_spaces(rest), &symbol, &object);
 }
 
 static void read_line(Script *s, Str line)
@@ -350,17 +322,14 @@ static void read_line(Script *s, Str line)
     }
     if (line.ptr[0] == '#')
         return;
-    if (line.ptr[0] != '\t' && line.ptr[0] != ' ') {
-        s->odd_lines += !begin_sample(s, line);
-        return;
-    }
-    // perf aligns comms to the right: a header may begin with spaces too.
-    FrameId frame;
-    Str text = skip_spaces(line);
-    if (text.len && s->in_sample && frame_of_line(s, text, &frame))
-        vec_push(NULL, &s->stack, frame);
-    else if (text.len)
-        s->odd_lines += line.ptr[0] == '\t' || !begin_sample(s, text);
+    bool known;
+    if (line.ptr[0] == '\t')
+        known = read_tab_line(s, line);
+    else if (is_bare_frame(s, line))
+        known = add_frame(s, skip_spaces(line));
+    else
+        known = read_source_line(s, line) || read_header(s, line) || script_is_passed_over(line);
+    s->odd_lines += !known;
 }
 
 static void finish(Script *s)
@@ -380,10 +349,16 @@ static void finish(Script *s)
 
 bool import_perf_script(Bytes file, Profile *p, Error *err)
 {
-    profile_init(p);
-    Script s = {.p = p};
     Str rest = str_from_bytes(file);
     Str line;
+    ScriptForm form;
+    if (!script_form_find(rest, &form, err)) {
+        if (err->kind == ERROR_NOT_FOUND)
+            error_set(err, ERROR_FORMAT, "no sample of perf script's form in %zu bytes", file.len);
+        return false;
+    }
+    profile_init(p);
+    Script s = {.p = p, .form = form};
     while (str_next_line(&rest, &line))
         read_line(&s, line);
     finish(&s);

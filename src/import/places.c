@@ -3,8 +3,30 @@
 
 #include "import/places_internal.h"
 
+// "vmlinux", "/usr/lib/debug/boot/vmlinux-6.1.0-13-amd64": the kernel with its symbols.
+static bool is_kernel_file(Str path)
+{
+    Str name = str_base_name(path);
+    return str_equal(name, STR("vmlinux")) || str_starts_with(name, STR("vmlinux-")) ||
+           str_starts_with(name, STR("vmlinuz-"));
+}
+
+// "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz".
+static bool is_module_file(Str path)
+{
+    static const char *const ends[] = {".ko", ".ko.gz", ".ko.xz", ".ko.zst", ".ko.debug"};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        if (str_ends_with(path, str_from_c(ends[i])))
+            return true;
+    return false;
+}
+
 ModuleKind import_module_kind(Str path)
 {
+    if (is_kernel_file(path))
+        return MODULE_KERNEL;
+    if (is_module_file(path))
+        return MODULE_KMOD;
     if (str_starts_with(path, STR("[vdso")))
         return MODULE_VDSO;
     if (str_starts_with(path, STR("[kernel")) || str_starts_with(path, STR("[guest.kernel")) ||
@@ -33,10 +55,17 @@ bool import_is_cut(Str name, StackCut *ret)
     return false;
 }
 
+uint8_t import_kernel_flag(const Profile *p, ModuleId module)
+{
+    uint8_t kind = p->modules.kind.at[module.v];
+    return kind == MODULE_KERNEL || kind == MODULE_KMOD ? FRAME_KERNEL : 0;
+}
+
 FrameId import_named_frame(Profile *p, ModuleId module, uint64_t address, FunctionId function,
                            StrId file, uint32_t line, uint8_t flags)
 {
     StackCut cut;
+    flags |= import_kernel_flag(p, module);
     if (import_is_cut(profile_text(p, p->functions.name.at[function.v]), &cut))
         return profile_cut_frame(p, cut);
     return profile_named_frame(p, module, address, function, file, line, flags);
@@ -50,7 +79,7 @@ static int hex_digit(char c)
 // The characters that exports have reason to write so.
 static bool is_escaped(int code)
 {
-    return (code >= 0 && code < 0x20) || code == 0x7f || (code > 0 && strchr(" \\([+?", code));
+    return (code >= 0 && code < 0x20) || code >= 0x7f || (code > 0 && strchr(" \\([+?", code));
 }
 
 Str import_unescaped(Arena *arena, Str text)

@@ -12,11 +12,15 @@
 // "//anon", "/tmp/perf-12.map", a path.
 ModuleKind import_module_kind(Str path);
 
+// FRAME_KERNEL for a module of the kernel, else 0.
+uint8_t import_kernel_flag(const Profile *p, ModuleId module);
+
 // Whether a name is the entry that our exports write where a stack is cut, such as "[stack cut:
 // dump too short]". `ret` becomes the reason.
 bool import_is_cut(Str name, StackCut *ret);
 
-// The frame of a function that is known by name. The entry of a cut stack becomes a cut marker.
+// The frame of a function that is known by name; FRAME_KERNEL is added for the kernel's modules.
+// The entry of a cut stack becomes a cut marker.
 FrameId import_named_frame(Profile *p, ModuleId module, uint64_t address, FunctionId function,
                            StrId file, uint32_t line, uint8_t flags);
 

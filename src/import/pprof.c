@@ -330,7 +330,7 @@ static bool read_location(Import *im, Bytes message)
     }
     bool ok = cursor_check(&c, im->err) && charge(im, LOCATION_BYTES * (lines.len + 1));
     ModuleId module = {by_id_get(&im->module_of, mapping)};
-    uint8_t flags = im->p->modules.kind.at[module.v] == MODULE_KERNEL ? FRAME_KERNEL : 0;
+    uint8_t flags = import_kernel_flag(im->p, module);
     FunctionId function = {0};
     StrId file = {0};
     uint32_t line = 0;
@@ -514,4 +514,18 @@ bool import_pprof_unpacked(Bytes file, size_t input_bytes, Profile *p, Error *er
 bool import_pprof(Bytes file, Profile *p, Error *err)
 {
     return import_pprof_unpacked(file, file.len, p, err);
+}
+
+bool pprof_is(Bytes file, bool is_whole)
+{
+    enum { FIELD_SAMPLE = 2, FIELD_STRING = 6, FIELD_LAST = 100 };
+    bool has_samples = false, has_strings = false;
+    Cursor c = cursor_over(file, "pprof");
+    for (Field f; next_field(&c, &f);) {
+        if (f.number == 0 || f.number > FIELD_LAST)
+            return false;
+        has_samples |= f.number == FIELD_SAMPLE && f.wire == WIRE_LEN;
+        has_strings |= f.number == FIELD_STRING && f.wire == WIRE_LEN;
+    }
+    return has_samples && (!is_whole || (cursor_ok(&c) && has_strings));
 }

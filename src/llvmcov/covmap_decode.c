@@ -368,7 +368,8 @@ bool covmap_decode(const CovMapFunction *f, CovFunctionMap *m, Error *err)
 {
     m->files.len = m->first.len = m->marks.len = m->regions.len = 0;
     m->expression_count = 0;
-    Numbers n = {.at = f->mapping.ptr, .end = f->mapping.ptr + f->mapping.len};
+    Bytes mapping = bytes_addressable(f->mapping);
+    Numbers n = {.at = mapping.ptr, .end = mapping.ptr + mapping.len};
     n = take_files(n, f, m);
     n = take_expressions(n, m);
     for (uint32_t file = 0; file < m->files.len && !n.why; file++) {

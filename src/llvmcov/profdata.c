@@ -47,7 +47,7 @@ bool profdata_is(Bytes file)
 
 // The numbers of the header, not checked yet.
 typedef struct Header {
-    uint64_t hash_type, table_at, vtables_at;
+    uint64_t hash_type, table_at, ids_at, vtables_at;
     size_t size;
 } Header;
 
@@ -65,7 +65,7 @@ static Header take_header(Cursor *c, ProfData *p)
     if (p->version >= 8)
         cursor_skip(c, 8); // memory profile
     if (p->version >= 9)
-        cursor_skip(c, 8); // binary ids
+        h.ids_at = cursor_u64(c);
     if (p->version >= 10)
         cursor_skip(c, 8); // temporal traces
     if (p->version >= 12)
@@ -98,7 +98,16 @@ static void find_vtable_names(ProfData *p, Cursor c, uint64_t at)
     cursor_seek(&c, at);
     uint64_t size = cursor_u64(&c);
     p->vtable_names = cursor_bytes(&c, size);
-    p->is_cut = !cursor_ok(&c);
+    p->is_cut |= !cursor_ok(&c);
+}
+
+// Finds {u64 size, ids}.
+static void find_binary_ids(ProfData *p, Cursor c, uint64_t at)
+{
+    cursor_seek(&c, at);
+    uint64_t size = cursor_u64(&c);
+    p->binary_ids = cursor_bytes(&c, size);
+    p->is_cut |= !cursor_ok(&c);
 }
 
 // Skips {u64 fields, u64 cutoffs, the fields, 3 u64 for each cutoff}.
@@ -164,6 +173,8 @@ bool profdata_open(Bytes file, ProfData *ret, Error *err)
     Header h = take_header(&c, &p);
     if (!cursor_check(&c, err) || !check_header(&p, &h, err))
         return false;
+    if (h.ids_at)
+        find_binary_ids(&p, c, h.ids_at);
     if (h.vtables_at)
         find_vtable_names(&p, c, h.vtables_at);
     Cursor at_table = c;
@@ -238,6 +249,8 @@ bool profdata_next(ProfData *p, ProfRecord *ret, Error *err)
     uint64_t count = p->version > 1 ? cursor_u64(c) : cursor_left(c) / 8;
     if (count > cursor_left(c) / 8)
         cursor_fail(c, "more counters than the entry holds");
+    else if (count == 0 && cursor_ok(c))
+        cursor_fail(c, "a function without counters");
     r.counters = cursor_bytes(c, count * 8);
     r.counter_count = (uint32_t)count;
     if (p->version > 10) {
@@ -500,7 +513,7 @@ static void add_table(StrBuf *out, uint32_t version, const ProfDataRow *rows, si
 }
 
 void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtable_names,
-                    const ProfDataRow *rows, size_t count)
+                    Bytes binary_ids, const ProfDataRow *rows, size_t count)
 {
     assert(format_version_find(&profdata_versions, version)->is_written);
     size_t start = out->len;
@@ -532,7 +545,8 @@ void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtabl
     add_table(out, version, rows, count, table_offset_at);
     if (binary_ids_at) {
         put_u64(out, binary_ids_at, out->len);
-        add_u64(out, 0);
+        add_u64(out, binary_ids.len);
+        strbuf_add_bytes(out, binary_ids);
     }
     if (vtables_at) {
         put_u64(out, vtables_at, out->len);

@@ -21,6 +21,7 @@ typedef struct ProfData {
     uint64_t keys_read;
     uint32_t bucket_left; // keys not read yet in the current bucket
     Bytes vtable_names;   // see names.h; from version 12 on
+    Bytes binary_ids;     // see binary_ids.h; from version 9 on
     // The file is shorter than its header says: after the records that are complete, reading fails
     // at the first missing byte.
     bool is_cut;
@@ -59,8 +60,9 @@ typedef struct ProfDataRow {
 extern const FormatVersions profdata_versions;
 
 // Appends a whole file of a version that profdata_versions marks as written. The rows may come in
-// any order. `vtable_names` is a blob as in names.h; only version 12 has it.
+// any order. `vtable_names` is a blob as in names.h; only version 12 has it. `binary_ids` are as in
+// binary_ids.h; version 7 has none.
 void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtable_names,
-                    const ProfDataRow *rows, size_t count);
+                    Bytes binary_ids, const ProfDataRow *rows, size_t count);
 
 #endif // LLVMCOV_PROFDATA_H

@@ -3,6 +3,8 @@
 
 #include "llvmcov/proftext.h"
 
+#include <strings.h>
+
 #include "base/md5.h"
 
 bool proftext_is(Bytes file)
@@ -79,6 +81,12 @@ static bool skip_traces(ProfText *p, Error *err)
     return true;
 }
 
+// LLVM takes directives in capitals too.
+static bool is_directive(Str line, Str name)
+{
+    return line.len == name.len && strncasecmp(line.ptr, name.ptr, name.len) == 0;
+}
+
 static bool read_directives(ProfText *p, Error *err)
 {
     static const struct {
@@ -105,7 +113,7 @@ static bool read_directives(ProfText *p, Error *err)
         }
         bool known = false;
         for (size_t i = 0; i < ARRAY_LEN(directives); i++) {
-            if (str_equal(line, directives[i].name)) {
+            if (is_directive(line, directives[i].name)) {
                 p->variant |= directives[i].variant;
                 known = true;
             }
@@ -117,7 +125,7 @@ static bool read_directives(ProfText *p, Error *err)
             return error_hint(err,
                               "written by an LLVM newer than 23, whose llvm-profdata reads it");
         }
-        if (str_equal(line, STR(":temporal_prof_traces")) && !skip_traces(p, err))
+        if (is_directive(line, STR(":temporal_prof_traces")) && !skip_traces(p, err))
             return false;
     }
 }
@@ -155,7 +163,7 @@ static bool read_bitmap(ProfText *p, Error *err)
         return true;
     }
     uint64_t count, byte;
-    if (!str_parse_u64(str_slice(line, 1, line.len), 10, &count))
+    if (!str_parse_u64(str_trim(str_slice(line, 1, line.len)), 0, &count))
         return broken(p, "no count of bitmap bytes behind '$'", err);
     for (uint64_t i = 0; i < count; i++) {
         if (!next_number(p, "a byte of the bitmap is missing", &byte, err))
@@ -283,6 +291,8 @@ bool proftext_next(ProfText *p, ProfRecord *ret, Error *err)
     if (!next_number(p, "the function's hash is missing", &r.hash, err) ||
         !next_number(p, "the number of counters is missing", &count, err))
         return false;
+    if (count == 0)
+        return broken(p, "a function without counters", err);
     if (count > p->rest.len)
         return broken(p, "more counters than the text has lines", err);
     p->counters.len = 0;

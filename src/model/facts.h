@@ -5,6 +5,11 @@
 #ifndef MODEL_FACTS_H
 #define MODEL_FACTS_H
 
+// The unit of a metric whose counts had fractions: behind it stands the power of ten by which they
+// were multiplied, "1/1000".
+#define FOLDED_UNIT      "1/"
+#define FOLDED_COLLECTOR "import folded" // FACT_COLLECTOR of folded stacks
+
 #define FACT_COLLECTOR       "collector" // "sampling", "heap", "cover", "import perf.data" …
 #define COLLECTOR_BENCH      "bench"     // runs of commands
 #define COLLECTOR_FUNCTIONS  "bench functions" // runs of function benchmarks
@@ -31,11 +36,14 @@
 // … or this, of a recording by ptrace: time in the kernel is not told apart from
 // that of the code which called it.
 #define EVENT_PTRACE "cpu time by ptrace"
+// … or this, of timers inside the processes, of which the same is true.
+#define EVENT_TIMERS "cpu time by thread timers"
 #define FACT_EVENT_FALLBACK                                                                        \
     "event-fallback" // why not the one before it on the ladder; absent if none
 #define FACT_RATE_ASKED    "rate-asked-hz"
 #define FACT_RATE_OBTAINED "rate-obtained-hz"
 #define FACT_SAMPLES_LOST  "samples-lost"
+#define FACT_PROBE_HIT_NS  "probe-hit-ns"         // what a hit of the probe cost the program
 #define FACT_THROTTLED     "throttled"            // number of THROTTLE records
 #define FACT_STACK_MODE    "stack-mode"           // "tables", "frame pointers", "lbr", "none"
 #define FACT_INCOMPLETE    "recording-incomplete" // why, when the recorder did not finish
@@ -61,12 +69,15 @@
 #define FACT_SHELL_TIME      "shell-time-s"       // taken off runs with a shell
 #define FACT_SHELL_ERROR     "shell-error-s"      // standard error of it
 
+#define FACT_INTERVAL "interval-ns" // asked for between the points of a series
+
 // Of coverage:
 #define FACT_COVER_ORIGINS "cover-origins" // "llvm", "gcc", "lines" (tracefiles), by a space
 #define FACT_COVER_HITS    "cover-hits"    // "1": a count of 1 says that it ran, not how often
 #define FACT_COVER_STALE   "cover-stale"   // functions and .gcda files with counts of another build
 #define FACT_COVER_MARKS   "cover-marks-contradicted" // marks in sources that say not what ran
 #define FACT_COVER_BUILT   "cover-built-ns"           // time stamp of the newest object or .gcno
+#define FACT_COVER_COUNTED "cover-counted-ns"         // time stamp of the newest input with counts
 #define FACT_COVER_SKIPPED "cover-sources-skipped"    // sources that the run was to leave out
 #define FACT_COVER_VALUES  "cover-value-profiles"     // "1": the profiles hold values, too
 

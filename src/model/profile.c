@@ -272,6 +272,21 @@ MetricId profile_add_metric(Profile *p, Str name, Str unit, MetricKind kind, Str
     return (MetricId){(uint32_t)n};
 }
 
+bool metric_is_argument(const Profile *p, MetricId metric, MetricId *owner)
+{
+    const Metrics *m = &p->metrics;
+    Str event = profile_text(p, m->event.at[metric.v]);
+    if (!str_starts_with(event, STR(METRIC_ARGUMENT_OF)))
+        return false;
+    Str name = str_slice(event, sizeof(METRIC_ARGUMENT_OF) - 1, event.len);
+    for (uint32_t i = 0; i < m->name.len; i++)
+        if (str_equal(profile_text(p, m->name.at[i]), name)) {
+            *owner = (MetricId){i};
+            return true;
+        }
+    return false;
+}
+
 size_t profile_add_sample(Profile *p, int64_t time_ns, ThreadId thread, StackId stack, uint32_t cpu)
 {
     Samples *s = &p->samples;

@@ -128,6 +128,10 @@ typedef enum MetricKind {
     METRIC_MAX, // a level, of which the highest counts: bytes at peak
 } MetricKind;
 
+// The event of a metric that holds the values of an argument of a probe: this, and the name of the
+// probe's own metric. Its values belong to the samples in which that metric is not 0.
+#define METRIC_ARGUMENT_OF "argument of "
+
 typedef struct Metrics {
     StrIdVec name;  // "cpu time", "cycles", "page-faults", "bytes allocated" …
     StrIdVec unit;  // "ns", "bytes", "" for plain counts
@@ -225,6 +229,9 @@ typedef struct FunctionCounts {
     FunctionIdVec function;
     U64Vec count; // entries
     U64Vec hash;  // the compiler's structural hash, 0 when it has none
+    // Where on its line the function starts: those of one file, line and column are instances of
+    // one function and count as one. 0: not known, the function counts by itself.
+    U32Vec column;
 } FunctionCounts;
 
 typedef struct BranchCounts {
@@ -533,6 +540,9 @@ void profile_add_interval(Profile *p, ThreadId thread, int64_t start_ns, int64_t
 
 // Appends a note. `key` is one of the short stable words that programs look for.
 void profile_note(Profile *p, NoteLevel level, Str key, const char *fmt, ...) PRINTF_LIKE(4, 5);
+// Whether a metric is an argument of a probe; `*owner` becomes the metric of the probe.
+bool metric_is_argument(const Profile *p, MetricId metric, MetricId *owner);
+
 // Sets a fact; the last value of a key wins.
 void profile_set_fact(Profile *p, Str key, Str value);
 // "" when not set.

@@ -27,14 +27,20 @@
 #define RUN_METRIC_VOLUNTARY_SWITCHES   "voluntary switches"
 #define RUN_METRIC_INVOLUNTARY_SWITCHES "involuntary switches"
 #define RUN_METRIC_BLOCKS_IN            "blocks in" // of 512 bytes, from disk
+#define RUN_METRIC_BLOCKS_OUT           "blocks out"
+#define RUN_METRIC_MAIN_CPU             "main thread's CPU time"
+#define RUN_METRIC_DISK_WAIT            "waiting for a disk" // main thread, by delay accounting
 // Of function benchmarks. A sample is a pair of rows: iterations, then the time of them all.
 #define RUN_METRIC_MEAN_TIME         "mean time"  // of an iteration, over the samples
 #define RUN_METRIC_SLOPE_TIME        "slope time" // of an iteration, by least squares
 #define RUN_METRIC_ITERATIONS        "iterations" // of all samples
 #define RUN_METRIC_SAMPLE_ITERATIONS "sample iterations"
 #define RUN_METRIC_SAMPLE_TIME       "sample time"
-#define RUN_METRIC_BYTES             "bytes"    // of an iteration, as the benchmark states
-#define RUN_METRIC_ELEMENTS          "elements" // of an iteration, as the benchmark states
+#define RUN_METRIC_SAMPLE_WAIT       "sample wait" // for a CPU; "sample time" is without it
+#define RUN_METRIC_CPU_TIME          "CPU time"    // of an iteration, over the samples
+#define RUN_METRIC_CYCLE             "cycle"       // of the CPU, about
+#define RUN_METRIC_BYTES             "bytes"       // of an iteration, as the benchmark states
+#define RUN_METRIC_ELEMENTS          "elements"    // of an iteration, as the benchmark states
 
 // Keys of Runs.conditions. Runs of one name with equal conditions are repetitions of one
 // measurement.
@@ -44,9 +50,10 @@
 #define RUN_CONDITION_BUILD     "build"      // "against": the build that another is compared with
 
 // Keys of notes that the report of runs shows in places of their own.
-#define NOTE_CLOCK       "clock"       // how the times were taken
-#define NOTE_ORDER       "order"       // of the runs
-#define NOTE_NOT_COUNTED "not-counted" // an event, and why; a warning when it was asked for
+#define NOTE_CLOCK        "clock"        // how the times were taken
+#define NOTE_ORDER        "order"        // of the runs
+#define NOTE_NOT_COUNTED  "not-counted"  // an event, and why; a warning when it was asked for
+#define NOTE_EVENT_REASON "event-reason" // "NAME: why": of an event that stat could not count
 
 // A variable of the command line and its value in one measurement.
 typedef struct RunParameter {

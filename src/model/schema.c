@@ -112,6 +112,7 @@ static const Column function_count_columns[] = {
     REF(1, "function", function_counts.function, TABLE_FUNCTIONS),
     DELTA(2, "count", COLUMN_U64, function_counts.count),
     PLAIN(3, "hash", COLUMN_U64, function_counts.hash),
+    DELTA(4, "column", COLUMN_U32, function_counts.column),
 };
 static const Column branch_count_columns[] = {
     STRING(1, "file", branch_counts.file),

@@ -201,7 +201,7 @@ static bool is_harmless(Str key)
         FACT_SYSTEM_NS,       FACT_MAX_RSS_BYTES, FACT_EXIT_STATUS, FACT_ARCH,
         FACT_CPU_COUNT,       FACT_EVENT,         FACT_RATE_ASKED,  FACT_RATE_OBTAINED,
         FACT_SAMPLES_LOST,    FACT_THROTTLED,     FACT_STACK_MODE,  FACT_COUNTED_CPUS,
-        FACT_COUNTED_THREADS, FACT_CLOCK,
+        FACT_COUNTED_THREADS, FACT_CLOCK,         FACT_INTERVAL,
     };
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (str_equal(key, str_from_c(keys[i])))

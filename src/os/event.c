@@ -363,7 +363,7 @@ static bool parse_tracepoint(Arena *arena, const EventSources *src, Str system, 
     spec->type = PERF_TYPE_TRACEPOINT;
     if (!str_parse_u64(str_trim(str_from_bytes(content)), 10, &spec->config))
         return error_set(err, ERROR_FORMAT, "'%" STR_FMT "' holds no number", STR_ARG(path));
-    spec->period = 1;
+    spec->counts_each = true;
     return true;
 }
 
@@ -399,7 +399,7 @@ static bool parse_breakpoint(Str rest, EventSpec *spec, Error *err)
     spec->type = PERF_TYPE_BREAKPOINT;
     // The length of an execution breakpoint is the size of an address.
     spec->bp_len = spec->bp_type == HW_BREAKPOINT_X ? sizeof(long) : len;
-    spec->period = 1;
+    spec->counts_each = true;
     return true;
 }
 
@@ -616,6 +616,11 @@ bool events_parse(Arena *arena, const EventSources *src, Str text, EventSpecVec 
 {
     Str rest = str_trim(text), part;
     size_t before = ret->len;
+    bool is_probe = false;
+    if (src->find_probe && !src->find_probe(src->probe_ctx, arena, text, &is_probe, ret, err))
+        return false;
+    if (is_probe)
+        return true;
     while (next_event(&rest, &part)) {
         part = str_trim(part);
         if (part.len == 0)

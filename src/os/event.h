@@ -15,6 +15,22 @@
 
 #define EVENT_NO_GROUP UINT32_MAX
 
+// Where a sample has the value of an argument of a probe. Registers have perf's numbers.
+typedef enum EventArgKind {
+    EVENT_ARG_REGISTER, // the register
+    EVENT_ARG_STACK,   // memory at the register's value + offset, which must be in the copied stack
+    EVENT_ARG_CONSTANT // `offset` itself
+} EventArgKind;
+
+typedef struct EventArg {
+    Str name;
+    EventArgKind kind;
+    uint8_t reg;
+    uint8_t size; // bytes: 1, 2, 4 or 8
+    bool is_signed;
+    int64_t offset;
+} EventArg;
+
 typedef struct EventSpec {
     Str name; // as the user wrote it, without its group's braces: "cycles:u"
     uint32_t type;
@@ -30,7 +46,14 @@ typedef struct EventSpec {
     uint64_t freq;     // from freq=, 0: the recording's
     uint32_t group;    // equal numbers are one group, the first is its leader
     bool group_read;   // ':S': only the leader samples, the others are read with it
-    Str unit;          // of its count or period: "ns" for clocks, else ""
+    bool counts_each;  // each occurrence is a sample, unless the recording has a period or a rate
+    bool is_probe;     // a place in a program; config1 is the address of its path
+    bool at_return;    // of a probe: by the kernel's trampoline, seen in the caller
+    uint64_t svma;     // of a probe: its place as stated in the file
+    bool is_emulated;  // of a probe: the kernel need not single-step the instruction there
+    const EventArg *args; // of a probe
+    size_t arg_count;
+    Str unit; // of its count or period: "ns" for clocks, else ""
 } EventSpec;
 
 typedef Vec(EventSpec) EventSpecVec;
@@ -41,6 +64,11 @@ typedef struct EventSources {
     Str tracefs; // "/sys/kernel/tracing"; "" when it is not mounted
     // For names that none of the above knows (libpfm4); NULL when there is none.
     bool (*find_other)(Arena *arena, Str name, EventSpec *ret);
+    // For places in programs; NULL when there are none. `*is_probe` becomes whether the text is
+    // one; when it is not, the result is true and nothing was appended.
+    bool (*find_probe)(void *ctx, Arena *arena, Str text, bool *is_probe, EventSpecVec *ret,
+                       Error *err);
+    void *probe_ctx;
 } EventSources;
 
 // The machine's own: finds tracefs where it is mounted, and libpfm4 when it is

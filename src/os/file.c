@@ -93,6 +93,21 @@ bool os_read_fd(Arena *arena, int fd, Str name, size_t max_bytes, Bytes *ret, Er
     return true;
 }
 
+bool os_read_head(int fd, Str name, uint8_t *buf, size_t size, size_t *got, Error *err)
+{
+    size_t len = 0;
+    while (len < size) {
+        ssize_t n = read_retrying(fd, buf + len, size - len);
+        if (n < 0)
+            return error_os(err, "cannot read '%" STR_FMT "'", STR_ARG(name));
+        if (n == 0)
+            break;
+        len += (size_t)n;
+    }
+    *got = len;
+    return true;
+}
+
 bool os_read_file(Arena *arena, Str path, size_t max_bytes, Bytes *ret, Error *err)
 {
     int fd = os_open_read(path, err);
@@ -163,6 +178,47 @@ bool os_map_fd(int fd, Str name, MappedFile *ret, Error *err)
     }
     *ret = m;
     return true;
+}
+
+static bool write_whole(int fd, Bytes bytes)
+{
+    while (bytes.len) {
+        ssize_t n = write(fd, bytes.ptr, bytes.len);
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0)
+            bytes = bytes_slice(bytes, (size_t)n, bytes.len);
+    }
+    return true;
+}
+
+static bool copy_rest(int from, int to, Str name, Error *err)
+{
+    uint8_t piece[1 << 16];
+    for (;;) {
+        ssize_t n = read_retrying(from, piece, sizeof(piece));
+        if (n < 0)
+            return error_os(err, "cannot read '%" STR_FMT "'", STR_ARG(name));
+        if (n == 0)
+            return true;
+        if (!write_whole(to, bytes_over(piece, (size_t)n)))
+            return error_os(err, "cannot keep '%" STR_FMT "' while it is read", STR_ARG(name));
+    }
+}
+
+bool os_map_input(int fd, Str name, Bytes head, Str folder, MappedFile *ret, Error *err)
+{
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof(path), "%" STR_FMT, STR_ARG(folder)) >= sizeof(path))
+        return error_set(err, ERROR_OS, "the path of the folder for temporary files is too long");
+    int to = open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (to < 0)
+        return error_os(err, "cannot make a temporary file in '%" STR_FMT "'", STR_ARG(folder));
+    bool ok = (write_whole(to, head) ||
+               error_os(err, "cannot keep '%" STR_FMT "' while it is read", STR_ARG(name))) &&
+              copy_rest(fd, to, name, err) && os_map_fd(to, name, ret, err);
+    close(to);
+    return ok;
 }
 
 // Opens without blocking: a FIFO or a device must not hang before the check of its type.
@@ -326,20 +382,26 @@ bool os_keep_owner(int fd, const char *replaced, Error *err)
     return true;
 }
 
-// Opens a new file with a name that nobody else has or can guess, in the final one's folder
-// so that the rename cannot cross file systems.
+// A name that nobody else has or can guess, in the final one's folder so that the rename cannot
+// cross file systems.
+static bool choose_temporary(OutputFile *out, unsigned attempt)
+{
+    uint64_t random;
+    if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+        random = (uint64_t)getpid() << 32 | attempt;
+    int n = snprintf(out->temp_path, sizeof(out->temp_path), "%s.%016llx.tmp", out->path,
+                     (unsigned long long)random);
+    if (n >= 0 && (size_t)n < sizeof(out->temp_path))
+        return true;
+    errno = ENAMETOOLONG;
+    return false;
+}
+
 static int open_temporary(OutputFile *out, mode_t mode)
 {
     for (unsigned attempt = 0; attempt < 100; attempt++) {
-        uint64_t random;
-        if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
-            random = (uint64_t)getpid() << 32 | attempt;
-        int n = snprintf(out->temp_path, sizeof(out->temp_path), "%s.%016llx.tmp", out->path,
-                         (unsigned long long)random);
-        if (n < 0 || (size_t)n >= sizeof(out->temp_path)) {
-            errno = ENAMETOOLONG;
+        if (!choose_temporary(out, attempt))
             return -1;
-        }
         int fd = open(out->temp_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd >= 0 || errno != EEXIST)
             return fd;
@@ -347,18 +409,68 @@ static int open_temporary(OutputFile *out, mode_t mode)
     return -1;
 }
 
+// Opens a file without a name in the final one's folder. -1 where the file system has no such
+// files, or where /proc, which gives them a name, is missing.
+static int open_unnamed(const OutputFile *out, mode_t mode)
+{
+    char folder[PATH_MAX];
+    Str dir = str_dir_name(str_from_c(out->path));
+    if (access("/proc/self/fd", X_OK) != 0 || !c_path(dir.len ? dir : STR("."), folder, NULL))
+        return -1;
+    return open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+}
+
+// Gives the file without a name this one; a name that exists is an error (EEXIST).
+static bool give_name(int fd, const char *path)
+{
+    char link_path[40];
+    snprintf(link_path, sizeof(link_path), "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, link_path, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+}
+
+// Gives a file without a name its final one, or the temporary one when it is to replace a file:
+// only a rename can do that.
+static bool take_name(OutputFile *out, int fd)
+{
+    if (out->place != OUTPUT_UNNAMED)
+        return true;
+    if (give_name(fd, out->path)) {
+        out->place = OUTPUT_NAMED;
+        return true;
+    }
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        if (errno != EEXIST || out->mode == OUTPUT_KEEP || !choose_temporary(out, attempt))
+            return false;
+        if (give_name(fd, out->temp_path)) {
+            out->place = OUTPUT_TEMPORARY;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void remove_temporary(const OutputFile *out)
+{
+    if (out->place == OUTPUT_TEMPORARY)
+        unlink(out->temp_path);
+}
+
 // The file beside the final one. Nobody gets a right to the content that the replaced file
 // did not give.
 static int open_beside(OutputFile *out, bool replaces, Error *err)
 {
-    int fd = open_temporary(out, replaces ? 0600 : 0666);
+    mode_t mode = replaces ? 0600 : 0666;
+    int fd = open_unnamed(out, mode);
+    out->place = fd >= 0 ? OUTPUT_UNNAMED : OUTPUT_TEMPORARY;
+    if (fd < 0)
+        fd = open_temporary(out, mode);
     if (fd < 0) {
         (void)error_os(err, "cannot write '%s'", out->path);
         return -1;
     }
     if (replaces && !os_keep_owner(fd, out->path, err)) {
         close(fd);
-        unlink(out->temp_path);
+        remove_temporary(out);
         return -1;
     }
     return fd;
@@ -379,7 +491,7 @@ bool os_output_open(Str path, OutputMode mode, OutputFile *ret, Error *err)
         memcpy(ret->path, real, sizeof(real));
     int fd;
     if (exists && !S_ISREG(st.st_mode)) {
-        ret->direct = true;
+        ret->place = OUTPUT_DIRECT;
         fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
         if (fd < 0)
             return error_os(err, "cannot write '%s'", name);
@@ -394,8 +506,7 @@ bool os_output_open(Str path, OutputMode mode, OutputFile *ret, Error *err)
     if (!ret->stream) {
         (void)error_os(err, "cannot write '%s'", name);
         close(fd);
-        if (!ret->direct)
-            unlink(ret->temp_path);
+        remove_temporary(ret);
         return false;
     }
     return true;
@@ -415,39 +526,64 @@ static bool rename_keeping(const char *from, const char *to)
     return true;
 }
 
+// Whether the file has its final name now. `saved` gets the reason why not.
+static bool finish_name(OutputFile *out, int *saved)
+{
+    if (out->place != OUTPUT_TEMPORARY)
+        return true;
+    bool ok = out->mode == OUTPUT_KEEP ? rename_keeping(out->temp_path, out->path)
+                                       : rename(out->temp_path, out->path) == 0;
+    if (!ok)
+        *saved = errno;
+    return ok;
+}
+
+// Whether the content is on the disk, or the file system cannot put it there (EINVAL).
+static bool sync_content(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL;
+}
+
+// Has the names in the folder of a file written to the disk, where the file system can.
+static void sync_folder_of(const char *path)
+{
+    char name[PATH_MAX];
+    Str folder = str_dir_name(str_from_c(path));
+    if (!c_path(folder.len ? folder : STR("."), name, NULL))
+        return;
+    int fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)!fsync(fd);
+        close(fd);
+    }
+}
+
 bool os_output_commit(OutputFile *out, Error *err)
 {
     FILE *stream = out->stream;
     out->stream = NULL;
     // errno is still that of the failed write, unless code of the caller has changed it since.
     int saved = errno;
-    bool wrote = !ferror(stream);
-    if (wrote && fflush(stream) != 0) {
-        wrote = false;
+    bool wrote = !ferror(stream), ok = wrote;
+    if (ok && (fflush(stream) != 0 || (out->sync && !sync_content(fileno(stream))) ||
+               !take_name(out, fileno(stream)))) {
+        ok = false;
         saved = errno;
     }
-    if (fclose(stream) != 0 && wrote) {
-        wrote = false;
+    if (fclose(stream) != 0 && ok) {
+        ok = false;
         saved = errno;
     }
-    bool ok = wrote;
-    if (!wrote) {
-        errno = saved ? saved : EIO;
-        (void)error_os(err, "cannot write '%s'", out->path);
-    } else if (!out->direct && out->mode == OUTPUT_KEEP) {
-        ok = rename_keeping(out->temp_path, out->path);
-        if (!ok && errno == EEXIST)
-            (void)refuse_existing(out->path, err);
-        else if (!ok)
-            (void)error_os(err, "cannot write '%s'", out->path);
-    } else if (!out->direct) {
-        ok = rename(out->temp_path, out->path) == 0;
-        if (!ok)
-            (void)error_os(err, "cannot write '%s'", out->path);
+    if (ok && finish_name(out, &saved)) {
+        if (out->sync)
+            sync_folder_of(out->path);
+        return true;
     }
-    if (!ok && !out->direct)
-        unlink(out->temp_path);
-    return ok;
+    remove_temporary(out);
+    if (wrote && out->mode == OUTPUT_KEEP && saved == EEXIST)
+        return refuse_existing(out->path, err);
+    errno = saved ? saved : EIO;
+    return error_os(err, "cannot write '%s'", out->path);
 }
 
 void os_output_abort(OutputFile *out)
@@ -456,16 +592,26 @@ void os_output_abort(OutputFile *out)
         return;
     fclose(out->stream);
     out->stream = NULL;
-    if (!out->direct)
-        unlink(out->temp_path);
+    remove_temporary(out);
 }
 
-bool os_write_file(Str path, Bytes content, OutputMode mode, Error *err)
+static bool write_file(Str path, Bytes content, OutputMode mode, bool sync, Error *err)
 {
     OutputFile out;
     if (!os_output_open(path, mode, &out, err))
         return false;
+    out.sync = sync;
     if (content.len)
         fwrite(content.ptr, 1, content.len, out.stream);
     return os_output_commit(&out, err);
+}
+
+bool os_write_file(Str path, Bytes content, OutputMode mode, Error *err)
+{
+    return write_file(path, content, mode, false, err);
+}
+
+bool os_write_file_synced(Str path, Bytes content, OutputMode mode, Error *err)
+{
+    return write_file(path, content, mode, true, err);
 }

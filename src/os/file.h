@@ -29,6 +29,9 @@ MUST_CHECK bool os_read_file(Arena *arena, Str path, size_t max_bytes, Bytes *re
 // The same from an open descriptor, from its present position. `name` is for errors.
 MUST_CHECK bool os_read_fd(Arena *arena, int fd, Str name, size_t max_bytes, Bytes *ret,
                            Error *err);
+// Reads from an open descriptor until `size` bytes are there or the input ends. `got` is less than
+// `size` only at the end.
+MUST_CHECK bool os_read_head(int fd, Str name, uint8_t *buf, size_t size, size_t *got, Error *err);
 // A small file of /proc or /sys into `buf`, cut to `size` - 1 bytes and NUL
 // terminated, white space at the end dropped. False when it cannot be read.
 MUST_CHECK bool os_read_small(const char *path, char *buf, size_t size, Str *ret);
@@ -50,6 +53,9 @@ typedef struct MappedFile {
 MUST_CHECK bool os_map_file(Str path, MappedFile *ret, Error *err);
 // The same for an open descriptor, which stays open. `name` is for errors.
 MUST_CHECK bool os_map_fd(int fd, Str name, MappedFile *ret, Error *err);
+// Maps an input that may be a pipe: `head`, which was read already, and all that follows. They go
+// through a file without a name in `folder`, so that their size costs disk and not memory.
+MUST_CHECK bool os_map_input(int fd, Str name, Bytes head, Str folder, MappedFile *ret, Error *err);
 // Unmaps the file and leaves `*m` empty. Accepts an empty one.
 void os_unmap_file(MappedFile *m);
 
@@ -84,13 +90,23 @@ MUST_CHECK bool os_check_not_planted(Str path, Error *err);
 // owner must be able to read the new file until then.
 MUST_CHECK bool os_keep_owner(int fd, const char *replaced, Error *err);
 
-// A file that is being written: under a temporary name in the same folder, renamed at the end.
+typedef enum OutputPlace {
+    OUTPUT_DIRECT,    // a device or a pipe, written as it is
+    OUTPUT_UNNAMED,   // a file without a name
+    OUTPUT_TEMPORARY, // a file with the temporary name
+    OUTPUT_NAMED,     // a file with its final name
+} OutputPlace;
+
+// A file that is being written: without a name, or under a temporary one in the same folder where
+// the file system cannot do that, and named at the end. So a process that is killed leaves nothing
+// but, for the moment in which it replaces a file, a whole file PATH.*.tmp.
 // An existing device or FIFO (/dev/stdout) is written directly. A new file gets the mode and owner
 // of the file that it replaces.
 typedef struct OutputFile {
     FILE *stream; // the caller writes here
     OutputMode mode;
-    bool direct; // no temporary name: device, pipe
+    OutputPlace place;
+    bool sync; // set by the caller: the content is on the disk before the file has its name
     char path[4096];
     char temp_path[4096 + 32];
 } OutputFile;
@@ -105,5 +121,7 @@ void os_output_abort(OutputFile *out);
 
 // Opens, writes `content` and commits.
 MUST_CHECK bool os_write_file(Str path, Bytes content, OutputMode mode, Error *err);
+// The same, and the file is on the disk when this returns: what it was made of may be deleted.
+MUST_CHECK bool os_write_file_synced(Str path, Bytes content, OutputMode mode, Error *err);
 
 #endif // OS_FILE_H

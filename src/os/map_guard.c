@@ -34,8 +34,8 @@ static bool replace_rest(uintptr_t at)
         if (at < start || at >= end)
             continue;
         uintptr_t from = at & ~(page_size - 1);
-        if (mmap((void *)from, end - from, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-                 0) == MAP_FAILED)
+        if (mmap((void *)from, end - from, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
             return false;
         if (!atomic_exchange(&g->cut, true))
             atomic_fetch_add(&cut_count, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Protects this process from files that are truncated while they are mapped. A read
 // after the new end would raise SIGBUS; a guarded mapping reads zeros there, which every
-// reader reports as damage, and the mapping is counted.
+// reader reports as damage, and the mapping is counted. What is written there is lost.
 
 #ifndef OS_MAP_GUARD_H
 #define OS_MAP_GUARD_H

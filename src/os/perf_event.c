@@ -41,10 +41,11 @@ PerfLimits perf_limits(void)
     return l;
 }
 
-int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd)
+static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                      unsigned long flags)
 {
     attr->size = sizeof(*attr);
-    long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+    long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
     if (fd < 0 && errno == E2BIG && attr->size < sizeof(*attr) &&
         attr->size >= PERF_ATTR_SIZE_VER0) {
         // An older kernel has written the size that it knows. The fields that it does not know must
@@ -55,9 +56,19 @@ int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_
                 errno = E2BIG;
                 return -1;
             }
-        fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+        fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
     }
     return (int)fd;
+}
+
+int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd)
+{
+    return open_event(attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+}
+
+int perf_event_open_cgroup(struct perf_event_attr *attr, int cgroup_fd, int cpu, int group_fd)
+{
+    return open_event(attr, cgroup_fd, cpu, group_fd, PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
 }
 
 int perf_event_probe(void)

@@ -30,6 +30,9 @@ PerfLimits perf_limits(void);
 // older kernel with a shorter attr works where the fields it does not know are zero.
 int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd);
 
+// The same for the processes of a control group, whose folder `cgroup_fd` is, on one CPU.
+int perf_event_open_cgroup(struct perf_event_attr *attr, int cgroup_fd, int cpu, int group_fd);
+
 // Opens the event that needs the fewest rights on this process: 0 when that works, else errno.
 int perf_event_probe(void);
 

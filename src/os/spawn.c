@@ -5,6 +5,7 @@
 
 #include "os/file.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -69,6 +70,26 @@ static void read_interpreter(Arena *arena, Str head, Program *p)
     p->interpreter = arena_str(arena, end == SIZE_MAX ? line : str_slice(line, 0, end));
 }
 
+// Notes whether the program loads libraries. What the start of the file does not show stays
+// false.
+static void read_program_headers(Bytes start, Program *p)
+{
+    Elf64_Ehdr e;
+    p->is_32bit = start.len > EI_CLASS && start.ptr[EI_CLASS] == ELFCLASS32;
+    if (p->is_32bit || start.len < sizeof(e))
+        return;
+    memcpy(&e, start.ptr, sizeof(e));
+    uint64_t end = e.e_phoff + (uint64_t)e.e_phnum * sizeof(Elf64_Phdr);
+    if (e.e_phentsize != sizeof(Elf64_Phdr) || e.e_phoff > start.len || end > start.len)
+        return;
+    p->is_static = true;
+    for (unsigned i = 0; i < e.e_phnum; i++) {
+        Elf64_Phdr h;
+        memcpy(&h, start.ptr + e.e_phoff + i * sizeof(h), sizeof(h));
+        p->is_static &= h.p_type != PT_INTERP;
+    }
+}
+
 // Reads the start of the file: ELF, "#!", or nothing that can be executed.
 static bool look_inside(Arena *arena, Program *p, Error *err)
 {
@@ -77,12 +98,14 @@ static bool look_inside(Arena *arena, Program *p, Error *err)
         p->unreadable = geteuid() != 0;
         return true;
     }
-    char head[256];
+    char head[1024];
     ssize_t n = read(fd, head, sizeof(head));
     close(fd);
     Str text = str_over(head, n > 0 ? (size_t)n : 0);
-    if (str_starts_with(text, STR("\177ELF")))
+    if (str_starts_with(text, STR("\177ELF"))) {
+        read_program_headers(bytes_from_str(text), p);
         return true;
+    }
     if (str_starts_with(text, STR("#!"))) {
         p->is_script = true;
         read_interpreter(arena, text, p);
@@ -154,7 +177,12 @@ __attribute__((noreturn)) static void run_child(const Program *program, char *co
     if (n != 1)
         _exit(127); // the recorder has ended or failed
     sigprocmask(SIG_SETMASK, child_mask, NULL);
-    execv(program->path.ptr, argv);
+    if (program->folder.len == 0 || chdir(program->folder.ptr) == 0) {
+        if (program->environment)
+            execve(program->path.ptr, argv, program->environment);
+        else
+            execv(program->path.ptr, argv);
+    }
     int saved = errno;
     ssize_t unused = write(result_fd, &saved, sizeof(saved));
     (void)unused;

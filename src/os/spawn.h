@@ -14,12 +14,16 @@
 
 // The file that a command name stands for.
 typedef struct Program {
-    Str path;          // found in PATH, or as given when it has a slash
-    bool is_script;    // starts with "#!"
-    Str interpreter;   // of a script: "/usr/bin/python3"
-    bool changes_user; // has set-uid, set-gid or file capabilities that this process lacks:
-                       // the kernel stops profiling when it starts
-    bool unreadable;   // may be executed but not read: the kernel stops profiling, too
+    Str path;                 // found in PATH, or as given when it has a slash
+    bool is_script;           // starts with "#!"
+    Str folder;               // in which it starts; "": the present one
+    char *const *environment; // to run it with; ends in NULL. NULL: that of this process
+    Str interpreter;          // of a script: "/usr/bin/python3"
+    bool is_static;           // an ELF file without an interpreter: it loads no libraries
+    bool is_32bit;            // an ELF file for 32-bit addresses
+    bool changes_user;        // has set-uid, set-gid or file capabilities that this process lacks:
+                              // the kernel stops profiling when it starts
+    bool unreadable;          // may be executed but not read: the kernel stops profiling, too
 } Program;
 
 // Looks a command up as execvp would; `search_path` is $PATH. Errors say "not found", "permission

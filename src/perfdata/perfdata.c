@@ -10,6 +10,7 @@
 #include "base/cursor.h"
 #include "base/decoded.h"
 #include "base/log.h"
+#include "perfdata/simpleperf_internal.h"
 
 enum {
     MAGIC_LEN = 8,
@@ -34,6 +35,8 @@ typedef enum Feature {
     FEATURE_EVENT_DESC = 12,
     FEATURE_SAMPLE_TIME = 21,
     FEATURE_CLOCK_DATA = 29,
+    FEATURE_SIMPLEPERF_FILES = 128,
+    FEATURE_SIMPLEPERF_PACKED_FILES = 132,
 } Feature;
 
 typedef struct Section {
@@ -241,6 +244,12 @@ static void read_feature(PerfDataReader *r, unsigned feature, Cursor *c)
         break;
     case FEATURE_CLOCK_DATA:
         read_clock_data(r, c);
+        break;
+    case FEATURE_SIMPLEPERF_FILES:
+        simpleperf_files_read(r->arena, c, &info->files);
+        break;
+    case FEATURE_SIMPLEPERF_PACKED_FILES:
+        simpleperf_files_read_packed(r->arena, c, &info->files);
         break;
     default:
         break;

@@ -44,6 +44,22 @@ typedef struct PerfDataBuildId {
     Str path;
 } PerfDataBuildId;
 
+typedef struct PerfDataSymbol {
+    uint64_t address; // as stated in the file; the kernel's own
+    uint32_t size;    // bytes; 0 when not known
+    Str name;
+} PerfDataSymbol;
+
+// A file with the symbols that the recorder found in it: simpleperf keeps them.
+typedef struct PerfDataFile {
+    Str path;
+    uint32_t kind;          // simpleperf's DsoType
+    uint64_t first_address; // of its first code segment, as stated in the file …
+    uint64_t first_offset;  // … and where that stands in the file
+    Vec(PerfDataSymbol) symbols;
+} PerfDataFile;
+
+typedef Vec(PerfDataFile) PerfDataFileVec;
 typedef Vec(PerfDataEvent) PerfDataEventVec;
 typedef Vec(PerfDataBuildId) PerfDataBuildIdVec;
 
@@ -54,6 +70,7 @@ typedef struct PerfData {
     bool is_cut;        // the file ends within its data part
     PerfDataEventVec events;
     PerfDataBuildIdVec build_ids;
+    PerfDataFileVec files; // with symbols, of simpleperf
     Str hostname, os_release, perf_version, arch, cpu_description;
     StrVec command;
     uint32_t cpus_online;

@@ -10,6 +10,7 @@
 #include "replay/live_stack.h"
 #include "replay/outer_frames.h"
 #include "unwind/space.h"
+#include "wire/ring.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -84,7 +85,7 @@ struct Consumer {
     StackCache *stacks;
     UnwindFrame walked[FRAMES_MAX];
     LiveStack live_stack;
-    FrameId frames[FRAMES_MAX + 256]; // innermost first
+    FrameId frames[FRAMES_MAX + 257]; // innermost first
     Vec(GroupCount) group_counts;
     Table by_group_count;
     StrId life_name, fork_name, exec_name; // of intervals
@@ -512,7 +513,7 @@ static size_t add_callchain(Consumer *c, Process *p, const PerfSample *s, bool u
 {
     uint64_t context = 0;
     bool first = true;
-    size_t max = ARRAY_LEN(c->frames) - 2;
+    size_t max = ARRAY_LEN(c->frames) - 3;
     for (size_t i = 0; i < s->callchain.count && n < max; i++) {
         uint64_t ip = u64_list_get(s->callchain, i);
         if (ip >= (uint64_t)PERF_CONTEXT_MAX) {
@@ -536,6 +537,15 @@ static size_t add_callchain(Consumer *c, Process *p, const PerfSample *s, bool u
     return n;
 }
 
+// Whether the chain names places in the program.
+static bool has_user_chain(const PerfSample *s)
+{
+    for (size_t i = 0; i + 1 < s->callchain.count; i++)
+        if (u64_list_get(s->callchain, i) == (uint64_t)PERF_CONTEXT_USER)
+            return u64_list_get(s->callchain, i + 1) != 0;
+    return false;
+}
+
 static size_t add_branches(Consumer *c, Process *p, const PerfSample *s, bool in_kernel, size_t n)
 {
     // In call-stack mode each entry is a call that has not returned, the newest first. For a
@@ -543,7 +553,7 @@ static size_t add_branches(Consumer *c, Process *p, const PerfSample *s, bool in
     struct perf_branch_entry last;
     memcpy(&last, s->branches, MIN(sizeof(last), (size_t)24));
     c->frames[n++] = user_frame(c, p, in_kernel ? last.to : s->ip, UNWIND_FRAME_EXACT);
-    for (uint64_t i = 0; i < s->branch_count && n < ARRAY_LEN(c->frames) - 2; i++) {
+    for (uint64_t i = 0; i < s->branch_count && n < ARRAY_LEN(c->frames) - 3; i++) {
         struct perf_branch_entry e;
         memcpy(&e, s->branches + i * 24, MIN(sizeof(e), (size_t)24));
         c->frames[n++] = user_frame(c, p, e.from, 0);
@@ -677,7 +687,7 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
                            .window_size = s->stack.len,
                            .window_cut = true};
     // A chain in a file may be longer than any kernel writes. One place is for the cut frame.
-    size_t room = ARRAY_LEN(c->frames) - 2 - MIN(n, ARRAY_LEN(c->frames) - 2);
+    size_t room = ARRAY_LEN(c->frames) - 3 - MIN(n, ARRAY_LEN(c->frames) - 3);
     if (room == 0) {
         *cut = STACK_CUT_TOO_DEEP;
         return n;
@@ -703,11 +713,56 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     return n;
 }
 
+// Adds the frames of a walk that an agent made. `cut` says how it ended.
+static size_t add_walked(Consumer *c, Process *p, const PerfSample *s, StackCut *cut)
+{
+    uint32_t word = 0, end, guessed;
+    uint64_t last = 0;
+    bool exact = false;
+    size_t n = 0;
+    if (s->raw.len == WIRE_RAW_BYTES)
+        memcpy(&word, s->raw.ptr, sizeof(word));
+    end = word & ((1u << WIRE_RAW_GUESSED_SHIFT) - 1);
+    guessed = word >> WIRE_RAW_GUESSED_SHIFT;
+    for (size_t i = 0; i < s->callchain.count && n < WIRE_FRAMES_MAX; i++) {
+        uint64_t ip = u64_list_get(s->callchain, i);
+        bool is_mark = ip >= (uint64_t)PERF_CONTEXT_MAX;
+        if (!is_mark) {
+            last = exact ? ip : ip - 1;
+            uint32_t flags = exact ? UNWIND_FRAME_EXACT : 0;
+            if (guessed && n + 1 >= guessed)
+                flags |= UNWIND_FRAME_GUESSED;
+            c->frames[n++] = user_frame(c, p, last, flags);
+        }
+        exact = is_mark;
+    }
+    *cut = n == 0 || end > UNWIND_CUT_TOO_DEEP ? STACK_CUT_NO_USER : (StackCut)end;
+    if (end == UNWIND_CUT_NO_TABLE && at_program_start(c, p, last))
+        *cut = STACK_CUT_NONE;
+    return n;
+}
+
 static bool user_pc_is_mapped(const Consumer *c, Process *p, const PerfSample *s)
 {
     enum { X86_64_IP = 8, AARCH64_PC = 32 }; // perf's numbers, asm/perf_regs.h
     unsigned pc = c->setup.arch == UNWIND_X86_64 ? X86_64_IP : AARCH64_PC;
     return s->regs_abi && unwind_space_find(&p->space, s->regs[pc]);
+}
+
+// Puts the function that has returned in front of the stack of its caller.
+static size_t add_returned(Consumer *c, Process *p, const SampleEvent *event, size_t n)
+{
+    for (uint32_t i = 0; event->returned_path.len && i < p->space.count; i++) {
+        const UnwindMapping *m = &p->space.at[i];
+        uint64_t pc = event->returned_svma + m->bias;
+        if (pc < m->start || pc >= m->end ||
+            !str_equal(modules_get(&c->modules, m->user)->path, event->returned_path))
+            continue;
+        memmove(&c->frames[1], &c->frames[0], n * sizeof(c->frames[0]));
+        c->frames[0] = user_frame(c, p, pc, UNWIND_FRAME_EXACT);
+        return n + 1;
+    }
+    return n;
 }
 
 static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord *r,
@@ -719,6 +774,11 @@ static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord
     bool in_kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     switch (event->stacks) {
     case SAMPLE_STACKS_TABLES:
+        // Simpleperf unwinds while it records: the places take the room of the copied stack.
+        if (s->stack.len == 0 && has_user_chain(s)) {
+            n = add_callchain(c, p, s, true, n);
+            break;
+        }
         n = add_callchain(c, p, s, false, n);
         // A sample in the kernel has a chain. If it is missing, the sampled address is used.
         if (in_kernel && n == 0)
@@ -734,6 +794,12 @@ static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord
     case SAMPLE_STACKS_CHAIN:
         n = add_callchain(c, p, s, true, n);
         break;
+    case SAMPLE_STACKS_WALKED:
+        n = add_walked(c, p, s, &cut);
+        c->counts.with_stack++;
+        c->counts.complete += cut == STACK_CUT_NONE;
+        c->counts.frames_walked += n;
+        break;
     case SAMPLE_STACKS_LBR:
         n = add_callchain(c, p, s, s->branch_count == 0, n);
         if (s->branch_count)
@@ -747,10 +813,11 @@ static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord
                                    : user_frame(c, p, s->ip, UNWIND_FRAME_EXACT);
     if (cut != STACK_CUT_NONE)
         c->frames[n++] = profile_cut_frame(c->profile, cut);
+    n = add_returned(c, p, event, n);
     return stack_cache_intern(c->stacks, c->profile, c->frames, n);
 }
 
-// The increase of a counter since it was last read in this thread.
+// The increase of a counter since it was last read. `tid` is 0 when all threads share it.
 static uint64_t group_delta(Consumer *c, uint32_t tid, const PerfGroupValue *v)
 {
     uint64_t hash = hash_pair(v->id, tid);
@@ -769,6 +836,48 @@ static uint64_t group_delta(Consumer *c, uint32_t tid, const PerfGroupValue *v)
     return v->value;
 }
 
+// Reads a number of 1, 2, 4 or 8 bytes.
+static int64_t sized_number(uint64_t value, const EventArg *a)
+{
+    unsigned unused = 64 - a->size * 8u;
+    if (a->is_signed)
+        return (int64_t)(value << unused) >> unused;
+    return (int64_t)(value << unused >> unused);
+}
+
+// False when the value lies outside of what the sample copied.
+static bool arg_value(const Consumer *c, const PerfSample *s, const EventArg *a, int64_t *ret)
+{
+    uint64_t value = s->regs[a->reg & (PERF_REGS_MAX - 1)];
+    uint32_t sp = c->setup.arch == UNWIND_X86_64 ? 7 : 31; // perf's numbers, asm/perf_regs.h
+    if (a->kind == EVENT_ARG_CONSTANT) {
+        *ret = a->offset;
+        return true;
+    }
+    if (!s->regs_abi)
+        return false;
+    if (a->kind == EVENT_ARG_STACK) {
+        uint64_t at = value + (uint64_t)a->offset - s->regs[sp];
+        if (at >= s->stack.len || s->stack.len - at < a->size)
+            return false;
+        value = 0;
+        memcpy(&value, s->stack.ptr + at, a->size);
+    }
+    *ret = sized_number(value, a);
+    return true;
+}
+
+static void set_args(Consumer *c, size_t row, const SampleEvent *event, const PerfSample *s)
+{
+    for (size_t i = 0; i < event->arg_count; i++) {
+        int64_t value;
+        if (arg_value(c, s, event->args[i].arg, &value))
+            profile_sample_set(c->profile, row, event->args[i].metric, value);
+        else
+            c->counts.args_missing++;
+    }
+}
+
 static void set_values(Consumer *c, size_t row, const SampleEvent *event, const PerfRecord *r)
 {
     const PerfSample *s = r->u.sample;
@@ -776,12 +885,13 @@ static void set_values(Consumer *c, size_t row, const SampleEvent *event, const 
                        (int64_t)(event->period ? event->period : s->period));
     if (!event->group_read)
         return;
+    uint32_t tid = event->is_inherited ? r->tid : 0;
     // The first value is that of the leader.
-    for (uint64_t i = 1; i < s->read_count; i++) {
+    for (uint64_t i = event->leader_is_read ? 0 : 1; i < s->read_count; i++) {
         const SampleEvent *member = c->setup.event_by_id(c->setup.ctx, s->read[i].id);
         if (member)
             profile_sample_set(c->profile, row, member->metric,
-                               (int64_t)group_delta(c, r->tid, &s->read[i]));
+                               (int64_t)group_delta(c, tid, &s->read[i]));
     }
 }
 
@@ -793,6 +903,7 @@ static void on_sample(Consumer *c, const PerfRecord *r, const SampleEvent *event
     StackId stack = sample_stack(c, p, t, r, event);
     size_t row = profile_add_sample(c->profile, profile_time(c, r->time), thread, stack, r->cpu);
     set_values(c, row, event, r);
+    set_args(c, row, event, r->u.sample);
     p->samples++;
     c->counts.samples++;
 }

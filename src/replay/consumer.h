@@ -6,6 +6,7 @@
 #ifndef REPLAY_CONSUMER_H
 #define REPLAY_CONSUMER_H
 
+#include "os/event.h"
 #include "perfdata/perf_record.h"
 #include "replay/modules.h"
 
@@ -14,8 +15,15 @@ typedef enum SampleStacks {
     SAMPLE_STACKS_NONE,   // there are none: only the sampled address
     SAMPLE_STACKS_CHAIN,  // the kernel's call chain, user part included
     SAMPLE_STACKS_TABLES, // registers and a copy of the stack, unwound by tables
+    SAMPLE_STACKS_WALKED, // a chain that an agent unwound by tables: wire/ring.h
     SAMPLE_STACKS_LBR     // the processor's call stack of branch records
 } SampleStacks;
+
+// A value that samples of an event carry, beside how often it happened: an argument of a probe.
+typedef struct SampleArg {
+    MetricId metric;
+    const EventArg *arg;
+} SampleArg;
 
 // One event of the recording; it may be open on many descriptors.
 typedef struct SampleEvent {
@@ -24,6 +32,16 @@ typedef struct SampleEvent {
     uint64_t regs_user; // mask of the registers in its samples
     uint64_t period;    // the period of samples that do not state one; 0: they do
     bool group_read;    // its samples contain the counters of its group
+    // Threads that inherited a counter count apart under its id. Else an id has one count, that of
+    // a CPU with all threads on it.
+    bool is_inherited;
+    bool leader_is_read; // the leader's value is taken from the counters, too, not its period
+    const SampleArg *args;
+    size_t arg_count;
+    // Samples are taken in the caller when this function has returned: it becomes their innermost
+    // frame. "": the samples lie where they say.
+    Str returned_path;
+    uint64_t returned_svma;
 } SampleEvent;
 
 typedef struct ConsumerSetup {
@@ -45,6 +63,7 @@ typedef struct ConsumerCounts {
     uint64_t complete;   // of these, stacks that were unwound to the outermost frame
     uint64_t frames_walked;
     uint64_t throttled;
+    uint64_t args_missing; // arguments that lay outside of the copied stack
     uint64_t lost;         // sum over LOST records
     uint64_t lost_samples; // sum over LOST_SAMPLES records, which may repeat what `lost` counts
 } ConsumerCounts;

@@ -156,6 +156,23 @@ static double *mann_whitney_distribution(Arena *scratch, size_t nx, size_t ny)
     return before + ny * width;
 }
 
+// Up to so many pairs of values Mann-Whitney is exact.
+enum { MANN_WHITNEY_EXACT_MAX = 2500 };
+
+uint64_t stats_mann_whitney_quantile(Arena *scratch, size_t nx, size_t ny, double tail)
+{
+    double count = (double)nx * (double)ny;
+    if (count > MANN_WHITNEY_EXACT_MAX) {
+        double c = count / 2 + normal_quantile(tail) * sqrt(count * (double)(nx + ny + 1) / 12);
+        return c < 0.5 ? 0 : (uint64_t)floor(c + 0.5);
+    }
+    double *prob = mann_whitney_distribution(scratch, nx, ny), below = 0;
+    uint64_t c = 0;
+    while (c < nx * ny && below + prob[c] <= tail)
+        below += prob[c++];
+    return c;
+}
+
 RankTest stats_mann_whitney(Arena *scratch, const double *x, size_t nx, const double *y, size_t ny)
 {
     size_t n = nx + ny;
@@ -168,7 +185,7 @@ RankTest stats_mann_whitney(Arena *scratch, const double *x, size_t nx, const do
     double fx = (double)nx, fy = (double)ny, fn = (double)n;
     double u = sum2 / 2 - fx * (fx + 1) / 2, high = MAX(u, fx * fy - u);
 
-    if (ties == 0 && nx * ny <= 2500) {
+    if (ties == 0 && nx * ny <= MANN_WHITNEY_EXACT_MAX) {
         double *prob = mann_whitney_distribution(scratch, nx, ny), tail = 0;
         for (size_t i = (size_t)high; i <= nx * ny; i++)
             tail += prob[i];

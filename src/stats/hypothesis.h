@@ -30,6 +30,10 @@ uint64_t stats_signed_rank_quantile(Arena *scratch, size_t n, double tail);
 // continuity correction.
 RankTest stats_mann_whitney(Arena *scratch, const double *x, size_t nx, const double *y, size_t ny);
 
+// The largest c with P(U <= c - 1) <= tail for Mann-Whitney's U of nx and ny untied values; 0 when
+// even the extreme value is more likely. Exact where stats_mann_whitney is, else normal.
+uint64_t stats_mann_whitney_quantile(Arena *scratch, size_t nx, size_t ny, double tail);
+
 // Adjusts p-values in place by Holm's method, which controls the chance of any false positive.
 void stats_adjust_holm(Arena *scratch, double *p, size_t n);
 

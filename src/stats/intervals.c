@@ -5,6 +5,7 @@
 
 #include "stats/distributions.h"
 #include "stats/hypothesis.h"
+#include "stats/series.h"
 #include "stats/summary.h"
 
 #include <math.h>
@@ -134,11 +135,9 @@ Interval stats_hodges_lehmann_shift(Arena *scratch, const double *x, size_t nx, 
     double b = count % 2 ? a : select_counted(shift_count, &s, count / 2 + 1, least, most);
     Interval i = {-INFINITY, (a + b) / 2, INFINITY};
 
-    double c = (double)count / 2 +
-               normal_quantile((1 - level) / 2) * sqrt((double)count * (double)(nx + ny + 1) / 12);
-    if (c < 0.5)
+    uint64_t k = stats_mann_whitney_quantile(scratch, nx, ny, (1 - level) / 2);
+    if (k == 0)
         return i;
-    uint64_t k = (uint64_t)floor(c + 0.5);
     i.low = select_counted(shift_count, &s, k, least, most);
     i.high = select_counted(shift_count, &s, count + 1 - k, least, most);
     return i;
@@ -243,33 +242,60 @@ double stats_sequence_z(size_t n, double level, double tuned_at, size_t horizon)
     return MIN(constant, mixture_z(n, alpha / 2, tuned_at));
 }
 
-double stats_sequence_half_width(double deviation, size_t n, double level, double tuned_at)
+// The number of values from which on the range of all of them is a sequence: the centre lies
+// outside it at that number or later only if the first so many values lie on one side of it, of
+// which the probability is 2^(1 - n). A quarter of the error probability at most is spent on it.
+static size_t range_from(double alpha)
 {
-    return deviation / sqrt((double)n) * stats_sequence_z(n, level, tuned_at, 0);
+    return (size_t)ceil(1 - log2(alpha / 4));
 }
 
-Interval stats_sequence_interval(Arena *scratch, const double *x, size_t n, double level,
-                                 double tuned_at)
+// The level of the sequence that goes on where the range is still the better one.
+static double level_beside_range(double alpha)
 {
-    if (n < 2)
-        return (Interval){-INFINITY, stats_mean(x, n), INFINITY};
-    double *sorted = stats_sorted(scratch, x, n);
-    double median = stats_median_sorted(sorted, n), reach = 4 * stats_mad(scratch, x, n);
-    if (reach > 0)
-        for (size_t i = 0; i < n; i++)
-            sorted[i] = MAX(median - reach, MIN(median + reach, sorted[i]));
-    double mean = stats_mean(sorted, n);
-    // The sequence is asymptotic. Few values estimate their spread badly, and stopping early errs
-    // in the far tail; so the interval is widened as Student's t is wider than the normal there.
-    double few = student_quantile(0.999, (double)(n - 1)) / normal_quantile(0.999);
-    double half = few * stats_sequence_half_width(stats_deviation(sorted, n), n, level, tuned_at);
-    return (Interval){mean - half, mean, mean + half};
+    return 1 - (alpha - ldexp(1, 1 - (int)range_from(alpha)));
+}
+
+static Interval range_of(const double *x, size_t n, double point)
+{
+    Interval i = {x[0], point, x[0]};
+    for (size_t k = 1; k < n; k++) {
+        i.low = MIN(i.low, x[k]);
+        i.high = MAX(i.high, x[k]);
+    }
+    return i;
 }
 
 Interval stats_sequence_location(Arena *scratch, const double *x, size_t n, double level,
                                  double tuned_at, size_t horizon)
 {
-    double z = n ? stats_sequence_z(n, level, tuned_at, horizon) : INFINITY;
+    if (n == 0)
+        return (Interval){-INFINITY, NAN, INFINITY};
+    double alpha = 1 - level;
+    double z = stats_sequence_z(n, level_beside_range(alpha), tuned_at, horizon);
     Interval i = stats_hodges_lehmann(scratch, x, n, 1 - erfc(z / sqrt(2)));
-    return isfinite(i.low) ? i : stats_sequence_interval(scratch, x, n, level, tuned_at);
+    return isfinite(i.low) || n < range_from(alpha) ? i : range_of(x, n, i.point);
+}
+
+Interval stats_sequence_median(Arena *scratch, const double *x, size_t n, double level,
+                               double tuned_at)
+{
+    if (n == 0)
+        return (Interval){-INFINITY, NAN, INFINITY};
+    double alpha = 1 - level, *sorted = stats_sorted(scratch, x, n);
+    Interval i = {-INFINITY, stats_median_sorted(sorted, n), INFINITY};
+    // The number of values below the median is a walk of steps 0 and 1; neighbours that depend
+    // on each other take it as far as so many times more values do.
+    double more = sqrt((double)n / stats_effective_size(x, n));
+    double z = stats_sequence_z(n, level_beside_range(alpha), tuned_at, 0) * more;
+    double least = ((double)n - z * sqrt((double)n)) / 2;
+    if (least > 0) {
+        size_t k = (size_t)ceil(least);
+        i.low = sorted[k - 1];
+        i.high = sorted[n - k];
+    } else if (n >= range_from(alpha)) {
+        i.low = sorted[0];
+        i.high = sorted[n - 1];
+    }
+    return i;
 }

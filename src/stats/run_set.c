@@ -7,14 +7,6 @@
 
 #include "stats/hypothesis.h"
 
-const char *outlier_cause_name(OutlierCause c)
-{
-    static const char *const names[] = {"waited for something not counted", "waited for a CPU",
-                                        "lost the CPU to other virtual machines", "read from disk",
-                                        "used more CPU time"};
-    return names[c];
-}
-
 double *runs_times(Arena *arena, const RunGroup *g)
 {
     double *x = arena_array(arena, double, g->runs.len + 1);
@@ -39,21 +31,6 @@ uint64_t runs_peak_memory(const WeighedRun *weighed, const MeasuredRun *run)
     return (uint64_t)MAX(bytes, (int64_t)0);
 }
 
-static OutlierCause explain(const MeasuredRun *run, const RunSummary *s, double median_cpu,
-                            double median_delay)
-{
-    double excess = run->time_s - s->median;
-    if (run->run_delay_ns >= 0 && (double)run->run_delay_ns * 1e-9 - median_delay >= excess / 2)
-        return CAUSE_RUN_DELAY;
-    if ((double)run->major_faults > s->major_faults || run->blocks_in > 0)
-        return CAUSE_DISK;
-    if (run->steal_ns > 0 && (double)run->steal_ns * 1e-9 >= excess / 2)
-        return CAUSE_STEAL;
-    if (run->user_s + run->system_s - median_cpu >= excess / 2)
-        return CAUSE_CPU;
-    return CAUSE_UNKNOWN;
-}
-
 typedef double (*RunFigure)(const MeasuredRun *run);
 
 static double figure_cpu(const MeasuredRun *r)
@@ -63,6 +40,10 @@ static double figure_cpu(const MeasuredRun *r)
 static double figure_delay(const MeasuredRun *r)
 {
     return (double)r->run_delay_ns * 1e-9;
+}
+static double figure_main_cpu(const MeasuredRun *r)
+{
+    return r->on_cpu_ns >= 0 ? (double)r->on_cpu_ns * 1e-9 : 0;
 }
 static double figure_minor(const MeasuredRun *r)
 {
@@ -109,11 +90,13 @@ static void summarise(Arena *scratch, RunGroup *group, uint32_t counters, uint64
         return;
     }
     double *x = arena_array(scratch, double, n);
+    double *own = arena_array(scratch, double, n); // without the wait for a CPU, where known
     double user = 0, system = 0, delay = 0;
     bool delay_known = true;
     for (size_t i = 0; i < n; i++) {
         const MeasuredRun *run = &runs->at[i];
         x[i] = run->time_s;
+        own[i] = isfinite(run->waiting_s) ? run->time_s - run->waiting_s : run->time_s;
         user += run->user_s;
         system += run->system_s;
         delay += (double)run->run_delay_ns * 1e-9;
@@ -142,15 +125,21 @@ static void summarise(Arena *scratch, RunGroup *group, uint32_t counters, uint64
     summarise_counts(scratch, runs, counters, s.counts);
     s.lag1 = stats_autocorrelation(x, n, 1);
     s.effective_runs = stats_effective_size(x, n);
-    s.steady = stats_steady_state(scratch, x, n, 1);
+    s.steady = stats_steady_state(scratch, own, n, 1);
+    s.mode_count = (uint32_t)stats_modes(scratch, own, n, s.modes);
     TukeyFences fences = stats_fences_sorted(sorted, n);
-    double cpu = median_figure(scratch, runs, figure_cpu);
-    double waited = median_figure(scratch, runs, figure_delay);
+    TypicalRun typical = {
+        .time_s = s.median,
+        .cpu_s = median_figure(scratch, runs, figure_cpu),
+        .main_cpu_s = median_figure(scratch, runs, figure_main_cpu),
+        .delay_s = delay_known ? median_figure(scratch, runs, figure_delay) : NAN,
+        .major_faults = s.major_faults,
+    };
     for (size_t i = 0; i < n; i++) {
         Outlier o = stats_outlier(&fences, x[i]);
         s.outliers[o]++;
         if (o == OUTLIER_HIGH_MILD || o == OUTLIER_HIGH_SEVERE)
-            s.causes[explain(&runs->at[i], &s, cpu, waited)]++;
+            s.causes[run_cause(&runs->at[i], &typical)]++;
         if (i == 0)
             s.first_slow = o == OUTLIER_HIGH_SEVERE;
     }
@@ -262,7 +251,6 @@ static void compare_all(RunSet *s, Arena *scratch)
         .margin = plan->until > 0 ? plan->until : plan->margin,
         .sequence = plan->until > 0,
         .horizon = plan->max_runs,
-        .block_pairs = s->count == 2 ? 2 : 0,
     };
     double *p = arena_array(scratch, double, s->count);
     size_t others = 0;
@@ -290,6 +278,10 @@ void runs_summarise(RunSet *s)
     Arena scratch = {0};
     for (uint32_t i = 0; i < s->count; i++)
         summarise(&scratch, &s->groups[i], s->counters, s->rss_floor_bytes, 0.95);
+    if (s->count == 1 && s->plan.until > 0 && s->groups[0].runs.len)
+        s->groups[0].summary.median_interval =
+            stats_sequence_median(&scratch, runs_times(&scratch, &s->groups[0]),
+                                  s->groups[0].runs.len, s->plan.level, SEQUENCE_TUNED_AT);
     s->pairs_dropped = 0;
     s->gap_ratio = 0;
     if (!s->clock_settled)

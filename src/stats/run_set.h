@@ -5,49 +5,15 @@
 #ifndef STATS_RUN_SET_H
 #define STATS_RUN_SET_H
 
-#include "base/vec.h"
 #include "stats/compare.h"
+#include "stats/modes.h"
+#include "stats/run_causes.h"
 #include "stats/series.h"
 #include "stats/summary.h"
-
-enum { RUN_COUNTERS_MAX = 12 };
 
 // How much the kernel's figure of peak memory may lack on a small machine, 31 pages of
 // anonymous and of mapped memory on one CPU; from where on that is below 1 %.
 enum { RUN_RSS_ERROR = 62 * 4096, RUN_RSS_EXACT_FROM = 100 * RUN_RSS_ERROR };
-
-// One run of a command. What is not known is NaN as a double and -1 as a signed integer.
-typedef struct MeasuredRun {
-    double time_s; // that is compared: less the shell's time; or CPU time
-    double user_s, system_s;
-    double waiting_s;                               // of time_s, ready to run but without a CPU
-    int64_t start_ns;                               // by any clock that all runs share
-    int64_t wall_ns, waited_ns, user_ns, system_ns; // as measured; waited: from start to wait
-    int64_t run_delay_ns;                           // the wait for a CPU, of the main thread
-    int64_t steal_ns;                               // of all CPUs, by other virtual machines
-    uint64_t max_rss_bytes;                         // as the kernel gives it
-    uint64_t minor_faults, major_faults;
-    uint64_t voluntary_switches, involuntary_switches;
-    uint64_t blocks_in; // of 512 bytes
-    uint32_t round;     // runs of one round are pairs
-    uint32_t position;  // in that round
-    uint32_t status;    // exit status, or 128 + signal
-    bool kernel_clocked;
-    double counts[RUN_COUNTERS_MAX];
-} MeasuredRun;
-typedef Vec(MeasuredRun) MeasuredRunVec;
-
-typedef enum OutlierCause {
-    CAUSE_UNKNOWN,   // it slept or waited for something that is not counted
-    CAUSE_RUN_DELAY, // ready, but another program had the CPU
-    CAUSE_STEAL,     // the hypervisor ran other machines
-    CAUSE_DISK,      // pages or blocks were read from disk
-    CAUSE_CPU,       // it used more CPU time itself
-    CAUSE_COUNT
-} OutlierCause;
-
-// Why a run was slow, for a sentence about it: "waited for a CPU".
-const char *outlier_cause_name(OutlierCause c);
 
 // Figures of one measurement. Times in seconds.
 typedef struct RunSummary {
@@ -62,6 +28,8 @@ typedef struct RunSummary {
     uint32_t outliers[5];                        // by Outlier
     uint32_t causes[CAUSE_COUNT];                // of the high ones
     Steady steady;
+    Mode modes[STATS_MODES_MAX]; // mode_count of them, 1 at least
+    uint32_t mode_count;
     double lag1;             // autocorrelation of the times
     double effective_runs;   // see stats_effective_size
     uint32_t kernel_clocked; // runs timed by the kernel; the others by the wait

@@ -37,7 +37,8 @@ typedef struct Steady {
 } Steady;
 
 // Classifies a series of times by its change points. Levels that differ by less than 0.5 % or
-// 1 ms count as equal; `unit_s` is the number of seconds in one unit of x.
+// 1 ms count as equal; `unit_s` is the number of seconds in one unit of x. Runs before and after a
+// change must differ by Mann-Whitney's test, so that modes are not taken for a warm-up.
 Steady stats_steady_state(Arena *scratch, const double *x, size_t n, double unit_s);
 
 #endif // STATS_SERIES_H

@@ -35,6 +35,19 @@ MUST_CHECK bool store_writer_finish(StoreWriter *w, const Profile *p, Error *err
 // Removes the .part file and frees the writer. Accepts NULL.
 void store_writer_abandon(StoreWriter *w);
 
+// Does the ends of a writer's file in place of the writer: for a process that no longer has the
+// rights to rename and remove files.
+typedef struct StoreEnds {
+    bool (*publish)(void *ctx, Error *err); // calls store_writer_publish somewhere
+    void (*remove)(void *ctx);              // calls store_writer_remove somewhere
+    void *ctx;
+} StoreEnds;
+// Makes store_writer_finish and store_writer_abandon call `ends`, which must stay valid.
+void store_writer_delegate(StoreWriter *w, const StoreEnds *ends);
+// Renames the .part file to PATH, as it is; and removes it. Both also in a fork of the process.
+MUST_CHECK bool store_writer_publish(StoreWriter *w, Error *err);
+void store_writer_remove(StoreWriter *w);
+
 // Frees the writer and leaves the .part file as it is, after a failed flush.
 void store_writer_leave(StoreWriter *w);
 

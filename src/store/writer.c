@@ -29,6 +29,7 @@ struct StoreWriter {
     Str path;
     char *part_path;
     bool force;
+    const StoreEnds *ends; // NULL: this process does them
     int level;
     int fd;
     uint64_t size;
@@ -139,12 +140,24 @@ void store_writer_leave(StoreWriter *w)
     writer_free(w);
 }
 
+void store_writer_delegate(StoreWriter *w, const StoreEnds *ends)
+{
+    w->ends = ends;
+}
+
+void store_writer_remove(StoreWriter *w)
+{
+    unlink(w->part_path);
+}
+
 void store_writer_abandon(StoreWriter *w)
 {
     if (!w)
         return;
-    if (w->fd >= 0)
-        unlink(w->part_path);
+    if (w->fd >= 0 && w->ends)
+        w->ends->remove(w->ends->ctx);
+    else if (w->fd >= 0)
+        store_writer_remove(w);
     writer_free(w);
 }
 
@@ -406,8 +419,8 @@ static bool write_index(StoreWriter *w, Error *err)
     return write_all(w, bytes_over(trailer, sizeof(trailer)), err);
 }
 
-// Renames the file. Without `force` it never replaces a file that was created meanwhile.
-static bool publish(StoreWriter *w, Error *err)
+// Without `force` this never replaces a file that was created meanwhile.
+bool store_writer_publish(StoreWriter *w, Error *err)
 {
     if (w->force && !os_keep_owner(w->fd, w->path.ptr, err))
         return false;
@@ -430,6 +443,11 @@ static bool publish(StoreWriter *w, Error *err)
         return error_hint(err, "the recording is whole under the first name");
     }
     return true;
+}
+
+static bool publish(StoreWriter *w, Error *err)
+{
+    return w->ends ? w->ends->publish(w->ends->ctx, err) : store_writer_publish(w, err);
 }
 
 static bool write_rest(StoreWriter *w, const Profile *p, Error *err)

@@ -42,6 +42,12 @@ bool file_set_open(FileSet *set, Str path, Bytes *ret)
     return true;
 }
 
+void file_set_add(FileSet *set, Str path, const MappedFile *file)
+{
+    vec_push(NULL, &set->probes, (FileProbe){arena_str(set->arena, path), true, file->identity});
+    vec_push(NULL, &set->mapped, *file);
+}
+
 bool file_probe_holds(const SymboliseFiles *access, const FileProbe *probe)
 {
     FileIdentity now = {0};

@@ -5,6 +5,7 @@
 #define SYMBOLISE_FILES_H
 
 #include "base/vec.h"
+#include "elf/build_id.h"
 #include "model/ids.h"
 #include "os/file.h"
 
@@ -19,6 +20,15 @@ typedef struct SymboliseFiles {
     // run. False: there is none.
     bool (*file_bytes)(void *ctx, Str path, Bytes *ret);
 } SymboliseFiles;
+
+// What writes files or uses the network, for a process that may do neither.
+typedef struct SymboliseHelp {
+    // Writes a file of the symbol cache (symbol_cache_write).
+    void (*cache_write)(void *ctx, Str name, Str content);
+    // Fetches a debug file (debuginfod_find) and puts its path into the arena.
+    bool (*find_debug_file)(void *ctx, Arena *arena, const BuildId *id, Str *ret);
+    void *ctx;
+} SymboliseHelp;
 
 // A path that a search looked at, and the file that was there. When all probes of a search still
 // hold, the same search would have the same result.
@@ -45,6 +55,9 @@ void file_set_deinit(FileSet *set); // unmaps all files
 // Opens a file; the bytes are valid until file_set_deinit. Adds a probe also when it fails. False
 // when the file does not exist, cannot be read, or is not a regular file.
 bool file_set_open(FileSet *set, Str path, Bytes *ret);
+
+// Takes over a file that the caller has mapped, and adds its probe.
+void file_set_add(FileSet *set, Str path, const MappedFile *file);
 
 // Whether the path still leads to the file, or to none, as `probe` says.
 bool file_probe_holds(const SymboliseFiles *access, const FileProbe *probe);

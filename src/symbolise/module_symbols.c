@@ -158,8 +158,12 @@ static bool find_by_link(ModuleSymbols *m)
 static bool find_by_debuginfod(ModuleSymbols *m)
 {
     Str path;
-    return m->search.debuginfod_urls.len && m->build_id.len &&
-           debuginfod_find(&m->arena, &m->build_id, &path) && try_by_build_id(m, path);
+    const SymboliseHelp *help = m->search.help;
+    if (m->search.debuginfod_urls.len == 0 || m->build_id.len == 0)
+        return false;
+    bool found = help ? help->find_debug_file(help->ctx, &m->arena, &m->build_id, &path)
+                      : debuginfod_find(&m->arena, &m->build_id, &path);
+    return found && try_by_build_id(m, path);
 }
 
 // ---- Loading sections -----------------------------------------------------------
@@ -432,6 +436,11 @@ void module_symbols_open(ModuleSymbols *m, const SymboliseFiles *access, const D
     module_symbols_open_debug(m, access, search, path, build_id, object);
     go_load(m);
     tables_load(m);
+}
+
+const Elf *module_symbols_debug_elf(const ModuleSymbols *m)
+{
+    return m->has_debug ? &m->debug : NULL;
 }
 
 void module_symbols_close(ModuleSymbols *m)

@@ -17,8 +17,9 @@
 typedef struct DebugSearch {
     const Str *dirs; // /usr/lib/debug is always added
     size_t dir_count;
-    Str debuginfod_cache; // "": not known
-    Str debuginfod_urls;  // "": do not use the network
+    Str debuginfod_cache;      // "": not known
+    Str debuginfod_urls;       // "": do not use the network
+    const SymboliseHelp *help; // who asks the servers; NULL: this process
 } DebugSearch;
 
 // How much the symbols of a module say, from most to least.
@@ -74,6 +75,8 @@ void module_symbols_open(ModuleSymbols *m, const SymboliseFiles *access, const D
 void module_symbols_open_debug(ModuleSymbols *m, const SymboliseFiles *access,
                                const DebugSearch *search, Str path, const BuildId *build_id,
                                Bytes object);
+// The separate debug file; NULL when there is none.
+const Elf *module_symbols_debug_elf(const ModuleSymbols *m);
 void module_symbols_close(ModuleSymbols *m); // closes all files and frees all texts
 
 // One frame at an address. Texts live as long as the ModuleSymbols.

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -18,6 +19,7 @@ enum {
 typedef struct TouchedLine {
     uint32_t file; // StrId
     uint32_t line;
+    bool is_ours; // a program of this user or of root says so
 } TouchedLine;
 
 typedef Vec(TouchedLine) TouchedLineVec;
@@ -28,8 +30,8 @@ typedef struct Sources {
     Arena scratch;
     FileSet files;
     uint64_t bytes_left;
-    size_t changed;
-    StrBuf changed_names;
+    size_t changed, outside;
+    StrBuf changed_names, outside_names;
     bool is_full;
 } Sources;
 
@@ -41,12 +43,29 @@ static int touched_compare(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static TouchedLineVec touched_collect(const Profile *p)
+// [module]: whether the program at its path is this user's or root's.
+static bool *owned_modules(Arena *arena, const Profile *p)
+{
+    size_t count = p->modules.path.len;
+    bool *owned = arena_array(arena, bool, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        struct stat st;
+        Str path = profile_text(p, p->modules.path.at[i]);
+        owned[i] = str_starts_with(path, STR("/")) && stat(arena_c_str(arena, path), &st) == 0 &&
+                   S_ISREG(st.st_mode) && (st.st_uid == geteuid() || st.st_uid == 0);
+    }
+    return owned;
+}
+
+static TouchedLineVec touched_collect(Arena *arena, const Profile *p)
 {
     TouchedLineVec v = {0};
+    const bool *owned = owned_modules(arena, p);
     for (uint32_t i = 1; i < profile_frame_count(p); i++)
         if (p->frames.file.at[i].v && p->frames.line.at[i])
-            vec_push(NULL, &v, (TouchedLine){p->frames.file.at[i].v, p->frames.line.at[i]});
+            vec_push(NULL, &v,
+                     (TouchedLine){p->frames.file.at[i].v, p->frames.line.at[i],
+                                   owned[p->frames.module.at[i].v]});
     if (v.len)
         qsort(v.at, v.len, sizeof(v.at[0]), touched_compare);
     return v;
@@ -75,20 +94,32 @@ static Str mapped_path(Arena *arena, const SourceOptions *o, Str path)
     return path;
 }
 
-static void changed_add(Sources *s, Str path)
+static void name_add(size_t *count, StrBuf *names, Str path)
 {
-    if (s->changed++ < CHANGED_NAMED_MAX)
-        strbuf_printf(&s->changed_names, "%s'%" STR_FMT "'", s->changed > 1 ? ", " : "",
-                      STR_ARG(path));
+    if ((*count)++ < CHANGED_NAMED_MAX)
+        strbuf_printf(names, "%s'%" STR_FMT "'", *count > 1 ? ", " : "", STR_ARG(path));
 }
 
-typedef enum TextState { TEXT_ABSENT, TEXT_CHANGED, TEXT_HERE } TextState;
+typedef enum TextState { TEXT_ABSENT, TEXT_OUTSIDE, TEXT_CHANGED, TEXT_HERE } TextState;
 
 // The text of a file, borrowed from `files`, and whether it has changed since the recording.
-static TextState text_open(FileSet *files, Arena *arena, const SourceOptions *o, Str path, Str *ret)
+// `is_ours`: a program of this user or of root names it.
+static TextState text_open(FileSet *files, Arena *arena, const SourceOptions *o, Str path,
+                           bool is_ours, Str *ret)
 {
     Bytes bytes;
-    if (!file_set_open(files, mapped_path(arena, o, path), &bytes) || bytes.len > FILE_MAX_BYTES ||
+    Str real = mapped_path(arena, o, path);
+    SourceAccess access = SOURCE_HERE;
+    MappedFile file;
+    if (!o->roots || o->files.file_bytes)
+        access = file_set_open(files, real, &bytes) ? SOURCE_HERE : SOURCE_ABSENT;
+    else if ((access = source_map(o->roots, is_ours, real, &file)) == SOURCE_HERE) {
+        file_set_add(files, real, &file);
+        bytes = file.bytes;
+    }
+    if (access != SOURCE_HERE)
+        return access == SOURCE_OUTSIDE ? TEXT_OUTSIDE : TEXT_ABSENT;
+    if (bytes.len > FILE_MAX_BYTES ||
         memchr(bytes.ptr ? bytes.ptr : (const uint8_t *)"", 0, MIN(bytes.len, (size_t)4096)))
         return TEXT_ABSENT;
     *ret = str_from_bytes(bytes);
@@ -96,16 +127,28 @@ static TextState text_open(FileSet *files, Arena *arena, const SourceOptions *o,
     return o->recorded_at_ns && mtime_ns > o->recorded_at_ns ? TEXT_CHANGED : TEXT_HERE;
 }
 
-bool source_read(Arena *arena, const SourceOptions *options, Str path, Str *text, bool *is_changed)
+static bool is_named_by_ours(Arena *arena, const Profile *p, StrId file)
+{
+    const bool *owned = owned_modules(arena, p);
+    for (uint32_t i = 1; i < profile_frame_count(p); i++)
+        if (p->frames.file.at[i].v == file.v && owned[p->frames.module.at[i].v])
+            return true;
+    return false;
+}
+
+bool source_read(Arena *arena, const SourceOptions *options, const Profile *p, StrId file,
+                 Str *text, bool *is_changed)
 {
     FileSet files;
     file_set_init(&files, &options->files, arena);
-    TextState state = text_open(&files, arena, options, path, text);
-    if (state != TEXT_ABSENT)
+    TextState state = text_open(&files, arena, options, profile_text(p, file),
+                                is_named_by_ours(arena, p, file), text);
+    bool is_here = state == TEXT_HERE || state == TEXT_CHANGED;
+    if (is_here)
         *text = arena_str(arena, *text);
     *is_changed = state == TEXT_CHANGED;
     file_set_deinit(&files);
-    return state != TEXT_ABSENT;
+    return is_here;
 }
 
 // Whether a line is within `context` of a touched one. `at` advances along with the lines.
@@ -122,9 +165,14 @@ static void file_store(Sources *s, const TouchedLine *touched, size_t n)
     StrId file = {touched[0].file};
     Str text, line;
     Str path = profile_text(s->profile, file);
-    TextState state = text_open(&s->files, &s->scratch, s->options, path, &text);
+    bool is_ours = false;
+    for (size_t i = 0; i < n && !is_ours; i++)
+        is_ours = touched[i].is_ours;
+    TextState state = text_open(&s->files, &s->scratch, s->options, path, is_ours, &text);
     if (state == TEXT_CHANGED)
-        changed_add(s, path);
+        name_add(&s->changed, &s->changed_names, path);
+    if (state == TEXT_OUTSIDE)
+        name_add(&s->outside, &s->outside_names, path);
     if (state != TEXT_HERE)
         return;
     uint64_t last = (uint64_t)touched[n - 1].line + s->options->context;
@@ -146,7 +194,7 @@ void symbolise_sources(Profile *p, const SourceOptions *options)
 {
     Sources s = {.profile = p, .options = options};
     s.bytes_left = options->max_bytes ? options->max_bytes : SOURCE_MAX_BYTES;
-    TouchedLineVec touched = touched_collect(p);
+    TouchedLineVec touched = touched_collect(&s.scratch, p);
     for (size_t i = 0; i < touched.len && !s.is_full;) {
         size_t end = i + 1;
         while (end < touched.len && touched.at[end].file == touched.at[i].file)
@@ -162,12 +210,19 @@ void symbolise_sources(Profile *p, const SourceOptions *options)
             "%zu source files were changed after the recording and are not shown: %" STR_FMT "%s",
             s.changed, STR_ARG(strbuf_str(&s.changed_names)),
             s.changed > CHANGED_NAMED_MAX ? " …" : "");
+    if (s.outside)
+        profile_note(p, NOTE_INFO, STR("sources-outside"),
+                     "%zu source files lie outside the project and are not read: %" STR_FMT
+                     "%s; from a working folder above them they are, or with --source-path",
+                     s.outside, STR_ARG(strbuf_str(&s.outside_names)),
+                     s.outside > CHANGED_NAMED_MAX ? " …" : "");
     if (s.is_full)
         profile_note(
             p, NOTE_INFO, STR("sources-cut"), "the text of source lines was cut at %llu bytes",
             (unsigned long long)(options->max_bytes ? options->max_bytes : SOURCE_MAX_BYTES));
     vec_free(&touched);
     strbuf_deinit(&s.changed_names);
+    strbuf_deinit(&s.outside_names);
     arena_deinit(&s.scratch);
 }
 

@@ -414,16 +414,20 @@ static bool write_file(int folder, const char *name, Str content)
     return ok;
 }
 
-void symbol_cache_save(int folder, Str name, const PlaceTable *t, const FileProbeVec *probes,
-                       uint64_t max_bytes)
+bool symbol_cache_pack(const PlaceTable *t, const FileProbeVec *probes, StrBuf *out)
+{
+    if (probes->len > PROBES_MAX || t->troubles.len > TROUBLES_MAX)
+        return false;
+    symbol_cache_encode(t, probes, out);
+    return out->len <= SYMBOL_CACHE_FILE_MAX_BYTES;
+}
+
+void symbol_cache_write(int folder, Str name, Str content, uint64_t max_bytes)
 {
     char buf[NAME_MAX + 1];
-    const char *file_name = c_name(name, buf);
-    if (folder < 0 || !file_name || probes->len > PROBES_MAX || t->troubles.len > TROUBLES_MAX)
-        return;
-    StrBuf file = {0};
-    symbol_cache_encode(t, probes, &file);
-    if (file.len <= SYMBOL_CACHE_FILE_MAX_BYTES && write_file(folder, file_name, strbuf_str(&file)))
+    bool named = is_ours(name) && str_find_char(name, 0) == SIZE_MAX;
+    const char *file_name = named ? c_name(name, buf) : NULL;
+    if (folder >= 0 && file_name && content.len <= SYMBOL_CACHE_FILE_MAX_BYTES &&
+        write_file(folder, file_name, content))
         folder_trim(folder, max_bytes ? max_bytes : SYMBOL_CACHE_MAX_BYTES);
-    strbuf_deinit(&file);
 }

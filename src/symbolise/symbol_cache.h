@@ -36,10 +36,13 @@ MUST_CHECK bool symbol_cache_decode(Bytes file, PlaceTable *t, FileProbeVec *pro
 bool symbol_cache_load(int folder, Str name, const SymboliseFiles *access, PlaceTable *t,
                        FileProbeVec *probes);
 
-// Writes the table under a random name and renames the file, so that a planted link is replaced and
+// Appends the content of the module's cache file. False when it is too large for the cache.
+bool symbol_cache_pack(const PlaceTable *t, const FileProbeVec *probes, StrBuf *out);
+
+// Writes such a file under a random name and renames it, so that a planted link is replaced and
 // not followed. Then removes the oldest files until the folder has at most `max_bytes`. A failure
-// is not reported: without a cache only the time of the next look-up is lost.
-void symbol_cache_save(int folder, Str name, const PlaceTable *t, const FileProbeVec *probes,
-                       uint64_t max_bytes);
+// is not reported: without a cache only the time of the next look-up is lost. So is a name or a
+// content that is not of the cache.
+void symbol_cache_write(int folder, Str name, Str content, uint64_t max_bytes);
 
 #endif // SYMBOLISE_SYMBOL_CACHE_H

@@ -254,6 +254,19 @@ static void table_load(const Run *r, Str cache_name, PlaceTable *t, FileProbeVec
     }
 }
 
+static void cache_save(const Run *r, Str name, const PlaceTable *t, const FileProbeVec *probes)
+{
+    const SymboliseHelp *help = r->options->help;
+    StrBuf file = {0};
+    if (r->cache >= 0 && symbol_cache_pack(t, probes, &file)) {
+        if (help)
+            help->cache_write(help->ctx, name, strbuf_str(&file));
+        else
+            symbol_cache_write(r->cache, name, strbuf_str(&file), r->options->cache_max_bytes);
+    }
+    strbuf_deinit(&file);
+}
+
 static bool object_resolve(Run *r, const Group *g)
 {
     Profile *p = r->profile;
@@ -281,7 +294,7 @@ static bool object_resolve(Run *r, const Group *g)
         module_symbols_close(m);
         place_table_sort(&t);
         if (ok && t.level != SYMBOLS_NONE)
-            symbol_cache_save(r->cache, cache_name, &t, &probes, r->options->cache_max_bytes);
+            cache_save(r, cache_name, &t, &probes);
     } else {
         r->stats.from_cache += g->len;
         progress(r, g->len);
@@ -367,7 +380,7 @@ static bool kernel_look_up(Run *r, const U64Vec *missing, Str cache_name, PlaceT
     static const FileProbeVec no_probes = {0};
     bool ok = index_look_up(r, &r->kernel, missing, r->kernel_core, true, t);
     if (ok)
-        symbol_cache_save(r->cache, cache_name, t, &no_probes, r->options->cache_max_bytes);
+        cache_save(r, cache_name, t, &no_probes);
     // Code of modules, and generated code, may be other code tomorrow, so it is not cached.
     return ok && index_look_up(r, &r->kernel, missing, r->kernel_core, false, t);
 }
@@ -584,7 +597,7 @@ bool symbolise_profile(Profile *p, const SymboliseOptions *options, SymboliseSta
     Run r = {.profile = p, .options = options};
     cache_open(&r);
     r.search = (DebugSearch){options->debug_dirs, options->debug_dir_count,
-                             options->debuginfod_cache, options->debuginfod_urls};
+                             options->debuginfod_cache, options->debuginfod_urls, options->help};
     samples_count(&r);
     bool ok = groups_resolve(&r);
     notes_write(&r);

@@ -7,6 +7,7 @@
 #define SYMBOLISE_SYMBOLISE_H
 
 #include "model/profile.h"
+#include "os/source_file.h"
 #include "symbolise/files.h"
 
 #include <stdatomic.h>
@@ -21,6 +22,9 @@ typedef struct SymboliseOptions {
     // its client, which is searched also without servers; "" when not known.
     Str debuginfod_urls;
     Str debuginfod_cache;
+
+    // Does what needs rights that this process has given up; NULL: this process does it.
+    const SymboliseHelp *help;
 
     // Folder of the symbol cache; "" for none. It is made when missing.
     Str cache_dir;
@@ -72,6 +76,9 @@ typedef struct SourceOptions {
     // "$(rustc --print sysroot)/lib/rustlib/src/rust", for the standard library's
     // /rustc/HASH/… paths; "" when there is none.
     Str rust_src;
+    // Text is only from below these, and from public source files that a program names which is
+    // this user's or root's. NULL: from anywhere.
+    const SourceRoots *roots;
     unsigned context;       // lines stored before and after each line of a frame
     uint64_t max_bytes;     // limit of all stored text; 0: SOURCE_MAX_BYTES
     int64_t recorded_at_ns; // CLOCK_REALTIME; files changed later get a note. 0: not checked
@@ -80,13 +87,15 @@ typedef struct SourceOptions {
 #define SOURCE_MAX_BYTES (16ull << 20)
 
 // Stores the text of the source lines of all frames and of `context` lines around them. Files that
-// cannot be read are left out; files that changed after the recording get a note.
+// cannot be read are left out; those that may not be read are named; files that changed after the
+// recording get a note.
 void symbolise_sources(Profile *p, const SourceOptions *options);
 
-// Reads the whole text of one source file into the arena; `path` is the one in the profile.
+// Reads the whole text of one source file of the profile into the arena.
 // `is_changed` says that the file is newer than the recording, so that its lines may differ.
-// False when it cannot be read or is not text.
-bool source_read(Arena *arena, const SourceOptions *options, Str path, Str *text, bool *is_changed);
+// False when it cannot be read, may not (SourceOptions.roots), or is not text.
+bool source_read(Arena *arena, const SourceOptions *options, const Profile *p, StrId file,
+                 Str *text, bool *is_changed);
 
 // Finds the folder for SourceOptions.rust_src: that of the first toolchain, by name, in rustup's
 // folder that has the rust-src component, else that of the distribution; "" when there is none.

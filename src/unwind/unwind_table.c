@@ -767,6 +767,7 @@ bool unwind_table_build(Arena *arena, const UnwindSections *sections, UnwindTabl
 bool unwind_eh_frame_hdr_parse(Bytes hdr, uint64_t hdr_svma, uint64_t data_svma,
                                uint64_t *ret_eh_frame_svma, Error *err)
 {
+    hdr = bytes_addressable(hdr);
     CfiCursor c = {.at = hdr.ptr, .end = hdr.ptr + hdr.len};
     uint64_t version = cfi_uint(&c, 1);
     uint8_t encoding = (uint8_t)cfi_uint(&c, 1);

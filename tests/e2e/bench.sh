@@ -68,6 +68,32 @@ check "whole times can be asked for" bash -c '
 import json; c=json.load(open(\"ww.json\"))[\"assay\"][\"comparisons\"][0]; assert not c[\"without_waiting\"]"'
 check "a hanging one is killed" prints "was killed after" assay bench -r 2 --timeout 100ms 'sleep 20'
 check "no command is a usage error" status_is 2 assay bench
+echo 'int main(void) { return 0; }' >late.c
+check "a program that --setup makes is found when it runs" assay bench -N -r 3 --setup 'gcc late.c -o late' --cleanup 'rm late' ./late
+check "and one that --prepare makes" assay bench -N -r 3 --prepare 'gcc late.c -o late' --conclude 'rm late' ./late
+check "by the shell's rules too" assay bench -r 3 --setup 'gcc late.c -o late' --cleanup 'rm late' './late'
+check "what they do not make is told" prints "there is no program './never'" assay bench -N -r 2 --prepare true ./never
+check "an export that cannot be written is told before the runs" bash -c '
+    ! assay bench -N -r 2 --export-csv ./nowhere/x "touch ran" 2>err.txt && [ ! -e ran ] && grep -q nowhere err.txt'
+check "the CPU time of a short program is not that of its start" bash -c '
+    assay bench -N -r 20 true --export-json cpu.json >cpu.txt && python3 -c "
+import json; d=json.load(open(\"cpu.json\")); r=d[\"results\"][0]
+assert d[\"assay\"][\"clock\"]!=\"kernel\" or \"task-clock\" not in r[\"assay\"][\"runs\"][\"counters\"] or r[\"user\"]+r[\"system\"] <= 1.02*r[\"mean\"], r"'
+cat >sleepy.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+int main(void) // every eighth run sleeps 0.3 s
+{
+    const char *i = getenv("HYPERFINE_ITERATION");
+    struct timespec t = {0, i && atoi(i) % 8 == 7 ? 300000000 : 1000000};
+    return nanosleep(&t, NULL);
+}
+C
+gcc -O1 sleepy.c -o sleepy && check "why slow runs were slow is named" prints "slept, or waited" \
+    assay bench -N -r 24 --details ./sleepy
+check "--runs and --until contradict each other" status_is 2 assay bench -r 5 --until 1% true true
+check "so do --cpu-clock and --with-waiting" status_is 2 assay bench -r 5 --cpu-clock --with-waiting true true
 check "an unwritable export is an error" status_is 1 assay bench -r 2 true --export-json /nonexistent/x
 check "iterations are numbered" bash -c \
     'assay bench -N -r 3 -w 1 "sh -c \"echo \$HYPERFINE_ITERATION >> it\"" && [ "$(tr "\n" " " <it)" = "warmup-0 0 1 2 " ]'
@@ -82,15 +108,37 @@ import json; d=json.load(open(\"c.json\")); assert d[\"assay\"][\"interrupted\"]
 check "stops when it knows" bash -c \
     'assay bench -N --until 10% --max-time 30 "sleep 0.02" "sleep 0.1" --export-json u.json && python3 -c "
 import json; d=json.load(open(\"u.json\")); c=d[\"assay\"][\"comparisons\"][0]; assert c[\"verdict\"]==\"slower\" and c[\"pairs\"] <= 60"'
-check "two pairs promise nothing" prints "so few tell nothing yet" assay bench -N --until 5% -M 2 'sleep 0.001' 'sleep 0.002'
+cat >modes.c <<'C'
+#include <fcntl.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+int main(int argc, char **argv) // modes PERCENT: so many of the runs sleep 40 ms and not 4
+{
+    unsigned char byte = 0;
+    int fd = open("/dev/urandom", O_RDONLY);
+    if (read(fd, &byte, 1) != 1 || argc < 2)
+        return 2;
+    struct timespec t = {0, byte * 100 < atoi(argv[1]) * 256 ? 40000000 : 4000000};
+    return nanosleep(&t, NULL);
+}
+C
+gcc -O1 modes.c -o modes && check "modes are found with their shares" bash -c '
+    assay bench -N -r 60 "./modes 50" --export-json mo.json >mo.txt && python3 -c "
+import json; m=json.load(open(\"mo.json\"))[\"results\"][0][\"assay\"][\"modes\"]
+assert len(m) >= 2 and abs(sum(x[\"share\"] for x in m) - 1) < 1e-9 and m[0][\"time\"] < 0.02 < m[-1][\"time\"], m"'
+check "a report tells the modes" prints "' has 2 modes: " assay bench -N -r 60 "./modes 50"
+check "and what the mean says beside a typical run" prints "by the mean './modes 50' takes " \
+    assay bench -N -r 60 "./modes 10" "./modes 50"
+check "two pairs promise nothing" prints "too few runs to say anything" assay bench -N --until 5% -M 2 'sleep 0.001' 'sleep 0.002'
 check "stops at the time limit" bash -c \
     'SECONDS=0; assay bench -N --until 0.01% --max-time 1 "sleep 0.01" "sleep 0.01" | grep -q "stopped by --max-time" && [ $SECONDS -lt 6 ]'
 check "peak memory is each run's own" bash -c \
     'assay bench -r 3 "head -c 60000000 /dev/zero | tail -c 60000000" true --export-json m.json && python3 -c "
 import json; r=json.load(open(\"m.json\"))[\"results\"]; assert max(r[1][\"memory_usage_byte\"]) < 2e7 < 5e7 < min(r[0][\"memory_usage_byte\"])"'
 check "events are counted in each run" bash -c \
-    'assay bench -N -r 6 -e page-faults:u true "sh -c \"/bin/true; /bin/true; /bin/true\"" --export-json e.json >e.txt &&
-    grep -q "Counted (median):.*page-faults:u" e.txt && grep -q "counted: page-faults:u +" e.txt && python3 -c "
+    'assay bench -N -r 6 --details -e page-faults:u true "sh -c \"/bin/true; /bin/true; /bin/true\"" --export-json e.json >e.txt &&
+    grep -q "Counted (median):.*page-faults:u" e.txt && grep -Eq "counted: page-faults:u [0-9.]+ times" e.txt && python3 -c "
 import json; r=json.load(open(\"e.json\"))[\"results\"]; c=[x[\"assay\"][\"runs\"][\"counters\"][\"page-faults:u\"] for x in r]
 assert len(c[0])==6 and min(c[0])>0 and min(c[1])>2*max(c[0]), c"'
 check "unless none are wanted" bash -c '! assay bench -N -r 3 -e none true | grep -q Counted'
@@ -146,12 +194,36 @@ for s in 0.03 0.03 0.03 0.03 0.03 0.3 0.3 0.3 0.3 0.3; do
 done
 check "history says where the level changed" prints "the level changed at" assay bench history series
 check "once" bash -c '[ "$(assay bench history series | grep -c "level changed")" = 1 ]'
+check "a trend is drawn" prints "▁▁▁▁▁████" assay bench history series
+check "and exported" bash -c '
+    assay bench history series --export-json hist.json --export-github gh.json --export-bencher bmf.json >/dev/null && python3 -c "
+import json
+h, g, b = (json.load(open(f)) for f in (\"hist.json\", \"gh.json\", \"bmf.json\"))
+assert (h[\"schema\"], h[\"version\"]) == (\"assay-history\", 1)
+s = h[\"series\"][0]
+assert s[\"name\"] == \"job\" and len(s[\"points\"]) == 10 and len(s[\"changes\"]) == 1, s
+last = s[\"points\"][-1]
+assert g == [{\"name\": \"job\", \"unit\": \"ms\", \"value\": g[0][\"value\"], \"extra\": \"median of 2 runs\"}], g
+assert abs(g[0][\"value\"] - last[\"median_s\"] * 1e3) < 1e-6 * g[0][\"value\"]
+assert abs(b[\"job\"][\"latency\"][\"value\"] - last[\"median_s\"] * 1e9) < 1e-6 * b[\"job\"][\"latency\"][\"value\"]"'
+check "a run is exported to the services, too" bash -c '
+    assay bench -N -r 8 "sleep 0.002" true --export-github gh.json --export-bencher bmf.json >/dev/null && python3 -c "
+import json
+g, b = json.load(open(\"gh.json\")), json.load(open(\"bmf.json\"))
+assert [r[\"name\"] for r in g] == list(b) == [\"sleep 0.002\", \"true\"] and g[0][\"range\"]
+l = b[\"sleep 0.002\"][\"latency\"]
+assert 2e6 < l[\"lower_value\"] <= l[\"value\"] <= l[\"upper_value\"]"'
 check "a baseline that is not there is an error" status_is 1 assay bench -r 2 --baseline none true
 cp /bin/true ./prog
 check "the program is kept" assay bench -N -r 6 --save kept ./prog
 cp /bin/sleep ./prog
-check "and run against its successor" prints "Compared with 'kept: ./prog'" \
+check "and run against its successor" prints "Compared with kept: ./prog" \
     assay bench -N -r 6 --baseline kept --rerun-baseline -n ./prog './prog 0.001'
+cp /bin/touch ./toucher
+check "a command is saved with its arguments" assay bench -N -r 6 --save words -n words './toucher one'
+rm one
+check "and runs again with them" bash -c '
+    assay bench -N -r 6 --baseline words --rerun-baseline -n words "./toucher two" && [ -e one ] && [ -e two ]'
 check "two savers at once lose nothing" bash -c \
     'for i in 1 2 3 4; do assay bench -N -r 3 --save many true & done; wait; [ "$(assay bench history many | grep -c median)" = 4 ]'
 check "a damaged database is left alone" bash -c \
@@ -182,7 +254,7 @@ import json; t=json.load(open(\"b.json\"))[\"results\"][0][\"median\"]; assert t
     check "such a program is known by its note" prints "3 processes" assay bench ./fb --processes 3 --function-time 0.01 --filter work_slow
     check "unless -N makes it a command" prints "Benchmark 1: ./fb" assay bench -N -r 1 -i ./fb --timeout 50ms
     check "with arguments it is a command too" prints "Benchmark 1: ./fb --list" assay bench -r 2 './fb --list'
-    check "two are commands" prints "Benchmark 2: ./fb6 --list" assay bench -r 2 './fb --list' './fb6 --list'
+    check "two are commands" prints "Benchmark 2: ./fb6 --list" assay bench --details -r 2 './fb --list' './fb6 --list'
     check "functions are saved" assay bench ./fb --processes 6 --function-time 0.01 --filter work_slow --save functions
     check "and compared with later" prints "Performance has regressed." \
         assay bench ./fb6 --processes 6 --function-time 0.01 --filter work_slow --baseline functions

@@ -31,10 +31,10 @@ check 'two commands' shows 'Compared with' hyperfine "${quick[@]}" 'od file' 'wc
 check 'warm-up' hyperfine "${quick[@]}" --warmup 3 'grep -R NEEDLE *'
 check 'preparation' hyperfine "${quick[@]}" --prepare 'sync; echo 3 | tee drop_caches' 'grep -R NEEDLE *'
 check 'a scan' shows 'Benchmark 3: make -j 3' \
-    hyperfine "${quick[@]}" --prepare 'make clean' --parameter-scan num_threads 1 3 'make -j {num_threads}'
+    hyperfine --details "${quick[@]}" --prepare 'make clean' --parameter-scan num_threads 1 3 'make -j {num_threads}'
 check 'a scan over decimals' shows 'Benchmark 3: sleep 0.007' \
-    hyperfine "${quick[@]}" --parameter-scan delay 0.003 0.007 -D 0.002 'sleep {delay}'
-check 'a list' shows 'Benchmark 2: cc -O2 main.c' hyperfine "${quick[@]}" -L compiler gcc,cc '{compiler} -O2 main.c'
+    hyperfine --details "${quick[@]}" --parameter-scan delay 0.003 0.007 -D 0.002 'sleep {delay}'
+check 'a list' shows 'Benchmark 2: cc -O2 main.c' hyperfine --details "${quick[@]}" -L compiler gcc,cc '{compiler} -O2 main.c'
 check 'another shell' hyperfine "${quick[@]}" --shell bash 'for i in {1..100}; do echo test; done'
 check 'no shell' hyperfine "${quick[@]}" -N 'grep NEEDLE file'
 my_function() { sleep 0.001; }
@@ -45,7 +45,7 @@ echo 'alias my_alias="sleep 0.001"' >my_alias.sh
 check 'a sourced file' hyperfine "${quick[@]}" '. ./my_alias.sh; :'
 
 # ---- Manual ---------------------------------------------------------------------
-check 'at least so many runs' shows 'Benchmark 2' hyperfine --min-runs 2 --max-runs 3 'sleep 0.002' 'sleep 0.003'
+check 'at least so many runs' shows 'Benchmark 2' hyperfine --details --min-runs 2 --max-runs 3 'sleep 0.002' 'sleep 0.003'
 check 'shell arithmetic' shows 'sleep 0.00$((2*2))' \
     hyperfine "${quick[@]}" -P size 0 2 'sleep 0.00$((2*{size}))'
 check 'a scan to a table' hyperfine "${quick[@]}" --export-markdown output.md --parameter-scan time 1 3 'sleep 0.00{time}'
@@ -91,8 +91,8 @@ check 'output of each iteration' hyperfine "${quick[@]}" 'echo x > output-${HYPE
 check '  is there' test -s output-0.log -a -s output-1.log
 check 'input from a file' hyperfine "${quick[@]}" --input=file 'grep -q NEEDLE'
 check 'input from null' hyperfine "${quick[@]}" --input null 'cat'
-check 'names' shows 'Benchmark 2: second' hyperfine "${quick[@]}" -n first -n second 'sleep 0.001' 'sleep 0.002'
-check 'names with variables' shows 'Benchmark 2: take 2' hyperfine "${quick[@]}" -L x 1,2 -n 'take {x}' 'echo {x}'
+check 'names' shows 'Benchmark 2: second' hyperfine --details "${quick[@]}" -n first -n second 'sleep 0.001' 'sleep 0.002'
+check 'names with variables' shows 'Benchmark 2: take 2' hyperfine --details "${quick[@]}" -L x 1,2 -n 'take {x}' 'echo {x}'
 check 'ignored failures' hyperfine -r 1 --ignore-failure false
 check 'one kind of them' hyperfine -r 1 --ignore-failure=1,2 'exit 2'
 check 'all of them by name' hyperfine -r 1 --ignore-failure=all-non-zero 'exit 5'

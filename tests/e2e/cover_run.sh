@@ -75,9 +75,8 @@ import os, sys, time
 profile, pool = open(sys.argv[1], "rb").read(), os.environ["LLVM_PROFILE_FILE"]
 path = os.path.join(os.path.dirname(pool), "1-late.profraw")
 # Held before it has the name under which it is found, and taken, at once.
-os.mknod("late", 0o100644)
-inode = os.open("late", os.O_PATH)
-os.rename("late", path + ".new")
+os.mknod(path + ".new", 0o100644)
+inode = os.open(path + ".new", os.O_PATH)
 os.link(path + ".new", path)
 os.unlink(path + ".new")
 time.sleep(0.3)

@@ -45,6 +45,10 @@ for row in json.load(sys.stdin)["rows"]:
     verdict "import of $format gives the report again" $?
 done
 
+printf '%s\n' 'idle 1' 'main 0.5' 'main;a 1.25' 'main;a;sys_[k] 3' 'main;b%41;c_[i] 2' 'main;x_[j] 7' >same.folded
+"$ASSAY" export same.folded --format folded -o - | diff same.folded - >out
+verdict "folded stacks stay as they are" $?
+
 "$ASSAY" export plain.assay -o - >dash && [ ! -e ./- ] && cmp -s dash plain.folded &&
     "$ASSAY" report plain.assay --json -o - | cmp -s - plain.report && [ ! -e ./- ]
 verdict "-o - is standard output" $?
@@ -110,6 +114,8 @@ fi
 if [ ${#pprof[@]} -gt 0 ]; then
     HOME=$folder "${pprof[@]}" -top plain.pprof 2>&1 | grep -q '40.86%.*_Hashtable'
     verdict "pprof reads it" $?
+    HOME=$folder "${pprof[@]}" -top plain.pprof 2>/dev/null | grep -q '^File: prog$'
+    verdict "pprof takes the program for the file" $?
     HOME=$folder "${pprof[@]}" -raw hostile.pprof >raw.txt 2>&1 && grep -q 'semi;colon' raw.txt
     verdict "pprof reads hostile names" $?
 else

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The n-th read, write, open, mmap ... of a command fails, for n = 1, 2, ...: it ends
-# with a status of its own and words, leaves no half-made file and no leak, keeps an
-# older file; or gets by without, and its result is whole.
+# with a status of its own and words, leaves no half-made file, no process and no leak, keeps
+# an older file; or gets by without, and its result is whole.
 #   FAULT_ALL=1 takes every n; else those behind the first 20 (with sanitizers, which
 #   are slow, the first 6) are thinned out.
 # shellcheck source=../e2e/lib/common.sh
@@ -12,6 +12,7 @@
 "$TOOLS/fault" read=EIO 0 count true || skip_all 'one process may not trace another here'
 all=${FAULT_ALL:-}
 may_leave_part=0
+may_leave_runs=0
 
 # A failed command: status 1, or 2 as for a wrong command line, and an error in words.
 # What it may leave: a bench's and a count's whole result of the runs that were made,
@@ -24,7 +25,10 @@ failed_in_words() { # STATUS
         case $left in
         out.log | 'out*') ;;
         out.json) python3 -m json.tool out.json >/dev/null || return 1 ;;
+        out.cover) ;;
+        out.db) ;;
         out.counts) grep -q elapsed out.counts || { echo 'half a count'; return 1; } ;;
+        out.assay) [ "$may_leave_runs" = 1 ] && whole out.assay || { echo "left $left"; return 1; } ;;
         out.assay.part) [ "$may_leave_part" = 1 ] && whole out.assay.part.assay || { echo "left $left"; return 1; } ;;
         *) echo "left $left"; return 1 ;;
         esac
@@ -70,9 +74,15 @@ sweep() { # KIND=ERROR OUTPUT COMMAND...
 }
 
 "$TOOLS/make_profile" plain in.assay
+echo 'int main(int argc, char **argv) { (void)argv; return argc > 1; }' >prog.c
+gcc -g --coverage -o gcc-prog prog.c && gcc -g -o plain-prog prog.c || skip_all 'no gcc'
 printf 'main;work;hot 7\nmain;idle 1\n' >in.folded
 cp "$TOP"/tests/golden/cover/cover.{covmapping,proftext} .
+cp "$TOP"/tests/fuzz/corpus/tracefile/lcov1 in.info
+cp "$TOP"/tests/fuzz/corpus/tracefile/lcov2 other.info
+cp "$TOP"/tests/fuzz/corpus/unified_diff/small.diff .
 faults='read=EIO write=ENOSPC open=EMFILE rename=EACCES stat=EIO'
+starts='fd=EMFILE clone=EAGAIN wait=EINTR'
 # A sanitizer's own memory does not come back empty-handed.
 dense=20
 if grep -q __asan_init "$ASSAY"; then dense=6; else faults+=' memory=ENOMEM'; fi
@@ -90,9 +100,34 @@ sweeps import "$faults" out.assay "$ASSAY" import in.folded -o out.assay
 sweeps 'cover report' "$faults" - "$ASSAY" cover report cover.covmapping cover.proftext
 sweeps 'cover export' "$faults" out.info "$ASSAY" cover export cover.covmapping cover.proftext --format lcov -o out.info
 sweeps 'cover merge' "$faults" out.proftext "$ASSAY" cover merge -o out.proftext cover.proftext
-sweeps bench "$faults fd=EMFILE clone=EAGAIN wait=EINTR" out.json "$ASSAY" bench -N --warmup 0 --runs 3 --export-json out.json true
-sweeps stat "$faults fd=EMFILE perf=EACCES clone=EAGAIN wait=EINTR" out.counts "$ASSAY" stat -o out.counts true
+sweeps bench "$faults $starts" out.json "$ASSAY" bench -N --warmup 0 --runs 3 --export-json out.json true
+sweeps stat "$faults $starts perf=EACCES" out.counts "$ASSAY" stat -o out.counts true
 sweeps doctor "$faults" - "$ASSAY" doctor true
+if [ -n "$all" ]; then
+    sweeps annotate "$faults" - "$ASSAY" annotate in.assay
+    sweeps 'export to a database' "$faults" out.db "$ASSAY" export in.assay --format sqlite -o out.db
+    sweeps 'export every table' "$faults" out.rows "$ASSAY" export in.assay --format json -o out.rows
+    sweeps 'cover show' "$faults" - "$ASSAY" cover show cover.covmapping cover.proftext
+    sweeps 'cover add' "$faults" out.info "$ASSAY" cover add in.info in.info -o out.info
+    sweeps 'cover subtract' "$faults" out.info "$ASSAY" cover subtract in.info other.info -o out.info
+    sweeps 'cover intersect' "$faults" out.info "$ASSAY" cover intersect in.info in.info -o out.info
+    sweeps 'cover diff' "$faults" - "$ASSAY" cover diff --diff-file small.diff in.info
+    sweeps 'cover export as a page' "$faults" out.html "$ASSAY" cover export in.info --format html -o out.html
+    sweeps 'cover merge to a recording' "$faults" out.assay "$ASSAY" cover merge -o out.assay cover.covmapping cover.proftext
+    sweeps 'cover flags' "$faults" - "$ASSAY" cover flags gcc
+    sweeps 'cover formats' "$faults" - "$ASSAY" cover formats
+    # libpfm itself crashes when it cannot read /proc/cpuinfo; this is none that can be opened.
+    mkdir nolib && : >nolib/libpfm.so.4
+    sweeps list "$faults perf=EACCES" - env LD_LIBRARY_PATH="$PWD/nolib" "$ASSAY" list
+    sweeps help "$faults" - "$ASSAY" help cover report
+    may_leave_part=1 may_leave_runs=1
+    sweeps 'bench to a recording' "$faults $starts" out.assay "$ASSAY" bench -N --warmup 0 --runs 3 --recording out.assay true
+    may_leave_part=0 may_leave_runs=0
+    sweeps 'bench to a database' "$faults" - "$ASSAY" bench -N --warmup 0 --runs 3 --save x --db out.db true
+    sweeps 'stat over time' "$faults $starts" out.counts "$ASSAY" stat -I 10 -o out.counts sleep 0.03
+fi
+sweeps 'cover run' "$faults $starts" - "$ASSAY" cover run -f -o out.cover ./gcc-prog
+sweeps 'cover run by breakpoints' "open=EMFILE $starts" - "$ASSAY" cover run --engine ptrace -f -o out.cover ./plain-prog
 
 older_file_is_kept() {
     "$ASSAY" flame in.assay -o old.svg || return 1
@@ -104,7 +139,7 @@ check 'a write that fails leaves the older file as it was' older_file_is_kept
 
 if reason=$("$TOP/tests/e2e/lib/perf_allowed.py"); then
     may_leave_part=1
-    sweeps record "$faults fd=EMFILE perf=EMFILE ioctl=EINVAL clone=EAGAIN wait=EINTR" out.assay "$ASSAY" record -q -o out.assay -- true
+    sweeps record "$faults $starts perf=EMFILE ioctl=EINVAL fsync=EIO" out.assay "$ASSAY" record -q -o out.assay -- true
     sweeps 'record, attached' 'perf=EACCES read=EIO open=EMFILE ioctl=EINVAL' out.assay "$ASSAY" record -q -p $$ --duration 0.02 -o out.assay
 else
     skip record "$reason"

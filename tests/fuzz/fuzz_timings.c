@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     TimingsFormat format;
     TimingsVec found;
     if (timings_parse(&arena, str_from_bytes(bytes_over(data, size)), &format, &found, &err)) {
-        const CompareOptions options = {.level = 0.95, .margin = 0.01, .block_pairs = 2};
+        const CompareOptions options = {.level = 0.95, .margin = 0.01};
         for (size_t i = 0; i < MIN(found.len, (size_t)8); i++) {
             const DoubleVec *x = &found.at[i].seconds;
             (void)stats_compare_unpaired(&arena, x->at, x->len, x->at, x->len, &options);

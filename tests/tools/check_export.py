@@ -154,8 +154,37 @@ def callgrind(data):
     assert total == said, (total, said)
 
 
+def chrome_profiles(trace):
+    """What Perfetto's trace processor makes of the profiles of V8: (function, stack) of each sample. It keeps
+    nodes by the profile's id, a hexadecimal text, and the process; a parent must stand before its children, and
+    a chunk must have as many time deltas as samples."""
+    nodes, last, all_ids = {}, {}, set()
+    for event in trace["traceEvents"]:
+        if event["ph"] != "P":
+            continue
+        key, data = (int(event["id"], 16), event["pid"]), event["args"]["data"]
+        assert "v8.cpu_profiler" in event["cat"]
+        if event["name"] == "Profile":
+            assert key not in nodes, "two profiles of one id"
+            nodes[key], last[key] = {}, data["startTime"]
+            continue
+        for node in data["cpuProfile"]["nodes"]:
+            assert node["id"] not in all_ids, "the Firefox Profiler keeps the frames of all profiles in one table"
+            all_ids.add(node["id"])
+            parent = nodes[key][node["parent"]] if "parent" in node else ()
+            nodes[key][node["id"]] = parent + (node["callFrame"]["functionName"],)
+        assert len(data["timeDeltas"]) == len(data["cpuProfile"]["samples"])
+        for sample in data["cpuProfile"]["samples"]:
+            yield nodes[key][sample]
+
+
 def chrome(data):
     trace = json.loads(data)
+    stacks = {}
+    for row, frame in trace["stackFrames"].items():
+        stacks[row] = stacks.get(frame.get("parent"), ()) + (frame["name"],)
+    wanted = sorted(stacks.get(s.get("sf"), ("[no stack]",)) for s in trace["samples"])
+    assert sorted(chrome_profiles(trace)) == wanted, "the profiles of V8 differ from the samples"
     for sample in trace["samples"]:
         frame = trace["stackFrames"].get(sample.get("sf"), {"name": "[unknown]"})
         seen = frame

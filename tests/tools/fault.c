@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lets the n-th system call of a kind fail, once, in one process:
 //   fault KIND=ERROR N RESULT COMMAND…
-// Watches COMMAND's threads by ptrace, not its children; the loader's own calls do
+// ERROR may be KILL: SIGKILL ends the process before that call; the kind "any" takes every
+// call. Watches COMMAND's threads by ptrace, not its children; the loader's own calls do
 // not count. RESULT gets "fired" or, when there were fewer than N, how many there
 // were. After the fault the process is let go, so that it runs on as it would.
-// The status is the command's, 128 + signal when one ended it, 125 on trouble here.
+// The status is the command's, 128 + signal when one ended it, 125 on trouble here:
+// also when a process that the command started still runs 10 s after its end.
 
 #include <elf.h>
 #include <errno.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -43,14 +46,20 @@ static const Kind kinds[] = {
     {"rename", {SYS_rename, SYS_renameat, SYS_renameat2, SYS_link, SYS_linkat}},
     {"stat", {SYS_newfstatat, SYS_fstat, SYS_stat, SYS_statx}},
     {"wait", {SYS_wait4, SYS_waitid, SYS_poll, SYS_ppoll}},
+    {"fsync", {SYS_fsync, SYS_fdatasync}},
+    {"change", {SYS_rename, SYS_renameat2, SYS_unlink, SYS_unlinkat, SYS_fsync, SYS_rmdir}},
+    {"ptrace", {SYS_ptrace}},
+    {"any", {-1}},
 };
+
+enum { ERROR_KILL = -1 };
 
 static const struct {
     const char *name;
     int number;
-} errors[] = {{"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EMFILE", EMFILE}, {"ENOMEM", ENOMEM},
-              {"EACCES", EACCES}, {"EINTR", EINTR},   {"EAGAIN", EAGAIN}, {"EINVAL", EINVAL},
-              {"EPERM", EPERM},   {"EXDEV", EXDEV}};
+} errors[] = {{"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EMFILE", EMFILE},  {"ENOMEM", ENOMEM},
+              {"EACCES", EACCES}, {"EINTR", EINTR},   {"EAGAIN", EAGAIN},  {"EINVAL", EINVAL},
+              {"EPERM", EPERM},   {"EXDEV", EXDEV},   {"KILL", ERROR_KILL}};
 
 static _Noreturn void die(const char *what)
 {
@@ -78,6 +87,8 @@ static int error_find(const char *name)
 
 static bool is_of_kind(const Kind *kind, uint64_t call)
 {
+    if (kind->calls[0] == -1)
+        return true;
     for (int i = 0; i < CALLS_MAX && (i == 0 || kind->calls[i] != 0); i++)
         if ((uint64_t)kind->calls[i] == call)
             return true;
@@ -137,6 +148,11 @@ static void at_system_call(Watch *w, pid_t thread)
         return;
     if (++w->seen != w->wanted)
         return;
+    if (w->error == ERROR_KILL) {
+        kill(w->process, SIGKILL);
+        w->fired = true;
+        return;
+    }
     if (ptrace(PTRACE_POKEUSER, thread, offsetof(struct user_regs_struct, orig_rax), -1L) != 0)
         die("cannot take the call away");
     w->failing = thread;
@@ -169,6 +185,31 @@ static int watch(Watch *w)
     }
 }
 
+// Whether every process that the command left ends within 10 s. Those that do not are named
+// and killed.
+static bool all_ended(void)
+{
+    char path[64], pids[256] = "";
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+    for (int waited_ms = 0; waited_ms < 10000;) {
+        pid_t ended = waitpid(-1, NULL, WNOHANG | __WALL);
+        if (ended < 0)
+            return true;
+        if (ended > 0)
+            continue;
+        usleep(10000);
+        waited_ms += 10;
+    }
+    FILE *left = fopen(path, "r");
+    if (!left || !fgets(pids, sizeof(pids), left))
+        return true;
+    fclose(left);
+    fprintf(stderr, "fault: still running 10 s after the command: %s\n", pids);
+    for (char *at = pids, *end; strtol(at, &end, 10) > 0; at = end)
+        kill((pid_t)strtol(at, NULL, 10), SIGKILL);
+    return false;
+}
+
 static pid_t start(char **argv)
 {
     pid_t pid = fork();
@@ -199,10 +240,14 @@ int main(int argc, char **argv)
     Watch w = {.kind = kind_find(argv[1], (size_t)(error - argv[1])),
                .error = error_find(error + 1),
                .wanted = strtoull(argv[2], NULL, 10)};
+    // Children whose parent ends become ours.
+    prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
     w.process = start(argv + 4);
     w.loader = loader_of(w.process);
     ptrace(PTRACE_SYSCALL, w.process, 0L, 0L);
     int status = watch(&w);
+    if (!all_ended())
+        status = 125;
     FILE *result = fopen(argv[3], "w");
     if (!result)
         die(argv[3]);

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "model/instances.h"
+
 // A row's place.
 typedef struct Row {
     uint32_t file; // rank by path
@@ -134,6 +136,35 @@ static void place(const Grouping *g, RowTable t, U32Vec *to, CoverFiles *ret)
     }
 }
 
+// Of the files' functions one of the instances, with the entries of all.
+static void place_functions(const Grouping *g, CoverFiles *ret)
+{
+    const Profile *p = g->p;
+    U32Vec instances = {0};
+    U64Vec entries = {0};
+    profile_function_instances(p, &instances);
+    vec_extend(NULL, &entries, instances.len);
+    for (uint32_t i = 0; i < instances.len; i++) {
+        uint64_t *sum = &entries.at[instances.at[i]];
+        if (__builtin_add_overflow(*sum, p->function_counts.count.at[i], sum))
+            *sum = UINT64_MAX;
+    }
+    for (size_t i = 0; i < ret->files.len; i++) {
+        CoverFileRows *f = &ret->files.at[i];
+        f->places.first = (uint32_t)ret->places.len;
+        for (uint32_t k = f->functions.first; k < f->functions.end; k++) {
+            uint32_t row = ret->functions.at[k];
+            if (instances.at[row] != row)
+                continue;
+            vec_push(g->arena, &ret->places, row);
+            vec_push(g->arena, &ret->entries, entries.at[row]);
+        }
+        f->places.end = (uint32_t)ret->places.len;
+    }
+    vec_free(&instances);
+    vec_free(&entries);
+}
+
 void cover_files_group(Arena *arena, const Profile *p, CoverFiles *ret)
 {
     Grouping g = {.arena = arena, .p = p};
@@ -149,6 +180,7 @@ void cover_files_group(Arena *arena, const Profile *p, CoverFiles *ret)
           (RowTable){&p->functions.file, &f->function, NULL, f->function.len,
                      offsetof(CoverFileRows, functions)},
           &ret->functions, ret);
+    place_functions(&g, ret);
     place(&g, (RowTable){&b->file, NULL, &b->line, b->file.len, offsetof(CoverFileRows, branches)},
           &ret->branches, ret);
     place(&g, (RowTable){&r->file, NULL, NULL, r->file.len, offsetof(CoverFileRows, regions)},

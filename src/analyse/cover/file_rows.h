@@ -14,7 +14,8 @@ typedef struct CoverRows {
 typedef struct CoverFileRows {
     StrId file;
     CoverRows lines;      // ascending by line; equal lines are neighbours
-    CoverRows functions;  // in order of the profile
+    CoverRows functions;  // in order of the profile, each instance of a template
+    CoverRows places;     // of functions, instances of one as one row (model/instances.h)
     CoverRows branches;   // by line, then in order of the profile
     CoverRows regions;    // in order of the profile
     CoverRows conditions; // by line, then in order of the profile
@@ -26,6 +27,8 @@ typedef struct CoverFiles {
     Vec(CoverFileRows) files; // by path
     // Row numbers of the profile's line_counts, function_counts …, grouped by file.
     U32Vec lines, functions, branches, regions, conditions;
+    U32Vec places;
+    U64Vec entries; // beside `places`: of all instances
     U32Vec branch_sites, segments, excerpts, decisions;
 } CoverFiles;
 

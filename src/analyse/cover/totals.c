@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "model/facts.h"
+#include "model/instances.h"
 
 static void count(CoverTally *t, uint64_t executions)
 {
@@ -28,9 +29,11 @@ static bool is_same_subject(const CoverTotalRows *t, size_t i)
            t->criterion.at[i] > t->criterion.at[i - 1];
 }
 
-static void add_stated(Arena *arena, const Profile *p, bool functions, CoverSubjectVec *ret)
+// Gives the criteria that are stated, a bit each.
+static unsigned add_stated(Arena *arena, const Profile *p, bool functions, CoverSubjectVec *ret)
 {
     const CoverTotalRows *t = &p->cover_totals;
+    unsigned criteria = 0;
     for (size_t i = 0; i < t->file.len; i++) {
         uint8_t criterion = t->criterion.at[i];
         if ((t->function.at[i].v != 0) != functions)
@@ -39,9 +42,12 @@ static void add_stated(Arena *arena, const Profile *p, bool functions, CoverSubj
             vec_push(arena, ret,
                      ((CoverSubject){.path = profile_text(p, t->file.at[i]),
                                      .function = t->function.at[i]}));
-        if (criterion < COVER_CRITERION_COUNT)
-            vec_last(ret).totals.of[criterion] = (CoverTally){t->covered.at[i], t->count.at[i]};
+        if (criterion >= COVER_CRITERION_COUNT)
+            continue;
+        vec_last(ret).totals.of[criterion] = (CoverTally){t->covered.at[i], t->count.at[i]};
+        criteria |= 1u << criterion;
     }
+    return criteria;
 }
 
 // ---- Sums of rows ------------------------------------------------------------------
@@ -67,6 +73,26 @@ static int compare_paths(const void *a, const void *b)
     return str_compare(((const CoverSubject *)a)->path, ((const CoverSubject *)b)->path);
 }
 
+static void sum_functions_of(Summing *s)
+{
+    const Profile *p = s->p;
+    const FunctionCounts *f = &p->function_counts;
+    U32Vec instances = {0};
+    U8Vec ran = {0};
+    profile_function_instances(p, &instances);
+    vec_extend(NULL, &ran, instances.len);
+    for (size_t i = 0; i < instances.len; i++)
+        ran.at[instances.at[i]] |= f->count.at[i] > 0;
+    for (size_t i = 0; i < instances.len; i++) {
+        CoverTotals *t = totals_of(s, p->functions.file.at[f->function.at[i].v]);
+        count(&t->of[COVER_INSTANTIATIONS], f->count.at[i]);
+        if (instances.at[i] == i)
+            count(&t->of[COVER_FUNCTIONS], ran.at[i]);
+    }
+    vec_free(&instances);
+    vec_free(&ran);
+}
+
 // A condition is covered when both of its rows are.
 static void sum_conditions(Summing *s)
 {
@@ -88,18 +114,13 @@ static void sum_rows(Arena *arena, const Profile *p, CoverSubjectVec *ret)
     Summing s = {.arena = arena, .p = p, .files = ret};
     const LineCounts *l = &p->line_counts;
     const BranchCounts *b = &p->branch_counts;
-    const FunctionCounts *f = &p->function_counts;
     const RegionCounts *r = &p->region_counts;
     vec_extend(NULL, &s.rows, p->strings.texts.len);
     for (size_t i = 0; i < l->line.len; i++)
         count(&totals_of(&s, l->file.at[i])->of[COVER_LINES], l->count.at[i]);
     for (size_t i = 0; i < b->line.len; i++)
         count(&totals_of(&s, b->file.at[i])->of[COVER_BRANCHES], b->count.at[i]);
-    for (size_t i = 0; i < f->count.len; i++) {
-        CoverTotals *t = totals_of(&s, p->functions.file.at[f->function.at[i].v]);
-        count(&t->of[COVER_FUNCTIONS], f->count.at[i]);
-        count(&t->of[COVER_INSTANTIATIONS], f->count.at[i]);
-    }
+    sum_functions_of(&s);
     for (size_t i = 0; i < r->count.len; i++)
         if (r->kind.at[i] == REGION_CODE)
             count(&totals_of(&s, r->file.at[i])->of[COVER_REGIONS], r->count.at[i]);
@@ -109,11 +130,31 @@ static void sum_rows(Arena *arena, const Profile *p, CoverSubjectVec *ret)
     vec_free(&s.rows);
 }
 
+// What is not stated of the files, which are by path in both, by their rows.
+static void join_sums(Arena *arena, const CoverSubjectVec *stated, unsigned criteria,
+                      const CoverSubjectVec *sums, CoverSubjectVec *ret)
+{
+    size_t i = 0, k = 0;
+    while (i < stated->len || k < sums->len) {
+        int order = i == stated->len ? 1
+                    : k == sums->len ? -1
+                                     : str_compare(stated->at[i].path, sums->at[k].path);
+        CoverSubject s = order <= 0 ? stated->at[i++] : sums->at[k];
+        k += order >= 0;
+        for (int c = 0; c < COVER_CRITERION_COUNT && order == 0; c++)
+            if (!(criteria & 1u << c))
+                s.totals.of[c] = sums->at[k - 1].totals.of[c];
+        vec_push(arena, ret, s);
+    }
+}
+
 void cover_totals_by_file(Arena *arena, const Profile *p, CoverSubjectVec *ret)
 {
-    add_stated(arena, p, false, ret);
-    if (ret->len == 0)
-        sum_rows(arena, p, ret);
+    CoverSubjectVec stated = {0}, sums = {0};
+    unsigned criteria = add_stated(arena, p, false, &stated);
+    if (criteria != (1u << COVER_CRITERION_COUNT) - 1)
+        sum_rows(arena, p, &sums);
+    join_sums(arena, &stated, criteria, &sums, ret);
 }
 
 static void sum_functions(Arena *arena, const Profile *p, CoverSubjectVec *ret)
@@ -142,7 +183,7 @@ static void sum_functions(Arena *arena, const Profile *p, CoverSubjectVec *ret)
 
 void cover_totals_by_function(Arena *arena, const Profile *p, CoverSubjectVec *ret)
 {
-    add_stated(arena, p, true, ret);
+    (void)add_stated(arena, p, true, ret);
     if (ret->len == 0)
         sum_functions(arena, p, ret);
 }
@@ -154,8 +195,8 @@ CoverTotals cover_row_totals(const Profile *p, const CoverFiles *c, const CoverF
     CoverTotals t = {0};
     for (uint32_t i = f->lines.first; i < f->lines.end; i++)
         count(&t.of[COVER_LINES], p->line_counts.count.at[c->lines.at[i]]);
-    for (uint32_t i = f->functions.first; i < f->functions.end; i++)
-        count(&t.of[COVER_FUNCTIONS], p->function_counts.count.at[c->functions.at[i]]);
+    for (uint32_t i = f->places.first; i < f->places.end; i++)
+        count(&t.of[COVER_FUNCTIONS], c->entries.at[i]);
     for (uint32_t i = f->branches.first; i < f->branches.end; i++)
         count(&t.of[COVER_BRANCHES], p->branch_counts.count.at[c->branches.at[i]]);
     for (uint32_t i = f->conditions.first; i < f->conditions.end; i++)

@@ -15,8 +15,9 @@ typedef struct CoverSubject {
 
 typedef Vec(CoverSubject) CoverSubjectVec;
 
-// The files by path, with the totals that the profile states or, where it states none, the sums of
-// its rows. A condition counts when it has shown both of its senses. `ret` is the arena's.
+// The files by path, with the totals that the profile states or, of criteria of which it states
+// none, the sums of its rows. A condition counts when it has shown both of its senses. `ret` is the
+// arena's.
 void cover_totals_by_file(Arena *arena, const Profile *p, CoverSubjectVec *ret);
 
 // The functions, file by file, with the totals that the profile states. Where it states none, a

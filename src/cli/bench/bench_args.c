@@ -7,8 +7,6 @@
 
 // ---- Words of hyperfine that take several arguments --------------------------
 
-enum { PART_SEPARATOR = '\x1f' };
-
 char **bench_join_arguments(Arena *arena, int *argc, char **argv)
 {
     char **out = arena_array(arena, char *, (size_t)*argc + 1);
@@ -29,13 +27,18 @@ char **bench_join_arguments(Arena *arena, int *argc, char **argv)
                    (str_equal(word, STR("-L")) || str_equal(word, STR("--parameter-list")))) {
             parts = 2;
             name = "--parameter-list=";
+        } else if (i > 0 && str_equal(word, STR("--revisions"))) {
+            // All words up to the next option or "--".
+            while (i + parts + 1 < *argc && argv[i + parts + 1][0] != '-')
+                parts++;
+            name = "--revisions=";
         }
         if (parts && i + parts < *argc) {
             StrBuf joined = {0};
             strbuf_add(&joined, str_from_c(name));
             for (int k = 1; k <= parts; k++) {
                 if (k > 1)
-                    strbuf_add_char(&joined, PART_SEPARATOR);
+                    strbuf_add_char(&joined, BENCH_PART_SEPARATOR);
                 strbuf_add(&joined, str_from_c(argv[i + k]));
             }
             out[n++] = arena_c_str(arena, strbuf_str(&joined));
@@ -65,7 +68,7 @@ static bool parse_variables(Arena *arena, const BenchArgs *args, BenchVariableVe
         Str rest = scan ? args->scans.at[i] : args->lists.at[i], part;
         Str parts[3] = {{0}};
         size_t count = 0;
-        while (count < 3 && str_next_part(&rest, PART_SEPARATOR, &part))
+        while (count < 3 && str_next_part(&rest, BENCH_PART_SEPARATOR, &part))
             parts[count++] = part;
         if (count != (scan ? 3u : 2u))
             return error_set(err, ERROR_USAGE,
@@ -295,10 +298,22 @@ bool bench_check_args(const BenchArgs *args, const StrVec *commands, Error *err)
         return error_set(err, ERROR_USAGE, "--show-output excludes --output");
     if (args->cpu_clock && args->wait_clock)
         return error_set(err, ERROR_USAGE, "--cpu-clock excludes --wait-clock");
+    if (args->cpu_clock && args->with_waiting)
+        return error_set(err, ERROR_USAGE, "--cpu-clock excludes --with-waiting");
+    if (args->until > 0 && args->runs)
+        return error_set(err, ERROR_USAGE,
+                         "--runs excludes --until; --max-runs limits the runs of --until");
     if (args->grouped && args->interleaved)
         return error_set(err, ERROR_USAGE, "--grouped excludes --interleaved");
+    if (args->bisect.len && (args->revisions.len || args->dirty))
+        return error_set(err, ERROR_USAGE, "--bisect excludes --revisions and --dirty");
+    if (args->judge.len && !args->bisect.len)
+        return error_set(err, ERROR_USAGE, "--judge needs --bisect");
+    if (args->build.len && !args->bisect.len && !args->revisions.len && !args->dirty)
+        return error_set(err, ERROR_USAGE, "--build needs --revisions, --dirty or --bisect");
     if (args->profile.ptr != bench_not_given && commands->len + (args->reference.len > 0) < 2 &&
-        !args->scans.len && !args->lists.len && !args->rerun_baseline)
+        !args->revisions.len && !args->dirty && !args->scans.len && !args->lists.len &&
+        !args->rerun_baseline)
         return error_set(err, ERROR_USAGE, "--profile needs two commands to compare");
     if (args->grouped && args->until > 0)
         return error_set(err, ERROR_USAGE, "--until needs interleaved runs");
@@ -347,8 +362,8 @@ bool bench_fill_options(Arena *arena, const BenchArgs *args, BenchOptions *o, Er
         return error_set(err, ERROR_USAGE, "--runs excludes --min-runs and --max-runs");
     o->warmup = args->warmup;
     o->runs = args->runs;
-    // The sequence is sound from its first look on, at 6 pairs.
-    uint64_t usual = args->until > 0 ? 6 : 10;
+    // The sequence tells nothing of fewer than 8 pairs.
+    uint64_t usual = args->until > 0 ? 8 : 10;
     o->min_runs = args->min_runs == UINT64_MAX ? usual : args->min_runs;
     o->max_runs = args->max_runs;
     if (o->max_runs && args->min_runs != UINT64_MAX && o->max_runs < o->min_runs)

@@ -16,19 +16,25 @@ typedef struct BenchArgs {
     double function_time_s;
     bool functions, version;
     Str profile;
-    bool no_shell, show_output, grouped, interleaved, wait_clock, cpu_clock, with_waiting,
+    bool no_shell, show_output, grouped, interleaved, wait_clock, cpu_clock, with_waiting, details,
         rerun_baseline, compare;
+    Str revisions; // names, separated
+    Str build, bisect, judge;
+    bool dirty;
     Str recording;
     bool force; // replaces an existing recording
-    Str json, csv, markdown, asciidoc, orgmode, junit, svg, html;
+    Str json, csv, markdown, asciidoc, orgmode, junit, github, bencher, svg, html;
     double until, margin, confidence, fail_if_slower;
     int64_t max_time, timeout;
 } BenchArgs;
 
+// Stands between the words of an option that takes several.
+enum { BENCH_PART_SEPARATOR = '\x1f' };
+
 // The text of an option with an optional argument that was not given at all.
 extern const char bench_not_given[];
 
-// -P VAR MIN MAX and -L VAR VALUES become one argument with separators; -i=…
+// -P VAR MIN MAX, -L VAR VALUES and --revisions A B … become one argument with separators; -i=…
 // becomes the long option.
 char **bench_join_arguments(Arena *arena, int *argc, char **argv);
 

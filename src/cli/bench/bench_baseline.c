@@ -21,7 +21,7 @@ const BaselineCommand *bench_find_baseline(const BaselineSession *session, Str n
     return commands == 1 && session->commands.len == 1 ? &session->commands.at[0] : NULL;
 }
 
-static void add_date(StrBuf *out, int64_t seconds)
+void bench_add_date(StrBuf *out, int64_t seconds)
 {
     time_t at = (time_t)seconds;
     struct tm tm;
@@ -50,8 +50,8 @@ static DoubleVec positive(Arena *arena, const double *x, size_t n)
     return kept;
 }
 
-static Comparison compare_unpaired(Arena *arena, const double *a, size_t na, const double *b,
-                                   size_t nb, const CompareOptions *options)
+Comparison bench_compare_unpaired(Arena *arena, const double *a, size_t na, const double *b,
+                                  size_t nb, const CompareOptions *options)
 {
     DoubleVec x = positive(arena, a, na), y = positive(arena, b, nb);
     return stats_compare_unpaired(arena, x.at, x.len, y.at, y.len, options);
@@ -87,7 +87,7 @@ static void add_saved_heading(StrBuf *out, const Terminal *t, const BaselineSess
     strbuf_add(out, STR("Compared with '"));
     strbuf_add_terminal(out, session->name);
     strbuf_add(out, STR("', saved "));
-    add_date(out, session->created_s);
+    bench_add_date(out, session->created_s);
     style_end(out, t, STYLE_BOLD);
     strbuf_add(out, STR(" (not interleaved: a drift of the machine shows as a change)\n"));
 }
@@ -118,8 +118,8 @@ int bench_report_baseline(StrBuf *out, const Terminal *t, RunSummaries *s,
             gate = worse(gate, 4);
             continue;
         }
-        Comparison c = compare_unpaired(&s->arena, old->times.at, old->times.len,
-                                        runs_times(&s->arena, g), g->runs.len, &options);
+        Comparison c = bench_compare_unpaired(&s->arena, old->times.at, old->times.len,
+                                              runs_times(&s->arena, g), g->runs.len, &options);
         run_add_comparison(out, t, name, &c, options.margin, options.level, g->summary.mean);
         gate = worse(gate, gate_of(&c, limit));
     }
@@ -226,94 +226,13 @@ bool bench_compare_files(StrBuf *out, const Terminal *t, const StrVec *paths,
                 *gate = worse(*gate, 4);
                 continue;
             }
-            Comparison c = compare_unpaired(&arena, then->seconds.at, then->seconds.len,
-                                            now->seconds.at, now->seconds.len, &options);
+            Comparison c = bench_compare_unpaired(&arena, then->seconds.at, then->seconds.len,
+                                                  now->seconds.at, now->seconds.len, &options);
             run_add_comparison(out, t, now->name.len ? now->name : paths->at[f], &c, options.margin,
                                options.level, stats_mean(now->seconds.at, now->seconds.len));
             *gate = worse(*gate, gate_of(&c, limit));
         }
     }
-    arena_deinit(&arena);
-    return ok;
-}
-
-// ---- History ---------------------------------------------------------------
-
-// One line for each session that has the command.
-static void add_series(StrBuf *out, Arena *arena, const BaselineSessionVec *all, Str name)
-{
-    const CompareOptions options = {.level = 0.95, .margin = 0.01};
-    const BaselineCommand *before = NULL;
-    DoubleVec medians = {0};
-    I64Vec dates = {0};
-    strbuf_add(out, STR("'"));
-    strbuf_add_terminal(out, name);
-    strbuf_add(out, STR("'\n"));
-    for (size_t i = 0; i < all->len; i++) {
-        const BaselineCommand *c = bench_find_baseline(&all->at[i], name, 0);
-        if (!c || c->times.len == 0)
-            continue;
-        double median = stats_median(arena, c->times.at, c->times.len);
-        vec_push(arena, &medians, median);
-        vec_push(arena, &dates, all->at[i].created_s);
-        strbuf_add(out, STR("  "));
-        add_date(out, all->at[i].created_s);
-        strbuf_add(out, STR("  "));
-        strbuf_add_terminal(out, all->at[i].name);
-        strbuf_add(out, STR("  median "));
-        run_add_time(out, median, RUN_UNIT_AUTO);
-        strbuf_printf(out, ", %zu runs", c->times.len);
-        if (c->program_hash.len)
-            strbuf_printf(out, ", program %.8s", c->program_hash.ptr);
-        if (before) {
-            Comparison d = compare_unpaired(arena, before->times.at, before->times.len, c->times.at,
-                                            c->times.len, &options);
-            strbuf_printf(out, ", %+.1f %% [%+.1f … %+.1f] %s", (d.ratio.point - 1) * 100,
-                          (d.ratio.low - 1) * 100, (d.ratio.high - 1) * 100,
-                          verdict_name(d.verdict));
-        }
-        strbuf_add_char(out, '\n');
-        before = c;
-    }
-    U32Vec changes = stats_change_points(arena, medians.at, medians.len);
-    for (size_t i = 0; i < changes.len; i++) {
-        size_t from = i ? changes.at[i - 1] : 0, at = changes.at[i];
-        size_t end = i + 1 < changes.len ? changes.at[i + 1] : medians.len;
-        double old = stats_median(arena, medians.at + from, at - from);
-        double new = stats_median(arena, medians.at + at, end - at);
-        strbuf_add(out, STR("  the level changed at "));
-        add_date(out, dates.at[at]);
-        strbuf_add(out, STR(": from "));
-        run_add_time(out, old, RUN_UNIT_AUTO);
-        strbuf_add(out, STR(" to "));
-        run_add_time(out, new, RUN_UNIT_AUTO);
-        strbuf_printf(out, ", %+.1f %%\n", (new / old - 1) * 100);
-    }
-}
-
-bool bench_history(StrBuf *out, const Terminal *t, Str db_path, Str name, Error *err)
-{
-    (void)t;
-    Arena arena = {0};
-    BaselineDb *db;
-    BaselineSessionVec all = {0};
-    if (!baseline_open(db_path, false, &db, err))
-        return false;
-    bool ok = baseline_list(db, &arena, name, &all, err);
-    baseline_close(db);
-    if (ok && all.len == 0)
-        ok = error_set(err, ERROR_NOT_FOUND, "no bench is saved as '%" STR_FMT "'", STR_ARG(name));
-    StrVec names = {0};
-    for (size_t i = 0; ok && i < all.len; i++)
-        for (size_t k = 0; k < all.at[i].commands.len; k++) {
-            bool known = false;
-            for (size_t n = 0; n < names.len && !known; n++)
-                known = str_equal(names.at[n], all.at[i].commands.at[k].name);
-            if (!known)
-                vec_push(&arena, &names, all.at[i].commands.at[k].name);
-        }
-    for (size_t i = 0; ok && i < names.len; i++)
-        add_series(out, &arena, &all, names.at[i]);
     arena_deinit(&arena);
     return ok;
 }

@@ -29,8 +29,11 @@ MUST_CHECK bool bench_compare_files(StrBuf *out, const Terminal *t, const StrVec
                                     const CompareOptions *options, double limit, int *gate,
                                     Error *err);
 
-// The sessions saved as `name` (all: ""), each against the one before, and where
-// the level changed.
-MUST_CHECK bool bench_history(StrBuf *out, const Terminal *t, Str db_path, Str name, Error *err);
+// Appends a Unix time as "2026-11-23 13:12", in the local zone.
+void bench_add_date(StrBuf *out, int64_t seconds);
+
+// Compares two samples of times by those that are above 0.
+Comparison bench_compare_unpaired(Arena *arena, const double *a, size_t na, const double *b,
+                                  size_t nb, const CompareOptions *options);
 
 #endif // CLI_BENCH_BENCH_BASELINE_H

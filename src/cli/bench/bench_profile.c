@@ -95,6 +95,8 @@ static bool record_once(BenchProfile *p, Bench *b, uint32_t command, Str folder,
     SamplingOptions options = {.argv = argv,
                                .program = &program,
                                .freq_hz = p->freq_hz,
+                               .environment = environ,
+                               .temp_folder = cli_env("TMPDIR"),
                                .tool_version = STR(ASSAY_VERSION)};
     EventSpecVec events = {0};
     options.events = &events;
@@ -114,7 +116,7 @@ static bool record_once(BenchProfile *p, Bench *b, uint32_t command, Str folder,
     ok = sampling_run(&options, &profile, NULL, &sampling, &result, err);
     streams_restore(&streams);
     if (ok) {
-        symbols_resolve_recorded(&arena, &profile, sampling, &none, &sources);
+        symbols_resolve_recorded(&arena, &profile, sampling, &none, &sources, NULL);
         *interrupted = result.interrupted;
         to->wall_ns += result.wall_ns;
         to->lost += result.lost;

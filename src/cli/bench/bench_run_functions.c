@@ -41,6 +41,9 @@ static const char *command_option(const BenchArgs *a)
         {a->profile.ptr != bench_not_given, "--profile"},
         {a->cold.len, "--cold"},
         {a->events.len, "--event"},
+        {a->wait_clock, "--wait-clock"},
+        {a->interleaved, "--interleaved"},
+        {a->step.len, "--parameter-step-size"},
         {a->names.len, "--command-name"},
         {a->output.len, "--output"},
         {a->input.len, "--input"},
@@ -69,6 +72,8 @@ static bool check_functions(const BenchArgs *args, const StrVec *operands, Error
     if (other)
         return error_set(err, ERROR_USAGE, "%s is for commands, not for function benchmarks",
                          other);
+    if (args->cpu_clock && args->with_waiting)
+        return error_set(err, ERROR_USAGE, "--cpu-clock excludes --with-waiting");
     if (args->processes < 1 || args->processes > 100000 || !(args->function_time_s > 0))
         return error_set(err, ERROR_USAGE, "--processes and --function-time are above 0");
     if (args->rerun_baseline && (!args->baseline.len || args->against.len))
@@ -161,6 +166,9 @@ int bench_run_functions(Arena *arena, const BenchArgs *args, const StrVec *opera
                           .time_s = args->function_time_s,
                           .level = args->confidence / 100,
                           .margin = args->margin / 100,
+                          .clock = args->cpu_clock      ? FUNCTIONS_CPU
+                                   : args->with_waiting ? FUNCTIONS_WHOLE
+                                                        : FUNCTIONS_WITHOUT_WAITING,
                           .seed = args->seed,
                           .timeout_ns = args->timeout,
                           .scratch = cli_env("TMPDIR"),
@@ -176,7 +184,7 @@ int bench_run_functions(Arena *arena, const BenchArgs *args, const StrVec *opera
         o.scratch = STR("/tmp");
     profile_init(&profile);
     bench_catch_signals(server);
-    bool ok = check_functions(args, operands, &err) &&
+    bool ok = check_functions(args, operands, &err) && bench_check_outputs(args, &err) &&
               bench_open_recording(args, &recording, &err) &&
               find_build(arena, operands->at[0], &o.program, &err) &&
               (!args->against.len || find_build(arena, args->against, &o.against, &err)) &&

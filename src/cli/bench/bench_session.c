@@ -90,3 +90,18 @@ bool bench_write_text(Str path, Str text, Error *err)
     fwrite(text.ptr, 1, text.len, file.stream);
     return os_output_commit(&file, err);
 }
+
+bool bench_check_outputs(const BenchArgs *args, Error *err)
+{
+    const Str paths[] = {args->json,    args->csv,   args->markdown, args->asciidoc,
+                         args->orgmode, args->junit, args->svg,      args->html};
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        OutputFile file;
+        if (paths[i].len == 0 || str_equal(paths[i], STR("-")))
+            continue;
+        if (!os_output_open(paths[i], OUTPUT_REPLACE, &file, err))
+            return false;
+        os_output_abort(&file);
+    }
+    return true;
+}

@@ -38,4 +38,7 @@ MUST_CHECK bool bench_finish_recording(StoreWriter **w, const Profile *p, Error 
 // Writes a result to a file, or to stdout for "-".
 MUST_CHECK bool bench_write_text(Str path, Str text, Error *err);
 
+// Fails if a file that the options name cannot be made, so that this is known before the runs.
+MUST_CHECK bool bench_check_outputs(const BenchArgs *args, Error *err);
+
 #endif // CLI_BENCH_BENCH_SESSION_H

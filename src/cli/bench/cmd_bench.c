@@ -9,7 +9,10 @@
 
 #include "cli/bench/bench_args.h"
 #include "cli/bench/bench_baseline.h"
+#include "cli/bench/bench_bisect.h"
+#include "cli/bench/bench_history.h"
 #include "cli/bench/bench_profile.h"
+#include "cli/bench/bench_revisions.h"
 #include "cli/bench/bench_run_functions.h"
 #include "cli/bench/bench_session.h"
 #include "cli/cli.h"
@@ -17,11 +20,12 @@
 #include "cli/runs/run_report.h"
 #include "collect/bench/record.h"
 #include "export/run_files.h"
+#include "export/run_services.h"
 
 static const Option bench_options[] = {
     OPT_U64('w', "warmup", BenchArgs, warmup, "N", "runs before the measured ones"),
     OPT_U64('m', "min-runs", BenchArgs, min_runs, "N",
-            "at least N runs of each command (10; 6 with --until)"),
+            "at least N runs of each command (10; 8 with --until)"),
     OPT_U64('M', "max-runs", BenchArgs, max_runs, "N",
             "at most N runs of each command; --until then needs fewer near that end"),
     OPT_U64('r', "runs", BenchArgs, runs, "N", "exactly N runs of each command"),
@@ -77,6 +81,17 @@ static const Option bench_options[] = {
     OPT_FLAG(0, "compare", BenchArgs, compare,
              "the operands are saved results: recordings of assay bench, or JSON of it, hyperfine, "
              "Google Benchmark, pyperf or Criterion; compare the first with the others"),
+    OPT_TEXT(0, "revisions", BenchArgs, revisions, "REV ...",
+             "run the command built from each of these revisions, each in a git work tree of its "
+             "own; the first is the reference; ends at the next option or --"),
+    OPT_FLAG(0, "dirty", BenchArgs, dirty,
+             "compare the work tree as it is with HEAD, or with --revisions"),
+    OPT_TEXT(0, "build", BenchArgs, build, "CMD",
+             "shell command that builds a revision; what it made is kept for the next time"),
+    OPT_TEXT(0, "bisect", BenchArgs, bisect, "GOOD..BAD",
+             "find the commit that made the command slower, by --fail-if-slower or what is found"),
+    OPT_TEXT(0, "judge", BenchArgs, judge, "QUANTITY",
+             "with --bisect: time (the default), memory, or an event, such as instructions"),
     OPT_FLAG(0, "functions", BenchArgs, functions,
              "the operand is a program of function benchmarks, made with <assay/bench.h>; one that "
              "carries the header's note is known without this, unless it has arguments or there is "
@@ -104,6 +119,8 @@ static const Option bench_options[] = {
              "machine, blind for waiting"),
     OPT_FLAG(0, "with-waiting", BenchArgs, with_waiting,
              "compare whole times even where much of them was spent waiting for a CPU"),
+    OPT_FLAG(0, "details", BenchArgs, details,
+             "also show memory, faults, counts and outliers of each command"),
     OPT_U64(0, "seed", BenchArgs, seed, "N", "seed of the random order (1)"),
     OPT_CHOICE(0, "style", BenchArgs, style, "TYPE", "auto|basic|full|nocolor|color|none",
                "auto, basic, full, nocolor, color or none"),
@@ -119,6 +136,10 @@ static const Option bench_options[] = {
     OPT_TEXT(0, "export-orgmode", BenchArgs, orgmode, "FILE", "an Emacs org-mode table"),
     OPT_TEXT(0, "export-junit", BenchArgs, junit, "FILE",
              "comparisons as JUnit test cases, failing as --fail-if-slower says (5%)"),
+    OPT_TEXT(0, "export-github", BenchArgs, github, "FILE",
+             "medians as github-action-benchmark reads them (customSmallerIsBetter)"),
+    OPT_TEXT(0, "export-bencher", BenchArgs, bencher, "FILE",
+             "medians and memory in Bencher's metric format (BMF)"),
     OPT_TEXT(0, "recording", BenchArgs, recording, "FILE",
              "keep all runs in a recording, for assay report and assay export"),
     OPT_FLAG(0, "force", BenchArgs, force, "replace an existing recording"),
@@ -203,7 +224,7 @@ static void show_progress(void *ctx, const Bench *b, const char *phase)
 
 static RunStyle style_of(const BenchArgs *args)
 {
-    RunStyle s = {.terminal = bench_terminal(args->style)};
+    RunStyle s = {.terminal = bench_terminal(args->style), .details = args->details};
     if (args->unit.len)
         s.unit = str_starts_with(args->unit, STR("s")) ? RUN_UNIT_S
                  : str_starts_with(args->unit, STR("u")) || str_starts_with(args->unit, STR("mic"))
@@ -243,6 +264,20 @@ static void add_html(StrBuf *out, Finish *f)
     strbuf_deinit(&more);
 }
 
+static void add_github(StrBuf *out, RunSummaries *s, const RunFiles *form)
+{
+    (void)form;
+    ServiceRowVec rows = service_rows(s);
+    service_rows_github(out, &rows);
+}
+
+static void add_bencher(StrBuf *out, RunSummaries *s, const RunFiles *form)
+{
+    (void)form;
+    ServiceRowVec rows = service_rows(s);
+    service_rows_bencher(out, &rows);
+}
+
 static bool write_files(Finish *f)
 {
     const BenchArgs *args = f->args;
@@ -262,6 +297,8 @@ static bool write_files(Finish *f)
                  {args->asciidoc, run_files_asciidoc},
                  {args->orgmode, run_files_orgmode},
                  {args->junit, run_files_junit},
+                 {args->github, add_github},
+                 {args->bencher, add_bencher},
                  {args->svg, NULL},
                  {args->html, NULL}};
     bool ok = true;
@@ -316,13 +353,14 @@ static int finish(Finish *f, int *baseline_gate)
     const BenchArgs *args = f->args;
     bool quiet = str_equal(args->style, STR("none")), ok;
     StrBuf out = {0};
-    for (uint32_t i = 0; i < f->summaries.set.count; i++)
-        run_report_command(&out, &f->style, &f->summaries, i);
-    run_report_comparisons(&out, &f->style, &f->summaries);
+    run_report_screen(&out, &f->style, &f->summaries);
+    strbuf_add_char(&out, '\n');
     *baseline_gate = 0;
     if (f->baseline && !args->rerun_baseline)
         *baseline_gate = bench_report_baseline(&out, &f->style.terminal, &f->summaries, f->baseline,
                                                MAX(0.0, args->fail_if_slower) / 100);
+    if (args->details || f->summaries.set.count == 1)
+        run_report_details(&out, &f->style, &f->summaries);
     run_report_truth(&out, &f->style, &f->summaries);
     ok = quiet || cli_print_text(strbuf_str(&out));
     strbuf_clear(&out);
@@ -391,6 +429,14 @@ static bool load_baseline(Arena *arena, const BenchArgs *args, BenchCommandVec *
         return error_set(err, ERROR_NOT_FOUND, "no copy of the program of '%" STR_FMT "' was kept",
                          STR_ARG(old->name));
     BenchCommand then = now;
+    StrVec words = {0};
+    if (!bench_split_words(arena, old->text, &words, err))
+        return false;
+    const char **argv = arena_array(arena, const char *, words.len + 1);
+    for (size_t i = 0; i < words.len; i++)
+        argv[i] = arena_c_str(arena, words.at[i]);
+    then.text = old->text; // with the arguments of then
+    then.argv = argv;
     then.path = arena_c_str(arena, old->program_copy);
     then.name =
         arena_printf(arena, "%" STR_FMT ": %" STR_FMT, STR_ARG(args->baseline), STR_ARG(old->name));
@@ -407,9 +453,14 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
     BenchOptions options = {0};
     Bench bench;
     BenchCommandVec built = {0};
-    if (!bench_check_args(args, commands, &err) ||
-        !bench_fill_options(arena, args, &options, &err) ||
-        !bench_build_commands(arena, args, commands, &options, &built, &err))
+    if (!bench_check_args(args, commands, &err) || !bench_check_outputs(args, &err) ||
+        !bench_fill_options(arena, args, &options, &err))
+        return cli_fail(&err);
+    if (args->bisect.len)
+        return bench_bisect(arena, args, commands, &options, server);
+    if (!(bench_wants_revisions(args)
+              ? bench_revision_commands(arena, args, commands, &options, &built, &err)
+              : bench_build_commands(arena, args, commands, &options, &built, &err)))
         return cli_fail(&err);
     options.interrupted = &bench_interrupted;
     bench_init(&bench, &options, server);
@@ -473,7 +524,7 @@ static int run_saved(const BenchArgs *args, const StrVec *operands, bool history
     Error err;
     int gate = 0;
     CompareOptions options = {.level = args->confidence / 100, .margin = args->margin / 100};
-    bool ok = history ? bench_history(&out, &terminal, bench_database_path(args),
+    bool ok = history ? bench_history(&out, args, bench_database_path(args),
                                       operands->len > 1 ? operands->at[1] : STR(""), &err)
                       : bench_compare_files(&out, &terminal, operands, &options,
                                             MAX(0.0, args->fail_if_slower) / 100, &gate, &err);
@@ -498,7 +549,7 @@ static int run_bench(const Command *cmd, int argc, char **argv)
     StrVec commands = {0};
     int joined = argc;
     char **words = bench_join_arguments(&arena, &joined, argv);
-    ParseResult parsed = options_parse(cmd, joined, words, &args, &arena, &commands);
+    ParseResult parsed = options_parse(cmd, joined, words, &args, &arena, &commands, NULL);
     bool history =
         commands.len > 0 && commands.len <= 2 && str_equal(commands.at[0], STR("history"));
     int status = STATUS_OK;
@@ -523,13 +574,16 @@ const Command bench_command = {
     .name = "bench",
     .group = "time it",
     .summary = "time commands against each other, interleaved, with intervals and a verdict",
-    .usage = "[OPTION ...] CMD [CMD ...]\n[OPTION ...] --compare FILE FILE ...\n[OPTION ...] "
+    .usage = "[OPTION ...] CMD [CMD ...]\n"
+             "[OPTION ...] --revisions REV REV ... --build CMD -- CMD\n"
+             "[OPTION ...] --bisect GOOD..BAD --build CMD -- CMD\n"
+             "[OPTION ...] --compare FILE FILE ...\n[OPTION ...] "
              "PROGRAM-OF-BENCHMARKS\nhistory [NAME]",
     .options = bench_options,
     .option_count = ARRAY_LEN(bench_options),
     .details =
         "Each CMD is a shell command in one word. Several are run in turns, in random\n"
-        "balanced order, so that a drift of the machine hits all of them alike. The first\n"
+        "order, so that a drift of the machine hits all of them alike. The first\n"
         "(or --reference) is what the others are compared with. A comparison ends in one of\n"
         "three verdicts: faster or slower by more than the margin, the same within the\n"
         "margin, or inconclusive, with the number of runs that would tell.\n"

@@ -3,14 +3,11 @@
 
 #include "cli/cover/cover_export.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "analyse/cover/totals.h"
 #include "cli/cli.h"
 #include "cli/cover/cover_commands.h"
 #include "cli/cover/cover_load.h"
+#include "cli/cover/cover_root.h"
 #include "coverage/source_text.h"
 #include "export/cover/formats.h"
 #include "export/cover/gcov_json.h"
@@ -42,7 +39,7 @@ static void flush(Sink *s)
     if (s->to_file)
         fwrite(s->buf.ptr, 1, s->buf.len, s->file.stream); // checked by the commit
     else if (!s->failed)
-        s->failed = !cli_print(strbuf_str(&s->buf));
+        s->failed = !cli_print_data(strbuf_str(&s->buf));
     strbuf_clear(&s->buf);
 }
 
@@ -77,8 +74,8 @@ static void cut_branch_counts(BranchCounts *b)
 typedef struct CountedSources {
     CoverSources sources;
     int64_t built_ns; // of the program; 0: not known
-    uint64_t asked, missing, changed;
-    Str first_missing, first_changed;
+    uint64_t asked, missing, outside, changed;
+    Str first_missing, first_outside, first_changed;
 } CountedSources;
 
 static bool counted_source(void *ctx, Str path, Str *text)
@@ -86,11 +83,13 @@ static bool counted_source(void *ctx, Str path, Str *text)
     CountedSources *c = ctx;
     c->asked++;
     if (!cover_source_text(&c->sources, path, text)) {
-        if (c->missing++ == 0)
+        if (c->sources.is_outside && c->outside++ == 0)
+            c->first_outside = path;
+        else if (!c->sources.is_outside && c->missing++ == 0)
             c->first_missing = path;
         return false;
     }
-    bool is_changed = c->built_ns && c->sources.identity.mtime_ns > c->built_ns;
+    bool is_changed = c->built_ns && c->sources.file.identity.mtime_ns > c->built_ns;
     if (is_changed && c->changed++ == 0)
         c->first_changed = path;
     return true;
@@ -103,38 +102,16 @@ static void say_sources(const CountedSources *c)
                 "' first: their text is left out (-I names folders to search)",
                 (unsigned long long)c->missing, (unsigned long long)c->asked,
                 STR_ARG(c->first_missing));
+    if (c->outside)
+        cli_say("%llu of %llu sources lie outside the project, '%" STR_FMT
+                "' first: they are not read (-I DIR, or a working folder above them, lets them be)",
+                (unsigned long long)c->outside, (unsigned long long)c->asked,
+                STR_ARG(c->first_outside));
     if (c->changed)
         cli_say("%llu of %llu sources were changed after the program was built, '%" STR_FMT
                 "' first: counts may stand beside other lines",
                 (unsigned long long)c->changed, (unsigned long long)c->asked,
                 STR_ARG(c->first_changed));
-}
-
-// The folder of the repository that the working folder lies in, or that itself.
-static Str find_root(Arena *arena)
-{
-    char folder[PATH_MAX];
-    if (!getcwd(folder, sizeof(folder)))
-        return STR("");
-    Str here = arena_str(arena, str_from_c(folder));
-    for (Str at = here; at.len > 1; at = str_dir_name(at))
-        if (os_file_exists(arena_printf(arena, "%" STR_FMT "/.git", STR_ARG(at))))
-            return at;
-    return here.len > 1 ? here : STR("");
-}
-
-// As it stands in the sources' paths: absolute, without a slash at its end.
-static Str root_of(const CoverExportOptions *o, Arena *arena)
-{
-    char real[PATH_MAX];
-    Str root = o->root;
-    if (root.len == 0)
-        return find_root(arena);
-    if (root.ptr[0] != '/' && realpath(arena_c_str(arena, root), real))
-        root = arena_str(arena, str_from_c(real));
-    while (root.len && root.ptr[root.len - 1] == '/')
-        root.len--;
-    return root;
 }
 
 // What a report says of each of the files, which are by path in both.
@@ -161,20 +138,28 @@ static bool is_format(const CoverExportOptions *o, const char *name)
 static void write_rows(const CoverExportOptions *o, Profile *p, Arena *arena, Sink *s)
 {
     CoverFiles files = {0};
-    uint64_t built_ns = 0;
+    uint64_t built_ns = 0, counted_ns = 0;
     if (o->inputs.llvm_rules && is_format(o, "lcov"))
         cut_branch_counts(&p->branch_counts);
     cover_files_group(arena, p, &files);
     if (!profile_fact_u64(p, STR(FACT_COVER_BUILT), &built_ns))
         built_ns = 0;
+    if (!profile_fact_u64(p, STR(FACT_COVER_COUNTED), &counted_ns))
+        counted_ns = 0;
+    SourceRoots roots;
+    source_roots_init(arena, &o->inputs.filter.source_folders, &roots);
+    if (o->root.len)
+        source_roots_add(arena, &roots, o->root);
     CountedSources sources = {.sources.folders = o->inputs.filter.source_folders,
+                              .sources.roots = &roots,
                               .built_ns = (int64_t)built_ns};
     CoverWriter w = {.p = p,
                      .c = &files,
                      .out = &s->buf,
                      .source = counted_source,
                      .source_ctx = &sources,
-                     .root = root_of(o, arena)};
+                     .root = cover_root(arena, o->root, p, &files),
+                     .counted_ns = counted_ns};
     if (is_format(o, "html") || is_format(o, "markdown"))
         w.totals = report_totals(p, &files, arena);
     write_files(cover_format_find(o->format), &w, s);

@@ -15,7 +15,7 @@ typedef struct CoverExportOptions {
 
 #define COVER_ROOT_HELP                                                                            \
     "folder of the project, to which paths are relative in cobertura, coveralls, codecov and "     \
-    "sonarqube (that of the repository, or the working folder)"
+    "sonarqube (that of the repository, of the CMake build, or of the sources)"
 
 #define COVER_OUTPUT_OPTIONS(S, field)                                                             \
     OPT_TEXT('o', "output", S, field.output, "FILE", "write to FILE, not to stdout"),              \

@@ -295,7 +295,7 @@ static int write_out(const CoverMergeCliOptions *o, CoverCounts *c, OutputMode m
         status = cli_fail(&err);
     } else if (o->output.len == 0 || str_equal(o->output, STR("-"))) {
         status = cli_print(strbuf_str(&out)) ? STATUS_OK : STATUS_FAILED;
-    } else if (!os_write_file(o->output, bytes_from_str(strbuf_str(&out)), mode, &err)) {
+    } else if (!os_write_file_synced(o->output, bytes_from_str(strbuf_str(&out)), mode, &err)) {
         status = cli_fail(&err);
     }
     if (!is_text(o) && c->vtables.names.len && version < 12)
@@ -315,8 +315,8 @@ typedef struct Watch {
     uint64_t written_files; // how many the last writing had
 } Watch;
 
-// What is deleted is only in memory: the file has it soon, for readers and in case that
-// the watch itself is killed.
+// Raw profiles are deleted when the file that has their counts is on the disk: a watch that is
+// killed loses none.
 static void write_so_far(void *ctx)
 {
     enum { EVERY_NS = 3 * 1000000000ll };
@@ -330,8 +330,10 @@ static void write_so_far(void *ctx)
     Error err;
     if (!cover_counts_absorb(&sums, &w->pool->counts, &err) || !cover_counts_finish(&sums, &err) ||
         !encode(w->o, &sums, &out, &err) ||
-        !os_write_file(w->o->output, bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, &err))
+        !os_write_file_synced(w->o->output, bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, &err))
         cli_say("not written yet: %s", err.text);
+    else
+        cover_pool_delete_added(w->pool);
     strbuf_deinit(&out);
     cover_counts_deinit(&sums);
     arena_deinit(&arena);
@@ -339,7 +341,7 @@ static void write_so_far(void *ctx)
     w->written_files = w->pool->file_count;
 }
 
-// Raw profiles are deleted as they are summed: checks first that the sums can be written.
+// Raw profiles are deleted in the end: checks first that the sums can be written.
 static bool watch_folder(const CoverMergeCliOptions *o, CoverPool *pool, Arena *arena, Error *err)
 {
     if (!o->force && os_file_exists(o->output)) {
@@ -348,7 +350,8 @@ static bool watch_folder(const CoverMergeCliOptions *o, CoverPool *pool, Arena *
     }
     if (!cover_pool_open(pool, arena, o->watch, err))
         return false;
-    pool->keep_folder = true;
+    pool->keep_folder = pool->defers = true;
+    cover_pool_take_up(pool);
     cli_say("watching '%" STR_FMT "'; Ctrl-C or SIGTERM ends it; '%" STR_FMT
             "' is written every few seconds",
             STR_ARG(o->watch), STR_ARG(o->output));
@@ -433,6 +436,8 @@ static int merge_as_asked(CommandLine *line, void *values)
         say_unused(&objects);
         // What a watch has begun it may replace.
         status = write_out(o, c, o->force || o->watch.len ? OUTPUT_REPLACE : OUTPUT_KEEP);
+        if (status == STATUS_OK)
+            cover_pool_delete_added(&pool);
     } else {
         status = cli_fail(&err);
     }
@@ -454,7 +459,7 @@ const Command cover_merge_command = {
     .usage = "[OPTION ...] -o OUTPUT [PROGRAM] PROFILE|FOLDER ...",
     .details =
         "Versions may be mixed. An input that cannot be read is named and left out; of a raw\n"
-        "profile that is cut short the whole parts count. Sums stop at 2^64 - 1. Profiles of\n"
+        "profile that is cut short the whole parts count. Sums stop at 2^64 - 3. Profiles of\n"
         "programs built with -profile-correlate need the program, or its debug file, too.\n",
     .options = options,
     .option_count = ARRAY_LEN(options),

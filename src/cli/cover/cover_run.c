@@ -128,7 +128,7 @@ static void say_why_nothing(const CoverSession *s)
                 "_exit or exec, names its own LLVM_PROFILE_FILE or cleared its environment, ran as "
                 "a user who may not write to "
                 "'%" STR_FMT "', or found the disk full%s",
-                STR_ARG(program->path), STR_ARG(s->run.folder), how_to_keep(s, kind));
+                STR_ARG(program->path), STR_ARG(s->run.pool.folder), how_to_keep(s, kind));
     else if (counts)
         cli_say("no counts yet");
     else if (kind == COVER_KIND_NONE)
@@ -175,7 +175,13 @@ static void say_results(const CoverSession *s)
         cli_say("left out: %" STR_FMT, STR_ARG(r->pool.refused.at[i]));
     if (r->pool.refused.len)
         cli_say("what was left out is kept in '%" STR_FMT "' as *.refused",
-                STR_ARG(r->pool.folder));
+                STR_ARG(r->pool.keep_to));
+    if (r->drop.is_closed)
+        cli_say("counts of processes that changed to another user are missing: "
+                "run: sysctl fs.protected_symlinks=1 fs.protected_hardlinks=1");
+    if (r->drop.is_elsewhere && s->o->keep_raw)
+        cli_say("other users may change '%" STR_FMT "', so raw profiles are in '%" STR_FMT "'",
+                STR_ARG(r->folder), STR_ARG(r->drop.base));
     if (r->survivors)
         cli_say("%zu process%s that the command started still run%s: what they count is missing "
                 "(--wait TIME waits for them)",
@@ -249,6 +255,7 @@ static int run_traced(CoverSession *s)
     if (!cover_run_traced(s, &wrote, &err))
         return cli_fail(&err);
     cover_pool_close(&s->run.pool);
+    cover_run_drop_old(&s->run);
     int child_status = exit_status_of(s->end.child.status);
     int status = !wrote ? STATUS_FAILED : s->o->no_report ? STATUS_OK : report(s);
     return child_status ? child_status : status;
@@ -286,14 +293,19 @@ static bool run_and_finish(CoverSession *s, Error *err)
             !wait_for_survivors(s, err))
             return false;
         add_build(s);
-        return cover_run_finish(r, &s->sources, err);
+        bool finished = cover_run_finish(r, &s->sources, err);
+        if (finished)
+            cover_run_drop_old(r);
+        return finished;
     }
     CoverPerTest tests;
-    cover_per_test_init(&tests, &r->arena, r->folder);
+    cover_per_test_init(&tests, &r->arena, r->gcov_root);
     bool ok = cover_run_tests(s, &tests, err);
     if (ok) {
         add_build(s);
         ok = cover_run_finish(r, &s->sources, err) && cover_write_tests(s, &tests, err);
+        if (ok)
+            cover_run_drop_old(r);
     }
     cover_per_test_deinit(&tests);
     return ok;

@@ -27,8 +27,10 @@ static void copy_list(Arena *arena, const StrVec *from, StrVec *to)
 bool cover_session_open(CoverSession *s, CoverRunMode mode, Error *err)
 {
     const CoverRunOptions *o = s->o;
-    Str folder = o->output.len ? o->output : COVER_RUN_FOLDER;
-    if (!cover_run_open(&s->run, folder, mode, o->keep_raw, err))
+    Str temp = cli_env("TMPDIR");
+    CoverRunPlace place = {.folder = o->output.len ? o->output : COVER_RUN_FOLDER,
+                           .temp = temp.len ? temp : STR("/tmp")};
+    if (!cover_run_open(&s->run, &place, mode, o->keep_raw, err))
         return false;
     s->run.pool.continuous = o->continuous;
     Arena *arena = &s->run.arena;

@@ -219,7 +219,10 @@ static void list_file(Listing *l, const CoverFileRows *f, CoverSources *sources)
     strbuf_add_terminal(&l->out, path);
     strbuf_add(&l->out, STR("\n\n"));
     bool found = cover_source_text(sources, path, &text);
-    if (!found)
+    if (!found && sources->is_outside)
+        strbuf_add(&l->out, STR("(the source lies outside the project and is not read; -I DIR, "
+                                "or a working folder above it, lets it be)\n"));
+    else if (!found)
         strbuf_add(&l->out, STR("(the source is not here; -I names folders to search)\n"));
     uint32_t at = f->lines.first, number = 0, last = 0;
     cover_views_begin(&l->views, f);
@@ -296,15 +299,19 @@ static int show(Profile *p, const void *values, Arena *arena)
     const CoverShowOptions *o = values;
     CoverFiles files = {0};
     cover_files_group(arena, p, &files);
-    Listing l = {.o = o,
-                 .p = p,
-                 .c = &files,
-                 .views = {.o = &o->views,
-                           .p = p,
-                           .c = &files,
-                           .sources.folders = o->inputs.filter.source_folders},
-                 .terminal = terminal_get(o->colour)};
-    CoverSources sources = {.folders = o->inputs.filter.source_folders};
+    Arena arena_of_roots = {0};
+    SourceRoots roots;
+    source_roots_init(&arena_of_roots, &o->inputs.filter.source_folders, &roots);
+    Listing l = {
+        .o = o,
+        .p = p,
+        .c = &files,
+        .views = {.o = &o->views,
+                  .p = p,
+                  .c = &files,
+                  .sources = {.folders = o->inputs.filter.source_folders, .roots = &roots}},
+        .terminal = terminal_get(o->colour)};
+    CoverSources sources = {.folders = o->inputs.filter.source_folders, .roots = &roots};
     bool any = false;
     for (size_t i = 0; i < files.files.len && !l.failed; i++) {
         const CoverFileRows *f = &files.files.at[i];
@@ -321,6 +328,7 @@ static int show(Profile *p, const void *values, Arena *arena)
         flush(&l);
     }
     cover_sources_deinit(&sources);
+    arena_deinit(&arena_of_roots);
     cover_views_deinit(&l.views);
     vec_free(&l.named);
     vec_free(&l.near);

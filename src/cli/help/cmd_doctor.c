@@ -125,12 +125,12 @@ static void check_open(Doctor *d)
     (void)perf_explain(errno, &d->limits, &attr, STR("cpu-clock"), false, &err);
     bool traced = spawn_trace_allowed();
     d->perf_refused = true;
-    find(d, traced ? VERDICT_LIMITED : VERDICT_MISSING, "perf-event-open",
+    find(d, VERDICT_LIMITED, "perf-event-open",
          arena_printf(d->arena, "%s%s", err.text,
                       traced ? ": commands are sampled by ptrace, nothing else can be recorded"
-                             : "; nor is ptrace allowed"),
+                             : "; nor is ptrace allowed: dynamically linked commands are "
+                               "sampled by timers inside them, nothing else can be recorded"),
          arena_str(d->arena, str_from_c(err.hint)));
-    d->cannot_record = !traced;
 }
 
 static void check_pmu(Doctor *d)

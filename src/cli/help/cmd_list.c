@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/help/list_program.h"
 #include "cli/terminal.h"
 #include "os/event_list.h"
 
@@ -291,6 +292,8 @@ static int show(const Listing *l, const ListOptions *o)
 static int list_events(CommandLine *line, void *values)
 {
     const ListOptions *o = values;
+    if (line->operands.len && list_is_program(line->operands.at[0]))
+        return list_program(line->arena, &line->operands, o->json);
     Listing l = {.arena = line->arena,
                  .sources = event_sources_default(),
                  .limits = perf_limits(),
@@ -317,7 +320,7 @@ const Command list_command = {
     .name = "list",
     .group = "help",
     .summary = "list the events of this machine and whether they open here",
-    .usage = "[--json] [GLOB ...]",
+    .usage = "[--json] [GLOB ...]\n[--json] FILE [GLOB ...]",
     .options = list_options,
     .option_count = ARRAY_LEN(list_options),
     .details =
@@ -328,6 +331,7 @@ const Command list_command = {
         "Examples:\n"
         "  assay list\n"
         "  assay list sw\n"
-        "  assay list 'sched:*'\n",
+        "  assay list 'sched:*'\n"
+        "  assay list ./prog parse        the functions and markers that can be probed\n",
     .run = run_list,
 };

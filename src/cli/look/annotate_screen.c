@@ -59,8 +59,8 @@ static SourceText source_text(const AnnotateView *v, Arena *arena, StrId file)
 {
     SourceText s = {0};
     Str text, line;
-    if (file.v == 0 || !source_read(arena, &v->sources, profile_text(v->report->profile, file),
-                                    &text, &s.is_changed))
+    if (file.v == 0 ||
+        !source_read(arena, &v->sources, v->report->profile, file, &text, &s.is_changed))
         return s;
     while (str_next_line(&text, &line))
         vec_push(arena, &s.lines, line);

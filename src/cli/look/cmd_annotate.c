@@ -21,6 +21,7 @@
 typedef struct AnnotateOptions {
     SelectionOptions selection;
     RecordingFiles files;
+    LiveOptions live;
     StrVec source_paths;
     Str colour, output;
     bool assembly, by_line, by_instruction, json, wide, force;
@@ -39,6 +40,7 @@ static const Option annotate_options[] = {
              "read sources whose path begins with OLD at NEW"),
     SELECTION_OPTIONS(AnnotateOptions, selection),
     RECORDING_FILE_OPTIONS(AnnotateOptions, files),
+    LIVE_OPTIONS(AnnotateOptions, live),
     OPT_FLAG('w', "wide", AnnotateOptions, wide, "do not cut lines to the terminal"),
     OPT_FLAG(0, "json", AnnotateOptions, json, "as JSON, see docs/formats/annotate-json.md"),
     OPT_TEXT('o', "output", AnnotateOptions, output, "FILE", "write to FILE, not to the terminal"),
@@ -254,6 +256,19 @@ static bool read_operands(const StrVec *operands, Arena *arena, Request *ret)
     return ret->counts.len < PROF_COUNTS_MAX;
 }
 
+// The words in front of a command: [FUNCTION | FILE:LINE] [COUNTS ...].
+static bool read_target(const CommandLine *line, Arena *arena, Request *ret)
+{
+    *ret = (Request){.path = STR("")};
+    size_t count = MIN(line->dashes, line->operands.len);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0)
+            ret->target = line->operands.at[0];
+        else
+            vec_push(arena, &ret->counts, line->operands.at[i]);
+    return ret->counts.len < PROF_COUNTS_MAX;
+}
+
 // Where a function is left out, counts follow the recording at once. A word that
 // the recording knows is a function, be there a file of that name or not.
 static void settle_target(const Report *r, Arena *arena, Request *request)
@@ -281,17 +296,22 @@ static bool annotate_report(const AnnotateOptions *o, const Report *r, Request *
 
 static int annotate_recording(CommandLine *line, void *values)
 {
-    const AnnotateOptions *o = values;
+    AnnotateOptions *o = values;
     Arena *arena = line->arena;
     Request request;
     Profile p;
     Error err = {0};
-    const ImportFormat *format;
-    if (!read_operands(&line->operands, arena, &request))
+    const ImportFormat *format = NULL;
+    int child_status = STATUS_OK;
+    bool is_live = live_is_asked(line, &o->live);
+    live_options_settle(line, &o->live, &o->selection, o->force);
+    if (is_live ? !read_target(line, arena, &request)
+                : !read_operands(&line->operands, arena, &request))
         return usage_error(line->cmd, "more than %d recordings and coverage inputs",
                            PROF_COUNTS_MAX);
-    if (!load_recording(request.path, &o->files, false, &p, &format, &err))
-        return cli_fail(&err);
+    if (is_live ? !live_record(line, &o->live, &p, &child_status, &err)
+                : !load_recording(request.path, &o->files, false, &p, &format, &err))
+        return err.text[0] ? cli_fail(&err) : child_status;
     request.recorded_at_ns = recorded_at(&p, request.path, format);
     ReportRequest by_function = {.by = BY_FUNCTION, .sort = FLAT_BY_SELF};
     Report r = {0};
@@ -299,7 +319,7 @@ static int annotate_recording(CommandLine *line, void *values)
     bool ok = selection_from_options(&o->selection, &p, arena, &by_function.selection, &err) &&
               report_init(&r, &p, &by_function, &err) &&
               annotate_report(o, &r, &request, arena, &out, &err);
-    int status = ok ? STATUS_OK : err.text[0] ? cli_fail(&err) : STATUS_FAILED;
+    int status = ok ? child_status : err.text[0] ? cli_fail(&err) : STATUS_FAILED;
     strbuf_deinit(&out);
     report_deinit(&r);
     profile_deinit(&p);
@@ -308,7 +328,7 @@ static int annotate_recording(CommandLine *line, void *values)
 
 static int run_annotate(const Command *cmd, int argc, char **argv)
 {
-    AnnotateOptions o = {.context = 3, .limit = 20};
+    AnnotateOptions o = {.live = LIVE_DEFAULTS, .context = 3, .limit = 20};
     return command_run_parsed(cmd, argc, argv, &o, annotate_recording);
 }
 
@@ -316,7 +336,8 @@ const Command annotate_command = {
     .name = "annotate",
     .group = "look",
     .summary = "show a function's time at its source lines and instructions",
-    .usage = "[OPTION ...] [FILE] [FUNCTION | FILE:LINE] [COUNTS ...]",
+    .usage = "[OPTION ...] [FILE] [FUNCTION | FILE:LINE] [COUNTS ...]\n"
+             "[OPTION ...] [FUNCTION | FILE:LINE] -- CMD [ARG ...]",
     .options = annotate_options,
     .option_count = ARRAY_LEN(annotate_options),
     .details =
@@ -331,6 +352,7 @@ const Command annotate_command = {
         "\n"
         "Examples:\n"
         "  assay annotate prog.assay parse_row\n"
+        "  assay annotate parse_row -- ./prog data.csv     record it and show that\n"
         "  assay annotate prog.assay parse_row --asm\n"
         "  assay annotate prog.assay csv.c:120\n"
         "  assay annotate prog.assay --by-instruction --limit 10\n"

@@ -42,6 +42,7 @@ typedef struct FlameCommandOptions {
     SelectionOptions selection;
     ShareWords share;
     RecordingFiles files;
+    LiveOptions live;
     Str output, title;
     const FlameColourWord *colour;
     const FlameByWord *by;
@@ -73,6 +74,7 @@ static const Option flame_options[] = {
             "draw the N widest frames; 0 for all"),
     SHARE_OPTIONS(FlameCommandOptions, share),
     SELECTION_OPTIONS(FlameCommandOptions, selection),
+    LIVE_OPTIONS(FlameCommandOptions, live),
     RECORDING_FILE_OPTIONS(FlameCommandOptions, files),
 };
 
@@ -199,17 +201,34 @@ static bool check_options(const Command *cmd, void *values, const StrVec *furthe
     return false;
 }
 
+// Before a command runs for minutes: the picture must not exist yet.
+static bool picture_is_new(Str output, Error *err)
+{
+    if (str_equal(output, STR("-")) || !os_file_exists(output))
+        return true;
+    error_set(err, ERROR_LIMIT, "'%" STR_FMT "' exists", STR_ARG(output));
+    return error_hint(err, "give --force to replace it, or another name with -o");
+}
+
 static int flame_recording(CommandLine *line, void *values)
 {
     static const RecordingView view = {.check = check_options,
                                        .show = make_flame,
-                                       .files_at = offsetof(FlameCommandOptions, files)};
+                                       .files_at = offsetof(FlameCommandOptions, files),
+                                       .records = true,
+                                       .live_at = offsetof(FlameCommandOptions, live)};
+    FlameCommandOptions *o = values;
+    live_options_settle(line, &o->live, &o->selection, o->force);
+    Error err;
+    if (live_is_asked(line, &o->live) && !o->force && !picture_is_new(o->output, &err))
+        return cli_fail(&err);
     return view_recording(line, values, &view);
 }
 
 static int run_flame(const Command *cmd, int argc, char **argv)
 {
-    FlameCommandOptions o = {.output = STR("flame.svg"),
+    FlameCommandOptions o = {.live = LIVE_DEFAULTS,
+                             .output = STR("flame.svg"),
                              .colour = &colours[0],
                              .by = &frame_kinds[0],
                              .group = &groups[0],
@@ -222,8 +241,9 @@ static int run_flame(const Command *cmd, int argc, char **argv)
 const Command flame_command = {
     .name = "flame",
     .group = "look",
-    .summary = "draw a recording as an interactive flame graph",
-    .usage = "[OPTION ...] [FILE]",
+    .summary = "draw a recording, or a command, as an interactive flame graph",
+    .usage = "[OPTION ...] [FILE]\n[OPTION ...] -- CMD [ARG ...]\n[OPTION ...] --cargo "
+             "[CARGO-OPTION ...] [-- ARG ...]",
     .options = flame_options,
     .option_count = ARRAY_LEN(flame_options),
     .details =
@@ -232,6 +252,8 @@ const Command flame_command = {
         "Enter zooms to a frame, Escape goes back.\n"
         "\n"
         "Examples:\n"
+        "  assay flame -o prog.svg -- ./prog --port 8080     record it and draw it\n"
+        "  assay flame --cargo --bench parse                 build a benchmark and draw it\n"
         "  assay flame prog.assay -o prog.svg\n"
         "  assay flame prog.assay --inverted --focus malloc -o malloc.svg\n",
     .run = run_flame,

@@ -6,6 +6,7 @@
 #include "analyse/fit.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/look/arguments_screen.h"
 #include "cli/look/prof_counts.h"
 #include "cli/look/prof_screen.h"
 #include "cli/look/report_screen.h"
@@ -68,6 +69,7 @@ static const Choices row_words = {CHOICES_COUNTED(report_keys, report_key_count,
 typedef struct ReportOptions {
     SelectionOptions selection;
     RecordingFiles files;
+    LiveOptions live;
     const ReportKey *by; // NULL: not given
     Str sort;            // keys of report_keys joined by commas
     Str tree, around, colour, output;
@@ -101,6 +103,7 @@ static const Option report_options[] = {
              "with --prof: also functions that were counted and never ran"),
     SELECTION_OPTIONS(ReportOptions, selection),
     RECORDING_FILE_OPTIONS(ReportOptions, files),
+    LIVE_OPTIONS(ReportOptions, live),
     OPT_U64(0, "limit", ReportOptions, limit, "N", "show at most N rows; 0 for all"),
     OPT_PERCENT(0, "percent-limit", ReportOptions, percent_limit, "P",
                 "leave out rows and branches below P percent"),
@@ -219,9 +222,10 @@ typedef struct Shown {
     const ReportOptions *options;
     Report *report;
     Str path;
-    const CallTree *tree;       // NULL without --tree
-    size_t around;              // SIZE_MAX without --around
-    const ReportCounts *counts; // NULL: none were given
+    const CallTree *tree;        // NULL without --tree
+    size_t around;               // SIZE_MAX without --around
+    const ReportCounts *counts;  // NULL: none were given
+    ArgumentValuesVec arguments; // of a probe
 } Shown;
 
 static double percent_limit(const Shown *s)
@@ -272,6 +276,7 @@ static void add_text(StrBuf *out, const Shown *s)
     screen_add_table(out, r, &style);
     if (is_first_screen && r->rows.len) {
         screen_add_lines(out, r, &style);
+        arguments_add_text(out, r->profile, &s->arguments);
         screen_add_next(out, r, s->path, &style);
     }
 }
@@ -286,6 +291,7 @@ static void add_data(StrBuf *out, const Shown *s)
         .tree = s->tree,
         .around = s->around,
         .counts = s->counts,
+        .arguments = &s->arguments,
     };
     if (o->csv)
         report_add_csv(out, s->report, &e);
@@ -318,9 +324,13 @@ static int write_report(const Shown *s)
     return status;
 }
 
-static int show(const ReportOptions *o, Report *r, Str path, const ReportCounts *counts)
+static int show(const ReportOptions *o, Report *r, const Opened *opened, const ReportCounts *counts)
 {
-    Shown s = {.options = o, .report = r, .path = path, .around = SIZE_MAX, .counts = counts};
+    Shown s = {
+        .options = o, .report = r, .path = opened->path, .around = SIZE_MAX, .counts = counts};
+    Error failed;
+    if (!arguments_of(opened->scratch, r, &s.arguments, &failed))
+        return cli_fail(&failed);
     if (o->around.len) {
         uint32_t key;
         size_t others;
@@ -415,7 +425,7 @@ static int show_with_counts(const ReportOptions *o, Report *r, const Opened *ope
         check_counts(&counts, opened->further, &err)) {
         ReportCounts joined;
         report_counts_init(&joined, opened->scratch, r, counts.all, counts.all_count);
-        status = show(o, r, opened->path, &joined);
+        status = show(o, r, opened, &joined);
         report_counts_deinit(&joined);
     } else {
         status = cli_fail(&err);
@@ -465,7 +475,7 @@ static int show_report(void *values, const Opened *opened)
     else if (opened->further->len)
         status = show_with_counts(&c->options, &r, opened);
     else
-        status = show(&c->options, &r, opened->path, NULL);
+        status = show(&c->options, &r, opened, NULL);
     report_deinit(&r);
     return status;
 }
@@ -488,21 +498,27 @@ static int report_recording(CommandLine *line, void *values)
     static const RecordingView view = {.check = check_options,
                                        .show = show_report,
                                        .further_max = PROF_COUNTS_MAX,
-                                       .files_at = offsetof(ReportCommand, options.files)};
+                                       .files_at = offsetof(ReportCommand, options.files),
+                                       .records = true,
+                                       .live_at = offsetof(ReportCommand, options.live)};
+    ReportOptions *o = &((ReportCommand *)values)->options;
+    live_options_settle(line, &o->live, &o->selection, o->force);
     return view_recording(line, values, &view);
 }
 
 static int run_report(const Command *cmd, int argc, char **argv)
 {
-    ReportCommand c = {.options = {.limit = LIMIT_DEFAULT, .percent_limit = NAN}};
+    ReportCommand c = {
+        .options = {.live = LIVE_DEFAULTS, .limit = LIMIT_DEFAULT, .percent_limit = NAN}};
     return command_run_parsed(cmd, argc, argv, &c, report_recording);
 }
 
 const Command report_command = {
     .name = "report",
     .group = "look",
-    .summary = "show where a recording's time went",
-    .usage = "[OPTION ...] [FILE [COUNTS ...]]\n--prof FILE [COUNTS ...]",
+    .summary = "show where a recording's, or a command's, time went",
+    .usage =
+        "[OPTION ...] [FILE [COUNTS ...]]\n[OPTION ...] -- CMD [ARG ...]\n--prof FILE [COUNTS ...]",
     .options = report_options,
     .option_count = ARRAY_LEN(report_options),
     .details = "The first screen shows what ran, how far the numbers can be trusted, the ten\n"
@@ -514,6 +530,7 @@ const Command report_command = {
                "\n"
                "Examples:\n"
                "  assay report prog.assay\n"
+               "  assay report -- ./prog --fast      record it and report\n"
                "  assay report prog.assay --by line --limit 30\n"
                "  assay report prog.assay --tree --focus '^parse'\n"
                "  assay report prog.assay --time 50%..100% --json\n"

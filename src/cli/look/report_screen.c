@@ -11,32 +11,6 @@ enum {
     NAME_COLUMNS_LEAST = 20 // on the narrowest terminal
 };
 
-// ---- Lines ---------------------------------------------------------------------
-
-// Text escaped and broken at spaces into lines; those after the first are indented.
-static void add_wrapped(StrBuf *out, Str text, size_t columns_max, size_t indent)
-{
-    Str rest = text, word;
-    size_t taken = 0;
-    while (str_next_part(&rest, ' ', &word)) {
-        size_t columns = str_columns(word);
-        if (taken && taken + 1 + columns > columns_max) {
-            strbuf_add_char(out, '\n');
-            strbuf_add_repeated(out, ' ', indent);
-            taken = 0;
-            if (str_equal(word, STR("·"))) // a separator does not begin a line
-                continue;
-        }
-        if (taken) {
-            strbuf_add_char(out, ' ');
-            taken++;
-        }
-        taken += text_add_fitting(out, word, columns_max, false);
-    }
-    if (taken)
-        strbuf_add_char(out, '\n');
-}
-
 // ---- Head ----------------------------------------------------------------------
 
 static void add_time_fact(StrBuf *out, uint64_t ns, const char *what)
@@ -110,6 +84,23 @@ static void add_what_ran(StrBuf *out, const Report *r, const ScreenStyle *style)
     strbuf_deinit(&facts);
 }
 
+// Names the metrics that were passed over because no sample has a value in them.
+static void add_metrics_before(StrBuf *out, const Report *r)
+{
+    enum { NAMES_MAX = 3 };
+    const Profile *p = r->profile;
+    uint32_t shown = r->request.selection.metric.v;
+    if (shown == 0 || metric_with_samples(p).v != shown)
+        return;
+    for (uint32_t m = 0; m < MIN(shown, (uint32_t)NAMES_MAX); m++) {
+        Str name = text_prefix(profile_text(p, p->metrics.name.at[m]), 60);
+        strbuf_add(out, m ? STR(", ") : STR(" · no samples of "));
+        strbuf_add(out, name);
+    }
+    if (shown > NAMES_MAX)
+        strbuf_printf(out, ", %u more", shown - NAMES_MAX);
+}
+
 static void add_truth(StrBuf *out, const Report *r, const ScreenStyle *style)
 {
     StrBuf text = {0};
@@ -119,10 +110,11 @@ static void add_truth(StrBuf *out, const Report *r, const ScreenStyle *style)
         strbuf_add(&text, STR(" · "));
         strbuf_add(&text, report_metric_name(r));
         strbuf_printf(&text, ": metric %u of %zu (-e)", r->request.selection.metric.v + 1, metrics);
+        add_metrics_before(&text, r);
     }
     if (r->weights.clamped)
         strbuf_add(&text, STR(" · values too large were cut"));
-    add_wrapped(out, strbuf_str(&text), style->columns, 0);
+    text_add_wrapped(out, strbuf_str(&text), style->columns, 0);
     strbuf_deinit(&text);
 }
 
@@ -175,7 +167,7 @@ static void add_note(StrBuf *out, const Report *r, size_t i, size_t more, const 
     style_begin(out, &style->terminal, colour);
     strbuf_add(out, n->level.at[i] == NOTE_WARNING ? STR("! ") : STR("- "));
     if (style->all_notes)
-        add_wrapped(out, text, style->columns > 2 ? style->columns - 2 : 8, 2);
+        text_add_wrapped(out, text, MAX(style->columns, (size_t)8), 2);
     else
         add_short_note(out, text, more, style);
     style_end(out, &style->terminal, colour);
@@ -434,6 +426,9 @@ static void add_nothing(StrBuf *out, const Report *r)
     else if (str_equal(profile_fact(r->profile, STR(FACT_EVENT)), STR(EVENT_PTRACE)))
         strbuf_add(out, STR("no samples: the program used too little CPU to be seen by ptrace;\n"
                             "run it many times in one recording: assay record -- sh -c '...'\n"));
+    else if (str_equal(profile_fact(r->profile, STR(FACT_EVENT)), STR(EVENT_TIMERS)))
+        strbuf_add(out, STR("no samples: the program used too little CPU to be seen by timers;\n"
+                            "run it many times in one recording: assay record -- sh -c '...'\n"));
     else
         strbuf_add(out, STR("no samples: the program used too little CPU to be seen at this rate,\n"
                             "or ended at once. A higher rate sees more: assay record -F 4999\n"));
@@ -565,6 +560,10 @@ void screen_add_next(StrBuf *out, const Report *r, Str path, const ScreenStyle *
     bool first = true;
     if (r->rows.len == 0)
         return;
+    if (path.len == 0) { // a command was recorded, and nothing is left of it
+        strbuf_add(out, STR("next: the same with --recording FILE keeps what was recorded\n"));
+        return;
+    }
     StrBuf word = {0}, after = {0};
     if (!function_word(r, &word)) {
         add_next(out, style, path, "assay report ", STR(" --by line"), &first);

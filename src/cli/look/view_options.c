@@ -85,6 +85,7 @@ bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *
 {
     Selection s;
     selection_init(&s);
+    s.metric = metric_with_samples(p);
     if (o->metric.len && !metric_find(p, o->metric, &s.metric, err))
         return false;
     if (o->time.len && !parse_time_range(o->time, p, &s, err))
@@ -149,6 +150,40 @@ static bool one_recording(const Command *cmd, const StrVec *operands, Str *ret)
     return false;
 }
 
+void live_options_settle(const CommandLine *line, LiveOptions *live, SelectionOptions *selection,
+                         bool force)
+{
+    live->force = force;
+    if (!live_is_asked(line, live) || selection->metric.len == 0)
+        return;
+    vec_push(line->arena, &live->events, selection->metric);
+    selection->metric = STR("");
+}
+
+// Records the command behind "--" and shows that.
+static int view_command(const CommandLine *line, void *values, const RecordingView *view)
+{
+    const StrVec none = {0};
+    size_t recordings = line->dashes == SIZE_MAX ? line->operands.len : line->dashes;
+    if (recordings)
+        return usage_error(line->cmd,
+                           "a recording and a command exclude each other: '%" STR_FMT "'",
+                           STR_ARG(line->operands.at[0]));
+    if (view->check && !view->check(line->cmd, values, &none))
+        return STATUS_USAGE;
+    const LiveOptions *live = (const void *)((const char *)values + view->live_at);
+    Profile p;
+    Error err;
+    int child_status = STATUS_OK;
+    if (!live_record(line, live, &p, &child_status, &err))
+        return err.text[0] ? cli_fail(&err) : child_status;
+    Opened opened = {
+        .profile = &p, .path = live->recording, .further = &none, .scratch = line->arena};
+    int status = view->show(values, &opened);
+    profile_deinit(&p);
+    return status == STATUS_OK ? child_status : status;
+}
+
 int view_recording(const CommandLine *line, void *values, const RecordingView *view)
 {
     const Command *cmd = line->cmd;
@@ -158,6 +193,9 @@ int view_recording(const CommandLine *line, void *values, const RecordingView *v
     if (operands->len > 1 && operands->len - 1 <= view->further_max)
         further = (StrVec){operands->at + 1, operands->len - 1, 0};
     Opened opened = {.further = &further, .scratch = line->arena};
+    const LiveOptions *live = (const void *)((const char *)values + view->live_at);
+    if (view->records && live_is_asked(line, live))
+        return view_command(line, values, view);
     if (!one_recording(cmd, further.len ? &first : operands, &opened.path) ||
         (view->check && !view->check(cmd, values, &further)))
         return STATUS_USAGE;

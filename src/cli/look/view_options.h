@@ -6,6 +6,7 @@
 
 #include "analyse/weights.h"
 #include "cli/option.h"
+#include "cli/record/live.h"
 #include "cli/recording.h"
 #include "model/share.h"
 
@@ -68,8 +69,8 @@ MUST_CHECK bool share_selected(const ShareWords *words, Profile *p, Selection *s
 
 // The arguments of a view: the loaded recording that the command line names.
 typedef struct Opened {
-    Profile *profile; // the view may change it
-    Str path;
+    Profile *profile;      // the view may change it
+    Str path;              // "" for a command that was recorded without a file
     const StrVec *further; // the operands after the recording, for views that take some
     Arena *scratch;
 } Opened;
@@ -80,9 +81,17 @@ typedef struct RecordingView {
     int (*show)(void *values, const Opened *opened); // gives the exit status
     size_t further_max;                              // operands after the recording, at most
     size_t files_at;                                 // offset of a RecordingFiles in the options
+    bool records;                                    // also records a command and shows that
+    size_t live_at; // then the offset of a LiveOptions in the options
 } RecordingView;
 
-// Loads the recording that the command line names, and shows it. Returns the exit status.
+// Loads the recording that the command line names, or records the command behind "--", and shows
+// it. Returns the exit status: that of the recorded program when the view succeeded.
 int view_recording(const CommandLine *line, void *values, const RecordingView *view);
+
+// For options with LIVE_OPTIONS and SELECTION_OPTIONS. With a command, -e names the event to
+// record, which the view then shows.
+void live_options_settle(const CommandLine *line, LiveOptions *live, SelectionOptions *selection,
+                         bool force);
 
 #endif // CLI_LOOK_VIEW_OPTIONS_H

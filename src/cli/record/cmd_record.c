@@ -4,11 +4,14 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/build_options.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/record/confinement.h"
+#include "cli/record/record_events.h"
+#include "cli/record/record_parts.h"
 #include "cli/record/recorded_symbols.h"
 #include "cli/symbols.h"
 #include "collect/sampling/sampling.h"
@@ -17,15 +20,14 @@
 #include "os/file.h"
 #include "os/proc.h"
 
-enum { DEFAULT_FREQ_HZ = 999, CPUS_MAX = 65536 };
-
-#define PERIOD_NOT_GIVEN UINT64_MAX
+enum { CPUS_MAX = 65536 };
 
 typedef struct RecordOptions {
     Str freq;
     uint64_t period;
     StrVec events;
     Str call_graph;
+    Str engine;
     StrVec pids;
     StrVec tids;
     bool system_wide;
@@ -42,6 +44,7 @@ typedef struct RecordOptions {
     bool self_stats;
     StrVec debug_dirs;
     StrVec source_paths;
+    BuildOptions build;
 } RecordOptions;
 
 // The words of --call-graph.
@@ -60,6 +63,20 @@ static const size_t stack_mode_count = ARRAY_LEN(stack_modes);
 static const Choices stack_mode_words = {
     CHOICES_WITH_HELP(stack_modes, stack_mode_count, word, help)};
 
+// The words of --engine.
+static const struct EngineWord {
+    const char *word;
+    SamplingEngine engine;
+    const char *help;
+} engines[] = {
+    {"auto", ENGINE_AUTO, "the first of these that is allowed (the default)"},
+    {"perf", ENGINE_PERF, "perf events of the kernel"},
+    {"ptrace", ENGINE_PTRACE, "stops the threads of the command, 1000 times a second at most"},
+    {"timer", ENGINE_TIMER, "a library in the command, about 250 times a second"},
+};
+static const size_t engine_count = ARRAY_LEN(engines);
+static const Choices engine_words = {CHOICES_WITH_HELP(engines, engine_count, word, help)};
+
 static const Option record_options[] = {
     OPT_TEXT('F', "freq", RecordOptions, freq, "HZ",
              "samples per second on each CPU, or 'max' (default 999)"),
@@ -68,6 +85,8 @@ static const Option record_options[] = {
              "the event to sample on; may be repeated; lists and {groups}:S as in perf"),
     OPT_TEXT_OF('g', "call-graph", RecordOptions, call_graph, "MODE", &stack_mode_words,
                 "how stacks are taken; one of the modes below"),
+    OPT_TEXT_OF(0, "engine", RecordOptions, engine, "ENGINE", &engine_words,
+                "what takes the samples"),
     OPT_LIST('p', "pid", RecordOptions, pids, "PID", "a running process with all its threads"),
     OPT_LIST('t', "tid", RecordOptions, tids, "TID", "one running thread"),
     OPT_FLAG('a', "all-cpus", RecordOptions, system_wide, "the whole machine"),
@@ -87,6 +106,7 @@ static const Option record_options[] = {
              "also search DIR for separate debug files"),
     OPT_LIST(0, "source-path", RecordOptions, source_paths, "OLD=NEW",
              "read source files whose path begins with OLD at NEW"),
+    BUILD_OPTIONS(RecordOptions, build),
     OPT_FLAG('q', "quiet", RecordOptions, quiet, "print nothing when all is well"),
     OPT_FLAG(0, "self-stats", RecordOptions, self_stats, "print the CPU time of the recorder"),
 };
@@ -98,6 +118,7 @@ static const char record_details[] =
     "status; Ctrl-C goes to it and ends the recording.\n"
     "\n"
     "  assay record -- ./server --port 8080     run it and record it\n"
+    "  assay record --cargo --bench parse       build a benchmark and record it\n"
     "  assay record -p 1234 --duration 10       ten seconds of a running process\n"
     "  assay record -e page-faults -c 1 -- CMD  the stack of every page fault\n"
     "  assay report                             look at what was recorded\n"
@@ -114,6 +135,7 @@ typedef struct RecordSetup {
     Program program;
     U32Vec pids, tids, cpus;
     Str output;
+    Confinement confinement; // with sampling.confine
 } RecordSetup;
 
 static bool parse_ids(const StrVec *lists, const char *what, U32Vec *ret, Error *err)
@@ -128,27 +150,6 @@ static bool parse_ids(const StrVec *lists, const char *what, U32Vec *ret, Error 
             vec_push(NULL, ret, (uint32_t)n);
         }
     }
-    return true;
-}
-
-static bool parse_rate(const RecordOptions *o, SamplingOptions *s, Error *err)
-{
-    if (o->period == 0)
-        return error_set(err, ERROR_USAGE,
-                         "-c 0 is not possible: a sample every N events, N at least 1");
-    s->period = o->period == PERIOD_NOT_GIVEN ? 0 : o->period;
-    s->freq_hz = DEFAULT_FREQ_HZ;
-    if (o->freq.len == 0)
-        return true;
-    if (s->period)
-        return error_set(err, ERROR_USAGE, "-F and -c exclude each other");
-    if (str_equal(o->freq, STR("max"))) {
-        s->freq_hz = 0;
-        return true;
-    }
-    if (!str_parse_u64(o->freq, 10, &s->freq_hz) || s->freq_hz == 0)
-        return error_set(err, ERROR_USAGE, "-F takes a number or 'max', not '%" STR_FMT "'",
-                         STR_ARG(o->freq));
     return true;
 }
 
@@ -184,6 +185,17 @@ static bool parse_stacks(Str text, SamplingOptions *s, Error *err)
     return false;
 }
 
+static bool parse_engine(Str text, SamplingOptions *s, Error *err)
+{
+    for (size_t i = 0; i < engine_count; i++)
+        if (text.len == 0 || str_equal(text, str_from_c(engines[i].word))) {
+            s->engine = engines[i].engine;
+            return true;
+        }
+    (void)error_set(err, ERROR_USAGE, "--engine does not take '%" STR_FMT "'", STR_ARG(text));
+    return error_hint(err, "use one of auto, perf, ptrace, timer");
+}
+
 static bool parse_pages(Str text, SamplingOptions *s, Error *err)
 {
     if (text.len == 0)
@@ -205,16 +217,16 @@ static bool parse_pages(Str text, SamplingOptions *s, Error *err)
     return true;
 }
 
-static bool check_combination(const RecordSetup *r, const RecordOptions *o, size_t words,
+static bool check_combination(const RecordSetup *r, const RecordOptions *o, bool command,
                               Error *err)
 {
     bool attach = r->pids.len || r->tids.len;
     bool wide = o->system_wide || o->cpus.len;
-    if (!attach && !wide && words == 0) {
+    if (!attach && !wide && !command) {
         (void)error_set(err, ERROR_USAGE, "no command, process or CPU to record is named");
         return error_hint(err, "assay record -- CMD, or -p PID, or -a");
     }
-    if (attach && words)
+    if (attach && command)
         return error_set(err, ERROR_USAGE, "a command and -p or -t exclude each other");
     if (attach && wide)
         return error_set(err, ERROR_USAGE, "-a and -C exclude -p and -t");
@@ -223,49 +235,37 @@ static bool check_combination(const RecordSetup *r, const RecordOptions *o, size
     return true;
 }
 
-// Refuses programs that the kernel would run but not let us observe.
-static bool check_program(const Program *p, Error *err)
+// The command, or what is built in front of it. `*status` becomes that of a build that failed;
+// `err` has no text then.
+static bool find_program(RecordSetup *r, const RecordOptions *o, char **argv, int *status,
+                         Error *err)
 {
-    if (p->changes_user) {
-        (void)error_set(err, ERROR_PERMISSION,
-                        "cannot record '%" STR_FMT "': it is set-uid, set-gid or has file "
-                        "capabilities, and the kernel ends profiling when such a program starts",
-                        STR_ARG(p->path));
-        return error_hint(err, "run: sudo assay record -- %" STR_FMT, STR_ARG(p->path));
-    }
-    if (p->unreadable) {
-        (void)error_set(err, ERROR_PERMISSION,
-                        "cannot record '%" STR_FMT "': you may run it but not read it, and the "
-                        "kernel ends profiling when such a program starts",
-                        STR_ARG(p->path));
-        return error_hint(err, "run: sudo assay record -- %" STR_FMT, STR_ARG(p->path));
-    }
-    return true;
+    SamplingOptions *s = &r->sampling;
+    BuiltCommand built;
+    s->argv = argv;
+    s->program = &r->program;
+    if (!build_options_given(&o->build))
+        return program_find(r->arena, str_from_c(argv[0]), cli_env("PATH"), &r->program, err) &&
+               record_check_program(&r->program, err);
+    if (!build_command(r->arena, &o->build, argv, &built, status, err))
+        return false;
+    r->program = built.program;
+    s->argv = built.argv;
+    return record_check_program(&r->program, err);
 }
 
-static bool parse_setup(RecordSetup *r, const RecordOptions *o, StrVec words, char **argv,
-                        Error *err)
+static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Error *err)
 {
     SamplingOptions *s = &r->sampling;
     r->output = o->output.len ? o->output : STR("profile.assay");
-    if (!parse_rate(o, s, err) || !parse_stacks(o->call_graph, s, err) ||
-        !parse_pages(o->pages, s, err) || !parse_ids(&o->pids, "process id", &r->pids, err) ||
+    if (!record_parse_rate(o->freq, o->period, s, err) || !parse_stacks(o->call_graph, s, err) ||
+        !parse_engine(o->engine, s, err) || !parse_pages(o->pages, s, err) ||
+        !parse_ids(&o->pids, "process id", &r->pids, err) ||
         !parse_ids(&o->tids, "thread id", &r->tids, err) ||
         (o->cpus.len && !cpu_list_parse(o->cpus, CPUS_MAX, &r->cpus, err)) ||
-        !check_combination(r, o, words.len, err) ||
+        !check_combination(r, o, command, err) ||
         !symbols_source_options(r->arena, &o->source_paths, &r->sources, err))
         return false;
-    EventSources sources = event_sources_default();
-    for (size_t i = 0; i < o->events.len; i++)
-        if (!events_parse(r->arena, &sources, o->events.at[i], &r->events, err))
-            return false;
-    if (words.len) {
-        if (!program_find(r->arena, words.at[0], cli_env("PATH"), &r->program, err) ||
-            !check_program(&r->program, err))
-            return false;
-        s->argv = argv;
-        s->program = &r->program;
-    }
     s->pids = r->pids.at;
     s->pid_count = r->pids.len;
     s->tids = r->tids.at;
@@ -279,6 +279,8 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, StrVec words, ch
     s->no_inherit = o->no_inherit;
     s->duration_ns = o->duration_ns;
     s->delay_ns = o->delay_ns;
+    s->environment = environ;
+    s->temp_folder = cli_env("TMPDIR");
     s->tool_version = STR(ASSAY_VERSION);
     return true;
 }
@@ -303,30 +305,10 @@ static void add_size(StrBuf *b, uint64_t bytes)
 }
 
 // One line: samples kept and lost, the size and name of the file, the next command.
-// "120 samples of cpu-clock, 30 of page-faults". Samples of a group hold values of all its
-// members, so a sample may stand for several events.
-static void add_sample_counts(const Profile *p, const SamplingResult *r, StrBuf *out)
-{
-    strbuf_printf(out, "%" PRIu64 " samples of %" STR_FMT, r->samples,
-                  STR_ARG(profile_fact(p, STR(FACT_EVENT))));
-    const Samples *s = &p->samples;
-    if (p->metrics.name.len < 2 || s->value_columns != p->metrics.name.len)
-        return;
-    out->len = 0;
-    for (size_t metric = 0; metric < s->value_columns; metric++) {
-        uint64_t count = 0;
-        for (size_t i = 0; i < s->values[metric].len; i++)
-            count += s->values[metric].at[i] != 0;
-        strbuf_printf(out, "%s%" PRIu64 "%s of %" STR_FMT, metric ? ", " : "", count,
-                      metric ? "" : " samples",
-                      STR_ARG(profile_text(p, p->metrics.event.at[metric])));
-    }
-}
-
 static void say_result(const Profile *p, const SamplingResult *r, Str path, uint64_t bytes)
 {
     StrBuf b = {0};
-    add_sample_counts(p, r, &b);
+    record_add_counts(p, r, &b);
     strbuf_printf(&b, ", %" PRIu64 " lost", r->lost);
     if (r->with_stack && str_equal(profile_fact(p, STR(FACT_STACK_MODE)), STR("tables")))
         strbuf_printf(&b, ", %.1f %% complete stacks",
@@ -339,16 +321,6 @@ static void say_result(const Profile *p, const SamplingResult *r, Str path, uint
     strbuf_deinit(&b);
 }
 
-// Prints the warnings among the first `count` notes, which are the recorder's own. The report
-// prints those about symbols.
-static void say_warnings(const Profile *p, size_t count)
-{
-    const Notes *n = &p->notes;
-    for (size_t i = 0; i < count; i++)
-        if (n->level.at[i] == NOTE_WARNING)
-            cli_say("note: %" STR_FMT, STR_ARG(profile_text(p, n->text.at[i])));
-}
-
 static void say_self_stats(const SamplingResult *r, int64_t symbolise_ns)
 {
     double samples = r->samples ? (double)r->samples : 1;
@@ -357,48 +329,27 @@ static void say_self_stats(const SamplingResult *r, int64_t symbolise_ns)
             (double)symbolise_ns / 1e6);
 }
 
-// What was recorded until the file could not be written any more opens as it is.
-static int fail_with_part(Str part, const Error *why)
-{
-    int status = cli_fail(why);
-    cli_say("the recording until then is in '%" STR_FMT "'; next: assay report %" STR_FMT,
-            STR_ARG(part), STR_ARG(part));
-    return status;
-}
-
-// A thread of the recorder hangs and may use all there is: only the process's end is left.
-static _Noreturn void end_hung(StoreWriter *writer, const Error *why, int number)
-{
-    (void)fail_with_part(store_writer_part_path(writer), why);
-    signal(number, SIG_DFL);
-    sigset_t mask;
-    sigemptyset(&mask);
-    sigaddset(&mask, number);
-    raise(number);
-    sigprocmask(SIG_UNBLOCK, &mask, NULL);
-    _exit(128 + number);
-}
-
 static int finish_recording(RecordSetup *r, const RecordOptions *o, StoreWriter *writer,
                             Profile *profile, Sampling *sampling, const SamplingResult *result)
 {
+    const SymboliseHelp *help = r->sampling.confine ? &r->confinement.help : NULL;
     Error err = {0};
     FileIdentity file = {0};
     if (result->write_failed) {
-        int status = fail_with_part(store_writer_part_path(writer), &result->write_error);
+        int status = record_fail_with_part(store_writer_part_path(writer), &result->write_error);
         store_writer_leave(writer);
         return status;
     }
     int64_t before = os_process_cpu_ns();
     size_t own_notes = profile->notes.key.len;
-    symbols_resolve_recorded(r->arena, profile, sampling, &o->debug_dirs, &r->sources);
+    symbols_resolve_recorded(r->arena, profile, sampling, &o->debug_dirs, &r->sources, help);
     Str part = arena_str(r->arena, store_writer_part_path(writer));
     if (!store_writer_finish(writer, profile, &err))
-        return fail_with_part(part, &err);
+        return record_fail_with_part(part, &err);
     // The writer does not count the index and the trailer: ask the file system.
     (void)!os_file_identity(r->output, &file, NULL);
     if (!o->quiet)
-        say_warnings(profile, own_notes);
+        record_say_warnings(profile, own_notes);
     if (!o->quiet)
         say_result(profile, result, r->output, file.size_bytes);
     if (o->self_stats)
@@ -413,26 +364,28 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
     Sampling *sampling = NULL;
     SamplingResult result;
     Error err = {0};
+    r->sampling.confine = confinement_start(r->arena, writer, &r->confinement);
     if (!sampling_run(&r->sampling, &profile, writer, &sampling, &result, &err)) {
         if (result.killed_by)
-            end_hung(writer, &err, result.killed_by);
+            record_end_hung(writer, &err, result.killed_by);
         store_writer_abandon(writer);
         profile_deinit(&profile);
         return cli_fail(&err);
     }
     int status = finish_recording(r, o, writer, &profile, sampling, &result);
-    if (result.child_runs) {
-        cli_say("the recording is finished; '%" STR_FMT "' (process %d) still runs: waiting for it",
-                STR_ARG(r->program.path), (int)result.child_pid);
-        sampling_wait(sampling, &result);
-    }
-    if (result.has_child) {
-        int child = result.child_runs ? 128 + SIGINT : exit_status_of(result.child_status);
-        if (status == STATUS_OK || child != 0)
-            status = child;
-    }
+    int child = record_wait_child(sampling, &result, r->program.path);
+    if (result.has_child && (status == STATUS_OK || child != 0))
+        status = child;
     sampling_close(sampling);
     profile_deinit(&profile);
+    return status;
+}
+
+static int record_and_free(RecordSetup *r, const RecordOptions *o, StoreWriter *writer)
+{
+    int status = record_into(r, o, writer);
+    confinement_end(&r->confinement);
+    setup_deinit(r);
     return status;
 }
 
@@ -441,22 +394,28 @@ static int record(CommandLine *line, void *values)
     const RecordOptions *o = values;
     RecordSetup r = {.arena = line->arena};
     Error err = {0};
-    int status;
+    int status = STATUS_FAILED;
     StoreWriter *writer = NULL;
     StoreOptions store = {.force = o->force};
-    if (!parse_setup(&r, o, line->operands, line->words, &err))
+    bool command = line->operands.len > 0 || build_options_given(&o->build);
+    if (!parse_setup(&r, o, command, &err))
         status = cli_fail(&err);
     else if (!store_writer_open(r.output, &store, &writer, &err))
         status = cli_fail(&err);
+    else if ((command && !find_program(&r, o, line->words, &status, &err)) ||
+             !record_events_parse(r.arena, &o->events, r.program.path, &r.pids, &o->debug_dirs,
+                                  &r.events, &err))
+        status = err.text[0] ? cli_fail(&err) : status;
     else
-        status = record_into(&r, o, writer);
+        return record_and_free(&r, o, writer);
+    store_writer_abandon(writer);
     setup_deinit(&r);
     return status;
 }
 
 static int run_record(const Command *cmd, int argc, char **argv)
 {
-    RecordOptions o = {.period = PERIOD_NOT_GIVEN};
+    RecordOptions o = {.period = RECORD_PERIOD_NONE};
     return command_run_parsed(cmd, argc, argv, &o, record);
 }
 
@@ -465,6 +424,7 @@ const Command record_command = {
     .group = "see where",
     .summary = "sample a program: where its time goes, with complete stacks",
     .usage = "[OPTION ...] [--] CMD [ARG ...]\n"
+             "[OPTION ...] --cargo [CARGO-OPTION ...] [-- ARG ...]\n"
              "[OPTION ...] -p PID | -t TID | -a",
     .options = record_options,
     .option_count = ARRAY_LEN(record_options),

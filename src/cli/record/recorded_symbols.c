@@ -32,7 +32,8 @@ static void note_cut_files(Profile *p)
 }
 
 void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
-                              const StrVec *debug_dirs, const SourceOptions *sources)
+                              const StrVec *debug_dirs, const SourceOptions *sources,
+                              const SymboliseHelp *help)
 {
     RecordedFiles recorded = {sampling, p};
     SymboliseFiles files = {.ctx = &recorded, .module_bytes = recorded_module};
@@ -41,6 +42,7 @@ void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
     SymboliseOptions options;
     symbols_options(arena, debug_dirs, &options);
     options.files = files;
+    options.help = help;
     options.is_live = true;
     if (!symbols_resolve(p, &options)) {
         cli_say("note: looking up names was stopped; the recording is written with those it has");

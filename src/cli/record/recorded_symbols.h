@@ -10,8 +10,10 @@
 #include "symbolise/symbolise.h"
 
 // Gives names to the frames of a new recording, from the files that were mapped while it ran, and
-// keeps the text of the source lines that were hit. `sources` as symbols_source_options fills it.
+// keeps the text of the source lines that were hit. `sources` as symbols_source_options fills it;
+// `help` for a process that has given up its rights, else NULL.
 void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
-                              const StrVec *debug_dirs, const SourceOptions *sources);
+                              const StrVec *debug_dirs, const SourceOptions *sources,
+                              const SymboliseHelp *help);
 
 #endif // CLI_RECORD_RECORDED_SYMBOLS_H

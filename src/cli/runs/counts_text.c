@@ -20,11 +20,14 @@ static void add_right(StrBuf *out, const StrBuf *text, size_t columns)
     strbuf_add(out, strbuf_str(text));
 }
 
-void counts_add_value(StrBuf *out, const Profile *p, const CountRow *row)
+void counts_add_value(StrBuf *out, const Profile *p, const CountRow *row, bool plain)
 {
     double mean = row->value.mean;
     if (isnan(mean))
-        strbuf_add(out, STR("not counted"));
+        strbuf_add(out,
+                   counts_reason(p, row->metric).len ? STR("not supported") : STR("not counted"));
+    else if (plain && !counts_is_time(p, row) && mean == floor(mean))
+        strbuf_printf(out, "%.0f", mean);
     else if (counts_is_time(p, row))
         strbuf_printf(out, "%.2f ms", mean / 1e6);
     else if (mean < 100 && mean != floor(mean))
@@ -43,7 +46,7 @@ void counts_add_spread(StrBuf *out, const Profile *p, const CountRow *row)
                   row->value.interval.high * scale);
 }
 
-static void add_row(StrBuf *out, const Profile *p, const CountRow *row)
+static void add_row(StrBuf *out, const Profile *p, const CountRow *row, bool plain)
 {
     StrBuf value = {0};
     size_t from = out->len;
@@ -53,7 +56,7 @@ static void add_row(StrBuf *out, const Profile *p, const CountRow *row)
         pad_to(out, from, 16);
         strbuf_add_char(out, ' ');
     }
-    counts_add_value(&value, p, row);
+    counts_add_value(&value, p, row, plain);
     add_right(out, &value, 18);
     strbuf_deinit(&value);
     bool is_counted = !isnan(row->value.mean);
@@ -69,6 +72,11 @@ static void add_row(StrBuf *out, const Profile *p, const CountRow *row)
         strbuf_add_char(out, ' ');
         counts_add_spread(out, p, row);
     }
+    Str reason = is_counted ? STR("") : counts_reason(p, row->metric);
+    if (reason.len) {
+        strbuf_add_char(out, ' ');
+        strbuf_add_terminal(out, reason);
+    }
     if (is_counted && row->running_share < 99.995)
         strbuf_printf(out, "  (counted %.1f %% of the time, scaled)", row->running_share);
     while (out->len && out->ptr[out->len - 1] == ' ')
@@ -76,13 +84,22 @@ static void add_row(StrBuf *out, const Profile *p, const CountRow *row)
     strbuf_add_char(out, '\n');
 }
 
-void counts_add_rows(StrBuf *out, const Profile *p, const CountRowVec *rows, double at_s)
+void counts_add_rows(StrBuf *out, const Profile *p, const CountRowVec *rows, double at_s,
+                     bool plain)
 {
     for (size_t i = 0; i < rows->len; i++) {
         if (at_s >= 0)
             strbuf_printf(out, "%12.6f ", at_s);
-        add_row(out, p, &rows->at[i]);
+        add_row(out, p, &rows->at[i], plain);
     }
+}
+
+void counts_add_span_length(StrBuf *out, const Profile *p, const CountSpan *span)
+{
+    double asked = (double)counts_fact(p, STR(FACT_INTERVAL)), length = (double)span->length_ns;
+    if (length < asked * 0.95)
+        strbuf_printf(out, "# the last interval: %.3g ms instead of %.3g ms\n", length / 1e6,
+                      asked / 1e6);
 }
 
 void counts_add_heading(StrBuf *out, const Counts *c)
@@ -162,7 +179,8 @@ void counts_add_report(StrBuf *out, Arena *scratch, const Profile *p, bool all_n
     StrIdVec names = counts_names(scratch, p);
     for (CountSpan span = {0}; counts_next_span(p, &span);) {
         CountRowVec rows = counts_of_span(scratch, p, &span);
-        counts_add_rows(out, p, &rows, (double)span.end_ns * 1e-9);
+        counts_add_rows(out, p, &rows, (double)span.end_ns * 1e-9, false);
+        counts_add_span_length(out, p, &span);
     }
     if (has_series)
         strbuf_add_char(out, '\n');
@@ -171,7 +189,7 @@ void counts_add_report(StrBuf *out, Arena *scratch, const Profile *p, bool all_n
         counts_init(&c, scratch, p, names.at[i]);
         counts_add_heading(out, &c);
         if (!has_series && c.rows.len) {
-            counts_add_rows(out, p, &c.rows, -1);
+            counts_add_rows(out, p, &c.rows, -1, false);
             strbuf_add_char(out, '\n');
         }
         counts_add_times(out, &c, false);

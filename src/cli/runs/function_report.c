@@ -80,6 +80,20 @@ static void add_change(FunctionSummaries *f, StrBuf *out, const Terminal *t,
     strbuf_add_char(out, '\n');
 }
 
+static void add_doubt(FunctionSummaries *f, StrBuf *out, const FunctionRuns *function)
+{
+    static const char *const doubts[] = {
+        [DOUBT_UNDER_A_CYCLE] = "an iteration takes less than one CPU cycle",
+        [DOUBT_TOO_FAST] = "no CPU works through so much in this time",
+        [DOUBT_NO_GROWTH] = "16 times the work or more takes no longer"};
+    FunctionDoubt doubt = function_doubt(f, function);
+    if (doubt != DOUBT_NONE)
+        strbuf_printf(out,
+                      "  Warning: %s. The compiler has probably\n"
+                      "  removed the work: ASSAY_USE its result, ASSAY_HIDE its input.\n",
+                      doubts[doubt]);
+}
+
 static void add_text(FunctionSummaries *f, StrBuf *out, const Terminal *t)
 {
     for (size_t i = 0; i < f->list.len; i++) {
@@ -100,8 +114,11 @@ static void add_text(FunctionSummaries *f, StrBuf *out, const Terminal *t)
         strbuf_add_char(out, '\n');
         add_interval(out, "mean", function_mean(f, function));
         strbuf_add_char(out, '\n');
-        add_rate(out, function->bytes, typical.point, "B");
-        add_rate(out, function->elements, typical.point, " elements");
+        if (function_doubt(f, function) == DOUBT_NONE) {
+            add_rate(out, function->bytes, typical.point, "B");
+            add_rate(out, function->elements, typical.point, " elements");
+        }
+        add_doubt(f, out, function);
         double *sorted = stats_sorted(&f->arena, function->each.at, function->each.len);
         TukeyFences fences = stats_fences_sorted(sorted, function->each.len);
         size_t classes[5] = {0};
@@ -116,6 +133,15 @@ static void add_text(FunctionSummaries *f, StrBuf *out, const Terminal *t)
                           classes[OUTLIER_HIGH_MILD], classes[OUTLIER_HIGH_SEVERE]);
         add_change(f, out, t, function);
     }
+    if (f->without_waiting && f->waiting_share > 0.02)
+        strbuf_printf(out, "Left out: the wait for a CPU, %.0f %% of the time.\n",
+                      100 * f->waiting_share);
+    for (size_t i = 0; i < f->profile->notes.text.len; i++)
+        if (f->profile->notes.level.at[i] == NOTE_WARNING) {
+            strbuf_add(out, STR("Warning: "));
+            strbuf_add_terminal(out, profile_text(f->profile, f->profile->notes.text.at[i]));
+            strbuf_add_char(out, '\n');
+        }
 }
 
 // "test NAME ... bench:       1,234 ns/iter (+/- 56)": rustc's library/test.
@@ -177,12 +203,16 @@ static void add_gbench(FunctionSummaries *f, StrBuf *out)
             json_begin_object(&w, NULL);
             json_str(&w, "name", function->name);
             json_u64(&w, "family_index", i);
+            json_u64(&w, "per_family_instance_index", 0);
             json_str(&w, "run_name", function->name);
             json_str(&w, "run_type", STR("iteration"));
             json_u64(&w, "repetitions", function->runs[0].len);
             json_u64(&w, "repetition_index", r);
             json_u64(&w, "threads", 1);
+            json_u64(&w, "iterations", (uint64_t)function->runs[0].at[r].iterations);
             json_double(&w, "real_time", seconds * 1e9);
+            if (isfinite(function->runs[0].at[r].cpu))
+                json_double(&w, "cpu_time", function->runs[0].at[r].cpu * 1e9);
             json_str(&w, "time_unit", STR("ns"));
             if (function->bytes > 0)
                 json_double(&w, "bytes_per_second", function->bytes / seconds);

@@ -46,12 +46,6 @@ static double reach_step(const double *sorted, size_t n)
     return 6 * MAX(three - quarter, 0.005 * fabs(three));
 }
 
-static double reach_above(const double *sorted, size_t n)
-{
-    double far = stats_percentile_sorted(sorted, n, 0.75) + reach_step(sorted, n);
-    return MIN(sorted[n - 1], far);
-}
-
 static double reach_below(const double *sorted, size_t n)
 {
     double far = stats_percentile_sorted(sorted, n, 0.25) - reach_step(sorted, n);
@@ -83,7 +77,7 @@ static PlotScale time_range(RunSummaries *all, double low, double high)
             continue;
         stats_sort(times, n);
         s.from = MIN(s.from, times[0]);
-        s.to = MAX(s.to, reach_above(times, n));
+        s.to = MAX(s.to, run_picture_end(times, n));
     }
     double pad = (s.to - s.from) * 0.04;
     if (!(pad > 0))
@@ -203,7 +197,7 @@ static double add_pairs(StrBuf *out, RunSummaries *all, uint32_t command, double
     if (kept == 0)
         return y;
     double *sorted = stats_sorted(&all->arena, ratios, kept);
-    PlotScale v = {MIN(0.0, reach_below(sorted, kept)), MAX(0.0, reach_above(sorted, kept)),
+    PlotScale v = {MIN(0.0, reach_below(sorted, kept)), MAX(0.0, run_picture_end(sorted, kept)),
                    y + PANEL - 20, y + 30};
     size_t beyond = 0;
     for (size_t i = 0; i < kept; i++)
@@ -322,9 +316,9 @@ void run_plot_html(StrBuf *out, const RunStyle *style, RunSummaries *all, Str mo
 {
     RunStyle plain = {.unit = style->unit, .sort = style->sort};
     StrBuf text = {0};
-    for (uint32_t i = 0; i < all->set.count; i++)
-        run_report_command(&text, &plain, all, i);
-    run_report_comparisons(&text, &plain, all);
+    run_report_screen(&text, &plain, all);
+    strbuf_add_char(&text, '\n');
+    run_report_details(&text, &plain, all);
     strbuf_add(&text, more);
     run_report_truth(&text, &plain, all);
     plot_page_begin(out, "assay bench");

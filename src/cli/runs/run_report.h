@@ -5,30 +5,29 @@
 #ifndef CLI_RUNS_RUN_REPORT_H
 #define CLI_RUNS_RUN_REPORT_H
 
-#include "analyse/run_summary.h"
+#include "cli/runs/run_text.h"
 #include "cli/terminal.h"
 
 typedef struct RunStyle {
     Terminal terminal;
     RunUnit unit;
     RunSort sort;
+    bool details; // show run_report_details too
 } RunStyle;
 
-// "1.234 ms" in a fitting or the given unit.
-void run_add_time(StrBuf *out, double seconds, RunUnit unit);
-
-// The figures of one command: time, memory, counts, outliers, warnings.
-void run_report_command(StrBuf *out, const RunStyle *style, const RunSummaries *s,
-                        uint32_t command);
-// All comparisons with the reference; nothing when there are none.
-void run_report_comparisons(StrBuf *out, const RunStyle *style, RunSummaries *s);
+// The first screen: the verdict as its first line, a ranking of all commands, a line for each
+// comparison, and warnings. No line is longer than the terminal is wide.
+void run_report_screen(StrBuf *out, const RunStyle *style, RunSummaries *s);
+// The figures of each command: time, memory, counts, outliers; and what else is known of each
+// comparison.
+void run_report_details(StrBuf *out, const RunStyle *style, RunSummaries *s);
 // One comparison with a named command: ratio, interval, verdict. `pair_s` is the time of one
 // more pair.
 void run_add_comparison(StrBuf *out, const Terminal *t, Str name, const Comparison *c,
                         double margin, double level, double pair_s);
 // Clock, order and warnings: the recording's notes.
-void run_report_truth(StrBuf *out, const RunStyle *style, const RunSummaries *s);
-// All of them in this order.
+void run_report_truth(StrBuf *out, const RunStyle *style, RunSummaries *s);
+// All of them in this order. A single command has its details on the first screen.
 void run_report(StrBuf *out, const RunStyle *style, RunSummaries *s);
 
 // A picture: distributions, runs over time, pairs, growth over a parameter.

@@ -15,10 +15,10 @@ bool runs_report_applies(const Profile *p)
 }
 
 static bool report_commands(StrBuf *out, const Terminal *t, const Profile *p, RunsForm form,
-                            Error *err)
+                            bool details, Error *err)
 {
     RunSummaries s;
-    const RunStyle style = {.terminal = *t};
+    const RunStyle style = {.terminal = *t, .details = details};
     const RunFiles files = {.tool_version = STR(ASSAY_VERSION)};
     if (!run_summaries_init(&s, p, err))
         return false;
@@ -66,7 +66,7 @@ bool runs_report(StrBuf *out, const Terminal *t, const Profile *p, RunsForm form
                  Error *err)
 {
     if (run_summaries_apply(p))
-        return report_commands(out, t, p, form, err);
+        return report_commands(out, t, p, form, all_notes, err);
     if (function_summaries_apply(p))
         return report_functions(out, t, p, form, err);
     report_counts(out, p, form, all_notes);

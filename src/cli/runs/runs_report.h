@@ -15,7 +15,8 @@ bool runs_report_applies(const Profile *p);
 
 // Appends what the command printed when it made the recording; as JSON and CSV the file that
 // --export-json and --export-csv of `bench` write, and for `stat` runs-json.md and a line for each
-// run and event. `all_notes`: with every note, where the text shows only warnings.
+// run and event. `all_notes`: with every note, where the text shows only warnings, and with the
+// details of `bench --details`.
 MUST_CHECK bool runs_report(StrBuf *out, const Terminal *t, const Profile *p, RunsForm form,
                             bool all_notes, Error *err);
 

@@ -2,13 +2,16 @@
 // `assay stat`: count events over a command, a process or the machine.
 // The result goes to stderr, or to --output: stdout belongs to the command.
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 
 #include "analyse/counted_runs.h"
+#include "cli/build_options.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/runs/counts_text.h"
+#include "cli/stat/stat_args.h"
 #include "cli/stat/stat_html.h"
 #include "cli/stat/stat_rows.h"
 #include "collect/counters/counting.h"
@@ -16,19 +19,18 @@
 #include "os/file.h"
 #include "store/store.h"
 
-typedef struct StatArgs {
-    StrVec events;
-    uint64_t repeat, interval_count;
-    int64_t interval, timeout, delay;
-    bool all_cpus, json, table, force, per_thread, per_cpu, no_inherit, null_run;
-    unsigned detailed;
-    Str cpus, pids, tids, separator, output, html, recording;
-} StatArgs;
-
 static const Option stat_options[] = {
     OPT_LIST(
         'e', "event", StatArgs, events, "EVENT",
-        "events to count, as in perf: names, rNNN, pmu/.../, category:tracepoint, {groups}, :u :k"),
+        "events to count, as in perf: names, globs, rNNN, pmu/.../, category:tracepoint, {groups}, "
+        ":u :k; also duration_time, user_time, system_time"),
+    OPT_LIST(0, "filter", StatArgs, filters, "FILTER",
+             "count only what the filter lets through, of the tracepoints of the -e before it"),
+    OPT_TEXT('M', "metrics", StatArgs, metrics, "LIST",
+             "count what these figures need: insn_per_cycle, branch_miss_rate, cs_per_second …"),
+    OPT_FLAG(0, "topdown", StatArgs, topdown,
+             "count where the pipeline's slots went (-a on some "
+             "processors)"),
     OPT_U64('r', "repeat", StatArgs, repeat, "N",
             "run the command N times and show the mean with its error; 0 repeats until Ctrl-C"),
     OPT_FLAG('a', "all-cpus", StatArgs, all_cpus, "count everything on all CPUs"),
@@ -42,17 +44,47 @@ static const Option stat_options[] = {
                "print what was counted every MS milliseconds"),
     OPT_U64(0, "interval-count", StatArgs, interval_count, "N", "stop after N such intervals"),
     OPT_MILLIS(0, "timeout", StatArgs, timeout, "MS", "stop after MS milliseconds"),
-    OPT_MILLIS('D', "delay", StatArgs, delay, "MS",
-               "start to count MS milliseconds after the start"),
+    OPT_TEXT('D', "delay", StatArgs, delay, "MS",
+             "start to count MS milliseconds after the start; -1: only when --control enables it"),
+    OPT_TEXT(0, "control", StatArgs, control, "FDS",
+             "take enable, disable and ping from fd:N[,ANSWERS] or fifo:PATH[,ANSWERS]"),
     OPT_TEXT('x', "field-separator", StatArgs, separator, "SEP", "CSV with this separator"),
     OPT_FLAG('j', "json-output", StatArgs, json, "one JSON object a line"),
+    OPT_FLAG(0, "metric-only", StatArgs, metric_only, "print only what is derived from the counts"),
+    OPT_FLAG('B', "big-num", StatArgs, big_num, "group the digits of counts (the default)"),
+    OPT_FLAG(0, "no-big-num", StatArgs, no_big_num, "do not group them"),
+    OPT_FLAG(0, "summary", StatArgs, summary, "with -I, print the whole at the end"),
+    OPT_FLAG(0, "no-csv-summary", StatArgs, no_csv_summary,
+             "with --summary and -x, do not mark its lines"),
+    OPT_FLAG(0, "interval-clear", StatArgs, interval_clear,
+             "with -I, clear the screen before each interval"),
+    OPT_COUNT('v', "verbose", StatArgs, verbose,
+              "also print count, time asked for and time counted of each event"),
+    OPT_FLAG(0, "quiet", StatArgs, quiet, "print nothing"),
     OPT_FLAG(0, "table", StatArgs, table, "with -r, list each run's time"),
-    OPT_FLAG(0, "per-thread", StatArgs, per_thread, "with -p or -t, a row for each thread"),
+    OPT_FLAG(0, "per-thread", StatArgs, per_thread,
+             "with -p or -t, a row for each thread; with -a, for each of the machine"),
     OPT_FLAG('A', "no-aggr", StatArgs, per_cpu, "with -a or -C, a row for each CPU"),
+    OPT_FLAG(0, "no-merge", StatArgs, no_merge, "accepted for perf's scripts: nothing is merged"),
+    OPT_FLAG(0, "per-core", StatArgs, per_core, "with -a or -C, a row for each core"),
+    OPT_FLAG(0, "per-die", StatArgs, per_die, "with -a or -C, a row for each die"),
+    OPT_FLAG(0, "per-socket", StatArgs, per_socket, "with -a or -C, a row for each socket"),
+    OPT_FLAG(0, "per-node", StatArgs, per_node, "with -a or -C, a row for each memory node"),
+    OPT_TEXT('G', "cgroup", StatArgs, cgroup, "NAME", "with -a or -C, count this control group"),
+    OPT_TEXT(0, "for-each-cgroup", StatArgs, each_cgroup, "NAMES",
+             "with -a or -C, a row for each of these control groups"),
+    OPT_FLAG(0, "all-user", StatArgs, all_user, "leave the kernel's part out of all events"),
+    OPT_FLAG(0, "all-kernel", StatArgs, all_kernel, "count only the kernel's part of all events"),
+    OPT_TEXT(0, "pre", StatArgs, before, "CMD", "shell command before each run"),
+    OPT_TEXT(0, "post", StatArgs, after, "CMD", "shell command after each run"),
+    OPT_FLAG('S', "sync", StatArgs, sync, "write all files to disk before each run"),
     OPT_FLAG('i', "no-inherit", StatArgs, no_inherit,
              "leave the command's children and threads out"),
     OPT_FLAG('n', "null", StatArgs, null_run, "count nothing: times only"),
+    BUILD_OPTIONS(StatArgs, build),
     OPT_TEXT('o', "output", StatArgs, output, "FILE", "write the result to FILE instead of stderr"),
+    OPT_FLAG(0, "append", StatArgs, append, "with -o, write behind what the file has"),
+    OPT_U64(0, "log-fd", StatArgs, log_fd, "N", "write the result to this open descriptor"),
     OPT_TEXT(0, "html", StatArgs, html, "FILE",
              "also write a page with the table and a picture of each event, over the runs of -r or "
              "the intervals of -I"),
@@ -79,37 +111,22 @@ typedef struct Stat {
     StoreWriter *store; // NULL without --recording
     int64_t stored_ns;  // when the store was flushed last
     FILE *to;           // where the result goes
+    bool has_heading;   // of --metric-only
     StrBuf out;
 } Stat;
 
-// ---- What to count ---------------------------------------------------------
-
-static bool choose_targets(Stat *s, const StrVec *command, Error *err)
+static bool find_command(Stat *s, const CommandLine *line, int *status, Error *err)
 {
-    const StatArgs *a = s->args;
-    CountingTargets *targets = &s->options.targets;
-    if (a->pids.len || a->tids.len) {
-        if (a->all_cpus || a->cpus.len)
-            return error_set(err, ERROR_USAGE, "-p and -t exclude -a and -C");
-        targets->apart = a->per_thread;
-        return counting_add_threads(s->arena, a->pids, true, targets, err) &&
-               counting_add_threads(s->arena, a->tids, false, targets, err);
+    const StrVec *command = &line->operands;
+    BuiltCommand built;
+    if (build_options_given(&s->args->build)) {
+        if (!build_command(s->arena, &s->args->build, line->words, &built, status, err))
+            return false;
+        s->program = built.program;
+        s->options.argv = built.argv;
+        s->options.program = &s->program;
+        return true;
     }
-    if (a->per_thread)
-        return error_set(err, ERROR_USAGE, "--per-thread needs -p or -t");
-    if (a->all_cpus || a->cpus.len) {
-        targets->apart = a->per_cpu;
-        return counting_add_cpus(s->arena, a->cpus, targets, err);
-    }
-    if (a->per_cpu)
-        return error_set(err, ERROR_USAGE, "--no-aggr needs -a or -C");
-    if (command->len == 0)
-        return error_set(err, ERROR_USAGE, "nothing to count: give a command, -p, -t, -a or -C");
-    return true;
-}
-
-static bool find_command(Stat *s, const StrVec *command, Error *err)
-{
     if (command->len == 0)
         return true;
     char **argv = arena_array(s->arena, char *, command->len + 1);
@@ -120,21 +137,6 @@ static bool find_command(Stat *s, const StrVec *command, Error *err)
     return program_find(s->arena, command->at[0], cli_env("PATH"), &s->program, err);
 }
 
-static bool check_arguments(const StatArgs *a, Error *err)
-{
-    if (a->table && a->repeat == UINT64_MAX)
-        return error_set(err, ERROR_USAGE, "--table needs -r");
-    if (a->repeat != UINT64_MAX && a->interval)
-        return error_set(err, ERROR_USAGE, "-r excludes -I");
-    if (a->interval_count && !a->interval)
-        return error_set(err, ERROR_USAGE, "--interval-count needs -I");
-    if (a->json && a->separator.len)
-        return error_set(err, ERROR_USAGE, "-j excludes -x");
-    if (a->force && a->recording.len == 0)
-        return error_set(err, ERROR_USAGE, "--force needs --recording");
-    return true;
-}
-
 // ---- The result ------------------------------------------------------------
 
 static bool is_for_programs(const StatArgs *a)
@@ -142,20 +144,53 @@ static bool is_for_programs(const StatArgs *a)
     return a->json || a->separator.len > 0;
 }
 
+static StatForm form_of(const StatArgs *a)
+{
+    return a->json ? STAT_JSON : a->separator.len ? STAT_CSV : STAT_TEXT;
+}
+
 // `at_s` below 0: the whole, else the end of an interval.
 static void add_rows(Stat *s, const CountRowVec *rows, double at_s)
 {
-    if (s->args->json)
-        stat_add_json(&s->out, &s->profile, rows, at_s);
-    else if (s->args->separator.len)
-        stat_add_csv(&s->out, &s->profile, rows, s->args->separator, at_s);
-    else
-        counts_add_rows(&s->out, &s->profile, rows, at_s);
+    const StatArgs *a = s->args;
+    bool is_marked = a->summary && at_s < 0 && !a->no_csv_summary;
+    StatRows r = {.profile = &s->profile,
+                  .rows = rows,
+                  .targets = &s->options.targets,
+                  .at_s = at_s,
+                  .separator = a->separator,
+                  .prefix = is_marked ? STR("         summary") : STR("")};
+    if (a->metric_only) {
+        stat_add_metrics(&s->out, &r, form_of(a), !s->has_heading);
+        s->has_heading = true;
+    } else if (a->json) {
+        stat_add_json(&s->out, &r);
+    } else if (a->separator.len) {
+        stat_add_csv(&s->out, &r);
+    } else {
+        counts_add_rows(&s->out, &s->profile, rows, at_s, a->no_big_num);
+    }
+}
+
+// "task-clock: 733538 733538 733538": as counted, and the times enabled and running in ns.
+static void add_raw(Stat *s, const CountRowVec *rows)
+{
+    for (size_t i = 0; s->args->verbose && i < rows->len; i++) {
+        const CountRow *row = &rows->at[i];
+        Str name = profile_text(&s->profile, s->profile.metrics.name.at[row->metric.v]);
+        double enabled =
+            row->running_share > 0 ? (double)row->running_ns * 100 / row->running_share : 0;
+        strbuf_add_terminal(&s->out, name);
+        strbuf_printf(&s->out, ": %.0f %.0f %llu\n", isnan(row->value.mean) ? 0 : row->value.mean,
+                      enabled, (unsigned long long)row->running_ns);
+    }
 }
 
 static bool write_out(Stat *s, Error *err)
 {
     StrBuf text = {0};
+    if (s->args->quiet)
+        strbuf_clear(&s->out);
     if (s->to == stderr && !is_for_programs(s->args))
         cli_add_text(&text, strbuf_str(&s->out));
     else
@@ -177,7 +212,11 @@ static bool on_interval(void *ctx, size_t first, int64_t length_ns, Error *err)
     Arena scratch = {0};
     CountSpan span = {first, times->len - first, times->at[first], length_ns};
     CountRowVec rows = counts_of_span(&scratch, &s->profile, &span);
+    if (s->args->interval_clear && !is_for_programs(s->args))
+        strbuf_add(&s->out, STR("\x1b[H\x1b[2J"));
     add_rows(s, &rows, (double)span.end_ns * 1e-9);
+    if (!is_for_programs(s->args) && !s->args->metric_only)
+        counts_add_span_length(&s->out, &s->profile, &span);
     arena_deinit(&scratch);
     int64_t now = os_monotonic_ns();
     if (s->store && now - s->stored_ns > (int64_t)STORE_EACH_S * 1000000000) {
@@ -190,14 +229,16 @@ static bool on_interval(void *ctx, size_t first, int64_t length_ns, Error *err)
 
 static void report(Stat *s, const Counts *c)
 {
+    bool has_rows = !s->args->interval || s->args->summary;
     if (is_for_programs(s->args)) {
-        if (!s->args->interval)
+        if (has_rows)
             add_rows(s, &c->rows, -1);
         return;
     }
+    add_raw(s, &c->rows);
     strbuf_add_char(&s->out, '\n');
     counts_add_heading(&s->out, c);
-    if (!s->args->interval && c->rows.len) {
+    if (has_rows && c->rows.len) {
         add_rows(s, &c->rows, -1);
         strbuf_add_char(&s->out, '\n');
     }
@@ -257,10 +298,6 @@ static int run_all(Stat *s)
     bool ok = true;
     for (uint64_t i = 0; ok && !interrupted && (times == 0 || i < times); i++)
         ok = counting_run(c, &err);
-    // Rows for programs have no place for what could not be counted.
-    if (is_for_programs(a) && a->events.len)
-        for (size_t i = 0; i < c->missing.len; i++)
-            cli_say("%s", c->missing.at[i].reason.text);
     if (c->runs)
         ok = finish(s, ok, &err);
     store_writer_abandon(s->store);
@@ -284,6 +321,44 @@ static int count_into_file(Stat *s)
     return status;
 }
 
+// Behind what the file has, or into a descriptor that is open.
+static int count_into_stream(Stat *s)
+{
+    const StatArgs *a = s->args;
+    Error err;
+    if (a->append && !os_check_not_planted(a->output, &err))
+        return cli_fail(&err);
+    s->to = a->append ? fopen(arena_c_str(s->arena, a->output), "ae") : NULL;
+    if (!a->append && a->log_fd <= INT32_MAX)
+        s->to = fdopen((int)a->log_fd, "a");
+    if (!s->to) {
+        (void)(a->append ? error_os(&err, "cannot append to '%" STR_FMT "'", STR_ARG(a->output))
+                         : error_os(&err, "descriptor %llu of --log-fd is not open for writing",
+                                    (unsigned long long)a->log_fd));
+        return cli_fail(&err);
+    }
+    int status = run_all(s);
+    if (fclose(s->to) != 0 && status == STATUS_OK)
+        status = error_os(&err, "cannot write the result") ? status : cli_fail(&err);
+    return status;
+}
+
+// Milliseconds, with perf's -1 for "not before --control says so".
+static bool parse_delay(const StatArgs *a, CountingOptions *o, Error *err)
+{
+    double ms;
+    if (a->delay.len == 0)
+        return true;
+    o->starts_disabled = str_equal(a->delay, STR("-1"));
+    if (o->starts_disabled)
+        return true;
+    if (!str_parse_double(a->delay, &ms) || !(ms >= 0) || ms > 1e12)
+        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no number of milliseconds for -D",
+                         STR_ARG(a->delay));
+    o->delay_ns = (int64_t)(ms * 1e6);
+    return true;
+}
+
 static int count(CommandLine *line, void *values)
 {
     const StatArgs *a = values;
@@ -292,22 +367,31 @@ static int count(CommandLine *line, void *values)
                                   .times_only = a->null_run,
                                   .interval_ns = a->interval,
                                   .timeout_ns = a->timeout,
-                                  .delay_ns = a->delay,
                                   .interval_count = a->interval_count,
                                   .on_interval = on_interval,
                                   .ctx = &s,
                                   .keep_series = a->html.len || a->recording.len,
+                                  .sync = a->sync,
+                                  .control_fd = -1,
+                                  .ack_fd = -1,
                                   .interrupted = &interrupted};
     Error err;
-    if (!check_arguments(a, &err) || !choose_targets(&s, &line->operands, &err) ||
-        !counting_choose_events(s.arena, &a->events, a->detailed, &s.options.events, &err) ||
-        !find_command(&s, &line->operands, &err))
-        return cli_fail(&err);
+    int status = STATUS_FAILED;
+    bool has_command = line->operands.len > 0 || build_options_given(&a->build);
+    if (a->before.len)
+        s.options.before = arena_c_str(s.arena, a->before);
+    if (a->after.len)
+        s.options.after = arena_c_str(s.arena, a->after);
+    if (!stat_check_args(a, &err) || !parse_delay(a, &s.options, &err) ||
+        !stat_choose(s.arena, a, has_command, &s.options, &err) ||
+        !stat_open_control(a->control, &s.options, &err) || !find_command(&s, line, &status, &err))
+        return err.text[0] ? cli_fail(&err) : status;
     struct sigaction act = {.sa_handler = on_interrupt};
     sigaction(SIGINT, &act, NULL);
     profile_init(&s.profile);
     counting_init(&s.counting, &s.profile, &s.options);
-    int status = a->output.len ? count_into_file(&s) : run_all(&s);
+    bool to_stream = a->append || a->log_fd != UINT64_MAX;
+    status = to_stream ? count_into_stream(&s) : a->output.len ? count_into_file(&s) : run_all(&s);
     counting_deinit(&s.counting);
     profile_deinit(&s.profile);
     strbuf_deinit(&s.out);
@@ -316,22 +400,27 @@ static int count(CommandLine *line, void *values)
 
 static int run_stat(const Command *cmd, int argc, char **argv)
 {
-    StatArgs args = {.repeat = UINT64_MAX};
-    return command_run_parsed(cmd, argc, argv, &args, count);
+    StatArgs args = {.repeat = UINT64_MAX, .log_fd = UINT64_MAX};
+    Arena arena = {0};
+    stat_note_filters(&arena, argc, argv, &args);
+    int status = command_run_parsed(cmd, argc, argv, &args, count);
+    arena_deinit(&arena);
+    return status;
 }
 
 const Command stat_command = {
     .name = "stat",
     .group = "time it",
     .summary = "count events over a command, a process or the machine",
-    .usage = "[OPTION ...] [--] CMD [ARG ...]\n[OPTION ...] -p PID | -t TID | -a | -C LIST",
+    .usage = "[OPTION ...] [--] CMD [ARG ...]\n[OPTION ...] -p PID | -t TID | -a | -C LIST\n"
+             "[OPTION ...] --cargo [CARGO-OPTION ...] [-- ARG ...]",
     .options = stat_options,
     .option_count = ARRAY_LEN(stat_options),
     .details =
         "Options that perf stat has are spelled and meant as there. Without -e: task-clock,\n"
         "context-switches, cpu-migrations, page-faults, and where the machine has hardware\n"
-        "counters cycles, instructions, branches, branch-misses. What cannot be counted\n"
-        "is named below the result, with the reason.\n"
+        "counters cycles, instructions, branches, branch-misses. Each event that was asked\n"
+        "for has a row; one that cannot be counted says why, and below what would help.\n"
         "\n"
         "The result is written to stderr, the exit status is the command's.\n"
         "\n"

@@ -137,6 +137,11 @@ static void add_share(StrBuf *out, const Profile *p, const CountRow *row)
         strbuf_printf(out, "%.1f %% of the time, scaled", row->running_share);
 }
 
+static void add_value_cell(StrBuf *out, const Profile *p, const CountRow *row)
+{
+    counts_add_value(out, p, row, false);
+}
+
 static void add_table(StrBuf *out, const Counts *c)
 {
     const Profile *p = c->profile;
@@ -154,7 +159,7 @@ static void add_table(StrBuf *out, const Counts *c)
         if (parts)
             add_cell(out, profile_text(p, row->part), true);
         add_cell(out, profile_text(p, p->metrics.name.at[row->metric.v]), true);
-        add_made_cell(out, counts_add_value, p, row);
+        add_made_cell(out, add_value_cell, p, row);
         add_made_cell(out, add_derived, p, row);
         add_made_cell(out, add_spread, p, row);
         add_made_cell(out, add_share, p, row);

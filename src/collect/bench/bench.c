@@ -11,6 +11,7 @@
 #include <sys/xattr.h>
 #include <time.h>
 
+#include "collect/bench/command.h"
 #include "collect/bench/conditions.h"
 #include "collect/bench/schedule.h"
 #include "stats/intervals.h"
@@ -94,8 +95,9 @@ static bool stopped(const Bench *b)
 }
 
 // Runs a shell command that is not measured; it must succeed.
-static bool run_around(Bench *b, Str text, const char *what, SpawnOutput output, Error *err)
+static bool run_around(Bench *b, Str text, const char *what, const BenchCommand *c, Error *err)
 {
+    SpawnOutput output = c->output;
     if (text.len == 0 || stopped(b))
         return true;
     const char *argv[8];
@@ -111,6 +113,7 @@ static bool run_around(Bench *b, Str text, const char *what, SpawnOutput output,
         .argv = argv,
         .output = output == SPAWN_OUTPUT_INHERIT ? SPAWN_OUTPUT_INHERIT : SPAWN_OUTPUT_NULL,
         .errors = output == SPAWN_OUTPUT_INHERIT ? SPAWN_OUTPUT_INHERIT : SPAWN_OUTPUT_NULL,
+        .folder = c->folder,
         .quick = true,
     };
     SpawnResult result;
@@ -129,7 +132,7 @@ bool bench_step(Bench *b, uint32_t command, BenchStep step, Error *err)
     static const char *const names[] = {"setup", "prepare", "conclude", "cleanup"};
     const BenchCommand *c = &b->commands.at[command];
     const Str texts[] = {c->setup, c->prepare, c->conclude, c->cleanup};
-    return run_around(b, texts[step], names[step], c->output, err);
+    return run_around(b, texts[step], names[step], c, err);
 }
 
 static bool accepts(const BenchIgnore *ignore, int status)
@@ -208,9 +211,18 @@ typedef enum RunPurpose {
 static bool can_be_weighed(const Bench *b, const BenchCommand *c)
 {
     struct stat st;
-    return b->server.kernel_clock && !c->via_shell && stat(c->path, &st) == 0 &&
+    return b->server.kernel_clock && !c->via_shell && c->path && stat(c->path, &st) == 0 &&
            !(st.st_mode & (S_ISUID | S_ISGID)) &&
            getxattr(c->path, "security.capability", NULL, 0) < 0;
+}
+
+// The share of the CPU time by wait4 that lies after exec. The rest is our own way to exec, which
+// is many times what a short program computes.
+static double own_share(const Bench *b, const SpawnResult *r, double freeing_ns)
+{
+    double all = (double)(r->user_ns + r->system_ns), counted = counted_cpu_ns(b, r);
+    bool known = r->clock == SPAWN_CLOCK_KERNEL && isfinite(counted) && all > 0;
+    return known ? MIN(1.0, (counted + freeing_ns) / all) : 1;
 }
 
 // The figures of a run that ended, less the shell's.
@@ -219,10 +231,11 @@ static MeasuredRun measured_run(Bench *b, const BenchResult *shell, SpawnResult 
     int status = r->status;
     double freeing_ns = add_freeing(b, r);
     double took_s = run_seconds(b, r) + (b->options.cpu_clock ? freeing_ns * 1e-9 : 0);
+    double own = own_share(b, r, freeing_ns);
     MeasuredRun run = {
         .time_s = MAX(took_s - shell->shell_time_s, 0.0),
-        .user_s = MAX((double)r->user_ns * 1e-9 - shell->shell_user_s, 0.0),
-        .system_s = MAX((double)r->system_ns * 1e-9 - shell->shell_system_s, 0.0),
+        .user_s = MAX(own * (double)r->user_ns * 1e-9 - shell->shell_user_s, 0.0),
+        .system_s = MAX(own * (double)r->system_ns * 1e-9 - shell->shell_system_s, 0.0),
         .waiting_s = waiting_seconds(b, r),
         .start_ns = r->start_ns,
         .wall_ns = r->wall_ns,
@@ -237,6 +250,9 @@ static MeasuredRun measured_run(Bench *b, const BenchResult *shell, SpawnResult 
         .voluntary_switches = r->voluntary_switches,
         .involuntary_switches = r->involuntary_switches,
         .blocks_in = r->blocks_in,
+        .blocks_out = r->blocks_out,
+        .on_cpu_ns = r->on_cpu_ns,
+        .disk_wait_ns = r->disk_wait_ns,
         .status = (uint32_t)(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)),
         .kernel_clocked = r->clock == SPAWN_CLOCK_KERNEL,
     };
@@ -250,7 +266,7 @@ static MeasuredRun measured_run(Bench *b, const BenchResult *shell, SpawnResult 
 static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, RunPurpose purpose,
                         uint32_t round, uint32_t position, Error *err)
 {
-    const BenchCommand *c = &b->commands.at[command];
+    BenchCommand *c = &b->commands.at[command];
     BenchResult *result = &b->results[command];
     RunGroup *group = &b->set.groups[command];
     SpawnResult spawned;
@@ -264,6 +280,8 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, R
     }
     if (stopped(b))
         return true;
+    if (!bench_find_late(&b->arena, c, err))
+        return error_hint(err, "neither the setup nor the prepare command has made it");
     SpawnRequest request = {
         .path = c->path,
         .argv = c->argv,
@@ -272,6 +290,7 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, R
         .output = c->output,
         .errors = c->output == SPAWN_OUTPUT_INHERIT ? SPAWN_OUTPUT_INHERIT : SPAWN_OUTPUT_NULL,
         .output_file = c->output_file,
+        .folder = c->folder,
         .timeout_ns = b->options.timeout_ns,
         .weigh = purpose == PURPOSE_WEIGH,
     };
@@ -333,8 +352,9 @@ static bool calibrate_shell(Bench *b, BenchResult *ret, Error *err)
         if (r.status != 0)
             return error_set(err, ERROR_OS, "the shell '%s' failed on an empty command", argv[0]);
         times[count++] = run_seconds(b, &r);
-        ret->shell_user_s += (double)r.user_ns * 1e-9 / CALIBRATION_RUNS;
-        ret->shell_system_s += (double)r.system_ns * 1e-9 / CALIBRATION_RUNS;
+        double own = own_share(b, &r, 0);
+        ret->shell_user_s += own * (double)r.user_ns * 1e-9 / CALIBRATION_RUNS;
+        ret->shell_system_s += own * (double)r.system_ns * 1e-9 / CALIBRATION_RUNS;
         for (uint32_t i = 0; i < b->set.counters; i++)
             ret->shell_counts[i] += r.counts[i] / CALIBRATION_RUNS;
     }
@@ -352,7 +372,7 @@ static bool calibrate_shell(Bench *b, BenchResult *ret, Error *err)
 // ---- When to stop ----------------------------------------------------------
 
 // Every comparison decided at the margin `until`; one command alone: its
-// typical time known to ± that share.
+// median known to ± that share.
 static bool decided(Bench *b)
 {
     Arena scratch = {0};
@@ -361,11 +381,10 @@ static bool decided(Bench *b)
     if (b->commands.len == 1) {
         const MeasuredRunVec *runs = &b->set.groups[0].runs;
         size_t n = runs->len;
-        double *logs = arena_array(&scratch, double, n + 1);
-        for (size_t i = 0; i < n; i++)
-            logs[i] = log(MAX(1e-9, runs->at[i].time_s));
-        Interval in = stats_sequence_interval(&scratch, logs, n, b->options.level, 100);
-        all = (in.high - in.low) / 2 <= log1p(margin);
+        double *times = runs_times(&scratch, &b->set.groups[0]);
+        Interval in =
+            stats_sequence_median(&scratch, times, n, b->options.level, SEQUENCE_TUNED_AT);
+        all = in.low > 0 && log(in.high / in.low) / 2 <= log1p(margin);
     } else {
         runs_summarise(&b->set);
         // From here on the sequence that is looked at is one and the same; before, next to
@@ -401,8 +420,7 @@ static bool enough(Bench *b, uint64_t rounds, int64_t measured_ns, int64_t *next
         return decided(b);
     }
     size_t commands = o->grouped ? 1 : b->commands.len;
-    bool balanced = o->grouped || b->commands.len != 2 || rounds % b->block == 0;
-    return balanced && measured_ns >= o->min_time_ns * (int64_t)commands;
+    return measured_ns >= o->min_time_ns * (int64_t)commands;
 }
 
 // ---- The loops -------------------------------------------------------------
@@ -508,7 +526,6 @@ static bool run_all(Bench *b, Error *err)
 bool bench_run(Bench *b, Error *err)
 {
     bench_prepare(b);
-    b->block = b->options.grouped ? 1 : b->set.count;
     if (b->options.events && b->options.events->len) {
         if (!spawn_server_count(&b->server, b->options.events, b->counters, err))
             return false;

@@ -23,13 +23,16 @@ typedef struct BenchCommand {
     Str name; // shown; text unless --command-name
     RunParameterVec parameters;
     // The program that is executed, and its arguments.
-    const char *path;
+    const char *path; // NULL: looked up before the first run, see `search`
+    Str search;       // the PATH that finds a program which a setup or prepare command makes
     const char *const *argv;
     bool via_shell; // `text` is a shell's argument; the shell's own time is taken off
     // Shell commands around the runs; "" for none.
     Str setup, prepare, conclude, cleanup;
     SpawnOutput output;
     const char *output_file;
+    const char *folder; // where it and its shell commands run; NULL: here
+    Str revision;       // of the sources it was built from; "" for that of the bench
 } BenchCommand;
 typedef Vec(BenchCommand) BenchCommandVec;
 
@@ -82,7 +85,6 @@ struct Bench {
     SpawnCounter counters[SPAWN_COUNTERS_MAX]; // set.counters of them
     BenchProgress progress;
     void *progress_ctx;
-    uint32_t block;          // rounds of a balanced block
     double least_outside_ns; // see bench_freeing_ns; 0: no run yet
     bool interrupted;
     bool timed_out;      // max_time ended it

@@ -215,6 +215,13 @@ static const char *const *c_words(Arena *arena, const StrVec *words)
     return argv;
 }
 
+bool bench_find_late(Arena *arena, BenchCommand *c, Error *err)
+{
+    Str name = str_from_c(c->argv[0]);
+    return c->path || bench_find_program(arena, name, c->search, &c->path) ||
+           no_program(arena, name, err);
+}
+
 bool bench_prepare_command(Arena *arena, BenchCommand *c, const char *const *shell,
                            bool plain_direct, Str path, Error *err)
 {
@@ -227,6 +234,14 @@ bool bench_prepare_command(Arena *arena, BenchCommand *c, const char *const *she
         bool found = words.len && bench_find_program(arena, words.at[0], path, &c->path);
         if (found && (!shell || has_format(c->path))) {
             c->argv = c_words(arena, &words);
+            return true;
+        }
+        // A string with shell syntax is the shell's anyway, and a plain word may be its built-in.
+        bool is_late = c->setup.len || c->prepare.len;
+        if (is_late && words.len && (!shell || str_find_char(words.at[0], '/') != SIZE_MAX) &&
+            !found && access(arena_c_str(arena, words.at[0]), F_OK) != 0) {
+            c->argv = c_words(arena, &words);
+            c->search = path;
             return true;
         }
         if (!shell)

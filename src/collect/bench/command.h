@@ -34,7 +34,11 @@ bool bench_is_plain(Str text);
 // slash; as a C string. False when there is none that can be executed.
 MUST_CHECK bool bench_find_program(Arena *arena, Str name, Str path, const char **ret);
 
-// Fills path, argv and via_shell of c out of its text. `shell` is the shell's
+// Finds the program of a command of which the path is not known yet.
+MUST_CHECK bool bench_find_late(Arena *arena, BenchCommand *c, Error *err);
+
+// Fills path, argv and via_shell of c out of its text. Of a program that is not there yet the path
+// stays NULL if there is a setup or prepare command, which may make it. `shell` is the shell's
 // words up to "-c", NULL for none; `plain_direct` leaves the shell out where
 // bench_is_plain.
 MUST_CHECK bool bench_prepare_command(Arena *arena, BenchCommand *c, const char *const *shell,

@@ -15,6 +15,7 @@
 #include "model/run_names.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "os/unnamed_file.h"
 
 typedef struct Runner {
     Arena scratch;
@@ -24,6 +25,9 @@ typedef struct Runner {
     StrId commands[2]; // the program, the build that it is run against
     StrId conditions[2];
     MetricId time, mean, slope, iterations, sample_iterations, sample_time, bytes, elements;
+    MetricId sample_wait, cpu_time, cycle;
+    double waited_s, took_s; // all samples
+    bool wait_unknown;       // of some function
     int64_t begin_ns;
 } Runner;
 
@@ -49,6 +53,9 @@ static void runner_init(Runner *f, const FunctionsOptions *o, Profile *p)
         .sample_time = run_metric(p, STR(RUN_METRIC_SAMPLE_TIME), s, METRIC_SUM, none),
         .bytes = run_metric(p, STR(RUN_METRIC_BYTES), STR("bytes"), METRIC_SUM, none),
         .elements = run_metric(p, STR(RUN_METRIC_ELEMENTS), none, METRIC_SUM, none),
+        .sample_wait = run_metric(p, STR(RUN_METRIC_SAMPLE_WAIT), s, METRIC_SUM, none),
+        .cpu_time = run_metric(p, STR(RUN_METRIC_CPU_TIME), s, METRIC_SUM, none),
+        .cycle = run_metric(p, STR(RUN_METRIC_CYCLE), s, METRIC_SUM, none),
         .begin_ns = os_monotonic_ns(),
     };
     f->run.revision = profile_str(p, o->revision);
@@ -64,7 +71,10 @@ static void record_facts(const Runner *f)
     const FunctionsOptions *o = f->options;
     Profile *p = f->p;
     profile_set_fact(p, STR(FACT_COLLECTOR), STR(COLLECTOR_FUNCTIONS));
-    profile_set_fact(p, STR(FACT_CLOCK), STR("in process"));
+    profile_set_fact(p, STR(FACT_CLOCK),
+                     o->clock == FUNCTIONS_CPU ? STR("in process, CPU time") : STR("in process"));
+    if (o->clock == FUNCTIONS_WHOLE)
+        profile_set_fact(p, STR(FACT_WITH_WAITING), STR("yes"));
     profile_set_fact(p, STR(FACT_ORDER), o->against ? STR("interleaved") : STR("grouped"));
     profile_set_fact(p, STR(FACT_LEVEL), arena_printf(&p->arena, "%.17g", o->level));
     profile_set_fact(p, STR(FACT_MARGIN), arena_printf(&p->arena, "%.17g", o->margin));
@@ -78,6 +88,23 @@ static void record_facts(const Runner *f)
                      (long long)(os_realtime_ns() - (os_monotonic_ns() - f->begin_ns))));
 }
 
+// What was left out of the samples' times, known when all processes have run.
+static void record_waiting(const Runner *f)
+{
+    const FunctionsOptions *o = f->options;
+    if (o->clock == FUNCTIONS_CPU || !(f->took_s > 0))
+        return;
+    if (f->wait_unknown)
+        profile_note(f->p, NOTE_WARNING, STR("wait-unknown"),
+                     "the wait for a CPU is in these times: this kernel does not tell it, or the "
+                     "program has an older <assay/bench.h>");
+    else
+        profile_set_fact(f->p, STR(FACT_WITHOUT_WAITING),
+                         o->clock == FUNCTIONS_WHOLE ? STR("no") : STR("yes"));
+    profile_set_fact(f->p, STR(FACT_WAITING_SHARE),
+                     arena_printf(&f->p->arena, "%.6g", f->waited_s / f->took_s));
+}
+
 // What a benchmark states about an iteration, where it does.
 static void add_stated(Runner *f, RunId run, MetricId metric, const JsonValue *v)
 {
@@ -86,48 +113,110 @@ static void add_stated(Runner *f, RunId run, MetricId metric, const JsonValue *v
         profile_add_run_value(f->p, run, metric, value);
 }
 
+// The samples of a function in one process, in seconds.
+typedef struct BenchSamples {
+    size_t count;
+    double *iterations, *times; // as the clock takes them
+    double *waits;              // NULL: not known
+    double cpu;                 // of all; NaN: not known
+} BenchSamples;
+
+// An array of times in nanoseconds, `count` long; NULL where there is none.
+static double *read_seconds(Runner *f, const JsonValue *v, size_t count)
+{
+    size_t k = 0;
+    if (!v || v->count != count)
+        return NULL;
+    double *x = arena_array(&f->scratch, double, count + 1);
+    for (const JsonValue *i = v->child; i; i = i->next)
+        x[k++] = number_of(i) * 1e-9;
+    return x;
+}
+
+static bool read_samples(Runner *f, const JsonValue *v, Str name, BenchSamples *ret, Error *err)
+{
+    const JsonValue *iterations = json_find(v, "iters"), *times = json_find(v, "times");
+    if (!iterations || !times || iterations->count == 0 || iterations->count != times->count)
+        return error_set(err, ERROR_FORMAT, "a line is no result");
+    size_t n = iterations->count, k = 0;
+    BenchSamples s = {.count = n, .cpu = NAN, .times = read_seconds(f, times, n)};
+    double *cpus = read_seconds(f, json_find(v, "cpus"), n);
+    FunctionsClock clock = f->options->clock;
+    s.iterations = arena_array(&f->scratch, double, n);
+    s.waits = read_seconds(f, json_find(v, "waits"), n);
+    f->wait_unknown |= s.waits == NULL;
+    if (clock == FUNCTIONS_CPU && !cpus) {
+        error_set(err, ERROR_USAGE, "'%" STR_FMT "' does not say its CPU time", STR_ARG(name));
+        return error_hint(err, "build it again with the <assay/bench.h> of this assay");
+    }
+    for (const JsonValue *i = iterations->child; i; i = i->next, k++) {
+        s.iterations[k] = number_of(i);
+        f->took_s += s.times[k] > 0 ? s.times[k] : 0;
+        double wait = s.waits && s.waits[k] > 0 ? MIN(s.waits[k], s.times[k]) : 0;
+        f->waited_s += wait;
+        if (clock == FUNCTIONS_CPU)
+            s.times[k] = cpus[k];
+        else if (clock == FUNCTIONS_WITHOUT_WAITING)
+            s.times[k] -= wait;
+        if (!(s.iterations[k] > 0) || !(s.times[k] >= 0))
+            return error_set(err, ERROR_FORMAT, "a sample of '%" STR_FMT "' is no time",
+                             STR_ARG(name));
+    }
+    for (k = 0, s.cpu = cpus ? 0 : NAN; cpus && k < n; k++)
+        s.cpu += cpus[k];
+    *ret = s;
+    return true;
+}
+
 // One line of a process' output: a function's samples become a run.
 static bool take_line(Runner *f, Str line, int build, Error *err)
 {
     JsonValue *v;
+    BenchSamples s;
     if (!json_parse(&f->scratch, line, &v, err))
         return false;
-    const JsonValue *name = json_find(v, "name"), *iterations = json_find(v, "iters");
-    const JsonValue *times = json_find(v, "times");
-    if (!name || name->kind != JSON_STRING || !iterations || !times || iterations->count == 0 ||
-        iterations->count != times->count)
+    const JsonValue *name = json_find(v, "name");
+    if (!name || name->kind != JSON_STRING)
         return error_set(err, ERROR_FORMAT, "a line is no result");
-    size_t n = iterations->count, k = 0;
-    double *counts = arena_array(&f->scratch, double, n),
-           *took = arena_array(&f->scratch, double, n);
-    double *each = arena_array(&f->scratch, double, n), all = 0, xy = 0, xx = 0;
-    const JsonValue *t = times->child;
-    for (const JsonValue *i = iterations->child; i && t; i = i->next, t = t->next, k++) {
-        counts[k] = number_of(i);
-        took[k] = number_of(t) * 1e-9;
-        if (!(counts[k] > 0) || !(took[k] >= 0))
-            return error_set(err, ERROR_FORMAT, "a sample of '%" STR_FMT "' is no time",
-                             STR_ARG(name->text));
-        each[k] = took[k] / counts[k];
-        all += counts[k];
-        xy += counts[k] * took[k];
-        xx += counts[k] * counts[k];
+    if (!read_samples(f, v, name->text, &s, err))
+        return false;
+    double *each = arena_array(&f->scratch, double, s.count), all = 0, xy = 0, xx = 0;
+    for (size_t i = 0; i < s.count; i++) {
+        each[i] = s.times[i] / s.iterations[i];
+        all += s.iterations[i];
+        xy += s.iterations[i] * s.times[i];
+        xx += s.iterations[i] * s.iterations[i];
     }
     f->run.name = profile_str(f->p, name->text);
     f->run.command = f->commands[build];
     f->run.conditions = f->conditions[build];
     RunId run = profile_add_run(f->p, &f->run);
-    profile_add_run_value(f->p, run, f->time, stats_median(&f->scratch, each, k));
-    profile_add_run_value(f->p, run, f->mean, stats_mean(each, k));
+    profile_add_run_value(f->p, run, f->time, stats_median(&f->scratch, each, s.count));
+    profile_add_run_value(f->p, run, f->mean, stats_mean(each, s.count));
     profile_add_run_value(f->p, run, f->slope, xy / xx);
     profile_add_run_value(f->p, run, f->iterations, all);
-    for (size_t i = 0; i < k; i++) {
-        profile_add_run_value(f->p, run, f->sample_iterations, counts[i]);
-        profile_add_run_value(f->p, run, f->sample_time, took[i]);
+    for (size_t i = 0; i < s.count; i++) {
+        profile_add_run_value(f->p, run, f->sample_iterations, s.iterations[i]);
+        profile_add_run_value(f->p, run, f->sample_time, s.times[i]);
+        if (s.waits)
+            profile_add_run_value(f->p, run, f->sample_wait, s.waits[i]);
     }
+    if (isfinite(s.cpu))
+        profile_add_run_value(f->p, run, f->cpu_time, s.cpu / all);
+    double cycle = number_of(json_find(v, "cycle_ns"));
+    if (isfinite(cycle))
+        profile_add_run_value(f->p, run, f->cycle, cycle * 1e-9);
     add_stated(f, run, f->bytes, json_find(v, "bytes"));
     add_stated(f, run, f->elements, json_find(v, "elements"));
     return true;
+}
+
+static bool read_output(Runner *f, int fd, const char *program, Bytes *ret, Error *err)
+{
+    Str name = arena_printf(&f->scratch, "output of %s", program);
+    if (lseek(fd, 0, SEEK_SET) < 0)
+        return error_os(err, "cannot read the output of '%s'", program);
+    return os_read_fd(&f->scratch, fd, name, OS_READ_MAX_BYTES, ret, err);
 }
 
 static bool run_process(Runner *f, SpawnServer *server, int build, uint64_t number,
@@ -135,9 +224,6 @@ static bool run_process(Runner *f, SpawnServer *server, int build, uint64_t numb
 {
     const FunctionsOptions *o = f->options;
     const char *program = build ? o->against : o->program;
-    const char *path =
-        arena_c_str(&f->scratch, arena_printf(&f->scratch, "%" STR_FMT "/assay-functions-%d",
-                                              STR_ARG(o->scratch), (int)getpid()));
     const char *time = arena_c_str(&f->scratch, arena_printf(&f->scratch, "%.6g", o->time_s));
     const char *warm = arena_c_str(&f->scratch, arena_printf(&f->scratch, "%.6g", o->time_s / 4));
     const char *argv[16];
@@ -159,13 +245,13 @@ static bool run_process(Runner *f, SpawnServer *server, int build, uint64_t numb
     argv[n] = NULL;
     SpawnRequest request = {.path = program,
                             .argv = argv,
-                            .output = SPAWN_OUTPUT_FILE,
-                            .output_file = path,
+                            .output = SPAWN_OUTPUT_FD,
+                            .output_fd = os_open_unnamed(o->scratch, err),
                             .timeout_ns = o->timeout_ns,
                             .errors = SPAWN_OUTPUT_INHERIT};
     SpawnResult result = {0};
     Bytes text = {0};
-    bool ok = spawn_server_run(server, &request, &result, err);
+    bool ok = request.output_fd >= 0 && spawn_server_run(server, &request, &result, err);
     bool stopped = o->interrupted && *o->interrupted;
     if (ok && !stopped && result.timed_out)
         ok = error_set(err, ERROR_LIMIT, "'%s' was killed after %.3g s", program,
@@ -176,9 +262,9 @@ static bool run_process(Runner *f, SpawnServer *server, int build, uint64_t numb
                                                   : WEXITSTATUS(result.status));
         error_hint(err, "is it made with <assay/bench.h>?");
     }
-    ok = ok &&
-         (stopped || os_read_file(&f->scratch, str_from_c(path), OS_READ_MAX_BYTES, &text, err));
-    unlink(path);
+    ok = ok && (stopped || read_output(f, request.output_fd, program, &text, err));
+    if (request.output_fd >= 0)
+        close(request.output_fd);
     f->run.start_ns = result.start_ns - f->begin_ns;
     f->run.round = (uint32_t)number;
     f->run.position = position;
@@ -211,6 +297,7 @@ bool functions_run(SpawnServer *server, const FunctionsOptions *o, Profile *p, E
         for (uint32_t i = 0; ok && i < builds && !is_interrupted(o); i++)
             ok = run_process(&f, server, (int)order[i], n, i, err);
     }
+    record_waiting(&f);
     arena_deinit(&f.scratch);
     if (is_interrupted(o))
         profile_set_fact(p, STR(FACT_INTERRUPTED), STR("yes"));

@@ -10,6 +10,13 @@
 
 #include <signal.h>
 
+// What counts of a sample's time.
+typedef enum FunctionsClock {
+    FUNCTIONS_WITHOUT_WAITING, // all but the wait for a CPU, where that is known
+    FUNCTIONS_WHOLE,
+    FUNCTIONS_CPU // what the process computed
+} FunctionsClock;
+
 typedef struct FunctionsOptions {
     const char *program; // found already
     const char *against; // another build, run in turns with it; NULL: none
@@ -17,9 +24,10 @@ typedef struct FunctionsOptions {
     uint64_t processes;  // of each build
     double time_s;       // measured in each process for each function
     double level, margin;
+    FunctionsClock clock;
     uint64_t seed;
     int64_t timeout_ns; // of a process; 0: none
-    Str scratch;        // folder for the output of a process
+    Str scratch;        // folder on whose file system the output of a process lies, unnamed
     Str revision;       // of the sources; "" when not known
     const volatile sig_atomic_t *interrupted;
 } FunctionsOptions;

@@ -33,7 +33,7 @@ static void set_u64(Profile *p, const char *key, uint64_t value)
 
 typedef struct RunMetrics {
     MetricId time, user, system, waited, waiting, delay, steal, peak, coarse, floor;
-    MetricId minor, major, voluntary, involuntary, blocks_in;
+    MetricId minor, major, voluntary, involuntary, blocks_in, blocks_out, main_cpu, disk_wait;
     MetricId counters[SPAWN_COUNTERS_MAX];
 } RunMetrics;
 
@@ -56,6 +56,9 @@ static RunMetrics add_metrics(const Bench *b, Profile *p)
         .voluntary = run_metric(p, STR(RUN_METRIC_VOLUNTARY_SWITCHES), none, METRIC_SUM, none),
         .involuntary = run_metric(p, STR(RUN_METRIC_INVOLUNTARY_SWITCHES), none, METRIC_SUM, none),
         .blocks_in = run_metric(p, STR(RUN_METRIC_BLOCKS_IN), none, METRIC_SUM, none),
+        .blocks_out = run_metric(p, STR(RUN_METRIC_BLOCKS_OUT), none, METRIC_SUM, none),
+        .main_cpu = run_metric(p, STR(RUN_METRIC_MAIN_CPU), STR("ns"), METRIC_SUM, none),
+        .disk_wait = run_metric(p, STR(RUN_METRIC_DISK_WAIT), STR("ns"), METRIC_SUM, none),
     };
     for (uint32_t i = 0; i < b->set.counters; i++) {
         Str name = str_from_c(b->counters[i].name);
@@ -127,6 +130,9 @@ static void add_run(const Bench *b, uint32_t command, const MeasuredRun *r, cons
     profile_add_run_value(p, run, m->voluntary, (double)r->voluntary_switches);
     profile_add_run_value(p, run, m->involuntary, (double)r->involuntary_switches);
     profile_add_run_value(p, run, m->blocks_in, (double)r->blocks_in);
+    profile_add_run_value(p, run, m->blocks_out, (double)r->blocks_out);
+    add_known(p, run, m->main_cpu, (double)r->on_cpu_ns, r->on_cpu_ns >= 0);
+    add_known(p, run, m->disk_wait, (double)r->disk_wait_ns, r->disk_wait_ns >= 0);
     for (uint32_t i = 0; i < b->set.counters; i++)
         add_known(p, run, m->counters[i], r->counts[i],
                   b->counters[i].open && isfinite(r->counts[i]));
@@ -242,8 +248,7 @@ static void note_clock(const Bench *b, Profile *p)
         profile_note(p, NOTE_INFO, STR(NOTE_ORDER), "%s",
                      b->set.plan.grouped ? "one command after the other; drift of the machine is "
                                            "not controlled"
-                     : n == 2            ? "random ABBA blocks"
-                                         : "random Latin squares");
+                                         : "drawn at random for each round");
 }
 
 // Events that cannot be counted, by reason.
@@ -313,7 +318,9 @@ void bench_record(const Bench *b, const BenchContext *context, Profile *p)
     bench_record_context(context, p);
     RunMetrics metrics = add_metrics(b, p);
     for (uint32_t i = 0; i < b->set.count; i++)
-        add_command(b, i, context->revision, &metrics, p);
+        add_command(b, i,
+                    b->commands.at[i].revision.len ? b->commands.at[i].revision : context->revision,
+                    &metrics, p);
     note_clock(b, p);
     note_missing_counters(b, context->events_asked, p);
     note_trouble(b, p);

@@ -24,6 +24,7 @@
 
 #include "collect/bench/kernel_clock.h"
 #include "collect/counters/counters.h"
+#include "os/unnamed_file.h"
 
 // argv and environment of one request; more than the kernel takes in exec is
 // refused before it gets here.
@@ -36,7 +37,7 @@ typedef struct SpawnShared {
     EventSpec events[SPAWN_COUNTERS_MAX];
     SpawnCounter counters[SPAWN_COUNTERS_MAX]; // the reply
     // Request: offsets into `text`; 0 stands for NULL.
-    uint32_t path, input, output_file;
+    uint32_t path, input, output_file, folder;
     uint32_t argc, envc;
     uint32_t words[WORDS_MAX]; // argv, then env
     SpawnOutput output, errors;
@@ -74,10 +75,12 @@ typedef struct Server {
     char *const *environment;
     int null_fd;
     int pipe_write;
-    int stat_fd;        // /proc/stat
-    int64_t steal_ns;   // at the last reading; -1 never
-    int64_t stat_at_ns; // when that was
-    char *stack;        // of the child until it executes
+    int output_fd;        // came with the request, for SPAWN_OUTPUT_FD; -1: none
+    bool accounts_delays; // kernel.task_delayacct
+    int stat_fd;          // /proc/stat
+    int64_t steal_ns;     // at the last reading; -1 never
+    int64_t stat_at_ns;   // when that was
+    char *stack;          // of the child until it executes
     long tick_ns;
     int64_t least_start_ns; // the quickest way from clone to exec so far; 0: none yet
 } Server;
@@ -85,9 +88,10 @@ typedef struct Server {
 typedef struct Child {
     const char *path;
     char **argv, **env;
-    int in, out, err; // -1: as ours
-    bool traced;      // asks to be traced
-    int exec_errno;   // set in our memory by the child
+    const char *folder; // NULL: as ours
+    int in, out, err;   // -1: as ours
+    bool traced;        // asks to be traced
+    int exec_errno;     // set in our memory by the child
 } Child;
 
 // Runs in the server's memory while the server is suspended: touches no
@@ -99,8 +103,8 @@ static int child_main(void *arg)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0);
-    if ((c->in >= 0 && dup2(c->in, 0) < 0) || (c->out >= 0 && dup2(c->out, 1) < 0) ||
-        (c->err >= 0 && dup2(c->err, 2) < 0)) {
+    if ((c->folder && chdir(c->folder) != 0) || (c->in >= 0 && dup2(c->in, 0) < 0) ||
+        (c->out >= 0 && dup2(c->out, 1) < 0) || (c->err >= 0 && dup2(c->err, 2) < 0)) {
         c->exec_errno = errno;
         _exit(127);
     }
@@ -155,6 +159,37 @@ static void read_schedstat(int32_t pid, SpawnResult *r)
         r->on_cpu_ns = (int64_t)on_cpu;
         r->run_delay_ns = (int64_t)delay;
     }
+}
+
+// The main thread's wait for block I/O, in ticks, from its zombie.
+static void read_disk_wait(const Server *server, int32_t pid, SpawnResult *r)
+{
+    char path[64], buf[1024];
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    int fd = server->accounts_delays ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return;
+    ssize_t n = read(fd, buf, sizeof(buf) - 1);
+    close(fd);
+    buf[MAX(n, (ssize_t)0)] = '\0';
+    // proc(5): field 42; the second, a name in parentheses, may hold spaces.
+    const char *at = strrchr(buf, ')');
+    for (int field = 2; at && field < 42; field++)
+        at = strchr(at + 1, ' ');
+    unsigned long long ticks;
+    if (at && sscanf(at, " %llu", &ticks) == 1)
+        r->disk_wait_ns = (int64_t)ticks * server->tick_ns;
+}
+
+static bool accounts_delays(void)
+{
+    char on = '0';
+    int fd = open("/proc/sys/kernel/task_delayacct", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool ok = read(fd, &on, 1) == 1 && on == '1';
+    close(fd);
+    return ok;
 }
 
 // The wait for a CPU is counted from the child's birth to its last switch, the time from
@@ -233,7 +268,7 @@ static void count_since(const Server *server, SpawnResult *r)
 static bool start_and_wait(Server *server, Child *child)
 {
     SpawnShared *s = server->shared;
-    SpawnResult r = {.on_cpu_ns = -1, .run_delay_ns = -1, .steal_ns = -1};
+    SpawnResult r = {.on_cpu_ns = -1, .run_delay_ns = -1, .steal_ns = -1, .disk_wait_ns = -1};
     for (size_t i = 0; i < SPAWN_COUNTERS_MAX; i++)
         r.counts[i] = NAN;
     if (!s->quick)
@@ -258,8 +293,10 @@ static bool start_and_wait(Server *server, Child *child)
         while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
             ;
     int64_t end_ns = now_ns();
-    if (!s->quick)
+    if (!s->quick) {
         read_schedstat(pid, &r);
+        read_disk_wait(server, pid, &r);
+    }
     struct rusage usage;
     while (wait4(pid, &r.status, 0, &usage) < 0 && errno == EINTR)
         ;
@@ -414,7 +451,12 @@ static bool handle_request(Server *server)
     static char *argv[WORDS_MAX + 1], *env[2 * WORDS_MAX + 1];
     SpawnShared *s = server->shared;
     s->spawn_errno = 0;
-    Child child = {.path = text_at(s, s->path), .argv = argv, .env = env, .out = -1, .err = -1};
+    Child child = {.path = text_at(s, s->path),
+                   .argv = argv,
+                   .env = env,
+                   .folder = text_at(s, s->folder),
+                   .out = -1,
+                   .err = -1};
     for (uint32_t i = 0; i < s->argc; i++)
         argv[i] = s->text + s->words[i];
     argv[s->argc] = NULL;
@@ -431,6 +473,8 @@ static bool handle_request(Server *server)
         output = open(text_at(s, s->output_file), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         ok = output >= 0 || fail_with(s, "open the output of");
         child.out = output;
+    } else if (s->output == SPAWN_OUTPUT_FD) {
+        child.out = server->output_fd;
     } else if (s->output == SPAWN_OUTPUT_NULL) {
         child.out = server->null_fd;
     } else if (s->output == SPAWN_OUTPUT_PIPE) {
@@ -457,7 +501,7 @@ static void handle_count(Server *server)
     Error err = {0};
     counters_close(&server->counters);
     server->counters = (Counters){0};
-    vec_push(&server->arena, &self, (CounterTarget){0, -1});
+    vec_push(&server->arena, &self, (CounterTarget){.cpu = -1});
     for (uint32_t i = 0; i < s->event_count; i++) {
         vec_push(&server->arena, &events, s->events[i]);
         s->counters[i] = (SpawnCounter){0};
@@ -512,6 +556,7 @@ static void serve(SpawnShared *shared, int socket, int pipe_write, char *const *
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_NAME, "assay-spawn");
     server.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    server.accounts_delays = accounts_delays();
     server.stat_fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
     server.tick_ns = 1000000000 / MAX(1L, sysconf(_SC_CLK_TCK));
     server.stack = mmap(NULL, CHILD_STACK_BYTES, PROT_READ | PROT_WRITE,
@@ -520,22 +565,19 @@ static void serve(SpawnShared *shared, int socket, int pipe_write, char *const *
     shared->kernel_clock = allow_kernel_clock && kernel_clock_open(&server.clock, &err);
     snprintf(shared->clock_reason, sizeof(shared->clock_reason), "%.255s",
              allow_kernel_clock ? err.text : "not asked for");
-    char byte = 0;
-    if (server.stack == MAP_FAILED || write(socket, &byte, 1) != 1)
+    if (server.stack == MAP_FAILED || !os_send_turn(socket, -1))
         _exit(1);
-    for (;;) {
-        ssize_t n = read(socket, &byte, 1);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n != 1)
-            _exit(0);
+    while (os_receive_turn(socket, &server.output_fd)) {
         if (shared->count)
             handle_count(&server);
         else
             handle_request(&server);
-        if (write(socket, &byte, 1) != 1)
+        if (server.output_fd >= 0)
+            close(server.output_fd);
+        if (!os_send_turn(socket, -1))
             _exit(1);
     }
+    _exit(0);
 }
 
 // ---- In the client ---------------------------------------------------------
@@ -554,13 +596,11 @@ static void *drain_pipe(void *arg)
 
 static bool await_turn(SpawnServer *s, Error *err)
 {
-    char byte;
-    ssize_t n;
-    while ((n = read(s->socket, &byte, 1)) < 0 && errno == EINTR)
-        ;
-    if (n < 0)
-        return error_os(err, "cannot hear from the spawning process");
-    return n == 1 || error_set(err, ERROR_OS, "the spawning process died");
+    int none;
+    if (os_receive_turn(s->socket, &none))
+        return true;
+    return errno ? error_os(err, "cannot hear from the spawning process")
+                 : error_set(err, ERROR_OS, "the spawning process died");
 }
 
 bool spawn_server_open(char *const *environment, bool allow_kernel_clock, SpawnServer *ret,
@@ -669,10 +709,10 @@ static bool put_words(SpawnShared *s, size_t *used, const char *const *words, ui
     return true;
 }
 
-static bool hand_over(SpawnServer *s, Error *err)
+// `fd` goes along; -1: none.
+static bool hand_over(SpawnServer *s, int fd, Error *err)
 {
-    char byte = 1;
-    if (send(s->socket, &byte, 1, MSG_NOSIGNAL) != 1)
+    if (!os_send_turn(s->socket, fd))
         return error_os(err, "cannot reach the spawning process");
     return await_turn(s, err);
 }
@@ -695,7 +735,7 @@ bool spawn_server_count(SpawnServer *s, const EventSpecVec *events, SpawnCounter
     }
     sh->event_count = (uint32_t)events->len;
     sh->count = true;
-    if (!hand_over(s, err))
+    if (!hand_over(s, -1, err))
         return false;
     memcpy(ret, sh->counters, events->len * sizeof(*ret));
     return true;
@@ -709,6 +749,7 @@ bool spawn_server_run(SpawnServer *s, const SpawnRequest *request, SpawnResult *
     sh->path = put_text(sh, &used, request->path);
     sh->input = put_text(sh, &used, request->input);
     sh->output_file = put_text(sh, &used, request->output_file);
+    sh->folder = put_text(sh, &used, request->folder);
     if (!put_words(sh, &used, request->argv, &sh->argc, 0) ||
         !put_words(sh, &used, request->env, &sh->envc, sh->argc))
         return error_set(err, ERROR_LIMIT, "the command line of '%s' is too long", request->path);
@@ -717,7 +758,7 @@ bool spawn_server_run(SpawnServer *s, const SpawnRequest *request, SpawnResult *
     sh->timeout_ns = request->timeout_ns;
     sh->quick = request->quick;
     sh->weigh = request->weigh;
-    if (!hand_over(s, err))
+    if (!hand_over(s, request->output == SPAWN_OUTPUT_FD ? request->output_fd : -1, err))
         return false;
     if (sh->spawn_errno) {
         errno = sh->spawn_errno;

@@ -16,7 +16,8 @@ typedef enum SpawnOutput {
     SPAWN_OUTPUT_NULL,
     SPAWN_OUTPUT_INHERIT,
     SPAWN_OUTPUT_PIPE, // to a thread that throws it away
-    SPAWN_OUTPUT_FILE
+    SPAWN_OUTPUT_FILE,
+    SPAWN_OUTPUT_FD // to an open file of the caller's
 } SpawnOutput;
 
 typedef struct SpawnRequest {
@@ -24,9 +25,11 @@ typedef struct SpawnRequest {
     const char *const *argv; // NULL-terminated
     const char *const *env; // "NAME=value" set on top of the server's, NULL-terminated; may be NULL
     const char *input;      // file for stdin; NULL is /dev/null
+    const char *folder;     // where it runs; NULL: where the server was started
     SpawnOutput output;     // stdout
     SpawnOutput errors;     // stderr: _NULL or _INHERIT
     const char *output_file; // for SPAWN_OUTPUT_FILE: truncated for each run
+    int output_fd;           // for SPAWN_OUTPUT_FD: borrowed, written from its position on
     int64_t timeout_ns;      // the command is killed after it; 0: never
     bool quick;              // no figures but status and time: for --prepare and the like
     // Stopped by ptrace at its end, so that its peak memory can be read to the page. Of
@@ -49,7 +52,10 @@ typedef struct SpawnResult {
     int64_t user_ns, system_ns;
     int64_t on_cpu_ns;    // of the main thread; -1 when not known
     int64_t run_delay_ns; // waiting for a CPU within wall_ns, main thread; -1 when not known
-    int64_t steal_ns;     // taken by the hypervisor from all CPUs meanwhile; -1 when not read
+    // Blocked on block I/O, main thread; -1 when the kernel does not account for it
+    // (kernel.task_delayacct), or the wait is below its tick.
+    int64_t disk_wait_ns;
+    int64_t steal_ns; // taken by the hypervisor from all CPUs meanwhile; -1 when not read
     // Largest single process, as the kernel gives it at the end: some 30 pages of each
     // kind on each CPU are missing, and it is never below the server's own peak.
     uint64_t max_rss_bytes;

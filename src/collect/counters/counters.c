@@ -11,7 +11,8 @@
 static void close_event(const Counter *c, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        close(c->fds[i]);
+        if (c->fds[i] >= 0)
+            close(c->fds[i]);
 }
 
 // Opens one event for all targets. False leaves nothing open and errno set.
@@ -31,8 +32,12 @@ static bool open_event(Counters *c, Counter *event, const Counter *leader,
         if (event->user_only)
             attr.exclude_kernel = attr.exclude_hv = 1;
         CounterTarget target = c->targets.at[t];
-        event->fds[t] =
-            perf_event_open(&attr, target.pid, target.cpu, leader ? leader->fds[t] : -1);
+        int group_fd = leader ? leader->fds[t] : -1;
+        event->fds[t] = target.is_cgroup
+                            ? perf_event_open_cgroup(&attr, target.pid, target.cpu, group_fd)
+                            : perf_event_open(&attr, target.pid, target.cpu, group_fd);
+        if (event->fds[t] < 0 && errno == ESRCH && options->skips_gone)
+            continue;
         if (event->fds[t] < 0) {
             int reason = errno;
             close_event(event, t);
@@ -52,12 +57,27 @@ static bool happens_in_kernel(const EventSpec *spec)
                                                 spec->config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
+// Sets the filter of a tracepoint on an open event. False closes it.
+static bool set_filter(const Counters *c, const Counter *event, Str filter, Error *err)
+{
+    char *text = arena_c_str(c->arena, filter);
+    for (size_t t = 0; t < c->targets.len; t++)
+        if (ioctl(event->fds[t], PERF_EVENT_IOC_SET_FILTER, text) != 0) {
+            close_event(event, c->targets.len);
+            error_set(err, ERROR_USAGE, "event '%" STR_FMT "' refuses the filter '%s'",
+                      STR_ARG(event->name), text);
+            return error_hint(err,
+                              "a filter compares fields of a tracepoint: 'pid == 1 && prio > 2'");
+        }
+    return true;
+}
+
 bool counters_open(Arena *arena, const EventSpecVec *events, const CounterTargetVec *targets,
                    const CounterOptions *options, Counters *ret, Error *err)
 {
     PerfLimits limits = perf_limits();
     Counters c = {.arena = arena, .targets = *targets};
-    bool system_wide = targets->len && targets->at[0].pid < 0;
+    bool system_wide = targets->len && targets->at[0].cpu >= 0;
     for (size_t i = 0; i < events->len; i++) {
         const EventSpec *spec = &events->at[i];
         Counter event = {.spec = *spec, .name = spec->name};
@@ -76,12 +96,17 @@ bool counters_open(Arena *arena, const EventSpecVec *events, const CounterTarget
                 arena_printf(arena, "%" STR_FMT "%s", STR_ARG(spec->name), modified ? "u" : ":u");
             opened = open_event(&c, &event, leader, options);
         }
+        int reason = errno;
+        Str filter = options->filters ? options->filters->at[i] : STR("");
+        if (opened && filter.len && !set_filter(&c, &event, filter, err)) {
+            counters_close(&c);
+            return false;
+        }
         if (opened) {
             vec_push(arena, &c.events, event);
             continue;
         }
         CounterMissing missing = {.name = spec->name};
-        int reason = errno;
         struct perf_event_attr attr = {0};
         event_spec_apply(spec, &attr);
         perf_explain(reason, &limits, &attr, spec->name, system_wide, &missing.reason);
@@ -94,7 +119,7 @@ bool counters_open(Arena *arena, const EventSpecVec *events, const CounterTarget
         }
         vec_push(arena, &c.missing, missing);
     }
-    if (c.events.len == 0) {
+    if (c.events.len == 0 && !options->may_be_none) {
         if (c.missing.len)
             *err = c.missing.at[0].reason;
         else

@@ -5,74 +5,14 @@
 
 #include <math.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/strbuf.h"
 #include "model/facts.h"
+#include "model/run_names.h"
 #include "os/clock.h"
 #include "os/proc.h"
-
-// ---- What to count ---------------------------------------------------------
-
-bool counting_add_cpus(Arena *arena, Str list, CountingTargets *ret, Error *err)
-{
-    U32Vec cpus = {0};
-    bool ok = list.len ? cpu_list_parse(list, 1 << 16, &cpus, err) : cpu_list_online(&cpus, err);
-    for (size_t i = 0; ok && i < cpus.len; i++) {
-        vec_push(arena, &ret->at, (CounterTarget){-1, (int32_t)cpus.at[i]});
-        vec_push(arena, &ret->names, arena_printf(arena, "CPU%u", cpus.at[i]));
-    }
-    ret->cpus = ok;
-    vec_free(&cpus);
-    return ok;
-}
-
-bool counting_add_threads(Arena *arena, Str list, bool processes, CountingTargets *ret, Error *err)
-{
-    Str part;
-    while (str_next_part(&list, ',', &part)) {
-        uint64_t id;
-        U32Vec threads = {0};
-        if (!str_parse_u64(part, 10, &id) || id == 0 || id > INT32_MAX)
-            return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no process", STR_ARG(part));
-        if (processes && !proc_list_threads((uint32_t)id, &threads, err))
-            return false;
-        if (!processes)
-            vec_push(NULL, &threads, (uint32_t)id);
-        for (size_t i = 0; i < threads.len; i++) {
-            uint32_t tid = threads.at[i];
-            Str comm = proc_comm(arena, processes ? (uint32_t)id : tid, tid);
-            vec_push(arena, &ret->at, (CounterTarget){(int32_t)tid, -1});
-            vec_push(arena, &ret->names,
-                     arena_printf(arena, "%" STR_FMT "-%u", STR_ARG(comm), tid));
-        }
-        vec_free(&threads);
-    }
-    return true;
-}
-
-bool counting_choose_events(Arena *arena, const StrVec *words, unsigned details, EventSpecVec *ret,
-                            Error *err)
-{
-    static const char *const usual = "task-clock,context-switches,cpu-migrations,page-faults,"
-                                     "cycles,instructions,branches,branch-misses";
-    // Each level adds a line, as in perf.
-    static const char *const levels[] = {
-        "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
-        ("L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,"
-         "iTLB-load-misses"),
-        "L1-dcache-prefetches,L1-dcache-prefetch-misses"};
-    EventSources sources = event_sources_default();
-    for (size_t i = 0; i < words->len; i++)
-        if (!events_parse(arena, &sources, words->at[i], ret, err))
-            return false;
-    if (words->len == 0 && !events_parse(arena, &sources, str_from_c(usual), ret, err))
-        return false;
-    for (unsigned i = 0; i < MIN(details, (unsigned)ARRAY_LEN(levels)); i++)
-        if (!events_parse(arena, &sources, str_from_c(levels[i]), ret, err))
-            return false;
-    return true;
-}
 
 // ---- The profile -----------------------------------------------------------
 
@@ -107,13 +47,15 @@ void counting_init(Counting *ret, Profile *p, const CountingOptions *options)
         ret->name = command_words(p, options->argv, false);
         ret->command = command_words(p, options->argv, true);
     }
-    if (targets->at.len && targets->apart)
-        for (size_t i = 0; i < targets->at.len; i++)
-            vec_push(&p->arena, &ret->parts, profile_str(p, targets->names.at[i]));
+    if (targets->at.len && targets->by != COUNTING_WHOLE)
+        for (size_t i = 0; i < targets->parts.len; i++)
+            vec_push(&p->arena, &ret->parts, profile_str(p, targets->parts.at[i]));
     else
         vec_push(&p->arena, &ret->parts, (StrId){0});
     if (targets->at.len)
         set_number(p, targets->cpus ? FACT_COUNTED_CPUS : FACT_COUNTED_THREADS, targets->at.len);
+    if (options->interval_ns)
+        set_number(p, FACT_INTERVAL, (uint64_t)options->interval_ns);
 }
 
 void counting_deinit(Counting *c)
@@ -132,25 +74,45 @@ static Str metric_event(Arena *arena, const Counter *counter)
                         STR_ARG(str_slice(name, modifiers, name.len)));
 }
 
-// The metrics of the events that are open. An event that is named twice has two.
-static void find_metrics(Counting *c)
+// A metric of that name that no column has yet. An event that is named twice has two.
+static MetricId find_metric(const Counting *c, Str name)
 {
-    Profile *p = c->profile;
-    c->metrics = (MetricIdVec){0};
-    for (size_t e = 0; e < c->counters.events.len; e++) {
-        const Counter *counter = &c->counters.events.at[e];
-        MetricId found = {UINT32_MAX};
-        for (uint32_t m = 0; m < p->metrics.name.len && found.v == UINT32_MAX; m++) {
-            bool is_taken = !str_equal(profile_text(p, p->metrics.name.at[m]), counter->name);
-            for (size_t i = 0; i < c->metrics.len && !is_taken; i++)
-                is_taken = c->metrics.at[i].v == m;
-            if (!is_taken)
-                found.v = m;
+    const Profile *p = c->profile;
+    for (uint32_t m = 0; m < p->metrics.name.len; m++) {
+        bool is_taken = !str_equal(profile_text(p, p->metrics.name.at[m]), name);
+        for (size_t i = 0; i < c->columns.len && !is_taken; i++)
+            is_taken = c->columns.at[i].metric.v == m;
+        if (!is_taken)
+            return (MetricId){m};
+    }
+    return (MetricId){UINT32_MAX};
+}
+
+// The columns in the order in which the events were asked for. The specs' addresses tell equal
+// ones apart.
+static void find_columns(Counting *c)
+{
+    const EventSpecVec *asked = &c->options.events;
+    memset(&c->columns, 0, sizeof(c->columns));
+    for (size_t i = 0, at = 0; i < asked->len && !c->options.times_only; i++) {
+        const EventSpec *spec = &asked->at[i];
+        CountingColumn column = {COLUMN_MISSING, 0, {0}};
+        Str name = spec->name, event = STR("");
+        if (spec->type == COUNTING_TOOL_EVENT) {
+            column = (CountingColumn){COLUMN_TOOL, (size_t)spec->config, {0}};
+        } else if (at < c->counters.events.len &&
+                   c->counters.events.at[at].spec.name.ptr == spec->name.ptr) {
+            const Counter *counter = &c->counters.events.at[at];
+            column = (CountingColumn){COLUMN_COUNTER, at++, {0}};
+            name = counter->name;
+            event = metric_event(&c->scratch, counter);
+        } else if (!c->options.show_missing) {
+            continue;
         }
-        if (found.v == UINT32_MAX)
-            found = profile_add_metric(p, counter->name, counter->spec.unit, METRIC_SUM,
-                                       metric_event(&c->scratch, counter));
-        vec_push(&c->scratch, &c->metrics, found);
+        column.metric = find_metric(c, name);
+        if (column.metric.v == UINT32_MAX)
+            column.metric = profile_add_metric(c->profile, name, spec->unit, METRIC_SUM, event);
+        vec_push(&c->scratch, &c->columns, column);
     }
 }
 
@@ -179,6 +141,15 @@ static void note_missing(Profile *p, const CounterMissingVec *missing)
     }
     for (size_t i = 0; i < missing->len; i++)
         profile_note(p, NOTE_INFO, STR("event-not-available"), "%s", missing->at[i].reason.text);
+    for (size_t i = 0; i < missing->len; i++) {
+        const Error *why = &missing->at[i].reason;
+        // A hint that is only a command stands below the rows.
+        bool is_reason = why->hint[0] && strncmp(why->hint, "run:", 4) != 0;
+        Str reason = str_from_c(is_reason ? why->hint : why->text);
+        Str first = str_slice(reason, 0, MIN(str_find_char(reason, ';'), reason.len));
+        profile_note(p, NOTE_INFO, STR(NOTE_EVENT_REASON), "%" STR_FMT ": %" STR_FMT,
+                     STR_ARG(missing->at[i].name), STR_ARG(first));
+    }
     heap_free(is_named);
 }
 
@@ -189,7 +160,8 @@ static void read_all(Counting *c)
     memset(c->now, 0, c->parts.len * events * sizeof(c->now[0]));
     for (size_t e = 0; e < events; e++)
         for (size_t t = 0; t < c->counters.targets.len; t++) {
-            CounterValue *to = &c->now[(c->parts.len > 1 ? t : 0) * events + e];
+            const U32Vec *part_of = &c->options.targets.part_of;
+            CounterValue *to = &c->now[(t < part_of->len ? part_of->at[t] : 0) * events + e];
             *to = counter_sum(*to, counters_read(&c->counters, e, t));
         }
 }
@@ -202,23 +174,60 @@ static void drop_series(Series *s, size_t rows)
     s->part.len = s->enabled_ns.len = s->running_ns.len = rows;
 }
 
-// Adds what was counted since the interval before, and makes that the new base.
+// Adds what was counted since the interval before, and makes that the new base. The command's user
+// and system time are known only when it has ended.
 static bool end_interval(Counting *c, int64_t now_ns, int64_t length_ns, Error *err)
 {
     Profile *p = c->profile;
     size_t events = c->counters.events.len, first = p->series.time_ns.len;
+    uint64_t length = (uint64_t)length_ns;
     read_all(c);
-    for (size_t i = 0; i < c->parts.len * events; i++) {
-        CounterValue v = counter_since(c->now[i], c->before[i]);
-        profile_add_point(p, c->metrics.at[i % events], now_ns - c->first_start_ns,
-                          counter_scaled(v), v.enabled_ns, v.running_ns, c->parts.at[i / events]);
-        c->before[i] = c->now[i];
-    }
+    for (size_t part = 0; part < c->parts.len; part++)
+        for (size_t k = 0; k < c->columns.len; k++) {
+            const CountingColumn *column = &c->columns.at[k];
+            CounterValue v = {0};
+            if (column->kind == COLUMN_COUNTER) {
+                size_t i = part * events + column->event;
+                v = counter_since(c->now[i], c->before[i]);
+                c->before[i] = c->now[i];
+            } else if (column->kind == COLUMN_TOOL && column->event == TOOL_DURATION) {
+                v = (CounterValue){length, length, length};
+            }
+            profile_add_point(p, column->metric, now_ns - c->first_start_ns, counter_scaled(v),
+                              v.enabled_ns, v.running_ns, c->parts.at[part]);
+        }
     const CountingOptions *o = &c->options;
     bool ok = !o->on_interval || o->on_interval(o->ctx, first, length_ns, err);
     if (!o->keep_series)
         drop_series(&p->series, first);
     return ok;
+}
+
+// ---- Control ---------------------------------------------------------------
+
+static void obey(Counting *c, Str command)
+{
+    if (str_equal(command, STR("enable")))
+        counters_enable(&c->counters);
+    else if (str_equal(command, STR("disable")))
+        counters_disable(&c->counters);
+    else if (!str_equal(command, STR("ping")))
+        return; // as perf does, unknown commands get no answer
+    if (c->options.ack_fd >= 0 && write(c->options.ack_fd, "ack\n", 4) < 0)
+        c->options.ack_fd = -1; // nobody reads answers
+}
+
+// Reads the commands that are there, a line each. False at their end.
+static bool read_commands(Counting *c)
+{
+    char text[256];
+    ssize_t n = read(c->options.control_fd, text, sizeof(text));
+    if (n <= 0)
+        return false;
+    Str rest = str_over(text, (size_t)n), line;
+    while (str_next_line(&rest, &line))
+        obey(c, str_trim(line));
+    return true;
 }
 
 // Waits for the end: of the child, of the time, or Ctrl-C when there is no child.
@@ -251,19 +260,24 @@ static bool count_until_end(Counting *c, const Spawned *child, Error *err)
         }
         int64_t first = MIN(next_interval, stop), until = MIN(first, enable);
         int wait_ms = until == INT64_MAX ? 60000 : (int)MIN((until - now) / 1000000 + 1, 60000L);
-        struct pollfd end = {.fd = child ? child->pid_fd : -1, .events = POLLIN};
+        struct pollfd ends[] = {{.fd = child ? child->pid_fd : -1, .events = POLLIN},
+                                {.fd = o->control_fd, .events = POLLIN}};
         if (child && child->pid_fd < 0)
             wait_ms = MIN(wait_ms, 10); // no pidfd: look now and then
-        if (poll(&end, 1, wait_ms) > 0)
-            break;
+        if (poll(ends, ARRAY_LEN(ends), wait_ms) > 0) {
+            if (ends[1].revents && !read_commands(c))
+                c->options.control_fd = -1;
+            if (ends[0].revents)
+                break;
+        }
         ChildEnd ended;
         if (child && child->pid_fd < 0 && !proc_exists((uint32_t)child->pid) &&
             spawn_collect(child, &ended))
             break;
     }
-    // What is left of the last interval.
+    // What is left of the last interval; nothing where the last one was the end.
     int64_t now = os_monotonic_ns();
-    if (o->interval_ns && now - last_interval > o->interval_ns / 10)
+    if (o->interval_ns && (!o->interval_count || intervals < o->interval_count))
         return end_interval(c, now, now - last_interval, err);
     return true;
 }
@@ -280,19 +294,31 @@ static bool open_counters(Counting *c, const Spawned *child, Error *err)
 {
     const CountingOptions *o = &c->options;
     bool is_fixed = o->targets.at.len > 0;
+    EventSpecVec counted = {0};
+    StrVec filters = {0};
     CounterOptions options = {.inherit = !o->no_inherit && !o->targets.cpus,
-                              .enable_on_exec = !is_fixed && !o->delay_ns};
+                              .enable_on_exec = !is_fixed && !o->delay_ns && !o->starts_disabled,
+                              .skips_gone = o->targets.may_be_gone,
+                              .may_be_none = o->show_missing && o->program,
+                              .filters = o->filters ? &filters : NULL};
     arena_clear(&c->scratch);
     c->counters = (Counters){0};
     CounterTargetVec targets = o->targets.at;
     if (!is_fixed) {
         targets = (CounterTargetVec){0};
-        vec_push(&c->scratch, &targets, (CounterTarget){child->pid, -1});
+        vec_push(&c->scratch, &targets, (CounterTarget){.pid = child->pid, .cpu = -1});
     }
-    if (!o->times_only &&
-        !counters_open(&c->scratch, &o->events, &targets, &options, &c->counters, err))
+    for (size_t i = 0; i < o->events.len; i++) {
+        if (o->events.at[i].type == COUNTING_TOOL_EVENT)
+            continue;
+        vec_push(&c->scratch, &counted, o->events.at[i]);
+        if (o->filters)
+            vec_push(&c->scratch, &filters, o->filters->at[i]);
+    }
+    if (!o->times_only && counted.len &&
+        !counters_open(&c->scratch, &counted, &targets, &options, &c->counters, err))
         return false;
-    find_metrics(c);
+    find_columns(c);
     size_t values = c->parts.len * c->counters.events.len;
     c->before = arena_array(&c->scratch, CounterValue, values + 1);
     c->now = arena_array(&c->scratch, CounterValue, values + 1);
@@ -301,9 +327,19 @@ static bool open_counters(Counting *c, const Spawned *child, Error *err)
             vec_push(&c->profile->arena, &c->missing, c->counters.missing.at[i]);
         note_missing(c->profile, &c->missing);
     }
-    if (is_fixed && !o->delay_ns)
+    if (is_fixed && !o->delay_ns && !o->starts_disabled)
         counters_enable(&c->counters);
     return true;
+}
+
+// What a time of the run amounts to, as a counter's value.
+static CounterValue tool_value(const RunRow *row, CountingTool tool)
+{
+    int64_t ns = tool == TOOL_DURATION ? row->wall_ns
+                 : tool == TOOL_USER   ? row->user_ns
+                                       : row->system_ns;
+    uint64_t wall = (uint64_t)row->wall_ns;
+    return ns == TIME_NONE ? (CounterValue){0} : (CounterValue){(uint64_t)ns, wall, wall};
 }
 
 static void add_run(Counting *c, const RunRow *row)
@@ -312,18 +348,38 @@ static void add_run(Counting *c, const RunRow *row)
     size_t events = c->counters.events.len;
     RunId run = profile_add_run(p, row);
     read_all(c);
-    for (size_t i = 0; i < c->parts.len * events; i++) {
-        CounterValue v = c->now[i];
-        profile_add_run_count(p, run, c->metrics.at[i % events], counter_scaled(v), v.enabled_ns,
-                              v.running_ns, c->parts.at[i / events]);
-    }
+    for (size_t part = 0; part < c->parts.len; part++)
+        for (size_t k = 0; k < c->columns.len; k++) {
+            const CountingColumn *column = &c->columns.at[k];
+            CounterValue v = {0};
+            if (column->kind == COLUMN_COUNTER)
+                v = c->now[part * events + column->event];
+            else if (column->kind == COLUMN_TOOL)
+                v = tool_value(row, (CountingTool)column->event);
+            profile_add_run_count(p, run, column->metric, counter_scaled(v), v.enabled_ns,
+                                  v.running_ns, c->parts.at[part]);
+        }
     c->runs++;
     c->status = row->status;
+}
+
+// Runs a shell command around a run; it must succeed.
+static bool run_around(const char *command, const char *option, Error *err)
+{
+    int status = command ? system(command) : 0;
+    if (status == 0)
+        return true;
+    return error_set(err, ERROR_OS, "the command '%s' of %s ended with status %d", command, option,
+                     exit_status_of(status));
 }
 
 bool counting_run(Counting *c, Error *err)
 {
     const CountingOptions *o = &c->options;
+    if (!run_around(o->before, "--pre", err))
+        return false;
+    if (o->sync)
+        sync();
     Spawned child = {.pid = -1, .release_fd = -1, .result_fd = -1, .pid_fd = -1};
     sigset_t mask;
     sigprocmask(SIG_SETMASK, NULL, &mask);
@@ -361,7 +417,7 @@ bool counting_run(Counting *c, Error *err)
     add_run(c, &run);
     counters_close(&c->counters);
     spawn_close(&child, false);
-    return ok;
+    return run_around(o->after, "--post", err) && ok;
 }
 
 void counting_add_facts(const Counting *c, Str tool_version)

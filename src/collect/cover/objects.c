@@ -120,17 +120,17 @@ void cover_objects_add_kept(CoverObjects *o)
 }
 
 // Copies a deleted program from its open descriptor.
-static bool rescue(CoverObjects *o, Str folder, size_t number, int fd, Str *path)
+static bool rescue(CoverObjects *o, int fd, Str *path)
 {
     MappedFile m = {0};
-    Str to = arena_printf(o->arena, "%" STR_FMT "/object-%zu", STR_ARG(folder), number);
+    Str to = cover_pool_object_path(o->pool, "");
     bool ok = os_map_fd(fd, to, &m, NULL) && os_write_file(to, m.bytes, OUTPUT_REPLACE, NULL);
     os_unmap_file(&m);
     *path = to;
     return ok;
 }
 
-void cover_objects_offer_writers(CoverObjects *o, Str folder)
+void cover_objects_offer_writers(CoverObjects *o)
 {
     for (size_t i = 0; i < o->pool->writers.len; i++) {
         const CoverWriter *w = &o->pool->writers.at[i];
@@ -143,7 +143,7 @@ void cover_objects_offer_writers(CoverObjects *o, Str folder)
         if (stat(arena_c_str(o->arena, path), &st) == 0 && st.st_dev == w->device &&
             st.st_ino == w->inode)
             cover_objects_offer(o, path, false);
-        else if (rescue(o, folder, i, w->fd, &path)) {
+        else if (rescue(o, w->fd, &path)) {
             size_t before = o->found.len;
             cover_objects_offer(o, path, false);
             if (o->found.len == before)
@@ -313,13 +313,10 @@ void cover_each_data_file(Str folder, CoverDataFile *each, void *ctx)
     each_data_file(folder, 0, each, ctx);
 }
 
-void cover_link_notes(Str folder, uint64_t *data, uint64_t *without_notes)
+void cover_link_notes(Str root, uint64_t *data, uint64_t *without_notes)
 {
-    Arena arena = {0};
-    Str root = arena_printf(&arena, "%" STR_FMT "/gcov", STR_ARG(folder));
     NoteLinks links = {.root_len = root.len};
     cover_each_data_file(root, link_notes, &links);
     *data = links.data;
     *without_notes = links.without_notes;
-    arena_deinit(&arena);
 }

@@ -16,7 +16,7 @@ typedef struct CoverObject {
 
 typedef struct CoverObjects {
     Arena *arena;
-    const CoverPool *pool; // its counts are finished
+    CoverPool *pool; // its counts are finished
     Vec(CoverObject) found;
     // Number of files without coverage mapping, for the message why nothing was written.
     uint64_t without_mapping;
@@ -32,8 +32,8 @@ bool cover_objects_complete(const CoverObjects *o);
 // Adds the kept mappings of deleted programs (CoverKept) that wrote profiles of the run.
 void cover_objects_add_kept(CoverObjects *o);
 // Offers the programs that were seen while they wrote. A program that has been deleted since is
-// copied to `folder`.
-void cover_objects_offer_writers(CoverObjects *o, Str folder);
+// copied to the pool's kept_folder.
+void cover_objects_offer_writers(CoverObjects *o);
 // Searches a folder and all folders below it for missing objects: executable files and shared
 // objects. Stops when all are found, or after a fixed number of files.
 void cover_objects_search(CoverObjects *o, Str folder);
@@ -57,9 +57,9 @@ typedef void CoverDataFile(void *ctx, Str path);
 // Calls `each` for every .gcda in a folder and all folders below it.
 void cover_each_data_file(Str folder, CoverDataFile *each, void *ctx);
 
-// Links the notes (.gcno) of gcc's data files beside them: a run leaves the data below FOLDER/gcov,
-// while the notes are where the compiler wrote them. Returns the number of data files and of those
-// without notes.
-void cover_link_notes(Str folder, uint64_t *data, uint64_t *without_notes);
+// Links the notes (.gcno) of gcc's data files beside them: a run leaves the data below `root`, at
+// their absolute path, while the notes are where the compiler wrote them. Returns the number of
+// data files and of those without notes.
+void cover_link_notes(Str root, uint64_t *data, uint64_t *without_notes);
 
 #endif // COLLECT_COVER_OBJECTS_H

@@ -8,10 +8,10 @@
 
 enum { BATCH = 64 };
 
-void cover_per_test_init(CoverPerTest *t, Arena *arena, Str folder)
+void cover_per_test_init(CoverPerTest *t, Arena *arena, Str gcov_root)
 {
     *t = (CoverPerTest){.arena = arena, .total = {.arena = arena}};
-    cover_gcov_tests_init(&t->gcov, arena, folder);
+    cover_gcov_tests_init(&t->gcov, arena, gcov_root);
 }
 
 void cover_per_test_deinit(CoverPerTest *t)

@@ -34,8 +34,8 @@ typedef struct CoverPerTest {
     CoverGcovTests gcov;
 } CoverPerTest;
 
-// `folder` is the folder of results.
-void cover_per_test_init(CoverPerTest *t, Arena *arena, Str folder);
+// `gcov_root` is the folder to which programs of gcc write, and lives as long as `t`.
+void cover_per_test_init(CoverPerTest *t, Arena *arena, Str gcov_root);
 void cover_per_test_deinit(CoverPerTest *t);
 
 // Call them before and after each test: begin gives the pool empty counts, end stores the counts

@@ -5,10 +5,9 @@
 
 #include "collect/cover/objects.h"
 
-void cover_gcov_tests_init(CoverGcovTests *t, Arena *arena, Str folder)
+void cover_gcov_tests_init(CoverGcovTests *t, Arena *arena, Str root)
 {
-    *t = (CoverGcovTests){.arena = arena};
-    t->root = arena_printf(arena, "%" STR_FMT "/gcov", STR_ARG(folder));
+    *t = (CoverGcovTests){.arena = arena, .root = root};
     profile_init(&t->profile);
     gcov_sum_init(&t->sum, &t->profile, &t->how);
 }

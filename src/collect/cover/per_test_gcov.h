@@ -38,8 +38,8 @@ typedef struct CoverGcovTests {
     U8Vec file;  // the data file being read
 } CoverGcovTests;
 
-// `folder` is the folder of results.
-void cover_gcov_tests_init(CoverGcovTests *t, Arena *arena, Str folder);
+// `root` is the folder to which programs of gcc write, and lives as long as `t`.
+void cover_gcov_tests_init(CoverGcovTests *t, Arena *arena, Str root);
 void cover_gcov_tests_deinit(CoverGcovTests *t);
 
 // Call it before a test: the present counts in the data files belong to no test.

@@ -24,7 +24,9 @@ enum { WRITERS_MAX = 256 };
 
 bool cover_pool_open(CoverPool *pool, Arena *arena, Str folder, Error *err)
 {
-    *pool = (CoverPool){.arena = arena, .folder = arena_str(arena, folder), .notify_fd = -1};
+    folder = arena_str(arena, folder);
+    *pool = (CoverPool){
+        .arena = arena, .folder = folder, .reach = folder, .keep_to = folder, .notify_fd = -1};
     pool->counts.arena = arena;
     if (!os_make_folders(folder, err))
         return false;
@@ -61,7 +63,7 @@ Str cover_pool_pattern(const CoverPool *pool)
     // One file for each process, so that no process waits for another. With %m the runtime adds to
     // an existing file instead of emptying it: a forked child has the number of its parent, and
     // process numbers are reused.
-    return arena_printf(pool->arena, "%" STR_FMT "/%%p-%%m%s.profraw", STR_ARG(pool->folder),
+    return arena_printf(pool->arena, "%" STR_FMT "/%%p-%%m%s.profraw", STR_ARG(pool->reach),
                         pool->continuous ? "%c" : "");
 }
 
@@ -168,13 +170,29 @@ static bool is_correlated(Bytes file)
            profraw_lacks_records(&p);
 }
 
+// Programs write regular files. Others who may add files to the folder must not lead us to what
+// only we may read, nor make us wait.
+static bool map_written(Str path, MappedFile *ret, Error *err)
+{
+    Str name = shown_name(path);
+    int fd = open(path.ptr, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 && errno == ELOOP)
+        return error_set(err, ERROR_PERMISSION, "cannot read '%" STR_FMT "': it is a symbolic link",
+                         STR_ARG(name));
+    if (fd < 0)
+        return error_os(err, "cannot open '%" STR_FMT "'", STR_ARG(name));
+    bool ok = os_map_fd(fd, name, ret, err);
+    close(fd);
+    return ok;
+}
+
 typedef enum Added { ADDED, REFUSED, WAITS } Added;
 
 // Adds the counts of a file. On failure `err` is set.
 static Added add_file(CoverPool *pool, Str path, Error *err)
 {
     MappedFile m = {0};
-    Added added = os_map_file(path, &m, err) ? ADDED : REFUSED;
+    Added added = map_written(path, &m, err) ? ADDED : REFUSED;
     if (added == ADDED && m.bytes.len) {
         pool->counts.correlations = pool->correlations;
         if (!cover_counts_add(&pool->counts, shown_name(path), m.bytes, 1, err))
@@ -212,7 +230,7 @@ typedef enum Writing { WRITING_NO, WRITING_YES, WRITING_UNKNOWN } Writing;
 static Writing is_being_written(const char *path)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return WRITING_NO;
     Writing answer = WRITING_NO;
@@ -230,9 +248,19 @@ static void set_aside(CoverPool *pool, const char *name)
 {
     Str from = arena_printf(pool->arena, "%" STR_FMT "/%s", STR_ARG(pool->folder), name);
     Str to = arena_printf(pool->arena, "%" STR_FMT "/.%zu-%s", STR_ARG(pool->folder),
-                          (size_t)pool->file_count + pool->taken.len, name);
+                          pool->aside_count++, name);
     if (rename(from.ptr, to.ptr) == 0)
         vec_push(pool->arena, &pool->taken, to);
+}
+
+Str cover_pool_object_path(CoverPool *pool, const char *suffix)
+{
+    Str path;
+    do
+        path = arena_printf(pool->arena, "%" STR_FMT "/object-%zu%s", STR_ARG(pool->kept_folder),
+                            pool->object_count++, suffix);
+    while (os_file_exists(path));
+    return path;
 }
 
 // Keeps the mapping of a program that will be deleted, not the program.
@@ -245,9 +273,8 @@ static void keep_mapping(CoverPool *pool, Str name)
     Error err = {0};
     Str path =
         arena_printf(&scratch, "%" STR_FMT "/%" STR_FMT, STR_ARG(pool->folder), STR_ARG(name));
-    kept.path = arena_printf(pool->arena, "%" STR_FMT "/object-%zu.covmapping",
-                             STR_ARG(pool->kept_folder), pool->kept.len);
-    if (os_map_file(path, &m, &err) &&
+    kept.path = cover_pool_object_path(pool, ".covmapping");
+    if (map_written(path, &m, &err) &&
         cover_doctest_mapping(&scratch, m.bytes, &kept.id, &out, &err) &&
         os_write_file(kept.path, bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, &err))
         vec_push(pool->arena, &pool->kept, kept);
@@ -273,8 +300,8 @@ static void list_new(CoverPool *pool)
     StrVec names = {0};
     for (struct dirent *e; (e = readdir(dir));) {
         Str name = str_from_c(e->d_name);
-        if (e->d_type != DT_REG && e->d_type != DT_UNKNOWN)
-            continue; // opening a pipe would block
+        if (e->d_type == DT_DIR)
+            continue;
         if (is_raw_name(name) || (pool->kept_folder.len && str_ends_with(name, STR(".object"))))
             vec_push(&scratch, &names, arena_str(&scratch, name));
     }
@@ -290,7 +317,7 @@ static void list_new(CoverPool *pool)
 // Renames ".N-NAME" to "N-NAME.SUFFIX", a name that is not read again.
 static void keep_under_name(CoverPool *pool, Str path, const char *suffix)
 {
-    Str to = arena_printf(pool->arena, "%" STR_FMT "/%" STR_FMT ".%s", STR_ARG(pool->folder),
+    Str to = arena_printf(pool->arena, "%" STR_FMT "/%" STR_FMT ".%s", STR_ARG(pool->keep_to),
                           STR_ARG(shown_name(path)), suffix);
     (void)rename(path.ptr, to.ptr);
 }
@@ -310,9 +337,42 @@ static void take_file(CoverPool *pool, Str path, StrVec *waiting)
     case ADDED:
         if (pool->keep_raw)
             keep_under_name(pool, path, "kept");
+        else if (pool->defers)
+            vec_push(pool->arena, &pool->added, path);
         else
             unlink(path.ptr);
     }
+}
+
+void cover_pool_delete_added(CoverPool *pool)
+{
+    for (size_t i = 0; i < pool->added.len; i++)
+        unlink(pool->added.at[i].ptr);
+    pool->added.len = 0;
+}
+
+// Splits ".N-NAME.profraw", the name of a file that was set aside.
+static bool is_aside_name(Str name, uint64_t *number)
+{
+    Str digits, rest;
+    return str_starts_with(name, STR(".")) && str_ends_with(name, STR(".profraw")) &&
+           str_split(str_slice(name, 1, name.len), '-', &digits, &rest) &&
+           str_parse_u64(digits, 10, number);
+}
+
+void cover_pool_take_up(CoverPool *pool)
+{
+    uint64_t number;
+    DIR *dir = opendir(arena_c_str(pool->arena, pool->folder));
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        if (!is_aside_name(str_from_c(e->d_name), &number))
+            continue;
+        pool->aside_count = MAX(pool->aside_count, number + 1);
+        vec_push(pool->arena, &pool->taken,
+                 arena_printf(pool->arena, "%" STR_FMT "/%s", STR_ARG(pool->folder), e->d_name));
+    }
+    if (dir)
+        closedir(dir);
 }
 
 bool cover_pool_retry(CoverPool *pool, bool end)

@@ -30,9 +30,13 @@ typedef struct CoverKept {
 
 typedef struct CoverPool {
     Arena *arena;
-    Str folder; // absolute
+    Str folder;  // absolute
+    Str reach;   // how programs reach it: the same path, or another
+    Str keep_to; // where files go that are not deleted: *.kept, *.refused
     int notify_fd;
     bool keep_raw;    // files are not deleted
+    bool defers;      // files that were added are deleted by cover_pool_delete_added
+    StrVec added;     // those files
     bool keep_folder; // the folder existed before and is not removed
     CoverCounts counts;
     // Programs of profiles with counters only; NULL: such profiles are refused.
@@ -40,21 +44,32 @@ typedef struct CoverPool {
     bool may_wait;         // profiles whose program is not known yet wait for cover_pool_retry
     StrVec waiting;        // their files
     StrVec taken;          // renamed files, perhaps still being written
+    size_t aside_count;    // for the names of renamed files
     BuildIdVec binary_ids; // of the objects that wrote, each once
     bool has_unnamed;      // some profile has no binary id
     Vec(CoverWriter) writers;
     Str kept_folder; // for the mappings of programs that appear as "*.object"; "": none are kept
     Vec(CoverKept) kept;
+    size_t object_count;             // for names in kept_folder
     uint64_t file_count, byte_count; // added so far
     StrVec refused;                  // a text for each file that could not be read, with its path
     bool continuous;                 // programs map their counters into the file itself
 } CoverPool;
 
-// Creates the folder and watches it.
+// Creates the folder where it is missing, and watches it.
 MUST_CHECK bool cover_pool_open(CoverPool *pool, Arena *arena, Str folder, Error *err);
 // Closes all descriptors and removes the folder when it is empty. The counts stay.
 void cover_pool_close(CoverPool *pool);
 void cover_pool_deinit(CoverPool *pool); // frees the counts, too
+
+// A path in kept_folder, "object-N" and the suffix, at which there is no file yet: those of earlier
+// results stay until the new ones are whole.
+Str cover_pool_object_path(CoverPool *pool, const char *suffix);
+
+// Takes up what a watch of the folder that was killed has renamed and not deleted.
+void cover_pool_take_up(CoverPool *pool);
+// Deletes the files whose counts are kept elsewhere by now.
+void cover_pool_delete_added(CoverPool *pool);
 
 // The value of LLVM_PROFILE_FILE for programs that write to the pool.
 Str cover_pool_pattern(const CoverPool *pool);

@@ -25,55 +25,6 @@ static Str profile_path(CoverRun *r)
 
 // ---- What was there before ---------------------------------------------------------
 
-// Whether a name, as "lines-1.info", is that of a file with the lines that the breakpoint engine
-// hit.
-static bool is_tracefile(Str name)
-{
-    return str_starts_with(name, STR("lines-")) && str_ends_with(name, STR(".info"));
-}
-
-// Whether a run writes a file of this name. All other files in the folder belong to the user.
-static bool is_result(Str name)
-{
-    return str_equal(name, STR("profile.profdata")) || str_equal(name, COVER_OBJECTS_FILE) ||
-           str_equal(name, COVER_SOURCES_FILE) || str_equal(name, STR("tests.assay-cover")) ||
-           is_tracefile(name) || str_starts_with(name, STR("object-"));
-}
-
-// Whether a name is that of a file that programs write to the folder.
-static bool is_raw_result(Str name)
-{
-    static const char *const ends[] = {
-        ".gcda", ".gcno", ".profraw", ".profraw.kept", ".profraw.refused", ".object"};
-    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-        if (str_ends_with(name, str_from_c(ends[i])))
-            return true;
-    return false;
-}
-
-static void remove_results(Str folder, unsigned depth)
-{
-    Arena arena = {0};
-    DIR *dir = opendir(arena_c_str(&arena, folder));
-    for (struct dirent *e; dir && (e = readdir(dir));) {
-        Str name = str_from_c(e->d_name);
-        Str path = arena_printf(&arena, "%" STR_FMT "/%s", STR_ARG(folder), e->d_name);
-        struct stat st;
-        if (str_equal(name, STR(".")) || str_equal(name, STR("..")) || lstat(path.ptr, &st) != 0)
-            continue;
-        bool ours = depth > 0 || str_equal(name, STR("gcov")) || str_equal(name, STR("raw"));
-        if (S_ISDIR(st.st_mode) && ours && depth < 64) {
-            remove_results(path, depth + 1);
-            rmdir(path.ptr);
-        } else if (!S_ISDIR(st.st_mode) && (depth ? is_raw_result(name) : is_result(name))) {
-            unlink(path.ptr);
-        }
-    }
-    if (dir)
-        closedir(dir);
-    arena_deinit(&arena);
-}
-
 // Reads the list of objects. An object that was linked again since is used all the same: the counts
 // of its unchanged functions still apply.
 static bool load_list(CoverRun *r, StrVec *paths, Error *err)
@@ -126,10 +77,23 @@ static bool cannot_write(Error *err)
                : false;
 }
 
-bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw, Error *err)
+// Counts that are added to come from the old results; the old data files of gcc are copied,
+// because programs add to them in place.
+static bool take_old(CoverRun *r, CoverRunMode mode, Error *err)
+{
+    if (mode == COVER_RUN_REPLACE)
+        cover_results_list(&r->arena, r->folder, &r->old);
+    return mode != COVER_RUN_ADD ||
+           (load_selection(r, err) && add_earlier(r, err) &&
+            cover_results_copy_data(in_folder(r, STR("gcov")), r->gcov_root, err));
+}
+
+bool cover_run_open(CoverRun *r, const CoverRunPlace *place, CoverRunMode mode, bool keep_raw,
+                    Error *err)
 {
     char real[4096];
-    *r = (CoverRun){.pool.notify_fd = -1};
+    Str folder = place->folder;
+    *r = (CoverRun){.pool.notify_fd = -1, .drop.mount_fd = -1};
     cover_correlations_init(&r->correlations);
     r->folder = folder;
     if (!os_make_folders(folder, err))
@@ -142,24 +106,29 @@ bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw, E
                         STR_ARG(folder));
         return error_hint(err, "--force replaces them, --merge adds to them");
     }
-    if (mode == COVER_RUN_REPLACE)
-        remove_results(r->folder, 0);
-    if (!cover_pool_open(&r->pool, &r->arena, in_folder(r, STR("raw")), err))
+    if (!cover_drop_open(&r->arena, r->folder, place->temp, &r->drop, err) ||
+        !cover_pool_open(&r->pool, &r->arena, r->drop.folder, err))
         return cannot_write(err);
-    // Programs that start as root and continue as another user must be able to write, too.
-    if (geteuid() == 0)
-        (void)chmod(r->pool.folder.ptr, 0777);
+    // What a run that was killed has left must not mix with this run's.
+    r->gcov_root = arena_printf(&r->arena, "%" STR_FMT "/.gcov-%" STR_FMT, STR_ARG(r->drop.base),
+                                STR_ARG(str_base_name(r->drop.folder)));
+    r->pool.reach = r->drop.reach;
+    r->pool.keep_to = r->drop.base;
+    r->pool.keep_folder = true; // cover_drop_close removes it
     r->pool.keep_raw = keep_raw;
     r->pool.correlations = &r->correlations;
     r->pool.may_wait = true;
     r->pool.kept_folder = r->folder;
     r->objects = (CoverObjects){.arena = &r->arena, .pool = &r->pool};
-    return mode != COVER_RUN_ADD || (load_selection(r, err) && add_earlier(r, err));
+    return take_old(r, mode, err);
 }
 
 void cover_run_deinit(CoverRun *r)
 {
     cover_pool_deinit(&r->pool);
+    if (r->survivors == 0 && r->gcov_root.len)
+        unlink(r->gcov_root.ptr); // the link of cover_results_move_data
+    cover_drop_close(&r->arena, &r->drop);
     cover_correlations_deinit(&r->correlations);
     arena_deinit(&r->arena);
 }
@@ -182,7 +151,7 @@ static bool has_run_folder(const CoverRun *r, Str number, U8Vec *buf)
     if (fd >= 0)
         close(fd);
     arena_deinit(&scratch);
-    return buf->len && memmem(buf->at, buf->len, r->folder.ptr, r->folder.len);
+    return buf->len && memmem(buf->at, buf->len, r->drop.base.ptr, r->drop.base.len);
 }
 
 size_t cover_run_survivors(const CoverRun *r)
@@ -204,7 +173,7 @@ void cover_run_variables(CoverRun *r, CoverVariables *ret)
 {
     const CoverVariable variables[] = {
         {"LLVM_PROFILE_FILE", cover_pool_pattern(&r->pool).ptr},
-        {"GCOV_PREFIX", in_folder(r, STR("gcov")).ptr},
+        {"GCOV_PREFIX", r->gcov_root.ptr},
         {"GCOV_PREFIX_STRIP", NULL},
     };
     for (size_t i = 0; i < ARRAY_LEN(variables); i++)
@@ -221,7 +190,7 @@ static void find_objects(CoverRun *r, const CoverObjectSources *sources)
     for (size_t i = 0; i < sources->commands.len; i++)
         cover_objects_offer(o, sources->commands.at[i], false);
     cover_objects_add_kept(o);
-    cover_objects_offer_writers(o, r->folder);
+    cover_objects_offer_writers(o);
     for (size_t i = 0; i < sources->folders.len; i++)
         cover_objects_search(o, sources->folders.at[i]);
 }
@@ -251,7 +220,8 @@ static bool write_profile(CoverRun *r, Error *err)
     // The oldest version of the format that can hold the counts.
     uint32_t version = c->bitmaps.len ? 12 : 9;
     bool ok = cover_counts_write(c, version, false, &out, err) &&
-              os_write_file(profile_path(r), bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, err);
+              os_write_file_synced(profile_path(r), bytes_from_str(strbuf_str(&out)),
+                                   OUTPUT_REPLACE, err);
     strbuf_deinit(&out);
     return ok;
 }
@@ -284,15 +254,23 @@ bool cover_run_finish(CoverRun *r, const CoverObjectSources *sources, Error *err
         return false;
     for (size_t i = 0; i < earlier.len; i++)
         cover_objects_offer(&r->objects, earlier.at[i], true);
-    cover_link_notes(r->folder, &r->gcov_data, &r->gcov_without_notes);
+    cover_link_notes(r->gcov_root, &r->gcov_data, &r->gcov_without_notes);
     // A process that still writes was most likely started by one of the commands.
     for (size_t i = 0; i < sources->commands.len && r->survivors; i++)
         cover_objects_offer(&r->objects, sources->commands.at[i], true);
-    if (r->pool.counts.profile_count) {
+    if (r->pool.counts.profile_count)
         find_objects(r, sources);
-        if (!write_profile(r, err))
-            return false;
-    }
+    // The counts come last: whoever opens the folder before sees the old ones.
+    bool ok = cover_objects_write(&r->objects, r->folder, err) && write_selection(r, err) &&
+              cover_results_move_data(r->gcov_root, in_folder(r, STR("gcov")), err) &&
+              (r->pool.counts.profile_count == 0 || write_profile(r, err));
+    if (ok)
+        cover_drop_finished(&r->drop);
     cover_pool_close(&r->pool);
-    return cover_objects_write(&r->objects, r->folder, err) && write_selection(r, err);
+    return ok;
+}
+
+void cover_run_drop_old(CoverRun *r)
+{
+    cover_results_remove(&r->arena, r->folder, &r->old);
 }

@@ -9,12 +9,17 @@
 #ifndef COLLECT_COVER_RUN_H
 #define COLLECT_COVER_RUN_H
 
+#include "collect/cover/drop_folder.h"
 #include "collect/cover/objects.h"
+#include "collect/cover/results.h"
 #include "coverage/rows/selection.h"
 
 typedef struct CoverRun {
     Arena arena;
     Str folder; // absolute
+    CoverDrop drop;
+    Str gcov_root;     // to which programs of gcc write
+    CoverOldFiles old; // of the results that are replaced
     CoverPool pool;
     CoverCorrelations correlations; // programs of profiles with counters only
     CoverObjects objects;
@@ -26,13 +31,18 @@ typedef struct CoverRun {
 
 typedef enum CoverRunMode {
     COVER_RUN_NEW,     // existing results are an error
-    COVER_RUN_REPLACE, // existing results are removed first
+    COVER_RUN_REPLACE, // existing results are removed when the new ones are written
     COVER_RUN_ADD,     // the run is added to existing results
 } CoverRunMode;
 
+typedef struct CoverRunPlace {
+    Str folder; // of the results
+    Str temp;   // for what programs write, where other users may change the path of `folder`
+} CoverRunPlace;
+
 // Prepares the folder. Call cover_run_deinit afterwards, also on false.
-MUST_CHECK bool cover_run_open(CoverRun *r, Str folder, CoverRunMode mode, bool keep_raw,
-                               Error *err);
+MUST_CHECK bool cover_run_open(CoverRun *r, const CoverRunPlace *place, CoverRunMode mode,
+                               bool keep_raw, Error *err);
 void cover_run_deinit(CoverRun *r); // closes the pool and frees everything
 
 // An environment variable. The value ends in a NUL; NULL removes the variable.
@@ -58,6 +68,8 @@ typedef struct CoverObjectSources {
 // Finds the objects and writes the results, with r->selection. A run in which no program wrote a
 // profile succeeds, too: see cover_run_wrote.
 MUST_CHECK bool cover_run_finish(CoverRun *r, const CoverObjectSources *sources, Error *err);
+// Removes the results that the run replaces, after all new ones are written.
+void cover_run_drop_old(CoverRun *r);
 bool cover_run_wrote(const CoverRun *r); // whether any program wrote a profile or gcc's data
 
 #endif // COLLECT_COVER_RUN_H

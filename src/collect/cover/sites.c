@@ -72,6 +72,7 @@ static uint32_t function_row(SiteLoader *l, const DwarfFunction *f)
     vec_push(&p->arena, &p->function_counts.function, function);
     vec_push(&p->arena, &p->function_counts.count, 0);
     vec_push(&p->arena, &p->function_counts.hash, 0);
+    vec_push(&p->arena, &p->function_counts.column, 0);
     return row;
 }
 

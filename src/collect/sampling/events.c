@@ -3,6 +3,7 @@
 
 #include "collect/sampling/events_internal.h"
 
+#include "collect/sampling/probe_cost_internal.h"
 #include "os/proc.h"
 #include "unwind/core.h"
 
@@ -22,6 +23,7 @@ enum {
     RING_BYTES_THREAD = 1 << 20, // when each thread has its own ring
     STACK_BYTES_MAX = 65528,     // perf_event_open(2)
     STACK_BYTES_MIN = 16 << 10,  // with less, too many stacks are cut
+    STACK_BYTES_PROBE = 4 << 10, // of a probe: it takes every hit, and copying costs most of a hit
     RECORDS_BY_COUNT = 256,      // records of events in bursts that fit a ring
     DRAIN_MS = 16,               // the drain may sleep so long without losing records
     RATE_UNKNOWN_HZ = 1000,      // when neither this process nor the kernel states a rate
@@ -47,7 +49,9 @@ uint64_t events_fixed_period(const EventSet *set, const EventSpec *spec)
 {
     if (is_member(set, spec))
         return 0;
-    return spec->period || spec->freq ? spec->period : set->options->period;
+    if (spec->period || spec->freq || set->options->period)
+        return spec->period || spec->freq ? spec->period : set->options->period;
+    return spec->counts_each && !set->options->freq_given;
 }
 
 static void set_rate(const EventSet *set, const EventSpec *spec, struct perf_event_attr *attr)
@@ -79,6 +83,10 @@ static struct perf_event_attr sampler_attr(const EventSet *set, const EventSpec 
     if (set->options->kernel_only)
         attr.exclude_user = 1;
     attr.exclude_callchain_kernel = !observes_kernel(&attr);
+    // When a thread starts, the kernel reads the path of an inherited probe from the memory of the
+    // program, where it is not, and the start fails with EFAULT.
+    if (spec->is_probe)
+        attr.inherit = 0;
     set_rate(set, spec, &attr);
     return attr;
 }
@@ -87,6 +95,9 @@ static struct perf_event_attr sampler_attr(const EventSet *set, const EventSpec 
 // in bursts. The period of a clock is a time, and so, nearly, is that of cycles.
 static uint64_t expected_rate_hz(const EventSet *set)
 {
+    for (size_t i = 0; i < set->events.len && !set->options->period; i++)
+        if (events_fixed_period(set, &set->events.at[i]))
+            return 0;
     if (!set->options->period)
         return set->freq_hz ? set->freq_hz : RATE_UNKNOWN_HZ;
     uint64_t ticks_hz = 0;
@@ -167,6 +178,18 @@ static int open_side_band(const EventSet *set, pid_t pid, int cpu)
     return fd;
 }
 
+// The registers that arguments of probes need, in perf's numbers.
+static uint64_t arg_registers(const EventSet *set)
+{
+    const EventSpecVec *given = set->options->events;
+    uint64_t mask = 0;
+    for (size_t i = 0; given && i < given->len; i++)
+        for (size_t k = 0; k < given->at[i].arg_count; k++)
+            if (given->at[i].args[k].kind != EVENT_ARG_CONSTANT)
+                mask |= 1ull << given->at[i].args[k].reg;
+    return mask;
+}
+
 static void settle_base(EventSet *set)
 {
     const SamplingOptions *o = set->options;
@@ -190,7 +213,7 @@ static void settle_base(EventSet *set)
     switch (set->stacks) {
     case STACKS_TABLES:
         a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-        a->sample_regs_user = unwind_perf_regs_mask(machine_arch);
+        a->sample_regs_user = unwind_perf_regs_mask(machine_arch) | arg_registers(set);
         a->sample_stack_user = set->stack_bytes;
         // The kernel's frames; and the chain of the program's frame pointers, for stacks
         // that go on elsewhere than in the copied piece.
@@ -205,6 +228,7 @@ static void settle_base(EventSet *set)
                                 PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS;
         break;
     case STACKS_AUTO:
+    case STACKS_WALKED:
     case STACKS_NONE:
         break;
     }
@@ -302,6 +326,28 @@ static bool settle_ladder(EventSet *set, Probe probe, Error *err)
     return true;
 }
 
+// Places in programs are the kernel's to change, whoever owns the program.
+static bool explain_probe(int os_errno, const EventSpec *spec, Error *err)
+{
+    if (os_errno == EACCES || os_errno == EPERM) {
+        (void)error_set(err, ERROR_PERMISSION,
+                        "not allowed to probe '%" STR_FMT "': probes in programs need root or "
+                        "CAP_PERFMON, whatever kernel.perf_event_paranoid is",
+                        STR_ARG(spec->name));
+        return error_hint(err, "run it by sudo, or: sudo setcap cap_perfmon,cap_sys_ptrace+ep "
+                               "ASSAY; without rights 'assay record' samples by time and 'assay "
+                               "cover run' counts calls");
+    }
+    if (os_errno == EINVAL || os_errno == EOPNOTSUPP) {
+        (void)error_set(err, ERROR_UNSUPPORTED,
+                        "the kernel refuses to probe '%" STR_FMT "' at 0x%llx", STR_ARG(spec->name),
+                        (unsigned long long)spec->svma);
+        return error_hint(err, "it cannot step over every instruction; a line behind it may do");
+    }
+    errno = os_errno;
+    return error_os(err, "cannot probe '%" STR_FMT "'", STR_ARG(spec->name));
+}
+
 static bool settle_given(EventSet *set, Probe probe, Error *err)
 {
     const EventSpecVec *given = set->options->events;
@@ -316,6 +362,8 @@ static bool settle_given(EventSet *set, Probe probe, Error *err)
         bool asked = !spec->exclude_kernel && (spec->exclude_user || spec->exclude_hv);
         if (!ok && !asked && spec->type != PERF_TYPE_TRACEPOINT && give_up_kernel(set, os_errno))
             ok = try_precise(set, spec, probe, &os_errno, &tried);
+        if (!ok && spec->is_probe)
+            return explain_probe(os_errno, spec, err);
         if (!ok)
             return perf_explain(os_errno, &set->limits, &tried, spec->name,
                                 set->options->system_wide, err);
@@ -378,7 +426,7 @@ static bool settle_events(EventSet *set, Probe probe, Error *err)
         return set->stacks == STACKS_LBR && err && err->kind == ERROR_UNSUPPORTED ? explain_lbr(err)
                                                                                   : false;
     const EventSpec *first = &set->events.at[0];
-    bool told = str_find_char(first->name, ':') != SIZE_MAX;
+    bool told = str_find_char(first->name, ':') != SIZE_MAX || first->is_probe;
     set->event_name = set->user_only && !told
                           ? arena_printf(set->arena, "%" STR_FMT ":u", STR_ARG(first->name))
                           : first->name;
@@ -498,6 +546,8 @@ static void settle_stack_size(EventSet *set)
     if (set->options->stack_bytes) {
         set->stack_bytes =
             (uint32_t)align_down(MIN(set->options->stack_bytes, (uint32_t)STACK_BYTES_MAX), 8);
+    } else if (set->events.at[0].is_probe && events_fixed_period(set, &set->events.at[0]) == 1) {
+        set->stack_bytes = STACK_BYTES_PROBE; // the rest is known from earlier samples
     } else {
         uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
         uint64_t rate = expected_rate_hz(set);
@@ -638,6 +688,17 @@ static bool settle_cpus(EventSet *set, Error *err)
     return ok;
 }
 
+// What a hit costs depends on the machine and on what is copied: it is measured before the program
+// starts.
+static void measure_probe(EventSet *set)
+{
+    const EventSpec *first = &set->events.at[0];
+    if (!first->is_probe)
+        return;
+    struct perf_event_attr attr = sampler_attr(set, first);
+    set->hit_cost_ns = probe_cost_ns(&attr, first->is_emulated);
+}
+
 bool events_open(Arena *arena, const SamplingOptions *options, pid_t child, size_t expected_threads,
                  EventSet *ret, Error *err)
 {
@@ -665,12 +726,14 @@ bool events_open(Arena *arena, const SamplingOptions *options, pid_t child, size
         ret->ring_pages = first_ring_pages(ret);
         if (ret->per_thread)
             settle_base(ret);
+        measure_probe(ret);
         return true;
     }
     if (!open_first(ret, options->system_wide ? -1 : child, 0, err)) {
         events_close(ret);
         return false;
     }
+    measure_probe(ret);
     return true;
 }
 

@@ -36,6 +36,7 @@ typedef struct EventSet {
     bool freq_clamped;
     uint32_t stack_bytes;
     size_t ring_pages;
+    uint64_t hit_cost_ns;        // of the first event, when it is a probe; 0: not known
     bool counts_lost;            // PERF_FORMAT_LOST works
     struct perf_event_attr base; // what all events share
     PerfLayout layout;
@@ -43,6 +44,7 @@ typedef struct EventSet {
     uint32_t *cpus;            // each has one ring; with per_thread none has
     size_t cpu_count;
     bool traced;     // there are no events: a Tracer makes the samples
+    bool timed;      // there are no events: agents in the processes make the samples
     bool per_thread; // one ring for each thread: for each thread and CPU there are too few
                      // descriptors
     Vec(OpenEvent) open;

@@ -35,6 +35,7 @@ static Str stack_mode_name(StackMode mode)
     switch (mode) {
     case STACKS_AUTO:
     case STACKS_TABLES:
+    case STACKS_WALKED:
         return STR("tables");
     case STACKS_FP:
         return STR("frame pointers");
@@ -63,11 +64,13 @@ void facts_at_start(Profile *p, const SamplingOptions *o, const EventSet *events
     if (o->argv)
         set_command(p, o->argv);
     profile_set_fact(p, STR(FACT_EVENT), events->event_name);
-    if (events->traced)
+    if (events->traced && events->fallback.len)
         profile_set_fact(p, STR(FACT_EVENT_FALLBACK), STR("perf events: refused"));
+    else if (events->timed && events->fallback.len)
+        profile_set_fact(p, STR(FACT_EVENT_FALLBACK), STR("perf events and ptrace: refused"));
     else if (events->fallback.len)
         profile_set_fact(p, STR(FACT_EVENT_FALLBACK), events->fallback);
-    if (events->freq_hz && o->period == 0)
+    if (events->freq_hz && events_fixed_period(events, &events->events.at[0]) == 0)
         set_number(p, FACT_RATE_ASKED, o->freq_hz ? o->freq_hz : events->freq_hz);
     profile_set_fact(p, STR(FACT_STACK_MODE), stack_mode_name(events->stacks));
     arena_deinit(&scratch);
@@ -80,6 +83,10 @@ void facts_at_start(Profile *p, const SamplingOptions *o, const EventSet *events
     if (events->freq_clamped && events->traced)
         profile_note(p, NOTE_WARNING, STR("rate-clamped"),
                      "%" PRIu64 " Hz asked, %" PRIu64 " Hz taken: each sample stops a thread",
+                     o->freq_hz, events->freq_hz);
+    else if (events->freq_clamped && events->timed)
+        profile_note(p, NOTE_INFO, STR("rate-clamped"),
+                     "%" PRIu64 " Hz asked, %" PRIu64 " Hz taken: the kernel's tick gives fewer",
                      o->freq_hz, events->freq_hz);
     else if (events->freq_clamped)
         profile_note(p, NOTE_WARNING, STR("rate-clamped"),
@@ -179,15 +186,15 @@ static void child_facts(Profile *p, const EventSet *events, const ChildEnd *chil
     set_number(p, FACT_MAX_RSS_BYTES, (uint64_t)child->usage.ru_maxrss * 1024);
     if (event_is_clock(&events->events.at[0]) && !events->options->system_wide)
         note_waiting(p, events, user + sys, (uint64_t)r->wall_ns);
-    uint64_t observed = user + (events->user_only && !events->traced ? 0 : sys);
+    uint64_t observed = user + (events->user_only && !events->traced && !events->timed ? 0 : sys);
     // A rate over less than a tenth of a second would be noise.
-    if (events->options->period == 0 && !events->options->system_wide && observed > 100000000u &&
-        r->samples > 0) {
+    if (events_fixed_period(events, &events->events.at[0]) == 0 && !events->options->system_wide &&
+        observed > 100000000u && r->samples > 0) {
         uint64_t rate_hz =
             (uint64_t)((double)(r->samples + r->lost) / (double)MAX(events->events.len, (size_t)1) *
                        1e9 / (double)observed);
         set_number(p, FACT_RATE_OBTAINED, rate_hz);
-        if (event_is_clock(&events->events.at[0]) && !events->traced)
+        if (event_is_clock(&events->events.at[0]) && !events->traced && !events->timed)
             note_short_processes(p, events, rate_hz);
     }
 }
@@ -196,6 +203,52 @@ static void child_facts(Profile *p, const EventSet *events, const ChildEnd *chil
 static uint64_t used_ns(const ChildEnd *child)
 {
     return timeval_ns(child->usage.ru_utime) + timeval_ns(child->usage.ru_stime);
+}
+
+// Why there are no perf events, unless the user wanted none.
+static void note_refusal(Profile *p, const EventSet *events)
+{
+    if (events->fallback.len)
+        profile_note(p, NOTE_WARNING, STR("perf-refused"), "no perf events: %" STR_FMT,
+                     STR_ARG(events->fallback));
+}
+
+// Programs that load no library, or run as another user, have no agent: their time is missing.
+static void note_timers(Profile *p, const EventSet *events, const Timers *t, const ChildEnd *child)
+{
+    enum { LEAST_SHARE = 90 };
+    AgentCounts n = agent_rings_counts(&t->rings);
+    StrBuf b = {0};
+    strbuf_printf(&b, "sampled by timers in the processes: a sample weighs the processor time of "
+                      "its thread since the one before");
+    uint64_t used = child ? used_ns(child) : 0;
+    double share = used ? 100.0 * (double)n.counted_ns / (double)used : 0;
+    if (used)
+        strbuf_printf(&b, ", %.1f%% of what the program used in all", MIN(share, 100.0));
+    strbuf_printf(&b, "; time in the kernel counts where it was called from; the kernel's tick "
+                      "gives at most 100 to 1000 samples per second of processor time");
+    profile_note(p, NOTE_WARNING, STR("timers"), "%" STR_FMT, STR_ARG(strbuf_str(&b)));
+    strbuf_deinit(&b);
+    note_refusal(p, events);
+    if (n.processes == 0)
+        profile_note(p, NOTE_WARNING, STR("no-agent"),
+                     "no process loaded the library of the timers: statically linked, 32-bit and "
+                     "set-uid programs, and those of another user, do not");
+    else if (used && share < LEAST_SHARE)
+        profile_note(p, NOTE_WARNING, STR("no-agent"),
+                     "%.0f%% of the processor time has no samples: statically linked, 32-bit and "
+                     "set-uid programs, and those of another user, do not load the library of the "
+                     "timers",
+                     100 - share);
+    if (n.untimed_threads)
+        profile_note(p, NOTE_WARNING, STR("untimed-threads"),
+                     "%" PRIu64 " threads have no timer: the limit of pending signals is reached; "
+                     "to lift it: ulimit -i unlimited",
+                     n.untimed_threads);
+    if (n.broken)
+        profile_note(p, NOTE_WARNING, STR("broken-rings"),
+                     "%" PRIu64 " times the records of a process were damaged and left out",
+                     n.broken);
 }
 
 static void note_tracing(Profile *p, const EventSet *events, const Tracer *t, const ChildEnd *child)
@@ -219,8 +272,7 @@ static void note_tracing(Profile *p, const EventSet *events, const Tracer *t, co
                       "than a tick may be missed; set-uid programs run without their rights");
     profile_note(p, NOTE_WARNING, STR("ptrace"), "%" STR_FMT, STR_ARG(strbuf_str(&b)));
     strbuf_deinit(&b);
-    profile_note(p, NOTE_WARNING, STR("perf-refused"), "no perf events: %" STR_FMT,
-                 STR_ARG(events->fallback));
+    note_refusal(p, events);
     if (t->unwatched)
         profile_note(p, NOTE_WARNING, STR("unwatched-threads"),
                      "%" PRIu64 " threads could not be watched: out of file descriptors; to lift "
@@ -230,8 +282,15 @@ static void note_tracing(Profile *p, const EventSet *events, const Tracer *t, co
 
 static void note_no_samples(Profile *p, const EventSet *events, const ChildEnd *child)
 {
-    // A tracer has no higher rate, so that the note advises to run the program many times.
-    if (events->traced && child)
+    // These have no higher rate, so that the note advises to run the program many times.
+    if (events->timed && child)
+        profile_note(p, NOTE_WARNING, STR("no-samples"),
+                     "no samples: the program used %.1f ms of processor time, its start included, "
+                     "and timers sample at the kernel's tick, every 1 to 10 ms; run it many times "
+                     "in one recording, as in assay record -- sh -c 'for i in $(seq 100); do "
+                     "PROGRAM; done'",
+                     (double)used_ns(child) / 1e6);
+    else if (events->traced && child)
         profile_note(p, NOTE_WARNING, STR("no-samples"),
                      "no samples: the program used %.1f ms of processor time, its start included, "
                      "and ptrace samples once in %.1f ms; run it many times in one recording, as "
@@ -256,9 +315,45 @@ static const char *less_loss(const EventSet *events)
     return "a lower -F or a larger -m helps";
 }
 
+// How often the first event happened: samples count for their period.
+static uint64_t occurrences(const Profile *p)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; p->samples.value_columns && i < p->samples.values[0].len; i++)
+        sum += (uint64_t)p->samples.values[0].at[i];
+    return sum;
+}
+
+static void note_probes(Profile *p, const EventSet *events, const ConsumerCounts *c,
+                        const SamplingResult *r)
+{
+    const uint64_t busy_hz = 20000;
+    if (!events->events.at[0].is_probe)
+        return;
+    double seconds = (double)MAX(r->wall_ns, (int64_t)1) / 1e9, cost = (double)events->hit_cost_ns;
+    double hz = (double)(occurrences(p) + r->lost) / seconds;
+    if (events->hit_cost_ns)
+        set_number(p, FACT_PROBE_HIT_NS, events->hit_cost_ns);
+    if (hz >= (double)busy_hz && occurrences(p) >= busy_hz / 2)
+        profile_note(
+            p, NOTE_WARNING, STR("probe-cost"),
+            "the probe was hit %.0f times a second, for about %.1f us each: it took %.0f %% "
+            "of a processor from the program; a larger -c makes a hit cheaper, not rarer",
+            hz, cost / 1e3, hz * cost / 1e7);
+    if (p->threads.tid.len > 1 && !events->options->system_wide)
+        profile_note(p, NOTE_WARNING, STR("probe-threads"),
+                     "only threads that ran when the recording began are probed: this kernel hands "
+                     "no probe on to new threads and processes; -a probes all of them");
+    if (c->args_missing)
+        profile_note(p, NOTE_WARNING, STR("arguments-missing"),
+                     "%" PRIu64 " values of arguments lay outside of the copied part of the stack "
+                     "and count as 0; -g dwarf,32768 copies more",
+                     c->args_missing);
+}
+
 void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, uint64_t malformed,
-                  const Drain *drain, const Tracer *tracer, const ChildEnd *child,
-                  const SamplingResult *r)
+                  const Drain *drain, const Tracer *tracer, const Timers *timers,
+                  const ChildEnd *child, const SamplingResult *r)
 {
     const ConsumerCounts *c = consumer_counts(consumer);
     const ModuleSet *modules = consumer_modules(consumer);
@@ -269,6 +364,8 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
         child_facts(p, events, child, r);
     if (tracer)
         note_tracing(p, events, tracer, child);
+    if (timers)
+        note_timers(p, events, timers, child);
     if (r->lost)
         profile_note(p, NOTE_WARNING, STR("lost-samples"),
                      "%" PRIu64 " samples were lost: %" PRIu64
@@ -287,6 +384,7 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
         profile_note(p, NOTE_INFO, STR("missing-files"), "%u mapped files could not be opened",
                      modules->missing);
     modules_note_refused(modules, p);
+    note_probes(p, events, c, r);
     if (malformed || drain->broken)
         profile_note(p, NOTE_WARNING, STR("malformed-records"),
                      "%" PRIu64 " records of the kernel could not be understood", malformed);

@@ -5,6 +5,7 @@
 #define COLLECT_SAMPLING_FACTS_INTERNAL_H
 
 #include "collect/sampling/drain_internal.h"
+#include "collect/sampling/timers_internal.h"
 #include "collect/sampling/tracer_internal.h"
 #include "replay/consumer.h"
 
@@ -12,9 +13,9 @@
 void facts_at_start(Profile *p, const SamplingOptions *o, const EventSet *events, int64_t start_ns);
 // Adds what is known at the end: losses, rates obtained, complete stacks, the end of the child.
 // `child` is NULL when no child was started or it still runs. `malformed` is the number of
-// malformed records. `tracer` is NULL when the kernel's events were used.
+// malformed records. `tracer` and `timers` are NULL when they were not used.
 void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, uint64_t malformed,
-                  const Drain *drain, const Tracer *tracer, const ChildEnd *child,
-                  const SamplingResult *result);
+                  const Drain *drain, const Tracer *tracer, const Timers *timers,
+                  const ChildEnd *child, const SamplingResult *result);
 
 #endif // COLLECT_SAMPLING_FACTS_INTERNAL_H

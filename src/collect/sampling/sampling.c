@@ -7,8 +7,10 @@
 #include "collect/sampling/drain_internal.h"
 #include "collect/sampling/facts_internal.h"
 #include "collect/sampling/order_internal.h"
+#include "collect/sampling/timers_internal.h"
 #include "collect/sampling/tracer_internal.h"
 #include "os/clock.h"
+#include "os/privilege.h"
 #include "os/proc.h"
 #include "replay/consumer.h"
 
@@ -38,6 +40,7 @@ enum {
     DRAIN_NICE = -10,
     DRAIN_SLICE_NS = 100000,
     AFTER_SECOND_SIGNAL_MS = 5000, // how long the worker may take to end
+    AGENTS_MS = 50,                // how often the rings of agents are emptied
     TICK_SHARE = 10, // one part of this many of the time goes to looking at traced threads
 };
 
@@ -56,6 +59,7 @@ struct Sampling {
     Drain drain;
     Tracer tracer; // used instead of the kernel's events when events.traced
     bool tracing;  // the tracer has seized the child
+    Timers timers; // … or when events.timed
     pthread_t worker;
     atomic_bool worker_done;
     int worker_done_fd; // readable when the worker has ended
@@ -84,7 +88,9 @@ static Str metric_name(const EventSpec *spec)
 {
     if (spec->unit.len)
         return spec->config == PERF_COUNT_SW_CPU_CLOCK ? STR("cpu time") : STR("task time");
-    size_t end = spec->type == PERF_TYPE_TRACEPOINT ? SIZE_MAX : str_find_char(spec->name, ':');
+    size_t end = spec->type == PERF_TYPE_TRACEPOINT || spec->is_probe
+                     ? SIZE_MAX
+                     : str_find_char(spec->name, ':');
     return end == SIZE_MAX ? spec->name : str_slice(spec->name, 0, end);
 }
 
@@ -97,6 +103,8 @@ static SampleStacks sample_stacks(StackMode mode)
         return SAMPLE_STACKS_CHAIN;
     case STACKS_LBR:
         return SAMPLE_STACKS_LBR;
+    case STACKS_WALKED:
+        return SAMPLE_STACKS_WALKED;
     case STACKS_AUTO:
     case STACKS_NONE:
         break;
@@ -111,19 +119,51 @@ static const SampleEvent *event_by_id(void *ctx, uint64_t id)
     return event && event->event != SIDE_BAND ? &s->sample_events[event->event] : NULL;
 }
 
+// The metric of that name, which several places of one probe share.
+static MetricId need_metric(Profile *p, Str name, Str unit, Str event)
+{
+    for (uint32_t i = 0; i < p->metrics.name.len; i++)
+        if (str_equal(profile_text(p, p->metrics.name.at[i]), name) &&
+            str_equal(profile_text(p, p->metrics.event.at[i]), event))
+            return (MetricId){i};
+    return profile_add_metric(p, name, unit, METRIC_SUM, event);
+}
+
+// The arguments of a probe are metrics of their own: "prog:parse len".
+static void add_args(Sampling *s, const EventSpec *spec, SampleEvent *ret)
+{
+    SampleArg *args = arena_array(&s->arena, SampleArg, spec->arg_count);
+    Str owner = arena_printf(&s->arena, METRIC_ARGUMENT_OF "%" STR_FMT, STR_ARG(spec->name));
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        Str name = arena_printf(&s->arena, "%" STR_FMT " %" STR_FMT, STR_ARG(spec->name),
+                                STR_ARG(spec->args[i].name));
+        args[i] = (SampleArg){need_metric(s->profile, name, STR(""), owner), &spec->args[i]};
+    }
+    ret->args = args;
+    ret->arg_count = spec->arg_count;
+}
+
 static void open_consumer(Sampling *s)
 {
     const EventSet *events = &s->events;
     s->sample_events = arena_array(&s->arena, SampleEvent, events->events.len);
     for (size_t i = 0; i < events->events.len; i++) {
         const EventSpec *spec = &events->events.at[i];
-        MetricId metric = profile_add_metric(s->profile, metric_name(spec), spec->unit, METRIC_SUM,
-                                             i == 0 ? events->event_name : spec->name);
+        Str event = i == 0 || str_equal(spec->name, events->events.at[0].name) ? events->event_name
+                                                                               : spec->name;
+        MetricId metric = need_metric(s->profile, metric_name(spec), spec->unit, event);
         s->sample_events[i] = (SampleEvent){.metric = metric,
                                             .stacks = sample_stacks(events->stacks),
                                             .regs_user = events->layout.regs_user,
                                             .period = events_fixed_period(events, spec),
-                                            .group_read = spec->group_read};
+                                            .group_read = spec->group_read,
+                                            .is_inherited = events->base.inherit};
+        add_args(s, spec, &s->sample_events[i]);
+        if (spec->at_return) {
+            const char *path = (const char *)(uintptr_t)spec->config1;
+            s->sample_events[i].returned_path = str_from_c(path);
+            s->sample_events[i].returned_svma = spec->svma;
+        }
     }
     s->consumer = consumer_open(&(ConsumerSetup){.profile = s->profile,
                                                  .arch = MACHINE_ARCH,
@@ -195,6 +235,9 @@ static void *work(void *arg)
 {
     Sampling *s = arg;
     Order order;
+    // Capabilities are each thread's own.
+    if (s->options->confine && !s->events.timed)
+        privilege_reduce(s->options->argv);
     order_init(&order, &s->events.layout, s->events.ring_count, &s->queue);
     order.deliver = deliver;
     order.ctx = s;
@@ -391,10 +434,10 @@ static bool read_signals(Sampling *s)
     return asked;
 }
 
-static bool start_child(Sampling *s, Error *err)
+static bool start_child(Sampling *s, const Program *program, Error *err)
 {
     // `argv` belongs to the caller; exec does not change it.
-    if (!spawn_prepare(s->options->program, s->options->argv, &s->old_mask, &s->child, err))
+    if (!spawn_prepare(program, s->options->argv, &s->old_mask, &s->child, err))
         return false;
     // The parent of this process may have set SIGCHLD to be ignored; then no child could be waited
     // for. This comes after the fork, so that the child keeps the setting.
@@ -460,6 +503,8 @@ static void start_samples(Sampling *s)
 {
     if (s->tracing)
         tracer_start(&s->tracer);
+    else if (s->events.timed)
+        timers_start(&s->timers);
     else
         events_enable(&s->events, true, false);
 }
@@ -474,6 +519,9 @@ static bool is_over(Sampling *s, Course *c, bool signalled, SamplingResult *resu
             return true;
         c->end = MIN(c->end, os_monotonic_ns() + AFTER_SIGNAL_MS * NS_PER_MS);
     }
+    // A SIGCHLD may be read with that of an earlier stop, before the end is waited for.
+    if (s->tracing)
+        look_at_child(s);
     if (s->child.pid > 0 ? s->child_ended : s->polls_open == 0)
         return true;
     if (atomic_load(&s->failed))
@@ -528,53 +576,97 @@ static void loop_traced(Sampling *s, SamplingResult *result)
     }
 }
 
+// The same with agents, which nothing but the time asks to be looked at.
+static void loop_timed(Sampling *s, SamplingResult *result)
+{
+    Course course = course_of(s);
+    struct pollfd p = {.fd = s->signal_fd, .events = POLLIN};
+    for (;;) {
+        int wait = MIN(poll_timeout_ms(&course), (int)AGENTS_MS);
+        bool signalled = poll(&p, 1, wait) > 0;
+        timers_drain(&s->timers);
+        if (is_over(s, &course, signalled, result))
+            return;
+    }
+}
+
 // ---- From start to end ----------------------------------------------------------------------
 
 static bool open_events(Sampling *s, Error *err)
 {
     const SamplingOptions *o = s->options;
-    if (o->argv && !start_child(s, err))
+    if (o->argv && !start_child(s, o->program, err))
         return false;
     if (o->pid_count || o->tid_count)
         return open_attached(s, err);
     return events_open(&s->arena, o, s->child.pid, 0, &s->events, err);
 }
 
-// Whether ptrace can replace the refused perf events: it can sample the processor time of a
+// Whether ptrace or timers can replace perf events: they can sample the processor time of a
 // command, with stacks.
-static bool may_trace(const SamplingOptions *o)
+static bool can_replace_events(const SamplingOptions *o)
 {
     return o->argv && !o->system_wide && !o->kernel_only && o->period == 0 &&
            (!o->events || o->events->len == 0) &&
-           (o->stacks == STACKS_AUTO || o->stacks == STACKS_TABLES) && perf_event_probe() != 0;
+           (o->stacks == STACKS_AUTO || o->stacks == STACKS_TABLES);
 }
 
-// Starts to trace; on false the error is the refusal of perf events.
-static bool open_traced(Sampling *s, const Error *refusal)
+// Starts to trace the child. `why` says why there are no events.
+static bool open_traced(Sampling *s, Str why, Error *err)
 {
-    if (s->child.pid <= 0 || !may_trace(s->options))
-        return false;
     events_close(&s->events);
-    tracer_events(&s->arena, s->options,
-                  arena_printf(&s->arena, "%s%s%s", refusal->text, refusal->hint[0] ? "; " : "",
-                               refusal->hint),
-                  &s->events);
-    queue_init(&s->queue);
-    Error why;
-    if (!tracer_seize(&s->tracer, &s->events, &s->queue, s->child.pid, &why)) {
-        log_debug(LOG_RECORD, 1, "%s", why.text);
-        return false;
-    }
-    s->tracing = true;
-    return true;
+    tracer_events(&s->arena, s->options, why, &s->events);
+    s->tracing = tracer_seize(&s->tracer, &s->events, &s->queue, s->child.pid, err);
+    return s->tracing;
 }
 
-// Opens the kernel's events or, when they are refused, a tracer.
+// Starts the child anew, with a library to preload.
+static bool open_timed(Sampling *s, Str why, Error *err)
+{
+    spawn_close(&s->child, true);
+    events_close(&s->events);
+    timers_events(&s->arena, s->options, why, &s->events);
+    return timers_open(&s->arena, s->options, &s->events, &s->queue, &s->timers, err) &&
+           start_child(s, &s->timers.program, err);
+}
+
+// What the user asked for by name.
+static bool open_engine(Sampling *s, Error *err)
+{
+    const SamplingOptions *o = s->options;
+    if (o->engine == ENGINE_PERF)
+        return open_events(s, err);
+    if (!can_replace_events(o)) {
+        (void)error_set(err, ERROR_USAGE,
+                        "this engine samples the processor time of a command, with stacks: it "
+                        "takes no -p, -t, -a, -C, -e, -c, --all-kernel or other --call-graph");
+        return error_hint(err, "leave --engine out");
+    }
+    if (o->engine == ENGINE_TIMER)
+        return open_timed(s, STR(""), err);
+    return start_child(s, o->program, err) && open_traced(s, STR(""), err);
+}
+
+// Opens the kernel's events or, when they are refused, a tracer, or timers where that is refused,
+// too. On false the error is the refusal of perf events.
 static bool open_sampler(Sampling *s, Error *err)
 {
-    Error why = {0};
-    if (open_events(s, &why) || open_traced(s, &why))
+    Error why = {0}, next = {0};
+    queue_init(&s->queue);
+    if (s->options->engine != ENGINE_AUTO)
+        return open_engine(s, err);
+    if (open_events(s, &why))
         return true;
+    Str text = arena_printf(&s->arena, "%s%s%s", why.text, why.hint[0] ? "; " : "", why.hint);
+    if (s->child.pid > 0 && can_replace_events(s->options) && perf_event_probe() != 0) {
+        if (open_traced(s, text, &next))
+            return true;
+        log_debug(LOG_RECORD, 1, "%s", next.text);
+        text = arena_printf(&s->arena, "%" STR_FMT "; no ptrace: %s", STR_ARG(text), next.text);
+        if (open_timed(s, text, &next))
+            return true;
+        log_debug(LOG_RECORD, 1, "%s", next.text);
+    }
     if (err)
         *err = why;
     return false;
@@ -582,8 +674,6 @@ static bool open_sampler(Sampling *s, Error *err)
 
 static bool start_worker(Sampling *s, Error *err)
 {
-    if (!s->tracing)
-        queue_init(&s->queue);
     s->drain = (Drain){.events = &s->events, .queue = &s->queue};
     s->worker_done_fd = eventfd(0, EFD_CLOEXEC);
     if (s->worker_done_fd < 0)
@@ -660,6 +750,15 @@ static void run_traced(Sampling *s, SamplingResult *result)
     s->drain.dropped = s->tracer.dropped;
 }
 
+static void run_timed(Sampling *s, SamplingResult *result)
+{
+    loop_timed(s, result);
+    s->end_ns = os_monotonic_ns();
+    look_at_child(s);
+    timers_stop(&s->timers);
+    s->drain.dropped = s->timers.dropped;
+}
+
 static void attend_tracer(void *ctx)
 {
     Sampling *s = ctx;
@@ -684,20 +783,28 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     if (!by_exec || o->delay_ns)
         events_enable(&s->events, false, true);
     add_existing(s);
-    if ((!s->tracing && !make_polls(s)) || !start_worker(s, err))
+    if ((!s->tracing && !s->events.timed && !make_polls(s)) || !start_worker(s, err))
         return false;
     // A drain that runs late loses samples; draining itself needs little time.
     raise_priority();
-    if (o->delay_ns == 0 && (!by_exec || s->tracing))
+    if (o->delay_ns == 0 && (!by_exec || s->tracing || s->events.timed))
         start_samples(s);
     if (o->argv && !release_child(s, err)) {
         if (!stop_worker(s))
             result->killed_by = s->last_signal;
         return false;
     }
+    // The session of timers in the processes makes and removes files of its own until its end.
+    if (o->confine && !s->events.timed) {
+        privilege_reduce(o->argv);
+        bool confined = privilege_confine(s->tracing);
+        log_debug(LOG_RECORD, 1, "rights reduced, %s", confined ? "calls filtered" : "no filter");
+    }
     s->start_ns = os_monotonic_ns();
     if (s->tracing)
         run_traced(s, result);
+    else if (s->events.timed)
+        run_timed(s, result);
     else
         run_drained(s, result);
     if (stop_worker(s))
@@ -713,6 +820,8 @@ static void settle_result(Sampling *s, SamplingResult *r)
     uint64_t kernel_lost = events_lost(&s->events);
     if (kernel_lost == UINT64_MAX)
         kernel_lost = c->lost + c->lost_samples;
+    if (s->events.timed)
+        kernel_lost = agent_rings_counts(&s->timers.rings).lost;
     r->samples = c->samples;
     r->lost = kernel_lost + s->drain.dropped;
     r->complete = c->complete;
@@ -752,8 +861,8 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
         consumer_finish(s->consumer, (uint64_t)s->end_ns);
         settle_result(s, result);
         facts_at_end(profile, &s->events, s->consumer, s->malformed, &s->drain,
-                     s->events.traced ? &s->tracer : NULL, s->child_ended ? &s->child_end : NULL,
-                     result);
+                     s->events.traced ? &s->tracer : NULL, s->events.timed ? &s->timers : NULL,
+                     s->child_ended ? &s->child_end : NULL, result);
         events_close(&s->events);
         result->write_failed = atomic_load(&s->failed);
         result->write_error = s->worker_error;
@@ -795,6 +904,7 @@ void sampling_close(Sampling *s)
     spawn_close(&s->child, false);
     events_close(&s->events);
     tracer_deinit(&s->tracer);
+    timers_close(&s->timers);
     consumer_close(s->consumer);
     queue_deinit(&s->queue);
     if (s->worker_done_fd >= 0)

@@ -16,8 +16,17 @@ typedef enum StackMode {
     STACKS_TABLES, // "dwarf": dump the stack, unwind it by tables
     STACKS_FP,     // the kernel follows frame pointers
     STACKS_LBR,    // the processor's call stack of branch records
+    STACKS_WALKED, // by tables, in the observed process; what timers give
     STACKS_NONE
 } StackMode;
+
+// What takes the samples.
+typedef enum SamplingEngine {
+    ENGINE_AUTO,   // perf events, or what is allowed in their place
+    ENGINE_PERF,   // perf events
+    ENGINE_PTRACE, // this process stops the threads of the command
+    ENGINE_TIMER   // a library in the processes of the command
+} SamplingEngine;
 
 typedef struct SamplingOptions {
     // What to record: a command, processes, threads or whole CPUs.
@@ -33,6 +42,7 @@ typedef struct SamplingOptions {
 
     const EventSpecVec *events; // empty: the ladder cycles:P, cycles, cpu-clock
     uint64_t freq_hz;           // samples per second; 0: as many as the kernel allows
+    bool freq_given;            // the user gave it: events that count each occurrence obey it, too
     uint64_t period;            // events per sample, instead of a frequency; 0: none
     StackMode stacks;
     uint32_t stack_bytes; // of the stack copied with each sample; 0: as fits the ring
@@ -42,6 +52,12 @@ typedef struct SamplingOptions {
     uint64_t ring_pages; // a power of two; 0: as many as the quota allows
     int64_t duration_ns; // 0: until the program ends or a signal comes
     int64_t delay_ns;    // from the start of the program to the first sample
+    SamplingEngine engine;
+    char *const *environment; // of the command; ends in NULL
+    Str temp_folder;          // $TMPDIR; "": the usual ones
+    // Once the program runs, give up the rights that recording does not need, and refuse what could
+    // change files or processes (os/privilege.h). The caller's writer must not need them.
+    bool confine;
     Str tool_version;
 } SamplingOptions;
 

@@ -10,11 +10,7 @@
 
 #include <sys/user.h>
 
-#if defined(__x86_64__)
 typedef struct user_regs_struct UserRegs;
-#else
-typedef struct user_pt_regs UserRegs;
-#endif
 
 enum {
     TRACER_EVENT_ID = 1,

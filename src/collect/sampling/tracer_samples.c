@@ -12,15 +12,19 @@
 
 // ---- A sample -------------------------------------------------------------------------
 
-// Whether the thread was stopped at the end of a system call and not by an interrupt; false when
-// the registers do not show it.
-static bool left_syscall(const UserRegs *r)
+// Whether the stopped thread `tid` was at the end of a system call and not in an interrupt. On
+// x86-64 the registers show it, on aarch64 the regset that holds the number of the call.
+static bool left_syscall(pid_t tid, const UserRegs *r)
 {
 #if defined(__x86_64__)
+    (void)tid;
     return (int64_t)r->orig_rax >= 0;
 #else
     (void)r;
-    return false;
+    int number = -1;
+    struct iovec iov = {&number, sizeof(number)};
+    return ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_ARM_SYSTEM_CALL, &iov) == 0 &&
+           number >= 0;
 #endif
 }
 
@@ -38,7 +42,7 @@ void tracer_take_sample(Tracer *t, TracedThread *thread)
         return;
     // The kernel often takes a processor away at the end of a system call. Such a place does not
     // represent where time is spent.
-    if (thread->waited && left_syscall(&regs)) {
+    if (thread->waited && left_syscall(thread->tid, &regs)) {
         p->due_ns += (int64_t)(1000000000u / t->events->freq_hz);
         return;
     }

@@ -35,7 +35,7 @@ void gcov_sum_deinit(GcovSum *s)
 // ---- Names and rows ------------------------------------------------------------------------
 
 // The path without "." and doubled slashes, so that a file has one row however its units
-// spell it. ".." stays: behind a link it leads elsewhere.
+// spell it. ".." stays for CoverProject.map_path: behind a link it leads elsewhere.
 static Str plain_path(Arena *arena, Str path)
 {
     StrBuf out = {0};
@@ -608,6 +608,7 @@ void gcov_sum_finish(GcovSum *s)
         vec_push(&p->arena, &p->function_counts.function, (FunctionId){id});
         vec_push(&p->arena, &p->function_counts.count, s->functions.at[id] - 1);
         vec_push(&p->arena, &p->function_counts.hash, 0);
+        vec_push(&p->arena, &p->function_counts.column, 0);
     }
     vec_free(&rows);
 }

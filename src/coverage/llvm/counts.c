@@ -46,6 +46,17 @@ const CoverCountRow *cover_counts_find_name(const CoverCounts *c, uint64_t name_
     return NULL;
 }
 
+static bool is_cs(uint64_t hash)
+{
+    return hash >> 60 & 1;
+}
+
+bool cover_counts_know_kind(const CoverCounts *c, uint64_t name_ref, uint64_t hash)
+{
+    const CoverCountRow *first = cover_counts_find_name(c, name_ref);
+    return first && (is_cs(hash) ? first->has_cs : first->has_plain);
+}
+
 static CoverCountRow *add_row(CoverCounts *c, const ProfRecord *r)
 {
     uint32_t number = (uint32_t)c->rows.len;
@@ -68,6 +79,9 @@ static CoverCountRow *add_row(CoverCounts *c, const ProfRecord *r)
         table_insert(&c->name_index, hash_u64(r->name_ref), number);
     table_insert(&c->index, hash_pair(r->name_ref, r->hash), number);
     vec_push(c->arena, &c->rows, row);
+    CoverCountRow *first = &c->rows.at[row.first_of_name];
+    first->has_cs |= is_cs(r->hash);
+    first->has_plain |= !is_cs(r->hash);
     return &vec_last(&c->rows);
 }
 
@@ -89,6 +103,28 @@ static void add_values(CoverCounts *c, CoverCountRow *row, const ProfRecord *r, 
         !cover_values_add(c->arena, row_values(c, row), &v, NULL, weight, &c->is_saturated);
 }
 
+// In place of its first counter a function may have a number that says no more than that it is hot
+// or warm, in text and indexed profiles: "supplement" of llvm-profdata writes them.
+static bool is_pseudo(uint64_t count)
+{
+    return count > COVER_COUNT_MAX;
+}
+
+// Adds the record of a function that is only known to be hot or warm: hot wins. False when the
+// other one has real counts.
+static bool add_pseudo(uint64_t *to, const ProfRecord *r, bool is_new)
+{
+    uint64_t count = prof_record_counter(r, 0);
+    if (is_new)
+        for (uint32_t i = 0; i < r->counter_count; i++)
+            to[i] = prof_record_counter(r, i);
+    else if (!is_pseudo(count) || !is_pseudo(to[0]))
+        return false;
+    else
+        to[0] = MAX(to[0], count);
+    return true;
+}
+
 // NULL when the record does not fit the row and was left out.
 static CoverCountRow *add_record(CoverCounts *c, const ProfRecord *r, uint64_t weight)
 {
@@ -103,10 +139,14 @@ static CoverCountRow *add_record(CoverCounts *c, const ProfRecord *r, uint64_t w
         row->name = r->name;
     uint64_t *to = c->counters.at + row->first;
     bool is_flag = (c->variant & PROF_VARIANT_BYTE_COVERAGE) != 0;
-    for (uint32_t i = 0; i < r->counter_count; i++) {
+    bool pseudo = r->counter_count && (is_pseudo(prof_record_counter(r, 0)) || is_pseudo(to[0]));
+    if (pseudo && !add_pseudo(to, r, !found)) {
+        c->mismatched++;
+        return NULL;
+    }
+    for (uint32_t i = 0; i < r->counter_count && !pseudo; i++) {
         uint64_t v = prof_record_counter(r, i);
-        to[i] =
-            is_flag ? (to[i] | v) != 0 : cover_add_saturating(to[i], v, weight, &c->is_saturated);
+        to[i] = is_flag ? (to[i] | v) != 0 : cover_add_counter(to[i], v, weight, &c->is_saturated);
     }
     for (size_t i = 0; i < row->bitmap_len; i++)
         c->bitmaps.at[row->bitmap_first + i] |= r->bitmap.ptr[i * r->bitmap_stride];
@@ -135,6 +175,17 @@ static void take_variant(CoverCounts *c, uint64_t variant)
 
 // ---- Files -------------------------------------------------------------------------
 
+// Most profiles of a run have the same ids.
+static bool keep_binary_ids(CoverCounts *c, Bytes ids, bool big_endian, Error *err)
+{
+    BinaryIdVec read = {0};
+    if (!prof_binary_ids_read(c->arena, ids, big_endian, &read, err))
+        return false;
+    for (size_t i = 0; i < read.len; i++)
+        prof_binary_ids_add(c->arena, read.at[i], &c->binary_ids);
+    return true;
+}
+
 // One profile of a file of them.
 static bool add_raw_profile(CoverCounts *c, Bytes file, size_t at, uint64_t weight, size_t *size,
                             Error *err)
@@ -147,6 +198,8 @@ static bool add_raw_profile(CoverCounts *c, Bytes file, size_t at, uint64_t weig
     uint64_t blocks = layout ? layout->value_blocks : profraw_value_blocks(&p);
     if (!profraw_parse_values(file, at, blocks, &p, err) ||
         (!layout && !cover_layout_new(c->arena, &c->layouts, &p, &layout, err)))
+        return false;
+    if (!keep_binary_ids(c, p.binary_ids, p.big_endian, err))
         return false;
     c->is_saturated |= cover_layout_add(layout, &p, weight);
     c->site_mismatched += cover_layout_add_values(c->arena, layout, &p, weight, &c->is_saturated);
@@ -300,7 +353,8 @@ static bool add_indexed(CoverCounts *c, Str path, Bytes file, uint64_t weight, E
     if (c->rows.len == 0) // the next file has most likely the same functions
         reserve_records(c, &records);
     bool is_whole = err->kind == ERROR_NONE;
-    bool ok = is_whole ? prof_names_each(c->arena, p.vtable_names, keep_vtable, c, err)
+    bool ok = is_whole ? prof_names_each(c->arena, p.vtable_names, keep_vtable, c, err) &&
+                             keep_binary_ids(c, p.binary_ids, false, err)
                        : p.is_cut && records.len > 0;
     if (ok && p.is_cut)
         note_cut(c, path, records.len,
@@ -459,7 +513,7 @@ bool cover_counts_finish(CoverCounts *c, Error *err)
         if (!finish_layout(c, c->layouts.at.at[i], err))
             return false;
     for (size_t i = 0; i < c->counters.len && c->is_saturated; i++)
-        c->saturated += c->counters.at[i] == UINT64_MAX;
+        c->saturated += c->counters.at[i] == COVER_COUNT_MAX;
     return true;
 }
 
@@ -512,6 +566,8 @@ bool cover_counts_absorb(CoverCounts *c, const CoverCounts *from, Error *err)
     c->mismatched += from->mismatched;
     c->site_mismatched += from->site_mismatched;
     c->is_saturated |= from->is_saturated;
+    for (size_t i = 0; i < from->binary_ids.len; i++)
+        prof_binary_ids_add(c->arena, from->binary_ids.at[i], &c->binary_ids);
     for (size_t i = 0; i < from->notes.len; i++)
         vec_push(c->arena, &c->notes, arena_str(c->arena, from->notes.at[i]));
     return true;
@@ -658,8 +714,11 @@ bool cover_counts_write(CoverCounts *c, uint32_t version, bool sparse, StrBuf *o
             vec_push(c->arena, &rows, row_of_file(c, row, kinds));
     }
     if (version) {
-        profdata_write(out, version, c->variant & PROF_VARIANT_WRITTEN, vtable_blob(c), rows.at,
-                       rows.len);
+        StrBuf ids = {0};
+        prof_binary_ids_write(&ids, &c->binary_ids);
+        profdata_write(out, version, c->variant & PROF_VARIANT_WRITTEN, vtable_blob(c),
+                       bytes_from_str(strbuf_str(&ids)), rows.at, rows.len);
+        strbuf_deinit(&ids);
         return true;
     }
     if (rows.len)

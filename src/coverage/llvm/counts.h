@@ -12,6 +12,7 @@
 #include "base/table.h"
 #include "base/vec.h"
 #include "coverage/llvm/raw_layout.h"
+#include "llvmcov/binary_ids.h"
 #include "llvmcov/names.h"
 #include "llvmcov/prof_record.h"
 
@@ -19,7 +20,10 @@ typedef struct CoverCountRow {
     uint64_t name_ref, hash;
     Str name;               // "" when no profile names it
     uint32_t first_of_name; // the first row of that name
-    size_t first;           // of counters
+    // Of functions of a context-sensitive profile (bit 60 of the hash) and of others: whether the
+    // name has some. Known of the first row of the name.
+    bool has_cs, has_plain;
+    size_t first; // of counters
     uint32_t count;
     size_t bitmap_first;
     uint32_t bitmap_len;
@@ -43,8 +47,9 @@ typedef struct CoverCounts {
     uint64_t variant;     // PROF_VARIANT_*
     uint64_t profile_count;
     bool has_values;          // some function has value profiles
+    BinaryIdVec binary_ids;   // of the programs that wrote the profiles
     ProfNames vtables;        // tables of virtual functions that value profiles name
-    uint64_t saturated;       // sums that stopped at 2^64 - 1; known when finished
+    uint64_t saturated;       // sums that stopped at COVER_COUNT_MAX; known when finished
     bool is_saturated;        // there are some
     uint64_t mismatched;      // records whose number of counters differs from an equal (name, hash)
     uint64_t site_mismatched; // the same of sites of values, which stay as they were
@@ -70,6 +75,10 @@ MUST_CHECK bool cover_counts_finish(CoverCounts *c, Error *err);
 const CoverCountRow *cover_counts_find(const CoverCounts *c, uint64_t name_ref, uint64_t hash);
 // Any row of that name, whatever its hash.
 const CoverCountRow *cover_counts_find_name(const CoverCounts *c, uint64_t name_ref);
+
+// Whether the name has a function of the kind of `hash`: of a context-sensitive profile, or of
+// another.
+bool cover_counts_know_kind(const CoverCounts *c, uint64_t name_ref, uint64_t hash);
 
 // The counters of a row; valid until counts are added.
 static inline const uint64_t *cover_counts_of(const CoverCounts *c, const CoverCountRow *row)

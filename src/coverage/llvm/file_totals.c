@@ -7,8 +7,7 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
-#include "coverage/llvm/file_totals_internal.h"
-#include "coverage/rows/std_order.h"
+#include "coverage/llvm/branches.h"
 
 // ---- Functions by file ---------------------------------------------------------------
 
@@ -125,62 +124,17 @@ void cover_add_spans(CoverRegionRange range, CovSpanVec *out)
     }
 }
 
-// ---- Branches, those inside macros included ------------------------------------------------
-
-static void add_direct(CoverBranchLister *b, CoverRegionRange range)
-{
-    for (size_t i = 0; i < range.len; i++)
-        if (cover_is_branch(&range.at[i]))
-            vec_push(NULL, &b->at, (CoverBranch){&range.at[i], range.at[i].line});
-}
-
-// Branches of all that the main file's macros expand to: inner expansions before
-// the branches of their own level. Each file id is entered once.
-static void add_expanded(CoverBranchLister *b, const CoverData *d, const CoverFunction *f)
-{
-    b->visited.len = 0;
-    vec_extend(NULL, &b->visited, f->file_count);
-    b->stack.len = 0;
-    uint32_t line = 0;
-    b->visited.at[f->main_file] = 1;
-    vec_push(NULL, &b->stack, (CoverFileVisit){f->main_file, 0});
-    while (b->stack.len) {
-        CoverFileVisit *v = &vec_last(&b->stack);
-        CoverRegionRange range = cover_regions_of(d, f, v->file);
-        while (v->next < range.len && (range.at[v->next].kind != COV_EXPANSION ||
-                                       b->visited.at[range.at[v->next].expanded_file]))
-            v->next++;
-        if (v->next < range.len) {
-            const CoverRegion *r = &range.at[v->next++];
-            b->visited.at[r->expanded_file] = 1;
-            if (b->stack.len == 1)
-                line = r->line;
-            vec_push(NULL, &b->stack, (CoverFileVisit){r->expanded_file, 0});
-            continue;
-        }
-        for (size_t i = 0; i < range.len && b->stack.len > 1; i++)
-            if (cover_is_branch(&range.at[i]))
-                vec_push(NULL, &b->at, (CoverBranch){&range.at[i], line});
-        b->stack.len--;
-    }
-}
-
-void cover_branch_lister_free(CoverBranchLister *b)
-{
-    vec_free(&b->at);
-    vec_free(&b->visited);
-    vec_free(&b->stack);
-}
+// ---- Totals of parts ------------------------------------------------------------------------
 
 static CoverTally tally_branches(const CoverBranchLister *b, const CoverExclusions *e)
 {
     CoverTally t = {0};
     for (size_t i = 0; i < b->at.len; i++) {
-        const CoverRegion *r = b->at.at[i].region;
-        if (r->is_folded || cover_excludes_branch(e, b->at.at[i].line))
+        const CoverBranch *branch = &b->at.at[i];
+        if (branch->is_folded || cover_excludes_branch(e, branch->line))
             continue;
         t.count += 2;
-        t.covered += (r->count > 0) + (r->false_count > 0);
+        t.covered += (branch->count > 0) + (branch->false_count > 0);
     }
     return t;
 }
@@ -202,12 +156,14 @@ static int compare_pieces(const void *a, const void *b)
 }
 
 typedef struct Scratch {
+    bool regions_only; // the rest is left to the rows
     CovSpanVec spans;
     PieceVec pieces;
     CovSweep sweep;
     CovSegmentVec segments;
     CovLineVec lines;
     CoverBranchLister branches;
+    U8Vec ran;
 } Scratch;
 
 static void free_scratch(Scratch *s)
@@ -218,6 +174,7 @@ static void free_scratch(Scratch *s)
     vec_free(&s->segments);
     vec_free(&s->lines);
     cover_branch_lister_free(&s->branches);
+    vec_free(&s->ran);
 }
 
 static CoverTally tally_lines(const CovLineVec *lines, const CoverExclusions *e)
@@ -249,26 +206,49 @@ static CoverTally tally_conditions(const CoverData *d, const CoverFunction *f,
     return t;
 }
 
+// Counts the code regions of a function and, of the instances of one function that have the same
+// regions, those that ran in any: `ran` has a byte for each region, and is the first one's.
+static void tally_regions(const CoverFunction *f, CoverRegionRange all, const CoverExclusions *e,
+                          const U8Vec *ran, CoverTally *ret)
+{
+    for (size_t i = 0; i < all.len; i++) {
+        if (all.at[i].kind != COV_CODE ||
+            (e && all.at[i].file == f->main_file && cover_excludes_line(e, all.at[i].line)))
+            continue;
+        ret->count++;
+        ret->covered += ran->len ? ran->at[i] : all.at[i].count != 0;
+    }
+}
+
+static bool has_same_regions(const CoverData *d, const CoverFunction *f, const CoverFunction *g)
+{
+    CoverRegionRange a = cover_all_regions(d, f), b = cover_all_regions(d, g);
+    bool same = a.len == b.len && f->file_count == g->file_count;
+    for (size_t i = 0; same && i < f->file_count; i++)
+        same = d->function_files.at[f->files_first + i] == d->function_files.at[g->files_first + i];
+    for (size_t i = 0; same && i < a.len; i++)
+        same = a.at[i].line == b.at[i].line && a.at[i].column == b.at[i].column &&
+               a.at[i].end_line == b.at[i].end_line && a.at[i].end_column == b.at[i].end_column &&
+               a.at[i].file == b.at[i].file && a.at[i].kind == b.at[i].kind;
+    return same;
+}
+
 // `e` is of the file that the function is written in.
 static CoverTotals summarise_function(const CoverData *d, const CoverFunction *f,
                                       const CoverExclusions *e, Scratch *s)
 {
     CoverTotals t = {.of[COVER_FUNCTIONS] = {f->count > 0, 1}};
-    CoverRegionRange all = cover_all_regions(d, f);
-    for (size_t i = 0; i < all.len; i++) {
-        if (e && all.at[i].file == f->main_file && cover_excludes_line(e, all.at[i].line))
-            continue;
-        t.of[COVER_REGIONS].count += all.at[i].kind == COV_CODE;
-        t.of[COVER_REGIONS].covered += all.at[i].kind == COV_CODE && all.at[i].count != 0;
-    }
+    tally_regions(f, cover_all_regions(d, f), e, &(U8Vec){0}, &t.of[COVER_REGIONS]);
+    if (s->regions_only)
+        return t;
     s->spans.len = 0;
     cover_add_spans(cover_regions_of(d, f, f->main_file), &s->spans);
     cov_segments_of(&s->spans, d->counting, &s->sweep, &s->segments);
     cov_lines_of(&s->segments, d->counting, &s->lines);
     t.of[COVER_LINES] = tally_lines(&s->lines, e);
     s->branches.at.len = 0;
-    add_direct(&s->branches, cover_regions_of(d, f, f->main_file));
-    add_expanded(&s->branches, d, f);
+    cover_branches_add_direct(&s->branches, cover_regions_of(d, f, f->main_file));
+    cover_branches_add_expanded(&s->branches, d, f);
     t.of[COVER_BRANCHES] = tally_branches(&s->branches, e);
     t.of[COVER_CONDITIONS] = tally_conditions(d, f, e);
     return t;
@@ -295,6 +275,33 @@ static void join_instance(CoverTotals *into, const CoverTotals *t)
         into->of[i].covered = MAX(into->of[i].covered, t->of[i].covered);
         into->of[i].count = MAX(into->of[i].count, t->of[i].count);
     }
+}
+
+// Marks the regions of `f` that ran.
+static void mark_regions(const CoverData *d, const CoverFunction *f, U8Vec *ran)
+{
+    CoverRegionRange all = cover_all_regions(d, f);
+    for (size_t i = 0; i < all.len; i++)
+        ran->at[i] |= all.at[i].count != 0;
+}
+
+// The regions of the instances [placed, end) of one function as one: those of instances with the
+// regions of the first. Of others (a condition may be known when a template is instantiated)
+// `group` has the largest total.
+static void unite_regions(const CoverData *d, const Placed *placed, const Placed *end, Scratch *s,
+                          const CoverExclusions *e, CoverTotals *group)
+{
+    const CoverFunction *first = &d->functions.at[placed->function];
+    CoverTotals t = {0};
+    CoverRegionRange all = cover_all_regions(d, first);
+    s->ran.len = 0;
+    vec_extend(NULL, &s->ran, all.len);
+    mark_regions(d, first, &s->ran);
+    for (const Placed *p = placed + 1; p < end; p++)
+        if (has_same_regions(d, first, &d->functions.at[p->function]))
+            mark_regions(d, &d->functions.at[p->function], &s->ran);
+    tally_regions(first, all, e, &s->ran, &t.of[COVER_REGIONS]);
+    join_instance(group, &t);
 }
 
 static void summarise_file(const CoverData *d, const CoverFileIndex *x, uint32_t row, Scratch *s,
@@ -329,15 +336,17 @@ static void summarise_file(const CoverData *d, const CoverFileIndex *x, uint32_t
             ret->of[COVER_INSTANTIATIONS].covered += t.of[COVER_FUNCTIONS].covered;
             join_instance(&group, &t);
         }
+        if (s->regions_only && end > i + 1)
+            unite_regions(d, &placed.at[i], &placed.at[end], s, e, &group);
         cover_totals_add(ret, &group);
     }
     vec_free(&placed);
 }
 
 void cover_files_summarise(const CoverData *d, const CoverProject *how, const CoverFileIndex *x,
-                           CoverTotalsVec *ret)
+                           bool regions_only, CoverTotalsVec *ret)
 {
-    Scratch s = {0};
+    Scratch s = {.regions_only = regions_only};
     for (size_t i = 0; i < x->order.len; i++) {
         uint32_t row = x->order.at[i];
         CoverTotals totals = {0};
@@ -350,10 +359,14 @@ void cover_files_summarise(const CoverData *d, const CoverProject *how, const Co
 
 // ---- Rows of totals ---------------------------------------------------------------------------
 
-static void fill_totals(Profile *into, StrId file, FunctionId function, const CoverTotals *t)
+// `criteria`: those that are stated, a bit each.
+static void fill_totals(Profile *into, StrId file, FunctionId function, const CoverTotals *t,
+                        unsigned criteria)
 {
     CoverTotalRows *to = &into->cover_totals;
     for (int i = 0; i < COVER_CRITERION_COUNT; i++) {
+        if (!(criteria & 1u << i))
+            continue;
         vec_push(&into->arena, &to->file, file);
         vec_push(&into->arena, &to->function, function);
         vec_push(&into->arena, &to->criterion, (uint8_t)i);
@@ -362,14 +375,21 @@ static void fill_totals(Profile *into, StrId file, FunctionId function, const Co
     }
 }
 
+enum {
+    ALL_CRITERIA = (1u << COVER_CRITERION_COUNT) - 1,
+    OF_REGIONS = 1u << COVER_REGIONS | 1u << COVER_INSTANTIATIONS
+};
+
+// llvm-cov's totals or, without its rules, those of which there may be no rows: every view then has
+// the sums of the rows, in which instances of one function are one.
 static void fill_file_totals(const CoverFilling *x)
 {
     const CoverData *d = x->d;
     CoverTotalsVec totals = {0};
-    cover_files_summarise(d, x->how, &x->index, &totals);
+    cover_files_summarise(d, x->how, &x->index, !d->llvm_rules, &totals);
     for (size_t i = 0; i < totals.len; i++)
         fill_totals(x->into, profile_str(x->into, intern_get(&d->files, x->index.order.at[i])),
-                    (FunctionId){0}, &totals.at[i]);
+                    (FunctionId){0}, &totals.at[i], d->llvm_rules ? ALL_CRITERIA : OF_REGIONS);
     vec_free(&totals);
 }
 
@@ -388,7 +408,7 @@ static void fill_totals_of_functions(CoverFilling *x, uint32_t row, Scratch *s)
             continue;
         CoverTotals t = summarise_function(d, f, e, s);
         t.of[COVER_INSTANTIATIONS] = t.of[COVER_FUNCTIONS];
-        fill_totals(x->into, file, cover_filling_function(x, function), &t);
+        fill_totals(x->into, file, cover_filling_function(x, function), &t, ALL_CRITERIA);
     }
 }
 
@@ -419,45 +439,6 @@ void cover_totals_fill(CoverFilling *x, unsigned wants)
 
 // ---- Rows of the model -----------------------------------------------------------------------
 
-void cover_branches_sort(CoverBranch *branches, size_t count)
-{
-    CoverOrderedVec order = {0};
-    Vec(CoverBranch) sorted = {0};
-    if (count < 2)
-        return;
-    vec_reserve(NULL, &order, count);
-    vec_reserve(NULL, &sorted, count);
-    for (uint32_t i = 0; i < count; i++)
-        order.at[i] =
-            (CoverOrdered){(uint64_t)branches[i].line << 32 | branches[i].region->column, i};
-    cover_std_sort(order.at, count);
-    for (size_t i = 0; i < count; i++)
-        sorted.at[i] = branches[order.at[i].row];
-    memcpy(branches, sorted.at, count * sizeof(branches[0]));
-    vec_free(&order);
-    vec_free(&sorted);
-}
-
-void cover_branches_list(const CoverData *d, const CoverFileIndex *x, uint32_t row,
-                         CoverBranchLister *b)
-{
-    const uint32_t *functions = x->functions.at + x->starts.at[row];
-    size_t count = x->starts.at[row + 1] - x->starts.at[row];
-    b->at.len = 0;
-    for (size_t i = 0; i < count; i++) {
-        const CoverFunction *f = &d->functions.at[functions[i]];
-        // Branches in the text of macros count where the macro is used.
-        if (d->function_files.at[f->files_first] == row)
-            add_direct(b, cover_regions_of(d, f, 0));
-    }
-    for (size_t i = 0; i < count; i++) {
-        const CoverFunction *f = &d->functions.at[functions[i]];
-        if (cover_is_written_in(d, f, row))
-            add_expanded(b, d, f);
-    }
-    cover_branches_sort(b->at.at, b->at.len);
-}
-
 static void fill_branches(const CoverData *d, const CoverFileIndex *x, uint32_t row, StrId file,
                           Scratch *s, Profile *into)
 {
@@ -466,20 +447,20 @@ static void fill_branches(const CoverData *d, const CoverFileIndex *x, uint32_t 
     uint32_t line = 0, pair = 0;
     BranchCounts *to = &into->branch_counts;
     for (size_t i = 0; i < b->at.len; i++) {
-        const CoverRegion *r = b->at.at[i].region;
-        if (r->is_folded)
+        const CoverBranch *branch = &b->at.at[i];
+        if (branch->is_folded)
             continue;
-        if (b->at.at[i].line != line) {
-            line = b->at.at[i].line;
+        if (branch->line != line) {
+            line = branch->line;
             pair = 0;
         }
         for (uint32_t side = 0; side < 2; side++) {
             vec_push(&into->arena, &to->file, file);
             vec_push(&into->arena, &to->line, line);
-            vec_push(&into->arena, &to->column, r->column);
+            vec_push(&into->arena, &to->column, branch->region->column);
             vec_push(&into->arena, &to->block, pair);
             vec_push(&into->arena, &to->branch, 2 * pair + side);
-            vec_push(&into->arena, &to->count, side ? r->false_count : r->count);
+            vec_push(&into->arena, &to->count, side ? branch->false_count : branch->count);
         }
         pair++;
     }
@@ -604,6 +585,7 @@ static void fill_functions(CoverFilling *x, uint32_t row, StrId file, bool with_
             vec_push(&into->arena, &into->function_counts.function, function);
             vec_push(&into->arena, &into->function_counts.count, f->count);
             vec_push(&into->arena, &into->function_counts.hash, f->hash);
+            vec_push(&into->arena, &into->function_counts.column, d->llvm_rules ? 0 : f->column);
         }
         if (with_regions)
             fill_regions(d, f, row, function, file, into);
@@ -727,6 +709,7 @@ static void reserve_rows(const CoverData *d, Profile *into)
     vec_reserve(&into->arena, &into->function_counts.function, d->functions.len);
     vec_reserve(&into->arena, &into->function_counts.count, d->functions.len);
     vec_reserve(&into->arena, &into->function_counts.hash, d->functions.len);
+    vec_reserve(&into->arena, &into->function_counts.column, d->functions.len);
 }
 
 void cover_files_fill(CoverFilling *x, bool with_regions)

@@ -24,9 +24,10 @@ void cover_index_free(CoverFileIndex *x);
 typedef Vec(CoverTotals) CoverTotalsVec;
 
 // The totals of each file of x->order. A function's instantiations (same place, other template
-// arguments) count as one, with the largest of each total. `ret` is the heap's.
+// arguments) count as one, with the largest of each total. With `regions_only` the totals of lines,
+// branches and conditions stay 0. `ret` is the heap's.
 void cover_files_summarise(const CoverData *d, const CoverProject *how, const CoverFileIndex *x,
-                           CoverTotalsVec *ret);
+                           bool regions_only, CoverTotalsVec *ret);
 
 // A profile that is being filled from evaluated functions.
 typedef struct CoverFilling {
@@ -47,7 +48,9 @@ void cover_filling_deinit(CoverFilling *x);
 FunctionId cover_filling_function(CoverFilling *x, uint32_t function);
 
 // Fills totals of files and of functions, as `wants` asks for: file by file in the order of
-// paths, functions in the order of the objects. Marks in the sources are settled before.
+// paths, functions in the order of the objects. Of files only those of regions and instances, but
+// with CoverData.llvm_rules: the others are the sums of the rows. Marks in the sources are settled
+// before.
 void cover_totals_fill(CoverFilling *x, unsigned wants);
 
 // Fills line, function, branch, condition and, if asked for, region counts of the profile, file

@@ -6,8 +6,6 @@
 #include "elf/elf.h"
 #include "llvmcov/sections.h"
 
-#include <sys/stat.h>
-
 void cover_data_init(CoverData *d, Arena *arena)
 {
     *d = (CoverData){.arena = arena};
@@ -114,7 +112,7 @@ static int64_t value_of(Evaluator *e, CovCounter c)
             e->failed = true;
             return 0;
         }
-        // A sum that stopped at 2^64 - 1 is no count below zero.
+        // A sum that stopped at COVER_COUNT_MAX is no count below zero.
         if (!e->d->llvm_rules && e->counters[index] > INT64_MAX)
             return INT64_MAX;
         return (int64_t)e->counters[index];
@@ -264,6 +262,7 @@ static bool add_regions(CoverData *d, Evaluator *e, CoverFunction *f, bool *nega
         if (first && !is_branch(r->kind)) {
             f->count = (uint64_t)count;
             f->line = r->line;
+            f->column = r->column;
             first = false;
         }
     }
@@ -438,26 +437,8 @@ static bool add_decisions(CoverData *d, const CovFunctionMap *m, const CoverCoun
     return ok && p.steps < STEPS_MAX;
 }
 
-static bool is_same_file(Arena *arena, Str a, Str b)
-{
-    struct stat x, y;
-    return stat(arena_c_str(arena, a), &x) == 0 && stat(arena_c_str(arena, b), &y) == 0 &&
-           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-// A source that is reached by several ways ("tests/../src/a.rs") has one name, where
-// the file itself tells that the shorter one is its own.
-static Str shown_path(CoverData *d, Str path)
-{
-    if (d->map_path)
-        path = d->map_path(d->map_ctx, path);
-    if (d->llvm_rules || str_find(path, STR("/../")) == SIZE_MAX)
-        return path;
-    Str shorter = covmap_path_without_dots(d->arena, path);
-    return is_same_file(d->arena, path, shorter) ? shorter : path;
-}
-
-// Whether a function with this name and these files is there already.
+// Whether a function with this name and these files is there already. Static functions of one
+// source that was compiled under two paths have counters of their own.
 static bool seen_before(CoverData *d, const CoverFunction *f)
 {
     uint64_t hash = str_hash(f->name);
@@ -467,6 +448,7 @@ static bool seen_before(CoverData *d, const CoverFunction *f)
     for (TableProbe p = table_probe(&d->seen, hash); table_next(&d->seen, &p, &row);) {
         const CoverFunction *old = &d->functions.at[row];
         if (old->file_count == f->file_count && str_equal(old->name, f->name) &&
+            (d->llvm_rules || old->name_ref == f->name_ref) &&
             memcmp(d->function_files.at + old->files_first, d->function_files.at + f->files_first,
                    f->file_count * sizeof(uint32_t)) == 0)
             return true;
@@ -527,7 +509,8 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
             add_issue(d, COVER_ISSUE_HASH, map, from, o->object, other->hash);
         else if (d->explain)
             add_issue(d, COVER_ISSUE_NO_PROFILE, map, from, o->object, 0);
-        if (other && d->llvm_rules)
+        // LLVM takes a name whose functions are all of the other kind of profile for unknown.
+        if (other && d->llvm_rules && cover_counts_know_kind(o->counts, from->name_ref, from->hash))
             return;
     }
     Evaluator e = {.map = m,
@@ -541,6 +524,7 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
         return;
 
     CoverFunction f = {.name = without_file(name, map->files.at[m->files.at[0]]),
+                       .name_ref = from->name_ref,
                        .hash = from->hash,
                        .files_first = d->function_files.len,
                        .file_count = (uint32_t)m->files.len,
@@ -550,7 +534,9 @@ static void add_function(CoverData *d, ObjectPass *o, const CovMapFunction *from
     for (size_t i = 0; i < m->files.len; i++) {
         uint32_t *file = &o->file_rows.at[m->files.at[i]];
         if (*file == 0) {
-            Str path = shown_path(d, map->files.at[m->files.at[i]]);
+            Str path = map->files.at[m->files.at[i]];
+            if (d->map_path)
+                path = d->map_path(d->map_ctx, path);
             *file = intern_add(&d->files, path) + 1;
         }
         vec_push(NULL, &d->function_files, *file - 1);

@@ -42,10 +42,12 @@ typedef struct CoverDecision {
 enum { COVER_NO_FILE = UINT32_MAX };
 
 typedef struct CoverFunction {
-    Str name; // linkage name without the file in front of static ones
+    Str name;          // linkage name without the file in front of static ones
+    uint64_t name_ref; // CovMapFunction.name_ref
     uint64_t hash;
-    uint64_t count;     // entries
-    uint32_t line;      // of its first region
+    uint64_t count; // entries
+    uint32_t line;  // of its first region
+    uint32_t column;
     size_t files_first; // of CoverData.function_files
     uint32_t file_count;
     uint32_t main_file; // file id of the definition, COVER_NO_FILE when there is none

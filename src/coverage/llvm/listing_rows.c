@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "coverage/llvm/file_totals_internal.h"
+#include "coverage/llvm/branches.h"
 
 typedef struct Filler {
     CoverFilling *filling;
@@ -38,17 +38,18 @@ static void fill_sites(Filler *x, CoverBranchLister *lister)
     Arena *arena = &x->into->arena;
     cover_branches_list(x->d, &x->filling->index, x->row, lister);
     for (size_t i = 0; i < lister->at.len; i++) {
-        const CoverRegion *r = lister->at.at[i].region;
-        uint32_t line = lister->at.at[i].line;
+        const CoverBranch *branch = &lister->at.at[i];
+        const CoverRegion *r = branch->region;
+        uint32_t line = branch->line;
         if (cover_excludes_branch(x->marks, line))
             continue;
         vec_push(arena, &to->file, x->file);
         vec_push(arena, &to->listed_line, line);
         vec_push(arena, &to->line, r->line);
         vec_push(arena, &to->column, r->column);
-        vec_push(arena, &to->true_count, r->count);
-        vec_push(arena, &to->false_count, r->false_count);
-        vec_push(arena, &to->is_folded, (uint8_t)r->is_folded);
+        vec_push(arena, &to->true_count, branch->count);
+        vec_push(arena, &to->false_count, branch->false_count);
+        vec_push(arena, &to->is_folded, (uint8_t)branch->is_folded);
     }
 }
 

@@ -32,13 +32,13 @@ typedef struct Reader {
 
 // ---- Files -----------------------------------------------------------------------
 
-static bool read_profiles(const Reader *in, Error *err)
+static bool add_profiles(const Reader *in, bool spare, Error *err)
 {
     CoverCounts *counts = &in->p->counts;
-    for (size_t i = 0; i < in->objects->len; i++)
-        cover_correlations_offer(&in->p->correlations, in->objects->at[i].path);
     for (size_t i = 0; i < in->profiles->len; i++) {
         const CoverInput *input = &in->profiles->at[i];
+        if (input->is_spare != spare)
+            continue;
         MappedFile m = {0};
         // Folders hold what killed programs left: one bad file there is a warning.
         bool ok = os_map_file(input->path, &m, err) &&
@@ -49,6 +49,22 @@ static bool read_profiles(const Reader *in, Error *err)
         if (!ok)
             cover_note_left_out(in->r, err);
     }
+    return true;
+}
+
+static bool read_profiles(const Reader *in, Error *err)
+{
+    CoverCounts *counts = &in->p->counts;
+    for (size_t i = 0; i < in->objects->len; i++)
+        cover_correlations_offer(&in->p->correlations, in->objects->at[i].path);
+    if (!add_profiles(in, false, err))
+        return false;
+    bool has_raw = counts->profile_count > 0;
+    if (!has_raw && !add_profiles(in, true, err))
+        return false;
+    for (size_t i = 0; i < in->profiles->len && has_raw; i++)
+        if (in->profiles->at[i].is_spare)
+            cover_note_spare(in->r, in->profiles->at[i].path);
     if (in->profiles->len && counts->profile_count == 0)
         return error_set(err, ERROR_FORMAT, "none of the %zu profiles could be read",
                          in->profiles->len);
@@ -65,11 +81,11 @@ static void take_build(const Reader *in, Bytes file)
         vec_push(in->r->arena, &in->p->builds, id);
 }
 
-// A debug file may be among the inputs for what its program was stripped of.
-static bool is_debug_file(const Reader *in, Str path, const Error *why)
+// An object without mapping (a shell, a library of others) is left out beside objects that have it.
+static void note_no_mapping(const Reader *in, Str path)
 {
-    return why->kind == ERROR_NOT_FOUND && in->objects->len > 1 &&
-           cover_correlations_used(&in->p->correlations, path);
+    profile_note(in->r->profile, NOTE_WARNING, STR("object-without-mapping"),
+                 "'%" STR_FMT "' has no coverage mapping: it is left out", STR_ARG(path));
 }
 
 static bool read_objects(const Reader *in, Error *err)
@@ -93,10 +109,19 @@ static bool read_objects(const Reader *in, Error *err)
             p->has_mapping = true;
         }
         os_unmap_file(&m);
-        if (!ok && !is_debug_file(in, path, err))
+        bool none = !ok && err->kind == ERROR_NOT_FOUND && in->objects->len > 1;
+        if (!ok && !none)
             return error_context(err, "'%" STR_FMT "'", STR_ARG(path));
+        if (none && !cover_correlations_used(&p->correlations, path)) // else a debug file
+            note_no_mapping(in, path);
     }
-    return p->has_mapping || error_set(err, ERROR_NOT_FOUND, "no object with coverage mapping");
+    if (p->has_mapping)
+        return true;
+    error_set(err, ERROR_NOT_FOUND, "none of the %zu objects has coverage mapping",
+              in->objects->len);
+    return error_hint(err,
+                      "compile with clang -fprofile-instr-generate -fcoverage-mapping, or rustc "
+                      "-C instrument-coverage");
 }
 
 // ---- What could not be counted ----------------------------------------------------
@@ -214,7 +239,7 @@ void cover_counts_note(const CoverCounts *c, Profile *into)
                 "records left out: another number of counters under the same name and hash");
     note_number(into, c->site_mismatched,
                 "value profiles left out: another number of sites under the same name and hash");
-    note_number(into, c->saturated, "sums stopped at 2^64 - 1");
+    note_number(into, c->saturated, "sums stopped at 2^64 - 3");
 }
 
 bool cover_programs_read(CoverReading *r, const CoverInputVec *profiles,

@@ -95,7 +95,7 @@ static bool add_carefully(uint64_t *sums, const uint8_t *counters, size_t n, uin
         uint64_t v;
         memcpy(&v, counters + 8 * i, 8);
         v = swap ? __builtin_bswap64(v) : v;
-        sums[i] = cover_add_saturating(sums[i], v, weight, &saturated);
+        sums[i] = cover_add_counter(sums[i], v, weight, &saturated);
     }
     return saturated;
 }

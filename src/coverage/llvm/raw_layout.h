@@ -38,7 +38,7 @@ MUST_CHECK bool cover_layout_new(Arena *arena, CoverLayouts *l, const ProfRaw *p
                                  Error *err);
 
 // Adds the sections of a profile of that layout. True when some sum reached
-// 2^64 - 1 and stayed there.
+// 2^64 - 3 and stayed there.
 bool cover_layout_add(CoverLayout *l, const ProfRaw *p, uint64_t weight);
 // The same for sums of another set of layouts.
 bool cover_layout_add_sums(CoverLayout *l, const CoverLayout *from);

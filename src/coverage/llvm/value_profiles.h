@@ -22,6 +22,22 @@ static inline uint64_t cover_add_saturating(uint64_t a, uint64_t b, uint64_t wei
     return v;
 }
 
+// The largest sum of a counter. LLVM gives the two numbers above it to functions that are only
+// known to be hot or warm.
+#define COVER_COUNT_MAX (UINT64_MAX - 2)
+
+// The same for counters, held at COVER_COUNT_MAX.
+static inline uint64_t cover_add_counter(uint64_t a, uint64_t b, uint64_t weight, bool *saturated)
+{
+    uint64_t v;
+    if (__builtin_mul_overflow(b, weight, &v) || __builtin_add_overflow(a, v, &v) ||
+        v > COVER_COUNT_MAX) {
+        *saturated = true;
+        return COVER_COUNT_MAX;
+    }
+    return v;
+}
+
 typedef struct CoverValueSite {
     ProfValue *at;
     uint32_t len, cap;

@@ -5,6 +5,14 @@
 
 enum { NOTED_MAX = 20 };
 
+void cover_note_spare(CoverReading *r, Str path)
+{
+    profile_note(r->profile, NOTE_WARNING, STR("sum-beside-runs"),
+                 "'%" STR_FMT "', found beside data of runs, is left out, since it was probably "
+                 "made of them: name it to add its counts",
+                 STR_ARG(path));
+}
+
 void cover_note_left_out(CoverReading *r, const Error *why)
 {
     if (r->left_out++ >= NOTED_MAX)

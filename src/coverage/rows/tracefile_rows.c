@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "model/instances.h"
+
 // ---- Out of the model ----------------------------------------------------------
 
 static void take_lines(CoverSet *s, Profile *p)
@@ -17,11 +19,14 @@ static void take_lines(CoverSet *s, Profile *p)
     *from = (LineCounts){0};
 }
 
+// Instances of one function are one, under the name that writers give them.
 static void take_functions(CoverSet *s, Profile *p)
 {
     FunctionCounts *from = &p->function_counts;
+    U32Vec instances = {0};
+    profile_function_instances(p, &instances);
     for (size_t i = 0; i < from->count.len; i++) {
-        uint32_t row = from->function.at[i].v;
+        uint32_t row = from->function.at[instances.at[i]].v;
         CoverSetFile *f = cover_set_file(s, profile_text(p, p->functions.file.at[row]));
         vec_push(s->arena, &f->functions,
                  (CoverSetFunction){
@@ -29,6 +34,7 @@ static void take_functions(CoverSet *s, Profile *p)
                      .line = p->functions.line.at[row],
                      .count = from->count.at[i]});
     }
+    vec_free(&instances);
     *from = (FunctionCounts){0};
 }
 
@@ -90,6 +96,7 @@ static void fill_functions(const CoverSetFile *f, const CoverProject *how, StrBu
         vec_push(&into->arena, &to->function, id);
         vec_push(&into->arena, &to->count, from->count);
         vec_push(&into->arena, &to->hash, 0);
+        vec_push(&into->arena, &to->column, 0);
     }
 }
 

@@ -22,10 +22,11 @@ static void cobertura_begin(CoverWriter *w)
     strbuf_printf(w->out,
                   "<coverage line-rate=\"%.4f\" branch-rate=\"%.4f\" lines-covered=\"%llu\" "
                   "lines-valid=\"%llu\" branches-covered=\"%llu\" branches-valid=\"%llu\" "
-                  "complexity=\"0\" version=\"1\" timestamp=\"0\">\n<sources><source>",
+                  "complexity=\"0\" version=\"1\" timestamp=\"%llu\">\n<sources><source>",
                   rate(lines), rate(branches), (unsigned long long)lines.covered,
                   (unsigned long long)lines.count, (unsigned long long)branches.covered,
-                  (unsigned long long)branches.count);
+                  (unsigned long long)branches.count,
+                  (unsigned long long)(w->counted_ns / 1000000));
     strbuf_add_xml(w->out, w->root.len ? w->root : STR("/"));
     strbuf_add(w->out, STR("</source></sources>\n<packages>\n"));
     w->done.len = 0;
@@ -36,10 +37,10 @@ static void add_methods(CoverWriter *w, const CoverFileRows *f)
 {
     const Profile *p = w->p;
     strbuf_add(w->out, STR("<methods>\n"));
-    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
-        uint32_t row = w->c->functions.at[i];
+    for (uint32_t i = f->places.first; i < f->places.end; i++) {
+        uint32_t row = w->c->places.at[i];
         FunctionId id = p->function_counts.function.at[row];
-        uint64_t count = p->function_counts.count.at[row];
+        uint64_t count = w->c->entries.at[i];
         strbuf_add(w->out, STR("<method name=\""));
         strbuf_add_xml(w->out, profile_text(p, p->functions.name.at[id.v]));
         strbuf_printf(w->out,

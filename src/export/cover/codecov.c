@@ -28,12 +28,12 @@ static void add_functions(CoverWriter *w, const CoverFileRows *f)
 {
     const Profile *p = w->p;
     json_begin_array(&w->json, "functions");
-    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
-        uint32_t row = w->c->functions.at[i];
+    for (uint32_t i = f->places.first; i < f->places.end; i++) {
+        uint32_t row = w->c->places.at[i];
         FunctionId id = p->function_counts.function.at[row];
         json_begin_array(&w->json, NULL);
         json_u64(&w->json, NULL, p->functions.line.at[id.v]);
-        json_u64(&w->json, NULL, p->function_counts.count.at[row]);
+        json_u64(&w->json, NULL, w->c->entries.at[i]);
         json_str(&w->json, NULL, profile_text(p, p->functions.linkage_name.at[id.v]));
         json_end(&w->json);
     }
@@ -75,6 +75,8 @@ static void json_file(CoverWriter *w, const CoverFileRows *f)
     json_str(&w->json, "path", profile_text(w->p, f->file));
     json_u64(&w->json, "line_count", t.of[COVER_LINES].count);
     json_u64(&w->json, "lines_covered", t.of[COVER_LINES].covered);
+    json_u64(&w->json, "function_count", t.of[COVER_FUNCTIONS].count);
+    json_u64(&w->json, "functions_covered", t.of[COVER_FUNCTIONS].covered);
     json_u64(&w->json, "branch_count", t.of[COVER_BRANCHES].count);
     json_u64(&w->json, "branches_covered", t.of[COVER_BRANCHES].covered);
     add_lines(w, f);

@@ -13,14 +13,14 @@ static void add_functions(CoverWriter *w, const CoverFileRows *f)
 {
     const Profile *p = w->p;
     json_begin_array(&w->json, "functions");
-    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
-        uint32_t row = w->c->functions.at[i];
+    for (uint32_t i = f->places.first; i < f->places.end; i++) {
+        uint32_t row = w->c->places.at[i];
         FunctionId id = p->function_counts.function.at[row];
         json_begin_object(&w->json, NULL);
         json_str(&w->json, "name", profile_text(p, p->functions.linkage_name.at[id.v]));
         json_str(&w->json, "demangled_name", profile_text(p, p->functions.name.at[id.v]));
         json_u64(&w->json, "start_line", p->functions.line.at[id.v]);
-        json_u64(&w->json, "execution_count", p->function_counts.count.at[row]);
+        json_u64(&w->json, "execution_count", w->c->entries.at[i]);
         json_end(&w->json);
     }
     json_end(&w->json);

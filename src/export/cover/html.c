@@ -143,12 +143,12 @@ static void add_functions(CoverWriter *w, const CoverFileRows *f, StrBuf *out)
     const Profile *p = w->p;
     JsonWriter json = json_writer(out, 0);
     json_begin_array(&json, NULL);
-    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
-        uint32_t row = w->c->functions.at[i];
+    for (uint32_t i = f->places.first; i < f->places.end; i++) {
+        uint32_t row = w->c->places.at[i];
         FunctionId id = p->function_counts.function.at[row];
         json_begin_array(&json, NULL);
         json_u64(&json, NULL, p->functions.line.at[id.v]);
-        json_u64(&json, NULL, p->function_counts.count.at[row]);
+        json_u64(&json, NULL, w->c->entries.at[i]);
         json_str(&json, NULL, profile_text(p, p->functions.name.at[id.v]));
         json_end(&json);
     }

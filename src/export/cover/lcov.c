@@ -30,19 +30,19 @@ static void add_total(StrBuf *out, const char *key, uint64_t n)
 static void add_functions(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
                           StrBuf *out)
 {
-    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
-        FunctionId id = p->function_counts.function.at[c->functions.at[i]];
+    for (uint32_t i = f->places.first; i < f->places.end; i++) {
+        FunctionId id = p->function_counts.function.at[c->places.at[i]];
         strbuf_add(out, STR("FN:"));
         strbuf_add_u64(out, p->functions.line.at[id.v]);
         strbuf_add_char(out, ',');
         add_line_text(out, profile_text(p, p->functions.linkage_name.at[id.v]));
         strbuf_add_char(out, '\n');
     }
-    for (uint32_t i = f->functions.first; i < f->functions.end; i++) {
-        uint32_t row = c->functions.at[i];
+    for (uint32_t i = f->places.first; i < f->places.end; i++) {
+        uint32_t row = c->places.at[i];
         FunctionId id = p->function_counts.function.at[row];
         strbuf_add(out, STR("FNDA:"));
-        strbuf_add_u64(out, p->function_counts.count.at[row]);
+        strbuf_add_u64(out, c->entries.at[i]);
         strbuf_add_char(out, ',');
         add_line_text(out, profile_text(p, p->functions.linkage_name.at[id.v]));
         strbuf_add_char(out, '\n');

@@ -350,7 +350,7 @@ bool cover_write_llvm_json(const CoverData *d, const CoverProject *how, StrBuf *
     CoverTotalsVec files = {0};
     CoverTotals total = {0};
     cover_index_files(d, how, &x);
-    cover_files_summarise(d, how, &x, &files);
+    cover_files_summarise(d, how, &x, false, &files);
     add(out, "{\"data\":[{\"files\":[");
     for (size_t i = 0; i < x.order.len && !w.failed; i++) {
         uint32_t row = x.order.at[i];

@@ -11,6 +11,9 @@ skip_all() {
     exit 77
 }
 
+# For scripts of tests/nightly that have no part that takes seconds.
+nightly_only() { [ -z "${NIGHTLY_SAMPLE:-}" ] || skip_all 'only make nightly runs it'; }
+
 # What has no perf events cannot be recorded.
 need_perf() {
     local reason

@@ -6,5 +6,5 @@
 
 # count_of RESULT TEXT: the count that the listing has beside the first line with TEXT.
 count_of() {
-    "$ASSAY" cover show "$1" 2>/dev/null | awk -v text="$2" 'index($0, text) { print $1; exit }'
+    "$ASSAY" cover show -I "$TOP" -I . "$1" 2>/dev/null | awk -v text="$2" 'index($0, text) { print $1; exit }'
 }

@@ -7,7 +7,7 @@ make intervals
 events() { python3 -c '
 import json, sys
 for event in json.load(sys.stdin)["traceEvents"]:
-    if event["ph"] != "M":
+    if event["ph"] not in "MP":
         print(event)'; }
 markers() { python3 -c '
 import json, sys

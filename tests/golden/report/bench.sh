@@ -5,6 +5,7 @@
 make bench
 make functions
 "$ASSAY" report bench.assay
+"$ASSAY" report bench.assay --notes
 digits() { sed -E "s/([0-9]\\.[0-9]{6})[0-9]*(e-[0-9]+)?/\1\2/g"; } # the last ones are the compiler's
 "$ASSAY" report bench.assay --csv | digits
 "$ASSAY" report bench.assay --json | digits | sed -n '/"comparisons"/,$p'

@@ -32,6 +32,7 @@ static void count_at(Case *c, const char *linkage, const char *name, const char 
     vec_push(&p->arena, &p->function_counts.function, f);
     vec_push(&p->arena, &p->function_counts.count, calls);
     vec_push(&p->arena, &p->function_counts.hash, 0);
+    vec_push(&p->arena, &p->function_counts.column, 0);
 }
 
 static void count(Case *c, const char *linkage, const char *name, const char *file, uint64_t calls)

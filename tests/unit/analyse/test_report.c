@@ -10,12 +10,11 @@
 
 #include <math.h>
 
-static Report report_of(const Sketch *s, ReportRequest request)
+// The report refers to its own parts, so it is made where it stays.
+static void report_of(Report *r, const Sketch *s, ReportRequest request)
 {
-    Report r;
     Error err = {0};
-    assert_true(report_init(&r, &s->p, &request, &err));
-    return r;
+    assert_true(report_init(r, &s->p, &request, &err));
 }
 
 static ReportRequest by(By what)
@@ -58,7 +57,8 @@ static void self_and_total_add_up(void **state)
     sketch_add(&s, "main;a", 5);
     sketch_add(&s, "main;c;b", 7);
     sketch_add(&s, "main;a;b:20", 1);
-    Report r = report_of(&s, by(BY_FUNCTION));
+    Report r;
+    report_of(&r, &s, by(BY_FUNCTION));
     assert_int_equal(r.rows.len, 4);
     expect_row(&r, &r.rows, "main", 0, 23);
     expect_row(&r, &r.rows, "a", 5, 16);
@@ -79,7 +79,8 @@ static void recursion_counts_once_a_stack(void **state)
     sketch_open(&s);
     sketch_add(&s, "main;f;f;f", 10);
     sketch_add(&s, "main;f;g;f;g", 4);
-    Report r = report_of(&s, by(BY_FUNCTION));
+    Report r;
+    report_of(&r, &s, by(BY_FUNCTION));
     expect_row(&r, &r.rows, "f", 10, 14);
     expect_row(&r, &r.rows, "g", 4, 4);
     expect_row(&r, &r.rows, "main", 0, 14);
@@ -100,7 +101,8 @@ static void inlined_calls_are_functions_of_their_own(void **state)
     sketch_add(&s, "main;a;=b;=c", 6);
     sketch_add(&s, "main;a;=b:30", 3);
     sketch_add(&s, "main;c", 1);
-    Report r = report_of(&s, by(BY_FUNCTION));
+    Report r;
+    report_of(&r, &s, by(BY_FUNCTION));
     expect_row(&r, &r.rows, "a", 0, 9);
     expect_row(&r, &r.rows, "b", 3, 9);
     expect_row(&r, &r.rows, "c", 7, 7);
@@ -131,7 +133,8 @@ static void cut_stacks_are_counted_by_reason(void **state)
     sketch_add(&s, "#2;b;a", 1);
     sketch_add(&s, "#2;a", 1);
     sketch_add(&s, "", 1);
-    Report r = report_of(&s, by(BY_FUNCTION));
+    Report r;
+    report_of(&r, &s, by(BY_FUNCTION));
     assert_int_equal(r.truth.cut[STACK_CUT_NONE], 1);
     assert_int_equal(r.truth.cut[STACK_CUT_DUMP_SHORT], 1);
     assert_int_equal(r.truth.cut[STACK_CUT_NO_TABLE], 2);
@@ -155,7 +158,8 @@ static void only_stacks_by_tables_are_called_complete(void **state)
         sketch_open(&s);
         sketch_add(&s, "main;a", 1);
         profile_set_fact(&s.p, STR(FACT_STACK_MODE), str_from_c(modes[i]));
-        Report r = report_of(&s, by(BY_FUNCTION));
+        Report r;
+        report_of(&r, &s, by(BY_FUNCTION));
         StrBuf text = {0};
         truth_add_text(&r.truth, &text);
         assert_int_equal(isnan(r.truth.complete_percent), i < 3);
@@ -171,7 +175,8 @@ static void an_empty_profile_gives_empty_tables(void **state)
     (void)state;
     Sketch s;
     sketch_open(&s);
-    Report r = report_of(&s, by(BY_FUNCTION));
+    Report r;
+    report_of(&r, &s, by(BY_FUNCTION));
     assert_int_equal(r.rows.len, 0);
     assert_int_equal(r.lines.len, 0);
     assert_int_equal(r.tree.nodes.len, 1);
@@ -184,7 +189,7 @@ static void an_empty_profile_gives_empty_tables(void **state)
     sketch_close(&s);
 
     profile_init(&s.p); // without even a metric
-    r = report_of(&s, by(BY_LINE));
+    report_of(&r, &s, by(BY_LINE));
     assert_int_equal(r.rows.len, 0);
     assert_true(str_equal(report_metric_name(&r), STR("samples")));
     report_deinit(&r);
@@ -201,7 +206,8 @@ static void a_metric_counts_only_its_own_samples(void **state)
     sketch_add(&s, "main;a", 100);
     sketch_add(&s, "main;b", 0);
     profile_sample_set(&s.p, 1, faults, 3);
-    Report r = report_of(&s, by(BY_FUNCTION));
+    Report r;
+    report_of(&r, &s, by(BY_FUNCTION));
     assert_int_equal(r.weights.samples, 1);
     assert_null(row_of(&r, &r.rows, "b"));
     report_deinit(&r);
@@ -209,7 +215,7 @@ static void a_metric_counts_only_its_own_samples(void **state)
     ReportRequest request = by(BY_FUNCTION);
     Error err = {0};
     assert_true(metric_find(&s.p, STR("page-faults"), &request.selection.metric, &err));
-    r = report_of(&s, request);
+    report_of(&r, &s, request);
     assert_int_equal(r.weights.samples, 1);
     expect_row(&r, &r.rows, "b", 3, 3);
     assert_true(str_equal(report_metric_name(&r), STR("page-faults")));
@@ -233,20 +239,21 @@ static void filters_choose_stacks_times_and_threads(void **state)
 
     ReportRequest request = by(BY_FUNCTION);
     request.selection.focus = "^b$";
-    Report r = report_of(&s, request);
+    Report r;
+    report_of(&r, &s, request);
     assert_int_equal(r.weights.value, 7);
     assert_int_equal(r.weights.samples_outside, 1);
     report_deinit(&r);
 
     request.selection.ignore = "^c|^a";
-    r = report_of(&s, request);
+    report_of(&r, &s, request);
     assert_int_equal(r.weights.value, 4);
     report_deinit(&r);
 
     request = by(BY_FUNCTION);
     request.selection.from_ns = 5;
     request.selection.to_ns = 20;
-    r = report_of(&s, request);
+    report_of(&r, &s, request);
     assert_int_equal(r.weights.value, 2);
     report_deinit(&r);
 
@@ -254,13 +261,13 @@ static void filters_choose_stacks_times_and_threads(void **state)
     Str name = STR("worker");
     StrVec comms = {.at = &name, .len = 1};
     request.selection.comms = &comms;
-    r = report_of(&s, request);
+    report_of(&r, &s, request);
     assert_int_equal(r.weights.value, 12);
     report_deinit(&r);
 
     request = by(BY_FUNCTION);
     request.group = GROUP_THREAD;
-    r = report_of(&s, request);
+    report_of(&r, &s, request);
     assert_int_equal(r.rows.len, 2);
     expect_row(&r, &r.rows, "worker 101", 12, 12);
     expect_row(&r, &r.rows, "prog 100", 3, 3);
@@ -384,7 +391,8 @@ static void an_inverted_tree_starts_at_what_ran(void **state)
     sketch_add(&s, "main;a;b", 10);
     sketch_add(&s, "main;c;b", 5);
     sketch_add(&s, "main;c", 1);
-    Report r = report_of(&s, by(BY_FUNCTION));
+    Report r;
+    report_of(&r, &s, by(BY_FUNCTION));
     CallTree t;
     call_tree_invert(&t, &r.tree, 1, 100);
     call_tree_sort(&t);
@@ -419,7 +427,8 @@ static void lines_and_modules_are_keys_too(void **state)
     sketch_add(&s, "main:12;a:21", 4);
     sketch_add(&s, "main:12;?libx", 2);
     sketch_add(&s, "main:12;k!sys_read", 1);
-    Report r = report_of(&s, by(BY_LINE));
+    Report r;
+    report_of(&r, &s, by(BY_LINE));
     expect_row(&r, &r.rows, "/src/main.c:12", 0, 10);
     expect_row(&r, &r.rows, "/src/a.c:21", 4, 4);
     expect_row(&r, &r.rows, "[unknown in libx.so]", 2, 2);
@@ -427,7 +436,7 @@ static void lines_and_modules_are_keys_too(void **state)
     assert_float_equal(r.truth.kernel_percent, 10.0, 1e-9);
     assert_float_equal(r.truth.unnamed_percent, 20.0, 1e-9);
     report_deinit(&r);
-    r = report_of(&s, by(BY_MODULE));
+    report_of(&r, &s, by(BY_MODULE));
     expect_row(&r, &r.rows, "/bin/prog", 7, 10);
     expect_row(&r, &r.rows, "[kernel]", 1, 1);
     assert_int_equal(r.tree.nodes.len, 4); // main;a is one node: one module
@@ -443,7 +452,8 @@ static void huge_values_do_not_overflow(void **state)
     sketch_add(&s, "main;a", INT64_MAX);
     sketch_add(&s, "main;b", INT64_MAX);
     sketch_add(&s, "main;c", -5);
-    Report r = report_of(&s, by(BY_FUNCTION));
+    Report r;
+    report_of(&r, &s, by(BY_FUNCTION));
     assert_true(r.weights.clamped);
     assert_true(r.weights.value <= INT64_MAX);
     assert_null(row_of(&r, &r.rows, "c"));
@@ -485,7 +495,8 @@ static void a_function_is_found_by_what_users_type(void **state)
         size_t at = profile_add_sample(&s.p, 0, thread, profile_stack(&s.p, (StackId){0}, f), 0);
         profile_sample_set(&s.p, at, s.time, (int64_t)i + 1);
     }
-    Report r = report_of(&s, by(BY_FUNCTION));
+    Report r;
+    report_of(&r, &s, by(BY_FUNCTION));
     uint32_t key;
     size_t others;
     Error err = {0};

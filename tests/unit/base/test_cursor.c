@@ -68,6 +68,17 @@ static void after_a_failure_every_read_gives_zero(void **state)
     assert_error(cursor_check(&c, &err), &err, ERROR_FORMAT, "x: cut short at offset 0x0");
 }
 
+static void bytes_that_are_absent_end_at_once(void **state)
+{
+    (void)state;
+    Cursor c = cursor_over((Bytes){0}, "nothing");
+    assert_int_equal(cursor_uleb(&c), 0);
+    assert_false(cursor_check(&c, &err));
+    c = cursor_over((Bytes){0}, "nothing");
+    assert_non_null(cursor_take(&c, 0));
+    assert_true(cursor_check(&c, &err));
+}
+
 static void big_endian_turns_the_bytes(void **state)
 {
     (void)state;
@@ -181,6 +192,7 @@ int main(void)
         cmocka_unit_test(every_kind_of_value_is_read),
         cmocka_unit_test(a_cut_at_each_byte_fails_and_stays_failed),
         cmocka_unit_test(after_a_failure_every_read_gives_zero),
+        cmocka_unit_test(bytes_that_are_absent_end_at_once),
         cmocka_unit_test(big_endian_turns_the_bytes),
         cmocka_unit_test(leb128_reaches_64_bits_and_no_further),
         cmocka_unit_test(padding_may_be_cut_off_by_the_end),

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/strbuf.h"
+#include "base/unshown.h"
 
 static StrBuf b;
 
@@ -107,6 +108,29 @@ static void a_csv_field_is_quoted_only_where_it_must_be(void **state)
     assert_str(strbuf_str(&b), "plain text|\"a,b\"|\"say \"\"hi\"\"\n\"");
 }
 
+static void a_csv_field_commands_no_terminal_and_no_spreadsheet(void **state)
+{
+    (void)state;
+    const char *fields[] = {"=cmd()", "-1.5", "+0x", "@a,b", "\x1b\x1b[m\r", "\xe2\x80\xae"};
+    const char *written[] = {"'=cmd()",  "-1.5", "'+0x", "\"'@a,b\"", "\"\\x1b\\x1b[m\\x0d\"",
+                             "\\u{202e}"};
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        strbuf_clear(&b);
+        strbuf_add_csv(&b, str_from_c(fields[i]));
+        assert_str(strbuf_str(&b), written[i]);
+    }
+}
+
+static void what_no_terminal_may_get_is_found_byte_by_byte(void **state)
+{
+    (void)state;
+    Str s = STR("a\x1b\x1b\xc2\x9b\xff\xc3\xa9\xe2\x81\xa6");
+    const size_t bytes[] = {0, 1, 1, 2, 0, 1, 0, 0, 3, 0, 0};
+    for (size_t i = 0; i < s.len; i += bytes[i] ? bytes[i] : 1)
+        if (i != 7) // the second byte of a letter
+            assert_int_equal(str_unshown(s, i), bytes[i]);
+}
+
 static void invalid_utf8_becomes_the_replacement_character(void **state)
 {
     (void)state;
@@ -203,6 +227,8 @@ int main(void)
         cmocka_unit_test_teardown(a_name_cannot_leave_its_xml_attribute, clear),
         cmocka_unit_test_teardown(a_name_cannot_leave_its_json_string_or_script, clear),
         cmocka_unit_test_teardown(a_csv_field_is_quoted_only_where_it_must_be, clear),
+        cmocka_unit_test_teardown(a_csv_field_commands_no_terminal_and_no_spreadsheet, clear),
+        cmocka_unit_test(what_no_terminal_may_get_is_found_byte_by_byte),
         cmocka_unit_test_teardown(invalid_utf8_becomes_the_replacement_character, clear),
         cmocka_unit_test_teardown(every_valid_code_point_comes_back, clear),
         cmocka_unit_test_teardown(noise_never_escapes_the_escapes, clear),

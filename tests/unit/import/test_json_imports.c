@@ -86,6 +86,48 @@ static void firefox_with_shared_tables(void **state)
     assert_int_equal(p.processes.pid.at[0], 7);
 }
 
+static void firefox_with_strings_beside_tables_of_the_thread(void **state)
+{
+    (void)state;
+    import("firefox-58.json", "Firefox profile");
+    assert_int_equal(p.samples.stack.len, 8);
+    assert_str(function_of(p.samples.stack.at[0]), "leaf");
+    FrameId leaf = p.stacks.frame.at[p.samples.stack.at[0].v];
+    assert_str(profile_text(&p, p.frames.file.at[leaf.v]), "a.c");
+    assert_int_equal(p.frames.line.at[leaf.v], 7);
+    assert_str(function_of(p.samples.stack.at[2]), "sys");
+}
+
+static void gecko_profiles_of_nested_processes(void **state)
+{
+    (void)state;
+    import("gecko.json", "Firefox profile");
+    assert_int_equal(p.samples.stack.len, 18);
+    assert_int_equal(p.processes.pid.len, 2);
+    assert_int_equal(p.threads.tid.len, 3);
+    assert_str(function_of(p.samples.stack.at[0]), "leaf");
+    assert_int_equal(p.samples.time_ns.at[0], 1000000);
+    assert_int_equal(p.samples.time_ns.at[12], 51000000); // the second process began 50 ms later
+    FrameId script = p.stacks.frame.at[p.samples.stack.at[1].v];
+    assert_str(function_of(p.samples.stack.at[1]), "foo");
+    assert_str(profile_text(&p, p.frames.file.at[script.v]), "https://x.org/a.js");
+    assert_int_equal(p.frames.line.at[script.v], 12);
+    FrameId address = p.stacks.frame.at[p.samples.stack.at[2].v];
+    assert_int_equal(p.frames.address.at[address.v], 0x1010);
+    assert_int_equal(p.frames.flags.at[p.stacks.frame.at[p.samples.stack.at[3].v].v], FRAME_KERNEL);
+    StackId bottom = p.stacks.parent.at[p.samples.stack.at[0].v];
+    assert_str(function_of(bottom), "main");
+    assert_int_equal(p.stacks.parent.at[bottom.v].v, 0); // "(root)" is left out
+}
+
+static void gecko_profiles_with_frames_in_samples(void **state)
+{
+    (void)state;
+    import("gecko-old.json", "Firefox profile");
+    assert_int_equal(p.samples.stack.len, 3);
+    assert_str(function_of(p.samples.stack.at[0]), "leaf");
+}
+
 static void firefox_with_tables_in_the_thread(void **state)
 {
     (void)state;
@@ -131,6 +173,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(speedscope_sampled_and_evented),
         TEST(firefox_with_shared_tables),
+        TEST(firefox_with_strings_beside_tables_of_the_thread),
+        TEST(gecko_profiles_of_nested_processes),
+        TEST(gecko_profiles_with_frames_in_samples),
         TEST(firefox_with_tables_in_the_thread),
         TEST(cut_at_each_byte_it_is_an_error),
         TEST(a_parent_that_does_not_come_before_is_refused),

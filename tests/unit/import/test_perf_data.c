@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "analyse/weights.h"
 #include "base/strbuf.h"
 #include "import/import.h"
 #include "model/facts.h"
@@ -269,6 +270,145 @@ static void a_chain_has_its_kernel_and_user_parts(void **state)
     strbuf_deinit(&b);
 }
 
+// A file with two symbols, whose first code stands at the offset 0x500 and the address 0x2500, in
+// the features FILE and FILE2 of simpleperf.
+static void add_simpleperf_file(StrBuf *b, bool is_packed)
+{
+    StrBuf payload = {0}, file = {0};
+    if (is_packed) {
+        strbuf_add(&file, STR("\x0a\x0d/no/such/prog\x10\x02\x18\x80\x4a"));
+        strbuf_add(&file, STR("\x22\x0b\x08\x80\x4a\x10\x20\x1a\x04leaf"));
+        strbuf_add(&file, STR("\x22\x0f\x08\xa0\x4a\x10\x20\x1a\x08_Z4mainv"));
+        strbuf_add(&file, STR("\x32\x03\x08\x80\x0a"));
+    } else {
+        strbuf_add(&file, str_over("/no/such/prog", 14));
+        add(&file, 2, 4);
+        add(&file, 0x2500, 8);
+        add(&file, 2, 4);
+        add(&file, 0x2520, 8); // not sorted
+        add(&file, 0x20, 4);
+        strbuf_add(&file, str_over("_Z4mainv", 9));
+        add(&file, 0x2500, 8);
+        add(&file, 0x20, 4);
+        strbuf_add(&file, str_over("leaf", 5));
+        add(&file, 0x500, 8);
+    }
+    add(&payload, is_packed ? 132 : 128, 8);
+    add(&payload, file.len, 4);
+    strbuf_add(&payload, strbuf_str(&file));
+    add_record(b, PERFDATA_HEADER_FEATURE, 0, &payload);
+    strbuf_deinit(&payload);
+    strbuf_deinit(&file);
+}
+
+static void simpleperf_has_stacks_and_symbols_of_its_own(void **state)
+{
+    (void)state;
+    for (int is_packed = 0; is_packed < 2; is_packed++) {
+        StrBuf b = {0}, payload = {0};
+        Profile p;
+        struct perf_event_attr attr =
+            clock_attr(plain | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+        attr.exclude_callchain_user = 1;
+        attr.sample_regs_user = 0xff0fff;
+        attr.sample_stack_user = 8192;
+        begin(&b);
+        add_event(&b, attr, FIRST_ID);
+        add_simpleperf_file(&b, is_packed);
+        add_mmap(&b, 0x400000, "/no/such/prog", 1);
+        const uint64_t sample[] = {FIRST_ID,
+                                   0x400513,
+                                   42ull << 32 | 42,
+                                   10,
+                                   1000,
+                                   4,
+                                   (uint64_t)PERF_CONTEXT_USER,
+                                   0x400513,
+                                   0x40052f,
+                                   0,
+                                   0 /* no registers */,
+                                   0 /* no stack */};
+        strbuf_add(&payload, str_over((const char *)sample, sizeof(sample)));
+        add_record(&b, PERF_RECORD_SAMPLE, USER, &payload);
+        assert_import(&b, NULL, &p);
+        const char *const want[] = {"leaf", "main()"};
+        StackId at = p.samples.stack.at[0];
+        for (size_t i = 0; i < ARRAY_LEN(want); i++, at = p.stacks.parent.at[at.v]) {
+            FunctionId function = p.frames.function.at[p.stacks.frame.at[at.v].v];
+            assert_str(profile_text(&p, p.functions.name.at[function.v]), want[i]);
+        }
+        assert_int_equal(at.v, 0);
+        profile_deinit(&p);
+        strbuf_deinit(&payload);
+        strbuf_deinit(&b);
+    }
+}
+
+// A sample of two counters, {value, id} each, the leader's first.
+static void add_group_sample(StrBuf *b, uint32_t tid, uint64_t time, uint64_t leader,
+                             uint64_t member)
+{
+    StrBuf payload = {0};
+    const uint64_t words[] = {
+        FIRST_ID, 0x400010, (uint64_t)tid << 32 | 42, time, 1000, 2, leader, FIRST_ID,
+        member,   SECOND_ID};
+    strbuf_add(&payload, str_over((const char *)words, sizeof(words)));
+    add_record(b, PERF_RECORD_SAMPLE, USER, &payload);
+    strbuf_deinit(&payload);
+}
+
+static int64_t total_of(const Profile *p, unsigned metric)
+{
+    int64_t total = 0;
+    for (size_t i = 0; i < p->samples.stack.len; i++)
+        total += p->samples.values[metric].at[i];
+    return total;
+}
+
+// Threads of a CPU share its counters; threads that inherited a counter have one each.
+static void group_reads_count_each_member_once(void **state)
+{
+    (void)state;
+    for (unsigned is_inherited = 0; is_inherited < 2; is_inherited++) {
+        StrBuf b = {0};
+        Profile p;
+        struct perf_event_attr attr =
+            clock_attr((plain & ~(uint64_t)PERF_SAMPLE_CALLCHAIN) | PERF_SAMPLE_READ);
+        attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+        attr.inherit = is_inherited != 0;
+        begin(&b);
+        add_event(&b, attr, FIRST_ID);
+        attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+        add_event(&b, attr, SECOND_ID);
+        add_group_sample(&b, 42, 10, 1003, 100);
+        add_group_sample(&b, 43, 20, 2009, 150);
+        add_group_sample(&b, 42, 30, 3001, 170);
+        assert_import(&b, NULL, &p);
+        assert_int_equal(total_of(&p, 0), is_inherited ? 3001 + 2009 : 3001);
+        assert_int_equal(total_of(&p, 1), is_inherited ? 170 + 150 : 170);
+        profile_deinit(&p);
+        strbuf_deinit(&b);
+    }
+}
+
+static void the_event_named_is_the_first_with_samples(void **state)
+{
+    (void)state;
+    StrBuf b = {0};
+    Profile p;
+    struct perf_event_attr attr = clock_attr(plain);
+    begin(&b);
+    attr.config = PERF_COUNT_SW_ALIGNMENT_FAULTS;
+    add_event(&b, attr, FIRST_ID);
+    add_event(&b, clock_attr(plain), SECOND_ID);
+    add_user_sample(&b, SECOND_ID, 10, 0x400010);
+    assert_import(&b, NULL, &p);
+    assert_int_equal(metric_with_samples(&p).v, 1);
+    assert_str(profile_fact(&p, STR("event")), "cpu-clock");
+    profile_deinit(&p);
+    strbuf_deinit(&b);
+}
+
 static void guests_hypervisor_and_unknown_records_are_counted(void **state)
 {
     (void)state;
@@ -437,6 +577,9 @@ int main(void)
         cmocka_unit_test(records_of_two_rings_come_in_the_order_of_time),
         cmocka_unit_test(samples_add_to_the_event_that_their_id_names),
         cmocka_unit_test(a_chain_has_its_kernel_and_user_parts),
+        cmocka_unit_test(group_reads_count_each_member_once),
+        cmocka_unit_test(the_event_named_is_the_first_with_samples),
+        cmocka_unit_test(simpleperf_has_stacks_and_symbols_of_its_own),
         cmocka_unit_test(guests_hypervisor_and_unknown_records_are_counted),
         cmocka_unit_test(a_deferred_chain_joins_the_samples_of_its_cookie),
         cmocka_unit_test(a_file_of_another_build_is_named_and_not_used),

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/strbuf.h"
 #include "import/import.h"
 
 static Str frame_name(const Profile *p, FrameId f)
@@ -107,6 +108,131 @@ static void perf_script_counts_lines_that_are_none(void **state)
                  "no sample");
 }
 
+// One text of each choice of fields that perf here cannot make, or that other versions write.
+static void perf_script_reads_each_field_by_its_shape(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *thread, *stack, *metric;
+        uint32_t tid;
+        int64_t value;
+    } cases[] = {
+        // -F +misc, and the other kinds of numbers before the time
+        {"prog 19627 U      3420.870000:     250000 cpu-clock:u: \n\t  401 f (/p)\n", "prog", "f",
+         "cpu time", 19627, 250000},
+        {"    prog    77   1     3.870000:      25 cycles: \n\t  401 f (/p)\n", "prog", "f",
+         "cycles", 77, 25}, // --latency
+        {"p 7 2026-11-23 12:00:01.000123     3.87:      25 cycles: \n\t  401 f (/p)\n", "p", "f",
+         "cycles", 7, 25},
+        // without the period samples are counted, not nanoseconds
+        {"p 7 3.87: cpu-clock: \n\t  401 f (/p)\n", "p", "f", "cpu-clock samples", 7, 1},
+        {"p 7 3.87: sched:sched_switch: prev_comm=a prev_pid=1 ==> next\n\t 401 f (/p)\n", "p", "f",
+         "sched:sched_switch", 7, 1},
+        // -G, with addr, flags, trace and what may stand behind
+        {"p 7 3.87:         25 cycles:     7ffff9d56489 [unknown] ([stack]) ffffffff81752b6a "
+         "a b+0x2 (/x (y))\n",
+         "p", "a b", "cycles", 7, 25},
+        {"p 7 3.87:         25 cycles:   jmp                       ffffffff81752b6a g (/x) insn: "
+         "90\n",
+         "p", "g", "cycles", 7, 25},
+        {"p 7 3.87: a:b: x=1 y=2  ffffffff81752b6a g (/x)          12ab00\n", "p", "g", "a:b", 7,
+         1},
+        {"p 7 3.87:         25 cycles:  ffffffff81752b6a f(int)\n  a.c:12\n", "p", "f(int)",
+         "cycles", 7, 25},
+        // frames without an object, with registers, branches and source text between
+        {"p 7 3.87:         25 cycles: \n\t 401 f(int) (.cold)\n\t 402 main\n ABI:2    AX:0x1\n"
+         " 0x1/0x2/P/-/-/0 \n|4    int x;\n\n",
+         "p", "main;f(int) (.cold)", "cycles", 7, 25},
+        // frames that are not indented, and Windows' line ends
+        {"java 19983 cycles:\r\nffffffff8103d0ca native_write ([kernel.kallsyms])\r\n"
+         "7f724309ebdf JavaMain (/a/libjli.so)\r\n\r\n",
+         "java", "JavaMain;native_write", "cycles samples", 19983, 1},
+        // -F ip,sym and -F comm,ip
+        {"\n\t             401 f\n\t             402 main\n\n", "", "main;f", "samples", 0, 1},
+        {"my prog \n\t             401\n\n", "my prog", "", "samples", 0, 1},
+        {"p 7/7 3.87: PERF_RECORD_COMM: p:7/7\np 7/7 3.88:         25 cycles: \n", "p", "",
+         "cycles", 7, 25},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        Profile p;
+        Error err = {0};
+        Bytes text = bytes_from_str(str_from_c(cases[i].text));
+        const ImportFormat *format;
+        assert_ok(import_bytes(text, NULL, &p, &format, &err), &err);
+        assert_string_equal(format->name, "perf script");
+        assert_int_equal(p.samples.stack.len, 1);
+        assert_stack(&p, 0, cases[i].stack);
+        assert_str(profile_text(&p, p.threads.name.at[0]), cases[i].thread);
+        assert_int_equal(p.threads.tid.at[0], cases[i].tid);
+        assert_str(profile_text(&p, p.metrics.name.at[0]), cases[i].metric);
+        assert_int_equal(p.samples.values[0].at[0], cases[i].value);
+        assert_int_equal(p.notes.key.len, 0);
+        profile_deinit(&p);
+    }
+}
+
+static void files_of_the_kernel_are_the_kernels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *object;
+        bool is_kernel;
+    } cases[] = {
+        {"/usr/lib/debug/boot/vmlinux-6.1.0-13-amd64", true},
+        {"vmlinux", true},
+        {"/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko", true},
+        {"/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz", true},
+        {"[ext4]", true},
+        {"/home/u/vmlinux_reader", false},
+        {"/opt/x.ko.d/prog", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        Profile p;
+        Error err = {0};
+        char text[256];
+        snprintf(text, sizeof(text), "a 1 1.000000: 5 cycles:\n\t10 f (%s)\n", cases[i].object);
+        assert_ok(import_perf_script(bytes_from_str(str_from_c(text)), &p, &err), &err);
+        FrameId frame = p.stacks.frame.at[p.samples.stack.at[0].v];
+        assert_int_equal((p.frames.flags.at[frame.v] & FRAME_KERNEL) != 0, cases[i].is_kernel);
+        profile_deinit(&p);
+    }
+}
+
+static void perf_script_names_a_field_that_it_does_not_read(void **state)
+{
+    (void)state;
+    Profile p;
+    const ImportFormat *format;
+    Error err = {0};
+    Str text = STR("p 7 3.87:         25 cycles: <<what 12>>\n"
+                   "p 7 3.88:         25 cycles: <<what 13>>\n");
+    assert_error(import_bytes(bytes_from_str(text), NULL, &p, &format, &err), &err, ERROR_FORMAT,
+                 "the line 'p 7 3.87:         25 cycles: <<what 12>>' has a field");
+    assert_non_null(strstr(err.hint, "perf script -F"));
+    text = STR("p 7 3.87:         25 cycles:    401 f <-    402 main\n\tmain+12:\n"
+               "\t0000000000401000\tinsn: 48 89 e5  # PRED\n");
+    assert_error(import_bytes(bytes_from_str(text), NULL, &p, &format, &err), &err, ERROR_FORMAT,
+                 "'brstackinsn' is not read");
+}
+
+static void perf_script_keeps_the_lines_of_srcline(void **state)
+{
+    (void)state;
+    Profile p;
+    Error err = {0};
+    Str text =
+        STR("p 7 3.87:         25 cycles: \n\t  401 f+0x1 (/p)\n  a b.c:12\n"
+            "\tffffffff81752b6a g ([kernel.kallsyms])\n  [kernel.kallsyms][ffffffff81752b6a]\n");
+    assert_ok(import_perf_script(bytes_from_str(text), &p, &err), &err);
+    StackId leaf = p.samples.stack.at[0];
+    FrameId frame = p.stacks.frame.at[leaf.v];
+    assert_str(profile_text(&p, p.frames.file.at[frame.v]), "a b.c");
+    assert_int_equal(p.frames.line.at[frame.v], 12);
+    assert_stack(&p, 0, "g;f");
+    assert_int_equal(p.notes.key.len, 0);
+    profile_deinit(&p);
+}
+
 static void cut_at_each_byte_perf_script_gives_its_whole_part(void **state)
 {
     (void)state;
@@ -173,6 +299,93 @@ static void folded_lines_become_stacks(void **state)
     assert_error(import_folded(bytes_over("", 0), &p, &err), &err, ERROR_FORMAT, "no folded");
 }
 
+static void folded_counts_may_have_fractions(void **state)
+{
+    (void)state;
+    Profile p;
+    Error err = {0};
+    Str text =
+        STR("# duration: 3.5\n// remark 12\nmain;a 1.50\nmain;b 0.125\nmain 3\nmain;c 2e1\n");
+    assert_ok(import_folded(bytes_from_str(text), &p, &err), &err);
+    assert_int_equal(p.samples.stack.len, 4);
+    const int64_t want[] = {1500, 125, 3000, 20000};
+    for (size_t i = 0; i < ARRAY_LEN(want); i++)
+        assert_int_equal(p.samples.values[0].at[i], want[i]);
+    assert_str(profile_text(&p, p.metrics.unit.at[0]), "1/1000");
+    assert_int_equal(p.notes.key.len, 1);
+    profile_deinit(&p);
+}
+
+static void only_text_whose_lines_end_in_counts_is_folded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool is_folded;
+    } cases[] = {
+        {"main;a 3\nmain;b 4\n", true},
+        {"# duration: 3\n\n// x\nmain;a b 3.5\n", true},
+        {"main;a 3\nmain;b", true}, // the end may be cut
+        {"main;a 3", true},
+        {"processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel name\t: AMD\n", false},
+        {"threadcreate profile: total 5\n1 @ 0x43 0x44\n#\t0x43\tmain\n", false},
+        {"12\n13\n", false},
+        {"", false},
+        {"# only a comment 3\n", false},
+        {"a b 3\nsome prose\n", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(folded_is(bytes_from_str(str_from_c(cases[i].text))), cases[i].is_folded);
+}
+
+// A first line longer than what other formats are told by.
+static void a_folded_line_may_be_long(void **state)
+{
+    (void)state;
+    StrBuf text = {0};
+    Profile p;
+    Error err = {0};
+    const ImportFormat *format;
+    for (unsigned i = 0; i < 20000; i++)
+        strbuf_printf(&text, "f%u;", i);
+    strbuf_add(&text, STR("leaf 7\nmain 1\n"));
+    assert_ok(import_bytes(bytes_from_str(strbuf_str(&text)), NULL, &p, &format, &err), &err);
+    assert_string_equal(format->name, "folded stacks");
+    assert_int_equal(p.samples.stack.len, 2);
+    assert_int_equal(p.samples.values[0].at[0], 7);
+    profile_deinit(&p);
+    strbuf_deinit(&text);
+}
+
+static void known_formats_that_are_not_read_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        Str begin;
+        const char *name, *hint;
+    } cases[] = {
+        {STR("FLR\0\0\2"), "Java Flight Recording", "jfrconv"},
+        {STR("threadcreate profile: total 5\n1 @ 0x43 0x44\n#\t0x43\tf\n"), "Go's threads",
+         "debug=1"},
+        {STR("BZh91AY&SY"), "bzip2", "bunzip2"},
+        {STR("heap profile:  1:  2 [  3:  4] @ heapprofile\n"), "heap profile", "pprof -proto"},
+        {STR("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\x27\0\0"), "gperftools",
+         "pprof"},
+        {STR("\x7f"
+             "ELF\2\1\1"),
+         "a program", "assay record"},
+        {STR("TN:\nSF:a.c\n"), "lcov", "assay cover"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        Profile p;
+        const ImportFormat *format;
+        Error err = {0};
+        assert_error(import_bytes(bytes_from_str(cases[i].begin), NULL, &p, &format, &err), &err,
+                     ERROR_UNSUPPORTED, cases[i].name);
+        assert_non_null(strstr(err.hint, cases[i].hint));
+    }
+}
+
 static void escapes_of_our_own_export_are_undone(void **state)
 {
     (void)state;
@@ -197,8 +410,16 @@ int main(void)
         cmocka_unit_test(perf_script_gives_samples_stacks_threads_and_metrics),
         cmocka_unit_test(perf_script_knows_kernel_inlined_and_deleted),
         cmocka_unit_test(perf_script_counts_lines_that_are_none),
+        cmocka_unit_test(perf_script_reads_each_field_by_its_shape),
+        cmocka_unit_test(perf_script_names_a_field_that_it_does_not_read),
+        cmocka_unit_test(files_of_the_kernel_are_the_kernels),
+        cmocka_unit_test(perf_script_keeps_the_lines_of_srcline),
         cmocka_unit_test(cut_at_each_byte_perf_script_gives_its_whole_part),
         cmocka_unit_test(folded_lines_become_stacks),
+        cmocka_unit_test(known_formats_that_are_not_read_are_named),
+        cmocka_unit_test(folded_counts_may_have_fractions),
+        cmocka_unit_test(only_text_whose_lines_end_in_counts_is_folded),
+        cmocka_unit_test(a_folded_line_may_be_long),
         cmocka_unit_test(folded_stacks_are_unique_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,8 @@ static void a_mapping_cut_at_any_byte_is_refused(void **state)
         assert_non_null(strstr(err.text, "mapping of a function"));
         heap_free(bytes);
     }
+    CovMapFunction absent = {.files_count = 2};
+    assert_false(covmap_decode(&absent, &m, &err));
     covmap_function_deinit(&m);
     strbuf_deinit(&b);
 }

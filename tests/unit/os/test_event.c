@@ -92,13 +92,13 @@ static void fields_of_a_pmu_go_to_their_bits(void **state)
     assert_false(events_parse(&arena, &sources, STR("cpu/../x/"), &v, &err));
 }
 
-static void tracepoints_have_their_number_and_a_period_of_one(void **state)
+static void tracepoints_have_their_number_and_count_each_time(void **state)
 {
     (void)state;
     EventSpec e = parse_one("sched:sched_switch");
     assert_int_equal(e.type, PERF_TYPE_TRACEPOINT);
     assert_int_equal(e.config, 316);
-    assert_int_equal(e.period, 1);
+    assert_true(e.counts_each);
     EventSpecVec v = {0};
     assert_error(events_parse(&arena, &sources, STR("sched:nope"), &v, &err), &err, ERROR_USAGE,
                  "nope");
@@ -177,7 +177,7 @@ int main(void)
         cmocka_unit_test(names_of_the_kernel_are_known_with_their_aliases),
         cmocka_unit_test(modifiers_limit_where_it_counts),
         cmocka_unit_test(fields_of_a_pmu_go_to_their_bits),
-        cmocka_unit_test(tracepoints_have_their_number_and_a_period_of_one),
+        cmocka_unit_test(tracepoints_have_their_number_and_count_each_time),
         cmocka_unit_test(breakpoints_have_address_length_and_kind),
         cmocka_unit_test(lists_and_groups_keep_their_order),
         cmocka_unit_test(a_format_of_bits_is_read),

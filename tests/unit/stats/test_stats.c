@@ -296,7 +296,7 @@ static void planted_warm_ups_are_found_and_flat_series_left_alone(void **state)
     assert_true(false_trims <= 10);
 }
 
-static const CompareOptions USUAL = {.level = 0.95, .margin = 0.01, .block_pairs = 2};
+static const CompareOptions USUAL = {.level = 0.95, .margin = 0.01};
 
 static void verdicts_have_three_outcomes(void **state)
 {
@@ -321,6 +321,8 @@ static void verdicts_have_three_outcomes(void **state)
     assert_true(c.more_pairs >= 10 && c.least_seen > 0.02);
     c = stats_compare_paired(&s, a, slow, 3, &USUAL);
     assert_int_equal(c.method, COMPARE_PAIRED_FEW);
+    assert_int_equal(c.verdict, VERDICT_INCONCLUSIVE);
+    assert_true(isinf(c.ratio.low) || c.ratio.low == 0);
     c = stats_compare_unpaired(&s, a, 400, slow, 300, &USUAL);
     assert_int_equal(c.verdict, VERDICT_SLOWER);
     assert_int_equal(c.method, COMPARE_UNPAIRED);
@@ -330,13 +332,10 @@ static void verdicts_have_three_outcomes(void **state)
 static void confidence_sequence_has_the_published_width(void **state)
 {
     (void)state;
-    // s √(2 (nρ²+1) / (n²ρ²) ln(√(nρ²+1) / α)), ρ² = (−2 ln α + ln(−2 ln α) + 1) / n0
+    // √(2 (nρ²+1) / (nρ²) ln(√(nρ²+1) / α)), ρ² = (−2 ln α + ln(−2 ln α) + 1) / n0
     double rho2 = (-2 * log(0.05) + log(-2 * log(0.05)) + 1) / 150, n = 150;
-    double want = 0.1 * sqrt(2 * (n * rho2 + 1) / (n * n * rho2) * log(sqrt(n * rho2 + 1) / 0.05));
-    assert_close(stats_sequence_half_width(0.1, 150, 0.95, 150), want, 1e-13);
-    // Wider than a single look's interval, and narrowing.
-    assert_true(want > 1.96 * 0.1 / sqrt(150));
-    assert_true(stats_sequence_half_width(0.1, 1000, 0.95, 150) < want);
+    double want = sqrt(2 * (n * rho2 + 1) / (n * rho2) * log(sqrt(n * rho2 + 1) / 0.05));
+    assert_close(stats_sequence_z(150, 0.95, 150, 0), want, 1e-13);
     // Without an end 3.04 standard errors at best; where it is known 2.50 there, the
     // 0.99375 quantile: half of the error, and a walk's highest point is beyond what its
     // end is beyond twice as often.
@@ -344,6 +343,40 @@ static void confidence_sequence_has_the_published_width(void **state)
     assert_close(stats_sequence_z(400, 0.95, 100, 400), 2.4977, 1e-4);
     assert_true(stats_sequence_z(10, 0.95, 100, 400) < 6);
     assert_close(stats_sequence_z(401, 0.95, 100, 400), stats_sequence_z(401, 0.95, 100, 0), 0);
+}
+
+static void the_sequence_leaves_no_pair_out(void **state)
+{
+    (void)state;
+    Arena s = {0};
+    // Six of seven pairs agree; the seventh contradicts them by far.
+    const double x[] = {1.88, 1.90, 1.89, 1.91, 1.90, 1.88, -1.9, 1.89, 1.9};
+    Interval i = stats_sequence_location(&s, x, 7, 0.95, 100, 0);
+    assert_true(isinf(i.low) && isinf(i.high));
+    i = stats_sequence_location(&s, x, 9, 0.95, 100, 0);
+    assert_true(i.low == -1.9 && i.high == 1.91);
+    // Two modes, each with half of the runs: the median may be either.
+    double modes[12];
+    for (size_t k = 0; k < ARRAY_LEN(modes); k++)
+        modes[k] = k % 3 == 1 ? 2 : 1;
+    i = stats_sequence_median(&s, modes, ARRAY_LEN(modes), 0.95, 100);
+    assert_true(i.low == 1 && i.high == 2);
+    i = stats_sequence_median(&s, modes, 7, 0.95, 100);
+    assert_true(isinf(i.low));
+    arena_deinit(&s);
+}
+
+static void few_values_of_two_samples_have_the_exact_interval(void **state)
+{
+    (void)state;
+    Arena s = {0};
+    // R: qwilcox(0.025, m, n), 0 where none is below.
+    static const uint64_t want[][3] = {{3, 3, 0}, {3, 4, 0},  {4, 4, 1},    {5, 5, 3},
+                                       {6, 6, 6}, {8, 8, 14}, {10, 10, 24}, {5, 12, 12}};
+    for (size_t i = 0; i < ARRAY_LEN(want); i++)
+        assert_int_equal(stats_mann_whitney_quantile(&s, want[i][0], want[i][1], 0.025),
+                         want[i][2]);
+    arena_deinit(&s);
 }
 
 static void line_fit_equals_scipy(void **state)
@@ -383,6 +416,8 @@ int main(void)
         cmocka_unit_test(planted_warm_ups_are_found_and_flat_series_left_alone),
         cmocka_unit_test(verdicts_have_three_outcomes),
         cmocka_unit_test(confidence_sequence_has_the_published_width),
+        cmocka_unit_test(the_sequence_leaves_no_pair_out),
+        cmocka_unit_test(few_values_of_two_samples_have_the_exact_interval),
         cmocka_unit_test(line_fit_equals_scipy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

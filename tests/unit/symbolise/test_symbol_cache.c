@@ -192,7 +192,10 @@ static void save(const char *path, const PlaceTable *t, const FileProbeVec *prob
                  uint64_t max_bytes)
 {
     int folder = folder_of(path);
-    symbol_cache_save(folder, str_base_name(str_from_c(path)), t, probes, max_bytes);
+    StrBuf file = {0};
+    if (symbol_cache_pack(t, probes, &file))
+        symbol_cache_write(folder, str_base_name(str_from_c(path)), strbuf_str(&file), max_bytes);
+    strbuf_deinit(&file);
     close(folder);
 }
 

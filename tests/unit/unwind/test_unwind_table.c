@@ -653,6 +653,7 @@ static void the_header_leads_to_the_section(void **state)
     assert_int_equal(svma, 0x414);
     for (size_t len = 0; len < sizeof(hdr); len++)
         assert_false(unwind_eh_frame_hdr_parse(bytes_over(hdr, len), 0x400, 0, &svma, &err));
+    assert_false(unwind_eh_frame_hdr_parse((Bytes){0}, 0x400, 0, &svma, &err)); // absent
     hdr[0] = 2;
     assert_false(unwind_eh_frame_hdr_parse(bytes_over(hdr, sizeof(hdr)), 0x400, 0, &svma, &err));
     assert_non_null(strstr(err.text, "unknown version 2"));

@@ -21,6 +21,7 @@ static void add_function(Profile *p, const char *name, const char *file)
              profile_function(p, text, text, str_from_c(file), 1));
     vec_push(&p->arena, &p->function_counts.count, 1);
     vec_push(&p->arena, &p->function_counts.hash, 0);
+    vec_push(&p->arena, &p->function_counts.column, 0);
 }
 
 // The rows of each file are 'row row …', files by path.

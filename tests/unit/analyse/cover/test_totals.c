@@ -31,6 +31,7 @@ static FunctionId add_function(Profile *p, const char *name, const char *file, u
     vec_push(&p->arena, &p->function_counts.function, id);
     vec_push(&p->arena, &p->function_counts.count, count);
     vec_push(&p->arena, &p->function_counts.hash, 0);
+    vec_push(&p->arena, &p->function_counts.column, 0);
     return id;
 }
 

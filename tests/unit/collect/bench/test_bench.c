@@ -245,7 +245,7 @@ static void a_weighed_run_corrects_the_others(void **state)
     assert_int_equal(runs_peak_memory(&weighed, &run), 5004000);
 }
 
-static void real_runs_are_in_random_balanced_order(void **state)
+static void real_runs_are_in_random_order(void **state)
 {
     (void)state;
     enum { ROUNDS = 24 };
@@ -268,16 +268,11 @@ static void real_runs_are_in_random_balanced_order(void **state)
             assert_true((x->position < y->position) == (x->start_ns < y->start_ns));
             firsts += x->position == 0;
             orders[seed - 1] = orders[seed - 1] << 1 | x->position;
-            // ABBA or BAAB: the second round of a block is the first one reversed.
-            if (i % 2)
-                assert_int_not_equal(x->position, b.set.groups[0].runs.at[i - 1].position);
         }
-        assert_int_equal(firsts, ROUNDS / 2);
+        assert_in_range(firsts, 4, 20);
         bench_deinit(&b);
     }
     assert_int_not_equal(orders[0], orders[1]);
-    // Not the same block all the way: 1 in 2^11 by chance, and the seeds are fixed.
-    assert_true(orders[0] != 0x555555 && orders[0] != 0xaaaaaa);
     spawn_server_close(&server);
 }
 
@@ -334,7 +329,7 @@ int main(void)
         cmocka_unit_test(what_waits_is_told_from_what_computes_or_sleeps),
         cmocka_unit_test(freeing_memory_is_told_from_the_way_to_exec),
         cmocka_unit_test(a_weighed_run_corrects_the_others),
-        cmocka_unit_test(real_runs_are_in_random_balanced_order),
+        cmocka_unit_test(real_runs_are_in_random_order),
         cmocka_unit_test(runs_of_a_pair_have_the_same_environment_and_pairs_have_not),
         cmocka_unit_test(the_speed_of_the_cpu_is_probed),
     };

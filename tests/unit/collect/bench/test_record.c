@@ -137,7 +137,6 @@ static void assert_same_comparison(const Comparison *x, const Comparison *y)
     SAME(x, y, pairs);
     SAME(x, y, least_seen);
     SAME(x, y, more_pairs);
-    SAME(x, y, dependence);
     SAME(x, y, lag1);
 }
 

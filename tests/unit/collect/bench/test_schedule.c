@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of runs: random, balanced, reproducible.
+// The order of runs: random, reproducible.
 
 #include "harness.h"
 
@@ -14,40 +14,42 @@ static int clean_up(void **state)
     return 0;
 }
 
-static void two_commands_run_in_abba_or_baab_blocks(void **state)
+static void each_round_of_two_commands_is_a_fair_coin_of_its_own(void **state)
 {
     (void)state;
+    enum { ROUNDS = 4000 };
     Schedule s;
     schedule_init(&s, &arena, 2, 7);
-    size_t a_first_blocks = 0;
-    for (int block = 0; block < 400; block++) {
-        uint32_t first = schedule_next(&s)[0];
-        const uint32_t *second = schedule_next(&s);
-        assert_int_equal(second[0], 1 - first);
-        assert_int_equal(second[1], first);
-        a_first_blocks += first == 0;
+    size_t a_first = 0, same_as_before = 0, same_as_four_before = 0;
+    uint32_t firsts[ROUNDS];
+    for (size_t i = 0; i < ROUNDS; i++) {
+        firsts[i] = schedule_next(&s)[0];
+        a_first += firsts[i] == 0;
+        same_as_before += i > 0 && firsts[i] == firsts[i - 1];
+        same_as_four_before += i > 3 && firsts[i] == firsts[i - 4];
     }
-    // 400 fair coins: outside 150 … 250 once in 10^6.
-    assert_true(a_first_blocks > 150 && a_first_blocks < 250);
+    // 5 deviations of 31.6.
+    assert_in_range(a_first, 1840, 2160);
+    assert_in_range(same_as_before, 1840, 2160);
+    assert_in_range(same_as_four_before, 1840, 2160);
 }
 
-static void each_command_takes_each_position_once_a_block(void **state)
+static void all_orders_of_three_commands_come_as_often(void **state)
 {
     (void)state;
-    enum { N = 5 };
     Schedule s;
-    schedule_init(&s, &arena, N, 1);
-    for (int block = 0; block < 50; block++) {
-        int seen[N][N] = {{0}};
-        for (int round = 0; round < N; round++) {
-            const uint32_t *order = schedule_next(&s);
-            for (int position = 0; position < N; position++)
-                seen[order[position]][position]++;
-        }
-        for (int c = 0; c < N; c++)
-            for (int p = 0; p < N; p++)
-                assert_int_equal(seen[c][p], 1);
+    schedule_init(&s, &arena, 3, 1);
+    int seen[27] = {0};
+    for (int round = 0; round < 6000; round++) {
+        const uint32_t *o = schedule_next(&s);
+        seen[o[0] * 9 + o[1] * 3 + o[2]]++;
     }
+    int orders = 0;
+    for (size_t i = 0; i < ARRAY_LEN(seen); i++) {
+        orders += seen[i] > 0;
+        assert_true(seen[i] == 0 || (seen[i] > 850 && seen[i] < 1150));
+    }
+    assert_int_equal(orders, 6);
 }
 
 static void the_seed_fixes_the_order_and_another_seed_changes_it(void **state)
@@ -69,8 +71,8 @@ static void the_seed_fixes_the_order_and_another_seed_changes_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(two_commands_run_in_abba_or_baab_blocks, clean_up),
-        cmocka_unit_test_teardown(each_command_takes_each_position_once_a_block, clean_up),
+        cmocka_unit_test_teardown(each_round_of_two_commands_is_a_fair_coin_of_its_own, clean_up),
+        cmocka_unit_test_teardown(all_orders_of_three_commands_come_as_often, clean_up),
         cmocka_unit_test_teardown(the_seed_fixes_the_order_and_another_seed_changes_it, clean_up),
     };
     return RUN_TESTS(tests);

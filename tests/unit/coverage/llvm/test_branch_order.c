@@ -3,7 +3,7 @@
 
 #include "harness.h"
 
-#include "coverage/llvm/file_totals_internal.h"
+#include "coverage/llvm/branches.h"
 
 enum { BRANCHES_MAX = 200 };
 

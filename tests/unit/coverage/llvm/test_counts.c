@@ -125,7 +125,7 @@ static StrBuf indexed(uint32_t version, uint64_t *table_at)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         rows[i].name_ref = md5_low64(bytes_from_str(rows[i].name));
     StrBuf out = {0};
-    profdata_write(&out, version, 0, (Bytes){0}, rows, ARRAY_LEN(rows));
+    profdata_write(&out, version, 0, (Bytes){0}, (Bytes){0}, rows, ARRAY_LEN(rows));
     memcpy(table_at, out.ptr + 32, sizeof(*table_at));
     return out;
 }
@@ -288,7 +288,7 @@ static void sums_of_parts_stop_at_the_largest_number_too(void **state)
     assert_ok(cover_counts_absorb(&f.counts, &part.counts, &err), &err);
     assert_ok(cover_counts_finish(&f.counts, &err), &err);
     assert_int_equal(f.counts.saturated, 5); // each is at least 10, twice
-    assert_true(counter(&f.counts, 0x11, 0x21, 0) == UINT64_MAX);
+    assert_true(counter(&f.counts, 0x11, 0x21, 0) == COVER_COUNT_MAX);
 }
 
 // Sums are added in blocks; a large one makes its block, and no other, go step by step.
@@ -299,13 +299,13 @@ static void one_large_counter_among_many_stops_alone(void **state)
     uint64_t sums[N] = {0}, counters[N];
     for (uint64_t i = 0; i < N; i++)
         counters[i] = 3 * i;
-    counters[LARGE] = UINT64_MAX - 1;
+    counters[LARGE] = COVER_COUNT_MAX - 1;
     CoverLayout l = {.sums = sums, .counter_count = N};
     ProfRaw p = {.counters = bytes_over(counters, sizeof(counters)), .counter_size = 8};
     assert_false(cover_layout_add(&l, &p, 1));
-    assert_true(sums[LARGE] == UINT64_MAX - 1);
+    assert_true(sums[LARGE] == COVER_COUNT_MAX - 1);
     assert_true(cover_layout_add(&l, &p, 1));
-    assert_true(sums[LARGE] == UINT64_MAX);
+    assert_true(sums[LARGE] == COVER_COUNT_MAX);
     for (uint64_t i = 0; i < N; i++)
         assert_true(i == LARGE || sums[i] == 6 * i);
 }

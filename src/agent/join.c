@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The session that this process belongs to.
+
+#include "agent/join.h"
+
+#include "agent/environment.h"
+#include "agent/mappings.h"
+#include "agent/records.h"
+#include "agent/ring.h"
+#include "agent/sampler.h"
+#include "agent/sys.h"
+#include "agent/threads.h"
+
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <sys/mman.h>
+
+static char folder[AGENT_PATH_MAX];
+
+// ---- Finding it -----------------------------------------------------------------------
+
+// The folder of an entry of LD_PRELOAD that ends in "/libassay.so"; ld.so(8) separates entries by
+// colons and spaces. What stands between the folder and the name is ld.so's $LIB.
+static bool take_folder(const char *from, size_t size)
+{
+    static const char file[] = "/" WIRE_LIBRARY_FILE, lib[] = "/$LIB";
+    size_t end = sizeof(file) - 1;
+    if (size <= end || size >= sizeof(folder) ||
+        __builtin_memcmp(from + size - end, file, end) != 0)
+        return false;
+    size -= end;
+    end = sizeof(lib) - 1;
+    if (size > end && __builtin_memcmp(from + size - end, lib, end) == 0)
+        size -= end;
+    __builtin_memcpy(folder, from, size);
+    folder[size] = 0;
+    return true;
+}
+
+static bool find_folder(void)
+{
+    const char *at = environment_get("LD_PRELOAD");
+    while (at && *at) {
+        size_t size = 0;
+        while (at[size] && at[size] != ':' && at[size] != ' ')
+            size++;
+        if (take_folder(at, size))
+            return true;
+        at += size + (at[size] != 0);
+    }
+    return false;
+}
+
+static bool map_session(void)
+{
+    char path[AGENT_PATH_MAX];
+    SysText t = sys_text(path, sizeof(path));
+    sys_text_add(&t, folder);
+    sys_text_add(&t, "/" WIRE_SESSION_FILE);
+    int fd = sys_open(path, O_RDONLY | O_NOFOLLOW, 0);
+    if (fd < 0)
+        return false;
+    const WireSession *s = sys_map(NULL, WIRE_PAGE, PROT_READ, MAP_SHARED, fd, 0);
+    sys_close(fd);
+    if (!s || s->magic != WIRE_SESSION_MAGIC || s->version != WIRE_VERSION)
+        return false;
+    agent_ring.session = s;
+    return true;
+}
+
+// ---- Joining it -----------------------------------------------------------------------
+
+void tell_process(bool exec)
+{
+    char name[32] = {0};
+    (void)SYS2(SYS_prctl, PR_GET_NAME, name);
+    record_name(sys_pid(), sys_tid(), name, exec);
+    (void)mappings_refresh(record_mapping);
+}
+
+void join_session(void)
+{
+    if (!find_folder() || !map_session() || agent_state() == WIRE_OVER)
+        return;
+    if (!ring_open_shared(folder, agent_ring.session->ring_bytes)) {
+        agent_ring.session = NULL;
+        return;
+    }
+    tell_process(true);
+    (void)threads_start(agent_ring.session->period_ns, false);
+}
+
+bool session_is_joined(void)
+{
+    return agent_ring.session != NULL;
+}
+
+void join_after_fork(uint32_t parent_pid, uint32_t parent_tid)
+{
+    if (!agent_ring.shared)
+        return;
+    sampler_reset();
+    if (agent_ring.linear) {
+        // Samples of the parent are the parent's.
+        ring_reset();
+        mappings_forget();
+        tell_process(true);
+        threads_restart();
+        return;
+    }
+    ring_close();
+    if (agent_state() == WIRE_OVER || !ring_open_shared(folder, agent_ring.session->ring_bytes)) {
+        agent_ring.session = NULL;
+        return;
+    }
+    record_task(PERF_RECORD_FORK, sys_pid(), parent_pid, sys_tid(), parent_tid);
+    threads_restart();
+}

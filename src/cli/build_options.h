@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// --cargo, --cmake and --meson: builds a program and gives the command that runs it.
+
+#ifndef CLI_BUILD_OPTIONS_H
+#define CLI_BUILD_OPTIONS_H
+
+#include "base/error.h"
+#include "cli/option.h"
+#include "os/spawn.h"
+
+typedef struct BuildOptions {
+    RestWords cargo;
+    Str cmake, meson, folder;
+} BuildOptions;
+
+// For an option table; `field` is a BuildOptions in the options struct S.
+#define BUILD_OPTIONS(S, field)                                                                    \
+    OPT_REST(                                                                                      \
+        0, "cargo", S, field.cargo, "OPTION ...",                                                  \
+        "build with cargo and run what it built: --bin X, --example X, --test X or --bench X, "    \
+        "and all other options of cargo, up to --"),                                               \
+        OPT_TEXT(0, "cmake", S, field.cmake, "TARGET",                                             \
+                 "build this executable with cmake and run it"),                                   \
+        OPT_TEXT(0, "meson", S, field.meson, "TARGET",                                             \
+                 "build this executable with meson and run it"),                                   \
+        OPT_TEXT(                                                                                  \
+            0, "build-dir", S, field.folder, "DIR",                                                \
+            "with --cmake or --meson: the build folder; else it is searched below this folder")
+
+// Whether a build is asked for.
+bool build_options_given(const BuildOptions *o);
+
+// Where the words of the command come from, and what they are.
+typedef struct BuiltCommand {
+    Program program;
+    char **argv; // ends in NULL
+} BuiltCommand;
+
+// Builds, and makes the command line out of the built program and `words`, which end in NULL. Sets
+// the environment in which the build tool would start the program. When the build itself failed,
+// its tool has said why: the result is false, `*status` is its exit status and `err` has no text.
+MUST_CHECK bool build_command(Arena *arena, const BuildOptions *o, char *const *words,
+                              BuiltCommand *ret, int *status, Error *err);
+
+#endif // CLI_BUILD_OPTIONS_H

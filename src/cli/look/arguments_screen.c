@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of arguments of probes as text.
+
+#include "cli/look/arguments_screen.h"
+
+#include <inttypes.h>
+
+enum { BAR_COLUMNS = 30 };
+
+static void add_range(StrBuf *out, const ArgumentBucket *b)
+{
+    StrBuf text = {0};
+    if (b->low == b->high)
+        strbuf_printf(&text, "%" PRId64, b->low);
+    else
+        strbuf_printf(&text, "%" PRId64 " to %" PRId64, b->low, b->high);
+    strbuf_printf(out, "  %24" STR_FMT "  ", STR_ARG(strbuf_str(&text)));
+    strbuf_deinit(&text);
+}
+
+static void add_bucket(StrBuf *out, const ArgumentBucket *b, uint64_t all, uint64_t largest)
+{
+    add_range(out, b);
+    strbuf_printf(out, "%10" PRIu64 " %5.1f%%  ", b->count, 100.0 * (double)b->count / (double)all);
+    size_t bar = (size_t)((double)b->count * BAR_COLUMNS / (double)largest + 0.5);
+    strbuf_add_repeated(out, '#', MAX(bar, (size_t)1));
+    strbuf_add_char(out, '\n');
+}
+
+static void add_one(StrBuf *out, const Profile *p, const ArgumentValues *v)
+{
+    strbuf_add_terminal(out, profile_text(p, p->metrics.name.at[v->metric.v]));
+    if (v->samples == 0) {
+        strbuf_add(out, STR(": no values\n"));
+        return;
+    }
+    strbuf_printf(out, ": %" PRIu64 " values, %" PRId64 " to %" PRId64 ", mean %.4g", v->count,
+                  v->least, v->most, v->mean);
+    if (v->samples < v->count)
+        strbuf_printf(out, " (from %" PRIu64 " samples)", v->samples);
+    strbuf_add_char(out, '\n');
+    uint64_t largest = 1;
+    for (size_t i = 0; i < v->buckets.len; i++)
+        largest = MAX(largest, v->buckets.at[i].count);
+    for (size_t i = 0; i < v->buckets.len; i++)
+        add_bucket(out, &v->buckets.at[i], v->count, largest);
+}
+
+void arguments_add_text(StrBuf *out, const Profile *p, const ArgumentValuesVec *arguments)
+{
+    for (size_t i = 0; i < arguments->len; i++)
+        add_one(out, p, &arguments->at[i]);
+}

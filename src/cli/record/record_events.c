@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The events of a recording, among them places in programs.
+
+#include "cli/record/record_events.h"
+
+#include "cli/cli.h"
+#include "cli/symbols.h"
+#include "probes/probes.h"
+
+bool record_events_parse(Arena *arena, const StrVec *words, Str program, const U32Vec *pids,
+                         const StrVec *debug_dirs, EventSpecVec *ret, Error *err)
+{
+    SymboliseOptions symbols;
+    StrVec notes = {0};
+    symbols_options(arena, debug_dirs, &symbols);
+    DebugSearch debug = {.dirs = symbols.debug_dirs,
+                         .dir_count = symbols.debug_dir_count,
+                         .debuginfod_cache = symbols.debuginfod_cache,
+                         .debuginfod_urls = symbols.debuginfod_urls};
+    ProbeContext context = {.program = program,
+                            .pids = pids,
+                            .library_path = cli_env("LD_LIBRARY_PATH"),
+                            .debug = &debug,
+                            .notes = &notes};
+    EventSources sources = event_sources_default();
+    context.tracefs = sources.tracefs;
+    sources.find_probe = probes_find;
+    sources.probe_ctx = &context;
+    bool ok = true;
+    for (size_t i = 0; ok && i < words->len; i++)
+        ok = events_parse(arena, &sources, words->at[i], ret, err);
+    for (size_t i = 0; ok && i < notes.len; i++)
+        cli_say("note: %" STR_FMT, STR_ARG(notes.at[i]));
+    return ok;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The events of a recording, among them places in programs.
+
+#ifndef CLI_RECORD_RECORD_EVENTS_H
+#define CLI_RECORD_RECORD_EVENTS_H
+
+#include "base/error.h"
+#include "os/event.h"
+
+// Parses the words of -e. `program` is the file that will run ("": none) and `pids` are the
+// processes that are observed: probes are searched there. Prints what the user should know about
+// probes.
+MUST_CHECK bool record_events_parse(Arena *arena, const StrVec *words, Str program,
+                                    const U32Vec *pids, const StrVec *debug_dirs, EventSpecVec *ret,
+                                    Error *err);
+
+#endif // CLI_RECORD_RECORD_EVENTS_H

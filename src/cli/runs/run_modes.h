@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a report says of times with several modes, where the median and the mean differ.
+
+#ifndef CLI_RUNS_RUN_MODES_H
+#define CLI_RUNS_RUN_MODES_H
+
+#include "analyse/run_summary.h"
+
+// Lines for the commands whose times have two modes or more, with their shares, and for the
+// comparisons in which the mean says something else than typical runs. None where there are none.
+void run_add_modes(StrBuf *out, RunSummaries *s, size_t columns);
+
+#endif // CLI_RUNS_RUN_MODES_H

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library that runs inside observed programs, as it is embedded in this executable.
+
+#ifndef COLLECT_AGENTS_IMAGE_H
+#define COLLECT_AGENTS_IMAGE_H
+
+#include "base/str.h"
+
+// The bytes of libassay.so.
+Bytes agent_image(void);
+
+#endif // COLLECT_AGENTS_IMAGE_H

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the rings of a session.
+
+#include "collect/agents/rings.h"
+
+#include "base/sort.h"
+#include "os/clock.h"
+#include "os/map_guard.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    RING_MAX_BYTES = 256 << 20,
+    HEAD = sizeof(struct perf_event_header),
+    TRAILER = 4 * 8, // of records other than samples: TID, TIME, CPU, IDENTIFIER
+    TIME_OF_SAMPLE = HEAD + 3 * 8,
+    TIME_FROM_END = 3 * 8,
+    TASK_BYTES = HEAD + 3 * 8 + TRAILER,
+};
+
+void agent_rings_init(AgentRings *r, const AgentSession *session)
+{
+    *r = (AgentRings){.session = session};
+}
+
+// ---- Rings come and go ------------------------------------------------------------------
+
+static Bytes mapping_of(const AgentRing *r)
+{
+    return bytes_over((const uint8_t *)r->shared, WIRE_PAGE + 2 * r->size);
+}
+
+static void add_counts(AgentCounts *to, const WireRing *from)
+{
+    to->processes++;
+    to->samples += atomic_load(&from->samples);
+    to->counted_ns += atomic_load(&from->counted_ns);
+    to->lost += atomic_load(&from->lost);
+    to->untimed_threads += atomic_load(&from->untimed_threads);
+}
+
+static void ring_unmap(AgentRing *r)
+{
+    map_guard_remove(mapping_of(r));
+    munmap(r->shared, WIRE_PAGE + 2 * r->size);
+    vec_free(&r->threads);
+}
+
+// The records' size, of a ring's file that holds what its header says; 0 of any other.
+static uint64_t size_of(int fd)
+{
+    struct stat st;
+    WireRing head;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < WIRE_PAGE ||
+        pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        head.magic != WIRE_RING_MAGIC || head.version != WIRE_VERSION)
+        return 0;
+    bool fits = head.size >= WIRE_PAGE && head.size <= RING_MAX_BYTES &&
+                (head.size & (head.size - 1)) == 0 && (uint64_t)st.st_size >= WIRE_PAGE + head.size;
+    return fits ? head.size : 0;
+}
+
+static bool ring_map(int fd, AgentRing *r)
+{
+    size_t all = WIRE_PAGE + 2 * r->size;
+    char *at = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED)
+        return false;
+    if (mmap(at + WIRE_PAGE + r->size, r->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+             WIRE_PAGE) == MAP_FAILED) {
+        munmap(at, all);
+        return false;
+    }
+    r->shared = (WireRing *)(void *)at;
+    r->data = (uint8_t *)at + WIRE_PAGE;
+    map_guard_add(mapping_of(r));
+    return true;
+}
+
+static bool is_known(const AgentRings *r, const char *name)
+{
+    for (size_t i = 0; i < r->rings.len; i++)
+        if (strcmp(r->rings.at[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+// A process that has executed another program writes to the newest of its rings only.
+static void mark_replaced(AgentRings *r, AgentRing *added)
+{
+    for (size_t i = 0; i < r->rings.len; i++) {
+        AgentRing *other = &r->rings.at[i];
+        if (other->pid != added->pid)
+            continue;
+        if (other->started_ns <= added->started_ns)
+            other->replaced = true;
+        else
+            added->replaced = true;
+    }
+}
+
+static void add_ring(AgentRings *r, const char *name)
+{
+    AgentRing ring = {.pid = agent_ring_pid(name)};
+    if (!ring.pid || strlen(name) >= sizeof(ring.name) || is_known(r, name))
+        return;
+    memcpy(ring.name, name, strlen(name) + 1);
+    int fd = openat(r->session->folder_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    // A ring without a header is being made: the next look finds it.
+    if (fd >= 0 && (ring.size = size_of(fd)) && ring_map(fd, &ring)) {
+        ring.started_ns = ring.shared->started_ns;
+        mark_replaced(r, &ring);
+        vec_push(NULL, &r->rings, ring);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+static void look_for_rings(AgentRings *r)
+{
+    DIR *d = opendir(r->session->folder);
+    for (struct dirent *e; d && (e = readdir(d));)
+        add_ring(r, e->d_name);
+    if (d)
+        closedir(d);
+}
+
+static void remove_ended(AgentRings *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->rings.len; i++) {
+        AgentRing *ring = &r->rings.at[i];
+        if (!ring->ended) {
+            r->rings.at[kept++] = *ring;
+            continue;
+        }
+        add_counts(&r->ended, ring->shared);
+        (void)unlinkat(r->session->folder_fd, ring->name, 0);
+        ring_unmap(ring);
+    }
+    r->rings.len = kept;
+}
+
+// ---- Records ----------------------------------------------------------------------------
+
+static void follow_threads(AgentRing *ring, Bytes record, uint32_t type)
+{
+    uint32_t tid;
+    if (record.len < HEAD + TRAILER)
+        return;
+    // FORK and EXIT: pid, parent, tid. COMM: pid, tid.
+    memcpy(&tid, record.ptr + HEAD + (type == PERF_RECORD_COMM ? 4 : 8), 4);
+    size_t at = 0;
+    while (at < ring->threads.len && ring->threads.at[at] != tid)
+        at++;
+    if (type == PERF_RECORD_EXIT && at < ring->threads.len)
+        ring->threads.at[at] = vec_pop(&ring->threads);
+    else if (type != PERF_RECORD_EXIT && at == ring->threads.len)
+        vec_push(NULL, &ring->threads, tid);
+}
+
+static void keep_record(AgentRings *r, AgentRing *ring, Bytes record, uint32_t type)
+{
+    if (type == PERF_RECORD_COMM || type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT)
+        follow_threads(ring, record, type);
+    memcpy(vec_extend(NULL, &r->bytes, record.len), record.ptr, record.len);
+}
+
+// Takes all finished records of a ring. With `is_last` nobody writes any more, and a record that
+// was begun never gets finished: it is skipped.
+static void read_ring(AgentRings *r, AgentRing *ring, bool is_last)
+{
+    uint64_t head = atomic_load_explicit(&ring->shared->head, memory_order_acquire);
+    while (ring->tail < head) {
+        uint8_t *at = ring->data + (ring->tail & (ring->size - 1));
+        struct perf_event_header h = {
+            .type = __atomic_load_n((uint32_t *)(void *)at, __ATOMIC_ACQUIRE)};
+        memcpy(&h.misc, at + 4, 4); // misc and size
+        if (h.type == 0 && !is_last)
+            break;
+        if (h.size < HEAD || h.size > head - ring->tail || h.size > ring->size || h.size % 8) {
+            ring->tail = head;
+            r->ended.broken += !(is_last && h.type == 0);
+            break;
+        }
+        if (h.type)
+            keep_record(r, ring, bytes_over(at, h.size), h.type);
+        // The next lap must find zeros.
+        memset(at, 0, h.size);
+        ring->tail += h.size;
+    }
+    atomic_store_explicit(&ring->shared->tail, ring->tail, memory_order_release);
+}
+
+static void end_threads(AgentRings *r, const AgentRing *ring)
+{
+    for (size_t i = 0; i < ring->threads.len; i++) {
+        uint32_t tid = ring->threads.at[i];
+        uint64_t now = (uint64_t)os_monotonic_ns();
+        struct {
+            struct perf_event_header header;
+            uint32_t pid, parent_pid, tid, parent_tid;
+            uint64_t time;
+            uint32_t id_pid, id_tid;
+            uint64_t id_time, cpu, id;
+        } e = {.header = {.type = PERF_RECORD_EXIT, .size = sizeof(e)},
+               .pid = ring->pid,
+               .parent_pid = ring->pid,
+               .tid = tid,
+               .parent_tid = tid,
+               .time = now,
+               .id_pid = ring->pid,
+               .id_tid = tid,
+               .id_time = now,
+               .id = WIRE_EVENT_ID};
+        _Static_assert(sizeof(e) == TASK_BYTES, "as the agents write it");
+        memcpy(vec_extend(NULL, &r->bytes, sizeof(e)), &e, sizeof(e));
+    }
+}
+
+static uint64_t time_of(Bytes record, uint32_t type)
+{
+    uint64_t time = 0;
+    size_t at = type == PERF_RECORD_SAMPLE ? (size_t)TIME_OF_SAMPLE : record.len - TIME_FROM_END;
+    if (at + 8 <= record.len)
+        memcpy(&time, record.ptr + at, 8);
+    return time;
+}
+
+typedef Vec(SortRow) SortRowVec;
+
+static void hand_over(const U8Vec *bytes, void (*take)(void *ctx, Bytes record), void *ctx)
+{
+    SortRowVec rows = {0}, spare = {0};
+    for (size_t at = 0; at < bytes->len;) {
+        struct perf_event_header h;
+        memcpy(&h, bytes->at + at, sizeof(h));
+        vec_push(NULL, &rows,
+                 ((SortRow){time_of(bytes_over(bytes->at + at, h.size), h.type), (uint32_t)at}));
+        at += h.size;
+    }
+    vec_reserve(NULL, &spare, rows.len);
+    const SortRow *sorted = sort_rows(rows.at, spare.at, rows.len);
+    for (size_t i = 0; i < rows.len; i++) {
+        struct perf_event_header h;
+        memcpy(&h, bytes->at + sorted[i].row, sizeof(h));
+        take(ctx, bytes_over(bytes->at + sorted[i].row, h.size));
+    }
+    vec_free(&rows);
+    vec_free(&spare);
+}
+
+void agent_rings_drain(AgentRings *r, void (*take)(void *ctx, Bytes record), void *ctx)
+{
+    look_for_rings(r);
+    r->bytes.len = 0;
+    for (size_t i = 0; i < r->rings.len; i++) {
+        AgentRing *ring = &r->rings.at[i];
+        // Asked before the reading, so that nothing is written behind it.
+        bool is_last = ring->replaced || !agent_process_runs(ring->pid);
+        read_ring(r, ring, is_last);
+        ring->ended = is_last;
+        if (is_last && !ring->replaced)
+            end_threads(r, ring);
+    }
+    hand_over(&r->bytes, take, ctx);
+    remove_ended(r);
+}
+
+AgentCounts agent_rings_counts(const AgentRings *r)
+{
+    AgentCounts all = r->ended;
+    for (size_t i = 0; i < r->rings.len; i++)
+        add_counts(&all, r->rings.at[i].shared);
+    return all;
+}
+
+void agent_rings_deinit(AgentRings *r)
+{
+    for (size_t i = 0; i < r->rings.len; i++)
+        ring_unmap(&r->rings.at[i]);
+    vec_free(&r->rings);
+    vec_free(&r->bytes);
+}

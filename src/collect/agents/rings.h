@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the rings that the agents of a session write. Their content is not trusted: the
+// observed programs can write anything there.
+
+#ifndef COLLECT_AGENTS_RINGS_H
+#define COLLECT_AGENTS_RINGS_H
+
+#include "base/vec.h"
+#include "collect/agents/session.h"
+
+typedef struct AgentRing {
+    char name[WIRE_NAME_MAX]; // of its file
+    uint32_t pid;
+    WireRing *shared;
+    uint8_t *data; // `size` bytes, mapped twice in a row
+    uint64_t size;
+    uint64_t tail;       // bytes read
+    uint64_t started_ns; // CLOCK_MONOTONIC, when its process made it
+    bool replaced;       // a later program of the same process has another ring
+    bool ended;          // its process does not run any more, and all is read
+    U32Vec threads;      // that run, as its records say
+} AgentRing;
+
+// What the agents of ended and of running processes have counted.
+typedef struct AgentCounts {
+    uint64_t processes;
+    uint64_t samples;
+    uint64_t counted_ns;      // processor time for which samples stand
+    uint64_t lost;            // samples for which a ring had no room
+    uint64_t untimed_threads; // threads for which the kernel gave no timer
+    uint64_t broken;          // rings with bytes that are no records
+} AgentCounts;
+
+typedef struct AgentRings {
+    const AgentSession *session;
+    Vec(AgentRing) rings;
+    AgentCounts ended; // the sums of rings that are closed
+    U8Vec bytes;       // the records of one round
+} AgentRings;
+
+// An empty set for the session, which is borrowed.
+void agent_rings_init(AgentRings *r, const AgentSession *session);
+// Hands all records that were written since the last call to `take`, in the order of time, and
+// a PERF_RECORD_EXIT for each thread of a process that has ended. The bytes are valid during the
+// call.
+void agent_rings_drain(AgentRings *r, void (*take)(void *ctx, Bytes record), void *ctx);
+// The sums over all processes so far.
+AgentCounts agent_rings_counts(const AgentRings *r);
+void agent_rings_deinit(AgentRings *r); // unmaps all
+
+#endif // COLLECT_AGENTS_RINGS_H

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session: a folder with the library that the observed programs preload, and with what they
+// share with the collector. Only this user can enter it, and its name cannot be guessed. It is
+// removed at the end, and also when this process is killed: a guard, a process of its own, waits
+// for that. While a program of the session runs, the library stays, because the dynamic linker
+// complains on the program's stderr where it is missing.
+
+#ifndef COLLECT_AGENTS_SESSION_H
+#define COLLECT_AGENTS_SESSION_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "wire/ring.h"
+
+#include <sys/types.h>
+
+typedef struct AgentSessionOptions {
+    Str temp_folder; // where to make the folder if possible: $TMPDIR; "" for the usual ones
+    char *const *environment; // of the programs, without the session; ends in NULL
+    uint64_t period_ns;       // of processor time, from sample to sample
+    uint64_t ring_bytes;      // a power of two
+} AgentSessionOptions;
+
+typedef struct AgentSession {
+    char folder[256];
+    int folder_fd;
+    WireSession *page;
+    int guard_fd; // its end tells the guard that this process has ended
+    pid_t guard;
+    char *const *environment; // for the programs to observe, in the arena
+} AgentSession;
+
+// Makes the folder and starts the guard. Call it before this process has threads.
+MUST_CHECK bool agent_session_open(Arena *arena, const AgentSessionOptions *options,
+                                   AgentSession *ret, Error *err);
+// Tells all agents, present and future ones, what to do.
+void agent_session_set(AgentSession *s, WireState state);
+// Ends the session. Programs that still run keep the folder until they have ended.
+void agent_session_close(AgentSession *s);
+
+// Whether the process of a ring still runs; a zombie does not.
+bool agent_process_runs(uint32_t pid);
+// The process in the name of a ring's file, "PID-NUMBER"; 0 for any other name.
+uint32_t agent_ring_pid(const char *name);
+
+#endif // COLLECT_AGENTS_SESSION_H

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder to which the programs of a run write their raw profiles. On a shared machine nobody
+// else may place a file or a link there: the programs of root would write through it
+// (docs/decisions/0140).
+
+#ifndef COLLECT_COVER_DROP_FOLDER_H
+#define COLLECT_COVER_DROP_FOLDER_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+typedef struct CoverDrop {
+    Str base;          // RESULTS/raw, or a folder in `temp`: ours alone
+    Str folder;        // in `base`, with a name that nobody can guess
+    Str reach;         // how programs reach `folder`: its path, or one through `mount_fd`
+    int mount_fd;      // inherited by the programs; -1: they go by the path
+    bool is_elsewhere; // `base` lies in `temp`, because others may change the path of `results`
+    bool is_finished;
+    bool is_closed; // processes that change to another user cannot write to it
+} CoverDrop;
+
+// Makes the folders. `results` is absolute and has no links; `temp` is the folder for temporary
+// files. What others planted at the names is an error that names it.
+MUST_CHECK bool cover_drop_open(Arena *arena, Str results, Str temp, CoverDrop *ret, Error *err);
+
+// The run has its results. Until then readers pass over the folder: what a run that was killed has
+// left is no result, what a process writes that outlives a run is.
+void cover_drop_finished(CoverDrop *d);
+
+// Removes the folders where they are empty.
+void cover_drop_close(Arena *arena, CoverDrop *d);
+
+#endif // COLLECT_COVER_DROP_FOLDER_H

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one hit of a probe costs the observed program.
+
+#include "collect/sampling/probe_cost_internal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "os/clock.h"
+#include "os/perf_event.h"
+#include "os/proc.h"
+
+enum { RING_PAGES = 64, BATCHES = 40, BATCH_HITS = 8 };
+
+// The functions that are probed: the first instruction of one is single-stepped by the kernel, that
+// of the other is not.
+void probe_cost_stepped(void);
+void probe_cost_emulated(void);
+#if defined(__x86_64__)
+__asm__(".pushsection .text\n"
+        ".type probe_cost_stepped, @function\n"
+        "probe_cost_stepped: mov %rsp, %rax\nret\n"
+        ".size probe_cost_stepped, . - probe_cost_stepped\n"
+        ".type probe_cost_emulated, @function\n"
+        "probe_cost_emulated: push %rbx\npop %rbx\nret\n"
+        ".size probe_cost_emulated, . - probe_cost_emulated\n"
+        ".popsection\n");
+#else
+__attribute__((noinline, noclone)) void probe_cost_stepped(void)
+{
+    __asm__ volatile("");
+}
+__attribute__((noinline, noclone)) void probe_cost_emulated(void)
+{
+    __asm__ volatile("nop");
+}
+#endif
+
+// The file and the offset of the function's first instruction.
+static bool find_self(Arena *arena, uint64_t at, const char **path, uint64_t *offset)
+{
+    ProcMapVec maps = {0};
+    if (!proc_maps_read(arena, (uint32_t)getpid(), &maps, NULL))
+        return false;
+    for (size_t i = 0; i < maps.len; i++) {
+        const ProcMap *m = &maps.at[i];
+        if (at < m->start || at >= m->end || m->path.len == 0)
+            continue;
+        *path = arena_c_str(arena, m->path);
+        *offset = at - m->start + m->offset;
+        return true;
+    }
+    return false;
+}
+
+// The fastest batch: what the others took beyond it was taken by other programs.
+static uint64_t fastest(PerfRing *ring, void (*probed)(void))
+{
+    int64_t best = INT64_MAX;
+    for (int batch = 0; batch < BATCHES; batch++) {
+        int64_t before = os_monotonic_ns();
+        for (int i = 0; i < BATCH_HITS; i++)
+            probed();
+        best = MIN(best, os_monotonic_ns() - before);
+        ring_release(ring, ring_head(ring));
+    }
+    return (uint64_t)best / BATCH_HITS;
+}
+
+uint64_t probe_cost_ns(const struct perf_event_attr *like, bool is_emulated)
+{
+    void (*probed)(void) = is_emulated ? probe_cost_emulated : probe_cost_stepped;
+    Arena arena = {0};
+    struct perf_event_attr attr = *like;
+    const char *path;
+    uint64_t ns = 0, offset;
+    PerfRing ring;
+    attr.inherit = attr.enable_on_exec = 0;
+    attr.disabled = 1;
+    attr.watermark = 0;
+    attr.config &= 1; // at the return or not, without a marker's counter
+    int fd = -1;
+    if (find_self(&arena, (uint64_t)(uintptr_t)probed, &path, &offset)) {
+        attr.config1 = (uint64_t)(uintptr_t)path;
+        attr.config2 = offset;
+        fd = perf_event_open(&attr, 0, -1, -1);
+    }
+    if (fd >= 0 && ring_map(fd, RING_PAGES, &ring)) {
+        uint64_t bare = fastest(&ring, probed);
+        ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+        uint64_t probed_ns = fastest(&ring, probed);
+        ns = probed_ns > bare ? probed_ns - bare : 0;
+        ring_unmap(&ring);
+    }
+    if (fd >= 0)
+        close(fd);
+    arena_deinit(&arena);
+    return ns;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sampling by timers inside the observed processes.
+
+#include "collect/sampling/timers_internal.h"
+
+#include "model/facts.h"
+#include "os/proc.h"
+
+enum {
+    RATE_MAX_HZ = 1000,         // the kernel's tick gives fewer
+    RING_BYTES_MIN = 128 << 10, // and so much for each processor: seconds of samples
+    RING_BYTES_MAX = 16 << 20,
+};
+
+void timers_events(Arena *arena, const SamplingOptions *options, Str why, EventSet *ret)
+{
+    *ret = (EventSet){.arena = arena, .options = options, .limits = perf_limits()};
+    ret->stacks = STACKS_WALKED;
+    ret->user_only = true;
+    ret->timed = true;
+    ret->counts_lost = true;
+    ret->freq_hz = options->freq_hz ? options->freq_hz : RATE_MAX_HZ;
+    ret->freq_clamped = ret->freq_hz > RATE_MAX_HZ;
+    ret->freq_hz = MIN(ret->freq_hz, (uint64_t)RATE_MAX_HZ);
+    ret->event_name = STR(EVENT_TIMERS);
+    ret->fallback = why;
+    EventSpec clock = {.name = STR(EVENT_TIMERS),
+                       .type = PERF_TYPE_SOFTWARE,
+                       .config = PERF_COUNT_SW_CPU_CLOCK,
+                       .unit = STR("ns"),
+                       .group = EVENT_NO_GROUP};
+    vec_push(arena, &ret->events, clock);
+    ret->base = (struct perf_event_attr){.sample_type = WIRE_SAMPLE_TYPE, .sample_id_all = 1};
+    ret->layout = perf_layout(&ret->base);
+    // The merge needs one ring; there is nothing in it to drain or to close.
+    ret->rings = arena_new(arena, PerfRing);
+    ret->ring_count = 1;
+    vec_push(NULL, &ret->open, (OpenEvent){.fd = -1, .event = 0, .id = WIRE_EVENT_ID});
+    table_insert(&ret->by_id, hash_u64(WIRE_EVENT_ID), 0);
+}
+
+static uint64_t ring_bytes(void)
+{
+    U32Vec online = {0};
+    uint64_t cpus = cpu_list_online(&online, NULL) ? online.len : 1;
+    vec_free(&online);
+    return MIN(round_up_pow2(MAX(cpus, (uint64_t)1)) * RING_BYTES_MIN, (uint64_t)RING_BYTES_MAX);
+}
+
+static bool check_program(const Program *p, Error *err)
+{
+    if (p->is_static) {
+        (void)error_set(err, ERROR_UNSUPPORTED,
+                        "cannot record '%" STR_FMT "' by timers: it is statically linked, and "
+                        "loads no library",
+                        STR_ARG(p->path));
+        return error_hint(err, "link it dynamically, or allow perf events or ptrace: assay doctor");
+    }
+    if (p->is_32bit) {
+        (void)error_set(err, ERROR_UNSUPPORTED,
+                        "cannot record '%" STR_FMT "' by timers: it is a 32-bit program",
+                        STR_ARG(p->path));
+        return error_hint(err, "allow perf events or ptrace: assay doctor");
+    }
+    return true;
+}
+
+bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *events,
+                 ChunkQueue *queue, Timers *ret, Error *err)
+{
+    AgentSessionOptions session = {.temp_folder = options->temp_folder,
+                                   .environment = options->environment,
+                                   .period_ns = 1000000000u / events->freq_hz,
+                                   .ring_bytes = ring_bytes()};
+    assert(options->environment);
+    ret->queue = queue;
+    ret->program = *options->program;
+    if (!check_program(&ret->program, err) ||
+        !agent_session_open(arena, &session, &ret->session, err))
+        return false;
+    ret->program.environment = ret->session.environment;
+    agent_rings_init(&ret->rings, &ret->session);
+    return true;
+}
+
+void timers_start(Timers *t)
+{
+    agent_session_set(&t->session, WIRE_SAMPLING);
+}
+
+static void push(Timers *t)
+{
+    queue_push(t->queue, t->chunk);
+    t->chunk = NULL;
+}
+
+static void take(void *ctx, Bytes record)
+{
+    Timers *t = ctx;
+    struct perf_event_header h;
+    memcpy(&h, record.ptr, sizeof(h));
+    if (t->chunk && CHUNK_BYTES - t->chunk->len < record.len)
+        push(t);
+    if (!t->chunk) {
+        t->chunk = queue_take_empty(t->queue, h.type != PERF_RECORD_SAMPLE);
+        if (!t->chunk) {
+            t->dropped++;
+            return;
+        }
+        t->chunk->ring = 0;
+    }
+    memcpy(t->chunk->data + t->chunk->len, record.ptr, record.len);
+    t->chunk->len += (uint32_t)record.len;
+}
+
+void timers_drain(Timers *t)
+{
+    agent_rings_drain(&t->rings, take, t);
+    // An empty chunk is pushed, too: the end of a round delivers the records of the round before.
+    if (!t->chunk)
+        t->chunk = queue_take_empty(t->queue, true);
+    t->chunk->ends_round = true;
+    push(t);
+}
+
+void timers_stop(Timers *t)
+{
+    agent_session_set(&t->session, WIRE_OVER);
+    timers_drain(t);
+    timers_drain(t);
+}
+
+void timers_close(Timers *t)
+{
+    if (!t->session.page)
+        return;
+    agent_rings_deinit(&t->rings);
+    agent_session_close(&t->session);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sampling by timers inside the observed processes, for systems that refuse perf_event_open and
+// ptrace. The command preloads our library (src/agent), which takes the samples and writes
+// records of perf's form; the worker behind the queue is the same.
+
+#ifndef COLLECT_SAMPLING_TIMERS_INTERNAL_H
+#define COLLECT_SAMPLING_TIMERS_INTERNAL_H
+
+#include "collect/agents/rings.h"
+#include "collect/sampling/events_internal.h"
+#include "collect/sampling/queue_internal.h"
+#include "os/spawn.h"
+
+typedef struct Timers {
+    ChunkQueue *queue;
+    Chunk *chunk; // being filled; may be NULL
+    AgentSession session;
+    AgentRings rings;
+    Program program;  // of the command, with the session's environment
+    uint64_t dropped; // samples left out because the queue to the worker is full
+} Timers;
+
+// Fills an EventSet for the records of the agents: one event, no descriptors. `why` says why other
+// ways were refused; "" when the user asked for this one.
+void timers_events(Arena *arena, const SamplingOptions *options, Str why, EventSet *ret);
+// Makes the session for the command of `options`. The caller starts `ret->program`.
+MUST_CHECK bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *events,
+                            ChunkQueue *queue, Timers *ret, Error *err);
+// From now on the agents take samples.
+void timers_start(Timers *t);
+// Passes what the agents have written to the worker.
+void timers_drain(Timers *t);
+// The agents take no more samples; what they have written is passed on.
+void timers_stop(Timers *t);
+void timers_close(Timers *t); // ends the session; accepts a zeroed one
+
+#endif // COLLECT_SAMPLING_TIMERS_INTERNAL_H

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formats that are known and not read: the message names each, and a command that makes of it what
+// is read.
+
+#include "import/other_formats_internal.h"
+
+typedef struct OtherFormat {
+    const char *name;
+    const char *begin; // the first bytes, or
+    size_t begin_len;
+    const char *within; // a text in the beginning
+    const char *hint;
+} OtherFormat;
+
+#define BEGINS(text) (text), sizeof(text) - 1, NULL
+#define HOLDS(text)  NULL, 0, (text)
+
+#define GO_BINARY   "get the packed form: without '?debug=1' from net/http/pprof, or by WriteTo(w, 0)"
+#define PPROF_PROTO "convert it: pprof -proto PROGRAM FILE > FILE.pb.gz"
+
+static const OtherFormat formats[] = {
+    {"a Java Flight Recording", BEGINS("FLR\0"),
+     "convert it: jfrconv -o collapsed FILE FILE.collapsed (of async-profiler)"},
+    {"a trace of trace-cmd", BEGINS("\x17\x08\x44tracing"), "use: perf script or trace-cmd report"},
+    {"packed by bzip2", BEGINS("BZh"), "unpack it: bunzip2 -c FILE | assay report -"},
+    {"packed by lz4", BEGINS("\x04\x22\x4d\x18"), "unpack it: lz4 -dc FILE | assay report -"},
+    {"a zip archive", BEGINS("PK\3\4"), "unpack it first: unzip FILE"},
+    {"a program",
+     BEGINS("\x7f"
+            "ELF"),
+     "record it: assay record -- ./PROGRAM"},
+    {"a SQLite database", BEGINS("SQLite format 3"), "ask it with: sqlite3 FILE"},
+    {"Parquet", BEGINS("PAR1"), "ask it with: duckdb -c \"SELECT … FROM 'FILE'\""},
+    {"a recording of Hotspot's perfparser", BEGINS("QPERFSTREAM"),
+     "give the perf.data that it was made from"},
+    {"V8's log", BEGINS("v8-version,"), "convert it: node --prof-process --preprocess FILE"},
+    {"a counter file of coverage", BEGINS("\x81rforpl\xff"),
+     "use: assay cover report PROGRAM FILE"},
+    {"a counter file of coverage", BEGINS("\xfflprofr\x81"),
+     "use: assay cover report PROGRAM FILE"},
+    {"a coverage profile", BEGINS("\xfflprofi\x81"), "use: assay cover report PROGRAM FILE"},
+    {"lcov's tracefile", BEGINS("TN:"), "use: assay cover report FILE"},
+    {"a text of Go's threads", BEGINS("threadcreate profile: total "), GO_BINARY},
+    {"a text of goroutines", BEGINS("goroutine profile: total "), GO_BINARY},
+    {"a text of Go's locks", BEGINS("--- mutex:"), GO_BINARY},
+    {"a profile of contention", BEGINS("--- contention"), PPROF_PROTO},
+    {"a heap profile of gperftools or Go", BEGINS("heap profile: "), PPROF_PROTO},
+    {"a growth profile of gperftools", BEGINS("growth profile: "), PPROF_PROTO},
+    {"a CPU profile of gperftools", BEGINS("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+     PPROF_PROTO},
+    {"a recording of heaptrack", BEGINS("v 1"),
+     "convert it: heaptrack_print -f FILE -F FILE.folded"},
+    {"a recording of massif", BEGINS("desc: --"), "use: ms_print FILE"},
+    {"a recording of DHAT", HOLDS("\"dhatFileVersion\""), "use: dh_view.html of valgrind"},
+    {"the report of sample", BEGINS("Analysis of sampling "),
+     "convert it: inferno-collapse-sample FILE > FILE.folded"},
+    {"stacks of DTrace", HOLDS("CPU     ID                    FUNCTION:NAME"),
+     "convert it: inferno-collapse-dtrace FILE > FILE.folded"},
+    {"a table of VTune", HOLDS("Function Stack,CPU Time"),
+     "convert it: inferno-collapse-vtune FILE > FILE.folded"},
+};
+
+static bool is_of(const OtherFormat *f, Bytes head)
+{
+    if (f->begin)
+        return head.len >= f->begin_len && memcmp(head.ptr, f->begin, f->begin_len) == 0;
+    return str_find(str_from_bytes(bytes_slice(head, 0, 64 << 10)), str_from_c(f->within)) !=
+           SIZE_MAX;
+}
+
+bool other_format_is_known(Bytes head, Error *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+        if (!is_of(&formats[i], head))
+            continue;
+        (void)error_set(err, ERROR_UNSUPPORTED, "this is %s, which is not read", formats[i].name);
+        (void)error_hint(err, "%s", formats[i].hint);
+        return true;
+    }
+    return false;
+}

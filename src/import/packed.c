@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compression around a foreign recording: gzip, zstd and xz.
+
+#include "import/packed_internal.h"
+
+#include <lzma.h>
+#include <zstd.h>
+
+#include "base/decoded.h"
+#include "base/strbuf.h"
+#include "import/gzip_internal.h"
+
+typedef bool Unpack(Arena *arena, Bytes file, Bytes *ret, Error *err);
+
+static bool begins_with(Bytes file, const char *magic, size_t len)
+{
+    return file.len > len && memcmp(file.ptr, magic, len) == 0;
+}
+
+static bool zstd_is(Bytes file)
+{
+    return begins_with(file, "\x28\xb5\x2f\xfd", 4);
+}
+
+static bool xz_is(Bytes file)
+{
+    return begins_with(file,
+                       "\xfd"
+                       "7zXZ\0",
+                       6);
+}
+
+// Room for the next piece of output; false when the limit of the input is reached.
+static bool next_room(const StrBuf *out, size_t input_bytes, size_t *room, Error *err)
+{
+    enum { PIECE = 1 << 20 };
+    uint64_t limit = decoded_limit(input_bytes);
+    if (out->len > limit)
+        return decoded_check(limit + 1, input_bytes, err);
+    *room = (size_t)MIN(limit + 1 - out->len, (uint64_t)MAX((size_t)PIECE, out->len));
+    return true;
+}
+
+static bool keep(Arena *arena, StrBuf *out, bool ok, Bytes *ret)
+{
+    if (ok)
+        *ret = bytes_from_str(arena_str(arena, strbuf_str(out)));
+    strbuf_deinit(out);
+    return ok;
+}
+
+static bool zstd_unpack(Arena *arena, Bytes file, Bytes *ret, Error *err)
+{
+    StrBuf out = {0};
+    ZSTD_DStream *stream = ZSTD_createDStream();
+    ZSTD_inBuffer in = {file.ptr, file.len, 0};
+    size_t left = 0, room = 0;
+    bool ok = stream || error_set(err, ERROR_LIMIT, "no memory for the zstd decompressor");
+    for (bool has_more = true; ok && (in.pos < in.size || has_more);) {
+        ok = next_room(&out, file.len, &room, err);
+        if (!ok)
+            break;
+        ZSTD_outBuffer piece = {strbuf_reserve(&out, room), room, 0};
+        left = ZSTD_decompressStream(stream, &piece, &in);
+        out.len += piece.pos;
+        has_more = piece.pos == piece.size;
+        if (ZSTD_isError(left))
+            ok = error_set(err, ERROR_FORMAT, "damaged data: %s", ZSTD_getErrorName(left));
+    }
+    ZSTD_freeDStream(stream);
+    if (ok && left)
+        ok = error_set(err, ERROR_FORMAT, "the packed data ends early");
+    return keep(arena, &out, ok, ret);
+}
+
+static bool xz_unpack(Arena *arena, Bytes file, Bytes *ret, Error *err)
+{
+    enum { MEMORY_MAX = 256 << 20 };
+    StrBuf out = {0};
+    lzma_stream s = LZMA_STREAM_INIT;
+    lzma_ret result = lzma_stream_decoder(&s, MEMORY_MAX, LZMA_CONCATENATED);
+    s.next_in = file.ptr;
+    s.avail_in = file.len;
+    size_t room = 0;
+    bool ok = result == LZMA_OK;
+    while (ok && result == LZMA_OK && next_room(&out, file.len, &room, err)) {
+        s.next_out = (uint8_t *)strbuf_reserve(&out, room);
+        s.avail_out = room;
+        result = lzma_code(&s, LZMA_FINISH);
+        out.len += room - s.avail_out;
+    }
+    lzma_end(&s);
+    bool is_over = out.len > decoded_limit(file.len);
+    if (result != LZMA_STREAM_END && !is_over)
+        (void)error_set(err, ERROR_FORMAT, "damaged data, or its end is missing");
+    return keep(arena, &out, result == LZMA_STREAM_END && !is_over, ret);
+}
+
+static const struct {
+    const char *name;
+    bool (*is)(Bytes file);
+    Unpack *unpack;
+} methods[] = {
+    {"gzip", gzip_is, gzip_unpack}, {"zstd", zstd_is, zstd_unpack}, {"xz", xz_is, xz_unpack}};
+
+bool packed_is(Bytes head)
+{
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+        if (methods[i].is(head))
+            return true;
+    return false;
+}
+
+bool packed_unpack(Arena *arena, Bytes file, Bytes *ret, Error *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+        if (!methods[i].is(file))
+            continue;
+        if (methods[i].unpack(arena, file, ret, err))
+            return true;
+        bool is_named = methods[i].unpack == gzip_unpack; // its messages say "gzip"
+        return is_named ? false : error_context(err, "%s", methods[i].name);
+    }
+    *ret = file;
+    return true;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the unwind rule of one address. Freestanding: no libc, no allocation.
+
+#include "unwind/frame_search.h"
+
+#include "unwind/cfi_internal.h"
+
+_Static_assert((int)FRAME_SEARCH_RULES_MAX == (int)CFI_RULES_MAX, "room for all rules of a state");
+
+enum {
+    HDR_VERSION = 1,
+    PE_UDATA4 = 0x03,
+    PE_DATAREL_SDATA4 = 0x3b, // the one encoding of search tables that linkers write
+    CLONE_CODE_BYTES = 20,    // see run_gap in unwind_table.c
+};
+
+typedef struct SearchTable {
+    const uint8_t *eh_frame;
+    const uint8_t *entry; // pairs of i32, relative to the header: start of code, FDE
+    uint32_t count;
+} SearchTable;
+
+static int32_t i32_at(const uint8_t *p)
+{
+    int32_t v;
+    __builtin_memcpy(&v, p, sizeof(v));
+    return v;
+}
+
+static bool read_header(const FrameSections *s, SearchTable *ret)
+{
+    CfiCursor c = {.at = s->hdr, .end = s->hdr + s->hdr_size};
+    uint64_t version = cfi_uint(&c, 1);
+    uint8_t frame_encoding = (uint8_t)cfi_uint(&c, 1);
+    uint64_t count_encoding = cfi_uint(&c, 1), table_encoding = cfi_uint(&c, 1);
+    if (c.bad || version != HDR_VERSION || count_encoding != PE_UDATA4 ||
+        table_encoding != PE_DATAREL_SDATA4 || !cfi_pointer_encoding_is_known(frame_encoding))
+        return false;
+    uint64_t hdr = (uint64_t)(uintptr_t)s->hdr;
+    ret->eh_frame = (const uint8_t *)(uintptr_t)cfi_pointer(&c, frame_encoding, hdr + 4, hdr);
+    uint64_t count = cfi_uint(&c, 4);
+    ret->entry = c.at;
+    ret->count = (uint32_t)count;
+    return !c.bad && count <= (uint64_t)(c.end - c.at) / 8 && ret->eh_frame < s->end &&
+           s->end - ret->eh_frame < INT32_MAX;
+}
+
+// The last FDE that begins at or before `pc`.
+static const uint8_t *find_fde(const FrameSections *s, const SearchTable *t, uint64_t pc)
+{
+    uint64_t hdr = (uint64_t)(uintptr_t)s->hdr;
+    uint32_t low = 0, high = t->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (hdr + (uint64_t)(int64_t)i32_at(t->entry + 8 * (size_t)middle) <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? s->hdr + i32_at(t->entry + 8 * (size_t)(low - 1) + 4) : NULL;
+}
+
+typedef struct RowSearch {
+    uint64_t pc;
+    CfiState state; // of the last row at or before pc
+    bool found;
+} RowSearch;
+
+static void take_row(void *ctx, uint64_t pc, const CfiState *state)
+{
+    RowSearch *r = ctx;
+    if (pc > r->pc)
+        return;
+    r->state = *state;
+    r->found = true;
+}
+
+static void set_action(FoundFrame *f, uint64_t pc, const FrameSections *s, UnwindAction a)
+{
+    f->bucket[0] = 0;
+    f->bucket[1] = 1;
+    f->row[0] = 0;
+    f->action[0] = a;
+    f->table = (UnwindTable){.base_svma = pc,
+                             .size = 1,
+                             .bucket = f->bucket,
+                             .row = f->row,
+                             .action = f->action,
+                             .bucket_shift = 7,
+                             .arch = (uint8_t)s->arch,
+                             .bucket_count = 2,
+                             .row_count = 1,
+                             .action_count = 1,
+                             .rule = f->rule};
+}
+
+// glibc's clone and clone3 end their rules before the system call.
+static bool is_behind_clone(const FrameSections *s, uint64_t fde_end, uint64_t pc)
+{
+    static const uint8_t system_call[] = {0x0f, 0x05};
+    const uint8_t *code = (const uint8_t *)(uintptr_t)fde_end;
+    return s->arch == UNWIND_X86_64 && pc - fde_end < CLONE_CODE_BYTES && code >= s->code &&
+           code + sizeof(system_call) <= s->code_end &&
+           __builtin_memcmp(code, system_call, sizeof(system_call)) == 0;
+}
+
+static UnwindAction after_clone(void)
+{
+    return (UnwindAction){.kind = UNWIND_AFTER_CLONE, .cfa = UNWIND_X86_64_SP, .cfa_off = 8};
+}
+
+bool frame_search(const FrameSections *s, uint64_t pc, FoundFrame *ret)
+{
+    SearchTable t;
+    if (!s->hdr || !read_header(s, &t))
+        return false;
+    const uint8_t *at = find_fde(s, &t, pc);
+    if (!at || at < t.eh_frame || at >= s->end)
+        return false;
+    CfiSection section = {.data = t.eh_frame,
+                          .size = (size_t)(s->end - t.eh_frame),
+                          .svma = (uint64_t)(uintptr_t)t.eh_frame,
+                          .data_svma = (uint64_t)(uintptr_t)s->hdr,
+                          .open_ended = true,
+                          .arch = s->arch};
+    size_t offset = (size_t)(at - t.eh_frame);
+    CfiEntry entry = cfi_entry_next(&section, &offset);
+    if (entry.kind != CFI_FDE)
+        return false;
+    offset = entry.cie;
+    CfiEntry cie_entry = cfi_entry_next(&section, &offset);
+    CfiCie cie;
+    CfiFde fde;
+    if (cie_entry.kind != CFI_CIE)
+        return false;
+    cfi_cie_read(&section, &cie_entry, &cie);
+    if (cie.trouble.why || cfi_fde_read(&section, &cie, &entry, &fde).why || pc < fde.start)
+        return false;
+    if (pc >= fde.end) {
+        if (!is_behind_clone(s, fde.end, pc))
+            return false;
+        set_action(ret, pc, s, after_clone());
+        return true;
+    }
+    RowSearch search = {.pc = pc};
+    // Rows before the damage of a broken entry are used, as unwind_table_build does.
+    (void)cfi_run(&section, &cie, &fde, take_row, &search);
+    if (!search.found)
+        return false;
+    uint32_t rules = 0;
+    UnwindAction a = cfi_action(&section, &cie, &search.state, ret->rule, &rules);
+    if (a.kind == UNWIND_FULL) {
+        a.cfa_off = 0;
+        a.fp_off = (int16_t)rules;
+    }
+    set_action(ret, pc, s, a);
+    ret->table.rule_count = rules;
+    ret->table.expr = section.data;
+    ret->table.expr_size = (uint32_t)section.size;
+    return true;
+}

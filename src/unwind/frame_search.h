@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the unwind rule of one address in the .eh_frame of a module that is mapped in this
+// process, by its search table .eh_frame_hdr. Freestanding, like core.h: agents have no room to
+// build a table. Formats: see unwind_table.h.
+
+#ifndef UNWIND_FRAME_SEARCH_H
+#define UNWIND_FRAME_SEARCH_H
+
+#include "unwind/core.h"
+
+enum { FRAME_SEARCH_RULES_MAX = UNWIND_REG_COUNT + 1 };
+
+// Where a module has its call frame information. The addresses are those of this process.
+typedef struct FrameSections {
+    const uint8_t *hdr;  // .eh_frame_hdr
+    size_t hdr_size;     // bytes
+    const uint8_t *end;  // the end of the mapping that contains .eh_frame
+    const uint8_t *code; // the executable mapping of the module
+    const uint8_t *code_end;
+    UnwindArch arch;
+} FrameSections;
+
+// A table of one row, for one address. It refers to itself: do not copy it.
+typedef struct FoundFrame {
+    UnwindTable table;
+    uint32_t bucket[2];
+    uint32_t row[1];
+    UnwindAction action[1];
+    UnwindRule rule[FRAME_SEARCH_RULES_MAX];
+} FoundFrame;
+
+// Fills `ret` with the rule at `pc`. False when the module has none for it.
+MUST_CHECK bool frame_search(const FrameSections *sections, uint64_t pc, FoundFrame *ret);
+
+#endif // UNWIND_FRAME_SEARCH_H

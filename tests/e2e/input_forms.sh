@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What is packed is looked into, what is not read is named, and an input without an end is refused
+# at its beginning.
+set -u
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+"$TOOLS/make_profile" plain plain.assay && "$ASSAY" export plain.assay --format folded -o plain.folded &&
+    "$ASSAY" export plain.assay --format pprof -o plain.pprof && gunzip <plain.pprof >plain.proto || exit 1
+rows() { "$ASSAY" report "$@" --json 2>err | python3 -c 'import json, sys; print(json.load(sys.stdin)["rows"])'; }
+rows plain.folded >want.folded
+rows plain.proto >want.proto
+for kind in folded proto; do
+    gzip -k plain.$kind
+    xz -k plain.$kind
+    methods="gz xz"
+    if command -v zstd >/dev/null; then zstd -q plain.$kind && methods+=" zst"; fi
+    for method in $methods; do
+        rows plain.$kind.$method >got && cmp want.$kind got
+        verdict "$kind packed as $method is read" $?
+        rows - <plain.$kind.$method >got && cmp want.$kind got
+        verdict "$kind packed as $method is read from standard input" $?
+    done
+done
+head -c 3000 /proc/self/exe | gzip >program.gz
+check "a program in gzip is named" fails "this is a program" "$ASSAY" report program.gz
+printf 'hello\nworld\n' | gzip >text.gz
+check "text in gzip is no pprof" fails "not a recording of a known format" "$ASSAY" report text.gz
+head -c 200 plain.folded.xz >cut.xz
+check "xz that is cut is refused" fails "xz: damaged data" "$ASSAY" report cut.xz
+cat /proc/cpuinfo >cpuinfo
+check "a copy of /proc/cpuinfo is no folded text" fails "not a recording" "$ASSAY" report cpuinfo
+
+# endless COMMAND…: what it writes without an end is refused, in little memory.
+endless() {
+    "$@" 2>/dev/null | (ulimit -v 2000000; timeout 60 "$ASSAY" report - >out 2>err)
+    [ "${PIPESTATUS[1]}" = 1 ] && grep -q 'standard input.*not a recording' err
+}
+endless yes
+verdict "an endless text is refused" $?
+endless cat /dev/zero
+verdict "endless zeros are refused" $?
+endless yes '{"a":'
+verdict "endless JSON is refused" $?
+for _ in {1..200}; do cat plain.folded; done >long.folded
+rows long.folded >want && rows - <long.folded >got && cmp want got && cat long.folded | rows - >got && cmp want got
+verdict "a long input from a pipe is read whole" $?
+finish

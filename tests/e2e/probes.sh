@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Places in programs as events: functions, returns, lines, markers, wildcards, arguments.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+need_perf
+gcc -g -O2 -o probes "$TOP/tests/programs/probes.c" || exit 1
+gcc -g -O0 -o plain "$TOP/tests/programs/probes.c" || exit 1
+PROGRAM=./probes
+if [ "$(id -u)" != 0 ]; then skip_all 'probes need root'; fi
+[ -e /sys/bus/event_source/devices/uprobe/type ] || skip_all 'this kernel has no uprobe events'
+N=800
+
+# field EXPRESSION: of the report `r` in report.json
+field() { python3 -c 'import json, sys; r = json.load(open("report.json")); sys.exit(not eval(sys.argv[1]))' "$1"; }
+probe() { # EVENT … [-- CMD …]: a recording and its report
+    local options=()
+    for event; do options+=(-e "$event"); done
+    rm -f p.assay
+    assay record -q -o p.assay "${options[@]}" -- $PROGRAM $N >/dev/null 2>err && assay report --json p.assay >report.json
+}
+count() { # NUMBER: so many hits, none lost, each with its whole stack
+    field "r['metric']['total'] == $1 and r['truth']['samples_lost'] == 0 and r['truth']['complete_stacks'] == 1" ||
+        { python3 -c 'import json; r = json.load(open("report.json")); print(r["metric"], r["truth"])'; return 1; }
+}
+
+check 'a function of a file' probe './probes:parse'
+check 'is counted exactly' count $((N + N / 4 + N / 8))
+check 'a function of the program that runs' probe 'probes:parse len=%di'
+histogram() { field "[(b['low'], b['count']) for b in r['arguments'][0]['histogram']][:2] == [(0, $N // 4 + 1), (1, $N // 4)]"; }
+check 'with the values of an argument' histogram
+check 'the smaller type of an argument' probe 'probes:parse len=%di:u8'
+check 'is obeyed' field "r['arguments'][0]['most'] <= 255"
+check 'the value that a function returns' probe 'parse%return $retval'
+check 'at all its return instructions' count $((N + N / 4 + N / 8))
+check 'which lie in the function itself' field "r['rows'][0]['name'] == 'parse' and r['rows'][0]['self_share'] > 0.999"
+check 'a function that ends in a jump' probe 'tail%return'
+check 'returns, too' count $((N / 8))
+check 'and is in the stack' field "r['rows'][0]['name'] == 'tail'"
+PROGRAM=./plain
+check 'a line' probe "probes.c:$(grep -n 'line 32' "$TOP/tests/programs/probes.c" | cut -d: -f1)"
+check 'of which each passage counts' count $((N / 2))
+PROGRAM=./probes
+check 'wildcards' probe './probes:handle_*'
+check 'stand for all that fit' count $((N + N / 4))
+check 'and the report tells them apart' field "{f['name']: f['self'] for f in r['rows'] if f['self']} == {'handle_one': $N, 'handle_two': $N // 4}"
+check 'a function that is inlined' probe './probes:twice'
+check 'has a probe at each place' count $((N + N / 4))
+check 'which is said' grep -q 'inlined at 2 places' err
+check 'a marker with a semaphore' probe 'sdt_probes:step'
+check 'fires' count $N
+check 'with its arguments' field "[(a['least'], a['most']) for a in r['arguments']] == [(0, $N - 1), (7, 7)]"
+check 'two probes in one recording' probe './probes:tail' './probes:handle_two'
+check 'each with a metric of its own' field "[m['name'] for m in r['metrics']] == ['probes:tail', 'probes:handle_two']"
+check 'the same place twice' probe './probes:parse' './probes:parse'
+check 'is one probe' count $((N + N / 4 + N / 8))
+check 'a library by its name' probe 'libc.so.6:malloc size=%di'
+mallocs() { field "r['arguments'][0]['count'] >= $N and r['arguments'][0]['count'] < $N + 40"; }
+check 'counts calls from everywhere' mallocs
+check "perf's spelling of a probe" probe 'probe_libc:malloc'
+check 'means the same' field "r['metric']['total'] >= $N"
+every_tenth() {
+    assay record -q -o tenth.assay -e 'libc.so.6:malloc' -c 10 -- ./probes 8000 >/dev/null 2>err &&
+        assay report --json tenth.assay >report.json && field "790 <= r['truth']['samples'] <= 810 and r['metric']['total'] == r['truth']['samples'] * 10"
+}
+check 'every tenth hit stands for ten' every_tenth
+nothing_stays() {
+    [ -z "$(cat /sys/kernel/tracing/uprobe_events 2>/dev/null)" ] || { cat /sys/kernel/tracing/uprobe_events; return 1; }
+}
+check 'nothing stays behind' nothing_stays
+in_place() { # a program with a probe is the same file as before
+    local before
+    before=$(sha256sum probes)
+    probe './probes:parse' && [ "$(sha256sum probes)" = "$before" ]
+}
+check 'the file is not changed' in_place
+
+gcc -g -O2 -pthread -o spin "$TOP/tests/programs/spin.c" || exit 1
+check 'a program that starts threads runs on' status_is 7 assay record -q -o t.assay -e ./spin:main -- ./spin 10 exit 7
+threads() { assay record -o t2.assay -e ./spin:cpu_ns -e ./spin:main -- ./spin 10 threads 4 2>err && grep -q 'no probe on to new threads' err; }
+check 'and those that are not probed are said' threads
+check 'list names the functions' eval 'assay list ./probes handle_ >l.txt && grep -q "function .*handle_two" l.txt && ! grep -q parse l.txt'
+check 'and the markers' eval 'assay list ./probes >l.txt && grep -q "marker .*sdt_probes:step.*-8@" l.txt'
+check 'as JSON, too' eval 'assay list --json ./probes parse | python3 -c "import json, sys; d = json.load(sys.stdin); sys.exit([f[\"name\"] for f in d[\"functions\"]] != [\"parse\"])"'
+fails() { # STATUS EVENT WORD: refused before anything runs, with a reason that has the word
+    status_is "$1" assay record -o f.assay -e "$2" -- touch ran 2>err && grep -q -- "$3" err && [ ! -e ran ] ||
+        { cat err; return 1; }
+}
+check 'a name that no function has is refused, with the nearest' fails 1 "$PWD/probes:parze" "'parse'"
+check 'a line without code, with the nearest' fails 1 "$PWD/probes:probes.c:1" 'nearest lines'
+check 'a source file that is not there' fails 1 "$PWD/probes:other.c:3" 'no source file'
+check 'an address inside an instruction' fails 2 "$PWD/probes:parse+1" 'inside an instruction'
+check 'a library that is not there' fails 1 'libnothing.so.9:f' 'is found'
+check 'an argument that cannot be' fails 2 "$PWD/probes:parse a=%nothing" 'no argument'
+check 'a returned value at an entry' fails 2 "$PWD/probes:parse \$retval" 'FUNCTION%return'
+check 'a marker that is not there, with those that are' fails 1 "$PWD/probes:sdt_probes:other" 'sdt_probes:step'
+strip -o stripped probes
+check 'a stripped program' fails 1 "$PWD/stripped:parse" 'stripped'
+printf '#!/bin/sh\n' >script.sh
+check 'a script' fails 1 "$PWD/script.sh:main" 'is a script'
+if gcc -m32 -o probes32 -x c - <<<'int main(void) { return 0; }' 2>/dev/null; then
+    check 'a program of 32 bits' fails 1 "$PWD/probes32:main" '32-bit'
+fi
+many() { for i in $(seq 300); do echo "void many_$i(void) {}"; done; echo 'int main(void) { return 0; }'; }
+many | gcc -x c -o many - && check 'more functions than the limit' fails 1 "$PWD/many:many_*" '300 functions'
+chmod 755 . && cp "$ASSAY" ./assay.bin && chmod 755 assay.bin probes
+refused() {
+    setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/dev/null ./assay.bin report -e ./probes:parse -- ./probes >out 2>err
+    [ $? = 1 ] && grep -q CAP_PERFMON err && [ ! -s out ]
+}
+check 'without rights it says so before anything runs' refused
+finish

@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# kill -9 at 200 moments of each command that writes: the older file is whole, or the new
+# one is, or a .part that opens; no other file and no process is left. The sample takes 4.
+# shellcheck source=../e2e/lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+[ "$(uname -m)" = x86_64 ] || skip_all 'system calls of x86-64 only'
+[ -x "$TOOLS/fault" ] || skip_all "no $TOOLS/fault: run make dev"
+"$TOOLS/fault" any=KILL 0 count true || skip_all 'one process may not trace another here'
+moments=200
+[ -z "${NIGHTLY_SAMPLE:-}" ] || moments=4
+
+"$TOOLS/make_profile" plain in.assay
+printf 'main;work;hot 7\nmain;idle 1\n' >in.folded
+cp "$TOP"/tests/golden/cover/cover.{covmapping,proftext} .
+cp "$TOP"/tests/fuzz/corpus/tracefile/lcov1 in.info
+# Where names are cached, and where bench keeps the programs of its database.
+mkdir cache programs
+kills() { # NAME OUTPUT COMMAND…
+    check "$1, killed at $moments moments" "$TOP/tests/tools/kill_moments.py" "$moments" "$TOOLS/fault" "$2" "$ASSAY" "${@:3}"
+}
+kills report out.json report in.assay --json --force -o out.json
+kills annotate out.txt annotate in.assay --force -o out.txt
+kills flame out.svg flame in.assay --force -o out.svg
+kills 'export to pprof' out.gz export in.assay --format pprof --force -o out.gz
+kills 'export to a database' out.db export in.assay --format sqlite --force -o out.db
+kills import out.assay import in.folded -f -o out.assay
+kills 'cover export' out.info cover export cover.covmapping cover.proftext --format lcov -f -o out.info
+kills 'cover export as a page' out.html cover export in.info --format html -f -o out.html
+kills 'cover merge' out.proftext cover merge -f -o out.proftext cover.proftext
+kills 'cover merge to a recording' out.assay cover merge -f -o out.assay cover.covmapping cover.proftext
+kills 'cover add' out.info cover add in.info in.info -f -o out.info
+kills bench out.json bench -N --warmup 0 --runs 3 --export-json out.json true
+kills 'bench to a recording' out.assay bench -N --warmup 0 --runs 3 --force --recording out.assay true
+kills 'bench to a database' out.db bench -N --warmup 0 --runs 3 --save x --db out.db true
+kills stat out.txt stat -o out.txt true
+if reason=$("$TOP/tests/e2e/lib/perf_allowed.py"); then
+    kills record out.assay record -q -f -o out.assay -- true
+    kills 'record, attached' out.assay record -q -f -p $$ --duration 0.02 -o out.assay
+else
+    skip record "$reason"
+fi
+finish

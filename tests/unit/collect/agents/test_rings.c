@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rings of agents: what is read of them in which order, and that a program that writes nonsense
+// there does no harm.
+
+#include "harness.h"
+
+#include "collect/agents/rings.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RING_BYTES = 1 << 16, TASK_BYTES = 64 };
+
+static Arena arena;
+static AgentSession session;
+static AgentRings rings;
+static U64Vec taken; // times of the records that were handed over
+static uint32_t exits;
+
+static void take(void *ctx, Bytes record)
+{
+    (void)ctx;
+    struct perf_event_header h;
+    uint64_t time;
+    memcpy(&h, record.ptr, sizeof(h));
+    assert_int_equal(h.size, record.len);
+    memcpy(&time, record.ptr + record.len - 24, 8);
+    vec_push(NULL, &taken, time);
+    exits += h.type == PERF_RECORD_EXIT;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    static char plain[] = "A=1", preload[] = "LD_PRELOAD=/x/other.so";
+    char *none[] = {plain, preload, NULL};
+    AgentSessionOptions o = {.environment = none, .period_ns = 1000000, .ring_bytes = RING_BYTES};
+    Error err = {0};
+    assert_ok(agent_session_open(&arena, &o, &session, &err), &err);
+    agent_rings_init(&rings, &session);
+    taken.len = 0;
+    exits = 0;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    // A session with the ring of a process that runs, as this one does, would stay.
+    char name[64];
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(name, sizeof(name), "%u-%u", (uint32_t)getpid(), i);
+        (void)unlinkat(session.folder_fd, name, 0);
+    }
+    (void)unlinkat(session.folder_fd, "1-7", 0);
+    agent_rings_deinit(&rings);
+    agent_session_close(&session);
+    assert_int_equal(access(session.folder, F_OK), -1);
+    vec_free(&taken);
+    arena_deinit(&arena);
+    return 0;
+}
+
+// A ring of process `pid`, as an agent makes it.
+static WireRing *make_ring(uint32_t pid, unsigned number, uint64_t started_ns)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "%u-%u", pid, number);
+    int fd = openat(session.folder_fd, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, WIRE_PAGE + RING_BYTES), 0);
+    WireRing *r = mmap(NULL, WIRE_PAGE + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    assert_true(r != MAP_FAILED);
+    *r = (WireRing){.magic = WIRE_RING_MAGIC,
+                    .version = WIRE_VERSION,
+                    .pid = pid,
+                    .size = RING_BYTES,
+                    .started_ns = started_ns};
+    return r;
+}
+
+static void put(WireRing *r, uint32_t type, uint32_t tid, uint64_t time)
+{
+    uint8_t *at = (uint8_t *)r + WIRE_PAGE + (r->head & (RING_BYTES - 1));
+    struct perf_event_header h = {.type = type, .size = TASK_BYTES};
+    memset(at, 0, TASK_BYTES);
+    memcpy(at, &h, sizeof(h));
+    memcpy(at + sizeof(h) + 8, &tid, 4);
+    memcpy(at + TASK_BYTES - 24, &time, 8);
+    r->head += TASK_BYTES;
+}
+
+// A process that has ended: nobody has its number before the next one is handed out.
+static uint32_t ended_process(void)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    return (uint32_t)pid;
+}
+
+static void records_of_all_rings_come_in_the_order_of_time(void **state)
+{
+    (void)state;
+    WireRing *a = make_ring((uint32_t)getpid(), 0, 1), *b = make_ring(ended_process(), 0, 1);
+    put(a, PERF_RECORD_MMAP2, 0, 10);
+    put(b, PERF_RECORD_MMAP2, 0, 5);
+    put(a, PERF_RECORD_MMAP2, 0, 30);
+    put(b, PERF_RECORD_MMAP2, 0, 20);
+    agent_rings_drain(&rings, take, NULL);
+    assert_int_equal(taken.len, 4);
+    for (size_t i = 1; i < taken.len; i++)
+        assert_true(taken.at[i - 1] < taken.at[i]);
+    assert_int_equal(rings.rings.len, 1); // that of the ended process is gone
+    agent_rings_drain(&rings, take, NULL);
+    assert_int_equal(taken.len, 4);
+}
+
+static void a_ring_goes_round(void **state)
+{
+    (void)state;
+    WireRing *a = make_ring((uint32_t)getpid(), 0, 1);
+    uint64_t n = 0;
+    for (int lap = 0; lap < 5; lap++) {
+        for (int i = 0; i < RING_BYTES / TASK_BYTES - 3; i++)
+            put(a, PERF_RECORD_MMAP2, 0, ++n);
+        agent_rings_drain(&rings, take, NULL);
+        assert_int_equal(a->head, a->tail);
+    }
+    assert_int_equal(taken.len, n);
+}
+
+static void what_is_being_written_waits(void **state)
+{
+    (void)state;
+    WireRing *a = make_ring((uint32_t)getpid(), 0, 1);
+    put(a, PERF_RECORD_MMAP2, 0, 1);
+    put(a, 0, 0, 2);
+    put(a, PERF_RECORD_MMAP2, 0, 3);
+    agent_rings_drain(&rings, take, NULL);
+    assert_int_equal(taken.len, 1);
+    uint32_t type = PERF_RECORD_MMAP2;
+    memcpy((uint8_t *)a + WIRE_PAGE + TASK_BYTES, &type, 4);
+    agent_rings_drain(&rings, take, NULL);
+    assert_int_equal(taken.len, 3);
+}
+
+static void what_was_never_finished_is_skipped(void **state)
+{
+    (void)state;
+    WireRing *a = make_ring(ended_process(), 0, 1);
+    put(a, 0, 0, 1);
+    put(a, PERF_RECORD_MMAP2, 0, 2);
+    agent_rings_drain(&rings, take, NULL);
+    assert_int_equal(taken.len, 1);
+    assert_int_equal(rings.rings.len, 0);
+}
+
+static void threads_of_an_ended_process_end(void **state)
+{
+    (void)state;
+    WireRing *a = make_ring(ended_process(), 0, 1);
+    put(a, PERF_RECORD_FORK, 100, 1);
+    put(a, PERF_RECORD_FORK, 101, 2);
+    put(a, PERF_RECORD_EXIT, 100, 3);
+    agent_rings_drain(&rings, take, NULL);
+    assert_int_equal(taken.len, 4);
+    assert_int_equal(exits, 2);
+}
+
+// Whichever of the two is found first.
+static void a_later_program_of_a_process_replaces_the_earlier_one(void **state)
+{
+    (void)state;
+    for (unsigned first = 0; first < 2; first++) {
+        uint32_t pid = (uint32_t)getpid();
+        WireRing *old = make_ring(pid, 2 * first, 100), *new = make_ring(pid, 2 * first + 1, 200);
+        put(old, PERF_RECORD_MMAP2, 0, 110);
+        put(new, PERF_RECORD_MMAP2, 0, 210);
+        agent_rings_drain(&rings, take, NULL);
+        put(new, PERF_RECORD_MMAP2, 0, 220);
+        agent_rings_drain(&rings, take, NULL);
+        assert_int_equal(taken.len, 3 * (first + 1));
+        new->started_ns = 50; // the next round's are later
+    }
+}
+
+static void nonsense_does_no_harm(void **state)
+{
+    (void)state;
+    WireRing *a = make_ring((uint32_t)getpid(), 0, 1);
+    agent_rings_drain(&rings, take, NULL);
+    uint32_t seed = 1;
+    for (int round = 0; round < 2000; round++) {
+        for (int i = 0; i < 64; i++) {
+            seed = seed * 1664525 + 1013904223;
+            ((uint8_t *)a)[WIRE_PAGE + seed % RING_BYTES] = (uint8_t)(seed >> 24);
+        }
+        a->head += seed % 512 * 8;
+        if (round % 100 == 0)
+            a->head = UINT64_MAX - seed;
+        if (round % 77 == 0)
+            a->head = a->tail = 0;
+        a->size = seed;
+        agent_rings_drain(&rings, take, NULL);
+        taken.len = 0;
+    }
+    assert_true(agent_rings_counts(&rings).broken > 0);
+}
+
+static void a_file_cut_short_does_no_harm(void **state)
+{
+    (void)state;
+    WireRing *a = make_ring((uint32_t)getpid(), 0, 1);
+    put(a, PERF_RECORD_MMAP2, 0, 1);
+    agent_rings_drain(&rings, take, NULL);
+    char path[512];
+    snprintf(path, sizeof(path), "%s/%u-0", session.folder, (uint32_t)getpid());
+    assert_int_equal(truncate(path, 0), 0);
+    agent_rings_drain(&rings, take, NULL);
+    assert_int_equal(taken.len, 1);
+}
+
+static void other_files_are_left_alone(void **state)
+{
+    (void)state;
+    const char *const names[] = {"x-1", "1", "-", "99999999999-0", "1-", "0-0"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        close(openat(session.folder_fd, names[i], O_RDWR | O_CREAT, 0600));
+    assert_int_equal(mkfifoat(session.folder_fd, "1-7", 0600), 0);
+    agent_rings_drain(&rings, take, NULL);
+    assert_int_equal(rings.rings.len, 0);
+}
+
+static void what_the_user_preloads_stays(void **state)
+{
+    (void)state;
+    char *const *e = session.environment;
+    assert_string_equal(e[0], "A=1");
+    assert_non_null(strstr(e[1], "/libassay.so:/x/other.so"));
+    assert_string_equal(e[2], "ASAN_OPTIONS=verify_asan_link_order=0");
+    assert_null(e[3]);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(records_of_all_rings_come_in_the_order_of_time),
+        TEST(a_ring_goes_round),
+        TEST(what_is_being_written_waits),
+        TEST(what_was_never_finished_is_skipped),
+        TEST(threads_of_an_ended_process_end),
+        TEST(a_later_program_of_a_process_replaces_the_earlier_one),
+        TEST(nonsense_does_no_harm),
+        TEST(a_file_cut_short_does_no_harm),
+        TEST(other_files_are_left_alone),
+        TEST(what_the_user_preloads_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
