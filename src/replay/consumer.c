@@ -774,8 +774,9 @@ static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord
     bool in_kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     switch (event->stacks) {
     case SAMPLE_STACKS_TABLES:
-        // Simpleperf unwinds while it records: the places take the room of the copied stack.
-        if (s->stack.len == 0 && has_user_chain(s)) {
+        // Simpleperf unwinds while it records: the places take the room of the copied stack. In
+        // our own recordings a stack that could not be copied has a chain that leads nowhere.
+        if (c->setup.search && s->stack.len == 0 && has_user_chain(s)) {
             n = add_callchain(c, p, s, true, n);
             break;
         }

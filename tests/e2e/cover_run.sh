@@ -160,9 +160,9 @@ if command -v clang-14 >/dev/null && [ -x life ]; then
     eventually test -s watched.profdata
     kill -KILL $pid
     wait $pid 2>/dev/null
-    verdict "merge --watch: what was deleted is in the file, should the watch be killed" "$([ -z "$(ls pool)" ] && [ "$("$ASSAY" cover show ./life watched.profdata | awk '/\/\/ work/ { print $1 }')" = 10 ]; echo $?)"
+    verdict "merge --watch: what was deleted is in the file, should the watch be killed" "$([ -z "$(ls pool)" ] && [ "$("$ASSAY" cover show -I "$TOP" ./life watched.profdata | awk '/\/\/ work/ { print $1 }')" = 10 ]; echo $?)"
     "$ASSAY" cover merge -o sums.profdata one.profraw && "$ASSAY" cover merge -f -o sums.profdata sums.profdata one.profraw
-    verdict "merge: sums are added to in place" "$([ "$("$ASSAY" cover show ./life sums.profdata | awk '/\/\/ work/ { print $1 }')" = 20 ]; echo $?)"
+    verdict "merge: sums are added to in place" "$([ "$("$ASSAY" cover show -I "$TOP" ./life sums.profdata | awk '/\/\/ work/ { print $1 }')" = 20 ]; echo $?)"
     clang-14 -w -fprofile-instr-generate -fcoverage-mapping -o life "$TOP/tests/programs/cover_life.c"
     LLVM_PROFILE_FILE=by_hand.profraw ./life fork
     cover -f -o res --keep-raw -- ./life fork

@@ -11,7 +11,7 @@ clang=$(compiler clang)
 # shellcheck disable=SC2046 # flags are words
 "$clang" -w $("$ASSAY" cover flags clang) -o life "$TOP/tests/programs/cover_life.c" 2>build.log || skip_all 'no clang with its profile runtime'
 "$(compiler gcc)" -w --coverage -O0 -o glife "$TOP/tests/programs/cover_life.c" || exit 1
-count_of() { "$ASSAY" cover show "$@" 2>show.err | grep -F '// work' | awk '{ print $1; exit }'; }
+count_of() { "$ASSAY" cover show -I "$TOP" "$@" 2>show.err | grep -F '// work' | awk '{ print $1; exit }'; }
 cover() { "$ASSAY" cover run -q "$@" >out.log 2>err.log </dev/null; }
 
 # survives_run PROGRAM OPTION OLD NEW: counts of work before and after the run.

@@ -15,7 +15,7 @@ gcc=$(compiler gcc)
 chmod 755 . && chmod 644 ./*.gcno
 victim=$PWD/victim
 cover() { timeout -k 5 60 "$ASSAY" cover run -q -f -o "$@" >out 2>err </dev/null; }
-count_of() { "$ASSAY" cover show "$1" 2>/dev/null | grep -F "$2" | awk '{ print $1; exit }'; }
+count_of() { "$ASSAY" cover show -I "$TOP" "$1" 2>/dev/null | grep -F "$2" | awk '{ print $1; exit }'; }
 as_other() { setpriv --reuid 65533 --regid 65533 --clear-groups "$@"; }
 # The place must keep its modes while programs run: one waits and looks.
 untouched() { [ ! -e "$victim" ] || { echo 'the file behind the link was made'; ls -l "$victim"; return 1; }; }
@@ -24,7 +24,7 @@ drops_root() { # WHERE
     rm -f "$victim"
     cover "$1" -- ./drops "$victim" || { cat err; return 1; }
     [ "$(count_of "$1" '// as another user')" = 1 ] && [ "$(count_of "$1" '// as root')" = 1 ] ||
-        { "$ASSAY" cover show "$1"; cat err; return 1; }
+        { "$ASSAY" cover show -I "$TOP" "$1"; cat err; return 1; }
 }
 check 'a program that gives up root counts' drops_root res
 mkdir -m 700 private

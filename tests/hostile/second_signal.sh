@@ -21,8 +21,9 @@ int fstat64(int fd, struct stat64 *st)
     char link[64], path[256] = "";
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     if (readlink(link, path, sizeof(path) - 1) > 0 && strstr(path, "/perf-") && strstr(path, ".map")) {
-        FILE *mark = fopen("hangs", "w");
-        fclose(mark);
+        /* A recorder of root's may open no file now. */
+        if (write(2, "hangs\n", 6) != 6)
+            _exit(9);
         for (;;)
             pause();
     }
@@ -32,11 +33,11 @@ C
 gone_or_zombie() { [ "$(sed 's/.*) //; s/ .*//' "/proc/$1/stat" 2>/dev/null || echo Z)" = Z ]; }
 second_signal() { # SIGNAL
     local recorder status
-    rm -f run.assay* hangs
+    rm -f run.assay* err
     "$cc" -shared -fPIC -o hang.so hang.c -ldl || return 1
     LD_PRELOAD=$PWD/hang.so "$ASSAY" record -o run.assay -- env -u LD_PRELOAD ./jit 300000000 >out 2>err </dev/null &
     recorder=$!
-    eventually [ -e hangs ] || { kill -9 $recorder; cat err; return 1; }
+    eventually grep -q hangs err || { kill -9 $recorder; cat err; return 1; }
     kill "-$1" $recorder
     sleep 0.3
     kill "-$1" $recorder

@@ -161,7 +161,7 @@ void cover_drop_finished(CoverDrop *d)
     d->is_finished = true;
 }
 
-void cover_drop_close(Arena *arena, CoverDrop *d)
+void cover_drop_close(Arena *arena, CoverDrop *d, bool is_in_use)
 {
     int folder = d->folder.len ? open(arena_c_str(arena, d->folder), FOLDER_FLAGS) : -1;
     if (d->mount_fd >= 0)
@@ -170,7 +170,7 @@ void cover_drop_close(Arena *arena, CoverDrop *d)
     if (folder < 0)
         return;
     unlinkat(folder, COVER_UNFINISHED_FILE, 0);
-    if (rmdir(arena_c_str(arena, d->folder)) == 0)
+    if (!is_in_use && rmdir(arena_c_str(arena, d->folder)) == 0)
         rmdir(arena_c_str(arena, d->base));
     else if (!d->is_finished)
         mark(folder);

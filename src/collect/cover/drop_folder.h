@@ -28,7 +28,8 @@ MUST_CHECK bool cover_drop_open(Arena *arena, Str results, Str temp, CoverDrop *
 // left is no result, what a process writes that outlives a run is.
 void cover_drop_finished(CoverDrop *d);
 
-// Removes the folders where they are empty.
-void cover_drop_close(Arena *arena, CoverDrop *d);
+// Removes the folders where they are empty, unless `is_in_use`: processes that outlive the run
+// still write to them.
+void cover_drop_close(Arena *arena, CoverDrop *d, bool is_in_use);
 
 #endif // COLLECT_COVER_DROP_FOLDER_H

@@ -84,7 +84,7 @@ static bool take_old(CoverRun *r, CoverRunMode mode, Error *err)
     if (mode == COVER_RUN_REPLACE)
         cover_results_list(&r->arena, r->folder, &r->old);
     return mode != COVER_RUN_ADD ||
-           (load_selection(r, err) && add_earlier(r, err) &&
+           (load_selection(r, err) && load_list(r, &r->earlier, err) && add_earlier(r, err) &&
             cover_results_copy_data(in_folder(r, STR("gcov")), r->gcov_root, err));
 }
 
@@ -128,7 +128,7 @@ void cover_run_deinit(CoverRun *r)
     cover_pool_deinit(&r->pool);
     if (r->survivors == 0 && r->gcov_root.len)
         unlink(r->gcov_root.ptr); // the link of cover_results_move_data
-    cover_drop_close(&r->arena, &r->drop);
+    cover_drop_close(&r->arena, &r->drop, r->survivors != 0);
     cover_correlations_deinit(&r->correlations);
     arena_deinit(&r->arena);
 }
@@ -246,14 +246,11 @@ bool cover_run_wrote(const CoverRun *r)
 
 bool cover_run_finish(CoverRun *r, const CoverObjectSources *sources, Error *err)
 {
-    StrVec earlier = {0};
-    if (!load_list(r, &earlier, err))
-        return false;
-    join_waiting(r, sources, &earlier);
+    join_waiting(r, sources, &r->earlier);
     if (!cover_counts_finish(&r->pool.counts, err))
         return false;
-    for (size_t i = 0; i < earlier.len; i++)
-        cover_objects_offer(&r->objects, earlier.at[i], true);
+    for (size_t i = 0; i < r->earlier.len; i++)
+        cover_objects_offer(&r->objects, r->earlier.at[i], true);
     cover_link_notes(r->gcov_root, &r->gcov_data, &r->gcov_without_notes);
     // A process that still writes was most likely started by one of the commands.
     for (size_t i = 0; i < sources->commands.len && r->survivors; i++)

@@ -20,6 +20,7 @@ typedef struct CoverRun {
     CoverDrop drop;
     Str gcov_root;     // to which programs of gcc write
     CoverOldFiles old; // of the results that are replaced
+    StrVec earlier;    // objects of the results that are added to
     CoverPool pool;
     CoverCorrelations correlations; // programs of profiles with counters only
     CoverObjects objects;
