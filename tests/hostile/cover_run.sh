@@ -31,7 +31,8 @@ mkdir -m 700 private
 check 'also in a folder that only root may pass' drops_root private/res
 plants() { # KIND
     rm -f "$victim"
-    PLANT=$1 cover res -- ./drops "$victim" || { cat err; return 1; }
+    PLANT=$1 cover res -- ./drops "$victim"
+    [ $? -le 1 ] || { cat err; return 1; } # 1: without a profile there may be no counts
     untouched || return 1
     [ "$1" = none ] || grep -q 'left out: .*\(is a symbolic link\|not a regular file\|belongs\)' err || { echo 'it is not named'; cat err; return 1; }
 }
