@@ -4,6 +4,7 @@
 # experiments each, and 200 of real programs. The bounds are in bench/stats_simulation.c and bench/bench.sh.
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
+nightly_only
 check "wrong verdicts and coverage in simulation" bash "$TOP/bench/bench.sh" simulation
 check "wrong verdicts on real programs" bash "$TOP/bench/bench.sh" families
 finish
