@@ -45,7 +45,7 @@ done
     python3 "$TOP/tests/tools/firefox_cli.py" "$readers" nameless.json 2>err >theirs.txt &&
     ours=$("$ASSAY" report nameless.assay --json | python3 -c '
 import json, sys
-print(next(f"{r[\"self\"] / 1e6:g}" for r in json.load(sys.stdin)["rows"] if r["name"] == "[unknown in stripped]"))') &&
+print(next("%g" % (r["self"] / 1e6) for r in json.load(sys.stdin)["rows"] if r["name"] == "[unknown in stripped]"))') &&
     [ "$(awk -F "\t" '$1 == "[unknown in stripped]" { print $2 + 0 }' theirs.txt)" = "$ours" ]
 verdict "it reads our export of code without names" $?
 # It takes samples that are half a millisecond apart or more, without weights; names in brackets are left out here.
