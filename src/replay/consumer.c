@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "model/stack_cache.h"
 #include "os/proc.h"
+#include "replay/cpu_credit.h"
 #include "replay/frame_pointers.h"
 #include "replay/live_stack.h"
 #include "replay/outer_frames.h"
@@ -43,6 +44,7 @@ typedef struct Thread {
     uint32_t next; // row + 1 of another thread of the process
     bool ended;
     OuterFrames *outer; // the last complete stack; NULL until one is deep
+    ThreadCredit credit;
 } Thread;
 
 // The newest row of a pid or tid, because the kernel reuses these numbers.
@@ -90,6 +92,8 @@ struct Consumer {
     Table by_group_count;
     StrId life_name, fork_name, exec_name; // of intervals
     int64_t last_ns;                       // the latest time of a record
+    uint64_t record_time; // of the record that is applied, by the clock of the records
+    CpuCredits credits;
     ConsumerCounts counts;
 };
 
@@ -105,6 +109,8 @@ Consumer *consumer_open(const ConsumerSetup *setup)
     c->frame_cache = arena_array(&c->caches, FrameCacheEntry, FRAME_CACHE_SIZE);
     c->stacks = arena_new(&c->caches, StackCache);
     modules_init(&c->modules, setup->profile, setup->arch, setup->search);
+    if (setup->weighed_period_ns)
+        credits_init(&c->credits, setup->weighed_period_ns);
     c->life_name = profile_str(c->profile, STR(INTERVAL_THREAD));
     c->fork_name = profile_str(c->profile, STR(INTERVAL_FORK));
     c->exec_name = profile_str(c->profile, STR(INTERVAL_EXEC));
@@ -126,6 +132,7 @@ void consumer_close(Consumer *c)
     table_deinit(&c->pids.by_number);
     table_deinit(&c->tids.by_number);
     table_deinit(&c->by_group_count);
+    credits_deinit(&c->credits);
     modules_deinit(&c->modules);
     arena_deinit(&c->caches);
     arena_deinit(&c->arena);
@@ -207,12 +214,14 @@ static Process *add_process(Consumer *c, uint32_t pid, uint32_t parent_pid, StrI
     return p;
 }
 
+// Adds a thread of unknown origin.
 static Thread *add_thread(Consumer *c, Process *process, uint32_t tid, StrId name, int64_t start_ns)
 {
     newest_set(&c->tids, tid, (uint32_t)c->threads.len);
     Thread t = {.tid = tid,
                 .pid = process->pid,
                 .next = process->threads,
+                .credit = {.group = credits_group(&c->credits, 0, name, false)},
                 .id = profile_add_thread(c->profile, process->id, tid, name, start_ns)};
     vec_push(NULL, &c->threads, t);
     process->threads = (uint32_t)c->threads.len;
@@ -239,6 +248,7 @@ static void add_mark(Consumer *c, const Thread *t, int64_t time_ns, StrId name, 
 static void end_thread(Consumer *c, Thread *t, int64_t time_ns)
 {
     t->ended = true;
+    credits_end(&c->credits, &t->credit, c->record_time);
     add_life(c, t, time_ns);
     outer_frames_free(&t->outer);
     Process *p = find_process(c, t->pid);
@@ -398,8 +408,10 @@ static void on_fork(Consumer *c, const PerfRecord *r)
     Thread *by = find_thread(c, r->u.task.parent_tid);
     StrId name =
         by ? c->profile->threads.name.at[by->id.v] : c->profile->processes.name.at[parent->id.v];
-    if (pid == r->u.task.parent_pid) {
-        add_thread(c, parent, tid, name, time_ns);
+    bool is_thread = pid == r->u.task.parent_pid;
+    uint32_t group = credits_group(&c->credits, by ? by->credit.group : 0, name, is_thread);
+    if (is_thread) {
+        add_thread(c, parent, tid, name, time_ns)->credit.group = group;
         return;
     }
     Process *reused = find_process(c, pid);
@@ -416,7 +428,7 @@ static void on_fork(Consumer *c, const PerfRecord *r)
         unwind_space_copy(&p->space, &parent->space);
         c->mappings += p->space.count;
     }
-    add_thread(c, p, tid, name, time_ns);
+    add_thread(c, p, tid, name, time_ns)->credit.group = group;
 }
 
 static void on_exit(Consumer *c, const PerfRecord *r)
@@ -453,11 +465,14 @@ static void on_exec(Consumer *c, Process *p, const PerfRecord *r, StrId name)
         // The program that ran before with this pid keeps its own row.
         uint32_t parent = c->profile->processes.parent_pid.at[p->id.v];
         Thread *t = find_thread(c, r->u.comm.tid);
-        if (t)
+        ThreadCredit credit = {.is_known = true, .since = c->record_time};
+        if (t) {
             end_thread(c, t, time_ns);
+            credit.group = t->credit.group;
+        }
         end_process(c, p, time_ns);
         p = add_process(c, pid, parent, name, time_ns);
-        add_thread(c, p, r->u.comm.tid, name, time_ns);
+        add_thread(c, p, r->u.comm.tid, name, time_ns)->credit = credit;
     } else {
         c->mappings -= p->space.count;
         unwind_space_clear(&p->space);
@@ -485,6 +500,7 @@ static void on_comm(Consumer *c, const PerfRecord *r)
         t = add_thread(c, p, r->u.comm.tid, name, since_start(c, r->time));
     if (r->u.comm.exec)
         add_mark(c, t, since_start(c, r->time), c->exec_name, name);
+    credits_rename(&c->credits, &t->credit, c->record_time, name);
     c->profile->threads.name.at[t->id.v] = name;
     if (r->u.comm.pid == r->u.comm.tid)
         c->profile->processes.name.at[p->id.v] = name;
@@ -879,11 +895,14 @@ static void set_args(Consumer *c, size_t row, const SampleEvent *event, const Pe
     }
 }
 
-static void set_values(Consumer *c, size_t row, const SampleEvent *event, const PerfRecord *r)
+static void set_values(Consumer *c, size_t row, Thread *t, const SampleEvent *event,
+                       const PerfRecord *r)
 {
     const PerfSample *s = r->u.sample;
-    profile_sample_set(c->profile, row, event->metric,
-                       (int64_t)(event->period ? event->period : s->period));
+    uint64_t value = event->period ? event->period : s->period;
+    if (event->is_weighed)
+        value = credits_take(&c->credits, &t->credit, r->time, value);
+    profile_sample_set(c->profile, row, event->metric, (int64_t)value);
     if (!event->group_read)
         return;
     uint32_t tid = event->is_inherited ? r->tid : 0;
@@ -903,13 +922,20 @@ static void on_sample(Consumer *c, const PerfRecord *r, const SampleEvent *event
     ThreadId thread = t->id;
     StackId stack = sample_stack(c, p, t, r, event);
     size_t row = profile_add_sample(c->profile, profile_time(c, r->time), thread, stack, r->cpu);
-    set_values(c, row, event, r);
+    set_values(c, row, t, event, r);
     set_args(c, row, event, r->u.sample);
     p->samples++;
     c->counts.samples++;
 }
 
 // ---- Records ---------------------------------------------------------------------------
+
+static void on_switch(Consumer *c, const PerfRecord *r)
+{
+    Thread *t = find_thread(c, r->tid);
+    if (t)
+        credits_switch(&c->credits, &t->credit, r->time, r->u.context_switch.out);
+}
 
 static bool maps_code(const PerfRecord *r)
 {
@@ -920,6 +946,7 @@ void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
 {
     if (r->time)
         c->last_ns = MAX(c->last_ns, profile_time(c, r->time));
+    c->record_time = r->time;
     switch (r->type) {
     case PERF_RECORD_SAMPLE:
         on_sample(c, r, event);
@@ -940,6 +967,9 @@ void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
     case PERF_RECORD_EXIT:
         on_exit(c, r);
         break;
+    case PERF_RECORD_SWITCH:
+        on_switch(c, r);
+        break;
     case PERF_RECORD_KSYMBOL:
         if (!(r->u.ksymbol.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER))
             kernel_map_add_symbol(&c->modules.kernel, r->u.ksymbol.address, r->u.ksymbol.name);
@@ -956,6 +986,11 @@ void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
     default:
         break;
     }
+}
+
+void consumer_weigh_from(Consumer *c, uint64_t time)
+{
+    credits_begin(&c->credits, time);
 }
 
 void consumer_peek(Consumer *c, const PerfRecord *r)
@@ -976,6 +1011,8 @@ void consumer_finish(Consumer *c, uint64_t end)
         if (!t->ended)
             add_life(c, t, c->profile->processes.end_ns.at[process.v]);
     }
+    c->counts.weighed_ns = c->credits.given;
+    c->counts.unsampled_ns = credits_unsampled(&c->credits);
 }
 
 uint32_t consumer_running(const Consumer *c)

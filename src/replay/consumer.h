@@ -36,6 +36,7 @@ typedef struct SampleEvent {
     // a CPU with all threads on it.
     bool is_inherited;
     bool leader_is_read; // the leader's value is taken from the counters, too, not its period
+    bool is_weighed; // after consumer_weigh_from, a sample adds the processor time it stands for
     const SampleArg *args;
     size_t arg_count;
     // Samples are taken in the caller when this function has returned: it becomes their innermost
@@ -51,6 +52,8 @@ typedef struct ConsumerSetup {
     // /proc gives processes, files and the kernel.
     const ModuleSearch *search;
     int64_t start_ns; // the time that becomes 0 in the profile
+    // The period in ns of the event that is weighed; 0: there is none.
+    uint64_t weighed_period_ns;
     // Finds the event of a counter by the counter's id; returns NULL for an unknown id. Called for
     // events with group_read only.
     const SampleEvent *(*event_by_id)(void *ctx, uint64_t id);
@@ -66,6 +69,9 @@ typedef struct ConsumerCounts {
     uint64_t args_missing; // arguments that lay outside of the copied stack
     uint64_t lost;         // sum over LOST records
     uint64_t lost_samples; // sum over LOST_SAMPLES records, which may repeat what `lost` counts
+    // After consumer_finish, of the time since consumer_weigh_from, in ns of the processor.
+    uint64_t weighed_ns;   // what samples stand for
+    uint64_t unsampled_ns; // of threads that ended, without a sample that stands for it
 } ConsumerCounts;
 
 typedef struct Consumer Consumer;
@@ -79,6 +85,10 @@ void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
 // Opens the file that a mapping record names. Call it when the record arrives, before it is its
 // turn in time: the file may be replaced meanwhile.
 void consumer_peek(Consumer *c, const PerfRecord *r);
+
+// From `time` on, by the clock of the records, the records contain all context switches of the
+// threads: samples of an event with is_weighed get the processor time that they stand for.
+void consumer_weigh_from(Consumer *c, uint64_t time);
 
 // Adds a process that ran before the recording began: mappings, threads and names from /proc.
 // False when it has ended. For live recordings only.

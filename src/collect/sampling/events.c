@@ -649,6 +649,38 @@ bool events_attach(EventSet *set, uint32_t tid, Error *err)
     return false;
 }
 
+bool events_open_switches(EventSet *set, uint32_t tid)
+{
+    struct perf_event_attr attr = side_band_attr(set);
+    attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 0;
+    attr.build_id = attr.ksymbol = 0;
+    attr.context_switch = 1;
+    attr.disabled = attr.enable_on_exec = 0;
+    for (size_t i = 0; i < set->cpu_count; i++) {
+        int fd = perf_event_open(&attr, (pid_t)tid, (int)set->cpus[i], -1);
+        if (fd < 0)
+            return errno == ESRCH;
+        vec_push(NULL, &set->switch_fds, fd);
+        if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+uint64_t events_weighed_period_ns(const EventSet *set)
+{
+    size_t clocks = 0;
+    for (size_t i = 0; i < set->events.len; i++)
+        clocks += event_is_clock(&set->events.at[i]);
+    const EventSpec *first = &set->events.at[0];
+    uint64_t hz = first->freq ? first->freq : set->freq_hz;
+    if (clocks != 1 || !event_is_clock(first) || events_fixed_period(set, first) || hz == 0 ||
+        !set->base.inherit || set->user_only || set->options->kernel_only ||
+        first->exclude_kernel || first->exclude_user)
+        return 0;
+    return CLOCK_HZ / hz;
+}
+
 // ---- All of it ----------------------------------------------------------------------
 
 static uint64_t raise_descriptor_limit(void)
@@ -741,6 +773,9 @@ void events_close(EventSet *set)
 {
     drop_rings(set);
     vec_free(&set->open);
+    for (size_t i = 0; i < set->switch_fds.len; i++)
+        close(set->switch_fds.at[i]);
+    vec_free(&set->switch_fds);
 }
 
 bool events_has_owner(const EventSet *set, uint32_t tid)

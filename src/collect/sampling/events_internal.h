@@ -51,8 +51,9 @@ typedef struct EventSet {
     PerfRing *rings;
     int *ring_fds;
     size_t ring_count;
-    Table by_id;    // id -> index of `open`
-    Table by_owner; // tid -> any index of `open` with that owner
+    Vec(int) switch_fds; // of events_open_switches; heap memory
+    Table by_id;         // id -> index of `open`
+    Table by_owner;      // tid -> any index of `open` with that owner
 } EventSet;
 
 // Chooses events, stack mode and sizes, opens all events disabled and maps the rings. With -p and
@@ -72,6 +73,13 @@ void events_disable(EventSet *set); // disables all events
 // The number of samples that the kernel could not store; UINT64_MAX when this kernel does not
 // count them.
 uint64_t events_lost(const EventSet *set);
+
+// From now on the rings get a record of each context switch of a thread, and of those that it makes
+// from now on. False when the kernel refuses it; no error when the thread has ended.
+bool events_open_switches(EventSet *set, uint32_t tid);
+// The period in ns of the one event whose samples may be weighed by processor time: a clock with a
+// rate, which also runs in the kernel and which new threads inherit. 0: there is none.
+uint64_t events_weighed_period_ns(const EventSet *set);
 
 // The period that an event was opened with; 0: it follows a rate, or takes no samples.
 uint64_t events_fixed_period(const EventSet *set, const EventSpec *spec);

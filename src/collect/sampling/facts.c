@@ -152,6 +152,26 @@ static void note_short_processes(Profile *p, const EventSet *events, uint64_t ra
                  100 - rate_hz * 100 / events->freq_hz, count, 1000000 / events->freq_hz, FINE_HZ);
 }
 
+// Samples that stand for the processor time since the one before give right shares, also of
+// threads that end before their first sample; but for those of which no group has one.
+static void note_weights(Profile *p, const ConsumerCounts *c)
+{
+    enum { MATERIAL_PERCENT = 2 };
+    uint64_t all = c->weighed_ns + c->unsampled_ns;
+    if (all == 0)
+        return;
+    profile_note(p, NOTE_INFO, STR("weighed"),
+                 "many threads ended within a few periods: %.1f s of processor time are weighed by "
+                 "the kernel's context switches, and a sample stands for what its thread, and "
+                 "threads that came about in the same way and ended, used since the one before",
+                 (double)c->weighed_ns / 1e9);
+    if (c->unsampled_ns * 100 > all * MATERIAL_PERCENT)
+        profile_note(p, NOTE_WARNING, STR("short-processes"),
+                     "%" PRIu64 "%% of the processor time has no samples: it was used by kinds of "
+                     "processes that ended before their first one; -F 10000 or -a gives them",
+                     c->unsampled_ns * 100 / all);
+}
+
 // Processor time is what a recording of clock samples shows. Of a program that sleeps nearly
 // always it says next to nothing about where the time went.
 static void note_waiting(Profile *p, const EventSet *events, uint64_t used_ns, uint64_t wall_ns)
@@ -171,7 +191,7 @@ static void note_waiting(Profile *p, const EventSet *events, uint64_t used_ns, u
 }
 
 static void child_facts(Profile *p, const EventSet *events, const ChildEnd *child,
-                        const SamplingResult *r)
+                        const ConsumerCounts *c, const SamplingResult *r)
 {
     StrBuf b = {0};
     if (WIFSIGNALED(child->status))
@@ -194,7 +214,8 @@ static void child_facts(Profile *p, const EventSet *events, const ChildEnd *chil
             (uint64_t)((double)(r->samples + r->lost) / (double)MAX(events->events.len, (size_t)1) *
                        1e9 / (double)observed);
         set_number(p, FACT_RATE_OBTAINED, rate_hz);
-        if (event_is_clock(&events->events.at[0]) && !events->traced && !events->timed)
+        if (event_is_clock(&events->events.at[0]) && !events->traced && !events->timed &&
+            c->weighed_ns == 0)
             note_short_processes(p, events, rate_hz);
     }
 }
@@ -361,7 +382,8 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
     set_number(p, FACT_SAMPLES_LOST, r->lost);
     set_number(p, FACT_THROTTLED, c->throttled);
     if (child)
-        child_facts(p, events, child, r);
+        child_facts(p, events, child, c, r);
+    note_weights(p, c);
     if (tracer)
         note_tracing(p, events, tracer, child);
     if (timers)

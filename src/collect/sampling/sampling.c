@@ -7,6 +7,7 @@
 #include "collect/sampling/drain_internal.h"
 #include "collect/sampling/facts_internal.h"
 #include "collect/sampling/order_internal.h"
+#include "collect/sampling/short_lives_internal.h"
 #include "collect/sampling/timers_internal.h"
 #include "collect/sampling/tracer_internal.h"
 #include "os/clock.h"
@@ -33,7 +34,7 @@
 #endif
 
 enum {
-    POLL_MS = 100,          // for side-band records; full rings wake the drain earlier
+    POLL_MS = 25,           // for side-band records; full rings wake the drain earlier
     FLUSH_MS = 1000,        // a recorder that is killed loses so much at most
     AFTER_SIGNAL_MS = 2000, // the program may take so long to end after Ctrl-C
     ATTACH_ROUNDS_MAX = 50,
@@ -41,6 +42,7 @@ enum {
     DRAIN_SLICE_NS = 100000,
     AFTER_SECOND_SIGNAL_MS = 5000, // how long the worker may take to end
     AGENTS_MS = 50,                // how often the rings of agents are emptied
+    SWITCH_FDS_MAX = 4096,         // for records of context switches
     TICK_SHARE = 10, // one part of this many of the time goes to looking at traced threads
 };
 
@@ -57,9 +59,13 @@ struct Sampling {
     uint64_t malformed;
     uint64_t duplicates; // samples that another event of the same thread has taken, too
     Drain drain;
-    Tracer tracer; // used instead of the kernel's events when events.traced
-    bool tracing;  // the tracer has seized the child
-    Timers timers; // … or when events.timed
+    Tracer tracer;              // used instead of the kernel's events when events.traced
+    bool tracing;               // the tracer has seized the child
+    Timers timers;              // … or when events.timed
+    ShortLives short_lives;     // the worker's
+    atomic_bool wants_switches; // the worker has seen that samples must be weighed
+    bool tried_switches;
+    atomic_ullong weigh_from; // when they can be; 0: they cannot yet
     pthread_t worker;
     atomic_bool worker_done;
     int worker_done_fd; // readable when the worker has ended
@@ -146,6 +152,10 @@ static void add_args(Sampling *s, const EventSpec *spec, SampleEvent *ret)
 static void open_consumer(Sampling *s)
 {
     const EventSet *events = &s->events;
+    uint64_t weighed_ns = 0;
+    if (!events->traced && !events->timed)
+        weighed_ns = events_weighed_period_ns(events);
+    s->short_lives.limit_ns = weighed_ns * SHORT_LIFE_PERIODS;
     s->sample_events = arena_array(&s->arena, SampleEvent, events->events.len);
     for (size_t i = 0; i < events->events.len; i++) {
         const EventSpec *spec = &events->events.at[i];
@@ -157,6 +167,7 @@ static void open_consumer(Sampling *s)
                                             .regs_user = events->layout.regs_user,
                                             .period = events_fixed_period(events, spec),
                                             .group_read = spec->group_read,
+                                            .is_weighed = i == 0 && weighed_ns != 0,
                                             .is_inherited = events->base.inherit};
         add_args(s, spec, &s->sample_events[i]);
         if (spec->at_return) {
@@ -168,6 +179,7 @@ static void open_consumer(Sampling *s)
     s->consumer = consumer_open(&(ConsumerSetup){.profile = s->profile,
                                                  .arch = MACHINE_ARCH,
                                                  .start_ns = s->start_ns,
+                                                 .weighed_period_ns = weighed_ns,
                                                  .event_by_id = event_by_id,
                                                  .ctx = s});
 }
@@ -220,8 +232,11 @@ static void peek(void *ctx, Bytes record)
 {
     Sampling *s = ctx;
     PerfRecord r;
-    if (parse(s, record, &r))
-        consumer_peek(s->consumer, &r);
+    if (!parse(s, record, &r))
+        return;
+    consumer_peek(s->consumer, &r);
+    if (short_lives_see(&s->short_lives, &r))
+        atomic_store(&s->wants_switches, true);
 }
 
 static void flush_store(Sampling *s)
@@ -243,7 +258,12 @@ static void *work(void *arg)
     order.ctx = s;
     int64_t flushed = os_monotonic_ns();
     Chunk *chunk;
+    bool weighs = false;
     while ((chunk = queue_pop_all(&s->queue))) {
+        uint64_t from = atomic_load(&s->weigh_from);
+        if (from && !weighs)
+            consumer_weigh_from(s->consumer, from);
+        weighs = from != 0;
         while (chunk) {
             Chunk *next = chunk->next;
             bool ends_round = chunk->ends_round;
@@ -336,6 +356,43 @@ static bool attach_all(Sampling *s, Error *err)
     if (s->events.ring_count == 0)
         return error_set(err, ERROR_NOT_FOUND, "the process to observe is gone");
     return true;
+}
+
+// Asks for records of context switches of all threads, once samples must be weighed by them. A
+// thread that is made meanwhile inherits them or is found by the next round.
+static void follow_switches(Sampling *s)
+{
+    const SamplingOptions *o = s->options;
+    U32Vec done = {0}, pids = {0};
+    bool ok = true, grew = true;
+    s->tried_switches = true;
+    for (size_t i = 0; i < s->pids.len; i++)
+        vec_push(NULL, &pids, s->pids.at[i]);
+    if (s->child.pid > 0)
+        vec_push(NULL, &pids, (uint32_t)s->child.pid);
+    for (int round = 0; ok && grew && round < ATTACH_ROUNDS_MAX; round++) {
+        U32Vec tids = {0};
+        grew = false;
+        add_children(&pids);
+        for (size_t i = 0; i < pids.len; i++)
+            (void)!proc_list_threads(pids.at[i], &tids, NULL);
+        for (size_t i = 0; round == 0 && i < o->tid_count; i++)
+            vec_push(NULL, &tids, o->tids[i]);
+        for (size_t i = 0; ok && i < tids.len; i++) {
+            if (in_list(&done, tids.at[i]))
+                continue;
+            grew = true;
+            vec_push(NULL, &done, tids.at[i]);
+            ok = done.len * s->events.cpu_count <= SWITCH_FDS_MAX &&
+                 events_open_switches(&s->events, tids.at[i]);
+        }
+        vec_free(&tids);
+    }
+    if (ok)
+        atomic_store(&s->weigh_from, (uint64_t)os_monotonic_ns());
+    log_debug(LOG_RECORD, 1, "context switches of %zu threads: %s", done.len, ok ? "yes" : "no");
+    vec_free(&done);
+    vec_free(&pids);
 }
 
 static bool open_attached(Sampling *s, Error *err)
@@ -547,6 +604,8 @@ static void loop(Sampling *s, SamplingResult *result)
                 replace_hung_up(s, i);
         // These two system calls are saved while rings are full.
         bool signalled = n <= 0 || s->polls[rings].revents;
+        if (atomic_load(&s->wants_switches) && !s->tried_switches)
+            follow_switches(s);
         if (is_over(s, &course, signalled, result))
             return;
     }
