@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+enum { INLINED_MAX = 64 }; // levels at one place
+
 typedef struct Builder {
     CallTree *tree;
     Table index;    // (parent, key) -> node
@@ -68,7 +70,7 @@ static uint32_t enter(Builder *b, uint32_t parent, uint32_t frame)
 static uint32_t enter_inlined(Builder *b, uint32_t parent, uint32_t frame)
 {
     const FrameId *inlined_in = b->tree->keys->profile->frames.inlined_in.at;
-    uint32_t chain[64];
+    uint32_t chain[INLINED_MAX];
     size_t depth = 0;
     uint32_t f = frame;
     for (; inlined_in[f].v != 0 && depth < ARRAY_LEN(chain); f = inlined_in[f].v)
@@ -156,75 +158,178 @@ void call_tree_init(CallTree *t, const Weights *w, const Keys *k)
 }
 
 // ---- Wide nodes only -----------------------------------------------------------
+// The trie of stacks has a row for each address; the tree has a node for each function. From the
+// root on, the callees of all stacks that were merged into a node are merged by their keys, and
+// only those with enough value are followed further.
 
-// The sums over a stack and all stacks that extend it, and its node.
+// The sums over a stack and all stacks that extend it.
 typedef struct StackSum {
     uint64_t value;
     uint32_t samples;
-    uint32_t node; // NODE_NONE: too small to have one
 } StackSum;
 
-// Whether the call tree equals the trie of stacks: no two frames share a key, no frame has inlined
-// calls, and no level of groups is above.
-static bool is_tree_of_stacks(const Weights *w, const Keys *k)
-{
-    const Frames *f = &w->profile->frames;
-    if (w->groups.len > 1 || w->samples_without_stack || k->by == BY_MODULE ||
-        k->first.len != f->module.len)
-        return false;
-    for (size_t i = 0; i < f->module.len; i++)
-        if (f->inlined_in.at[i].v)
-            return false;
-    return true;
-}
+// A stack that was merged into a node, by its own frame or by one of those that are inlined there.
+typedef struct Member {
+    uint32_t stack;
+    uint32_t frame;
+} Member;
+
+// What will be a node if it is wide enough.
+typedef struct Callee {
+    uint64_t value;
+    uint32_t samples;
+    uint32_t key;
+    uint32_t frame; // of the first member
+    uint32_t count; // members
+    size_t place;   // of the next member that is stored; SIZE_MAX: too narrow
+    uint8_t flags;
+} Callee;
+
+typedef struct MemberRange {
+    size_t begin;
+    uint32_t count;
+} MemberRange;
+
+typedef struct Heir {
+    Member member;
+    uint32_t callee;
+} Heir;
+
+typedef struct Merger {
+    CallTree *tree;
+    StackSum *sums;         // [stack]
+    uint32_t *first, *next; // [stack]: the first that extends it, and the next beside it; 0: none
+    uint32_t *callee_of;    // [key]: index of `callees`, valid when that one has the key
+    Vec(Callee) callees;    // of the node that is expanded
+    Vec(Heir) heirs;        // their members
+    Vec(Member) joined;     // further members of that node
+    Vec(Member) members;    // of all nodes
+    Vec(MemberRange) members_of; // [node]
+} Merger;
 
 // A stack's number is greater than that of its caller, so that one pass from the end is enough.
-static StackSum *sum_stacks(const Weights *w)
+static void sum_stacks(Merger *m, const Weights *w)
 {
-    const Stacks *stacks = &w->profile->stacks;
-    StackSum *sums = heap_alloc(arena_size_of(stacks->parent.len + 1, sizeof(StackSum)));
+    const StackIdVec *parent = &w->profile->stacks.parent;
+    m->sums = heap_alloc(arena_size_of(parent->len + 1, sizeof(StackSum)));
+    m->first = heap_alloc(arena_size_of(parent->len + 1, sizeof(uint32_t)));
+    m->next = heap_alloc(arena_size_of(parent->len + 1, sizeof(uint32_t)));
     for (size_t r = 0; r < w->rows.len; r++) {
         const WeightRow *row = &w->rows.at[r];
-        sums[row->stack.v].value = row->value;
-        sums[row->stack.v].samples = row->samples;
+        m->sums[row->stack.v] = (StackSum){row->value, row->samples};
     }
-    for (size_t i = stacks->parent.len; i-- > 1;) {
-        StackSum *caller = &sums[stacks->parent.at[i].v];
-        caller->value += sums[i].value;
-        caller->samples += sums[i].samples;
+    for (uint32_t i = (uint32_t)parent->len; i-- > 1;) {
+        if (m->sums[i].samples == 0)
+            continue;
+        uint32_t caller = parent->at[i].v;
+        m->sums[caller].value += m->sums[i].value;
+        m->sums[caller].samples += m->sums[i].samples;
+        m->next[i] = m->first[caller];
+        m->first[caller] = i;
     }
-    return sums;
 }
 
-// Adds nodes for the stacks of at least `least`. Their totals are final at once. `self` starts as
-// the total; each callee subtracts its own total here.
-static void add_wide(CallTree *t, StackSum *sums, uint64_t least)
+// The function in which the calls inlined at a frame lie, or the outermost of so many.
+static uint32_t outermost(const Profile *p, uint32_t frame)
 {
-    const Profile *p = t->keys->profile;
-    const Stacks *stacks = &p->stacks;
-    sums[0].node = 0;
-    vec_push(NULL, &t->narrow, 0);
-    for (size_t i = 1; i < stacks->parent.len; i++) {
-        StackSum *sum = &sums[i];
-        sum->node = NODE_NONE;
-        uint32_t caller = sums[stacks->parent.at[i].v].node;
-        if (caller == NODE_NONE || sum->samples == 0)
-            continue;
-        CallNode *above = &t->nodes.at[caller];
-        above->self -= sum->value;
-        above->self_samples -= sum->samples;
-        if (sum->value < least) {
-            t->narrow.at[caller]++;
+    for (size_t i = 0; i < INLINED_MAX && p->frames.inlined_in.at[frame].v; i++)
+        frame = p->frames.inlined_in.at[frame].v;
+    return frame;
+}
+
+// The call that is inlined into `frame`, on the way to the stack's own frame.
+static uint32_t inlined_at(const Profile *p, uint32_t own, uint32_t frame)
+{
+    uint32_t f = own;
+    while (p->frames.inlined_in.at[f].v != frame)
+        f = p->frames.inlined_in.at[f].v;
+    return f;
+}
+
+// Adds a member to the callee of its key, or to the node that is expanded where views by module
+// stay in one module.
+static void add_heir(Merger *m, uint32_t node, uint32_t stack, uint32_t frame)
+{
+    CallTree *t = m->tree;
+    uint32_t key = t->keys->of_frame[frame];
+    Member member = {stack, frame};
+    if (t->keys->by == BY_MODULE && node != 0 && t->nodes.at[node].key == key) {
+        vec_push(NULL, &m->joined, member);
+        return;
+    }
+    uint8_t flags = frame_node_flags(t->keys->profile, frame);
+    uint32_t at = m->callee_of[key];
+    if (at >= m->callees.len || m->callees.at[at].key != key) {
+        at = m->callee_of[key] = (uint32_t)m->callees.len;
+        vec_push(NULL, &m->callees, (Callee){.key = key, .frame = frame, .flags = flags});
+    }
+    Callee *callee = &m->callees.at[at];
+    callee->value += m->sums[stack].value;
+    callee->samples += m->sums[stack].samples;
+    callee->count++;
+    if (!(flags & NODE_INLINED))
+        callee->flags &= (uint8_t)~NODE_INLINED;
+    vec_push(NULL, &m->heirs, (Heir){member, at});
+}
+
+// Finds the callees of the members of a node; add_heir may give it more members.
+static void find_callees(Merger *m, uint32_t node)
+{
+    const Profile *p = m->tree->keys->profile;
+    MemberRange of = m->members_of.at[node];
+    m->callees.len = m->heirs.len = m->joined.len = 0;
+    for (size_t i = 0; i < of.count + m->joined.len; i++) {
+        Member member = i < of.count ? m->members.at[of.begin + i] : m->joined.at[i - of.count];
+        uint32_t own = p->stacks.frame.at[member.stack].v;
+        if (member.stack != 0 && own != member.frame) {
+            add_heir(m, node, member.stack, inlined_at(p, own, member.frame));
             continue;
         }
-        uint32_t frame = stacks->frame.at[i].v;
-        sum->node =
-            add_node(t, caller, t->keys->of_frame[frame], frame, frame_node_flags(p, frame));
-        CallNode *n = &t->nodes.at[sum->node];
-        n->self = n->total = sum->value;
-        n->self_samples = n->total_samples = sum->samples;
-        vec_push(NULL, &t->narrow, 0);
+        for (uint32_t s = m->first[member.stack]; s; s = m->next[s])
+            add_heir(m, node, s, outermost(p, p->stacks.frame.at[s].v));
     }
+}
+
+// Adds nodes for the wide callees of a node, with their members.
+static void add_callees(Merger *m, uint32_t node, uint64_t least)
+{
+    CallTree *t = m->tree;
+    for (size_t i = 0; i < m->callees.len; i++) {
+        Callee *c = &m->callees.at[i];
+        t->nodes.at[node].self -= c->value;
+        t->nodes.at[node].self_samples -= c->samples;
+        c->place = SIZE_MAX;
+        if (c->value < least) {
+            t->narrow.at[node]++;
+            continue;
+        }
+        uint32_t child = add_node(t, node, c->key, c->frame, c->flags);
+        CallNode *n = &t->nodes.at[child];
+        n->self = n->total = c->value;
+        n->self_samples = n->total_samples = c->samples;
+        vec_push(NULL, &t->narrow, 0);
+        c->place = m->members.len;
+        vec_push(NULL, &m->members_of, (MemberRange){m->members.len, c->count});
+        (void)vec_extend(NULL, &m->members, c->count);
+    }
+    for (size_t i = 0; i < m->heirs.len; i++) {
+        const Heir *h = &m->heirs.at[i];
+        if (m->callees.at[h->callee].place != SIZE_MAX)
+            m->members.at[m->callees.at[h->callee].place++] = h->member;
+    }
+}
+
+static void merger_deinit(Merger *m)
+{
+    heap_free(m->sums);
+    heap_free(m->first);
+    heap_free(m->next);
+    heap_free(m->callee_of);
+    vec_free(&m->callees);
+    vec_free(&m->heirs);
+    vec_free(&m->joined);
+    vec_free(&m->members);
+    vec_free(&m->members_of);
 }
 
 static void link_children(CallTree *t)
@@ -239,17 +344,25 @@ static void link_children(CallTree *t)
 
 void call_tree_init_wide(CallTree *t, const Weights *w, const Keys *k, uint64_t least)
 {
-    if (!is_tree_of_stacks(w, k)) {
+    if (w->groups.len > 1 || w->samples_without_stack) {
         call_tree_init(t, w, k);
         return;
     }
     *t = (CallTree){.weights = w, .keys = k};
-    StackSum *sums = sum_stacks(w);
+    Merger m = {.tree = t};
+    sum_stacks(&m, w);
+    m.callee_of = heap_alloc(arena_size_of(k->first.len + 1, sizeof(uint32_t)));
     add_node(t, NODE_NONE, 0, 0, NODE_GROUP);
-    t->nodes.at[0].self = t->nodes.at[0].total = sums[0].value;
-    t->nodes.at[0].self_samples = t->nodes.at[0].total_samples = sums[0].samples;
-    add_wide(t, sums, least);
-    heap_free(sums);
+    t->nodes.at[0].self = t->nodes.at[0].total = m.sums[0].value;
+    t->nodes.at[0].self_samples = t->nodes.at[0].total_samples = m.sums[0].samples;
+    vec_push(NULL, &t->narrow, 0);
+    vec_push(NULL, &m.members, (Member){0});
+    vec_push(NULL, &m.members_of, (MemberRange){0, 1});
+    for (uint32_t node = 0; node < t->nodes.len; node++) {
+        find_callees(&m, node);
+        add_callees(&m, node, least);
+    }
+    merger_deinit(&m);
     link_children(t);
 }
 

@@ -46,9 +46,9 @@ typedef struct CallTree {
 // one module into its caller.
 void call_tree_init(CallTree *t, const Weights *w, const Keys *k);
 
-// The same for a caller that shows only nodes with a value of at least `least`. Most smaller nodes
-// are left out and counted in `narrow` of their parent. Much faster when each frame is a function
-// of its own, as in profiles that were imported from folded text.
+// The same for a caller that shows only nodes with a value of at least `least`. Smaller nodes are
+// left out and counted in `narrow` of their parent; of trees by threads, and of samples without a
+// stack, none is left out.
 void call_tree_init_wide(CallTree *t, const Weights *w, const Keys *k, uint64_t least);
 
 // Builds the inverted tree of `t`, from callees to callers: the children of the root are the

@@ -5,6 +5,18 @@
 
 #include "analyse/fit.h"
 
+static void init_tree(Report *r)
+{
+    uint64_t least = (uint64_t)(r->request.tree_percent / 100 * (double)r->weights.value);
+    if (least == 0) {
+        call_tree_init(&r->tree, &r->weights, &r->keys);
+        return;
+    }
+    call_tree_init_wide(&r->tree, &r->weights, &r->keys, least);
+    for (size_t i = 0; i < r->tree.narrow.len; i++)
+        r->tree.dropped_nodes += r->tree.narrow.at[i];
+}
+
 bool report_init(Report *r, const Profile *p, const ReportRequest *request, Error *err)
 {
     *r = (Report){.profile = p, .request = *request};
@@ -12,13 +24,12 @@ bool report_init(Report *r, const Profile *p, const ReportRequest *request, Erro
         return false;
     truth_init(&r->truth, &r->weights);
     keys_init(&r->keys, p, request->by);
-    if (request->group != GROUP_NONE) {
+    if (request->group != GROUP_NONE)
         r->rows = flat_of_groups(&r->weights);
-    } else {
+    else if (!request->no_rows)
         r->rows = flat_of_weights(&r->weights, &r->keys);
-    }
     if (request->want_tree)
-        call_tree_init(&r->tree, &r->weights, &r->keys);
+        init_tree(r);
     if (request->want_lines)
         r->lines = lines_hottest(&r->weights);
     if (request->sort != FLAT_BY_SELF)

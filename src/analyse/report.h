@@ -15,6 +15,9 @@ typedef struct ReportRequest {
     FlatSort sort;
     bool want_lines; // the hottest source lines too
     bool want_tree;  // the call tree too, for callers and callees
+    // Of the whole: nodes of the tree with less may be left out, and count as dropped. 0: none.
+    double tree_percent;
+    bool no_rows; // no flat rows of functions, lines or modules
 } ReportRequest;
 
 typedef struct Report {

@@ -176,6 +176,13 @@ static bool apply_sort(const Command *cmd, const ReportOptions *o, ReportRequest
     return true;
 }
 
+// Nodes of a tree with a smaller part of the whole are not shown.
+static double tree_percent(const ReportOptions *o)
+{
+    const double usual = 0.5;
+    return isnan(o->percent_limit) ? usual : o->percent_limit;
+}
+
 // Checks what the parser cannot check. Prints the mistake and returns false.
 static bool request_from_options(const Command *cmd, const ReportOptions *o, ReportRequest *request)
 {
@@ -212,6 +219,10 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
         return false;
     }
     request->want_tree = is_tree || o->around.len > 0;
+    request->no_rows = is_tree && !o->json;
+    // The inverted tree is made of all nodes.
+    if (is_tree && !o->inverted && !str_equal(o->tree, STR("callee")))
+        request->tree_percent = tree_percent(o);
     if (o->prof)
         return true;
     request->want_lines = o->json || (request->by == BY_FUNCTION && !is_tree && !o->csv);
@@ -230,9 +241,9 @@ typedef struct Shown {
 
 static double percent_limit(const Shown *s)
 {
-    if (!isnan(s->options->percent_limit))
-        return s->options->percent_limit;
-    return s->tree ? 0.5 : 0;
+    if (s->tree)
+        return tree_percent(s->options);
+    return isnan(s->options->percent_limit) ? 0 : s->options->percent_limit;
 }
 
 static ScreenStyle screen_style(const ReportOptions *o, size_t default_limit)
@@ -265,7 +276,7 @@ static void add_text(StrBuf *out, const Shown *s)
         prof_add_doubts(out, r, &s->counts->join);
     if (head < SCREEN_HEAD || s->tree || !is_first_screen)
         strbuf_add_char(out, '\n');
-    if (s->tree && r->rows.len) {
+    if (s->tree && r->weights.rows.len) {
         screen_add_tree(out, s->tree, &style);
         return;
     }
@@ -350,8 +361,7 @@ static int show(const ReportOptions *o, Report *r, const Opened *opened, const R
     if (o->tree.len || o->inverted) {
         bool callee_first = o->inverted || str_equal(o->tree, STR("callee"));
         CallTree *upright = &r->tree;
-        double percent = isnan(o->percent_limit) ? 0.5 : o->percent_limit;
-        uint64_t cutoff = (uint64_t)ceil(percent / 100 * (double)r->weights.value);
+        uint64_t cutoff = (uint64_t)ceil(tree_percent(o) / 100 * (double)r->weights.value);
         s.tree = upright;
         if (callee_first) {
             call_tree_invert(&inverted, upright, MAX(cutoff, (uint64_t)1), 1000);

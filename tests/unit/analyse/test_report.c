@@ -5,7 +5,6 @@
 
 #include "analyse/sketch.h"
 #include "harness.h"
-#include "import/import.h"
 #include "model/facts.h"
 
 #include <math.h>
@@ -316,71 +315,95 @@ static void groups_are_the_first_level_of_a_tree(void **state)
     sketch_close(&s);
 }
 
-// 200 stacks of up to six calls of nine functions, as folded text.
-static Profile folded_profile(void)
+// 300 stacks of up to eight calls of nine functions, some inlined, some at two lines of one
+// function, some in a library without symbols.
+static void sketch_many(Sketch *s)
 {
-    StrBuf text = {0};
     uint32_t seed = 7;
-    for (int line = 0; line < 200; line++) {
+    sketch_open(s);
+    for (int line = 0; line < 300; line++) {
+        StrBuf text = {0};
         seed = seed * 1664525 + 1013904223;
-        for (uint32_t i = 0; i <= seed >> 29; i++)
-            strbuf_printf(&text, "%sf%u", i ? ";" : "", (seed >> (3 * i)) % 9);
-        strbuf_printf(&text, " %d\n", line % 7 + 1);
+        for (uint32_t i = 0; i <= seed >> 29; i++) {
+            uint32_t draw = seed >> (3 * i), f = draw % 9;
+            const char *mark = i && draw % 5 == 0 ? "=" : draw % 11 == 0 ? "?" : "";
+            strbuf_printf(&text, "%s%sf%u", i ? ";" : "", mark, f);
+            if (draw % 7 == 0)
+                strbuf_add(&text, STR(":20"));
+        }
+        strbuf_add_char(&text, '\0');
+        sketch_add(s, strbuf_str(&text).ptr, line % 7 + 1);
+        strbuf_deinit(&text);
     }
-    Profile p;
-    Error err = {0};
-    assert_true(import_folded(bytes_from_str(strbuf_str(&text)), &p, &err));
-    strbuf_deinit(&text);
-    return p;
 }
 
-// Both trees' nodes stand in the order of the stacks.
+// The child of a node with that key, NODE_NONE: there is none.
+static uint32_t child_of(const CallTree *t, uint32_t parent, uint32_t key)
+{
+    for (uint32_t i = t->nodes.at[parent].first_child; i != NODE_NONE; i = t->nodes.at[i].next)
+        if (t->nodes.at[i].key == key)
+            return i;
+    return NODE_NONE;
+}
+
+static void expect_wide_part(const CallTree *whole, const CallTree *wide, uint64_t least)
+{
+    assert_int_equal(wide->narrow.len, wide->nodes.len);
+    U32Vec number = {0}; // in `wide`, of each node of `whole`
+    uint32_t found = 0, narrow = 0;
+    for (uint32_t i = 0; i < whole->nodes.len; i++) {
+        const CallNode *expected = &whole->nodes.at[i];
+        uint32_t above = i ? number.at[expected->parent] : NODE_NONE;
+        uint32_t at = i == 0               ? 0
+                      : above == NODE_NONE ? NODE_NONE
+                                           : child_of(wide, above, expected->key);
+        vec_push(NULL, &number, at);
+        assert_true((expected->total >= least) == (at != NODE_NONE));
+        narrow += at == NODE_NONE && above != NODE_NONE;
+        if (at == NODE_NONE)
+            continue;
+        const CallNode *n = &wide->nodes.at[at];
+        assert_int_equal(n->parent, above);
+        assert_int_equal(n->flags, expected->flags);
+        assert_int_equal(n->self, expected->self);
+        assert_int_equal(n->total, expected->total);
+        assert_int_equal(n->self_samples, expected->self_samples);
+        assert_int_equal(n->total_samples, expected->total_samples);
+        found++;
+    }
+    assert_int_equal(found, wide->nodes.len);
+    for (size_t i = 0; i < wide->narrow.len; i++)
+        narrow -= wide->narrow.at[i];
+    assert_int_equal(narrow, 0);
+    vec_free(&number);
+}
+
 static void the_tree_of_wide_nodes_is_the_whole_one_without_the_narrow(void **state)
 {
     (void)state;
-    Profile p = folded_profile();
+    Sketch s;
+    sketch_many(&s);
     Selection all;
     selection_init(&all);
     Weights w;
-    Keys keys;
     Error err = {0};
-    assert_true(weights_init(&w, &p, &all, GROUP_NONE, &err));
-    keys_init(&keys, &p, BY_FUNCTION);
-    CallTree whole, wide;
-    call_tree_init(&whole, &w, &keys);
-    for (uint64_t least = 1; least < 100; least += 13) {
-        call_tree_init_wide(&wide, &w, &keys, least);
-        assert_int_equal(wide.narrow.len, wide.nodes.len);
-        U32Vec number = {0}; // in `wide`, of each node of `whole`
-        uint32_t next = 0, narrow = 0;
-        for (uint32_t i = 0; i < whole.nodes.len; i++) {
-            const CallNode *expected = &whole.nodes.at[i], *n = &wide.nodes.at[next];
-            vec_push(NULL, &number, expected->total < least ? NODE_NONE : next);
-            if (expected->total < least) {
-                narrow += number.at[expected->parent] != NODE_NONE;
-                continue;
-            }
-            assert_true(next < wide.nodes.len);
-            assert_int_equal(n->parent, i ? number.at[expected->parent] : NODE_NONE);
-            assert_int_equal(n->key, expected->key);
-            assert_int_equal(n->flags, expected->flags);
-            assert_int_equal(n->self, expected->self);
-            assert_int_equal(n->total, expected->total);
-            assert_int_equal(n->self_samples, expected->self_samples);
-            assert_int_equal(n->total_samples, expected->total_samples);
-            next++;
+    assert_true(weights_init(&w, &s.p, &all, GROUP_NONE, &err));
+    const By views[] = {BY_FUNCTION, BY_LINE, BY_MODULE, BY_MODULE_FUNCTION};
+    for (size_t i = 0; i < ARRAY_LEN(views); i++) {
+        Keys keys;
+        keys_init(&keys, &s.p, views[i]);
+        CallTree whole, wide;
+        call_tree_init(&whole, &w, &keys);
+        for (uint64_t least = 1; least < 200; least += 13) {
+            call_tree_init_wide(&wide, &w, &keys, least);
+            expect_wide_part(&whole, &wide, least);
+            call_tree_deinit(&wide);
         }
-        assert_int_equal(next, wide.nodes.len);
-        for (size_t i = 0; i < wide.narrow.len; i++)
-            narrow -= wide.narrow.at[i];
-        assert_int_equal(narrow, 0);
-        vec_free(&number);
-        call_tree_deinit(&wide);
+        call_tree_deinit(&whole);
+        keys_deinit(&keys);
     }
-    call_tree_deinit(&whole);
-    keys_deinit(&keys);
     weights_deinit(&w);
-    profile_deinit(&p);
+    sketch_close(&s);
 }
 
 static void an_inverted_tree_starts_at_what_ran(void **state)
