@@ -35,14 +35,25 @@ one_in_three() {
 }
 check 'a rate and a count stand in one recording' one_in_three
 
-# Lost or not: chance. Where samples were lost the hint names what helps, and that helps.
+# With rings as large as they should be, small copies of the stack leave room for a burst: the best of
+# four recordings loses nothing, however busy the machine is. Else the hint names what helps.
 bursts() {
-    record -e page-faults -c 1 -- ./new_pages 8 && report || return 1
-    [ "$(field 'r["truth"]["samples_lost"]')" = 0 ] || grep -q -- '-m 64M .*-g fp' err.log || { cat err.log; return 1; }
-    record -e page-faults -c 1 -g fp -m 64M -- ./new_pages 8 && report || return 1
+    local try
+    for try in 1 2 3 4; do
+        record -e page-faults -c 1 -- ./new_pages 8 && report || return 1
+        [ "$(field 'r["truth"]["samples_lost"]')" != 0 ] || return 0
+        grep -q -- '-g fp copies no stacks' err.log || { cat err.log; return 1; }
+    done
+    grep -q 'kernel.perf_event_mlock_kb' err.log || { echo "$try recordings lost samples"; cat err.log; return 1; }
+}
+check 'a burst of page faults fits the ring' bursts
+what_helps() {
+    local ring=()
+    [ "$(id -u)" = 0 ] && ring=(-m 64M)
+    record -e page-faults -c 1 -g fp "${ring[@]}" -- ./new_pages 8 && report || return 1
     between 131072 "$(field 'r["truth"]["samples"]')" 140000
 }
-check 'a burst that was lost is there with what the hint says' bursts
+check 'and what the hint says loses nothing' what_helps
 
 # Each of 1,500 children ends before its first sample is due. Where the kernel is not sampled,
 # the recording says what is missing.

@@ -19,11 +19,13 @@
 
 enum {
     RING_BYTES_MAX = 4 << 20,    // for one CPU
+    RING_BYTES_BURST = 16 << 20, // for one CPU, when each occurrence of an event takes a sample
     RING_BYTES_ALL = 64 << 20,   // for all CPUs together
     RING_BYTES_THREAD = 1 << 20, // when each thread has its own ring
     STACK_BYTES_MAX = 65528,     // perf_event_open(2)
     STACK_BYTES_MIN = 16 << 10,  // with less, too many stacks are cut
     STACK_BYTES_PROBE = 4 << 10, // of a probe: it takes every hit, and copying costs most of a hit
+    STACK_BYTES_EACH = 8 << 10,  // of other events that take every occurrence
     RECORDS_BY_COUNT = 256,      // records of events in bursts that fit a ring
     DRAIN_MS = 16,               // the drain may sleep so long without losing records
     RATE_UNKNOWN_HZ = 1000,      // when neither this process nor the kernel states a rate
@@ -528,13 +530,22 @@ static bool open_cpu_rings(EventSet *set, pid_t pid, uint32_t owner, Error *err)
     return true;
 }
 
+// Whether each occurrence of the first event takes a sample: page faults come by the 100,000 in a
+// second. What lies outside of a small copy is known from earlier samples, or read from the
+// process.
+static bool takes_each(const EventSet *set)
+{
+    return events_fixed_period(set, &set->events.at[0]) == 1;
+}
+
 static size_t first_ring_pages(const EventSet *set)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (set->options->ring_pages)
         return (size_t)set->options->ring_pages;
     size_t bytes = RING_BYTES_ALL / MAX(set->cpu_count, (size_t)1);
-    bytes = MIN(bytes, (size_t)(set->per_thread ? RING_BYTES_THREAD : RING_BYTES_MAX));
+    size_t most = takes_each(set) ? RING_BYTES_BURST : RING_BYTES_MAX;
+    bytes = MIN(bytes, set->per_thread ? (size_t)RING_BYTES_THREAD : most);
     size_t pages = (size_t)round_up_pow2(MAX(bytes / page, (size_t)8));
     return pages * page > bytes && pages > 8 ? pages / 2 : pages;
 }
@@ -546,8 +557,9 @@ static void settle_stack_size(EventSet *set)
     if (set->options->stack_bytes) {
         set->stack_bytes =
             (uint32_t)align_down(MIN(set->options->stack_bytes, (uint32_t)STACK_BYTES_MAX), 8);
-    } else if (set->events.at[0].is_probe && events_fixed_period(set, &set->events.at[0]) == 1) {
-        set->stack_bytes = STACK_BYTES_PROBE; // the rest is known from earlier samples
+    } else if (takes_each(set)) {
+        bool is_small = set->events.at[0].is_probe || set->ring_pages < first_ring_pages(set);
+        set->stack_bytes = is_small ? STACK_BYTES_PROBE : STACK_BYTES_EACH;
     } else {
         uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
         uint64_t rate = expected_rate_hz(set);
@@ -665,6 +677,11 @@ bool events_open_switches(EventSet *set, uint32_t tid)
             return false;
     }
     return true;
+}
+
+bool events_rings_are_limited(const EventSet *set)
+{
+    return !set->options->ring_pages && set->ring_pages < first_ring_pages(set);
 }
 
 uint64_t events_weighed_period_ns(const EventSet *set)

@@ -77,6 +77,8 @@ uint64_t events_lost(const EventSet *set);
 // From now on the rings get a record of each context switch of a thread, and of those that it makes
 // from now on. False when the kernel refuses it; no error when the thread has ended.
 bool events_open_switches(EventSet *set, uint32_t tid);
+// Whether the kernel's quota for this user keeps the rings smaller than they should be.
+bool events_rings_are_limited(const EventSet *set);
 // The period in ns of the one event whose samples may be weighed by processor time: a clock with a
 // rate, which also runs in the kernel and which new threads inherit. 0: there is none.
 uint64_t events_weighed_period_ns(const EventSet *set);

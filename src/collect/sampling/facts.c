@@ -327,13 +327,19 @@ static void note_no_samples(Profile *p, const EventSet *events, const ChildEnd *
 // take one: then records must be smaller, or the ring larger.
 static const char *less_loss(const EventSet *events)
 {
+    bool counts = false, copies = events->stacks == STACKS_TABLES;
     for (size_t i = 0; i < events->events.len; i++)
-        if (events_fixed_period(events, &events->events.at[i]))
-            return events->stacks == STACKS_TABLES
-                       ? "-m 64M holds more of a burst; -g fp copies no stacks; a larger -c takes "
-                         "fewer samples"
-                       : "-m 64M holds more of a burst; a larger -c takes fewer samples";
-    return "a lower -F or a larger -m helps";
+        counts |= events_fixed_period(events, &events->events.at[i]) != 0;
+    if (!counts)
+        return "a lower -F or a larger -m helps";
+    if (events_rings_are_limited(events))
+        return copies ? "-g fp copies no stacks; a larger -c takes fewer samples; sudo sysctl "
+                        "kernel.perf_event_mlock_kb=65536 allows this user larger rings"
+                      : "a larger -c takes fewer samples; sudo sysctl "
+                        "kernel.perf_event_mlock_kb=65536 allows this user larger rings";
+    return copies ? "-m 64M holds more of a burst; -g fp copies no stacks; a larger -c takes fewer "
+                    "samples"
+                  : "-m 64M holds more of a burst; a larger -c takes fewer samples";
 }
 
 // How often the first event happened: samples count for their period.
