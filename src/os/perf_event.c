@@ -89,7 +89,8 @@ static bool explain_refusal(const PerfLimits *l, const struct perf_event_attr *a
                             bool system_wide, Error *err)
 {
     bool wants_kernel = !attr->exclude_kernel;
-    if (!l->privileged && l->paranoid >= 3) {
+    // Only the kernels of some distributions know these values; for others they are 2.
+    if (!l->privileged && l->paranoid >= 3 && perf_event_probe() != 0) {
         (void)error_set(err, ERROR_PERMISSION,
                         "the kernel lets no user profile (kernel.perf_event_paranoid is %lld)",
                         (long long)l->paranoid);

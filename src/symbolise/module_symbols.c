@@ -155,6 +155,12 @@ static bool find_by_link(ModuleSymbols *m)
     return false;
 }
 
+static bool find_known_file(ModuleSymbols *m)
+{
+    Str path = m->search.known_file;
+    return path.len && m->build_id.len && !str_equal(path, m->path) && try_by_build_id(m, path);
+}
+
 static bool find_by_debuginfod(ModuleSymbols *m)
 {
     Str path;
@@ -425,7 +431,7 @@ void module_symbols_open_debug(ModuleSymbols *m, const SymboliseFiles *access,
     m->path = arena_str(&m->arena, path);
     object_open(m, object);
     bool complete = m->has_object && has_dwarf(&m->elf);
-    if (!complete && !find_by_build_id(m) && !find_by_link(m))
+    if (!complete && !find_by_build_id(m) && !find_by_link(m) && !find_known_file(m))
         (void)find_by_debuginfod(m);
     dwarf_load(m);
 }

@@ -20,6 +20,9 @@ typedef struct DebugSearch {
     Str debuginfod_cache;      // "": not known
     Str debuginfod_urls;       // "": do not use the network
     const SymboliseHelp *help; // who asks the servers; NULL: this process
+    // A file that once had the debug information of the module, such as the program of which it is
+    // a stripped copy; tried after the other places, by its build-id. "": none is known.
+    Str known_file;
 } DebugSearch;
 
 // How much the symbols of a module say, from most to least.

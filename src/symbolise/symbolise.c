@@ -285,15 +285,29 @@ static bool object_resolve(Run *r, const Group *g)
     U64Vec missing = {0};
     group_missing(r, g, &t, &missing);
     bool ok = true;
-    if (missing.len) {
+    // The cached places may be those of a stripped copy with the same build-id.
+    if (missing.len || t.level == SYMBOLS_BOUNDS) {
         ModuleSymbols *m = arena_new(&r->scratch, ModuleSymbols);
-        module_symbols_open(m, files, &r->search, path, &id, object);
+        DebugSearch search = r->search;
+        search.known_file = arena_str(&r->scratch, t.debug_path);
+        module_symbols_open(m, files, &search, path, &id, object);
+        bool is_cached = t.places.len != 0;
+        if (is_cached && m->level < t.level) {
+            place_table_deinit(&t);
+            place_table_init(&t);
+            missing.len = 0;
+            group_missing(r, g, &t, &missing);
+        }
+        bool is_worse = is_cached && m->level > t.level;
         ok = look_up_all(r, m, &missing, &t);
         table_take_state(&t, m);
+        if (is_worse)
+            vec_push(&t.arena, &t.troubles,
+                     STR("places that a copy with more symbols named earlier keep their names"));
         probes_take(&t, &m->files.probes, &probes);
         module_symbols_close(m);
         place_table_sort(&t);
-        if (ok && t.level != SYMBOLS_NONE)
+        if (ok && t.level != SYMBOLS_NONE && missing.len && !is_worse)
             cache_save(r, cache_name, &t, &probes);
     } else {
         r->stats.from_cache += g->len;
@@ -596,8 +610,12 @@ bool symbolise_profile(Profile *p, const SymboliseOptions *options, SymboliseSta
 {
     Run r = {.profile = p, .options = options};
     cache_open(&r);
-    r.search = (DebugSearch){options->debug_dirs, options->debug_dir_count,
-                             options->debuginfod_cache, options->debuginfod_urls, options->help};
+    r.search = (DebugSearch){options->debug_dirs,
+                             options->debug_dir_count,
+                             options->debuginfod_cache,
+                             options->debuginfod_urls,
+                             options->help,
+                             STR("")};
     samples_count(&r);
     bool ok = groups_resolve(&r);
     notes_write(&r);

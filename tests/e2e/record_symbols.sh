@@ -125,4 +125,22 @@ else
         seen_has "the kernel's functions have names" '(read_zero|clear_user|rep_stos|iov_iter_zero|vfs_read|ksys_read|do_syscall)'
     fi
 fi
+
+# A stripped copy has the build-id of its program, and so its entry in the cache of symbols.
+"$cc" -g -O2 -Wl,--build-id=sha1 -o whole "$TOP/tests/programs/two_parts.c" && strip -o stripped whole || exit 1
+XDG_CACHE_HOME=$PWD/copies profile whole.assay ./whole 100
+XDG_CACHE_HOME=$PWD/copies profile stripped.assay ./stripped 100 second
+cp seen copy
+seen_has "a stripped copy has the names of the program that was recorded before" '%  first_part .*two_parts.c:'
+seen_has "and of what that one had not run" '%  second_part .*two_parts.c:'
+check "and no note says that it has none" eval '! grep -q "stripped: " copy'
+XDG_CACHE_HOME=$PWD/copies2 profile stripped.assay ./stripped 100 second
+XDG_CACHE_HOME=$PWD/copies2 profile whole.assay ./whole 100
+seen_has "a program has its names when its stripped copy was recorded before" '%  first_part .*two_parts.c:'
+strip -g -o table whole
+XDG_CACHE_HOME=$PWD/copies3 profile table.assay ./table 100
+XDG_CACHE_HOME=$PWD/copies3 profile stripped.assay ./stripped 100 second
+seen_has "names that only the cache has are told to be a part" 'named earlier keep their names|%  second_part'
+XDG_CACHE_HOME=$PWD/copies3 profile table.assay ./table 100 second
+seen_has "and the copy's missing ones are not kept" '%  second_part'
 finish
