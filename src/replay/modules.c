@@ -42,6 +42,7 @@ void modules_deinit(ModuleSet *set)
     for (size_t i = 0; i < set->jit_dumps.len; i++)
         close(set->jit_dumps.at[i].fd);
     table_deinit(&set->by_key);
+    table_deinit(&set->by_path);
     kernel_map_deinit(&set->kernel);
     arena_deinit(&set->tables);
     arena_deinit(&set->arena);
@@ -298,16 +299,23 @@ bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_he
         return true;
     if (str_equal(path, STR("[kernel]")) && kernel_late_symbols(&set->kernel, arena, ret))
         return true;
-    for (size_t i = 0; i < set->files.len; i++) {
-        const ModuleFile *m = set->files.at[i];
-        if (m->opened && str_equal(m->path, path) && str_equal(m->build_id, build_id_hex)) {
-            *ret = m->elf.file;
-            return true;
+    const ModuleFile *found = NULL;
+    uint32_t row, first = UINT32_MAX;
+    for (TableProbe p = table_probe(&set->by_path, str_hash(path));
+         table_next(&set->by_path, &p, &row);) {
+        const ModuleFile *m = set->files.at[row];
+        bool fits = (m->opened && str_equal(m->build_id, build_id_hex)) || m->kind == MODULE_JIT;
+        if (fits && row < first && str_equal(m->path, path)) {
+            found = m;
+            first = row;
         }
-        if (m->kind == MODULE_JIT && str_equal(m->path, path))
-            return jit_text(m, arena, ret);
     }
-    return false;
+    if (!found)
+        return false;
+    if (!found->opened || !str_equal(found->build_id, build_id_hex))
+        return jit_text(found, arena, ret);
+    *ret = found->elf.file;
+    return true;
 }
 
 // Whether a path names memory without a file: "//anon", "[heap]", "[stack]", memfds, System V
@@ -332,6 +340,7 @@ static uint32_t add_module(ModuleSet *set, ModuleFile m)
     uint32_t row = (uint32_t)set->files.len;
     vec_push(&set->arena, &set->files, own);
     table_insert(&set->by_key, m.hash, row);
+    table_insert(&set->by_path, str_hash(m.path), row);
     return row;
 }
 
@@ -400,6 +409,8 @@ ModuleId modules_id(ModuleSet *set, uint32_t module)
         m->path = arena_printf(&set->arena, "/tmp/perf-%u.map", m->owner);
         vec_push(&set->arena, &set->awaited, module);
     }
+    if (m->kind == MODULE_JIT)
+        table_insert(&set->by_path, str_hash(m->path), module);
     // Without a build-id only another path keeps the symbols of the wrong file away.
     Str shown = m->path;
     if (set->search && m->is_replaced && m->build_id.len == 0)

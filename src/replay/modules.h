@@ -59,6 +59,7 @@ typedef struct ModuleSet {
     Vec(JitDump) jit_dumps; // a later one of the same process comes later
     U32Vec awaited;         // modules of generated code whose map was not there yet
     Table by_key;
+    Table by_path; // rows by the hash of their path; a module that got another path has two
     KernelMap kernel;
     uint32_t replaced; // files that had been replaced when they were opened
     uint32_t missing;  // files that could not be opened
