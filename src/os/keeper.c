@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and replies go over a stream socket: 4 bytes of length, then the bytes.
+// The keeper's start, its loop and its end.
 
 #include "os/keeper.h"
 
@@ -11,48 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool send_all(int fd, const void *bytes, size_t len)
-{
-    for (const char *at = bytes; len > 0;) {
-        ssize_t n = send(fd, at, len, MSG_NOSIGNAL);
-        if (n < 0 && errno != EINTR)
-            return false;
-        at += n > 0 ? n : 0;
-        len -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
-static bool receive_all(int fd, void *bytes, size_t len)
-{
-    for (char *at = bytes; len > 0;) {
-        ssize_t n = recv(fd, at, len, 0);
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return false;
-        at += n > 0 ? n : 0;
-        len -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
-static bool send_message(int fd, Str message)
-{
-    uint32_t len = (uint32_t)message.len;
-    return message.len <= KEEPER_MAX_BYTES && send_all(fd, &len, sizeof(len)) &&
-           send_all(fd, message.ptr, message.len);
-}
-
-static bool receive_message(int fd, StrBuf *ret)
-{
-    uint32_t len;
-    strbuf_clear(ret);
-    if (!receive_all(fd, &len, sizeof(len)) || len > KEEPER_MAX_BYTES)
-        return false;
-    if (len > 0 && !receive_all(fd, strbuf_reserve(ret, len), len))
-        return false;
-    ret->len = len;
-    return true;
-}
+#include "os/message.h"
 
 static _Noreturn void keep(int fd, KeeperDo *serve, void *ctx)
 {
@@ -67,10 +26,10 @@ static _Noreturn void keep(int fd, KeeperDo *serve, void *ctx)
         dup2(nothing, STDOUT_FILENO);
         dup2(nothing, STDERR_FILENO);
     }
-    while (receive_message(fd, &request)) {
+    while (message_receive(fd, &request, KEEPER_MAX_BYTES)) {
         strbuf_clear(&reply);
         serve(ctx, strbuf_str(&request), &reply);
-        if (!send_message(fd, strbuf_str(&reply)))
+        if (!message_send(fd, strbuf_str(&reply), KEEPER_MAX_BYTES))
             break;
     }
     _exit(0);
@@ -105,7 +64,8 @@ bool keeper_start(KeeperDo *serve, void *ctx, Keeper *ret)
 
 bool keeper_ask(Keeper *k, Str request, StrBuf *reply)
 {
-    return k->is_there && send_message(k->fd, request) && receive_message(k->fd, reply);
+    return k->is_there && message_send(k->fd, request, KEEPER_MAX_BYTES) &&
+           message_receive(k->fd, reply, KEEPER_MAX_BYTES);
 }
 
 void keeper_end(Keeper *k)

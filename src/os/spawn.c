@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -171,6 +172,9 @@ __attribute__((noreturn)) static void run_child(const Program *program, char *co
 {
     char byte;
     ssize_t n;
+    // Needed where Yama lets only ancestors trace; elsewhere the kernel does not know the option.
+    if (program->tracer)
+        prctl(PR_SET_PTRACER, (unsigned long)program->tracer, 0L, 0L, 0L);
     do
         n = read(wait_fd, &byte, 1);
     while (n < 0 && errno == EINTR);

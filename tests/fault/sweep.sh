@@ -127,7 +127,9 @@ if [ -n "$all" ]; then
     sweeps 'stat over time' "$faults $starts" out.counts "$ASSAY" stat -I 10 -o out.counts sleep 0.03
 fi
 sweeps 'cover run' "$faults $starts" - "$ASSAY" cover run -f -o out.cover ./gcc-prog
-sweeps 'cover run by breakpoints' "open=EMFILE $starts" - "$ASSAY" cover run --engine ptrace -f -o out.cover ./plain-prog
+# The first process that this command forks is the one that traces the program.
+tracing='child:ptrace=EPERM child:ptrace=EIO child:ptrace=ESRCH child:wait=EINTR child:open=EMFILE child:read=EIO'
+sweeps 'cover run by breakpoints' "open=EMFILE $starts $tracing" - "$ASSAY" cover run --engine ptrace -f -o out.cover ./plain-prog
 
 older_file_is_kept() {
     "$ASSAY" flame in.assay -o old.svg || return 1
@@ -143,5 +145,11 @@ if reason=$("$TOP/tests/e2e/lib/perf_allowed.py"); then
     sweeps 'record, attached' 'perf=EACCES read=EIO open=EMFILE ioctl=EINVAL' out.assay "$ASSAY" record -q -p $$ --duration 0.02 -o out.assay
 else
     skip record "$reason"
+fi
+if gcc -O1 -o no_perf "$TOP/tests/programs/no_perf.c" && ./no_perf true; then
+    may_leave_part=1
+    sweeps 'record by ptrace' 'ptrace=EPERM ptrace=EIO ptrace=ESRCH' out.assay ./no_perf "$ASSAY" record -q -o out.assay -- sh -c 'true; (true)'
+else
+    skip 'record by ptrace' 'no seccomp filters here'
 fi
 finish

@@ -2,8 +2,9 @@
 // Lets the n-th system call of a kind fail, once, in one process:
 //   fault KIND=ERROR N RESULT COMMAND…
 // ERROR may be KILL: SIGKILL ends the process before that call; the kind "any" takes every
-// call. Watches COMMAND's threads by ptrace, not its children; the loader's own calls do
-// not count. RESULT gets "fired" or, when there were fewer than N, how many there
+// call. Watches COMMAND's threads by ptrace, not its children; with KIND as "child:KIND" it
+// watches the first process that COMMAND forks, and not COMMAND. The loader's own calls do not
+// count. RESULT gets "fired" or, when there were fewer than N, how many there
 // were. After the fault the process is let go, so that it runs on as it would.
 // The status is the command's, 128 + signal when one ended it, 125 on trouble here:
 // also when a process that the command started still runs 10 s after its end.
@@ -57,9 +58,9 @@ enum { ERROR_KILL = -1 };
 static const struct {
     const char *name;
     int number;
-} errors[] = {{"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EMFILE", EMFILE},  {"ENOMEM", ENOMEM},
-              {"EACCES", EACCES}, {"EINTR", EINTR},   {"EAGAIN", EAGAIN},  {"EINVAL", EINVAL},
-              {"EPERM", EPERM},   {"EXDEV", EXDEV},   {"KILL", ERROR_KILL}};
+} errors[] = {{"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EMFILE", EMFILE}, {"ENOMEM", ENOMEM},
+              {"EACCES", EACCES}, {"EINTR", EINTR},   {"EAGAIN", EAGAIN}, {"EINVAL", EINVAL},
+              {"EPERM", EPERM},   {"EXDEV", EXDEV},   {"ESRCH", ESRCH},   {"KILL", ERROR_KILL}};
 
 static _Noreturn void die(const char *what)
 {
@@ -126,6 +127,8 @@ typedef struct Watch {
     uint64_t wanted; // the call that fails, from 1
     uint64_t seen;
     pid_t process, failing; // failing: the thread between the call's entry and its exit
+    bool in_child;
+    pid_t child; // with in_child: the first that is forked; 0: not yet
     Loader loader;
     bool fired;
 } Watch;
@@ -149,13 +152,32 @@ static void at_system_call(Watch *w, pid_t thread)
     if (++w->seen != w->wanted)
         return;
     if (w->error == ERROR_KILL) {
-        kill(w->process, SIGKILL);
+        kill(w->in_child ? w->child : w->process, SIGKILL);
         w->fired = true;
         return;
     }
     if (ptrace(PTRACE_POKEUSER, thread, offsetof(struct user_regs_struct, orig_rax), -1L) != 0)
         die("cannot take the call away");
     w->failing = thread;
+}
+
+// Children after the first are not watched.
+static void at_fork(Watch *w, pid_t thread)
+{
+    unsigned long child = 0;
+    if (w->child || ptrace(PTRACE_GETEVENTMSG, thread, 0L, &child) != 0)
+        return;
+    w->child = (pid_t)child;
+    ptrace(PTRACE_SETOPTIONS, thread, 0L,
+           PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
+}
+
+// How a stopped thread goes on.
+static enum __ptrace_request next_request(const Watch *w, pid_t thread)
+{
+    if (w->fired)
+        return PTRACE_DETACH;
+    return w->in_child && thread != w->child ? PTRACE_CONT : PTRACE_SYSCALL;
 }
 
 // The signal that a stop is to deliver when the thread goes on.
@@ -178,10 +200,12 @@ static int watch(Watch *w)
                 return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
             continue;
         }
+        if (status >> 16 == PTRACE_EVENT_FORK)
+            at_fork(w, thread);
         if (WSTOPSIG(status) == (SIGTRAP | 0x80) && !w->fired)
             at_system_call(w, thread);
         // A thread that ended meanwhile is seen by the next wait.
-        ptrace(w->fired ? PTRACE_DETACH : PTRACE_SYSCALL, thread, 0L, signal_of(status));
+        ptrace(next_request(w, thread), thread, 0L, signal_of(status));
     }
 }
 
@@ -210,7 +234,7 @@ static bool all_ended(void)
     return false;
 }
 
-static pid_t start(char **argv)
+static pid_t start(char **argv, bool in_child)
 {
     pid_t pid = fork();
     if (pid < 0)
@@ -225,7 +249,8 @@ static pid_t start(char **argv)
     if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
         die("the command did not start");
     if (ptrace(PTRACE_SETOPTIONS, pid, 0L,
-               PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL) != 0)
+               PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL |
+                   (in_child ? PTRACE_O_TRACEFORK : 0)) != 0)
         die("ptrace");
     return pid;
 }
@@ -237,12 +262,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: fault KIND=ERROR N RESULT COMMAND...\n");
         return 125;
     }
-    Watch w = {.kind = kind_find(argv[1], (size_t)(error - argv[1])),
+    bool in_child = strncmp(argv[1], "child:", 6) == 0;
+    const char *kind = in_child ? argv[1] + 6 : argv[1];
+    Watch w = {.kind = kind_find(kind, (size_t)(error - kind)),
+               .in_child = in_child,
                .error = error_find(error + 1),
                .wanted = strtoull(argv[2], NULL, 10)};
     // Children whose parent ends become ours.
     prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
-    w.process = start(argv + 4);
+    w.process = start(argv + 4, in_child);
     w.loader = loader_of(w.process);
     ptrace(PTRACE_SYSCALL, w.process, 0L, 0L);
     int status = watch(&w);

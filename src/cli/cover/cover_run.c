@@ -252,8 +252,10 @@ static int run_traced(CoverSession *s)
 {
     Error err;
     bool wrote = false;
-    if (!cover_run_traced(s, &wrote, &err))
-        return cli_fail(&err);
+    if (!cover_run_traced(s, &wrote, &err)) {
+        int failed = cli_fail(&err), of_child = exit_status_of(s->end.child.status);
+        return of_child ? of_child : failed;
+    }
     cover_pool_close(&s->run.pool);
     cover_run_drop_old(&s->run);
     int child_status = exit_status_of(s->end.child.status);

@@ -16,7 +16,8 @@ MUST_CHECK bool cover_run_tests(CoverSession *s, CoverPerTest *tests, Error *err
 MUST_CHECK bool cover_write_tests(CoverSession *s, CoverPerTest *tests, Error *err);
 
 // The breakpoint engine: runs the command and writes its lines to the folder.
-// *wrote: some statement was there to hit.
+// *wrote: some statement was there to hit. On false the session's end is that of the command if it
+// ran, else 0.
 MUST_CHECK bool cover_run_traced(CoverSession *s, bool *wrote, Error *err);
 
 #endif // CLI_COVER_COVER_RUN_H

@@ -37,29 +37,18 @@ static Str tracefile_path(CoverSession *s)
     return path;
 }
 
-static bool write_lines(CoverSession *s, const Profile *p, Error *err)
+static void print_lines(const Profile *p, StrBuf *out)
 {
-    StrBuf out = {0};
+    Arena arena = {0};
     CoverFiles files = {0};
-    cover_files_group(&s->run.arena, p, &files);
-    strbuf_add(&out, STR("TN:" TRACEFILE_HITS "\n"));
+    cover_files_group(&arena, p, &files);
+    strbuf_add(out, STR("TN:" TRACEFILE_HITS "\n"));
     for (size_t i = 0; i < files.files.len; i++)
-        cover_lcov_file(p, &files, &files.files.at[i], &out);
-    bool ok =
-        os_write_file(tracefile_path(s), bytes_from_str(strbuf_str(&out)), OUTPUT_REPLACE, err);
-    strbuf_deinit(&out);
-    return ok;
+        cover_lcov_file(p, &files, &files.files.at[i], out);
+    arena_deinit(&arena);
 }
 
-static uint64_t count_ran(const Profile *p)
-{
-    uint64_t ran = 0;
-    for (size_t i = 0; i < p->line_counts.count.len; i++)
-        ran += p->line_counts.count.at[i] != 0;
-    return ran;
-}
-
-static void say_result(const CoverSession *s, const CoverTraceResult *r, const Profile *p)
+static void say_result(const CoverSession *s, const CoverTraceResult *r)
 {
     if (r->no_disassembler)
         cli_say("libZydis is not here: that breakpoints stand at instructions is not checked");
@@ -92,8 +81,8 @@ static void say_result(const CoverSession *s, const CoverTraceResult *r, const P
         return;
     }
     if (r->sites && !s->o->quiet)
-        cli_say("%llu of %zu lines ran, in %llu process%s; they are hit or not, not counted",
-                (unsigned long long)count_ran(p), p->line_counts.count.len,
+        cli_say("%llu of %llu lines ran, in %llu process%s; they are hit or not, not counted",
+                (unsigned long long)r->lines_ran, (unsigned long long)r->lines,
                 (unsigned long long)r->processes, r->processes == 1 ? "" : "es");
 }
 
@@ -109,19 +98,27 @@ static DebugSearch debug_search(CoverSession *s)
 
 bool cover_run_traced(CoverSession *s, bool *wrote, Error *err)
 {
-    Profile profile;
     CoverTraceResult result;
+    StrBuf lines = {0};
     DebugSearch debug = debug_search(s);
-    CoverTraceOptions options = {
-        .program = &s->program, .argv = s->argv, .keep = keep, .keep_ctx = s, .debug = &debug};
-    profile_init(&profile);
-    bool ok = cover_trace_run(&options, &profile, &result, err);
-    if (ok) {
+    CoverTraceOptions options = {.program = &s->program,
+                                 .argv = s->argv,
+                                 .keep = keep,
+                                 .keep_ctx = s,
+                                 .debug = &debug,
+                                 .print = print_lines};
+    bool ok = cover_trace_run(&options, &result, &lines, err);
+    if (result.child_ran)
         s->end.child = result.child;
-        say_result(s, &result, &profile);
+    if (ok) {
+        say_result(s, &result);
         *wrote = result.sites != 0;
-        ok = !*wrote || write_lines(s, &profile, err);
+        ok = !*wrote || os_write_file(tracefile_path(s), bytes_from_str(strbuf_str(&lines)),
+                                      OUTPUT_REPLACE, err);
+    } else if (result.child_ran) {
+        error_put_context(err, "the program went on without breakpoints, and its lines are not "
+                               "known");
     }
-    profile_deinit(&profile);
+    strbuf_deinit(&lines);
     return ok;
 }

@@ -23,6 +23,7 @@ typedef struct TraceSite {
 // One file that processes map.
 typedef struct TraceModule {
     Str path;
+    uint32_t number;       // in the order in which files were read
     uint64_t device_inode; // hash of both
     uint64_t size_bytes;   // when it was read
     int64_t mtime_ns;      // when it was read

@@ -4,24 +4,30 @@
 
 #include "collect/cover/trace.h"
 
+#ifdef __x86_64__
+
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "collect/cover/trace_internal.h"
+#include "collect/cover/trace_journal.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/proc.h"
-
-#ifdef __x86_64__
+#include "os/tracing.h"
 
 enum { GRACE_MS = 1000 };
+
+#define NS_PER_MS 1000000ll
 
 // ---- Processes -------------------------------------------------------------------------
 
@@ -39,6 +45,8 @@ static void process_forget(Tracer *t, TraceProcess *p)
 {
     trace_close_memory(t, p);
     vec_free(&p->mapped);
+    if (p->pid)
+        trace_journal_drop_process(t->journal, p->pid);
     p->pid = 0;
 }
 
@@ -69,6 +77,7 @@ static TraceProcess *process_add(Tracer *t, pid_t pid, pid_t tid)
         if (hook && trace_read(t, p, hook, &byte, 1) && byte == TRACE_BREAKPOINT) {
             p->loader_hook = hook;
             p->loader_byte = t->processes.at[i].loader_byte;
+            (void)!trace_journal_add_byte(t->journal, pid, hook, p->loader_byte);
         }
     }
     return p;
@@ -100,6 +109,10 @@ static void on_exec(Tracer *t, pid_t pid)
     TraceProcess *p = process_of(t, pid);
     trace_close_memory(t, p);
     p->mapped.len = 0;
+    p->loader_hook = 0;
+    trace_journal_drop_process(t->journal, p->pid);
+    if (t->letting_go)
+        return;
     trace_set_hook(t, p, pid);
     // A program that this user may execute but not read does not show its memory either.
     t->result->unreadable += !trace_look_at_maps(t, p, pid, true);
@@ -107,14 +120,17 @@ static void on_exec(Tracer *t, pid_t pid)
 
 // ---- Stops -----------------------------------------------------------------------------
 
+// 0 when the thread has ended.
 static uint64_t get_register(pid_t tid, size_t offset)
 {
-    return (uint64_t)ptrace(PTRACE_PEEKUSER, tid, (void *)offset, NULL);
+    uint64_t value = 0;
+    (void)tracing_peek(PTRACE_PEEKUSER, tid, offset, &value);
+    return value;
 }
 
 static void set_register(pid_t tid, size_t offset, uint64_t value)
 {
-    (void)ptrace(PTRACE_POKEUSER, tid, (void *)offset, (void *)(uintptr_t)value);
+    (void)tracing_ask(PTRACE_POKEUSER, tid, (void *)offset, (void *)(uintptr_t)value);
 }
 
 static void mark_hit(Tracer *t, const TraceModule *m, const TraceSite *site)
@@ -133,8 +149,13 @@ static void return_from_hook(Tracer *t, TraceProcess *p, pid_t tid)
 {
     uint64_t sp = get_register(tid, offsetof(struct user_regs_struct, rsp));
     uint64_t back;
-    if (!trace_read(t, p, sp, &back, sizeof(back)))
+    if (!trace_read(t, p, sp, &back, sizeof(back))) {
+        // The function runs itself then. Objects that are loaded later have no breakpoints.
+        (void)!trace_write(t, p, tid, p->loader_hook, &p->loader_byte, 1);
+        set_register(tid, offsetof(struct user_regs_struct, rip), p->loader_hook);
+        t->result->no_loader = true;
         return;
+    }
     set_register(tid, offsetof(struct user_regs_struct, rip), back);
     set_register(tid, offsetof(struct user_regs_struct, rsp), sp + 8);
     (void)trace_look_at_maps(t, p, tid, true);
@@ -189,13 +210,24 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
     return false;
 }
 
+// Lets a stopped thread go on by `request`, with a signal or none. A thread that stays stopped
+// would stay so for ever; the end of this process is what lets it go on then.
+static void resume(Tracer *t, int request, pid_t tid, int signal)
+{
+    if (tracing_ask(request, tid, NULL, (void *)(intptr_t)signal))
+        return;
+    int saved = errno;
+    if (saved != ESRCH || tracing_is_stopped(tid))
+        t->failed_errno = saved;
+}
+
 // Removes all breakpoints from a process and stops tracing this thread.
 static void let_go(Tracer *t, pid_t tid, int signal)
 {
     TraceProcess *p = process_of(t, tid);
     if (!p->is_clean)
         trace_clean(t, p, tid);
-    (void)ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)signal);
+    resume(t, PTRACE_DETACH, tid, signal);
 }
 
 static bool is_stop_signal(int signal)
@@ -207,7 +239,7 @@ static bool is_breakpoint_stop(pid_t tid, int status)
 {
     siginfo_t info;
     return WSTOPSIG(status) == SIGTRAP && status >> 16 == 0 &&
-           ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 &&
+           tracing_ask(PTRACE_GETSIGINFO, tid, NULL, &info) &&
            (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT);
 }
 
@@ -234,7 +266,7 @@ static bool enter_handler(Tracer *t, pid_t tid)
     (void)process_of(t, tid);
     TraceTask *task = task_find(t, tid);
     task->enters_handler =
-        catches_traps(tid) && ptrace(PTRACE_SINGLESTEP, tid, NULL, (void *)(intptr_t)SIGTRAP) == 0;
+        catches_traps(tid) && tracing_ask(PTRACE_SINGLESTEP, tid, NULL, (void *)(intptr_t)SIGTRAP);
     return task->enters_handler;
 }
 
@@ -247,9 +279,9 @@ static bool has_entered_handler(Tracer *t, pid_t tid, int status)
     task->enters_handler = false;
     if (status >> 16 || WSTOPSIG(status) != SIGTRAP)
         return false;
-    if (ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(mask), &mask) == 0) {
+    if (tracing_ask(PTRACE_GETSIGMASK, tid, (void *)sizeof(mask), &mask)) {
         mask &= ~(1ull << (SIGTRAP - 1));
-        (void)ptrace(PTRACE_SETSIGMASK, tid, (void *)sizeof(mask), &mask);
+        (void)tracing_ask(PTRACE_SETSIGMASK, tid, (void *)sizeof(mask), &mask);
     }
     return true;
 }
@@ -263,7 +295,7 @@ static void on_stop(Tracer *t, pid_t tid, int status)
         (is_breakpoint_stop(tid, status) && on_breakpoint(t, tid)))
         signal = 0;
     else if (event == PTRACE_EVENT_STOP && is_stop_signal(signal) && !t->letting_go) {
-        (void)ptrace(PTRACE_LISTEN, tid, NULL, NULL);
+        resume(t, PTRACE_LISTEN, tid, 0);
         return;
     } else if (event)
         signal = 0;
@@ -272,10 +304,10 @@ static void on_stop(Tracer *t, pid_t tid, int status)
     if (t->letting_go)
         let_go(t, tid, signal);
     else if (signal != SIGTRAP || !enter_handler(t, tid))
-        (void)ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)signal);
+        resume(t, PTRACE_CONT, tid, signal);
 }
 
-static void on_end(Tracer *t, pid_t tid, int status, const struct rusage *usage)
+static void on_end(Tracer *t, pid_t tid)
 {
     TraceProcess *p = process_find(t, tid);
     TraceTask *task = task_find(t, tid);
@@ -283,18 +315,15 @@ static void on_end(Tracer *t, pid_t tid, int status, const struct rusage *usage)
         process_forget(t, p);
     if (task)
         task->tid = 0;
-    if (tid == t->main) {
-        t->result->child = (ChildEnd){.status = status, .usage = *usage};
-        t->main_ended = true;
-    }
+    t->main_ended |= tid == t->main;
 }
 
-static void on_report(Tracer *t, pid_t tid, int status, const struct rusage *usage)
+static void on_report(Tracer *t, pid_t tid, int status)
 {
     if (WIFSTOPPED(status))
         on_stop(t, tid, status);
     else
-        on_end(t, tid, status, usage);
+        on_end(t, tid);
 }
 
 // ---- The loop ----------------------------------------------------------------------------
@@ -307,90 +336,101 @@ static void interrupt_all(Tracer *t)
         if (t->processes.at[i].pid &&
             proc_list_threads((uint32_t)t->processes.at[i].pid, &threads, NULL))
             for (size_t k = 0; k < threads.len; k++)
-                (void)ptrace(PTRACE_INTERRUPT, (pid_t)threads.at[k], NULL, NULL);
+                (void)tracing_ask(PTRACE_INTERRUPT, (pid_t)threads.at[k], NULL, NULL);
         vec_free(&threads);
     }
 }
 
-// Handles all stops and ends that were reported, without waiting for more.
-static void attend(void *ctx)
+// Whether the parent has ended. Set by the handler of the signal that the kernel sends then.
+static volatile sig_atomic_t parent_ended;
+
+// The signal may come right before a call that waits. The timer makes sure that the call returns.
+static void on_parent_end(int number)
 {
-    int status;
-    struct rusage usage;
-    pid_t tid;
-    while ((tid = wait4(-1, &status, __WALL | WNOHANG, &usage)) > 0)
-        on_report(ctx, tid, status, &usage);
+    static const struct itimerval every_10_ms = {{0, 10000}, {0, 10000}};
+    int saved = errno;
+    (void)number;
+    parent_ended = 1;
+    setitimer(ITIMER_REAL, &every_10_ms, NULL);
+    errno = saved;
+}
+
+static void on_timer(int number)
+{
+    (void)number;
+}
+
+// Signals of the terminal and of those who ask for the command's end go to the parent, which
+// passes them to the program. This process ends after the program.
+static void prepare_signals(void)
+{
+    static const int not_ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    struct sigaction ended = {.sa_handler = on_parent_end}, timer = {.sa_handler = on_timer};
+    for (size_t i = 0; i < ARRAY_LEN(not_ours); i++)
+        signal(not_ours[i], SIG_IGN);
+    signal(SIGCHLD, SIG_DFL);
+    sigaction(SIGUSR2, &ended, NULL);
+    sigaction(SIGALRM, &timer, NULL);
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGUSR2);
+    sigaddset(&ours, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &ours, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGUSR2);
 }
 
 // Handles stops until the command has ended, and for a moment longer those of its remaining
 // processes.
 static void serve(Tracer *t)
 {
-    int64_t ended_ns = 0;
+    int64_t ended_ns = 0, asked_ns = 0;
     for (;;) {
         int status;
-        struct rusage usage;
-        pid_t tid = wait4(-1, &status, __WALL | (t->main_ended ? WNOHANG : 0), &usage);
-        if (tid < 0 && errno == EINTR)
-            continue;
-        if (tid < 0)
+        bool must_end = parent_ended || t->failed_errno, is_ending = must_end || t->main_ended;
+        pid_t tid = waitpid(-1, &status, __WALL | (is_ending ? WNOHANG : 0));
+        if (tid < 0 && errno != EINTR)
             return;
         if (tid > 0)
-            on_report(t, tid, status, &usage);
-        if (!t->main_ended)
+            on_report(t, tid, status);
+        if (!is_ending)
             continue;
         int64_t now = os_monotonic_ns();
         ended_ns = ended_ns ? ended_ns : now;
-        int64_t waited_ms = (now - ended_ns) / 1000000;
-        if (waited_ms > GRACE_MS && !t->letting_go)
+        if (!t->letting_go && (must_end || now - ended_ns > GRACE_MS * NS_PER_MS)) {
             interrupt_all(t);
-        if (waited_ms > 2 * GRACE_MS)
+            asked_ns = now;
+        }
+        if (t->letting_go && now - asked_ns > GRACE_MS * NS_PER_MS)
             return;
-        if (tid == 0)
-            usleep(5000);
+        if (tid <= 0)
+            usleep(must_end ? 200 : 5000);
     }
 }
 
-// Pid of the traced program for the signal handler; 0: none. A pid_t is an int.
-static volatile sig_atomic_t signal_target;
-
-// A terminal sends its signals to the program, too; signals from elsewhere are passed on.
-static void pass_on(int number, siginfo_t *info, void *context)
+static bool attach(pid_t child, Error *err)
 {
-    (void)context;
-    int saved = errno;
-    if (info->si_code != SI_KERNEL && signal_target > 0)
-        kill(signal_target, number);
-    errno = saved;
-}
-
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-static void catch_signals(struct sigaction old[])
-{
-    struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
-    for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
-        sigaction(passed_on[i], &action, &old[i]);
-    signal(SIGCHLD, SIG_DFL);
-}
-
-static bool attach(const Spawned *child, Error *err)
-{
-    long options = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
-                   PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
-    if (ptrace(PTRACE_SEIZE, child->pid, NULL, (void *)options) == 0)
-        return true;
+    enum { WAIT_MS = 200 };
+    long options =
+        PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
     char scope[8] = "";
     Str text;
     Arena scratch = {0};
     ProcStatus status = {0};
+    (void)!os_read_small("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope), &text);
+    for (int waited_ms = 0;; waited_ms++) {
+        if (tracing_ask(PTRACE_SEIZE, child, NULL, (void *)options))
+            return true;
+        // The child may not have allowed it yet.
+        if (errno != EPERM || scope[0] != '1' || waited_ms == WAIT_MS)
+            break;
+        usleep(1000);
+    }
     (void)error_os(err, "cannot trace the program");
-    (void)!proc_status_read(&scratch, (uint32_t)child->pid, &status, NULL);
+    (void)!proc_status_read(&scratch, (uint32_t)child, &status, NULL);
     arena_deinit(&scratch);
     if (status.tracer)
         return error_hint(err, "process %u traces it already (gdb, strace, another assay)",
                           status.tracer);
-    (void)!os_read_small("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope), &text);
     if (scope[0] == '2' || scope[0] == '3')
         return error_hint(err, "kernel.yama.ptrace_scope is %c: %s", scope[0],
                           scope[0] == '2' ? "run as root, or: sysctl kernel.yama.ptrace_scope=1"
@@ -413,64 +453,36 @@ static size_t raise_descriptors(void)
     return limit.rlim_cur > 2 * OTHERS ? (size_t)limit.rlim_cur - OTHERS : OTHERS / 2;
 }
 
-static bool start(Tracer *t, const CoverTraceOptions *o, Error *err)
+bool trace_follow(Tracer *t, pid_t child, bool (*attached)(void *ctx), void *ctx, Error *err)
 {
-    Spawned child;
-    struct sigaction old[ARRAY_LEN(passed_on)];
-    sigset_t mask;
-    sigprocmask(SIG_SETMASK, NULL, &mask);
-    if (!spawn_prepare(o->program, o->argv, &mask, &child, err))
+    prepare_signals();
+    if (!attach(child, err))
         return false;
-    if (!attach(&child, err)) {
-        spawn_close(&child, true);
-        return false;
-    }
+    t->main = child;
     t->memories_max = raise_descriptors();
-    signal_target = t->main = child.pid;
-    catch_signals(old);
-    bool ok = spawn_release_traced(&child, o->program, attend, t, err);
-    if (ok)
-        serve(t);
-    signal_target = 0;
-    for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
-        sigaction(passed_on[i], &old[i], NULL);
-    spawn_close(&child, false);
-    return ok;
+    // A parent that ended before prepare_signals is not reported by a signal.
+    if (!attached(ctx))
+        parent_ended = 1;
+    serve(t);
+    for (size_t i = 0; i < t->processes.len; i++)
+        if (t->processes.at[i].pid && !t->processes.at[i].is_clean)
+            trace_clean(t, &t->processes.at[i], t->processes.at[i].pid);
+    if (t->main_ended)
+        return true;
+    errno = t->failed_errno;
+    return error_os(err, "cannot continue a thread of the program");
 }
 
-bool cover_trace_run(const CoverTraceOptions *o, Profile *profile, CoverTraceResult *ret,
-                     Error *err)
+void trace_deinit(Tracer *t)
 {
-    *ret = (CoverTraceResult){0};
-    Tracer t = {.result = ret};
-    site_loader_init(&t.loader, &t.arena, profile);
-    t.loader.keep = o->keep;
-    t.loader.keep_ctx = o->keep_ctx;
-    t.loader.debug = o->debug;
-    ret->no_disassembler = t.loader.disasm == NULL;
-    bool ok = start(&t, o, err);
-    for (size_t i = 0; i < t.processes.len; i++)
-        process_forget(&t, &t.processes.at[i]);
-    vec_free(&t.processes);
-    vec_free(&t.tasks);
-    table_deinit(&t.task_index);
-    vec_free(&t.buffer);
-    table_deinit(&t.process_index);
-    site_loader_deinit(&t.loader);
-    arena_deinit(&t.arena);
-    return ok;
+    for (size_t i = 0; i < t->processes.len; i++)
+        process_forget(t, &t->processes.at[i]);
+    vec_free(&t->processes);
+    vec_free(&t->tasks);
+    table_deinit(&t->task_index);
+    vec_free(&t->buffer);
+    table_deinit(&t->process_index);
+    arena_deinit(&t->arena);
 }
 
-#else
-
-bool cover_trace_run(const CoverTraceOptions *o, Profile *profile, CoverTraceResult *ret,
-                     Error *err)
-{
-    (void)o;
-    (void)profile;
-    (void)ret;
-    error_set(err, ERROR_UNSUPPORTED, "breakpoints at lines work on x86-64 only");
-    return error_hint(err, "compile with what 'assay cover flags' prints");
-}
-
-#endif
+#endif // __x86_64__

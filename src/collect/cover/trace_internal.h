@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the two parts of the breakpoint engine: `trace` follows processes and their
-// stops, `trace_text` reads their mappings and sets breakpoints in them.
+// Shared by the parts of the breakpoint engine. `trace_run` starts two processes, the program and
+// the one that traces it; in that one `trace` follows processes and their stops, and
+// `trace_text` reads their mappings and sets breakpoints in them.
 
 #ifndef COLLECT_COVER_TRACE_INTERNAL_H
 #define COLLECT_COVER_TRACE_INTERNAL_H
@@ -44,10 +45,22 @@ typedef struct Tracer {
     Table task_index; // by tid; rows of ended threads stay
     CoverTraceResult *result;
     pid_t main;
+    int journal; // trace_journal.h
     bool main_ended, letting_go;
+    int failed_errno; // a thread could not be continued: tracing ends. 0: no
     U8Vec buffer;
     size_t memories_open, memories_max; // descriptors of processes' memory
 } Tracer;
+
+// Traces a child of this process's parent, which waits before its exec, until it has ended and
+// for a moment longer the rest of its processes; until the parent has ended; or until a thread
+// cannot be continued. Then removes all breakpoints that are left. `t` has its loader, journal and
+// result. Calls `attached` once the tracing has begun. False when it could not begin, or when it
+// ended before the program.
+MUST_CHECK bool trace_follow(Tracer *t, pid_t child, bool (*attached)(void *ctx), void *ctx,
+                             Error *err);
+// Frees what the tracer holds.
+void trace_deinit(Tracer *t);
 
 // Read and write the memory of a process; close its descriptor. `tid` is a stopped thread. False
 // when the process has ended or does not have these bytes.

@@ -15,8 +15,10 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
+#include "collect/cover/trace_journal.h"
 #include "os/file.h"
 #include "os/proc.h"
+#include "os/tracing.h"
 
 enum { CHUNK_BYTES = 1 << 16 };
 
@@ -46,8 +48,8 @@ void trace_close_memory(Tracer *t, TraceProcess *p)
 
 bool trace_read(Tracer *t, TraceProcess *p, uint64_t at, void *to, size_t len)
 {
-    if (open_memory(t, p))
-        return pread(p->mem_fd, to, len, (off_t)at) == (ssize_t)len;
+    if (open_memory(t, p) && pread(p->mem_fd, to, len, (off_t)at) == (ssize_t)len)
+        return true;
     struct iovec here = {to, len}, there = {(void *)(uintptr_t)at, len};
     return process_vm_readv(p->pid, &here, 1, &there, 1, 0) == (ssize_t)len;
 }
@@ -57,12 +59,11 @@ static bool poke(pid_t tid, uint64_t at, const uint8_t *from, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         uint64_t word_at = (at + i) & ~7ull;
-        errno = 0;
-        long word = ptrace(PTRACE_PEEKTEXT, tid, (void *)(uintptr_t)word_at, NULL);
-        if (word == -1 && errno)
+        uint64_t word;
+        if (!tracing_peek(PTRACE_PEEKTEXT, tid, word_at, &word))
             return false;
         memcpy((char *)&word + (at + i - word_at), from + i, 1);
-        if (ptrace(PTRACE_POKETEXT, tid, (void *)(uintptr_t)word_at, (void *)word) != 0)
+        if (!tracing_ask(PTRACE_POKETEXT, tid, (void *)(uintptr_t)word_at, (void *)(uintptr_t)word))
             return false;
     }
     return true;
@@ -112,9 +113,13 @@ static TraceModule *module_of(Tracer *t, pid_t pid, const ProcMap *map)
     if (!m) {
         m = arena_new(&t->arena, TraceModule);
         sites_load(&t->loader, path, m);
+        m->number = (uint32_t)t->modules.len;
         m->device_inode = key;
         m->size_bytes = file.size_bytes;
         m->mtime_ns = file.mtime_ns;
+        // Without the journal nobody could remove the breakpoints when this process is killed.
+        if (m->site_count && !trace_journal_add_module(t->journal, m->number, m))
+            m->site_count = 0;
         vec_push(&t->arena, &t->modules, m);
         t->result->sites += m->place_count;
         t->result->off_boundary += m->off_boundary;
@@ -242,12 +247,14 @@ static void keep_copied(TraceProcess *p, const ProcMap *map)
 }
 
 // Forgets mappings that no longer exist: the same object may be mapped at the same address again.
-static void forget_unmapped(TraceProcess *p)
+static void forget_unmapped(Tracer *t, TraceProcess *p)
 {
     size_t kept = 0;
     for (size_t i = 0; i < p->mapped.len; i++)
         if (p->mapped.at[i].is_there)
             p->mapped.at[kept++] = p->mapped.at[i];
+        else
+            trace_journal_drop_mapping(t->journal, p->pid, p->mapped.at[i].start);
     p->mapped.len = kept;
 }
 
@@ -268,8 +275,9 @@ static void add_mapping(Tracer *t, TraceProcess *p, pid_t tid, const ProcMap *ma
         t->result->replaced++;
         return;
     }
+    bool is_listed = trace_journal_add_mapping(t->journal, module->number, p->pid, &mapped);
     vec_push(NULL, &p->mapped, mapped);
-    if (insert)
+    if (insert && is_listed)
         patch(t, p, tid, &mapped, true);
 }
 
@@ -295,7 +303,7 @@ bool trace_look_at_maps(Tracer *t, TraceProcess *p, pid_t tid, bool insert)
         else if (map->path.len && map->path.ptr[0] == '/')
             add_mapping(t, p, tid, map, insert);
     }
-    forget_unmapped(p);
+    forget_unmapped(t, p);
     arena_deinit(&scratch);
     return true;
 }
@@ -306,6 +314,7 @@ void trace_clean(Tracer *t, TraceProcess *p, pid_t tid)
         patch(t, p, tid, &p->mapped.at[i], false);
     if (p->loader_hook)
         (void)!trace_write(t, p, tid, p->loader_hook, &p->loader_byte, 1);
+    trace_journal_drop_process(t->journal, p->pid);
     p->is_clean = true;
 }
 
@@ -368,7 +377,8 @@ void trace_set_hook(Tracer *t, TraceProcess *p, pid_t tid)
         static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
         const uint8_t *body = memcmp(code, endbr, sizeof(endbr)) == 0 ? code + 4 : code;
         bool returns = body[0] == 0xc3 || (body[0] == 0xf3 && body[1] == 0xc3);
-        if (returns && trace_write(t, p, tid, hook, &breakpoint, 1)) {
+        if (returns && trace_journal_add_byte(t->journal, p->pid, hook, code[0]) &&
+            trace_write(t, p, tid, hook, &breakpoint, 1)) {
             p->loader_hook = hook;
             p->loader_byte = code[0];
         }

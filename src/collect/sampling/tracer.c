@@ -5,6 +5,7 @@
 
 #include "model/facts.h"
 #include "os/clock.h"
+#include "os/tracing.h"
 #include "unwind/core.h"
 
 #include <sys/ptrace.h>
@@ -68,13 +69,13 @@ void tracer_events(Arena *arena, const SamplingOptions *options, Str why, EventS
 static void go_on(uint32_t tid, int signal)
 {
     // It fails when the thread was killed meanwhile; its end is reported then.
-    (void)ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)signal);
+    (void)tracing_ask(PTRACE_CONT, (pid_t)tid, NULL, (void *)(uintptr_t)signal);
 }
 
 static void on_new_task(Tracer *t, uint32_t parent_tid)
 {
     unsigned long tid = 0;
-    if (ptrace(PTRACE_GETEVENTMSG, parent_tid, NULL, &tid) == 0 && tid)
+    if (tracing_ask(PTRACE_GETEVENTMSG, (pid_t)parent_tid, NULL, &tid) && tid)
         (void)tracer_need_thread(t, (uint32_t)tid, parent_tid);
 }
 
@@ -123,7 +124,7 @@ static void on_event_stop(Tracer *t, TracedThread *thread, uint32_t tid, int sig
         thread->interrupted = thread->waited = false;
     if (stops_the_group(signal)) {
         // Job control: the thread stays stopped, and the kernel reports when it is continued.
-        (void)ptrace(PTRACE_LISTEN, tid, NULL, NULL);
+        (void)tracing_ask(PTRACE_LISTEN, (pid_t)tid, NULL, NULL);
         return;
     }
     if (interrupted)
@@ -202,7 +203,7 @@ bool tracer_seize(Tracer *t, const EventSet *events, ChunkQueue *queue, pid_t ch
     *t = (Tracer){.events = events, .queue = queue, .child = child};
     uintptr_t options =
         PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
-    if (ptrace(PTRACE_SEIZE, child, NULL, (void *)options) != 0)
+    if (!tracing_ask(PTRACE_SEIZE, child, NULL, (void *)options))
         return error_os(err, "cannot trace process %d", (int)child);
     (void)tracer_add_thread(t, tracer_add_process(t, (uint32_t)child, NULL), (uint32_t)child);
     return true;
@@ -213,7 +214,7 @@ void tracer_detach(Tracer *t)
     size_t held = 0;
     for (size_t i = 0; i < t->threads.len; i++)
         if (!t->threads.at[i].gone)
-            held += ptrace(PTRACE_INTERRUPT, t->threads.at[i].tid, NULL, NULL) == 0;
+            held += tracing_ask(PTRACE_INTERRUPT, (pid_t)t->threads.at[i].tid, NULL, NULL);
     int64_t end = os_monotonic_ns() + DETACH_MS * NS_PER_MS;
     int status;
     struct rusage usage;
@@ -232,7 +233,7 @@ void tracer_detach(Tracer *t)
             continue;
         }
         int signal = status >> 16 ? 0 : WSTOPSIG(status);
-        (void)ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)signal);
+        (void)tracing_ask(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)signal);
     }
     // The kernel ends the tracing of threads that were not reached in time when this process ends.
     tracer_push(t);
