@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/file.h"
+
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK };
 
 // Below another process's root an absolute link must not lead into ours.
@@ -151,4 +153,45 @@ int os_open_own_folder(Str path, Error *err)
     if (!ok && fd >= 0)
         close(fd);
     return ok ? fd : -1;
+}
+
+// Whether others but the folder's owner cannot replace a link of ours there, and can make files.
+static bool is_shared_folder(const char *path, struct stat *folder)
+{
+    char name[PATH_MAX];
+    Str dir = str_dir_name(str_from_c(path));
+    if (dir.len >= sizeof(name))
+        return false;
+    snprintf(name, sizeof(name), "%" STR_FMT, STR_ARG(dir.len ? dir : STR(".")));
+    return stat(name, folder) == 0 && (folder->st_mode & S_ISVTX) && (folder->st_mode & S_IWOTH);
+}
+
+int os_open_command_output(const char *path, Error *err)
+{
+    struct stat folder, st;
+    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, fd = -1;
+    bool is_shared = is_shared_folder(path, &folder);
+    if (!os_check_not_planted(str_from_c(path), err)) {
+        errno = EACCES;
+        return -1;
+    }
+    // Nobody else can replace a link of ours in such a folder, but a file may appear now.
+    if (is_shared && !(lstat(path, &st) == 0 && S_ISLNK(st.st_mode)))
+        flags |= O_NOFOLLOW;
+    fd = open(path, flags, 0666);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        error_put_os(err, "cannot open '%s'", path);
+    else if ((flags & O_NOFOLLOW) && st.st_uid != geteuid() && st.st_uid != folder.st_uid) {
+        errno = EACCES;
+        error_put_os(err, "cannot write '%s': it belongs to user id %u", path, (unsigned)st.st_uid);
+    } else if (!S_ISREG(st.st_mode) || ftruncate(fd, 0) == 0) {
+        return fd;
+    } else {
+        error_put_os(err, "cannot empty '%s'", path);
+    }
+    int saved = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = saved;
+    return -1;
 }

@@ -29,4 +29,11 @@ int os_open_owned(uint32_t root_pid, Str path, uint32_t uid, Error *err);
 // The descriptor, or -1: `err` then names the folder that cannot be trusted, and its owner.
 int os_open_own_folder(Str path, Error *err);
 
+// Opens, makes and empties the file to which a command that we start writes; devices and FIFOs are
+// taken, too. In a folder where every user may make files, like /tmp, a file, FIFO or link of
+// another user is refused.
+//
+// The descriptor, or -1 with errno; `err` may be NULL.
+int os_open_command_output(const char *path, Error *err);
+
 #endif // OS_OWNED_FILE_H

@@ -4,6 +4,7 @@
 #include "cli/bench/bench_args.h"
 
 #include "cli/cli.h"
+#include "os/file.h"
 
 // ---- Words of hyperfine that take several arguments --------------------------
 
@@ -166,6 +167,8 @@ static bool set_output(Arena *arena, BenchCommand *c, Str where, Error *err)
     } else if (str_find_char(where, '/') != SIZE_MAX) {
         c->output = SPAWN_OUTPUT_FILE;
         c->output_file = arena_c_str(arena, where);
+        if (!os_check_not_planted(where, err))
+            return error_hint(err, "choose another file");
     } else {
         return error_set(err, ERROR_USAGE,
                          "--output is null, pipe, inherit, or a file with a '/': not '%" STR_FMT

@@ -17,6 +17,7 @@
 #include "model/facts.h"
 #include "model/name.h"
 #include "os/file.h"
+#include "os/owned_file.h"
 #include "store/store.h"
 
 enum {
@@ -45,9 +46,8 @@ static bool streams_redirect(Streams *s, const Bench *b, const BenchCommand *c, 
     if (fds[0] < 0)
         return error_os(err, "cannot open '%s'", in);
     if (out)
-        fds[1] = open(out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        fds[1] = os_open_command_output(out, err);
     if (out && fds[1] < 0) {
-        error_os(err, "cannot open '%s'", out);
         close(fds[0]);
         return false;
     }

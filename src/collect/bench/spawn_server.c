@@ -24,6 +24,7 @@
 
 #include "collect/bench/kernel_clock.h"
 #include "collect/counters/counters.h"
+#include "os/owned_file.h"
 #include "os/unnamed_file.h"
 
 // argv and environment of one request; more than the kernel takes in exec is
@@ -470,7 +471,7 @@ static bool handle_request(Server *server)
     }
     child.in = input >= 0 ? input : server->null_fd;
     if (ok && s->output == SPAWN_OUTPUT_FILE) {
-        output = open(text_at(s, s->output_file), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        output = os_open_command_output(text_at(s, s->output_file), NULL);
         ok = output >= 0 || fail_with(s, "open the output of");
         child.out = output;
     } else if (s->output == SPAWN_OUTPUT_FD) {
