@@ -143,6 +143,11 @@ static bool read_runs(FunctionSummaries *f, Error *err)
         if (!is_against && f->program.len == 0)
             f->program = profile_text(p, p->runs.command.at[i]);
         ok = read_replicate(f, &f->list.at[row], is_against, &metrics, from, at, err);
+        if (ok) {
+            Replicate *r = &vec_last(&f->list.at[row].runs[is_against]);
+            r->start_ns = p->runs.start_ns.at[i];
+            r->round = p->runs.round.at[i];
+        }
     }
     table_deinit(&table);
     return ok;
@@ -154,6 +159,10 @@ bool function_summaries_init(FunctionSummaries *f, const Profile *p, Error *err)
                              .level = fact_share(p, FACT_LEVEL, 0.95),
                              .margin = fact_share(p, FACT_MARGIN, 0.01)};
     (void)(profile_fact_u64(p, STR(FACT_SEED), &f->seed) || (f->seed = 1));
+    (void)profile_fact_u64(p, STR(FACT_MAX_RUNS), &f->most);
+    f->until = fact_share(p, FACT_UNTIL, 0);
+    f->build_names[0] = profile_fact(p, STR(FACT_BUILD_NAME));
+    f->build_names[1] = profile_fact(p, STR(FACT_AGAINST_NAME));
     f->without_waiting = str_equal(profile_fact(p, STR(FACT_WITHOUT_WAITING)), STR("yes"));
     f->waiting_share = fact_share(p, FACT_WAITING_SHARE, 0);
     if (read_runs(f, err))
@@ -180,8 +189,11 @@ double *function_medians(Arena *arena, const ReplicateVec *runs)
 
 Interval function_typical(FunctionSummaries *f, const FunctionRuns *function)
 {
-    return stats_hodges_lehmann(&f->arena, function_medians(&f->arena, &function->runs[0]),
-                                function->runs[0].len, f->level);
+    double *x = function_medians(&f->arena, &function->runs[0]);
+    size_t n = function->runs[0].len;
+    if (f->until > 0 && !function_compares(f))
+        return stats_sequence_median(&f->arena, x, n, f->level, SEQUENCE_TUNED_AT);
+    return stats_hodges_lehmann(&f->arena, x, n, f->level);
 }
 
 typedef double (*PooledFigure)(const Replicate *runs, const uint32_t *rows, size_t n);
@@ -307,10 +319,22 @@ static size_t keep_positive(double *a, size_t na, double *b, size_t nb, bool pai
     return ka;
 }
 
-static const SavedTimes *saved_times(const FunctionSummaries *f, Str name)
+Str function_label(FunctionSummaries *f, const FunctionRuns *function, int build)
+{
+    Str name = f->build_names[build];
+    if (name.len)
+        return arena_printf(&f->arena, "%" STR_FMT ": %" STR_FMT, STR_ARG(name),
+                            STR_ARG(function->name));
+    if (build == 0)
+        return function->name;
+    return arena_printf(&f->arena, "%" STR_FMT " (%s)", STR_ARG(function->name),
+                        f->has_against ? "against" : "baseline");
+}
+
+const SavedTimes *function_saved_times(const FunctionSummaries *f, const FunctionRuns *function)
 {
     for (size_t i = 0; i < f->saved_count; i++)
-        if (str_equal(f->saved[i].name, name))
+        if (str_equal(f->saved[i].name, function->name))
             return &f->saved[i];
     return NULL;
 }
@@ -322,8 +346,11 @@ bool function_compares(const FunctionSummaries *f)
 
 bool function_change(FunctionSummaries *f, const FunctionRuns *function, Comparison *ret)
 {
-    CompareOptions options = {.level = f->level, .margin = f->margin};
-    const SavedTimes *saved = saved_times(f, function->name);
+    CompareOptions options = {.level = f->level,
+                              .margin = f->until > 0 ? f->until : f->margin,
+                              .sequence = f->until > 0,
+                              .horizon = f->most};
+    const SavedTimes *saved = function_saved_times(f, function);
     bool paired = f->has_against;
     double *now = function_medians(&f->arena, &function->runs[0]), *then = NULL;
     size_t n_now = function->runs[0].len, n_then = 0;
@@ -343,6 +370,25 @@ bool function_change(FunctionSummaries *f, const FunctionRuns *function, Compari
         return false;
     *ret = paired ? stats_compare_paired(&f->arena, then, now, n_now, &options)
                   : stats_compare_unpaired(&f->arena, then, n_then, now, n_now, &options);
+    return true;
+}
+
+bool function_decided(FunctionSummaries *f)
+{
+    for (size_t i = 0; i < f->list.len; i++) {
+        const FunctionRuns *function = &f->list.at[i];
+        Comparison c;
+        if (function->runs[0].len == 0 || (f->has_against && function->runs[1].len == 0))
+            continue; // no other process will bring what this build does not have
+        if (function_compares(f)) {
+            if (function_change(f, function, &c) && c.verdict == VERDICT_INCONCLUSIVE)
+                return false;
+            continue;
+        }
+        Interval in = function_typical(f, function);
+        if (!(in.low > 0) || !(log(in.high / in.low) / 2 <= log1p(f->until)))
+            return false;
+    }
     return true;
 }
 

@@ -17,6 +17,8 @@ typedef struct Replicate {
     double iterations; // of all samples
     double cpu;        // CPU time of an iteration; NaN when not known
     size_t samples;
+    int64_t start_ns; // of the process, by any clock that all share
+    uint32_t round;   // processes of one round are pairs
 } Replicate;
 typedef Vec(Replicate) ReplicateVec;
 
@@ -41,8 +43,11 @@ typedef struct FunctionSummaries {
     const Profile *profile; // must outlive this
     FunctionRunsVec list;   // in the order of the rows
     Str program;
-    bool has_against; // a second build was run
+    Str build_names[2]; // --command-name, in the order of `runs`; "" for none
+    bool has_against;   // a second build was run
     double level, margin;
+    double until;         // it ended when every function was decided at this margin; 0: off
+    uint64_t most;        // processes of each build; 0: no limit
     uint64_t seed;        // of the bootstrap
     bool without_waiting; // times are without the wait for a CPU, `waiting_share` of all
     double waiting_share;
@@ -61,10 +66,22 @@ MUST_CHECK bool function_summaries_init(FunctionSummaries *f, const Profile *p, 
 // Accepts a zeroed one.
 void function_summaries_deinit(FunctionSummaries *f);
 
+// "NAME: function" with the name of the build, which without --command-name is "against" or the
+// baseline for build 1 and none for build 0. In the arena.
+Str function_label(FunctionSummaries *f, const FunctionRuns *function, int build);
+
+// The saved times of a function; NULL when there are none.
+const SavedTimes *function_saved_times(const FunctionSummaries *f, const FunctionRuns *function);
+
+// Whether every function is decided at the margin of `until`: its change, or without another build
+// its time.
+bool function_decided(FunctionSummaries *f);
+
 // The times of the processes, `runs->len` of them, in the arena.
 double *function_medians(Arena *arena, const ReplicateVec *runs);
 
-// The time of an iteration: Hodges-Lehmann over the processes.
+// The time of an iteration: Hodges-Lehmann over the processes. The median with its confidence
+// sequence where the bench stopped by --until and compared nothing.
 Interval function_typical(FunctionSummaries *f, const FunctionRuns *function);
 // Least squares over all samples, and their mean; intervals by a bootstrap of processes.
 Interval function_slope(FunctionSummaries *f, const FunctionRuns *function);

@@ -333,7 +333,7 @@ static double share_between(double value, double otherwise)
     return value > 0 && value < 1 ? value : otherwise;
 }
 
-static void read_facts(RunSummaries *s)
+void run_summaries_read_facts(RunSummaries *s)
 {
     const Profile *p = s->profile;
     RunSet *set = &s->set;
@@ -374,7 +374,7 @@ bool run_summaries_init(RunSummaries *s, const Profile *p, Error *err)
 {
     *s = (RunSummaries){.profile = p};
     RawRun *raw = heap_alloc((p->runs.name.len + 1) * sizeof(*raw));
-    read_facts(s);
+    run_summaries_read_facts(s);
     // A recording gives a reason when the kernel clock was not used, also with the clock "cpu".
     bool kernel_clock = profile_fact(p, STR(FACT_CLOCK_REASON)).len == 0;
     int64_t start_ns = (int64_t)fact_u64(p, FACT_START_MONOTONIC);
@@ -399,20 +399,4 @@ void run_summaries_deinit(RunSummaries *s)
 {
     arena_deinit(&s->arena);
     *s = (RunSummaries){0};
-}
-
-uint32_t *run_summaries_order(RunSummaries *s, RunSort sort)
-{
-    const RunGroup *groups = s->set.groups;
-    uint32_t *order = arena_array(&s->arena, uint32_t, s->set.count + 1);
-    for (uint32_t i = 0; i < s->set.count; i++) {
-        uint32_t at = i;
-        double mean = groups[i].summary.mean;
-        while (sort == RUN_SORT_MEAN && at > 0 && groups[order[at - 1]].summary.mean > mean) {
-            order[at] = order[at - 1];
-            at--;
-        }
-        order[at] = i;
-    }
-    return order;
 }

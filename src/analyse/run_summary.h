@@ -44,16 +44,22 @@ bool run_summaries_apply(const Profile *p);
 // Computes everything. Fails on rows that cannot be: a time that is no number, a reference
 // that is no command.
 MUST_CHECK bool run_summaries_init(RunSummaries *s, const Profile *p, Error *err);
+// The facts of a recording alone: the plan, the machine, the command line.
+void run_summaries_read_facts(RunSummaries *s);
 // Accepts a zeroed one.
 void run_summaries_deinit(RunSummaries *s);
+
+// Benches that one file shows: one of commands, or one for each function, the build that it is
+// compared with being the reference.
+typedef struct RunFamilies {
+    RunSummaries *at;
+    size_t len;
+} RunFamilies;
 
 // Units that times are shown in.
 typedef enum RunUnit { RUN_UNIT_AUTO, RUN_UNIT_US, RUN_UNIT_MS, RUN_UNIT_S } RunUnit;
 
 // The order of commands in tables and comparisons.
 typedef enum RunSort { RUN_SORT_AUTO, RUN_SORT_COMMAND, RUN_SORT_MEAN } RunSort;
-
-// Numbers of the commands in the order of `sort`, set.count of them.
-uint32_t *run_summaries_order(RunSummaries *s, RunSort sort);
 
 #endif // ANALYSE_RUN_SUMMARY_H

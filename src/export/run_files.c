@@ -263,14 +263,37 @@ static void add_number(StrBuf *out, double x)
     json_double(&w, NULL, isfinite(x) ? x : 0);
 }
 
-void run_files_csv(StrBuf *out, RunSummaries *all, const RunFiles *f)
+// What a kind of run does not have, such as the user time of a function, is an empty field. One
+// run has no deviation, which hyperfine writes as 0.
+static void add_csv_row(StrBuf *out, const RunCommand *c, const RunSummary *s,
+                        const RunParameterVec *first)
 {
+    const double row[] = {
+        s->mean, isfinite(s->deviation) ? s->deviation : 0, s->median, s->user, s->system, s->min,
+        s->max};
+    strbuf_add_csv(out, c->name);
+    for (size_t k = 0; k < ARRAY_LEN(row); k++) {
+        strbuf_add_char(out, ',');
+        if (isfinite(row[k]))
+            add_number(out, row[k]);
+    }
+    for (size_t k = 0; k < first->len; k++) {
+        strbuf_add_char(out, ',');
+        if (k < c->parameters.len)
+            strbuf_add_csv(out, c->parameters.at[k].value);
+    }
+    strbuf_add_char(out, '\n');
+}
+
+void run_files_csv(StrBuf *out, const RunFamilies *all, const RunFiles *f)
+{
+    const RunParameterVec none = {0}, *first = &none;
     (void)f;
     strbuf_add(out, STR("command,mean,stddev,median,user,system,min,max"));
-    const RunParameterVec *first = &all->commands[0].parameters;
     // The reference has no parameters; the others all have the same.
-    for (size_t i = 0; i < all->set.count && first->len == 0; i++)
-        first = &all->commands[i].parameters;
+    for (size_t k = 0; k < all->len; k++)
+        for (size_t i = 0; i < all->at[k].set.count && first->len == 0; i++)
+            first = &all->at[k].commands[i].parameters;
     for (size_t i = 0; i < first->len; i++) {
         StrBuf name = {0};
         strbuf_printf(&name, "parameter_%" STR_FMT, STR_ARG(first->at[i].name));
@@ -279,24 +302,10 @@ void run_files_csv(StrBuf *out, RunSummaries *all, const RunFiles *f)
         strbuf_deinit(&name);
     }
     strbuf_add_char(out, '\n');
-    for (uint32_t i = 0; i < all->set.count; i++) {
-        const RunSummary *s = &all->set.groups[i].summary;
-        if (all->set.groups[i].runs.len == 0)
-            continue;
-        const double row[] = {s->mean, s->deviation, s->median, s->user, s->system, s->min, s->max};
-        strbuf_add_csv(out, all->commands[i].name);
-        for (size_t k = 0; k < ARRAY_LEN(row); k++) {
-            strbuf_add_char(out, ',');
-            add_number(out, row[k]);
-        }
-        for (size_t k = 0; k < first->len; k++) {
-            const RunParameterVec *p = &all->commands[i].parameters;
-            strbuf_add_char(out, ',');
-            if (k < p->len)
-                strbuf_add_csv(out, p->at[k].value);
-        }
-        strbuf_add_char(out, '\n');
-    }
+    for (size_t k = 0; k < all->len; k++)
+        for (uint32_t i = 0; i < all->at[k].set.count; i++)
+            if (all->at[k].set.groups[i].runs.len)
+                add_csv_row(out, &all->at[k].commands[i], &all->at[k].set.groups[i].summary, first);
 }
 
 // ---- Tables ----------------------------------------------------------------
@@ -322,98 +331,199 @@ typedef struct Markup {
     const char *head, *rule, *row_begin, *row_end, *cell, *code, *code_end, *tail;
 } Markup;
 
-static void add_markup(StrBuf *out, RunSummaries *all, const RunFiles *f, const Markup *m)
-{
-    uint32_t *order =
-        run_summaries_order(all, f->sort == RUN_SORT_MEAN ? f->sort : RUN_SORT_COMMAND);
-    RunUnit unit = f->unit;
-    double scale = 1;
-    uint32_t base = all->set.plan.reference;
-    if (unit == RUN_UNIT_AUTO)
-        unit = all->set.groups[order[0]].summary.mean < 1 ? RUN_UNIT_MS : RUN_UNIT_S;
-    scale = unit == RUN_UNIT_US ? 1e6 : unit == RUN_UNIT_MS ? 1e3 : 1;
-    int places = unit == RUN_UNIT_S ? 3 : 1;
-    const char *name = unit == RUN_UNIT_US ? "µs" : unit == RUN_UNIT_MS ? "ms" : "s";
+// How a column writes times: in one unit, or each time in the unit that fits it.
+typedef struct TimeColumn {
+    const char *unit; // NULL: each its own
+    double scale;
+    int places; // below 0: six digits in all, for columns of which the values differ much
+} TimeColumn;
 
-    strbuf_add(out, str_from_c(m->head));
-    strbuf_printf(out, "%sCommand%sMean [%s]%sMin [%s]%sMax [%s]%sRelative%s", m->row_begin,
-                  m->cell, name, m->cell, name, m->cell, name, m->cell, m->row_end);
-    strbuf_add(out, str_from_c(m->rule));
-    for (uint32_t k = 0; k < all->set.count; k++) {
-        uint32_t i = order[k];
-        const RunSummary *s = &all->set.groups[i].summary;
-        if (all->set.groups[i].runs.len == 0)
-            continue;
-        strbuf_printf(out, "%s%s", m->row_begin, m->code);
-        add_cell(out, all->commands[i].name);
-        strbuf_printf(out, "%s%s%.*f", m->code_end, m->cell, places, s->mean * scale);
-        if (isfinite(s->deviation))
-            strbuf_printf(out, " ± %.*f", places, s->deviation * scale);
-        strbuf_printf(out, "%s%.*f%s%.*f%s", m->cell, places, s->min * scale, m->cell, places,
-                      s->max * scale, m->cell);
-        // Where runs were paired, the ratio of the comparison with its interval.
-        const Comparison *c = &all->set.groups[i].comparison;
-        if (i != base && c->pairs && isfinite(c->ratio.high))
-            strbuf_printf(out, "%.2f [%.2f … %.2f]", c->ratio.point, c->ratio.low, c->ratio.high);
-        else
-            strbuf_printf(out, "%.2f", s->mean / all->set.groups[base].summary.mean);
-        strbuf_add(out, str_from_c(m->row_end));
-    }
-    strbuf_add(out, str_from_c(m->tail));
+static TimeColumn time_column(RunUnit unit)
+{
+    return unit == RUN_UNIT_US   ? (TimeColumn){"µs", 1e6, 1}
+           : unit == RUN_UNIT_MS ? (TimeColumn){"ms", 1e3, 1}
+                                 : (TimeColumn){"s", 1, 3};
 }
 
-void run_files_markdown(StrBuf *out, RunSummaries *all, const RunFiles *f)
+static void add_column_time(StrBuf *out, const TimeColumn *column, double seconds)
+{
+    if (column->unit) {
+        if (column->places < 0)
+            strbuf_printf(out, "%.6g", seconds * column->scale);
+        else
+            strbuf_printf(out, "%.*f", column->places, seconds * column->scale);
+        return;
+    }
+    const char *unit = seconds < 1e-6 ? "ns" : seconds < 1e-3 ? "µs" : seconds < 1 ? "ms" : "s";
+    double scale = seconds < 1e-6 ? 1e9 : seconds < 1e-3 ? 1e6 : seconds < 1 ? 1e3 : 1;
+    strbuf_printf(out, "%.3f %s", seconds * scale, unit);
+}
+
+static void add_markup_row(StrBuf *out, const RunSummaries *s, uint32_t i, bool alone,
+                           const TimeColumn *column, const Markup *m)
+{
+    const RunGroup *g = &s->set.groups[i];
+    uint32_t base = s->set.plan.reference;
+    strbuf_printf(out, "%s%s", m->row_begin, m->code);
+    add_cell(out, s->commands[i].name);
+    strbuf_printf(out, "%s%s", m->code_end, m->cell);
+    add_column_time(out, column, g->summary.mean);
+    if (isfinite(g->summary.deviation)) {
+        strbuf_add(out, STR(" ± "));
+        add_column_time(out, column, g->summary.deviation);
+    }
+    strbuf_add(out, str_from_c(m->cell));
+    add_column_time(out, column, g->summary.min);
+    strbuf_add(out, str_from_c(m->cell));
+    add_column_time(out, column, g->summary.max);
+    strbuf_add(out, str_from_c(m->cell));
+    // Where runs were paired, the ratio of the comparison with its interval.
+    const Comparison *c = &g->comparison;
+    if (i != base && c->pairs && isfinite(c->ratio.high))
+        strbuf_printf(out, "%.2f [%.2f … %.2f]", c->ratio.point, c->ratio.low, c->ratio.high);
+    else if (!alone)
+        strbuf_printf(out, "%.2f", g->summary.mean / s->set.groups[base].summary.mean);
+    strbuf_add(out, str_from_c(m->row_end));
+}
+
+// A place in a table.
+typedef struct TableRow {
+    RunSummaries *family;
+    uint32_t group;
+} TableRow;
+
+// The measurements that have runs in the order of `sort`; `*ret` of them in heap memory.
+static TableRow *table_rows(const RunFamilies *all, RunSort sort, size_t *ret)
+{
+    size_t n = 0, most = 0;
+    for (size_t k = 0; k < all->len; k++)
+        most += all->at[k].set.count;
+    TableRow *rows = heap_alloc((most + 1) * sizeof(*rows));
+    for (size_t k = 0; k < all->len; k++)
+        for (uint32_t i = 0; i < all->at[k].set.count; i++) {
+            RunGroup *groups = all->at[k].set.groups;
+            size_t at = n;
+            if (groups[i].runs.len == 0)
+                continue;
+            for (; sort == RUN_SORT_MEAN && at > 0; at--) {
+                TableRow before = rows[at - 1];
+                if (before.family->set.groups[before.group].summary.mean <= groups[i].summary.mean)
+                    break;
+                rows[at] = before;
+            }
+            rows[at] = (TableRow){&all->at[k], i};
+            n++;
+        }
+    *ret = n;
+    return rows;
+}
+
+static void add_markup(StrBuf *out, const RunFamilies *all, const RunFiles *f, const Markup *m)
+{
+    size_t n;
+    TableRow *rows = table_rows(all, f->sort, &n);
+    RunUnit unit = f->unit;
+    if (unit == RUN_UNIT_AUTO && n)
+        unit =
+            rows[0].family->set.groups[rows[0].group].summary.mean < 1 ? RUN_UNIT_MS : RUN_UNIT_S;
+    TimeColumn column = time_column(unit);
+    if (f->functions && f->unit == RUN_UNIT_AUTO)
+        column.unit = NULL;
+    else if (f->functions)
+        column.places = -1;
+    strbuf_add(out, str_from_c(m->head));
+    strbuf_printf(out, "%sCommand", m->row_begin);
+    static const char *const names[] = {"Mean", "Min", "Max"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        strbuf_printf(out, "%s%s", m->cell, names[i]);
+        if (column.unit)
+            strbuf_printf(out, " [%s]", column.unit);
+    }
+    strbuf_printf(out, "%sRelative%s", m->cell, m->row_end);
+    strbuf_add(out, str_from_c(m->rule));
+    for (size_t i = 0; i < n; i++) {
+        bool alone = f->functions && rows[i].family->set.count == 1;
+        add_markup_row(out, rows[i].family, rows[i].group, alone, &column, m);
+    }
+    strbuf_add(out, str_from_c(m->tail));
+    heap_free(rows);
+}
+
+void run_files_markdown(StrBuf *out, const RunFamilies *all, const RunFiles *f)
 {
     add_markup(out, all, f,
                &(Markup){"", "|:---|---:|---:|---:|---:|\n", "| ", " |\n", " | ", "`", "`", ""});
 }
 
-void run_files_asciidoc(StrBuf *out, RunSummaries *all, const RunFiles *f)
+void run_files_asciidoc(StrBuf *out, const RunFamilies *all, const RunFiles *f)
 {
     add_markup(
         out, all, f,
         &(Markup){"[cols=\"<,>,>,>,>\"]\n|===\n", "", "| ", " \n\n", " \n| ", "`", "`", "|===\n"});
 }
 
-void run_files_orgmode(StrBuf *out, RunSummaries *all, const RunFiles *f)
+void run_files_orgmode(StrBuf *out, const RunFamilies *all, const RunFiles *f)
 {
     add_markup(out, all, f,
                &(Markup){"", "|--+--+--+--+--|\n", "| ", " |\n", "  |  ", "=", "=", ""});
 }
 
-void run_files_junit(StrBuf *out, RunSummaries *all, const RunFiles *f)
+// ---- JUnit -------------------------------------------------------------------
+
+typedef enum CaseResult { CASE_PASSED, CASE_FAILED, CASE_SKIPPED } CaseResult;
+
+// Whether a measurement is a test case: the reference is none, unless it stands alone.
+static bool is_case(const RunSet *set, uint32_t i, bool functions)
 {
-    const double limit = f->junit_limit;
-    uint32_t cases = 0, failures = 0, skipped = 0;
-    for (uint32_t i = 0; i < all->set.count; i++) {
-        const Comparison *c = &all->set.groups[i].comparison;
-        if (i == all->set.plan.reference)
-            continue;
-        cases++;
-        bool slower = c->pairs && c->ratio.low > 1 + limit;
-        failures += slower;
-        skipped += !slower && !(c->pairs && c->ratio.high <= 1 + limit);
-    }
+    return i != set->plan.reference || (functions && set->count == 1);
+}
+
+static CaseResult case_result(const RunSet *set, uint32_t i, double limit)
+{
+    const Comparison *c = &set->groups[i].comparison;
+    if (i == set->plan.reference) // of a function that is compared with nothing
+        return CASE_PASSED;
+    return c->pairs && c->ratio.low > 1 + limit        ? CASE_FAILED
+           : !(c->pairs && c->ratio.high <= 1 + limit) ? CASE_SKIPPED
+                                                       : CASE_PASSED;
+}
+
+static void add_case(StrBuf *out, const RunSummaries *s, uint32_t i, double limit)
+{
+    const Comparison *c = &s->set.groups[i].comparison;
+    double mean = s->set.groups[i].summary.mean;
+    CaseResult result = case_result(&s->set, i, limit);
+    strbuf_add(out, STR("  <testcase name=\""));
+    strbuf_add_xml(out, s->commands[i].name);
+    strbuf_printf(out, "\" time=\"%.*f\">", mean < 1e-3 ? 12 : 6, mean);
+    if (result == CASE_FAILED)
+        strbuf_printf(out, "<failure message=\"%.4g times as long, at least %.4g\"/>",
+                      c->ratio.point, c->ratio.low);
+    else if (result == CASE_SKIPPED && c->pairs)
+        strbuf_printf(out,
+                      "<skipped message=\"inconclusive: %.4g times as long, "
+                      "%.4g to %.4g\"/>",
+                      c->ratio.point, c->ratio.low, c->ratio.high);
+    else if (result == CASE_SKIPPED)
+        strbuf_add(out, STR("<skipped message=\"no runs to compare\"/>"));
+    strbuf_add(out, STR("</testcase>\n"));
+}
+
+void run_files_junit(StrBuf *out, const RunFamilies *all, const RunFiles *f)
+{
+    uint32_t results[3] = {0};
+    for (size_t k = 0; k < all->len; k++)
+        for (uint32_t i = 0; i < all->at[k].set.count; i++)
+            if (is_case(&all->at[k].set, i, f->functions))
+                results[case_result(&all->at[k].set, i, f->junit_limit)]++;
     strbuf_printf(out,
                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                   "<testsuite name=\"assay bench\" tests=\"%u\" failures=\"%u\" skipped=\"%u\">\n",
-                  cases, failures, skipped);
-    for (uint32_t i = 0; i < all->set.count; i++) {
-        const Comparison *c = &all->set.groups[i].comparison;
-        if (i == all->set.plan.reference)
-            continue;
-        strbuf_add(out, STR("  <testcase name=\""));
-        strbuf_add_xml(out, all->commands[i].name);
-        strbuf_printf(out, "\" time=\"%.6f\">", all->set.groups[i].summary.mean);
-        if (c->pairs && c->ratio.low > 1 + limit)
-            strbuf_printf(out, "<failure message=\"%.4g times as long, at least %.4g\"/>",
-                          c->ratio.point, c->ratio.low);
-        else if (!c->pairs || !(c->ratio.high <= 1 + limit))
-            strbuf_printf(out,
-                          "<skipped message=\"inconclusive: %.4g times as long, "
-                          "%.4g to %.4g\"/>",
-                          c->ratio.point, c->ratio.low, c->ratio.high);
-        strbuf_add(out, STR("</testcase>\n"));
-    }
+                  results[CASE_PASSED] + results[CASE_FAILED] + results[CASE_SKIPPED],
+                  results[CASE_FAILED], results[CASE_SKIPPED]);
+    for (size_t k = 0; k < all->len; k++)
+        for (uint32_t i = 0; i < all->at[k].set.count; i++)
+            if (is_case(&all->at[k].set, i, f->functions))
+                add_case(out, &all->at[k], i, f->junit_limit);
     strbuf_add(out, STR("</testsuite>\n"));
 }

@@ -12,6 +12,9 @@ typedef struct RunFiles {
     Str tool_version;
     RunSort sort; // of tables
     RunUnit unit; // of tables
+    // For functions: each time of a table has a unit of its own unless `unit` is set, and a
+    // function that is compared with nothing is a JUnit test that passes.
+    bool functions;
     // Slower by more than this (0.05 for 5 %) is a failed JUnit test, undecided a skipped one.
     double junit_limit;
     // Adds members to the JSON's "assay" object; NULL: none.
@@ -21,10 +24,10 @@ typedef struct RunFiles {
 
 // Each appends one whole file.
 void run_files_json(StrBuf *out, RunSummaries *s, const RunFiles *f);
-void run_files_csv(StrBuf *out, RunSummaries *s, const RunFiles *f);
-void run_files_markdown(StrBuf *out, RunSummaries *s, const RunFiles *f);
-void run_files_asciidoc(StrBuf *out, RunSummaries *s, const RunFiles *f);
-void run_files_orgmode(StrBuf *out, RunSummaries *s, const RunFiles *f);
-void run_files_junit(StrBuf *out, RunSummaries *s, const RunFiles *f);
+void run_files_csv(StrBuf *out, const RunFamilies *all, const RunFiles *f);
+void run_files_markdown(StrBuf *out, const RunFamilies *all, const RunFiles *f);
+void run_files_asciidoc(StrBuf *out, const RunFamilies *all, const RunFiles *f);
+void run_files_orgmode(StrBuf *out, const RunFamilies *all, const RunFiles *f);
+void run_files_junit(StrBuf *out, const RunFamilies *all, const RunFiles *f);
 
 #endif // EXPORT_RUN_FILES_H

@@ -5,12 +5,12 @@
 
 #include <math.h>
 
+#include "analyse/function_summary.h"
 #include "base/json.h"
 
-ServiceRowVec service_rows(RunSummaries *s)
+static void add_rows(Arena *arena, const RunSummaries *s, uint32_t from, ServiceRowVec *rows)
 {
-    ServiceRowVec rows = {0};
-    for (uint32_t i = 0; i < s->set.count; i++) {
+    for (uint32_t i = from; i < s->set.count; i++) {
         const RunSummary *r = &s->set.groups[i].summary;
         ServiceRow row = {.name = s->commands[i].name,
                           .median_s = r->median,
@@ -18,8 +18,16 @@ ServiceRowVec service_rows(RunSummaries *s)
                           .runs = s->set.groups[i].runs.len,
                           .peak_bytes = r->peak_rss_is_floor ? 0 : r->peak_rss_bytes};
         if (row.runs)
-            vec_push(&s->arena, &rows, row);
+            vec_push(arena, rows, row);
     }
+}
+
+ServiceRowVec service_rows(const RunFamilies *all)
+{
+    ServiceRowVec rows = {0};
+    bool functions = all->len && function_summaries_apply(all->at[0].profile);
+    for (size_t i = 0; i < all->len; i++)
+        add_rows(&all->at[0].arena, &all->at[i], functions ? all->at[i].set.count - 1 : 0, &rows);
     return rows;
 }
 

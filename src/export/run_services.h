@@ -18,8 +18,9 @@ typedef struct ServiceRow {
 } ServiceRow;
 typedef Vec(ServiceRow) ServiceRowVec;
 
-// The commands that have runs; the rows live in the summaries' arena.
-ServiceRowVec service_rows(RunSummaries *s);
+// The commands that have runs; of functions those of this build. The rows live in the arena of the
+// first bench.
+ServiceRowVec service_rows(const RunFamilies *all);
 
 // Each appends one whole file.
 void service_rows_github(StrBuf *out, const ServiceRowVec *rows);

@@ -57,6 +57,8 @@
 #define FACT_MARGIN       "margin"       // differences below it do not matter: "0.01"
 #define FACT_UNTIL        "until"        // the margin that ended the bench when decided
 #define FACT_MAX_RUNS     "max-runs"     // of each command
+#define FACT_BUILD_NAME   "build-name"   // of a program of function benchmarks, by its user
+#define FACT_AGAINST_NAME "against-name" // of the build that it is compared with
 #define FACT_WITH_WAITING "with-waiting" // "yes": comparisons keep the wait for a CPU
 // Whether they leave it out, and its share of the time, where that was settled on early.
 #define FACT_WITHOUT_WAITING "without-waiting" // "yes", "no"

@@ -103,7 +103,7 @@ check "the wait for a CPU is left out" bash -c '
     assay bench ./clocks --filter long_run --processes 3 --function-time 0.03 --export-json l.json >l.txt &&
     assay bench ./clocks --filter long_run --processes 3 --function-time 0.03 --with-waiting --export-json w.json >w.txt &&
     { grep -q "the wait for a CPU is in these times" l.txt || { grep -q "Left out: the wait for a CPU" l.txt && python3 -c "
-import json; a,b=(json.load(open(f))[\"results\"][0][\"median\"] for f in (\"l.json\",\"w.json\")); assert a < b, (a, b)"; }; }'
+import json; a,b=(json.load(open(f))[\"results\"][0][\"assay\"][\"mean\"][\"point\"] for f in (\"l.json\",\"w.json\")); assert a < b, (a, b)"; }; }'
 kill "${pids[@]}" 2>/dev/null
 wait 2>/dev/null
 
@@ -111,4 +111,93 @@ check "Google Benchmark's JSON has what its tools read" bash -c '
     assay bench ./clocks --filter computes --processes 3 --function-time 0.01 --format gbench >g.json && python3 -c "
 import json; d=json.load(open(\"g.json\")); b=d[\"benchmarks\"]
 assert len(b)==3 and all(x[\"cpu_time\"]>0 and x[\"real_time\"]>0 and x[\"iterations\"]>0 and x[\"run_type\"]==\"iteration\" for x in b), b"'
+
+# Every option works for functions, or is refused. Truth: `slower` does three times the work in the newer build.
+cat >builds.c <<'C'
+#define ASSAY_BENCH_MAIN
+#include <assay/bench.h>
+#ifndef WORK
+#define WORK 10000
+#endif
+static void spin(uint64_t n) { uint64_t x = 1; ASSAY_HIDE(n); while (n--) { x += x << 3; ASSAY_HIDE(x); } }
+ASSAY_BENCH(slower) { ASSAY_LOOP(bench) { spin(WORK); } }
+ASSAY_BENCH_ARGS(grows, 100, 1000, 10000) { ASSAY_LOOP(bench) { spin((uint64_t)assay_bench_arg(bench)); } }
+C
+gcc -O2 -I"$TOP/include" builds.c -o old && gcc -O2 -DWORK=30000 -I"$TOP/include" builds.c -o new
+short=(--function-time 0.004)
+check "every file that commands have" assay bench ./new --against ./old "${short[@]}" -r 8 -n mine -n theirs \
+    --export-json a.json --export-csv a.csv --export-markdown a.md --export-asciidoc a.adoc --export-orgmode a.org \
+    --export-junit a.xml --export-github a.github --export-bencher a.bencher --svg a.svg --html a.html --recording a.assay
+check "CSV with a row for each function and build, and no user time" python3 -c '
+import csv
+rows = list(csv.DictReader(open("a.csv")))
+names = [r["command"] for r in rows]
+assert len(rows) == 8 and names[:2] == ["theirs: slower", "mine: slower"] and "mine: grows/1000" in names, names
+mean = {r["command"]: float(r["mean"]) for r in rows}
+assert mean["mine: slower"] > 2 * mean["theirs: slower"] and all(r["user"] == "" for r in rows), rows'
+check "tables with the ratio of the builds" eval '
+    grep -Eq "^\| .mine: slower. \|.*\| [23]\.[0-9]+ \[[0-9.]+ … [0-9.]+\] \|$" a.md && [ "$(grep -c "^| ." a.md)" -eq 9 ] &&
+    [ "$(grep -c "mine: " a.adoc)" -eq 4 ] && [ "$(grep -c "mine: " a.org)" -eq 4 ]'
+check "JUnit: what is slower fails" python3 -c '
+import xml.etree.ElementTree as e
+s = e.parse("a.xml").getroot()
+cases = {c.get("name"): c for c in s}
+assert s.get("tests") == "4" and cases["mine: slower"].find("failure") is not None, e.tostring(s)'
+check "services get this build" python3 -c '
+import json
+g, b = json.load(open("a.github")), json.load(open("a.bencher"))
+assert [r["name"] for r in g] == list(b) and len(g) == 4 and all(n.startswith("mine: ") for n in b), (g, b)'
+check "a picture with each function, its pairs and its growth" python3 -c '
+import xml.etree.ElementTree as e
+text = "".join(e.parse("a.svg").getroot().itertext())
+assert text.count("Distribution of") == 4 and text.count("Pairs: mine: ") == 4 and "Time over grows" in text, text
+page = open("a.html").read()
+assert "<svg" in page and "change" in page and "mine: grows/10000" in page'
+check "the recording knows the names of the builds" prints "mine: slower" assay report a.assay
+check "and gives CSV as the bench" eval 'assay report a.assay --csv | cmp - a.csv'
+check "a function without another build passes JUnit" eval '
+    assay bench ./old "${short[@]}" --processes 2 --filter slower --export-junit b.xml >b.txt && grep -q "testcase name=\"slower\" time=\"0.0000[0-9]*\"></testcase>" b.xml'
+check "-u and --sort" eval '
+    assay bench ./new "${short[@]}" --processes 3 -u us --sort mean-time --export-markdown u.md >u.txt && grep -q "Mean \[µs\]" u.md &&
+    [ "$(grep -o "^| .[a-z/0-9]*" u.md | tail -n 4 | tr -d "|\`\n ")" = grows/100grows/1000grows/10000slower ] && ! grep -q " ns" u.txt'
+check "--until goes on until the change is decided" eval '
+    assay bench ./new --against ./old "${short[@]}" --filter slower --until 50% --export-json d.json >d.txt && python3 -c "
+import json
+r = json.load(open(\"d.json\"))[\"results\"][0]
+c = r[\"assay\"][\"change\"]
+assert c[\"verdict\"] == \"slower\" and c[\"method\"] == \"paired, stopped when known\" and len(r[\"times\"]) >= 8, r"'
+check "--max-time ends it" prints "stopped by --max-time" \
+    assay bench ./old "${short[@]}" --filter slower --until 0.0001% --max-time 300ms
+check "--max-runs too" eval '
+    assay bench ./old "${short[@]}" --filter slower --until 0.0001% -M 11 --export-json e.json >e.txt && python3 -c "
+import json
+assert len(json.load(open(\"e.json\"))[\"results\"][0][\"times\"]) == 11"'
+check "warm-up processes are not kept" eval '
+    assay bench ./old "${short[@]}" --filter slower -r 2 -w 2 --export-json f.json >f.txt && python3 -c "
+import json
+assert len(json.load(open(\"f.json\"))[\"results\"][0][\"times\"]) == 2"'
+for option in -N "--shell=bash" "--prepare=true" "--setup=true" "-e cycles" "--output=null" --grouped "--cold=old" "-i" "--bisect=A..B"; do
+    # shellcheck disable=SC2086
+    check "$option is refused" prints "is for commands, not for function benchmarks" assay bench --functions ./new $option
+done
+check "never silently a command" eval 'assay bench -N ./new 2>&1 | grep -q "is for commands"'
+check "not among others either" prints "assay bench ./old --against ./new" assay bench ./old ./new
+check "with arguments it is one, and told" prints "its functions are timed by: assay bench ./new" assay bench -r 1 './new --time 0.001 --warm-up 0'
+check "two counts are refused" prints "exclude --until" assay bench ./new --until 1% -r 5
+check "limits without --until" prints "need --until" assay bench ./new -M 5
+check "a file that cannot be written is told before the runs" eval \
+    '! assay bench ./new --export-github ./nowhere/x >g.out 2>g.err && [ ! -s g.out ] && grep -q nowhere g.err'
+
+# Functions of two revisions.
+if command -v git >/dev/null; then
+    mkdir repo && (
+        cd repo && export GIT_CONFIG_GLOBAL=/dev/null && git init -q . && git config user.name n && git config user.email e@x &&
+            cp ../builds.c . && git add . && git commit -qm one && sed -i 's/WORK 10000/WORK 30000/' builds.c && git commit -qam two
+    )
+    check "--revisions compares functions" eval '(cd repo && XDG_CACHE_HOME=$PWD/../cache assay bench --revisions HEAD~1 HEAD \
+        --build "gcc -O2 -I$TOP/include builds.c -o benches" --filter slower -r 8 "${short[@]}" --export-json r.json -- ./benches) && python3 -c "
+import json
+r = json.load(open(\"repo/r.json\"))[\"results\"][0]
+assert r[\"assay\"][\"change\"][\"verdict\"] == \"slower\" and r[\"command\"].endswith(\"): slower\"), r"'
+fi
 finish

@@ -2,6 +2,7 @@
 // Fuzzes the summaries of recorded runs: rows and facts that a file could hold, whatever wrote
 // it. The input is a list of operations: a byte that chooses, then its operands.
 
+#include "analyse/function_families.h"
 #include "analyse/function_summary.h"
 #include "analyse/run_summary.h"
 #include "base/cursor.h"
@@ -97,7 +98,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             set_fact(&p, &c);
     }
     if (run_summaries_init(&s, &p, &err)) {
-        (void)run_summaries_order(&s, RUN_SORT_MEAN);
         run_summaries_deinit(&s);
     }
     if (function_summaries_init(&f, &p, &err)) {
@@ -107,6 +107,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 (void)function_slope(&f, &f.list.at[i]);
             (void)function_change(&f, &f.list.at[i], &change);
         }
+        RunFamilies families = {0}, growths = {0};
+        if (f.list.len <= 4) { // of many it takes too long
+            function_families_init(&families, &f);
+            function_growths_init(&growths, &f);
+        }
+        function_families_deinit(&families);
+        function_families_deinit(&growths);
         function_summaries_deinit(&f);
     }
     profile_deinit(&p);

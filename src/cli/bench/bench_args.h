@@ -6,6 +6,9 @@
 
 #include "collect/bench/command.h"
 
+// The default of --min-benchmarking-time.
+#define BENCH_MIN_TIME_S 3.0
+
 typedef struct BenchArgs {
     uint64_t warmup, min_runs, max_runs, runs, seed;
     double min_time_s;

@@ -38,6 +38,20 @@ Terminal bench_terminal(Str style)
     return terminal_get(never ? STR("never") : always ? STR("always") : STR("auto"));
 }
 
+RunStyle bench_style(const BenchArgs *args)
+{
+    RunStyle s = {.terminal = bench_terminal(args->style), .details = args->details};
+    if (args->unit.len)
+        s.unit = str_starts_with(args->unit, STR("s")) ? RUN_UNIT_S
+                 : str_starts_with(args->unit, STR("u")) || str_starts_with(args->unit, STR("mic"))
+                     ? RUN_UNIT_US
+                     : RUN_UNIT_MS;
+    s.sort = str_equal(args->sort, STR("command"))     ? RUN_SORT_COMMAND
+             : str_equal(args->sort, STR("mean-time")) ? RUN_SORT_MEAN
+                                                       : RUN_SORT_AUTO;
+    return s;
+}
+
 Str bench_database_path(const BenchArgs *args)
 {
     return args->db.len ? args->db : STR(".assay/bench.db");
@@ -93,8 +107,8 @@ bool bench_write_text(Str path, Str text, Error *err)
 
 bool bench_check_outputs(const BenchArgs *args, Error *err)
 {
-    const Str paths[] = {args->json,    args->csv,   args->markdown, args->asciidoc,
-                         args->orgmode, args->junit, args->svg,      args->html};
+    const Str paths[] = {args->json,  args->csv, args->markdown, args->asciidoc, args->orgmode,
+                         args->junit, args->svg, args->html,     args->github,   args->bencher};
     for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
         OutputFile file;
         if (paths[i].len == 0 || str_equal(paths[i], STR("-")))

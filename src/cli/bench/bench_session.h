@@ -6,7 +6,7 @@
 #define CLI_BENCH_BENCH_SESSION_H
 
 #include "cli/bench/bench_args.h"
-#include "cli/terminal.h"
+#include "cli/runs/run_report.h"
 #include "collect/bench/record.h"
 #include "store/store.h"
 
@@ -21,6 +21,8 @@ void bench_forget_server(void);
 
 // The terminal with the colours of --style.
 Terminal bench_terminal(Str style);
+// The terminal, the unit and the order that the options ask for.
+RunStyle bench_style(const BenchArgs *args);
 // --db, or the project's database.
 Str bench_database_path(const BenchArgs *args);
 // The command line of assay, words quoted for a shell.

@@ -10,6 +10,7 @@
 #include "cli/bench/bench_args.h"
 #include "cli/bench/bench_baseline.h"
 #include "cli/bench/bench_bisect.h"
+#include "cli/bench/bench_files.h"
 #include "cli/bench/bench_history.h"
 #include "cli/bench/bench_profile.h"
 #include "cli/bench/bench_revisions.h"
@@ -17,10 +18,7 @@
 #include "cli/bench/bench_session.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/runs/run_report.h"
 #include "collect/bench/record.h"
-#include "export/run_files.h"
-#include "export/run_services.h"
 
 static const Option bench_options[] = {
     OPT_U64('w', "warmup", BenchArgs, warmup, "N", "runs before the measured ones"),
@@ -94,14 +92,13 @@ static const Option bench_options[] = {
              "with --bisect: time (the default), memory, or an event, such as instructions"),
     OPT_FLAG(0, "functions", BenchArgs, functions,
              "the operand is a program of function benchmarks, made with <assay/bench.h>; one that "
-             "carries the header's note is known without this, unless it has arguments or there is "
-             "an option for commands (-N, -r …)"),
+             "carries the header's note is known without this, unless it has arguments"),
     OPT_TEXT(0, "against", BenchArgs, against, "PROGRAM",
              "of function benchmarks, an older build to run in turns with this one"),
     OPT_TEXT(0, "filter", BenchArgs, filter, "TEXT",
              "of function benchmarks, only those whose name has TEXT in it"),
     OPT_U64(0, "processes", BenchArgs, processes, "N",
-            "of function benchmarks, processes of each build (10)"),
+            "of function benchmarks, processes of each build (10); the same as --runs"),
     OPT_DOUBLE(0, "function-time", BenchArgs, function_time_s, "SECONDS",
                "of function benchmarks, time measured in each process for each function (0.1)"),
     OPT_CHOICE(
@@ -222,20 +219,6 @@ static void show_progress(void *ctx, const Bench *b, const char *phase)
 
 // ---- Output ----------------------------------------------------------------
 
-static RunStyle style_of(const BenchArgs *args)
-{
-    RunStyle s = {.terminal = bench_terminal(args->style), .details = args->details};
-    if (args->unit.len)
-        s.unit = str_starts_with(args->unit, STR("s")) ? RUN_UNIT_S
-                 : str_starts_with(args->unit, STR("u")) || str_starts_with(args->unit, STR("mic"))
-                     ? RUN_UNIT_US
-                     : RUN_UNIT_MS;
-    s.sort = str_equal(args->sort, STR("command"))     ? RUN_SORT_COMMAND
-             : str_equal(args->sort, STR("mean-time")) ? RUN_SORT_MEAN
-                                                       : RUN_SORT_AUTO;
-    return s;
-}
-
 // The inputs of everything that follows the runs.
 typedef struct Finish {
     const BenchArgs *args;
@@ -254,8 +237,9 @@ static void add_profile_json(JsonWriter *w, void *ctx)
     bench_profile_json(w, &f->summaries, &f->profile);
 }
 
-static void add_html(StrBuf *out, Finish *f)
+static void add_html(StrBuf *out, void *ctx)
 {
+    Finish *f = ctx;
     Terminal plain = {0};
     StrBuf more = {0};
     if (f->has_profile)
@@ -264,62 +248,27 @@ static void add_html(StrBuf *out, Finish *f)
     strbuf_deinit(&more);
 }
 
-static void add_github(StrBuf *out, RunSummaries *s, const RunFiles *form)
+static void add_svg(StrBuf *out, void *ctx)
 {
-    (void)form;
-    ServiceRowVec rows = service_rows(s);
-    service_rows_github(out, &rows);
+    Finish *f = ctx;
+    run_plot_svg(out, &f->summaries);
 }
 
-static void add_bencher(StrBuf *out, RunSummaries *s, const RunFiles *form)
+static void add_json(StrBuf *out, void *ctx, const RunFiles *form)
 {
-    (void)form;
-    ServiceRowVec rows = service_rows(s);
-    service_rows_bencher(out, &rows);
+    Finish *f = ctx;
+    run_files_json(out, &f->summaries, form);
 }
 
 static bool write_files(Finish *f)
 {
-    const BenchArgs *args = f->args;
-    const RunFiles form = {.tool_version = STR(ASSAY_VERSION),
-                           .sort = f->style.sort,
-                           .unit = f->style.unit,
-                           .junit_limit =
-                               args->fail_if_slower >= 0 ? args->fail_if_slower / 100 : 0.05,
-                           .add_json = f->has_profile ? add_profile_json : NULL,
-                           .ctx = f};
-    const struct {
-        Str path;
-        void (*add)(StrBuf *out, RunSummaries *s, const RunFiles *form); // NULL: see below
-    } files[] = {{args->json, run_files_json},
-                 {args->csv, run_files_csv},
-                 {args->markdown, run_files_markdown},
-                 {args->asciidoc, run_files_asciidoc},
-                 {args->orgmode, run_files_orgmode},
-                 {args->junit, run_files_junit},
-                 {args->github, add_github},
-                 {args->bencher, add_bencher},
-                 {args->svg, NULL},
-                 {args->html, NULL}};
-    bool ok = true;
-    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        StrBuf out = {0};
-        Error err;
-        if (files[i].path.len == 0)
-            continue;
-        if (files[i].add)
-            files[i].add(&out, &f->summaries, &form);
-        else if (files[i].path.ptr == args->svg.ptr)
-            run_plot_svg(&out, &f->summaries);
-        else
-            add_html(&out, f);
-        if (!bench_write_text(files[i].path, strbuf_str(&out), &err)) {
-            cli_fail(&err);
-            ok = false;
-        }
-        strbuf_deinit(&out);
-    }
-    return ok;
+    const BenchFiles files = {.families = {&f->summaries, 1},
+                              .add_json = add_json,
+                              .add_svg = add_svg,
+                              .add_html = add_html,
+                              .add_members = f->has_profile ? add_profile_json : NULL,
+                              .ctx = f};
+    return bench_write_files(f->args, &f->style, &files);
 }
 
 static bool save_baseline(Finish *f)
@@ -379,13 +328,14 @@ static int finish_runs(const BenchArgs *args, Bench *b, const BaselineSession *s
 {
     Finish f = {.args = args,
                 .bench = b,
-                .style = style_of(args),
+                .style = bench_style(args),
                 .baseline = saved,
                 .machine = &context->machine};
     Profile profile;
     Error err;
     profile_init(&profile);
     bench_record(b, context, &profile);
+    bench_note_functions(&b->commands, &profile);
     int status = bench_finish_recording(recording, &profile, &err) ? STATUS_OK : cli_fail(&err);
     if (run_summaries_init(&f.summaries, &profile, &err)) {
         int finished = finish(&f, baseline_gate);
@@ -453,8 +403,8 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
     BenchOptions options = {0};
     Bench bench;
     BenchCommandVec built = {0};
-    if (!bench_check_args(args, commands, &err) || !bench_check_outputs(args, &err) ||
-        !bench_fill_options(arena, args, &options, &err))
+    if (!bench_check_args(args, commands, &err) || !bench_check_operands(arena, commands, &err) ||
+        !bench_check_outputs(args, &err) || !bench_fill_options(arena, args, &options, &err))
         return cli_fail(&err);
     if (args->bisect.len)
         return bench_bisect(arena, args, commands, &options, server);
@@ -462,6 +412,8 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
               ? bench_revision_commands(arena, args, commands, &options, &built, &err)
               : bench_build_commands(arena, args, commands, &options, &built, &err)))
         return cli_fail(&err);
+    if (bench_wants_revisions(args) && (args->functions || bench_revisions_are_functions(&built)))
+        return bench_run_functions(arena, args, commands, &built, argc, argv, server);
     options.interrupted = &bench_interrupted;
     bench_init(&bench, &options, server);
     bench.commands = built;
@@ -506,13 +458,12 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
 }
 
 static const BenchArgs bench_defaults = {.min_runs = UINT64_MAX,
-                                         .min_time_s = 3,
+                                         .min_time_s = BENCH_MIN_TIME_S,
                                          .margin = 1,
                                          .confidence = 95,
                                          .fail_if_slower = -1,
                                          .ignore = {bench_not_given, 0},
                                          .profile = {bench_not_given, 0},
-                                         .processes = 10,
                                          .function_time_s = 0.1,
                                          .seed = 1};
 
@@ -559,9 +510,9 @@ static int run_bench(const Command *cmd, int argc, char **argv)
         status = cli_print(STR("assay " ASSAY_VERSION "\n")) ? STATUS_OK : STATUS_FAILED;
     else if (parsed == PARSE_OK && (args.compare || history))
         status = run_saved(&args, &commands, history);
-    else if (parsed == PARSE_OK &&
-             (args.functions || bench_operands_are_functions(&arena, &args, &commands)))
-        status = bench_run_functions(&arena, &args, &commands, argc, argv, &server);
+    else if (parsed == PARSE_OK && ((args.functions && !bench_wants_revisions(&args)) ||
+                                    bench_operands_are_functions(&arena, &args, &commands)))
+        status = bench_run_functions(&arena, &args, &commands, NULL, argc, argv, &server);
     else if (parsed == PARSE_OK)
         status = run_prepared(&arena, &args, &commands, argc, argv, &server);
     bench_forget_server();

@@ -7,13 +7,15 @@
 #include <math.h>
 
 #include "base/json.h"
-#include "cli/runs/run_report.h"
 #include "model/facts.h"
 #include "stats/summary.h"
 
-static void add_per_iteration(StrBuf *out, double seconds)
+static void add_per_iteration(StrBuf *out, double seconds, RunUnit unit)
 {
-    if (seconds < 1e-6)
+    if (unit != RUN_UNIT_AUTO)
+        strbuf_printf(out, "%.6g %" STR_FMT, run_in_unit(seconds, unit),
+                      STR_ARG(run_unit_name(unit)));
+    else if (seconds < 1e-6)
         strbuf_printf(out, "%.3f ns", seconds * 1e9);
     else if (seconds < 1e-3)
         strbuf_printf(out, "%.3f µs", seconds * 1e6);
@@ -21,7 +23,7 @@ static void add_per_iteration(StrBuf *out, double seconds)
         run_add_time(out, seconds, RUN_UNIT_AUTO);
 }
 
-static void add_interval(StrBuf *out, const char *what, Interval i)
+static void add_interval(StrBuf *out, const char *what, Interval i, RunUnit unit)
 {
     strbuf_printf(out, "  %-8s [", what);
     const double ends[] = {i.low, i.point, i.high};
@@ -29,7 +31,7 @@ static void add_interval(StrBuf *out, const char *what, Interval i)
         if (k)
             strbuf_add(out, STR("  "));
         if (isfinite(ends[k]))
-            add_per_iteration(out, ends[k]);
+            add_per_iteration(out, ends[k], unit);
         else
             strbuf_add(out, STR("?"));
     }
@@ -94,13 +96,52 @@ static void add_doubt(FunctionSummaries *f, StrBuf *out, const FunctionRuns *fun
                       doubts[doubt]);
 }
 
-static void add_text(FunctionSummaries *f, StrBuf *out, const Terminal *t)
+// Numbers of the functions in the order of --sort.
+static uint32_t *function_order(FunctionSummaries *f, RunSort sort)
 {
+    uint32_t *order = arena_array(&f->arena, uint32_t, f->list.len + 1);
+    double *means = arena_array(&f->arena, double, f->list.len + 1);
+    for (uint32_t i = 0; i < f->list.len; i++) {
+        const ReplicateVec *runs = &f->list.at[i].runs[0];
+        uint32_t at = i;
+        means[i] = runs->len ? stats_mean(function_medians(&f->arena, runs), runs->len) : INFINITY;
+        for (; sort == RUN_SORT_MEAN && at > 0 && means[order[at - 1]] > means[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    return order;
+}
+
+// What --details shows: how far the processes differ, and what they computed.
+static void add_processes(FunctionSummaries *f, StrBuf *out, const FunctionRuns *function,
+                          RunUnit unit)
+{
+    size_t n = function->runs[0].len;
+    double *x = stats_sorted(&f->arena, function_medians(&f->arena, &function->runs[0]), n);
+    double cpu = 0;
+    for (size_t i = 0; i < n; i++)
+        cpu += function->runs[0].at[i].cpu / (double)n;
+    strbuf_add(out, STR("  processes from "));
+    add_per_iteration(out, x[0], unit);
+    strbuf_add(out, STR(" to "));
+    add_per_iteration(out, x[n - 1], unit);
+    strbuf_printf(out, ", %zu samples", function->each.len);
+    if (isfinite(cpu)) {
+        strbuf_add(out, STR(", CPU time "));
+        add_per_iteration(out, cpu, unit);
+    }
+    strbuf_add_char(out, '\n');
+}
+
+static void add_text(FunctionSummaries *f, StrBuf *out, const RunStyle *style)
+{
+    const Terminal *t = &style->terminal;
+    const uint32_t *order = function_order(f, style->sort);
     for (size_t i = 0; i < f->list.len; i++) {
-        const FunctionRuns *function = &f->list.at[i];
+        const FunctionRuns *function = &f->list.at[order[i]];
         size_t n = function->runs[0].len;
         style_begin(out, t, STYLE_BOLD);
-        strbuf_add_terminal(out, function->name);
+        strbuf_add_terminal(out, function_label(f, function, 0));
         style_end(out, t, STYLE_BOLD);
         strbuf_add_char(out, '\n');
         if (n == 0) {
@@ -108,12 +149,14 @@ static void add_text(FunctionSummaries *f, StrBuf *out, const Terminal *t)
             continue;
         }
         Interval typical = function_typical(f, function);
-        add_interval(out, "time", typical);
+        add_interval(out, "time", typical, style->unit);
         strbuf_printf(out, " an iteration, %zu process%s\n", n, n == 1 ? "" : "es");
-        add_interval(out, "slope", function_slope(f, function));
+        add_interval(out, "slope", function_slope(f, function), style->unit);
         strbuf_add_char(out, '\n');
-        add_interval(out, "mean", function_mean(f, function));
+        add_interval(out, "mean", function_mean(f, function), style->unit);
         strbuf_add_char(out, '\n');
+        if (style->details)
+            add_processes(f, out, function, style->unit);
         if (function_doubt(f, function) == DOUBT_NONE) {
             add_rate(out, function->bytes, typical.point, "B");
             add_rate(out, function->elements, typical.point, " elements");
@@ -169,7 +212,7 @@ static void add_libtest(FunctionSummaries *f, StrBuf *out)
         StrBuf value = {0};
         add_grouped(&value, median * 1e9);
         strbuf_add(out, STR("test "));
-        strbuf_add_terminal(out, function->name);
+        strbuf_add_terminal(out, function_label(f, function, 0));
         strbuf_printf(out, " ... bench: %*s%" STR_FMT " ns/iter (+/- ",
                       (int)(value.len < 11 ? 11 - value.len : 0), "", STR_ARG(strbuf_str(&value)));
         add_grouped(out, (x[n - 1] - x[0]) * 1e9);
@@ -201,10 +244,10 @@ static void add_gbench(FunctionSummaries *f, StrBuf *out)
         for (size_t r = 0; r < function->runs[0].len; r++) {
             double seconds = function->runs[0].at[r].median;
             json_begin_object(&w, NULL);
-            json_str(&w, "name", function->name);
+            json_str(&w, "name", function_label(f, function, 0));
             json_u64(&w, "family_index", i);
             json_u64(&w, "per_family_instance_index", 0);
-            json_str(&w, "run_name", function->name);
+            json_str(&w, "run_name", function_label(f, function, 0));
             json_str(&w, "run_type", STR("iteration"));
             json_u64(&w, "repetitions", function->runs[0].len);
             json_u64(&w, "repetition_index", r);
@@ -272,7 +315,7 @@ void function_report_json(StrBuf *out, FunctionSummaries *f)
         double *x = function_medians(&f->arena, &function->runs[0]);
         double *sorted = stats_sorted(&f->arena, x, n);
         json_begin_object(&w, NULL);
-        json_str(&w, "command", function->name);
+        json_str(&w, "command", function_label(f, function, 0));
         json_double(&w, "mean", stats_mean(x, n));
         json_double(&w, "stddev", stats_deviation(x, n));
         json_double(&w, "median", stats_median_sorted(sorted, n));
@@ -295,12 +338,12 @@ void function_report_json(StrBuf *out, FunctionSummaries *f)
     strbuf_add_char(out, '\n');
 }
 
-void function_report(StrBuf *out, const Terminal *t, FunctionSummaries *f, Str format)
+void function_report(StrBuf *out, const RunStyle *style, FunctionSummaries *f, Str format)
 {
     if (str_equal(format, STR("libtest")))
         add_libtest(f, out);
     else if (str_equal(format, STR("gbench")))
         add_gbench(f, out);
     else
-        add_text(f, out, t);
+        add_text(f, out, style);
 }

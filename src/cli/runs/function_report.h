@@ -6,10 +6,10 @@
 #define CLI_RUNS_FUNCTION_REPORT_H
 
 #include "analyse/function_summary.h"
-#include "cli/terminal.h"
+#include "cli/runs/run_report.h"
 
 // The report in `format`: "" or "text", "libtest", "gbench".
-void function_report(StrBuf *out, const Terminal *t, FunctionSummaries *f, Str format);
+void function_report(StrBuf *out, const RunStyle *style, FunctionSummaries *f, Str format);
 
 // hyperfine's layout with a time for each process; other members stand under "assay".
 void function_report_json(StrBuf *out, FunctionSummaries *f);

@@ -296,20 +296,77 @@ static double add_growth(StrBuf *out, RunSummaries *all, double y)
     return y + PANEL + 10;
 }
 
-void run_plot_svg(StrBuf *out, RunSummaries *all)
+// Distributions, runs over time and pairs.
+static double add_bench(StrBuf *out, RunSummaries *all, double y)
 {
-    StrBuf body = {0};
-    double y = add_distributions(&body, all, 0);
-    y = add_runs(&body, all, y);
+    y = add_distributions(out, all, y);
+    y = add_runs(out, all, y);
     if (!all->set.plan.grouped)
         for (uint32_t i = 0, shown = 0; i < all->set.count && shown < 6; i++)
             if (i != all->set.plan.reference && all->set.groups[i].comparison.pairs) {
-                y = add_pairs(&body, all, i, y);
+                y = add_pairs(out, all, i, y);
                 shown++;
             }
+    return y;
+}
+
+void run_plot_svg(StrBuf *out, RunSummaries *all)
+{
+    StrBuf body = {0};
+    double y = add_bench(&body, all, 0);
     y = add_growth(&body, all, y);
     plot_svg(out, strbuf_str(&body), y + 10);
     strbuf_deinit(&body);
+}
+
+void run_plot_functions_svg(StrBuf *out, const RunFamilies *functions, const RunFamilies *growths)
+{
+    StrBuf body = {0};
+    double y = 0;
+    for (size_t i = 0; i < growths->len; i++)
+        y = add_growth(&body, &growths->at[i], y);
+    for (size_t i = 0; i < functions->len; i++)
+        y = add_bench(&body, &functions->at[i], y);
+    plot_svg(out, strbuf_str(&body), y + 10);
+    strbuf_deinit(&body);
+}
+
+// ---- Pages -------------------------------------------------------------------
+
+static void begin_page(StrBuf *out, const RunSummaries *s)
+{
+    plot_page_begin(out, "assay bench");
+    strbuf_add(out, STR("<p><code>"));
+    strbuf_add_xml(out, s->command_line);
+    strbuf_add(out, STR("</code><br>"));
+    strbuf_add_xml(out, s->machine.hostname);
+    strbuf_add(out, STR(", "));
+    strbuf_add_xml(out, s->machine.cpu_model);
+    strbuf_printf(out, ", %u CPUs, ", s->machine.cpus);
+    strbuf_add_xml(out, s->machine.kernel);
+    strbuf_add(out, STR("</p>\n"));
+}
+
+// The text is made for terminals: lines and spaces are kept, markup is escaped.
+static void end_page(StrBuf *out, Str text)
+{
+    Str rest = text, line;
+    strbuf_add(out, STR("<pre>"));
+    while (str_next_line(&rest, &line)) {
+        strbuf_add_xml(out, line);
+        strbuf_add_char(out, '\n');
+    }
+    strbuf_add(out, STR("</pre>\n"));
+    plot_page_end(out);
+}
+
+void run_plot_functions_html(StrBuf *out, const RunFamilies *functions, const RunFamilies *growths,
+                             Str text)
+{
+    const RunSummaries none = {0};
+    begin_page(out, functions->len ? &functions->at[0] : &none);
+    run_plot_functions_svg(out, functions, growths);
+    end_page(out, text);
 }
 
 void run_plot_html(StrBuf *out, const RunStyle *style, RunSummaries *all, Str more)
@@ -321,25 +378,8 @@ void run_plot_html(StrBuf *out, const RunStyle *style, RunSummaries *all, Str mo
     run_report_details(&text, &plain, all);
     strbuf_add(&text, more);
     run_report_truth(&text, &plain, all);
-    plot_page_begin(out, "assay bench");
-    strbuf_add(out, STR("<p><code>"));
-    strbuf_add_xml(out, all->command_line);
-    strbuf_add(out, STR("</code><br>"));
-    strbuf_add_xml(out, all->machine.hostname);
-    strbuf_add(out, STR(", "));
-    strbuf_add_xml(out, all->machine.cpu_model);
-    strbuf_printf(out, ", %u CPUs, ", all->machine.cpus);
-    strbuf_add_xml(out, all->machine.kernel);
-    strbuf_add(out, STR("</p>\n"));
+    begin_page(out, all);
     run_plot_svg(out, all);
-    strbuf_add(out, STR("<pre>"));
-    // The text is made for terminals: lines and spaces are kept, markup is escaped.
-    Str rest = strbuf_str(&text), line;
-    while (str_next_line(&rest, &line)) {
-        strbuf_add_xml(out, line);
-        strbuf_add_char(out, '\n');
-    }
-    strbuf_add(out, STR("</pre>\n"));
-    plot_page_end(out);
+    end_page(out, strbuf_str(&text));
     strbuf_deinit(&text);
 }

@@ -3,6 +3,7 @@
 
 #include "cli/runs/runs_report.h"
 
+#include "analyse/function_families.h"
 #include "cli/runs/counts_text.h"
 #include "cli/runs/function_report.h"
 #include "cli/runs/run_report.h"
@@ -25,7 +26,7 @@ static bool report_commands(StrBuf *out, const Terminal *t, const Profile *p, Ru
     if (form == RUNS_JSON)
         run_files_json(out, &s, &files);
     else if (form == RUNS_CSV)
-        run_files_csv(out, &s, &files);
+        run_files_csv(out, &(RunFamilies){&s, 1}, &files);
     else
         run_report(out, &style, &s);
     run_summaries_deinit(&s);
@@ -33,19 +34,22 @@ static bool report_commands(StrBuf *out, const Terminal *t, const Profile *p, Ru
 }
 
 static bool report_functions(StrBuf *out, const Terminal *t, const Profile *p, RunsForm form,
-                             Error *err)
+                             bool details, Error *err)
 {
     FunctionSummaries f;
-    if (form == RUNS_CSV) {
-        error_set(err, ERROR_USAGE, "function benchmarks have no CSV form of a report");
-        return error_hint(err, "use --json, or assay export --format csv");
-    }
+    const RunStyle style = {.terminal = *t, .details = details};
     if (!function_summaries_init(&f, p, err))
         return false;
-    if (form == RUNS_JSON)
+    if (form == RUNS_CSV) {
+        const RunFiles files = {.tool_version = STR(ASSAY_VERSION), .functions = true};
+        RunFamilies families;
+        function_families_init(&families, &f);
+        run_files_csv(out, &families, &files);
+        function_families_deinit(&families);
+    } else if (form == RUNS_JSON)
         function_report_json(out, &f);
     else
-        function_report(out, t, &f, STR("text"));
+        function_report(out, &style, &f, STR("text"));
     function_summaries_deinit(&f);
     return true;
 }
@@ -68,7 +72,7 @@ bool runs_report(StrBuf *out, const Terminal *t, const Profile *p, RunsForm form
     if (run_summaries_apply(p))
         return report_commands(out, t, p, form, all_notes, err);
     if (function_summaries_apply(p))
-        return report_functions(out, t, p, form, err);
+        return report_functions(out, t, p, form, all_notes, err);
     report_counts(out, p, form, all_notes);
     return true;
 }

@@ -78,6 +78,15 @@ static void record_facts(const Runner *f)
     profile_set_fact(p, STR(FACT_ORDER), o->against ? STR("interleaved") : STR("grouped"));
     profile_set_fact(p, STR(FACT_LEVEL), arena_printf(&p->arena, "%.17g", o->level));
     profile_set_fact(p, STR(FACT_MARGIN), arena_printf(&p->arena, "%.17g", o->margin));
+    if (o->until > 0)
+        profile_set_fact(p, STR(FACT_UNTIL), arena_printf(&p->arena, "%.17g", o->until));
+    if (o->most)
+        profile_set_fact(p, STR(FACT_MAX_RUNS),
+                         arena_printf(&p->arena, "%llu", (unsigned long long)o->most));
+    if (o->names[0].len)
+        profile_set_fact(p, STR(FACT_BUILD_NAME), o->names[0]);
+    if (o->names[1].len)
+        profile_set_fact(p, STR(FACT_AGAINST_NAME), o->names[1]);
     profile_set_fact(p, STR(FACT_SEED),
                      arena_printf(&p->arena, "%llu", (unsigned long long)o->seed));
     profile_set_fact(p, STR(FACT_START_MONOTONIC),
@@ -219,8 +228,9 @@ static bool read_output(Runner *f, int fd, const char *program, Bytes *ret, Erro
     return os_read_fd(&f->scratch, fd, name, OS_READ_MAX_BYTES, ret, err);
 }
 
+// With `keep` false a warm-up, whose samples are dropped.
 static bool run_process(Runner *f, SpawnServer *server, int build, uint64_t number,
-                        uint32_t position, Error *err)
+                        uint32_t position, bool keep, Error *err)
 {
     const FunctionsOptions *o = f->options;
     const char *program = build ? o->against : o->program;
@@ -248,6 +258,7 @@ static bool run_process(Runner *f, SpawnServer *server, int build, uint64_t numb
                             .output = SPAWN_OUTPUT_FD,
                             .output_fd = os_open_unnamed(o->scratch, err),
                             .timeout_ns = o->timeout_ns,
+                            .folder = build ? o->against_folder : o->folder,
                             .errors = SPAWN_OUTPUT_INHERIT};
     SpawnResult result = {0};
     Bytes text = {0};
@@ -270,7 +281,7 @@ static bool run_process(Runner *f, SpawnServer *server, int build, uint64_t numb
     f->run.position = position;
     f->run.status = 0;
     Str rest = str_from_bytes(text), line;
-    while (ok && !stopped && str_next_line(&rest, &line))
+    while (ok && keep && !stopped && str_next_line(&rest, &line))
         if (line.len && !take_line(f, line, build, err)) {
             ok = error_context(err, "cannot understand '%s'", program);
             error_hint(err, "is it made with <assay/bench.h>?");
@@ -283,6 +294,25 @@ static bool is_interrupted(const FunctionsOptions *o)
     return o->interrupted && *o->interrupted;
 }
 
+// Whether `rounds` are all. `*look` is the round after which the runs are looked at next: seldom
+// among many, because a look reads them all.
+static bool enough(Runner *f, uint64_t rounds, uint64_t *look)
+{
+    const FunctionsOptions *o = f->options;
+    if (o->max_time_ns && rounds && os_monotonic_ns() - f->begin_ns >= o->max_time_ns) {
+        profile_note(f->p, NOTE_WARNING, STR("max-time"), "stopped by --max-time");
+        return true;
+    }
+    if (!o->decided)
+        return rounds >= o->processes;
+    if (o->most && rounds >= o->most)
+        return true;
+    if (rounds < o->processes || rounds < *look)
+        return false;
+    *look = rounds + MAX((uint64_t)1, rounds / 20);
+    return o->decided(o->ctx, f->p);
+}
+
 bool functions_run(SpawnServer *server, const FunctionsOptions *o, Profile *p, Error *err)
 {
     Runner f;
@@ -292,10 +322,13 @@ bool functions_run(SpawnServer *server, const FunctionsOptions *o, Profile *p, E
     runner_init(&f, o, p);
     record_facts(&f);
     schedule_init(&schedule, &f.scratch, builds, o->seed);
-    for (uint64_t n = 0; ok && n < o->processes && !is_interrupted(o); n++) {
+    for (uint64_t n = 0; ok && n < o->warmup && !is_interrupted(o); n++)
+        for (uint32_t i = 0; ok && i < builds && !is_interrupted(o); i++)
+            ok = run_process(&f, server, (int)i, n, i, false, err);
+    for (uint64_t n = 0, look = 0; ok && !enough(&f, n, &look) && !is_interrupted(o); n++) {
         const uint32_t *order = schedule_next(&schedule);
         for (uint32_t i = 0; ok && i < builds && !is_interrupted(o); i++)
-            ok = run_process(&f, server, (int)order[i], n, i, err);
+            ok = run_process(&f, server, (int)order[i], n, i, true, err);
     }
     record_waiting(&f);
     arena_deinit(&f.scratch);

@@ -18,17 +18,26 @@ typedef enum FunctionsClock {
 } FunctionsClock;
 
 typedef struct FunctionsOptions {
-    const char *program; // found already
-    const char *against; // another build, run in turns with it; NULL: none
-    Str filter;          // only functions whose name contains it
-    uint64_t processes;  // of each build
+    const char *program;                 // found already
+    const char *against;                 // another build, run in turns with it; NULL: none
+    Str filter;                          // only functions whose name contains it
+    const char *folder, *against_folder; // where they run; NULL: here
+    uint64_t warmup;                     // processes of each build before them that are not kept
+    uint64_t processes;                  // of each build; with `decided` at least so many
+    uint64_t most;                       // with `decided`, of each build; 0: no limit
+    // Looks after a round whether the runs so far decide everything; NULL: always `processes`.
+    bool (*decided)(void *ctx, const Profile *p);
+    void *ctx;
+    int64_t max_time_ns; // no round begins after it; 0: none
     double time_s;       // measured in each process for each function
     double level, margin;
+    double until; // the margin that `decided` looks for; 0: off
     FunctionsClock clock;
     uint64_t seed;
     int64_t timeout_ns; // of a process; 0: none
     Str scratch;        // folder on whose file system the output of a process lies, unnamed
     Str revision;       // of the sources; "" when not known
+    Str names[2];       // of the builds, by the user: of `program` and `against`; "" for none
     const volatile sig_atomic_t *interrupted;
 } FunctionsOptions;
 

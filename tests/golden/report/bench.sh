@@ -12,7 +12,7 @@ digits() { sed -E "s/([0-9]\\.[0-9]{6})[0-9]*(e-[0-9]+)?/\1\2/g"; } # the last o
 "$ASSAY" export --format csv bench.assay | cut -d, -f2,5 | tr -d "\r" | LC_ALL=C sort | uniq -c
 "$ASSAY" report functions.assay
 "$ASSAY" report functions.assay --json | grep -c '"change"'
-"$ASSAY" report functions.assay --csv
+"$ASSAY" report functions.assay --csv | digits
 echo "status $?"
 "$ASSAY" report bench.assay --by line
 echo "status $?"
