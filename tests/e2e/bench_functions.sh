@@ -188,6 +188,30 @@ check "limits without --until" prints "need --until" assay bench ./new -M 5
 check "a file that cannot be written is told before the runs" eval \
     '! assay bench ./new --export-github ./nowhere/x >g.out 2>g.err && [ ! -s g.out ] && grep -q nowhere g.err'
 
+# Google Benchmark's own compare.py, as its users run it on two results, and on two functions of one.
+compare=$TOP/build/readers/gbench # tools/foreign-readers installs it
+if [ -x "$compare/python/bin/python" ] && [ -e "$compare/usr/share/benchmark/compare.py" ]; then
+    compare=("$compare/python/bin/python" "$compare/usr/share/benchmark/compare.py")
+    for build in old new; do assay bench ./$build "${short[@]}" --processes 9 --format gbench >$build.gbench.json; done
+    check "compare.py reads two results" "${compare[@]}" -d compared.json benchmarks old.gbench.json new.gbench.json
+    # Truth: three times the work in each of 9 processes.
+    check "and finds what is slower, by the clock and by CPU time" python3 -c '
+import json
+rows = {r["name"]: r for r in json.load(open("compared.json"))}
+slower = rows["slower"]
+assert {"slower", "grows/100", "grows/1000", "grows/10000"} <= set(rows) and len(slower["measurements"]) == 9, rows
+assert all(m["time"] > 0.5 and m["cpu"] > 0.5 for m in slower["measurements"]), slower
+u = slower["utest"]
+assert u["have_optimal_repetitions"] and u["time_pvalue"] < 0.05 and u["cpu_pvalue"] < 0.05, u'
+    check "and two functions of one" "${compare[@]}" -d filtered.json filters old.gbench.json grows/100$ grows/10000$
+    check "with their ratio" python3 -c '
+import json
+r = json.load(open("filtered.json"))[0]
+assert len(r["measurements"]) == 9 and all(m["time"] > 10 for m in r["measurements"]), r'
+else
+    skip "Google Benchmark's compare.py reads the result" "not installed: tools/foreign-readers"
+fi
+
 # Functions of two revisions.
 if command -v git >/dev/null; then
     mkdir repo && (
