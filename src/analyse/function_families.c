@@ -39,8 +39,8 @@ static void add_build(RunSummaries *s, uint32_t group, FunctionSummaries *f,
     const ReplicateVec *runs = &function->runs[build];
     for (size_t i = 0; i < runs->len; i++)
         add_process(s, group, &runs->at[i], runs->at[i].median);
-    s->commands[group] = (RunCommand){.name = function_label(f, function, build),
-                                      .command = function->name};
+    s->commands[group] =
+        (RunCommand){.name = function_label(f, function, build), .command = function->name};
 }
 
 static void add_function(RunSummaries *s, FunctionSummaries *f, const FunctionRuns *function)
@@ -51,8 +51,8 @@ static void add_function(RunSummaries *s, FunctionSummaries *f, const FunctionRu
     if (saved) {
         for (size_t i = 0; i < saved->count; i++)
             add_process(s, 0, NULL, saved->seconds[i]);
-        s->commands[0] = (RunCommand){.name = function_label(f, function, 1),
-                                      .command = function->name};
+        s->commands[0] =
+            (RunCommand){.name = function_label(f, function, 1), .command = function->name};
         s->set.plan.grouped = true;
     } else if (compared) {
         add_build(s, 0, f, function, 1);

@@ -252,7 +252,7 @@ if gcc -O2 -Wall -Wextra -Werror -I"$TOP/include" "$TOP/tests/programs/benches.c
         assay bench --functions ./fb --processes 3 --function-time 0.01 --filter batch --export-json b.json >/dev/null && python3 -c "
 import json; t=json.load(open(\"b.json\"))[\"results\"][0][\"median\"]; assert t < 5e-6, t"'
     check "such a program is known by its note" prints "3 processes" assay bench ./fb --processes 3 --function-time 0.01 --filter work_slow
-    check "unless -N makes it a command" prints "Benchmark 1: ./fb" assay bench -N -r 1 -i ./fb --timeout 50ms
+    check "-N does not make it a command" prints "-N is for commands, not for function benchmarks" assay bench -N -r 1 ./fb
     check "with arguments it is a command too" prints "Benchmark 1: ./fb --list" assay bench -r 2 './fb --list'
     check "two are commands" prints "Benchmark 2: ./fb6 --list" assay bench --details -r 2 './fb --list' './fb6 --list'
     check "functions are saved" assay bench ./fb --processes 6 --function-time 0.01 --filter work_slow --save functions
@@ -270,8 +270,7 @@ import json; t=json.load(open(\"b.json\"))[\"results\"][0][\"median\"]; assert t
         [ ! -s fj.out ] && python3 -c "
 import json; r=json.load(open(\"fj.json\"))[\"results\"][0][\"assay\"]; assert r[\"change\"][\"verdict\"]==\"slower\" and r[\"time\"][\"low\"]<=r[\"time\"][\"high\"]"'
     check "a process that hangs is killed" prints "was killed after" assay bench ./fb --function-time 30 --timeout 100ms
-    check "an option for commands makes it one" prints "Benchmark 1: ./fb" assay bench -r 1 -i ./fb --timeout 50ms
-    check "and does not go with --functions" prints "--warmup is for commands" assay bench --functions -w 1 ./fb
+    check "no option for commands goes with it" prints "--prepare is for commands" assay bench --functions -p true ./fb
     check "an empty body is left with no more than 1 ns" bash -c '
         for i in 1 2 3 4 5; do ./fb --json --time 0.02 --warm-up 0.005 --samples 20 --filter empty; done >empty && python3 -c "
 import json; print(best := min(t/n for l in open(\"empty\") for d in [json.loads(l)] for t, n in zip(d[\"times\"], d[\"iters\"]))); assert best <= 1"'

@@ -44,12 +44,9 @@ bool bench_write_files(const BenchArgs *args, const RunStyle *style, const Bench
     const struct {
         Str path;
         AddFile add;
-    } tables[] = {{args->csv, run_files_csv},
-                  {args->markdown, run_files_markdown},
-                  {args->asciidoc, run_files_asciidoc},
-                  {args->orgmode, run_files_orgmode},
-                  {args->junit, run_files_junit},
-                  {args->github, add_github},
+    } tables[] = {{args->csv, run_files_csv},           {args->markdown, run_files_markdown},
+                  {args->asciidoc, run_files_asciidoc}, {args->orgmode, run_files_orgmode},
+                  {args->junit, run_files_junit},       {args->github, add_github},
                   {args->bencher, add_bencher}};
     const struct {
         Str path;

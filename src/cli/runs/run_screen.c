@@ -559,12 +559,9 @@ static Str verdict_word(const Comparison *c)
     return STR("undecided");
 }
 
-// Ranking and comparison in one row, so that ten commands fit a screen.
-static void add_crowded_row(StrBuf *out, const Ranking *t, const RunSet *set, uint32_t command)
+static void add_crowded_change(StrBuf *out, const RunSet *set, uint32_t command)
 {
-    enum { CHANGE = 28, WORD = 11 };
     const RunGroup *g = &set->groups[command];
-    size_t from = out->len;
     strbuf_add(out, STR("  "));
     if (command == set->plan.reference)
         strbuf_add(out, STR("reference"));
@@ -574,7 +571,31 @@ static void add_crowded_row(StrBuf *out, const Ranking *t, const RunSet *set, ui
         run_add_interval(out, &g->comparison.ratio);
     else
         run_add_change(out, g->comparison.ratio.point);
-    pad_to(out, from, CHANGE);
+}
+
+// The columns of the changes: an interval of some pairs may be wide.
+static size_t crowded_columns(const RunSet *set)
+{
+    enum { USUAL = 28 };
+    size_t most = USUAL;
+    for (uint32_t i = 0; i < set->count; i++) {
+        StrBuf text = {0};
+        add_crowded_change(&text, set, i);
+        most = MAX(most, str_columns(strbuf_str(&text)) + 1);
+        strbuf_deinit(&text);
+    }
+    return most;
+}
+
+// Ranking and comparison in one row, so that ten commands fit a screen.
+static void add_crowded_row(StrBuf *out, const Ranking *t, const RunSet *set, uint32_t command,
+                            size_t change_columns)
+{
+    enum { WORD = 11 };
+    const RunGroup *g = &set->groups[command];
+    size_t from = out->len;
+    add_crowded_change(out, set, command);
+    pad_to(out, from, change_columns);
     from = out->len;
     if (is_compared(set, command))
         strbuf_add(out, verdict_word(&g->comparison));
@@ -593,20 +614,21 @@ static void add_crowded_row(StrBuf *out, const Ranking *t, const RunSet *set, ui
 
 static void add_crowded(StrBuf *out, const RunStyle *style, RunSummaries *s, const uint32_t *order)
 {
-    enum { LEFT = 39 };
+    enum { WORD = 11 };
     Ranking t = {0};
-    size_t pairs = 0;
+    size_t pairs = 0, change_columns = crowded_columns(&s->set);
     choose_figures(&t, style, &s->set);
     t.value_columns = columns_of(add_mean, &t, &s->set);
     t.spread_columns = columns_of(add_spread, &t, &s->set);
-    size_t taken = LEFT + t.value_columns + t.spread_columns + 8, columns = screen_columns(style);
+    size_t taken = change_columns + WORD + t.value_columns + t.spread_columns + 8,
+           columns = screen_columns(style);
     t.name_columns = columns > taken + NAME_COLUMNS_LEAST ? columns - taken : NAME_COLUMNS_LEAST;
     t.labels = run_labels(s, t.name_columns);
     for (uint32_t i = 0; i < s->set.count; i++)
         pairs = MAX(pairs, s->set.groups[i].comparison.pairs);
     add_comparison_heading(out, style, s, pairs);
     for (uint32_t k = 0; k < s->set.count; k++)
-        add_crowded_row(out, &t, &s->set, order[k]);
+        add_crowded_row(out, &t, &s->set, order[k], change_columns);
 }
 
 void run_report_screen(StrBuf *out, const RunStyle *style, RunSummaries *s)
