@@ -56,11 +56,11 @@ static void add_sentence(StrBuf *out, const RunStyle *style, const StrBuf *first
         size_t space = str_find_char(b, ' ');
         strbuf_add(out, str_slice(b, 0, space));
         strbuf_add(out, STR("\n  "));
-        strbuf_add(out, str_slice(b, space + 1, b.len));
+        text_add_wrapped(out, str_slice(b, space + 1, b.len), columns - 2, 4);
     } else {
         strbuf_add(out, b);
+        strbuf_add_char(out, '\n');
     }
-    strbuf_add_char(out, '\n');
 }
 
 static double percent_less(double ratio)
