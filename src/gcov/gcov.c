@@ -10,6 +10,8 @@
 #define MAGIC_NOTES 0x67636e6fu // "gcno"
 #define MAGIC_DATA  0x67636461u // "gcda"
 
+#define STAMP_OF_LLVM 0x4c4c564du // "LLVM", before LLVM 3.4
+
 // Summary of the run; before gcc 9 also of the object and of the program.
 #define TAG_SUMMARY         0xa1000000u
 #define TAG_PROGRAM_SUMMARY 0xa3000000u
@@ -27,7 +29,8 @@ enum {
 };
 
 static const FormatVersion version_list[] = {
-    {407, 407, "gcc 4.7", "", false},
+    {402, 406, "gcc 4.2 to 4.6; clang --coverage before 11", "", false},
+    {407, 407, "gcc 4.7", "a checksum of the flow graph", false},
     {408, 409, "gcc 4.8, 4.9; clang --coverage", "", false},
     {500, 799, "gcc 5 to 7", "", false},
     {800, 899, "gcc 8", "functions that the compiler made, columns", false},
@@ -56,6 +59,13 @@ static bool magic_is(Bytes file, uint32_t magic, bool *big_endian)
     return v == magic || *big_endian;
 }
 
+static inline uint32_t word_at(const uint8_t *p, bool big_endian)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof(v));
+    return big_endian ? __builtin_bswap32(v) : v;
+}
+
 bool gcov_is_notes(Bytes file)
 {
     bool big;
@@ -82,7 +92,8 @@ bool gcov_same_build(Bytes notes, Bytes data)
     bool big, data_big; // magic, version, stamp
     return magic_is(notes, MAGIC_NOTES, &big) && magic_is(data, MAGIC_DATA, &data_big) &&
            big == data_big && notes.len >= 12 && data.len >= 12 &&
-           memcmp(notes.ptr + 4, data.ptr + 4, 8) == 0;
+           memcmp(notes.ptr + 4, data.ptr + 4, 8) == 0 &&
+           word_at(notes.ptr + 8, big) != STAMP_OF_LLVM;
 }
 
 static bool take_version(Cursor *c, uint32_t *ret, Error *err)
@@ -100,13 +111,6 @@ static bool take_version(Cursor *c, uint32_t *ret, Error *err)
 static uint64_t unit(uint32_t version)
 {
     return version >= 1200 ? 1 : 4;
-}
-
-static inline uint32_t word_at(const uint8_t *p, bool big_endian)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof(v));
-    return big_endian ? __builtin_bswap32(v) : v;
 }
 
 static Str take_string(Cursor *c, uint32_t version)
@@ -136,11 +140,17 @@ uint32_t gcov_function_file(GcovNotes *n, GcovFunction *f)
     return f->file;
 }
 
+// Before gcc 4.7 a function has only the checksum of its name and line.
+static bool has_cfg_checksum(uint32_t version)
+{
+    return version >= 407;
+}
+
 static void read_function(GcovNotes *n, Cursor *c)
 {
     uint32_t v = n->version;
     GcovFunction f = {.ident = cursor_u32(c), .line_checksum = cursor_u32(c)};
-    f.cfg_checksum = cursor_u32(c);
+    f.cfg_checksum = has_cfg_checksum(v) ? cursor_u32(c) : 0;
     f.name = take_string(c, v);
     f.is_artificial = v >= 800 && cursor_u32(c) != 0;
     f.file_name = take_string(c, v);
@@ -199,11 +209,13 @@ static void skip_graph(const GcovNotes *n, Cursor *c)
     c->at = c->data.len - left;
 }
 
-// Whether clang wrote the notes: it writes the form of gcc 4.8 and numbers functions from 0, gcc
-// from 1.
+// Whether clang wrote the notes: it writes the form of gcc 4.8, before clang 11 that of gcc 4.2,
+// and numbers functions from 0, gcc from 1. Until 2013 it numbered declarations too, and all files
+// had one stamp.
 static bool is_of_llvm(const GcovNotes *n)
 {
-    return n->version == 408 && n->functions.len && n->functions.at[0].ident == 0;
+    return n->version <= 408 &&
+           (n->stamp == STAMP_OF_LLVM || (n->functions.len && n->functions.at[0].ident == 0));
 }
 
 static bool read_records(GcovNotes *n, Cursor *c, Error *err)
@@ -279,6 +291,7 @@ bool gcov_notes_parse(GcovNotes *n, Bytes file, Error *err)
     if (!read_records(n, &c, err))
         return false;
     n->is_of_llvm = is_of_llvm(n);
+    n->sums_blocks = n->version < 800 && !n->is_of_llvm;
     return true;
 }
 
@@ -659,11 +672,12 @@ static void add_counters(GcovNotes *n, GcovFunction *f, Cursor counters)
 static GcovFunction *enter_function(Finder *find, const uint8_t *record, uint64_t len)
 {
     bool big = find->big_endian;
-    if (len < 12) // a function that was not linked
+    bool has_cfg = has_cfg_checksum(find->n->version);
+    if (len < (has_cfg ? 12 : 8)) // a function that was not linked
         return NULL;
     GcovFunction *f = find_function(find, word_at(record, big));
     if (f && f->line_checksum == word_at(record + 4, big) &&
-        f->cfg_checksum == word_at(record + 8, big))
+        (!has_cfg || f->cfg_checksum == word_at(record + 8, big)))
         return f;
     find->n->mismatched++;
     return NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads gcc's coverage files: .gcno (notes) has the flow graph of each function, .gcda (data)
-// the counts of the arcs that are not on the spanning tree of the graph. Written by gcc 4.7
-// to 15 and by clang --coverage (in the form of gcc 4.8).
+// the counts of the arcs that are not on the spanning tree of the graph. Written by gcc 4.2
+// to 15 and by clang --coverage (in the form of gcc 4.8; before clang 11 of gcc 4.2).
 // Document: gcc/gcov-io.h; docs/formats/coverage.md says where versions differ.
 
 #ifndef GCOV_GCOV_H
@@ -68,9 +68,10 @@ typedef struct GcovNotes {
     uint32_t version; // 12 * 100 + 2 for gcc 12.2
     uint32_t stamp;
     bool big_endian;
-    bool is_of_llvm; // clang's: llvm-cov gcov has other rules than gcov
-    Str folder;      // where the compiler ran, "" before gcc 9
-    StrVec files;    // in order of first use
+    bool is_of_llvm;  // clang's: llvm-cov gcov has other rules than gcov
+    bool sums_blocks; // gcc's before 8: gcov gave a line the sum of the blocks that list it
+    Str folder;       // where the compiler ran, "" before gcc 9
+    StrVec files;     // in order of first use
     Table file_index;
     Vec(GcovFunction) functions;
     U64Vec counters; // of the arcs off the tree
@@ -87,7 +88,7 @@ bool gcov_is_notes(Bytes file);
 bool gcov_is_data(Bytes file);
 
 // Whether a .gcno and a .gcda are of the same compilation, by version and stamp. The first 12 bytes
-// of each are enough.
+// of each are enough. False for clang before 3.4, whose files all have one stamp.
 bool gcov_same_build(Bytes notes, Bytes data);
 
 // Finds the functions of a .gcno and checks that its records are complete; does not read the

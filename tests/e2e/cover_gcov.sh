@@ -116,6 +116,39 @@ for version in -14 -16 -19; do
     check "a line that a block of clang$version lists thrice ran once" \
         test "$(repeats) $(repeats --llvm-rules)" = "DA:9,5 DA:9,15"
 done
+# The forms of clang 3 to 10, which LLVM's gcov still reads.
+if command -v clang-14 llvm-cov-14 >/dev/null; then
+    for form in '402*' '407*'; do
+        rm -f cover_apart.gc* cover_jumps.gc*
+        clang-14 -O0 -w --coverage -Xclang "-coverage-version=$form" -c cover_jumps.c -o cover_jumps.o &&
+            clang-14 --coverage cover_jumps.o -o five &&
+            clang++-14 -O0 -std=c++17 -w --coverage -Xclang "-coverage-version=$form" -c cover_apart.cc -o cover_apart.o &&
+            clang++-14 --coverage cover_apart.o -o six || exit 1
+        for n in 4 5 1 9 8 7; do ./five $n; ./six $n; done >/dev/null 2>&1
+        check "lines of clang, form $form" \
+            python3 "$TOP/tests/e2e/lib/compare_llvm_gcov.py" "$ASSAY" llvm-cov-14 cover_jumps cover_apart
+    done
+    rm -f cover_apart.gc* cover_jumps.gc*
+fi
+# The forms of gcc 4.2 to 7, whose gcov gave a line the sum of its blocks.
+if gcc -dumpversion | grep -qE '^1[23]$'; then
+    cp "$TOP/tests/programs/cover_sums.c" . && rm -f cover_sums.gc* && gcc -O0 --coverage -c cover_sums.c -o cover_sums.o &&
+        gcc --coverage cover_sums.o -o sums && ./sums || exit 1
+    counts_of_sums() { "$ASSAY" cover export "$1" 2>err | sed -nE 's/^(DA:(9|1[0-3]),.*|BRF.*|BRH.*|FNDA.*)/\1/p' | tr '\n' ' '; }
+    rest='FNDA:1,main BRF:10 BRH:7 '
+    new=$(counts_of_sums cover_sums.gcda)
+    for form in '402*' '406*' '407*' '408*' '504*' '703*'; do
+        python3 "$TOP/tests/tools/old_gcov.py" "$form" cover_sums old || exit 1
+        old=$(counts_of_sums old.gcda)
+        echo "$form $old, now $new" >out
+        verdict "form $form of gcc has sums of blocks" \
+            "$([ "$(tr ' ' '\n' <<<"$old" | sort | tr -d '\n')" = \
+                "$(tr ' ' '\n' <<<"DA:9,22 DA:10,10 DA:11,12 DA:12,3 DA:13,1 $rest" | sort | tr -d '\n')" ] &&
+                [ "$(tr ' ' '\n' <<<"$new" | sort | tr -d '\n')" = \
+                    "$(tr ' ' '\n' <<<"DA:9,11 DA:10,5 DA:11,4 DA:12,1 DA:13,1 $rest" | sort | tr -d '\n')" ]; echo $?)"
+    done
+    rm -f old.gc* cover_sums.gc*
+fi
 # However a unit spells a source, it has one row.
 mkdir -p spellings && printf 'static int used(int n)\n{\n    return n;\n}\n' >spellings/used.h &&
     printf '#include "./used.h"\nint main(void) { return used(0); }\n' >spellings/spelt.c &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flow graphs -> lines. A line ran as often as control entered its blocks from
-// outside, plus as often as it went round loops that lie on the line alone.
+// outside, plus as often as it went round loops that lie on the line alone. Before gcc 8
+// a line's count is the sum of its blocks.
 
 #include "coverage/gcc/unit_lines.h"
 
@@ -226,9 +227,43 @@ size_t gcov_places_run(const GcovPlace *places, size_t count)
     return end;
 }
 
+// Where gcov before gcc 8 lists the branches of the next block: the line that it met last.
+typedef struct LastLine {
+    uint32_t row;   // of GcovUnit.lines; NONE before the first, and in a file that is left out
+    uint32_t block; // the first block that is not placed yet
+} LastLine;
+
+static void place_branches(GcovUnit *u, uint32_t function, LastLine *last, uint32_t end)
+{
+    for (; last->block < end; last->block++)
+        if (last->row != NONE && gcov_unit_has_block(u, function, last->block))
+            add_block(u, last->row, (GcovLineBlock){function, last->block, NONE, true});
+}
+
+// gcov before gcc 8: each time that a block lists a line it adds its count. Branches stand on the
+// line that was listed last, be it by an earlier block.
+static void place_sums(GcovUnit *u, uint32_t function)
+{
+    const GcovFunction *f = &u->n->functions.at[function];
+    LastLine last = {.row = NONE};
+    for (size_t i = 0; i < f->place_count; i++) {
+        const GcovPlace *place = &u->n->places.at[f->places_first + i];
+        place_branches(u, function, &last, place->block);
+        StrId file = gcov_unit_file(u, place->file)->id;
+        last.row = file.v ? line_row(u, function, file, place) : NONE;
+        if (file.v)
+            u->lines.at[last.row].count += f->blocks[place->block];
+    }
+    place_branches(u, function, &last, f->block_count);
+}
+
 void gcov_unit_place(GcovUnit *u, uint32_t function)
 {
     const GcovFunction *f = &u->n->functions.at[function];
+    if (u->n->sums_blocks) {
+        place_sums(u, function);
+        return;
+    }
     for (size_t i = 0, run; i < f->place_count; i += run) {
         const GcovPlace *places = u->n->places.at + f->places_first + i;
         run = gcov_places_run(places, f->place_count - i);
@@ -440,7 +475,7 @@ static void count_line(GcovUnit *u, uint32_t row, Circuits *c)
 void gcov_unit_count(GcovUnit *u)
 {
     Circuits c = {0};
-    for (uint32_t i = 0; i < u->lines.len; i++)
+    for (uint32_t i = 0; i < u->lines.len && !u->n->sums_blocks; i++)
         count_line(u, i, &c);
     free_circuits(&c);
 }

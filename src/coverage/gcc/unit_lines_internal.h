@@ -27,7 +27,7 @@ void gcov_unit_find_exceptional(GcovUnit *u);
 // Puts a function's blocks on their lines.
 void gcov_unit_place(GcovUnit *u, uint32_t function);
 
-// Counts the lines that have blocks.
+// Counts the lines that have blocks, unless their counts are sums of blocks already.
 void gcov_unit_count(GcovUnit *u);
 
 // Looks the files up that the notes have listed since the last time.

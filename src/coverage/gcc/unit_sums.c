@@ -184,8 +184,8 @@ static void add_line(GcovUnit *u, const GcovUnitLine *l)
 {
     GcovLine *line = &u->sum->lines.at[l->row];
     bool is_alone = !l->apart;
-    uint32_t last =
-        add_count(u->sum, line, is_alone && l->first_block != NONE, is_alone ? l->count : 0);
+    bool has_blocks = is_alone && l->first_block != NONE && !u->n->sums_blocks;
+    uint32_t last = add_count(u->sum, line, has_blocks, is_alone ? l->count : 0);
     line->count += is_alone ? 0 : l->count;
     if (l->apart && u->group.at[l->apart - 1] == GCOV_AT_ONE_PLACE)
         (void)add_branches(u, l, 0);
@@ -435,7 +435,7 @@ static bool read_function(GcovUnit *u, uint32_t function, Error *first)
 static void add_one(GcovUnit *u, uint32_t function, Error *first)
 {
     const GcovFunction *f = &u->n->functions.at[function];
-    if (!gcov_is_counted(f) || (f->is_zero && add_idle(u, function)))
+    if (!gcov_is_counted(f) || (f->is_zero && !u->n->sums_blocks && add_idle(u, function)))
         return;
     gcov_graphs_clear(u->n);
     arena_clear(u->arena);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes and counts of gcc, built here in the forms of gcc 4.7, 4.8, 8, 11 and 12 and in
-// both byte orders, and the solving of flow graphs.
+// Notes and counts of gcc, built here in the forms of gcc 4.2 to 15 and in both byte
+// orders, and the solving of flow graphs.
 
 #include "harness.h"
 
@@ -12,8 +12,9 @@ typedef struct Form {
     bool big;
 } Form;
 
-static const Form forms[] = {{407, false},  {408, true},   {800, false}, {903, true},
-                             {1102, false}, {1202, false}, {1202, true}, {1501, false}};
+static const Form forms[] = {{402, false}, {406, true},  {407, false},  {408, true},
+                             {800, false}, {903, true},  {1102, false}, {1202, false},
+                             {1202, true}, {1501, false}};
 
 static void put(StrBuf *b, Form f, uint32_t v)
 {
@@ -56,7 +57,8 @@ static void put_function(StrBuf *b, Form f)
     StrBuf body = {0};
     put(&body, f, IDENT);
     put(&body, f, LINES_SUM);
-    put(&body, f, GRAPH_SUM);
+    if (f.version >= 407)
+        put(&body, f, GRAPH_SUM);
     put_text(&body, f, "pick");
     if (f.version >= 800)
         put(&body, f, 0); // not artificial
@@ -149,7 +151,8 @@ static void build_counts(StrBuf *b, Form f, uint32_t graph, uint64_t first, uint
     strbuf_clear(&body);
     put(&body, f, IDENT);
     put(&body, f, LINES_SUM);
-    put(&body, f, graph);
+    if (f.version >= 407)
+        put(&body, f, graph);
     put_record(b, f, TAG_FUNCTION, &body);
     strbuf_clear(&body);
     put(&body, f, (uint32_t)first);
@@ -271,6 +274,29 @@ static void counts_of_another_compilation_are_not_added(void **state)
     assert_ok(add_counts(&f), &f.err);
     assert_int_equal(f.notes.mismatched, 1);
     assert_false(f.notes.functions.at[0].has_counts);
+    teardown(&f);
+}
+
+static void clang_of_before_2013_has_one_stamp_which_pairs_no_files(void **state)
+{
+    (void)state;
+    Form form = {402, false};
+    uint32_t llvm = 0x4c4c564d;
+    Fixture f;
+    open_notes(&f, form);
+    build_counts(&f.counts_file, form, GRAPH_SUM, 1, 2);
+    Bytes notes = bytes_from_str(strbuf_str(&f.notes_file));
+    Bytes counts = bytes_from_str(strbuf_str(&f.counts_file));
+    assert_true(gcov_same_build(notes, counts));
+    assert_true(f.notes.sums_blocks);
+    memcpy(f.notes_file.ptr + 8, &llvm, sizeof(llvm));
+    memcpy(f.counts_file.ptr + 8, &llvm, sizeof(llvm));
+    assert_false(gcov_same_build(notes, counts));
+    assert_ok(parse_notes(&f), &f.err);
+    assert_true(f.notes.is_of_llvm);
+    assert_false(f.notes.sums_blocks);
+    assert_ok(add_counts(&f), &f.err);
+    assert_true(f.notes.functions.at[0].has_counts);
     teardown(&f);
 }
 
@@ -500,6 +526,7 @@ int main(void)
         cmocka_unit_test(every_form_of_notes_and_counts_gives_the_same_blocks),
         cmocka_unit_test(a_negative_length_says_that_all_counters_are_zero),
         cmocka_unit_test(counts_of_another_compilation_are_not_added),
+        cmocka_unit_test(clang_of_before_2013_has_one_stamp_which_pairs_no_files),
         cmocka_unit_test(records_of_other_kinds_are_passed_over_and_counted),
         cmocka_unit_test(records_of_unknown_kinds_are_refused_by_name),
         cmocka_unit_test(counts_of_functions_that_the_notes_do_not_have_are_told),
