@@ -120,7 +120,10 @@ static void say_why_nothing(const CoverSession *s)
     const CoverRunEnd *end = &s->end;
     CoverKind kind = program->is_script ? COVER_KIND_UNKNOWN : kind_of(program->path);
     bool counts = kind == COVER_KIND_LLVM || kind == COVER_KIND_GCOV;
-    if (counts && WIFSIGNALED(end->child.status))
+    if (s->end.interrupted)
+        cli_say("no counts: the run was interrupted before a program had written any; "
+                "--continuous keeps those of programs that are interrupted");
+    else if (counts && WIFSIGNALED(end->child.status))
         cli_say("no counts: '%" STR_FMT "' was ended by signal %d before it could write them%s",
                 STR_ARG(program->path), WTERMSIG(end->child.status), how_to_keep(s, kind));
     else if (counts && s->run.survivors == 0)
@@ -169,7 +172,11 @@ static void say_silent_programs(const CoverSession *s)
 static void say_results(const CoverSession *s)
 {
     const CoverRun *r = &s->run;
-    if (s->is_cargo && s->end.child.status && !s->o->per_test)
+    if (s->end.interrupted && cover_run_wrote(r))
+        cli_say("the run was interrupted: the counts are of the programs that had ended%s",
+                s->o->continuous ? ", and of those that were ended by it"
+                                 : "; --continuous keeps those of the others");
+    if (s->is_cargo && s->end.child.status && !s->o->per_test && !s->end.interrupted)
         say_silent_programs(s);
     for (size_t i = 0; i < r->pool.refused.len; i++)
         cli_say("left out: %" STR_FMT, STR_ARG(r->pool.refused.at[i]));

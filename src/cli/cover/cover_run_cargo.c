@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay cover run -- cargo …: the workspace, its build, and which sources count.
 
+#include <signal.h>
+
 #include "cli/cli.h"
 #include "cli/cover/cover_run.h"
 #include "collect/cover/cargo_tools.h"
@@ -41,6 +43,9 @@ static void choose_sources(CoverSession *s, const CoverCargo *c)
     for (size_t i = 0; i < c->members.len && s->o->include.len == 0; i++)
         add_glob(s, &selection->include, c->members.at[i], "/*");
     add_glob(s, &selection->exclude, c->target, "/*");
+    // cargo runs them when it builds, so that a run counts them or not by what was built before.
+    for (size_t i = 0; i < c->scripts.len; i++)
+        add_glob(s, &selection->exclude, c->scripts.at[i], "");
     for (size_t i = 0; i < c->members.len && !s->o->include_tests; i++)
         for (size_t k = 0; k < ARRAY_LEN(not_counted); k++)
             add_glob(s, &selection->exclude, c->members.at[i], not_counted[k]);
@@ -63,6 +68,29 @@ static bool set_build_variables(CoverSession *s, const CoverCargo *c, Error *err
     return true;
 }
 
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+// Builds while Ctrl-C, which cargo gets from the terminal too, ends cargo alone; a second one ends
+// this process.
+static bool build(CoverSession *s, Error *err)
+{
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART | SA_RESETHAND};
+    struct sigaction old;
+    interrupted = 0;
+    sigaction(SIGINT, &action, &old);
+    if (old.sa_handler == SIG_IGN)
+        sigaction(SIGINT, &old, NULL);
+    bool ok = cover_cargo_build(&s->run.arena, &s->program, s->argv, &s->cargo, err);
+    sigaction(SIGINT, &old, NULL);
+    return ok;
+}
+
 bool cover_prepare_cargo(CoverSession *s, int *status, Error *err)
 {
     Arena *arena = &s->run.arena;
@@ -71,8 +99,7 @@ bool cover_prepare_cargo(CoverSession *s, int *status, Error *err)
     s->argv = cover_cargo_with_options(arena, s->argv, &s->o->packages, s->o->all_features);
     bool ok = cover_cargo_metadata(arena, &s->program, s->argv, how, c, err);
     if (ok && c->build_status == 0)
-        ok = set_build_variables(s, c, err) &&
-             cover_cargo_build(arena, &s->program, s->argv, c, err);
+        ok = set_build_variables(s, c, err) && build(s, err);
     if (!ok) {
         *status = cli_fail(err);
         return false;
@@ -80,8 +107,12 @@ bool cover_prepare_cargo(CoverSession *s, int *status, Error *err)
     CoverVariables built = {0};
     vec_push(arena, &built, (CoverVariable){"ASSAY_COVER_BUILD", NULL});
     cover_set_variables(&built);
-    *status = exit_status_of(c->build_status);
-    if (c->build_status != 0)
+    *status = interrupted ? 128 + SIGINT : exit_status_of(c->build_status);
+    if (interrupted)
+        cli_say("interrupted while cargo built the workspace: nothing ran, and earlier results in "
+                "'%" STR_FMT "' are as they were",
+                STR_ARG(s->run.folder));
+    if (*status != 0)
         return false;
     for (size_t i = 0; i < c->objects.len; i++)
         vec_push(arena, &s->sources.always, c->objects.at[i]);

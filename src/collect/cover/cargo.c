@@ -255,6 +255,18 @@ void cover_cargo_read_messages(Arena *arena, Str text, CoverCargo *ret)
 
 // ---- The workspace ---------------------------------------------------------------------
 
+static void add_scripts(Arena *arena, const JsonValue *package, CoverCargo *ret)
+{
+    const JsonValue *targets = json_find(package, "targets");
+    for (const JsonValue *t = targets ? targets->child : NULL; t; t = t->next) {
+        const JsonValue *kinds = json_find(t, "kind");
+        Str source = text_of(t, "src_path");
+        if (kinds && kinds->child && str_equal(kinds->child->text, STR("custom-build")) &&
+            source.len)
+            vec_push(arena, &ret->scripts, source);
+    }
+}
+
 static bool read_metadata(Arena *arena, Str text, CoverCargo *ret, Error *err)
 {
     JsonValue *root;
@@ -269,6 +281,7 @@ static bool read_metadata(Arena *arena, Str text, CoverCargo *ret, Error *err)
         Str manifest = text_of(p, "manifest_path");
         if (manifest.len)
             vec_push(arena, &ret->members, str_dir_name(manifest));
+        add_scripts(arena, p, ret);
     }
     if (ret->target.len == 0 || ret->members.len == 0)
         return error_set(err, ERROR_FORMAT, "cargo metadata names no target folder or package");

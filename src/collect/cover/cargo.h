@@ -21,6 +21,7 @@ typedef struct CoverCargo {
     StrVec folders;   // of the packages that the objects were built from
     StrVec units;     // names of cargo's output files: "parser-0123456789abcdef"
     StrVec members;   // folders of the workspace's packages
+    StrVec scripts;   // sources of the packages' build scripts, which cargo runs
     Str target;       // the user's target folder
     Str own_target;   // the folder for instrumented builds, below `target`
     int build_status; // wait status of cargo
