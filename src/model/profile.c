@@ -363,6 +363,56 @@ void profile_add_point(Profile *p, MetricId metric, int64_t time_ns, double valu
     vec_push(&p->arena, &t->running_ns, running_ns);
 }
 
+static void sample_move(Samples *s, size_t to, size_t from)
+{
+    s->time_ns.at[to] = s->time_ns.at[from];
+    s->thread.at[to] = s->thread.at[from];
+    s->stack.at[to] = s->stack.at[from];
+    s->cpu.at[to] = s->cpu.at[from];
+    for (size_t m = 0; m < s->value_columns; m++)
+        s->values[m].at[to] = s->values[m].at[from];
+}
+
+static bool sample_find_sum(const Samples *s, const Table *sums, size_t sample, uint32_t *ret)
+{
+    uint64_t hash = hash_u64((uint64_t)s->thread.at[sample].v << 32 | s->stack.at[sample].v);
+    for (TableProbe probe = table_probe(sums, hash); table_next(sums, &probe, ret);)
+        if (s->thread.at[*ret].v == s->thread.at[sample].v &&
+            s->stack.at[*ret].v == s->stack.at[sample].v)
+            return true;
+    return false;
+}
+
+void profile_fold_samples(Profile *p, int64_t before_ns)
+{
+    Samples *s = &p->samples;
+    Table sums = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < s->stack.len; i++) {
+        // TIME_NONE is below every time.
+        bool is_old = s->time_ns.at[i] < before_ns;
+        uint32_t sum;
+        if (is_old && sample_find_sum(s, &sums, i, &sum)) {
+            for (size_t m = 0; m < s->value_columns; m++)
+                s->values[m].at[sum] += s->values[m].at[i];
+            continue;
+        }
+        sample_move(s, kept, i);
+        if (is_old) {
+            s->time_ns.at[kept] = TIME_NONE;
+            s->cpu.at[kept] = SAMPLE_CPU_NONE;
+            table_insert(&sums,
+                         hash_u64((uint64_t)s->thread.at[kept].v << 32 | s->stack.at[kept].v),
+                         (uint32_t)kept);
+        }
+        kept++;
+    }
+    s->time_ns.len = s->thread.len = s->stack.len = s->cpu.len = kept;
+    for (size_t m = 0; m < s->value_columns; m++)
+        s->values[m].len = kept;
+    table_deinit(&sums);
+}
+
 void profile_add_interval(Profile *p, ThreadId thread, int64_t start_ns, int64_t end_ns, StrId name,
                           StrId detail)
 {

@@ -501,6 +501,10 @@ MetricId profile_add_metric(Profile *p, Str name, Str unit, MetricKind kind, Str
 // A sample with 0 in every metric; `profile_sample_set` fills them.
 size_t profile_add_sample(Profile *p, int64_t time_ns, ThreadId thread, StackId stack,
                           uint32_t cpu);
+// Adds up the samples before `before_ns`, and those without a time: afterwards one sample without a
+// time stands for all that had its thread and its stack. For views of running recordings, whose
+// memory must not grow with time.
+void profile_fold_samples(Profile *p, int64_t before_ns);
 static inline void profile_sample_set(Profile *p, size_t sample, MetricId metric, int64_t value)
 {
     p->samples.values[metric.v].at[sample] = value;

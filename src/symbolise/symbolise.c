@@ -508,7 +508,7 @@ static uint32_t *frames_by_module(Run *r, size_t *ret_len)
 {
     const Profile *p = r->profile;
     Vec(FrameKey) keys = {0};
-    for (uint32_t i = 1; i < profile_frame_count(p); i++)
+    for (uint32_t i = MAX(r->options->first_frame, 1u); i < profile_frame_count(p); i++)
         if (is_raw(p, i))
             vec_push(NULL, &keys, (FrameKey){p->frames.address.at[i], p->frames.module.at[i].v, i});
     if (keys.len)

@@ -37,6 +37,9 @@ typedef struct SymboliseOptions {
     // Implied by is_live.
     bool is_running_kernel;
 
+    // Frames below this row are left as they are: an earlier call has tried them.
+    uint32_t first_frame;
+
     // Called from time to time with the number of addresses done and in all; NULL: not called.
     void (*progress)(void *ctx, size_t done, size_t total);
     void *progress_ctx;
@@ -52,9 +55,9 @@ typedef struct SymboliseStats {
     size_t debug_modules; // of these: with line information
 } SymboliseStats;
 
-// Resolves every frame that has a module but no function. A problem with a module (no symbols, a
-// debug file that does not match, damage) becomes a note with the number of its samples; frames
-// of which nothing is known stay raw.
+// Resolves every frame from options.first_frame on that has a module but no function. A problem
+// with a module (no symbols, a debug file that does not match, damage) becomes a note with the
+// number of its samples; frames of which nothing is known stay raw.
 //
 // Each kind of module needs its bytes, from `files` or at the module's path: MODULE_FILE an object,
 // MODULE_KERNEL and MODULE_KMOD a text as /proc/kallsyms, MODULE_JIT the text of perf-PID.map,

@@ -138,21 +138,6 @@ typedef struct RecordSetup {
     Confinement confinement; // with sampling.confine
 } RecordSetup;
 
-static bool parse_ids(const StrVec *lists, const char *what, U32Vec *ret, Error *err)
-{
-    for (size_t i = 0; i < lists->len; i++) {
-        Str rest = lists->at[i], part;
-        while (str_next_part(&rest, ',', &part)) {
-            uint64_t n;
-            if (!str_parse_u64(str_trim(part), 10, &n) || n == 0 || n > INT32_MAX)
-                return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a %s", STR_ARG(part),
-                                 what);
-            vec_push(NULL, ret, (uint32_t)n);
-        }
-    }
-    return true;
-}
-
 static bool parse_stacks(Str text, SamplingOptions *s, Error *err)
 {
     Str mode = text, bytes = {0};
@@ -260,8 +245,8 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Er
     r->output = o->output.len ? o->output : STR("profile.assay");
     if (!record_parse_rate(o->freq, o->period, s, err) || !parse_stacks(o->call_graph, s, err) ||
         !parse_engine(o->engine, s, err) || !parse_pages(o->pages, s, err) ||
-        !parse_ids(&o->pids, "process id", &r->pids, err) ||
-        !parse_ids(&o->tids, "thread id", &r->tids, err) ||
+        !record_parse_ids(&o->pids, "process id", &r->pids, err) ||
+        !record_parse_ids(&o->tids, "thread id", &r->tids, err) ||
         (o->cpus.len && !cpu_list_parse(o->cpus, CPUS_MAX, &r->cpus, err)) ||
         !check_combination(r, o, command, err) ||
         !symbols_source_options(r->arena, &o->source_paths, &r->sources, err))

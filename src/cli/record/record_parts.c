@@ -34,6 +34,21 @@ bool record_parse_rate(Str freq, uint64_t period, SamplingOptions *s, Error *err
     return true;
 }
 
+bool record_parse_ids(const StrVec *lists, const char *what, U32Vec *ret, Error *err)
+{
+    for (size_t i = 0; i < lists->len; i++) {
+        Str rest = lists->at[i], part;
+        while (str_next_part(&rest, ',', &part)) {
+            uint64_t n;
+            if (!str_parse_u64(str_trim(part), 10, &n) || n == 0 || n > INT32_MAX)
+                return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a %s", STR_ARG(part),
+                                 what);
+            vec_push(NULL, ret, (uint32_t)n);
+        }
+    }
+    return true;
+}
+
 bool record_check_program(const Program *p, Error *err)
 {
     if (p->changes_user) {

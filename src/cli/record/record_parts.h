@@ -13,6 +13,10 @@
 // Sets the rate or the period from -F ("": not given) and -c.
 MUST_CHECK bool record_parse_rate(Str freq, uint64_t period, SamplingOptions *s, Error *err);
 
+// Appends the numbers of `lists`, whose items are lists joined by commas. `what` names them in the
+// error: "process id".
+MUST_CHECK bool record_parse_ids(const StrVec *lists, const char *what, U32Vec *ret, Error *err);
+
 // Refuses programs that the kernel would run but not let us observe.
 MUST_CHECK bool record_check_program(const Program *p, Error *err);
 

@@ -8,17 +8,17 @@
 #include "model/facts.h"
 #include "os/map_guard.h"
 
-typedef struct RecordedFiles {
-    Sampling *sampling;
-    const Profile *profile;
-} RecordedFiles;
-
 static bool recorded_module(void *ctx, ModuleId module, Bytes *ret)
 {
     const RecordedFiles *f = ctx;
     const Modules *m = &f->profile->modules;
     return sampling_module_bytes(f->sampling, profile_text(f->profile, m->path.at[module.v]),
                                  profile_text(f->profile, m->build_id.at[module.v]), ret);
+}
+
+SymboliseFiles recorded_files(RecordedFiles *files)
+{
+    return (SymboliseFiles){.ctx = files, .module_bytes = recorded_module};
 }
 
 static void note_cut_files(Profile *p)
@@ -36,7 +36,7 @@ void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
                               const SymboliseHelp *help)
 {
     RecordedFiles recorded = {sampling, p};
-    SymboliseFiles files = {.ctx = &recorded, .module_bytes = recorded_module};
+    SymboliseFiles files = recorded_files(&recorded);
     uint64_t start = 0;
     (void)profile_fact_u64(p, STR(FACT_START_REALTIME), &start);
     SymboliseOptions options;

@@ -9,6 +9,14 @@
 #include "collect/sampling/sampling.h"
 #include "symbolise/symbolise.h"
 
+typedef struct RecordedFiles {
+    Sampling *sampling;
+    const Profile *profile;
+} RecordedFiles;
+
+// Access to the files as they were mapped. `files` must outlive it.
+SymboliseFiles recorded_files(RecordedFiles *files);
+
 // Gives names to the frames of a new recording, from the files that were mapped while it ran, and
 // keeps the text of the source lines that were hit. `sources` as symbols_source_options fills it;
 // `help` for a process that has given up its rights, else NULL.

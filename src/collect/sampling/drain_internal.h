@@ -7,13 +7,15 @@
 #include "collect/sampling/events_internal.h"
 #include "collect/sampling/queue_internal.h"
 
+#include <stdatomic.h>
+
 typedef struct Drain {
     const EventSet *events;
     ChunkQueue *queue;
-    uint64_t dropped;   // samples left out because the queue to the worker is full
-    uint64_t bytes_in;  // read from the rings
-    uint64_t bytes_out; // copied to the queue
-    bool broken;        // a ring contained bytes that are no record
+    _Atomic uint64_t dropped; // samples left out because the queue to the worker is full
+    uint64_t bytes_in;        // read from the rings
+    uint64_t bytes_out;       // copied to the queue
+    bool broken;              // a ring contained bytes that are no record
 } Drain;
 
 // Reads all rings once; the records are one round of the queue.

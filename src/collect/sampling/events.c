@@ -85,6 +85,7 @@ static struct perf_event_attr sampler_attr(const EventSet *set, const EventSpec 
     if (set->options->kernel_only)
         attr.exclude_user = 1;
     attr.exclude_callchain_kernel = !observes_kernel(&attr);
+    attr.exclude_idle = set->options->no_idle && event_is_clock(spec);
     // When a thread starts, the kernel reads the path of an inherited probe from the memory of the
     // program, where it is not, and the start fails with EFAULT.
     if (spec->is_probe)

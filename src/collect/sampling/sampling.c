@@ -80,9 +80,11 @@ struct Sampling {
     int signal_fd;
     sigset_t old_mask;
     sigset_t our_mask;
-    U32Vec pids; // processes that the recording attached to
+    U32Vec pids;       // processes that the recording attached to
+    int64_t origin_ns; // 0 of the profile's times
     int64_t start_ns;
     int64_t end_ns;
+    atomic_int wish;      // SamplingWish of the watcher
     struct pollfd *polls; // first the rings, then the signals
     size_t polls_open;    // rings with threads that have not ended
 };
@@ -246,6 +248,22 @@ static void flush_store(Sampling *s)
         atomic_store(&s->failed, true);
 }
 
+// Shows the watcher the profile.
+static void show(Sampling *s, bool is_last)
+{
+    int wish = atomic_load(&s->wish);
+    if (!s->options->watch || wish == SAMPLING_END || (wish != SAMPLING_GO_ON && !is_last))
+        return;
+    const ConsumerCounts *c = consumer_counts(s->consumer);
+    SamplingState state = {.now_ns = os_monotonic_ns() - s->origin_ns,
+                           .samples = c->samples,
+                           .lost = c->lost + c->lost_samples + atomic_load(&s->drain.dropped),
+                           .is_last = is_last};
+    wish = (int)s->options->watch(s->options->watch_ctx, s, s->profile, &state);
+    if (!is_last)
+        atomic_store(&s->wish, wish);
+}
+
 static void *work(void *arg)
 {
     Sampling *s = arg;
@@ -272,6 +290,7 @@ static void *work(void *arg)
                 order_round(&order);
             chunk = next;
         }
+        show(s, false);
         if (os_monotonic_ns() - flushed > FLUSH_MS * NS_PER_MS) {
             flush_store(s);
             flushed = os_monotonic_ns();
@@ -279,6 +298,7 @@ static void *work(void *arg)
     }
     order_flush(&order);
     order_deinit(&order);
+    show(s, true);
     s->worker_cpu_ns = os_thread_cpu_ns();
     atomic_store(&s->worker_done, true);
     (void)!eventfd_write(s->worker_done_fd, 1);
@@ -566,10 +586,25 @@ static void start_samples(Sampling *s)
         events_enable(&s->events, true, false);
 }
 
+// Passes the watcher's interruption on to the program, once.
+static bool is_interrupted_by_watcher(Sampling *s)
+{
+    int wish = SAMPLING_INTERRUPT;
+    if (!atomic_compare_exchange_strong(&s->wish, &wish, SAMPLING_INTERRUPT_SENT))
+        return false;
+    s->asked++;
+    s->last_signal = SIGINT;
+    if (s->child.pid > 0 && !s->child_ended)
+        kill(s->child.pid, SIGINT);
+    return true;
+}
+
 // Handles everything but records; true when the recording must end.
 static bool is_over(Sampling *s, Course *c, bool signalled, SamplingResult *result)
 {
-    if (signalled && read_signals(s)) {
+    if (atomic_load(&s->wish) == SAMPLING_END)
+        return true;
+    if (is_interrupted_by_watcher(s) || (signalled && read_signals(s))) {
         result->interrupted = true;
         // The program gets the signal and time to end, so that its end is in the recording.
         if (s->child.pid <= 0 || s->asked > 1)
@@ -624,6 +659,8 @@ static void loop_traced(Sampling *s, SamplingResult *result)
         bool signalled = ppoll(&p, 1, &wait, NULL) > 0;
         tracer_reap(&s->tracer);
         int64_t now = os_monotonic_ns();
+        if (s->options->watch && now - s->tracer.pushed_ns > POLL_MS * NS_PER_MS)
+            tracer_push_round(&s->tracer);
         if (now >= tick) {
             tracer_tick(&s->tracer);
             // With hundreds of threads each tick takes long: then ticks become rarer.
@@ -834,7 +871,7 @@ static bool release_child(Sampling *s, Error *err)
 static bool record(Sampling *s, SamplingResult *result, Error *err)
 {
     const SamplingOptions *o = s->options;
-    s->start_ns = os_monotonic_ns();
+    s->origin_ns = s->start_ns = os_monotonic_ns();
     open_consumer(s);
     facts_at_start(s->profile, o, &s->events, s->start_ns);
     // Before /proc is read, so that there are records of changes during the reading.

@@ -28,6 +28,26 @@ typedef enum SamplingEngine {
     ENGINE_TIMER   // a library in the processes of the command
 } SamplingEngine;
 
+// A recording, running or ended. It keeps the recorded files open, so that symbols come from the
+// files that ran, also when others replace them.
+typedef struct Sampling Sampling;
+
+// What is known of a running recording.
+typedef struct SamplingState {
+    int64_t now_ns; // since the recording's start; samples until shortly before are in the profile
+    uint64_t samples;
+    uint64_t lost; // as far as the ring buffers have told
+    bool is_last;  // the recording has ended
+} SamplingState;
+
+// What a watcher wants.
+typedef enum SamplingWish {
+    SAMPLING_GO_ON,
+    SAMPLING_END,           // the recording ends, the program runs on
+    SAMPLING_INTERRUPT,     // the recording and the program end, as by Ctrl-C
+    SAMPLING_INTERRUPT_SENT // the recorder's own: the program has been told
+} SamplingWish;
+
 typedef struct SamplingOptions {
     // What to record: a command, processes, threads or whole CPUs.
     char *const *argv;      // ends in NULL; NULL: no command
@@ -48,6 +68,7 @@ typedef struct SamplingOptions {
     uint32_t stack_bytes; // of the stack copied with each sample; 0: as fits the ring
     bool user_only;
     bool kernel_only;
+    bool no_idle;        // with system_wide: clocks leave out the time in which a CPU is idle
     bool no_inherit;     // only existing threads, no later ones
     uint64_t ring_pages; // a power of two; 0: as many as the quota allows
     int64_t duration_ns; // 0: until the program ends or a signal comes
@@ -58,6 +79,11 @@ typedef struct SamplingOptions {
     // Once the program runs, give up the rights that recording does not need, and refuse what could
     // change files or processes (os/privilege.h). The caller's writer must not need them.
     bool confine;
+    // Called in the worker thread, which may use the profile then, ten times a second or more
+    // often; NULL: not called. It may fold samples and name frames. While it works, records wait in
+    // memory.
+    SamplingWish (*watch)(void *ctx, Sampling *s, Profile *profile, const SamplingState *state);
+    void *watch_ctx;
     Str tool_version;
 } SamplingOptions;
 
@@ -78,10 +104,6 @@ typedef struct SamplingResult {
     Error write_error;      // why it failed
     int killed_by;          // the signal that ended the wait for a thread that hangs; 0: none
 } SamplingResult;
-
-// A recording, running or ended. It keeps the recorded files open, so that symbols come from the
-// files that ran, also when others replace them.
-typedef struct Sampling Sampling;
 
 // Records until the program ends, the duration is over, or SIGINT, SIGTERM or SIGHUP comes. Only
 // the recorder may use the profile until this returns; rows go to `writer` about once a second.

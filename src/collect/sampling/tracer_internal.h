@@ -90,4 +90,7 @@ void tracer_tick(Tracer *t);
 void tracer_detach(Tracer *t);
 void tracer_deinit(Tracer *t); // closes all descriptors and frees all rows
 
+// Ends a round of the queue, also an empty one, which lets the worker look at the time.
+void tracer_push_round(Tracer *t);
+
 #endif // COLLECT_SAMPLING_TRACER_INTERNAL_H

@@ -23,6 +23,14 @@ void tracer_push(Tracer *t)
     t->pushed_ns = os_monotonic_ns();
 }
 
+void tracer_push_round(Tracer *t)
+{
+    if (!t->chunk)
+        t->chunk = queue_take_empty(t->queue, true);
+    t->chunk->ring = 0;
+    tracer_push(t);
+}
+
 // Room for a record of at most `size` bytes; NULL when the queue to the worker is full.
 static uint8_t *room_for(Tracer *t, size_t size, bool must)
 {

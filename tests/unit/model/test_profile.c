@@ -236,6 +236,36 @@ static void a_value_of_no_run_is_found(void **state)
     assert_error(profile_check(&p, &err), &err, ERROR_FORMAT, "run values");
 }
 
+static void folding_adds_up_what_is_older_and_keeps_the_rest(void **state)
+{
+    (void)state;
+    ProcessId process = profile_add_process(&p, 1, 0, (StrId){0}, 0);
+    ThreadId thread = profile_add_thread(&p, process, 1, (StrId){0}, 0);
+    ThreadId other = profile_add_thread(&p, process, 2, (StrId){0}, 0);
+    MetricId time =
+        profile_add_metric(&p, STR("cpu time"), STR("ns"), METRIC_SUM, STR("cpu-clock"));
+    StackId stack = profile_stack(&p, (StackId){0}, profile_frame(&p, (ModuleId){0}, 1, 0));
+    const struct {
+        int64_t at;
+        ThreadId thread;
+    } samples[] = {{1, thread}, {2, other}, {3, thread}, {10, thread}, {11, other}};
+    for (size_t i = 0; i < ARRAY_LEN(samples); i++)
+        profile_sample_set(&p, profile_add_sample(&p, samples[i].at, samples[i].thread, stack, 0),
+                           time, (int64_t)i + 1);
+    profile_fold_samples(&p, 10);
+    assert_int_equal(p.samples.stack.len, 4);
+    assert_int_equal(p.samples.values[0].at[0], 4); // 1 + 3
+    assert_int_equal(p.samples.time_ns.at[0], TIME_NONE);
+    assert_int_equal(p.samples.values[0].at[1], 2);
+    assert_int_equal(p.samples.thread.at[1].v, other.v);
+    assert_int_equal(p.samples.time_ns.at[2], 10);
+    profile_fold_samples(&p, 11);
+    assert_int_equal(p.samples.stack.len, 3);
+    assert_int_equal(p.samples.values[0].at[0], 8);
+    assert_int_equal(p.samples.time_ns.at[2], 11);
+    assert_ok(profile_check(&p, &err), &err);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -255,6 +285,7 @@ int main(void)
         TEST(a_run_comes_back_as_it_was_added),
         TEST(a_value_of_no_run_is_found),
         TEST(kept_rows_of_a_table_move_up_in_every_column),
+        TEST(folding_adds_up_what_is_older_and_keeps_the_rest),
     };
     return RUN_TESTS(tests);
 }
