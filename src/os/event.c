@@ -3,6 +3,7 @@
 
 #include "os/event.h"
 
+#include "base/strbuf.h"
 #include "os/file.h"
 
 #include <linux/hw_breakpoint.h>
@@ -332,6 +333,83 @@ static bool find_in_core_pmu(Arena *arena, const EventSources *src, Str name, Ev
 
 // ---- Tracepoints --------------------------------------------------------------
 
+typedef Vec(EventArg) FieldVec;
+
+// "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;" of a file `format`, of which the
+// kernel's Documentation/trace/events.rst has the form. False for lines that are no field, and for
+// fields that are no number: texts, arrays.
+static bool parse_field(Arena *arena, Str line, EventArg *ret)
+{
+    Str parts[4], word, value;
+    line = str_trim(line);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (!str_next_part(&line, ';', &parts[i]))
+            return false;
+    if (!str_starts_with(parts[0], STR("field:")))
+        return false;
+    size_t space = str_find_last_char(parts[0], ' ');
+    Str name = str_slice(parts[0], space + 1, parts[0].len);
+    if (space == SIZE_MAX || str_starts_with(name, STR("common_")) ||
+        str_find_char(name, '[') != SIZE_MAX || str_find(parts[0], STR("_loc ")) != SIZE_MAX)
+        return false;
+    uint64_t numbers[3];
+    static const char *const words[] = {"offset", "size", "signed"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (!str_split(str_trim(parts[i + 1]), ':', &word, &value) ||
+            !str_equal(word, str_from_c(words[i])) || !str_parse_u64(value, 10, &numbers[i]))
+            return false;
+    uint64_t size = numbers[1];
+    if ((size != 1 && size != 2 && size != 4 && size != 8) || numbers[0] > UINT16_MAX)
+        return false;
+    *ret = (EventArg){.name = arena_str(arena, name),
+                      .kind = EVENT_ARG_RAW,
+                      .size = (uint8_t)size,
+                      .is_signed = numbers[2] != 0,
+                      .offset = (int64_t)numbers[0]};
+    return true;
+}
+
+static bool choose_field(Arena *arena, Str event, const FieldVec *all, Str name, FieldVec *ret,
+                         Error *err)
+{
+    StrBuf present = {0};
+    for (size_t i = 0; i < all->len; i++) {
+        if (str_equal(all->at[i].name, name)) {
+            vec_push(arena, ret, all->at[i]);
+            strbuf_deinit(&present);
+            return true;
+        }
+        strbuf_printf(&present, "%s%" STR_FMT, i ? ", " : "", STR_ARG(all->at[i].name));
+    }
+    (void)error_set(err, ERROR_USAGE,
+                    "tracepoint '%" STR_FMT "' has no field '%" STR_FMT "' that is a number",
+                    STR_ARG(event), STR_ARG(name));
+    if (present.len)
+        (void)error_hint(err, "it has %" STR_FMT, STR_ARG(strbuf_str(&present)));
+    strbuf_deinit(&present);
+    return false;
+}
+
+// Takes the wanted fields, all when there are none. A format that cannot be read has none.
+static bool parse_fields(Arena *arena, Str format, Str wanted, EventSpec *spec, Error *err)
+{
+    FieldVec all = {0}, chosen = {0};
+    EventArg field;
+    Str name;
+    for (Str rest = format, line; str_next_line(&rest, &line);)
+        if (parse_field(arena, line, &field))
+            vec_push(arena, &all, field);
+    wanted = str_trim(wanted);
+    while (wanted.len && str_next_part(&wanted, ' ', &name))
+        if (name.len && !choose_field(arena, spec->name, &all, name, &chosen, err))
+            return false;
+    if (chosen.len == 0)
+        chosen = all;
+    spec->args = chosen.at;
+    spec->arg_count = MIN(chosen.len, (size_t)EVENT_FIELDS_MAX);
+    return true;
+}
+
 static bool parse_tracepoint(Arena *arena, const EventSources *src, Str system, Str name,
                              EventSpec *spec, Error *err)
 {
@@ -364,7 +442,11 @@ static bool parse_tracepoint(Arena *arena, const EventSources *src, Str system, 
     if (!str_parse_u64(str_trim(str_from_bytes(content)), 10, &spec->config))
         return error_set(err, ERROR_FORMAT, "'%" STR_FMT "' holds no number", STR_ARG(path));
     spec->counts_each = true;
-    return true;
+    path = arena_printf(arena, "%" STR_FMT "/events/%" STR_FMT "/%" STR_FMT "/format",
+                        STR_ARG(src->tracefs), STR_ARG(system), STR_ARG(name));
+    if (!os_read_file(arena, path, 1 << 20, &content, NULL))
+        content = (Bytes){0};
+    return parse_fields(arena, str_from_bytes(content), spec->fields, spec, err);
 }
 
 // ---- Breakpoints and raw events -----------------------------------------------
@@ -518,9 +600,12 @@ static bool parse_name(Arena *arena, const EventSources *src, Str name, EventSpe
 
 static bool parse_one(Arena *arena, const EventSources *src, Str text, EventSpec *ret, Error *err)
 {
-    EventSpec spec = {.name = text, .group = EVENT_NO_GROUP};
-    Modifiers m = {0};
+    Str words = text, fields = {0};
     size_t slash = str_find_char(text, '/');
+    if (slash == SIZE_MAX && str_split(words, ' ', &text, &fields) && str_trim(fields).len == 0)
+        fields = (Str){0};
+    EventSpec spec = {.name = text, .group = EVENT_NO_GROUP, .fields = fields};
+    Modifiers m = {0};
     if (slash != SIZE_MAX && !str_starts_with(text, STR("mem:"))) {
         size_t end = str_find_last_char(text, '/');
         Str after = str_slice(text, end + 1, text.len);
@@ -541,7 +626,7 @@ static bool parse_one(Arena *arena, const EventSources *src, Str text, EventSpec
             Str name = str_slice(text, 0, colon);
             if (!parse_name(arena, src, name, &spec, &first)) {
                 // "sys:up" could be a tracepoint whose name looks like modifiers.
-                spec = (EventSpec){.name = text, .group = EVENT_NO_GROUP};
+                spec = (EventSpec){.name = text, .group = EVENT_NO_GROUP, .fields = fields};
                 m = (Modifiers){0};
                 if (!parse_name(arena, src, text, &spec, NULL)) {
                     if (err)
@@ -553,6 +638,10 @@ static bool parse_one(Arena *arena, const EventSources *src, Str text, EventSpec
             return false;
         }
     }
+    if (fields.len && spec.type != PERF_TYPE_TRACEPOINT)
+        return error_set(err, ERROR_USAGE,
+                         "'%" STR_FMT "' is no tracepoint: it has no field '%" STR_FMT "'",
+                         STR_ARG(text), STR_ARG(str_trim(fields)));
     add_modifiers(&spec, &m);
     spec.unit = event_is_clock(&spec) ? STR("ns") : STR("");
     *ret = spec;

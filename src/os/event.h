@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translates event names to the numbers of perf_event_open(2). The language is that of perf's -e:
 //   cycles  cpu-clock:u  r01c2  cpu/event=0x3c,umask=0x1/  sched:sched_switch
+//   'sched:sched_switch prev_pid next_pid'   (some of the fields of a tracepoint)
 //   mem:0x1000/4:rw  L1-dcache-load-misses  {cycles,instructions}:S
 // Names of a PMU come from /sys/bus/event_source, tracepoints from tracefs.
 
@@ -15,10 +16,14 @@
 
 #define EVENT_NO_GROUP UINT32_MAX
 
-// Where a sample has the value of an argument of a probe. Registers have perf's numbers.
+enum { EVENT_FIELDS_MAX = 16 }; // so many fields of a tracepoint are taken
+
+// Where a sample has the value of an argument of a probe or of a tracepoint's field. Registers have
+// perf's numbers.
 typedef enum EventArgKind {
     EVENT_ARG_REGISTER, // the register
     EVENT_ARG_STACK,   // memory at the register's value + offset, which must be in the copied stack
+    EVENT_ARG_RAW,     // `offset` bytes into the record of a tracepoint
     EVENT_ARG_CONSTANT // `offset` itself
 } EventArgKind;
 
@@ -51,9 +56,11 @@ typedef struct EventSpec {
     bool at_return;    // of a probe: by the kernel's trampoline, seen in the caller
     uint64_t svma;     // of a probe: its place as stated in the file
     bool is_emulated;  // of a probe: the kernel need not single-step the instruction there
-    const EventArg *args; // of a probe
+    const EventArg *args; // of a probe or a tracepoint
     size_t arg_count;
-    Str unit; // of its count or period: "ns" for clocks, else ""
+    Str fields; // of a tracepoint: the names that stand behind it; "": all
+    Str filter; // of a tracepoint: only what it lets through is a sample; "": none
+    Str unit;   // of its count or period: "ns" for clocks, else ""
 } EventSpec;
 
 typedef Vec(EventSpec) EventSpecVec;

@@ -7,6 +7,7 @@
 #include "os/proc.h"
 
 #include <errno.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -64,6 +65,18 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int grou
 int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd)
 {
     return open_event(attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+}
+
+bool perf_event_set_filter(int fd, Str event, Str filter, Error *err)
+{
+    Arena scratch = {0};
+    bool ok = ioctl(fd, PERF_EVENT_IOC_SET_FILTER, arena_c_str(&scratch, filter)) == 0;
+    arena_deinit(&scratch);
+    if (ok)
+        return true;
+    (void)error_set(err, ERROR_USAGE, "event '%" STR_FMT "' refuses the filter '%" STR_FMT "'",
+                    STR_ARG(event), STR_ARG(filter));
+    return error_hint(err, "a filter compares fields of a tracepoint: 'pid == 1 && prio > 2'");
 }
 
 int perf_event_open_cgroup(struct perf_event_attr *attr, int cgroup_fd, int cpu, int group_fd)

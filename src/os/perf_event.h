@@ -30,7 +30,12 @@ PerfLimits perf_limits(void);
 // older kernel with a shorter attr works where the fields it does not know are zero.
 int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd);
 
-// The same for the processes of a control group, whose folder `cgroup_fd` is, on one CPU.
+// Lets only those occurrences of a tracepoint through that match `filter`, as in "prev_pid == 1".
+// `event` is its name.
+MUST_CHECK bool perf_event_set_filter(int fd, Str event, Str filter, Error *err);
+
+// The same as perf_event_open for the processes of a control group, whose folder `cgroup_fd` is, on
+// one CPU.
 int perf_event_open_cgroup(struct perf_event_attr *attr, int cgroup_fd, int cpu, int group_fd);
 
 // Opens the event that needs the fewest rights on this process: 0 when that works, else errno.

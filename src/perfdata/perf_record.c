@@ -328,7 +328,7 @@ bool perf_sample_stack_part(const PerfLayout *layout, Bytes head, uint32_t recor
                             PerfStackPart *ret)
 {
     uint64_t t = layout->sample_type;
-    if (!(t & PERF_SAMPLE_STACK_USER) || t & PERF_SAMPLE_RAW)
+    if (!(t & PERF_SAMPLE_STACK_USER))
         return false;
     Cursor c = cursor_over(head, "perf sample");
     PerfSample unused;
@@ -337,6 +337,8 @@ bool perf_sample_stack_part(const PerfLayout *layout, Bytes head, uint32_t recor
         read_values(layout, &c, &unused);
     if (t & PERF_SAMPLE_CALLCHAIN)
         take_list(&c, cursor_u64(&c));
+    if (t & PERF_SAMPLE_RAW)
+        cursor_skip(&c, cursor_u32(&c));
     if (t & PERF_SAMPLE_BRANCH_STACK)
         read_branches(layout, &c, &unused);
     if (t & PERF_SAMPLE_REGS_USER && cursor_u64(&c))

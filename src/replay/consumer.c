@@ -871,6 +871,14 @@ static bool arg_value(const Consumer *c, const PerfSample *s, const EventArg *a,
         *ret = a->offset;
         return true;
     }
+    if (a->kind == EVENT_ARG_RAW) {
+        if ((uint64_t)a->offset >= s->raw.len || s->raw.len - (uint64_t)a->offset < a->size)
+            return false;
+        value = 0;
+        memcpy(&value, s->raw.ptr + a->offset, a->size);
+        *ret = sized_number(value, a);
+        return true;
+    }
     if (!s->regs_abi)
         return false;
     if (a->kind == EVENT_ARG_STACK) {

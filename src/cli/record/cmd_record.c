@@ -9,6 +9,7 @@
 #include "cli/build_options.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/event_filters.h"
 #include "cli/record/confinement.h"
 #include "cli/record/record_events.h"
 #include "cli/record/record_parts.h"
@@ -26,6 +27,7 @@ typedef struct RecordOptions {
     Str freq;
     uint64_t period;
     StrVec events;
+    EventFilters filters;
     Str call_graph;
     Str engine;
     StrVec pids;
@@ -83,6 +85,8 @@ static const Option record_options[] = {
     OPT_U64('c', "count", RecordOptions, period, "N", "a sample every N events instead of by time"),
     OPT_LIST('e', "event", RecordOptions, events, "EVENT",
              "the event to sample on; may be repeated; lists and {groups}:S as in perf"),
+    OPT_LIST(0, "filter", RecordOptions, filters.texts, "FILTER",
+             "sample only what the filter lets through, of the tracepoints of the -e before it"),
     OPT_TEXT_OF('g', "call-graph", RecordOptions, call_graph, "MODE", &stack_mode_words,
                 "how stacks are taken; one of the modes below"),
     OPT_TEXT_OF(0, "engine", RecordOptions, engine, "ENGINE", &engine_words,
@@ -388,8 +392,8 @@ static int record(CommandLine *line, void *values)
     else if (!store_writer_open(r.output, &store, &writer, &err))
         status = cli_fail(&err);
     else if ((command && !find_program(&r, o, line->words, &status, &err)) ||
-             !record_events_parse(r.arena, &o->events, r.program.path, &r.pids, &o->debug_dirs,
-                                  &r.events, &err))
+             !record_events_parse(r.arena, &o->events, &o->filters, r.program.path, &r.pids,
+                                  &o->debug_dirs, &r.events, &err))
         status = err.text[0] ? cli_fail(&err) : status;
     else
         return record_and_free(&r, o, writer);
@@ -401,7 +405,11 @@ static int record(CommandLine *line, void *values)
 static int run_record(const Command *cmd, int argc, char **argv)
 {
     RecordOptions o = {.period = RECORD_PERIOD_NONE};
-    return command_run_parsed(cmd, argc, argv, &o, record);
+    Arena arena = {0};
+    event_filters_note(&arena, argc, argv, &o.filters);
+    int status = command_run_parsed(cmd, argc, argv, &o, record);
+    arena_deinit(&arena);
+    return status;
 }
 
 const Command record_command = {

@@ -47,7 +47,9 @@ static bool prepare(Live *l, Error *err)
 {
     const LiveOptions *o = l->options;
     const StrVec none = {0};
-    if (!record_events_parse(&l->arena, &o->events, l->program.path, NULL, &none, &l->events, err))
+    const EventFilters no_filters = {0};
+    if (!record_events_parse(&l->arena, &o->events, &no_filters, l->program.path, NULL, &none,
+                             &l->events, err))
         return false;
     l->sampling = (SamplingOptions){.argv = l->sampling.argv,
                                     .program = &l->program,

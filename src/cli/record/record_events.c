@@ -7,8 +7,9 @@
 #include "cli/symbols.h"
 #include "probes/probes.h"
 
-bool record_events_parse(Arena *arena, const StrVec *words, Str program, const U32Vec *pids,
-                         const StrVec *debug_dirs, EventSpecVec *ret, Error *err)
+bool record_events_parse(Arena *arena, const StrVec *words, const EventFilters *filters,
+                         Str program, const U32Vec *pids, const StrVec *debug_dirs,
+                         EventSpecVec *ret, Error *err)
 {
     SymboliseOptions symbols;
     StrVec notes = {0};
@@ -27,8 +28,12 @@ bool record_events_parse(Arena *arena, const StrVec *words, Str program, const U
     sources.find_probe = probes_find;
     sources.probe_ctx = &context;
     bool ok = true;
-    for (size_t i = 0; ok && i < words->len; i++)
+    U32Vec ends = {0};
+    for (size_t i = 0; ok && i < words->len; i++) {
         ok = events_parse(arena, &sources, words->at[i], ret, err);
+        vec_push(arena, &ends, (uint32_t)ret->len);
+    }
+    ok = ok && event_filters_apply(filters, &ends, ret, err);
     for (size_t i = 0; ok && i < notes.len; i++)
         cli_say("note: %" STR_FMT, STR_ARG(notes.at[i]));
     return ok;

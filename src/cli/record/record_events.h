@@ -5,13 +5,13 @@
 #define CLI_RECORD_RECORD_EVENTS_H
 
 #include "base/error.h"
-#include "os/event.h"
+#include "cli/event_filters.h"
 
-// Parses the words of -e. `program` is the file that will run ("": none) and `pids` are the
-// processes that are observed: probes are searched there. Prints what the user should know about
-// probes.
-MUST_CHECK bool record_events_parse(Arena *arena, const StrVec *words, Str program,
-                                    const U32Vec *pids, const StrVec *debug_dirs, EventSpecVec *ret,
-                                    Error *err);
+// Parses the words of -e, and gives the tracepoints among them their filters. `program` is the file
+// that will run ("": none) and `pids` are the processes that are observed: probes are searched
+// there. Prints what the user should know about probes.
+MUST_CHECK bool record_events_parse(Arena *arena, const StrVec *words, const EventFilters *filters,
+                                    Str program, const U32Vec *pids, const StrVec *debug_dirs,
+                                    EventSpecVec *ret, Error *err);
 
 #endif // CLI_RECORD_RECORD_EVENTS_H

@@ -24,7 +24,7 @@ static const Option stat_options[] = {
         'e', "event", StatArgs, events, "EVENT",
         "events to count, as in perf: names, globs, rNNN, pmu/.../, category:tracepoint, {groups}, "
         ":u :k; also duration_time, user_time, system_time"),
-    OPT_LIST(0, "filter", StatArgs, filters, "FILTER",
+    OPT_LIST(0, "filter", StatArgs, filters.texts, "FILTER",
              "count only what the filter lets through, of the tracepoints of the -e before it"),
     OPT_TEXT('M', "metrics", StatArgs, metrics, "LIST",
              "count what these figures need: insn_per_cycle, branch_miss_rate, cs_per_second …"),
@@ -402,7 +402,7 @@ static int run_stat(const Command *cmd, int argc, char **argv)
 {
     StatArgs args = {.repeat = UINT64_MAX, .log_fd = UINT64_MAX};
     Arena arena = {0};
-    stat_note_filters(&arena, argc, argv, &args);
+    event_filters_note(&arena, argc, argv, &args.filters);
     int status = command_run_parsed(cmd, argc, argv, &args, count);
     arena_deinit(&arena);
     return status;

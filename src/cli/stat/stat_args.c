@@ -5,41 +5,6 @@
 
 #include <fcntl.h>
 
-// ---- Filters -----------------------------------------------------------------
-
-void stat_note_filters(Arena *arena, int argc, char **argv, StatArgs *args)
-{
-    uint32_t events = 0;
-    for (int i = 1; i < argc && !str_equal(str_from_c(argv[i]), STR("--")); i++) {
-        Str word = str_from_c(argv[i]);
-        bool is_event = str_equal(word, STR("-e")) || str_equal(word, STR("--event"));
-        bool is_filter = str_equal(word, STR("--filter"));
-        if (is_event || str_starts_with(word, STR("--event=")) ||
-            (str_starts_with(word, STR("-e")) && word.len > 2))
-            events++;
-        if (is_filter || str_starts_with(word, STR("--filter=")))
-            vec_push(arena, &args->filter_events, events);
-        i += is_event || is_filter;
-    }
-}
-
-// Gives each event of -e number `event`, from 1, the filter. `ends` has the ends of each -e.
-static bool apply_filter(const StatArgs *a, size_t filter, const U32Vec *ends,
-                         const EventSpecVec *events, StrVec *filters, Error *err)
-{
-    uint32_t event = filter < a->filter_events.len ? a->filter_events.at[filter] : 0;
-    if (event == 0 || event > ends->len)
-        return error_set(err, ERROR_USAGE, "--filter stands behind the -e that it is for");
-    bool any = false;
-    for (uint32_t i = event > 1 ? ends->at[event - 2] : 0; i < ends->at[event - 1]; i++)
-        if (events->at[i].type == PERF_TYPE_TRACEPOINT) {
-            filters->at[i] = a->filters.at[filter];
-            any = true;
-        }
-    return any || error_set(err, ERROR_USAGE, "--filter '%" STR_FMT "' has no tracepoint before it",
-                            STR_ARG(a->filters.at[filter]));
-}
-
 static bool choose_events(Arena *arena, const StatArgs *a, CountingOptions *o, Error *err)
 {
     bool asks_other = a->metrics.len || a->topdown;
@@ -59,15 +24,8 @@ static bool choose_events(Arena *arena, const StatArgs *a, CountingOptions *o, E
         (a->topdown && !counting_add_topdown(arena, &o->events, err)))
         return false;
     o->show_missing = a->events.len || asks_other;
-    if (a->filters.len) {
-        StrVec *filters = arena_array(arena, StrVec, 1);
-        for (size_t i = 0; i < o->events.len; i++)
-            vec_push(arena, filters, STR(""));
-        for (size_t i = 0; i < a->filters.len; i++)
-            if (!apply_filter(a, i, &ends, &o->events, filters, err))
-                return false;
-        o->filters = filters;
-    }
+    if (!event_filters_apply(&a->filters, &ends, &o->events, err))
+        return false;
     for (size_t i = 0; i < o->events.len; i++) {
         o->events.at[i].exclude_kernel |= a->all_user;
         o->events.at[i].exclude_hv |= a->all_user;

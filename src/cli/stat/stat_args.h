@@ -5,11 +5,13 @@
 #define CLI_STAT_STAT_ARGS_H
 
 #include "cli/build_options.h"
+#include "cli/event_filters.h"
 #include "cli/option.h"
 #include "collect/counters/counting.h"
 
 typedef struct StatArgs {
-    StrVec events, filters;
+    StrVec events;
+    EventFilters filters;
     uint64_t repeat, interval_count, log_fd;
     int64_t interval, timeout;
     bool all_cpus, json, table, force, per_thread, per_cpu, no_inherit, null_run, append,
@@ -19,11 +21,7 @@ typedef struct StatArgs {
     Str cpus, pids, tids, separator, output, html, recording, metrics, before, after, cgroup,
         each_cgroup, control, delay;
     BuildOptions build;
-    U32Vec filter_events; // of each filter, how many -e stand before it
 } StatArgs;
-
-// Notes behind which -e each --filter stands, which the table of options cannot tell.
-void stat_note_filters(Arena *arena, int argc, char **argv, StatArgs *args);
 
 // Fails on options that exclude or need each other.
 MUST_CHECK bool stat_check_args(const StatArgs *a, Error *err);

@@ -40,6 +40,7 @@ typedef struct TopOptions {
     Str freq;
     uint64_t period;
     StrVec events;
+    EventFilters filters;
     StrVec pids;
     StrVec tids;
     bool system_wide;
@@ -64,6 +65,8 @@ static const Option top_options[] = {
     OPT_U64('c', "count", TopOptions, period, "N", "a sample every N events instead of by time"),
     OPT_LIST('e', "event", TopOptions, events, "EVENT",
              "the event to sample on, as for 'assay record'"),
+    OPT_LIST(0, "filter", TopOptions, filters.texts, "FILTER",
+             "sample only what the filter lets through, of the tracepoints of the -e before it"),
     OPT_DURATION('d', "delay", TopOptions, delay_ns, "S", "time between two screens (default 1)"),
     OPT_U64('n', "screens", TopOptions, screens, "N", "end after N screens"),
     OPT_U64('E', "entries", TopOptions, entries, "ROWS",
@@ -427,8 +430,8 @@ static bool prepare(Top *t, const CommandLine *line, Error *err)
     const TopOptions *o = t->options;
     SamplingOptions *s = &t->sampling;
     if (!parse_target(t, line, err) || !record_parse_rate(o->freq, o->period, s, err) ||
-        !record_events_parse(t->arena, &o->events, t->program.path, &t->pids, &o->debug_dirs,
-                             &t->events, err))
+        !record_events_parse(t->arena, &o->events, &o->filters, t->program.path, &t->pids,
+                             &o->debug_dirs, &t->events, err))
         return false;
     if (o->delay_ns <= 0)
         return error_set(err, ERROR_USAGE, "-d takes a time above 0");
@@ -524,7 +527,11 @@ static int top(CommandLine *line, void *values)
 static int run_top(const Command *cmd, int argc, char **argv)
 {
     TopOptions o = {.period = RECORD_PERIOD_NONE, .delay_ns = NS_PER_S};
-    return command_run_parsed(cmd, argc, argv, &o, top);
+    Arena arena = {0};
+    event_filters_note(&arena, argc, argv, &o.filters);
+    int status = command_run_parsed(cmd, argc, argv, &o, top);
+    arena_deinit(&arena);
+    return status;
 }
 
 const Command top_command = {

@@ -60,14 +60,10 @@ static bool happens_in_kernel(const EventSpec *spec)
 // Sets the filter of a tracepoint on an open event. False closes it.
 static bool set_filter(const Counters *c, const Counter *event, Str filter, Error *err)
 {
-    char *text = arena_c_str(c->arena, filter);
     for (size_t t = 0; t < c->targets.len; t++)
-        if (ioctl(event->fds[t], PERF_EVENT_IOC_SET_FILTER, text) != 0) {
+        if (!perf_event_set_filter(event->fds[t], event->name, filter, err)) {
             close_event(event, c->targets.len);
-            error_set(err, ERROR_USAGE, "event '%" STR_FMT "' refuses the filter '%s'",
-                      STR_ARG(event->name), text);
-            return error_hint(err,
-                              "a filter compares fields of a tracepoint: 'pid == 1 && prio > 2'");
+            return false;
         }
     return true;
 }
@@ -97,8 +93,7 @@ bool counters_open(Arena *arena, const EventSpecVec *events, const CounterTarget
             opened = open_event(&c, &event, leader, options);
         }
         int reason = errno;
-        Str filter = options->filters ? options->filters->at[i] : STR("");
-        if (opened && filter.len && !set_filter(&c, &event, filter, err)) {
+        if (opened && spec->filter.len && !set_filter(&c, &event, spec->filter, err)) {
             counters_close(&c);
             return false;
         }

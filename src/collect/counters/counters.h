@@ -22,11 +22,10 @@ typedef struct CounterTarget {
 typedef Vec(CounterTarget) CounterTargetVec;
 
 typedef struct CounterOptions {
-    bool inherit;          // count later children and threads too
-    bool enable_on_exec;   // else counters_enable starts them
-    bool skips_gone;       // threads that have ended count nothing, instead of failing
-    bool may_be_none;      // no event that opens is no failure
-    const StrVec *filters; // of each event, "" for none, in the language of tracepoints; NULL: none
+    bool inherit;        // count later children and threads too
+    bool enable_on_exec; // else counters_enable starts them
+    bool skips_gone;     // threads that have ended count nothing, instead of failing
+    bool may_be_none;    // no event that opens is no failure
 } CounterOptions;
 
 // One event as it was opened.

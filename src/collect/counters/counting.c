@@ -295,12 +295,10 @@ static bool open_counters(Counting *c, const Spawned *child, Error *err)
     const CountingOptions *o = &c->options;
     bool is_fixed = o->targets.at.len > 0;
     EventSpecVec counted = {0};
-    StrVec filters = {0};
     CounterOptions options = {.inherit = !o->no_inherit && !o->targets.cpus,
                               .enable_on_exec = !is_fixed && !o->delay_ns && !o->starts_disabled,
                               .skips_gone = o->targets.may_be_gone,
-                              .may_be_none = o->show_missing && o->program,
-                              .filters = o->filters ? &filters : NULL};
+                              .may_be_none = o->show_missing && o->program};
     arena_clear(&c->scratch);
     c->counters = (Counters){0};
     CounterTargetVec targets = o->targets.at;
@@ -308,13 +306,9 @@ static bool open_counters(Counting *c, const Spawned *child, Error *err)
         targets = (CounterTargetVec){0};
         vec_push(&c->scratch, &targets, (CounterTarget){.pid = child->pid, .cpu = -1});
     }
-    for (size_t i = 0; i < o->events.len; i++) {
-        if (o->events.at[i].type == COUNTING_TOOL_EVENT)
-            continue;
-        vec_push(&c->scratch, &counted, o->events.at[i]);
-        if (o->filters)
-            vec_push(&c->scratch, &filters, o->filters->at[i]);
-    }
+    for (size_t i = 0; i < o->events.len; i++)
+        if (o->events.at[i].type != COUNTING_TOOL_EVENT)
+            vec_push(&c->scratch, &counted, o->events.at[i]);
     if (!o->times_only && counted.len &&
         !counters_open(&c->scratch, &counted, &targets, &options, &c->counters, err))
         return false;

@@ -75,7 +75,6 @@ typedef struct CountingOptions {
     bool times_only;            // count no event
     bool starts_disabled;       // until `control` enables it
     bool show_missing;          // events that cannot be counted have values that are not known
-    const StrVec *filters;      // of each event; NULL: none
     const char *before, *after; // shell commands around each run; NULL: none
     bool sync;                  // write all files to disk before each run
     int control_fd, ack_fd;     // commands are read and answered here; -1: none

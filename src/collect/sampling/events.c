@@ -188,9 +188,20 @@ static uint64_t arg_registers(const EventSet *set)
     uint64_t mask = 0;
     for (size_t i = 0; given && i < given->len; i++)
         for (size_t k = 0; k < given->at[i].arg_count; k++)
-            if (given->at[i].args[k].kind != EVENT_ARG_CONSTANT)
+            if (given->at[i].args[k].kind == EVENT_ARG_REGISTER ||
+                given->at[i].args[k].kind == EVENT_ARG_STACK)
                 mask |= 1ull << given->at[i].args[k].reg;
     return mask;
+}
+
+// Whether samples carry the records of tracepoints, which hold their fields.
+static bool wants_fields(const EventSet *set)
+{
+    const EventSpecVec *given = set->options->events;
+    for (size_t i = 0; given && i < given->len; i++)
+        if (given->at[i].type == PERF_TYPE_TRACEPOINT && given->at[i].arg_count)
+            return !set->fields_refused;
+    return false;
 }
 
 static void settle_base(EventSet *set)
@@ -213,6 +224,8 @@ static void settle_base(EventSet *set)
     }
     if (set->counts_lost)
         a->read_format |= PERF_FORMAT_LOST;
+    if (wants_fields(set))
+        a->sample_type |= PERF_SAMPLE_RAW;
     switch (set->stacks) {
     case STACKS_TABLES:
         a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -273,6 +286,17 @@ static bool try_precise(const EventSet *set, EventSpec *spec, Probe probe, int *
         if (spec->precise == 0 || *ret_errno == EACCES || *ret_errno == EPERM)
             return false;
     }
+}
+
+// Gives up the fields of tracepoints, which need more rights than their stacks. True when they were
+// asked for.
+static bool give_up_fields(EventSet *set, int os_errno)
+{
+    if ((os_errno != EACCES && os_errno != EPERM) || !wants_fields(set))
+        return false;
+    set->fields_refused = true;
+    settle_base(set);
+    return true;
 }
 
 // Gives up sampling the kernel. True when kernel code was refused and can be left out.
@@ -361,6 +385,8 @@ static bool settle_given(EventSet *set, Probe probe, Error *err)
         struct perf_event_attr tried;
         int os_errno = 0;
         bool ok = try_precise(set, spec, probe, &os_errno, &tried);
+        if (!ok && spec->type == PERF_TYPE_TRACEPOINT && give_up_fields(set, os_errno))
+            ok = try_precise(set, spec, probe, &os_errno, &tried);
         // Only when the user did not ask for kernel code by ":k".
         bool asked = !spec->exclude_kernel && (spec->exclude_user || spec->exclude_hv);
         if (!ok && !asked && spec->type != PERF_TYPE_TRACEPOINT && give_up_kernel(set, os_errno))
@@ -483,6 +509,8 @@ static bool open_samplers(EventSet *set, pid_t pid, int cpu, uint32_t owner, siz
             group = spec->group;
         }
         add_open(set, fd, (int)i, owner, ring);
+        if (spec->filter.len && !perf_event_set_filter(fd, spec->name, spec->filter, err))
+            return false;
         if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[ring]) != 0)
             return error_os(err, "cannot direct event '%" STR_FMT "' to its ring",
                             STR_ARG(spec->name));

@@ -31,6 +31,7 @@ typedef struct EventSet {
     StackMode stacks;    // never STACKS_AUTO
     bool user_only;      // kernel code is not sampled
     bool kernel_refused; // … because this user may not, although it was asked for
+    bool fields_refused; // of tracepoints: this user may not have them
     bool group_read;     // some event is read with its leader
     uint64_t freq_hz;    // as opened; 0 with a period
     bool freq_clamped;

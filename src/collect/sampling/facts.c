@@ -100,6 +100,10 @@ void facts_at_start(Profile *p, const SamplingOptions *o, const EventSet *events
         profile_note(p, NOTE_WARNING, STR("no-inherit"),
                      "too many threads for the descriptor limit: those started later are not "
                      "recorded; to lift it: ulimit -n unlimited");
+    if (events->fields_refused)
+        profile_note(p, NOTE_INFO, STR("fields"),
+                     "the fields of tracepoints are not recorded: they need root, CAP_PERFMON or "
+                     "kernel.perf_event_paranoid -1");
     for (size_t i = 0; i < events->events.len; i++) {
         const EventSpec *e = &events->events.at[i];
         bool kernel_side =

@@ -137,9 +137,12 @@ static MetricId need_metric(Profile *p, Str name, Str unit, Str event)
     return profile_add_metric(p, name, unit, METRIC_SUM, event);
 }
 
-// The arguments of a probe are metrics of their own: "prog:parse len".
+// The arguments of a probe and the fields of a tracepoint are metrics of their own: "prog:parse
+// len".
 static void add_args(Sampling *s, const EventSpec *spec, SampleEvent *ret)
 {
+    if (spec->type == PERF_TYPE_TRACEPOINT && s->events.fields_refused)
+        return;
     SampleArg *args = arena_array(&s->arena, SampleArg, spec->arg_count);
     Str owner = arena_printf(&s->arena, METRIC_ARGUMENT_OF "%" STR_FMT, STR_ARG(spec->name));
     for (size_t i = 0; i < spec->arg_count; i++) {

@@ -22,6 +22,16 @@ static int make_machine(void **state)
     put("uncore_imc/type", "17\n");
     put("uncore_imc/format/event", "config:0-7\n");
     put("tracing/events/sched/sched_switch/id", "316\n");
+    put("tracing/events/sched/sched_switch/format",
+        "name: sched_switch\nID: 316\nformat:\n"
+        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+        "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+        "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+        "\tfield:__data_loc char[] text;\toffset:28;\tsize:4;\tsigned:0;\n"
+        "\tfield:unsigned long flags;\toffset:32;\tsize:8;\tsigned:0;\n"
+        "\tfield:odd;\toffset:40;\tsize:3;\tsigned:0;\n"
+        "\tfield:int broken;\toffset:x;\tsize:4;\tsigned:1;\n\n"
+        "print fmt: \"%d\", REC->prev_pid\n");
     return 0;
 }
 
@@ -108,6 +118,31 @@ static void tracepoints_have_their_number_and_count_each_time(void **state)
     assert_non_null(strstr(err.hint, "mount -t tracefs"));
 }
 
+static void fields_of_a_tracepoint_are_its_numbers(void **state)
+{
+    (void)state;
+    EventSpec e = parse_one("sched:sched_switch");
+    assert_int_equal(e.arg_count, 2);
+    assert_str(e.args[0].name, "prev_pid");
+    assert_int_equal(e.args[0].kind, EVENT_ARG_RAW);
+    assert_int_equal(e.args[0].offset, 24);
+    assert_int_equal(e.args[0].size, 4);
+    assert_true(e.args[0].is_signed);
+    assert_str(e.args[1].name, "flags");
+    assert_false(e.args[1].is_signed);
+    e = parse_one("sched:sched_switch:k  flags ");
+    assert_true(e.exclude_user);
+    assert_str(e.name, "sched:sched_switch:k");
+    assert_int_equal(e.arg_count, 1);
+    assert_str(e.args[0].name, "flags");
+    EventSpecVec v = {0};
+    assert_error(events_parse(&arena, &sources, STR("sched:sched_switch prev_comm"), &v, &err),
+                 &err, ERROR_USAGE, "no field 'prev_comm' that is a number");
+    assert_non_null(strstr(err.hint, "prev_pid, flags"));
+    assert_error(events_parse(&arena, &sources, STR("cpu-clock pid"), &v, &err), &err, ERROR_USAGE,
+                 "is no tracepoint");
+}
+
 static void breakpoints_have_address_length_and_kind(void **state)
 {
     (void)state;
@@ -178,6 +213,7 @@ int main(void)
         cmocka_unit_test(modifiers_limit_where_it_counts),
         cmocka_unit_test(fields_of_a_pmu_go_to_their_bits),
         cmocka_unit_test(tracepoints_have_their_number_and_count_each_time),
+        cmocka_unit_test(fields_of_a_tracepoint_are_its_numbers),
         cmocka_unit_test(breakpoints_have_address_length_and_kind),
         cmocka_unit_test(lists_and_groups_keep_their_order),
         cmocka_unit_test(a_format_of_bits_is_read),
