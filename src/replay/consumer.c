@@ -10,6 +10,7 @@
 #include "replay/frame_pointers.h"
 #include "replay/live_stack.h"
 #include "replay/outer_frames.h"
+#include "replay/runtime_frames.h"
 #include "unwind/space.h"
 #include "wire/ring.h"
 
@@ -35,6 +36,7 @@ typedef struct Process {
     bool ended;
     bool kernel_thread;
     bool in_exec; // its program has not run a user instruction yet
+    RuntimeFrames runtimes;
 } Process;
 
 typedef struct Thread {
@@ -121,8 +123,10 @@ void consumer_close(Consumer *c)
 {
     if (!c)
         return;
-    for (size_t i = 0; i < c->processes.len; i++)
+    for (size_t i = 0; i < c->processes.len; i++) {
         unwind_space_deinit(&c->processes.at[i]->space);
+        runtime_frames_deinit(&c->processes.at[i]->runtimes);
+    }
     for (size_t i = 0; i < c->threads.len; i++)
         outer_frames_free(&c->threads.at[i].outer);
     vec_free(&c->threads);
@@ -200,6 +204,18 @@ static Thread *find_thread(const Consumer *c, uint32_t tid)
     return find_thread_row(c, tid, false);
 }
 
+// Lets the runtimes of a running process say what its generated code is. Called when the space has
+// become another one, too.
+static void attach_runtimes(Consumer *c, Process *p)
+{
+    runtime_frames_deinit(&p->runtimes);
+    p->runtimes = (RuntimeFrames){
+        .modules = &c->modules, .profile = c->profile, .space = &p->space, .pid = p->pid};
+    bool wanted = !c->setup.search && !c->setup.no_runtimes && c->setup.arch == UNWIND_X86_64;
+    p->space.generated = wanted ? runtime_frames_step : NULL;
+    p->space.generated_ctx = &p->runtimes;
+}
+
 static Process *add_process(Consumer *c, uint32_t pid, uint32_t parent_pid, StrId name,
                             int64_t start_ns)
 {
@@ -209,6 +225,7 @@ static Process *add_process(Consumer *c, uint32_t pid, uint32_t parent_pid, StrI
     unwind_space_init(&p->space, c->setup.arch);
     p->space.load = modules_load_table;
     p->space.ctx = &c->modules;
+    attach_runtimes(c, p);
     newest_set(&c->pids, pid, (uint32_t)c->processes.len);
     vec_push(&c->arena, &c->processes, p);
     return p;
@@ -265,6 +282,7 @@ static void end_process(Consumer *c, Process *p, int64_t time_ns)
     c->mappings -= p->space.count;
     unwind_space_deinit(&p->space);
     unwind_space_init(&p->space, c->setup.arch);
+    runtime_frames_deinit(&p->runtimes);
 }
 
 static void map_into(Consumer *c, Process *p, uint32_t pid, const PerfMmap *m)
@@ -426,6 +444,7 @@ static void on_fork(Consumer *c, const PerfRecord *r)
         unwind_space_deinit(&p->space);
         unwind_space_init(&p->space, c->setup.arch);
         unwind_space_copy(&p->space, &parent->space);
+        attach_runtimes(c, p);
         c->mappings += p->space.count;
     }
     add_thread(c, p, tid, name, time_ns)->credit.group = group;
@@ -476,6 +495,7 @@ static void on_exec(Consumer *c, Process *p, const PerfRecord *r, StrId name)
     } else {
         c->mappings -= p->space.count;
         unwind_space_clear(&p->space);
+        attach_runtimes(c, p);
     }
     p->kernel_thread = false;
     p->in_exec = true;
@@ -673,6 +693,24 @@ static bool walk_live_stack(Consumer *c, Process *p, const UnwindRegs *regs,
     return true;
 }
 
+// Adds walked frames; those of runtimes by their names.
+static size_t add_frames(Consumer *c, Process *p, const UnwindMemory *stack, uint32_t count,
+                         size_t n)
+{
+    for (uint32_t i = 0; i < count && n < ARRAY_LEN(c->frames) - 3; i++) {
+        const UnwindFrame *f = &c->walked[i];
+        FrameId frame;
+        bool below = false;
+        bool named =
+            p->space.generated && runtime_frames_name(&p->runtimes, f, stack, &frame, &below);
+        if (!named || below)
+            c->frames[n++] = user_frame(c, p, f->pc, f->flags);
+        if (named)
+            c->frames[n++] = frame;
+    }
+    return n;
+}
+
 static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *s, uint64_t mask,
                           size_t n, StackCut *cut)
 {
@@ -709,12 +747,12 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
         return n;
     }
     uint32_t max = (uint32_t)MIN(room, (size_t)FRAMES_MAX);
+    p->runtimes.now_ns = c->last_ns;
     UnwindWalk walk = unwind_walk(&p->space, c->cache, &regs, &memory, c->walked, max);
     join_frame_pointers(c, p, s, &regs, &memory, max, &walk);
     bool is_deep = walk_live_stack(c, p, &regs, &memory, max, &walk);
     join_outer(c, t, &memory, max, is_deep, &walk);
-    for (uint32_t i = 0; i < walk.frame_count; i++)
-        c->frames[n++] = user_frame(c, p, c->walked[i].pc, c->walked[i].flags);
+    n = add_frames(c, p, &memory, walk.frame_count, n);
     c->counts.frames_walked += walk.frame_count;
     if (log_enabled(LOG_UNWIND, 2) && walk.end != UNWIND_COMPLETE) {
         UnwindMapping *m = unwind_space_find(&p->space, walk.end_pc);
@@ -1034,6 +1072,14 @@ uint32_t consumer_running(const Consumer *c)
 void consumer_find_late_maps(Consumer *c)
 {
     modules_find_late_maps(&c->modules, 0);
+}
+
+bool consumer_has_runtimes(const Consumer *c)
+{
+    for (size_t i = 0; i < c->processes.len; i++)
+        if (!c->processes.at[i]->ended && runtime_frames_found(&c->processes.at[i]->runtimes))
+            return true;
+    return false;
 }
 
 const ConsumerCounts *consumer_counts(const Consumer *c)

@@ -58,6 +58,7 @@ typedef struct ConsumerSetup {
     // events with group_read only.
     const SampleEvent *(*event_by_id)(void *ctx, uint64_t id);
     void *ctx;
+    bool no_runtimes; // do not read what runtimes know of their code
 } ConsumerSetup;
 
 typedef struct ConsumerCounts {
@@ -103,6 +104,8 @@ uint32_t consumer_running(const Consumer *c);
 // After the last record of a live recording: looks for files that processes wrote late, such as
 // maps of generated code.
 void consumer_find_late_maps(Consumer *c);
+// Whether a process has a runtime whose memory is read: soon after each sample, as it changes.
+bool consumer_has_runtimes(const Consumer *c);
 // The counts and the modules so far, borrowed from the consumer.
 const ConsumerCounts *consumer_counts(const Consumer *c);
 const ModuleSet *consumer_modules(const Consumer *c);

@@ -10,7 +10,7 @@ enum { COMPARED_MAX = 1024 };
 // Farther above lies no frame of the same stack: the usual limit, and room for more.
 #define SPAN_MAX ((uint64_t)64 << 20)
 
-static size_t read_process(uint32_t pid, uint64_t addr, void *to, size_t size)
+size_t live_memory_read(uint32_t pid, uint64_t addr, void *to, size_t size)
 {
     struct iovec local = {to, size};
     struct iovec remote = {(void *)(uintptr_t)addr, size}; // in that process
@@ -25,9 +25,9 @@ static bool read_above(void *ctx, uint64_t addr, uint64_t *ret)
         return false;
     if (s->length < 8 || addr < s->at || addr - s->at > s->length - 8) {
         s->at = addr;
-        s->length = read_process(s->pid, addr, s->bytes, sizeof(s->bytes));
+        s->length = live_memory_read(s->pid, addr, s->bytes, sizeof(s->bytes));
         if (s->length < 8) // the stack's end is nearer
-            s->length = read_process(s->pid, addr, s->bytes, 8);
+            s->length = live_memory_read(s->pid, addr, s->bytes, 8);
     }
     if (s->length < 8)
         return false;
@@ -41,7 +41,8 @@ bool live_stack_open(LiveStack *s, uint32_t pid, const UnwindMemory *window, Unw
     // Below a large new frame the copy may end after a few words, at a page that is not there.
     size_t compared = (size_t)MIN(window->window_size, (uint64_t)COMPARED_MAX);
     uint64_t from = window->window_size - compared;
-    if (compared < 8 || read_process(pid, window->window_addr + from, now, compared) != compared ||
+    if (compared < 8 ||
+        live_memory_read(pid, window->window_addr + from, now, compared) != compared ||
         memcmp(now, (const uint8_t *)window->window + from, compared) != 0)
         return false;
     s->pid = pid;

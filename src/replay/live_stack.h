@@ -17,6 +17,9 @@ typedef struct LiveStack {
     uint8_t bytes[LIVE_STACK_CHUNK];
 } LiveStack;
 
+// Reads memory of a process; the number of bytes that could be read, 0 for none.
+size_t live_memory_read(uint32_t pid, uint64_t addr, void *to, size_t size);
+
 // Makes `memory` go on above its window with the stack of the process. False: the
 // process cannot be read, or its stack has changed at the window's end.
 bool live_stack_open(LiveStack *s, uint32_t pid, const UnwindMemory *window, UnwindMemory *memory);

@@ -40,6 +40,8 @@ typedef struct ModuleFile {
     // Functions of a Go program that go on on another stack; a walk may end in them.
     UnwindRange stack_switches[MODULE_SWITCHES_MAX];
     size_t stack_switch_count;
+    bool v8_tried; // V8 was looked for in it
+    struct V8 *v8; // NULL: it does not contain V8
 } ModuleFile;
 
 // A jit-PID.dump: a process maps it so that perf's records name it.

@@ -450,6 +450,30 @@ static bool step_bad_call(Walker *w)
     return true;
 }
 
+static bool load_generated(void *ctx, uint64_t addr, uint64_t *ret)
+{
+    return load(ctx, addr, ret);
+}
+
+// A step by what the runtime knows of its code.
+static UnwindGeneratedEnd step_generated(Walker *w)
+{
+    UnwindGenerated f = {w->pc, w->sp, w->fp, w->exact, load_generated, w};
+    UnwindGeneratedEnd end = w->space->generated(w->space->generated_ctx, &f);
+    if (end != UNWIND_GENERATED_STEPPED)
+        return end;
+    if (f.sp <= w->sp)
+        return UNWIND_GENERATED_CUT;
+    w->pc = f.pc;
+    w->sp = f.sp;
+    w->fp = f.fp;
+    w->known = 0;
+    w->bx_lost = true;
+    w->exact = false;
+    w->guessed = false;
+    return end;
+}
+
 static UnwindEnd leave_outermost(Walker *w)
 {
     w->pc = 0;
@@ -473,6 +497,13 @@ static UnwindEnd step_without_rule(Walker *w, uint64_t lookup)
     // here.
     if (m && w->guessed && w->fp == 0)
         return leave_outermost(w);
+    if (m && (m->flags & UNWIND_MAP_JIT) && w->space->generated) {
+        UnwindGeneratedEnd end = step_generated(w);
+        if (end == UNWIND_GENERATED_STEPPED)
+            return UNWIND_COMPLETE;
+        if (end == UNWIND_GENERATED_CUT)
+            return w->cut_seen ? UNWIND_CUT_DUMP_SHORT : UNWIND_CUT_JIT;
+    }
     if (m ? step_guess(w) : step_bad_call(w))
         return UNWIND_COMPLETE;
     if (!m)
@@ -546,7 +577,7 @@ UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs 
     UnwindMapping copy;
     walker_init(&w, space, cache, regs, memory);
     uint64_t first_sp = w.sp;
-    frames[0] = (UnwindFrame){.pc = w.pc, .flags = UNWIND_FRAME_EXACT};
+    frames[0] = (UnwindFrame){.pc = w.pc, .flags = UNWIND_FRAME_EXACT, .fp = w.fp};
     UnwindAction a = action_of(&w, w.pc);
     for (;;) {
         ret.end_pc = w.pc;
@@ -571,7 +602,7 @@ UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs 
         ret.guessed += w.guessed;
         uint64_t words = (w.sp - first_sp) / 8;
         uint32_t sp_words = words < UNWIND_SP_FAR ? (uint32_t)words : UNWIND_SP_FAR;
-        frames[ret.frame_count++] = (UnwindFrame){at, flags, sp_words};
+        frames[ret.frame_count++] = (UnwindFrame){at, flags, sp_words, w.fp};
     }
 }
 

@@ -127,6 +127,21 @@ typedef struct UnwindMapping {
 
 typedef struct UnwindSpace UnwindSpace;
 
+// A frame of generated code, and after a step that of its caller.
+typedef struct UnwindGenerated {
+    uint64_t pc, sp, fp;
+    bool exact; // pc is the interrupted address; else a return address. A step makes it false
+    // Reads a word of the stack.
+    bool (*load)(void *ctx, uint64_t addr, uint64_t *ret);
+    void *ctx;
+} UnwindGenerated;
+
+typedef enum UnwindGeneratedEnd {
+    UNWIND_GENERATED_UNKNOWN, // the runtime says nothing about this code: the frame pointer decides
+    UNWIND_GENERATED_STEPPED, // the frame is now that of the caller
+    UNWIND_GENERATED_CUT      // the runtime knows the code, but the caller cannot be found
+} UnwindGeneratedEnd;
+
 // The mappings of one process, sorted and disjoint.
 struct UnwindSpace {
     UnwindMapping *at;
@@ -145,6 +160,9 @@ struct UnwindSpace {
     // ask the dynamic linker (_dl_find_object) instead of maintaining `at`.
     bool (*find)(void *ctx, uint64_t pc, UnwindMapping *ret);
     void *ctx;
+    // Called for a frame in an UNWIND_MAP_JIT mapping without a table; may be NULL.
+    UnwindGeneratedEnd (*generated)(void *ctx, UnwindGenerated *frame);
+    void *generated_ctx;
 };
 
 // The mapping that contains an address, or NULL. Calls neither `load` nor `find`.
@@ -201,6 +219,7 @@ typedef struct UnwindFrame {
     // The distance of its stack pointer from that of the first frame, in words of 8 bytes;
     // UNWIND_SP_FAR when it is not above that one, or too far away.
     uint32_t sp_words;
+    uint64_t fp; // the frame pointer register in this frame; 0: not known
 } UnwindFrame;
 
 #define UNWIND_SP_FAR UINT32_MAX

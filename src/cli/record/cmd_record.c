@@ -42,6 +42,7 @@ typedef struct RecordOptions {
     bool user_only;
     bool kernel_only;
     bool no_inherit;
+    bool no_runtimes;
     bool quiet;
     bool self_stats;
     StrVec debug_dirs;
@@ -106,6 +107,8 @@ static const Option record_options[] = {
     OPT_FLAG(0, "all-user", RecordOptions, user_only, "leave the kernel out"),
     OPT_FLAG(0, "all-kernel", RecordOptions, kernel_only, "leave the programs out"),
     OPT_FLAG('i', "no-inherit", RecordOptions, no_inherit, "leave new threads and children out"),
+    OPT_FLAG(0, "no-runtimes", RecordOptions, no_runtimes,
+             "do not read what Java, Node.js and Python know of their code"),
     OPT_LIST(0, "debug-dir", RecordOptions, debug_dirs, "DIR",
              "also search DIR for separate debug files"),
     OPT_LIST(0, "source-path", RecordOptions, source_paths, "OLD=NEW",
@@ -269,6 +272,7 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Er
     s->duration_ns = o->duration_ns;
     s->delay_ns = o->delay_ns;
     s->environment = environ;
+    s->no_runtimes = o->no_runtimes;
     s->temp_folder = cli_env("TMPDIR");
     s->tool_version = STR(ASSAY_VERSION);
     return true;

@@ -35,6 +35,7 @@
 
 enum {
     POLL_MS = 25,           // for side-band records; full rings wake the drain earlier
+    RUNTIMES_MS = 10,       // with runtimes, whose memory changes
     FLUSH_MS = 1000,        // a recorder that is killed loses so much at most
     AFTER_SIGNAL_MS = 2000, // the program may take so long to end after Ctrl-C
     ATTACH_ROUNDS_MAX = 50,
@@ -68,10 +69,11 @@ struct Sampling {
     atomic_ullong weigh_from; // when they can be; 0: they cannot yet
     pthread_t worker;
     atomic_bool worker_done;
-    int worker_done_fd; // readable when the worker has ended
-    unsigned asked;     // number of signals that asked to end
-    int last_signal;    // the newest of them
-    atomic_bool failed; // the worker could not write; the error is below
+    atomic_bool has_runtimes; // the worker reads the memory of some
+    int worker_done_fd;       // readable when the worker has ended
+    unsigned asked;           // number of signals that asked to end
+    int last_signal;          // the newest of them
+    atomic_bool failed;       // the worker could not write; the error is below
     Error worker_error;
     int64_t worker_cpu_ns;
     Spawned child;
@@ -186,7 +188,8 @@ static void open_consumer(Sampling *s)
                                                  .start_ns = s->start_ns,
                                                  .weighed_period_ns = weighed_ns,
                                                  .event_by_id = event_by_id,
-                                                 .ctx = s});
+                                                 .ctx = s,
+                                                 .no_runtimes = s->options->no_runtimes});
 }
 
 // The event of a sample; NULL for a sample that must not be counted.
@@ -294,6 +297,7 @@ static void *work(void *arg)
             chunk = next;
         }
         show(s, false);
+        atomic_store(&s->has_runtimes, consumer_has_runtimes(s->consumer));
         if (os_monotonic_ns() - flushed > FLUSH_MS * NS_PER_MS) {
             flush_store(s);
             flushed = os_monotonic_ns();
@@ -570,12 +574,13 @@ static Course course_of(const Sampling *s)
                     .end = o->duration_ns ? s->start_ns + o->delay_ns + o->duration_ns : INT64_MAX};
 }
 
-static int poll_timeout_ms(const Course *c)
+static int poll_timeout_ms(Sampling *s, const Course *c)
 {
     int64_t now = os_monotonic_ns();
     int64_t next = MIN(c->enable, c->end);
-    if (next == INT64_MAX || next - now > POLL_MS * NS_PER_MS)
-        return POLL_MS;
+    int most = atomic_load(&s->has_runtimes) ? RUNTIMES_MS : POLL_MS;
+    if (next == INT64_MAX || next - now > most * NS_PER_MS)
+        return most;
     return next <= now ? 0 : (int)((next - now) / NS_PER_MS + 1);
 }
 
@@ -635,7 +640,7 @@ static void loop(Sampling *s, SamplingResult *result)
     Course course = course_of(s);
     size_t rings = s->events.ring_count;
     for (;;) {
-        int n = poll(s->polls, rings + 1, poll_timeout_ms(&course));
+        int n = poll(s->polls, rings + 1, poll_timeout_ms(s, &course));
         drain_all(&s->drain);
         for (size_t i = 0; n > 0 && i < rings; i++)
             if (s->polls[i].fd >= 0 && s->polls[i].revents & (POLLHUP | POLLERR | POLLNVAL))
@@ -681,7 +686,7 @@ static void loop_timed(Sampling *s, SamplingResult *result)
     Course course = course_of(s);
     struct pollfd p = {.fd = s->signal_fd, .events = POLLIN};
     for (;;) {
-        int wait = MIN(poll_timeout_ms(&course), (int)AGENTS_MS);
+        int wait = MIN(poll_timeout_ms(s, &course), (int)AGENTS_MS);
         bool signalled = poll(&p, 1, wait) > 0;
         timers_drain(&s->timers);
         if (is_over(s, &course, signalled, result))

@@ -14,10 +14,10 @@ static OuterFrames *kept;
 static int set_up(void **state)
 {
     (void)state;
-    const UnwindFrame whole[4] = {{0x10, UNWIND_FRAME_EXACT, 0},
-                                  {0x20, 0, 100},
-                                  {0x30, UNWIND_FRAME_EXACT, 200},
-                                  {0x40, 0, UNWIND_SP_FAR}};
+    const UnwindFrame whole[4] = {{0x10, UNWIND_FRAME_EXACT, 0, 0},
+                                  {0x20, 0, 100, 0},
+                                  {0x30, UNWIND_FRAME_EXACT, 200, 0},
+                                  {0x40, 0, UNWIND_SP_FAR, 0}};
     outer_frames_keep(&kept, whole, ARRAY_LEN(whole), SP);
     return 0;
 }
@@ -33,8 +33,8 @@ static int tear_down(void **state)
 // A walk from 50 words further in, cut in a frame at `pc`, `words` above its first.
 static uint32_t join(UnwindFrame *frames, uint64_t pc, uint32_t words, uint32_t max)
 {
-    frames[0] = (UnwindFrame){0x18, UNWIND_FRAME_EXACT, 0};
-    frames[1] = (UnwindFrame){pc, 0, words};
+    frames[0] = (UnwindFrame){0x18, UNWIND_FRAME_EXACT, 0, 0};
+    frames[1] = (UnwindFrame){pc, 0, words, 0};
     return outer_frames_join(kept, frames, 2, max, SP - 400);
 }
 
@@ -58,7 +58,7 @@ static void what_was_joined_can_be_kept_and_joined_again(void **state)
     UnwindFrame frames[MAX];
     assert_int_equal(join(frames, 0x20, 150, MAX), 4);
     outer_frames_keep(&kept, frames, 4, SP - 400);
-    frames[0] = (UnwindFrame){0x30, UNWIND_FRAME_EXACT, 0};
+    frames[0] = (UnwindFrame){0x30, UNWIND_FRAME_EXACT, 0, 0};
     assert_int_equal(outer_frames_join(kept, frames, 1, MAX, SP + 1600), 2);
     assert_int_equal(frames[1].pc, 0x40);
 }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames of code that a runtime generated or interprets: their callers and their functions, read
+// from the memory of the running process.
+
+#ifndef REPLAY_RUNTIME_FRAMES_H
+#define REPLAY_RUNTIME_FRAMES_H
+
+#include "replay/modules.h"
+
+typedef struct JavaRuntime JavaRuntime;
+typedef struct ScriptRuntime ScriptRuntime;
+
+// The runtimes in one process. Zeroed but for the first four fields, it has none yet; they are
+// found when generated code is first met.
+typedef struct RuntimeFrames {
+    ModuleSet *modules;
+    Profile *profile;
+    UnwindSpace *space;
+    uint32_t pid;
+    int64_t now_ns;    // time of the sample: what was read a second ago is read again
+    uint32_t searches; // for a runtime, so far
+    JavaRuntime *java; // NULL: none found
+    ScriptRuntime *script;
+} RuntimeFrames;
+
+void runtime_frames_deinit(RuntimeFrames *r); // may be called again
+
+// Whether a runtime was found.
+bool runtime_frames_found(const RuntimeFrames *r);
+
+// UnwindSpace.generated, with the RuntimeFrames as its context.
+UnwindGeneratedEnd runtime_frames_step(void *ctx, UnwindGenerated *frame);
+
+// The frame of the profile for a walked one. `stack` is the copied stack. False when no runtime
+// knows it. `ret_below` becomes true when it is the caller of the walked one, as a function that an
+// interpreter runs: both are frames then.
+bool runtime_frames_name(RuntimeFrames *r, const UnwindFrame *frame, const UnwindMemory *stack,
+                         FrameId *ret, bool *ret_below);
+
+#endif // REPLAY_RUNTIME_FRAMES_H
