@@ -18,18 +18,22 @@
 #define CYCLES_HZ_MAX 6000000000ull // of the fastest processors
 
 enum {
-    RING_BYTES_MAX = 4 << 20,    // for one CPU
-    RING_BYTES_BURST = 16 << 20, // for one CPU, when each occurrence of an event takes a sample
-    RING_BYTES_ALL = 64 << 20,   // for all CPUs together
+    RING_BYTES_MAX = 4 << 20, // for one CPU
+    RING_BYTES_BURST =
+        16 << 20,              // for one CPU, at a high rate or when each occurrence takes a sample
+    RING_BYTES_ALL = 64 << 20, // for all CPUs together
     RING_BYTES_THREAD = 1 << 20, // when each thread has its own ring
     STACK_BYTES_MAX = 65528,     // perf_event_open(2)
     STACK_BYTES_MIN = 16 << 10,  // with less, too many stacks are cut
     STACK_BYTES_PROBE = 4 << 10, // of a probe: it takes every hit, and copying costs most of a hit
     STACK_BYTES_EACH = 8 << 10,  // of other events that take every occurrence
     RECORDS_BY_COUNT = 256,      // records of events in bursts that fit a ring
-    DRAIN_MS = 16,               // the drain may sleep so long without losing records
-    RATE_UNKNOWN_HZ = 1000,      // when neither this process nor the kernel states a rate
-    FDS_KEPT_FREE = 128,         // for files that the recorder opens
+    STACK_BYTES_FAST = 4 << 10,  // at a high rate, when the quota or -m keeps the rings small
+    RATE_HIGH_HZ = 2000,
+    DRAIN_MS = 16,          // the drain may sleep so long without losing records
+    DRAIN_BUSY_MS = 100,    // … at a high rate, as hundreds of threads may run before it
+    RATE_UNKNOWN_HZ = 1000, // when neither this process nor the kernel states a rate
+    FDS_KEPT_FREE = 128,    // for files that the recorder opens
 };
 
 #if defined(__x86_64__)
@@ -567,13 +571,18 @@ static bool takes_each(const EventSet *set)
     return events_fixed_period(set, &set->events.at[0]) == 1;
 }
 
+static bool is_fast(const EventSet *set)
+{
+    return expected_rate_hz(set) > RATE_HIGH_HZ;
+}
+
 static size_t first_ring_pages(const EventSet *set)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (set->options->ring_pages)
         return (size_t)set->options->ring_pages;
     size_t bytes = RING_BYTES_ALL / MAX(set->cpu_count, (size_t)1);
-    size_t most = takes_each(set) ? RING_BYTES_BURST : RING_BYTES_MAX;
+    size_t most = takes_each(set) || is_fast(set) ? RING_BYTES_BURST : RING_BYTES_MAX;
     bytes = MIN(bytes, set->per_thread ? (size_t)RING_BYTES_THREAD : most);
     size_t pages = (size_t)round_up_pow2(MAX(bytes / page, (size_t)8));
     return pages * page > bytes && pages > 8 ? pages / 2 : pages;
@@ -592,10 +601,14 @@ static void settle_stack_size(EventSet *set)
     } else {
         uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
         uint64_t rate = expected_rate_hz(set);
+        uint64_t drain_ms = is_fast(set) ? DRAIN_BUSY_MS : DRAIN_MS;
+        uint64_t least = STACK_BYTES_MIN;
+        if (is_fast(set) && ring <= RING_BYTES_THREAD)
+            least = STACK_BYTES_FAST;
         uint64_t records =
-            rate ? MAX(rate * DRAIN_MS / 1000, (uint64_t)14) : (uint64_t)RECORDS_BY_COUNT;
+            rate ? MAX(rate * drain_ms / 1000, (uint64_t)14) : (uint64_t)RECORDS_BY_COUNT;
         uint64_t bytes = ring / records;
-        bytes = MIN(MAX(bytes, (uint64_t)STACK_BYTES_MIN), (uint64_t)STACK_BYTES_MAX);
+        bytes = MIN(MAX(bytes, least), (uint64_t)STACK_BYTES_MAX);
         set->stack_bytes = (uint32_t)align_down(MIN(bytes, ring / 4), 8);
     }
     settle_base(set);
