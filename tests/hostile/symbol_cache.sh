@@ -43,6 +43,16 @@ homes() { # WHO OTHER
 homes 0 65533
 homes 65534 65533
 
+# The cache of debuginfod lies in HOME, too, and is read only.
+debuginfod_fifo() { # WHO OWNER
+    local id
+    home_of "$2"
+    id=$(readelf -n spin | sed -n 's/.*Build ID: //p')
+    as "$2" sh -c 'mkdir -p "$1" && mkfifo -m 666 "$1/debuginfo"' sh "$PWD/home/.cache/debuginfod_client/$id" && recorded "$1" "$PWD/home"
+}
+check 'root: does not wait for a FIFO in the cache of debuginfod' debuginfod_fifo 0 65533
+check 'a user: does not wait for a FIFO in the cache of debuginfod' debuginfod_fifo 65534 65534
+
 # Whoever could write to the folder once may have left these.
 links_and_fifos() { # WHO
     local file names own

@@ -169,7 +169,7 @@ static void at_fork(Watch *w, pid_t thread)
         return;
     w->child = (pid_t)child;
     ptrace(PTRACE_SETOPTIONS, thread, 0L,
-           PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
+           PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL);
 }
 
 // How a stopped thread goes on.
@@ -202,6 +202,9 @@ static int watch(Watch *w)
         }
         if (status >> 16 == PTRACE_EVENT_FORK)
             at_fork(w, thread);
+        // "env assay" has another loader after its exec.
+        if (status >> 16 == PTRACE_EVENT_EXEC && thread == w->process)
+            w->loader = loader_of(thread);
         if (WSTOPSIG(status) == (SIGTRAP | 0x80) && !w->fired)
             at_system_call(w, thread);
         // A thread that ended meanwhile is seen by the next wait.
@@ -249,8 +252,8 @@ static pid_t start(char **argv, bool in_child)
     if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
         die("the command did not start");
     if (ptrace(PTRACE_SETOPTIONS, pid, 0L,
-               PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL |
-                   (in_child ? PTRACE_O_TRACEFORK : 0)) != 0)
+               PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
+                   PTRACE_O_EXITKILL | (in_child ? PTRACE_O_TRACEFORK : 0)) != 0)
         die("ptrace");
     return pid;
 }

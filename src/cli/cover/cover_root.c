@@ -9,9 +9,11 @@
 
 #include "os/file.h"
 
+// A file that another user made in a folder like /tmp above ours says nothing about our project.
 static bool has_entry(Arena *arena, Str folder, const char *name)
 {
-    return os_file_exists(arena_printf(arena, "%" STR_FMT "/%s", STR_ARG(folder), name));
+    Str path = arena_printf(arena, "%" STR_FMT "/%s", STR_ARG(folder), name);
+    return os_file_exists(path) && os_check_not_planted(path, NULL);
 }
 
 // The nearest folder at or above `folder` with a ".git"; empty: none.

@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Where perf events and ptrace are refused, the programs preload a library from a folder that we make
+# in /dev/shm or /tmp: its name is new in each run, and no other user can look into it or write to it.
+# shellcheck source=../e2e/lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+[ "$(id -u)" -eq 0 ] || skip_all 'only root can be other users'
+gcc -O1 -o no_perf "$TOP/tests/programs/no_perf.c" && gcc -g -O2 -o spin "$TOP/tests/programs/spin.c" || exit 1
+./no_perf true || skip_all 'no seccomp filters here'
+chmod 755 . && mkdir -m 777 work && cp "$ASSAY" work/assay && cp no_perf spin work/ || exit 1
+as() { # UID COMMAND…
+    local uid=$1
+    shift
+    setpriv --reuid "$uid" --regid "$uid" --clear-groups env HOME=/dev/null XDG_CACHE_HOME= "$@" </dev/null
+}
+folder_of() { # UID: of a session that runs
+    find /dev/shm /tmp /var/tmp "${TMPDIR:-/tmp}" -maxdepth 1 -name 'assay-agent-*' -user "$1" -newer work/started 2>/dev/null | head -n 1
+}
+found() { folder=$(folder_of "$1") && [ -n "$folder" ] && [ -s "$folder/session" ]; }
+is_private() { # UID
+    local recorder folder status=0 file
+    touch work/started && sleep 0.02
+    (cd work && as "$1" timeout -k 5 60 ./no_perf --ptrace ./assay record -q -f -o run.assay -- ./spin 2000 >out 2>err) &
+    recorder=$!
+    eventually found "$1" || { echo 'no folder'; cat work/err; return 1; }
+    [ "$(stat -c '%a %u' "$folder")" = "700 $1" ] || { stat "$folder"; status=1; }
+    ! as 65533 ls "$folder" 2>/dev/null || status=1
+    for file in session libassay.so planted; do
+        # shellcheck disable=SC2016 # the other user's shell expands it
+        ! as 65533 sh -c ': >>"$1"' sh "$folder/$file" 2>/dev/null || { echo "$file can be written"; status=1; }
+    done
+    ! as 65533 mv "$folder" "$folder-moved" 2>/dev/null || { echo 'the folder can be moved'; status=1; }
+    wait $recorder || { cat work/err; status=1; }
+    [ ! -e "$folder" ] || { echo 'the folder stays'; status=1; }
+    echo "$folder" >>names
+    return $status
+}
+for who in 0 65534; do
+    check "as $who: no other user has rights there" is_private $who
+done
+check 'as 0: again' is_private 0
+check 'the names differ' eval '[ "$(sort -u names | wc -l)" = 3 ] && ! grep -qE "assay-agent-.{0,11}$" names'
+finish

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Every path that our commands write to outside the working folder, or look for where other users can
+# make files, is in paths.txt with the test that plants files there. A new one fails here. The paths
+# are those that strace shows for each command.
+# shellcheck source=../e2e/lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+command -v strace >/dev/null || skip_all 'no strace: run tools/install-deps --dev'
+strace -qq -o probe.log true || skip_all 'one process may not trace another here'
+mkdir -p work home temp && export HOME=$PWD/home TMPDIR=$PWD/temp
+unset XDG_CACHE_HOME XDG_CONFIG_HOME
+logs=$PWD/logs home=$HOME temp=$TMPDIR
+mkdir -p "$logs"
+[ -x "$TOOLS/make_profile" ] || skip_all "no $TOOLS/make_profile: run make dev"
+cd work || exit 1
+cc=$(compiler gcc)
+"$TOOLS/make_profile" plain in.assay
+printf 'main;work;hot 7\nmain;idle 1\n' >in.folded
+cp "$TOP"/tests/golden/cover/cover.{covmapping,proftext} .
+cp "$TOP"/tests/fuzz/corpus/tracefile/lcov1 in.info
+"$cc" -g -O1 -o spin "$TOP/tests/programs/spin.c" && "$cc" -g -O0 -w -o life "$TOP/tests/programs/cover_life.c" &&
+    "$cc" -w -g --coverage -O0 -o glife "$TOP/tests/programs/cover_life.c" &&
+    "$cc" -O2 -I"$TOP/include" "$TOP/tests/programs/benches.c" -o benches && "$cc" -O1 -o no_perf "$TOP/tests/programs/no_perf.c" || exit 1
+# Programs that our agents run in are ours here, too.
+own=assay,spin,benches
+traced() { # NAME COMMAND…
+    local name=$1
+    shift
+    strace -f -y -qq -s 4096 -o "$logs/$name" -e trace=%file,chdir,bind,connect,execve,clone,clone3,fork,vfork "$@" >"$logs/$name.out" 2>&1 </dev/null
+}
+# What a command says when it fails is no reason to fail here, but it must have run.
+ran() { [ -s "$logs/$1" ] || { echo "no calls of $1"; cat "$logs/$1.out"; return 1; }; }
+try() {
+    traced "$@"
+    check "$1 ran" ran "$1"
+}
+try report "$ASSAY" report in.assay -o report.txt
+try report-stdin sh -c "cat in.assay | '$ASSAY' report -"
+try annotate "$ASSAY" annotate in.assay
+try flame "$ASSAY" flame in.assay -o flame.svg
+for format in pprof sqlite folded perf-script html; do try "export-$format" "$ASSAY" export in.assay -f "$format" -o "out.$format"; done
+try import "$ASSAY" import in.folded -o imported.assay
+try list "$ASSAY" list
+try doctor "$ASSAY" doctor ./spin
+try stat "$ASSAY" stat -o counts ./spin 20
+try bench "$ASSAY" bench --warmup 0 --runs 2 --prepare true --export-json bench.json --save one --output ./out 'echo x'
+try bench-functions "$ASSAY" bench ./benches --processes 2 --function-time 0.01 --filter work_slow
+if command -v git >/dev/null; then
+    (git init -q . && git add spin && git -c user.name=x -c user.email=x@localhost commit -qm one && git -c user.name=x -c user.email=x@localhost commit -qm two --allow-empty) >/dev/null 2>&1
+    try bench-revisions "$ASSAY" bench --revisions HEAD~1 HEAD --build true --runs 2 -- ./spin 1
+fi
+try cover-run "$ASSAY" cover run -f -o counted ./glife exit
+try cover-ptrace "$ASSAY" cover run --engine ptrace -f -o stopped ./life exit
+try cover-merge "$ASSAY" cover merge -f -o out.proftext cover.proftext
+try cover-page "$ASSAY" cover export in.info --format html -f -o out.html
+try cover-report "$ASSAY" cover report cover.covmapping cover.proftext
+if clang=$(compiler clang) && "$clang" -w $("$ASSAY" cover flags clang) -o llife "$TOP/tests/programs/cover_life.c" 2>/dev/null; then
+    try cover-run-llvm "$ASSAY" cover run -f -o raw ./llife exit
+fi
+if "$TOP/tests/e2e/lib/perf_allowed.py" >/dev/null; then
+    try record "$ASSAY" record -q -f -o run.assay -- ./spin 200
+    try record-again "$ASSAY" record -q -f -o run.assay -- ./spin 200
+    if [ "$(uname -m)" = x86_64 ]; then
+        "$cc" -O1 -o jit "$TOP/tests/programs/jit.c" && "$cc" -O1 -o jitdump "$TOP/tests/programs/jitdump.c"
+        try record-jit "$ASSAY" record -q -f -o jit.assay -- ./jit 100000000 leave
+        try record-jitdump "$ASSAY" record -q -f -o jit.assay -- ./jitdump 100000000
+    fi
+    try report-recording "$ASSAY" report run.assay
+else
+    skip 'record' 'no perf events'
+fi
+if ./no_perf true; then
+    try record-timers ./no_perf --ptrace "$ASSAY" record -q -f -o timers.assay -- ./spin 200
+else
+    skip 'record by timers' 'no seccomp filters here'
+fi
+paths() { "$TOP/tests/tools/shared_paths.py" "$TOP/tests/hostile/paths.txt" "$own" "$home" "$temp" $(ls -d "$logs"/* | grep -v '\.out$'); }
+check 'every path is listed' paths
+sed 's/^/# /' check.log
+finish
