@@ -153,6 +153,44 @@ void dwarf_unit_inlined(DwarfFile *f, size_t unit, DwarfInlinedEach *each, void 
 // at most one frame. Decodes the unit on first use.
 bool dwarf_unit_has_inlined(DwarfFile *f, size_t unit);
 
+// ---- Variables -------------------------------------------------------------
+// The sections with location lists, which no look-up of lines needs.
+typedef struct DwarfLocations {
+    Bytes loc;      // .debug_loc, DWARF 2 to 4
+    Bytes loclists; // .debug_loclists, DWARF 5
+} DwarfLocations;
+
+typedef enum DwarfPlace {
+    DWARF_IN_REGISTER, // the value is that of `reg`, plus `offset`
+    DWARF_IN_MEMORY,   // at the address in `reg`, plus `offset`
+    DWARF_IN_FRAME,    // at the CFA, plus `offset`
+    DWARF_CONSTANT     // the value is `offset`
+} DwarfPlace;
+
+// Where the value of a variable is while the instruction at one address is about to run.
+typedef struct DwarfVariable {
+    DwarfPlace place;
+    uint32_t reg; // DWARF's number
+    int64_t offset;
+    uint8_t size; // bytes: 1, 2, 4 or 8
+    bool is_signed;
+    bool is_parameter;
+    // The function has not stored its parameters at their places yet: the address is in front of
+    // the body, and the place holds for the whole function.
+    bool is_before_body;
+    uint32_t argument; // number among the arguments passed in integer registers, from 1; 0: unknown
+} DwarfVariable;
+
+// Finds the innermost variable of that name at an address: "len", or a member of a structure on the
+// stack, "buffer.len". The error says why it has no value there: no such name (and which there
+// are), optimised away, not a number, in memory that is neither a register nor the frame.
+MUST_CHECK bool dwarf_variable_find(DwarfFile *f, const DwarfLocations *locations, uint64_t address,
+                                    Str name, DwarfVariable *ret, Error *err);
+
+// Calls `each` with the name of each variable and parameter that is visible at an address.
+void dwarf_variables_each(DwarfFile *f, uint64_t address, void (*each)(void *ctx, Str name),
+                          void *ctx);
+
 // ---- Counters of a profile ---------------------------------------------------
 // The counters of an instrumented function whose profile does not describe them (clang -mllvm
 // -profile-correlate=debug-info). The debug information does: the function contains a variable

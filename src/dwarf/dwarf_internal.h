@@ -12,6 +12,9 @@
 //   split.c         .dwo and .dwp
 //   lookup.c        the public functions
 //   llvm_counters.c dwarf_unit_counters, which walks the DIEs itself
+//   variables.c     the variables that are visible at an address, which walks the DIEs itself
+//   types.c         size and sign of numbers, members of structures
+//   locations.c     location expressions and lists
 //   damage.c        counts and notes of what could not be read
 
 #ifndef DWARF_DWARF_INTERNAL_H
@@ -188,6 +191,7 @@ struct Unit {
     uint64_t str_offsets_base;
     uint64_t addr_base;
     uint64_t rnglists_base;
+    uint64_t loclists_base;
     uint64_t ranges_base; // GNU split DWARF 4: for the ranges in the .dwo
     Str comp_dir, dwo_name;
     Unit *skeleton; // for a split unit: its skeleton, which has the addresses and lines
@@ -372,6 +376,42 @@ const Origin *node_origin(Unit *u, uint32_t node);
 void node_ranges(Unit *u, uint32_t node, RangeVec *out);
 // The row in DwarfFile.origins for the DIE of a function.
 uint32_t origin_of(Unit *u, uint64_t offset);
+
+// The unit that contains an address, or NULL.
+Unit *unit_at_address(DwarfFile *f, uint64_t address);
+
+// ---- Types and locations -------------------------------------------------------
+// Whether values of a form are bytes with a length, as expressions are.
+bool form_is_block(uint16_t form);
+Bytes form_read_block(Cursor *c, uint16_t form);
+
+typedef enum TypeClass {
+    TYPE_NUMBER, // integers, characters, truth values, enumerations, pointers
+    TYPE_FLOAT,
+    TYPE_RECORD, // structures, classes, unions
+    TYPE_OTHER   // arrays, and what cannot be read
+} TypeClass;
+
+typedef struct Type {
+    TypeClass class;
+    uint64_t size; // bytes; 0: not known
+    bool is_signed;
+    Unit *unit; // of the type itself, without typedef, const …
+    uint64_t die;
+} Type;
+
+// Follows a reference to a type through its names and qualifiers.
+void type_read(Unit *u, Value reference, Type *ret);
+// A member of a record: its offset and type. False when there is none, or it is a bit field.
+bool type_member(const Type *record, Str name, uint64_t *ret_offset, Type *ret);
+
+// The expression that holds at an address, of DW_AT_location's value. False when no entry of the
+// list covers it. `v` is a reference to a list.
+bool location_of_list(Unit *u, const DwarfLocations *l, Value v, bool is_index, uint64_t address,
+                      Bytes *ret);
+// Reads an expression. `frame_base` is that of the function. On false `*why` says what it is.
+bool location_read(Unit *u, Bytes expression, Bytes frame_base, DwarfVariable *ret,
+                   const char **why);
 
 // ---- Split DWARF -----------------------------------------------------------
 // The split unit of a skeleton, or NULL.

@@ -212,6 +212,26 @@ Value form_read(Cursor *c, FormSizes sizes, uint64_t form, int64_t implicit)
     return value_of(kind, size < 0 ? cursor_uleb(c) : cursor_uint(c, (size_t)size));
 }
 
+bool form_is_block(uint16_t form)
+{
+    return form == DW_FORM_exprloc || form == DW_FORM_block || form == DW_FORM_block1 ||
+           form == DW_FORM_block2 || form == DW_FORM_block4;
+}
+
+Bytes form_read_block(Cursor *c, uint16_t form)
+{
+    switch (form) {
+    case DW_FORM_block1:
+        return cursor_bytes(c, cursor_u8(c));
+    case DW_FORM_block2:
+        return cursor_bytes(c, cursor_u16(c));
+    case DW_FORM_block4:
+        return cursor_bytes(c, cursor_u32(c));
+    default:
+        return cursor_bytes(c, cursor_uleb(c));
+    }
+}
+
 Str section_text(Bytes section, uint64_t offset)
 {
     if (offset >= section.len)

@@ -36,33 +36,13 @@ typedef struct CountersDie {
     Bytes location;
 } CountersDie;
 
-static bool is_block(uint16_t form)
-{
-    return form == DW_FORM_exprloc || form == DW_FORM_block || form == DW_FORM_block1 ||
-           form == DW_FORM_block2 || form == DW_FORM_block4;
-}
-
-static Bytes read_block(Cursor *c, uint16_t form)
-{
-    switch (form) {
-    case DW_FORM_block1:
-        return cursor_bytes(c, cursor_u8(c));
-    case DW_FORM_block2:
-        return cursor_bytes(c, cursor_u16(c));
-    case DW_FORM_block4:
-        return cursor_bytes(c, cursor_u32(c));
-    default:
-        return cursor_bytes(c, cursor_uleb(c));
-    }
-}
-
 static CountersDie read_attrs(CountersWalk *w, const Abbrev *a)
 {
     CountersDie die = {0};
     for (uint32_t i = 0; i < a->attr_count && cursor_ok(&w->c); i++) {
         const AbbrevAttr *attr = &w->abbrevs->attrs[a->attr + i];
-        if (attr->name == DW_AT_location && is_block(attr->form)) {
-            die.location = read_block(&w->c, attr->form);
+        if (attr->name == DW_AT_location && form_is_block(attr->form)) {
+            die.location = form_read_block(&w->c, attr->form);
             continue;
         }
         Value v = form_read(&w->c, unit_sizes(w->u), attr->form, attr->implicit);

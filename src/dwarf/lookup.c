@@ -24,7 +24,7 @@ static void force_index(DwarfFile *f)
     vec_free(&all);
 }
 
-static Unit *unit_at_address(DwarfFile *f, uint64_t address)
+Unit *unit_at_address(DwarfFile *f, uint64_t address)
 {
     if (f->index.len == 0 && !f->is_index_forced)
         force_index(f);

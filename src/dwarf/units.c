@@ -145,6 +145,9 @@ static void root_attr(Unit *u, Root *root, const AbbrevAttr *attr, Value v)
     case DW_AT_rnglists_base:
         u->rnglists_base = v.u;
         break;
+    case DW_AT_loclists_base:
+        u->loclists_base = v.u;
+        break;
     case DW_AT_GNU_ranges_base:
         u->ranges_base = v.u;
         break;
@@ -164,7 +167,7 @@ static void default_bases(Unit *u)
         return;
     u->str_offsets_base = wide ? 16 : 8;
     u->addr_base = wide ? 16 : 8;
-    u->rnglists_base = wide ? 20 : 12;
+    u->rnglists_base = u->loclists_base = wide ? 20 : 12;
 }
 
 // Reads the attributes of the unit DIE. `root` keeps those that can be interpreted only when all

@@ -21,7 +21,7 @@ enum { EVENT_FIELDS_MAX = 16 }; // so many fields of a tracepoint are taken
 // Where a sample has the value of an argument of a probe or of a tracepoint's field. Registers have
 // perf's numbers.
 typedef enum EventArgKind {
-    EVENT_ARG_REGISTER, // the register
+    EVENT_ARG_REGISTER, // the register + `offset`
     EVENT_ARG_STACK,   // memory at the register's value + offset, which must be in the copied stack
     EVENT_ARG_RAW,     // `offset` bytes into the record of a tracepoint
     EVENT_ARG_CONSTANT // `offset` itself

@@ -3,6 +3,8 @@
 
 #include "probes/probe_args.h"
 
+#include "probes/probe_variables.h"
+
 #include <stdio.h>
 
 // ---- Registers ------------------------------------------------------------------------------
@@ -146,8 +148,17 @@ bool probe_arg_parse(Arena *arena, const ProbeObject *o, const ProbePlace *place
                               : str_starts_with(text, STR("%")) || str_starts_with(text, STR("$"))
                                   ? str_slice(text, 1, text.len)
                                   : text);
-    if (!parse_place(&o->symbols.elf, place, text, &a))
-        return explain(word, place, err);
+    if (!parse_place(&o->symbols.elf, place, text, &a)) {
+        EventArg typed = a;
+        if (!probe_variable_is(text))
+            return explain(word, place, err);
+        if (!probe_variable_find(o, place, text, &a, err))
+            return false;
+        if (colon != SIZE_MAX && text.len == colon) { // the user's type counts
+            a.size = typed.size;
+            a.is_signed = typed.is_signed;
+        }
+    }
     *ret = a;
     return true;
 }

@@ -925,6 +925,8 @@ static bool arg_value(const Consumer *c, const PerfSample *s, const EventArg *a,
             return false;
         value = 0;
         memcpy(&value, s->stack.ptr + at, a->size);
+    } else {
+        value += (uint64_t)a->offset;
     }
     *ret = sized_number(value, a);
     return true;
