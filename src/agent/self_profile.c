@@ -194,7 +194,7 @@ static bool write_lost(int fd)
 static bool write_head(int fd)
 {
     static const uint64_t pipe_header[2] = {0x32454c4946524550ull, 16}; // "PERFILE2"
-    struct new_utsname u;
+    struct new_utsname u = {0};
     if (SYS1(SYS_uname, &u) != 0 || !sys_write_all(fd, pipe_header, sizeof(pipe_header)) ||
         !write_attr(fd))
         return false;

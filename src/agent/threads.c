@@ -118,7 +118,7 @@ static bool timer_start(Slot *s, uint32_t tid)
                      .notify = SIGEV_THREAD_ID,
                      .tid = (int32_t)tid};
     s->timer = -1;
-    int32_t timer;
+    int32_t timer = -1;
     if (SYS3(SYS_timer_create, clock_of(tid), &e, &timer) != 0)
         return false;
     struct timespec period = {.tv_sec = (time_t)(threads.period_ns / 1000000000u),
@@ -196,7 +196,7 @@ static void look_at_all(bool from_zero)
     if (!atomic_compare_exchange_strong(&threads.looking, &idle, true))
         return;
     threads.look++;
-    _Alignas(8) char buf[2048];
+    _Alignas(8) char buf[2048] = {0};
     int fd = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
     long n;
     while (fd >= 0 && (n = SYS3(SYS_getdents64, fd, buf, sizeof(buf))) > 0)
@@ -219,7 +219,7 @@ static void look_at_all(bool from_zero)
 
 static uint64_t thread_count(void)
 {
-    struct stat st;
+    struct stat st = {0};
     if (SYS4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &st, 0) != 0)
         return 0;
     return st.st_nlink - 2; // a folder for each
@@ -312,7 +312,7 @@ static bool take_signal(void)
     if (atomic_load(&threads.signal))
         return true;
     for (int i = SIGNAL_HIGHEST; i >= SIGNAL_LOWEST; i--) {
-        KernelAction there;
+        KernelAction there = {0};
         if (SYS4(SYS_rt_sigaction, i, NULL, &there, MASK_BYTES) != 0 || there.handler)
             continue; // SIG_DFL is NULL
         if (SYS4(SYS_rt_sigaction, i, &ours, NULL, MASK_BYTES) == 0) {
