@@ -23,7 +23,7 @@ typedef struct BenchArgs {
         rerun_baseline, compare;
     Str revisions; // names, separated
     Str build, bisect, judge;
-    bool dirty;
+    bool dirty, explain;
     Str recording;
     bool force; // replaces an existing recording
     Str json, csv, markdown, asciidoc, orgmode, junit, github, bencher, svg, html;

@@ -3,22 +3,14 @@
 
 #include "cli/bench/bench_profile.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/record/recorded_symbols.h"
+#include "cli/bench/bench_recorder.h"
 #include "cli/runs/run_report.h"
-#include "cli/symbols.h"
-#include "collect/sampling/sampling.h"
 #include "model/facts.h"
 #include "model/name.h"
 #include "os/file.h"
-#include "os/owned_file.h"
-#include "store/store.h"
 
 enum {
     USUAL_HZ = 999,
@@ -31,108 +23,33 @@ enum {
 
 // ---- Recording ---------------------------------------------------------------
 
-// The command's standard streams in place of ours, which the child inherits.
-typedef struct Streams {
-    int saved[3];
-} Streams;
+typedef struct CostsTaker {
+    BenchProfile *profile;
+    ProfiledCommand *to;
+} CostsTaker;
 
-static bool streams_redirect(Streams *s, const Bench *b, const BenchCommand *c, Error *err)
+static bool take_costs(void *ctx, Profile *profile, const SamplingResult *result, Error *err)
 {
-    const char *in = b->options.input ? b->options.input : "/dev/null";
-    const char *out = c->output == SPAWN_OUTPUT_FILE      ? c->output_file
-                      : c->output == SPAWN_OUTPUT_INHERIT ? NULL
-                                                          : "/dev/null";
-    int fds[3] = {open(in, O_RDONLY | O_CLOEXEC), -1, -1};
-    if (fds[0] < 0)
-        return error_os(err, "cannot open '%s'", in);
-    if (out)
-        fds[1] = os_open_command_output(out, err);
-    if (out && fds[1] < 0) {
-        close(fds[0]);
-        return false;
-    }
-    if (c->output != SPAWN_OUTPUT_INHERIT)
-        fds[2] = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    for (int i = 0; i < 3; i++) {
-        s->saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
-        if (fds[i] >= 0) {
-            dup2(fds[i], i);
-            close(fds[i]);
-        }
-    }
-    return true;
-}
-
-static void streams_restore(const Streams *s)
-{
-    for (int i = 0; i < 3; i++)
-        if (s->saved[i] >= 0) {
-            dup2(s->saved[i], i);
-            close(s->saved[i]);
-        }
+    CostsTaker *x = ctx;
+    x->to->wall_ns += result->wall_ns;
+    x->to->lost += result->lost;
+    x->profile->event = arena_str(&x->profile->arena, profile_fact(profile, STR(FACT_EVENT)));
+    // A run that was cut short would count as a whole one.
+    return result->interrupted || costs_add(&x->to->costs, profile, err);
 }
 
 // One recorded run, added to the command's costs.
 static bool record_once(BenchProfile *p, Bench *b, uint32_t command, Str folder, bool *interrupted,
                         Error *err)
 {
-    const BenchCommand *c = &b->commands.at[command];
-    ProfiledCommand *to = &p->commands[command];
-    Arena arena = {0};
-    Program program;
-    Profile profile;
-    Sampling *sampling = NULL;
-    SamplingResult result;
-    Streams streams;
-    SourceOptions sources;
-    StrVec none = {0};
-    size_t words = 0;
-    while (c->argv[words])
-        words++;
-    char **argv = arena_array(&arena, char *, words + 1);
-    for (size_t i = 0; i < words; i++)
-        argv[i] = arena_c_str(&arena, str_from_c(c->argv[i]));
-    SamplingOptions options = {.argv = argv,
-                               .program = &program,
-                               .freq_hz = p->freq_hz,
-                               .environment = environ,
-                               .temp_folder = cli_env("TMPDIR"),
-                               .tool_version = STR(ASSAY_VERSION)};
-    EventSpecVec events = {0};
-    options.events = &events;
-    bool ok = program_find(&arena, str_from_c(c->path), cli_env("PATH"), &program, err);
-    if (ok && (program.changes_user || program.unreadable))
-        ok = error_set(err, ERROR_PERMISSION,
-                       "'%s' is set-uid or unreadable, and the kernel ends profiling when it "
-                       "starts",
-                       c->path);
-    ok = ok && symbols_source_options(&arena, &none, &sources, err) &&
-         streams_redirect(&streams, b, c, err);
-    if (!ok) {
-        arena_deinit(&arena);
-        return false;
-    }
-    profile_init(&profile);
-    ok = sampling_run(&options, &profile, NULL, &sampling, &result, err);
-    streams_restore(&streams);
-    if (ok) {
-        symbols_resolve_recorded(&arena, &profile, sampling, &none, &sources, NULL);
-        *interrupted = result.interrupted;
-        to->wall_ns += result.wall_ns;
-        to->lost += result.lost;
-        p->event = arena_str(&p->arena, profile_fact(&profile, STR(FACT_EVENT)));
-        // A run that was cut short would count as a whole one.
-        ok = result.interrupted || costs_add(&to->costs, &profile, err);
-        if (ok && folder.len) {
-            StoreOptions store = {.force = true};
-            Str path = arena_printf(&arena, "%" STR_FMT "/%u.assay", STR_ARG(folder), command + 1);
-            ok = store_write(path, &store, &profile, err);
-        }
-        sampling_close(sampling);
-    }
-    profile_deinit(&profile);
-    arena_deinit(&arena);
-    return ok;
+    const EventSpecVec none = {0};
+    CostsTaker taker = {p, &p->commands[command]};
+    RunRecorder recorder = {
+        .events = &none, .freq_hz = p->freq_hz, .take = take_costs, .ctx = &taker};
+    if (folder.len)
+        recorder.store =
+            arena_printf(&p->arena, "%" STR_FMT "/%u.assay", STR_ARG(folder), command + 1);
+    return bench_record_run(b, command, &recorder, interrupted, err);
 }
 
 static bool wants_more(const ProfiledCommand *c)

@@ -41,6 +41,7 @@ static const char *command_option(const BenchArgs *a)
         {a->grouped, "--grouped"},
         {a->interleaved, "--interleaved"},
         {a->profile.ptr != bench_not_given, "--profile"},
+        {a->explain, "--explain"},
         {a->cold.len, "--cold"},
         {a->events.len, "--event"},
         {a->wait_clock, "--wait-clock"},

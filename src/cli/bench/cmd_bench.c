@@ -10,6 +10,7 @@
 #include "cli/bench/bench_args.h"
 #include "cli/bench/bench_baseline.h"
 #include "cli/bench/bench_bisect.h"
+#include "cli/bench/bench_explain.h"
 #include "cli/bench/bench_files.h"
 #include "cli/bench/bench_history.h"
 #include "cli/bench/bench_profile.h"
@@ -70,6 +71,10 @@ static const Option bench_options[] = {
     OPT_OPTIONAL(0, "profile", BenchArgs, profile, "FOLDER", NULL,
                  "afterwards record the commands and say which functions and lines account for "
                  "the difference; FOLDER keeps the recordings"),
+    OPT_FLAG(
+        0, "explain", BenchArgs, explain,
+        "afterwards record runs of each command, and say what slow ones did or waited for that "
+        "the others did not, and which programs had their CPU"),
     OPT_TEXT(0, "save", BenchArgs, save, "NAME", "keep the runs in the project's database"),
     OPT_TEXT(0, "baseline", BenchArgs, baseline, "NAME",
              "compare with what was last saved as NAME; history NAME lists what was saved"),
@@ -228,13 +233,17 @@ typedef struct Finish {
     const BaselineSession *baseline; // of --baseline; NULL: none
     const RunMachine *machine;
     BenchProfile profile; // of --profile
-    bool has_profile;
+    BenchExplain explain; // of --explain
+    bool has_profile, has_explain;
 } Finish;
 
-static void add_profile_json(JsonWriter *w, void *ctx)
+static void add_members(JsonWriter *w, void *ctx)
 {
     Finish *f = ctx;
-    bench_profile_json(w, &f->summaries, &f->profile);
+    if (f->has_profile)
+        bench_profile_json(w, &f->summaries, &f->profile);
+    if (f->has_explain)
+        bench_explain_json(w, &f->summaries, &f->explain);
 }
 
 static void add_html(StrBuf *out, void *ctx)
@@ -244,6 +253,8 @@ static void add_html(StrBuf *out, void *ctx)
     StrBuf more = {0};
     if (f->has_profile)
         bench_profile_report(&more, &plain, &f->summaries, &f->profile);
+    if (f->has_explain)
+        bench_explain_report(&more, &plain, &f->summaries, &f->explain);
     run_plot_html(out, &f->style, &f->summaries, strbuf_str(&more));
     strbuf_deinit(&more);
 }
@@ -266,7 +277,7 @@ static bool write_files(Finish *f)
                               .add_json = add_json,
                               .add_svg = add_svg,
                               .add_html = add_html,
-                              .add_members = f->has_profile ? add_profile_json : NULL,
+                              .add_members = add_members,
                               .ctx = f};
     return bench_write_files(f->args, &f->style, &files);
 }
@@ -297,6 +308,18 @@ static bool profile_commands(Finish *f, StrBuf *out, bool quiet)
     return quiet || cli_print_text(strbuf_str(out));
 }
 
+static bool explain_commands(Finish *f, StrBuf *out, bool quiet)
+{
+    Error err;
+    if (!bench_explain_run(f->bench, &f->explain, &err)) {
+        cli_fail(&err);
+        return false;
+    }
+    f->has_explain = true;
+    bench_explain_report(out, &f->style.terminal, &f->summaries, &f->explain);
+    return quiet || cli_print_text(strbuf_str(out));
+}
+
 static int finish(Finish *f, int *baseline_gate)
 {
     const BenchArgs *args = f->args;
@@ -315,10 +338,14 @@ static int finish(Finish *f, int *baseline_gate)
     strbuf_clear(&out);
     if (args->profile.ptr != bench_not_given && !bench_interrupted)
         ok = profile_commands(f, &out, quiet) && ok;
+    strbuf_clear(&out);
+    if (args->explain && !bench_interrupted)
+        ok = explain_commands(f, &out, quiet) && ok;
     strbuf_deinit(&out);
     ok = write_files(f) && ok;
     ok = (args->save.len == 0 || save_baseline(f)) && ok;
     bench_profile_deinit(&f->profile);
+    bench_explain_deinit(&f->explain);
     return ok ? STATUS_OK : STATUS_FAILED;
 }
 
