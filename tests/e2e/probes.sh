@@ -77,8 +77,39 @@ check 'the file is not changed' in_place
 
 gcc -g -O2 -pthread -o spin "$TOP/tests/programs/spin.c" || exit 1
 check 'a program that starts threads runs on' status_is 7 assay record -q -o t.assay -e ./spin:main -- ./spin 10 exit 7
-threads() { assay record -o t2.assay -e ./spin:cpu_ns -e ./spin:main -- ./spin 10 threads 4 2>err && grep -q 'no probe on to new threads' err; }
-check 'and those that are not probed are said' threads
+gcc -g -O0 --coverage -fprofile-update=atomic -pthread -o late_calls "$TOP/tests/programs/late_calls.c" || exit 1
+late() { # THREADS PROCESSES CALLS: calls by the probe are those that the coverage build counts
+    rm -f ./*.gcda p.assay
+    assay record -q -m 32M -g none -o p.assay -e ./late_calls:called -- ./late_calls "$@" 2>err &&
+        assay report --json p.assay >report.json && gcov --json-format --stdout late_calls*.gcda >counts.json &&
+        python3 -c 'import json, sys
+counted = [f["execution_count"] for f in json.load(open("counts.json"))["files"][0]["functions"] if f["name"] == "called"][0]
+probed, want = json.load(open("report.json"))["metric"]["total"], (1 + int(sys.argv[1]) + 2 * int(sys.argv[2])) * int(sys.argv[3])
+sys.exit(0 if probed == counted == want else f"probed {probed}, counted {counted}, of {want}")' "$@"
+}
+check 'threads that start later are probed from their first call' late 6 0 50
+check 'processes, too, with their threads' late 0 5 50
+check 'both' late 3 3 100
+attached() { # what starts after a recorder has attached
+    ./late_calls 4 2 50 1500 &
+    local pid=$!
+    rm -f p.assay
+    assay record -q -o p.assay -e ./late_calls:called -p $pid 2>err; wait $pid
+    assay report --json p.assay >report.json && field "r['metric']['total'] == (1 + 4 + 2 * 2) * 50"
+}
+check 'also of a process that runs' attached
+others() { # the same program, started by somebody else while it is recorded
+    (sleep 0.5; ./late_calls 2 0 40) &
+    rm -f p.assay
+    assay record -q -o p.assay -e ./late_calls:called -- ./late_calls 1 0 30 1500 2>err; wait $!
+    assay report --json p.assay >report.json && field "r['metric']['total'] == 2 * 30"
+}
+check 'but no process of somebody else' others
+./late_calls 1 0 1 4000 & other=$!
+threads() { assay record -f -o t2.assay -e ./late_calls:called -- ./late_calls 4 0 10 2>err && grep -q 'other processes use the file' err; }
+check 'where others use the file, threads that are not probed are said' threads
+kill $other
+check 'every probe of a file that is ours alone' eval "assay record -f -q -o t2.assay -e ./spin:main -e ./spin:cpu_ns -- ./spin 10 threads 4 2>err && ! grep -q 'hands no probe' err"
 check 'list names the functions' eval 'assay list ./probes handle_ >l.txt && grep -q "function .*handle_two" l.txt && ! grep -q parse l.txt'
 check 'and the markers' eval 'assay list ./probes >l.txt && grep -q "marker .*sdt_probes:step.*-8@" l.txt'
 check 'as JSON, too' eval 'assay list --json ./probes parse | python3 -c "import json, sys; d = json.load(sys.stdin); sys.exit([f[\"name\"] for f in d[\"functions\"]] != [\"parse\"])"'

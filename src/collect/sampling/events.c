@@ -4,6 +4,7 @@
 #include "collect/sampling/events_internal.h"
 
 #include "collect/sampling/probe_cost_internal.h"
+#include "collect/sampling/probe_scope_internal.h"
 #include "os/proc.h"
 #include "unwind/core.h"
 
@@ -94,6 +95,8 @@ static struct perf_event_attr sampler_attr(const EventSet *set, const EventSpec 
     // program, where it is not, and the start fails with EFAULT.
     if (spec->is_probe)
         attr.inherit = 0;
+    if (events_is_wide(set, spec))
+        attr.enable_on_exec = 0;
     set_rate(set, spec, &attr);
     return attr;
 }
@@ -482,6 +485,15 @@ static void add_open(EventSet *set, int fd, int event, uint32_t owner, size_t ri
         table_insert(&set->by_owner, hash_u64(owner), index);
 }
 
+// Whether a probe of all processes is open on the CPU of a ring already, by an earlier thread.
+static bool is_wide_open(const EventSet *set, int event, size_t ring)
+{
+    for (size_t i = 0; i < set->open.len; i++)
+        if (set->open.at[i].event == event && set->open.at[i].ring == ring)
+            return true;
+    return false;
+}
+
 // Opens the sampling events of one thread or CPU, beside its side-band event.
 static bool open_samplers(EventSet *set, pid_t pid, int cpu, uint32_t owner, size_t ring,
                           Error *err)
@@ -492,7 +504,10 @@ static bool open_samplers(EventSet *set, pid_t pid, int cpu, uint32_t owner, siz
         const EventSpec *spec = &set->events.at[i];
         struct perf_event_attr attr = sampler_attr(set, spec);
         bool in_group = spec->group != EVENT_NO_GROUP && spec->group == group;
-        int fd = perf_event_open(&attr, pid, cpu, in_group ? leader : -1);
+        bool is_wide = events_is_wide(set, spec);
+        if (is_wide && is_wide_open(set, (int)i, ring))
+            continue;
+        int fd = perf_event_open(&attr, is_wide ? -1 : pid, cpu, in_group ? leader : -1);
         if (fd < 0) {
             int saved = errno;
             if (saved == EINVAL && set->group_read && attr.inherit) {
@@ -512,7 +527,7 @@ static bool open_samplers(EventSet *set, pid_t pid, int cpu, uint32_t owner, siz
             leader = fd;
             group = spec->group;
         }
-        add_open(set, fd, (int)i, owner, ring);
+        add_open(set, fd, (int)i, is_wide ? 0 : owner, ring);
         if (spec->filter.len && !perf_event_set_filter(fd, spec->name, spec->filter, err))
             return false;
         if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[ring]) != 0)
@@ -790,6 +805,26 @@ static void measure_probe(EventSet *set)
     set->hit_cost_ns = probe_cost_ns(&attr, first->is_emulated);
 }
 
+// Probes are not handed on to new threads and processes: they are set on all processes where that
+// disturbs nobody else.
+static void settle_scope(EventSet *set)
+{
+    const SamplingOptions *o = set->options;
+    bool has_probes = false;
+    set->probes_are_wide = false;
+    if (o->system_wide || o->no_inherit || o->tid_count || set->per_thread)
+        return;
+    for (size_t i = 0; i < set->events.len; i++) {
+        const EventSpec *e = &set->events.at[i];
+        if (!e->is_probe)
+            continue;
+        has_probes = true;
+        if (!probe_file_is_ours(o, str_from_c((const char *)(uintptr_t)e->config1)))
+            return;
+    }
+    set->probes_are_wide = has_probes;
+}
+
 bool events_open(Arena *arena, const SamplingOptions *options, pid_t child, size_t expected_threads,
                  EventSet *ret, Error *err)
 {
@@ -813,6 +848,7 @@ bool events_open(Arena *arena, const SamplingOptions *options, pid_t child, size
     if (!settle_events(ret, probe, err))
         return false;
     ret->kernel_refused = ret->user_only && !options->user_only;
+    settle_scope(ret);
     if (attach) {
         ret->ring_pages = first_ring_pages(ret);
         if (ret->per_thread)
@@ -869,6 +905,15 @@ void events_enable(EventSet *set, bool samples, bool side_band)
     for (size_t i = 0; i < set->open.len; i++)
         if (set->open.at[i].event == SIDE_BAND ? side_band : samples)
             ioctl(set->open.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void events_enable_wide(EventSet *set)
+{
+    for (size_t i = 0; i < set->open.len; i++) {
+        const OpenEvent *o = &set->open.at[i];
+        if (o->event != SIDE_BAND && events_is_wide(set, &set->events.at[o->event]))
+            ioctl(o->fd, PERF_EVENT_IOC_ENABLE, 0);
+    }
 }
 
 void events_disable(EventSet *set)

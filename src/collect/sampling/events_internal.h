@@ -35,6 +35,7 @@ typedef struct EventSet {
     bool group_read;     // some event is read with its leader
     uint64_t freq_hz;    // as opened; 0 with a period
     bool freq_clamped;
+    bool probes_are_wide; // probes are open on all processes; of others, samples are left out
     uint32_t stack_bytes;
     size_t ring_pages;
     uint64_t hit_cost_ns;        // of the first event, when it is a probe; 0: not known
@@ -71,6 +72,8 @@ bool events_has_owner(const EventSet *set, uint32_t tid);
 // Enables the events that sample, the SIDE_BAND events, or both.
 void events_enable(EventSet *set, bool samples, bool side_band);
 void events_disable(EventSet *set); // disables all events
+// Enables the probes of all processes, which no exec enables.
+void events_enable_wide(EventSet *set);
 // The number of samples that the kernel could not store; UINT64_MAX when this kernel does not
 // count them.
 uint64_t events_lost(const EventSet *set);
@@ -83,6 +86,12 @@ bool events_rings_are_limited(const EventSet *set);
 // The period in ns of the one event whose samples may be weighed by processor time: a clock with a
 // rate, which also runs in the kernel and which new threads inherit. 0: there is none.
 uint64_t events_weighed_period_ns(const EventSet *set);
+
+// Whether an event is open on all processes although only some are recorded.
+static inline bool events_is_wide(const EventSet *set, const EventSpec *spec)
+{
+    return spec->is_probe && set->probes_are_wide;
+}
 
 // The period that an event was opened with; 0: it follows a rate, or takes no samples.
 uint64_t events_fixed_period(const EventSet *set, const EventSpec *spec);

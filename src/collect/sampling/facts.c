@@ -371,10 +371,11 @@ static void note_probes(Profile *p, const EventSet *events, const ConsumerCounts
             "the probe was hit %.0f times a second, for about %.1f us each: it took %.0f %% "
             "of a processor from the program; a larger -c makes a hit cheaper, not rarer",
             hz, cost / 1e3, hz * cost / 1e7);
-    if (p->threads.tid.len > 1 && !events->options->system_wide)
+    if (p->threads.tid.len > 1 && !events->options->system_wide && !events->probes_are_wide)
         profile_note(p, NOTE_WARNING, STR("probe-threads"),
-                     "only threads that ran when the recording began are probed: this kernel hands "
-                     "no probe on to new threads and processes; -a probes all of them");
+                     "only threads that ran when the recording began are probed: other processes "
+                     "use the file, too, and the kernel hands no probe on to new threads and "
+                     "processes; -a probes all of them");
     if (c->args_missing)
         profile_note(p, NOTE_WARNING, STR("arguments-missing"),
                      "%" PRIu64 " values of arguments lay outside of the copied part of the stack "

@@ -58,6 +58,8 @@ struct Sampling {
     SampleEvent *sample_events; // [event]
     PerfSample sample;          // of the current record; the worker's
     uint64_t malformed;
+    Table session;       // pids of the processes that are recorded, with probes of all processes
+    U32Vec session_pids; // its rows
     uint64_t duplicates; // samples that another event of the same thread has taken, too
     Drain drain;
     Tracer tracer;              // used instead of the kernel's events when events.traced
@@ -192,6 +194,25 @@ static void open_consumer(Sampling *s)
                                                  .no_runtimes = s->options->no_runtimes});
 }
 
+// ---- Processes of the recording, for probes that are set on all ----
+
+static bool in_session(const Sampling *s, uint32_t pid)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&s->session, hash_u64(pid)); table_next(&s->session, &p, &row);)
+        if (s->session_pids.at[row] == pid)
+            return true;
+    return false;
+}
+
+static void add_to_session(Sampling *s, uint32_t pid)
+{
+    if (!s->events.probes_are_wide || pid == 0 || in_session(s, pid))
+        return;
+    table_insert(&s->session, hash_u64(pid), (uint32_t)s->session_pids.len);
+    vec_push(NULL, &s->session_pids, pid);
+}
+
 // The event of a sample; NULL for a sample that must not be counted.
 static const SampleEvent *event_of_sample(Sampling *s, const PerfRecord *r)
 {
@@ -206,6 +227,8 @@ static const SampleEvent *event_of_sample(Sampling *s, const PerfRecord *r)
         s->duplicates++;
         return NULL;
     }
+    if (events_is_wide(&s->events, &s->events.events.at[event->event]) && !in_session(s, r->pid))
+        return NULL;
     return &s->sample_events[event->event];
 }
 
@@ -231,6 +254,9 @@ static void deliver(void *ctx, Bytes record)
         return;
     }
     const SampleEvent *event = NULL;
+    // Records of forks come from recorded processes only.
+    if (r.type == PERF_RECORD_FORK)
+        add_to_session(s, r.u.task.pid);
     if (r.type == PERF_RECORD_SAMPLE && !(event = event_of_sample(s, &r)))
         return;
     consumer_record(s->consumer, &r, event);
@@ -887,12 +913,17 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     if (!by_exec || o->delay_ns)
         events_enable(&s->events, false, true);
     add_existing(s);
+    add_to_session(s, (uint32_t)MAX(s->child.pid, 0));
+    for (size_t i = 0; i < s->pids.len; i++)
+        add_to_session(s, s->pids.at[i]);
     if ((!s->tracing && !s->events.timed && !make_polls(s)) || !start_worker(s, err))
         return false;
     // A drain that runs late loses samples; draining itself needs little time.
     raise_priority();
     if (o->delay_ns == 0 && (!by_exec || s->tracing || s->events.timed))
         start_samples(s);
+    else if (o->delay_ns == 0)
+        events_enable_wide(&s->events);
     if (o->argv && !release_child(s, err)) {
         if (!stop_worker(s))
             result->killed_by = s->last_signal;
@@ -1018,6 +1049,8 @@ void sampling_close(Sampling *s)
         pthread_sigmask(SIG_SETMASK, &s->old_mask, NULL);
     }
     vec_free(&s->pids);
+    table_deinit(&s->session);
+    vec_free(&s->session_pids);
     arena_deinit(&s->arena);
     heap_free(s);
 }
