@@ -24,6 +24,7 @@ enum {
     // may claim more than any machine had.
     MAPPINGS_MAX = 1 << 16,
     MAPPINGS_IN_ALL_MAX = 1 << 24,
+    CAPTURE_APART_MAX_NS = 200000, // frames that were read before a sample, and the sample
 };
 
 typedef struct Process {
@@ -47,6 +48,8 @@ typedef struct Thread {
     bool ended;
     OuterFrames *outer; // the last complete stack; NULL until one is deep
     ThreadCredit credit;
+    CaptureStack *captured; // Python's frames of its next sample; NULL: none so far
+    uint64_t captured_ns;   // when; 0: they have been used
 } Thread;
 
 // The newest row of a pid or tid, because the kernel reuses these numbers.
@@ -93,6 +96,7 @@ struct Consumer {
     Vec(GroupCount) group_counts;
     Table by_group_count;
     StrId life_name, fork_name, exec_name; // of intervals
+    bool has_python;                       // of some process, Python's frames were read
     int64_t last_ns;                       // the latest time of a record
     uint64_t record_time; // of the record that is applied, by the clock of the records
     CpuCredits credits;
@@ -119,6 +123,14 @@ Consumer *consumer_open(const ConsumerSetup *setup)
     return c;
 }
 
+static void free_stacks(Thread *t)
+{
+    outer_frames_free(&t->outer);
+    heap_free(t->captured);
+    t->captured = NULL;
+    t->captured_ns = 0;
+}
+
 void consumer_close(Consumer *c)
 {
     if (!c)
@@ -128,7 +140,7 @@ void consumer_close(Consumer *c)
         runtime_frames_deinit(&c->processes.at[i]->runtimes);
     }
     for (size_t i = 0; i < c->threads.len; i++)
-        outer_frames_free(&c->threads.at[i].outer);
+        free_stacks(&c->threads.at[i]);
     vec_free(&c->threads);
     vec_free(&c->group_counts);
     vec_free(&c->pids.at);
@@ -209,8 +221,11 @@ static Thread *find_thread(const Consumer *c, uint32_t tid)
 static void attach_runtimes(Consumer *c, Process *p)
 {
     runtime_frames_deinit(&p->runtimes);
-    p->runtimes = (RuntimeFrames){
-        .modules = &c->modules, .profile = c->profile, .space = &p->space, .pid = p->pid};
+    p->runtimes = (RuntimeFrames){.modules = &c->modules,
+                                  .profile = c->profile,
+                                  .space = &p->space,
+                                  .targets = c->setup.capture_targets,
+                                  .pid = p->pid};
     bool wanted = !c->setup.search && !c->setup.no_runtimes && c->setup.arch == UNWIND_X86_64;
     p->space.generated = wanted ? runtime_frames_step : NULL;
     p->space.generated_ctx = &p->runtimes;
@@ -267,7 +282,7 @@ static void end_thread(Consumer *c, Thread *t, int64_t time_ns)
     t->ended = true;
     credits_end(&c->credits, &t->credit, c->record_time);
     add_life(c, t, time_ns);
-    outer_frames_free(&t->outer);
+    free_stacks(t);
     Process *p = find_process(c, t->pid);
     if (p && p->live_threads)
         p->live_threads--;
@@ -694,13 +709,26 @@ static bool walk_live_stack(Consumer *c, Process *p, const UnwindRegs *regs,
 }
 
 // Adds walked frames; those of runtimes by their names.
-static size_t add_frames(Consumer *c, Process *p, const UnwindMemory *stack, uint32_t count,
-                         size_t n)
+static size_t add_frames(Consumer *c, Process *p, Thread *t, const UnwindMemory *stack,
+                         uint32_t count, size_t n)
 {
+    if (p->space.generated)
+        runtime_frames_begin(&p->runtimes, t->tid, t->captured_ns ? t->captured : NULL, c->walked,
+                             count);
+    c->has_python |= p->runtimes.python != NULL;
+    t->captured_ns = 0;
     for (uint32_t i = 0; i < count && n < ARRAY_LEN(c->frames) - 3; i++) {
         const UnwindFrame *f = &c->walked[i];
         FrameId frame;
         bool below = false;
+        uint32_t python = p->space.generated
+                              ? runtime_frames_python(&p->runtimes, f, &c->frames[n],
+                                                      (uint32_t)(ARRAY_LEN(c->frames) - 3 - n))
+                              : 0;
+        if (python) {
+            n += python;
+            continue;
+        }
         bool named =
             p->space.generated && runtime_frames_name(&p->runtimes, f, stack, &frame, &below);
         if (!named || below)
@@ -752,7 +780,7 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     join_frame_pointers(c, p, s, &regs, &memory, max, &walk);
     bool is_deep = walk_live_stack(c, p, &regs, &memory, max, &walk);
     join_outer(c, t, &memory, max, is_deep, &walk);
-    n = add_frames(c, p, &memory, walk.frame_count, n);
+    n = add_frames(c, p, t, &memory, walk.frame_count, n);
     c->counts.frames_walked += walk.frame_count;
     if (log_enabled(LOG_UNWIND, 2) && walk.end != UNWIND_COMPLETE) {
         UnwindMapping *m = unwind_space_find(&p->space, walk.end_pc);
@@ -963,11 +991,32 @@ static void set_values(Consumer *c, size_t row, Thread *t, const SampleEvent *ev
     }
 }
 
+void consumer_capture(Consumer *c, const PerfRecord *r)
+{
+    Bytes raw = r->u.sample->raw;
+    CaptureStack s;
+    if (raw.len < offsetof(CaptureStack, frames))
+        return;
+    memcpy(&s, raw.ptr, offsetof(CaptureStack, frames));
+    if (s.count > CAPTURE_FRAMES_MAX ||
+        raw.len - offsetof(CaptureStack, frames) < s.count * sizeof(CaptureFrame))
+        return;
+    Thread *t = need_thread(c, need_process(c, r->pid), r->tid);
+    if (!t->captured)
+        t->captured = heap_alloc(sizeof(*t->captured));
+    memcpy(t->captured, raw.ptr, offsetof(CaptureStack, frames) + s.count * sizeof(CaptureFrame));
+    t->captured_ns = r->time;
+}
+
 static void on_sample(Consumer *c, const PerfRecord *r, const SampleEvent *event)
 {
     Process *p = need_process(c, r->pid);
     Thread *t = need_thread(c, p, r->tid);
     ThreadId thread = t->id;
+    // The record comes before that of its sample, but may state a later time.
+    uint64_t apart = MAX(r->time, t->captured_ns) - MIN(r->time, t->captured_ns);
+    if (apart > CAPTURE_APART_MAX_NS)
+        t->captured_ns = 0;
     StackId stack = sample_stack(c, p, t, r, event);
     size_t row = profile_add_sample(c->profile, profile_time(c, r->time), thread, stack, r->cpu);
     set_values(c, row, t, event, r);
@@ -1082,6 +1131,11 @@ bool consumer_has_runtimes(const Consumer *c)
         if (!c->processes.at[i]->ended && runtime_frames_found(&c->processes.at[i]->runtimes))
             return true;
     return false;
+}
+
+bool consumer_read_late(const Consumer *c)
+{
+    return c->has_python && !c->setup.capture_targets;
 }
 
 const ConsumerCounts *consumer_counts(const Consumer *c)

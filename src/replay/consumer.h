@@ -9,6 +9,7 @@
 #include "os/event.h"
 #include "perfdata/perf_record.h"
 #include "replay/modules.h"
+#include "wire/python_capture.h"
 
 // Where the stacks of an event's samples come from.
 typedef enum SampleStacks {
@@ -58,6 +59,9 @@ typedef struct ConsumerSetup {
     // events with group_read only.
     const SampleEvent *(*event_by_id)(void *ctx, uint64_t id);
     void *ctx;
+    // CAPTURE_TARGETS entries, which the consumer fills, for what reads Python's frames at each
+    // sample; NULL: nothing does, and they are read afterwards.
+    CaptureTarget *capture_targets;
     bool no_runtimes; // do not read what runtimes know of their code
 } ConsumerSetup;
 
@@ -83,6 +87,9 @@ void consumer_close(Consumer *c); // accepts NULL
 
 // Applies one record. `event` is the event of a sample; NULL for other records.
 void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event);
+// Takes the frames of a thread, as a CaptureStack in the raw part of a record. They belong to the
+// thread's next sample.
+void consumer_capture(Consumer *c, const PerfRecord *r);
 // Opens the file that a mapping record names. Call it when the record arrives, before it is its
 // turn in time: the file may be replaced meanwhile.
 void consumer_peek(Consumer *c, const PerfRecord *r);
@@ -106,6 +113,8 @@ uint32_t consumer_running(const Consumer *c);
 void consumer_find_late_maps(Consumer *c);
 // Whether a process has a runtime whose memory is read: soon after each sample, as it changes.
 bool consumer_has_runtimes(const Consumer *c);
+// Whether Python's frames were read after the samples that they belong to.
+bool consumer_read_late(const Consumer *c);
 // The counts and the modules so far, borrowed from the consumer.
 const ConsumerCounts *consumer_counts(const Consumer *c);
 const ModuleSet *consumer_modules(const Consumer *c);

@@ -46,6 +46,30 @@ struct ScriptRuntime {
     NamedAddress names[NAME_CACHE_SIZE]; // by function
 };
 
+typedef struct KnownPlace {
+    uint64_t code, instruction; // code 0: empty
+    int64_t second;
+    FrameId frame;
+} KnownPlace;
+
+typedef struct KnownThread {
+    uint32_t tid; // 0: empty
+    int64_t second;
+    uint64_t state; // 0: Python does not know it
+} KnownThread;
+
+enum { PLACE_CACHE_SIZE = 1 << 10, THREAD_CACHE_SIZE = 1 << 8 };
+
+struct PythonRuntime {
+    Python python;
+    ModuleId module;
+    KnownPlace places[PLACE_CACHE_SIZE];
+    KnownThread threads[THREAD_CACHE_SIZE];
+    PythonFrame frames[PYTHON_FRAMES_MAX]; // of the present sample, innermost first
+    uint32_t count, next;
+    bool skip; // the first frame of the interpreter stands for none
+};
+
 // ---- Memory ---------------------------------------------------------------------------
 
 static bool read_process(void *ctx, uint64_t addr, void *to, size_t size)
@@ -135,6 +159,9 @@ void runtime_frames_deinit(RuntimeFrames *r)
 {
     heap_free(r->java);
     heap_free(r->script);
+    heap_free(r->python);
+    r->python = NULL;
+    r->seen_generation = 0;
     r->java = NULL;
     r->script = NULL;
     r->searches = 0;
@@ -142,7 +169,7 @@ void runtime_frames_deinit(RuntimeFrames *r)
 
 bool runtime_frames_found(const RuntimeFrames *r)
 {
-    return r->java || r->script;
+    return r->java || r->script || r->python;
 }
 
 // ---- Names ----------------------------------------------------------------------------
@@ -332,6 +359,170 @@ static bool name_script(RuntimeFrames *r, const UnwindFrame *f, const UnwindMemo
     *ret = frame;
     *ret_below = !is_generated && (f->flags & UNWIND_FRAME_EXACT);
     return frame.v != 0;
+}
+
+// ---- Python -----------------------------------------------------------------------------
+
+static bool find_python(RuntimeFrames *r)
+{
+    if (r->python || r->seen_generation == r->space->generation)
+        return r->python;
+    r->seen_generation = r->space->generation;
+    for (uint32_t i = 0; i < r->space->count && !r->python; i++) {
+        const UnwindMapping *map = &r->space->at[i];
+        const ModuleFile *m = modules_get(r->modules, map->user);
+        Str name = str_base_name(m->path);
+        Python p;
+        ProcessMemory memory = memory_of(r);
+        if (!m->opened ||
+            !(str_starts_with(name, STR("python")) || str_starts_with(name, STR("libpython"))) ||
+            !python_open(&m->elf, m->path, map->bias, &memory, &p))
+            continue;
+        r->python = heap_alloc(sizeof(*r->python));
+        r->python->python = p;
+        r->python->module = profile_module(r->profile, MODULE_JIT, STR("[Python]"), STR(""));
+        log_debug(LOG_RECORD, 1, "process %u runs CPython 3.%u", r->pid, p.minor);
+    }
+    return r->python;
+}
+
+// From now on the thread's frames are read when its samples are taken.
+static void set_target(RuntimeFrames *r, uint32_t tid, uint64_t state)
+{
+    const PythonOffsets *o = &r->python->python.at;
+    if (!r->targets)
+        return;
+    CaptureTarget *t = &r->targets[tid & (CAPTURE_TARGETS - 1)];
+    __atomic_store_n(&t->tid, 0, __ATOMIC_SEQ_CST);
+    t->frame = state + o->thread_frame;
+    t->cframe = o->cframe_frame == PYTHON_NONE ? CAPTURE_NO_OFFSET : o->cframe_frame;
+    t->previous = o->frame_previous;
+    t->code = o->frame_code;
+    t->instruction = o->frame_instruction;
+    t->entry = o->frame_entry == PYTHON_NONE ? o->frame_code : o->frame_entry;
+    __atomic_store_n(&t->tid, tid, __ATOMIC_SEQ_CST);
+}
+
+static uint64_t thread_state(RuntimeFrames *r, uint32_t tid)
+{
+    const Python *p = &r->python->python;
+    KnownThread *t = &r->python->threads[tid & (THREAD_CACHE_SIZE - 1)];
+    ProcessMemory memory = memory_of(r);
+    if (t->tid == tid && t->second == second_of(r))
+        return t->state;
+    if (t->tid == tid && t->state && python_thread_check(p, &memory, t->state, tid)) {
+        t->second = second_of(r);
+        return t->state;
+    }
+    *t = (KnownThread){.tid = tid};
+    if (python_thread_find(p, &memory, tid, &t->state)) {
+        t->second = second_of(r); // else it is looked for again with the next sample
+        set_target(r, tid, t->state);
+    }
+    return t->state;
+}
+
+static FrameId python_place(RuntimeFrames *r, const PythonFrame *f)
+{
+    const Python *p = &r->python->python;
+    uint64_t hash = hash_pair(f->code, f->instruction);
+    KnownPlace *k = &r->python->places[hash & (PLACE_CACHE_SIZE - 1)];
+    ProcessMemory memory = memory_of(r);
+    uint64_t type;
+    bool same = k->code == f->code && k->instruction == f->instruction;
+    if (same && (k->second == second_of(r) || !memory_u64(&memory, f->code & p->code_mask, &type)))
+        return k->frame;
+    if (!same)
+        *k = (KnownPlace){f->code, f->instruction, 0, {0}};
+    k->second = second_of(r);
+    StrBuf name = {0}, file = {0};
+    uint32_t first_line;
+    if (python_code_name(p, &memory, f->code, &name, &file, &first_line)) {
+        FunctionId function =
+            profile_function(r->profile, strbuf_str(&name), STR(""), strbuf_str(&file), first_line);
+        k->frame = profile_named_frame(r->profile, r->python->module, 0, function,
+                                       profile_str(r->profile, strbuf_str(&file)),
+                                       python_line(p, &memory, f), 0);
+    }
+    strbuf_deinit(&name);
+    strbuf_deinit(&file);
+    return k->frame;
+}
+
+static bool is_interpreter(const RuntimeFrames *r, const UnwindFrame *f)
+{
+    const Python *p = &r->python->python;
+    return f->pc >= p->eval_start && f->pc < p->eval_end;
+}
+
+// How many frames of C code the Python frames belong to.
+static uint32_t entry_count(const PythonRuntime *py)
+{
+    uint32_t entries = 0;
+    for (uint32_t i = 0; i < py->count; i++)
+        entries += python_is_entry(&py->python, &py->frames[i]);
+    return entries;
+}
+
+static void take_captured(RuntimeFrames *r, const CaptureStack *captured)
+{
+    PythonRuntime *py = r->python;
+    for (uint32_t i = 0; i < captured->count; i++) {
+        const CaptureFrame *f = &captured->frames[i];
+        py->frames[py->count++] = (PythonFrame){f->code, f->instruction, f->entry};
+    }
+}
+
+void runtime_frames_begin(RuntimeFrames *r, uint32_t tid, const CaptureStack *captured,
+                          const UnwindFrame *walked, uint32_t count)
+{
+    if (!find_python(r))
+        return;
+    PythonRuntime *py = r->python;
+    uint32_t interpreters = 0;
+    py->count = py->next = 0;
+    for (uint32_t i = 0; i < count; i++)
+        interpreters += is_interpreter(r, &walked[i]);
+    uint64_t state = interpreters || captured ? thread_state(r, tid) : 0;
+    py->skip = false;
+    if (captured) {
+        take_captured(r, captured);
+        // The interpreter has just been called, and has no frame yet; or has none any more.
+        py->skip = entry_count(py) + 1 == interpreters && is_interpreter(r, &walked[0]) &&
+                   py->count < CAPTURE_FRAMES_MAX;
+        return;
+    }
+    ProcessMemory memory = memory_of(r);
+    if (state == 0)
+        return;
+    py->count = python_frames(&py->python, &memory, state, py->frames, PYTHON_FRAMES_MAX);
+    // The thread has run on meanwhile: what does not fit is of another moment.
+    if (py->count < PYTHON_FRAMES_MAX && entry_count(py) != interpreters)
+        py->count = 0;
+}
+
+uint32_t runtime_frames_python(RuntimeFrames *r, const UnwindFrame *frame, FrameId *ret,
+                               uint32_t max)
+{
+    PythonRuntime *py = r->python;
+    uint32_t n = 0;
+    if (!py || !is_interpreter(r, frame))
+        return 0;
+    if (py->skip) {
+        py->skip = false;
+        return 0;
+    }
+    while (py->next < py->count) {
+        const PythonFrame *f = &py->frames[py->next++];
+        bool ends = python_is_entry(&py->python, f);
+        bool is_shim = ends && py->python.entry == PYTHON_ENTRY_SHIM;
+        FrameId place = is_shim ? (FrameId){0} : python_place(r, f);
+        if (place.v && n < max)
+            ret[n++] = place;
+        if (ends)
+            break;
+    }
+    return n;
 }
 
 // V8's own functions in its file, among them the interpreter, have no unwind rules.

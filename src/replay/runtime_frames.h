@@ -6,21 +6,27 @@
 #define REPLAY_RUNTIME_FRAMES_H
 
 #include "replay/modules.h"
+#include "runtimes/python.h"
+#include "wire/python_capture.h"
 
 typedef struct JavaRuntime JavaRuntime;
 typedef struct ScriptRuntime ScriptRuntime;
+typedef struct PythonRuntime PythonRuntime;
 
-// The runtimes in one process. Zeroed but for the first four fields, it has none yet; they are
+// The runtimes in one process. Zeroed but for the first five fields, it has none yet; they are
 // found when generated code is first met.
 typedef struct RuntimeFrames {
     ModuleSet *modules;
     Profile *profile;
     UnwindSpace *space;
+    CaptureTarget *targets; // ConsumerSetup.capture_targets
     uint32_t pid;
     int64_t now_ns;    // time of the sample: what was read a second ago is read again
     uint32_t searches; // for a runtime, so far
     JavaRuntime *java; // NULL: none found
     ScriptRuntime *script;
+    PythonRuntime *python;
+    uint64_t seen_generation; // of the space, when Python was last looked for
 } RuntimeFrames;
 
 void runtime_frames_deinit(RuntimeFrames *r); // may be called again
@@ -30,6 +36,15 @@ bool runtime_frames_found(const RuntimeFrames *r);
 
 // UnwindSpace.generated, with the RuntimeFrames as its context.
 UnwindGeneratedEnd runtime_frames_step(void *ctx, UnwindGenerated *frame);
+
+// Prepares the Python frames of a sample. `captured` was read when the sample was taken; NULL:
+// they are read now, and used only where they fit the walked frames.
+void runtime_frames_begin(RuntimeFrames *r, uint32_t tid, const CaptureStack *captured,
+                          const UnwindFrame *walked, uint32_t count);
+// The Python frames that a walked frame of the interpreter stands for, innermost first. Walked
+// frames are given in their order. 0: the frame is none of the interpreter, or they are not known.
+uint32_t runtime_frames_python(RuntimeFrames *r, const UnwindFrame *frame, FrameId *ret,
+                               uint32_t max);
 
 // The frame of the profile for a walked one. `stack` is the copied stack. False when no runtime
 // knows it. `ret_below` becomes true when it is the caller of the walked one, as a function that an

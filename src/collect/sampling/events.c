@@ -892,9 +892,19 @@ const OpenEvent *events_by_id(const EventSet *set, uint64_t id)
     return NULL;
 }
 
+bool events_is_capture(const EventSet *set, uint64_t id)
+{
+    for (size_t i = 0; i < set->capture_count; i++)
+        if (set->capture_ids[i] == id)
+            return true;
+    return false;
+}
+
 const PerfLayout *events_sample_layout(const EventSet *set, uint64_t id)
 {
     const OpenEvent *e = events_by_id(set, id);
+    if (!e && events_is_capture(set, id))
+        return &set->capture_layout;
     bool counted =
         e && e->event != SIDE_BAND && events_fixed_period(set, &set->events.at[e->event]) != 0;
     return counted ? &set->counted_layout : &set->layout;

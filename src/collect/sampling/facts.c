@@ -417,6 +417,11 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
         profile_note(p, NOTE_INFO, STR("missing-files"), "%u mapped files could not be opened",
                      modules->missing);
     modules_note_refused(modules, p);
+    if (consumer_read_late(consumer))
+        profile_note(p, NOTE_WARNING, STR("python-late"),
+                     "Python's functions were read some milliseconds after each sample, and not "
+                     "where they had changed: shares of short calls are inexact; as root they are "
+                     "read at the sample (sudo assay record)");
     note_probes(p, events, c, r);
     if (malformed || drain->broken)
         profile_note(p, NOTE_WARNING, STR("malformed-records"),

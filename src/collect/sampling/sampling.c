@@ -7,6 +7,7 @@
 #include "collect/sampling/drain_internal.h"
 #include "collect/sampling/facts_internal.h"
 #include "collect/sampling/order_internal.h"
+#include "collect/sampling/python_capture_internal.h"
 #include "collect/sampling/short_lives_internal.h"
 #include "collect/sampling/timers_internal.h"
 #include "collect/sampling/tracer_internal.h"
@@ -69,6 +70,7 @@ struct Sampling {
     atomic_bool wants_switches; // the worker has seen that samples must be weighed
     bool tried_switches;
     atomic_ullong weigh_from; // when they can be; 0: they cannot yet
+    Capture capture;          // of Python's frames, where that is allowed
     pthread_t worker;
     atomic_bool worker_done;
     atomic_bool has_runtimes; // the worker reads the memory of some
@@ -191,7 +193,8 @@ static void open_consumer(Sampling *s)
                                                  .weighed_period_ns = weighed_ns,
                                                  .event_by_id = event_by_id,
                                                  .ctx = s,
-                                                 .no_runtimes = s->options->no_runtimes});
+                                                 .no_runtimes = s->options->no_runtimes,
+                                                 .capture_targets = s->capture.targets});
 }
 
 // ---- Processes of the recording, for probes that are set on all ----
@@ -257,6 +260,10 @@ static void deliver(void *ctx, Bytes record)
     // Records of forks come from recorded processes only.
     if (r.type == PERF_RECORD_FORK)
         add_to_session(s, r.u.task.pid);
+    if (r.type == PERF_RECORD_SAMPLE && events_is_capture(&s->events, r.id)) {
+        consumer_capture(s->consumer, &r);
+        return;
+    }
     if (r.type == PERF_RECORD_SAMPLE && !(event = event_of_sample(s, &r)))
         return;
     consumer_record(s->consumer, &r, event);
@@ -902,10 +909,20 @@ static bool release_child(Sampling *s, Error *err)
                       : spawn_release(&s->child, program, err);
 }
 
+static void open_capture(Sampling *s)
+{
+    Error why;
+    if (s->options->no_runtimes || s->tracing || s->events.timed)
+        return;
+    if (!capture_open(&s->events, &s->capture, &why))
+        log_debug(LOG_RECORD, 1, "frames of Python are read after the samples: %s", why.text);
+}
+
 static bool record(Sampling *s, SamplingResult *result, Error *err)
 {
     const SamplingOptions *o = s->options;
     s->origin_ns = s->start_ns = os_monotonic_ns();
+    open_capture(s);
     open_consumer(s);
     facts_at_start(s->profile, o, &s->events, s->start_ns);
     // Before /proc is read, so that there are records of changes during the reading.
@@ -1037,6 +1054,7 @@ void sampling_close(Sampling *s)
     if (!s)
         return;
     spawn_close(&s->child, false);
+    capture_close(&s->capture);
     events_close(&s->events);
     tracer_deinit(&s->tracer);
     timers_close(&s->timers);
