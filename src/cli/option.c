@@ -191,6 +191,7 @@ static bool store_value(const Option *o, void *into, Str value, Arena *arena)
     case OPTION_ROW:
         return store_choice(o, field, value);
     case OPTION_TEXT:
+    case OPTION_WORD:
         *(Str *)field = value;
         return true;
     case OPTION_LIST:
@@ -367,8 +368,46 @@ static void consider(Str wanted, const char *candidate, const char **best, size_
     }
 }
 
-static ParseResult unknown_long(const Parse *p, Str name)
+// Takes an option of another tool. `value` is that behind "=" or the letter, empty: none.
+static ParseResult take_foreign(Parse *p, const ForeignOption *f, const char *shown, Str value)
 {
+    Error err;
+    switch (f->what) {
+    case FOREIGN_IGNORED:
+        return PARSE_OK;
+    case FOREIGN_OPERAND:
+        if (value.len == 0 && p->at + 1 >= p->argc) {
+            usage_error(p->cmd, "%s needs its argument", shown);
+            return PARSE_BAD;
+        }
+        vec_push(p->arena, p->operands, value.len ? value : str_from_c(p->argv[++p->at]));
+        return PARSE_OK;
+    case FOREIGN_REFUSED:
+        break;
+    }
+    error_set(&err, ERROR_USAGE, "%s: no option '%s'", p->cmd->name, shown);
+    error_hint(&err, "%s", f->instead);
+    cli_fail(&err);
+    return PARSE_BAD;
+}
+
+static const ForeignOption *find_foreign(const Command *cmd, char letter, Str name)
+{
+    for (size_t i = 0; i < cmd->foreign_count; i++) {
+        const ForeignOption *f = &cmd->foreign[i];
+        if (letter ? f->letter == letter : f->name && str_equal(name, str_from_c(f->name)))
+            return f;
+    }
+    return NULL;
+}
+
+static ParseResult unknown_long(Parse *p, Str name, Str value)
+{
+    const ForeignOption *f = find_foreign(p->cmd, 0, name);
+    char shown[64];
+    snprintf(shown, sizeof(shown), "--%.*s", (int)MIN(name.len, (size_t)40), name.ptr);
+    if (f)
+        return take_foreign(p, f, shown, value);
     const char *best = NULL;
     size_t best_distance = SIZE_MAX;
     for (size_t i = 0; i < p->cmd->option_count; i++)
@@ -418,7 +457,7 @@ static ParseResult parse_long(Parse *p, Str text)
         return PARSE_BAD;
     }
     if (!o)
-        return unknown_long(p, name);
+        return unknown_long(p, name, value);
     if (o->kind == OPTION_OPTIONAL)
         return apply(p, o, has_value ? value : optional_default(o));
     if (o->kind == OPTION_REST && !has_value)
@@ -442,18 +481,44 @@ static const Option *find_short(const Command *cmd, char letter)
     return NULL;
 }
 
+// Whether the next word is an argument of an OPTION_WORD, and not the command to run.
+static bool next_is_word(const Parse *p, const Option *o)
+{
+    if (p->at + 1 >= p->argc)
+        return false;
+    Str next = str_from_c(p->argv[p->at + 1]), word = next, rest;
+    (void)str_split(next, ',', &word, &rest);
+    ChoiceWalk w = choices_of(o);
+    return choice_find(&w, word);
+}
+
+static Str first_word(const Option *o)
+{
+    ChoiceWalk w = choices_of(o);
+    return choice_next(&w) ? w.name : (Str){0};
+}
+
 static ParseResult parse_short(Parse *p, Str cluster)
 {
     for (size_t i = 0; i < cluster.len; i++) {
         const Option *o = find_short(p->cmd, cluster.ptr[i]);
         if (!o && cluster.ptr[i] == 'h')
             return show_help(p->cmd);
+        Str rest = str_slice(cluster, i + 1, cluster.len);
+        char shown[] = {'-', cluster.ptr[i], '\0'};
+        const ForeignOption *f = o ? NULL : find_foreign(p->cmd, cluster.ptr[i], (Str){0});
+        if (f) {
+            ParseResult taken = take_foreign(p, f, shown, rest);
+            if (taken != PARSE_OK || f->what == FOREIGN_OPERAND)
+                return taken;
+            continue;
+        }
         if (!o) {
             usage_error(p->cmd, "no option '-%c'", cluster.ptr[i]);
             return PARSE_BAD;
         }
-        Str rest = str_slice(cluster, i + 1, cluster.len);
-        char shown[] = {'-', cluster.ptr[i], '\0'};
+        if (o->kind == OPTION_WORD && rest.len == 0 && !next_is_word(p, o))
+            return apply(p, o, first_word(o));
         if (takes_argument(o))
             return rest.len ? apply(p, o, rest) : apply_from_next(p, o, shown);
         Str value = o->kind == OPTION_OPTIONAL ? optional_default(o) : (Str){0};

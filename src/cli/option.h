@@ -14,6 +14,9 @@ typedef enum OptionKind {
     OPTION_TEXT,     // Str
     OPTION_OPTIONAL, // Str; the argument is optional and only taken from --name=ARG; without
                      // it the field becomes the table's `choices` text up to the first '|'
+    OPTION_WORD,     // Str; as OPTION_TEXT, but behind the letter alone the next word is taken only
+                     // if it is a word of `table`, or one and a comma; without one the field
+                     // becomes the first word of `table`
     OPTION_CHOICE,   // Str, one of `choices` or a word of `table`
     OPTION_ROW,      // const T *: the row of `table` that has the word
     OPTION_LIST,     // StrVec, may be repeated
@@ -117,6 +120,11 @@ typedef struct Option {
     {                                                                                              \
         letter, name, OPTION_TEXT, OPTION_FIELD(S, field, Str), arg, NULL, help, table             \
     }
+// The same; perf's users give the letter without its argument.
+#define OPT_WORD_OF(letter, name, S, field, arg, table, help)                                      \
+    {                                                                                              \
+        letter, name, OPTION_WORD, OPTION_FIELD(S, field, Str), arg, NULL, help, table             \
+    }
 // A word of a table whose rows are of type T: the field, a const T *, becomes its row.
 #define OPT_ROW(letter, name, S, field, T, arg, table, help)                                       \
     {                                                                                              \
@@ -159,6 +167,14 @@ typedef struct Option {
         letter, name, OPTION_SIZE, OPTION_FIELD(S, field, uint64_t), arg, NULL, help, NULL         \
     }
 
+// An option that users of another tool have in their hands, and that the command has not.
+typedef struct ForeignOption {
+    char letter;      // 0: long form only
+    const char *name; // NULL: short form only
+    enum { FOREIGN_IGNORED, FOREIGN_OPERAND, FOREIGN_REFUSED } what;
+    const char *instead; // of one that is refused: what to type, one line
+} ForeignOption;
+
 typedef struct Command Command;
 struct Command {
     const char *name;
@@ -172,6 +188,10 @@ struct Command {
     const char *list_heading;
     const Choices *list;
     const char *details; // after the options: meaning, examples; whole lines, or NULL
+    // Options that do nothing because it is done anyway, whose argument is an operand, or in whose
+    // place the user must type something else. Not in the help.
+    const ForeignOption *foreign;
+    size_t foreign_count;
     // Wrapper commands run another program: options end at the first operand.
     bool operands_end_options;
     // Exactly one of these. argv[0] is the command's name; the result is the exit status.

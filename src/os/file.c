@@ -615,3 +615,27 @@ bool os_write_file_synced(Str path, Bytes content, OutputMode mode, Error *err)
 {
     return write_file(path, content, mode, true, err);
 }
+
+static bool is_regular_or_none(const char *path, bool *exists, Error *err)
+{
+    struct stat st;
+    *exists = lstat(path, &st) == 0;
+    if (!*exists)
+        return errno == ENOENT || error_os(err, "cannot read '%s'", path);
+    return S_ISREG(st.st_mode) || error_set(err, ERROR_OS, "'%s' is not a regular file", path);
+}
+
+bool os_keep_old(const char *path, Error *err)
+{
+    bool exists, is_there;
+    if (!is_regular_or_none(path, &exists, err))
+        return false;
+    if (!exists)
+        return true;
+    Arena scratch = {0};
+    const char *old = arena_printf(&scratch, "%s.old", path).ptr;
+    bool ok = is_regular_or_none(old, &is_there, err) &&
+              (rename(path, old) == 0 || error_os(err, "cannot rename '%s' to '%s'", path, old));
+    arena_deinit(&scratch);
+    return ok;
+}

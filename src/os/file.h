@@ -124,4 +124,8 @@ MUST_CHECK bool os_write_file(Str path, Bytes content, OutputMode mode, Error *e
 // The same, and the file is on the disk when this returns: what it was made of may be deleted.
 MUST_CHECK bool os_write_file_synced(Str path, Bytes content, OutputMode mode, Error *err);
 
+// Renames the file at `path` to "PATH.old", in the place of an older one of that name. No error
+// when there is none. Only regular files are renamed or replaced.
+MUST_CHECK bool os_keep_old(const char *path, Error *err);
+
 #endif // OS_FILE_H

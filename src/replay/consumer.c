@@ -339,6 +339,8 @@ static void set_command(Consumer *c, const Process *p)
         return;
     Arena scratch = {0};
     Str command = proc_command_line(&scratch, p->pid);
+    if (c->setup.no_args)
+        command = str_slice(command, 0, MIN(str_find_char(command, '\0'), command.len));
     if (command.len)
         c->profile->processes.command.at[p->id.v] = profile_str(c->profile, command);
     arena_deinit(&scratch);

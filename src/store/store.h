@@ -14,8 +14,9 @@
 typedef struct StoreWriter StoreWriter;
 
 typedef struct StoreOptions {
-    bool force; // an existing file at PATH is replaced at the end
-    int level;  // zstd; 0 is the store's own choice
+    bool force;     // an existing file at PATH is replaced at the end
+    int level;      // zstd; 0 is the store's own choice
+    bool keeps_old; // an existing recording at PATH becomes PATH.old at the end, as perf's does
 } StoreOptions;
 
 // Creates the .part file, which only its owner may read. Without `force` an existing PATH is an
@@ -51,6 +52,8 @@ void store_writer_remove(StoreWriter *w);
 // Frees the writer and leaves the .part file as it is, after a failed flush.
 void store_writer_leave(StoreWriter *w);
 
+// The number of bytes written so far.
+uint64_t store_writer_bytes(const StoreWriter *w);
 // The path of the .part file. Valid until the writer is freed.
 Str store_writer_part_path(const StoreWriter *w);
 

@@ -29,6 +29,7 @@ struct StoreWriter {
     Str path;
     char *part_path;
     bool force;
+    bool keeps_old;
     const StoreEnds *ends; // NULL: this process does them
     int level;
     int fd;
@@ -76,7 +77,7 @@ static bool path_is_free(const StoreWriter *w, Error *err)
         return false;
     if (lstat(w->path.ptr, &st) != 0)
         return errno == ENOENT || error_os(err, "cannot write '%s'", w->path.ptr);
-    if (w->force && S_ISREG(st.st_mode))
+    if ((w->force || w->keeps_old) && S_ISREG(st.st_mode))
         return true;
     if (!S_ISREG(st.st_mode))
         return error_set(err, ERROR_OS, "cannot write '%s': it is not a regular file", w->path.ptr);
@@ -120,6 +121,7 @@ bool store_writer_open(Str path, const StoreOptions *options, StoreWriter **ret,
     w->fd = -1;
     w->path = arena_str(&w->arena, path);
     w->force = options && options->force;
+    w->keeps_old = options && options->keeps_old && !w->force;
     w->level = options && options->level ? options->level : DEFAULT_LEVEL;
     w->zstd = ZSTD_createCCtx();
     w->strings_written = 1;
@@ -159,6 +161,11 @@ void store_writer_abandon(StoreWriter *w)
     else if (w->fd >= 0)
         store_writer_remove(w);
     writer_free(w);
+}
+
+uint64_t store_writer_bytes(const StoreWriter *w)
+{
+    return w->size;
 }
 
 Str store_writer_part_path(const StoreWriter *w)
@@ -429,6 +436,8 @@ bool store_writer_publish(StoreWriter *w, Error *err)
         return error_os(err, "cannot finish '%s'", w->part_path);
     }
     w->fd = -1;
+    if (w->keeps_old && !os_keep_old(w->path.ptr, err))
+        return error_hint(err, "the recording is whole as '%s'", w->part_path);
     int failed = w->force
                      ? rename(w->part_path, w->path.ptr)
                      : renameat2(AT_FDCWD, w->part_path, AT_FDCWD, w->path.ptr, RENAME_NOREPLACE);

@@ -141,11 +141,22 @@ static void draw(StrBuf *svg, const FlameCommandOptions *o, const Weights *w, Fl
     keys_deinit(&keys);
 }
 
+// The name of the picture when none is given. An older picture of that name is kept as perf keeps
+// its recordings: as flame.svg.old.
+static const char default_output[] = "flame.svg";
+
+static bool is_default(Str output)
+{
+    return output.ptr == default_output;
+}
+
 static int write_picture(const FlameCommandOptions *o, Str svg, const FlameResult *result)
 {
     if (str_equal(o->output, STR("-")))
         return cli_print(svg) ? STATUS_OK : STATUS_FAILED;
     Error err;
+    if (is_default(o->output) && !o->force && !os_keep_old(default_output, &err))
+        return cli_fail(&err);
     if (!os_write_file(o->output, bytes_from_str(svg), o->force ? OUTPUT_REPLACE : OUTPUT_KEEP,
                        &err))
         return cli_fail(&err);
@@ -204,7 +215,7 @@ static bool check_options(const Command *cmd, void *values, const StrVec *furthe
 // Before a command runs for minutes: the picture must not exist yet.
 static bool picture_is_new(Str output, Error *err)
 {
-    if (str_equal(output, STR("-")) || !os_file_exists(output))
+    if (str_equal(output, STR("-")) || is_default(output) || !os_file_exists(output))
         return true;
     error_set(err, ERROR_LIMIT, "'%" STR_FMT "' exists", STR_ARG(output));
     return error_hint(err, "give --force to replace it, or another name with -o");
@@ -228,7 +239,7 @@ static int flame_recording(CommandLine *line, void *values)
 static int run_flame(const Command *cmd, int argc, char **argv)
 {
     FlameCommandOptions o = {.live = LIVE_DEFAULTS,
-                             .output = STR("flame.svg"),
+                             .output = str_from_c(default_output),
                              .colour = &colours[0],
                              .by = &frame_kinds[0],
                              .group = &groups[0],

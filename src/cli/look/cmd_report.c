@@ -116,6 +116,21 @@ static const Option report_options[] = {
     COLOUR_OPTION(ReportOptions, colour),
 };
 
+// What perf's users type out of habit.
+static const ForeignOption foreign[] = {
+    {'i', "input", FOREIGN_OPERAND, NULL},
+    {0, "stdio", FOREIGN_IGNORED, NULL},
+    {0, "tui", FOREIGN_IGNORED, NULL},
+    {0, "no-children", FOREIGN_IGNORED, NULL},
+    {'v', "verbose", FOREIGN_REFUSED, "assay report --notes shows every note of the recording"},
+    {0, "header", FOREIGN_REFUSED, "assay report --notes, or assay export -f json for all facts"},
+    {'n', "show-nr-samples", FOREIGN_REFUSED, "assay report --json has the samples of each row"},
+    {'c', "comms", FOREIGN_REFUSED, "assay report --comm NAME"},
+    {'d', "dsos", FOREIGN_REFUSED, "assay report --by module"},
+    {'S', "symbols", FOREIGN_REFUSED, "assay report --focus REGEX, or --around FUNCTION"},
+    {'t', "field-separator", FOREIGN_REFUSED, "assay report --csv"},
+};
+
 static const uint64_t LIMIT_DEFAULT = UINT64_MAX; // the user gave no --limit
 
 static void apply_key(const ReportKey *key, ReportRequest *request)
@@ -531,6 +546,8 @@ const Command report_command = {
         "[OPTION ...] [FILE [COUNTS ...]]\n[OPTION ...] -- CMD [ARG ...]\n--prof FILE [COUNTS ...]",
     .options = report_options,
     .option_count = ARRAY_LEN(report_options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .details = "The first screen shows what ran, how far the numbers can be trusted, the ten\n"
                "hottest functions and the three hottest source lines. \"self\" is the time of a\n"
                "function alone, \"total\" includes the functions that it called; recursion counts\n"

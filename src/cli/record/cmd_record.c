@@ -43,6 +43,8 @@ typedef struct RecordOptions {
     bool kernel_only;
     bool no_inherit;
     bool no_runtimes;
+    bool no_args;
+    uint64_t max_bytes;
     bool quiet;
     bool self_stats;
     StrVec debug_dirs;
@@ -88,7 +90,7 @@ static const Option record_options[] = {
              "the event to sample on; may be repeated; lists and {groups}:S as in perf"),
     OPT_LIST(0, "filter", RecordOptions, filters.texts, "FILTER",
              "sample only what the filter lets through, of the tracepoints of the -e before it"),
-    OPT_TEXT_OF('g', "call-graph", RecordOptions, call_graph, "MODE", &stack_mode_words,
+    OPT_WORD_OF('g', "call-graph", RecordOptions, call_graph, "MODE", &stack_mode_words,
                 "how stacks are taken; one of the modes below"),
     OPT_TEXT_OF(0, "engine", RecordOptions, engine, "ENGINE", &engine_words,
                 "what takes the samples"),
@@ -97,6 +99,10 @@ static const Option record_options[] = {
     OPT_FLAG('a', "all-cpus", RecordOptions, system_wide, "the whole machine"),
     OPT_TEXT('C', "cpu", RecordOptions, cpus, "CPUS", "all that runs on these CPUs: 0-3,8"),
     OPT_DURATION(0, "duration", RecordOptions, duration_ns, "S", "end after this time"),
+    OPT_SIZE(0, "max-size", RecordOptions, max_bytes, "SIZE",
+             "end when the recording has this size; names come on top"),
+    OPT_FLAG(0, "no-args", RecordOptions, no_args,
+             "keep the arguments of programs, which may be secret, out of the recording"),
     OPT_MILLIS('D', "delay", RecordOptions, delay_ns, "MS",
                "start sampling this long after the program"),
     OPT_TEXT('m', "mmap-pages", RecordOptions, pages, "PAGES",
@@ -131,6 +137,24 @@ static const char record_details[] =
     "  assay report                             look at what was recorded\n"
     "\n"
     "'assay doctor' shows what this machine lacks for recording, and how to fix it.\n";
+
+// What perf's users type out of habit.
+static const ForeignOption foreign[] = {
+    {'v', "verbose", FOREIGN_REFUSED,
+     "ASSAY_DEBUG=record assay record … shows what it does, --self-stats what that cost"},
+    {'u', "uid", FOREIGN_REFUSED, "assay record -p $(pgrep -d, -u USER)"},
+    {'G', "cgroup", FOREIGN_REFUSED,
+     "assay record -p $(paste -sd, /sys/fs/cgroup/GROUP/cgroup.procs)"},
+    {'r', "realtime", FOREIGN_REFUSED, "sudo chrt -f PRIORITY assay record …"},
+    {'b', "branch-any", FOREIGN_REFUSED, "assay record -g lbr takes stacks from branch records"},
+    {'T', "timestamp", FOREIGN_IGNORED, NULL},
+    {'P', "period", FOREIGN_IGNORED, NULL},
+    {'s', "stat", FOREIGN_IGNORED, NULL},
+    {'N', "no-buildid-cache", FOREIGN_IGNORED, NULL},
+    {'B', "no-buildid", FOREIGN_IGNORED, NULL},
+    {0, "sample-cpu", FOREIGN_IGNORED, NULL},
+    {0, "inherit", FOREIGN_IGNORED, NULL},
+};
 
 // ---- Options --------------------------------------------------------------------
 
@@ -169,9 +193,7 @@ static bool parse_stacks(Str text, SamplingOptions *s, Error *err)
     StrBuf words = {0};
     for (size_t i = 0; i < stack_mode_count; i++)
         strbuf_printf(&words, "%s%s", i ? ", " : "", stack_modes[i].word);
-    error_hint(err,
-               "use one of %" STR_FMT "; complete stacks are the default, perf's bare -g is not "
-               "needed",
+    error_hint(err, "use one of %" STR_FMT "; complete stacks are the default",
                STR_ARG(strbuf_str(&words)));
     strbuf_deinit(&words);
     return false;
@@ -269,6 +291,8 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Er
     s->user_only = o->user_only;
     s->kernel_only = o->kernel_only;
     s->no_inherit = o->no_inherit;
+    s->no_args = o->no_args;
+    s->max_bytes = o->max_bytes;
     s->duration_ns = o->duration_ns;
     s->delay_ns = o->delay_ns;
     s->environment = environ;
@@ -389,7 +413,7 @@ static int record(CommandLine *line, void *values)
     Error err = {0};
     int status = STATUS_FAILED;
     StoreWriter *writer = NULL;
-    StoreOptions store = {.force = o->force};
+    StoreOptions store = {.force = o->force, .keeps_old = o->output.len == 0};
     bool command = line->operands.len > 0 || build_options_given(&o->build);
     if (!parse_setup(&r, o, command, &err))
         status = cli_fail(&err);
@@ -428,6 +452,8 @@ const Command record_command = {
     .list_heading = "modes of --call-graph",
     .list = &stack_mode_words,
     .details = record_details,
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .operands_end_options = true,
     .run = run_record,
 };

@@ -18,10 +18,10 @@ static void set_number(Profile *p, const char *key, uint64_t value)
     strbuf_deinit(&b);
 }
 
-static void set_command(Profile *p, char *const *argv)
+static void set_command(Profile *p, char *const *argv, bool no_args)
 {
     StrBuf b = {0};
-    for (size_t i = 0; argv[i]; i++) {
+    for (size_t i = 0; argv[i] && !(no_args && i > 0); i++) {
         if (i)
             strbuf_add_char(&b, ' ');
         strbuf_add_shell_word(&b, str_from_c(argv[i]));
@@ -62,7 +62,7 @@ void facts_at_start(Profile *p, const SamplingOptions *o, const EventSet *events
     profile_set_fact(p, STR(FACT_CPU_MODEL), m.cpu_model);
     set_number(p, FACT_CPU_COUNT, m.cpu_count);
     if (o->argv)
-        set_command(p, o->argv);
+        set_command(p, o->argv, o->no_args);
     profile_set_fact(p, STR(FACT_EVENT), events->event_name);
     if (events->traced && events->fallback.len)
         profile_set_fact(p, STR(FACT_EVENT_FALLBACK), STR("perf events: refused"));

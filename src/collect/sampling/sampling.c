@@ -77,6 +77,7 @@ struct Sampling {
     int worker_done_fd;       // readable when the worker has ended
     unsigned asked;           // number of signals that asked to end
     int last_signal;          // the newest of them
+    atomic_bool is_full;      // the file has reached the size that the user allows
     atomic_bool failed;       // the worker could not write; the error is below
     Error worker_error;
     int64_t worker_cpu_ns;
@@ -191,6 +192,7 @@ static void open_consumer(Sampling *s)
                                                  .arch = MACHINE_ARCH,
                                                  .start_ns = s->start_ns,
                                                  .weighed_period_ns = weighed_ns,
+                                                 .no_args = s->options->no_args,
                                                  .event_by_id = event_by_id,
                                                  .ctx = s,
                                                  .no_runtimes = s->options->no_runtimes,
@@ -285,6 +287,9 @@ static void flush_store(Sampling *s)
     if (s->writer && !atomic_load(&s->failed) &&
         !store_writer_flush(s->writer, s->profile, &s->worker_error))
         atomic_store(&s->failed, true);
+    if (s->writer && s->options->max_bytes &&
+        store_writer_bytes(s->writer) >= s->options->max_bytes)
+        atomic_store(&s->is_full, true);
 }
 
 // Shows the watcher the profile.
@@ -657,7 +662,7 @@ static bool is_over(Sampling *s, Course *c, bool signalled, SamplingResult *resu
         look_at_child(s);
     if (s->child.pid > 0 ? s->child_ended : s->polls_open == 0)
         return true;
-    if (atomic_load(&s->failed))
+    if (atomic_load(&s->failed) || atomic_load(&s->is_full))
         return true;
     int64_t now = os_monotonic_ns();
     if (now >= c->enable) {

@@ -71,6 +71,8 @@ typedef struct SamplingOptions {
     bool no_idle;        // with system_wide: clocks leave out the time in which a CPU is idle
     bool no_inherit;     // only existing threads, no later ones
     uint64_t ring_pages; // a power of two; 0: as many as the quota allows
+    bool no_args;        // command lines are kept without their arguments
+    uint64_t max_bytes;  // the recording ends when the file has this size; 0: not limited
     int64_t duration_ns; // 0: until the program ends or a signal comes
     int64_t delay_ns;    // from the start of the program to the first sample
     SamplingEngine engine;

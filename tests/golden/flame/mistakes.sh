@@ -7,6 +7,7 @@ make empty
 "$ASSAY" flame empty.assay; echo $?
 "$ASSAY" flame plain.assay --focus '^none$'; echo $?
 "$ASSAY" flame plain.assay; echo $?
+"$ASSAY" flame plain.assay -o flame.svg; echo $?
 "$ASSAY" flame plain.assay; echo $?
 "$ASSAY" flame plain.assay --force; echo $?
 "$ASSAY" flame plain.assay -o /none/flame.svg; echo $?
