@@ -8,6 +8,7 @@ need_perf
 gcc -g -O2 -pthread -o spin "$TOP/tests/programs/spin.c" || exit 1
 
 record() { "$ASSAY" record "$@" >out 2>err.log || { cat err.log; return 1; }; }
+# shellcheck disable=SC2120
 burns() { "$ASSAY" report "$@" >seen 2>&1 && grep -q ' burn ' seen || { cat seen; return 1; }; }
 
 bare_g() {

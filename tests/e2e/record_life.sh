@@ -126,6 +126,18 @@ mkdir -p hidden
 if unshare -m -p -f --mount-proc mount -t tmpfs none hidden 2>/dev/null; then
     check 'a container has its names' function_is_hot burn 80 -- unshare -m -p -f --mount-proc \
         sh -c 'mount -t tmpfs none hidden && cp life hidden/inside && exec hidden/inside burn 300'
+    # The process is found by its pid here; its program is only in its own namespace.
+    attached_to_a_container() {
+        unshare -m -p -f --mount-proc sh -c 'mount -t tmpfs none hidden && cp life hidden/attached && exec hidden/attached burn 8000' &
+        local starter=$! inside=''
+        inside_is_there() { inside=$(pgrep -P "$starter") && [ "$(cat "/proc/$inside/comm")" = attached ]; }
+        eventually inside_is_there && function_is_hot burn 80 --duration 0.5 -p "$inside"
+        local status=$?
+        kill -KILL "$inside"
+        wait "$starter"
+        return $status
+    }
+    check 'and so when it is attached to' attached_to_a_container
     if [ "$(uname -m)" = x86_64 ]; then
         check "and the map of its generated code" function_is_hot jitted_loop 80 -- unshare -m -p -f --mount-proc \
             sh -c 'mount -t tmpfs none /tmp && exec ./life jit'
