@@ -299,6 +299,30 @@ size_t profile_add_sample(Profile *p, int64_t time_ns, ThreadId thread, StackId 
     return s->stack.len - 1;
 }
 
+void profile_drop_samples(Profile *p)
+{
+    Samples *s = &p->samples;
+    DroppedSamples *d = &s->dropped;
+    size_t rows = s->stack.len;
+    if (d->of_stack.len < p->stacks.parent.len)
+        vec_extend(&p->arena, &d->of_stack, p->stacks.parent.len - d->of_stack.len);
+    if (d->sum.len < s->value_columns) {
+        vec_extend(&p->arena, &d->sum, s->value_columns - d->sum.len);
+        vec_extend(&p->arena, &d->not_zero, s->value_columns - d->not_zero.len);
+    }
+    for (size_t i = 0; i < rows; i++)
+        d->of_stack.at[s->stack.at[i].v]++;
+    for (size_t m = 0; m < s->value_columns; m++) {
+        for (size_t i = 0; i < rows; i++) {
+            d->sum.at[m] += (uint64_t)s->values[m].at[i];
+            d->not_zero.at[m] += s->values[m].at[i] != 0;
+        }
+        s->values[m].len = 0;
+    }
+    d->rows += rows;
+    s->time_ns.len = s->thread.len = s->stack.len = s->cpu.len = 0;
+}
+
 RunId profile_add_run(Profile *p, const RunRow *run)
 {
     Runs *t = &p->runs;

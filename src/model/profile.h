@@ -139,6 +139,15 @@ typedef struct Metrics {
     StrIdVec event; // the event it was counted with ("cpu-clock:u"), "" when there is none
 } Metrics;
 
+// Samples that a recorder has written to its file and no longer holds. Their rows come before those
+// of the columns.
+typedef struct DroppedSamples {
+    size_t rows;
+    U64Vec of_stack; // [stack] how many have this stack; shorter when the rest have none
+    U64Vec sum;      // [metric] of their values
+    U64Vec not_zero; // [metric] how many of their values are not 0
+} DroppedSamples;
+
 // `values` has one column for each metric, as long as `stack`.
 typedef struct Samples {
     I64Vec time_ns; // since the recording's start, or TIME_NONE
@@ -147,6 +156,7 @@ typedef struct Samples {
     U32Vec cpu;     // SAMPLE_CPU_NONE when not known
     I64Vec *values; // [metric]
     size_t value_columns;
+    DroppedSamples dropped;
 } Samples;
 
 #define SAMPLE_CPU_NONE UINT32_MAX
@@ -496,6 +506,10 @@ ProcessId profile_add_process(Profile *p, uint32_t pid, uint32_t parent_pid, Str
                               int64_t start_ns);
 ThreadId profile_add_thread(Profile *p, ProcessId process, uint32_t tid, StrId name,
                             int64_t start_ns);
+// Removes all samples from memory but counts them in `samples.dropped`. For a recorder: views of
+// this profile would miss them.
+void profile_drop_samples(Profile *p);
+
 // Metrics are added before samples or later; samples already there get 0.
 MetricId profile_add_metric(Profile *p, Str name, Str unit, MetricKind kind, Str event);
 // A sample with 0 in every metric; `profile_sample_set` fills them.

@@ -287,11 +287,19 @@ static void begin_table(StoreWriter *w, size_t first_row, size_t rows, size_t co
     add_varint(&w->raw, columns);
 }
 
+// Rows that were written and are no longer in memory.
+static size_t dropped_rows(const Profile *p, const TableSchema *t)
+{
+    return t->id == TABLE_SAMPLES ? p->samples.dropped.rows : 0;
+}
+
 static void encode_rows(StoreWriter *w, const Profile *p, const TableSchema *t, size_t from,
                         size_t to)
 {
     size_t values = t->id == TABLE_SAMPLES ? p->samples.value_columns : 0;
     begin_table(w, from, to - from, t->column_count + values);
+    from -= dropped_rows(p, t);
+    to -= dropped_rows(p, t);
     for (size_t i = 0; i < t->column_count; i++) {
         const Column *c = &t->columns[i];
         add_column(w, c->id, column_vec_const(p, c), c->type, c->delta, from, to);
@@ -327,7 +335,7 @@ static uint64_t table_content_hash(const Profile *p, const TableSchema *t)
 static bool write_table(StoreWriter *w, const Profile *p, size_t place, Error *err)
 {
     const TableSchema *t = &profile_schema[place];
-    size_t rows = profile_table_rows(p, t);
+    size_t rows = profile_table_rows(p, t) + dropped_rows(p, t);
     size_t from = w->rows_written[place];
     if (t->is_mutable) {
         uint64_t hash = table_content_hash(p, t);

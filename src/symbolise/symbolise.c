@@ -528,6 +528,9 @@ static void samples_count(Run *r)
     const Profile *p = r->profile;
     r->samples_of_module = arena_array(&r->scratch, uint64_t, p->modules.path.len);
     uint64_t *weight = arena_array(&r->scratch, uint64_t, p->stacks.parent.len);
+    const U64Vec *dropped = &p->samples.dropped.of_stack;
+    if (dropped->len)
+        memcpy(weight, dropped->at, dropped->len * sizeof(weight[0]));
     for (size_t i = 0; i < p->samples.stack.len; i++)
         weight[p->samples.stack.at[i].v]++;
     for (size_t i = 1; i < p->stacks.frame.len; i++) {
@@ -555,6 +558,7 @@ static void notes_write(Run *r)
     size_t n = r->noted.len;
     if (n == 0)
         return;
+    size_t samples = p->samples.stack.len + p->samples.dropped.rows;
     NoteOrder *order = arena_array(&r->scratch, NoteOrder, n);
     for (size_t i = 0; i < n; i++)
         order[i] = (NoteOrder){r->samples_of_module[r->noted.at[i]], i};
@@ -562,10 +566,10 @@ static void notes_write(Run *r)
     for (size_t i = 0; i < MIN(n, (size_t)MODULE_NOTES_MAX); i++) {
         Str path = profile_text(p, p->modules.path.at[r->noted.at[order[i].row]]);
         // A module with less than one sample in a hundred cannot change a conclusion.
-        bool matters = order[i].samples && order[i].samples * 100 >= p->samples.stack.len;
+        bool matters = order[i].samples && order[i].samples * 100 >= samples;
         profile_note(p, matters ? NOTE_WARNING : NOTE_INFO, STR("symbols"),
                      "'%" STR_FMT "' (%llu of %zu samples): %" STR_FMT, STR_ARG(path),
-                     (unsigned long long)order[i].samples, p->samples.stack.len,
+                     (unsigned long long)order[i].samples, samples,
                      STR_ARG(r->noted_text.at[order[i].row]));
     }
     if (n > MODULE_NOTES_MAX)

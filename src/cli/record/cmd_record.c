@@ -298,6 +298,7 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Er
     s->environment = environ;
     s->no_runtimes = o->no_runtimes;
     s->temp_folder = cli_env("TMPDIR");
+    s->drop_written = true;
     s->tool_version = STR(ASSAY_VERSION);
     return true;
 }

@@ -81,7 +81,7 @@ void record_add_counts(const Profile *p, const SamplingResult *r, StrBuf *out)
         MetricId owner;
         if (metric_is_argument(p, (MetricId){metric}, &owner))
             continue;
-        uint64_t count = 0;
+        uint64_t count = metric < s->dropped.not_zero.len ? s->dropped.not_zero.at[metric] : 0;
         for (size_t i = 0; i < s->values[metric].len; i++)
             count += s->values[metric].at[i] != 0;
         strbuf_printf(out, "%s%" PRIu64 "%s of %" STR_FMT, metric ? ", " : "", count,

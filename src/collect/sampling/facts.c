@@ -349,7 +349,7 @@ static const char *less_loss(const EventSet *events)
 // How often the first event happened: samples count for their period.
 static uint64_t occurrences(const Profile *p)
 {
-    uint64_t sum = 0;
+    uint64_t sum = p->samples.dropped.sum.len ? p->samples.dropped.sum.at[0] : 0;
     for (size_t i = 0; p->samples.value_columns && i < p->samples.values[0].len; i++)
         sum += (uint64_t)p->samples.values[0].at[i];
     return sum;

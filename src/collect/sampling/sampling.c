@@ -287,6 +287,8 @@ static void flush_store(Sampling *s)
     if (s->writer && !atomic_load(&s->failed) &&
         !store_writer_flush(s->writer, s->profile, &s->worker_error))
         atomic_store(&s->failed, true);
+    else if (s->writer && !atomic_load(&s->failed) && s->options->drop_written)
+        profile_drop_samples(s->profile);
     if (s->writer && s->options->max_bytes &&
         store_writer_bytes(s->writer) >= s->options->max_bytes)
         atomic_store(&s->is_full, true);

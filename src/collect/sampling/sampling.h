@@ -87,6 +87,9 @@ typedef struct SamplingOptions {
     // memory.
     SamplingWish (*watch)(void *ctx, Sampling *s, Profile *profile, const SamplingState *state);
     void *watch_ctx;
+    // Samples that the writer has written are dropped from memory. The caller looks at none of
+    // them.
+    bool drop_written;
     Str tool_version;
 } SamplingOptions;
 

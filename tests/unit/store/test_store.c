@@ -208,6 +208,34 @@ static void several_flushes_give_the_same_profile(void **state)
     assert_same_profile(&p, &q);
 }
 
+static void samples_that_were_dropped_after_a_flush_are_in_the_file(void **state)
+{
+    (void)state;
+    StoreWriter *w;
+    fill(100);
+    StackId last = {p.samples.stack.at[99].v};
+    assert_true(store_writer_open(path, NULL, &w, &err));
+    for (int round = 0; round < 3; round++) {
+        assert_true(store_writer_flush(w, &p, &err));
+        profile_drop_samples(&p);
+        assert_int_equal(p.samples.stack.len, 0);
+        size_t row = profile_add_sample(&p, 77 + round, (ThreadId){0}, last, 0);
+        profile_sample_set(&p, row, (MetricId){0}, round);
+    }
+    assert_int_equal(p.samples.dropped.rows, 102);
+    assert_int_equal(p.samples.dropped.of_stack.at[last.v] > 2, true);
+    assert_int_equal(p.samples.dropped.not_zero.at[0], 101); // 100 and the one of round 1
+    assert_true(store_writer_finish(w, &p, &err));
+    read_profile();
+    assert_int_equal(q.samples.stack.len, 103);
+    assert_int_equal(q.samples.stack.at[99].v, last.v);
+    assert_int_equal(q.samples.values[0].at[99], 1000);
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(q.samples.time_ns.at[100 + round], 77 + round);
+        assert_int_equal(q.samples.values[0].at[100 + round], round);
+    }
+}
+
 static void an_unfinished_recording_opens_up_to_its_last_flush(void **state)
 {
     (void)state;
@@ -355,6 +383,7 @@ int main(void)
         TEST(what_is_written_is_what_is_read),
         TEST(a_profile_without_samples_is_kept),
         TEST(several_flushes_give_the_same_profile),
+        TEST(samples_that_were_dropped_after_a_flush_are_in_the_file),
         TEST(an_unfinished_recording_opens_up_to_its_last_flush),
         TEST(an_existing_file_is_kept_unless_forced),
         TEST(a_file_that_appears_meanwhile_is_not_replaced),
