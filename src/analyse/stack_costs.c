@@ -74,7 +74,8 @@ static uint32_t metric_of(const Profile *p, Str event)
 void stack_costs_add(StackCosts *c, const Profile *p, uint32_t run, StackWait wait, void *ctx)
 {
     const Samples *s = &p->samples;
-    uint32_t clock = metric_of(p, STR("cpu-clock")), switches = metric_of(p, STR("context-switches"));
+    uint32_t clock = metric_of(p, STR("cpu-clock")),
+             switches = metric_of(p, STR("context-switches"));
     uint64_t start_ns = 0;
     StrBuf stack = {0}, leaf = {0};
     (void)profile_fact_u64(p, STR(FACT_START_MONOTONIC), &start_ns);
@@ -113,19 +114,32 @@ Str stack_waits_for(Str stack)
 {
     static const struct {
         const char *part, *what;
-    } names[] = {{"cond_wait", "a condition"}, {"cond_timedwait", "a condition"},
-                 {"mutex", "a lock"},          {"lll_lock", "a lock"},
-                 {"rwlock", "a lock"},         {"sem_wait", "a lock"},
-                 {"futex", "a lock"},          {"_join", "a thread's end"},
-                 {"nanosleep", "sleep"},       {"usleep", "sleep"},
-                 {"wait4", "a child process"}, {"waitpid", "a child process"},
-                 {"waitid", "a child process"}, {"fsync", "a disk"},
-                 {"fdatasync", "a disk"},      {"msync", "a disk"},
-                 {"epoll", "events"},          {"poll", "events"},
-                 {"select", "events"},         {"accept", "a connection"},
-                 {"connect", "a connection"},  {"recv", "the other end"},
-                 {"sendmsg", "the other end"}, {"pread", "a read"},
-                 {"read", "a read"},           {"pwrite", "a write"},
+    } names[] = {{"cond_wait", "a condition"},
+                 {"cond_timedwait", "a condition"},
+                 {"mutex", "a lock"},
+                 {"lll_lock", "a lock"},
+                 {"rwlock", "a lock"},
+                 {"sem_wait", "a lock"},
+                 {"futex", "a lock"},
+                 {"_join", "a thread's end"},
+                 {"nanosleep", "sleep"},
+                 {"usleep", "sleep"},
+                 {"wait4", "a child process"},
+                 {"waitpid", "a child process"},
+                 {"waitid", "a child process"},
+                 {"fsync", "a disk"},
+                 {"fdatasync", "a disk"},
+                 {"msync", "a disk"},
+                 {"epoll", "events"},
+                 {"poll", "events"},
+                 {"select", "events"},
+                 {"accept", "a connection"},
+                 {"connect", "a connection"},
+                 {"recv", "the other end"},
+                 {"sendmsg", "the other end"},
+                 {"pread", "a read"},
+                 {"read", "a read"},
+                 {"pwrite", "a write"},
                  {"write", "a write"}};
     // The innermost functions are the C library's; one of the program's may be named anything.
     Str rest = stack;

@@ -9,9 +9,9 @@
 
 // A stack and what was done at its leaf. Stacks are equal when their functions' names are.
 typedef struct StackCost {
-    Str stack; // "leaf < caller < …", without the C library's start
-    Str leaf;  // the line of the innermost function with a source: "prog.c:12"; "" for none
-    bool waits; // it had no CPU there; else it computed
+    Str stack;         // "leaf < caller < …", without the C library's start
+    Str leaf;          // the line of the innermost function with a source: "prog.c:12"; "" for none
+    bool waits;        // it had no CPU there; else it computed
     DoubleVec seconds; // by run; shorter when the last runs have none
 } StackCost;
 

@@ -331,6 +331,16 @@ typedef struct Markup {
     const char *head, *rule, *row_begin, *row_end, *cell, *code, *code_end, *tail;
 } Markup;
 
+// A name as code. Where it holds the mark that ends Markdown's code, two marks stand around it
+// (CommonMark, "Code spans").
+static void add_code(StrBuf *out, Str name, const Markup *m)
+{
+    bool doubled = m->code[0] == '`' && str_find_char(name, '`') != SIZE_MAX;
+    strbuf_add(out, doubled ? STR("`` ") : str_from_c(m->code));
+    add_cell(out, name);
+    strbuf_add(out, doubled ? STR(" ``") : str_from_c(m->code_end));
+}
+
 // How a column writes times: in one unit, or each time in the unit that fits it.
 typedef struct TimeColumn {
     const char *unit; // NULL: each its own
@@ -364,9 +374,9 @@ static void add_markup_row(StrBuf *out, const RunSummaries *s, uint32_t i, bool 
 {
     const RunGroup *g = &s->set.groups[i];
     uint32_t base = s->set.plan.reference;
-    strbuf_printf(out, "%s%s", m->row_begin, m->code);
-    add_cell(out, s->commands[i].name);
-    strbuf_printf(out, "%s%s", m->code_end, m->cell);
+    strbuf_add(out, str_from_c(m->row_begin));
+    add_code(out, s->commands[i].name, m);
+    strbuf_add(out, str_from_c(m->cell));
     add_column_time(out, column, g->summary.mean);
     if (isfinite(g->summary.deviation)) {
         strbuf_add(out, STR(" ± "));
@@ -381,8 +391,12 @@ static void add_markup_row(StrBuf *out, const RunSummaries *s, uint32_t i, bool 
     const Comparison *c = &g->comparison;
     if (i != base && c->pairs && isfinite(c->ratio.high))
         strbuf_printf(out, "%.2f [%.2f … %.2f]", c->ratio.point, c->ratio.low, c->ratio.high);
-    else if (!alone)
+    else if (!alone && i == base)
+        strbuf_add(out, STR("1.00"));
+    else if (!alone && s->set.groups[base].summary.mean > 0)
         strbuf_printf(out, "%.2f", g->summary.mean / s->set.groups[base].summary.mean);
+    else if (!alone)
+        strbuf_add(out, STR("N/A"));
     strbuf_add(out, str_from_c(m->row_end));
 }
 

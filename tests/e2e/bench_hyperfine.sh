@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# hyperfine's documented command lines (README and manual of 1.20), unchanged but
+# hyperfine's documented command lines (README and manual of 1.20; tests of 1.21), unchanged but
 # for shorter times and fewer runs, under `alias hyperfine='assay bench'`; and the
 # order its own tests ask for.
 # shellcheck source=lib/common.sh
@@ -120,10 +120,48 @@ check 'input that is not there' fails_with 1 'input' hyperfine -r 1 --input=none
 check 'output without a slash' fails_with 2 "a '/'" hyperfine -r 1 --output=out.txt cat
 check 'runs with minimum' fails_with 2 'excludes' hyperfine -r 2 -m 3 true
 check 'a step without a scan' fails_with 2 'needs --parameter-scan' hyperfine -D 2 true
+for option in --runs --min-runs --max-runs; do
+    check "$option 0" fails_with 2 '1 or more' hyperfine $option 0 'echo a'
+done
+for step in -1 -1.0; do
+    check "a step of $step" fails_with 2 'range is empty' hyperfine -P n 0 1 --parameter-step-size=$step 'echo {n}'
+done
+check 'a reference that parameters make twice' fails_with 2 'names 2 commands' \
+    hyperfine -L x 1,2 --command-name case --command-name case --reference case 'sleep 0.00{x}'
+for option in prepare conclude output; do
+    echo '{"results":[]}' >previous.json
+    rm -f new.csv
+    check "two times --$option leave the files alone" fails_with 2 "2 times --$option" hyperfine -r 1 \
+        --export-json previous.json --export-csv new.csv --$option null --$option pipe 'echo a'
+    check '  the old one as it was, no new one' eval '[ "$(cat previous.json)" = "{\"results\":[]}" ] && [ ! -e new.csv ]'
+done
 check 'a name of no reference' fails_with 2 'needs --reference' hyperfine --reference-name x true
 check 'a shell with none' fails_with 2 'excludes' hyperfine -N -S bash true
 check 'exports of a failure hold what was measured' bash -c \
     '"$ASSAY" bench --grouped -r 1 --export-markdown part.md true false >part.out 2>&1; [ $? = 1 ] && grep -q "true" part.md'
+
+# ---- What the tests of 1.21 ask for -------------------------------------------------
+check '--reference selects one of the commands that parameters make' hyperfine -N -r 2 -L d 0.001,0.04 \
+    --reference 'echo a (d = 0.04)' --prepare 'sleep {d}' --export-json ref.json --export-markdown ref.md 'echo a'
+check '  which is not run twice' python3 -c '
+import json
+d = json.load(open("ref.json"))
+assert [r["parameters"]["d"] for r in d["results"]] == ["0.001", "0.04"], d["results"]
+assert [c["reference"] for c in d["assay"]["comparisons"]] == ["echo a (d = 0.04)"], d["assay"]["comparisons"]'
+check '  by its text, too' hyperfine -N -r 2 -P d 1 3 --reference 'sleep 0.002' --export-markdown ref.md 'sleep 0.00{d}'
+check '  and tables are relative to it' eval '[ "$(grep -c "^| .sleep" ref.md)" = 3 ] && grep -Eq "sleep 0.002. \|.*\| 1.00 \|$" ref.md'
+check 'a reference of its own beside parameters' shows 'Benchmark 1: sleep 0.004' \
+    hyperfine --details -N -r 2 -P d 1 2 --reference 'sleep 0.004' 'sleep 0.00{d}'
+check 'backticks in a name' eval "hyperfine -r 1 --style none -n 'echo \`uname\` | cat' --export-markdown - true | grep -qF '| \`\` echo \`uname\` \\| cat \`\` |'"
+check 'no number that is none' eval '! hyperfine -r 1 --style none --export-markdown - true "exit 0" | grep -qi nan'
+check 'a closed stdout is quiet' python3 -c '
+import os, subprocess, sys
+for more in ([], ["--export-json=-"], ["echo second"]):
+    r, w = os.pipe()
+    os.close(r)
+    p = subprocess.run([sys.argv[1], "bench", "--runs=1", *more, "echo first"], stdout=w, stderr=subprocess.PIPE)
+    os.close(w)
+    assert p.returncode == -13 and not p.stderr, p' "$ASSAY"
 
 # ---- What hyperfine's scripts read ------------------------------------------------
 hyperfine -N -r 6 --style none -L s 0.001,0.002 'sleep {s}' --export-json scripts.json

@@ -287,6 +287,20 @@ static bool combine(CommandContext *x, const StrVec *templates, const BenchVaria
 
 // ---- Options -----------------------------------------------------------------
 
+bool bench_settle_counts(BenchArgs *args, Error *err)
+{
+    if (args->runs == 0 || args->min_runs == 0 || args->max_runs == 0)
+        return error_set(err, ERROR_USAGE, "--%s is 1 or more",
+                         args->runs == 0       ? "runs"
+                         : args->min_runs == 0 ? "min-runs"
+                                               : "max-runs");
+    if (args->runs == UINT64_MAX)
+        args->runs = 0;
+    if (args->max_runs == UINT64_MAX)
+        args->max_runs = 0;
+    return true;
+}
+
 bool bench_check_args(const BenchArgs *args, const StrVec *commands, Error *err)
 {
     if (commands->len == 0 && !args->reference.len)
@@ -391,11 +405,24 @@ bool bench_fill_options(Arena *arena, const BenchArgs *args, BenchOptions *o, Er
     return parse_ignore(arena, args->ignore, &o->ignore, err);
 }
 
+// How many commands have that name or text, and the last of them.
+static size_t find_named(const BenchCommandVec *commands, Str name, size_t *index)
+{
+    size_t matches = 0;
+    for (size_t i = 0; i < commands->len; i++)
+        if (str_equal(commands->at[i].name, name) || str_equal(commands->at[i].text, name)) {
+            *index = i;
+            matches++;
+        }
+    return matches;
+}
+
 bool bench_build_commands(Arena *arena, const BenchArgs *args, const StrVec *templates,
                           BenchOptions *options, BenchCommandVec *ret, Error *err)
 {
     BenchVariableVec variables = {0};
     CommandContext context = {.arena = arena, .args = args};
+    BenchArgs selected;
     const char *const *shell;
     bool is_default;
     if (!parse_variables(arena, args, &variables, err) ||
@@ -407,5 +434,26 @@ bool bench_build_commands(Arena *arena, const BenchArgs *args, const StrVec *tem
     options->shell = shell;
     if (!shell && !parse_shell(arena, STR("sh"), &options->shell, &is_default, err))
         return false;
+    // hyperfine 1.21: with parameters, --reference may name one of the commands that they make.
+    if (args->reference.len && variables.len) {
+        size_t index = 0, matches;
+        selected = *args;
+        selected.reference = selected.reference_name = STR("");
+        context.args = &selected;
+        if (!combine(&context, templates, &variables, ret, err))
+            return false;
+        matches = find_named(ret, args->reference, &index);
+        if (matches > 1)
+            return error_set(err, ERROR_USAGE, "--reference '%" STR_FMT "' names %zu commands",
+                             STR_ARG(args->reference), matches);
+        if (matches == 1) {
+            options->reference = (uint32_t)index;
+            if (args->reference_name.len)
+                ret->at[index].name = args->reference_name;
+            return true;
+        }
+        context.args = args; // a command of its own, which has no parameters
+        ret->len = 0;
+    }
     return combine(&context, templates, &variables, ret, err);
 }

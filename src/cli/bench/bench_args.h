@@ -41,6 +41,10 @@ extern const char bench_not_given[];
 // becomes the long option.
 char **bench_join_arguments(Arena *arena, int *argc, char **argv);
 
+// Refuses a number of runs of 0. Before, UINT64_MAX stands for one that was not given; behind it 0
+// does for `runs` and `max_runs`.
+MUST_CHECK bool bench_settle_counts(BenchArgs *args, Error *err);
+
 // Fails on options that contradict each other, before anything runs.
 MUST_CHECK bool bench_check_args(const BenchArgs *args, const StrVec *commands, Error *err);
 // The options of the bench itself; the shell and the commands are bench_build_commands'.

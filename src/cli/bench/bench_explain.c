@@ -12,7 +12,7 @@
 #include "os/file.h"
 
 enum {
-    HZ = 4999,      // a slow run may differ by a few milliseconds
+    HZ = 4999, // a slow run may differ by a few milliseconds
     RUNS_LEAST = SLOW_RUNS_LEAST,
     RUNS_MOST = 40,
     SLOW_WANTED = 3,
@@ -398,8 +398,8 @@ static void add_slow(StrBuf *out, Arena *arena, const BenchExplain *e, const Exp
     if (c->slow.stand_out)
         strbuf_printf(out, "  %u of %zu recorded runs were slow\n", c->slow.count, c->runs.len);
     else
-        strbuf_printf(out, "  no run stands out; the slowest %u of %zu recorded ones:\n", c->slow.count,
-                      c->runs.len);
+        strbuf_printf(out, "  no run stands out; the slowest %u of %zu recorded ones:\n",
+                      c->slow.count, c->runs.len);
     strbuf_add(out, STR("      usual       slow     change\n"));
     add_part(out, c, part_time, "from exec to exit");
     if (e->sees_parts) {

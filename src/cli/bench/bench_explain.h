@@ -25,7 +25,7 @@ typedef struct ExplainedCommand {
     Vec(ExplainedRun) runs;
     StackCosts stacks;
     SlowRuns slow;
-    uint64_t lost;      // records of switches
+    uint64_t lost; // records of switches
 } ExplainedCommand;
 
 typedef struct BenchExplain {

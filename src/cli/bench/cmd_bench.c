@@ -484,7 +484,9 @@ static int run_prepared(Arena *arena, const BenchArgs *args, const StrVec *comma
     return status;
 }
 
-static const BenchArgs bench_defaults = {.min_runs = UINT64_MAX,
+static const BenchArgs bench_defaults = {.runs = UINT64_MAX,
+                                         .min_runs = UINT64_MAX,
+                                         .max_runs = UINT64_MAX,
                                          .min_time_s = BENCH_MIN_TIME_S,
                                          .margin = 1,
                                          .confidence = 95,
@@ -528,6 +530,10 @@ static int run_bench(const Command *cmd, int argc, char **argv)
     int joined = argc;
     char **words = bench_join_arguments(&arena, &joined, argv);
     ParseResult parsed = options_parse(cmd, joined, words, &args, &arena, &commands, NULL);
+    if (parsed == PARSE_OK && !bench_settle_counts(&args, &err)) {
+        parsed = PARSE_BAD;
+        cli_fail(&err);
+    }
     bool history =
         commands.len > 0 && commands.len <= 2 && str_equal(commands.at[0], STR("history"));
     int status = STATUS_OK;

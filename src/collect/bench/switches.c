@@ -382,8 +382,8 @@ static void cpu_changes(RunReader *r, const SwitchEvent *e)
         now->to_ns = e->time_ns;
         vec_push(r->arena, &r->stretches, *now);
     }
-    *now = (CpuStretch){.cpu = e->cpu, .pid = e->other_pid, .tid = e->other_tid,
-                        .from_ns = e->time_ns};
+    *now = (CpuStretch){
+        .cpu = e->cpu, .pid = e->other_pid, .tid = e->other_tid, .from_ns = e->time_ns};
 }
 
 static void take_event(RunReader *r, const SwitchEvent *e, bool sees_others, uint32_t first)
