@@ -211,6 +211,17 @@ void modules_note_refused(const ModuleSet *set, Profile *p)
                      set->refused_count - set->refused.len);
 }
 
+void modules_note_unnamed(const ModuleSet *set, Profile *p)
+{
+    for (size_t i = 0; i < set->awaited.len; i++) {
+        const ModuleFile *m = modules_get(set, set->awaited.at[i]);
+        if (m->runtime)
+            profile_note(p, NOTE_INFO, STR("unnamed-runtime"),
+                         "process %u runs %s, whose generated code has no names: %s", m->owner,
+                         m->runtime->name, m->runtime->option);
+    }
+}
+
 // Opens a file that a process names: below the root of the process while it runs, in our
 // own root when it is gone. Its user or root must have made the file.
 static int open_of_process(ModuleSet *set, uint32_t pid, uint32_t mapped_uid, Str path)

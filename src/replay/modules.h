@@ -13,6 +13,7 @@
 #include "perfdata/perf_record.h"
 #include "replay/kernel.h"
 #include "replay/module_search.h"
+#include "runtimes/runtime_kinds.h"
 #include "unwind/core.h"
 #include "unwind/unwind_table.h"
 
@@ -40,8 +41,11 @@ typedef struct ModuleFile {
     // Functions of a Go program that go on on another stack; a walk may end in them.
     UnwindRange stack_switches[MODULE_SWITCHES_MAX];
     size_t stack_switch_count;
-    bool v8_tried; // V8 was looked for in it
-    struct V8 *v8; // NULL: it does not contain V8
+    // For generated code without a map: who makes it, and what makes that runtime write a map.
+    const RuntimeKind *runtime; // NULL: not known
+    uint32_t kind_searches;     // for it, so far
+    bool v8_tried;              // V8 was looked for in it
+    struct V8 *v8;              // NULL: it does not contain V8
 } ModuleFile;
 
 // A jit-PID.dump: a process maps it so that perf's records name it.
@@ -98,6 +102,10 @@ void modules_find_late_maps(ModuleSet *set, uint32_t pid);
 
 // Adds a warning for each refused map of generated code, which another user may have planted.
 void modules_note_refused(const ModuleSet *set, Profile *p);
+
+// Adds a note for each process whose generated code has no names although its runtime can write
+// them: which runtime it is, and how.
+void modules_note_unnamed(const ModuleSet *set, Profile *p);
 
 // Makes or returns the unwind table of a mapping: UnwindSpace.load, with the set as its context.
 const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *m);

@@ -12,6 +12,7 @@ enum {
     CODE_CACHE_SIZE = 1 << 10,
     NAME_CACHE_SIZE = 1 << 10,
     SEARCHES_IN_A_ROW = 64,
+    KIND_SEARCHES = 4,      // libraries may be loaded after the first generated code
     V8_BYTES_MIN = 8 << 20, // smaller files hold no V8
 };
 
@@ -534,6 +535,15 @@ static bool is_builtin(RuntimeFrames *r, const UnwindMapping *m, uint64_t pc)
     return unwind_space_action(r->space, pc).kind == UNWIND_NONE;
 }
 
+// Notes whose code it is that has no names.
+static void find_kind(RuntimeFrames *r, ModuleFile *generated)
+{
+    if (generated->runtime || generated->kind_searches++ >= KIND_SEARCHES)
+        return;
+    for (uint32_t i = 0; i < r->space->count && !generated->runtime; i++)
+        generated->runtime = runtime_kind_find(modules_get(r->modules, r->space->at[i].user)->path);
+}
+
 bool runtime_frames_name(RuntimeFrames *r, const UnwindFrame *frame, const UnwindMemory *stack,
                          FrameId *ret, bool *ret_below)
 {
@@ -542,8 +552,13 @@ bool runtime_frames_name(RuntimeFrames *r, const UnwindFrame *frame, const Unwin
     if (!m)
         return false;
     bool is_generated = m->flags & UNWIND_MAP_JIT;
-    if (!(is_generated || is_builtin(r, m, frame->pc)) || !find_runtimes(r))
+    if (!(is_generated || is_builtin(r, m, frame->pc)))
         return false;
+    if (!find_runtimes(r)) {
+        if (is_generated)
+            find_kind(r, modules_get(r->modules, m->user));
+        return false;
+    }
     if (r->java)
         return is_generated && name_java(r, frame, stack, ret);
     return name_script(r, frame, stack, is_generated, ret, ret_below);

@@ -442,8 +442,7 @@ static bool jit_resolve(Run *r, const Group *g)
             r, g->module,
             err.kind != ERROR_NOT_FOUND
                 ? arena_printf(&r->scratch, "the map of generated code is not used: %s", err.text)
-                : STR("no map of generated code (most runtimes write one when told to; "
-                      "node: --perf-basic-prof, java: -XX:+DumpPerfMapAtExit)"));
+                : STR("no map of generated code (most runtimes write one when told to)"));
         return progress(r, g->len);
     }
     SymbolIndex index;

@@ -417,6 +417,7 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
         profile_note(p, NOTE_INFO, STR("missing-files"), "%u mapped files could not be opened",
                      modules->missing);
     modules_note_refused(modules, p);
+    modules_note_unnamed(modules, p);
     if (consumer_read_late(consumer))
         profile_note(p, NOTE_WARNING, STR("python-late"),
                      "Python's functions were read some milliseconds after each sample, and not "

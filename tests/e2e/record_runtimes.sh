@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Generated code without names: the notes say which runtime made it, and what makes that runtime
+# write the names. TAP. The programs here are stand-ins that have a runtime's name and generate code.
+set -u
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+
+[ "$(uname -m)" = x86_64 ] || skip_all "runtimes are read on x86-64 alone"
+need_perf
+gcc -O2 -o stand-in "$TOP/tests/programs/jit.c" >build.log 2>&1 || { cat build.log; skip_all "no C compiler"; }
+
+arguments="300000000 without-a-map"
+
+# named PROGRAM NAME WORDS: the note of a program of that name.
+named() {
+    # shellcheck disable=SC2086
+    cp stand-in "$1" && "$ASSAY" record -q -f -o r.assay -- "./$1" $arguments >out 2>err || { cat err; return 1; }
+    "$ASSAY" report --notes r.assay 2>&1 | tr -d '\n' | tr -s ' ' >notes
+    grep -q "runs $2, whose generated code has no names: .*$3" notes || { cat notes; return 1; }
+}
+
+check "Ruby" named ruby Ruby --yjit-perf
+check "LuaJIT" named luajit-2.1 LuaJIT LUAJIT_USE_PERFTOOLS
+check "BEAM" named beam.smp "Erlang's BEAM" '+JPperf true'
+check ".NET" named libcoreclr.so '.NET' DOTNET_PerfMapEnabled=1
+check "no other program gets such a note" eval '! named other Ruby .'
+
+if command -v luajit >/dev/null; then
+    "$ASSAY" record -q -f -o l.assay -- luajit -e 'local s = 0 for i = 1, 5e8 do s = s + i % 7 end' >out 2>err
+    check "a real LuaJIT is named" eval '"$ASSAY" report --notes l.assay | grep -q LuaJIT'
+else
+    skip "a real LuaJIT is named" "no luajit"
+fi
+finish
