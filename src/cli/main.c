@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/option.h"
+#include "cli/perf_habits.h"
 
 #ifndef ASSAY_VERSION
 #error "the build defines ASSAY_VERSION"
@@ -82,6 +83,21 @@ static int print_options(void)
     return written ? STATUS_OK : STATUS_FAILED;
 }
 
+// What users of perf type, and the command that does it here.
+static bool is_habit(int argc, char **argv)
+{
+    StrBuf hint = {0};
+    bool is_one = perf_habit_hint(argc, argv, &hint);
+    if (is_one) {
+        Error err;
+        (void)error_set(&err, ERROR_USAGE, "no command 'assay %s'", argv[1]);
+        (void)error_hint(&err, "%" STR_FMT, STR_ARG(strbuf_str(&hint)));
+        (void)cli_fail(&err);
+    }
+    strbuf_deinit(&hint);
+    return is_one;
+}
+
 // A handler, not SIG_IGN: programs that we start get the default back by exec.
 static void on_file_size_limit(int number)
 {
@@ -107,5 +123,7 @@ int main(int argc, char **argv)
     // For the shell completions and the check of the man pages.
     if (str_equal(first, STR("__options")))
         return print_options();
+    if (is_habit(argc, argv))
+        return STATUS_USAGE;
     return commands_run(NULL, command_table, ARRAY_LEN(command_table), argc, argv);
 }

@@ -68,6 +68,19 @@ nothing_stays() {
     [ -z "$(cat /sys/kernel/tracing/uprobe_events 2>/dev/null)" ] || { cat /sys/kernel/tracing/uprobe_events; return 1; }
 }
 check 'nothing stays behind' nothing_stays
+# hint WORD …: the command that "perf probe WORD …" is here
+hint() { assay probe "$@" 2>&1 | sed -n 's/^hint: .*in one step: assay //p'; }
+habit() { # the hint for perf's two steps, run as it stands: then the second step's options
+    local words
+    words=$(hint -x /lib/x86_64-linux-gnu/libc.so.6 --add malloc) && [ "$words" = "record -e /lib/x86_64-linux-gnu/libc.so.6:malloc -- CMD" ] || { echo "$words"; return 1; }
+    rm -f p.assay
+    # shellcheck disable=SC2086 # the words of a command
+    assay ${words% -- CMD} -F 999 -q -o p.assay -- ./probes 8000 >/dev/null 2>err && assay report p.assay >habit.txt && grep -q main habit.txt
+}
+if [ -e /lib/x86_64-linux-gnu/libc.so.6 ]; then check 'perf probe says the one step, which works' habit; fi
+check 'also for a line with variables' eval '[ "$(hint -x ./plain -a "probes.c:32 len")" = "record -e '"'./plain:probes.c:32 len'"' -- CMD" ]'
+check 'for its lists' eval '[ "$(hint -x ./plain -F)" = "list ./plain" ]'
+check 'and for what is to be removed' eval 'assay probe --del malloc 2>&1 | grep -q "ends with its recording"'
 in_place() { # a program with a probe is the same file as before
     local before
     before=$(sha256sum probes)
