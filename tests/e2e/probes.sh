@@ -64,6 +64,20 @@ every_tenth() {
         assay report --json tenth.assay >report.json && field "790 <= r['truth']['samples'] <= 810 and r['metric']['total'] == r['truth']['samples'] * 10"
 }
 check 'every tenth hit stands for ten' every_tenth
+gcc -g -O1 -fno-builtin -o mallocs "$TOP/tests/programs/mallocs.c" && gcc -g -O0 --coverage -o counted "$TOP/tests/programs/mallocs.c" || exit 1
+lines() { # shares of lines by every tenth malloc are those of a coverage build
+    ./counted 50000 && gcov --json-format --stdout counted-mallocs.gcda >counts.json && rm -f p.assay &&
+        assay record -q -m 64M -o p.assay -e libc.so.6:malloc -c 10 -- ./mallocs 50000 2>err &&
+        assay report --json --by line --limit 0 p.assay >report.json && python3 -c 'import json, sys
+counts = {l["line_number"]: l["count"] for l in json.load(open("counts.json"))["files"][0]["lines"]}
+want = {n: counts[n] for n, text in enumerate(open(sys.argv[1]), 1) if "malloc(" in text}
+rows = {r["name"]: r["total"] for r in json.load(open("report.json"))["rows"] if "mallocs.c:" in r["name"]}
+got = {n: sum(v for k, v in rows.items() if k.endswith(f":{n}")) for n in want}
+share = lambda d, n: 100 * d[n] / sum(d.values())
+print({n: (share(want, n), share(got, n)) for n in want})
+sys.exit(len(want) != 4 or any(abs(share(want, n) - share(got, n)) > 1 for n in want))' "$TOP/tests/programs/mallocs.c"
+}
+check 'each line has the share of a coverage build, by one point' lines
 nothing_stays() {
     [ -z "$(cat /sys/kernel/tracing/uprobe_events 2>/dev/null)" ] || { cat /sys/kernel/tracing/uprobe_events; return 1; }
 }
