@@ -8,6 +8,7 @@ need_perf
 [ "$(id -u)" = 0 ] || skip_all 'tracepoints need root'
 if [ ! -e /sys/kernel/tracing/events ] && [ -z "${OWN_MOUNTS:-}" ]; then
     unshare -m mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null || skip_all 'tracefs cannot be mounted here'
+    # shellcheck disable=SC2016 # expanded by the inner shell
     OWN_MOUNTS=yes exec unshare -m bash -c 'mount -t tracefs tracefs /sys/kernel/tracing && exec bash "$0"' "$0"
 fi
 [ -e /sys/kernel/tracing/events/syscalls/sys_enter_write ] || skip_all 'this kernel has no tracepoints of system calls'
