@@ -7,6 +7,13 @@
 #include "export/formats_internal.h"
 
 #define FORMAT_ROW(write, name, extension, flags, summary)                                         \
-    {name, extension, summary, ((flags)&EXPORT_BINARY) != 0, ((flags)&EXPORT_RUNS) != 0, write},
+    {name,                                                                                         \
+     extension,                                                                                    \
+     summary,                                                                                      \
+     ((flags)&EXPORT_BINARY) != 0,                                                                 \
+     ((flags)&EXPORT_RUNS) != 0,                                                                   \
+     ((flags)&EXPORT_LINES) != 0,                                                                  \
+     ((flags)&EXPORT_FOLDER) != 0,                                                                 \
+     write},
 const ExportFormat export_formats[] = {EXPORT_FORMATS(FORMAT_ROW)};
 const size_t export_format_count = ARRAY_LEN(export_formats);

@@ -10,6 +10,8 @@
 // Takes the output of a format in pieces, because an export may be larger than memory.
 typedef struct ExportSink {
     bool (*write)(void *ctx, Str text); // false: stop; the sink knows the reason
+    // What follows belongs to a file of this name in the folder; of formats with `is_folder` only.
+    bool (*begin_file)(void *ctx, Str name);
     void *ctx;
 } ExportSink;
 
@@ -26,6 +28,8 @@ typedef struct ExportFormat {
     const char *summary;   // who reads it
     bool binary;           // not for a terminal
     bool holds_runs;       // also recordings that hold runs and no samples
+    bool holds_lines;      // also recordings that hold execution counts of lines and no samples
+    bool is_folder;        // writes several files, which sink->begin_file names
     // Writes the whole file. Fails for a bad selection, and with ERROR_NONE when the sink stops.
     bool (*write)(const Profile *p, const ExportRequest *request, const ExportSink *sink,
                   Error *err);

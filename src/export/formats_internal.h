@@ -10,6 +10,8 @@ enum {
     EXPORT_TEXT = 0,
     EXPORT_BINARY = 1, // not fit for a terminal
     EXPORT_RUNS = 2,   // also for recordings that hold runs and no samples
+    EXPORT_FOLDER = 4, // several files in a folder
+    EXPORT_LINES = 8,  // also for recordings that hold execution counts of lines and no samples
 };
 
 // ROW(writer, name, extension of its files, of EXPORT_*, who reads it). The first is the default.
@@ -33,10 +35,12 @@ enum {
         "OpenTelemetry collectors (ProfilesData, v1development)") \
     ROW(export_csv, "csv", "csv", EXPORT_TEXT | EXPORT_RUNS, \
         "a row for each thread and stack, or for each run and event") \
-    ROW(export_json, "json", "json", EXPORT_TEXT | EXPORT_RUNS, \
+    ROW(export_json, "json", "json", EXPORT_TEXT | EXPORT_RUNS | EXPORT_LINES, \
         "every table of the recording") \
-    ROW(export_sqlite, "sqlite", "db", EXPORT_BINARY | EXPORT_RUNS, \
-        "a database with views, see docs/formats/sqlite.md")
+    ROW(export_sqlite, "sqlite", "db", EXPORT_BINARY | EXPORT_RUNS | EXPORT_LINES, \
+        "a database with views, see docs/formats/sqlite.md") \
+    ROW(export_parquet, "parquet", "parquet", EXPORT_BINARY | EXPORT_RUNS | EXPORT_FOLDER | EXPORT_LINES, \
+        "a folder of tables for DuckDB, ClickHouse, Spark; docs/formats/parquet.md")
 // clang-format on
 
 #endif // EXPORT_FORMATS_INTERNAL_H

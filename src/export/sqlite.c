@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "export/export_internal.h"
+#include "export/stack_sums_internal.h"
 
 // Tables hold what was measured, views answer the common questions.
 static const char schema[] =
@@ -215,17 +216,11 @@ static void add_row(Database *db, const char *types, ...)
 
 // ---- What was measured ------------------------------------------------------------
 
-typedef struct Totals {
-    uint64_t self, total;
-    uint32_t samples;
-} Totals;
-
 typedef struct Writer {
     ExportSet set;
     const Profile *p;
     Database db;
-    uint8_t *repeats; // [stack row]
-    uint32_t *depth;  // [stack row]
+    ExportShape shape;
     StrBuf name;
 } Writer;
 
@@ -327,67 +322,18 @@ static void add_frames(Writer *w)
     end_table(&w->db);
 }
 
-// Marks stack rows whose function stands above them already, so that sums of
-// totals count recursion once. One walk down the trie with a count by function.
-static void mark_repeats(Writer *w)
-{
-    const ExportSet *s = &w->set;
-    size_t rows = s->stacks.len;
-    uint32_t *child = heap_alloc((rows + 1) * sizeof(uint32_t)); // row + 1; [rows]: the roots
-    uint32_t *next = heap_alloc((rows + 1) * sizeof(uint32_t));
-    uint32_t *on_path = heap_alloc((s->keys.first.len + 1) * sizeof(uint32_t));
-    w->repeats = heap_alloc(rows + 1);
-    w->depth = heap_alloc((rows + 1) * sizeof(uint32_t));
-    for (size_t i = rows; i-- > 0;) {
-        uint32_t parent = s->stacks.at[i].parent;
-        size_t list = parent == EXPORT_NONE ? rows : parent;
-        next[i] = child[list];
-        child[list] = (uint32_t)i + 1;
-    }
-    for (uint32_t at = child[rows]; at != 0;) {
-        uint32_t row = at - 1, parent = s->stacks.at[row].parent;
-        w->depth[row] = parent == EXPORT_NONE ? 0 : w->depth[parent] + 1;
-        w->repeats[row] = on_path[s->keys.of_frame[s->stacks.at[row].frame]]++ > 0;
-        at = child[row];
-        // Leaves: up to the next row that has a brother.
-        while (at == 0) {
-            on_path[s->keys.of_frame[s->stacks.at[row].frame]]--;
-            at = next[row];
-            parent = s->stacks.at[row].parent;
-            if (at != 0 || parent == EXPORT_NONE)
-                break;
-            row = parent;
-        }
-    }
-    heap_free(child);
-    heap_free(next);
-    heap_free(on_path);
-}
-
 static void add_stacks(Writer *w)
 {
-    mark_repeats(w);
+    w->shape = export_shape(&w->set);
     begin_table(&w->db, "INSERT INTO stacks VALUES(?,?,?,?,?)");
     for (size_t i = 0; i < w->set.stacks.len; i++) {
         const ExportStack *s = &w->set.stacks.at[i];
         add_row(&w->db, "iniii", (int64_t)i + 1,
                 s->parent == EXPORT_NONE ? -1 : (int64_t)s->parent + 1,
-                (int64_t)w->set.row_of_frame[s->frame] + 1, (int64_t)w->depth[i],
-                (int64_t)w->repeats[i]);
+                (int64_t)w->set.row_of_frame[s->frame] + 1, (int64_t)w->shape.depth[i],
+                (int64_t)w->shape.repeats[i]);
     }
     end_table(&w->db);
-}
-
-static bool is_wanted(const Writer *w, size_t metric)
-{
-    const ExportRequest *r = w->set.request;
-    return r->all_metrics || metric == r->selection.metric.v;
-}
-
-static int64_t stack_row(const Writer *w, uint32_t stack)
-{
-    uint32_t row = stack ? w->set.row_of_stack[stack] : EXPORT_NONE;
-    return row == EXPORT_NONE ? -1 : (int64_t)row + 1;
 }
 
 static void add_samples(Writer *w)
@@ -398,7 +344,7 @@ static void add_samples(Writer *w)
         uint32_t at = w->set.samples.at[i];
         add_row(&w->db, "ininn", (int64_t)i + 1, s->time_ns.at[at],
                 (int64_t)w->set.row_of_thread[s->thread.at[at].v] + 1,
-                stack_row(w, s->stack.at[at].v),
+                export_stack_number(&w->set, s->stack.at[at].v),
                 s->cpu.at[at] == SAMPLE_CPU_NONE ? -1 : (int64_t)s->cpu.at[at]);
     }
     end_table(&w->db);
@@ -406,54 +352,20 @@ static void add_samples(Writer *w)
     for (size_t i = 0; i < w->set.samples.len; i++)
         for (size_t m = 0; m < w->p->metrics.name.len; m++) {
             int64_t value = s->values[m].at[w->set.samples.at[i]];
-            if (is_wanted(w, m) && value > 0)
+            if (export_wants_metric(&w->set, m) && value > 0)
                 add_row(&w->db, "iii", (int64_t)i + 1, (int64_t)m + 1, value);
         }
     end_table(&w->db);
 }
 
-// Both at most INT64_MAX, as SQLite's integers are.
-static uint64_t add_capped(uint64_t a, uint64_t b)
-{
-    return b > INT64_MAX - a ? INT64_MAX : a + b;
-}
-
-// Self and total of one metric for each stack row. Gives the metric's sum.
-static uint64_t add_up(const Writer *w, size_t metric, Totals *rows)
-{
-    const Samples *s = &w->p->samples;
-    uint64_t sum = 0;
-    memset(rows, 0, (w->set.stacks.len + 1) * sizeof(Totals));
-    for (size_t i = 0; i < w->set.samples.len; i++) {
-        uint32_t at = w->set.samples.at[i];
-        int64_t value = s->values[metric].at[at];
-        int64_t row = stack_row(w, s->stack.at[at].v);
-        if (value <= 0)
-            continue;
-        sum = add_capped(sum, (uint64_t)value);
-        if (row < 0)
-            continue;
-        rows[row - 1].self = add_capped(rows[row - 1].self, (uint64_t)value);
-        rows[row - 1].samples++;
-    }
-    // Children stand behind their parents.
-    for (size_t i = w->set.stacks.len; i-- > 0;) {
-        rows[i].total = add_capped(rows[i].total, rows[i].self);
-        uint32_t parent = w->set.stacks.at[i].parent;
-        if (parent != EXPORT_NONE)
-            rows[parent].total = add_capped(rows[parent].total, rows[i].total);
-    }
-    return sum;
-}
-
 static void add_metrics(Writer *w)
 {
     const Profile *p = w->p;
-    Totals *rows = heap_alloc((w->set.stacks.len + 1) * sizeof(Totals));
+    ExportTotals *rows = heap_alloc((w->set.stacks.len + 1) * sizeof(ExportTotals));
     for (size_t m = 0; m < p->metrics.name.len; m++) {
-        if (!is_wanted(w, m))
+        if (!export_wants_metric(&w->set, m))
             continue;
-        uint64_t sum = add_up(w, m, rows);
+        uint64_t sum = export_add_up(&w->set, m, rows);
         begin_table(&w->db, "INSERT INTO metrics VALUES(?,?,?,?,?,?)");
         add_row(&w->db, "itttti", (int64_t)m + 1, profile_text(p, p->metrics.name.at[m]),
                 profile_text(p, p->metrics.unit.at[m]), profile_text(p, p->metrics.event.at[m]),
@@ -526,7 +438,7 @@ static void add_runs(Writer *w)
     end_table(&w->db);
     begin_table(&w->db, "INSERT INTO run_values VALUES(?,?,?,?,?,?)");
     for (size_t i = 0; i < v->run.len; i++)
-        if (is_wanted(w, v->metric.at[i].v))
+        if (export_wants_metric(&w->set, v->metric.at[i].v))
             add_row(&w->db, "iiodii", (int64_t)v->run.at[i].v + 1, (int64_t)v->metric.at[i].v + 1,
                     profile_text(p, v->part.at[i]), v->value.at[i], capped(v->enabled_ns.at[i]),
                     capped(v->running_ns.at[i]));
@@ -539,7 +451,7 @@ static void add_series(Writer *w)
     const Series *s = &p->series;
     begin_table(&w->db, "INSERT INTO series VALUES(?,?,?,?,?,?)");
     for (size_t i = 0; i < s->metric.len; i++)
-        if (is_wanted(w, s->metric.at[i].v))
+        if (export_wants_metric(&w->set, s->metric.at[i].v))
             add_row(&w->db, "inodii", (int64_t)s->metric.at[i].v + 1, s->time_ns.at[i],
                     profile_text(p, s->part.at[i]), s->value.at[i], capped(s->enabled_ns.at[i]),
                     capped(s->running_ns.at[i]));
@@ -608,8 +520,7 @@ bool export_sqlite(const Profile *p, const ExportRequest *request, const ExportS
     ok = hand_on(&w.db, sink, err);
     sqlite3_close(w.db.sql);
     strbuf_deinit(&w.name);
-    heap_free(w.repeats);
-    heap_free(w.depth);
+    export_shape_deinit(&w.shape);
     export_set_deinit(&w.set);
     return ok;
 }

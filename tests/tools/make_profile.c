@@ -256,13 +256,37 @@ static void make_two_metrics(Maker *m)
     end(m);
 }
 
-// A million samples, half a million distinct stacks that differ in their last
-// four frames on average: 6 000 functions, 8 threads, a long tail of leaves.
-static void make_large(Maker *m)
+// How a large recording is made.
+typedef struct Size {
+    uint32_t samples, stacks;
+    bool is_uneven; // some stacks come often, and samples are not exactly on time
+} Size;
+
+static void add_large_samples(Maker *m, const Size *size, const ThreadId *threads,
+                              uint32_t thread_count, const StackId *leaves)
 {
-    begin(m, "./large");
+    for (uint32_t i = 0; i < size->samples; i++) {
+        uint64_t stack = i < size->stacks ? i : random_u64() % size->stacks;
+        int64_t late = 0;
+        if (size->is_uneven) {
+            stack = (random_u64() % size->stacks) * (random_u64() % size->stacks) / size->stacks;
+            late = (int64_t)(random_u64() % 4000);
+        }
+        m->now_ns += 125000;
+        size_t at = profile_add_sample(&m->p, m->now_ns + late, threads[i % thread_count],
+                                       leaves[stack], size->is_uneven ? i % 8 : 0);
+        profile_sample_set(&m->p, at, m->time, 1001001);
+    }
+}
+
+// Stacks that differ in their last four frames on average: 6 000 functions, 8 threads, a long tail
+// of leaves.
+static void make_of_size(Maker *m, const char *command, const Size *size)
+{
+    begin(m, command);
     Profile *p = &m->p;
-    enum { FUNCTIONS = 6000, PLACES = 4, THREADS = 8, SAMPLES = 1000000, STACKS = 500000 };
+    enum { FUNCTIONS = 6000, PLACES = 4, THREADS = 8, STACKS_MAX = 500000 };
+    uint32_t stacks = size->stacks;
     static FrameId frames[FUNCTIONS * PLACES];
     for (uint32_t f = 0; f < FUNCTIONS; f++) {
         char name[160], file[64];
@@ -285,8 +309,8 @@ static void make_large(Maker *m)
     static StackId stock[1 << 16];
     static uint8_t depth[1 << 16];
     size_t stocked = 0;
-    static StackId leaves[STACKS];
-    for (size_t i = 0; i < STACKS; i++) {
+    static StackId leaves[STACKS_MAX];
+    for (size_t i = 0; i < stacks; i++) {
         size_t from = stocked ? random_u64() % stocked : 0;
         StackId s = stocked ? stock[from] : (StackId){0};
         unsigned d = stocked ? depth[from] : 0;
@@ -306,13 +330,20 @@ static void make_large(Maker *m)
         }
         leaves[i] = s;
     }
-    for (size_t i = 0; i < SAMPLES; i++) {
-        m->now_ns += 125000;
-        size_t at = profile_add_sample(p, m->now_ns, threads[i % THREADS],
-                                       leaves[i < STACKS ? i : random_u64() % STACKS], 0);
-        profile_sample_set(p, at, m->time, 1001001);
-    }
+    add_large_samples(m, size, threads, THREADS, leaves);
     end(m);
+}
+
+// A million samples, half a million distinct stacks.
+static void make_large(Maker *m)
+{
+    make_of_size(m, "./large", &(Size){.samples = 1000000, .stacks = 500000});
+}
+
+// Ten million samples of 50 000 distinct stacks.
+static void make_huge(Maker *m)
+{
+    make_of_size(m, "./huge", &(Size){.samples = 10000000, .stacks = 50000, .is_uneven = true});
 }
 
 static void add_value(Profile *p, RunId run, const char *name, const char *unit, double value)
@@ -539,6 +570,7 @@ static const Kind kinds[] = {
     {"nameless", make_nameless},
     {"two-metrics", make_two_metrics},
     {"large", make_large},
+    {"huge", make_huge},
     {"long-paths", make_long_paths},
     {"bench", make_bench},
     {"functions", make_functions},

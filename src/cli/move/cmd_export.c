@@ -25,7 +25,7 @@ static const Option export_options[] = {
     OPT_ROW('f', "format", ExportOptions, format, ExportFormat, "FORMAT", &formats,
             "the format; the first when not given"),
     OPT_TEXT('o', "output", ExportOptions, output, "FILE",
-             "write to FILE; standard output when not given"),
+             "write to FILE, of parquet a folder; standard output when not given"),
     OPT_FLAG(0, "force", ExportOptions, force, "replace an existing output file"),
     OPT_FLAG(0, "suffixes", ExportOptions, suffixes,
              "folded: end kernel, inlined and JIT names in _[k], _[i], _[j]"),
@@ -75,6 +75,61 @@ static int export_to_file(const ExportFormat *format, const Profile *p,
     return os_output_commit(&file, &err) ? STATUS_OK : cli_fail(&err);
 }
 
+// ---- Folders -----------------------------------------------------------------------
+
+// The files of a folder, all of which get their names when all are whole.
+typedef struct OutputFolder {
+    const ExportOptions *o;
+    Arena arena;
+    Vec(OutputFile *) files;
+    Error err;
+} OutputFolder;
+
+static bool begin_file(void *ctx, Str name)
+{
+    OutputFolder *folder = ctx;
+    const ExportOptions *o = folder->o;
+    OutputFile *file = arena_new(&folder->arena, OutputFile);
+    Str path =
+        arena_printf(&folder->arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(o->output), STR_ARG(name));
+    if (!os_output_open(path, o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, file, &folder->err))
+        return false;
+    vec_push(&folder->arena, &folder->files, file);
+    return true;
+}
+
+static bool write_file(void *ctx, Str text)
+{
+    OutputFolder *folder = ctx;
+    return folder->files.len && write_stream(vec_last(&folder->files), text);
+}
+
+static int export_to_folder(const ExportFormat *format, const Profile *p,
+                            const ExportRequest *request, const ExportOptions *o)
+{
+    OutputFolder folder = {.o = o};
+    Error err = {0};
+    ExportSink sink = {.write = write_file, .begin_file = begin_file, .ctx = &folder};
+    if (!names_file(o->output)) {
+        error_set(&err, ERROR_USAGE, "%s is a folder of several files", format->name);
+        error_hint(&err, "name the folder with -o");
+        return cli_fail(&err);
+    }
+    bool ok = os_make_folders(o->output, &err) && format->write(p, request, &sink, &err);
+    // A write that failed has no error yet: the commit of that file reports it.
+    if (!ok && err.kind == ERROR_NONE)
+        err = folder.err;
+    if (!ok && err.kind == ERROR_NONE && folder.files.len)
+        (void)!os_output_commit(vec_last(&folder.files), &err);
+    for (size_t i = 0; i < folder.files.len && ok; i++)
+        ok = os_output_commit(folder.files.at[i], &err);
+    for (size_t i = 0; i < folder.files.len && !ok; i++)
+        os_output_abort(folder.files.at[i]);
+    int status = ok ? STATUS_OK : cli_fail(&err);
+    arena_deinit(&folder.arena);
+    return status;
+}
+
 // Whether the options choose samples.
 static bool selects_samples(const SelectionOptions *o)
 {
@@ -99,12 +154,15 @@ static int export_profile(void *values, const Opened *opened)
         (void)no_samples(p, "select from", &err);
         return cli_fail(&err);
     }
-    if (holds_only_runs(p) ? !format->holds_runs : p->metrics.name.len == 0) {
+    bool has_lines = format->holds_lines && p->line_counts.line.len;
+    if (holds_only_runs(p) ? !format->holds_runs : p->metrics.name.len == 0 && !has_lines) {
         (void)no_samples(p, "export", &err);
         return cli_fail(&err);
     }
     if (!share_selected(&o->share, p, &request.selection, &err))
         return cli_fail(&err);
+    if (format->is_folder)
+        return export_to_folder(format, p, &request, o);
     if (names_file(o->output))
         return export_to_file(format, p, &request, o);
     if (format->binary && isatty(STDOUT_FILENO)) {
