@@ -48,6 +48,16 @@ static bool is_speedscope(Bytes head)
     return !is_firefox(head) && (contains(text, "\"profiles\"") || contains(text, "\"frames\""));
 }
 
+// Nodes with a call frame, or the nested tree of old files.
+static bool is_cpuprofile(Bytes head)
+{
+    Str text = beginning(head);
+    if (!is_json(text) || contains(text, "\"traceEvents\""))
+        return false;
+    return (contains(text, "\"nodes\"") && contains(text, "\"callFrame\"")) ||
+           (contains(text, "\"head\"") && contains(text, "\"hitCount\""));
+}
+
 // Its mark, or its first lines: "version: 1", "creator: callgrind-3.19".
 static bool is_callgrind(Bytes head)
 {
@@ -94,6 +104,7 @@ static bool is_pprof(Bytes head)
 const ImportFormat import_formats[] = {
     {"perf.data", "perf record", perfdata_is, NULL, .read_with_files = import_perf_data},
     {"pprof", "Go, gperftools, Pyroscope, Parca", is_pprof, import_pprof, NULL},
+    {"cpuprofile", "node --cpu-prof, Chrome DevTools", is_cpuprofile, import_cpuprofile, NULL},
     {"speedscope", "speedscope, py-spy, rbspy", is_speedscope, import_speedscope, NULL},
     {"Firefox profile", "the Firefox Profiler, Firefox, samply, simpleperf", is_firefox,
      import_firefox, NULL},

@@ -77,6 +77,8 @@ MUST_CHECK bool import_callgrind(Bytes file, Profile *p, Error *err);
 
 // Reads speedscope's JSON. An inlined call becomes a stack entry of its own (FRAME_INLINED).
 MUST_CHECK bool import_speedscope(Bytes file, Profile *p, Error *err);
+// Reads V8's .cpuprofile. The time of samples is processor time, without what V8 was idle.
+MUST_CHECK bool import_cpuprofile(Bytes file, Profile *p, Error *err);
 // Reads the Firefox Profiler's JSON, with inlined calls in the same way.
 MUST_CHECK bool import_firefox(Bytes file, Profile *p, Error *err);
 

@@ -134,6 +134,36 @@ if command -v node >/dev/null && [ -d "$speedscope" ]; then
         import "hostile.$format" && self "hostile.$format.self" hostile.report --structure
         verdict "speedscope reads $format with hostile names" $?
     done
+    # What node writes: its own time of each named function, as we read it.
+    cat >busy.js <<'JS'
+function leaf(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i ^ n); return s; }
+function middle(n) { let s = 0; for (let i = 0; i < 40; i++) s += leaf(n); return s; }
+function recurse(n, depth) { return depth ? recurse(n, depth - 1) + leaf(9) : middle(n); }
+let sum = 0;
+const end = Date.now() + 300;
+while (Date.now() < end) sum += recurse(20000, 6);
+if (sum < 0) console.log(sum);
+JS
+    if node --cpu-prof --cpu-prof-name=busy.cpuprofile busy.js && [ -s busy.cpuprofile ]; then
+        import busy.cpuprofile && "$ASSAY" report busy.cpuprofile --json >busy.json &&
+            python3 - busy.cpuprofile.self busy.json <<'PY' >&2
+import collections
+import json
+import sys
+
+theirs = json.load(open(sys.argv[1]))[0]
+ours = collections.Counter()
+for row in json.load(open(sys.argv[2]))["rows"]:
+    ours[row["name"]] += row["self"] / 1e3
+# speedscope gives the collector's and V8's own time to what ran before, and the last sample none.
+names = [n for n in theirs if isinstance(theirs[n], int) and not n.startswith("(")]
+assert {"leaf", "middle"} & set(names) and ours["leaf"] > 0, names
+assert sum(abs(ours[n] - theirs[n]) > 1 for n in names) <= 1, [(n, ours[n], theirs[n]) for n in names]
+PY
+        verdict "V8's CPU profile gives speedscope's times" $?
+    else
+        skip "V8's CPU profile" "this node has no --cpu-prof"
+    fi
     # It weighs these by the time between samples, and takes one line of a location.
     for format in pprof perf-script chrome; do
         import "plain.$format" && grep -q malloc "plain.$format.self"

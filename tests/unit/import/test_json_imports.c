@@ -68,6 +68,60 @@ static void speedscope_sampled_and_evented(void **state)
     assert_int_equal(p.samples.values[1].at[4], 3);
 }
 
+static void cpuprofile_of_v8(void **state)
+{
+    (void)state;
+    import("v8.cpuprofile", "cpuprofile");
+    // Times 100, 300, 450, 400 (taken as 450), 650, 950 up to 1000 µs; the idle 300 are left out.
+    static const int64_t at[] = {100000, 300000, 450000, 450000, 950000};
+    static const int64_t ns[] = {200000, 150000, 0, 200000, 50000};
+    assert_int_equal(p.samples.stack.len, ARRAY_LEN(at));
+    for (size_t i = 0; i < ARRAY_LEN(at); i++) {
+        assert_int_equal(p.samples.time_ns.at[i], at[i]);
+        assert_int_equal(p.samples.values[0].at[i], ns[i]);
+    }
+    StackId hot = p.samples.stack.at[3], outer = p.stacks.parent.at[hot.v];
+    assert_str(function_of(hot), "hot");
+    assert_str(function_of(outer), "hot");
+    StackId main_of = p.stacks.parent.at[outer.v];
+    assert_str(function_of(main_of), "(anonymous)");
+    assert_int_equal(p.stacks.parent.at[main_of.v].v, 0);
+    uint32_t frame = p.stacks.frame.at[hot.v].v, function = p.frames.function.at[frame].v;
+    assert_str(profile_text(&p, p.frames.file.at[frame]), "/app/main.js");
+    assert_int_equal(p.frames.line.at[frame], 12);
+    assert_int_equal(p.functions.line.at[function], 10);
+    assert_int_equal(p.frames.line.at[p.stacks.frame.at[outer.v].v], 0); // on two lines
+    assert_str(function_of(p.samples.stack.at[4]), "(garbage collector)");
+    assert_int_equal(p.notes.key.len, 1);
+
+    import("v8-old.cpuprofile", "cpuprofile");
+    assert_int_equal(p.samples.stack.len, 2);
+    assert_int_equal(p.samples.values[0].at[1], 6);
+    assert_str(function_of(p.samples.stack.at[1]), "leaf");
+    assert_str(function_of(p.stacks.parent.at[p.samples.stack.at[1].v]), "run");
+}
+
+static void broken_cpuprofiles_are_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {
+        {"{\"nodes\":[{\"id\":1,\"callFrame\":{},\"children\":[2]},{\"id\":2,\"children\":[1]}],"
+         "\"samples\":[1],\"timeDeltas\":[0]}",
+         "children of each other"},
+        {"{\"nodes\":[{\"id\":1,\"callFrame\":{}},{\"id\":1}]}", "two nodes with the id 1"},
+        {"{\"nodes\":[{\"id\":1,\"callFrame\":{},\"children\":[7]}]}", "no node"},
+        {"{\"nodes\":[{\"id\":1,\"callFrame\":{}}],\"samples\":[4],\"timeDeltas\":[0]}",
+         "not there"},
+        {"{\"nodes\":[{\"id\":1,\"callFrame\":{}}],\"samples\":[1,1],\"timeDeltas\":[0]}",
+         "2 samples and 1 time"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        Profile none;
+        Bytes file = bytes_over(texts[i][0], strlen(texts[i][0]));
+        assert_error(import_cpuprofile(file, &none, &err), &err, ERROR_FORMAT, texts[i][1]);
+    }
+}
+
 static void firefox_with_shared_tables(void **state)
 {
     (void)state;
@@ -140,7 +194,7 @@ static void firefox_with_tables_in_the_thread(void **state)
 static void cut_at_each_byte_it_is_an_error(void **state)
 {
     (void)state;
-    static const char *const files[] = {"speedscope.json", "firefox-shared.json"};
+    static const char *const files[] = {"speedscope.json", "firefox-shared.json", "v8.cpuprofile"};
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         Bytes file = load(files[i]);
         for (size_t len = 0; len + 2 < file.len; len++) {
@@ -172,6 +226,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(speedscope_sampled_and_evented),
+        TEST(cpuprofile_of_v8),
+        TEST(broken_cpuprofiles_are_refused),
         TEST(firefox_with_shared_tables),
         TEST(firefox_with_strings_beside_tables_of_the_thread),
         TEST(gecko_profiles_of_nested_processes),
