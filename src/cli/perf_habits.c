@@ -22,8 +22,8 @@ static ProbeWords read_words(int argc, char **argv)
 {
     static const char *const files[] = {"-x", "--exec", "-m", "--module", NULL};
     static const char *const events[] = {"-a", "--add", NULL};
-    static const char *const lists[] = {"-l", "--list", "-F", "--funcs", "-L", "--line",
-                                        "-V", "--vars", NULL};
+    static const char *const lists[] = {"-l",     "--list", "-F",     "--funcs", "-L",
+                                        "--line", "-V",     "--vars", NULL};
     static const char *const deletes[] = {"-d", "--del", NULL};
     ProbeWords w = {0};
     for (int i = 2; i < argc; i++) {

@@ -102,8 +102,8 @@ static bool set_place(const ProbeObject *o, const ProbePlace *place, DwarfVariab
         ret->offset += cfa;
         v->place = DWARF_IN_MEMORY;
     }
-    // A register that a place of a variable starts from points into the stack: what is static has an
-    // address. The replay checks it for each sample.
+    // A register that a place of a variable starts from points into the stack: what is static has
+    // an address. The replay checks it for each sample.
     ret->kind = v->place == DWARF_IN_MEMORY ? EVENT_ARG_STACK : EVENT_ARG_REGISTER;
     return perf_register(elf, v->reg, &ret->reg) ||
            refuse(word, "is in a register that samples do not have", err);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of several blocks, built by gcc -O0. gcov before gcc 8 gives a line the sum of its blocks, later
-// ones how often control came to the line. A run gives lines 9 to 12: 22, 10, 12, 3; or 11, 5, 4, 1.
+// Lines of several blocks, built by gcc -O0. gcov before gcc 8 gives a line the sum of its blocks,
+// later ones how often control came to the line. A run gives lines 9 to 12: 22, 10, 12, 3; or 11,
+// 5, 4, 1.
 // clang-format off
 int main(int argc, char **argv)
 {

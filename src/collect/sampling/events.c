@@ -90,8 +90,8 @@ static struct perf_event_attr sampler_attr(const EventSet *set, const EventSpec 
     if (set->options->kernel_only)
         attr.exclude_user = 1;
     attr.exclude_callchain_kernel = !observes_kernel(&attr);
-    // The kernel walks the frame pointers of a stack for longer than all else of a hit takes. Frames
-    // outside of the copy come from earlier hits, or from the process.
+    // The kernel walks the frame pointers of a stack for longer than all else of a hit takes.
+    // Frames outside of the copy come from earlier hits, or from the process.
     attr.exclude_callchain_user =
         spec->is_probe && set->stacks == STACKS_TABLES && events_fixed_period(set, spec) != 0;
     attr.exclude_idle = set->options->no_idle && event_is_clock(spec);
