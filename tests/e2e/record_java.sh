@@ -6,7 +6,7 @@ set -u
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 
-command -v java >/dev/null && command -v javac >/dev/null || skip_all "no java compiler"
+{ command -v java && command -v javac; } >/dev/null || skip_all "no java compiler"
 [ "$(uname -m)" = x86_64 ] || skip_all "frames of Java are read on x86-64 alone"
 need_perf
 export ASSAY="${ASSAY:?}"

@@ -11,7 +11,8 @@ need_perf
 export XDG_CACHE_HOME=$PWD/cache
 GOCACHE=${GOCACHE:-$HOME/.cache/go-build}
 export GOCACHE
-cp -r "$TOP/examples/polyglot" app && app/build >build.log 2>&1 || { cat build.log; skip_all "the example cannot be built here"; }
+cp -r "$TOP/examples/polyglot" app
+app/build >build.log 2>&1 || { cat build.log; skip_all "the example cannot be built here"; }
 
 "$ASSAY" record -q -f -o all.assay -- app/run 700 >out 2>err || { cat err; skip_all "recording is not possible here"; }
 "$ASSAY" export -f folded all.assay --force -o folded.txt 2>err

@@ -29,7 +29,7 @@ look() {
     }' folded.txt
 }
 
-near() { [ $(($1 - $2)) -ge -$3 ] && [ $(($1 - $2)) -le "$3" ]; }
+near() { [ $(($1 - $2)) -ge -"$3" ] && [ $(($1 - $2)) -le "$3" ]; }
 
 exact=$([ "$(id -u)" = 0 ] && echo yes)
 for python in $(for name in python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13; do
