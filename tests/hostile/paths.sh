@@ -54,6 +54,7 @@ try cover-ptrace "$ASSAY" cover run --engine ptrace -f -o stopped ./life exit
 try cover-merge "$ASSAY" cover merge -f -o out.proftext cover.proftext
 try cover-page "$ASSAY" cover export in.info --format html -f -o out.html
 try cover-report "$ASSAY" cover report cover.covmapping cover.proftext
+# shellcheck disable=SC2046 # flags are words
 if clang=$(compiler clang) && "$clang" -w $("$ASSAY" cover flags clang) -o llife "$TOP/tests/programs/cover_life.c" 2>/dev/null; then
     try cover-run-llvm "$ASSAY" cover run -f -o raw ./llife exit
 fi
@@ -74,7 +75,13 @@ if ./no_perf true; then
 else
     skip 'record by timers' 'no seccomp filters here'
 fi
-paths() { "$TOP/tests/tools/shared_paths.py" "$TOP/tests/hostile/paths.txt" "$own" "$home" "$temp" $(ls -d "$logs"/* | grep -v '\.out$'); }
+paths() {
+    local traces=()
+    for trace in "$logs"/*; do
+        [[ $trace == *.out ]] || traces+=("$trace")
+    done
+    "$TOP/tests/tools/shared_paths.py" "$TOP/tests/hostile/paths.txt" "$own" "$home" "$temp" "${traces[@]}"
+}
 check 'every path is listed' paths
 sed 's/^/# /' check.log
 finish
