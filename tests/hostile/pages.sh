@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Names with scripts, images and markup in every page and picture that we write, opened by a browser:
+# no script of a name runs, nothing is asked of a server, and the names are shown as text.
+# shellcheck source=../e2e/lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+    skip_all 'no Chromium here (tools/install-deps --dev)'
+opens() { "$TOP/tests/tools/page_in_browser.py" "$browser" "$@"; }
+"$TOP/tests/tools/page_in_browser.py" serve &
+trap 'kill $! 2>/dev/null' EXIT
+eventually [ -s server ] || exit 1
+server=$(cat server)
+
+# The test itself: a page that does not escape its names is found out.
+pwn="document.documentElement.setAttribute('data-pwned','1')"
+image="<img src=http://$server/image-x onerror=$pwn>"
+printf '<!doctype html><html><body>marker-0 %s%s<p>%s</p></body></html>' "$image" "<script>$pwn</script>" "$(printf 'x%.0s' {1..300})" >open.html
+found_out() { ! opens marker-0 open.html && grep -q image-x requests; }
+check 'a page that does not escape its names is found out' found_out
+rm -f requests
+
+export server
+python3 - <<'PY'
+import os
+pwn = "document.documentElement.setAttribute('data-pwned','1')"
+at = os.environ["server"]
+names = [f"marker-{i} " + text for i, text in enumerate((
+    f"<img src=http://{at}/image-x onerror={pwn}>", f"</script><script>{pwn}</script>", f"</title></style><svg onload={pwn}>",
+    f"\" onmouseover=\"{pwn}\" x=\"", f"' autofocus onfocus='{pwn}' x='", f"javascript:{pwn}", "]]><script>" + pwn + "</script>",
+    "--><script>" + pwn + "</script>", "&lt;script&gt;" + pwn, f"\\u003cscript\\u003e{pwn}", f"url(http://{at}/style-x)",
+    "`${" + pwn + "}`", "{{" + pwn + "}}"))]
+with open("names.folded", "w", encoding="utf-8") as out:
+    for i, name in enumerate(names):
+        out.write(f"main;{name.replace(';', ',')};leaf {i + 30}\n")
+with open("names.info", "w", encoding="utf-8") as out:
+    for name in names:
+        out.write(f"TN:\nSF:src/{name}.c\nFN:1,{name}\nFNDA:3,{name}\nDA:1,3\nDA:2,0\nBRDA:1,0,0,2\nBRDA:1,0,1,0\nend_of_record\n")
+with open("name.txt", "w", encoding="utf-8") as out:
+    out.write(names[0] + names[1] + names[3])
+PY
+name=$(cat name.txt)
+"$ASSAY" flame names.folded -o flame.svg && "$ASSAY" flame names.folded --title "$name" -o title.svg &&
+    "$ASSAY" cover export --format html names.info -o cover.html &&
+    "$ASSAY" bench -N -r 3 -n "$name" true --html bench.html --svg bench.svg >out 2>err &&
+    "$ASSAY" stat -r 3 --html stat.html -- true "$name" >out 2>err
+verdict 'the pages are written' $?
+for page in flame.svg title.svg cover.html bench.html bench.svg stat.html; do
+    check "names in $page are text" opens marker-0 $page
+done
+check 'nothing is asked of a server' [ ! -e requests ]
+finish
