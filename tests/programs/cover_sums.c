@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of several blocks, built by gcc -O0. gcov before gcc 8 gives a line the sum of its blocks,
-// later ones how often control came to the line. A run gives lines 9 to 12: 22, 10, 12, 3; or 11,
-// 5, 4, 1.
+// Lines of several blocks, for gcc -O0. gcov before gcc 8 gives a line the sum of its blocks: lines
+// 9 to 12 have 22, 10, 12, 3. Later ones count how often control came to the line: 11, 5, 4, 1.
 // clang-format off
 int main(int argc, char **argv)
 {
