@@ -11,6 +11,7 @@ typedef struct Builder {
     CallTree *tree;
     Table index;    // (parent, key) -> node
     uint8_t *flags; // [frame]: NODE_*
+    bool ends_at_self;
 } Builder;
 
 static uint8_t frame_node_flags(const Profile *p, uint32_t frame)
@@ -110,7 +111,9 @@ static void add_group(Builder *b, const WeightGroup *group, uint32_t top, uint32
     touched->len = 0;
     for (size_t r = group->first_row; r < group->first_row + group->row_count; r++) {
         const WeightRow *row = &t->weights->rows.at[r];
-        uint32_t s = row->stack.v;
+        const StackId stack =
+            b->ends_at_self ? weights_self_stack(t->weights, row->stack) : row->stack;
+        uint32_t s = stack.v;
         // Goes up to the first stack that has a node, then back down and adds nodes.
         for (; s != 0 && node_of[s] == NODE_NONE; s = stacks->parent.at[s].v)
             vec_push(NULL, &path, s);
@@ -121,7 +124,7 @@ static void add_group(Builder *b, const WeightGroup *group, uint32_t top, uint32
             node_of[s] = node;
             vec_push(NULL, touched, s);
         }
-        if (row->stack.v == 0) // a sample without a stack: an unknown place
+        if (stack.v == 0) // a sample without a stack: an unknown place
             node = enter(b, top, 0);
         t->nodes.at[node].self += row->value;
         t->nodes.at[node].self_samples += row->samples;
@@ -131,10 +134,10 @@ static void add_group(Builder *b, const WeightGroup *group, uint32_t top, uint32
     vec_free(&path);
 }
 
-void call_tree_init(CallTree *t, const Weights *w, const Keys *k)
+static void init_whole(CallTree *t, const Weights *w, const Keys *k, bool ends_at_self)
 {
     *t = (CallTree){.weights = w, .keys = k};
-    Builder b = {.tree = t};
+    Builder b = {.tree = t, .ends_at_self = ends_at_self};
     size_t frames = w->profile->frames.module.len;
     b.flags = heap_alloc(frames + 1);
     for (uint32_t i = 0; i < frames; i++)
@@ -155,6 +158,16 @@ void call_tree_init(CallTree *t, const Weights *w, const Keys *k)
     heap_free(b.flags);
     table_deinit(&b.index);
     finish(t);
+}
+
+void call_tree_init(CallTree *t, const Weights *w, const Keys *k)
+{
+    init_whole(t, w, k, false);
+}
+
+void call_tree_init_self(CallTree *t, const Weights *w, const Keys *k)
+{
+    init_whole(t, w, k, true);
 }
 
 // ---- Wide nodes only -----------------------------------------------------------

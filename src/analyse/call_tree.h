@@ -46,9 +46,13 @@ typedef struct CallTree {
 // one module into its caller.
 void call_tree_init(CallTree *t, const Weights *w, const Keys *k);
 
-// The same for a caller that shows only nodes with a value of at least `least`. Smaller nodes are
-// left out and counted in `narrow` of their parent; of trees by threads, and of samples without a
-// stack, none is left out.
+// The same, but stacks end where tables count their self value (weights_count_for_program). For
+// call_tree_invert, so that its first level has the functions that the table has.
+void call_tree_init_self(CallTree *t, const Weights *w, const Keys *k);
+
+// The same as call_tree_init for a caller that shows only nodes with a value of at least `least`.
+// Smaller nodes are left out and counted in `narrow` of their parent; of trees by threads, and of
+// samples without a stack, none is left out.
 void call_tree_init_wide(CallTree *t, const Weights *w, const Keys *k, uint64_t least);
 
 // Builds the inverted tree of `t`, from callees to callers: the children of the root are the

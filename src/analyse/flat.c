@@ -20,7 +20,7 @@ typedef struct Tally {
 // A stack with a value, linked into lists of children. The merged call tree is not used because
 // building it takes several times as long as the table.
 typedef struct StackNode {
-    uint64_t self, total;
+    uint64_t self, total; // self: what tables count as self
     uint32_t self_samples, total_samples;
     uint32_t first_child, next; // 0: none
 } StackNode;
@@ -39,13 +39,14 @@ static void link_stacks(Flattener *f, const Weights *w)
     const StackId *parent = f->p->stacks.parent.at;
     for (size_t i = 0; i < w->rows.len; i++) {
         const WeightRow *row = &w->rows.at[i];
-        nodes[row->stack.v].self += row->value;
-        nodes[row->stack.v].self_samples += row->samples;
+        StackId self = weights_self_stack(w, row->stack);
+        nodes[row->stack.v].total += row->value;
+        nodes[row->stack.v].total_samples += row->samples;
+        nodes[self.v].self += row->value;
+        nodes[self.v].self_samples += row->samples;
     }
     for (size_t s = f->p->stacks.parent.len; s-- > 1;) {
         StackNode *n = &nodes[s];
-        n->total += n->self;
-        n->total_samples += n->self_samples;
         if (n->total_samples == 0)
             continue;
         StackNode *above = &nodes[parent[s].v];
@@ -146,8 +147,10 @@ static void find_hottest_frames(Flattener *f, const Weights *w)
 {
     size_t frames = f->p->frames.module.len;
     uint64_t *self = heap_alloc((frames + 1) * sizeof(uint64_t));
-    for (size_t i = 0; i < w->rows.len; i++)
-        self[f->p->stacks.frame.at[w->rows.at[i].stack.v].v] += w->rows.at[i].value;
+    for (size_t i = 0; i < w->rows.len; i++) {
+        StackId stack = weights_self_stack(w, w->rows.at[i].stack);
+        self[f->p->stacks.frame.at[stack.v].v] += w->rows.at[i].value;
+    }
     for (uint32_t i = 1; i < frames; i++) {
         Tally *t = &f->tallies[f->keys->of_frame[i]];
         if (self[i] > t->frame_value) {
@@ -169,11 +172,8 @@ FlatRowVec flat_of_weights(const Weights *w, const Keys *keys)
     find_flags(&f);
     link_stacks(&f, w);
     walk_stacks(&f);
-    if (f.nodes[0].self_samples) { // samples without a stack: an unknown place
-        f.nodes[0].total = f.nodes[0].self;
-        f.nodes[0].total_samples = f.nodes[0].self_samples;
+    if (f.nodes[0].self_samples) // samples without a stack: an unknown place
         enter_stack(&f, 0);
-    }
     find_hottest_frames(&f, w);
 
     FlatRowVec rows = {0};
@@ -182,6 +182,7 @@ FlatRowVec flat_of_weights(const Weights *w, const Keys *keys)
         if (t->row.total_samples == 0)
             continue;
         t->row.key = k;
+        t->row.passed_on = t->row.kernel && w->self_stacks;
         bool inlined =
             t->row.self ? t->inlined_self > t->row.self / 2 : t->inlined_total > t->row.total / 2;
         t->row.inlined = inlined && keys->by != BY_MODULE; // a module is never inlined
@@ -344,6 +345,8 @@ static int compare_rows(const void *a, const void *b, void *ctx)
         order = compare_u64(x->self_samples, y->self_samples);
     if (order == 0)
         order = compare_u64(x->self, y->self);
+    if (order == 0)
+        order = x->passed_on - y->passed_on;
     if (order == 0)
         order = compare_u64(x->total, y->total);
     if (order == 0)

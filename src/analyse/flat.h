@@ -18,6 +18,8 @@ typedef struct FlatRow {
     uint64_t total_samples;
     bool inlined; // most of its value came from inlined calls
     bool kernel;
+    bool passed_on; // a kernel's function whose self value went to the program: a later row among
+                    // those of the same self value
 } FlatRow;
 typedef Vec(FlatRow) FlatRowVec;
 

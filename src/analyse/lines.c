@@ -25,7 +25,7 @@ LineRowVec lines_hottest(const Weights *w)
     FrameSelf *self = heap_alloc((frames + 1) * sizeof(FrameSelf));
     for (size_t i = 0; i < w->rows.len; i++) {
         const WeightRow *row = &w->rows.at[i];
-        FrameSelf *s = &self[p->stacks.frame.at[row->stack.v].v];
+        FrameSelf *s = &self[p->stacks.frame.at[weights_self_stack(w, row->stack).v].v];
         s->value += row->value;
         s->samples += row->samples;
     }

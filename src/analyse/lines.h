@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Self values by source line: each sample counts for the line of its innermost frame,
-// inlined calls included.
+// inlined calls included. Of
+// events of the kernel it is the program's innermost frame, as in tables.
 
 #ifndef ANALYSE_LINES_H
 #define ANALYSE_LINES_H

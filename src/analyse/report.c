@@ -7,6 +7,10 @@
 
 static void init_tree(Report *r)
 {
+    if (r->request.inverted) {
+        call_tree_init_self(&r->tree, &r->weights, &r->keys);
+        return;
+    }
     uint64_t least = (uint64_t)(r->request.tree_percent / 100 * (double)r->weights.value);
     if (least == 0) {
         call_tree_init(&r->tree, &r->weights, &r->keys);
@@ -22,6 +26,8 @@ bool report_init(Report *r, const Profile *p, const ReportRequest *request, Erro
     *r = (Report){.profile = p, .request = *request};
     if (!weights_init(&r->weights, p, &request->selection, request->group, err))
         return false;
+    if (!request->kernel_self)
+        weights_count_for_program(&r->weights);
     truth_init(&r->truth, &r->weights);
     keys_init(&r->keys, p, request->by);
     if (request->group != GROUP_NONE)

@@ -17,6 +17,10 @@ typedef struct ReportRequest {
     bool want_tree;  // the call tree too, for callers and callees
     // Of the whole: nodes of the tree with less may be left out, and count as dropped. 0: none.
     double tree_percent;
+    bool inverted; // the call tree is made for call_tree_invert
+    // Events of the kernel have their self value in the kernel's functions, not in the program's
+    // innermost frame (analyse/program_self.h).
+    bool kernel_self;
     bool no_rows; // no flat rows of functions, lines or modules
 } ReportRequest;
 

@@ -5,6 +5,8 @@
 
 #include <regex.h>
 
+#include "analyse/program_self.h"
+
 void selection_init(Selection *s)
 {
     *s = (Selection){.from_ns = INT64_MIN, .to_ns = INT64_MAX};
@@ -344,8 +346,15 @@ bool selection_samples(const Profile *p, const Selection *s, bool any_metric, U3
     return true;
 }
 
+void weights_count_for_program(Weights *w)
+{
+    if (w->kernel_value && metric_counts_kernel_events(w->profile, w->selection.metric))
+        w->self_stacks = program_self_stacks(w->profile);
+}
+
 void weights_deinit(Weights *w)
 {
+    heap_free(w->self_stacks);
     vec_free(&w->groups);
     vec_free(&w->rows);
     *w = (Weights){0};

@@ -72,6 +72,9 @@ typedef struct Weights {
     uint64_t kernel_value;          // of samples whose innermost frame is the kernel's
     uint64_t unnamed_value;         // of samples whose innermost frame has no function
     bool clamped;                   // values were reduced so that their sum fits 64 bits
+    // [stack] the stack that gets its self value in tables; NULL: the stack itself. Heap memory.
+    // Set by weights_count_for_program.
+    uint32_t *self_stacks;
 } Weights;
 
 // Computes the weights of a profile, which must outlive them; free them with weights_deinit.
@@ -80,6 +83,17 @@ typedef struct Weights {
 MUST_CHECK bool weights_init(Weights *w, const Profile *p, const Selection *s, Group grouping,
                              Error *err);
 void weights_deinit(Weights *w);
+
+// From here on, tables count a sample that ended in the kernel as self of the program's innermost
+// frame. Nothing changes for other metrics than those of metric_counts_kernel_events, and without
+// samples in the kernel.
+void weights_count_for_program(Weights *w);
+
+// The stack whose innermost frame gets the self value of `stack`.
+static inline StackId weights_self_stack(const Weights *w, StackId stack)
+{
+    return w->self_stacks ? (StackId){w->self_stacks[stack.v]} : stack;
+}
 
 // Appends a group's name from the profile and the number of its thread or process: "worker 4711".
 void weight_group_add_name(const Weights *w, uint32_t group, StrBuf *out);

@@ -37,6 +37,8 @@ static void add_metrics(JsonWriter *w, const Report *r)
     json_str(w, "name", report_metric_name(r));
     json_str(w, "unit", report_metric_unit(r));
     json_u64(w, "total", r->weights.value);
+    if (r->weights.self_stacks)
+        json_bool(w, "self_in_program", true);
     json_end(w);
     json_begin_array(w, "metrics");
     for (size_t i = 0; i < p->metrics.name.len; i++) {

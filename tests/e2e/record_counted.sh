@@ -26,6 +26,23 @@ one_in_twenty() {
 }
 check 'one in N switches is sampled, with weight N' one_in_twenty
 
+# The tables of switches lead with the program's function that called the kernel, here read(2) and write(2)
+# of libc; with --kernel with the kernel's own.
+first() { python3 -c 'import json; r = json.load(open("report.json"))["rows"][0]; print("kernel" if r["kernel"] else r["name"])'; }
+leads_with_program() {
+    record -e context-switches -c 1 -- ./switches 2000 && report || return 1
+    first | grep -Eq '(^|_)(read|write)' || { first; return 1; }
+    field 'next(x["self"] == 0 and x["total"] > 0 for x in r["rows"] if x["kernel"])' | grep -qx True || return 1
+    "$ASSAY" report --inverted run.assay >tree.txt && ! grep -q 'schedule' tree.txt || { cat tree.txt; return 1; }
+    "$ASSAY" report run.assay | tr '\n' ' ' | grep -q 'self counts for the program.s function' || return 1
+    "$ASSAY" report --kernel --json --limit 0 run.assay >report.json && [ "$(first)" = kernel ] || { first; return 1; }
+}
+if record -e context-switches -c 1 -- ./switches 10 && report && [ "$(field 'any(x["kernel"] for x in r["rows"])')" = True ]; then
+    check 'switches count for the function that entered the kernel' leads_with_program
+else
+    skip 'switches count for the function that entered the kernel' 'the kernel is not sampled here'
+fi
+
 # The page faults of touch, and few others: each third.
 one_in_three() {
     record -e cpu-clock,page-faults/period=3/ -m 64M -- ./new_pages 2 && report || return 1

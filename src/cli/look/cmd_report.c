@@ -73,7 +73,7 @@ typedef struct ReportOptions {
     const ReportKey *by; // NULL: not given
     Str sort;            // keys of report_keys joined by commas
     Str tree, around, colour, output;
-    bool children, inverted, prof, never_called, wide, notes, json, csv, force;
+    bool children, inverted, kernel, prof, never_called, wide, notes, json, csv, force;
     uint64_t limit;
     double percent_limit;
 } ReportOptions;
@@ -94,6 +94,9 @@ static const Option report_options[] = {
         'g', "tree", ReportOptions, tree, "ORDER", "caller|callee",
         "the call tree: from callers to callees, or from the function that ran to its callers"),
     OPT_FLAG('G', "inverted", ReportOptions, inverted, "the same as --tree=callee"),
+    OPT_FLAG(0, "kernel", ReportOptions, kernel,
+             "page faults, context switches, tracepoints: self is of the kernel's function, not of "
+             "the program's function that entered the kernel"),
     OPT_TEXT(0, "around", ReportOptions, around, "FUNCTION",
              "who calls the function and what it calls"),
     OPT_FLAG(0, "prof", ReportOptions, prof,
@@ -235,8 +238,10 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
     }
     request->want_tree = is_tree || o->around.len > 0;
     request->no_rows = is_tree && !o->json;
+    request->kernel_self = o->kernel;
+    request->inverted = o->inverted || str_equal(o->tree, STR("callee"));
     // The inverted tree is made of all nodes.
-    if (is_tree && !o->inverted && !str_equal(o->tree, STR("callee")))
+    if (is_tree && !request->inverted)
         request->tree_percent = tree_percent(o);
     if (o->prof)
         return true;

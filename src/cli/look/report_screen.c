@@ -112,6 +112,8 @@ static void add_truth(StrBuf *out, const Report *r, const ScreenStyle *style)
         strbuf_printf(&text, ": metric %u of %zu (-e)", r->request.selection.metric.v + 1, metrics);
         add_metrics_before(&text, r);
     }
+    if (r->weights.self_stacks)
+        strbuf_add(&text, STR(" · self counts for the program's function (--kernel)"));
     if (r->weights.clamped)
         strbuf_add(&text, STR(" · values too large were cut"));
     text_add_wrapped(out, strbuf_str(&text), style->columns, 0);

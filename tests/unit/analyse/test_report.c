@@ -3,6 +3,7 @@
 
 #include "analyse/report.h"
 
+#include "analyse/program_self.h"
 #include "analyse/sketch.h"
 #include "harness.h"
 #include "model/facts.h"
@@ -467,6 +468,113 @@ static void lines_and_modules_are_keys_too(void **state)
     sketch_close(&s);
 }
 
+// A sketch whose metric is an event.
+static Sketch *sketch_of_event(Sketch *s, const char *name)
+{
+    sketch_open(s);
+    s->time = profile_add_metric(&s->p, str_from_c(name), STR(""), METRIC_SUM, str_from_c(name));
+    return s;
+}
+
+static ReportRequest by_event(const Sketch *s, By what)
+{
+    ReportRequest request = by(what);
+    request.selection.metric = s->time;
+    return request;
+}
+
+static void kernel_events_count_for_the_program(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_of_event(&s, "context-switches");
+    sketch_add(&s, "main:12;wait:20;k!do_futex;k!schedule", 6);
+    sketch_add(&s, "main:12;=get:30;k!do_read;k!schedule", 3);
+    sketch_add(&s, "k!kthread;k!schedule", 2); // nothing of a program: the kernel keeps it
+    sketch_add(&s, "#1;k!schedule", 1);        // what is outside the kernel is not known
+    Report r;
+    report_of(&r, &s, by_event(&s, BY_FUNCTION));
+    expect_row(&r, &r.rows, "wait", 6, 6);
+    expect_row(&r, &r.rows, "get", 3, 3);
+    expect_row(&r, &r.rows, "main", 0, 9);
+    expect_row(&r, &r.rows, "schedule", 3, 12);
+    expect_row(&r, &r.rows, "do_futex", 0, 6);
+    assert_ptr_equal(&r.rows.at[3], row_of(&r, &r.rows, "main")); // before those of the kernel
+    assert_true(row_of(&r, &r.rows, "get")->inlined);
+    assert_int_equal(r.lines.at[0].line, 20);
+    assert_int_equal(r.lines.at[0].self, 6);
+    assert_float_equal(r.truth.kernel_percent, 100.0, 1e-9);
+    report_deinit(&r);
+
+    report_of(&r, &s, by_event(&s, BY_MODULE));
+    expect_row(&r, &r.rows, "/bin/prog", 9, 9);
+    expect_row(&r, &r.rows, "[kernel]", 3, 12);
+    report_deinit(&r);
+
+    ReportRequest request = by_event(&s, BY_FUNCTION);
+    request.kernel_self = true;
+    report_of(&r, &s, request);
+    expect_row(&r, &r.rows, "wait", 0, 6);
+    expect_row(&r, &r.rows, "schedule", 12, 12);
+    report_deinit(&r);
+
+    request.kernel_self = false;
+    request.inverted = true;
+    report_of(&r, &s, request);
+    CallTree inverted;
+    call_tree_invert(&inverted, &r.tree, 1, 100);
+    call_tree_sort(&inverted);
+    StrBuf name = {0};
+    call_tree_add_name(&inverted, inverted.nodes.at[0].first_child, &name);
+    assert_str(strbuf_str(&name), "wait");
+    strbuf_deinit(&name);
+    call_tree_deinit(&inverted);
+    report_deinit(&r);
+    sketch_close(&s);
+}
+
+static void only_events_of_the_kernel_count_for_the_program(void **state)
+{
+    (void)state;
+    const struct {
+        const char *event;
+        bool counts;
+    } cases[] = {
+        {"page-faults", true},
+        {"page-faults/period=3/", true},
+        {"faults:u", true},
+        {"cs", true},
+        {"sched:sched_switch", true},
+        {"raw_syscalls:sys_enter:k", true},
+        {"cycles", false},
+        {"cycles:u", false},
+        {"instructions:kHG", false},
+        {"cpu/cache-misses/", false},
+        {"r01c2", false},
+        {"mem:0x1000:rw", false},
+        {"sched:sched_switch prev_pid", false},
+        {"executions", false},
+        {"", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        Sketch s;
+        sketch_of_event(&s, cases[i].event);
+        if (metric_counts_kernel_events(&s.p, s.time) != cases[i].counts)
+            fail_msg("'%s'", cases[i].event);
+        sketch_add(&s, "main;k!x", 1);
+        Report r;
+        report_of(&r, &s, by_event(&s, BY_FUNCTION));
+        expect_row(&r, &r.rows, "main", cases[i].counts, 1);
+        report_deinit(&r);
+        sketch_close(&s);
+    }
+    Sketch clock; // the kernel's time is the kernel's
+    sketch_open(&clock);
+    assert_false(metric_counts_kernel_events(&clock.p, clock.time));
+    assert_false(metric_counts_kernel_events(&clock.p, (MetricId){7}));
+    sketch_close(&clock);
+}
+
 static void huge_values_do_not_overflow(void **state)
 {
     (void)state;
@@ -551,6 +659,8 @@ int main(void)
         cmocka_unit_test(the_tree_of_wide_nodes_is_the_whole_one_without_the_narrow),
         cmocka_unit_test(an_inverted_tree_starts_at_what_ran),
         cmocka_unit_test(lines_and_modules_are_keys_too),
+        cmocka_unit_test(kernel_events_count_for_the_program),
+        cmocka_unit_test(only_events_of_the_kernel_count_for_the_program),
         cmocka_unit_test(huge_values_do_not_overflow),
         cmocka_unit_test(a_share_carries_its_interval),
         cmocka_unit_test(a_function_is_found_by_what_users_type),
