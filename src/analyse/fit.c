@@ -83,11 +83,24 @@ static Str fitting_tail(Str name, size_t columns)
         if (depth > 0 || c != ':' || name.ptr[i + 1] != ':')
             continue;
         Str tail = str_slice(name, i + 2, name.len);
-        // The name of a closure alone would say nothing.
-        if (tail.ptr[0] != '{' && str_columns(tail) <= columns)
+        // The name of a closure or of a call operator alone would say nothing.
+        bool says_something = tail.ptr[0] != '{' && !str_starts_with(tail, STR("operator()"));
+        if (says_something && str_columns(tail) <= columns)
             return tail;
     }
     return str_slice(name, 0, 0);
+}
+
+// Whether a shorter form has the type of the method and fits. `form` is scratch space.
+static bool method_fits(Str name, size_t columns, StrBuf *form)
+{
+    for (int with_trait = 1; with_trait >= 0; with_trait--) {
+        strbuf_clear(form);
+        if (name_add_method(name, with_trait, form) && str_columns(strbuf_str(form)) <= columns)
+            return true;
+    }
+    strbuf_clear(form);
+    return false;
 }
 
 void name_add_fitting(StrBuf *out, Str name, size_t columns)
@@ -103,7 +116,8 @@ void name_add_fitting(StrBuf *out, Str name, size_t columns)
     Str fitting = strbuf_str(&form);
     StrBuf last = {0};
     if (str_columns(fitting) > columns) {
-        fitting = fitting_tail(fitting, columns);
+        fitting =
+            method_fits(name, columns, &last) ? strbuf_str(&last) : fitting_tail(fitting, columns);
         if (fitting.len == 0) {
             name_shorten(name, NAME_LAST, &last);
             fitting = strbuf_str(&last);

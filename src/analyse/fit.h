@@ -11,7 +11,8 @@
 enum { NAME_SHOWN_MAX = 4096 };
 
 // Appends the longest form of a function's name that fits `columns` (at least 1): the full name,
-// else without arguments, else without template arguments too, else only the end of that.
+// else without arguments, else without template arguments too, else the class and the function,
+// else the function.
 void name_add_fitting(StrBuf *out, Str name, size_t columns);
 
 // Appends text, cut to `columns` (at least 1) with "…" at the end, or in the middle with

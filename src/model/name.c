@@ -86,10 +86,14 @@ static bool skip_group(Scan *s)
     enum { DEPTH_MAX = 256 };
     char open[DEPTH_MAX];
     size_t depth = 0;
+    // Template arguments may stand behind a function call operator: "operator()<int>". Behind
+    // another ")" stands a less-than.
+    bool may_open = true;
     do {
         if (at_operator(s)) { // its < or > is no bracket
             s->at += 8;
-            if (accept_operator_symbol(s))
+            may_open = accept_operator_symbol(s);
+            if (may_open)
                 continue;
         }
         char c = peek(s, 0);
@@ -97,7 +101,7 @@ static bool skip_group(Scan *s)
             return false;
         char before = s->at ? s->text.ptr[s->at - 1] : 0;
         s->at++;
-        if (c == '(' || c == '[' || c == '{' || (c == '<' && before != ')')) {
+        if (c == '(' || c == '[' || c == '{' || (c == '<' && (may_open || before != ')'))) {
             if (depth == DEPTH_MAX)
                 return false;
             open[depth++] = c;
@@ -111,6 +115,7 @@ static bool skip_group(Scan *s)
             if (depth == 0 || open[--depth] != wanted)
                 return false;
         }
+        may_open = false;
     } while (depth);
     return true;
 }
@@ -416,4 +421,50 @@ void name_shorten(Str name, NameLength length, StrBuf *out)
         add_component(&parts.at[i], length, out);
     }
     strbuf_add(out, parts.suffix);
+}
+
+// The type of Rust's "<T as Trait>", and with `with_trait` also the trait, each without the path
+// before its name: "<Vec as Drop>", or "Vec".
+static void add_self_type(Str head, bool with_trait, StrBuf *out)
+{
+    StrBuf bare = {0};
+    add_without_generics(head, &bare);
+    Str text = strbuf_str(&bare);
+    size_t as = str_find(text, STR(" as "));
+    if (!with_trait && as != SIZE_MAX)
+        text = str_slice(text, 1, as);
+    size_t word = out->len; // where the word begins that a "::" behind it makes a path
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == ':' && i + 1 < text.len && text.ptr[i + 1] == ':' && word < out->len) {
+            out->len = word;
+            i++;
+            continue;
+        }
+        strbuf_add_char(out, c);
+        if (!is_word(c))
+            word = out->len;
+    }
+    strbuf_deinit(&bare);
+}
+
+bool name_add_method(Str name, bool with_trait, StrBuf *out)
+{
+    NameParts parts;
+    if (!name_parse(name, &parts))
+        return false;
+    size_t last = parts.len - 1;
+    while (last > 0 && needs_its_parent(&parts.at[last]))
+        last--;
+    if (last == 0 || !parts.at[last - 1].is_qualified_self ||
+        str_starts_with(parts.at[last - 1].head, STR("<impl ")))
+        return false;
+    strbuf_add(out, parts.prefix);
+    add_self_type(parts.at[last - 1].head, with_trait, out);
+    for (size_t i = last; i < parts.len; i++) {
+        strbuf_add(out, STR("::"));
+        add_component(&parts.at[i], NAME_LAST, out);
+    }
+    strbuf_add(out, parts.suffix);
+    return true;
 }

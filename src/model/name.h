@@ -23,4 +23,10 @@ typedef enum NameLength {
 // of a C++, Rust or D function name (JIT names, Go, labels) is appended as it is.
 void name_shorten(Str name, NameLength length, StrBuf *out);
 
+// Appends the type and the function of a method as Rust names it, without paths: of
+//     <alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop
+// "<Vec as Drop>::drop", or without `with_trait` "Vec::drop". False, and nothing is appended, for
+// other names.
+bool name_add_method(Str name, bool with_trait, StrBuf *out);
+
 #endif // MODEL_NAME_H

@@ -58,6 +58,43 @@ static void a_name_loses_arguments_then_templates_then_its_front(void **state)
     }
 }
 
+static void a_name_keeps_its_class_before_its_templates(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        size_t columns;
+        const char *want;
+    } cases[] = {
+        // A table in 80 columns has 37 for a function's name, and 27 where "(inlined)" follows.
+        {"bool __gnu_cxx::__ops::_Iter_less_iter::operator()<__gnu_cxx::__normal_iterator<double*, "
+         "std::vector<double, std::allocator<double> > >, __gnu_cxx::__normal_iterator<double*, "
+         "std::vector<double, std::allocator<double> > > >(__gnu_cxx::__normal_iterator<double*, "
+         "std::vector<double, std::allocator<double> > >, __gnu_cxx::__normal_iterator<double*, "
+         "std::vector<double, std::allocator<double> > >) const",
+         37, "__ops::_Iter_less_iter::operator()"},
+        {"std::__detail::_Executor<char const*, std::allocator<std::sub_match<char const*> >, "
+         "std::regex_traits<char>, true>::_M_dfs(std::__detail::_Executor<char const*, "
+         "std::allocator<std::sub_match<char const*> >, std::regex_traits<char>, "
+         "true>::_Match_mode, long)",
+         27, "__detail::_Executor::_M_dfs"},
+        {"std::function<bool (std::__cxx11::basic_string<char, std::char_traits<char>, "
+         "std::allocator<char> > const&)>::operator()(std::__cxx11::basic_string<char, "
+         "std::char_traits<char>, std::allocator<char> > const&) const",
+         20, "function::operator()"},
+        {"<core::option::Option<T> as core::option::SpecOptionPartialEq>::eq", 37,
+         "<Option as SpecOptionPartialEq>::eq"},
+        {"<core::option::Option<T> as core::option::SpecOptionPartialEq>::eq", 27, "Option::eq"},
+        {"<core::option::Option<T> as core::option::SpecOptionPartialEq>::eq", 5, "eq"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        StrBuf out = {0};
+        name_add_fitting(&out, str_from_c(cases[i].name), cases[i].columns);
+        assert_str(strbuf_str(&out), cases[i].want);
+        strbuf_deinit(&out);
+    }
+}
+
 static void other_text_is_cut_where_it_says_least(void **state)
 {
     (void)state;
@@ -75,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_loses_arguments_then_templates_then_its_front),
+        cmocka_unit_test(a_name_keeps_its_class_before_its_templates),
         cmocka_unit_test(other_text_is_cut_where_it_says_least),
         cmocka_unit_test(a_fitting_name_is_never_wider),
     };

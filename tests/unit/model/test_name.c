@@ -97,8 +97,51 @@ static void operators_are_not_brackets(void **state)
          "operator\"\" _km"},
         {"operators::f<&A::operator< >()", "operators::f<&A::operator< >", "operators::f", "f"},
         {"my_operator(int)", "my_operator", "my_operator", "my_operator"},
+        // of libstdc++
+        {"bool __gnu_cxx::__ops::_Iter_less_iter::operator()<__gnu_cxx::__normal_iterator<char*, "
+         "std::vector<char, std::allocator<char> > >, int>(__gnu_cxx::__normal_iterator<char*, "
+         "std::vector<char, std::allocator<char> > >, int) const",
+         "__gnu_cxx::__ops::_Iter_less_iter::operator()<__gnu_cxx::__normal_iterator<char*, "
+         "std::vector<char, std::allocator<char> > >, int>",
+         "__gnu_cxx::__ops::_Iter_less_iter::operator()", "_Iter_less_iter::operator()"},
+        {"auto f()::{lambda(auto:1&)#3}::operator()<std::vector<double> >(std::vector<double>&) "
+         "const",
+         "f::{lambda(auto:1&)#3}::operator()<std::vector<double> >", "f::{lambda#3}::operator()",
+         "f::{lambda#3}::operator()"},
+        {"void g<&A::operator()<int> >(int)", "g<&A::operator()<int> >", "g", "g"},
     };
     check_all(cases, ARRAY_LEN(cases));
+}
+
+static void methods_of_rust_keep_their_type(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *full, *with_trait, *type; // NULL: no such method
+    } cases[] = {
+        {"<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop", "<Vec as Drop>::drop",
+         "Vec::drop"},
+        {"<&mut core::str::Chars as core::ops::FnMut<A>>::call_mut::{{closure}}",
+         "<&mut Chars as FnMut>::call_mut::{{closure}}", "&mut Chars::call_mut::{{closure}}"},
+        {"<[A] as core::slice::cmp::SlicePartialEq<B>>::equal", "<[A] as SlicePartialEq>::equal",
+         "[A]::equal"},
+        {"<alloc::vec::Vec<u8>>::push", "<Vec>::push", "<Vec>::push"},
+        {"core::slice::<impl [T]>::len", NULL, NULL},
+        {"std::vector<int>::size() const", NULL, NULL},
+        {"main", NULL, NULL},
+        {"a<b", NULL, NULL},
+    };
+    StrBuf out = {0};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        for (int with_trait = 0; with_trait <= 1; with_trait++) {
+            const char *want = with_trait ? cases[i].with_trait : cases[i].type;
+            strbuf_clear(&out);
+            assert_int_equal(name_add_method(str_from_c(cases[i].full), with_trait, &out),
+                             want != NULL);
+            assert_str(strbuf_str(&out), want ? want : "");
+        }
+    }
+    strbuf_deinit(&out);
 }
 
 static void local_entities_keep_the_way_to_them(void **state)
@@ -222,6 +265,7 @@ int main(void)
         cmocka_unit_test(plain_names_keep_what_they_have),
         cmocka_unit_test(return_types_are_dropped),
         cmocka_unit_test(operators_are_not_brackets),
+        cmocka_unit_test(methods_of_rust_keep_their_type),
         cmocka_unit_test(local_entities_keep_the_way_to_them),
         cmocka_unit_test(template_arguments_may_hold_anything),
         cmocka_unit_test(rust_names_lose_their_generics_only),
