@@ -9,6 +9,7 @@
 #include "cli/cover/cover_load.h"
 #include "cli/cover/cover_options.h"
 #include "cli/cover/cover_views.h"
+#include "cli/pager.h"
 #include "cli/terminal.h"
 #include "coverage/source_text.h"
 #include "model/facts.h"
@@ -16,7 +17,7 @@
 typedef struct CoverShowOptions {
     CoverRequest inputs;
     CoverViewOptions views;
-    bool listing, unexecuted, summary, demangled, missing;
+    bool listing, unexecuted, summary, demangled, missing, no_pager;
     StrVec sources, counts, functions;
     Str program, colour;
 } CoverShowOptions;
@@ -41,6 +42,7 @@ static const Option options[] = {
     COVER_VIEW_OPTIONS(CoverShowOptions, views),
     COVER_INPUT_OPTIONS(CoverShowOptions, inputs),
     COLOUR_OPTION(CoverShowOptions, colour),
+    NO_PAGER_OPTION(CoverShowOptions, no_pager),
 };
 
 // Whether `path` is `end`, or ends in it behind a separator.
@@ -205,11 +207,20 @@ static void add_line(Listing *l, uint32_t number, bool is_mapped, uint64_t count
     strbuf_add_char(out, '\n');
 }
 
+// Writes what there is, except for a pager, which gets all at once from flush_last.
 static void flush(Listing *l)
 {
+    if (pager_is_possible(l->o->no_pager))
+        return;
     if (!l->failed)
         l->failed = !cli_print(strbuf_str(&l->out));
     strbuf_clear(&l->out);
+}
+
+static void flush_last(Listing *l)
+{
+    if (!l->failed && l->out.len)
+        l->failed = !pager_print(strbuf_str(&l->out), true, l->o->no_pager);
 }
 
 static void list_file(Listing *l, const CoverFileRows *f, CoverSources *sources)
@@ -327,6 +338,7 @@ static int show(Profile *p, const void *values, Arena *arena)
             summarise_functions(&l, f);
         flush(&l);
     }
+    flush_last(&l);
     cover_sources_deinit(&sources);
     arena_deinit(&arena_of_roots);
     cover_views_deinit(&l.views);

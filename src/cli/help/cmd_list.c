@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/help/list_program.h"
+#include "cli/pager.h"
 #include "cli/terminal.h"
 #include "os/event_list.h"
 
@@ -15,13 +16,14 @@
 enum { TRACEPOINT_TRIES = 8 };
 
 typedef struct ListOptions {
-    bool json;
+    bool json, no_pager;
     Str colour;
 } ListOptions;
 
 static const Option list_options[] = {
     OPT_FLAG(0, "json", ListOptions, json, "as JSON, see docs/formats/list-json.md"),
     COLOUR_OPTION(ListOptions, colour),
+    NO_PAGER_OPTION(ListOptions, no_pager),
 };
 
 typedef struct Row {
@@ -284,7 +286,7 @@ static int show(const Listing *l, const ListOptions *o)
         show_json(l, &out);
     else
         show_text(l, &t, &out);
-    bool written = o->json ? cli_print(strbuf_str(&out)) : cli_print_text(strbuf_str(&out));
+    bool written = pager_print(strbuf_str(&out), o->json, o->no_pager);
     strbuf_deinit(&out);
     return written ? STATUS_OK : STATUS_FAILED;
 }
@@ -293,7 +295,7 @@ static int list_events(CommandLine *line, void *values)
 {
     const ListOptions *o = values;
     if (line->operands.len && list_is_program(line->operands.at[0]))
-        return list_program(line->arena, &line->operands, o->json);
+        return list_program(line->arena, &line->operands, o->json, o->no_pager);
     Listing l = {.arena = line->arena,
                  .sources = event_sources_default(),
                  .limits = perf_limits(),

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/pager.h"
 #include "cli/symbols.h"
 #include "os/file.h"
 #include "probes/probe_object.h"
@@ -102,7 +103,7 @@ static void add_json(StrBuf *out, const ProgramList *l)
     strbuf_add_char(out, '\n');
 }
 
-int list_program(Arena *arena, const StrVec *words, bool json)
+int list_program(Arena *arena, const StrVec *words, bool json, bool no_pager)
 {
     const StrVec none = {0};
     ProgramList l = {.arena = arena, .words = words};
@@ -131,7 +132,7 @@ int list_program(Arena *arena, const StrVec *words, bool json)
             error_set(&err, ERROR_NOT_FOUND, "'%" STR_FMT "' is stripped: it names no function",
                       STR_ARG(words->at[0]));
         status = cli_fail(&err);
-    } else if (!cli_print(strbuf_str(&out))) {
+    } else if (!pager_print(strbuf_str(&out), true, no_pager)) {
         status = STATUS_FAILED;
     }
     strbuf_deinit(&out);

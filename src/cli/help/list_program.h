@@ -12,6 +12,6 @@ bool list_is_program(Str word);
 
 // Prints the functions and markers of the file words->at[0] whose name fits one of the other words;
 // all without one. Returns the exit status.
-int list_program(Arena *arena, const StrVec *words, bool json);
+int list_program(Arena *arena, const StrVec *words, bool json, bool no_pager);
 
 #endif // CLI_HELP_LIST_PROGRAM_H

@@ -13,6 +13,7 @@
 #include "cli/look/annotate_screen.h"
 #include "cli/look/prof_counts.h"
 #include "cli/look/view_options.h"
+#include "cli/pager.h"
 #include "cli/recording.h"
 #include "cli/symbols.h"
 #include "model/facts.h"
@@ -24,7 +25,7 @@ typedef struct AnnotateOptions {
     LiveOptions live;
     StrVec source_paths;
     Str colour, output;
-    bool assembly, by_line, by_instruction, json, wide, force;
+    bool assembly, by_line, by_instruction, json, wide, force, no_pager;
     uint64_t context, limit;
 } AnnotateOptions;
 
@@ -46,6 +47,7 @@ static const Option annotate_options[] = {
     OPT_TEXT('o', "output", AnnotateOptions, output, "FILE", "write to FILE, not to the terminal"),
     OPT_FLAG(0, "force", AnnotateOptions, force, "replace an existing output file"),
     COLOUR_OPTION(AnnotateOptions, colour),
+    NO_PAGER_OPTION(AnnotateOptions, no_pager),
 };
 
 // ---- What is meant -----------------------------------------------------------
@@ -146,8 +148,7 @@ static bool write_out(const AnnotateOptions *o, Str text, Error *err)
     if (names_file(o->output))
         return os_write_file(o->output, bytes_from_str(text),
                              o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, err);
-    return (o->json ? cli_print(text) : cli_print_text(text)) ||
-           error_set(err, ERROR_NONE, "%s", "");
+    return pager_print(text, o->json, o->no_pager) || error_set(err, ERROR_NONE, "%s", "");
 }
 
 // When the profile was recorded; for one that does not say, no later than its file

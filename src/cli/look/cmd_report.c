@@ -11,6 +11,7 @@
 #include "cli/look/prof_screen.h"
 #include "cli/look/report_screen.h"
 #include "cli/look/view_options.h"
+#include "cli/pager.h"
 #include "cli/runs/counts_text.h"
 #include "cli/runs/runs_report.h"
 #include "export/report_json.h"
@@ -73,7 +74,7 @@ typedef struct ReportOptions {
     const ReportKey *by; // NULL: not given
     Str sort;            // keys of report_keys joined by commas
     Str tree, around, colour, output;
-    bool children, inverted, kernel, prof, never_called, wide, notes, json, csv, force;
+    bool children, inverted, kernel, prof, never_called, wide, notes, json, csv, force, no_pager;
     uint64_t limit;
     double percent_limit;
 } ReportOptions;
@@ -117,6 +118,7 @@ static const Option report_options[] = {
     OPT_TEXT('o', "output", ReportOptions, output, "FILE", "write to FILE, not to the terminal"),
     OPT_FLAG(0, "force", ReportOptions, force, "replace an existing output file"),
     COLOUR_OPTION(ReportOptions, colour),
+    NO_PAGER_OPTION(ReportOptions, no_pager),
 };
 
 // What perf's users type out of habit.
@@ -334,8 +336,7 @@ static int write_text(const ReportOptions *o, Str text)
 {
     Error err;
     if (!names_file(o->output))
-        return (o->json || o->csv ? cli_print(text) : cli_print_text(text)) ? STATUS_OK
-                                                                            : STATUS_FAILED;
+        return pager_print(text, o->json || o->csv, o->no_pager) ? STATUS_OK : STATUS_FAILED;
     return os_write_file(o->output, bytes_from_str(text), o->force ? OUTPUT_REPLACE : OUTPUT_KEEP,
                          &err)
                ? STATUS_OK
