@@ -4,6 +4,7 @@
 #include "import/import.h"
 
 #include "base/strbuf.h"
+#include "import/gperftools_internal.h"
 #include "import/other_formats_internal.h"
 #include "import/packed_internal.h"
 #include "import/perf_script_header_internal.h"
@@ -103,7 +104,9 @@ static bool is_pprof(Bytes head)
 // Formats that a mark tells stand before those that are guessed from a line of text.
 const ImportFormat import_formats[] = {
     {"perf.data", "perf record", perfdata_is, NULL, .read_with_files = import_perf_data},
-    {"pprof", "Go, gperftools, Pyroscope, Parca", is_pprof, import_pprof, NULL},
+    {"pprof", "Go, pprof -proto, Pyroscope, Parca", is_pprof, import_pprof, NULL},
+    {"gperftools", "gperftools: CPUPROFILE=FILE", gperftools_is, NULL,
+     .read_with_files = import_gperftools},
     {"cpuprofile", "node --cpu-prof, Chrome DevTools", is_cpuprofile, import_cpuprofile, NULL},
     {"speedscope", "speedscope, py-spy, rbspy", is_speedscope, import_speedscope, NULL},
     {"Firefox profile", "the Firefox Profiler, Firefox, samply, simpleperf", is_firefox,

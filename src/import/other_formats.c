@@ -46,8 +46,6 @@ static const OtherFormat formats[] = {
     {"a profile of contention", BEGINS("--- contention"), PPROF_PROTO},
     {"a heap profile of gperftools or Go", BEGINS("heap profile: "), PPROF_PROTO},
     {"a growth profile of gperftools", BEGINS("growth profile: "), PPROF_PROTO},
-    {"a CPU profile of gperftools", BEGINS("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
-     PPROF_PROTO},
     {"a recording of heaptrack", BEGINS("v 1"),
      "convert it: heaptrack_print -f FILE -F FILE.folded"},
     {"a recording of massif", BEGINS("desc: --"), "use: ms_print FILE"},

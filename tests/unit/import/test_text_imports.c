@@ -369,8 +369,6 @@ static void known_formats_that_are_not_read_are_named(void **state)
          "debug=1"},
         {STR("BZh91AY&SY"), "bzip2", "bunzip2"},
         {STR("heap profile:  1:  2 [  3:  4] @ heapprofile\n"), "heap profile", "pprof -proto"},
-        {STR("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\x27\0\0"), "gperftools",
-         "pprof"},
         {STR("\x7f"
              "ELF\2\1\1"),
          "a program", "assay record"},
