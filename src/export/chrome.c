@@ -327,6 +327,8 @@ bool export_chrome(const Profile *p, const ExportRequest *request, const ExportS
     json_begin_object(&w, "otherData");
     json_str(&w, "exporter", STR("assay"));
     json_str(&w, "command", profile_fact(p, STR(FACT_COMMAND)));
+    StrId unit = p->metrics.unit.at[request->selection.metric.v];
+    json_str(&w, "unit", profile_text(p, unit));
     json_end(&w);
     add_events(&w, &out, &s);
     add_frames(&w, &out, &s);

@@ -5,29 +5,10 @@
 
 #include "import/import.h"
 
-#include "base/table.h"
+#include "import/cpuprofile_internal.h"
 #include "import/json_import_internal.h"
 #include "import/places_internal.h"
 #include "model/facts.h"
-
-// A node of the file; `parent` is a row of `nodes`, 0 for the roots.
-typedef struct Node {
-    const JsonValue *json;
-    uint32_t parent;
-    StackId stack;
-    bool is_placed, is_idle;
-} Node;
-
-typedef struct CpuProfile {
-    Profile *p;
-    Arena scratch;
-    Vec(Node) nodes; // row 0 is none
-    Table by_id;
-    ThreadId thread;
-    MetricId metric;
-    uint64_t idle_ns;
-    Error *err;
-} CpuProfile;
 
 static uint64_t id_of(const JsonValue *value)
 {
@@ -51,7 +32,7 @@ static bool add_node(CpuProfile *c, const JsonValue *json, uint32_t parent)
         return error_set(c->err, ERROR_FORMAT, "cpuprofile: two nodes with the id %llu",
                          (unsigned long long)id);
     table_insert(&c->by_id, hash_u64(id), (uint32_t)c->nodes.len);
-    vec_push(&c->scratch, &c->nodes, ((Node){.json = json, .parent = parent}));
+    vec_push(&c->scratch, &c->nodes, ((CpuProfileNode){.json = json, .parent = parent}));
     return true;
 }
 
@@ -64,10 +45,11 @@ static bool read_flat(CpuProfile *c, const JsonValue *list)
         const JsonValue *children = json_find(c->nodes.at[row].json, "children");
         for (const JsonValue *v = children ? children->child : NULL; v; v = v->next) {
             uint32_t child = node_of(c, id_of(v));
-            if (child == 0 || c->nodes.at[child].parent)
+            if (child == 0)
+                continue; // left out of the file: a sample of it would be refused
+            if (c->nodes.at[child].parent)
                 return error_set(c->err, ERROR_FORMAT,
-                                 "cpuprofile: the child '%" STR_FMT "' is no node, or has two "
-                                 "parents",
+                                 "cpuprofile: the child '%" STR_FMT "' has two parents",
                                  STR_ARG(v->text));
             c->nodes.at[child].parent = row;
         }
@@ -85,6 +67,29 @@ static bool read_nested(CpuProfile *c, const JsonValue *head)
             ok = add_node(c, v, row);
     }
     return ok;
+}
+
+bool cpuprofile_add_tree(CpuProfile *c, const JsonValue *root)
+{
+    const JsonValue *flat = json_find(root, "nodes"), *head = json_find(root, "head");
+    if (!flat && !head)
+        return error_set(c->err, ERROR_FORMAT, "cpuprofile: no nodes");
+    return flat ? read_flat(c, flat) : read_nested(c, head);
+}
+
+bool cpuprofile_add_chunk(CpuProfile *c, const JsonValue *nodes)
+{
+    for (const JsonValue *n = nodes ? nodes->child : NULL; n; n = n->next) {
+        const JsonValue *id = json_find(n, "parent");
+        uint32_t parent = id ? node_of(c, id_of(id)) : 0;
+        if (id && !parent)
+            return error_set(c->err, ERROR_FORMAT,
+                             "cpuprofile: the parent '%" STR_FMT "' of a node is not there",
+                             STR_ARG(id->text));
+        if (!add_node(c, n, parent))
+            return false;
+    }
+    return true;
 }
 
 static Str without_scheme(Str url)
@@ -129,8 +134,8 @@ static bool place_node(CpuProfile *c, uint32_t row)
         vec_push(NULL, &path, at);
     bool ok = path.len <= limit;
     while (ok && path.len) {
-        Node *n = &c->nodes.at[vec_pop(&path)];
-        const Node *parent = &c->nodes.at[n->parent];
+        CpuProfileNode *n = &c->nodes.at[vec_pop(&path)];
+        const CpuProfileNode *parent = &c->nodes.at[n->parent];
         FrameId frame = frame_of(c, n->json);
         Str name = profile_text(c->p, c->p->functions.name.at[c->p->frames.function.at[frame.v].v]);
         bool is_root = n->parent == 0 && str_equal(name, STR("(root)"));
@@ -142,7 +147,7 @@ static bool place_node(CpuProfile *c, uint32_t row)
     return ok || error_set(c->err, ERROR_FORMAT, "cpuprofile: nodes are children of each other");
 }
 
-static bool add_sample(CpuProfile *c, const JsonValue *id, int64_t time_ns, int64_t weight)
+bool cpuprofile_add_sample(CpuProfile *c, const JsonValue *id, int64_t time_ns, int64_t weight)
 {
     uint32_t row = node_of(c, id_of(id));
     if (row == 0)
@@ -151,7 +156,7 @@ static bool add_sample(CpuProfile *c, const JsonValue *id, int64_t time_ns, int6
                          STR_ARG(id->text));
     if (!place_node(c, row))
         return false;
-    const Node *n = &c->nodes.at[row];
+    const CpuProfileNode *n = &c->nodes.at[row];
     if (n->is_idle) {
         c->idle_ns += (uint64_t)weight;
         return true;
@@ -177,7 +182,7 @@ static bool read_samples(CpuProfile *c, const JsonValue *root, const JsonValue *
         at = v->next ? at + json_column_number(&deltas, row + 1, 0) : end;
         double until = MAX(at, latest);
         int64_t from_ns = json_number_as_i64(latest * 1e3);
-        if (!add_sample(c, v, from_ns, json_number_as_i64(until * 1e3) - from_ns))
+        if (!cpuprofile_add_sample(c, v, from_ns, json_number_as_i64(until * 1e3) - from_ns))
             return false;
         latest = until;
     }
@@ -189,34 +194,48 @@ static bool read_hits(CpuProfile *c)
 {
     for (uint32_t row = 1; row < c->nodes.len; row++) {
         double hits = json_number(json_find(c->nodes.at[row].json, "hitCount"), 0);
-        if (hits > 0 && !add_sample(c, json_find(c->nodes.at[row].json, "id"), TIME_NONE,
-                                    json_number_as_i64(hits)))
+        if (hits > 0 && !cpuprofile_add_sample(c, json_find(c->nodes.at[row].json, "id"), TIME_NONE,
+                                               json_number_as_i64(hits)))
             return false;
     }
     return true;
 }
 
+void cpuprofile_begin(CpuProfile *c)
+{
+    vec_push(&c->scratch, &c->nodes, (CpuProfileNode){.is_placed = true});
+}
+
+void cpuprofile_deinit(CpuProfile *c)
+{
+    table_deinit(&c->by_id);
+    arena_deinit(&c->scratch);
+}
+
+void cpuprofile_note_idle(Profile *p, uint64_t idle_ns)
+{
+    if (idle_ns)
+        profile_note(p, NOTE_INFO, STR("idle-left-out"),
+                     "%.3f s in which V8 was idle are left out: they are no processor time",
+                     (double)idle_ns / 1e9);
+}
+
 static bool read_profile(CpuProfile *c, const JsonValue *root)
 {
     Profile *p = c->p;
-    const JsonValue *flat = json_find(root, "nodes"), *head = json_find(root, "head");
     const JsonValue *samples = json_find(root, "samples");
     bool has_times = json_find(root, "timeDeltas") && samples && samples->kind == JSON_ARRAY;
     ProcessId process = profile_add_process(p, 0, 0, profile_str(p, STR("V8")), TIME_NONE);
     c->thread = profile_add_thread(p, process, 0, profile_str(p, STR("V8")), TIME_NONE);
     c->metric = has_times ? profile_add_metric(p, STR("cpu time"), STR("ns"), METRIC_SUM, STR(""))
                           : profile_add_metric(p, STR("samples"), STR(""), METRIC_SUM, STR(""));
-    vec_push(&c->scratch, &c->nodes, (Node){.is_placed = true});
-    if (!flat && !head)
-        return error_set(c->err, ERROR_FORMAT, "cpuprofile: no nodes");
-    if (!(flat ? read_flat(c, flat) : read_nested(c, head)))
+    cpuprofile_begin(c);
+    if (!cpuprofile_add_tree(c, root))
         return false;
     if (!(has_times ? read_samples(c, root, samples) : read_hits(c)))
         return false;
-    if (c->idle_ns && has_times)
-        profile_note(p, NOTE_INFO, STR("idle-left-out"),
-                     "%.3f s in which V8 was idle are left out: they are no processor time",
-                     (double)c->idle_ns / 1e9);
+    if (has_times)
+        cpuprofile_note_idle(p, c->idle_ns);
     return true;
 }
 
@@ -231,8 +250,7 @@ bool import_cpuprofile(Bytes file, Profile *p, Error *err)
     profile_init(p);
     profile_set_fact(p, STR(FACT_COLLECTOR), STR("import cpuprofile"));
     bool ok = read_profile(&c, root);
-    table_deinit(&c.by_id);
-    arena_deinit(&c.scratch);
+    cpuprofile_deinit(&c);
     if (!ok)
         profile_deinit(p);
     return ok;

@@ -4,6 +4,7 @@
 #include "import/import.h"
 
 #include "base/strbuf.h"
+#include "import/chrome_trace_internal.h"
 #include "import/gperftools_internal.h"
 #include "import/other_formats_internal.h"
 #include "import/packed_internal.h"
@@ -49,14 +50,21 @@ static bool is_speedscope(Bytes head)
     return !is_firefox(head) && (contains(text, "\"profiles\"") || contains(text, "\"frames\""));
 }
 
+// An object with events, or a list of them.
+static bool is_chrome_trace(Bytes head)
+{
+    Str text = beginning(head);
+    if (str_starts_with(str_trim(text), STR("[")))
+        return contains(text, "\"ph\"") && contains(text, "\"pid\"");
+    return is_json(text) && contains(text, "\"traceEvents\"");
+}
+
 // Nodes with a call frame, or the nested tree of old files.
 static bool is_cpuprofile(Bytes head)
 {
     Str text = beginning(head);
-    if (!is_json(text) || contains(text, "\"traceEvents\""))
-        return false;
-    return (contains(text, "\"nodes\"") && contains(text, "\"callFrame\"")) ||
-           (contains(text, "\"head\"") && contains(text, "\"hitCount\""));
+    return is_json(text) && ((contains(text, "\"nodes\"") && contains(text, "\"callFrame\"")) ||
+                             (contains(text, "\"head\"") && contains(text, "\"hitCount\"")));
 }
 
 // Its mark, or its first lines: "version: 1", "creator: callgrind-3.19".
@@ -107,6 +115,8 @@ const ImportFormat import_formats[] = {
     {"pprof", "Go, pprof -proto, Pyroscope, Parca", is_pprof, import_pprof, NULL},
     {"gperftools", "gperftools: CPUPROFILE=FILE", gperftools_is, NULL,
      .read_with_files = import_gperftools},
+    {"Chrome trace", "Chrome DevTools, chrome://tracing", is_chrome_trace, import_chrome_trace,
+     NULL},
     {"cpuprofile", "node --cpu-prof, Chrome DevTools", is_cpuprofile, import_cpuprofile, NULL},
     {"speedscope", "speedscope, py-spy, rbspy", is_speedscope, import_speedscope, NULL},
     {"Firefox profile", "the Firefox Profiler, Firefox, samply, simpleperf", is_firefox,

@@ -30,7 +30,7 @@ for kind in plain two-metrics nameless hostile; do
 done
 
 # The reports of what was exported and read again.
-for format in folded perf-script pprof firefox speedscope callgrind; do
+for format in folded perf-script pprof firefox speedscope callgrind chrome; do
     shares() { "$ASSAY" report "$1" "${@:2}" --json | python3 -c '
 import json, sys
 for row in json.load(sys.stdin)["rows"]:

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "import/chrome_trace_internal.h"
 #include "import/import.h"
 #include "os/file.h"
 
@@ -109,7 +110,8 @@ static void broken_cpuprofiles_are_refused(void **state)
          "\"samples\":[1],\"timeDeltas\":[0]}",
          "children of each other"},
         {"{\"nodes\":[{\"id\":1,\"callFrame\":{}},{\"id\":1}]}", "two nodes with the id 1"},
-        {"{\"nodes\":[{\"id\":1,\"callFrame\":{},\"children\":[7]}]}", "no node"},
+        {"{\"nodes\":[{\"id\":1,\"children\":[7,2]},{\"id\":2},{\"id\":3,\"children\":[2]}]}",
+         "'2' has two parents"},
         {"{\"nodes\":[{\"id\":1,\"callFrame\":{}}],\"samples\":[4],\"timeDeltas\":[0]}",
          "not there"},
         {"{\"nodes\":[{\"id\":1,\"callFrame\":{}}],\"samples\":[1,1],\"timeDeltas\":[0]}",
@@ -119,6 +121,69 @@ static void broken_cpuprofiles_are_refused(void **state)
         Profile none;
         Bytes file = bytes_over(texts[i][0], strlen(texts[i][0]));
         assert_error(import_cpuprofile(file, &none, &err), &err, ERROR_FORMAT, texts[i][1]);
+    }
+}
+
+static void chrome_trace_with_chunks_of_a_profile(void **state)
+{
+    (void)state;
+    import("chrome-chunks.json", "Chrome trace");
+    // Samples at 1100, 1300, 1600 (idle) and 2000 µs; the last one gets their mean, 300.
+    static const int64_t at[] = {100000, 300000, 1000000};
+    static const int64_t ns[] = {200000, 300000, 300000};
+    assert_int_equal(p.samples.stack.len, ARRAY_LEN(at));
+    for (size_t i = 0; i < ARRAY_LEN(at); i++) {
+        assert_int_equal(p.samples.time_ns.at[i], at[i]);
+        assert_int_equal(p.samples.values[0].at[i], ns[i]);
+    }
+    StackId hot = p.samples.stack.at[1];
+    assert_str(function_of(hot), "hot");
+    assert_str(function_of(p.stacks.parent.at[hot.v]), "main");
+    assert_int_equal(p.samples.stack.at[2].v, hot.v);
+    ThreadId thread = p.samples.thread.at[0];
+    assert_int_equal(p.threads.tid.at[thread.v], 8); // of "Profile", not of its chunks
+    assert_str(profile_text(&p, p.threads.name.at[thread.v]), "Main");
+    ProcessId process = p.threads.process.at[thread.v];
+    assert_str(profile_text(&p, p.processes.name.at[process.v]), "Renderer");
+    assert_int_equal(p.notes.key.len, 1); // idle
+}
+
+static void chrome_trace_with_global_samples(void **state)
+{
+    (void)state;
+    import("chrome-samples.json", "Chrome trace");
+    assert_int_equal(p.samples.stack.len, 2);
+    StackId leaf = p.samples.stack.at[0];
+    assert_str(function_of(leaf), "malloc");
+    assert_int_equal(p.stacks.parent.at[leaf.v].v, p.samples.stack.at[1].v);
+    assert_int_equal(p.samples.values[0].at[0], 2);
+    assert_int_equal(p.samples.cpu.at[0], 1);
+    assert_int_equal(p.samples.time_ns.at[0], 0);
+    assert_int_equal(p.samples.time_ns.at[1], 500);
+    assert_str(profile_text(&p, p.metrics.name.at[0]), "cycles:HG");
+}
+
+static void broken_chrome_traces_are_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {
+        {"{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"Layout\"}]}", "without samples"},
+        {"{\"traceEvents\":1}", "no events"},
+        {"{\"traceEvents\":[],\"samples\":[{\"sf\":1}]}", "stack frame '1'"},
+        {"{\"traceEvents\":[],\"samples\":[{\"sf\":1}],\"stackFrames\":{\"1\":{\"parent\":2},"
+         "\"2\":{\"parent\":1}}}",
+         "above each other"},
+        {"[{\"name\":\"ProfileChunk\",\"args\":{\"data\":{\"cpuProfile\":{\"nodes\":[{\"id\":2,"
+         "\"parent\":1}]}}}}]",
+         "parent '1'"},
+        {"[{\"name\":\"ProfileChunk\",\"args\":{\"data\":{\"cpuProfile\":{\"nodes\":[{\"id\":2}],"
+         "\"samples\":[2,2]},\"timeDeltas\":[1]}}}]",
+         "2 samples and 1 time"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        Profile none;
+        Bytes file = bytes_over(texts[i][0], strlen(texts[i][0]));
+        assert_error(import_chrome_trace(file, &none, &err), &err, ERROR_FORMAT, texts[i][1]);
     }
 }
 
@@ -194,7 +259,8 @@ static void firefox_with_tables_in_the_thread(void **state)
 static void cut_at_each_byte_it_is_an_error(void **state)
 {
     (void)state;
-    static const char *const files[] = {"speedscope.json", "firefox-shared.json", "v8.cpuprofile"};
+    static const char *const files[] = {"speedscope.json", "firefox-shared.json", "v8.cpuprofile",
+                                        "chrome-samples.json"};
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         Bytes file = load(files[i]);
         for (size_t len = 0; len + 2 < file.len; len++) {
@@ -228,6 +294,9 @@ int main(void)
         TEST(speedscope_sampled_and_evented),
         TEST(cpuprofile_of_v8),
         TEST(broken_cpuprofiles_are_refused),
+        TEST(chrome_trace_with_chunks_of_a_profile),
+        TEST(chrome_trace_with_global_samples),
+        TEST(broken_chrome_traces_are_refused),
         TEST(firefox_with_shared_tables),
         TEST(firefox_with_strings_beside_tables_of_the_thread),
         TEST(gecko_profiles_of_nested_processes),
