@@ -9,6 +9,7 @@
 #include "import/other_formats_internal.h"
 #include "import/packed_internal.h"
 #include "import/perf_script_header_internal.h"
+#include "import/stackprof_internal.h"
 #include "perfdata/perfdata.h"
 
 static bool contains(Str text, const char *part)
@@ -67,6 +68,13 @@ static bool is_cpuprofile(Bytes head)
                              (contains(text, "\"head\"") && contains(text, "\"hitCount\"")));
 }
 
+static bool is_stackprof(Bytes head)
+{
+    Str text = beginning(head);
+    return is_json(text) && contains(text, "\"mode\"") && contains(text, "\"interval\"") &&
+           contains(text, "\"missed_samples\"");
+}
+
 // Its mark, or its first lines: "version: 1", "creator: callgrind-3.19".
 static bool is_callgrind(Bytes head)
 {
@@ -118,6 +126,7 @@ const ImportFormat import_formats[] = {
     {"Chrome trace", "Chrome DevTools, chrome://tracing", is_chrome_trace, import_chrome_trace,
      NULL},
     {"cpuprofile", "node --cpu-prof, Chrome DevTools", is_cpuprofile, import_cpuprofile, NULL},
+    {"stackprof", "stackprof --json, of Ruby", is_stackprof, import_stackprof, NULL},
     {"speedscope", "speedscope, py-spy, rbspy", is_speedscope, import_speedscope, NULL},
     {"Firefox profile", "the Firefox Profiler, Firefox, samply, simpleperf", is_firefox,
      import_firefox, NULL},

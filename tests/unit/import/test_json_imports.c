@@ -8,6 +8,7 @@
 
 #include "import/chrome_trace_internal.h"
 #include "import/import.h"
+#include "import/stackprof_internal.h"
 #include "os/file.h"
 
 static Arena arena;
@@ -187,6 +188,40 @@ static void broken_chrome_traces_are_refused(void **state)
     }
 }
 
+static void stackprof_with_and_without_stacks(void **state)
+{
+    (void)state;
+    import("stackprof.json", "stackprof");
+    static const int64_t ns[] = {3000000, 2000000, 1000000};
+    assert_int_equal(p.samples.stack.len, ARRAY_LEN(ns));
+    for (size_t i = 0; i < ARRAY_LEN(ns); i++)
+        assert_int_equal(p.samples.values[0].at[i], ns[i]);
+    StackId hot = p.samples.stack.at[0];
+    assert_str(function_of(hot), "Foo#hot");
+    assert_int_equal(p.stacks.parent.at[hot.v].v, p.samples.stack.at[1].v);
+    assert_str(function_of(p.samples.stack.at[1]), "Object#main");
+    assert_str(profile_text(&p, p.metrics.name.at[0]), "cpu time");
+
+    static const char counts[] = "{\"mode\":\"object\",\"interval\":1,\"missed_samples\":0,"
+                                 "\"frames\":{\"1\":{\"name\":\"a\",\"samples\":7}}}";
+    profile_deinit(&p);
+    assert_ok(import_stackprof(bytes_over(counts, strlen(counts)), &p, &err), &err);
+    assert_int_equal(p.samples.values[0].at[0], 7);
+    assert_int_equal(p.notes.key.len, 1);
+
+    static const char *const broken[][2] = {
+        {"{\"frames\":{},\"raw\":[1,5,1]}", "frame '5'"},
+        {"{\"frames\":{\"5\":{}},\"raw\":[1,5]}", "cut"},
+        {"{\"frames\":{},\"raw\":[-1]}", "'-1' frames"},
+        {"{\"mode\":\"cpu\"}", "no frames"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+        Profile none;
+        Bytes file = bytes_over(broken[i][0], strlen(broken[i][0]));
+        assert_error(import_stackprof(file, &none, &err), &err, ERROR_FORMAT, broken[i][1]);
+    }
+}
+
 static void firefox_with_shared_tables(void **state)
 {
     (void)state;
@@ -260,7 +295,7 @@ static void cut_at_each_byte_it_is_an_error(void **state)
 {
     (void)state;
     static const char *const files[] = {"speedscope.json", "firefox-shared.json", "v8.cpuprofile",
-                                        "chrome-samples.json"};
+                                        "chrome-samples.json", "stackprof.json"};
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         Bytes file = load(files[i]);
         for (size_t len = 0; len + 2 < file.len; len++) {
@@ -297,6 +332,7 @@ int main(void)
         TEST(chrome_trace_with_chunks_of_a_profile),
         TEST(chrome_trace_with_global_samples),
         TEST(broken_chrome_traces_are_refused),
+        TEST(stackprof_with_and_without_stacks),
         TEST(firefox_with_shared_tables),
         TEST(firefox_with_strings_beside_tables_of_the_thread),
         TEST(gecko_profiles_of_nested_processes),
