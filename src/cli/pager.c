@@ -113,7 +113,7 @@ static void feed(int fd, Str text)
 static bool show(Str text)
 {
     int ends[2];
-    pid_t pid;
+    pid_t pid = 0;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
     struct termios saved;

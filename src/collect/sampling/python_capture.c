@@ -55,7 +55,7 @@ static void set(Code *c, uint8_t to, int32_t value)
 
 static void plus(Code *c, uint8_t to, int32_t value)
 {
-    add(c, BPF_ALU64 | BPF_ADD | BPF_K, to, 0, 0, value);
+    add(c, BPF_ALU64 | BPF_ADD, to, 0, 0, value); // BPF_K is 0, as BPF_ADD is
 }
 
 static void call(Code *c, int32_t helper)
@@ -75,7 +75,7 @@ static void load64(Code *c, uint8_t to, uint8_t from, int offset)
 
 static void load_map(Code *c, uint8_t to, int fd)
 {
-    add(c, BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, fd);
+    add(c, BPF_LD | BPF_DW, to, BPF_PSEUDO_MAP_FD, 0, fd); // BPF_IMM is 0, as BPF_LD is
     add(c, 0, 0, 0, 0, 0);
 }
 
