@@ -40,6 +40,7 @@ static struct {
     bool has_end_key;
     uint32_t forking_pid, forking_tid;
     struct sigaction pretended; // what the program has set for the timers' signal
+    _Atomic uint64_t deferring; // bit n - 1: during the handler of signal n ours waits
 } hooks;
 
 static void *next(const char *name)
@@ -172,13 +173,53 @@ AGENT_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
     return hooks.process_mask ? hooks.process_mask(how, without_ours(how, set, &copy), old) : -1;
 }
 
+static void change_mask(struct sigaction *a, int signal, bool add)
+{
+    uint64_t mask, bit = (uint64_t)1 << (signal - 1);
+    __builtin_memcpy(&mask, &a->sa_mask, sizeof(mask));
+    mask = add ? mask | bit : mask & ~bit;
+    __builtin_memcpy(&a->sa_mask, &mask, sizeof(mask));
+}
+
+static bool has_in_mask(const struct sigaction *a, int signal)
+{
+    uint64_t mask;
+    __builtin_memcpy(&mask, &a->sa_mask, sizeof(mask));
+    return mask >> (signal - 1) & 1;
+}
+
+// An alternate stack may have room for the frame of one signal only: ours waits until the program's
+// handler there has returned.
+static int set_action(int number, const struct sigaction *new, struct sigaction *old)
+{
+    int ours = threads_signal();
+    if (ours == 0 || number < 1 || number > 64)
+        return hooks.action(number, new, old);
+    uint64_t bit = (uint64_t)1 << (number - 1);
+    struct sigaction copy;
+    bool defers = new != NULL && (new->sa_flags &SA_ONSTACK) && !has_in_mask(new, ours);
+    bool deferred = atomic_load(&hooks.deferring) & bit;
+    if (defers) {
+        copy = *new;
+        change_mask(&copy, ours, true);
+    }
+    int rc = hooks.action(number, defers ? &copy : new, old);
+    if (rc == 0 && old && deferred)
+        change_mask(old, ours, false);
+    if (rc == 0 && defers)
+        atomic_fetch_or(&hooks.deferring, bit);
+    else if (rc == 0 && new != NULL)
+        atomic_fetch_and(&hooks.deferring, ~bit);
+    return rc;
+}
+
 // A program that sets a handler for every signal believes that it has set ours, too.
 AGENT_EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *old)
 {
     if (!hooks.action)
         hooks.action = (SetAction *)next("sigaction");
     if (number == 0 || number != threads_signal())
-        return hooks.action ? hooks.action(number, new, old) : -1;
+        return hooks.action ? set_action(number, new, old) : -1;
     struct sigaction before = hooks.pretended;
     if (new)
         hooks.pretended = *new;
