@@ -314,7 +314,8 @@ static void add_csv_code(StrBuf *b, uint32_t code)
 static bool is_formula(Str s)
 {
     double number;
-    return s.len && memchr("=+-@\t\r", s.ptr[0], 6) && !str_parse_double(s, &number);
+    return s.len && str_find_char(STR("=+-@\t\r"), s.ptr[0]) != SIZE_MAX &&
+           !str_parse_double(s, &number);
 }
 
 void strbuf_add_csv(StrBuf *b, Str s)

@@ -125,7 +125,7 @@ static bool split_line(Str line, Str *stack, Str *number)
     *number = str_slice(line, space + 1, line.len);
     *stack = str_trim(str_slice(line, 0, space));
     for (size_t i = 0; i < number->len; i++)
-        if (!memchr("0123456789.eE+-", number->ptr[i], 15))
+        if (str_find_char(STR("0123456789.eE+-"), number->ptr[i]) == SIZE_MAX)
             return false;
     return stack->len && number->ptr[0] >= '0' && number->ptr[0] <= '9';
 }

@@ -95,7 +95,7 @@ static bool parse_cpu(Str word, uint32_t *ret)
 // Kernel, User, Hypervisor, Guest, guest kernel, as `misc` prints a sample's.
 static bool is_misc(Str word)
 {
-    return word.len == 1 && memchr("KUHGg", word.ptr[0], 5);
+    return word.len == 1 && str_find_char(STR("KUHGg"), word.ptr[0]) != SIZE_MAX;
 }
 
 static bool parse_u32(Str word, uint32_t *ret)
@@ -266,7 +266,8 @@ static Str without_tail(Str place)
     Column last = column_at(place, close == SIZE_MAX ? 0 : close + 1);
     bool is_address = close != SIZE_MAX && last.width == ADDRESS_WIDTH && is_hex(last.word);
     bool is_size = close != SIZE_MAX && last.word.len &&
-                   memchr("KMGA", last.word.ptr[last.word.len - 1], 4) && last.word.len <= 5;
+                   str_find_char(STR("KMGA"), last.word.ptr[last.word.len - 1]) != SIZE_MAX &&
+                   last.word.len <= 5;
     if (close != SIZE_MAX && (is_address || is_size))
         place.len = close + 1;
     return str_trim(place);
@@ -511,7 +512,7 @@ static bool survey_explains(const ScriptForm *form, const Survey *s)
         return s->others == 0 && !s->is_mixed && s->headers;
     if (s->timed)
         return s->headers && s->headers + s->tab_frames >= s->others;
-    return s->headers && (uint64_t)(s->headers + s->tab_frames) >= 20 * (uint64_t)s->others;
+    return s->headers && (uint64_t)s->headers + s->tab_frames >= 20 * (uint64_t)s->others;
 }
 
 static void form_complete(ScriptForm *form, const Survey *s)

@@ -87,6 +87,7 @@ static void add_point(StrBuf *out, Arena *arena, const HistoryPoint *p, const Hi
 static void add_trend(StrBuf *out, const HistorySeries *s)
 {
     static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    const size_t highest = ARRAY_LEN(blocks) - 1;
     enum { COLUMNS = 60, LEAST = 3 };
     double low = INFINITY, high = 0;
     size_t from = s->points.len > COLUMNS ? s->points.len - COLUMNS : 0;
@@ -99,7 +100,7 @@ static void add_trend(StrBuf *out, const HistorySeries *s)
     strbuf_add(out, STR("  "));
     for (size_t i = from; i < s->points.len; i++) {
         double share = high > low ? (s->points.at[i].median - low) / (high - low) : 0;
-        strbuf_add(out, str_from_c(blocks[(size_t)(share * (ARRAY_LEN(blocks) - 1) + 0.5)]));
+        strbuf_add(out, str_from_c(blocks[(size_t)(share * (double)highest + 0.5)]));
     }
     strbuf_add(out, STR("  "));
     run_add_time(out, low, RUN_UNIT_AUTO);

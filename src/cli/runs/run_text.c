@@ -208,7 +208,8 @@ void run_add_blocks(StrBuf *out, const double *sorted, size_t n, double from, do
                                                          : 0;
         at *= (double)columns;
         size_t column = (size_t)MAX(0.0, MIN(at, (double)columns - 1));
-        most = MAX(most, ++counts[column]);
+        counts[column]++;
+        most = MAX(most, counts[column]);
     }
     // A single value must be seen: levels are rounded up.
     for (size_t i = 0; i < columns; i++)
