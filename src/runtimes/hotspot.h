@@ -64,7 +64,7 @@ typedef struct HotspotCode {
     uint64_t frame_complete; // address from which on its frame is made
     uint32_t frame_words;    // size of the frame with the return address; 0: not known
     uint64_t method;         // of compiled code; 0: none
-    char name[64];           // of a stub
+    char name[64];           // the name of a stub, such as "StubRoutines"
 } HotspotCode;
 
 // Reads the tables of the libjvm.so that is mapped with `bias`. False when they are not there, or

@@ -90,7 +90,7 @@ static const Option bench_options[] = {
     OPT_FLAG(0, "dirty", BenchArgs, dirty,
              "compare the work tree as it is with HEAD, or with --revisions"),
     OPT_TEXT(0, "build", BenchArgs, build, "CMD",
-             "shell command that builds a revision; what it made is kept for the next time"),
+             "shell command that builds a revision; the built files are kept for the next time"),
     OPT_TEXT(0, "bisect", BenchArgs, bisect, "GOOD..BAD",
              "find the commit that made the command slower, by --fail-if-slower or what is found"),
     OPT_TEXT(0, "judge", BenchArgs, judge, "QUANTITY",
