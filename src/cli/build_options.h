@@ -17,8 +17,8 @@ typedef struct BuildOptions {
 #define BUILD_OPTIONS(S, field)                                                                    \
     OPT_REST(                                                                                      \
         0, "cargo", S, field.cargo, "OPTION ...",                                                  \
-        "build with cargo and run what it built: --bin X, --example X, --test X or --bench X, "    \
-        "and all other options of cargo, up to --"),                                               \
+        "build with cargo and run the program that it built: --bin X, --example X, --test X or "   \
+        "--bench X, and all other options of cargo, up to --"),                                    \
         OPT_TEXT(0, "cmake", S, field.cmake, "TARGET",                                             \
                  "build this executable with cmake and run it"),                                   \
         OPT_TEXT(0, "meson", S, field.meson, "TARGET",                                             \
