@@ -3,6 +3,7 @@
 // program that blocks all signals does not block the timers'. All are looked up at run time, as
 // weak symbols, so that the library needs no libc of a certain kind.
 
+#include "agent/heap.h"
 #include "agent/join.h"
 #include "agent/mappings.h"
 #include "agent/records.h"
@@ -20,6 +21,9 @@
 
 extern void *dlsym(void *restrict handle, const char *restrict name) WEAK;
 extern int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) WEAK;
+extern int pthread_getattr_default_np(pthread_attr_t *ret) WEAK;
+extern int pthread_attr_getstacksize(const pthread_attr_t *attributes, size_t *ret) WEAK;
+extern int pthread_attr_destroy(pthread_attr_t *attributes) WEAK;
 extern int pthread_setspecific(pthread_key_t key, const void *value) WEAK;
 // glibc's, behind pthread_atfork; musl has that function itself.
 int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
@@ -58,6 +62,7 @@ typedef struct Start {
     uint32_t parent_tid;
     void *(*function)(void *);
     void *argument;
+    uint64_t stack_bytes;
 } Start;
 
 static Start starts[STARTS];
@@ -75,9 +80,11 @@ static Start *take_start(void)
 static void at_thread_end(void *value)
 {
     (void)value;
-    bool was_timed = threads_are_timed();
+    bool was_told = threads_are_timed() || heap_is_on();
+    if (heap_is_on())
+        heap_thread_end();
     threads_end();
-    if (was_timed && agent_ring.shared)
+    if (was_told && agent_ring.shared)
         record_task(PERF_RECORD_EXIT, sys_pid(), sys_pid(), sys_tid(), sys_tid());
 }
 
@@ -87,14 +94,34 @@ static void *thread_main(void *argument)
     void *(*function)(void *) = s->function;
     void *its_argument = s->argument;
     uint32_t pid = sys_pid(), parent_tid = s->parent_tid;
+    uint64_t stack_bytes = s->stack_bytes;
     atomic_store(&s->taken, false);
-    if (threads_are_timed()) {
+    bool timed = threads_are_timed(), notes = heap_is_on();
+    if (notes)
+        heap_thread_begin(stack_bytes);
+    if (timed || notes) {
         record_task(PERF_RECORD_FORK, pid, pid, sys_tid(), parent_tid);
-        threads_begin();
+        if (timed)
+            threads_begin();
         if (hooks.has_end_key)
             (void)pthread_setspecific(hooks.end_key, &hooks);
     }
     return function(its_argument);
+}
+
+// The least that the stack of a thread with these attributes has; NULL: the usual ones.
+static uint64_t stack_bytes_of(const pthread_attr_t *attributes)
+{
+    enum { LEAST = 64 << 10 }; // musl's usual stack has 128 KiB, with what lies on top
+    size_t bytes = 0;
+    pthread_attr_t usual;
+    if (!attributes && pthread_getattr_default_np && pthread_getattr_default_np(&usual) == 0) {
+        (void)pthread_attr_getstacksize(&usual, &bytes);
+        (void)pthread_attr_destroy(&usual);
+    } else if (attributes && pthread_attr_getstacksize) {
+        (void)pthread_attr_getstacksize(attributes, &bytes);
+    }
+    return MAX(bytes, (size_t)LEAST);
 }
 
 AGENT_EXPORT int pthread_create(pthread_t *ret, const pthread_attr_t *attributes,
@@ -104,12 +131,14 @@ AGENT_EXPORT int pthread_create(pthread_t *ret, const pthread_attr_t *attributes
         hooks.create_thread = (CreateThread *)next("pthread_create");
     if (!hooks.create_thread)
         return ENOSYS;
-    Start *s = threads_are_timed() ? take_start() : NULL;
+    heap_before_threads();
+    Start *s = threads_are_timed() || heap_is_on() ? take_start() : NULL;
     if (!s) // later looks at the threads find it
         return hooks.create_thread(ret, attributes, function, argument);
     s->parent_tid = sys_tid();
     s->function = function;
     s->argument = argument;
+    s->stack_bytes = stack_bytes_of(attributes);
     int rc = hooks.create_thread(ret, attributes, thread_main, s);
     if (rc != 0)
         atomic_store(&s->taken, false);
@@ -249,5 +278,6 @@ static void hooks_init(void)
 __attribute__((constructor)) static void agent_init(void)
 {
     hooks_init();
-    join_session();
+    if (join_is_pending())
+        join_session();
 }

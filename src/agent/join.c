@@ -4,6 +4,7 @@
 #include "agent/join.h"
 
 #include "agent/environment.h"
+#include "agent/heap.h"
 #include "agent/mappings.h"
 #include "agent/records.h"
 #include "agent/ring.h"
@@ -16,6 +17,7 @@
 #include <sys/mman.h>
 
 static char folder[AGENT_PATH_MAX];
+static _Atomic bool was_tried;
 
 // ---- Finding it -----------------------------------------------------------------------
 
@@ -78,16 +80,31 @@ void tell_process(bool exec)
     (void)mappings_refresh(record_mapping);
 }
 
+bool join_is_pending(void)
+{
+    return !atomic_load_explicit(&was_tried, memory_order_relaxed) && environment() != NULL;
+}
+
+static void start_heap(void)
+{
+    const WireSession *s = agent_ring.session;
+    if (s->notes_heap)
+        heap_start(folder, agent_ring.number, s->short_lived);
+}
+
 void join_session(void)
 {
-    if (!find_folder() || !map_session() || agent_state() == WIRE_OVER)
+    if (atomic_exchange(&was_tried, true) || !find_folder() || !map_session() ||
+        agent_state() == WIRE_OVER)
         return;
     if (!ring_open_shared(folder, agent_ring.session->ring_bytes)) {
         agent_ring.session = NULL;
         return;
     }
     tell_process(true);
-    (void)threads_start(agent_ring.session->period_ns, false);
+    start_heap();
+    if (agent_ring.session->period_ns)
+        (void)threads_start(agent_ring.session->period_ns, false);
 }
 
 bool session_is_joined(void)
@@ -108,11 +125,13 @@ void join_after_fork(uint32_t parent_pid, uint32_t parent_tid)
         threads_restart();
         return;
     }
+    heap_after_fork();
     ring_close();
     if (agent_state() == WIRE_OVER || !ring_open_shared(folder, agent_ring.session->ring_bytes)) {
         agent_ring.session = NULL;
         return;
     }
     record_task(PERF_RECORD_FORK, sys_pid(), parent_pid, sys_tid(), parent_tid);
+    start_heap();
     threads_restart();
 }

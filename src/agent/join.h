@@ -7,9 +7,11 @@
 
 #include "wire/ring.h"
 
-// Joins the session of the folder from which LD_PRELOAD loaded this library, if it is one. Called
-// once, before the program's own code.
+// Joins the session of the folder from which LD_PRELOAD loaded this library, if it is one. Only the
+// first call does. The environment must be there.
 void join_session(void);
+// Whether join_session can be called and was not.
+bool join_is_pending(void);
 // True when a collector records this process.
 bool session_is_joined(void);
 // Writes the records that a process begins with: its name and its mappings.

@@ -155,16 +155,18 @@ bool record_sample(const SampleRecord *s)
     Writer w;
     if (size > RECORD_MAX || !begin(&w, size))
         return false;
-    put_u64(&w, WIRE_EVENT_ID);
+    put_u64(&w, s->event_id);
     put_u64(&w, s->frames[0].pc);
     put_two(&w, s->pid, s->tid);
     put_u64(&w, sys_clock_ns(CLOCK_MONOTONIC));
     put_two(&w, current_cpu(), 0);
-    put_u64(&w, s->weight_ns);
+    put_u64(&w, s->value);
     put_chain(&w, s, length);
     put_two(&w, WIRE_RAW_BYTES, raw_of(s));
     ring_commit(w.start, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, size);
-    atomic_fetch_add(&agent_ring.shared->counted_ns, s->weight_ns);
-    atomic_fetch_add(&agent_ring.shared->samples, 1);
+    if (s->event_id == WIRE_EVENT_ID) {
+        atomic_fetch_add(&agent_ring.shared->counted_ns, s->value);
+        atomic_fetch_add(&agent_ring.shared->samples, 1);
+    }
     return true;
 }

@@ -17,8 +17,9 @@ void record_task(uint32_t type, uint32_t pid, uint32_t parent_pid, uint32_t tid,
                  uint32_t parent_tid);
 
 typedef struct SampleRecord {
+    uint64_t event_id; // WIRE_EVENT_ID or WIRE_SITE_EVENT_ID
     uint32_t pid, tid;
-    uint64_t weight_ns;
+    uint64_t value;            // processor time, ns; of a site its number plus 1
     const UnwindFrame *frames; // innermost first
     uint32_t frame_count;      // at least 1
     UnwindEnd end;

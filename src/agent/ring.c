@@ -44,6 +44,7 @@ static int make_file(const char *folder)
         sys_text_add(&t, "-");
         sys_text_number(&t, i);
         int fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
+        agent_ring.number = i;
         if (fd != -EEXIST)
             return fd;
     }

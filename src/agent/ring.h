@@ -13,6 +13,7 @@ typedef struct AgentRing {
     const WireSession *session; // of the collector; NULL: the program profiles itself, or nobody
     WireRing *shared;
     uint8_t *data;
+    uint32_t number;          // in its file's name, "PID-NUMBER"
     uint64_t mapped;          // bytes of the mapping that begins at `shared`
     bool linear;              // in private memory: nobody reads it, and it does not begin anew
     _Atomic uint32_t thinned; // linear: one sample of 2^thinned is kept

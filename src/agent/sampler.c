@@ -3,25 +3,18 @@
 
 #include "agent/sampler.h"
 
-#include "agent/mappings.h"
 #include "agent/records.h"
+#include "agent/stack_walk.h"
 #include "agent/sys.h"
-#include "agent/words.h"
-#include "wire/ring.h"
 
 #include <stdatomic.h>
 #include <ucontext.h>
 
 enum { PLACES = 64, STACK_BYTES = 48 << 10 };
 
-// A place to work in: as many threads as there are places can take a sample at once. Pages that
-// are never used take no memory.
+// A place to work in: as many threads as there are places can take a sample at once.
 typedef struct Place {
-    UnwindCache cache;
-    UnwindFrame frames[WIRE_FRAMES_MAX];
-    WordPages pages;
-    FoundFrame found;
-    bool is_stale; // a frame lies in a module that is no longer the one in the list
+    StackWalk walk;
     // What the walk is asked for.
     const void *context;
     uint32_t tid;
@@ -57,8 +50,6 @@ void sampler_reset(void)
 // ---- The walk -------------------------------------------------------------------------
 
 #if defined(__x86_64__)
-#define OWN_ARCH UNWIND_X86_64
-
 static void read_registers(const ucontext_t *u, UnwindRegs *ret)
 {
     // By DWARF's numbers (System V psABI x86-64, table 3.36).
@@ -70,14 +61,7 @@ static void read_registers(const ucontext_t *u, UnwindRegs *ret)
     ret->pc = ret->reg[UNWIND_X86_64_PC] = (uint64_t)u->uc_mcontext.gregs[REG_RIP];
     ret->known = 0x1ffff;
 }
-
-static uint64_t stack_pointer(const UnwindRegs *r)
-{
-    return r->reg[UNWIND_X86_64_SP];
-}
 #else
-#define OWN_ARCH UNWIND_AARCH64
-
 static void read_registers(const ucontext_t *u, UnwindRegs *ret)
 {
     for (unsigned i = 0; i < 31; i++)
@@ -86,83 +70,21 @@ static void read_registers(const ucontext_t *u, UnwindRegs *ret)
     ret->pc = ret->reg[UNWIND_AARCH64_PC] = u->uc_mcontext.pc;
     ret->known = 0x1ffffffffull;
 }
-
-static uint64_t stack_pointer(const UnwindRegs *r)
-{
-    return r->reg[UNWIND_AARCH64_SP];
-}
 #endif
-
-// UnwindSpace.find: a table of one row.
-static bool find_mapping(void *ctx, uint64_t pc, UnwindMapping *ret)
-{
-    Place *p = ctx;
-    AgentMapping m;
-    if (!mappings_find(pc, &m))
-        return false;
-    *ret = (UnwindMapping){.start = pc, .end = pc + 1};
-    if (m.inode == 0 && !m.frames.hdr)
-        ret->flags = UNWIND_MAP_JIT;
-    if (!mappings_is_current(&m, pc))
-        p->is_stale = true;
-    else if (frame_search(&m.frames, pc, &p->found))
-        ret->table = &p->found.table;
-    return true;
-}
-
-static UnwindWalk walk(Place *p, const UnwindRegs *regs)
-{
-    UnwindSpace space = {
-        .arch = OWN_ARCH, .generation = mappings_generation(), .find = find_mapping, .ctx = p};
-    UnwindMemory memory = {
-        .window_addr = stack_pointer(regs), .read = words_read, .ctx = &p->pages};
-    p->is_stale = false;
-    words_begin(&p->pages);
-    UnwindWalk w = unwind_walk(&space, &p->cache, regs, &memory, p->frames, WIRE_FRAMES_MAX);
-    words_end(&p->pages);
-    return w;
-}
-
-// A stack that came from the cache may lead through a module that has been replaced since.
-static bool all_current(Place *p, const UnwindWalk *w)
-{
-    AgentMapping m = {0};
-    for (uint32_t i = 0; i < w->frame_count; i++) {
-        uint64_t pc = p->frames[i].pc;
-        bool same = pc >= m.start && pc < m.end;
-        if (!same && (!mappings_find(pc, &m) || !mappings_is_current(&m, pc)))
-            return false;
-    }
-    return true;
-}
-
-// The frames of the agent itself, below which a thread's first function runs.
-static uint32_t drop_own_frames(UnwindFrame *frames, uint32_t count)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (!mappings_is_own_code(frames[i].pc))
-            frames[kept++] = frames[i];
-    return kept;
-}
 
 static void take(Place *p)
 {
     UnwindRegs regs;
+    uint32_t count;
     read_registers(p->context, &regs);
-    if (mappings_are_stale())
-        (void)mappings_refresh(record_mapping);
-    UnwindWalk w = walk(p, &regs);
-    bool unknown = w.end == UNWIND_CUT_UNKNOWN_MAP || p->is_stale || !all_current(p, &w);
-    if (unknown && mappings_refresh(record_mapping))
-        w = walk(p, &regs);
-    uint32_t count = drop_own_frames(p->frames, w.frame_count);
-    SampleRecord record = {.pid = sys_pid(),
+    UnwindEnd end = stack_walk(&p->walk, &regs, 0, STACK_ASKS, &count);
+    SampleRecord record = {.event_id = WIRE_EVENT_ID,
+                           .pid = sys_pid(),
                            .tid = p->tid,
-                           .weight_ns = p->weight_ns,
-                           .frames = p->frames,
-                           .frame_count = MAX(count, 1u),
-                           .end = w.end};
+                           .value = p->weight_ns,
+                           .frames = p->walk.frames,
+                           .frame_count = count,
+                           .end = end};
     p->written = record_sample(&record);
 }
 

@@ -184,6 +184,15 @@ size_t str_unshown(Str s, size_t at)
                : 0;
 }
 
+int str_unshown_or_shown(Str s, size_t at)
+{
+    size_t unshown = str_unshown(s, at), end = at;
+    if (unshown)
+        return (int)unshown;
+    (void)utf8_next(s, &end);
+    return -(int)(end - at);
+}
+
 // Copies characters that need no escape, and gives every other code point to `add`.
 static void add_escaped(StrBuf *b, Str s, const Touched *touched,
                         void (*add)(StrBuf *b, uint32_t code))

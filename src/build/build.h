@@ -46,4 +46,23 @@ void build_variables(Arena *arena, const BuildRequest *r, bool (*is_set)(const c
 // Builds, and finds the program. When `status` is not 0, the build failed and the rest is not set.
 MUST_CHECK bool build_program(Arena *arena, const BuildRequest *r, BuiltProgram *ret, Error *err);
 
+// ---- Benchmarks of cargo ------------------------------------------------------
+
+typedef struct BuiltBench {
+    Str path;     // absolute
+    Str name;     // of the target
+    Str folder;   // of the package, in which cargo would start it
+    bool is_unit; // unit tests of a library or a program, which may hold benchmarks
+} BuiltBench;
+typedef Vec(BuiltBench) BuiltBenches;
+
+// The words of the command that builds the benchmarks and prints messages, "cargo" first.
+StrVec build_cargo_bench_words(Arena *arena, const StrVec *cargo_words);
+// The programs that it built, by the messages among its output.
+void build_cargo_bench_read(Arena *arena, Str output, BuiltBenches *ret);
+// Builds here. `*status` is the wait status of cargo; when it is not 0, the build failed and `*ret`
+// is not set.
+MUST_CHECK bool build_cargo_benches(Arena *arena, const StrVec *cargo_words, Str search_path,
+                                    BuiltBenches *ret, int *status, Error *err);
+
 #endif // BUILD_BUILD_H

@@ -149,6 +149,7 @@ static StrVec build_words(Arena *arena, const StrVec *given, const CargoWish *w)
 
 typedef struct CargoArtifact {
     Str executable, name, manifest;
+    bool is_unit; // of a library or a program itself, no target of its own
 } CargoArtifact;
 typedef Vec(CargoArtifact) CargoArtifacts;
 
@@ -194,9 +195,12 @@ static void read_artifacts(Arena *arena, Str text, const CargoWish *w, CargoArti
             if (executable.len && target && is_wanted(message, target, w))
                 vec_push(
                     arena, ret,
-                    (CargoArtifact){arena_str(arena, executable),
-                                    arena_str(arena, build_json_text(target, "name")),
-                                    arena_str(arena, build_json_text(message, "manifest_path"))});
+                    (CargoArtifact){
+                        .executable = arena_str(arena, executable),
+                        .name = arena_str(arena, build_json_text(target, "name")),
+                        .manifest = arena_str(arena, build_json_text(message, "manifest_path")),
+                        .is_unit = !has_kind(target, "bench") && !has_kind(target, "test") &&
+                                   !has_kind(target, "example")});
         }
         arena_deinit(&scratch);
     }
@@ -261,5 +265,42 @@ bool build_cargo(Arena *arena, const BuildRequest *r, BuiltProgram *ret, Error *
         return explain_choice(&found, &w, err);
     ret->path = found.at[0].executable;
     add_start(arena, &found.at[0], w.kind, ret);
+    return true;
+}
+
+// ---- Benchmarks ----------------------------------------------------------------------------
+
+StrVec build_cargo_bench_words(Arena *arena, const StrVec *cargo_words)
+{
+    CargoWish w = {.kind = CARGO_BENCH};
+    CargoKind kind;
+    w.from = cargo_words->len && is_sub_command(cargo_words->at[0], &kind);
+    return build_words(arena, cargo_words, &w);
+}
+
+void build_cargo_bench_read(Arena *arena, Str output, BuiltBenches *ret)
+{
+    const CargoWish any = {.kind = CARGO_BENCH, .is_unit = true};
+    CargoArtifacts found = {0};
+    read_artifacts(arena, output, &any, &found);
+    for (size_t i = 0; i < found.len; i++) {
+        const CargoArtifact *a = &found.at[i];
+        vec_push(arena, ret,
+                 (BuiltBench){.path = a->executable,
+                              .name = a->name,
+                              .folder = str_dir_name(a->manifest),
+                              .is_unit = a->is_unit});
+    }
+}
+
+bool build_cargo_benches(Arena *arena, const StrVec *cargo_words, Str search_path,
+                         BuiltBenches *ret, int *status, Error *err)
+{
+    StrVec words = build_cargo_bench_words(arena, cargo_words);
+    Bytes output;
+    if (!build_run(arena, search_path, &words, &output, status, err))
+        return false;
+    if (*status == 0)
+        build_cargo_bench_read(arena, str_from_bytes(output), ret);
     return true;
 }

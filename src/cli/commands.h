@@ -13,6 +13,7 @@
     ROW(bench)                                                                                     \
     ROW(stat)                                                                                      \
     ROW(record)                                                                                    \
+    ROW(heap)                                                                                      \
     ROW(top)                                                                                       \
     ROW(cover)                                                                                     \
     ROW(report)                                                                                    \

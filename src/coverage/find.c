@@ -121,7 +121,8 @@ static bool is_profile_name(Str name)
 {
     return str_ends_with(name, STR(".profraw")) || str_ends_with(name, STR(".profdata")) ||
            str_ends_with(name, STR(".proftext")) || str_ends_with(name, STR(".gcno")) ||
-           str_ends_with(name, STR(".gcda")) || str_ends_with(name, STR(".info"));
+           str_ends_with(name, STR(".gcda")) || str_ends_with(name, STR(".info")) ||
+           str_ends_with(name, STR(".gcov.json.gz"));
 }
 
 // The objects that 'assay cover run' found, unless they were linked again since.

@@ -3,7 +3,9 @@
 
 #include "coverage/input_forms.h"
 
+#include "base/gzip.h"
 #include "gcov/gcov.h"
+#include "llvmcov/containers.h"
 #include "llvmcov/profdata.h"
 #include "llvmcov/profraw.h"
 #include "llvmcov/proftext.h"
@@ -26,6 +28,16 @@ static bool is_llvm_json(Bytes file)
     return tracefile_kind(file) == TRACEFILE_LLVM_JSON;
 }
 
+static bool is_gcov_json(Bytes file)
+{
+    return tracefile_kind(file) == TRACEFILE_GCOV_JSON;
+}
+
+static bool is_go_cover(Bytes file)
+{
+    return tracefile_kind(file) == TRACEFILE_GO_COVER;
+}
+
 #define BY_NAME  "with the functions of objects, by name and hash"
 #define BY_STAMP "notes with the counts of the same stamp, wherever they lie"
 #define BY_PATH  "with other inputs, by path and line"
@@ -43,6 +55,11 @@ const CoverForm cover_forms[] = {
     {"object", "programs, libraries, .o", COVER_FORM_OBJECT, cov_sections_known, false,
      &covmap_versions, "clang, rustc; ELF, Mach-O, COFF and PE, 32 and 64 bits, both byte orders",
      "with profiles, by name and hash of functions", NULL},
+    {"archive", ".a", COVER_FORM_OBJECT, cov_archive_is, true, &covmap_versions,
+     "ar, of objects of clang and rustc", "with profiles, by name and hash of functions", NULL},
+    {"universal binary", "of macOS", COVER_FORM_OBJECT, cov_universal_is, true, &covmap_versions,
+     "lipo, of programs or archives for several processors, of which one is read (--arch)",
+     "with profiles, by name and hash of functions", NULL},
     {"object in test form", ".covmapping", COVER_FORM_OBJECT, covmap_is_test_form, false,
      &covmap_versions, "llvm-cov convert-for-testing, both of its forms",
      "with profiles, by name and hash of functions", NULL},
@@ -53,6 +70,11 @@ const CoverForm cover_forms[] = {
      "gcovr, coverage.py, tarpaulin, grcov, and others", BY_PATH, "export --format cobertura"},
     {"llvm-cov export", ".json", COVER_FORM_LINES, is_llvm_json, false, &tracefile_json_versions,
      "llvm-cov export, cargo llvm-cov --json", BY_PATH, "export --format llvm-json"},
+    {"gcov's JSON", ".gcov.json.gz", COVER_FORM_LINES, is_gcov_json, false,
+     &tracefile_gcov_json_versions, "gcov --json-format, with -b also branches", BY_PATH,
+     "export --format gcov-json"},
+    {"Go profile", "cover.out", COVER_FORM_LINES, is_go_cover, false, NULL,
+     "go test -coverprofile, go tool covdata textfmt", BY_PATH, NULL},
     {"recording", ".assay", COVER_FORM_LINES, store_is_recording, false, NULL,
      "assay cover merge -o x.assay", BY_PATH, "merge -o x.assay"},
     {"indexed profile", ".profdata", COVER_FORM_PROFILE, profdata_is, false, &profdata_versions,
@@ -62,10 +84,28 @@ const CoverForm cover_forms[] = {
 };
 const size_t cover_form_count = ARRAY_LEN(cover_forms);
 
-const CoverForm *cover_form_find(Bytes file, bool by_start)
+static const CoverForm *plain_form(Bytes file, bool by_start)
 {
     for (size_t i = 0; i < cover_form_count; i++)
         if ((!by_start || cover_forms[i].by_start) && cover_forms[i].is(file))
             return &cover_forms[i];
     return NULL;
+}
+
+// What a packed file holds: only counts of lines may be packed.
+static const CoverForm *packed_form(Bytes file)
+{
+    Arena arena = {0};
+    Error err;
+    const CoverForm *form = NULL;
+    if (gzip_unpack(&arena, file, &file, &err))
+        form = plain_form(file, false);
+    arena_deinit(&arena);
+    return form && form->kind == COVER_FORM_LINES && form->is != store_is_recording ? form : NULL;
+}
+
+const CoverForm *cover_form_find(Bytes file, bool by_start)
+{
+    const CoverForm *form = plain_form(file, by_start);
+    return form || by_start || !gzip_is(file) ? form : packed_form(file);
 }

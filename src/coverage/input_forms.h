@@ -30,8 +30,8 @@ typedef struct CoverForm {
 extern const CoverForm cover_forms[];
 extern const size_t cover_form_count;
 
-// The first kind that recognises the file, NULL: none. With `by_start` only the kinds for which the
-// first bytes of a file are enough.
+// The first kind that recognises the file, NULL: none. Counts of lines may be packed by gzip. With
+// `by_start` only the kinds for which the first bytes of a file are enough.
 const CoverForm *cover_form_find(Bytes file, bool by_start);
 
 #endif // COVERAGE_INPUT_FORMS_H

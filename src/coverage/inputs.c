@@ -127,7 +127,7 @@ static bool origins_open(Origins *o, const CoverRequest *request, Profile *notes
                          Error *err)
 {
     *o = (Origins){.arena = {.huge_pages = true}, .request = request, .rows = rows};
-    o->reading = (CoverReading){.arena = &o->arena, .profile = notes};
+    o->reading = (CoverReading){.arena = &o->arena, .profile = notes, .arch = request->arch};
     cover_programs_init(&o->programs, &o->arena);
     cover_set_init(&o->set, &o->arena);
     if (!cover_filter_init(&o->filter, &request->filter, notes, err))

@@ -21,6 +21,7 @@ typedef void CoverTakeFunctions(void *ctx, const CoverData *d, const CoverProjec
 typedef struct CoverRequest {
     StrVec objects; // programs and libraries with coverage mapping
     Str profile;    // one profile; "": none
+    Str arch; // which part of universal binaries counts; "": that of this machine, or the first
     CoverFilterOptions filter;
     bool llvm_rules;                    // count as llvm-cov does, see docs/formats/coverage.md
     bool explain;                       // note every function that could not be counted

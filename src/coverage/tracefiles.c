@@ -3,6 +3,8 @@
 
 #include "coverage/tracefiles.h"
 
+#include "base/gzip.h"
+#include "coverage/go_module.h"
 #include "coverage/rows/tracefile_rows.h"
 #include "os/file.h"
 #include "store/store.h"
@@ -20,10 +22,35 @@ static bool read_recording(CoverSet *set, Bytes file, Error *err)
     return ok || error_set(err, ERROR_NOT_FOUND, "a recording without counts of lines");
 }
 
+// The set keeps no pointer into what is unpacked.
+static bool read_packed(CoverSet *set, Bytes file, Error *err)
+{
+    Arena arena = {0};
+    bool ok = gzip_unpack(&arena, file, &file, err) && tracefile_read(set, file, err);
+    arena_deinit(&arena);
+    return ok;
+}
+
 static bool read_set(CoverSet *set, Bytes file, Error *err)
 {
-    return store_is_recording(file) ? read_recording(set, file, err)
-                                    : tracefile_read(set, file, err);
+    if (store_is_recording(file))
+        return read_recording(set, file, err);
+    return gzip_is(file) ? read_packed(set, file, err) : tracefile_read(set, file, err);
+}
+
+// How paths of Go become those of files, and of what the set maps further.
+typedef struct GoPaths {
+    Arena *arena;
+    GoModule module;
+    Str (*map_path)(void *ctx, Str path);
+    void *map_ctx;
+} GoPaths;
+
+static Str map_go_path(void *ctx, Str path)
+{
+    const GoPaths *g = ctx;
+    path = cover_go_module_file(g->arena, &g->module, path);
+    return g->map_path ? g->map_path(g->map_ctx, path) : path;
 }
 
 // Adds the counts of one file `weight` times.
@@ -42,6 +69,19 @@ static bool add_set(CoverSet *set, Bytes file, uint64_t weight, Error *err)
     return ok;
 }
 
+static bool add_input(CoverSet *set, const CoverInput *input, Bytes file, Error *err)
+{
+    if (tracefile_kind(file) != TRACEFILE_GO_COVER)
+        return add_set(set, file, input->weight, err);
+    GoPaths g = {set->arena, cover_go_module(set->arena, input->path), set->map_path, set->map_ctx};
+    set->map_path = map_go_path;
+    set->map_ctx = &g;
+    bool ok = add_set(set, file, input->weight, err);
+    set->map_path = g.map_path;
+    set->map_ctx = g.map_ctx;
+    return ok;
+}
+
 bool cover_tracefiles_read(CoverReading *r, const CoverInputVec *files, CoverSet *set, Error *err)
 {
     for (size_t i = 0; i < files->len; i++) {
@@ -50,7 +90,7 @@ bool cover_tracefiles_read(CoverReading *r, const CoverInputVec *files, CoverSet
         if (!os_map_file(input->path, &m, err))
             return false;
         size_t notes = set->notes.len;
-        bool ok = add_set(set, m.bytes, input->weight, err);
+        bool ok = add_input(set, input, m.bytes, err);
         os_unmap_file(&m);
         if (!ok)
             return error_context(err, "'%" STR_FMT "'", STR_ARG(input->path));

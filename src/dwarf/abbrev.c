@@ -320,3 +320,13 @@ const Abbrev *die_open(Unit *u, Cursor *c)
     (void)abbrev_failed(a, code, c);
     return NULL;
 }
+
+void die_skip_attrs(const Unit *u, Cursor *c, const Abbrev *a)
+{
+    const SkipOp *ops = &u->abbrevs->ops[a->op];
+    for (uint32_t i = 0; i < a->op_count; i++) {
+        cursor_skip(c, ops[i].fixed);
+        form_skip(c, unit_sizes(u), ops[i].form);
+    }
+    cursor_skip(c, a->fixed);
+}

@@ -38,6 +38,7 @@ enum {
     DW_TAG_variable = 0x34,
     DW_TAG_volatile_type = 0x35,
     DW_TAG_restrict_type = 0x37,
+    DW_TAG_namespace = 0x39,
     DW_TAG_partial_unit = 0x3c,
     DW_TAG_rvalue_reference_type = 0x42,
     DW_TAG_atomic_type = 0x47,
@@ -56,6 +57,7 @@ enum {
     DW_AT_stmt_list = 0x10,
     DW_AT_low_pc = 0x11,
     DW_AT_high_pc = 0x12,
+    DW_AT_language = 0x13,
     DW_AT_comp_dir = 0x1b,
     DW_AT_const_value = 0x1c,
     DW_AT_abstract_origin = 0x31,
@@ -221,6 +223,16 @@ enum {
     DW_LLE_start_end = 7,
     DW_LLE_start_length = 8,
     DW_LLE_view_pair = 9, // GNU
+};
+
+// DW_AT_language, DWARF 5 §7.12, and the later numbers of the committee's list.
+enum {
+    DW_LANG_C_plus_plus = 0x04,
+    DW_LANG_C_plus_plus_03 = 0x19,
+    DW_LANG_C_plus_plus_11 = 0x1a,
+    DW_LANG_C_plus_plus_14 = 0x21,
+    DW_LANG_C_plus_plus_17 = 0x2a,
+    DW_LANG_C_plus_plus_20 = 0x2b,
 };
 
 // DW_AT_encoding, DWARF 5 §7.8.

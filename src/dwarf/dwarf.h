@@ -66,7 +66,10 @@ void dwarf_close(DwarfFile *f);
 typedef struct DwarfFrame {
     Str name;         // DW_AT_name, "" when only the line is known
     Str linkage_name; // mangled, "" when there is none
-    Str decl_file;    // file of the function's declaration
+    // Of an inlined function without linkage name: the name with its namespaces and classes, but
+    // without parameters; "" for others.
+    Str qualified_name;
+    Str decl_file; // file of the function's declaration
     uint32_t decl_line;
     uint32_t line;   // 0: code of the compiler that belongs to no line, or `file` is empty
     uint32_t column; // 0: not known

@@ -9,6 +9,7 @@
 //   tree.c          a unit's DIEs -> nodes and segments (on the first hit)
 //   line_table.c    line table headers, paths, rows
 //   origins.c       node -> names and call site, along origin chains
+//   scopes.c        the namespaces and classes around a function
 //   split.c         .dwo and .dwp
 //   lookup.c        the public functions
 //   llvm_counters.c dwarf_unit_counters, which walks the DIEs itself
@@ -164,6 +165,13 @@ typedef struct Node {
     uint8_t flags;        // NODE_*
 } Node;
 
+// A namespace or class. Its DIE and the end of its children, as offsets from the unit's start.
+typedef struct NameScope {
+    uint32_t die, end;
+    uint32_t parent; // in Unit.scopes, or NONE
+    Str text;        // its name with those around it; "" until it is needed
+} NameScope;
+
 struct Unit {
     Set *set;
     Bytes section;   // .debug_info or .debug_types, whole
@@ -185,6 +193,7 @@ struct Unit {
     bool is_split_sought;
     uint8_t state; // UnitState of the tree
     uint16_t tag;
+    uint16_t language; // DW_LANG_*; 0: not stated
     // From the unit DIE.
     uint64_t stmt_list;
     uint64_t low_pc; // base of its range lists
@@ -204,6 +213,9 @@ struct Unit {
     Segments segments;
     DwarfFunctions functions;
     bool has_functions_listed;
+    NameScope *scopes; // by the place of their DIEs
+    size_t scope_count;
+    bool are_scopes_read;
 };
 
 typedef Vec(Unit *) UnitVec;
@@ -231,6 +243,9 @@ struct Set {
 
 typedef struct Origin {
     Str name, linkage_name, decl_file;
+    Str qualified; // "" until it is needed
+    Unit *unit;    // of the last DIE of the chain, which stands in the scopes of the function
+    uint64_t die;  // offset in the section
     uint32_t decl_line;
 } Origin;
 
@@ -338,6 +353,9 @@ Cursor unit_cursor(const Unit *u, uint64_t offset);
 // NULL for a null entry, or on damage, when the cursor has failed.
 const Abbrev *die_open(Unit *u, Cursor *c);
 
+// Skips all attributes of a DIE.
+void die_skip_attrs(const Unit *u, Cursor *c, const Abbrev *a);
+
 // The text at an offset of a section; "" when the offset is outside, or the text has no end.
 Str section_text(Bytes section, uint64_t offset);
 
@@ -372,6 +390,11 @@ Str path_join(Arena *arena, Str comp_dir, Str dir, Str name);
 // The names of a node of a decoded unit; NULL when they cannot be found. The node's call_* are set
 // then. The pointer is valid until the next call.
 const Origin *node_origin(Unit *u, uint32_t node);
+// The name of an inlined function with the namespaces and classes that it stands in. The name
+// alone where there are none, or where they are not known.
+Str origin_qualified(DwarfFile *f, uint32_t origin);
+// The same for the function whose DIE stands at an offset of the section.
+Str scope_qualified(Unit *u, uint64_t offset, Str name);
 // Appends the node's own code ranges to a heap vector, with its number as id.
 void node_ranges(Unit *u, uint32_t node, RangeVec *out);
 // The row in DwarfFile.origins for the DIE of a function.

@@ -56,16 +56,6 @@ static CountersDie read_attrs(CountersWalk *w, const Abbrev *a)
     return die;
 }
 
-static void skip_attrs(CountersWalk *w, const Abbrev *a)
-{
-    const SkipOp *ops = &w->abbrevs->ops[a->op];
-    for (uint32_t i = 0; i < a->op_count; i++) {
-        cursor_skip(&w->c, ops[i].fixed);
-        form_skip(&w->c, unit_sizes(w->u), ops[i].form);
-    }
-    cursor_skip(&w->c, a->fixed);
-}
-
 // The address in an expression that consists of one.
 static bool address_of(Unit *u, Bytes location, uint64_t *ret)
 {
@@ -153,7 +143,7 @@ static bool step(CountersWalk *w)
         return false;
     }
     if (a->attr_count > ATTRS_MAX)
-        skip_attrs(w, a);
+        die_skip_attrs(w->u, &w->c, a);
     else if (a->tag == DW_TAG_subprogram)
         open_function(w, a);
     else if (a->tag == DW_TAG_variable)
@@ -161,7 +151,7 @@ static bool step(CountersWalk *w)
     else if (a->tag == DW_TAG_LLVM_annotation)
         read_annotation(w, a);
     else
-        skip_attrs(w, a);
+        die_skip_attrs(w->u, &w->c, a);
     w->depth += a->has_children;
     return w->depth > 0;
 }

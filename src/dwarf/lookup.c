@@ -32,7 +32,7 @@ Unit *unit_at_address(DwarfFile *f, uint64_t address)
     return number == NONE ? NULL : f->main.units.at[number];
 }
 
-static void set_function(DwarfFrame *frame, const Node *n, const Origin *o)
+static void set_function(DwarfFrame *frame, DwarfFile *f, const Node *n, const Origin *o)
 {
     frame->is_inlined = n->flags & NODE_INLINED;
     frame->low = n->low;
@@ -42,6 +42,8 @@ static void set_function(DwarfFrame *frame, const Node *n, const Origin *o)
     frame->linkage_name = o->linkage_name;
     frame->decl_file = o->decl_file;
     frame->decl_line = o->decl_line;
+    if (frame->is_inlined && o->linkage_name.len == 0)
+        frame->qualified_name = origin_qualified(f, n->origin);
 }
 
 // Adds the frames from a node outwards; the first one has its line already.
@@ -51,7 +53,7 @@ static void add_chain(Unit *tree, uint32_t node, DwarfFrames *ret)
     for (;;) {
         const Origin *origin = node_origin(tree, node);
         const Node *n = &tree->nodes[node];
-        set_function(&ret->at[ret->len - 1], n, origin);
+        set_function(&ret->at[ret->len - 1], tree->set->file, n, origin);
         node = n->parent;
         if (node == NONE)
             return;

@@ -96,11 +96,21 @@ static Origin origin_read(Unit *u, uint64_t offset)
         if (!function_read(u, offset, &d))
             break;
         origin_fill(&o, u, &d);
+        o.unit = u;
+        o.die = offset;
         Value next = d.origin.kind != VALUE_NONE ? d.origin : d.specification;
         if (next.kind == VALUE_NONE || !value_die(u, next, &u, &offset))
             break;
     }
     return o;
+}
+
+Str origin_qualified(DwarfFile *f, uint32_t origin)
+{
+    Origin *o = &f->origins.at[origin];
+    if (o->qualified.len == 0 && o->unit)
+        o->qualified = scope_qualified(o->unit, o->die, o->name);
+    return o->qualified;
 }
 
 uint32_t origin_of(Unit *u, uint64_t offset)

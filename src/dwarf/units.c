@@ -135,6 +135,9 @@ static void root_attr(Unit *u, Root *root, const AbbrevAttr *attr, Value v)
         u->stmt_list = v.u;
         u->has_lines = v.kind == VALUE_SEC_OFFSET || v.kind == VALUE_UINT;
         break;
+    case DW_AT_language:
+        u->language = v.kind == VALUE_UINT ? (uint16_t)MIN(v.u, (uint64_t)UINT16_MAX) : 0;
+        break;
     case DW_AT_str_offsets_base:
         u->str_offsets_base = v.u;
         break;

@@ -98,16 +98,6 @@ static bool read_die(VariableWalk *w, const Abbrev *a, VariableDie *ret)
     return cursor_ok(&w->c);
 }
 
-static void skip_attrs(VariableWalk *w, const Abbrev *a)
-{
-    const SkipOp *ops = &w->abbrevs->ops[a->op];
-    for (uint32_t i = 0; i < a->op_count; i++) {
-        cursor_skip(&w->c, ops[i].fixed);
-        form_skip(&w->c, unit_sizes(w->u), ops[i].form);
-    }
-    cursor_skip(&w->c, a->fixed);
-}
-
 // Takes name and type from what the DIE is a copy of.
 static void complete(Unit *u, VariableDie *die)
 {
@@ -218,14 +208,14 @@ static bool step(VariableWalk *w)
     if (!a)
         return false;
     if (a->attr_count > ATTRS_MAX)
-        skip_attrs(w, a);
+        die_skip_attrs(w->u, &w->c, a);
     else if (a->tag == DW_TAG_subprogram || a->tag == DW_TAG_inlined_subroutine ||
              a->tag == DW_TAG_lexical_block)
         open_scope(w, a);
     else if (w->scopes.len && (a->tag == DW_TAG_variable || a->tag == DW_TAG_formal_parameter))
         take_variable(w, a);
     else
-        skip_attrs(w, a);
+        die_skip_attrs(w->u, &w->c, a);
     w->depth += a->has_children;
     return w->depth > 0;
 }

@@ -20,6 +20,7 @@ typedef struct ExportRequest {
     bool suffixes;    // folded: mark kernel, inlined and JIT frames as stackcollapse does
     bool all_metrics; // formats that hold several metrics write all, not the selected one
     Str tool_version;
+    Str service; // the name that back ends group profiles by; "": the program's
 } ExportRequest;
 
 typedef struct ExportFormat {
@@ -39,5 +40,9 @@ typedef struct ExportFormat {
 extern const ExportFormat export_formats[];
 // Its length.
 extern const size_t export_format_count;
+
+// The service that back ends group the recording by: the request's name; else that of the program,
+// by the command or by the first process; else "unknown_service", as OpenTelemetry asks for.
+Str export_service_name(const Profile *p, const ExportRequest *request);
 
 #endif // EXPORT_EXPORT_H

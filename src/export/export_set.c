@@ -4,6 +4,7 @@
 #include "base/unshown.h"
 #include "export/export_internal.h"
 #include "export/protobuf_internal.h"
+#include "model/facts.h"
 
 bool export_flush(ExportOut *out, size_t above)
 {
@@ -195,6 +196,21 @@ Str export_thread_name(const Profile *p, uint32_t thread)
     return name.len ? name : STR("[unnamed]");
 }
 
+Str export_service_name(const Profile *p, const ExportRequest *request)
+{
+    Str words = profile_fact(p, STR(FACT_COMMAND)), name;
+    if (request->service.len)
+        return request->service;
+    if (str_next_part(&words, ' ', &name) && str_base_name(name).len)
+        return str_base_name(name);
+    for (size_t i = 0; i < p->processes.pid.len; i++) {
+        name = profile_text(p, p->processes.name.at[i]);
+        if (p->processes.pid.at[i] != 0 && name.len)
+            return name;
+    }
+    return STR("unknown_service");
+}
+
 static bool is_lower_hex(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
@@ -208,11 +224,11 @@ static bool is_mark(Str s, size_t at)
 
 void export_add_line_safe(StrBuf *out, Str s, bool (*also)(Str s, size_t at))
 {
-    size_t hidden = 0; // bytes from here on, this one included, that no terminal may get
+    int hidden = 0;
     for (size_t i = 0; i < s.len; i++) {
         bool is_edge = s.ptr[i] == ' ' && (i == 0 || i + 1 == s.len);
-        hidden = hidden > 1 ? hidden - 1 : str_unshown(s, i);
-        if (hidden || is_edge || is_mark(s, i) || (also && also(s, i)))
+        bool is_hidden = str_next_unshown(s, i, &hidden);
+        if (is_hidden || is_edge || is_mark(s, i) || (also && also(s, i)))
             strbuf_printf(out, "\\x%02x", (unsigned char)s.ptr[i]);
         else
             strbuf_add_char(out, s.ptr[i]);

@@ -38,12 +38,12 @@ static bool looks_escaped(Str s, size_t at)
 // would be read as one, and what readers would trim or take for a suffix.
 static void add_escaped(StrBuf *out, Str s)
 {
-    size_t hidden = 0; // bytes from here on, this one included, that no terminal may get
+    int hidden = 0;
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
-        hidden = hidden > 1 ? hidden - 1 : str_unshown(s, i);
+        bool is_hidden = str_next_unshown(s, i, &hidden);
         bool is_edge = c == ' ' && (i == 0 || i + 1 == s.len);
-        if (c == ';' || hidden || looks_escaped(s, i) || is_edge || is_false_suffix(s, i))
+        if (c == ';' || is_hidden || looks_escaped(s, i) || is_edge || is_false_suffix(s, i))
             strbuf_printf(out, "%%%02X", (unsigned char)c);
         else
             strbuf_add_char(out, c);

@@ -316,9 +316,25 @@ static void add_profile(Writer *w, size_t metric, StrBuf *scope)
 
 // ---- The file ------------------------------------------------------------------------
 
+// Resource.attributes: service.name, by which back ends group profiles.
+static void add_resource(Writer *w, StrBuf *out)
+{
+    StrBuf value = {0}, pair = {0}, resource = {0};
+    uint64_t name = string_of(w, export_service_name(w->set.p, w->set.request));
+    pb_bytes(&value, 1, intern_get(&w->strings, (uint32_t)name)); // UTF-8
+    pb_bytes(&pair, 1, STR("service.name"));
+    pb_bytes(&pair, 2, strbuf_str(&value));
+    pb_bytes(&resource, 1, strbuf_str(&pair));
+    pb_bytes(out, 1, strbuf_str(&resource));
+    strbuf_deinit(&value);
+    strbuf_deinit(&pair);
+    strbuf_deinit(&resource);
+}
+
 static void add_scope_profiles(Writer *w, StrBuf *out)
 {
     StrBuf resource = {0}, scope = {0};
+    add_resource(w, &resource);
     strbuf_clear(&w->message);
     pb_bytes(&w->message, 1, STR("assay"));
     pb_bytes(&w->message, 2, w->set.request->tool_version);

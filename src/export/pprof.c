@@ -2,8 +2,7 @@
 // pprof's profile.proto, gzip. Format: github.com/google/pprof,
 // proto/profile.proto; protobuf encoding: protobuf.dev/programming-guides/encoding.
 
-#include <libdeflate.h>
-
+#include "base/gzip_pack.h"
 #include "base/table.h"
 #include "export/export_internal.h"
 #include "export/protobuf_internal.h"
@@ -363,17 +362,14 @@ static void add_facts(Writer *w)
 
 static bool write_gzip(Str bytes, const ExportSink *sink, Error *err)
 {
-    struct libdeflate_compressor *c = libdeflate_alloc_compressor(1);
-    if (!c)
-        return error_set(err, ERROR_LIMIT, "out of memory for compression");
-    size_t bound = libdeflate_gzip_compress_bound(c, bytes.len);
-    char *packed = heap_alloc(bound);
-    size_t len = libdeflate_gzip_compress(c, bytes.ptr, bytes.len, packed, bound);
-    libdeflate_free_compressor(c);
-    bool ok = sink->write(sink->ctx, str_over(packed, len));
-    heap_free(packed);
-    if (!ok && err)
-        *err = (Error){0};
+    StrBuf packed = {0};
+    bool ok = gzip_pack(bytes, &packed, err);
+    if (ok && !sink->write(sink->ctx, strbuf_str(&packed))) {
+        ok = false;
+        if (err)
+            *err = (Error){0};
+    }
+    strbuf_deinit(&packed);
     return ok;
 }
 

@@ -5,11 +5,14 @@
 
 #include "base/strbuf.h"
 #include "import/chrome_trace_internal.h"
+#include "import/flight_recording_internal.h"
 #include "import/gperftools_internal.h"
 #include "import/other_formats_internal.h"
 #include "import/packed_internal.h"
 #include "import/perf_script_header_internal.h"
 #include "import/stackprof_internal.h"
+#include "import/stacks/stacks.h"
+#include "jfr/jfr.h"
 #include "perfdata/perfdata.h"
 
 static bool contains(Str text, const char *part)
@@ -123,15 +126,23 @@ const ImportFormat import_formats[] = {
     {"pprof", "Go, pprof -proto, Pyroscope, Parca", is_pprof, import_pprof, NULL},
     {"gperftools", "gperftools: CPUPROFILE=FILE", gperftools_is, NULL,
      .read_with_files = import_gperftools},
+    {"Java Flight Recording", "java -XX:StartFlightRecording, async-profiler", jfr_is,
+     import_flight_recording, NULL},
     {"Chrome trace", "Chrome DevTools, chrome://tracing", is_chrome_trace, import_chrome_trace,
      NULL},
     {"cpuprofile", "node --cpu-prof, Chrome DevTools", is_cpuprofile, import_cpuprofile, NULL},
+    {"sample", "sample, of macOS", sample_report_is, import_sample_report, NULL},
+    {"Instruments", "Instruments, of macOS: Deep Copy", instruments_is, import_instruments, NULL},
+    {"VTune CSV", "vtune -report top-down -format csv", vtune_is, import_vtune, NULL},
+    {"austin", "austin (text)", austin_is, import_austin, NULL},
     {"stackprof", "stackprof --json, of Ruby", is_stackprof, import_stackprof, NULL},
+    {"Safari timelines", "Safari's Web Inspector", safari_is, import_safari, NULL},
     {"speedscope", "speedscope, py-spy, rbspy", is_speedscope, import_speedscope, NULL},
     {"Firefox profile", "the Firefox Profiler, Firefox, samply, simpleperf", is_firefox,
      import_firefox, NULL},
     {"callgrind", "valgrind --tool=callgrind", is_callgrind, import_callgrind, NULL},
     {"perf script", "perf script (text)", is_perf_script, import_perf_script, NULL},
+    {"DTrace", "dtrace: @[ustack()] = count()", dtrace_is, import_dtrace, NULL},
     {"folded stacks", "stackcollapse scripts, inferno, async-profiler", is_folded, import_folded,
      NULL},
 };

@@ -35,15 +35,15 @@ extern const ImportFormat import_formats[];
 extern const size_t import_format_count;
 
 // Whether import_bytes may read the file: it begins as one of the formats does, or is packed by
-// gzip, zstd or xz.
+// gzip, zstd, xz or bzip2.
 bool import_is_known(Bytes head);
 
 // Sets the error for a file that is not known: the format's name, where assay knows it without
 // reading it. Always returns false.
 bool import_unknown_format(Bytes head, Error *err);
 
-// Reads a file of any format of the table, also packed by gzip, zstd or xz. A format that is known
-// and not read is named, with a command that converts it. `format` becomes its row, also on
+// Reads a file of any format of the table, also packed by gzip, zstd, xz or bzip2. A format that is
+// known and not read is named, with a command that converts it. `format` becomes its row, also on
 // false; NULL when it is of none. Without options nothing but the bytes is looked at.
 MUST_CHECK bool import_bytes(Bytes file, const ImportOptions *options, Profile *p,
                              const ImportFormat **format, Error *err);

@@ -19,10 +19,7 @@ typedef struct OtherFormat {
 #define PPROF_PROTO "convert it: pprof -proto PROGRAM FILE > FILE.pb.gz"
 
 static const OtherFormat formats[] = {
-    {"a Java Flight Recording", BEGINS("FLR\0"),
-     "convert it: jfrconv -o collapsed FILE FILE.collapsed (of async-profiler)"},
     {"a trace of trace-cmd", BEGINS("\x17\x08\x44tracing"), "use: perf script or trace-cmd report"},
-    {"packed by bzip2", BEGINS("BZh"), "unpack it: bunzip2 -c FILE | assay report -"},
     {"packed by lz4", BEGINS("\x04\x22\x4d\x18"), "unpack it: lz4 -dc FILE | assay report -"},
     {"a zip archive", BEGINS("PK\3\4"), "unpack it first: unzip FILE"},
     {"a program",
@@ -50,12 +47,6 @@ static const OtherFormat formats[] = {
      "convert it: heaptrack_print -f FILE -F FILE.folded"},
     {"a recording of massif", BEGINS("desc: --"), "use: ms_print FILE"},
     {"a recording of DHAT", HOLDS("\"dhatFileVersion\""), "use: dh_view.html of valgrind"},
-    {"the report of sample", BEGINS("Analysis of sampling "),
-     "convert it: inferno-collapse-sample FILE > FILE.folded"},
-    {"stacks of DTrace", HOLDS("CPU     ID                    FUNCTION:NAME"),
-     "convert it: inferno-collapse-dtrace FILE > FILE.folded"},
-    {"a table of VTune", HOLDS("Function Stack,CPU Time"),
-     "convert it: inferno-collapse-vtune FILE > FILE.folded"},
 };
 
 static bool is_of(const OtherFormat *f, Bytes head)

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-// Whether the file begins as gzip, zstd or xz does.
+// Whether the file begins as gzip, zstd, xz or bzip2 does.
 bool packed_is(Bytes head);
 
 // Unpacks a file of one of the methods into the arena; any other file is given back as it is. The

@@ -11,7 +11,8 @@
 #define FOLDED_COLLECTOR "import folded" // FACT_COLLECTOR of folded stacks
 
 #define FACT_COLLECTOR       "collector" // "sampling", "heap", "cover", "import perf.data" …
-#define COLLECTOR_BENCH      "bench"     // runs of commands
+#define COLLECTOR_HEAP       "heap"
+#define COLLECTOR_BENCH      "bench"           // runs of commands
 #define COLLECTOR_FUNCTIONS  "bench functions" // runs of function benchmarks
 #define COLLECTOR_COUNTERS   "counters"        // runs with counted events
 #define FACT_TOOL_VERSION    "tool-version"    // of assay, at recording
@@ -36,6 +37,8 @@
 // … or this, of a recording by ptrace: time in the kernel is not told apart from
 // that of the code which called it.
 #define EVENT_PTRACE "cpu time by ptrace"
+// … or this, of an agent inside the processes that sees each call of malloc and free.
+#define EVENT_HEAP "allocations"
 // … or this, of timers inside the processes, of which the same is true.
 #define EVENT_TIMERS "cpu time by thread timers"
 #define FACT_EVENT_FALLBACK                                                                        \

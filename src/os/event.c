@@ -595,7 +595,8 @@ static bool parse_name(Arena *arena, const EventSources *src, Str name, EventSpe
         return parse_tracepoint(arena, src, head, tail, spec, err);
     (void)error_set(err, ERROR_USAGE, "unknown event '%" STR_FMT "'", STR_ARG(name));
     return error_hint(err, "cpu-clock, cycles, page-faults, sched:sched_switch, r01c2, "
-                           "pmu/event=…/ are events; 'assay list' knows all");
+                           "pmu/event=…/ are events; 'assay list' knows all; a function is "
+                           "FILE:FUNCTION");
 }
 
 static bool parse_one(Arena *arena, const EventSources *src, Str text, EventSpec *ret, Error *err)

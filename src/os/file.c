@@ -168,7 +168,7 @@ bool os_map_fd(int fd, Str name, MappedFile *ret, Error *err)
     struct stat st;
     if (!stat_regular(fd, name, &st, err))
         return false;
-    MappedFile m = {.identity = identity_of(&st)};
+    MappedFile m = {.identity = identity_of(&st), .uid = st.st_uid};
     if (st.st_size > 0) {
         void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (at == MAP_FAILED)

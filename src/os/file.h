@@ -47,6 +47,7 @@ size_t os_read_start(Str path, uint8_t *buf, size_t size);
 typedef struct MappedFile {
     Bytes bytes;
     FileIdentity identity;
+    uint32_t uid; // of its owner
 } MappedFile;
 
 // Maps a file. Anything but a regular file is an error.

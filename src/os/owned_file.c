@@ -6,31 +6,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/file.h"
+#include "os/root_path.h"
 
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK };
 
-// Below another process's root an absolute link must not lead into ours.
 static int open_in_root(uint32_t pid, const char *path)
 {
-    char root_path[64];
-    snprintf(root_path, sizeof(root_path), "/proc/%u/root", pid);
-    int root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int root = os_root_of(pid);
     if (root < 0) {
         errno = ENOENT; // the process is gone, or none of ours
         return -1;
     }
-    struct open_how how = {.flags = OPEN_FLAGS, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-    int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-    // Kernels before 5.6, and filters of containers that do not know the call.
-    if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-        fd = openat(root, path + strspn(path, "/"), OPEN_FLAGS);
+    int fd = os_open_in_root(root, str_from_c(path), OPEN_FLAGS);
     int saved = errno;
     close(root);
     errno = saved;

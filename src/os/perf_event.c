@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { CAP_BIT_IPC_LOCK = 14, CAP_BIT_SYS_ADMIN = 21, CAP_BIT_PERFMON = 38 };
@@ -82,6 +83,23 @@ bool perf_event_set_filter(int fd, Str event, Str filter, Error *err)
 int perf_event_open_cgroup(struct perf_event_attr *attr, int cgroup_fd, int cpu, int group_fd)
 {
     return open_event(attr, cgroup_fd, cpu, group_fd, PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+}
+
+struct perf_event_attr perf_event_of_tasks(uint64_t sample_type)
+{
+    return (struct perf_event_attr){
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_DUMMY,
+        .sample_type = sample_type,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+        .comm = 1,
+        .comm_exec = 1,
+        .task = 1,
+        .sample_id_all = 1,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+    };
 }
 
 int perf_event_probe(void)
@@ -225,4 +243,23 @@ void ring_copy(const PerfRing *r, uint64_t from, void *to, size_t n)
     memcpy(to, r->data + at, first);
     if (n > first)
         memcpy((uint8_t *)to + first, r->data, n - first);
+}
+
+void ring_drain(PerfRing *r, RingRecordFn *each, void *ctx)
+{
+    uint64_t head = ring_head(r), at = r->tail;
+    struct perf_event_header header;
+    while (head - at >= sizeof(header)) {
+        uint8_t body[RING_BODY_MAX];
+        ring_copy(r, at, &header, sizeof(header));
+        if (header.size < sizeof(header) || header.size > head - at)
+            break; // the kernel writes no such record; where the next begins is not known
+        size_t len = header.size - sizeof(header);
+        if (len <= sizeof(body)) {
+            ring_copy(r, at + sizeof(header), body, len);
+            each(ctx, &header, body, len);
+        }
+        at += header.size;
+    }
+    ring_release(r, head);
 }

@@ -38,6 +38,10 @@ MUST_CHECK bool perf_event_set_filter(int fd, Str event, Str filter, Error *err)
 // one CPU.
 int perf_event_open_cgroup(struct perf_event_attr *attr, int cgroup_fd, int cpu, int group_fd);
 
+// An event that counts nothing. Its ring gets the records of programs' names, starts and ends,
+// each followed by the `sample_type` fields, with times by CLOCK_MONOTONIC.
+struct perf_event_attr perf_event_of_tasks(uint64_t sample_type);
+
 // Opens the event that needs the fewest rights on this process: 0 when that works, else errno.
 int perf_event_probe(void);
 
@@ -74,5 +78,12 @@ static inline void ring_release(PerfRing *r, uint64_t tail)
 
 // Copies n bytes from position `from`; at the end of the ring it goes on at the start.
 void ring_copy(const PerfRing *r, uint64_t from, void *to, size_t n);
+
+// Calls `each` with every record before the ring's head and releases them. `body` holds the `len`
+// bytes behind the header. Records with more than RING_BODY_MAX bytes there are left out.
+enum { RING_BODY_MAX = 256 };
+typedef void RingRecordFn(void *ctx, const struct perf_event_header *header, const uint8_t *body,
+                          size_t len);
+void ring_drain(PerfRing *r, RingRecordFn *each, void *ctx);
 
 #endif // OS_PERF_EVENT_H

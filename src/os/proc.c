@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { CPU_LIST_MAX = 65536 };
@@ -166,6 +167,29 @@ static bool list_numbers(const char *path, U32Vec *ret, Error *err)
             vec_push(NULL, ret, (uint32_t)n);
     closedir(dir);
     return true;
+}
+
+bool proc_accounts_delays(void)
+{
+    uint64_t on;
+    return os_read_u64("/proc/sys/kernel/task_delayacct", &on) && on == 1;
+}
+
+int64_t proc_disk_wait_ns(uint32_t pid)
+{
+    char path[64], buf[1024];
+    Str text;
+    unsigned long long ticks;
+    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+    if (!os_read_small(path, buf, sizeof(buf), &text))
+        return -1;
+    // proc(5): field 42; the second, a name in parentheses, may hold spaces.
+    const char *at = strrchr(buf, ')');
+    for (int field = 2; at && field < 42; field++)
+        at = strchr(at + 1, ' ');
+    if (!at || sscanf(at, " %llu", &ticks) != 1)
+        return -1;
+    return (int64_t)ticks * (1000000000 / MAX(1L, sysconf(_SC_CLK_TCK)));
 }
 
 bool proc_list_threads(uint32_t pid, U32Vec *ret, Error *err)

@@ -46,6 +46,13 @@ MUST_CHECK bool proc_status_parse(Str text, ProcStatus *ret);
 // Reads and parses the status of a process; pid 0 is this process.
 MUST_CHECK bool proc_status_read(Arena *arena, uint32_t pid, ProcStatus *ret, Error *err);
 
+// Whether the kernel counts the time that threads wait for block I/O (kernel.task_delayacct).
+bool proc_accounts_delays(void);
+// The wait of a process' main thread for block I/O so far, in whole ticks of the kernel; also of
+// one that has ended and was not waited for. Only of use where proc_accounts_delays. -1 when it
+// cannot be read.
+int64_t proc_disk_wait_ns(uint32_t pid);
+
 // Appends the thread ids of a process, in /proc's order.
 MUST_CHECK bool proc_list_threads(uint32_t pid, U32Vec *ret, Error *err);
 // Appends the id of every process in /proc.

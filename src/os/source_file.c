@@ -10,6 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/root_path.h"
+
+enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
+
 // Of the languages that compilers write debug information or coverage for.
 static const char *const suffixes[] = {
     "c",   "h",   "cc",  "hh",  "cpp", "hpp",   "cxx",  "hxx", "c++",   "h++", "inc",  "inl",
@@ -86,17 +90,22 @@ static bool real_path(int fd, char *buf, size_t size, Str *ret)
     return true;
 }
 
+static bool is_public_source(int fd, Str path)
+{
+    struct stat st;
+    return source_has_suffix(path) && fstat(fd, &st) == 0 && (st.st_mode & S_IROTH);
+}
+
 static bool may_be_read(const SourceRoots *roots, bool or_public, int fd)
 {
     char buf[PATH_MAX];
     Str path;
-    struct stat st;
     if (!real_path(fd, buf, sizeof(buf), &path))
         return false;
     for (size_t i = 0; i < roots->folders.len; i++)
         if (is_below(path, roots->folders.at[i]))
             return true;
-    return or_public && source_has_suffix(path) && fstat(fd, &st) == 0 && (st.st_mode & S_IROTH);
+    return or_public && is_public_source(fd, path);
 }
 
 SourceAccess source_map(const SourceRoots *roots, bool or_public, Str path, MappedFile *ret)
@@ -106,11 +115,25 @@ SourceAccess source_map(const SourceRoots *roots, bool or_public, Str path, Mapp
         return SOURCE_ABSENT;
     memcpy(name, path.ptr, path.len);
     name[path.len] = 0;
-    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = open(name, OPEN_FLAGS);
     if (fd < 0)
         return SOURCE_ABSENT;
     SourceAccess access = SOURCE_OUTSIDE;
     if (may_be_read(roots, or_public, fd))
+        access = os_map_fd(fd, path, ret, NULL) ? SOURCE_HERE : SOURCE_ABSENT;
+    close(fd);
+    return access;
+}
+
+SourceAccess source_map_in_root(int root_fd, Str path, MappedFile *ret)
+{
+    char buf[PATH_MAX];
+    Str real;
+    int fd = str_starts_with(path, STR("/")) ? os_open_in_root(root_fd, path, OPEN_FLAGS) : -1;
+    if (fd < 0)
+        return SOURCE_ABSENT;
+    SourceAccess access = SOURCE_OUTSIDE;
+    if (real_path(fd, buf, sizeof(buf), &real) && is_public_source(fd, real))
         access = os_map_fd(fd, path, ret, NULL) ? SOURCE_HERE : SOURCE_ABSENT;
     close(fd);
     return access;

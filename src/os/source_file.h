@@ -28,6 +28,10 @@ typedef enum SourceAccess {
 // file is here.
 SourceAccess source_map(const SourceRoots *roots, bool or_public, Str path, MappedFile *ret);
 
+// The same in the root folder of a container. There the project has no folder, so that only files
+// that every user may read, and that are named as sources are, are mapped.
+SourceAccess source_map_in_root(int root_fd, Str path, MappedFile *ret);
+
 // Whether a path ends as source files do: ".c", ".rs" …, or is a header of C++ without a suffix.
 bool source_has_suffix(Str path);
 

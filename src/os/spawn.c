@@ -4,6 +4,7 @@
 #include "os/spawn.h"
 
 #include "os/file.h"
+#include "os/proc.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -297,9 +298,16 @@ void spawn_close(Spawned *s, bool kill_child)
 bool spawn_collect(const Spawned *s, ChildEnd *ret)
 {
     pid_t pid;
+    siginfo_t ended = {.si_pid = 0};
+    int64_t disk_wait_ns = -1;
+    // What /proc tells of it is gone when it was waited for.
+    if (waitid(P_PID, (id_t)s->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid)
+        disk_wait_ns = proc_accounts_delays() ? proc_disk_wait_ns((uint32_t)s->pid) : -1;
     do
         pid = wait4(s->pid, &ret->status, WNOHANG, &ret->usage);
     while (pid < 0 && errno == EINTR);
+    if (pid == s->pid)
+        ret->disk_wait_ns = disk_wait_ns;
     return pid == s->pid;
 }
 

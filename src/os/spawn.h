@@ -58,6 +58,9 @@ bool spawn_trace_allowed(void);
 typedef struct ChildEnd {
     int status;          // as wait(2) returns it
     struct rusage usage; // of the child and of those of its children that it waited for
+    // Its main thread's wait for block I/O; -1 where the kernel does not count that, or when it was
+    // traced.
+    int64_t disk_wait_ns;
 } ChildEnd;
 
 // Waits for a child that has ended, without blocking. False while it still runs.

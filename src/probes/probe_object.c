@@ -4,6 +4,7 @@
 #include "probes/probe_object.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "model/name.h"
@@ -34,6 +35,42 @@ static Str find_mapped(Arena *arena, const ProbeContext *context, Str target)
         for (size_t k = 0; k < maps.len; k++)
             if (maps.at[k].exec && maps.at[k].path.len && is_named(maps.at[k].path, target))
                 return arena_printf(arena, "/proc/%u/root%" STR_FMT, pid, STR_ARG(maps.at[k].path));
+    }
+    return STR("");
+}
+
+// Where the file that a process has mapped at this path is found, when another file, or none, has
+// the path now: by the links of /proc, of which the one to the program needs no rights.
+static Str find_replaced(Arena *arena, const ProbeContext *context, Str target)
+{
+    char real[PATH_MAX];
+    Str path = realpath(arena_c_str(arena, target), real) ? str_from_c(real) : STR("");
+    FileIdentity now = {0};
+    bool is_there = path.len && os_file_identity(path, &now, NULL);
+    for (size_t i = 0; context->pids && i < context->pids->len; i++) {
+        ProcMapVec maps = {0};
+        uint32_t pid = context->pids->at[i];
+        if (!proc_maps_read(arena, pid, &maps, NULL))
+            continue;
+        for (size_t k = 0; k < maps.len; k++) {
+            const ProcMap *m = &maps.at[k];
+            bool fits = is_there ? str_equal(m->path, path)
+                                 : str_equal(str_base_name(m->path), str_base_name(target));
+            if (!m->exec || !fits || (is_there ? m->inode == now.inode : !m->deleted))
+                continue;
+            Str exe = arena_printf(arena, "/proc/%u/exe", pid);
+            FileIdentity of_exe;
+            vec_push(arena, context->notes,
+                     arena_printf(arena,
+                                  "'%" STR_FMT
+                                  "' was %s while process %u runs it: the file that it "
+                                  "runs is probed",
+                                  STR_ARG(target), is_there ? "replaced" : "deleted", pid));
+            if (os_file_identity(exe, &of_exe, NULL) && of_exe.inode == m->inode)
+                return exe;
+            return arena_printf(arena, "/proc/%u/map_files/%llx-%llx", pid,
+                                (unsigned long long)m->start, (unsigned long long)m->end);
+        }
     }
     return STR("");
 }
@@ -94,7 +131,8 @@ static bool find_file(Arena *arena, const ProbeContext *context, Str target, Str
         return true;
     }
     if (str_find_char(target, '/') != SIZE_MAX) {
-        *ret = target;
+        Str mapped = find_replaced(arena, context, target);
+        *ret = mapped.len ? mapped : target;
         return true;
     }
     *ret = find_mapped(arena, context, target);
@@ -116,6 +154,13 @@ static bool check_object(const ProbeObject *o, Error *err)
         (void)error_set(err, ERROR_UNSUPPORTED, "'%" STR_FMT "' is a script: it has no functions",
                         STR_ARG(o->path));
         return error_hint(err, "name the program or library that is to be probed: FILE:FUNCTION");
+    }
+    if (b.len > EI_CLASS && memcmp(b.ptr, ELFMAG, SELFMAG) == 0 && b.ptr[EI_CLASS] == ELFCLASS32) {
+        (void)error_set(err, ERROR_UNSUPPORTED,
+                        "'%" STR_FMT "' is a 32-bit program or library, which "
+                        "assay cannot probe",
+                        STR_ARG(o->path));
+        return error_hint(err, "probe one that is built for 64 bits, without -m32");
     }
     Arena scratch = {0};
     Elf elf;
@@ -374,6 +419,14 @@ static void consider_symbol(void *ctx, const ElfSymbol *s)
     consider(n->arena, n->near, name, n->wanted);
 }
 
+// Whether UPX has packed the program: it leaves its mark behind the program headers.
+static bool is_packed(Bytes file)
+{
+    enum { HEAD_BYTES = 1024 };
+    size_t len = MIN(file.len, (size_t)HEAD_BYTES);
+    return str_find((Str){(const char *)file.ptr, len}, STR("UPX!")) != SIZE_MAX;
+}
+
 bool probe_object_unknown(Arena *arena, const ProbeObject *o, Str name, Error *err)
 {
     NearSearch n = {.arena = arena, .wanted = name};
@@ -383,6 +436,13 @@ bool probe_object_unknown(Arena *arena, const ProbeObject *o, Str name, Error *e
     strbuf_deinit(&n.form);
     (void)error_set(err, ERROR_NOT_FOUND, "no function '%" STR_FMT "' in '%" STR_FMT "'",
                     STR_ARG(name), STR_ARG(o->path));
+    if (n.count == 0 && is_packed(o->file.bytes))
+        return error_hint(err,
+                          "it is packed by UPX, so that its code is not in the file: probe a copy "
+                          "that 'upx -d' has unpacked");
+    if (n.count == 0 && o->symbols.elf.section_count == 0)
+        return error_hint(err, "it has no section headers, as packed programs have none: probe the "
+                               "program as it was linked");
     if (n.count == 0)
         return error_hint(err, "it is stripped: probe an address (0x…), or install its debug "
                                "file");

@@ -147,8 +147,8 @@ static Str name_of(Arena *arena, const ProbeText *t)
                         STR_ARG(point));
 }
 
-static bool find_one(const ProbeContext *context, Arena *arena, const ProbeText *text,
-                     EventSpecVec *ret, Error *err)
+static bool find_in(const ProbeContext *context, Arena *arena, const ProbeText *text, Str target,
+                    EventSpecVec *ret, Error *err)
 {
     ProbeObject object;
     Making m = {.arena = arena,
@@ -157,7 +157,7 @@ static bool find_one(const ProbeContext *context, Arena *arena, const ProbeText 
                 .object = &object,
                 .name = name_of(arena, text),
                 .events = ret};
-    if (!find_pmu(&m.pmu, err) || !probe_object_open(arena, context, text->target, &object, err))
+    if (!find_pmu(&m.pmu, err) || !probe_object_open(arena, context, target, &object, err))
         return false;
     // The kernel wants the file itself; a path that leads through /proc/PID is one, too.
     char real[PATH_MAX];
@@ -165,6 +165,27 @@ static bool find_one(const ProbeContext *context, Arena *arena, const ProbeText 
     bool ok = add_places(&m, err);
     probe_object_close(&object);
     return ok;
+}
+
+// Markers of a library carry its name: "sdt_libc:setjmp" is in libc.so.6.
+static bool find_one(const ProbeContext *context, Arena *arena, const ProbeText *text,
+                     EventSpecVec *ret, Error *err)
+{
+    Error why = {0}, other = {0};
+    bool of_library = text->kind == PROBE_USDT && text->target.len == 0 &&
+                      str_starts_with(text->provider, STR("lib"));
+    if (find_in(context, arena, text, text->target, ret, &why))
+        return true;
+    Str library = str_equal(text->provider, STR("libstdcxx")) ? STR("libstdc++") : text->provider;
+    if (of_library && why.kind == ERROR_NOT_FOUND) {
+        if (find_in(context, arena, text, library, ret, &other))
+            return true;
+        if (str_starts_with(str_from_c(other.text), STR("no marker")))
+            why = other;
+    }
+    if (err)
+        *err = why;
+    return false;
 }
 
 bool probes_find(void *context, Arena *arena, Str text, bool *is_probe, EventSpecVec *ret,

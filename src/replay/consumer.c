@@ -734,7 +734,7 @@ static size_t add_frames(Consumer *c, Process *p, Thread *t, const UnwindMemory 
         bool named =
             p->space.generated && runtime_frames_name(&p->runtimes, f, stack, &frame, &below);
         if (!named || below)
-            c->frames[n++] = user_frame(c, p, f->pc, f->flags);
+            c->frames[n++] = user_frame(c, p, f->pc, f->flags & UNWIND_FRAME_HOW);
         if (named)
             c->frames[n++] = frame;
     }

@@ -43,6 +43,7 @@ void modules_deinit(ModuleSet *set)
         close(set->jit_dumps.at[i].fd);
     table_deinit(&set->by_key);
     table_deinit(&set->by_path);
+    foreign_roots_deinit(&set->roots);
     kernel_map_deinit(&set->kernel);
     arena_deinit(&set->tables);
     arena_deinit(&set->arena);
@@ -121,13 +122,29 @@ static bool open_searched(ModuleSet *set, ModuleFile *m, bool *seen)
     return found;
 }
 
+static bool is_32bit_file(Str path)
+{
+    MappedFile file;
+    if (!os_map_file(path, &file, NULL))
+        return false;
+    bool is_narrow = file.bytes.len > EI_CLASS && memcmp(file.bytes.ptr, ELFMAG, SELFMAG) == 0 &&
+                     file.bytes.ptr[EI_CLASS] == ELFCLASS32;
+    os_unmap_file(&file);
+    return is_narrow;
+}
+
 static void open_module(ModuleSet *set, ModuleFile *m, uint32_t pid, const PerfMmap *map)
 {
-    bool seen = false;
-    if (set->search ? open_searched(set, m, &seen) : open_live(set, m, pid, map, &seen))
+    bool seen = false, is_narrow = false;
+    if (set->search ? open_searched(set, m, &seen) : open_live(set, m, pid, map, &seen)) {
+        m->root = set->search ? 0 : foreign_root_of(&set->roots, pid);
         return;
-    m->is_replaced = seen;
-    if (seen)
+    }
+    is_narrow = seen && is_32bit_file(m->path);
+    m->is_replaced = seen && !is_narrow;
+    if (is_narrow)
+        set->narrow++;
+    else if (seen)
         set->replaced++;
     else
         set->missing++;
@@ -304,12 +321,9 @@ static bool jit_text(const ModuleFile *m, Arena *arena, Bytes *ret)
     return ok;
 }
 
-bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret)
+// The first module of this path whose bytes are known.
+static const ModuleFile *find_module(const ModuleSet *set, Str path, Str build_id_hex)
 {
-    if (kernel_has_module(&set->kernel, path) && kernel_symbols(&set->kernel, arena, ret))
-        return true;
-    if (str_equal(path, STR("[kernel]")) && kernel_late_symbols(&set->kernel, arena, ret))
-        return true;
     const ModuleFile *found = NULL;
     uint32_t row, first = UINT32_MAX;
     for (TableProbe p = table_probe(&set->by_path, str_hash(path));
@@ -321,12 +335,33 @@ bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_he
             first = row;
         }
     }
+    return found;
+}
+
+bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret)
+{
+    if (kernel_has_module(&set->kernel, path) && kernel_symbols(&set->kernel, arena, ret))
+        return true;
+    if (str_equal(path, STR("[kernel]")) && kernel_late_symbols(&set->kernel, arena, ret))
+        return true;
+    const ModuleFile *found = find_module(set, path, build_id_hex);
     if (!found)
         return false;
     if (!found->opened || !str_equal(found->build_id, build_id_hex))
         return jit_text(found, arena, ret);
     *ret = found->elf.file;
     return true;
+}
+
+SourceAccess modules_source(const ModuleSet *set, Str path, Str build_id_hex, Str source,
+                            MappedFile *ret)
+{
+    const ModuleFile *m = find_module(set, path, build_id_hex);
+    if (!m || !m->opened || m->root == 0)
+        return SOURCE_ABSENT;
+    if (m->file.uid != geteuid() && m->file.uid != 0)
+        return SOURCE_OUTSIDE;
+    return source_map_in_root(foreign_root_fd(&set->roots, m->root), source, ret);
 }
 
 // Whether a path names memory without a file: "//anon", "[heap]", "[stack]", memfds, System V

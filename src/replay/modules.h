@@ -9,8 +9,9 @@
 #include "elf/elf.h"
 #include "gopclntab/gopclntab.h"
 #include "model/profile.h"
-#include "os/file.h"
+#include "os/source_file.h"
 #include "perfdata/perf_record.h"
+#include "replay/foreign_roots.h"
 #include "replay/kernel.h"
 #include "replay/module_search.h"
 #include "runtimes/runtime_kinds.h"
@@ -37,6 +38,7 @@ typedef struct ModuleFile {
     bool is_clock;    // the [vdso]
     Elf elf;
     MappedFile file;
+    uint32_t root;     // of the first process that mapped it: foreign_root_of
     UnwindTable table; // size 0: none
     // Functions of a Go program that go on on another stack; a walk may end in them.
     UnwindRange stack_switches[MODULE_SWITCHES_MAX];
@@ -66,8 +68,10 @@ typedef struct ModuleSet {
     U32Vec awaited;         // modules of generated code whose map was not there yet
     Table by_key;
     Table by_path; // rows by the hash of their path; a module that got another path has two
+    ForeignRoots roots;
     KernelMap kernel;
     uint32_t replaced; // files that had been replaced when they were opened
+    uint32_t narrow;   // programs and libraries of 32 bits, which are not read
     uint32_t missing;  // files that could not be opened
     // Maps of generated code and jitdumps that are not used: why, for the first ones.
     StrVec refused;
@@ -95,6 +99,12 @@ ModuleId modules_id(ModuleSet *set, uint32_t module);
 // mapped; for generated code the present text of perf-PID.map, or one made from jit-PID.dump; for
 // the kernel its symbols. False when there are none.
 bool modules_bytes(const ModuleSet *set, Arena *arena, Str path, Str build_id_hex, Bytes *ret);
+
+// Maps a source file that a module of the profile names, if the module comes from a process with
+// another root folder: it is looked for there, and read only if this user or root owns the
+// module. SOURCE_ABSENT also for modules of other processes.
+SourceAccess modules_source(const ModuleSet *set, Str path, Str build_id_hex, Str source,
+                            MappedFile *ret);
 
 // Looks again for the maps of generated code that were not there when a frame first lay in it:
 // of one process, for example when it ends, or with 0 of all.

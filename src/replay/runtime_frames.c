@@ -394,13 +394,22 @@ static void set_target(RuntimeFrames *r, uint32_t tid, uint64_t state)
     if (!r->targets)
         return;
     CaptureTarget *t = &r->targets[tid & (CAPTURE_TARGETS - 1)];
+    CaptureTarget fresh = {
+        .frame = state + o->thread_frame,
+        .cframe = o->cframe_frame == PYTHON_NONE ? CAPTURE_NO_OFFSET : o->cframe_frame,
+        .previous = o->frame_previous,
+        .code = o->frame_code,
+        .instruction = o->frame_instruction,
+        .entry = o->frame_entry == PYTHON_NONE ? o->frame_code : o->frame_entry,
+    };
+    uint32_t last = MAX(fresh.previous, fresh.code);
+    last = MAX(last, fresh.instruction);
+    last = MAX(last, fresh.entry);
+    fresh.bytes = last + (uint32_t)sizeof(uint64_t);
     __atomic_store_n(&t->tid, 0, __ATOMIC_SEQ_CST);
-    t->frame = state + o->thread_frame;
-    t->cframe = o->cframe_frame == PYTHON_NONE ? CAPTURE_NO_OFFSET : o->cframe_frame;
-    t->previous = o->frame_previous;
-    t->code = o->frame_code;
-    t->instruction = o->frame_instruction;
-    t->entry = o->frame_entry == PYTHON_NONE ? o->frame_code : o->frame_entry;
+    if (fresh.bytes > CAPTURE_FRAME_BYTES)
+        return; // its frames are read after the sample
+    *t = fresh;
     __atomic_store_n(&t->tid, tid, __ATOMIC_SEQ_CST);
 }
 

@@ -473,7 +473,9 @@ static const Symbol *symbol_at(const ModuleSymbols *m, uint64_t svma)
 static PlaceFrame from_dwarf(const DwarfFrame *f)
 {
     return (PlaceFrame){
-        .linkage_name = f->linkage_name.len ? f->linkage_name : f->name,
+        .linkage_name = f->linkage_name.len     ? f->linkage_name
+                        : f->qualified_name.len ? f->qualified_name
+                                                : f->name,
         .decl_file = f->decl_file,
         .decl_line = f->decl_line,
         .file = f->file,

@@ -19,7 +19,8 @@ enum {
 typedef struct TouchedLine {
     uint32_t file; // StrId
     uint32_t line;
-    bool is_ours; // a program of this user or of root says so
+    ModuleId module; // that says so
+    bool is_ours;    // it is a program of this user or of root
 } TouchedLine;
 
 typedef Vec(TouchedLine) TouchedLineVec;
@@ -57,15 +58,17 @@ static bool *owned_modules(Arena *arena, const Profile *p)
     return owned;
 }
 
-static TouchedLineVec touched_collect(Arena *arena, const Profile *p)
+// The lines of one file, or with 0 of all.
+static TouchedLineVec touched_collect(Arena *arena, const Profile *p, StrId file)
 {
     TouchedLineVec v = {0};
     const bool *owned = owned_modules(arena, p);
     for (uint32_t i = 1; i < profile_frame_count(p); i++)
-        if (p->frames.file.at[i].v && p->frames.line.at[i])
+        if (p->frames.file.at[i].v && p->frames.line.at[i] &&
+            (file.v == 0 || p->frames.file.at[i].v == file.v))
             vec_push(NULL, &v,
                      (TouchedLine){p->frames.file.at[i].v, p->frames.line.at[i],
-                                   owned[p->frames.module.at[i].v]});
+                                   p->frames.module.at[i], owned[p->frames.module.at[i].v]});
     if (v.len)
         qsort(v.at, v.len, sizeof(v.at[0]), touched_compare);
     return v;
@@ -102,21 +105,41 @@ static void name_add(size_t *count, StrBuf *names, Str path)
 
 typedef enum TextState { TEXT_ABSENT, TEXT_OUTSIDE, TEXT_CHANGED, TEXT_HERE } TextState;
 
+// The file in the root folder of the first module that has one and names it. A file that a mapping
+// moves elsewhere is not looked for there.
+static SourceAccess map_in_root(const SourceOptions *o, Str path, Str real,
+                                const TouchedLine *touched, size_t n, MappedFile *file)
+{
+    SourceAccess access = SOURCE_ABSENT;
+    if (!o->in_module_root || !str_equal(path, real))
+        return SOURCE_ABSENT;
+    for (size_t i = 0; i < n && access != SOURCE_HERE; i++)
+        if (i == 0 || touched[i].module.v != touched[i - 1].module.v)
+            access = o->in_module_root(o->files.ctx, touched[i].module, path, file);
+    return access;
+}
+
 // The text of a file, borrowed from `files`, and whether it has changed since the recording.
-// `is_ours`: a program of this user or of root names it.
+// `touched` are its lines.
 static TextState text_open(FileSet *files, Arena *arena, const SourceOptions *o, Str path,
-                           bool is_ours, Str *ret)
+                           const TouchedLine *touched, size_t n, Str *ret)
 {
     Bytes bytes;
     Str real = mapped_path(arena, o, path);
-    SourceAccess access = SOURCE_HERE;
     MappedFile file;
-    if (!o->roots || o->files.file_bytes)
+    bool is_ours = false;
+    for (size_t i = 0; i < n && !is_ours; i++)
+        is_ours = touched[i].is_ours;
+    SourceAccess inside = map_in_root(o, path, real, touched, n, &file), access = inside;
+    if (inside != SOURCE_HERE && (!o->roots || o->files.file_bytes))
         access = file_set_open(files, real, &bytes) ? SOURCE_HERE : SOURCE_ABSENT;
-    else if ((access = source_map(o->roots, is_ours, real, &file)) == SOURCE_HERE) {
+    else if (inside == SOURCE_HERE ||
+             (access = source_map(o->roots, is_ours, real, &file)) == SOURCE_HERE) {
         file_set_add(files, real, &file);
         bytes = file.bytes;
     }
+    if (inside == SOURCE_OUTSIDE && access == SOURCE_ABSENT)
+        access = SOURCE_OUTSIDE;
     if (access != SOURCE_HERE)
         return access == SOURCE_OUTSIDE ? TEXT_OUTSIDE : TEXT_ABSENT;
     if (bytes.len > FILE_MAX_BYTES ||
@@ -127,22 +150,15 @@ static TextState text_open(FileSet *files, Arena *arena, const SourceOptions *o,
     return o->recorded_at_ns && mtime_ns > o->recorded_at_ns ? TEXT_CHANGED : TEXT_HERE;
 }
 
-static bool is_named_by_ours(Arena *arena, const Profile *p, StrId file)
-{
-    const bool *owned = owned_modules(arena, p);
-    for (uint32_t i = 1; i < profile_frame_count(p); i++)
-        if (p->frames.file.at[i].v == file.v && owned[p->frames.module.at[i].v])
-            return true;
-    return false;
-}
-
 bool source_read(Arena *arena, const SourceOptions *options, const Profile *p, StrId file,
                  Str *text, bool *is_changed)
 {
     FileSet files;
     file_set_init(&files, &options->files, arena);
-    TextState state = text_open(&files, arena, options, profile_text(p, file),
-                                is_named_by_ours(arena, p, file), text);
+    TouchedLineVec touched = touched_collect(arena, p, file);
+    TextState state =
+        text_open(&files, arena, options, profile_text(p, file), touched.at, touched.len, text);
+    vec_free(&touched);
     bool is_here = state == TEXT_HERE || state == TEXT_CHANGED;
     if (is_here)
         *text = arena_str(arena, *text);
@@ -165,10 +181,7 @@ static void file_store(Sources *s, const TouchedLine *touched, size_t n)
     StrId file = {touched[0].file};
     Str text, line;
     Str path = profile_text(s->profile, file);
-    bool is_ours = false;
-    for (size_t i = 0; i < n && !is_ours; i++)
-        is_ours = touched[i].is_ours;
-    TextState state = text_open(&s->files, &s->scratch, s->options, path, is_ours, &text);
+    TextState state = text_open(&s->files, &s->scratch, s->options, path, touched, n, &text);
     if (state == TEXT_CHANGED)
         name_add(&s->changed, &s->changed_names, path);
     if (state == TEXT_OUTSIDE)
@@ -194,7 +207,7 @@ void symbolise_sources(Profile *p, const SourceOptions *options)
 {
     Sources s = {.profile = p, .options = options};
     s.bytes_left = options->max_bytes ? options->max_bytes : SOURCE_MAX_BYTES;
-    TouchedLineVec touched = touched_collect(&s.scratch, p);
+    TouchedLineVec touched = touched_collect(&s.scratch, p, (StrId){0});
     for (size_t i = 0; i < touched.len && !s.is_full;) {
         size_t end = i + 1;
         while (end < touched.len && touched.at[end].file == touched.at[i].file)

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 static const char magic[8] = {'A', 'S', 'S', 'A', 'Y', 'S', 'Y', 'M'};
-enum { VERSION = 2, HEAD_BYTES = 32 };
+enum { HEAD_BYTES = 32 };
 
 // The cache does not check more files than this at each use; a table from more files is not stored.
 enum { PROBES_MAX = 2000, TROUBLES_MAX = 1000 };
@@ -124,7 +124,7 @@ void symbol_cache_encode(const PlaceTable *t, const FileProbeVec *probes, StrBuf
     strbuf_add_repeated(out, 0, HEAD_BYTES);
     put_payload(out, t, probes);
     Bytes payload = bytes_over(out->ptr + head + HEAD_BYTES, out->len - head - HEAD_BYTES);
-    uint32_t version[2] = {VERSION, 0};
+    uint32_t version[2] = {SYMBOL_CACHE_VERSION, 0};
     uint64_t sums[2] = {payload.len, bytes_hash(payload)};
     memcpy(out->ptr + head, magic, 8);
     memcpy(out->ptr + head + 8, version, 8);
@@ -232,8 +232,9 @@ bool symbol_cache_decode(Bytes file, PlaceTable *t, FileProbeVec *probes, Error 
     uint64_t sum = cursor_u64(&c);
     if (!cursor_check(&c, err))
         return false;
-    if (!bytes_equal(head, magic, sizeof(magic)) || version != VERSION)
-        return error_set(err, ERROR_UNSUPPORTED, "no symbol cache of version %u", VERSION);
+    if (!bytes_equal(head, magic, sizeof(magic)) || version != SYMBOL_CACHE_VERSION)
+        return error_set(err, ERROR_UNSUPPORTED, "no symbol cache of version %u",
+                         SYMBOL_CACHE_VERSION);
     Bytes payload = bytes_slice(file, HEAD_BYTES, file.len);
     if (payload.len != length || bytes_hash(payload) != sum)
         return error_set(err, ERROR_FORMAT, "symbol cache: checksum differs");
@@ -276,30 +277,35 @@ static bool is_of_cache(int fd)
            (uint64_t)st.st_size <= SYMBOL_CACHE_FILE_MAX_BYTES;
 }
 
-static bool load_table(int folder, Str name, PlaceTable *t, FileProbeVec *probes)
+bool symbol_cache_map(int folder, Str name, MappedFile *ret)
 {
     char buf[NAME_MAX + 1];
-    const char *at = c_name(name, buf);
+    const char *at = folder >= 0 ? c_name(name, buf) : NULL;
     int fd =
         at ? openat(folder, at, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) : -1;
-    MappedFile file;
-    Error err;
-    bool ok = fd >= 0 && is_of_cache(fd) && os_map_fd(fd, name, &file, NULL);
-    if (ok) {
-        ok = symbol_cache_decode(file.bytes, t, probes, &err);
-        if (ok)
-            used_now(fd, &file.identity);
-        os_unmap_file(&file);
-    }
+    bool ok = fd >= 0 && is_of_cache(fd) && os_map_fd(fd, name, ret, NULL);
+    if (ok)
+        used_now(fd, &ret->identity);
     if (fd >= 0)
         close(fd);
+    return ok;
+}
+
+static bool load_table(int folder, Str name, PlaceTable *t, FileProbeVec *probes)
+{
+    MappedFile file;
+    Error err;
+    if (!symbol_cache_map(folder, name, &file))
+        return false;
+    bool ok = symbol_cache_decode(file.bytes, t, probes, &err);
+    os_unmap_file(&file);
     return ok;
 }
 
 bool symbol_cache_load(int folder, Str name, const SymboliseFiles *access, PlaceTable *t,
                        FileProbeVec *probes)
 {
-    bool ok = folder >= 0 && load_table(folder, name, t, probes);
+    bool ok = load_table(folder, name, t, probes);
     for (size_t i = 0; ok && i < probes->len; i++) {
         ok = file_probe_holds(access, &probes->at[i]);
         if (!ok)

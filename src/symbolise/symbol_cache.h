@@ -11,6 +11,7 @@
 
 #include "symbolise/place_table.h"
 
+enum { SYMBOL_CACHE_VERSION = 3 };                 // of the file
 #define SYMBOL_CACHE_MAX_BYTES      (256ull << 20) // of the whole folder
 #define SYMBOL_CACHE_FILE_MAX_BYTES (32ull << 20)
 
@@ -29,6 +30,10 @@ void symbol_cache_encode(const PlaceTable *t, const FileProbeVec *probes, StrBuf
 // Reads such bytes into an empty table. Texts are copied. On false `err` says what is broken, and
 // the caller must free the table without using it.
 MUST_CHECK bool symbol_cache_decode(Bytes file, PlaceTable *t, FileProbeVec *probes, Error *err);
+
+// Maps a file in the folder, -1 for no folder. False when there is none, or when it is not a
+// regular file of this user or of root.
+bool symbol_cache_map(int folder, Str name, MappedFile *ret);
 
 // Fills an empty table from a file in the folder, -1 for no folder. The file must be a regular file
 // of this user or of root. False when there is no file, when it is broken or of another version, or

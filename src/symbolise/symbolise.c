@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "os/owned_file.h"
+#include "symbolise/kernel_names.h"
 #include "symbolise/symbol_cache.h"
 #include "symbolise/text_maps.h"
 #include "symbolise/vdso.h"
@@ -254,16 +255,20 @@ static void table_load(const Run *r, Str cache_name, PlaceTable *t, FileProbeVec
     }
 }
 
-static void cache_save(const Run *r, Str name, const PlaceTable *t, const FileProbeVec *probes)
+static void cache_write(const Run *r, Str name, Str content)
 {
     const SymboliseHelp *help = r->options->help;
+    if (help)
+        help->cache_write(help->ctx, name, content);
+    else
+        symbol_cache_write(r->cache, name, content, r->options->cache_max_bytes);
+}
+
+static void cache_save(const Run *r, Str name, const PlaceTable *t, const FileProbeVec *probes)
+{
     StrBuf file = {0};
-    if (r->cache >= 0 && symbol_cache_pack(t, probes, &file)) {
-        if (help)
-            help->cache_write(help->ctx, name, strbuf_str(&file));
-        else
-            symbol_cache_write(r->cache, name, strbuf_str(&file), r->options->cache_max_bytes);
-    }
+    if (r->cache >= 0 && symbol_cache_pack(t, probes, &file))
+        cache_write(r, name, strbuf_str(&file));
     strbuf_deinit(&file);
 }
 
@@ -389,6 +394,53 @@ static Str kernel_cache_name(Run *r)
     return arena_printf(&r->scratch, "kernel-%" STR_FMT ".sym", STR_ARG(boot));
 }
 
+// The cache file with all functions that the running kernel was linked with.
+static Str kernel_names_file(Run *r, Str cache_name)
+{
+    return arena_printf(&r->scratch, "%" STR_FMT "-all.sym",
+                        STR_ARG(str_slice(cache_name, 0, cache_name.len - sizeof(".sym") + 1)));
+}
+
+static void kernel_names_save(Run *r, Str cache_name)
+{
+    StrBuf file = {0};
+    if (cache_name.len && kernel_names_encode(&r->kernel, r->kernel_core, &file) &&
+        file.len <= SYMBOL_CACHE_FILE_MAX_BYTES)
+        cache_write(r, kernel_names_file(r, cache_name), strbuf_str(&file));
+    strbuf_deinit(&file);
+}
+
+// Takes addresses that the cached functions of the kernel name out of `missing`.
+static void kernel_from_names(Run *r, Str cache_name, U64Vec *missing, PlaceTable *t)
+{
+    static const FileProbeVec no_probes = {0};
+    MappedFile file;
+    KernelNames names;
+    if (missing->len == 0 || cache_name.len == 0 ||
+        !symbol_cache_map(r->cache, kernel_names_file(r, cache_name), &file))
+        return;
+    size_t kept = 0, all = missing->len;
+    bool ok = kernel_names_open(file.bytes, &names, NULL);
+    for (size_t i = 0; ok && i < all; i++) {
+        PlaceFrames frames;
+        Str name;
+        if (!kernel_names_find(&names, missing->at[i], &name)) {
+            missing->at[kept++] = missing->at[i];
+            continue;
+        }
+        frames.len = name.len > 0;
+        frames.at[0] = (PlaceFrame){.linkage_name = name};
+        place_table_add(t, missing->at[i], &frames);
+        (void)progress(r, 1);
+    }
+    if (ok && kept < all) {
+        missing->len = kept;
+        place_table_sort(t);
+        cache_save(r, cache_name, t, &no_probes);
+    }
+    os_unmap_file(&file);
+}
+
 static bool kernel_look_up(Run *r, const U64Vec *missing, Str cache_name, PlaceTable *t)
 {
     static const FileProbeVec no_probes = {0};
@@ -409,9 +461,13 @@ static bool kernel_resolve(Run *r, const Group *g)
     U64Vec missing = {0};
     table_load(r, cache_name, &t, &probes);
     group_missing(r, g, &t, &missing);
+    kernel_from_names(r, cache_name, &missing, &t);
     r->stats.from_cache += g->len - missing.len;
-    if (missing.len && !r->kernel_tried)
+    if (missing.len && !r->kernel_tried) {
         kernel_load(r, g->module);
+        if (r->kernel_ok)
+            kernel_names_save(r, cache_name);
+    }
     bool ok = missing.len && r->kernel_ok ? kernel_look_up(r, &missing, cache_name, &t)
                                           : progress(r, g->len);
     group_fill(r, g, &t);

@@ -71,6 +71,9 @@ MUST_CHECK bool symbolise_profile(Profile *p, const SymboliseOptions *options,
 
 typedef struct SourceOptions {
     SymboliseFiles files;
+    // Maps a source file that a module names, where the module's process had another root folder
+    // than this one. SOURCE_ABSENT: it had not, or there is no such file. NULL: not asked.
+    SourceAccess (*in_module_root)(void *ctx, ModuleId module, Str source, MappedFile *ret);
     // --source-path OLD=NEW: files whose path begins with `from` are read at `to`.
     const struct SourceMap {
         Str from, to;

@@ -33,6 +33,19 @@ static bool is_llvm_json(Str head)
             str_find(head, STR("\"functions\"")) != SIZE_MAX);
 }
 
+// gcovr's JSON has "gcovr/format_version".
+static bool is_gcov_json(Str head)
+{
+    return str_starts_with(str_trim(head), STR("{")) &&
+           (str_find(head, STR("\"format_version\"")) != SIZE_MAX ||
+            str_find(head, STR("\"gcc_version\"")) != SIZE_MAX);
+}
+
+static bool is_go_cover(Str head)
+{
+    return str_starts_with(head, STR("mode: "));
+}
+
 typedef struct Form {
     TracefileKind kind;
     const char *name;
@@ -44,6 +57,8 @@ static const Form forms[] = {
     {TRACEFILE_LCOV, "lcov tracefile", is_lcov, tracefile_read_lcov},
     {TRACEFILE_COBERTURA, "Cobertura report", is_cobertura, tracefile_read_cobertura},
     {TRACEFILE_LLVM_JSON, "llvm-cov export", is_llvm_json, tracefile_read_llvm_json},
+    {TRACEFILE_GCOV_JSON, "gcov's JSON", is_gcov_json, tracefile_read_gcov_json},
+    {TRACEFILE_GO_COVER, "Go profile", is_go_cover, tracefile_read_go_cover},
 };
 
 static const Form *form_of(Bytes head)
@@ -71,15 +86,13 @@ const TracefileForeign tracefile_foreign[] = {
     {"<CoverageSession", "", "an OpenCover report", "give the lcov or Cobertura form of it"},
     {"\"schema\"", "assay-cover/", "this program's own JSON",
      "'assay cover export' without --format writes a tracefile, which is read"},
-    {"\"gcc_version\"", "", "gcov's JSON", "give the .gcno and .gcda that it was made of"},
+    {"\"gcovr/format_version\"", "", "gcovr's JSON",
+     "'gcovr --add-tracefile FILE --lcov' makes a tracefile of it"},
     {"{\"coverage\"", "", "a report for Codecov", "give the data that it was made of"},
-    {"^mode: ", "", "a profile of Go", "gcov2lcov makes a tracefile of it"},
     {"^SQLite format 3", "", "a database, as coverage.py keeps one",
      "'coverage lcov' makes a tracefile of it"},
-    {"^\x1f\x8b", "", "compressed by gzip", "unpack it first"},
-    {"^!<arch>\n", "", "an archive of objects", "give the program that it is linked into"},
-    {"^\xca\xfe\xba\xbe", "", "a universal binary",
-     "'lipo -thin' takes one architecture out of it"},
+    {"^\x1f\x8b", "", "compressed by gzip", "counts of lines are read so: unpack what else it is"},
+    {"^!<thin>\n", "", "a thin archive", "give the objects that it names"},
     {"^\x81rforpm\xff", "", "a raw memory profile of LLVM",
      "llvm-profdata joins it with a profile of counts, which is read"},
     {"^PERFILE2", "", "a recording of perf", "'assay report' reads it"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers of coverage that another tool has already brought to lines: lcov's
-// tracefiles, Cobertura's XML, llvm-cov's JSON. All add into a CoverSet.
+// Readers of coverage that another tool has already brought to lines: lcov's tracefiles,
+// Cobertura's XML, the JSON of llvm-cov and gcov, Go's profiles. All add into a CoverSet.
 
 #ifndef TRACEFILE_TRACEFILE_H
 #define TRACEFILE_TRACEFILE_H
@@ -16,6 +16,8 @@ typedef enum TracefileKind {
     TRACEFILE_LCOV,      // lcov 1.x and 2.x: man geninfo, "FILES"
     TRACEFILE_COBERTURA, // Cobertura's XML
     TRACEFILE_LLVM_JSON, // what 'llvm-cov export' writes
+    TRACEFILE_GCOV_JSON, // what 'gcov --json-format' writes
+    TRACEFILE_GO_COVER,  // what 'go test -coverprofile' writes
 } TracefileKind;
 
 // The kind of a file, by its first bytes; a few kilobytes are enough.
@@ -23,6 +25,8 @@ TracefileKind tracefile_kind(Bytes head);
 
 // Of llvm-cov export, by the first number.
 extern const FormatVersions tracefile_json_versions;
+// Of gcov's JSON, by its format_version.
+extern const FormatVersions tracefile_gcov_json_versions;
 
 // Kinds that are known and not read. A file is of the kind when its first bytes contain both marks;
 // a mark that begins with '^' must be at the start of the file.
@@ -44,6 +48,8 @@ MUST_CHECK bool tracefile_read(CoverSet *into, Bytes file, Error *err);
 // The same for a file of a known kind.
 MUST_CHECK bool tracefile_read_cobertura(CoverSet *into, Bytes file, Error *err);
 MUST_CHECK bool tracefile_read_llvm_json(CoverSet *into, Bytes file, Error *err);
+MUST_CHECK bool tracefile_read_gcov_json(CoverSet *into, Bytes file, Error *err);
+MUST_CHECK bool tracefile_read_go_cover(CoverSet *into, Bytes file, Error *err);
 MUST_CHECK bool tracefile_read_lcov(CoverSet *into, Bytes file, Error *err);
 
 #endif // TRACEFILE_TRACEFILE_H

@@ -113,6 +113,22 @@ static UnwindCacheEntry *cache_entry(UnwindCache *cache, uint64_t key)
     return &cache->at[slot];
 }
 
+// What is not in its entry may be in the one beside it, where the entry that was there before went:
+// two addresses of one stack that share an entry must not be looked up at each walk.
+__attribute__((noinline)) static UnwindAction action_not_cached(Walker *w, uint64_t pc,
+                                                                uint64_t key, UnwindCacheEntry *e)
+{
+    UnwindMapping copy;
+    UnwindCacheEntry *beside = &w->cache->at[(size_t)(e - w->cache->at) ^ 1];
+    UnwindCacheEntry now = *beside;
+    if (now.key != key || key == 0)
+        now = (UnwindCacheEntry){key,
+                                 action_of_mapping(w->space, mapping_of(w->space, pc, &copy), pc)};
+    *beside = *e;
+    *e = now;
+    return now.action;
+}
+
 static inline UnwindAction action_of(Walker *w, uint64_t pc)
 {
     UnwindMapping copy;
@@ -120,11 +136,8 @@ static inline UnwindAction action_of(Walker *w, uint64_t pc)
         return action_of_mapping(w->space, mapping_of(w->space, pc, &copy), pc);
     uint64_t key = pc + w->key_base;
     UnwindCacheEntry *e = cache_entry(w->cache, key);
-    if (UNLIKELY(e->key != key || key == 0)) {
-        UnwindAction a = action_of_mapping(w->space, mapping_of(w->space, pc, &copy), pc);
-        *e = (UnwindCacheEntry){.key = key, .action = a};
-        return a;
-    }
+    if (UNLIKELY(e->key != key || key == 0))
+        return action_not_cached(w, pc, key, e);
     return e->action;
 }
 
@@ -582,6 +595,8 @@ UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs 
     for (;;) {
         ret.end_pc = w.pc;
         ret.end_sp = w.sp;
+        if ((a.cfa & UNWIND_CFA_REG) != w.sp_reg)
+            frames[ret.frame_count - 1].flags |= UNWIND_FRAME_BY_FP;
         ret.end = step(&w, a);
         if (UNLIKELY(ret.end != UNWIND_COMPLETE || (w.pc == 0 && !w.exact))) {
             ret.end_fp = a.kind == UNWIND_FP_AT_CFA && !w.is_aarch64 ? w.fp : 0;

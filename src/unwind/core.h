@@ -211,6 +211,9 @@ typedef enum UnwindEnd {
 enum {
     UNWIND_FRAME_GUESSED = 1 << 0, // found by the frame pointer: no table covers its callee
     UNWIND_FRAME_EXACT = 1 << 1,   // pc is the interrupted address; else the return address - 1
+    // Its caller was found by its frame pointer, or by other registers than the stack pointer.
+    UNWIND_FRAME_BY_FP = 1 << 2,
+    UNWIND_FRAME_HOW = UNWIND_FRAME_GUESSED | UNWIND_FRAME_EXACT // how this frame was found
 };
 
 typedef struct UnwindFrame {

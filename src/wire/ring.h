@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 enum {
-    WIRE_VERSION = 1,
+    WIRE_VERSION = 2,
     WIRE_PAGE = 4096,
     WIRE_EVENT_ID = 1, // of the one event: processor time
     // A sample's layout, from which `perf_layout` derives that of all records.
@@ -46,8 +46,11 @@ typedef struct WireSession {
     uint64_t magic;
     uint32_t version;
     _Atomic uint32_t state; // WireState
-    uint64_t period_ns;     // of processor time of a thread, from sample to sample
-    uint64_t ring_bytes;    // of the records of one ring: a power of two, at least a page
+    uint64_t period_ns;     // of processor time of a thread, from sample to sample; 0: no samples
+    uint32_t notes_heap;    // 1: agents keep account of the heap (wire/heap.h)
+    uint32_t reserved;
+    uint64_t short_lived; // WireHeap.short_lived
+    uint64_t ring_bytes;  // of the records of one ring: a power of two, at least a page
 } WireSession;
 
 // The first page of a ring's file, PID-NUMBER. Behind it lie `size` bytes of records, which both

@@ -5,8 +5,9 @@
 . "$TOP/tests/e2e/lib/common.sh"
 need_perf
 # Truth: every fourth run is slow by 250 ms: `pause` sleeps, `lock` waits for a mutex that another thread
-# holds, `burn` computes far more in burn_more, `child` waits for a child that sleeps.
+# holds, `disk` writes to a file, `burn` computes far more in burn_more, `child` waits for a child that sleeps.
 cat >slow.c <<'C'
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,14 @@ int main(int argc, char **argv)
         pid_t pid = fork();
         if (pid == 0) { pause_a_while(250); _exit(0); }
         waitpid(pid, 0, 0);
+    }
+    if (slow && strcmp(argv[1], "disk") == 0) {
+        static char bytes[1 << 18];
+        int fd = open("written", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        if (write(fd, bytes, sizeof(bytes)) != sizeof(bytes) || fsync(fd) != 0)
+            return 2;
+        close(fd);
+        pause_a_while(250);
     }
     if (slow && strcmp(argv[1], "burn") == 0)
         return burn_more() == 0;
@@ -68,6 +77,23 @@ check "are told from sleep" explained child 'any(s["waits"] and s["waits_for"] =
 check "runs that compute more" explain burn
 check "computed" explained burn 'part("computed") > 0.03 and part("waited") < part("computed")'
 check "in the function that does" explained burn 'any(not s["waits"] for s in stacks("burn_more"))'
+
+# Truth: every fourth run writes 256 KiB and waits until they are on a disk. A file system in memory has none.
+if [ "$(stat -f -c %T .)" != tmpfs ]; then
+    check "runs that write to a disk" explain disk
+    check "the blocks are those of the slow runs" python3 -c '
+import json
+e = json.load(open("disk.json"))["assay"]["explain"][0]
+b = e["disk_blocks"]
+assert e["slow_runs"] == e["runs"] or b["slow"] + b["usual"] >= 64, e'
+    if [ "$(cat /proc/sys/kernel/task_delayacct 2>/dev/null)" = 1 ]; then
+        check "with the wait for it" eval 'grep -q "\"disk\"" disk.json && ! grep -q task_delayacct disk.txt'
+    else
+        check "what counts the wait for it is named" grep -q "run: sysctl kernel.task_delayacct=1" disk.txt
+    fi
+else
+    skip "runs that write to a disk" "this file system is in memory"
+fi
 
 # A program on the same CPU: it is named among those that had the CPU, with a good part of the time.
 cp slow thehog

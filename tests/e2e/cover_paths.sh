@@ -30,7 +30,7 @@ one_row() { # one_row INPUT...
     local format
     "$ASSAY" cover report --full-paths "$@" >table || return 1
     [ "$(grep -c '[^p]/lib\.c ' table)" -eq 0 ] && [ "$(grep -c 'p/lib\.c ' table)" -eq 1 ] || return 1
-    for format in lcov json html cobertura coveralls codecov sonarqube markdown; do
+    for format in lcov json html cobertura coveralls codecov sonarqube jacoco clover markdown; do
         "$ASSAY" cover export --format $format "$@" >out.$format || return 1
         ! grep -n '\.\./' out.$format || return 1
     done

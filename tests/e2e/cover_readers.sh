@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Coverage that we export, read by what we did not write: pycobertura, gcovr and
 # diff-cover (Cobertura), diff-cover (lcov), coveralls' own merging of its form; and the
-# published rules of Cobertura's, SonarQube's and Codecov's forms.
+# published rules of the forms of Cobertura, SonarQube, Codecov, JaCoCo and Clover.
 set -u
 readers=$TOP/build/readers/cover/bin # tools/foreign-readers installs them
 if ! [ -x "$readers/pycobertura" ]; then
@@ -38,7 +38,7 @@ gcc -w -O0 --coverage -o prog prog.c && ./prog 5 || exit 1
 "$ASSAY" cover export . >../cover.info
 lines=$(grep -c '^DA:' ../cover.info)
 ran=$(grep -c '^DA:[0-9]*,[1-9]' ../cover.info)
-for format in cobertura coveralls sonarqube codecov; do
+for format in cobertura coveralls sonarqube codecov jacoco clover; do
     "$ASSAY" cover export --format $format . >../cover.$format || exit 1
 done
 mv ../cover.* .
@@ -108,14 +108,14 @@ for row in rows:
         assert 0 <= int(row.get("coveredBranches", 0)) <= int(row.get("branchesToCover"))
 PY
 verdict "SonarQube's generic form: its elements, as many lines" $?
-"$readers/python" - "$TOP/tests/e2e/lib" cover.cobertura cover.sonarqube <<'PY' >out 2>&1
+"$readers/python" - "$TOP/tests/e2e/lib" cover.cobertura cover.sonarqube cover.jacoco cover.clover <<'PY' >out 2>&1
 import sys
 from lxml import etree
 for document in sys.argv[2:]:
     rules = etree.RelaxNG(etree.parse(f"{sys.argv[1]}/{document.split('.')[1]}.rng"))
     assert rules.validate(etree.parse(document)), rules.error_log
 PY
-verdict "the published rules of Cobertura's and SonarQube's forms" $?
+verdict "the published rules of the forms of Cobertura, SonarQube, JaCoCo and Clover" $?
 # docs.codecov.com, "Codecov Custom Coverage Format": counts, "1/2" where branches are missing.
 "$readers/python" - cover.codecov cover.info <<'PY' >out 2>&1
 import json, re, sys

@@ -39,7 +39,7 @@ build prog.c prog && run prog prog.profraw || exit 1
 folder=$'d"<&>\' \tx' name=$'a\n]]>--><b>"\'&\\ `*|_\x07\xff.c'
 mkdir "$folder" && cp prog.c "$folder/$name" && (cd "$folder" && build "$name" ../named) || exit 1
 run named named.profraw
-for format in lcov llvm-json json cobertura coveralls codecov sonarqube html markdown; do
+for format in lcov llvm-json json cobertura coveralls codecov sonarqube jacoco clover html markdown; do
     "$ASSAY" cover export --format $format -o named.$format named named.profraw 2>err
     verdict "a name of markup as $format" $?
 done
@@ -51,7 +51,7 @@ for name in ("llvm-json", "json", "coveralls", "codecov", "report"):
     document = open(f"named.{name}", encoding="utf-8").read()
     json.loads(document)
     assert "]]>--" in json.dumps(json.loads(document)), name
-for name in ("cobertura", "sonarqube"):
+for name in ("cobertura", "sonarqube", "jacoco", "clover"):
     root = tree.parse(f"named.{name}").getroot()
     assert any("]]>--><b>\"'&" in value for e in root.iter() for value in e.attrib.values()), name
 for name in ("markdown", "table"):

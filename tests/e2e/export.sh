@@ -45,7 +45,7 @@ for row in json.load(sys.stdin)["rows"]:
     verdict "import of $format gives the report again" $?
 done
 
-printf '%s\n' 'idle 1' 'main 0.5' 'main;a 1.25' 'main;a;sys_[k] 3' 'main;b%41;c_[i] 2' 'main;x_[j] 7' >same.folded
+printf '%s\n' 'idle 1' 'main 0.5' 'main;a 1.25' 'main;a;sys_[k] 3' 'main;b%41;c_[i] 2' 'main;x_[j] 7' 'main;Ärger in 日本語 9' >same.folded
 "$ASSAY" export same.folded --format folded -o - | diff same.folded - >out
 verdict "folded stacks stay as they are" $?
 

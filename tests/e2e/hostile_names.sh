@@ -69,6 +69,8 @@ cobertura xml
 coveralls json
 codecov json
 sonarqube xml
+jacoco xml
+clover xml
 markdown text
 FORMATS
 

@@ -14,6 +14,10 @@ for kind in folded proto; do
     gzip -k plain.$kind
     xz -k plain.$kind
     methods="gz xz"
+    # Two streams in one file, as pbzip2 writes them.
+    if command -v bzip2 >/dev/null; then
+        { head -n 1 plain.$kind | bzip2; tail -n +2 plain.$kind | bzip2; } >plain.$kind.bz2 && methods+=" bz2"
+    fi
     if command -v zstd >/dev/null; then zstd -q plain.$kind && methods+=" zst"; fi
     for method in $methods; do
         rows plain.$kind.$method >got && cmp want.$kind got
@@ -28,6 +32,16 @@ printf 'hello\nworld\n' | gzip >text.gz
 check "text in gzip is no pprof" fails "not a recording of a known format" "$ASSAY" report text.gz
 head -c 200 plain.folded.xz >cut.xz
 check "xz that is cut is refused" fails "xz: damaged data" "$ASSAY" report cut.xz
+if [ -e plain.folded.bz2 ]; then
+    head -c -20 plain.folded.bz2 >cut.bz2
+    check "bzip2 that is cut is refused" fails "bzip2: damaged data" "$ASSAY" report cut.bz2
+    (printf 'a;b 1\n' | bzip2; echo behind) >behind.bz2
+    check "bytes behind bzip2 are left out" "$ASSAY" report behind.bz2
+    head -c 200000000 /dev/zero | bzip2 >zeros.bz2
+    check "bzip2 of zeros is refused by its size" fails "more than" "$ASSAY" report zeros.bz2
+else
+    skip "bzip2" "it is not installed"
+fi
 cat /proc/cpuinfo >cpuinfo
 check "a copy of /proc/cpuinfo is no folded text" fails "not a recording" "$ASSAY" report cpuinfo
 

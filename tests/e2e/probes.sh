@@ -50,6 +50,14 @@ check 'which is said' grep -q 'inlined at 2 places' err
 check 'a marker with a semaphore' probe 'sdt_probes:step'
 check 'fires' count $N
 check 'with its arguments' field "[(a['least'], a['most']) for a in r['arguments']] == [(0, $N - 1), (7, 7)]"
+if readelf -n /usr/lib/x86_64-linux-gnu/libstdc++.so.6 2>/dev/null | grep -q stapsdt; then
+    printf 'int main() { for (int i = 0; i < 40; i++) try { throw i; } catch (int) {} }\n' >throws.cc
+    g++ -O1 -o throws throws.cc || exit 1
+    PROGRAM=./throws
+    check 'a marker of a library, by its name alone' probe 'sdt_libstdcxx:throw'
+    check 'counts what the library does' count 40
+    PROGRAM=./probes
+fi
 check 'two probes in one recording' probe './probes:tail' './probes:handle_two'
 check 'each with a metric of its own' field "[m['name'] for m in r['metrics']] == ['probes:tail', 'probes:handle_two']"
 check 'the same place twice' probe './probes:parse' './probes:parse'
@@ -65,19 +73,36 @@ every_tenth() {
 }
 check 'every tenth hit stands for ten' every_tenth
 gcc -g -O1 -fno-builtin -o mallocs "$TOP/tests/programs/mallocs.c" && gcc -g -O0 --coverage -o counted "$TOP/tests/programs/mallocs.c" || exit 1
-lines() { # shares of lines by every tenth malloc are those of a coverage build
-    ./counted 50000 && gcov --json-format --stdout counted-mallocs.gcda >counts.json && rm -f p.assay &&
-        assay record -q -m 64M -o p.assay -e libc.so.6:malloc -c 10 -- ./mallocs 50000 2>err &&
-        assay report --json --by line --limit 0 p.assay >report.json && python3 -c 'import json, sys
+same_shares() { # SOURCE WORD LINES: shares of lines with the word in report.json and counts.json
+    python3 -c 'import json, re, sys
+source, word, lines = sys.argv[1], sys.argv[2], int(sys.argv[3])
 counts = {l["line_number"]: l["count"] for l in json.load(open("counts.json"))["files"][0]["lines"]}
-want = {n: counts[n] for n, text in enumerate(open(sys.argv[1]), 1) if "malloc(" in text}
-rows = {r["name"]: r["total"] for r in json.load(open("report.json"))["rows"] if "mallocs.c:" in r["name"]}
+want = {n: counts[n] for n, text in enumerate(open(source), 1) if re.search(word, text) and counts.get(n)}
+name = source.rsplit("/", 1)[-1] + ":"
+rows = {r["name"]: r["total"] for r in json.load(open("report.json"))["rows"] if name in r["name"]}
 got = {n: sum(v for k, v in rows.items() if k.endswith(f":{n}")) for n in want}
 share = lambda d, n: 100 * d[n] / sum(d.values())
 print({n: (share(want, n), share(got, n)) for n in want})
-sys.exit(len(want) != 4 or any(abs(share(want, n) - share(got, n)) > 1 for n in want))' "$TOP/tests/programs/mallocs.c"
+sys.exit(len(want) != lines or any(abs(share(want, n) - share(got, n)) > 1 for n in want))' "$@"
+}
+tenth_malloc() { # CMD …: a report by line
+    rm -f p.assay
+    assay record -q -m 64M -o p.assay -e libc.so.6:malloc -c 10 -- "$@" >/dev/null 2>err &&
+        assay report --json --by line --limit 0 p.assay >report.json
+}
+lines() { # shares of lines by every tenth malloc are those of a coverage build
+    ./counted 50000 && gcov --json-format --stdout counted-mallocs.gcda >counts.json &&
+        tenth_malloc ./mallocs 50000 && same_shares "$TOP/tests/programs/mallocs.c" 'malloc\(' 4
 }
 check 'each line has the share of a coverage build, by one point' lines
+csv=$TOP/examples/csv/csv.c
+gcc -g -O1 -fno-builtin -o csv "$csv" && gcc -g -O0 --coverage -o csv_counted "$csv" || exit 1
+for i in {1..900}; do echo "$i;NAME $i;L$((i % 5));0;L;;;;;N;;;;00$i;"; done >table.txt
+csv_lines() {
+    ./csv_counted table.txt 3 >/dev/null && gcov --json-format --stdout csv_counted-csv.gcda >counts.json &&
+        tenth_malloc ./csv table.txt 3 && same_shares "$csv" '(malloc|strdup|strndup)\(' 5
+}
+check 'so has each of the CSV program' csv_lines
 nothing_stays() {
     [ -z "$(cat /sys/kernel/tracing/uprobe_events 2>/dev/null)" ] || { cat /sys/kernel/tracing/uprobe_events; return 1; }
 }
@@ -151,20 +176,55 @@ check 'an address inside an instruction' fails 2 "$PWD/probes:parse+1" 'inside a
 check 'a library that is not there' fails 1 'libnothing.so.9:f' 'is found'
 check 'an argument that cannot be' fails 2 "$PWD/probes:parse a=%nothing" 'no argument'
 check 'a returned value at an entry' fails 2 "$PWD/probes:parse \$retval" 'FUNCTION%return'
+check 'a marker that neither the program nor its library has' fails 1 'sdt_libc:no_such_marker' 'libc.so.6'
 check 'a marker that is not there, with those that are' fails 1 "$PWD/probes:sdt_probes:other" 'sdt_probes:step'
 strip -o stripped probes
 check 'a stripped program' fails 1 "$PWD/stripped:parse" 'stripped'
 printf '#!/bin/sh\n' >script.sh
 check 'a script' fails 1 "$PWD/script.sh:main" 'is a script'
+narrow() { # recorded by time, it says why it has no names
+    printf 'int main(void) { for (volatile long i = 0; i < 300000000; i++) ; return 0; }\n' >narrow.c
+    gcc -m32 -O1 -o narrow narrow.c && assay record -f -o n.assay -- ./narrow 2>err && assay report n.assay >n.txt &&
+        grep -q '32-bit programs or libraries' err && ! grep -q 'replaced on disk' err
+}
 if gcc -m32 -o probes32 -x c - <<<'int main(void) { return 0; }' 2>/dev/null; then
     check 'a program of 32 bits' fails 1 "$PWD/probes32:main" '32-bit'
+    check 'which can be recorded by time' narrow
+fi
+for how in deleted replaced; do # while a process runs it
+    cp late_calls going && cp probes later
+    ./going 0 0 30 2500 & pid=$!
+    eventually grep -q going /proc/$pid/comm
+    rm going; if [ $how = replaced ]; then mv later going; fi
+    check "a program that was $how while it runs" eval "assay record -f -q -o d.assay -e ./going:called -p $pid 2>err && assay report --json d.assay >report.json && field \"r['metric']['total'] == 30\""
+    check 'is probed where it runs, which is said' grep -q "was $how while process $pid runs it" err
+    wait $pid
+done
+python3 - stripped packed <<'PY' # as UPX leaves a program: no section headers, its mark in the head
+import struct, sys
+b = bytearray(open(sys.argv[1], "rb").read())
+b[40:48] = bytes(8)
+b[58:64] = struct.pack("<HHH", 64, 0, 0)
+open("headless", "wb").write(b)
+at = 64 + 56 * struct.unpack_from("<H", b, 56)[0]
+b[at + 4:at + 8] = b"UPX!"
+open(sys.argv[2], "wb").write(b)
+PY
+check 'a program without section headers' fails 1 "$PWD/headless:parse" 'no section headers'
+check 'a packed program' fails 1 "$PWD/packed:parse" 'packed by UPX'
+if command -v upx >/dev/null && gcc -static -O1 -o big "$TOP/tests/programs/probes.c" 2>/dev/null && upx -q big >/dev/null 2>&1; then
+    check 'one that UPX has packed' fails 1 "$PWD/big:parse" 'packed by UPX'
 fi
 many() { for i in $(seq 300); do echo "void many_$i(void) {}"; done; echo 'int main(void) { return 0; }'; }
 many | gcc -x c -o many - && check 'more functions than the limit' fails 1 "$PWD/many:many_*" '300 functions'
-chmod 755 . && cp "$ASSAY" ./assay.bin && chmod 755 assay.bin probes
-refused() {
-    setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/dev/null ./assay.bin report -e ./probes:parse -- ./probes >out 2>err
-    [ $? = 1 ] && grep -q CAP_PERFMON err && [ ! -s out ]
+chmod 755 . && cp "$ASSAY" ./assay.bin && chmod 755 assay.bin probes && mkdir -m 777 theirs
+refused() { # what needs rights in any case: a process that runs
+    setpriv --reuid 65534 --regid 65534 --clear-groups ./late_calls 0 0 1 20000 & local pid=$!
+    eventually grep -q late_calls /proc/$pid/comm
+    setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/dev/null ./assay.bin record -o theirs/p.assay -e ./late_calls:called -p $pid >out 2>err
+    local status=$?
+    kill $pid
+    [ $status = 1 ] && grep -q CAP_PERFMON err && grep -q 'by breakpoints: record -e PROBE -- CMD' err && [ ! -s out ]
 }
 check 'without rights it says so before anything runs' refused
 finish

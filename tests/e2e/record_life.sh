@@ -126,6 +126,34 @@ mkdir -p hidden
 if unshare -m -p -f --mount-proc mount -t tmpfs none hidden 2>/dev/null; then
     check 'a container has its names' function_is_hot burn 80 -- unshare -m -p -f --mount-proc \
         sh -c 'mount -t tmpfs none hidden && cp life hidden/inside && exec hidden/inside burn 300'
+    # Only the container has the sources at the paths that its program names. What stands at these
+    # paths here is another text.
+    gcc -g -O2 -fomit-frame-pointer -pthread -ffile-prefix-map="$TOP/tests/programs=$PWD/hidden/real" \
+        -o life.inside "$TOP/tests/programs/life.c" -ldl || exit 1
+    mkdir -p hidden/real
+    yes '// not this text' | head -n 400 >hidden/real/life.c
+    touch -d 2000-01-01 hidden/real/life.c
+    in_the_container() { # MODE-OF-THE-SOURCE
+        record -- unshare -m -p -f --mount-proc sh -c "mount -t tmpfs none hidden && mkdir hidden/kept && cp life.inside hidden/inside &&
+            cp -p '$TOP/tests/programs/life.c' hidden/kept && chmod $1 hidden/kept/life.c && chmod 755 hidden hidden/kept &&
+            ln -s '$PWD/hidden/kept' hidden/real && exec hidden/inside burn 300"
+    }
+    hot_text() { sed -n "$("$ASSAY" report --json --by line run.assay | python3 -c '
+import json, sys
+print(next(r["line"] for r in json.load(sys.stdin)["rows"] if r["file"].endswith("/hidden/real/life.c")))')p" "$TOP/tests/programs/life.c"; }
+    container_has_its_sources() {
+        local text
+        in_the_container 644 && text=$(hot_text) && [ -n "$text" ] || return 1
+        "$ASSAY" report run.assay | grep -qF -- "$text" && "$ASSAY" annotate run.assay burn | grep -qF -- "$text" || return 1
+        ! "$ASSAY" annotate run.assay burn | grep 'not this text'
+    }
+    check 'and its sources' container_has_its_sources
+    private_source_is_not_read() {
+        in_the_container 600 || return 1
+        ! "$ASSAY" annotate run.assay burn | grep -E 'for \(|while \('
+    }
+    check 'but no source that is not public' private_source_is_not_read
+    rm -r hidden/real
     # The process is found by its pid here; its program is only in its own namespace.
     attached_to_a_container() {
         unshare -m -p -f --mount-proc sh -c 'mount -t tmpfs none hidden && cp life hidden/attached && exec hidden/attached burn 8000' &

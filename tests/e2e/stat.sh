@@ -63,7 +63,7 @@ check "and what would help stands below, as assay list says it" bash -c '
     assay stat -e cycles true 2>r && { ! grep -q "not supported" r || grep -qF "$(assay list cycles | sed -n "s/^  -> //p" | head -n 1)" r; }'
 check "nothing that can be counted is no failure of the command" status_is 5 assay stat -e LLC-prefetch-misses sh -c "exit 5"
 check "the last interval is always printed, with its length" bash -c '
-    for i in 1 2 3 4; do assay stat -I 1000 -e task-clock sleep 0.02 2>r && grep -q "task-clock" r && grep -q "last interval: [0-9.]* ms instead of 1e+03 ms\|last interval: [0-9.]* ms instead of 1000 ms" r || { cat r; exit 1; }; done'
+    for i in 1 2 3 4; do assay stat -I 1000 -e task-clock sleep 0.02 2>r && grep -q "task-clock" r && grep -q "this interval: [0-9.]* ms instead of 1e+03 ms\|this interval: [0-9.]* ms instead of 1000 ms" r || { cat r; exit 1; }; done'
 check "also of a job of a millisecond" bash -c '
     for i in 1 2 3 4; do assay stat -I 100 -x, -e page-faults true 2>r && [ "$(cut -d, -f2 r)" -gt 10 ] || { cat r; exit 1; }; done'
 check "--interval-count stops there" bash -c '[ "$(assay stat -I 20 --interval-count 2 -x, -e task-clock sleep 5 2>&1 | wc -l)" = 2 ]'
@@ -102,6 +102,27 @@ check "-D -1 counts only when told to" bash -c '
     sleep 0.2; echo enable >ctl; read -t 5 answer <&8; [ "$answer" = ack ] || exit 1
     while ! grep -q soon o; do sleep 0.02; done; echo disable >ctl; read -t 5 answer <&8; wait $pid
     n=$(cut -d, -f1 r); [ "$n" -gt 60 ] && [ "$n" -lt 500 ] || { cat r; exit 1; }'
+check "--all-kernel leaves the program out" bash -c '
+    all=$(assay stat -x, -e page-faults true 2>&1 | cut -d, -f1); kernel=$(assay stat -x, --all-kernel -e page-faults true 2>r; cut -d, -f1 r)
+    [ "$(id -u)" != 0 ] || [ "$kernel" -lt "$all" ]'
+check "-S writes files to disk before each run, and counts it not" bash -c '
+    dd if=/dev/zero of=unwritten bs=64k count=8 2>/dev/null; assay stat -S -r 2 -x, -e page-faults true 2>r && [ "$(cut -d, -f1 r | cut -d. -f1)" -lt 5000 ]'
+check "-B is the default" bash -c '
+    for o in -B --big-num; do assay stat $o -e page-faults sh -c "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do /bin/true; done" 2>&1 | grep -qE "^ +[0-9]+ [0-9]{3}  |^ +[0-9]+,[0-9]{3}  " || exit 1; done'
+check "--interval-clear clears the screen before each interval" bash -c '
+    assay stat -I 30 --interval-clear -e task-clock sleep 0.1 2>r && python3 -c "
+text = open(\"r\").read()
+assert text.startswith(chr(27) + \"[H\" + chr(27) + \"[2J\") and text.count(chr(27) + \"[2J\") >= 2, text"'
+check "a thread is counted while it runs" bash -c '
+    (while :; do :; done) & pid=$!
+    assay stat -x, -t $pid --timeout 500 -e task-clock 2>r; assay stat --per-thread -x, -p $pid --timeout 500 -e task-clock 2>e; kill $pid
+    python3 -c "
+t, e = open(\"r\").read().split(\",\"), open(\"e\").read().split(\",\")
+assert float(t[0]) > 1 and e[0].endswith(\"-$pid\") and float(e[1]) > 1, (t, e)"'
+check "options of perf that mean nothing here are taken" bash -c 'assay stat --scale --metric-no-group --metric-no-merge -e task-clock true 2>/dev/null'
+for option in -g --group -T --transaction --no-scale --hybrid-merge --percore-show-thread --smi-cost --iostat --cputype=core --td-level=1; do
+    check "$option of perf is refused with what to type instead" bash -c 'assay stat $0 -e task-clock true 2>r; [ $? = 2 ] && grep -q "no option" r && grep -q "^hint: .*-" r && ! grep -q "see .assay stat --help" r' $option
+done
 check "nonsense for --control is a usage error" status_is 2 assay stat --control x true
 if [ "$(id -u)" = 0 ]; then
     for part in core die socket node; do
@@ -113,6 +134,13 @@ import os
 assert cpus == len(os.sched_getaffinity(0)) or cpus >= 1, rows
 assert all(float(r[2]) > 10 * int(r[1]) for r in rows) and len({r[0] for r in rows}) == len(rows), rows"' $part
     done
+    check "one CPU of the machine" bash -c 'assay stat -C 0 -x, -e cpu-clock sleep 0.05 2>r && [ "$(cut -d, -f1 r | cut -d. -f1)" -ge 40 ]'
+    if assay stat -a --for-each-cgroup / -e cpu-clock true 2>groups; then
+        check "control groups, a row for each event" bash -c 'assay stat -a --for-each-cgroup / -x, -e cpu-clock,page-faults sleep 0.05 2>r && [ "$(cut -d, -f4 r | tr "\n" " ")" = "/ / " ]'
+        check "-G counts one" bash -c 'assay stat -a -G / -x, -e cpu-clock sleep 0.05 2>r && [ "$(cut -d, -f1 r | cut -d. -f1)" -ge 40 ]'
+    else
+        skip "control groups" "$(head -n 1 groups)"
+    fi
     if assay stat -e sched:sched_switch true 2>t && grep -qE "[0-9] +sched" t; then
         check "a glob of tracepoints" bash -c '[ "$(assay stat -x, -e "sched:sched_wak*" true 2>&1 | grep -c "sched:sched_wak")" -ge 2 ]'
         check "a filter" bash -c '

@@ -79,6 +79,19 @@ for cc in $compilers; do
         (cd split-"$cc"-$version && build p "$cc" -O2 -g -gdwarf-$version -gsplit-dwarf) || exit 1
         full "$cc -gdwarf-$version -gsplit-dwarf" split-"$cc"-$version/p split-"$cc"-$version/p
     done
+    # Functions without linkage names have the scopes that they stand in.
+    for flags in -gdwarf-4 -gdwarf-5 '-gdwarf-5 -gsplit-dwarf' '-gdwarf-5 -fdebug-types-section'; do
+        # shellcheck disable=SC2086 # the flags are words
+        "$cc" -O2 -g $flags -o scopes "$TOP/tests/programs/scopes.cc" || exit 1
+        addresses scopes scopes entry | "$lookup" scopes - >seen 2>&1
+        if has '	\(anonymous namespace\)::hidden(\(int, int\))?	.*\(inlined\)$' &&
+            has '	shop::\(anonymous namespace\)::Till::Drawer::deep(\(int\) const)?	.*\(inlined\)$' &&
+            has '	entry	entry	.*scopes.cc:[0-9]+$' && ! has '	(hidden|deep)	.*\(inlined\)$'; then
+            ok "$cc $flags: an inlined function without linkage name has its scopes"
+        else
+            not_ok "$cc $flags: an inlined function without linkage name has its scopes" seen
+        fi
+    done
 done
 
 p=plain-g++-5

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the finder of coverage mappings in ELF, Mach-O, COFF, PE and LLVM's test forms,
-// and using what it found once the file is gone, as the commands do.
+// Fuzzes the finder of coverage mappings in ELF, Mach-O, COFF, PE, LLVM's test forms, archives and
+// universal binaries, and using what it found once the file is gone, as the commands do.
 
 #include <limits.h>
 #include <stdlib.h>
 
 #include "coverage/llvm/listing_rows.h"
+#include "llvmcov/containers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,6 +27,19 @@ static void add_object(CoverData *d, Bytes file, const CoverCounts *counts)
     heap_free(copy);
 }
 
+typedef struct Walk {
+    CoverData *data;
+    const CoverCounts *counts;
+} Walk;
+
+static bool add_member(void *ctx, const CovMember *member, Error *err)
+{
+    (void)err;
+    Walk *w = ctx;
+    add_object(w->data, member->bytes, w->counts);
+    return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     Arena arena = {0};
@@ -34,7 +48,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Error err;
     cover_data_init(&d, &arena);
     d.explain = true;
-    add_object(&d, bytes_over(data, size), &counts);
+    Bytes file = bytes_over(data, size);
+    Walk walk = {&d, &counts};
+    if (!cov_archive_is(file) && !cov_universal_is(file))
+        add_object(&d, file, &counts);
+    else if (!cov_container_each(file, add_member, &walk, &err))
+        assert(err.text[0]);
     // Lines cost memory by their number: leave inputs that span millions out.
     uint64_t lines = 0;
     for (size_t i = 0; i < d.regions.len; i++)

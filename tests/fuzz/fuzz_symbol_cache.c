@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the symbol cache's reader. The checksum is put right first: behind it
-// the payload is as untrusted as before.
+// Fuzzes the readers of the symbol cache: of a module's places, and of the kernel's functions. The
+// checksum is put right first: behind it the payload is as untrusted as before.
 
+#include "symbolise/kernel_names.h"
 #include "symbolise/symbol_cache.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -27,17 +28,41 @@ static void decode(Bytes file)
     vec_free(&probes);
 }
 
+static void find_names(Bytes file)
+{
+    KernelNames k;
+    Error err;
+    Str name;
+    if (!kernel_names_open(file, &k, &err))
+        return;
+    uint64_t step = (k.core.end - k.core.start) / 64 + 1;
+    for (uint64_t i = 0; i < 64; i++)
+        if (kernel_names_find(&k, k.core.start + i * step, &name) && name.len)
+            assert((const uint8_t *)name.ptr >= file.ptr &&
+                   (const uint8_t *)name.ptr + name.len <= file.ptr + file.len);
+}
+
+// Puts a head before the bytes that says they are whole.
+static void put_head(uint8_t *file, const char *magic, uint32_t version, uint32_t count,
+                     Bytes payload)
+{
+    uint32_t numbers[2] = {version, count};
+    uint64_t sums[2] = {payload.len, bytes_hash(payload)};
+    memcpy(file, magic, 8);
+    memcpy(file + 8, numbers, sizeof(numbers));
+    memcpy(file + 16, sums, sizeof(sums));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     decode(bytes_over(data, size));
     uint8_t *file = heap_alloc(HEAD_BYTES + size);
     bytes_copy(file + HEAD_BYTES, bytes_over(data, size));
-    uint32_t version[2] = {2, 0};
-    uint64_t sums[2] = {size, bytes_hash(bytes_over(data, size))};
-    memcpy(file, "ASSAYSYM", 8);
-    memcpy(file + 8, version, 8);
-    memcpy(file + 16, sums, 16);
+    put_head(file, "ASSAYSYM", SYMBOL_CACHE_VERSION, 0, bytes_over(data, size));
     decode(bytes_over(file, HEAD_BYTES + size));
+    uint32_t rows = (uint32_t)(size / 16); // leaves room for names
+    put_head(file, "ASSAYKRN", KERNEL_NAMES_VERSION, rows, bytes_over(data, size));
+    find_names(bytes_over(file, HEAD_BYTES + size));
     heap_free(file);
     return 0;
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the reader of saved times, and the comparison of what it read.
+// Fuzzes the readers of saved times and of results of benchmark programs, and the comparison of
+// what they read.
 
+#include <assert.h>
+
+#include "collect/bench/harness.h"
 #include "collect/bench/timings.h"
 #include "stats/compare.h"
 
@@ -20,6 +24,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             (void)stats_compare_paired(&arena, x->at, x->at, x->len, &options);
         }
     }
+    // The text stands for each file that a harness leaves.
+    Str text = str_from_bytes(bytes_over(data, size));
+    HarnessResults results = {0};
+    HarnessResult one;
+    harness_read_output(&arena, text, &results);
+    if (harness_read_assay(&arena, text, &one, &err) ||
+        harness_read_criterion(&arena, text, text, &one, &err))
+        assert(one.count > 0 && one.iterations && one.seconds);
     arena_deinit(&arena);
     return 0;
 }

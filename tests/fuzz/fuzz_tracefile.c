@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the readers of lcov's, Cobertura's and llvm-cov's files, and their sums.
+// Fuzzes the readers of lcov's, Cobertura's, llvm-cov's, gcov's and Go's files, and their sums.
 
 #include "tracefile/tracefile.h"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Names with scripts, images and markup in every page and picture that we write, opened by a browser:
-# no script of a name runs, nothing is asked of a server, and the names are shown as text.
+# Names with scripts, images and markup in every page and picture that we write, opened by a browser, and each element
+# touched: no script of a name runs, nothing is asked of a server, and the names are shown as text.
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
@@ -18,6 +18,17 @@ image="<img src=http://$server/image-x onerror=$pwn>"
 printf '<!doctype html><html><body>marker-0 %s%s<p>%s</p></body></html>' "$image" "<script>$pwn</script>" "$(printf 'x%.0s' {1..300})" >open.html
 found_out() { ! opens marker-0 open.html && grep -q image-x requests; }
 check 'a page that does not escape its names is found out' found_out
+driver=$(command -v chromedriver || true)
+touch_page() { "$TOP/tests/tools/page_in_browser.py" --touch "$driver" "$browser" "$@"; }
+# Escaped when it is opened, but not when a name is clicked.
+printf '<!doctype html><html><body><p>marker-0 %s</p><b>one</b><b onclick="this.innerHTML=%s">two</b></body></html>' \
+    "$(printf 'x%.0s' {1..300})" "'\\x3cimg src=http://$server/image-x \\x6fnerror=1>'" >click.html
+found_out_by_touch() { opens marker-0 click.html && ! touch_page marker-0 click.html 2>said && grep -q 'after it was touched' said; }
+if [ -n "$driver" ]; then
+    check 'a page that does not escape a name that is clicked is found out' found_out_by_touch
+else
+    skip 'clicks in pages' 'no chromedriver here (tools/install-deps --dev)'
+fi
 rm -f requests
 
 export server
@@ -47,6 +58,7 @@ name=$(cat name.txt)
 verdict 'the pages are written' $?
 for page in flame.svg title.svg cover.html bench.html bench.svg stat.html; do
     check "names in $page are text" opens marker-0 $page
+    [ -z "$driver" ] || check "names in $page are text when they are touched" touch_page marker-0 $page
 done
 check 'nothing is asked of a server' [ ! -e requests ]
 finish

@@ -8,10 +8,20 @@
 
 // ---- Words of hyperfine that take several arguments --------------------------
 
+// Appends a word, or puts it before the word at `*cargo` when that is not 0.
+static void insert_word(char **out, int *n, int *cargo, char *word)
+{
+    int at = *cargo ? (*cargo)++ : *n;
+    for (int k = *n; k > at; k--)
+        out[k] = out[k - 1];
+    out[at] = word;
+    ++*n;
+}
+
 char **bench_join_arguments(Arena *arena, int *argc, char **argv)
 {
     char **out = arena_array(arena, char *, (size_t)*argc + 1);
-    int n = 0;
+    int n = 0, cargo = 0; // the place of --cargo in `out`; 0: none so far
     for (int i = 0; i < *argc; i++) {
         Str word = str_from_c(argv[i]);
         int parts = 0;
@@ -42,12 +52,16 @@ char **bench_join_arguments(Arena *arena, int *argc, char **argv)
                     strbuf_add_char(&joined, BENCH_PART_SEPARATOR);
                 strbuf_add(&joined, str_from_c(argv[i + k]));
             }
-            out[n++] = arena_c_str(arena, strbuf_str(&joined));
+            insert_word(out, &n, &cargo, arena_c_str(arena, strbuf_str(&joined)));
             strbuf_deinit(&joined);
             i += parts;
+        } else if (cargo && str_equal(word, STR("--dirty"))) {
+            insert_word(out, &n, &cargo, argv[i]);
         } else if (str_starts_with(word, STR("-i="))) {
             out[n++] = arena_c_str(arena, arena_printf(arena, "--ignore-failure=%s", argv[i] + 3));
         } else {
+            if (!cargo && i > 0 && str_equal(word, STR("--cargo")))
+                cargo = n;
             out[n++] = argv[i];
         }
     }

@@ -4,6 +4,7 @@
 #ifndef CLI_BENCH_BENCH_ARGS_H
 #define CLI_BENCH_BENCH_ARGS_H
 
+#include "cli/option.h"
 #include "collect/bench/command.h"
 
 // The default of --min-benchmarking-time.
@@ -24,6 +25,7 @@ typedef struct BenchArgs {
     Str revisions; // names, separated
     Str build, bisect, judge;
     bool dirty, explain;
+    RestWords cargo; // options of cargo bench
     Str recording;
     bool force; // replaces an existing recording
     Str json, csv, markdown, asciidoc, orgmode, junit, github, bencher, svg, html;
@@ -38,7 +40,8 @@ enum { BENCH_PART_SEPARATOR = '\x1f' };
 extern const char bench_not_given[];
 
 // -P VAR MIN MAX, -L VAR VALUES and --revisions A B … become one argument with separators; -i=…
-// becomes the long option.
+// becomes the long option. --revisions and --dirty behind --cargo, which takes all words up to
+// "--", come to stand before it.
 char **bench_join_arguments(Arena *arena, int *argc, char **argv);
 
 // Refuses a number of runs of 0. Before, UINT64_MAX stands for one that was not given; behind it 0

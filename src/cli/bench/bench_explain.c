@@ -82,6 +82,8 @@ static bool take_run(void *ctx, Profile *p, const SamplingResult *result, Error 
         run.cpu_s = (double)switches.cpu_ns * 1e-9;
         run.ready_s = (double)switches.ready_ns * 1e-9;
         run.blocked_s = (double)switches.blocked_ns * 1e-9;
+        run.disk_s = result->disk_wait_ns >= 0 ? (double)result->disk_wait_ns * 1e-9 : NAN;
+        run.blocks = (double)(result->blocks_in + result->blocks_out);
         for (size_t i = 0; i < switches.others.len; i++) {
             SwitchOther o = switches.others.at[i];
             o.name = arena_str(&x->e->arena, o.name);
@@ -219,6 +221,14 @@ static double part_ready(const ExplainedRun *r)
 static double part_blocked(const ExplainedRun *r)
 {
     return r->blocked_s;
+}
+static double part_disk(const ExplainedRun *r)
+{
+    return r->disk_s;
+}
+static double part_blocks(const ExplainedRun *r)
+{
+    return r->blocks;
 }
 static double part_frequency(const ExplainedRun *r)
 {
@@ -392,6 +402,21 @@ static void add_limits(StrBuf *out, const BenchExplain *e, const ExplainedComman
                       (unsigned long long)c->lost);
 }
 
+// Bytes that went to and from disks, and the wait for them where the kernel counts it.
+static void add_disk(StrBuf *out, const ExplainedCommand *c)
+{
+    Means blocks = means_of(c, part_blocks), wait = means_of(c, part_disk);
+    if (isfinite(wait.usual) && isfinite(wait.slow) && wait.usual + wait.slow > 0)
+        add_part(out, c, part_disk, "of that for a disk, main thread");
+    if (blocks.usual + blocks.slow < 1)
+        return;
+    strbuf_printf(out, "  disk: %.0f KiB read and written, in slow runs %.0f KiB\n",
+                  blocks.usual / 2, blocks.slow / 2);
+    if (!isfinite(wait.usual) || !isfinite(wait.slow))
+        strbuf_add(out, STR("  the kernel does not count the wait for disks here; run: sysctl "
+                            "kernel.task_delayacct=1\n"));
+}
+
 static void add_slow(StrBuf *out, Arena *arena, const BenchExplain *e, const ExplainedCommand *c)
 {
     Means time = means_of(c, part_time), hz = means_of(c, part_frequency);
@@ -407,6 +432,7 @@ static void add_slow(StrBuf *out, Arena *arena, const BenchExplain *e, const Exp
         add_part(out, c, part_ready, "ready to run, but another program had the CPU");
         add_part(out, c, part_blocked, "waited, with the wait for a CPU behind it");
     }
+    add_disk(out, c);
     if (isfinite(hz.usual) && isfinite(hz.slow))
         strbuf_printf(out, "  CPU frequency %.2f GHz, in slow runs %.2f GHz\n", hz.usual * 1e-9,
                       hz.slow * 1e-9);
@@ -458,6 +484,12 @@ static void json_slow(JsonWriter *w, Arena *arena, const BenchExplain *e, const 
         json_part(w, "ready", c, part_ready);
         json_part(w, "waited", c, part_blocked);
     }
+    if (isfinite(means_of(c, part_disk).usual) && isfinite(means_of(c, part_disk).slow))
+        json_part(w, "disk", c, part_disk);
+    json_begin_object(w, "disk_blocks");
+    json_double(w, "usual", means_of(c, part_blocks).usual);
+    json_double(w, "slow", means_of(c, part_blocks).slow);
+    json_end(w);
     json_begin_array(w, "others");
     for (size_t i = 0; i < others.len; i++) {
         json_begin_object(w, NULL);

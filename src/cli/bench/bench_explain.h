@@ -17,6 +17,8 @@
 typedef struct ExplainedRun {
     double time_s; // exec to exit where that was seen
     double cpu_s, ready_s, blocked_s;
+    double disk_s;       // wait for block I/O, main thread; NaN: the kernel does not count it
+    double blocks;       // of 512 bytes, read and written
     double frequency_hz; // of the CPUs, mean of the start and the end; NaN: not told here
     Vec(SwitchOther) others;
 } ExplainedRun;

@@ -33,8 +33,8 @@ bool bench_build_revision(const RevisionBuilds *b, Revision *r, bool *build_fail
     return revision_build(b, r, build_failed, err);
 }
 
-// "v1.0 (1a2b3c4d5e)": the commit where the name does not say it.
-static Str revision_label(Arena *arena, const Revision *r)
+// The commit stands there where the name does not say it.
+Str bench_revision_label(Arena *arena, const Revision *r)
 {
     enum { DIGITS = 10 };
     if (r->commit.len < DIGITS || str_starts_with(r->commit, r->name))
@@ -65,7 +65,7 @@ bool bench_revision_command(Arena *arena, const BenchArgs *args, Str command, co
                 arena, arena_printf(arena, "%" STR_FMT "/%s", STR_ARG(r->folder), c.path));
         c.folder = arena_c_str(arena, r->folder);
         c.revision = r->commit;
-        c.name = revision_label(arena, r);
+        c.name = bench_revision_label(arena, r);
         vec_push(arena, ret, c);
     }
     return true;
@@ -85,10 +85,9 @@ static bool check(const BenchArgs *args, const StrVec *operands, Error *err)
     return true;
 }
 
-bool bench_revision_commands(Arena *arena, const BenchArgs *args, const StrVec *operands,
-                             BenchOptions *options, BenchCommandVec *ret, Error *err)
+bool bench_build_revisions(Arena *arena, const BenchArgs *args, const RevisionBuilds *builds,
+                           RevisionVec *ret, Error *err)
 {
-    RevisionBuilds builds;
     StrVec names = {0};
     Str rest = args->revisions, name;
     while (str_next_part(&rest, BENCH_PART_SEPARATOR, &name))
@@ -97,15 +96,28 @@ bool bench_revision_commands(Arena *arena, const BenchArgs *args, const StrVec *
         vec_push(arena, &names, STR("HEAD"));
     if (names.len + args->dirty < 2)
         return error_set(err, ERROR_USAGE, "--revisions takes two or more");
-    if (!check(args, operands, err) || !bench_open_builds(arena, args, &builds, err))
-        return false;
     for (size_t i = 0; i < names.len + args->dirty; i++) {
         Revision r = {.name = STR("work tree")};
         bool build_failed;
-        if ((i < names.len && !revision_find(&builds, names.at[i], &r, err)) ||
-            !bench_build_revision(&builds, &r, &build_failed, err) ||
-            !bench_revision_command(arena, args, operands->at[0], &r, options, ret, err))
+        if ((i < names.len && !revision_find(builds, names.at[i], &r, err)) ||
+            !bench_build_revision(builds, &r, &build_failed, err))
             return false;
+        vec_push(arena, ret, r);
     }
+    return true;
+}
+
+bool bench_revision_commands(Arena *arena, const BenchArgs *args, const StrVec *operands,
+                             BenchOptions *options, BenchCommandVec *ret, Error *err)
+{
+    RevisionBuilds builds;
+    RevisionVec revisions = {0};
+    if (!check(args, operands, err) || !bench_open_builds(arena, args, &builds, err) ||
+        !bench_build_revisions(arena, args, &builds, &revisions, err))
+        return false;
+    for (size_t i = 0; i < revisions.len; i++)
+        if (!bench_revision_command(arena, args, operands->at[0], &revisions.at[i], options, ret,
+                                    err))
+            return false;
     return true;
 }

@@ -23,6 +23,13 @@ MUST_CHECK bool bench_revision_command(Arena *arena, const BenchArgs *args, Str 
                                        const Revision *r, BenchOptions *options,
                                        BenchCommandVec *ret, Error *err);
 
+// The name of a revision for reports: "v1.0 (1a2b3c4d5e)".
+Str bench_revision_label(Arena *arena, const Revision *r);
+
+// Builds all revisions that the options name, in their order.
+MUST_CHECK bool bench_build_revisions(Arena *arena, const BenchArgs *args,
+                                      const RevisionBuilds *builds, RevisionVec *ret, Error *err);
+
 // Builds all revisions that the options name, and appends the command of each. The first revision
 // is the reference.
 MUST_CHECK bool bench_revision_commands(Arena *arena, const BenchArgs *args, const StrVec *operands,

@@ -5,6 +5,7 @@
 
 #include "analyse/function_families.h"
 #include "cli/bench/bench_baseline.h"
+#include "cli/bench/bench_cargo.h"
 #include "cli/bench/bench_files.h"
 #include "cli/bench/bench_revisions.h"
 #include "cli/bench/bench_session.h"
@@ -128,18 +129,19 @@ static bool load_function_baseline(Arena *arena, const BenchArgs *args, Function
     if (session->commands.len == 0 || !session->commands.at[0].program_copy.len)
         return error_set(err, ERROR_NOT_FOUND, "no copy of the program of '%" STR_FMT "' was kept",
                          STR_ARG(args->baseline));
-    o->against = arena_c_str(arena, session->commands.at[0].program_copy);
+    const FunctionProgram then = {.path = arena_c_str(arena, session->commands.at[0].program_copy)};
+    vec_push(arena, &o->against, then);
     return bench_is_functions(session->commands.at[0].program_copy) ||
            error_set(err, ERROR_USAGE, "'%" STR_FMT "' was saved of commands, not of functions",
                      STR_ARG(args->baseline));
 }
 
-static bool save_functions(const BenchArgs *args, const Profile *p, const char *program,
-                           const BenchContext *context, Error *err)
+static bool save_functions(const BenchArgs *args, const Profile *p, const BenchContext *context,
+                           Error *err)
 {
     BaselineDb *db = NULL;
     Bench bench;
-    functions_as_bench(p, program, &bench);
+    functions_as_bench(p, &bench);
     bool ok = baseline_open(bench_database_path(args), true, &db, err) &&
               baseline_save(db, args->save, &bench, &context->machine, context->command_line, err);
     baseline_close(db);
@@ -253,6 +255,7 @@ static FunctionsOptions functions_options(const BenchArgs *args, const BenchCont
                                                         : FUNCTIONS_WITHOUT_WAITING,
                           .seed = args->seed,
                           .timeout_ns = args->timeout,
+                          .search_path = cli_env("PATH"),
                           .scratch = cli_env("TMPDIR"),
                           .revision = context->revision,
                           .interrupted = &bench_interrupted};
@@ -272,16 +275,17 @@ static FunctionsOptions functions_options(const BenchArgs *args, const BenchCont
 }
 
 // Takes the builds of two revisions, of which the first is the reference.
-static bool use_revisions(FunctionsOptions *o, const BenchCommandVec *builds, Error *err)
+static bool use_revisions(Arena *arena, FunctionsOptions *o, const BenchCommandVec *builds,
+                          Error *err)
 {
     if (builds->len != 2)
         return error_set(err, ERROR_USAGE, "functions are compared between two revisions, not %zu",
                          builds->len);
     const BenchCommand *then = &builds->at[0], *now = &builds->at[1];
-    o->against = then->path;
-    o->against_folder = then->folder;
-    o->program = now->path;
-    o->folder = now->folder;
+    const FunctionProgram old = {.path = then->path, .folder = then->folder};
+    const FunctionProgram new = {.path = now->path, .folder = now->folder};
+    vec_push(arena, &o->against, old);
+    vec_push(arena, &o->programs, new);
     o->revision = now->revision;
     for (size_t i = 0; i < ARRAY_LEN(o->names); i++)
         if (!o->names[i].len)
@@ -292,14 +296,22 @@ static bool use_revisions(FunctionsOptions *o, const BenchCommandVec *builds, Er
 static bool find_builds(Arena *arena, const BenchArgs *args, const StrVec *operands,
                         const BenchCommandVec *revisions, FunctionsOptions *o, Error *err)
 {
+    FunctionProgram program = {0}, against = {0};
+    if (args->cargo.given)
+        return bench_cargo_programs(arena, args, operands, o, err);
     if (revisions)
-        return use_revisions(o, revisions, err);
+        return use_revisions(arena, o, revisions, err);
     if (operands->len != 1)
         return error_set(err, ERROR_USAGE,
                          "function benchmarks are of one program; an older "
                          "build is given with --against");
-    return find_build(arena, operands->at[0], &o->program, err) &&
-           (!args->against.len || find_build(arena, args->against, &o->against, err));
+    if (!find_build(arena, operands->at[0], &program.path, err) ||
+        (args->against.len && !find_build(arena, args->against, &against.path, err)))
+        return false;
+    vec_push(arena, &o->programs, program);
+    if (args->against.len)
+        vec_push(arena, &o->against, against);
+    return true;
 }
 
 int bench_run_functions(Arena *arena, const BenchArgs *args, const StrVec *operands,
@@ -335,7 +347,7 @@ int bench_run_functions(Arena *arena, const BenchArgs *args, const StrVec *opera
         gate = function_gate(&summaries, MAX(0.0, args->fail_if_slower) / 100);
     // What Ctrl-C cut short is no baseline.
     if (ok && args->save.len && !bench_interrupted)
-        ok = save_functions(args, &profile, o.program, &context, &err);
+        ok = save_functions(args, &profile, &context, &err);
     int status = !ok ? cli_fail(&err) : written ? STATUS_OK : STATUS_FAILED;
     store_writer_abandon(recording);
     function_summaries_deinit(&summaries);

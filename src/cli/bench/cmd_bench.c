@@ -91,6 +91,10 @@ static const Option bench_options[] = {
              "compare the work tree as it is with HEAD, or with --revisions"),
     OPT_TEXT(0, "build", BenchArgs, build, "CMD",
              "shell command that builds a revision; the built files are kept for the next time"),
+    OPT_REST(0, "cargo", BenchArgs, cargo, "OPTION ...",
+             "build and run the benchmarks of a cargo workspace (Criterion, libtest, divan, "
+             "<assay/bench.h>), with all options of cargo bench up to --; behind it, what the "
+             "programs are given"),
     OPT_TEXT(0, "bisect", BenchArgs, bisect, "GOOD..BAD",
              "find the commit that made the command slower, by --fail-if-slower or what is found"),
     OPT_TEXT(0, "judge", BenchArgs, judge, "QUANTITY",
@@ -543,6 +547,8 @@ static int run_bench(const Command *cmd, int argc, char **argv)
         status = cli_print(STR("assay " ASSAY_VERSION "\n")) ? STATUS_OK : STATUS_FAILED;
     else if (parsed == PARSE_OK && (args.compare || history))
         status = run_saved(&args, &commands, history);
+    else if (parsed == PARSE_OK && args.cargo.given)
+        status = bench_run_functions(&arena, &args, &commands, NULL, argc, argv, &server);
     else if (parsed == PARSE_OK && ((args.functions && !bench_wants_revisions(&args)) ||
                                     bench_operands_are_functions(&arena, &args, &commands)))
         status = bench_run_functions(&arena, &args, &commands, NULL, argc, argv, &server);
@@ -560,6 +566,7 @@ const Command bench_command = {
     .summary = "time commands against each other, interleaved, with intervals and a verdict",
     .usage = "[OPTION ...] CMD [CMD ...]\n"
              "[OPTION ...] --revisions REV REV ... --build CMD -- CMD\n"
+             "[OPTION ...] --cargo [OPTION ...] [-- FILTER]\n"
              "[OPTION ...] --bisect GOOD..BAD --build CMD -- CMD\n"
              "[OPTION ...] --compare FILE FILE ...\n[OPTION ...] "
              "PROGRAM-OF-BENCHMARKS\nhistory [NAME]",
@@ -583,6 +590,9 @@ const Command bench_command = {
         "A program made with <assay/bench.h> is run as its functions' benchmarks: several\n"
         "processes, each function with its interval, against a baseline or another build.\n"
         "\n"
+        "With --cargo the benchmark programs of a workspace run so, those of two --revisions in\n"
+        "turns. Results of Criterion go to a folder of their own.\n"
+        "\n"
         "Options that hyperfine has are spelled and meant as there.\n"
         "\n"
         "  assay bench ./old ./new\n"
@@ -590,6 +600,7 @@ const Command bench_command = {
         "  assay bench -L n 1,2,4 -N './prog {n}' --export-json times.json\n"
         "  assay bench --reference ./old ./new --fail-if-slower 5%\n"
         "  assay bench ./benches --against ./benches.old\n"
+        "  assay bench --revisions main HEAD --cargo\n"
         "  assay bench ./old ./new --recording times.assay; assay report times.assay\n"
         "  assay bench --save main ./prog; ...; assay bench --baseline main --rerun-baseline "
         "./prog\n"

@@ -37,6 +37,8 @@
 
 #define COVER_INPUT_OPTIONS(S, field)                                                              \
     OPT_LIST(0, "object", S, field.objects, "FILE", "an object with coverage mapping"),            \
+        OPT_TEXT(0, "arch", S, field.arch, "NAME",                                                 \
+                 "which part of universal binaries, as x86_64 or arm64 (this machine's)"),         \
         OPT_TEXT(0, "instr-profile", S, field.profile, "FILE", "a profile, as llvm-cov has it"),   \
         COVER_FILTER_OPTIONS(S, field.filter),                                                     \
         OPT_FLAG(0, "llvm-rules", S, field.llvm_rules,                                             \

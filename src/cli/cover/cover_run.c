@@ -25,6 +25,10 @@ static const Option options[] = {
              "for 'assay cover tests'"),
     OPT_TEXT(0, "tests-from", CoverRunOptions, tests_from, "FILE",
              "per-test data of shell commands, one test a line of FILE"),
+    OPT_TEXT(
+        0, "per-input", CoverRunOptions, per_input, "DIR",
+        "run CMD once for each file below DIR, as a fuzzer's corpus, with its name in the place "
+        "of {}, and keep which lines each runs"),
     OPT_FLAG(0, "include-tests", CoverRunOptions, include_tests,
              "with cargo, report on tests/, benches/ and examples/ as well"),
     OPT_FLAG(0, "all-sources", CoverRunOptions, all_sources,
@@ -297,7 +301,7 @@ static bool wait_for_survivors(CoverSession *s, Error *err)
 static bool run_and_finish(CoverSession *s, Error *err)
 {
     CoverRun *r = &s->run;
-    if (!s->o->per_test && !s->o->tests_from.len) {
+    if (!cover_session_has_tests(s)) {
         if (!cover_pool_run(&r->pool, &s->program, s->argv, &s->end, err) ||
             !wait_for_survivors(s, err))
             return false;
@@ -375,8 +379,11 @@ static int run_as_asked(CommandLine *line, void *values)
     char *sh[] = {shell, NULL};
     if (line->operands.len == 0 && o->tests_from.len == 0)
         return usage_error(line->cmd, "what is to run?");
-    if ((o->per_test || o->tests_from.len) && (o->merge || str_equal(o->engine, STR("ptrace"))))
+    int ways = o->per_test + (o->tests_from.len > 0) + (o->per_input.len > 0);
+    if (ways && (o->merge || str_equal(o->engine, STR("ptrace"))))
         return usage_error(line->cmd, "per-test data goes with neither --merge nor ptrace");
+    if (ways > 1)
+        return usage_error(line->cmd, "give one of --per-test, --tests-from and --per-input");
     if (!take_profopts(o, line->arena, cli_env("PROFOPTS"), &err))
         return cli_fail(&err);
     return run_words(o, line->operands.len ? line->words : sh);
@@ -399,7 +406,9 @@ const Command cover_run_command = {
                "cargo test, run, bench and nextest are built to count by themselves.\n"
                "The status is that of CMD.\n"
                "  assay cover run -- make test\n"
-               "  assay cover show .assay/cover\n",
+               "  assay cover show .assay/cover\n"
+               "  assay cover run --per-input corpus -- ./parse {}\n"
+               "  assay cover tests --smallest-set\n",
     .operands_end_options = true,
     .run = run,
 };

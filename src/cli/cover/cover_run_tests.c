@@ -8,9 +8,15 @@
 #include "cli/cli.h"
 #include "cli/cover/cover_run.h"
 #include "cli/progress.h"
-#include "collect/cover/testmap_list.h"
+#include "collect/cover/corpus.h"
 #include "os/clock.h"
 #include "os/file.h"
+
+// What runs one by one.
+static const char *noun(const CoverSession *s)
+{
+    return s->o->per_input.len ? "input" : "test";
+}
 
 // ---- Which tests ---------------------------------------------------------------
 
@@ -40,6 +46,9 @@ static bool list_tests(CoverSession *s, CoverTestCommands *ret, Error *err)
         if (!os_read_file(arena, s->o->tests_from, OS_READ_MAX_BYTES, &text, err))
             return false;
         cover_test_lines(arena, str_from_bytes(text), ret);
+    } else if (s->o->per_input.len) {
+        if (!cover_corpus_list(arena, s->o->per_input, s->argv, ret, err))
+            return false;
     } else if (s->is_cargo) {
         if (!list_built(s, ret, err))
             return false;
@@ -133,7 +142,7 @@ static bool run_one(CoverSession *s, const CoverTestCommand *command, CoverPerTe
         quiet_show(&quiet);
     quiet_end(&quiet);
     if (failed)
-        cli_say("test '%" STR_FMT "' failed with status %d", STR_ARG(command->name),
+        cli_say("%s '%" STR_FMT "' failed with status %d", noun(s), STR_ARG(command->name),
                 exit_status_of(end->child.status));
     return ok;
 }
@@ -149,17 +158,17 @@ static void say_silent(const CoverSession *s, const CoverPerTest *tests, const S
     // gcc's data files do not tell who wrote them.
     if (silent->count == 0 || tests->gcov.units.len)
         return;
-    cli_say("%zu test%s passed without any counts, '%" STR_FMT
-            "' first: ignored, ended by _exit, or "
+    cli_say("%zu %s%s passed without any counts, '%" STR_FMT "' first: ignored, ended by _exit, or "
             "not built to count%s",
-            silent->count, silent->count == 1 ? "" : "s", STR_ARG(silent->first),
+            silent->count, noun(s), silent->count == 1 ? "" : "s", STR_ARG(silent->first),
             s->o->continuous ? "" : " (--continuous keeps what _exit would lose)");
 }
 
 static bool run_all(CoverSession *s, const CoverTestCommands *commands, int start,
                     CoverPerTest *tests, Error *err)
 {
-    Progress progress = progress_begin("running tests", NULL);
+    Progress progress =
+        progress_begin(s->o->per_input.len ? "running inputs" : "running tests", NULL);
     SilentTests silent = {0};
     size_t failed = 0, i;
     for (i = 0; i < commands->len && !s->end.interrupted; i++) {
@@ -184,7 +193,7 @@ static bool run_all(CoverSession *s, const CoverTestCommands *commands, int star
     }
     progress_clear(&progress);
     if (!s->o->quiet)
-        cli_say("%zu of %zu tests ran, %zu failed", i, commands->len, failed);
+        cli_say("%zu of %zu %ss ran, %zu failed", i, commands->len, noun(s), failed);
     say_silent(s, tests, &silent);
     return true;
 }

@@ -9,7 +9,7 @@
 #include "collect/cover/run.h"
 
 typedef struct CoverRunOptions {
-    Str output, engine, tests_from;
+    Str output, engine, tests_from, per_input;
     StrVec objects, include, exclude, debug_dirs;
     bool force, merge, keep_raw, quiet, no_report, missing, markdown, explain;
     bool skip_clean, include_tests, all_sources, per_test;
@@ -35,6 +35,12 @@ typedef struct CoverSession {
 // command itself, its words that name files, and those in the folders around.
 // Deinitialise s->run also after a failure.
 MUST_CHECK bool cover_session_open(CoverSession *s, CoverRunMode mode, Error *err);
+
+// Whether tests, or inputs of a corpus, run one by one.
+static inline bool cover_session_has_tests(const CoverSession *s)
+{
+    return s->o->per_test || s->o->tests_from.len || s->o->per_input.len;
+}
 
 // Whether the report wants a source. `ctx` is the session.
 bool cover_session_keep(void *ctx, Str path);

@@ -64,8 +64,11 @@ static SourceText source_text(const AnnotateView *v, Arena *arena, StrId file)
         return s;
     while (str_next_line(&text, &line))
         vec_push(arena, &s.lines, line);
-    s.is_changed = s.is_changed && !keeps_its_lines(v, file, &s.lines);
-    if (s.is_changed && has_kept_lines(v, file)) // its lines may be others: the kept are right
+    // An older file of the same name may be that of another container or machine.
+    bool has_kept = has_kept_lines(v, file);
+    if (has_kept)
+        s.is_changed = !keeps_its_lines(v, file, &s.lines);
+    if (s.is_changed && has_kept) // its lines may be others: the kept are right
         s.lines = (StrVec){0};
     return s;
 }

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/look/view_options.h"
+#include "cli/move/export_to.h"
 #include "export/export.h"
 #include "os/file.h"
 
@@ -14,7 +15,8 @@ typedef struct ExportOptions {
     RecordingFiles files;
     ShareWords share;
     const ExportFormat *format;
-    Str output;
+    SendOptions send;
+    Str output, service;
     bool force, suffixes;
 } ExportOptions;
 
@@ -29,6 +31,9 @@ static const Option export_options[] = {
     OPT_FLAG(0, "force", ExportOptions, force, "replace an existing output file"),
     OPT_FLAG(0, "suffixes", ExportOptions, suffixes,
              "folded: end kernel, inlined and JIT names in _[k], _[i], _[j]"),
+    SEND_OPTIONS(ExportOptions, send),
+    OPT_TEXT(0, "service", ExportOptions, service, "NAME",
+             "otlp, --to: the service's name; the program's when not given"),
     SHARE_OPTIONS(ExportOptions, share),
     SELECTION_OPTIONS(ExportOptions, selection),
     RECORDING_FILE_OPTIONS(ExportOptions, files),
@@ -141,11 +146,14 @@ static int export_profile(void *values, const Opened *opened)
 {
     const ExportOptions *o = values;
     Profile *p = opened->profile;
-    const ExportFormat *format = o->format;
+    const ExportFormat *format = o->format         ? o->format
+                                 : o->send.url.len ? send_default_format()
+                                                   : &export_formats[0];
     ExportRequest request = {
         .suffixes = o->suffixes,
         .all_metrics = o->selection.metric.len == 0,
         .tool_version = STR(ASSAY_VERSION),
+        .service = o->service,
     };
     Error err;
     if (!selection_from_options(&o->selection, p, opened->scratch, &request.selection, &err))
@@ -161,6 +169,12 @@ static int export_profile(void *values, const Opened *opened)
     }
     if (!share_selected(&o->share, p, &request.selection, &err))
         return cli_fail(&err);
+    if (o->send.url.len && names_file(o->output)) {
+        error_set(&err, ERROR_USAGE, "-o and --to exclude each other");
+        return cli_fail(&err);
+    }
+    if (o->send.url.len)
+        return export_send(&o->send, format, p, &request);
     if (format->is_folder)
         return export_to_folder(format, p, &request, o);
     if (names_file(o->output))
@@ -182,7 +196,8 @@ static int export_recording(CommandLine *line, void *values)
 
 static int run_export(const Command *cmd, int argc, char **argv)
 {
-    ExportOptions o = {.format = &export_formats[0]};
+    ExportOptions o = {
+        .send = {.spool_bytes = SPOOL_DEFAULT_BYTES, .retry_for_ns = RETRY_FOR_DEFAULT_NS}};
     return command_run_parsed(cmd, argc, argv, &o, export_recording);
 }
 
@@ -200,6 +215,7 @@ const Command export_command = {
                "\n"
                "Examples:\n"
                "  assay export prog.assay --format pprof -o prog.pb.gz\n"
-               "  assay export prog.assay | flamegraph.pl > prog.svg\n",
+               "  assay export prog.assay | flamegraph.pl > prog.svg\n"
+               "  assay export prog.assay --to https://collector:4318 --spool ~/.cache/spool\n",
     .run = run_export,
 };

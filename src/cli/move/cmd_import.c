@@ -84,7 +84,7 @@ const Command import_command = {
     .list = &formats,
     .details =
         "The content of a file decides its format, not its name; a file may be packed by\n"
-        "gzip, zstd or xz. Every command that takes a recording takes these files too:\n"
+        "gzip, zstd, xz or bzip2. Every command that takes a recording takes these files too:\n"
         "import only saves reading them each time.\n"
         "\n"
         "perf.data holds addresses and copied stacks. Names are read from the files that\n"

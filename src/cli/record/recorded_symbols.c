@@ -16,6 +16,14 @@ static bool recorded_module(void *ctx, ModuleId module, Bytes *ret)
                                  profile_text(f->profile, m->build_id.at[module.v]), ret);
 }
 
+static SourceAccess recorded_source(void *ctx, ModuleId module, Str source, MappedFile *ret)
+{
+    const RecordedFiles *f = ctx;
+    const Modules *m = &f->profile->modules;
+    return sampling_source(f->sampling, profile_text(f->profile, m->path.at[module.v]),
+                           profile_text(f->profile, m->build_id.at[module.v]), source, ret);
+}
+
 SymboliseFiles recorded_files(RecordedFiles *files)
 {
     return (SymboliseFiles){.ctx = files, .module_bytes = recorded_module};
@@ -50,6 +58,7 @@ void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
     }
     SourceOptions with_files = *sources;
     with_files.files = files;
+    with_files.in_module_root = recorded_source;
     with_files.context = 2;
     with_files.recorded_at_ns = (int64_t)start;
     symbolise_sources(p, &with_files);

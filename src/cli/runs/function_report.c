@@ -5,6 +5,7 @@
 #include "cli/runs/function_report.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/json.h"
 #include "model/facts.h"
@@ -133,9 +134,79 @@ static void add_processes(FunctionSummaries *f, StrBuf *out, const FunctionRuns 
     strbuf_add_char(out, '\n');
 }
 
+// ---- The verdict ---------------------------------------------------------------
+
+typedef struct FunctionChange {
+    const FunctionRuns *function;
+    Comparison c;
+} FunctionChange;
+typedef Vec(FunctionChange) FunctionChanges;
+
+static int by_size(const void *a, const void *b)
+{
+    const FunctionChange *x = a, *y = b;
+    double p = fabs(log(x->c.ratio.point)), q = fabs(log(y->c.ratio.point));
+    return (p < q) - (p > q);
+}
+
+// "slower  parse  +12.1 % [+10.2 ... +14.0 %]", the largest first.
+static void add_verdict_rows(StrBuf *out, const FunctionChanges *changes, Verdict verdict)
+{
+    enum { SHOWN = 8, NAME = 36 };
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < changes->len; i++) {
+        const FunctionChange *at = &changes->at[i];
+        all += at->c.verdict == verdict;
+        if (at->c.verdict != verdict || shown == SHOWN)
+            continue;
+        StrBuf name = {0};
+        strbuf_add_terminal(&name, at->function->name);
+        strbuf_printf(out, "  %s  %-*.*s %+.1f %% [%+.1f ... %+.1f %%]\n", verdict_name(verdict),
+                      NAME, (int)name.len, name.ptr, (at->c.ratio.point - 1) * 100,
+                      (at->c.ratio.low - 1) * 100, (at->c.ratio.high - 1) * 100);
+        strbuf_deinit(&name);
+        shown++;
+    }
+    if (all > shown)
+        strbuf_printf(out, "  %s  %zu more, see below\n", verdict_name(verdict), all - shown);
+}
+
+// The first lines of a comparison: how many functions changed, and which.
+static void add_verdict(FunctionSummaries *f, StrBuf *out, const Terminal *t)
+{
+    FunctionChanges changes = {0};
+    size_t counts[4] = {0}, unknown = 0;
+    for (size_t i = 0; i < f->list.len; i++) {
+        FunctionChange change = {.function = &f->list.at[i]};
+        if (!function_change(f, change.function, &change.c)) {
+            unknown++;
+            continue;
+        }
+        counts[change.c.verdict]++;
+        vec_push(&f->arena, &changes, change);
+    }
+    if (changes.len)
+        qsort(changes.at, changes.len, sizeof(*changes.at), by_size);
+    style_begin(out, t, STYLE_BOLD);
+    strbuf_printf(out, "%zu function%s: %zu slower, %zu faster, %zu the same within %.3g %%",
+                  f->list.len, f->list.len == 1 ? "" : "s", counts[VERDICT_SLOWER],
+                  counts[VERDICT_FASTER], counts[VERDICT_EQUIVALENT],
+                  (f->until > 0 ? f->until : f->margin) * 100);
+    if (counts[VERDICT_INCONCLUSIVE])
+        strbuf_printf(out, ", %zu undecided", counts[VERDICT_INCONCLUSIVE]);
+    if (unknown)
+        strbuf_printf(out, ", %zu in one build only", unknown);
+    strbuf_add_char(out, '\n');
+    style_end(out, t, STYLE_BOLD);
+    add_verdict_rows(out, &changes, VERDICT_SLOWER);
+    add_verdict_rows(out, &changes, VERDICT_FASTER);
+}
+
 static void add_text(FunctionSummaries *f, StrBuf *out, const RunStyle *style)
 {
     const Terminal *t = &style->terminal;
+    if (function_compares(f))
+        add_verdict(f, out, t);
     const uint32_t *order = function_order(f, style->sort);
     for (size_t i = 0; i < f->list.len; i++) {
         const FunctionRuns *function = &f->list.at[order[i]];

@@ -93,6 +93,24 @@ static const Option stat_options[] = {
     OPT_FLAG(0, "force", StatArgs, force, "with --recording, replace an existing recording"),
 };
 
+// Options of perf stat that nothing here needs, or that another word does.
+static const ForeignOption foreign[] = {
+    {0, "scale", FOREIGN_IGNORED, NULL},
+    {0, "metric-no-group", FOREIGN_IGNORED, NULL},
+    {0, "metric-no-merge", FOREIGN_IGNORED, NULL},
+    {'g', "group", FOREIGN_REFUSED, "name the events of a group: -e '{cycles,instructions}'"},
+    {'T', "transaction", FOREIGN_REFUSED,
+     "name the events: -e tx-start,tx-commit,tx-abort,cycles-t"},
+    {0, "no-scale", FOREIGN_REFUSED, "-v prints counts as they were before scaling"},
+    {0, "hybrid-merge", FOREIGN_REFUSED, "name one kind of CPU: -e cpu_core/cycles/"},
+    {0, "cputype", FOREIGN_REFUSED, "name one kind of CPU: -e cpu_core/cycles/"},
+    {0, "percore-show-thread", FOREIGN_REFUSED, "--per-core, or -A for a row for each CPU"},
+    {0, "smi-cost", FOREIGN_REFUSED, "name the events: -a -e msr/smi/,msr/aperf/,cycles"},
+    {0, "iostat", FOREIGN_REFUSED,
+     "name the machine's events for PCIe: -a -e EVENT, from assay list"},
+    {0, "td-level", FOREIGN_REFUSED, "--topdown counts the first level; -e names events of others"},
+};
+
 static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int signal)
@@ -416,6 +434,8 @@ const Command stat_command = {
              "[OPTION ...] --cargo [CARGO-OPTION ...] [-- ARG ...]",
     .options = stat_options,
     .option_count = ARRAY_LEN(stat_options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .details =
         "Options that perf stat has are spelled and meant as there. Without -e: task-clock,\n"
         "context-switches, cpu-migrations, page-faults, and where the machine has hardware\n"

@@ -6,7 +6,9 @@
 
 #include "base/str.h"
 
-// The bytes of libassay.so.
+// The bytes of libassay.so, which samples.
 Bytes agent_image(void);
+// The same with the functions that allocate, for keeping account of the heap.
+Bytes heap_agent_image(void);
 
 #endif // COLLECT_AGENTS_IMAGE_H

@@ -22,9 +22,9 @@ enum {
     TASK_BYTES = HEAD + 3 * 8 + TRAILER,
 };
 
-void agent_rings_init(AgentRings *r, const AgentSession *session)
+void agent_rings_init(AgentRings *r, const AgentSession *session, AgentHeaps *heaps)
 {
-    *r = (AgentRings){.session = session};
+    *r = (AgentRings){.session = session, .heaps = heaps};
 }
 
 // ---- Rings come and go ------------------------------------------------------------------
@@ -139,6 +139,8 @@ static void remove_ended(AgentRings *r)
             continue;
         }
         add_counts(&r->ended, ring->shared);
+        if (r->heaps)
+            agent_heaps_end(r->heaps, ring->name);
         (void)unlinkat(r->session->folder_fd, ring->name, 0);
         ring_unmap(ring);
     }
@@ -262,6 +264,8 @@ void agent_rings_drain(AgentRings *r, void (*take)(void *ctx, Bytes record), voi
         AgentRing *ring = &r->rings.at[i];
         // Asked before the reading, so that nothing is written behind it.
         bool is_last = ring->replaced || !agent_process_runs(ring->pid);
+        if (r->heaps && !ring->has_heap)
+            ring->has_heap = agent_heaps_add(r->heaps, ring->name);
         read_ring(r, ring, is_last);
         ring->ended = is_last;
         if (is_last && !ring->replaced)

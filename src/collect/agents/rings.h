@@ -6,6 +6,7 @@
 #define COLLECT_AGENTS_RINGS_H
 
 #include "base/vec.h"
+#include "collect/agents/heaps.h"
 #include "collect/agents/session.h"
 
 typedef struct AgentRing {
@@ -17,6 +18,7 @@ typedef struct AgentRing {
     uint64_t tail;       // bytes read
     uint64_t started_ns; // CLOCK_MONOTONIC, when its process made it
     bool replaced;       // a later program of the same process has another ring
+    bool has_heap;       // it was added to the heaps
     bool ended;          // its process does not run any more, and all is read
     U32Vec threads;      // that run, as its records say
 } AgentRing;
@@ -33,13 +35,14 @@ typedef struct AgentCounts {
 
 typedef struct AgentRings {
     const AgentSession *session;
+    AgentHeaps *heaps; // of the same processes; NULL: they keep no account of them
     Vec(AgentRing) rings;
     AgentCounts ended; // the sums of rings that are closed
     U8Vec bytes;       // the records of one round
 } AgentRings;
 
-// An empty set for the session, which is borrowed.
-void agent_rings_init(AgentRings *r, const AgentSession *session);
+// An empty set for the session, which is borrowed. `heaps` gets a row for each ring; NULL: none.
+void agent_rings_init(AgentRings *r, const AgentSession *session, AgentHeaps *heaps);
 // Hands all records that were written since the last call to `take`, in the order of time, and
 // a PERF_RECORD_EXIT for each thread of a process that has ended. The bytes are valid during the
 // call.

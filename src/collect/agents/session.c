@@ -107,10 +107,10 @@ static bool may_execute(int fd)
     return true;
 }
 
-static bool put_library(int folder_fd)
+static bool put_library(int folder_fd, Bytes image)
 {
     int fd = openat(folder_fd, WIRE_LIBRARY_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0500);
-    bool ok = fd >= 0 && write_all(fd, agent_image()) && may_execute(fd);
+    bool ok = fd >= 0 && write_all(fd, image) && may_execute(fd);
     if (fd >= 0)
         close(fd);
     return ok;
@@ -131,6 +131,8 @@ static bool put_session(AgentSession *s, const AgentSessionOptions *o)
     s->page->version = WIRE_VERSION;
     s->page->period_ns = o->period_ns;
     s->page->ring_bytes = o->ring_bytes;
+    s->page->notes_heap = o->notes_heap;
+    s->page->short_lived = o->short_lived;
     atomic_store(&s->page->state, WIRE_WAITING);
     s->page->magic = WIRE_SESSION_MAGIC;
     return true;
@@ -157,8 +159,9 @@ static bool try_folder(Str above, const AgentSessionOptions *o, AgentSession *s)
     if (n >= (int)sizeof(s->folder) - 64 || strpbrk(s->folder, ": $") || s->folder[0] != '/' ||
         mkdir(s->folder, 0700) != 0)
         return false;
+    Bytes image = o->notes_heap ? heap_agent_image() : agent_image();
     s->folder_fd = open(s->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (s->folder_fd >= 0 && put_library(s->folder_fd) && put_session(s, o))
+    if (s->folder_fd >= 0 && put_library(s->folder_fd, image) && put_session(s, o))
         return true;
     int saved = errno;
     if (s->folder_fd >= 0)

@@ -17,7 +17,9 @@
 typedef struct AgentSessionOptions {
     Str temp_folder; // where to make the folder if possible: $TMPDIR; "" for the usual ones
     char *const *environment; // of the programs, without the session; ends in NULL
-    uint64_t period_ns;       // of processor time, from sample to sample
+    uint64_t period_ns;       // of processor time, from sample to sample; 0: no samples
+    bool notes_heap;          // agents keep account of the heap (wire/heap.h)
+    uint64_t short_lived;     // with notes_heap: WireHeap.short_lived
     uint64_t ring_bytes;      // a power of two
 } AgentSessionOptions;
 

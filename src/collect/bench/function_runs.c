@@ -5,36 +5,31 @@
 #include "collect/bench/function_runs.h"
 
 #include <math.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/json.h"
 #include "collect/bench/schedule.h"
 #include "elf/elf.h"
 #include "model/facts.h"
 #include "model/run_names.h"
 #include "os/clock.h"
 #include "os/file.h"
-#include "os/unnamed_file.h"
+#include "os/spawn.h"
 
 typedef struct Runner {
     Arena scratch;
     const FunctionsOptions *options;
     Profile *p;
-    RunRow run;        // of the process that was run last
-    StrId commands[2]; // the program, the build that it is run against
+    RunRow run; // of the process that was run last
     StrId conditions[2];
     MetricId time, mean, slope, iterations, sample_iterations, sample_time, bytes, elements;
     MetricId sample_wait, cpu_time, cycle;
-    double waited_s, took_s; // all samples
-    bool wait_unknown;       // of some function
+    double waited_s, took_s;            // all samples of programs made with <assay/bench.h>
+    double foreign_waited_s, foreign_s; // all processes of other harnesses
+    bool wait_unknown;                  // of some function
+    Arena programs;
+    FunctionPrograms builds[2];
+    const char *env; // path of env(1), for programs that cargo built
     int64_t begin_ns;
 } Runner;
-
-static double number_of(const JsonValue *v)
-{
-    return v && v->kind == JSON_NUMBER ? v->number : NAN;
-}
 
 static void runner_init(Runner *f, const FunctionsOptions *o, Profile *p)
 {
@@ -61,8 +56,6 @@ static void runner_init(Runner *f, const FunctionsOptions *o, Profile *p)
     f->run.revision = profile_str(p, o->revision);
     run_conditions_add(&against, STR(RUN_CONDITION_BUILD), STR("against"));
     f->conditions[1] = profile_str(p, strbuf_str(&against));
-    f->commands[0] = profile_str(p, str_from_c(o->program));
-    f->commands[1] = profile_str(p, str_from_c(o->against ? o->against : ""));
     strbuf_deinit(&against);
 }
 
@@ -75,7 +68,7 @@ static void record_facts(const Runner *f)
                      o->clock == FUNCTIONS_CPU ? STR("in process, CPU time") : STR("in process"));
     if (o->clock == FUNCTIONS_WHOLE)
         profile_set_fact(p, STR(FACT_WITH_WAITING), STR("yes"));
-    profile_set_fact(p, STR(FACT_ORDER), o->against ? STR("interleaved") : STR("grouped"));
+    profile_set_fact(p, STR(FACT_ORDER), o->against.len ? STR("interleaved") : STR("grouped"));
     profile_set_fact(p, STR(FACT_LEVEL), arena_printf(&p->arena, "%.17g", o->level));
     profile_set_fact(p, STR(FACT_MARGIN), arena_printf(&p->arena, "%.17g", o->margin));
     if (o->until > 0)
@@ -97,6 +90,24 @@ static void record_facts(const Runner *f)
                      (long long)(os_realtime_ns() - (os_monotonic_ns() - f->begin_ns))));
 }
 
+// What is to be known of programs with another harness.
+static void note_harnesses(const Runner *f)
+{
+    const double much = 0.02;
+    if (f->foreign_waited_s > much * f->foreign_s)
+        profile_note(f->p, NOTE_WARNING, STR("wait-counted"),
+                     "the machine was busy: the benchmarks waited %.0f %% of the time for a CPU, "
+                     "and Criterion, libtest and divan count that wait",
+                     100 * f->foreign_waited_s / f->foreign_s);
+    for (size_t b = 0; b < ARRAY_LEN(f->builds); b++)
+        for (size_t i = 0; i < f->builds[b].len; i++)
+            if (f->builds[b].at[i].plain)
+                profile_note(f->p, NOTE_WARNING, STR("plain-harness"),
+                             "'%s' does not take the options that set its time; it measured for as "
+                             "long as it says itself",
+                             f->builds[b].at[i].path);
+}
+
 // What was left out of the samples' times, known when all processes have run.
 static void record_waiting(const Runner *f)
 {
@@ -114,179 +125,119 @@ static void record_waiting(const Runner *f)
                      arena_printf(&f->p->arena, "%.6g", f->waited_s / f->took_s));
 }
 
-// What a benchmark states about an iteration, where it does.
-static void add_stated(Runner *f, RunId run, MetricId metric, const JsonValue *v)
+// Takes the time of each sample by the clock that is asked for. `*cpu_s` is the CPU time of all
+// samples, NaN when not known.
+static bool settle_times(Runner *f, const FunctionProgram *program, HarnessResult *r, double *cpu_s,
+                         Error *err)
 {
-    double value = number_of(v);
+    FunctionsClock clock = f->options->clock;
+    f->wait_unknown |= r->waits == NULL && program->harness == HARNESS_ASSAY;
+    if (clock == FUNCTIONS_CPU && !r->cpus) {
+        error_set(err, ERROR_USAGE, "'%" STR_FMT "' does not say its CPU time", STR_ARG(r->name));
+        return error_hint(err, program->harness == HARNESS_ASSAY
+                                   ? "build it again with the <assay/bench.h> of this assay"
+                                   : "--cpu-clock needs programs made with <assay/bench.h>");
+    }
+    *cpu_s = r->cpus ? 0 : NAN;
+    for (size_t k = 0; k < r->count; k++) {
+        double whole = r->seconds[k];
+        double wait = r->waits && r->waits[k] > 0 ? MIN(r->waits[k], whole) : 0;
+        if (program->harness == HARNESS_ASSAY) {
+            f->took_s += whole > 0 ? whole : 0;
+            f->waited_s += wait;
+        }
+        *cpu_s += r->cpus ? r->cpus[k] : 0;
+        if (clock == FUNCTIONS_CPU)
+            r->seconds[k] = r->cpus[k];
+        else if (clock == FUNCTIONS_WITHOUT_WAITING)
+            r->seconds[k] -= wait;
+        if (!(r->iterations[k] > 0) || !(r->seconds[k] >= 0))
+            return error_set(err, ERROR_FORMAT, "a sample of '%" STR_FMT "' is no time",
+                             STR_ARG(r->name));
+    }
+    return true;
+}
+
+static void add_if_known(Runner *f, RunId run, MetricId metric, double value)
+{
     if (isfinite(value))
         profile_add_run_value(f->p, run, metric, value);
 }
 
-// The samples of a function in one process, in seconds.
-typedef struct BenchSamples {
-    size_t count;
-    double *iterations, *times; // as the clock takes them
-    double *waits;              // NULL: not known
-    double cpu;                 // of all; NaN: not known
-} BenchSamples;
-
-// An array of times in nanoseconds, `count` long; NULL where there is none.
-static double *read_seconds(Runner *f, const JsonValue *v, size_t count)
+// The samples of a function in one process become a run.
+static bool record_result(Runner *f, const FunctionProgram *program, HarnessResult *r, Error *err)
 {
-    size_t k = 0;
-    if (!v || v->count != count)
-        return NULL;
-    double *x = arena_array(&f->scratch, double, count + 1);
-    for (const JsonValue *i = v->child; i; i = i->next)
-        x[k++] = number_of(i) * 1e-9;
-    return x;
-}
-
-static bool read_samples(Runner *f, const JsonValue *v, Str name, BenchSamples *ret, Error *err)
-{
-    const JsonValue *iterations = json_find(v, "iters"), *times = json_find(v, "times");
-    if (!iterations || !times || iterations->count == 0 || iterations->count != times->count)
-        return error_set(err, ERROR_FORMAT, "a line is no result");
-    size_t n = iterations->count, k = 0;
-    BenchSamples s = {.count = n, .cpu = NAN, .times = read_seconds(f, times, n)};
-    double *cpus = read_seconds(f, json_find(v, "cpus"), n);
-    FunctionsClock clock = f->options->clock;
-    s.iterations = arena_array(&f->scratch, double, n);
-    s.waits = read_seconds(f, json_find(v, "waits"), n);
-    f->wait_unknown |= s.waits == NULL;
-    if (clock == FUNCTIONS_CPU && !cpus) {
-        error_set(err, ERROR_USAGE, "'%" STR_FMT "' does not say its CPU time", STR_ARG(name));
-        return error_hint(err, "build it again with the <assay/bench.h> of this assay");
-    }
-    for (const JsonValue *i = iterations->child; i; i = i->next, k++) {
-        s.iterations[k] = number_of(i);
-        f->took_s += s.times[k] > 0 ? s.times[k] : 0;
-        double wait = s.waits && s.waits[k] > 0 ? MIN(s.waits[k], s.times[k]) : 0;
-        f->waited_s += wait;
-        if (clock == FUNCTIONS_CPU)
-            s.times[k] = cpus[k];
-        else if (clock == FUNCTIONS_WITHOUT_WAITING)
-            s.times[k] -= wait;
-        if (!(s.iterations[k] > 0) || !(s.times[k] >= 0))
-            return error_set(err, ERROR_FORMAT, "a sample of '%" STR_FMT "' is no time",
-                             STR_ARG(name));
-    }
-    for (k = 0, s.cpu = cpus ? 0 : NAN; cpus && k < n; k++)
-        s.cpu += cpus[k];
-    *ret = s;
-    return true;
-}
-
-// One line of a process' output: a function's samples become a run.
-static bool take_line(Runner *f, Str line, int build, Error *err)
-{
-    JsonValue *v;
-    BenchSamples s;
-    if (!json_parse(&f->scratch, line, &v, err))
+    double cpu_s, all = 0, xy = 0, xx = 0;
+    double *each = arena_array(&f->scratch, double, r->count);
+    if (!settle_times(f, program, r, &cpu_s, err))
         return false;
-    const JsonValue *name = json_find(v, "name");
-    if (!name || name->kind != JSON_STRING)
-        return error_set(err, ERROR_FORMAT, "a line is no result");
-    if (!read_samples(f, v, name->text, &s, err))
-        return false;
-    double *each = arena_array(&f->scratch, double, s.count), all = 0, xy = 0, xx = 0;
-    for (size_t i = 0; i < s.count; i++) {
-        each[i] = s.times[i] / s.iterations[i];
-        all += s.iterations[i];
-        xy += s.iterations[i] * s.times[i];
-        xx += s.iterations[i] * s.iterations[i];
+    for (size_t i = 0; i < r->count; i++) {
+        each[i] = r->seconds[i] / r->iterations[i];
+        all += r->iterations[i];
+        xy += r->iterations[i] * r->seconds[i];
+        xx += r->iterations[i] * r->iterations[i];
     }
-    f->run.name = profile_str(f->p, name->text);
-    f->run.command = f->commands[build];
-    f->run.conditions = f->conditions[build];
+    f->run.name =
+        profile_str(f->p, program->name.len ? arena_printf(&f->scratch, "%" STR_FMT "/%" STR_FMT,
+                                                           STR_ARG(program->name), STR_ARG(r->name))
+                                            : r->name);
     RunId run = profile_add_run(f->p, &f->run);
-    profile_add_run_value(f->p, run, f->time, stats_median(&f->scratch, each, s.count));
-    profile_add_run_value(f->p, run, f->mean, stats_mean(each, s.count));
+    profile_add_run_value(f->p, run, f->time, stats_median(&f->scratch, each, r->count));
+    profile_add_run_value(f->p, run, f->mean, stats_mean(each, r->count));
     profile_add_run_value(f->p, run, f->slope, xy / xx);
     profile_add_run_value(f->p, run, f->iterations, all);
-    for (size_t i = 0; i < s.count; i++) {
-        profile_add_run_value(f->p, run, f->sample_iterations, s.iterations[i]);
-        profile_add_run_value(f->p, run, f->sample_time, s.times[i]);
-        if (s.waits)
-            profile_add_run_value(f->p, run, f->sample_wait, s.waits[i]);
+    for (size_t i = 0; i < r->count; i++) {
+        profile_add_run_value(f->p, run, f->sample_iterations, r->iterations[i]);
+        profile_add_run_value(f->p, run, f->sample_time, r->seconds[i]);
+        if (r->waits)
+            profile_add_run_value(f->p, run, f->sample_wait, r->waits[i]);
     }
-    if (isfinite(s.cpu))
-        profile_add_run_value(f->p, run, f->cpu_time, s.cpu / all);
-    double cycle = number_of(json_find(v, "cycle_ns"));
-    if (isfinite(cycle))
-        profile_add_run_value(f->p, run, f->cycle, cycle * 1e-9);
-    add_stated(f, run, f->bytes, json_find(v, "bytes"));
-    add_stated(f, run, f->elements, json_find(v, "elements"));
+    add_if_known(f, run, f->cpu_time, cpu_s / all);
+    add_if_known(f, run, f->cycle, r->cycle);
+    add_if_known(f, run, f->bytes, r->bytes);
+    add_if_known(f, run, f->elements, r->elements);
     return true;
 }
 
-static bool read_output(Runner *f, int fd, const char *program, Bytes *ret, Error *err)
-{
-    Str name = arena_printf(&f->scratch, "output of %s", program);
-    if (lseek(fd, 0, SEEK_SET) < 0)
-        return error_os(err, "cannot read the output of '%s'", program);
-    return os_read_fd(&f->scratch, fd, name, OS_READ_MAX_BYTES, ret, err);
-}
+// The position of a process: its build, and the number of the program in it.
+typedef struct Place {
+    uint32_t build, program, position;
+    uint64_t round;
+} Place;
 
 // With `keep` false a warm-up, whose samples are dropped.
-static bool run_process(Runner *f, SpawnServer *server, int build, uint64_t number,
-                        uint32_t position, bool keep, Error *err)
+static bool run_process(Runner *f, SpawnServer *server, const Place *at, bool keep, Error *err)
 {
     const FunctionsOptions *o = f->options;
-    const char *program = build ? o->against : o->program;
-    const char *time = arena_c_str(&f->scratch, arena_printf(&f->scratch, "%.6g", o->time_s));
-    const char *warm = arena_c_str(&f->scratch, arena_printf(&f->scratch, "%.6g", o->time_s / 4));
-    const char *argv[16];
-    size_t n = 0;
-    argv[n++] = program;
-    argv[n++] = "--json";
-    argv[n++] = "--time";
-    argv[n++] = time;
-    argv[n++] = "--warm-up";
-    argv[n++] = warm;
-    argv[n++] = "--samples";
-    argv[n++] = "20";
-    argv[n++] = "--filter";
-    argv[n++] = arena_c_str(&f->scratch, o->filter);
-    // Every other process goes through the functions from the end, so that none
-    // always runs in the wake of the same other.
-    if (number % 2)
-        argv[n++] = "--reverse";
-    argv[n] = NULL;
-    SpawnRequest request = {.path = program,
-                            .argv = argv,
-                            .output = SPAWN_OUTPUT_FD,
-                            .output_fd = os_open_unnamed(o->scratch, err),
-                            .timeout_ns = o->timeout_ns,
-                            .folder = build ? o->against_folder : o->folder,
-                            .errors = SPAWN_OUTPUT_INHERIT};
-    SpawnResult result = {0};
-    Bytes text = {0};
-    bool ok = request.output_fd >= 0 && spawn_server_run(server, &request, &result, err);
-    bool stopped = o->interrupted && *o->interrupted;
-    if (ok && !stopped && result.timed_out)
-        ok = error_set(err, ERROR_LIMIT, "'%s' was killed after %.3g s", program,
-                       (double)o->timeout_ns * 1e-9);
-    if (ok && !stopped && result.status != 0) {
-        ok = error_set(err, ERROR_OS, "'%s' failed with status %d", program,
-                       WIFSIGNALED(result.status) ? 128 + WTERMSIG(result.status)
-                                                  : WEXITSTATUS(result.status));
-        error_hint(err, "is it made with <assay/bench.h>?");
+    FunctionProgram *program = &f->builds[at->build].at[at->program];
+    const FunctionRequest request = {.server = server,
+                                     .env = f->env,
+                                     .filter = o->filter,
+                                     .scratch = o->scratch,
+                                     .time_s = o->time_s,
+                                     // So that no function always runs in the wake of the same
+                                     // other.
+                                     .reverse = at->round % 2,
+                                     .timeout_ns = o->timeout_ns,
+                                     .interrupted = o->interrupted};
+    SpawnResult process = {0};
+    HarnessResults results = {0};
+    if (!function_process_run(&f->scratch, program, &request, &process, &results, err))
+        return false;
+    if (program->harness != HARNESS_ASSAY && process.run_delay_ns > 0) {
+        f->foreign_s += (double)process.wall_ns * 1e-9;
+        f->foreign_waited_s += (double)process.run_delay_ns * 1e-9;
     }
-    ok = ok && (stopped || read_output(f, request.output_fd, program, &text, err));
-    if (request.output_fd >= 0)
-        close(request.output_fd);
-    f->run.start_ns = result.start_ns - f->begin_ns;
-    f->run.round = (uint32_t)number;
-    f->run.position = position;
+    f->run.command = profile_str(f->p, str_from_c(program->path));
+    f->run.conditions = f->conditions[at->build];
+    f->run.start_ns = process.start_ns - f->begin_ns;
+    f->run.round = (uint32_t)at->round;
+    f->run.position = at->position;
     f->run.status = 0;
-    Str rest = str_from_bytes(text), line;
-    while (ok && keep && !stopped && str_next_line(&rest, &line))
-        if (line.len && !take_line(f, line, build, err)) {
-            ok = error_context(err, "cannot understand '%s'", program);
-            error_hint(err, "is it made with <assay/bench.h>?");
-        }
-    return ok;
+    for (size_t i = 0; keep && i < results.len; i++)
+        if (!record_result(f, program, &results.at[i], err))
+            return false;
+    return true;
 }
 
 static bool is_interrupted(const FunctionsOptions *o)
@@ -313,30 +264,68 @@ static bool enough(Runner *f, uint64_t rounds, uint64_t *look)
     return o->decided(o->ctx, f->p);
 }
 
+// A process of each program in each build. Programs of the same number run close in time.
+static bool run_round(Runner *f, SpawnServer *server, const uint32_t *order, uint64_t round,
+                      bool keep, Error *err)
+{
+    uint32_t builds = f->builds[1].len ? 2 : 1;
+    size_t programs = MAX(f->builds[0].len, f->builds[1].len);
+    for (size_t k = 0; k < programs; k++)
+        for (uint32_t i = 0; i < builds; i++) {
+            size_t program = round % 2 ? programs - 1 - k : k;
+            const Place at = {order[i], (uint32_t)program, i, round};
+            if (is_interrupted(f->options))
+                return true;
+            if (program < f->builds[order[i]].len && !run_process(f, server, &at, keep, err))
+                return false;
+        }
+    return true;
+}
+
+static void copy_programs(Runner *f, const FunctionPrograms *from, FunctionPrograms *to)
+{
+    for (size_t i = 0; i < from->len; i++)
+        vec_push(&f->programs, to, from->at[i]);
+}
+
+// A warm-up always begins with the build that is measured.
+static const uint32_t warm_up_order[] = {0, 1};
+
+static bool run_rounds(Runner *f, SpawnServer *server, Error *err)
+{
+    const FunctionsOptions *o = f->options;
+    Schedule schedule;
+    bool ok = true;
+    schedule_init(&schedule, &f->programs, f->builds[1].len ? 2 : 1, o->seed);
+    for (uint64_t n = 0; ok && n < o->warmup && !is_interrupted(o); n++)
+        ok = run_round(f, server, warm_up_order, n, false, err);
+    for (uint64_t n = 0, look = 0; ok && !enough(f, n, &look) && !is_interrupted(o); n++)
+        ok = run_round(f, server, schedule_next(&schedule), n, true, err);
+    return ok;
+}
+
 bool functions_run(SpawnServer *server, const FunctionsOptions *o, Profile *p, Error *err)
 {
     Runner f;
-    Schedule schedule;
-    uint32_t builds = o->against ? 2 : 1;
-    bool ok = true;
     runner_init(&f, o, p);
+    copy_programs(&f, &o->programs, &f.builds[0]);
+    copy_programs(&f, &o->against, &f.builds[1]);
     record_facts(&f);
-    schedule_init(&schedule, &f.scratch, builds, o->seed);
-    for (uint64_t n = 0; ok && n < o->warmup && !is_interrupted(o); n++)
-        for (uint32_t i = 0; ok && i < builds && !is_interrupted(o); i++)
-            ok = run_process(&f, server, (int)i, n, i, false, err);
-    for (uint64_t n = 0, look = 0; ok && !enough(&f, n, &look) && !is_interrupted(o); n++) {
-        const uint32_t *order = schedule_next(&schedule);
-        for (uint32_t i = 0; ok && i < builds && !is_interrupted(o); i++)
-            ok = run_process(&f, server, (int)order[i], n, i, true, err);
-    }
+    bool uses_env = o->programs.len && o->programs.at[0].manifest;
+    Program env = {0};
+    bool ok = !uses_env || program_find(&f.programs, STR("env"), o->search_path, &env, err);
+    f.env = arena_c_str(&f.programs, env.path);
+    ok = ok && run_rounds(&f, server, err);
     record_waiting(&f);
+    note_harnesses(&f);
+    if (ok && !p->runs.name.len && !is_interrupted(o))
+        ok = error_set(err, ERROR_NOT_FOUND, "'%s' has no benchmark that matches",
+                       o->programs.at[0].path);
     arena_deinit(&f.scratch);
+    arena_deinit(&f.programs);
     if (is_interrupted(o))
         profile_set_fact(p, STR(FACT_INTERRUPTED), STR("yes"));
-    return ok &&
-           (p->runs.name.len || is_interrupted(o) ||
-            error_set(err, ERROR_NOT_FOUND, "'%s' has no benchmark that matches", o->program));
+    return ok;
 }
 
 static double run_time(const Profile *p, uint32_t run, MetricId time, size_t *at)
@@ -350,7 +339,7 @@ static double run_time(const Profile *p, uint32_t run, MetricId time, size_t *at
     return NAN;
 }
 
-void functions_as_bench(const Profile *p, const char *program, Bench *ret)
+void functions_as_bench(const Profile *p, Bench *ret)
 {
     Bench b = {.clock_name = "in process"};
     const Runs *runs = &p->runs;
@@ -369,6 +358,7 @@ void functions_as_bench(const Profile *p, const char *program, Bench *ret)
                 found = row;
         if (found == UINT32_MAX) {
             Str text = arena_str(&b.arena, profile_text(p, runs->name.at[i]));
+            const char *program = arena_c_str(&b.arena, profile_text(p, runs->command.at[i]));
             found = (uint32_t)names.len;
             table_insert(&rows, hash_u64(name), found);
             vec_push(&b.arena, &names, name);

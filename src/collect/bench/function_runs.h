@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of function benchmarks, made with include/assay/bench.h: runs them as several
-// processes and reads the samples that they print.
+// Programs of function benchmarks, made with include/assay/bench.h or a harness of cargo: runs them
+// as several processes and reads the samples that they print or write.
 
 #ifndef COLLECT_BENCH_FUNCTION_RUNS_H
 #define COLLECT_BENCH_FUNCTION_RUNS_H
 
 #include "collect/bench/bench.h"
+#include "collect/bench/function_process.h"
 #include "model/profile.h"
 
 #include <signal.h>
@@ -18,13 +19,13 @@ typedef enum FunctionsClock {
 } FunctionsClock;
 
 typedef struct FunctionsOptions {
-    const char *program;                 // found already
-    const char *against;                 // another build, run in turns with it; NULL: none
-    Str filter;                          // only functions whose name contains it
-    const char *folder, *against_folder; // where they run; NULL: here
-    uint64_t warmup;                     // processes of each build before them that are not kept
-    uint64_t processes;                  // of each build; with `decided` at least so many
-    uint64_t most;                       // with `decided`, of each build; 0: no limit
+    FunctionPrograms programs; // of the build that is measured
+    FunctionPrograms against;  // of another build, run in turns with it; empty: none
+    Str filter;                // only functions whose name contains it
+    Str search_path;           // $PATH
+    uint64_t warmup;           // processes of each program before them that are not kept
+    uint64_t processes;        // of each program; with `decided` at least so many
+    uint64_t most;             // with `decided`, of each program; 0: no limit
     // Looks after a round whether the runs so far decide everything; NULL: always `processes`.
     bool (*decided)(void *ctx, const Profile *p);
     void *ctx;
@@ -49,8 +50,8 @@ bool bench_is_functions(Str path);
 MUST_CHECK bool functions_run(SpawnServer *server, const FunctionsOptions *options, Profile *p,
                               Error *err);
 
-// The recorded runs of `program` as a bench of commands, for baseline_save. bench_deinit frees
-// it.
-void functions_as_bench(const Profile *p, const char *program, Bench *ret);
+// The recorded runs of the build that is measured as a bench of commands, for baseline_save.
+// bench_deinit frees it.
+void functions_as_bench(const Profile *p, Bench *ret);
 
 #endif // COLLECT_BENCH_FUNCTION_RUNS_H

@@ -4,10 +4,6 @@
 #include "collect/bench/kernel_clock.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -15,44 +11,23 @@
 // 32 KiB hold some 400 records between two readings.
 enum { RING_PAGES = 8 };
 
-static size_t page_bytes(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
-
 static bool open_cpu(KernelClock *clock, int cpu, Error *err)
 {
-    struct perf_event_attr attr = {
-        .type = PERF_TYPE_SOFTWARE,
-        .size = sizeof(attr),
-        .config = PERF_COUNT_SW_DUMMY,
-        .sample_type = PERF_SAMPLE_TIME,
-        .inherit = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        .comm = 1,
-        .comm_exec = 1,
-        .task = 1,
-        .sample_id_all = 1,
-        .use_clockid = 1,
-        .clockid = CLOCK_MONOTONIC,
-        .watermark = 1,
-        .wakeup_watermark = (uint32_t)(RING_PAGES * page_bytes() / 2),
-    };
-    int fd = (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    struct perf_event_attr attr = perf_event_of_tasks(PERF_SAMPLE_TIME);
+    attr.inherit = 1;
+    attr.watermark = 1;
+    attr.wakeup_watermark = (uint32_t)(RING_PAGES * sysconf(_SC_PAGESIZE) / 2);
+    int fd = perf_event_open(&attr, 0, cpu, -1);
     if (fd < 0 && errno == ENODEV)
         return true; // the CPU is offline
     if (fd < 0)
         return error_os(err, "cannot open the kernel's exec clock");
-    void *ring =
-        mmap(NULL, (1 + RING_PAGES) * page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (ring == MAP_FAILED) {
+    if (!ring_map(fd, RING_PAGES, &clock->rings[clock->count])) {
         error_os(err, "cannot map the kernel's exec clock");
         close(fd);
         return false;
     }
-    clock->fds[clock->count] = fd;
-    clock->rings[clock->count++] = ring;
+    clock->fds[clock->count++] = fd;
     clock->poll[clock->count] = (struct pollfd){.fd = fd, .events = POLLIN};
     return true;
 }
@@ -79,7 +54,7 @@ bool kernel_clock_open(KernelClock *ret, Error *err)
 void kernel_clock_close(KernelClock *clock)
 {
     for (size_t i = 0; i < clock->count; i++) {
-        munmap(clock->rings[i], (1 + RING_PAGES) * page_bytes());
+        ring_unmap(&clock->rings[i]);
         close(clock->fds[i]);
     }
     heap_free(clock->fds);
@@ -88,18 +63,18 @@ void kernel_clock_close(KernelClock *clock)
     *clock = (KernelClock){0};
 }
 
-// Copies out of a ring that wraps.
-static void ring_copy(const uint8_t *data, size_t size, uint64_t at, void *to, size_t n)
-{
-    size_t from = (size_t)(at & (size - 1)), first = MIN(n, size - from);
-    memcpy(to, data + from, first);
-    memcpy((uint8_t *)to + first, data, n - first);
-}
+// The process that is looked for, and what was read of it.
+typedef struct ExecReading {
+    uint32_t pid;
+    ExecTimes *times;
+} ExecReading;
 
-static void read_record(const struct perf_event_header *header, const uint8_t *body, size_t len,
-                        uint32_t pid, ExecTimes *times)
+static void read_record(void *ctx, const struct perf_event_header *header, const uint8_t *body,
+                        size_t len)
 {
-    uint32_t of;
+    ExecReading *reading = ctx;
+    ExecTimes *times = reading->times;
+    uint32_t of, pid = reading->pid;
     uint64_t value;
     if (len < 16)
         return;
@@ -129,25 +104,7 @@ static void read_record(const struct perf_event_header *header, const uint8_t *b
 
 void kernel_clock_drain(KernelClock *clock, uint32_t pid, ExecTimes *times)
 {
-    for (size_t i = 0; i < clock->count; i++) {
-        struct perf_event_mmap_page *meta = clock->rings[i];
-        const uint8_t *data = (const uint8_t *)meta + page_bytes();
-        size_t size = RING_PAGES * page_bytes();
-        uint64_t head = __atomic_load_n(&meta->data_head, __ATOMIC_ACQUIRE);
-        uint64_t tail = meta->data_tail;
-        while (head - tail >= sizeof(struct perf_event_header)) {
-            struct perf_event_header header;
-            uint8_t body[256];
-            ring_copy(data, size, tail, &header, sizeof(header));
-            if (header.size < sizeof(header) || header.size > head - tail)
-                break; // the kernel writes no such record; where the next begins is not known
-            size_t len = header.size - sizeof(header);
-            if (len <= sizeof(body)) {
-                ring_copy(data, size, tail + sizeof(header), body, len);
-                read_record(&header, body, len, pid, times);
-            }
-            tail += header.size;
-        }
-        __atomic_store_n(&meta->data_tail, head, __ATOMIC_RELEASE);
-    }
+    ExecReading reading = {pid, times};
+    for (size_t i = 0; i < clock->count; i++)
+        ring_drain(&clock->rings[i], read_record, &reading);
 }

@@ -6,7 +6,7 @@
 #ifndef COLLECT_BENCH_KERNEL_CLOCK_H
 #define COLLECT_BENCH_KERNEL_CLOCK_H
 
-#include "base/error.h"
+#include "os/perf_event.h"
 
 #include <poll.h>
 
@@ -14,7 +14,7 @@
 typedef struct KernelClock {
     size_t count;        // rings, one for each online CPU
     int *fds;            // of the events
-    void **rings;        // mapped
+    PerfRing *rings;     // mapped
     struct pollfd *poll; // [0] is the caller's, then one for each ring
 } KernelClock;
 

@@ -182,7 +182,7 @@ static bool build_locked(const RevisionBuilds *b, Revision *r, Str tree, bool *b
                          Error *err)
 {
     Str built = mark_of(b, tree);
-    Str log = arena_printf(b->arena, "%" STR_FMT ".log", STR_ARG(tree));
+    Str log = revision_log(b, r);
     if (!make_tree(b, r, tree, err))
         return false;
     r->folder = in_tree(b, tree);
@@ -192,6 +192,13 @@ static bool build_locked(const RevisionBuilds *b, Revision *r, Str tree, bool *b
     if (!run_build(b, r->folder, log, build_failed, err))
         return false;
     return os_write_file(built, bytes_from_str(b->build), OUTPUT_REPLACE, err);
+}
+
+Str revision_log(const RevisionBuilds *b, const Revision *r)
+{
+    if (r->commit.len == 0)
+        return arena_printf(b->arena, "%" STR_FMT "/work-tree.log", STR_ARG(b->cache));
+    return arena_printf(b->arena, "%" STR_FMT ".log", STR_ARG(tree_of(b, r)));
 }
 
 bool revision_is_built(const RevisionBuilds *b, const Revision *r)
@@ -204,8 +211,7 @@ bool revision_build(const RevisionBuilds *b, Revision *r, bool *build_failed, Er
     *build_failed = false;
     if (r->commit.len == 0) {
         r->folder = in_tree(b, b->top);
-        Str log = arena_printf(b->arena, "%" STR_FMT "/work-tree.log", STR_ARG(b->cache));
-        return run_build(b, r->folder, log, build_failed, err);
+        return run_build(b, r->folder, revision_log(b, r), build_failed, err);
     }
     Str tree = tree_of(b, r);
     Str lock = arena_printf(b->arena, "%" STR_FMT ".lock", STR_ARG(tree));

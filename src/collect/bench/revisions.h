@@ -41,6 +41,9 @@ MUST_CHECK bool revision_find(const RevisionBuilds *b, Str name, Revision *ret, 
 MUST_CHECK bool revision_build(const RevisionBuilds *b, Revision *r, bool *build_failed,
                                Error *err);
 
+// The file with all that its build printed.
+Str revision_log(const RevisionBuilds *b, const Revision *r);
+
 // Whether revision_build has nothing left to build.
 bool revision_is_built(const RevisionBuilds *b, const Revision *r);
 

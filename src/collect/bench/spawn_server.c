@@ -25,6 +25,7 @@
 #include "collect/bench/kernel_clock.h"
 #include "collect/counters/counters.h"
 #include "os/owned_file.h"
+#include "os/proc.h"
 #include "os/unnamed_file.h"
 
 // argv and environment of one request; more than the kernel takes in exec is
@@ -162,37 +163,6 @@ static void read_schedstat(int32_t pid, SpawnResult *r)
     }
 }
 
-// The main thread's wait for block I/O, in ticks, from its zombie.
-static void read_disk_wait(const Server *server, int32_t pid, SpawnResult *r)
-{
-    char path[64], buf[1024];
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    int fd = server->accounts_delays ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return;
-    ssize_t n = read(fd, buf, sizeof(buf) - 1);
-    close(fd);
-    buf[MAX(n, (ssize_t)0)] = '\0';
-    // proc(5): field 42; the second, a name in parentheses, may hold spaces.
-    const char *at = strrchr(buf, ')');
-    for (int field = 2; at && field < 42; field++)
-        at = strchr(at + 1, ' ');
-    unsigned long long ticks;
-    if (at && sscanf(at, " %llu", &ticks) == 1)
-        r->disk_wait_ns = (int64_t)ticks * server->tick_ns;
-}
-
-static bool accounts_delays(void)
-{
-    char on = '0';
-    int fd = open("/proc/sys/kernel/task_delayacct", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool ok = read(fd, &on, 1) == 1 && on == '1';
-    close(fd);
-    return ok;
-}
-
 // The wait for a CPU is counted from the child's birth to its last switch, the time from
 // exec to exit. What was waited before is as much as the start took longer than the
 // quickest one. What was waited after is not known but for its limit, the time until we
@@ -296,7 +266,8 @@ static bool start_and_wait(Server *server, Child *child)
     int64_t end_ns = now_ns();
     if (!s->quick) {
         read_schedstat(pid, &r);
-        read_disk_wait(server, pid, &r);
+        if (server->accounts_delays)
+            r.disk_wait_ns = proc_disk_wait_ns((uint32_t)pid);
     }
     struct rusage usage;
     while (wait4(pid, &r.status, 0, &usage) < 0 && errno == EINTR)
@@ -557,7 +528,7 @@ static void serve(SpawnShared *shared, int socket, int pipe_write, char *const *
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_NAME, "assay-spawn");
     server.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    server.accounts_delays = accounts_delays();
+    server.accounts_delays = proc_accounts_delays();
     server.stat_fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
     server.tick_ns = 1000000000 / MAX(1L, sysconf(_SC_CLK_TCK));
     server.stack = mmap(NULL, CHILD_STACK_BYTES, PROT_READ | PROT_WRITE,

@@ -4,13 +4,10 @@
 #include "collect/bench/switches.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "os/perf_event.h"
 #include "os/proc.h"
 
 // A switch is 48 bytes at most: room for a second at 40,000 switches; without rights, for what the
@@ -19,8 +16,7 @@ enum { PAGES_MOST = 512, PAGES_LEAST = 4 };
 
 typedef struct SwitchRing {
     int fd;
-    void *map;
-    size_t bytes; // of the data
+    PerfRing ring;
 } SwitchRing;
 
 // The name that a thread got while it was watched, for those that have ended when it is asked for.
@@ -56,41 +52,21 @@ typedef struct SampleId {
 
 // ---- Rings -------------------------------------------------------------------
 
-static size_t page_bytes(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
-
 static int open_event(int cpu, bool all)
 {
-    struct perf_event_attr attr = {
-        .type = PERF_TYPE_SOFTWARE,
-        .size = sizeof(attr),
-        .config = PERF_COUNT_SW_DUMMY,
-        .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
-        .inherit = !all,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        .comm = 1,
-        .comm_exec = 1,
-        .task = 1,
-        .sample_id_all = 1,
-        .use_clockid = 1,
-        .clockid = CLOCK_MONOTONIC,
-        .context_switch = 1,
-    };
-    return (int)syscall(SYS_perf_event_open, &attr, all ? -1 : 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    struct perf_event_attr attr =
+        perf_event_of_tasks(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU);
+    attr.inherit = !all;
+    attr.context_switch = 1;
+    return perf_event_open(&attr, all ? -1 : 0, cpu, -1);
 }
 
 // Maps the largest ring that the kernel grants.
 static bool map_ring(SwitchRing *r, Error *err)
 {
-    for (size_t pages = PAGES_MOST; pages >= PAGES_LEAST; pages /= 2) {
-        r->bytes = pages * page_bytes();
-        r->map = mmap(NULL, r->bytes + page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
-        if (r->map != MAP_FAILED)
+    for (size_t pages = PAGES_MOST; pages >= PAGES_LEAST; pages /= 2)
+        if (ring_map(r->fd, pages, &r->ring))
             return true;
-    }
     return error_os(err, "cannot map records of context switches");
 }
 
@@ -117,7 +93,7 @@ static bool open_all(SwitchWatch *w, bool all, Error *err)
 static void close_rings(SwitchWatch *w)
 {
     for (size_t i = 0; i < w->count; i++) {
-        munmap(w->rings[i].map, w->rings[i].bytes + page_bytes());
+        ring_unmap(&w->rings[i].ring);
         close(w->rings[i].fd);
     }
     w->count = 0;
@@ -159,22 +135,18 @@ bool switch_watch_sees_others(const SwitchWatch *w)
 void switch_watch_begin(SwitchWatch *w)
 {
     w->names.len = 0;
-    for (size_t i = 0; i < w->count; i++) {
-        struct perf_event_mmap_page *meta = w->rings[i].map;
-        uint64_t head = __atomic_load_n(&meta->data_head, __ATOMIC_ACQUIRE);
-        __atomic_store_n(&meta->data_tail, head, __ATOMIC_RELEASE);
-    }
+    for (size_t i = 0; i < w->count; i++)
+        ring_release(&w->rings[i].ring, ring_head(&w->rings[i].ring));
 }
 
 // ---- Records -----------------------------------------------------------------
 
-// Copies out of a ring that wraps.
-static void ring_copy(const uint8_t *data, size_t size, uint64_t at, void *to, size_t n)
-{
-    size_t from = (size_t)(at & (size - 1)), first = MIN(n, size - from);
-    memcpy(to, data + from, first);
-    memcpy((uint8_t *)to + first, data, n - first);
-}
+// What the records of one reading become.
+typedef struct SwitchReading {
+    SwitchWatch *watch;
+    SwitchEventVec events;
+    uint64_t lost;
+} SwitchReading;
 
 // {pid, tid, comm[]}
 static void keep_name(SwitchWatch *w, const uint8_t *body, size_t len, const SampleId *id)
@@ -187,11 +159,12 @@ static void keep_name(SwitchWatch *w, const uint8_t *body, size_t len, const Sam
     vec_push(NULL, &w->names, name);
 }
 
-static void read_record(SwitchWatch *w, const struct perf_event_header *h, const uint8_t *body,
-                        size_t len, SwitchEventVec *events, uint64_t *lost)
+static void read_record(void *ctx, const struct perf_event_header *h, const uint8_t *body,
+                        size_t len)
 {
+    SwitchReading *reading = ctx;
     SampleId id;
-    SwitchEvent e = {.sequence = (uint32_t)events->len};
+    SwitchEvent e = {.sequence = (uint32_t)reading->events.len};
     uint32_t words[4] = {0}; // of the record's own part
     uint64_t count;
     if (len < sizeof(id))
@@ -206,7 +179,7 @@ static void read_record(SwitchWatch *w, const struct perf_event_header *h, const
     case PERF_RECORD_LOST: // {id, lost}
         if (len >= sizeof(id) + 16) {
             memcpy(&count, body + 8, sizeof(count));
-            *lost += count;
+            reading->lost += count;
         }
         return;
     case PERF_RECORD_SWITCH:
@@ -217,7 +190,7 @@ static void read_record(SwitchWatch *w, const struct perf_event_header *h, const
         e.other_tid = words[1];
         break;
     case PERF_RECORD_COMM:
-        keep_name(w, body, len, &id);
+        keep_name(reading->watch, body, len, &id);
         if (!(h->misc & PERF_RECORD_MISC_COMM_EXEC))
             return;
         e.kind = SWITCH_EXEC;
@@ -236,28 +209,7 @@ static void read_record(SwitchWatch *w, const struct perf_event_header *h, const
     default:
         return;
     }
-    vec_push(NULL, events, e);
-}
-
-static void drain(SwitchWatch *w, SwitchRing *r, SwitchEventVec *events, uint64_t *lost)
-{
-    struct perf_event_mmap_page *meta = r->map;
-    const uint8_t *data = (const uint8_t *)meta + page_bytes();
-    uint64_t head = __atomic_load_n(&meta->data_head, __ATOMIC_ACQUIRE), tail = meta->data_tail;
-    while (head - tail >= sizeof(struct perf_event_header)) {
-        struct perf_event_header h;
-        uint8_t body[256];
-        ring_copy(data, r->bytes, tail, &h, sizeof(h));
-        if (h.size < sizeof(h) || h.size > head - tail)
-            break; // the kernel writes no such record; where the next begins is not known
-        size_t len = h.size - sizeof(h);
-        if (len <= sizeof(body)) {
-            ring_copy(data, r->bytes, tail + sizeof(h), body, len);
-            read_record(w, &h, body, len, events, lost);
-        }
-        tail += h.size;
-    }
-    __atomic_store_n(&meta->data_tail, head, __ATOMIC_RELEASE);
+    vec_push(NULL, &reading->events, e);
 }
 
 static int compare_events(const void *a, const void *b)
@@ -433,11 +385,12 @@ static int compare_others(const void *a, const void *b)
 
 void switch_watch_end(SwitchWatch *w, Arena *arena, uint32_t pid, RunSwitches *ret)
 {
-    SwitchEventVec events = {0};
+    SwitchReading reading = {.watch = w};
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
-    *ret = (RunSwitches){0};
     for (size_t i = 0; i < w->count; i++)
-        drain(w, &w->rings[i], &events, &ret->lost);
+        ring_drain(&w->rings[i].ring, read_record, &reading);
+    SwitchEventVec events = reading.events;
+    *ret = (RunSwitches){.lost = reading.lost};
     if (events.len)
         qsort(events.at, events.len, sizeof(*events.at), compare_events);
     RunReader r = {.arena = arena, .watch = w, .ret = ret, .cpus = cpus > 0 ? (size_t)cpus : 1};

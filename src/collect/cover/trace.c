@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collect/breakpoints/journal.h"
 #include "collect/cover/trace_internal.h"
-#include "collect/cover/trace_journal.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/proc.h"
@@ -46,7 +46,7 @@ static void process_forget(Tracer *t, TraceProcess *p)
     trace_close_memory(t, p);
     vec_free(&p->mapped);
     if (p->pid)
-        trace_journal_drop_process(t->journal, p->pid);
+        journal_drop_process(t->journal, p->pid);
     p->pid = 0;
 }
 
@@ -74,10 +74,10 @@ static TraceProcess *process_add(Tracer *t, pid_t pid, pid_t tid)
     for (size_t i = 0; i + 1 < t->processes.len && !p->loader_hook; i++) {
         uint8_t byte;
         uint64_t hook = t->processes.at[i].loader_hook;
-        if (hook && trace_read(t, p, hook, &byte, 1) && byte == TRACE_BREAKPOINT) {
+        if (hook && trace_read(t, p, hook, &byte, 1) && byte == BREAKPOINT_BYTE) {
             p->loader_hook = hook;
             p->loader_byte = t->processes.at[i].loader_byte;
-            (void)!trace_journal_add_byte(t->journal, pid, hook, p->loader_byte);
+            (void)!journal_add_byte(t->journal, pid, hook, p->loader_byte);
         }
     }
     return p;
@@ -110,7 +110,7 @@ static void on_exec(Tracer *t, pid_t pid)
     trace_close_memory(t, p);
     p->mapped.len = 0;
     p->loader_hook = 0;
-    trace_journal_drop_process(t->journal, p->pid);
+    journal_drop_process(t->journal, p->pid);
     if (t->letting_go)
         return;
     trace_set_hook(t, p, pid);
@@ -200,7 +200,7 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
         if (!trace_write(t, p, tid, pc, &site->original, 1))
             return false;
         mark_hit(t, m->module, site);
-        if (site->original == TRACE_BREAKPOINT)
+        if (site->original == BREAKPOINT_BYTE)
             return false; // the program's own breakpoint
         set_register(tid, offsetof(struct user_regs_struct, rip), pc);
         trace_clear_lines(t, p, tid, m, site);

@@ -6,9 +6,8 @@
 #ifndef COLLECT_COVER_TRACE_INTERNAL_H
 #define COLLECT_COVER_TRACE_INTERNAL_H
 
+#include "collect/breakpoints/code.h"
 #include "collect/cover/trace.h"
-
-enum { TRACE_BREAKPOINT = 0xcc }; // int3
 
 typedef struct TraceMapped {
     TraceModule *module;
@@ -45,7 +44,7 @@ typedef struct Tracer {
     Table task_index; // by tid; rows of ended threads stay
     CoverTraceResult *result;
     pid_t main;
-    int journal; // trace_journal.h
+    int journal; // collect/breakpoints/journal.h
     bool main_ended, letting_go;
     int failed_errno; // a thread could not be continued: tracing ends. 0: no
     U8Vec buffer;

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collect/breakpoints/journal.h"
 #include "collect/cover/trace_internal.h"
-#include "collect/cover/trace_journal.h"
 #include "os/message.h"
 
 #ifdef __x86_64__
@@ -93,7 +93,7 @@ typedef struct Helper {
 static bool start_helper(const CoverTraceOptions *o, Helper *h, Error *err)
 {
     int ends[2];
-    *h = (Helper){.line = -1, .journal = trace_journal_open(err)};
+    *h = (Helper){.line = -1, .journal = journal_open(err)};
     if (h->journal < 0)
         return false;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -189,10 +189,10 @@ static bool take_lines(Helper *h, CoverTraceResult *ret, StrBuf *text, Error *er
         // At once, since threads run; and once more when the kernel has ended the tracing, since
         // breakpoints may have been set meanwhile and children made.
         ChildEnd unused;
-        trace_rescue(h->journal);
+        journal_rescue(h->journal);
         await(h->pid, &unused);
         h->pid = 0;
-        trace_rescue(h->journal);
+        journal_rescue(h->journal);
     }
     return ok;
 }

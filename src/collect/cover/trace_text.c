@@ -6,19 +6,15 @@
 
 #ifdef __x86_64__
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/ptrace.h>
 #include <sys/sysmacros.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/cursor.h"
-#include "collect/cover/trace_journal.h"
+#include "collect/breakpoints/journal.h"
+#include "collect/breakpoints/loader_hook.h"
 #include "os/file.h"
 #include "os/proc.h"
-#include "os/tracing.h"
 
 enum { CHUNK_BYTES = 1 << 16 };
 
@@ -48,32 +44,15 @@ void trace_close_memory(Tracer *t, TraceProcess *p)
 
 bool trace_read(Tracer *t, TraceProcess *p, uint64_t at, void *to, size_t len)
 {
-    if (open_memory(t, p) && pread(p->mem_fd, to, len, (off_t)at) == (ssize_t)len)
-        return true;
-    struct iovec here = {to, len}, there = {(void *)(uintptr_t)at, len};
-    return process_vm_readv(p->pid, &here, 1, &there, 1, 0) == (ssize_t)len;
-}
-
-// Some kernels refuse to write code through /proc; ptrace can.
-static bool poke(pid_t tid, uint64_t at, const uint8_t *from, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        uint64_t word_at = (at + i) & ~7ull;
-        uint64_t word;
-        if (!tracing_peek(PTRACE_PEEKTEXT, tid, word_at, &word))
-            return false;
-        memcpy((char *)&word + (at + i - word_at), from + i, 1);
-        if (!tracing_ask(PTRACE_POKETEXT, tid, (void *)(uintptr_t)word_at, (void *)(uintptr_t)word))
-            return false;
-    }
-    return true;
+    (void)open_memory(t, p);
+    return code_read(p->mem_fd, p->pid, at, to, len);
 }
 
 bool trace_write(Tracer *t, TraceProcess *p, pid_t tid, uint64_t at, const uint8_t *from,
                  size_t len)
 {
-    return (open_memory(t, p) && pwrite(p->mem_fd, from, len, (off_t)at) == (ssize_t)len) ||
-           poke(tid, at, from, len);
+    (void)open_memory(t, p);
+    return code_write(p->mem_fd, tid, at, from, len);
 }
 
 // ---- Modules -------------------------------------------------------------------------
@@ -100,6 +79,17 @@ static bool is_same_file(const TraceModule *m, uint64_t device_inode, const File
            (now->inode == 0 || (m->size_bytes == now->size_bytes && m->mtime_ns == now->mtime_ns));
 }
 
+static bool add_to_journal(int journal, const TraceModule *m)
+{
+    U64Vec words = {0};
+    for (size_t i = 0; i < m->site_count; i++)
+        if (i == 0 || m->sites[i].svma != m->sites[i - 1].svma)
+            vec_push(NULL, &words, journal_word(m->sites[i].svma, m->sites[i].original));
+    bool ok = journal_add_module(journal, m->number, &words);
+    vec_free(&words);
+    return ok;
+}
+
 static TraceModule *module_of(Tracer *t, pid_t pid, const ProcMap *map)
 {
     Arena scratch = {0};
@@ -118,7 +108,7 @@ static TraceModule *module_of(Tracer *t, pid_t pid, const ProcMap *map)
         m->size_bytes = file.size_bytes;
         m->mtime_ns = file.mtime_ns;
         // Without the journal nobody could remove the breakpoints when this process is killed.
-        if (m->site_count && !trace_journal_add_module(t->journal, m->number, m))
+        if (m->site_count && !add_to_journal(t->journal, m))
             m->site_count = 0;
         vec_push(&t->arena, &t->modules, m);
         t->result->sites += m->place_count;
@@ -173,7 +163,7 @@ static bool has_its_code(Tracer *t, TraceProcess *p, const TraceMapped *m)
         for (size_t i = c.from; i < c.to; i++) {
             uint8_t byte = *byte_of(t, &c, i);
             all++;
-            other += byte != c.sites[i].original && byte != TRACE_BREAKPOINT;
+            other += byte != c.sites[i].original && byte != BREAKPOINT_BYTE;
         }
     return other <= all / 8;
 }
@@ -187,8 +177,8 @@ static void patch(Tracer *t, TraceProcess *p, pid_t tid, const TraceMapped *m, b
             uint8_t *byte = byte_of(t, &c, i);
             if (insert && *byte == c.sites[i].original &&
                 !site_is_known(m->module, &c.sites[i], t->loader.profile))
-                *byte = TRACE_BREAKPOINT;
-            else if (!insert && *byte == TRACE_BREAKPOINT)
+                *byte = BREAKPOINT_BYTE;
+            else if (!insert && *byte == BREAKPOINT_BYTE)
                 *byte = c.sites[i].original;
         }
         (void)!trace_write(t, p, tid, c.at, t->buffer.at, t->buffer.len);
@@ -220,7 +210,7 @@ void trace_clear_lines(Tracer *t, TraceProcess *p, pid_t tid, const TraceMapped 
         if (site->svma != hit->svma && tells_line(site, hit, hit_end) && at >= m->start &&
             at < m->end &&
             site_is_known(module, site_find(module, site->svma), t->loader.profile) &&
-            trace_read(t, p, at, &byte, 1) && byte == TRACE_BREAKPOINT)
+            trace_read(t, p, at, &byte, 1) && byte == BREAKPOINT_BYTE)
             (void)!trace_write(t, p, tid, at, &site->original, 1);
     }
 }
@@ -254,7 +244,7 @@ static void forget_unmapped(Tracer *t, TraceProcess *p)
         if (p->mapped.at[i].is_there)
             p->mapped.at[kept++] = p->mapped.at[i];
         else
-            trace_journal_drop_mapping(t->journal, p->pid, p->mapped.at[i].start);
+            journal_drop_mapping(t->journal, p->pid, p->mapped.at[i].start);
     p->mapped.len = kept;
 }
 
@@ -275,7 +265,9 @@ static void add_mapping(Tracer *t, TraceProcess *p, pid_t tid, const ProcMap *ma
         t->result->replaced++;
         return;
     }
-    bool is_listed = trace_journal_add_mapping(t->journal, module->number, p->pid, &mapped);
+    bool is_listed = journal_add_mapping(
+        t->journal, p->pid,
+        &(JournalMapping){module->number, mapped.start, mapped.end, mapped.bias});
     vec_push(NULL, &p->mapped, mapped);
     if (insert && is_listed)
         patch(t, p, tid, &mapped, true);
@@ -314,77 +306,25 @@ void trace_clean(Tracer *t, TraceProcess *p, pid_t tid)
         patch(t, p, tid, &p->mapped.at[i], false);
     if (p->loader_hook)
         (void)!trace_write(t, p, tid, p->loader_hook, &p->loader_byte, 1);
-    trace_journal_drop_process(t->journal, p->pid);
+    journal_drop_process(t->journal, p->pid);
     p->is_clean = true;
 }
 
 // ---- The loader's hook ---------------------------------------------------------------
 
-// The address of _dl_debug_state in the dynamic linker, which is mapped at `base`.
-static uint64_t find_hook(const ProcMapVec *maps, uint64_t base)
-{
-    Arena scratch = {0};
-    MappedFile file = {0};
-    Elf elf;
-    ElfSymbols symbols = {0};
-    uint64_t hook = 0;
-    for (size_t i = 0; i < maps->len && !file.bytes.len; i++)
-        if (maps->at[i].start == base && !os_map_file(maps->at[i].path, &file, NULL))
-            break;
-    if (file.bytes.len && elf_parse(&scratch, file.bytes, &elf, NULL) &&
-        elf_symbols_load(&scratch, &elf, SHT_DYNSYM, &symbols, NULL))
-        for (size_t i = 0; i < symbols.count && !hook; i++) {
-            ElfSymbol symbol = elf_symbol_get(&symbols, i);
-            if (str_equal(symbol.name, STR("_dl_debug_state")) ||
-                str_equal(symbol.name, STR("dl_debug_state")))
-                hook = base + symbol.value;
-        }
-    os_unmap_file(&file);
-    arena_deinit(&scratch);
-    return hook;
-}
-
-// AT_BASE of /proc/PID/auxv: 0 for a static program.
-static uint64_t interpreter_base(Arena *scratch, pid_t pid)
-{
-    Bytes auxv;
-    Str path = arena_printf(scratch, "/proc/%d/auxv", (int)pid);
-    if (!os_read_file(scratch, path, 1 << 16, &auxv, NULL))
-        return 0;
-    Cursor c = cursor_over(auxv, "auxv");
-    while (cursor_more(&c)) {
-        uint64_t key = cursor_u64(&c), value = cursor_u64(&c);
-        if (key == 7) // AT_BASE
-            return value;
-    }
-    return 0;
-}
-
-// The function must be a single return instruction: a stop there is ended by emulating the return,
-// so that no other thread can pass while the breakpoint is away.
 void trace_set_hook(Tracer *t, TraceProcess *p, pid_t tid)
 {
-    static const uint8_t breakpoint = TRACE_BREAKPOINT;
-    Arena scratch = {0};
-    ProcMapVec maps = {0};
-    uint8_t code[6] = {0};
-    uint64_t base = interpreter_base(&scratch, p->pid);
-    uint64_t hook = 0;
+    static const uint8_t breakpoint = BREAKPOINT_BYTE;
+    LoaderHook hook = loader_hook_find(p->pid);
     p->loader_hook = 0;
-    if (base && proc_maps_read(&scratch, (uint32_t)p->pid, &maps, NULL))
-        hook = find_hook(&maps, base);
-    if (hook && trace_read(t, p, hook, code, sizeof(code))) {
-        static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
-        const uint8_t *body = memcmp(code, endbr, sizeof(endbr)) == 0 ? code + 4 : code;
-        bool returns = body[0] == 0xc3 || (body[0] == 0xf3 && body[1] == 0xc3);
-        if (returns && trace_journal_add_byte(t->journal, p->pid, hook, code[0]) &&
-            trace_write(t, p, tid, hook, &breakpoint, 1)) {
-            p->loader_hook = hook;
-            p->loader_byte = code[0];
-        }
+    (void)open_memory(t, p);
+    if (loader_hook_fits(&hook, p->mem_fd, p->pid) &&
+        journal_add_byte(t->journal, p->pid, hook.address, hook.byte) &&
+        trace_write(t, p, tid, hook.address, &breakpoint, 1)) {
+        p->loader_hook = hook.address;
+        p->loader_byte = hook.byte;
     }
-    t->result->no_loader |= base && !p->loader_hook;
-    arena_deinit(&scratch);
+    t->result->no_loader |= hook.has_loader && !p->loader_hook;
 }
 
 #endif // __x86_64__

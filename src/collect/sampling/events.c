@@ -373,8 +373,8 @@ static bool explain_probe(int os_errno, const EventSpec *spec, Error *err)
                         "CAP_PERFMON, whatever kernel.perf_event_paranoid is",
                         STR_ARG(spec->name));
         return error_hint(err, "run it by sudo, or: sudo setcap cap_perfmon,cap_sys_ptrace+ep "
-                               "ASSAY; without rights 'assay record' samples by time and 'assay "
-                               "cover run' counts calls");
+                               "ASSAY; without rights, commands that assay starts are probed by "
+                               "breakpoints: record -e PROBE -- CMD");
     }
     if (os_errno == EINVAL || os_errno == EOPNOTSUPP) {
         (void)error_set(err, ERROR_UNSUPPORTED,

@@ -46,7 +46,9 @@ typedef struct EventSet {
     uint32_t *cpus;            // each has one ring; with per_thread none has
     size_t cpu_count;
     bool traced;           // there are no events: a Tracer makes the samples
+    bool by_breakpoints;   // … of probes: its breakpoints take the place of the kernel's
     bool timed;            // there are no events: agents in the processes make the samples
+    bool heap;             // … which are the sites that allocate
     uint64_t *capture_ids; // of the events of python_capture_internal.h, in the same rings
     size_t capture_count;
     PerfLayout capture_layout;

@@ -64,7 +64,9 @@ void facts_at_start(Profile *p, const SamplingOptions *o, const EventSet *events
     if (o->argv)
         set_command(p, o->argv, o->no_args);
     profile_set_fact(p, STR(FACT_EVENT), events->event_name);
-    if (events->traced && events->fallback.len)
+    if (events->by_breakpoints && events->fallback.len)
+        profile_set_fact(p, STR(FACT_EVENT_FALLBACK), STR("the kernel's probes: refused"));
+    else if (events->traced && events->fallback.len)
         profile_set_fact(p, STR(FACT_EVENT_FALLBACK), STR("perf events: refused"));
     else if (events->timed && events->fallback.len)
         profile_set_fact(p, STR(FACT_EVENT_FALLBACK), STR("perf events and ptrace: refused"));
@@ -305,6 +307,42 @@ static void note_tracing(Profile *p, const EventSet *events, const Tracer *t, co
                      t->unwatched);
 }
 
+static void note_breakpoints(Profile *p, const EventSet *events, const BreakCounts *n,
+                             const SamplingResult *r)
+{
+    double seconds = (double)MAX(r->wall_ns, (int64_t)1) / 1e9, hz = (double)n->hits / seconds;
+    if (n->was_killed)
+        profile_note(
+            p, NOTE_WARNING, STR("tracer-killed"),
+            "the process that set the breakpoints was killed: hits after that are missing");
+    else
+        profile_note(
+            p, NOTE_WARNING, STR("breakpoints"),
+            "probed by breakpoints: each of %" PRIu64
+            " hits stopped its thread for %.0f us or more; set-uid programs run without their "
+            "rights; a debugger cannot be used at the same time",
+            n->hits, n->hits ? (double)n->stopped_ns / 1e3 / (double)n->hits : 0.0);
+    if (events->fallback.len)
+        profile_note(p, NOTE_WARNING, STR("perf-refused"), "no probes of the kernel: %" STR_FMT,
+                     STR_ARG(events->fallback));
+    if (hz > BREAKS_HZ_MAX && n->hits > BREAKS_HZ_MAX)
+        profile_note(p, NOTE_WARNING, STR("breakpoint-cost"),
+                     "%.0f hits a second, more than the %d for which breakpoints are meant: every "
+                     "hit is counted, but the program ran much slower than it does otherwise; the "
+                     "kernel's probes cost a twentieth",
+                     hz, BREAKS_HZ_MAX);
+    if (n->refused)
+        profile_note(p, NOTE_WARNING, STR("breakpoints-refused"),
+                     "%" PRIu64 " places have no breakpoint: the instruction there is a breakpoint "
+                     "already, enters the kernel or jumps in an unusual way",
+                     n->refused);
+    if (n->no_loader)
+        profile_note(p, NOTE_WARNING, STR("no-loader"),
+                     "in %" PRIu64 " programs libraries have no breakpoints: their dynamic linker "
+                     "does not say when it has mapped them",
+                     n->no_loader);
+}
+
 static void note_no_samples(Profile *p, const EventSet *events, const ChildEnd *child)
 {
     // These have no higher rate, so that the note advises to run the program many times.
@@ -315,7 +353,7 @@ static void note_no_samples(Profile *p, const EventSet *events, const ChildEnd *
                      "in one recording, as in assay record -- sh -c 'for i in $(seq 100); do "
                      "PROGRAM; done'",
                      (double)used_ns(child) / 1e6);
-    else if (events->traced && child)
+    else if (events->traced && !events->by_breakpoints && child)
         profile_note(p, NOTE_WARNING, STR("no-samples"),
                      "no samples: the program used %.1f ms of processor time, its start included, "
                      "and ptrace samples once in %.1f ms; run it many times in one recording, as "
@@ -359,7 +397,7 @@ static void note_probes(Profile *p, const EventSet *events, const ConsumerCounts
                         const SamplingResult *r)
 {
     const uint64_t busy_hz = 20000;
-    if (!events->events.at[0].is_probe)
+    if (!events->events.at[0].is_probe || events->by_breakpoints)
         return;
     double seconds = (double)MAX(r->wall_ns, (int64_t)1) / 1e9, cost = (double)events->hit_cost_ns;
     double hz = (double)(occurrences(p) + r->lost) / seconds;
@@ -384,8 +422,8 @@ static void note_probes(Profile *p, const EventSet *events, const ConsumerCounts
 }
 
 void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, uint64_t malformed,
-                  const Drain *drain, const Tracer *tracer, const Timers *timers,
-                  const ChildEnd *child, const SamplingResult *r)
+                  const Drain *drain, const FactsOfEngine *engine, const ChildEnd *child,
+                  const SamplingResult *r)
 {
     const ConsumerCounts *c = consumer_counts(consumer);
     const ModuleSet *modules = consumer_modules(consumer);
@@ -395,10 +433,12 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
     if (child)
         child_facts(p, events, child, c, r);
     note_weights(p, c);
-    if (tracer)
-        note_tracing(p, events, tracer, child);
-    if (timers)
-        note_timers(p, events, timers, child);
+    if (engine->tracer)
+        note_tracing(p, events, engine->tracer, child);
+    if (engine->breaks)
+        note_breakpoints(p, events, engine->breaks, r);
+    if (engine->timers && !events->heap)
+        note_timers(p, events, engine->timers, child);
     if (r->lost)
         profile_note(p, NOTE_WARNING, STR("lost-samples"),
                      "%" PRIu64 " samples were lost: %" PRIu64
@@ -413,6 +453,11 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
         profile_note(p, NOTE_WARNING, STR("replaced-files"),
                      "%u mapped files were replaced on disk while they ran: no symbols for them",
                      modules->replaced);
+    if (modules->narrow)
+        profile_note(p, NOTE_WARNING, STR("32-bit"),
+                     "%u mapped files are 32-bit programs or libraries: assay has no names and no "
+                     "stacks for their code",
+                     modules->narrow);
     if (modules->missing)
         profile_note(p, NOTE_INFO, STR("missing-files"), "%u mapped files could not be opened",
                      modules->missing);
@@ -431,6 +476,6 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
         profile_note(p, NOTE_WARNING, STR("still-running"),
                      "%u processes of the command ran on when it ended, and with it the recording",
                      r->still_running);
-    if (r->samples == 0)
+    if (r->samples == 0 && !events->heap)
         note_no_samples(p, events, child);
 }

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
-#include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -15,7 +14,7 @@
 
 enum {
     PROGRAM_MAX = 4096, // instructions
-    EXITS_MAX = 5 * CAPTURE_FRAMES_MAX + 16,
+    EXITS_MAX = 2 * CAPTURE_FRAMES_MAX + 16,
     WORD_AT = -16, // of the program's stack: a word that was read
     INDEX_AT = -4,
 };
@@ -29,6 +28,12 @@ typedef struct Instruction {
     int16_t off;
     int32_t value;
 } Instruction;
+
+// An element of the map that the program works in.
+typedef struct CaptureScratch {
+    CaptureStack stack;                   // what it writes
+    uint8_t raw[CAPTURE_FRAME_BYTES + 8]; // a frame as it was read
+} CaptureScratch;
 
 typedef struct Code {
     Instruction at[PROGRAM_MAX];
@@ -104,20 +109,14 @@ static void look_up(Code *c, int map)
     jump(c, BPF_JEQ, BPF_REG_0, 0, false);
 }
 
-// Reads the word of the observed process at r3 to r1.
-static void read_word(Code *c, bool to_output)
-{
-    set(c, BPF_REG_2, 8);
-    call(c, BPF_FUNC_probe_read_user);
-    jump(c, BPF_JNE, BPF_REG_0, 0, to_output);
-}
-
-// r9 = the word at r3.
-static void read_next(Code *c, bool to_output)
+// r9 = the word of the observed process at r3.
+static void read_next(Code *c)
 {
     move(c, BPF_REG_1, BPF_REG_10);
     plus(c, BPF_REG_1, WORD_AT);
-    read_word(c, to_output);
+    set(c, BPF_REG_2, 8);
+    call(c, BPF_FUNC_probe_read_user);
+    jump(c, BPF_JNE, BPF_REG_0, 0, false);
     load64(c, BPF_REG_9, BPF_REG_10, WORD_AT);
 }
 
@@ -128,6 +127,23 @@ static void place_of(Code *c, size_t offset)
     add(c, BPF_ALU64 | BPF_ADD | BPF_X, BPF_REG_3, BPF_REG_9, 0, 0);
 }
 
+// `to` = the number at an offset of the target, which the mask keeps inside of RawFrame.
+static void load_bounded(Code *c, uint8_t to, size_t offset)
+{
+    load32(c, to, BPF_REG_8, offset);
+    add(c, BPF_ALU64 | BPF_AND | BPF_K, to, 0, 0, CAPTURE_FRAME_BYTES);
+}
+
+// `to` = the word of the frame that was read whose offset the target states.
+static void load_field(Code *c, uint8_t to, size_t offset)
+{
+    load_bounded(c, BPF_REG_1, offset);
+    add(c, BPF_ALU64 | BPF_ADD | BPF_X, BPF_REG_1, BPF_REG_7, 0, 0);
+    load64(c, to, BPF_REG_1, offsetof(CaptureScratch, raw));
+}
+
+// One read for the whole frame: each costs a call of a helper, for the kernel that runs the program
+// and for the one that checks it.
 static void read_frame(Code *c, int number)
 {
     static const size_t fields[] = {offsetof(CaptureTarget, code),
@@ -135,18 +151,21 @@ static void read_frame(Code *c, int number)
                                     offsetof(CaptureTarget, entry)};
     size_t at = offsetof(CaptureStack, frames) + (size_t)number * sizeof(CaptureFrame);
     jump(c, BPF_JEQ, BPF_REG_9, 0, true);
+    move(c, BPF_REG_1, BPF_REG_7);
+    plus(c, BPF_REG_1, offsetof(CaptureScratch, raw));
+    load_bounded(c, BPF_REG_2, offsetof(CaptureTarget, bytes));
+    move(c, BPF_REG_3, BPF_REG_9);
+    call(c, BPF_FUNC_probe_read_user);
+    jump(c, BPF_JNE, BPF_REG_0, 0, true);
     for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-        place_of(c, fields[i]);
-        move(c, BPF_REG_1, BPF_REG_7);
-        plus(c, BPF_REG_1, (int32_t)(at + 8 * i));
-        read_word(c, true);
+        load_field(c, BPF_REG_2, fields[i]);
+        add(c, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_7, BPF_REG_2, (int16_t)(at + 8 * i), 0);
     }
-    place_of(c, offsetof(CaptureTarget, previous));
-    read_next(c, true);
+    load_field(c, BPF_REG_9, offsetof(CaptureTarget, previous));
     add(c, BPF_ST | BPF_MEM | BPF_W, BPF_REG_7, 0, offsetof(CaptureStack, count), number + 1);
 }
 
-// r6: the context; r7: the CaptureStack; r8: the CaptureTarget; r9: a frame.
+// r6: the context; r7: the CaptureScratch; r8: the CaptureTarget; r9: a frame.
 static void make_program(Code *c, const Capture *cap)
 {
     move(c, BPF_REG_6, BPF_REG_1);
@@ -165,12 +184,12 @@ static void make_program(Code *c, const Capture *cap)
     move(c, BPF_REG_7, BPF_REG_0);
     add(c, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_7, 0, 0, 0);
     load64(c, BPF_REG_3, BPF_REG_8, offsetof(CaptureTarget, frame));
-    read_next(c, false);
+    read_next(c);
     load32(c, BPF_REG_1, BPF_REG_8, offsetof(CaptureTarget, cframe));
     int skip = c->len;
     add(c, BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_1, 0, 0, CAPTURE_NO_OFFSET);
     place_of(c, offsetof(CaptureTarget, cframe));
-    read_next(c, false);
+    read_next(c);
     land(c, &skip, 1);
     for (int i = 0; i < CAPTURE_FRAMES_MAX; i++)
         read_frame(c, i);
@@ -227,7 +246,6 @@ static bool load_program(Capture *c)
 static bool open_output(EventSet *events, size_t ring, Capture *c)
 {
     struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-                                   .size = sizeof(attr),
                                    .config = PERF_COUNT_SW_BPF_OUTPUT,
                                    .sample_period = 1,
                                    .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
@@ -239,7 +257,7 @@ static bool open_output(EventSet *events, size_t ring, Capture *c)
                                    .clockid = events->base.clockid,
                                    .sample_id_all = 1};
     uint32_t cpu = events->cpus[ring];
-    int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    int fd = perf_event_open(&attr, -1, (int)cpu, -1);
     if (fd < 0)
         return false;
     c->event_fds[c->event_count++] = fd;
@@ -264,7 +282,7 @@ static bool open_all(EventSet *events, Capture *c)
         make_map(BPF_MAP_TYPE_ARRAY, sizeof(CaptureTarget), CAPTURE_TARGETS, BPF_F_MMAPABLE);
     if (c->targets_fd < 0)
         return false;
-    c->scratch_fd = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(CaptureStack), 1, 0);
+    c->scratch_fd = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(CaptureScratch), 1, 0);
     c->outputs_fd = make_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, cpus, 0);
     void *at = mmap(NULL, CAPTURE_TARGETS * sizeof(CaptureTarget), PROT_READ | PROT_WRITE,
                     MAP_SHARED, c->targets_fd, 0);

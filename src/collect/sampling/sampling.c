@@ -4,6 +4,7 @@
 #include "collect/sampling/sampling.h"
 
 #include "base/log.h"
+#include "collect/sampling/breaks_internal.h"
 #include "collect/sampling/drain_internal.h"
 #include "collect/sampling/facts_internal.h"
 #include "collect/sampling/order_internal.h"
@@ -44,6 +45,7 @@ enum {
     DRAIN_SLICE_NS = 100000,
     AFTER_SECOND_SIGNAL_MS = 5000, // how long the worker may take to end
     AGENTS_MS = 50,                // how often the rings of agents are emptied
+    HEAPS_MS = 10,                 // … where programs wait for that while one is full
     SWITCH_FDS_MAX = 4096,         // for records of context switches
     TICK_SHARE = 10, // one part of this many of the time goes to looking at traced threads
 };
@@ -65,6 +67,7 @@ struct Sampling {
     Drain drain;
     Tracer tracer;              // used instead of the kernel's events when events.traced
     bool tracing;               // the tracer has seized the child
+    BreakSession breaks;        // … or when events.by_breakpoints
     Timers timers;              // … or when events.timed
     ShortLives short_lives;     // the worker's
     atomic_bool wants_switches; // the worker has seen that samples must be weighed
@@ -310,12 +313,19 @@ static void show(Sampling *s, bool is_last)
         atomic_store(&s->wish, wish);
 }
 
+// Whether rights are given up once the program runs. Not where this process must make and remove
+// files until the end, or must be able to take breakpoints out of a program.
+static bool confines(const Sampling *s)
+{
+    return s->options->confine && !s->events.timed && !s->events.by_breakpoints;
+}
+
 static void *work(void *arg)
 {
     Sampling *s = arg;
     Order order;
     // Capabilities are each thread's own.
-    if (s->options->confine && !s->events.timed)
+    if (confines(s))
         privilege_reduce(s->options->argv);
     order_init(&order, &s->events.layout, s->events.ring_count, &s->queue);
     order.deliver = deliver;
@@ -628,6 +638,8 @@ static void start_samples(Sampling *s)
 {
     if (s->tracing)
         tracer_start(&s->tracer);
+    else if (s->events.by_breakpoints)
+        breaks_start(&s->breaks);
     else if (s->events.timed)
         timers_start(&s->timers);
     else
@@ -705,7 +717,8 @@ static void loop_traced(Sampling *s, SamplingResult *result)
         int64_t left = MAX(tick - os_monotonic_ns(), (int64_t)0);
         struct timespec wait = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
         bool signalled = ppoll(&p, 1, &wait, NULL) > 0;
-        tracer_reap(&s->tracer);
+        while (tracer_reap(&s->tracer))
+            ;
         int64_t now = os_monotonic_ns();
         if (s->options->watch && now - s->tracer.pushed_ns > POLL_MS * NS_PER_MS)
             tracer_push_round(&s->tracer);
@@ -726,10 +739,26 @@ static void loop_timed(Sampling *s, SamplingResult *result)
     Course course = course_of(s);
     struct pollfd p = {.fd = s->signal_fd, .events = POLLIN};
     for (;;) {
-        int wait = MIN(poll_timeout_ms(s, &course), (int)AGENTS_MS);
+        int most = s->events.heap ? HEAPS_MS : AGENTS_MS;
+        int wait = MIN(poll_timeout_ms(s, &course), most);
         bool signalled = poll(&p, 1, wait) > 0;
         timers_drain(&s->timers);
         if (is_over(s, &course, signalled, result))
+            return;
+    }
+}
+
+// The same with the process that sets breakpoints, which sends records.
+static void loop_broken(Sampling *s, SamplingResult *result)
+{
+    Course course = course_of(s);
+    struct pollfd p[] = {{.fd = s->signal_fd, .events = POLLIN},
+                         {.fd = s->breaks.line, .events = POLLIN}};
+    for (;;) {
+        int n = poll(p, s->breaks.has_ended ? 1 : 2, poll_timeout_ms(s, &course));
+        if (n > 0 && !s->breaks.has_ended && p[1].revents)
+            breaks_receive(&s->breaks);
+        if (is_over(s, &course, n > 0 && p[0].revents, result))
             return;
     }
 }
@@ -755,6 +784,11 @@ static bool can_replace_events(const SamplingOptions *o)
            (o->stacks == STACKS_AUTO || o->stacks == STACKS_TABLES);
 }
 
+static bool has_probes(const SamplingOptions *o)
+{
+    return o->events && o->events->len && o->events->at[0].is_probe;
+}
+
 // Starts to trace the child. `why` says why there are no events.
 static bool open_traced(Sampling *s, Str why, Error *err)
 {
@@ -774,12 +808,24 @@ static bool open_timed(Sampling *s, Str why, Error *err)
            start_child(s, &s->timers.program, err);
 }
 
+// Starts the child anew, traced by a process that sets breakpoints in it.
+static bool open_broken(Sampling *s, Str why, Error *err)
+{
+    spawn_close(&s->child, true);
+    events_close(&s->events);
+    breaks_events(&s->arena, s->options, why, &s->events);
+    return breaks_open(&s->events, &s->queue, &s->breaks, err) &&
+           start_child(s, &s->breaks.program, err) && breaks_attach(&s->breaks, s->child.pid, err);
+}
+
 // What the user asked for by name.
 static bool open_engine(Sampling *s, Error *err)
 {
     const SamplingOptions *o = s->options;
     if (o->engine == ENGINE_PERF)
         return open_events(s, err);
+    if (o->engine == ENGINE_PTRACE && has_probes(o))
+        return breaks_can(o, err) && open_broken(s, STR(""), err);
     if (!can_replace_events(o)) {
         (void)error_set(err, ERROR_USAGE,
                         "this engine samples the processor time of a command, with stacks: it "
@@ -810,6 +856,13 @@ static bool open_sampler(Sampling *s, Error *err)
         if (open_timed(s, text, &next))
             return true;
         log_debug(LOG_RECORD, 1, "%s", next.text);
+    }
+    if (has_probes(s->options) && s->options->argv &&
+        (why.kind == ERROR_PERMISSION || perf_event_probe() != 0)) {
+        if (breaks_can(s->options, &next) && open_broken(s, text, &next))
+            return true;
+        log_debug(LOG_RECORD, 1, "%s", next.text);
+        breaks_close(&s->breaks);
     }
     if (err)
         *err = why;
@@ -894,6 +947,15 @@ static void run_traced(Sampling *s, SamplingResult *result)
     s->drain.dropped = s->tracer.dropped;
 }
 
+static void run_broken(Sampling *s, SamplingResult *result)
+{
+    loop_broken(s, result);
+    s->end_ns = os_monotonic_ns();
+    breaks_stop(&s->breaks);
+    look_at_child(s);
+    s->drain.dropped = s->breaks.counts.dropped;
+}
+
 static void run_timed(Sampling *s, SamplingResult *result)
 {
     loop_timed(s, result);
@@ -906,7 +968,8 @@ static void run_timed(Sampling *s, SamplingResult *result)
 static void attend_tracer(void *ctx)
 {
     Sampling *s = ctx;
-    tracer_reap(&s->tracer);
+    while (tracer_reap(&s->tracer))
+        ;
 }
 
 static bool release_child(Sampling *s, Error *err)
@@ -919,7 +982,7 @@ static bool release_child(Sampling *s, Error *err)
 static void open_capture(Sampling *s)
 {
     Error why;
-    if (s->options->no_runtimes || s->tracing || s->events.timed)
+    if (s->options->no_runtimes || s->events.traced || s->events.timed)
         return;
     if (!capture_open(&s->events, &s->capture, &why))
         log_debug(LOG_RECORD, 1, "frames of Python are read after the samples: %s", why.text);
@@ -940,11 +1003,11 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     add_to_session(s, (uint32_t)MAX(s->child.pid, 0));
     for (size_t i = 0; i < s->pids.len; i++)
         add_to_session(s, s->pids.at[i]);
-    if ((!s->tracing && !s->events.timed && !make_polls(s)) || !start_worker(s, err))
+    if ((!s->events.traced && !s->events.timed && !make_polls(s)) || !start_worker(s, err))
         return false;
     // A drain that runs late loses samples; draining itself needs little time.
     raise_priority();
-    if (o->delay_ns == 0 && (!by_exec || s->tracing || s->events.timed))
+    if (o->delay_ns == 0 && (!by_exec || s->events.traced || s->events.timed))
         start_samples(s);
     else if (o->delay_ns == 0)
         events_enable_wide(&s->events);
@@ -953,15 +1016,17 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
             result->killed_by = s->last_signal;
         return false;
     }
-    // The session of timers in the processes makes and removes files of its own until its end.
-    if (o->confine && !s->events.timed) {
+    if (confines(s)) {
         privilege_reduce(o->argv);
         bool confined = privilege_confine(s->tracing);
         log_debug(LOG_RECORD, 1, "rights reduced, %s", confined ? "calls filtered" : "no filter");
     }
     s->start_ns = os_monotonic_ns();
+    s->timers.origin_ns = s->origin_ns;
     if (s->tracing)
         run_traced(s, result);
+    else if (s->events.by_breakpoints)
+        run_broken(s, result);
     else if (s->events.timed)
         run_timed(s, result);
     else
@@ -990,6 +1055,9 @@ static void settle_result(Sampling *s, SamplingResult *r)
     r->has_child = s->child.pid > 0;
     r->child_pid = s->child.pid;
     r->child_status = s->child_end.status;
+    r->disk_wait_ns = s->child_ended ? s->child_end.disk_wait_ns : -1;
+    r->blocks_in = (uint64_t)s->child_end.usage.ru_inblock;
+    r->blocks_out = (uint64_t)s->child_end.usage.ru_oublock;
     r->child_runs = r->has_child && !s->child_ended;
     uint32_t running = r->has_child ? consumer_running(s->consumer) : 0;
     r->still_running = running - MIN(running, (uint32_t)r->child_runs);
@@ -1019,8 +1087,15 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
     if (ok) {
         consumer_finish(s->consumer, (uint64_t)s->end_ns);
         settle_result(s, result);
+        if (s->events.heap)
+            heap_fill_rows(profile, s->sample_events[0].metric, &s->timers.heaps,
+                           &s->timers.timeline, s->origin_ns);
         facts_at_end(profile, &s->events, s->consumer, s->malformed, &s->drain,
-                     s->events.traced ? &s->tracer : NULL, s->events.timed ? &s->timers : NULL,
+                     &(FactsOfEngine){.tracer = s->events.traced && !s->events.by_breakpoints
+                                                    ? &s->tracer
+                                                    : NULL,
+                                      .breaks = s->events.by_breakpoints ? &s->breaks.counts : NULL,
+                                      .timers = s->events.timed ? &s->timers : NULL},
                      s->child_ended ? &s->child_end : NULL, result);
         events_close(&s->events);
         result->write_failed = atomic_load(&s->failed);
@@ -1041,6 +1116,11 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
 bool sampling_module_bytes(Sampling *s, Str path, Str build_id_hex, Bytes *ret)
 {
     return modules_bytes(consumer_modules(s->consumer), &s->arena, path, build_id_hex, ret);
+}
+
+SourceAccess sampling_source(Sampling *s, Str path, Str build_id_hex, Str source, MappedFile *ret)
+{
+    return modules_source(consumer_modules(s->consumer), path, build_id_hex, source, ret);
 }
 
 void sampling_wait(Sampling *s, SamplingResult *result)
@@ -1065,6 +1145,7 @@ void sampling_close(Sampling *s)
     events_close(&s->events);
     tracer_deinit(&s->tracer);
     timers_close(&s->timers);
+    breaks_close(&s->breaks);
     consumer_close(s->consumer);
     queue_deinit(&s->queue);
     if (s->worker_done_fd >= 0)

@@ -8,6 +8,7 @@
 
 #include "model/profile.h"
 #include "os/event.h"
+#include "os/source_file.h"
 #include "os/spawn.h"
 #include "store/store.h"
 
@@ -76,6 +77,8 @@ typedef struct SamplingOptions {
     int64_t duration_ns; // 0: until the program ends or a signal comes
     int64_t delay_ns;    // from the start of the program to the first sample
     SamplingEngine engine;
+    bool heap; // with ENGINE_TIMER: no samples; account of the heap (collect/heap/rows.h)
+    uint64_t short_lived;     // with heap: blocks that live for at most so many allocations
     char *const *environment; // of the command; ends in NULL
     Str temp_folder;          // $TMPDIR; "": the usual ones
     bool no_runtimes;         // do not read from processes what runtimes know of their code
@@ -102,7 +105,11 @@ typedef struct SamplingResult {
     int64_t recorder_cpu_ns; // of both threads of the recorder
     bool has_child;
     pid_t child_pid;
-    int child_status;       // wait status
+    int child_status; // wait status
+    // Of a child that has ended: its main thread's wait for block I/O, -1 when that is not known,
+    // and blocks of 512 bytes that it and its children read and wrote.
+    int64_t disk_wait_ns;
+    uint64_t blocks_in, blocks_out;
     bool child_runs;        // the recording ended before the child
     bool interrupted;       // by a signal to this process
     uint32_t still_running; // processes of the command that still run
@@ -125,6 +132,9 @@ MUST_CHECK bool sampling_run(const SamplingOptions *options, Profile *profile, S
 // The bytes for a module of the profile: its file as it was mapped, or the symbol map that a
 // runtime wrote for its generated code. False when there are none. Valid until sampling_close.
 bool sampling_module_bytes(Sampling *s, Str path, Str build_id_hex, Bytes *ret);
+
+// A source file that such a module names, in the root folder of its process: modules_source.
+SourceAccess sampling_source(Sampling *s, Str path, Str build_id_hex, Str source, MappedFile *ret);
 // Waits for the end of a child for which result.child_runs is true. A signal to this process ends
 // the wait; result.child_runs stays true then.
 void sampling_wait(Sampling *s, SamplingResult *result);

@@ -4,12 +4,14 @@
 #include "collect/sampling/timers_internal.h"
 
 #include "model/facts.h"
+#include "os/clock.h"
 #include "os/proc.h"
 
 enum {
     RATE_MAX_HZ = 1000,         // the kernel's tick gives fewer
     RING_BYTES_MIN = 128 << 10, // and so much for each processor: seconds of samples
     RING_BYTES_MAX = 16 << 20,
+    HEAP_RING_BYTES = 1 << 20, // for records of sites; each process takes the time to make it
 };
 
 void timers_events(Arena *arena, const SamplingOptions *options, Str why, EventSet *ret)
@@ -19,9 +21,12 @@ void timers_events(Arena *arena, const SamplingOptions *options, Str why, EventS
     ret->user_only = true;
     ret->timed = true;
     ret->counts_lost = true;
-    ret->freq_hz = options->freq_hz ? options->freq_hz : RATE_MAX_HZ;
-    ret->freq_clamped = ret->freq_hz > RATE_MAX_HZ;
-    ret->freq_hz = MIN(ret->freq_hz, (uint64_t)RATE_MAX_HZ);
+    ret->heap = options->heap;
+    if (!ret->heap) {
+        ret->freq_hz = options->freq_hz ? options->freq_hz : RATE_MAX_HZ;
+        ret->freq_clamped = ret->freq_hz > RATE_MAX_HZ;
+        ret->freq_hz = MIN(ret->freq_hz, (uint64_t)RATE_MAX_HZ);
+    }
     ret->event_name = STR(EVENT_TIMERS);
     ret->fallback = why;
     EventSpec clock = {.name = STR(EVENT_TIMERS),
@@ -29,14 +34,21 @@ void timers_events(Arena *arena, const SamplingOptions *options, Str why, EventS
                        .config = PERF_COUNT_SW_CPU_CLOCK,
                        .unit = STR("ns"),
                        .group = EVENT_NO_GROUP};
-    vec_push(arena, &ret->events, clock);
+    EventSpec site = {.name = STR("blocks allocated"),
+                      .type = PERF_TYPE_SOFTWARE,
+                      .config = PERF_COUNT_SW_DUMMY,
+                      .group = EVENT_NO_GROUP};
+    uint64_t id = options->heap ? WIRE_SITE_EVENT_ID : WIRE_EVENT_ID;
+    if (options->heap)
+        ret->event_name = STR(EVENT_HEAP);
+    vec_push(arena, &ret->events, options->heap ? site : clock);
     ret->base = (struct perf_event_attr){.sample_type = WIRE_SAMPLE_TYPE, .sample_id_all = 1};
     ret->layout = perf_layout(&ret->base);
     // The merge needs one ring; there is nothing in it to drain or to close.
     ret->rings = arena_new(arena, PerfRing);
     ret->ring_count = 1;
-    vec_push(NULL, &ret->open, (OpenEvent){.fd = -1, .event = 0, .id = WIRE_EVENT_ID});
-    table_insert(&ret->by_id, hash_u64(WIRE_EVENT_ID), 0);
+    vec_push(NULL, &ret->open, (OpenEvent){.fd = -1, .event = 0, .id = id});
+    table_insert(&ret->by_id, hash_u64(id), 0);
 }
 
 static uint64_t ring_bytes(void)
@@ -70,8 +82,10 @@ bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *e
 {
     AgentSessionOptions session = {.temp_folder = options->temp_folder,
                                    .environment = options->environment,
-                                   .period_ns = 1000000000u / events->freq_hz,
-                                   .ring_bytes = ring_bytes()};
+                                   .period_ns = events->heap ? 0 : 1000000000u / events->freq_hz,
+                                   .notes_heap = events->heap,
+                                   .short_lived = options->short_lived,
+                                   .ring_bytes = events->heap ? HEAP_RING_BYTES : ring_bytes()};
     assert(options->environment);
     ret->queue = queue;
     ret->program = *options->program;
@@ -79,7 +93,8 @@ bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *e
         !agent_session_open(arena, &session, &ret->session, err))
         return false;
     ret->program.environment = ret->session.environment;
-    agent_rings_init(&ret->rings, &ret->session);
+    agent_heaps_init(&ret->heaps, &ret->session);
+    agent_rings_init(&ret->rings, &ret->session, events->heap ? &ret->heaps : NULL);
     return true;
 }
 
@@ -115,7 +130,12 @@ static void take(void *ctx, Bytes record)
 
 void timers_drain(Timers *t)
 {
+    uint64_t bytes, blocks;
     agent_rings_drain(&t->rings, take, t);
+    if (t->rings.heaps) {
+        agent_heaps_live(&t->heaps, &bytes, &blocks);
+        heap_timeline_add(&t->timeline, os_monotonic_ns() - t->origin_ns, bytes, blocks);
+    }
     // An empty chunk is pushed, too: the end of a round delivers the records of the round before.
     if (!t->chunk)
         t->chunk = queue_take_empty(t->queue, true);
@@ -128,6 +148,7 @@ void timers_stop(Timers *t)
     agent_session_set(&t->session, WIRE_OVER);
     timers_drain(t);
     timers_drain(t);
+    agent_heaps_finish(&t->heaps);
 }
 
 void timers_close(Timers *t)
@@ -135,5 +156,7 @@ void timers_close(Timers *t)
     if (!t->session.page)
         return;
     agent_rings_deinit(&t->rings);
+    agent_heaps_deinit(&t->heaps);
+    heap_timeline_deinit(&t->timeline);
     agent_session_close(&t->session);
 }

@@ -7,6 +7,7 @@
 #define COLLECT_SAMPLING_TIMERS_INTERNAL_H
 
 #include "collect/agents/rings.h"
+#include "collect/heap/rows.h"
 #include "collect/sampling/events_internal.h"
 #include "collect/sampling/queue_internal.h"
 #include "os/spawn.h"
@@ -16,8 +17,11 @@ typedef struct Timers {
     Chunk *chunk; // being filled; may be NULL
     AgentSession session;
     AgentRings rings;
-    Program program;  // of the command, with the session's environment
-    uint64_t dropped; // samples left out because the queue to the worker is full
+    AgentHeaps heaps;      // with options.heap
+    HeapTimeline timeline; // of them
+    int64_t origin_ns;     // 0 of the profile's times; set before the first drain
+    Program program;       // of the command, with the session's environment
+    uint64_t dropped;      // samples left out because the queue to the worker is full
 } Timers;
 
 // Fills an EventSet for the records of the agents: one event, no descriptors. `why` says why other

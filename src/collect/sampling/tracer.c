@@ -102,13 +102,15 @@ static void on_exec(Tracer *t, uint32_t pid)
         t->started = true;
         (void)!tracer_read_cpu_time(thread, &thread->counted_ns, &switches);
     }
-    tracer_open_memory(p);
+    tracer_open_memory(t, p);
     p->maps.len = 0;
     p->pages = 0;
     Arena scratch = {0};
     tracer_tell_name(t, pid, pid, proc_comm(&scratch, pid, pid), true);
     arena_deinit(&scratch);
     tracer_read_maps(t, p);
+    if (t->breaks)
+        tracer_break_program(t, p);
 }
 
 static bool stops_the_group(int signal)
@@ -144,8 +146,21 @@ static void on_end(Tracer *t, uint32_t tid, int status, const struct rusage *usa
     }
     if (tid == (uint32_t)t->child) {
         t->child_ended = true;
-        t->child_end = (ChildEnd){.status = status, .usage = *usage};
+        t->child_end = (ChildEnd){.status = status, .usage = *usage, .disk_wait_ns = -1};
     }
+}
+
+// A signal is on its way to the thread: its own, or that of a breakpoint. The wait status of
+// another thing that the thread reported meanwhile; 0: none.
+static int on_signal(Tracer *t, TracedThread *thread, uint32_t tid, int signal)
+{
+    BreakStop stop = {.signal = signal};
+    if (t->breaks && thread && signal == SIGTRAP)
+        stop = tracer_break_stop(t, thread);
+    if (stop.ended)
+        return stop.ended;
+    go_on(tid, stop.signal);
+    return 0;
 }
 
 static void on_report(Tracer *t, uint32_t tid, int status, const struct rusage *usage)
@@ -177,23 +192,29 @@ static void on_report(Tracer *t, uint32_t tid, int status, const struct rusage *
     case PTRACE_EVENT_STOP:
         on_event_stop(t, thread, tid, signal);
         break;
-    default: // a signal is on its way to the thread
-        go_on(tid, signal);
+    default:
+        status = on_signal(t, thread, tid, signal);
+        if (status)
+            on_report(t, tid, status, usage);
         break;
     }
 }
 
-void tracer_reap(Tracer *t)
+bool tracer_reap(Tracer *t)
 {
-    int status;
+    enum { REPORTS_MAX = 256 }; // then the caller looks at what else there is to do
+    int status, reports = 0;
     struct rusage usage;
     pid_t tid;
-    while ((tid = wait4(-1, &status, __WALL | WNOHANG, &usage)) > 0)
+    while (reports < REPORTS_MAX && (tid = wait4(-1, &status, __WALL | WNOHANG, &usage)) > 0) {
         on_report(t, (uint32_t)tid, status, &usage);
+        reports++;
+    }
     tracer_forget_gone(t);
     if (t->urgent || t->child_ended || os_monotonic_ns() - t->pushed_ns > PUSH_EVERY_NS)
         tracer_push(t);
     t->urgent = false;
+    return reports == REPORTS_MAX;
 }
 
 // ---- Begin and end --------------------------------------------------------------------
@@ -209,9 +230,39 @@ bool tracer_seize(Tracer *t, const EventSet *events, ChunkQueue *queue, pid_t ch
     return true;
 }
 
+// Whether a stopped thread has hit a breakpoint without a report of it yet: the signal would end
+// the program once nobody traces it.
+static bool has_pending_trap(const Tracer *t, uint32_t tid, int status)
+{
+    enum { LOOKED_AT = 8 };
+    siginfo_t pending[LOOKED_AT];
+    struct __ptrace_peeksiginfo_args which = {.nr = LOOKED_AT};
+    if (!t->breaks || status >> 16 == 0)
+        return false;
+    long n = ptrace(PTRACE_PEEKSIGINFO, (pid_t)tid, &which, pending);
+    for (long i = 0; i < n; i++)
+        if (pending[i].si_signo == SIGTRAP)
+            return true;
+    return false;
+}
+
+// The signal with which a stopped thread goes on when nobody traces it any more.
+static int signal_at_end(Tracer *t, uint32_t tid, int status)
+{
+    if (status >> 16)
+        return 0;
+    int signal = WSTOPSIG(status);
+    TracedThread *thread = tracer_find_thread(t, tid);
+    if (!t->breaks || !thread || signal != SIGTRAP)
+        return signal;
+    return tracer_break_stop(t, thread).signal;
+}
+
 void tracer_detach(Tracer *t)
 {
     size_t held = 0;
+    if (t->breaks)
+        tracer_break_clean(t);
     for (size_t i = 0; i < t->threads.len; i++)
         if (!t->threads.at[i].gone)
             held += tracing_ask(PTRACE_INTERRUPT, (pid_t)t->threads.at[i].tid, NULL, NULL);
@@ -227,12 +278,16 @@ void tracer_detach(Tracer *t)
             nanosleep(&pause, NULL);
             continue;
         }
+        if (t->breaks && WIFSTOPPED(status) && has_pending_trap(t, (uint32_t)tid, status)) {
+            go_on((uint32_t)tid, 0);
+            continue;
+        }
         held--;
         if (!WIFSTOPPED(status)) {
             on_end(t, (uint32_t)tid, status, &usage);
             continue;
         }
-        int signal = status >> 16 ? 0 : WSTOPSIG(status);
+        int signal = signal_at_end(t, (uint32_t)tid, status);
         (void)tracing_ask(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)signal);
     }
     // The kernel ends the tracing of threads that were not reached in time when this process ends.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampling by ptrace(2), for kernels that refuse perf_event_open. At the asked rate it
+// Sampling by ptrace(2), for kernels that refuse perf_event_open, or probes. At the asked rate it
 // stops each thread of the child that has used processor time since its last sample, copies
 // registers and stack, and continues the thread. The copies become perf records, so that the
 // worker behind the queue is the same. Cost and bias: docs/decisions/0050.
@@ -8,6 +8,7 @@
 #define COLLECT_SAMPLING_TRACER_INTERNAL_H
 
 #include "base/table.h"
+#include "collect/breakpoints/step.h"
 #include "collect/sampling/events_internal.h"
 #include "collect/sampling/queue_internal.h"
 #include "os/spawn.h"
@@ -35,6 +36,14 @@ typedef struct TracedMap {
     uint64_t start, end, offset, inode;
 } TracedMap;
 
+// A breakpoint in a process.
+typedef struct TracedBreak {
+    uint64_t at;
+    uint32_t event;                // index into EventSet.events
+    uint64_t semaphore;            // address of a marker's counter that was raised; 0: none
+    uint8_t code[STEP_CODE_BYTES]; // as it is without breakpoints
+} TracedBreak;
+
 typedef struct TracedProcess {
     uint32_t pid;
     uint32_t threads;
@@ -45,10 +54,37 @@ typedef struct TracedProcess {
     uint64_t pages;    // size of the address space when the maps were last read; 0: never read
     int64_t maps_read_ns;
     Vec(TracedMap) maps;
+    Vec(TracedBreak) breaks;
+    uint64_t hook; // where the dynamic linker reports new mappings; 0: none
+    uint8_t hook_byte;
+    uint64_t slot; // STEP_CODE_BYTES of code for single steps
 } TracedProcess;
+
+// Where the breakpoints of an event are.
+typedef struct BreakPlace {
+    uint64_t device, inode; // of the file
+    Str path;
+    uint64_t offset;           // in the file
+    uint64_t semaphore_offset; // of a marker's counter in the file; 0: none
+    uint64_t count;            // hits so far
+    uint64_t sampled;          // hits at the last sample
+    int64_t sampled_ns;        // time of the last sample
+} BreakPlace;
+
+// Breakpoints in place of the kernel's probes.
+typedef struct Breaks {
+    int journal;            // collect/breakpoints/journal.h
+    Vec(BreakPlace) places; // [event]
+    uint64_t hits;
+    int64_t stopped_ns; // sum of the times that hits stopped threads
+    uint64_t refused;   // places whose instruction cannot be passed: they have no breakpoint
+    uint64_t replaced;  // mapped files with other code than the file that was read
+    uint64_t no_loader; // programs whose libraries may be missing
+} Breaks;
 
 typedef struct Tracer {
     const EventSet *events;
+    Breaks *breaks; // NULL: samples by time
     ChunkQueue *queue;
     Chunk *chunk; // being filled; may be NULL
     pid_t child;
@@ -79,8 +115,9 @@ void tracer_events(Arena *arena, const SamplingOptions *options, Str why, EventS
 MUST_CHECK bool tracer_seize(Tracer *t, const EventSet *events, ChunkQueue *queue, pid_t child,
                              Error *err);
 // Handles all stops and ends of threads that the kernel has reported, then passes the records to
-// the worker. Call it on SIGCHLD, from the thread that called tracer_seize.
-void tracer_reap(Tracer *t);
+// the worker. Call it on SIGCHLD, from the thread that called tracer_seize. True when there may be
+// more of them: they are left for the next call, which must come without a signal.
+bool tracer_reap(Tracer *t);
 // Starts to sample. Processor time that was used before is not counted.
 void tracer_start(Tracer *t);
 // Requests stops for samples: in each process as many running threads as the processor time that

@@ -32,6 +32,9 @@ void tracer_tell_map(Tracer *t, uint32_t pid, const ProcMap *m);
 // stack of the stopped thread. When the queue is full it only counts the sample as dropped.
 void tracer_tell_sample(Tracer *t, const TracedThread *thread, const TracedProcess *p,
                         const UserRegs *regs, uint32_t cpu, uint64_t weight_ns);
+// Writes a PERF_RECORD_SAMPLE of an event at a breakpoint, which stands for `weight` hits.
+void tracer_tell_hit(Tracer *t, const TracedThread *thread, const TracedProcess *p,
+                     const UserRegs *regs, uint32_t event, uint64_t weight);
 
 // ---- Processes and threads: tracer_threads.c ------------------------------------------
 
@@ -54,7 +57,7 @@ void tracer_close_thread(TracedThread *thread);
 void tracer_close_process(TracedProcess *p);
 // Opens /proc/PID/mem. Call it again after an exec: the old descriptor refers to memory that no
 // longer exists.
-void tracer_open_memory(TracedProcess *p);
+void tracer_open_memory(const Tracer *t, TracedProcess *p);
 
 typedef struct ThreadStat {
     Str name; // in the caller's buffer
@@ -74,6 +77,26 @@ MUST_CHECK bool tracer_read_cpu_time(const TracedThread *thread, uint64_t *ret_n
 void tracer_read_maps(Tracer *t, TracedProcess *p);
 // The same, but only when the size of the address space has changed, and not too often.
 void tracer_refresh_maps(Tracer *t, TracedProcess *p);
+
+// Writes a record when the thread has another name than the last record said.
+void tracer_look_at_name(Tracer *t, TracedThread *thread, Str name);
+
+// ---- Breakpoints: tracer_breaks.c -----------------------------------------------------
+
+// What became of a thread that was stopped by SIGTRAP.
+typedef struct BreakStop {
+    bool is_ours; // it was at a breakpoint, which may have been removed since
+    int signal;   // to go on with; 0: none
+    int ended;    // its wait status, when it reported another thing meanwhile; 0: none
+} BreakStop;
+
+// Sets the breakpoints of a program that has just been executed.
+void tracer_break_program(Tracer *t, TracedProcess *p);
+// Handles a stop by SIGTRAP: takes the sample that is due, if any, and lets the thread pass the
+// instruction.
+BreakStop tracer_break_stop(Tracer *t, TracedThread *thread);
+// Removes the breakpoints of all processes. Threads may run.
+void tracer_break_clean(Tracer *t);
 
 // ---- Samples: tracer_samples.c --------------------------------------------------------
 

@@ -165,8 +165,9 @@ static uint64_t sp_of(const UserRegs *r)
 #endif
 }
 
-void tracer_tell_sample(Tracer *t, const TracedThread *thread, const TracedProcess *p,
-                        const UserRegs *regs, uint32_t cpu, uint64_t weight_ns)
+// Writes a sample. `id` is of its event; a period is written unless the event has a fixed one.
+static void tell(Tracer *t, const TracedThread *thread, const TracedProcess *p,
+                 const UserRegs *regs, uint64_t id, const uint64_t *period, uint32_t cpu)
 {
     RecordWriter w;
     w.start = room_for(t, RECORD_BYTES_MAX + TRACER_STACK_BYTES_MAX, false);
@@ -175,23 +176,39 @@ void tracer_tell_sample(Tracer *t, const TracedThread *thread, const TracedProce
         return;
     }
     w.at = w.start + sizeof(struct perf_event_header);
-    put_u64(&w, TRACER_EVENT_ID);
+    put_u64(&w, id);
     put_u64(&w, pc_of(regs));
     put_two_u32(&w, thread->pid, thread->tid);
     put_u64(&w, (uint64_t)os_monotonic_ns());
     put_u64(&w, cpu);
-    put_u64(&w, weight_ns);
-    put_u64(&w, PERF_SAMPLE_REGS_ABI_64);
-    put_regs(&w, regs);
-    uint8_t *stack = w.at + 8;
-    ssize_t n = p->memory_fd >= 0
-                    ? pread(p->memory_fd, stack, TRACER_STACK_BYTES_MAX, (off_t)sp_of(regs))
-                    : -1;
-    uint64_t size = n > 0 ? align_down((uint64_t)n, 8) : 0;
-    put_u64(&w, size);
-    w.at += size;
-    if (size)
+    if (period)
+        put_u64(&w, *period);
+    if (t->events->stacks == STACKS_TABLES) {
+        put_u64(&w, PERF_SAMPLE_REGS_ABI_64);
+        put_regs(&w, regs);
+        uint8_t *stack = w.at + 8;
+        ssize_t n = p->memory_fd >= 0
+                        ? pread(p->memory_fd, stack, t->events->stack_bytes, (off_t)sp_of(regs))
+                        : -1;
+        uint64_t size = n > 0 ? align_down((uint64_t)n, 8) : 0;
         put_u64(&w, size);
+        w.at += size;
+        if (size)
+            put_u64(&w, size);
+    }
     finish(t, &w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
     t->samples++;
+}
+
+void tracer_tell_sample(Tracer *t, const TracedThread *thread, const TracedProcess *p,
+                        const UserRegs *regs, uint32_t cpu, uint64_t weight_ns)
+{
+    tell(t, thread, p, regs, TRACER_EVENT_ID, &weight_ns, cpu);
+}
+
+void tracer_tell_hit(Tracer *t, const TracedThread *thread, const TracedProcess *p,
+                     const UserRegs *regs, uint32_t event, uint64_t weight)
+{
+    bool is_fixed = events_fixed_period(t->events, &t->events->events.at[event]) != 0;
+    tell(t, thread, p, regs, TRACER_EVENT_ID + event, is_fixed ? NULL : &weight, thread->cpu);
 }

@@ -59,14 +59,6 @@ void tracer_take_sample(Tracer *t, TracedThread *thread)
 
 // ---- Asking for samples ---------------------------------------------------------------
 
-static void look_at_name(Tracer *t, TracedThread *thread, Str name)
-{
-    uint64_t hash = str_hash(name);
-    if (thread->name_hash && thread->name_hash != hash)
-        tracer_tell_name(t, thread->pid, thread->tid, name, false);
-    thread->name_hash = hash;
-}
-
 // Requests a stop of a thread that runs or waits for a processor. A thread that sleeps in a system
 // call is not stopped, because some system calls would end early. True when a stop was requested.
 static bool ask(Tracer *t, TracedThread *thread)
@@ -85,7 +77,7 @@ static bool ask(Tracer *t, TracedThread *thread)
     thread->switches = switches;
     if (!tracer_read_stat(thread, buf, sizeof(buf), &st))
         return false;
-    look_at_name(t, thread, st.name);
+    tracer_look_at_name(t, thread, st.name);
     thread->was_running = st.state == 'R';
     thread->cpu = st.cpu;
     if (!thread->was_running || ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) != 0)

@@ -3,6 +3,7 @@
 
 #include "collect/sampling/tracer_parts_internal.h"
 
+#include "collect/breakpoints/journal.h"
 #include "os/clock.h"
 
 #include <fcntl.h>
@@ -31,11 +32,11 @@ TracedProcess *tracer_find_process(Tracer *t, uint32_t pid)
 }
 
 // Opens a file of /proc/PID.
-static int open_of(uint32_t pid, const char *name)
+static int open_of(uint32_t pid, const char *name, int mode)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
-    return open(path, O_RDONLY | O_CLOEXEC);
+    return open(path, mode | O_CLOEXEC);
 }
 
 // Opens a file of one of its threads.
@@ -43,7 +44,7 @@ static int open_of_thread(uint32_t pid, uint32_t tid, const char *name)
 {
     char below[32];
     snprintf(below, sizeof(below), "task/%u/%s", tid, name);
-    return open_of(pid, below);
+    return open_of(pid, below, O_RDONLY);
 }
 
 static void close_if_open(int *fd)
@@ -53,20 +54,37 @@ static void close_if_open(int *fd)
     *fd = -1;
 }
 
-void tracer_open_memory(TracedProcess *p)
+void tracer_open_memory(const Tracer *t, TracedProcess *p)
 {
     close_if_open(&p->memory_fd);
-    p->memory_fd = open_of(p->pid, "mem");
+    p->memory_fd = open_of(p->pid, "mem", t->breaks ? O_RDWR : O_RDONLY);
+}
+
+// Its memory is a copy of the parent's, or the same, with the breakpoints.
+static void copy_breaks(Tracer *t, TracedProcess *p, const TracedProcess *parent)
+{
+    for (size_t i = 0; i < parent->breaks.len; i++) {
+        const TracedBreak *b = &parent->breaks.at[i];
+        (void)!journal_add_byte(t->breaks->journal, (pid_t)p->pid, b->at, b->code[0]);
+        vec_push(NULL, &p->breaks, *b);
+    }
+    if (parent->hook)
+        (void)!journal_add_byte(t->breaks->journal, (pid_t)p->pid, parent->hook, parent->hook_byte);
+    p->hook = parent->hook;
+    p->hook_byte = parent->hook_byte;
+    p->slot = parent->slot;
 }
 
 TracedProcess *tracer_add_process(Tracer *t, uint32_t pid, const TracedProcess *parent)
 {
     TracedProcess p = {.pid = pid, .memory_fd = -1};
-    tracer_open_memory(&p);
-    p.size_fd = open_of(pid, "statm");
+    tracer_open_memory(t, &p);
+    p.size_fd = open_of(pid, "statm", O_RDONLY);
     // A new process has the mappings of its parent; the reader of the fork record knows them.
     for (size_t i = 0; parent && i < parent->maps.len; i++)
         vec_push(NULL, &p.maps, parent->maps.at[i]);
+    if (t->breaks && parent)
+        copy_breaks(t, &p, parent);
     vec_push(NULL, &t->processes, p);
     return &vec_last(&t->processes);
 }
@@ -76,10 +94,13 @@ void tracer_close_process(TracedProcess *p)
     close_if_open(&p->memory_fd);
     close_if_open(&p->size_fd);
     vec_free(&p->maps);
+    vec_free(&p->breaks);
 }
 
 static void remove_process(Tracer *t, TracedProcess *p)
 {
+    if (t->breaks)
+        journal_drop_process(t->breaks->journal, (pid_t)p->pid);
     tracer_close_process(p);
     *p = vec_pop(&t->processes);
 }
@@ -206,6 +227,14 @@ bool tracer_read_cpu_time(const TracedThread *thread, uint64_t *ret_ns, uint64_t
     *ret_ns = st.ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
     *ret_switches = 0;
     return true;
+}
+
+void tracer_look_at_name(Tracer *t, TracedThread *thread, Str name)
+{
+    uint64_t hash = str_hash(name);
+    if (thread->name_hash && thread->name_hash != hash)
+        tracer_tell_name(t, thread->pid, thread->tid, name, false);
+    thread->name_hash = hash;
 }
 
 // ---- Maps -----------------------------------------------------------------------------

@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 #include "elf/elf.h"
+#include "llvmcov/containers.h"
+#include "llvmcov/sections.h"
 #include "os/file.h"
 
 void cover_programs_init(CoverPrograms *p, Arena *arena)
@@ -88,26 +90,135 @@ static void note_no_mapping(const Reader *in, Str path)
                  "'%" STR_FMT "' has no coverage mapping: it is left out", STR_ARG(path));
 }
 
+static bool add_plain_object(const Reader *in, Str path, Bytes file, Error *err)
+{
+    CovMapSections sections;
+    CovMap map;
+    if (!cover_object_sections(in->r->arena, file, &sections, err) ||
+        !covmap_parse(in->r->arena, sections, &map, err))
+        return false;
+    cover_data_add_object(&in->p->data, &map, path, &in->p->counts);
+    take_build(in, file);
+    covmap_deinit(&map);
+    in->p->has_mapping = true;
+    return true;
+}
+
+// A container that is walked.
+typedef struct Container {
+    const Reader *in;
+    Str path;
+    size_t depth;  // how many containers it is in
+    bool has_any;  // one of its members has a mapping
+    Str arch;      // of universal binaries: the part that is wanted
+    bool has_part; // it was met
+    StrVec parts;  // names of all
+} Container;
+
+static bool add_object(const Reader *in, Str path, Bytes file, size_t depth, Error *err);
+
+// Members without mapping are left out: an archive has some of assembler.
+static bool add_member(void *ctx, const CovMember *member, Error *err)
+{
+    Container *c = ctx;
+    Str name = arena_printf(c->in->r->arena, "%" STR_FMT "(%" STR_FMT ")", STR_ARG(c->path),
+                            STR_ARG(member->name));
+    if (!cov_sections_known(member->bytes) && !cov_archive_is(member->bytes))
+        return true;
+    Error why;
+    bool ok = add_object(c->in, name, member->bytes, c->depth + 1, &why);
+    c->has_any |= ok;
+    if (ok || why.kind == ERROR_NOT_FOUND)
+        return true;
+    *err = why;
+    return error_context(err, "member '%" STR_FMT "'", STR_ARG(member->name));
+}
+
+static bool add_part(void *ctx, const CovMember *member, Error *err)
+{
+    Container *c = ctx;
+    if (c->has_part || !str_equal(member->name, c->arch))
+        return true;
+    c->has_part = true;
+    return add_member(ctx, member, err);
+}
+
+static bool list_part(void *ctx, const CovMember *member, Error *err)
+{
+    (void)err;
+    Container *c = ctx;
+    vec_push(c->in->r->arena, &c->parts, member->name);
+    c->has_part |= str_equal(member->name, c->arch);
+    return true;
+}
+
+static Str joined(Arena *arena, const StrVec *names)
+{
+    StrBuf text = {0};
+    for (size_t i = 0; i < names->len; i++) {
+        strbuf_add(&text, i ? STR(", ") : STR(""));
+        strbuf_add(&text, names->at[i].len ? names->at[i] : STR("unknown"));
+    }
+    Str ret = arena_str(arena, strbuf_str(&text));
+    strbuf_deinit(&text);
+    return ret;
+}
+
+// Chooses the part: what --arch says, or that of this machine, or the first.
+static bool choose_part(Container *c, Bytes file, Error *err)
+{
+    Arena *arena = c->in->r->arena;
+    Str asked = c->in->r->arch;
+    c->arch = asked.len ? asked : cov_universal_here();
+    if (!cov_container_each(file, list_part, c, err))
+        return false;
+    if (asked.len && !c->has_part) {
+        error_set(err, ERROR_USAGE, "no part for '%" STR_FMT "'", STR_ARG(asked));
+        return error_hint(err, "it has parts for %" STR_FMT, STR_ARG(joined(arena, &c->parts)));
+    }
+    if (!c->has_part)
+        c->arch = c->parts.at[0];
+    if (!asked.len && c->parts.len > 1)
+        profile_note(c->in->r->profile, NOTE_INFO, STR("part-of-universal"),
+                     "of '%" STR_FMT "', which has parts for %" STR_FMT ", that for %" STR_FMT
+                     " counts (--arch)",
+                     STR_ARG(c->path), STR_ARG(joined(arena, &c->parts)), STR_ARG(c->arch));
+    c->has_part = false;
+    return true;
+}
+
+static bool add_container(const Reader *in, Str path, Bytes file, size_t depth, Error *err)
+{
+    enum { DEPTH_MAX = 2 }; // archives in a universal binary
+    Container c = {.in = in, .path = path, .depth = depth};
+    bool is_archive = cov_archive_is(file);
+    if (depth >= DEPTH_MAX)
+        return error_set(err, ERROR_FORMAT, "an archive within an archive");
+    if (!is_archive && !choose_part(&c, file, err))
+        return false;
+    if (!cov_container_each(file, is_archive ? add_member : add_part, &c, err))
+        return false;
+    return c.has_any || error_set(err, ERROR_NOT_FOUND, "no coverage mapping in it");
+}
+
+static bool add_object(const Reader *in, Str path, Bytes file, size_t depth, Error *err)
+{
+    return cov_archive_is(file) || cov_universal_is(file)
+               ? add_container(in, path, file, depth, err)
+               : add_plain_object(in, path, file, err);
+}
+
 static bool read_objects(const Reader *in, Error *err)
 {
-    Arena *arena = in->r->arena;
     CoverPrograms *p = in->p;
     for (size_t i = 0; i < in->objects->len; i++) {
         Str path = in->objects->at[i].path;
         MappedFile m = {0};
-        CovMapSections sections;
-        CovMap map;
         if (!os_map_file(path, &m, err))
             return false;
-        bool ok = cover_object_sections(arena, m.bytes, &sections, err) &&
-                  covmap_parse(arena, sections, &map, err);
-        if (ok) {
+        bool ok = add_object(in, path, m.bytes, 0, err);
+        if (ok)
             in->r->built_ns = MAX(in->r->built_ns, m.identity.mtime_ns);
-            cover_data_add_object(&p->data, &map, path, &p->counts);
-            take_build(in, m.bytes);
-            covmap_deinit(&map);
-            p->has_mapping = true;
-        }
         os_unmap_file(&m);
         bool none = !ok && err->kind == ERROR_NOT_FOUND && in->objects->len > 1;
         if (!ok && !none)

@@ -24,6 +24,7 @@ typedef struct CoverReading {
     Profile *profile;   // gets the notes
     size_t left_out;    // files in folders that could not be read
     uint64_t stale;     // functions and .gcda files whose counts are of another build
+    Str arch;           // part of universal binaries; "": that of this machine, or the first
     int64_t built_ns;   // time stamp of the newest object or .gcno file; 0: not known
     int64_t counted_ns; // the same of the newest file with counts
 } CoverReading;

@@ -10,11 +10,7 @@ static double rate(CoverTally t)
 
 static void cobertura_begin(CoverWriter *w)
 {
-    CoverTotals sum = {0};
-    for (size_t i = 0; i < w->c->files.len; i++) {
-        CoverTotals t = cover_row_totals(w->p, w->c, &w->c->files.at[i]);
-        cover_totals_add(&sum, &t);
-    }
+    CoverTotals sum = cover_all_totals(w);
     CoverTally lines = sum.of[COVER_LINES], branches = sum.of[COVER_BRANCHES];
     strbuf_add(w->out, STR("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                            "<!DOCTYPE coverage SYSTEM "
@@ -29,8 +25,7 @@ static void cobertura_begin(CoverWriter *w)
                   (unsigned long long)(w->counted_ns / 1000000));
     strbuf_add_xml(w->out, w->root.len ? w->root : STR("/"));
     strbuf_add(w->out, STR("</source></sources>\n<packages>\n"));
-    w->done.len = 0;
-    vec_extend(NULL, &w->done, w->c->files.len);
+    cover_folders_begin(w);
 }
 
 static void add_methods(CoverWriter *w, const CoverFileRows *f)
@@ -78,30 +73,6 @@ static void add_class(CoverWriter *w, const CoverFileRows *f)
     strbuf_add(w->out, STR("</lines></class>\n"));
 }
 
-// The next file of the folder, at `i` or behind it; the files below the folder stand
-// together, those of its own folders among them. files.len: none.
-static size_t next_of_folder(const CoverWriter *w, Str folder, size_t i)
-{
-    for (; i < w->c->files.len; i++) {
-        Str path = profile_text(w->p, w->c->files.at[i].file);
-        if (!str_starts_with(path, folder))
-            break;
-        if (str_equal(str_dir_name(path), folder))
-            return i;
-    }
-    return w->c->files.len;
-}
-
-static CoverTotals folder_totals(const CoverWriter *w, Str folder, size_t first)
-{
-    CoverTotals sum = {0};
-    for (size_t i = first; i < w->c->files.len; i = next_of_folder(w, folder, i + 1)) {
-        CoverTotals t = cover_row_totals(w->p, w->c, &w->c->files.at[i]);
-        cover_totals_add(&sum, &t);
-    }
-    return sum;
-}
-
 // A package is a folder: written with its first file.
 static void cobertura_file(CoverWriter *w, const CoverFileRows *f)
 {
@@ -109,12 +80,12 @@ static void cobertura_file(CoverWriter *w, const CoverFileRows *f)
     Str folder = str_dir_name(profile_text(w->p, f->file));
     if (w->done.at[first])
         return;
-    CoverTotals t = folder_totals(w, folder, first);
+    CoverTotals t = cover_folder_totals(w, folder, first);
     strbuf_add(w->out, STR("<package name=\""));
     strbuf_add_xml(w->out, str_dir_name(cover_project_path(w, f)));
     strbuf_printf(w->out, "\" line-rate=\"%.4f\" branch-rate=\"%.4f\" complexity=\"0\"><classes>\n",
                   rate(t.of[COVER_LINES]), rate(t.of[COVER_BRANCHES]));
-    for (size_t i = first; i < w->c->files.len; i = next_of_folder(w, folder, i + 1)) {
+    for (size_t i = first; i < w->c->files.len; i = cover_folder_next(w, folder, i + 1)) {
         w->done.at[i] = 1;
         add_class(w, &w->c->files.at[i]);
     }

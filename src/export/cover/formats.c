@@ -30,6 +30,8 @@ const CoverFormatName cover_format_names[] = {
     {"codecov", "the JSON of Codecov: lines, and branches that were taken in part",
      &cover_codecov_format},
     {"sonarqube", "the generic XML of SonarQube: lines and branches", &cover_sonarqube_format},
+    {"jacoco", "JaCoCo's XML: lines, branches and functions", &cover_jacoco_format},
+    {"clover", "Clover's XML: lines, branches and functions", &cover_clover_format},
     {"markdown", "a table of files with the lines that did not run", &cover_markdown_format},
 };
 const size_t cover_format_count = ARRAY_LEN(cover_format_names);

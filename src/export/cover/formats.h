@@ -25,10 +25,11 @@ typedef struct CoverWriter {
     const CoverTotals *totals;
     JsonWriter json;
     // Folder of the project, without a slash at its end. Services find sources by paths
-    // that are relative to it: cobertura, coveralls, codecov, sonarqube. Empty: none.
+    // that are relative to it: cobertura, coveralls, codecov, sonarqube, jacoco, clover. Empty:
+    // none.
     Str root;
     uint64_t counted_ns;                  // when the counts were made, since 1970; 0: not known
-    U8Vec done;                           // of files: cobertura wrote it with another of its folder
+    U8Vec done;                           // of files: written with another one of its folder
     struct libdeflate_compressor *packer; // of HTML
 } CoverWriter;
 

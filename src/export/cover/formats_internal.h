@@ -11,6 +11,8 @@ extern const CoverFormat cover_gcov_json_format;
 extern const CoverFormat cover_codecov_format;
 extern const CoverFormat cover_cobertura_format;
 extern const CoverFormat cover_sonarqube_format;
+extern const CoverFormat cover_jacoco_format;
+extern const CoverFormat cover_clover_format;
 extern const CoverFormat cover_html_format;
 extern const CoverFormat cover_coveralls_format;
 extern const CoverFormat cover_markdown_format;
@@ -26,6 +28,17 @@ double cover_shown_percent(CoverTally t);
 
 // A file's path as services need it: relative to the project's folder if the file is below it.
 Str cover_project_path(const CoverWriter *w, const CoverFileRows *f);
+
+// The sum of all files.
+CoverTotals cover_all_totals(const CoverWriter *w);
+
+// Formats with a package for each folder write it with the first of its files, and mark the files
+// in `w->done`. cover_folders_begin makes room for the marks; the format frees them at its end.
+void cover_folders_begin(CoverWriter *w);
+// The next file of a folder, at `i` or behind it; the number of files: there is none.
+size_t cover_folder_next(const CoverWriter *w, Str folder, size_t i);
+// The sum of the files of a folder, of which `first` is the first one.
+CoverTotals cover_folder_totals(const CoverWriter *w, Str folder, size_t first);
 
 // One source line with its count and its branches. Equal lines of a file are one.
 typedef struct CoverLine {

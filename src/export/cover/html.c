@@ -58,8 +58,8 @@ static const char head[] =
     "white-space:normal;max-width:24em;overflow-wrap:anywhere}\n"
     ".d th:first-child{text-align:left}.d a{width:auto;text-align:center;opacity:1}\n";
 
-// "97.51% 46/59" above a bar.
-static void add_share(StrBuf *out, CoverTally t)
+// "97.51% 46/59" above a bar. Screen readers get the name of the column with it.
+static void add_share(StrBuf *out, const char *column, CoverTally t)
 {
     double percent = cover_shown_percent(t);
     if (t.count == 0) {
@@ -67,20 +67,23 @@ static void add_share(StrBuf *out, CoverTally t)
         return;
     }
     strbuf_printf(
-        out, "<span class=\"b %s\" style=\"--v:%.2f%%\">%.2f%% <small>%llu/%llu</small></span>",
+        out,
+        "<span class=\"b %s\" style=\"--v:%.2f%%\" role=\"img\" aria-label=\"%s %.2f%%, %llu of "
+        "%llu\">%.2f%% <small>%llu/%llu</small></span>",
         percent < 75   ? "lo"
         : percent < 90 ? "mid"
                        : "hi",
-        percent, percent, (unsigned long long)t.covered, (unsigned long long)t.count);
+        percent, column, percent, (unsigned long long)t.covered, (unsigned long long)t.count,
+        percent, (unsigned long long)t.covered, (unsigned long long)t.count);
 }
 
 static void add_shares(StrBuf *out, const CoverTotals *t, bool has_conditions)
 {
-    add_share(out, t->of[COVER_LINES]);
-    add_share(out, t->of[COVER_FUNCTIONS]);
-    add_share(out, t->of[COVER_BRANCHES]);
+    add_share(out, "lines", t->of[COVER_LINES]);
+    add_share(out, "functions", t->of[COVER_FUNCTIONS]);
+    add_share(out, "branches", t->of[COVER_BRANCHES]);
     if (has_conditions)
-        add_share(out, t->of[COVER_CONDITIONS]);
+        add_share(out, "conditions", t->of[COVER_CONDITIONS]);
 }
 
 static void html_begin(CoverWriter *w)
@@ -96,7 +99,7 @@ static void html_begin(CoverWriter *w)
     strbuf_add(
         w->out,
         STR("<noscript><p>Sources are shown by the page's script.</p></noscript>\n"
-            "<p><input id=\"search\" type=\"search\" placeholder=\"path or text\" "
+            "<p role=\"search\"><input id=\"search\" type=\"search\" placeholder=\"path or text\" "
             "aria-label=\"search\"> <output></output> <label><input id=\"bad\" type=\"checkbox\"> "
             "only files with lines that did not run</label><br><small><kbd>/</kbd> search, "
             "<kbd>n</kbd> <kbd>p</kbd> next and previous line that did not run (or not all of "
@@ -106,7 +109,8 @@ static void html_begin(CoverWriter *w)
     if (cover_has_conditions(w))
         strbuf_add(w->out, STR(", <kbd>m</kbd> all decisions (MC/DC)"));
     strbuf_add(w->out,
-               STR("</small></p>\n<div class=\"r\"><button data-k=\"path\">File</button><button "
+               STR("</small></p>\n<div class=\"r\" role=\"group\" aria-label=\"sort by\"><button "
+                   "data-k=\"path\">File</button><button "
                    "data-k=\"l\">Lines"
                    "</button><button data-k=\"f\">Functions</button><button data-k=\"b\">Branches"
                    "</button>"));
@@ -114,7 +118,7 @@ static void html_begin(CoverWriter *w)
         strbuf_add(w->out, STR("<button data-k=\"m\">MC/DC</button>"));
     strbuf_add(w->out, STR("<span class=\"t\">Total</span>"));
     add_shares(w->out, &sum, cover_has_conditions(w));
-    strbuf_add(w->out, STR("</div>\n<div id=\"files\">\n"));
+    strbuf_add(w->out, STR("</div>\n<div id=\"files\" role=\"region\" aria-label=\"files\">\n"));
 }
 
 // The counts in one line: "DELTA:COUNT", with branches "DELTA:COUNT/TAKEN/BRANCHES".

@@ -246,8 +246,12 @@
   }
 
   function goTo(line) {
-    if (current) current.classList.toggle("at", false);
+    if (current) {
+      current.classList.toggle("at", false);
+      current.ariaCurrent = null;
+    }
     current = line;
+    line.ariaCurrent = "location";
     line.classList.toggle("at", true);
     if (boxes.has(line)) boxes.get(line).open = true;
     line.scrollIntoView({ block: "center" });
@@ -298,6 +302,7 @@
     sorted = sign < 0 ? "" : key;
     files.sort((a, b) => (value(a) < value(b) ? -sign : value(a) > value(b) ? sign : a.path < b.path ? -1 : 1));
     for (const file of files) list.append(file.details);
+    for (const button of document.querySelectorAll("button")) button.ariaPressed = String(button.dataset.k === key);
   }
 
   function key(event) {

@@ -27,6 +27,45 @@ Str cover_project_path(const CoverWriter *w, const CoverFileRows *f)
     return is_below ? str_slice(path, root.len + 1, path.len) : path;
 }
 
+CoverTotals cover_all_totals(const CoverWriter *w)
+{
+    CoverTotals sum = {0};
+    for (size_t i = 0; i < w->c->files.len; i++) {
+        CoverTotals t = cover_row_totals(w->p, w->c, &w->c->files.at[i]);
+        cover_totals_add(&sum, &t);
+    }
+    return sum;
+}
+
+void cover_folders_begin(CoverWriter *w)
+{
+    w->done.len = 0;
+    vec_extend(NULL, &w->done, w->c->files.len);
+}
+
+// The files below the folder stand together, those of its own folders among them.
+size_t cover_folder_next(const CoverWriter *w, Str folder, size_t i)
+{
+    for (; i < w->c->files.len; i++) {
+        Str path = profile_text(w->p, w->c->files.at[i].file);
+        if (!str_starts_with(path, folder))
+            break;
+        if (str_equal(str_dir_name(path), folder))
+            return i;
+    }
+    return w->c->files.len;
+}
+
+CoverTotals cover_folder_totals(const CoverWriter *w, Str folder, size_t first)
+{
+    CoverTotals sum = {0};
+    for (size_t i = first; i < w->c->files.len; i = cover_folder_next(w, folder, i + 1)) {
+        CoverTotals t = cover_row_totals(w->p, w->c, &w->c->files.at[i]);
+        cover_totals_add(&sum, &t);
+    }
+    return sum;
+}
+
 bool cover_line_next(CoverLineWalk *walk, CoverLine *ret)
 {
     const Profile *p = walk->w->p;

@@ -77,6 +77,13 @@ for number in range(0, 8):
     if (run("report", "a.json").returncode != 0) == (number in versions("llvm-cov export")):
         wrong.append(f"llvm-cov export {number}: formats says otherwise")
 
+for number in range(0, 8):
+    text = json.dumps({"format_version": f"{number}", "files": []})
+    with open("b.json", "w", encoding="utf-8") as f:
+        f.write(text)
+    if (run("report", "b.json").returncode != 0) == (number in versions("gcov's JSON")):
+        wrong.append(f"gcov's JSON {number}: formats says otherwise")
+
 # What is written, and what is taken by the options.
 listing = re.search(r"^formats\n((?:  .*\n)+)", run("export", "--help").stdout, re.M)
 choices = re.findall(r"^  (\S+)  ", listing[1], re.M)

@@ -117,8 +117,56 @@ def sonarqube():
             "branches": ratio((int(x.get("coveredBranches", 0)), int(x.get("branchesToCover", 0))) for x in lines)}
 
 
+def jacoco():
+    root = ElementTree.fromstring(run("export", "--format", "jacoco"))
+
+    def stated(of):
+        found = {c.get("type"): [int(c.get("covered")), int(c.get("covered")) + int(c.get("missed"))]
+                 for c in of.findall("counter")}
+        return {name: found.get(kind, [0, 0])
+                for name, kind in (("lines", "LINE"), ("functions", "METHOD"), ("branches", "BRANCH"))}
+
+    lines = list(root.iter("line"))
+    sums = {"lines": ratio((int(x.get("ci")), int(x.get("ci")) + int(x.get("mi"))) for x in lines),
+            "functions": ratio((int(x.find("counter").get("covered")), 1) for x in root.iter("method")),
+            "branches": ratio((int(x.get("cb")), int(x.get("cb")) + int(x.get("mb"))) for x in lines)}
+    of_files = [stated(x) for x in root.iter("sourcefile")]
+    of_packages = [stated(x) for x in root.iter("package")]
+    for name, value in sums.items():
+        for parts in (of_files, of_packages, [stated(root)]):
+            if [sum(p[name][0] for p in parts), sum(p[name][1] for p in parts)] != value:
+                wrong.append(f"jacoco: counters of {name} are not those of the lines")
+    return sums
+
+
+def clover():
+    root = ElementTree.fromstring(run("export", "--format", "clover"))
+    names = {"lines": "statements", "functions": "methods", "branches": "conditionals"}
+
+    def stated(of):
+        x = of.find("metrics")
+        return {name: [int(x.get(f"covered{key}")), int(x.get(key))] for name, key in names.items()}
+
+    rows = list(root.iter("line"))
+    sides = [x.get(key) for x in rows for key in ("truecount", "falsecount") if x.get(key) is not None]
+    sums = {"lines": ratio((int(x.get("count")) > 0, 1) for x in rows if x.get("type") == "stmt"),
+            "functions": ratio((int(x.get("count")) > 0, 1) for x in rows if x.get("type") == "method"),
+            "branches": ratio((int(n) > 0, 1) for n in sides)}
+    of_files = [stated(x) for x in root.iter("file")]
+    of_packages = [stated(x) for x in root.iter("package")]
+    whole = root.find("project")
+    for name, value in sums.items():
+        for parts in (of_files, of_packages, [stated(whole)]):
+            if [sum(p[name][0] for p in parts), sum(p[name][1] for p in parts)] != value:
+                wrong.append(f"clover: metrics of {name} are not those of the lines")
+    counts = [int(whole.find("metrics").get(k)) for k in ("packages", "files")]
+    if counts != [len(of_packages), len(of_files)]:
+        wrong.append(f"clover: {counts} packages and files, has {len(of_packages)} and {len(of_files)}")
+    return sums
+
+
 want = report()
-for read in (lcov, cobertura, own_json, markdown, html, sonarqube):
+for read in (lcov, cobertura, own_json, markdown, html, sonarqube, jacoco, clover):
     for name, value in read().items():
         if value != want[name]:
             wrong.append(f"{read.__name__}: {name} {value}, the report has {want[name]}")

@@ -5,9 +5,9 @@ cd "$TOP/tests/golden/cover" || exit 1
 # Not changed since the program was built.
 mkdir "$SCRATCH/sources" && cp "$TOP"/tests/programs/cover.{cc,h} "$SCRATCH/sources" &&
     touch -d 2000-01-01 "$SCRATCH"/sources/* || exit 1
-for format in lcov json cobertura codecov sonarqube coveralls markdown; do
+for format in lcov json cobertura codecov sonarqube coveralls jacoco clover markdown; do
     "$ASSAY" cover export --root /src --format $format --include "*.h" cover.covmapping cover.proftext |
-        sed 's/timestamp="[1-9][0-9]*"/timestamp="…"/' # when the profile was checked out
+        sed -E 's/(timestamp|generated)="[1-9][0-9]*"/\1="…"/g' # when the profile was checked out
 done
 "$ASSAY" cover export --format html -I "$SCRATCH/sources" cover.covmapping cover.proftext |
     sed -n "s/data-z=\"[^\"]*\"/data-z=\"…\"/; /<h1>/,/<script>/p"

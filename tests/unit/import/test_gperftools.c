@@ -1,51 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // CPU profiles of gperftools -> Profile. The files are those of the fuzzer's corpus.
 
-#include "harness.h"
+#include "import_case.h"
 
-#include "import/import.h"
 #include "model/facts.h"
-#include "os/file.h"
-
-static Arena arena;
-static Error err;
-static Profile p;
-
-static int begin(void **state)
-{
-    (void)state;
-    profile_init(&p);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    profile_deinit(&p);
-    arena_deinit(&arena);
-    return 0;
-}
-
-static Bytes load(const char *name)
-{
-    Bytes file;
-    Str path = arena_printf(&arena, "%s/fuzz/corpus/import/%s", TEST_FOLDER, name);
-    assert_ok(os_read_file(&arena, path, 1 << 20, &file, &err), &err);
-    return file;
-}
 
 static bool import(Bytes file)
 {
-    const ImportFormat *format;
-    profile_deinit(&p);
-    bool ok = import_bytes(file, NULL, &p, &format, &err);
-    if (ok)
-        assert_ok(profile_check(&p, &err), &err);
-    else
-        profile_init(&p);
-    if (format)
-        assert_string_equal(format->name, "gperftools");
-    return ok;
+    return import_as(file, "gperftools");
 }
 
 static uint64_t address(StackId s)

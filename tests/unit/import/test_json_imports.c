@@ -2,50 +2,17 @@
 // speedscope and Firefox Profiler files -> Profile. The files are those of the
 // fuzzer's corpus.
 
-#include "harness.h"
+#include "import_case.h"
 
 #include <stdlib.h>
 
 #include "import/chrome_trace_internal.h"
-#include "import/import.h"
 #include "import/stackprof_internal.h"
-#include "os/file.h"
-
-static Arena arena;
-static Error err;
-static Profile p;
-
-static int begin(void **state)
-{
-    (void)state;
-    profile_init(&p);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    profile_deinit(&p);
-    arena_deinit(&arena);
-    return 0;
-}
-
-static Bytes load(const char *name)
-{
-    Bytes file;
-    Str path = arena_printf(&arena, "%s/fuzz/corpus/import/%s", TEST_FOLDER, name);
-    assert_ok(os_read_file(&arena, path, 1 << 20, &file, &err), &err);
-    return file;
-}
 
 // Imports the file into `p`.
 static void import(const char *name, const char *want)
 {
-    const ImportFormat *format;
-    profile_deinit(&p);
-    assert_ok(import_bytes(load(name), NULL, &p, &format, &err), &err);
-    assert_string_equal(format->name, want);
-    assert_ok(profile_check(&p, &err), &err);
+    assert_ok(import_as(load(name), want), &err);
 }
 
 static Str function_of(StackId s)

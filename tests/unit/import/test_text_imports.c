@@ -364,10 +364,8 @@ static void known_formats_that_are_not_read_are_named(void **state)
         Str begin;
         const char *name, *hint;
     } cases[] = {
-        {STR("FLR\0\0\2"), "Java Flight Recording", "jfrconv"},
         {STR("threadcreate profile: total 5\n1 @ 0x43 0x44\n#\t0x43\tf\n"), "Go's threads",
          "debug=1"},
-        {STR("BZh91AY&SY"), "bzip2", "bunzip2"},
         {STR("heap profile:  1:  2 [  3:  4] @ heapprofile\n"), "heap profile", "pprof -proto"},
         {STR("\x7f"
              "ELF\2\1\1"),

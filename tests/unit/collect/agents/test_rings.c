@@ -41,7 +41,7 @@ static int set_up(void **state)
     AgentSessionOptions o = {.environment = none, .period_ns = 1000000, .ring_bytes = RING_BYTES};
     Error err = {0};
     assert_ok(agent_session_open(&arena, &o, &session, &err), &err);
-    agent_rings_init(&rings, &session);
+    agent_rings_init(&rings, &session, NULL);
     taken.len = 0;
     exits = 0;
     return 0;

@@ -333,7 +333,7 @@ static void functions_are_paired_by_process(void **state)
     function_summaries_deinit(&f);
 
     Bench b;
-    functions_as_bench(&p, "./benches", &b);
+    functions_as_bench(&p, &b);
     assert_int_equal(b.commands.len, 2);
     assert_int_equal(b.set.groups[0].runs.len, 12);
     assert_true(b.set.groups[1].runs.at[3].time_s == 2e-6);

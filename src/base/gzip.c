@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gzip (RFC 1952) around a foreign recording.
+// Unpacks gzip (RFC 1952).
 
-#include "import/gzip_internal.h"
+#include "base/gzip.h"
 
 #include <libdeflate.h>
 

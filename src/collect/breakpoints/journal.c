@@ -2,7 +2,7 @@
 // The journal is a sequence of rows; a row of a module is followed by its sites. A writer that is
 // killed leaves at most the last row incomplete.
 
-#include "collect/cover/trace_journal.h"
+#include "collect/breakpoints/journal.h"
 
 #ifdef __x86_64__
 
@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collect/breakpoints/code.h"
 #include "os/proc.h"
 
 enum { JOURNAL_CHUNK = 1 << 16 };
@@ -37,7 +38,7 @@ typedef struct Row {
 
 // ---- Writing -------------------------------------------------------------------------
 
-int trace_journal_open(Error *err)
+int journal_open(Error *err)
 {
     int fd = memfd_create("assay-breakpoints", MFD_CLOEXEC);
     if (fd < 0)
@@ -57,29 +58,17 @@ static bool write_all(int fd, const void *bytes, size_t len)
     return true;
 }
 
-// One word for a site: its address, shifted, and the byte.
-static uint64_t site_word(const TraceSite *site)
+bool journal_add_module(int journal, uint32_t number, const U64Vec *words)
 {
-    return site->svma << 8 | site->original;
+    Row row = {.kind = ROW_MODULE, .number = number, .count = words->len};
+    return write_all(journal, &row, sizeof(row)) &&
+           write_all(journal, words->at, words->len * sizeof(words->at[0]));
 }
 
-bool trace_journal_add_module(int journal, uint32_t number, const TraceModule *m)
-{
-    U64Vec words = {0};
-    for (size_t i = 0; i < m->site_count; i++)
-        if (i == 0 || m->sites[i].svma != m->sites[i - 1].svma)
-            vec_push(NULL, &words, site_word(&m->sites[i]));
-    Row row = {.kind = ROW_MODULE, .number = number, .count = words.len};
-    bool ok = write_all(journal, &row, sizeof(row)) &&
-              write_all(journal, words.at, words.len * sizeof(words.at[0]));
-    vec_free(&words);
-    return ok;
-}
-
-bool trace_journal_add_mapping(int journal, uint32_t number, pid_t pid, const TraceMapped *m)
+bool journal_add_mapping(int journal, pid_t pid, const JournalMapping *m)
 {
     Row row = {.kind = ROW_MAPPING,
-               .number = number,
+               .number = m->module,
                .pid = pid,
                .start = m->start,
                .end = m->end,
@@ -87,19 +76,19 @@ bool trace_journal_add_mapping(int journal, uint32_t number, pid_t pid, const Tr
     return write_all(journal, &row, sizeof(row));
 }
 
-bool trace_journal_add_byte(int journal, pid_t pid, uint64_t at, uint8_t original)
+bool journal_add_byte(int journal, pid_t pid, uint64_t at, uint8_t original)
 {
     Row row = {.kind = ROW_BYTE, .number = original, .pid = pid, .start = at};
     return write_all(journal, &row, sizeof(row));
 }
 
-void trace_journal_drop_process(int journal, pid_t pid)
+void journal_drop_process(int journal, pid_t pid)
 {
     Row row = {.kind = ROW_DROP_PROCESS, .pid = pid};
     (void)!write_all(journal, &row, sizeof(row));
 }
 
-void trace_journal_drop_mapping(int journal, pid_t pid, uint64_t start)
+void journal_drop_mapping(int journal, pid_t pid, uint64_t start)
 {
     Row row = {.kind = ROW_DROP_MAPPING, .pid = pid, .start = start};
     (void)!write_all(journal, &row, sizeof(row));
@@ -109,7 +98,7 @@ void trace_journal_drop_mapping(int journal, pid_t pid, uint64_t start)
 
 // The sites of a module in the journal.
 typedef struct RescueModule {
-    const uint64_t *words; // site_word of each, ascending
+    const uint64_t *words; // journal_word of each, ascending
     size_t count;
 } RescueModule;
 
@@ -157,7 +146,7 @@ static void read_rows(Rescue *r, Bytes journal)
 static void restore_byte(int mem, uint64_t at, uint8_t original)
 {
     uint8_t byte;
-    if (pread(mem, &byte, 1, (off_t)at) == 1 && byte == TRACE_BREAKPOINT)
+    if (pread(mem, &byte, 1, (off_t)at) == 1 && byte == BREAKPOINT_BYTE)
         (void)!pwrite(mem, &original, 1, (off_t)at);
 }
 
@@ -182,7 +171,7 @@ static void restore_mapping(Rescue *r, int mem, const Row *row)
             continue;
         for (size_t k = i; k < to; k++) {
             uint8_t *byte = &bytes[(m->words[k] >> 8) + row->bias - first];
-            if (*byte == TRACE_BREAKPOINT)
+            if (*byte == BREAKPOINT_BYTE)
                 *byte = (uint8_t)m->words[k];
         }
         (void)!pwrite(mem, bytes, len, (off_t)first);
@@ -244,7 +233,7 @@ static void restore_itself(Rescue *r, int64_t pid)
     restore(r, pid, (uint32_t)pid);
 }
 
-void trace_rescue(int journal)
+void journal_rescue(int journal)
 {
     Rescue r = {0};
     struct stat st;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// gzip (RFC 1952) around a foreign recording.
+// gzip (RFC 1952) around a file.
 
-#ifndef IMPORT_GZIP_INTERNAL_H
-#define IMPORT_GZIP_INTERNAL_H
+#ifndef BASE_GZIP_H
+#define BASE_GZIP_H
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -17,4 +17,4 @@ static inline bool gzip_is(Bytes file)
 // can make of the file's size.
 MUST_CHECK bool gzip_unpack(Arena *arena, Bytes file, Bytes *ret, Error *err);
 
-#endif // IMPORT_GZIP_INTERNAL_H
+#endif // BASE_GZIP_H

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notes blocks. The stack of an allocation is known at once where the same call was made before at
+// the same depth with the same return addresses on the stack; else it is walked.
+
+#include "agent/heap.h"
+
+#include "agent/heap_sites.h"
+#include "agent/mappings.h"
+#include "agent/stack_walk.h"
+#include "agent/sys.h"
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+enum {
+    TRACES = 256,     // stacks that a thread remembers; a power of two
+    TRACE_WORDS = 64, // of the stack that tell one from another
+    LOOKS = 4096,     // after so many walks it is asked whether remembering pays
+    FEW_HITS = LOOKS / 4,
+    SELDOM = 64, // while it does not, one stack of so many is remembered
+    MAIN_STACK = 8 << 20,
+};
+
+// A stack that was walked before, and the words of it on which the walk depended: return addresses
+// and saved frame pointers.
+typedef struct Trace {
+    uint64_t pc, sp, fp; // where the walk began
+    uint64_t generation; // of the mappings
+    uint64_t fp_mask;    // all bits where the walk depended on fp, else 0
+    uint32_t site;       // 0: none
+    uint32_t count;      // words of the TraceWords of the same number
+} Trace;
+
+typedef struct TraceWords {
+    uint32_t at[TRACE_WORDS]; // words above sp
+    uint64_t value[TRACE_WORDS];
+} TraceWords;
+
+typedef struct HeapThread {
+    uint32_t tid;
+    uint16_t number;
+    _Atomic bool is_busy;
+    uint64_t busy_sp;
+    uint32_t replaced;              // traces so far
+    uint32_t walks, hits;           // since the last look at them
+    uint32_t skip_mask;             // a walked stack is remembered when walks & skip_mask is 0
+    uint64_t stack_low, stack_high; // words between may be loaded directly
+    Trace trace[TRACES];            // two neighbours are for the same stacks
+    TraceWords words[TRACES];
+    StackWalk walk;
+} HeapThread;
+
+_Atomic bool agent_heap_is_on;
+static __thread HeapThread *self __attribute__((tls_model("initial-exec")));
+static __thread bool has_ended __attribute__((tls_model("initial-exec")));
+static _Atomic uint32_t thread_count;
+static uint32_t own_pid;
+
+// glibc's: the stack pointer at the start of the program.
+extern void *__libc_stack_end __attribute__((weak));
+
+// ---- Threads ----------------------------------------------------------------------------
+
+static uint64_t thread_pointer(void)
+{
+    uint64_t ret;
+#if defined(__x86_64__)
+    __asm__("mov %%fs:0, %0" : "=r"(ret));
+#else
+    __asm__("mrs %0, tpidr_el0" : "=r"(ret));
+#endif
+    return ret;
+}
+
+static HeapThread *make_self(void)
+{
+    if (has_ended)
+        return NULL;
+    HeapThread *t = sys_map(NULL, sizeof(*t), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!t)
+        return NULL;
+    t->tid = sys_tid();
+    t->number = (uint16_t)atomic_fetch_add(&thread_count, 1);
+    if (t->tid == own_pid && &__libc_stack_end && __libc_stack_end) {
+        t->stack_high = (uint64_t)(uintptr_t)__libc_stack_end + 8;
+        t->stack_low = t->stack_high - MAIN_STACK;
+    }
+    self = t;
+    return t;
+}
+
+void heap_thread_begin(uint64_t stack_bytes)
+{
+    HeapThread *t = self ? self : make_self();
+    if (!t)
+        return;
+    t->stack_high = thread_pointer();
+    t->stack_low = t->stack_high - stack_bytes;
+}
+
+void heap_thread_end(void)
+{
+    HeapThread *t = self;
+    self = NULL;
+    has_ended = true;
+    sys_unmap(t, sizeof(*t));
+}
+
+// Nothing is noted while this thread notes something already: then it is in a signal handler.
+static HeapThread *enter(uint64_t sp)
+{
+    HeapThread *t = self;
+    if (UNLIKELY(!t) && !(t = make_self()))
+        return NULL;
+    if (UNLIKELY(atomic_load_explicit(&t->is_busy, memory_order_relaxed))) {
+        // A handler has left by longjmp what it had interrupted.
+        bool on_same_stack = sp >= t->stack_low && sp < t->stack_high;
+        if (!on_same_stack || sp <= t->busy_sp)
+            return NULL;
+    }
+    atomic_store_explicit(&t->is_busy, true, memory_order_relaxed);
+    t->busy_sp = sp;
+    atomic_signal_fence(memory_order_seq_cst);
+    return t;
+}
+
+static void leave(HeapThread *t)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&t->is_busy, false, memory_order_relaxed);
+}
+
+// ---- Stacks -----------------------------------------------------------------------------
+
+static uint64_t word_at(uint64_t address)
+{
+    uint64_t ret;
+    __builtin_memcpy(&ret, (const void *)(uintptr_t)address, sizeof(ret));
+    return ret;
+}
+
+// The number of the first of the two traces where a stack may be.
+static unsigned trace_for(const HeapCaller *c)
+{
+    uint64_t h = (c->pc ^ c->sp << 7) * 0xff51afd7ed558ccdull;
+    return h >> 56 & (TRACES - 2);
+}
+
+static bool still_there(const Trace *e, const TraceWords *w, const HeapCaller *c)
+{
+    if (e->pc != c->pc || e->sp != c->sp || e->site == 0)
+        return false;
+    uint64_t differs = (e->generation ^ mappings_generation()) | ((e->fp ^ c->fp) & e->fp_mask);
+    for (uint32_t i = 0; i < e->count; i++)
+        differs |= word_at(c->sp + 8ull * w->at[i]) ^ w->value[i];
+    return differs == 0 && !mappings_are_stale();
+}
+
+#if defined(__x86_64__)
+static bool add_word(Trace *e, TraceWords *w, uint64_t address)
+{
+    if (e->count == TRACE_WORDS)
+        return false;
+    w->at[e->count] = (uint32_t)((address - e->sp) / 8);
+    w->value[e->count++] = word_at(address);
+    return true;
+}
+
+// Adds the words from `low` to `high` that contain `value`: one of them is where a frame pointer
+// was saved, and the others do no harm.
+static bool add_saved(Trace *e, TraceWords *w, uint64_t low, uint64_t high, uint64_t value)
+{
+    bool found = false;
+    for (uint64_t at = low; at < high; at += 8)
+        if (word_at(at) == value) {
+            found = true;
+            if (!add_word(e, w, at))
+                return false;
+        }
+    return found;
+}
+
+// Fills a trace with the stack that was walked last. False when a word on which the walk depended
+// is not known: of a frame that a signal interrupted, or of another stack.
+static bool fill(const HeapThread *t, Trace *e, TraceWords *w, uint32_t count)
+{
+    const UnwindFrame *f = t->walk.frames;
+    uint64_t low = e->sp;
+    uint64_t saved_low = 0, saved_high = 0; // where the present frame pointer was saved; 0: nowhere
+    if (low < t->stack_low || low >= t->stack_high)
+        return false;
+    for (uint32_t i = 1; i < count; i++) {
+        uint64_t high = e->sp + 8ull * f[i].sp_words;
+        if ((f[i - 1].flags & UNWIND_FRAME_BY_FP) && !saved_high)
+            e->fp_mask = UINT64_MAX;
+        else if ((f[i - 1].flags & UNWIND_FRAME_BY_FP) &&
+                 !add_saved(e, w, saved_low, saved_high, f[i - 1].fp))
+            return false;
+        if (f[i].sp_words == UNWIND_SP_FAR || (f[i].flags & UNWIND_FRAME_EXACT) || high <= low ||
+            high > t->stack_high || word_at(high - 8) != f[i].pc + 1 || !add_word(e, w, high - 8))
+            return false;
+        if (f[i].fp != f[i - 1].fp) {
+            saved_low = low;
+            saved_high = high;
+        }
+        low = high;
+    }
+    return true;
+}
+#else
+static bool fill(const HeapThread *t, Trace *e, TraceWords *w, uint32_t count)
+{
+    (void)t, (void)e, (void)w, (void)count;
+    return false;
+}
+#endif
+
+// Remembers a stack in the place of the older one of the two that may be there.
+static void remember(HeapThread *t, const HeapCaller *c, uint32_t count, uint32_t site)
+{
+    if (++t->walks == LOOKS) {
+        // Programs with more hot stacks than there are traces only pay for them.
+        uint32_t seldom = t->skip_mask ? SELDOM : 1;
+        t->skip_mask = t->hits * seldom < FEW_HITS ? SELDOM - 1 : 0;
+        t->walks = t->hits = 0;
+    }
+    if (t->walks & t->skip_mask)
+        return;
+    unsigned at = trace_for(c) | (t->replaced++ & 1);
+    Trace *e = &t->trace[at];
+    *e = (Trace){.pc = c->pc, .sp = c->sp, .fp = c->fp, .generation = mappings_generation()};
+    if (fill(t, e, &t->words[at], count))
+        e->site = site;
+}
+
+static void registers_of(const HeapCaller *c, UnwindRegs *ret)
+{
+    // The call stands before the address that it returns to.
+    ret->pc = c->pc - 1;
+#if defined(__x86_64__)
+    ret->reg[UNWIND_X86_64_PC] = ret->pc;
+    ret->reg[UNWIND_X86_64_SP] = c->sp;
+    ret->reg[UNWIND_X86_64_FP] = c->fp;
+    ret->known = 1u << UNWIND_X86_64_PC | 1u << UNWIND_X86_64_SP | 1u << UNWIND_X86_64_FP;
+#else
+    ret->reg[UNWIND_AARCH64_PC] = ret->pc;
+    ret->reg[UNWIND_AARCH64_SP] = c->sp;
+    ret->reg[UNWIND_AARCH64_FP] = c->fp;
+    ret->known = 1ull << UNWIND_AARCH64_PC | 1ull << UNWIND_AARCH64_SP | 1ull << UNWIND_AARCH64_FP;
+#endif
+}
+
+__attribute__((noinline)) static uint32_t walk_site(HeapThread *t, const HeapCaller *c)
+{
+    UnwindRegs regs;
+    registers_of(c, &regs);
+    bool known_stack = c->sp >= t->stack_low && c->sp < t->stack_high;
+    uint32_t count;
+    UnwindEnd end =
+        stack_walk(&t->walk, &regs, known_stack ? t->stack_high : 0, STACK_TRUSTS, &count);
+    uint32_t site = heap_site_of(t->walk.frames, count, end, t->tid);
+    remember(t, c, count, site);
+    return site;
+}
+
+static inline uint32_t site_for(HeapThread *t, const HeapCaller *c)
+{
+    unsigned at = trace_for(c);
+    if (UNLIKELY(!still_there(&t->trace[at], &t->words[at], c))) {
+        at++;
+        if (!still_there(&t->trace[at], &t->words[at], c))
+            return walk_site(t, c);
+    }
+    t->hits++;
+    return t->trace[at].site;
+}
+
+// ---- Blocks -----------------------------------------------------------------------------
+
+static void note(HeapThread *t, const void *block, uint64_t size, const HeapCaller *c)
+{
+    HeapBlock b = {.site = site_for(t, c), .size = size, .thread = t->number};
+    if (UNLIKELY(!b.site)) {
+        atomic_fetch_add(&agent_heap->no_room, 1);
+        return;
+    }
+    b.born = heap_site_allocated(b.site, size);
+    if (UNLIKELY(!heap_blocks_put(block, &b))) {
+        atomic_fetch_add(&agent_heap->no_table, 1);
+        heap_site_freed(&b, t->number);
+    }
+}
+
+void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller)
+{
+    if (!block)
+        return;
+    HeapThread *t = enter(caller->sp);
+    if (UNLIKELY(!t)) {
+        atomic_fetch_add(&agent_heap->nested, 1);
+        return;
+    }
+    note(t, block, size, caller);
+    leave(t);
+}
+
+void heap_freed(const void *block)
+{
+    HeapBlock b;
+    if (!block)
+        return;
+    HeapThread *t = enter((uint64_t)(uintptr_t)__builtin_frame_address(0));
+    if (!heap_blocks_take(block, &b))
+        atomic_fetch_add(&agent_heap->unknown_frees, 1);
+    else
+        heap_site_freed(&b, t ? t->number : 0);
+    if (t)
+        leave(t);
+}
+
+bool heap_before_realloc(const void *block, HeapBlock *ret)
+{
+    return heap_blocks_take(block, ret);
+}
+
+void heap_after_realloc(const void *block, const HeapBlock *before, const void *now, uint64_t size,
+                        const HeapCaller *caller)
+{
+    if (!now) {
+        (void)heap_blocks_put(block, before);
+        return;
+    }
+    HeapThread *t = enter(caller->sp);
+    HeapBlock b = *before;
+    b.size = size;
+    (void)heap_site_reallocated(before, size, now != block);
+    if (!heap_blocks_put(now, &b))
+        heap_site_freed(&b, t ? t->number : 0);
+    if (t)
+        leave(t);
+}
+
+// ---- Start ------------------------------------------------------------------------------
+
+void heap_start(const char *folder, uint32_t number, uint64_t short_lived)
+{
+    own_pid = sys_pid();
+    if (heap_sites_open(folder, number, short_lived))
+        atomic_store(&agent_heap_is_on, true);
+}
+
+void heap_after_fork(void)
+{
+    if (!agent_heap)
+        return;
+    atomic_store(&agent_heap_is_on, false);
+    heap_sites_forget();
+    heap_blocks_forget();
+    HeapThread *t = self;
+    if (t) {
+        for (unsigned i = 0; i < TRACES; i++)
+            t->trace[i].site = 0;
+        t->tid = sys_tid();
+        leave(t);
+    }
+}
+
+void heap_before_threads(void)
+{
+    if (heap_is_on())
+        heap_sites_share();
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notes the blocks that the program allocates and frees, each with the stack that allocated it.
+// Called by the functions that stand before libc's (heap_hooks.c), on the program's own threads and
+// stacks. Nothing here allocates from the program's heap, or sets errno.
+
+#ifndef AGENT_HEAP_H
+#define AGENT_HEAP_H
+
+#include "agent/heap_blocks.h"
+
+#include <stdatomic.h>
+
+// Where a function of libc was called: the address it returns to, and the registers there.
+typedef struct HeapCaller {
+    uint64_t pc, sp, fp;
+} HeapCaller;
+
+#define HEAP_CALLER                                                                                \
+    (&(HeapCaller){.pc = (uint64_t)(uintptr_t)__builtin_return_address(0),                         \
+                   .sp = (uint64_t)(uintptr_t)__builtin_dwarf_cfa(),                               \
+                   .fp = *(uint64_t *)__builtin_frame_address(0)})
+
+// Whether blocks are noted.
+extern _Atomic bool agent_heap_is_on;
+static inline bool heap_is_on(void)
+{
+    return atomic_load_explicit(&agent_heap_is_on, memory_order_relaxed);
+}
+
+// Joins the heap session of `folder`; `number` is that of the ring.
+void heap_start(const char *folder, uint32_t number, uint64_t short_lived);
+// For the child of a fork: what the parent noted is the parent's. heap_start may follow.
+void heap_after_fork(void);
+// Before the first thread beside the main one starts.
+void heap_before_threads(void);
+// On a thread at its start and at its end. `stack_bytes` of stack lie below its thread pointer.
+void heap_thread_begin(uint64_t stack_bytes);
+void heap_thread_end(void);
+
+// After libc has given out a block. A NULL block is ignored.
+void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller);
+// Before libc gets a block back.
+void heap_freed(const void *block);
+// Around realloc: takes the block before; notes what became of it after. `now` is NULL when realloc
+// failed, and then the block is as before.
+bool heap_before_realloc(const void *block, HeapBlock *ret);
+void heap_after_realloc(const void *block, const HeapBlock *before, const void *now, uint64_t size,
+                        const HeapCaller *caller);
+
+#endif // AGENT_HEAP_H

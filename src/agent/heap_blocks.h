@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of each block that the program holds, found by its address. The blocks of glibc lie
+// at least 32 bytes apart, and each has a row of 16 bytes in a table over the address space, of
+// which only the parts exist where blocks lie. Nothing is written into the blocks.
+
+#ifndef AGENT_HEAP_BLOCKS_H
+#define AGENT_HEAP_BLOCKS_H
+
+#include "base/defs.h"
+
+typedef struct HeapBlock {
+    uint32_t site;   // its number plus 1; 0: no block is known there
+    uint64_t size;   // bytes, below 2^40; a larger block counts as one of that size
+    uint64_t born;   // on the heap's clock
+    uint16_t thread; // a number of the thread that allocated it
+} HeapBlock;
+
+// No two blocks begin within the same 2^bits bytes; 5 unless said, as in glibc. Before the first
+// block.
+void heap_blocks_set_granule(unsigned bits);
+// Notes a block. False when there is no memory for it.
+bool heap_blocks_put(const void *block, const HeapBlock *of);
+// Takes what is noted out of the table. False: nothing was.
+bool heap_blocks_take(const void *block, HeapBlock *ret);
+// Forgets all blocks: for the child of a fork.
+void heap_blocks_forget(void);
+
+#endif // AGENT_HEAP_BLOCKS_H

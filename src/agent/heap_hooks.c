@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands before the functions of libc that allocate and free memory. Each calls the function behind
+// it, and notes what that did.
+
+#include "agent/heap.h"
+#include "agent/join.h"
+#include "agent/sys.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+
+#define WEAK __attribute__((weak))
+
+extern void *dlsym(void *restrict handle, const char *restrict name) WEAK;
+extern int *__errno_location(void) WEAK;
+extern void *__libc_malloc(size_t size) WEAK;
+
+void *malloc(size_t size);
+void *calloc(size_t count, size_t size);
+void *realloc(void *block, size_t size);
+void *reallocarray(void *block, size_t count, size_t size);
+void free(void *block);
+void free_sized(void *block, size_t size);
+void free_aligned_sized(void *block, size_t alignment, size_t size);
+void *aligned_alloc(size_t alignment, size_t size);
+int posix_memalign(void **ret, size_t alignment, size_t size);
+void *memalign(size_t alignment, size_t size);
+void *valloc(size_t size);
+void *pvalloc(size_t size);
+
+static struct {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void (*free)(void *);
+    void *(*aligned_alloc)(size_t, size_t);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void *(*memalign)(size_t, size_t);
+    void *(*valloc)(size_t);
+    void *(*pvalloc)(size_t);
+} behind;
+static _Atomic uint32_t state; // 0: not asked yet; 1: being found; 2: found
+
+// ---- Before the functions behind are known ----------------------------------------------
+
+// dlsym may allocate while it looks for malloc: so much memory is enough, and is never freed.
+enum { EARLY_BYTES = 64 << 10, EARLY_ALIGN = 16, OTHER_GRANULE_BITS = 3 };
+static _Alignas(EARLY_ALIGN) uint8_t early[EARLY_BYTES];
+static _Atomic uint64_t early_used;
+
+static bool is_early(const void *block)
+{
+    return (const uint8_t *)block >= early && (const uint8_t *)block < early + EARLY_BYTES;
+}
+
+static void *early_alloc(size_t size)
+{
+    if (size > EARLY_BYTES)
+        return NULL;
+    uint64_t at = atomic_fetch_add(&early_used, align_up(size, EARLY_ALIGN));
+    return at + size <= EARLY_BYTES ? early + at : NULL;
+}
+
+static void *next(const char *name)
+{
+    return dlsym ? dlsym(RTLD_NEXT, name) : NULL;
+}
+
+// Finds the functions behind, and the session. False: they are being found now, by this thread.
+static bool find_behind(void)
+{
+    uint32_t nobody = 0;
+    if (!atomic_compare_exchange_strong(&state, &nobody, 1))
+        return atomic_load(&state) == 2;
+    behind.calloc = (void *(*)(size_t, size_t))next("calloc");
+    behind.realloc = (void *(*)(void *, size_t))next("realloc");
+    behind.free = (void (*)(void *))next("free");
+    behind.aligned_alloc = (void *(*)(size_t, size_t))next("aligned_alloc");
+    behind.posix_memalign = (int (*)(void **, size_t, size_t))next("posix_memalign");
+    behind.memalign = (void *(*)(size_t, size_t))next("memalign");
+    behind.valloc = (void *(*)(size_t))next("valloc");
+    behind.pvalloc = (void *(*)(size_t))next("pvalloc");
+    behind.malloc = (void *(*)(size_t))next("malloc");
+    // Other allocators than glibc's put small blocks closer together.
+    if (behind.malloc != __libc_malloc)
+        heap_blocks_set_granule(OTHER_GRANULE_BITS);
+    atomic_store(&state, 2);
+    return true;
+}
+
+static inline bool is_ready(void)
+{
+    return LIKELY(atomic_load_explicit(&state, memory_order_acquire) == 2) || find_behind();
+}
+
+// The first allocations come before any constructor has run.
+static inline bool notes(void)
+{
+    return heap_is_on() || (join_is_pending() && (join_session(), heap_is_on()));
+}
+
+static void *no_memory(void)
+{
+    if (__errno_location)
+        *__errno_location() = ENOMEM;
+    return NULL;
+}
+
+// ---- The functions ----------------------------------------------------------------------
+
+AGENT_EXPORT void *malloc(size_t size)
+{
+    if (UNLIKELY(!is_ready()))
+        return early_alloc(size);
+    void *block = behind.malloc(size);
+    if (notes())
+        heap_allocated(block, size, HEAP_CALLER);
+    return block;
+}
+
+AGENT_EXPORT void *calloc(size_t count, size_t size)
+{
+    if (UNLIKELY(!is_ready()))
+        return size && count > EARLY_BYTES / size ? NULL : early_alloc(count * size);
+    void *block = behind.calloc(count, size);
+    if (notes())
+        heap_allocated(block, count * size, HEAP_CALLER);
+    return block;
+}
+
+AGENT_EXPORT void free(void *block)
+{
+    if (UNLIKELY(is_early(block) || !is_ready()))
+        return;
+    if (heap_is_on())
+        heap_freed(block);
+    behind.free(block);
+}
+
+AGENT_EXPORT void free_sized(void *block, size_t size)
+{
+    (void)size;
+    free(block);
+}
+
+AGENT_EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size)
+{
+    (void)alignment, (void)size;
+    free(block);
+}
+
+static void *move_early(void *block, size_t size)
+{
+    void *to = is_ready() ? behind.malloc(size) : early_alloc(size);
+    size_t behind_block = (size_t)(early + EARLY_BYTES - (uint8_t *)block);
+    if (to)
+        __builtin_memcpy(to, block, MIN(size, behind_block));
+    return to;
+}
+
+static inline void *reallocate(void *block, size_t size, const HeapCaller *caller)
+{
+    if (UNLIKELY(is_early(block) || !is_ready()))
+        return block ? move_early(block, size) : early_alloc(size);
+    if (!notes())
+        return behind.realloc(block, size);
+    if (block && size == 0) {
+        heap_freed(block);
+        return behind.realloc(block, size);
+    }
+    HeapBlock before;
+    bool known = block && heap_before_realloc(block, &before);
+    void *now = behind.realloc(block, size);
+    if (known)
+        heap_after_realloc(block, &before, now, size, caller);
+    else
+        heap_allocated(now, size, caller);
+    return now;
+}
+
+AGENT_EXPORT void *realloc(void *block, size_t size)
+{
+    return reallocate(block, size, HEAP_CALLER);
+}
+
+AGENT_EXPORT void *reallocarray(void *block, size_t count, size_t size)
+{
+    size_t all;
+    return __builtin_mul_overflow(count, size, &all) ? no_memory()
+                                                     : reallocate(block, all, HEAP_CALLER);
+}
+
+AGENT_EXPORT void *aligned_alloc(size_t alignment, size_t size)
+{
+    if (!is_ready() || !behind.aligned_alloc)
+        return no_memory();
+    void *block = behind.aligned_alloc(alignment, size);
+    if (notes())
+        heap_allocated(block, size, HEAP_CALLER);
+    return block;
+}
+
+AGENT_EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
+{
+    if (!is_ready() || !behind.posix_memalign)
+        return ENOMEM;
+    int rc = behind.posix_memalign(ret, alignment, size);
+    if (rc == 0 && notes())
+        heap_allocated(*ret, size, HEAP_CALLER);
+    return rc;
+}
+
+AGENT_EXPORT void *memalign(size_t alignment, size_t size)
+{
+    if (!is_ready() || !behind.memalign)
+        return no_memory();
+    void *block = behind.memalign(alignment, size);
+    if (notes())
+        heap_allocated(block, size, HEAP_CALLER);
+    return block;
+}
+
+AGENT_EXPORT void *valloc(size_t size)
+{
+    if (!is_ready() || !behind.valloc)
+        return no_memory();
+    void *block = behind.valloc(size);
+    if (notes())
+        heap_allocated(block, size, HEAP_CALLER);
+    return block;
+}
+
+AGENT_EXPORT void *pvalloc(size_t size)
+{
+    if (!is_ready() || !behind.pvalloc)
+        return no_memory();
+    void *block = behind.pvalloc(size);
+    if (notes())
+        heap_allocated(block, size, HEAP_CALLER);
+    return block;
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sites of this process. While it has one thread nothing is locked.
+
+#include "agent/heap_sites.h"
+
+#include "agent/records.h"
+#include "agent/ring.h"
+#include "agent/sys.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum {
+    FILE_MODE = 0600,
+    SLOTS = 2 * WIRE_SITES_MAX, // of the table from stacks to sites
+    SPINS = 1 << 16,            // how often a lock is tried before the update is left out
+    SPINS_BUSY = 64,            // … without giving up the processor
+    WAIT_NS = 1000000,          // for the collector to empty the ring
+    WAITS = 200,
+};
+
+// A stack is known by 128 bits of hash, which no two stacks of one program share by chance.
+typedef struct Slot {
+    uint64_t hash, more_hash;
+    _Atomic uint32_t site; // its number plus 1; 0: empty
+} Slot;
+
+WireHeap *agent_heap;
+static WireSite *sites;
+static Slot *slots;
+static int file = -1;
+static uint32_t sites_with_room;
+static _Atomic bool is_shared;
+static _Atomic uint32_t making; // the lock of those that make sites
+
+// ---- Locks ------------------------------------------------------------------------------
+
+// Several threads may write, and one that was interrupted may never go on.
+static bool lock(_Atomic uint32_t *l)
+{
+    for (unsigned i = 0; i < SPINS; i++) {
+        if (atomic_load_explicit(l, memory_order_relaxed) == 0 &&
+            atomic_exchange_explicit(l, 1, memory_order_acquire) == 0)
+            return true;
+        if (i > SPINS_BUSY)
+            (void)SYS0(SYS_sched_yield);
+    }
+    atomic_fetch_add(&agent_heap->stuck, 1);
+    return false;
+}
+
+static void unlock(_Atomic uint32_t *l)
+{
+    atomic_store_explicit(l, 0, memory_order_release);
+}
+
+static inline bool shared(void)
+{
+    return atomic_load_explicit(&is_shared, memory_order_relaxed);
+}
+
+static inline bool lock_site(WireSite *s)
+{
+    return !shared() || lock(&s->lock);
+}
+
+static inline void unlock_site(WireSite *s)
+{
+    if (shared())
+        unlock(&s->lock);
+}
+
+// Adds, and gives the sum.
+static inline uint64_t add(_Atomic uint64_t *to, uint64_t value)
+{
+    if (shared())
+        return atomic_fetch_add_explicit(to, value, memory_order_relaxed) + value;
+    uint64_t sum = atomic_load_explicit(to, memory_order_relaxed) + value;
+    atomic_store_explicit(to, sum, memory_order_relaxed);
+    return sum;
+}
+
+void heap_sites_share(void)
+{
+    atomic_store(&is_shared, true);
+}
+
+// ---- The file ---------------------------------------------------------------------------
+
+// Room in the file, so that a write to a page is never SIGBUS.
+static bool need_room(uint32_t site)
+{
+    if (site < sites_with_room)
+        return true;
+    if (site >= WIRE_SITES_MAX ||
+        SYS4(SYS_fallocate, file, 0, WIRE_HEAP_HEAD + (uint64_t)sites_with_room * sizeof(WireSite),
+             WIRE_SITES_STEP * sizeof(WireSite)) != 0)
+        return false;
+    sites_with_room += WIRE_SITES_STEP;
+    return true;
+}
+
+bool heap_sites_open(const char *folder, uint32_t number, uint64_t short_lived)
+{
+    enum { PROT = PROT_READ | PROT_WRITE };
+    const uint64_t all = WIRE_HEAP_HEAD + (uint64_t)WIRE_SITES_MAX * sizeof(WireSite);
+    char path[AGENT_PATH_MAX];
+    SysText t = sys_text(path, sizeof(path));
+    sys_text_add(&t, folder);
+    sys_text_add(&t, "/" WIRE_HEAP_PREFIX);
+    sys_text_number(&t, sys_pid());
+    sys_text_add(&t, "-");
+    sys_text_number(&t, number);
+    file = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
+    if (file < 0)
+        return false;
+    char *at = NULL;
+    bool ok = SYS4(SYS_fallocate, file, 0, 0, WIRE_HEAP_HEAD) == 0 && need_room(0) &&
+              (at = sys_map(NULL, all, PROT, MAP_SHARED | MAP_NORESERVE, file, 0)) != NULL;
+    if (ok && !slots)
+        slots = sys_map(NULL, SLOTS * sizeof(Slot), PROT,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!ok || !slots) {
+        sys_unmap(at, all);
+        sys_close(file);
+        file = -1;
+        return false;
+    }
+    WireHeap *h = (WireHeap *)(void *)at;
+    sites = (WireSite *)(void *)(at + WIRE_HEAP_HEAD);
+    h->version = WIRE_VERSION;
+    h->pid = sys_pid();
+    h->started_ns = sys_clock_ns(CLOCK_MONOTONIC);
+    h->short_lived = short_lived;
+    atomic_store(&h->epoch, 1);
+    atomic_thread_fence(memory_order_release);
+    h->magic = WIRE_HEAP_MAGIC;
+    agent_heap = h;
+    return true;
+}
+
+void heap_sites_forget(void)
+{
+    sys_unmap(agent_heap, WIRE_HEAP_HEAD + (uint64_t)WIRE_SITES_MAX * sizeof(WireSite));
+    agent_heap = NULL;
+    sys_close(file);
+    sites_with_room = 0;
+    (void)SYS3(SYS_madvise, slots, SLOTS * sizeof(Slot), MADV_DONTNEED);
+    atomic_store(&making, 0);
+    atomic_store(&is_shared, false);
+}
+
+// ---- From a stack to its site -----------------------------------------------------------
+
+static inline uint64_t mix(uint64_t h, uint64_t word)
+{
+    // The finaliser of MurmurHash3 (Austin Appleby, public domain) spreads the bits.
+    h = (h ^ word) * 0xff51afd7ed558ccdull;
+    return h ^ h >> 32;
+}
+
+static Slot hash_of(const UnwindFrame *frames, uint32_t count, UnwindEnd end)
+{
+    Slot s = {.hash = (uint64_t)end + 1, .more_hash = count};
+    for (uint32_t i = 0; i < count; i++) {
+        s.hash = mix(s.hash, frames[i].pc);
+        s.more_hash = (s.more_hash ^ frames[i].pc) * 0xc4ceb9fe1a85ec53ull;
+        s.more_hash ^= s.more_hash >> 29;
+    }
+    return s;
+}
+
+// The slot with that stack, or the empty one for it. NULL: the table is full.
+static Slot *slot_of(const Slot *wanted)
+{
+    uint64_t at = wanted->hash;
+    for (uint32_t i = 0; i < SLOTS; i++, at++) {
+        Slot *s = &slots[at & (SLOTS - 1)];
+        if (atomic_load_explicit(&s->site, memory_order_acquire) == 0 ||
+            (s->hash == wanted->hash && s->more_hash == wanted->more_hash))
+            return s;
+    }
+    return NULL;
+}
+
+// Tells the collector which stack it is. While the ring is full the collector is given time.
+static bool tell(uint32_t site, const UnwindFrame *frames, uint32_t count, UnwindEnd end,
+                 uint32_t tid)
+{
+    SampleRecord record = {.event_id = WIRE_SITE_EVENT_ID,
+                           .pid = sys_pid(),
+                           .tid = tid,
+                           .value = (uint64_t)site + 1,
+                           .frames = frames,
+                           .frame_count = count,
+                           .end = end};
+    for (unsigned i = 0; i < WAITS; i++) {
+        if (record_sample(&record))
+            return true;
+        if (agent_state() == WIRE_OVER)
+            return false;
+        struct timespec pause = {.tv_nsec = WAIT_NS};
+        (void)SYS2(SYS_nanosleep, &pause, NULL);
+    }
+    return false;
+}
+
+static uint32_t make_site(const Slot *wanted, const UnwindFrame *frames, uint32_t count,
+                          UnwindEnd end, uint32_t tid)
+{
+    Slot *s = slot_of(wanted); // another thread may have made it meanwhile
+    uint32_t site = s ? atomic_load(&s->site) : 0;
+    if (site || !s)
+        return site;
+    uint32_t number = atomic_load(&agent_heap->site_count);
+    if (!need_room(number) || !tell(number, frames, count, end, tid))
+        return 0;
+    sites[number].frames = count;
+    sites[number].peak_epoch = 0;
+    atomic_store(&agent_heap->site_count, number + 1);
+    s->hash = wanted->hash;
+    s->more_hash = wanted->more_hash;
+    atomic_store_explicit(&s->site, number + 1, memory_order_release);
+    return number + 1;
+}
+
+uint32_t heap_site_of(const UnwindFrame *frames, uint32_t count, UnwindEnd end, uint32_t tid)
+{
+    Slot wanted = hash_of(frames, count, end);
+    const Slot *s = slot_of(&wanted);
+    uint32_t site = s ? atomic_load_explicit(&s->site, memory_order_acquire) : 0;
+    if (site || !lock(&making))
+        return site;
+    site = make_site(&wanted, frames, count, end, tid);
+    unlock(&making);
+    return site;
+}
+
+// ---- Sums -------------------------------------------------------------------------------
+
+// The whole heap becomes smaller: if it was as large as ever, that was a peak.
+static inline void shrink(uint64_t bytes)
+{
+    WireHeap *h = agent_heap;
+    if (atomic_load_explicit(&h->at_peak, memory_order_relaxed) &&
+        (!shared() || atomic_exchange(&h->at_peak, 0))) {
+        atomic_store_explicit(&h->at_peak, 0, memory_order_relaxed);
+        (void)add(&h->epoch, 1);
+    }
+    (void)add(&h->live_bytes, 0 - bytes);
+}
+
+static inline void grow(uint64_t bytes, uint64_t clock)
+{
+    WireHeap *h = agent_heap;
+    uint64_t live = add(&h->live_bytes, bytes);
+    uint64_t peak = atomic_load_explicit(&h->peak_bytes, memory_order_relaxed);
+    // Of equal peaks the last counts, as with DHAT.
+    while (live >= peak) {
+        if (!shared()) {
+            atomic_store_explicit(&h->peak_bytes, live, memory_order_relaxed);
+        } else if (!atomic_compare_exchange_weak(&h->peak_bytes, &peak, live)) {
+            continue;
+        }
+        atomic_store_explicit(&h->peak_blocks,
+                              atomic_load_explicit(&h->live_blocks, memory_order_relaxed),
+                              memory_order_relaxed);
+        atomic_store_explicit(&h->peak_clock, clock, memory_order_relaxed);
+        atomic_store_explicit(&h->at_peak, 1, memory_order_relaxed);
+        break;
+    }
+}
+
+// Before a site's live blocks change: keeps what was live at the peak.
+static inline void keep_peak(WireSite *s)
+{
+    uint64_t epoch = atomic_load_explicit(&agent_heap->epoch, memory_order_relaxed);
+    if (s->peak_epoch != epoch) {
+        s->peak_epoch = epoch;
+        s->peak_bytes = s->live_bytes;
+        s->peak_blocks = s->live_blocks;
+    }
+}
+
+static inline void count_block(WireSite *s, uint64_t size)
+{
+    s->bytes += size;
+    s->blocks++;
+    if (s->live_bytes >= s->max_bytes) {
+        s->max_bytes = s->live_bytes;
+        s->max_blocks = s->live_blocks;
+    }
+    if (s->blocks == 1)
+        s->smallest = s->largest = size;
+    s->smallest = MIN(s->smallest, size);
+    s->largest = MAX(s->largest, size);
+    unsigned class = size ? 64 - (unsigned)__builtin_clzll(size) : 0;
+    agent_heap->by_size[MIN(class, WIRE_SIZE_CLASSES - 1u)]++;
+}
+
+uint64_t heap_site_allocated(uint32_t site, uint64_t size)
+{
+    WireSite *s = &sites[site - 1];
+    uint64_t now = add(&agent_heap->clock, 1);
+    (void)add(&agent_heap->live_blocks, 1);
+    grow(size, now);
+    if (!lock_site(s))
+        return now;
+    keep_peak(s);
+    s->live_bytes += size;
+    s->live_blocks++;
+    count_block(s, size);
+    unlock_site(s);
+    return now;
+}
+
+uint64_t heap_site_reallocated(const HeapBlock *before, uint64_t size, bool moved)
+{
+    WireSite *s = &sites[before->site - 1];
+    uint64_t now = add(&agent_heap->clock, 1);
+    if (size >= before->size)
+        grow(size - before->size, now);
+    else
+        shrink(before->size - size);
+    if (!lock_site(s))
+        return now;
+    keep_peak(s);
+    s->live_bytes += size - before->size;
+    s->reallocs++;
+    if (moved)
+        s->copied_bytes += MIN(size, before->size);
+    count_block(s, size);
+    unlock_site(s);
+    return now;
+}
+
+void heap_site_freed(const HeapBlock *block, uint16_t thread)
+{
+    WireSite *s = &sites[block->site - 1];
+    uint64_t now = atomic_load_explicit(&agent_heap->clock, memory_order_relaxed);
+    uint64_t age = now > block->born ? now - block->born : 0;
+    shrink(block->size);
+    (void)add(&agent_heap->live_blocks, (uint64_t)-1);
+    if (!lock_site(s))
+        return;
+    keep_peak(s);
+    s->live_bytes -= block->size;
+    s->live_blocks--;
+    s->freed_blocks++;
+    s->lifetime += age;
+    s->short_lived += age <= agent_heap->short_lived;
+    s->freed_elsewhere += block->thread != thread;
+    unlock_site(s);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sites of this process (wire/heap.h): which stack has which number, and the sums of each.
+
+#ifndef AGENT_HEAP_SITES_H
+#define AGENT_HEAP_SITES_H
+
+#include "agent/heap_blocks.h"
+#include "unwind/core.h"
+#include "wire/heap.h"
+
+// The heap of this process; NULL before there is a file for it.
+extern WireHeap *agent_heap;
+
+// Makes the file of the heap in `folder` and maps it. False: there is none.
+bool heap_sites_open(const char *folder, uint32_t number, uint64_t short_lived);
+// For the child of a fork, before heap_sites_open: forgets the sites and the file of the parent.
+void heap_sites_forget(void);
+// Says that from now on several threads allocate.
+void heap_sites_share(void);
+
+// The number plus 1 of a stack's site, which is made when the stack is new; 0 when there is no room
+// for more. Frames innermost first.
+uint32_t heap_site_of(const UnwindFrame *frames, uint32_t count, UnwindEnd end, uint32_t tid);
+
+// Sums up what happened; `site` is a number plus 1. The first two give the clock's value.
+uint64_t heap_site_allocated(uint32_t site, uint64_t size);
+uint64_t heap_site_reallocated(const HeapBlock *before, uint64_t size, bool moved);
+void heap_site_freed(const HeapBlock *block, uint16_t thread);
+
+#endif // AGENT_HEAP_SITES_H

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay heap: keeps account of the blocks that a program allocates, into a recording.
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "cli/build_options.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/record/record_parts.h"
+#include "cli/record/recorded_symbols.h"
+#include "cli/symbols.h"
+#include "collect/sampling/sampling.h"
+#include "os/file.h"
+
+enum { SHORT_LIVED_DEFAULT = 1000 };
+
+typedef struct HeapOptions {
+    Str output;
+    bool force;
+    uint64_t short_lived;
+    int64_t duration_ns;
+    bool no_args;
+    bool quiet;
+    StrVec debug_dirs;
+    StrVec source_paths;
+    BuildOptions build;
+} HeapOptions;
+
+static const Option heap_options[] = {
+    OPT_TEXT('o', "output", HeapOptions, output, "FILE",
+             "the recording to write (default heap.assay; an older one is kept as .old)"),
+    OPT_FLAG('f', "force", HeapOptions, force, "replace FILE"),
+    OPT_U64(0, "short-lived", HeapOptions, short_lived, "N",
+            "call a block short-lived that is freed within N allocations (default 1000)"),
+    OPT_DURATION(0, "duration", HeapOptions, duration_ns, "S",
+                 "end the recording after this time; the command runs on"),
+    OPT_FLAG(0, "no-args", HeapOptions, no_args,
+             "keep the command's name without its arguments in the recording"),
+    OPT_FLAG('q', "quiet", HeapOptions, quiet, "say nothing but errors"),
+    OPT_LIST(0, "debug-dir", HeapOptions, debug_dirs, "DIR",
+             "look for separate debug information here, too"),
+    OPT_LIST('I', "source-path", HeapOptions, source_paths, "DIR", "look for sources here, too"),
+    BUILD_OPTIONS(HeapOptions, build),
+};
+
+typedef struct Heap {
+    Arena *arena;
+    const HeapOptions *options;
+    Str output;
+    Program program;
+    SourceOptions sources;
+    SamplingOptions sampling;
+} Heap;
+
+static bool find_program(Heap *h, char **argv, int *status, Error *err)
+{
+    h->sampling.argv = argv;
+    h->sampling.program = &h->program;
+    if (build_options_given(&h->options->build)) {
+        BuiltCommand built;
+        if (!build_command(h->arena, &h->options->build, argv, &built, status, err))
+            return false;
+        h->program = built.program;
+        h->sampling.argv = built.argv;
+    } else if (!program_find(h->arena, str_from_c(argv[0]), cli_env("PATH"), &h->program, err)) {
+        return false;
+    }
+    return record_check_program(&h->program, err);
+}
+
+static int finish(Heap *h, StoreWriter *writer, Profile *p, Sampling *sampling)
+{
+    Error err = {0};
+    size_t own_notes = p->notes.key.len;
+    symbols_resolve_recorded(h->arena, p, sampling, &h->options->debug_dirs, &h->sources, NULL);
+    Str part = arena_str(h->arena, store_writer_part_path(writer));
+    if (!store_writer_finish(writer, p, &err))
+        return record_fail_with_part(part, &err);
+    if (!h->options->quiet) {
+        record_say_warnings(p, own_notes);
+        cli_say("%zu stacks that allocate, in %" STR_FMT "; next: assay report %" STR_FMT,
+                p->samples.stack.len, STR_ARG(h->output), STR_ARG(h->output));
+    }
+    return STATUS_OK;
+}
+
+static int run(Heap *h, StoreWriter *writer)
+{
+    Profile profile;
+    Sampling *sampling = NULL;
+    SamplingResult result;
+    Error err = {0};
+    profile_init(&profile);
+    if (!sampling_run(&h->sampling, &profile, NULL, &sampling, &result, &err)) {
+        if (result.killed_by)
+            record_end_hung(writer, &err, result.killed_by);
+        store_writer_abandon(writer);
+        profile_deinit(&profile);
+        return cli_fail(&err);
+    }
+    int status = finish(h, writer, &profile, sampling);
+    int child = record_wait_child(sampling, &result, h->program.path);
+    if (result.has_child && (status == STATUS_OK || child != 0))
+        status = child;
+    sampling_close(sampling);
+    profile_deinit(&profile);
+    return status;
+}
+
+static int heap(CommandLine *line, void *values)
+{
+    const HeapOptions *o = values;
+    Heap h = {.arena = line->arena, .options = o};
+    Error err = {0};
+    int status = STATUS_FAILED;
+    StoreWriter *writer = NULL;
+    StoreOptions store = {.force = o->force, .keeps_old = o->output.len == 0};
+    h.output = o->output.len ? o->output : STR("heap.assay");
+    h.sampling = (SamplingOptions){.engine = ENGINE_TIMER,
+                                   .heap = true,
+                                   .short_lived = o->short_lived,
+                                   .duration_ns = o->duration_ns,
+                                   .no_args = o->no_args,
+                                   .environment = environ,
+                                   .temp_folder = cli_env("TMPDIR"),
+                                   .tool_version = STR(ASSAY_VERSION)};
+    if (line->operands.len == 0 && !build_options_given(&o->build)) {
+        (void)error_set(&err, ERROR_USAGE, "no command to run");
+        (void)error_hint(&err, "assay heap -- ./prog ARG ...");
+        return cli_fail(&err);
+    }
+    if (!symbols_source_options(line->arena, &o->source_paths, &h.sources, &err) ||
+        !store_writer_open(h.output, &store, &writer, &err))
+        return cli_fail(&err);
+    if (find_program(&h, line->words, &status, &err))
+        return run(&h, writer);
+    store_writer_abandon(writer);
+    return err.text[0] ? cli_fail(&err) : status;
+}
+
+static int run_heap(const Command *cmd, int argc, char **argv)
+{
+    HeapOptions o = {.short_lived = SHORT_LIVED_DEFAULT};
+    return command_run_parsed(cmd, argc, argv, &o, heap);
+}
+
+const Command heap_command = {
+    .name = "heap",
+    .group = "see where",
+    .summary = "where a program allocates memory, and what of it stays",
+    .usage = "[OPTION ...] [--] CMD [ARG ...]\n"
+             "[OPTION ...] --cargo [CARGO-OPTION ...] [-- ARG ...]",
+    .options = heap_options,
+    .option_count = ARRAY_LEN(heap_options),
+    .operands_end_options = true,
+    .run = run_heap,
+};

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the heaps of a session.
+
+#include "collect/agents/heaps.h"
+
+#include "os/map_guard.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void agent_heaps_init(AgentHeaps *h, const AgentSession *session)
+{
+    *h = (AgentHeaps){.session = session};
+}
+
+static Bytes mapping_of(const AgentHeap *h)
+{
+    return bytes_over((const uint8_t *)h->shared, h->mapped);
+}
+
+static void heap_unmap(AgentHeap *h)
+{
+    if (!h->shared)
+        return;
+    map_guard_remove(mapping_of(h));
+    munmap((void *)(uintptr_t)h->shared, h->mapped);
+    h->shared = NULL;
+}
+
+static void file_name(const char *ring_name, char *to, size_t size)
+{
+    snprintf(to, size, WIRE_HEAP_PREFIX "%s", ring_name);
+}
+
+static bool is_heap(const WireHeap *h)
+{
+    return h->magic == WIRE_HEAP_MAGIC && h->version == WIRE_VERSION;
+}
+
+bool agent_heaps_add(AgentHeaps *h, const char *ring_name)
+{
+    char name[WIRE_NAME_MAX + sizeof(WIRE_HEAP_PREFIX)];
+    struct stat st;
+    AgentHeap heap = {.pid = agent_ring_pid(ring_name)};
+    if (strlen(ring_name) >= sizeof(heap.name))
+        return false;
+    memcpy(heap.name, ring_name, strlen(ring_name) + 1);
+    file_name(ring_name, name, sizeof(name));
+    int fd = openat(h->session->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    // The file grows; what is mapped behind its end is not read before it is there.
+    heap.mapped = WIRE_HEAP_HEAD + (size_t)WIRE_SITES_MAX * sizeof(WireSite);
+    void *at = MAP_FAILED;
+    WireHeap head;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= WIRE_HEAP_HEAD &&
+        pread(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head) && is_heap(&head))
+        at = mmap(NULL, heap.mapped, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    close(fd);
+    if (at == MAP_FAILED)
+        return false;
+    heap.shared = at;
+    map_guard_add(mapping_of(&heap));
+    heap.started_ns = heap.shared->started_ns;
+    vec_push(NULL, &h->at, heap);
+    return true;
+}
+
+// Copies what the program has counted so far.
+static void look(AgentHeap *h)
+{
+    WireHeap now;
+    memcpy(&now, h->shared, sizeof(now));
+    if (is_heap(&now))
+        h->sums = now;
+}
+
+static void keep_sites(AgentHeap *h)
+{
+    look(h);
+    uint32_t count = atomic_load(&h->sums.site_count);
+    count = MIN(count, (uint32_t)WIRE_SITES_MAX);
+    heap_free(h->sites);
+    h->sites = heap_alloc(MAX(count, 1u) * sizeof(*h->sites));
+    h->site_count = count;
+    memcpy(h->sites, (const char *)h->shared + WIRE_HEAP_HEAD, count * sizeof(*h->sites));
+}
+
+void agent_heaps_end(AgentHeaps *h, const char *ring_name)
+{
+    char name[WIRE_NAME_MAX + sizeof(WIRE_HEAP_PREFIX)];
+    for (size_t i = 0; i < h->at.len; i++) {
+        AgentHeap *heap = &h->at.at[i];
+        if (!heap->shared || strcmp(heap->name, ring_name) != 0)
+            continue;
+        keep_sites(heap);
+        heap_unmap(heap);
+        file_name(ring_name, name, sizeof(name));
+        (void)unlinkat(h->session->folder_fd, name, 0);
+    }
+}
+
+void agent_heaps_live(AgentHeaps *h, uint64_t *ret_bytes, uint64_t *ret_blocks)
+{
+    *ret_bytes = *ret_blocks = 0;
+    for (size_t i = 0; i < h->at.len; i++) {
+        AgentHeap *heap = &h->at.at[i];
+        if (!heap->shared)
+            continue;
+        look(heap);
+        *ret_bytes += atomic_load(&heap->sums.live_bytes);
+        *ret_blocks += atomic_load(&heap->sums.live_blocks);
+    }
+}
+
+void agent_heaps_finish(AgentHeaps *h)
+{
+    for (size_t i = 0; i < h->at.len; i++)
+        if (h->at.at[i].shared)
+            keep_sites(&h->at.at[i]);
+}
+
+void agent_heaps_deinit(AgentHeaps *h)
+{
+    for (size_t i = 0; i < h->at.len; i++) {
+        heap_unmap(&h->at.at[i]);
+        heap_free(h->at.at[i].sites);
+    }
+    vec_free(&h->at);
+}

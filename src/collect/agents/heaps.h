@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agents of a session keep of the heaps of their processes. It is not trusted: the
+// observed programs can write anything there.
+
+#ifndef COLLECT_AGENTS_HEAPS_H
+#define COLLECT_AGENTS_HEAPS_H
+
+#include "base/vec.h"
+#include "collect/agents/session.h"
+#include "wire/heap.h"
+
+// The heap of one program that a process ran.
+typedef struct AgentHeap {
+    uint32_t pid;
+    char name[WIRE_NAME_MAX]; // of its ring
+    uint64_t started_ns;      // CLOCK_MONOTONIC
+    const WireHeap *shared;   // NULL once the program has ended
+    size_t mapped;            // bytes at `shared`
+    WireHeap sums;            // as they were last looked at
+    WireSite *sites;          // [site_count], after agent_heaps_finish or the end of the program
+    uint32_t site_count;
+} AgentHeap;
+
+typedef struct AgentHeaps {
+    const AgentSession *session;
+    Vec(AgentHeap) at;
+} AgentHeaps;
+
+// An empty set for the session, which is borrowed.
+void agent_heaps_init(AgentHeaps *h, const AgentSession *session);
+// Adds the heap of the process whose ring has that name. False: it has no file yet.
+bool agent_heaps_add(AgentHeaps *h, const char *ring_name);
+// The program of that ring has ended: keeps what is known, and removes the file.
+void agent_heaps_end(AgentHeaps *h, const char *ring_name);
+// What is live now in all processes: bytes and blocks.
+void agent_heaps_live(AgentHeaps *h, uint64_t *ret_bytes, uint64_t *ret_blocks);
+// Keeps what is known of programs that still run.
+void agent_heaps_finish(AgentHeaps *h);
+void agent_heaps_deinit(AgentHeaps *h); // unmaps and frees all
+
+#endif // COLLECT_AGENTS_HEAPS_H

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an agent keeps of the heap of its process: a file that it shares with the collector, so that
+// nothing is lost when the process is killed. A site is a stack that allocates; its record in the
+// process's ring (wire/ring.h) is a sample of the event WIRE_SITE_EVENT_ID, whose period is the
+// number of the site plus 1.
+
+#ifndef WIRE_HEAP_H
+#define WIRE_HEAP_H
+
+#include "wire/ring.h"
+
+enum {
+    WIRE_SITE_EVENT_ID = 2,
+    WIRE_SITES_MAX = 1 << 20,
+    WIRE_SITES_STEP = 1 << 11, // so many at once get room in the file
+    WIRE_SIZE_CLASSES = 48,    // class c: blocks of 2^(c-1) … 2^c - 1 bytes; class 0: 0 bytes
+};
+
+#define WIRE_HEAP_MAGIC  0x7061656879617361ull // "asayheap"
+#define WIRE_HEAP_PREFIX "heap-"               // of the file's name; then as that of the ring
+
+// What happened to the blocks of one site. A block belongs to the site that allocated it first,
+// also after realloc. Every call of realloc with a block counts as one more block, as DHAT counts
+// it. Times are in units of WireHeap.clock.
+typedef struct WireSite {
+    _Atomic uint32_t lock;
+    uint32_t frames;      // of its stack
+    uint64_t bytes;       // allocated in all
+    uint64_t blocks;      // allocated in all
+    uint64_t live_bytes;  // not freed yet
+    uint64_t live_blocks; // not freed yet
+    uint64_t max_bytes;   // the most that were live at once
+    uint64_t max_blocks;  // live at that time
+    uint64_t peak_epoch;  // WireHeap.epoch at the last change
+    // Live when that epoch began, which is when the whole heap was largest.
+    uint64_t peak_bytes, peak_blocks;
+    uint64_t freed_blocks;
+    uint64_t lifetime;          // sum over freed blocks
+    uint64_t short_lived;       // freed within WireHeap.short_lived
+    uint64_t freed_elsewhere;   // freed by another thread than allocated them
+    uint64_t reallocs;          // calls of realloc
+    uint64_t copied_bytes;      // that realloc had to copy, because a block moved
+    uint64_t smallest, largest; // sizes of blocks; 0 and 0: there was none
+    uint64_t reserved[6];
+} WireSite;
+
+typedef struct WireHeap {
+    uint64_t magic;
+    uint32_t version; // WIRE_VERSION
+    uint32_t pid;
+    uint64_t started_ns;                 // CLOCK_MONOTONIC
+    uint64_t short_lived;                // a block that lives at most so long is short-lived
+    _Alignas(64) _Atomic uint64_t clock; // allocations so far
+    // Sums over all sites.
+    _Alignas(64) _Atomic uint64_t live_bytes;
+    _Atomic uint64_t live_blocks;
+    _Atomic uint64_t peak_bytes; // the most that were live at once
+    _Atomic uint64_t peak_blocks;
+    _Atomic uint64_t peak_clock; // when
+    // Counts the ends of peaks. While `at_peak` is set the heap is as large as it ever was: what is
+    // live is what is live at the peak. Else a site whose peak_epoch is `epoch` has changed since.
+    _Atomic uint64_t epoch;
+    _Atomic uint32_t at_peak;
+    _Alignas(64) _Atomic uint32_t site_count;
+    _Atomic uint64_t unknown_frees; // of blocks from before the start, or left out below
+    _Atomic uint64_t nested;        // allocations while another one was noted: in a signal handler
+    _Atomic uint64_t no_room;       // allocations left out: no memory for what must be kept of them
+    _Atomic uint64_t no_table;      // of these, blocks for which there was no address space
+    _Atomic uint64_t stuck; // updates left out because another thread held the site too long
+    uint64_t by_size[WIRE_SIZE_CLASSES]; // blocks; each thread adds without a lock, so about
+} WireHeap;
+
+enum { WIRE_HEAP_HEAD = WIRE_PAGE };
+
+_Static_assert(sizeof(WireSite) == 192, "whole cache lines");
+_Static_assert(sizeof(WireHeap) <= WIRE_HEAP_HEAD, "the sites begin on the second page");
+
+#endif // WIRE_HEAP_H
