@@ -229,9 +229,9 @@ static bool add_text(const Python *p, const ProcessMemory *m, uint64_t text, Str
         !memory_u32(m, text + TEXT_STATE, &state))
         return false;
     len = MIN(len, (uint64_t)TEXT_MAX);
-    // Until 3.11 2 bits of interning, then 16 in some versions: kind, compact and ASCII follow
-    // them.
-    unsigned shift = p->minor >= 14 ? 16 : 2;
+    // Kind, compact and ASCII follow the state of interning, which has 2 bits, or 16 in versions
+    // after 3.14. With 16 the bits of the kind, which is never 0, are 0.
+    unsigned shift = state >> 2 & 7 ? 2 : 16;
     unsigned kind = state >> shift & 7;
     bool ascii = state >> (shift + 4) & 1;
     uint64_t chars = text + (ascii ? p->at.text_ascii : p->at.text_wide);

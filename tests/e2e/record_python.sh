@@ -32,7 +32,7 @@ look() {
 near() { [ $(($1 - $2)) -ge -"$3" ] && [ $(($1 - $2)) -le "$3" ]; }
 
 exact=$([ "$(id -u)" = 0 ] && echo yes)
-for python in $(for name in python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13; do
+for python in $(for name in python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14; do
     "$name" -c 'import os, sys; print(os.path.realpath(sys.executable))' 2>/dev/null
 done | sort -u) ${TEST_PYTHONS:-}; do
     version=$("$python" -c 'import sys; print("3.%d" % sys.version_info[1] if sys.version_info >= (3, 8) else "")')
@@ -56,6 +56,8 @@ done | sort -u) ${TEST_PYTHONS:-}; do
     done
     "$ASSAY" report p.assay >lines.txt 2>err
     check "$name: lines have their text" grep -q 's = (s \* 31 + i) % 1000003' lines.txt
+    "$ASSAY" report --lines p.assay >lines.txt 2>err
+    check "$name: --lines, too" grep -q 'shares.py:13 .* s = (s \* 31 + i) % 1000003' lines.txt
 done
 "$ASSAY" record -q -f --no-runtimes -o none.assay -- python3 shares.py 200 >out 2>err
 "$ASSAY" export -f folded none.assay --force -o folded.txt 2>/dev/null

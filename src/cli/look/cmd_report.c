@@ -74,7 +74,8 @@ typedef struct ReportOptions {
     const ReportKey *by; // NULL: not given
     Str sort;            // keys of report_keys joined by commas
     Str tree, around, colour, output;
-    bool children, inverted, kernel, prof, never_called, wide, notes, json, csv, force, no_pager;
+    bool lines, children, inverted, kernel, prof, never_called, wide, notes, json, csv, force;
+    bool no_pager;
     uint64_t limit;
     double percent_limit;
 } ReportOptions;
@@ -86,6 +87,8 @@ typedef struct ReportCommand {
 
 static const Option report_options[] = {
     OPT_ROW(0, "by", ReportOptions, by, ReportKey, "WHAT", &row_words, "what a row is"),
+    OPT_FLAG(0, "lines", ReportOptions, lines,
+             "the same as --by line: source lines and their text"),
     OPT_TEXT_OF('s', "sort", ReportOptions, sort, "KEY", &sort_words,
                 "the order of the rows; calls and address need --prof; the words from function on "
                 "choose the rows, as --by does; keys are joined by commas"),
@@ -206,7 +209,13 @@ static double tree_percent(const ReportOptions *o)
 // Checks what the parser cannot check. Prints the mistake and returns false.
 static bool request_from_options(const Command *cmd, const ReportOptions *o, ReportRequest *request)
 {
-    if (o->by)
+    if (o->lines && o->by && !(o->by->kind == KEY_ROWS && o->by->by == BY_LINE)) {
+        usage_error(cmd, "--lines and --by %s exclude each other", o->by->word);
+        return false;
+    }
+    if (o->lines)
+        request->by = BY_LINE;
+    else if (o->by)
         apply_key(o->by, request);
     if (o->never_called && !o->prof) {
         usage_error(cmd, "--never-called needs --prof");
@@ -472,7 +481,7 @@ static int show_runs(const ReportOptions *o, const Opened *opened)
     const Profile *p = opened->profile;
     const SelectionOptions *s = &o->selection;
     bool wants_samples = o->tree.len || o->inverted || o->around.len || o->prof || o->by ||
-                         o->sort.len || s->focus.len || s->ignore.len || s->time.len ||
+                         o->lines || o->sort.len || s->focus.len || s->ignore.len || s->time.len ||
                          s->pids.len || s->tids.len || s->comms.len || opened->further->len;
     StrBuf out = {0};
     Error err;

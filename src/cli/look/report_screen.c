@@ -8,6 +8,7 @@
 
 enum {
     PLACE_COLUMNS = 22,     // of file:line on an 80-column screen
+    LINE_NAME_COLUMNS = 40, // of a row of lines, before the text of its line
     NAME_COLUMNS_LEAST = 20 // on the narrowest terminal
 };
 
@@ -329,6 +330,27 @@ static void add_counts_title(StrBuf *out, const char *what, size_t columns)
 
 // ---- Rows ----------------------------------------------------------------------
 
+// The text of the source line that is the row. False when the recording does not hold it.
+static bool row_text(const Report *r, const FlatRow *row, Str *ret)
+{
+    StrId file;
+    uint32_t line;
+    return r->request.by == BY_LINE && report_row_place(r, row, &file, &line) &&
+           line_text_find(r->profile, file, line, ret);
+}
+
+// The name of a row of lines, and the text of the line behind it.
+static void add_line_name(StrBuf *out, Str name, Str text, size_t room)
+{
+    size_t from = out->len;
+    size_t columns = room == SIZE_MAX ? SIZE_MAX : MIN(room / 2, (size_t)LINE_NAME_COLUMNS);
+    text_add_fitting(out, name, columns, true);
+    if (columns != SIZE_MAX)
+        pad_to(out, from, columns);
+    strbuf_add(out, STR("  "));
+    text_add_fitting(out, str_trim(text), room == SIZE_MAX ? room : room - columns - 2, false);
+}
+
 static void add_row(StrBuf *out, const Report *r, const FlatRow *row, const ScreenStyle *style)
 {
     uint64_t whole = r->weights.value;
@@ -357,12 +379,16 @@ static void add_row(StrBuf *out, const Report *r, const FlatRow *row, const Scre
     size_t room = style->columns == SIZE_MAX                    ? SIZE_MAX
                   : style->columns > fixed + NAME_COLUMNS_LEAST ? style->columns - fixed
                                                                 : NAME_COLUMNS_LEAST;
-    const char *mark = row->inlined && !is_group ? " (inlined)" : "";
+    Str text;
+    bool has_text = row_text(r, row, &text);
+    const char *mark = row->inlined && !is_group && !has_text ? " (inlined)" : "";
     size_t mark_len = strlen(mark);
     StrBuf name = {0};
     report_add_row_name(r, row, &name);
     size_t name_start = out->len;
-    if (r->request.by == BY_FUNCTION && !is_group)
+    if (has_text)
+        add_line_name(out, strbuf_str(&name), text, room);
+    else if (r->request.by == BY_FUNCTION && !is_group)
         name_add_fitting(out, strbuf_str(&name), room - mark_len);
     else
         text_add_fitting(out, strbuf_str(&name), room - mark_len, true);

@@ -125,6 +125,29 @@ static void frames_of_a_thread_are_read_with_function_and_line(void **state)
     strbuf_deinit(&file);
 }
 
+// 3.14 keeps 2 bits of interning before the kind, its development versions 16.
+static void texts_of_both_layouts_of_3_14_are_read(void **state)
+{
+    (void)state;
+    static const uint32_t states[] = {2u | 1 << 2 | 1 << 5 | 1 << 6,
+                                      2u | 1 << 16 | 1 << 19 | 1 << 20};
+    Python p = python;
+    p.minor = 14;
+    for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+        make_process();
+        fake_put(&memory, NAME + 32, states[i], 4);
+        fake_put(&memory, FILE_NAME + 32, states[i], 4);
+        ProcessMemory m = fake_memory(&memory);
+        StrBuf name = {0}, file = {0};
+        uint32_t first;
+        assert_true(python_code_name(&p, &m, FAKE_BASE + CODE, &name, &file, &first));
+        assert_str(strbuf_str(&name), "Tree.walk");
+        assert_str(strbuf_str(&file), "/app/a.py");
+        strbuf_deinit(&name);
+        strbuf_deinit(&file);
+    }
+}
+
 static void what_is_no_code_has_no_name(void **state)
 {
     (void)state;
@@ -216,6 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_of_a_thread_are_read_with_function_and_line),
+        cmocka_unit_test(texts_of_both_layouts_of_3_14_are_read),
         cmocka_unit_test(what_is_no_code_has_no_name),
         cmocka_unit_test(frames_in_a_ring_end),
         cmocka_unit_test(every_read_may_fail),
