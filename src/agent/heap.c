@@ -19,6 +19,8 @@ enum {
     FEW_HITS = LOOKS / 4,
     SELDOM = 64, // while it does not, one stack of so many is remembered
     MAIN_STACK = 8 << 20,
+    YOUNG = 1024, // blocks of which the order is known; a power of two
+    LOOKS_BACK = 16,
 };
 
 // A stack that was walked before, and the words of it on which the walk depended: return addresses
@@ -45,12 +47,15 @@ typedef struct HeapThread {
     uint32_t walks, hits;           // since the last look at them
     uint32_t skip_mask;             // a walked stack is remembered when walks & skip_mask is 0
     uint64_t stack_low, stack_high; // words between may be loaded directly
+    uint32_t young_count;           // of young, which goes round
+    const void *young[YOUNG];       // blocks by age, the youngest last; some are freed already
     Trace trace[TRACES];            // two neighbours are for the same stacks
     TraceWords words[TRACES];
     StackWalk walk;
 } HeapThread;
 
 _Atomic bool agent_heap_is_on;
+HeapTimer heap_timer;
 static __thread HeapThread *self __attribute__((tls_model("initial-exec")));
 static __thread bool has_ended __attribute__((tls_model("initial-exec")));
 static _Atomic uint32_t thread_count;
@@ -251,6 +256,12 @@ static void registers_of(const HeapCaller *c, UnwindRegs *ret)
 #endif
 }
 
+// Words from the stack pointer to the end of the thread's stack; 0 on another stack.
+static inline uint64_t depth_of(const HeapThread *t, const HeapCaller *c)
+{
+    return c->sp >= t->stack_low && c->sp < t->stack_high ? (t->stack_high - c->sp) / 8 : 0;
+}
+
 __attribute__((noinline)) static uint32_t walk_site(HeapThread *t, const HeapCaller *c)
 {
     UnwindRegs regs;
@@ -259,7 +270,12 @@ __attribute__((noinline)) static uint32_t walk_site(HeapThread *t, const HeapCal
     uint32_t count;
     UnwindEnd end =
         stack_walk(&t->walk, &regs, known_stack ? t->stack_high : 0, STACK_TRUSTS, &count);
-    uint32_t site = heap_site_of(t->walk.frames, count, end, t->tid);
+    HeapStack stack = {.frames = t->walk.frames,
+                       .count = count,
+                       .end = end,
+                       .tid = t->tid,
+                       .depth = depth_of(t, c)};
+    uint32_t site = heap_site_of(&stack);
     remember(t, c, count, site);
     return site;
 }
@@ -278,7 +294,31 @@ static inline uint32_t site_for(HeapThread *t, const HeapCaller *c)
 
 // ---- Blocks -----------------------------------------------------------------------------
 
-static void note(HeapThread *t, const void *block, uint64_t size, const HeapCaller *c)
+static inline void push_young(HeapThread *t, const void *block)
+{
+    t->young[t->young_count++ & (YOUNG - 1)] = block;
+}
+
+// Whether a block that is freed is the youngest that this thread has allocated and that is live.
+static inline bool pop_young(HeapThread *t, const void *block)
+{
+    for (unsigned i = 0; i < LOOKS_BACK && t->young_count; i++) {
+        const void **last = &t->young[(t->young_count - 1) & (YOUNG - 1)];
+        if (*last == block) {
+            *last = NULL;
+            t->young_count--;
+            return true;
+        }
+        if (*last && heap_blocks_has(*last))
+            return false;
+        *last = NULL;
+        t->young_count--;
+    }
+    return false;
+}
+
+static void note(HeapThread *t, const void *block, uint64_t size, const HeapCaller *c,
+                 uint64_t units)
 {
     HeapBlock b = {.site = site_for(t, c), .size = size, .thread = t->number};
     if (UNLIKELY(!b.site)) {
@@ -286,13 +326,16 @@ static void note(HeapThread *t, const void *block, uint64_t size, const HeapCall
         return;
     }
     b.born = heap_site_allocated(b.site, size);
+    if (UNLIKELY(units))
+        heap_site_timed(b.site, units, false);
     if (UNLIKELY(!heap_blocks_put(block, &b))) {
         atomic_fetch_add(&agent_heap->no_table, 1);
-        heap_site_freed(&b, t->number);
+        heap_site_freed(&b, &(HeapFree){.thread = t->number});
     }
+    push_young(t, block);
 }
 
-void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller)
+void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller, uint64_t units)
 {
     if (!block)
         return;
@@ -301,22 +344,36 @@ void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller)
         atomic_fetch_add(&agent_heap->nested, 1);
         return;
     }
-    note(t, block, size, caller);
+    note(t, block, size, caller, units);
     leave(t);
 }
 
-void heap_freed(const void *block)
+uint32_t heap_freed(const void *block, const HeapCaller *caller)
 {
-    HeapBlock b;
+    HeapBlock b = {0};
     if (!block)
-        return;
-    HeapThread *t = enter((uint64_t)(uintptr_t)__builtin_frame_address(0));
-    if (!heap_blocks_take(block, &b))
+        return 0;
+    HeapThread *t = enter(caller->sp);
+    if (!heap_blocks_take(block, &b)) {
         atomic_fetch_add(&agent_heap->unknown_frees, 1);
-    else
-        heap_site_freed(&b, t ? t->number : 0);
+    } else {
+        HeapFree call = {.pc = caller->pc};
+        if (t) {
+            call.depth = depth_of(t, caller);
+            call.thread = t->number;
+            call.is_last = pop_young(t, block);
+        }
+        heap_site_freed(&b, &call);
+    }
     if (t)
         leave(t);
+    return b.site;
+}
+
+void heap_free_timed(uint32_t site, uint64_t units)
+{
+    if (site && heap_is_on())
+        heap_site_timed(site, units, true);
 }
 
 bool heap_before_realloc(const void *block, HeapBlock *ret)
@@ -325,7 +382,7 @@ bool heap_before_realloc(const void *block, HeapBlock *ret)
 }
 
 void heap_after_realloc(const void *block, const HeapBlock *before, const void *now, uint64_t size,
-                        const HeapCaller *caller)
+                        const HeapCaller *caller, uint64_t units)
 {
     if (!now) {
         (void)heap_blocks_put(block, before);
@@ -335,18 +392,26 @@ void heap_after_realloc(const void *block, const HeapBlock *before, const void *
     HeapBlock b = *before;
     b.size = size;
     (void)heap_site_reallocated(before, size, now != block);
+    if (units)
+        heap_site_timed(b.site, units, false);
     if (!heap_blocks_put(now, &b))
-        heap_site_freed(&b, t ? t->number : 0);
+        heap_site_freed(&b, &(HeapFree){.thread = t ? t->number : 0});
+    else if (t && now != block)
+        push_young(t, now);
     if (t)
         leave(t);
 }
 
 // ---- Start ------------------------------------------------------------------------------
 
-void heap_start(const char *folder, uint32_t number, uint64_t short_lived)
+void heap_start(const char *folder, uint32_t number, const WireSession *session)
 {
     own_pid = sys_pid();
-    if (heap_sites_open(folder, number, short_lived))
+    enum { LONGEST_NS = 50000 };
+    heap_timer = (HeapTimer){.floor = session->timer_floor,
+                             .longest = (uint64_t)(LONGEST_NS / session->timer_ns),
+                             .for_byte = (uint64_t)(1 / session->timer_ns) + 1};
+    if (heap_sites_open(folder, number, session))
         atomic_store(&agent_heap_is_on, true);
 }
 
@@ -361,6 +426,7 @@ void heap_after_fork(void)
     if (t) {
         for (unsigned i = 0; i < TRACES; i++)
             t->trace[i].site = 0;
+        t->young_count = 0;
         t->tid = sys_tid();
         leave(t);
     }

@@ -7,6 +7,7 @@
 #define AGENT_HEAP_H
 
 #include "agent/heap_blocks.h"
+#include "wire/ring.h"
 
 #include <stdatomic.h>
 
@@ -27,8 +28,17 @@ static inline bool heap_is_on(void)
     return atomic_load_explicit(&agent_heap_is_on, memory_order_relaxed);
 }
 
+// In units of the timer (wire/timer.h), once blocks are noted.
+typedef struct HeapTimer {
+    uint64_t floor;   // two readings at once lie so far apart
+    uint64_t longest; // a call that takes longer, and for_byte for each byte, was interrupted
+    uint64_t for_byte;
+} HeapTimer;
+
+extern HeapTimer heap_timer;
+
 // Joins the heap session of `folder`; `number` is that of the ring.
-void heap_start(const char *folder, uint32_t number, uint64_t short_lived);
+void heap_start(const char *folder, uint32_t number, const WireSession *session);
 // For the child of a fork: what the parent noted is the parent's. heap_start may follow.
 void heap_after_fork(void);
 // Before the first thread beside the main one starts.
@@ -37,14 +47,18 @@ void heap_before_threads(void);
 void heap_thread_begin(uint64_t stack_bytes);
 void heap_thread_end(void);
 
-// After libc has given out a block. A NULL block is ignored.
-void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller);
-// Before libc gets a block back.
-void heap_freed(const void *block);
+// After libc has given out a block. A NULL block is ignored. `units` of the timer were spent in
+// libc, if this call was timed, else 0.
+void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller, uint64_t units);
+// Before libc gets a block back. The site of the block plus 1, or 0.
+uint32_t heap_freed(const void *block, const HeapCaller *caller);
+// The free of a block of the site was timed.
+void heap_free_timed(uint32_t site, uint64_t units);
 // Around realloc: takes the block before; notes what became of it after. `now` is NULL when realloc
 // failed, and then the block is as before.
+// The call of libc was timed when `units` is not 0.
 bool heap_before_realloc(const void *block, HeapBlock *ret);
 void heap_after_realloc(const void *block, const HeapBlock *before, const void *now, uint64_t size,
-                        const HeapCaller *caller);
+                        const HeapCaller *caller, uint64_t units);
 
 #endif // AGENT_HEAP_H

@@ -10,9 +10,9 @@
 
 enum {
     ADDRESS_BITS = 47,
-    REGION_BITS = 26, // one part of the table is for so much of the address space
-    SITE_BITS = 24,   // of the first word of a row
-    THREAD_BITS = 16, // of the second word
+    REGION_BITS = 26,                  // one part of the table is for so much of the address space
+    SITE_BITS = 24,                    // of the first word of a row
+    THREAD_BITS = 64 - HEAP_BORN_BITS, // of the second word
     REGION_COUNT = 1 << (ADDRESS_BITS - REGION_BITS),
     REGIONS_LISTED = 1 << 16,
 };
@@ -94,6 +94,12 @@ bool heap_blocks_take(const void *block, HeapBlock *ret)
     ret->thread = (uint16_t)r->born_and_thread;
     atomic_store_explicit(&r->size_and_site, 0, memory_order_relaxed);
     return true;
+}
+
+bool heap_blocks_has(const void *block)
+{
+    const Row *r = row_of(block, false);
+    return r && atomic_load_explicit(&r->size_and_site, memory_order_relaxed) != 0;
 }
 
 void heap_blocks_forget(void)

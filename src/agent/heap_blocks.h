@@ -8,10 +8,12 @@
 
 #include "base/defs.h"
 
+enum { HEAP_BORN_BITS = 48 };
+
 typedef struct HeapBlock {
     uint32_t site;   // its number plus 1; 0: no block is known there
     uint64_t size;   // bytes, below 2^40; a larger block counts as one of that size
-    uint64_t born;   // on the heap's clock
+    uint64_t born;   // on the heap's clock, of which HEAP_BORN_BITS are kept
     uint16_t thread; // a number of the thread that allocated it
 } HeapBlock;
 
@@ -22,6 +24,8 @@ void heap_blocks_set_granule(unsigned bits);
 bool heap_blocks_put(const void *block, const HeapBlock *of);
 // Takes what is noted out of the table. False: nothing was.
 bool heap_blocks_take(const void *block, HeapBlock *ret);
+// Whether a block is noted there.
+bool heap_blocks_has(const void *block);
 // Forgets all blocks: for the child of a fork.
 void heap_blocks_forget(void);
 

@@ -5,6 +5,8 @@
 #include "agent/heap.h"
 #include "agent/join.h"
 #include "agent/sys.h"
+#include "wire/heap.h"
+#include "wire/timer.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -107,15 +109,51 @@ static void *no_memory(void)
     return NULL;
 }
 
+// ---- Time spent in libc -----------------------------------------------------------------
+
+static __thread uint32_t until_timed __attribute__((tls_model("initial-exec")));
+static __thread uint64_t random_state __attribute__((tls_model("initial-exec")));
+
+// Draws when the next call is timed, so that a program's own rhythm cannot hide some of its calls.
+__attribute__((noinline)) static uint64_t timed_begin(void)
+{
+    if (random_state == 0)
+        random_state = timer_read() | 1;
+    random_state ^= random_state << 13; // xorshift (George Marsaglia)
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    until_timed = (uint32_t)(random_state >> 32) & ((2u << WIRE_TIMED_SHIFT) - 1);
+    return timer_read();
+}
+
+// 0: this call is not timed.
+static inline uint64_t begin_time(void)
+{
+    return LIKELY(until_timed--) ? 0 : timed_begin();
+}
+
+// A call that takes longer than 50 us and 1 ns for each byte was interrupted: another thread had
+// the processor.
+static inline uint64_t end_time(uint64_t begun, uint64_t size)
+{
+    if (LIKELY(!begun))
+        return 0;
+    uint64_t units = timer_read() - begun;
+    units = MIN(units, heap_timer.longest + size * heap_timer.for_byte);
+    return units > heap_timer.floor ? units - heap_timer.floor : 1;
+}
+
 // ---- The functions ----------------------------------------------------------------------
 
 AGENT_EXPORT void *malloc(size_t size)
 {
     if (UNLIKELY(!is_ready()))
         return early_alloc(size);
+    uint64_t begun = begin_time();
     void *block = behind.malloc(size);
+    uint64_t units = end_time(begun, size);
     if (notes())
-        heap_allocated(block, size, HEAP_CALLER);
+        heap_allocated(block, size, HEAP_CALLER, units);
     return block;
 }
 
@@ -123,9 +161,11 @@ AGENT_EXPORT void *calloc(size_t count, size_t size)
 {
     if (UNLIKELY(!is_ready()))
         return size && count > EARLY_BYTES / size ? NULL : early_alloc(count * size);
+    uint64_t begun = begin_time();
     void *block = behind.calloc(count, size);
+    uint64_t units = end_time(begun, count * size);
     if (notes())
-        heap_allocated(block, count * size, HEAP_CALLER);
+        heap_allocated(block, count * size, HEAP_CALLER, units);
     return block;
 }
 
@@ -133,9 +173,15 @@ AGENT_EXPORT void free(void *block)
 {
     if (UNLIKELY(is_early(block) || !is_ready()))
         return;
-    if (heap_is_on())
-        heap_freed(block);
+    if (!heap_is_on()) {
+        behind.free(block);
+        return;
+    }
+    uint32_t site = heap_freed(block, HEAP_CALLER);
+    uint64_t begun = begin_time();
     behind.free(block);
+    if (UNLIKELY(begun))
+        heap_free_timed(site, end_time(begun, 0));
 }
 
 AGENT_EXPORT void free_sized(void *block, size_t size)
@@ -166,16 +212,18 @@ static inline void *reallocate(void *block, size_t size, const HeapCaller *calle
     if (!notes())
         return behind.realloc(block, size);
     if (block && size == 0) {
-        heap_freed(block);
+        (void)heap_freed(block, caller);
         return behind.realloc(block, size);
     }
     HeapBlock before;
     bool known = block && heap_before_realloc(block, &before);
+    uint64_t begun = begin_time();
     void *now = behind.realloc(block, size);
+    uint64_t units = end_time(begun, size);
     if (known)
-        heap_after_realloc(block, &before, now, size, caller);
+        heap_after_realloc(block, &before, now, size, caller, units);
     else
-        heap_allocated(now, size, caller);
+        heap_allocated(now, size, caller, units);
     return now;
 }
 
@@ -195,9 +243,11 @@ AGENT_EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
     if (!is_ready() || !behind.aligned_alloc)
         return no_memory();
+    uint64_t begun = begin_time();
     void *block = behind.aligned_alloc(alignment, size);
+    uint64_t units = end_time(begun, size);
     if (notes())
-        heap_allocated(block, size, HEAP_CALLER);
+        heap_allocated(block, size, HEAP_CALLER, units);
     return block;
 }
 
@@ -205,9 +255,11 @@ AGENT_EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 {
     if (!is_ready() || !behind.posix_memalign)
         return ENOMEM;
+    uint64_t begun = begin_time();
     int rc = behind.posix_memalign(ret, alignment, size);
+    uint64_t units = end_time(begun, size);
     if (rc == 0 && notes())
-        heap_allocated(*ret, size, HEAP_CALLER);
+        heap_allocated(*ret, size, HEAP_CALLER, units);
     return rc;
 }
 
@@ -215,9 +267,11 @@ AGENT_EXPORT void *memalign(size_t alignment, size_t size)
 {
     if (!is_ready() || !behind.memalign)
         return no_memory();
+    uint64_t begun = begin_time();
     void *block = behind.memalign(alignment, size);
+    uint64_t units = end_time(begun, size);
     if (notes())
-        heap_allocated(block, size, HEAP_CALLER);
+        heap_allocated(block, size, HEAP_CALLER, units);
     return block;
 }
 
@@ -225,9 +279,11 @@ AGENT_EXPORT void *valloc(size_t size)
 {
     if (!is_ready() || !behind.valloc)
         return no_memory();
+    uint64_t begun = begin_time();
     void *block = behind.valloc(size);
+    uint64_t units = end_time(begun, size);
     if (notes())
-        heap_allocated(block, size, HEAP_CALLER);
+        heap_allocated(block, size, HEAP_CALLER, units);
     return block;
 }
 
@@ -235,8 +291,10 @@ AGENT_EXPORT void *pvalloc(size_t size)
 {
     if (!is_ready() || !behind.pvalloc)
         return no_memory();
+    uint64_t begun = begin_time();
     void *block = behind.pvalloc(size);
+    uint64_t units = end_time(begun, size);
     if (notes())
-        heap_allocated(block, size, HEAP_CALLER);
+        heap_allocated(block, size, HEAP_CALLER, units);
     return block;
 }

@@ -3,9 +3,11 @@
 
 #include "agent/heap_sites.h"
 
+#include "agent/mappings.h"
 #include "agent/records.h"
 #include "agent/ring.h"
 #include "agent/sys.h"
+#include "wire/timer.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -18,6 +20,8 @@ enum {
     SPINS_BUSY = 64,            // … without giving up the processor
     WAIT_NS = 1000000,          // for the collector to empty the ring
     WAITS = 200,
+    CLOCK_ALLOCATIONS = 0, // HeapClock (model/heap_metrics.h)
+    CLOCK_BYTES = 1,
 };
 
 // A stack is known by 128 bits of hash, which no two stacks of one program share by chance.
@@ -101,7 +105,7 @@ static bool need_room(uint32_t site)
     return true;
 }
 
-bool heap_sites_open(const char *folder, uint32_t number, uint64_t short_lived)
+bool heap_sites_open(const char *folder, uint32_t number, const WireSession *session)
 {
     enum { PROT = PROT_READ | PROT_WRITE };
     const uint64_t all = WIRE_HEAP_HEAD + (uint64_t)WIRE_SITES_MAX * sizeof(WireSite);
@@ -132,7 +136,12 @@ bool heap_sites_open(const char *folder, uint32_t number, uint64_t short_lived)
     h->version = WIRE_VERSION;
     h->pid = sys_pid();
     h->started_ns = sys_clock_ns(CLOCK_MONOTONIC);
-    h->short_lived = short_lived;
+    h->short_lived = session->short_lived;
+    h->clock_kind = session->clock_kind;
+    h->timer_ns = session->timer_ns;
+    if (h->clock_kind > CLOCK_BYTES)
+        h->short_lived =
+            (uint64_t)((double)h->short_lived / (h->timer_ns * (1 << WIRE_TIMER_SHIFT)));
     atomic_store(&h->epoch, 1);
     atomic_thread_fence(memory_order_release);
     h->magic = WIRE_HEAP_MAGIC;
@@ -160,12 +169,12 @@ static inline uint64_t mix(uint64_t h, uint64_t word)
     return h ^ h >> 32;
 }
 
-static Slot hash_of(const UnwindFrame *frames, uint32_t count, UnwindEnd end)
+static Slot hash_of(const HeapStack *stack)
 {
-    Slot s = {.hash = (uint64_t)end + 1, .more_hash = count};
-    for (uint32_t i = 0; i < count; i++) {
-        s.hash = mix(s.hash, frames[i].pc);
-        s.more_hash = (s.more_hash ^ frames[i].pc) * 0xc4ceb9fe1a85ec53ull;
+    Slot s = {.hash = (uint64_t)stack->end + 1, .more_hash = stack->count + (uint64_t)stack->kind};
+    for (uint32_t i = 0; i < stack->count; i++) {
+        s.hash = mix(s.hash, stack->frames[i].pc);
+        s.more_hash = (s.more_hash ^ stack->frames[i].pc) * 0xc4ceb9fe1a85ec53ull;
         s.more_hash ^= s.more_hash >> 29;
     }
     return s;
@@ -185,16 +194,15 @@ static Slot *slot_of(const Slot *wanted)
 }
 
 // Tells the collector which stack it is. While the ring is full the collector is given time.
-static bool tell(uint32_t site, const UnwindFrame *frames, uint32_t count, UnwindEnd end,
-                 uint32_t tid)
+static bool tell(uint32_t site, const HeapStack *stack)
 {
     SampleRecord record = {.event_id = WIRE_SITE_EVENT_ID,
                            .pid = sys_pid(),
-                           .tid = tid,
+                           .tid = stack->tid,
                            .value = (uint64_t)site + 1,
-                           .frames = frames,
-                           .frame_count = count,
-                           .end = end};
+                           .frames = stack->frames,
+                           .frame_count = stack->count,
+                           .end = stack->end};
     for (unsigned i = 0; i < WAITS; i++) {
         if (record_sample(&record))
             return true;
@@ -206,18 +214,31 @@ static bool tell(uint32_t site, const UnwindFrame *frames, uint32_t count, Unwin
     return false;
 }
 
-static uint32_t make_site(const Slot *wanted, const UnwindFrame *frames, uint32_t count,
-                          UnwindEnd end, uint32_t tid)
+// Notes the frames in which a block may be freed by the function that is its owner.
+static void note_callers(WireSite *s, const HeapStack *stack)
+{
+    uint32_t count = MIN(stack->count, (uint32_t)WIRE_SITE_CALLERS);
+    for (uint32_t i = 0; i < count && stack->depth; i++) {
+        uint32_t above = stack->frames[i].sp_words;
+        if (above == UNWIND_SP_FAR || above >= stack->depth || stack->depth - above > UINT32_MAX)
+            return;
+        s->caller_words[i] = (uint32_t)(stack->depth - above);
+        s->caller_pc[i] = stack->frames[i].pc;
+    }
+}
+
+static uint32_t make_site(const Slot *wanted, const HeapStack *stack)
 {
     Slot *s = slot_of(wanted); // another thread may have made it meanwhile
     uint32_t site = s ? atomic_load(&s->site) : 0;
     if (site || !s)
         return site;
     uint32_t number = atomic_load(&agent_heap->site_count);
-    if (!need_room(number) || !tell(number, frames, count, end, tid))
+    if (!need_room(number) || !tell(number, stack))
         return 0;
-    sites[number].frames = count;
-    sites[number].peak_epoch = 0;
+    sites[number].frames = (uint16_t)MIN(stack->count, (uint32_t)UINT16_MAX);
+    sites[number].kind = (uint16_t)stack->kind;
+    note_callers(&sites[number], stack);
     atomic_store(&agent_heap->site_count, number + 1);
     s->hash = wanted->hash;
     s->more_hash = wanted->more_hash;
@@ -225,14 +246,14 @@ static uint32_t make_site(const Slot *wanted, const UnwindFrame *frames, uint32_
     return number + 1;
 }
 
-uint32_t heap_site_of(const UnwindFrame *frames, uint32_t count, UnwindEnd end, uint32_t tid)
+uint32_t heap_site_of(const HeapStack *stack)
 {
-    Slot wanted = hash_of(frames, count, end);
+    Slot wanted = hash_of(stack);
     const Slot *s = slot_of(&wanted);
     uint32_t site = s ? atomic_load_explicit(&s->site, memory_order_acquire) : 0;
     if (site || !lock(&making))
         return site;
-    site = make_site(&wanted, frames, count, end, tid);
+    site = make_site(&wanted, stack);
     unlock(&making);
     return site;
 }
@@ -292,17 +313,73 @@ static inline void count_block(WireSite *s, uint64_t size)
         s->max_blocks = s->live_blocks;
     }
     if (s->blocks == 1)
-        s->smallest = s->largest = size;
+        s->smallest = s->largest = s->first_size = size;
+    if (size == s->first_size)
+        return;
     s->smallest = MIN(s->smallest, size);
     s->largest = MAX(s->largest, size);
     unsigned class = size ? 64 - (unsigned)__builtin_clzll(size) : 0;
-    agent_heap->by_size[MIN(class, WIRE_SIZE_CLASSES - 1u)]++;
+    s->by_size[MIN(class, WIRE_SIZE_CLASSES - 1u)]++;
+}
+
+// The clock, after an allocation of so many bytes.
+static inline uint64_t tick(uint64_t bytes)
+{
+    WireHeap *h = agent_heap;
+    if (LIKELY(h->clock_kind == CLOCK_ALLOCATIONS))
+        return add(&h->clock, 1);
+    return h->clock_kind == CLOCK_BYTES ? add(&h->clock, bytes) : timer_read() >> WIRE_TIMER_SHIFT;
+}
+
+static inline uint64_t clock_now(void)
+{
+    const WireHeap *h = agent_heap;
+    return h->clock_kind <= CLOCK_BYTES ? atomic_load_explicit(&h->clock, memory_order_relaxed)
+                                        : timer_read() >> WIRE_TIMER_SHIFT;
+}
+
+// From an earlier value of the clock, of which the table keeps the lower bits.
+static inline uint64_t age_of(uint64_t born, uint64_t now)
+{
+    const uint64_t mask = ((uint64_t)1 << HEAP_BORN_BITS) - 1;
+    uint64_t age = (now - born) & mask;
+    return age > mask / 2 ? 0 : age; // another thread's clock is a little ahead
+}
+
+// Whether both addresses are in one function.
+static bool same_function(uint64_t a, uint64_t b)
+{
+    AgentMapping m;
+    if (!mappings_find(a, &m) || b < m.start || b >= m.end)
+        return false;
+    uint64_t of_a = frame_search_function(&m.frames, a);
+    return of_a && of_a == frame_search_function(&m.frames, b);
+}
+
+// A block is freed by one of the functions that were active at its allocation, in the same frame,
+// when that frame's stack pointer and function are those of the call that frees it. The function
+// may have returned meanwhile and have been called again from the same depth: that is not told
+// apart.
+static inline bool is_in_frame(WireSite *s, const HeapFree *f)
+{
+    for (unsigned i = 0; i < WIRE_SITE_CALLERS && f->depth; i++) {
+        if (s->caller_words[i] != f->depth)
+            continue;
+        if (s->in_frame_pc == f->pc)
+            return true;
+        if (s->not_in_frame_pc == f->pc)
+            return false;
+        bool same = same_function(s->caller_pc[i], f->pc - 1);
+        *(same ? &s->in_frame_pc : &s->not_in_frame_pc) = f->pc;
+        return same;
+    }
+    return false;
 }
 
 uint64_t heap_site_allocated(uint32_t site, uint64_t size)
 {
     WireSite *s = &sites[site - 1];
-    uint64_t now = add(&agent_heap->clock, 1);
+    uint64_t now = tick(size);
     (void)add(&agent_heap->live_blocks, 1);
     grow(size, now);
     if (!lock_site(s))
@@ -318,7 +395,7 @@ uint64_t heap_site_allocated(uint32_t site, uint64_t size)
 uint64_t heap_site_reallocated(const HeapBlock *before, uint64_t size, bool moved)
 {
     WireSite *s = &sites[before->site - 1];
-    uint64_t now = add(&agent_heap->clock, 1);
+    uint64_t now = tick(size);
     if (size >= before->size)
         grow(size - before->size, now);
     else
@@ -328,6 +405,8 @@ uint64_t heap_site_reallocated(const HeapBlock *before, uint64_t size, bool move
     keep_peak(s);
     s->live_bytes += size - before->size;
     s->reallocs++;
+    s->grown_bytes += size > before->size ? size - before->size : 0;
+    s->moved += moved;
     if (moved)
         s->copied_bytes += MIN(size, before->size);
     count_block(s, size);
@@ -335,11 +414,10 @@ uint64_t heap_site_reallocated(const HeapBlock *before, uint64_t size, bool move
     return now;
 }
 
-void heap_site_freed(const HeapBlock *block, uint16_t thread)
+void heap_site_freed(const HeapBlock *block, const HeapFree *call)
 {
     WireSite *s = &sites[block->site - 1];
-    uint64_t now = atomic_load_explicit(&agent_heap->clock, memory_order_relaxed);
-    uint64_t age = now > block->born ? now - block->born : 0;
+    uint64_t age = age_of(block->born, clock_now());
     shrink(block->size);
     (void)add(&agent_heap->live_blocks, (uint64_t)-1);
     if (!lock_site(s))
@@ -350,6 +428,18 @@ void heap_site_freed(const HeapBlock *block, uint16_t thread)
     s->freed_blocks++;
     s->lifetime += age;
     s->short_lived += age <= agent_heap->short_lived;
-    s->freed_elsewhere += block->thread != thread;
+    bool same_thread = block->thread == call->thread;
+    s->freed_elsewhere += !same_thread;
+    s->freed_last += same_thread && call->is_last;
+    s->freed_in_frame += same_thread && is_in_frame(s, call);
+    unlock_site(s);
+}
+
+void heap_site_timed(uint32_t site, uint64_t units, bool to_free)
+{
+    WireSite *s = &sites[site - 1];
+    if (!lock_site(s))
+        return;
+    *(to_free ? &s->frees_timed : &s->mallocs_timed) += units;
     unlock_site(s);
 }

@@ -12,19 +12,40 @@
 extern WireHeap *agent_heap;
 
 // Makes the file of the heap in `folder` and maps it. False: there is none.
-bool heap_sites_open(const char *folder, uint32_t number, uint64_t short_lived);
+bool heap_sites_open(const char *folder, uint32_t number, const WireSession *session);
 // For the child of a fork, before heap_sites_open: forgets the sites and the file of the parent.
 void heap_sites_forget(void);
 // Says that from now on several threads allocate.
 void heap_sites_share(void);
 
+// A stack that allocates. Frames innermost first.
+typedef struct HeapStack {
+    const UnwindFrame *frames;
+    uint32_t count;
+    UnwindEnd end;
+    uint32_t tid;
+    uint64_t
+        depth; // words from the stack pointer of the first frame to the stack's end; 0: not known
+    WireSiteKind kind;
+} HeapStack;
+
 // The number plus 1 of a stack's site, which is made when the stack is new; 0 when there is no room
-// for more. Frames innermost first.
-uint32_t heap_site_of(const UnwindFrame *frames, uint32_t count, UnwindEnd end, uint32_t tid);
+// for more.
+uint32_t heap_site_of(const HeapStack *stack);
+
+// The call that frees a block.
+typedef struct HeapFree {
+    uint64_t pc;    // where it returns to
+    uint64_t depth; // as in HeapStack
+    uint16_t thread;
+    bool is_last; // no younger block of that thread is live
+} HeapFree;
 
 // Sums up what happened; `site` is a number plus 1. The first two give the clock's value.
 uint64_t heap_site_allocated(uint32_t site, uint64_t size);
 uint64_t heap_site_reallocated(const HeapBlock *before, uint64_t size, bool moved);
-void heap_site_freed(const HeapBlock *block, uint16_t thread);
+void heap_site_freed(const HeapBlock *block, const HeapFree *call);
+// One call of 64 took so many units of the timer: to allocate, or to free.
+void heap_site_timed(uint32_t site, uint64_t units, bool to_free);
 
 #endif // AGENT_HEAP_SITES_H

@@ -89,7 +89,7 @@ static void start_heap(void)
 {
     const WireSession *s = agent_ring.session;
     if (s->notes_heap)
-        heap_start(folder, agent_ring.number, s->short_lived);
+        heap_start(folder, agent_ring.number, s);
 }
 
 void join_session(void)

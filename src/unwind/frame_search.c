@@ -109,6 +109,12 @@ static UnwindAction after_clone(void)
     return (UnwindAction){.kind = UNWIND_AFTER_CLONE, .cfa = UNWIND_X86_64_SP, .cfa_off = 8};
 }
 
+uint64_t frame_search_function(const FrameSections *s, uint64_t pc)
+{
+    SearchTable t;
+    return s->hdr && read_header(s, &t) ? (uint64_t)(uintptr_t)find_fde(s, &t, pc) : 0;
+}
+
 bool frame_search(const FrameSections *s, uint64_t pc, FoundFrame *ret)
 {
     SearchTable t;

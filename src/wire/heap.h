@@ -12,19 +12,30 @@
 enum {
     WIRE_SITE_EVENT_ID = 2,
     WIRE_SITES_MAX = 1 << 20,
-    WIRE_SITES_STEP = 1 << 11, // so many at once get room in the file
-    WIRE_SIZE_CLASSES = 48,    // class c: blocks of 2^(c-1) … 2^c - 1 bytes; class 0: 0 bytes
+    WIRE_SITES_STEP = 1 << 10, // so many at once get room in the file
+    WIRE_SIZE_CLASSES = 24, // as in model/heap_metrics.h; the last one has all larger blocks, too
+    WIRE_SITE_CALLERS = 6,
+    WIRE_SAMPLED_SHIFT = 8, // sums of sampled blocks are in units of 1/256
+    WIRE_TIMER_SHIFT = 3,   // the clock of time has units of 8 of the timer's
+    WIRE_TIMED_SHIFT = 6,   // one of 64 calls is timed
 };
 
 #define WIRE_HEAP_MAGIC  0x7061656879617361ull // "asayheap"
 #define WIRE_HEAP_PREFIX "heap-"               // of the file's name; then as that of the ring
+
+// What a site is of.
+typedef enum WireSiteKind {
+    WIRE_SITE_BLOCKS,  // of the heap
+    WIRE_SITE_MAPPINGS // made by mmap, mremap or brk
+} WireSiteKind;
 
 // What happened to the blocks of one site. A block belongs to the site that allocated it first,
 // also after realloc. Every call of realloc with a block counts as one more block, as DHAT counts
 // it. Times are in units of WireHeap.clock.
 typedef struct WireSite {
     _Atomic uint32_t lock;
-    uint32_t frames;      // of its stack
+    uint16_t frames;      // of its stack
+    uint16_t kind;        // WireSiteKind
     uint64_t bytes;       // allocated in all
     uint64_t blocks;      // allocated in all
     uint64_t live_bytes;  // not freed yet
@@ -32,25 +43,53 @@ typedef struct WireSite {
     uint64_t max_bytes;   // the most that were live at once
     uint64_t max_blocks;  // live at that time
     uint64_t peak_epoch;  // WireHeap.epoch at the last change
-    // Live when that epoch began, which is when the whole heap was largest.
-    uint64_t peak_bytes, peak_blocks;
+
     uint64_t freed_blocks;
-    uint64_t lifetime;          // sum over freed blocks
-    uint64_t short_lived;       // freed within WireHeap.short_lived
-    uint64_t freed_elsewhere;   // freed by another thread than allocated them
-    uint64_t reallocs;          // calls of realloc
-    uint64_t copied_bytes;      // that realloc had to copy, because a block moved
+    uint64_t lifetime;        // sum over freed blocks
+    uint64_t short_lived;     // freed within WireHeap.short_lived
+    uint64_t first_size;      // of the first block: by_size leaves out the blocks of that size
+    uint64_t freed_elsewhere; // freed by another thread than allocated them
+    uint64_t freed_in_frame;  // freed in the frame that allocated them, or one of its callers
+    uint64_t freed_last;      // freed while no younger block of the thread was live
+    uint64_t frees_timed;     // in timer's units, of one of 64 calls
+
+    // Live when the epoch began, which is when the whole heap was largest.
+    uint64_t peak_bytes, peak_blocks;
     uint64_t smallest, largest; // sizes of blocks; 0 and 0: there was none
-    uint64_t reserved[6];
+    uint64_t mallocs_timed;     // in timer's units, of one of 64 calls
+    // For the agent: the stack pointers of the caller and of its callers, in words below the end of
+    // the stack, 0: not known; where they call; and where blocks were freed that is, or is not, in
+    // one of these functions.
+    uint32_t caller_words[WIRE_SITE_CALLERS];
+
+    uint64_t caller_pc[WIRE_SITE_CALLERS];
+    uint64_t in_frame_pc, not_in_frame_pc;
+
+    uint64_t reallocs;     // calls of realloc
+    uint64_t moved;        // of these, that moved the block
+    uint64_t copied_bytes; // that realloc had to copy for that
+    uint64_t grown_bytes;  // by which realloc made blocks larger
+    // Of estimates from samples: the square of a block, and of 1024 bytes.
+    uint64_t var_blocks, var_bytes;
+    uint64_t var_live_blocks, var_live_bytes;
+
+    uint64_t var_peak_blocks, var_peak_bytes;
+    uint64_t more_reserved[6];
+
+    uint64_t by_size[WIRE_SIZE_CLASSES];
 } WireSite;
 
 typedef struct WireHeap {
     uint64_t magic;
     uint32_t version; // WIRE_VERSION
     uint32_t pid;
-    uint64_t started_ns;                 // CLOCK_MONOTONIC
-    uint64_t short_lived;                // a block that lives at most so long is short-lived
-    _Alignas(64) _Atomic uint64_t clock; // allocations so far
+    uint64_t started_ns;  // CLOCK_MONOTONIC
+    uint64_t short_lived; // a block that lives at most so long is short-lived
+    uint32_t clock_kind;  // HeapClock (model/heap_metrics.h): the unit of `clock`
+    uint32_t is_sampled;  // 1: sums of sites are estimates in units of 1/256
+    uint64_t sample_bytes;
+    double timer_ns;                     // of one of the timer's units
+    _Alignas(64) _Atomic uint64_t clock; // allocations or bytes so far; 0 for time
     // Sums over all sites.
     _Alignas(64) _Atomic uint64_t live_bytes;
     _Atomic uint64_t live_blocks;
@@ -67,12 +106,11 @@ typedef struct WireHeap {
     _Atomic uint64_t no_room;       // allocations left out: no memory for what must be kept of them
     _Atomic uint64_t no_table;      // of these, blocks for which there was no address space
     _Atomic uint64_t stuck; // updates left out because another thread held the site too long
-    uint64_t by_size[WIRE_SIZE_CLASSES]; // blocks; each thread adds without a lock, so about
 } WireHeap;
 
 enum { WIRE_HEAP_HEAD = WIRE_PAGE };
 
-_Static_assert(sizeof(WireSite) == 192, "whole cache lines");
+_Static_assert(sizeof(WireSite) == 576, "whole cache lines");
 _Static_assert(sizeof(WireHeap) <= WIRE_HEAP_HEAD, "the sites begin on the second page");
 
 #endif // WIRE_HEAP_H

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 enum {
-    WIRE_VERSION = 2,
+    WIRE_VERSION = 3,
     WIRE_PAGE = 4096,
     WIRE_EVENT_ID = 1, // of the one event: processor time
     // A sample's layout, from which `perf_layout` derives that of all records.
@@ -47,10 +47,15 @@ typedef struct WireSession {
     uint32_t version;
     _Atomic uint32_t state; // WireState
     uint64_t period_ns;     // of processor time of a thread, from sample to sample; 0: no samples
-    uint32_t notes_heap;    // 1: agents keep account of the heap (wire/heap.h)
-    uint32_t reserved;
-    uint64_t short_lived; // WireHeap.short_lived
-    uint64_t ring_bytes;  // of the records of one ring: a power of two, at least a page
+    uint64_t ring_bytes;    // of the records of one ring: a power of two, at least a page
+    // What agents keep account of; all but the first are as in WireHeap (wire/heap.h).
+    uint32_t notes_heap;     // 1: of the heap
+    uint32_t notes_mappings; // 1: and of mappings, too
+    uint32_t clock_kind;
+    uint32_t timer_floor; // timer's units between two readings at once
+    uint64_t short_lived;
+    uint64_t sample_bytes; // 0: each block is noted
+    double timer_ns;
 } WireSession;
 
 // The first page of a ring's file, PID-NUMBER. Behind it lie `size` bytes of records, which both

@@ -31,6 +31,20 @@ truths() {
         is 10 'blocks allocated' all_kinds && is 640 'bytes allocated' all_kinds && is 0 'blocks at end' all_kinds &&
         is 3 'blocks freed by another thread' gives && is 3 'blocks freed' gives
 }
+ways() {
+    is 5000 'blocks freed in the same frame' churns && is 0 'blocks freed in the same frame' gives &&
+        is 5000 'blocks freed in reverse order' churns && is 1 'blocks freed in reverse order' peaks &&
+        is 1900 'bytes grown by realloc' grows && is 5000 'blocks of 32 to 63 bytes' churns &&
+        is 10 'blocks of 524288 to 1048575 bytes' peaks && is 45 lifetime peaks
+}
+check 'how blocks are freed, grow, and how large they are' ways
+timed() { [ "$(value 'time in malloc' churns)" -gt 0 ] && [ "$(value 'time in free' churns)" -gt 0 ]; }
+check 'the time in malloc and free is estimated' timed
+in_bytes() {
+    "$ASSAY" heap -q -f --clock bytes -o bytes.assay -- ./truth >/dev/null || [ $? -eq 3 ]
+    [ "$("$ASSAY" export -f json bytes.assay -o - | "$TOP/tests/e2e/lib/heap_values.py" lifetime peaks)" = 45000000 ]
+}
+check 'lifetimes in bytes' in_bytes
 check 'blocks, bytes, peak, end, reallocations and lifetimes are exact' truths
 lines() {
     local line

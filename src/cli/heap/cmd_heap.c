@@ -11,14 +11,17 @@
 #include "cli/record/recorded_symbols.h"
 #include "cli/symbols.h"
 #include "collect/sampling/sampling.h"
+#include "model/heap_metrics.h"
 #include "os/file.h"
 
-enum { SHORT_LIVED_DEFAULT = 1000 };
+// Of the clocks, in the order of HeapClock.
+static const uint64_t short_lived_default[HEAP_CLOCK_COUNT] = {1000, 64 << 10, 10000};
 
 typedef struct HeapOptions {
     Str output;
     bool force;
-    uint64_t short_lived;
+    Str clock;
+    uint64_t short_lived; // UINT64_MAX: not given
     int64_t duration_ns;
     bool no_args;
     bool quiet;
@@ -32,7 +35,11 @@ static const Option heap_options[] = {
              "the recording to write (default heap.assay; an older one is kept as .old)"),
     OPT_FLAG('f', "force", HeapOptions, force, "replace FILE"),
     OPT_U64(0, "short-lived", HeapOptions, short_lived, "N",
-            "call a block short-lived that is freed within N allocations (default 1000)"),
+            "call a block short-lived that lives at most N units of the clock (default 1000 "
+            "allocations, 65536 bytes or 10000 ns)"),
+    OPT_CHOICE(0, "clock", HeapOptions, clock, "CLOCK", "allocations|bytes|ns",
+               "measure lifetimes in allocations (the default) or bytes that the process allocates "
+               "meanwhile, or in time"),
     OPT_DURATION(0, "duration", HeapOptions, duration_ns, "S",
                  "end the recording after this time; the command runs on"),
     OPT_FLAG(0, "no-args", HeapOptions, no_args,
@@ -67,6 +74,14 @@ static bool find_program(Heap *h, char **argv, int *status, Error *err)
         return false;
     }
     return record_check_program(&h->program, err);
+}
+
+static HeapClock clock_of(const HeapOptions *o)
+{
+    for (int i = 0; i < HEAP_CLOCK_COUNT; i++)
+        if (str_equal(o->clock, str_from_c(heap_clock_name((HeapClock)i))))
+            return (HeapClock)i;
+    return HEAP_CLOCK_ALLOCATIONS;
 }
 
 static int finish(Heap *h, StoreWriter *writer, Profile *p, Sampling *sampling)
@@ -119,7 +134,10 @@ static int heap(CommandLine *line, void *values)
     h.output = o->output.len ? o->output : STR("heap.assay");
     h.sampling = (SamplingOptions){.engine = ENGINE_TIMER,
                                    .heap = true,
-                                   .short_lived = o->short_lived,
+                                   .heap_clock = clock_of(o),
+                                   .short_lived = o->short_lived == UINT64_MAX
+                                                      ? short_lived_default[clock_of(o)]
+                                                      : o->short_lived,
                                    .duration_ns = o->duration_ns,
                                    .no_args = o->no_args,
                                    .environment = environ,
@@ -141,7 +159,7 @@ static int heap(CommandLine *line, void *values)
 
 static int run_heap(const Command *cmd, int argc, char **argv)
 {
-    HeapOptions o = {.short_lived = SHORT_LIVED_DEFAULT};
+    HeapOptions o = {.short_lived = UINT64_MAX};
     return command_run_parsed(cmd, argc, argv, &o, heap);
 }
 

@@ -103,16 +103,58 @@ void agent_heaps_end(AgentHeaps *h, const char *ring_name)
     }
 }
 
-void agent_heaps_live(AgentHeaps *h, uint64_t *ret_bytes, uint64_t *ret_blocks)
+AgentHeapLevel agent_heaps_level(AgentHeaps *h)
 {
-    *ret_bytes = *ret_blocks = 0;
+    AgentHeapLevel all = {0};
     for (size_t i = 0; i < h->at.len; i++) {
         AgentHeap *heap = &h->at.at[i];
         if (!heap->shared)
             continue;
         look(heap);
-        *ret_bytes += atomic_load(&heap->sums.live_bytes);
-        *ret_blocks += atomic_load(&heap->sums.live_blocks);
+        uint64_t peak = atomic_load(&heap->sums.peak_bytes);
+        bool rose = peak > heap->peak_seen;
+        heap->peak_seen = MAX(heap->peak_seen, peak);
+        all.is_peak |= rose;
+        all.bytes += rose ? peak : atomic_load(&heap->sums.live_bytes);
+        all.blocks +=
+            rose ? atomic_load(&heap->sums.peak_blocks) : atomic_load(&heap->sums.live_blocks);
+    }
+    return all;
+}
+
+static void add_top(AgentHeapSums *s, AgentTopSite site)
+{
+    uint32_t at = s->count;
+    while (at > 0 && s->top[at - 1].bytes < site.bytes)
+        at--;
+    if (at == AGENT_TOP_SITES)
+        return;
+    s->count += s->count < AGENT_TOP_SITES;
+    memmove(&s->top[at + 1], &s->top[at], (s->count - 1 - at) * sizeof(s->top[0]));
+    s->top[at] = site;
+}
+
+void agent_heaps_sum(const AgentHeaps *h, AgentHeapSums *ret)
+{
+    *ret = (AgentHeapSums){0};
+    for (size_t i = 0; i < h->at.len; i++) {
+        const AgentHeap *heap = &h->at.at[i];
+        const WireSite *sites = heap->shared
+                                    ? (const void *)((const char *)heap->shared + WIRE_HEAP_HEAD)
+                                    : heap->sites;
+        uint32_t count = heap->shared ? atomic_load(&heap->sums.site_count) : heap->site_count;
+        unsigned shift = heap->sums.is_sampled ? WIRE_SAMPLED_SHIFT : 0;
+        count = MIN(count, (uint32_t)WIRE_SITES_MAX);
+        for (uint32_t site = 0; sites && site < count; site++) {
+            const WireSite *s = &sites[site];
+            if (s->kind != WIRE_SITE_BLOCKS)
+                continue;
+            ret->blocks += s->blocks >> shift;
+            ret->bytes += s->bytes >> shift;
+            if (heap->shared && s->live_bytes)
+                add_top(ret, (AgentTopSite){(uint32_t)i, site, s->live_bytes >> shift,
+                                            s->live_blocks >> shift});
+        }
     }
 }
 

@@ -17,6 +17,7 @@ typedef struct AgentHeap {
     const WireHeap *shared;   // NULL once the program has ended
     size_t mapped;            // bytes at `shared`
     WireHeap sums;            // as they were last looked at
+    uint64_t peak_seen;       // the highest peak so far
     WireSite *sites;          // [site_count], after agent_heaps_finish or the end of the program
     uint32_t site_count;
 } AgentHeap;
@@ -32,8 +33,31 @@ void agent_heaps_init(AgentHeaps *h, const AgentSession *session);
 bool agent_heaps_add(AgentHeaps *h, const char *ring_name);
 // The program of that ring has ended: keeps what is known, and removes the file.
 void agent_heaps_end(AgentHeaps *h, const char *ring_name);
-// What is live now in all processes: bytes and blocks.
-void agent_heaps_live(AgentHeaps *h, uint64_t *ret_bytes, uint64_t *ret_blocks);
+
+// What is live in all processes, or was at the peak, where that has risen since the last look.
+typedef struct AgentHeapLevel {
+    uint64_t bytes, blocks;
+    bool is_peak; // the peak of a process has risen
+} AgentHeapLevel;
+
+// Looks at the sums of each process.
+AgentHeapLevel agent_heaps_level(AgentHeaps *h);
+
+// The sites with most live bytes, largest first.
+enum { AGENT_TOP_SITES = 8 };
+typedef struct AgentTopSite {
+    uint32_t heap, site; // rows of AgentHeaps.at and of its sites
+    uint64_t bytes, blocks;
+} AgentTopSite;
+
+typedef struct AgentHeapSums {
+    uint64_t blocks, bytes; // allocated so far
+    uint32_t count;         // of top
+    AgentTopSite top[AGENT_TOP_SITES];
+} AgentHeapSums;
+
+// Looks at every site, which takes a while when there are many.
+void agent_heaps_sum(const AgentHeaps *h, AgentHeapSums *ret);
 // Keeps what is known of programs that still run.
 void agent_heaps_finish(AgentHeaps *h);
 void agent_heaps_deinit(AgentHeaps *h); // unmaps and frees all

@@ -4,8 +4,10 @@
 #include "collect/agents/session.h"
 
 #include "collect/agents/image.h"
+#include "os/clock.h"
 #include "os/file.h"
 #include "os/proc.h"
+#include "wire/timer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -116,6 +118,23 @@ static bool put_library(int folder_fd, Bytes image)
     return ok;
 }
 
+// How long the timer's unit is, and what one reading costs.
+static void measure_timer(WireSession *s)
+{
+    enum { SPAN_NS = 2000000, READINGS = 100 };
+    uint64_t least = UINT64_MAX, units = timer_read();
+    int64_t begin_ns = os_monotonic_ns(), now_ns = begin_ns;
+    for (unsigned i = 0; i < READINGS; i++) {
+        uint64_t one = timer_read();
+        least = MIN(least, timer_read() - one);
+    }
+    while (now_ns - begin_ns < SPAN_NS)
+        now_ns = os_monotonic_ns();
+    units = timer_read() - units;
+    s->timer_floor = (uint32_t)least;
+    s->timer_ns = (double)(now_ns - begin_ns) / (double)MAX(units, (uint64_t)1);
+}
+
 static bool put_session(AgentSession *s, const AgentSessionOptions *o)
 {
     int fd = openat(s->folder_fd, WIRE_SESSION_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -132,7 +151,12 @@ static bool put_session(AgentSession *s, const AgentSessionOptions *o)
     s->page->period_ns = o->period_ns;
     s->page->ring_bytes = o->ring_bytes;
     s->page->notes_heap = o->notes_heap;
+    s->page->notes_mappings = o->notes_mappings;
+    s->page->clock_kind = o->clock_kind;
     s->page->short_lived = o->short_lived;
+    s->page->sample_bytes = o->sample_bytes;
+    if (o->notes_heap)
+        measure_timer(s->page);
     atomic_store(&s->page->state, WIRE_WAITING);
     s->page->magic = WIRE_SESSION_MAGIC;
     return true;

@@ -19,8 +19,11 @@ typedef struct AgentSessionOptions {
     char *const *environment; // of the programs, without the session; ends in NULL
     uint64_t period_ns;       // of processor time, from sample to sample; 0: no samples
     bool notes_heap;          // agents keep account of the heap (wire/heap.h)
-    uint64_t short_lived;     // with notes_heap: WireHeap.short_lived
-    uint64_t ring_bytes;      // a power of two
+    bool notes_mappings;      // with notes_heap: and of mappings
+    uint32_t clock_kind;      // with notes_heap: as in WireHeap, like the next two
+    uint64_t short_lived;
+    uint64_t sample_bytes; // 0: each block is noted
+    uint64_t ring_bytes;   // a power of two
 } AgentSessionOptions;
 
 typedef struct AgentSession {

@@ -1089,7 +1089,11 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
         settle_result(s, result);
         if (s->events.heap)
             heap_fill_rows(profile, s->sample_events[0].metric, &s->timers.heaps,
-                           &s->timers.timeline, s->origin_ns);
+                           &s->timers.timeline, s->origin_ns,
+                           &(HeapRowOptions){.clock = options->heap_clock,
+                                             .mappings = options->heap_mappings,
+                                             .short_lived = options->short_lived,
+                                             .sample_bytes = options->heap_sample_bytes});
         facts_at_end(profile, &s->events, s->consumer, s->malformed, &s->drain,
                      &(FactsOfEngine){.tracer = s->events.traced && !s->events.by_breakpoints
                                                     ? &s->tracer

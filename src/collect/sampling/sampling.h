@@ -78,7 +78,11 @@ typedef struct SamplingOptions {
     int64_t delay_ns;    // from the start of the program to the first sample
     SamplingEngine engine;
     bool heap; // with ENGINE_TIMER: no samples; account of the heap (collect/heap/rows.h)
-    uint64_t short_lived;     // with heap: blocks that live for at most so many allocations
+    // With heap, as in AgentSessionOptions:
+    uint32_t heap_clock;
+    bool heap_mappings;
+    uint64_t short_lived;
+    uint64_t heap_sample_bytes;
     char *const *environment; // of the command; ends in NULL
     Str temp_folder;          // $TMPDIR; "": the usual ones
     bool no_runtimes;         // do not read from processes what runtimes know of their code

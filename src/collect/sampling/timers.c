@@ -84,7 +84,10 @@ bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *e
                                    .environment = options->environment,
                                    .period_ns = events->heap ? 0 : 1000000000u / events->freq_hz,
                                    .notes_heap = events->heap,
+                                   .notes_mappings = options->heap_mappings,
+                                   .clock_kind = options->heap_clock,
                                    .short_lived = options->short_lived,
+                                   .sample_bytes = options->heap_sample_bytes,
                                    .ring_bytes = events->heap ? HEAP_RING_BYTES : ring_bytes()};
     assert(options->environment);
     ret->queue = queue;
@@ -130,12 +133,9 @@ static void take(void *ctx, Bytes record)
 
 void timers_drain(Timers *t)
 {
-    uint64_t bytes, blocks;
     agent_rings_drain(&t->rings, take, t);
-    if (t->rings.heaps) {
-        agent_heaps_live(&t->heaps, &bytes, &blocks);
-        heap_timeline_add(&t->timeline, os_monotonic_ns() - t->origin_ns, bytes, blocks);
-    }
+    if (t->rings.heaps)
+        heap_timeline_add(&t->timeline, os_monotonic_ns() - t->origin_ns, &t->heaps);
     // An empty chunk is pushed, too: the end of a round delivers the records of the round before.
     if (!t->chunk)
         t->chunk = queue_take_empty(t->queue, true);
