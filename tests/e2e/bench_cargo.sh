@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # assay bench --cargo: benchmarks of a workspace under Criterion, divan, libtest and a main function of
 # the user's own, and the same of two revisions. What decides is a severalfold difference of work.
+# beside others: 60 s
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 cargo --version >/dev/null 2>&1 || skip_all "no cargo"
@@ -22,6 +23,11 @@ name = "plain"
 [[bench]]
 name = "own"
 harness = false
+# To build takes longer than to measure.
+[profile.bench]
+opt-level = 1
+[profile.bench.package."*"]
+opt-level = 0
 T
 cat >src/lib.rs <<'R'
 #![cfg_attr(test, feature(test))]

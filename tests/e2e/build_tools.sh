@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # --cargo, --cmake and --meson build a program and record it, not the build tool.
+# beside others: 8 s
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 need_perf

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # assay cover run -- cargo …: a workspace of several crates from one command, equal
 # to llvm-cov; the user's own build is not touched.
+# beside others: 15 s
 set -u
 cd "$SCRATCH" || exit 1
 if ! command -v cargo >/dev/null || ! cargo --version >/dev/null 2>&1; then

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # assay cover run --per-input: the lines of each input of a corpus are those of a run with it alone, and
 # the smallest set runs them all.
+# beside others: 8 s
 set -u
 cd "$SCRATCH" || exit 1
 # shellcheck source=lib/cover.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # assay cover diff: the twelve classes, of a change in which every one occurs, from
 # git and from a file; the gate; renamed and odd names.
+# beside others: 8 s
 set -u
 cd "$SCRATCH" || exit 1
 # shellcheck source=lib/common.sh

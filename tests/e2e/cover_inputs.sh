@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Which of the files that a user names, or that a folder holds, are inputs.
+# beside others: 8 s
 set -u
 cd "$SCRATCH" || exit 1
 # shellcheck source=lib/cover.sh

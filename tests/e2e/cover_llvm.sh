@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Lines, functions and branches equal those of the llvm-cov that belongs to the
 # compiler; merged sums equal llvm-profdata's; what is written, LLVM reads.
+# beside others: 25 s
 set -u
 cd "$SCRATCH" || exit 1
 # shellcheck source=lib/common.sh

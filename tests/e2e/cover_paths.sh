@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A source has one row and one path, however its units and tracefiles spell it.
+# beside others: 8 s
 set -u
 cd "$SCRATCH" || exit 1
 # shellcheck source=lib/cover.sh

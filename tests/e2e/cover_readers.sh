@@ -3,6 +3,7 @@
 # Coverage that we export, read by what we did not write: pycobertura, gcovr and
 # diff-cover (Cobertura), diff-cover (lcov), coveralls' own merging of its form; and the
 # published rules of the forms of Cobertura, SonarQube, Codecov, JaCoCo and Clover.
+# beside others: 8 s
 set -u
 readers=$TOP/build/readers/cover/bin # tools/foreign-readers installs them
 if ! [ -x "$readers/pycobertura" ]; then

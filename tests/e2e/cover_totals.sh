@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Lines, functions and branches have the same totals in the report and in every format.
+# beside others: 8 s
 set -u
 cd "$SCRATCH" || exit 1
 # shellcheck source=lib/cover.sh

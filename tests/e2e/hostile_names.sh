@@ -3,6 +3,7 @@
 # Names that drive terminals, turn text around, are formulas or markup, or are no UTF-8, through every
 # text, table, page and export. A strict reader of each format takes the result, and nothing in it
 # commands a terminal.
+# beside others: 15 s
 . "$TOP/tests/e2e/lib/common.sh"
 
 python3 - <<'PY'

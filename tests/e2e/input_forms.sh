@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is packed is looked into, what is not read is named, and an input without an end is refused
 # at its beginning.
+# beside others: 8 s
 set -u
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"

@@ -3,6 +3,7 @@
 # Programs whose debug information, symbols or unwind tables are damaged, and maps of
 # generated code that hold anything: the recording is made all the same, its report is
 # whole, and the program notices nothing.
+# beside others: 15 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 need_perf

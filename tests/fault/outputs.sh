@@ -3,6 +3,7 @@
 # Every command that writes: an older file is kept unless --force is given, a place
 # that cannot be written and a full disk are errors in words with nothing left, and so
 # is a standard output that takes nothing.
+# beside others: 8 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 [ -x "$TOOLS/make_profile" ] || skip_all "no $TOOLS/make_profile: run make dev"

@@ -3,6 +3,7 @@
 # bench --output FILE where all users may make files: a link, a FIFO or a
 # file that another user planted is refused, and what is behind it stays. Own links and files are
 # written.
+# beside others: 8 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 [ "$(id -u)" -eq 0 ] || skip_all 'only root can be other users'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Another user plants a checkout or a CMake build in a folder like /tmp, below which we work: the paths
 # in coverage stay as they are without it, no command waits, and the revision is not taken from there.
+# beside others: 8 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 [ "$(id -u)" -eq 0 ] || skip_all 'only root can be other users'

@@ -3,6 +3,7 @@
 # The output of function benchmarks goes to a file without a name: what another user plants in
 # $TMPDIR is neither followed nor written, nothing is left there, and a $TMPDIR that takes no
 # files is no obstacle.
+# beside others: 8 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 [ "$(id -u)" -eq 0 ] || skip_all 'only root can be other users'

@@ -3,6 +3,7 @@
 # A tracefile, or a program's debug information, names files that are not the project's: no output
 # holds a line of them, and each is named. What lies in the project is there, and so are public
 # sources that a program of the user's own names.
+# beside others: 8 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 mkdir project && cd project || exit 1

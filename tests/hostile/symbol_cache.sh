@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Another user owns HOME, or plants links and FIFOs where the symbol cache is: no file behind
 # them changes, no command waits, and a note says that the cache is not used.
+# beside others: 8 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 need_perf
