@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/look/arguments_screen.h"
+#include "cli/look/heap_screen.h"
 #include "cli/look/prof_counts.h"
 #include "cli/look/prof_screen.h"
 #include "cli/look/report_screen.h"
@@ -21,6 +22,7 @@
 typedef enum ReportKeyKind {
     KEY_ORDER,      // an order of rows
     KEY_PROF_ORDER, // one that only --prof has
+    KEY_HEAP_ORDER, // one that only recordings of the heap have: a metric
     KEY_ROWS,       // the rows themselves, also for --by
     KEY_PERF_ROWS,  // the same, as perf's --sort names them
 } ReportKeyKind;
@@ -40,6 +42,12 @@ static const ReportKey report_keys[] = {
     {"total", KEY_ORDER, .order = FLAT_BY_TOTAL},
     {"samples", KEY_ORDER, .order = FLAT_BY_SAMPLES},
     {"name", KEY_ORDER, .order = FLAT_BY_NAME, .prof_order = PROF_BY_NAME},
+    {"blocks", KEY_HEAP_ORDER, .order = FLAT_BY_SELF},
+    {"peak", KEY_HEAP_ORDER, .order = FLAT_BY_SELF},
+    {"end", KEY_HEAP_ORDER, .order = FLAT_BY_SELF},
+    {"short-lived", KEY_HEAP_ORDER, .order = FLAT_BY_SELF},
+    {"lifetime", KEY_HEAP_ORDER, .order = FLAT_BY_SELF},
+    {"copied", KEY_HEAP_ORDER, .order = FLAT_BY_SELF},
     {"calls", KEY_PROF_ORDER, .prof_order = PROF_BY_CALLS},
     {"address", KEY_PROF_ORDER, .prof_order = PROF_BY_ADDRESS},
     {"function", KEY_ROWS, .by = BY_FUNCTION},
@@ -89,9 +97,11 @@ static const Option report_options[] = {
     OPT_ROW(0, "by", ReportOptions, by, ReportKey, "WHAT", &row_words, "what a row is"),
     OPT_FLAG(0, "lines", ReportOptions, lines,
              "the same as --by line: source lines and their text"),
-    OPT_TEXT_OF('s', "sort", ReportOptions, sort, "KEY", &sort_words,
-                "the order of the rows; calls and address need --prof; the words from function on "
-                "choose the rows, as --by does; keys are joined by commas"),
+    OPT_TEXT_OF(
+        's', "sort", ReportOptions, sort, "KEY", &sort_words,
+        "the order of the rows; calls and address need --prof, blocks to copied a recording of "
+        "the heap, whose metric they choose; the words from function on "
+        "choose the rows, as --by does; keys are joined by commas"),
     OPT_FLAG(0, "children", ReportOptions, children,
              "sort by total: the time of a function and of all functions that it called"),
     OPT_OPTIONAL(
@@ -187,6 +197,8 @@ static bool apply_sort(const Command *cmd, const ReportOptions *o, ReportRequest
             usage_error(cmd, "--sort %s needs --prof", key->word);
             return false;
         }
+        if (key->kind == KEY_HEAP_ORDER)
+            continue; // chosen by heap_metric_asked, when the recording is known
         if (o->prof && key->prof_order != PROF_AS_REPORTED)
             continue;
         apply_key(key, request);
@@ -498,6 +510,78 @@ static int show_runs(const ReportOptions *o, const Opened *opened)
     return status;
 }
 
+// ---- Recordings of the heap --------------------------------------------------------------------
+
+// The metric that --sort names. False: it names none.
+static bool heap_metric_asked(const ReportOptions *o, enum HeapMetric *ret)
+{
+    Str keys = o->sort, word;
+    while (str_next_part(&keys, ',', &word)) {
+        const HeapSortWord *found = heap_sort_find(word);
+        if (found) {
+            *ret = found->metric;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether the screen of the heap is asked for, not one of the views that all recordings have.
+static bool wants_heap_screen(const ReportOptions *o, const Opened *opened)
+{
+    Str keys = o->sort, word;
+    bool only_heap_words = true;
+    while (str_next_part(&keys, ',', &word))
+        only_heap_words &= heap_sort_find(word) != NULL;
+    return only_heap_words && !o->tree.len && !o->inverted && !o->around.len && !o->prof &&
+           !o->by && !o->children && !o->selection.metric.len && opened->further->len == 0;
+}
+
+static int show_heap(const ReportOptions *o, const Report *r, const Opened *opened)
+{
+    HeapReport h;
+    Error err;
+    enum HeapMetric by = HEAP_BLOCKS;
+    StrBuf out = {0};
+    if (!heap_metric_asked(o, &by) && !heap_metric_find(r->profile, by, &(MetricId){0}))
+        by = HEAP_PEAK_BYTES; // massif's
+    if (!heap_report_init(&h, r, by, opened->path, &err))
+        return cli_fail(&err);
+    size_t limit = o->limit != LIMIT_DEFAULT ? (size_t)o->limit : 0;
+    ScreenStyle style = screen_style(o, SIZE_MAX);
+    if (o->json)
+        heap_add_json(&out, &h, limit);
+    else if (o->csv)
+        heap_add_csv(&out, &h, limit);
+    else
+        heap_add_screen(&out, &h, &style);
+    int status = write_text(o, strbuf_str(&out));
+    strbuf_deinit(&out);
+    heap_report_deinit(&h);
+    return status;
+}
+
+// --sort chooses the metric of a recording of the heap, in every view of it.
+static bool choose_heap_metric(ReportOptions *o, const Profile *p, ReportRequest *request,
+                               Error *err)
+{
+    enum HeapMetric metric;
+    if (!heap_metric_asked(o, &metric) || o->selection.metric.len)
+        return true;
+    bool is_heap = heap_view_applies(p);
+    bool is_shared_word = metric == HEAP_BYTES; // "total" orders any recording
+    if (is_heap ? heap_metric_find(p, metric, &request->selection.metric) : is_shared_word)
+        return true;
+    if (!is_heap)
+        error_set(err, ERROR_USAGE, "--sort %" STR_FMT " needs a recording of the heap",
+                  STR_ARG(o->sort));
+    else
+        error_set(err, ERROR_USAGE, "this recording of the heap has no metric for --sort %" STR_FMT,
+                  STR_ARG(o->sort));
+    return error_hint(err, is_heap ? "assay report --json lists its metrics"
+                                   : "record one: assay heap -- ./prog");
+}
+
 static int show_report(void *values, const Opened *opened)
 {
     ReportCommand *c = values;
@@ -508,8 +592,11 @@ static int show_report(void *values, const Opened *opened)
     int status;
     if (!selection_from_options(&c->options.selection, opened->profile, opened->scratch,
                                 &c->request.selection, &err) ||
+        !choose_heap_metric(&c->options, opened->profile, &c->request, &err) ||
         !report_init(&r, opened->profile, &c->request, &err))
         status = cli_fail(&err);
+    else if (heap_view_applies(opened->profile) && wants_heap_screen(&c->options, opened))
+        status = show_heap(&c->options, &r, opened);
     else if (c->options.prof)
         status = show_prof(&c->options, &r, opened);
     else if (opened->further->len)

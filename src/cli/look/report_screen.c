@@ -35,7 +35,10 @@ static void add_run_facts(StrBuf *out, const Report *r)
         add_time_fact(out, user + system, "CPU");
     strbuf_add(out, STR(" · "));
     add_count(out, r->truth.kept);
-    strbuf_add(out, r->truth.aggregated ? STR(" sums") : STR(" samples"));
+    bool is_heap = str_equal(profile_fact(p, STR(FACT_COLLECTOR)), STR(COLLECTOR_HEAP));
+    strbuf_add(out, is_heap               ? r->truth.kept == 1 ? STR(" stack") : STR(" stacks")
+                                  : r->truth.aggregated ? STR(" sums")
+                                          : STR(" samples"));
     uint32_t threads = report_thread_count(r);
     if (threads)
         strbuf_printf(out, " · %u thread%s", threads, threads == 1 ? "" : "s");
@@ -107,7 +110,7 @@ static void add_truth(StrBuf *out, const Report *r, const ScreenStyle *style)
     StrBuf text = {0};
     truth_add_text(&r->truth, &text);
     size_t metrics = r->profile->metrics.name.len;
-    if (metrics > 1) {
+    if (metrics > 1 && !style->no_metric) {
         strbuf_add(&text, STR(" · "));
         strbuf_add(&text, report_metric_name(r));
         strbuf_printf(&text, ": metric %u of %zu (-e)", r->request.selection.metric.v + 1, metrics);

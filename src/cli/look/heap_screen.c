@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first screen of a recording of the heap.
+
+#include "cli/look/heap_screen.h"
+
+#include "analyse/fit.h"
+#include "model/facts.h"
+
+#include <math.h>
+
+static const HeapSortWord sort_words[] = {
+    {"total", HEAP_BYTES},   {"blocks", HEAP_BLOCKS},           {"peak", HEAP_PEAK_BYTES},
+    {"end", HEAP_END_BYTES}, {"short-lived", HEAP_SHORT_LIVED}, {"lifetime", HEAP_LIFETIME},
+    {"copied", HEAP_COPIED},
+};
+
+const HeapSortWord *heap_sort_find(Str word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(sort_words); i++)
+        if (str_equal(word, str_from_c(sort_words[i].word)))
+            return &sort_words[i];
+    return NULL;
+}
+
+bool heap_report_init(HeapReport *h, const Report *r, enum HeapMetric by, Str path, Error *err)
+{
+    *h = (HeapReport){.report = r, .by = by, .path = path};
+    if (!heap_view_init(&h->view, r->profile, &r->request.selection, err))
+        return false;
+    heap_places_sort(&h->view, by);
+    h->advice = heap_advice_find(&h->view);
+    return true;
+}
+
+void heap_report_deinit(HeapReport *h)
+{
+    vec_free(&h->advice);
+    heap_view_deinit(&h->view);
+}
+
+// ---- Numbers ---------------------------------------------------------------------------------
+
+// "52 417", "15.7 M": a count in at most eight columns.
+static void add_short_count(StrBuf *out, double value)
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } scales[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
+    for (size_t i = 0; i < ARRAY_LEN(scales); i++) {
+        double scaled = value / scales[i].unit;
+        if (scaled < 1)
+            continue;
+        strbuf_printf(out, "%.*f %s",
+                      scaled < 9.995   ? 2
+                      : scaled < 99.95 ? 1
+                                       : 0,
+                      scaled, scales[i].name);
+        return;
+    }
+    add_count(out, (uint64_t)llround(value));
+}
+
+static void add_bytes(StrBuf *out, uint64_t value)
+{
+    add_value(out, value, STR("bytes"));
+}
+
+// "1 block", "52 417 blocks".
+static void add_blocks(StrBuf *out, uint64_t count)
+{
+    add_short_count(out, (double)count);
+    strbuf_add(out, count == 1 ? STR(" block") : STR(" blocks"));
+}
+
+// Right-aligned in a column; "-" where there is nothing.
+static void add_column(StrBuf *out, uint64_t value, bool is_bytes, bool known, size_t columns)
+{
+    StrBuf text = {0};
+    if (!known)
+        strbuf_add(&text, STR("?"));
+    else if (value == 0)
+        strbuf_add(&text, STR("-"));
+    else if (is_bytes)
+        add_bytes(&text, value);
+    else
+        add_short_count(&text, (double)value);
+    size_t taken = str_columns(strbuf_str(&text));
+    strbuf_add_repeated(out, ' ', columns > taken ? columns - taken : 0);
+    strbuf_add(out, strbuf_str(&text));
+    strbuf_deinit(&text);
+}
+
+// ---- Head ------------------------------------------------------------------------------------
+
+static void add_sums(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
+{
+    const HeapView *v = &h->view;
+    StrBuf text = {0};
+    if (v->has[HEAP_PEAK_BYTES]) {
+        strbuf_add(&text, STR("peak "));
+        add_bytes(&text, v->peak_bytes);
+        if (v->has[HEAP_PEAK_BLOCKS]) {
+            strbuf_add(&text, STR(" in "));
+            add_blocks(&text, v->peak_blocks);
+        }
+        if (v->processes > 1)
+            strbuf_printf(&text, " (PID %u of %u processes)", v->peak_pid, v->processes);
+    }
+    if (v->has[HEAP_END_BYTES]) {
+        strbuf_add(&text, text.len ? STR(" · at end ") : STR("at end "));
+        add_bytes(&text, v->total[HEAP_END_BYTES]);
+        if (v->total[HEAP_END_BLOCKS]) {
+            strbuf_add(&text, STR(" in "));
+            add_blocks(&text, v->total[HEAP_END_BLOCKS]);
+        }
+    }
+    if (v->has[HEAP_BYTES]) {
+        strbuf_add(&text, text.len ? STR(" · total ") : STR("total "));
+        add_bytes(&text, v->total[HEAP_BYTES]);
+        if (v->has[HEAP_BLOCKS]) {
+            strbuf_add(&text, STR(" in "));
+            add_blocks(&text, v->total[HEAP_BLOCKS]);
+        }
+    }
+    if (v->has[HEAP_BLOCKS] && v->wall_ns) {
+        strbuf_add(&text, STR(" · "));
+        add_short_count(&text, (double)v->total[HEAP_BLOCKS] * 1e9 / (double)v->wall_ns);
+        strbuf_add(&text, STR(" allocations/s"));
+    }
+    double lifetime = heap_mean_lifetime(v, v->total);
+    if (!isnan(lifetime)) {
+        strbuf_add(&text, STR(" · a block lives "));
+        add_short_count(&text, lifetime);
+        strbuf_add(&text, STR(" allocations"));
+    }
+    style_begin(out, &style->terminal, STYLE_BOLD);
+    text_add_wrapped(out, strbuf_str(&text), style->columns, 0);
+    style_end(out, &style->terminal, STYLE_BOLD);
+    strbuf_deinit(&text);
+}
+
+// ---- Places ----------------------------------------------------------------------------------
+
+enum { BLOCKS_COLUMNS = 8, BYTES_COLUMNS = 9, HEAP_PLACE_COLUMNS = 20 };
+
+static const char *sort_title(const HeapReport *h)
+{
+    switch (h->by) {
+    case HEAP_BLOCKS:
+        return "of blocks";
+    case HEAP_BYTES:
+        return "of total";
+    case HEAP_PEAK_BYTES:
+        return "of peak";
+    case HEAP_END_BYTES:
+        return "of end";
+    case HEAP_SHORT_LIVED:
+        return "of short";
+    case HEAP_COPIED:
+        return "of copied";
+    case HEAP_LIFETIME:
+        return "lifetime";
+    default:
+        return "share";
+    }
+}
+
+static void add_titles(StrBuf *out, const HeapReport *h, size_t shown, const ScreenStyle *style)
+{
+    style_begin(out, &style->terminal, STYLE_DIM);
+    strbuf_printf(out, "%9s%8s%9s%9s%9s  allocated by", sort_title(h), "blocks",
+                  h->by == HEAP_COPIED ? "copied" : "total", "at peak", "at end");
+    if (shown < h->view.places.len)
+        strbuf_printf(out, " (%zu of %zu)", shown, h->view.places.len);
+    style_end(out, &style->terminal, STYLE_DIM);
+    strbuf_add_char(out, '\n');
+}
+
+static void add_place_text(StrBuf *out, const Profile *p, FrameId frame)
+{
+    StrId file = p->frames.file.at[frame.v];
+    if (file.v == 0)
+        return;
+    strbuf_add(out, str_base_name(profile_text(p, file)));
+    if (p->frames.line.at[frame.v])
+        strbuf_printf(out, ":%u", p->frames.line.at[frame.v]);
+}
+
+static void add_first_column(StrBuf *out, const HeapReport *h, const HeapRow *row,
+                             const ScreenStyle *style)
+{
+    if (h->by == HEAP_LIFETIME) {
+        double lifetime = heap_mean_lifetime(&h->view, row->value);
+        add_column(out, isnan(lifetime) ? 0 : (uint64_t)llround(lifetime), false, true, 9);
+        return;
+    }
+    double percent = percent_of(row->value[h->by], h->view.total[h->by]);
+    strbuf_add(out, STR("   "));
+    if (row->value[h->by] == 0) {
+        strbuf_add(out, STR("     -"));
+        return;
+    }
+    Style s = percent >= 10 ? STYLE_HOT : percent >= 2 ? STYLE_WARM : STYLE_PLAIN;
+    style_begin(out, &style->terminal, s);
+    add_percent(out, percent);
+    style_end(out, &style->terminal, s);
+}
+
+static void add_heap_row(StrBuf *out, const HeapReport *h, const HeapRow *row,
+                         const ScreenStyle *style)
+{
+    const HeapView *v = &h->view;
+    enum HeapMetric sum = h->by == HEAP_COPIED ? HEAP_COPIED : HEAP_BYTES;
+    add_first_column(out, h, row, style);
+    add_column(out, row->value[HEAP_BLOCKS], false, v->has[HEAP_BLOCKS], BLOCKS_COLUMNS);
+    add_column(out, row->value[sum], true, v->has[sum], BYTES_COLUMNS);
+    add_column(out, row->value[HEAP_PEAK_BYTES], true, v->has[HEAP_PEAK_BYTES], BYTES_COLUMNS);
+    add_column(out, row->value[HEAP_END_BYTES], true, v->has[HEAP_END_BYTES], BYTES_COLUMNS);
+    strbuf_add(out, STR("  "));
+    StrBuf name = {0}, place = {0};
+    heap_row_add_name(v, row, &name);
+    add_place_text(&place, v->p, row->place.frame);
+    size_t taken = 9 + BLOCKS_COLUMNS + 3 * BYTES_COLUMNS + 2;
+    size_t room = style->columns == SIZE_MAX    ? SIZE_MAX
+                  : style->columns > taken + 24 ? style->columns - taken
+                                                : 24;
+    size_t place_room =
+        room == SIZE_MAX ? SIZE_MAX : MIN(str_columns(strbuf_str(&place)) + 1, room / 2);
+    if (place.len == 0)
+        place_room = 0;
+    name_add_fitting(out, strbuf_str(&name), room == SIZE_MAX ? room : room - place_room);
+    if (place.len) {
+        strbuf_add_char(out, ' ');
+        text_add_fitting(out, strbuf_str(&place),
+                         place_room == SIZE_MAX ? place_room : place_room - 1, true);
+    }
+    strbuf_add_char(out, '\n');
+    strbuf_deinit(&name);
+    strbuf_deinit(&place);
+}
+
+// ---- Advice ----------------------------------------------------------------------------------
+
+static void add_finding(StrBuf *out, const HeapAdvice *a)
+{
+    switch (a->kind) {
+    case ADVICE_LEAK:
+        add_bytes(out, a->bytes);
+        strbuf_add(out, STR(" in "));
+        add_blocks(out, a->blocks);
+        strbuf_add(out, a->blocks == 1 ? STR(" is not freed") : STR(" are not freed"));
+        if (a->each && a->blocks > 1)
+            strbuf_printf(out, ", %llu bytes each", (unsigned long long)a->each);
+        break;
+    case ADVICE_TURNS:
+        if (a->turns == 0) {
+            add_blocks(out, a->blocks);
+            strbuf_add(out, STR(", freed soon after, at most "));
+            add_short_count(out, (double)a->live);
+            strbuf_add(out, STR(" at a time"));
+            break;
+        }
+        strbuf_printf(out, "%.3g blocks each time, ", (double)a->blocks / (double)a->turns);
+        add_short_count(out, (double)a->turns);
+        strbuf_add(out, STR(" times, freed soon after"));
+        break;
+    case ADVICE_GROWS:
+        add_blocks(out, a->turns);
+        strbuf_add(out, a->turns == 1 ? STR(" grows ") : STR(" grow "));
+        add_short_count(out, (double)a->reallocs);
+        strbuf_add(out, STR(" times by realloc, which copies "));
+        add_bytes(out, a->bytes);
+        break;
+    case ADVICE_GROWS_NEW:
+        strbuf_add(out, STR("a vector grows "));
+        add_short_count(out, (double)a->blocks);
+        strbuf_add(out, STR(" times by a new block, a copy and a free"));
+        break;
+    case ADVICE_SHORT:
+        add_blocks(out, a->blocks);
+        strbuf_add(out, STR(" are freed after "));
+        add_short_count(out, MAX(round(a->lifetime), 1.0));
+        strbuf_add(out, STR(" allocations"));
+        if (a->each)
+            strbuf_printf(out, ", always %llu bytes", (unsigned long long)a->each);
+        break;
+    case ADVICE_ONE_SIZE:
+        add_blocks(out, a->live);
+        strbuf_printf(out, " of %llu bytes at the peak, each by itself",
+                      (unsigned long long)a->each);
+        break;
+    }
+}
+
+static void add_saved_calls(StrBuf *out, const HeapReport *h, const HeapAdvice *a)
+{
+    add_short_count(out, (double)a->saved_blocks);
+    strbuf_add(out, STR(" allocations ("));
+    StrBuf share = {0};
+    add_percent(&share, percent_of(a->saved_blocks, h->view.total[HEAP_BLOCKS]));
+    strbuf_add(out, str_trim(strbuf_str(&share)));
+    strbuf_add(out, STR(" of all)"));
+    strbuf_deinit(&share);
+}
+
+static void add_change(StrBuf *out, const HeapReport *h, const HeapAdvice *a)
+{
+    switch (a->kind) {
+    case ADVICE_LEAK:
+        strbuf_add(out, STR("free them when they are done with: saves "));
+        add_bytes(out, a->saved_bytes);
+        strbuf_add(out, STR(" at the end"));
+        return;
+    case ADVICE_TURNS:
+        strbuf_add(out, STR("keep them and use them again: saves "));
+        break;
+    case ADVICE_GROWS:
+    case ADVICE_GROWS_NEW:
+        strbuf_add(out, STR("reserve the final size first: saves "));
+        break;
+    case ADVICE_SHORT:
+        strbuf_add(out, a->live <= 1 ? STR("a variable, or one block that stays, saves ")
+                                     : STR("keep the blocks and use them again: saves "));
+        break;
+    case ADVICE_ONE_SIZE:
+        strbuf_add(out, STR("an array or a pool of them saves "));
+        add_bytes(out, a->saved_bytes);
+        strbuf_add(out, STR(" of malloc's own, and "));
+        break;
+    }
+    add_saved_calls(out, h, a);
+    if (a->kind == ADVICE_GROWS && a->saved_bytes) {
+        strbuf_add(out, STR(" and "));
+        add_bytes(out, a->saved_bytes);
+        strbuf_add(out, STR(" of copies"));
+    }
+}
+
+static void add_one_advice(StrBuf *out, const HeapReport *h, const HeapAdvice *a,
+                           const ScreenStyle *style)
+{
+    StrBuf name = {0}, place = {0}, finding = {0}, change = {0};
+    frame_add_function_name(h->view.p, a->frame, &name);
+    add_place_text(&place, h->view.p, a->frame);
+    add_finding(&finding, a);
+    strbuf_add(&change, STR("  -> "));
+    add_change(&change, h, a);
+    size_t taken = str_columns(strbuf_str(&place)) + str_columns(strbuf_str(&finding)) + 4;
+    size_t room = style->columns == SIZE_MAX    ? SIZE_MAX
+                  : style->columns > taken + 12 ? style->columns - taken
+                                                : 12;
+    StrBuf line = {0};
+    name_add_fitting(&line, strbuf_str(&name), room);
+    if (place.len) {
+        strbuf_add_char(&line, ' ');
+        strbuf_add_terminal(&line, strbuf_str(&place));
+    }
+    strbuf_add(&line, STR(": "));
+    strbuf_add(&line, strbuf_str(&finding));
+    text_add_fitting(out, strbuf_str(&line), style->columns, false);
+    strbuf_add_char(out, '\n');
+    style_begin(out, &style->terminal, STYLE_NAME);
+    text_add_fitting(out, strbuf_str(&change), style->columns, false);
+    style_end(out, &style->terminal, STYLE_NAME);
+    strbuf_add_char(out, '\n');
+    strbuf_deinit(&line);
+    strbuf_deinit(&name);
+    strbuf_deinit(&place);
+    strbuf_deinit(&finding);
+    strbuf_deinit(&change);
+}
+
+static void add_advice(StrBuf *out, const HeapReport *h, size_t limit, const ScreenStyle *style)
+{
+    size_t shown = limit ? MIN(limit, h->advice.len) : h->advice.len;
+    if (shown == 0)
+        return;
+    style_begin(out, &style->terminal, STYLE_DIM);
+    strbuf_add(out, STR("what could change"));
+    if (shown < h->advice.len)
+        strbuf_printf(out, " (%zu of %zu, --limit 0 for all)", shown, h->advice.len);
+    style_end(out, &style->terminal, STYLE_DIM);
+    strbuf_add_char(out, '\n');
+    for (size_t i = 0; i < shown; i++)
+        add_one_advice(out, h, &h->advice.at[i], style);
+}
+
+// ---- The screen ------------------------------------------------------------------------------
+
+static void add_next_commands(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
+{
+    if (h->path.len == 0)
+        return;
+    StrBuf line = {0};
+    strbuf_add(&line, STR("assay report "));
+    add_shell_word(&line, h->path);
+    strbuf_add(&line, STR(" --tree --sort peak"));
+    strbuf_add(out, STR("next: "));
+    style_begin(out, &style->terminal, STYLE_NAME);
+    strbuf_add_terminal(out, strbuf_str(&line));
+    style_end(out, &style->terminal, STYLE_NAME);
+    strbuf_add_char(out, '\n');
+    strbuf_deinit(&line);
+}
+
+static size_t lines_of(Str text)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < text.len; i++)
+        lines += text.ptr[i] == '\n';
+    return lines;
+}
+
+void heap_add_screen(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
+{
+    enum { SCREEN = 23, ADVICE_SHOWN = 3, PLACES_LEAST = 5 };
+    size_t start = out->len, places = style->limit, advice = style->limit;
+    ScreenStyle head = *style;
+    head.no_metric = true;
+    (void)screen_add_head(out, h->report, &head);
+    if (h->view.places.len == 0) {
+        strbuf_add(out, STR("no block was allocated in the selection\n"));
+        return;
+    }
+    add_sums(out, h, style);
+    if (style->limit == SIZE_MAX) {
+        advice = MIN(h->advice.len, (size_t)ADVICE_SHOWN);
+        size_t used = lines_of(str_slice(strbuf_str(out), start, out->len));
+        size_t below = (advice ? 2 + 2 * advice : 0) + 1;
+        size_t room = SCREEN > used + below + 2 ? SCREEN - used - below - 2 : 0;
+        places = MAX(room, (size_t)PLACES_LEAST);
+    }
+    places = places ? MIN(places, h->view.places.len) : h->view.places.len;
+    strbuf_add_char(out, '\n');
+    add_titles(out, h, places, style);
+    for (size_t i = 0; i < places; i++)
+        add_heap_row(out, h, &h->view.places.at[i], style);
+    if (h->advice.len)
+        strbuf_add_char(out, '\n');
+    add_advice(out, h, advice, style);
+    add_next_commands(out, h, style);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first screen of a recording of the heap, and the same as JSON and CSV.
+
+#ifndef CLI_LOOK_HEAP_SCREEN_H
+#define CLI_LOOK_HEAP_SCREEN_H
+
+#include "analyse/heap/advice.h"
+#include "base/json.h"
+#include "cli/look/report_screen.h"
+
+// Everything that the screen shows.
+typedef struct HeapReport {
+    const Report *report; // of the metric that sorts, for the head and the notes
+    HeapView view;        // its places are sorted
+    HeapAdviceVec advice;
+    enum HeapMetric by;
+    Str path; // of the recording, for the commands to run next; "": none
+} HeapReport;
+
+// The words of --sort for a recording of the heap.
+typedef struct HeapSortWord {
+    const char *word;
+    enum HeapMetric metric;
+} HeapSortWord;
+// Finds a word; NULL: it is none of them.
+const HeapSortWord *heap_sort_find(Str word);
+
+// Computes the report; the views in it borrow `r`.
+MUST_CHECK bool heap_report_init(HeapReport *h, const Report *r, enum HeapMetric by, Str path,
+                                 Error *err);
+void heap_report_deinit(HeapReport *h); // frees what heap_report_init made
+
+// Appends the screen. `style->limit` 0 shows all places and all advice, SIZE_MAX what fits 24
+// lines.
+void heap_add_screen(StrBuf *out, const HeapReport *h, const ScreenStyle *style);
+// Appends the document of docs/formats/heap-json.md; at most `limit` places, 0: all.
+void heap_add_json(StrBuf *out, const HeapReport *h, size_t limit);
+// Appends the places as CSV with a header line.
+void heap_add_csv(StrBuf *out, const HeapReport *h, size_t limit);
+
+#endif // CLI_LOOK_HEAP_SCREEN_H

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The report of a recording of the heap: its first screen, the user's own lines, what could change.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+gcc -g -O1 -fno-builtin -o advice "$TOP/tests/programs/heap_advice.c" 2>gcc.log || { cat gcc.log; exit 1; }
+"$ASSAY" heap -q -f -o heap.assay -- ./advice >out 2>&1 || { cat out; exit 1; }
+"$ASSAY" report heap.assay >screen 2>&1
+
+# advice KIND FUNCTION KEY=VALUE…: the report has that advice with these numbers.
+advice() {
+    "$ASSAY" report --json heap.assay | python3 -c '
+import json, sys
+kind, function, *wanted = sys.argv[1:]
+found = [a for a in json.load(sys.stdin)["advice"] if a["kind"] == kind and a["function"] == function]
+print(found)
+assert len(found) == 1
+for w in wanted:
+    key, value = w.split("=")
+    assert found[0][key] == int(value), w
+' "$@"
+}
+check 'a loop: blocks each time, how often, what keeping them saves' advice 'per turn' one_row times=2000 blocks=10000 most_live_blocks=5 saved_allocations=9995
+check 'growth by realloc: calls and blocks' advice 'grows by realloc' grows reallocs=300 times=1 saved_allocations=300
+check 'blocks of one size: what malloc itself takes' advice 'one size' pool most_live_blocks=4000 block_bytes=20 saved_bytes=48000
+check 'a leak: bytes and blocks' advice leak leaks saved_bytes=60030
+fits() { [ "$(wc -l <screen)" -le 23 ] && [ "$(wc -L <screen)" -le 80 ]; }
+check 'the first screen fits 24 lines of 80 columns' fits
+says() { grep -q 'one_row heap_advice.c:17: 5 blocks each time, 2 000 times' screen && grep -q '9 995 allocations' screen; }
+check '… and says it in words' says
+sorted() {
+    for key in total blocks peak end short-lived lifetime copied; do
+        "$ASSAY" report --sort $key heap.assay >"by-$key" || return 1
+    done
+    sed -n '/allocated by/{n;p}' by-peak | grep -q ' pool ' && sed -n '/allocated by/{n;p}' by-end | grep -q ' leaks ' &&
+        sed -n '/allocated by/{n;p}' by-copied | grep -q ' grows ' && sed -n '/allocated by/{n;p}' by-blocks | grep -q one_field
+}
+check '--sort chooses the metric' sorted
+views() {
+    "$ASSAY" report --sort end --by line heap.assay | grep -q 'heap_advice.c' &&
+        "$ASSAY" report --sort peak --tree heap.assay | grep -q pool &&
+        "$ASSAY" report --sort peak --tree=callee heap.assay | grep -q pool && "$ASSAY" report --csv heap.assay | grep -q '^leaks,.*heap_advice.c'
+}
+check '… of the tree, of lines, and CSV has the places' views
+check '--focus selects' grep -q pool <("$ASSAY" report --focus '^pool$' heap.assay)
+
+if command -v g++ >/dev/null; then
+    cat >names.cc <<'CC'
+#include <map>
+#include <string>
+#include <vector>
+__attribute__((noinline)) static void fill(std::map<std::string, std::vector<int>> &m)
+{
+    for (int i = 0; i < 1000; i++)
+        m["a name that is longer than fits " + std::to_string(i % 50)].push_back(i); // line 7
+}
+int main()
+{
+    std::map<std::string, std::vector<int>> m;
+    fill(m);
+    return (int)m.size() - 50;
+}
+CC
+    g++ -g -O2 -o names names.cc
+    own_line() { "$ASSAY" heap -q -f -o cc.assay -- ./names && "$ASSAY" report cc.assay | grep -q ' fill names.cc:7$'; }
+    check "C++: the user's line stands for the standard library's frames" own_line
+fi
+if command -v rustc >/dev/null; then
+    cat >map.rs <<'RS'
+use std::collections::HashMap;
+#[inline(never)]
+fn parse_row(line: &str) -> HashMap<String, String> {
+    let mut map = HashMap::new();
+    for (i, field) in line.split(',').enumerate() {
+        map.insert(format!("column {}", i), field.to_string()); // line 6
+    }
+    map
+}
+fn main() {
+    let mut total = 0;
+    for _ in 0..2000 {
+        total += parse_row("alpha,beta,gamma,delta").get("column 2").map_or(0, |v| v.len());
+    }
+    println!("{}", total);
+}
+RS
+    rustc -g -O -o map map.rs 2>rustc.log || cat rustc.log
+    rust_line() {
+        "$ASSAY" heap -q -f -o rust.assay -- ./map >out && "$ASSAY" report rust.assay | tee report | grep -q 'parse_row map.rs:6$' &&
+            "$ASSAY" report --tree --sort total rust.assay | grep -q 'HashMap.*insert.*(inlined)\|hashbrown'
+    }
+    check "Rust: the user's line stands for HashMap's frames, which the tree has" rust_line
+fi
+finish
