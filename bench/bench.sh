@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # assay bench against its peers; prints rows for bench/results.md.
 # bench/bench.sh [simulation] [families] [spawn] [same] [power] [quick] [memory] [start]
-# FAMILIES=N experiments of each family of real programs (200). TRIALS=N simulated ones (10000).
+# FAMILIES=N experiments of each family of real programs (200). TRIALS=N simulated ones (10000), PARTS='coverage verdicts rules stopping analysis' of the simulation.
 # SAME=N experiments (400), LOAD=N busy processes beside them (2 for each CPU), POWER=N (40), QUICK=N (20), SIZES='4 16 …' MiB. HYPERFINE=path of a hyperfine, else the one in PATH.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -19,7 +19,8 @@ gcc -O2 -D_GNU_SOURCE -o "$work/clone" bench/clone_loop.c || exit 1
 simulation() {
     gcc -O2 -std=gnu17 -D_GNU_SOURCE -Isrc -Itests/unit -o "$work/sim" bench/stats_simulation.c \
         tests/unit/stats/stats_simulate.c src/stats/*.c src/base/*.c -lm -ldeflate &&
-        "$work/sim" "${TRIALS:-10000}"
+        # shellcheck disable=SC2086 # The parts are words.
+        "$work/sim" "${TRIALS:-10000}" ${PARTS:-}
 }
 
 families() { # identical real programs with noise of each family, stopped when `--until` says so

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// many N: N processes that each work for half a millisecond a second, until the first one is ended.
+// many N [US]: N processes that each work for US (500) microseconds a second, until the first one
+// is ended.
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -7,12 +8,13 @@
 #include <unistd.h>
 
 static volatile unsigned long sink;
+static long work_ns = 500000;
 
 __attribute__((noinline)) static void work(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    long end = t.tv_sec * 1000000000 + t.tv_nsec + 500000;
+    long end = t.tv_sec * 1000000000 + t.tv_nsec + work_ns;
     do {
         for (int i = 0; i < 1000; i++)
             sink = sink * 31 + (unsigned long)i;
@@ -23,6 +25,8 @@ __attribute__((noinline)) static void work(void)
 int main(int argc, char **argv)
 {
     int count = argc > 1 ? atoi(argv[1]) : 1000;
+    if (argc > 2)
+        work_ns = atol(argv[2]) * 1000;
     for (int i = 0; i < count; i++) {
         if (fork() != 0)
             continue;

@@ -305,8 +305,9 @@ static EventTry try_uprobe(const EventSources *src, Arena *arena, const PerfLimi
     }
     t = try_attr(&attr, limits, pmu);
     if (t.access == EVENT_CLOSED && t.err.kind == ERROR_PERMISSION && !limits->privileged) {
-        (void)error_set(&t.err, ERROR_PERMISSION, "probes are for root (CAP_PERFMON) alone");
-        (void)error_hint(&t.err, "run assay as root, or give it cap_perfmon");
+        (void)error_set(&t.err, ERROR_PERMISSION,
+                        "probes are for root alone (before Linux 6.16: and CAP_PERFMON)");
+        (void)error_hint(&t.err, "run assay as root, or give it cap_sys_admin");
     }
     if (memory >= 0)
         close(memory);

@@ -7,13 +7,72 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/message.h"
 
-static _Noreturn void keep(int fd, KeeperDo *serve, void *ctx)
+// Sends a byte, and with it the descriptor; without one when `opened` is negative.
+static bool send_descriptor(int fd, int opened)
+{
+    char byte = 0;
+    struct iovec io = {&byte, 1};
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
+    if (opened >= 0) {
+        m.msg_control = &control;
+        m.msg_controllen = sizeof(control.bytes);
+        struct cmsghdr *head = CMSG_FIRSTHDR(&m);
+        head->cmsg_level = SOL_SOCKET;
+        head->cmsg_type = SCM_RIGHTS;
+        head->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(head), &opened, sizeof(opened));
+    }
+    return sendmsg(fd, &m, MSG_NOSIGNAL) == 1;
+}
+
+static int receive_descriptor(int fd)
+{
+    char byte;
+    struct iovec io = {&byte, 1};
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct msghdr m = {.msg_iov = &io,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof(control.bytes)};
+    ssize_t n;
+    int opened = -1;
+    while ((n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+        ;
+    struct cmsghdr *head = n == 1 ? CMSG_FIRSTHDR(&m) : NULL;
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+        memcpy(&opened, CMSG_DATA(head), sizeof(opened));
+    return opened;
+}
+
+static bool answer(int fd, const KeeperTask *task, Str request, StrBuf *reply)
+{
+    if (!task->open) {
+        strbuf_clear(reply);
+        task->serve(task->ctx, request, reply);
+        return message_send(fd, strbuf_str(reply), KEEPER_MAX_BYTES);
+    }
+    int opened = task->open(task->ctx, request);
+    bool ok = send_descriptor(fd, opened);
+    if (opened >= 0)
+        close(opened);
+    return ok;
+}
+
+static _Noreturn void keep(int fd, const KeeperTask *task)
 {
     StrBuf request = {0}, reply = {0};
     sigset_t all;
@@ -26,16 +85,13 @@ static _Noreturn void keep(int fd, KeeperDo *serve, void *ctx)
         dup2(nothing, STDOUT_FILENO);
         dup2(nothing, STDERR_FILENO);
     }
-    while (message_receive(fd, &request, KEEPER_MAX_BYTES)) {
-        strbuf_clear(&reply);
-        serve(ctx, strbuf_str(&request), &reply);
-        if (!message_send(fd, strbuf_str(&reply), KEEPER_MAX_BYTES))
+    while (message_receive(fd, &request, KEEPER_MAX_BYTES))
+        if (!answer(fd, task, strbuf_str(&request), &reply))
             break;
-    }
     _exit(0);
 }
 
-bool keeper_start(KeeperDo *serve, void *ctx, Keeper *ret)
+bool keeper_start(const KeeperTask *task, Keeper *ret)
 {
     int ends[2];
     *ret = (Keeper){.fd = -1};
@@ -48,7 +104,7 @@ bool keeper_start(KeeperDo *serve, void *ctx, Keeper *ret)
         close(ends[0]);
         pid_t keeper = fork();
         if (keeper == 0)
-            keep(ends[1], serve, ctx);
+            keep(ends[1], task);
         _exit(keeper < 0);
     }
     close(ends[1]);
@@ -66,6 +122,13 @@ bool keeper_ask(Keeper *k, Str request, StrBuf *reply)
 {
     return k->is_there && message_send(k->fd, request, KEEPER_MAX_BYTES) &&
            message_receive(k->fd, reply, KEEPER_MAX_BYTES);
+}
+
+int keeper_open(Keeper *k, Str request)
+{
+    if (!k->is_there || !message_send(k->fd, request, KEEPER_MAX_BYTES))
+        return -1;
+    return receive_descriptor(k->fd);
 }
 
 void keeper_end(Keeper *k)

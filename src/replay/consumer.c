@@ -779,6 +779,7 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     uint32_t max = (uint32_t)MIN(room, (size_t)FRAMES_MAX);
     p->runtimes.now_ns = c->last_ns;
     UnwindWalk walk = unwind_walk(&p->space, c->cache, &regs, &memory, c->walked, max);
+    c->counts.short_copies += walk.end == UNWIND_CUT_DUMP_SHORT;
     join_frame_pointers(c, p, s, &regs, &memory, max, &walk);
     bool is_deep = walk_live_stack(c, p, &regs, &memory, max, &walk);
     join_outer(c, t, &memory, max, is_deep, &walk);

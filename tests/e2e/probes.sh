@@ -215,6 +215,12 @@ check 'a packed program' fails 1 "$PWD/packed:parse" 'packed by UPX'
 if command -v upx >/dev/null && gcc -static -O1 -o big "$TOP/tests/programs/probes.c" 2>/dev/null && upx -q big >/dev/null 2>&1; then
     check 'one that UPX has packed' fails 1 "$PWD/big:parse" 'packed by UPX'
 fi
+gcc -g -O1 -o deep_calls "$TOP/tests/programs/deep_calls.c" || exit 1
+# The first copies have 4 KB: one of six stacks or so is whole, those that earlier stacks complete.
+check 'stacks that are deeper than the first copies' eval 'ASSAY_DEBUG=record:1 assay record -f -q -o d.assay -e ./deep_calls:called -- ./deep_calls 60 50 80 2>err && assay report --json d.assay >report.json'
+check 'get larger copies' grep -q "copies of stacks at 'deep_calls:called' have 32768 bytes now" err
+check 'and are whole from then on' field "r['truth']['complete_stacks'] > 0.5"
+check 'with each hit counted once' field "r['metric']['total'] == 3000 and r['truth']['samples_lost'] == 0"
 many() { for i in $(seq 300); do echo "void many_$i(void) {}"; done; echo 'int main(void) { return 0; }'; }
 many | gcc -x c -o many - && check 'more functions than the limit' fails 1 "$PWD/many:many_*" '300 functions'
 chmod 755 . && cp "$ASSAY" ./assay.bin && chmod 755 assay.bin probes && mkdir -m 777 theirs

@@ -135,7 +135,7 @@ bool confinement_start(Arena *arena, StoreWriter *writer, Confinement *ret)
     if (options.cache_dir.len)
         ret->cache = symbol_cache_open(options.cache_dir, NULL);
     ret->cache_max_bytes = options.cache_max_bytes;
-    if (!keeper_start(serve, ret, &ret->keeper)) {
+    if (!keeper_start(&(KeeperTask){.serve = serve, .ctx = ret}, &ret->keeper)) {
         confinement_end(ret);
         return false;
     }

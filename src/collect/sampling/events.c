@@ -81,7 +81,7 @@ static bool observes_kernel(const struct perf_event_attr *attr)
     return !attr->exclude_kernel;
 }
 
-static struct perf_event_attr sampler_attr(const EventSet *set, const EventSpec *spec)
+struct perf_event_attr events_sampler_attr(const EventSet *set, const EventSpec *spec)
 {
     struct perf_event_attr attr = set->base;
     event_spec_apply(spec, &attr);
@@ -101,6 +101,8 @@ static struct perf_event_attr sampler_attr(const EventSet *set, const EventSpec 
         attr.inherit = 0;
     if (events_is_wide(set, spec))
         attr.enable_on_exec = 0;
+    if (set->copies && set->copies[spec - set->events.at].bytes)
+        attr.sample_stack_user = set->copies[spec - set->events.at].bytes;
     set_rate(set, spec, &attr);
     return attr;
 }
@@ -275,7 +277,7 @@ typedef struct Probe {
 static bool try_spec(const EventSet *set, const EventSpec *spec, Probe probe, int *ret_errno,
                      struct perf_event_attr *tried)
 {
-    *tried = sampler_attr(set, spec);
+    *tried = events_sampler_attr(set, spec);
     int fd = perf_event_open(tried, probe.pid, probe.cpu, -1);
     if (fd < 0) {
         *ret_errno = errno;
@@ -369,10 +371,11 @@ static bool explain_probe(int os_errno, const EventSpec *spec, Error *err)
 {
     if (os_errno == EACCES || os_errno == EPERM) {
         (void)error_set(err, ERROR_PERMISSION,
-                        "not allowed to probe '%" STR_FMT "': probes in programs need root or "
-                        "CAP_PERFMON, whatever kernel.perf_event_paranoid is",
+                        "not allowed to probe '%" STR_FMT "': probes in programs need root "
+                        "(before Linux 6.16 CAP_PERFMON is enough), whatever "
+                        "kernel.perf_event_paranoid is",
                         STR_ARG(spec->name));
-        return error_hint(err, "run it by sudo, or: sudo setcap cap_perfmon,cap_sys_ptrace+ep "
+        return error_hint(err, "run it by sudo, or: sudo setcap cap_sys_admin,cap_sys_ptrace+ep "
                                "ASSAY; without rights, commands that assay starts are probed by "
                                "breakpoints: record -e PROBE -- CMD");
     }
@@ -506,7 +509,7 @@ static bool open_samplers(EventSet *set, pid_t pid, int cpu, uint32_t owner, siz
     uint32_t group = EVENT_NO_GROUP;
     for (size_t i = 0; i < set->events.len; i++) {
         const EventSpec *spec = &set->events.at[i];
-        struct perf_event_attr attr = sampler_attr(set, spec);
+        struct perf_event_attr attr = events_sampler_attr(set, spec);
         bool in_group = spec->group != EVENT_NO_GROUP && spec->group == group;
         bool is_wide = events_is_wide(set, spec);
         if (is_wide && is_wide_open(set, (int)i, ring))
@@ -805,7 +808,7 @@ static void measure_probe(EventSet *set)
     const EventSpec *first = &set->events.at[0];
     if (!first->is_probe)
         return;
-    struct perf_event_attr attr = sampler_attr(set, first);
+    struct perf_event_attr attr = events_sampler_attr(set, first);
     set->hit_cost_ns = probe_cost_ns(&attr, first->is_emulated);
 }
 
@@ -829,10 +832,21 @@ static void settle_scope(EventSet *set)
     set->probes_are_wide = has_probes;
 }
 
+// Probes that take every hit copy little of the stack at first.
+static void settle_copies(EventSet *set)
+{
+    bool has_probes = false;
+    for (size_t i = 0; i < set->events.len; i++)
+        has_probes |= set->events.at[i].is_probe;
+    if (has_probes && set->stacks == STACKS_TABLES && set->options->stack_bytes == 0 &&
+        takes_each(set))
+        set->copies = arena_array(set->arena, StackCopies, set->events.len);
+}
+
 bool events_open(Arena *arena, const SamplingOptions *options, pid_t child, size_t expected_threads,
                  EventSet *ret, Error *err)
 {
-    *ret = (EventSet){.arena = arena, .options = options, .limits = perf_limits()};
+    *ret = (EventSet){.arena = arena, .options = options, .limits = perf_limits(), .child = child};
     if (!settle_cpus(ret, err))
         return false;
 
@@ -853,6 +867,7 @@ bool events_open(Arena *arena, const SamplingOptions *options, pid_t child, size
         return false;
     ret->kernel_refused = ret->user_only && !options->user_only;
     settle_scope(ret);
+    settle_copies(ret);
     if (attach) {
         ret->ring_pages = first_ring_pages(ret);
         if (ret->per_thread)
@@ -868,8 +883,20 @@ bool events_open(Arena *arena, const SamplingOptions *options, pid_t child, size
     return true;
 }
 
+static void close_layers(EventSet *set)
+{
+    for (EventLayer *l = atomic_load(&set->layers); l; l = l->older) {
+        for (size_t i = 0; i < l->open_count; i++)
+            close(l->open[i].fd);
+        table_deinit(&l->by_id);
+    }
+    atomic_store(&set->layers, NULL);
+    keeper_end(&set->opener);
+}
+
 void events_close(EventSet *set)
 {
+    close_layers(set);
     drop_rings(set);
     vec_free(&set->open);
     for (size_t i = 0; i < set->switch_fds.len; i++)
@@ -893,6 +920,10 @@ const OpenEvent *events_by_id(const EventSet *set, uint64_t id)
     for (TableProbe p = table_probe(&set->by_id, hash_u64(id)); table_next(&set->by_id, &p, &row);)
         if (set->open.at[row].id == id)
             return &set->open.at[row];
+    for (const EventLayer *l = atomic_load(&set->layers); l; l = l->older)
+        for (TableProbe p = table_probe(&l->by_id, hash_u64(id)); table_next(&l->by_id, &p, &row);)
+            if (l->open[row].id == id)
+                return &l->open[row];
     return NULL;
 }
 
@@ -934,6 +965,19 @@ void events_disable(EventSet *set)
 {
     for (size_t i = 0; i < set->open.len; i++)
         ioctl(set->open.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+    for (const EventLayer *l = atomic_load(&set->layers); l; l = l->older)
+        for (size_t i = 0; i < l->open_count; i++)
+            ioctl(l->open[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+// The samples of one event that the kernel could not store.
+static uint64_t lost_of(const EventSet *set, const OpenEvent *e)
+{
+    uint64_t values[4 + 3 * PERF_GROUP_MAX];
+    ssize_t n = read(e->fd, values, sizeof(values));
+    // The format is {value, lost}, or for a group {nr, {value, id, lost} …} with the leader first.
+    size_t at = set->group_read ? 3 : 1;
+    return n >= (ssize_t)((at + 1) * sizeof(uint64_t)) ? values[at] : 0;
 }
 
 uint64_t events_lost(const EventSet *set)
@@ -941,17 +985,11 @@ uint64_t events_lost(const EventSet *set)
     if (!set->counts_lost)
         return UINT64_MAX;
     uint64_t lost = 0;
-    for (size_t i = 0; i < set->open.len; i++) {
-        const OpenEvent *e = &set->open.at[i];
-        if (e->event == SIDE_BAND)
-            continue;
-        uint64_t values[4 + 3 * PERF_GROUP_MAX];
-        ssize_t n = read(e->fd, values, sizeof(values));
-        // The format is {value, lost}, or for a group {nr, {value, id, lost} …} with the leader
-        // first.
-        size_t at = set->group_read ? 3 : 1;
-        if (n >= (ssize_t)((at + 1) * sizeof(uint64_t)))
-            lost += values[at];
-    }
+    for (size_t i = 0; i < set->open.len; i++)
+        if (set->open.at[i].event != SIDE_BAND)
+            lost += lost_of(set, &set->open.at[i]);
+    for (const EventLayer *l = atomic_load(&set->layers); l; l = l->older)
+        for (size_t i = 0; i < l->open_count; i++)
+            lost += lost_of(set, &l->open[i]);
     return lost;
 }

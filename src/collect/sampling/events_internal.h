@@ -5,8 +5,11 @@
 #ifndef COLLECT_SAMPLING_EVENTS_INTERNAL_H
 #define COLLECT_SAMPLING_EVENTS_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "base/table.h"
 #include "collect/sampling/sampling.h"
+#include "os/keeper.h"
 #include "os/perf_event.h"
 #include "perfdata/perf_record.h"
 
@@ -19,7 +22,29 @@ typedef struct OpenEvent {
     uint32_t owner; // tid it was opened on; 0: a launched child or a CPU
     uint64_t id;    // the id of the event in records
     uint32_t ring;  // index of the ring that it writes to
+    uint32_t layer; // 0: opened first; more: opened again later, with larger copies of the stack
 } OpenEvent;
+
+// Probes that were opened again while the recording runs. It does not change once the worker can
+// see it.
+typedef struct EventLayer {
+    struct EventLayer *older; // NULL: the first
+    OpenEvent *open;
+    size_t open_count;
+    Table by_id; // id -> index of `open`
+} EventLayer;
+
+enum { STACK_LAYERS_MAX = 5 }; // of one probe, the first included
+
+// How much of the stack is copied at a probe.
+typedef struct StackCopies {
+    uint32_t bytes;     // of the newest layer
+    uint32_t layer;     // number of the newest layer; of the thread that opens events
+    atomic_bool wanted; // the worker has seen a stack that was larger than its copy
+    // The time from which on the samples of a layer count, and those of the one before do not; 0:
+    // not yet. That of layer 0 is unused.
+    atomic_ullong from_ns[STACK_LAYERS_MAX];
+} StackCopies;
 
 typedef struct EventSet {
     Arena *arena;
@@ -61,6 +86,11 @@ typedef struct EventSet {
     Vec(int) switch_fds; // of events_open_switches; heap memory
     Table by_id;         // id -> index of `open`
     Table by_owner;      // tid -> any index of `open` with that owner
+    Keeper opener;       // of stack_copies_keep_rights
+    pid_t child;         // that the first events were opened on; 0: none
+    StackCopies *copies; // [event] where probes copy what turns out to be needed; NULL: they do not
+    _Atomic(EventLayer *) layers; // the newest; NULL: there is none
+    atomic_bool wants_copies;     // some event's `wanted` is set
 } EventSet;
 
 // Chooses events, stack mode and sizes, opens all events disabled and maps the rings. With -p and
@@ -91,6 +121,23 @@ bool events_rings_are_limited(const EventSet *set);
 // The period in ns of the one event whose samples may be weighed by processor time: a clock with a
 // rate, which also runs in the kernel and which new threads inherit. 0: there is none.
 uint64_t events_weighed_period_ns(const EventSet *set);
+
+// What an event is opened with.
+struct perf_event_attr events_sampler_attr(const EventSet *set, const EventSpec *spec);
+
+// stack_copies.c. Starts a process that keeps the right to open the probes again, for a recorder
+// that gives up its rights. Without it the recorder opens them itself.
+void stack_copies_keep_rights(EventSet *set);
+// The worker has seen a stack that was larger than its copy. `copies` must be
+// there.
+void stack_copies_want_larger(EventSet *set, size_t event);
+// Opens the probes again whose stacks were larger than their copies, with copies of twice the
+// size. To be called by the thread that empties the rings. What cannot be opened stays as it is.
+void stack_copies_grow(EventSet *set);
+// Whether a sample of that time counts, of a probe that is open twice for a moment; and whether it
+// does not because a newer layer counts already. `copies` must be there.
+bool stack_copies_layer_counts(const EventSet *set, const OpenEvent *event, uint64_t time);
+bool stack_copies_layer_is_over(const EventSet *set, const OpenEvent *event, uint64_t time);
 
 // Whether an event is open on all processes although only some are recorded.
 static inline bool events_is_wide(const EventSet *set, const EventSpec *spec)

@@ -47,8 +47,16 @@ enum {
     AGENTS_MS = 50,                // how often the rings of agents are emptied
     HEAPS_MS = 10,                 // … where programs wait for that while one is full
     SWITCH_FDS_MAX = 4096,         // for records of context switches
+    HALF_HITS = 64,
     TICK_SHARE = 10, // one part of this many of the time goes to looking at traced threads
 };
+
+// A hit of which the newer of two layers has had its sample, which does not count.
+typedef struct HalfHit {
+    uint32_t tid; // 0: there is none
+    int event;
+    uint32_t layer; // of that sample
+} HalfHit;
 
 struct Sampling {
     Arena arena;
@@ -63,7 +71,8 @@ struct Sampling {
     uint64_t malformed;
     Table session;       // pids of the processes that are recorded, with probes of all processes
     U32Vec session_pids; // its rows
-    uint64_t duplicates; // samples that another event of the same thread has taken, too
+    HalfHit half_hits[HALF_HITS]; // by thread; the worker's
+    uint64_t duplicates;          // samples that another event of the same thread has taken, too
     Drain drain;
     Tracer tracer;              // used instead of the kernel's events when events.traced
     bool tracing;               // the tracer has seized the child
@@ -221,6 +230,24 @@ static void add_to_session(Sampling *s, uint32_t pid)
     vec_push(NULL, &s->session_pids, pid);
 }
 
+// Whether a sample counts, of a hit that two layers of a probe may have seen. The kernel takes that
+// of the newer layer first. Where the change came between the two, neither counts by its time: then
+// the older one does.
+static bool layer_counts(Sampling *s, const OpenEvent *event, const PerfRecord *r)
+{
+    bool counts = stack_copies_layer_counts(&s->events, event, r->time);
+    HalfHit *half = &s->half_hits[r->tid % HALF_HITS];
+    bool is_second =
+        half->tid == r->tid && half->event == event->event && half->layer == event->layer + 1;
+    if (is_second) {
+        half->tid = 0;
+        return true;
+    }
+    if (!counts && event->layer && !stack_copies_layer_is_over(&s->events, event, r->time))
+        *half = (HalfHit){r->tid, event->event, event->layer};
+    return counts;
+}
+
 // The event of a sample; NULL for a sample that must not be counted.
 static const SampleEvent *event_of_sample(Sampling *s, const PerfRecord *r)
 {
@@ -236,6 +263,8 @@ static const SampleEvent *event_of_sample(Sampling *s, const PerfRecord *r)
         return NULL;
     }
     if (events_is_wide(&s->events, &s->events.events.at[event->event]) && !in_session(s, r->pid))
+        return NULL;
+    if (s->events.copies && !layer_counts(s, event, r))
         return NULL;
     return &s->sample_events[event->event];
 }
@@ -271,7 +300,10 @@ static void deliver(void *ctx, Bytes record)
     }
     if (r.type == PERF_RECORD_SAMPLE && !(event = event_of_sample(s, &r)))
         return;
+    uint64_t short_copies = consumer_counts(s->consumer)->short_copies;
     consumer_record(s->consumer, &r, event);
+    if (event && s->events.copies && consumer_counts(s->consumer)->short_copies != short_copies)
+        stack_copies_want_larger(&s->events, (size_t)(event - s->sample_events));
 }
 
 static void peek(void *ctx, Bytes record)
@@ -701,6 +733,8 @@ static void loop(Sampling *s, SamplingResult *result)
         bool signalled = n <= 0 || s->polls[rings].revents;
         if (atomic_load(&s->wants_switches) && !s->tried_switches)
             follow_switches(s);
+        if (atomic_load(&s->events.wants_copies))
+            stack_copies_grow(&s->events);
         if (is_over(s, &course, signalled, result))
             return;
     }
@@ -1003,6 +1037,8 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     add_to_session(s, (uint32_t)MAX(s->child.pid, 0));
     for (size_t i = 0; i < s->pids.len; i++)
         add_to_session(s, s->pids.at[i]);
+    if (confines(s))
+        stack_copies_keep_rights(&s->events);
     if ((!s->events.traced && !s->events.timed && !make_polls(s)) || !start_worker(s, err))
         return false;
     // A drain that runs late loses samples; draining itself needs little time.

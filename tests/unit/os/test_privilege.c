@@ -95,7 +95,7 @@ static void a_keeper_answers_until_it_is_ended(void **state)
     (void)state;
     Keeper k;
     StrBuf reply = {0};
-    assert_true(keeper_start(answer, NULL, &k));
+    assert_true(keeper_start(&(KeeperTask){.serve = answer}, &k));
     for (int i = 0; i < 3; i++) {
         assert_true(keeper_ask(&k, STR("hello"), &reply));
         assert_true(str_starts_with(strbuf_str(&reply), STR("hello from ")));
@@ -113,7 +113,7 @@ static void a_keeper_takes_large_and_empty_requests(void **state)
     (void)state;
     Keeper k;
     StrBuf large = {0}, reply = {0};
-    assert_true(keeper_start(answer, NULL, &k));
+    assert_true(keeper_start(&(KeeperTask){.serve = answer}, &k));
     for (int i = 0; i < 1 << 16; i++)
         strbuf_add(&large, STR("0123456789abcdef"));
     assert_true(keeper_ask(&k, strbuf_str(&large), &reply));

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of the stack is copied at probes. A probe takes every hit, and copying costs most of a
+// hit, so that it begins with little. Where a stack was larger, the probe is opened again with a
+// larger copy, and the first one is disabled.
+
+#include "collect/sampling/events_internal.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "os/clock.h"
+#include "os/proc.h"
+
+enum {
+    COPY_BYTES_MAX = 65528, // perf_event_open(2)
+    COPY_GROWTH = 2,        // a copy grows so many times
+    COPIES_IN_RING = 64,    // … while a ring still holds so many
+};
+
+// What the process that keeps the rights is asked for.
+typedef struct OpenRequest {
+    uint32_t event;
+    uint32_t bytes;
+    uint32_t owner;
+    uint32_t ring;
+} OpenRequest;
+
+static int open_larger(const EventSet *set, const OpenRequest *r)
+{
+    const EventSpec *spec = &set->events.at[r->event];
+    struct perf_event_attr attr = events_sampler_attr(set, spec);
+    attr.sample_stack_user = r->bytes;
+    attr.disabled = 1;
+    attr.enable_on_exec = 0;
+    bool is_wide = events_is_wide(set, spec) || set->options->system_wide;
+    pid_t pid = r->owner ? (pid_t)r->owner : set->child;
+    int cpu = set->per_thread ? -1 : (int)set->cpus[r->ring];
+    return perf_event_open(&attr, is_wide ? -1 : pid, cpu, -1);
+}
+
+// Only what is open already may be opened once more.
+static int serve_open(void *ctx, Str request)
+{
+    const EventSet *set = ctx;
+    OpenRequest r;
+    if (request.len != sizeof(r))
+        return -1;
+    memcpy(&r, request.ptr, sizeof(r));
+    for (size_t i = 0; r.bytes <= COPY_BYTES_MAX && i < set->open.len; i++) {
+        const OpenEvent *o = &set->open.at[i];
+        if (o->event != SIDE_BAND && o->event == (int)r.event && o->owner == r.owner &&
+            o->ring == r.ring)
+            return set->events.at[o->event].is_probe ? open_larger(set, &r) : -1;
+    }
+    return -1;
+}
+
+void stack_copies_keep_rights(EventSet *set)
+{
+    if (set->copies && !keeper_start(&(KeeperTask){.open = serve_open, .ctx = set}, &set->opener))
+        log_debug(LOG_RECORD, 1, "copies of stacks cannot grow");
+}
+
+static int reopen(EventSet *set, const OpenEvent *old, uint32_t bytes)
+{
+    OpenRequest r = {(uint32_t)old->event, bytes, old->owner, old->ring};
+    int fd = set->opener.is_there ? keeper_open(&set->opener, str_over((const char *)&r, sizeof(r)))
+                                  : open_larger(set, &r);
+    if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[old->ring]) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static void add_layer(EventLayer *layer, const OpenEvent *old, int fd)
+{
+    uint64_t id = 0;
+    if (ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
+        id = 0;
+    OpenEvent *o = &layer->open[layer->open_count];
+    *o = *old;
+    o->fd = fd;
+    o->id = id;
+    o->layer = old->layer + 1;
+    table_insert(&layer->by_id, hash_u64(id), (uint32_t)layer->open_count++);
+}
+
+// What is open of an event in its newest layer.
+static size_t newest_of(const EventSet *set, size_t event, const OpenEvent **ret, size_t max)
+{
+    uint32_t number = set->copies[event].layer;
+    size_t n = 0;
+    for (size_t i = 0; number == 0 && i < set->open.len && n < max; i++)
+        if (set->open.at[i].event == (int)event)
+            ret[n++] = &set->open.at[i];
+    for (const EventLayer *l = atomic_load(&set->layers); l && number; l = l->older)
+        for (size_t i = 0; i < l->open_count && n < max; i++)
+            if (l->open[i].event == (int)event && l->open[i].layer == number)
+                ret[n++] = &l->open[i];
+    return n;
+}
+
+// One probe. Both layers are open for a moment, so that no hit is missed; the time decides which
+// sample of a hit counts.
+static void grow_copy(EventSet *set, size_t event)
+{
+    StackCopies *c = &set->copies[event];
+    uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    uint32_t before = c->bytes ? c->bytes : set->stack_bytes;
+    uint32_t bytes = MIN(before * COPY_GROWTH, (uint32_t)COPY_BYTES_MAX);
+    if (c->layer + 1 >= STACK_LAYERS_MAX || bytes <= before || ring / bytes < COPIES_IN_RING)
+        return;
+    size_t max = set->open.len;
+    const OpenEvent **old = arena_array(set->arena, const OpenEvent *, max);
+    EventLayer *layer = arena_new(set->arena, EventLayer);
+    layer->open = arena_array(set->arena, OpenEvent, max);
+    size_t count = newest_of(set, event, old, max);
+    for (size_t i = 0; i < count; i++) {
+        int fd = reopen(set, old[i], bytes);
+        bool has_ended = fd < 0 && old[i]->owner && !proc_exists(old[i]->owner);
+        if (fd >= 0)
+            add_layer(layer, old[i], fd);
+        else if (!has_ended) { // the old ones stay
+            for (size_t j = 0; j < layer->open_count; j++)
+                close(layer->open[j].fd);
+            table_deinit(&layer->by_id);
+            c->layer = STACK_LAYERS_MAX;
+            log_debug(LOG_RECORD, 1, "copies of %u bytes are refused", bytes);
+            return;
+        }
+    }
+    c->bytes = bytes;
+    layer->older = atomic_load(&set->layers);
+    atomic_store(&set->layers, layer);
+    c->layer++;
+    for (size_t i = 0; i < layer->open_count; i++)
+        ioctl(layer->open[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+    atomic_store(&c->from_ns[c->layer], (uint64_t)os_monotonic_ns());
+    for (size_t i = 0; i < count; i++)
+        ioctl(old[i]->fd, PERF_EVENT_IOC_DISABLE, 0);
+    log_debug(LOG_RECORD, 1, "copies of stacks at '%" STR_FMT "' have %u bytes now",
+              STR_ARG(set->events.at[event].name), bytes);
+}
+
+void stack_copies_grow(EventSet *set)
+{
+    atomic_store(&set->wants_copies, false);
+    for (size_t i = 0; set->copies && i < set->events.len; i++)
+        if (atomic_exchange(&set->copies[i].wanted, false))
+            grow_copy(set, i);
+}
+
+void stack_copies_want_larger(EventSet *set, size_t event)
+{
+    atomic_store(&set->copies[event].wanted, true);
+    atomic_store(&set->wants_copies, true);
+}
+
+// The time from which on a layer counts; UINT64_MAX: it does not yet.
+static uint64_t layer_from(StackCopies *c, uint32_t layer)
+{
+    uint64_t from = layer && layer < STACK_LAYERS_MAX ? atomic_load(&c->from_ns[layer]) : 0;
+    return layer && from == 0 ? UINT64_MAX : from;
+}
+
+bool stack_copies_layer_is_over(const EventSet *set, const OpenEvent *event, uint64_t time)
+{
+    return time >= layer_from(&set->copies[event->event], event->layer + 1);
+}
+
+bool stack_copies_layer_counts(const EventSet *set, const OpenEvent *event, uint64_t time)
+{
+    return time >= layer_from(&set->copies[event->event], event->layer) &&
+           !stack_copies_layer_is_over(set, event, time);
+}
