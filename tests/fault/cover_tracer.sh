@@ -35,6 +35,35 @@ before_each_call() {
 }
 check 'the command is killed before each of its calls' before_each_call
 
+# Threads are at breakpoints then: their signals must not end the program.
+tracer_before_calls() {
+    local calls n=1 status begun=0 kills=${FAULT_ALL:+400}
+    rm -rf log res
+    "$TOOLS/fault" child:any=KILL 0 result "$ASSAY" cover run --engine ptrace -q -f -o res ./stages log >out 2>err </dev/null
+    calls=$(cat result)
+    [ "$calls" -gt 500 ] || { echo "$calls calls"; cat err; return 1; }
+    while [ "$n" -le "$calls" ]; do
+        rm -rf log res
+        timeout -k 5 60 "$TOOLS/fault" child:any=KILL "$n" result "$ASSAY" cover run --engine ptrace -q -f -o res ./stages log >out 2>err </dev/null
+        status=$?
+        n=$((n + 1 + calls / ${kills:-25}))
+        [ "$(cat result)" = fired ] && [ -e log ] || continue
+        begun=$((begun + 1))
+        # The program's status is 5, which the command passes on.
+        [ $status = 5 ] && [ "$(lines begin)" = 3 ] && [ "$(lines end)" = 3 ] || { echo "killed before call $n of $calls: status $status"; cat log err; return 1; }
+    done
+    echo "the program had begun in $begun"
+    [ $begun -ge 5 ]
+}
+check 'the process that traces is killed before its calls: all threads go on' tracer_before_calls
+
+# The handler that makes this possible changes nothing for breakpoints of the program's own.
+printf '#include <signal.h>\nint main(int c, char **v) { if (c > 1) __asm__ volatile("int3"); else raise(SIGTRAP); return 0; }\n' >own_trap.c
+"$(compiler gcc)" -g -O0 -w -o own_trap own_trap.c || exit 1
+dies_of_trap() { cover ./own_trap "$@"; }
+check 'a breakpoint of its own ends a program' status_is $((128 + 5)) eval '(dies_of_trap own)'
+check 'and so does a signal that it sends' status_is $((128 + 5)) eval '(dies_of_trap)'
+
 # All three wait at a stage, so that every later stage has its breakpoints; then WHO is killed.
 waits() { [ "$(lines wait)" = 3 ]; }
 at_stage() { # WHO STAGE

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "collect/breakpoints/journal.h"
+#include "collect/breakpoints/trap_guard.h"
 #include "collect/cover/trace_internal.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -113,6 +114,7 @@ static void on_exec(Tracer *t, pid_t pid)
     journal_drop_process(t->journal, p->pid);
     if (t->letting_go)
         return;
+    trace_set_guard(t, p, pid);
     trace_set_hook(t, p, pid);
     // A program that this user may execute but not read does not show its memory either.
     t->result->unreadable += !trace_look_at_maps(t, p, pid, true);
@@ -156,9 +158,9 @@ static void return_from_hook(Tracer *t, TraceProcess *p, pid_t tid)
         t->result->no_loader = true;
         return;
     }
+    (void)trace_look_at_maps(t, p, tid, true);
     set_register(tid, offsetof(struct user_regs_struct, rip), back);
     set_register(tid, offsetof(struct user_regs_struct, rsp), sp + 8);
-    (void)trace_look_at_maps(t, p, tid, true);
 }
 
 // A process that makes itself undumpable hides its memory from all users but root. Descriptors that
@@ -183,6 +185,7 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
     TraceProcess *p = process_of(t, tid);
     uint64_t pc = get_register(tid, offsetof(struct user_regs_struct, rip)) - 1;
     if (pc == p->loader_hook && pc) {
+        trap_guard_resume_at(tid, pc);
         if (p->is_clean)
             set_register(tid, offsetof(struct user_regs_struct, rip), pc);
         else
@@ -197,6 +200,8 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
         const TraceSite *site = site_find(m->module, pc - m->bias);
         if (!site)
             return false;
+        if (site->original != BREAKPOINT_BYTE)
+            trap_guard_resume_at(tid, pc);
         if (!trace_write(t, p, tid, pc, &site->original, 1))
             return false;
         mark_hit(t, m->module, site);
@@ -235,12 +240,19 @@ static bool is_stop_signal(int signal)
     return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-static bool is_breakpoint_stop(pid_t tid, int status)
+// Whether a thread has hit a breakpoint of ours, and goes on at its address now.
+static bool passes_breakpoint(Tracer *t, pid_t tid, int status)
 {
     siginfo_t info;
-    return WSTOPSIG(status) == SIGTRAP && status >> 16 == 0 &&
-           tracing_ask(PTRACE_GETSIGINFO, tid, NULL, &info) &&
-           (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT);
+    if (WSTOPSIG(status) != SIGTRAP || status >> 16 ||
+        !tracing_ask(PTRACE_GETSIGINFO, tid, NULL, &info) ||
+        (info.si_code != SI_KERNEL && info.si_code != TRAP_BRKPT))
+        return false;
+    if (on_breakpoint(t, tid))
+        return true;
+    if (info.si_code == SI_KERNEL)
+        trap_guard_is_own(tid);
+    return false;
 }
 
 // Whether the process has a handler for SIGTRAP.
@@ -291,8 +303,7 @@ static void on_stop(Tracer *t, pid_t tid, int status)
     int event = status >> 16, signal = WSTOPSIG(status);
     if (event == PTRACE_EVENT_EXEC)
         on_exec(t, tid);
-    if (has_entered_handler(t, tid, status) ||
-        (is_breakpoint_stop(tid, status) && on_breakpoint(t, tid)))
+    if (has_entered_handler(t, tid, status) || passes_breakpoint(t, tid, status))
         signal = 0;
     else if (event == PTRACE_EVENT_STOP && is_stop_signal(signal) && !t->letting_go) {
         resume(t, PTRACE_LISTEN, tid, 0);
@@ -379,6 +390,23 @@ static void prepare_signals(void)
     prctl(PR_SET_PDEATHSIG, SIGUSR2);
 }
 
+// The next report, as waitpid gives it. A stop is looked at, not taken: the kernel forgets the
+// signal of a stop that is taken, and when this process is killed then, the thread goes on in the
+// middle of the instruction that a breakpoint replaces. With the signal, its handler finds the
+// address.
+static pid_t next_report(int *status, int options)
+{
+    siginfo_t info = {0};
+    if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL | options) != 0)
+        return -1;
+    if (info.si_pid == 0)
+        return 0;
+    if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
+        return waitpid(info.si_pid, status, __WALL | WNOHANG);
+    *status = W_STOPCODE(info.si_status);
+    return info.si_pid;
+}
+
 // Handles stops until the command has ended, and for a moment longer those of its remaining
 // processes.
 static void serve(Tracer *t)
@@ -387,7 +415,7 @@ static void serve(Tracer *t)
     for (;;) {
         int status;
         bool must_end = parent_ended || t->failed_errno, is_ending = must_end || t->main_ended;
-        pid_t tid = waitpid(-1, &status, __WALL | (is_ending ? WNOHANG : 0));
+        pid_t tid = next_report(&status, is_ending ? WNOHANG : 0);
         if (tid < 0 && errno != EINTR)
             return;
         if (tid > 0)

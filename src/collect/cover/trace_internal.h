@@ -81,6 +81,9 @@ void trace_clear_lines(Tracer *t, TraceProcess *p, pid_t tid, const TraceMapped 
 // Removes all breakpoints from a process.
 void trace_clean(Tracer *t, TraceProcess *p, pid_t tid);
 
+// Makes a program that begins set a handler of SIGTRAP (collect/breakpoints/trap_guard.h).
+void trace_set_guard(Tracer *t, TraceProcess *p, pid_t tid);
+
 // Sets a breakpoint in the function that the dynamic linker calls after it has mapped objects
 // (<link.h>, r_brk).
 void trace_set_hook(Tracer *t, TraceProcess *p, pid_t tid);

@@ -13,6 +13,7 @@
 
 #include "collect/breakpoints/journal.h"
 #include "collect/breakpoints/loader_hook.h"
+#include "collect/breakpoints/trap_guard.h"
 #include "os/file.h"
 #include "os/proc.h"
 
@@ -310,7 +311,14 @@ void trace_clean(Tracer *t, TraceProcess *p, pid_t tid)
     p->is_clean = true;
 }
 
-// ---- The loader's hook ---------------------------------------------------------------
+// ---- What a program gets at its beginning ----------------------------------------------
+
+void trace_set_guard(Tracer *t, TraceProcess *p, pid_t tid)
+{
+    // Without it only those threads suffer that are at a breakpoint when this process is killed.
+    if (open_memory(t, p))
+        (void)trap_guard_set(tid, p->mem_fd);
+}
 
 void trace_set_hook(Tracer *t, TraceProcess *p, pid_t tid)
 {
