@@ -5,6 +5,7 @@
 # an older file; or gets by without, and its result is whole.
 #   FAULT_ALL=1 takes every n; else those behind the first 20 (with sanitizers, which
 #   are slow, the first 6) are thinned out.
+# beside others: 60 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all 'faults are put into system calls of x86-64 only'
@@ -81,6 +82,10 @@ cp "$TOP"/tests/golden/cover/cover.{covmapping,proftext} .
 cp "$TOP"/tests/fuzz/corpus/tracefile/lcov1 in.info
 cp "$TOP"/tests/fuzz/corpus/tracefile/lcov2 other.info
 cp "$TOP"/tests/fuzz/corpus/unified_diff/small.diff .
+cp "$TOP/tests/fuzz/corpus/import/dtrace.txt.bz2" in.dtrace.bz2
+cp "$TOP/tests/fuzz/corpus/import/flight.jfr" in.jfr
+cp "$TOP/tests/fuzz/corpus/tracefile/go-cover" in.out
+mkdir corpus && echo one >corpus/one && echo two >corpus/two
 faults='read=EIO write=ENOSPC open=EMFILE rename=EACCES stat=EIO'
 starts='fd=EMFILE clone=EAGAIN wait=EINTR'
 # A sanitizer's own memory does not come back empty-handed.
@@ -103,7 +108,16 @@ sweeps 'cover merge' "$faults" out.proftext "$ASSAY" cover merge -o out.proftext
 sweeps bench "$faults $starts" out.json "$ASSAY" bench -N --warmup 0 --runs 3 --export-json out.json true
 sweeps stat "$faults $starts perf=EACCES" out.counts "$ASSAY" stat -o out.counts true
 sweeps doctor "$faults" - "$ASSAY" doctor true
+may_leave_part=1
+sweeps heap "$faults $starts" out.assay "$ASSAY" heap -q -o out.assay -- ./plain-prog
+may_leave_part=0
 if [ -n "$all" ]; then
+    sweeps 'import of a packed file' "$faults" out.assay "$ASSAY" import in.dtrace.bz2 -o out.assay
+    sweeps 'report of a flight recording' "$faults" - "$ASSAY" report in.jfr
+    sweeps 'cover export of Go blocks' "$faults" out.xml "$ASSAY" cover export in.out --format jacoco -o out.xml
+    may_leave_part=1
+    sweeps 'cover run over inputs' "$faults $starts" - "$ASSAY" cover run -f -o out.cover --per-input corpus -- ./gcc-prog {}
+    may_leave_part=0
     sweeps annotate "$faults" - "$ASSAY" annotate in.assay
     sweeps 'export to a database' "$faults" out.db "$ASSAY" export in.assay --format sqlite -o out.db
     sweeps 'export every table' "$faults" out.rows "$ASSAY" export in.assay --format json -o out.rows
@@ -149,6 +163,7 @@ fi
 if gcc -O1 -o no_perf "$TOP/tests/programs/no_perf.c" && ./no_perf true; then
     may_leave_part=1
     sweeps 'record by ptrace' 'ptrace=EPERM ptrace=EIO ptrace=ESRCH' out.assay ./no_perf "$ASSAY" record -q -o out.assay -- sh -c 'true; (true)'
+    sweeps 'probes by breakpoints' 'ptrace=EPERM ptrace=EIO ptrace=ESRCH open=EMFILE read=EIO' out.assay ./no_perf "$ASSAY" record -q -e ./plain-prog:main -o out.assay -- ./plain-prog
 else
     skip 'record by ptrace' 'no seccomp filters here'
 fi

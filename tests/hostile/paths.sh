@@ -40,6 +40,9 @@ try annotate "$ASSAY" annotate in.assay
 try flame "$ASSAY" flame in.assay -o flame.svg
 for format in pprof sqlite folded perf-script html; do try "export-$format" "$ASSAY" export in.assay -f "$format" -o "out.$format"; done
 try import "$ASSAY" import in.folded -o imported.assay
+for input in flight.jfr dtrace.txt.bz2 austin.txt; do try "report-$input" "$ASSAY" report "$TOP/tests/fuzz/corpus/import/$input"; done
+# Nobody listens there: the export goes to the spool.
+try export-to "$ASSAY" export in.assay --to http://127.0.0.1:9 --retry-for 0s --spool "$PWD/spool"
 try list "$ASSAY" list
 try doctor "$ASSAY" doctor ./spin
 try stat "$ASSAY" stat -o counts ./spin 20
@@ -50,6 +53,14 @@ if command -v git >/dev/null; then
     try bench-revisions "$ASSAY" bench --revisions HEAD~1 HEAD --build true --runs 2 -- ./spin 1
 fi
 try cover-run "$ASSAY" cover run -f -o counted ./glife exit
+mkdir corpus && echo exit >corpus/one
+try cover-per-input "$ASSAY" cover run -f -o inputs --per-input corpus -- ./glife {}
+cp "$TOP/tests/fuzz/corpus/tracefile/go-cover" go.out
+try cover-go "$ASSAY" cover report go.out
+ar rc objects.a spin 2>/dev/null && try cover-archive "$ASSAY" cover report objects.a cover.proftext
+for format in jacoco clover; do try "cover-$format" "$ASSAY" cover export in.info --format "$format" -f -o "out.$format"; done
+try heap "$ASSAY" heap -q -f -o heap.assay -- ./spin 20
+try heap-report "$ASSAY" report heap.assay
 try cover-ptrace "$ASSAY" cover run --engine ptrace -f -o stopped ./life exit
 try cover-merge "$ASSAY" cover merge -f -o out.proftext cover.proftext
 try cover-page "$ASSAY" cover export in.info --format html -f -o out.html
@@ -71,6 +82,7 @@ else
     skip 'record' 'no perf events'
 fi
 if ./no_perf true; then
+    [ "$(uname -m)" != x86_64 ] || try record-breakpoints ./no_perf "$ASSAY" record -q -f -e ./spin:main -o breaks.assay -- ./spin 20
     try record-timers ./no_perf --ptrace "$ASSAY" record -q -f -o timers.assay -- ./spin 200
 else
     skip 'record by timers' 'no seccomp filters here'

@@ -3,6 +3,7 @@
 # Every command that writes a file, as root and as a user without rights: what --force replaces
 # keeps its mode and its owner, a recording is its owner's alone, and in a folder that all
 # users share no planted link, FIFO, device or file decides where the output goes.
+# beside others: 20 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 [ -x "$TOOLS/make_profile" ] || skip_all "no $TOOLS/make_profile: run make dev"
@@ -10,6 +11,7 @@
 "$TOOLS/make_profile" plain in.assay
 printf 'main;work;hot 7\nmain;idle 1\n' >in.folded
 cp "$TOP"/tests/golden/cover/cover.{covmapping,proftext} .
+cp "$TOP/tests/fuzz/corpus/tracefile/go-cover" in.out
 chmod 755 . && chmod 644 in.* cover.* && cp "$ASSAY" assay
 mkdir -m 1777 shared
 victim=$PWD/victim
@@ -69,6 +71,9 @@ writes export 644 ./assay export in.assay --format folded
 writes import 600 ./assay import in.folded
 writes 'cover export' 644 ./assay cover export cover.covmapping cover.proftext --format lcov
 writes 'cover merge' 644 ./assay cover merge cover.proftext
+writes 'cover export of Go blocks' 644 ./assay cover export in.out --format clover
+printf '#!/bin/sh\nexec ./assay heap -q "$@" -- true\n' >heaps && chmod 755 heaps
+writes heap 600 ./heaps
 if reason=$("$TOP/tests/e2e/lib/perf_allowed.py"); then
     # Options end at the command to record.
     printf '#!/bin/sh\nexec ./assay record -q "$@" -- true\n' >recorder && chmod 755 recorder

@@ -14,6 +14,10 @@ moments=200
 printf 'main;work;hot 7\nmain;idle 1\n' >in.folded
 cp "$TOP"/tests/golden/cover/cover.{covmapping,proftext} .
 cp "$TOP"/tests/fuzz/corpus/tracefile/lcov1 in.info
+cp "$TOP/tests/fuzz/corpus/import/dtrace.txt.bz2" in.dtrace.bz2
+cp "$TOP/tests/fuzz/corpus/import/flight.jfr" in.jfr
+cp "$TOP/tests/fuzz/corpus/tracefile/go-cover" in.out
+echo 'int main(int argc, char **argv) { (void)argv; return argc > 1; }' >counted.c
 # Where names are cached, and where bench keeps the programs of its database.
 mkdir cache programs
 kills() { # NAME OUTPUT COMMAND…
@@ -33,6 +37,11 @@ kills 'cover add' out.info cover add in.info in.info -f -o out.info
 kills bench out.json bench -N --warmup 0 --runs 3 --export-json out.json true
 kills 'bench to a recording' out.assay bench -N --warmup 0 --runs 3 --force --recording out.assay true
 kills 'bench to a database' out.db bench -N --warmup 0 --runs 3 --save x --db out.db true
+gcc -g -o plain counted.c || exit 1
+kills heap out.assay heap -q -f -o out.assay -- ./plain
+kills 'import of a packed file' out.assay import in.dtrace.bz2 -f -o out.assay
+kills 'import of a flight recording' out.assay import in.jfr -f -o out.assay
+kills 'cover export of Go blocks' out.xml cover export in.out --format jacoco -f -o out.xml
 kills stat out.txt stat -o out.txt true
 if reason=$("$TOP/tests/e2e/lib/perf_allowed.py"); then
     kills record out.assay record -q -f -o out.assay -- true

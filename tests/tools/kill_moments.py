@@ -26,7 +26,7 @@ def opens(path, like):
     ways = {".assay": [ASSAY, "report", path], ".gz": ["gzip", "-tc", path], ".json": ["python3", "-m", "json.tool", path],
             ".db": ["sqlite3", path, "pragma integrity_check"], ".svg": ["grep", "-q", "^</svg>", path],
             ".html": ["grep", "-q", "</html>", path], ".txt": ["tail", "-c1", path],
-            ".info": ["grep", "-q", "^end_of_record", path], ".proftext": [ASSAY, "cover", "merge", "-f", "-o", "/dev/null", path]}
+            ".xml": ["grep", "-q", "^</report>", path], ".info": ["grep", "-q", "^end_of_record", path], ".proftext": [ASSAY, "cover", "merge", "-f", "-o", "/dev/null", path]}
     link = Path("whole" + suffix)  # a .part has another name
     shutil.copyfile(path, link)
     journal = Path(f"{path}-journal")

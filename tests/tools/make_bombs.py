@@ -4,9 +4,13 @@
 
 samples.pb.gz, locations.pb.gz, strings.pb.gz, functions.pb.gz: half a megabyte of pprof whose
 messages take two bytes each before gzip. zeros.txt.gz: text. section.elf, zdebug.elf: PROGRAM with
-a section of 2 MB that states and holds 2 GB; many.elf: with 24 of 90 MB.
+a section of 2 MB that states and holds 2 GB; many.elf: with 24 of 90 MB. zeros.txt.bz2,
+zeros.txt.xz: text. flight.jfr.gz: 20 000 chunks of Java's flight recorder. nested.a, many.a:
+an archive 5 000 deep, one of 140 000 empty members. blocks.out: Go blocks of 4 000 million lines.
 """
+import bz2
 import gzip
+import lzma
 import struct
 import sys
 import zlib
@@ -41,6 +45,24 @@ pprof("locations.pb.gz", field(4, b""), 500 * MB)
 pprof("strings.pb.gz", field(6, b""), 500 * MB)
 pprof("functions.pb.gz", field(5, b""), 500 * MB)
 (folder / "zeros.txt.gz").write_bytes(gzip.compress(b"main;work 1\n" * (400 * MB // 12), 9))
+
+TEXT = b"main;work 1\n" * (12 * MB // 12)
+(folder / "zeros.txt.bz2").write_bytes(bz2.compress(TEXT[:MB]) * 600)
+(folder / "zeros.txt.xz").write_bytes(lzma.compress(TEXT, preset=0) * 40)
+CHUNK = (Path(__file__).parent.parent / "fuzz/corpus/import/flight.jfr").read_bytes()
+(folder / "flight.jfr.gz").write_bytes(gzip.compress(CHUNK * 20000, 9))
+(folder / "blocks.out").write_text("mode: count\n" + "m/a.go:1.1,4000000000.1 1 1\n" * 1000)
+
+
+def member(name, content):
+    return f"{name:<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(content):<10}`\n".encode() + content + b"\n" * (len(content) % 2)
+
+
+nested = b""
+for _ in range(5000):
+    nested = b"!<arch>\n" + member("a/", nested)
+(folder / "nested.a").write_bytes(nested)
+(folder / "many.a").write_bytes(b"!<arch>\n" + member("a/", b"") * 140000)
 
 
 def zeros(size):

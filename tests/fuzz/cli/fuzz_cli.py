@@ -15,6 +15,7 @@ import concurrent.futures
 import os
 import resource
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,7 @@ BESIDE = {
     "root/fuzz/prog": FIXED / "prog", "root/fuzz/prog-id": FIXED / "prog-id", DEBUG_FILE: FIXED / "prog-id.debug",
     "cover.covmapping": COVER / "cover.covmapping", "cover.proftext": COVER / "cover.proftext",
     "lcov": CORPUS / "tracefile/lcov1", "three.assay": CORPUS / "store/three-samples.assay",
+    "cover.out": CORPUS / "tracefile/go-cover",
     "gcc.gcno": CORPUS / "gcno/gcc", "gcc.gcda": CORPUS / "gcda/gcc",
 }
 
@@ -64,6 +66,7 @@ def targets():
     }
     for form in ("folded", "perf-script", "pprof", "firefox", "speedscope", "callgrind", "chrome", "otlp", "csv", "json"):
         views[f"export-{form}"] = f"export -f {form} input"
+    views["export-parquet"] = "export -f parquet --force -o out.parquet input"
     views["export-sqlite"] = "export -f sqlite --force -o out.db input"
     views["anonymise"] = "export -f pprof --anonymise --strip-paths --names short input"
     rows = [Target(name, RECORDINGS, command) for name, command in views.items()]
@@ -72,7 +75,8 @@ def targets():
              "show": "cover show --show-branches count --show-regions --show-mcdc --show-expansions input",
              "add": "cover add --format json input lcov", "subtract": "cover subtract --format lcov input lcov",
              "baseline": "cover diff --diff-file small.diff --baseline input lcov"}
-    for form in ("lcov", "llvm-json", "gcov-json", "html", "cobertura", "coveralls", "codecov", "sonarqube", "markdown"):
+    for form in ("lcov", "llvm-json", "gcov-json", "html", "cobertura", "coveralls", "codecov", "sonarqube", "jacoco",
+                 "clover", "markdown"):
         views[form] = f"cover export --format {form} input"
     rows += [Target(f"cover-{name}", TRACES, command) for name, command in views.items()]
     for kind, corpus, at, inputs in (
@@ -81,6 +85,9 @@ def targets():
         rows.append(Target(f"{kind}-show", corpus, f"cover show --explain --show-regions --show-mcdc {inputs}", at))
         rows.append(Target(f"{kind}-html", corpus, f"cover export --format html {inputs}", at))
     rows += [
+        Target("archive", ["archives"], "cover report --functions input cover.proftext"),
+        Target("go-module", [FIXED / "go.mod"], "cover report --functions cover.out", "go.mod"),
+        Target("flight", [CORPUS / "import/flight.jfr"], "report --tree --json input"),
         Target("merge", PROFILES, "cover merge -f -o out.profdata input"),
         Target("merge-text", PROFILES, "cover merge --text -f -o out.proftext input input"),
         Target("correlated", OBJECTS, "cover merge -f -o out.assay input cover.proftext"),
@@ -111,6 +118,8 @@ def seeds(target, tools):
             yield source.name, source
             continue
         folder = tools if source == "made" else CORPUS / source
+        if source == "archives":
+            folder = tools and tools.with_name("archives")
         if folder is None:
             continue
         for path in sorted(folder.iterdir()):
@@ -125,11 +134,30 @@ def lay_out(folder):
     shutil.copyfile(CORPUS / "unified_diff/small.diff", folder / "small.diff")
 
 
+def make_archives(folder):
+    """Objects with coverage maps in an archive of Unix and in a universal binary of Apple."""
+    folder.mkdir(exist_ok=True)
+    objects = [(path.name, path.read_bytes()) for path in sorted((CORPUS / "correlate").iterdir()) if path.name != "README"]
+    objects.append(("prog", (FIXED / "prog").read_bytes()))
+    archive = b"!<arch>\n"
+    for name, content in objects[-3:]:
+        archive += f"{name[:15] + '/':<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(content):<10}`\n".encode()
+        archive += content + b"\n" * (len(content) % 2)
+    (folder / "unix.a").write_bytes(archive)
+    fat, at = struct.pack(">II", 0xCAFEBABE, 2), 4096
+    for cpu in (0x01000007, 0x0100000C):
+        fat += struct.pack(">IIIII", cpu, 3, at, len(archive), 12)
+        at += (len(archive) + 4095) // 4096 * 4096
+    fat = fat.ljust(4096, b"\0") + archive
+    (folder / "universal").write_bytes(fat.ljust(at - (len(archive) + 4095) // 4096 * 4096, b"\0") + archive)
+
+
 def make_profiles(tools, folder):
     """Recordings of every kind that tests/tools/make_profile knows."""
     if not (tools / "make_profile").exists():
         return None
     folder.mkdir(parents=True, exist_ok=True)
+    make_archives(folder.with_name("archives"))
     for kind in KINDS_OF_PROFILE:
         subprocess.run([tools / "make_profile", kind, folder / f"{kind}.assay"], check=True)
     return folder
