@@ -4,6 +4,7 @@
 
 #include "agent/heap.h"
 
+#include "agent/heap_sample.h"
 #include "agent/heap_sites.h"
 #include "agent/mappings.h"
 #include "agent/stack_walk.h"
@@ -77,7 +78,7 @@ static uint64_t thread_pointer(void)
     return ret;
 }
 
-static HeapThread *make_self(void)
+__attribute__((noinline)) static HeapThread *make_self(void)
 {
     if (has_ended)
         return NULL;
@@ -113,7 +114,7 @@ void heap_thread_end(void)
 }
 
 // Nothing is noted while this thread notes something already: then it is in a signal handler.
-static HeapThread *enter(uint64_t sp)
+static inline HeapThread *enter(uint64_t sp)
 {
     HeapThread *t = self;
     if (UNLIKELY(!t) && !(t = make_self()))
@@ -317,8 +318,14 @@ static inline bool pop_young(HeapThread *t, const void *block)
     return false;
 }
 
-static void note(HeapThread *t, const void *block, uint64_t size, const HeapCaller *c,
-                 uint64_t units)
+// The time of the calls that a sampled one stands for.
+static uint64_t stand_for(uint64_t units, uint64_t size)
+{
+    return heap_samples() ? units * heap_weight(size).blocks >> WIRE_SAMPLED_SHIFT : units;
+}
+
+static inline void note(HeapThread *t, const void *block, uint64_t size, const HeapCaller *c,
+                        uint64_t units)
 {
     HeapBlock b = {.site = site_for(t, c), .size = size, .thread = t->number};
     if (UNLIKELY(!b.site)) {
@@ -327,12 +334,16 @@ static void note(HeapThread *t, const void *block, uint64_t size, const HeapCall
     }
     b.born = heap_site_allocated(b.site, size);
     if (UNLIKELY(units))
-        heap_site_timed(b.site, units, false);
+        heap_site_timed(b.site, stand_for(units, size), false);
     if (UNLIKELY(!heap_blocks_put(block, &b))) {
         atomic_fetch_add(&agent_heap->no_table, 1);
         heap_site_freed(&b, &(HeapFree){.thread = t->number});
+        return;
     }
-    push_young(t, block);
+    if (heap_samples())
+        atomic_fetch_add(heap_filter_slot(block), 1);
+    else
+        push_young(t, block);
 }
 
 void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller, uint64_t units)
@@ -348,32 +359,39 @@ void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller, 
     leave(t);
 }
 
-uint32_t heap_freed(const void *block, const HeapCaller *caller)
+static inline void note_free(HeapThread *t, const HeapBlock *b, const void *block,
+                             const HeapCaller *caller)
 {
-    HeapBlock b = {0};
-    if (!block)
-        return 0;
-    HeapThread *t = enter(caller->sp);
-    if (!heap_blocks_take(block, &b)) {
-        atomic_fetch_add(&agent_heap->unknown_frees, 1);
-    } else {
-        HeapFree call = {.pc = caller->pc};
-        if (t) {
-            call.depth = depth_of(t, caller);
-            call.thread = t->number;
-            call.is_last = pop_young(t, block);
-        }
-        heap_site_freed(&b, &call);
+    HeapFree call = {.pc = caller->pc};
+    if (t) {
+        call.depth = depth_of(t, caller);
+        call.thread = t->number;
+        // Of sampled blocks the younger ones are not known.
+        call.is_last = !heap_samples() && pop_young(t, block);
     }
-    if (t)
-        leave(t);
-    return b.site;
+    heap_site_freed(b, &call);
+    if (heap_samples())
+        atomic_fetch_sub(heap_filter_slot(block), 1);
 }
 
-void heap_free_timed(uint32_t site, uint64_t units)
+void heap_freed(const void *block, const HeapCaller *caller, HeapBlock *ret)
 {
-    if (site && heap_is_on())
-        heap_site_timed(site, units, true);
+    ret->site = 0;
+    if (!block)
+        return;
+    HeapThread *t = enter(caller->sp);
+    if (heap_blocks_take(block, ret))
+        note_free(t, ret, block, caller);
+    else if (!heap_samples())
+        atomic_fetch_add(&agent_heap->unknown_frees, 1);
+    if (t)
+        leave(t);
+}
+
+void heap_free_timed(const HeapBlock *block, uint64_t units)
+{
+    if (block->site && heap_is_on())
+        heap_site_timed(block->site, stand_for(units, block->size), true);
 }
 
 bool heap_before_realloc(const void *block, HeapBlock *ret)
@@ -402,6 +420,21 @@ void heap_after_realloc(const void *block, const HeapBlock *before, const void *
         leave(t);
 }
 
+void heap_after_sampled_realloc(const void *block, const HeapBlock *before, const void *now,
+                                uint64_t size, const HeapCaller *caller)
+{
+    if (!now && size) {
+        (void)heap_blocks_put(block, before);
+        return;
+    }
+    HeapThread *t = enter(caller->sp);
+    if (size)
+        heap_site_resized(before, size, now != block);
+    note_free(t, before, block, caller);
+    if (t)
+        leave(t);
+}
+
 // ---- Start ------------------------------------------------------------------------------
 
 void heap_start(const char *folder, uint32_t number, const WireSession *session)
@@ -411,6 +444,7 @@ void heap_start(const char *folder, uint32_t number, const WireSession *session)
     heap_timer = (HeapTimer){.floor = session->timer_floor,
                              .longest = (uint64_t)(LONGEST_NS / session->timer_ns),
                              .for_byte = (uint64_t)(1 / session->timer_ns) + 1};
+    heap_sample_bytes = session->sample_bytes;
     if (heap_sites_open(folder, number, session))
         atomic_store(&agent_heap_is_on, true);
 }
@@ -430,6 +464,8 @@ void heap_after_fork(void)
         t->tid = sys_tid();
         leave(t);
     }
+    for (unsigned i = 0; i < HEAP_FILTER_SLOTS; i++)
+        atomic_store_explicit(&heap_filter[i], 0, memory_order_relaxed);
 }
 
 void heap_before_threads(void)

@@ -50,15 +50,18 @@ void heap_thread_end(void);
 // After libc has given out a block. A NULL block is ignored. `units` of the timer were spent in
 // libc, if this call was timed, else 0.
 void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller, uint64_t units);
-// Before libc gets a block back. The site of the block plus 1, or 0.
-uint32_t heap_freed(const void *block, const HeapCaller *caller);
-// The free of a block of the site was timed.
-void heap_free_timed(uint32_t site, uint64_t units);
+// Before libc gets a block back. `*ret` is what was noted of it; its site is 0 if nothing was.
+void heap_freed(const void *block, const HeapCaller *caller, HeapBlock *ret);
+// The free of a block was timed.
+void heap_free_timed(const HeapBlock *block, uint64_t units);
 // Around realloc: takes the block before; notes what became of it after. `now` is NULL when realloc
 // failed, and then the block is as before.
 // The call of libc was timed when `units` is not 0.
 bool heap_before_realloc(const void *block, HeapBlock *ret);
 void heap_after_realloc(const void *block, const HeapBlock *before, const void *now, uint64_t size,
                         const HeapCaller *caller, uint64_t units);
+// The same where blocks are sampled: what becomes of the block is a matter of its own.
+void heap_after_sampled_realloc(const void *block, const HeapBlock *before, const void *now,
+                                uint64_t size, const HeapCaller *caller);
 
 #endif // AGENT_HEAP_H

@@ -38,7 +38,7 @@ static uint64_t region_bytes(void)
     return sizeof(Row) << (REGION_BITS - granule_bits);
 }
 
-static Row *make_region(uint64_t number)
+__attribute__((noinline, cold)) static Row *make_region(uint64_t number)
 {
     Row *there = NULL;
     Row *made = sys_map(NULL, region_bytes(), PROT_READ | PROT_WRITE,
@@ -53,7 +53,7 @@ static Row *make_region(uint64_t number)
     return there;
 }
 
-static Row *row_of(const void *block, bool make)
+static inline Row *row_of(const void *block, bool make)
 {
     uint64_t at = (uint64_t)(uintptr_t)block;
     if (at >> ADDRESS_BITS)

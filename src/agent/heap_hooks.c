@@ -3,6 +3,7 @@
 // it, and notes what that did.
 
 #include "agent/heap.h"
+#include "agent/heap_sample.h"
 #include "agent/join.h"
 #include "agent/sys.h"
 #include "wire/heap.h"
@@ -97,9 +98,22 @@ static inline bool is_ready(void)
 }
 
 // The first allocations come before any constructor has run.
-static inline bool notes(void)
+static inline bool is_on(void)
 {
     return heap_is_on() || (join_is_pending() && (join_session(), heap_is_on()));
+}
+
+static __thread int64_t until_chosen __attribute__((tls_model("initial-exec")));
+
+static inline bool chooses(uint64_t size)
+{
+    return !heap_samples() || heap_chooses(&until_chosen, size);
+}
+
+// Whether a block that is to be allocated is noted.
+static inline bool notes(uint64_t size)
+{
+    return is_on() && chooses(size);
 }
 
 static void *no_memory(void)
@@ -127,8 +141,11 @@ __attribute__((noinline)) static uint64_t timed_begin(void)
 }
 
 // 0: this call is not timed.
-static inline uint64_t begin_time(void)
+static inline uint64_t begin_time(bool noted)
 {
+    // Each block that was chosen stands for all of its site.
+    if (heap_samples())
+        return noted ? timer_read() : 0;
     return LIKELY(until_timed--) ? 0 : timed_begin();
 }
 
@@ -149,10 +166,11 @@ AGENT_EXPORT void *malloc(size_t size)
 {
     if (UNLIKELY(!is_ready()))
         return early_alloc(size);
-    uint64_t begun = begin_time();
+    bool noted = notes(size);
+    uint64_t begun = begin_time(noted);
     void *block = behind.malloc(size);
     uint64_t units = end_time(begun, size);
-    if (notes())
+    if (noted)
         heap_allocated(block, size, HEAP_CALLER, units);
     return block;
 }
@@ -161,10 +179,11 @@ AGENT_EXPORT void *calloc(size_t count, size_t size)
 {
     if (UNLIKELY(!is_ready()))
         return size && count > EARLY_BYTES / size ? NULL : early_alloc(count * size);
-    uint64_t begun = begin_time();
+    bool noted = notes(count * size);
+    uint64_t begun = begin_time(noted);
     void *block = behind.calloc(count, size);
     uint64_t units = end_time(begun, count * size);
-    if (notes())
+    if (noted)
         heap_allocated(block, count * size, HEAP_CALLER, units);
     return block;
 }
@@ -173,15 +192,16 @@ AGENT_EXPORT void free(void *block)
 {
     if (UNLIKELY(is_early(block) || !is_ready()))
         return;
-    if (!heap_is_on()) {
+    if (!heap_is_on() || !heap_may_know(block)) {
         behind.free(block);
         return;
     }
-    uint32_t site = heap_freed(block, HEAP_CALLER);
-    uint64_t begun = begin_time();
+    HeapBlock noted;
+    heap_freed(block, HEAP_CALLER, &noted);
+    uint64_t begun = begin_time(noted.site != 0);
     behind.free(block);
     if (UNLIKELY(begun))
-        heap_free_timed(site, end_time(begun, 0));
+        heap_free_timed(&noted, end_time(begun, noted.site ? noted.size : 0));
 }
 
 AGENT_EXPORT void free_sized(void *block, size_t size)
@@ -205,19 +225,39 @@ static void *move_early(void *block, size_t size)
     return to;
 }
 
+// Of sampled blocks: one that is reallocated is a block that is freed and another that is
+// allocated.
+static void *reallocate_sampled(void *block, size_t size, const HeapCaller *caller)
+{
+    HeapBlock before;
+    bool known = block && heap_may_know(block) && heap_before_realloc(block, &before);
+    bool noted = chooses(size);
+    uint64_t begun = begin_time(noted);
+    void *now = behind.realloc(block, size);
+    uint64_t units = end_time(begun, size);
+    if (known)
+        heap_after_sampled_realloc(block, &before, now, size, caller);
+    if (noted && (size || !block))
+        heap_allocated(now, size, caller, units);
+    return now;
+}
+
 static inline void *reallocate(void *block, size_t size, const HeapCaller *caller)
 {
     if (UNLIKELY(is_early(block) || !is_ready()))
         return block ? move_early(block, size) : early_alloc(size);
-    if (!notes())
+    if (!is_on())
         return behind.realloc(block, size);
+    if (heap_samples())
+        return reallocate_sampled(block, size, caller);
     if (block && size == 0) {
-        (void)heap_freed(block, caller);
+        HeapBlock freed;
+        heap_freed(block, caller, &freed);
         return behind.realloc(block, size);
     }
     HeapBlock before;
     bool known = block && heap_before_realloc(block, &before);
-    uint64_t begun = begin_time();
+    uint64_t begun = begin_time(true);
     void *now = behind.realloc(block, size);
     uint64_t units = end_time(begun, size);
     if (known)
@@ -243,10 +283,11 @@ AGENT_EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
     if (!is_ready() || !behind.aligned_alloc)
         return no_memory();
-    uint64_t begun = begin_time();
+    bool noted = notes(size);
+    uint64_t begun = begin_time(noted);
     void *block = behind.aligned_alloc(alignment, size);
     uint64_t units = end_time(begun, size);
-    if (notes())
+    if (noted)
         heap_allocated(block, size, HEAP_CALLER, units);
     return block;
 }
@@ -255,10 +296,11 @@ AGENT_EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 {
     if (!is_ready() || !behind.posix_memalign)
         return ENOMEM;
-    uint64_t begun = begin_time();
+    bool noted = notes(size);
+    uint64_t begun = begin_time(noted);
     int rc = behind.posix_memalign(ret, alignment, size);
     uint64_t units = end_time(begun, size);
-    if (rc == 0 && notes())
+    if (rc == 0 && noted)
         heap_allocated(*ret, size, HEAP_CALLER, units);
     return rc;
 }
@@ -267,10 +309,11 @@ AGENT_EXPORT void *memalign(size_t alignment, size_t size)
 {
     if (!is_ready() || !behind.memalign)
         return no_memory();
-    uint64_t begun = begin_time();
+    bool noted = notes(size);
+    uint64_t begun = begin_time(noted);
     void *block = behind.memalign(alignment, size);
     uint64_t units = end_time(begun, size);
-    if (notes())
+    if (noted)
         heap_allocated(block, size, HEAP_CALLER, units);
     return block;
 }
@@ -279,10 +322,11 @@ AGENT_EXPORT void *valloc(size_t size)
 {
     if (!is_ready() || !behind.valloc)
         return no_memory();
-    uint64_t begun = begin_time();
+    bool noted = notes(size);
+    uint64_t begun = begin_time(noted);
     void *block = behind.valloc(size);
     uint64_t units = end_time(begun, size);
-    if (notes())
+    if (noted)
         heap_allocated(block, size, HEAP_CALLER, units);
     return block;
 }
@@ -291,10 +335,11 @@ AGENT_EXPORT void *pvalloc(size_t size)
 {
     if (!is_ready() || !behind.pvalloc)
         return no_memory();
-    uint64_t begun = begin_time();
+    bool noted = notes(size);
+    uint64_t begun = begin_time(noted);
     void *block = behind.pvalloc(size);
     uint64_t units = end_time(begun, size);
-    if (notes())
+    if (noted)
         heap_allocated(block, size, HEAP_CALLER, units);
     return block;
 }

@@ -3,6 +3,7 @@
 
 #include "agent/heap_sites.h"
 
+#include "agent/heap_sample.h"
 #include "agent/mappings.h"
 #include "agent/records.h"
 #include "agent/ring.h"
@@ -40,12 +41,17 @@ static _Atomic uint32_t making; // the lock of those that make sites
 
 // ---- Locks ------------------------------------------------------------------------------
 
+static bool try_lock(_Atomic uint32_t *l)
+{
+    return atomic_load_explicit(l, memory_order_relaxed) == 0 &&
+           atomic_exchange_explicit(l, 1, memory_order_acquire) == 0;
+}
+
 // Several threads may write, and one that was interrupted may never go on.
-static bool lock(_Atomic uint32_t *l)
+__attribute__((noinline)) static bool wait_for_lock(_Atomic uint32_t *l)
 {
     for (unsigned i = 0; i < SPINS; i++) {
-        if (atomic_load_explicit(l, memory_order_relaxed) == 0 &&
-            atomic_exchange_explicit(l, 1, memory_order_acquire) == 0)
+        if (try_lock(l))
             return true;
         if (i > SPINS_BUSY)
             (void)SYS0(SYS_sched_yield);
@@ -54,7 +60,12 @@ static bool lock(_Atomic uint32_t *l)
     return false;
 }
 
-static void unlock(_Atomic uint32_t *l)
+static inline bool lock(_Atomic uint32_t *l)
+{
+    return LIKELY(try_lock(l)) || wait_for_lock(l);
+}
+
+static inline void unlock(_Atomic uint32_t *l)
 {
     atomic_store_explicit(l, 0, memory_order_release);
 }
@@ -64,21 +75,25 @@ static inline bool shared(void)
     return atomic_load_explicit(&is_shared, memory_order_relaxed);
 }
 
-static inline bool lock_site(WireSite *s)
+// The functions below take whether several threads run as a constant, so that each is compiled for
+// both cases.
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE bool lock_site(WireSite *s, bool many)
 {
-    return !shared() || lock(&s->lock);
+    return !many || lock(&s->lock);
 }
 
-static inline void unlock_site(WireSite *s)
+ALWAYS_INLINE void unlock_site(WireSite *s, bool many)
 {
-    if (shared())
+    if (many)
         unlock(&s->lock);
 }
 
 // Adds, and gives the sum.
-static inline uint64_t add(_Atomic uint64_t *to, uint64_t value)
+ALWAYS_INLINE uint64_t add(_Atomic uint64_t *to, uint64_t value, bool many)
 {
-    if (shared())
+    if (many)
         return atomic_fetch_add_explicit(to, value, memory_order_relaxed) + value;
     uint64_t sum = atomic_load_explicit(to, memory_order_relaxed) + value;
     atomic_store_explicit(to, sum, memory_order_relaxed);
@@ -139,6 +154,8 @@ bool heap_sites_open(const char *folder, uint32_t number, const WireSession *ses
     h->short_lived = session->short_lived;
     h->clock_kind = session->clock_kind;
     h->timer_ns = session->timer_ns;
+    h->sample_bytes = session->sample_bytes;
+    h->is_sampled = session->sample_bytes != 0;
     if (h->clock_kind > CLOCK_BYTES)
         h->short_lived =
             (uint64_t)((double)h->short_lived / (h->timer_ns * (1 << WIRE_TIMER_SHIFT)));
@@ -261,25 +278,25 @@ uint32_t heap_site_of(const HeapStack *stack)
 // ---- Sums -------------------------------------------------------------------------------
 
 // The whole heap becomes smaller: if it was as large as ever, that was a peak.
-static inline void shrink(uint64_t bytes)
+ALWAYS_INLINE void shrink(uint64_t bytes, bool many)
 {
     WireHeap *h = agent_heap;
     if (atomic_load_explicit(&h->at_peak, memory_order_relaxed) &&
-        (!shared() || atomic_exchange(&h->at_peak, 0))) {
+        (!many || atomic_exchange(&h->at_peak, 0))) {
         atomic_store_explicit(&h->at_peak, 0, memory_order_relaxed);
-        (void)add(&h->epoch, 1);
+        (void)add(&h->epoch, 1, many);
     }
-    (void)add(&h->live_bytes, 0 - bytes);
+    (void)add(&h->live_bytes, 0 - bytes, many);
 }
 
-static inline void grow(uint64_t bytes, uint64_t clock)
+ALWAYS_INLINE void grow(uint64_t bytes, uint64_t clock, bool many)
 {
     WireHeap *h = agent_heap;
-    uint64_t live = add(&h->live_bytes, bytes);
+    uint64_t live = add(&h->live_bytes, bytes, many);
     uint64_t peak = atomic_load_explicit(&h->peak_bytes, memory_order_relaxed);
     // Of equal peaks the last counts, as with DHAT.
     while (live >= peak) {
-        if (!shared()) {
+        if (!many) {
             atomic_store_explicit(&h->peak_bytes, live, memory_order_relaxed);
         } else if (!atomic_compare_exchange_weak(&h->peak_bytes, &peak, live)) {
             continue;
@@ -301,34 +318,38 @@ static inline void keep_peak(WireSite *s)
         s->peak_epoch = epoch;
         s->peak_bytes = s->live_bytes;
         s->peak_blocks = s->live_blocks;
+        s->var_peak_bytes = s->var_live_bytes;
+        s->var_peak_blocks = s->var_live_blocks;
     }
 }
 
-static inline void count_block(WireSite *s, uint64_t size)
+static inline void count_block(WireSite *s, uint64_t size, const HeapWeight *w)
 {
-    s->bytes += size;
-    s->blocks++;
+    bool is_first = s->blocks == 0;
+    s->bytes += w->bytes;
+    s->blocks += w->blocks;
     if (s->live_bytes >= s->max_bytes) {
         s->max_bytes = s->live_bytes;
         s->max_blocks = s->live_blocks;
     }
-    if (s->blocks == 1)
+    if (is_first)
         s->smallest = s->largest = s->first_size = size;
     if (size == s->first_size)
         return;
     s->smallest = MIN(s->smallest, size);
     s->largest = MAX(s->largest, size);
     unsigned class = size ? 64 - (unsigned)__builtin_clzll(size) : 0;
-    s->by_size[MIN(class, WIRE_SIZE_CLASSES - 1u)]++;
+    s->by_size[MIN(class, WIRE_SIZE_CLASSES - 1u)] += w->blocks;
 }
 
 // The clock, after an allocation of so many bytes.
-static inline uint64_t tick(uint64_t bytes)
+ALWAYS_INLINE uint64_t tick(uint64_t bytes, bool many)
 {
     WireHeap *h = agent_heap;
     if (LIKELY(h->clock_kind == CLOCK_ALLOCATIONS))
-        return add(&h->clock, 1);
-    return h->clock_kind == CLOCK_BYTES ? add(&h->clock, bytes) : timer_read() >> WIRE_TIMER_SHIFT;
+        return add(&h->clock, 1, many);
+    return h->clock_kind == CLOCK_BYTES ? add(&h->clock, bytes, many)
+                                        : timer_read() >> WIRE_TIMER_SHIFT;
 }
 
 static inline uint64_t clock_now(void)
@@ -360,86 +381,154 @@ static bool same_function(uint64_t a, uint64_t b)
 // when that frame's stack pointer and function are those of the call that frees it. The function
 // may have returned meanwhile and have been called again from the same depth: that is not told
 // apart.
+typedef uint32_t Words __attribute__((vector_size(16)));
+
+static inline bool any_equal(const uint32_t words[WIRE_SITE_CALLERS], uint32_t value)
+{
+    Words low, high;
+    __builtin_memcpy(&low, words, sizeof(low));
+    __builtin_memcpy(&high, words + 4, sizeof(high));
+    Words same = (Words)(low == value) | (Words)(high == value);
+    uint64_t half[2];
+    __builtin_memcpy(half, &same, sizeof(half));
+    return (half[0] | half[1]) != 0;
+}
+
+__attribute__((noinline)) static bool ask_in_frame(WireSite *s, const HeapFree *f)
+{
+    unsigned i = 0;
+    while (i < WIRE_SITE_CALLERS - 1 && s->caller_words[i] != f->depth)
+        i++;
+    bool same = same_function(s->caller_pc[i], f->pc - 1);
+    *(same ? &s->in_frame_pc : &s->not_in_frame_pc) = f->pc;
+    return same;
+}
+
 static inline bool is_in_frame(WireSite *s, const HeapFree *f)
 {
-    for (unsigned i = 0; i < WIRE_SITE_CALLERS && f->depth; i++) {
-        if (s->caller_words[i] != f->depth)
-            continue;
-        if (s->in_frame_pc == f->pc)
-            return true;
-        if (s->not_in_frame_pc == f->pc)
-            return false;
-        bool same = same_function(s->caller_pc[i], f->pc - 1);
-        *(same ? &s->in_frame_pc : &s->not_in_frame_pc) = f->pc;
-        return same;
+    if (f->depth == 0 || LIKELY(!any_equal(s->caller_words, (uint32_t)f->depth)) ||
+        s->not_in_frame_pc == f->pc)
+        return false;
+    return LIKELY(s->in_frame_pc == f->pc) || ask_in_frame(s, f);
+}
+
+ALWAYS_INLINE uint64_t count_allocated(uint32_t site, uint64_t size, bool many)
+{
+    WireSite *s = &sites[site - 1];
+    HeapWeight w = heap_weight(size);
+    uint64_t now = tick(size, many);
+    (void)add(&agent_heap->live_blocks, w.blocks, many);
+    grow(w.bytes, now, many);
+    if (!lock_site(s, many))
+        return now;
+    keep_peak(s);
+    s->live_bytes += w.bytes;
+    s->live_blocks += w.blocks;
+    if (heap_samples()) {
+        s->var_bytes += w.var_bytes;
+        s->var_blocks += w.var_blocks;
+        s->var_live_bytes += w.var_bytes;
+        s->var_live_blocks += w.var_blocks;
     }
-    return false;
+    count_block(s, size, &w);
+    unlock_site(s, many);
+    return now;
 }
 
 uint64_t heap_site_allocated(uint32_t site, uint64_t size)
 {
-    WireSite *s = &sites[site - 1];
-    uint64_t now = tick(size);
-    (void)add(&agent_heap->live_blocks, 1);
-    grow(size, now);
-    if (!lock_site(s))
+    return shared() ? count_allocated(site, size, true) : count_allocated(site, size, false);
+}
+
+static inline void count_realloc(WireSite *s, const HeapBlock *before, uint64_t size, bool moved,
+                                 uint64_t calls)
+{
+    s->reallocs += calls;
+    s->grown_bytes += size > before->size ? (size - before->size) * calls : 0;
+    s->moved += moved ? calls : 0;
+    s->copied_bytes += moved ? MIN(size, before->size) * calls : 0;
+}
+
+ALWAYS_INLINE uint64_t count_reallocated(const HeapBlock *before, uint64_t size, bool moved,
+                                         bool many)
+{
+    WireSite *s = &sites[before->site - 1];
+    HeapWeight w = {.blocks = 1, .bytes = size};
+    uint64_t now = tick(size, many);
+    if (size >= before->size)
+        grow(size - before->size, now, many);
+    else
+        shrink(before->size - size, many);
+    if (!lock_site(s, many))
         return now;
     keep_peak(s);
-    s->live_bytes += size;
-    s->live_blocks++;
-    count_block(s, size);
-    unlock_site(s);
+    s->live_bytes += size - before->size;
+    count_realloc(s, before, size, moved, 1);
+    count_block(s, size, &w);
+    unlock_site(s, many);
     return now;
 }
 
 uint64_t heap_site_reallocated(const HeapBlock *before, uint64_t size, bool moved)
 {
+    return shared() ? count_reallocated(before, size, moved, true)
+                    : count_reallocated(before, size, moved, false);
+}
+
+void heap_site_resized(const HeapBlock *before, uint64_t size, bool moved)
+{
     WireSite *s = &sites[before->site - 1];
-    uint64_t now = tick(size);
-    if (size >= before->size)
-        grow(size - before->size, now);
-    else
-        shrink(before->size - size);
-    if (!lock_site(s))
-        return now;
+    if (!lock_site(s, shared()))
+        return;
+    count_realloc(s, before, size, moved, heap_weight(before->size).blocks);
+    unlock_site(s, shared());
+}
+
+// A lifetime times 256ths of blocks.
+static uint64_t scaled(uint64_t age, uint64_t blocks)
+{
+    return (uint64_t)((unsigned __int128)age * blocks >> WIRE_SAMPLED_SHIFT);
+}
+
+ALWAYS_INLINE void count_freed(const HeapBlock *block, const HeapFree *call, bool many)
+{
+    WireSite *s = &sites[block->site - 1];
+    HeapWeight w = heap_weight(block->size);
+    uint64_t age = age_of(block->born, clock_now());
+    shrink(w.bytes, many);
+    (void)add(&agent_heap->live_blocks, 0 - w.blocks, many);
+    if (!lock_site(s, many))
+        return;
     keep_peak(s);
-    s->live_bytes += size - before->size;
-    s->reallocs++;
-    s->grown_bytes += size > before->size ? size - before->size : 0;
-    s->moved += moved;
-    if (moved)
-        s->copied_bytes += MIN(size, before->size);
-    count_block(s, size);
-    unlock_site(s);
-    return now;
+    s->live_bytes -= w.bytes;
+    s->live_blocks -= w.blocks;
+    if (heap_samples()) {
+        s->var_live_bytes -= w.var_bytes;
+        s->var_live_blocks -= w.var_blocks;
+    }
+    s->freed_blocks += w.blocks;
+    s->lifetime += heap_samples() ? scaled(age, w.blocks) : age;
+    s->short_lived += age <= agent_heap->short_lived ? w.blocks : 0;
+    bool same_thread = block->thread == call->thread;
+    s->freed_elsewhere += same_thread ? 0 : w.blocks;
+    s->freed_last += same_thread && call->is_last ? w.blocks : 0;
+    s->freed_in_frame += same_thread && is_in_frame(s, call) ? w.blocks : 0;
+    unlock_site(s, many);
 }
 
 void heap_site_freed(const HeapBlock *block, const HeapFree *call)
 {
-    WireSite *s = &sites[block->site - 1];
-    uint64_t age = age_of(block->born, clock_now());
-    shrink(block->size);
-    (void)add(&agent_heap->live_blocks, (uint64_t)-1);
-    if (!lock_site(s))
-        return;
-    keep_peak(s);
-    s->live_bytes -= block->size;
-    s->live_blocks--;
-    s->freed_blocks++;
-    s->lifetime += age;
-    s->short_lived += age <= agent_heap->short_lived;
-    bool same_thread = block->thread == call->thread;
-    s->freed_elsewhere += !same_thread;
-    s->freed_last += same_thread && call->is_last;
-    s->freed_in_frame += same_thread && is_in_frame(s, call);
-    unlock_site(s);
+    if (shared())
+        count_freed(block, call, true);
+    else
+        count_freed(block, call, false);
 }
 
 void heap_site_timed(uint32_t site, uint64_t units, bool to_free)
 {
     WireSite *s = &sites[site - 1];
-    if (!lock_site(s))
+    if (!lock_site(s, shared()))
         return;
     *(to_free ? &s->frees_timed : &s->mallocs_timed) += units;
-    unlock_site(s);
+    unlock_site(s, shared());
 }

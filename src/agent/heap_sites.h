@@ -44,6 +44,8 @@ typedef struct HeapFree {
 // Sums up what happened; `site` is a number plus 1. The first two give the clock's value.
 uint64_t heap_site_allocated(uint32_t site, uint64_t size);
 uint64_t heap_site_reallocated(const HeapBlock *before, uint64_t size, bool moved);
+// Of sampled blocks: counts a call of realloc, and leaves the block as it is.
+void heap_site_resized(const HeapBlock *before, uint64_t size, bool moved);
 void heap_site_freed(const HeapBlock *block, const HeapFree *call);
 // One call of 64 took so many units of the timer: to allocate, or to free.
 void heap_site_timed(uint32_t site, uint64_t units, bool to_free);

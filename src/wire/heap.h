@@ -14,7 +14,7 @@ enum {
     WIRE_SITES_MAX = 1 << 20,
     WIRE_SITES_STEP = 1 << 10, // so many at once get room in the file
     WIRE_SIZE_CLASSES = 24, // as in model/heap_metrics.h; the last one has all larger blocks, too
-    WIRE_SITE_CALLERS = 6,
+    WIRE_SITE_CALLERS = 8,
     WIRE_SAMPLED_SHIFT = 8, // sums of sampled blocks are in units of 1/256
     WIRE_TIMER_SHIFT = 3,   // the clock of time has units of 8 of the timer's
     WIRE_TIMED_SHIFT = 6,   // one of 64 calls is timed
@@ -45,7 +45,7 @@ typedef struct WireSite {
     uint64_t peak_epoch;  // WireHeap.epoch at the last change
 
     uint64_t freed_blocks;
-    uint64_t lifetime;        // sum over freed blocks
+    uint64_t lifetime;        // sum over freed blocks; never in 256ths
     uint64_t short_lived;     // freed within WireHeap.short_lived
     uint64_t first_size;      // of the first block: by_size leaves out the blocks of that size
     uint64_t freed_elsewhere; // freed by another thread than allocated them
@@ -56,25 +56,26 @@ typedef struct WireSite {
     // Live when the epoch began, which is when the whole heap was largest.
     uint64_t peak_bytes, peak_blocks;
     uint64_t smallest, largest; // sizes of blocks; 0 and 0: there was none
-    uint64_t mallocs_timed;     // in timer's units, of one of 64 calls
     // For the agent: the stack pointers of the caller and of its callers, in words below the end of
     // the stack, 0: not known; where they call; and where blocks were freed that is, or is not, in
     // one of these functions.
     uint32_t caller_words[WIRE_SITE_CALLERS];
 
     uint64_t caller_pc[WIRE_SITE_CALLERS];
+
     uint64_t in_frame_pc, not_in_frame_pc;
-
-    uint64_t reallocs;     // calls of realloc
-    uint64_t moved;        // of these, that moved the block
-    uint64_t copied_bytes; // that realloc had to copy for that
-    uint64_t grown_bytes;  // by which realloc made blocks larger
+    uint64_t mallocs_timed; // in timer's units, of one of 64 calls; of sampled blocks, of all
+    uint64_t reallocs;      // calls of realloc
+    uint64_t moved;         // of these, that moved the block
+    uint64_t copied_bytes;  // that realloc had to copy for that
+    uint64_t grown_bytes;   // by which realloc made blocks larger
     // Of estimates from samples: the square of a block, and of 1024 bytes.
-    uint64_t var_blocks, var_bytes;
-    uint64_t var_live_blocks, var_live_bytes;
+    uint64_t var_blocks;
 
+    uint64_t var_bytes;
+    uint64_t var_live_blocks, var_live_bytes;
     uint64_t var_peak_blocks, var_peak_bytes;
-    uint64_t more_reserved[6];
+    uint64_t reserved[3];
 
     uint64_t by_size[WIRE_SIZE_CLASSES];
 } WireSite;

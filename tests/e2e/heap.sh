@@ -45,6 +45,29 @@ in_bytes() {
     [ "$("$ASSAY" export -f json bytes.assay -o - | "$TOP/tests/e2e/lib/heap_values.py" lifetime peaks)" = 45000000 ]
 }
 check 'lifetimes in bytes' in_bytes
+sampled() { # BYTES: records samples
+    local status
+    "$ASSAY" heap -q -f --sample "$1" -o heap.assay -- ./truth >out 2>err </dev/null
+    status=$?
+    [ $status -eq 3 ] && cmp plain.out out && cmp plain.err err
+}
+all_chosen() { # a block of 48 bytes is left out once in 10^20 times
+    sampled 1 && is 5000 'blocks allocated' churns && is 240000 'bytes allocated' churns && is 0 'bytes at end' churns &&
+        is 10 'blocks at peak' peaks && is 7 'blocks at end' leaks && is 0 'variance of blocks allocated' churns &&
+        is 5000 'short-lived blocks' churns
+}
+# Ten standard deviations of the truth, and of what the variance says.
+some_chosen() {
+    sampled 64 || return 1
+    local blocks variance
+    blocks=$(value 'blocks allocated' churns) variance=$(value 'variance of blocks allocated' churns)
+    echo "$blocks of 5000, variance $variance of 4478"
+    [ $(((blocks - 5000) ** 2)) -lt $((100 * 4478)) ] && [ $(((blocks - 5000) ** 2)) -lt $((100 * variance)) ] &&
+        [ "$variance" -gt 2000 ] && [ "$variance" -lt 9000 ] && is 0 'blocks at end' churns
+}
+check 'samples so close that each block is chosen' all_chosen
+check 'samples: the estimate and its variance' some_chosen
+heap_is 3 ''
 check 'blocks, bytes, peak, end, reallocations and lifetimes are exact' truths
 lines() {
     local line
@@ -92,7 +115,10 @@ preloaded() {
     grep -q hello out && is 7 'blocks allocated' leaks
 }
 check "the user's own LD_PRELOAD stays" preloaded
-nothing_left() { [ -z "$(find /dev/shm "${TMPDIR:-/tmp}" -maxdepth 1 -name 'assay-agent-*' -user "$(id -u)" -newer truth 2>/dev/null)" ]; }
+nothing_left() { [ ! -e "$folder" ]; }
+# shellcheck disable=SC2016 # the inner shell is to expand it
+folder=$(dirname "$("$ASSAY" heap -q -f -o folder.assay -- sh -c 'echo "${LD_PRELOAD%%:*}"')")
+check 'the library lies in a folder of its own' test "${folder#*/assay-agent-}" != "$folder"
 check 'no folder is left behind' eventually nothing_left
 
 if command -v g++ >/dev/null; then

@@ -23,6 +23,7 @@ typedef struct HeapOptions {
     Str clock;
     uint64_t short_lived; // UINT64_MAX: not given
     int64_t duration_ns;
+    uint64_t sample_bytes;
     bool no_args;
     bool quiet;
     StrVec debug_dirs;
@@ -40,6 +41,9 @@ static const Option heap_options[] = {
     OPT_CHOICE(0, "clock", HeapOptions, clock, "CLOCK", "allocations|bytes|ns",
                "measure lifetimes in allocations (the default) or bytes that the process allocates "
                "meanwhile, or in time"),
+    OPT_SIZE(0, "sample", HeapOptions, sample_bytes, "BYTES",
+             "note a block every BYTES on average (512k, for production): values are estimates "
+             "with a variance"),
     OPT_DURATION(0, "duration", HeapOptions, duration_ns, "S",
                  "end the recording after this time; the command runs on"),
     OPT_FLAG(0, "no-args", HeapOptions, no_args,
@@ -81,7 +85,8 @@ static HeapClock clock_of(const HeapOptions *o)
     for (int i = 0; i < HEAP_CLOCK_COUNT; i++)
         if (str_equal(o->clock, str_from_c(heap_clock_name((HeapClock)i))))
             return (HeapClock)i;
-    return HEAP_CLOCK_ALLOCATIONS;
+    // The clock of sampled blocks does not see the others.
+    return o->sample_bytes ? HEAP_CLOCK_NS : HEAP_CLOCK_ALLOCATIONS;
 }
 
 static int finish(Heap *h, StoreWriter *writer, Profile *p, Sampling *sampling)
@@ -135,6 +140,7 @@ static int heap(CommandLine *line, void *values)
     h.sampling = (SamplingOptions){.engine = ENGINE_TIMER,
                                    .heap = true,
                                    .heap_clock = clock_of(o),
+                                   .heap_sample_bytes = o->sample_bytes,
                                    .short_lived = o->short_lived == UINT64_MAX
                                                       ? short_lived_default[clock_of(o)]
                                                       : o->short_lived,
@@ -146,6 +152,11 @@ static int heap(CommandLine *line, void *values)
     if (line->operands.len == 0 && !build_options_given(&o->build)) {
         (void)error_set(&err, ERROR_USAGE, "no command to run");
         (void)error_hint(&err, "assay heap -- ./prog ARG ...");
+        return cli_fail(&err);
+    }
+    if (o->sample_bytes && clock_of(o) != HEAP_CLOCK_NS) {
+        (void)error_set(&err, ERROR_USAGE, "--sample has lifetimes in time only");
+        (void)error_hint(&err, "--clock ns");
         return cli_fail(&err);
     }
     if (!symbols_source_options(line->arena, &o->source_paths, &h.sources, &err) ||

@@ -115,9 +115,11 @@ AgentHeapLevel agent_heaps_level(AgentHeaps *h)
         bool rose = peak > heap->peak_seen;
         heap->peak_seen = MAX(heap->peak_seen, peak);
         all.is_peak |= rose;
-        all.bytes += rose ? peak : atomic_load(&heap->sums.live_bytes);
-        all.blocks +=
-            rose ? atomic_load(&heap->sums.peak_blocks) : atomic_load(&heap->sums.live_blocks);
+        unsigned shift = heap->sums.is_sampled ? WIRE_SAMPLED_SHIFT : 0;
+        uint64_t bytes = rose ? peak : atomic_load(&heap->sums.live_bytes);
+        uint64_t blocks = atomic_load(rose ? &heap->sums.peak_blocks : &heap->sums.live_blocks);
+        all.bytes += bytes >> shift;
+        all.blocks += blocks >> shift;
     }
     return all;
 }

@@ -174,10 +174,11 @@ static size_t heap_of(const AgentHeaps *heaps, uint32_t pid, uint64_t at_ns)
     return found;
 }
 
-// Timed calls stand for all of them.
+// Timed calls stand for all of them; sampled ones are weighed already.
 static uint64_t time_of(const AgentHeap *h, uint64_t units)
 {
-    double ns = (double)units * h->sums.timer_ns * (1 << WIRE_TIMED_SHIFT);
+    int shift = h->sums.is_sampled ? 0 : WIRE_TIMED_SHIFT;
+    double ns = (double)units * h->sums.timer_ns * (1 << shift);
     return ns > 0 && ns < (double)INT64_MAX ? (uint64_t)ns : 0;
 }
 
@@ -220,7 +221,7 @@ static void values_of_blocks(const AgentHeap *h, const WireSite *s,
     value[HEAP_MAX_BLOCKS] = WHOLE(s->max_blocks);
     value[HEAP_FREED] = WHOLE(s->freed_blocks);
     value[HEAP_SHORT_LIVED] = WHOLE(s->short_lived);
-    value[HEAP_LIFETIME] = WHOLE(lifetime_of(h, s));
+    value[HEAP_LIFETIME] = lifetime_of(h, s);
     value[HEAP_ELSEWHERE] = WHOLE(s->freed_elsewhere);
     value[HEAP_REALLOCS] = WHOLE(s->reallocs);
     value[HEAP_COPIED] = WHOLE(s->copied_bytes);
