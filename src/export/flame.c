@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flame graph. Names stand in text nodes and attributes only, escaped; the
-// script is constant.
+// The flame graph. Names stand in text nodes and attributes only, escaped; the script is constant.
+//
+// The file holds all frames as rows of numbers, from which the script draws those on the screen,
+// and the widest of them as elements, for viewers that run no script.
 
 #include "export/flame.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/fit.h"
 #include "analyse/flat.h"
+#include "export/flame_folds_internal.h"
 
 // flame.js, by tools/embed.
 extern const char flame_script[];
@@ -15,8 +20,9 @@ extern const size_t flame_script_len;
 
 enum {
     ROW_PX = 16,
-    HEAD_PX = 58, // title, subtitle, search
-    FOOT_PX = 44, // details, legend
+    HEAD_PX = 94, // title, subtitle, buttons, details, legend; as in flame.js
+    FOOT_PX = 8,
+    STATIC_FRAMES_MAX = 3000, // elements in the file
     TITLE_BYTES_MAX = 1000,
     LEVELS_MAX = 2000,
     HUES = 8 // shades of each kind
@@ -58,9 +64,16 @@ typedef struct Flame {
     const CallTree *tree;
     const FlameOptions *options;
     StrBuf *out;
-    uint64_t whole;  // the root's total
-    uint64_t cutoff; // frames with less are not drawn
-    uint32_t levels; // rows
+    uint64_t whole;         // the root's total
+    uint64_t cutoff;        // frames with less are not drawn
+    uint64_t static_cutoff; // frames with less are rows of numbers only
+    uint32_t levels;        // rows
+    FlameFolds folds;
+    U32Vec key_names;   // [key]: its line among the names + 1; 0: none yet
+    U32Vec group_names; // [row of a group]: the same
+    uint32_t names;     // lines of names so far
+    StrBuf name_lines, rows;
+    U64Vec totals; // of the frames that are shown
     bool has_kind[KIND_COUNT];
     FlameResult result;
     StrBuf name, form; // scratch
@@ -107,14 +120,16 @@ static void find_cutoff(Flame *f)
 
 // ---- Walking ---------------------------------------------------------------------
 
-// A drawn node: where it begins, in the metric's value from the left.
-typedef void DrawFrame(Flame *f, uint32_t node, uint32_t level, uint64_t from);
-
+// A frame of the picture.
 typedef struct Step {
     uint32_t node;
-    uint32_t level;
-    uint64_t from;
+    uint32_t depth; // callers of the node
+    uint32_t level; // the row while recursion is folded
+    uint64_t from;  // where it begins, in the metric's value from the left
+    bool is_hidden; // a later round of a folded recursion
 } Step;
+
+typedef void DrawFrame(Flame *f, const Step *s);
 
 // Parents before children, the left before the right.
 static void each_drawn(Flame *f, DrawFrame *draw)
@@ -123,10 +138,10 @@ static void each_drawn(Flame *f, DrawFrame *draw)
     Vec(Step) todo = {0};
     U32Vec children = {0};
     f->result.dropped = f->tree->dropped_nodes;
-    vec_push(NULL, &todo, (Step){0, 0, 0});
+    vec_push(NULL, &todo, (Step){0});
     while (todo.len) {
         Step s = vec_pop(&todo);
-        draw(f, s.node, s.level, s.from);
+        draw(f, &s);
         children.len = 0;
         if (f->tree->narrow.len)
             f->result.dropped += f->tree->narrow.at[s.node];
@@ -140,7 +155,10 @@ static void each_drawn(Flame *f, DrawFrame *draw)
         uint64_t from = s.from;
         size_t first = todo.len;
         for (size_t i = 0; i < children.len; i++) {
-            vec_push(NULL, &todo, (Step){children.at[i], s.level + 1, from});
+            uint32_t c = children.at[i];
+            bool is_hidden = flame_folds_hide(&f->folds, c);
+            vec_push(NULL, &todo,
+                     (Step){c, s.depth + 1, s.level + (is_hidden ? 0 : 1), from, is_hidden});
             from += nodes[children.at[i]].total;
         }
         for (size_t a = first, b = todo.len; a + 1 < b; a++, b--) {
@@ -153,12 +171,21 @@ static void each_drawn(Flame *f, DrawFrame *draw)
     vec_free(&todo);
 }
 
-static void measure(Flame *f, uint32_t node, uint32_t level, uint64_t from)
+static void measure(Flame *f, const Step *s)
 {
-    (void)from;
-    f->levels = MAX(f->levels, level + 1);
-    f->has_kind[kind_of(&f->tree->nodes.at[node])] = true;
+    f->levels = MAX(f->levels, s->level + 1);
+    f->has_kind[kind_of(&f->tree->nodes.at[s->node])] = true;
     f->result.drawn++;
+    if (!s->is_hidden)
+        vec_push(NULL, &f->totals, f->tree->nodes.at[s->node].total);
+}
+
+static void find_static_cutoff(Flame *f)
+{
+    if (f->totals.len <= STATIC_FRAMES_MAX)
+        return;
+    qsort(f->totals.at, f->totals.len, sizeof(uint64_t), compare_descending);
+    f->static_cutoff = f->totals.at[STATIC_FRAMES_MAX] + 1;
 }
 
 // ---- Drawing ---------------------------------------------------------------------
@@ -184,7 +211,12 @@ static void add_text(StrBuf *out, Str text)
         strbuf_add(out, STR("…"));
 }
 
-// Line 1 is the name alone: the script takes it from here.
+static bool has_self(const Flame *f, const CallNode *n)
+{
+    return n->self && !f->tree->inverted && !(n->flags & NODE_GROUP);
+}
+
+// Line 1 is the name alone.
 static void add_title(Flame *f, uint32_t node)
 {
     StrBuf *out = f->out;
@@ -197,18 +229,21 @@ static void add_title(Flame *f, uint32_t node)
     StrBuf amount = {0};
     add_quantity(&amount, n->total, f->options->unit);
     strbuf_printf(&amount, " (%.2f%%)", percent_of(n->total, f->whole));
-    if (n->self && !t->inverted && !(n->flags & NODE_GROUP)) {
+    if (has_self(f, n)) {
         strbuf_add(&amount, STR(", self "));
         add_quantity(&amount, n->self, f->options->unit);
         strbuf_printf(&amount, " (%.2f%%)", percent_of(n->self, f->whole));
     }
-    strbuf_printf(&amount, ", %u samples", n->total_samples);
+    strbuf_printf(&amount, ", %u sample%s", n->total_samples, n->total_samples == 1 ? "" : "s");
     strbuf_add_xml(out, strbuf_str(&amount));
     strbuf_deinit(&amount);
     if (n->flags & NODE_INLINED)
         strbuf_add(out, STR(", inlined"));
     if (n->flags & NODE_KERNEL)
         strbuf_add(out, STR(", kernel"));
+    uint32_t rounds = flame_folds_rounds(&f->folds, node);
+    if (rounds)
+        strbuf_printf(out, "\nrecursion: %u calls deep, folded", rounds);
     StrId file;
     uint32_t line;
     if (!(n->flags & NODE_GROUP) && keys_place(t->keys, n->key, &file, &line)) {
@@ -218,6 +253,18 @@ static void add_title(Flame *f, uint32_t node)
             strbuf_printf(out, ":%u", line);
     }
     strbuf_add(out, STR("</title>"));
+}
+
+// Colours of a frame: a row of `kinds` and a shade of it.
+typedef struct Colour {
+    int kind;
+    unsigned shade;
+} Colour;
+
+// The shade depends on the name, which shade_of expects in `name` then.
+static bool shade_needs_name(const Flame *f, const CallNode *n)
+{
+    return f->options->colour == FLAME_BY_KIND && !(n->flags & NODE_GROUP);
 }
 
 static unsigned shade_of(const Flame *f, const CallNode *n)
@@ -232,7 +279,7 @@ static unsigned shade_of(const Flame *f, const CallNode *n)
     return (unsigned)(str_hash(strbuf_str(&f->name)) % HUES);
 }
 
-static void add_class(Flame *f, const CallNode *n)
+static Colour colour_of(const Flame *f, const CallNode *n)
 {
     unsigned shade = shade_of(f, n);
     int kind = kind_of(n);
@@ -242,66 +289,154 @@ static void add_class(Flame *f, const CallNode *n)
     }
     if (f->options->colour == FLAME_PLAIN && kind < KIND_CUT)
         kind = KIND_USER;
-    strbuf_printf(f->out, " class=\"%s%u\"", kinds[kind].letter, shade);
+    return (Colour){kind, shade};
 }
 
-// The longest form of the name that fits; "" when not even three letters do.
-static void add_label(Flame *f, double width_px)
+// The longest form of the name that fits, and how often a folded recursion repeats; "" when not
+// even three letters do.
+static void add_label(Flame *f, uint32_t node, double width_px)
 {
     size_t columns = width_px > 6 ? (size_t)((width_px - 6) / CHAR_PX) : 0;
-    if (columns < 3)
+    char times[16] = "";
+    uint32_t rounds = flame_folds_rounds(&f->folds, node);
+    if (rounds)
+        snprintf(times, sizeof(times), " \u00d7%u", rounds);
+    size_t after = rounds ? strlen(times) - 1 : 0;
+    if (columns < 3 + after)
         return;
     strbuf_clear(&f->form);
-    name_add_fitting(&f->form, strbuf_str(&f->name), columns);
+    name_add_fitting(&f->form, strbuf_str(&f->name), columns - after);
     strbuf_add_xml(f->out, strbuf_str(&f->form));
+    strbuf_add(f->out, str_from_c(times));
 }
 
-static void draw(Flame *f, uint32_t node, uint32_t level, uint64_t from)
+static void draw(Flame *f, const Step *s)
 {
     StrBuf *out = f->out;
     const CallTree *t = f->tree;
-    const CallNode *n = &t->nodes.at[node];
-    double x = percent_of(from, f->whole), w = percent_of(n->total, f->whole);
+    const CallNode *n = &t->nodes.at[s->node];
+    if (s->is_hidden || n->total < f->static_cutoff)
+        return;
+    double x = percent_of(s->from, f->whole), w = percent_of(n->total, f->whole);
     if (f->whole == 0)
         w = 100;
-    uint32_t row = f->options->icicle ? level : f->levels - 1 - level;
+    uint32_t row = f->options->icicle ? s->level : f->levels - 1 - s->level;
     uint32_t y = HEAD_PX + row * ROW_PX;
     strbuf_clear(&f->name);
-    call_tree_add_name(t, node, &f->name);
-    strbuf_add(out, STR("<g"));
-    if (!(n->flags & NODE_GROUP) && t->keys->by == BY_FUNCTION) {
-        Str name = text_prefix(strbuf_str(&f->name), NAME_SHOWN_MAX);
-        strbuf_clear(&f->form);
-        name_shorten(name, NAME_NO_TEMPLATES, &f->form);
-        if (!str_equal(strbuf_str(&f->form), name)) {
-            strbuf_add(out, STR(" data-s=\""));
-            add_text(out, strbuf_str(&f->form));
-            strbuf_add_char(out, '"');
+    call_tree_add_name(t, s->node, &f->name);
+    strbuf_add(out, STR("<g>"));
+    add_title(f, s->node);
+    Colour colour = colour_of(f, n);
+    strbuf_printf(out,
+                  "<rect x=\"%.5f%%\" y=\"%u\" width=\"%.5f%%\" height=\"15\" class=\"%s%u\"/>", x,
+                  y, w, kinds[colour.kind].letter, colour.shade);
+    strbuf_printf(out, "<text x=\"%.5f%%\" y=\"%u\">", x, y + 12);
+    add_label(f, s->node, w / 100 * f->options->width_px);
+    strbuf_add(out, STR("</text></g>\n"));
+}
+
+// ---- Rows for the script -----------------------------------------------------------
+
+// A line: the name, its form without template arguments if that differs, the place if it is known.
+static void add_name_line(Flame *f, const CallNode *n)
+{
+    StrBuf *out = &f->name_lines;
+    const CallTree *t = f->tree;
+    add_text(out, strbuf_str(&f->name));
+    strbuf_add_char(out, '\t');
+    if (!(n->flags & NODE_GROUP)) {
+        if (t->keys->by == BY_FUNCTION) {
+            Str name = text_prefix(strbuf_str(&f->name), NAME_SHOWN_MAX);
+            strbuf_clear(&f->form);
+            name_shorten(name, NAME_NO_TEMPLATES, &f->form);
+            if (!str_equal(strbuf_str(&f->form), name))
+                add_text(out, strbuf_str(&f->form));
+        }
+        StrId file;
+        uint32_t line;
+        if (keys_place(t->keys, n->key, &file, &line)) {
+            strbuf_add_char(out, '\t');
+            add_text(out, profile_text(t->keys->profile, file));
+            if (line)
+                strbuf_printf(out, ":%u", line);
         }
     }
-    strbuf_add_char(out, '>');
-    add_title(f, node);
-    strbuf_printf(out, "<rect x=\"%.5f%%\" y=\"%u\" width=\"%.5f%%\" height=\"15\"", x, y, w);
-    add_class(f, n);
-    strbuf_printf(out, "/><text x=\"%.5f%%\" y=\"%u\">", x, y + 12);
-    add_label(f, w / 100 * f->options->width_px);
-    strbuf_add(out, STR("</text></g>\n"));
+    strbuf_add_char(out, '\n');
+}
+
+// The line of a node's name; written when it is needed first.
+static uint32_t name_line_of(Flame *f, uint32_t node)
+{
+    const CallNode *n = &f->tree->nodes.at[node];
+    U32Vec *lines = n->flags & NODE_GROUP ? &f->group_names : &f->key_names;
+    while (node && lines->len <= n->key)
+        vec_push(NULL, lines, 0);
+    if (node && lines->at[n->key])
+        return lines->at[n->key] - 1;
+    strbuf_clear(&f->name);
+    call_tree_add_name(f->tree, node, &f->name);
+    add_name_line(f, n);
+    if (node)
+        lines->at[n->key] = f->names + 1;
+    return f->names++;
+}
+
+// Numbers of a frame, as flame.js reads them: callers, name, total, self, samples, colour, flags,
+// and the recursion that it is part of.
+static void add_row(Flame *f, const Step *s)
+{
+    const CallNode *n = &f->tree->nodes.at[s->node];
+    uint32_t name = name_line_of(f, s->node);
+    strbuf_clear(&f->name);
+    if (shade_needs_name(f, n))
+        call_tree_add_name(f->tree, s->node, &f->name);
+    Colour colour = colour_of(f, n);
+    unsigned flags = (n->flags & NODE_INLINED ? 1 : 0) | (n->flags & NODE_KERNEL ? 2 : 0);
+    const uint64_t numbers[] = {s->depth,
+                                name,
+                                n->total,
+                                has_self(f, n) ? n->self : 0,
+                                n->total_samples,
+                                (unsigned)colour.kind * HUES + colour.shade,
+                                flags,
+                                flame_folds_of(&f->folds, s->node)};
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+        strbuf_add_u64(&f->rows, numbers[i]);
+        strbuf_add_char(&f->rows, i + 1 < ARRAY_LEN(numbers) ? ' ' : '\n');
+    }
+}
+
+static void add_data(Flame *f)
+{
+    StrBuf *out = f->out;
+    each_drawn(f, add_row);
+    strbuf_add(out, STR("<metadata id=\"names\">\n"));
+    strbuf_add(out, strbuf_str(&f->name_lines));
+    strbuf_add(out, STR("</metadata>\n<metadata id=\"recursions\">\n"));
+    for (uint32_t i = 0; i < f->folds.chains.len; i++)
+        strbuf_printf(out, "%u\n", f->folds.chains.at[i].period);
+    strbuf_add(out, STR("</metadata>\n<metadata id=\"rows\">\n"));
+    strbuf_add(out, strbuf_str(&f->rows));
+    strbuf_add(out, STR("</metadata>\n"));
 }
 
 static void add_style(Flame *f)
 {
     StrBuf *out = f->out;
-    strbuf_add(out,
-               STR("<style>\n"
-                   "svg{background:#fff;font:12px ui-monospace,Menlo,Consolas,\"DejaVu Sans "
-                   "Mono\",monospace}\n"
-                   "text{fill:#000}#frames text{pointer-events:none;transform:translate(3px,0)}\n"
-                   "#frames g{cursor:pointer}#frames g:focus{outline:none}\n"
-                   "#frames g:hover rect,#frames g:focus rect{stroke:#000;stroke-width:1.5}\n"
-                   "rect{stroke:#fff;stroke-width:.5}.above{opacity:.55}\n"
-                   ".hit rect{fill:#e0f!important;fill-opacity:.55}\n"
-                   "#search,#reset{cursor:pointer;fill:#06c;text-decoration:underline}\n"
-                   "#title{font-size:16px;font-weight:bold}#sub,.legend{fill:#444}\n"));
+    strbuf_add(
+        out,
+        STR("<style>\n"
+            "svg{background:#fff;font:12px ui-monospace,Menlo,Consolas,\"DejaVu Sans "
+            "Mono\",monospace}\n"
+            "text{fill:#000}#frames text{pointer-events:none;transform:translate(3px,0)}\n"
+            "#frames g{cursor:pointer}#frames g:focus{outline:none}\n"
+            "#frames g:hover rect,#frames g:focus rect{stroke:#000;stroke-width:1.5}\n"
+            "rect{stroke:#fff;stroke-width:.5}.above{opacity:.55}\n"
+            ".hit rect{fill:#e0f!important;fill-opacity:.55}.found{fill:#e0f}path{cursor:pointer}\n"
+            ".folded rect{stroke:#000;stroke-dasharray:4 2}"
+            "#top{fill:#fff;stroke:none}\n"
+            "#buttons text{cursor:pointer;fill:#06c;text-decoration:underline}\n"
+            "#title{font-size:16px;font-weight:bold}#sub,.legend{fill:#444}\n"));
     for (int k = 0; k < KIND_COUNT; k++)
         for (int i = 0; i < HUES; i++)
             strbuf_printf(out, ".%s%d{fill:hsl(%d,%d%%,%d%%)}", kinds[k].letter, i,
@@ -310,7 +445,15 @@ static void add_style(Flame *f)
     strbuf_add(out, STR("\n</style>\n"));
 }
 
-static void add_head(Flame *f)
+static void add_button(StrBuf *out, const char *id, unsigned x, const char *words)
+{
+    strbuf_printf(out,
+                  "<text id=\"%s\" x=\"%u\" y=\"52\" tabindex=\"0\" role=\"button\" "
+                  "style=\"display:none\">%s</text>\n",
+                  id, x, words);
+}
+
+static void add_begin(Flame *f)
 {
     StrBuf *out = f->out;
     const FlameOptions *o = f->options;
@@ -318,11 +461,40 @@ static void add_head(Flame *f)
     strbuf_add(out, STR("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"));
     strbuf_printf(out,
                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"100%%\" height=\"%u\" "
-                  "data-icicle=\"%d\" data-frames=\"%zu\" data-dropped=\"%llu\">\n",
+                  "data-icicle=\"%d\" data-frames=\"%zu\" data-dropped=\"%llu\" data-unit=\"",
                   height, o->icicle, f->result.drawn, (unsigned long long)f->result.dropped);
+    strbuf_add_xml(out, o->unit);
+    strbuf_add(out, STR("\">\n<title>"));
+    add_text(out, o->title);
+    strbuf_add(out, STR("</title>\n"));
     add_style(f);
+}
+
+static void add_legend(Flame *f)
+{
+    StrBuf *out = f->out;
+    uint32_t x = 8;
+    for (int k = 0; k < KIND_COUNT && f->options->colour == FLAME_BY_KIND; k++) {
+        if (!f->has_kind[k] || k == KIND_GROUP)
+            continue;
+        strbuf_printf(out,
+                      "<rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" class=\"%s3\"/>"
+                      "<text class=\"legend\" x=\"%u\" y=\"%u\">%s</text>\n",
+                      x, 74, kinds[k].letter, x + 17, 84, kinds[k].words);
+        x += 40 + (uint32_t)(strlen(kinds[k].words) * 8);
+    }
+}
+
+// Stands behind the frames in the file, so that it covers those that the page moves under it.
+static void add_head(Flame *f)
+{
+    StrBuf *out = f->out;
+    const FlameOptions *o = f->options;
     size_t columns = (size_t)(o->width_px / CHAR_PX);
-    strbuf_add(out, STR("<text id=\"title\" x=\"8\" y=\"20\">"));
+    strbuf_printf(out,
+                  "<g id=\"head\">\n<rect id=\"top\" x=\"0\" y=\"0\" width=\"100%%\" "
+                  "height=\"%u\"/>\n<text id=\"title\" x=\"8\" y=\"20\">",
+                  HEAD_PX - 3);
     strbuf_clear(&f->form);
     text_add_fitting(&f->form, o->title, MAX(columns * 3 / 4, (size_t)10), false);
     strbuf_add_xml(out, strbuf_str(&f->form));
@@ -330,52 +502,46 @@ static void add_head(Flame *f)
     strbuf_clear(&f->form);
     text_add_fitting(&f->form, o->subtitle, MAX(columns, (size_t)10), false);
     strbuf_add_xml(out, strbuf_str(&f->form));
-    strbuf_add(out,
-               STR("</text>\n<text id=\"search\" x=\"8\" y=\"52\" tabindex=\"0\" role=\"button\" "
-                   "style=\"display:none\">search (/)</text>\n"
-                   "<text id=\"reset\" x=\"100\" y=\"52\" tabindex=\"0\" role=\"button\" "
-                   "style=\"display:none\">reset zoom (Esc)</text>\n"
-                   "<text id=\"found\" x=\"240\" y=\"52\" role=\"status\"></text>\n"));
-}
-
-static void add_foot(Flame *f)
-{
-    StrBuf *out = f->out;
-    uint32_t y = HEAD_PX + f->levels * ROW_PX + 16;
-    strbuf_printf(out, "<text id=\"details\" x=\"8\" y=\"%u\" role=\"status\">", y);
+    strbuf_add(out, STR("</text>\n<g id=\"buttons\">\n"));
+    add_button(out, "search", 8, "search (/)");
+    add_button(out, "hottest", 96, "hottest (h)");
+    add_button(out, "unfold", 192, "unfold (u)");
+    add_button(out, "reset", 280, "reset (Esc)");
+    strbuf_add(out, STR("</g>\n<text id=\"found\" x=\"376\" y=\"52\" role=\"status\"></text>\n"
+                        "<text id=\"details\" x=\"8\" y=\"68\" role=\"status\">"));
     strbuf_printf(out, "%zu frames drawn", f->result.drawn);
     if (f->result.dropped)
         strbuf_printf(out, ", %llu narrower than %.2g px at %.0f px left out",
                       (unsigned long long)f->result.dropped, f->result.cut_px,
                       f->options->width_px);
     strbuf_add(out, STR("</text>\n"));
-    uint32_t x = 8;
-    bool is_by_kind = f->options->colour == FLAME_BY_KIND;
-    for (int k = 0; k < KIND_COUNT && is_by_kind; k++) {
-        if (!f->has_kind[k] || k == KIND_GROUP)
-            continue;
-        strbuf_printf(out,
-                      "<rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" class=\"%s3\"/>"
-                      "<text class=\"legend\" x=\"%u\" y=\"%u\">%s</text>\n",
-                      x, y + 8, kinds[k].letter, x + 17, y + 18, kinds[k].words);
-        x += 40 + (uint32_t)(strlen(kinds[k].words) * 8);
-    }
+    add_legend(f);
+    strbuf_add(out, STR("</g>\n"));
 }
 
 void flame_add_svg(StrBuf *out, const CallTree *t, const FlameOptions *options, FlameResult *result)
 {
     Flame f = {.tree = t, .options = options, .out = out, .whole = t->nodes.at[0].total};
     find_cutoff(&f);
+    flame_folds_find(&f.folds, t, f.cutoff);
     each_drawn(&f, measure);
-    add_head(&f);
+    find_static_cutoff(&f);
+    add_begin(&f);
     strbuf_add(out, STR("<g id=\"frames\">\n"));
     each_drawn(&f, draw);
     strbuf_add(out, STR("</g>\n"));
-    add_foot(&f);
+    add_head(&f);
+    add_data(&f);
     strbuf_add(out, STR("<script><![CDATA[\n"));
     strbuf_add(out, str_over(flame_script, flame_script_len));
     strbuf_add(out, STR("]]></script>\n</svg>\n"));
     strbuf_deinit(&f.name);
     strbuf_deinit(&f.form);
+    strbuf_deinit(&f.name_lines);
+    strbuf_deinit(&f.rows);
+    vec_free(&f.totals);
+    vec_free(&f.key_names);
+    vec_free(&f.group_names);
+    flame_folds_deinit(&f.folds);
     *result = f.result;
 }

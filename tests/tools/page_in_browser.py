@@ -181,4 +181,5 @@ def main():
         print(f"{page}: {len(text)} characters, {touched} elements touched")
 
 
-main()
+if __name__ == "__main__":
+    main()

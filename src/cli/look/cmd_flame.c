@@ -78,13 +78,22 @@ static const Option flame_options[] = {
     RECORDING_FILE_OPTIONS(FlameCommandOptions, files),
 };
 
-// The title: the user's, else the recorded command.
+// The title: the user's, else the recorded command, which begins with the name of its program
+// without folders; else the name of the only process.
 static Str title_of(const FlameCommandOptions *o, const Profile *p)
 {
     if (o->title.len)
         return o->title;
     Str command = profile_fact(p, STR(FACT_COMMAND));
-    return command.len ? command : STR("flame graph");
+    if (command.len) {
+        size_t program = str_find_char(command, ' ');
+        size_t end = program == SIZE_MAX ? command.len : program, begin = end;
+        while (begin && command.ptr[begin - 1] != '/')
+            begin--;
+        return begin < end ? str_slice(command, begin, command.len) : command;
+    }
+    Str name = p->processes.name.len == 1 ? profile_text(p, p->processes.name.at[0]) : STR("");
+    return name.len ? name : STR("flame graph");
 }
 
 static void add_subtitle(StrBuf *out, const Weights *w)
@@ -245,7 +254,7 @@ static int run_flame(const Command *cmd, int argc, char **argv)
                              .group = &groups[0],
                              .width = 1200,
                              .min_width = 0.5,
-                             .max_frames = 6000};
+                             .max_frames = 100000};
     return command_run_parsed(cmd, argc, argv, &o, flame_recording);
 }
 
@@ -260,7 +269,9 @@ const Command flame_command = {
     .details =
         "The picture is one SVG file for any browser. A click zooms, '/' searches by regular\n"
         "expression and shows how much matched, the arrow keys go from frame to frame,\n"
-        "Enter zooms to a frame, Escape goes back.\n"
+        "Enter zooms to a frame, Escape goes back, 'h' goes to the hottest frame. Recursion of "
+        "more\n"
+        "than 8 rounds is folded; a click or 'u' unfolds it.\n"
         "\n"
         "Examples:\n"
         "  assay flame -o prog.svg -- ./prog --port 8080     record it and draw it\n"
