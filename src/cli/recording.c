@@ -21,6 +21,8 @@ typedef struct Input {
     int64_t recorded_at_ns; // the latest time at which it can have been recorded
     const RecordingFiles *files;
     bool sources;
+    const Bytes *streams; // the other files of a folder by perf record --threads
+    size_t stream_count;
 } Input;
 
 // The folder of perf's build-id cache, found as perf does.
@@ -76,6 +78,8 @@ static bool import_input(const Input *in, Profile *p, const ImportFormat **forma
     symbols_options(&arena, &dirs, &symbols);
     ImportOptions o = {.search = search.modules, .symbols = &symbols};
     o.search.recorded_at_ns = in->recorded_at_ns;
+    o.streams = in->streams;
+    o.stream_count = in->stream_count;
     bool ok = true;
     if (in->sources) {
         ok = symbols_source_options(&arena, &no_paths, &sources, err);
@@ -185,6 +189,48 @@ static bool load_stdin(Input *in, Profile *p, const ImportFormat **format, Error
     return ok;
 }
 
+// A folder by perf record --threads: the file `data`, and `data.0`, `data.1` … for its threads.
+static bool load_folder(Input *in, Profile *p, const ImportFormat **format, Error *err)
+{
+    Arena arena = {0};
+    Vec(MappedFile) files = {0};
+    Vec(Bytes) streams = {0};
+    MappedFile file;
+    bool ok = os_map_file(arena_printf(&arena, "%" STR_FMT "/data", STR_ARG(in->name)), &file, err);
+    for (size_t i = 0; ok; i++) {
+        Str path = arena_printf(&arena, "%" STR_FMT "/data.%zu", STR_ARG(in->name), i);
+        MappedFile more;
+        if (!os_file_exists(path))
+            break;
+        ok = os_map_file(path, &more, err);
+        if (ok) {
+            vec_push(&arena, &files, more);
+            vec_push(&arena, &streams, more.bytes);
+        }
+    }
+    if (ok) {
+        in->bytes = file.bytes;
+        in->recorded_at_ns = file.identity.mtime_ns;
+        in->streams = streams.at;
+        in->stream_count = streams.len;
+        ok = read_input(in, p, format, err);
+        os_unmap_file(&file);
+    }
+    for (size_t i = 0; i < files.len; i++)
+        os_unmap_file(&files.at[i]);
+    arena_deinit(&arena);
+    return ok;
+}
+
+// Whether it is such a folder.
+static bool is_folder_of_perf(Str path)
+{
+    Arena arena = {0};
+    bool is = os_file_exists(arena_printf(&arena, "%" STR_FMT "/data", STR_ARG(path)));
+    arena_deinit(&arena);
+    return is;
+}
+
 bool load_recording(Str path, const RecordingFiles *files, bool sources, Profile *p,
                     const ImportFormat **format, Error *err)
 {
@@ -194,6 +240,8 @@ bool load_recording(Str path, const RecordingFiles *files, bool sources, Profile
         format = &ignored;
     if (str_equal(path, STR("-")))
         return load_stdin(&in, p, format, err);
+    if (is_folder_of_perf(path))
+        return load_folder(&in, p, format, err);
     MappedFile file;
     if (!os_map_file(path, &file, err)) {
         if (str_equal(path, DEFAULT_RECORDING) && !os_file_exists(path))

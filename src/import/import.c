@@ -8,6 +8,8 @@
 #include "import/flight_recording_internal.h"
 #include "import/gperftools_internal.h"
 #include "import/other_formats_internal.h"
+#include "import/otlp_internal.h"
+#include "import/own_json_internal.h"
 #include "import/packed_internal.h"
 #include "import/perf_script_header_internal.h"
 #include "import/stackprof_internal.h"
@@ -123,6 +125,8 @@ static bool is_pprof(Bytes head)
 // Formats that a mark tells stand before those that are guessed from a line of text.
 const ImportFormat import_formats[] = {
     {"perf.data", "perf record", perfdata_is, NULL, .read_with_files = import_perf_data},
+    {"assay's JSON", "assay export -f json", own_json_is, import_own_json, NULL},
+    {"OTLP", "OpenTelemetry profiles", otlp_is, import_otlp, NULL},
     {"pprof", "Go, pprof -proto, Pyroscope, Parca", is_pprof, import_pprof, NULL},
     {"gperftools", "gperftools: CPUPROFILE=FILE", gperftools_is, NULL,
      .read_with_files = import_gperftools},

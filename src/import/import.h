@@ -16,6 +16,8 @@ typedef struct ImportOptions {
     ModuleSearch search;
     const SymboliseOptions *symbols; // how names are found; NULL: not at all
     const SourceOptions *sources;    // the source text to keep; NULL: none
+    const Bytes *streams;            // the other files of a folder by perf record --threads
+    size_t stream_count;
 } ImportOptions;
 
 // One format: a row of the table.

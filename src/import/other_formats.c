@@ -46,6 +46,8 @@ static const OtherFormat formats[] = {
     {"a recording of heaptrack", BEGINS("v 1"),
      "convert it: heaptrack_print -f FILE -F FILE.folded"},
     {"a recording of massif", BEGINS("desc: --"), "use: ms_print FILE"},
+    {"a document of assay without a recording", HOLDS("\"assay-"),
+     "write the recording itself: assay export -f json"},
     {"a recording of DHAT", HOLDS("\"dhatFileVersion\""), "use: dh_view.html of valgrind"},
 };
 

@@ -371,7 +371,8 @@ static void take_record(PerfDataImport *in, const PerfDataRecord *r)
     if (!in->consumer)
         take_new_events(in);
     if (r->type == PERFDATA_FINISHED_ROUND) {
-        time_order_round(&in->order);
+        if (!in->options || in->options->stream_count == 0)
+            time_order_round(&in->order);
         return;
     }
     if (leave_out(in, r->type) || r->type >= PERFDATA_HEADER_ATTR || in->sources.len == 0)
@@ -464,6 +465,8 @@ static bool import_file(PerfDataImport *in, Bytes file, Error *err)
     if (!perfdata_open(&in->arena, file, &in->reader, err))
         return false;
     in->info = perfdata_info(in->reader);
+    if (in->options)
+        perfdata_add_streams(in->reader, in->options->streams, in->options->stream_count);
     if (!read_records(in, err))
         return false;
     if (in->consumer)

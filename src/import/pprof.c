@@ -5,62 +5,11 @@
 #include "import/import.h"
 
 #include "import/places_internal.h"
+#include "import/protobuf_internal.h"
 
-#include "base/cursor.h"
 #include "base/decoded.h"
 #include "base/table.h"
 #include "model/facts.h"
-
-// ---- Protobuf --------------------------------------------------------------
-
-enum { WIRE_VARINT = 0, WIRE_I64 = 1, WIRE_LEN = 2, WIRE_I32 = 5 };
-
-typedef struct Field {
-    uint32_t number;
-    uint32_t wire;
-    uint64_t value; // varint and fixed widths
-    Bytes bytes;    // WIRE_LEN
-} Field;
-
-static bool next_field(Cursor *c, Field *f)
-{
-    if (!cursor_more(c))
-        return false;
-    uint64_t key = cursor_uleb(c);
-    *f = (Field){.number = (uint32_t)(key >> 3), .wire = key & 7};
-    switch (f->wire) {
-    case WIRE_VARINT:
-        f->value = cursor_uleb(c);
-        break;
-    case WIRE_I64:
-        f->value = cursor_u64(c);
-        break;
-    case WIRE_LEN:
-        f->bytes = cursor_bytes(c, cursor_uleb(c));
-        break;
-    case WIRE_I32:
-        f->value = cursor_u32(c);
-        break;
-    default:
-        cursor_fail_decimal(c, "unknown protobuf wire type", f->wire);
-    }
-    return cursor_ok(c);
-}
-
-// A repeated number comes packed or one by one; appends what the field holds.
-static void add_numbers(const Field *f, U64Vec *out)
-{
-    if (f->wire != WIRE_LEN) {
-        vec_push(NULL, out, f->value);
-        return;
-    }
-    Cursor c = cursor_over(f->bytes, "packed numbers");
-    while (cursor_more(&c)) {
-        uint64_t value = cursor_uleb(&c);
-        if (cursor_ok(&c))
-            vec_push(NULL, out, value);
-    }
-}
 
 // ---- Tables ----------------------------------------------------------------
 
@@ -93,8 +42,6 @@ static void by_id_deinit(ById *b)
     vec_free(&b->ids);
     vec_free(&b->rows);
 }
-
-typedef Vec(Bytes) BytesVec;
 
 typedef struct Import {
     Profile *p;
@@ -137,7 +84,7 @@ static Str text(const Import *im, uint64_t index)
     return index < im->strings.len ? im->strings.at[index] : STR("");
 }
 
-static void take_number(Import *im, const Field *f)
+static void take_number(Import *im, const ProtobufField *f)
 {
     if (f->number == 9)
         im->time_ns = f->value;
@@ -153,10 +100,10 @@ static void take_number(Import *im, const Field *f)
 static bool collect(Import *im, Bytes file, Error *err)
 {
     Cursor c = cursor_over(file, "pprof profile");
-    Field f;
-    while (next_field(&c, &f)) {
+    ProtobufField f;
+    while (protobuf_next(&c, &f)) {
         if (f.number == 13)
-            add_numbers(&f, &im->comment_ids);
+            protobuf_add_numbers(&f, &im->comment_ids);
         if (f.wire != WIRE_LEN) {
             take_number(im, &f);
             continue;
@@ -193,19 +140,6 @@ static bool collect(Import *im, Bytes file, Error *err)
     return cursor_check(&c, err);
 }
 
-// Reads the numbers of a flat message into fields[number].
-static bool flat_message(Bytes message, uint64_t *fields, size_t count, const char *what,
-                         Error *err)
-{
-    Cursor c = cursor_over(message, what);
-    Field f;
-    memset(fields, 0, count * sizeof(*fields));
-    while (next_field(&c, &f))
-        if (f.number < count && f.wire == WIRE_VARINT)
-            fields[f.number] = f.value;
-    return cursor_check(&c, err);
-}
-
 static Str our_unit(Str unit)
 {
     if (str_equal(unit, STR("nanoseconds")))
@@ -233,7 +167,7 @@ static bool read_sample_types(Import *im)
     im->first_metric = count - 1;
     Str wanted = text(im, im->default_type);
     for (size_t i = 0; i < count; i++) {
-        if (!flat_message(im->sample_types.at[i], types[i], 3, "pprof sample type", im->err))
+        if (!protobuf_flat(im->sample_types.at[i], types[i], 3, "pprof sample type", im->err))
             return false;
         if (wanted.len && str_equal(text(im, types[i][1]), wanted))
             im->first_metric = i;
@@ -251,7 +185,7 @@ static bool read_facts(Import *im)
 {
     uint64_t type[3];
     Arena scratch = {0};
-    if (!flat_message(im->period_type, type, 3, "pprof period type", im->err))
+    if (!protobuf_flat(im->period_type, type, 3, "pprof period type", im->err))
         return false;
     if (im->time_ns)
         profile_set_fact(im->p, STR(FACT_START_REALTIME),
@@ -272,7 +206,7 @@ static bool read_mappings(Import *im)
         uint64_t f[7];
         if (!charge(im, FUNCTION_BYTES))
             return false;
-        if (!flat_message(im->mappings.at[i], f, 7, "pprof mapping", im->err))
+        if (!protobuf_flat(im->mappings.at[i], f, 7, "pprof mapping", im->err))
             return false;
         Str path = text(im, f[5]);
         ModuleKind kind = path.len ? import_module_kind(path) : MODULE_ANON;
@@ -288,7 +222,7 @@ static bool read_functions(Import *im)
         uint64_t f[6];
         if (!charge(im, FUNCTION_BYTES))
             return false;
-        if (!flat_message(im->functions.at[i], f, 6, "pprof function", im->err))
+        if (!protobuf_flat(im->functions.at[i], f, 6, "pprof function", im->err))
             return false;
         Str name = text(im, f[2]);
         Str system_name = text(im, f[3]);
@@ -304,7 +238,7 @@ static bool read_functions(Import *im)
 static bool read_line(Import *im, Bytes message, FunctionId *function, StrId *file, uint32_t *line)
 {
     uint64_t f[3];
-    if (!flat_message(message, f, 3, "pprof line", im->err))
+    if (!protobuf_flat(message, f, 3, "pprof line", im->err))
         return false;
     *function = (FunctionId){by_id_get(&im->function_of, f[1])};
     *file = im->p->functions.file.at[function->v];
@@ -317,8 +251,8 @@ static bool read_location(Import *im, Bytes message)
     Cursor c = cursor_over(message, "pprof location");
     BytesVec lines = {0};
     uint64_t id = 0, mapping = 0, address = 0;
-    Field f;
-    while (next_field(&c, &f)) {
+    ProtobufField f;
+    while (protobuf_next(&c, &f)) {
         if (f.number == 1)
             id = f.value;
         else if (f.number == 2)
@@ -361,7 +295,7 @@ typedef struct Labels {
 static bool read_label(Import *im, Bytes message, Labels *l)
 {
     uint64_t f[4];
-    if (!flat_message(message, f, 4, "pprof label", im->err))
+    if (!protobuf_flat(message, f, 4, "pprof label", im->err))
         return false;
     Str key = text(im, f[1]);
     Str value = text(im, f[2]);
@@ -418,12 +352,12 @@ static bool read_sample(Import *im, Bytes message)
     Cursor c = cursor_over(message, "pprof sample");
     Labels labels = {.time_ns = TIME_NONE, .cpu = SAMPLE_CPU_NONE};
     im->location_ids.len = im->values.len = 0;
-    Field f;
-    while (next_field(&c, &f)) {
+    ProtobufField f;
+    while (protobuf_next(&c, &f)) {
         if (f.number == 1)
-            add_numbers(&f, &im->location_ids);
+            protobuf_add_numbers(&f, &im->location_ids);
         else if (f.number == 2)
-            add_numbers(&f, &im->values);
+            protobuf_add_numbers(&f, &im->values);
         else if (f.number == 3 && f.wire == WIRE_LEN && !read_label(im, f.bytes, &labels))
             return false;
     }
@@ -521,7 +455,7 @@ bool pprof_is(Bytes file, bool is_whole)
     enum { FIELD_SAMPLE = 2, FIELD_STRING = 6, FIELD_LAST = 100 };
     bool has_samples = false, has_strings = false;
     Cursor c = cursor_over(file, "pprof");
-    for (Field f; next_field(&c, &f);) {
+    for (ProtobufField f; protobuf_next(&c, &f);) {
         if (f.number == 0 || f.number > FIELD_LAST)
             return false;
         has_samples |= f.number == FIELD_SAMPLE && f.wire == WIRE_LEN;

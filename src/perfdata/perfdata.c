@@ -55,6 +55,9 @@ struct PerfDataReader {
     size_t unpacked_at;
     uint64_t unpacked_offset; // of the compressed record that they came from
     uint64_t unpacked_total;  // of all compressed records so far
+    const Bytes *streams;     // that follow
+    size_t stream_count;
+    uint64_t input_bytes; // of the file and all streams
 };
 
 bool perfdata_is(Bytes head)
@@ -321,6 +324,7 @@ bool perfdata_open(Arena *arena, Bytes file, PerfDataReader **ret, Error *err)
     PerfDataReader *r = arena_new(arena, PerfDataReader);
     r->arena = arena;
     r->file = file;
+    r->input_bytes = file.len;
     if (size == PIPE_HEADER_LEN) {
         r->info.is_pipe = true;
         r->data = cursor_sub(&c, cursor_left(&c), "perf.data");
@@ -339,6 +343,27 @@ void perfdata_close(PerfDataReader *r)
         return;
     ZSTD_freeDStream(r->zstd);
     vec_free(&r->unpacked);
+}
+
+void perfdata_add_streams(PerfDataReader *r, const Bytes *streams, size_t count)
+{
+    r->streams = streams;
+    r->stream_count = count;
+    for (size_t i = 0; i < count; i++)
+        r->input_bytes += streams[i].len;
+}
+
+// Goes on with the next stream; each has compressed records of its own. False when there is none.
+static bool next_stream(PerfDataReader *r)
+{
+    if (r->stream_count == 0)
+        return false;
+    r->data = cursor_over(*r->streams++, "perf.data");
+    r->stream_count--;
+    r->unpacked.len = r->unpacked_at = 0;
+    ZSTD_freeDStream(r->zstd);
+    r->zstd = NULL;
+    return true;
 }
 
 const PerfData *perfdata_info(const PerfDataReader *r)
@@ -386,7 +411,7 @@ static bool unpack(PerfDataReader *r, Bytes packed, uint64_t offset, Error *err)
                              " unpacks to over %d bytes",
                              offset, CHUNK_MAX);
         r->unpacked_total += out.pos;
-        if (!decoded_check(r->unpacked_total, r->file.len, err))
+        if (!decoded_check(r->unpacked_total, r->input_bytes, err))
             return error_context(err, "perf.data: compressed record at offset 0x%" PRIx64, offset);
         if (in.pos == in.size && out.pos < STEP)
             return true;
@@ -544,9 +569,16 @@ PerfDataNext perfdata_next(PerfDataReader *r, PerfDataRecord *ret, Error *err)
         }
         uint64_t offset = perfdata_position(r);
         bool left_over = r->unpacked_at < r->unpacked.len;
-        if (!bad && cursor_left(&r->data) == 0 && !left_over)
+        if (!bad && cursor_left(&r->data) == 0 && !left_over) {
+            if (next_stream(r))
+                continue;
             return PERFDATA_END;
+        }
         if (bad || !take_record(&r->data, &record, &bad)) {
+            if (!bad && next_stream(r)) { // one that is cut does not cut the others
+                r->info.is_cut = true;
+                continue;
+            }
             error_set(err, ERROR_FORMAT, "perf.data: record %s at offset 0x%" PRIx64,
                       bad ? "of impossible size" : "cut short", offset);
             return bad ? PERFDATA_BAD : PERFDATA_CUT;

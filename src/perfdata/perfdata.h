@@ -100,6 +100,12 @@ bool perfdata_is(Bytes head);
 // without an end (its size is 0 because perf was killed) is read to the end of the file.
 MUST_CHECK bool perfdata_open(Arena *arena, Bytes file, PerfDataReader **ret, Error *err);
 void perfdata_close(PerfDataReader *r); // accepts NULL
+
+// Further records, which follow those of the file: perf record --threads writes a folder with a file
+// of records, without a header, for each of its threads. They are not in the order of time. `streams`
+// and their bytes must outlive the reader.
+void perfdata_add_streams(PerfDataReader *r, const Bytes *streams, size_t count);
+
 // What the file has said so far; borrowed from the reader.
 const PerfData *perfdata_info(const PerfDataReader *r);
 

@@ -149,4 +149,91 @@ J
 else
     skip "flight recordings" "no java with jfr"
 fi
+
+# Our own exports: JSON holds the whole recording, OTLP its samples.
+make_profile="$(dirname "$ASSAY")/../tests/tools/make_profile"
+[ -x "$make_profile" ] || make_profile="$TOP/build/dev/tests/tools/make_profile"
+if [ -x "$make_profile" ]; then
+    for kind in plain two-metrics nameless hostile bench functions counts counts-over-time intervals; do
+        "$make_profile" $kind own.assay && "$ASSAY" export own.assay -f json -o own.json --force && "$ASSAY" export own.json -f json | cmp - own.json &&
+            cmp <("$ASSAY" report own.assay | sed 's/own\.assay/own.json/') <("$ASSAY" report own.json)
+        verdict "our own JSON is a recording: $kind" $?
+    done
+    # same_values A B: stacks, and the values of each thread and line.
+    values_of() { "$ASSAY" report "$1" --json --by line | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+print(d["threads"], *[(r["name"], r["self"], r["total"]) for r in d["rows"]], sep="\n")'; }
+    same_values() { cmp <("$ASSAY" export "$1" -f folded) <("$ASSAY" export "$2" -f folded) && cmp <(values_of "$1") <(values_of "$2"); }
+    for kind in plain two-metrics nameless intervals; do
+        "$make_profile" $kind own.assay && "$ASSAY" export own.assay -f otlp -o own.otlp --force && same_values own.assay own.otlp
+        verdict "our own OTLP has the recording's stacks, threads and lines: $kind" $?
+    done
+    "$make_profile" two-metrics own.assay && "$ASSAY" export own.assay -f otlp -o own.otlp --force
+    python=$TOP/build/readers/python/bin/python # tools/foreign-readers installs the published schemas
+    if [ -x "$python" ]; then
+        "$python" - own.otlp <<'P' >&2
+import sys
+from opentelemetry.proto.collector.profiles.v1development import profiles_service_pb2 as service
+from opentelemetry.proto.profiles.v1development import profiles_pb2 as pb
+
+# What a collector is sent, by the schema's own writer, has the same messages.
+data = pb.ProfilesData.FromString(open("own.otlp", "rb").read())
+request = service.ExportProfilesServiceRequest(resource_profiles=data.resource_profiles, dictionary=data.dictionary)
+open("request.otlp", "wb").write(request.SerializeToString())
+
+# Two services; values without times, times without values, a stack of nothing, numbers without a row.
+made = pb.ProfilesData()
+d = made.dictionary
+d.string_table.extend(["", "cpu", "nanoseconds", "main", "leaf", "samples", "count", "/bin/x", "a.c", "process.pid"])
+d.mapping_table.extend([pb.Mapping(), pb.Mapping(filename_strindex=7)])
+d.function_table.extend([pb.Function(), pb.Function(name_strindex=3, filename_strindex=8), pb.Function(name_strindex=4)])
+d.location_table.extend([pb.Location(), pb.Location(mapping_index=1, lines=[pb.Line(function_index=1, line=7)]),
+                         pb.Location(mapping_index=1, address=16, lines=[pb.Line(function_index=2)])])
+d.stack_table.extend([pb.Stack(), pb.Stack(location_indices=[2, 1])])
+d.attribute_table.extend([pb.KeyValueAndUnit(), pb.KeyValueAndUnit(key_strindex=9)])
+d.attribute_table[1].value.int_value = 4711
+for name in ("shop", "till"):
+    resource = made.resource_profiles.add()
+    pair = resource.resource.attributes.add(key="service.name")
+    pair.value.string_value = name
+    scope = resource.scope_profiles.add()
+    profile = scope.profiles.add(time_unix_nano=10**18, sample_type=pb.ValueType(type_strindex=1, unit_strindex=2))
+    profile.samples.add(stack_index=1, values=[30], attribute_indices=[1, 99])
+    profile.samples.add(stack_index=99, values=[7])
+    profile = scope.profiles.add(time_unix_nano=10**18, sample_type=pb.ValueType(type_strindex=5, unit_strindex=6))
+    profile.samples.add(stack_index=1, timestamps_unix_nano=[10**18 + 5, 10**18 + 9], attribute_indices=[1])
+open("made.otlp", "wb").write(made.SerializeToString())
+P
+        same_values own.assay request.otlp
+        verdict "what a collector is sent is read, written by the published schema" $?
+        [ "$("$ASSAY" export made.otlp -f folded)" = "$(printf 'main;leaf 60\n[unknown] 14')" ] &&
+            [ "$("$ASSAY" export made.otlp -f folded -e samples)" = 'main;leaf 4' ]
+        verdict "profiles of two services, with and without times" $?
+    else
+        skip "OTLP by the published schema" "no opentelemetry-proto: tools/foreign-readers"
+    fi
+else
+    skip "our own exports" "no make_profile: make dev builds it"
+fi
+
+# perf record --threads: a folder with a file for each of perf's threads.
+if command -v perf >/dev/null && perf record -q -e cpu-clock -g --threads -o threads.data -- \
+    bash -c 'for i in 1 2 3; do (for ((j=0;j<30000;j++)); do :; done) & done; wait' >>out 2>&1 && [ -e threads.data/data.0 ]; then
+    count=$(perf script -i threads.data -F event 2>>err | grep -c cpu-clock)
+    kept=$("$ASSAY" report threads.data --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["truth"]["samples"])')
+    [ "$count" -gt 0 ] && [ "$count" = "$kept" ]
+    verdict "perf record --threads: perf script lists as many samples ($count)" $?
+    perf script -i threads.data -F comm,tid,ip 2>>err | awk '/^[^ \t]/ {print $2}' | sort | uniq -c | awk '{print $2, $1}' | sort >theirs
+    "$ASSAY" export threads.data -f csv | python3 -c '
+import collections, csv, sys
+own = collections.Counter()
+for row in csv.DictReader(sys.stdin):
+    own[row["tid"]] += int(row["samples"])
+print(*sorted(f"{tid} {n}" for tid, n in own.items()), sep="\n")' | sort | cmp - theirs
+    verdict "perf record --threads: as many of each thread" $?
+    head -c 3000 threads.data/data.0 >cut && cp -r threads.data cut.data && cp cut cut.data/data.0 && "$ASSAY" report cut.data >cut.out && grep -q 'ends early\|cut' cut.out
+    verdict "a file of the folder that is cut is named, the others are read" $?
+else
+    skip "perf record --threads" "perf does not record here by threads"
+fi
 finish
