@@ -22,17 +22,19 @@ static const char head[] =
     "h1{font-size:1.4em;margin:0 0 .5em}\n"
     "input[type=search]{font:inherit;width:min(30em,60%);padding:.3em}\n"
     "small,kbd{opacity:.7}kbd{border:1px solid;border-radius:3px;padding:0 .3em}\n"
-    ".r,#files>details>summary{display:grid;grid-template-columns:minmax(8em,1fr) "
+    ".r,.file>summary,.dir>summary{display:grid;grid-template-columns:minmax(8em,1fr) "
     "repeat(var(--n),10.5em);"
     "gap:0 1em;align-items:center;padding:.15em .4em}\n"
     ".r{position:sticky;top:0;background:Canvas;border-bottom:1px solid #8888;z-index:1}\n"
     ".r button{font:inherit;text-align:left;border:0;background:none;color:inherit;"
     "cursor:pointer;padding:.3em 0}\n"
     ".t{font-weight:bold}\n"
-    "#files>details>summary{cursor:pointer;border-bottom:1px solid #8883}.f summary,.d summary"
+    ".file>summary,.dir>summary{cursor:pointer;border-bottom:1px solid #8883}.f summary,.d summary"
     "{cursor:pointer;opacity:.8}\n"
-    "#files>details>summary:hover{background:#8882}\n"
-    "#files>details[open]>summary{position:sticky;top:3.7em;background:Canvas;z-index:1}\n"
+    ".file>summary:hover,.dir>summary:hover{background:#8882}\n"
+    ".dir>summary{font-weight:bold}.dir:not(:has(.file:not([hidden]))){display:none}\n"
+    ".file>summary code,.dir>summary code{margin-left:calc(var(--d,0)*1.2em)}\n"
+    ".file[open]>summary{position:sticky;top:3.7em;background:Canvas;z-index:1}\n"
     "#files summary code{overflow-wrap:anywhere}\n"
     ".b{font-variant-numeric:tabular-nums;white-space:nowrap;background:linear-gradient(var(--c) 0 "
     "0) 0 100%/var(--v) 3px no-repeat,linear-gradient(#8883 0 0) 0 100%/100% 3px no-repeat;"
@@ -310,7 +312,7 @@ static void html_file(CoverWriter *w, const CoverFileRows *f)
     if (w->source && w->source(w->source_ctx, path, &text))
         strbuf_add(&plain, text);
     CoverTally lines = t.of[COVER_LINES];
-    strbuf_printf(w->out, "<details data-l=\"%g\" data-f=\"%g\" data-b=\"%g\"",
+    strbuf_printf(w->out, "<details class=\"file\" data-l=\"%g\" data-f=\"%g\" data-b=\"%g\"",
                   lines.covered == lines.count ? 100.0 : sort_key(lines),
                   sort_key(t.of[COVER_FUNCTIONS]), sort_key(t.of[COVER_BRANCHES]));
     if (cover_has_conditions(w))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The coverage page's behaviour: unpacks a file when it is opened or searched,
-// and builds its lines from text nodes only; sorts, filters, leads from line to line;
+// and builds its lines from text nodes only; sorts, filters, leads from line to line; shows the
+// files in their folders, whose shares it sums;
 // loads nothing.
 (function () {
   "use strict";
@@ -9,7 +10,7 @@
   const bad = document.querySelector("#bad");
   const out = document.querySelector("output");
   const list = document.querySelector("#files");
-  const files = Array.from(document.querySelectorAll("details"), (details) => {
+  const files = Array.from(document.querySelectorAll("details.file"), (details) => {
     const path = details.querySelector("code").textContent;
     return { details, path, key: path.toLowerCase(), unpacked: null, text: "", lower: "", lines: null };
   });
@@ -262,9 +263,8 @@
   function step(by) {
     const wanted = query.length > 1 ? (l) => l.className.includes("m") : (l) => /^[up]\b/.test(l.className);
     const lines = [];
-    for (const details of list.children)
-      if (details.open && !details.hidden)
-        lines.push(...(files.find((f) => f.details === details).lines || []));
+    for (const file of files)
+      if (file.details.open && !file.details.hidden) lines.push(...(file.lines || []));
     const stops = lines.filter(wanted);
     if (!stops.length) return;
     const order = new Map(lines.map((l, i) => [l, i]));
@@ -280,7 +280,7 @@
     const file = files.find((f) => f.path === hash) || files.find((f) => f.path === hash.slice(0, colon));
     if (!file) return;
     file.details.hidden = false;
-    file.details.open = true;
+    for (let at = file.details; at !== list; at = at.parentNode) at.open = true;
     await show(file);
     const number = hash.slice(colon + 1);
     const line = (file.lines || []).find((l) => l.firstChild.textContent === number);
@@ -295,13 +295,93 @@
     for (const box of all) box.open = open;
   }
 
+  // ---- Folders
+  const folderOf = (path) => path.slice(0, path.lastIndexOf("/") + 1);
+  // The folder that all files are in: no name repeats it.
+  const common = files.map((f) => folderOf(f.path)).reduce((a, b) => {
+    while (!b.startsWith(a)) a = folderOf(a.slice(0, -1));
+    return a;
+  }, files.length ? folderOf(files[0].path) : "");
+  // Covered and all of a file's lines, functions …; null where it has none.
+  const shares = (details) =>
+    Array.from(details.firstChild.children, (e) => e.querySelector("small")).slice(1).map((e) => e && e.textContent.split("/").map(Number));
+
+  function shareBox(column, share) {
+    const span = document.createElement("span");
+    if (!share || !share[1]) { span.textContent = "-"; return span; }
+    // 100.00 % only when all of them ran, as in the rows of files.
+    const percent = share[0] === share[1] ? 100 : Math.min(Math.round(share[0] / share[1] * 1e4) / 100, 99.99);
+    span.className = "b " + (percent < 75 ? "lo" : percent < 90 ? "mid" : "hi");
+    span.style.setProperty("--v", percent.toFixed(2) + "%");
+    span.setAttribute("role", "img");
+    span.ariaLabel = column + " " + percent.toFixed(2) + "%, " + share[0] + " of " + share[1];
+    const small = document.createElement("small");
+    small.textContent = share.join("/");
+    span.append(percent.toFixed(2) + "% ", small);
+    return span;
+  }
+
+  function makeFolder(name, label, depth) {
+    const details = document.createElement("details"), code = document.createElement("code");
+    details.className = "dir";
+    details.open = true;
+    details.setAttribute("role", "group");
+    details.ariaLabel = "folder " + name;
+    details.style.setProperty("--d", depth);
+    code.textContent = label;
+    details.append(document.createElement("summary"));
+    details.firstChild.append(code);
+    return { details, sums: [] };
+  }
+
+  // Puts the files into their folders, in the order of paths. A folder that holds one folder alone is one row with it.
+  function nest() {
+    const inner = new Map(); // a folder to the folders and files in it
+    for (const file of files) {
+      let child = file.path;
+      for (let at = folderOf(child); ; child = at, at = folderOf(at.slice(0, -1))) {
+        if (!inner.has(at)) inner.set(at, new Set());
+        inner.get(at).add(child);
+        if (at === common) break;
+      }
+    }
+    const byPath = new Map(files.map((f) => [f.path, f]));
+    const columns = ["lines", "functions", "branches", "conditions"];
+    function put(name, into, depth, base) {
+      for (let child of inner.get(name)) {
+        const file = byPath.get(child);
+        if (file) {
+          place(file, child.slice(base.length), depth);
+          into.details.append(file.details);
+          shares(file.details).forEach((s, i) => { into.sums[i] = s ? [0, 1].map((n) => s[n] + (into.sums[i] || [0, 0])[n]) : into.sums[i]; });
+          continue;
+        }
+        while (inner.get(child).size === 1 && !byPath.has([...inner.get(child)][0])) child = [...inner.get(child)][0];
+        const folder = makeFolder(child, child.slice(base.length), depth);
+        put(child, folder, depth + 1, child);
+        columns.slice(0, shares(files[0].details).length).forEach((c, i) => folder.details.firstChild.append(shareBox(c, folder.sums[i])));
+        folder.sums.forEach((s, i) => { into.sums[i] = s ? [0, 1].map((n) => s[n] + (into.sums[i] || [0, 0])[n]) : into.sums[i]; });
+        into.details.append(folder.details);
+      }
+    }
+    if (files.length) put(common, { details: list, sums: [] }, 0, common);
+  }
+  function place(file, label, depth) {
+    const code = file.details.firstChild.firstChild;
+    code.textContent = label;
+    code.title = file.path;
+    file.details.style.setProperty("--d", depth);
+  }
+
   let sorted = "";
   function sort(key) {
     const value = (file) => (key === "path" ? file.path : Number(file.details.dataset[key]));
     const sign = sorted === key ? -1 : 1;
     sorted = sign < 0 ? "" : key;
     files.sort((a, b) => (value(a) < value(b) ? -sign : value(a) > value(b) ? sign : a.path < b.path ? -1 : 1));
-    for (const file of files) list.append(file.details);
+    list.textContent = "";
+    if (key === "path" && sign > 0) nest();
+    else for (const file of files) { place(file, file.path.slice(common.length), 0); list.append(file.details); }
     for (const button of document.querySelectorAll("button")) button.ariaPressed = String(button.dataset.k === key);
   }
 
@@ -320,7 +400,11 @@
     }
   }
 
-  for (const file of files) file.details.addEventListener("toggle", () => show(file));
+  for (const file of files) {
+    file.details.addEventListener("toggle", () => show(file));
+    file.details.setAttribute("role", "group");
+    file.details.ariaLabel = file.path;
+  }
   for (const button of document.querySelectorAll("button")) button.addEventListener("click", () => sort(button.dataset.k));
   let timer;
   box.addEventListener("input", () => {
@@ -330,6 +414,7 @@
   bad.addEventListener("change", search);
   document.addEventListener("keydown", key);
   addEventListener("hashchange", goToHash);
+  sort("path");
   search();
   goToHash();
 })();
