@@ -11,7 +11,8 @@ const [page, tracefile, source, listed] = process.argv.slice(2).map((path) => fs
 
 class Element {
   constructor(name) {
-    Object.assign(this, { name, children: [], className: "", dataset: {}, listeners: {}, hidden: false, value: "" });
+    Object.assign(this, { name, children: [], className: "", dataset: {}, listeners: {}, hidden: false, value: "", parentNode: null });
+    this.style = { setProperty() {} };
     const words = new Set();
     this.marks = words;
     this.classList = { toggle: (word, on) => {
@@ -21,30 +22,46 @@ class Element {
   }
   append(...parts) {
     for (const part of parts.filter((p) => p !== undefined && p !== null)) {
-      this.children = this.children.filter((c) => c !== part);
+      if (part.parentNode) part.parentNode.children = part.parentNode.children.filter((c) => c !== part);
+      if (part instanceof Element) part.parentNode = this;
       this.children.push(part);
     }
   }
+  setAttribute() {}
   addEventListener(name, f) { this.listeners[name] = f; }
-  querySelector(name) { return this.children.find((c) => c.name === name); }
+  querySelector(name) {
+    for (const child of this.children) {
+      if (child.name === name) return child;
+      const found = child instanceof Element && child.querySelector(name);
+      if (found) return found;
+    }
+    return null;
+  }
   scrollIntoView() { shown = this; }
   focus() {}
   blur() {}
   get firstChild() { return this.children[0]; }
   get lastChild() { return this.children[this.children.length - 1]; }
   get textContent() { return this.children.map((c) => (typeof c === "string" ? c : c.textContent)).join(""); }
-  set textContent(text) { this.children = [text]; }
+  set textContent(text) { this.children = text === "" ? [] : [text]; }
 }
 
 let shown = null;
 const list = new Element("div");
-const files = [...page.matchAll(/<details ([^>]*)><summary><code>(.*?)<\/code>/g)].map(([, data, path]) => {
+const files = [...page.matchAll(/<details ([^>]*)><summary><code>(.*?)<\/code>(.*?)<\/summary>/g)].map(([, data, path, shares]) => {
   const details = new Element("details");
   for (const [, key, value] of data.matchAll(/data-(\w)="([^"]*)"/g)) details.dataset[key] = value;
   details.open = true;
   const code = new Element("code");
   code.append(path.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&"));
-  details.append(code, new Element("div"));
+  const summary = new Element("summary");
+  summary.append(code);
+  for (const [, share] of shares.matchAll(/<span[^>]*>(?:-|[^<]*<small>(\d+\/\d+)<\/small>)<\/span>/g)) {
+    const span = new Element("span"), small = new Element("small");
+    if (share) { small.append(share); span.append(small); } else span.append("-");
+    summary.append(span);
+  }
+  details.append(summary, new Element("div"));
   list.append(details);
   return details;
 });
@@ -69,7 +86,7 @@ function fail(text) {
   process.exit(1);
 }
 
-const name = (details) => details.querySelector("code").textContent;
+const name = (details) => details.querySelector("code").title; // the whole path; its text is short
 const content = (details) => details.querySelector("div").children;
 const lines = (details) => content(details)[content(details).length - 1].children.flatMap((chunk) => chunk.children).filter((e) => e.name === "span");
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
