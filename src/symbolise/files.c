@@ -48,6 +48,11 @@ void file_set_add(FileSet *set, Str path, const MappedFile *file)
     vec_push(NULL, &set->mapped, *file);
 }
 
+void file_set_keep(FileSet *set, const MappedFile *file)
+{
+    vec_push(NULL, &set->mapped, *file);
+}
+
 bool file_probe_holds(const SymboliseFiles *access, const FileProbe *probe)
 {
     FileIdentity now = {0};

@@ -59,6 +59,9 @@ bool file_set_open(FileSet *set, Str path, Bytes *ret);
 // Takes over a file that the caller has mapped, and adds its probe.
 void file_set_add(FileSet *set, Str path, const MappedFile *file);
 
+// Takes over a file that the caller has mapped, of which the search does not depend: no probe.
+void file_set_keep(FileSet *set, const MappedFile *file);
+
 // Whether the path still leads to the file, or to none, as `probe` says.
 bool file_probe_holds(const SymboliseFiles *access, const FileProbe *probe);
 

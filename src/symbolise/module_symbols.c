@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "symbolise/debuginfod.h"
+#include "symbolise/section_cache.h"
 
 #include <stdarg.h>
 
@@ -195,23 +196,92 @@ static const SectionSlot section_slots[] = {
     {".debug_tu_index", offsetof(DwarfSections, tu_index)},
 };
 
+// Compressed sections of one file, and what the cache has of them.
+typedef struct SectionStore {
+    const SectionCache *cache; // NULL: they are not kept
+    Str name;                  // of the cache's file
+    SectionSet known;
+    UnpackedSection unpacked[ARRAY_LEN(section_slots)];
+    size_t count;
+    bool is_new; // a section was not known
+} SectionStore;
+
+// Smaller sections are unpacked sooner than found.
+enum { STORED_BYTES_MIN = 256 << 10 };
+
+static void store_open(ModuleSymbols *m, const Elf *elf, SectionStore *s)
+{
+    MappedFile file;
+    BuildId id = elf_build_id(elf);
+    *s = (SectionStore){.cache = m->search.sections};
+    if (!s->cache)
+        return;
+    s->name = section_cache_name(&m->arena, &id);
+    if (s->name.len == 0 || !symbol_cache_map(s->cache->folder, s->name, &file))
+        return;
+    if (section_set_open(file.bytes, &s->known, NULL))
+        file_set_keep(&m->files, &file);
+    else
+        os_unmap_file(&file);
+}
+
+static bool is_compressed(const Elf *elf, const ElfSection *s)
+{
+    return s && (s->flags & SHF_COMPRESSED) && s->offset <= elf->file.len &&
+           s->size <= elf->file.len - s->offset;
+}
+
+// As elf_section_load, with the content of a compressed section from the cache when it is there.
+static bool store_load(ModuleSymbols *m, SectionStore *store, const Elf *elf, Str name, Bytes *ret,
+                       Error *err)
+{
+    const ElfSection *s = store->name.len ? elf_section_find(elf, name) : NULL;
+    if (!is_compressed(elf, s))
+        return elf_section_load(&m->arena, elf, name, ret, err);
+    Bytes packed = bytes_slice(elf->file, (size_t)s->offset, (size_t)s->offset + (size_t)s->size);
+    bool found = section_set_find(&store->known, packed, ret);
+    if (!found && !elf_section_load(&m->arena, elf, name, ret, err))
+        return false;
+    store->is_new |= !found;
+    store->unpacked[store->count++] = (UnpackedSection){packed, *ret};
+    return true;
+}
+
+static void store_save(const SectionStore *s)
+{
+    StrBuf file = {0};
+    uint64_t total = 0;
+    for (size_t i = 0; i < s->count; i++)
+        total += s->unpacked[i].content.len;
+    if (!s->is_new || total < STORED_BYTES_MIN || !section_set_encode(s->unpacked, s->count, &file))
+        return;
+    if (s->cache->help)
+        s->cache->help->cache_write(s->cache->help->ctx, s->name, strbuf_str(&file));
+    else
+        symbol_cache_write(s->cache->folder, s->name, strbuf_str(&file), s->cache->max_bytes);
+    strbuf_deinit(&file);
+}
+
 // Loads all DWARF sections. `suffix` is "" or ".dwo"; the names of a package's indexes have no
 // suffix.
 static void sections_load(ModuleSymbols *m, const Elf *elf, const char *suffix,
                           DwarfSections *sections)
 {
+    SectionStore store;
     *sections = (DwarfSections){0};
+    store_open(m, elf, &store);
     for (size_t i = 0; i < ARRAY_LEN(section_slots); i++) {
         const SectionSlot *slot = &section_slots[i];
         bool is_index = str_ends_with(str_from_c(slot->name), STR("_index"));
         Str name = arena_printf(&m->arena, "%s%s", slot->name, is_index ? "" : suffix);
         Bytes *bytes = (Bytes *)(void *)((char *)sections + slot->offset);
         Error err;
-        if (!elf_section_load(&m->arena, elf, name, bytes, &err)) {
+        if (!store_load(m, &store, elf, name, bytes, &err)) {
             *bytes = (Bytes){0};
             trouble_add(m, "debug information is damaged: %s", err.text);
         }
     }
+    store_save(&store);
 }
 
 // Opens a candidate for the dwz file of .gnu_debugaltlink; true when it is the right one.

@@ -17,9 +17,10 @@
 typedef struct DebugSearch {
     const Str *dirs; // /usr/lib/debug is always added
     size_t dir_count;
-    Str debuginfod_cache;      // "": not known
-    Str debuginfod_urls;       // "": do not use the network
-    const SymboliseHelp *help; // who asks the servers; NULL: this process
+    Str debuginfod_cache;                // "": not known
+    Str debuginfod_urls;                 // "": do not use the network
+    const SymboliseHelp *help;           // who asks the servers; NULL: this process
+    const struct SectionCache *sections; // keeps decompressed sections; NULL: they are not kept
     // A file that once had the debug information of the module, such as the program of which it is
     // a stripped copy; tried after the other places, by its build-id. "": none is known.
     Str known_file;

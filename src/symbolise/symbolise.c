@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "os/owned_file.h"
 #include "symbolise/kernel_names.h"
+#include "symbolise/section_cache.h"
 #include "symbolise/symbol_cache.h"
 #include "symbolise/text_maps.h"
 #include "symbolise/vdso.h"
@@ -30,6 +31,7 @@ typedef struct Run {
     bool kernel_ok;
     SymbolIndex kernel; // kallsyms, kept for all kernel modules
     AddressRange kernel_core;
+    SectionCache sections;
     int cache;    // the folder of the symbol cache; -1: none
     U32Vec noted; // modules to note, rows
     StrVec noted_text;
@@ -669,11 +671,13 @@ bool symbolise_profile(Profile *p, const SymboliseOptions *options, SymboliseSta
 {
     Run r = {.profile = p, .options = options};
     cache_open(&r);
+    r.sections = (SectionCache){r.cache, options->help, options->cache_max_bytes};
     r.search = (DebugSearch){options->debug_dirs,
                              options->debug_dir_count,
                              options->debuginfod_cache,
                              options->debuginfod_urls,
                              options->help,
+                             r.cache >= 0 ? &r.sections : NULL,
                              STR("")};
     samples_count(&r);
     bool ok = groups_resolve(&r);
