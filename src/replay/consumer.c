@@ -93,6 +93,8 @@ struct Consumer {
     UnwindFrame walked[FRAMES_MAX];
     LiveStack live_stack;
     FrameId frames[FRAMES_MAX + 257]; // innermost first
+    FrameId exec_callers[4];          // of the kernel, each inside the system call of an exec
+    uint32_t exec_caller_count;
     Vec(GroupCount) group_counts;
     Table by_group_count;
     StrId life_name, fork_name, exec_name; // of intervals
@@ -834,6 +836,37 @@ static bool user_pc_is_mapped(const Consumer *c, Process *p, const PerfSample *s
     return s->regs_abi && unwind_space_find(&p->space, s->regs[pc]);
 }
 
+// The kernel's function, in the present chain, that the system call of an exec runs.
+static FrameId exec_caller(const Consumer *c, size_t n)
+{
+    enum { OUTERMOST = 3 }; // below the entry of the kernel and its table of system calls
+    return n > OUTERMOST ? c->frames[n - OUTERMOST] : (FrameId){0};
+}
+
+// Keeps the function for sample_is_in_exec.
+static void learn_exec(Consumer *c, size_t n)
+{
+    FrameId f = exec_caller(c, n);
+    for (uint32_t i = 0; i < c->exec_caller_count; i++)
+        if (c->exec_callers[i].v == f.v)
+            return;
+    if (f.v && c->exec_caller_count < ARRAY_LEN(c->exec_callers))
+        c->exec_callers[c->exec_caller_count++] = f;
+}
+
+// Whether an exec has freed the memory of the old program, so that the thread has no user stack,
+// before its record was written.
+static bool sample_is_in_exec(const Consumer *c, const PerfSample *s, size_t n)
+{
+    FrameId f = exec_caller(c, n);
+    if (!s->regs_abi || s->stack.len || f.v == 0)
+        return false;
+    for (uint32_t i = 0; i < c->exec_caller_count; i++)
+        if (c->exec_callers[i].v == f.v)
+            return true;
+    return false;
+}
+
 // Puts the function that has returned in front of the stack of its caller.
 static size_t add_returned(Consumer *c, Process *p, const SampleEvent *event, size_t n)
 {
@@ -872,7 +905,9 @@ static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord
         // During an exec the user registers are still those of the old program, whose code is not
         // mapped any more.
         p->in_exec &= in_kernel && !user_pc_is_mapped(c, p, s);
-        if (!p->in_exec || n == 0)
+        if (p->in_exec)
+            learn_exec(c, n);
+        if (n == 0 || !(p->in_exec || sample_is_in_exec(c, s, n)))
             n = add_unwound(c, p, t, s, event->regs_user, n, &cut);
         c->counts.with_stack++;
         c->counts.complete += cut == STACK_CUT_NONE;

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "replay/live_stack.h"
+#include "replay/python_places.h"
 #include "runtimes/hotspot.h"
 #include "runtimes/v8.h"
 
@@ -47,24 +48,17 @@ struct ScriptRuntime {
     NamedAddress names[NAME_CACHE_SIZE]; // by function
 };
 
-typedef struct KnownPlace {
-    uint64_t code, instruction; // code 0: empty
-    int64_t second;
-    FrameId frame;
-} KnownPlace;
-
 typedef struct KnownThread {
     uint32_t tid; // 0: empty
     int64_t second;
     uint64_t state; // 0: Python does not know it
 } KnownThread;
 
-enum { PLACE_CACHE_SIZE = 1 << 10, THREAD_CACHE_SIZE = 1 << 8 };
+enum { THREAD_CACHE_SIZE = 1 << 8 };
 
 struct PythonRuntime {
     Python python;
-    ModuleId module;
-    KnownPlace places[PLACE_CACHE_SIZE];
+    PythonPlaces *places;
     KnownThread threads[THREAD_CACHE_SIZE];
     PythonFrame frames[PYTHON_FRAMES_MAX]; // of the present sample, innermost first
     uint32_t count, next;
@@ -160,6 +154,8 @@ void runtime_frames_deinit(RuntimeFrames *r)
 {
     heap_free(r->java);
     heap_free(r->script);
+    if (r->python)
+        python_places_free(r->python->places);
     heap_free(r->python);
     r->python = NULL;
     r->seen_generation = 0;
@@ -381,7 +377,8 @@ static bool find_python(RuntimeFrames *r)
             continue;
         r->python = heap_alloc(sizeof(*r->python));
         r->python->python = p;
-        r->python->module = profile_module(r->profile, MODULE_JIT, STR("[Python]"), STR(""));
+        r->python->places = python_places_new(
+            r->profile, profile_module(r->profile, MODULE_JIT, STR("[Python]"), STR("")));
         log_debug(LOG_RECORD, 1, "process %u runs CPython 3.%u", r->pid, p.minor);
     }
     return r->python;
@@ -434,29 +431,8 @@ static uint64_t thread_state(RuntimeFrames *r, uint32_t tid)
 
 static FrameId python_place(RuntimeFrames *r, const PythonFrame *f)
 {
-    const Python *p = &r->python->python;
-    uint64_t hash = hash_pair(f->code, f->instruction);
-    KnownPlace *k = &r->python->places[hash & (PLACE_CACHE_SIZE - 1)];
     ProcessMemory memory = memory_of(r);
-    uint64_t type;
-    bool same = k->code == f->code && k->instruction == f->instruction;
-    if (same && (k->second == second_of(r) || !memory_u64(&memory, f->code & p->code_mask, &type)))
-        return k->frame;
-    if (!same)
-        *k = (KnownPlace){f->code, f->instruction, 0, {0}};
-    k->second = second_of(r);
-    StrBuf name = {0}, file = {0};
-    uint32_t first_line;
-    if (python_code_name(p, &memory, f->code, &name, &file, &first_line)) {
-        FunctionId function =
-            profile_function(r->profile, strbuf_str(&name), STR(""), strbuf_str(&file), first_line);
-        k->frame = profile_named_frame(r->profile, r->python->module, 0, function,
-                                       profile_str(r->profile, strbuf_str(&file)),
-                                       python_line(p, &memory, f), 0);
-    }
-    strbuf_deinit(&name);
-    strbuf_deinit(&file);
-    return k->frame;
+    return python_places_find(r->python->places, &r->python->python, &memory, f, second_of(r));
 }
 
 static bool is_interpreter(const RuntimeFrames *r, const UnwindFrame *f)

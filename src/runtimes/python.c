@@ -221,13 +221,40 @@ bool python_is_entry(const Python *p, const PythonFrame *f)
 
 // ---- Code objects -------------------------------------------------------------------------
 
+bool python_code_read(const Python *p, const ProcessMemory *m, uint64_t code, PythonCode *ret)
+{
+    enum { BYTES_MAX = 512 };
+    const PythonOffsets *o = &p->at;
+    uint8_t bytes[BYTES_MAX];
+    uint64_t type;
+    const uint32_t fields[] = {OBJECT_TYPE, o->code_file, o->code_name, o->code_lines,
+                               o->code_first_line};
+    uint32_t last = 0;
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+        last = MAX(last, fields[i]);
+    last += (uint32_t)sizeof(type);
+    code &= p->code_mask;
+    if (code == 0 || (code & 7) || last > sizeof(bytes) || !m->read(m->ctx, code, bytes, last))
+        return false;
+    memcpy(&type, bytes + OBJECT_TYPE, sizeof(type));
+    if (type != p->code_type)
+        return false;
+    memcpy(&ret->name, bytes + o->code_name, sizeof(ret->name));
+    memcpy(&ret->file, bytes + o->code_file, sizeof(ret->file));
+    memcpy(&ret->lines, bytes + o->code_lines, sizeof(ret->lines));
+    memcpy(&ret->first_line, bytes + o->code_first_line, sizeof(ret->first_line));
+    return true;
+}
+
 static bool add_text(const Python *p, const ProcessMemory *m, uint64_t text, StrBuf *out)
 {
+    uint8_t head[TEXT_STATE - TEXT_LENGTH + sizeof(uint32_t)];
     uint64_t len;
     uint32_t state;
-    if (text == 0 || !memory_u64(m, text + TEXT_LENGTH, &len) ||
-        !memory_u32(m, text + TEXT_STATE, &state))
+    if (text == 0 || !m->read(m->ctx, text + TEXT_LENGTH, head, sizeof(head)))
         return false;
+    memcpy(&len, head, sizeof(len));
+    memcpy(&state, head + TEXT_STATE - TEXT_LENGTH, sizeof(state));
     len = MIN(len, (uint64_t)TEXT_MAX);
     // Kind, compact and ASCII follow the state of interning, which has 2 bits, or 16 in versions
     // after 3.14. With 16 the bits of the kind, which is never 0, are 0.
@@ -240,16 +267,23 @@ static bool add_text(const Python *p, const ProcessMemory *m, uint64_t text, Str
     return kind == 2 && memory_add_utf16(m, chars, (size_t)len, out);
 }
 
-bool python_code_name(const Python *p, const ProcessMemory *m, uint64_t code, StrBuf *name,
-                      StrBuf *file, uint32_t *ret_first_line)
+bool python_code_name(const Python *p, const ProcessMemory *m, const PythonCode *code, StrBuf *name,
+                      StrBuf *file)
 {
-    uint64_t type, text;
-    code &= p->code_mask;
-    return code && (code & 7) == 0 && memory_u64(m, code + OBJECT_TYPE, &type) &&
-           type == p->code_type && memory_u64(m, code + p->at.code_name, &text) &&
-           add_text(p, m, text, name) && memory_u64(m, code + p->at.code_file, &text) &&
-           add_text(p, m, text, file) &&
-           memory_u32(m, code + p->at.code_first_line, ret_first_line);
+    return add_text(p, m, code->name, name) && add_text(p, m, code->file, file);
+}
+
+bool python_code_lines(const ProcessMemory *m, const PythonCode *code, StrBuf *table)
+{
+    uint64_t size;
+    size_t before = table->len;
+    if (!memory_u64(m, code->lines + OBJECT_SIZE, &size) || size > LINES_MAX)
+        return false;
+    strbuf_add_repeated(table, 0, (size_t)size);
+    if (size == 0 || m->read(m->ctx, code->lines + BYTES_AT, table->ptr + before, (size_t)size))
+        return true;
+    table->len = before;
+    return false;
 }
 
 // ---- Lines --------------------------------------------------------------------------------
@@ -332,22 +366,12 @@ uint32_t python_line_in_table(unsigned minor, Bytes table, uint32_t first_line, 
     return line > 0 && line < INT32_MAX ? (uint32_t)line : 0;
 }
 
-uint32_t python_line(const Python *p, const ProcessMemory *m, const PythonFrame *f)
+uint32_t python_line(const Python *p, const PythonFrame *f, const PythonCode *code, Bytes table)
 {
-    Arena scratch = {0};
-    uint64_t object, size, code = f->code & p->code_mask, offset;
-    uint32_t first, line = 0;
+    uint64_t offset;
     if (p->minor >= 11)
-        offset = f->instruction - (code + p->at.code_bytes);
+        offset = f->instruction - ((f->code & p->code_mask) + p->at.code_bytes);
     else // f_lasti counts instructions of 2 bytes since 3.10
         offset = (uint32_t)f->instruction * (uint64_t)(p->minor == 10 ? 2 : 1);
-    if (memory_u64(m, code + p->at.code_lines, &object) &&
-        memory_u64(m, object + OBJECT_SIZE, &size) && size <= LINES_MAX &&
-        memory_u32(m, code + p->at.code_first_line, &first)) {
-        uint8_t *bytes = arena_array(&scratch, uint8_t, size + 1);
-        if (m->read(m->ctx, object + BYTES_AT, bytes, size))
-            line = python_line_in_table(p->minor, bytes_over(bytes, size), first, offset);
-    }
-    arena_deinit(&scratch);
-    return line;
+    return python_line_in_table(p->minor, table, code->first_line, offset);
 }

@@ -62,12 +62,23 @@ uint32_t python_frames(const Python *p, const ProcessMemory *m, uint64_t state, 
 
 // Whether the mark of a frame says that C code began with it.
 bool python_is_entry(const Python *p, const PythonFrame *f);
-// Appends the function's qualified name (until 3.10 its name) and its file. False for an address
-// that is no code object.
-bool python_code_name(const Python *p, const ProcessMemory *m, uint64_t code, StrBuf *name,
-                      StrBuf *file, uint32_t *ret_first_line);
-// The line that a frame executes; 0 when it is not known.
-uint32_t python_line(const Python *p, const ProcessMemory *m, const PythonFrame *f);
+
+// What a code object refers to: addresses of its objects, which do not change while it lives.
+typedef struct PythonCode {
+    uint64_t name, file, lines;
+    uint32_t first_line;
+} PythonCode;
+
+// Reads a code object in one read. False for an address that is none.
+bool python_code_read(const Python *p, const ProcessMemory *m, uint64_t code, PythonCode *ret);
+// Appends the function's qualified name (until 3.10 its name) and its file. False when they cannot
+// be read.
+bool python_code_name(const Python *p, const ProcessMemory *m, const PythonCode *code, StrBuf *name,
+                      StrBuf *file);
+// Appends the table of the code's lines. False when it cannot be read.
+bool python_code_lines(const ProcessMemory *m, const PythonCode *code, StrBuf *table);
+// The line that a frame of the code executes, by the code's table; 0 when it is not known.
+uint32_t python_line(const Python *p, const PythonFrame *f, const PythonCode *code, Bytes table);
 
 // The line at `offset`, in bytes of code, of a table of lines as versions 3.11, 3.10 and older
 // write it (PEP 657, PEP 626, Objects/lnotab_notes.txt of CPython). 0: none.

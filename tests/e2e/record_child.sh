@@ -119,4 +119,14 @@ attaches() {
     [ "$share" -ge 75 ] || { echo "burn has $share %"; return 1; }
 }
 check 'a running program is attached to, for as long as asked' attaches
+# Before an exec's record its thread has no user stack any more. The first such sample may come before
+# any that tells what an exec looks like.
+execs_are_complete() {
+    record -q -F 10000 -- sh -c 'i=0; while [ $i -lt 150 ]; do /bin/true; i=$((i + 1)); done' || return 1
+    "$ASSAY" export -f folded --force -o folded.txt run.assay || return 1
+    awk '/begin_new_exec/ { all += $NF; if (/stack not in memory/) cut += $NF }
+        END { printf "%d of %d ns\n", cut, all; exit cut * 10 > all }' folded.txt
+}
+check 'stacks of an exec whose memory is gone are whole' execs_are_complete
+
 finish

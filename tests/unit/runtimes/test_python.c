@@ -105,8 +105,8 @@ static void frames_of_a_thread_are_read_with_function_and_line(void **state)
     ProcessMemory m = fake_memory(&memory);
     PythonFrame f[4];
     uint64_t thread = 0;
-    StrBuf name = {0}, file = {0};
-    uint32_t first;
+    StrBuf name = {0}, file = {0}, lines = {0};
+    PythonCode code;
     assert_true(python_thread_find(&python, &m, 7, &thread));
     assert_int_equal(thread, FAKE_BASE + STATE_B);
     assert_int_equal(python_frames(&python, &m, thread, f, 4), 2);
@@ -114,12 +114,16 @@ static void frames_of_a_thread_are_read_with_function_and_line(void **state)
     assert_int_equal(python_frames(&python, &m, thread, f, 4), 2);
     assert_false(python_is_entry(&python, &f[0]));
     assert_true(python_is_entry(&python, &f[1]));
-    assert_true(python_code_name(&python, &m, f[0].code, &name, &file, &first));
+    assert_true(python_code_read(&python, &m, f[0].code, &code));
+    assert_true(python_code_name(&python, &m, &code, &name, &file));
+    assert_true(python_code_lines(&m, &code, &lines));
     assert_str(strbuf_str(&name), "Tree.walk");
     assert_str(strbuf_str(&file), "/app/a.py");
-    assert_int_equal(first, 10);
-    assert_int_equal(python_line(&python, &m, &f[0]), 11);
-    assert_int_equal(python_line(&python, &m, &f[1]), 11 + 0);
+    assert_int_equal(code.first_line, 10);
+    Bytes table = bytes_from_str(strbuf_str(&lines));
+    assert_int_equal(python_line(&python, &f[0], &code, table), 11);
+    assert_int_equal(python_line(&python, &f[1], &code, table), 11 + 0);
+    strbuf_deinit(&lines);
     assert_false(python_thread_find(&python, &m, 9, &thread));
     strbuf_deinit(&name);
     strbuf_deinit(&file);
@@ -139,8 +143,9 @@ static void texts_of_both_layouts_of_3_14_are_read(void **state)
         fake_put(&memory, FILE_NAME + 32, states[i], 4);
         ProcessMemory m = fake_memory(&memory);
         StrBuf name = {0}, file = {0};
-        uint32_t first;
-        assert_true(python_code_name(&p, &m, FAKE_BASE + CODE, &name, &file, &first));
+        PythonCode code;
+        assert_true(python_code_read(&p, &m, FAKE_BASE + CODE, &code));
+        assert_true(python_code_name(&p, &m, &code, &name, &file));
         assert_str(strbuf_str(&name), "Tree.walk");
         assert_str(strbuf_str(&file), "/app/a.py");
         strbuf_deinit(&name);
@@ -153,13 +158,10 @@ static void what_is_no_code_has_no_name(void **state)
     (void)state;
     make_process();
     ProcessMemory m = fake_memory(&memory);
-    StrBuf name = {0}, file = {0};
-    uint32_t first;
-    assert_false(python_code_name(&python, &m, FAKE_BASE + NAME, &name, &file, &first));
-    assert_false(python_code_name(&python, &m, FAKE_BASE + CODE + 1, &name, &file, &first));
-    assert_false(python_code_name(&python, &m, 0, &name, &file, &first));
-    strbuf_deinit(&name);
-    strbuf_deinit(&file);
+    PythonCode code;
+    assert_false(python_code_read(&python, &m, FAKE_BASE + NAME, &code));
+    assert_false(python_code_read(&python, &m, FAKE_BASE + CODE + 1, &code));
+    assert_false(python_code_read(&python, &m, 0, &code));
 }
 
 static void frames_in_a_ring_end(void **state)
@@ -184,12 +186,15 @@ static void every_read_may_fail(void **state)
         ProcessMemory m = fake_memory(&memory);
         PythonFrame f[4];
         uint64_t thread;
-        StrBuf name = {0}, file = {0};
-        uint32_t first;
+        StrBuf name = {0}, file = {0}, lines = {0};
+        PythonCode code;
         if (python_thread_find(&python, &m, 7, &thread) &&
             python_frames(&python, &m, thread, f, 4) == 2 &&
-            python_code_name(&python, &m, f[0].code, &name, &file, &first))
-            (void)python_line(&python, &m, &f[0]);
+            python_code_read(&python, &m, f[0].code, &code) &&
+            python_code_name(&python, &m, &code, &name, &file) &&
+            python_code_lines(&m, &code, &lines))
+            (void)python_line(&python, &f[0], &code, bytes_from_str(strbuf_str(&lines)));
+        strbuf_deinit(&lines);
         strbuf_deinit(&name);
         strbuf_deinit(&file);
     }
