@@ -39,5 +39,22 @@ for who in 0 65534; do
     check "as $who: no other user has rights there" is_private $who
 done
 check 'as 0: again' is_private 0
+# What a killed collector and its guard leave goes when the next one begins; nothing else does.
+abandoned() { # UID
+    local old=/dev/shm/assay-agent-abandoned$1 young=/dev/shm/assay-agent-justmade$1 theirs=/dev/shm/assay-agent-theirs$1 status=0 locked=/dev/shm/assay-agent-locked$1
+    rm -rf "$old" "$young" "$theirs" "$locked"
+    as "$1" mkdir -m 700 "$old" "$young" "$locked" && as 65533 mkdir -m 777 "$theirs" && as "$1" touch "$old/session" "$old/libassay.so" || return 1
+    touch -d '2 minutes ago' "$old" "$theirs" "$locked"
+    exec 9<"$locked" && flock 9
+    (cd work && as "$1" ./assay heap -q -f -o heap.assay -- ./spin 1 >out 2>err) || { cat work/err; status=1; }
+    [ ! -e "$old" ] || { echo 'the abandoned folder stays'; status=1; }
+    [ -e "$young" ] && [ -e "$theirs" ] && [ -e "$locked" ] || { echo 'another folder is gone'; status=1; }
+    exec 9<&-
+    rm -rf "$old" "$young" "$theirs" "$locked"
+    return $status
+}
+for who in 0 65534; do
+    check "as $who: an abandoned folder is removed" abandoned $who
+done
 check 'the names differ' eval '[ "$(sort -u names | wc -l)" = 3 ] && ! grep -qE "assay-agent-.{0,11}$" names'
 finish

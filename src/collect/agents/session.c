@@ -15,12 +15,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#define FOLDER_PREFIX "assay-agent-"
 
 enum { NAME_LETTERS = 16, GUARD_LOOK_MS = 200, GUARD_CALM_LOOKS = 5 };
 
@@ -72,6 +75,32 @@ static bool remove_folder(int folder_fd, const char *folder)
     if (d)
         closedir(d);
     return rmdir(folder) == 0;
+}
+
+// Removes folders of ours whose collector and guard were killed before they could: nobody holds
+// their lock, and no program runs in them. One that has just been made is not locked yet.
+static void remove_abandoned(Str above)
+{
+    enum { YOUNG_S = 60 };
+    char path[256];
+    snprintf(path, sizeof(path), "%" STR_FMT, STR_ARG(above));
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct stat st;
+        if (!str_starts_with(str_from_c(e->d_name), STR(FOLDER_PREFIX)) ||
+            snprintf(path, sizeof(path), "%" STR_FMT "/%s", STR_ARG(above), e->d_name) >=
+                (int)sizeof(path))
+            continue;
+        int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+            st.st_mtim.tv_sec + YOUNG_S < time(NULL) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+            !any_runs(path))
+            (void)remove_folder(fd, path);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (d)
+        closedir(d);
 }
 
 static bool make_name(char *to)
@@ -177,14 +206,18 @@ static bool try_folder(Str above, const AgentSessionOptions *o, AgentSession *s)
     char name[NAME_LETTERS + 1];
     if (above.len == 0 || !make_name(name))
         return false;
-    int n =
-        snprintf(s->folder, sizeof(s->folder), "%" STR_FMT "/assay-agent-%s", STR_ARG(above), name);
+    remove_abandoned(above);
+    int n = snprintf(s->folder, sizeof(s->folder), "%" STR_FMT "/" FOLDER_PREFIX "%s",
+                     STR_ARG(above), name);
     // ld.so separates the entries of LD_PRELOAD by colons and spaces, and expands "$…".
     if (n >= (int)sizeof(s->folder) - 64 || strpbrk(s->folder, ": $") || s->folder[0] != '/' ||
         mkdir(s->folder, 0700) != 0)
         return false;
     Bytes image = o->notes_heap ? heap_agent_image() : agent_image();
     s->folder_fd = open(s->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    // Held until this process and the guard have ended.
+    if (s->folder_fd >= 0)
+        (void)flock(s->folder_fd, LOCK_EX | LOCK_NB);
     if (s->folder_fd >= 0 && put_library(s->folder_fd, image) && put_session(s, o))
         return true;
     int saved = errno;
