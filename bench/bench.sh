@@ -16,10 +16,10 @@ __attribute__((naked)) void _start(void) { __asm__("mov $60,%eax; xor %edi,%edi;
 C
 gcc -O2 -D_GNU_SOURCE -o "$work/clone" bench/clone_loop.c || exit 1
 
+# shellcheck disable=SC2086 # the parts of PARTS are words
 simulation() {
     gcc -O2 -std=gnu17 -D_GNU_SOURCE -Isrc -Itests/unit -o "$work/sim" bench/stats_simulation.c \
         tests/unit/stats/stats_simulate.c src/stats/*.c src/base/*.c -lm -ldeflate &&
-        # shellcheck disable=SC2086 # The parts are words.
         "$work/sim" "${TRIALS:-10000}" ${PARTS:-}
 }
 
