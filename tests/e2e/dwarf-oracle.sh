@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The DWARF reader against llvm-symbolizer: random addresses of programs built by
 # gcc, clang and rustc in every packaging, all frames compared.
-# beside others: 90 s
+# beside others: 100 s
 set -u
 llvm=$(command -v llvm-symbolizer-14 llvm-symbolizer-19 llvm-symbolizer | head -1)
 [ -n "$llvm" ] || { echo "llvm-symbolizer is not installed"; exit 77; }

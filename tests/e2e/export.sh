@@ -3,7 +3,7 @@
 # Every export says what the report says, to readers that are not ours: those of
 # tests/tools/check_export.py, and pprof and callgrind_annotate where installed.
 # Formats that can be imported again give the same report.
-# beside others: 8 s
+# beside others: 87 s
 set -u
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
