@@ -7,6 +7,7 @@
 #include "cli/build_options.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/heap/own_allocator.h"
 #include "cli/record/record_parts.h"
 #include "cli/record/recorded_symbols.h"
 #include "cli/symbols.h"
@@ -92,6 +93,8 @@ static HeapClock clock_of(const HeapOptions *o)
 static int finish(Heap *h, StoreWriter *writer, Profile *p, Sampling *sampling)
 {
     Error err = {0};
+    own_allocator_note(h->arena, h->program.is_script ? h->program.interpreter : h->program.path,
+                       p);
     size_t own_notes = p->notes.key.len;
     symbols_resolve_recorded(h->arena, p, sampling, &h->options->debug_dirs, &h->sources, NULL);
     Str part = arena_str(h->arena, store_writer_part_path(writer));
