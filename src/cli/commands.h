@@ -18,6 +18,7 @@
     ROW(cover)                                                                                     \
     ROW(report)                                                                                    \
     ROW(annotate)                                                                                  \
+    ROW(diff)                                                                                      \
     ROW(flame)                                                                                     \
     ROW(export)                                                                                    \
     ROW(import)                                                                                    \

@@ -3,6 +3,7 @@
 
 #include "cli/terminal.h"
 
+#include <math.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -114,6 +115,26 @@ void add_value(StrBuf *out, uint64_t value, Str unit)
         add_scaled(out, (double)value, size, ARRAY_LEN(size));
     else
         add_count(out, value);
+}
+
+void add_rounded_count(StrBuf *out, double value)
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } scales[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
+    for (size_t i = 0; i < ARRAY_LEN(scales); i++) {
+        double scaled = value / scales[i].unit;
+        if (scaled < 1)
+            continue;
+        strbuf_printf(out, "%.*f %s",
+                      scaled < 9.995   ? 2
+                      : scaled < 99.95 ? 1
+                                       : 0,
+                      scaled, scales[i].name);
+        return;
+    }
+    add_count(out, (uint64_t)llround(value));
 }
 
 void add_quotient(StrBuf *out, double value, Str unit)

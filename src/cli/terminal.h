@@ -44,6 +44,9 @@ void add_value(StrBuf *out, uint64_t value, Str unit);
 // Appends an average with its unit; values below a thousand get decimals: "7.25 ns".
 void add_quotient(StrBuf *out, double value, Str unit);
 
+// Appends a count in at most eight columns: "52 417", "15.7 M".
+void add_rounded_count(StrBuf *out, double value);
+
 // Appends 1234567 as "1 234 567".
 void add_count(StrBuf *out, uint64_t value);
 

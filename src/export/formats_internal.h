@@ -29,6 +29,12 @@ enum {
         "speedscope.app") \
     ROW(export_callgrind, "callgrind", "callgrind.out", EXPORT_TEXT, \
         "KCachegrind, callgrind_annotate") \
+    ROW(export_dhat, "dhat", "json", EXPORT_TEXT, \
+        "dh_view.html of valgrind: recordings of the heap") \
+    ROW(export_massif, "massif", "massif.out", EXPORT_TEXT, \
+        "ms_print, massif-visualizer: recordings of the heap") \
+    ROW(export_heaptrack, "heaptrack", "heaptrack", EXPORT_TEXT, \
+        "heaptrack_print, heaptrack_gui: recordings of the heap") \
     ROW(export_chrome, "chrome", "trace.json", EXPORT_TEXT, \
         "Perfetto, chrome://tracing") \
     ROW(export_otlp, "otlp", "otlp", EXPORT_BINARY, \

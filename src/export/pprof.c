@@ -2,6 +2,7 @@
 // pprof's profile.proto, gzip. Format: github.com/google/pprof,
 // proto/profile.proto; protobuf encoding: protobuf.dev/programming-guides/encoding.
 
+#include "analyse/heap/heap_view.h"
 #include "base/gzip_pack.h"
 #include "base/table.h"
 #include "export/export_internal.h"
@@ -40,9 +41,39 @@ static void add_value_type(Writer *w, unsigned field, Str type, Str unit)
     pb_bytes(&w->out, field, strbuf_str(&w->message));
 }
 
+// The metrics that go with a heap, by the names that pprof's readers know for them.
+static const struct {
+    enum HeapMetric metric;
+    const char *type, *unit;
+} heap_types[] = {
+    {HEAP_BLOCKS, "alloc_objects", "count"},     {HEAP_BYTES, "alloc_space", "bytes"},
+    {HEAP_END_BLOCKS, "inuse_objects", "count"}, {HEAP_END_BYTES, "inuse_space", "bytes"},
+    {HEAP_PEAK_BLOCKS, "peak_objects", "count"}, {HEAP_PEAK_BYTES, "peak_space", "bytes"}};
+
+// Whether the file follows the convention of heap profiles: those four types, then the peak.
+static bool is_heap(const Writer *w)
+{
+    MetricId m;
+    return w->set.request->all_metrics &&
+           str_equal(profile_fact(w->set.p, STR(FACT_COLLECTOR)), STR(COLLECTOR_HEAP)) &&
+           heap_metric_find(w->set.p, HEAP_BLOCKS, &m);
+}
+
+static void add_heap_types(Writer *w)
+{
+    MetricId m;
+    for (size_t i = 0; i < ARRAY_LEN(heap_types); i++)
+        if (heap_metric_find(w->set.p, heap_types[i].metric, &m))
+            add_value_type(w, 1, str_from_c(heap_types[i].type), str_from_c(heap_types[i].unit));
+}
+
 static void add_sample_types(Writer *w)
 {
     const Profile *p = w->set.p;
+    if (is_heap(w)) {
+        add_heap_types(w);
+        return;
+    }
     add_value_type(w, 1, STR("samples"), STR("count"));
     for (size_t m = 0; m < p->metrics.name.len; m++) {
         if (w->set.request->all_metrics || m == w->set.request->selection.metric.v) {
@@ -265,7 +296,8 @@ static void add_sample(Writer *w, const Row *row, const uint64_t *values, size_t
     if (w->inner.len)
         pb_bytes(&w->message, 1, strbuf_str(&w->inner));
     strbuf_clear(&w->inner);
-    pb_varint(&w->inner, row->count);
+    if (!is_heap(w))
+        pb_varint(&w->inner, row->count);
     for (size_t m = 0; m < metrics; m++)
         pb_varint(&w->inner, values[m]);
     pb_bytes(&w->message, 2, strbuf_str(&w->inner));
@@ -283,7 +315,11 @@ static void add_samples(Writer *w, const uint32_t *location_of)
             (Step){p->stacks.parent.at[s].v, packed_varint(location_of[p->stacks.frame.at[s].v])};
     Str *labels = heap_alloc((p->threads.tid.len + 1) * sizeof(Str));
     U32Vec metrics = {0};
-    for (uint32_t m = 0; m < p->metrics.name.len; m++)
+    MetricId id;
+    for (size_t i = 0; i < ARRAY_LEN(heap_types) && is_heap(w); i++)
+        if (heap_metric_find(p, heap_types[i].metric, &id))
+            vec_push(NULL, &metrics, id.v);
+    for (uint32_t m = 0; m < p->metrics.name.len && !is_heap(w); m++)
         if (w->set.request->all_metrics || m == w->set.request->selection.metric.v)
             vec_push(NULL, &metrics, m);
     Rows rows = {0};
@@ -343,7 +379,11 @@ static void add_facts(Writer *w)
     if (profile_fact_u64(p, STR(FACT_WALL_NS), &ns))
         pb_number(&w->out, 10, ns);
     double hz;
-    if (str_parse_double(profile_fact(p, STR(FACT_RATE_ASKED)), &hz) && hz >= 1 && hz < 1e9) {
+    if (is_heap(w)) { // every block counts
+        add_value_type(w, 11, STR("space"), STR("bytes"));
+        pb_number(&w->out, 12, 1);
+    } else if (str_parse_double(profile_fact(p, STR(FACT_RATE_ASKED)), &hz) && hz >= 1 &&
+               hz < 1e9) {
         add_value_type(w, 11, STR("cpu"), STR("nanoseconds"));
         pb_number(&w->out, 12, (uint64_t)(1e9 / hz));
     }
@@ -356,7 +396,9 @@ static void add_facts(Writer *w)
     }
     // The metric that is shown first, by name.
     uint32_t metric = w->set.request->selection.metric.v;
-    if (metric < p->metrics.name.len)
+    if (is_heap(w))
+        pb_number(&w->out, 14, string_of(w, STR("inuse_space")));
+    else if (metric < p->metrics.name.len)
         pb_number(&w->out, 14, string_of(w, export_metric_name(p, metric)));
 }
 

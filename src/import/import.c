@@ -7,6 +7,7 @@
 #include "import/chrome_trace_internal.h"
 #include "import/flight_recording_internal.h"
 #include "import/gperftools_internal.h"
+#include "import/heap/heap_files.h"
 #include "import/other_formats_internal.h"
 #include "import/otlp_internal.h"
 #include "import/own_json_internal.h"
@@ -132,6 +133,9 @@ const ImportFormat import_formats[] = {
      .read_with_files = import_gperftools},
     {"Java Flight Recording", "java -XX:StartFlightRecording, async-profiler", jfr_is,
      import_flight_recording, NULL},
+    {"DHAT", "valgrind --tool=dhat, dhat-rs", dhat_is, import_dhat, NULL},
+    {"massif", "valgrind --tool=massif", massif_is, import_massif, NULL},
+    {"heaptrack", "heaptrack", heaptrack_is, import_heaptrack, NULL},
     {"Chrome trace", "Chrome DevTools, chrome://tracing", is_chrome_trace, import_chrome_trace,
      NULL},
     {"cpuprofile", "node --cpu-prof, Chrome DevTools", is_cpuprofile, import_cpuprofile, NULL},

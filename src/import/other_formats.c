@@ -43,12 +43,8 @@ static const OtherFormat formats[] = {
     {"a profile of contention", BEGINS("--- contention"), PPROF_PROTO},
     {"a heap profile of gperftools or Go", BEGINS("heap profile: "), PPROF_PROTO},
     {"a growth profile of gperftools", BEGINS("growth profile: "), PPROF_PROTO},
-    {"a recording of heaptrack", BEGINS("v 1"),
-     "convert it: heaptrack_print -f FILE -F FILE.folded"},
-    {"a recording of massif", BEGINS("desc: --"), "use: ms_print FILE"},
     {"a document of assay without a recording", HOLDS("\"assay-"),
      "write the recording itself: assay export -f json"},
-    {"a recording of DHAT", HOLDS("\"dhatFileVersion\""), "use: dh_view.html of valgrind"},
 };
 
 static bool is_of(const OtherFormat *f, Bytes head)

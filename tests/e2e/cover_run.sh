@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # assay cover run: programs of clang and gcc, below make and shells, forked,
 # killed and interrupted; the folder of results; the child's status.
-# beside others: 12 s
 set -u
 cd "$SCRATCH" || exit 1
 # shellcheck source=lib/cover.sh

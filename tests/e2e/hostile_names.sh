@@ -55,13 +55,6 @@ done
 holds "export as csv" csv "$ASSAY" export -f csv names.folded
 holds "export as firefox" json "$ASSAY" export -f firefox names.folded
 
-# What recordings of the heap have of their own.
-"$TOOLS/make_profile" heap heap.assay || exit 1
-holds "heap" text "$ASSAY" report -w --limit 0 heap.assay
-holds "heap, csv" csv "$ASSAY" report --csv heap.assay
-holds "heap, json" json "$ASSAY" report --json heap.assay
-holds "heap, flame" xml "$ASSAY" flame -e 'bytes at end' -o - heap.assay
-
 # Coverage.
 for view in report show; do
     holds "cover $view" text "$ASSAY" cover "$view" names.info

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Unwind tables of this machine's libraries, row by row against readelf.
-# beside others: 5 s
 set -u
 # shellcheck source=tests/e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"

@@ -116,7 +116,7 @@ if [ -n "$all" ]; then
     sweeps 'report of a flight recording' "$faults" - "$ASSAY" report in.jfr
     sweeps 'cover export of Go blocks' "$faults" out.xml "$ASSAY" cover export in.out --format jacoco -o out.xml
     may_leave_part=1
-    sweeps 'cover run over inputs' "$faults $starts" - "$ASSAY" cover run -f -o out.cover --per-input corpus -- sh -c ./gcc-prog {}
+    sweeps 'cover run over inputs' "$faults $starts" - "$ASSAY" cover run -f -o out.cover --per-input corpus -- ./gcc-prog {}
     may_leave_part=0
     sweeps annotate "$faults" - "$ASSAY" annotate in.assay
     sweeps 'export to a database' "$faults" out.db "$ASSAY" export in.assay --format sqlite -o out.db

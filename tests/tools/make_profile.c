@@ -4,7 +4,6 @@
 // for the golden tests of what reads recordings, and for bench/report.sh.
 
 #include "model/facts.h"
-#include "model/heap_metrics.h"
 #include "model/profile.h"
 #include "model/run_names.h"
 #include "store/store.h"
@@ -164,7 +163,7 @@ static void make_plain(Maker *m)
 }
 
 // Names that try to break out of whatever they are shown in.
-static void begin_hostile(Maker *m)
+static void make_hostile(Maker *m)
 {
     begin(m, "./\x1b[2Jprog \"</script>\" $'\\n'\n\xff\xfe");
     Profile *p = &m->p;
@@ -200,32 +199,6 @@ static void begin_hostile(Maker *m)
     samples(m, odd, STACK(m, main_f), 5);
     profile_note(p, NOTE_WARNING, STR("odd"), "a note with \x1b[31mcolour\nand lines");
     profile_note(p, NOTE_WARNING, STR("more"), "a second warning");
-}
-
-static void make_hostile(Maker *m)
-{
-    begin_hostile(m);
-    end(m);
-}
-
-// The same names with the metrics of assay heap.
-static void make_heap(Maker *m)
-{
-    static const struct {
-        const char *name, *unit;
-        MetricKind kind;
-    } metrics[] = {
-#define ROW(name, text, unit, kind, which) {text, unit, kind},
-        HEAP_METRICS(ROW)
-#undef ROW
-    };
-    begin_hostile(m);
-    for (uint32_t i = 0; i < ARRAY_LEN(metrics); i++) {
-        MetricId metric = profile_add_metric(&m->p, str_from_c(metrics[i].name),
-                                             str_from_c(metrics[i].unit), metrics[i].kind, STR(""));
-        for (size_t at = 0; at < m->p.samples.stack.len; at++)
-            profile_sample_set(&m->p, at, metric, 1000 + at % 7 * (i + 1));
-    }
     end(m);
 }
 
@@ -593,7 +566,6 @@ typedef struct Kind {
 static const Kind kinds[] = {
     {"plain", make_plain},
     {"hostile", make_hostile},
-    {"heap", make_heap},
     {"empty", make_empty},
     {"nameless", make_nameless},
     {"two-metrics", make_two_metrics},

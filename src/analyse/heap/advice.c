@@ -209,7 +209,7 @@ static void find_leak(const HeapView *v, const HeapRow *row, HeapAdviceVec *out)
     const uint64_t *x = row->value;
     bool matters = x[HEAP_END_BYTES] >= LEAK_BYTES || x[HEAP_END_BLOCKS] >= LEAK_BLOCKS;
     // What a library keeps by itself, the user cannot free.
-    if (!v->has[HEAP_END_BYTES] || !matters || !row->place.is_user)
+    if (!v->has[HEAP_END_BYTES] || !matters || !row->place.is_user || row->place.is_kept_by_library)
         return;
     HeapAdvice a = advice_of(v, row, ADVICE_LEAK);
     a.blocks = x[HEAP_END_BLOCKS];

@@ -88,6 +88,32 @@ uint8_t *user_code_libraries(const Profile *p)
     return ret;
 }
 
+// Whether a function called by user code is one of the C library and gives no block to its caller.
+static bool keeps_blocks(const Profile *p, uint32_t frame)
+{
+    static const char *const libc[] = {"libc.so",  "libc-2.", "libc.musl",
+                                       "ld-linux", "ld-musl", "ld-2."};
+    static const char *const givers[] = {"malloc",       "calloc",          "realloc",
+                                         "reallocarray", "aligned_alloc",   "posix_memalign",
+                                         "memalign",     "valloc",          "pvalloc",
+                                         "strdup",       "strndup",         "__strdup",
+                                         "__strndup",    "asprintf",        "vasprintf",
+                                         "getline",      "getdelim",        "realpath",
+                                         "getcwd",       "open_memstream",  "wcsdup",
+                                         "scandir",      "fopen",           "fdopen",
+                                         "opendir",      "getaddrinfo",     "__vasprintf_internal",
+                                         "__getdelim",   "__asprintf",      "_IO_getline",
+                                         "fopen64",      "__fopen_internal"};
+    Str module = profile_text(p, p->modules.path.at[p->frames.module.at[frame].v]);
+    Str name = profile_text(p, p->functions.name.at[p->frames.function.at[frame].v]);
+    if (!begins_with_any(str_base_name(module), libc, ARRAY_LEN(libc)))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(givers); i++)
+        if (str_equal(name, str_from_c(givers[i])))
+            return false;
+    return true;
+}
+
 bool user_code_is_start(Str name)
 {
     static const char *const names[] = {"_start", "__libc_start",   "start_thread", "__clone",
@@ -97,7 +123,7 @@ bool user_code_is_start(Str name)
 
 UserPlace user_place_of(const Profile *p, const uint8_t *libraries, StackId stack)
 {
-    UserPlace ret = {{0}, {0}, true};
+    UserPlace ret = {.is_user = true};
     FrameId outermost = {0};
     for (uint32_t s = stack.v; s; s = p->stacks.parent.at[s].v) {
         for (uint32_t f = p->stacks.frame.at[s].v; f; f = p->frames.inlined_in.at[f].v) {
@@ -106,11 +132,12 @@ UserPlace user_place_of(const Profile *p, const uint8_t *libraries, StackId stac
                 continue;
             if (!libraries[f]) {
                 ret.frame.v = f;
+                ret.is_kept_by_library = ret.via.v && keeps_blocks(p, ret.via.v);
                 return ret;
             }
             if (!(p->frames.flags.at[f] & FRAME_CUT))
                 ret.via.v = outermost.v = f;
         }
     }
-    return (UserPlace){outermost.v ? outermost : p->stacks.frame.at[stack.v], {0}, false};
+    return (UserPlace){.frame = outermost.v ? outermost : p->stacks.frame.at[stack.v]};
 }

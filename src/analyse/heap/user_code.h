@@ -12,8 +12,11 @@ uint8_t *user_code_libraries(const Profile *p);
 
 typedef struct UserPlace {
     FrameId
-        frame;    // the innermost frame of user code, inlined calls included; 0: the stack is empty
-    FrameId via;  // the library function that it called; 0: it called the allocator itself
+        frame;   // the innermost frame of user code, inlined calls included; 0: the stack is empty
+    FrameId via; // the library function that it called; 0: it called the allocator itself
+    // The library function that was called keeps the block for the library, as stdio its buffers:
+    // no function of the C library that gives blocks to its caller.
+    bool is_kept_by_library;
     bool is_user; // false: all frames are of libraries, and `frame` is the outermost
 } UserPlace;
 

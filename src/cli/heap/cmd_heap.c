@@ -7,6 +7,7 @@
 #include "cli/build_options.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/heap/heap_gates.h"
 #include "cli/heap/own_allocator.h"
 #include "cli/record/record_parts.h"
 #include "cli/record/recorded_symbols.h"
@@ -29,6 +30,7 @@ typedef struct HeapOptions {
     bool quiet;
     StrVec debug_dirs;
     StrVec source_paths;
+    HeapGates gates;
     BuildOptions build;
 } HeapOptions;
 
@@ -53,6 +55,7 @@ static const Option heap_options[] = {
     OPT_LIST(0, "debug-dir", HeapOptions, debug_dirs, "DIR",
              "look for separate debug information here, too"),
     OPT_LIST('I', "source-path", HeapOptions, source_paths, "DIR", "look for sources here, too"),
+    HEAP_GATE_OPTIONS(HeapOptions, gates),
     BUILD_OPTIONS(HeapOptions, build),
 };
 
@@ -123,9 +126,14 @@ static int run(Heap *h, StoreWriter *writer)
         return cli_fail(&err);
     }
     int status = finish(h, writer, &profile, sampling);
+    size_t missed = 0;
+    if (status == STATUS_OK && !heap_gates_judge(&h->options->gates, &profile, &missed, &err))
+        status = cli_fail(&err);
     int child = record_wait_child(sampling, &result, h->program.path);
     if (result.has_child && (status == STATUS_OK || child != 0))
         status = child;
+    if (status == STATUS_OK && missed)
+        status = STATUS_THRESHOLD;
     sampling_close(sampling);
     profile_deinit(&profile);
     return status;
@@ -162,7 +170,8 @@ static int heap(CommandLine *line, void *values)
         (void)error_hint(&err, "--clock ns");
         return cli_fail(&err);
     }
-    if (!symbols_source_options(line->arena, &o->source_paths, &h.sources, &err) ||
+    if (!heap_gates_check(&o->gates, &err) ||
+        !symbols_source_options(line->arena, &o->source_paths, &h.sources, &err) ||
         !store_writer_open(h.output, &store, &writer, &err))
         return cli_fail(&err);
     if (find_program(&h, line->words, &status, &err))
@@ -173,7 +182,7 @@ static int heap(CommandLine *line, void *values)
 
 static int run_heap(const Command *cmd, int argc, char **argv)
 {
-    HeapOptions o = {.short_lived = UINT64_MAX};
+    HeapOptions o = {.short_lived = UINT64_MAX, .gates = HEAP_GATES_NONE};
     return command_run_parsed(cmd, argc, argv, &o, heap);
 }
 

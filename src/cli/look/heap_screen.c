@@ -40,27 +40,6 @@ void heap_report_deinit(HeapReport *h)
 
 // ---- Numbers ---------------------------------------------------------------------------------
 
-// "52 417", "15.7 M": a count in at most eight columns.
-static void add_short_count(StrBuf *out, double value)
-{
-    static const struct {
-        double unit;
-        const char *name;
-    } scales[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
-    for (size_t i = 0; i < ARRAY_LEN(scales); i++) {
-        double scaled = value / scales[i].unit;
-        if (scaled < 1)
-            continue;
-        strbuf_printf(out, "%.*f %s",
-                      scaled < 9.995   ? 2
-                      : scaled < 99.95 ? 1
-                                       : 0,
-                      scaled, scales[i].name);
-        return;
-    }
-    add_count(out, (uint64_t)llround(value));
-}
-
 static void add_bytes(StrBuf *out, uint64_t value)
 {
     add_value(out, value, STR("bytes"));
@@ -69,7 +48,7 @@ static void add_bytes(StrBuf *out, uint64_t value)
 // "1 block", "52 417 blocks".
 static void add_blocks(StrBuf *out, uint64_t count)
 {
-    add_short_count(out, (double)count);
+    add_rounded_count(out, (double)count);
     strbuf_add(out, count == 1 ? STR(" block") : STR(" blocks"));
 }
 
@@ -84,7 +63,7 @@ static void add_column(StrBuf *out, uint64_t value, bool is_bytes, bool known, s
     else if (is_bytes)
         add_bytes(&text, value);
     else
-        add_short_count(&text, (double)value);
+        add_rounded_count(&text, (double)value);
     size_t taken = str_columns(strbuf_str(&text));
     strbuf_add_repeated(out, ' ', columns > taken ? columns - taken : 0);
     strbuf_add(out, strbuf_str(&text));
@@ -125,13 +104,13 @@ static void add_sums(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
     }
     if (v->has[HEAP_BLOCKS] && v->wall_ns) {
         strbuf_add(&text, STR(" · "));
-        add_short_count(&text, (double)v->total[HEAP_BLOCKS] * 1e9 / (double)v->wall_ns);
+        add_rounded_count(&text, (double)v->total[HEAP_BLOCKS] * 1e9 / (double)v->wall_ns);
         strbuf_add(&text, STR(" allocations/s"));
     }
     double lifetime = heap_mean_lifetime(v, v->total);
     if (!isnan(lifetime)) {
         strbuf_add(&text, STR(" · a block lives "));
-        add_short_count(&text, lifetime);
+        add_rounded_count(&text, lifetime);
         strbuf_add(&text, STR(" allocations"));
     }
     style_begin(out, &style->terminal, STYLE_BOLD);
@@ -257,30 +236,30 @@ static void add_finding(StrBuf *out, const HeapAdvice *a)
         if (a->turns == 0) {
             add_blocks(out, a->blocks);
             strbuf_add(out, STR(", freed soon after, at most "));
-            add_short_count(out, (double)a->live);
+            add_rounded_count(out, (double)a->live);
             strbuf_add(out, STR(" at a time"));
             break;
         }
         strbuf_printf(out, "%.3g blocks each time, ", (double)a->blocks / (double)a->turns);
-        add_short_count(out, (double)a->turns);
+        add_rounded_count(out, (double)a->turns);
         strbuf_add(out, STR(" times, freed soon after"));
         break;
     case ADVICE_GROWS:
         add_blocks(out, a->turns);
         strbuf_add(out, a->turns == 1 ? STR(" grows ") : STR(" grow "));
-        add_short_count(out, (double)a->reallocs);
+        add_rounded_count(out, (double)a->reallocs);
         strbuf_add(out, STR(" times by realloc, which copies "));
         add_bytes(out, a->bytes);
         break;
     case ADVICE_GROWS_NEW:
         strbuf_add(out, STR("a vector grows "));
-        add_short_count(out, (double)a->blocks);
+        add_rounded_count(out, (double)a->blocks);
         strbuf_add(out, STR(" times by a new block, a copy and a free"));
         break;
     case ADVICE_SHORT:
         add_blocks(out, a->blocks);
         strbuf_add(out, STR(" are freed after "));
-        add_short_count(out, MAX(round(a->lifetime), 1.0));
+        add_rounded_count(out, MAX(round(a->lifetime), 1.0));
         strbuf_add(out, STR(" allocations"));
         if (a->each)
             strbuf_printf(out, ", always %llu bytes", (unsigned long long)a->each);
@@ -295,7 +274,7 @@ static void add_finding(StrBuf *out, const HeapAdvice *a)
 
 static void add_saved_calls(StrBuf *out, const HeapReport *h, const HeapAdvice *a)
 {
-    add_short_count(out, (double)a->saved_blocks);
+    add_rounded_count(out, (double)a->saved_blocks);
     strbuf_add(out, STR(" allocations ("));
     StrBuf share = {0};
     add_percent(&share, percent_of(a->saved_blocks, h->view.total[HEAP_BLOCKS]));

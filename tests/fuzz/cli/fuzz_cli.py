@@ -27,7 +27,7 @@ FIXED = HERE / "fixed"
 COVER = HERE.parent.parent / "golden/cover"
 DEBUG_FILE = "debug/.build-id/10/" + bytes(range(0x11, 0x24)).hex() + ".debug"
 KINDS_OF_PROFILE = ["plain", "hostile", "empty", "nameless", "two-metrics", "long-paths", "bench", "functions",
-                    "intervals", "counts", "counts-over-time", "heap"]
+                    "intervals", "counts", "counts-over-time"]
 
 # Inputs that a target starts from: folders of tests/fuzz/corpus, or the files named.
 RECORDINGS = ["import", "perfdata", "store", "made"]

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Limits on what a program may allocate, checked against its recording. Counts are exact, so that
+// no limit needs a tolerance.
+
+#ifndef CLI_HEAP_HEAP_GATES_H
+#define CLI_HEAP_HEAP_GATES_H
+
+#include "cli/option.h"
+#include "model/profile.h"
+
+typedef struct HeapGates {
+    uint64_t max_peak;  // bytes; UINT64_MAX: no limit, as below
+    uint64_t leaks;     // blocks at the end
+    StrVec max_allocs;  // FUNCTION=N: blocks in all stacks with the function
+    StrVec no_alloc_in; // FUNCTION: the same with 0
+    Str baseline;       // a recording that allocated no less at any place; "": none
+} HeapGates;
+
+#define HEAP_GATES_NONE ((HeapGates){.max_peak = UINT64_MAX, .leaks = UINT64_MAX})
+
+// For an option table; `field` is a HeapGates in the options struct S.
+#define HEAP_GATE_OPTIONS(S, field)                                                                \
+    OPT_SIZE(0, "max-peak", S, field.max_peak, "SIZE",                                             \
+             "exit with status 3 when more was live at once"),                                     \
+        OPT_LIST(0, "max-allocs", S, field.max_allocs, "FN=N",                                     \
+                 "exit with status 3 when FN and what it calls allocate more than N blocks"),      \
+        OPT_LIST(0, "no-alloc-in", S, field.no_alloc_in, "FN", "the same as --max-allocs FN=0"),   \
+        OPT_U64(0, "leaks", S, field.leaks, "N",                                                   \
+                "exit with status 3 when more than N blocks of the program are live at the end"),  \
+        OPT_TEXT(0, "baseline", S, field.baseline, "FILE",                                         \
+                 "exit with status 3 when a place allocates more blocks, or more is live at the "  \
+                 "peak, than in this recording")
+
+// Checks that the words of the options can be read: before the program runs.
+MUST_CHECK bool heap_gates_check(const HeapGates *g, Error *err);
+
+// Prints each limit that the recording misses, and the stack that misses it, on stderr.
+// `*ret_missed` becomes their number. Fails when the baseline cannot be read.
+MUST_CHECK bool heap_gates_judge(const HeapGates *g, const Profile *p, size_t *ret_missed,
+                                 Error *err);
+
+#endif // CLI_HEAP_HEAP_GATES_H

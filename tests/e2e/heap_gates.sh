@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# assay heap's limits, and assay diff of two recordings of the heap.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+gcc -g -O1 -fno-builtin -o advice "$TOP/tests/programs/heap_advice.c" 2>gcc.log || { cat gcc.log; exit 1; }
+# The same with a leak more, and lines moved.
+sed -e '1i //\n//' -e 's/i < 30; i++/i < 31; i++/' "$TOP/tests/programs/heap_advice.c" >later.c
+gcc -g -O1 -fno-builtin -o later later.c 2>gcc.log || { cat gcc.log; exit 1; }
+
+heap() { "$ASSAY" heap -q -f -o heap.assay "$@" >out 2>err; }
+limits_hold() { heap --max-peak 3M --max-allocs one_row=10000 --no-alloc-in main.c --leaks 60 -- ./advice; }
+check 'limits that hold: status 0' limits_hold
+missed() { # TEXT OPTION…
+    local text=$1
+    shift
+    heap "$@" -- ./advice
+    [ $? -eq 3 ] && grep -q -- "$text" err || { cat err; return 1; }
+}
+check 'a peak above --max-peak: status 3' missed '--max-peak: .* MB, more than 1.00 MB' --max-peak 1000000
+check '… with the stack' grep -q 'pool  heap_advice.c:' err
+check 'one block more than --max-allocs' missed '--max-allocs one_row: 10 000 blocks, more than 9 999 blocks' --max-allocs one_row=9999
+check '… with the stack' grep -q 'one_field  heap_advice.c:' err
+check '--no-alloc-in' missed '--no-alloc-in grows: 301 blocks' --no-alloc-in grows
+check 'leaks' missed '--leaks: 60 blocks, more than 59 blocks' --leaks 59
+check 'a wrong limit is named before the program runs' fails 'FUNCTION=N' "$ASSAY" heap -f -o h.assay --max-allocs nothing -- ./advice
+
+"$ASSAY" heap -q -f -o old.assay -- ./advice
+base() {
+    heap --baseline old.assay -- ./advice || { cat err; return 1; }
+    heap --baseline old.assay -- ./later
+    [ $? -eq 3 ] && grep -q -- '--baseline: leaks: 62 blocks, before 60 blocks' err || { cat err; return 1; }
+}
+check '--baseline: the same program holds, two blocks more do not' base
+"$ASSAY" diff old.assay heap.assay >diff.out 2>&1
+same() { grep -q 'leaks later.c' diff.out && ! grep -q 'grows\|pool\|one_row' diff.out && grep -q '+2 *+3.3%  leaks' diff.out || { cat diff.out; return 1; }; }
+check 'diff: rows are matched though lines moved; only the change is listed' same
+json() {
+    "$ASSAY" diff --json old.assay heap.assay | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+assert d["schema"] == "assay-diff" and d["version"] == 1
+row = next(r for r in d["rows"] if r["name"] == "leaks")
+assert row["values"]["blocks at end"] == {"old": 60, "new": 62}, row
+assert row["new_place"]["line"] == row["old_place"]["line"] + 2'
+}
+check '… as JSON' json
+fits() { [ "$(wc -l <diff.out)" -le 24 ] && [ "$(wc -L <diff.out)" -le 80 ]; }
+check '… fits the screen' fits
+stacks() { "$ASSAY" diff --by stack --sort end old.assay heap.assay | grep -q leaks && "$ASSAY" diff --by line old.assay old.assay | grep -q 'nothing changed'; }
+check '… by stack and by line' stacks
+counts() {
+    printf 'main;f 10\nmain;g 5\n' >a.folded
+    printf 'main;f 30\nmain;h 5\n' >b.folded
+    "$ASSAY" diff a.folded b.folded >folded.out && grep -q '+20 *+200.0%  f' folded.out && grep -q 'gone  g' folded.out && grep -q 'new  h' folded.out
+}
+check '… of two profiles of time' counts
+check 'two recordings are asked for' fails 'two recordings' "$ASSAY" diff old.assay
+finish
