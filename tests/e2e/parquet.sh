@@ -92,4 +92,18 @@ for name, self, total in answers["hottest_functions"]:
 assert answers["hottest_functions"][0][1] == max(s for s, _ in want.values())
 PY
 verdict "the hottest functions are the report's" $?
+
+# The same queries by other engines, with what the page says to change for them.
+mkdir engines && cp -r plain engines/ && cp -r two-metrics engines/ && cp -r lake/one engines/ || exit 1
+timeout 60 "$python" "$TOP/tests/e2e/lib/check_parquet.py" --queries "$TOP/docs/formats/parquet.md" engines 8a53f0 '' main >answers 2>err
+for engine in clickhouse spark; do
+    other=$TOP/build/readers/$engine/bin/python # tools/foreign-readers installs them; Spark with --all
+    if [ -x "$other" ]; then
+        timeout 120 "$other" "$TOP/tests/e2e/lib/lake_queries.py" $engine "$TOP/docs/formats/parquet.md" "$PWD/engines" 8a53f0 '' main \
+            >$engine.answers 2>err && "$TOP/tests/e2e/lib/lake_same.py" answers $engine.answers >out 2>&1
+        verdict "$engine has DuckDB's answers to all queries of the page" $?
+    else
+        skip "$engine" "not installed: tools/foreign-readers --all"
+    fi
+done
 finish
