@@ -15,7 +15,7 @@ SANITIZE_ENV = ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=99 \
 	UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:exitcode=99 TSAN_OPTIONS=exitcode=99
 
 .PHONY: all release dev demo test nightly nightly-sample check asan tsan fuzz fuzz-cli golden-update lint man format bench static \
-	install clean deps dev-deps build-asan build-tsan build-afl tests
+	install uninstall clean deps dev-deps build-asan build-tsan build-afl tests
 
 all: release
 
@@ -152,6 +152,10 @@ install: release
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 build/release/src/assay $(DESTDIR)$(PREFIX)/bin/assay
 	tools/install-files build/release/src/assay $(DESTDIR)$(PREFIX) $(PREFIX)
+
+uninstall: release
+	rm -f $(DESTDIR)$(PREFIX)/bin/assay
+	tools/uninstall-files build/release/src/assay $(DESTDIR)$(PREFIX)
 
 clean:
 	rm -rf build demo

@@ -5,8 +5,11 @@
 set -u
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) && driver=$(command -v chromedriver) ||
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+driver=$(command -v chromedriver || true)
+if [ -z "$browser" ] || [ -z "$driver" ]; then
     skip_all 'no Chromium with chromedriver (tools/install-deps --dev)'
+fi
 {
     printf 'SF:/p/x/src/a/one.c\nDA:1,1\nDA:2,0\nend_of_record\nSF:/p/x/src/a/two.c\nFN:1,f\nFNDA:1,f\nDA:1,1\nend_of_record\n'
     printf 'SF:/p/x/lib/deep/er/three.c\nDA:1,0\nend_of_record\nSF:/p/x/main.c\nDA:1,5\nBRDA:1,0,0,1\nBRDA:1,0,1,0\nend_of_record\n'
