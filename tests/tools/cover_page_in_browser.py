@@ -31,7 +31,8 @@ with tempfile.TemporaryDirectory() as profile:
         session.run("const box = document.querySelector('#search'); box.value = arguments[0]; box.dispatchEvent(new Event('input'))", "two.c")
         session.ask("POST", "/execute/async", {"script": "setTimeout(arguments[0], 500)", "args": []})
         print("--- two.c", *session.run(ROWS), sep="\n")
-        roles = session.run("return [...document.querySelectorAll('#files .dir, #files .file')].every((d) => d.getAttribute('role') === 'group' && d.ariaLabel)")
+        roles = session.run("return [...document.querySelectorAll('#files .dir, #files .file')].every((d) => d.getAttribute('role') === 'group' && "
+                            "document.getElementById(d.getAttribute('aria-labelledby')).textContent)")
         print("--- labelled", roles)
     finally:
         session.close()

@@ -321,14 +321,21 @@
     return span;
   }
 
-  function makeFolder(name, label, depth) {
+  // What screen readers call a folder or file is the text of its row: names stand in no attribute.
+  let named = 0;
+  function nameBy(details, code) {
+    code.id = "name" + named++;
+    details.setAttribute("role", "group");
+    details.setAttribute("aria-labelledby", code.id);
+  }
+
+  function makeFolder(label, depth) {
     const details = document.createElement("details"), code = document.createElement("code");
     details.className = "dir";
     details.open = true;
-    details.setAttribute("role", "group");
-    details.ariaLabel = "folder " + name;
-    details.style.setProperty("--d", depth);
     code.textContent = label;
+    nameBy(details, code);
+    details.style.setProperty("--d", depth);
     details.append(document.createElement("summary"));
     details.firstChild.append(code);
     return { details, sums: [] };
@@ -357,7 +364,7 @@
           continue;
         }
         while (inner.get(child).size === 1 && !byPath.has([...inner.get(child)][0])) child = [...inner.get(child)][0];
-        const folder = makeFolder(child, child.slice(base.length), depth);
+        const folder = makeFolder(child.slice(base.length), depth);
         put(child, folder, depth + 1, child);
         columns.slice(0, shares(files[0].details).length).forEach((c, i) => folder.details.firstChild.append(shareBox(c, folder.sums[i])));
         folder.sums.forEach((s, i) => { into.sums[i] = s ? [0, 1].map((n) => s[n] + (into.sums[i] || [0, 0])[n]) : into.sums[i]; });
@@ -369,7 +376,6 @@
   function place(file, label, depth) {
     const code = file.details.firstChild.firstChild;
     code.textContent = label;
-    code.title = file.path;
     file.details.style.setProperty("--d", depth);
   }
 
@@ -402,8 +408,7 @@
 
   for (const file of files) {
     file.details.addEventListener("toggle", () => show(file));
-    file.details.setAttribute("role", "group");
-    file.details.ariaLabel = file.path;
+    nameBy(file.details, file.details.firstChild.firstChild);
   }
   for (const button of document.querySelectorAll("button")) button.addEventListener("click", () => sort(button.dataset.k));
   let timer;

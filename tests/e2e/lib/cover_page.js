@@ -61,6 +61,7 @@ const files = [...page.matchAll(/<details ([^>]*)><summary><code>(.*?)<\/code>(.
     if (share) { small.append(share); span.append(small); } else span.append("-");
     summary.append(span);
   }
+  code.path = code.textContent;
   details.append(summary, new Element("div"));
   list.append(details);
   return details;
@@ -86,7 +87,7 @@ function fail(text) {
   process.exit(1);
 }
 
-const name = (details) => details.querySelector("code").title; // the whole path; its text is short
+const name = (details) => details.querySelector("code").path; // the whole one; the text of a row is short
 const content = (details) => details.querySelector("div").children;
 const lines = (details) => content(details)[content(details).length - 1].children.flatMap((chunk) => chunk.children).filter((e) => e.name === "span");
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
