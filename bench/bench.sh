@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # assay bench against its peers; prints rows for bench/results.md.
 # bench/bench.sh [simulation] [families] [spawn] [same] [power] [quick] [memory] [start]
-# FAMILIES=N experiments of each family of real programs (200). TRIALS=N simulated ones (10000), PARTS='coverage verdicts rules stopping analysis' of the simulation.
+# FAMILIES=N experiments of each family of real programs (200), NAMES='drift step' of these alone. TRIALS=N simulated ones (10000), PARTS='coverage verdicts rules stopping analysis' of the simulation.
 # SAME=N experiments (400), LOAD=N busy processes beside them (2 for each CPU), POWER=N (40), QUICK=N (20), SIZES='4 16 …' MiB. HYPERFINE=path of a hyperfine, else the one in PATH.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -25,11 +25,13 @@ simulation() {
 
 families() { # identical real programs with noise of each family, stopped when `--until` says so
     gcc -O2 -D_GNU_SOURCE -static -o "$work/families" bench/families.c -lm &&
-        python3 - "$assay" "$work" "${FAMILIES:-200}" <<'P'
+        python3 - "$assay" "$work" "${FAMILIES:-200}" ${NAMES:+"$NAMES"} <<'P'
 import json, os, subprocess, sys
 assay, work, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 names = ["normal", "log-normal", *(f"modes-{a}-{s}" for a in ("1.2", "2", "6") for s in (5, 20, 50)), "pareto", "drift",
          "ar1", "periodic", "step"]
+if len(sys.argv) > 4:
+    names = sys.argv[4].split()
 wrong, shown = 0, []
 for name in names:
     bad = {"until": 0, "fixed": 0}
@@ -43,6 +45,7 @@ for name in names:
                             "--export-json", work + "/o.json", command, command], check=True)
             c = json.load(open(work + "/o.json"))["assay"]["comparisons"][0]
             bad[rule] += c["verdict"] in ("faster", "slower")
+    print(name, bad, f"load {os.getloadavg()[0]:.0f}", file=sys.stderr, flush=True)
     shown.append(f"{name} {100*bad['until']/count:.1f} and {100*bad['fixed']/count:.1f}")
     # 4 Monte-Carlo errors of 5 %.
     wrong |= max(bad.values()) / count > 0.05 + 4 * (0.05 * 0.95 / count) ** 0.5

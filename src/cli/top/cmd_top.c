@@ -33,7 +33,10 @@ enum {
     // What screens and names may take of a CPU: one part of so many.
     SCREENS_SHARE = 100,
     NAMES_SHARE = 100,
-    NAMES_WAIT_MAX_S = 5,
+    NAMES_WAIT_MAX_S = 20,
+    // Frames without names wait for others while samples with them are fewer: one part of so many.
+    NAMES_MATTER = 100,
+    NAMES_LATE_S = 30, // … but no longer
 };
 
 typedef struct TopOptions {
@@ -106,6 +109,8 @@ typedef struct Top {
     // The worker's alone.
     SymboliseOptions symbols;
     uint32_t named_frames; // frames below were looked up
+    uint32_t named_stacks; // stacks below have only such frames
+    int64_t named_at_ns;   // when that was
     int64_t names_at_ns;   // when names are looked up again
     int64_t screen_at_ns;  // when the next screen is due
     uint64_t screens;
@@ -224,11 +229,32 @@ static void stop_terminal(Top *t)
 
 // ---- What the worker shows ---------------------------------------------------------------
 
-static void look_up_names(Top *t, Sampling *s, Profile *p, bool is_last)
+static bool has_new_frame(const Top *t, const Profile *p, StackId stack)
+{
+    for (; stack.v >= t->named_stacks && stack.v; stack = p->stacks.parent.at[stack.v])
+        if (p->stacks.frame.at[stack.v].v >= t->named_frames)
+            return true;
+    return false;
+}
+
+// Whether samples of the last seconds that hold frames without names are more than a few. To look
+// up one address of a program takes as long as to look up a thousand: its tables must be read.
+static bool names_matter(const Top *t, const Profile *p, int64_t from_ns)
+{
+    size_t all = 0, unnamed = 0;
+    for (size_t i = p->samples.stack.len; i-- > 0 && p->samples.time_ns.at[i] >= from_ns; all++)
+        unnamed += has_new_frame(t, p, p->samples.stack.at[i]);
+    return unnamed * NAMES_MATTER > all;
+}
+
+static void look_up_names(Top *t, Sampling *s, Profile *p, const SamplingState *state)
 {
     int64_t start = os_monotonic_ns();
     uint32_t frames = (uint32_t)p->frames.module.len;
-    if (frames == t->named_frames || (start < t->names_at_ns && !is_last))
+    if (frames == t->named_frames || (start < t->names_at_ns && !state->is_last))
+        return;
+    if (!state->is_last && start - t->named_at_ns < NAMES_LATE_S * NS_PER_S &&
+        !names_matter(t, p, state->now_ns - TOP_SPAN_S * NS_PER_S))
         return;
     RecordedFiles recorded = {s, p};
     size_t notes = p->notes.key.len;
@@ -239,6 +265,8 @@ static void look_up_names(Top *t, Sampling *s, Profile *p, bool is_last)
     // Which modules have no symbols is not said again and again.
     p->notes.level.len = p->notes.key.len = p->notes.text.len = notes;
     t->named_frames = (uint32_t)p->frames.module.len;
+    t->named_stacks = (uint32_t)p->stacks.frame.len;
+    t->named_at_ns = start;
     int64_t end = os_monotonic_ns();
     t->names_at_ns = end + MIN((end - start) * NAMES_SHARE, NAMES_WAIT_MAX_S * NS_PER_S);
 }
@@ -289,7 +317,7 @@ static SamplingWish watch(void *ctx, Sampling *s, Profile *p, const SamplingStat
         return SAMPLING_INTERRUPT;
     if (!is_due)
         return SAMPLING_GO_ON;
-    look_up_names(t, s, p, state->is_last);
+    look_up_names(t, s, p, state);
     start = os_monotonic_ns();
     profile_fold_samples(p, state->now_ns - TOP_SPAN_S * NS_PER_S);
     TopView *view = top_view_new(p, state, &request);
