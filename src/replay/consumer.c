@@ -782,6 +782,8 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     p->runtimes.now_ns = c->last_ns;
     UnwindWalk walk = unwind_walk(&p->space, c->cache, &regs, &memory, c->walked, max);
     c->counts.short_copies += walk.end == UNWIND_CUT_DUMP_SHORT;
+    if (walk.end == UNWIND_COMPLETE)
+        c->counts.stack_bytes = walk.end_sp - memory.window_addr;
     join_frame_pointers(c, p, s, &regs, &memory, max, &walk);
     bool is_deep = walk_live_stack(c, p, &regs, &memory, max, &walk);
     join_outer(c, t, &memory, max, is_deep, &walk);

@@ -71,6 +71,7 @@ typedef struct ConsumerCounts {
     uint64_t with_stack;   // samples with a user stack to unwind
     uint64_t complete;     // of these, stacks that were unwound to the outermost frame
     uint64_t short_copies; // stacks that were larger than their copies, completed or not
+    uint64_t stack_bytes;  // of the newest stack that was walked to its end
     uint64_t frames_walked;
     uint64_t throttled;
     uint64_t args_missing; // arguments that lay outside of the copied stack

@@ -216,7 +216,7 @@ if command -v upx >/dev/null && gcc -static -O1 -o big "$TOP/tests/programs/prob
     check 'one that UPX has packed' fails 1 "$PWD/big:parse" 'packed by UPX'
 fi
 gcc -g -O1 -o deep_calls "$TOP/tests/programs/deep_calls.c" || exit 1
-# The first copies have 4 KB: one of six stacks or so is whole, those that earlier stacks complete.
+# The first copies have 16 KB, and the stacks 23: without larger ones few are whole.
 check 'stacks that are deeper than the first copies' eval 'ASSAY_DEBUG=record:1 assay record -f -q -o d.assay -e ./deep_calls:called -- ./deep_calls 60 50 80 2>err && assay report --json d.assay >report.json'
 check 'get larger copies' grep -q "copies of stacks at 'deep_calls:called' have 32768 bytes now" err
 check 'and are whole from then on' field "r['truth']['complete_stacks'] > 0.5"

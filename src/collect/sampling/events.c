@@ -21,15 +21,17 @@
 enum {
     RING_BYTES_MAX = 4 << 20, // for one CPU
     RING_BYTES_BURST =
-        16 << 20,              // for one CPU, at a high rate or when each occurrence takes a sample
-    RING_BYTES_ALL = 64 << 20, // for all CPUs together
-    RING_BYTES_THREAD = 1 << 20, // when each thread has its own ring
-    STACK_BYTES_MAX = 65528,     // perf_event_open(2)
-    STACK_BYTES_MIN = 16 << 10,  // with less, too many stacks are cut
-    STACK_BYTES_PROBE = 4 << 10, // of a probe: it takes every hit, and copying costs most of a hit
-    STACK_BYTES_EACH = 8 << 10,  // of other events that take every occurrence
-    RECORDS_BY_COUNT = 256,      // records of events in bursts that fit a ring
-    STACK_BYTES_FAST = 4 << 10,  // at a high rate, when the quota or -m keeps the rings small
+        16 << 20, // for one CPU, at a high rate or when each occurrence takes a sample
+    RING_BYTES_PROBES = 32 << 20, // for one CPU
+    RING_BYTES_ALL = 64 << 20,    // for all CPUs together
+    RING_BYTES_THREAD = 1 << 20,  // when each thread has its own ring
+    STACK_BYTES_MAX = 65528,      // perf_event_open(2)
+    STACK_BYTES_MIN = 16 << 10,   // with less, too many stacks are cut
+    STACK_BYTES_PROBE = 16 << 10, // of a probe's first hits: stack_copies.c
+    STACK_BYTES_SMALL = 4 << 10,  // … when the quota or -m keeps the rings small
+    STACK_BYTES_EACH = 8 << 10,   // of other events that take every occurrence
+    RECORDS_BY_COUNT = 256,       // records of events in bursts that fit a ring
+    STACK_BYTES_FAST = 4 << 10,   // at a high rate, when the quota or -m keeps the rings small
     RATE_HIGH_HZ = 2000,
     DRAIN_MS = 16,          // the drain may sleep so long without losing records
     DRAIN_BUSY_MS = 100,    // … at a high rate, as hundreds of threads may run before it
@@ -101,8 +103,9 @@ struct perf_event_attr events_sampler_attr(const EventSet *set, const EventSpec 
         attr.inherit = 0;
     if (events_is_wide(set, spec))
         attr.enable_on_exec = 0;
-    if (set->copies && set->copies[spec - set->events.at].bytes)
-        attr.sample_stack_user = set->copies[spec - set->events.at].bytes;
+    uint32_t copied = set->copies ? atomic_load(&set->copies[spec - set->events.at].bytes) : 0;
+    if (copied)
+        attr.sample_stack_user = copied;
     set_rate(set, spec, &attr);
     return attr;
 }
@@ -605,6 +608,8 @@ static size_t first_ring_pages(const EventSet *set)
         return (size_t)set->options->ring_pages;
     size_t bytes = RING_BYTES_ALL / MAX(set->cpu_count, (size_t)1);
     size_t most = takes_each(set) || is_fast(set) ? RING_BYTES_BURST : RING_BYTES_MAX;
+    if (set->copies)
+        most = RING_BYTES_PROBES;
     bytes = MIN(bytes, set->per_thread ? (size_t)RING_BYTES_THREAD : most);
     size_t pages = (size_t)round_up_pow2(MAX(bytes / page, (size_t)8));
     return pages * page > bytes && pages > 8 ? pages / 2 : pages;
@@ -618,8 +623,12 @@ static void settle_stack_size(EventSet *set)
         set->stack_bytes =
             (uint32_t)align_down(MIN(set->options->stack_bytes, (uint32_t)STACK_BYTES_MAX), 8);
     } else if (takes_each(set)) {
-        bool is_small = set->events.at[0].is_probe || set->ring_pages < first_ring_pages(set);
-        set->stack_bytes = is_small ? STACK_BYTES_PROBE : STACK_BYTES_EACH;
+        bool is_small =
+            set->ring_pages * (size_t)sysconf(_SC_PAGESIZE) < RING_BYTES_BURST || !set->copies;
+        uint32_t first = is_small ? STACK_BYTES_SMALL : STACK_BYTES_PROBE;
+        if (!set->events.at[0].is_probe)
+            first = set->ring_pages < first_ring_pages(set) ? STACK_BYTES_SMALL : STACK_BYTES_EACH;
+        set->stack_bytes = first;
     } else {
         uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
         uint64_t rate = expected_rate_hz(set);
@@ -809,6 +818,8 @@ static void measure_probe(EventSet *set)
     if (!first->is_probe)
         return;
     struct perf_event_attr attr = events_sampler_attr(set, first);
+    if (set->copies) // what most probes have after their first hits
+        attr.sample_stack_user = STACK_BYTES_SMALL;
     set->hit_cost_ns = probe_cost_ns(&attr, first->is_emulated);
 }
 

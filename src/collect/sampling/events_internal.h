@@ -34,16 +34,21 @@ typedef struct EventLayer {
     Table by_id; // id -> index of `open`
 } EventLayer;
 
-enum { STACK_LAYERS_MAX = 5 }; // of one probe, the first included
+enum { STACK_LAYERS_MAX = 6 }; // of one probe, the first included
 
 // How much of the stack is copied at a probe.
 typedef struct StackCopies {
-    uint32_t bytes;     // of the newest layer
-    uint32_t layer;     // number of the newest layer; of the thread that opens events
-    atomic_bool wanted; // the worker has seen a stack that was larger than its copy
+    atomic_uint bytes;  // of the newest layer; 0: as all events
+    atomic_uint wanted; // what the worker asks for; 0: nothing
+    atomic_uint layer;  // number of the newest layer
     // The time from which on the samples of a layer count, and those of the one before do not; 0:
     // not yet. That of layer 0 is unused.
     atomic_ullong from_ns[STACK_LAYERS_MAX];
+    // The worker's: whole stacks so far, and the largest of them. It looks no more once it has
+    // asked.
+    uint32_t whole;
+    uint64_t most_bytes;
+    bool has_asked;
 } StackCopies;
 
 typedef struct EventSet {
@@ -128,12 +133,12 @@ struct perf_event_attr events_sampler_attr(const EventSet *set, const EventSpec 
 // stack_copies.c. Starts a process that keeps the right to open the probes again, for a recorder
 // that gives up its rights. Without it the recorder opens them itself.
 void stack_copies_keep_rights(EventSet *set);
-// The worker has seen a stack that was larger than its copy. `copies` must be
-// there.
-void stack_copies_want_larger(EventSet *set, size_t event);
-// Opens the probes again whose stacks were larger than their copies, with copies of twice the
-// size. To be called by the thread that empties the rings. What cannot be opened stays as it is.
-void stack_copies_grow(EventSet *set);
+// The worker has seen a stack at a probe: larger than its copy, or of so many bytes. `copies` must
+// be there.
+void stack_copies_see(EventSet *set, const OpenEvent *event, bool is_short, uint64_t bytes);
+// Opens the probes again whose copies are to have another size. To be called by the thread that
+// empties the rings. What cannot be opened stays as it is.
+void stack_copies_resize(EventSet *set);
 // Whether a sample of that time counts, of a probe that is open twice for a moment; and whether it
 // does not because a newer layer counts already. `copies` must be there.
 bool stack_copies_layer_counts(const EventSet *set, const OpenEvent *event, uint64_t time);

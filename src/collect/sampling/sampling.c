@@ -302,8 +302,10 @@ static void deliver(void *ctx, Bytes record)
         return;
     uint64_t short_copies = consumer_counts(s->consumer)->short_copies;
     consumer_record(s->consumer, &r, event);
-    if (event && s->events.copies && consumer_counts(s->consumer)->short_copies != short_copies)
-        stack_copies_want_larger(&s->events, (size_t)(event - s->sample_events));
+    const ConsumerCounts *c = consumer_counts(s->consumer);
+    const OpenEvent *open = event && s->events.copies ? events_by_id(&s->events, r.id) : NULL;
+    if (open)
+        stack_copies_see(&s->events, open, c->short_copies != short_copies, c->stack_bytes);
 }
 
 static void peek(void *ctx, Bytes record)
@@ -734,7 +736,7 @@ static void loop(Sampling *s, SamplingResult *result)
         if (atomic_load(&s->wants_switches) && !s->tried_switches)
             follow_switches(s);
         if (atomic_load(&s->events.wants_copies))
-            stack_copies_grow(&s->events);
+            stack_copies_resize(&s->events);
         if (is_over(s, &course, signalled, result))
             return;
     }

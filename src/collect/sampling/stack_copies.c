@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of the stack is copied at probes. A probe takes every hit, and copying costs most of a
-// hit, so that it begins with little. Where a stack was larger, the probe is opened again with a
-// larger copy, and the first one is disabled.
+// hit. The first hits have copies that hold most stacks. Then the probe is opened again with a copy
+// that fits, and the first one is disabled; with a larger one where a stack was larger than its
+// copy.
 
 #include "collect/sampling/events_internal.h"
 
@@ -16,7 +17,9 @@
 enum {
     COPY_BYTES_MAX = 65528, // perf_event_open(2)
     COPY_GROWTH = 2,        // a copy grows so many times
-    COPIES_IN_RING = 64,    // … while a ring still holds so many
+    COPY_BYTES_MIN = 4 << 10,
+    COPIES_IN_RING = 64, // a copy is not so large that a ring holds fewer
+    STACKS_SEEN = 32,    // before a copy shrinks
 };
 
 // What the process that keeps the rights is asked for.
@@ -91,7 +94,7 @@ static void add_layer(EventLayer *layer, const OpenEvent *old, int fd)
 // What is open of an event in its newest layer.
 static size_t newest_of(const EventSet *set, size_t event, const OpenEvent **ret, size_t max)
 {
-    uint32_t number = set->copies[event].layer;
+    uint32_t number = atomic_load(&set->copies[event].layer);
     size_t n = 0;
     for (size_t i = 0; number == 0 && i < set->open.len && n < max; i++)
         if (set->open.at[i].event == (int)event)
@@ -105,13 +108,14 @@ static size_t newest_of(const EventSet *set, size_t event, const OpenEvent **ret
 
 // One probe. Both layers are open for a moment, so that no hit is missed; the time decides which
 // sample of a hit counts.
-static void grow_copy(EventSet *set, size_t event)
+static void resize(EventSet *set, size_t event, uint32_t bytes)
 {
     StackCopies *c = &set->copies[event];
     uint64_t ring = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
-    uint32_t before = c->bytes ? c->bytes : set->stack_bytes;
-    uint32_t bytes = MIN(before * COPY_GROWTH, (uint32_t)COPY_BYTES_MAX);
-    if (c->layer + 1 >= STACK_LAYERS_MAX || bytes <= before || ring / bytes < COPIES_IN_RING)
+    uint32_t next = atomic_load(&c->layer) + 1;
+    // The worker may ask twice, until it sees the new layer.
+    bool is_new = bytes != atomic_load(&c->bytes);
+    if (!is_new || next >= STACK_LAYERS_MAX || ring / bytes < COPIES_IN_RING)
         return;
     size_t max = set->open.len;
     const OpenEvent **old = arena_array(set->arena, const OpenEvent *, max);
@@ -127,36 +131,62 @@ static void grow_copy(EventSet *set, size_t event)
             for (size_t j = 0; j < layer->open_count; j++)
                 close(layer->open[j].fd);
             table_deinit(&layer->by_id);
-            c->layer = STACK_LAYERS_MAX;
+            atomic_store(&c->layer, STACK_LAYERS_MAX);
             log_debug(LOG_RECORD, 1, "copies of %u bytes are refused", bytes);
             return;
         }
     }
-    c->bytes = bytes;
+    atomic_store(&c->bytes, bytes);
     layer->older = atomic_load(&set->layers);
     atomic_store(&set->layers, layer);
-    c->layer++;
+    atomic_store(&c->layer, next);
     for (size_t i = 0; i < layer->open_count; i++)
         ioctl(layer->open[i].fd, PERF_EVENT_IOC_ENABLE, 0);
-    atomic_store(&c->from_ns[c->layer], (uint64_t)os_monotonic_ns());
+    atomic_store(&c->from_ns[next], (uint64_t)os_monotonic_ns());
     for (size_t i = 0; i < count; i++)
         ioctl(old[i]->fd, PERF_EVENT_IOC_DISABLE, 0);
     log_debug(LOG_RECORD, 1, "copies of stacks at '%" STR_FMT "' have %u bytes now",
               STR_ARG(set->events.at[event].name), bytes);
 }
 
-void stack_copies_grow(EventSet *set)
+void stack_copies_resize(EventSet *set)
 {
     atomic_store(&set->wants_copies, false);
-    for (size_t i = 0; set->copies && i < set->events.len; i++)
-        if (atomic_exchange(&set->copies[i].wanted, false))
-            grow_copy(set, i);
+    for (size_t i = 0; set->copies && i < set->events.len; i++) {
+        uint32_t bytes = atomic_exchange(&set->copies[i].wanted, 0);
+        if (bytes)
+            resize(set, i, bytes);
+    }
 }
 
-void stack_copies_want_larger(EventSet *set, size_t event)
+static void ask(EventSet *set, StackCopies *c, uint64_t bytes)
 {
-    atomic_store(&set->copies[event].wanted, true);
+    c->has_asked = true;
+    atomic_store(&c->wanted, (uint32_t)MIN(bytes, (uint64_t)COPY_BYTES_MAX));
     atomic_store(&set->wants_copies, true);
+}
+
+void stack_copies_see(EventSet *set, const OpenEvent *event, bool is_short, uint64_t bytes)
+{
+    StackCopies *c = &set->copies[event->event];
+    uint32_t now = atomic_load(&c->bytes);
+    // Samples of an older layer are known to be too short.
+    if (event->layer != atomic_load(&c->layer) || atomic_load(&c->wanted))
+        return;
+    if (now == 0)
+        now = set->stack_bytes;
+    if (is_short && now < COPY_BYTES_MAX)
+        ask(set, c, (uint64_t)now * COPY_GROWTH);
+    if (c->has_asked)
+        return;
+    c->most_bytes = MAX(c->most_bytes, bytes);
+    if (++c->whole < STACKS_SEEN)
+        return;
+    // Half as much again: later stacks may be deeper.
+    uint64_t fit = MAX(align_up(c->most_bytes + c->most_bytes / 2, 1024), (uint64_t)COPY_BYTES_MIN);
+    if (fit * 2 <= now)
+        ask(set, c, fit);
+    c->has_asked = true;
 }
 
 // The time from which on a layer counts; UINT64_MAX: it does not yet.
