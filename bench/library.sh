@@ -6,7 +6,8 @@
 # shellcheck source=lib/common.sh
 . "$TOP/bench/lib/common.sh"
 rounds=${ROUNDS:-400} repeats=${REPEATS:-3}
-ln -sf "$(dirname "$(readlink -f "$ASSAY")")/agent_image.so" libassay.so
+image=$(dirname "$(readlink -f "$ASSAY")")/agent_image.so
+ln -sf "$image" libassay.so && ln -sf "$image" libassay.so.0
 export ASSAY_LIBRARY=$PWD LD_LIBRARY_PATH=$PWD
 crate=$TOP/build/workloads/pprof_rs
 mkdir -p "$crate" && cp -r "$TOP/bench/programs/pprof_rs/." "$crate" || exit 1
