@@ -20,6 +20,7 @@
     ROW(annotate)                                                                                  \
     ROW(diff)                                                                                      \
     ROW(flame)                                                                                     \
+    ROW(view)                                                                                      \
     ROW(export)                                                                                    \
     ROW(import)                                                                                    \
     ROW(list)                                                                                      \

@@ -110,7 +110,7 @@ bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *
     return true;
 }
 
-static bool keep_selected(Profile *p, Selection *selection, Error *err)
+bool keep_selected(Profile *p, Selection *selection, Error *err)
 {
     U32Vec rows = {0};
     if (!selection_samples(p, selection, true, &rows, err))

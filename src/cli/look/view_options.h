@@ -61,6 +61,10 @@ typedef struct ShareWords {
 MUST_CHECK bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *arena,
                                        Selection *ret, Error *err);
 
+// Removes all other samples than the selected ones from the profile; the selection then takes all
+// that is left.
+MUST_CHECK bool keep_selected(Profile *p, Selection *selection, Error *err);
+
 // Removes from the profile what `words` say must not be sent. The selection matches the true names:
 // where names change, the samples are picked first, and the selection then takes all that is left.
 // A name has the same pseudonym in every recording that is written with the same key.

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay view: a recording as one page that shows everything in it.
+
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/look/view_options.h"
+#include "cli/look/view_page.h"
+#include "cli/symbols.h"
+#include "model/facts.h"
+#include "os/desktop.h"
+#include "os/file.h"
+
+typedef struct ViewCommandOptions {
+    SelectionOptions selection;
+    ShareWords share;
+    RecordingFiles files;
+    LiveOptions live;
+    StrVec source_paths;
+    Str html, title;
+    bool no_open, no_source, force;
+} ViewCommandOptions;
+
+static const Option view_options[] = {
+    OPT_TEXT(0, "html", ViewCommandOptions, html, "FILE",
+             "the page; named after the recording when not given, - for standard output"),
+    OPT_FLAG(0, "force", ViewCommandOptions, force, "replace an existing output file"),
+    OPT_FLAG(0, "no-open", ViewCommandOptions, no_open, "do not open the page on the desktop"),
+    OPT_FLAG(0, "no-source", ViewCommandOptions, no_source,
+             "leave source text and instructions out"),
+    OPT_TEXT(0, "title", ViewCommandOptions, title, "TEXT",
+             "the title; the recorded command when not given"),
+    OPT_LIST(0, "source-path", ViewCommandOptions, source_paths, "OLD=NEW",
+             "read source files whose path begins with OLD below NEW"),
+    SHARE_OPTIONS(ViewCommandOptions, share),
+    SELECTION_OPTIONS(ViewCommandOptions, selection),
+    LIVE_OPTIONS(ViewCommandOptions, live),
+    RECORDING_FILE_OPTIONS(ViewCommandOptions, files),
+};
+
+static Str title_of(const ViewCommandOptions *o, const Profile *p, Str path)
+{
+    if (o->title.len)
+        return o->title;
+    Str command = profile_fact(p, STR(FACT_COMMAND));
+    return command.len ? command : str_base_name(path);
+}
+
+// "prog.html" in the working folder, for a recording "x/prog.assay".
+static Str default_name(Str path, Arena *arena)
+{
+    Str base = str_base_name(path);
+    if (str_ends_with(base, STR(".assay")))
+        base = str_slice(base, 0, base.len - STR(".assay").len);
+    if (base.len == 0 || str_equal(base, STR("-")))
+        base = STR("profile");
+    return arena_printf(arena, "%" STR_FMT ".html", STR_ARG(base));
+}
+
+// Opens the page on the desktop, or says how to look at it.
+static void open_page(const ViewCommandOptions *o, Str path)
+{
+    Error err;
+    bool is_remote = cli_env("SSH_CONNECTION").len > 0;
+    bool has_desktop = cli_env("DISPLAY").len || cli_env("WAYLAND_DISPLAY").len;
+    if (!o->no_open && has_desktop && !is_remote && os_desktop_open(path, environ, &err))
+        return;
+    if (is_remote)
+        cli_say_hint(STR("copy the file to your machine and open it there: it needs nothing else"));
+    else
+        cli_say_hint(STR("open it in a browser: it needs nothing else"));
+}
+
+static int write_page(const ViewCommandOptions *o, Str page, Str path, Arena *arena)
+{
+    Error err;
+    if (str_equal(o->html, STR("-")))
+        return cli_print(page) ? STATUS_OK : STATUS_FAILED;
+    Str output = o->html.len ? o->html : default_name(path, arena);
+    // Named by us: an older page of that name is kept as perf keeps its recordings.
+    if (o->html.len == 0 && !o->force && !os_keep_old(arena_c_str(arena, output), &err))
+        return cli_fail(&err);
+    if (!os_write_file(output, bytes_from_str(page), o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &err))
+        return cli_fail(&err);
+    cli_say("%" STR_FMT ": %.1f MB", STR_ARG(output), (double)page.len / 1e6);
+    open_page(o, output);
+    return STATUS_OK;
+}
+
+static bool add_page(const ViewCommandOptions *o, const Opened *opened, StrBuf *page, Error *err)
+{
+    Profile *p = opened->profile;
+    Arena *arena = opened->scratch;
+    ReportRequest request = {
+        .by = BY_FUNCTION, .sort = FLAT_BY_SELF, .want_lines = true, .kernel_self = true};
+    SourceOptions sources;
+    RecordingSearch search;
+    Report r;
+    if (!selection_from_options(&o->selection, p, arena, &request.selection, err) ||
+        !symbols_source_options(arena, &o->source_paths, &sources, err))
+        return false;
+    // The page adds up all samples that it holds.
+    const Selection *s = &request.selection;
+    bool is_part = s->focus || s->ignore || s->pids || s->tids || s->comms || selection_has_time(s);
+    if (is_part && !keep_selected(p, &request.selection, err))
+        return false;
+    uint64_t start;
+    if (profile_fact_u64(p, STR(FACT_START_REALTIME), &start))
+        sources.recorded_at_ns = (int64_t)start;
+    // Files and instructions are found by the true names, which sharing may replace.
+    ViewTextVec texts = {0};
+    ViewInstructionVec code = {0};
+    bool hides = o->no_source || o->share.anonymise || o->share.key.len;
+    if (!hides) {
+        if (!report_init(&r, p, &request, err))
+            return false;
+        view_page_texts(&r, &sources, arena, &texts);
+        recording_search(arena, &o->files, &search);
+        view_page_code(&r, &search, arena, &code);
+        report_deinit(&r);
+    }
+    if (!share_selected(&o->share, p, &request.selection, err) ||
+        !report_init(&r, p, &request, err))
+        return false;
+    if (o->share.strip_paths)
+        for (size_t i = 0; i < code.len; i++)
+            code.at[i].file = str_base_name(code.at[i].file);
+    ViewOptions options = {.title = title_of(o, p, opened->path),
+                           .texts = &texts,
+                           .instructions = &code,
+                           .no_source = hides};
+    bool ok = view_add_page(page, &r, &options, err);
+    report_deinit(&r);
+    return ok;
+}
+
+static int make_page(void *values, const Opened *opened)
+{
+    const ViewCommandOptions *o = values;
+    StrBuf page = {0};
+    Error err;
+    if (opened->profile->samples.stack.len == 0) {
+        (void)no_samples(opened->profile, "show", &err);
+        return cli_fail(&err);
+    }
+    int status = add_page(o, opened, &page, &err)
+                     ? write_page(o, strbuf_str(&page), opened->path, opened->scratch)
+                     : cli_fail(&err);
+    strbuf_deinit(&page);
+    return status;
+}
+
+static int view_a_recording(CommandLine *line, void *values)
+{
+    static const RecordingView view = {.show = make_page,
+                                       .files_at = offsetof(ViewCommandOptions, files),
+                                       .records = true,
+                                       .live_at = offsetof(ViewCommandOptions, live)};
+    ViewCommandOptions *o = values;
+    live_options_settle(line, &o->live, &o->selection, o->force);
+    return view_recording(line, values, &view);
+}
+
+static int run_view(const Command *cmd, int argc, char **argv)
+{
+    ViewCommandOptions o = {.live = LIVE_DEFAULTS};
+    return command_run_parsed(cmd, argc, argv, &o, view_a_recording);
+}
+
+const Command view_command = {
+    .name = "view",
+    .group = "look",
+    .summary = "write a recording as one page for a browser: flame graph, source, timeline",
+    .usage = "[OPTION ...] [FILE]\n[OPTION ...] -- CMD [ARG ...]\n[OPTION ...] --cargo "
+             "[CARGO-OPTION ...] [-- ARG ...]",
+    .options = view_options,
+    .option_count = ARRAY_LEN(view_options),
+    .details =
+        "The page is one HTML file for any browser. It works offline, asks no server, and holds\n"
+        "the recording, the source lines it touches and the instructions of its hottest\n"
+        "functions. '?' in the page lists its keys. Before the file is given to others,\n"
+        "--no-source, --strip-paths and --anonymise take out what they are not to see.\n"
+        "\n"
+        "Examples:\n"
+        "  assay view -- ./prog data.csv                   record it and look at it\n"
+        "  assay view prog.assay --html prog.html          only write the page\n"
+        "  assay view prog.assay --no-source --strip-paths for sharing\n",
+    .run = run_view,
+};

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source text and instructions for a page.
+
+#include "cli/look/view_page.h"
+
+#include "analyse/annotate.h"
+#include "cli/look/annotate_code.h"
+
+enum {
+    FILES_MAX = 20000,
+    TEXT_BYTES_MAX = 256 << 20, // of all files
+    CODE_FUNCTIONS = 12,
+    KEPT_BYTES_MAX = 400, // symbolise/sources.c keeps no more of a line
+};
+
+// Lines that the recording keeps of each file: neighbours in the profile.
+typedef struct KeptLines {
+    size_t *first; // [string]: row + 1; 0: none
+} KeptLines;
+
+static KeptLines kept_lines(const Profile *p)
+{
+    KeptLines k = {heap_alloc((p->strings.texts.len + 1) * sizeof(size_t))};
+    for (size_t i = p->source_lines.file.len; i-- > 0;)
+        k.first[p->source_lines.file.at[i].v] = i + 1;
+    return k;
+}
+
+// Whether the lines that the recording keeps still stand where they stood.
+static bool keeps_its_lines(const Profile *p, const KeptLines *k, StrId file, Str text)
+{
+    const SourceLines *kept = &p->source_lines;
+    if (k->first[file.v] == 0)
+        return true;
+    StrVec lines = {0};
+    Str line;
+    while (str_next_line(&text, &line))
+        vec_push(NULL, &lines, line);
+    bool same = true;
+    for (size_t i = k->first[file.v] - 1; i < kept->file.len && same; i++) {
+        if (kept->file.at[i].v != file.v)
+            break;
+        uint32_t number = kept->line.at[i];
+        same = number && number <= lines.len &&
+               str_equal(str_slice(lines.at[number - 1], 0, KEPT_BYTES_MAX),
+                         profile_text(p, kept->text.at[i]));
+    }
+    vec_free(&lines);
+    return same;
+}
+
+void view_page_texts(const Report *report, const SourceOptions *sources, Arena *arena,
+                     ViewTextVec *ret)
+{
+    const Profile *p = report->profile;
+    StrIdVec files = view_touched_files(report, FILES_MAX);
+    KeptLines kept = kept_lines(p);
+    size_t bytes = 0;
+    for (size_t i = 0; i < files.len; i++) {
+        ViewText row = {.file = files.at[i]};
+        bool is_changed = false;
+        if (!source_read(arena, sources, p, row.file, &row.text, &is_changed)) {
+            row.text = STR("");
+            row.trouble = "not found here";
+        } else if (kept.first[row.file.v] ? !keeps_its_lines(p, &kept, row.file, row.text)
+                                          : is_changed) {
+            // Without kept lines a newer file may still be the same: it is shown, with a warning.
+            if (kept.first[row.file.v])
+                row.text = STR("");
+            row.trouble = "changed since the recording";
+        }
+        if (bytes + row.text.len > TEXT_BYTES_MAX) {
+            row.text = STR("");
+            row.trouble = "left out: the page holds at most 256 MiB of source text";
+        }
+        bytes += row.text.len;
+        vec_push(arena, ret, row);
+    }
+    heap_free(kept.first);
+    vec_free(&files);
+}
+
+static void add_code(const Report *report, uint32_t key, const RecordingSearch *search,
+                     Arena *arena, ViewInstructionVec *ret)
+{
+    Annotation a;
+    Error err;
+    Code code;
+    annotation_init(&a, report->profile, &report->keys, key, (StrId){0}, 1);
+    annotation_add(&a, &report->weights, 0);
+    annotation_finish(&a);
+    if (code_init(&code, &a, search, &err)) {
+        for (size_t i = 0; i < code.lines.len; i++) {
+            const CodeLine *line = &code.lines.at[i];
+            StrBuf text = {0};
+            strbuf_add(&text, line->instruction.text);
+            if (line->target_name.len)
+                strbuf_printf(&text, " <%" STR_FMT ">", STR_ARG(line->target_name));
+            vec_push(arena, ret,
+                     (ViewInstruction){.function = arena_str(arena, code.function),
+                                       .file = arena_str(arena, line->file),
+                                       .line = line->line,
+                                       .address = line->instruction.address,
+                                       .text = arena_str(arena, strbuf_str(&text)),
+                                       .inlined = arena_str(arena, line->inlined),
+                                       .self = line->self[0]});
+            strbuf_deinit(&text);
+        }
+    }
+    code_deinit(&code);
+    annotation_deinit(&a);
+}
+
+void view_page_code(const Report *report, const RecordingSearch *search, Arena *arena,
+                    ViewInstructionVec *ret)
+{
+    size_t functions = 0;
+    for (size_t i = 0; i < report->rows.len && functions < CODE_FUNCTIONS; i++) {
+        const FlatRow *row = &report->rows.at[i];
+        if (percent_of(row->self, report->weights.value) < 1)
+            break; // rows are by self value
+        if (row->kernel || row->inlined)
+            continue; // an inlined function's code stands in its caller's
+        add_code(report, row->key, search, arena, ret);
+        functions++;
+    }
+}

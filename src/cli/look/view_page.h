@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a page needs beside the recording: source text and instructions, read from the machine.
+
+#ifndef CLI_LOOK_VIEW_PAGE_H
+#define CLI_LOOK_VIEW_PAGE_H
+
+#include "cli/recording.h"
+#include "export/view/view.h"
+#include "symbolise/symbolise.h"
+
+// Source text of all files that the recording touches, as long as they are what was recorded. Texts
+// live in the arena.
+void view_page_texts(const Report *report, const SourceOptions *sources, Arena *arena,
+                     ViewTextVec *ret);
+
+// Instructions of the functions with the most self value. Functions whose file is not here any more
+// are left out.
+void view_page_code(const Report *report, const RecordingSearch *search, Arena *arena,
+                    ViewInstructionVec *ret);
+
+#endif // CLI_LOOK_VIEW_PAGE_H

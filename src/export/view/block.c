@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of a page: columns to gzip to base64.
+
+#include "export/view/block.h"
+
+#include <libdeflate.h>
+
+void view_column_begin(ViewBlock *b)
+{
+    b->column_start = b->bytes.len;
+    b->last = 0;
+    b->count = 0;
+}
+
+void view_column_end(ViewBlock *b, const char *name, ViewColumnKind kind)
+{
+    strbuf_printf(&b->columns, "%s[\"%s\",\"%c\",%llu,%zu]", b->columns.len ? "," : "", name,
+                  (char)kind, (unsigned long long)b->count, b->bytes.len - b->column_start);
+}
+
+void view_add_u64(ViewBlock *b, uint64_t value)
+{
+    enum { LEB128_MAX = 10 };
+    char *start = strbuf_reserve(&b->bytes, LEB128_MAX), *to = start;
+    for (; value >= 0x80; value >>= 7)
+        *to++ = (char)(value | 0x80);
+    *to++ = (char)value;
+    b->bytes.len += (size_t)(to - start);
+    b->count++;
+}
+
+void view_add_delta(ViewBlock *b, int64_t value)
+{
+    // Unsigned arithmetic: a difference may overflow, and wraps back in the page's sum.
+    int64_t difference = (int64_t)((uint64_t)value - (uint64_t)b->last);
+    b->last = value;
+    view_add_u64(b, (uint64_t)difference << 1 ^ (uint64_t)(difference >> 63));
+}
+
+void view_add_double(ViewBlock *b, double value)
+{
+    memcpy(strbuf_reserve(&b->bytes, sizeof(value)), &value, sizeof(value));
+    b->bytes.len += sizeof(value);
+    b->count++;
+}
+
+void view_add_text(ViewBlock *b, Str text)
+{
+    strbuf_add(&b->bytes, text);
+    b->count += text.len;
+}
+
+void view_column_u32(ViewBlock *b, const char *name, const uint32_t *at, size_t count)
+{
+    view_column_begin(b);
+    for (size_t i = 0; i < count; i++)
+        view_add_u64(b, at[i]);
+    view_column_end(b, name, VIEW_U32);
+}
+
+void view_block_deinit(ViewBlock *b)
+{
+    strbuf_deinit(&b->bytes);
+    strbuf_deinit(&b->columns);
+    *b = (ViewBlock){0};
+}
+
+void view_add_base64(StrBuf *out, Str bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *to = strbuf_reserve(out, (bytes.len + 2) / 3 * 4);
+    const uint8_t *from = (const uint8_t *)bytes.ptr;
+    size_t i = 0;
+    for (; i + 3 <= bytes.len; i += 3) {
+        uint32_t v = (uint32_t)from[i] << 16 | (uint32_t)from[i + 1] << 8 | from[i + 2];
+        *to++ = digits[v >> 18];
+        *to++ = digits[v >> 12 & 63];
+        *to++ = digits[v >> 6 & 63];
+        *to++ = digits[v & 63];
+    }
+    if (i < bytes.len) {
+        bool two = bytes.len - i == 2;
+        uint32_t v = (uint32_t)from[i] << 16 | (two ? (uint32_t)from[i + 1] << 8 : 0);
+        *to++ = digits[v >> 18];
+        *to++ = digits[v >> 12 & 63];
+        *to++ = two ? digits[v >> 6 & 63] : '=';
+        *to++ = '=';
+    }
+    out->len += (bytes.len + 2) / 3 * 4;
+}
+
+// Packs the head and the columns of a block: u32 length of the JSON, the JSON, the columns.
+static bool pack(const ViewBlock *b, Str json, int level, StrBuf *packed, Error *err)
+{
+    StrBuf plain = {0}, head = {0};
+    strbuf_add(&head, STR("{\"about\":"));
+    strbuf_add(&head, json);
+    strbuf_add(&head, STR(",\"columns\":["));
+    strbuf_add(&head, strbuf_str(&b->columns));
+    strbuf_add(&head, STR("]}"));
+    uint32_t length = (uint32_t)head.len;
+    strbuf_reserve(&plain, sizeof(length) + head.len + b->bytes.len);
+    strbuf_add(&plain, str_over((const char *)&length, sizeof(length)));
+    strbuf_add(&plain, strbuf_str(&head));
+    strbuf_add(&plain, strbuf_str(&b->bytes));
+    strbuf_deinit(&head);
+    struct libdeflate_compressor *c = libdeflate_alloc_compressor(level);
+    if (c) {
+        size_t bound = libdeflate_gzip_compress_bound(c, plain.len);
+        packed->len =
+            libdeflate_gzip_compress(c, plain.ptr, plain.len, strbuf_reserve(packed, bound), bound);
+        libdeflate_free_compressor(c);
+    }
+    strbuf_deinit(&plain);
+    return c || error_set(err, ERROR_LIMIT, "no memory to pack the page");
+}
+
+bool view_block_add(ViewBlock *b, Str json, int level, StrBuf *out, Error *err)
+{
+    StrBuf packed = {0};
+    bool ok = pack(b, json, level, &packed, err);
+    if (ok) {
+        strbuf_add(out, STR("<script type=\"application/x-assay\">"));
+        view_add_base64(out, strbuf_str(&packed));
+        strbuf_add(out, STR("</script>\n"));
+    }
+    strbuf_deinit(&packed);
+    view_block_deinit(b);
+    return ok;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: frame, overview, order of the parts.
+
+#include "export/view/view_internal.h"
+
+#include "analyse/fit.h"
+#include "model/facts.h"
+
+extern const char view_script[], view_style[], view_script_hash[], view_style_hash[];
+extern const size_t view_script_len, view_style_len;
+
+void view_add_head(StrBuf *out, Str title)
+{
+    strbuf_add(out,
+               STR("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                   "script-src '"));
+    strbuf_add(out, str_from_c(view_script_hash));
+    strbuf_add(out, STR("'; style-src '"));
+    strbuf_add(out, str_from_c(view_style_hash));
+    strbuf_add(out, STR("'; img-src 'none'; base-uri 'none'; form-action 'none'; "
+                        "require-trusted-types-for 'script'; trusted-types 'none'\">\n"
+                        "<meta name=\"viewport\" content=\"width=device-width\">\n"
+                        "<meta name=\"color-scheme\" content=\"light dark\">\n<title>"));
+    strbuf_add_xml(out, text_prefix(title, 200));
+    strbuf_add(out, STR("</title>\n<style>"));
+    strbuf_add(out, str_over(view_style, view_style_len));
+    strbuf_add(out, STR("</style></head>\n<body>\n"));
+}
+
+void view_add_viewer(StrBuf *out)
+{
+    strbuf_add(out, STR("<script>"));
+    strbuf_add(out, str_over(view_script, view_script_len));
+    strbuf_add(out, STR("</script>\n"));
+}
+
+void view_add_foot(StrBuf *out)
+{
+    strbuf_add(out, STR("</body></html>\n"));
+}
+
+static void add_metrics(JsonWriter *json, const Profile *p)
+{
+    json_begin_array(json, "metrics");
+    for (size_t m = 0; m < p->metrics.name.len; m++) {
+        // Added up here, over the samples: the page adds up its own columns and compares.
+        uint64_t total = 0;
+        bool is_clamped = false;
+        for (size_t i = 0; i < p->samples.stack.len; i++)
+            is_clamped |= __builtin_add_overflow(
+                total, (uint64_t)MAX(p->samples.values[m].at[i], (int64_t)0), &total);
+        json_begin_object(json, NULL);
+        json_str(json, "name", profile_text(p, p->metrics.name.at[m]));
+        json_str(json, "unit", profile_text(p, p->metrics.unit.at[m]));
+        json_str(json, "event", profile_text(p, p->metrics.event.at[m]));
+        json_bool(json, "is_level", p->metrics.kind.at[m] == METRIC_MAX);
+        if (!is_clamped)
+            json_u64(json, "total", total);
+        json_end(json);
+    }
+    json_end(json);
+}
+
+static void add_threads(JsonWriter *json, const Profile *p)
+{
+    json_begin_array(json, "threads");
+    for (size_t i = 0; i < p->threads.tid.len; i++) {
+        uint32_t process = p->threads.process.at[i].v;
+        json_begin_object(json, NULL);
+        json_u64(json, "tid", p->threads.tid.at[i]);
+        json_u64(json, "pid", p->processes.pid.at[process]);
+        json_str(json, "name", profile_text(p, p->threads.name.at[i]));
+        json_str(json, "process", profile_text(p, p->processes.name.at[process]));
+        json_end(json);
+    }
+    json_end(json);
+}
+
+static void add_notes(JsonWriter *json, const Profile *p)
+{
+    json_begin_array(json, "notes");
+    for (size_t i = 0; i < p->notes.text.len; i++) {
+        json_begin_array(json, NULL);
+        json_bool(json, NULL, p->notes.level.at[i] == NOTE_WARNING);
+        json_str(json, NULL, profile_text(p, p->notes.text.at[i]));
+        json_end(json);
+    }
+    json_end(json);
+    json_begin_array(json, "facts");
+    for (size_t i = 0; i < p->facts.key.len; i++) {
+        json_begin_array(json, NULL);
+        json_str(json, NULL, profile_text(p, p->facts.key.at[i]));
+        json_str(json, NULL, profile_text(p, p->facts.value.at[i]));
+        json_end(json);
+    }
+    json_end(json);
+}
+
+static void add_about(StrBuf *about, const Report *r, const ViewOptions *o)
+{
+    const Profile *p = r->profile;
+    JsonWriter json = json_writer(about, 0);
+    StrBuf truth = {0};
+    truth_add_text(&r->truth, &truth);
+    json_begin_object(&json, NULL);
+    json_str(&json, "kind", STR("overview"));
+    json_u64(&json, "version", 1);
+    json_u64(&json, "recording", 0);
+    json_str(&json, "collector", profile_fact(p, STR(FACT_COLLECTOR)));
+    json_str(&json, "title", o->title);
+    json_str(&json, "truth", strbuf_str(&truth));
+    json_u64(&json, "metric", r->request.selection.metric.v);
+    json_u64(&json, "samples", p->samples.stack.len);
+    json_bool(&json, "sampled", r->truth.sampled && !r->truth.aggregated);
+    json_bool(&json, "no_source", o->no_source);
+    add_metrics(&json, p);
+    add_threads(&json, p);
+    add_notes(&json, p);
+    json_end(&json);
+    strbuf_deinit(&truth);
+}
+
+// The texts come last, when every column has named its own. The page finds columns by name.
+static void add_strings(ViewBlock *b, const ViewStrings *strings)
+{
+    const StrVec *texts = &strings->texts.texts;
+    view_column_begin(b);
+    for (size_t i = 0; i < texts->len; i++)
+        view_add_u64(b, texts->at[i].len);
+    view_column_end(b, "str.len", VIEW_U32);
+    view_column_begin(b);
+    for (size_t i = 0; i < texts->len; i++)
+        view_add_text(b, texts->at[i]);
+    view_column_end(b, "str.text", VIEW_BYTES);
+}
+
+bool view_add_page(StrBuf *out, const Report *r, const ViewOptions *o, Error *err)
+{
+    enum { LEVEL = 6 };
+    const Profile *p = r->profile;
+    ViewStrings strings = {0};
+    intern_init(&strings.texts, &strings.arena);
+    ViewTree tree;
+    view_tree_init(&tree, p, &r->keys);
+    ViewBlock overview = {0};
+    StrBuf about = {0}, bulk = {0};
+    view_add_tree(&overview, &tree, &r->keys, &strings);
+    view_add_tracks(&overview, p, &strings);
+    add_about(&about, r, o);
+    // Made before the overview is ended, because it names texts, and placed after it.
+    bool ok = view_add_samples(&bulk, &tree, p, err) && view_add_source(&bulk, p, o, &strings, err);
+    if (ok) {
+        add_strings(&overview, &strings);
+        view_add_head(out, o->title);
+        view_add_summary(out, r, o);
+        ok = view_block_add(&overview, strbuf_str(&about), LEVEL, out, err);
+        view_add_viewer(out);
+        strbuf_add(out, strbuf_str(&bulk));
+        view_add_foot(out);
+    }
+    view_block_deinit(&overview);
+    strbuf_deinit(&about);
+    strbuf_deinit(&bulk);
+    view_tree_deinit(&tree);
+    intern_deinit(&strings.texts);
+    arena_deinit(&strings.arena);
+    return ok;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The summary of a page in plain HTML: what a browser without scripts, a printer and a screen
+// reader show.
+
+#include "export/view/view_internal.h"
+
+#include "analyse/fit.h"
+#include "model/facts.h"
+
+enum { ROWS_MAX = 20, PLACE_COLUMNS = 60, NAME_COLUMNS = 90 };
+
+// Text from outside, with control and bidirectional characters made visible, cut to `columns`.
+static void add_text(StrBuf *out, Str text, size_t columns, bool keep_end)
+{
+    StrBuf cut = {0};
+    text_add_fitting(&cut, text, columns, keep_end);
+    strbuf_add_xml(out, strbuf_str(&cut));
+    strbuf_deinit(&cut);
+}
+
+static void add_name(StrBuf *out, Str name)
+{
+    StrBuf cut = {0};
+    name_add_fitting(&cut, name, NAME_COLUMNS);
+    strbuf_add_xml(out, strbuf_str(&cut));
+    strbuf_deinit(&cut);
+}
+
+static void add_place(StrBuf *out, const Profile *p, StrId file, uint32_t line)
+{
+    StrBuf place = {0};
+    strbuf_add(&place, str_base_name(profile_text(p, file)));
+    if (line)
+        strbuf_printf(&place, ":%u", line);
+    add_text(out, strbuf_str(&place), PLACE_COLUMNS, true);
+    strbuf_deinit(&place);
+}
+
+static void add_functions(StrBuf *out, const Report *r)
+{
+    StrBuf name = {0};
+    strbuf_add(out, STR("<h2>Functions</h2>\n<table><thead><tr><th scope=\"col\">self</th>"
+                        "<th scope=\"col\">total</th><th scope=\"col\">function</th>"
+                        "<th scope=\"col\">declared at</th></tr></thead><tbody>\n"));
+    for (size_t i = 0; i < r->rows.len && i < ROWS_MAX; i++) {
+        const FlatRow *row = &r->rows.at[i];
+        strbuf_clear(&name);
+        report_add_row_name(r, row, &name);
+        strbuf_printf(out, "<tr><td>%.1f%%</td><td>%.1f%%</td><td><code>",
+                      percent_of(row->self, r->weights.value),
+                      percent_of(row->total, r->weights.value));
+        add_name(out, strbuf_str(&name));
+        strbuf_add(out, row->inlined ? STR("</code> (inlined)</td><td>") : STR("</code></td><td>"));
+        StrId file;
+        uint32_t line;
+        if (report_row_place(r, row, &file, &line))
+            add_place(out, r->profile, file, line);
+        strbuf_add(out, STR("</td></tr>\n"));
+    }
+    strbuf_add(out, STR("</tbody></table>\n"));
+    strbuf_deinit(&name);
+}
+
+static void add_lines(StrBuf *out, const Report *r, bool with_text)
+{
+    if (r->lines.len == 0)
+        return;
+    strbuf_add(out, STR("<h2>Lines</h2>\n<table><thead><tr><th scope=\"col\">self</th>"
+                        "<th scope=\"col\">line</th><th scope=\"col\">source</th></tr></thead>"
+                        "<tbody>\n"));
+    for (size_t i = 0; i < r->lines.len && i < ROWS_MAX; i++) {
+        const LineRow *row = &r->lines.at[i];
+        Str text;
+        strbuf_printf(out, "<tr><td>%.1f%%</td><td>", percent_of(row->self, r->weights.value));
+        add_place(out, r->profile, row->file, row->line);
+        strbuf_add(out, STR("</td><td><code>"));
+        if (with_text && line_text_find(r->profile, row->file, row->line, &text))
+            add_text(out, str_trim(text), NAME_COLUMNS, false);
+        strbuf_add(out, STR("</code></td></tr>\n"));
+    }
+    strbuf_add(out, STR("</tbody></table>\n"));
+}
+
+static void add_notes(StrBuf *out, const Profile *p)
+{
+    if (p->notes.text.len == 0)
+        return;
+    strbuf_add(out, STR("<h2>Notes</h2>\n<ul>\n"));
+    for (size_t i = 0; i < p->notes.text.len; i++) {
+        strbuf_add(out, p->notes.level.at[i] == NOTE_WARNING ? STR("<li><strong>Warning:</strong> ")
+                                                             : STR("<li>"));
+        add_text(out, profile_text(p, p->notes.text.at[i]), 2000, false);
+        strbuf_add(out, STR("</li>\n"));
+    }
+    strbuf_add(out, STR("</ul>\n"));
+}
+
+void view_add_summary(StrBuf *out, const Report *r, const ViewOptions *o)
+{
+    StrBuf truth = {0};
+    truth_add_text(&r->truth, &truth);
+    strbuf_add(out, STR("<main id=\"summary\">\n<h1>"));
+    add_text(out, o->title, 200, false);
+    strbuf_add(out, STR("</h1>\n<p>"));
+    strbuf_add_u64(out, r->truth.kept);
+    strbuf_add(out, r->truth.aggregated ? STR(" sums of ") : STR(" samples of "));
+    add_text(out, report_metric_name(r), 80, false);
+    strbuf_add(out, STR(" · "));
+    strbuf_add_xml(out, strbuf_str(&truth));
+    strbuf_add(out, STR("</p>\n"));
+    if (r->rows.len)
+        add_functions(out, r);
+    add_lines(out, r, !o->no_source);
+    add_notes(out, r->profile);
+    strbuf_add(out,
+               STR("<noscript><p>The pictures, the source and the timeline of this page need "
+                   "JavaScript. It runs in this file alone and asks no server.</p></noscript>\n"
+                   "</main>\n"));
+    strbuf_deinit(&truth);
+}

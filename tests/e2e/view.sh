@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# assay view: one page with the recording's numbers, that needs nothing else and holds no more than it says.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+make_profile="$(dirname "$ASSAY")/../tests/tools/make_profile"
+[ -x "$make_profile" ] || make_profile="$TOP/build/dev/tests/tools/make_profile"
+[ -x "$make_profile" ] || skip_all 'no make_profile: make dev builds it'
+cat >work.c <<'SOURCE'
+static volatile unsigned sink;
+static void hot_secret_line(void)
+{
+    for (unsigned i = 0; i < 30000000; i++)
+        sink += i * i;
+}
+int main(void)
+{
+    hot_secret_line();
+    return 0;
+}
+SOURCE
+cc -g -O1 -o work work.c && "$ASSAY" record -o work.assay -- ./work 2>/dev/null
+verdict 'a program is recorded' $?
+view() { "$ASSAY" view --no-open "$@" 2>said; }
+check 'the page is written' view work.assay --html a.html
+check 'the same recording gives the same page' eval 'view work.assay --html b.html && cmp a.html b.html'
+refuses() { ! view work.assay --html a.html && grep -q 'exists' said; }
+check 'an existing page is not replaced without --force' refuses
+check 'a page on standard output' eval 'view work.assay --html - >c.html && cmp a.html c.html'
+check 'a page named after the recording' eval 'view work.assay && [ -s work.html ]'
+blocks() { python3 - "$1" <<'PY'
+import base64, gzip, re, sys
+for block in re.findall(r'<script type="application/x-assay">([^<]*)</script>', open(sys.argv[1], encoding="utf-8").read()):
+    sys.stdout.buffer.write(gzip.decompress(base64.b64decode(block)))
+PY
+}
+holds() { { cat "$1"; blocks "$1"; } | grep -qa "$2"; }
+lacks() { ! holds "$@"; }
+check 'the source text is in the page' holds a.html 'sink += i \* i'
+view work.assay --html d.html --no-source --strip-paths
+check 'with --no-source it is not' lacks d.html 'sink += i'
+check 'with --strip-paths no folder is' lacks d.html "$(dirname "$PWD/work.c")"
+view work.assay --html e.html --anonymise
+check 'with --anonymise no name is' lacks e.html hot_secret_line
+check 'nothing in the page is asked of a server' eval '! grep -Eqi "(src|href)=|url\(|@import" <(sed "s/<script[^>]*>[^<]*//g" a.html)'
+for kind in hostile nameless two-metrics; do
+    "$make_profile" "$kind" "$kind.assay"
+    check "a recording of the kind $kind" view "$kind.assay" --html "$kind.html"
+done
+check 'a recording of runs says why there is no page' eval '"$ASSAY" bench -N -r 2 true --recording runs.assay >out 2>&1; ! view runs.assay --html runs.html && grep -q "no samples" said'
+"$TOP/tools/build-viewer" --check 2>why
+case $? in
+0) verdict 'the built viewer is that of the sources' 0 ;;
+77) skip 'the built viewer is that of the sources' "$(tail -n 1 why)" ;;
+*) verdict 'the built viewer is that of the sources' 1 ;;
+esac
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+driver=$(command -v chromedriver || true)
+if [ -n "$browser" ] && [ -n "$driver" ]; then
+    "$ASSAY" report work.assay --json --kernel >report.json
+    check 'in a browser: the report'\''s numbers, every view by keys, wrong sums are marked' \
+        "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" a.html report.json
+else
+    skip 'in a browser' 'no Chromium with its driver here (tools/install-deps --dev)'
+fi
+finish

@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: what is looked at and how, the tabs, the keys.
+
+import { around, Call, calleesUp, kidsOf, Lines, Names, rootDown, Selection, Shape, Transform, transformWords, Weighed } from "./calls";
+import { fill, h } from "./dom";
+import { Flame, Palette } from "./flame";
+import { CUT, INLINED, KERNEL, Recording } from "./recording";
+import { bar, coloured, SourceHost, sourceTable } from "./source";
+import { Table } from "./table";
+import { amount, baseName, count, endOf, percent, shown } from "./text";
+import { TimeChart, TimeHost, Timeline } from "./timeline";
+
+interface State {
+  tab: string;
+  metric: number;
+  names: number; // 0 full, 1 without arguments, 2 short
+  order: string; // of the flame graph: heavy, time, up
+  search: string;
+  from: number;
+  to: number;
+  thread: number; // -1: all
+  transforms: Transform[];
+  fn: string; // the function that callers and callees are shown of
+  file: string;
+  line: number;
+  table: boolean; // the picture as a table
+}
+
+const tabs: [string, string][] = [["flame", "Flame graph"], ["tree", "Call tree"], ["functions", "Functions"], ["source", "Source"], ["timeline", "Timeline"], ["summary", "Summary"]];
+
+const keys: [string, string][] = [
+  ["1 … 6", "go to a tab"], ["/", "search"], ["Escape", "leave the search; zoom out; select all of the time"], ["arrows", "from call to call, from row to row"],
+  ["Enter", "zoom to a call; open a row"], ["+ -", "zoom the picture in and out"], ["Backspace", "zoom out to everything"], ["t", "the picture as a table, and back"],
+  ["o", "order of the flame graph: heaviest first, by time, callers above"], ["s", "source of the selected call"], ["c", "callers and callees of the selected function"],
+  ["f", "only inside the selected function"], ["m", "without the function: its callees go to its callers"], ["d", "no stacks with the function"],
+  ["l", "nothing below the function"], ["r", "the function's recursion joined"], ["M", "the function's module as one"], ["u", "take the last change back"],
+  ["n", "names: short, without arguments, in full"], ["e", "next metric"], ["?", "this list"],
+];
+
+export class App {
+  private state: State;
+  private names!: Names;
+  private shape!: Shape;
+  private weighed!: Weighed;
+  private lineTable: Lines | null = null;
+  private shapeKey = "";
+  private weighKey = "";
+  private main = h("main", { id: "view" });
+  private chips = h("div", { class: "chips" });
+  private tabBar = h("div", { class: "tabs", role: "tablist", "aria-label": "views" });
+  private bar = h("div", { class: "tools" });
+  private live = h("div", { class: "status", role: "status" });
+  private searchBox = h("input", { type: "search", placeholder: "search names and lines", "aria-label": "search" });
+  private matchText = h("output", { class: "soft" });
+  private strip: Timeline | null = null;
+  private flame: Flame | null = null;
+  private selectedKey = -1;
+  private selectedCall: Call | null = null;
+  private side = h("aside", { "aria-label": "selected call" });
+  private pattern: RegExp | null = null;
+  private matched = new Map<number, boolean>();
+  private moduleOrder = new Map<number, number>();
+  private summary: HTMLElement;
+  private help: HTMLDialogElement;
+  private palette!: Palette;
+
+  constructor(private rec: Recording) {
+    this.state = this.initial();
+    this.readHash();
+    this.summary = document.getElementById("summary")!;
+    this.help = h("dialog", { "aria-label": "keys" }, h("h2", {}, "Keys"), h("dl", {}, ...keys.flatMap(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])), h("button", { onclick: () => this.help.close() }, "close"));
+    this.searchBox.value = this.state.search;
+    let timer = 0;
+    this.searchBox.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = window.setTimeout(() => this.set({ search: this.searchBox.value }), 120);
+    });
+    this.searchBox.addEventListener("keydown", e => {
+      if (e.key === "Escape") { this.searchBox.value = ""; this.set({ search: "" }); (this.main.querySelector("[tabindex]") as HTMLElement)?.focus(); }
+      e.stopPropagation();
+    });
+    this.rankModules();
+    const title = h("div", { class: "title" }, h("h1", { title: shown(rec.about.title) }, shown(rec.about.title, 200)), h("p", { class: "soft", title: shown(rec.about.truth) }, shown(rec.about.truth, 400)));
+    const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
+    document.body.prepend(h("div", { id: "app" }, h("header", {}, h("div", { class: "top" }, title, h("div", { class: "search", role: "search" }, this.searchBox, this.matchText), h("button", { "aria-label": "keys", onclick: () => this.help.showModal() }, "?")), wrong, h("div", { class: "top" }, this.tabBar, this.bar), this.chips), this.main, this.live, this.help));
+    addEventListener("hashchange", () => { this.readHash(); this.searchBox.value = this.state.search; this.render(); });
+    addEventListener("keydown", e => this.onKey(e));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.palette = this.newPalette(); this.render(); });
+    document.documentElement.classList.add("ready");
+    this.palette = this.newPalette();
+    this.render();
+    this.showWrong();
+  }
+
+  private newPalette = () => new Palette(place => this.moduleOrder.get(this.rec.placeModule[place]) ?? 7);
+
+  /** Modules by their self value: the greatest get the first colours. */
+  private rankModules() {
+    const { rec } = this, sums = new Map<number, number>(), self = rec.selfAll[this.state.metric] ?? [];
+    for (let i = 1; i < rec.nodes; i++) if (self[i]) sums.set(rec.placeModule[rec.place[i]], (sums.get(rec.placeModule[rec.place[i]]) ?? 0) + self[i]);
+    [...sums.entries()].sort((a, b) => b[1] - a[1]).forEach(([module], i) => this.moduleOrder.set(module, Math.min(i, 7)));
+  }
+
+  private initial(): State {
+    return { tab: "flame", metric: this.rec.about.metric ?? 0, names: 2, order: "heavy", search: "", from: -Infinity, to: Infinity, thread: -1, transforms: [], fn: "", file: "", line: 0, table: false };
+  }
+
+  // ---- The state in the address ------------------------------------------------------
+
+  private readHash() {
+    const s = this.initial();
+    try {
+      const p = new URLSearchParams(location.hash.slice(1));
+      const number = (key: string, least: number, most: number, other: number) => { const v = p.has(key) ? Number(p.get(key)) : NaN; return v >= least && v <= most ? v : other; };
+      if (tabs.some(([id]) => id === p.get("tab"))) s.tab = p.get("tab")!;
+      s.metric = Math.floor(number("metric", 0, this.rec.metrics.length - 1, s.metric));
+      s.names = Math.floor(number("names", 0, 2, s.names));
+      if (["heavy", "time", "up"].includes(p.get("order")!)) s.order = p.get("order")!;
+      s.search = p.get("search") ?? "";
+      s.from = number("from", 0, Infinity, s.from);
+      s.to = number("to", 0, Infinity, s.to);
+      s.thread = Math.floor(number("thread", 0, this.rec.threads.length - 1, -1));
+      s.fn = p.get("fn") ?? "";
+      s.file = p.get("file") ?? "";
+      s.line = Math.floor(number("line", 0, 4294967295, 0));
+      s.table = p.has("table");
+      for (const t of p.getAll("change")) {
+        const at = t.indexOf(":"), kind = t.slice(0, at) as Transform["kind"];
+        if (Object.hasOwn(transformWords, kind)) s.transforms.push({ kind, name: t.slice(at + 1) });
+      }
+    } catch { /* an address that cannot be read shows the start */ }
+    this.state = s;
+  }
+
+  private writeHash() {
+    const s = this.state, i = this.initial(), p = new URLSearchParams();
+    for (const key of ["tab", "metric", "names", "order", "search", "from", "to", "thread", "fn", "file", "line"] as const)
+      if (s[key] !== i[key]) p.set(key, String(typeof s[key] === "number" ? Math.round(s[key] as number) : s[key]));
+    if (s.table) p.set("table", "");
+    for (const t of s.transforms) p.append("change", t.kind + ":" + t.name);
+    const hash = "#" + p;
+    if (hash !== location.hash && !(hash === "#" && !location.hash)) history.replaceState(null, "", hash);
+  }
+
+  private set(change: Partial<State>, keep = false) {
+    Object.assign(this.state, change);
+    this.writeHash();
+    this.render(keep);
+  }
+
+  // ---- What the views show -----------------------------------------------------------
+
+  private selection(): Selection {
+    const s = this.state;
+    return { metric: s.metric, from: s.from, to: s.to, threads: s.thread >= 0 ? new Set([s.thread]) : null };
+  }
+
+  private compute() {
+    const s = this.state, shapeKey = s.names + JSON.stringify(s.transforms);
+    if (shapeKey !== this.shapeKey) {
+      if (!this.names || this.names.length !== s.names) {
+        this.names = new Names(this.rec, s.names);
+        this.selectedKey = -1;
+        this.matched.clear();
+      }
+      this.shape = new Shape(this.rec, this.names, s.transforms);
+      this.shapeKey = shapeKey;
+      this.weighKey = "";
+    }
+    const weighKey = [s.metric, s.from, s.to, s.thread].join();
+    if (weighKey !== this.weighKey) {
+      this.weighed = new Weighed(this.shape, this.selection());
+      this.weighKey = weighKey;
+      this.lineTable = null;
+    }
+    const words = s.search.trim();
+    const source = words.startsWith("/") && words.length > 1 ? words.slice(1).replace(/\/$/, "") : words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    let pattern: RegExp | null = null;
+    try { pattern = words ? new RegExp(source, "i") : null; } catch { pattern = null; }
+    if (String(pattern) !== String(this.pattern)) this.matched.clear();
+    this.pattern = pattern;
+  }
+
+  private lines = () => (this.lineTable ??= new Lines(this.weighed));
+  private name = (key: number) => this.names.text(key) || "[unknown]";
+  private metric = () => this.rec.metrics[this.state.metric] ?? { name: "samples", unit: "", event: "", is_level: false };
+
+  private matches = (key: number): boolean | null => {
+    if (!this.pattern) return null;
+    let known = this.matched.get(key);
+    if (known === undefined) this.matched.set(key, (known = this.pattern.test(this.name(key))));
+    return known;
+  };
+
+  private describe = (c: Call) => {
+    const whole = this.weighed.total[0], unit = this.metric().unit;
+    const name = c.flags === 255 ? "all" : this.names.full(c.key);
+    return `${name} · ${percent(c.total, whole) || "0%"} total, ${amount(c.total, unit)}; ${percent(c.self, whole) || "0%"} self, ${amount(c.self, unit)}`;
+  };
+
+  /** The share of the whole in stacks with a function that the search finds. */
+  private searchShare(): string {
+    if (!this.pattern) return "";
+    const { shape, total } = this.weighed, inside = new Uint8Array(shape.count);
+    let sum = 0, functions = 0;
+    for (let i = 1; i < shape.count; i++) {
+      if (inside[shape.parent[i]]) inside[i] = 1;
+      else if (this.matches(shape.key[i])) {
+        inside[i] = 1;
+        sum += total[i];
+      }
+    }
+    for (const v of this.matched.values()) if (v) functions++;
+    return `${count(functions)} functions, ${percent(sum, total[0]) || "0%"}`;
+  }
+
+  // ---- The frame ---------------------------------------------------------------------
+
+  private render(keep = false) {
+    this.compute();
+    const s = this.state, hasTime = this.hasTime();
+    fill(this.tabBar, ...tabs.filter(([id]) => id !== "timeline" || hasTime || this.rec.series.length).map(([id, name]) =>
+      h("button", { role: "tab", id: "tab-" + id, "aria-selected": s.tab === id, "aria-controls": "view", tabindex: s.tab === id ? 0 : -1, onclick: () => this.set({ tab: id }), onkeydown: (e: KeyboardEvent) => this.tabKey(e) }, name)));
+    this.renderTools();
+    this.renderChips();
+    this.matchText.textContent = this.searchShare();
+    if (!keep) this.renderView();
+    this.strip?.draw();
+  }
+
+  private tabKey(e: KeyboardEvent) {
+    const by = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
+    if (!by) return;
+    const all = [...this.tabBar.children] as HTMLElement[], next = all[(all.findIndex(t => t.getAttribute("aria-selected") === "true") + by + all.length) % all.length];
+    this.set({ tab: next.id.slice(4) });
+    document.getElementById(next.id)!.focus();
+    e.stopPropagation();
+    e.preventDefault();
+  }
+
+  private select(label: string, value: string, options: [string, string][], onchange: (value: string) => void) {
+    const element = h("select", { "aria-label": label, title: label, onchange: () => onchange(element.value) }, ...options.map(([v, text]) => h("option", { value: v, selected: v === value }, shown(text, 80))));
+    return element;
+  }
+
+  private renderTools() {
+    const s = this.state, { rec } = this, items: (Node | false)[] = [];
+    if (rec.metrics.length > 1) items.push(this.select("metric", String(s.metric), rec.metrics.map((m, i) => [String(i), m.name]), v => this.set({ metric: Number(v) })));
+    const threads = rec.threads.map((t, i) => ({ t, i })).filter(x => x.t.samples?.node.length);
+    if (threads.length > 1) items.push(this.select("thread", String(s.thread), [["-1", `all ${threads.length} threads`], ...threads.map(({ t, i }): [string, string] => [String(i), `${t.name || t.process} ${t.tid}`])], v => this.set({ thread: Number(v) })));
+    if (s.tab === "flame") items.push(this.select("order of the flame graph", s.order, [["heavy", "heaviest first"], ...(this.hasTime() ? [["time", "in the order of time"] as [string, string]] : []), ["up", "callers above (inverted)"]], v => this.set({ order: v })));
+    if (s.tab !== "source" && s.tab !== "summary") items.push(this.select("names", String(s.names), [["2", "short names"], ["1", "without arguments"], ["0", "full names"]], v => this.set({ names: Number(v) })));
+    if (s.tab === "flame") items.push(h("button", { "aria-pressed": s.table, onclick: () => this.set({ table: !s.table }) }, "as a table"));
+    fill(this.bar, ...items);
+  }
+
+  private renderChips() {
+    const s = this.state, items: Node[] = s.transforms.map((t, i) => h("span", { class: "chip" }, `${transformWords[t.kind]} `, h("code", {}, shown(t.name, 60)), h("button", { "aria-label": `take back: ${transformWords[t.kind]} ${shown(t.name, 60)}`, onclick: () => this.set({ transforms: s.transforms.filter((_, k) => k !== i) }) }, "×")));
+    if (s.from !== -Infinity) {
+      const field = (label: string, value: number, change: (us: number) => void) => {
+        const input = h("input", { type: "number", step: "any", "aria-label": label, value: (value / 1e6).toFixed(4), onchange: () => change(Number(input.value) * 1e6) });
+        input.addEventListener("keydown", e => e.stopPropagation());
+        return input;
+      };
+      items.push(h("span", { class: "chip" }, "from ", field("from, in seconds", s.from, v => this.set({ from: v })), " to ", field("to, in seconds", s.to, v => this.set({ to: v })), ` s: ${percent(this.weighed.total[0], this.rec.selfAll[s.metric].reduce((a, b) => a + b, 0)) || "0%"} of all`, h("button", { "aria-label": "select all of the time", onclick: () => this.set({ from: -Infinity, to: Infinity }) }, "×")));
+    }
+    fill(this.chips, ...items);
+    this.chips.hidden = items.length === 0;
+  }
+
+  private hasTime = () => this.rec.end > this.rec.start && this.rec.threads.some(t => t.samples?.node.length);
+
+  private timeHost(): TimeHost {
+    return {
+      rec: this.rec, metric: () => this.state.metric, selection: () => ({ from: this.state.from, to: this.state.to }),
+      onSelect: (from, to) => {
+        if (this.pending) cancelAnimationFrame(this.pending);
+        this.pending = requestAnimationFrame(() => { this.pending = 0; this.set({ from, to }, this.state.tab === "timeline"); if (this.state.tab === "timeline") this.wholeTime?.draw(); });
+      },
+    };
+  }
+  private pending = 0;
+  private wholeTime: Timeline | null = null;
+
+  /** Called when the samples are here. */
+  loaded() {
+    this.weighKey = "";
+    this.render();
+    this.showWrong();
+  }
+
+  private showWrong() {
+    const wrong = document.querySelector(".wrong") as HTMLElement;
+    wrong.hidden = this.rec.wrong.length === 0;
+    wrong.textContent = this.rec.wrong.length ? "This page's sums differ from the recording's: do not trust it. " + shown(this.rec.wrong.join("; ")) : "";
+  }
+
+  private renderView() {
+    const s = this.state;
+    this.summary.hidden = s.tab !== "summary";
+    this.main.hidden = s.tab === "summary";
+    this.main.className = "view-" + s.tab;
+    this.main.setAttribute("role", "tabpanel");
+    this.main.setAttribute("aria-labelledby", "tab-" + s.tab);
+    this.wholeTime = null;
+    if (this.hasTime() && s.tab !== "summary" && s.tab !== "timeline") this.strip ??= new Timeline(this.timeHost(), false);
+    const strip = s.tab !== "timeline" && this.strip ? this.strip.element : null;
+    if (s.tab === "flame") fill(this.main, strip, h("div", { class: "split" }, this.flameView(), this.sideView()));
+    else if (s.tab === "tree") fill(this.main, strip, this.fn() >= 0 ? this.aroundView() : this.treeView(rootDown(this.weighed), "call tree"));
+    else if (s.tab === "functions") fill(this.main, strip, this.functionsView());
+    else if (s.tab === "source") fill(this.main, strip, this.sourceView());
+    else if (s.tab === "timeline") fill(this.main, (this.wholeTime = new Timeline(this.timeHost(), true)).element);
+    else fill(this.main);
+    this.strip?.draw();
+  }
+
+  // ---- Views -------------------------------------------------------------------------
+
+  private flameView(): HTMLElement {
+    const s = this.state, root = s.order === "up" ? calleesUp(this.weighed) : rootDown(this.weighed);
+    if (s.table) return this.treeView(root, s.order === "up" ? "callers above" : "flame graph as a table");
+    if (s.order === "time" && this.hasTime()) {
+      const chart = new TimeChart(this.timeHost(), () => this.shape, this.name, node => this.showSide(this.shape.key[node], this.shape.place[node], null));
+      chart.palette = this.palette;
+      const busiest = this.rec.threads.map((t, i) => ({ i, n: t.samples?.node.length ?? 0 })).sort((a, b) => b.n - a.n)[0];
+      chart.thread = s.thread >= 0 ? s.thread : busiest.i;
+      requestAnimationFrame(() => chart.draw());
+      return chart.element;
+    }
+    this.flame ??= new Flame({
+      weighed: () => this.weighed, name: this.name, matches: this.matches, describe: this.describe,
+      onSelect: c => this.showCall(c), onFocus: c => this.say(this.describe(c)), onKey: (e, c) => this.callKey(e, c),
+    }, "flame graph");
+    this.flame.palette = this.palette;
+    const kept = this.flame.selected && this.path(this.flame.selected);
+    this.flame.show(root);
+    if (kept) this.flame.selected = this.follow(root, kept);
+    requestAnimationFrame(() => this.flame!.draw());
+    return this.flame.element;
+  }
+
+  private path(c: Call): number[] {
+    return c.parent ? [...this.path(c.parent), c.key] : [];
+  }
+  private follow(root: Call, path: number[]): Call | null {
+    let at: Call | undefined = root;
+    for (const key of path) at = at && kidsOf(this.weighed, at).find(k => k.key === key);
+    return at ?? null;
+  }
+
+  private callKey(e: KeyboardEvent, c: Call): boolean {
+    const root = c.flags === 255;
+    if (root) return false;
+    return this.keyOn(e.key, c.key, c.place);
+  }
+
+  /** A key that acts on a function. */
+  private keyOn(key: string, fn: number, place: number): boolean {
+    const kind = ({ f: "focus", m: "merge", d: "drop", l: "collapse", r: "recursion", M: "module" } as Record<string, Transform["kind"]>)[key];
+    if (kind) this.change(kind, fn, place);
+    else if (key === "s") this.goToSource(place, fn);
+    else if (key === "c") this.set({ tab: "tree", fn: this.name(fn) });
+    else return false;
+    return true;
+  }
+
+  private change(kind: Transform["kind"], fn: number, place: number) {
+    const name = kind === "module" ? this.rec.moduleName(place) : this.name(fn);
+    this.set({ transforms: [...this.state.transforms, { kind, name }] });
+  }
+
+  private goToSource(place: number, fn: number) {
+    const { rec } = this, f = rec.placeFn[place];
+    const file = rec.placeFile[place] || rec.fnFile[f], line = rec.placeFile[place] ? rec.placeLine[place] : rec.fnLine[f];
+    if (file) this.set({ tab: "source", file: rec.strings.get(file), line });
+    else this.say(`no source line is known of ${this.name(fn)}`);
+  }
+
+  private say(text: string) {
+    this.live.textContent = shown(text, 400);
+  }
+
+  private showCall(c: Call | null) {
+    this.selectedCall = c && c.flags !== 255 ? c : null;
+    if (!c || c.flags === 255) {
+      this.selectedKey = -1;
+      fill(this.side, ...this.legend());
+      return;
+    }
+    this.showSide(c.key, c.place, c);
+    this.say(this.describe(c) + ", depth " + c.depth);
+  }
+
+  /** Which place of a call to show: where its time is. */
+  private hotPlace(c: Call): number {
+    const { rec } = this, sums = new Map<number, number>(), wanted = new Set(c.nodes), { raw, shape } = this.weighed;
+    if (c.at || !c.self) return c.place;
+    for (let i = 1; i < rec.nodes; i++) if (raw[i] && wanted.has(shape.of[i])) sums.set(rec.place[i], (sums.get(rec.place[i]) ?? 0) + raw[i]);
+    let best = c.place;
+    for (const [place, sum] of sums) if (sum > (sums.get(best) ?? 0)) best = place;
+    return best;
+  }
+
+  private sideView(): HTMLElement {
+    const c = this.flame?.selected ?? null;
+    if (this.state.order !== "time") this.showCall(c);
+    else fill(this.side, ...this.legend());
+    return this.side;
+  }
+
+  private legend(): Node[] {
+    const modules = [...this.moduleOrder.entries()].sort((a, b) => a[1] - b[1]).slice(0, 8);
+    const swatch = (colour: string, text: string) => { const s = h("i", { class: "swatch" }); s.style.background = colour; return h("li", {}, s, text); };
+    const style = getComputedStyle(document.documentElement);
+    const w = this.weighed, hot: [number, number][] = [];
+    w.keySelf.forEach((v, key) => { if (v > 0) hot.push([key, v]); });
+    hot.sort((a, b) => b[1] - a[1]);
+    const kernels = new Set<number>();
+    for (let i = 1; i < this.shape.count; i++) if (this.shape.flags[i] & KERNEL) kernels.add(this.rec.placeModule[this.shape.place[i]]);
+    return [
+      h("h2", {}, "Hottest functions"),
+      h("ol", { class: "hot" }, ...hot.slice(0, 10).map(([key, v]) => h("li", {}, h("span", { class: "n" }, percent(v, w.total[0])), h("button", { class: "link", onclick: () => this.set({ tab: "tree", fn: this.name(key) }) }, shown(this.name(key), 120))))),
+      h("h2", {}, "Colours: modules"),
+      h("ul", { class: "legend" }, ...modules.map(([module, rank]) => swatch(kernels.has(module) ? style.getPropertyValue("--kernel") : style.getPropertyValue("--hue" + (rank + 1)), shown(baseName(this.rec.strings.get(module)) || "unknown", 60)))),
+      h("p", { class: "soft" }, "A click selects a call and shows its source line here. A double click zooms; the wheel zooms and scrolls; dragging moves. ", h("kbd", {}, "?"), " lists the keys."),
+    ];
+  }
+
+  private showSide(key: number, firstPlace: number, c: Call | null) {
+    const { rec, weighed: w } = this, place = c ? this.hotPlace(c) : firstPlace, whole = w.total[0], unit = this.metric().unit;
+    this.selectedKey = key;
+    const isModule = key >= this.names.first.length, f = rec.placeFn[place], file = rec.placeFile[place] || rec.fnFile[f], line = rec.placeFile[place] ? rec.placeLine[place] : rec.fnLine[f];
+    const fact = (label: string, value: string | Node) => [h("dt", {}, label), h("dd", {}, value)];
+    const flags = rec.placeFlags[place], kind = flags & CUT ? "stack is cut here" : flags & KERNEL ? "kernel" : flags & INLINED ? "inlined" : "";
+    const action = (text: string, key1: string, run: () => void) => h("button", { onclick: run }, text, " ", h("kbd", {}, key1));
+    const path = file ? rec.strings.get(file) : "";
+    fill(this.side,
+      h("h2", { class: "name" }, shown(isModule ? this.name(key) : this.names.full(key), 1200)),
+      h("dl", { class: "facts" },
+        ...(c ? fact("here", `${percent(c.total, whole) || "0%"} total · ${percent(c.self, whole) || "0%"} self`) : []),
+        ...fact("everywhere", `${percent(w.keyTotal[key], whole) || "0%"} total · ${percent(w.keySelf[key], whole) || "0%"} self`),
+        ...(c ? fact("value", amount(c.total, unit)) : []),
+        ...fact("module", shown(rec.moduleName(place) || "unknown", 80)),
+        ...(kind ? fact("kind", kind) : []),
+        ...(file ? fact("at", h("button", { class: "link", title: shown(path), onclick: () => this.set({ tab: "source", file: path, line }) }, shown(endOf(path, 44), 50) + ":" + line)) : [])),
+      file > 0 && this.excerpt(file, line),
+      h("div", { class: "actions" }, action("callers and callees", "c", () => this.keyOn("c", key, place)), action("only inside", "f", () => this.change("focus", key, place)), action("without", "m", () => this.change("merge", key, place)), action("drop stacks", "d", () => this.change("drop", key, place)), action("nothing below", "l", () => this.change("collapse", key, place)), action("join recursion", "r", () => this.change("recursion", key, place)), action("module as one", "M", () => this.change("module", key, place))));
+  }
+
+  /** The lines around a line, with their values. */
+  private excerpt(file: number, line: number): HTMLElement {
+    const { rec } = this, path = rec.strings.get(file), lines = this.lines(), whole = this.weighed.total[0], rows: Node[] = [];
+    for (let at = Math.max(1, line - 9); at <= line + 9; at++) {
+      const text = rec.lineText(path, at), row = lines.row(file, at);
+      if (text === undefined && row < 0) continue;
+      rows.push(h("tr", { class: at === line ? "at" : "" }, h("td", { class: "n" }, row < 0 ? "" : percent(lines.self[row], whole)), h("td", { class: "n" }, row < 0 ? "" : percent(lines.total[row], whole)), h("td", { class: "n soft" }, String(at)), h("td", {}, coloured(text ?? ""))));
+    }
+    return h("div", { class: "excerpt", tabindex: 0, role: "region", "aria-label": "source" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "self"), h("th", { scope: "col" }, "total"), h("th", { scope: "col" }, "line"), h("th", { scope: "col" }, "source"))), h("tbody", {}, ...rows)));
+  }
+
+  private treeView(root: Call, label: string): HTMLElement {
+    const w = this.weighed, whole = w.total[0] || 1, rows: Call[] = [], open = new Set<Call>();
+    const add = (c: Call, at: number) => { const kids = kidsOf(w, c); rows.splice(at, 0, ...kids); return kids; };
+    const base = root.depth + 1;
+    if (root.key || root.nodes[0] !== 0) { rows.push(root); }
+    else add(root, 0);
+    const startLevel = rows[0] === root ? root.depth : base;
+    // Opens the heaviest way down as long as one callee has most of it.
+    const openHeavy = (c: Call) => {
+      for (let at: Call | undefined = c, steps = 0; at && steps < 40; steps++) {
+        const kids: Call[] = kidsOf(w, at);
+        if (!kids.length) break;
+        open.add(at);
+        add(at, rows.indexOf(at) + 1);
+        at = kids[0].total > at.total * 0.5 ? kids[0] : undefined;
+      }
+    };
+    if (rows.length) openHeavy(rows[0]);
+    const toggle = (c: Call) => {
+      const at = rows.indexOf(c);
+      if (open.delete(c)) {
+        let end = at + 1;
+        while (end < rows.length && rows[end].depth > c.depth) open.delete(rows[end++]);
+        rows.splice(at + 1, end - at - 1);
+      } else {
+        open.add(c);
+        add(c, at + 1);
+      }
+      table.update();
+    };
+    const unit = this.metric().unit;
+    const table: Table<Call> = new Table<Call>({
+      label, rows,
+      columns: [
+        { name: "total", width: 84, number: true, cell: c => bar(c.total, whole) },
+        { name: "self", width: 84, number: true, cell: c => bar(c.self, whole) },
+        { name: this.metric().name, width: 110, number: true, cell: c => amount(c.total, unit) },
+        {
+          name: "function", width: 0,
+          cell: c => {
+            const kids = c.at ? c.at.some(n => n > 0) : c.total > c.self;
+            const cell = h("span", { class: "indent" }, kids ? h("button", { class: "fold", tabindex: -1, "aria-label": open.has(c) ? "fold" : "unfold", onclick: (e: Event) => { e.stopPropagation(); toggle(c); } }, open.has(c) ? "▾" : "▸") : h("span", { class: "fold" }), h("code", { class: this.matches(c.key) ? "match" : "" }, shown(this.name(c.key), 400)), c.flags !== 255 && c.flags & INLINED ? h("span", { class: "soft" }, " inlined") : null, c.flags !== 255 && c.flags & KERNEL ? h("span", { class: "soft" }, " kernel") : null);
+            cell.style.setProperty("--level", String(Math.min(60, c.depth - startLevel)));
+            return cell;
+          },
+        },
+        { name: "declared at", width: 190, cell: c => shown(this.placeText(c), 60) },
+      ],
+      tree: { level: c => c.depth - startLevel + 1, open: c => ((c.at ? c.at.some(n => n > 0) : c.total > c.self) ? open.has(c) : null), toggle, parent: c => rows.indexOf(c.parent!) },
+      onSelect: c => { this.selectedKey = c.key; this.selectedCall = c; },
+      onOpen: c => this.goToSource(this.hotPlace(c), c.key),
+      empty: "nothing is selected",
+    });
+    return table.element;
+  }
+
+  private placeText(c: Call): string {
+    const { rec } = this, f = rec.placeFn[c.place];
+    if (c.key >= this.names.first.length) return "";
+    return rec.fnFile[f] ? baseName(rec.strings.get(rec.fnFile[f])) + (rec.fnLine[f] ? ":" + rec.fnLine[f] : "") : rec.moduleName(c.place);
+  }
+
+  private fn = () => (this.state.fn ? this.names.find(this.state.fn) : -1);
+
+  /** Callers above, callees below. */
+  private aroundView(): HTMLElement {
+    const key = this.fn(), w = this.weighed;
+    return h("div", { class: "around" },
+      h("p", { class: "line" }, h("button", { onclick: () => this.set({ fn: "" }) }, "whole call tree"), " ", h("strong", {}, shown(this.name(key), 300)), ` ${percent(w.keyTotal[key], w.total[0]) || "0%"} total, ${percent(w.keySelf[key], w.total[0]) || "0%"} self`),
+      h("h2", {}, "Callers"), this.treeView(around(w, key, true), "callers"),
+      h("h2", {}, "Callees"), this.treeView(around(w, key, false), "callees"));
+  }
+
+  private functionsView(): HTMLElement {
+    const w = this.weighed, { shape, rec } = { shape: this.shape, rec: this.rec }, whole = w.total[0], rows: Call[] = [], seen = new Map<number, Call>();
+    for (let i = 1; i < shape.count; i++) {
+      const key = shape.key[i];
+      if (!w.total[i] || (this.pattern && !this.matches(key))) continue;
+      const row = seen.get(key);
+      if (row) { row.flags &= shape.flags[i] | ~INLINED; if (w.self[i] > row.depth) { row.depth = w.self[i]; row.place = shape.place[i]; } }
+      else {
+        const made: Call = { key, total: w.keyTotal[key], self: w.keySelf[key], place: shape.place[i], flags: shape.flags[i], depth: w.self[i], parent: null, kids: null, nodes: [], at: null, weight: null };
+        seen.set(key, made);
+        rows.push(made);
+      }
+    }
+    const unit = this.metric().unit;
+    return new Table<Call>({
+      label: "functions", rows, sort: 0,
+      columns: [
+        { name: "self", width: 84, number: true, cell: c => bar(c.self, whole), sort: c => c.self },
+        { name: "total", width: 84, number: true, cell: c => bar(c.total, whole), sort: c => c.total },
+        { name: this.metric().name + " self", width: 120, number: true, cell: c => amount(c.self, unit), sort: c => c.self },
+        { name: "function", width: 0, cell: c => h("span", {}, h("code", {}, shown(this.name(c.key), 400)), c.flags & INLINED ? h("span", { class: "soft" }, " inlined") : null), sort: c => this.name(c.key) },
+        { name: "module", width: 160, cell: c => shown(rec.moduleName(c.place), 60), sort: c => rec.moduleName(c.place) },
+        { name: "declared at", width: 190, cell: c => shown(this.placeText(c), 60), sort: c => this.placeText(c) },
+      ],
+      onSelect: c => { this.selectedKey = c.key; this.selectedCall = c; },
+      onOpen: c => this.set({ tab: "tree", fn: this.name(c.key) }),
+      empty: this.pattern ? "no function matches" : "nothing is selected",
+    }).element;
+  }
+
+  private sourceHost(): SourceHost {
+    return { rec: this.rec, weighed: () => this.weighed, lines: this.lines, unit: this.metric().unit, name: this.name, onFunction: key => this.set({ tab: "tree", fn: this.name(key) }), hasTime: this.hasTime() };
+  }
+
+  private sourceView(): HTMLElement {
+    const { rec, state } = this, lines = this.lines(), whole = this.weighed.total[0];
+    if (this.pattern) return this.lineMatches();
+    const files = new Map<number, { file: number; self: number }>();
+    for (let i = 0; i < lines.file.length; i++) {
+      const row = files.get(lines.file[i]) ?? { file: lines.file[i], self: 0 };
+      row.self += lines.self[i];
+      files.set(lines.file[i], row);
+    }
+    for (const file of rec.executions.keys()) if (!files.has(file)) files.set(file, { file, self: 0 });
+    const list = [...files.values()].sort((a, b) => b.self - a.self || (rec.strings.get(a.file) < rec.strings.get(b.file) ? -1 : 1));
+    const hasText = (f: { file: number }) => { const known = rec.file(rec.strings.get(f.file)); return known.text !== undefined || known.kept !== undefined; };
+    const wanted = list.find(f => rec.strings.get(f.file) === state.file) ?? list.find(hasText) ?? list[0];
+    if (!wanted) return h("p", { class: "empty" }, "No source line is known. A build with -g has them.");
+    const path = rec.strings.get(wanted.file), known = rec.file(path);
+    const pick = new Table<{ file: number; self: number }>({
+      label: "files", rows: list, selected: list.indexOf(wanted),
+      columns: [{ name: "self", width: 72, number: true, cell: f => bar(f.self, whole) }, { name: "file", width: 0, cell: f => h("span", { title: shown(rec.strings.get(f.file)) }, shown(baseName(rec.strings.get(f.file)), 80)) }],
+      rowClass: f => (hasText(f) ? "" : "sub"),
+      onSelect: f => { if (f !== wanted) this.set({ file: rec.strings.get(f.file), line: 0 }); },
+    });
+    let trouble = known.trouble;
+    if (!known.text && !trouble) trouble = rec.about.no_source ? "the page was written without source text" : "its text is not in the page";
+    const note = trouble && h("p", { class: "note" }, `The text of this file is ${known.text ? "in doubt" : known.kept ? "only in part here" : "not here"}: ${shown(trouble)}. `, h("code", {}, "assay view --source-path OLD=NEW"), " finds moved sources; a file that is dropped here is shown.");
+    const view = h("div", { class: "file" }, h("p", { class: "line path" }, shown(path)), note || null, sourceTable(this.sourceHost(), wanted.file, state.file === path ? state.line : 0, line => { this.state.file = path; this.state.line = line; this.writeHash(); }));
+    view.addEventListener("dragover", e => e.preventDefault());
+    view.addEventListener("drop", async e => {
+      e.preventDefault();
+      const file = e.dataTransfer?.files[0];
+      if (!file) return;
+      known.text = await file.text();
+      known.lines = undefined;
+      known.trouble = `this is '${file.name}', dropped here`;
+      this.render();
+    });
+    return h("div", { class: "files" }, pick.element, view);
+  }
+
+  /** Lines whose text the search finds, and lines of functions that it finds, hottest first. */
+  private lineMatches(): HTMLElement {
+    const { rec } = this, lines = this.lines(), whole = this.weighed.total[0], rows: { file: number; line: number; text: string; self: number; total: number }[] = [];
+    const files = new Set([...lines.files(), ...rec.executions.keys()]);
+    for (const file of files) {
+      const path = rec.strings.get(file), known = rec.file(path);
+      if (known.text !== undefined) known.lines ??= known.text.split("\n");
+      const all: Iterable<[number, string]> = known.lines ? known.lines.map((t, i): [number, string] => [i + 1, t]) : known.kept ?? [];
+      for (const [line, text] of all) {
+        if (!this.pattern!.test(text) || rows.length >= 50000) continue;
+        const row = lines.row(file, line);
+        rows.push({ file, line, text, self: row < 0 ? 0 : lines.self[row], total: row < 0 ? 0 : lines.total[row] });
+      }
+    }
+    return new Table({
+      label: "lines that match", rows, sort: 0,
+      columns: [
+        { name: "self", width: 72, number: true, cell: r => bar(r.self, whole), sort: r => r.self },
+        { name: "total", width: 72, number: true, cell: r => bar(r.total, whole), sort: r => r.total },
+        { name: "line", width: 220, cell: r => h("button", { class: "link", onclick: () => this.openLine(r) }, shown(baseName(rec.strings.get(r.file)), 40) + ":" + r.line), sort: r => baseName(rec.strings.get(r.file)) + ":" + String(r.line).padStart(9) },
+        { name: "source", width: 0, cell: r => coloured(r.text) },
+      ],
+      onOpen: r => this.openLine(r),
+      empty: "no line matches",
+    }).element;
+  }
+
+  private openLine(r: { file: number; line: number }) {
+    this.searchBox.value = "";
+    this.set({ search: "", file: this.rec.strings.get(r.file), line: r.line });
+  }
+
+  // ---- Keys --------------------------------------------------------------------------
+
+  private onKey(e: KeyboardEvent) {
+    if (e.ctrlKey || e.metaKey || e.altKey || this.help.open) return;
+    const target = e.target as HTMLElement;
+    if (target.tagName === "SELECT" || target.tagName === "INPUT") return;
+    const s = this.state, open = [...this.tabBar.children].map(t => t.id.slice(4)), tab = open[Number(e.key) - 1];
+    if (tab) { this.set({ tab }); this.focusView(); }
+    else if (e.key === "/") this.searchBox.focus();
+    else if (e.key === "?") this.help.showModal();
+    else if (e.key === "u" && s.transforms.length) this.set({ transforms: s.transforms.slice(0, -1) });
+    else if (e.key === "n") this.set({ names: (s.names + 2) % 3 });
+    else if (e.key === "e" && this.rec.metrics.length > 1) this.set({ metric: (s.metric + 1) % this.rec.metrics.length });
+    else if (e.key === "t" && s.tab === "flame") { this.set({ table: !s.table }); this.focusView(); }
+    else if (e.key === "o" && s.tab === "flame") { const all = this.hasTime() ? ["heavy", "time", "up"] : ["heavy", "up"]; this.set({ order: all[(all.indexOf(s.order) + 1) % all.length] }); this.focusView(); }
+    else if (e.key === "Escape" && s.from !== -Infinity) this.set({ from: -Infinity, to: Infinity });
+    else if (this.selectedKey >= 0 && this.keyOn(e.key, this.selectedKey, this.selectedCall ? this.hotPlace(this.selectedCall) : this.rec.place[0])) this.focusView();
+    else return;
+    e.preventDefault();
+  }
+
+  private focusView() {
+    const first = (this.main.querySelector(".flame canvas, .body") ?? this.main.querySelector("[tabindex='0']")) as HTMLElement | null;
+    first?.focus({ preventScroll: true });
+  }
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trees of calls: the recording's nodes merged by function under the user's transforms, weighed by
+// what is selected, and looked at from the root down, from the callees up, or around one function.
+
+import { Recording } from "./recording";
+
+/** How a tree differs from what was recorded; shown as chips. */
+export interface Transform { kind: "focus" | "merge" | "drop" | "collapse" | "recursion" | "module"; name: string; }
+
+export const transformWords: Record<Transform["kind"], string> = {
+  focus: "only inside", merge: "without", drop: "no stacks with", collapse: "nothing below", recursion: "recursion joined:", module: "module as one:",
+};
+
+/** What is selected: values of one metric, in a span of time, of some threads. */
+export interface Selection { metric: number; from: number; to: number; threads: Set<number> | null; }
+
+const OUTSIDE = -2, DROPPED = -1;
+
+/** Functions by their names at one length: functions that read alike are one. */
+export class Names {
+  of: Uint32Array; // [function] key
+  first: number[] = []; // [key] a function
+  private byText = new Map<string, number>();
+  constructor(public rec: Recording, public length: number) {
+    const column = rec.fnNames[length], ids = new Map<number, number>();
+    this.of = new Uint32Array(column.length);
+    for (let f = 0; f < column.length; f++) {
+      const id = length === 0 ? -f - 1 : column[f];
+      let key = ids.get(id);
+      if (key === undefined) {
+        key = this.first.length;
+        ids.set(id, key);
+        this.first.push(f);
+      }
+      this.of[f] = key;
+    }
+  }
+  text(key: number): string {
+    return key < this.first.length ? this.rec.strings.get(this.rec.fnNames[this.length][this.first[key]]) : this.modules[key - this.first.length];
+  }
+  full(key: number): string {
+    return key < this.first.length ? this.rec.strings.get(this.rec.fnNames[0][this.first[key]]) : this.text(key);
+  }
+  /** The key of a name; -1: no function has it. */
+  find(text: string): number {
+    if (this.byText.size === 0) for (let k = 0; k < this.first.length; k++) this.byText.set(this.text(k), k);
+    return this.byText.get(text) ?? -1;
+  }
+  private modules: string[] = [];
+  /** The key that stands for all functions of a module. */
+  moduleKey(name: string): number {
+    let at = this.modules.indexOf(name);
+    if (at < 0) at = this.modules.push(name) - 1;
+    return this.first.length + at;
+  }
+}
+
+/** The recording's nodes merged by name, before any weights. A parent comes before its children. */
+export class Shape {
+  of: Int32Array; // [node of the recording] node here; OUTSIDE, DROPPED
+  parent: Int32Array;
+  key: Uint32Array;
+  place: Uint32Array; // of the first node that was merged here
+  flags: Uint8Array;
+  outermost: Uint8Array; // no caller has the same key
+  childStart: Uint32Array;
+  children: Uint32Array;
+  depth: Uint16Array;
+
+  constructor(public rec: Recording, public names: Names, public transforms: Transform[]) {
+    const n = rec.nodes;
+    this.of = new Int32Array(n);
+    const parent: number[] = [-1], keys: number[] = [0], places: number[] = [0], flags: number[] = [255];
+    let slots = 1;
+    while (slots < n * 2) slots *= 2;
+    const index = new Int32Array(slots).fill(-1), mask = slots - 1;
+    const rules = transforms.map(t => ({ kind: t.kind, key: t.kind === "module" ? names.moduleKey(t.name) : names.find(t.name), name: t.name }));
+    const focuses = rules.filter(r => r.kind === "focus").map(r => r.key), rest = rules.filter(r => r.kind !== "focus");
+    const met = new Uint8Array(focuses.length ? n : 0), closed = new Uint8Array(rest.length ? n : 0);
+    const modules = rest.some(r => r.kind === "module");
+    if (focuses.length) this.of[0] = OUTSIDE;
+    for (let i = 1; i < n; i++) {
+      const up = rec.parent[i];
+      let at = this.of[up];
+      if (at === DROPPED) {
+        this.of[i] = DROPPED;
+        continue;
+      }
+      const place = rec.place[i];
+      let key = names.of[rec.placeFn[place]];
+      if (focuses.length) {
+        met[i] = met[up];
+        if (met[i] < focuses.length && key === focuses[met[i]]) met[i]++;
+        if (at === OUTSIDE) {
+          if (met[i] < focuses.length) {
+            this.of[i] = OUTSIDE;
+            continue;
+          }
+          at = 0;
+        }
+      }
+      if (rest.length) {
+        if (closed[up]) {
+          closed[i] = 1;
+          this.of[i] = at;
+          continue;
+        }
+        let done = false;
+        for (const rule of rest) {
+          if (rule.kind === "module") {
+            if (modules && rec.moduleName(place) === rule.name) key = rule.key;
+          } else if (key !== rule.key) continue;
+          if (rule.kind === "drop") this.of[i] = DROPPED;
+          else if (rule.kind === "merge" || ((rule.kind === "recursion" || rule.kind === "module") && key === rule.key && at > 0 && keys[at] === key)) this.of[i] = at;
+          else {
+            if (rule.kind === "collapse") closed[i] = 1;
+            continue;
+          }
+          done = true;
+          break;
+        }
+        if (done) continue;
+      }
+      let slot = (Math.imul(at, 0x9e3779b1) ^ Math.imul(key, 0x85ebca6b)) >>> 0;
+      slot = (slot ^ (slot >>> 15)) & mask;
+      while (index[slot] >= 0 && (parent[index[slot]] !== at || keys[index[slot]] !== key)) slot = (slot + 1) & mask;
+      let node = index[slot];
+      if (node < 0) {
+        node = index[slot] = parent.length;
+        parent.push(at);
+        keys.push(key);
+        places.push(place);
+        flags.push(rec.placeFlags[place]);
+      } else flags[node] &= rec.placeFlags[place] | ~2;
+      this.of[i] = node;
+    }
+    this.parent = Int32Array.from(parent);
+    this.key = Uint32Array.from(keys);
+    this.place = Uint32Array.from(places);
+    this.flags = Uint8Array.from(flags);
+    const count = parent.length;
+    this.childStart = new Uint32Array(count + 2);
+    for (let i = 1; i < count; i++) this.childStart[parent[i] + 2]++;
+    for (let i = 2; i < count + 2; i++) this.childStart[i] += this.childStart[i - 1];
+    this.children = new Uint32Array(count);
+    for (let i = 1; i < count; i++) this.children[this.childStart[parent[i] + 1]++] = i;
+    this.depth = new Uint16Array(count);
+    this.outermost = new Uint8Array(count);
+    for (let i = 1; i < count; i++) {
+      this.depth[i] = this.depth[parent[i]] + 1;
+      let p = parent[i];
+      while (p > 0 && keys[p] !== keys[i]) p = parent[p];
+      this.outermost[i] = p > 0 ? 0 : 1;
+    }
+  }
+  get count() { return this.parent.length; }
+}
+
+/** Values of the recording's nodes for a selection. Without a selection of time and threads they are those of the file. */
+export function selfValues(rec: Recording, s: Selection): Float64Array {
+  if (s.from === -Infinity && s.to === Infinity && !s.threads) return rec.selfAll[s.metric];
+  const self = new Float64Array(rec.nodes);
+  rec.threads.forEach((thread, t) => {
+    const samples = thread.samples;
+    if (!samples || (s.threads && !s.threads.has(t))) return;
+    const from = firstAtOrAfter(samples.time, s.from), to = firstAtOrAfter(samples.time, s.to), node = samples.node, value = samples.values[s.metric];
+    if (typeof value === "number") for (let i = from; i < to; i++) self[node[i]] += value;
+    else for (let i = from; i < to; i++) self[node[i]] += value[i];
+  });
+  return self;
+}
+
+/** The first index whose time is not before `at`. */
+export function firstAtOrAfter(time: Float64Array, at: number): number {
+  let low = 0, high = time.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (time[middle] < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A shape with the values of a selection. */
+export class Weighed {
+  self: Float64Array;
+  total: Float64Array;
+  raw: Float64Array; // [node of the recording] self
+  keySelf: Float64Array;
+  keyTotal: Float64Array;
+  constructor(public shape: Shape, public selection: Selection) {
+    const { rec, of, parent, key, outermost, count } = shape;
+    const raw = (this.raw = selfValues(rec, selection));
+    this.self = new Float64Array(count);
+    for (let i = 0; i < raw.length; i++) if (raw[i] && of[i] >= 0) this.self[of[i]] += raw[i];
+    this.total = this.self.slice();
+    for (let i = count - 1; i > 0; i--) this.total[parent[i]] += this.total[i];
+    let keys = 0;
+    for (let i = 1; i < count; i++) if (key[i] >= keys) keys = key[i] + 1;
+    this.keySelf = new Float64Array(keys);
+    this.keyTotal = new Float64Array(keys);
+    for (let i = 1; i < count; i++) {
+      this.keySelf[key[i]] += this.self[i];
+      if (outermost[i]) this.keyTotal[key[i]] += this.total[i];
+    }
+  }
+}
+
+/** A box of a picture or a row of a tree. Made when it is looked at. */
+export interface Call {
+  key: number;
+  total: number;
+  self: number;
+  place: number;
+  flags: number;
+  depth: number;
+  parent: Call | null;
+  kids: Call[] | null;
+  nodes: number[]; // of the shape, that this call stands for
+  at: number[] | null; // going up: where each of `nodes` has got to, and
+  weight: number[] | null; // what each brings
+}
+
+const call = (key: number, parent: Call | null): Call => ({ key, total: 0, self: 0, place: 0, flags: 0, depth: parent ? parent.depth + 1 : 0, parent, kids: null, nodes: [], at: null, weight: null });
+
+/** The tree from the root down. */
+export function rootDown(w: Weighed): Call {
+  const root = call(0, null);
+  root.nodes = [0];
+  root.total = w.total[0];
+  root.self = w.self[0];
+  root.flags = 255;
+  return root;
+}
+
+/** The tree from the functions that ran up to their callers. */
+export function calleesUp(w: Weighed): Call {
+  const root = call(0, null);
+  root.total = w.total[0];
+  root.flags = 255;
+  root.at = [];
+  root.weight = [];
+  for (let i = 1; i < w.self.length; i++) {
+    if (!w.self[i]) continue;
+    root.nodes.push(i);
+    root.at.push(i);
+    root.weight.push(w.self[i]);
+  }
+  return root;
+}
+
+/** The callers of one function, from it upwards, or its callees, from it downwards. */
+export function around(w: Weighed, key: number, up: boolean): Call {
+  const top = call(key, null), { shape } = w;
+  for (let i = 1; i < shape.count; i++) {
+    if (shape.key[i] !== key || !shape.outermost[i] || !w.total[i]) continue;
+    top.nodes.push(i);
+    top.total += w.total[i];
+    top.place = shape.place[i];
+    top.flags = shape.flags[i];
+  }
+  top.self = w.keySelf[key];
+  if (up) {
+    top.at = top.nodes.map(n => shape.parent[n]);
+    top.weight = top.nodes.map(n => w.total[n]);
+  }
+  return top;
+}
+
+/** The calls below (or, going up, above) a call, greatest first. */
+export function kidsOf(w: Weighed, c: Call): Call[] {
+  if (c.kids) return c.kids;
+  const { shape } = w, found = new Map<number, Call>();
+  const take = (node: number) => {
+    const key = shape.key[node];
+    let kid = found.get(key);
+    if (!kid) {
+      kid = call(key, c);
+      kid.place = shape.place[node];
+      kid.flags = shape.flags[node];
+      found.set(key, kid);
+    }
+    return kid;
+  };
+  if (c.at) {
+    for (let i = 0; i < c.nodes.length; i++) {
+      const node = c.at[i];
+      if (node <= 0) continue;
+      const kid = take(node);
+      (kid.at ??= []).push(shape.parent[node]);
+      (kid.weight ??= []).push(c.weight![i]);
+      kid.nodes.push(c.nodes[i]);
+      kid.total += c.weight![i];
+      if (shape.parent[node] === 0) kid.self += c.weight![i];
+    }
+  } else {
+    for (const parent of c.nodes)
+      for (let i = shape.childStart[parent]; i < shape.childStart[parent + 1]; i++) {
+        const node = shape.children[i];
+        if (!w.total[node]) continue;
+        const kid = take(node);
+        kid.nodes.push(node);
+        kid.total += w.total[node];
+        kid.self += w.self[node];
+      }
+  }
+  return (c.kids = [...found.values()].sort((a, b) => b.total - a.total || a.key - b.key));
+}
+
+/** Self and total of source lines: "the place of the innermost call", and every call on the way, once for each stack. */
+export class Lines {
+  file: number[] = []; // string
+  line: number[] = [];
+  self: number[] = [];
+  total: number[] = [];
+  private rows = new Map<number, Map<number, number>>();
+  of: Int32Array; // [place] row, -1: no line
+  constructor(public w: Weighed) {
+    const { rec } = w.shape, { placeFile, placeLine } = rec;
+    this.of = new Int32Array(placeFile.length).fill(-1);
+    for (let p = 0; p < placeFile.length; p++) {
+      if (!placeFile[p] || !placeLine[p]) continue;
+      let lines = this.rows.get(placeFile[p]);
+      if (!lines) this.rows.set(placeFile[p], (lines = new Map()));
+      let row = lines.get(placeLine[p]);
+      if (row === undefined) {
+        row = this.file.length;
+        lines.set(placeLine[p], row);
+        this.file.push(placeFile[p]);
+        this.line.push(placeLine[p]);
+        this.self.push(0);
+        this.total.push(0);
+      }
+      this.of[p] = row;
+    }
+    const total = new Float64Array(rec.nodes), { raw } = w, kept = w.shape.of;
+    for (let i = rec.nodes - 1; i > 0; i--) {
+      if (kept[i] >= 0) total[i] += raw[i];
+      total[rec.parent[i]] += total[i];
+    }
+    // Nodes are depth first: `open` has the rows of the callers of the present one.
+    const open = new Int32Array(this.file.length), depth = new Uint32Array(rec.nodes), path: number[] = [];
+    for (let i = 1; i < rec.nodes; i++) {
+      depth[i] = depth[rec.parent[i]] + 1;
+      while (path.length >= depth[i]) {
+        const left = path.pop()!;
+        if (left >= 0) open[left]--;
+      }
+      const row = this.of[rec.place[i]];
+      path.push(row);
+      if (row < 0) continue;
+      if (kept[i] >= 0) this.self[row] += raw[i];
+      if (open[row]++ === 0) this.total[row] += total[i];
+    }
+  }
+  row(file: number, line: number): number {
+    return this.rows.get(file)?.get(line) ?? -1;
+  }
+  /** Line -> row of one file. */
+  inFile(file: number): Map<number, number> {
+    return this.rows.get(file) ?? new Map();
+  }
+  files(): number[] {
+    return [...this.rows.keys()];
+  }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording as the page holds it: columns, and what follows from them alone.
+
+import { Block, Texts, unzigzag } from "./blocks";
+import { baseName } from "./text";
+
+export const KERNEL = 1, INLINED = 2, CUT = 4, JIT = 8;
+
+export interface Metric { name: string; unit: string; event: string; is_level: boolean; total?: number; }
+export interface Thread { tid: number; pid: number; name: string; process: string; samples?: Samples; }
+
+/** Samples of one thread in the order of time; times are microseconds. */
+export interface Samples { node: Uint32Array; time: Float64Array; values: (Float64Array | number)[]; }
+
+export interface SourceFile { path: string; trouble?: string; text?: string; lines?: string[]; kept?: Map<number, string>; }
+
+export interface Instruction { address: number; text: string; inlined: string; function: string; self: number; line: number; }
+
+export interface Spans { thread: Uint32Array; start: Float64Array; end: Float64Array; name: Uint32Array; detail: Uint32Array; }
+
+export interface Series { metric: number; part: string; time: Float64Array; value: Float64Array; }
+
+const utf8 = new TextDecoder();
+
+export class Recording {
+  about: any;
+  metrics: Metric[];
+  threads: Thread[];
+  strings: Texts;
+  // Functions and places; see docs/formats/view.md.
+  fnNames: Uint32Array[]; // full, without arguments, short
+  fnFile: Uint32Array;
+  fnLine: Uint32Array;
+  placeFn: Uint32Array;
+  placeFile: Uint32Array;
+  placeLine: Uint32Array;
+  placeModule: Uint32Array;
+  placeFlags: Uint32Array;
+  // Nodes in depth-first order; node 0 is the root.
+  nodes: number;
+  parent: Uint32Array;
+  place: Uint32Array;
+  selfAll: Float64Array[] = []; // [metric][node]
+  series: Series[] = [];
+  spans: Spans;
+  private rankNode: Uint32Array = new Uint32Array(0);
+  private texts = new Map<string, SourceFile>();
+  code = new Map<string, Instruction[]>(); // "path:line"
+  executions = new Map<number, Map<number, number>>(); // file's string -> line -> count
+  /** When the samples end, in microseconds. */
+  end = 0;
+  start = Infinity;
+  wrong: string[] = []; // totals that the page's own sums do not meet
+
+  constructor(block: Block) {
+    const get = (name: string) => block.columns.get(name) as any;
+    this.about = block.about;
+    this.metrics = block.about.metrics;
+    this.threads = block.about.threads;
+    this.strings = new Texts(get("str.len"), get("str.text"));
+    this.fnNames = [get("fn.full"), get("fn.args"), get("fn.short")];
+    this.fnFile = get("fn.file");
+    this.fnLine = get("fn.line");
+    this.placeFn = get("place.fn");
+    this.placeFile = get("place.file");
+    this.placeLine = get("place.line");
+    this.placeModule = get("place.module");
+    this.placeFlags = get("place.flags");
+    const up: Uint32Array = get("node.up"), place: Uint32Array = get("node.place");
+    this.nodes = up.length + 1;
+    this.parent = new Uint32Array(this.nodes);
+    this.place = new Uint32Array(this.nodes);
+    for (let i = 1; i < this.nodes; i++) {
+      this.parent[i] = i - up[i - 1];
+      this.place[i] = place[i - 1];
+    }
+    this.metrics.forEach((metric, m) => {
+      const self = new Float64Array(this.nodes), node: Float64Array = get(`self.${m}.node`), value: Float64Array = get(`self.${m}.value`);
+      let sum = 0;
+      for (let i = 0; i < node.length; i++) {
+        self[node[i]] = value[i];
+        sum += value[i];
+      }
+      this.selfAll.push(self);
+      this.compare(metric, sum, "calls");
+    });
+    this.spans = { thread: get("span.thread"), start: get("span.start"), end: get("span.end"), name: get("span.name"), detail: get("span.detail") };
+    this.readSeries(get("series.metric"), get("series.part"), get("series.time"), get("series.value"));
+  }
+
+  /** Compares a sum that the page made with the one that assay made. */
+  private compare(metric: Metric, sum: number, what: string) {
+    if (metric.total === undefined) return;
+    const differs = Math.abs(sum - metric.total) > (metric.total > 2 ** 53 ? metric.total * 1e-9 : 0);
+    if (differs) this.wrong.push(`${metric.name}: the ${what} on this page add up to ${sum}, the recording to ${metric.total}`);
+  }
+
+  private readSeries(metric: Uint32Array, part: Uint32Array, time: Float64Array, value: Float64Array) {
+    const groups = new Map<string, number[]>();
+    for (let i = 0; i < metric.length; i++) {
+      const key = metric[i] + " " + part[i];
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key)!.push(i);
+    }
+    for (const rows of groups.values())
+      this.series.push({
+        metric: metric[rows[0]],
+        part: this.strings.get(part[rows[0]]),
+        time: Float64Array.from(rows, i => time[i] / 1000),
+        value: Float64Array.from(rows, i => value[i]),
+      });
+    for (const s of this.series) if (s.time.length) this.end = Math.max(this.end, s.time[s.time.length - 1]);
+  }
+
+  /** Takes in a block that came after the overview. */
+  add(block: Block) {
+    const kind = block.about.kind;
+    if (kind === "samples") this.addSamples(block);
+    else if (kind === "text") this.addTexts(block);
+    else if (kind === "kept") this.addKept(block);
+    else if (kind === "code") this.addCode(block);
+    else if (kind === "counts") this.addCounts(block);
+  }
+
+  private addSamples(block: Block) {
+    const about = block.about, rank = block.columns.get("rank") as Uint32Array, delta = block.columns.get("time") as Float64Array;
+    const ranks = block.columns.get("rank.node") as Uint32Array | undefined;
+    if (ranks) this.rankNode = ranks;
+    const n = rank.length, node = new Uint32Array(n), time = new Float64Array(n);
+    let last = 0, now = about.start_us;
+    for (let i = 0; i < n; i++) {
+      if (rank[i]) last = this.rankNode[rank[i] - 1];
+      node[i] = last;
+      if (i) now += about.step_us + unzigzag(delta[i - 1]);
+      time[i] = now;
+    }
+    const values: (Float64Array | number)[] = this.metrics.map((_, m) => about.values[m] ?? block.columns.get(`value.${m}`));
+    const thread = this.threads[about.thread], before = thread.samples;
+    thread.samples = before ? joined(before, { node, time, values }) : { node, time, values };
+    if (n) {
+      this.start = Math.min(this.start, time[0]);
+      this.end = Math.max(this.end, now);
+    }
+  }
+
+  /** When all blocks are here: the samples must add up to the same as the calls. */
+  checkSamples() {
+    let count = 0;
+    for (const t of this.threads) count += t.samples?.node.length ?? 0;
+    if (count === 0 || count !== this.about.samples) return; // some have no time
+    this.metrics.forEach((metric, m) => {
+      let sum = 0;
+      for (const t of this.threads) {
+        const v = t.samples?.values[m];
+        if (typeof v === "number") sum += v * t.samples!.node.length;
+        else if (v) for (let i = 0; i < v.length; i++) sum += v[i];
+      }
+      this.compare(metric, sum, "samples");
+    });
+  }
+
+  private addTexts(block: Block) {
+    const pieces = new Texts(block.columns.get("text.len") as Uint32Array, block.columns.get("text") as Uint8Array);
+    block.about.files.forEach((file: any, i: number) => {
+      const known = this.file(file.path);
+      known.trouble = file.trouble;
+      const text = pieces.get(i);
+      if (text || !file.trouble) known.text = text;
+    });
+  }
+
+  private addKept(block: Block) {
+    const line = block.columns.get("line") as Float64Array, lengths = block.columns.get("text.len") as Uint32Array, bytes = block.columns.get("text") as Uint8Array;
+    let row = 0, at = 0;
+    for (const [path, count] of block.about.files) {
+      const kept = (this.file(path).kept ??= new Map());
+      for (let i = 0; i < count; i++, row++) {
+        kept.set(line[row], utf8.decode(bytes.subarray(at, at + lengths[row])));
+        at += lengths[row];
+      }
+    }
+  }
+
+  private addCode(block: Block) {
+    const get = (name: string) => block.columns.get(name) as any, strings: string[] = block.about.strings;
+    const file = get("file"), line = get("line"), address = get("address"), self = get("self"), text = get("text"), inlined = get("inlined"), fn = get("function");
+    for (let i = 0; i < file.length; i++) {
+      const key = strings[file[i]] + ":" + line[i];
+      if (!this.code.has(key)) this.code.set(key, []);
+      this.code.get(key)!.push({ address: address[i], text: strings[text[i]], inlined: strings[inlined[i]], function: strings[fn[i]], self: self[i], line: line[i] });
+    }
+  }
+
+  private addCounts(block: Block) {
+    const file = block.columns.get("file") as Uint32Array, line = block.columns.get("line") as Float64Array, count = block.columns.get("count") as Float64Array;
+    for (let i = 0; i < file.length; i++) {
+      if (!this.executions.has(file[i])) this.executions.set(file[i], new Map());
+      const lines = this.executions.get(file[i])!;
+      lines.set(line[i], (lines.get(line[i]) ?? 0) + count[i]);
+    }
+  }
+
+  /** What is known of a source file; a new one has neither text nor trouble. */
+  file(path: string): SourceFile {
+    if (!this.texts.has(path)) this.texts.set(path, { path });
+    return this.texts.get(path)!;
+  }
+
+  /** The text of a line, if it is here. */
+  lineText(path: string, line: number): string | undefined {
+    const file = this.file(path);
+    if (file.text !== undefined) file.lines ??= file.text.split("\n");
+    return file.lines ? file.lines[line - 1] : file.kept?.get(line);
+  }
+
+  /** The name of a module without its folders. */
+  moduleName(place: number): string {
+    return baseName(this.strings.get(this.placeModule[place]));
+  }
+}
+
+function joined(a: Samples, b: Samples): Samples {
+  const node = new Uint32Array(a.node.length + b.node.length), time = new Float64Array(node.length);
+  node.set(a.node);
+  node.set(b.node, a.node.length);
+  time.set(a.time);
+  time.set(b.time, a.time.length);
+  const values = a.values.map((v, m) => {
+    const w = b.values[m];
+    if (typeof v === "number" && v === w) return v;
+    const all = new Float64Array(node.length);
+    if (typeof v === "number") all.fill(v, 0, a.node.length);
+    else all.set(v);
+    if (typeof w === "number") all.fill(w, a.node.length);
+    else all.set(w, a.node.length);
+    return all;
+  });
+  return { node, time, values };
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// The source view: every line of a file with what is known of it.
+
+import { Lines, Weighed } from "./calls";
+import { css, h } from "./dom";
+import { Recording } from "./recording";
+import { ColumnOf, Table } from "./table";
+import { amount, count, percent, shown } from "./text";
+
+interface SourceRow {
+  kind: "line" | "callee" | "code" | "gap";
+  line: number;
+  row: number; // of Lines, -1: none
+  text: string;
+  self: number;
+  total: number;
+  key?: number; // of a callee
+  detail?: string;
+  open?: boolean;
+  folds?: boolean;
+}
+
+const words = /^(auto|bool|break|case|catch|char|class|const|continue|default|delete|do|double|else|enum|extern|false|float|fn|for|goto|if|impl|inline|int|let|long|loop|match|mod|mut|namespace|new|nullptr|NULL|operator|override|private|protected|pub|public|ref|return|self|short|signed|sizeof|static|struct|switch|template|this|throw|trait|true|try|typedef|typename|union|unsigned|use|using|virtual|void|volatile|where|while)$/;
+const tokens = /(\/\/.*|\/\*.*?(?:\*\/|$)|#\s*\w+)|("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])+')|(\b\d[\w.]*)|([A-Za-z_]\w*)/g;
+
+/** One line of C, C++ or Rust with its comments, texts, numbers and keywords marked. */
+export function coloured(text: string): HTMLElement {
+  const out = h("code"), safe = shown(text, 2000);
+  let at = 0;
+  for (const m of safe.matchAll(tokens)) {
+    const kind = m[1] !== undefined ? "c" : m[2] !== undefined ? "s" : m[3] !== undefined ? "d" : words.test(m[4]) ? "k" : "";
+    if (!kind) continue;
+    out.append(safe.slice(at, m.index), h("span", { class: kind }, m[0]));
+    at = m.index + m[0].length;
+  }
+  out.append(safe.slice(at));
+  return out;
+}
+
+/** A share as a number over a bar. */
+export function bar(part: number, whole: number): HTMLElement {
+  const cell = h("span", { class: "bar" }, percent(part, whole));
+  if (part) cell.style.setProperty("--w", Math.min(100, (100 * part) / (whole || 1)) + "%");
+  return cell;
+}
+
+const BINS = 24;
+
+/** For each line with a self value: its sums in equal parts of the run. */
+function lineBins(rec: Recording, lines: Lines, metric: number, wanted: Set<number>): Map<number, Float64Array> {
+  const out = new Map<number, Float64Array>(), { start, end } = rec, scale = BINS / (end - start || 1);
+  const bins: (Float64Array | undefined)[] = [];
+  for (const row of wanted) out.set(row, (bins[row] = new Float64Array(BINS)));
+  for (const t of rec.threads) {
+    const s = t.samples;
+    if (!s) continue;
+    const value = s.values[metric];
+    for (let i = 0; i < s.node.length; i++) {
+      const b = bins[lines.of[rec.place[s.node[i]]]];
+      if (b) b[Math.min(BINS - 1, ((s.time[i] - start) * scale) | 0)] += typeof value === "number" ? value : value[i];
+    }
+  }
+  return out;
+}
+
+function spark(values: Float64Array | undefined): Node | string {
+  if (!values) return "";
+  const c = h("canvas", { width: 96, height: 32, class: "spark", role: "img", "aria-label": "over the run" }), g = c.getContext("2d")!;
+  const most = Math.max(...values) || 1;
+  g.fillStyle = css("--accent");
+  values.forEach((v, i) => g.fillRect(i * 4, 32 - (v / most) * 30, 3, (v / most) * 30));
+  return c;
+}
+
+export interface SourceHost {
+  rec: Recording;
+  weighed: () => Weighed;
+  lines: () => Lines;
+  unit: string;
+  name: (key: number) => string;
+  onFunction: (key: number) => void;
+  hasTime: boolean;
+}
+
+/** The calls that a line makes, and what is inlined into it, greatest first. */
+function calleesOf(host: SourceHost, row: number): { key: number; total: number; inlined: boolean }[] {
+  const w = host.weighed(), { rec } = w.shape, lines = host.lines(), found = new Map<number, { key: number; total: number; inlined: boolean }>();
+  const total = new Float64Array(rec.nodes);
+  for (let i = rec.nodes - 1; i > 0; i--) {
+    total[i] += w.raw[i];
+    const up = rec.parent[i];
+    total[up] += total[i];
+    if (up === 0 || !total[i] || lines.of[rec.place[up]] !== row) continue;
+    const inlined = (rec.placeFlags[rec.place[i]] & 2) !== 0, key = w.shape.names.of[rec.placeFn[rec.place[i]]], id = key * 2 + (inlined ? 1 : 0);
+    const entry = found.get(id);
+    if (entry) entry.total += total[i];
+    else found.set(id, { key, total: total[i], inlined });
+  }
+  return [...found.values()].sort((a, b) => b.total - a.total).slice(0, 12);
+}
+
+/** The table of one file. `goal` is the line to show first; 0: the hottest. */
+export function sourceTable(host: SourceHost, file: number, goal: number, onLine: (line: number) => void): HTMLElement {
+  const { rec } = host, w = host.weighed(), lines = host.lines(), path = rec.strings.get(file), known = rec.file(path), inFile = lines.inFile(file);
+  const counts = rec.executions.get(file), whole = w.total[0];
+  if (known.text !== undefined) known.lines ??= known.text.split("\n");
+  const rows: SourceRow[] = [];
+  const add = (line: number, text: string) => {
+    const row = inFile.get(line) ?? -1;
+    rows.push({ kind: "line", line, row, text, self: row < 0 ? 0 : lines.self[row], total: row < 0 ? 0 : lines.total[row], folds: row >= 0 && lines.total[row] > 0 });
+  };
+  if (known.lines) known.lines.forEach((text, i) => add(i + 1, text));
+  else {
+    const all = new Set([...inFile.keys(), ...(known.kept?.keys() ?? []), ...(counts?.keys() ?? [])]);
+    let last = 0;
+    for (const line of [...all].sort((a, b) => a - b)) {
+      if (known.kept && last && line > last + 1) rows.push({ kind: "gap", line: last + 1, row: -1, text: "", self: 0, total: 0 });
+      add(line, known.kept?.get(line) ?? "");
+      last = line;
+    }
+  }
+  const hot = new Set<number>();
+  for (const row of inFile.values()) if (lines.self[row] > whole * 0.001) hot.add(row);
+  const bins = host.hasTime && hot.size ? lineBins(rec, lines, w.selection.metric, hot) : new Map<number, Float64Array>();
+  let best = -1;
+  rows.forEach((r, i) => {
+    if (goal ? r.line === goal : best < 0 || r.self > rows[best].self || (r.self === rows[best].self && r.total > rows[best].total)) best = goal && best >= 0 ? best : i;
+  });
+  const unfold = (r: SourceRow): SourceRow[] => {
+    const below: SourceRow[] = calleesOf(host, r.row).map(c => ({ kind: "callee", line: r.line, row: -1, text: (c.inlined ? "inlined " : "calls ") + host.name(c.key), self: 0, total: c.total, key: c.key }));
+    for (const i of rec.code.get(path + ":" + r.line) ?? [])
+      below.push({ kind: "code", line: r.line, row: -1, text: i.text, self: i.self, total: 0, detail: i.address.toString(16) + (i.inlined ? " in " + i.inlined : "") });
+    return below;
+  };
+  const columns: ColumnOf<SourceRow>[] = [
+    { name: "self", width: 72, number: true, cell: r => bar(r.self, whole) },
+    { name: "total", width: 72, number: true, cell: r => bar(r.total, whole) },
+  ];
+  if (counts) columns.push({ name: "executions", width: 110, number: true, cell: r => (r.kind === "line" && counts.has(r.line) ? count(counts.get(r.line)!) : "") });
+  if (counts && host.unit === "ns") columns.push({ name: "self each", width: 80, number: true, cell: r => (r.kind === "line" && counts.get(r.line) && r.self ? amount(r.self / counts.get(r.line)!, "ns") : "") });
+  if (bins.size) columns.push({ name: "over the run", width: 100, cell: r => (r.row >= 0 ? spark(bins.get(r.row)) : "") });
+  columns.push({ name: "line", width: 64, number: true, cell: r => (r.kind === "line" ? String(r.line) : "") });
+  columns.push({
+    name: "source", width: 0,
+    cell: r => {
+      if (r.kind === "gap") return h("span", { class: "soft" }, "⋯");
+      if (r.kind === "callee") return h("span", { class: "below" }, h("button", { class: "link", onclick: () => host.onFunction(r.key!) }, shown(r.text, 300)));
+      if (r.kind === "code") return h("span", { class: "below asm" }, h("code", {}, shown(r.text, 300)), h("span", { class: "soft" }, "  " + shown(r.detail!, 120)));
+      return h("span", {}, r.folds ? h("button", { class: "fold", "aria-label": r.open ? "fold line " + r.line : "unfold line " + r.line, onclick: (e: Event) => { e.stopPropagation(); toggle(r); } }, r.open ? "▾" : "▸") : h("span", { class: "fold" }), coloured(r.text));
+    },
+  });
+  const toggle = (r: SourceRow) => {
+    const at = rows.indexOf(r);
+    r.open = !r.open;
+    if (r.open) rows.splice(at + 1, 0, ...unfold(r));
+    else {
+      let end = at + 1;
+      while (end < rows.length && (rows[end].kind === "callee" || rows[end].kind === "code")) end++;
+      rows.splice(at + 1, end - at - 1);
+    }
+    table.update();
+  };
+  const hottest = Math.max(...[...inFile.values()].map(r => lines.self[r]), whole * 0.01);
+  const table: Table<SourceRow> = new Table<SourceRow>({
+    label: "lines of " + path, columns, rows, selected: Math.max(0, best),
+    tree: { level: r => (r.kind === "line" || r.kind === "gap" ? 1 : 2), open: r => (r.folds ? !!r.open : null), toggle, parent: r => { let i = rows.indexOf(r); while (i > 0 && rows[i].kind !== "line") i--; return i; } },
+    rowClass: r => (r.kind === "line" && r.self > hottest * 0.5 ? "hot" : r.kind === "line" && r.self > hottest * 0.1 ? "warm" : r.kind !== "line" ? "sub" : counts && r.kind === "line" && counts.get(r.line) === 0 ? "never" : ""),
+    onSelect: r => onLine(r.line),
+    onOpen: r => { if (r.folds) toggle(r); else if (r.key !== undefined) host.onFunction(r.key); },
+    empty: "no line of this file is known",
+  });
+  return table.element;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables and trees of any length: only the rows on the screen are elements.
+
+import { fill, h } from "./dom";
+
+export interface ColumnOf<R> {
+  name: string;
+  /** Width in pixels; 0: what is left. */
+  width: number;
+  number?: boolean;
+  cell: (row: R, index: number) => Node | string;
+  /** What a click on the title sorts by, greatest first; texts the other way. */
+  sort?: (row: R) => number | string;
+}
+
+export interface TableOptions<R> {
+  label: string;
+  columns: ColumnOf<R>[];
+  rows: R[];
+  sort?: number; // column
+  /** Of a tree: the level of a row from 1, whether it is open (null: it has nothing below). */
+  tree?: { level: (row: R) => number; open: (row: R) => boolean | null; toggle: (row: R) => void; parent: (row: R) => number };
+  rowClass?: (row: R) => string;
+  onSelect?: (row: R) => void;
+  onOpen?: (row: R) => void;
+  empty?: string;
+  /** The row that is selected and on the screen at first. */
+  selected?: number;
+}
+
+const ROW = 24;
+
+export class Table<R> {
+  element: HTMLElement;
+  private body: HTMLElement;
+  private space: HTMLElement;
+  private heads: HTMLElement[] = [];
+  private order: number[] = [];
+  private selected: number;
+  private sorted: number;
+  private descending = true;
+  private frame = 0;
+
+  constructor(private o: TableOptions<R>) {
+    this.selected = o.selected ?? (o.rows.length ? 0 : -1);
+    this.sorted = o.sort ?? -1;
+    const grid = o.columns.map(c => (c.width ? c.width + "px" : "minmax(12em,1fr)")).join(" ");
+    const head = h("div", { class: "row head", role: "row" }, ...o.columns.map((c, i) => {
+      const cell = h("div", { role: "columnheader", class: c.number ? "n" : "" }, c.sort ? h("button", { onclick: () => this.sortBy(i) }, c.name) : c.name);
+      this.heads.push(cell);
+      return cell;
+    }));
+    this.space = h("div", { class: "space", role: "presentation" });
+    this.body = h("div", { class: "body", role: "rowgroup", tabindex: 0, "aria-label": o.label, onscroll: () => this.later(), onkeydown: (e: KeyboardEvent) => this.onKey(e) }, this.space);
+    this.element = h("div", { class: "table", role: o.tree ? "treegrid" : "grid", "aria-label": o.label, "aria-rowcount": o.rows.length + 1 }, h("div", { role: "rowgroup", class: "head-box" }, head), this.body);
+    this.element.style.setProperty("--grid", grid);
+    this.sortRows();
+    new ResizeObserver(() => this.later()).observe(this.body);
+    if (o.selected !== undefined) requestAnimationFrame(() => this.reveal(true));
+  }
+
+  /** Draws the rows again after they were changed. */
+  update(rows?: R[]) {
+    if (rows) this.o.rows = rows;
+    this.element.setAttribute("aria-rowcount", String(this.o.rows.length + 1));
+    this.sortRows();
+  }
+
+  private sortBy(column: number) {
+    this.descending = this.sorted === column ? !this.descending : true;
+    this.sorted = column;
+    this.sortRows();
+  }
+
+  private sortRows() {
+    const { rows, columns } = this.o;
+    this.order = rows.map((_, i) => i);
+    const by = this.sorted >= 0 ? columns[this.sorted].sort : undefined;
+    if (by) {
+      const keys = rows.map(by), sign = this.descending ? 1 : -1;
+      this.order.sort((a, b) => {
+        const x = keys[a], y = keys[b];
+        if (typeof x === "string") return sign * (x < y ? -1 : x > y ? 1 : 0) || a - b;
+        return sign * ((y as number) - x) || a - b;
+      });
+    }
+    this.heads.forEach((head, i) => {
+      if (i === this.sorted) head.setAttribute("aria-sort", (typeof (rows[0] && by?.(rows[0])) === "string") === this.descending ? "ascending" : "descending");
+      else head.removeAttribute("aria-sort");
+    });
+    this.space.style.height = this.order.length * ROW + "px";
+    this.draw();
+  }
+
+  private later() {
+    if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = 0; this.draw(); });
+  }
+
+  private draw() {
+    const { o } = this, top = this.body.scrollTop, height = this.body.clientHeight || 600;
+    const from = Math.max(0, Math.floor(top / ROW) - 4), to = Math.min(this.order.length, Math.ceil((top + height) / ROW) + 4);
+    const rows: HTMLElement[] = [];
+    for (let i = from; i < to; i++) {
+      const row = o.rows[this.order[i]], level = o.tree?.level(row), open = o.tree?.open(row);
+      const element = h("div", {
+        class: "row " + (o.rowClass?.(row) ?? ""), role: "row", id: "r" + i, "aria-rowindex": i + 2, "aria-selected": i === this.selected,
+        "aria-level": level, "aria-expanded": open === null || open === undefined ? undefined : String(open),
+        onclick: () => this.select(i), ondblclick: () => o.onOpen?.(row),
+      }, ...o.columns.map(c => h("div", { role: "gridcell", class: c.number ? "n" : "" }, c.cell(row, this.order[i]))));
+      element.style.top = i * ROW + "px";
+      rows.push(element);
+    }
+    fill(this.space, ...rows, this.order.length === 0 && h("p", { class: "empty" }, o.empty ?? "nothing here"));
+    if (this.selected >= from && this.selected < to) this.body.setAttribute("aria-activedescendant", "r" + this.selected);
+    else this.body.removeAttribute("aria-activedescendant");
+  }
+
+  private select(i: number) {
+    if (i < 0 || i >= this.order.length) return;
+    this.selected = i;
+    this.reveal(false);
+    this.o.onSelect?.(this.o.rows[this.order[i]]);
+    this.draw();
+  }
+
+  private reveal(centre: boolean) {
+    const top = this.selected * ROW, height = this.body.clientHeight;
+    if (centre) this.body.scrollTop = top - height / 3;
+    else if (top < this.body.scrollTop) this.body.scrollTop = top;
+    else if (top + ROW > this.body.scrollTop + height) this.body.scrollTop = top + ROW - height;
+    this.draw();
+  }
+
+  private onKey(e: KeyboardEvent) {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const { o } = this, page = Math.max(1, Math.floor(this.body.clientHeight / ROW) - 1), row = o.rows[this.order[this.selected]];
+    const open = row !== undefined && o.tree ? o.tree.open(row) : undefined;
+    if (e.key === "ArrowDown") this.select(Math.min(this.selected + 1, this.order.length - 1));
+    else if (e.key === "ArrowUp") this.select(Math.max(this.selected - 1, 0));
+    else if (e.key === "PageDown") this.select(Math.min(this.selected + page, this.order.length - 1));
+    else if (e.key === "PageUp") this.select(Math.max(this.selected - page, 0));
+    else if (e.key === "Home") this.select(0);
+    else if (e.key === "End") this.select(this.order.length - 1);
+    else if (e.key === "ArrowRight" && o.tree && row !== undefined) open === false ? o.tree.toggle(row) : this.select(this.selected + 1);
+    else if (e.key === "ArrowLeft" && o.tree && row !== undefined) open ? o.tree.toggle(row) : this.select(o.tree.parent(row));
+    else if (e.key === "Enter" && row !== undefined) o.onOpen?.(row);
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+
+  focus() {
+    this.body.focus({ preventScroll: true });
+  }
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activity over time: one row for each thread, series, spans and marks. Dragging selects a span of time.
+
+import { Shape } from "./calls";
+import { css, h } from "./dom";
+import { BOX, fitted, Palette } from "./flame";
+import { Recording } from "./recording";
+import { amount, seconds, shown } from "./text";
+
+export interface TimeHost {
+  rec: Recording;
+  metric: () => number;
+  selection: () => { from: number; to: number };
+  onSelect: (from: number, to: number) => void;
+}
+
+/** Sums of the metric in `bins` equal parts of the time, for one thread. */
+export function histogram(rec: Recording, thread: number, metric: number, from: number, to: number, bins: number): Float64Array {
+  const out = new Float64Array(bins), s = rec.threads[thread].samples;
+  if (!s || to <= from) return out;
+  const scale = bins / (to - from), value = s.values[metric];
+  for (let i = 0; i < s.time.length; i++) {
+    const bin = ((s.time[i] - from) * scale) | 0;
+    if (bin >= 0 && bin < bins) out[bin] += typeof value === "number" ? value : value[i];
+  }
+  return out;
+}
+
+const LANE = 30, AXIS = 20;
+
+interface Lane { label: string; height: number; draw: (g: CanvasRenderingContext2D, y: number, width: number, x: (us: number) => number) => void; }
+
+export class Timeline {
+  element: HTMLElement;
+  canvas: HTMLCanvasElement;
+  private anchor: number | null = null;
+  private cache = new Map<string, Float64Array>();
+  constructor(private host: TimeHost, private whole: boolean) {
+    this.canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline", "aria-label": "Activity over time: left and right move the selected span, shift with them makes it longer or shorter, Escape selects all; the fields above take numbers" });
+    this.element = h("div", { class: whole ? "timeline whole" : "timeline" }, this.canvas);
+    const at = (e: PointerEvent) => this.time(e.clientX - this.canvas.getBoundingClientRect().left);
+    this.canvas.addEventListener("pointerdown", e => {
+      this.anchor = at(e);
+      this.canvas.setPointerCapture(e.pointerId);
+    });
+    this.canvas.addEventListener("pointermove", e => {
+      this.canvas.title = seconds(at(e));
+      if (this.anchor !== null) host.onSelect(Math.min(this.anchor, at(e)), Math.max(this.anchor, at(e)));
+    });
+    this.canvas.addEventListener("pointerup", e => {
+      const [from, to] = [Math.min(this.anchor ?? 0, at(e)), Math.max(this.anchor ?? 0, at(e))];
+      this.anchor = null;
+      if (to - from < (host.rec.end - host.rec.start) / 400) host.onSelect(-Infinity, Infinity);
+    });
+    this.canvas.addEventListener("keydown", e => this.onKey(e));
+    new ResizeObserver(() => this.draw()).observe(this.element);
+  }
+
+  private get margin() { return this.whole ? 190 : 0; }
+  private time(x: number): number {
+    const { rec } = this.host, width = this.element.clientWidth - this.margin;
+    return rec.start + Math.min(1, Math.max(0, (x - this.margin) / width)) * (rec.end - rec.start);
+  }
+
+  private onKey(e: KeyboardEvent) {
+    const { rec } = this.host, step = (rec.end - rec.start) / 50, s = this.host.selection(), all = s.from === -Infinity;
+    let { from, to } = all ? { from: rec.start, to: rec.start + step * 5 } : s;
+    const by = e.key === "ArrowRight" ? step : e.key === "ArrowLeft" ? -step : 0;
+    if (e.key === "Escape" && !all) this.host.onSelect(-Infinity, Infinity);
+    else if (by && all) this.host.onSelect(from, to);
+    else if (by) this.host.onSelect(e.shiftKey ? from : from + by, Math.max(to + by, from + step));
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+
+  private bars(key: string, thread: number[], width: number): Float64Array {
+    const { rec } = this.host, samples = thread.reduce((sum, t) => sum + (rec.threads[t].samples?.node.length ?? 0), 0);
+    // With fewer than some twelve samples in a bar, bars show chance.
+    const bins = Math.max(20, Math.min(600, Math.floor(width / 2), Math.floor(samples / 12))), id = key + bins + ":" + this.host.metric();
+    let sum = this.cache.get(id);
+    if (!sum) {
+      sum = new Float64Array(bins);
+      for (const t of thread) histogram(rec, t, this.host.metric(), rec.start, rec.end, bins).forEach((v, i) => (sum![i] += v));
+      this.cache.set(id, sum);
+    }
+    return sum;
+  }
+
+  private lanes(): Lane[] {
+    const { rec } = this.host, lanes: Lane[] = [];
+    const withSamples = rec.threads.map((t, i) => ({ t, i })).filter(x => x.t.samples?.node.length);
+    const lane = (label: string, key: string, threads: number[], height: number): Lane => ({
+      label, height,
+      draw: (g, y, width, x) => {
+        const bars = this.bars(key, threads, width), most = Math.max(...bars) || 1, step = (rec.end - rec.start) / bars.length;
+        g.fillStyle = css("--accent");
+        for (let i = 0; i < bars.length; i++) {
+          const high = (bars[i] / most) * (height - 4);
+          if (high > 0) g.fillRect(x(rec.start + i * step), y + height - high, Math.max(1, x(rec.start + (i + 1) * step) - x(rec.start + i * step) - 0.5), high);
+        }
+      },
+    });
+    if (!this.whole) return withSamples.length ? [lane("", "all", withSamples.map(x => x.i), 36)] : [];
+    for (const s of rec.series) {
+      const metric = rec.metrics[s.metric];
+      lanes.push({
+        label: shown(metric.name + (s.part ? " " + s.part : ""), 60), height: 56,
+        draw: (g, y, _width, x) => {
+          let most = 0;
+          for (const v of s.value) if (v > most) most = v;
+          g.beginPath();
+          g.moveTo(x(s.time[0] ?? 0), y + 54);
+          let last = 0;
+          for (let i = 0; i < s.time.length; i++) {
+            const high = y + 54 - ((s.value[i] || 0) / (most || 1)) * 46;
+            if (metric.is_level || metric.unit === "bytes") g.lineTo(x(s.time[i]), y + 54 - (last / (most || 1)) * 46);
+            g.lineTo(x(s.time[i]), high);
+            last = s.value[i] || 0;
+          }
+          g.lineTo(x(s.time[s.time.length - 1] ?? 0), y + 54);
+          g.fillStyle = css("--accent-soft");
+          g.fill();
+          g.strokeStyle = css("--accent");
+          g.lineWidth = 1.5;
+          g.stroke();
+          g.fillStyle = css("--fg");
+          g.fillText("most " + amount(most, metric.unit), x(rec.start) + 4, y + 8);
+        },
+      });
+    }
+    for (const { t, i } of withSamples) {
+      lanes.push(lane(`${shown(t.name || t.process, 40)} ${t.tid}`, "t" + i, [i], LANE));
+      const spans = this.spansOf(i);
+      if (spans.length) lanes.push(this.spanLane(spans));
+    }
+    return lanes;
+  }
+
+  private spansOf(thread: number): number[] {
+    const { spans } = this.host.rec, out: number[] = [];
+    for (let i = 0; i < spans.thread.length; i++) if (spans.thread[i] === thread && this.host.rec.strings.get(spans.name[i]) !== "thread") out.push(i);
+    return out;
+  }
+
+  private spanLane(rows: number[]): Lane {
+    const { rec } = this.host, { spans } = rec;
+    return {
+      label: "", height: BOX,
+      draw: (g, y, _width, x) => {
+        for (const i of rows) {
+          const from = x(spans.start[i] / 1000), wide = Math.max(1.5, x(spans.end[i] / 1000) - from);
+          g.fillStyle = css("--hue" + (1 + (spans.name[i] % 8)));
+          g.fillRect(from, y + 1, wide, BOX - 3);
+          g.fillStyle = css("--box-text");
+          const label = fitted(shown(rec.strings.get(spans.name[i]) + " " + rec.strings.get(spans.detail[i]), 200), wide);
+          if (label) g.fillText(label, from + 3, y + BOX / 2);
+        }
+      },
+    };
+  }
+
+  draw() {
+    const width = this.element.clientWidth, lanes = this.lanes(), { rec } = this.host;
+    const height = Math.max(this.whole ? 80 : 56, AXIS + lanes.reduce((sum, l) => sum + l.height + 4, 0)), ratio = devicePixelRatio || 1;
+    if (!width) return;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    this.canvas.style.height = height + "px";
+    const g = this.canvas.getContext("2d")!;
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.font = "12px ui-monospace, 'DejaVu Sans Mono', monospace";
+    g.textBaseline = "middle";
+    const span = rec.end - rec.start || 1, x = (us: number) => this.margin + ((us - rec.start) / span) * (width - this.margin);
+    this.axis(g, width, x, height);
+    let y = AXIS;
+    for (const l of lanes) {
+      g.fillStyle = css("--fg");
+      if (l.label) g.fillText(fitted(l.label, this.margin - 8), 4, y + l.height / 2);
+      l.draw(g, y, width - this.margin, x);
+      y += l.height + 4;
+    }
+    const s = this.host.selection();
+    if (s.from === -Infinity && s.to === Infinity) return;
+    g.fillStyle = css("--veil");
+    g.fillRect(this.margin, 0, Math.max(0, x(s.from) - this.margin), height);
+    g.fillRect(x(s.to), 0, Math.max(0, width - x(s.to)), height);
+    g.fillStyle = css("--focus");
+    g.fillRect(x(s.from) - 1, 0, 2, height);
+    g.fillRect(x(s.to) - 1, 0, 2, height);
+  }
+
+  private axis(g: CanvasRenderingContext2D, width: number, x: (us: number) => number, height: number) {
+    const { rec } = this.host, span = rec.end - rec.start;
+    let step = 10 ** Math.floor(Math.log10(span / 4 || 1));
+    if (span / step > 10) step *= 2;
+    if (span / step > 10) step *= 2.5;
+    for (let at = Math.ceil(rec.start / step) * step; at <= rec.end; at += step) {
+      g.fillStyle = css("--rule");
+      g.fillRect(x(at), 0, 1, height);
+      g.fillStyle = css("--soft");
+      const label = (at / 1e6).toFixed(Math.max(0, Math.ceil(-Math.log10(step / 1e6)))) + " s";
+      if (x(at) + label.length * 7.3 < width) g.fillText(label, x(at) + 3, 9);
+    }
+  }
+}
+
+/** The calls of one thread in the order of time: at each pixel the stack that was sampled there. */
+export class TimeChart {
+  element: HTMLElement;
+  canvas: HTMLCanvasElement;
+  private runs: { x: number; w: number; depth: number; node: number }[] = [];
+  thread = 0;
+  palette!: Palette;
+  constructor(private host: TimeHost, private shape: () => Shape, private name: (key: number) => string, private onNode: (node: number) => void) {
+    this.canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": "Calls of one thread in the order of time; the call tree has the same calls as a table" });
+    this.element = h("div", { class: "flame" }, this.canvas);
+    const hit = (e: MouseEvent) => {
+      const r = this.canvas.getBoundingClientRect(), x = e.clientX - r.left, depth = Math.floor((e.clientY - r.top) / BOX);
+      return this.runs.find(b => b.depth === depth && x >= b.x && x < b.x + b.w);
+    };
+    this.canvas.addEventListener("click", e => { const b = hit(e); if (b) this.onNode(b.node); });
+    this.canvas.addEventListener("pointermove", e => { const b = hit(e); this.canvas.title = b ? shown(this.name(this.shape().key[b.node]), 600) : ""; });
+    this.canvas.addEventListener("wheel", e => {
+      e.preventDefault();
+      const s = this.span(), at = s.from + ((e.clientX - this.canvas.getBoundingClientRect().left) / this.canvas.clientWidth) * (s.to - s.from), f = Math.exp(e.deltaY * 0.002);
+      const from = Math.max(host.rec.start, at - (at - s.from) * f), to = Math.min(host.rec.end, at + (s.to - at) * f);
+      host.onSelect(from <= host.rec.start && to >= host.rec.end ? -Infinity : from, from <= host.rec.start && to >= host.rec.end ? Infinity : to);
+    }, { passive: false });
+    new ResizeObserver(() => this.draw()).observe(this.element);
+  }
+  private span() {
+    const s = this.host.selection(), { rec } = this.host;
+    return s.from === -Infinity ? { from: rec.start, to: rec.end } : { from: Math.max(s.from, rec.start), to: Math.min(s.to, rec.end) };
+  }
+  draw() {
+    const width = this.element.clientWidth, height = this.element.clientHeight, ratio = devicePixelRatio || 1, samples = this.host.rec.threads[this.thread]?.samples;
+    if (!width || !height || !samples) return;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    const g = this.canvas.getContext("2d")!, shape = this.shape(), { from, to } = this.span();
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.font = "12px ui-monospace, 'DejaVu Sans Mono', monospace";
+    g.textBaseline = "middle";
+    const open: { x: number; node: number }[] = [];
+    this.runs = [];
+    const close = (depth: number, x: number) => {
+      while (open.length > depth) {
+        const o = open.pop()!;
+        this.runs.push({ x: o.x, w: x - o.x, depth: open.length, node: o.node });
+      }
+    };
+    let i = 0;
+    const step = (to - from) / width, stack: number[] = [], usual = samples.time.length > 1 ? (samples.time[samples.time.length - 1] - samples.time[0]) / samples.time.length : 0;
+    for (let x = 0; x < width; x++) {
+      const t = from + x * step;
+      while (i < samples.time.length && samples.time[i] < t) i++;
+      // A sample stands for the time since the one before it; a longer gap is a time without one.
+      if (i >= samples.time.length || samples.time[i] - t > Math.max(step, usual * 3)) {
+        close(0, x);
+        continue;
+      }
+      stack.length = 0;
+      for (let n = shape.of[samples.node[i]]; n > 0; n = shape.parent[n]) stack.push(n);
+      stack.reverse();
+      let same = 0;
+      while (same < open.length && same < stack.length && open[same].node === stack[same]) same++;
+      close(same, x);
+      for (let d = same; d < stack.length; d++) open.push({ x, node: stack[d] });
+    }
+    close(0, width);
+    for (const b of this.runs) {
+      if (b.depth * BOX > height) continue;
+      g.fillStyle = this.palette.of(shape.flags[b.node], shape.place[b.node]);
+      g.fillRect(b.x, b.depth * BOX, Math.max(0.7, b.w - (b.w > 4 ? 1 : 0)), BOX - 1);
+      const label = fitted(shown(this.name(shape.key[b.node]), 400), b.w);
+      if (!label) continue;
+      g.fillStyle = this.palette.text;
+      g.fillText(label, b.x + 4, b.depth * BOX + BOX / 2);
+    }
+  }
+}
