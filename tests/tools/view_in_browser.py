@@ -25,7 +25,7 @@ driver, browser, page, report = sys.argv[1:]
 with open(report, encoding="utf-8") as text:
     wanted = json.load(text)
 
-ROWS = """return [...document.querySelectorAll('main .space .row')].map(
+ROWS = """return [...document.querySelectorAll('#view .space .row')].map(
     r => [...r.children].map(c => c.textContent))"""
 FAILED = """const w = document.querySelector('.wrong:not([hidden])');
 return w ? w.textContent : ''"""
@@ -76,10 +76,10 @@ const seen = new Set(); for (let i = 0; i < d.length; i += 404) seen.add(d[i] * 
     wait_for(session, drawn)
     for name in "234":
         key(session, name)
-        wait_for(session, "return document.querySelectorAll('main .space .row').length > 1")
+        wait_for(session, "return document.querySelectorAll('#view .space .row').length > 1")
     key(session, "1")
     key(session, "t")
-    wait_for(session, "return document.querySelector('main [role=treegrid]') && location.hash.includes('table')")
+    wait_for(session, "return document.querySelector('#view [role=treegrid]') && location.hash.includes('table')")
     open_page(session, page, "#from=0&to=1e12")
     if session.run(FAILED):
         sys.exit(f"{page}: {session.run(FAILED)}")

@@ -45,7 +45,8 @@ export class App {
   private lineTable: Lines | null = null;
   private shapeKey = "";
   private weighKey = "";
-  private main = h("main", { id: "view" });
+  private main = h("div", { id: "view" });
+  private frame = h("main", {}, this.main);
   private chips = h("div", { class: "chips" });
   private tabBar = h("div", { class: "tabs", role: "tablist", "aria-label": "views" });
   private bar = h("div", { class: "tools" });
@@ -68,6 +69,7 @@ export class App {
     this.state = this.initial();
     this.readHash();
     this.summary = document.getElementById("summary")!;
+    this.summary.tabIndex = 0; // it scrolls
     this.help = h("dialog", { "aria-label": "keys" }, h("h2", {}, "Keys"), h("dl", {}, ...keys.flatMap(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])), h("button", { onclick: () => this.help.close() }, "close"));
     this.searchBox.value = this.state.search;
     let timer = 0;
@@ -82,7 +84,7 @@ export class App {
     this.rankModules();
     const title = h("div", { class: "title" }, h("h1", { title: shown(rec.about.title) }, shown(rec.about.title, 200)), h("p", { class: "soft", title: shown(rec.about.truth) }, shown(rec.about.truth, 400)));
     const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
-    document.body.prepend(h("div", { id: "app" }, h("header", {}, h("div", { class: "top" }, title, h("div", { class: "search", role: "search" }, this.searchBox, this.matchText), h("button", { "aria-label": "keys", onclick: () => this.help.showModal() }, "?")), wrong, h("div", { class: "top" }, this.tabBar, this.bar), this.chips), this.main, this.live, this.help));
+    document.body.prepend(h("div", { id: "app" }, h("header", {}, h("div", { class: "top" }, title, h("div", { class: "search", role: "search" }, this.searchBox, this.matchText), h("button", { "aria-label": "keys", onclick: () => this.help.showModal() }, "?")), wrong, h("div", { class: "top" }, this.tabBar, this.bar), this.chips), this.frame, this.live, this.help));
     addEventListener("hashchange", () => { this.readHash(); this.searchBox.value = this.state.search; this.render(); });
     addEventListener("keydown", e => this.onKey(e));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.palette = this.newPalette(); this.render(); });
@@ -298,7 +300,7 @@ export class App {
   private renderView() {
     const s = this.state;
     this.summary.hidden = s.tab !== "summary";
-    this.main.hidden = s.tab === "summary";
+    this.frame.hidden = s.tab === "summary";
     this.main.className = "view-" + s.tab;
     this.main.setAttribute("role", "tabpanel");
     this.main.setAttribute("aria-labelledby", "tab-" + s.tab);
@@ -657,7 +659,7 @@ export class App {
   }
 
   private focusView() {
-    const first = (this.main.querySelector(".flame canvas, .body") ?? this.main.querySelector("[tabindex='0']")) as HTMLElement | null;
+    const first = (this.main.querySelector(".flame canvas, .table") ?? this.main.querySelector("[tabindex='0']")) as HTMLElement | null;
     first?.focus({ preventScroll: true });
   }
 }

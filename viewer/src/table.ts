@@ -29,10 +29,10 @@ export interface TableOptions<R> {
 }
 
 const ROW = 24;
+let tables = 0; // made so far: rows have ids, which differ from table to table
 
 export class Table<R> {
   element: HTMLElement;
-  private body: HTMLElement;
   private space: HTMLElement;
   private heads: HTMLElement[] = [];
   private order: number[] = [];
@@ -40,22 +40,25 @@ export class Table<R> {
   private sorted: number;
   private descending = true;
   private frame = 0;
+  private id = "t" + ++tables + "-";
 
   constructor(private o: TableOptions<R>) {
     this.selected = o.selected ?? (o.rows.length ? 0 : -1);
     this.sorted = o.sort ?? -1;
     const grid = o.columns.map(c => (c.width ? c.width + "px" : "minmax(12em,1fr)")).join(" ");
-    const head = h("div", { class: "row head", role: "row" }, ...o.columns.map((c, i) => {
+    const head = h("div", { class: "row head", role: "row", "aria-rowindex": 1 }, ...o.columns.map((c, i) => {
       const cell = h("div", { role: "columnheader", class: c.number ? "n" : "" }, c.sort ? h("button", { onclick: () => this.sortBy(i) }, c.name) : c.name);
       this.heads.push(cell);
       return cell;
     }));
-    this.space = h("div", { class: "space", role: "presentation" });
-    this.body = h("div", { class: "body", role: "rowgroup", tabindex: 0, "aria-label": o.label, onscroll: () => this.later(), onkeydown: (e: KeyboardEvent) => this.onKey(e) }, this.space);
-    this.element = h("div", { class: "table", role: o.tree ? "treegrid" : "grid", "aria-label": o.label, "aria-rowcount": o.rows.length + 1 }, h("div", { role: "rowgroup", class: "head-box" }, head), this.body);
+    this.space = h("div", { class: "space", role: "rowgroup" });
+    this.element = h("div", {
+      class: "table", role: o.tree ? "treegrid" : "grid", tabindex: 0, "aria-label": o.label, "aria-rowcount": o.rows.length + 1,
+      onscroll: () => this.later(), onkeydown: (e: KeyboardEvent) => this.onKey(e),
+    }, h("div", { role: "rowgroup", class: "head-box" }, head), this.space);
     this.element.style.setProperty("--grid", grid);
     this.sortRows();
-    new ResizeObserver(() => this.later()).observe(this.body);
+    new ResizeObserver(() => this.later()).observe(this.element);
     if (o.selected !== undefined) requestAnimationFrame(() => this.reveal(true));
   }
 
@@ -97,13 +100,13 @@ export class Table<R> {
   }
 
   private draw() {
-    const { o } = this, top = this.body.scrollTop, height = this.body.clientHeight || 600;
+    const { o } = this, top = this.element.scrollTop, height = this.element.clientHeight || 600;
     const from = Math.max(0, Math.floor(top / ROW) - 4), to = Math.min(this.order.length, Math.ceil((top + height) / ROW) + 4);
     const rows: HTMLElement[] = [];
     for (let i = from; i < to; i++) {
       const row = o.rows[this.order[i]], level = o.tree?.level(row), open = o.tree?.open(row);
       const element = h("div", {
-        class: "row " + (o.rowClass?.(row) ?? ""), role: "row", id: "r" + i, "aria-rowindex": i + 2, "aria-selected": i === this.selected,
+        class: "row " + (o.rowClass?.(row) ?? ""), role: "row", id: this.id + i, "aria-rowindex": i + 2, "aria-selected": i === this.selected,
         "aria-level": level, "aria-expanded": open === null || open === undefined ? undefined : String(open),
         onclick: () => this.select(i), ondblclick: () => o.onOpen?.(row),
       }, ...o.columns.map(c => h("div", { role: "gridcell", class: c.number ? "n" : "" }, c.cell(row, this.order[i]))));
@@ -111,8 +114,8 @@ export class Table<R> {
       rows.push(element);
     }
     fill(this.space, ...rows, this.order.length === 0 && h("p", { class: "empty" }, o.empty ?? "nothing here"));
-    if (this.selected >= from && this.selected < to) this.body.setAttribute("aria-activedescendant", "r" + this.selected);
-    else this.body.removeAttribute("aria-activedescendant");
+    if (this.selected >= from && this.selected < to) this.element.setAttribute("aria-activedescendant", this.id + this.selected);
+    else this.element.removeAttribute("aria-activedescendant");
   }
 
   private select(i: number) {
@@ -124,16 +127,16 @@ export class Table<R> {
   }
 
   private reveal(centre: boolean) {
-    const top = this.selected * ROW, height = this.body.clientHeight;
-    if (centre) this.body.scrollTop = top - height / 3;
-    else if (top < this.body.scrollTop) this.body.scrollTop = top;
-    else if (top + ROW > this.body.scrollTop + height) this.body.scrollTop = top + ROW - height;
+    const top = this.selected * ROW, height = this.element.clientHeight;
+    if (centre) this.element.scrollTop = top - height / 3;
+    else if (top < this.element.scrollTop) this.element.scrollTop = top;
+    else if (top + 2 * ROW > this.element.scrollTop + height) this.element.scrollTop = top + 2 * ROW - height; // below the titles
     this.draw();
   }
 
   private onKey(e: KeyboardEvent) {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
-    const { o } = this, page = Math.max(1, Math.floor(this.body.clientHeight / ROW) - 1), row = o.rows[this.order[this.selected]];
+    const { o } = this, page = Math.max(1, Math.floor(this.element.clientHeight / ROW) - 2), row = o.rows[this.order[this.selected]];
     const open = row !== undefined && o.tree ? o.tree.open(row) : undefined;
     if (e.key === "ArrowDown") this.select(Math.min(this.selected + 1, this.order.length - 1));
     else if (e.key === "ArrowUp") this.select(Math.max(this.selected - 1, 0));
@@ -150,6 +153,6 @@ export class Table<R> {
   }
 
   focus() {
-    this.body.focus({ preventScroll: true });
+    this.element.focus({ preventScroll: true });
   }
 }
