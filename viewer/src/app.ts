@@ -164,6 +164,7 @@ export class App {
         this.names = new Names(this.rec, s.names);
         this.selectedKey = -1;
         this.matched.clear();
+        this.labels = [];
       }
       this.shape = new Shape(this.rec, this.names, s.transforms);
       this.shapeKey = shapeKey;
@@ -185,6 +186,8 @@ export class App {
 
   private lines = () => (this.lineTable ??= new Lines(this.weighed));
   private name = (key: number) => this.names.text(key) || "[unknown]";
+  private labels: string[] = [];
+  private label = (key: number) => (this.labels[key] ??= shown(this.name(key), 400));
   private metric = () => this.rec.metrics[this.state.metric] ?? { name: "samples", unit: "", event: "", is_level: false };
 
   private matches = (key: number): boolean | null => {
@@ -264,7 +267,7 @@ export class App {
         input.addEventListener("keydown", e => e.stopPropagation());
         return input;
       };
-      items.push(h("span", { class: "chip" }, "from ", field("from, in seconds", s.from, v => this.set({ from: v })), " to ", field("to, in seconds", s.to, v => this.set({ to: v })), ` s: ${percent(this.weighed.total[0], this.rec.selfAll[s.metric].reduce((a, b) => a + b, 0)) || "0%"} of all`, h("button", { "aria-label": "select all of the time", onclick: () => this.set({ from: -Infinity, to: Infinity }) }, "×")));
+      items.push(h("span", { class: "chip" }, "from ", field("from, in seconds", s.from, v => this.set({ from: v })), " to ", field("to, in seconds", s.to, v => this.set({ to: v })), ` s: ${percent(this.weighed.total[0], this.rec.sums[s.metric]) || "0%"} of all`, h("button", { "aria-label": "select all of the time", onclick: () => this.set({ from: -Infinity, to: Infinity }) }, "×")));
     }
     fill(this.chips, ...items);
     this.chips.hidden = items.length === 0;
@@ -330,7 +333,7 @@ export class App {
       return chart.element;
     }
     this.flame ??= new Flame({
-      weighed: () => this.weighed, name: this.name, matches: this.matches, describe: this.describe,
+      weighed: () => this.weighed, label: this.label, matches: this.matches, describe: this.describe,
       onSelect: c => this.showCall(c), onFocus: c => this.say(this.describe(c)), onKey: (e, c) => this.callKey(e, c),
     }, "flame graph");
     this.flame.palette = this.palette;

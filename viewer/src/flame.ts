@@ -11,7 +11,7 @@ const LEAST = 0.6; // pixels: narrower boxes are not drawn
 
 export interface FlameHost {
   weighed: () => Weighed;
-  name: (key: number) => string;
+  label: (key: number) => string; // the name as it is shown
   matches: (key: number) => boolean | null; // null: nothing is searched
   describe: (c: Call) => string;
   onSelect: (c: Call | null) => void;
@@ -244,27 +244,21 @@ export class Flame {
     visit(this.root, -this.from * scale, scale);
     for (const [colour, list] of byColour) {
       g.fillStyle = colour;
-      g.beginPath();
-      for (const b of list) g.rect(b.x, b.y, Math.max(b.w - (b.w > 3 ? 1 : 0.2), 0.4), BOX - 1);
-      g.fill();
+      for (const b of list) g.fillRect(b.x, b.y, b.w > 3 ? b.w - 1 : Math.max(b.w - 0.2, 0.4), BOX - 1);
     }
     g.fillStyle = this.palette.dim;
-    g.beginPath();
-    let searched = false;
     for (const b of this.boxes) {
       const match = this.host.matches(b.call.key);
-      if (match === null) break;
-      searched = true;
-      if (!match || b.call.flags === 255) g.rect(b.x, b.y, Math.max(b.w - 1, 0.4), BOX - 1);
+      if (match === null) break; // nothing is searched
+      if (!match || b.call.flags === 255) g.fillRect(b.x, b.y, Math.max(b.w - 1, 0.4), BOX - 1);
     }
-    if (searched) g.fill();
     g.font = "12px ui-monospace, 'DejaVu Sans Mono', monospace";
     g.fillStyle = this.palette.text;
     g.textBaseline = "middle";
     for (const b of this.boxes) {
       if (b.w < 24) continue;
       const inlined = b.call.flags !== 255 && b.call.flags & INLINED ? "▸" : "";
-      const label = fitted(inlined + (b.call.flags === 255 ? "all" : shown(this.host.name(b.call.key), 400)), b.w);
+      const label = fitted(inlined + (b.call.flags === 255 ? "all" : this.host.label(b.call.key)), b.w);
       if (label) g.fillText(label, b.x + 4, b.y + BOX / 2);
     }
     if (this.selected) {

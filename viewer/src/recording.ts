@@ -41,6 +41,7 @@ export class Recording {
   parent: Uint32Array;
   place: Uint32Array;
   selfAll: Float64Array[] = []; // [metric][node]
+  sums: number[] = []; // [metric] of all nodes
   series: Series[] = [];
   spans: Spans;
   private rankNode: Uint32Array = new Uint32Array(0);
@@ -82,6 +83,7 @@ export class Recording {
         sum += value[i];
       }
       this.selfAll.push(self);
+      this.sums.push(sum);
       this.compare(metric, sum, "calls");
     });
     this.spans = { thread: get("span.thread"), start: get("span.start"), end: get("span.end"), name: get("span.name"), detail: get("span.detail") };
@@ -123,7 +125,7 @@ export class Recording {
   }
 
   private addSamples(block: Block) {
-    const about = block.about, rank = block.columns.get("rank") as Uint32Array, delta = block.columns.get("time") as Float64Array;
+    const about = block.about, rank = block.columns.get("rank") as Uint32Array, delta = block.columns.get("time")!, small = delta instanceof Uint32Array;
     const ranks = block.columns.get("rank.node") as Uint32Array | undefined;
     if (ranks) this.rankNode = ranks;
     const n = rank.length, node = new Uint32Array(n), time = new Float64Array(n);
@@ -131,7 +133,7 @@ export class Recording {
     for (let i = 0; i < n; i++) {
       if (rank[i]) last = this.rankNode[rank[i] - 1];
       node[i] = last;
-      if (i) now += about.step_us + unzigzag(delta[i - 1]);
+      if (i) now += about.step_us + (small ? (delta[i - 1] >>> 1) ^ -(delta[i - 1] & 1) : unzigzag(delta[i - 1]));
       time[i] = now;
     }
     const values: (Float64Array | number)[] = this.metrics.map((_, m) => about.values[m] ?? block.columns.get(`value.${m}`));

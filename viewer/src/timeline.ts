@@ -97,7 +97,7 @@ export class Timeline {
         g.fillStyle = css("--accent");
         for (let i = 0; i < bars.length; i++) {
           const high = (bars[i] / most) * (height - 4);
-          if (high > 0) g.fillRect(x(rec.start + i * step), y + height - high, Math.max(1, x(rec.start + (i + 1) * step) - x(rec.start + i * step) - 0.5), high);
+          if (high > 0) g.fillRect(x(rec.start + i * step), y + height - high, Math.max(1, x(rec.start + (i + 1) * step) - x(rec.start + i * step) - (width > bars.length * 4 ? 0.5 : 0)), high);
         }
       },
     });

@@ -112,17 +112,21 @@ static bool add_page(const ViewCommandOptions *o, const Opened *opened, StrBuf *
     ViewTextVec texts = {0};
     ViewInstructionVec code = {0};
     bool hides = o->no_source || o->share.anonymise || o->share.key.len;
+    bool is_shared =
+        o->share.names || o->share.strip_paths || o->share.anonymise || o->share.key.len;
+    if (!report_init(&r, p, &request, err))
+        return false;
     if (!hides) {
-        if (!report_init(&r, p, &request, err))
-            return false;
         view_page_texts(&r, &sources, arena, &texts);
         recording_search(arena, &o->files, &search);
         view_page_code(&r, &search, arena, &code);
-        report_deinit(&r);
     }
-    if (!share_selected(&o->share, p, &request.selection, err) ||
-        !report_init(&r, p, &request, err))
-        return false;
+    if (is_shared) { // the report's texts are the profile's, which change
+        report_deinit(&r);
+        if (!share_selected(&o->share, p, &request.selection, err) ||
+            !report_init(&r, p, &request, err))
+            return false;
+    }
     if (o->share.strip_paths)
         for (size_t i = 0; i < code.len; i++)
             code.at[i].file = str_base_name(code.at[i].file);

@@ -463,12 +463,15 @@ static void add_thread_samples(ViewBlock *b, const Profile *p, const ViewTree *t
     json_i64(json, "start_us", before);
     json_i64(json, "step_us", step);
     view_column_begin(b);
+    uint64_t most = 0;
     for (size_t i = 1; i < count; i++) {
         int64_t now = in_us(rows[i].time_ns);
-        view_add_u64(b, zigzag(now - before - step));
+        uint64_t code = zigzag(now - before - step);
+        view_add_u64(b, code);
+        most = MAX(most, code);
         before = now;
     }
-    view_column_end(b, "time", VIEW_U64);
+    view_column_end(b, "time", most <= UINT32_MAX ? VIEW_U32 : VIEW_U64);
     json_begin_array(json, "values"); // of metrics whose samples all have one value
     for (size_t m = 0; m < t->metric_count; m++) {
         const int64_t *values = s->values[m].at;

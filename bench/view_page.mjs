@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// view_page.mjs BROWSER PAGE: figures of one page in a headless browser, as JSON in one line. Those in ..._cpu_ms are
+// processor time: of all processes of the browser until the page is loaded, else of the page's own thread. On a busy
+// machine only they can be compared. mib is the resident memory of the page's process.
+import fs from "node:fs";
+import path from "node:path";
+import puppeteer from "puppeteer-core";
+
+const [browserPath, page] = process.argv.slice(2);
+const browser = await puppeteer.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu", "--enable-precise-memory-info"], headless: true });
+const tab = await browser.newPage();
+const session = await tab.createCDPSession();
+await session.send("Performance.enable", { timeDomain: "threadTicks" });
+const thread = async () => (await session.send("Performance.getMetrics")).metrics.find(m => m.name === "TaskDuration").value;
+// The browser's processes: [pid, processor seconds, resident MiB].
+const processes = () => {
+  const parents = new Map(), found = [], root = browser.process().pid;
+  for (const pid of fs.readdirSync("/proc").filter(name => /^\d+$/.test(name)))
+    try {
+      const fields = fs.readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /, "").split(" ");
+      parents.set(Number(pid), { up: Number(fields[1]), cpu: (Number(fields[11]) + Number(fields[12])) / 100, mib: Number(fields[21]) / 256 });
+    } catch { /* it has ended */ }
+  for (const [pid, p] of parents) {
+    let up = pid;
+    while (up && up !== root) up = parents.get(up)?.up ?? 0;
+    if (up) found.push([pid, p.cpu, p.mib]);
+  }
+  return found;
+};
+const cpuOfAll = () => processes().reduce((sum, p) => sum + p[1], 0), before = cpuOfAll();
+await tab.setViewport({ width: 1440, height: 900 });
+await tab.goto("file://" + path.resolve(page), { timeout: 300000 });
+await tab.waitForFunction(() => document.documentElement.dataset.loaded, { timeout: 300000 });
+const loaded = cpuOfAll() - before, mib = Math.max(...processes().map(p => p[2])), data = await tab.evaluate(() => ({ ...document.documentElement.dataset }));
+// The thread's processor time, in seconds, while `act` runs and its pictures are drawn.
+const cpu = async act => {
+  const start = await thread();
+  await act();
+  await tab.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+  return (await thread()) - start;
+};
+const frames = [];
+for (let i = 0; i < 60; i++)
+  frames.push(1000 * (await cpu(() => session.send("Input.dispatchMouseEvent", { type: "mouseWheel", x: 200 + i * 5, y: 400, deltaX: 0, deltaY: i % 12 < 6 ? -40 : 40, modifiers: 1 }))));
+frames.sort((a, b) => a - b);
+const select = [];
+for (let i = 0; i < 7; i++)
+  select.push(1000 * (await cpu(() => tab.evaluate(n => { location.hash = `#from=${n * 1000}&to=1e12`; }, i + 1))));
+select.sort((a, b) => a - b);
+const round = (value, digits) => Number(value.toFixed(digits));
+console.log(JSON.stringify({
+  first_ms: Number(data.first), loaded_ms: Number(data.loaded), loaded_cpu_ms: round(loaded * 1000, 0), mib: round(mib, 0),
+  frame_median_cpu_ms: round(frames[30], 1), frame_p95_cpu_ms: round(frames[57], 1), select_cpu_ms: round(select[3], 1),
+}));
+await browser.close();
