@@ -46,9 +46,14 @@
 #define FACT_RATE_ASKED    "rate-asked-hz"
 #define FACT_RATE_OBTAINED "rate-obtained-hz"
 #define FACT_SAMPLES_LOST  "samples-lost"
-#define FACT_PROBE_HIT_NS  "probe-hit-ns"         // what a hit of the probe cost the program
-#define FACT_THROTTLED     "throttled"            // number of THROTTLE records
-#define FACT_STACK_MODE    "stack-mode"           // "tables", "frame pointers", "lbr", "none"
+#define FACT_PROBE_HIT_NS  "probe-hit-ns"  // what a hit of the probe cost the program
+#define FACT_THROTTLED     "throttled"     // number of THROTTLE records
+#define FACT_STACK_MODE    "stack-mode"    // "tables", "frame pointers", "lbr", "none"
+#define FACT_WAITS         "waits"         // how waits were recorded: "bpf"; absent: not
+#define FACT_WAITS_LIFT    "waits-lift"    // what would record them better; "" for nothing
+#define FACT_WAITS_MISSING "waits-missing" // by how much the classes miss the threads' time: 0.001
+#define FACT_WAITS_STACKS  "waits-stacks"  // different stacks of waits, "complete/all"
+#define FACT_WAITS_LOST    "waits-lost"    // stacks and single waits without room
 #define FACT_INCOMPLETE    "recording-incomplete" // why, when the recorder did not finish
 // Of runs:
 #define FACT_CLOCK        "clock"        // of the times: "kernel", "wait", "cpu", "in process"

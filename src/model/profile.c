@@ -448,6 +448,54 @@ void profile_add_interval(Profile *p, ThreadId thread, int64_t start_ns, int64_t
     vec_push(&p->arena, &t->detail, detail);
 }
 
+const char *wait_class_name(WaitClass c)
+{
+    static const char *const names[] = {"running", "runnable", "lock",  "disk",    "network",
+                                        "sleep",   "fault",    "child", "stopped", "other"};
+    return (size_t)c < ARRAY_LEN(names) ? names[c] : "other";
+}
+
+uint64_t wait_bucket_ns(uint32_t bucket)
+{
+    uint64_t power = 1ull << MIN(bucket / 2, 62u);
+    return power + (bucket % 2 ? power / 2 : 0);
+}
+
+uint32_t profile_add_wait(Profile *p, const WaitRow *row)
+{
+    Waits *w = &p->waits;
+    vec_push(&p->arena, &w->thread, row->thread);
+    vec_push(&p->arena, &w->stack, row->stack);
+    vec_push(&p->arena, &w->state, (uint8_t)row->state);
+    vec_push(&p->arena, &w->object, row->object);
+    vec_push(&p->arena, &w->count, row->count);
+    vec_push(&p->arena, &w->blocked_ns, row->blocked_ns);
+    vec_push(&p->arena, &w->runnable_ns, row->runnable_ns);
+    vec_push(&p->arena, &w->longest_ns, row->longest_ns);
+    return (uint32_t)w->thread.len - 1;
+}
+
+void profile_add_wait_time(Profile *p, uint32_t wait, uint32_t bucket, uint64_t count)
+{
+    vec_push(&p->arena, &p->wait_times.wait, wait);
+    vec_push(&p->arena, &p->wait_times.bucket, bucket);
+    vec_push(&p->arena, &p->wait_times.count, count);
+}
+
+void profile_add_state(Profile *p, const StateRow *row)
+{
+    States *s = &p->states;
+    vec_push(&p->arena, &s->thread, row->thread);
+    vec_push(&p->arena, &s->start_ns, row->start_ns);
+    vec_push(&p->arena, &s->woken_ns, row->woken_ns);
+    vec_push(&p->arena, &s->end_ns, row->end_ns);
+    vec_push(&p->arena, &s->state, (uint8_t)row->state);
+    vec_push(&p->arena, &s->object, row->object);
+    vec_push(&p->arena, &s->stack, row->stack);
+    vec_push(&p->arena, &s->waker, row->waker);
+    vec_push(&p->arena, &s->waker_stack, row->waker_stack);
+}
+
 void profile_note(Profile *p, NoteLevel level, Str key, const char *fmt, ...)
 {
     va_list args;

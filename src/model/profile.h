@@ -228,6 +228,61 @@ typedef struct Intervals {
     StrIdVec detail;
 } Intervals;
 
+// In what state a thread is. Part of the file format: never renumber.
+typedef enum WaitClass {
+    WAIT_RUNNING,
+    WAIT_RUNNABLE, // could run, and has no processor
+    WAIT_LOCK,
+    WAIT_DISK,
+    WAIT_NETWORK, // sockets, pipes, terminals, and calls that wait for several of these
+    WAIT_SLEEP,
+    WAIT_FAULT, // memory that was not there
+    WAIT_CHILD, // the end of a process
+    WAIT_STOPPED,
+    WAIT_OTHER,
+    WAIT_CLASS_COUNT
+} WaitClass;
+
+// "lock", "disk" …
+const char *wait_class_name(WaitClass c);
+
+// Sums over the states of a thread: those at one stack, for one object. All rows of a thread
+// together are the time that it was observed.
+typedef struct Waits {
+    ThreadIdVec thread;
+    StackIdVec stack; // 0: not known, as for the classes running and runnable
+    U8Vec state;      // WaitClass
+    StrIdVec object;  // lock, file, peer; "" when not known
+    U64Vec count;
+    U64Vec blocked_ns;  // in this state
+    U64Vec runnable_ns; // afterwards, until there was a processor; belongs to WAIT_RUNNABLE
+    U64Vec longest_ns;  // of both
+} Waits;
+
+// How long single waits took: `count` of a row of `waits` were from 2^(bucket/2) ns on, half steps
+// being three quarters of the next power, up to the next bucket's begin (wait_bucket_ns).
+typedef struct WaitTimes {
+    U32Vec wait; // row of `waits`
+    U32Vec bucket;
+    U64Vec count;
+} WaitTimes;
+
+// The shortest time of a bucket in ns.
+uint64_t wait_bucket_ns(uint32_t bucket);
+
+// Single waits: those that took longer than the recorder was told to leave out.
+typedef struct States {
+    ThreadIdVec thread;
+    I64Vec start_ns;
+    I64Vec woken_ns; // from here to the end it could run and had no processor
+    I64Vec end_ns;
+    U8Vec state; // WaitClass
+    StrIdVec object;
+    StackIdVec stack;
+    U32Vec waker;           // 1 + the thread that ended the wait; 0: an interrupt, or not known
+    StackIdVec waker_stack; // 0: not known
+} States;
+
 // Execution counts from coverage. `count` is the number of executions.
 typedef struct LineCounts {
     StrIdVec file;
@@ -437,6 +492,9 @@ typedef struct Profile {
     Samples samples;
     Series series;
     Intervals intervals;
+    Waits waits;
+    WaitTimes wait_times;
+    States states;
     Runs runs;
     RunValues run_values;
     LineCounts line_counts;
@@ -555,6 +613,30 @@ void profile_add_point(Profile *p, MetricId metric, int64_t time_ns, double valu
 // Appends a span, or a mark when start and end are equal.
 void profile_add_interval(Profile *p, ThreadId thread, int64_t start_ns, int64_t end_ns, StrId name,
                           StrId detail);
+
+// Appends a sum of waits whose columns `row` states; returns its number.
+typedef struct WaitRow {
+    ThreadId thread;
+    StackId stack;
+    WaitClass state;
+    StrId object;
+    uint64_t count, blocked_ns, runnable_ns, longest_ns;
+} WaitRow;
+uint32_t profile_add_wait(Profile *p, const WaitRow *row);
+// Appends how many waits of a row of `waits` were in a bucket.
+void profile_add_wait_time(Profile *p, uint32_t wait, uint32_t bucket, uint64_t count);
+
+// Appends a single wait; the fields are those of States.
+typedef struct StateRow {
+    ThreadId thread;
+    int64_t start_ns, woken_ns, end_ns;
+    WaitClass state;
+    StrId object;
+    StackId stack;
+    uint32_t waker;
+    StackId waker_stack;
+} StateRow;
+void profile_add_state(Profile *p, const StateRow *row);
 
 // Appends a note. `key` is one of the short stable words that programs look for.
 void profile_note(Profile *p, NoteLevel level, Str key, const char *fmt, ...) PRINTF_LIKE(4, 5);

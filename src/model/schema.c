@@ -103,6 +103,32 @@ static const Column interval_columns[] = {
     STRING(4, "name", intervals.name),
     STRING(5, "detail", intervals.detail),
 };
+static const Column wait_columns[] = {
+    REF(1, "thread", waits.thread, TABLE_THREADS),
+    REF(2, "stack", waits.stack, TABLE_STACKS),
+    PLAIN(3, "state", COLUMN_U8, waits.state),
+    STRING(4, "object", waits.object),
+    DELTA(5, "count", COLUMN_U64, waits.count),
+    DELTA(6, "blocked_ns", COLUMN_U64, waits.blocked_ns),
+    DELTA(7, "runnable_ns", COLUMN_U64, waits.runnable_ns),
+    DELTA(8, "longest_ns", COLUMN_U64, waits.longest_ns),
+};
+static const Column wait_time_columns[] = {
+    REF(1, "wait", wait_times.wait, TABLE_WAITS),
+    DELTA(2, "bucket", COLUMN_U32, wait_times.bucket),
+    DELTA(3, "count", COLUMN_U64, wait_times.count),
+};
+static const Column state_columns[] = {
+    REF(1, "thread", states.thread, TABLE_THREADS),
+    DELTA(2, "start_ns", COLUMN_I64, states.start_ns),
+    DELTA(3, "woken_ns", COLUMN_I64, states.woken_ns),
+    DELTA(4, "end_ns", COLUMN_I64, states.end_ns),
+    PLAIN(5, "state", COLUMN_U8, states.state),
+    STRING(6, "object", states.object),
+    REF(7, "stack", states.stack, TABLE_STACKS),
+    DELTA(8, "waker", COLUMN_U32, states.waker),
+    REF(9, "waker_stack", states.waker_stack, TABLE_STACKS),
+};
 static const Column line_count_columns[] = {
     STRING(1, "file", line_counts.file),
     DELTA(2, "line", COLUMN_U32, line_counts.line),
@@ -229,6 +255,9 @@ const TableSchema profile_schema[] = {
     SCHEMA("samples", TABLE_SAMPLES, sample_columns, false, false, TABLE_NONE),
     SCHEMA("series", TABLE_SERIES, series_columns, false, false, TABLE_NONE),
     SCHEMA("intervals", TABLE_INTERVALS, interval_columns, false, false, TABLE_NONE),
+    SCHEMA("waits", TABLE_WAITS, wait_columns, false, false, TABLE_NONE),
+    SCHEMA("wait times", TABLE_WAIT_TIMES, wait_time_columns, false, false, TABLE_NONE),
+    SCHEMA("states", TABLE_STATES, state_columns, false, false, TABLE_NONE),
     SCHEMA("line counts", TABLE_LINE_COUNTS, line_count_columns, true, false, TABLE_NONE),
     SCHEMA("function counts", TABLE_FUNCTION_COUNTS, function_count_columns, true, false,
            TABLE_NONE),

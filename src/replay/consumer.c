@@ -24,6 +24,7 @@ enum {
     // may claim more than any machine had.
     MAPPINGS_MAX = 1 << 16,
     MAPPINGS_IN_ALL_MAX = 1 << 24,
+    BASE_WORDS = 8,                // of the outermost frame, above its stack pointer
     CAPTURE_APART_MAX_NS = 200000, // frames that were read before a sample, and the sample
 };
 
@@ -91,6 +92,7 @@ struct Consumer {
     FrameCacheEntry *frame_cache; // FRAME_CACHE_SIZE of them
     StackCache *stacks;
     UnwindFrame walked[FRAMES_MAX];
+    uint32_t last_sp_words; // of the outermost frame of the last walk
     LiveStack live_stack;
     FrameId frames[FRAMES_MAX + 257]; // innermost first
     FrameId exec_callers[4];          // of the kernel, each inside the system call of an exec
@@ -787,6 +789,7 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     join_frame_pointers(c, p, s, &regs, &memory, max, &walk);
     bool is_deep = walk_live_stack(c, p, &regs, &memory, max, &walk);
     join_outer(c, t, &memory, max, is_deep, &walk);
+    c->last_sp_words = walk.frame_count ? c->walked[walk.frame_count - 1].sp_words : UNWIND_SP_FAR;
     n = add_frames(c, p, t, &memory, walk.frame_count, n);
     c->counts.frames_walked += walk.frame_count;
     if (log_enabled(LOG_UNWIND, 2) && walk.end != UNWIND_COMPLETE) {
@@ -1019,6 +1022,8 @@ static void set_values(Consumer *c, size_t row, Thread *t, const SampleEvent *ev
     if (event->is_weighed)
         value = credits_take(&c->credits, &t->credit, r->time, value);
     profile_sample_set(c->profile, row, event->metric, (int64_t)value);
+    if (event->has_wall)
+        profile_sample_set(c->profile, row, event->wall, (int64_t)value);
     if (!event->group_read)
         return;
     uint32_t tid = event->is_inherited ? r->tid : 0;
@@ -1123,6 +1128,76 @@ void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
     default:
         break;
     }
+}
+
+// ---- Stacks that are copied apart from samples ----
+
+StackCut consumer_unwind(Consumer *c, const CopiedStack *copied, StackId *ret, uint64_t *base)
+{
+    Process *p = need_process(c, copied->pid);
+    Thread *t = need_thread(c, p, copied->tid);
+    PerfSample s = {.regs_abi = PERF_SAMPLE_REGS_ABI_64, .stack = copied->bytes};
+    memcpy(s.regs, copied->regs, sizeof(s.regs));
+    StackCut cut = STACK_CUT_NONE;
+    size_t n = add_unwound(c, p, t, &s, copied->regs_mask, 0, &cut);
+    *base = 0;
+    if (cut == STACK_CUT_NONE && c->last_sp_words != UNWIND_SP_FAR) {
+        unsigned sp = c->setup.arch == UNWIND_X86_64 ? 7 : 31; // perf's numbers, asm/perf_regs.h
+        // The last frame has a return address and a few words of its own.
+        *base = s.regs[sp] + 8 * ((uint64_t)c->last_sp_words + BASE_WORDS);
+    }
+    if (cut != STACK_CUT_NONE)
+        c->frames[n++] = profile_cut_frame(c->profile, cut);
+    *ret = stack_cache_intern(c->stacks, c->profile, c->frames, n);
+    return cut;
+}
+
+CodeRanges consumer_code(Consumer *c, uint32_t pid)
+{
+    const uint64_t libraries = 0x700000000000ull;
+    CodeRanges r = {.low = UINT64_MAX, .high = UINT64_MAX};
+    uint64_t low_end = 0, high_end = 0;
+    Process *p = need_process(c, pid);
+    for (uint32_t i = 0; i < p->space.count; i++) {
+        const UnwindMapping *m = &p->space.at[i];
+        if (modules_get(&c->modules, m->user)->is_clock)
+            continue; // lies beyond the stack
+        uint64_t *start = m->start < libraries ? &r.low : &r.high;
+        uint64_t *end = m->start < libraries ? &low_end : &high_end;
+        *start = MIN(*start, m->start);
+        *end = MAX(*end, m->end);
+    }
+    r.low_size = low_end > r.low ? low_end - r.low : 0;
+    r.high_size = high_end > r.high ? high_end - r.high : 0;
+    return r;
+}
+
+const ModuleFile *consumer_file_at(Consumer *c, uint32_t pid, uint64_t address, uint64_t *svma)
+{
+    enum { DATA_BEHIND_CODE = 64 << 20 };
+    const UnwindMapping *best = NULL;
+    Process *p = need_process(c, pid);
+    // Data lie behind the code of the same file.
+    for (uint32_t i = 0; i < p->space.count; i++) {
+        const UnwindMapping *m = &p->space.at[i];
+        if (m->start <= address && address - m->start < DATA_BEHIND_CODE)
+            if (!best || m->start > best->start)
+                best = m;
+    }
+    if (!best || modules_get(&c->modules, best->user)->kind != MODULE_FILE)
+        return NULL;
+    *svma = address - best->bias;
+    return modules_get(&c->modules, best->user);
+}
+
+ThreadId consumer_thread(Consumer *c, uint32_t pid, uint32_t tid)
+{
+    return need_thread(c, need_process(c, pid), tid)->id;
+}
+
+int64_t consumer_time(const Consumer *c, uint64_t time)
+{
+    return profile_time(c, time);
 }
 
 void consumer_weigh_from(Consumer *c, uint64_t time)

@@ -37,6 +37,8 @@ typedef struct SampleEvent {
     // a CPU with all threads on it.
     bool is_inherited;
     bool leader_is_read; // the leader's value is taken from the counters, too, not its period
+    MetricId wall;       // with has_wall: a sample adds its period to this metric, too
+    bool has_wall;
     bool is_weighed; // after consumer_weigh_from, a sample adds the processor time it stands for
     const SampleArg *args;
     size_t arg_count;
@@ -104,6 +106,32 @@ void consumer_weigh_from(Consumer *c, uint64_t time);
 // Adds a process that ran before the recording began: mappings, threads and names from /proc.
 // False when it has ended. For live recordings only.
 bool consumer_add_existing(Consumer *c, uint32_t pid);
+
+// A stack that was copied apart from samples: the first words of struct pt_regs in perf's numbers,
+// and the bytes from the stack pointer upwards.
+typedef struct CopiedStack {
+    uint32_t pid, tid;
+    uint64_t regs_mask; // of the registers in `regs`
+    uint64_t regs[PERF_REGS_MAX];
+    Bytes bytes;
+} CopiedStack;
+// Unwinds it in the present address space of its process. `*base` becomes the address up to which
+// the frames reach; 0 when the stack was cut. Returns the reason of that, or STACK_CUT_NONE.
+StackCut consumer_unwind(Consumer *c, const CopiedStack *s, StackId *ret, uint64_t *base);
+
+// Where the code of a process lies: the program's, and that of libraries. Sizes are 0 when there is
+// none.
+typedef struct CodeRanges {
+    uint64_t low, low_size, high, high_size;
+} CodeRanges;
+CodeRanges consumer_code(Consumer *c, uint32_t pid);
+// The file of the process whose data lie at an address, and the address that the file states. NULL
+// when it is none of a file. Borrowed from the consumer.
+const ModuleFile *consumer_file_at(Consumer *c, uint32_t pid, uint64_t address, uint64_t *svma);
+// The thread of the profile with that number, running or ended last.
+ThreadId consumer_thread(Consumer *c, uint32_t pid, uint32_t tid);
+// A time of the records as one of the profile.
+int64_t consumer_time(const Consumer *c, uint64_t time);
 
 // After the last record: completes the intervals of threads that still run. `end` is the end of
 // the recording by the clock of the records; 0: the time of the last record.

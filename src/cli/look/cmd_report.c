@@ -12,11 +12,13 @@
 #include "cli/look/prof_screen.h"
 #include "cli/look/report_screen.h"
 #include "cli/look/view_options.h"
+#include "cli/look/waits_screen.h"
 #include "cli/pager.h"
 #include "cli/runs/counts_text.h"
 #include "cli/runs/runs_report.h"
 #include "export/report_json.h"
 #include "export/runs.h"
+#include "model/facts.h"
 #include "os/file.h"
 
 typedef enum ReportKeyKind {
@@ -25,6 +27,7 @@ typedef enum ReportKeyKind {
     KEY_HEAP_ORDER, // one that only recordings of the heap have: a metric
     KEY_ROWS,       // the rows themselves, also for --by
     KEY_PERF_ROWS,  // the same, as perf's --sort names them
+    KEY_WAITS,      // a table of waits, for --by only
 } ReportKeyKind;
 
 // The words of --sort and --by.
@@ -35,6 +38,7 @@ typedef struct ReportKey {
     ProfSort prof_order; // PROF_AS_REPORTED: --prof sorts by `order`
     By by;
     Group group;
+    WaitBy waits;
 } ReportKey;
 static const ReportKey report_keys[] = {
     {"self", KEY_ORDER, .order = FLAT_BY_SELF},
@@ -63,15 +67,26 @@ static const ReportKey report_keys[] = {
     {"dso", KEY_PERF_ROWS, .by = BY_MODULE},
     {"tid", KEY_PERF_ROWS, .group = GROUP_THREAD},
     {"pid", KEY_PERF_ROWS, .group = GROUP_PROCESS},
+    {"class", KEY_WAITS, .waits = WAIT_BY_CLASS},
+    {"lock", KEY_WAITS, .waits = WAIT_BY_LOCK},
+    {"file", KEY_WAITS, .waits = WAIT_BY_FILE},
+    {"waker", KEY_WAITS, .waits = WAIT_BY_WAKER},
 };
 
 static bool names_rows(const void *row)
 {
-    return ((const ReportKey *)row)->kind == KEY_ROWS;
+    const ReportKey *key = row;
+    return key->kind == KEY_ROWS || key->kind == KEY_WAITS;
+}
+
+static bool sorts(const void *row)
+{
+    return ((const ReportKey *)row)->kind != KEY_WAITS;
 }
 
 static const size_t report_key_count = ARRAY_LEN(report_keys);
-static const Choices sort_words = {CHOICES_COUNTED(report_keys, report_key_count, word)};
+static const Choices sort_words = {CHOICES_COUNTED(report_keys, report_key_count, word),
+                                   .takes = sorts};
 static const Choices row_words = {CHOICES_COUNTED(report_keys, report_key_count, word),
                                   .takes = names_rows};
 
@@ -82,8 +97,8 @@ typedef struct ReportOptions {
     const ReportKey *by; // NULL: not given
     Str sort;            // keys of report_keys joined by commas
     Str tree, around, colour, output;
-    bool lines, children, inverted, kernel, prof, never_called, wide, notes, json, csv, force;
-    bool no_pager;
+    bool lines, locks, critical, children, inverted, kernel, prof, never_called, wide, notes, json;
+    bool csv, force, no_pager;
     uint64_t limit;
     double percent_limit;
 } ReportOptions;
@@ -111,6 +126,13 @@ static const Option report_options[] = {
     OPT_FLAG(0, "kernel", ReportOptions, kernel,
              "page faults, context switches, tracepoints: self is of the kernel's function, not of "
              "the program's function that entered the kernel"),
+    OPT_FLAG(0, "locks", ReportOptions, locks,
+             "of a recording with --wait: the locks, how long they were waited for, and who held "
+             "them; the same as --by lock"),
+    OPT_FLAG(
+        0, "critical", ReportOptions, critical,
+        "of a recording with --wait: the chain of running, waking and waiting that decided how "
+        "long the first thread, or that of --tid, took"),
     OPT_TEXT(0, "around", ReportOptions, around, "FUNCTION",
              "who calls the function and what it calls"),
     OPT_FLAG(0, "prof", ReportOptions, prof,
@@ -151,8 +173,18 @@ static const ForeignOption foreign[] = {
 
 static const uint64_t LIMIT_DEFAULT = UINT64_MAX; // the user gave no --limit
 
+// The table of waits that was asked for. False: none was.
+static bool wants_waits(const ReportOptions *o, WaitBy *ret)
+{
+    bool by = o->by && o->by->kind == KEY_WAITS;
+    *ret = by ? o->by->waits : WAIT_BY_LOCK;
+    return by || o->locks;
+}
+
 static void apply_key(const ReportKey *key, ReportRequest *request)
 {
+    if (key->kind == KEY_WAITS)
+        return;
     if (key->kind == KEY_ORDER) {
         request->sort = key->order;
     } else {
@@ -184,7 +216,7 @@ static bool apply_sort(const Command *cmd, const ReportOptions *o, ReportRequest
     Str keys = o->sort, word;
     while (str_next_part(&keys, ',', &word)) {
         const ReportKey *key = find_key(word);
-        if (!key) {
+        if (!key || key->kind == KEY_WAITS) {
             StrBuf words = {0};
             for (size_t i = 0; i < report_key_count; i++)
                 strbuf_printf(&words, "%s%s", i ? "|" : "", report_keys[i].word);
@@ -242,6 +274,12 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
         return false;
     }
     bool is_tree = o->tree.len || o->inverted;
+    WaitBy waits;
+    if ((o->critical || wants_waits(o, &waits)) &&
+        (is_tree || o->csv || o->json || o->around.len || o->prof)) {
+        usage_error(cmd, "a table of waits goes with no other form of the report");
+        return false;
+    }
     if (is_tree && o->csv) {
         usage_error(cmd, "a tree has no CSV form; use --json");
         return false;
@@ -303,6 +341,36 @@ static ScreenStyle screen_style(const ReportOptions *o, size_t default_limit)
     return style;
 }
 
+// What is left for functions below a head of so many lines.
+static size_t first_screen_rows(size_t head)
+{
+    enum { LEAST = 3, ALL = SCREEN_FUNCTIONS + SCREEN_HEAD };
+    size_t left = head < ALL - LEAST ? ALL - head : LEAST;
+    return MIN(left, (size_t)SCREEN_FUNCTIONS);
+}
+
+// Of the selected thread and time; without a selection, of the first thread until its end.
+static void add_critical(StrBuf *out, const Report *r, size_t limit)
+{
+    const Profile *p = r->profile;
+    const Selection *s = &r->request.selection;
+    ThreadId last = {0};
+    for (uint32_t i = 0; s->tids && s->tids->len && i < p->threads.tid.len; i++)
+        if (p->threads.tid.at[i] == s->tids->at[0])
+            last = (ThreadId){i};
+    uint64_t wall = 0;
+    (void)profile_fact_u64(p, STR(FACT_WALL_NS), &wall);
+    int64_t end = last.v < p->threads.end_ns.len ? p->threads.end_ns.at[last.v] : TIME_NONE;
+    int64_t to = s->to_ns != INT64_MAX ? s->to_ns : end != TIME_NONE ? end : (int64_t)wall;
+    Critical c;
+    if (!critical_init(&c, p, last, s->from_ns != INT64_MIN ? s->from_ns : 0, to)) {
+        strbuf_add(out, STR("no waits were recorded: assay record --wait -- CMD\n"));
+        return;
+    }
+    waits_add_critical(out, &c, p, limit);
+    critical_deinit(&c);
+}
+
 static void add_text(StrBuf *out, const Shown *s)
 {
     const ReportOptions *o = s->options;
@@ -311,10 +379,22 @@ static void add_text(StrBuf *out, const Shown *s)
     style.percent_limit = percent_limit(s);
     style.counts = s->counts;
     size_t head = screen_add_head(out, r, &style);
+    WaitBy waits;
+    head += waits_add_summary(out, r->profile, style.columns);
+    if (o->critical) {
+        strbuf_add_char(out, '\n');
+        add_critical(out, r, style.limit);
+        return;
+    }
+    if (wants_waits(o, &waits)) {
+        strbuf_add_char(out, '\n');
+        waits_add_table(out, r->profile, waits, style.limit);
+        return;
+    }
     bool is_first_screen =
         r->request.by == BY_FUNCTION && r->request.group == GROUP_NONE && s->around == SIZE_MAX;
     if (is_first_screen && !s->tree && o->limit == LIMIT_DEFAULT)
-        style.limit = MIN((size_t)SCREEN_FUNCTIONS, SCREEN_FUNCTIONS + SCREEN_HEAD - head);
+        style.limit = first_screen_rows(head);
     if (s->counts)
         prof_add_doubts(out, r, &s->counts->join);
     if (head < SCREEN_HEAD || s->tree || !is_first_screen)

@@ -21,7 +21,7 @@
 #include "os/file.h"
 #include "os/proc.h"
 
-enum { CPUS_MAX = 65536 };
+enum { CPUS_MAX = 65536, MIN_WAIT_NS = 100000 };
 
 typedef struct RecordOptions {
     Str freq;
@@ -45,6 +45,8 @@ typedef struct RecordOptions {
     bool no_runtimes;
     bool no_args;
     uint64_t max_bytes;
+    bool wait;
+    int64_t min_wait_ns;
     bool quiet;
     bool self_stats;
     StrVec debug_dirs;
@@ -115,6 +117,10 @@ static const Option record_options[] = {
     OPT_FLAG('i', "no-inherit", RecordOptions, no_inherit, "leave new threads and children out"),
     OPT_FLAG(0, "no-runtimes", RecordOptions, no_runtimes,
              "do not read what Java, Node.js and Python know of their code"),
+    OPT_FLAG(0, "wait", RecordOptions, wait,
+             "also record what threads wait for: locks, disks, networks, processors …"),
+    OPT_MILLIS(0, "min-wait", RecordOptions, min_wait_ns, "MS",
+               "with --wait: keep single waits from this length on (default 0.1)"),
     OPT_LIST(0, "debug-dir", RecordOptions, debug_dirs, "DIR",
              "also search DIR for separate debug files"),
     OPT_LIST(0, "source-path", RecordOptions, source_paths, "OLD=NEW",
@@ -295,6 +301,8 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Er
     s->max_bytes = o->max_bytes;
     s->duration_ns = o->duration_ns;
     s->delay_ns = o->delay_ns;
+    s->waits = o->wait;
+    s->min_wait_ns = o->min_wait_ns;
     s->environment = environ;
     s->no_runtimes = o->no_runtimes;
     s->temp_folder = cli_env("TMPDIR");
@@ -433,7 +441,7 @@ static int record(CommandLine *line, void *values)
 
 static int run_record(const Command *cmd, int argc, char **argv)
 {
-    RecordOptions o = {.period = RECORD_PERIOD_NONE};
+    RecordOptions o = {.period = RECORD_PERIOD_NONE, .min_wait_ns = MIN_WAIT_NS};
     Arena arena = {0};
     event_filters_note(&arena, argc, argv, &o.filters);
     int status = command_run_parsed(cmd, argc, argv, &o, record);

@@ -74,6 +74,10 @@ void record_add_counts(const Profile *p, const SamplingResult *r, StrBuf *out)
     strbuf_printf(out, "%" PRIu64 " samples of %" STR_FMT, r->samples,
                   STR_ARG(profile_fact(p, STR(FACT_EVENT))));
     const Samples *s = &p->samples;
+    if (r->has_waits) {
+        strbuf_printf(out, ", %zu waits of different kinds", p->waits.thread.len);
+        return;
+    }
     if (p->metrics.name.len < 2 || s->value_columns != p->metrics.name.len)
         return;
     out->len = 0;

@@ -184,12 +184,9 @@ static void note_waiting(Profile *p, const EventSet *events, uint64_t used_ns, u
 {
     enum { SHARE = 10 };
     const uint64_t least_ns = 300000000;
-    if (wall_ns < least_ns || used_ns > wall_ns / SHARE)
+    if (wall_ns < least_ns || used_ns > wall_ns / SHARE || events->options->waits)
         return;
-    const char *way = events->user_only
-                          ? "its waits are seen with 'sudo sysctl kernel.perf_event_paranoid=1' "
-                            "and assay record -e context-switches -c 1 -- CMD"
-                          : "assay record -e context-switches -c 1 -- CMD shows where it waits";
+    const char *way = "assay record --wait -- CMD shows what for";
     profile_note(p, NOTE_WARNING, STR("waiting"),
                  "the program used %.1f ms of processor time in %.2f s: it waited for the rest, "
                  "which these samples do not show; %s",

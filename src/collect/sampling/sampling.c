@@ -12,6 +12,7 @@
 #include "collect/sampling/short_lives_internal.h"
 #include "collect/sampling/timers_internal.h"
 #include "collect/sampling/tracer_internal.h"
+#include "collect/sampling/watching_internal.h"
 #include "os/clock.h"
 #include "os/privilege.h"
 #include "os/proc.h"
@@ -83,6 +84,7 @@ struct Sampling {
     bool tried_switches;
     atomic_ullong weigh_from; // when they can be; 0: they cannot yet
     Capture capture;          // of Python's frames, where that is allowed
+    Watching watching;        // of waits
     pthread_t worker;
     atomic_bool worker_done;
     atomic_bool has_runtimes; // the worker reads the memory of some
@@ -200,6 +202,7 @@ static void open_consumer(Sampling *s)
             s->sample_events[i].returned_svma = spec->svma;
         }
     }
+    watching_add_metrics(&s->watching, &s->sample_events[0]);
     s->consumer = consumer_open(&(ConsumerSetup){.profile = s->profile,
                                                  .arch = MACHINE_ARCH,
                                                  .start_ns = s->start_ns,
@@ -294,6 +297,8 @@ static void deliver(void *ctx, Bytes record)
     // Records of forks come from recorded processes only.
     if (r.type == PERF_RECORD_FORK)
         add_to_session(s, r.u.task.pid);
+    if (r.type == PERF_RECORD_SAMPLE && watching_takes(&s->watching, s->consumer, &r))
+        return;
     if (r.type == PERF_RECORD_SAMPLE && events_is_capture(&s->events, r.id)) {
         consumer_capture(s->consumer, &r);
         return;
@@ -968,6 +973,7 @@ static void run_drained(Sampling *s, SamplingResult *result)
     loop(s, result);
     s->end_ns = os_monotonic_ns();
     events_disable(&s->events);
+    watching_stop(&s->watching);
     drain_all(&s->drain);
     drain_all(&s->drain);
     look_at_child(s);
@@ -1029,6 +1035,7 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     const SamplingOptions *o = s->options;
     s->origin_ns = s->start_ns = os_monotonic_ns();
     open_capture(s);
+    watching_open(&s->watching, &s->events, s->profile);
     open_consumer(s);
     facts_at_start(s->profile, o, &s->events, s->start_ns);
     // Before /proc is read, so that there are records of changes during the reading.
@@ -1036,6 +1043,7 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     if (!by_exec || o->delay_ns)
         events_enable(&s->events, false, true);
     add_existing(s);
+    watching_begin(&s->watching, s->child.pid, &s->pids);
     add_to_session(s, (uint32_t)MAX(s->child.pid, 0));
     for (size_t i = 0; i < s->pids.len; i++)
         add_to_session(s, s->pids.at[i]);
@@ -1125,6 +1133,7 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
     if (ok) {
         consumer_finish(s->consumer, (uint64_t)s->end_ns);
         settle_result(s, result);
+        watching_finish(&s->watching, s->consumer, (uint64_t)s->end_ns, result);
         if (s->events.heap)
             heap_fill_rows(profile, s->sample_events[0].metric, &s->timers.heaps,
                            &s->timers.timeline, s->origin_ns,
@@ -1184,6 +1193,7 @@ void sampling_close(Sampling *s)
         return;
     spawn_close(&s->child, false);
     capture_close(&s->capture);
+    watching_close(&s->watching);
     events_close(&s->events);
     tracer_deinit(&s->tracer);
     timers_close(&s->timers);

@@ -77,6 +77,8 @@ typedef struct SamplingOptions {
     int64_t duration_ns; // 0: until the program ends or a signal comes
     int64_t delay_ns;    // from the start of the program to the first sample
     SamplingEngine engine;
+    bool waits;          // record what threads wait for, too
+    int64_t min_wait_ns; // with waits: shorter ones are in the sums only
     bool heap; // with ENGINE_TIMER: no samples; account of the heap (collect/heap/rows.h)
     // With heap, as in AgentSessionOptions:
     uint32_t heap_clock;
@@ -117,9 +119,11 @@ typedef struct SamplingResult {
     bool child_runs;        // the recording ended before the child
     bool interrupted;       // by a signal to this process
     uint32_t still_running; // processes of the command that still run
-    bool write_failed;      // `writer` failed, and the recording ended there
-    Error write_error;      // why it failed
-    int killed_by;          // the signal that ended the wait for a thread that hangs; 0: none
+    bool has_waits;         // waits were recorded; else `waits_refused` says why not
+    Error waits_refused;
+    bool write_failed; // `writer` failed, and the recording ended there
+    Error write_error; // why it failed
+    int killed_by;     // the signal that ended the wait for a thread that hangs; 0: none
 } SamplingResult;
 
 // Records until the program ends, the duration is over, or SIGINT, SIGTERM or SIGHUP comes. Only

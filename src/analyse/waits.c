@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of waits by class, object and place.
+
+#include "analyse/waits.h"
+
+#include "base/table.h"
+
+#include <stdlib.h>
+
+// Numbers from a file.
+static WaitClass state_of(uint8_t number)
+{
+    return number < WAIT_CLASS_COUNT ? (WaitClass)number : WAIT_OTHER;
+}
+
+// ---- Places -----------------------------------------------------------------------------
+
+static bool starts_with_any(Str name, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_starts_with(name, str_from_c(list[i])))
+            return true;
+    return false;
+}
+
+// Of a program, or of a library that is not part of the system's threads and calls.
+static bool is_program_frame(const Profile *p, FrameId frame)
+{
+    static const char *const system[] = {"libc.so",   "libc-",    "libpthread", "ld-",
+                                         "libstdc++", "libgcc_s", "[vdso]"};
+    ModuleId module = p->frames.module.at[frame.v];
+    if (p->frames.flags.at[frame.v] & (FRAME_KERNEL | FRAME_CUT) || module.v == 0)
+        return false;
+    Str path = profile_text(p, p->modules.path.at[module.v]);
+    size_t slash = str_find_last_char(path, '/');
+    Str name = slash == SIZE_MAX ? path : str_slice(path, slash + 1, path.len);
+    return !starts_with_any(name, system, ARRAY_LEN(system));
+}
+
+WaitPlace wait_place(const Profile *p, StackId stack)
+{
+    WaitPlace place = {0};
+    for (StackId s = stack; s.v; s = p->stacks.parent.at[s.v]) {
+        FrameId frame = p->stacks.frame.at[s.v];
+        if (!is_program_frame(p, frame))
+            continue;
+        place = (WaitPlace){frame, p->frames.file.at[frame.v], p->frames.line.at[frame.v]};
+        return place;
+    }
+    return place;
+}
+
+void wait_place_add(const Profile *p, WaitPlace place, StrBuf *out)
+{
+    FunctionId function = p->frames.function.at[place.frame.v];
+    Str name = profile_text(p, p->functions.name.at[function.v]);
+    if (place.frame.v == 0 || name.len == 0) {
+        strbuf_add(out, STR("[unknown]"));
+        return;
+    }
+    strbuf_add_terminal(out, name);
+    Str file = profile_text(p, place.file);
+    size_t slash = str_find_last_char(file, '/');
+    if (slash != SIZE_MAX)
+        file = str_slice(file, slash + 1, file.len);
+    if (file.len == 0 || place.line == 0)
+        return;
+    strbuf_add(out, STR(" ("));
+    strbuf_add_terminal(out, file);
+    strbuf_printf(out, ":%u)", place.line);
+}
+
+// ---- Idle threads -------------------------------------------------------------------------
+
+static Str frame_name(const Profile *p, FrameId frame)
+{
+    return profile_text(p, p->functions.name.at[p->frames.function.at[frame.v].v]);
+}
+
+// Functions of the C library that threads without work sleep in.
+static bool is_idle_call(Str name)
+{
+    static const char *const loops[] = {"epoll_wait",
+                                        "epoll_pwait",
+                                        "__poll",
+                                        "poll",
+                                        "ppoll",
+                                        "__select",
+                                        "select",
+                                        "pselect",
+                                        "pause",
+                                        "__libc_pause",
+                                        "sigwait",
+                                        "sigtimedwait",
+                                        "__sigtimedwait",
+                                        "sigsuspend",
+                                        "accept",
+                                        "__libc_accept",
+                                        "accept4",
+                                        "pthread_join",
+                                        "__pthread_clockjoin_ex"};
+    for (size_t i = 0; i < ARRAY_LEN(loops); i++)
+        if (str_equal(name, str_from_c(loops[i])))
+            return true;
+    return false;
+}
+
+// A wait for a condition: of a worker that has nothing to do, when it is near the start of its
+// thread.
+static bool is_condition(Str name)
+{
+    return str_find(name, STR("pthread_cond_")) != SIZE_MAX;
+}
+
+bool wait_is_idle(const Profile *p, WaitClass state, StackId stack)
+{
+    enum { WORKER_FRAMES = 3 };
+    bool condition = false;
+    uint32_t program_frames = 0;
+    if (state != WAIT_LOCK && state != WAIT_NETWORK && state != WAIT_SLEEP)
+        return false;
+    for (StackId s = stack; s.v; s = p->stacks.parent.at[s.v]) {
+        for (FrameId f = p->stacks.frame.at[s.v]; f.v; f = p->frames.inlined_in.at[f.v]) {
+            Str name = frame_name(p, f);
+            if (program_frames == 0 && is_idle_call(name))
+                return true;
+            condition |= program_frames == 0 && is_condition(name);
+        }
+        program_frames += is_program_frame(p, p->stacks.frame.at[s.v]);
+        if (program_frames && !condition)
+            return false;
+    }
+    return condition && program_frames <= WORKER_FRAMES;
+}
+
+// ---- Totals -------------------------------------------------------------------------------
+
+static void add_to_totals(const Profile *p, size_t row, WaitTotals *t)
+{
+    const Waits *w = &p->waits;
+    WaitClass state = state_of(w->state.at[row]);
+    if (wait_is_idle(p, state, w->stack.at[row]))
+        t->idle += w->blocked_ns.at[row];
+    else
+        t->of[state] += w->blocked_ns.at[row];
+    t->of[WAIT_RUNNABLE] += w->runnable_ns.at[row];
+    t->all += w->blocked_ns.at[row] + w->runnable_ns.at[row];
+    t->threads += state == WAIT_RUNNING;
+}
+
+WaitTotals wait_totals(const Profile *p)
+{
+    WaitTotals t = {0};
+    for (size_t i = 0; i < p->waits.thread.len; i++)
+        add_to_totals(p, i, &t);
+    return t;
+}
+
+WaitTotals wait_totals_of(const Profile *p, ThreadId thread)
+{
+    WaitTotals t = {0};
+    for (size_t i = 0; i < p->waits.thread.len; i++)
+        if (p->waits.thread.at[i].v == thread.v)
+            add_to_totals(p, i, &t);
+    return t;
+}
+
+// ---- Tables -------------------------------------------------------------------------------
+
+typedef struct PlaceTime {
+    uint32_t line; // row of the table
+    bool is_other; // of those who ended waits
+    WaitPlace place;
+    uint64_t ns;
+} PlaceTime;
+
+typedef struct LineTable {
+    const Profile *p;
+    WaitBy by;
+    WaitLineVec lines;
+    Table by_key, by_place;
+    Vec(PlaceTime) places;
+    U32Vec line_of; // [row of waits] 1 + row of the table; 0: none
+} LineTable;
+
+// Whether a row has the given key. Locks without a name are told apart by the place of the wait.
+static bool is_kept(WaitBy by, WaitClass state)
+{
+    switch (by) {
+    case WAIT_BY_CLASS:
+        return true;
+    case WAIT_BY_LOCK:
+        return state == WAIT_LOCK;
+    case WAIT_BY_FILE:
+        return state == WAIT_DISK || state == WAIT_NETWORK;
+    case WAIT_BY_WAKER:
+        return state != WAIT_RUNNING && state != WAIT_RUNNABLE;
+    }
+    return false;
+}
+
+static WaitLine *need_line(LineTable *t, WaitClass state, StrId object, WaitPlace place)
+{
+    // An object without a name is known by its place.
+    uint64_t hash = hash_pair((uint64_t)state << 32 | object.v, object.v ? 0 : place.frame.v);
+    uint32_t row;
+    for (TableProbe probe = table_probe(&t->by_key, hash); table_next(&t->by_key, &probe, &row);) {
+        WaitLine *l = &t->lines.at[row];
+        if (l->state == state && l->object.v == object.v &&
+            (object.v || t->by == WAIT_BY_CLASS || l->place.frame.v == place.frame.v))
+            return l;
+    }
+    table_insert(&t->by_key, hash, (uint32_t)t->lines.len);
+    vec_push(NULL, &t->lines, (WaitLine){.state = state, .object = object, .place = place});
+    return &vec_last(&t->lines);
+}
+
+static void add_place(LineTable *t, uint32_t line, bool is_other, WaitPlace place, uint64_t ns)
+{
+    uint64_t hash = hash_pair((uint64_t)line << 1 | is_other, place.frame.v);
+    uint32_t row;
+    for (TableProbe probe = table_probe(&t->by_place, hash);
+         table_next(&t->by_place, &probe, &row);) {
+        PlaceTime *time = &t->places.at[row];
+        if (time->line == line && time->is_other == is_other &&
+            time->place.frame.v == place.frame.v) {
+            time->ns += ns;
+            return;
+        }
+    }
+    table_insert(&t->by_place, hash, (uint32_t)t->places.len);
+    vec_push(NULL, &t->places, (PlaceTime){line, is_other, place, ns});
+}
+
+static StrId none(void)
+{
+    return (StrId){0};
+}
+
+static void add_sums(LineTable *t, bool with_idle)
+{
+    const Waits *w = &t->p->waits;
+    (void)vec_extend(NULL, &t->line_of, w->thread.len);
+    for (size_t i = 0; i < w->thread.len; i++) {
+        WaitClass state = state_of(w->state.at[i]);
+        if (!is_kept(t->by, state) || (!with_idle && wait_is_idle(t->p, state, w->stack.at[i])))
+            continue;
+        WaitPlace place = wait_place(t->p, w->stack.at[i]);
+        bool by_class = t->by == WAIT_BY_CLASS;
+        WaitLine *l = need_line(t, state, by_class ? none() : w->object.at[i],
+                                by_class ? (WaitPlace){0} : place);
+        l->count += w->count.at[i];
+        l->total_ns += w->blocked_ns.at[i];
+        l->longest_ns = MAX(l->longest_ns, w->longest_ns.at[i]);
+        uint32_t row = (uint32_t)(l - t->lines.at);
+        t->line_of.at[i] = row + 1;
+        add_place(t, row, false, place, w->blocked_ns.at[i]);
+        if (w->runnable_ns.at[i] && by_class)
+            need_line(t, WAIT_RUNNABLE, none(), (WaitPlace){0})->total_ns += w->runnable_ns.at[i];
+    }
+}
+
+// The row of the table of a single wait: that of its class and object. SIZE_MAX: none.
+static size_t line_of_state(const LineTable *t, size_t state)
+{
+    const States *s = &t->p->states;
+    WaitPlace place = wait_place(t->p, s->stack.at[state]);
+    for (size_t i = 0; i < t->lines.len; i++) {
+        const WaitLine *l = &t->lines.at[i];
+        if ((uint8_t)l->state != s->state.at[state])
+            continue;
+        if (t->by == WAIT_BY_CLASS || (l->object.v == s->object.at[state].v &&
+                                       (l->object.v || l->place.frame.v == place.frame.v)))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+static void add_wakers(LineTable *t, uint64_t *known)
+{
+    const States *s = &t->p->states;
+    for (size_t i = 0; i < s->thread.len; i++) {
+        size_t line = s->waker_stack.at[i].v ? line_of_state(t, i) : SIZE_MAX;
+        if (line == SIZE_MAX || s->woken_ns.at[i] < s->start_ns.at[i])
+            continue;
+        uint64_t ns = (uint64_t)(s->woken_ns.at[i] - s->start_ns.at[i]);
+        add_place(t, (uint32_t)line, true, wait_place(t->p, s->waker_stack.at[i]), ns);
+        known[line] += ns;
+    }
+}
+
+static void take_places(LineTable *t, const uint64_t *known)
+{
+    uint64_t *best = heap_alloc((2 * t->lines.len + 1) * sizeof(*best));
+    for (size_t i = 0; i < t->places.len; i++) {
+        const PlaceTime *time = &t->places.at[i];
+        WaitLine *l = &t->lines.at[time->line];
+        uint64_t *most = &best[2 * time->line + time->is_other];
+        if (time->ns <= *most)
+            continue;
+        *most = time->ns;
+        if (time->is_other) {
+            l->other = time->place;
+            l->other_share = (double)time->ns / (double)MAX(known[time->line], 1u);
+        } else {
+            l->place = time->place;
+            l->place_ns = time->ns;
+        }
+    }
+    heap_free(best);
+}
+
+// The buckets of all waits of a row, ascending.
+static void take_times(LineTable *t)
+{
+    enum { BUCKETS = 128 };
+    const WaitTimes *times = &t->p->wait_times;
+    uint64_t *counts = heap_alloc((t->lines.len + 1) * BUCKETS * sizeof(*counts));
+    for (size_t i = 0; i < times->wait.len; i++) {
+        uint32_t line = t->line_of.at[times->wait.at[i]];
+        if (line)
+            counts[(line - 1) * BUCKETS + MIN(times->bucket.at[i], BUCKETS - 1u)] +=
+                times->count.at[i];
+    }
+    for (size_t i = 0; i < t->lines.len; i++) {
+        const uint64_t *c = &counts[i * BUCKETS];
+        uint64_t all = 0, seen = 0;
+        for (uint32_t b = 0; b < BUCKETS; b++)
+            all += c[b];
+        for (uint32_t b = 0; b < BUCKETS && all; b++) {
+            uint64_t before = seen;
+            seen += c[b];
+            if (before * 2 < all && seen * 2 >= all)
+                t->lines.at[i].p50_ns = wait_bucket_ns(b);
+            if (before * 100 < all * 99 && seen * 100 >= all * 99)
+                t->lines.at[i].p99_ns = wait_bucket_ns(b);
+        }
+    }
+    heap_free(counts);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const WaitLine *x = a, *y = b;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns < y->total_ns ? 1 : -1;
+    return x->object.v < y->object.v ? -1 : x->object.v > y->object.v;
+}
+
+// Rows by the place of those who ended waits, from single waits.
+static WaitLineVec lines_of_wakers(const Profile *p, bool with_idle)
+{
+    LineTable t = {.p = p, .by = WAIT_BY_WAKER};
+    const States *s = &p->states;
+    for (size_t i = 0; i < s->thread.len; i++) {
+        WaitClass state = state_of(s->state.at[i]);
+        if (s->waker.at[i] == 0 || s->woken_ns.at[i] < s->start_ns.at[i] ||
+            (!with_idle && wait_is_idle(p, state, s->stack.at[i])))
+            continue;
+        WaitPlace waker = wait_place(p, s->waker_stack.at[i]);
+        uint64_t ns = (uint64_t)(s->woken_ns.at[i] - s->start_ns.at[i]);
+        WaitLine *l = need_line(&t, WAIT_OTHER, none(), waker);
+        l->other = waker;
+        l->count++;
+        l->total_ns += ns;
+        l->longest_ns = MAX(l->longest_ns, ns);
+    }
+    table_deinit(&t.by_key);
+    WaitLineVec lines = t.lines;
+    if (lines.len)
+        qsort(lines.at, lines.len, sizeof(lines.at[0]), by_time);
+    return lines;
+}
+
+WaitLineVec wait_lines(const Profile *p, WaitBy by, bool with_idle)
+{
+    if (by == WAIT_BY_WAKER)
+        return lines_of_wakers(p, with_idle);
+    LineTable t = {.p = p, .by = by};
+    add_sums(&t, with_idle);
+    uint64_t *known = heap_alloc((t.lines.len + 1) * sizeof(*known));
+    add_wakers(&t, known);
+    take_places(&t, known);
+    take_times(&t);
+    heap_free(known);
+    table_deinit(&t.by_key);
+    table_deinit(&t.by_place);
+    vec_free(&t.places);
+    vec_free(&t.line_of);
+    WaitLineVec lines = t.lines;
+    if (lines.len)
+        qsort(lines.at, lines.len, sizeof(lines.at[0]), by_time);
+    return lines;
+}
+
+// ---- The first screen -----------------------------------------------------------------------
+
+bool wait_headline(const Profile *p, WaitHeadline *ret)
+{
+    const double least = 0.1;
+    const Waits *w = &p->waits;
+    uint64_t *lives = heap_alloc((p->threads.tid.len + 1) * sizeof(*lives));
+    size_t best = SIZE_MAX;
+    double most = least;
+    for (size_t i = 0; i < w->thread.len; i++)
+        lives[w->thread.at[i].v] += w->blocked_ns.at[i] + w->runnable_ns.at[i];
+    for (size_t i = 0; i < w->thread.len; i++) {
+        WaitClass state = state_of(w->state.at[i]);
+        if ((state != WAIT_LOCK && state != WAIT_DISK && state != WAIT_NETWORK) ||
+            wait_is_idle(p, state, w->stack.at[i]))
+            continue;
+        // A lock is preferred to other things, which often are what a program is for.
+        double share = (double)w->blocked_ns.at[i] / (double)MAX(lives[w->thread.at[i].v], 1u);
+        double rank = state == WAIT_LOCK ? share : share / 4;
+        if (rank <= most)
+            continue;
+        most = rank;
+        best = i;
+        *ret = (WaitHeadline){.thread = w->thread.at[i],
+                              .share = share,
+                              .state = state,
+                              .object = w->object.at[i],
+                              .place = wait_place(p, w->stack.at[i])};
+    }
+    heap_free(lives);
+    if (best == SIZE_MAX)
+        return false;
+    WaitLineVec lines = wait_lines(p, ret->state == WAIT_LOCK ? WAIT_BY_LOCK : WAIT_BY_FILE, true);
+    for (size_t i = 0; i < lines.len; i++)
+        if (lines.at[i].object.v == ret->object.v)
+            ret->holder = lines.at[i].other;
+    vec_free(&lines);
+    return true;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What threads did with their time: classes, locks with those who held them, places.
+
+#ifndef ANALYSE_WAITS_H
+#define ANALYSE_WAITS_H
+
+#include "base/strbuf.h"
+#include "model/profile.h"
+
+// A place in a program.
+typedef struct WaitPlace {
+    FrameId frame; // 0: not known
+    StrId file;
+    uint32_t line;
+} WaitPlace;
+
+// The innermost place of a stack in a program, not in the C library or the kernel.
+WaitPlace wait_place(const Profile *p, StackId stack);
+// Appends "flush (store.c:210)"; "[unknown]" without a place.
+void wait_place_add(const Profile *p, WaitPlace place, StrBuf *out);
+
+// Whether a wait is that of a thread without work: of an event loop, of a worker of a pool for its
+// next work, of a process for a signal, of one thread for the end of another.
+bool wait_is_idle(const Profile *p, WaitClass state, StackId stack);
+
+// Time by class, in ns.
+typedef struct WaitTotals {
+    uint64_t of[WAIT_CLASS_COUNT];
+    uint64_t idle; // left out of the classes
+    uint64_t all;
+    uint32_t threads;
+} WaitTotals;
+
+// The totals of all threads, or of one.
+WaitTotals wait_totals(const Profile *p);
+WaitTotals wait_totals_of(const Profile *p, ThreadId thread);
+
+// What a row of a table of waits stands for.
+typedef enum WaitBy {
+    WAIT_BY_CLASS,
+    WAIT_BY_LOCK,  // the object of a lock, or the place where it is waited for
+    WAIT_BY_FILE,  // the object of another wait
+    WAIT_BY_WAKER, // the place at which others ended the wait
+} WaitBy;
+
+typedef struct WaitLine {
+    WaitClass state;
+    StrId object;
+    WaitPlace place;    // where most of the time is waited
+    WaitPlace other;    // where those were who ended these waits; the one with most time
+    double other_share; // of the time of waits whose end is known
+    uint64_t count, total_ns, longest_ns;
+    uint64_t p50_ns, p99_ns; // lower bounds of buckets: 25 % exact
+    uint64_t place_ns;
+} WaitLine;
+typedef Vec(WaitLine) WaitLineVec;
+
+// The rows of a table, by falling time; heap memory. `with_idle` keeps threads without work.
+WaitLineVec wait_lines(const Profile *p, WaitBy by, bool with_idle);
+
+// The longest wait of one thread for one lock, for the first screen.
+typedef struct WaitHeadline {
+    ThreadId thread;
+    double share; // of the thread's time
+    WaitClass state;
+    StrId object;
+    WaitPlace place, holder;
+} WaitHeadline;
+
+// False when no thread waits for a tenth of its time for anything that is not idle.
+bool wait_headline(const Profile *p, WaitHeadline *ret);
+
+#endif // ANALYSE_WAITS_H

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads BPF programs that tools/bpf-programs has compiled, and attaches them to tracepoints of the
+// kernel. Needs CAP_BPF and CAP_PERFMON, and a kernel that describes its types (BTF).
+
+#ifndef COLLECT_BPF_BPF_H
+#define COLLECT_BPF_BPF_H
+
+#include "base/error.h"
+
+// A place in a program that gets the address of a map.
+typedef struct BpfPlace {
+    uint32_t at;  // number of the instruction
+    uint32_t map; // number of the map
+} BpfPlace;
+
+// One program.
+typedef struct BpfCode {
+    const char *tracepoint;
+    const uint64_t *code; // struct bpf_insn
+    uint32_t len;
+    const BpfPlace *places;
+    uint32_t place_count;
+} BpfCode;
+
+// The programs of one source file.
+typedef struct BpfObject {
+    const BpfCode *programs;
+    uint32_t count;
+} BpfObject;
+
+// A map, as programs refer to it.
+typedef struct BpfMap {
+    int fd;
+    bool direct; // programs have the address of its first value, not of the map
+} BpfMap;
+
+// Makes an array of `entries` values. Returns the descriptor, or -1 with errno. `flags` are those
+// of BPF_MAP_CREATE.
+int bpf_array_make(uint32_t value_bytes, uint32_t entries, uint32_t flags);
+// Makes an array of perf events, one for each of `cpus`.
+int bpf_event_array_make(uint32_t cpus);
+// Sets an element. False with errno.
+bool bpf_element_set(int map, uint32_t key, const void *value);
+// From now on nobody changes the map, and the kernel treats its values as constants. False with
+// errno.
+bool bpf_freeze(int map);
+
+// A file of types of the kernel, opened.
+typedef struct BpfTypes BpfTypes;
+
+// Reads the types of the running kernel into heap memory. Fails where the kernel has none.
+MUST_CHECK bool bpf_types_open(BpfTypes **ret, Error *err);
+void bpf_types_close(BpfTypes *t); // accepts NULL
+// The offset in bytes of a member of a structure of the kernel. False when there is none, and for
+// bit fields.
+bool bpf_types_offset(const BpfTypes *t, const char *structure, const char *member, uint32_t *ret);
+// The type of a tracepoint, and the number of its arguments. 0 when there is none.
+uint32_t bpf_types_tracepoint(const BpfTypes *t, const char *name, uint32_t *args);
+
+// Loads one program of the object and attaches it to its tracepoint, until both descriptors that
+// are appended to `fds`, an array with room for two, are closed. Returns how many were appended: 0
+// with `err` on failure. Programs begin to run at once.
+uint32_t bpf_attach(const BpfCode *code, const BpfMap *maps, const BpfTypes *types, int *fds,
+                    Error *err);
+
+#endif // COLLECT_BPF_BPF_H

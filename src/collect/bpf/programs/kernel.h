@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+// What BPF programs need of the kernel: helpers by number (linux/bpf.h), sections, maps.
+
+#ifndef COLLECT_BPF_PROGRAMS_KERNEL_H
+#define COLLECT_BPF_PROGRAMS_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// A program, in a section of the name of its tracepoint.
+#define PROGRAM(tracepoint) __attribute__((section(tracepoint), used))
+// A name for a map. The loader puts its address into the program.
+#define MAP    __attribute__((section("maps")))
+#define INLINE static inline __attribute__((always_inline))
+
+#define BARRIER() __asm__ volatile("" ::: "memory")
+// Hides where a value comes from, so that the compiler keeps a check before its use.
+#define OPAQUE(x) __asm__ volatile("" : "+r"(x))
+
+static uint64_t (*const bpf_ktime_get_ns)(void) = (void *)5;
+static uint32_t (*const bpf_get_smp_processor_id)(void) = (void *)8;
+static uint64_t (*const bpf_get_current_pid_tgid)(void) = (void *)14;
+static long (*const bpf_perf_event_output)(void *ctx, void *map, uint64_t flags, void *data,
+                                           uint64_t size) = (void *)25;
+static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static long (*const bpf_probe_read_user)(void *to, uint32_t size, const void *from) = (void *)112;
+static long (*const bpf_probe_read_kernel)(void *to, uint32_t size, const void *from) = (void *)113;
+static void *(*const bpf_get_current_task_btf)(void) = (void *)158;
+static void *(*const bpf_task_pt_regs)(void *task) = (void *)175;
+
+#define THIS_CPU 0xffffffffull
+
+#endif // COLLECT_BPF_PROGRAMS_KERNEL_H

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits beside the samples of a recording.
+
+#include "collect/sampling/watching_internal.h"
+
+#include "base/log.h"
+#include "model/facts.h"
+#include "os/privilege.h"
+#include "os/proc.h"
+
+#include <stdio.h>
+
+static bool can_watch(const EventSet *events, Error *err)
+{
+    if (!privilege_is_special()) {
+        (void)error_set(err, ERROR_PERMISSION, "BPF needs CAP_BPF and CAP_PERFMON");
+        return error_hint(err, "run: sudo assay record --wait");
+    }
+    if (events->traced || events->timed || events->by_breakpoints || events->per_thread)
+        return error_set(err, ERROR_UNSUPPORTED, "there are no rings of processors to write to");
+    return true;
+}
+
+// The parser of records takes the ids of our events for those of captured frames, which have the
+// same layout.
+static void announce(Watching *w, EventSet *events, const struct perf_event_attr *attr)
+{
+    size_t count;
+    const uint64_t *ids = waiting_ids(w->waiting, &count);
+    uint64_t *all = arena_array(events->arena, uint64_t, events->capture_count + count);
+    if (events->capture_count)
+        memcpy(all, events->capture_ids, events->capture_count * sizeof(*all));
+    memcpy(all + events->capture_count, ids, count * sizeof(*all));
+    events->capture_ids = all;
+    events->capture_count += count;
+    events->capture_layout = perf_layout(attr);
+}
+
+void watching_open(Watching *w, EventSet *events, Profile *profile)
+{
+    const SamplingOptions *o = events->options;
+    *w = (Watching){.options = o, .profile = profile};
+    if (!o->waits || !can_watch(events, &w->why))
+        return;
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                   .config = PERF_COUNT_SW_BPF_OUTPUT,
+                                   .sample_period = 1,
+                                   .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+                                                  PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+                                                  PERF_SAMPLE_RAW,
+                                   .watermark = events->base.watermark,
+                                   .wakeup_watermark = events->base.wakeup_watermark,
+                                   .use_clockid = events->base.use_clockid,
+                                   .clockid = events->base.clockid,
+                                   .sample_id_all = 1};
+    WaitingSetup setup = {.cpus = events->cpus,
+                          .ring_fds = events->ring_fds,
+                          .cpu_count = events->ring_count,
+                          .output = attr,
+                          .min_wait_ns = (uint64_t)o->min_wait_ns,
+                          .every = o->system_wide,
+                          .inherit = !o->no_inherit};
+    if (!waiting_open(&setup, &w->waiting, &w->why)) {
+        log_debug(LOG_RECORD, 1, "waits are not recorded: %s", w->why.text);
+        w->waiting = NULL;
+        return;
+    }
+    announce(w, events, &attr);
+}
+
+void watching_add_metrics(Watching *w, SampleEvent *first)
+{
+    if (!w->waiting)
+        return;
+    waiting_add_metrics(w->waiting, w->profile);
+    first->wall = waiting_wall_metric(w->waiting);
+    first->has_wall = str_equal(
+        profile_text(w->profile, w->profile->metrics.unit.at[first->metric.v]), STR("ns"));
+}
+
+void watching_close(Watching *w)
+{
+    waiting_close(w->waiting);
+    w->waiting = NULL;
+}
+
+void watching_begin(Watching *w, pid_t child, const U32Vec *pids)
+{
+    if (!w->waiting)
+        return;
+    if (child > 0)
+        waiting_add_thread(w->waiting, (uint32_t)child, (uint32_t)child, true);
+    for (size_t i = 0; i < pids->len && child <= 0; i++) {
+        U32Vec tids = {0};
+        if (proc_list_threads(pids->at[i], &tids, NULL))
+            for (size_t k = 0; k < tids.len; k++)
+                waiting_add_thread(w->waiting, pids->at[i], tids.at[k], false);
+        vec_free(&tids);
+    }
+}
+
+void watching_stop(Watching *w)
+{
+    if (w->waiting)
+        waiting_stop(w->waiting);
+}
+
+bool watching_takes(Watching *w, Consumer *c, const PerfRecord *r)
+{
+    if (!w->waiting)
+        return false;
+    size_t count;
+    const uint64_t *ids = waiting_ids(w->waiting, &count);
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] == r->id) {
+            waiting_record(w->waiting, c, r->u.sample->raw);
+            return true;
+        }
+    return false;
+}
+
+void watching_finish(Watching *w, Consumer *c, uint64_t end_ns, SamplingResult *result)
+{
+    result->has_waits = w->waiting != NULL;
+    result->waits_refused = w->why;
+    if (!w->waiting) {
+        if (w->options && w->options->waits)
+            profile_note(w->profile, NOTE_WARNING, STR("no-waits"),
+                         "waits were not recorded: %s%s%s", w->why.text, w->why.hint[0] ? "; " : "",
+                         w->why.hint);
+        return;
+    }
+    char text[64];
+    Profile *p = w->profile;
+    WaitingCounts n;
+    waiting_finish(w->waiting, c, end_ns, &n);
+    profile_set_fact(p, STR(FACT_WAITS), STR("bpf"));
+    snprintf(text, sizeof(text), "%.6f", n.missing_ratio);
+    profile_set_fact(p, STR(FACT_WAITS_MISSING), str_from_c(text));
+    snprintf(text, sizeof(text), "%llu/%llu", (unsigned long long)n.complete,
+             (unsigned long long)n.stacks);
+    profile_set_fact(p, STR(FACT_WAITS_STACKS), str_from_c(text));
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)n.lost);
+    profile_set_fact(p, STR(FACT_WAITS_LOST), str_from_c(text));
+    if (n.no_room)
+        profile_note(p, NOTE_WARNING, STR("waits-no-room"),
+                     "%llu threads or waits had no room in the tables: their time is missing",
+                     (unsigned long long)n.no_room);
+}

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what the programs send and sum to rows of the profile.
+
+#include "collect/wait/waiting.h"
+
+#include "base/strbuf.h"
+#include "base/table.h"
+#include "collect/wait/objects_internal.h"
+#include "collect/wait/reasons_internal.h"
+#include "collect/wait/watch_internal.h"
+
+#include <stddef.h>
+
+// Of perf's numbers (asm/perf_regs.h) in the order of struct pt_regs; NO_REG: none that unwinding
+// needs.
+enum { NO_REG = 0xff };
+static const uint8_t perf_of_pt_regs[WAIT_REGS] = {
+    23, 22, 21, 20, 6, 1, 19, 18, 17, 16, 0, 2, 3, 4, 5, NO_REG, 8, NO_REG, 9, 7, NO_REG};
+
+// A stack that was sent.
+typedef struct Sent {
+    uint64_t signature;
+    StackId stack;
+} Sent;
+
+// What a thread waits for, by the hash of all that the programs tell apart.
+typedef struct Reason {
+    uint64_t hash;
+    WaitClass class;
+    StrId object;
+} Reason;
+
+// A row of the profile before it is added.
+typedef struct Sum {
+    WaitRow row;
+    uint64_t buckets[WAIT_BUCKETS];
+} Sum;
+
+struct Waiting {
+    Watch watch;
+    Profile *profile;
+    WaitObjects objects;
+    Vec(Sent) sent;
+    Vec(Reason) reasons;
+    Vec(Sum) sums;
+    Table by_signature, by_reason, by_sum;
+    MetricId metrics[WAIT_CLASS_COUNT];
+    MetricId wall;
+    StackId preempted; // the stack of threads that wait for a processor
+    uint64_t freed;    // sums whose entries were given back
+    WaitingCounts counts;
+};
+
+bool waiting_open(const WaitingSetup *setup, Waiting **ret, Error *err)
+{
+    Waiting *w = heap_alloc(sizeof(*w));
+    if (!watch_open(setup, &w->watch, err)) {
+        heap_free(w);
+        return false;
+    }
+    *ret = w;
+    return true;
+}
+
+void waiting_close(Waiting *w)
+{
+    if (!w)
+        return;
+    watch_close(&w->watch);
+    wait_objects_deinit(&w->objects);
+    vec_free(&w->sent);
+    vec_free(&w->reasons);
+    vec_free(&w->sums);
+    table_deinit(&w->by_signature);
+    table_deinit(&w->by_reason);
+    table_deinit(&w->by_sum);
+    heap_free(w);
+}
+
+void waiting_stop(Waiting *w)
+{
+    watch_detach(&w->watch);
+}
+
+const uint64_t *waiting_ids(const Waiting *w, size_t *count)
+{
+    *count = w->watch.event_count;
+    return w->watch.ids;
+}
+
+static WaitThread *find_thread(const Waiting *w, uint32_t tid)
+{
+    for (uint32_t i = 0; i < WAIT_PROBES; i++) {
+        WaitThread *t = &w->watch.shared->threads[(tid + i) & (WAIT_THREADS - 1)];
+        if (__atomic_load_n(&t->tid, __ATOMIC_ACQUIRE) == tid)
+            return t;
+    }
+    return NULL;
+}
+
+void waiting_add_thread(Waiting *w, uint32_t tgid, uint32_t tid, bool is_new)
+{
+    if (tid == 0 || find_thread(w, tid))
+        return;
+    for (uint32_t i = 0; i < WAIT_PROBES; i++) {
+        WaitThread *t = &w->watch.shared->threads[(tid + i) & (WAIT_THREADS - 1)];
+        if (t->tid != 0)
+            continue;
+        *t = (WaitThread){.tgid = tgid, .state = is_new ? WAIT_IS_NEW : WAIT_IS_RUNNING};
+        __atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
+        return;
+    }
+    w->counts.no_room++;
+}
+
+void waiting_add_metrics(Waiting *w, Profile *p)
+{
+    w->profile = p;
+    for (int i = WAIT_RUNNABLE; i < WAIT_CLASS_COUNT; i++)
+        w->metrics[i] = profile_add_metric(p, str_from_c(wait_class_name((WaitClass)i)), STR("ns"),
+                                           METRIC_SUM, STR("waiting"));
+    w->wall = profile_add_metric(p, STR("wall time"), STR("ns"), METRIC_SUM, STR("wall time"));
+    FunctionId name = profile_function(p, STR("[waits for a processor]"), STR(""), STR(""), 0);
+    FrameId frame =
+        profile_named_frame(p, (ModuleId){0}, 0, name, profile_str(p, STR("")), 0, FRAME_EXACT);
+    w->preempted = profile_stack(p, (StackId){0}, frame);
+}
+
+MetricId waiting_wall_metric(const Waiting *w)
+{
+    return w->wall;
+}
+
+// ---- Records ----------------------------------------------------------------------------
+
+static uint64_t hash_of(uint32_t tid, uint64_t signature, uint64_t object, uint32_t call,
+                        uint32_t how)
+{
+    return hash_pair(hash_pair(signature, object), (uint64_t)tid << 32 | call << 8 | how);
+}
+
+static bool find_sent(const Waiting *w, uint64_t signature, StackId *ret)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&w->by_signature, signature);
+         table_next(&w->by_signature, &p, &row);)
+        if (w->sent.at[row].signature == signature) {
+            *ret = w->sent.at[row].stack;
+            return true;
+        }
+    return false;
+}
+
+// The stack of a signature; a stack that says that there is none when it did not arrive.
+static StackId stack_of(Waiting *w, uint64_t signature)
+{
+    StackId stack = {0};
+    if (!find_sent(w, signature, &stack))
+        stack = profile_stack(w->profile, (StackId){0},
+                              profile_cut_frame(w->profile, STACK_CUT_NO_USER));
+    return stack;
+}
+
+// Tells the programs where the code of a process lies, so that they hash fewer words.
+static void set_code(Waiting *w, Consumer *c, uint32_t tgid, uint64_t exec_pages)
+{
+    WaitProcess *free = NULL, *p = NULL;
+    for (uint32_t i = 0; i < WAIT_PROBES && !p; i++) {
+        WaitProcess *entry = &w->watch.shared->processes[(tgid + i) & (WAIT_PROCESSES - 1)];
+        if (entry->tgid == tgid)
+            p = entry;
+        else if (entry->tgid == 0 && !free)
+            free = entry;
+    }
+    p = p ? p : free;
+    if (!p || (p->tgid == tgid && p->exec_pages == exec_pages))
+        return;
+    CodeRanges r = consumer_code(c, tgid);
+    if (r.low_size + r.high_size == 0)
+        return;
+    __atomic_store_n(&p->exec_pages, 0, __ATOMIC_SEQ_CST);
+    p->low = r.low;
+    p->low_size = r.low_size;
+    p->high = r.high;
+    p->high_size = r.high_size;
+    __atomic_store_n(&p->tgid, tgid, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&p->exec_pages, exec_pages, __ATOMIC_SEQ_CST);
+}
+
+static void on_dump(Waiting *w, Consumer *c, Bytes raw)
+{
+    WaitDump head;
+    StackId stack;
+    if (raw.len < offsetof(WaitDump, stack))
+        return;
+    memcpy(&head, raw.ptr, offsetof(WaitDump, stack));
+    size_t room = raw.len - offsetof(WaitDump, stack);
+    CopiedStack s = {.pid = head.tgid,
+                     .tid = head.tid,
+                     .bytes = bytes_over(raw.ptr + offsetof(WaitDump, stack),
+                                         MIN((size_t)head.size, room) / 8 * 8)};
+    for (size_t i = 0; i < WAIT_REGS; i++)
+        if (perf_of_pt_regs[i] != NO_REG) {
+            s.regs[perf_of_pt_regs[i]] = head.regs[i];
+            s.regs_mask |= 1ull << perf_of_pt_regs[i];
+        }
+    uint64_t base;
+    StackCut cut = consumer_unwind(c, &s, &stack, &base);
+    w->counts.stacks++;
+    w->counts.complete += cut == STACK_CUT_NONE;
+    StackId known;
+    if (!find_sent(w, head.signature, &known)) {
+        table_insert(&w->by_signature, head.signature, (uint32_t)w->sent.len);
+        vec_push(NULL, &w->sent, (Sent){head.signature, stack});
+    }
+    set_code(w, c, head.tgid, head.exec_pages);
+    WaitThread *t = find_thread(w, head.tid);
+    if (t && base)
+        __atomic_store_n(&t->base, base, __ATOMIC_RELAXED);
+}
+
+static const Reason *find_reason(const Waiting *w, uint64_t hash)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&w->by_reason, hash); table_next(&w->by_reason, &p, &row);)
+        if (w->reasons.at[row].hash == hash)
+            return &w->reasons.at[row];
+    return NULL;
+}
+
+static Reason need_reason(Waiting *w, Consumer *c, uint32_t tgid, uint32_t call, uint32_t how,
+                          uint64_t object, uint64_t hash)
+{
+    const Reason *known = find_reason(w, hash);
+    if (known)
+        return *known;
+    StrBuf name = {0};
+    Str path = wait_object_name(&w->objects, c, tgid, call, object, &name);
+    Reason r = {.hash = hash, .class = wait_class_of(call, how, path)};
+    r.object = profile_str(w->profile, strbuf_str(&name));
+    strbuf_deinit(&name);
+    table_insert(&w->by_reason, hash, (uint32_t)w->reasons.len);
+    vec_push(NULL, &w->reasons, r);
+    return r;
+}
+
+static Reason reason_of(Waiting *w, Consumer *c, const WaitRecord *r)
+{
+    return need_reason(w, c, r->tgid, r->call, r->how, r->object,
+                       hash_of(r->tid, r->signature, r->object, r->call, r->how));
+}
+
+static void on_wait(Waiting *w, Consumer *c, const WaitRecord *r)
+{
+    if (r->how & WAIT_HOW_PREEMPTED) {
+        profile_add_state(w->profile, &(StateRow){.thread = consumer_thread(c, r->tgid, r->tid),
+                                                  .start_ns = consumer_time(c, r->start_ns),
+                                                  .woken_ns = consumer_time(c, r->start_ns),
+                                                  .end_ns = consumer_time(c, r->end_ns),
+                                                  .state = WAIT_RUNNABLE,
+                                                  .stack = w->preempted});
+        return;
+    }
+    Reason reason = reason_of(w, c, r);
+    StateRow row = {.thread = consumer_thread(c, r->tgid, r->tid),
+                    .start_ns = consumer_time(c, r->start_ns),
+                    .woken_ns = consumer_time(c, r->woken_ns),
+                    .end_ns = consumer_time(c, r->end_ns),
+                    .state = reason.class,
+                    .object = reason.object,
+                    .stack = stack_of(w, r->signature)};
+    if (r->waker_how == WAIT_WOKEN_TASK) {
+        WaitThread *t = find_thread(w, r->waker);
+        uint32_t tgid = t ? t->tgid : 0;
+        // Threads that are not watched have no row.
+        if (tgid)
+            row.waker = consumer_thread(c, tgid, r->waker).v + 1;
+        StackId stack;
+        if (r->waker_signature && find_sent(w, r->waker_signature, &stack))
+            row.waker_stack = stack;
+    }
+    profile_add_state(w->profile, &row);
+}
+
+// ---- Sums -------------------------------------------------------------------------------
+
+static Sum *need_sum(Waiting *w, ThreadId thread, StackId stack, WaitClass class, StrId object)
+{
+    uint64_t hash = hash_pair((uint64_t)thread.v << 32 | stack.v, (uint64_t)object.v << 8 | class);
+    uint32_t row;
+    for (TableProbe p = table_probe(&w->by_sum, hash); table_next(&w->by_sum, &p, &row);) {
+        Sum *s = &w->sums.at[row];
+        if (s->row.thread.v == thread.v && s->row.stack.v == stack.v && s->row.state == class &&
+            s->row.object.v == object.v)
+            return s;
+    }
+    table_insert(&w->by_sum, hash, (uint32_t)w->sums.len);
+    vec_push(NULL, &w->sums,
+             (Sum){.row = {.thread = thread, .stack = stack, .state = class, .object = object}});
+    return &vec_last(&w->sums);
+}
+
+// Adds the time in which a thread ran, and in which it could have.
+static void add_running(Waiting *w, Consumer *c, uint32_t tgid, uint32_t tid, uint64_t running_ns,
+                        uint64_t preempted_ns)
+{
+    ThreadId thread = consumer_thread(c, tgid, tid);
+    Sum *s = need_sum(w, thread, (StackId){0}, WAIT_RUNNING, (StrId){0});
+    s->row.count++;
+    s->row.blocked_ns += running_ns;
+    if (preempted_ns == 0)
+        return;
+    s = need_sum(w, thread, w->preempted, WAIT_RUNNABLE, (StrId){0});
+    s->row.count++;
+    s->row.blocked_ns += preempted_ns;
+}
+
+// Takes a row of the shared table over, with `more` ns of a wait that has not ended.
+static void take_sum(Waiting *w, Consumer *c, const WaitSum *from, uint64_t more_blocked,
+                     uint64_t more_runnable)
+{
+    uint64_t hash = hash_of(from->tid, from->signature, from->object, from->call, from->how);
+    Reason reason = need_reason(w, c, from->tgid, from->call, from->how, from->object, hash);
+    Sum *s = need_sum(w, consumer_thread(c, from->tgid, from->tid), stack_of(w, from->signature),
+                      reason.class, reason.object);
+    s->row.count += from->count + (more_blocked || more_runnable);
+    s->row.blocked_ns += from->blocked_ns + more_blocked;
+    s->row.runnable_ns += from->runnable_ns + more_runnable;
+    uint64_t longest = MAX(from->longest_ns, more_blocked + more_runnable);
+    s->row.longest_ns = MAX(s->row.longest_ns, longest);
+    for (int i = 0; i < WAIT_BUCKETS; i++)
+        s->buckets[i] += from->buckets[i];
+}
+
+// Gives entries of threads that have ended back, before the table is full.
+static void free_sums(Waiting *w, Consumer *c)
+{
+    WaitShared *shared = w->watch.shared;
+    if (shared->counts.sums - w->freed < WAIT_SUMS / 4)
+        return;
+    uint64_t freed = 0;
+    for (size_t i = 0; i < WAIT_SUMS; i++) {
+        WaitSum *s = &shared->sums[i];
+        if (!s->taken || s->tid == 0 || find_thread(w, s->tid))
+            continue;
+        take_sum(w, c, s, 0, 0);
+        *s = (WaitSum){.taken = 1};
+        __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
+        freed++;
+    }
+    w->freed += freed;
+}
+
+void waiting_record(Waiting *w, Consumer *c, Bytes raw)
+{
+    uint32_t kind = 0;
+    WaitRecord r;
+    if (raw.len >= sizeof(kind))
+        memcpy(&kind, raw.ptr, sizeof(kind));
+    if (kind == WAIT_RECORD_DUMP) {
+        on_dump(w, c, raw);
+        return;
+    }
+    if (raw.len < sizeof(r))
+        return;
+    memcpy(&r, raw.ptr, sizeof(r));
+    if (kind == WAIT_RECORD_FIRST) {
+        (void)reason_of(w, c, &r);
+    } else if (kind == WAIT_RECORD_WAIT) {
+        on_wait(w, c, &r);
+    } else if (kind == WAIT_RECORD_END) {
+        add_running(w, c, r.tgid, r.tid, r.running_ns, r.preempted_ns);
+        free_sums(w, c);
+    }
+}
+
+// ---- The end ------------------------------------------------------------------------------
+
+// A thread that has not ended.
+static void take_thread(Waiting *w, Consumer *c, const WaitThread *t, uint64_t end_ns)
+{
+    if (t->state == WAIT_IS_NEW)
+        return;
+    uint64_t left = end_ns > t->since_ns && t->since_ns ? end_ns - t->since_ns : 0;
+    add_running(w, c, t->tgid, t->tid, t->running_ns + (t->state == WAIT_IS_RUNNING ? left : 0),
+                t->preempted_ns + (t->state == WAIT_IS_PREEMPTED ? left : 0));
+    if (t->state != WAIT_IS_BLOCKED)
+        return;
+    WaitSum s = {.tid = t->tid,
+                 .tgid = t->tgid,
+                 .signature = t->signature,
+                 .object = t->object,
+                 .call = t->call,
+                 .how = t->how};
+    uint64_t woken = t->woken_ns > t->since_ns ? MIN(t->woken_ns, end_ns) : 0;
+    uint64_t runnable = woken ? end_ns - woken : 0;
+    take_sum(w, c, &s, left - MIN(runnable, left), runnable);
+}
+
+static void add_rows(Waiting *w)
+{
+    Profile *p = w->profile;
+    for (size_t i = 0; i < w->sums.len; i++) {
+        const Sum *s = &w->sums.at[i];
+        uint32_t wait = profile_add_wait(p, &s->row);
+        for (uint32_t b = 0; b < WAIT_BUCKETS; b++)
+            if (s->buckets[b])
+                profile_add_wait_time(p, wait, b + 2 * WAIT_BUCKET_FIRST, s->buckets[b]);
+        if (s->row.state == WAIT_RUNNING)
+            continue;
+        size_t row = profile_add_sample(p, TIME_NONE, s->row.thread, s->row.stack, SAMPLE_CPU_NONE);
+        bool runnable = s->row.state == WAIT_RUNNABLE;
+        profile_sample_set(p, row, w->metrics[s->row.state], (int64_t)s->row.blocked_ns);
+        if (!runnable)
+            profile_sample_set(p, row, w->metrics[WAIT_RUNNABLE], (int64_t)s->row.runnable_ns);
+        profile_sample_set(p, row, w->wall, (int64_t)(s->row.blocked_ns + s->row.runnable_ns));
+    }
+}
+
+// By how much the classes miss the time of the threads, of which records of starts and ends tell.
+static double missing_ratio(const Waiting *w, int64_t end_ns)
+{
+    const Profile *p = w->profile;
+    int64_t *sums = heap_alloc((p->threads.tid.len + 1) * sizeof(*sums));
+    double missing = 0, all = 0;
+    for (size_t i = 0; i < w->sums.len; i++)
+        sums[w->sums.at[i].row.thread.v] +=
+            (int64_t)(w->sums.at[i].row.blocked_ns + w->sums.at[i].row.runnable_ns);
+    for (size_t i = 0; i < p->threads.tid.len; i++) {
+        if (sums[i] == 0)
+            continue;
+        int64_t start = p->threads.start_ns.at[i], end = p->threads.end_ns.at[i];
+        int64_t life = (end == TIME_NONE ? end_ns : end) - (start == TIME_NONE ? 0 : start);
+        missing += (double)(life > sums[i] ? life - sums[i] : sums[i] - life);
+        all += (double)life;
+    }
+    heap_free(sums);
+    return all > 0 ? missing / all : 0;
+}
+
+void waiting_finish(Waiting *w, Consumer *c, uint64_t end_ns, WaitingCounts *ret)
+{
+    const WaitShared *shared = w->watch.shared;
+    for (size_t i = 0; i < WAIT_THREADS; i++)
+        if (shared->threads[i].tid)
+            take_thread(w, c, &shared->threads[i], end_ns);
+    for (size_t i = 0; i < WAIT_SUMS; i++)
+        if (shared->sums[i].taken)
+            take_sum(w, c, &shared->sums[i], 0, 0);
+    add_rows(w);
+    w->counts.switches = shared->counts.switches;
+    w->counts.lost = shared->counts.lost_dumps + shared->counts.lost_records;
+    w->counts.no_room += shared->counts.no_thread + shared->counts.no_sum;
+    w->counts.missing_ratio = missing_ratio(w, consumer_time(c, end_ns));
+    *ret = w->counts;
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads the programs of collect/bpf/programs/wait.bpf.c.
+
+#include "collect/wait/watch_internal.h"
+
+#include "base/log.h"
+#include "collect/bpf/programs/wait_program.h"
+#include "collect/wait/reasons_internal.h"
+#include "os/perf_event.h"
+
+#include <linux/bpf.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CPUS_MAX = 1024, KERNEL_THREAD = 0x00200000 };
+
+typedef struct Offset {
+    const char *structure, *member;
+    size_t to; // of WaitConfig
+} Offset;
+
+static const Offset offsets[] = {
+    {"task_struct", "pid", offsetof(WaitConfig, task_pid)},
+    {"task_struct", "tgid", offsetof(WaitConfig, task_tgid)},
+    {"task_struct", "mm", offsetof(WaitConfig, task_mm)},
+    {"task_struct", "flags", offsetof(WaitConfig, task_flags)},
+    {"task_struct", "__state", offsetof(WaitConfig, task_state)},
+    {"mm_struct", "exec_vm", offsetof(WaitConfig, mm_exec_pages)},
+    {"pt_regs", "orig_ax", offsetof(WaitConfig, regs_call)},
+    {"pt_regs", "sp", offsetof(WaitConfig, regs_sp)},
+    {"pt_regs", "ip", offsetof(WaitConfig, regs_ip)},
+    {"pt_regs", "di", offsetof(WaitConfig, regs_arg[0])},
+    {"pt_regs", "si", offsetof(WaitConfig, regs_arg[1])},
+    {"pt_regs", "dx", offsetof(WaitConfig, regs_arg[2])},
+};
+
+static bool make_config(const WaitingSetup *setup, const BpfTypes *types, WaitConfig *c, Error *err)
+{
+    *c = (WaitConfig){.every = setup->every,
+                      .inherit = setup->inherit,
+                      .self = (uint32_t)getpid(),
+                      .min_wait_ns = setup->min_wait_ns,
+                      .min_waker_ns = setup->min_wait_ns,
+                      .task_kthread = KERNEL_THREAD};
+    for (size_t i = 0; i < ARRAY_LEN(offsets); i++) {
+        uint32_t offset;
+        if (!bpf_types_offset(types, offsets[i].structure, offsets[i].member, &offset))
+            return error_set(err, ERROR_UNSUPPORTED, "this kernel has no %s.%s",
+                             offsets[i].structure, offsets[i].member);
+        memcpy((char *)c + offsets[i].to, &offset, sizeof(offset));
+    }
+    uint32_t args = 0;
+    (void)bpf_types_tracepoint(types, "sched_switch", &args);
+    c->has_state = args >= 4;
+    for (uint32_t call = 0; call < WAIT_CALLS; call++) {
+        uint32_t arg;
+        if (wait_object_of(call, &arg) != WAIT_OBJECT_NONE)
+            c->object_of[call] = (uint8_t)(arg + 1);
+    }
+    return true;
+}
+
+static bool make_maps(const WaitConfig *config, uint32_t cpus, Watch *w, Error *err)
+{
+    w->config_fd = bpf_array_make(sizeof(*config), 1, BPF_F_RDONLY_PROG);
+    w->shared_fd = bpf_array_make(sizeof(WaitShared), 1, BPF_F_MMAPABLE);
+    w->scratch_fd = bpf_array_make(sizeof(WaitDump), cpus, 0);
+    w->interrupts_fd = bpf_array_make(CPUS_MAX * sizeof(uint32_t), 1, 0);
+    w->outputs_fd = bpf_event_array_make(cpus);
+    if (w->config_fd < 0 || w->shared_fd < 0 || w->scratch_fd < 0 || w->interrupts_fd < 0 ||
+        w->outputs_fd < 0 || !bpf_element_set(w->config_fd, 0, config) || !bpf_freeze(w->config_fd))
+        return error_os(err, "cannot make the tables of BPF programs");
+    void *at = mmap(NULL, sizeof(WaitShared), PROT_READ | PROT_WRITE, MAP_SHARED, w->shared_fd, 0);
+    if (at == MAP_FAILED)
+        return error_os(err, "cannot map the tables of BPF programs");
+    w->shared = at;
+    return true;
+}
+
+// The event through which programs write on one CPU, into the ring of that CPU.
+static bool open_output(const WaitingSetup *setup, size_t i, Watch *w, Error *err)
+{
+    struct perf_event_attr attr = setup->output;
+    int fd = perf_event_open(&attr, -1, (int)setup->cpus[i], -1);
+    if (fd < 0)
+        return error_os(err, "cannot open the output of BPF programs");
+    w->event_fds[w->event_count] = fd;
+    uint64_t *id = &w->ids[w->event_count++];
+    if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, setup->ring_fds[i]) != 0 ||
+        ioctl(fd, PERF_EVENT_IOC_ID, id) != 0 ||
+        !bpf_element_set(w->outputs_fd, setup->cpus[i], &fd))
+        return error_os(err, "cannot direct the output of BPF programs");
+    return true;
+}
+
+// Without the tracepoints of interrupts some wakings are taken for those of threads. Not all
+// architectures have all of them.
+static bool is_needed(const char *tracepoint)
+{
+    return strncmp(tracepoint, "sched_", 6) == 0;
+}
+
+static bool attach_all(const BpfTypes *types, Watch *w, Error *err)
+{
+    const BpfMap maps[] = {
+        [WAIT_MAP_CONFIG] = {w->config_fd, true},
+        [WAIT_MAP_SHARED] = {w->shared_fd, true},
+        [WAIT_MAP_INTERRUPTS] = {w->interrupts_fd, true},
+        [WAIT_MAP_SCRATCH] = {w->scratch_fd, false},
+        [WAIT_MAP_OUTPUTS] = {w->outputs_fd, false},
+    };
+    for (uint32_t i = 0; i < wait_program.count; i++) {
+        const BpfCode *code = &wait_program.programs[i];
+        assert(w->fd_count + 2 <= WATCH_FDS_MAX);
+        uint32_t n = bpf_attach(code, maps, types, &w->fds[w->fd_count], err);
+        if (n == 0 && is_needed(code->tracepoint))
+            return false;
+        if (n == 0)
+            log_debug(LOG_RECORD, 1, "%s", err->text);
+        w->fd_count += n;
+    }
+    return true;
+}
+
+static bool open_all(const WaitingSetup *setup, const BpfTypes *types, Watch *w, Error *err)
+{
+    WaitConfig *config = heap_alloc(sizeof(*config));
+    uint32_t cpus = 0;
+    for (size_t i = 0; i < setup->cpu_count; i++)
+        cpus = MAX(cpus, setup->cpus[i] + 1);
+    w->event_fds = heap_alloc(setup->cpu_count * sizeof(*w->event_fds));
+    w->ids = heap_alloc(setup->cpu_count * sizeof(*w->ids));
+    bool ok = make_config(setup, types, config, err) && make_maps(config, cpus, w, err);
+    heap_free(config);
+    for (size_t i = 0; ok && i < setup->cpu_count; i++)
+        ok = open_output(setup, i, w, err);
+    return ok && attach_all(types, w, err);
+}
+
+bool watch_open(const WaitingSetup *setup, Watch *ret, Error *err)
+{
+    Error own = {0};
+    *ret = (Watch){
+        .config_fd = -1, .shared_fd = -1, .scratch_fd = -1, .outputs_fd = -1, .interrupts_fd = -1};
+    BpfTypes *types;
+#if !defined(__x86_64__)
+    return error_set(err, ERROR_UNSUPPORTED, "waits are watched by BPF on x86-64 only");
+#endif
+    if (!bpf_types_open(&types, &own)) {
+        *err = own;
+        return false;
+    }
+    bool ok = open_all(setup, types, ret, &own);
+    bpf_types_close(types);
+    if (!ok) {
+        *err = own;
+        watch_close(ret);
+    }
+    return ok;
+}
+
+void watch_detach(Watch *w)
+{
+    for (uint32_t i = 0; i < w->fd_count; i++)
+        close(w->fds[i]);
+    w->fd_count = 0;
+}
+
+void watch_close(Watch *w)
+{
+    const int fds[] = {w->config_fd, w->shared_fd, w->scratch_fd, w->outputs_fd, w->interrupts_fd};
+    watch_detach(w);
+    if (w->shared)
+        munmap(w->shared, sizeof(*w->shared));
+    for (size_t i = 0; i < w->event_count; i++)
+        close(w->event_fds[i]);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    heap_free(w->event_fds);
+    heap_free(w->ids);
+    *w = (Watch){
+        .config_fd = -1, .shared_fd = -1, .scratch_fd = -1, .outputs_fd = -1, .interrupts_fd = -1};
+}

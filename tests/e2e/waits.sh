@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# record --wait: classes, locks, those who held them, stacks, and what comes where it is refused.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+need_perf
+[ "$(id -u)" = 0 ] || skip_all 'BPF programs need root'
+gcc -g -O2 -fomit-frame-pointer -pthread -o waits "$TOP/tests/programs/waits.c" || exit 1
+
+# The time of a row in microseconds: time_of FILE NAME.
+time_of() {
+    awk -v name="$2" '
+        index($0, name) && $2 ~ /^(ns|µs|ms|s)$/ {
+            unit = $2 == "ns" ? 0.001 : $2 == "µs" ? 1 : $2 == "ms" ? 1000 : 1000000
+            sum += $1 * unit
+        }
+        END { printf "%d", sum }' "$1"
+}
+# What the program measured contains the time until a processor was free, the row does not.
+agrees() { # ROW TRUTH RUNNABLE
+    local slack=$((truth / 50 + 2000))
+    [ "$1" -le $(($2 + slack)) ] && [ $(($1 + $3)) -ge $(($2 - slack)) ]
+}
+
+if ! assay record --wait -q -o w.assay -- ./waits >truth.txt 2>err.txt; then
+    cat err.txt
+    exit 1
+fi
+assay report w.assay >first.txt
+assay report w.assay --by class >class.txt
+assay report w.assay --locks >locks.txt
+assay report w.assay --by file >file.txt
+assay report w.assay --by waker >waker.txt
+read -r _ lock _ pipe _ sleep <truth.txt
+runnable=$(time_of class.txt runnable)
+truth=$lock
+check 'the lock took as long as the program measured' \
+    agrees "$(time_of locks.txt 'cache_lock, waited for in lookup')" "$lock" "$runnable"
+truth=$pipe
+check 'so did the pipe' agrees "$(time_of file.txt 'waited for in reader')" "$pipe" "$runnable"
+truth=$sleep
+check 'and the sleep' agrees "$(time_of class.txt sleep)" "$((sleep + 60000))" "$((runnable + 60000))"
+check 'a child is waited for' test "$(time_of class.txt child)" -ge 40000
+check 'the holder is named' grep -q 'cache_lock, waited for in lookup (waits.c:[0-9]*); held by flush' locks.txt
+check 'the writer wakes the reader' grep -q ' main (waits.c:' waker.txt
+check 'classes add up to the threads and their time' \
+    eval "tr -d '\n' <first.txt | grep -Eq 'the *classes miss 0\.[0-4]'"
+check 'all stacks are complete' eval "tr -d '\n' <first.txt | grep -Eo '[0-9]+/[0-9]+ +stacks' | awk -F'[/ ]' '{exit \$1 != \$2}'"
+check 'the first screen has the lock and its holder' \
+    eval "tr -s '\n ' '  ' <first.txt | grep -Eq \"of main's time waits for cache_lock, held by flush\""
+check 'a flame graph of waits' eval "assay flame w.assay -e 'wall time' -o w.svg && grep -q lookup w.svg"
+
+# A running process.
+./waits >/dev/null &
+pid=$!
+check 'a running process' eval "assay record --wait -q --duration 0.2 -o p.assay -p $pid && assay report p.assay --by class | grep -q lock"
+wait $pid
+
+# Another user records without waits, and is told why.
+if command -v setpriv >/dev/null; then
+    chmod 777 .
+    setpriv --reuid 65534 --regid 65534 --clear-groups -- "$ASSAY" record --wait -o n.assay -- ./waits \
+        >/dev/null 2>n.txt
+    check 'another user gets a recording without waits, and the reason' grep -q 'waits were not recorded: BPF needs' n.txt
+fi
+
+
+finish
