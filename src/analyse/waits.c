@@ -156,15 +156,6 @@ WaitTotals wait_totals(const Profile *p)
     return t;
 }
 
-WaitTotals wait_totals_of(const Profile *p, ThreadId thread)
-{
-    WaitTotals t = {0};
-    for (size_t i = 0; i < p->waits.thread.len; i++)
-        if (p->waits.thread.at[i].v == thread.v)
-            add_to_totals(p, i, &t);
-    return t;
-}
-
 // ---- Tables -------------------------------------------------------------------------------
 
 typedef struct PlaceTime {

@@ -31,9 +31,8 @@ typedef struct WaitTotals {
     uint32_t threads;
 } WaitTotals;
 
-// The totals of all threads, or of one.
+// The totals of all threads.
 WaitTotals wait_totals(const Profile *p);
-WaitTotals wait_totals_of(const Profile *p, ThreadId thread);
 
 // What a row of a table of waits stands for.
 typedef enum WaitBy {

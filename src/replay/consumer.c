@@ -1132,10 +1132,19 @@ void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
 
 // ---- Stacks that are copied apart from samples ----
 
+// The scheduler sees threads for some time after their record of exit.
+static Thread *thread_even_ended(Consumer *c, Process *p, uint32_t tid)
+{
+    Thread *t = find_thread(c, tid);
+    if (!t || t->pid != p->pid)
+        t = find_thread_row(c, tid, true);
+    return t && t->pid == p->pid ? t : need_thread(c, p, tid);
+}
+
 StackCut consumer_unwind(Consumer *c, const CopiedStack *copied, StackId *ret, uint64_t *base)
 {
     Process *p = need_process(c, copied->pid);
-    Thread *t = need_thread(c, p, copied->tid);
+    Thread *t = thread_even_ended(c, p, copied->tid);
     PerfSample s = {.regs_abi = PERF_SAMPLE_REGS_ABI_64, .stack = copied->bytes};
     memcpy(s.regs, copied->regs, sizeof(s.regs));
     StackCut cut = STACK_CUT_NONE;
@@ -1192,7 +1201,7 @@ const ModuleFile *consumer_file_at(Consumer *c, uint32_t pid, uint64_t address, 
 
 ThreadId consumer_thread(Consumer *c, uint32_t pid, uint32_t tid)
 {
-    return need_thread(c, need_process(c, pid), tid)->id;
+    return thread_even_ended(c, need_process(c, pid), tid)->id;
 }
 
 int64_t consumer_time(const Consumer *c, uint64_t time)

@@ -81,7 +81,8 @@ typedef struct WaitThread {
     uint32_t sum; // 1 + the row of the wait's sum; 0: there was no room
     uint32_t waker;
     uint32_t waker_how; // WAIT_WOKEN_*
-    uint64_t unused;
+    uint32_t waker_tgid;
+    uint32_t unused;
 } WaitThread;
 
 // Where the code of a process lies: two ranges, of the program and of libraries.
@@ -156,8 +157,7 @@ typedef struct WaitRecord {
     uint32_t kind;
     uint32_t tid, tgid;
     uint32_t call, how;
-    uint32_t waker, waker_how;
-    uint32_t unused;
+    uint32_t waker, waker_how, waker_tgid;
     uint64_t object, signature, waker_signature;
     uint64_t start_ns, woken_ns, end_ns;
     uint64_t running_ns, preempted_ns; // of WAIT_RECORD_END

@@ -5,8 +5,8 @@
 
 #include "base/strbuf.h"
 #include "base/table.h"
-#include "collect/wait/objects_internal.h"
 #include "collect/wait/reasons_internal.h"
+#include "collect/wait/wait_objects_internal.h"
 #include "collect/wait/watch_internal.h"
 
 #include <stddef.h>
@@ -36,6 +36,12 @@ typedef struct Sum {
     uint64_t buckets[WAIT_BUCKETS];
 } Sum;
 
+// When the scheduler saw the last of a thread, which is later than its record of exit.
+typedef struct ThreadEnd {
+    ThreadId thread;
+    int64_t end_ns;
+} ThreadEnd;
+
 struct Waiting {
     Watch watch;
     Profile *profile;
@@ -43,10 +49,12 @@ struct Waiting {
     Vec(Sent) sent;
     Vec(Reason) reasons;
     Vec(Sum) sums;
+    Vec(ThreadEnd) ends;
     Table by_signature, by_reason, by_sum;
     MetricId metrics[WAIT_CLASS_COUNT];
     MetricId wall;
     StackId preempted; // the stack of threads that wait for a processor
+    uint32_t launched; // the thread that is watched from its exec on; 0: none
     uint64_t freed;    // sums whose entries were given back
     WaitingCounts counts;
 };
@@ -71,6 +79,7 @@ void waiting_close(Waiting *w)
     vec_free(&w->sent);
     vec_free(&w->reasons);
     vec_free(&w->sums);
+    vec_free(&w->ends);
     table_deinit(&w->by_signature);
     table_deinit(&w->by_reason);
     table_deinit(&w->by_sum);
@@ -102,6 +111,8 @@ void waiting_add_thread(Waiting *w, uint32_t tgid, uint32_t tid, bool is_new)
 {
     if (tid == 0 || find_thread(w, tid))
         return;
+    if (is_new)
+        w->launched = tid;
     for (uint32_t i = 0; i < WAIT_PROBES; i++) {
         WaitThread *t = &w->watch.shared->threads[(tid + i) & (WAIT_THREADS - 1)];
         if (t->tid != 0)
@@ -269,12 +280,9 @@ static void on_wait(Waiting *w, Consumer *c, const WaitRecord *r)
                     .state = reason.class,
                     .object = reason.object,
                     .stack = stack_of(w, r->signature)};
-    if (r->waker_how == WAIT_WOKEN_TASK) {
-        WaitThread *t = find_thread(w, r->waker);
-        uint32_t tgid = t ? t->tgid : 0;
-        // Threads that are not watched have no row.
-        if (tgid)
-            row.waker = consumer_thread(c, tgid, r->waker).v + 1;
+    // Threads that are not watched have no row.
+    if (r->waker_how == WAIT_WOKEN_TASK && r->waker_tgid) {
+        row.waker = consumer_thread(c, r->waker_tgid, r->waker).v + 1;
         StackId stack;
         if (r->waker_signature && find_sent(w, r->waker_signature, &stack))
             row.waker_stack = stack;
@@ -370,6 +378,8 @@ void waiting_record(Waiting *w, Consumer *c, Bytes raw)
         on_wait(w, c, &r);
     } else if (kind == WAIT_RECORD_END) {
         add_running(w, c, r.tgid, r.tid, r.running_ns, r.preempted_ns);
+        vec_push(NULL, &w->ends,
+                 (ThreadEnd){consumer_thread(c, r.tgid, r.tid), consumer_time(c, r.end_ns)});
         free_sums(w, c);
     }
 }
@@ -417,11 +427,27 @@ static void add_rows(Waiting *w)
     }
 }
 
+// When a thread began to be watched: the launched one with its exec.
+static int64_t life_start(const Waiting *w, uint32_t thread)
+{
+    const Profile *p = w->profile;
+    const Intervals *all = &p->intervals;
+    int64_t start = p->threads.start_ns.at[thread];
+    for (size_t i = 0; p->threads.tid.at[thread] == w->launched && i < all->thread.len; i++)
+        if (all->thread.at[i].v == thread &&
+            str_equal(profile_text(p, all->name.at[i]), STR(INTERVAL_EXEC)))
+            return all->start_ns.at[i];
+    return start == TIME_NONE ? 0 : start;
+}
+
 // By how much the classes miss the time of the threads, of which records of starts and ends tell.
 static double missing_ratio(const Waiting *w, int64_t end_ns)
 {
     const Profile *p = w->profile;
     int64_t *sums = heap_alloc((p->threads.tid.len + 1) * sizeof(*sums));
+    int64_t *ends = heap_alloc((p->threads.tid.len + 1) * sizeof(*ends));
+    for (size_t i = 0; i < w->ends.len; i++)
+        ends[w->ends.at[i].thread.v] = w->ends.at[i].end_ns;
     double missing = 0, all = 0;
     for (size_t i = 0; i < w->sums.len; i++)
         sums[w->sums.at[i].row.thread.v] +=
@@ -429,12 +455,12 @@ static double missing_ratio(const Waiting *w, int64_t end_ns)
     for (size_t i = 0; i < p->threads.tid.len; i++) {
         if (sums[i] == 0)
             continue;
-        int64_t start = p->threads.start_ns.at[i], end = p->threads.end_ns.at[i];
-        int64_t life = (end == TIME_NONE ? end_ns : end) - (start == TIME_NONE ? 0 : start);
+        int64_t life = (ends[i] ? ends[i] : end_ns) - life_start(w, (uint32_t)i);
         missing += (double)(life > sums[i] ? life - sums[i] : sums[i] - life);
         all += (double)life;
     }
     heap_free(sums);
+    heap_free(ends);
     return all > 0 ? missing / all : 0;
 }
 

@@ -4,6 +4,7 @@
 #include "collect/wait/watch_internal.h"
 
 #include "base/log.h"
+#include "collect/bpf/bpf.h"
 #include "collect/bpf/programs/wait_program.h"
 #include "collect/wait/reasons_internal.h"
 #include "os/perf_event.h"

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+// SPDX-License-Identifier: Apache-2.0
+// Also under BSD-2-Clause or GPL-2.0-only, as the kernel asks of programs that it runs.
 // What BPF programs need of the kernel: helpers by number (linux/bpf.h), sections, maps.
 
 #ifndef COLLECT_BPF_PROGRAMS_KERNEL_H

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+// SPDX-License-Identifier: Apache-2.0
+// Also under BSD-2-Clause or GPL-2.0-only, as the kernel asks of programs that it runs.
 // Watches the scheduler: how long each thread runs, could run, and waits; at which stack, for
 // what, and who ends the wait. Sums stay in shared memory. The rings get the stacks that were not
 // seen before, and waits that are long (docs/decisions/0291).
@@ -302,6 +303,7 @@ INLINE void send(void *ctx, uint32_t kind, const WaitThread *t, uint64_t now)
                     .how = t->how,
                     .waker = t->waker,
                     .waker_how = t->waker_how,
+                    .waker_tgid = t->waker_tgid,
                     .object = t->object,
                     .signature = t->signature,
                     .waker_signature = t->waker_signature,
@@ -402,6 +404,18 @@ INLINE void enter(void *ctx, WaitThread *t, uint64_t now)
     t->state = WAIT_IS_RUNNING;
 }
 
+// The thread runs for the last time. Its exit was told earlier, but freeing memory takes long.
+INLINE void end(void *ctx, WaitThread *t, uint64_t now)
+{
+    if (t->state == WAIT_IS_RUNNING)
+        t->running_ns += now - t->since_ns;
+    if (t->state != WAIT_IS_NEW)
+        send(ctx, WAIT_RECORD_END, t, now);
+    BARRIER();
+    t->state = WAIT_IS_NEW;
+    t->tid = 0;
+}
+
 INLINE bool is_watched_anyway(void *task, uint32_t tid)
 {
     return config.every && tid && TASK_FIELD(task, uint32_t, task_tgid) != config.self &&
@@ -420,7 +434,9 @@ PROGRAM("sched_switch") int on_switch(uint64_t *ctx)
     WaitThread *t = thread_find(tid);
     if (!t && is_watched_anyway(prev, tid) && !(state & TASK_DEAD))
         t = thread_add(tid, TASK_FIELD(prev, uint32_t, task_tgid), WAIT_IS_RUNNING, now);
-    if (t)
+    if (t && state & TASK_DEAD)
+        end(ctx, t, now);
+    else if (t)
         leave(ctx, t, prev, (uint8_t)ctx[0], state, now);
     tid = TASK_FIELD(next, uint32_t, task_pid);
     t = thread_find(tid);
@@ -453,12 +469,15 @@ PROGRAM("sched_waking") int on_waking(uint64_t *ctx)
     void *regs = bpf_task_pt_regs(self);
     bool by_interrupt = (uint32_t)ids == 0 || in_interrupt(regs);
     t->waker = by_interrupt ? 0 : (uint32_t)ids;
+    t->waker_tgid = 0;
     t->waker_how = by_interrupt ? WAIT_WOKEN_INTERRUPT : WAIT_WOKEN_TASK;
     t->woken_ns = now;
-    if (by_interrupt || now - t->since_ns < config.min_waker_ns)
+    if (by_interrupt)
         return 0;
     WaitThread *waker = thread_find((uint32_t)ids);
-    if (waker)
+    if (waker || (uint32_t)(ids >> 32) == t->tgid)
+        t->waker_tgid = (uint32_t)(ids >> 32);
+    if (waker && now - t->since_ns >= config.min_waker_ns)
         t->waker_signature =
             sign_stack(ctx, self, regs, (uint32_t)ids, (uint32_t)(ids >> 32), waker->base);
     return 0;
@@ -502,18 +521,9 @@ PROGRAM("sched_process_exec") int on_exec(uint64_t *ctx)
 PROGRAM("sched_process_exit") int on_exit(uint64_t *ctx)
 {
     void *task = (void *)ctx[0];
-    uint64_t now = bpf_ktime_get_ns();
-    WaitThread *t = thread_find(TASK_FIELD(task, uint32_t, task_pid));
-    if (!t)
-        return 0;
-    if (t->state == WAIT_IS_RUNNING)
-        t->running_ns += now - t->since_ns;
-    send(ctx, WAIT_RECORD_END, t, now);
-    if (t->tgid == t->tid)
-        process_forget(t->tgid, true);
-    BARRIER();
-    t->state = WAIT_IS_NEW;
-    t->tid = 0;
+    uint32_t tid = TASK_FIELD(task, uint32_t, task_pid);
+    if (TASK_FIELD(task, uint32_t, task_tgid) == tid)
+        process_forget(tid, true);
     return 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of what threads wait for: variables, files, sockets, processes.
 
-#ifndef COLLECT_WAIT_OBJECTS_INTERNAL_H
-#define COLLECT_WAIT_OBJECTS_INTERNAL_H
+#ifndef COLLECT_WAIT_WAIT_OBJECTS_INTERNAL_H
+#define COLLECT_WAIT_WAIT_OBJECTS_INTERNAL_H
 
 #include "base/strbuf.h"
 #include "replay/consumer.h"
@@ -24,6 +24,7 @@ typedef struct WaitObjects {
     Vec(FileVariables) files; // of the arena
 } WaitObjects;
 
+// Frees all names and tables.
 void wait_objects_deinit(WaitObjects *o);
 
 // Appends the name of what a system call of a process waits for; `object` is the value of its
@@ -32,4 +33,4 @@ void wait_objects_deinit(WaitObjects *o);
 Str wait_object_name(WaitObjects *o, Consumer *c, uint32_t pid, uint32_t call, uint64_t object,
                      StrBuf *out);
 
-#endif // COLLECT_WAIT_OBJECTS_INTERNAL_H
+#endif // COLLECT_WAIT_WAIT_OBJECTS_INTERNAL_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names locks by the variable at their address, and descriptors by /proc/PID/fd (proc(5)).
 
-#include "collect/wait/objects_internal.h"
+#include "collect/wait/wait_objects_internal.h"
 
 #include "collect/wait/reasons_internal.h"
 #include "elf/elf.h"
