@@ -134,6 +134,7 @@ enum {
     WAIT_RECORD_WAIT,     // one wait
     WAIT_RECORD_FIRST,    // a thread waits for this for the first time
     WAIT_RECORD_END,      // of a thread
+    WAIT_RECORD_BEGIN,    // of a thread; of the launched one, when its program is loaded
 };
 
 // The programs' own.

@@ -3,6 +3,7 @@
 
 #include "collect/wait/waiting.h"
 
+#include "base/log.h"
 #include "base/strbuf.h"
 #include "base/table.h"
 #include "collect/wait/reasons_internal.h"
@@ -36,11 +37,12 @@ typedef struct Sum {
     uint64_t buckets[WAIT_BUCKETS];
 } Sum;
 
-// When the scheduler saw the last of a thread, which is later than its record of exit.
-typedef struct ThreadEnd {
+// When the scheduler saw the first or the last of a thread. The records of fork and exit have other
+// times: a processor may be lost between these.
+typedef struct ThreadMoment {
     ThreadId thread;
-    int64_t end_ns;
-} ThreadEnd;
+    int64_t time_ns;
+} ThreadMoment;
 
 struct Waiting {
     Watch watch;
@@ -49,12 +51,11 @@ struct Waiting {
     Vec(Sent) sent;
     Vec(Reason) reasons;
     Vec(Sum) sums;
-    Vec(ThreadEnd) ends;
+    Vec(ThreadMoment) starts, ends;
     Table by_signature, by_reason, by_sum;
     MetricId metrics[WAIT_CLASS_COUNT];
     MetricId wall;
     StackId preempted; // the stack of threads that wait for a processor
-    uint32_t launched; // the thread that is watched from its exec on; 0: none
     uint64_t freed;    // sums whose entries were given back
     WaitingCounts counts;
 };
@@ -79,6 +80,7 @@ void waiting_close(Waiting *w)
     vec_free(&w->sent);
     vec_free(&w->reasons);
     vec_free(&w->sums);
+    vec_free(&w->starts);
     vec_free(&w->ends);
     table_deinit(&w->by_signature);
     table_deinit(&w->by_reason);
@@ -111,8 +113,6 @@ void waiting_add_thread(Waiting *w, uint32_t tgid, uint32_t tid, bool is_new)
 {
     if (tid == 0 || find_thread(w, tid))
         return;
-    if (is_new)
-        w->launched = tid;
     for (uint32_t i = 0; i < WAIT_PROBES; i++) {
         WaitThread *t = &w->watch.shared->threads[(tid + i) & (WAIT_THREADS - 1)];
         if (t->tid != 0)
@@ -376,10 +376,13 @@ void waiting_record(Waiting *w, Consumer *c, Bytes raw)
         (void)reason_of(w, c, &r);
     } else if (kind == WAIT_RECORD_WAIT) {
         on_wait(w, c, &r);
+    } else if (kind == WAIT_RECORD_BEGIN) {
+        vec_push(NULL, &w->starts,
+                 (ThreadMoment){consumer_thread(c, r.tgid, r.tid), consumer_time(c, r.end_ns)});
     } else if (kind == WAIT_RECORD_END) {
         add_running(w, c, r.tgid, r.tid, r.running_ns, r.preempted_ns);
         vec_push(NULL, &w->ends,
-                 (ThreadEnd){consumer_thread(c, r.tgid, r.tid), consumer_time(c, r.end_ns)});
+                 (ThreadMoment){consumer_thread(c, r.tgid, r.tid), consumer_time(c, r.end_ns)});
         free_sums(w, c);
     }
 }
@@ -427,27 +430,18 @@ static void add_rows(Waiting *w)
     }
 }
 
-// When a thread began to be watched: the launched one with its exec.
-static int64_t life_start(const Waiting *w, uint32_t thread)
-{
-    const Profile *p = w->profile;
-    const Intervals *all = &p->intervals;
-    int64_t start = p->threads.start_ns.at[thread];
-    for (size_t i = 0; p->threads.tid.at[thread] == w->launched && i < all->thread.len; i++)
-        if (all->thread.at[i].v == thread &&
-            str_equal(profile_text(p, all->name.at[i]), STR(INTERVAL_EXEC)))
-            return all->start_ns.at[i];
-    return start == TIME_NONE ? 0 : start;
-}
-
 // By how much the classes miss the time of the threads, of which records of starts and ends tell.
 static double missing_ratio(const Waiting *w, int64_t end_ns)
 {
     const Profile *p = w->profile;
     int64_t *sums = heap_alloc((p->threads.tid.len + 1) * sizeof(*sums));
-    int64_t *ends = heap_alloc((p->threads.tid.len + 1) * sizeof(*ends));
+    int64_t *lives = heap_alloc((p->threads.tid.len + 1) * sizeof(*lives));
+    for (size_t i = 0; i < p->threads.tid.len; i++)
+        lives[i] = end_ns - MAX(p->threads.start_ns.at[i], (int64_t)0);
+    for (size_t i = 0; i < w->starts.len; i++)
+        lives[w->starts.at[i].thread.v] = end_ns - w->starts.at[i].time_ns;
     for (size_t i = 0; i < w->ends.len; i++)
-        ends[w->ends.at[i].thread.v] = w->ends.at[i].end_ns;
+        lives[w->ends.at[i].thread.v] -= end_ns - w->ends.at[i].time_ns;
     double missing = 0, all = 0;
     for (size_t i = 0; i < w->sums.len; i++)
         sums[w->sums.at[i].row.thread.v] +=
@@ -455,12 +449,14 @@ static double missing_ratio(const Waiting *w, int64_t end_ns)
     for (size_t i = 0; i < p->threads.tid.len; i++) {
         if (sums[i] == 0)
             continue;
-        int64_t life = (ends[i] ? ends[i] : end_ns) - life_start(w, (uint32_t)i);
+        int64_t life = lives[i];
+        log_debug(LOG_RECORD, 1, "thread %u: %lld ns of waits and running, %lld ns of life",
+                  p->threads.tid.at[i], (long long)sums[i], (long long)life);
         missing += (double)(life > sums[i] ? life - sums[i] : sums[i] - life);
         all += (double)life;
     }
     heap_free(sums);
-    heap_free(ends);
+    heap_free(lives);
     return all > 0 ? missing / all : 0;
 }
 

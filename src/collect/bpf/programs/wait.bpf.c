@@ -488,9 +488,12 @@ PROGRAM("sched_process_fork") int on_fork(uint64_t *ctx)
     void *parent = (void *)ctx[0], *child = (void *)ctx[1];
     uint32_t tid = TASK_FIELD(child, uint32_t, task_pid);
     WaitThread *t = thread_find(TASK_FIELD(parent, uint32_t, task_pid));
-    if ((config.inherit && t && t->state != WAIT_IS_NEW) || is_watched_anyway(child, tid))
-        thread_add(tid, TASK_FIELD(child, uint32_t, task_tgid), WAIT_IS_PREEMPTED,
-                   bpf_ktime_get_ns());
+    if ((config.inherit && t && t->state != WAIT_IS_NEW) || is_watched_anyway(child, tid)) {
+        uint64_t now = bpf_ktime_get_ns();
+        t = thread_add(tid, TASK_FIELD(child, uint32_t, task_tgid), WAIT_IS_PREEMPTED, now);
+        if (t)
+            send(ctx, WAIT_RECORD_BEGIN, t, now);
+    }
     if (TASK_FIELD(child, uint32_t, task_tgid) == tid)
         process_forget(tid, false);
     return 0;
@@ -512,7 +515,10 @@ PROGRAM("sched_process_exec") int on_exec(uint64_t *ctx)
         return 0;
     t->base = 0;
     if (t->state == WAIT_IS_NEW || old != tid) {
-        t->since_ns = bpf_ktime_get_ns();
+        uint64_t now = bpf_ktime_get_ns();
+        if (t->state == WAIT_IS_NEW)
+            send(ctx, WAIT_RECORD_BEGIN, t, now);
+        t->since_ns = now;
         t->state = WAIT_IS_RUNNING;
     }
     return 0;
