@@ -52,6 +52,7 @@ enum {
 // Constants of the program. Offsets in bytes in the kernel's structures.
 typedef struct WaitConfig {
     uint32_t task_pid, task_tgid, task_mm, task_flags, task_state, mm_exec_pages;
+    uint32_t task_ran; // the processor time of a task in ns, as the scheduler counts it
     uint32_t regs_call, regs_sp, regs_ip;
     uint32_t regs_arg[4];
     uint32_t has_state;    // sched_switch states the state; else it is read from the task
@@ -83,6 +84,7 @@ typedef struct WaitThread {
     uint32_t waker_how; // WAIT_WOKEN_*
     uint32_t waker_tgid;
     uint32_t unused;
+    uint64_t ran_ns; // its processor time when it was last switched out
 } WaitThread;
 
 // Where the code of a process lies: two ranges, of the program and of libraries.
@@ -116,12 +118,13 @@ typedef struct WaitCounts {
     uint64_t no_sum_ns;         // and their time
     uint64_t dumps, lost_dumps; // stacks that were sent, and those that had no room in a ring
     uint64_t records, lost_records;
-    uint64_t unread; // stacks that could not be read
+    uint64_t made_up; // switches whose event did not come
+    uint64_t unread;  // stacks that could not be read
 } WaitCounts;
 
 typedef struct WaitShared {
     WaitCounts counts;
-    uint64_t unused[6];
+    uint64_t unused[5];
     WaitThread threads[WAIT_THREADS];
     WaitProcess processes[WAIT_PROCESSES];
     WaitSum sums[WAIT_SUMS];

@@ -430,31 +430,50 @@ static void add_rows(Waiting *w)
     }
 }
 
-// By how much the classes miss the time of the threads, of which records of starts and ends tell.
+// [thread] the first row of the profile with its number: an exec begins another row.
+static uint32_t *first_rows(const Profile *p)
+{
+    uint32_t *first = heap_alloc((p->threads.tid.len + 1) * sizeof(*first));
+    Table by_tid = {0};
+    for (uint32_t i = 0; i < p->threads.tid.len; i++) {
+        uint64_t hash = hash_u64(p->threads.tid.at[i]);
+        uint32_t row = i;
+        bool known = false;
+        for (TableProbe probe = table_probe(&by_tid, hash); table_next(&by_tid, &probe, &row);)
+            if ((known = p->threads.tid.at[row] == p->threads.tid.at[i]))
+                break;
+        first[i] = known ? row : i;
+        if (!known)
+            table_insert(&by_tid, hash, i);
+    }
+    table_deinit(&by_tid);
+    return first;
+}
+
+// By how much the classes miss the time from the first to the last of the threads.
 static double missing_ratio(const Waiting *w, int64_t end_ns)
 {
     const Profile *p = w->profile;
-    int64_t *sums = heap_alloc((p->threads.tid.len + 1) * sizeof(*sums));
-    int64_t *lives = heap_alloc((p->threads.tid.len + 1) * sizeof(*lives));
-    for (size_t i = 0; i < p->threads.tid.len; i++)
-        lives[i] = end_ns - MAX(p->threads.start_ns.at[i], (int64_t)0);
-    for (size_t i = 0; i < w->starts.len; i++)
-        lives[w->starts.at[i].thread.v] = end_ns - w->starts.at[i].time_ns;
-    for (size_t i = 0; i < w->ends.len; i++)
-        lives[w->ends.at[i].thread.v] -= end_ns - w->ends.at[i].time_ns;
+    size_t rows = p->threads.tid.len;
+    uint32_t *first = first_rows(p);
+    int64_t *sums = heap_alloc((rows + 1) * sizeof(*sums));
+    int64_t *lives = heap_alloc((rows + 1) * sizeof(*lives));
     double missing = 0, all = 0;
     for (size_t i = 0; i < w->sums.len; i++)
-        sums[w->sums.at[i].row.thread.v] +=
+        sums[first[w->sums.at[i].row.thread.v]] +=
             (int64_t)(w->sums.at[i].row.blocked_ns + w->sums.at[i].row.runnable_ns);
-    for (size_t i = 0; i < p->threads.tid.len; i++) {
-        if (sums[i] == 0)
-            continue;
-        int64_t life = lives[i];
-        log_debug(LOG_RECORD, 1, "thread %u: %lld ns of waits and running, %lld ns of life",
-                  p->threads.tid.at[i], (long long)sums[i], (long long)life);
-        missing += (double)(life > sums[i] ? life - sums[i] : sums[i] - life);
-        all += (double)life;
+    for (size_t i = 0; i < rows; i++)
+        if (first[i] == i && sums[i])
+            lives[i] = end_ns - MAX(p->threads.start_ns.at[i], (int64_t)0);
+    for (size_t i = 0; i < w->starts.len; i++)
+        lives[first[w->starts.at[i].thread.v]] = end_ns - w->starts.at[i].time_ns;
+    for (size_t i = 0; i < w->ends.len; i++)
+        lives[first[w->ends.at[i].thread.v]] -= end_ns - w->ends.at[i].time_ns;
+    for (size_t i = 0; i < rows; i++) {
+        missing += (double)(lives[i] > sums[i] ? lives[i] - sums[i] : sums[i] - lives[i]);
+        all += (double)lives[i];
     }
+    heap_free(first);
     heap_free(sums);
     heap_free(lives);
     return all > 0 ? missing / all : 0;

@@ -52,7 +52,11 @@ static bool make_config(const WaitingSetup *setup, const BpfTypes *types, WaitCo
                              offsets[i].structure, offsets[i].member);
         memcpy((char *)c + offsets[i].to, &offset, sizeof(offset));
     }
-    uint32_t args = 0;
+    uint32_t entity, ran, args = 0;
+    if (!bpf_types_offset(types, "task_struct", "se", &entity) ||
+        !bpf_types_offset(types, "sched_entity", "sum_exec_runtime", &ran))
+        return error_set(err, ERROR_UNSUPPORTED, "this kernel's tasks have no processor time");
+    c->task_ran = entity + ran;
     (void)bpf_types_tracepoint(types, "sched_switch", &args);
     c->has_state = args >= 4;
     for (uint32_t call = 0; call < WAIT_CALLS; call++) {
