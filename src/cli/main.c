@@ -8,8 +8,9 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/licenses.h"
 #include "cli/option.h"
-#include "cli/perf_habits.h"
+#include "cli/habits.h"
 
 #ifndef ASSAY_VERSION
 #error "the build defines ASSAY_VERSION"
@@ -32,10 +33,15 @@ static void add_overview(StrBuf *out)
 {
     strbuf_add(out, STR("usage: assay COMMAND [OPTION ...]\n\n"
                         "Tells where a native program's time, memory and executions go, line by\n"
-                        "line, and proves whether a change made it better.\n"));
+                        "line, and proves whether a change made it better.\n"
+                        "\nstart with\n"
+                        "  assay bench 'CMD A' 'CMD B'   which is faster, and how sure\n"
+                        "  assay record -- CMD           where its time goes, then: assay report\n"
+                        "  assay cover run -- CMD        which lines ran, and how often\n"));
     commands_add_list(command_table, ARRAY_LEN(command_table), 10, out);
-    strbuf_add(out, STR("\n'assay COMMAND --help' explains a command, 'assay --version' says which "
-                        "this is.\n"));
+    strbuf_add(out,
+               STR("\n'assay COMMAND --help' explains a command, 'man assay-COMMAND' says more, "
+                   "'assay\n--version' says which this is.\n"));
 }
 
 static int show_overview(void)
@@ -68,6 +74,14 @@ static int run_help(const Command *cmd, int argc, char **argv)
     return commands_run(NULL, command_table, ARRAY_LEN(command_table), count, words);
 }
 
+static int show_version(int argc, char **argv)
+{
+    bool shown = cli_print(STR("assay " ASSAY_VERSION "\n"));
+    if (argc > 2 && str_equal(str_from_c(argv[2]), STR("--licenses")))
+        shown = shown && cli_print(STR("\n")) && cli_print(licenses_text());
+    return shown ? STATUS_OK : STATUS_FAILED;
+}
+
 static void debug_sink(void *ctx, Str line)
 {
     (void)ctx;
@@ -83,11 +97,11 @@ static int print_options(void)
     return written ? STATUS_OK : STATUS_FAILED;
 }
 
-// What users of perf type, and the command that does it here.
+// What users of other tools type, and the command that does it here.
 static bool is_habit(int argc, char **argv)
 {
     StrBuf hint = {0};
-    bool is_one = perf_habit_hint(argc, argv, &hint);
+    bool is_one = habit_hint(argc, argv, &hint);
     if (is_one) {
         Error err;
         (void)error_set(&err, ERROR_USAGE, "no command 'assay %s'", argv[1]);
@@ -119,7 +133,7 @@ int main(int argc, char **argv)
     if (str_equal(first, STR("--help")) || str_equal(first, STR("-h")))
         return show_overview();
     if (str_equal(first, STR("--version")) || str_equal(first, STR("-V")))
-        return cli_print(STR("assay " ASSAY_VERSION "\n")) ? STATUS_OK : STATUS_FAILED;
+        return show_version(argc, argv);
     // For the shell completions and the check of the man pages.
     if (str_equal(first, STR("__options")))
         return print_options();

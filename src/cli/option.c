@@ -677,6 +677,8 @@ void command_help(const Command *cmd, StrBuf *out)
         strbuf_printf(out, " %" STR_FMT "\n", STR_ARG(line));
     }
     strbuf_printf(out, "\n%s.\n", cmd->summary);
+    if (cmd->first)
+        strbuf_printf(out, "\nstart with\n%s", cmd->first);
     if (cmd->sub)
         commands_add_list(cmd->sub, cmd->sub_count, NAME_COLUMNS, out);
     if (cmd->option_count)

@@ -181,6 +181,7 @@ struct Command {
     const char *group;   // heading in the overview: "see where"
     const char *summary; // one line, lower case, no full stop
     const char *usage;   // what follows the name, one form a line: "[OPTIONS] [--] CMD [ARG …]"
+    const char *first;   // what most users want first: lines "assay …    what it does", or NULL
     const Option *options;
     size_t option_count;
     // A table that the help and the man page show below the options, under its heading:

@@ -564,6 +564,9 @@ const Command bench_command = {
     .name = "bench",
     .group = "time it",
     .summary = "time commands against each other, interleaved, with intervals and a verdict",
+    .first = "  assay bench 'CMD A' 'CMD B'  which is faster, and how sure\n"
+             "  assay bench --until 1% A B   go on until that is sure\n"
+             "  assay bench --explain CMD    why some runs are slow\n",
     .usage = "[OPTION ...] CMD [CMD ...]\n"
              "[OPTION ...] --revisions REV REV ... --build CMD -- CMD\n"
              "[OPTION ...] --cargo [OPTION ...] [-- FILTER]\n"

@@ -21,6 +21,9 @@ const Command cover_command = {
     .name = "cover",
     .group = "see where",
     .summary = "which lines ran and how often, out of coverage profiles",
+    .first = "  assay cover run -- CMD        which lines a command runs\n"
+             "  assay cover show -F FUNCTION  the lines of a function with their counts\n"
+             "  assay cover diff main..HEAD   which lines of a change ran\n",
     .usage = "COMMAND [OPTION ...] INPUT ...\n"
              "[-psxC] [-I DIR] [-r FILE] [-F FUNCTION] [-c PROFILE] [-o PROG]\n"
              "-m PROFILE ... [-T] -d FILE",

@@ -190,6 +190,8 @@ const Command heap_command = {
     .name = "heap",
     .group = "see where",
     .summary = "where a program allocates memory, and what of it stays",
+    .first = "  assay heap -- CMD           account of each block, then: assay report heap.assay\n"
+             "  assay heap --cargo --bin X  build with cargo first\n",
     .usage = "[OPTION ...] [--] CMD [ARG ...]\n"
              "[OPTION ...] --cargo [CARGO-OPTION ...] [-- ARG ...]",
     .options = heap_options,

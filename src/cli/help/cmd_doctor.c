@@ -497,6 +497,8 @@ const Command doctor_command = {
     .name = "doctor",
     .group = "help",
     .summary = "check what recording needs here, and what brings the missing",
+    .first = "  assay doctor         what this machine allows\n"
+             "  assay doctor ./prog  and what the program has\n",
     .usage = "[--json] [PROG]",
     .options = doctor_options,
     .option_count = ARRAY_LEN(doctor_options),

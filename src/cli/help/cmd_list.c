@@ -322,6 +322,9 @@ const Command list_command = {
     .name = "list",
     .group = "help",
     .summary = "list the events of this machine and whether they open here",
+    .first = "  assay list            all events, and whether they open here\n"
+             "  assay list 'sched:*'  some\n"
+             "  assay list ./prog     functions and markers that can be probed\n",
     .usage = "[--json] [GLOB ...]\n[--json] FILE [GLOB ...]",
     .options = list_options,
     .option_count = ARRAY_LEN(list_options),

@@ -337,6 +337,9 @@ const Command annotate_command = {
     .name = "annotate",
     .group = "look",
     .summary = "show a function's time at its source lines and instructions",
+    .first = "  assay annotate                the lines of the hottest function\n"
+             "  assay annotate FILE FUNCTION  of another one\n"
+             "  assay annotate --asm          with the instructions below each line\n",
     .usage = "[OPTION ...] [FILE] [FUNCTION | FILE:LINE] [COUNTS ...]\n"
              "[OPTION ...] [FUNCTION | FILE:LINE] -- CMD [ARG ...]",
     .options = annotate_options,

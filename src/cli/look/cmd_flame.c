@@ -262,6 +262,9 @@ const Command flame_command = {
     .name = "flame",
     .group = "look",
     .summary = "draw a recording, or a command, as an interactive flame graph",
+    .first = "  assay flame                  draw profile.assay as profile.svg\n"
+             "  assay flame -- CMD           record a command and draw it\n"
+             "  assay flame FILE --inverted  callers of what ran\n",
     .usage = "[OPTION ...] [FILE]\n[OPTION ...] -- CMD [ARG ...]\n[OPTION ...] --cargo "
              "[CARGO-OPTION ...] [-- ARG ...]",
     .options = flame_options,

@@ -724,6 +724,9 @@ const Command report_command = {
     .name = "report",
     .group = "look",
     .summary = "show where a recording's, or a command's, time went",
+    .first = "  assay report              the newest result of record: profile.assay\n"
+             "  assay report FILE --tree  who calls whom\n"
+             "  assay report -- CMD       record a command and report at once\n",
     .usage =
         "[OPTION ...] [FILE [COUNTS ...]]\n[OPTION ...] -- CMD [ARG ...]\n--prof FILE [COUNTS ...]",
     .options = report_options,

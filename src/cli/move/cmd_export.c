@@ -205,6 +205,9 @@ const Command export_command = {
     .name = "export",
     .group = "move",
     .summary = "write a recording in another tool's format",
+    .first = "  assay export FILE -f pprof -o x.pb.gz   for pprof\n"
+             "  assay export FILE -f firefox -o x.json  for the Firefox Profiler\n"
+             "  assay export FILE                       folded stacks\n",
     .usage = "[OPTION ...] [FILE]",
     .options = export_options,
     .option_count = ARRAY_LEN(export_options),

@@ -77,6 +77,8 @@ const Command import_command = {
     .name = "import",
     .group = "move",
     .summary = "turn another tool's recording into one of assay's",
+    .first = "  assay import FILE  write FILE.assay\n"
+             "  assay report FILE  look at once, without importing\n",
     .usage = "[OPTION ...] FILE ...",
     .options = import_options,
     .option_count = ARRAY_LEN(import_options),

@@ -453,6 +453,9 @@ const Command record_command = {
     .name = "record",
     .group = "see where",
     .summary = "sample a program: where its time goes, with complete stacks",
+    .first = "  assay record -- CMD              record a command, then: assay report\n"
+             "  assay record -p PID              a running process, until Ctrl-C\n"
+             "  assay record -e ./prog:f -- CMD  each call of a function\n",
     .usage = "[OPTION ...] [--] CMD [ARG ...]\n"
              "[OPTION ...] --cargo [CARGO-OPTION ...] [-- ARG ...]\n"
              "[OPTION ...] -p PID | -t TID | -a",

@@ -430,6 +430,9 @@ const Command stat_command = {
     .name = "stat",
     .group = "time it",
     .summary = "count events over a command, a process or the machine",
+    .first = "  assay stat CMD                  count the usual events\n"
+             "  assay stat -r 10 CMD            ten runs: means and intervals\n"
+             "  assay stat -e EVENT -a sleep 5  one event on the whole machine\n",
     .usage = "[OPTION ...] [--] CMD [ARG ...]\n[OPTION ...] -p PID | -t TID | -a | -C LIST\n"
              "[OPTION ...] --cargo [CARGO-OPTION ...] [-- ARG ...]",
     .options = stat_options,

@@ -566,6 +566,9 @@ const Command top_command = {
     .name = "top",
     .group = "see where",
     .summary = "watch where time goes, once a second",
+    .first = "  assay top         the whole machine\n"
+             "  assay top -p PID  a process\n"
+             "  assay top -- CMD  a command\n",
     .usage = "[OPTION ...] [-p PID | -t TID | -a]\n"
              "[OPTION ...] [--] CMD [ARG ...]",
     .options = top_options,

@@ -5,17 +5,7 @@
 
 #include <agent_image.h> // made by the build: the two paths
 
-#define EMBED(name, path)                                                                          \
-    __asm__(".pushsection .rodata\n"                                                               \
-            ".balign 16\n"                                                                         \
-            ".hidden " #name "_start\n" #name "_start:\n"                                          \
-            ".incbin \"" path "\"\n"                                                               \
-            ".hidden " #name "_end\n" #name "_end:\n"                                              \
-            ".popsection\n"                                                                        \
-            ".globl " #name "_start\n"                                                             \
-            ".globl " #name "_end\n");                                                             \
-    extern const uint8_t name##_start[] __attribute__((visibility("hidden")));                     \
-    extern const uint8_t name##_end[] __attribute__((visibility("hidden")))
+#include "base/embed.h"
 
 EMBED(agent_image, AGENT_IMAGE_PATH);
 EMBED(heap_agent_image, HEAP_AGENT_IMAGE_PATH);
