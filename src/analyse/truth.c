@@ -75,6 +75,7 @@ void truth_init(Truth *t, const Weights *w)
                     p->samples.time_ns.len && p->samples.time_ns.at[0] == TIME_NONE;
     t->sampled = !str_equal(profile_fact(p, STR(FACT_COLLECTOR)), STR("heap")) &&
                  !str_equal(profile_fact(p, STR(FACT_COLLECTOR)), STR("cover"));
+    t->sampled |= str_equal(t->event, STR(EVENT_TIMERS));
 }
 
 // ---- In words ------------------------------------------------------------------

@@ -67,7 +67,7 @@ fi
 types() { "$ASSAY" export -f pprof --force -o heap.pb.gz heap.assay && "$ASSAY" report --json -e inuse_space heap.pb.gz | python3 -c '
 import json, sys
 names = [m["name"] for m in json.load(sys.stdin)["metrics"]]
-assert [n for n in names if "_" in n][:4] == ["alloc_objects", "alloc_space", "inuse_objects", "inuse_space"], names'; }
+assert {"alloc_objects", "alloc_space", "inuse_objects", "inuse_space"} <= set(names), names'; }
 check "pprof: the sample types of heap profiles" types
 check 'folded: a stack a line' grep -q 'main;peaks 10000000' <("$ASSAY" export -f folded -e 'bytes at peak' heap.assay)
 check 'a recording without a heap is refused with the reason' fails 'recordings of the heap' "$ASSAY" export -f dhat "$TOP/tests/fuzz/corpus/import/folded"

@@ -24,12 +24,47 @@ check 'a loop: blocks each time, how often, what keeping them saves' advice 'per
 check 'growth by realloc: calls and blocks' advice 'grows by realloc' grows reallocs=300 times=1 saved_allocations=300
 check 'blocks of one size: what malloc itself takes' advice 'one size' pool most_live_blocks=4000 block_bytes=20 saved_bytes=48000
 check 'a leak: bytes and blocks' advice leak leaks saved_bytes=60030
+gcc -g -O1 -fno-builtin -pthread -o truth "$TOP/tests/programs/heap_truth.c" 2>gcc.log || cat gcc.log
+both() {
+    "$ASSAY" record --heap -q -f -o both.assay -- ./busy >out 2>&1 || { cat out; return 1; }
+    "$ASSAY" report both.assay | grep -q ' work busy.c:9$' && "$ASSAY" report --json -e 'cpu time' both.assay >time.json &&
+        "$ASSAY" report --by line -e 'cpu time' both.assay | grep -q 'busy.c' && "$ASSAY" report --by line -e 'blocks allocated' both.assay | grep -q 'busy.c:9'
+}
+cat >busy.c <<'C'
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned sum;
+static void *volatile block;
+__attribute__((noinline)) static void work(void)
+{
+    for (int i = 0; i < 1000; i++)
+        sum += (unsigned)i;
+    block = malloc(64);
+    free(block);
+}
+int main(void)
+{
+    struct timespec t = {0, 0};
+    while (t.tv_sec == 0 && t.tv_nsec < 300000000) {
+        work();
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    }
+    return 0;
+}
+C
+gcc -g -O1 -fno-builtin -o busy busy.c 2>gcc.log || cat gcc.log
+check 'record --heap: time and heap in one recording' both
+in_frame() {
+    "$ASSAY" heap -q -f -o truth.assay -- ./truth >out && "$ASSAY" report truth.assay | tee report | grep -q 'churns heap_truth.c:25: 5 000 blocks freed in their own frame, always 48 bytes' &&
+        grep -q 'a variable on the stack saves 4 999 allocations' report
+}
+check 'blocks that are freed in the frame that allocated them' in_frame
 fits() { [ "$(wc -l <screen)" -le 23 ] && [ "$(wc -L <screen)" -le 80 ]; }
 check 'the first screen fits 24 lines of 80 columns' fits
 says() { grep -q 'one_row heap_advice.c:17: 5 blocks each time, 2 000 times' screen && grep -q '9 995 allocations' screen; }
 check '… and says it in words' says
 sorted() {
-    for key in total blocks peak end short-lived lifetime copied; do
+    for key in total blocks peak end short-lived lifetime malloc-time copied; do
         "$ASSAY" report --sort $key heap.assay >"by-$key" || return 1
     done
     sed -n '/allocated by/{n;p}' by-peak | grep -q ' pool ' && sed -n '/allocated by/{n;p}' by-end | grep -q ' leaks ' &&

@@ -12,6 +12,7 @@ typedef enum HeapAdviceKind {
     ADVICE_TURNS,     // a loop allocates and frees the same blocks in each of its turns
     ADVICE_GROWS,     // blocks grow by realloc, which copies them
     ADVICE_GROWS_NEW, // containers of C++ grow by a new block, a copy and a free
+    ADVICE_IN_FRAME,  // blocks are freed in the frame that allocated them
     ADVICE_SHORT,     // blocks are freed soon after they were allocated
     ADVICE_ONE_SIZE,  // many blocks of one small size lie at the peak, each with its own overhead
 } HeapAdviceKind;
@@ -31,6 +32,7 @@ typedef struct HeapAdvice {
     uint32_t sites;     // how many stacks
     // What a change would save.
     uint64_t saved_blocks; // calls of malloc or realloc, and as many of free
+    uint64_t saved_ns;     // in malloc and free; 0: not known
     uint64_t saved_bytes;  // copied or, of leaks and ADVICE_ONE_SIZE, held
     double weight;         // part of the recording's total that it saves, 0 … 1; for the order
 } HeapAdvice;

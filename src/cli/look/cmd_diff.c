@@ -43,7 +43,7 @@ static const Option diff_options[] = {
     OPT_TEXT(
         's', "sort", DiffOptions, sort, "KEY",
         "recordings of the heap: the metric, by its word of assay report: total, blocks, peak, "
-        "end, short-lived, lifetime, copied"),
+        "end, short-lived, lifetime, malloc-time, copied"),
     SELECTION_OPTIONS(DiffOptions, selection),
     RECORDING_FILE_OPTIONS(DiffOptions, files),
     OPT_U64(0, "limit", DiffOptions, limit, "N", "show at most N rows; 0 for all"),

@@ -51,6 +51,7 @@ static const ReportKey report_keys[] = {
     {"end", KEY_HEAP_ORDER, .order = FLAT_BY_SELF},
     {"short-lived", KEY_HEAP_ORDER, .order = FLAT_BY_SELF},
     {"lifetime", KEY_HEAP_ORDER, .order = FLAT_BY_SELF},
+    {"malloc-time", KEY_HEAP_ORDER, .order = FLAT_BY_SELF},
     {"copied", KEY_HEAP_ORDER, .order = FLAT_BY_SELF},
     {"calls", KEY_PROF_ORDER, .prof_order = PROF_BY_CALLS},
     {"address", KEY_PROF_ORDER, .prof_order = PROF_BY_ADDRESS},
@@ -219,7 +220,8 @@ static bool apply_sort(const Command *cmd, const ReportOptions *o, ReportRequest
         if (!key || key->kind == KEY_WAITS) {
             StrBuf words = {0};
             for (size_t i = 0; i < report_key_count; i++)
-                strbuf_printf(&words, "%s%s", i ? "|" : "", report_keys[i].word);
+                if (sorts(&report_keys[i]))
+                    strbuf_printf(&words, "%s%s", i ? "|" : "", report_keys[i].word);
             usage_error(cmd, "--sort takes keys of %" STR_FMT ", not '%" STR_FMT "'",
                         STR_ARG(strbuf_str(&words)), STR_ARG(word));
             strbuf_deinit(&words);

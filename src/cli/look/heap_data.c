@@ -18,6 +18,9 @@ static const struct {
     {HEAP_FREED, "freed_blocks"},    {HEAP_SHORT_LIVED, "short_lived_blocks"},
     {HEAP_LIFETIME, "lifetime_sum"}, {HEAP_ELSEWHERE, "freed_elsewhere"},
     {HEAP_REALLOCS, "reallocs"},     {HEAP_COPIED, "copied_bytes"},
+    {HEAP_IN_FRAME, "freed_in_same_frame"},
+    {HEAP_MALLOC_NS, "malloc_ns"},
+    {HEAP_FREE_NS, "free_ns"},
 };
 
 static void add_values(JsonWriter *w, const HeapView *v, const uint64_t *value)
@@ -99,8 +102,33 @@ static void add_advice(JsonWriter *w, const HeapReport *h)
         json_double(w, "mean_lifetime", a->lifetime);
         json_u64(w, "saved_allocations", a->saved_blocks);
         json_u64(w, "saved_bytes", a->saved_bytes);
+        if (a->saved_ns)
+            json_u64(w, "saved_ns", a->saved_ns);
         json_double(w, "weight", a->weight);
         json_end(w);
+    }
+    json_end(w);
+}
+
+// Blocks by powers of two of their size, as far as the recording has them.
+static void add_sizes(JsonWriter *w, const Profile *p)
+{
+    char name[HEAP_SIZE_NAME_MAX];
+    json_begin_array(w, "sizes");
+    for (unsigned c = 0; c < HEAP_SIZE_CLASSES; c++) {
+        Str wanted = heap_size_name(c, name);
+        for (size_t m = 0; m < p->metrics.name.len; m++) {
+            if (!str_equal(profile_text(p, p->metrics.name.at[m]), wanted))
+                continue;
+            uint64_t blocks = 0;
+            for (size_t i = 0; i < p->samples.stack.len; i++)
+                blocks += (uint64_t)MAX(p->samples.values[m].at[i], (int64_t)0);
+            json_begin_object(w, NULL);
+            json_u64(w, "from", c ? UINT64_C(1) << (c - 1) : 0);
+            json_u64(w, "to", c ? (UINT64_C(1) << c) - 1 : 0);
+            json_u64(w, "blocks", blocks);
+            json_end(w);
+        }
     }
     json_end(w);
 }
@@ -110,7 +138,8 @@ static void add_timeline(JsonWriter *w, const Profile *p)
     json_begin_array(w, "timeline");
     for (size_t i = 0; i < p->series.metric.len; i++) {
         Str name = profile_text(p, p->metrics.name.at[p->series.metric.at[i].v]);
-        if (!str_equal(name, STR(HEAP_LIVE_BYTES)))
+        bool is_whole = profile_text(p, p->series.part.at[i]).len == 0;
+        if (!str_equal(name, STR(HEAP_LIVE_BYTES)) || !is_whole)
             continue;
         json_begin_object(w, NULL);
         json_i64(w, "time_ns", p->series.time_ns.at[i]);
@@ -141,6 +170,7 @@ void heap_add_json(StrBuf *out, const HeapReport *h, size_t limit)
     json_end(&w);
     add_places(&w, h, limit);
     add_advice(&w, h);
+    add_sizes(&w, v->p);
     add_timeline(&w, v->p);
     json_end(&w);
     strbuf_add_char(out, '\n');

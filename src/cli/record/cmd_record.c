@@ -42,6 +42,7 @@ typedef struct RecordOptions {
     bool user_only;
     bool kernel_only;
     bool no_inherit;
+    bool heap;
     bool no_runtimes;
     bool no_args;
     uint64_t max_bytes;
@@ -96,6 +97,9 @@ static const Option record_options[] = {
                 "how stacks are taken; one of the modes below"),
     OPT_TEXT_OF(0, "engine", RecordOptions, engine, "ENGINE", &engine_words,
                 "what takes the samples"),
+    OPT_FLAG(0, "heap", RecordOptions, heap,
+             "also keep account of the blocks that the command allocates, as assay heap does; "
+             "implies --engine timer"),
     OPT_LIST('p', "pid", RecordOptions, pids, "PID", "a running process with all its threads"),
     OPT_LIST('t', "tid", RecordOptions, tids, "TID", "one running thread"),
     OPT_FLAG('a', "all-cpus", RecordOptions, system_wide, "the whole machine"),
@@ -252,6 +256,13 @@ static bool check_combination(const RecordSetup *r, const RecordOptions *o, bool
         return error_set(err, ERROR_USAGE, "-a and -C exclude -p and -t");
     if (o->user_only && o->kernel_only)
         return error_set(err, ERROR_USAGE, "--all-user and --all-kernel exclude each other");
+    if (o->heap && (attach || wide || o->events.len || o->period != RECORD_PERIOD_NONE ||
+                    o->kernel_only))
+        return error_set(err, ERROR_USAGE,
+                         "--heap records a command by timers: not with -p, -t, -a, -C, -e, -c or "
+                         "--all-kernel");
+    if (o->heap && r->sampling.engine != ENGINE_AUTO && r->sampling.engine != ENGINE_TIMER)
+        return error_set(err, ERROR_USAGE, "--heap needs --engine timer");
     return true;
 }
 
@@ -306,7 +317,11 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Er
     s->environment = environ;
     s->no_runtimes = o->no_runtimes;
     s->temp_folder = cli_env("TMPDIR");
-    s->drop_written = true;
+    s->drop_written = !o->heap; // the values of sites are known at the end
+    s->heap = s->heap_with_time = o->heap;
+    s->short_lived = 1000;
+    if (o->heap)
+        s->engine = ENGINE_TIMER;
     s->tool_version = STR(ASSAY_VERSION);
     return true;
 }
@@ -334,7 +349,10 @@ static void add_size(StrBuf *b, uint64_t bytes)
 static void say_result(const Profile *p, const SamplingResult *r, Str path, uint64_t bytes)
 {
     StrBuf b = {0};
-    record_add_counts(p, r, &b);
+    if (str_equal(profile_fact(p, STR(FACT_COLLECTOR)), STR(COLLECTOR_HEAP)))
+        strbuf_printf(&b, "%zu samples and stacks that allocate", p->samples.stack.len);
+    else
+        record_add_counts(p, r, &b);
     strbuf_printf(&b, ", %" PRIu64 " lost", r->lost);
     if (r->with_stack && str_equal(profile_fact(p, STR(FACT_STACK_MODE)), STR("tables")))
         strbuf_printf(&b, ", %.1f %% complete stacks",
@@ -391,7 +409,9 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
     SamplingResult result;
     Error err = {0};
     r->sampling.confine = confinement_start(r->arena, writer, &r->confinement);
-    if (!sampling_run(&r->sampling, &profile, writer, &sampling, &result, &err)) {
+    // With the heap, rows get their values at the end: nothing is written before.
+    StoreWriter *early = o->heap ? NULL : writer;
+    if (!sampling_run(&r->sampling, &profile, early, &sampling, &result, &err)) {
         if (result.killed_by)
             record_end_hung(writer, &err, result.killed_by);
         store_writer_abandon(writer);

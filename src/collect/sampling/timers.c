@@ -22,7 +22,7 @@ void timers_events(Arena *arena, const SamplingOptions *options, Str why, EventS
     ret->timed = true;
     ret->counts_lost = true;
     ret->heap = options->heap;
-    if (!ret->heap) {
+    if (!ret->heap || options->heap_with_time) {
         ret->freq_hz = options->freq_hz ? options->freq_hz : RATE_MAX_HZ;
         ret->freq_clamped = ret->freq_hz > RATE_MAX_HZ;
         ret->freq_hz = MIN(ret->freq_hz, (uint64_t)RATE_MAX_HZ);
@@ -49,6 +49,11 @@ void timers_events(Arena *arena, const SamplingOptions *options, Str why, EventS
     ret->ring_count = 1;
     vec_push(NULL, &ret->open, (OpenEvent){.fd = -1, .event = 0, .id = id});
     table_insert(&ret->by_id, hash_u64(id), 0);
+    if (!options->heap || !options->heap_with_time)
+        return;
+    vec_push(arena, &ret->events, clock);
+    vec_push(NULL, &ret->open, (OpenEvent){.fd = -1, .event = 1, .id = WIRE_EVENT_ID});
+    table_insert(&ret->by_id, hash_u64(WIRE_EVENT_ID), 1);
 }
 
 static uint64_t ring_bytes(void)
@@ -82,7 +87,7 @@ bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *e
 {
     AgentSessionOptions session = {.temp_folder = options->temp_folder,
                                    .environment = options->environment,
-                                   .period_ns = events->heap ? 0 : 1000000000u / events->freq_hz,
+                                   .period_ns = events->freq_hz ? 1000000000u / events->freq_hz : 0,
                                    .notes_heap = events->heap,
                                    .notes_mappings = options->heap_mappings,
                                    .clock_kind = options->heap_clock,

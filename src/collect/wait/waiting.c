@@ -9,8 +9,11 @@
 #include "collect/wait/reasons_internal.h"
 #include "collect/wait/wait_objects_internal.h"
 #include "collect/wait/watch_internal.h"
+#include "os/clock.h"
+#include "os/file.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 // Of perf's numbers (asm/perf_regs.h) in the order of struct pt_regs; NO_REG: none that unwinding
 // needs.
@@ -37,6 +40,12 @@ typedef struct Sum {
     uint64_t buckets[WAIT_BUCKETS];
 } Sum;
 
+// A thread that ran before the recording, and when it was first watched, by the clock of records.
+typedef struct AddedThread {
+    uint32_t tgid, tid;
+    uint64_t since_ns;
+} AddedThread;
+
 // When the scheduler saw the first or the last of a thread. The records of fork and exit have other
 // times: a processor may be lost between these.
 typedef struct ThreadMoment {
@@ -52,6 +61,7 @@ struct Waiting {
     Vec(Reason) reasons;
     Vec(Sum) sums;
     Vec(ThreadMoment) starts, ends;
+    Vec(AddedThread) added;
     Table by_signature, by_reason, by_sum;
     MetricId metrics[WAIT_CLASS_COUNT];
     MetricId wall;
@@ -81,6 +91,7 @@ void waiting_close(Waiting *w)
     vec_free(&w->reasons);
     vec_free(&w->sums);
     vec_free(&w->starts);
+    vec_free(&w->added);
     vec_free(&w->ends);
     table_deinit(&w->by_signature);
     table_deinit(&w->by_reason);
@@ -109,6 +120,38 @@ static WaitThread *find_thread(const Waiting *w, uint32_t tid)
     return NULL;
 }
 
+// A thread that sleeps already: what in, by /proc (proc(5), "syscall"). Its stack is not known.
+static void begin_asleep(Waiting *w, WaitThread *t, uint32_t tid)
+{
+    char path[64], text[256];
+    unsigned long long args[3] = {0};
+    long long call;
+    Str line;
+    snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", t->tgid, tid);
+    if (!os_read_small(path, text, sizeof(text), &line) ||
+        sscanf(text, "%lld 0x%llx 0x%llx 0x%llx", &call, &args[0], &args[1], &args[2]) < 1)
+        return; // it runs
+    uint32_t arg;
+    t->call = call >= 0 && call < WAIT_CALLS ? (uint32_t)call : WAIT_NO_CALL;
+    if (wait_object_of(t->call, &arg) != WAIT_OBJECT_NONE && arg < ARRAY_LEN(args))
+        t->object = args[arg];
+    t->state = WAIT_IS_BLOCKED;
+    for (uint32_t i = 0; i < WAIT_SUMS; i++) {
+        uint32_t row = (tid + i) & (WAIT_SUMS - 1);
+        WaitSum *s = &w->watch.shared->sums[row];
+        uint32_t free = 0;
+        if (!__atomic_compare_exchange_n(&s->taken, &free, 1, false, __ATOMIC_SEQ_CST,
+                                         __ATOMIC_SEQ_CST))
+            continue;
+        s->tid = tid;
+        s->tgid = t->tgid;
+        s->call = t->call;
+        s->object = t->object;
+        t->sum = row + 1;
+        return;
+    }
+}
+
 void waiting_add_thread(Waiting *w, uint32_t tgid, uint32_t tid, bool is_new)
 {
     if (tid == 0 || find_thread(w, tid))
@@ -117,7 +160,13 @@ void waiting_add_thread(Waiting *w, uint32_t tgid, uint32_t tid, bool is_new)
         WaitThread *t = &w->watch.shared->threads[(tid + i) & (WAIT_THREADS - 1)];
         if (t->tid != 0)
             continue;
-        *t = (WaitThread){.tgid = tgid, .state = is_new ? WAIT_IS_NEW : WAIT_IS_RUNNING};
+        *t = (WaitThread){.tgid = tgid,
+                          .state = is_new ? WAIT_IS_NEW : WAIT_IS_RUNNING,
+                          .since_ns = (uint64_t)os_monotonic_ns()};
+        if (!is_new) {
+            begin_asleep(w, t, tid);
+            vec_push(NULL, &w->added, (AddedThread){tgid, tid, t->since_ns});
+        }
         __atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
         return;
     }
@@ -482,6 +531,12 @@ static double missing_ratio(const Waiting *w, int64_t end_ns)
 void waiting_finish(Waiting *w, Consumer *c, uint64_t end_ns, WaitingCounts *ret)
 {
     const WaitShared *shared = w->watch.shared;
+    for (size_t i = 0; i < w->added.len; i++) {
+        const AddedThread *t = &w->added.at[i];
+        vec_push(
+            NULL, &w->starts,
+            (ThreadMoment){consumer_thread(c, t->tgid, t->tid), consumer_time(c, t->since_ns)});
+    }
     for (size_t i = 0; i < WAIT_THREADS; i++)
         if (shared->threads[i].tid)
             take_thread(w, c, &shared->threads[i], end_ns);
