@@ -74,7 +74,8 @@ static void probe_hint(int argc, char **argv, StrBuf *ret)
     strbuf_deinit(&event);
 }
 
-// A first word of another tool, and the hint; a word that ends in "=" is the beginning of an argument.
+// A first word of another tool, and the hint; a word that ends in "=" is the beginning of an
+// argument.
 typedef struct Habit {
     const char *word;
     const char *hint;
@@ -89,7 +90,8 @@ static const Habit habits[] = {
     {"lock", "what a program waits for: assay record --wait -- CMD"},
     {"trace", "each call of a function or tracepoint: assay record -e EVENT -c 1 -- CMD"},
     {"kmem", "where a program allocates: assay heap -- CMD"},
-    {"mem", "addresses of memory accesses are not recorded; where a program allocates: assay heap -- CMD"},
+    {"mem",
+     "addresses of memory accesses are not recorded; where a program allocates: assay heap -- CMD"},
     {"c2c", "addresses of memory accesses are not recorded; see assay stat -e cache-misses -- CMD"},
     {"timechart", "threads over time: assay export FILE -f firefox"},
     {"archive", "nothing is to be packed: a recording has its symbols and source lines in it"},

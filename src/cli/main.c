@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/habits.h"
 #include "cli/licenses.h"
 #include "cli/option.h"
-#include "cli/habits.h"
 
 #ifndef ASSAY_VERSION
 #error "the build defines ASSAY_VERSION"

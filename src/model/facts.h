@@ -83,7 +83,7 @@
 #define FACT_HEAP_CLOCK       "heap-clock"       // of lifetimes: "allocations", "bytes", "ns"
 #define FACT_HEAP_SHORT_LIVED "heap-short-lived" // a short-lived block lives at most so long
 // One block of so many bytes is noted on average, and values are estimates; absent: every block.
-#define FACT_HEAP_SAMPLE "heap-sample-bytes"
+#define FACT_HEAP_SAMPLE  "heap-sample-bytes"
 #define FACT_HEAP_PEAK_NS "heap-peak-ns" // about when the heap was largest, since the start
 
 #define FACT_INTERVAL "interval-ns" // asked for between the points of a series

@@ -101,9 +101,9 @@ bool perfdata_is(Bytes head);
 MUST_CHECK bool perfdata_open(Arena *arena, Bytes file, PerfDataReader **ret, Error *err);
 void perfdata_close(PerfDataReader *r); // accepts NULL
 
-// Further records, which follow those of the file: perf record --threads writes a folder with a file
-// of records, without a header, for each of its threads. They are not in the order of time. `streams`
-// and their bytes must outlive the reader.
+// Further records, which follow those of the file: perf record --threads writes a folder with a
+// file of records, without a header, for each of its threads. They are not in the order of time.
+// `streams` and their bytes must outlive the reader.
 void perfdata_add_streams(PerfDataReader *r, const Bytes *streams, size_t count);
 
 // What the file has said so far; borrowed from the reader.

@@ -23,8 +23,13 @@ static const double soon = 0.9;         // of blocks that are freed within the t
 
 const char *heap_advice_word(HeapAdviceKind kind)
 {
-    static const char *const words[HEAP_ADVICE_KINDS] = {
-        "leak", "per turn", "grows by realloc", "grows by new blocks", "freed in the same frame", "short-lived", "one size"};
+    static const char *const words[HEAP_ADVICE_KINDS] = {"leak",
+                                                         "per turn",
+                                                         "grows by realloc",
+                                                         "grows by new blocks",
+                                                         "freed in the same frame",
+                                                         "short-lived",
+                                                         "one size"};
     return words[kind];
 }
 

@@ -9,9 +9,9 @@
 #include <math.h>
 
 static const HeapSortWord sort_words[] = {
-    {"total", HEAP_BYTES},   {"blocks", HEAP_BLOCKS},           {"peak", HEAP_PEAK_BYTES},
-    {"end", HEAP_END_BYTES}, {"short-lived", HEAP_SHORT_LIVED}, {"lifetime", HEAP_LIFETIME}, {"malloc-time", HEAP_MALLOC_NS},
-    {"copied", HEAP_COPIED},
+    {"total", HEAP_BYTES},           {"blocks", HEAP_BLOCKS},           {"peak", HEAP_PEAK_BYTES},
+    {"end", HEAP_END_BYTES},         {"short-lived", HEAP_SHORT_LIVED}, {"lifetime", HEAP_LIFETIME},
+    {"malloc-time", HEAP_MALLOC_NS}, {"copied", HEAP_COPIED},
 };
 
 const HeapSortWord *heap_sort_find(Str word)
@@ -170,7 +170,10 @@ static void add_titles(StrBuf *out, const HeapReport *h, size_t shown, const Scr
 {
     style_begin(out, &style->terminal, STYLE_DIM);
     strbuf_printf(out, "%9s%8s%9s%9s%9s  allocated by", sort_title(h), "blocks",
-                  h->by == HEAP_COPIED ? "copied" : h->by == HEAP_MALLOC_NS ? "malloc" : "total", "at peak", "at end");
+                  h->by == HEAP_COPIED      ? "copied"
+                  : h->by == HEAP_MALLOC_NS ? "malloc"
+                                            : "total",
+                  "at peak", "at end");
     if (shown < h->view.places.len)
         strbuf_printf(out, " (%zu of %zu)", shown, h->view.places.len);
     style_end(out, &style->terminal, STYLE_DIM);
@@ -214,9 +217,12 @@ static void add_heap_row(StrBuf *out, const HeapReport *h, const HeapRow *row,
     enum HeapMetric sum = h->by == HEAP_COPIED || h->by == HEAP_MALLOC_NS ? h->by : HEAP_BYTES;
     add_first_column(out, h, row, style);
     add_column(out, row->value[HEAP_BLOCKS], STR(""), v->has[HEAP_BLOCKS], BLOCKS_COLUMNS);
-    add_column(out, row->value[sum], sum == HEAP_MALLOC_NS ? STR("ns") : STR("bytes"), v->has[sum], BYTES_COLUMNS);
-    add_column(out, row->value[HEAP_PEAK_BYTES], STR("bytes"), v->has[HEAP_PEAK_BYTES], BYTES_COLUMNS);
-    add_column(out, row->value[HEAP_END_BYTES], STR("bytes"), v->has[HEAP_END_BYTES], BYTES_COLUMNS);
+    add_column(out, row->value[sum], sum == HEAP_MALLOC_NS ? STR("ns") : STR("bytes"), v->has[sum],
+               BYTES_COLUMNS);
+    add_column(out, row->value[HEAP_PEAK_BYTES], STR("bytes"), v->has[HEAP_PEAK_BYTES],
+               BYTES_COLUMNS);
+    add_column(out, row->value[HEAP_END_BYTES], STR("bytes"), v->has[HEAP_END_BYTES],
+               BYTES_COLUMNS);
     strbuf_add(out, STR("  "));
     StrBuf name = {0}, place = {0};
     heap_row_add_name(v, row, &name);

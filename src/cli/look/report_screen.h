@@ -16,7 +16,7 @@ typedef struct ScreenStyle {
     size_t columns; // lines are cut to this; SIZE_MAX: never (--wide)
     size_t limit;   // of rows; 0: all
     bool all_notes;
-    bool no_metric; // the head does not name the metric: all are shown
+    bool no_metric;             // the head does not name the metric: all are shown
     double percent_limit;       // of tree nodes and rows
     const ReportCounts *counts; // columns of calls and executions; NULL: none
 } ScreenStyle;

@@ -256,8 +256,8 @@ static bool check_combination(const RecordSetup *r, const RecordOptions *o, bool
         return error_set(err, ERROR_USAGE, "-a and -C exclude -p and -t");
     if (o->user_only && o->kernel_only)
         return error_set(err, ERROR_USAGE, "--all-user and --all-kernel exclude each other");
-    if (o->heap && (attach || wide || o->events.len || o->period != RECORD_PERIOD_NONE ||
-                    o->kernel_only))
+    if (o->heap &&
+        (attach || wide || o->events.len || o->period != RECORD_PERIOD_NONE || o->kernel_only))
         return error_set(err, ERROR_USAGE,
                          "--heap records a command by timers: not with -p, -t, -a, -C, -e, -c or "
                          "--all-kernel");

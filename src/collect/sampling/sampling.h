@@ -79,7 +79,7 @@ typedef struct SamplingOptions {
     SamplingEngine engine;
     bool waits;          // record what threads wait for, too
     int64_t min_wait_ns; // with waits: shorter ones are in the sums only
-    bool heap; // with ENGINE_TIMER: no samples; account of the heap (collect/heap/rows.h)
+    bool heap;           // with ENGINE_TIMER: no samples; account of the heap (collect/heap/rows.h)
     // With heap, as in AgentSessionOptions:
     uint32_t heap_clock;
     bool heap_mappings;
