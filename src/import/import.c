@@ -125,34 +125,35 @@ static bool is_pprof(Bytes head)
 
 // Formats that a mark tells stand before those that are guessed from a line of text.
 const ImportFormat import_formats[] = {
-    {"perf.data", "perf record", perfdata_is, NULL, .read_with_files = import_perf_data},
-    {"assay's JSON", "assay export -f json", own_json_is, import_own_json, NULL},
-    {"OTLP", "OpenTelemetry profiles", otlp_is, import_otlp, NULL},
-    {"pprof", "Go, pprof -proto, Pyroscope, Parca", is_pprof, import_pprof, NULL},
-    {"gperftools", "gperftools: CPUPROFILE=FILE", gperftools_is, NULL,
+    {"perf.data", "perf record", perfdata_is, .read_with_files = import_perf_data},
+    {"assay's JSON", "assay export -f json", own_json_is, .read_counted = import_own_json},
+    {"OTLP", "OpenTelemetry profiles", otlp_is, .read_counted = import_otlp},
+    {"pprof", "Go, pprof -proto, Pyroscope, Parca", is_pprof,
+     .read_counted = import_pprof_unpacked},
+    {"gperftools", "gperftools: CPUPROFILE=FILE", gperftools_is,
      .read_with_files = import_gperftools},
     {"Java Flight Recording", "java -XX:StartFlightRecording, async-profiler", jfr_is,
-     import_flight_recording, NULL},
-    {"DHAT", "valgrind --tool=dhat, dhat-rs", dhat_is, import_dhat, NULL},
-    {"massif", "valgrind --tool=massif", massif_is, import_massif, NULL},
-    {"heaptrack", "heaptrack", heaptrack_is, import_heaptrack, NULL},
-    {"Chrome trace", "Chrome DevTools, chrome://tracing", is_chrome_trace, import_chrome_trace,
-     NULL},
-    {"cpuprofile", "node --cpu-prof, Chrome DevTools", is_cpuprofile, import_cpuprofile, NULL},
-    {"sample", "sample, of macOS", sample_report_is, import_sample_report, NULL},
-    {"Instruments", "Instruments, of macOS: Deep Copy", instruments_is, import_instruments, NULL},
-    {"VTune CSV", "vtune -report top-down -format csv", vtune_is, import_vtune, NULL},
-    {"austin", "austin (text)", austin_is, import_austin, NULL},
-    {"stackprof", "stackprof --json, of Ruby", is_stackprof, import_stackprof, NULL},
-    {"Safari timelines", "Safari's Web Inspector", safari_is, import_safari, NULL},
-    {"speedscope", "speedscope, py-spy, rbspy", is_speedscope, import_speedscope, NULL},
+     .read = import_flight_recording},
+    {"DHAT", "valgrind --tool=dhat, dhat-rs", dhat_is, .read = import_dhat},
+    {"massif", "valgrind --tool=massif", massif_is, .read = import_massif},
+    {"heaptrack", "heaptrack", heaptrack_is, .read = import_heaptrack},
+    {"Chrome trace", "Chrome DevTools, chrome://tracing", is_chrome_trace,
+     .read = import_chrome_trace},
+    {"cpuprofile", "node --cpu-prof, Chrome DevTools", is_cpuprofile, .read = import_cpuprofile},
+    {"sample", "sample, of macOS", sample_report_is, .read = import_sample_report},
+    {"Instruments", "Instruments, of macOS: Deep Copy", instruments_is, .read = import_instruments},
+    {"VTune CSV", "vtune -report top-down -format csv", vtune_is, .read = import_vtune},
+    {"austin", "austin (text)", austin_is, .read = import_austin},
+    {"stackprof", "stackprof --json, of Ruby", is_stackprof, .read = import_stackprof},
+    {"Safari timelines", "Safari's Web Inspector", safari_is, .read = import_safari},
+    {"speedscope", "speedscope, py-spy, rbspy", is_speedscope, .read = import_speedscope},
     {"Firefox profile", "the Firefox Profiler, Firefox, samply, simpleperf", is_firefox,
-     import_firefox, NULL},
-    {"callgrind", "valgrind --tool=callgrind", is_callgrind, import_callgrind, NULL},
-    {"perf script", "perf script (text)", is_perf_script, import_perf_script, NULL},
-    {"DTrace", "dtrace: @[ustack()] = count()", dtrace_is, import_dtrace, NULL},
-    {"folded stacks", "stackcollapse scripts, inferno, async-profiler", is_folded, import_folded,
-     NULL},
+     .read = import_firefox},
+    {"callgrind", "valgrind --tool=callgrind", is_callgrind, .read = import_callgrind},
+    {"perf script", "perf script (text)", is_perf_script, .read = import_perf_script},
+    {"DTrace", "dtrace: @[ustack()] = count()", dtrace_is, .read = import_dtrace},
+    {"folded stacks", "stackcollapse scripts, inferno, async-profiler", is_folded,
+     .read = import_folded},
 };
 const size_t import_format_count = ARRAY_LEN(import_formats);
 
@@ -197,10 +198,10 @@ bool import_bytes(Bytes file, const ImportOptions *options, Profile *p, const Im
         ok = *format || import_unknown_format(file, err);
     }
     const ImportFormat *f = *format;
-    if (ok && f->read == import_pprof)
-        ok = import_pprof_unpacked(file, input_bytes, p, err);
-    else
-        ok = ok && (f->read ? f->read(file, p, err) : f->read_with_files(file, options, p, err));
+    if (ok && f->read_counted)
+        ok = f->read_counted(file, input_bytes, p, err);
+    else if (ok)
+        ok = f->read ? f->read(file, p, err) : f->read_with_files(file, options, p, err);
     arena_deinit(&unpacked);
     return ok;
 }

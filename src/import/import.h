@@ -26,8 +26,10 @@ typedef struct ImportFormat {
     const char *writers; // who writes such files
     // Whether a file is of this format, from its beginning; a few kilobytes are enough.
     bool (*is)(Bytes head);
-    // Reads the whole file, as the functions below do. One of the two is set.
+    // Reads the whole file, as the functions below do. One of the three is set. `input_bytes` is
+    // the size of the file before it was unpacked, by which the reader limits what it makes.
     bool (*read)(Bytes file, Profile *p, Error *err);
+    bool (*read_counted)(Bytes file, size_t input_bytes, Profile *p, Error *err);
     bool (*read_with_files)(Bytes file, const ImportOptions *options, Profile *p, Error *err);
 } ImportFormat;
 

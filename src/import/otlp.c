@@ -94,6 +94,8 @@ static bool collect(Otlp *o, Bytes file)
     ProtobufField f;
     Bytes dictionary = {0};
     while (protobuf_next(&c, &f)) {
+        if (!charge(o, ROW_BYTES))
+            return false;
         if (f.number == 1 && f.wire == WIRE_LEN)
             vec_push(NULL, &o->resources, f.bytes);
         else if (f.number == 2 && f.wire == WIRE_LEN)
@@ -435,7 +437,11 @@ static bool read_profile(Otlp *o, Bytes message)
     Bytes type = {0};
     BytesVec samples = {0};
     uint64_t period = 0;
-    while (protobuf_next(&c, &f)) {
+    if (!charge(o, ROW_BYTES))
+        return false;
+    bool ok = true;
+    while (ok && protobuf_next(&c, &f)) {
+        ok = charge(o, sizeof(f.bytes));
         if (f.number == 1 && f.wire == WIRE_LEN)
             type = f.bytes;
         else if (f.number == 2 && f.wire == WIRE_LEN)
@@ -448,7 +454,7 @@ static bool read_profile(Otlp *o, Bytes message)
             period = f.value;
     }
     MetricId metric;
-    bool ok = cursor_check(&c, o->err) && metric_of(o, type, &metric);
+    ok = ok && cursor_check(&c, o->err) && metric_of(o, type, &metric);
     for (size_t i = 0; ok && i < samples.len; i++)
         ok = read_sample(o, samples.at[i], metric) || error_context(o->err, "sample %zu", i);
     vec_free(&samples);
@@ -529,11 +535,11 @@ static void otlp_deinit(Otlp *o)
     table_deinit(&o->rows);
 }
 
-bool import_otlp(Bytes file, Profile *p, Error *err)
+bool import_otlp(Bytes file, size_t input_bytes, Profile *p, Error *err)
 {
     profile_init(p);
     profile_set_fact(p, STR(FACT_COLLECTOR), STR("import OTLP"));
-    Otlp o = {.p = p, .input_bytes = file.len, .err = err};
+    Otlp o = {.p = p, .input_bytes = input_bytes, .err = err};
     bool ok = collect(&o, file) && read_attributes(&o) && read_mappings(&o) && read_functions(&o) &&
               each(&o, &o.locations, read_location) && each(&o, &o.stack_rows, read_stack) &&
               each(&o, &o.resources, read_resource);

@@ -150,10 +150,10 @@ static bool read_all(Reader *r, Arena *scratch, Bytes file)
     return profile_check(r->p, r->err);
 }
 
-bool import_own_json(Bytes file, Profile *p, Error *err)
+bool import_own_json(Bytes file, size_t input_bytes, Profile *p, Error *err)
 {
     Arena scratch = {0};
-    Reader r = {.p = p, .input_bytes = file.len, .err = err};
+    Reader r = {.p = p, .input_bytes = input_bytes, .err = err};
     profile_init(p);
     bool ok = read_all(&r, &scratch, file);
     if (!ok)

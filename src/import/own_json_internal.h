@@ -11,6 +11,7 @@
 bool own_json_is(Bytes head);
 
 // Reads the whole recording back. Initialises `p`, and deinitialises it again on false.
-MUST_CHECK bool import_own_json(Bytes file, Profile *p, Error *err);
+// `input_bytes` is the size of the file before it was unpacked.
+MUST_CHECK bool import_own_json(Bytes file, size_t input_bytes, Profile *p, Error *err);
 
 #endif // IMPORT_OWN_JSON_INTERNAL_H

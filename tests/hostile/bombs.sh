@@ -28,7 +28,7 @@ within() { python3 within.py $scale "$@"; }
 says_limit() { grep -q 'more than the limit of .*--max-decoded' "$1" || { echo 'does not name the limit:'; head -n 20 "$1"; return 1; }; }
 # refused COMMAND…: an error
 refused() { within "$@" >out 2>err || { cat err; return 1; }; grep -q 'status 1' err || { cat err; return 1; }; says_limit err; }
-for file in {samples,metrics,notes,again}.assay {samples,locations,strings,functions}.pb.gz zeros.txt.{gz,bz2,xz}; do
+for file in {samples,metrics,notes,again}.assay {samples,locations,strings,functions}.pb.gz otlp-{rows,profiles}.gz zeros.txt.{gz,bz2,xz}; do
     check "report $file" refused "$ASSAY" report $file
     check "export $file" refused "$ASSAY" export $file --format folded -o -
 done

@@ -7,6 +7,7 @@ messages take two bytes each before gzip. zeros.txt.gz: text. section.elf, zdebu
 a section of 2 MB that states and holds 2 GB; many.elf: with 24 of 90 MB. zeros.txt.bz2,
 zeros.txt.xz: text. flight.jfr.gz: 20 000 chunks of Java's flight recorder. nested.a, many.a:
 an archive 5 000 deep, one of 140 000 empty members. blocks.out: Go blocks of 4 000 million lines.
+otlp-rows.gz, otlp-profiles.gz: 60 KB of OpenTelemetry with millions of empty functions or profiles.
 """
 import bz2
 import gzip
@@ -44,6 +45,10 @@ pprof("samples.pb.gz", field(2, b""), 500 * MB)
 pprof("locations.pb.gz", field(4, b""), 500 * MB)
 pprof("strings.pb.gz", field(6, b""), 500 * MB)
 pprof("functions.pb.gz", field(5, b""), 500 * MB)
+OTLP = (Path(__file__).parent.parent / "fuzz/corpus/import/otlp").read_bytes()
+MILLIONS = 28 * MB
+(folder / "otlp-rows.gz").write_bytes(gzip.compress(OTLP + field(2, field(4, b"") * MILLIONS), 9))
+(folder / "otlp-profiles.gz").write_bytes(gzip.compress(OTLP + field(1, field(2, field(2, b"") * MILLIONS)), 9))
 (folder / "zeros.txt.gz").write_bytes(gzip.compress(b"main;work 1\n" * (400 * MB // 12), 9))
 
 TEXT = b"main;work 1\n" * (12 * MB // 12)
