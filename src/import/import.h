@@ -66,14 +66,12 @@ MUST_CHECK bool import_folded(Bytes file, Profile *p, Error *err);
 bool folded_is(Bytes head);
 
 // Reads pprof's profile.proto, which must be unpacked. The sample labels pid, tid, process, thread,
-// time and cpu, as our export writes them, become processes, threads, times and CPUs.
-MUST_CHECK bool import_pprof(Bytes file, Profile *p, Error *err);
+// time and cpu, as our export writes them, become processes, threads, times and CPUs. `input_bytes`
+// is the size of the file before it was unpacked, by which the memory that it may take is limited.
+MUST_CHECK bool import_pprof(Bytes file, size_t input_bytes, Profile *p, Error *err);
 // Whether the bytes are the parts of a profile.proto, with samples among them. Without `is_whole`
 // they are its beginning, and the last part may be cut.
 bool pprof_is(Bytes file, bool is_whole);
-// The same as import_pprof for a file that was packed: `input_bytes` was its size before, by which
-// the memory that it may take is limited (base/decoded.h).
-MUST_CHECK bool import_pprof_unpacked(Bytes file, size_t input_bytes, Profile *p, Error *err);
 
 // Reads callgrind's costs by line and call. Stacks are rebuilt from the calls, which is exact
 // except in cycles of calls; counts of calls go to function_counts.

@@ -433,7 +433,7 @@ static void import_deinit(Import *im)
     table_deinit(&im->processes);
 }
 
-bool import_pprof_unpacked(Bytes file, size_t input_bytes, Profile *p, Error *err)
+bool import_pprof(Bytes file, size_t input_bytes, Profile *p, Error *err)
 {
     profile_init(p);
     profile_set_fact(p, STR(FACT_COLLECTOR), STR("import pprof"));
@@ -443,11 +443,6 @@ bool import_pprof_unpacked(Bytes file, size_t input_bytes, Profile *p, Error *er
     if (!ok)
         profile_deinit(p);
     return ok;
-}
-
-bool import_pprof(Bytes file, Profile *p, Error *err)
-{
-    return import_pprof_unpacked(file, file.len, p, err);
 }
 
 bool pprof_is(Bytes file, bool is_whole)

@@ -128,7 +128,7 @@ static void what_the_profile_says_of_itself_is_kept(void **state)
     Profile p;
     Error err = {0};
     build(&b);
-    assert_ok(import_pprof(bytes_over(b.ptr, b.len), &p, &err), &err);
+    assert_ok(import_pprof(bytes_over(b.ptr, b.len), b.len, &p, &err), &err);
     assert_str(profile_fact(&p, STR(FACT_COMMAND)), "prog");
     assert_str(profile_fact(&p, STR(FACT_START_REALTIME)), "1700000000000000000");
     assert_str(profile_fact(&p, STR(FACT_WALL_NS)), "2500000000");
@@ -146,7 +146,7 @@ static void the_last_sample_type_is_shown_first(void **state)
     Error err = {0};
     build(&b);
     add_number(&b, 14, 0); // the last number of a field holds
-    assert_ok(import_pprof(bytes_over(b.ptr, b.len), &p, &err), &err);
+    assert_ok(import_pprof(bytes_over(b.ptr, b.len), b.len, &p, &err), &err);
     assert_str(profile_text(&p, p.metrics.name.at[0]), "samples");
     assert_str(profile_text(&p, p.metrics.name.at[1]), "cpu");
     assert_int_equal(p.samples.values[0].at[1], 2);
@@ -163,7 +163,7 @@ static void parts_may_come_in_any_order(void **state)
     Error err = {0};
     build(&b);
     assert_true(import_is_known(bytes_over("\x0a\x04\x08\x01\x10\x02", 6)));
-    assert_ok(import_pprof(bytes_over(b.ptr, b.len), &p, &err), &err);
+    assert_ok(import_pprof(bytes_over(b.ptr, b.len), b.len, &p, &err), &err);
     assert_is_the_profile(&p);
     profile_deinit(&p);
     strbuf_deinit(&b);
@@ -202,7 +202,7 @@ static void cut_at_each_byte_it_is_an_error_or_a_valid_profile(void **state)
         memcpy(copy, b.ptr, len);
         Profile p;
         Error err = {0};
-        if (import_pprof(bytes_over(copy, len), &p, &err)) {
+        if (import_pprof(bytes_over(copy, len), len, &p, &err)) {
             assert_ok(profile_check(&p, &err), &err);
             profile_deinit(&p);
         } else {
@@ -221,7 +221,7 @@ static void an_unknown_wire_type_is_in_the_error(void **state)
     Error err = {0};
     build(&b);
     add_varint(&b, 5 << 3 | 7);
-    assert_error(import_pprof(bytes_from_str(strbuf_str(&b)), &p, &err), &err, ERROR_FORMAT,
+    assert_error(import_pprof(bytes_from_str(strbuf_str(&b)), b.len, &p, &err), &err, ERROR_FORMAT,
                  "unknown protobuf wire type 7");
     strbuf_deinit(&b);
 }
