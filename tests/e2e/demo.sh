@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# make demo's last step, as README shows it: time and counts of the CSV program on the same lines.
+# make demo: time and counts of the CSV program on the same lines.
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 need_perf

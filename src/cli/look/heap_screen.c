@@ -328,7 +328,7 @@ static void add_change(StrBuf *out, const HeapReport *h, const HeapAdvice *a)
         strbuf_add(out, STR(" at the end"));
         return;
     case ADVICE_TURNS:
-        strbuf_add(out, STR("keep them and use them again: saves "));
+        strbuf_add(out, STR("reuse them: saves "));
         break;
     case ADVICE_GROWS:
     case ADVICE_GROWS_NEW:
