@@ -15,7 +15,7 @@ SANITIZE_ENV = ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=99 \
 	UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:exitcode=99 TSAN_OPTIONS=exitcode=99
 
 .PHONY: all release dev demo test nightly nightly-sample check asan tsan fuzz fuzz-cli golden-update lint man format bench static \
-	install uninstall clean deps dev-deps build-asan build-tsan build-afl tests
+	install uninstall clean dist deb deps dev-deps build-asan build-tsan build-afl tests
 
 all: release
 
@@ -156,6 +156,18 @@ install: release
 uninstall: release
 	rm -f $(DESTDIR)$(PREFIX)/bin/assay
 	tools/uninstall-files build/release/src/assay $(DESTDIR)$(PREFIX)
+
+# What a release is made of: the source, and one static executable.
+VERSION = $(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
+dist: static
+	@mkdir -p build/dist
+	@git archive --format=tar.gz --prefix=assay-$(VERSION)/ -o build/dist/assay-$(VERSION).tar.gz HEAD
+	@cp build/assay-static build/dist/assay-$(VERSION)-$$(uname -m)-linux-static
+	@ls build/dist/*$(VERSION)*
+
+# A package for Debian and its like.
+deb: release
+	@tools/make-deb build/release/src/assay build/dist
 
 clean:
 	rm -rf build demo
