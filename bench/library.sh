@@ -34,12 +34,12 @@ row 'the library in a Rust program of two threads, 25 calls deep, 250 samples a 
     "pprof-rs 0.15 $(printf '%s\n' "${theirs[@]}" | median) %" '≤ half' "$(printf '%s\n' "${ours[@]}" | median) % (load $(cut -d' ' -f1 /proc/loadavg))" \
     'make bench BENCH=library'
 "$peer" pprof "$rounds" 200 >out.txt 2>err.txt
-theirs=$(awk '/^samples/ { printf "%.1f %% of %d", 100 * $4 / $2, $2 }' err.txt)
+deep_theirs=$(awk '/^samples/ { printf "%.1f %% of %d", 100 * $4 / $2, $2 }' err.txt)
 "$peer" ours "$rounds" 200 ours.data >out.txt 2>err.txt
-ours=$("$ASSAY" report --json ours.data | python3 -c 'import json, sys
+deep_ours=$("$ASSAY" report --json ours.data | python3 -c 'import json, sys
 t = json.load(sys.stdin)["truth"]; print("%.1f %% of %d" % (100 * t["complete_stacks"], t["samples"]))')
-row 'the same 200 calls deep: stacks that reach main or the start of the thread' "pprof-rs 0.15 $theirs" 'complete where theirs are cut' \
-    "$ours" 'make bench BENCH=library'
+row 'the same 200 calls deep: stacks that reach main or the start of the thread' "pprof-rs 0.15 $deep_theirs" 'complete where theirs are cut' \
+    "$deep_ours" 'make bench BENCH=library'
 gperf=$(ldconfig -p | awk '/libprofiler\.so/ { print $NF; exit }')
 [ -n "$gperf" ] || exit 0
 g++ -O2 -g -fomit-frame-pointer -pthread -x c++ -o fixed_work "$TOP/bench/programs/fixed_work.c" -ldl || exit 1

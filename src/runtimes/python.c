@@ -254,7 +254,7 @@ static bool add_text(const Python *p, const ProcessMemory *m, uint64_t text, Str
     if (text == 0 || !m->read(m->ctx, text + TEXT_LENGTH, head, sizeof(head)))
         return false;
     memcpy(&len, head, sizeof(len));
-    memcpy(&state, head + TEXT_STATE - TEXT_LENGTH, sizeof(state));
+    memcpy(&state, head + (TEXT_STATE - TEXT_LENGTH), sizeof(state));
     len = MIN(len, (uint64_t)TEXT_MAX);
     // Kind, compact and ASCII follow the state of interning, which has 2 bits, or 16 in versions
     // after 3.14. With 16 the bits of the kind, which is never 0, are 0.

@@ -231,7 +231,7 @@ for row in csv.DictReader(sys.stdin):
     own[row["tid"]] += int(row["samples"])
 print(*sorted(f"{tid} {n}" for tid, n in own.items()), sep="\n")' | sort | cmp - theirs
     verdict "perf record --threads: as many of each thread" $?
-    head -c 3000 threads.data/data.0 >cut && cp -r threads.data cut.data && cp cut cut.data/data.0 && "$ASSAY" report cut.data >cut.out && grep -q 'ends early\|cut' cut.out
+    head -c 3000 threads.data/data.0 >cut.0 && cp -r threads.data cut.data && cp cut.0 cut.data/data.0 && "$ASSAY" report cut.data >cut.out && grep -q 'ends early\|cut' cut.out
     verdict "a file of the folder that is cut is named, the others are read" $?
 else
     skip "perf record --threads" "perf does not record here by threads"
