@@ -191,13 +191,15 @@ static bool read_snapshots(Massif *m)
 
 static bool read_head(Massif *m, Profile *p)
 {
-    Str line, command = STR(""), unit = STR("");
-    if (!next_line(m, &line) || !next_line(m, &line) || !str_starts_with(line, STR("cmd: ")))
+    Str line;
+    if (!next_line(m, &line)) // the description
         return fail(m, "no command");
-    command = str_slice(line, 5, line.len);
+    if (!next_line(m, &line) || !str_starts_with(line, STR("cmd: ")))
+        return fail(m, "no command");
+    Str command = str_slice(line, 5, line.len);
     if (!next_line(m, &line) || !str_starts_with(line, STR("time_unit: ")))
         return fail(m, "no unit of time");
-    unit = str_slice(line, 11, line.len);
+    Str unit = str_slice(line, 11, line.len);
     m->tick_ns = str_equal(unit, STR("ms")) ? 1000000 : 1;
     heap_rows_init(&m->rows, p, STR("import massif"), HEAP_BIT(PEAK_BYTES), 0, command);
     m->live = profile_add_metric(p, STR(HEAP_LIVE_BYTES), STR("bytes"), METRIC_MAX, STR(""));
