@@ -186,7 +186,8 @@ static void note_waiting(Profile *p, const EventSet *events, uint64_t used_ns, u
     const uint64_t least_ns = 300000000;
     if (wall_ns < least_ns || used_ns > wall_ns / SHARE || events->options->waits)
         return;
-    const char *way = "assay record --wait -- CMD shows what for";
+    const char *way =
+        "assay record --wait -- CMD (root), or -e context-switches -c 1, shows what for";
     profile_note(p, NOTE_WARNING, STR("waiting"),
                  "the program used %.1f ms of processor time in %.2f s: it waited for the rest, "
                  "which these samples do not show; %s",
