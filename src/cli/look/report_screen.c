@@ -342,12 +342,29 @@ static bool row_text(const Report *r, const FlatRow *row, Str *ret)
            line_text_find(r->profile, file, line, ret);
 }
 
+// Appends a file and its line in so many columns; a longer path loses its first folders.
+static void add_place_fitting(StrBuf *out, Str place, size_t columns)
+{
+    Str rest = place;
+    while (str_columns(rest) + (rest.len < place.len) > columns) {
+        size_t slash = str_find_char(str_slice(rest, 1, rest.len), '/');
+        if (slash == SIZE_MAX) {
+            text_add_fitting(out, place, columns, true);
+            return;
+        }
+        rest = str_slice(rest, slash + 1, rest.len);
+    }
+    if (rest.len < place.len)
+        strbuf_add(out, STR("…"));
+    text_add_fitting(out, rest, columns, true);
+}
+
 // The name of a row of lines, and the text of the line behind it.
 static void add_line_name(StrBuf *out, Str name, Str text, size_t room)
 {
     size_t from = out->len;
     size_t columns = room == SIZE_MAX ? SIZE_MAX : MIN(room / 2, (size_t)LINE_NAME_COLUMNS);
-    text_add_fitting(out, name, columns, true);
+    add_place_fitting(out, name, columns);
     if (columns != SIZE_MAX)
         pad_to(out, from, columns);
     strbuf_add(out, STR("  "));
