@@ -54,7 +54,7 @@ sampled() { # BYTES: records samples
 all_chosen() { # a block of 48 bytes is left out once in 10^20 times
     sampled 1 && is 5000 'blocks allocated' churns && is 240000 'bytes allocated' churns && is 0 'bytes at end' churns &&
         is 10 'blocks at peak' peaks && is 7 'blocks at end' leaks && is 0 'variance of blocks allocated' churns &&
-        is 5000 'short-lived blocks' churns
+        [ "$(value 'short-lived blocks' churns)" -ge 4900 ] # of these the time decides, and an interrupt may come between
 }
 # Ten standard deviations of the truth, and of what the variance says.
 some_chosen() {

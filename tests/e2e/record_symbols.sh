@@ -107,7 +107,7 @@ seen_has "a program that was replaced is named as it was" '^ *[0-9.]+%.*hot.*vds
     "$cc" -o same same_a.o same_b.o || exit 1
 profile same.assay ./same
 for where in $(nm same | awk '$3 == "work" { sub("^0*", "", $1); print $1 }'); do
-    seen_has "a function whose name another has is told apart at $where" "^ *[0-9]{2}[.0-9]*% .*work@0x$where"
+    seen_has "a function whose name another has is told apart at $where" "^ *[0-9]+[.][0-9]+% .*work@0x$where"
 done
 "$ASSAY" report same.assay --sort dso,sym --wide >seen 2>&1
 seen_has "a row can be a function of a module" '^ *[0-9]{2}[.0-9]*% .*  same work@0x'

@@ -137,7 +137,12 @@ assert all(float(r[2]) > 10 * int(r[1]) for r in rows) and len({r[0] for r in ro
     check "one CPU of the machine" bash -c 'assay stat -C 0 -x, -e cpu-clock sleep 0.05 2>r && [ "$(cut -d, -f1 r | cut -d. -f1)" -ge 40 ]'
     if assay stat -a --for-each-cgroup / -e cpu-clock true 2>groups; then
         check "control groups, a row for each event" bash -c 'assay stat -a --for-each-cgroup / -x, -e cpu-clock,page-faults sleep 0.05 2>r && [ "$(cut -d, -f4 r | tr "\n" " ")" = "/ / " ]'
-        check "-G counts one" bash -c 'assay stat -a -G / -x, -e cpu-clock sleep 0.05 2>r && [ "$(cut -d, -f1 r | cut -d. -f1)" -ge 40 ]'
+        # Kernels were seen that count nothing for a control group from some moment on; perf says so too then.
+        if command -v perf >/dev/null && perf stat -a -e cpu-clock -G / -x, sleep 0.05 2>&1 | grep -q 'not counted'; then
+            skip "-G counts one" 'the kernel counts nothing for control groups, not for perf either'
+        else
+            check "-G counts one" bash -c 'assay stat -a -G / -x, -e cpu-clock sleep 0.05 2>r && [ "$(cut -d, -f1 r | cut -d. -f1)" -ge 40 ]'
+        fi
     else
         skip "control groups" "$(head -n 1 groups)"
     fi
