@@ -410,3 +410,27 @@ void strbuf_add_shell_word(StrBuf *b, Str s)
     }
     strbuf_add_char(b, '\'');
 }
+
+void strbuf_add_base64(StrBuf *out, Str bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *to = strbuf_reserve(out, (bytes.len + 2) / 3 * 4);
+    const uint8_t *from = (const uint8_t *)bytes.ptr;
+    size_t i = 0;
+    for (; i + 3 <= bytes.len; i += 3) {
+        uint32_t v = (uint32_t)from[i] << 16 | (uint32_t)from[i + 1] << 8 | from[i + 2];
+        *to++ = digits[v >> 18];
+        *to++ = digits[v >> 12 & 63];
+        *to++ = digits[v >> 6 & 63];
+        *to++ = digits[v & 63];
+    }
+    if (i < bytes.len) {
+        bool two = bytes.len - i == 2;
+        uint32_t v = (uint32_t)from[i] << 16 | (two ? (uint32_t)from[i + 1] << 8 : 0);
+        *to++ = digits[v >> 18];
+        *to++ = digits[v >> 12 & 63];
+        *to++ = two ? digits[v >> 6 & 63] : '=';
+        *to++ = '=';
+    }
+    out->len += (bytes.len + 2) / 3 * 4;
+}

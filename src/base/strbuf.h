@@ -81,6 +81,9 @@ void strbuf_add_csv(StrBuf *b, Str s);
 // Appends a word that a POSIX shell reads back unchanged, quoted only where it must be.
 void strbuf_add_shell_word(StrBuf *b, Str s);
 
+// Appends bytes as base64 (RFC 4648, section 4).
+void strbuf_add_base64(StrBuf *out, Str bytes);
+
 // Decodes one UTF-8 code point at `*at` and moves `*at` past it. Invalid input (overlong,
 // surrogate, above U+10FFFF, cut short) gives 0xfffd and moves by one byte.
 uint32_t utf8_next(Str s, size_t *at);

@@ -65,30 +65,6 @@ void view_block_deinit(ViewBlock *b)
     *b = (ViewBlock){0};
 }
 
-void view_add_base64(StrBuf *out, Str bytes)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *to = strbuf_reserve(out, (bytes.len + 2) / 3 * 4);
-    const uint8_t *from = (const uint8_t *)bytes.ptr;
-    size_t i = 0;
-    for (; i + 3 <= bytes.len; i += 3) {
-        uint32_t v = (uint32_t)from[i] << 16 | (uint32_t)from[i + 1] << 8 | from[i + 2];
-        *to++ = digits[v >> 18];
-        *to++ = digits[v >> 12 & 63];
-        *to++ = digits[v >> 6 & 63];
-        *to++ = digits[v & 63];
-    }
-    if (i < bytes.len) {
-        bool two = bytes.len - i == 2;
-        uint32_t v = (uint32_t)from[i] << 16 | (two ? (uint32_t)from[i + 1] << 8 : 0);
-        *to++ = digits[v >> 18];
-        *to++ = digits[v >> 12 & 63];
-        *to++ = two ? digits[v >> 6 & 63] : '=';
-        *to++ = '=';
-    }
-    out->len += (bytes.len + 2) / 3 * 4;
-}
-
 // Packs the head and the columns of a block: u32 length of the JSON, the JSON, the columns.
 static bool pack(const ViewBlock *b, Str json, int level, StrBuf *packed, Error *err)
 {
@@ -121,7 +97,7 @@ bool view_block_add(ViewBlock *b, Str json, int level, StrBuf *out, Error *err)
     bool ok = pack(b, json, level, &packed, err);
     if (ok) {
         strbuf_add(out, STR("<script type=\"application/x-assay\">"));
-        view_add_base64(out, strbuf_str(&packed));
+        strbuf_add_base64(out, strbuf_str(&packed));
         strbuf_add(out, STR("</script>\n"));
     }
     strbuf_deinit(&packed);

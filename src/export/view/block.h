@@ -49,7 +49,4 @@ MUST_CHECK bool view_block_add(ViewBlock *b, Str json, int level, StrBuf *out, E
 // Frees a block that was not added.
 void view_block_deinit(ViewBlock *b);
 
-// Appends bytes as base64 (RFC 4648, section 4).
-void view_add_base64(StrBuf *out, Str bytes);
-
 #endif // EXPORT_VIEW_BLOCK_H
