@@ -89,7 +89,6 @@ check 'few samples of 200 threads are lost' many_threads
 
 # Each of 1,500 children ends before its first sample is due. Where the kernel is not sampled,
 # the recording says what is missing.
-share() { field "int(100 * sum(x['total_share'] for x in r['rows'] if x['name'] == '$1'))"; }
 # Of the time in both functions, the share of the children in thousandths.
 children_share() {
     field "int(1000 * (t := {n: sum(x['total_share'] for x in r['rows'] if x['name'] == n) for n in ('child_work', 'parent_work')})['child_work'] / sum(t.values()))"
@@ -127,9 +126,17 @@ assert 0.85 <= weighed / used <= 1.05, (weighed, used)
 PY
 }
 check 'and all samples together stand for the time that the program used' all_of_the_time
+# Each function uses 0.7 ms a thousand times; what fork and exit cost beside them differs from machine to machine.
+# The best of three recordings: on a busy machine, samples are late, and late ones are missing from short processes.
+milliseconds() { field "int(sum(x['total'] for x in r['rows'] if x['name'] == '$1') / 1e6)"; }
 what_gives_it() {
-    record -F 10000 -- ./short_children 1000 && report || return 1
-    between 40 "$(share child_work)" 60 && between 40 "$(share parent_work)" 60
+    local try
+    for try in 1 2 3; do
+        record -F 10000 -- ./short_children 1000 && report || return 1
+        between 560 "$(milliseconds child_work)" 840 && between 560 "$(milliseconds parent_work)" 840 && return 0
+    done
+    echo "$try recordings had other times"
+    return 1
 }
 check 'and what it names gives them' what_gives_it
 
