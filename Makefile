@@ -96,6 +96,7 @@ nightly: dev-deps
 	@$(MAKE) --no-print-directory tests || touch build/tests-failed
 	@tests/run --build build/release --tally build/tally --require-assay nightly \
 		|| touch build/tests-failed
+	@tools/lint || touch build/tests-failed
 	@tests/run --sum build/tally && [ ! -e build/tests-failed ]
 
 nightly-sample: release dev
