@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,16 @@ bool cli_print_text(Str text)
     bool written = cli_print(strbuf_str(&out));
     strbuf_deinit(&out);
     return written;
+}
+
+void cli_add_size(StrBuf *out, uint64_t bytes)
+{
+    if (bytes < 10 * 1024)
+        strbuf_printf(out, "%" PRIu64 " bytes", bytes);
+    else if (bytes < 10 * 1024 * 1024)
+        strbuf_printf(out, "%" PRIu64 " KiB", bytes / 1024);
+    else
+        strbuf_printf(out, "%" PRIu64 " MiB", bytes / (1024 * 1024));
 }
 
 static void say_line(Str prefix, Str text)

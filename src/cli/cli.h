@@ -29,6 +29,9 @@ MUST_CHECK bool cli_print_text(Str text);
 // Appends `text` as cli_print_text shows it.
 void cli_add_text(StrBuf *out, Str text);
 
+// Appends a number of bytes as people read it: "900 bytes", "23 KiB", "512 MiB", rounded down.
+void cli_add_size(StrBuf *out, uint64_t bytes);
+
 // Prints "assay: text" and "hint: …" on stderr, escaped for a terminal. Returns STATUS_FAILED, or
 // STATUS_USAGE for ERROR_USAGE.
 int cli_fail(const Error *err);

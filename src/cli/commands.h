@@ -25,6 +25,7 @@
     ROW(import)                                                                                    \
     ROW(list)                                                                                      \
     ROW(doctor)                                                                                    \
+    ROW(cache)                                                                                     \
     ROW(help)
 
 #define DECLARE_COMMAND(name) extern const Command name##_command;

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "cli/cli.h"
+#include "cli/config.h"
 
 enum { HELP_COLUMN = 30, HELP_WIDTH = 80, NAME_COLUMNS = 12 };
 
@@ -535,12 +536,82 @@ static void take_operands(Parse *p)
         vec_push(p->arena, p->operands, str_from_c(p->argv[p->at]));
 }
 
+// ---- The user's defaults -----------------------------------------------------
+
+static bool is_yes(Str text)
+{
+    return str_equal(text, STR("yes")) || str_equal(text, STR("true")) ||
+           str_equal(text, STR("on"));
+}
+
+static bool is_no(Str text)
+{
+    return str_equal(text, STR("no")) || str_equal(text, STR("false")) ||
+           str_equal(text, STR("off"));
+}
+
+// A line of the file as if it were "--name=value" or "--name".
+static ParseResult parse_default(Parse *p, const ConfigOption *c)
+{
+    bool ambiguous;
+    const Option *o = find_long(p->cmd, c->name, &ambiguous);
+    if (o && c->has_value && !takes_argument(o) && o->kind != OPTION_OPTIONAL) {
+        if (is_no(c->value))
+            return PARSE_OK;
+        return is_yes(c->value) ? parse_long(p, c->name)
+                                : (usage_error(p->cmd, "--%s takes yes or no", o->name), PARSE_BAD);
+    }
+    return parse_long(p, c->has_value ? arena_printf(p->arena, "%" STR_FMT "=%" STR_FMT,
+                                                     STR_ARG(c->name), STR_ARG(c->value))
+                                      : c->name);
+}
+
+// Help must be shown also when the file is wrong.
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static ParseResult parse_defaults(const Parse *for_command)
+{
+    // An option that wants an argument finds none behind it.
+    Parse p = *for_command;
+    p.argc = p.at;
+    ConfigOptions config;
+    StrBuf path = {0};
+    Error err;
+    add_command_path(p.cmd, &path);
+    bool found = config_options(p.arena, arena_str(p.arena, strbuf_str(&path)), &config, &err);
+    strbuf_deinit(&path);
+    if (!found) {
+        cli_fail(&err);
+        return PARSE_BAD;
+    }
+    for (size_t i = 0; i < config.options.len; i++)
+        if (parse_default(&p, &config.options.at[i]) != PARSE_OK) {
+            StrBuf hint = {0};
+            strbuf_printf(&hint, "the option stands in line %u of '%" STR_FMT "'",
+                          config.options.at[i].line, STR_ARG(config.path));
+            cli_say_hint(strbuf_str(&hint));
+            strbuf_deinit(&hint);
+            return PARSE_BAD;
+        }
+    return PARSE_OK;
+}
+
+// ---- The words of a command line ----------------------------------------------
+
 ParseResult options_parse(const Command *cmd, int argc, char **argv, void *into, Arena *arena,
                           StrVec *operands, size_t *dashes)
 {
     Parse p = {cmd, argc, argv, 1, into, arena, operands};
     if (dashes)
         *dashes = SIZE_MAX;
+    if (!asks_for_help(argc, argv) && parse_defaults(&p) != PARSE_OK)
+        return PARSE_BAD;
     for (; p.at < argc; p.at++) {
         Str arg = str_from_c(argv[p.at]);
         ParseResult result = PARSE_OK;

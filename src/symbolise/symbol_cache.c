@@ -360,17 +360,23 @@ static uint64_t folder_list(DIR *dir, CacheFileVec *files)
     return total;
 }
 
+// The folder's own position, so that two calls do not share one. NULL: it cannot be read.
+static DIR *folder_open(int folder)
+{
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir && fd >= 0)
+        close(fd);
+    return dir;
+}
+
 // Removes the oldest files until the others are small enough together, and temporary files that
 // killed writers left more than an hour ago.
 static void folder_trim(int folder, uint64_t max_bytes)
 {
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!dir) {
-        if (fd >= 0)
-            close(fd);
+    DIR *dir = folder_open(folder);
+    if (!dir)
         return;
-    }
     CacheFileVec files = {0};
     uint64_t total = folder_list(dir, &files);
     if (files.len)
@@ -387,6 +393,32 @@ static void folder_trim(int folder, uint64_t max_bytes)
         }
     }
     vec_free(&files);
+    closedir(dir);
+}
+
+void symbol_cache_size(int folder, uint64_t *files, uint64_t *bytes)
+{
+    CacheFileVec list = {0};
+    DIR *dir = folder_open(folder);
+    *files = *bytes = 0;
+    if (!dir)
+        return;
+    *bytes = folder_list(dir, &list);
+    *files = list.len;
+    vec_free(&list);
+    closedir(dir);
+}
+
+void symbol_cache_clear(int folder)
+{
+    CacheFileVec list = {0};
+    DIR *dir = folder_open(folder);
+    if (!dir)
+        return;
+    (void)folder_list(dir, &list);
+    for (size_t i = 0; i < list.len; i++)
+        (void)unlinkat(dirfd(dir), list.at[i].name, 0);
+    vec_free(&list);
     closedir(dir);
 }
 

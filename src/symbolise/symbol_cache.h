@@ -50,4 +50,10 @@ bool symbol_cache_pack(const PlaceTable *t, const FileProbeVec *probes, StrBuf *
 // content that is not of the cache.
 void symbol_cache_write(int folder, Str name, Str content, uint64_t max_bytes);
 
+// The number of the cache's files in the folder, and their size.
+void symbol_cache_size(int folder, uint64_t *files, uint64_t *bytes);
+
+// Removes them, finished and unfinished ones. Other files in the folder stay.
+void symbol_cache_clear(int folder);
+
 #endif // SYMBOLISE_SYMBOL_CACHE_H

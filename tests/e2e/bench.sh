@@ -168,7 +168,7 @@ gcc -O1 heap.c -o heap && check "the kernel's time holds the freeing of memory" 
     assay bench -N -r 5 "./heap 200" --export-json h.json >h.txt && python3 -c "
 import json; a=json.load(open(\"h.json\"))[\"results\"][0][\"assay\"]; r=a[\"runs\"]
 assert all(w > 0.97*(u+s) or a[\"runs_by_kernel_clock\"] < 5 for w, u, s in zip(r[\"wall_ns\"], r[\"user_ns\"], r[\"system_ns\"])), r"'
-check "the wait clock is named" prints "Clock: ours, from start to wait" assay bench --wait-clock -r 2 true
+check "the wait clock is named" prints "Clock: ours, from start to wait (asked for by --wait-clock)" assay bench --wait-clock -r 2 true
 check "names are shown without control codes" bash -c \
     'assay bench -r 2 -n "$(printf "a\033[31mb")" true | grep -c "$(printf "\033")" | grep -qx 0'
 echo '{"results":[{"command":"x","times":[1,1.01,1.02,1.0,1.01,1.03,1.02,1.01]}]}' >first.json

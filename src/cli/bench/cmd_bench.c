@@ -519,15 +519,8 @@ static int run_saved(const BenchArgs *args, const StrVec *operands, bool history
 
 static int run_bench(const Command *cmd, int argc, char **argv)
 {
-    // First of all, while this process is small: see spawn_server.h.
     SpawnServer server;
     Error err;
-    bool wait_clock = false;
-    for (int i = 1; i < argc; i++)
-        wait_clock |= str_equal(str_from_c(argv[i]), STR("--wait-clock"));
-    if (!spawn_server_open(environ, !wait_clock, &server, &err))
-        return cli_fail(&err);
-
     Arena arena = {0};
     BenchArgs args = bench_defaults;
     StrVec commands = {0};
@@ -538,21 +531,26 @@ static int run_bench(const Command *cmd, int argc, char **argv)
         parsed = PARSE_BAD;
         cli_fail(&err);
     }
+    // While this process is small: see spawn_server.h.
+    if (parsed != PARSE_OK || !spawn_server_open(environ, !args.wait_clock, &server, &err)) {
+        arena_deinit(&arena);
+        return parsed == PARSE_DONE  ? STATUS_OK
+               : parsed == PARSE_BAD ? STATUS_USAGE
+                                     : cli_fail(&err);
+    }
     bool history =
         commands.len > 0 && commands.len <= 2 && str_equal(commands.at[0], STR("history"));
     int status = STATUS_OK;
-    if (parsed == PARSE_BAD)
-        status = STATUS_USAGE;
-    else if (parsed == PARSE_OK && args.version)
+    if (args.version)
         status = cli_print(STR("assay " ASSAY_VERSION "\n")) ? STATUS_OK : STATUS_FAILED;
-    else if (parsed == PARSE_OK && (args.compare || history))
+    else if (args.compare || history)
         status = run_saved(&args, &commands, history);
-    else if (parsed == PARSE_OK && args.cargo.given)
+    else if (args.cargo.given)
         status = bench_run_functions(&arena, &args, &commands, NULL, argc, argv, &server);
-    else if (parsed == PARSE_OK && ((args.functions && !bench_wants_revisions(&args)) ||
-                                    bench_operands_are_functions(&arena, &args, &commands)))
+    else if ((args.functions && !bench_wants_revisions(&args)) ||
+             bench_operands_are_functions(&arena, &args, &commands))
         status = bench_run_functions(&arena, &args, &commands, NULL, argc, argv, &server);
-    else if (parsed == PARSE_OK)
+    else
         status = run_prepared(&arena, &args, &commands, argc, argv, &server);
     bench_forget_server();
     spawn_server_close(&server);

@@ -335,16 +335,6 @@ static void setup_deinit(RecordSetup *r)
 
 // ---- The end -------------------------------------------------------------------------
 
-static void add_size(StrBuf *b, uint64_t bytes)
-{
-    if (bytes < 10 * 1024)
-        strbuf_printf(b, "%" PRIu64 " bytes", bytes);
-    else if (bytes < 10 * 1024 * 1024)
-        strbuf_printf(b, "%" PRIu64 " KiB", bytes / 1024);
-    else
-        strbuf_printf(b, "%" PRIu64 " MiB", bytes / (1024 * 1024));
-}
-
 // One line: samples kept and lost, the size and name of the file, the next command.
 static void say_result(const Profile *p, const SamplingResult *r, Str path, uint64_t bytes)
 {
@@ -358,7 +348,7 @@ static void say_result(const Profile *p, const SamplingResult *r, Str path, uint
         strbuf_printf(&b, ", %.1f %% complete stacks",
                       100.0 * (double)r->complete / (double)r->with_stack);
     strbuf_printf(&b, ", ");
-    add_size(&b, bytes);
+    cli_add_size(&b, bytes);
     strbuf_printf(&b, " in %" STR_FMT "; next: assay report %" STR_FMT, STR_ARG(path),
                   STR_ARG(path));
     cli_say("%" STR_FMT, STR_ARG(strbuf_str(&b)));

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "os/file.h"
+#include "os/folder_tree.h"
 
 enum { DEPTH_MAX = 8, SAMPLE_MAX_BYTES = 64 << 20 };
 
@@ -78,22 +79,8 @@ bool criterion_home_read(Arena *arena, const char *home, HarnessResults *ret, Er
     return read_below(arena, str_from_c(home), DEPTH_MAX, ret, err);
 }
 
-static void remove_below(int parent, const char *name, unsigned depth)
-{
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        if (is_entry(e) && unlinkat(fd, e->d_name, 0) != 0 && depth > 0)
-            remove_below(fd, e->d_name, depth - 1);
-    if (dir)
-        closedir(dir);
-    else if (fd >= 0)
-        close(fd);
-    (void)unlinkat(parent, name, AT_REMOVEDIR);
-}
-
 void criterion_home_remove(const char *home)
 {
     if (home)
-        remove_below(AT_FDCWD, home, DEPTH_MAX);
+        (void)os_tree_remove(AT_FDCWD, home); // what stays in $TMPDIR does no harm
 }

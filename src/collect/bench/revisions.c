@@ -4,12 +4,14 @@
 
 #include "collect/bench/revisions.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "os/capture.h"
 #include "os/file.h"
+#include "os/folder_tree.h"
 
 enum { OUTPUT_MAX_BYTES = 16 << 20, ARGS_MAX = 16, LOG_SHOWN_BYTES = 600 };
 
@@ -65,8 +67,8 @@ bool revisions_init(RevisionBuilds *ret, Arena *arena, Str cache, Str build, Str
         return error_hint(err, "set XDG_CACHE_HOME or HOME");
     }
     Str name = str_base_name(b.top);
-    b.cache = arena_printf(arena, "%" STR_FMT "/revisions/%" STR_FMT "-%016llx", STR_ARG(cache),
-                           STR_ARG(name), (unsigned long long)str_hash(b.top));
+    b.cache = arena_printf(arena, "%" STR_FMT "/" REVISIONS_FOLDER "/%" STR_FMT "-%016llx",
+                           STR_ARG(cache), STR_ARG(name), (unsigned long long)str_hash(b.top));
     if (!os_make_folders(b.cache, err))
         return error_context(err, "cannot keep work trees");
     *ret = b;
@@ -221,4 +223,52 @@ bool revision_build(const RevisionBuilds *b, Revision *r, bool *build_failed, Er
     bool ok = build_locked(b, r, tree, build_failed, err);
     close(fd);
     return ok;
+}
+
+// ---- Removal -------------------------------------------------------------------
+
+// The folder, to be closed by closedir; NULL when there is none.
+static DIR *open_folder(int parent, const char *name)
+{
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir && fd >= 0)
+        close(fd);
+    return dir;
+}
+
+// Whether a build in the folder of a repository holds its lock.
+static bool builds_now(int parent, const char *repository)
+{
+    DIR *dir = open_folder(parent, repository);
+    bool found = false;
+    for (struct dirent *e; dir && !found && (e = readdir(dir));) {
+        if (!str_ends_with(str_from_c(e->d_name), STR(".lock")))
+            continue;
+        int fd = openat(dirfd(dir), e->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        found = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+        if (fd >= 0)
+            close(fd);
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+bool revisions_clear(int cache, Error *err)
+{
+    DIR *dir = open_folder(cache, REVISIONS_FOLDER);
+    bool free_of_builds = true;
+    for (struct dirent *e; dir && free_of_builds && (e = readdir(dir));)
+        if (e->d_name[0] != '.' && builds_now(dirfd(dir), e->d_name)) {
+            free_of_builds =
+                error_set(err, ERROR_LIMIT, "revisions of '%s' are being built now", e->d_name);
+            (void)error_hint(err, "try again when assay bench has ended");
+        }
+    if (dir)
+        closedir(dir);
+    if (!dir || !free_of_builds)
+        return free_of_builds;
+    return os_tree_remove(cache, REVISIONS_FOLDER) ||
+           error_os(err, "cannot remove all of '" REVISIONS_FOLDER "'");
 }

@@ -27,6 +27,9 @@ typedef struct RevisionBuilds {
     Str build;  // shell command; "" builds nothing
 } RevisionBuilds;
 
+// The folder in the user's folder for caches that holds the work trees of all repositories.
+#define REVISIONS_FOLDER "revisions"
+
 // Finds the repository of the present folder. `cache` is the user's folder for caches, where the
 // work trees are kept; `path` is PATH.
 MUST_CHECK bool revisions_init(RevisionBuilds *ret, Arena *arena, Str cache, Str build, Str path,
@@ -51,5 +54,10 @@ bool revision_is_built(const RevisionBuilds *b, const Revision *r);
 // in NULL and begins behind "git".
 MUST_CHECK bool revisions_git(const RevisionBuilds *b, const char *const args[], Str *ret,
                               Error *err);
+
+// Removes the work trees of all repositories with their builds; `cache` is the user's open folder
+// for caches. Fails, and removes nothing, while one of them is being built. git forgets a work tree
+// whose folder is gone by itself.
+MUST_CHECK bool revisions_clear(int cache, Error *err);
 
 #endif // COLLECT_BENCH_REVISIONS_H

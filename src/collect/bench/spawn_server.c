@@ -536,7 +536,7 @@ static void serve(SpawnShared *shared, int socket, int pipe_write, char *const *
     Error err = {0};
     shared->kernel_clock = allow_kernel_clock && kernel_clock_open(&server.clock, &err);
     snprintf(shared->clock_reason, sizeof(shared->clock_reason), "%.255s",
-             allow_kernel_clock ? err.text : "not asked for");
+             allow_kernel_clock ? err.text : "asked for by --wait-clock");
     if (server.stack == MAP_FAILED || !os_send_turn(socket, -1))
         _exit(1);
     while (os_receive_turn(socket, &server.output_fd)) {
