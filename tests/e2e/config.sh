@@ -33,13 +33,4 @@ check 'an option needs a section' eval 'config "runs = 3" && says "line 1" assay
 config '[bench]' 'runs = 5'
 mv config/assay/config elsewhere && ln -s "$PWD/elsewhere" config/assay/config
 check 'a link of the user is followed' eval '[ "$(runs)" = 5 ]'
-rm config/assay/config && mkfifo config/assay/config
-check 'a FIFO is refused at once' says 'is no regular file' timeout 10 assay bench -N true
-rm config/assay/config
-if [ "$(id -u)" = 0 ]; then
-    config '[bench]' 'runs = 5' && chown 65534:65534 config/assay/config
-    check "another user's file is refused" says 'of this user or of root' assay bench -N true
-else
-    skip "another user's file is refused" 'not root'
-fi
 finish
