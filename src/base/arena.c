@@ -6,6 +6,7 @@
 #include "base/arena.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -40,9 +41,20 @@ struct ArenaLarge {
     size_t size;
 };
 
+static const char *_Atomic refusal_message;
+
+void memory_refusal_message(const char *message)
+{
+    atomic_store(&refusal_message, message);
+}
+
 static COLD _Noreturn void out_of_memory(size_t size)
 {
-    fprintf(stderr, "assay: out of memory: %zu bytes more were refused\n", size);
+    const char *message = atomic_load(&refusal_message);
+    if (message)
+        fprintf(stderr, "assay: %s\n", message);
+    else
+        fprintf(stderr, "assay: out of memory: %zu bytes more were refused\n", size);
     _exit(1);
 }
 

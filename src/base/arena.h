@@ -66,6 +66,10 @@ void *heap_alloc(size_t size) __attribute__((malloc, returns_nonnull)); // zeroe
 void *heap_alloc_dense(size_t size) __attribute__((malloc, returns_nonnull));
 // Resizes heap memory (NULL: allocates) and returns its new address; new bytes are undefined.
 void *heap_grow(void *old, size_t new_size) __attribute__((returns_nonnull));
+// The text, borrowed, that standard error gets when memory runs out, in place of "out of memory";
+// NULL: that one again. For a limit of memory that a command has set itself.
+void memory_refusal_message(const char *message);
+
 // Frees memory of the three above. Accepts NULL.
 void heap_free(void *ptr);
 

@@ -6,6 +6,9 @@
 #include <stdatomic.h>
 #include <sys/sysinfo.h>
 
+// What an input becomes is there as text, as what the reader makes of the text, and as rows.
+enum { MEMORY_RATIO = 3 };
+
 static _Atomic uint64_t set_limit;
 
 void decoded_limit_set(uint64_t bytes)
@@ -32,6 +35,12 @@ uint64_t decoded_limit(uint64_t input_bytes)
         return DECODED_FLOOR_BYTES;
     uint64_t by_memory = half_of_memory();
     return by_size < by_memory ? by_size : by_memory;
+}
+
+uint64_t decoded_memory_limit(uint64_t input_bytes)
+{
+    uint64_t decoded = decoded_limit(input_bytes), half = half_of_memory();
+    return decoded < half / MEMORY_RATIO ? decoded * MEMORY_RATIO : half;
 }
 
 bool decoded_check(uint64_t bytes, uint64_t input_bytes, Error *err)

@@ -20,6 +20,10 @@ void decoded_limit_set(uint64_t bytes);
 // How many bytes an input of `input_bytes` may become.
 uint64_t decoded_limit(uint64_t input_bytes);
 
+// How much memory the reading of an input of `input_bytes` may take in all: three times what it
+// may become, for the text and the tables made of it, but not more than half of the machine's.
+uint64_t decoded_memory_limit(uint64_t input_bytes);
+
 // False with ERROR_LIMIT when `bytes` are over the limit. The text names the limit and the option
 // that lifts it: "unpacks to 9 bytes, more than 4 (give --max-decoded SIZE to allow it)".
 MUST_CHECK bool decoded_check(uint64_t bytes, uint64_t input_bytes, Error *err);

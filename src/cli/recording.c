@@ -80,6 +80,7 @@ static bool import_input(const Input *in, Profile *p, const ImportFormat **forma
     o.search.recorded_at_ns = in->recorded_at_ns;
     o.streams = in->streams;
     o.stream_count = in->stream_count;
+    o.limited_name = in->name;
     bool ok = true;
     if (in->sources) {
         ok = symbols_source_options(&arena, &no_paths, &sources, err);

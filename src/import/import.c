@@ -3,6 +3,7 @@
 
 #include "import/import.h"
 
+#include "base/decoded.h"
 #include "base/strbuf.h"
 #include "import/chrome_trace_internal.h"
 #include "import/flight_recording_internal.h"
@@ -16,6 +17,7 @@
 #include "import/stackprof_internal.h"
 #include "import/stacks/stacks.h"
 #include "jfr/jfr.h"
+#include "os/memory_limit.h"
 #include "perfdata/perfdata.h"
 
 static bool contains(Str text, const char *part)
@@ -183,8 +185,10 @@ bool import_unknown_format(Bytes file, Error *err)
     return false;
 }
 
-bool import_bytes(Bytes file, const ImportOptions *options, Profile *p, const ImportFormat **format,
-                  Error *err)
+// Unpacks the file and reads it by its format. Ends the limit where programs are read for names:
+// their size has nothing to do with the file's.
+static bool unpack_and_read(Bytes file, const ImportOptions *options, MemoryLimit *limit,
+                            Profile *p, const ImportFormat **format, Error *err)
 {
     Arena unpacked = {0};
     size_t input_bytes = file.len;
@@ -197,10 +201,32 @@ bool import_bytes(Bytes file, const ImportOptions *options, Profile *p, const Im
         ok = *format || import_unknown_format(file, err);
     }
     const ImportFormat *f = *format;
-    if (ok && f->read_counted)
-        ok = f->read_counted(file, input_bytes, p, err);
-    else if (ok)
-        ok = f->read ? f->read(file, p, err) : f->read_with_files(file, options, p, err);
+    if (ok && f->read_with_files) {
+        memory_limit_end(limit);
+        ok = f->read_with_files(file, options, p, err);
+    } else if (ok) {
+        ok = f->read ? f->read(file, p, err) : f->read_counted(file, input_bytes, p, err);
+    }
     arena_deinit(&unpacked);
+    return ok;
+}
+
+bool import_bytes(Bytes file, const ImportOptions *options, Profile *p, const ImportFormat **format,
+                  Error *err)
+{
+    Arena arena = {0};
+    MemoryLimit limit = {0};
+    if (options && options->limited_name.len) {
+        unsigned long long most = decoded_memory_limit(file.len);
+        Str message = arena_printf(&arena,
+                                   "cannot read '%" STR_FMT "': it takes more than the limit of "
+                                   "%llu bytes of memory for an input of %zu (give " DECODED_OPTION
+                                   " SIZE to allow three times SIZE)",
+                                   STR_ARG(options->limited_name), most, file.len);
+        limit = memory_limit_begin(most, message.ptr);
+    }
+    bool ok = unpack_and_read(file, options, &limit, p, format, err);
+    memory_limit_end(&limit);
+    arena_deinit(&arena);
     return ok;
 }

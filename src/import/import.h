@@ -18,6 +18,9 @@ typedef struct ImportOptions {
     const SourceOptions *sources;    // the source text to keep; NULL: none
     const Bytes *streams;            // the other files of a folder by perf record --threads
     size_t stream_count;
+    // The input as messages name it. With it the process may take only so much memory for reading
+    // as the input's size allows, and ends with a message when that is not enough.
+    Str limited_name;
 } ImportOptions;
 
 // One format: a row of the table.

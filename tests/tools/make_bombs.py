@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Small files that unpack to gigabytes: make_bombs.py FOLDER PROGRAM
+"""Small files that unpack to gigabytes: make_bombs.py FOLDER PROGRAM [all]
 
 samples.pb.gz, locations.pb.gz, strings.pb.gz, functions.pb.gz: half a megabyte of pprof whose
 messages take two bytes each before gzip. zeros.txt.gz: text. section.elf, zdebug.elf: PROGRAM with
@@ -8,6 +8,8 @@ a section of 2 MB that states and holds 2 GB; many.elf: with 24 of 90 MB. zeros.
 zeros.txt.xz: text. flight.jfr.gz: 20 000 chunks of Java's flight recorder. nested.a, many.a:
 an archive 5 000 deep, one of 140 000 empty members. blocks.out: Go blocks of 4 000 million lines.
 otlp-rows.gz, otlp-profiles.gz: 60 KB of OpenTelemetry with millions of empty functions or profiles.
+rows-NAME.gz: 60 to 200 KB of another format with millions of its smallest rows; with "all" of every
+kind of row, else of some.
 """
 import bz2
 import gzip
@@ -19,6 +21,20 @@ from pathlib import Path
 
 folder, program = Path(sys.argv[1]), Path(sys.argv[2])
 MB = 1 << 20
+CORPUS = Path(__file__).parent.parent / "fuzz/corpus/import"
+# Numbers of rows that unpack to as much as the limit lets through.
+ROWS_BYTES = 60 * MB
+
+
+def repeat(name, begin, unit, size, end=b""):
+    """A gzip file of `begin`, `size` bytes of `unit` again and again, and `end`: a member for each MB,
+    so that few are compressed."""
+    block = unit * max(1, MB // len(unit))
+    times, rest = divmod(size, len(block))
+    with open(folder / name, "wb") as f:
+        for content, count in ((begin, 1), (block, times), (unit * (rest // len(unit)), 1), (end, 1)):
+            if content:
+                f.write(gzip.compress(content, 6) * count)
 
 
 def varint(n):
@@ -35,27 +51,60 @@ def field(number, content):
 
 # A sample type "a" in "a", and the strings that it needs.
 HEAD = field(1, b"\x08\x01\x10\x01") + field(6, b"") + field(6, b"a")
+for name, number in (("samples", 2), ("locations", 4), ("strings", 6), ("functions", 5)):
+    repeat(f"{name}.pb.gz", HEAD, field(number, b""), 500 * MB)
+OTLP = (CORPUS / "otlp").read_bytes()
+EMPTY = 56 * MB
+repeat("otlp-rows.gz", OTLP + varint(2 << 3 | 2) + varint(EMPTY), field(4, b""), EMPTY)
+SCOPE = varint(2 << 3 | 2) + varint(EMPTY)
+repeat("otlp-profiles.gz", OTLP + varint(1 << 3 | 2) + varint(len(SCOPE) + EMPTY) + SCOPE, field(2, b""), EMPTY)
+# One member, as gzip itself writes.
+(folder / "zeros.txt.gz").write_bytes(gzip.compress(b"main;work 1\n" * (100 * MB // 12), 1))
 
-
-def pprof(name, message, size):
-    (folder / name).write_bytes(gzip.compress(HEAD + message * (size // len(message)), 9))
-
-
-pprof("samples.pb.gz", field(2, b""), 500 * MB)
-pprof("locations.pb.gz", field(4, b""), 500 * MB)
-pprof("strings.pb.gz", field(6, b""), 500 * MB)
-pprof("functions.pb.gz", field(5, b""), 500 * MB)
-OTLP = (Path(__file__).parent.parent / "fuzz/corpus/import/otlp").read_bytes()
-MILLIONS = 28 * MB
-(folder / "otlp-rows.gz").write_bytes(gzip.compress(OTLP + field(2, field(4, b"") * MILLIONS), 9))
-(folder / "otlp-profiles.gz").write_bytes(gzip.compress(OTLP + field(1, field(2, field(2, b"") * MILLIONS)), 9))
-(folder / "zeros.txt.gz").write_bytes(gzip.compress(b"main;work 1\n" * (400 * MB // 12), 9))
+own, gecko = (CORPUS / "own.json").read_text().rstrip()[:-1], (CORPUS / "gecko.json").read_text().rstrip()[:-1]
+heaptrack = "v 10400 3\nX ./tiny\nI 1000 10\ns 4 main\n"
+dhat = ('{"dhatFileVersion":2,"mode":"heap","verb":"Allocated","bklt":true,"bkacc":true,"tu":"instrs","Mtu":"Minstr",'
+        '"tuth":500,"cmd":"./tiny","pid":7,"te":1000,"tg":600,')
+speedscope = '{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{"frames":[{"name":"main"}'
+stackprof = ('{"version":1.2,"mode":"cpu","interval":1000,"samples":6,"gc_samples":0,"missed_samples":0,"metadata":{},'
+             '"frames":{"9":{"name":"a"}')
+v8 = '{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"},"hitCount":0}'
+ROWS = {  # name: (beginning, row, end)
+    "own-numbers": (own + ',"x":[0', ",0", "]}"),
+    "dhat-points": (dhat + '"pps":[{"tb":1,"tbk":1,"fs":[1]}', ",{}", '],"ftbl":["[root]","a"]}'),
+    "chrome-events": ('[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":1,"name":"a"}', ",{}", "]"),
+    "speedscope-nested": (speedscope + ']},"x":[1', ",[[[[[[[[]]]]]]]]", "]}"),
+    "stackprof-frames": (stackprof, ',"":{}', '},"raw":[1,9,1]}'),
+    "heaptrack-traces": (heaptrack + "i 1 0 1\n", "t 1 0\n", "c 1\n"),
+    "austin-deep": ("# austin: 3.6.0\n# interval: 100\n# mode: wall\n\nP42;T0:43", ";a:b:1", " 1\n"),
+    "folded-deep": ("a", ";a", " 1\n"),
+    "vtune-cells": ("Function Stack,CPU Time:Self,Module\nTotal,0.0,\n a", ",", "\n"),
+}
+MORE_ROWS = {
+    "own-objects": (own + ',"x":[0', ",{}", "]}"),
+    "dhat-names": (dhat + '"pps":[],"ftbl":["[root]"', ',""', "]}"),
+    "gecko-numbers": (gecko + ',"x":[0', ",0", "]}"),
+    "speedscope-frames": (speedscope, ",{}", ']},"profiles":[]}'),
+    "speedscope-samples": (speedscope + ']},"profiles":[{"type":"sampled","name":"t","unit":"none","startValue":0,"endValue":3,'
+                           '"weights":[1],"samples":[[0]', ",[]", "]}]}"),
+    "chrome-frames": ('{"traceEvents":[],"samples":[{"cpu":1,"tid":3,"ts":5000.5,"name":"c","sf":3,"weight":2}],'
+                      '"stackFrames":{"3":{"name":"a"}', ',"":{}', "}}"),
+    "v8-nodes": (v8, ",{}", '],"startTime":1,"endTime":2,"samples":[1],"timeDeltas":[1]}'),
+    "v8-samples": (v8 + '],"startTime":1,"endTime":2,"timeDeltas":[1],"samples":[1', ",1", "]}"),
+    "stackprof-raw": (stackprof + '},"raw":[1,9,1', ",1,9,1", "]}"),
+    "heaptrack-strings": (heaptrack, "s 0 \n", "c 1\n"),
+    "heaptrack-places": (heaptrack, "i 1 0\n", "c 1\n"),
+    "heaptrack-sizes": (heaptrack + "i 1 0 1\nt 1 0\n", "a 1 1\n", "c 1\n"),
+    "folded-rows": ("a 1\n", "a;b 1\n", ""),
+}
+for name, (begin, row, end) in {**ROWS, **(MORE_ROWS if sys.argv[3:] == ["all"] else {})}.items():
+    repeat(f"rows-{name}.gz", begin.encode(), row.encode(), ROWS_BYTES, end.encode())
 
 TEXT = b"main;work 1\n" * (12 * MB // 12)
 (folder / "zeros.txt.bz2").write_bytes(bz2.compress(TEXT[:MB]) * 600)
 (folder / "zeros.txt.xz").write_bytes(lzma.compress(TEXT, preset=0) * 40)
-CHUNK = (Path(__file__).parent.parent / "fuzz/corpus/import/flight.jfr").read_bytes()
-(folder / "flight.jfr.gz").write_bytes(gzip.compress(CHUNK * 20000, 9))
+CHUNK = (CORPUS / "flight.jfr").read_bytes()
+repeat("flight.jfr.gz", b"", CHUNK, len(CHUNK) * 20000)
 (folder / "blocks.out").write_text("mode: count\n" + "m/a.go:1.1,4000000000.1 1 1\n" * 1000)
 
 
@@ -71,8 +120,10 @@ for _ in range(5000):
 
 
 def zeros(size):
-    z = zlib.compressobj(9)
-    return b"".join(z.compress(bytes(MB)) for _ in range(size // MB)) + z.flush()
+    """A zlib stream of so many zero bytes. Its blocks know nothing of each other, so that one is compressed."""
+    z = zlib.compressobj(9, wbits=-15)
+    block = z.compress(bytes(MB)) + z.flush(zlib.Z_FULL_FLUSH)
+    return b"\x78\xda" + block * (size // MB) + b"\x03\x00" + struct.pack(">HH", size % 65521, 1)
 
 
 def with_sections(name, sections):

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """AFL++ over the command line: every view and export, each format that it reads.
 
-fuzz_cli.py run BUILD SECONDS [TARGET ...]   fuzzes BUILD/src/assay, made by afl-clang-fast
+fuzz_cli.py run BUILD SECONDS [TARGET ...]   fuzzes BUILD/src/assay, made by afl-clang-fast; $FUZZ_CLI_JOBS
+                                             targets at once, as many as processors otherwise
 fuzz_cli.py replay ASSAY                     runs findings and some seeds through ASSAY (make check)
 fuzz_cli.py list                             names and commands of the targets
 
@@ -43,6 +44,7 @@ BESIDE = {
     "lcov": CORPUS / "tracefile/lcov1", "three.assay": CORPUS / "store/three-samples.assay",
     "cover.out": CORPUS / "tracefile/go-cover",
     "gcc.gcno": CORPUS / "gcno/gcc", "gcc.gcda": CORPUS / "gcda/gcc",
+    "threads/data": CORPUS / "import/perf-events.data", "threads/data.0": CORPUS / "import/perf-chains.data",
 }
 
 
@@ -63,8 +65,12 @@ def targets():
         "annotate": "annotate --asm input", "instructions": "annotate --by-instruction --json input",
         "flame": "flame -o - input", "icicle": "flame -o - --icicle --by line --group thread input",
         "import": "import -f -o out.assay input", "compare": "bench --compare input input",
+        "view": "view --no-open --html - input", "view-anonymous": "view --no-open --anonymise --force --html page.html input",
+        "diff-new": "diff three.assay input", "diff-old": "diff --json --by stack input three.assay",
+        "diff-line": "diff --by line --wide input input", "heap-report": "report --sort peak --json input",
     }
-    for form in ("folded", "perf-script", "pprof", "firefox", "speedscope", "callgrind", "chrome", "otlp", "csv", "json"):
+    for form in ("folded", "perf-script", "pprof", "firefox", "speedscope", "callgrind", "chrome", "otlp", "csv", "json",
+                 "dhat", "massif", "heaptrack"):
         views[f"export-{form}"] = f"export -f {form} input"
     views["export-parquet"] = "export -f parquet --force -o out.parquet input"
     views["export-sqlite"] = "export -f sqlite --force -o out.db input"
@@ -100,6 +106,8 @@ def targets():
         Target("debug-dir", [FIXED / "prog-id.debug"], "report --tree prog-id.data --symfs root --debug-dir debug", DEBUG_FILE),
         Target("debug-lines", [FIXED / "prog-id.debug"], "report --by line prog-id.data --symfs root --debug-dir debug", DEBUG_FILE),
         Target("stacks", [FIXED / "prog.data"], "report --tree input --symfs root"),
+        Target("threads-head", ["perfdata"], "report --tree threads", "threads/data"),
+        Target("threads-stream", ["perfdata"], "report --by thread --json threads", "threads/data.0"),
     ]
     return rows
 
@@ -278,7 +286,8 @@ def run(build, seconds, names):
     chosen = [t for t in targets() if not names or t.name in names]
     total = [0, 0, 0]
     failed = 0
-    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    at_once = int(os.environ.get("FUZZ_CLI_JOBS") or os.cpu_count() or 1)
+    with concurrent.futures.ThreadPoolExecutor(max_workers=at_once) as pool:
         jobs = {pool.submit(fuzz, t, build / "src/assay", seconds, work, made): t for t in chosen}
         for job in concurrent.futures.as_completed(jobs):
             executions, crashes, hangs, reports = job.result()
