@@ -43,6 +43,11 @@ holds "report, the tree" text "$ASSAY" report -w --tree names.folded
 holds "report, csv" csv "$ASSAY" report --csv names.folded
 holds "report, json" json "$ASSAY" report --json names.folded
 holds "report, notes" text "$ASSAY" report --notes names.folded
+printf 'main;other 5\n' >other.folded
+holds "diff" text "$ASSAY" diff -w --limit 0 other.folded names.folded
+holds "diff, by stack" text "$ASSAY" diff -w --by stack names.folded other.folded
+holds "diff, json" json "$ASSAY" diff --json --limit 0 names.folded other.folded
+holds "view" html "$ASSAY" view --no-open --html - names.folded
 holds "flame" xml "$ASSAY" flame -o - names.folded
 for format in folded perf-script callgrind; do
     holds "export as $format" text "$ASSAY" export -f "$format" names.folded

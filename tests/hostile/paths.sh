@@ -7,6 +7,7 @@
 . "$TOP/tests/e2e/lib/common.sh"
 command -v strace >/dev/null || skip_all 'no strace: run tools/install-deps --dev'
 strace -qq -o probe.log true || skip_all 'one process may not trace another here'
+users_home=$HOME
 mkdir -p work home temp && export HOME=$PWD/home TMPDIR=$PWD/temp
 unset XDG_CACHE_HOME XDG_CONFIG_HOME
 logs=$PWD/logs home=$HOME temp=$TMPDIR
@@ -37,6 +38,9 @@ try() {
 try report "$ASSAY" report in.assay -o report.txt
 try report-stdin sh -c "cat in.assay | '$ASSAY' report -"
 try annotate "$ASSAY" annotate in.assay
+try view "$ASSAY" view --no-open --force --html page.html in.assay
+try diff "$ASSAY" diff in.assay in.folded -o diff.txt
+try diff-json "$ASSAY" diff --json --by line in.assay in.assay
 try flame "$ASSAY" flame in.assay -o flame.svg
 for format in pprof sqlite folded perf-script html; do try "export-$format" "$ASSAY" export in.assay -f "$format" -o "out.$format"; done
 try import "$ASSAY" import in.folded -o imported.assay
@@ -61,6 +65,17 @@ ar rc objects.a spin 2>/dev/null && try cover-archive "$ASSAY" cover report obje
 for format in jacoco clover; do try "cover-$format" "$ASSAY" cover export in.info --format "$format" -f -o "out.$format"; done
 try heap "$ASSAY" heap -q -f -o heap.assay -- ./spin 20
 try heap-report "$ASSAY" report heap.assay
+try heap-gates "$ASSAY" heap -q -f -o gated.assay --sample 64k --max-peak 1 --leaks 0 --baseline heap.assay -- ./spin 20
+for format in dhat massif heaptrack; do try "export-$format" "$ASSAY" export heap.assay -f "$format" --force -o "heap.$format"; done
+try record-heap "$ASSAY" record -q -f --heap -o both.assay -- ./spin 50
+if command -v cargo >/dev/null; then
+    mkdir -p crate/src && printf '[package]\nname = "small"\nversion = "0.1.0"\nedition = "2021"\n' >crate/Cargo.toml &&
+        echo 'fn main() {}' >crate/src/main.rs
+    # cargo and rustc, whose own files are no matter of ours, find them below the user's HOME.
+    own+=,small
+    try heap-cargo env CARGO_HOME="$users_home/.cargo" RUSTUP_HOME="$users_home/.rustup" \
+        sh -c "cd crate && exec '$ASSAY' heap -q -f -o cargo.assay --cargo"
+fi
 try cover-ptrace "$ASSAY" cover run --engine ptrace -f -o stopped ./life exit
 try cover-merge "$ASSAY" cover merge -f -o out.proftext cover.proftext
 try cover-page "$ASSAY" cover export in.info --format html -f -o out.html
@@ -71,6 +86,11 @@ if clang=$(compiler clang) && "$clang" -w $("$ASSAY" cover flags clang) -o llife
 fi
 if "$TOP/tests/e2e/lib/perf_allowed.py" >/dev/null; then
     try record "$ASSAY" record -q -f -o run.assay -- ./spin 200
+    try flame-command "$ASSAY" flame -o - -- ./spin 50
+    try view-command "$ASSAY" view --no-open --force --html page.html -- ./spin 50
+    try report-command "$ASSAY" report -- ./spin 50
+    try top "$ASSAY" top -d 0.1 -n 2 -- ./spin 300
+    try record-wait "$ASSAY" record -q -f --wait -o waits.assay -- ./spin 50
     try record-again "$ASSAY" record -q -f -o run.assay -- ./spin 200
     if [ "$(uname -m)" = x86_64 ]; then
         "$cc" -O1 -o jit "$TOP/tests/programs/jit.c" && "$cc" -O1 -o jitdump "$TOP/tests/programs/jitdump.c"

@@ -67,6 +67,10 @@ writes() { # NAME MODE COMMAND…: MODE of a new file
 writes report 644 ./assay report in.assay
 writes annotate 644 ./assay annotate in.assay main
 writes flame 644 ./assay flame in.assay
+writes diff 644 ./assay diff in.assay in.folded
+# view names its output by another option.
+printf '#!/bin/sh\n[ "$1" = --force ] && shift && set -- --force --html "$2" || set -- --html "$2"\nexec ./assay view --no-open in.assay "$@"\n' >viewer && chmod 755 viewer
+writes view 644 ./viewer
 writes export 644 ./assay export in.assay --format folded
 writes import 600 ./assay import in.folded
 writes 'cover export' 644 ./assay cover export cover.covmapping cover.proftext --format lcov

@@ -54,6 +54,25 @@ debuginfod_fifo() { # WHO OWNER
 check 'root: does not wait for a FIFO in the cache of debuginfod' debuginfod_fifo 0 65533
 check 'a user: does not wait for a FIFO in the cache of debuginfod' debuginfod_fifo 65534 65534
 
+# annotate and view search the caches of programs in HOME for instructions; make_profile's modules have these build-ids.
+"$TOOLS/make_profile" plain in.assay || exit 1
+looked_at() { # WHO OWNER OF THE HOME
+    local at plant
+    for at in .cache/debuginfod_client/8a53f0/{executable,debuginfo} .debug/.build-id/8a/53f0{,/elf}; do
+        for plant in 'mkfifo -m 666' 'ln -s /dev/zero'; do
+            home_of "$2"
+            rm -rf work && mkdir -m 777 work && cp "$ASSAY" in.assay work && chmod 644 work/in.assay
+            # shellcheck disable=SC2016
+            as "$2" sh -c 'mkdir -p "$(dirname "$1")" && $2 "$1"' sh "$PWD/home/$at" "$plant" || return 1
+            (cd work && as "$1" env -u XDG_CACHE_HOME HOME="$OLDPWD/home" ./assay view --no-open --html page.html in.assay >out 2>err &&
+                as "$1" env -u XDG_CACHE_HOME HOME="$OLDPWD/home" ./assay annotate in.assay hot >out 2>err; [ $? -le 1 ]) && [ -s work/page.html ] ||
+                { echo "$plant at $at"; cat work/err; return 1; }
+        done
+    done
+}
+check 'root: view and annotate wait for nothing planted in caches of programs' looked_at 0 65533
+check 'a user: view and annotate wait for nothing planted in caches of programs' looked_at 65534 65534
+
 # Whoever could write to the folder once may have left these.
 links_and_fifos() { # WHO
     local file names own
