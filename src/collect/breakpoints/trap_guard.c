@@ -8,6 +8,7 @@
 #ifdef __x86_64__
 
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -18,7 +19,7 @@
 #include "os/tracing.h"
 
 // si_addr of a breakpoint's signal: 0 from the kernel, 1 for one that is the program's own, else
-// the address to go on at.
+// the address to go on at. The word behind it is the stack pointer at the stop, or 0.
 enum { ADDRESS_IS_OWN = 1 };
 
 // What is copied into the program.
@@ -55,7 +56,12 @@ __asm__(".pushsection .rodata\n"
         "    ja 1f\n"
         "    mov 0xa8(%rdx), %r8\n"
         "    dec %r8\n"
-        "1:  mov $0x8000000, %r9d\n"
+        "1:  mov 24(%rsi), %r9\n"
+        "    test %r9, %r9\n"
+        "    jz 5f\n"
+        "    cmp %r9, 0xa0(%rdx)\n" // rsp of the context
+        "    jne 6f\n"
+        "5:  mov $0x8000000, %r9d\n"
         "2:  cmpb $0xcc, (%r8)\n"
         "    jne 4f\n"
         "    pause\n"
@@ -79,7 +85,7 @@ __asm__(".pushsection .rodata\n"
         "    syscall\n"
         "    ret\n"
         "4:  mov %r8, 0xa8(%rdx)\n"
-        "    ret\n"
+        "6:  ret\n"
         "trap_guard_restorer:\n"
         "    mov $15, %eax\n" // rt_sigreturn
         "    syscall\n"
@@ -154,23 +160,24 @@ bool trap_guard_set(pid_t tid, int memory_fd)
            tracing_ask(PTRACE_SETREGS, tid, NULL, &r);
 }
 
-static void set_address(pid_t tid, uint64_t address)
+static void set_address(pid_t tid, uint64_t address, uint64_t stack)
 {
     siginfo_t info = {0};
     info.si_signo = SIGTRAP;
     info.si_code = SI_KERNEL;
     info.si_addr = (void *)(uintptr_t)address;
+    memcpy((char *)&info + offsetof(siginfo_t, si_addr) + sizeof(address), &stack, sizeof(stack));
     (void)tracing_ask(PTRACE_SETSIGINFO, tid, NULL, &info);
 }
 
-void trap_guard_resume_at(pid_t tid, uint64_t address)
+void trap_guard_resume_at(pid_t tid, uint64_t address, uint64_t stack)
 {
-    set_address(tid, address);
+    set_address(tid, address, stack);
 }
 
 void trap_guard_is_own(pid_t tid)
 {
-    set_address(tid, ADDRESS_IS_OWN);
+    set_address(tid, ADDRESS_IS_OWN, 0);
 }
 
 #endif // __x86_64__

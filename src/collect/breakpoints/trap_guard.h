@@ -15,13 +15,16 @@
 // is no room or the program is of 32 bits: then it is as it was.
 //
 // The handler waits until the breakpoint has been removed (journal_rescue) and goes on at its
-// address. A SIGTRAP that no breakpoint caused ends the program as by default.
+// address; a thread whose stack pointer the tracer has changed since the stop has passed the
+// instruction, and goes on where it is. A SIGTRAP that no breakpoint caused ends the program as by
+// default.
 bool trap_guard_set(pid_t tid, int memory_fd);
 
 // `tid` is stopped because of a breakpoint, by a signal of SI_KERNEL. Tells the handler, through
 // that signal, at which address to go on, for the case that the tracer is killed before it lets the
-// thread go on without the signal.
-void trap_guard_resume_at(pid_t tid, uint64_t address);
+// thread go on without the signal. `stack` is the thread's stack pointer, 0 where the tracer does
+// not change it.
+void trap_guard_resume_at(pid_t tid, uint64_t address, uint64_t stack);
 
 // The same, but the breakpoint is the program's own: the caller delivers the signal.
 void trap_guard_is_own(pid_t tid);

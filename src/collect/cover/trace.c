@@ -185,7 +185,7 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
     TraceProcess *p = process_of(t, tid);
     uint64_t pc = get_register(tid, offsetof(struct user_regs_struct, rip)) - 1;
     if (pc == p->loader_hook && pc) {
-        trap_guard_resume_at(tid, pc);
+        trap_guard_resume_at(tid, pc, 0);
         if (p->is_clean)
             set_register(tid, offsetof(struct user_regs_struct, rip), pc);
         else
@@ -201,7 +201,7 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
         if (!site)
             return false;
         if (site->original != BREAKPOINT_BYTE)
-            trap_guard_resume_at(tid, pc);
+            trap_guard_resume_at(tid, pc, 0);
         if (!trace_write(t, p, tid, pc, &site->original, 1))
             return false;
         mark_hit(t, m->module, site);

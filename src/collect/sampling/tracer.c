@@ -200,13 +200,31 @@ static void on_report(Tracer *t, uint32_t tid, int status, const struct rusage *
     }
 }
 
+// The next report, as wait4 gives it; 0 or less: there is none. With breakpoints a stop is looked
+// at, not taken: the kernel forgets the signal of a stop that is taken, and when this process is
+// killed then, the thread goes on behind the breakpoint (collect/breakpoints/trap_guard.h).
+static pid_t next_report(const Tracer *t, int *status, struct rusage *usage)
+{
+    siginfo_t info = {0};
+    if (!t->breaks)
+        return wait4(-1, status, __WALL | WNOHANG, usage);
+    if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL) != 0)
+        return -1;
+    if (info.si_pid == 0)
+        return 0;
+    if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
+        return wait4(info.si_pid, status, __WALL | WNOHANG, usage);
+    *status = W_STOPCODE(info.si_status);
+    return info.si_pid;
+}
+
 bool tracer_reap(Tracer *t)
 {
     enum { REPORTS_MAX = 256 }; // then the caller looks at what else there is to do
     int status, reports = 0;
     struct rusage usage;
     pid_t tid;
-    while (reports < REPORTS_MAX && (tid = wait4(-1, &status, __WALL | WNOHANG, &usage)) > 0) {
+    while (reports < REPORTS_MAX && (tid = next_report(t, &status, &usage)) > 0) {
         on_report(t, (uint32_t)tid, status, &usage);
         reports++;
     }

@@ -8,6 +8,7 @@
 #include "collect/breakpoints/code.h"
 #include "collect/breakpoints/journal.h"
 #include "collect/breakpoints/loader_hook.h"
+#include "collect/breakpoints/trap_guard.h"
 #include "os/clock.h"
 #include "os/tracing.h"
 
@@ -116,6 +117,8 @@ void tracer_break_program(Tracer *t, TracedProcess *p)
     journal_drop_process(t->breaks->journal, (pid_t)p->pid);
     p->breaks.len = 0;
     p->hook = 0;
+    // Without it only those threads suffer that are at a breakpoint when this process is killed.
+    (void)trap_guard_set((pid_t)p->pid, p->memory_fd);
     LoaderHook hook = loader_hook_find((pid_t)p->pid);
     // The code at which the program starts runs once; during single steps a copy lies there.
     p->slot = hook.entry;
@@ -143,11 +146,14 @@ static void set_registers(const TracedThread *thread, UserRegs *r)
     (void)tracing_ask(PTRACE_SETREGSET, (pid_t)thread->tid, (void *)(uintptr_t)NT_PRSTATUS, &iov);
 }
 
-static bool is_breakpoint_stop(const TracedThread *thread)
+// Whether the thread has run into a breakpoint. Sets `*code` of the signal.
+static bool is_breakpoint_stop(const TracedThread *thread, int *code)
 {
     siginfo_t info;
-    return tracing_ask(PTRACE_GETSIGINFO, (pid_t)thread->tid, NULL, &info) &&
-           (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT);
+    if (!tracing_ask(PTRACE_GETSIGINFO, (pid_t)thread->tid, NULL, &info))
+        return false;
+    *code = info.si_code;
+    return info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT;
 }
 
 static void name_thread(Tracer *t, TracedThread *thread)
@@ -224,13 +230,19 @@ BreakStop tracer_break_stop(Tracer *t, TracedThread *thread)
     TracedProcess *p = tracer_find_process(t, thread->pid);
     UserRegs r;
     uint8_t byte;
-    if (!p || !is_breakpoint_stop(thread) || !get_registers(thread, &r))
+    int code = 0;
+    if (!p || !is_breakpoint_stop(thread, &code) || !get_registers(thread, &r))
         return stop;
     uint64_t at = r.rip - 1;
     TracedBreak *b = find_break(p, at);
     bool is_set = code_read(p->memory_fd, (pid_t)p->pid, at, &byte, 1) && byte == BREAKPOINT_BYTE;
-    if (is_set && !b && at != p->hook)
-        return stop; // the program's own
+    if (is_set && !b && at != p->hook) { // the program's own
+        if (code == SI_KERNEL)
+            trap_guard_is_own((pid_t)thread->tid);
+        return stop;
+    }
+    if (code == SI_KERNEL)
+        trap_guard_resume_at((pid_t)thread->tid, at, r.rsp);
     stop = (BreakStop){.is_ours = true};
     r.rip = at;
     if (!is_set) { // another thread, or the end of the tracing, has removed it
