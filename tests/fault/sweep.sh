@@ -3,9 +3,9 @@
 # The n-th read, write, open, mmap ... of a command fails, for n = 1, 2, ...: it ends
 # with a status of its own and words, leaves no half-made file, no process and no leak, keeps
 # an older file; or gets by without, and its result is whole.
-#   FAULT_ALL=1 takes every n; else those behind the first 20 (with sanitizers, which
-#   are slow, the first 6) are thinned out.
-# beside others: 60 s
+#   FAULT_ALL=1 takes every n, and FAULT_ONLY=PATTERN the commands of that name; else those behind the
+#   first 12 (with sanitizers, which are slow, the first 6) are thinned out.
+# beside others: 45 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all 'faults are put into system calls of x86-64 only'
@@ -70,7 +70,7 @@ sweep() { # KIND=ERROR OUTPUT COMMAND...
     calls=$(cat count)
     while [ "$n" -le "$calls" ]; do
         one_fault "$fault" "$n" "${@:2}" || return 1
-        if [ -n "$all" ] || [ "$n" -lt "$dense" ]; then n=$((n + 1)); else n=$((n + n / 5 + 1)); fi
+        if [ -n "$all" ] || [ "$n" -lt "$dense" ]; then n=$((n + 1)); else n=$((n + n / 4 + 1)); fi
     done
 }
 
@@ -89,12 +89,14 @@ mkdir corpus && echo one >corpus/one && echo two >corpus/two
 faults='read=EIO write=ENOSPC open=EMFILE rename=EACCES stat=EIO'
 starts='fd=EMFILE clone=EAGAIN wait=EINTR'
 # A sanitizer's own memory does not come back empty-handed.
-dense=20
+dense=12
 if grep -q __asan_init "$ASSAY"; then dense=6; else faults+=' memory=ENOMEM'; fi
 
 sweeps() { # NAME FAULTS OUTPUT COMMAND...
     local name=$1 list=$2 fault
     shift 2
+    # shellcheck disable=SC2053 # a pattern
+    [[ $name == ${FAULT_ONLY:-*} ]] || return 0
     for fault in $list; do check "$name: each ${fault%=*} fails with ${fault#*=}" sweep "$fault" "$@"; done
 }
 sweeps report "$faults" - "$ASSAY" report in.assay
@@ -115,7 +117,12 @@ if [ -n "$all" ]; then
     sweeps 'import of a packed file' "$faults" out.assay "$ASSAY" import in.dtrace.bz2 -o out.assay
     sweeps 'report of a flight recording' "$faults" - "$ASSAY" report in.jfr
     sweeps 'cover export of Go blocks' "$faults" out.xml "$ASSAY" cover export in.out --format jacoco -o out.xml
+    sweeps 'diff of two formats' "$faults" out.txt "$ASSAY" diff in.assay in.folded -o out.txt
+    sweeps 'view to a page' "$faults" out.html "$ASSAY" view --no-open --html out.html in.assay
     may_leave_part=1
+    "$ASSAY" heap -q -f -o base.assay -- ./plain-prog
+    sweeps 'heap against a limit' "$faults $starts" out.assay "$ASSAY" heap -q --baseline base.assay --sample 64k -o out.assay -- ./plain-prog
+    sweeps 'record with the heap' "$faults $starts" out.assay "$ASSAY" record -q --heap -o out.assay -- ./plain-prog
     sweeps 'cover run over inputs' "$faults $starts" - "$ASSAY" cover run -f -o out.cover --per-input corpus -- ./gcc-prog {}
     may_leave_part=0
     sweeps annotate "$faults" - "$ASSAY" annotate in.assay
@@ -156,6 +163,8 @@ check 'a write that fails leaves the older file as it was' older_file_is_kept
 if reason=$("$TOP/tests/e2e/lib/perf_allowed.py"); then
     may_leave_part=1
     sweeps record "$faults $starts perf=EMFILE ioctl=EINVAL fsync=EIO" out.assay "$ASSAY" record -q -o out.assay -- true
+    [ -z "$all" ] || ! "$ASSAY" record -q -f --wait -o waits.assay -- true 2>err.log ||
+        sweeps 'record of waits' "$faults $starts perf=EMFILE ioctl=EINVAL" out.assay "$ASSAY" record -q --wait -o out.assay -- true
     sweeps 'record, attached' 'perf=EACCES read=EIO open=EMFILE ioctl=EINVAL' out.assay "$ASSAY" record -q -p $$ --duration 0.02 -o out.assay
 else
     skip record "$reason"

@@ -42,9 +42,17 @@ kills heap out.assay heap -q -f -o out.assay -- ./plain
 kills 'import of a packed file' out.assay import in.dtrace.bz2 -f -o out.assay
 kills 'import of a flight recording' out.assay import in.jfr -f -o out.assay
 kills 'cover export of Go blocks' out.xml cover export in.out --format jacoco -f -o out.xml
+kills 'heap against a limit' out.assay heap -q -f --sample 64k --max-peak 100M -o out.assay -- ./plain
+kills 'diff of two formats' out.txt diff in.assay in.folded --force -o out.txt
+kills 'view to a page' out.html view in.assay --no-open --force --html out.html
 kills stat out.txt stat -o out.txt true
 if reason=$("$TOP/tests/e2e/lib/perf_allowed.py"); then
     kills record out.assay record -q -f -o out.assay -- true
+    kills 'record with the heap' out.assay record -q -f --heap -o out.assay -- ./plain
+    if "$ASSAY" record -q -f --wait -o waits.assay -- true 2>err; then
+        rm waits.assay
+        kills 'record of waits' out.assay record -q -f --wait -o out.assay -- true
+    fi
     kills 'record, attached' out.assay record -q -f -p $$ --duration 0.02 -o out.assay
 else
     skip record "$reason"

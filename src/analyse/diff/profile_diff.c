@@ -179,7 +179,8 @@ static bool has_counts(const Profile *p)
 static void add_count(Matcher *m, int side, size_t metric, uint64_t count)
 {
     ProfileDiff *d = m->d;
-    DiffRow *row = &d->rows.at[row_of(m, side, (FrameId){0})];
+    size_t at = row_of(m, side, (FrameId){0}); // may move the rows
+    DiffRow *row = &d->rows.at[at];
     add_value(&d->metrics.at[metric], &row->value[side][metric], count);
     add_value(&d->metrics.at[metric], &d->metrics.at[metric].total[side], count);
 }
