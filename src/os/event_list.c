@@ -305,9 +305,15 @@ static EventTry try_uprobe(const EventSources *src, Arena *arena, const PerfLimi
     }
     t = try_attr(&attr, limits, pmu);
     if (t.access == EVENT_CLOSED && t.err.kind == ERROR_PERMISSION && !limits->privileged) {
+        // CAP_PERFMON was enough until commit ba677dbe77af of Linux 6.16, which the stable kernels
+        // of July 2025 have as well. Functions of the kernel were left as they were.
+        bool in_programs = memory >= 0;
         (void)error_set(&t.err, ERROR_PERMISSION,
-                        "probes are for root alone (before Linux 6.16: and CAP_PERFMON)");
-        (void)error_hint(&t.err, "run assay as root, or give it cap_sys_admin");
+                        in_programs ? "probes in programs are for root alone (kernels before 6.16 "
+                                      "and July 2025: or CAP_PERFMON)"
+                                    : "probes of the kernel are for root and CAP_PERFMON");
+        (void)error_hint(&t.err, in_programs ? "run assay as root, or give it cap_sys_admin"
+                                             : "run assay as root, or give it cap_perfmon");
     }
     if (memory >= 0)
         close(memory);

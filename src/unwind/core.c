@@ -656,6 +656,12 @@ uint64_t unwind_perf_regs_mask(UnwindArch arch)
     return arch == UNWIND_AARCH64 ? 0x1ffffffffull : 0xff01ffull;
 }
 
+uint64_t unwind_perf_regs_mask_at_probes(UnwindArch arch)
+{
+    // x86-64: rbx, rbp, rsp, rip, r10, r12, r13. arm64: x29, lr, sp, pc.
+    return arch == UNWIND_AARCH64 ? 0x1e0000000ull : 0x3401c2ull;
+}
+
 bool unwind_regs_from_perf(UnwindArch arch, uint64_t mask, const uint64_t *values, UnwindRegs *ret)
 {
     unsigned pc = arch == UNWIND_AARCH64 ? UNWIND_AARCH64_PC : UNWIND_X86_64_PC;

@@ -183,6 +183,9 @@ typedef struct UnwindRegs {
 bool unwind_regs_from_perf(UnwindArch arch, uint64_t mask, const uint64_t *values, UnwindRegs *ret);
 // The mask for attr.sample_regs_user: the registers that unwinding needs.
 uint64_t unwind_perf_regs_mask(UnwindArch arch);
+// The same for samples at functions, lines and markers: the registers from which compilers measure
+// a frame there. The kernel takes about 50 ns for each register.
+uint64_t unwind_perf_regs_mask_at_probes(UnwindArch arch);
 
 // The memory of the stack. Words inside the window are loaded directly; for others `read` is
 // called, unless it is NULL.

@@ -221,6 +221,10 @@ check 'stacks that are deeper than the first copies' eval 'ASSAY_DEBUG=record:1 
 check 'get larger copies' grep -q "copies of stacks at 'deep_calls:called' have 32768 bytes now" err
 check 'and are whole from then on' field "r['truth']['complete_stacks'] > 0.5"
 check 'with each hit counted once' field "r['metric']['total'] == 3000 and r['truth']['samples_lost'] == 0"
+check 'stacks at a probe that is hit often' eval 'ASSAY_DEBUG=record:1 assay record -f -q -o d.assay -e libc.so.6:malloc -- ./mallocs 40000 2>err && assay report --json d.assay >report.json'
+smaller() { [ "$(sed -n "s/.*copies of stacks at .* have \([0-9]*\) bytes now/\1/p" err | sort -n | head -n 1)" -le 8192 ] || { cat err; return 1; }; }
+check 'get smaller copies' smaller
+check 'and are whole all the same' field "r['truth']['complete_stacks'] > 0.99"
 many() { for i in $(seq 300); do echo "void many_$i(void) {}"; done; echo 'int main(void) { return 0; }'; }
 many | gcc -x c -o many - && check 'more functions than the limit' fails 1 "$PWD/many:many_*" '300 functions'
 chmod 755 . && cp "$ASSAY" ./assay.bin && chmod 755 assay.bin probes && mkdir -m 777 theirs

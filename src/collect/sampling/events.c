@@ -210,6 +210,16 @@ static uint64_t arg_registers(const EventSet *set)
     return mask;
 }
 
+// Whether all events are places in programs.
+static bool has_only_probes(const EventSet *set)
+{
+    const EventSpecVec *given = set->options->events;
+    for (size_t i = 0; given && i < given->len; i++)
+        if (!given->at[i].is_probe)
+            return false;
+    return given && given->len;
+}
+
 // Whether samples carry the records of tracepoints, which hold their fields.
 static bool wants_fields(const EventSet *set)
 {
@@ -245,7 +255,9 @@ static void settle_base(EventSet *set)
     switch (set->stacks) {
     case STACKS_TABLES:
         a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-        a->sample_regs_user = unwind_perf_regs_mask(machine_arch) | arg_registers(set);
+        a->sample_regs_user = has_only_probes(set) ? unwind_perf_regs_mask_at_probes(machine_arch)
+                                                   : unwind_perf_regs_mask(machine_arch);
+        a->sample_regs_user |= arg_registers(set);
         a->sample_stack_user = set->stack_bytes;
         // The kernel's frames; and the chain of the program's frame pointers, for stacks
         // that go on elsewhere than in the copied piece.
@@ -375,7 +387,7 @@ static bool explain_probe(int os_errno, const EventSpec *spec, Error *err)
     if (os_errno == EACCES || os_errno == EPERM) {
         (void)error_set(err, ERROR_PERMISSION,
                         "not allowed to probe '%" STR_FMT "': probes in programs need root "
-                        "(before Linux 6.16 CAP_PERFMON is enough), whatever "
+                        "(kernels before 6.16 and July 2025: or CAP_PERFMON), whatever "
                         "kernel.perf_event_paranoid is",
                         STR_ARG(spec->name));
         return error_hint(err, "run it by sudo, or: sudo setcap cap_sys_admin,cap_sys_ptrace+ep "

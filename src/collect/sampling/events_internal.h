@@ -44,9 +44,10 @@ typedef struct StackCopies {
     // The time from which on the samples of a layer count, and those of the one before do not; 0:
     // not yet. That of layer 0 is unused.
     atomic_ullong from_ns[STACK_LAYERS_MAX];
-    // The worker's: whole stacks so far, and the largest of them. It looks no more once it has
-    // asked.
+    // The worker's: whole stacks since `first_ns`, and the largest of all. It looks no more once it
+    // has asked.
     uint32_t whole;
+    uint64_t first_ns;
     uint64_t most_bytes;
     bool has_asked;
 } StackCopies;
@@ -133,9 +134,10 @@ struct perf_event_attr events_sampler_attr(const EventSet *set, const EventSpec 
 // stack_copies.c. Starts a process that keeps the right to open the probes again, for a recorder
 // that gives up its rights. Without it the recorder opens them itself.
 void stack_copies_keep_rights(EventSet *set);
-// The worker has seen a stack at a probe: larger than its copy, or of so many bytes. `copies` must
-// be there.
-void stack_copies_see(EventSet *set, const OpenEvent *event, bool is_short, uint64_t bytes);
+// The worker has seen a stack at a probe, at this time: larger than its copy, or of so many bytes.
+// `copies` must be there.
+void stack_copies_see(EventSet *set, const OpenEvent *event, uint64_t time_ns, bool is_short,
+                      uint64_t bytes);
 // Opens the probes again whose copies are to have another size. To be called by the thread that
 // empties the rings. What cannot be opened stays as it is.
 void stack_copies_resize(EventSet *set);

@@ -3,6 +3,7 @@
 
 #include "collect/sampling/probe_cost_internal.h"
 
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,7 +11,9 @@
 #include "os/perf_event.h"
 #include "os/proc.h"
 
-enum { RING_PAGES = 64, BATCHES = 40, BATCH_HITS = 8 };
+// The ring holds the copies of all hits, so that each is written to memory that no cache has, as in
+// a recording.
+enum { RING_PAGES = 512, BATCHES = 40, BATCH_HITS = 8 };
 
 // The functions that are probed: the first instruction of one is single-stepped by the kernel, that
 // of the other is not.
@@ -53,18 +56,26 @@ static bool find_self(Arena *arena, uint64_t at, const char **path, uint64_t *of
     return false;
 }
 
-// The fastest batch: what the others took beyond it was taken by other programs.
-static uint64_t fastest(PerfRing *ring, void (*probed)(void))
+static int compare_times(const void *a, const void *b)
 {
-    int64_t best = INT64_MAX;
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// The processor time of a call, the median of all batches: what observed programs pay depends on
+// what else the machine does now.
+static uint64_t time_of_call(PerfRing *ring, void (*probed)(void))
+{
+    int64_t times[BATCHES];
     for (int batch = 0; batch < BATCHES; batch++) {
-        int64_t before = os_monotonic_ns();
+        int64_t before = os_thread_cpu_ns();
         for (int i = 0; i < BATCH_HITS; i++)
             probed();
-        best = MIN(best, os_monotonic_ns() - before);
+        times[batch] = os_thread_cpu_ns() - before;
         ring_release(ring, ring_head(ring));
     }
-    return (uint64_t)best / BATCH_HITS;
+    qsort(times, BATCHES, sizeof(*times), compare_times);
+    return (uint64_t)times[BATCHES / 2] / BATCH_HITS;
 }
 
 uint64_t probe_cost_ns(const struct perf_event_attr *like, bool is_emulated)
@@ -86,9 +97,9 @@ uint64_t probe_cost_ns(const struct perf_event_attr *like, bool is_emulated)
         fd = perf_event_open(&attr, 0, -1, -1);
     }
     if (fd >= 0 && ring_map(fd, RING_PAGES, &ring)) {
-        uint64_t bare = fastest(&ring, probed);
+        uint64_t bare = time_of_call(&ring, probed);
         ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-        uint64_t probed_ns = fastest(&ring, probed);
+        uint64_t probed_ns = time_of_call(&ring, probed);
         ns = probed_ns > bare ? probed_ns - bare : 0;
         ring_unmap(&ring);
     }

@@ -310,7 +310,7 @@ static void deliver(void *ctx, Bytes record)
     const ConsumerCounts *c = consumer_counts(s->consumer);
     const OpenEvent *open = event && s->events.copies ? events_by_id(&s->events, r.id) : NULL;
     if (open)
-        stack_copies_see(&s->events, open, c->short_copies != short_copies, c->stack_bytes);
+        stack_copies_see(&s->events, open, r.time, c->short_copies != short_copies, c->stack_bytes);
 }
 
 static void peek(void *ctx, Bytes record)

@@ -16,10 +16,13 @@
 
 enum {
     COPY_BYTES_MAX = 65528, // perf_event_open(2)
-    COPY_GROWTH = 2,        // a copy grows so many times
-    COPY_BYTES_MIN = 4 << 10,
-    COPIES_IN_RING = 64, // a copy is not so large that a ring holds fewer
-    STACKS_SEEN = 32,    // before a copy shrinks
+    COPY_GROWTH = 4,        // a copy grows so many times …
+    COPY_GROWTH_LARGE = 2,  // … and a large one so many
+    COPY_BYTES_LARGE = 16 << 10,
+    COPY_BYTES_MIN = 1 << 10,
+    COPIES_IN_RING = 64,     // a copy is not so large that a ring holds fewer
+    STACKS_SEEN = 256,       // before a copy shrinks …
+    STACKS_SEEN_MS_MAX = 50, // … in so short a time: where hits are rarer, large copies cost little
 };
 
 // What the process that keeps the rights is asked for.
@@ -166,7 +169,8 @@ static void ask(EventSet *set, StackCopies *c, uint64_t bytes)
     atomic_store(&set->wants_copies, true);
 }
 
-void stack_copies_see(EventSet *set, const OpenEvent *event, bool is_short, uint64_t bytes)
+void stack_copies_see(EventSet *set, const OpenEvent *event, uint64_t time_ns, bool is_short,
+                      uint64_t bytes)
 {
     StackCopies *c = &set->copies[event->event];
     uint32_t now = atomic_load(&c->bytes);
@@ -176,14 +180,19 @@ void stack_copies_see(EventSet *set, const OpenEvent *event, bool is_short, uint
     if (now == 0)
         now = set->stack_bytes;
     if (is_short && now < COPY_BYTES_MAX)
-        ask(set, c, (uint64_t)now * COPY_GROWTH);
+        ask(set, c, (uint64_t)now * (now < COPY_BYTES_LARGE ? COPY_GROWTH : COPY_GROWTH_LARGE));
     if (c->has_asked)
         return;
     c->most_bytes = MAX(c->most_bytes, bytes);
+    if (c->whole == 0)
+        c->first_ns = time_ns;
     if (++c->whole < STACKS_SEEN)
         return;
+    c->whole = 0;
+    if (time_ns - c->first_ns > (uint64_t)STACKS_SEEN_MS_MAX * 1000000)
+        return;
     // Half as much again: later stacks may be deeper.
-    uint64_t fit = MAX(align_up(c->most_bytes + c->most_bytes / 2, 1024), (uint64_t)COPY_BYTES_MIN);
+    uint64_t fit = MAX(align_up(c->most_bytes + c->most_bytes / 2, 512), (uint64_t)COPY_BYTES_MIN);
     if (fit * 2 <= now)
         ask(set, c, fit);
     c->has_asked = true;
