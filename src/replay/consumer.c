@@ -243,6 +243,7 @@ static Process *add_process(Consumer *c, uint32_t pid, uint32_t parent_pid, StrI
     p->id = profile_add_process(c->profile, pid, parent_pid, name, start_ns);
     unwind_space_init(&p->space, c->setup.arch);
     p->space.load = modules_load_table;
+    p->space.search = modules_search_rule;
     p->space.ctx = &c->modules;
     attach_runtimes(c, p);
     newest_set(&c->pids, pid, (uint32_t)c->processes.len);
@@ -339,7 +340,7 @@ static void read_maps(Consumer *c, Process *p)
 
 static void set_command(Consumer *c, const Process *p)
 {
-    if (c->setup.search)
+    if (c->setup.search || c->setup.no_commands)
         return;
     Arena scratch = {0};
     Str command = proc_command_line(&scratch, p->pid);

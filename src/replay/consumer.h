@@ -57,7 +57,8 @@ typedef struct ConsumerSetup {
     int64_t start_ns; // the time that becomes 0 in the profile
     // The period in ns of the event that is weighed; 0: there is none.
     uint64_t weighed_period_ns;
-    bool no_args; // command lines are kept without their arguments
+    bool no_args;     // command lines are kept without their arguments
+    bool no_commands; // command lines are not read: nothing is kept
     // Finds the event of a counter by the counter's id; returns NULL for an unknown id. Called for
     // events with group_read only.
     const SampleEvent *(*event_by_id)(void *ctx, uint64_t id);

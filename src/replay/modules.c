@@ -659,3 +659,18 @@ const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *mapping)
     }
     return m->table.size ? &m->table : NULL;
 }
+
+bool modules_search_rule(void *ctx, const UnwindMapping *mapping, uint64_t svma, UnwindAction *ret)
+{
+    ModuleSet *set = ctx;
+    ModuleFile *m = modules_get(set, mapping->user);
+    if (mapping->flags & UNWIND_MAP_JIT || !m->opened || m->table_tried)
+        return false;
+    if (!m->search_tried) {
+        m->search_tried = true;
+        rule_search_init(&m->elf, set->arch, &m->search);
+    }
+    if (!set->rules)
+        set->rules = arena_new(&set->arena, RuleCache);
+    return rule_search_find(&m->search, set->rules, mapping->user, svma, ret);
+}

@@ -14,6 +14,7 @@
 #include "replay/foreign_roots.h"
 #include "replay/kernel.h"
 #include "replay/module_search.h"
+#include "replay/rule_search.h"
 #include "runtimes/runtime_kinds.h"
 #include "unwind/core.h"
 #include "unwind/unwind_table.h"
@@ -40,6 +41,8 @@ typedef struct ModuleFile {
     MappedFile file;
     uint32_t root;     // of the first process that mapped it: foreign_root_of
     UnwindTable table; // size 0: none
+    bool search_tried; // `search` was set up
+    RuleSearch search; // until there is a table
     // Functions of a Go program that go on on another stack; a walk may end in them.
     UnwindRange stack_switches[MODULE_SWITCHES_MAX];
     size_t stack_switch_count;
@@ -77,6 +80,7 @@ typedef struct ModuleSet {
     StrVec refused;
     uint32_t refused_count;
     uint64_t table_bytes;
+    RuleCache *rules; // NULL: no large module was met yet
 } ModuleSet;
 
 // An empty set. Without a `search` the recording is live: /proc leads to the mapped files
@@ -119,6 +123,9 @@ void modules_note_unnamed(const ModuleSet *set, Profile *p);
 
 // Makes or returns the unwind table of a mapping: UnwindSpace.load, with the set as its context.
 const UnwindTable *modules_load_table(void *ctx, const UnwindMapping *m);
+// The rule at one address of a large module that has no table yet: UnwindSpace.search, with the set
+// as its context.
+bool modules_search_rule(void *ctx, const UnwindMapping *m, uint64_t svma, UnwindAction *ret);
 
 // A module by the number that modules_of_mapping returned.
 static inline ModuleFile *modules_get(const ModuleSet *set, uint32_t module)

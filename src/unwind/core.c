@@ -78,13 +78,18 @@ UnwindMapping *unwind_space_find(UnwindSpace *s, uint64_t avma)
     return &s->at[low - 1];
 }
 
-// Returns the mapping of a pc with its table loaded; NULL when there is none. `copy` is memory for
-// a mapping that `find` returns.
-static const UnwindMapping *mapping_of(UnwindSpace *s, uint64_t pc, UnwindMapping *copy)
+// Returns the mapping of a pc; NULL when there is none. `copy` is memory for a mapping that `find`
+// returns.
+static UnwindMapping *mapping_of(UnwindSpace *s, uint64_t pc, UnwindMapping *copy)
 {
     UnwindMapping *m = unwind_space_find(s, pc);
-    if (!m && s->find && s->find(s->ctx, pc, copy))
-        m = copy;
+    return !m && s->find && s->find(s->ctx, pc, copy) ? copy : m;
+}
+
+// The same with its table loaded.
+static const UnwindMapping *loaded_mapping_of(UnwindSpace *s, uint64_t pc, UnwindMapping *copy)
+{
+    UnwindMapping *m = mapping_of(s, pc, copy);
     if (m && (m->flags & UNWIND_MAP_LAZY)) {
         m->flags &= ~(uint32_t)UNWIND_MAP_LAZY;
         if (s->load)
@@ -103,7 +108,12 @@ static UnwindAction action_of_mapping(const UnwindSpace *s, const UnwindMapping 
 UnwindAction unwind_space_action(UnwindSpace *s, uint64_t pc)
 {
     UnwindMapping copy;
-    return action_of_mapping(s, mapping_of(s, pc, &copy), pc);
+    UnwindMapping *m = mapping_of(s, pc, &copy);
+    UnwindAction found;
+    if (m && (m->flags & UNWIND_MAP_LAZY) && s->search &&
+        s->search(s->ctx, m, pc - m->bias, &found))
+        return found;
+    return action_of_mapping(s, loaded_mapping_of(s, pc, &copy), pc);
 }
 
 static UnwindCacheEntry *cache_entry(UnwindCache *cache, uint64_t key)
@@ -118,12 +128,10 @@ static UnwindCacheEntry *cache_entry(UnwindCache *cache, uint64_t key)
 __attribute__((noinline)) static UnwindAction action_not_cached(Walker *w, uint64_t pc,
                                                                 uint64_t key, UnwindCacheEntry *e)
 {
-    UnwindMapping copy;
     UnwindCacheEntry *beside = &w->cache->at[(size_t)(e - w->cache->at) ^ 1];
     UnwindCacheEntry now = *beside;
     if (now.key != key || key == 0)
-        now = (UnwindCacheEntry){key,
-                                 action_of_mapping(w->space, mapping_of(w->space, pc, &copy), pc)};
+        now = (UnwindCacheEntry){key, unwind_space_action(w->space, pc)};
     *beside = *e;
     *e = now;
     return now.action;
@@ -131,9 +139,8 @@ __attribute__((noinline)) static UnwindAction action_not_cached(Walker *w, uint6
 
 static inline UnwindAction action_of(Walker *w, uint64_t pc)
 {
-    UnwindMapping copy;
     if (!w->cache)
-        return action_of_mapping(w->space, mapping_of(w->space, pc, &copy), pc);
+        return unwind_space_action(w->space, pc);
     uint64_t key = pc + w->key_base;
     UnwindCacheEntry *e = cache_entry(w->cache, key);
     if (UNLIKELY(e->key != key || key == 0))
@@ -528,7 +535,7 @@ static bool step_by_rule(Walker *w, UnwindAction a, uint64_t lookup)
 {
     if (a.kind == UNWIND_FULL) {
         UnwindMapping copy;
-        const UnwindMapping *m = mapping_of(w->space, lookup, &copy);
+        const UnwindMapping *m = loaded_mapping_of(w->space, lookup, &copy);
         return m && m->table && step_full(w, m->table, a);
     }
     return w->is_aarch64 ? step_aarch64(w, a) : step_x86_64(w, a);

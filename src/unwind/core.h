@@ -156,6 +156,9 @@ struct UnwindSpace {
     // Returns the table of a mapping with UNWIND_MAP_LAZY, NULL for none. Called when the first
     // stack leads to the mapping. Must not change the space.
     const UnwindTable *(*load)(void *ctx, const UnwindMapping *m);
+    // The action at an address of a mapping with UNWIND_MAP_LAZY, without its table; never of the
+    // kinds UNWIND_NONE and UNWIND_FULL. False: the table is loaded. May be NULL.
+    bool (*search)(void *ctx, const UnwindMapping *m, uint64_t svma, UnwindAction *ret);
     // Called for a pc in no mapping; may be NULL. The result is used once and not stored: agents
     // ask the dynamic linker (_dl_find_object) instead of maintaining `at`.
     bool (*find)(void *ctx, uint64_t pc, UnwindMapping *ret);

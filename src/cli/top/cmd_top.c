@@ -28,6 +28,7 @@ enum {
     // Rarer than by `record`: ten seconds have two thousand samples of a busy CPU, and the machine
     // is hardly disturbed.
     DEFAULT_FREQ_HZ = 199,
+    WIDE_FREQ_HZ = 99, // of the whole machine, whose CPUs may all be busy
     PLAIN_ROWS = 10,
     OUTPUT_SHOWN = 64 << 10, // bytes at the end of the program's output that are shown
     // What screens and names may take of a CPU: one part of so many.
@@ -64,7 +65,8 @@ static const Option top_options[] = {
     OPT_FLAG('a', "all-cpus", TopOptions, system_wide,
              "the whole machine (the default without a command or process)"),
     OPT_TEXT('C', "cpu", TopOptions, cpus, "CPUS", "all that runs on these CPUs: 0-3,8"),
-    OPT_TEXT('F', "freq", TopOptions, freq, "HZ", "samples per second on each CPU (default 199)"),
+    OPT_TEXT('F', "freq", TopOptions, freq, "HZ",
+             "samples per second on each CPU (default 199; of the whole machine 99)"),
     OPT_U64('c', "count", TopOptions, period, "N", "a sample every N events instead of by time"),
     OPT_LIST('e', "event", TopOptions, events, "EVENT",
              "the event to sample on, as for 'assay record'"),
@@ -464,7 +466,7 @@ static bool prepare(Top *t, const CommandLine *line, Error *err)
     if (o->delay_ns <= 0)
         return error_set(err, ERROR_USAGE, "-d takes a time above 0");
     if (o->freq.len == 0)
-        s->freq_hz = DEFAULT_FREQ_HZ;
+        s->freq_hz = s->system_wide ? WIDE_FREQ_HZ : DEFAULT_FREQ_HZ;
     s->events = &t->events;
     s->user_only = o->user_only;
     s->kernel_only = o->kernel_only;

@@ -37,8 +37,11 @@
 #endif
 
 enum {
-    POLL_MS = 25,           // for side-band records; full rings wake the drain earlier
-    RUNTIMES_MS = 10,       // with runtimes, whose memory changes
+    POLL_MS = 25,     // for side-band records; full rings wake the drain earlier
+    RUNTIMES_MS = 10, // with runtimes, whose memory changes
+    // The same for a screen of the whole machine, of which each wake-up takes a part.
+    POLL_WIDE_MS = 100,
+    RUNTIMES_WIDE_MS = 25,
     FLUSH_MS = 1000,        // a recorder that is killed loses so much at most
     AFTER_SIGNAL_MS = 2000, // the program may take so long to end after Ctrl-C
     ATTACH_ROUNDS_MAX = 50,
@@ -208,6 +211,7 @@ static void open_consumer(Sampling *s)
                                                  .start_ns = s->start_ns,
                                                  .weighed_period_ns = weighed_ns,
                                                  .no_args = s->options->no_args,
+                                                 .no_commands = s->options->watch != NULL,
                                                  .event_by_id = event_by_id,
                                                  .ctx = s,
                                                  .no_runtimes = s->options->no_runtimes,
@@ -667,7 +671,10 @@ static int poll_timeout_ms(Sampling *s, const Course *c)
 {
     int64_t now = os_monotonic_ns();
     int64_t next = MIN(c->enable, c->end);
-    int most = atomic_load(&s->has_runtimes) ? RUNTIMES_MS : POLL_MS;
+    bool runtimes = atomic_load(&s->has_runtimes);
+    int most = runtimes ? RUNTIMES_MS : POLL_MS;
+    if (s->options->watch && s->options->system_wide)
+        most = runtimes ? RUNTIMES_WIDE_MS : POLL_WIDE_MS;
     if (next == INT64_MAX || next - now > most * NS_PER_MS)
         return most;
     return next <= now ? 0 : (int)((next - now) / NS_PER_MS + 1);
