@@ -20,9 +20,10 @@ enum {
     COPY_GROWTH_LARGE = 2,  // … and a large one so many
     COPY_BYTES_LARGE = 16 << 10,
     COPY_BYTES_MIN = 1 << 10,
-    COPIES_IN_RING = 64,     // a copy is not so large that a ring holds fewer
-    STACKS_SEEN = 256,       // before a copy shrinks …
-    STACKS_SEEN_MS_MAX = 50, // … in so short a time: where hits are rarer, large copies cost little
+    COPIES_IN_RING = 64, // a copy is not so large that a ring holds fewer
+    STACKS_SEEN = 1024,  // before a copy shrinks …
+    STACKS_SEEN_MS_MAX =
+        200, // … in so short a time: where hits are rarer, large copies cost little
 };
 
 // What the process that keeps the rights is asked for.
@@ -191,8 +192,8 @@ void stack_copies_see(EventSet *set, const OpenEvent *event, uint64_t time_ns, b
     c->whole = 0;
     if (time_ns - c->first_ns > (uint64_t)STACKS_SEEN_MS_MAX * 1000000)
         return;
-    // Half as much again: later stacks may be deeper.
-    uint64_t fit = MAX(align_up(c->most_bytes + c->most_bytes / 2, 512), (uint64_t)COPY_BYTES_MIN);
+    // Twice as much: later stacks may be deeper.
+    uint64_t fit = MAX(align_up(c->most_bytes * 2, 512), (uint64_t)COPY_BYTES_MIN);
     if (fit * 2 <= now)
         ask(set, c, fit);
     c->has_asked = true;
