@@ -3,7 +3,10 @@
 
 #include "analyse/cover/change.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+#include "analyse/cover/totals.h"
 
 static const struct {
     const char *name, *meaning;
@@ -124,6 +127,18 @@ static Str below_root(Str path, Str root)
     return path;
 }
 
+static const CoverFileRows *find_exact(CoverSide side, Str path)
+{
+    if (!side.profile)
+        return NULL;
+    const CoverFiles *c = side.files;
+    size_t i = PARTITION_POINT(
+        k, c->files.len, str_compare(profile_text(side.profile, c->files.at[k].file), path) < 0);
+    bool is_found =
+        i < c->files.len && str_equal(profile_text(side.profile, c->files.at[i].file), path);
+    return is_found ? &c->files.at[i] : NULL;
+}
+
 // The file of that path: exactly, else the only one that ends with it.
 static const CoverFileRows *find_file(CoverSide side, Str path, Str root)
 {
@@ -194,10 +209,16 @@ static void classify_gone(Pass *p, const DiffFile *diff, CoverDiffFile *file)
     }
 }
 
+// The place of a file in its side's list.
+static uint32_t number_of(CoverSide side, const CoverFileRows *f)
+{
+    return f ? (uint32_t)(f - side.files->files.at) : UINT32_MAX;
+}
+
 static void classify_file(Pass *p, const DiffFile *diff, const CoverFileRows *before,
                           const CoverFileRows *now)
 {
-    CoverDiffFile file = {0};
+    CoverDiffFile file = {.before = number_of(p->base, before), .now = number_of(p->now, now)};
     file.path =
         now ? profile_text(p->now.profile, now->file) : profile_text(p->base.profile, before->file);
     read_rows(p->base, before, &p->old_rows);
@@ -206,12 +227,6 @@ static void classify_file(Pass *p, const DiffFile *diff, const CoverFileRows *be
     classify_gone(p, diff, &file);
     if (file.lines.len)
         vec_push(p->arena, &p->ret->files, file);
-}
-
-// The place of a file in its side's list.
-static size_t number_of(CoverSide side, const CoverFileRows *f)
-{
-    return (size_t)(f - side.files->files.at);
 }
 
 static int compare_files(const void *a, const void *b)
@@ -254,7 +269,8 @@ void cover_diff_classify(Arena *arena, const DiffFiles *diff, CoverSide base, Co
         Str path = profile_text(now.profile, file->file);
         const DiffFile *change = m.now.at[i] ? &diff->at[m.now.at[i] - 1] : NULL;
         Str old_path = change ? change->old_path : below_root(path, root);
-        const CoverFileRows *before = find_file(base, old_path, root);
+        const CoverFileRows *before = change ? NULL : find_exact(base, path);
+        before = before ? before : find_file(base, old_path, root);
         if (before)
             taken.at[number_of(base, before)] = 1;
         classify_file(&p, change, before, file);
@@ -267,4 +283,72 @@ void cover_diff_classify(Arena *arena, const DiffFiles *diff, CoverSide base, Co
         qsort(ret->files.at, ret->files.len, sizeof(ret->files.at[0]), compare_files);
     vec_free(&p.old_rows);
     vec_free(&p.new_rows);
+}
+
+// ---- Beside a baseline -----------------------------------------------------------
+
+uint64_t cover_lines_wanting_test(const uint64_t counts[COVER_CLASS_COUNT])
+{
+    return counts[COVER_UNC] + counts[COVER_LBC] + counts[COVER_UIC];
+}
+
+// As shares are shown: only what is whole is 100.
+static double shown_share(CoverTally t)
+{
+    double percent = round(1e4 * (double)t.covered / (double)t.count) / 100;
+    return t.covered < t.count ? fmin(percent, 99.99) : percent;
+}
+
+bool cover_share_change(CoverTally before, CoverTally now, double *ret)
+{
+    if (!before.count || !now.count)
+        return false;
+    double change = round(100 * (shown_share(now) - shown_share(before))) / 100;
+    *ret = change == 0 ? 0 : change; // never -0
+    return true;
+}
+
+static int compare_changes(const void *a, const void *b)
+{
+    return str_compare(((const CoverFileChange *)a)->path, ((const CoverFileChange *)b)->path);
+}
+
+void cover_changes_find(Arena *arena, CoverSide base, CoverSide now, const CoverDiff *diff,
+                        CoverChanges *ret)
+{
+    size_t base_count = base.files->files.len, now_count = now.files->files.len;
+    const CoverTotals *before = cover_totals_beside(arena, base.profile, base.files);
+    const CoverDiffFile **lines = arena_array(arena, const CoverDiffFile *, now_count);
+    *ret = (CoverChanges){0};
+    memcpy(ret->counts, diff->counts, sizeof(ret->counts));
+    for (size_t i = 0; i < base_count; i++)
+        cover_totals_add(&ret->before, &before[i]);
+    for (size_t i = 0; i < diff->files.len; i++) {
+        const CoverDiffFile *f = &diff->files.at[i];
+        if (f->now != UINT32_MAX)
+            lines[f->now] = f;
+        else // the baseline's alone
+            vec_push(
+                arena, &ret->files,
+                ((CoverFileChange){
+                    .path = f->path, .before = before[f->before], .has_before = true, .lines = f}));
+    }
+    for (size_t i = 0; i < now_count; i++) {
+        CoverFileChange c = {.path = profile_text(now.profile, now.files->files.at[i].file),
+                             .has_now = true,
+                             .lines = lines[i]};
+        c.has_before = lines[i] && lines[i]->before != UINT32_MAX;
+        if (c.has_before)
+            c.before = before[lines[i]->before];
+        ret->shared += c.has_before;
+        vec_push(arena, &ret->files, c);
+    }
+    if (ret->files.len)
+        qsort(ret->files.at, ret->files.len, sizeof(ret->files.at[0]), compare_changes);
+}
+
+const CoverFileChange *cover_changes_get(const CoverChanges *c, Str path)
+{
+    size_t i = PARTITION_POINT(k, c->files.len, str_compare(c->files.at[k].path, path) < 0);
+    return i < c->files.len && str_equal(c->files.at[i].path, path) ? &c->files.at[i] : NULL;
 }

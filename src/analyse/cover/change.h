@@ -64,6 +64,7 @@ typedef struct CoverDiffFile {
     Str path;                 // the new one; of deleted files the old one
     Vec(CoverDiffLine) lines; // those of the new file ascending, then the old one's
     uint64_t counts[COVER_CLASS_COUNT];
+    uint32_t before, now; // number of the file in its side's list; UINT32_MAX: not there
 } CoverDiffFile;
 
 typedef struct CoverDiff {
@@ -83,5 +84,35 @@ typedef struct CoverSide {
 // the diff's paths are below, "" when not known: then a path's end decides.
 void cover_diff_classify(Arena *arena, const DiffFiles *diff, CoverSide base, CoverSide now,
                          Str root, CoverDiff *ret);
+
+// ---- Beside a baseline -----------------------------------------------------------
+
+// A file beside what the baseline has of it.
+typedef struct CoverFileChange {
+    Str path;
+    CoverTotals before;         // of the baseline
+    bool has_before, has_now;   // which sides have the file; at least one does
+    const CoverDiffFile *lines; // their classes; NULL when no line has one
+} CoverFileChange;
+
+typedef struct CoverChanges {
+    Vec(CoverFileChange) files; // by path, those of both sides
+    CoverTotals before;         // of all files of the baseline
+    uint64_t counts[COVER_CLASS_COUNT];
+    size_t shared; // files that both sides have
+} CoverChanges;
+
+// Lines of a change that want a test: new ones that did not run, and those that ran before.
+uint64_t cover_lines_wanting_test(const uint64_t counts[COVER_CLASS_COUNT]);
+// By how many percentage points the share of what ran grew, to two digits as shares are shown.
+// False when one of the sides has nothing to count.
+bool cover_share_change(CoverTally before, CoverTally now, double *ret);
+
+// Puts what cover_diff_classify found beside the totals of the baseline. All is the arena's and
+// borrows from the sides and from `diff`.
+void cover_changes_find(Arena *arena, CoverSide base, CoverSide now, const CoverDiff *diff,
+                        CoverChanges *ret);
+// The row of a path; NULL when neither side has the file.
+const CoverFileChange *cover_changes_get(const CoverChanges *c, Str path);
 
 #endif // ANALYSE_COVER_CHANGE_H

@@ -157,6 +157,22 @@ void cover_totals_by_file(Arena *arena, const Profile *p, CoverSubjectVec *ret)
     join_sums(arena, &stated, criteria, &sums, ret);
 }
 
+// Both lists are by path.
+CoverTotals *cover_totals_beside(Arena *arena, const Profile *p, const CoverFiles *files)
+{
+    CoverSubjectVec all = {0};
+    cover_totals_by_file(arena, p, &all);
+    CoverTotals *totals = arena_array(arena, CoverTotals, files->files.len);
+    for (size_t i = 0, k = 0; i < files->files.len; i++) {
+        Str path = profile_text(p, files->files.at[i].file);
+        while (k < all.len && str_compare(all.at[k].path, path) < 0)
+            k++;
+        if (k < all.len && str_equal(all.at[k].path, path))
+            totals[i] = all.at[k].totals;
+    }
+    return totals;
+}
+
 static void sum_functions(Arena *arena, const Profile *p, CoverSubjectVec *ret)
 {
     CoverFiles files = {0};

@@ -20,6 +20,9 @@ typedef Vec(CoverSubject) CoverSubjectVec;
 // arena's.
 void cover_totals_by_file(Arena *arena, const Profile *p, CoverSubjectVec *ret);
 
+// The same beside the files of `files`, one for each; the arena's.
+CoverTotals *cover_totals_beside(Arena *arena, const Profile *p, const CoverFiles *files);
+
 // The functions, file by file, with the totals that the profile states. Where it states none, a
 // function has the lines and branches up to the start of the next one. `ret` is the arena's.
 void cover_totals_by_function(Arena *arena, const Profile *p, CoverSubjectVec *ret);

@@ -5,9 +5,9 @@
 
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/cover/cover_baseline.h"
 #include "cli/cover/cover_commands.h"
 #include "cli/cover/cover_load.h"
-#include "cli/cover/cover_options.h"
 #include "cli/terminal.h"
 #include "os/capture.h"
 #include "os/file.h"
@@ -24,8 +24,7 @@ static const Option options[] = {
     COVER_INPUT_OPTIONS(CoverDiffOptions, inputs),
     OPT_TEXT(0, "diff-file", CoverDiffOptions, diff_file, "FILE",
              "the change as a unified diff, instead of asking git"),
-    OPT_LIST(0, "baseline", CoverDiffOptions, baseline, "INPUT",
-             "coverage before the change: a tracefile, a folder of results; may be repeated"),
+    COVER_BASELINE_OPTION(CoverDiffOptions, baseline),
     OPT_TEXT(0, "root", CoverDiffOptions, root, "DIR",
              "folder that the diff's paths are below (that of the repository)"),
     OPT_FLAG(0, "all", CoverDiffOptions, all,
@@ -258,29 +257,6 @@ static bool check_classes(Str rest, Error *err)
 
 // ---- Putting it together ---------------------------------------------------------
 
-static bool is_changed(void *ctx, Str path)
-{
-    return diff_changes(ctx, path);
-}
-
-// Coverage of one side. `diff` is the change when that is the side before it: sources
-// stand here as they are behind it, and their marks on other lines.
-static bool load_side(const CoverDiffOptions *o, const StrVec *operands, DiffFiles *diff,
-                      Profile *p, CoverFiles *files, CoverSide *ret, Error *err)
-{
-    CoverRequest inputs = o->inputs;
-    inputs.wants = COVER_WANT_ROWS;
-    if (diff) {
-        inputs.is_changed = is_changed;
-        inputs.is_changed_ctx = diff;
-    }
-    if (!cover_load_printed(&inputs, operands, p, err))
-        return false;
-    cover_files_group(&p->arena, p, files);
-    *ret = (CoverSide){p, files};
-    return true;
-}
-
 static int print(const CoverDiffOptions *o, const CoverDiff *d, const Profile *now)
 {
     StrBuf out = {0};
@@ -299,15 +275,17 @@ static int print(const CoverDiffOptions *o, const CoverDiff *d, const Profile *n
 
 static int compare(CoverDiffOptions *o, Str range, StrVec *inputs, Arena *arena)
 {
-    Profile now, base;
-    CoverFiles now_files = {0}, base_files = {0};
-    CoverSide now_side, base_side = {0};
+    Profile now;
+    CoverFiles now_files = {0};
+    CoverBaseline base = {0};
+    CoverSide base_side = {0};
+    CoverRequest request = o->inputs;
     DiffFiles diff;
     CoverDiff result;
     Bytes file;
     Str text = {0};
     Error err;
-    bool has_now = false, has_base = false;
+    bool has_now = false;
     if (inputs->len == 0)
         vec_push(arena, inputs, COVER_RUN_FOLDER);
     bool ok = check_classes(o->fail_on, &err);
@@ -320,23 +298,25 @@ static int compare(CoverDiffOptions *o, Str range, StrVec *inputs, Arena *arena)
     ok = ok && diff_parse(arena, text, &diff, &err);
     if (ok) {
         has_now = true;
-        ok = load_side(o, inputs, NULL, &now, &now_files, &now_side, &err);
+        request.wants = COVER_WANT_ROWS;
+        ok = cover_load_printed(&request, inputs, &now, &err);
     }
     if (ok && o->baseline.len) {
-        has_base = true;
-        ok = load_side(o, &o->baseline, &diff, &base, &base_files, &base_side, &err);
+        ok = cover_baseline_load(&o->inputs, &o->baseline, &diff, 0, &base, &err);
+        base_side = (CoverSide){&base.profile, &base.files};
     }
     int status;
     if (ok) {
-        cover_diff_classify(arena, &diff, base_side, now_side, o->root, &result);
+        cover_files_group(arena, &now, &now_files);
+        cover_diff_classify(arena, &diff, base_side, (CoverSide){&now, &now_files}, o->root,
+                            &result);
         status = print(o, &result, &now);
     } else {
         status = cli_fail(&err);
     }
     if (has_now)
         profile_deinit(&now);
-    if (has_base)
-        profile_deinit(&base);
+    cover_baseline_deinit(&base);
     return status;
 }
 

@@ -24,6 +24,7 @@ static const Option options[] = {
     OPT_TEXT('o', "output", CoverExportOptions, output, "FILE", "write to FILE, not to stdout"),
     OPT_FLAG('f', "force", CoverExportOptions, force, "replace an existing output file"),
     OPT_TEXT(0, "root", CoverExportOptions, root, "DIR", COVER_ROOT_HELP),
+    COVER_BASELINE_OPTIONS(CoverExportOptions, baseline),
     COVER_INPUT_OPTIONS(CoverExportOptions, inputs),
 };
 
@@ -114,34 +115,18 @@ static void say_sources(const CountedSources *c)
                 STR_ARG(c->first_changed));
 }
 
-// What a report says of each of the files, which are by path in both.
-static const CoverTotals *report_totals(const Profile *p, const CoverFiles *files, Arena *arena)
-{
-    CoverSubjectVec all = {0};
-    cover_totals_by_file(arena, p, &all);
-    CoverTotals *totals = arena_array(arena, CoverTotals, files->files.len);
-    for (size_t i = 0, k = 0; i < files->files.len; i++) {
-        Str path = profile_text(p, files->files.at[i].file);
-        while (k < all.len && str_compare(all.at[k].path, path) < 0)
-            k++;
-        if (k < all.len && str_equal(all.at[k].path, path))
-            totals[i] = all.at[k].totals;
-    }
-    return totals;
-}
-
 static bool is_format(const CoverExportOptions *o, const char *name)
 {
     return str_equal(o->format, str_from_c(name));
 }
 
-static void write_rows(const CoverExportOptions *o, Profile *p, Arena *arena, Sink *s)
+// `changes`: beside a baseline, or NULL.
+static void write_rows(const CoverExportOptions *o, Profile *p, const CoverFiles *files,
+                       const CoverChanges *changes, Arena *arena, Sink *s)
 {
-    CoverFiles files = {0};
     uint64_t built_ns = 0, counted_ns = 0;
     if (o->inputs.llvm_rules && is_format(o, "lcov"))
         cut_branch_counts(&p->branch_counts);
-    cover_files_group(arena, p, &files);
     if (!profile_fact_u64(p, STR(FACT_COVER_BUILT), &built_ns))
         built_ns = 0;
     if (!profile_fact_u64(p, STR(FACT_COVER_COUNTED), &counted_ns))
@@ -154,14 +139,15 @@ static void write_rows(const CoverExportOptions *o, Profile *p, Arena *arena, Si
                               .sources.roots = &roots,
                               .built_ns = (int64_t)built_ns};
     CoverWriter w = {.p = p,
-                     .c = &files,
+                     .c = files,
                      .out = &s->buf,
+                     .changes = changes,
                      .source = counted_source,
                      .source_ctx = &sources,
-                     .root = cover_root(arena, o->root, p, &files),
+                     .root = cover_root(arena, o->root, p, files),
                      .counted_ns = counted_ns};
     if (is_format(o, "html") || is_format(o, "markdown"))
-        w.totals = report_totals(p, &files, arena);
+        w.totals = cover_totals_beside(arena, p, files);
     write_files(cover_format_find(o->format), &w, s);
     say_sources(&sources);
     cover_sources_deinit(&sources.sources);
@@ -187,10 +173,25 @@ int cover_export_profile(Profile *p, const CoverExportOptions *o, Arena *arena)
 {
     Sink s;
     Error err;
-    if (!open_sink(o, &s, &err))
-        return cli_fail(&err);
-    write_rows(o, p, arena, &s);
-    return close_sink(&s);
+    CoverFiles files = {0};
+    CoverBaseline baseline = {0};
+    CoverChanges changes;
+    cover_files_group(arena, p, &files);
+    bool is_compared = o->baseline.inputs.len;
+    bool ok =
+        !is_compared || cover_baseline_compare(&o->inputs, &o->baseline, (CoverSide){p, &files},
+                                               cover_root(arena, o->root, p, &files), arena,
+                                               &baseline, &changes, &err);
+    ok = ok && open_sink(o, &s, &err);
+    int status = STATUS_FAILED;
+    if (ok) {
+        write_rows(o, p, &files, is_compared ? &changes : NULL, arena, &s);
+        status = close_sink(&s);
+    } else {
+        status = cli_fail(&err);
+    }
+    cover_baseline_deinit(&baseline);
+    return status;
 }
 
 // ---- Formats that hold more than the profile ------------------------------------------
@@ -277,7 +278,13 @@ int cover_export_inputs(const CoverExportOptions *o, const StrVec *operands)
 
 static int export_operands(CommandLine *line, void *values)
 {
-    return cover_export_inputs(values, &line->operands);
+    const CoverExportOptions *o = values;
+    if (o->baseline.inputs.len && !is_format(o, "html"))
+        return usage_error(line->cmd, "--baseline is for --format html; 'assay cover report "
+                                      "--baseline' has tables, 'assay cover diff' lines");
+    if (o->baseline.diff_file.len && !o->baseline.inputs.len)
+        return usage_error(line->cmd, "--diff-file leads from a --baseline to the sources now");
+    return cover_export_inputs(o, &line->operands);
 }
 
 static int run(const Command *cmd, int argc, char **argv)

@@ -4,11 +4,12 @@
 #ifndef CLI_COVER_COVER_EXPORT_H
 #define CLI_COVER_COVER_EXPORT_H
 
-#include "cli/cover/cover_options.h"
+#include "cli/cover/cover_baseline.h"
 
 typedef struct CoverExportOptions {
     CoverRequest inputs;
     Str format, output, root;
+    CoverBaselineOptions baseline; // of HTML
     bool force;
     bool is_sum; // of rows: no documents of gcc's units, names as they are
 } CoverExportOptions;

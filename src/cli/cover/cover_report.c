@@ -5,9 +5,9 @@
 
 #include "analyse/cover/totals.h"
 #include "cli/cli.h"
+#include "cli/cover/cover_baseline.h"
 #include "cli/cover/cover_commands.h"
 #include "cli/cover/cover_load.h"
-#include "cli/cover/cover_options.h"
 #include "cli/cover/cover_report_table.h"
 
 // What thresholds are about.
@@ -31,6 +31,7 @@ static const struct {
 
 typedef struct CoverReportOptions {
     CoverRequest inputs;
+    CoverBaselineOptions baseline;
     bool missing, markdown, json, full_paths, functions, folders, instantiations, per_file;
     Str name; // glob on functions
     // Percentages that rows must be below or above; below zero: no limit.
@@ -42,6 +43,7 @@ typedef struct CoverReportOptions {
 
 static const Option options[] = {
     COVER_INPUT_OPTIONS(CoverReportOptions, inputs),
+    COVER_BASELINE_OPTIONS(CoverReportOptions, baseline),
     OPT_FLAG('m', "missing", CoverReportOptions, missing, "list the lines that did not run"),
     OPT_FLAG(0, "functions", CoverReportOptions, functions, "a row for each function"),
     OPT_TEXT(0, "name", CoverReportOptions, name, "GLOB",
@@ -89,27 +91,50 @@ static const Option options[] = {
 
 // ---- Rows ----------------------------------------------------------------------
 
-static void add_files(Arena *arena, const CoverSubjectVec *files, CoverReportRowVec *ret)
+// `changes`: beside a baseline, or NULL. Both lists are by path.
+static void add_files(Arena *arena, const CoverSubjectVec *files, const CoverChanges *changes,
+                      CoverReportRowVec *ret)
 {
     for (size_t i = 0; i < files->len; i++)
         vec_push(arena, ret,
                  ((CoverReportRow){.path = files->at[i].path, .totals = files->at[i].totals}));
+    for (size_t i = 0, k = 0; changes && i < changes->files.len; i++) {
+        const CoverFileChange *c = &changes->files.at[i];
+        while (k < files->len && str_compare(files->at[k].path, c->path) < 0)
+            k++;
+        bool is_known = c->has_now && k < files->len && str_equal(files->at[k].path, c->path);
+        if (!is_known && !c->has_before)
+            continue;
+        if (!is_known)
+            vec_push(arena, ret, ((CoverReportRow){.path = c->path, .is_gone = true}));
+        CoverReportRow *row = is_known ? &ret->at[k] : &vec_last(ret);
+        row->before = c->before;
+        if (c->lines)
+            memcpy(row->classes, c->lines->counts, sizeof(row->classes));
+    }
 }
 
 // Sums files by their folder, in the order of the folders' first files.
-static void add_folders(Arena *arena, const CoverSubjectVec *files, CoverReportRowVec *ret)
+static void add_folders(Arena *arena, const CoverReportRowVec *files, CoverReportRowVec *ret)
 {
     Intern folders = {0};
     intern_init(&folders, arena);
     for (size_t i = 0; i < files->len; i++) {
-        Str folder = str_dir_name(files->at[i].path);
+        const CoverReportRow *file = &files->at[i];
+        Str folder = str_dir_name(file->path);
         // Never the empty text, which has number 0.
         uint32_t id = intern_add(
             &folders, arena_printf(arena, "%" STR_FMT "/",
                                    STR_ARG(str_equal(folder, STR("/")) ? STR("") : folder)));
         if (id > ret->len)
-            vec_push(arena, ret, (CoverReportRow){.path = intern_get(&folders, id)});
-        cover_totals_add(&ret->at[id - 1].totals, &files->at[i].totals);
+            vec_push(arena, ret,
+                     ((CoverReportRow){.path = intern_get(&folders, id), .is_gone = true}));
+        CoverReportRow *row = &ret->at[id - 1];
+        row->is_gone &= file->is_gone;
+        cover_totals_add(&row->totals, &file->totals);
+        cover_totals_add(&row->before, &file->before);
+        for (int c = 0; c < COVER_CLASS_COUNT; c++)
+            row->classes[c] += file->classes[c];
     }
     intern_deinit(&folders);
 }
@@ -308,27 +333,48 @@ static int report(Profile *p, const void *values, Arena *arena)
 {
     const CoverReportOptions *o = values;
     CoverSubjectVec files = {0};
-    CoverReportTable table = {.regions = cover_is_of_llvm_alone(p),
+    CoverReportRowVec file_rows = {0};
+    CoverFiles rows = {0};
+    CoverBaseline baseline = {0};
+    CoverChanges changes;
+    Error err;
+    CoverReportTable table = {.baseline = o->baseline.inputs.len,
+                              .regions = cover_is_of_llvm_alone(p),
                               .instantiations = o->instantiations,
                               .missing = o->missing,
                               .full_paths = o->full_paths,
                               .terminal = terminal_get(o->colour)};
+    if (table.baseline) {
+        cover_files_group(arena, p, &rows);
+        if (!cover_baseline_compare(&o->inputs, &o->baseline, (CoverSide){p, &rows}, STR(""), arena,
+                                    &baseline, &changes, &err)) {
+            cover_baseline_deinit(&baseline);
+            return cli_fail(&err);
+        }
+        table.before = changes.before;
+        memcpy(table.classes, changes.counts, sizeof(table.classes));
+    }
     if (!o->functions || o->per_file)
         cover_totals_by_file(arena, p, &files);
     if (o->functions)
         add_functions(arena, p, o, &table.rows);
-    else if (o->folders)
-        add_folders(arena, &files, &table.rows);
     else
-        add_files(arena, &files, &table.rows);
+        add_files(arena, &files, table.baseline ? &changes : NULL, &file_rows);
+    if (o->folders)
+        add_folders(arena, &file_rows, &table.rows);
+    else if (!o->functions)
+        table.rows = file_rows;
     for (size_t i = 0; i < table.rows.len; i++)
         cover_totals_add(&table.total, &table.rows.at[i].totals);
     if (o->missing)
         add_missing(arena, p, &table.rows);
     table.conditions = table.total.of[COVER_CONDITIONS].count > 0;
     keep_within(&table.rows, o);
-    order_rows(&table.rows, o->sort);
-    if (!print(o, &table))
+    // Files of the baseline alone stand among the others.
+    order_rows(&table.rows, table.baseline && o->sort.len == 0 ? STR("path") : o->sort);
+    bool is_printed = print(o, &table);
+    cover_baseline_deinit(&baseline);
+    if (!is_printed)
         return STATUS_FAILED;
     return misses_gates(o, p, &table.total, &files, arena) ? STATUS_THRESHOLD : STATUS_OK;
 }
@@ -342,9 +388,14 @@ static int report_inputs(CommandLine *line, void *values)
         return usage_error(line->cmd, "rows are of functions or of folders");
     if (o->missing && o->folders)
         return usage_error(line->cmd, "--missing lists lines of files or functions");
+    if (o->functions && o->baseline.inputs.len)
+        return usage_error(line->cmd, "--baseline compares files or folders");
+    if (o->baseline.diff_file.len && !o->baseline.inputs.len)
+        return usage_error(line->cmd, "--diff-file leads from a --baseline to the sources now");
     // Readable names cost as much as the rest where nobody sees them.
     o->inputs.demangle = o->functions;
-    o->inputs.wants = COVER_WANT_REGIONS | (o->missing ? COVER_WANT_ROWS : 0) |
+    o->inputs.wants = COVER_WANT_REGIONS |
+                      (o->missing || o->baseline.inputs.len ? COVER_WANT_ROWS : 0) |
                       (!o->functions || o->per_file ? COVER_WANT_FILE_TOTALS : 0) |
                       (o->functions ? COVER_WANT_FUNCTION_TOTALS : 0);
     return cover_show_inputs(&o->inputs, &line->operands, report, o);

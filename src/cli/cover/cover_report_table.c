@@ -3,6 +3,8 @@
 
 #include "cli/cover/cover_report_table.h"
 
+#include <stdio.h>
+
 #include "base/json.h"
 
 // ---- Cells ---------------------------------------------------------------------
@@ -110,6 +112,39 @@ static void add_title(StrBuf *out, const CoverReportRow *row, Str shared)
     strbuf_add_terminal(out, row->name);
 }
 
+// Beside a baseline: how the share of lines changed, and the lines that want a test.
+typedef struct Change {
+    char text[16]; // "+1.25", "new", "gone", "="
+    uint64_t lost, new_missed;
+    bool is_worse;
+} Change;
+
+static Change change_of(const CoverTotals *before, const CoverTotals *now, const uint64_t classes[],
+                        bool is_gone)
+{
+    Change c = {.lost = classes[COVER_LBC], .new_missed = classes[COVER_UNC] + classes[COVER_UIC]};
+    double change;
+    if (is_gone)
+        snprintf(c.text, sizeof(c.text), "gone");
+    else if (!cover_share_change(before->of[COVER_LINES], now->of[COVER_LINES], &change))
+        snprintf(c.text, sizeof(c.text), now->of[COVER_LINES].count ? "new" : "-");
+    else if (change == 0)
+        snprintf(c.text, sizeof(c.text), "=");
+    else
+        snprintf(c.text, sizeof(c.text), "%+.2f", change);
+    c.is_worse = c.text[0] == '-' && c.text[1];
+    return c;
+}
+
+static void add_change(StrBuf *out, const CoverReportTable *t, Change c)
+{
+    Style style = c.is_worse || c.lost || c.new_missed ? STYLE_HOT : STYLE_PLAIN;
+    style_begin(out, &t->terminal, style);
+    strbuf_printf(out, " %8s %7llu %11llu", c.text, (unsigned long long)c.lost,
+                  (unsigned long long)c.new_missed);
+    style_end(out, &t->terminal, style);
+}
+
 // What stands before a percentage: nothing where the terminal is too narrow for more.
 static void add_cells(StrBuf *out, const CoverReportTable *t, const CoverTotals *totals,
                       const Column *const columns[], size_t n, bool is_narrow)
@@ -125,7 +160,6 @@ static void add_cells(StrBuf *out, const CoverReportTable *t, const CoverTotals 
         add_share(out, tally);
         style_end(out, &t->terminal, style_of(tally));
     }
-    strbuf_add_char(out, '\n');
 }
 
 static size_t title_width(const CoverReportTable *t, Str shared)
@@ -166,24 +200,34 @@ void cover_report_add_text(StrBuf *out, const CoverReportTable *t)
         strbuf_add_char(out, '\n');
     }
     enum { COLUMN_WIDTH = 25, NAME_WIDTH = 9 }; // of a heading, and of what it is about
-    bool is_narrow = t->terminal.is_tty && width + n * COLUMN_WIDTH > t->terminal.columns;
+    static const char change_heading[] = "   change    lost  new missed";
+    size_t all = width + n * COLUMN_WIDTH + (t->baseline ? sizeof(change_heading) - 1 : 0);
+    bool is_narrow = t->terminal.is_tty && all > t->terminal.columns;
     start = out->len;
     strbuf_add(out, STR("file"));
     pad_to(out, start, width);
     for (size_t i = 0; i < n; i++)
         strbuf_add(out, str_slice(str_from_c(columns[i]->heading), 0,
                                   is_narrow ? NAME_WIDTH : COLUMN_WIDTH));
+    strbuf_add(out, t->baseline ? str_from_c(change_heading) : STR(""));
     strbuf_add_char(out, '\n');
     for (size_t i = 0; i < t->rows.len; i++) {
         start = out->len;
         add_title(out, &t->rows.at[i], shared);
         pad_to(out, start, width);
-        add_cells(out, t, &t->rows.at[i].totals, columns, n, is_narrow);
+        const CoverReportRow *row = &t->rows.at[i];
+        add_cells(out, t, &row->totals, columns, n, is_narrow);
+        if (t->baseline)
+            add_change(out, t, change_of(&row->before, &row->totals, row->classes, row->is_gone));
+        strbuf_add_char(out, '\n');
     }
     start = out->len;
     strbuf_add(out, STR("TOTAL"));
     pad_to(out, start, width);
     add_cells(out, t, &t->total, columns, n, is_narrow);
+    if (t->baseline)
+        add_change(out, t, change_of(&t->before, &t->total, t->classes, false));
+    strbuf_add_char(out, '\n');
     if (t->missing)
         add_missing(out, t, shared);
 }
@@ -206,6 +250,12 @@ static void add_markdown_cells(StrBuf *out, const CoverTotals *totals,
     }
 }
 
+static void add_markdown_change(StrBuf *out, Change c)
+{
+    strbuf_printf(out, " | %s | %llu | %llu", c.text, (unsigned long long)c.lost,
+                  (unsigned long long)c.new_missed);
+}
+
 void cover_report_add_markdown(StrBuf *out, const CoverReportTable *t)
 {
     Str shared = shared_folder(t);
@@ -214,9 +264,11 @@ void cover_report_add_markdown(StrBuf *out, const CoverReportTable *t)
     strbuf_add(out, STR("| file |"));
     for (size_t i = 0; i < n; i++)
         strbuf_printf(out, " %s |", columns[i]->markdown);
+    strbuf_add(out, t->baseline ? STR(" change | lost | new missed |") : STR(""));
     strbuf_add(out, t->missing ? STR(" lines that did not run |\n| --- |") : STR("\n| --- |"));
     for (size_t i = 0; i < n; i++)
         strbuf_add(out, STR(" ---: |"));
+    strbuf_add(out, t->baseline ? STR(" ---: | ---: | ---: |") : STR(""));
     strbuf_add(out, t->missing ? STR(" --- |\n") : STR("\n"));
     for (size_t i = 0; i < t->rows.len; i++) {
         const CoverReportRow *row = &t->rows.at[i];
@@ -227,12 +279,17 @@ void cover_report_add_markdown(StrBuf *out, const CoverReportTable *t)
             strbuf_add_markdown(out, row->name);
         }
         add_markdown_cells(out, &row->totals, columns, n);
+        if (t->baseline)
+            add_markdown_change(out,
+                                change_of(&row->before, &row->totals, row->classes, row->is_gone));
         strbuf_add(out, t->missing ? STR(" | ") : STR(""));
         add_ranges(out, &row->missing);
         strbuf_add(out, STR(" |\n"));
     }
     strbuf_add(out, STR("| **total**"));
     add_markdown_cells(out, &t->total, columns, n);
+    if (t->baseline)
+        add_markdown_change(out, change_of(&t->before, &t->total, t->classes, false));
     strbuf_add(out, t->missing ? STR(" | |\n") : STR(" |\n"));
 }
 
@@ -254,6 +311,19 @@ static void add_json_tallies(JsonWriter *w, const CoverTotals *totals,
     }
 }
 
+// What the baseline had, and how many lines are of each class.
+static void add_json_before(JsonWriter *w, const CoverTotals *before, const uint64_t classes[],
+                            const Column *const columns[], size_t n)
+{
+    json_begin_object(w, "before");
+    add_json_tallies(w, before, columns, n);
+    json_end(w);
+    json_begin_object(w, "classes");
+    for (int c = 0; c < COVER_CLASS_COUNT; c++)
+        json_u64(w, cover_class_name((CoverClass)c), classes[c]);
+    json_end(w);
+}
+
 static void add_json_row(JsonWriter *w, const CoverReportTable *t, const CoverReportRow *row,
                          const Column *const columns[], size_t n)
 {
@@ -265,6 +335,10 @@ static void add_json_row(JsonWriter *w, const CoverReportTable *t, const CoverRe
         json_str(w, "linkage_name", row->linkage_name);
     }
     add_json_tallies(w, &row->totals, columns, n);
+    if (t->baseline) {
+        json_bool(w, "gone", row->is_gone);
+        add_json_before(w, &row->before, row->classes, columns, n);
+    }
     if (t->missing) {
         json_begin_array(w, "missing");
         for (size_t i = 0; i < row->missing.len; i++) {
@@ -287,6 +361,8 @@ void cover_report_add_json(StrBuf *out, const CoverReportTable *t)
     json_str(&w, "schema", STR("assay-cover-report-1"));
     json_begin_object(&w, "total");
     add_json_tallies(&w, &t->total, columns, n);
+    if (t->baseline)
+        add_json_before(&w, &t->before, t->classes, columns, n);
     json_end(&w);
     json_begin_array(&w, "rows");
     for (size_t i = 0; i < t->rows.len; i++)

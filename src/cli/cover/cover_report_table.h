@@ -4,6 +4,7 @@
 #ifndef CLI_COVER_COVER_REPORT_TABLE_H
 #define CLI_COVER_COVER_REPORT_TABLE_H
 
+#include "analyse/cover/change.h"
 #include "analyse/cover/totals.h"
 #include "cli/terminal.h"
 
@@ -14,6 +15,10 @@ typedef struct CoverReportRow {
     Str name, linkage_name; // of a function; empty for others
     uint32_t line;          // where a function starts
     LineRangeVec missing;   // lines that did not run
+    // Beside a baseline:
+    CoverTotals before;
+    uint64_t classes[COVER_CLASS_COUNT]; // of the lines
+    bool is_gone;                        // only the baseline has it
 } CoverReportRow;
 
 typedef Vec(CoverReportRow) CoverReportRowVec;
@@ -22,8 +27,11 @@ typedef struct CoverReportTable {
     CoverReportRowVec rows;
     CoverTotals total;                        // of all, those that are not listed included
     bool regions, instantiations, conditions; // columns that are there
-    bool missing;                             // list lines that did not run
-    bool full_paths;                          // do not leave out the folder that all files share
+    bool baseline;                            // rows have what they were before
+    CoverTotals before;                       // of all
+    uint64_t classes[COVER_CLASS_COUNT];
+    bool missing;    // list lines that did not run
+    bool full_paths; // do not leave out the folder that all files share
     Terminal terminal;
 } CoverReportTable;
 

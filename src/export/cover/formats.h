@@ -5,6 +5,7 @@
 #ifndef EXPORT_COVER_FORMATS_H
 #define EXPORT_COVER_FORMATS_H
 
+#include "analyse/cover/change.h"
 #include "analyse/cover/totals.h"
 #include "base/json.h"
 #include "base/strbuf.h"
@@ -23,6 +24,7 @@ typedef struct CoverWriter {
     // Totals of each file of `c` for formats that people read (HTML, Markdown): as a report has
     // them, which counts the instances of a template once. NULL: sums of the rows.
     const CoverTotals *totals;
+    const CoverChanges *changes; // of HTML: beside a baseline; NULL: there is none
     JsonWriter json;
     // Folder of the project, without a slash at its end. Services find sources by paths
     // that are relative to it: cobertura, coveralls, codecov, sonarqube, jacoco, clover. Empty:

@@ -23,7 +23,7 @@ static const char head[] =
     "input[type=search]{font:inherit;width:min(30em,60%);padding:.3em}\n"
     "small,kbd{opacity:.7}kbd{border:1px solid;border-radius:3px;padding:0 .3em}\n"
     ".r,.file>summary,.dir>summary{display:grid;grid-template-columns:minmax(8em,1fr) "
-    "repeat(var(--n),10.5em);"
+    "repeat(var(--n),var(--w));"
     "gap:0 1em;align-items:center;padding:.15em .4em}\n"
     ".r{position:sticky;top:0;background:Canvas;border-bottom:1px solid #8888;z-index:1}\n"
     ".r button{font:inherit;text-align:left;border:0;background:none;color:inherit;"
@@ -58,10 +58,23 @@ static const char head[] =
     ".d caption{text-align:left;opacity:.8}\n"
     ".d th,.d td{border:1px solid #8886;padding:.1em .6em;text-align:center;font-weight:normal;"
     "white-space:normal;max-width:24em;overflow-wrap:anywhere}\n"
-    ".d th:first-child{text-align:left}.d a{width:auto;text-align:center;opacity:1}\n";
+    ".d th:first-child{text-align:left}.d a{width:auto;text-align:center;opacity:1}\n"
+    ".b em{font-style:normal;float:right}.w{--c:var(--bad);color:var(--bad)}.g{color:var(--good)}\n"
+    "pre u.w,pre u.g{width:3em;opacity:1}.gone code{text-decoration:line-through}\n";
 
-// "97.51% 46/59" above a bar. Screen readers get the name of the column with it.
-static void add_share(StrBuf *out, const char *column, CoverTally t)
+// "+1.25", green or red; "new" where the baseline has nothing to count.
+static void add_change(StrBuf *out, CoverTally before, CoverTally t)
+{
+    double change;
+    if (!cover_share_change(before, t, &change))
+        strbuf_add(out, STR(" <em>new</em>"));
+    else if (change != 0)
+        strbuf_printf(out, " <em class=\"%s\">%+.2f</em>", change < 0 ? "w" : "g", change);
+}
+
+// "97.51% 46/59" above a bar, and how it changed when `before` is not NULL. Screen readers get
+// the name of the column with it.
+static void add_share(StrBuf *out, const char *column, const CoverTally *before, CoverTally t)
 {
     double percent = cover_shown_percent(t);
     if (t.count == 0) {
@@ -71,21 +84,62 @@ static void add_share(StrBuf *out, const char *column, CoverTally t)
     strbuf_printf(
         out,
         "<span class=\"b %s\" style=\"--v:%.2f%%\" role=\"img\" aria-label=\"%s %.2f%%, %llu of "
-        "%llu\">%.2f%% <small>%llu/%llu</small></span>",
+        "%llu\">%.2f%% <small>%llu/%llu</small>",
         percent < 75   ? "lo"
         : percent < 90 ? "mid"
                        : "hi",
         percent, column, percent, (unsigned long long)t.covered, (unsigned long long)t.count,
         percent, (unsigned long long)t.covered, (unsigned long long)t.count);
+    if (before)
+        add_change(out, *before, t);
+    strbuf_add(out, STR("</span>"));
 }
 
-static void add_shares(StrBuf *out, const CoverTotals *t, bool has_conditions)
+// The columns of shares; the last one is there only when conditions are.
+static const struct {
+    const char *name;
+    CoverCriterion criterion;
+} columns[] = {{"lines", COVER_LINES},
+               {"functions", COVER_FUNCTIONS},
+               {"branches", COVER_BRANCHES},
+               {"conditions", COVER_CONDITIONS}};
+
+static size_t column_count(const CoverWriter *w)
 {
-    add_share(out, "lines", t->of[COVER_LINES]);
-    add_share(out, "functions", t->of[COVER_FUNCTIONS]);
-    add_share(out, "branches", t->of[COVER_BRANCHES]);
-    if (has_conditions)
-        add_share(out, "conditions", t->of[COVER_CONDITIONS]);
+    return cover_has_conditions(w) ? ARRAY_LEN(columns) : ARRAY_LEN(columns) - 1;
+}
+
+// "2 lost, 1 new missed, 3 new ran, 1 gained": the lines whose state a change made.
+static void add_classes(StrBuf *out, const uint64_t counts[])
+{
+    const struct {
+        const char *kind, *what;
+        uint64_t lines;
+    } parts[] = {{"w", "lost", counts[COVER_LBC]},
+                 {"w", "new missed", counts[COVER_UNC] + counts[COVER_UIC]},
+                 {"g", "new ran", counts[COVER_GNC] + counts[COVER_GIC]},
+                 {"g", "gained", counts[COVER_GBC]}};
+    bool any = false;
+    strbuf_add(out, STR("<span class=\"c\">"));
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        if (!parts[i].lines)
+            continue;
+        strbuf_printf(out, "%s<span class=\"%s\">%llu %s</span>", any ? ", " : "", parts[i].kind,
+                      (unsigned long long)parts[i].lines, parts[i].what);
+        any = true;
+    }
+    strbuf_add(out, any ? STR("</span>") : STR("-</span>"));
+}
+
+// The cells of a row. `before` and `counts` are the baseline's; both NULL: there is none.
+static void add_shares(CoverWriter *w, const CoverTotals *t, const CoverTotals *before,
+                       const uint64_t counts[])
+{
+    for (size_t i = 0; i < column_count(w); i++)
+        add_share(w->out, columns[i].name, before ? &before->of[columns[i].criterion] : NULL,
+                  t->of[columns[i].criterion]);
+    if (w->changes)
+        add_classes(w->out, counts);
 }
 
 static void html_begin(CoverWriter *w)
@@ -96,14 +150,20 @@ static void html_begin(CoverWriter *w)
         cover_totals_add(&sum, &t);
     }
     strbuf_add(w->out, str_from_c(head));
-    strbuf_printf(w->out, ":root{--n:%d}\n</style></head><body>\n<h1>Coverage</h1>\n",
-                  cover_has_conditions(w) ? 4 : 3);
+    strbuf_printf(w->out, ":root{--n:%d;--w:%s}\n</style></head><body>\n<h1>Coverage</h1>\n",
+                  (int)column_count(w) + (w->changes != NULL), w->changes ? "14em" : "10.5em");
     strbuf_add(
         w->out,
         STR("<noscript><p>Sources are shown by the page's script.</p></noscript>\n"
             "<p role=\"search\"><input id=\"search\" type=\"search\" placeholder=\"path or text\" "
             "aria-label=\"search\"> <output></output> <label><input id=\"bad\" type=\"checkbox\"> "
-            "only files with lines that did not run</label><br><small><kbd>/</kbd> search, "
+            "only files with lines that did not run</label>"));
+    if (w->changes)
+        strbuf_add(w->out, STR(" <label><input id=\"changed\" type=\"checkbox\"> only lost and "
+                               "new lines</label>"));
+    strbuf_add(
+        w->out,
+        STR("<br><small><kbd>/</kbd> search, "
             "<kbd>n</kbd> <kbd>p</kbd> next and previous line that did not run (or not all of "
             "its "));
     strbuf_add(w->out, cover_has_conditions(w) ? STR("branches or conditions") : STR("branches"));
@@ -118,16 +178,31 @@ static void html_begin(CoverWriter *w)
                    "</button>"));
     if (cover_has_conditions(w))
         strbuf_add(w->out, STR("<button data-k=\"m\">MC/DC</button>"));
+    if (w->changes)
+        strbuf_add(w->out, STR("<button data-k=\"c\">Since the baseline</button>"));
     strbuf_add(w->out, STR("<span class=\"t\">Total</span>"));
-    add_shares(w->out, &sum, cover_has_conditions(w));
+    add_shares(w, &sum, w->changes ? &w->changes->before : NULL,
+               w->changes ? w->changes->counts : NULL);
     strbuf_add(w->out, STR("</div>\n<div id=\"files\" role=\"region\" aria-label=\"files\">\n"));
 }
 
-// The counts in one line: "DELTA:COUNT", with branches "DELTA:COUNT/TAKEN/BRANCHES".
-static void add_counts(CoverWriter *w, const CoverFileRows *f, StrBuf *out)
+// How the page writes a class: a letter for those that a change made.
+static char letter_of(CoverClass class)
+{
+    static const char letters[COVER_CLASS_COUNT] = {
+        [COVER_UNC] = 'u', [COVER_LBC] = 'l', [COVER_UIC] = 'i',
+        [COVER_GBC] = 'g', [COVER_GIC] = 'j', [COVER_GNC] = 'n'};
+    return letters[class];
+}
+
+// The counts in one line: "DELTA:COUNT", with branches "DELTA:COUNT/TAKEN/BRANCHES", then the
+// letter of a class.
+static void add_counts(CoverWriter *w, const CoverFileRows *f, const CoverDiffFile *classes,
+                       StrBuf *out)
 {
     CoverLineWalk walk = cover_line_walk(w, f);
     CoverLine l;
+    size_t at = 0; // the lines of the new file stand first in `classes`
     for (uint32_t last = 0; cover_line_next(&walk, &l); last = l.line) {
         strbuf_add_u64(out, l.line - last);
         strbuf_add_char(out, ':');
@@ -138,6 +213,11 @@ static void add_counts(CoverWriter *w, const CoverFileRows *f, StrBuf *out)
             strbuf_add_char(out, '/');
             strbuf_add_u64(out, l.branches);
         }
+        while (classes && at < classes->lines.len && classes->lines.at[at].line < l.line)
+            at++;
+        if (classes && at < classes->lines.len && classes->lines.at[at].line == l.line &&
+            letter_of(classes->lines.at[at].class))
+            strbuf_add_char(out, letter_of(classes->lines.at[at].class));
         strbuf_add_char(out, ' ');
     }
     strbuf_add_char(out, '\n');
@@ -277,12 +357,44 @@ static double sort_key(CoverTally t)
     return t.count ? 100.0 * (double)t.covered / (double)t.count : 101.0;
 }
 
+// What the baseline has of a file, for the sums of its folders: "1/2 3/4 0/0".
+static void add_before(CoverWriter *w, const CoverFileChange *change)
+{
+    // Files that the change lost or never had stand behind those whose lines want a test.
+    strbuf_printf(
+        w->out, " data-c=\"-%llu\" data-o=\"",
+        (unsigned long long)(change->lines ? cover_lines_wanting_test(change->lines->counts) : 0));
+    for (size_t i = 0; i < column_count(w); i++) {
+        CoverTally t = change->before.of[columns[i].criterion];
+        strbuf_printf(w->out, "%s%llu/%llu", i ? " " : "", (unsigned long long)t.covered,
+                      (unsigned long long)t.count);
+    }
+    strbuf_add_char(w->out, '"');
+}
+
+// A file that only the baseline has.
+static void add_gone(CoverWriter *w, const CoverFileChange *change)
+{
+    strbuf_add(w->out, STR("<details class=\"file gone\" data-l=\"100\" data-f=\"101\" "
+                           "data-b=\"101\" data-m=\"101\""));
+    add_before(w, change);
+    strbuf_add(w->out, STR("><summary><code>"));
+    strbuf_add_xml(w->out, change->path);
+    strbuf_add(w->out, STR("</code>"));
+    for (size_t i = 0; i < column_count(w); i++)
+        strbuf_add(w->out, STR("<span>-</span>"));
+    strbuf_add(w->out, STR("<span class=\"c\">gone</span></summary><div></div></details>\n"));
+}
+
 static void html_file(CoverWriter *w, const CoverFileRows *f)
 {
+    static const uint64_t no_classes[COVER_CLASS_COUNT];
     CoverTotals t = cover_writer_totals(w, f);
     Str path = profile_text(w->p, f->file), text = {0};
+    const CoverFileChange *change = w->changes ? cover_changes_get(w->changes, path) : NULL;
+    const CoverDiffFile *classes = change ? change->lines : NULL;
     StrBuf plain = {0};
-    add_counts(w, f, &plain);
+    add_counts(w, f, classes, &plain);
     add_functions(w, f, &plain);
     add_decisions(w, f, &plain);
     if (w->source && w->source(w->source_ctx, path, &text))
@@ -291,6 +403,8 @@ static void html_file(CoverWriter *w, const CoverFileRows *f)
     strbuf_printf(w->out, "<details class=\"file\" data-l=\"%g\" data-f=\"%g\" data-b=\"%g\"",
                   lines.covered == lines.count ? 100.0 : sort_key(lines),
                   sort_key(t.of[COVER_FUNCTIONS]), sort_key(t.of[COVER_BRANCHES]));
+    if (change)
+        add_before(w, change);
     if (cover_has_conditions(w))
         strbuf_printf(w->out, " data-m=\"%g\"", sort_key(t.of[COVER_CONDITIONS]));
     strbuf_add(w->out, STR(" data-z=\""));
@@ -298,13 +412,16 @@ static void html_file(CoverWriter *w, const CoverFileRows *f)
     strbuf_add(w->out, STR("\"><summary><code>"));
     strbuf_add_xml(w->out, path);
     strbuf_add(w->out, STR("</code>"));
-    add_shares(w->out, &t, cover_has_conditions(w));
+    add_shares(w, &t, change ? &change->before : NULL, classes ? classes->counts : no_classes);
     strbuf_add(w->out, STR("</summary><div></div></details>\n"));
     strbuf_deinit(&plain);
 }
 
 static void html_end(CoverWriter *w)
 {
+    for (size_t i = 0; w->changes && i < w->changes->files.len; i++)
+        if (!w->changes->files.at[i].has_now)
+            add_gone(w, &w->changes->files.at[i]);
     strbuf_add(w->out, STR("</div>\n<script>\n"));
     strbuf_add(w->out, str_over(cover_html_script, cover_html_script_len));
     strbuf_add(w->out, STR("</script>\n</body></html>\n"));

@@ -8,6 +8,7 @@
   const CHUNK = 200; // lines that the browser lays out together
   const box = document.querySelector("#search");
   const bad = document.querySelector("#bad");
+  const changed = document.querySelector("#changed"); // there beside a baseline
   const out = document.querySelector("output");
   const list = document.querySelector("#files");
   const files = Array.from(document.querySelectorAll("details.file"), (details) => {
@@ -20,9 +21,19 @@
   let current = null; // line that was gone to last
   const boxes = new Map(); // line -> what stands below it of its decisions
 
+  // What a change made of a line, by the letter behind its counts.
+  const CLASSES = {
+    u: ["UNC", "w", "new, did not run"], l: ["LBC", "w", "ran in the baseline, does not now"], i: ["UIC", "w", "counted only now, did not run"],
+    g: ["GBC", "g", "did not run in the baseline, ran now"], j: ["GIC", "g", "counted only now, ran"], n: ["GNC", "g", "new, ran"],
+  };
+
   // "DELTA:COUNT DELTA:COUNT/TAKEN/BRANCHES …\n", "[[line, count, name], …]\n",
   // "[decision, …]\n" and the source.
   async function unpackNow(file) {
+    if (!file.details.dataset.z) {
+      [file.counts, file.functions, file.decisions] = ["", [], new Map()];
+      return;
+    }
     const packed = Uint8Array.from(atob(file.details.dataset.z), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
     const text = await new Response(stream).text();
@@ -145,7 +156,7 @@
     return box;
   }
 
-  // `row` is what is counted on the line: [count, branches taken, branches].
+  // `row` is what is counted on the line: [count, branches taken, branches, letter of its class].
   function addLine(file, pre, number, row, text, source) {
     const decisions = file.decisions.get(number);
     const conditions = decisions && shareOf(decisions);
@@ -155,6 +166,12 @@
     const branches = element("u", row && row[2] !== undefined ? row[1] + "/" + row[2] : "");
     if (row && row[2] !== undefined) branches.title = row[1] + " of " + row[2] + " branches were taken";
     line.append(link(file, number, String(number)), element("i", row && row[0]), branches);
+    if (changed) {
+      const made = (row && CLASSES[row[3]]) || ["", "", ""];
+      const mark = element("u", made[0], made[1]);
+      mark.title = made[2];
+      line.append(mark);
+    }
     if (file.decisions.size) {
       const share = element("u", conditions ? conditions[0] + "/" + conditions[1] : "");
       if (conditions) share.title = conditions[0] + " of " + conditions[1] + " conditions are shown to decide alone (MC/DC)";
@@ -180,7 +197,7 @@
     const upTo = (last) => {
       while (++at <= last) addLine(file, pre, at, null, source[at - 1], source);
     };
-    for (const entry of file.counts.matchAll(/(\d+):(\d+)(?:\/(\d+)\/(\d+))?/g)) {
+    for (const entry of file.counts.matchAll(/(\d+):(\d+)(?:\/(\d+)\/(\d+))?([a-z]?)/g)) {
       line += Number(entry[1]);
       upTo(Math.min(line - 1, source.length));
       at = line;
@@ -204,6 +221,11 @@
   }
 
   function build(file, into) {
+    file.lines = [];
+    if (!file.details.dataset.z) {
+      into.textContent = "The baseline has this file, the coverage does not.";
+      return;
+    }
     const pre = element("pre");
     addLines(file, pre);
     if (file.functions.length) into.append(functionList(file));
@@ -239,6 +261,7 @@
     for (const file of files) {
       let hit = file.key.includes(query) || (query.length > 1 && file.lower.includes(query));
       if (bad.checked && file.details.dataset.l === "100") hit = false;
+      if (changed && changed.checked && !file.details.querySelector(".c > *")) hit = false;
       file.details.hidden = !hit;
       hits += hit;
       if (hit) mark(file);
@@ -261,7 +284,9 @@
   // The next line (or the one before) of the open files that a search marks, or without
   // a search that did not run whole.
   function step(by) {
-    const wanted = query.length > 1 ? (l) => l.className.includes("m") : (l) => /^[up]\b/.test(l.className);
+    const wanted = query.length > 1 ? (l) => l.className.includes("m")
+      : changed && changed.checked ? (l) => l.querySelector("u.w")
+      : (l) => /^[up]\b/.test(l.className);
     const lines = [];
     for (const file of files)
       if (file.details.open && !file.details.hidden) lines.push(...(file.lines || []));
@@ -302,22 +327,47 @@
     while (!b.startsWith(a)) a = folderOf(a.slice(0, -1));
     return a;
   }, files.length ? folderOf(files[0].path) : "");
+  const columns = ["lines", "functions", "branches", "conditions"];
+  const pair = (text) => text.split("/").map(Number);
   // Covered and all of a file's lines, functions …; null where it has none.
   const shares = (details) =>
-    Array.from(details.firstChild.children, (e) => e.querySelector("small")).slice(1).map((e) => e && e.textContent.split("/").map(Number));
+    Array.from(details.firstChild.children).slice(1).filter((e) => !e.matches(".c")).map((e) => e.querySelector("small")).map((e) => e && pair(e.textContent));
+  // The same of the baseline.
+  const olds = (details) => (details.dataset.o || "").split(" ").filter(Boolean).map(pair);
+  const added = (a, b) => b ? [0, 1].map((n) => b[n] + (a || [0, 0])[n]) : a;
+  // A share with two digits: 100 only when all of them ran, as in the rows of files.
+  const percentOf = (s) => s[0] === s[1] ? 100 : Math.min(Math.round(s[0] / s[1] * 1e4) / 100, 99.99);
 
-  function shareBox(column, share) {
+  function changeBox(share, old) {
+    const change = old[1] ? Math.round(100 * (percentOf(share) - percentOf(old))) / 100 : 0;
+    const box = element("em", !old[1] ? "new" : change ? (change > 0 ? "+" : "") + change.toFixed(2) : "", change < 0 ? "w" : change > 0 ? "g" : "");
+    return box.textContent ? [" ", box] : [];
+  }
+
+  // "2 lost, 1 new missed": the sums of the files in a folder, in the order and colours of their rows.
+  function classBox(details) {
+    const kinds = [["w", "lost"], ["w", "new missed"], ["g", "new ran"], ["g", "gained"]];
+    const box = element("span", "", "c");
+    const texts = Array.from(details.querySelectorAll(".file .c > *"), (e) => e.textContent);
+    for (const [kind, what] of kinds) {
+      const lines = texts.filter((t) => t.endsWith(" " + what)).reduce((n, t) => n + parseInt(t, 10), 0);
+      if (lines) box.append(box.firstChild ? ", " : "", element("span", lines + " " + what, kind));
+    }
+    if (!box.firstChild) box.append("-");
+    return box;
+  }
+
+  function shareBox(column, share, old) {
     const span = document.createElement("span");
     if (!share || !share[1]) { span.textContent = "-"; return span; }
-    // 100.00 % only when all of them ran, as in the rows of files.
-    const percent = share[0] === share[1] ? 100 : Math.min(Math.round(share[0] / share[1] * 1e4) / 100, 99.99);
+    const percent = percentOf(share);
     span.className = "b " + (percent < 75 ? "lo" : percent < 90 ? "mid" : "hi");
     span.style.setProperty("--v", percent.toFixed(2) + "%");
     span.setAttribute("role", "img");
     span.ariaLabel = column + " " + percent.toFixed(2) + "%, " + share[0] + " of " + share[1];
     const small = document.createElement("small");
     small.textContent = share.join("/");
-    span.append(percent.toFixed(2) + "% ", small);
+    span.append(percent.toFixed(2) + "% ", small, ...(old ? changeBox(share, old) : []));
     return span;
   }
 
@@ -338,7 +388,7 @@
     details.style.setProperty("--d", depth);
     details.append(document.createElement("summary"));
     details.firstChild.append(code);
-    return { details, sums: [] };
+    return { details, sums: [], olds: [] };
   }
 
   // Puts the files into their folders, in the order of paths. A folder that holds one folder alone is one row with it.
@@ -353,25 +403,29 @@
       }
     }
     const byPath = new Map(files.map((f) => [f.path, f]));
-    const columns = ["lines", "functions", "branches", "conditions"];
+    const add = (into, sums, old) => {
+      sums.forEach((s, i) => { into.sums[i] = added(into.sums[i], s); });
+      old.forEach((s, i) => { into.olds[i] = added(into.olds[i], s); });
+    };
     function put(name, into, depth, base) {
       for (let child of inner.get(name)) {
         const file = byPath.get(child);
         if (file) {
           place(file, child.slice(base.length), depth);
           into.details.append(file.details);
-          shares(file.details).forEach((s, i) => { into.sums[i] = s ? [0, 1].map((n) => s[n] + (into.sums[i] || [0, 0])[n]) : into.sums[i]; });
+          add(into, shares(file.details), olds(file.details));
           continue;
         }
         while (inner.get(child).size === 1 && !byPath.has([...inner.get(child)][0])) child = [...inner.get(child)][0];
         const folder = makeFolder(child.slice(base.length), depth);
         put(child, folder, depth + 1, child);
-        columns.slice(0, shares(files[0].details).length).forEach((c, i) => folder.details.firstChild.append(shareBox(c, folder.sums[i])));
-        folder.sums.forEach((s, i) => { into.sums[i] = s ? [0, 1].map((n) => s[n] + (into.sums[i] || [0, 0])[n]) : into.sums[i]; });
+        columns.slice(0, shares(files[0].details).length).forEach((c, i) => folder.details.firstChild.append(shareBox(c, folder.sums[i], folder.olds[i])));
+        if (changed) folder.details.firstChild.append(classBox(folder.details));
+        add(into, folder.sums, folder.olds);
         into.details.append(folder.details);
       }
     }
-    if (files.length) put(common, { details: list, sums: [] }, 0, common);
+    if (files.length) put(common, { details: list, sums: [], olds: [] }, 0, common);
   }
   function place(file, label, depth) {
     const code = file.details.firstChild.firstChild;
@@ -416,7 +470,7 @@
     clearTimeout(timer);
     timer = setTimeout(search, 80);
   });
-  bad.addEventListener("change", search);
+  for (const e of [bad, changed]) if (e) e.addEventListener("change", search);
   document.addEventListener("keydown", key);
   addEventListener("hashchange", goToHash);
   sort("path");
