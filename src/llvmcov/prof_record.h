@@ -20,11 +20,11 @@
 // bits; the others were 0.
 #define PROF_VARIANT_MASK  (0xffffffffull << 32)
 #define PROF_VARIANT_KNOWN (0x1ffull << 55)
-// The bits that an indexed or text profile of the same counts keeps. Memory profiles and temporal
-// traces are not written, and a written profile is not correlated any more.
+// The bits that an indexed or text profile of the same counts keeps. Memory profiles are not
+// written, and a written profile is not correlated any more.
 #define PROF_VARIANT_WRITTEN                                                                       \
     (PROF_VARIANT_LOOP_ENTRIES | PROF_VARIANT_IR | PROF_VARIANT_CS_IR | PROF_VARIANT_ENTRY_FIRST | \
-     PROF_VARIANT_BYTE_COVERAGE | PROF_VARIANT_ENTRY_ONLY)
+     PROF_VARIANT_BYTE_COVERAGE | PROF_VARIANT_ENTRY_ONLY | PROF_VARIANT_TEMPORAL)
 
 // The name of a variant bit, for lists.
 typedef struct ProfVariant {

@@ -47,7 +47,7 @@ bool profdata_is(Bytes file)
 
 // The numbers of the header, not checked yet.
 typedef struct Header {
-    uint64_t hash_type, table_at, ids_at, vtables_at;
+    uint64_t hash_type, table_at, ids_at, traces_at, vtables_at;
     size_t size;
 } Header;
 
@@ -67,7 +67,7 @@ static Header take_header(Cursor *c, ProfData *p)
     if (p->version >= 9)
         h.ids_at = cursor_u64(c);
     if (p->version >= 10)
-        cursor_skip(c, 8); // temporal traces
+        h.traces_at = cursor_u64(c);
     if (p->version >= 12)
         h.vtables_at = cursor_u64(c);
     h.size = c->at;
@@ -99,6 +99,13 @@ static void find_vtable_names(ProfData *p, Cursor c, uint64_t at)
     uint64_t size = cursor_u64(&c);
     p->vtable_names = cursor_bytes(&c, size);
     p->is_cut |= !cursor_ok(&c);
+}
+
+// Finds the temporal traces. Counts can be read without them.
+static void find_traces(ProfData *p, Cursor c, uint64_t at)
+{
+    cursor_seek(&c, at);
+    p->is_cut |= !prof_traces_find(&c, &p->traces);
 }
 
 // Finds {u64 size, ids}.
@@ -177,6 +184,8 @@ bool profdata_open(Bytes file, ProfData *ret, Error *err)
         find_binary_ids(&p, c, h.ids_at);
     if (h.vtables_at)
         find_vtable_names(&p, c, h.vtables_at);
+    if (h.traces_at && p.variant & PROF_VARIANT_TEMPORAL)
+        find_traces(&p, c, h.traces_at);
     Cursor at_table = c;
     cursor_seek(&at_table, h.table_at);
     uint64_t bucket_count = cursor_u64(&at_table);
@@ -512,28 +521,32 @@ static void add_table(StrBuf *out, uint32_t version, const ProfDataRow *rows, si
     vec_free(&offsets);
 }
 
-void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtable_names,
-                    Bytes binary_ids, const ProfDataRow *rows, size_t count)
+void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, const ProfDataExtras *extras,
+                    const ProfDataRow *rows, size_t count)
 {
     assert(format_version_find(&profdata_versions, version)->is_written);
     size_t start = out->len;
     assert(start == 0); // offsets count from the start of the file
     strbuf_reserve(out, file_size(version, rows, count));
+    size_t binary_ids_at = 0, traces_at = 0, vtables_at = 0;
+    if (version < 10)
+        variant &= ~PROF_VARIANT_TEMPORAL;
     add_u64(out, MAGIC);
     add_u64(out, version | variant);
     add_u64(out, 0);
     add_u64(out, 0); // MD5
     size_t table_offset_at = out->len;
     add_u64(out, 0);
-    size_t binary_ids_at = 0, vtables_at = 0;
     if (version >= 8)
         add_u64(out, 0); // memory profile: none
     if (version >= 9) {
         binary_ids_at = out->len;
         add_u64(out, 0);
     }
-    if (version >= 10)
+    if (version >= 10) {
+        traces_at = out->len;
         add_u64(out, 0); // temporal traces: none
+    }
     if (version >= 12) {
         vtables_at = out->len;
         add_u64(out, 0);
@@ -545,13 +558,17 @@ void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtabl
     add_table(out, version, rows, count, table_offset_at);
     if (binary_ids_at) {
         put_u64(out, binary_ids_at, out->len);
-        add_u64(out, binary_ids.len);
-        strbuf_add_bytes(out, binary_ids);
+        add_u64(out, extras->binary_ids.len);
+        strbuf_add_bytes(out, extras->binary_ids);
     }
     if (vtables_at) {
         put_u64(out, vtables_at, out->len);
-        add_u64(out, vtable_names.len);
-        strbuf_add_bytes(out, vtable_names);
+        add_u64(out, extras->vtable_names.len);
+        strbuf_add_bytes(out, extras->vtable_names);
         strbuf_add_repeated(out, '\0', align_up(out->len, 8) - out->len);
+    }
+    if (traces_at && variant & PROF_VARIANT_TEMPORAL) {
+        put_u64(out, traces_at, out->len);
+        prof_traces_write(out, extras->traces, extras->trace_count, extras->traces_seen);
     }
 }

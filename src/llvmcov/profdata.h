@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "llvmcov/prof_record.h"
+#include "llvmcov/traces.h"
 
 typedef struct ProfData {
     Bytes file;
@@ -22,6 +23,7 @@ typedef struct ProfData {
     uint32_t bucket_left; // keys not read yet in the current bucket
     Bytes vtable_names;   // see names.h; from version 12 on
     Bytes binary_ids;     // see binary_ids.h; from version 9 on
+    ProfTraces traces;    // from version 10 on
     // The file is shorter than its header says: after the records that are complete, reading fails
     // at the first missing byte.
     bool is_cut;
@@ -59,10 +61,18 @@ typedef struct ProfDataRow {
 
 extern const FormatVersions profdata_versions;
 
+// What a file has beside the rows. Versions that know nothing of a part leave it out.
+typedef struct ProfDataExtras {
+    Bytes vtable_names;      // a blob as in names.h; version 12
+    Bytes binary_ids;        // as in binary_ids.h; from version 9 on
+    const ProfTrace *traces; // from version 10 on, for variants with PROF_VARIANT_TEMPORAL
+    size_t trace_count;
+    uint64_t traces_seen;
+} ProfDataExtras;
+
 // Appends a whole file of a version that profdata_versions marks as written. The rows may come in
-// any order. `vtable_names` is a blob as in names.h; only version 12 has it. `binary_ids` are as in
-// binary_ids.h; version 7 has none.
-void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, Bytes vtable_names,
-                    Bytes binary_ids, const ProfDataRow *rows, size_t count);
+// any order.
+void profdata_write(StrBuf *out, uint32_t version, uint64_t variant, const ProfDataExtras *extras,
+                    const ProfDataRow *rows, size_t count);
 
 #endif // LLVMCOV_PROFDATA_H

@@ -69,7 +69,7 @@ const ProfVariant prof_variants[] = {
     {PROF_VARIANT_BYTE_COVERAGE, "a byte for each counter: ran or not"},
     {PROF_VARIANT_ENTRY_ONLY, "counters of entries only"},
     {PROF_VARIANT_MEMPROF, "a memory profile beside, which is stepped over"},
-    {PROF_VARIANT_TEMPORAL, "the order of first calls, which is not kept"},
+    {PROF_VARIANT_TEMPORAL, "the order of first calls (temporal traces)"},
 };
 const size_t prof_variant_count = ARRAY_LEN(prof_variants);
 
@@ -313,6 +313,22 @@ bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err)
     }
     *ret = r;
     return true;
+}
+
+uint64_t profraw_first_run(const ProfRaw *p, size_t i)
+{
+    ProfRawFields l = p->fields;
+    if (!(p->variant & PROF_VARIANT_TEMPORAL))
+        return 0;
+    uint64_t size = field(p, i, l.counter_count, 4) * p->counter_size;
+    uint64_t at =
+        section_offset(p, i, field(p, i, l.counter_ptr, p->pointer_size), p->counters_delta);
+    if (size < 8 || at > p->counters.len || size > p->counters.len - at)
+        return 0;
+    Cursor c = cursor_over(bytes_slice(p->counters, at, at + 8), "counters");
+    c.big_endian = p->big_endian;
+    uint64_t time = cursor_u64(&c);
+    return time == UINT64_MAX ? 0 : time; // the start value beside counters of one byte
 }
 
 uint64_t profraw_function_address(const ProfRaw *p, size_t i)

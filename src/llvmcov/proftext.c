@@ -63,20 +63,22 @@ static bool next_number(ProfText *p, const char *what, uint64_t *ret, Error *err
     return true;
 }
 
-// Skips traces: a number of traces, the number of those seen, and for each trace its weight and a
-// line of functions in the order in which they first ran.
-static bool skip_traces(ProfText *p, Error *err)
+// Reads a number of traces, the number of those seen, and for each trace its weight and a line of
+// functions in the order in which they first ran.
+static bool read_traces(ProfText *p, Error *err)
 {
-    uint64_t count, number;
-    Str functions;
+    uint64_t count, seen;
     if (!next_number(p, "the number of temporal traces is missing", &count, err) ||
-        !next_number(p, "the number of temporal traces seen is missing", &number, err))
+        !next_number(p, "the number of temporal traces seen is missing", &seen, err))
         return false;
+    p->traces_seen = seen > UINT64_MAX - p->traces_seen ? UINT64_MAX : p->traces_seen + seen;
     for (uint64_t i = 0; i < count; i++) {
-        if (!next_number(p, "the weight of a temporal trace is missing", &number, err))
+        ProfTextTrace trace;
+        if (!next_number(p, "the weight of a temporal trace is missing", &trace.weight, err))
             return false;
-        if (!next_line(p, &functions))
+        if (!next_line(p, &trace.functions))
             return broken(p, "the functions of a temporal trace are missing", err);
+        vec_push(NULL, &p->traces, trace);
     }
     return true;
 }
@@ -125,7 +127,7 @@ static bool read_directives(ProfText *p, Error *err)
             return error_hint(err,
                               "written by an LLVM newer than 23, whose llvm-profdata reads it");
         }
-        if (is_directive(line, STR(":temporal_prof_traces")) && !skip_traces(p, err))
+        if (is_directive(line, STR(":temporal_prof_traces")) && !read_traces(p, err))
             return false;
     }
 }
@@ -133,8 +135,10 @@ static bool read_directives(ProfText *p, Error *err)
 bool proftext_open(Bytes file, ProfText *ret, Error *err)
 {
     ProfText p = {.rest = str_from_bytes(file)};
-    if (!read_directives(&p, err))
+    if (!read_directives(&p, err)) {
+        proftext_close(&p);
         return false;
+    }
     *ret = p;
     return true;
 }
@@ -149,6 +153,7 @@ void proftext_close(ProfText *p)
     }
     strbuf_deinit(&p->value_block);
     vec_free(&p->vtables);
+    vec_free(&p->traces);
 }
 
 static bool read_bitmap(ProfText *p, Error *err)
@@ -325,6 +330,27 @@ void proftext_write_header(StrBuf *out, uint64_t variant)
                             ":instrument_loop_entries\n"));
     if (variant & PROF_VARIANT_BYTE_COVERAGE)
         strbuf_add(out, STR("# Instrument block coverage\n:single_byte_coverage\n"));
+}
+
+void proftext_write_traces(StrBuf *out, const ProfTrace *traces, size_t count, uint64_t seen,
+                           ProfNameOf *name_of, const void *ctx)
+{
+    strbuf_printf(out,
+                  ":temporal_prof_traces\n# Num Temporal Profile Traces:\n%zu\n"
+                  "# Temporal Profile Trace Stream Size:\n%llu\n",
+                  count, (unsigned long long)seen);
+    for (size_t i = 0; i < count; i++) {
+        strbuf_printf(out, "# Weight:\n%llu\n", (unsigned long long)traces[i].weight);
+        for (size_t k = 0; k < traces[i].count; k++) {
+            Str name = name_of(ctx, PROF_VALUE_CALL_TARGET, traces[i].refs[k]);
+            if (name.len == 0)
+                continue;
+            strbuf_add(out, name);
+            strbuf_add_char(out, ',');
+        }
+        strbuf_add_char(out, '\n');
+    }
+    strbuf_add_char(out, '\n');
 }
 
 static void write_site(StrBuf *out, const ProfValues *v, ProfValueKindId id, size_t first,

@@ -104,11 +104,6 @@ PY
 
 # ---- What compilers write ------------------------------------------------------
 
-# The text of llvm-profdata, without what is not kept: temporal traces.
-without_traces() {
-    sed -e '/^:temporal_prof_traces/,/^$/d' "$1"
-}
-
 # variant LABEL LLVM FLAGS…: a program built with them, run, and read as its LLVM does.
 variant() {
     local label=$1 llvm=$2
@@ -119,14 +114,13 @@ variant() {
     fi
     rm -f prog.profraw
     LLVM_PROFILE_FILE=prog.profraw ./prog 10 >/dev/null
-    "llvm-profdata-$llvm" merge -text -o theirs prog.profraw
-    without_traces theirs >theirs.proftext
+    "llvm-profdata-$llvm" merge -text -o theirs.proftext prog.profraw
     { as_text prog.profraw && diff theirs.proftext out.proftext; } >out 2>&1
     verdict "$label: clang-$llvm's raw profile as llvm-profdata-$llvm reads it" $?
     "llvm-profdata-$llvm" merge -o prog.profdata prog.profraw
     { as_text prog.profdata && diff theirs.proftext out.proftext; } >out 2>&1
     verdict "$label: and its indexed one" $?
-    { as_text theirs && diff theirs.proftext out.proftext; } >out 2>&1
+    { as_text theirs.proftext && diff theirs.proftext out.proftext; } >out 2>&1
     verdict "$label: and its text" $?
 }
 
@@ -144,8 +138,7 @@ correlated() {
     fi
     rm -f prog.profraw
     LLVM_PROFILE_FILE=prog.profraw ./prog 3 >/dev/null
-    "llvm-profdata-$llvm" merge "$from=prog" -text -o theirs prog.profraw 2>peer.log
-    without_traces theirs >theirs.proftext
+    "llvm-profdata-$llvm" merge "$from=prog" -text -o theirs.proftext prog.profraw 2>peer.log
     {
         [ -s theirs.proftext ] && rm -f out.proftext &&
             "$ASSAY" cover merge -o out.proftext prog.profraw prog && diff theirs.proftext out.proftext
@@ -188,6 +181,33 @@ for llvm in 16 19 22; do
     variant "temporal, byte coverage" "$llvm" -fprofile-generate \
         -mllvm -pgo-temporal-instrumentation -mllvm -pgo-block-coverage
 done
+
+# ---- Temporal traces -------------------------------------------------------------
+
+# Programs whose runs call functions in different order; more than the 100 that a profile holds.
+if clang-19 -w -O1 -fprofile-generate -mllvm -pgo-temporal-instrumentation "$TOP/tests/programs/cover_order.c" -o order 2>build.log; then
+    for word in ab ba b; do LLVM_PROFILE_FILE=$word.profraw ./order $word; done
+    inputs=(ab.profraw "--weighted-input=5,ba.profraw" "--weighted-input=2,b.profraw")
+    llvm-profdata-19 merge -j 1 -text -o theirs.proftext "${inputs[@]}" && llvm-profdata-19 merge -j 1 -o theirs.profdata "${inputs[@]}"
+    "$ASSAY" cover merge -f -o ours.proftext "${inputs[@]}" 2>err && grep -q '^5$' ours.proftext && cmp theirs.proftext ours.proftext
+    verdict "traces of several runs with their weights as llvm-profdata-19 has them" $?
+    "$ASSAY" cover merge -f -o ours.profdata theirs.proftext --weighted-input 3,theirs.profdata 2>err &&
+        llvm-profdata-19 merge -j 1 -text -o theirs2.proftext theirs.proftext --weighted-input=3,theirs.profdata &&
+        llvm-profdata-19 merge -j 1 -text -o ours2.proftext ours.profdata && cmp theirs2.proftext ours2.proftext
+    verdict "traces of text and indexed profiles go into an indexed one, which llvm-profdata-19 reads" $?
+    llvm-profdata-19 order ours.profdata >ours.order && llvm-profdata-19 merge -j 1 -o theirs2.profdata theirs2.proftext &&
+        llvm-profdata-19 order theirs2.profdata | cmp - ours.order
+    verdict "and places functions by it" $?
+    mkdir -p runs && for n in $(seq 130); do ln ab.profraw "runs/$n.profraw"; done
+    "$ASSAY" cover merge -f -o many.profdata runs 2>err && llvm-profdata-19 show --temporal-profile-traces many.profdata >show &&
+        grep -q 'samples=100 seen=130' show && [ "$(grep -c 'count=4' show)" = 100 ]
+    verdict "of 130 runs a profile holds 100" $?
+    for threads in 1 2; do "$ASSAY" cover merge -f -j $threads -o threads$threads.profdata ab.profraw ba.profraw b.profraw; done 2>err
+    cmp threads1.profdata threads2.profdata
+    verdict "the same with two threads" $?
+else
+    skip "temporal traces" "clang-19 does not build them"
+fi
 printf '\x81rforpm\xff\x04\0\0\0\0\0\0\0' >memory.profraw
 "$ASSAY" cover merge -o memory.profdata memory.profraw 2>err
 [ $? = 1 ] && grep -q 'is a raw memory profile' err && grep -q '^hint: llvm-profdata' err

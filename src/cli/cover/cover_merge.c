@@ -276,7 +276,8 @@ static bool is_text(const CoverMergeCliOptions *o)
 // The oldest version that holds everything is read by the most tools.
 static uint32_t version_for(const CoverMergeCliOptions *o, const CoverCounts *c)
 {
-    bool wants_12 = c->bitmaps.len != 0 || c->vtables.names.len != 0;
+    bool wants_12 =
+        c->bitmaps.len != 0 || c->vtables.names.len != 0 || c->variant & PROF_VARIANT_TEMPORAL;
     return o->format_version ? (uint32_t)o->format_version : wants_12 ? 12 : 9;
 }
 
@@ -300,6 +301,8 @@ static int write_out(const CoverMergeCliOptions *o, CoverCounts *c, OutputMode m
     }
     if (!is_text(o) && c->vtables.names.len && version < 12)
         cli_say("version %u holds no virtual tables of value profiles; 12 does", version);
+    if (!is_text(o) && c->traces.at.len && version < 12)
+        cli_say("version %u holds no order of first calls (temporal traces); 12 does", version);
     if (!is_text(o) && c->bitmaps.len && version < 12)
         cli_say("version %u holds no MC/DC bitmaps; 12 does", version);
     strbuf_deinit(&out);

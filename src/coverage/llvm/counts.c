@@ -17,6 +17,7 @@ void cover_counts_deinit(CoverCounts *c)
     table_deinit(&c->name_index);
     prof_names_deinit(&c->vtables);
     cover_layouts_deinit(&c->layouts);
+    cover_traces_deinit(&c->traces);
 }
 
 bool cover_counts_accept(Bytes file)
@@ -204,6 +205,8 @@ static bool add_raw_profile(CoverCounts *c, Bytes file, size_t at, uint64_t weig
     c->is_saturated |= cover_layout_add(layout, &p, weight);
     c->site_mismatched += cover_layout_add_values(c->arena, layout, &p, weight, &c->is_saturated);
     take_variant(c, p.variant);
+    if (p.variant & PROF_VARIANT_TEMPORAL)
+        cover_traces_add_raw(&c->traces, weight, &p);
     *size = p.size;
     return true;
 }
@@ -336,6 +339,37 @@ static void reserve_records(CoverCounts *c, const RecordVec *records)
     reserve(c, records->len, counters, bitmaps);
 }
 
+// Weights of inputs do not change those of traces that were merged before, as in llvm-profdata.
+static void add_indexed_traces(CoverCounts *c, ProfTraces traces)
+{
+    CoverTraces read = {0};
+    uint64_t weight, seen = traces.seen;
+    while (traces.count) {
+        Bytes refs = prof_traces_next(&traces, &weight);
+        if (read.at.len < COVER_TRACES_MAX)
+            cover_traces_add(&read, weight, refs);
+    }
+    read.seen = seen;
+    cover_traces_take(&c->traces, &read);
+}
+
+static void add_text_traces(CoverCounts *c, const ProfText *p)
+{
+    CoverTraces read = {0};
+    U64Vec refs = {0};
+    for (size_t i = 0; i < p->traces.len && read.at.len < COVER_TRACES_MAX; i++) {
+        Str rest = p->traces.at[i].functions, name;
+        refs.len = 0;
+        while (str_next_part(&rest, ',', &name) && refs.len < COVER_TRACE_FUNCTIONS_MAX)
+            if (name.len)
+                vec_push(NULL, &refs, md5_low64(bytes_from_str(name)));
+        cover_traces_add(&read, p->traces.at[i].weight, bytes_over(refs.at, refs.len * 8));
+    }
+    read.seen = p->traces_seen;
+    cover_traces_take(&c->traces, &read);
+    vec_free(&refs);
+}
+
 // All records are read before any is added: a broken file adds nothing, and one that is
 // cut short its whole functions.
 static bool add_indexed(CoverCounts *c, Str path, Bytes file, uint64_t weight, Error *err)
@@ -359,8 +393,10 @@ static bool add_indexed(CoverCounts *c, Str path, Bytes file, uint64_t weight, E
     if (ok && p.is_cut)
         note_cut(c, path, records.len,
                  is_whole ? "the names of virtual tables are cut short" : err->text);
-    if (ok)
+    if (ok) {
         take_variant(c, p.variant);
+        add_indexed_traces(c, p.traces);
+    }
     for (size_t i = 0; i < records.len && ok; i++) {
         // Records of one name follow each other.
         bool same = i && records.at[i].name_ref == records.at[i - 1].name_ref;
@@ -400,6 +436,7 @@ static bool add_checked_text(CoverCounts *c, Bytes file, const U64Vec *refs, uin
     if (!proftext_open(file, &p, err) || !check_variant(c, p.variant, err))
         return false;
     take_variant(c, p.variant);
+    add_text_traces(c, &p);
     p.refs_later = true;
     ProfRecord r;
     for (size_t i = 0; i < refs->len && proftext_next(&p, &r, err); i++) {
@@ -498,9 +535,6 @@ static void reserve_rows(CoverCounts *c)
 
 static void note_what_is_not_kept(CoverCounts *c)
 {
-    if (c->variant & PROF_VARIANT_TEMPORAL)
-        vec_push(c->arena, &c->notes,
-                 STR("when functions first ran (temporal traces) is not kept"));
     if (c->variant & PROF_VARIANT_MEMPROF)
         vec_push(c->arena, &c->notes, STR("a memory profile is not kept"));
 }
@@ -554,6 +588,16 @@ static void absorb_rows(CoverCounts *c, const CoverCounts *from)
         keep_vtable(c, from->vtables.names.at[i], from->vtables.refs.at[i]);
 }
 
+static void absorb_traces(CoverCounts *c, const CoverTraces *from)
+{
+    CoverTraces copy = {0};
+    for (size_t i = 0; i < from->at.len; i++)
+        cover_traces_add(&copy, from->at.at[i].weight,
+                         bytes_over(from->at.at[i].refs.at, from->at.at[i].refs.len * 8));
+    copy.seen = from->seen;
+    cover_traces_take(&c->traces, &copy);
+}
+
 bool cover_counts_absorb(CoverCounts *c, const CoverCounts *from, Error *err)
 {
     if (from->profile_count == 0)
@@ -563,6 +607,7 @@ bool cover_counts_absorb(CoverCounts *c, const CoverCounts *from, Error *err)
     c->variant |= from->variant;
     c->profile_count += from->profile_count;
     absorb_rows(c, from);
+    absorb_traces(c, &from->traces);
     c->mismatched += from->mismatched;
     c->site_mismatched += from->site_mismatched;
     c->is_saturated |= from->is_saturated;
@@ -699,6 +744,25 @@ static Bytes vtable_blob(const CoverCounts *c)
     return r;
 }
 
+static Str name_of_function(const void *ctx, ProfValueKindId kind, uint64_t ref)
+{
+    (void)kind;
+    const Selection *s = ctx;
+    const CoverCountRow *row = cover_counts_find_name(s->counts, ref);
+    return row ? row->name : (Str){0};
+}
+
+// Borrows the references.
+static ProfTrace *traces_of_file(const CoverCounts *c)
+{
+    ProfTrace *traces = arena_array(c->arena, ProfTrace, c->traces.at.len);
+    for (size_t i = 0; i < c->traces.at.len; i++) {
+        const CoverTrace *t = &c->traces.at.at[i];
+        traces[i] = (ProfTrace){.weight = t->weight, .refs = t->refs.at, .count = t->refs.len};
+    }
+    return traces;
+}
+
 bool cover_counts_write(CoverCounts *c, uint32_t version, bool sparse, StrBuf *out, Error *err)
 {
     if (!find_names(c, err))
@@ -716,14 +780,21 @@ bool cover_counts_write(CoverCounts *c, uint32_t version, bool sparse, StrBuf *o
     if (version) {
         StrBuf ids = {0};
         prof_binary_ids_write(&ids, &c->binary_ids);
-        profdata_write(out, version, c->variant & PROF_VARIANT_WRITTEN, vtable_blob(c),
-                       bytes_from_str(strbuf_str(&ids)), rows.at, rows.len);
+        ProfDataExtras extras = {.vtable_names = vtable_blob(c),
+                                 .binary_ids = bytes_from_str(strbuf_str(&ids)),
+                                 .traces = traces_of_file(c),
+                                 .trace_count = c->traces.at.len,
+                                 .traces_seen = c->traces.seen};
+        profdata_write(out, version, c->variant & PROF_VARIANT_WRITTEN, &extras, rows.at, rows.len);
         strbuf_deinit(&ids);
         return true;
     }
     if (rows.len)
         qsort(rows.at, rows.len, sizeof(rows.at[0]), compare_rows);
     proftext_write_header(out, c->variant);
+    if (c->variant & PROF_VARIANT_TEMPORAL)
+        proftext_write_traces(out, traces_of_file(c), c->traces.at.len, c->traces.seen,
+                              name_of_function, &in);
     for (size_t i = 0; i < rows.len; i++)
         proftext_write(out, &rows.at[i], name_of_target, &in);
     return true;

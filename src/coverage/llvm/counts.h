@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "base/table.h"
 #include "base/vec.h"
+#include "coverage/llvm/kept_traces.h"
 #include "coverage/llvm/raw_layout.h"
 #include "llvmcov/binary_ids.h"
 #include "llvmcov/names.h"
@@ -48,6 +49,7 @@ typedef struct CoverCounts {
     uint64_t profile_count;
     bool has_values;          // some function has value profiles
     BinaryIdVec binary_ids;   // of the programs that wrote the profiles
+    CoverTraces traces;       // the order in which functions first ran
     ProfNames vtables;        // tables of virtual functions that value profiles name
     uint64_t saturated;       // sums that stopped at COVER_COUNT_MAX; known when finished
     bool is_saturated;        // there are some
@@ -95,7 +97,8 @@ static inline Bytes cover_counts_bitmap(const CoverCounts *c, const CoverCountRo
 // A whole .profdata (version 7, 9 or 12) or, with version 0, a .proftext.
 // In the text functions stand in order of name and hash, as llvm-profdata has them. False
 // when the name of some function is not known. `sparse` leaves out functions
-// that never ran. Versions before 12 hold no bitmaps and no tables of virtual functions.
+// that never ran. Versions before 12 hold no bitmaps, no tables of virtual functions and no
+// temporal traces.
 MUST_CHECK bool cover_counts_write(CoverCounts *c, uint32_t version, bool sparse, StrBuf *out,
                                    Error *err);
 

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "llvmcov/profdata.h"
 #include "os/file.h"
 
 enum {
@@ -79,19 +80,23 @@ static void *add_part(void *arg)
     return NULL;
 }
 
-// Which values of a site are kept, and in which order equals stand, depends on
+// Which values of a site and which traces are kept, and in which order equals stand, depends on
 // the order of the profiles: they are added by one thread, so that the result does
-// not depend on the number of processors. The first raw profile says it for all.
-static bool has_values(const CoverMergeInputVec *inputs)
+// not depend on the number of processors. The first profile says it for all.
+static bool needs_order(const CoverMergeInputVec *inputs)
 {
     MappedFile m = {0};
     ProfRaw raw;
+    ProfData indexed;
     if (inputs->len == 0 || !os_map_file(inputs->at[0].path, &m, NULL))
         return false;
-    bool has = profraw_is(m.bytes) && profraw_parse_sections(m.bytes, 0, &raw, NULL) &&
-               profraw_value_blocks(&raw) != 0;
+    bool needs = false;
+    if (profraw_is(m.bytes) && profraw_parse_sections(m.bytes, 0, &raw, NULL))
+        needs = profraw_value_blocks(&raw) != 0 || raw.variant & PROF_VARIANT_TEMPORAL;
+    else if (profdata_is(m.bytes) && profdata_open(m.bytes, &indexed, NULL))
+        needs = indexed.traces.seen != 0;
     os_unmap_file(&m);
-    return has;
+    return needs;
 }
 
 static unsigned thread_count(const CoverMergeOptions *options, size_t files)
@@ -152,7 +157,7 @@ bool cover_merge_files(CoverCounts *c, const CoverMergeInputVec *inputs,
                        const CoverMergeOptions *options, CoverMergeResult *ret, Error *err)
 {
     unsigned count = thread_count(options, inputs->len);
-    if (count > 1 && !options->thread_count && has_values(inputs))
+    if (count > 1 && !options->thread_count && needs_order(inputs))
         count = 1;
     Part *parts = arena_array(c->arena, Part, count);
     Bytes build = options->same_build ? first_build(c->arena, inputs) : (Bytes){0};

@@ -125,7 +125,7 @@ static StrBuf indexed(uint32_t version, uint64_t *table_at)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         rows[i].name_ref = md5_low64(bytes_from_str(rows[i].name));
     StrBuf out = {0};
-    profdata_write(&out, version, 0, (Bytes){0}, (Bytes){0}, rows, ARRAY_LEN(rows));
+    profdata_write(&out, version, 0, &(ProfDataExtras){0}, rows, ARRAY_LEN(rows));
     memcpy(table_at, out.ptr + 32, sizeof(*table_at));
     return out;
 }
@@ -194,27 +194,88 @@ static void a_text_that_is_cut_gives_its_whole_functions(void **state)
     assert_int_equal(counter(&f.counts, md5_low64(bytes_from_str(STR("f"))), 1, 1), 4);
 }
 
-static void temporal_traces_of_a_text_are_passed_over_and_noted(void **state)
+static void temporal_traces_are_kept_and_added(void **state)
 {
     (void)state;
     Str text =
         STR(":ir\n:temporal_prof_traces\n# Num Temporal Profile Traces:\n2\n7\n# Weight:\n1\n"
-            "f,g,\n1\ng,\n\nf\n1\n1\n3\n");
+            "f,g,\n5\ng,\n\nf\n1\n1\n3\n");
     assert_ok(cover_counts_add(&f.counts, STR("text"), bytes_from_str(text), 1, &err), &err);
-    assert_ok(cover_counts_add(&part.counts, STR("text"), bytes_from_str(text), 1, &err), &err);
+    assert_ok(cover_counts_add(&part.counts, STR("text"), bytes_from_str(text), 3, &err), &err);
     assert_ok(cover_counts_absorb(&f.counts, &part.counts, &err), &err);
     assert_ok(cover_counts_finish(&f.counts, &err), &err);
-    assert_int_equal(f.counts.notes.len, 1); // once, whoever read it
-    assert_true(str_find(f.counts.notes.at[0], STR("temporal")) != SIZE_MAX);
-    assert_int_equal(f.counts.rows.len, 1);
+    assert_int_equal(f.counts.notes.len, 0);
+    assert_int_equal(f.counts.traces.seen, 4); // as llvm-profdata: those that are there
+    assert_int_equal(f.counts.traces.at.len, 4);
     strbuf_clear(&b);
     assert_ok(cover_counts_write(&f.counts, 12, false, &b, &err), &err);
-    uint64_t version;
-    memcpy(&version, b.ptr + 8, sizeof(version));
-    assert_true(version == (PROF_VARIANT_IR | 12)); // it holds none
-    Str cut = str_slice(text, 0, str_find(text, STR("g,\n\n")));
-    assert_error(cover_counts_add(&part.counts, STR("cut"), bytes_from_str(cut), 1, &err), &err,
+    ProfData read;
+    Bytes written = bytes_from_str(strbuf_str(&b));
+    assert_ok(profdata_open(written, &read, &err), &err);
+    assert_true(read.variant == (PROF_VARIANT_IR | PROF_VARIANT_TEMPORAL));
+    const uint64_t weights[] = {1, 5, 1, 5}, lengths[] = {2, 1, 2, 1};
+    assert_int_equal(read.traces.count, 4);
+    assert_int_equal(read.traces.seen, 4);
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t weight, last;
+        Bytes refs = prof_traces_next(&read.traces, &weight);
+        assert_int_equal(weight, weights[i]);
+        assert_int_equal(refs.len, 8 * lengths[i]);
+        memcpy(&last, refs.ptr + refs.len - 8, 8);
+        assert_true(last == md5_low64(bytes_from_str(STR("g"))));
+    }
+    for (size_t cut = written.len - 1; cut > written.len - 100; cut--) {
+        assert_ok(profdata_open(bytes_slice(written, 0, cut), &read, &err), &err);
+        assert_true(read.is_cut);
+        assert_int_equal(read.traces.count, 0);
+    }
+    Str broken = str_slice(text, 0, str_find(text, STR("g,\n\n")));
+    assert_error(cover_counts_add(&part.counts, STR("cut"), bytes_from_str(broken), 1, &err), &err,
                  ERROR_FORMAT, "functions of a temporal trace");
+}
+
+static void of_many_traces_a_sample_of_even_chances_is_kept(void **state)
+{
+    (void)state;
+    enum { STREAM = 1000, ROUNDS = 200 };
+    unsigned kept[STREAM] = {0};
+    CoverTraces sum = {0};
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        // Half of the stream one by one, half as a sample that was made before.
+        CoverTraces other = {.draws = sum.draws * 7 + round};
+        cover_traces_deinit(&sum);
+        sum.draws = 1000000ull * (round + 1);
+        for (uint64_t i = 0; i < STREAM; i++)
+            cover_traces_add(i % 2 ? &sum : &other, 1, bytes_over(&i, 8));
+        cover_traces_take(&sum, &other);
+        assert_int_equal(sum.seen, STREAM);
+        assert_int_equal(sum.at.len, COVER_TRACES_MAX);
+        for (size_t i = 0; i < sum.at.len; i++)
+            kept[sum.at.at[i].refs.at[0]]++;
+    }
+    // 20 of 200 rounds each; a binomial's standard deviation is 4.2.
+    unsigned odd = 0;
+    for (size_t i = 0; i < STREAM; i++) {
+        assert_in_range(kept[i], 1, 45);
+        odd += i % 2 ? kept[i] : 0;
+    }
+    assert_in_range(odd, ROUNDS * COVER_TRACES_MAX / 2 - 500, ROUNDS * COVER_TRACES_MAX / 2 + 500);
+    cover_traces_deinit(&sum);
+}
+
+static void a_trace_that_says_it_was_chosen_from_very_many_is_added_at_once(void **state)
+{
+    (void)state;
+    CoverTraces huge = {.seen = UINT64_MAX}, sum = {0};
+    const uint64_t ref = 7;
+    for (unsigned i = 0; i < 3; i++) {
+        cover_traces_add(&huge, 1, bytes_over(&ref, 8));
+        huge.seen = UINT64_MAX;
+        cover_traces_take(&sum, &huge);
+        assert_true(sum.seen <= COVER_TRACES_SEEN_MAX);
+    }
+    cover_traces_deinit(&sum);
+    cover_traces_deinit(&huge);
 }
 
 // Forked children that end at the same time write into each other's profiles.
@@ -408,7 +469,9 @@ int main(void)
         TEST(an_indexed_profile_cut_at_any_byte_gives_its_whole_functions),
         TEST(an_indexed_profile_with_its_table_in_front_is_refused),
         TEST(a_text_that_is_cut_gives_its_whole_functions),
-        TEST(temporal_traces_of_a_text_are_passed_over_and_noted),
+        TEST(temporal_traces_are_kept_and_added),
+        TEST(of_many_traces_a_sample_of_even_chances_is_kept),
+        TEST(a_trace_that_says_it_was_chosen_from_very_many_is_added_at_once),
         TEST(a_profile_whose_names_are_no_names_is_not_added),
         TEST(profiles_behind_a_broken_one_count),
         TEST(absorbing_is_the_same_as_adding),
