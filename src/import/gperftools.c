@@ -6,17 +6,13 @@
 #include "import/gperftools_internal.h"
 
 #include "base/cursor.h"
+#include "import/mapped_stacks_internal.h"
 #include "model/facts.h"
-#include "os/proc.h"
-#include "replay/consumer.h"
-
-#include <sys/mman.h>
 
 enum {
     HEADER_WORDS = 5, // zero, words that follow, version, period in µs, padding
     FOLLOWING_MIN = 3,
     FOLLOWING_MAX = 64, // of the words that follow: a later version may have more
-    THE_PID = 1,        // the file does not state it
     ENTRIES_MAX = 1 << 16
 };
 
@@ -29,16 +25,11 @@ typedef struct Words {
 
 typedef struct Gperftools {
     Profile *p;
-    const ImportOptions *options;
-    ModuleSearch search;
-    Arena scratch;
+    MappedStacks stacks;
     Words words;
     Cursor at;
-    Consumer *consumer;
-    SampleEvent event;
     MetricId count;
-    PerfSample sample;
-    U64Vec chain; // of the heap
+    U64Vec places; // of a record; of the heap
     bool has_end;
     Error *err;
 } Gperftools;
@@ -75,65 +66,6 @@ static uint64_t next_word(Gperftools *g)
     return g->words.size == 8 ? cursor_u64(&g->at) : cursor_u32(&g->at);
 }
 
-// ---- Mappings ----------------------------------------------------------------
-
-static bool is_code(const ProcMap *m)
-{
-    // Memory without a name holds code without names: the process that knew them has ended.
-    return m->exec && m->end > m->start &&
-           (str_starts_with(m->path, STR("/")) || str_equal(m->path, STR("[vdso]")));
-}
-
-static void add_mapping(Gperftools *g, const ProcMap *m)
-{
-    PerfRecord r = {.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER, .pid = THE_PID};
-    r.tid = THE_PID;
-    r.u.mmap = (PerfMmap){.pid = THE_PID,
-                          .tid = THE_PID,
-                          .start = m->start,
-                          .len = m->end - m->start,
-                          .page_offset = m->offset,
-                          .major = m->device_major,
-                          .minor = m->device_minor,
-                          .inode = m->inode,
-                          .prot = PROT_READ | PROT_EXEC,
-                          .exec = true,
-                          .path = m->path};
-    consumer_record(g->consumer, &r, NULL);
-}
-
-// The first mapped file is the program.
-static void name_process(Gperftools *g, Str path)
-{
-    Str name = str_base_name(path);
-    PerfRecord r = {.type = PERF_RECORD_COMM, .pid = THE_PID, .tid = THE_PID};
-    r.u.comm.pid = r.u.comm.tid = THE_PID;
-    r.u.comm.name = name;
-    consumer_record(g->consumer, &r, NULL);
-    profile_set_fact(g->p, STR(FACT_COMMAND), name);
-}
-
-// The mappings stand behind the samples, and are needed before them.
-static void read_mappings(Gperftools *g, Str text)
-{
-    bool has_program = false;
-    Str line;
-    ProcMap m;
-    while (str_next_line(&text, &line)) {
-        if (!proc_map_parse(line, &m))
-            continue;
-        if (!has_program && str_starts_with(m.path, STR("/"))) {
-            name_process(g, m.path);
-            has_program = true;
-        }
-        if (is_code(&m))
-            add_mapping(g, &m);
-    }
-    if (!has_program)
-        profile_note(g->p, NOTE_WARNING, STR("no-mappings"),
-                     "the file does not say which programs were mapped: addresses have no names");
-}
-
 // ---- Samples -----------------------------------------------------------------
 
 typedef struct Record {
@@ -168,23 +100,14 @@ static void add_sample(Gperftools *g, const Record *record)
 {
     Cursor c = g->at;
     c.at = record->at;
-    g->chain.len = 0;
-    vec_push(NULL, &g->chain, (uint64_t)PERF_CONTEXT_USER);
+    g->places.len = 0;
     for (uint64_t i = 0; i < record->entries; i++) {
         uint64_t pc = g->words.size == 8 ? cursor_u64(&c) : cursor_u32(&c);
-        if (i != 1 || pc != g->chain.at[1])
-            vec_push(NULL, &g->chain, pc);
+        if (i != 1 || pc != g->places.at[0])
+            vec_push(NULL, &g->places, pc);
     }
-    g->sample.ip = record->entries ? g->chain.at[1] : 0;
-    g->sample.period = record->count * g->words.period_us * 1000;
-    g->sample.callchain = (U64List){(const uint8_t *)g->chain.at, g->chain.len};
-    PerfRecord r = {.type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER, .pid = THE_PID};
-    r.tid = THE_PID;
-    r.cpu = SAMPLE_CPU_NONE;
-    r.u.sample = &g->sample;
-    size_t row = g->p->samples.stack.len;
-    consumer_record(g->consumer, &r, &g->event);
-    g->p->samples.time_ns.at[row] = TIME_NONE;
+    size_t row =
+        mapped_stacks_add(&g->stacks, &g->places, record->count * g->words.period_us * 1000);
     profile_sample_set(g->p, row, g->count, (int64_t)record->count);
 }
 
@@ -222,59 +145,13 @@ static bool read_file(Gperftools *g, Bytes file)
         return false;
     Bytes text = g->has_end ? bytes_slice(file, g->at.at, file.len) : (Bytes){0};
     size_t end = g->at.at;
-    read_mappings(g, str_from_bytes(text));
+    // They stand behind the samples, and are needed before them.
+    mapped_stacks_maps(&g->stacks, str_from_bytes(text));
     g->at.at = begin;
     g->at.why = NULL;
     while (g->at.at < end && next_record(g, &r))
         add_sample(g, &r);
-    consumer_finish(g->consumer, 0);
-    return true;
-}
-
-// ---- Names -------------------------------------------------------------------
-
-static bool module_bytes(void *ctx, ModuleId module, Bytes *ret)
-{
-    Gperftools *g = ctx;
-    const Modules *m = &g->p->modules;
-    return modules_bytes(consumer_modules(g->consumer), &g->scratch,
-                         profile_text(g->p, m->path.at[module.v]),
-                         profile_text(g->p, m->build_id.at[module.v]), ret);
-}
-
-static bool find_names(Gperftools *g)
-{
-    const ImportOptions *o = g->options;
-    if (!o || !o->symbols)
-        return true;
-    SymboliseFiles files = {.ctx = g, .module_bytes = module_bytes};
-    SymboliseOptions symbols = *o->symbols;
-    symbols.files = files;
-    symbols.is_live = false;
-    if (!symbolise_profile(g->p, &symbols, NULL, g->err))
-        return false;
-    if (o->sources) {
-        SourceOptions sources = *o->sources;
-        sources.files = files;
-        symbolise_sources(g->p, &sources);
-    }
-    return true;
-}
-
-static void open_consumer(Gperftools *g)
-{
-#ifdef __aarch64__
-    UnwindArch arch = UNWIND_AARCH64;
-#else
-    UnwindArch arch = UNWIND_X86_64;
-#endif
-    profile_set_fact(g->p, STR(FACT_COLLECTOR), STR("import gperftools"));
-    Str event = STR("cpu time by ITIMER_PROF");
-    g->event.metric = profile_add_metric(g->p, STR("cpu time"), STR("ns"), METRIC_SUM, event);
-    g->event.stacks = SAMPLE_STACKS_CHAIN;
-    g->count = profile_add_metric(g->p, STR("samples"), STR(""), METRIC_SUM, STR(""));
-    g->consumer = consumer_open(
-        &(ConsumerSetup){.profile = g->p, .arch = arch, .search = &g->search, .no_runtimes = true});
+    return mapped_stacks_finish(&g->stacks, g->err);
 }
 
 bool import_gperftools(Bytes file, const ImportOptions *options, Profile *p, Error *err)
@@ -284,16 +161,17 @@ bool import_gperftools(Bytes file, const ImportOptions *options, Profile *p, Err
         return error_set(err, ERROR_FORMAT, "gperftools profile: the header is cut or damaged");
     Gperftools *g = heap_alloc(sizeof(*g));
     g->p = p;
-    g->options = options;
-    g->search = options ? options->search : (ModuleSearch){.no_files = true};
     g->words = words;
     g->err = err;
     profile_init(p);
-    open_consumer(g);
-    bool ok = read_file(g, file) && find_names(g);
-    consumer_close(g->consumer);
-    arena_deinit(&g->scratch);
-    vec_free(&g->chain);
+    profile_set_fact(p, STR(FACT_COLLECTOR), STR("import gperftools"));
+    mapped_stacks_open(&g->stacks, p, options);
+    g->stacks.event.metric = profile_add_metric(p, STR("cpu time"), STR("ns"), METRIC_SUM,
+                                                STR("cpu time by ITIMER_PROF"));
+    g->count = profile_add_metric(p, STR("samples"), STR(""), METRIC_SUM, STR(""));
+    bool ok = read_file(g, file);
+    mapped_stacks_close(&g->stacks);
+    vec_free(&g->places);
     heap_free(g);
     if (!ok)
         profile_deinit(p);

@@ -9,6 +9,7 @@
 #include "import/flight_recording_internal.h"
 #include "import/gperftools_internal.h"
 #include "import/heap/heap_files.h"
+#include "import/legacy_pprof_internal.h"
 #include "import/other_formats_internal.h"
 #include "import/otlp_internal.h"
 #include "import/own_json_internal.h"
@@ -35,11 +36,23 @@ static bool is_json(Str text)
     return str_starts_with(str_trim(text), STR("{"));
 }
 
+// Whether it begins with characters that no text has.
+static bool is_binary(Str text)
+{
+    enum { LOOK = 256 };
+    for (size_t i = 0; i < MIN(text.len, (size_t)LOOK); i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        if (c < 0x20 && (c < '\t' || c > '\r') && c != 0x1b)
+            return true;
+    }
+    return false;
+}
+
 // The beginning of a text that is not JSON; empty otherwise.
 static Str plain_text(Bytes head)
 {
     Str text = beginning(head);
-    return is_json(text) ? (Str){0} : text;
+    return is_json(text) || is_binary(text) ? (Str){0} : text;
 }
 
 static bool is_firefox(Bytes head)
@@ -133,6 +146,8 @@ const ImportFormat import_formats[] = {
     {"pprof", "Go, pprof -proto, Pyroscope, Parca", is_pprof, .read_counted = import_pprof},
     {"gperftools", "gperftools: CPUPROFILE=FILE", gperftools_is,
      .read_with_files = import_gperftools},
+    {"pprof's text", "gperftools: HEAPPROFILE=FILE, Go: /debug/pprof/heap?debug=1", legacy_pprof_is,
+     .read_with_files = import_legacy_pprof},
     {"Java Flight Recording", "java -XX:StartFlightRecording, async-profiler", jfr_is,
      .read = import_flight_recording},
     {"DHAT", "valgrind --tool=dhat, dhat-rs", dhat_is, .read = import_dhat},

@@ -15,9 +15,6 @@ typedef struct OtherFormat {
 #define BEGINS(text) (text), sizeof(text) - 1, NULL
 #define HOLDS(text)  NULL, 0, (text)
 
-#define GO_BINARY   "get the packed form: without '?debug=1' from net/http/pprof, or by WriteTo(w, 0)"
-#define PPROF_PROTO "convert it: pprof -proto PROGRAM FILE > FILE.pb.gz"
-
 static const OtherFormat formats[] = {
     {"a trace of trace-cmd", BEGINS("\x17\x08\x44tracing"), "use: perf script or trace-cmd report"},
     {"packed by lz4", BEGINS("\x04\x22\x4d\x18"), "unpack it: lz4 -dc FILE | assay report -"},
@@ -37,12 +34,8 @@ static const OtherFormat formats[] = {
      "use: assay cover report PROGRAM FILE"},
     {"a coverage profile", BEGINS("\xfflprofi\x81"), "use: assay cover report PROGRAM FILE"},
     {"lcov's tracefile", BEGINS("TN:"), "use: assay cover report FILE"},
-    {"a text of Go's threads", BEGINS("threadcreate profile: total "), GO_BINARY},
-    {"a text of goroutines", BEGINS("goroutine profile: total "), GO_BINARY},
-    {"a text of Go's locks", BEGINS("--- mutex:"), GO_BINARY},
-    {"a profile of contention", BEGINS("--- contention"), PPROF_PROTO},
-    {"a heap profile of gperftools or Go", BEGINS("heap profile: "), PPROF_PROTO},
-    {"a growth profile of gperftools", BEGINS("growth profile: "), PPROF_PROTO},
+    {"stackprof's dump", BEGINS("\x04\x08{"), "convert it: stackprof --json FILE > FILE.json"},
+    {"goroutines with the text of their states", BEGINS("goroutine "), "get them with ?debug=1"},
     {"a document of assay without a recording", HOLDS("\"assay-"),
      "write the recording itself: assay export -f json"},
 };

@@ -5,8 +5,8 @@
 #define IMPORT_PERF_DATA_INTERNAL_H
 
 #include "import/import.h"
-#include "import/time_order_internal.h"
 #include "perfdata/perfdata.h"
+#include "perfdata/time_order.h"
 #include "replay/consumer.h"
 
 // An event of the file, by its row in PerfData.events.

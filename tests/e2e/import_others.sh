@@ -62,6 +62,125 @@ else
     skip "profiles of gperftools" "libprofiler or google-pprof is not installed"
 fi
 
+# Heap profiles of gperftools: the same reader.
+library=$(printf '%s\n' /usr/lib/*/libtcmalloc.so.4 /usr/local/lib/libtcmalloc.so.4 | while read -r f; do [ -e "$f" ] && echo "$f"; done | head -n 1)
+if [ -n "$library" ] && command -v google-pprof >/dev/null; then
+    cat >blocks.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+__attribute__((noinline)) char *leaf(size_t n) { char *p = malloc(n); memset(p, 1, n); return p; }
+__attribute__((noinline)) char *keep(size_t n) { char *p = leaf(n); p[0] = 2; return p; }
+__attribute__((noinline)) void drop(size_t n) { char *p = leaf(n); p[0] = 3; free(p); }
+int main(void)
+{
+    static char *kept[300];
+    for (int i = 0; i < 300; i++) { kept[i] = keep(1000 + i); drop(5000); drop(70); }
+    return kept[7][0] == 9;
+}
+C
+    gcc -g -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls blocks.c -o blocks
+    HEAPPROFILE=$PWD/blocks LD_PRELOAD=$library ./blocks >>out 2>&1
+    for metric in inuse_space:'bytes at end' inuse_objects:'blocks at end' alloc_space:'bytes allocated' alloc_objects:'blocks allocated'; do
+        google-pprof --collapsed --"${metric%%:*}" ./blocks blocks.0001.heap 2>>err | python3 -c '
+import collections, re, sys
+total = collections.Counter()
+for line in sys.stdin:
+    stack, n = line.rsplit(" ", 1)
+    total[";".join(f for f in stack.split(";") if f in ("main", "keep", "drop", "leaf"))] += int(n)
+print(*sorted(f"{s} {n}" for s, n in total.items() if n), sep="\n")' >theirs
+        "$ASSAY" export blocks.0001.heap -f folded -e "${metric#*:}" | grep -o 'main;.*' | sort >ours
+        [ -s ours ] && cmp theirs ours || break
+    done
+    verdict "gperftools' own reader has the same blocks and bytes of each stack" $?
+else
+    skip "heap profiles of gperftools" "libtcmalloc or google-pprof is not installed"
+fi
+
+# Go's texts (?debug=1) beside its packed form of the same moment.
+if command -v go >/dev/null; then
+    cat >texts.go <<'G'
+package main
+
+import (
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"sync"
+	"time"
+)
+
+var keep [][]byte
+
+//go:noinline
+func alloc(n int) []byte { return make([]byte, n) }
+
+func main() {
+	runtime.MemProfileRate = 4096
+	runtime.SetMutexProfileFraction(1)
+	for i := 0; i < 1000; i++ {
+		keep = append(keep, alloc(4000))
+		alloc(90000)[0] = 1
+	}
+	var m sync.Mutex
+	var wg sync.WaitGroup
+	for i := 0; i < 4; i++ {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for k := 0; k < 20; k++ {
+				m.Lock()
+				time.Sleep(200 * time.Microsecond)
+				m.Unlock()
+			}
+		}()
+	}
+	wg.Wait()
+	runtime.GC()
+	runtime.MemProfileRate = 0
+	for _, name := range []string{"heap", "mutex", "threadcreate"} {
+		for debug, end := range []string{".pb.gz", ".txt"} {
+			f, _ := os.Create(name + end)
+			pprof.Lookup(name).WriteTo(f, debug)
+			f.Close()
+		}
+	}
+}
+G
+    if GOCACHE=${GOCACHE:-$HOME/.cache/go-build} go build -o texts texts.go 2>>err && ./texts; then
+        sums() { # sums FILE METRIC: the values of main.alloc and sync.(*Mutex).Unlock, and of all
+            "$ASSAY" export "$1" -f folded -e "$2" | awk '{ n = $NF; all += n; if (/main.alloc( |;)|Unlock/) named += n } END { print named + 0, (all > 1000 ? "" : all) }'
+        }
+        same=0
+        for row in 'heap:inuse_space:bytes at end' 'heap:alloc_objects:blocks allocated' 'mutex:contentions:contentions' 'threadcreate:threadcreate:threads'; do
+            IFS=: read -r file packed text <<<"$row"
+            [ "$(sums "$file.pb.gz" "$packed")" = "$(sums "$file.txt" "$text")" ] || { same=1 && echo "$row: $(sums "$file.pb.gz" "$packed") $(sums "$file.txt" "$text")" >&2; }
+        done
+        verdict "texts of Go have the values of its packed profiles" $same
+    else
+        skip "texts of Go" "go does not build here"
+    fi
+else
+    skip "texts of Go" "no go"
+fi
+
+# stackprof, from the Ruby program that it profiled.
+if ruby -rstackprof -rjson -e '
+def leaf(n) = n < 2 ? n : leaf(n - 1) + leaf(n - 2)
+def top = 3.times { leaf(20) }
+seen = StackProf.run(mode: :cpu, interval: 1000, raw: true) { t = Process.clock_gettime(2); top while Process.clock_gettime(2) - t < 0.3 }
+File.binwrite("stackprof.dump", Marshal.dump(seen))
+File.write("stackprof.json", JSON.generate(seen))
+leaf = seen[:frames].values.find { |f| f[:name] == "Object#leaf" }
+File.write("stackprof.want", "#{leaf[:samples]} #{leaf[:total_samples]} #{seen[:samples]}\n")' 2>>err; then
+    "$ASSAY" export stackprof.json -f folded >ours && awk '{ n = $NF; all += n; if (/leaf/) total += n; if (/leaf [0-9.]+$/) self += n } END { print self, total, all }' ours |
+        cmp - stackprof.want
+    verdict "stackprof has the same samples of a function" $?
+    ! "$ASSAY" report stackprof.dump 2>message >/dev/null && grep -q "stackprof --json" message
+    verdict "its dump is named, with the command that converts it" $?
+else
+    skip "stackprof by its Ruby library" "no ruby-stackprof"
+fi
+
 # Stacks of named functions: inferno's collapsers and speedscope's importer read the same files.
 corpus=$TOP/tests/fuzz/corpus/import
 readers=$TOP/build/readers # tools/foreign-readers installs them

@@ -364,9 +364,12 @@ static void known_formats_that_are_not_read_are_named(void **state)
         Str begin;
         const char *name, *hint;
     } cases[] = {
-        {STR("threadcreate profile: total 5\n1 @ 0x43 0x44\n#\t0x43\tf\n"), "Go's threads",
+        {STR("goroutine 1 [running]:\nmain.main()\n\t/src/main.go:12 +0x25\n"), "goroutines",
          "debug=1"},
-        {STR("heap profile:  1:  2 [  3:  4] @ heapprofile\n"), "heap profile", "pprof -proto"},
+        {STR("\x04\x08{\x10:\x0cversionf\x08"
+             "1.2:\x09mode:\x08"
+             "cpu:\x0dintervali\x02\xe8\x03:\x0csamplesi\x02"),
+         "stackprof", "stackprof --json"},
         {STR("\x7f"
              "ELF\2\1\1"),
          "a program", "assay record"},
@@ -379,6 +382,103 @@ static void known_formats_that_are_not_read_are_named(void **state)
         assert_error(import_bytes(bytes_from_str(cases[i].begin), NULL, &p, &format, &err), &err,
                      ERROR_UNSUPPORTED, cases[i].name);
         assert_non_null(strstr(err.hint, cases[i].hint));
+    }
+}
+
+// The sum of a metric; -1: there is none of the name.
+static int64_t metric_sum(const Profile *p, const char *name)
+{
+    for (size_t m = 0; m < p->metrics.name.len; m++) {
+        int64_t sum = 0;
+        if (!str_equal(profile_text(p, p->metrics.name.at[m]), str_from_c(name)))
+            continue;
+        for (size_t i = 0; i < p->samples.stack.len; i++)
+            sum += p->samples.values[m].at[i];
+        return sum;
+    }
+    return -1;
+}
+
+static void texts_of_pprof_are_scaled_to_what_their_samples_stand_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *metric;
+        int64_t sum;
+    } cases[] = {
+        {"heap profile: 3: 30 [ 9: 900] @ heapprofile\n 3: 30 [ 9: 900] @ 0x10 0x20\n",
+         "bytes at end", 30},
+        {"heap profile: 3: 30 [ 9: 900] @ heapprofile\n 3: 30 [ 9: 900] @ 0x10 0x20\n",
+         "blocks allocated", 9},
+        // A block of 1000 bytes is noted with probability 1 - exp(-1000 / 1000) = 0.632.
+        {"heap profile: 1: 2 [1: 2] @ heap_v2/1000\n2: 2000 [4: 4000] @ 0x10\n", "bytes at end",
+         3163},
+        {"heap profile: 1: 2 [1: 2] @ heap/2000\n2: 2000 [4: 4000] @ 0x10\n", "blocks allocated",
+         6},
+        {"growth profile: 1: 5 [1: 5] @ growthz\n1: 5 [1: 5] @ 0x10\n", "bytes grown", 5},
+        {"--- contentionz 1 ---\ncycles/second = 2000000000\nsampling period = 100\n"
+         "discarded samples = 0\n 40 2 @ 0x10 0x20\n",
+         "delay", 2000},
+        {"--- mutex:\ncycles/second=1000000000\nsampling period=10\n40 2 @ 0x10 0x20\n",
+         "contentions", 20},
+        {"goroutine profile: total 5\n3 @ 0x43 0x44\n# labels: {\"a\":\"b\"}\n2 @ 0x45\n",
+         "goroutines", 5},
+        {"threadcreate profile: total 7\n7 @ \n#\t0x0\n", "threads", 7},
+        {"threadcreate profile: total 7\n6 @ 0x1\n1 @ 0x", "threads", 6}, // cut
+        {"goroutine profile: total 0\n", "goroutines", 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        Profile p;
+        const ImportFormat *format;
+        Error err = {0};
+        Bytes text = bytes_from_str(str_from_c(cases[i].text));
+        assert_ok(import_bytes(text, NULL, &p, &format, &err), &err);
+        assert_string_equal(format->name, "pprof's text");
+        assert_ok(profile_check(&p, &err), &err);
+        assert_int_equal(metric_sum(&p, cases[i].metric), cases[i].sum);
+        profile_deinit(&p);
+    }
+}
+
+static void goroutines_have_the_names_of_their_lines(void **state)
+{
+    (void)state;
+    Profile p;
+    Error err = {0};
+    const ImportFormat *format;
+    Str text = STR(
+        "goroutine profile: total 2\n2 @ 0x43 0x47 0x4b\n"
+        "#\t0x42\tmain.(*T).leaf+0x25\t\t/src/a b.go:12\n#\t0x46\tmain.main+0x1\t/src/m.go:3\n\n");
+    assert_ok(import_bytes(bytes_from_str(text), NULL, &p, &format, &err), &err);
+    StackId leaf = p.samples.stack.at[0];
+    assert_str(frame_name(&p, p.stacks.frame.at[leaf.v]), "main.(*T).leaf");
+    assert_str(profile_text(&p, p.frames.file.at[p.stacks.frame.at[leaf.v].v]), "/src/a b.go");
+    assert_int_equal(p.frames.line.at[p.stacks.frame.at[leaf.v].v], 12);
+    StackId above = p.stacks.parent.at[leaf.v];
+    assert_str(frame_name(&p, p.stacks.frame.at[above.v]), "main.main");
+    assert_int_equal(p.stacks.parent.at[above.v].v, 0);
+    profile_deinit(&p);
+}
+
+static void broken_texts_of_pprof_are_refused_with_their_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {"heap profile: 1: 2 [1: 2 @ heap_v2/1\n", "line 1"},
+        {"heap profile: 1: 2 [1: 2] @ heap_v2/x\n", "line 1"},
+        {"heap profile: 1: 2 [1: 2] @ heapprofile\n1: 2 [1: 2] @ 0x1\nsome prose\n1: 2 [1: 2] @\n",
+         "line 3"},
+        {"goroutine profile: total 1\n99999999999999999999 @ 0x1\n1 @ 0x1\n", "line 2"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        Profile p;
+        const ImportFormat *format;
+        Error err = {0};
+        assert_error(
+            import_bytes(bytes_from_str(str_from_c(cases[i].text)), NULL, &p, &format, &err), &err,
+            ERROR_FORMAT, cases[i].why);
     }
 }
 
@@ -413,6 +513,9 @@ int main(void)
         cmocka_unit_test(cut_at_each_byte_perf_script_gives_its_whole_part),
         cmocka_unit_test(folded_lines_become_stacks),
         cmocka_unit_test(known_formats_that_are_not_read_are_named),
+        cmocka_unit_test(texts_of_pprof_are_scaled_to_what_their_samples_stand_for),
+        cmocka_unit_test(goroutines_have_the_names_of_their_lines),
+        cmocka_unit_test(broken_texts_of_pprof_are_refused_with_their_line),
         cmocka_unit_test(folded_counts_may_have_fractions),
         cmocka_unit_test(only_text_whose_lines_end_in_counts_is_folded),
         cmocka_unit_test(a_folded_line_may_be_long),

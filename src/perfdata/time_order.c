@@ -3,7 +3,7 @@
 // Format: linux tools/perf/Documentation/perf.data-file-format.txt,
 // PERF_RECORD_FINISHED_ROUND.
 
-#include "import/time_order_internal.h"
+#include "perfdata/time_order.h"
 
 // A file without rounds would be copied whole; beyond this the order of what
 // is there so far has to do.

@@ -3,8 +3,8 @@
 // the next one's. After each pass over all rings it writes FINISHED_ROUND: no later record is older
 // than the newest record before the previous FINISHED_ROUND.
 
-#ifndef IMPORT_TIME_ORDER_INTERNAL_H
-#define IMPORT_TIME_ORDER_INTERNAL_H
+#ifndef PERFDATA_TIME_ORDER_H
+#define PERFDATA_TIME_ORDER_H
 
 #include "base/vec.h"
 
@@ -40,4 +40,4 @@ void time_order_round(TimeOrder *o);
 // Delivers all records that are queued.
 void time_order_flush(TimeOrder *o);
 
-#endif // IMPORT_TIME_ORDER_INTERNAL_H
+#endif // PERFDATA_TIME_ORDER_H
