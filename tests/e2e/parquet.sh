@@ -99,7 +99,7 @@ timeout 60 "$python" "$TOP/tests/e2e/lib/check_parquet.py" --queries "$TOP/docs/
 for engine in clickhouse spark; do
     other=$TOP/build/readers/$engine/bin/python # tools/foreign-readers installs them; Spark with --all
     if [ -x "$other" ]; then
-        timeout 120 "$other" "$TOP/tests/e2e/lib/lake_queries.py" $engine "$TOP/docs/formats/parquet.md" "$PWD/engines" 8a53f0 '' main \
+        timeout 600 "$other" "$TOP/tests/e2e/lib/lake_queries.py" $engine "$TOP/docs/formats/parquet.md" "$PWD/engines" 8a53f0 '' main \
             >$engine.answers 2>err && "$TOP/tests/e2e/lib/lake_same.py" answers $engine.answers >out 2>&1
         verdict "$engine has DuckDB's answers to all queries of the page" $?
     else
