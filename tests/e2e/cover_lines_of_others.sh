@@ -74,7 +74,7 @@ fi
 
 go=$(command -v go || echo /usr/local/go/bin/go)
 if "$go" version >/dev/null 2>&1; then
-    export GOFLAGS=-mod=mod GOPROXY=off GOCACHE=$SCRATCH/cache GOTOOLCHAIN=local
+    export GOFLAGS=-mod=mod GOPROXY=off GOCACHE=${GOCACHE:-$HOME/.cache/go-build} GOTOOLCHAIN=local
     mkdir -p go/deep && cd go || exit 1
     printf 'module example.com/tool // of a test\n\ngo 1.18\n' >go.mod
     cat >a.go <<'END'
