@@ -3,11 +3,13 @@
 
 #include "replay/consumer.h"
 
+#include "base/cursor.h"
 #include "base/log.h"
 #include "model/stack_cache.h"
 #include "os/proc.h"
 #include "replay/cpu_credit.h"
 #include "replay/frame_pointers.h"
+#include "replay/known_stacks.h"
 #include "replay/live_stack.h"
 #include "replay/outer_frames.h"
 #include "replay/runtime_frames.h"
@@ -18,7 +20,7 @@
 #include <sys/mman.h>
 
 enum {
-    FRAMES_MAX = 4096, // a stack copy of 64 KiB has no more
+    FRAMES_MAX = 1 << 14, // a stack of KNOWN_COPY_MAX bytes has no more
     FRAME_CACHE_SIZE = 1 << 13,
     // Linux allows 65530 mappings in a process. The sum over all processes is limited, too: a file
     // may claim more than any machine had.
@@ -39,6 +41,7 @@ typedef struct Process {
     bool kernel_thread;
     bool in_exec; // its program has not run a user instruction yet
     RuntimeFrames runtimes;
+    KnownSpace known;
 } Process;
 
 typedef struct Thread {
@@ -51,6 +54,7 @@ typedef struct Thread {
     ThreadCredit credit;
     CaptureStack *captured; // Python's frames of its next sample; NULL: none so far
     uint64_t captured_ns;   // when; 0: they have been used
+    Vec(uint8_t) pieces;    // of a large stack that has not come whole; heap memory
 } Thread;
 
 // The newest row of a pid or tid, because the kernel reuses these numbers.
@@ -91,7 +95,13 @@ struct Consumer {
     UnwindCache *cache;
     FrameCacheEntry *frame_cache; // FRAME_CACHE_SIZE of them
     StackCache *stacks;
+    KnownStacks *known; // NULL: all stacks are copied
     UnwindFrame walked[FRAMES_MAX];
+    bool can_be_known; // the last stack, of which the first `kernel_frames` are the kernel's
+    size_t kernel_frames;
+    WalkedStack walked_stack; // with can_be_known
+    UnwindRegs walked_regs;   // of it
+    UnwindMemory walked_memory;
     uint32_t last_sp_words; // of the outermost frame of the last walk
     LiveStack live_stack;
     FrameId frames[FRAMES_MAX + 257]; // innermost first
@@ -119,6 +129,8 @@ Consumer *consumer_open(const ConsumerSetup *setup)
     c->frame_cache = arena_array(&c->caches, FrameCacheEntry, FRAME_CACHE_SIZE);
     c->stacks = arena_new(&c->caches, StackCache);
     modules_init(&c->modules, setup->profile, setup->arch, setup->search);
+    if (setup->known)
+        c->known = known_stacks_open(setup->known, log_enabled(LOG_UNWIND, 3));
     if (setup->weighed_period_ns)
         credits_init(&c->credits, setup->weighed_period_ns);
     c->life_name = profile_str(c->profile, STR(INTERVAL_THREAD));
@@ -133,6 +145,7 @@ static void free_stacks(Thread *t)
     heap_free(t->captured);
     t->captured = NULL;
     t->captured_ns = 0;
+    vec_free(&t->pieces);
 }
 
 void consumer_close(Consumer *c)
@@ -153,6 +166,7 @@ void consumer_close(Consumer *c)
     table_deinit(&c->tids.by_number);
     table_deinit(&c->by_group_count);
     credits_deinit(&c->credits);
+    known_stacks_close(c->known);
     modules_deinit(&c->modules);
     arena_deinit(&c->caches);
     arena_deinit(&c->arena);
@@ -285,6 +299,8 @@ static void add_mark(Consumer *c, const Thread *t, int64_t time_ns, StrId name, 
 static void end_thread(Consumer *c, Thread *t, int64_t time_ns)
 {
     t->ended = true;
+    if (c->known)
+        known_stacks_forget_thread(c->known, t->tid);
     credits_end(&c->credits, &t->credit, c->record_time);
     add_life(c, t, time_ns);
     free_stacks(t);
@@ -297,6 +313,7 @@ static void end_thread(Consumer *c, Thread *t, int64_t time_ns)
 static void end_process(Consumer *c, Process *p, int64_t time_ns)
 {
     p->ended = true;
+    known_stacks_forget(c->known, &p->known, p->pid);
     modules_find_late_maps(&c->modules, p->pid);
     c->profile->processes.end_ns.at[p->id.v] = time_ns;
     c->mappings -= p->space.count;
@@ -305,12 +322,23 @@ static void end_process(Consumer *c, Process *p, int64_t time_ns)
     runtime_frames_deinit(&p->runtimes);
 }
 
+// Whether it takes the place of another mapping.
+static bool overlaps(Process *p, const PerfMmap *m)
+{
+    for (uint32_t i = 0; i < p->space.count; i++)
+        if (m->start < p->space.at[i].end && p->space.at[i].start < m->start + m->len)
+            return true;
+    return false;
+}
+
 static void map_into(Consumer *c, Process *p, uint32_t pid, const PerfMmap *m)
 {
     if (m->len == 0 || m->start + m->len < m->start || p->space.count >= MAPPINGS_MAX)
         return;
     uint32_t before = p->space.count;
     uint32_t module = modules_of_mapping(&c->modules, pid, m);
+    if (c->known && overlaps(p, m))
+        known_stacks_give_up(c->known, &p->known, p->pid);
     unwind_space_map(&p->space, modules_mapping(&c->modules, module, pid, m));
     c->mappings += p->space.count;
     c->mappings -= before;
@@ -517,6 +545,7 @@ static void on_exec(Consumer *c, Process *p, const PerfRecord *r, StrId name)
     } else {
         c->mappings -= p->space.count;
         unwind_space_clear(&p->space);
+        known_stacks_forget(c->known, &p->known, pid);
         attach_runtimes(c, p);
     }
     p->kernel_thread = false;
@@ -746,6 +775,36 @@ static size_t add_frames(Consumer *c, Process *p, Thread *t, const UnwindMemory 
     return n;
 }
 
+// Keeps what a stack that was walked to its end is recognised by.
+static void remember_walk(Consumer *c, Process *p, const Thread *t, const UnwindRegs *regs,
+                          const UnwindMemory *memory, uint32_t count, size_t kernel_frames)
+{
+    c->walked_regs = *regs;
+    c->walked_memory = *memory;
+    c->walked_stack = (WalkedStack){.pid = p->pid,
+                                    .tid = t->tid,
+                                    .space = &p->space,
+                                    .regs = &c->walked_regs,
+                                    .memory = &c->walked_memory,
+                                    .frames = c->walked,
+                                    .count = count};
+    c->kernel_frames = kernel_frames;
+    c->can_be_known = !p->ended && known_stacks_can_take(&c->walked_stack);
+}
+
+// Lets deep stacks of the thread be copied whole.
+static void tell_deep(Consumer *c, Process *p, const Thread *t, uint64_t sp, uint32_t count)
+{
+    uint32_t words = c->walked[count - 1].sp_words;
+    if (words == UNWIND_SP_FAR || words <= KNOWN_HASH_MAX / 8 || words > KNOWN_COPY_MAX / 8 ||
+        p->ended || runtime_frames_found(&p->runtimes))
+        return;
+    for (uint32_t i = 1; i < count; i++)
+        if (c->walked[i].sp_words <= c->walked[i - 1].sp_words)
+            return; // on several stacks
+    known_stacks_meet_deep(c->known, &p->known, p->pid, t->tid, sp + 8ull * words);
+}
+
 static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *s, uint64_t mask,
                           size_t n, StackCut *cut)
 {
@@ -785,11 +844,15 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     p->runtimes.now_ns = c->last_ns;
     UnwindWalk walk = unwind_walk(&p->space, c->cache, &regs, &memory, c->walked, max);
     c->counts.short_copies += walk.end == UNWIND_CUT_DUMP_SHORT;
+    if (c->known && walk.end == UNWIND_COMPLETE)
+        remember_walk(c, p, t, &regs, &memory, walk.frame_count, n);
     if (walk.end == UNWIND_COMPLETE)
         c->counts.stack_bytes = walk.end_sp - memory.window_addr;
     join_frame_pointers(c, p, s, &regs, &memory, max, &walk);
     bool is_deep = walk_live_stack(c, p, &regs, &memory, max, &walk);
     join_outer(c, t, &memory, max, is_deep, &walk);
+    if (c->known && walk.end == UNWIND_COMPLETE && !c->can_be_known)
+        tell_deep(c, p, t, regs.reg[sp], walk.frame_count);
     c->last_sp_words = walk.frame_count ? c->walked[walk.frame_count - 1].sp_words : UNWIND_SP_FAR;
     n = add_frames(c, p, t, &memory, walk.frame_count, n);
     c->counts.frames_walked += walk.frame_count;
@@ -889,12 +952,33 @@ static size_t add_returned(Consumer *c, Process *p, const SampleEvent *event, si
     return n;
 }
 
+// Lets the stack in `frames`, which has just been walked, be recognised from now on. Runtimes have
+// frames that are not on it.
+static void add_known(Consumer *c, Process *p, size_t n)
+{
+    if (runtime_frames_found(&p->runtimes)) {
+        known_stacks_forget(c->known, &p->known, p->pid);
+        return;
+    }
+    size_t outer = c->kernel_frames + 1;
+    if (n - c->kernel_frames != c->walked_stack.count)
+        return;
+    if (known_stacks_wants_ranges(&p->known, &p->space)) {
+        CodeRanges r = consumer_code(c, p->pid);
+        known_stacks_set_ranges(&p->known, &p->space, r.low, r.low_size, r.high, r.high_size);
+    }
+    if (known_stacks_meet(c->known, &p->known, &c->walked_stack))
+        known_stacks_add(c->known, &p->known, &c->walked_stack,
+                         stack_cache_intern(c->stacks, c->profile, &c->frames[outer], n - outer));
+}
+
 static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord *r,
                             const SampleEvent *event)
 {
     const PerfSample *s = r->u.sample;
     StackCut cut = STACK_CUT_NONE;
     size_t n = 0;
+    c->can_be_known = false;
     bool in_kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     switch (event->stacks) {
     case SAMPLE_STACKS_TABLES:
@@ -940,6 +1024,8 @@ static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord
                                    : user_frame(c, p, s->ip, UNWIND_FRAME_EXACT);
     if (cut != STACK_CUT_NONE)
         c->frames[n++] = profile_cut_frame(c->profile, cut);
+    if (c->can_be_known)
+        add_known(c, p, n);
     n = add_returned(c, p, event, n);
     return stack_cache_intern(c->stacks, c->profile, c->frames, n);
 }
@@ -1054,21 +1140,131 @@ void consumer_capture(Consumer *c, const PerfRecord *r)
     t->captured_ns = r->time;
 }
 
-static void on_sample(Consumer *c, const PerfRecord *r, const SampleEvent *event)
+static void add_sample(Consumer *c, Process *p, Thread *t, const PerfRecord *r,
+                       const SampleEvent *event, StackId stack)
 {
-    Process *p = need_process(c, r->pid);
-    Thread *t = need_thread(c, p, r->tid);
-    ThreadId thread = t->id;
-    // The record comes before that of its sample, but may state a later time.
-    uint64_t apart = MAX(r->time, t->captured_ns) - MIN(r->time, t->captured_ns);
-    if (apart > CAPTURE_APART_MAX_NS)
-        t->captured_ns = 0;
-    StackId stack = sample_stack(c, p, t, r, event);
-    size_t row = profile_add_sample(c->profile, profile_time(c, r->time), thread, stack, r->cpu);
+    size_t row = profile_add_sample(c->profile, profile_time(c, r->time), t->id, stack, r->cpu);
     set_values(c, row, t, event, r);
     set_args(c, row, event, r->u.sample);
     p->samples++;
     c->counts.samples++;
+}
+
+static void on_sample(Consumer *c, const PerfRecord *r, const SampleEvent *event)
+{
+    Process *p = need_process(c, r->pid);
+    Thread *t = need_thread(c, p, r->tid);
+    // The record comes before that of its sample, but may state a later time.
+    uint64_t apart = MAX(r->time, t->captured_ns) - MIN(r->time, t->captured_ns);
+    if (apart > CAPTURE_APART_MAX_NS)
+        t->captured_ns = 0;
+    add_sample(c, p, t, r, event, sample_stack(c, p, t, r, event));
+}
+
+// A sample whose stack is known: the innermost frame and the kernel's come with it.
+static StackId known_stack(Consumer *c, Process *p, const KnownSample *k, const PerfSample *s)
+{
+    StackId stack = {0};
+    c->counts.with_stack++;
+    c->counts.known++;
+    p->in_exec = false;
+    p->known.repeats++;
+    if (known_stacks_find(c->known, &p->known, k->hash, &stack))
+        c->counts.complete++;
+    else // the code was replaced while the sample was under way
+        stack =
+            profile_stack(c->profile, stack, profile_cut_frame(c->profile, STACK_CUT_NO_MEMORY));
+    stack = profile_stack(c->profile, stack, user_frame(c, p, k->user_ip, UNWIND_FRAME_EXACT));
+    for (size_t n = add_callchain(c, p, s, false, 0); n; n--)
+        stack = profile_stack(c->profile, stack, c->frames[n - 1]);
+    return stack;
+}
+
+// Compares the stack that a hash stands for with that of the newest sample, which was walked.
+static void check_known(Consumer *c, Process *p, const KnownSample *k, const PerfSample *s)
+{
+    StackId outer, walked = vec_last(&c->profile->samples.stack);
+    if (!known_stacks_find(c->known, &p->known, k->hash, &outer))
+        return; // the code was replaced while the sample was under way
+    StackId known = known_stack(c, p, k, s);
+    c->counts.with_stack--;
+    c->counts.complete--;
+    c->counts.known_wrong += known.v != walked.v;
+}
+
+// Takes a piece of a stack. True when it is the last one: `stack` becomes the whole stack.
+static bool join_pieces(Thread *t, const KnownSample *k, Bytes piece, Bytes *stack)
+{
+    if (k->at == 0 && k->stack_size == k->total) {
+        *stack = piece;
+        return true;
+    }
+    if (k->at == 0)
+        t->pieces.len = 0;
+    if (k->at != t->pieces.len || k->total > KNOWN_COPY_MAX || k->stack_size > k->total - k->at)
+        return false; // an older piece was lost
+    vec_reserve(NULL, &t->pieces, piece.len);
+    memcpy(t->pieces.at + t->pieces.len, piece.ptr, piece.len);
+    t->pieces.len += piece.len;
+    *stack = bytes_over(t->pieces.at, t->pieces.len);
+    return t->pieces.len == k->total;
+}
+
+// A sample whose stack was copied, in one piece or in several.
+static void on_copied(Consumer *c, const PerfRecord *r, const SampleEvent *event,
+                      const KnownSample *k, Bytes piece)
+{
+    Process *p = need_process(c, r->pid);
+    Thread *t = need_thread(c, p, r->tid);
+    if (!join_pieces(t, k, piece, &r->u.sample->stack))
+        return;
+    uint64_t complete = c->counts.complete;
+    on_sample(c, r, event);
+    if (k->hash)
+        check_known(c, p, k, r->u.sample);
+    // What was the base of one stack is not that of the present one.
+    if (c->counts.complete == complete)
+        known_stacks_forget_thread(c->known, r->tid);
+}
+
+bool consumer_known(Consumer *c, const PerfRecord *r, const SampleEvent *event)
+{
+    Cursor in = cursor_over(r->u.sample->raw, "sample");
+    KnownSample k;
+    uint64_t regs[PT_REGS_WORDS];
+    PerfSample s = {0};
+    PerfRecord own = *r;
+    Bytes piece = {0}, head = cursor_bytes(&in, sizeof(k));
+    if (!cursor_check(&in, NULL))
+        return false;
+    memcpy(&k, head.ptr, sizeof(k));
+    s.ip = k.ip;
+    s.period = k.period;
+    if (k.stack_size) {
+        Bytes words = cursor_bytes(&in, sizeof(regs));
+        piece = cursor_bytes(&in, k.stack_size);
+        s.regs_abi = PERF_SAMPLE_REGS_ABI_64;
+        if (!cursor_check(&in, NULL))
+            return false;
+        memcpy(regs, words.ptr, sizeof(regs));
+        (void)regs_from_pt_regs(regs, s.regs);
+    }
+    s.callchain = (U64List){cursor_bytes(&in, (size_t)k.count * 8).ptr, k.count};
+    if (!cursor_check(&in, NULL))
+        return false;
+    if (r->time)
+        c->last_ns = MAX(c->last_ns, profile_time(c, r->time));
+    c->record_time = r->time;
+    own.u.sample = &s;
+    own.misc = k.in_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+    if (k.stack_size) {
+        on_copied(c, &own, event, &k, piece);
+        return true;
+    }
+    Process *p = need_process(c, r->pid);
+    Thread *t = need_thread(c, p, r->tid);
+    add_sample(c, p, t, &own, event, known_stack(c, p, &k, &s));
+    return true;
 }
 
 // ---- Records ---------------------------------------------------------------------------
@@ -1140,6 +1336,20 @@ static Thread *thread_even_ended(Consumer *c, Process *p, uint32_t tid)
     if (!t || t->pid != p->pid)
         t = find_thread_row(c, tid, true);
     return t && t->pid == p->pid ? t : need_thread(c, p, tid);
+}
+
+uint64_t regs_from_pt_regs(const uint64_t *pt_regs, uint64_t *ret)
+{
+    enum { NONE = 0xff };
+    static const uint8_t numbers[PT_REGS_WORDS] = {23, 22, 21, 20, 6,    1, 19,   18, 17, 16,  0,
+                                                   2,  3,  4,  5,  NONE, 8, NONE, 9,  7,  NONE};
+    uint64_t mask = 0;
+    for (size_t i = 0; i < PT_REGS_WORDS; i++)
+        if (numbers[i] != NONE) {
+            ret[numbers[i]] = pt_regs[i];
+            mask |= 1ull << numbers[i];
+        }
+    return mask;
 }
 
 StackCut consumer_unwind(Consumer *c, const CopiedStack *copied, StackId *ret, uint64_t *base)

@@ -9,6 +9,7 @@
 #include "os/event.h"
 #include "perfdata/perf_record.h"
 #include "replay/modules.h"
+#include "wire/known_stacks.h"
 #include "wire/python_capture.h"
 
 // Where the stacks of an event's samples come from.
@@ -67,10 +68,15 @@ typedef struct ConsumerSetup {
     // sample; NULL: nothing does, and they are read afterwards.
     CaptureTarget *capture_targets;
     bool no_runtimes; // do not read what runtimes know of their code
+    // Zeroed tables, which the consumer fills, for what recognises stacks that were copied before;
+    // NULL: nothing does. Borrowed.
+    KnownShared *known;
 } ConsumerSetup;
 
 typedef struct ConsumerCounts {
     uint64_t samples;
+    uint64_t known;        // of these, with stacks that were recognised instead of copied
+    uint64_t known_wrong;  // … that were copied for a check, and had other frames
     uint64_t with_stack;   // samples with a user stack to unwind
     uint64_t complete;     // of these, stacks that were unwound to the outermost frame
     uint64_t short_copies; // stacks that were larger than their copies, completed or not
@@ -96,6 +102,9 @@ void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
 // Takes the frames of a thread, as a CaptureStack in the raw part of a record. They belong to the
 // thread's next sample.
 void consumer_capture(Consumer *c, const PerfRecord *r);
+// Applies a sample that a program in the kernel wrote instead of perf: a KnownSample in the raw
+// part of a record. False when it is broken.
+bool consumer_known(Consumer *c, const PerfRecord *r, const SampleEvent *event);
 // Opens the file that a mapping record names. Call it when the record arrives, before it is its
 // turn in time: the file may be replaced meanwhile.
 void consumer_peek(Consumer *c, const PerfRecord *r);
@@ -107,6 +116,10 @@ void consumer_weigh_from(Consumer *c, uint64_t time);
 // Adds a process that ran before the recording began: mappings, threads and names from /proc.
 // False when it has ended. For live recordings only.
 bool consumer_add_existing(Consumer *c, uint32_t pid);
+
+enum { PT_REGS_WORDS = 21 }; // of struct pt_regs on x86-64
+// From struct pt_regs to the registers that unwinding needs, in perf's numbers. Returns their mask.
+uint64_t regs_from_pt_regs(const uint64_t *pt_regs, uint64_t *ret);
 
 // A stack that was copied apart from samples: the first words of struct pt_regs in perf's numbers,
 // and the bytes from the stack pointer upwards.

@@ -37,11 +37,9 @@ typedef struct Walker {
 
 // ---- Tables ------------------------------------------------------------------
 
-UnwindAction unwind_table_find(const UnwindTable *t, uint64_t svma)
+// The number of the row for an address, which lies `at` bytes from the table's first.
+static inline uint32_t row_at(const UnwindTable *t, uint64_t at)
 {
-    uint64_t at = svma - t->base_svma;
-    if (svma < t->base_svma || at >= t->size)
-        return (UnwindAction){.kind = UNWIND_NONE};
     uint64_t b = at >> t->bucket_shift;
     uint32_t low = t->bucket[b], high = t->bucket[b + 1];
     uint32_t key = (uint32_t)at & 0xffff;
@@ -54,7 +52,27 @@ UnwindAction unwind_table_find(const UnwindTable *t, uint64_t svma)
     }
     while (low < high && (t->row[low] & 0xffff) <= key)
         low++;
-    return t->action[t->row[low - 1] >> 16]; // row 0 is at 0: low > 0
+    return low - 1; // row 0 is at 0: low > 0
+}
+
+UnwindAction unwind_table_find(const UnwindTable *t, uint64_t svma)
+{
+    uint64_t at = svma - t->base_svma;
+    if (svma < t->base_svma || at >= t->size)
+        return (UnwindAction){.kind = UNWIND_NONE};
+    return t->action[t->row[row_at(t, at)] >> 16];
+}
+
+bool unwind_table_is_uniform(const UnwindTable *t, uint64_t svma, uint64_t size)
+{
+    uint64_t at = svma - t->base_svma;
+    if (svma < t->base_svma || at >= t->size || size > t->size - at)
+        return false;
+    uint32_t first = row_at(t, at), last = row_at(t, at + size - 1);
+    for (uint32_t i = first + 1; i <= last; i++)
+        if (t->row[i] >> 16 != t->row[first] >> 16)
+            return false;
+    return true;
 }
 
 UnwindMapping *unwind_space_find(UnwindSpace *s, uint64_t avma)
@@ -78,6 +96,23 @@ UnwindMapping *unwind_space_find(UnwindSpace *s, uint64_t avma)
     return &s->at[low - 1];
 }
 
+static void load_table(const UnwindSpace *s, UnwindMapping *m)
+{
+    if (!(m->flags & UNWIND_MAP_LAZY))
+        return;
+    m->flags &= ~(uint32_t)UNWIND_MAP_LAZY;
+    if (s->load)
+        m->table = s->load(s->ctx, m);
+}
+
+const UnwindMapping *unwind_space_loaded(UnwindSpace *s, uint64_t avma)
+{
+    UnwindMapping *m = unwind_space_find(s, avma);
+    if (m)
+        load_table(s, m);
+    return m;
+}
+
 // Returns the mapping of a pc; NULL when there is none. `copy` is memory for a mapping that `find`
 // returns.
 static UnwindMapping *mapping_of(UnwindSpace *s, uint64_t pc, UnwindMapping *copy)
@@ -90,11 +125,8 @@ static UnwindMapping *mapping_of(UnwindSpace *s, uint64_t pc, UnwindMapping *cop
 static const UnwindMapping *loaded_mapping_of(UnwindSpace *s, uint64_t pc, UnwindMapping *copy)
 {
     UnwindMapping *m = mapping_of(s, pc, copy);
-    if (m && (m->flags & UNWIND_MAP_LAZY)) {
-        m->flags &= ~(uint32_t)UNWIND_MAP_LAZY;
-        if (s->load)
-            m->table = s->load(s->ctx, m);
-    }
+    if (m)
+        load_table(s, m);
     return m;
 }
 

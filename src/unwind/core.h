@@ -109,6 +109,8 @@ typedef struct UnwindTable {
 
 // The action at an address of the module; of the kind UNWIND_NONE outside of the table.
 UnwindAction unwind_table_find(const UnwindTable *t, uint64_t svma);
+// Whether one action is in force at all `size` > 0 addresses from `svma` on, all in the table.
+bool unwind_table_is_uniform(const UnwindTable *t, uint64_t svma, uint64_t size);
 
 // ---- Address space -------------------------------------------------------------
 enum {
@@ -170,6 +172,10 @@ struct UnwindSpace {
 
 // The mapping that contains an address, or NULL. Calls neither `load` nor `find`.
 UnwindMapping *unwind_space_find(UnwindSpace *s, uint64_t avma);
+
+// The mapping that contains an address, with its table loaded; NULL when there is none. Does not
+// call `find`.
+const UnwindMapping *unwind_space_loaded(UnwindSpace *s, uint64_t avma);
 
 // The action in force at an address of the process; loads the table if need be.
 UnwindAction unwind_space_action(UnwindSpace *s, uint64_t pc);

@@ -44,6 +44,7 @@ typedef struct RecordOptions {
     bool no_inherit;
     bool heap;
     bool no_runtimes;
+    bool copy_stacks;
     bool no_args;
     uint64_t max_bytes;
     bool wait;
@@ -119,6 +120,8 @@ static const Option record_options[] = {
     OPT_FLAG(0, "all-user", RecordOptions, user_only, "leave the kernel out"),
     OPT_FLAG(0, "all-kernel", RecordOptions, kernel_only, "leave the programs out"),
     OPT_FLAG('i', "no-inherit", RecordOptions, no_inherit, "leave new threads and children out"),
+    OPT_FLAG(0, "copy-stacks", RecordOptions, copy_stacks,
+             "copy every stack, also those that the kernel would recognise"),
     OPT_FLAG(0, "no-runtimes", RecordOptions, no_runtimes,
              "do not read what Java, Node.js and Python know of their code"),
     OPT_FLAG(0, "wait", RecordOptions, wait,
@@ -316,6 +319,7 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Er
     s->min_wait_ns = o->min_wait_ns;
     s->environment = environ;
     s->no_runtimes = o->no_runtimes;
+    s->copy_stacks = o->copy_stacks;
     s->temp_folder = cli_env("TMPDIR");
     s->drop_written = !o->heap; // the values of sites are known at the end
     s->heap = s->heap_with_time = o->heap;

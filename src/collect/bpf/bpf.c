@@ -5,13 +5,17 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "os/perf_event.h"
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/btf.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LOG_BYTES = 1 << 20 };
+enum { LOG_BYTES = 1 << 20, LOG_TAIL = 900 }; // of what the kernel says of a program
 
 static int bpf(int command, union bpf_attr *attr)
 {
@@ -38,6 +42,11 @@ int bpf_event_array_make(uint32_t cpus)
     return make_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, cpus, 0);
 }
 
+int bpf_program_array_make(uint32_t entries)
+{
+    return make_map(BPF_MAP_TYPE_PROG_ARRAY, 4, entries, 0);
+}
+
 bool bpf_element_set(int map, uint32_t key, const void *value)
 {
     union bpf_attr a = {.map_fd = (uint32_t)map,
@@ -52,6 +61,37 @@ bool bpf_freeze(int map)
     return bpf(BPF_MAP_FREEZE, &a) == 0;
 }
 
+struct perf_event_attr bpf_output_attr(const struct perf_event_attr *base)
+{
+    return (struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
+                                    .config = PERF_COUNT_SW_BPF_OUTPUT,
+                                    .sample_period = 1,
+                                    .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+                                                   PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+                                                   PERF_SAMPLE_RAW,
+                                    .watermark = base->watermark,
+                                    .wakeup_watermark = base->wakeup_watermark,
+                                    .use_clockid = base->use_clockid,
+                                    .clockid = base->clockid,
+                                    .sample_id_all = 1};
+}
+
+int bpf_output_open(const struct perf_event_attr *attr, uint32_t cpu, int ring_fd, int array,
+                    uint64_t *id)
+{
+    struct perf_event_attr own = *attr;
+    int fd = perf_event_open(&own, -1, (int)cpu, -1);
+    if (fd < 0)
+        return -1;
+    if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd) == 0 &&
+        ioctl(fd, PERF_EVENT_IOC_ID, id) == 0 && bpf_element_set(array, cpu, &fd))
+        return fd;
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return -1;
+}
+
 // An instruction that loads 64 bits has two places; the second half of each holds the number.
 static void set_map(uint64_t *code, const BpfPlace *place, const BpfMap *map)
 {
@@ -63,21 +103,93 @@ static void set_map(uint64_t *code, const BpfPlace *place, const BpfMap *map)
     load[1] = map->direct ? offset << IMM_SHIFT : 0;
 }
 
+// The smallest description of types (linux/btf.h) by which a program may pass a function on: that
+// it is one.
+typedef struct FunctionTypes {
+    struct btf_header head;
+    struct btf_type prototype, function;
+    char names[8];
+} FunctionTypes;
+
+enum { TYPE_OF_FUNCTION = 2, INFO_KIND = 24 };
+
+// Returns a descriptor, or -1 with errno.
+static int load_types(void)
+{
+    FunctionTypes t = {.head = {.magic = BTF_MAGIC,
+                                .version = BTF_VERSION,
+                                .hdr_len = sizeof(t.head),
+                                .type_len = sizeof(t.prototype) + sizeof(t.function),
+                                .str_off = sizeof(t.prototype) + sizeof(t.function),
+                                .str_len = sizeof("\0part")},
+                       .prototype = {.info = BTF_KIND_FUNC_PROTO << INFO_KIND},
+                       .function = {.name_off = 1, .info = BTF_KIND_FUNC << INFO_KIND, .type = 1},
+                       .names = "\0part"};
+    union bpf_attr a = {.btf = (uint64_t)(uintptr_t)&t,
+                        .btf_size = (uint32_t)(offsetof(FunctionTypes, names) + t.head.str_len)};
+    return bpf(BPF_BTF_LOAD, &a);
+}
+
+// `type` is that of the tracepoint; 0 for a program that runs at samples.
 static int load(const BpfCode *code, const uint64_t *words, uint32_t type, char *log)
 {
-    union bpf_attr a = {.prog_type = BPF_PROG_TYPE_TRACING,
-                        .expected_attach_type = BPF_TRACE_RAW_TP,
+    union bpf_attr a = {.prog_type = type ? BPF_PROG_TYPE_TRACING : BPF_PROG_TYPE_PERF_EVENT,
+                        .expected_attach_type = type ? BPF_TRACE_RAW_TP : 0,
                         .attach_btf_id = type,
                         .insn_cnt = code->len,
                         .insns = (uint64_t)(uintptr_t)words,
                         .license = (uint64_t)(uintptr_t) "Dual BSD/GPL",
                         .prog_name = "assay"};
+    struct bpf_func_info functions[1 + BPF_PARTS_MAX] = {{0, TYPE_OF_FUNCTION}};
+    uint32_t count = 1;
+    for (size_t i = 0; i < BPF_PARTS_MAX && code->parts[i]; i++)
+        functions[count++] = (struct bpf_func_info){code->parts[i], TYPE_OF_FUNCTION};
+    int types = count > 1 ? load_types() : -1;
+    if (types >= 0) {
+        a.prog_btf_fd = (uint32_t)types;
+        a.func_info = (uint64_t)(uintptr_t)functions;
+        a.func_info_cnt = count;
+        a.func_info_rec_size = sizeof(functions[0]);
+    }
     if (log) {
         a.log_buf = (uint64_t)(uintptr_t)log;
         a.log_size = LOG_BYTES;
         a.log_level = 1;
     }
-    return bpf(BPF_PROG_LOAD, &a);
+    int program = bpf(BPF_PROG_LOAD, &a), saved = errno;
+    if (types >= 0)
+        close(types);
+    errno = saved;
+    return program;
+}
+
+// Loads it with the addresses of its maps. Returns its descriptor, or -1 with `err`.
+static int load_linked(const BpfCode *code, const BpfMap *maps, uint32_t type, Error *err)
+{
+    uint64_t *words = heap_alloc(code->len * sizeof(*words));
+    memcpy(words, code->code, code->len * sizeof(*words));
+    for (uint32_t i = 0; i < code->place_count; i++)
+        set_map(words, &code->places[i], &maps[code->places[i].map]);
+    int program = load(code, words, type, NULL);
+    if (program < 0 && log_enabled(LOG_RECORD, 1)) {
+        char *text = heap_alloc(LOG_BYTES);
+        program = load(code, words, type, text);
+        size_t len = strnlen(text, LOG_BYTES);
+        log_write(LOG_RECORD, "%s: %s", code->tracepoint,
+                  text + (len > LOG_TAIL ? len - LOG_TAIL : 0));
+        heap_free(text);
+    }
+    int saved = errno;
+    heap_free(words);
+    errno = saved;
+    if (program < 0)
+        (void)error_os(err, "cannot load a BPF program for '%s'", code->tracepoint);
+    return program;
+}
+
+int bpf_load_for_samples(const BpfCode *code, const BpfMap *maps, Error *err)
+{
+    return load_linked(code, maps, 0, err);
 }
 
 uint32_t bpf_attach(const BpfCode *code, const BpfMap *maps, const BpfTypes *types, int *fds,
@@ -89,23 +201,9 @@ uint32_t bpf_attach(const BpfCode *code, const BpfMap *maps, const BpfTypes *typ
                         code->tracepoint);
         return 0;
     }
-    uint64_t *words = heap_alloc(code->len * sizeof(*words));
-    memcpy(words, code->code, code->len * sizeof(*words));
-    for (uint32_t i = 0; i < code->place_count; i++)
-        set_map(words, &code->places[i], &maps[code->places[i].map]);
-    int program = load(code, words, type, NULL);
-    if (program < 0 && log_enabled(LOG_RECORD, 1)) {
-        char *text = heap_alloc(LOG_BYTES);
-        program = load(code, words, type, text);
-        size_t len = strnlen(text, LOG_BYTES);
-        log_write(LOG_RECORD, "%s: %s", code->tracepoint, text + (len > 3000 ? len - 3000 : 0));
-        heap_free(text);
-    }
-    heap_free(words);
-    if (program < 0) {
-        (void)error_os(err, "cannot load a BPF program for '%s'", code->tracepoint);
+    int program = load_linked(code, maps, type, err);
+    if (program < 0)
         return 0;
-    }
     union bpf_attr a = {.raw_tracepoint = {.prog_fd = (uint32_t)program}};
     int link = bpf(BPF_RAW_TRACEPOINT_OPEN, &a);
     if (link < 0) {

@@ -5,6 +5,8 @@
 #ifndef COLLECT_BPF_BPF_H
 #define COLLECT_BPF_BPF_H
 
+#include <linux/perf_event.h>
+
 #include "base/error.h"
 
 // A place in a program that gets the address of a map.
@@ -13,6 +15,8 @@ typedef struct BpfPlace {
     uint32_t map; // number of the map
 } BpfPlace;
 
+enum { BPF_PARTS_MAX = 2 };
+
 // One program.
 typedef struct BpfCode {
     const char *tracepoint;
@@ -20,6 +24,8 @@ typedef struct BpfCode {
     uint32_t len;
     const BpfPlace *places;
     uint32_t place_count;
+    // The first instruction of each function that bpf_loop calls, in order; 0: there are no more.
+    uint32_t parts[BPF_PARTS_MAX];
 } BpfCode;
 
 // The programs of one source file.
@@ -39,11 +45,22 @@ typedef struct BpfMap {
 int bpf_array_make(uint32_t value_bytes, uint32_t entries, uint32_t flags);
 // Makes an array of perf events, one for each of `cpus`.
 int bpf_event_array_make(uint32_t cpus);
+// Makes an array of programs, for calls that do not return.
+int bpf_program_array_make(uint32_t entries);
 // Sets an element. False with errno.
 bool bpf_element_set(int map, uint32_t key, const void *value);
 // From now on nobody changes the map, and the kernel treats its values as constants. False with
 // errno.
 bool bpf_freeze(int map);
+
+// The attributes of the events through which programs write records into the rings of a recording,
+// whose own events have those of `base`.
+struct perf_event_attr bpf_output_attr(const struct perf_event_attr *base);
+// Opens such an event on one CPU, directs it into the ring of that CPU, and makes it the CPU's
+// element of an array of events. Returns the descriptor and the number that its records state, or
+// -1 with errno.
+int bpf_output_open(const struct perf_event_attr *attr, uint32_t cpu, int ring_fd, int array,
+                    uint64_t *id);
 
 // A file of types of the kernel, opened.
 typedef struct BpfTypes BpfTypes;
@@ -62,5 +79,8 @@ uint32_t bpf_types_tracepoint(const BpfTypes *t, const char *name, uint32_t *arg
 // with `err` on failure. Programs begin to run at once.
 uint32_t bpf_attach(const BpfCode *code, const BpfMap *maps, const BpfTypes *types, int *fds,
                     Error *err);
+// Loads a program that runs at the samples of perf events. Returns its descriptor, or -1 with
+// `err`.
+int bpf_load_for_samples(const BpfCode *code, const BpfMap *maps, Error *err);
 
 #endif // COLLECT_BPF_BPF_H

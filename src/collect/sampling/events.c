@@ -950,10 +950,22 @@ const OpenEvent *events_by_id(const EventSet *set, uint64_t id)
     return NULL;
 }
 
-bool events_is_capture(const EventSet *set, uint64_t id)
+void events_add_outputs(EventSet *set, const struct perf_event_attr *attr, const uint64_t *ids,
+                        size_t count)
 {
-    for (size_t i = 0; i < set->capture_count; i++)
-        if (set->capture_ids[i] == id)
+    uint64_t *all = arena_array(set->arena, uint64_t, set->output_count + count);
+    if (set->output_count)
+        memcpy(all, set->output_ids, set->output_count * sizeof(*all));
+    memcpy(all + set->output_count, ids, count * sizeof(*all));
+    set->output_ids = all;
+    set->output_count += count;
+    set->output_layout = perf_layout(attr);
+}
+
+bool events_is_output(const EventSet *set, uint64_t id)
+{
+    for (size_t i = 0; i < set->output_count; i++)
+        if (set->output_ids[i] == id)
             return true;
     return false;
 }
@@ -961,8 +973,8 @@ bool events_is_capture(const EventSet *set, uint64_t id)
 const PerfLayout *events_sample_layout(const EventSet *set, uint64_t id)
 {
     const OpenEvent *e = events_by_id(set, id);
-    if (!e && events_is_capture(set, id))
-        return &set->capture_layout;
+    if (!e && events_is_output(set, id))
+        return &set->output_layout;
     bool counted =
         e && e->event != SIDE_BAND && events_fixed_period(set, &set->events.at[e->event]) != 0;
     return counted ? &set->counted_layout : &set->layout;

@@ -76,13 +76,13 @@ typedef struct EventSet {
     PerfLayout counted_layout; // of samples of events with a fixed period: these do not state it
     uint32_t *cpus;            // each has one ring; with per_thread none has
     size_t cpu_count;
-    bool traced;           // there are no events: a Tracer makes the samples
-    bool by_breakpoints;   // … of probes: its breakpoints take the place of the kernel's
-    bool timed;            // there are no events: agents in the processes make the samples
-    bool heap;             // … which are the sites that allocate
-    uint64_t *capture_ids; // of the events of python_capture_internal.h, in the same rings
-    size_t capture_count;
-    PerfLayout capture_layout;
+    bool traced;          // there are no events: a Tracer makes the samples
+    bool by_breakpoints;  // … of probes: its breakpoints take the place of the kernel's
+    bool timed;           // there are no events: agents in the processes make the samples
+    bool heap;            // … which are the sites that allocate
+    uint64_t *output_ids; // of the events through which BPF programs write into the rings
+    size_t output_count;
+    PerfLayout output_layout;
     bool per_thread; // one ring for each thread: for each thread and CPU there are too few
                      // descriptors
     Vec(OpenEvent) open;
@@ -157,8 +157,12 @@ uint64_t events_fixed_period(const EventSet *set, const EventSpec *spec);
 // The layout of a sample of the event with that id.
 const PerfLayout *events_sample_layout(const EventSet *set, uint64_t id);
 
-// Whether a record with that id holds frames that were read before a sample.
-bool events_is_capture(const EventSet *set, uint64_t id);
+// Announces events through which a BPF program writes into the rings: those of all programs have
+// the same layout.
+void events_add_outputs(EventSet *set, const struct perf_event_attr *attr, const uint64_t *ids,
+                        size_t count);
+// Whether a BPF program wrote the record with that id.
+bool events_is_output(const EventSet *set, uint64_t id);
 
 // NULL when no event has that id.
 const OpenEvent *events_by_id(const EventSet *set, uint64_t id);

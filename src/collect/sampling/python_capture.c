@@ -3,6 +3,7 @@
 
 #include "collect/sampling/python_capture_internal.h"
 
+#include "collect/bpf/bpf.h"
 #include "os/privilege.h"
 
 #include <errno.h>
@@ -243,55 +244,39 @@ static bool load_program(Capture *c)
 }
 
 // The event through which the program writes on one CPU, into the ring of that CPU.
-static bool open_output(EventSet *events, size_t ring, Capture *c)
+static bool open_output(const EventSet *events, const struct perf_event_attr *attr, size_t ring,
+                        Capture *c)
 {
-    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-                                   .config = PERF_COUNT_SW_BPF_OUTPUT,
-                                   .sample_period = 1,
-                                   .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
-                                                  PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-                                                  PERF_SAMPLE_RAW,
-                                   .watermark = events->base.watermark,
-                                   .wakeup_watermark = events->base.wakeup_watermark,
-                                   .use_clockid = events->base.use_clockid,
-                                   .clockid = events->base.clockid,
-                                   .sample_id_all = 1};
-    uint32_t cpu = events->cpus[ring];
-    int fd = perf_event_open(&attr, -1, (int)cpu, -1);
+    int fd = bpf_output_open(attr, events->cpus[ring], events->ring_fds[ring], c->outputs_fd,
+                             &c->ids[ring]);
     if (fd < 0)
         return false;
     c->event_fds[c->event_count++] = fd;
-    union bpf_attr a = {.map_fd = (uint32_t)c->outputs_fd,
-                        .key = (uint64_t)(uintptr_t)&cpu,
-                        .value = (uint64_t)(uintptr_t)&fd};
-    uint64_t id;
-    if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, events->ring_fds[ring]) != 0 ||
-        ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0 || bpf(BPF_MAP_UPDATE_ELEM, &a) != 0)
-        return false;
-    events->capture_ids[events->capture_count++] = id;
-    events->capture_layout = perf_layout(&attr);
     return true;
 }
 
-static bool open_all(EventSet *events, Capture *c)
+static bool open_all(EventSet *events, int after, Capture *c)
 {
     uint32_t cpus = 0;
     for (size_t i = 0; i < events->cpu_count; i++)
         cpus = MAX(cpus, events->cpus[i] + 1);
-    c->targets_fd =
-        make_map(BPF_MAP_TYPE_ARRAY, sizeof(CaptureTarget), CAPTURE_TARGETS, BPF_F_MMAPABLE);
+    c->targets_fd = bpf_array_make(sizeof(CaptureTarget), CAPTURE_TARGETS, BPF_F_MMAPABLE);
     if (c->targets_fd < 0)
         return false;
     c->scratch_fd = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(CaptureScratch), 1, 0);
-    c->outputs_fd = make_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, cpus, 0);
+    c->outputs_fd = bpf_event_array_make(cpus);
     void *at = mmap(NULL, CAPTURE_TARGETS * sizeof(CaptureTarget), PROT_READ | PROT_WRITE,
                     MAP_SHARED, c->targets_fd, 0);
     c->targets = at == MAP_FAILED ? NULL : at;
     if (!c->targets || c->scratch_fd < 0 || c->outputs_fd < 0 || !load_program(c))
         return false;
+    struct perf_event_attr attr = bpf_output_attr(&events->base);
     for (size_t i = 0; i < events->ring_count; i++)
-        if (!open_output(events, i, c))
+        if (!open_output(events, &attr, i, c))
             return false;
+    events_add_outputs(events, &attr, c->ids, c->event_count);
+    if (after >= 0)
+        return bpf_element_set(after, 0, &c->program_fd);
     for (size_t i = 0; i < events->open.len; i++)
         if (events->open.at[i].event != SIDE_BAND &&
             ioctl(events->open.at[i].fd, PERF_EVENT_IOC_SET_BPF, c->program_fd) != 0)
@@ -299,20 +284,21 @@ static bool open_all(EventSet *events, Capture *c)
     return true;
 }
 
-bool capture_open(EventSet *events, Capture *ret, Error *err)
+bool capture_open(EventSet *events, int after, Capture *ret, Error *err)
 {
     Capture c = {.targets_fd = -1, .scratch_fd = -1, .outputs_fd = -1, .program_fd = -1};
     *ret = (Capture){0};
     if (!privilege_is_special() || events->per_thread || events->stacks != STACKS_TABLES)
         return error_set(err, ERROR_PERMISSION, "not possible for this user or recording");
     c.event_fds = arena_array(events->arena, int, events->ring_count);
-    events->capture_ids = arena_array(events->arena, uint64_t, events->ring_count);
-    if (open_all(events, &c)) {
+    c.ids = arena_array(events->arena, uint64_t, events->ring_count);
+    size_t outputs = events->output_count;
+    if (open_all(events, after, &c)) {
         *ret = c;
         return true;
     }
     (void)error_os(err, "cannot load a BPF program");
-    events->capture_count = 0;
+    events->output_count = outputs;
     capture_close(&c);
     return false;
 }

@@ -7,6 +7,7 @@
 #include "collect/sampling/breaks_internal.h"
 #include "collect/sampling/drain_internal.h"
 #include "collect/sampling/facts_internal.h"
+#include "collect/sampling/known_samples_internal.h"
 #include "collect/sampling/order_internal.h"
 #include "collect/sampling/python_capture_internal.h"
 #include "collect/sampling/short_lives_internal.h"
@@ -86,6 +87,7 @@ struct Sampling {
     atomic_bool wants_switches; // the worker has seen that samples must be weighed
     bool tried_switches;
     atomic_ullong weigh_from; // when they can be; 0: they cannot yet
+    KnownSamples known;       // of stacks that were seen before, where that is allowed
     Capture capture;          // of Python's frames, where that is allowed
     Watching watching;        // of waits
     pthread_t worker;
@@ -215,7 +217,8 @@ static void open_consumer(Sampling *s)
                                                  .event_by_id = event_by_id,
                                                  .ctx = s,
                                                  .no_runtimes = s->options->no_runtimes,
-                                                 .capture_targets = s->capture.targets});
+                                                 .capture_targets = s->capture.targets,
+                                                 .known = s->known.shared});
 }
 
 // ---- Processes of the recording, for probes that are set on all ----
@@ -303,7 +306,11 @@ static void deliver(void *ctx, Bytes record)
         add_to_session(s, r.u.task.pid);
     if (r.type == PERF_RECORD_SAMPLE && watching_takes(&s->watching, s->consumer, &r))
         return;
-    if (r.type == PERF_RECORD_SAMPLE && events_is_capture(&s->events, r.id)) {
+    if (r.type == PERF_RECORD_SAMPLE && known_samples_takes(&s->known, r.id)) {
+        s->malformed += !consumer_known(s->consumer, &r, &s->sample_events[0]);
+        return;
+    }
+    if (r.type == PERF_RECORD_SAMPLE && events_is_output(&s->events, r.id)) {
         consumer_capture(s->consumer, &r);
         return;
     }
@@ -363,10 +370,34 @@ static bool confines(const Sampling *s)
     return s->options->confine && !s->events.timed && !s->events.by_breakpoints;
 }
 
+// The fields of struct sched_attr up to the last one that is set; glibc 2.36 does not declare it.
+typedef struct SchedAttr {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns, deadline_ns, period_ns;
+} SchedAttr;
+
+// The drain must run when it wakes, also among hundreds of busy threads, and the worker must not
+// fall behind it. A negative nice value needs rights. A short slice does not; for kernels from 6.12
+// on it means an early deadline. Both may fail.
+static void raise_priority(void)
+{
+    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), DRAIN_NICE);
+    SchedAttr attr = {.size = sizeof(attr)};
+    if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) != 0)
+        return;
+    attr.size = sizeof(attr);
+    attr.runtime_ns = DRAIN_SLICE_NS;
+    syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
 static void *work(void *arg)
 {
     Sampling *s = arg;
     Order order;
+    raise_priority();
     // Capabilities are each thread's own.
     if (confines(s))
         privilege_reduce(s->options->argv);
@@ -952,29 +983,6 @@ static bool stop_worker(Sampling *s)
     return true;
 }
 
-// The fields of struct sched_attr up to the last one that is set; glibc 2.36 does not declare it.
-typedef struct SchedAttr {
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime_ns, deadline_ns, period_ns;
-} SchedAttr;
-
-// The drain must run when it wakes, also among hundreds of busy threads. A negative nice value
-// needs rights. A short slice does not; for kernels from 6.12 on it means an early deadline. Both
-// may fail.
-static void raise_priority(void)
-{
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), DRAIN_NICE);
-    SchedAttr attr = {.size = sizeof(attr)};
-    if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) != 0)
-        return;
-    attr.size = sizeof(attr);
-    attr.runtime_ns = DRAIN_SLICE_NS;
-    syscall(SYS_sched_setattr, 0, &attr, 0);
-}
-
 static void run_drained(Sampling *s, SamplingResult *result)
 {
     loop(s, result);
@@ -1028,12 +1036,16 @@ static bool release_child(Sampling *s, Error *err)
                       : spawn_release(&s->child, program, err);
 }
 
-static void open_capture(Sampling *s)
+// Lets programs in the kernel look at the samples, where that is allowed.
+static void open_programs(Sampling *s)
 {
     Error why;
-    if (s->options->no_runtimes || s->events.traced || s->events.timed)
+    if (s->events.traced || s->events.timed)
         return;
-    if (!capture_open(&s->events, &s->capture, &why))
+    if (!known_samples_open(&s->events, &s->known, &why))
+        log_debug(LOG_RECORD, 1, "all stacks are copied: %s", why.text);
+    int after = s->known.shared ? s->known.next_fd : -1;
+    if (!s->options->no_runtimes && !capture_open(&s->events, after, &s->capture, &why))
         log_debug(LOG_RECORD, 1, "frames of Python are read after the samples: %s", why.text);
 }
 
@@ -1041,7 +1053,7 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
 {
     const SamplingOptions *o = s->options;
     s->origin_ns = s->start_ns = os_monotonic_ns();
-    open_capture(s);
+    open_programs(s);
     watching_open(&s->watching, &s->events, s->profile);
     open_consumer(s);
     facts_at_start(s->profile, o, &s->events, s->start_ns);
@@ -1117,9 +1129,11 @@ static void settle_result(Sampling *s, SamplingResult *r)
     if (s->options->system_wide)
         r->still_running = 0;
     log_debug(LOG_RECORD, 1,
-              "%llu samples, %llu frames, worker %lld us, drain %lld us, %llu bytes of rings, "
+              "%llu samples, %llu known (%llu wrong), %llu frames, worker %lld us, drain %lld us, "
+              "%llu bytes of rings, "
               "%llu kept, tables %llu bytes, %llu malformed, %llu duplicates",
-              (unsigned long long)c->samples, (unsigned long long)c->frames_walked,
+              (unsigned long long)c->samples, (unsigned long long)c->known,
+              (unsigned long long)c->known_wrong, (unsigned long long)c->frames_walked,
               (long long)s->worker_cpu_ns / 1000, (long long)os_thread_cpu_ns() / 1000,
               (unsigned long long)s->drain.bytes_in, (unsigned long long)s->drain.bytes_out,
               (unsigned long long)consumer_modules(s->consumer)->table_bytes,
@@ -1200,6 +1214,7 @@ void sampling_close(Sampling *s)
         return;
     spawn_close(&s->child, false);
     capture_close(&s->capture);
+    known_samples_close(&s->known);
     watching_close(&s->watching);
     events_close(&s->events);
     tracer_deinit(&s->tracer);

@@ -88,6 +88,7 @@ typedef struct SamplingOptions {
     bool heap_with_time;      // with heap: samples of the processor time, too
     char *const *environment; // of the command; ends in NULL
     Str temp_folder;          // $TMPDIR; "": the usual ones
+    bool copy_stacks;         // copy the stack of each sample, also where it was seen before
     bool no_runtimes;         // do not read from processes what runtimes know of their code
     // Once the program runs, give up the rights that recording does not need, and refuse what could
     // change files or processes (os/privilege.h). The caller's writer must not need them.

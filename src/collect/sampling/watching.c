@@ -4,6 +4,7 @@
 #include "collect/sampling/watching_internal.h"
 
 #include "base/log.h"
+#include "collect/bpf/bpf.h"
 #include "model/facts.h"
 #include "os/privilege.h"
 #include "os/proc.h"
@@ -21,38 +22,13 @@ static bool can_watch(const EventSet *events, Error *err)
     return true;
 }
 
-// The parser of records takes the ids of our events for those of captured frames, which have the
-// same layout.
-static void announce(Watching *w, EventSet *events, const struct perf_event_attr *attr)
-{
-    size_t count;
-    const uint64_t *ids = waiting_ids(w->waiting, &count);
-    uint64_t *all = arena_array(events->arena, uint64_t, events->capture_count + count);
-    if (events->capture_count)
-        memcpy(all, events->capture_ids, events->capture_count * sizeof(*all));
-    memcpy(all + events->capture_count, ids, count * sizeof(*all));
-    events->capture_ids = all;
-    events->capture_count += count;
-    events->capture_layout = perf_layout(attr);
-}
-
 void watching_open(Watching *w, EventSet *events, Profile *profile)
 {
     const SamplingOptions *o = events->options;
     *w = (Watching){.options = o, .profile = profile};
     if (!o->waits || !can_watch(events, &w->why))
         return;
-    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-                                   .config = PERF_COUNT_SW_BPF_OUTPUT,
-                                   .sample_period = 1,
-                                   .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
-                                                  PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-                                                  PERF_SAMPLE_RAW,
-                                   .watermark = events->base.watermark,
-                                   .wakeup_watermark = events->base.wakeup_watermark,
-                                   .use_clockid = events->base.use_clockid,
-                                   .clockid = events->base.clockid,
-                                   .sample_id_all = 1};
+    struct perf_event_attr attr = bpf_output_attr(&events->base);
     WaitingSetup setup = {.cpus = events->cpus,
                           .ring_fds = events->ring_fds,
                           .cpu_count = events->ring_count,
@@ -65,7 +41,9 @@ void watching_open(Watching *w, EventSet *events, Profile *profile)
         w->waiting = NULL;
         return;
     }
-    announce(w, events, &attr);
+    size_t count;
+    const uint64_t *ids = waiting_ids(w->waiting, &count);
+    events_add_outputs(events, &attr, ids, count);
 }
 
 void watching_add_metrics(Watching *w, SampleEvent *first)

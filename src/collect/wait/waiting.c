@@ -15,12 +15,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-// Of perf's numbers (asm/perf_regs.h) in the order of struct pt_regs; NO_REG: none that unwinding
-// needs.
-enum { NO_REG = 0xff };
-static const uint8_t perf_of_pt_regs[WAIT_REGS] = {
-    23, 22, 21, 20, 6, 1, 19, 18, 17, 16, 0, 2, 3, 4, 5, NO_REG, 8, NO_REG, 9, 7, NO_REG};
-
 // A stack that was sent.
 typedef struct Sent {
     uint64_t signature;
@@ -259,11 +253,7 @@ static void on_dump(Waiting *w, Consumer *c, Bytes raw)
                      .tid = head.tid,
                      .bytes = bytes_over(raw.ptr + offsetof(WaitDump, stack),
                                          MIN((size_t)head.size, room) / 8 * 8)};
-    for (size_t i = 0; i < WAIT_REGS; i++)
-        if (perf_of_pt_regs[i] != NO_REG) {
-            s.regs[perf_of_pt_regs[i]] = head.regs[i];
-            s.regs_mask |= 1ull << perf_of_pt_regs[i];
-        }
+    s.regs_mask = regs_from_pt_regs(head.regs, s.regs);
     uint64_t base;
     StackCut cut = consumer_unwind(c, &s, &stack, &base);
     w->counts.stacks++;

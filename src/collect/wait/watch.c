@@ -7,11 +7,9 @@
 #include "collect/bpf/bpf.h"
 #include "collect/bpf/programs/wait_program.h"
 #include "collect/wait/reasons_internal.h"
-#include "os/perf_event.h"
 
 #include <linux/bpf.h>
 #include <stddef.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -87,16 +85,11 @@ static bool make_maps(const WaitConfig *config, uint32_t cpus, Watch *w, Error *
 // The event through which programs write on one CPU, into the ring of that CPU.
 static bool open_output(const WaitingSetup *setup, size_t i, Watch *w, Error *err)
 {
-    struct perf_event_attr attr = setup->output;
-    int fd = perf_event_open(&attr, -1, (int)setup->cpus[i], -1);
+    int fd = bpf_output_open(&setup->output, setup->cpus[i], setup->ring_fds[i], w->outputs_fd,
+                             &w->ids[w->event_count]);
     if (fd < 0)
         return error_os(err, "cannot open the output of BPF programs");
-    w->event_fds[w->event_count] = fd;
-    uint64_t *id = &w->ids[w->event_count++];
-    if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, setup->ring_fds[i]) != 0 ||
-        ioctl(fd, PERF_EVENT_IOC_ID, id) != 0 ||
-        !bpf_element_set(w->outputs_fd, setup->cpus[i], &fd))
-        return error_os(err, "cannot direct the output of BPF programs");
+    w->event_fds[w->event_count++] = fd;
     return true;
 }
 
