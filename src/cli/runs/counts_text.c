@@ -98,7 +98,7 @@ void counts_add_span_length(StrBuf *out, const Profile *p, const CountSpan *span
 {
     double asked = (double)counts_fact(p, STR(FACT_INTERVAL)), length = (double)span->length_ns;
     if (length < asked * 0.95)
-        strbuf_printf(out, "# this interval: %.3g ms instead of %.3g ms\n", length / 1e6,
+        strbuf_printf(out, "# this interval: %.3g ms instead of %.10g ms\n", length / 1e6,
                       asked / 1e6);
 }
 
