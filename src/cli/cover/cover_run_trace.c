@@ -74,6 +74,13 @@ static void say_result(const CoverSession *s, const CoverTraceResult *r)
         cli_say("'%" STR_FMT "' ran without the rights that its file gives: the kernel takes them "
                 "from a program that is traced",
                 STR_ARG(s->program.path));
+    if (r->sites == 0 && s->program.is_32bit) {
+        cli_say("no lines of '%" STR_FMT
+                "': it is a 32-bit program, and breakpoints count lines of "
+                "64-bit ones; built with --coverage it counts by itself",
+                STR_ARG(s->program.path));
+        return;
+    }
     if (r->sites == 0 && !r->unreadable) {
         cli_say("no statement to stop at: '%" STR_FMT "' has no debug information (-g), or its "
                 "sources are not here (--include takes them anyway)",

@@ -64,8 +64,16 @@ static uint64_t ring_bytes(void)
     return MIN(round_up_pow2(MAX(cpus, (uint64_t)1)) * RING_BYTES_MIN, (uint64_t)RING_BYTES_MAX);
 }
 
-static bool check_program(const Program *p, Error *err)
+// Whether a library can be preloaded into the program.
+static bool check_program(const Program *p, bool heap, Error *err)
 {
+    if (heap && (p->is_static || p->is_32bit)) {
+        (void)error_set(
+            err, ERROR_UNSUPPORTED, "cannot keep account of the heap of '%" STR_FMT "': it is %s",
+            STR_ARG(p->path),
+            p->is_static ? "statically linked, and loads no library" : "a 32-bit program");
+        return error_hint(err, p->is_static ? "link it dynamically" : "build it without -m32");
+    }
     if (p->is_static) {
         (void)error_set(err, ERROR_UNSUPPORTED,
                         "cannot record '%" STR_FMT "' by timers: it is statically linked, and "
@@ -97,7 +105,7 @@ bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *e
     assert(options->environment);
     ret->queue = queue;
     ret->program = *options->program;
-    if (!check_program(&ret->program, err) ||
+    if (!check_program(&ret->program, events->heap, err) ||
         !agent_session_open(arena, &session, &ret->session, err))
         return false;
     ret->program.environment = ret->session.environment;

@@ -165,6 +165,18 @@ static uint64_t sp_of(const UserRegs *r)
 #endif
 }
 
+// Whether the registers are those of a 32-bit program.
+static bool are_32bit(const UserRegs *r)
+{
+#if defined(__x86_64__)
+    enum { CODE_32_BIT = 0x23 };
+    return r->cs == CODE_32_BIT;
+#else
+    (void)r;
+    return false;
+#endif
+}
+
 // Writes a sample. `id` is of its event; a period is written unless the event has a fixed one.
 static void tell(Tracer *t, const TracedThread *thread, const TracedProcess *p,
                  const UserRegs *regs, uint64_t id, const uint64_t *period, uint32_t cpu)
@@ -184,7 +196,7 @@ static void tell(Tracer *t, const TracedThread *thread, const TracedProcess *p,
     if (period)
         put_u64(&w, *period);
     if (t->events->stacks == STACKS_TABLES) {
-        put_u64(&w, PERF_SAMPLE_REGS_ABI_64);
+        put_u64(&w, are_32bit(regs) ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64);
         put_regs(&w, regs);
         uint8_t *stack = w.at + 8;
         ssize_t n = p->memory_fd >= 0

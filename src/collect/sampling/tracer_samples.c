@@ -6,6 +6,7 @@
 #include "os/clock.h"
 
 #include <elf.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -28,17 +29,45 @@ static bool left_syscall(pid_t tid, const UserRegs *r)
 #endif
 }
 
+// The registers of a stopped thread. Those of a 32-bit program are widened.
+static bool read_registers(pid_t tid, UserRegs *ret)
+{
+    struct iovec iov = {ret, sizeof(*ret)};
+    if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &iov) != 0)
+        return false;
+#if defined(__x86_64__)
+    // ebx, ecx, edx, esi, edi, ebp, eax, ds, es, fs, gs, orig_eax, eip, cs, eflags, esp, ss
+    uint32_t r[17];
+    if (iov.iov_len == sizeof(r)) {
+        memcpy(r, ret, sizeof(r));
+        *ret = (UserRegs){.rbx = r[0],
+                          .rcx = r[1],
+                          .rdx = r[2],
+                          .rsi = r[3],
+                          .rdi = r[4],
+                          .rbp = r[5],
+                          .rax = r[6],
+                          .orig_rax = (unsigned long long)(long long)(int32_t)r[11],
+                          .rip = r[12],
+                          .cs = r[13],
+                          .eflags = r[14],
+                          .rsp = r[15],
+                          .ss = r[16]};
+        return true;
+    }
+#endif
+    return iov.iov_len == sizeof(*ret);
+}
+
 void tracer_take_sample(Tracer *t, TracedThread *thread)
 {
     uint64_t cpu_ns, switches;
     UserRegs regs;
-    struct iovec iov = {&regs, sizeof(regs)};
     TracedProcess *p = tracer_find_process(t, thread->pid);
     if (!p || !tracer_read_cpu_time(thread, &cpu_ns, &switches))
         return;
     thread->waited = switches != thread->switches || cpu_ns <= thread->counted_ns;
-    if (cpu_ns <= thread->counted_ns ||
-        ptrace(PTRACE_GETREGSET, thread->tid, (void *)(uintptr_t)NT_PRSTATUS, &iov) != 0)
+    if (cpu_ns <= thread->counted_ns || !read_registers((pid_t)thread->tid, &regs))
         return;
     // The kernel often takes a processor away at the end of a system call. Such a place does not
     // represent where time is spent.
@@ -49,8 +78,7 @@ void tracer_take_sample(Tracer *t, TracedThread *thread)
     thread->sampled_at = switches;
     uint64_t weight = cpu_ns - thread->counted_ns;
     thread->counted_ns = cpu_ns;
-    // A program of another word size has another size of registers.
-    if (!t->sampling || iov.iov_len != sizeof(regs))
+    if (!t->sampling)
         return;
     tracer_refresh_maps(t, p);
     tracer_tell_sample(t, thread, p, &regs, thread->cpu, weight);
