@@ -116,4 +116,17 @@ b.html html
 b.svg xml
 FILES
 
+# What a thread waits for has a name of the recorded program's choice.
+name=$(printf 'fi\033]0;pwned\007\302\23331m<img src=x onerror=pwned()>')
+if mkfifo "$name" && "$ASSAY" record -q --wait -o waits.assay -- sh -c '(sleep 0.1; echo x >"$1") & read -r x <"$1"' sh "$name" 2>err.log && ! [ -s err.log ]; then
+    for view in "" --locks "--by file" "--by waker" "--by class"; do
+        # shellcheck disable=SC2086 # options
+        holds "report of waits $view" text "$ASSAY" report -w $view waits.assay
+    done
+    check 'and the name is there' eval '"$ASSAY" report -w --by file waits.assay | grep -q pwned'
+    holds "report of waits, json" json "$ASSAY" report --json waits.assay
+    holds "view of waits" html "$ASSAY" view --no-open --html - waits.assay
+else
+    skip 'names in waits' "$(head -n 1 err.log)"
+fi
 finish
