@@ -102,7 +102,7 @@ static void *thread_main(void *argument)
     if (timed || notes) {
         record_task(PERF_RECORD_FORK, pid, pid, sys_tid(), parent_tid);
         if (timed)
-            threads_begin();
+            threads_begin(stack_bytes);
         if (hooks.has_end_key)
             (void)pthread_setspecific(hooks.end_key, &hooks);
     }

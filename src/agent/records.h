@@ -19,6 +19,7 @@ void record_task(uint32_t type, uint32_t pid, uint32_t parent_pid, uint32_t tid,
 typedef struct SampleRecord {
     uint64_t event_id; // WIRE_EVENT_ID or WIRE_SITE_EVENT_ID
     uint32_t pid, tid;
+    uint64_t time_ns;          // CLOCK_MONOTONIC; 0: now
     uint64_t value;            // processor time, ns; of a site its number plus 1
     const UnwindFrame *frames; // innermost first
     uint32_t frame_count;      // at least 1

@@ -16,9 +16,7 @@ enum { PLACES = 64, STACK_BYTES = 48 << 10 };
 typedef struct Place {
     StackWalk walk;
     // What the walk is asked for.
-    const void *context;
-    uint32_t tid;
-    uint64_t weight_ns;
+    const SampleAsk *ask;
     bool written;
     _Alignas(16) uint8_t stack[STACK_BYTES];
 } Place;
@@ -50,6 +48,8 @@ void sampler_reset(void)
 // ---- The walk -------------------------------------------------------------------------
 
 #if defined(__x86_64__)
+enum { SP = UNWIND_X86_64_SP };
+
 static void read_registers(const ucontext_t *u, UnwindRegs *ret)
 {
     // By DWARF's numbers (System V psABI x86-64, table 3.36).
@@ -62,6 +62,8 @@ static void read_registers(const ucontext_t *u, UnwindRegs *ret)
     ret->known = 0x1ffff;
 }
 #else
+enum { SP = UNWIND_AARCH64_SP };
+
 static void read_registers(const ucontext_t *u, UnwindRegs *ret)
 {
     for (unsigned i = 0; i < 31; i++)
@@ -76,12 +78,16 @@ static void take(Place *p)
 {
     UnwindRegs regs;
     uint32_t count;
-    read_registers(p->context, &regs);
-    UnwindEnd end = stack_walk(&p->walk, &regs, 0, STACK_ASKS, &count);
+    const SampleAsk *ask = p->ask;
+    read_registers(ask->context, &regs);
+    uint64_t sp = regs.reg[SP];
+    bool is_known = sp >= ask->stack_low && sp < ask->stack_high;
+    UnwindEnd end = stack_walk(&p->walk, &regs, is_known ? ask->stack_high : 0, STACK_ASKS, &count);
     SampleRecord record = {.event_id = WIRE_EVENT_ID,
                            .pid = sys_pid(),
-                           .tid = p->tid,
-                           .value = p->weight_ns,
+                           .tid = ask->tid,
+                           .time_ns = ask->time_ns,
+                           .value = ask->weight_ns,
                            .frames = p->walk.frames,
                            .frame_count = count,
                            .end = end};
@@ -121,14 +127,12 @@ static void take_on_own_stack(Place *p)
 #endif
 }
 
-bool sampler_take(const void *context, uint32_t tid, uint64_t weight_ns)
+bool sampler_take(const SampleAsk *ask)
 {
     Place *p = take_place();
     if (!p)
         return false;
-    p->context = context;
-    p->tid = tid;
-    p->weight_ns = weight_ns;
+    p->ask = ask;
     take_on_own_stack(p);
     bool written = p->written;
     leave_place(p);

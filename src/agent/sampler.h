@@ -8,9 +8,18 @@
 
 #include "base/defs.h"
 
-// Walks the interrupted stack (`context` is a ucontext_t) and writes a sample that stands for
-// `weight_ns`. False when all places to work in are taken, or the ring is full.
-bool sampler_take(const void *context, uint32_t tid, uint64_t weight_ns);
+typedef struct SampleAsk {
+    const void *context; // a ucontext_t: what was interrupted
+    uint32_t tid;        // of the calling thread
+    uint64_t time_ns;    // CLOCK_MONOTONIC
+    uint64_t weight_ns;  // processor time that the sample stands for
+    // The thread's stack, whose words above the interrupted stack pointer are there; 0: not known.
+    uint64_t stack_low, stack_high;
+} SampleAsk;
+
+// Walks the interrupted stack and writes a sample. False when all places to work in are taken, or
+// the ring is full.
+bool sampler_take(const SampleAsk *ask);
 // For the child of a fork: places that other threads held in the parent are free.
 void sampler_reset(void);
 

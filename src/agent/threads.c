@@ -19,19 +19,24 @@
 
 enum {
     SLOTS = 1 << 14,      // threads at once; a power of two
+    NAME_EVERY = 16,      // samples: a thread's name is asked again
+    MAIN_STACK = 8 << 20, // bytes of the first thread's stack that are known to be there
     PROBES_MAX = 1 << 10, // slots that are looked at for one thread
     SIGNAL_LOWEST = 40,   // below lie the signals of the C libraries and of old real-time programs
     SIGNAL_HIGHEST = 63,  // 64 is popular
     NAME_BYTES = 16,      // of a thread, with its NUL
-    LOOK_NS = 100000000,  // how often the threads are counted
-    TID_GONE = 0x7fffffff // a slot that was used
+    LOOK_NS = 100000000,  // how often the threads are counted …
+    LOOK_LATE_NS = 1000000000, // … and how often where the number stayed the same
+    TID_GONE = 0x7fffffff      // a slot that was used
 };
 
 typedef struct Slot {
-    _Atomic uint32_t tid; // 0: never used
-    int32_t timer;        // -1: none
-    uint64_t counted_ns;  // processor time that samples stand for, or that came before
+    _Atomic uint32_t tid;           // 0: never used
+    int32_t timer;                  // -1: none
+    uint64_t counted_ns;            // processor time that samples stand for, or that came before
+    uint64_t stack_low, stack_high; // its stack; 0: not known
     uint32_t name_hash;
+    uint32_t samples;      // so far
     _Atomic uint32_t seen; // the number of the last look at all threads that found it
 } Slot;
 
@@ -43,6 +48,7 @@ static struct {
     uint64_t period_ns;
     _Atomic bool looking;
     _Atomic uint64_t looked_ns;
+    _Atomic uint64_t look_every_ns;
     uint32_t look;
 } threads;
 
@@ -132,8 +138,23 @@ static bool timer_start(Slot *s, uint32_t tid)
     return true;
 }
 
-// `since_ns`: processor time up to here belongs to no sample.
-static bool thread_add(uint32_t tid, uint64_t since_ns)
+// glibc's: the stack pointer at the start of the program.
+extern void *__libc_stack_end __attribute__((weak));
+
+static uint64_t thread_pointer(void)
+{
+    uint64_t ret;
+#if defined(__x86_64__)
+    __asm__("mov %%fs:0, %0" : "=r"(ret));
+#else
+    __asm__("mrs %0, tpidr_el0" : "=r"(ret));
+#endif
+    return ret;
+}
+
+// `since_ns`: processor time up to here belongs to no sample. `stack_bytes`: of the calling thread,
+// below its thread pointer; 0: not known.
+static bool thread_add_with_stack(uint32_t tid, uint64_t since_ns, uint64_t stack_bytes)
 {
     if (slot_find(tid))
         return true;
@@ -143,7 +164,13 @@ static bool thread_add(uint32_t tid, uint64_t since_ns)
         return false;
     }
     s->counted_ns = since_ns;
-    s->name_hash = 0;
+    s->name_hash = s->samples = 0;
+    s->stack_high = stack_bytes ? thread_pointer() : 0;
+    if (!stack_bytes && tid == sys_pid() && &__libc_stack_end && __libc_stack_end) {
+        s->stack_high = (uint64_t)(uintptr_t)__libc_stack_end;
+        stack_bytes = MAIN_STACK;
+    }
+    s->stack_low = s->stack_high - MIN(stack_bytes, s->stack_high);
     atomic_store(&s->seen, threads.look);
     if (timer_start(s, tid)) {
         atomic_fetch_add(&threads.count, 1);
@@ -152,6 +179,11 @@ static bool thread_add(uint32_t tid, uint64_t since_ns)
     atomic_store(&s->tid, TID_GONE);
     atomic_fetch_add(&agent_ring.shared->untimed_threads, 1);
     return false;
+}
+
+static bool thread_add(uint32_t tid, uint64_t since_ns)
+{
+    return thread_add_with_stack(tid, since_ns, 0);
 }
 
 static void slot_remove(Slot *s)
@@ -229,11 +261,14 @@ static uint64_t thread_count(void)
 static void look_now_and_then(uint64_t now_ns)
 {
     uint64_t last = atomic_load(&threads.looked_ns);
-    if (now_ns - last < LOOK_NS ||
-        !atomic_compare_exchange_strong(&threads.looked_ns, &last, now_ns))
+    uint64_t every = MAX(atomic_load(&threads.look_every_ns), (uint64_t)LOOK_NS);
+    if (now_ns - last < every || !atomic_compare_exchange_strong(&threads.looked_ns, &last, now_ns))
         return;
     uint64_t there = thread_count();
-    if (there && there != atomic_load(&threads.count))
+    bool is_same = !there || there == atomic_load(&threads.count);
+    atomic_store(&threads.look_every_ns,
+                 is_same ? MIN(every * 2, (uint64_t)LOOK_LATE_NS) : LOOK_NS);
+    if (!is_same)
         look_at_all(true);
 }
 
@@ -281,9 +316,16 @@ static void sample(Slot *s, uint32_t tid, const void *context)
     s->counted_ns = now;
     if (!is_kept(&weight))
         return;
-    tell_name(s, tid);
-    look_now_and_then(sys_clock_ns(CLOCK_MONOTONIC_COARSE));
-    if (sampler_take(context, tid, weight))
+    if (s->samples++ % NAME_EVERY == 0)
+        tell_name(s, tid);
+    uint64_t now_ns = sys_clock_ns(CLOCK_MONOTONIC);
+    look_now_and_then(now_ns);
+    if (sampler_take(&(SampleAsk){.context = context,
+                                  .tid = tid,
+                                  .time_ns = now_ns,
+                                  .weight_ns = weight,
+                                  .stack_low = s->stack_low,
+                                  .stack_high = s->stack_high}))
         return;
     s->counted_ns = before; // the next sample stands for this one, too
     if (agent_ring.linear)
@@ -297,8 +339,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (info->si_code != SI_TIMER || s < threads.slot || s >= threads.slot + SLOTS ||
         !atomic_load(&threads.timed))
         return;
-    uint32_t tid = sys_tid();
-    if (atomic_load(&s->tid) == tid)
+    // The kernel sends the signal of a thread's timer to that thread only.
+    uint32_t tid = atomic_load(&s->tid);
+    if (tid && tid != TID_GONE)
         sample(s, tid, context);
 }
 
@@ -356,13 +399,13 @@ void threads_stop(void)
     }
 }
 
-void threads_begin(void)
+void threads_begin(uint64_t stack_bytes)
 {
     if (!atomic_load(&threads.timed))
         return;
     uint32_t tid = sys_tid();
     unblock_signal();
-    (void)thread_add(tid, sys_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    (void)thread_add_with_stack(tid, sys_clock_ns(CLOCK_THREAD_CPUTIME_ID), stack_bytes);
 }
 
 void threads_end(void)

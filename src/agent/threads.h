@@ -13,8 +13,9 @@
 bool threads_start(uint64_t period_ns, bool all);
 // Deletes all timers.
 void threads_stop(void);
-// Times the calling thread, which has just begun.
-void threads_begin(void);
+// Times the calling thread, which has just begun. `stack_bytes` of stack lie below its thread
+// pointer; 0: not known.
+void threads_begin(uint64_t stack_bytes);
 // The calling thread ends.
 void threads_end(void);
 // For the child of a fork, which has one thread and no timers: times that thread.

@@ -13,12 +13,12 @@
 // Set when a seccomp filter has refused the call.
 static _Atomic bool readv_is_refused;
 
-static bool copy_by_readv(uint64_t addr, void *to, size_t size)
+static bool copy_by_readv(uint32_t pid, uint64_t addr, void *to, size_t size)
 {
     struct iovec local = {to, size}, remote = {(void *)(uintptr_t)addr, size};
     if (atomic_load_explicit(&readv_is_refused, memory_order_relaxed))
         return false;
-    long n = SYS6(SYS_process_vm_readv, sys_pid(), &local, 1, &remote, 1, 0);
+    long n = SYS6(SYS_process_vm_readv, pid, &local, 1, &remote, 1, 0);
     if (n == -EPERM || n == -ENOSYS || n == -EACCES)
         atomic_store(&readv_is_refused, true);
     return n == (long)size;
@@ -31,7 +31,7 @@ static bool copy_by_file(int fd, uint64_t addr, void *to, size_t size)
 
 bool words_copy(uint64_t addr, void *to, size_t size)
 {
-    if (copy_by_readv(addr, to, size))
+    if (copy_by_readv(sys_pid(), addr, to, size))
         return true;
     if (!atomic_load(&readv_is_refused))
         return false;
@@ -47,6 +47,7 @@ void words_begin(WordPages *p)
         p->at[i] = 0;
     p->next = 0;
     p->memory_fd = -1;
+    p->pid = 0;
 }
 
 void words_end(WordPages *p)
@@ -62,7 +63,9 @@ static const uint8_t *page_of(WordPages *p, uint64_t addr)
             return p->bytes[i];
     uint8_t *bytes = p->bytes[p->next];
     p->at[p->next] = 0;
-    bool ok = copy_by_readv(start, bytes, WORDS_PAGE);
+    if (!p->pid)
+        p->pid = sys_pid();
+    bool ok = copy_by_readv(p->pid, start, bytes, WORDS_PAGE);
     if (!ok && atomic_load(&readv_is_refused)) {
         if (p->memory_fd < 0)
             p->memory_fd = sys_open("/proc/self/mem", O_RDONLY, 0);

@@ -14,6 +14,7 @@ typedef struct WordPages {
     uint64_t at[WORDS_PAGES]; // addresses; 0: empty
     uint32_t next;            // the one to replace
     int memory_fd;            // of /proc/self/mem; -1: not open
+    uint32_t pid;             // of this process; 0: not asked yet
     uint8_t bytes[WORDS_PAGES][WORDS_PAGE];
 } WordPages;
 
