@@ -61,6 +61,18 @@ check 'a dump cut short has what was before' cut_short
 if command -v perf >/dev/null; then
     check 'perf reads a dump' eval 'perf script -i simple.out 2>/dev/null | grep -q second'
 fi
+# However the program ends, its status is its own, and nothing is left.
+# shellcheck disable=SC2086
+gcc -g -O2 -pthread -o profiled_ends "$programs/profiled_ends.c" $flags || exit 1
+ulimit -c 0
+maps_left() { find /dev/shm "${TMPDIR:-/tmp}" -maxdepth 1 -name 'assay*' -user "$(id -u)" 2>/dev/null | sort; }
+left=$(maps_left)
+check 'programs that are started one after the other by exec' status_is 9 ./profiled_ends exec 20
+check 'an end by a signal' status_is 143 ./profiled_ends signal
+check 'by abort' status_is 134 ./profiled_ends abort
+check 'by _exit in a thread' status_is 7 ./profiled_ends quick
+same_left() { [ -z "$(comm -13 <(echo "$left") <(maps_left))" ]; }
+check 'no file of them is left' eventually same_left
 recorded() { # by the timers of record the library is busy, and the program goes on
     "$ASSAY" record --engine timer -q --force -o r.assay -- ./profiled simple r.out >out.log 2>err.log
     grep -qx 'start: -16, not 0' out.log && report r.assay && share_is before 33 15
