@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/cursor.h"
 #include "model/name.h"
 #include "os/file.h"
 #include "os/proc.h"
@@ -379,11 +380,22 @@ typedef struct Near {
     size_t score;
 } Near;
 
-enum { NEAR_MAX = 4, NEAR_LEAST = 60 };
+enum { NEAR_MAX = 4, NEAR_LEAST = 60, SCORE_SAME_PART = 100 };
+
+// The part behind the last "::".
+static Str last_part(Str name)
+{
+    for (size_t i = name.len; i >= 2; i--)
+        if (name.ptr[i - 1] == ':' && name.ptr[i - 2] == ':')
+            return str_slice(name, i, name.len);
+    return name;
+}
 
 static void consider(Arena *arena, Near near[NEAR_MAX], Str name, Str wanted)
 {
     size_t score = likeness(wanted, name);
+    if (str_equal(last_part(wanted), last_part(name)))
+        score += SCORE_SAME_PART;
     if (score < NEAR_LEAST)
         return;
     for (size_t i = 0; i < NEAR_MAX; i++) {
@@ -456,4 +468,24 @@ bool probe_object_unknown(Arena *arena, const ProbeObject *o, Str name, Error *e
                      STR_ARG(strbuf_str(&b)), STR_ARG(o->path));
     strbuf_deinit(&b);
     return false;
+}
+
+void probe_object_libraries(Arena *arena, const ProbeObject *o, StrVec *ret)
+{
+    const Elf *elf = &o->symbols.elf;
+    const ElfSection *s = elf_section_find_type(elf, SHT_DYNAMIC);
+    Bytes entries, names;
+    if (!s || s->link >= elf->section_count || !elf_section_raw(elf, s, &entries, NULL) ||
+        !elf_section_raw(elf, &elf->sections[s->link], &names, NULL))
+        return;
+    Cursor c = cursor_over(entries, "dynamic section");
+    while (cursor_more(&c)) {
+        uint64_t tag = cursor_u64(&c), value = cursor_u64(&c);
+        if (tag != DT_NEEDED || value >= names.len)
+            continue;
+        Str rest = {(const char *)names.ptr + value, names.len - value};
+        size_t len = str_find_char(rest, '\0');
+        if (len != SIZE_MAX)
+            vec_push(arena, ret, arena_str(arena, str_slice(rest, 0, len)));
+    }
 }

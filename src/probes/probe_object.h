@@ -49,6 +49,10 @@ bool probe_name_fits(Str name, Str wanted);
 // Always false.
 bool probe_object_unknown(Arena *arena, const ProbeObject *o, Str name, Error *err);
 
+// The names of the libraries that the object needs, as it states them (DT_NEEDED). They lie in the
+// arena.
+void probe_object_libraries(Arena *arena, const ProbeObject *o, StrVec *ret);
+
 // The offset in the file of a stated address. False when the file does not hold it.
 bool probe_object_offset(const ProbeObject *o, uint64_t svma, uint64_t *ret);
 

@@ -82,6 +82,8 @@ bool probe_text_is(Str text, Str program, Str tracefs)
     Str head = colon == SIZE_MAX ? point : str_slice(point, 0, colon);
     if (str_ends_with(point, STR("%return")))
         return true;
+    if (colon == SIZE_MAX && program.len && str_find(point, STR("::")) != SIZE_MAX)
+        return true; // a function of C++ or Rust
     if (colon == SIZE_MAX)
         // Events of perf have no arguments; the only spaces stand behind commas.
         return point.len < str_trim(text).len && !str_ends_with(point, STR(","));

@@ -167,6 +167,32 @@ static bool find_in(const ProbeContext *context, Arena *arena, const ProbeText *
     return ok;
 }
 
+// Where a program has no function of that name, a library that it needs may have it: users know
+// the command, seldom its libraries.
+static void look_in_libraries(const ProbeContext *context, const ProbeText *text, Error *err)
+{
+    Arena scratch = {0};
+    StrVec libraries = {0};
+    ProbeObject program, library;
+    if (probe_object_open(&scratch, context, text->target, &program, NULL)) {
+        probe_object_libraries(&scratch, &program, &libraries);
+        probe_object_close(&program);
+    }
+    for (size_t i = 0; i < libraries.len; i++) {
+        ProbeFunctions found = {0};
+        if (!probe_object_open(&scratch, context, libraries.at[i], &library, NULL))
+            continue;
+        probe_object_functions(&scratch, &library, text->name, &found);
+        probe_object_close(&library);
+        if (found.len == 0)
+            continue;
+        (void)error_hint(err, "its library '%" STR_FMT "' has it: -e %" STR_FMT ":%" STR_FMT,
+                         STR_ARG(libraries.at[i]), STR_ARG(libraries.at[i]), STR_ARG(text->name));
+        break;
+    }
+    arena_deinit(&scratch);
+}
+
 // Markers of a library carry its name: "sdt_libc:setjmp" is in libc.so.6.
 static bool find_one(const ProbeContext *context, Arena *arena, const ProbeText *text,
                      EventSpecVec *ret, Error *err)
@@ -183,6 +209,9 @@ static bool find_one(const ProbeContext *context, Arena *arena, const ProbeText 
         if (str_starts_with(str_from_c(other.text), STR("no marker")))
             why = other;
     }
+    if (text->kind == PROBE_FUNCTION && why.kind == ERROR_NOT_FOUND &&
+        str_starts_with(str_from_c(why.text), STR("no function")))
+        look_in_libraries(context, text, &why);
     if (err)
         *err = why;
     return false;

@@ -55,6 +55,17 @@ else
     skip 'a probe of perf that is removed' 'perf probe does not work here'
 fi
 
+# Names as users write them first.
+says() { status_is 1 assay record -f -o f.assay "${@:2}" 2>err && tr '\n' ' ' <err | grep -q -- "$1" || { cat err; return 1; }; }
+if command -v ldd >/dev/null && ldd ./late_calls | grep -q libc.so.6; then
+    check 'a function of a library is not in the program, but its library is named' says '-e libc.so.6:malloc' -e late_calls:malloc -- ./late_calls
+fi
+if g++ -g -O1 -o named -x c++ - 2>/dev/null <<<'namespace shop { struct Cart { __attribute__((noinline)) int add(int n) { __asm__ volatile(""); return n + 1; } }; }
+int main() { shop::Cart c; int s = 0; for (int i = 0; i < 30; i++) s += c.add(i); return s == 0; }'; then
+    check 'a method of the program by its name alone' eval "assay record -q -f -o p.assay -e shop::Cart::add -- ./named 2>err && assay report --json p.assay >report.json && field \"r['metric']['total'] == 30\""
+    check 'one of another namespace, with the nearest' says "'shop::Cart::add" -e ./named:store::Cart::add -- ./named
+fi
+
 # The byte at the function in the memory of the process: 0xcc where a probe is.
 at=$((16#$(nm late_calls | awk '$3 == "called" { print $1 }')))
 byte() { dd if="/proc/$1/mem" bs=1 skip=$at count=1 2>/dev/null | od -An -tx1 | tr -d ' '; }
