@@ -390,9 +390,8 @@ static bool explain_probe(int os_errno, const EventSpec *spec, Error *err)
                         "(kernels before 6.16 and July 2025: or CAP_PERFMON), whatever "
                         "kernel.perf_event_paranoid is",
                         STR_ARG(spec->name));
-        return error_hint(err, "run it by sudo, or: sudo setcap cap_sys_admin,cap_sys_ptrace+ep "
-                               "ASSAY; without rights, commands that assay starts are probed by "
-                               "breakpoints: record -e PROBE -- CMD");
+        return error_hint(err,
+                          "run it by sudo, or: sudo setcap cap_sys_admin,cap_sys_ptrace+ep ASSAY");
     }
     if (os_errno == EINVAL || os_errno == EOPNOTSUPP) {
         (void)error_set(err, ERROR_UNSUPPORTED,

@@ -916,6 +916,20 @@ static bool open_engine(Sampling *s, Error *err)
     return start_child(s, o->program, err) && open_traced(s, STR(""), err);
 }
 
+// What else there is to say of refused probes: breakpoints do it, or why they do not.
+static void explain_breakpoints(const Sampling *s, const Error *refused, Error *why)
+{
+    Error before = *why;
+    if (refused->text[0])
+        (void)error_hint(why, "%s; breakpoints do not work here either: %s", before.hint,
+                         refused->text);
+    else if (!s->options->argv && has_probes(s->options) && before.kind == ERROR_PERMISSION)
+        (void)error_hint(why,
+                         "%s; without rights, commands that assay starts are probed by "
+                         "breakpoints: record -e PROBE -- CMD",
+                         before.hint);
+}
+
 // Opens the kernel's events or, when they are refused, a tracer, or timers where that is refused,
 // too. On false the error is the refusal of perf events.
 static bool open_sampler(Sampling *s, Error *err)
@@ -936,6 +950,7 @@ static bool open_sampler(Sampling *s, Error *err)
             return true;
         log_debug(LOG_RECORD, 1, "%s", next.text);
     }
+    next = (Error){0};
     if (has_probes(s->options) && s->options->argv &&
         (why.kind == ERROR_PERMISSION || perf_event_probe() != 0)) {
         if (breaks_can(s->options, &next) && open_broken(s, text, &next))
@@ -943,6 +958,7 @@ static bool open_sampler(Sampling *s, Error *err)
         log_debug(LOG_RECORD, 1, "%s", next.text);
         breaks_close(&s->breaks);
     }
+    explain_breakpoints(s, &next, &why);
     if (err)
         *err = why;
     return false;
