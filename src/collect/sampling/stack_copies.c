@@ -19,9 +19,9 @@ enum {
     COPY_GROWTH = 4,        // a copy grows so many times …
     COPY_GROWTH_LARGE = 2,  // … and a large one so many
     COPY_BYTES_LARGE = 16 << 10,
-    COPY_BYTES_MIN = 1 << 10,
+    COPY_BYTES_MIN = 2 << 10,
     COPIES_IN_RING = 64, // a copy is not so large that a ring holds fewer
-    STACKS_SEEN = 1024,  // before a copy shrinks …
+    STACKS_SEEN = 256,   // before a copy shrinks …
     STACKS_SEEN_MS_MAX =
         200, // … in so short a time: where hits are rarer, large copies cost little
 };
