@@ -181,7 +181,7 @@ static bool read_rate(Legacy *g, Str head)
     head = str_slice(head, str_find_char(head, '/') + 1, head.len);
     if (!take_number(&head, &rate))
         return broken(g, "the distance of samples is no number");
-    g->period = is_new ? (double)rate : (double)(rate / 2);
+    g->period = is_new ? (double)rate : (double)rate / 2;
     return true;
 }
 

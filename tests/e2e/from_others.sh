@@ -29,7 +29,7 @@ mkdir -p cover
 (cd cover && clang-14 -g -fprofile-instr-generate -fcoverage-mapping -o prog ../prog.c &&
     LLVM_PROFILE_FILE=a.profraw ./prog && "$ASSAY" cover merge -o all.profdata a.profraw) >log 2>&1
 mkdir -p gcc && (cd gcc && gcc -g --coverage -o prog ../prog.c && ./prog)
-(cd cover && "$ASSAY" cover export --format lcov -o a.info ./prog a.profraw && cp a.info b.info && cp a.info cov.info) >>log 2>&1
+(cd cover && "$ASSAY" cover export --format lcov -o a.info ./prog a.profraw && cp a.info b.info && cp a.info cov.info && cp a.info old.info && : >change.diff) >>log 2>&1
 "$ASSAY" record -q -o profile.assay -- ./prog
 "$ASSAY" heap -q -o heap.assay -- ./prog
 perf record -q -o perf.data ./prog >/dev/null 2>&1 || cp profile.assay perf.data
