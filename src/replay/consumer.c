@@ -26,6 +26,7 @@ enum {
     // may claim more than any machine had.
     MAPPINGS_MAX = 1 << 16,
     MAPPINGS_IN_ALL_MAX = 1 << 24,
+    KNOWN_LARGE = 65536,           // copies that must not be mostly of other stacks
     BASE_WORDS = 8,                // of the outermost frame, above its stack pointer
     CAPTURE_APART_MAX_NS = 200000, // frames that were read before a sample, and the sample
 };
@@ -789,20 +790,24 @@ static void remember_walk(Consumer *c, Process *p, const Thread *t, const Unwind
                                     .frames = c->walked,
                                     .count = count};
     c->kernel_frames = kernel_frames;
-    c->can_be_known = !p->ended && known_stacks_can_take(&c->walked_stack);
+    c->can_be_known =
+        !p->ended && !runtime_frames_found(&p->runtimes) && known_stacks_can_take(&c->walked_stack);
 }
 
-// Lets deep stacks of the thread be copied whole.
-static void tell_deep(Consumer *c, Process *p, const Thread *t, uint64_t sp, uint32_t count)
+// Lets stacks of the thread be copied up to their base, where they are deep, or have frames of
+// runtimes.
+static void tell_base(Consumer *c, Process *p, const Thread *t, uint64_t sp, uint32_t count)
 {
     uint32_t words = c->walked[count - 1].sp_words;
-    if (words == UNWIND_SP_FAR || words <= KNOWN_HASH_MAX / 8 || words > KNOWN_COPY_MAX / 8 ||
-        p->ended || runtime_frames_found(&p->runtimes))
+    bool is_deep = words > KNOWN_HASH_MAX / 8 && words <= KNOWN_COPY_MAX / 8;
+    if (words == UNWIND_SP_FAR || p->ended || !(is_deep || runtime_frames_found(&p->runtimes)))
         return;
     for (uint32_t i = 1; i < count; i++)
         if (c->walked[i].sp_words <= c->walked[i - 1].sp_words)
             return; // on several stacks
-    known_stacks_meet_deep(c->known, &p->known, p->pid, t->tid, sp + 8ull * words);
+    if (runtime_frames_found(&p->runtimes) && !p->known.is_unsteady)
+        known_stacks_give_up(c->known, &p->known, p->pid);
+    known_stacks_meet_copied(c->known, &p->known, p->pid, t->tid, sp + 8ull * words);
 }
 
 static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *s, uint64_t mask,
@@ -852,7 +857,7 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     bool is_deep = walk_live_stack(c, p, &regs, &memory, max, &walk);
     join_outer(c, t, &memory, max, is_deep, &walk);
     if (c->known && walk.end == UNWIND_COMPLETE && !c->can_be_known)
-        tell_deep(c, p, t, regs.reg[sp], walk.frame_count);
+        tell_base(c, p, t, regs.reg[sp], walk.frame_count);
     c->last_sp_words = walk.frame_count ? c->walked[walk.frame_count - 1].sp_words : UNWIND_SP_FAR;
     n = add_frames(c, p, t, &memory, walk.frame_count, n);
     c->counts.frames_walked += walk.frame_count;
@@ -952,15 +957,12 @@ static size_t add_returned(Consumer *c, Process *p, const SampleEvent *event, si
     return n;
 }
 
-// Lets the stack in `frames`, which has just been walked, be recognised from now on. Runtimes have
-// frames that are not on it.
+// Lets the stack in `frames`, which has just been walked, be recognised from now on.
 static void add_known(Consumer *c, Process *p, size_t n)
 {
-    if (runtime_frames_found(&p->runtimes)) {
-        known_stacks_forget(c->known, &p->known, p->pid);
-        return;
-    }
     size_t outer = c->kernel_frames + 1;
+    if (runtime_frames_found(&p->runtimes)) // since this sample
+        return;
     if (n - c->kernel_frames != c->walked_stack.count)
         return;
     if (known_stacks_wants_ranges(&p->known, &p->space)) {
@@ -1225,6 +1227,8 @@ static void on_copied(Consumer *c, const PerfRecord *r, const SampleEvent *event
     // What was the base of one stack is not that of the present one.
     if (c->counts.complete == complete)
         known_stacks_forget_thread(c->known, r->tid);
+    else if (k->total > KNOWN_LARGE && c->counts.stack_bytes < k->total / 2)
+        known_stacks_leave(c->known, &p->known, p->pid);
 }
 
 bool consumer_known(Consumer *c, const PerfRecord *r, const SampleEvent *event)

@@ -270,6 +270,8 @@ static uint64_t size_of(const WalkedStack *w)
 
 static void tell(KnownStacks *k, KnownSpace *s, uint32_t pid, uint32_t tid, uint64_t base)
 {
+    if (s->is_left)
+        return;
     if (s->seed == 0)
         s->seed = ++k->seeds;
     if (!s->is_told)
@@ -287,8 +289,8 @@ bool known_stacks_meet(KnownStacks *k, KnownSpace *s, const WalkedStack *w)
     return !s->copy_only;
 }
 
-void known_stacks_meet_deep(KnownStacks *k, KnownSpace *s, uint32_t pid, uint32_t tid,
-                            uint64_t base)
+void known_stacks_meet_copied(KnownStacks *k, KnownSpace *s, uint32_t pid, uint32_t tid,
+                              uint64_t base)
 {
     tell(k, s, pid, tid, base);
 }
@@ -336,6 +338,12 @@ void known_stacks_give_up(KnownStacks *k, KnownSpace *s, uint32_t pid)
 {
     known_stacks_forget(k, s, pid);
     s->is_unsteady = s->copy_only = true;
+}
+
+void known_stacks_leave(KnownStacks *k, KnownSpace *s, uint32_t pid)
+{
+    known_stacks_give_up(k, s, pid);
+    s->is_left = true;
 }
 
 void known_stacks_forget_thread(KnownStacks *k, uint32_t tid)

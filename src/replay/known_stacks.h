@@ -16,7 +16,8 @@ typedef struct KnownSpace {
     uint64_t seed;       // of its hashes; 0: it has none yet
     uint64_t generation; // of the UnwindSpace when its ranges were told
     bool is_told;
-    bool is_unsteady; // other code took the place of its code, which may happen again
+    bool is_unsteady; // other code took the place of its code, or frames lie beside the stack
+    bool is_left;     // its threads change stacks: it is not told any more
     bool copy_only;   // no stack of it is looked for
     uint32_t copies;  // stacks that were copied since that was decided last
     uint64_t repeats; // stacks since then that had come before, recognised or copied again
@@ -43,10 +44,9 @@ bool known_stacks_can_take(const WalkedStack *w);
 // Counts a stack of the process and tells the kernel's program what it must know of the process and
 // the thread. Whether the stack is to be added: not where too few stacks come again.
 bool known_stacks_meet(KnownStacks *k, KnownSpace *s, const WalkedStack *w);
-// Tells it the same where the stack is too large to be recognised, but can be copied whole up to
-// `base`.
-void known_stacks_meet_deep(KnownStacks *k, KnownSpace *s, uint32_t pid, uint32_t tid,
-                            uint64_t base);
+// Tells it the same where the stack cannot be recognised, but copied whole up to `base`.
+void known_stacks_meet_copied(KnownStacks *k, KnownSpace *s, uint32_t pid, uint32_t tid,
+                              uint64_t base);
 // From now on the kernel's program recognises the stack; its frames but the innermost lead to
 // `outer`.
 void known_stacks_add(KnownStacks *k, KnownSpace *s, const WalkedStack *w, StackId outer);
@@ -64,7 +64,9 @@ bool known_stacks_find(const KnownStacks *k, const KnownSpace *s, uint64_t hash,
 void known_stacks_forget(KnownStacks *k, KnownSpace *s, uint32_t pid);
 // The same, for ever: other code took the place of its code.
 void known_stacks_give_up(KnownStacks *k, KnownSpace *s, uint32_t pid);
-// The thread has ended.
+// The same, and it is not told of any more: copies up to the base of a thread are too large.
+void known_stacks_leave(KnownStacks *k, KnownSpace *s, uint32_t pid);
+// The thread has ended, or its base is another one.
 void known_stacks_forget_thread(KnownStacks *k, uint32_t tid);
 
 #endif // REPLAY_KNOWN_STACKS_H

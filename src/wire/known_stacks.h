@@ -19,7 +19,7 @@ enum {
     KNOWN_PROCESSES = 1 << 10,
     KNOWN_LINES = 1 << 16,
     KNOWN_STACKS = 1 << 16,
-    KNOWN_PROBES = 4,
+    KNOWN_PROBES = 2,
     KNOWN_HASH_MAX = 16384,    // bytes of a stack; larger ones are always copied
     KNOWN_PIECE = 16384,       // … in pieces of so many bytes
     KNOWN_COPY_MAX = 32 << 14, // … up to so many

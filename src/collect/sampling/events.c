@@ -961,6 +961,15 @@ void events_add_outputs(EventSet *set, const struct perf_event_attr *attr, const
     set->output_layout = perf_layout(attr);
 }
 
+bool events_set_program(const EventSet *set, int program)
+{
+    for (size_t i = 0; i < set->open.len; i++)
+        if (set->open.at[i].event != SIDE_BAND &&
+            ioctl(set->open.at[i].fd, PERF_EVENT_IOC_SET_BPF, program) != 0)
+            return false;
+    return true;
+}
+
 bool events_is_output(const EventSet *set, uint64_t id)
 {
     for (size_t i = 0; i < set->output_count; i++)

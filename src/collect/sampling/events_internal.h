@@ -161,6 +161,8 @@ const PerfLayout *events_sample_layout(const EventSet *set, uint64_t id);
 // the same layout.
 void events_add_outputs(EventSet *set, const struct perf_event_attr *attr, const uint64_t *ids,
                         size_t count);
+// Lets a BPF program look at each sample before the kernel writes it. False with errno.
+bool events_set_program(const EventSet *set, int program);
 // Whether a BPF program wrote the record with that id.
 bool events_is_output(const EventSet *set, uint64_t id);
 

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -35,8 +34,7 @@ static bool make_maps(uint32_t cpus, KnownSamples *k)
     k->shared_fd = bpf_array_make(sizeof(KnownShared), 1, BPF_F_MMAPABLE);
     k->scratch_fd = bpf_array_make(SCRATCH_BYTES, cpus, 0);
     k->outputs_fd = bpf_event_array_make(cpus);
-    k->next_fd = bpf_program_array_make(1);
-    if (k->shared_fd < 0 || k->scratch_fd < 0 || k->outputs_fd < 0 || k->next_fd < 0)
+    if (k->shared_fd < 0 || k->scratch_fd < 0 || k->outputs_fd < 0)
         return false;
     void *at = mmap(NULL, sizeof(KnownShared), PROT_READ | PROT_WRITE, MAP_SHARED, k->shared_fd, 0);
     k->shared = at == MAP_FAILED ? NULL : at;
@@ -65,25 +63,17 @@ static bool open_all(EventSet *events, KnownSamples *k, Error *err)
     if (!make_maps(cpus, k) || !open_outputs(events, k))
         return error_os(err, "cannot make the tables of known stacks");
     const BpfMap maps[] = {
-        [KNOWN_MAP_NEXT] = {k->next_fd, false},
         [KNOWN_MAP_OUTPUTS] = {k->outputs_fd, false},
         [KNOWN_MAP_SCRATCH] = {k->scratch_fd, false},
         [KNOWN_MAP_SHARED] = {k->shared_fd, true},
     };
     k->program_fd = bpf_load_for_samples(&known_program.programs[0], maps, err);
-    if (k->program_fd < 0)
-        return false;
-    for (size_t i = 0; i < events->open.len; i++)
-        if (events->open.at[i].event != SIDE_BAND &&
-            ioctl(events->open.at[i].fd, PERF_EVENT_IOC_SET_BPF, k->program_fd) != 0)
-            return error_os(err, "cannot attach a BPF program to the event");
-    return true;
+    return k->program_fd >= 0;
 }
 
 bool known_samples_open(EventSet *events, KnownSamples *ret, Error *err)
 {
-    KnownSamples k = {
-        .shared_fd = -1, .scratch_fd = -1, .outputs_fd = -1, .next_fd = -1, .program_fd = -1};
+    KnownSamples k = {.shared_fd = -1, .scratch_fd = -1, .outputs_fd = -1, .program_fd = -1};
     *ret = (KnownSamples){0};
     if (!can_open(events))
         return error_set(err, ERROR_PERMISSION, "not possible for this user or recording");
@@ -100,7 +90,7 @@ bool known_samples_open(EventSet *events, KnownSamples *ret, Error *err)
 
 void known_samples_close(KnownSamples *k)
 {
-    const int fds[] = {k->shared_fd, k->scratch_fd, k->outputs_fd, k->next_fd, k->program_fd};
+    const int fds[] = {k->shared_fd, k->scratch_fd, k->outputs_fd, k->program_fd};
     if (!k->event_fds)
         return;
     if (k->shared)

@@ -11,15 +11,15 @@
 
 typedef struct KnownSamples {
     KnownShared *shared; // NULL: all stacks are copied
-    int shared_fd, scratch_fd, outputs_fd, next_fd, program_fd;
+    int shared_fd, scratch_fd, outputs_fd, program_fd;
     int *event_fds; // one for each ring
     uint64_t *ids;  // of their records
     size_t event_count;
 } KnownSamples;
 
-// Loads the program, directs its output to the rings of `events`, and lets it look at the samples
-// of their one event. False when this process may not, or the kernel or the recording cannot: `ret`
-// is zeroed then.
+// Loads the program and directs its output to the rings of `events`, which must be of one event. It
+// runs from events_set_program on, or when another program goes on in it. False when this process
+// may not, or the kernel or the recording cannot: `ret` is zeroed then.
 bool known_samples_open(EventSet *events, KnownSamples *ret, Error *err);
 void known_samples_close(KnownSamples *k); // accepts a zeroed one
 

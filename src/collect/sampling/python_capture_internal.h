@@ -11,16 +11,16 @@
 
 typedef struct Capture {
     CaptureTarget *targets; // CAPTURE_TARGETS of them, which the program reads; NULL: not open
-    int targets_fd, scratch_fd, outputs_fd, program_fd;
+    int targets_fd, scratch_fd, outputs_fd, next_fd, program_fd;
     int *event_fds; // one for each ring
     uint64_t *ids;  // of their records
     size_t event_count;
 } Capture;
 
-// Loads the program and directs its output to the rings of `events`. False when this process may
-// not, or the kernel cannot: `ret` is zeroed then. `after` is the array of programs of another
-// program on the events, which ends in a call of its element 0; -1: there is none.
-bool capture_open(EventSet *events, int after, Capture *ret, Error *err);
+// Loads the program and directs its output to the rings of `events`. It runs from
+// events_set_program on, and then goes on in `next`, a program for samples; -1: in none. False when
+// this process may not, or the kernel cannot: `ret` is zeroed then.
+bool capture_open(EventSet *events, int next, Capture *ret, Error *err);
 void capture_close(Capture *c); // accepts a zeroed one
 
 #endif // COLLECT_SAMPLING_PYTHON_CAPTURE_INTERNAL_H

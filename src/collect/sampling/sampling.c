@@ -1060,9 +1060,15 @@ static void open_programs(Sampling *s)
         return;
     if (!known_samples_open(&s->events, &s->known, &why))
         log_debug(LOG_RECORD, 1, "all stacks are copied: %s", why.text);
-    int after = s->known.shared ? s->known.next_fd : -1;
-    if (!s->options->no_runtimes && !capture_open(&s->events, after, &s->capture, &why))
+    int next = s->known.shared ? s->known.program_fd : -1;
+    if (!s->options->no_runtimes && !capture_open(&s->events, next, &s->capture, &why))
         log_debug(LOG_RECORD, 1, "frames of Python are read after the samples: %s", why.text);
+    int first = s->capture.targets ? s->capture.program_fd : next;
+    if (first < 0 || events_set_program(&s->events, first))
+        return;
+    log_debug(LOG_RECORD, 1, "the events take no program: %s", strerror(errno));
+    capture_close(&s->capture);
+    known_samples_close(&s->known);
 }
 
 static bool record(Sampling *s, SamplingResult *result, Error *err)

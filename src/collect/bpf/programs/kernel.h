@@ -29,6 +29,17 @@ static long (*const bpf_probe_read_kernel)(void *to, uint32_t size, const void *
 static void *(*const bpf_get_current_task_btf)(void) = (void *)158;
 static void *(*const bpf_task_pt_regs)(void *task) = (void *)175;
 
+// Goes on in a program of the array, when it is there.
+static void (*const bpf_tail_call)(void *ctx, void *map, uint32_t index) = (void *)12;
+// Calls a function for 0 to `count` - 1, until it returns 1. The function stands behind the program
+// in the same section, see PART. Other loops the kernel checks pass by pass, at the start of every
+// recording.
+static long (*const bpf_loop)(uint32_t count, void *part, void *ctx, uint64_t flags) = (void *)181;
+// The head of such a function: its first argument is `number`.
+#define PART(name, argument)                                                                       \
+    __attribute__((section("perf_event"), used, noinline)) static long name(uint64_t number,       \
+                                                                            argument)
+
 #define THIS_CPU 0xffffffffull
 
 #endif // COLLECT_BPF_PROGRAMS_KERNEL_H

@@ -7,7 +7,7 @@
 
 #include "collect/bpf/programs/kernel.h"
 
-enum { WORDS_AT_ONCE = 16 };
+enum { WORDS_AT_ONCE = 4 };
 
 // struct bpf_perf_event_data on x86-64 (linux/bpf_perf_event.h); `regs` is struct pt_regs.
 typedef struct SampleContext {
@@ -36,11 +36,7 @@ typedef struct KnownScratch {
 extern KnownShared shared MAP;
 extern int scratch MAP; // a KnownScratch for each CPU
 extern int outputs MAP; // an event for each CPU
-extern int next MAP;    // a program for samples that are copied
 
-static void (*const bpf_tail_call)(void *ctx, void *map, uint32_t index) = (void *)12;
-// Calls `part` for 0 to `count` - 1, until it returns 1.
-static long (*const bpf_loop)(uint32_t count, void *part, void *ctx, uint64_t flags) = (void *)181;
 static long (*const bpf_get_stack)(void *ctx, void *to, uint32_t size, uint64_t flags) = (void *)67;
 
 // Look-ups have no branches: each would be a path of its own for the kernel that checks the
@@ -107,11 +103,9 @@ INLINE uint64_t if_known(uint64_t hash)
     return known;
 }
 
-// A part of the program that another part names must stand behind it in the same section.
 static long hash_part(uint64_t number, KnownScratch **scratch);
 
-// Sums the hashes of all words up. By bpf_loop, because of other loops the kernel checks each pass,
-// and that takes 60 ms.
+// Sums the hashes of all words up.
 INLINE void hash_stack(KnownScratch *s)
 {
     volatile KnownScratch *v = s;
@@ -260,14 +254,10 @@ INLINE bool replace(SampleContext *ctx)
 
 PROGRAM("perf_event") int on_sample(SampleContext *ctx)
 {
-    if (replace(ctx))
-        return 0; // the kernel's own sample is not written
-    bpf_tail_call(ctx, &next, 0);
-    return 1;
+    return !replace(ctx); // 1: the kernel writes its own sample
 }
 
-__attribute__((section("perf_event"), used, noinline)) static long hash_part(uint64_t number,
-                                                                             KnownScratch **scratch)
+PART(hash_part, KnownScratch **scratch)
 {
     KnownScratch *s = *scratch;
     KnownHash sum = s->sum;
@@ -282,8 +272,7 @@ __attribute__((section("perf_event"), used, noinline)) static long hash_part(uin
     return 0;
 }
 
-__attribute__((section("perf_event"), used, noinline)) static long send_piece(uint64_t number,
-                                                                              Pieces *pieces)
+PART(send_piece, Pieces *pieces)
 {
     (void)number;
     KnownScratch *s = pieces->scratch;

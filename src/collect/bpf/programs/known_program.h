@@ -8,7 +8,6 @@
 
 // The order in which bpf_load gets the maps.
 enum {
-    KNOWN_MAP_NEXT,
     KNOWN_MAP_OUTPUTS,
     KNOWN_MAP_SCRATCH,
     KNOWN_MAP_SHARED,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/bpf-programs from wait.bpf.c with clang-14 (docs/decisions/0290).
-// Hash of the sources: 56fbdc140eb55c202cced0a60f2a347fb764f3a01c844e066cb234e2c9cb997a
+// Hash of the sources: d25af8870244a69be22b28964cea09ba73b58edf8be64de1b51db91a6d7bbb7d
 
 #include "collect/bpf/programs/wait_program.h"
 
