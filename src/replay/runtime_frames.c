@@ -5,8 +5,10 @@
 
 #include "base/log.h"
 #include "replay/live_stack.h"
+#include "replay/luajit_frames.h"
 #include "replay/python_places.h"
 #include "runtimes/hotspot.h"
+#include "runtimes/runtime_kinds.h"
 #include "runtimes/v8.h"
 
 enum {
@@ -129,10 +131,22 @@ static void find_script(RuntimeFrames *r, ModuleFile *m)
     log_debug(LOG_RECORD, 1, "process %u runs V8", r->pid);
 }
 
+static void find_lua(RuntimeFrames *r, uint32_t file)
+{
+    r->lua_file = file + 1;
+    log_debug(LOG_RECORD, 1, "process %u runs LuaJIT", r->pid);
+}
+
+static bool is_luajit(Str path)
+{
+    const RuntimeKind *kind = runtime_kind_find(path);
+    return kind && strcmp(kind->name, "LuaJIT") == 0;
+}
+
 // A runtime may come later than generated code, so it is looked for again, less and less often.
 static bool find_runtimes(RuntimeFrames *r)
 {
-    if (r->java || r->script)
+    if (r->java || r->script || r->lua_file)
         return true;
     r->searches++;
     if (r->searches > SEARCHES_IN_A_ROW && (r->searches & (r->searches - 1)))
@@ -144,10 +158,12 @@ static bool find_runtimes(RuntimeFrames *r)
             continue;
         if (str_equal(str_base_name(m->path), STR("libjvm.so")))
             find_java(r, m, map->bias);
+        else if (is_luajit(m->path))
+            find_lua(r, map->user);
         else if (m->elf.file.len >= V8_BYTES_MIN)
             find_script(r, m);
     }
-    return r->java || r->script;
+    return r->java || r->script || r->lua_file;
 }
 
 void runtime_frames_deinit(RuntimeFrames *r)
@@ -161,6 +177,7 @@ void runtime_frames_deinit(RuntimeFrames *r)
     r->seen_generation = 0;
     r->java = NULL;
     r->script = NULL;
+    r->lua_file = 0;
     r->searches = 0;
 }
 
@@ -311,10 +328,27 @@ static void log_step(RuntimeFrames *r, const UnwindGenerated *f, UnwindGenerated
               code ? code->frame_words : 0, end == UNWIND_GENERATED_CUT ? "cut" : "unknown");
 }
 
+// Whether a word is the address at which a function of LuaJIT that is written in C goes on after a
+// call, with the rule of the caller's frame.
+static bool is_lua_caller(void *ctx, uint64_t word)
+{
+    RuntimeFrames *r = ctx;
+    const UnwindMapping *m = unwind_space_find(r->space, word - 1);
+    if (!m || m->user + 1 != r->lua_file)
+        return false;
+    UnwindAction a = unwind_space_action(r->space, word - 1);
+    return a.kind != UNWIND_NONE && !luajit_is_interpreter(a);
+}
+
 UnwindGeneratedEnd runtime_frames_step(void *ctx, UnwindGenerated *frame)
 {
     RuntimeFrames *r = ctx;
-    if (!find_runtimes(r) || !r->java)
+    if (!find_runtimes(r))
+        return UNWIND_GENERATED_UNKNOWN;
+    if (r->lua_file)
+        return luajit_step(frame, is_lua_caller, r) ? UNWIND_GENERATED_STEPPED
+                                                    : UNWIND_GENERATED_UNKNOWN;
+    if (!r->java)
         return UNWIND_GENERATED_UNKNOWN;
     UnwindGenerated before = *frame;
     UnwindGeneratedEnd end = step_java(r, frame);
@@ -539,7 +573,7 @@ bool runtime_frames_name(RuntimeFrames *r, const UnwindFrame *frame, const Unwin
     bool is_generated = m->flags & UNWIND_MAP_JIT;
     if (!(is_generated || is_builtin(r, m, frame->pc)))
         return false;
-    if (!find_runtimes(r)) {
+    if (!find_runtimes(r) || r->lua_file) {
         if (is_generated)
             find_kind(r, modules_get(r->modules, m->user));
         return false;

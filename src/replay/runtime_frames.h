@@ -26,6 +26,7 @@ typedef struct RuntimeFrames {
     JavaRuntime *java; // NULL: none found
     ScriptRuntime *script;
     PythonRuntime *python;
+    uint32_t lua_file;        // 1 + the module that contains LuaJIT; 0: none found
     uint64_t seen_generation; // of the space, when Python was last looked for
 } RuntimeFrames;
 

@@ -29,7 +29,11 @@ check "no other program gets such a note" eval '! named other Ruby .'
 if command -v luajit >/dev/null; then
     "$ASSAY" record -q -f -o l.assay -- luajit -e 'local s = 0 for i = 1, 5e8 do s = s + i % 7 end' >out 2>err
     check "a real LuaJIT is named" eval '"$ASSAY" report --notes l.assay | grep -q LuaJIT'
+    # Its traces state no rules; they run in the interpreter's frame.
+    check "stacks lead out of the code that it generates" eval '"$ASSAY" report l.assay | tr "\\n" " " |
+        grep -Eq "all stacks complete|9[89][.][0-9]% of stacks complete"'
 else
     skip "a real LuaJIT is named" "no luajit"
+    skip "stacks lead out of the code that it generates" "no luajit"
 fi
 finish
