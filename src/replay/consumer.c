@@ -112,6 +112,7 @@ struct Consumer {
     Table by_group_count;
     StrId life_name, fork_name, exec_name; // of intervals
     bool has_python;                       // of some process, Python's frames were read
+    bool has_scripts;                      // … V8's
     int64_t last_ns;                       // the latest time of a record
     uint64_t record_time; // of the record that is applied, by the clock of the records
     CpuCredits credits;
@@ -753,6 +754,7 @@ static size_t add_frames(Consumer *c, Process *p, Thread *t, const UnwindMemory 
         runtime_frames_begin(&p->runtimes, t->tid, t->captured_ns ? t->captured : NULL, c->walked,
                              count);
     c->has_python |= p->runtimes.python != NULL;
+    c->has_scripts |= p->runtimes.script != NULL;
     t->captured_ns = 0;
     for (uint32_t i = 0; i < count && n < ARRAY_LEN(c->frames) - 3; i++) {
         const UnwindFrame *f = &c->walked[i];
@@ -1470,6 +1472,11 @@ bool consumer_has_runtimes(const Consumer *c)
         if (!c->processes.at[i]->ended && runtime_frames_found(&c->processes.at[i]->runtimes))
             return true;
     return false;
+}
+
+bool consumer_has_scripts(const Consumer *c)
+{
+    return c->has_scripts;
 }
 
 bool consumer_read_late(const Consumer *c)

@@ -158,6 +158,8 @@ uint32_t consumer_running(const Consumer *c);
 void consumer_find_late_maps(Consumer *c);
 // Whether a process has a runtime whose memory is read: soon after each sample, as it changes.
 bool consumer_has_runtimes(const Consumer *c);
+// Whether functions of JavaScript were named by what V8 knows of them.
+bool consumer_has_scripts(const Consumer *c);
 // Whether Python's frames were read after the samples that they belong to.
 bool consumer_read_late(const Consumer *c);
 // The counts and the modules so far, borrowed from the consumer.

@@ -58,6 +58,7 @@ for node in "$(command -v node)" ${TEST_NODES:-}; do
         }
     done
 done
+check "a note says what inlining does to shares" eval '"$ASSAY" report --notes n.assay | grep -q no-turbo-inlining'
 check "no map is left in /tmp" test "$(maps)" -le "$before"
 
 "$ASSAY" record -q -f --no-runtimes -o none.assay -- node shares.js 200 >out 2>err

@@ -461,6 +461,10 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
                      modules->missing);
     modules_note_refused(modules, p);
     modules_note_unnamed(modules, p);
+    if (consumer_has_scripts(consumer))
+        profile_note(p, NOTE_WARNING, STR("v8-inlines"),
+                     "JavaScript functions that V8 has inlined count for their callers; "
+                     "node --no-turbo-inlining tells them apart, in a slower program");
     if (consumer_read_late(consumer))
         profile_note(p, NOTE_WARNING, STR("python-late"),
                      "Python's functions were read some milliseconds after each sample, and not "
