@@ -39,6 +39,7 @@
 
 enum {
     POLL_MS = 25,     // for side-band records; full rings wake the drain earlier
+    CALM_MS = 100,    // … while all that comes is samples of known stacks
     RUNTIMES_MS = 10, // with runtimes, whose memory changes
     // The same for a screen of the whole machine, of which each wake-up takes a part.
     POLL_WIDE_MS = 100,
@@ -703,7 +704,8 @@ static int poll_timeout_ms(Sampling *s, const Course *c)
     int64_t now = os_monotonic_ns();
     int64_t next = MIN(c->enable, c->end);
     bool runtimes = atomic_load(&s->has_runtimes);
-    int most = runtimes ? RUNTIMES_MS : POLL_MS;
+    bool is_calm = s->drain.is_calm && s->known.shared;
+    int most = runtimes ? RUNTIMES_MS : is_calm ? CALM_MS : POLL_MS;
     if (s->options->watch && s->options->system_wide)
         most = runtimes ? RUNTIMES_WIDE_MS : POLL_WIDE_MS;
     if (next == INT64_MAX || next - now > most * NS_PER_MS)
