@@ -34,6 +34,7 @@ KINDS_OF_PROFILE = ["plain", "hostile", "empty", "nameless", "two-metrics", "lon
 RECORDINGS = ["import", "perfdata", "store", "made"]
 TRACES = ["tracefile"]
 PROFILES = ["profraw", "profdata", "proftext"]
+THREADS = [CORPUS / f"import/perf-{name}.data" for name in ("events", "chains", "stacks")]
 OBJECTS = ["covmap", "cov_sections", "correlate", "module_symbols", "elf"]
 
 # Files that lie in each working folder, beside the input.
@@ -106,8 +107,8 @@ def targets():
         Target("debug-dir", [FIXED / "prog-id.debug"], "report --tree prog-id.data --symfs root --debug-dir debug", DEBUG_FILE),
         Target("debug-lines", [FIXED / "prog-id.debug"], "report --by line prog-id.data --symfs root --debug-dir debug", DEBUG_FILE),
         Target("stacks", [FIXED / "prog.data"], "report --tree input --symfs root"),
-        Target("threads-head", ["perfdata"], "report --tree threads", "threads/data"),
-        Target("threads-stream", ["perfdata"], "report --by thread --json threads", "threads/data.0"),
+        Target("threads-head", THREADS, "report --tree threads", "threads/data"),
+        Target("threads-stream", THREADS, "report --by thread --json threads", "threads/data.0"),
     ]
     return rows
 
