@@ -75,7 +75,8 @@ sweep() { # KIND=ERROR OUTPUT COMMAND...
 }
 
 "$TOOLS/make_profile" plain in.assay
-echo 'int main(int argc, char **argv) { (void)argv; return argc > 1; }' >prog.c
+# An input of --per-input is its argument, with which it succeeds.
+echo 'int main(int argc, char **argv) { (void)argv; return argc > 2; }' >prog.c
 gcc -g --coverage -o gcc-prog prog.c && gcc -g -o plain-prog prog.c || skip_all 'no gcc'
 printf 'main;work;hot 7\nmain;idle 1\n' >in.folded
 cp "$TOP"/tests/golden/cover/cover.{covmapping,proftext} .
