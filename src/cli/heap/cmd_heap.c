@@ -105,8 +105,10 @@ static int finish(Heap *h, StoreWriter *writer, Profile *p, Sampling *sampling)
         return record_fail_with_part(part, &err);
     if (!h->options->quiet) {
         record_say_warnings(p, own_notes);
-        cli_say("%zu stacks that allocate, in %" STR_FMT "; next: assay report %" STR_FMT,
-                p->samples.stack.len, STR_ARG(h->output), STR_ARG(h->output));
+        size_t stacks = p->samples.stack.len;
+        cli_say("%zu %s, in %" STR_FMT "; next: assay report %" STR_FMT, stacks,
+                stacks == 1 ? "stack that allocates" : "stacks that allocate", STR_ARG(h->output),
+                STR_ARG(h->output));
     }
     return STATUS_OK;
 }
