@@ -8,11 +8,15 @@
 calls=${CALLS:-300000} pairs=${PAIRS:-5} stack=${STACK:-8192}
 [ "$(id -u)" = 0 ] || exit 0
 gcc -O2 -g -fomit-frame-pointer -o hit "$TOP/bench/programs/hit.c"
-[ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
-event=
+event= mounted=
+clean_up() {
+    [ -z "$event" ] || perf probe -q --del "$event"
+    [ -z "$mounted" ] || umount /sys/kernel/tracing
+}
+trap clean_up EXIT
+if [ ! -d /sys/kernel/tracing/events ] && mount -t tracefs none /sys/kernel/tracing 2>/dev/null; then mounted=yes; fi
 if command -v perf >/dev/null && perf probe -q -x ./hit probed 2>/dev/null; then
     event=$(perf probe --list 2>/dev/null | awk '/hit/ { print $1; exit }')
-    trap 'perf probe -q --del "$event"' EXIT
 fi
 median() { sort -n | awk '{ a[NR] = $1 } END { printf "%.2f", a[int((NR + 1) / 2)] / 1000 }'; }
 for ((i = 0; i < pairs; i++)); do
