@@ -8,7 +8,7 @@
 calls=${CALLS:-300000} pairs=${PAIRS:-5} stack=${STACK:-8192}
 [ "$(id -u)" = 0 ] || exit 0
 gcc -O2 -g -fomit-frame-pointer -o hit "$TOP/bench/programs/hit.c"
-event= mounted=
+event='' mounted=''
 clean_up() {
     [ -z "$event" ] || perf probe -q --del "$event"
     [ -z "$mounted" ] || umount /sys/kernel/tracing
