@@ -171,8 +171,8 @@ seen = StackProf.run(mode: :cpu, interval: 1000, raw: true) { t = Process.clock_
 File.binwrite("stackprof.dump", Marshal.dump(seen))
 File.write("stackprof.json", JSON.generate(seen))
 leaf = seen[:frames].values.find { |f| f[:name] == "Object#leaf" }
-File.write("stackprof.want", "#{leaf[:samples]} #{leaf[:total_samples]} #{seen[:samples]}\n")' 2>>err; then
-    "$ASSAY" export stackprof.json -f folded >ours && awk '{ n = $NF; all += n; if (/leaf/) total += n; if (/leaf [0-9.]+$/) self += n } END { print self, total, all }' ours |
+File.write("stackprof.want", "#{leaf[:samples]} #{leaf[:total_samples]} ms\n")' 2>>err; then
+    "$ASSAY" export stackprof.json -f folded >ours && awk '{ n = $NF / 1e6; if (/leaf/) total += n; if (/leaf [0-9.]+$/) self += n } END { print self, total, "ms" }' ours |
         cmp - stackprof.want
     verdict "stackprof has the same samples of a function" $?
     ! "$ASSAY" report stackprof.dump 2>message >/dev/null && grep -q "stackprof --json" message
