@@ -4,8 +4,8 @@
 #include "collect/sampling/drain_internal.h"
 
 enum {
-    SAMPLE_HEAD_BYTES = 4096, // reaches the stack part, after registers and 127 kernel frames
-    SAMPLE_CALM_BYTES = 1280, // of a sample with a known stack, and 127 kernel frames
+    SAMPLE_HEAD_BYTES = 4096,  // reaches the stack part, after registers and 127 kernel frames
+    SAMPLE_CALM_BYTES = 20000, // of a sample with an exact copy of a stack that may be known later
 };
 
 // Copies a sample without the bytes that the kernel reserved for the stack and did not fill: most
@@ -88,7 +88,8 @@ static Chunk *drain_ring(Drain *d, uint32_t number, Chunk *chunk)
             chunk = fresh;
             chunk->ring = number;
         }
-        d->is_calm &= h.type == PERF_RECORD_SAMPLE && h.size <= SAMPLE_CALM_BYTES;
+        if (h.type != PERF_RECORD_SAMPLE || h.size > SAMPLE_CALM_BYTES)
+            d->calm_rounds = 0;
         uint8_t *to = chunk->data + chunk->len;
         if (h.type == PERF_RECORD_SAMPLE) {
             const PerfLayout *layout = sample_layout(d->events, ring, at, h.size);
@@ -111,7 +112,7 @@ static Chunk *drain_ring(Drain *d, uint32_t number, Chunk *chunk)
 void drain_all(Drain *d)
 {
     Chunk *chunk = NULL;
-    d->is_calm = true;
+    d->calm_rounds++;
     for (uint32_t i = 0; i < d->events->ring_count; i++)
         chunk = drain_ring(d, i, chunk);
     // An empty chunk is pushed, too: the end of a round delivers the records of the round before.

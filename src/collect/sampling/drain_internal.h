@@ -16,8 +16,9 @@ typedef struct Drain {
     uint64_t bytes_in;        // read from the rings
     uint64_t bytes_out;       // copied to the queue
     bool broken;              // a ring contained bytes that are no record
-    // The last round had nothing but small samples: nothing in it must be looked at soon.
-    bool is_calm;
+    // The newest rounds that had nothing but small samples: nothing in them had to be looked at
+    // soon.
+    uint32_t calm_rounds;
 } Drain;
 
 // Reads all rings once; the records are one round of the queue.

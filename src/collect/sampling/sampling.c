@@ -39,7 +39,8 @@
 
 enum {
     POLL_MS = 25,     // for side-band records; full rings wake the drain earlier
-    CALM_MS = 100,    // … while all that comes is samples of known stacks
+    CALM_MS = 100,    // … while no program starts and no stack must be looked at soon,
+    CALM_ROUNDS = 20, // … and none did in so many rounds
     RUNTIMES_MS = 10, // with runtimes, whose memory changes
     // The same for a screen of the whole machine, of which each wake-up takes a part.
     POLL_WIDE_MS = 100,
@@ -704,7 +705,7 @@ static int poll_timeout_ms(Sampling *s, const Course *c)
     int64_t now = os_monotonic_ns();
     int64_t next = MIN(c->enable, c->end);
     bool runtimes = atomic_load(&s->has_runtimes);
-    bool is_calm = s->drain.is_calm && s->known.shared;
+    bool is_calm = s->drain.calm_rounds > CALM_ROUNDS && s->known.shared;
     int most = runtimes ? RUNTIMES_MS : is_calm ? CALM_MS : POLL_MS;
     if (s->options->watch && s->options->system_wide)
         most = runtimes ? RUNTIMES_WIDE_MS : POLL_WIDE_MS;
