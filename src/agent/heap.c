@@ -7,6 +7,7 @@
 #include "agent/heap_sample.h"
 #include "agent/heap_sites.h"
 #include "agent/mappings.h"
+#include "agent/own_stack.h"
 #include "agent/stack_walk.h"
 #include "agent/sys.h"
 
@@ -62,21 +63,7 @@ static __thread bool has_ended __attribute__((tls_model("initial-exec")));
 static _Atomic uint32_t thread_count;
 static uint32_t own_pid;
 
-// glibc's: the stack pointer at the start of the program.
-extern void *__libc_stack_end __attribute__((weak));
-
 // ---- Threads ----------------------------------------------------------------------------
-
-static uint64_t thread_pointer(void)
-{
-    uint64_t ret;
-#if defined(__x86_64__)
-    __asm__("mov %%fs:0, %0" : "=r"(ret));
-#else
-    __asm__("mrs %0, tpidr_el0" : "=r"(ret));
-#endif
-    return ret;
-}
 
 __attribute__((noinline)) static HeapThread *make_self(void)
 {
@@ -88,8 +75,8 @@ __attribute__((noinline)) static HeapThread *make_self(void)
         return NULL;
     t->tid = sys_tid();
     t->number = (uint16_t)atomic_fetch_add(&thread_count, 1);
-    if (t->tid == own_pid && &__libc_stack_end && __libc_stack_end) {
-        t->stack_high = (uint64_t)(uintptr_t)__libc_stack_end + 8;
+    if (t->tid == own_pid && main_stack_end()) {
+        t->stack_high = main_stack_end() + 8;
         t->stack_low = t->stack_high - MAIN_STACK;
     }
     self = t;
@@ -101,7 +88,7 @@ void heap_thread_begin(uint64_t stack_bytes)
     HeapThread *t = self ? self : make_self();
     if (!t)
         return;
-    t->stack_high = thread_pointer();
+    t->stack_high = own_stack_end();
     t->stack_low = t->stack_high - stack_bytes;
 }
 

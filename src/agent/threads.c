@@ -3,6 +3,7 @@
 
 #include "agent/threads.h"
 
+#include "agent/own_stack.h"
 #include "agent/records.h"
 #include "agent/ring.h"
 #include "agent/sampler.h"
@@ -138,20 +139,6 @@ static bool timer_start(Slot *s, uint32_t tid)
     return true;
 }
 
-// glibc's: the stack pointer at the start of the program.
-extern void *__libc_stack_end __attribute__((weak));
-
-static uint64_t thread_pointer(void)
-{
-    uint64_t ret;
-#if defined(__x86_64__)
-    __asm__("mov %%fs:0, %0" : "=r"(ret));
-#else
-    __asm__("mrs %0, tpidr_el0" : "=r"(ret));
-#endif
-    return ret;
-}
-
 // `since_ns`: processor time up to here belongs to no sample. `stack_bytes`: of the calling thread,
 // below its thread pointer; 0: not known.
 static bool thread_add_with_stack(uint32_t tid, uint64_t since_ns, uint64_t stack_bytes)
@@ -165,9 +152,9 @@ static bool thread_add_with_stack(uint32_t tid, uint64_t since_ns, uint64_t stac
     }
     s->counted_ns = since_ns;
     s->name_hash = s->samples = 0;
-    s->stack_high = stack_bytes ? thread_pointer() : 0;
-    if (!stack_bytes && tid == sys_pid() && &__libc_stack_end && __libc_stack_end) {
-        s->stack_high = (uint64_t)(uintptr_t)__libc_stack_end;
+    s->stack_high = stack_bytes ? own_stack_end() : 0;
+    if (!stack_bytes && tid == sys_pid() && main_stack_end()) {
+        s->stack_high = main_stack_end();
         stack_bytes = MAIN_STACK;
     }
     s->stack_low = s->stack_high - MIN(stack_bytes, s->stack_high);

@@ -4,7 +4,6 @@
 
 #include "os/folder_tree.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,8 +11,7 @@
 
 enum { DEPTH_MAX = 64, STAT_BLOCK_BYTES = 512 };
 
-// The folder, to be closed by closedir; NULL when it is none or cannot be read.
-static DIR *open_folder(int parent, const char *name)
+DIR *os_open_folder(int parent, const char *name)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -33,7 +31,7 @@ static const char *next_name(DIR *dir)
 
 static void size_below(int parent, const char *name, unsigned depth, TreeSize *add)
 {
-    DIR *dir = depth ? open_folder(parent, name) : NULL;
+    DIR *dir = depth ? os_open_folder(parent, name) : NULL;
     struct stat st;
     if (!dir)
         return;
@@ -56,7 +54,7 @@ void os_tree_size(int parent, const char *name, TreeSize *add)
 
 static bool remove_below(int parent, const char *name, unsigned depth)
 {
-    DIR *dir = depth ? open_folder(parent, name) : NULL;
+    DIR *dir = depth ? os_open_folder(parent, name) : NULL;
     bool all = true;
     if (dir) {
         for (const char *entry; (entry = next_name(dir));)

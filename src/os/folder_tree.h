@@ -5,6 +5,7 @@
 #ifndef OS_FOLDER_TREE_H
 #define OS_FOLDER_TREE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,6 +13,10 @@ typedef struct TreeSize {
     uint64_t files; // everything that is no folder
     uint64_t bytes; // on the disk
 } TreeSize;
+
+// Opens the folder `name` of the open folder `parent` (AT_FDCWD: the working folder), and follows
+// no link at its end. To be closed by closedir; NULL when it is no folder or cannot be read.
+DIR *os_open_folder(int parent, const char *name);
 
 // Adds what lies in the folder `name` of the open folder `parent` (AT_FDCWD: the working folder).
 // Folders that cannot be read, or lie more than 64 folders deep, add nothing.

@@ -10,6 +10,7 @@
 
 #include "base/cursor.h"
 #include "base/log.h"
+#include "os/folder_tree.h"
 #include "os/owned_file.h"
 
 #include <dirent.h>
@@ -360,21 +361,11 @@ static uint64_t folder_list(DIR *dir, CacheFileVec *files)
     return total;
 }
 
-// The folder's own position, so that two calls do not share one. NULL: it cannot be read.
-static DIR *folder_open(int folder)
-{
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!dir && fd >= 0)
-        close(fd);
-    return dir;
-}
-
 // Removes the oldest files until the others are small enough together, and temporary files that
 // killed writers left more than an hour ago.
 static void folder_trim(int folder, uint64_t max_bytes)
 {
-    DIR *dir = folder_open(folder);
+    DIR *dir = os_open_folder(folder, "."); // with a position of its own
     if (!dir)
         return;
     CacheFileVec files = {0};
@@ -399,7 +390,7 @@ static void folder_trim(int folder, uint64_t max_bytes)
 void symbol_cache_size(int folder, uint64_t *files, uint64_t *bytes)
 {
     CacheFileVec list = {0};
-    DIR *dir = folder_open(folder);
+    DIR *dir = os_open_folder(folder, "."); // with a position of its own
     *files = *bytes = 0;
     if (!dir)
         return;
@@ -412,7 +403,7 @@ void symbol_cache_size(int folder, uint64_t *files, uint64_t *bytes)
 void symbol_cache_clear(int folder)
 {
     CacheFileVec list = {0};
-    DIR *dir = folder_open(folder);
+    DIR *dir = os_open_folder(folder, "."); // with a position of its own
     if (!dir)
         return;
     (void)folder_list(dir, &list);

@@ -227,20 +227,10 @@ bool revision_build(const RevisionBuilds *b, Revision *r, bool *build_failed, Er
 
 // ---- Removal -------------------------------------------------------------------
 
-// The folder, to be closed by closedir; NULL when there is none.
-static DIR *open_folder(int parent, const char *name)
-{
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!dir && fd >= 0)
-        close(fd);
-    return dir;
-}
-
 // Whether a build in the folder of a repository holds its lock.
 static bool builds_now(int parent, const char *repository)
 {
-    DIR *dir = open_folder(parent, repository);
+    DIR *dir = os_open_folder(parent, repository);
     bool found = false;
     for (struct dirent *e; dir && !found && (e = readdir(dir));) {
         if (!str_ends_with(str_from_c(e->d_name), STR(".lock")))
@@ -257,7 +247,7 @@ static bool builds_now(int parent, const char *repository)
 
 bool revisions_clear(int cache, Error *err)
 {
-    DIR *dir = open_folder(cache, REVISIONS_FOLDER);
+    DIR *dir = os_open_folder(cache, REVISIONS_FOLDER);
     bool free_of_builds = true;
     for (struct dirent *e; dir && free_of_builds && (e = readdir(dir));)
         if (e->d_name[0] != '.' && builds_now(dirfd(dir), e->d_name)) {
