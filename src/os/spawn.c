@@ -97,6 +97,8 @@ static bool look_inside(Arena *arena, Program *p, Error *err)
 {
     int fd = open(p->path.ptr, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) {
+        if (errno != EACCES && errno != EPERM)
+            return error_os(err, "cannot read '%" STR_FMT "'", STR_ARG(p->path));
         p->unreadable = geteuid() != 0;
         return true;
     }

@@ -15,8 +15,8 @@
 #include "cli/commands.h"
 #include "cli/symbols.h"
 #include "collect/bench/revisions.h"
-#include "os/owned_file.h"
 #include "os/folder_tree.h"
+#include "os/owned_file.h"
 #include "symbolise/symbol_cache.h"
 
 typedef struct CacheOptions {
@@ -50,12 +50,11 @@ static bool open_cache(Arena *arena, CacheFolder *c, Error *err)
 {
     SymboliseOptions folders;
     symbols_options(arena, &(StrVec){0}, &folders);
-    *c = (CacheFolder){
-        .path = folders.cache_dir,
-        .fd = -1,
-        .parts = {[PART_SYMBOLS] = {"symbols", "names, lines and debug sections of programs"},
-                  [PART_REVISIONS] = {"revisions", "builds of assay bench --revisions, --bisect"}},
-    };
+    *c = (CacheFolder){.path = folders.cache_dir, .fd = -1};
+    c->parts[PART_SYMBOLS].name = "symbols";
+    c->parts[PART_SYMBOLS].meaning = "names, lines and debug sections of programs";
+    c->parts[PART_REVISIONS].name = "revisions";
+    c->parts[PART_REVISIONS].meaning = "builds of assay bench --revisions, --bisect";
     if (c->path.len == 0) {
         error_set(err, ERROR_NOT_FOUND, "there is no folder for a cache");
         return error_hint(err, "set XDG_CACHE_HOME or HOME");

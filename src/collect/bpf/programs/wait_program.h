@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made by tools/bpf-programs from wait.bpf.c: the compiled programs and the numbers of their maps.
+// Made by tools/bpf-programs from wait.bpf.c: the compiled programs and
+// the numbers of their maps.
 
 #ifndef COLLECT_BPF_PROGRAMS_WAIT_PROGRAM_H
 #define COLLECT_BPF_PROGRAMS_WAIT_PROGRAM_H
@@ -7,6 +8,7 @@
 #include "collect/bpf/bpf.h"
 
 // The order in which bpf_load gets the maps.
+// clang-format off
 enum {
     WAIT_MAP_CONFIG,
     WAIT_MAP_INTERRUPTS,
@@ -15,6 +17,7 @@ enum {
     WAIT_MAP_SHARED,
     WAIT_MAP_COUNT
 };
+// clang-format on
 
 extern const BpfObject wait_program;
 
