@@ -34,6 +34,9 @@ look() {
     }' folded.txt
 }
 
+# heavy has three times the time of light.
+# shellcheck disable=SC2154
+shares_hold() { [ $((heavy - 3 * light)) -ge -20 ] && [ $((heavy - 3 * light)) -le 20 ]; }
 maps() { find /tmp -maxdepth 1 -name 'perf-*.map' -newer shares.js | wc -l; }
 before=$(maps)
 for node in "$(command -v node)" ${TEST_NODES:-}; do
@@ -49,11 +52,17 @@ for node in "$(command -v node)" ${TEST_NODES:-}; do
         cat seen
         # shellcheck disable=SC1091
         . ./seen
+        # 500 samples: one recording of thirty has other shares by chance, three in a row have them by a mistake.
+        for _ in 1 2; do
+            shares_hold && break
+            # shellcheck disable=SC2086
+            "$ASSAY" record -q -f -o n.assay -- "$node" $mode shares.js 500 >again.out 2>&1 && look n.assay >seen && . ./seen
+        done
         # shellcheck disable=SC2154
         {
             check "$name: stacks are complete ($complete %)" test "$complete" -ge 97
             check "$name: frames have names ($named %)" test "$named" -ge 97
-            check "$name: shares are right: heavy $heavy, light $light" test $((heavy - 3 * light)) -ge -20 -a $((heavy - 3 * light)) -le 20
+            check "$name: shares are right: heavy $heavy, light $light" shares_hold
             check "$name: a function stands below its callers ($below %)" test "$below" -ge 95
         }
     done

@@ -37,6 +37,7 @@ class Element {
     }
     return null;
   }
+  matches(selector) { return this.className.split(" ").includes(selector.slice(1)); } // ".c" is all that the page asks
   scrollIntoView() { shown = this; }
   focus() {}
   blur() {}

@@ -37,6 +37,8 @@ class Session:
         if self.pid == 0:
             os.environ.update(TERM="xterm", LC_ALL="C.UTF-8")
             os.environ.pop("NO_COLOR", None)
+            # What a shell starts in the background ignores SIGINT, and so would the command of top.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.execv(argv[0], argv)
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         self.settings = termios.tcgetattr(self.fd)
