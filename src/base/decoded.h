@@ -20,8 +20,8 @@ void decoded_limit_set(uint64_t bytes);
 // How many bytes an input of `input_bytes` may become.
 uint64_t decoded_limit(uint64_t input_bytes);
 
-// How much memory the reading of an input of `input_bytes` may take in all: three times what it
-// may become, for the text and the tables made of it, but not more than half of the machine's.
+// The bytes of memory that a reader may take for an input of `input_bytes`: three times
+// decoded_limit, for the text and the tables, but at most half of the machine's memory.
 uint64_t decoded_memory_limit(uint64_t input_bytes);
 
 // False with ERROR_LIMIT when `bytes` are over the limit. The text names the limit and the option

@@ -80,8 +80,9 @@ bool profraw_same_layout(const ProfRaw *a, const ProfRaw *b);
 // Reads record i < record_count. False when its counters lie outside the profile.
 MUST_CHECK bool profraw_record(const ProfRaw *p, size_t i, ProfRecord *ret, Error *err);
 
-// When the function of record i first ran, as a number that only says what came before what; 0: it
-// did not run, its counters lie outside the profile, or the program does not note it.
+// The time at which the function of record i first ran. Times have no unit: they only give the
+// order of functions. 0: it did not run, its counters lie outside the profile, or the program notes
+// none.
 uint64_t profraw_first_run(const ProfRaw *p, size_t i);
 
 // Whether record i has a block in `values`. Call it only when profraw_value_blocks is not 0.

@@ -23,7 +23,8 @@ typedef struct ProfTraces {
     Bytes rest;     // {u64 weight, u64 functions, u64 reference …} of each; unaligned
 } ProfTraces;
 
-// Checks all and finds them. False when the file is shorter than what it says; `ret` is untouched.
+// Checks all traces and finds the first. False when the file ends before the last; `ret` is
+// untouched.
 bool prof_traces_find(Cursor *c, ProfTraces *ret);
 // The next trace, of the `count` ones: its weight, and its references as they lie in the file.
 Bytes prof_traces_next(ProfTraces *t, uint64_t *weight);

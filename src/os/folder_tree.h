@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folders with all that lies in them: how much disk it takes, and its removal. Links are counted
-// and removed as links; what they lead to is left alone.
+// and removed as links; the files behind them stay.
 
 #ifndef OS_FOLDER_TREE_H
 #define OS_FOLDER_TREE_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RLIMIT_DATA, which counts private writable memory: the heap, anonymous mappings, stacks. Mapped
-// files do not count, so that a large input that is only read has no part in it.
+// files do not count: a large input may be mapped and read.
 
 #include "os/memory_limit.h"
 

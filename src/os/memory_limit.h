@@ -13,8 +13,8 @@ typedef struct MemoryLimit {
     bool is_set;
 } MemoryLimit;
 
-// Lets the process take at most `more_bytes` of private memory beside what it has. Memory that is
-// refused ends the process with status 1 and `message` on standard error, which is borrowed until
+// Lets the process take at most `more_bytes` of private memory above its present size. A refusal
+// of memory ends the process with status 1 and `message` on standard error, which is borrowed until
 // memory_limit_end. Programs that are started meanwhile inherit the limit. Does nothing where the
 // system has no such limit, has a lower one already, or a sanitizer needs memory of its own.
 MemoryLimit memory_limit_begin(uint64_t more_bytes, const char *message);

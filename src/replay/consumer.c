@@ -101,7 +101,7 @@ struct Consumer {
     bool can_be_known; // the last stack, of which the first `kernel_frames` are the kernel's
     size_t kernel_frames;
     WalkedStack walked_stack; // with can_be_known
-    UnwindRegs walked_regs;   // of it
+    UnwindRegs walked_regs;   // of walked_stack
     UnwindMemory walked_memory;
     uint32_t last_sp_words; // of the outermost frame of the last walk
     LiveStack live_stack;

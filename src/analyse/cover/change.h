@@ -87,7 +87,7 @@ void cover_diff_classify(Arena *arena, const DiffFiles *diff, CoverSide base, Co
 
 // ---- Beside a baseline -----------------------------------------------------------
 
-// A file beside what the baseline has of it.
+// One file: its coverage in the baseline and now.
 typedef struct CoverFileChange {
     Str path;
     CoverTotals before;         // of the baseline

@@ -66,3 +66,11 @@ bool cover_baseline_compare(const CoverRequest *request, const CoverBaselineOpti
     }
     return true;
 }
+
+bool cover_baseline_check(const Command *cmd, const CoverBaselineOptions *o)
+{
+    if (o->diff_file.len == 0 || o->inputs.len)
+        return true;
+    (void)usage_error(cmd, "--diff-file leads from a --baseline to the sources now");
+    return false;
+}

@@ -21,6 +21,9 @@ typedef struct CoverBaselineOptions {
                  "with --baseline: the change of the sources since, as a unified diff; without "   \
                  "it, lines are compared by their numbers")
 
+// Whether the options make sense together. Prints the mistake when they do not.
+bool cover_baseline_check(const Command *cmd, const CoverBaselineOptions *o);
+
 // Coverage of the earlier state. The caller keeps it where it is until cover_baseline_deinit.
 typedef struct CoverBaseline {
     Profile profile;

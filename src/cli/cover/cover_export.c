@@ -282,8 +282,8 @@ static int export_operands(CommandLine *line, void *values)
     if (o->baseline.inputs.len && !is_format(o, "html"))
         return usage_error(line->cmd, "--baseline is for --format html; 'assay cover report "
                                       "--baseline' has tables, 'assay cover diff' lines");
-    if (o->baseline.diff_file.len && !o->baseline.inputs.len)
-        return usage_error(line->cmd, "--diff-file leads from a --baseline to the sources now");
+    if (!cover_baseline_check(line->cmd, &o->baseline))
+        return STATUS_USAGE;
     return cover_export_inputs(o, &line->operands);
 }
 

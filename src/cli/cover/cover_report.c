@@ -390,8 +390,8 @@ static int report_inputs(CommandLine *line, void *values)
         return usage_error(line->cmd, "--missing lists lines of files or functions");
     if (o->functions && o->baseline.inputs.len)
         return usage_error(line->cmd, "--baseline compares files or folders");
-    if (o->baseline.diff_file.len && !o->baseline.inputs.len)
-        return usage_error(line->cmd, "--diff-file leads from a --baseline to the sources now");
+    if (!cover_baseline_check(line->cmd, &o->baseline))
+        return STATUS_USAGE;
     // Readable names cost as much as the rest where nobody sees them.
     o->inputs.demangle = o->functions;
     o->inputs.wants = COVER_WANT_REGIONS |

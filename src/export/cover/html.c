@@ -72,8 +72,8 @@ static void add_change(StrBuf *out, CoverTally before, CoverTally t)
         strbuf_printf(out, " <em class=\"%s\">%+.2f</em>", change < 0 ? "w" : "g", change);
 }
 
-// "97.51% 46/59" above a bar, and how it changed when `before` is not NULL. Screen readers get
-// the name of the column with it.
+// "97.51% 46/59" above a bar, and how it changed when `before` is not NULL. Screen readers read
+// the name of the column, too.
 static void add_share(StrBuf *out, const char *column, const CoverTally *before, CoverTally t)
 {
     double percent = cover_shown_percent(t);
