@@ -210,3 +210,16 @@ void stats_adjust_holm(Arena *scratch, double *p, size_t n)
         p[r[i].from] = highest;
     }
 }
+
+void stats_adjust_benjamini_hochberg(Arena *scratch, double *p, size_t n)
+{
+    Ranked *r = arena_array(scratch, Ranked, n + 1);
+    for (size_t i = 0; i < n; i++)
+        r[i] = (Ranked){.key = p[i], .from = (uint32_t)i};
+    qsort(r, n, sizeof(*r), compare_ranked);
+    double least = 1;
+    for (size_t i = n; i-- > 0;) {
+        least = MIN(least, r[i].key * (double)n / (double)(i + 1));
+        p[r[i].from] = least;
+    }
+}
