@@ -12,6 +12,7 @@ enum {
     STATUS_FAILED = 1,
     STATUS_USAGE = 2,
     STATUS_THRESHOLD = 3, // a threshold that the user set was missed
+    STATUS_UNDECIDED = 4, // the measurement does not tell whether it was
 };
 
 // Writes all of `text` to stdout. When it cannot, it prints the reason on stderr and returns false;

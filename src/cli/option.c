@@ -196,6 +196,7 @@ static bool store_value(const Option *o, void *into, Str value, Arena *arena)
         *(Str *)field = value;
         return true;
     case OPTION_LIST:
+    case OPTION_FILES:
         vec_push(arena, (StrVec *)field, value);
         return true;
     case OPTION_REST:
@@ -433,6 +434,15 @@ static ParseResult take_rest(Parse *p, const Option *o)
     return PARSE_OK;
 }
 
+// The first word is the option's argument; those behind it follow.
+static ParseResult take_files(Parse *p, const Option *o, const char *shown)
+{
+    ParseResult result = apply_from_next(p, o, shown);
+    while (result == PARSE_OK && p->at + 1 < p->argc && p->argv[p->at + 1][0] != '-')
+        result = apply(p, o, str_from_c(p->argv[++p->at]));
+    return result;
+}
+
 static ParseResult parse_long(Parse *p, Str text)
 {
     Str name = text;
@@ -471,6 +481,8 @@ static ParseResult parse_long(Parse *p, Str text)
     }
     char shown[64];
     snprintf(shown, sizeof(shown), "--%s", o->name);
+    if (o->kind == OPTION_FILES && !has_value)
+        return take_files(p, o, shown);
     return has_value ? apply(p, o, value) : apply_from_next(p, o, shown);
 }
 
@@ -520,6 +532,8 @@ static ParseResult parse_short(Parse *p, Str cluster)
         }
         if (o->kind == OPTION_WORD && rest.len == 0 && !next_is_word(p, o))
             return apply(p, o, first_word(o));
+        if (o->kind == OPTION_FILES && rest.len == 0)
+            return take_files(p, o, shown);
         if (takes_argument(o))
             return rest.len ? apply(p, o, rest) : apply_from_next(p, o, shown);
         Str value = o->kind == OPTION_OPTIONAL ? optional_default(o) : (Str){0};

@@ -21,6 +21,7 @@ typedef enum OptionKind {
     OPTION_ROW,      // const T *: the row of `table` that has the word
     OPTION_LIST,     // StrVec, may be repeated
     OPTION_REST,     // RestWords: all words behind it, up to "--"
+    OPTION_FILES,    // StrVec: all words behind it, up to the next that begins with '-'
     OPTION_U64,      // uint64_t, decimal or 0x…
     OPTION_I64,      // int64_t
     OPTION_DOUBLE,   // double
@@ -137,6 +138,10 @@ typedef struct Option {
 #define OPT_REST(letter, name, S, field, arg, help)                                                \
     {                                                                                              \
         letter, name, OPTION_REST, OPTION_FIELD(S, field, RestWords), arg, NULL, help, NULL        \
+    }
+#define OPT_FILES(letter, name, S, field, arg, help)                                               \
+    {                                                                                              \
+        letter, name, OPTION_FILES, OPTION_FIELD(S, field, StrVec), arg, NULL, help, NULL          \
     }
 #define OPT_U64(letter, name, S, field, arg, help)                                                 \
     {                                                                                              \

@@ -14,8 +14,6 @@
 #define COMMON_SAMPLES 20
 // … and so many rows must tell it. With fewer, one changed row could move their median.
 enum { COMMON_ROWS_LEAST = 8 };
-// So many recordings of a side show the noise of a row. Fewer count as one.
-enum { REPEATS_LEAST = 3 };
 // The noise of a row from recording to recording, where nothing shows it. Functions of unchanged
 // programs differ by 1 to 3 % from run to run (docs/decisions/0310).
 #define ASSUMED_ROW_NOISE 0.02
@@ -26,9 +24,7 @@ enum { REPEATS_LEAST = 3 };
 #define TESTED_SAMPLES 20
 // Added to each value, in samples, so that a row that one side lacks has a ratio.
 #define HALF_SAMPLE 0.5
-// The median of the square of a standard normal variable.
-#define CHI_SQUARE_MEDIAN 0.45493642311957283
-#define POWER_80          0.8416212335729143
+#define POWER_80    0.8416212335729143
 
 typedef struct Side {
     size_t n;       // recordings
@@ -43,6 +39,8 @@ typedef struct Changes {
     const ChangeOptions *o;
     Side side[CHANGE_SIDES];
     double all_values[CHANGE_SIDES], all_samples[CHANGE_SIDES]; // a mean recording's, of all rows
+    uint32_t *unchanged; // [common_rows]: the rows that tell the common change
+    double freedom;      // of the noise that they show
     size_t common_rows;
     double common, common_variance; // logarithms
     bool common_is_real;
@@ -83,16 +81,16 @@ static void take_logarithms(Changes *c)
 
 static bool has_repeats(const Changes *c)
 {
-    return c->side[CHANGE_OLD].n >= REPEATS_LEAST && c->side[CHANGE_NEW].n >= REPEATS_LEAST;
+    return c->side[CHANGE_OLD].n >= CHANGE_REPEATS_LEAST &&
+           c->side[CHANGE_NEW].n >= CHANGE_REPEATS_LEAST;
 }
 
-// The degrees of freedom of a row's variance; infinite for one that is assumed. Without repetition
-// it comes from a median over rows, which is as good as a mean over 37 % of them.
+// The degrees of freedom of a row's variance; infinite for one that is assumed.
 static double degrees(const Changes *c)
 {
     if (has_repeats(c))
         return (double)(c->side[CHANGE_OLD].n + c->side[CHANGE_NEW].n) - 2;
-    return c->common_rows ? MAX(1.0, 0.37 * (double)c->common_rows) : INFINITY;
+    return c->common_rows ? c->freedom : INFINITY;
 }
 
 // The part of the difference's variance that a row's own variance has, for 1.
@@ -252,6 +250,9 @@ static size_t find_factors(Changes *c)
     if (n < COMMON_ROWS_LEAST / 2)
         return 0;
     c->common_variance = squares / (all * all);
+    c->unchanged = arena_array(c->arena, uint32_t, n);
+    for (size_t k = 0; k < n; k++)
+        c->unchanged[k] = tellers[k].row;
     for (int s = 0; s < CHANGE_SIDES; s++)
         for (size_t i = 0; i < c->side[s].n; i++) {
             double sum = 0;
@@ -328,27 +329,31 @@ static double rounding_variance(const Changes *c, size_t row)
     return sum;
 }
 
-// The variance of rows from one recording to another, by the rows' differences: most rows have not
-// changed, so the median square of what they are off is that of noise.
-static double variance_of_unchanged(const Changes *c)
+// The variance of rows from one recording to another, by what unchanged rows differ beyond
+// sampling: the estimate of DerSimonian and Laird (1986), in which rows with many samples count
+// most.
+static double variance_of_unchanged(Changes *c)
 {
-    double *square = arena_array(c->arena, double, c->count + 1);
-    double low = 0, high = 1;
-    for (int step = 0; step < 60; step++) {
-        double variance = (low + high) / 2;
-        size_t n = 0;
-        for (size_t row = 0; row < c->count; row++) {
-            double off = row_difference(c, row);
-            if (tells_common(c, row))
-                square[n++] =
-                    off * off / (sampling_variance(c, row) + variance * recordings_share(c));
-        }
-        if (stats_median(c->arena, square, n) > CHI_SQUARE_MEDIAN)
-            low = variance;
-        else
-            high = variance;
+    double weights = 0, squares = 0, spread = 0;
+    for (size_t k = 0; k < c->common_rows; k++) {
+        double weight = 1 / sampling_variance(c, c->unchanged[k]);
+        double off = row_difference(c, c->unchanged[k]);
+        weights += weight;
+        squares += weight * weight;
+        spread += weight * off * off;
     }
-    return high;
+    double variance =
+        (spread - (double)c->common_rows + 1) / (weights - squares / weights) / recordings_share(c);
+    variance = MAX(variance, 0.0);
+    weights = squares = 0;
+    for (size_t k = 0; k < c->common_rows; k++) {
+        double weight =
+            1 / (sampling_variance(c, c->unchanged[k]) + variance * recordings_share(c));
+        weights += weight;
+        squares += weight * weight;
+    }
+    c->freedom = weights * weights / squares;
+    return variance;
 }
 
 static void find_row_noise(Changes *c, RowChanges *ret)
@@ -396,9 +401,8 @@ static void judge_row(const Changes *c, size_t row, RowChange *ret)
 {
     double difference = row_difference(c, row);
     double variance = sampling_variance(c, row) + c->row_variance * recordings_share(c);
-    if (has_repeats(c)) {
+    if (has_repeats(c))
         variance = MAX(seen_variance(c, row), rounding_variance(c, row));
-    }
     if (c->common_is_real) {
         difference += c->common;
         variance += c->common_variance;
@@ -458,7 +462,7 @@ RowChanges stats_row_changes(Arena *scratch, const ChangeInput *rows, size_t n,
     ret.common_rows = c.common_rows;
     if (has_repeats(&c) && ret.common_rows) {
         double error = sqrt(c.common_variance);
-        ret.common_is_real =
+        c.common_is_real =
             error > 0 ? two_sided(&c, c.common / error) <= 1 - options->level : c.common != 0;
     }
     ret.common_is_real = c.common_is_real;

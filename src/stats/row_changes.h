@@ -22,6 +22,9 @@
 
 enum { CHANGE_OLD, CHANGE_NEW, CHANGE_SIDES };
 
+// So many recordings of a side show the noise of a row. Fewer count as one.
+enum { CHANGE_REPEATS_LEAST = 3 };
+
 typedef struct ChangeOptions {
     double level;  // of the intervals, and 1 - level is the share of wrong verdicts: 0.95
     double margin; // changes below it do not matter: 0.01

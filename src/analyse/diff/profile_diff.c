@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matches the rows of two recordings by names.
+// Matches the rows of recordings by names and adds up their values.
 
 #include "analyse/diff/profile_diff.h"
 
 #include "analyse/heap/heap_view.h"
 #include "analyse/keys.h"
 #include "base/table.h"
+#include "model/facts.h"
 
 #include <stdlib.h>
 
@@ -50,14 +51,26 @@ static void add_name(const Profile *p, uint32_t frame, StrBuf *out)
 
 // ---- Rows ------------------------------------------------------------------------------------
 
+// Adds one recording.
 typedef struct Matcher {
     ProfileDiff *d;
     DiffBy by;
-    Table index; // {name, path} to row
+    int side;
+    size_t recording; // of the side
+    const Profile *p;
+    const size_t *metric_of; // [metric of the recording]
+    bool by_text;            // lines are matched by their text
+    Table texts;             // {file, line} to the row of the recording's source lines
+    Table index;             // {name, path} to row
     StrBuf name, path;
 } Matcher;
 
-static size_t row_of(Matcher *m, int side, FrameId frame)
+static size_t value_count(const ProfileDiff *d, int side)
+{
+    return d->set[side].count * d->metrics.len;
+}
+
+static size_t row_of(Matcher *m, FrameId frame)
 {
     ProfileDiff *d = m->d;
     Str name = strbuf_str(&m->name), path = strbuf_str(&m->path);
@@ -67,15 +80,18 @@ static size_t row_of(Matcher *m, int side, FrameId frame)
         DiffRow *r = &d->rows.at[row];
         if (!str_equal(r->name, name) || !str_equal(r->path, path))
             continue;
-        if (r->frame[side].v == 0)
-            r->frame[side] = frame;
+        if (!r->place[m->side].profile)
+            r->place[m->side] = (DiffPlace){m->p, frame};
         return row;
     }
     row = (uint32_t)d->rows.len;
     DiffRow r = {.name = arena_str(&d->arena, name), .path = arena_str(&d->arena, path)};
-    r.frame[side] = frame;
-    for (int s = 0; s < DIFF_SIDES; s++)
+    r.place[m->side] = (DiffPlace){m->p, frame};
+    for (int s = 0; s < DIFF_SIDES; s++) {
         r.value[s] = arena_array(&d->arena, uint64_t, d->metrics.len + 1);
+        r.each[s] = arena_array(&d->arena, double, value_count(d, s) + 1);
+        r.samples[s] = arena_array(&d->arena, double, value_count(d, s) + 1);
+    }
     table_insert(&m->index, hash, row);
     vec_push(NULL, &d->rows, r);
     return row;
@@ -88,27 +104,79 @@ static void add_to_path(const Profile *p, uint32_t frame, StrBuf *path)
     add_name(p, frame, path);
 }
 
-static void add_line_name(Matcher *m, const Profile *p, uint32_t frame)
+// ---- Lines by their text ----------------------------------------------------------------------
+
+static uint64_t hash_place(StrId file, uint32_t line)
 {
-    StrId file = p->frames.file.at[frame];
-    if (file.v == 0 || p->frames.line.at[frame] == 0) {
-        add_name(p, frame, &m->name);
-        return;
-    }
-    strbuf_add(&m->name, str_base_name(profile_text(p, file)));
-    strbuf_printf(&m->name, ":%u", p->frames.line.at[frame]);
+    return hash_pair(file.v, line);
 }
 
-// Names the row of a stack; `frame` is its place in it.
-static void name_row(Matcher *m, const Profile *p, StackId stack, uint32_t frame)
+// Makes the texts of the recording's lines findable by their place.
+static void index_line_texts(Matcher *m)
 {
-    strbuf_clear(&m->name);
-    strbuf_clear(&m->path);
-    if (m->by == DIFF_BY_LINE) {
-        add_line_name(m, p, frame);
+    const SourceLines *l = &m->p->source_lines;
+    for (uint32_t i = 0; i < l->line.len; i++)
+        table_insert(&m->texts, hash_place(l->file.at[i], l->line.at[i]), i);
+}
+
+// The text of a line that the recording keeps, trimmed; "" for none.
+static Str text_of_line(const Matcher *m, StrId file, uint32_t line)
+{
+    const SourceLines *l = &m->p->source_lines;
+    uint32_t row;
+    for (TableProbe t = table_probe(&m->texts, hash_place(file, line));
+         table_next(&m->texts, &t, &row);)
+        if (l->line.at[row] == line && l->file.at[row].v == file.v)
+            return str_trim(profile_text(m->p, l->text.at[row]));
+    return STR("");
+}
+
+static bool all_keep_texts(const ProfileDiff *d)
+{
+    for (int side = 0; side < DIFF_SIDES; side++)
+        for (size_t i = 0; i < d->set[side].count; i++)
+            if (d->set[side].profile[i]->source_lines.line.len == 0)
+                return false;
+    return true;
+}
+
+static void add_place_name(Matcher *m, StrId file, uint32_t line)
+{
+    Str text = m->by_text ? text_of_line(m, file, line) : STR("");
+    strbuf_add(&m->name, str_base_name(profile_text(m->p, file)));
+    if (text.len) {
+        strbuf_add(&m->name, STR(": "));
+        strbuf_add(&m->name, text);
+    } else {
+        strbuf_printf(&m->name, ":%u", line);
+    }
+}
+
+// ---- Rows of stacks ---------------------------------------------------------------------------
+
+// Names the row of a line. Equal lines of one function are one row.
+static void add_line_name(Matcher *m, uint32_t frame)
+{
+    StrId file = m->p->frames.file.at[frame];
+    if (file.v == 0 || m->p->frames.line.at[frame] == 0) {
+        add_name(m->p, frame, &m->name);
         return;
     }
-    add_name(p, frame, &m->name);
+    add_place_name(m, file, m->p->frames.line.at[frame]);
+    if (m->by_text)
+        add_name(m->p, frame, &m->path);
+}
+
+static void add_module_name(Matcher *m, uint32_t frame)
+{
+    Str path = profile_text(m->p, m->p->modules.path.at[m->p->frames.module.at[frame].v]);
+    strbuf_add(&m->name, path.len ? str_base_name(path) : STR("[unknown]"));
+}
+
+// Appends the functions that the place was inlined into, or with `callers` all functions around it.
+static void add_path(Matcher *m, StackId stack, uint32_t frame, bool callers)
+{
+    const Profile *p = m->p;
     bool inside = false;
     for (uint32_t s = stack.v; s; s = p->stacks.parent.at[s].v) {
         for (uint32_t f = p->stacks.frame.at[s].v; f; f = p->frames.inlined_in.at[f].v) {
@@ -116,34 +184,61 @@ static void name_row(Matcher *m, const Profile *p, StackId stack, uint32_t frame
                 add_to_path(p, f, &m->path);
             inside |= f == frame;
         }
-        if (inside && m->by == DIFF_BY_FUNCTION)
-            break;
+        if (inside && !callers)
+            return;
     }
 }
 
-static size_t row_of_stack(Matcher *m, int side, StackId stack, const uint8_t *libraries)
+// Names the row of a stack; `frame` is its place in it.
+static void name_row(Matcher *m, StackId stack, uint32_t frame, bool heap)
 {
-    const Profile *p = m->d->profile[side];
-    FrameId frame = p->stacks.frame.at[stack.v];
+    strbuf_clear(&m->name);
+    strbuf_clear(&m->path);
+    switch (m->by) {
+    case DIFF_BY_LINE:
+        add_line_name(m, frame);
+        return;
+    case DIFF_BY_MODULE:
+        add_module_name(m, frame);
+        return;
+    case DIFF_BY_FUNCTION:
+        add_name(m->p, frame, &m->name);
+        if (heap)
+            add_path(m, stack, frame, false);
+        return;
+    case DIFF_BY_STACK:
+        add_name(m->p, frame, &m->name);
+        add_path(m, stack, frame, true);
+        return;
+    }
+}
+
+static size_t row_of_stack(Matcher *m, StackId stack, const uint8_t *libraries)
+{
+    FrameId frame = m->p->stacks.frame.at[stack.v];
     if (libraries)
-        frame = user_place_of(p, libraries, stack).frame;
-    name_row(m, p, stack, frame.v);
-    return row_of(m, side, frame);
+        frame = user_place_of(m->p, libraries, stack).frame;
+    name_row(m, stack, frame.v, libraries != NULL);
+    return row_of(m, frame);
 }
 
-static void add_value(const DiffMetric *metric, uint64_t *into, uint64_t value)
-{
-    if (metric->is_max)
-        *into = MAX(*into, value);
-    else
-        *into = *into > UINT64_MAX - value ? UINT64_MAX : *into + value;
-}
+// ---- Values -----------------------------------------------------------------------------------
 
-static bool add_samples(Matcher *m, int side, const Selection *selection, const size_t *metric_of,
-                        Error *err)
+static void add_value(Matcher *m, size_t row, size_t metric, uint64_t value)
 {
     ProfileDiff *d = m->d;
-    const Profile *p = d->profile[side];
+    size_t at = m->recording * d->metrics.len + metric;
+    double *into[] = {&d->rows.at[row].each[m->side][at], &d->total_each[m->side][at]};
+    for (size_t i = 0; i < ARRAY_LEN(into); i++)
+        *into[i] =
+            d->metrics.at[metric].is_max ? MAX(*into[i], (double)value) : *into[i] + (double)value;
+    // The sum of squares, until finish_samples.
+    d->rows.at[row].samples[m->side][at] += (double)value * (double)value;
+}
+
+static bool add_samples(Matcher *m, const Selection *selection, Error *err)
+{
+    const Profile *p = m->p;
     U32Vec samples = {0};
     if (!selection_samples(p, selection, true, &samples, err))
         return false;
@@ -152,15 +247,11 @@ static bool add_samples(Matcher *m, int side, const Selection *selection, const 
     for (size_t i = 0; i < samples.len; i++) {
         StackId stack = p->samples.stack.at[samples.at[i]];
         if (row_of_known[stack.v] == 0)
-            row_of_known[stack.v] = (uint32_t)row_of_stack(m, side, stack, libraries) + 1;
-        DiffRow *row = &d->rows.at[row_of_known[stack.v] - 1];
+            row_of_known[stack.v] = (uint32_t)row_of_stack(m, stack, libraries) + 1;
         for (size_t k = 0; k < p->metrics.name.len; k++) {
             int64_t value = p->samples.values[k].at[samples.at[i]];
-            DiffMetric *metric = &d->metrics.at[metric_of[k]];
-            if (value <= 0)
-                continue;
-            add_value(metric, &row->value[side][metric_of[k]], (uint64_t)value);
-            add_value(metric, &metric->total[side], (uint64_t)value);
+            if (value > 0)
+                add_value(m, row_of_known[stack.v] - 1, m->metric_of[k], (uint64_t)value);
         }
     }
     heap_free(row_of_known);
@@ -176,36 +267,26 @@ static bool has_counts(const Profile *p)
     return p->function_counts.count.len || p->line_counts.count.len;
 }
 
-static void add_count(Matcher *m, int side, size_t metric, uint64_t count)
+static void add_counts(Matcher *m, size_t metric)
 {
-    ProfileDiff *d = m->d;
-    size_t at = row_of(m, side, (FrameId){0}); // may move the rows
-    DiffRow *row = &d->rows.at[at];
-    add_value(&d->metrics.at[metric], &row->value[side][metric], count);
-    add_value(&d->metrics.at[metric], &d->metrics.at[metric].total[side], count);
-}
-
-static void add_counts(Matcher *m, int side, size_t metric)
-{
-    const Profile *p = m->d->profile[side];
+    const Profile *p = m->p;
     bool lines = m->by == DIFF_BY_LINE;
     size_t rows = lines ? p->line_counts.count.len : p->function_counts.count.len;
     for (size_t i = 0; i < rows; i++) {
         strbuf_clear(&m->name);
         strbuf_clear(&m->path);
         if (lines) {
-            strbuf_add(&m->name, str_base_name(profile_text(p, p->line_counts.file.at[i])));
-            strbuf_printf(&m->name, ":%u", p->line_counts.line.at[i]);
-            add_count(m, side, metric, p->line_counts.count.at[i]);
+            add_place_name(m, p->line_counts.file.at[i], p->line_counts.line.at[i]);
+            add_value(m, row_of(m, (FrameId){0}), metric, p->line_counts.count.at[i]);
         } else {
             uint32_t function = p->function_counts.function.at[i].v;
             diff_add_stable_name(profile_text(p, p->functions.name.at[function]), &m->name);
-            add_count(m, side, metric, p->function_counts.count.at[i]);
+            add_value(m, row_of(m, (FrameId){0}), metric, p->function_counts.count.at[i]);
         }
     }
 }
 
-// ---- All -------------------------------------------------------------------------------------
+// ---- Metrics ----------------------------------------------------------------------------------
 
 size_t profile_diff_metric(const ProfileDiff *d, Str name)
 {
@@ -226,37 +307,115 @@ static size_t metric_add(ProfileDiff *d, int side, Str name, Str unit, bool is_m
     return at;
 }
 
-bool profile_diff_init(ProfileDiff *d, const Profile *old_profile, const Selection *old_selection,
-                       const Profile *new_profile, const Selection *new_selection, DiffBy by,
+// Whether values are estimates. A heap is counted block by block, unless it was sampled.
+static bool is_sampled(const Profile *p)
+{
+    return !heap_view_applies(p) || profile_fact(p, STR(FACT_HEAP_SAMPLE)).len > 0;
+}
+
+// The metrics of a recording, in the numbers of the comparison.
+static size_t *add_metrics(ProfileDiff *d, int side, const Profile *p)
+{
+    size_t *metric_of = heap_alloc((p->metrics.name.len + 1) * sizeof(size_t));
+    for (size_t k = 0; k < p->metrics.name.len; k++) {
+        metric_of[k] =
+            metric_add(d, side, profile_text(p, p->metrics.name.at[k]),
+                       profile_text(p, p->metrics.unit.at[k]), p->metrics.kind.at[k] == METRIC_MAX);
+        d->metrics.at[metric_of[k]].sampled |= is_sampled(p);
+    }
+    if (has_counts(p))
+        (void)metric_add(d, side, STR(EXECUTIONS), STR(""), false);
+    return metric_of;
+}
+
+// ---- All -------------------------------------------------------------------------------------
+
+// Turns sums of squares into numbers of samples: the square of the sum, divided by them. Samples of
+// an import have been added up; there a value without a unit is the number of samples itself.
+static void finish_samples(ProfileDiff *d, DiffRow *row, int side)
+{
+    for (size_t i = 0; i < d->set[side].count; i++) {
+        const Profile *p = d->set[side].profile[i];
+        bool added_up = p->samples.time_ns.len && p->samples.time_ns.at[0] == TIME_NONE;
+        for (size_t k = 0; k < d->metrics.len; k++) {
+            double *samples = &row->samples[side][i * d->metrics.len + k];
+            double value = row->each[side][i * d->metrics.len + k];
+            if (added_up && d->metrics.at[k].unit.len == 0)
+                *samples = value;
+            else
+                *samples = *samples > 0 ? value * value / *samples : 0;
+        }
+    }
+}
+
+static uint64_t mean_of(const ProfileDiff *d, const double *each, int side, size_t metric)
+{
+    double sum = 0;
+    for (size_t i = 0; i < d->set[side].count; i++)
+        sum += each[i * d->metrics.len + metric];
+    sum = sum / (double)d->set[side].count + 0.5;
+    return sum < 0x1p63 ? (uint64_t)sum : INT64_MAX;
+}
+
+static void finish(ProfileDiff *d)
+{
+    for (int side = 0; side < DIFF_SIDES; side++) {
+        for (size_t r = 0; r < d->rows.len; r++) {
+            finish_samples(d, &d->rows.at[r], side);
+            for (size_t k = 0; k < d->metrics.len; k++)
+                d->rows.at[r].value[side][k] = mean_of(d, d->rows.at[r].each[side], side, k);
+        }
+        for (size_t k = 0; k < d->metrics.len; k++)
+            d->metrics.at[k].total[side] = mean_of(d, d->total_each[side], side, k);
+    }
+}
+
+static bool add_recording(Matcher *m, Error *err)
+{
+    bool ok = true;
+    if (m->by_text)
+        index_line_texts(m);
+    if (has_counts(m->p) && m->by != DIFF_BY_MODULE)
+        add_counts(m, profile_diff_metric(m->d, STR(EXECUTIONS)));
+    if (m->p->metrics.name.len)
+        ok = add_samples(m, &m->d->set[m->side].selection[m->recording], err);
+    table_deinit(&m->texts);
+    m->texts = (Table){0};
+    return ok;
+}
+
+bool profile_diff_init(ProfileDiff *d, const DiffSet *old_set, const DiffSet *new_set, DiffBy by,
                        Error *err)
 {
-    const Selection *selection[DIFF_SIDES] = {old_selection, new_selection};
-    *d = (ProfileDiff){.profile = {old_profile, new_profile}};
+    *d = (ProfileDiff){.set = {*old_set, *new_set}};
     Matcher m = {.d = d, .by = by};
-    size_t *metric_of[DIFF_SIDES], executions = SIZE_MAX;
-    for (int side = 0; side < DIFF_SIDES; side++) {
-        const Profile *p = d->profile[side];
-        metric_of[side] = heap_alloc((p->metrics.name.len + 1) * sizeof(size_t));
-        for (size_t k = 0; k < p->metrics.name.len; k++)
-            metric_of[side][k] = metric_add(d, side, profile_text(p, p->metrics.name.at[k]),
-                                            profile_text(p, p->metrics.unit.at[k]),
-                                            p->metrics.kind.at[k] == METRIC_MAX);
-        if (has_counts(p))
-            executions = metric_add(d, side, STR(EXECUTIONS), STR(""), false);
-    }
+    size_t **metric_of[DIFF_SIDES];
     bool ok = true;
-    for (int side = 0; side < DIFF_SIDES && ok; side++) {
-        if (has_counts(d->profile[side]))
-            add_counts(&m, side, executions);
-        ok = d->profile[side]->metrics.name.len == 0 ||
-             add_samples(&m, side, selection[side], metric_of[side], err);
+    m.by_text = by == DIFF_BY_LINE && all_keep_texts(d);
+    for (int side = 0; side < DIFF_SIDES; side++) {
+        metric_of[side] = heap_alloc(d->set[side].count * sizeof(size_t *));
+        for (size_t i = 0; i < d->set[side].count; i++)
+            metric_of[side][i] = add_metrics(d, side, d->set[side].profile[i]);
     }
     for (int side = 0; side < DIFF_SIDES; side++)
-        heap_free(metric_of[side]);
+        d->total_each[side] = arena_array(&d->arena, double, value_count(d, side) + 1);
+    for (int side = 0; side < DIFF_SIDES; side++)
+        for (size_t i = 0; i < d->set[side].count; i++) {
+            m.side = side;
+            m.recording = i;
+            m.p = d->set[side].profile[i];
+            m.metric_of = metric_of[side][i];
+            ok = ok && add_recording(&m, err);
+            heap_free(metric_of[side][i]);
+        }
+    heap_free(metric_of[DIFF_OLD]);
+    heap_free(metric_of[DIFF_NEW]);
     strbuf_deinit(&m.name);
     strbuf_deinit(&m.path);
     table_deinit(&m.index);
-    if (!ok)
+    if (ok)
+        finish(d);
+    else
         profile_diff_deinit(d);
     return ok;
 }
@@ -266,6 +425,22 @@ void profile_diff_deinit(ProfileDiff *d)
     vec_free(&d->metrics);
     vec_free(&d->rows);
     arena_deinit(&d->arena);
+}
+
+double profile_diff_common(const ProfileDiff *d, size_t metric)
+{
+    double least = 1;
+    for (int side = 0; side < DIFF_SIDES; side++) {
+        double common = 0, all = 0;
+        for (size_t r = 0; r < d->rows.len; r++) {
+            const DiffRow *row = &d->rows.at[r];
+            double value = (double)row->value[side][metric];
+            all += value;
+            common += row->place[DIFF_OLD].profile && row->place[DIFF_NEW].profile ? value : 0;
+        }
+        least = MIN(least, all > 0 ? common / all : 0);
+    }
+    return least;
 }
 
 typedef struct SortKey {

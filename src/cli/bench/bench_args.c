@@ -2,6 +2,7 @@
 // From the words of `assay bench` to commands and options of the bench.
 
 #include "cli/bench/bench_args.h"
+#include "base/shell_words.h"
 
 #include "cli/cli.h"
 #include "os/file.h"
@@ -135,7 +136,7 @@ static bool parse_shell(Arena *arena, Str text, const char *const **ret, bool *i
     *ret = NULL;
     if (str_equal(text, STR("none")))
         return true;
-    if (!bench_split_words(arena, *is_default ? STR("sh") : text, &words, err))
+    if (!shell_split_words(arena, *is_default ? STR("sh") : text, &words, err))
         return false;
     if (words.len == 0 || words.len > 4)
         return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no shell", STR_ARG(text));

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/shell_words.h"
 #include "cli/bench/bench_args.h"
 #include "cli/bench/bench_baseline.h"
 #include "cli/bench/bench_bisect.h"
@@ -411,7 +412,7 @@ static bool load_baseline(Arena *arena, const BenchArgs *args, BenchCommandVec *
                          STR_ARG(old->name));
     BenchCommand then = now;
     StrVec words = {0};
-    if (!bench_split_words(arena, old->text, &words, err))
+    if (!shell_split_words(arena, old->text, &words, err))
         return false;
     const char **argv = arena_array(arena, const char *, words.len + 1);
     for (size_t i = 0; i < words.len; i++)

@@ -235,7 +235,7 @@ static void judge_growth(Judge *j, ProfileDiff *d, Str name, bool is_bytes)
         if (shown++ >= ROWS_SHOWN)
             continue;
         say_growth(d, row, metric, is_bytes);
-        const HeapRow *site = row_of_function(j, row->frame[DIFF_NEW]);
+        const HeapRow *site = row_of_function(j, row->place[DIFF_NEW].frame);
         if (shown == 1 && site)
             say_stack(j->view.p, site->stack);
     }
@@ -252,7 +252,9 @@ static bool judge_baseline(Judge *j, Error *err)
     selection_init(&all);
     if (!load_recording(j->g->baseline, &files, false, &old, NULL, err))
         return false;
-    bool ok = profile_diff_init(&d, &old, &all, j->view.p, &all, DIFF_BY_FUNCTION, err);
+    const Profile *was = &old;
+    DiffSet old_set = {&was, &all, 1}, new_set = {&j->view.p, &all, 1};
+    bool ok = profile_diff_init(&d, &old_set, &new_set, DIFF_BY_FUNCTION, err);
     if (ok) {
         judge_growth(j, &d, STR("blocks allocated"), false);
         judge_growth(j, &d, STR("bytes at peak"), true);

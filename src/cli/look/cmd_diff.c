@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay diff: what changed between two recordings.
+// assay diff: what changed between two recordings, or two sets of them.
 
-#include <math.h>
-
-#include "analyse/diff/profile_diff.h"
-#include "analyse/fit.h"
 #include "analyse/heap/heap_view.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/look/diff_view.h"
 #include "cli/look/heap_screen.h"
 #include "cli/look/view_options.h"
 #include "cli/pager.h"
-#include "export/report_json.h"
-#include "model/facts.h"
 #include "os/file.h"
 
-enum { DIFF_JSON_VERSION = 1, DIFF_ROWS = 12 };
+enum { DIFF_ROWS = 12 };
+// Rows of two recordings of one program have nearly everything in common.
+#define COMMON_LEAST 0.02
 
 typedef struct DiffByWord {
     const char *word;
     DiffBy by;
 } DiffByWord;
-static const DiffByWord bys[] = {
-    {"function", DIFF_BY_FUNCTION}, {"stack", DIFF_BY_STACK}, {"line", DIFF_BY_LINE}};
+static const DiffByWord bys[] = {{"function", DIFF_BY_FUNCTION},
+                                 {"stack", DIFF_BY_STACK},
+                                 {"line", DIFF_BY_LINE},
+                                 {"module", DIFF_BY_MODULE}};
 static const Choices by_words = CHOICES_OF(bys, word);
 
 typedef struct DiffOptions {
     SelectionOptions selection;
     RecordingFiles files;
     const DiffByWord *by;
+    StrVec old_files, new_files, fail_if;
     Str sort, colour, output;
-    bool json, wide, force, no_pager;
+    bool json, markdown, wide, force, no_pager;
+    double confidence, margin;
     uint64_t limit;
 } DiffOptions;
 
@@ -38,8 +39,18 @@ static const uint64_t LIMIT_DEFAULT = UINT64_MAX; // the user gave no --limit
 
 static const Option diff_options[] = {
     OPT_ROW(0, "by", DiffOptions, by, DiffByWord, "WHAT", &by_words,
-            "what makes two rows one: the function and what it was inlined into, all functions of "
-            "the stack, or file and line"),
+            "what makes two rows one: the function, all functions of the stack, the line (by its "
+            "text, so that it may have moved), or the program or library"),
+    OPT_FILES('a', "a", DiffOptions, old_files, "FILE",
+              "the old recordings: one, or several of repeated runs"),
+    OPT_FILES('b', "b", DiffOptions, new_files, "FILE", "the new recordings"),
+    OPT_LIST(0, "fail-if", DiffOptions, fail_if, "LIMIT",
+             "exit with 3 when a change is beyond LIMIT, with 4 when that is undecided: "
+             "'total > +5%', 'FUNCTION > +2ms', 'any > +10%'"),
+    OPT_PERCENT(0, "margin", DiffOptions, margin, "PERCENT",
+                "changes below this do not matter (1%)"),
+    OPT_PERCENT(0, "confidence", DiffOptions, confidence, "PERCENT",
+                "level of the intervals and of the verdicts together (95%)"),
     OPT_TEXT(
         's', "sort", DiffOptions, sort, "KEY",
         "recordings of the heap: the metric, by its word of assay report: total, blocks, peak, "
@@ -49,293 +60,99 @@ static const Option diff_options[] = {
     OPT_U64(0, "limit", DiffOptions, limit, "N", "show at most N rows; 0 for all"),
     OPT_FLAG('w', "wide", DiffOptions, wide, "do not cut names to the terminal"),
     OPT_FLAG(0, "json", DiffOptions, json, "as JSON, see docs/formats/diff-json.md"),
+    OPT_FLAG(0, "markdown", DiffOptions, markdown, "as a table in Markdown"),
     OPT_TEXT('o', "output", DiffOptions, output, "FILE", "write to FILE, not to the terminal"),
-    OPT_FLAG(0, "force", DiffOptions, force, "replace an existing output file"),
+    OPT_FLAG(0, "force", DiffOptions, force,
+             "replace an existing output file, and compare recordings that have nothing in common"),
     COLOUR_OPTION(DiffOptions, colour),
     NO_PAGER_OPTION(DiffOptions, no_pager),
 };
 
+// The recordings of one side.
+typedef Vec(Profile) ProfileVec;
+typedef struct Side {
+    ProfileVec profiles;
+    const Profile **pointers;
+    Selection *selections;
+} Side;
+
 typedef struct Diff {
     const DiffOptions *o;
-    Str path[DIFF_SIDES];
-    ProfileDiff d;
-    size_t metric;
-    Terminal terminal;
+    Arena *arena;
+    Side side[DIFF_SIDES];
+    DiffView view;
 } Diff;
 
-static const char *const side_names[DIFF_SIDES] = {"old", "new"};
+// ---- Recordings --------------------------------------------------------------------------------
 
-// ---- Text ------------------------------------------------------------------------------------
-
-static void add_right(StrBuf *out, Str text, size_t columns)
+static bool load_side(Diff *d, int side, const StrVec *files, Error *err)
 {
-    size_t taken = str_columns(text);
-    strbuf_add_repeated(out, ' ', columns > taken ? columns - taken : 0);
-    strbuf_add(out, text);
+    Side *s = &d->side[side];
+    for (size_t i = 0; i < files->len; i++) {
+        Profile p;
+        if (!load_recording(files->at[i], &d->o->files, false, &p, NULL, err))
+            return false;
+        vec_push(NULL, &s->profiles, p);
+    }
+    d->view.label[side] = files->len == 1 ? files->at[0]
+                                          : arena_printf(d->arena, "%" STR_FMT " and %zu more",
+                                                         STR_ARG(files->at[0]), files->len - 1);
+    s->pointers = arena_array(d->arena, const Profile *, files->len);
+    s->selections = arena_array(d->arena, Selection, files->len);
+    for (size_t i = 0; i < files->len; i++) {
+        SelectionOptions options = d->o->selection;
+        MetricId unused;
+        s->pointers[i] = &s->profiles.at[i];
+        // A metric that only one of them has is compared with nothing.
+        if (options.metric.len && side == DIFF_OLD &&
+            !metric_find(s->pointers[i], options.metric, &unused, err))
+            options.metric = STR("");
+        if (!selection_from_options(&options, s->pointers[i], d->arena, &s->selections[i], err))
+            return false;
+    }
+    return true;
 }
 
-// A value in ten columns: "-" where it is 0, "?" where the recording does not have the metric.
-static void add_amount(StrBuf *out, uint64_t value, const DiffMetric *m, bool known)
+static void free_side(Side *s)
 {
-    StrBuf text = {0};
-    if (!known)
-        strbuf_add(&text, STR("?"));
-    else if (value == 0)
-        strbuf_add(&text, STR("-"));
-    else if (m->unit.len == 0)
-        add_rounded_count(&text, (double)value);
-    else
-        add_value(&text, value, m->unit);
-    add_right(out, strbuf_str(&text), 10);
-    strbuf_deinit(&text);
-}
-
-static void add_change(StrBuf *out, uint64_t was, uint64_t is, const DiffMetric *m)
-{
-    StrBuf text = {0};
-    uint64_t by = was > is ? was - is : is - was;
-    if (by == 0) {
-        strbuf_add(&text, STR("="));
-    } else {
-        strbuf_add_char(&text, was > is ? '-' : '+');
-        if (m->unit.len == 0)
-            add_rounded_count(&text, (double)by);
-        else
-            add_value(&text, by, m->unit);
-    }
-    add_right(out, strbuf_str(&text), 11);
-    strbuf_clear(&text);
-    if (was == 0 && is)
-        strbuf_add(&text, STR("new"));
-    else if (is == 0 && was)
-        strbuf_add(&text, STR("gone"));
-    else if (by)
-        strbuf_printf(&text, "%+.1f%%", ((double)is / (double)was - 1) * 100);
-    add_right(out, strbuf_str(&text), 9);
-    strbuf_deinit(&text);
-}
-
-static void add_side(StrBuf *out, const Diff *d, int side, size_t columns)
-{
-    const Profile *p = d->d.profile[side];
-    StrBuf line = {0};
-    Str command = profile_fact(p, STR(FACT_COMMAND));
-    strbuf_printf(&line, "%s  ", side_names[side]);
-    strbuf_add(&line, d->path[side]);
-    if (command.len) {
-        strbuf_add(&line, STR("  "));
-        strbuf_add(&line, command);
-    }
-    text_add_fitting(out, strbuf_str(&line), columns, false);
-    strbuf_add_char(out, '\n');
-    strbuf_deinit(&line);
-}
-
-static void add_totals_row(StrBuf *out, const Diff *d, size_t metric)
-{
-    const DiffMetric *m = &d->d.metrics.at[metric];
-    bool both = m->known[DIFF_OLD] && m->known[DIFF_NEW];
-    add_amount(out, m->total[DIFF_OLD], m, m->known[DIFF_OLD]);
-    add_amount(out, m->total[DIFF_NEW], m, m->known[DIFF_NEW]);
-    if (both)
-        add_change(out, m->total[DIFF_OLD], m->total[DIFF_NEW], m);
-    else
-        strbuf_add_repeated(out, ' ', 20);
-    strbuf_add(out, STR("  "));
-    text_add_fitting(out, m->name, 36, false);
-    strbuf_add_char(out, '\n');
-}
-
-// The sums that matter: of recordings of the heap four metrics, else the one that is shown.
-static void add_totals(StrBuf *out, const Diff *d)
-{
-    static const char *const heap[] = {"blocks allocated", "bytes allocated", "bytes at peak",
-                                       "bytes at end"};
-    bool shown = false;
-    for (size_t i = 0; i < ARRAY_LEN(heap); i++) {
-        size_t metric = profile_diff_metric(&d->d, str_from_c(heap[i]));
-        if (metric == SIZE_MAX)
-            continue;
-        add_totals_row(out, d, metric);
-        shown |= metric == d->metric;
-    }
-    if (!shown)
-        add_totals_row(out, d, d->metric);
-}
-
-static void add_row_name(StrBuf *out, const Diff *d, const DiffRow *row, size_t columns)
-{
-    int side = row->frame[DIFF_NEW].v ? DIFF_NEW : DIFF_OLD;
-    const Profile *p = d->d.profile[side];
-    uint32_t frame = row->frame[side].v;
-    StrBuf place = {0};
-    if (frame && p->frames.file.at[frame].v && d->o->by != &bys[DIFF_BY_LINE]) {
-        strbuf_add(&place, str_base_name(profile_text(p, p->frames.file.at[frame])));
-        if (p->frames.line.at[frame])
-            strbuf_printf(&place, ":%u", p->frames.line.at[frame]);
-    }
-    size_t place_columns = place.len ? MIN(str_columns(strbuf_str(&place)) + 1, columns / 2) : 0;
-    name_add_fitting(out, row->name, columns == SIZE_MAX ? SIZE_MAX : columns - place_columns);
-    if (place.len) {
-        strbuf_add_char(out, ' ');
-        text_add_fitting(out, strbuf_str(&place), place_columns - 1, true);
-    }
-    if (columns == SIZE_MAX && row->path.len) {
-        strbuf_add(out, STR(" < "));
-        strbuf_add_terminal(out, row->path);
-    }
-    strbuf_deinit(&place);
-}
-
-static void add_rows(StrBuf *out, const Diff *d, size_t limit)
-{
-    const DiffMetric *m = &d->d.metrics.at[d->metric];
-    size_t columns = d->o->wide ? SIZE_MAX : MIN(d->terminal.columns, (size_t)160);
-    size_t shown = 0, equal = 0, changed = 0;
-    for (size_t i = 0; i < d->d.rows.len; i++) {
-        const DiffRow *row = &d->d.rows.at[i];
-        uint64_t was = row->value[DIFF_OLD][d->metric], is = row->value[DIFF_NEW][d->metric];
-        equal += was == is && was;
-        if (was == is)
-            continue;
-        changed++;
-        if (limit && shown == limit)
-            continue;
-        if (shown++ == 0) {
-            style_begin(out, &d->terminal, STYLE_DIM);
-            strbuf_printf(out, "%10s%10s%11s%9s  %" STR_FMT " by\n", "old", "new", "change", "",
-                          STR_ARG(text_prefix(m->name, 28)));
-            style_end(out, &d->terminal, STYLE_DIM);
-        }
-        add_amount(out, was, m, true);
-        add_amount(out, is, m, true);
-        add_change(out, was, is, m);
-        strbuf_add(out, STR("  "));
-        add_row_name(out, d, row, columns == SIZE_MAX ? SIZE_MAX : MAX(columns, (size_t)66) - 42);
-        strbuf_add_char(out, '\n');
-    }
-    if (changed == 0)
-        strbuf_add(out, STR("nothing changed\n"));
-    if (shown < changed)
-        strbuf_printf(out, "%zu more rows changed (--limit 0)\n", changed - shown);
-    if (equal)
-        strbuf_printf(out, "%zu row%s as before\n", equal, equal == 1 ? " is" : "s are");
-}
-
-static void add_text(StrBuf *out, const Diff *d)
-{
-    size_t columns = d->o->wide ? SIZE_MAX : d->terminal.columns;
-    for (int side = 0; side < DIFF_SIDES; side++)
-        add_side(out, d, side, columns);
-    strbuf_add_char(out, '\n');
-    style_begin(out, &d->terminal, STYLE_DIM);
-    strbuf_printf(out, "%10s%10s%11s\n", "old", "new", "change");
-    style_end(out, &d->terminal, STYLE_DIM);
-    add_totals(out, d);
-    strbuf_add_char(out, '\n');
-    add_rows(out, d, d->o->limit == LIMIT_DEFAULT ? DIFF_ROWS : (size_t)d->o->limit);
-}
-
-// ---- JSON ------------------------------------------------------------------------------------
-
-static void add_json_pair(JsonWriter *w, const DiffMetric *m, const uint64_t value[DIFF_SIDES])
-{
-    json_begin_object(w, NULL);
-    for (int side = 0; side < DIFF_SIDES; side++) {
-        if (m->known[side])
-            json_u64(w, side_names[side], value[side]);
-        else
-            json_null(w, side_names[side]);
-    }
-    json_end(w);
-}
-
-static void add_json_row(JsonWriter *w, const Diff *d, const DiffRow *row)
-{
-    json_begin_object(w, NULL);
-    json_str(w, "name", row->name);
-    if (row->path.len)
-        json_str(w, "path", row->path);
-    for (int side = 0; side < DIFF_SIDES; side++) {
-        const Profile *p = d->d.profile[side];
-        uint32_t frame = row->frame[side].v;
-        if (!frame || p->frames.file.at[frame].v == 0)
-            continue;
-        json_begin_object(w, side == DIFF_OLD ? "old_place" : "new_place");
-        json_str(w, "file", profile_text(p, p->frames.file.at[frame]));
-        json_u64(w, "line", p->frames.line.at[frame]);
-        json_end(w);
-    }
-    json_begin_object(w, "values");
-    for (size_t m = 0; m < d->d.metrics.len; m++) {
-        uint64_t value[DIFF_SIDES] = {row->value[DIFF_OLD][m], row->value[DIFF_NEW][m]};
-        if (value[DIFF_OLD] == 0 && value[DIFF_NEW] == 0)
-            continue;
-        json_key(w, d->d.metrics.at[m].name);
-        add_json_pair(w, &d->d.metrics.at[m], value);
-    }
-    json_end(w);
-    json_end(w);
-}
-
-static void add_json(StrBuf *out, const Diff *d)
-{
-    JsonWriter w = json_writer(out, 2);
-    json_begin_object(&w, NULL);
-    json_str(&w, "schema", STR("assay-diff"));
-    json_u64(&w, "version", DIFF_JSON_VERSION);
-    for (int side = 0; side < DIFF_SIDES; side++) {
-        json_begin_object(&w, side_names[side]);
-        json_str(&w, "path", d->path[side]);
-        report_json_add_facts(&w, d->d.profile[side]);
-        report_json_add_notes(&w, d->d.profile[side]);
-        json_end(&w);
-    }
-    json_str(&w, "by", str_from_c(d->o->by->word));
-    json_str(&w, "sorted_by", d->d.metrics.at[d->metric].name);
-    json_begin_array(&w, "metrics");
-    for (size_t m = 0; m < d->d.metrics.len; m++) {
-        const DiffMetric *metric = &d->d.metrics.at[m];
-        json_begin_object(&w, NULL);
-        json_str(&w, "name", metric->name);
-        json_str(&w, "unit", metric->unit);
-        for (int side = 0; side < DIFF_SIDES; side++) {
-            if (metric->known[side])
-                json_u64(&w, side_names[side], metric->total[side]);
-            else
-                json_null(&w, side_names[side]);
-        }
-        json_end(&w);
-    }
-    json_end(&w);
-    json_begin_array(&w, "rows");
-    size_t limit =
-        d->o->limit == LIMIT_DEFAULT || d->o->limit == 0 ? d->d.rows.len : (size_t)d->o->limit;
-    for (size_t i = 0; i < MIN(limit, d->d.rows.len); i++)
-        add_json_row(&w, d, &d->d.rows.at[i]);
-    json_end(&w);
-    json_end(&w);
-    strbuf_add_char(out, '\n');
+    for (size_t i = 0; i < s->profiles.len; i++)
+        profile_deinit(&s->profiles.at[i]);
+    vec_free(&s->profiles);
 }
 
 // ---- The command -----------------------------------------------------------------------------
 
-// The name of the metric to sort by: -e, else --sort, else the first of the new recording.
-static bool metric_to_show(Diff *d, const Selection *s, Error *err)
+// The metric to show: -e, else --sort, else the first of the new recording.
+static bool metric_to_show(Diff *d, Error *err)
 {
-    const Profile *p = d->d.profile[DIFF_NEW];
+    const Profile *p = d->side[DIFF_NEW].pointers[0];
     const HeapSortWord *word = heap_sort_find(d->o->sort);
-    MetricId id = s->metric;
-    if (d->d.metrics.len == 0)
+    MetricId id = d->side[DIFF_NEW].selections[0].metric;
+    if (d->view.d.metrics.len == 0)
         return error_set(err, ERROR_NOT_FOUND, "the recordings have neither samples nor counts");
     if (d->o->sort.len && (!word || !heap_metric_find(p, word->metric, &id)))
         return error_set(err, ERROR_USAGE,
                          "--sort %" STR_FMT " is no metric of recordings of the heap",
                          STR_ARG(d->o->sort));
-    d->metric = 0;
+    d->view.metric = 0;
     if (id.v < p->metrics.name.len)
-        d->metric = profile_diff_metric(&d->d, profile_text(p, p->metrics.name.at[id.v]));
+        d->view.metric = profile_diff_metric(&d->view.d, profile_text(p, p->metrics.name.at[id.v]));
     return true;
+}
+
+// Refuses recordings of different programs: hardly a row of one is in the other.
+static bool check_common(const Diff *d, Error *err)
+{
+    const DiffMetric *m = &d->view.d.metrics.at[d->view.metric];
+    // Old and new builds of a program often have different names.
+    if (d->o->force || d->o->by->by == DIFF_BY_MODULE || !m->known[DIFF_OLD] ||
+        !m->known[DIFF_NEW] || m->total[DIFF_OLD] == 0 || m->total[DIFF_NEW] == 0 ||
+        profile_diff_common(&d->view.d, d->view.metric) >= COMMON_LEAST)
+        return true;
+    error_set(err, ERROR_NOT_FOUND,
+              "the recordings have hardly a %" STR_FMT " in common: are they of one program?",
+              STR_ARG(d->view.by));
+    return error_hint(err, "--force compares them all the same");
 }
 
 static int write_diff(const Diff *d)
@@ -343,13 +160,15 @@ static int write_diff(const Diff *d)
     StrBuf out = {0};
     Error err;
     int status = STATUS_OK;
+    bool data = d->o->json || d->o->markdown;
     if (d->o->json)
-        add_json(&out, d);
+        diff_add_json(&out, &d->view);
+    else if (d->o->markdown)
+        diff_add_markdown(&out, &d->view);
     else
-        add_text(&out, d);
+        diff_add_text(&out, &d->view);
     if (!names_file(d->o->output))
-        status =
-            pager_print(strbuf_str(&out), d->o->json, d->o->no_pager) ? STATUS_OK : STATUS_FAILED;
+        status = pager_print(strbuf_str(&out), data, d->o->no_pager) ? STATUS_OK : STATUS_FAILED;
     else if (!os_write_file(d->o->output, bytes_from_str(strbuf_str(&out)),
                             d->o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &err))
         status = cli_fail(&err);
@@ -357,81 +176,119 @@ static int write_diff(const Diff *d)
     return status;
 }
 
-static int compare(Diff *d, const Profile *p, Arena *arena)
+static int judge_limits(const Diff *d)
 {
-    Selection selection[DIFF_SIDES];
+    size_t missed, undecided;
+    Error err;
+    if (!diff_judge_limits(&d->view, &d->o->fail_if, &missed, &undecided, &err))
+        return cli_fail(&err);
+    if (missed)
+        return STATUS_THRESHOLD;
+    return undecided ? STATUS_UNDECIDED : STATUS_OK;
+}
+
+static int show(Diff *d)
+{
+    DiffView *v = &d->view;
+    Error err;
+    if (!metric_to_show(d, &err) || !check_common(d, &err))
+        return cli_fail(&err);
+    v->changes = diff_judge(&v->d, v->metric, d->o->confidence / 100, d->o->margin / 100);
+    if (v->changes.exact)
+        profile_diff_sort(&v->d, v->metric);
+    else
+        diff_sort_judged(&v->d, v->metric);
+    int status = write_diff(d);
+    return status == STATUS_OK ? judge_limits(d) : status;
+}
+
+static int compare(Diff *d, const StrVec files[DIFF_SIDES])
+{
+    DiffSet set[DIFF_SIDES];
     Error err;
     for (int side = 0; side < DIFF_SIDES; side++) {
-        SelectionOptions options = d->o->selection;
-        MetricId unused;
-        // A metric that only one of them has is compared with nothing.
-        if (options.metric.len && side == DIFF_OLD &&
-            !metric_find(&p[side], options.metric, &unused, &err))
-            options.metric = STR("");
-        if (!selection_from_options(&options, &p[side], arena, &selection[side], &err))
+        if (!load_side(d, side, &files[side], &err))
             return cli_fail(&err);
+        set[side] = (DiffSet){d->side[side].pointers, d->side[side].selections, files[side].len};
     }
-    if (!profile_diff_init(&d->d, &p[DIFF_OLD], &selection[DIFF_OLD], &p[DIFF_NEW],
-                           &selection[DIFF_NEW], d->o->by->by, &err))
+    if (!profile_diff_init(&d->view.d, &set[DIFF_OLD], &set[DIFF_NEW], d->o->by->by, &err))
         return cli_fail(&err);
-    int status;
-    if (metric_to_show(d, &selection[DIFF_NEW], &err)) {
-        profile_diff_sort(&d->d, d->metric);
-        status = write_diff(d);
-    } else {
-        status = cli_fail(&err);
-    }
-    profile_diff_deinit(&d->d);
+    int status = show(d);
+    profile_diff_deinit(&d->view.d);
     return status;
+}
+
+// Where the files of both sides stand: two operands, or -a and -b.
+static bool find_files(CommandLine *line, const DiffOptions *o, StrVec ret[DIFF_SIDES])
+{
+    ret[DIFF_OLD] = o->old_files;
+    ret[DIFF_NEW] = o->new_files;
+    if (o->old_files.len || o->new_files.len)
+        return o->old_files.len && o->new_files.len && line->operands.len == 0;
+    if (line->operands.len != DIFF_SIDES)
+        return false;
+    for (int side = 0; side < DIFF_SIDES; side++)
+        vec_push(line->arena, &ret[side], line->operands.at[side]);
+    return true;
 }
 
 static int diff(CommandLine *line, void *values)
 {
     DiffOptions *o = values;
-    Diff d = {.o = o, .terminal = terminal_get(o->colour)};
-    Profile p[DIFF_SIDES];
-    Error err;
-    int status = STATUS_OK, loaded = 0;
-    if (line->operands.len != DIFF_SIDES)
-        return usage_error(line->cmd, "diff compares two recordings, the old one first");
+    StrVec files[DIFF_SIDES];
     if (!o->by)
         o->by = &bys[0];
+    Diff d = {.o = o, .arena = line->arena};
+    d.view = (DiffView){.terminal = terminal_get(o->colour),
+                        .by = str_from_c(o->by->word),
+                        .wide = o->wide,
+                        .limit = o->limit == LIMIT_DEFAULT ? (o->json ? 0 : DIFF_ROWS)
+                                                           : (size_t)o->limit};
+    if (!find_files(line, o, files))
+        return usage_error(line->cmd, "diff compares two recordings, the old one first, or sets of "
+                                      "them: -a OLD … -b NEW …");
+    if (o->json && o->markdown)
+        return usage_error(line->cmd, "--json and --markdown exclude each other");
+    if (!(o->confidence > 0 && o->confidence < 100) || !(o->margin >= 0 && o->margin < 100))
+        return usage_error(line->cmd, "--confidence and --margin are percentages below 100");
     if (names_file(o->output) && !str_equal(o->colour, STR("always")))
-        d.terminal.colour = false;
-    for (; loaded < DIFF_SIDES && status == STATUS_OK; loaded++) {
-        d.path[loaded] = line->operands.at[loaded];
-        if (!load_recording(d.path[loaded], &o->files, false, &p[loaded], NULL, &err)) {
-            status = cli_fail(&err);
-            break;
-        }
-    }
-    if (status == STATUS_OK)
-        status = compare(&d, p, line->arena);
-    while (loaded > 0)
-        profile_deinit(&p[--loaded]);
+        d.view.terminal.colour = false;
+    int status = compare(&d, files);
+    for (int side = 0; side < DIFF_SIDES; side++)
+        free_side(&d.side[side]);
     return status;
 }
 
 static int run_diff(const Command *cmd, int argc, char **argv)
 {
-    DiffOptions o = {.limit = LIMIT_DEFAULT};
+    DiffOptions o = {.limit = LIMIT_DEFAULT, .confidence = 95, .margin = 1};
     return command_run_parsed(cmd, argc, argv, &o, diff);
 }
 
 const Command diff_command = {
     .name = "diff",
     .group = "look",
-    .summary = "show what changed between two recordings",
-    .usage = "[OPTION ...] OLD NEW",
+    .summary = "show what changed between two recordings, and how sure that is",
+    .usage = "[OPTION ...] OLD NEW\n"
+             "[OPTION ...] -a OLD ... -b NEW ...",
     .options = diff_options,
     .option_count = ARRAY_LEN(diff_options),
     .details =
-        "Rows are matched by the names of functions and of what they were inlined into, not\n"
-        "by address or line: the recordings may be of two builds.\n"
+        "Rows are matched by the names of functions, not by address or line: the recordings\n"
+        "may be of two builds. In a recording of the heap a row is the user's function that\n"
+        "allocates, with what it was inlined into.\n"
+        "\n"
+        "Samples are estimates: each row gets the interval of its change and a verdict, and\n"
+        "all verdicts together are wrong in at most 5 % of the rows that are called changed.\n"
+        "Sets of repeated recordings (assay record --repeat) show how much each row differs\n"
+        "from run to run. Counts of the heap and of coverage are exact and need none of it.\n"
         "\n"
         "Examples:\n"
         "  assay diff old.assay new.assay\n"
+        "  assay diff -a old.*.assay -b new.*.assay --fail-if 'total > +5%'\n"
         "  assay diff old-heap.assay new-heap.assay --sort peak\n"
-        "  assay diff old.assay new.assay --by stack --json\n",
+        "  assay diff old.assay new.assay --by stack --json\n"
+        "\n"
+        "Exit status: 0 done, 1 failed, 2 usage; with --fail-if also 3 missed, 4 undecided\n",
     .run = run_diff,
 };

@@ -13,6 +13,7 @@
 #include "cli/record/confinement.h"
 #include "cli/record/record_events.h"
 #include "cli/record/record_parts.h"
+#include "cli/record/record_repeat.h"
 #include "cli/record/recorded_symbols.h"
 #include "cli/symbols.h"
 #include "collect/sampling/sampling.h"
@@ -47,6 +48,8 @@ typedef struct RecordOptions {
     bool copy_stacks;
     bool no_args;
     uint64_t max_bytes;
+    uint64_t repeat;
+    Str against;
     bool wait;
     int64_t min_wait_ns;
     bool quiet;
@@ -108,6 +111,10 @@ static const Option record_options[] = {
     OPT_DURATION(0, "duration", RecordOptions, duration_ns, "S", "end after this time"),
     OPT_SIZE(0, "max-size", RecordOptions, max_bytes, "SIZE",
              "end when the recording has this size; names come on top"),
+    OPT_U64(0, "repeat", RecordOptions, repeat, "N",
+            "make N recordings, NAME.1.assay and so on, for assay diff"),
+    OPT_TEXT(0, "against", RecordOptions, against, "'CMD'",
+             "with --repeat: record this command, the old one, in turn with the other"),
     OPT_FLAG(0, "no-args", RecordOptions, no_args,
              "keep the arguments of programs, which may be secret, out of the recording"),
     OPT_MILLIS('D', "delay", RecordOptions, delay_ns, "MS",
@@ -147,6 +154,7 @@ static const char record_details[] =
     "  assay record --cargo --bench parse       build a benchmark and record it\n"
     "  assay record -p 1234 --duration 10       ten seconds of a running process\n"
     "  assay record -e page-faults -c 1 -- CMD  the stack of every page fault\n"
+    "  assay record --repeat 5 --against './old' -- ./new   for assay diff\n"
     "  assay report                             look at what was recorded\n"
     "\n"
     "'assay doctor' shows what this machine lacks for recording, and how to fix it.\n";
@@ -429,20 +437,19 @@ static int record_and_free(RecordSetup *r, const RecordOptions *o, StoreWriter *
     return status;
 }
 
-static int record(CommandLine *line, void *values)
+// Makes one recording of `words`, which is NULL-terminated and may be empty.
+static int record_once(Arena *arena, const RecordOptions *o, char **words, bool command)
 {
-    const RecordOptions *o = values;
-    RecordSetup r = {.arena = line->arena};
+    RecordSetup r = {.arena = arena};
     Error err = {0};
     int status = STATUS_FAILED;
     StoreWriter *writer = NULL;
     StoreOptions store = {.force = o->force, .keeps_old = o->output.len == 0};
-    bool command = line->operands.len > 0 || build_options_given(&o->build);
     if (!parse_setup(&r, o, command, &err))
         status = cli_fail(&err);
     else if (!store_writer_open(r.output, &store, &writer, &err))
         status = cli_fail(&err);
-    else if ((command && !find_program(&r, o, line->words, &status, &err)) ||
+    else if ((command && !find_program(&r, o, words, &status, &err)) ||
              !record_events_parse(r.arena, &o->events, &o->filters, r.program.path, &r.pids,
                                   &o->debug_dirs, &r.events, &err))
         status = err.text[0] ? cli_fail(&err) : status;
@@ -451,6 +458,40 @@ static int record(CommandLine *line, void *values)
     store_writer_abandon(writer);
     setup_deinit(&r);
     return status;
+}
+
+typedef struct RepeatContext {
+    Arena *arena;
+    const RecordOptions *o;
+} RepeatContext;
+
+static int record_into_output(void *ctx, char **words, Str output)
+{
+    const RepeatContext *r = ctx;
+    RecordOptions o = *r->o;
+    o.output = output;
+    return record_once(r->arena, &o, words, true);
+}
+
+static int record(CommandLine *line, void *values)
+{
+    const RecordOptions *o = values;
+    bool command = line->operands.len > 0 || build_options_given(&o->build);
+    if (!o->repeat && !o->against.len)
+        return record_once(line->arena, o, line->words, command);
+    if (!o->repeat)
+        return usage_error(line->cmd, "--against records in turns: say how many with --repeat N");
+    if (!command)
+        return usage_error(line->cmd, "--repeat records a command: assay record --repeat 5 -- CMD");
+    RepeatContext ctx = {line->arena, o};
+    RecordRepeat repeat = {.count = o->repeat,
+                           .output = o->output.len ? o->output : STR("profile"),
+                           .against = o->against,
+                           .words = line->words,
+                           .quiet = o->quiet,
+                           .once = record_into_output,
+                           .ctx = &ctx};
+    return record_repeatedly(line->arena, &repeat);
 }
 
 static int run_record(const Command *cmd, int argc, char **argv)

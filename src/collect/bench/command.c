@@ -3,6 +3,8 @@
 
 #include "collect/bench/command.h"
 
+#include "base/shell_words.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -83,45 +85,6 @@ Str bench_fill_in(Arena *arena, Str text, const RunParameterVec *parameters)
     Str filled = arena_str(arena, strbuf_str(&out));
     strbuf_deinit(&out);
     return filled;
-}
-
-bool bench_split_words(Arena *arena, Str text, StrVec *ret, Error *err)
-{
-    StrBuf word = {0};
-    bool in_word = false;
-    char quote = '\0';
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (quote == '\'' ? c == '\'' : quote == '"' && c == '"') {
-            quote = '\0';
-        } else if (quote == '\'') {
-            strbuf_add_char(&word, c);
-        } else if (c == '\\' && i + 1 < text.len) {
-            char next = text.ptr[++i];
-            if (quote && next != '"' && next != '\\' && next != '$' && next != '`')
-                strbuf_add_char(&word, '\\');
-            strbuf_add_char(&word, next);
-            in_word = true;
-        } else if (quote) {
-            strbuf_add_char(&word, c);
-        } else if (c == '\'' || c == '"') {
-            quote = c;
-            in_word = true;
-        } else if (c == ' ' || c == '\t' || c == '\n') {
-            if (in_word)
-                vec_push(arena, ret, arena_str(arena, strbuf_str(&word)));
-            strbuf_clear(&word);
-            in_word = false;
-        } else {
-            strbuf_add_char(&word, c);
-            in_word = true;
-        }
-    }
-    if (in_word && !quote)
-        vec_push(arena, ret, arena_str(arena, strbuf_str(&word)));
-    strbuf_deinit(&word);
-    return !quote ||
-           error_set(err, ERROR_USAGE, "a quote is not closed in '%" STR_FMT "'", STR_ARG(text));
 }
 
 bool bench_is_plain(Str text)
@@ -229,7 +192,7 @@ bool bench_prepare_command(Arena *arena, BenchCommand *c, const char *const *she
     if (str_trim(c->text).len == 0)
         return error_set(err, ERROR_USAGE, "a command is empty");
     if (!shell || (plain_direct && bench_is_plain(c->text))) {
-        if (!bench_split_words(arena, c->text, &words, err))
+        if (!shell_split_words(arena, c->text, &words, err))
             return false;
         bool found = words.len && bench_find_program(arena, words.at[0], path, &c->path);
         if (found && (!shell || has_format(c->path))) {

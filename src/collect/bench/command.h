@@ -22,10 +22,6 @@ MUST_CHECK bool bench_scan_values(Arena *arena, Str min, Str max, Str step, StrV
 // `text` with each {NAME} replaced by its value.
 Str bench_fill_in(Arena *arena, Str text, const RunParameterVec *parameters);
 
-// Words as a POSIX shell splits them, quotes and backslashes removed; nothing
-// is expanded. Fails on an open quote.
-MUST_CHECK bool bench_split_words(Arena *arena, Str text, StrVec *ret, Error *err);
-
 // A shell would do nothing with `text` but start one program: no
 // metacharacters, no assignment, no built-in.
 bool bench_is_plain(Str text);

@@ -3,6 +3,7 @@
 
 #include "harness.h"
 
+#include "base/shell_words.h"
 #include "collect/bench/command.h"
 
 static Arena arena;
@@ -73,14 +74,14 @@ static void words_split_as_in_a_shell(void **state)
 {
     (void)state;
     StrVec v = {0};
-    assert_ok(bench_split_words(&arena, STR(" a 'b c'd \"e\\\"f\\n\" g\\ h '' "), &v, &err), &err);
+    assert_ok(shell_split_words(&arena, STR(" a 'b c'd \"e\\\"f\\n\" g\\ h '' "), &v, &err), &err);
     assert_int_equal(v.len, 5);
     assert_str(v.at[0], "a");
     assert_str(v.at[1], "b cd");
     assert_str(v.at[2], "e\"f\\n");
     assert_str(v.at[3], "g h");
     assert_str(v.at[4], "");
-    assert_error(bench_split_words(&arena, STR("a 'b"), &v, &err), &err, ERROR_USAGE, "quote");
+    assert_error(shell_split_words(&arena, STR("a 'b"), &v, &err), &err, ERROR_USAGE, "quote");
 }
 
 static void only_plain_commands_do_without_a_shell(void **state)
