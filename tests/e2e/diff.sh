@@ -76,7 +76,13 @@ check '--by module' grep -qE '  new$' out
 mkdir -p there && sed '1i //\n//\n//' shares.c >there/shares.c || exit 1
 gcc -g -O1 -DPARSE=200000 -o later there/shares.c || exit 1
 "$ASSAY" record -q -f -F 4000 -o later.assay -- ./later 150
-lines() { "$ASSAY" diff cmp.old.1.assay later.assay --by line --limit 0 >out 2>err && ! grep -E 'shares.c' out | grep -qE ' (new|gone) '; }
+lines() { "$ASSAY" diff cmp.old.1.assay later.assay --by line --limit 0 --json >out 2>err && python3 - <<'EOF'
+import json
+row = [r for r in json.load(open("out"))["rows"] if r["name"] == "shares.c: WORK(parse, PARSE)"][0]
+assert all(row["values"]["cpu time"].values()), row
+assert row["new_place"]["line"] == row["old_place"]["line"] + 3, row
+EOF
+}
 check 'lines that moved are the same lines' lines
 
 cat >other.c <<'EOF'
