@@ -3,8 +3,12 @@
 
 #include "base/decoded.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 // What an input becomes is there as text, as what the reader makes of the text, and as rows.
 enum { MEMORY_RATIO = 3 };
@@ -16,12 +20,55 @@ void decoded_limit_set(uint64_t bytes)
     atomic_store_explicit(&set_limit, bytes, memory_order_relaxed);
 }
 
+// The beginning of a small file of the kernel; "" when it cannot be read.
+static void read_small(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, size - 1) : -1;
+    text[got > 0 ? got : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+uint64_t decoded_available_bytes(const char *meminfo)
+{
+    const char *row = strstr(meminfo, "MemAvailable:");
+    return row ? strtoull(row + strlen("MemAvailable:"), NULL, 10) * 1024 : UINT64_MAX;
+}
+
+uint64_t decoded_left_of_limit(const char *max, const char *current)
+{
+    // "max" where the group has no limit.
+    if (max[0] < '0' || max[0] > '9' || current[0] < '0' || current[0] > '9')
+        return UINT64_MAX;
+    uint64_t limit = strtoull(max, NULL, 10), used = strtoull(current, NULL, 10);
+    return limit > used ? limit - used : 0;
+}
+
+// Half of the memory that is free or can be made free, on the machine and in the container. The
+// first recording of a comparison has taken its part when the second is read.
 static uint64_t half_of_memory(void)
 {
+    static const char *const groups[][2] = {
+        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+        {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
+         "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
+    };
+    char text[4096], current[64];
     struct sysinfo info;
-    if (sysinfo(&info) != 0)
-        return UINT64_MAX;
-    return (uint64_t)info.totalram * info.mem_unit / 2;
+    uint64_t least = UINT64_MAX;
+    if (sysinfo(&info) == 0)
+        least = (uint64_t)info.totalram * info.mem_unit;
+    read_small("/proc/meminfo", text, sizeof(text));
+    uint64_t available = decoded_available_bytes(text);
+    least = least < available ? least : available;
+    for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
+        read_small(groups[i][0], text, sizeof(text));
+        read_small(groups[i][1], current, sizeof(current));
+        uint64_t left = decoded_left_of_limit(text, current);
+        least = least < left ? least : left;
+    }
+    return least == UINT64_MAX ? least : least / 2;
 }
 
 uint64_t decoded_limit(uint64_t input_bytes)

@@ -69,6 +69,8 @@ if command -v cargo >/dev/null; then
     check 'are too' names_burner ../u.txt
     check 'stat counts it' assay stat -e task-clock -o ../s.txt --cargo --bin second -- 100
     check 'and names it' grep -q second ../s.txt
+    check 'heap follows its blocks' assay heap -q -o ../h.assay --cargo --bin app -- 1000
+    check 'and names it, too' eval 'assay report --limit 0 ../h.assay >../h.txt && grep -q "app 1000" ../h.txt && ! grep -q rustc ../h.txt'
     check 'a sub-command of cargo may stand first' assay report -o ../r.txt --cargo bench
     status_is 2 assay record -o ../n.assay --cargo 2>../err
     verdict 'several programs are an error' $?
@@ -107,6 +109,8 @@ if command -v meson >/dev/null && command -v ninja >/dev/null; then
     check 'a target of meson is built and recorded' assay report -o m.txt --meson spin-meson -- 100
     check 'it, not meson' grep -q ' burn ' m.txt
     check 'in a folder that is named' assay stat -e task-clock -o t.txt --meson spin-meson --build-dir bm -- 10
+    check 'heap follows a target of meson' assay heap -q -o m.assay --meson spin-meson -- 10
+    check 'and names it' eval 'assay report --limit 0 m.assay | grep -q "spin-meson 10"'
     echo '#error broken' >>spin.c
     status_is 1 assay report --meson spin-meson -- 10 2>err
     verdict 'a failed build is a failure' $?
