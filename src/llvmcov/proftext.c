@@ -55,11 +55,20 @@ static bool broken(const ProfText *p, const char *what, Error *err)
                      what);
 }
 
-static bool next_number(ProfText *p, const char *what, uint64_t *ret, Error *err)
+// The bases of numbers are those of LLVM's reader: 0 also takes "0x…".
+enum { DECIMAL = 10, DECIMAL_OR_HEX = 0 };
+
+// Reads a line that is a number. `what` names it for the messages.
+static bool next_number(ProfText *p, int base, const char *what, uint64_t *ret, Error *err)
 {
     Str line;
-    if (!next_line(p, &line) || !str_parse_u64(line, 0, ret))
-        return broken(p, what, err);
+    if (!next_line(p, &line))
+        return error_set(err, ERROR_FORMAT, "text profile: line %llu: the text ends before %s",
+                         (unsigned long long)p->line, what);
+    if (!str_parse_u64(line, base, ret))
+        return error_set(err, ERROR_FORMAT, "text profile: line %llu: '%.*s' is not %s",
+                         (unsigned long long)p->line, (int)MIN(line.len, (size_t)64), line.ptr,
+                         what);
     return true;
 }
 
@@ -68,13 +77,13 @@ static bool next_number(ProfText *p, const char *what, uint64_t *ret, Error *err
 static bool read_traces(ProfText *p, Error *err)
 {
     uint64_t count, seen;
-    if (!next_number(p, "the number of temporal traces is missing", &count, err) ||
-        !next_number(p, "the number of temporal traces seen is missing", &seen, err))
+    if (!next_number(p, DECIMAL_OR_HEX, "a number of temporal traces", &count, err) ||
+        !next_number(p, DECIMAL_OR_HEX, "a number of temporal traces seen", &seen, err))
         return false;
     p->traces_seen = seen > UINT64_MAX - p->traces_seen ? UINT64_MAX : p->traces_seen + seen;
     for (uint64_t i = 0; i < count; i++) {
         ProfTextTrace trace;
-        if (!next_number(p, "the weight of a temporal trace is missing", &trace.weight, err))
+        if (!next_number(p, DECIMAL_OR_HEX, "the weight of a temporal trace", &trace.weight, err))
             return false;
         if (!next_line(p, &trace.functions))
             return broken(p, "the functions of a temporal trace are missing", err);
@@ -171,7 +180,7 @@ static bool read_bitmap(ProfText *p, Error *err)
     if (!str_parse_u64(str_trim(str_slice(line, 1, line.len)), 0, &count))
         return broken(p, "no count of bitmap bytes behind '$'", err);
     for (uint64_t i = 0; i < count; i++) {
-        if (!next_number(p, "a byte of the bitmap is missing", &byte, err))
+        if (!next_number(p, DECIMAL_OR_HEX, "a byte of the bitmap", &byte, err))
             return false;
         if (byte > 255)
             return broken(p, "a byte of the bitmap is more than 255", err);
@@ -212,7 +221,7 @@ static bool read_value_site(ProfText *p, uint64_t kind, Error *err)
 {
     uint64_t count;
     size_t first = p->values[kind].len;
-    if (!next_number(p, "the values of a site are missing", &count, err))
+    if (!next_number(p, DECIMAL, "the number of values of a site", &count, err))
         return false;
     for (uint64_t i = 0; i < count; i++)
         if (!read_value(p, kind, err))
@@ -229,8 +238,8 @@ static bool read_value_site(ProfText *p, uint64_t kind, Error *err)
 static bool read_value_kind(ProfText *p, Error *err)
 {
     uint64_t kind, sites;
-    if (!next_number(p, "the kind of a value profile is missing", &kind, err) ||
-        !next_number(p, "the sites of a value profile are missing", &sites, err))
+    if (!next_number(p, DECIMAL, "the kind of a value profile", &kind, err) ||
+        !next_number(p, DECIMAL, "the number of sites of a value profile", &sites, err))
         return false;
     if (kind >= PROF_VALUE_KINDS)
         return error_set(err, ERROR_FORMAT,
@@ -293,8 +302,8 @@ bool proftext_next(ProfText *p, ProfRecord *ret, Error *err)
     uint64_t count, value;
     if (!next_line(p, &r.name))
         return false;
-    if (!next_number(p, "the function's hash is missing", &r.hash, err) ||
-        !next_number(p, "the number of counters is missing", &count, err))
+    if (!next_number(p, DECIMAL_OR_HEX, "the hash of a function", &r.hash, err) ||
+        !next_number(p, DECIMAL, "a number of counters", &count, err))
         return false;
     if (count == 0)
         return broken(p, "a function without counters", err);
@@ -302,7 +311,7 @@ bool proftext_next(ProfText *p, ProfRecord *ret, Error *err)
         return broken(p, "more counters than the text has lines", err);
     p->counters.len = 0;
     for (uint64_t i = 0; i < count; i++) {
-        if (!next_number(p, "a counter is missing", &value, err))
+        if (!next_number(p, DECIMAL, "a counter", &value, err))
             return false;
         vec_push(NULL, &p->counters, value);
     }

@@ -47,10 +47,10 @@ static bool is_own_checkout(Arena *arena, Str folder)
     return stat(git.ptr, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0);
 }
 
-void source_roots_add(Arena *arena, SourceRoots *roots, Str folder)
+void source_roots_add(Arena *arena, SourceRoots *roots, Str path)
 {
     char real[PATH_MAX];
-    if (realpath(arena_c_str(arena, folder), real))
+    if (realpath(arena_c_str(arena, path), real))
         vec_push(arena, &roots->folders, arena_str(arena, str_from_c(real)));
 }
 
@@ -69,9 +69,9 @@ void source_roots_init(Arena *arena, const StrVec *named, SourceRoots *ret)
         source_roots_add(arena, ret, named->at[i]);
 }
 
-static bool is_below(Str path, Str folder)
+static bool is_in(Str path, Str folder)
 {
-    if (str_equal(folder, STR("/")))
+    if (str_equal(folder, STR("/")) || str_equal(folder, path))
         return true;
     return str_starts_with(path, folder) && path.len > folder.len && path.ptr[folder.len] == '/';
 }
@@ -103,7 +103,7 @@ static bool may_be_read(const SourceRoots *roots, bool or_public, int fd)
     if (!real_path(fd, buf, sizeof(buf), &path))
         return false;
     for (size_t i = 0; i < roots->folders.len; i++)
-        if (is_below(path, roots->folders.at[i]))
+        if (is_in(path, roots->folders.at[i]))
             return true;
     return or_public && is_public_source(fd, path);
 }

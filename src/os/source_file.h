@@ -8,14 +8,14 @@
 #include "os/file.h"
 
 typedef struct SourceRoots {
-    StrVec folders; // absolute, without links
+    StrVec folders; // and single files; absolute, without links
 } SourceRoots;
 
 // The folders of the project: the git checkout that the working folder lies in, if it is ours or
 // root's, else the working folder (unless that is "/"), and those that the user names.
 void source_roots_init(Arena *arena, const StrVec *named, SourceRoots *ret);
-// Adds one that the user names.
-void source_roots_add(Arena *arena, SourceRoots *roots, Str folder);
+// Adds a folder, or one source file, that the user names.
+void source_roots_add(Arena *arena, SourceRoots *roots, Str path);
 
 typedef enum SourceAccess {
     SOURCE_HERE,

@@ -76,6 +76,11 @@ for llvm in 14 19; do
         check "clang $llvm: show BIN PROFILE $name" test "$(grep -c 'SOURCE FILE:.*lib/lib.c' out)" -eq "$(grep -c 'SOURCE FILE:' out)"
         check "clang $llvm: it has lines" grep -q 'return x > 1' out
     done
+    mkdir -p below
+    (cd below && "$ASSAY" cover show ../prog$llvm ../raw$llvm ../lib/lib.c >../out 2>../err)
+    check "clang $llvm: a source outside the working folder, named, has its lines" grep -q 'return x > 1' out
+    (cd below && "$ASSAY" cover show ../prog$llvm ../raw$llvm >../out 2>../err)
+    check "clang $llvm: and is not read when it is not named" grep -q 'lies outside the project' out
     "$ASSAY" cover report prog$llvm raw$llvm src/main.c >out 2>err
     check "clang $llvm: report of one source" test "$(grep -c 'lib\.c' out)$(grep -c 'main\.c' out)" = 01
     "$ASSAY" cover show prog$llvm raw$llvm none.c >out 2>err

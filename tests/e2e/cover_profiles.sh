@@ -80,6 +80,13 @@ END
     done < <(tr '|' '\n' <<<"$lists")
     printf 'foo\n1\n0\n' >none.text
     check "LLVM $llvm: a function without counters is refused, with its line" refused "line 3" none.text
+    # Counters and their number are decimal; a hash may be hexadecimal.
+    for bad in 'f 1 1 0x5' 'f 1 0x1 5' 'f 1 1 -1'; do
+        tr ' ' '\n' <<<"$bad" >bad.text
+        check "LLVM $llvm: '$bad' is refused by both" test \
+            "$("llvm-profdata-$llvm" merge -o x.profdata bad.text >/dev/null 2>&1; echo $?)$("$ASSAY" cover merge -f -o x.profdata bad.text >/dev/null 2>&1; echo $?)" = 11
+    done
+    check "LLVM $llvm: and the line is quoted" refused "line 4: '-1' is not a counter" bad.text
     check "LLVM $llvm: by LLVM too" test "$("llvm-profdata-$llvm" merge -o x.profdata none.text >/dev/null 2>&1; echo $?)" -ne 0
     # The name with a hash of a context-sensitive profile alone, with another, and with both.
     hash=$("llvm-profdata-$llvm" merge -text one1.profraw | sed -n '/^# Func Hash/{n;p;q}')

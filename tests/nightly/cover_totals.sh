@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Equal totals of lines, functions and branches in every output, over cppcheck, cJSON, sqlite and three
-# Rust packages: sources of the release's Debian packages and of crates. The sample is a part of cJSON.
+# Rust workspaces: sources of the release's Debian packages and of crates. The sample is a part of cJSON.
 set -u
 cd "$SCRATCH" || exit 1
 # shellcheck source=../e2e/lib/common.sh
@@ -52,10 +52,25 @@ else
 fi
 [ -z "${NIGHTLY_SAMPLE:-}" ] || { finish; exit; }
 
-# Sources of crates, sqlite's among them: Debian's have to be generated first.
+# Sources of crates, sqlite's among them: Debian's have to be generated first. The crates of the workspaces
+# have no dev-dependencies that take long to build.
 crates() {
-    cargo new -q fetched && cd fetched && cargo add -q either@1.15.0 semver@1.0.27 itoa@1.0.15 libsqlite3-sys@0.30.1 &&
-        cargo vendor -q ../vendor
+    cargo new -q fetched && cd fetched && cargo add -q heck@0.5.0 strsim@0.11.1 shlex@2.0.1 either@1.19.0 itoa@1.0.19 \
+        semver@1.0.28 scopeguard@1.2.0 roxmltree@0.21.2 utf8_iter@1.1.0 libsqlite3-sys@0.30.1 && cargo vendor -q ../vendor
+}
+workspace() { # workspace CRATE... ; the crates are its members
+    local at=workspace-$1 crate
+    mkdir -p "$at/crates" && printf '[workspace]\nresolver = "2"\nmembers = ["crates/*"]\n' >"$at/Cargo.toml"
+    for crate in "$@"; do
+        cp -r "vendor/$crate" "$at/crates/$crate" && rm -f "$at/crates/$crate/.cargo-checksum.json" "$at/crates/$crate/Cargo.lock"
+    done
+    cd "$at" || return 1
+    if "$ASSAY" cover run -q --no-report -- cargo test --workspace --lib --tests >"$SCRATCH/build.log" 2>&1; then
+        check "workspace of $* by rustc" totals .assay/cover
+    else
+        skip "workspace of $* by rustc" "$(tail -n 1 "$SCRATCH/build.log")"
+    fi
+    cd "$SCRATCH" || exit 1
 }
 if command -v cargo >/dev/null && (crates) >fetch.log 2>&1; then
     cat >driver.c <<'END'
@@ -78,18 +93,11 @@ END
         LLVM_PROFILE_FILE=sqlite$llvm.profraw "./sqlite$llvm" "$query"
         check "sqlite by clang $llvm" totals "sqlite$llvm" "sqlite$llvm.profraw"
     done
-    for crate in either semver itoa; do
-        cp -r "vendor/$crate" "rust-$crate" && cd "rust-$crate" || exit 1
-        rm -f .cargo-checksum.json && printf '\n[workspace]\n' >>Cargo.toml
-        if "$ASSAY" cover run -q --no-report -- cargo test --tests >"$SCRATCH/build.log" 2>&1; then
-            check "$crate by rustc" totals .assay/cover
-        else
-            skip "$crate by rustc" "$(tail -n 1 "$SCRATCH/build.log")"
-        fi
-        cd "$SCRATCH" || exit 1
-    done
+    workspace heck strsim shlex
+    workspace either itoa semver
+    workspace scopeguard roxmltree utf8_iter
 else
-    skip 'sqlite and Rust packages' "no cargo, or: $(tail -n 1 fetch.log 2>/dev/null)"
+    skip 'sqlite and Rust workspaces' "no cargo, or: $(tail -n 1 fetch.log 2>/dev/null)"
 fi
 
 if command -v clang++-19 >/dev/null && fetch cppcheck >fetch.log 2>&1; then

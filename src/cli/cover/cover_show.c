@@ -19,6 +19,7 @@ typedef struct CoverShowOptions {
     CoverViewOptions views;
     bool listing, unexecuted, summary, demangled, missing, no_pager;
     StrVec sources, counts, functions;
+    StrVec operands; // as the user wrote them
     Str program, colour;
 } CoverShowOptions;
 
@@ -231,8 +232,8 @@ static void list_file(Listing *l, const CoverFileRows *f, CoverSources *sources)
     strbuf_add(&l->out, STR("\n\n"));
     bool found = cover_source_text(sources, path, &text);
     if (!found && sources->is_outside)
-        strbuf_add(&l->out, STR("(the source lies outside the project and is not read; -I DIR, "
-                                "or a working folder above it, lets it be)\n"));
+        strbuf_add(&l->out, STR("(the source lies outside the project, so it is not read: name "
+                                "its folder with -I, or start in a folder above it)\n"));
     else if (!found)
         strbuf_add(&l->out, STR("(the source is not here; -I names folders to search)\n"));
     uint32_t at = f->lines.first, number = 0, last = 0;
@@ -305,6 +306,14 @@ static void say_changed(const Profile *p, Str path)
                 STR_ARG(path));
 }
 
+// The user may name a source outside the project: "show PROG PROFILE ../lib.c". That file is read.
+static void add_named_sources(Arena *arena, const StrVec *operands, SourceRoots *roots)
+{
+    for (size_t i = 0; i < operands->len; i++)
+        if (source_has_suffix(operands->at[i]))
+            source_roots_add(arena, roots, operands->at[i]);
+}
+
 static int show(Profile *p, const void *values, Arena *arena)
 {
     const CoverShowOptions *o = values;
@@ -313,6 +322,7 @@ static int show(Profile *p, const void *values, Arena *arena)
     Arena arena_of_roots = {0};
     SourceRoots roots;
     source_roots_init(&arena_of_roots, &o->inputs.filter.source_folders, &roots);
+    add_named_sources(&arena_of_roots, &o->operands, &roots);
     Listing l = {
         .o = o,
         .p = p,
@@ -360,6 +370,7 @@ static int show_inputs(CommandLine *line, void *values)
         vec_push(line->arena, &line->operands, o->program);
     for (size_t i = 0; i < o->counts.len; i++)
         vec_push(line->arena, &line->operands, o->counts.at[i]);
+    o->operands = line->operands;
     return cover_show_inputs(&o->inputs, &line->operands, show, values);
 }
 
