@@ -182,17 +182,18 @@ for llvm in 16 19 22; do
         -mllvm -pgo-temporal-instrumentation -mllvm -pgo-block-coverage
 done
 
-# A clang of LLVM 22: Zig's. The runtime is that of clang 19, which writes the same raw version.
-zig=$TOP/build/readers/zig/bin/python # tools/foreign-readers --all installs it
-if [ -x "$zig" ] && command -v clang-19 llvm-cov-19 >/dev/null; then
-    for flag in -fcoverage-mapping -fcoverage-mcdc; do
-        for program in cover_jumps cover_values; do
-            ZIG_GLOBAL_CACHE_DIR=$PWD/zig ZIG_LOCAL_CACHE_DIR=$PWD/zig "$zig" -m ziglang cc -target x86_64-linux-gnu -c -w -O1 -g \
-                -fprofile-instr-generate -fcoverage-mapping $flag "$TOP/tests/programs/$program.c" -o zig.o 2>build.log &&
-                clang-19 -no-pie zig.o -fprofile-instr-generate -o zigged 2>>build.log &&
-                LLVM_PROFILE_FILE=zigged.profraw ./zigged 3 >/dev/null && llvm-profdata-19 merge -o zigged.profdata zigged.profraw &&
-                llvm-cov-19 export -summary-only zigged -instr-profile zigged.profdata >theirs.json &&
-                "$ASSAY" cover report --llvm-rules --json zigged zigged.profraw >ours.json && python3 - theirs.json ours.json <<'PY' >out 2>&1
+# Clangs of LLVM 20, 21 and 22: Zig's. The runtime is that of clang 19, which writes the same raw version.
+for llvm in 20 21 22; do
+    zig=$TOP/build/readers/zig$llvm/bin/python # tools/foreign-readers --all installs it
+    if [ -x "$zig" ] && command -v clang-19 llvm-cov-19 >/dev/null; then
+        for flag in -fcoverage-mapping -fcoverage-mcdc; do
+            for program in cover_jumps cover_values; do
+                ZIG_GLOBAL_CACHE_DIR=$PWD/zig$llvm ZIG_LOCAL_CACHE_DIR=$PWD/zig$llvm "$zig" -m ziglang cc -target x86_64-linux-gnu -c -w -O1 -g \
+                    -fprofile-instr-generate -fcoverage-mapping $flag "$TOP/tests/programs/$program.c" -o zig.o 2>build.log &&
+                    clang-19 -no-pie zig.o -fprofile-instr-generate -o zigged 2>>build.log &&
+                    LLVM_PROFILE_FILE=zigged.profraw ./zigged 3 >/dev/null && llvm-profdata-19 merge -o zigged.profdata zigged.profraw &&
+                    llvm-cov-19 export -summary-only zigged -instr-profile zigged.profdata >theirs.json &&
+                    "$ASSAY" cover report --llvm-rules --json zigged zigged.profraw >ours.json && python3 - theirs.json ours.json <<'PY' >out 2>&1
 import json
 import sys
 
@@ -203,12 +204,13 @@ for mine, other in (("lines", "lines"), ("functions", "functions"), ("regions", 
         assert (ours[mine]["count"], ours[mine]["covered"]) == (theirs[other]["count"], theirs[other]["covered"]), (mine, ours, theirs)
 assert ours["lines"]["covered"] > 5
 PY
-            verdict "clang 22, $program, $flag: totals as llvm-cov-19 has them" $?
+                verdict "clang $llvm, $program, $flag: totals as llvm-cov-19 has them" $?
+            done
         done
-    done
-else
-    skip "clang 22" "no Zig or clang-19: tools/foreign-readers --all"
-fi
+    else
+        skip "clang $llvm" "no Zig or clang-19: tools/foreign-readers --all"
+    fi
+done
 
 # ---- Temporal traces -------------------------------------------------------------
 
