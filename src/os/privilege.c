@@ -258,7 +258,7 @@ bool privilege_confine(bool may_trace)
     filter_make(&f, may_trace);
     struct sock_fprog program = {.len = f.len, .filter = f.at};
     return prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) == 0 &&
-           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
 #else

@@ -18,11 +18,11 @@ bool privilege_is_special(void);
 // before 5.9, whose CAP_SYS_ADMIN is all of these, leave the capabilities as they are.
 void privilege_reduce(bool may_signal);
 
-// Refuses, by a seccomp filter over all threads, what reading needs not: to execute, to start
-// processes, to open files for writing, to make, rename or remove files, sockets, and to
-// change other processes but by signals. Open descriptors stay writable. Refused calls fail with
-// EPERM. With `may_trace`, ptrace(2) is left. False where the kernel has no such filters; the
-// process is as before then.
+// Refuses, by a seccomp filter over this thread and those that it starts, what reading needs not:
+// to execute, to start processes, to open files for writing, to make, rename or remove files,
+// sockets, and to change other processes but by signals. Open descriptors stay writable. Refused
+// calls fail with EPERM. With `may_trace`, ptrace(2) is left. False where the kernel has no such
+// filters; the process is as before then.
 bool privilege_confine(bool may_trace);
 
 #endif // OS_PRIVILEGE_H

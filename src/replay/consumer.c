@@ -96,7 +96,8 @@ struct Consumer {
     UnwindCache *cache;
     FrameCacheEntry *frame_cache; // FRAME_CACHE_SIZE of them
     StackCache *stacks;
-    KnownStacks *known; // NULL: all stacks are copied
+    KnownStacks *known;             // NULL: all stacks are copied
+    CaptureTarget *capture_targets; // NULL: Python's frames are read after the samples
     UnwindFrame walked[FRAMES_MAX];
     bool can_be_known; // the last stack, of which the first `kernel_frames` are the kernel's
     size_t kernel_frames;
@@ -131,14 +132,21 @@ Consumer *consumer_open(const ConsumerSetup *setup)
     c->frame_cache = arena_array(&c->caches, FrameCacheEntry, FRAME_CACHE_SIZE);
     c->stacks = arena_new(&c->caches, StackCache);
     modules_init(&c->modules, setup->profile, setup->arch, setup->search);
-    if (setup->known)
-        c->known = known_stacks_open(setup->known, log_enabled(LOG_UNWIND, 3));
     if (setup->weighed_period_ns)
         credits_init(&c->credits, setup->weighed_period_ns);
     c->life_name = profile_str(c->profile, STR(INTERVAL_THREAD));
     c->fork_name = profile_str(c->profile, STR(INTERVAL_FORK));
     c->exec_name = profile_str(c->profile, STR(INTERVAL_EXEC));
     return c;
+}
+
+void consumer_use_programs(Consumer *c, KnownShared *known, CaptureTarget *targets)
+{
+    if (known)
+        c->known = known_stacks_open(known, log_enabled(LOG_UNWIND, 3));
+    c->capture_targets = targets;
+    for (size_t i = 0; i < c->processes.len; i++)
+        c->processes.at[i]->runtimes.targets = targets;
 }
 
 static void free_stacks(Thread *t)
@@ -244,7 +252,7 @@ static void attach_runtimes(Consumer *c, Process *p)
     p->runtimes = (RuntimeFrames){.modules = &c->modules,
                                   .profile = c->profile,
                                   .space = &p->space,
-                                  .targets = c->setup.capture_targets,
+                                  .targets = c->capture_targets,
                                   .pid = p->pid};
     bool wanted = !c->setup.search && !c->setup.no_runtimes && c->setup.arch == UNWIND_X86_64;
     p->space.generated = wanted ? runtime_frames_step : NULL;
@@ -1481,7 +1489,7 @@ bool consumer_has_scripts(const Consumer *c)
 
 bool consumer_read_late(const Consumer *c)
 {
-    return c->has_python && !c->setup.capture_targets;
+    return c->has_python && !c->capture_targets;
 }
 
 const ConsumerCounts *consumer_counts(const Consumer *c)

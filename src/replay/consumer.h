@@ -64,13 +64,7 @@ typedef struct ConsumerSetup {
     // events with group_read only.
     const SampleEvent *(*event_by_id)(void *ctx, uint64_t id);
     void *ctx;
-    // CAPTURE_TARGETS entries, which the consumer fills, for what reads Python's frames at each
-    // sample; NULL: nothing does, and they are read afterwards.
-    CaptureTarget *capture_targets;
     bool no_runtimes; // do not read what runtimes know of their code
-    // Zeroed tables, which the consumer fills, for what recognises stacks that were copied before;
-    // NULL: nothing does. Borrowed.
-    KnownShared *known;
 } ConsumerSetup;
 
 typedef struct ConsumerCounts {
@@ -96,6 +90,12 @@ typedef struct Consumer Consumer;
 // A consumer in heap memory, which consumer_close frees. The profile of `setup` must outlive it.
 Consumer *consumer_open(const ConsumerSetup *setup);
 void consumer_close(Consumer *c); // accepts NULL
+
+// Programs in the kernel look at the samples from now on. `known` are zeroed tables of the one that
+// recognises stacks that were copied before, `targets` CAPTURE_TARGETS zeroed entries of the one
+// that reads Python's frames at each sample. The consumer fills both. They are borrowed; either may
+// be NULL. Until then all stacks are copied and Python's frames are read after the samples.
+void consumer_use_programs(Consumer *c, KnownShared *known, CaptureTarget *targets);
 
 // Applies one record. `event` is the event of a sample; NULL for other records.
 void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event);

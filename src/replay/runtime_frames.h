@@ -19,7 +19,7 @@ typedef struct RuntimeFrames {
     ModuleSet *modules;
     Profile *profile;
     UnwindSpace *space;
-    CaptureTarget *targets; // ConsumerSetup.capture_targets
+    CaptureTarget *targets; // consumer_use_programs
     uint32_t pid;
     int64_t now_ns;    // time of the sample: what was read a second ago is read again
     uint32_t searches; // for a runtime, so far

@@ -361,6 +361,56 @@ static uint64_t folder_list(DIR *dir, CacheFileVec *files)
     return total;
 }
 
+// The file with this name says how large the folder is, so that not each write has to list it.
+#define SIZE_FILE "size"
+enum { LIST_AGAIN_S = 3600 };
+
+typedef struct FolderSize {
+    uint64_t bytes; // when it was listed, and of all files that were written since
+    int64_t listed_s;
+} FolderSize;
+
+static int size_file_open(int folder)
+{
+    struct stat st;
+    int fd =
+        openat(folder, SIZE_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid())
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static void size_file_set(int folder, const FolderSize *size)
+{
+    int fd = size_file_open(folder);
+    if (fd < 0)
+        return;
+    (void)!pwrite(fd, size, sizeof(*size), 0);
+    close(fd);
+}
+
+// Counts a written file. Whether the folder must be listed: it may be too large, or was not listed
+// for an hour. Two writers at a time may lose one's bytes, until then.
+static bool size_file_add(int folder, uint64_t bytes, uint64_t max_bytes)
+{
+    FolderSize size;
+    int fd = size_file_open(folder);
+    if (fd < 0)
+        return true;
+    int64_t now = time(NULL);
+    bool is_good = pread(fd, &size, sizeof(size), 0) == (ssize_t)sizeof(size) &&
+                   size.listed_s <= now && size.listed_s > now - LIST_AGAIN_S;
+    if (is_good) {
+        size.bytes += bytes;
+        is_good =
+            size.bytes <= max_bytes && pwrite(fd, &size, sizeof(size), 0) == (ssize_t)sizeof(size);
+    }
+    close(fd);
+    return !is_good;
+}
+
 // Removes the oldest files until the others are small enough together, and temporary files that
 // killed writers left more than an hour ago.
 static void folder_trim(int folder, uint64_t max_bytes)
@@ -383,6 +433,7 @@ static void folder_trim(int folder, uint64_t max_bytes)
                 total -= f->size_bytes;
         }
     }
+    size_file_set(folder, &(FolderSize){total, now});
     vec_free(&files);
     closedir(dir);
 }
@@ -409,6 +460,7 @@ void symbol_cache_clear(int folder)
     (void)folder_list(dir, &list);
     for (size_t i = 0; i < list.len; i++)
         (void)unlinkat(dirfd(dir), list.at[i].name, 0);
+    (void)unlinkat(dirfd(dir), SIZE_FILE, 0);
     vec_free(&list);
     closedir(dir);
 }
@@ -457,6 +509,7 @@ void symbol_cache_write(int folder, Str name, Str content, uint64_t max_bytes)
     bool named = is_ours(name) && str_find_char(name, 0) == SIZE_MAX;
     const char *file_name = named ? c_name(name, buf) : NULL;
     if (folder >= 0 && file_name && content.len <= SYMBOL_CACHE_FILE_MAX_BYTES &&
-        write_file(folder, file_name, content))
+        write_file(folder, file_name, content) &&
+        size_file_add(folder, content.len, max_bytes ? max_bytes : SYMBOL_CACHE_MAX_BYTES))
         folder_trim(folder, max_bytes ? max_bytes : SYMBOL_CACHE_MAX_BYTES);
 }

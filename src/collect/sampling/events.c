@@ -949,10 +949,10 @@ const OpenEvent *events_by_id(const EventSet *set, uint64_t id)
     return NULL;
 }
 
-void events_add_outputs(EventSet *set, const struct perf_event_attr *attr, const uint64_t *ids,
-                        size_t count)
+void events_add_outputs(Arena *arena, EventSet *set, const struct perf_event_attr *attr,
+                        const uint64_t *ids, size_t count)
 {
-    uint64_t *all = arena_array(set->arena, uint64_t, set->output_count + count);
+    uint64_t *all = arena_array(arena, uint64_t, set->output_count + count);
     if (set->output_count)
         memcpy(all, set->output_ids, set->output_count * sizeof(*all));
     memcpy(all + set->output_count, ids, count * sizeof(*all));

@@ -158,9 +158,9 @@ uint64_t events_fixed_period(const EventSet *set, const EventSpec *spec);
 const PerfLayout *events_sample_layout(const EventSet *set, uint64_t id);
 
 // Announces events through which a BPF program writes into the rings: those of all programs have
-// the same layout.
-void events_add_outputs(EventSet *set, const struct perf_event_attr *attr, const uint64_t *ids,
-                        size_t count);
+// the same layout. `arena` holds the ids.
+void events_add_outputs(Arena *arena, EventSet *set, const struct perf_event_attr *attr,
+                        const uint64_t *ids, size_t count);
 // Lets a BPF program look at each sample before the kernel writes it. False with errno.
 bool events_set_program(const EventSet *set, int program);
 // Whether a BPF program wrote the record with that id.

@@ -41,7 +41,7 @@ static bool make_maps(uint32_t cpus, KnownSamples *k)
     return k->shared != NULL;
 }
 
-static bool open_outputs(EventSet *events, KnownSamples *k)
+static bool open_outputs(Arena *arena, EventSet *events, KnownSamples *k)
 {
     struct perf_event_attr attr = bpf_output_attr(&events->base);
     for (size_t i = 0; i < events->ring_count; i++) {
@@ -51,16 +51,16 @@ static bool open_outputs(EventSet *events, KnownSamples *k)
             return false;
         k->event_fds[k->event_count++] = fd;
     }
-    events_add_outputs(events, &attr, k->ids, k->event_count);
+    events_add_outputs(arena, events, &attr, k->ids, k->event_count);
     return true;
 }
 
-static bool open_all(EventSet *events, KnownSamples *k, Error *err)
+static bool open_all(Arena *arena, EventSet *events, KnownSamples *k, Error *err)
 {
     uint32_t cpus = 0;
     for (size_t i = 0; i < events->cpu_count; i++)
         cpus = MAX(cpus, events->cpus[i] + 1);
-    if (!make_maps(cpus, k) || !open_outputs(events, k))
+    if (!make_maps(cpus, k) || !open_outputs(arena, events, k))
         return error_os(err, "cannot make the tables of known stacks");
     const BpfMap maps[] = {
         [KNOWN_MAP_OUTPUTS] = {k->outputs_fd, false},
@@ -71,15 +71,15 @@ static bool open_all(EventSet *events, KnownSamples *k, Error *err)
     return k->program_fd >= 0;
 }
 
-bool known_samples_open(EventSet *events, KnownSamples *ret, Error *err)
+bool known_samples_open(Arena *arena, EventSet *events, KnownSamples *ret, Error *err)
 {
     KnownSamples k = {.shared_fd = -1, .scratch_fd = -1, .outputs_fd = -1, .program_fd = -1};
     *ret = (KnownSamples){0};
     if (!can_open(events))
         return error_set(err, ERROR_PERMISSION, "not possible for this user or recording");
-    k.event_fds = arena_array(events->arena, int, events->ring_count);
-    k.ids = arena_array(events->arena, uint64_t, events->ring_count);
-    if (open_all(events, &k, err)) {
+    k.event_fds = arena_array(arena, int, events->ring_count);
+    k.ids = arena_array(arena, uint64_t, events->ring_count);
+    if (open_all(arena, events, &k, err)) {
         *ret = k;
         return true;
     }

@@ -18,9 +18,9 @@ typedef struct KnownSamples {
 } KnownSamples;
 
 // Loads the program and directs its output to the rings of `events`, which must be of one event. It
-// runs from events_set_program on, or when another program goes on in it. False when this process
-// may not, or the kernel or the recording cannot: `ret` is zeroed then.
-bool known_samples_open(EventSet *events, KnownSamples *ret, Error *err);
+// runs when another program goes on in it. False when this process may not, or the kernel or the
+// recording cannot: `ret` is zeroed then. The ids of the outputs are in `arena`.
+bool known_samples_open(Arena *arena, EventSet *events, KnownSamples *ret, Error *err);
 void known_samples_close(KnownSamples *k); // accepts a zeroed one
 
 // Whether the record with that id is a KnownSample.

@@ -40,7 +40,7 @@ static bool make_maps(uint32_t cpus, Capture *c)
     return c->targets != NULL;
 }
 
-static bool open_outputs(EventSet *events, Capture *c)
+static bool open_outputs(Arena *arena, EventSet *events, Capture *c)
 {
     struct perf_event_attr attr = bpf_output_attr(&events->base);
     for (size_t i = 0; i < events->ring_count; i++) {
@@ -50,32 +50,32 @@ static bool open_outputs(EventSet *events, Capture *c)
             return false;
         c->event_fds[c->event_count++] = fd;
     }
-    events_add_outputs(events, &attr, c->ids, c->event_count);
+    events_add_outputs(arena, events, &attr, c->ids, c->event_count);
     return true;
 }
 
-static bool open_all(EventSet *events, int next, Capture *c, Error *err)
+static bool open_all(Arena *arena, EventSet *events, int next, Capture *c, Error *err)
 {
     uint32_t cpus = 0;
     for (size_t i = 0; i < events->cpu_count; i++)
         cpus = MAX(cpus, events->cpus[i] + 1);
     if (!make_maps(cpus, c) || (next >= 0 && !bpf_element_set(c->next_fd, 0, &next)) ||
-        !open_outputs(events, c))
+        !open_outputs(arena, events, c))
         return error_os(err, "cannot make the tables of a BPF program");
     return load_program(c, err);
 }
 
-bool capture_open(EventSet *events, int next, Capture *ret, Error *err)
+bool capture_open(Arena *arena, EventSet *events, int next, Capture *ret, Error *err)
 {
     Capture c = {
         .targets_fd = -1, .scratch_fd = -1, .outputs_fd = -1, .next_fd = -1, .program_fd = -1};
     *ret = (Capture){0};
     if (!privilege_is_special() || events->per_thread || events->stacks != STACKS_TABLES)
         return error_set(err, ERROR_PERMISSION, "not possible for this user or recording");
-    c.event_fds = arena_array(events->arena, int, events->ring_count);
-    c.ids = arena_array(events->arena, uint64_t, events->ring_count);
+    c.event_fds = arena_array(arena, int, events->ring_count);
+    c.ids = arena_array(arena, uint64_t, events->ring_count);
     size_t outputs = events->output_count;
-    if (open_all(events, next, &c, err)) {
+    if (open_all(arena, events, next, &c, err)) {
         *ret = c;
         return true;
     }

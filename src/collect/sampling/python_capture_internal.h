@@ -17,10 +17,11 @@ typedef struct Capture {
     size_t event_count;
 } Capture;
 
-// Loads the program and directs its output to the rings of `events`. It runs from
-// events_set_program on, and then goes on in `next`, a program for samples; -1: in none. False when
-// this process may not, or the kernel cannot: `ret` is zeroed then.
-bool capture_open(EventSet *events, int next, Capture *ret, Error *err);
+// Loads the program and directs its output to the rings of `events`. It runs when another program
+// goes on in it, and then goes on in `next`, a program for samples; -1: in none. False when this
+// process may not, or the kernel cannot: `ret` is zeroed then. The ids of the outputs are in
+// `arena`.
+bool capture_open(Arena *arena, EventSet *events, int next, Capture *ret, Error *err);
 void capture_close(Capture *c); // accepts a zeroed one
 
 #endif // COLLECT_SAMPLING_PYTHON_CAPTURE_INTERNAL_H

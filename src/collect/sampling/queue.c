@@ -4,6 +4,7 @@
 #include "collect/sampling/queue_internal.h"
 
 #include "base/arena.h"
+#include "os/clock.h"
 
 enum { SPARE_KEPT = 64 }; // chunks that are kept for reuse
 
@@ -75,6 +76,21 @@ void queue_close(ChunkQueue *q)
     q->closed = true;
     pthread_cond_signal(&q->filled);
     pthread_mutex_unlock(&q->lock);
+}
+
+bool queue_wait_closed(ChunkQueue *q, int64_t most_ns)
+{
+    struct timespec until;
+    int64_t end = os_monotonic_ns() + most_ns;
+    until.tv_sec = end / 1000000000;
+    until.tv_nsec = end % 1000000000;
+    int rc = 0;
+    pthread_mutex_lock(&q->lock);
+    while (!q->closed && rc == 0)
+        rc = pthread_cond_clockwait(&q->filled, &q->lock, CLOCK_MONOTONIC, &until);
+    bool is_closed = q->closed;
+    pthread_mutex_unlock(&q->lock);
+    return is_closed;
 }
 
 Chunk *queue_pop_all(ChunkQueue *q)

@@ -41,6 +41,8 @@ Chunk *queue_take_empty(ChunkQueue *q, bool must);
 // Appends a chunk. The worker wakes when the chunk ends its round.
 void queue_push(ChunkQueue *q, Chunk *c);
 void queue_close(ChunkQueue *q); // tells the worker that no more chunks will come
+// Waits until the queue is closed, at most so long. Whether it is.
+bool queue_wait_closed(ChunkQueue *q, int64_t most_ns);
 // Takes all chunks, as a list linked by `next`; waits while there are none. NULL when the queue is
 // closed and empty.
 Chunk *queue_pop_all(ChunkQueue *q);

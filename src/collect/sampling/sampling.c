@@ -7,9 +7,8 @@
 #include "collect/sampling/breaks_internal.h"
 #include "collect/sampling/drain_internal.h"
 #include "collect/sampling/facts_internal.h"
-#include "collect/sampling/known_samples_internal.h"
 #include "collect/sampling/order_internal.h"
-#include "collect/sampling/python_capture_internal.h"
+#include "collect/sampling/programs_internal.h"
 #include "collect/sampling/short_lives_internal.h"
 #include "collect/sampling/timers_internal.h"
 #include "collect/sampling/tracer_internal.h"
@@ -54,6 +53,7 @@ enum {
     AGENTS_MS = 50,                // how often the rings of agents are emptied
     HEAPS_MS = 10,                 // … where programs wait for that while one is full
     SWITCH_FDS_MAX = 4096,         // for records of context switches
+    LOAD_AFTER_NS = 10000000, // a command that has not ended by then gets programs in the kernel
     HALF_HITS = 64,
     TICK_SHARE = 10, // one part of this many of the time goes to looking at traced threads
 };
@@ -89,11 +89,11 @@ struct Sampling {
     atomic_bool wants_switches; // the worker has seen that samples must be weighed
     bool tried_switches;
     atomic_ullong weigh_from; // when they can be; 0: they cannot yet
-    KnownSamples known;       // of stacks that were seen before, where that is allowed
-    Capture capture;          // of Python's frames, where that is allowed
+    Programs programs;        // in the kernel, that look at samples; the worker's once it runs
     Watching watching;        // of waits
     pthread_t worker;
     atomic_bool worker_done;
+    atomic_bool recognises;   // stacks that come again are not copied
     atomic_bool has_runtimes; // the worker reads the memory of some
     int worker_done_fd;       // readable when the worker has ended
     unsigned asked;           // number of signals that asked to end
@@ -218,9 +218,7 @@ static void open_consumer(Sampling *s)
                                                  .no_commands = s->options->watch != NULL,
                                                  .event_by_id = event_by_id,
                                                  .ctx = s,
-                                                 .no_runtimes = s->options->no_runtimes,
-                                                 .capture_targets = s->capture.targets,
-                                                 .known = s->known.shared});
+                                                 .no_runtimes = s->options->no_runtimes});
 }
 
 // ---- Processes of the recording, for probes that are set on all ----
@@ -308,7 +306,7 @@ static void deliver(void *ctx, Bytes record)
         add_to_session(s, r.u.task.pid);
     if (r.type == PERF_RECORD_SAMPLE && watching_takes(&s->watching, s->consumer, &r))
         return;
-    if (r.type == PERF_RECORD_SAMPLE && known_samples_takes(&s->known, r.id)) {
+    if (r.type == PERF_RECORD_SAMPLE && known_samples_takes(&s->programs.known, r.id)) {
         s->malformed += !consumer_known(s->consumer, &r, &s->sample_events[0]);
         return;
     }
@@ -395,14 +393,29 @@ static void raise_priority(void)
     syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
+// Loads the programs, unless the recorded command ends at once: the kernel checks them for longer
+// than such a command takes. Records wait in the queue meanwhile.
+static void load_programs(Sampling *s)
+{
+    Programs *p = &s->programs;
+    if (!p->is_prepared || (s->child.pid > 0 && queue_wait_closed(&s->queue, LOAD_AFTER_NS)))
+        return;
+    programs_load(&s->events, !s->options->no_runtimes, p);
+    consumer_use_programs(s->consumer, p->known.shared, p->capture.targets);
+    atomic_store(&s->recognises, p->known.shared != NULL);
+}
+
 static void *work(void *arg)
 {
     Sampling *s = arg;
     Order order;
     raise_priority();
-    // Capabilities are each thread's own.
-    if (confines(s))
+    load_programs(s);
+    // Capabilities and filters are each thread's own.
+    if (confines(s)) {
         privilege_reduce(s->options->argv);
+        (void)privilege_confine(false);
+    }
     order_init(&order, &s->events.layout, s->events.ring_count, &s->queue);
     order.deliver = deliver;
     order.ctx = s;
@@ -705,7 +718,7 @@ static int poll_timeout_ms(Sampling *s, const Course *c)
     int64_t now = os_monotonic_ns();
     int64_t next = MIN(c->enable, c->end);
     bool runtimes = atomic_load(&s->has_runtimes);
-    bool is_calm = s->drain.calm_rounds > CALM_ROUNDS && s->known.shared;
+    bool is_calm = s->drain.calm_rounds > CALM_ROUNDS && atomic_load(&s->recognises);
     int most = runtimes ? RUNTIMES_MS : is_calm ? CALM_MS : POLL_MS;
     if (s->options->watch && s->options->system_wide)
         most = runtimes ? RUNTIMES_WIDE_MS : POLL_WIDE_MS;
@@ -1055,30 +1068,11 @@ static bool release_child(Sampling *s, Error *err)
                       : spawn_release(&s->child, program, err);
 }
 
-// Lets programs in the kernel look at the samples, where that is allowed.
-static void open_programs(Sampling *s)
-{
-    Error why;
-    if (s->events.traced || s->events.timed)
-        return;
-    if (!known_samples_open(&s->events, &s->known, &why))
-        log_debug(LOG_RECORD, 1, "all stacks are copied: %s", why.text);
-    int next = s->known.shared ? s->known.program_fd : -1;
-    if (!s->options->no_runtimes && !capture_open(&s->events, next, &s->capture, &why))
-        log_debug(LOG_RECORD, 1, "frames of Python are read after the samples: %s", why.text);
-    int first = s->capture.targets ? s->capture.program_fd : next;
-    if (first < 0 || events_set_program(&s->events, first))
-        return;
-    log_debug(LOG_RECORD, 1, "the events take no program: %s", strerror(errno));
-    capture_close(&s->capture);
-    known_samples_close(&s->known);
-}
-
 static bool record(Sampling *s, SamplingResult *result, Error *err)
 {
     const SamplingOptions *o = s->options;
     s->origin_ns = s->start_ns = os_monotonic_ns();
-    open_programs(s);
+    programs_prepare(&s->events, &s->programs);
     watching_open(&s->watching, &s->events, s->profile);
     open_consumer(s);
     facts_at_start(s->profile, o, &s->events, s->start_ns);
@@ -1238,8 +1232,7 @@ void sampling_close(Sampling *s)
     if (!s)
         return;
     spawn_close(&s->child, false);
-    capture_close(&s->capture);
-    known_samples_close(&s->known);
+    programs_close(&s->programs);
     watching_close(&s->watching);
     events_close(&s->events);
     tracer_deinit(&s->tracer);

@@ -43,7 +43,7 @@ void watching_open(Watching *w, EventSet *events, Profile *profile)
     }
     size_t count;
     const uint64_t *ids = waiting_ids(w->waiting, &count);
-    events_add_outputs(events, &attr, ids, count);
+    events_add_outputs(events->arena, events, &attr, ids, count);
 }
 
 void watching_add_metrics(Watching *w, SampleEvent *first)
