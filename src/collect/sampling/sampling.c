@@ -8,7 +8,7 @@
 #include "collect/sampling/drain_internal.h"
 #include "collect/sampling/facts_internal.h"
 #include "collect/sampling/order_internal.h"
-#include "collect/sampling/programs_internal.h"
+#include "collect/sampling/sample_programs_internal.h"
 #include "collect/sampling/short_lives_internal.h"
 #include "collect/sampling/timers_internal.h"
 #include "collect/sampling/tracer_internal.h"

@@ -3,8 +3,8 @@
 // Python's frames. The kernel needs 3 ms to check them, so they are loaded beside the recorded
 // command, and not at all for a command that ends at once (docs/decisions/0289).
 
-#ifndef COLLECT_SAMPLING_PROGRAMS_INTERNAL_H
-#define COLLECT_SAMPLING_PROGRAMS_INTERNAL_H
+#ifndef COLLECT_SAMPLING_SAMPLE_PROGRAMS_INTERNAL_H
+#define COLLECT_SAMPLING_SAMPLE_PROGRAMS_INTERNAL_H
 
 #include "collect/sampling/known_samples_internal.h"
 #include "collect/sampling/python_capture_internal.h"
@@ -28,4 +28,4 @@ void programs_prepare(const EventSet *events, Programs *ret);
 void programs_load(EventSet *events, bool runtimes, Programs *p);
 void programs_close(Programs *p); // accepts a zeroed one
 
-#endif // COLLECT_SAMPLING_PROGRAMS_INTERNAL_H
+#endif // COLLECT_SAMPLING_SAMPLE_PROGRAMS_INTERNAL_H

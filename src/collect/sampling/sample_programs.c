@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads the programs when the recorded command has run for a moment.
 
-#include "collect/sampling/programs_internal.h"
+#include "collect/sampling/sample_programs_internal.h"
 
 #include "base/log.h"
 #include "collect/bpf/bpf.h"
