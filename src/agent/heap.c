@@ -49,9 +49,10 @@ typedef struct HeapThread {
     uint32_t walks, hits;           // since the last look at them
     uint32_t skip_mask;             // a walked stack is remembered when walks & skip_mask is 0
     uint64_t stack_low, stack_high; // words between may be loaded directly
-    uint32_t young_count;           // of young, which goes round
-    const void *young[YOUNG];       // blocks by age, the youngest last; some are freed already
-    Trace trace[TRACES];            // two neighbours are for the same stacks
+    HeapCounts counts;
+    uint32_t young_count;     // of young, which goes round
+    const void *young[YOUNG]; // blocks by age, the youngest last; some are freed already
+    Trace trace[TRACES];      // two neighbours are for the same stacks
     TraceWords words[TRACES];
     StackWalk walk;
 } HeapThread;
@@ -250,7 +251,8 @@ static inline uint64_t depth_of(const HeapThread *t, const HeapCaller *c)
     return c->sp >= t->stack_low && c->sp < t->stack_high ? (t->stack_high - c->sp) / 8 : 0;
 }
 
-__attribute__((noinline)) static uint32_t walk_site(HeapThread *t, const HeapCaller *c)
+__attribute__((noinline)) static uint32_t walk_site(HeapThread *t, const HeapCaller *c,
+                                                    WireSiteKind kind)
 {
     UnwindRegs regs;
     registers_of(c, &regs);
@@ -262,22 +264,53 @@ __attribute__((noinline)) static uint32_t walk_site(HeapThread *t, const HeapCal
                        .count = count,
                        .end = end,
                        .tid = t->tid,
-                       .depth = depth_of(t, c)};
+                       .depth = depth_of(t, c),
+                       .kind = kind};
     uint32_t site = heap_site_of(&stack);
     remember(t, c, count, site);
     return site;
 }
 
-static inline uint32_t site_for(HeapThread *t, const HeapCaller *c)
+// Calls of different kinds come from different places.
+static inline uint32_t site_for(HeapThread *t, const HeapCaller *c, WireSiteKind kind)
 {
     unsigned at = trace_for(c);
     if (UNLIKELY(!still_there(&t->trace[at], &t->words[at], c))) {
         at++;
         if (!still_there(&t->trace[at], &t->words[at], c))
-            return walk_site(t, c);
+            return walk_site(t, c, kind);
     }
     t->hits++;
     return t->trace[at].site;
+}
+
+// ---- Counts of a thread -----------------------------------------------------------------
+
+// Adds a block to what is live, or takes one away.
+static inline void count_live(HeapCounts *c, int64_t blocks, int64_t bytes)
+{
+    c->live_blocks += blocks;
+    c->live_bytes += bytes;
+    if (c->live_bytes < c->highest_bytes || bytes < 0)
+        return;
+    c->highest_bytes = c->live_bytes;
+    c->highest_blocks = c->live_blocks;
+    if (c->live_bytes >= c->max_bytes) {
+        c->max_bytes = c->live_bytes;
+        c->max_blocks = c->live_blocks;
+    }
+}
+
+static inline void count_call(HeapCounts *c, uint64_t size)
+{
+    c->blocks++;
+    c->bytes += size;
+}
+
+HeapCounts *heap_thread_counts(void)
+{
+    HeapThread *t = self ? self : make_self();
+    return t ? &t->counts : NULL;
 }
 
 // ---- Blocks -----------------------------------------------------------------------------
@@ -314,17 +347,20 @@ static uint64_t stand_for(uint64_t units, uint64_t size)
 static inline void note(HeapThread *t, const void *block, uint64_t size, const HeapCaller *c,
                         uint64_t units)
 {
-    HeapBlock b = {.site = site_for(t, c), .size = size, .thread = t->number};
+    HeapBlock b = {.site = site_for(t, c, WIRE_SITE_BLOCKS), .size = size, .thread = t->number};
     if (UNLIKELY(!b.site)) {
         atomic_fetch_add(&agent_heap->no_room, 1);
         return;
     }
     b.born = heap_site_allocated(b.site, size);
+    count_call(&t->counts, size);
+    count_live(&t->counts, 1, (int64_t)size);
     if (UNLIKELY(units))
         heap_site_timed(b.site, stand_for(units, size), false);
     if (UNLIKELY(!heap_blocks_put(block, &b))) {
         atomic_fetch_add(&agent_heap->no_table, 1);
         heap_site_freed(&b, &(HeapFree){.thread = t->number});
+        count_live(&t->counts, -1, -(int64_t)size);
         return;
     }
     if (heap_samples())
@@ -353,6 +389,7 @@ static inline void note_free(HeapThread *t, const HeapBlock *b, const void *bloc
     if (t) {
         call.depth = depth_of(t, caller);
         call.thread = t->number;
+        count_live(&t->counts, -1, -(int64_t)b->size);
         // Of sampled blocks the younger ones are not known.
         call.is_last = !heap_samples() && pop_young(t, block);
     }
@@ -397,6 +434,10 @@ void heap_after_realloc(const void *block, const HeapBlock *before, const void *
     HeapBlock b = *before;
     b.size = size;
     (void)heap_site_reallocated(before, size, now != block);
+    if (t) {
+        count_call(&t->counts, size);
+        count_live(&t->counts, 0, (int64_t)(size - before->size));
+    }
     if (units)
         heap_site_timed(b.site, units, false);
     if (!heap_blocks_put(now, &b))
@@ -418,6 +459,20 @@ void heap_after_sampled_realloc(const void *block, const HeapBlock *before, cons
     if (size)
         heap_site_resized(before, size, now != block);
     note_free(t, before, block, caller);
+    if (t)
+        leave(t);
+}
+
+// ---- Marks ------------------------------------------------------------------------------
+
+void heap_marked(uint64_t weight, const HeapCaller *caller)
+{
+    HeapThread *t = enter(caller->sp);
+    uint32_t site = t ? site_for(t, caller, WIRE_SITE_MARKS) : 0;
+    if (site)
+        heap_site_marked(site, weight);
+    else
+        atomic_fetch_add(t ? &agent_heap->no_room : &agent_heap->nested, 1);
     if (t)
         leave(t);
 }
@@ -448,6 +503,7 @@ void heap_after_fork(void)
         for (unsigned i = 0; i < TRACES; i++)
             t->trace[i].site = 0;
         t->young_count = 0;
+        t->counts = (HeapCounts){0};
         t->tid = sys_tid();
         leave(t);
     }

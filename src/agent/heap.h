@@ -37,6 +37,20 @@ typedef struct HeapTimer {
 
 extern HeapTimer heap_timer;
 
+// What one thread allocated, and how far its level rose: of the whole thread, and since the
+// innermost scope began (include/assay/heap.h).
+typedef struct HeapCounts {
+    uint64_t blocks, bytes;
+    int64_t live_blocks, live_bytes;
+    int64_t max_blocks, max_bytes;
+    int64_t highest_blocks, highest_bytes;
+} HeapCounts;
+
+// Of the calling thread, which changes them; NULL: there is no memory for them.
+HeapCounts *heap_thread_counts(void);
+// Counts an event of the program's own.
+void heap_marked(uint64_t weight, const HeapCaller *caller);
+
 // Joins the heap session of `folder`; `number` is that of the ring.
 void heap_start(const char *folder, uint32_t number, const WireSession *session);
 // For the child of a fork: what the parent noted is the parent's. heap_start may follow.

@@ -532,3 +532,25 @@ void heap_site_timed(uint32_t site, uint64_t units, bool to_free)
     *(to_free ? &s->frees_timed : &s->mallocs_timed) += units;
     unlock_site(s, shared());
 }
+
+void heap_site_marked(uint32_t site, uint64_t weight)
+{
+    WireSite *s = &sites[site - 1];
+    if (!lock_site(s, shared()))
+        return;
+    s->blocks++;
+    s->bytes += weight;
+    unlock_site(s, shared());
+}
+
+void heap_sites_total(uint64_t *ret_blocks, uint64_t *ret_bytes)
+{
+    uint32_t count = atomic_load(&agent_heap->site_count);
+    *ret_blocks = *ret_bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (sites[i].kind != WIRE_SITE_BLOCKS)
+            continue;
+        *ret_blocks += sites[i].blocks;
+        *ret_bytes += sites[i].bytes;
+    }
+}

@@ -47,6 +47,10 @@ uint64_t heap_site_reallocated(const HeapBlock *before, uint64_t size, bool move
 // Of sampled blocks: counts a call of realloc, and leaves the block as it is.
 void heap_site_resized(const HeapBlock *before, uint64_t size, bool moved);
 void heap_site_freed(const HeapBlock *block, const HeapFree *call);
+// An event of the program's own.
+void heap_site_marked(uint32_t site, uint64_t weight);
+// Blocks and bytes that were allocated at all sites so far.
+void heap_sites_total(uint64_t *ret_blocks, uint64_t *ret_bytes);
 // One call of 64 took so many units of the timer: to allocate, or to free.
 void heap_site_timed(uint32_t site, uint64_t units, bool to_free);
 

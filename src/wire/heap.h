@@ -25,8 +25,9 @@ enum {
 
 // What a site is of.
 typedef enum WireSiteKind {
-    WIRE_SITE_BLOCKS,  // of the heap
-    WIRE_SITE_MAPPINGS // made by mmap, mremap or brk
+    WIRE_SITE_BLOCKS,   // of the heap
+    WIRE_SITE_MAPPINGS, // made by mmap, mremap or brk
+    WIRE_SITE_MARKS     // the program's own events (include/assay/heap.h): `bytes` is their weight
 } WireSiteKind;
 
 // What happened to the blocks of one site. A block belongs to the site that allocated it first,

@@ -203,6 +203,12 @@ static void values_of_mappings(const WireSite *s, uint64_t value[HEAP_METRIC_COU
     value[HEAP_MAPPED_END] = s->live_bytes;
 }
 
+static void values_of_marks(const WireSite *s, uint64_t value[HEAP_METRIC_COUNT])
+{
+    value[HEAP_MARKS] = s->blocks;
+    value[HEAP_MARK_WEIGHT] = s->bytes;
+}
+
 static void values_of_blocks(const AgentHeap *h, const WireSite *s,
                              uint64_t value[HEAP_METRIC_COUNT])
 {
@@ -339,7 +345,17 @@ static void note_sums(Profile *p, const AgentHeaps *heaps)
                      stuck);
 }
 
-static void add_metrics(Profile *p, const HeapRowOptions *o, MetricId ids[HEAP_METRIC_COUNT])
+static bool has_kind(const AgentHeaps *heaps, WireSiteKind kind)
+{
+    for (size_t i = 0; i < heaps->at.len; i++)
+        for (uint32_t site = 0; site < heaps->at.at[i].site_count; site++)
+            if (heaps->at.at[i].sites[site].kind == kind)
+                return true;
+    return false;
+}
+
+static void add_metrics(Profile *p, const AgentHeaps *heaps, const HeapRowOptions *o,
+                        MetricId ids[HEAP_METRIC_COUNT])
 {
     static const struct {
         const char *name, *unit;
@@ -350,9 +366,11 @@ static void add_metrics(Profile *p, const HeapRowOptions *o, MetricId ids[HEAP_M
         HEAP_METRICS(ROW)
 #undef ROW
     };
+    bool marks = has_kind(heaps, WIRE_SITE_MARKS);
     for (size_t i = 1; i < HEAP_METRIC_COUNT; i++) {
         ids[i] = ids[0];
         if ((metrics[i].which == HEAP_MAPPED_ONLY && !o->mappings) ||
+            (metrics[i].which == HEAP_MARKED_ONLY && !marks) ||
             (metrics[i].which == HEAP_SAMPLED_ONLY && !o->sample_bytes))
             continue;
         const char *unit = i == HEAP_LIFETIME ? heap_clock_name(o->clock) : metrics[i].unit;
@@ -386,7 +404,7 @@ void heap_fill_rows(Profile *p, MetricId site_metric, const AgentHeaps *heaps,
     SizeMetrics sizes = {0};
     ShownSites shown = {0};
     uint64_t lost = 0;
-    add_metrics(p, options, ids);
+    add_metrics(p, heaps, options, ids);
     add_size_metrics(p, heaps, &sizes);
     choose_sites(timeline, &shown);
     const I64Vec *site_of = &p->samples.values[site_metric.v];
@@ -405,6 +423,8 @@ void heap_fill_rows(Profile *p, MetricId site_metric, const AgentHeaps *heaps,
                 in_timeline->row = row;
             if (s->kind == WIRE_SITE_MAPPINGS)
                 values_of_mappings(s, value);
+            else if (s->kind == WIRE_SITE_MARKS)
+                values_of_marks(s, value);
             else
                 values_of_blocks(h, s, value);
             set_sizes(p, row, &sizes, h, s);
