@@ -4,6 +4,7 @@
 
 #include "agent/heap.h"
 
+#include "agent/heap_maps.h"
 #include "agent/heap_sample.h"
 #include "agent/heap_sites.h"
 #include "agent/mappings.h"
@@ -63,6 +64,7 @@ static __thread HeapThread *self __attribute__((tls_model("initial-exec")));
 static __thread bool has_ended __attribute__((tls_model("initial-exec")));
 static _Atomic uint32_t thread_count;
 static uint32_t own_pid;
+static bool notes_maps;
 
 // ---- Threads ----------------------------------------------------------------------------
 
@@ -463,6 +465,35 @@ void heap_after_sampled_realloc(const void *block, const HeapBlock *before, cons
         leave(t);
 }
 
+// ---- Mappings ---------------------------------------------------------------------------
+
+bool heap_notes_maps(void)
+{
+    return notes_maps;
+}
+
+void heap_mapped(const void *at, uint64_t size, uint32_t site, const HeapCaller *caller)
+{
+    HeapThread *t = enter(caller->sp);
+    if (t && !site)
+        site = site_for(t, caller, WIRE_SITE_MAPPINGS);
+    if (t && site)
+        heap_maps_add((uint64_t)(uintptr_t)at, size, site);
+    else
+        atomic_fetch_add(t ? &agent_heap->no_room : &agent_heap->nested, 1);
+    if (t)
+        leave(t);
+}
+
+uint32_t heap_unmapped(const void *at, uint64_t size, const HeapCaller *caller)
+{
+    HeapThread *t = enter(caller->sp);
+    uint32_t site = t ? heap_maps_remove((uint64_t)(uintptr_t)at, size) : 0;
+    if (t)
+        leave(t);
+    return site;
+}
+
 // ---- Marks ------------------------------------------------------------------------------
 
 void heap_marked(uint64_t weight, const HeapCaller *caller)
@@ -487,6 +518,7 @@ void heap_start(const char *folder, uint32_t number, const WireSession *session)
                              .longest = (uint64_t)(LONGEST_NS / session->timer_ns),
                              .for_byte = (uint64_t)(1 / session->timer_ns) + 1};
     heap_sample_bytes = session->sample_bytes;
+    notes_maps = session->notes_mappings;
     if (heap_sites_open(folder, number, session))
         atomic_store(&agent_heap_is_on, true);
 }
@@ -498,6 +530,7 @@ void heap_after_fork(void)
     atomic_store(&agent_heap_is_on, false);
     heap_sites_forget();
     heap_blocks_forget();
+    heap_maps_forget();
     HeapThread *t = self;
     if (t) {
         for (unsigned i = 0; i < TRACES; i++)

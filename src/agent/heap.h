@@ -48,6 +48,12 @@ typedef struct HeapCounts {
 
 // Of the calling thread, which changes them; NULL: there is no memory for them.
 HeapCounts *heap_thread_counts(void);
+// Whether mappings are noted, too.
+bool heap_notes_maps(void);
+// After memory was mapped. `site` is that of the mapping that it was before; 0: it is new.
+void heap_mapped(const void *at, uint64_t size, uint32_t site, const HeapCaller *caller);
+// Before memory is unmapped: the site that mapped it (its number plus 1), or 0.
+uint32_t heap_unmapped(const void *at, uint64_t size, const HeapCaller *caller);
 // Counts an event of the program's own.
 void heap_marked(uint64_t weight, const HeapCaller *caller);
 

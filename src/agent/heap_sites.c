@@ -70,6 +70,16 @@ static inline void unlock(_Atomic uint32_t *l)
     atomic_store_explicit(l, 0, memory_order_release);
 }
 
+bool heap_lock(_Atomic uint32_t *l)
+{
+    return lock(l);
+}
+
+void heap_unlock(_Atomic uint32_t *l)
+{
+    unlock(l);
+}
+
 static inline bool shared(void)
 {
     return atomic_load_explicit(&is_shared, memory_order_relaxed);
@@ -540,6 +550,27 @@ void heap_site_marked(uint32_t site, uint64_t weight)
         return;
     s->blocks++;
     s->bytes += weight;
+    unlock_site(s, shared());
+}
+
+void heap_site_mapped(uint32_t site, uint64_t size)
+{
+    WireSite *s = &sites[site - 1];
+    if (!lock_site(s, shared()))
+        return;
+    s->blocks++;
+    s->bytes += size;
+    s->live_bytes += size;
+    s->max_bytes = MAX(s->max_bytes, s->live_bytes);
+    unlock_site(s, shared());
+}
+
+void heap_site_unmapped(uint32_t site, uint64_t size)
+{
+    WireSite *s = &sites[site - 1];
+    if (!lock_site(s, shared()))
+        return;
+    s->live_bytes -= size;
     unlock_site(s, shared());
 }
 

@@ -8,6 +8,8 @@
 #include "unwind/core.h"
 #include "wire/heap.h"
 
+#include <stdatomic.h>
+
 // The heap of this process; NULL before there is a file for it.
 extern WireHeap *agent_heap;
 
@@ -47,6 +49,13 @@ uint64_t heap_site_reallocated(const HeapBlock *before, uint64_t size, bool move
 // Of sampled blocks: counts a call of realloc, and leaves the block as it is.
 void heap_site_resized(const HeapBlock *before, uint64_t size, bool moved);
 void heap_site_freed(const HeapBlock *block, const HeapFree *call);
+// For tables that several threads change: a lock that is given up after a while, because a thread
+// that was interrupted may never go on. False: it is not held.
+bool heap_lock(_Atomic uint32_t *lock);
+void heap_unlock(_Atomic uint32_t *lock); // the holder's
+// Of sites of mappings.
+void heap_site_mapped(uint32_t site, uint64_t size);
+void heap_site_unmapped(uint32_t site, uint64_t size); // all of a mapping, or a part
 // An event of the program's own.
 void heap_site_marked(uint32_t site, uint64_t weight);
 // Blocks and bytes that were allocated at all sites so far.

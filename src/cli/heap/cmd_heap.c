@@ -26,6 +26,7 @@ typedef struct HeapOptions {
     uint64_t short_lived; // UINT64_MAX: not given
     int64_t duration_ns;
     uint64_t sample_bytes;
+    bool mappings;
     bool no_args;
     bool quiet;
     StrVec debug_dirs;
@@ -47,6 +48,8 @@ static const Option heap_options[] = {
     OPT_SIZE(0, "sample", HeapOptions, sample_bytes, "BYTES",
              "note a block every BYTES on average (512k, for production): values are estimates "
              "with a variance"),
+    OPT_FLAG(0, "mmap", HeapOptions, mappings,
+             "also keep account of what mmap, mremap, brk and sbrk map"),
     OPT_DURATION(0, "duration", HeapOptions, duration_ns, "S",
                  "end the recording after this time; the command runs on"),
     OPT_FLAG(0, "no-args", HeapOptions, no_args,
@@ -154,6 +157,7 @@ static int heap(CommandLine *line, void *values)
                                    .heap = true,
                                    .heap_clock = clock_of(o),
                                    .heap_sample_bytes = o->sample_bytes,
+                                   .heap_mappings = o->mappings,
                                    .short_lived = o->short_lived == UINT64_MAX
                                                       ? short_lived_default[clock_of(o)]
                                                       : o->short_lived,
