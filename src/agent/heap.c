@@ -45,6 +45,7 @@ typedef struct HeapThread {
     uint32_t tid;
     uint16_t number;
     _Atomic bool is_busy;
+    bool in_pool; // a function of the program that allocates
     uint64_t busy_sp;
     uint32_t replaced;              // traces so far
     uint32_t walks, hits;           // since the last look at them
@@ -117,6 +118,7 @@ static inline HeapThread *enter(uint64_t sp)
     }
     atomic_store_explicit(&t->is_busy, true, memory_order_relaxed);
     t->busy_sp = sp;
+    t->in_pool = false;
     atomic_signal_fence(memory_order_seq_cst);
     return t;
 }
@@ -377,7 +379,8 @@ void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller, 
         return;
     HeapThread *t = enter(caller->sp);
     if (UNLIKELY(!t)) {
-        atomic_fetch_add(&agent_heap->nested, 1);
+        if (!self || !self->in_pool)
+            atomic_fetch_add(&agent_heap->nested, 1);
         return;
     }
     note(t, block, size, caller, units);
@@ -425,14 +428,9 @@ bool heap_before_realloc(const void *block, HeapBlock *ret)
     return heap_blocks_take(block, ret);
 }
 
-void heap_after_realloc(const void *block, const HeapBlock *before, const void *now, uint64_t size,
-                        const HeapCaller *caller, uint64_t units)
+static void note_realloc(HeapThread *t, const void *block, const HeapBlock *before, const void *now,
+                         uint64_t size, uint64_t units)
 {
-    if (!now) {
-        (void)heap_blocks_put(block, before);
-        return;
-    }
-    HeapThread *t = enter(caller->sp);
     HeapBlock b = *before;
     b.size = size;
     (void)heap_site_reallocated(before, size, now != block);
@@ -446,6 +444,17 @@ void heap_after_realloc(const void *block, const HeapBlock *before, const void *
         heap_site_freed(&b, &(HeapFree){.thread = t ? t->number : 0});
     else if (t && now != block)
         push_young(t, now);
+}
+
+void heap_after_realloc(const void *block, const HeapBlock *before, const void *now, uint64_t size,
+                        const HeapCaller *caller, uint64_t units)
+{
+    if (!now) {
+        (void)heap_blocks_put(block, before);
+        return;
+    }
+    HeapThread *t = enter(caller->sp);
+    note_realloc(t, block, before, now, size, units);
     if (t)
         leave(t);
 }
@@ -463,6 +472,51 @@ void heap_after_sampled_realloc(const void *block, const HeapBlock *before, cons
     note_free(t, before, block, caller);
     if (t)
         leave(t);
+}
+
+// ---- Functions of the program -------------------------------------------------------------
+
+bool heap_pool_enter(const HeapCaller *caller)
+{
+    HeapThread *t = enter(caller->sp);
+    if (t)
+        t->in_pool = true;
+    return t != NULL;
+}
+
+void heap_pool_leave(void)
+{
+    HeapThread *t = self;
+    if (!t)
+        return;
+    t->in_pool = false;
+    leave(t);
+}
+
+void heap_pool_allocated(const void *block, uint64_t size, const HeapCaller *caller, uint64_t units)
+{
+    if (self)
+        note(self, block, size, caller, units);
+}
+
+void heap_pool_freed(const void *block, const HeapCaller *caller, HeapBlock *ret)
+{
+    ret->site = 0;
+    if (heap_blocks_take(block, ret))
+        note_free(self, ret, block, caller);
+    else if (!heap_samples())
+        atomic_fetch_add(&agent_heap->unknown_frees, 1);
+}
+
+void heap_pool_reallocated(const void *block, const HeapBlock *before, const void *now,
+                           uint64_t size, const HeapCaller *caller, uint64_t units)
+{
+    if (!heap_samples()) {
+        note_realloc(self, block, before, now, size, units);
+        return;
+    }
+    heap_site_resized(before, size, now != block);
+    note_free(self, before, block, caller);
 }
 
 // ---- Mappings ---------------------------------------------------------------------------

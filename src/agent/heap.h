@@ -72,6 +72,16 @@ void heap_thread_end(void);
 void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller, uint64_t units);
 // Before libc gets a block back. `*ret` is what was noted of it; its site is 0 if nothing was.
 void heap_freed(const void *block, const HeapCaller *caller, HeapBlock *ret);
+// The same for functions that the program has itself. After heap_pool_enter comes one or more of
+// the others, and then heap_pool_leave; what libc gives out between is not noted. `block` is what
+// heap_pool_block gives. False: nothing is to be noted.
+bool heap_pool_enter(const HeapCaller *caller);
+void heap_pool_leave(void);
+void heap_pool_allocated(const void *block, uint64_t size, const HeapCaller *caller,
+                         uint64_t units);
+void heap_pool_freed(const void *block, const HeapCaller *caller, HeapBlock *ret);
+void heap_pool_reallocated(const void *block, const HeapBlock *before, const void *now,
+                           uint64_t size, const HeapCaller *caller, uint64_t units);
 // The free of a block was timed.
 void heap_free_timed(const HeapBlock *block, uint64_t units);
 // Around realloc: takes the block before; notes what became of it after. `now` is NULL when realloc

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 enum {
-    ADDRESS_BITS = 47,
+    ADDRESS_BITS = 48,                 // the highest for the blocks of pools
     REGION_BITS = 26,                  // one part of the table is for so much of the address space
     SITE_BITS = 24,                    // of the first word of a row
     THREAD_BITS = 64 - HEAP_BORN_BITS, // of the second word

@@ -17,6 +17,13 @@ typedef struct HeapBlock {
     uint16_t thread; // a number of the thread that allocated it
 } HeapBlock;
 
+// The address by which a block is known that a function of the program gave out (wire/entries.h):
+// it may lie at the beginning of a block of libc's.
+static inline const void *heap_pool_block(const void *block)
+{
+    return (const void *)((uintptr_t)block | (uintptr_t)1 << 47);
+}
+
 // No two blocks begin within the same 2^bits bytes; 5 unless said, as in glibc. Before the first
 // block.
 void heap_blocks_set_granule(unsigned bits);

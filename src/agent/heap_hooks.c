@@ -3,11 +3,11 @@
 // it, and notes what that did.
 
 #include "agent/heap.h"
-#include "agent/heap_sample.h"
+#include "agent/heap_calls.h"
 #include "agent/join.h"
+#include "agent/mappings.h"
 #include "agent/sys.h"
 #include "wire/heap.h"
-#include "wire/timer.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,6 +43,10 @@ static struct {
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
 } behind;
+// The program has a malloc of its own, which stands before this library. Of the functions here it
+// is called by those alone that the program's allocator lacks; what they do is done, but not noted:
+// it is noted at the entries of the program's own functions, if at all.
+static bool is_behind_own;
 static _Atomic uint32_t state; // 0: not asked yet; 1: being found; 2: found
 
 // ---- Before the functions behind are known ----------------------------------------------
@@ -70,6 +74,26 @@ static void *next(const char *name)
     return dlsym ? dlsym(RTLD_NEXT, name) : NULL;
 }
 
+// Their addresses in this library cannot be compared: the linker names the program's.
+static bool is_ours(const void *function)
+{
+    return mappings_is_own_code((uint64_t)(uintptr_t)function);
+}
+
+static void find_own(void)
+{
+    void *first = dlsym ? dlsym(RTLD_DEFAULT, "malloc") : NULL;
+    void *first_realloc = dlsym ? dlsym(RTLD_DEFAULT, "realloc") : NULL;
+    void *first_free = dlsym ? dlsym(RTLD_DEFAULT, "free") : NULL;
+    if (!first || is_ours(first))
+        return;
+    is_behind_own = true;
+    if (first_realloc && !is_ours(first_realloc))
+        behind.realloc = (void *(*)(void *, size_t))first_realloc;
+    if (first_free && !is_ours(first_free))
+        behind.free = (void (*)(void *))first_free;
+}
+
 // Finds the functions behind, and the session. False: they are being found now, by this thread.
 static bool find_behind(void)
 {
@@ -85,6 +109,7 @@ static bool find_behind(void)
     behind.valloc = (void *(*)(size_t))next("valloc");
     behind.pvalloc = (void *(*)(size_t))next("pvalloc");
     behind.malloc = (void *(*)(size_t))next("malloc");
+    find_own();
     // Other allocators than glibc's put small blocks closer together.
     if (behind.malloc != __libc_malloc)
         heap_blocks_set_granule(OTHER_GRANULE_BITS);
@@ -103,17 +128,10 @@ static inline bool is_on(void)
     return heap_is_on() || (join_is_pending() && (join_session(), heap_is_on()));
 }
 
-static __thread int64_t until_chosen __attribute__((tls_model("initial-exec")));
-
-static inline bool chooses(uint64_t size)
-{
-    return !heap_samples() || heap_chooses(&until_chosen, size);
-}
-
 // Whether a block that is to be allocated is noted.
 static inline bool notes(uint64_t size)
 {
-    return is_on() && chooses(size);
+    return is_on() && heap_call_chooses(size);
 }
 
 static void *no_memory(void)
@@ -123,43 +141,6 @@ static void *no_memory(void)
     return NULL;
 }
 
-// ---- Time spent in libc -----------------------------------------------------------------
-
-static __thread uint32_t until_timed __attribute__((tls_model("initial-exec")));
-static __thread uint64_t random_state __attribute__((tls_model("initial-exec")));
-
-// Draws when the next call is timed, so that a program's own rhythm cannot hide some of its calls.
-__attribute__((noinline)) static uint64_t timed_begin(void)
-{
-    if (random_state == 0)
-        random_state = timer_read() | 1;
-    random_state ^= random_state << 13; // xorshift (George Marsaglia)
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    until_timed = (uint32_t)(random_state >> 32) & ((2u << WIRE_TIMED_SHIFT) - 1);
-    return timer_read();
-}
-
-// 0: this call is not timed.
-static inline uint64_t begin_time(bool noted)
-{
-    // Each block that was chosen stands for all of its site.
-    if (heap_samples())
-        return noted ? timer_read() : 0;
-    return LIKELY(until_timed--) ? 0 : timed_begin();
-}
-
-// A call that takes longer than 50 us and 1 ns for each byte was interrupted: another thread had
-// the processor.
-static inline uint64_t end_time(uint64_t begun, uint64_t size)
-{
-    if (LIKELY(!begun))
-        return 0;
-    uint64_t units = timer_read() - begun;
-    units = MIN(units, heap_timer.longest + size * heap_timer.for_byte);
-    return units > heap_timer.floor ? units - heap_timer.floor : 1;
-}
-
 // ---- The functions ----------------------------------------------------------------------
 
 AGENT_EXPORT void *malloc(size_t size)
@@ -167,9 +148,9 @@ AGENT_EXPORT void *malloc(size_t size)
     if (UNLIKELY(!is_ready()))
         return early_alloc(size);
     bool noted = notes(size);
-    uint64_t begun = begin_time(noted);
+    uint64_t begun = heap_call_begin(noted);
     void *block = behind.malloc(size);
-    uint64_t units = end_time(begun, size);
+    uint64_t units = heap_call_end(begun, size);
     if (noted)
         heap_allocated(block, size, HEAP_CALLER, units);
     return block;
@@ -180,9 +161,9 @@ AGENT_EXPORT void *calloc(size_t count, size_t size)
     if (UNLIKELY(!is_ready()))
         return size && count > EARLY_BYTES / size ? NULL : early_alloc(count * size);
     bool noted = notes(count * size);
-    uint64_t begun = begin_time(noted);
+    uint64_t begun = heap_call_begin(noted);
     void *block = behind.calloc(count, size);
-    uint64_t units = end_time(begun, count * size);
+    uint64_t units = heap_call_end(begun, count * size);
     if (noted)
         heap_allocated(block, count * size, HEAP_CALLER, units);
     return block;
@@ -192,16 +173,16 @@ AGENT_EXPORT void free(void *block)
 {
     if (UNLIKELY(is_early(block) || !is_ready()))
         return;
-    if (!heap_is_on() || !heap_may_know(block)) {
+    if (!heap_is_on() || !heap_may_know(block) || UNLIKELY(is_behind_own)) {
         behind.free(block);
         return;
     }
     HeapBlock noted;
     heap_freed(block, HEAP_CALLER, &noted);
-    uint64_t begun = begin_time(noted.site != 0);
+    uint64_t begun = heap_call_begin(noted.site != 0);
     behind.free(block);
     if (UNLIKELY(begun))
-        heap_free_timed(&noted, end_time(begun, noted.site ? noted.size : 0));
+        heap_free_timed(&noted, heap_call_end(begun, noted.site ? noted.size : 0));
 }
 
 AGENT_EXPORT void free_sized(void *block, size_t size)
@@ -231,10 +212,10 @@ static void *reallocate_sampled(void *block, size_t size, const HeapCaller *call
 {
     HeapBlock before;
     bool known = block && heap_may_know(block) && heap_before_realloc(block, &before);
-    bool noted = chooses(size);
-    uint64_t begun = begin_time(noted);
+    bool noted = heap_call_chooses(size);
+    uint64_t begun = heap_call_begin(noted);
     void *now = behind.realloc(block, size);
-    uint64_t units = end_time(begun, size);
+    uint64_t units = heap_call_end(begun, size);
     if (known)
         heap_after_sampled_realloc(block, &before, now, size, caller);
     if (noted && (size || !block))
@@ -246,7 +227,7 @@ static inline void *reallocate(void *block, size_t size, const HeapCaller *calle
 {
     if (UNLIKELY(is_early(block) || !is_ready()))
         return block ? move_early(block, size) : early_alloc(size);
-    if (!is_on())
+    if (!is_on() || is_behind_own)
         return behind.realloc(block, size);
     if (heap_samples())
         return reallocate_sampled(block, size, caller);
@@ -257,9 +238,9 @@ static inline void *reallocate(void *block, size_t size, const HeapCaller *calle
     }
     HeapBlock before;
     bool known = block && heap_before_realloc(block, &before);
-    uint64_t begun = begin_time(true);
+    uint64_t begun = heap_call_begin(true);
     void *now = behind.realloc(block, size);
-    uint64_t units = end_time(begun, size);
+    uint64_t units = heap_call_end(begun, size);
     if (known)
         heap_after_realloc(block, &before, now, size, caller, units);
     else
@@ -284,9 +265,9 @@ AGENT_EXPORT void *aligned_alloc(size_t alignment, size_t size)
     if (!is_ready() || !behind.aligned_alloc)
         return no_memory();
     bool noted = notes(size);
-    uint64_t begun = begin_time(noted);
+    uint64_t begun = heap_call_begin(noted);
     void *block = behind.aligned_alloc(alignment, size);
-    uint64_t units = end_time(begun, size);
+    uint64_t units = heap_call_end(begun, size);
     if (noted)
         heap_allocated(block, size, HEAP_CALLER, units);
     return block;
@@ -297,9 +278,9 @@ AGENT_EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
     if (!is_ready() || !behind.posix_memalign)
         return ENOMEM;
     bool noted = notes(size);
-    uint64_t begun = begin_time(noted);
+    uint64_t begun = heap_call_begin(noted);
     int rc = behind.posix_memalign(ret, alignment, size);
-    uint64_t units = end_time(begun, size);
+    uint64_t units = heap_call_end(begun, size);
     if (rc == 0 && noted)
         heap_allocated(*ret, size, HEAP_CALLER, units);
     return rc;
@@ -310,9 +291,9 @@ AGENT_EXPORT void *memalign(size_t alignment, size_t size)
     if (!is_ready() || !behind.memalign)
         return no_memory();
     bool noted = notes(size);
-    uint64_t begun = begin_time(noted);
+    uint64_t begun = heap_call_begin(noted);
     void *block = behind.memalign(alignment, size);
-    uint64_t units = end_time(begun, size);
+    uint64_t units = heap_call_end(begun, size);
     if (noted)
         heap_allocated(block, size, HEAP_CALLER, units);
     return block;
@@ -323,9 +304,9 @@ AGENT_EXPORT void *valloc(size_t size)
     if (!is_ready() || !behind.valloc)
         return no_memory();
     bool noted = notes(size);
-    uint64_t begun = begin_time(noted);
+    uint64_t begun = heap_call_begin(noted);
     void *block = behind.valloc(size);
-    uint64_t units = end_time(begun, size);
+    uint64_t units = heap_call_end(begun, size);
     if (noted)
         heap_allocated(block, size, HEAP_CALLER, units);
     return block;
@@ -336,9 +317,9 @@ AGENT_EXPORT void *pvalloc(size_t size)
     if (!is_ready() || !behind.pvalloc)
         return no_memory();
     bool noted = notes(size);
-    uint64_t begun = begin_time(noted);
+    uint64_t begun = heap_call_begin(noted);
     void *block = behind.pvalloc(size);
-    uint64_t units = end_time(begun, size);
+    uint64_t units = heap_call_end(begun, size);
     if (noted)
         heap_allocated(block, size, HEAP_CALLER, units);
     return block;

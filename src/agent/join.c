@@ -5,6 +5,7 @@
 
 #include "agent/environment.h"
 #include "agent/heap.h"
+#include "agent/heap_entries.h"
 #include "agent/mappings.h"
 #include "agent/records.h"
 #include "agent/ring.h"
@@ -90,6 +91,8 @@ static void start_heap(void)
     const WireSession *s = agent_ring.session;
     if (s->notes_heap)
         heap_start(folder, agent_ring.number, s);
+    if (heap_is_on())
+        heap_entries_hook(folder);
 }
 
 void join_session(void)

@@ -92,6 +92,19 @@ bool mappings_find(uint64_t pc, AgentMapping *ret)
     return atomic_load(&generation) == now && pc >= ret->start && pc < ret->end;
 }
 
+bool mappings_find_offset(uint64_t inode, uint64_t offset, AgentMapping *ret)
+{
+    const MappingList *list = &lists[atomic_load(&generation) & 1];
+    for (uint32_t i = 0; i < list->count; i++) {
+        const AgentMapping *m = &list->at[i];
+        if (m->inode != inode || offset < m->offset || offset - m->offset >= m->end - m->start)
+            continue;
+        *ret = *m;
+        return true;
+    }
+    return false;
+}
+
 bool mappings_is_current(const AgentMapping *m, uint64_t pc)
 {
     FoundObject found;

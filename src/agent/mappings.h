@@ -34,6 +34,8 @@ bool mappings_are_stale(void);
 uint64_t mappings_generation(void);
 // Copies the row that contains an address. False: there is none.
 bool mappings_find(uint64_t pc, AgentMapping *ret);
+// Copies the row of the file with that inode that contains an offset of the file.
+bool mappings_find_offset(uint64_t inode, uint64_t offset, AgentMapping *ret);
 // Whether an address lies in the code of this library.
 bool mappings_is_own_code(uint64_t pc);
 // Whether the dynamic linker still has the same object at that address.

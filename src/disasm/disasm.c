@@ -217,3 +217,21 @@ uint32_t disasm_length(Disasm *d, Bytes code)
         return 0;
     return i.length;
 }
+
+uint32_t disasm_relative(Disasm *d, Bytes code, DisasmRelative *ret)
+{
+    ZydisDecodedInstruction i;
+    *ret = (DisasmRelative){0};
+    if (d->arch != DISASM_X86_64 ||
+        !ZYAN_SUCCESS(d->zydis.decode_only(&d->zydis.decoder, NULL, code.ptr, code.len, &i)))
+        return 0;
+    if (!(i.attributes & ZYDIS_ATTRIB_IS_RELATIVE))
+        return i.length;
+    // Of a jump it is the immediate value, else the displacement of a memory operand.
+    for (size_t k = 0; k < ARRAY_LEN(i.raw.imm); k++)
+        if (i.raw.imm[k].is_relative)
+            *ret = (DisasmRelative){i.raw.imm[k].offset, i.raw.imm[k].size / 8u};
+    if (ret->size == 0)
+        *ret = (DisasmRelative){i.raw.disp.offset, i.raw.disp.size / 8u};
+    return i.length;
+}

@@ -38,6 +38,16 @@ void disasm_close(Disasm *d); // accepts NULL
 // instruction give one of 1 byte (aarch64: 4) with the text "(bad)". False when `code` is empty.
 bool disasm_next(Disasm *d, Arena *arena, Bytes code, uint64_t address, DisasmInstruction *ret);
 
+// Where an instruction of x86-64 holds a distance from its own end: to the target of a jump or
+// call, or to data.
+typedef struct DisasmRelative {
+    uint32_t offset, size; // in bytes; size 0: nowhere
+} DisasmRelative;
+
+// The length of the instruction at the beginning of `code`, and where such a distance stands in it.
+// 0 when there is no instruction.
+uint32_t disasm_relative(Disasm *d, Bytes code, DisasmRelative *ret);
+
 // The length of the instruction at the beginning of `code`, 0 when there is none.
 // Several times faster than disasm_next.
 uint32_t disasm_length(Disasm *d, Bytes code);

@@ -107,6 +107,8 @@ typedef struct WireHeap {
     _Atomic uint64_t nested;        // allocations while another one was noted: in a signal handler
     _Atomic uint64_t no_room;       // allocations left out: no memory for what must be kept of them
     _Atomic uint64_t no_table;      // of these, blocks for which there was no address space
+    uint32_t entries_hooked;        // functions of the program (wire/entries.h)
+    uint32_t entries_missed;        // of these, that could not be
     _Atomic uint64_t stuck; // updates left out because another thread held the site too long
 } WireHeap;
 

@@ -109,14 +109,6 @@ fi
 
 gcc -static -o static "$TOP/tests/programs/heap_truth.c" -pthread 2>gcc.log &&
     check 'a static program is refused with the reason' fails 'statically linked' "$ASSAY" heap -f -o h.assay -- ./static
-linked_in() {
-    printf '#include <stdlib.h>\nvoid *mi_malloc(size_t n) { static char pool[4096]; return pool + n; }\nint main(void) { return mi_malloc(9) == malloc(9); }\n' >own.c
-    gcc -o own own.c && "$ASSAY" heap -f -o own.assay -- ./own 2>err && grep -q 'mimalloc linked in (mi_malloc)' err &&
-        "$ASSAY" report --notes own.assay >report && grep -q mi_malloc report || return 1
-    "$ASSAY" heap -f -o heap.assay -- ./truth >out 2>err
-    [ $? -eq 3 ] && ! grep -q 'linked in' err
-}
-check 'an allocator that is linked into the program is named' linked_in
 preloaded() {
     printf 'int puts(const char *s); __attribute__((constructor)) static void hello(void) { puts("hello"); }\n' >pre.c
     gcc -shared -fPIC -o pre.so pre.c && LD_PRELOAD=$PWD/pre.so "$ASSAY" heap -q -f -o heap.assay -- ./truth >out 2>err

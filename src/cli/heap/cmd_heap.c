@@ -8,10 +8,10 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/heap/heap_gates.h"
-#include "cli/heap/own_allocator.h"
 #include "cli/record/record_parts.h"
 #include "cli/record/recorded_symbols.h"
 #include "cli/symbols.h"
+#include "collect/heap/entries.h"
 #include "collect/sampling/sampling.h"
 #include "model/heap_metrics.h"
 #include "os/file.h"
@@ -27,6 +27,7 @@ typedef struct HeapOptions {
     int64_t duration_ns;
     uint64_t sample_bytes;
     bool mappings;
+    StrVec alloc_fns, free_fns;
     bool no_args;
     bool quiet;
     StrVec debug_dirs;
@@ -50,6 +51,12 @@ static const Option heap_options[] = {
              "with a variance"),
     OPT_FLAG(0, "mmap", HeapOptions, mappings,
              "also keep account of what mmap, mremap, brk and sbrk map"),
+    OPT_LIST(
+        0, "alloc-fn", HeapOptions, alloc_fns, "FN[:N]",
+        "also keep account of blocks that this function of the program gives out; its argument "
+        "N (default 1) is the size, N*M a product"),
+    OPT_LIST(0, "free-fn", HeapOptions, free_fns, "FN[:N]",
+             "… and that this one takes back; its argument N (default 1) is the block"),
     OPT_DURATION(0, "duration", HeapOptions, duration_ns, "S",
                  "end the recording after this time; the command runs on"),
     OPT_FLAG(0, "no-args", HeapOptions, no_args,
@@ -69,6 +76,7 @@ typedef struct Heap {
     Program program;
     SourceOptions sources;
     SamplingOptions sampling;
+    HeapEntries entries;
 } Heap;
 
 static bool find_program(Heap *h, char **argv, int *status, Error *err)
@@ -87,6 +95,37 @@ static bool find_program(Heap *h, char **argv, int *status, Error *err)
     return record_check_program(&h->program, err);
 }
 
+static Str program_file(const Heap *h)
+{
+    return h->program.is_script ? h->program.interpreter : h->program.path;
+}
+
+static bool find_entries(Heap *h, Error *err)
+{
+    if (!heap_entries_find(h->arena, program_file(h), &h->options->alloc_fns, &h->options->free_fns,
+                           &h->entries, err))
+        return false;
+    if (h->entries.wire)
+        h->sampling.heap_entries =
+            bytes_over((const uint8_t *)h->entries.wire, sizeof(*h->entries.wire));
+    return true;
+}
+
+static void note_entries(const Heap *h, Profile *p)
+{
+    const HeapEntries *e = &h->entries;
+    if (e->wire)
+        profile_note(p, NOTE_INFO, STR("hooked-entries"),
+                     "%u functions of '%" STR_FMT "' are hooked at their entries%s%s",
+                     e->wire->count, STR_ARG(program_file(h)), e->allocator ? ": " : "",
+                     e->allocator ? e->allocator : "");
+    if (e->missed.len)
+        profile_note(p, NOTE_WARNING, STR("own-allocator"),
+                     "'%" STR_FMT "' has %s linked in, of which a function cannot be hooked: "
+                     "%" STR_FMT "; what it gives out is not in this recording",
+                     STR_ARG(program_file(h)), e->allocator, STR_ARG(e->missed));
+}
+
 static HeapClock clock_of(const HeapOptions *o)
 {
     for (int i = 0; i < HEAP_CLOCK_COUNT; i++)
@@ -99,8 +138,7 @@ static HeapClock clock_of(const HeapOptions *o)
 static int finish(Heap *h, StoreWriter *writer, Profile *p, Sampling *sampling)
 {
     Error err = {0};
-    own_allocator_note(h->arena, h->program.is_script ? h->program.interpreter : h->program.path,
-                       p);
+    note_entries(h, p);
     size_t own_notes = p->notes.key.len;
     symbols_resolve_recorded(h->arena, p, sampling, &h->options->debug_dirs, &h->sources, NULL);
     Str part = arena_str(h->arena, store_writer_part_path(writer));
@@ -180,7 +218,7 @@ static int heap(CommandLine *line, void *values)
         !symbols_source_options(line->arena, &o->source_paths, &h.sources, &err) ||
         !store_writer_open(h.output, &store, &writer, &err))
         return cli_fail(&err);
-    if (find_program(&h, line->words, &status, &err))
+    if (find_program(&h, line->words, &status, &err) && find_entries(&h, &err))
         return run(&h, writer);
     store_writer_abandon(writer);
     return err.text[0] ? cli_fail(&err) : status;

@@ -7,6 +7,7 @@
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/proc.h"
+#include "wire/entries.h"
 #include "wire/timer.h"
 
 #include <dirent.h>
@@ -164,6 +165,17 @@ static void measure_timer(WireSession *s)
     s->timer_ns = (double)(now_ns - begin_ns) / (double)MAX(units, (uint64_t)1);
 }
 
+static bool put_entries(int folder_fd, Bytes entries)
+{
+    if (entries.len == 0)
+        return true;
+    int fd = openat(folder_fd, WIRE_ENTRIES_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
+    bool ok = fd >= 0 && write_all(fd, entries);
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
 static bool put_session(AgentSession *s, const AgentSessionOptions *o)
 {
     int fd = openat(s->folder_fd, WIRE_SESSION_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -218,7 +230,8 @@ static bool try_folder(Str above, const AgentSessionOptions *o, AgentSession *s)
     // Held until this process and the guard have ended.
     if (s->folder_fd >= 0)
         (void)flock(s->folder_fd, LOCK_EX | LOCK_NB);
-    if (s->folder_fd >= 0 && put_library(s->folder_fd, image) && put_session(s, o))
+    if (s->folder_fd >= 0 && put_library(s->folder_fd, image) &&
+        put_entries(s->folder_fd, o->entries) && put_session(s, o))
         return true;
     int saved = errno;
     if (s->folder_fd >= 0)

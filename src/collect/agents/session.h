@@ -24,6 +24,7 @@ typedef struct AgentSessionOptions {
     uint64_t short_lived;
     uint64_t sample_bytes; // 0: each block is noted
     uint64_t ring_bytes;   // a power of two
+    Bytes entries;         // with notes_heap: the file WIRE_ENTRIES_FILE; empty: none
 } AgentSessionOptions;
 
 typedef struct AgentSession {

@@ -309,7 +309,7 @@ static void set_sizes(Profile *p, size_t row, const SizeMetrics *m, const AgentH
 
 static void note_sums(Profile *p, const AgentHeaps *heaps)
 {
-    uint64_t unknown = 0, nested = 0, no_room = 0, no_table = 0, stuck = 0;
+    uint64_t unknown = 0, nested = 0, no_room = 0, no_table = 0, stuck = 0, missed = 0;
     for (size_t i = 0; i < heaps->at.len; i++) {
         const WireHeap *s = &heaps->at.at[i].sums;
         unknown += atomic_load(&s->unknown_frees);
@@ -317,6 +317,7 @@ static void note_sums(Profile *p, const AgentHeaps *heaps)
         no_room += atomic_load(&s->no_room);
         no_table += atomic_load(&s->no_table);
         stuck += atomic_load(&s->stuck);
+        missed += s->entries_missed;
     }
     if (unknown)
         profile_note(p, NOTE_INFO, STR("unknown-frees"),
@@ -338,6 +339,12 @@ static void note_sums(Profile *p, const AgentHeaps *heaps)
                      "%" PRIu64 " blocks count as freed at once: there was no address space to "
                      "keep account of them (ulimit -v)",
                      no_table);
+    if (missed)
+        profile_note(p, NOTE_WARNING, STR("missed-entries"),
+                     "%" PRIu64 " functions of the program that allocate could not be hooked, "
+                     "because their code may not be changed (SELinux, seccomp); what they gave out "
+                     "is not in this recording",
+                     missed);
     if (stuck)
         profile_note(p, NOTE_WARNING, STR("stuck"),
                      "%" PRIu64 " times another thread held a site's sums too long, and the sums "

@@ -85,6 +85,7 @@ typedef struct SamplingOptions {
     bool heap_mappings;
     uint64_t short_lived;
     uint64_t heap_sample_bytes;
+    Bytes heap_entries;
     bool heap_with_time;      // with heap: samples of the processor time, too
     char *const *environment; // of the command; ends in NULL
     Str temp_folder;          // $TMPDIR; "": the usual ones

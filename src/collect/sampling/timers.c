@@ -101,6 +101,7 @@ bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *e
                                    .clock_kind = options->heap_clock,
                                    .short_lived = options->short_lived,
                                    .sample_bytes = options->heap_sample_bytes,
+                                   .entries = options->heap_entries,
                                    .ring_bytes = events->heap ? HEAP_RING_BYTES : ring_bytes()};
     assert(options->environment);
     ret->queue = queue;
