@@ -25,6 +25,64 @@ check '--no-alloc-in' missed '--no-alloc-in grows: 301 blocks' --no-alloc-in gro
 check 'leaks' missed '--leaks: 60 blocks, more than 59 blocks' --leaks 59
 check 'a wrong limit is named before the program runs' fails 'FUNCTION=N' "$ASSAY" heap -f -o h.assay --max-allocs nothing -- ./advice
 
+# The calls of functions are counted by probes of the kernel, which need rights.
+cat >calls.cc <<'CC'
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+namespace ns
+{
+struct Parser {
+    __attribute__((noinline)) int parse(int n)
+    {
+        std::vector<int> v((size_t)n, 1);
+        return v.back();
+    }
+};
+} // namespace ns
+static void many(ns::Parser &p, int times)
+{
+    for (int i = 0; i < times; i++)
+        p.parse(3);
+}
+int main()
+{
+    ns::Parser p;
+    std::thread other(many, std::ref(p), 300);
+    many(p, 200);
+    other.join();
+    if (fork() == 0) {
+        many(p, 100);
+        _exit(0);
+    }
+    return wait(nullptr) < 0;
+}
+CC
+if ! command -v g++ >/dev/null; then
+    skip 'N/call: C++, threads, children' 'no g++'
+else
+    g++ -g -O1 -pthread -o calls calls.cc
+    heap --max-allocs 'ns::Parser::parse=1/call' -- ./calls
+    per_call=$?
+    if [ $per_call -eq 1 ] && grep -q 'not allowed\|permi\|CAP_\|root' err; then
+        skip 'N/call: C++, threads, children' 'probes are refused here'
+    else
+        check 'N/call: C++, threads, children: a limit that holds' test $per_call -eq 0
+        # Another run of the same program is not counted.
+        per_call_missed() {
+            (while [ ! -e enough ]; do ./calls; done) &
+            heap --max-allocs parse=0/call --max-allocs ns::Parser::parse=0/call -- ./calls
+            local status=$?
+            touch enough
+            wait $!
+            [ $status -eq 3 ] && [ "$(grep -c '600 blocks in 600 calls, more than 0 blocks a call' err)" = 2 ] || { cat err; return 1; }
+        }
+        check '… and one that does not, beside other runs of the program' per_call_missed
+    fi
+    check 'N/call of a function that the program does not have' fails "no function 'prase'" "$ASSAY" heap -f -o h.assay --max-allocs prase=1/call -- ./calls
+fi
+
 "$ASSAY" heap -q -f -o old.assay -- ./advice
 base() {
     heap --baseline old.assay -- ./advice || { cat err; return 1; }

@@ -7,6 +7,7 @@
 #include "cli/build_options.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/heap/call_counts.h"
 #include "cli/heap/heap_gates.h"
 #include "cli/record/record_parts.h"
 #include "cli/record/recorded_symbols.h"
@@ -77,6 +78,7 @@ typedef struct Heap {
     SourceOptions sources;
     SamplingOptions sampling;
     HeapEntries entries;
+    CallCounts calls; // started when limits need them
 } Heap;
 
 static bool find_program(Heap *h, char **argv, int *status, Error *err)
@@ -160,6 +162,11 @@ static int run(Heap *h, StoreWriter *writer)
     Sampling *sampling = NULL;
     SamplingResult result;
     Error err = {0};
+    if (!call_counts_start(h->arena, &h->options->gates, h->program.path, &h->options->debug_dirs,
+                           &h->calls, &err)) {
+        store_writer_abandon(writer);
+        return cli_fail(&err);
+    }
     profile_init(&profile);
     if (!sampling_run(&h->sampling, &profile, NULL, &sampling, &result, &err)) {
         if (result.killed_by)
@@ -170,7 +177,12 @@ static int run(Heap *h, StoreWriter *writer)
     }
     int status = finish(h, writer, &profile, sampling);
     size_t missed = 0;
-    if (status == STATUS_OK && !heap_gates_judge(&h->options->gates, &profile, &missed, &err))
+    U64Vec calls = {0};
+    bool is_counted = call_counts_stop(&h->calls, &calls, &err);
+    if (status == STATUS_OK && !is_counted)
+        status = cli_fail(&err);
+    if (status == STATUS_OK &&
+        !heap_gates_judge(&h->options->gates, &profile, &calls, &missed, &err))
         status = cli_fail(&err);
     int child = record_wait_child(sampling, &result, h->program.path);
     if (result.has_child && (status == STATUS_OK || child != 0))

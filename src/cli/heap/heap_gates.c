@@ -23,26 +23,32 @@ typedef struct Judge {
 
 // ---- Words -----------------------------------------------------------------------------------
 
-// Splits "FUNCTION=N" at the last '=': operators have one in their name.
-static bool split_limit(Str text, Str *function, uint64_t *limit)
+// Splits at the last '=': operators have one in their name.
+bool heap_limit_parse(Str text, HeapLimit *ret)
 {
+    static const char per_call[] = "/call";
     size_t at = str_find_last_char(text, '=');
     if (at == SIZE_MAX || at == 0)
         return false;
-    *function = str_slice(text, 0, at);
-    return str_parse_u64(str_slice(text, at + 1, text.len), 10, limit);
+    Str number = str_slice(text, at + 1, text.len);
+    ret->function = str_slice(text, 0, at);
+    ret->per_call = str_ends_with(number, STR("/call"));
+    if (ret->per_call)
+        number = str_slice(number, 0, number.len - (sizeof(per_call) - 1));
+    return str_parse_u64(number, 10, &ret->blocks);
 }
 
 bool heap_gates_check(const HeapGates *g, Error *err)
 {
-    Str function;
-    uint64_t limit;
+    HeapLimit limit;
     for (size_t i = 0; i < g->max_allocs.len; i++) {
-        if (split_limit(g->max_allocs.at[i], &function, &limit))
+        if (heap_limit_parse(g->max_allocs.at[i], &limit))
             continue;
-        error_set(err, ERROR_USAGE, "--max-allocs takes FUNCTION=N, not '%" STR_FMT "'",
+        error_set(err, ERROR_USAGE,
+                  "--max-allocs takes FUNCTION=N or FUNCTION=N/call, not '%" STR_FMT "'",
                   STR_ARG(g->max_allocs.at[i]));
-        return error_hint(err, "N counts the blocks of the whole run: --max-allocs parse=1000");
+        return error_hint(err, "of the whole run: --max-allocs parse=1000; of each call: "
+                               "--max-allocs parse=3/call");
     }
     return true;
 }
@@ -164,25 +170,37 @@ static bool is_named(Str full, Str word, StrBuf *scratch)
     return false;
 }
 
-static bool has_function(const HeapView *v, const HeapRow *row, Str word)
+// The frame of the function in a stack; 0: it has none.
+static FrameId frame_of_function(const Profile *p, StackId stack, Str word)
 {
-    const Profile *p = v->p;
     StrBuf scratch = {0};
-    bool found = false;
-    for (uint32_t s = row->stack.v; s && !found; s = p->stacks.parent.at[s].v)
-        for (uint32_t f = p->stacks.frame.at[s].v; f && !found; f = p->frames.inlined_in.at[f].v)
-            found = is_named(profile_text(p, p->functions.name.at[p->frames.function.at[f].v]),
-                             word, &scratch);
+    FrameId found = {0};
+    for (uint32_t s = stack.v; s && !found.v; s = p->stacks.parent.at[s].v)
+        for (uint32_t f = p->stacks.frame.at[s].v; f && !found.v; f = p->frames.inlined_in.at[f].v)
+            if (is_named(profile_text(p, p->functions.name.at[p->frames.function.at[f].v]), word,
+                         &scratch))
+                found.v = f;
     strbuf_deinit(&scratch);
     return found;
 }
 
-static void judge_function(Judge *j, const char *option, Str function, uint64_t limit)
+static bool has_function(const HeapView *v, const HeapRow *row, Str word)
+{
+    return frame_of_function(v->p, row->stack, word).v != 0;
+}
+
+static uint64_t blocks_of_function(const Judge *j, Str function)
 {
     uint64_t blocks = 0;
     for (size_t i = 0; i < j->view.stacks.len; i++)
         if (has_function(&j->view, &j->view.stacks.at[i], function))
             blocks += j->view.stacks.at[i].value[HEAP_BLOCKS];
+    return blocks;
+}
+
+static void judge_function(Judge *j, const char *option, Str function, uint64_t limit)
+{
+    uint64_t blocks = blocks_of_function(j, function);
     if (blocks <= limit)
         return;
     StrBuf what = {0};
@@ -191,6 +209,65 @@ static void judge_function(Judge *j, const char *option, Str function, uint64_t 
     say_missed(j, what.ptr, blocks, limit, false);
     say_greatest(j, greatest(&j->view, HEAP_BLOCKS, has_function, function), HEAP_BLOCKS, false);
     strbuf_deinit(&what);
+}
+
+// Calls that were compiled into a caller run no first instruction of the function, so that they
+// are not among those counted.
+static bool check_not_inlined(const Judge *j, Str function, Error *err)
+{
+    const Profile *p = j->view.p;
+    for (size_t i = 0; i < j->view.stacks.len; i++) {
+        FrameId f = frame_of_function(p, j->view.stacks.at[i].stack, function);
+        if (f.v == 0 || !(p->frames.flags.at[f.v] & FRAME_INLINED))
+            continue;
+        error_set(err, ERROR_UNSUPPORTED,
+                  "the calls of '%" STR_FMT "' cannot be counted: some are inlined",
+                  STR_ARG(text_prefix(function, 200)));
+        return error_hint(err, "name its caller, or mark it noinline");
+    }
+    return true;
+}
+
+static bool judge_calls(Judge *j, const HeapLimit *limit, uint64_t calls, Error *err)
+{
+    uint64_t blocks = blocks_of_function(j, limit->function);
+    Str function = text_prefix(limit->function, 200);
+    if (!check_not_inlined(j, limit->function, err))
+        return false;
+    if (calls == 0)
+        cli_say("note: --max-allocs: '%" STR_FMT "' was not called", STR_ARG(function));
+    if (calls ? blocks / calls < limit->blocks ||
+                    (blocks / calls == limit->blocks && blocks % calls == 0)
+              : blocks == 0)
+        return true;
+    StrBuf text = {0};
+    add_amount(&text, blocks, false);
+    strbuf_add(&text, STR(" in "));
+    add_rounded_count(&text, (double)calls);
+    strbuf_add(&text, calls == 1 ? STR(" call, more than ") : STR(" calls, more than "));
+    add_amount(&text, limit->blocks, false);
+    cli_say("--max-allocs %" STR_FMT ": %" STR_FMT " a call", STR_ARG(function),
+            STR_ARG(strbuf_str(&text)));
+    strbuf_deinit(&text);
+    j->missed++;
+    say_greatest(j, greatest(&j->view, HEAP_BLOCKS, has_function, limit->function), HEAP_BLOCKS,
+                 false);
+    return true;
+}
+
+static bool judge_max_allocs(Judge *j, const U64Vec *calls, Error *err)
+{
+    size_t counted = 0;
+    for (size_t i = 0; i < j->g->max_allocs.len; i++) {
+        HeapLimit limit;
+        if (!heap_limit_parse(j->g->max_allocs.at[i], &limit))
+            continue;
+        if (!limit.per_call)
+            judge_function(j, "--max-allocs", limit.function, limit.blocks);
+        else if (!judge_calls(j, &limit, calls->at[counted++], err))
+            return false;
+    }
+    return true;
 }
 
 // ---- The baseline ------------------------------------------------------------------------------
@@ -264,23 +341,20 @@ static bool judge_baseline(Judge *j, Error *err)
     return ok;
 }
 
-bool heap_gates_judge(const HeapGates *g, const Profile *p, size_t *ret_missed, Error *err)
+bool heap_gates_judge(const HeapGates *g, const Profile *p, const U64Vec *calls, size_t *ret_missed,
+                      Error *err)
 {
     Judge j = {.g = g};
     Selection all;
-    Str function;
-    uint64_t limit;
     selection_init(&all);
     if (!heap_view_init(&j.view, p, &all, err))
         return false;
     judge_peak(&j);
     judge_leaks(&j);
-    for (size_t i = 0; i < g->max_allocs.len; i++)
-        if (split_limit(g->max_allocs.at[i], &function, &limit))
-            judge_function(&j, "--max-allocs", function, limit);
+    bool ok = judge_max_allocs(&j, calls, err);
     for (size_t i = 0; i < g->no_alloc_in.len; i++)
         judge_function(&j, "--no-alloc-in", g->no_alloc_in.at[i], 0);
-    bool ok = g->baseline.len == 0 || judge_baseline(&j, err);
+    ok = ok && (g->baseline.len == 0 || judge_baseline(&j, err));
     heap_view_deinit(&j.view);
     *ret_missed = j.missed;
     return ok;

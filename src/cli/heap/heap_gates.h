@@ -11,7 +11,7 @@
 typedef struct HeapGates {
     uint64_t max_peak;  // bytes; UINT64_MAX: no limit, as below
     uint64_t leaks;     // blocks at the end
-    StrVec max_allocs;  // FUNCTION=N: blocks in all stacks with the function
+    StrVec max_allocs;  // FUNCTION=N or N/call: blocks in all stacks with the function
     StrVec no_alloc_in; // FUNCTION: the same with 0
     Str baseline;       // a recording that allocated no less at any place; "": none
 } HeapGates;
@@ -22,8 +22,9 @@ typedef struct HeapGates {
 #define HEAP_GATE_OPTIONS(S, field)                                                                \
     OPT_SIZE(0, "max-peak", S, field.max_peak, "SIZE",                                             \
              "exit with status 3 when more was live at once"),                                     \
-        OPT_LIST(0, "max-allocs", S, field.max_allocs, "FN=N",                                     \
-                 "exit with status 3 when FN and what it calls allocate more than N blocks"),      \
+        OPT_LIST(0, "max-allocs", S, field.max_allocs, "FN=N[/call]",                              \
+                 "exit with status 3 when FN and what it calls allocate more than N blocks, or "   \
+                 "more than N on average in each call of FN (needs probes: root)"),                \
         OPT_LIST(0, "no-alloc-in", S, field.no_alloc_in, "FN", "the same as --max-allocs FN=0"),   \
         OPT_U64(0, "leaks", S, field.leaks, "N",                                                   \
                 "exit with status 3 when more than N blocks of the program are live at the end"),  \
@@ -31,12 +32,23 @@ typedef struct HeapGates {
                  "exit with status 3 when a place allocates more blocks, or more is live at the "  \
                  "peak, than in this recording")
 
+// A limit of --max-allocs. The name borrows the text.
+typedef struct HeapLimit {
+    Str function;
+    uint64_t blocks;
+    bool per_call; // for each call of the function, on average
+} HeapLimit;
+// Splits the word; false when it is none.
+bool heap_limit_parse(Str text, HeapLimit *ret);
+
 // Checks that the words of the options can be read: before the program runs.
 MUST_CHECK bool heap_gates_check(const HeapGates *g, Error *err);
 
 // Prints each limit that the recording misses, and the stack that misses it, on stderr.
-// `*ret_missed` becomes their number. Fails when the baseline cannot be read.
-MUST_CHECK bool heap_gates_judge(const HeapGates *g, const Profile *p, size_t *ret_missed,
-                                 Error *err);
+// `*ret_missed` becomes their number. `calls` has the number of calls for each limit by calls, in
+// their order. Fails when the baseline cannot be read, or when calls of a function were compiled
+// into its callers, where they are not counted.
+MUST_CHECK bool heap_gates_judge(const HeapGates *g, const Profile *p, const U64Vec *calls,
+                                 size_t *ret_missed, Error *err);
 
 #endif // CLI_HEAP_HEAP_GATES_H
