@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocation from deep stacks by several threads: each thread calls down 29 frames by one of many
 // ways, keeps blocks in a table that all threads share, and replaces, resizes and frees what is
-// there, also blocks of other threads. Arguments: threads, rounds of each.
+// there, also blocks of other threads. Arguments: threads, rounds of each, ways.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 enum { SLOTS = 40000, DEPTH = 24, WAYS = 390 };
 
 static _Atomic(char *) slot[SLOTS];
-static unsigned rounds = 1060000;
+static unsigned rounds = 1060000, ways = WAYS * 4;
 
 static uint64_t next(uint64_t *state)
 {
@@ -70,7 +70,7 @@ static void *run(void *argument)
 {
     uint64_t state = (uintptr_t)argument * 0x9e3779b97f4a7c15ull + 1;
     for (unsigned i = 0; i < rounds; i++)
-        left(&state, (unsigned)(next(&state) % (WAYS * 4)), DEPTH);
+        left(&state, (unsigned)(next(&state) % ways), DEPTH);
     return NULL;
 }
 
@@ -81,7 +81,9 @@ int main(int argc, char **argv)
     if (argc > 2)
         rounds = (unsigned)atoi(argv[2]);
     pthread_t thread[THREADS_MAX];
-    if (threads > THREADS_MAX)
+    if (argc > 3)
+        ways = (unsigned)atoi(argv[3]);
+    if (threads > THREADS_MAX || ways == 0)
         return 2;
     for (uintptr_t i = 0; i < threads; i++)
         pthread_create(&thread[i], NULL, run, (void *)(i + 1));
