@@ -142,12 +142,41 @@ static size_t columns_taken(const StrBuf *out)
     return columns;
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// The groups of three digits at the start that belong to a number before them: "1 048 576".
+static size_t digit_groups(Str rest)
+{
+    size_t taken = 0;
+    while (rest.len >= taken + 3 && is_digit(rest.ptr[taken]) && is_digit(rest.ptr[taken + 1]) &&
+           is_digit(rest.ptr[taken + 2]) && (rest.len == taken + 3 || rest.ptr[taken + 3] == ' '))
+        taken += rest.len == taken + 3 ? 3 : 4;
+    return taken;
+}
+
+// The next word; a number is one with its groups of digits.
+static bool next_word(Str *rest, Str *word)
+{
+    if (!str_next_part(rest, ' ', word))
+        return false;
+    size_t more = word->len && is_digit(word->ptr[word->len - 1]) ? digit_groups(*rest) : 0;
+    if (more) {
+        Str whole = str_over(word->ptr, word->len + 1 + more);
+        *word = str_trim(whole);
+        *rest = str_slice(*rest, more, rest->len);
+    }
+    return true;
+}
+
 void text_add_wrapped(StrBuf *out, Str text, size_t columns_max, size_t indent)
 {
     Str rest = text, word;
     size_t at = columns_taken(out);
     bool is_begun = false;
-    while (str_next_part(&rest, ' ', &word)) {
+    while (next_word(&rest, &word)) {
         if (is_begun && at + 1 + str_columns(word) > columns_max) {
             strbuf_add_char(out, '\n');
             strbuf_add_repeated(out, ' ', indent);

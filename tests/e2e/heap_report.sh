@@ -81,6 +81,60 @@ views() {
 check '… of the tree, of lines, and CSV has the places' views
 check '--focus selects' grep -q pool <("$ASSAY" report --focus '^pool$' heap.assay)
 
+cat >wrapped.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+static void *volatile kept[64];
+__attribute__((noinline)) static void *xmalloc(size_t size)
+{
+    return malloc(size);
+}
+__attribute__((noinline)) static void reads(int n)
+{
+    for (int i = 0; i < n; i++) {
+        free(kept[i % 64]);
+        kept[i % 64] = xmalloc(100); // line 12
+    }
+}
+int main(void)
+{
+    for (int i = 0; i < 5; i++) {
+        reads(20000);
+        usleep(20000);
+    }
+    return 0;
+}
+C
+gcc -g -O1 -fno-builtin -o wrapped wrapped.c 2>gcc.log || cat gcc.log
+"$ASSAY" heap -q -f -o wrapped.assay -- ./wrapped && "$ASSAY" report wrapped.assay >wrapped.txt 2>&1
+check "a program's own allocator: its caller is the place" grep -q ' 100 k\? *.* reads wrapped.c:12$\|100 000 .* reads wrapped.c:12$' wrapped.txt
+sizes() {
+    "$ASSAY" report --by size wrapped.assay | tee sizes | grep -q '  64 to 127  *100 000  *100.0% *100.0%  ##*$' &&
+        "$ASSAY" report --by size --csv wrapped.assay | grep -q '^64,127,100000' || { cat sizes; return 1; }
+}
+check 'sizes of blocks, as text and CSV' sizes
+over_time() {
+    "$ASSAY" report --by time --limit 5 wrapped.assay >time || return 1
+    "$ASSAY" report --by time --csv wrapped.assay >time.csv || return 1
+    [ "$(wc -l <time)" -le 6 ] && grep -q ' 6.40 kB  *64 .*# .*reads' time && grep -q '^[0-9]*,6400,64,.*reads,6400' time.csv || { cat time time.csv; return 1; }
+}
+check 'the heap over time, as text and CSV' over_time
+printf 'main;f 1\n' >time.folded
+check '… of another recording: refused' fails 'needs a recording of the heap' "$ASSAY" report --by time time.folded
+sampled() {
+    "$ASSAY" heap -q -f --sample 16k -o sampled.assay -- ./wrapped && "$ASSAY" report sampled.assay >sampled.txt || return 1
+    grep -q 'estimates from a block every 16.4 kB' sampled.txt && grep -q '^ *100.0% *±[0-9.]*% .* reads wrapped.c:12$' sampled.txt || { cat sampled.txt; return 1; }
+    "$ASSAY" report --json sampled.assay | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+p, t = d["places"][0], d["totals"]
+assert t["sample_bytes"] == 16384, t
+# Ten standard deviations: the true number is 100 000.
+assert p["blocks_interval"] > 0 and abs(p["blocks"] - 100000) < 5.2 * p["blocks_interval"], p
+assert abs(p["bytes"] - 10000000) < 5.2 * p["bytes_interval"], p' && "$ASSAY" report --csv sampled.assay | head -n 1 | grep -q 'blocks_interval,bytes_interval,peak_bytes_interval'
+}
+check 'a sampled recording: ± on each row, as text, JSON and CSV' sampled
+
 if command -v g++ >/dev/null; then
     cat >names.cc <<'CC'
 #include <map>

@@ -246,7 +246,29 @@ static void find_leak(const HeapView *v, const HeapRow *row, HeapAdviceVec *out)
         vec_push(NULL, out, a);
 }
 
-static void find_growth(const HeapView *v, const HeapRow *row, HeapAdviceVec *out)
+// What of a place was decided by looking at its stacks.
+typedef struct PlaceStacks {
+    uint64_t grown;         // blocks of stacks whose blocks grow by realloc, without the growth
+    const HeapRow *at_peak; // the stack with the most blocks at the peak
+} PlaceStacks;
+
+static PlaceStacks *look_at_stacks(const HeapView *v)
+{
+    PlaceStacks *ret = heap_alloc((v->places.len + 1) * sizeof(*ret));
+    for (size_t i = 0; i < v->stacks.len; i++) {
+        const HeapRow *row = &v->stacks.at[i];
+        PlaceStacks *of = &ret[row->first];
+        uint64_t blocks = row->value[HEAP_BLOCKS], reallocs = row->value[HEAP_REALLOCS];
+        if (reallocs)
+            of->grown += blocks > reallocs ? blocks - reallocs : 1;
+        if (!of->at_peak || row->value[HEAP_PEAK_BLOCKS] > of->at_peak->value[HEAP_PEAK_BLOCKS])
+            of->at_peak = row;
+    }
+    return ret;
+}
+
+static void find_growth(const HeapView *v, const HeapRow *row, const PlaceStacks *stacks,
+                        HeapAdviceVec *out)
 {
     const uint64_t *x = row->value;
     StrBuf via = {0};
@@ -254,7 +276,7 @@ static void find_growth(const HeapView *v, const HeapRow *row, HeapAdviceVec *ou
         HeapAdvice a = advice_of(v, row, ADVICE_GROWS);
         a.reallocs = a.saved_blocks = x[HEAP_REALLOCS];
         a.bytes = a.saved_bytes = x[HEAP_COPIED];
-        a.turns = x[HEAP_BLOCKS] > x[HEAP_REALLOCS] ? x[HEAP_BLOCKS] - x[HEAP_REALLOCS] : 1;
+        a.turns = stacks->grown;
         a.weight =
             MAX(share(a.reallocs, v->total[HEAP_BLOCKS]), share(a.bytes, v->total[HEAP_BYTES]));
         if (a.weight >= share_least)
@@ -298,14 +320,19 @@ static uint64_t overhead(uint64_t size)
     return MAX(taken, (uint64_t)GLIBC_LEAST) - size;
 }
 
-static void find_one_size(const HeapView *v, const HeapRow *row, HeapAdviceVec *out)
+static void find_one_size(const HeapView *v, const HeapRow *row, const PlaceStacks *stacks,
+                          HeapAdviceVec *out)
 {
-    const uint64_t *x = row->value;
+    // Another stack of the place may have other sizes, as a vector has beside its elements.
+    const uint64_t *x = stacks->at_peak ? stacks->at_peak->value : row->value;
     uint64_t size = one_size(v, x), live = x[HEAP_PEAK_BLOCKS];
     if (size == 0 || size > SMALL_BLOCK || live < 10 * BLOCKS_LEAST)
         return;
     HeapAdvice a = advice_of(v, row, ADVICE_ONE_SIZE);
     a.live = live;
+    a.each = size;
+    a.blocks = x[HEAP_BLOCKS];
+    a.bytes = x[HEAP_BYTES];
     a.saved_bytes = live * overhead(size);
     // A pool that gets a page of them at a time calls malloc once for each page.
     uint64_t in_page = 4096 / size;
@@ -338,12 +365,13 @@ HeapAdviceVec heap_advice_find(const HeapView *v)
 {
     HeapAdviceVec out = {0};
     uint8_t *in_loop = heap_alloc(v->places.len + 1);
+    PlaceStacks *stacks = look_at_stacks(v);
     find_loops(v, in_loop, &out);
     for (size_t i = 0; i < v->places.len; i++) {
         const HeapRow *row = &v->places.at[i];
         find_leak(v, row, &out);
-        find_growth(v, row, &out);
-        find_one_size(v, row, &out);
+        find_growth(v, row, &stacks[i], &out);
+        find_one_size(v, row, &stacks[i], &out);
         if (!in_loop[i])
             find_short(v, row, &out);
     }
@@ -351,6 +379,7 @@ HeapAdviceVec heap_advice_find(const HeapView *v)
         out.at[i].saved_ns = saved_ns(v, &out.at[i]);
     if (out.len)
         qsort(out.at, out.len, sizeof(*out.at), compare_advice);
+    heap_free(stacks);
     heap_free(in_loop);
     return out;
 }

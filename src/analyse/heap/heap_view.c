@@ -125,6 +125,22 @@ static void add_sample(Builder *b, uint32_t sample, const MetricId *ids)
     add_values(v->total, value);
 }
 
+static void add_sizes(HeapView *v, const U32Vec *samples)
+{
+    const Profile *p = v->p;
+    char name[HEAP_SIZE_NAME_MAX];
+    for (size_t m = 0; m < p->metrics.name.len; m++) {
+        Str metric = profile_text(p, p->metrics.name.at[m]);
+        if (!str_starts_with(metric, STR("blocks of ")))
+            continue;
+        unsigned c = 0;
+        while (c < HEAP_SIZE_CLASSES && !str_equal(heap_size_name(c, name), metric))
+            c++;
+        for (size_t i = 0; i < samples->len && c < HEAP_SIZE_CLASSES; i++)
+            v->sizes[c] += (uint64_t)MAX(p->samples.values[m].at[samples->at[i]], (int64_t)0);
+    }
+}
+
 // ---- Processes ---------------------------------------------------------------------------
 
 // A peak is that of one process: those of several need not have been at one time.
@@ -176,6 +192,8 @@ bool heap_view_init(HeapView *v, const Profile *p, const Selection *s, Error *er
             add_sample(&b, samples.at[i], ids);
     }
     add_places(&b);
+    add_sizes(v, &samples);
+    (void)profile_fact_u64(p, STR(FACT_HEAP_SAMPLE), &v->sample_bytes);
     find_peak(v, &samples, ids);
     (void)profile_fact_u64(p, STR(FACT_WALL_NS), &v->wall_ns);
     heap_free(b.of_stack);
@@ -245,6 +263,25 @@ double heap_mean_lifetime(const HeapView *v, const uint64_t *value)
     if (!v->has[HEAP_LIFETIME] || value[HEAP_FREED] == 0)
         return NAN;
     return (double)value[HEAP_LIFETIME] / (double)value[HEAP_FREED];
+}
+
+double heap_interval(const HeapView *v, const uint64_t *value, enum HeapMetric metric)
+{
+    static const double two_sided = 1.96, kib = 1024;
+    static const struct {
+        enum HeapMetric of, variance;
+    } variances[] = {
+        {HEAP_BLOCKS, HEAP_VAR_BLOCKS},           {HEAP_BYTES, HEAP_VAR_BYTES},
+        {HEAP_PEAK_BLOCKS, HEAP_VAR_PEAK_BLOCKS}, {HEAP_PEAK_BYTES, HEAP_VAR_PEAK_BYTES},
+        {HEAP_END_BLOCKS, HEAP_VAR_END_BLOCKS},   {HEAP_END_BYTES, HEAP_VAR_END_BYTES},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(variances); i++)
+        if (variances[i].of == metric && v->has[variances[i].variance]) {
+            bool is_bytes = i % 2 == 1;
+            double unit = is_bytes ? kib : 1;
+            return two_sided * sqrt((double)value[variances[i].variance]) * unit;
+        }
+    return NAN;
 }
 
 void heap_row_add_name(const HeapView *v, const HeapRow *row, StrBuf *out)

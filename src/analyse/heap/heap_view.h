@@ -28,7 +28,9 @@ typedef struct HeapView {
     // The process whose heap was the largest at its peak, and how many processes allocated.
     uint64_t peak_bytes, peak_blocks;
     uint32_t peak_pid, processes;
-    uint64_t wall_ns; // 0: not known
+    uint64_t wall_ns;                  // 0: not known
+    uint64_t sizes[HEAP_SIZE_CLASSES]; // blocks of each class; zeros: not known
+    uint64_t sample_bytes; // values are estimates from a block in so many bytes; 0: exact
 } HeapView;
 
 // Whether the recording has the metrics of the heap: of assay heap, or imported from a heap
@@ -48,6 +50,10 @@ void heap_places_sort(HeapView *v, enum HeapMetric by);
 
 // The mean lifetime of freed blocks in allocations; NAN when none was freed or it is not known.
 double heap_mean_lifetime(const HeapView *v, const uint64_t *value);
+
+// Half of the 95 % interval of an estimate, in the metric's unit: of blocks and bytes allocated, at
+// the peak and at the end. NAN: the recording is exact, or has no interval for that metric.
+double heap_interval(const HeapView *v, const uint64_t *value, enum HeapMetric metric);
 
 // Appends the name of the function of a row's place, or of the function by which it allocates.
 void heap_row_add_name(const HeapView *v, const HeapRow *row, StrBuf *out);

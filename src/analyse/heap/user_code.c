@@ -114,6 +114,30 @@ static bool keeps_blocks(const Profile *p, uint32_t frame)
     return true;
 }
 
+// Whether a function is by its name a program's own allocator, as xmalloc, g_malloc0, xstrdup,
+// sqlite3DbMallocRaw, PyObject_Malloc or __gmp_default_allocate: its caller says more.
+static bool is_wrapper_name(Str full)
+{
+    static const char *const tails[] = {"_internal", "_stat", "_n",    "_zero", "_raw", "_impl",
+                                        "Internal",  "Zero",  "RawNN", "Raw",   "NN"};
+    static const char *const ends[] = {"alloc",  "Alloc",  "allocate", "strdup", "strndup",
+                                       "memdup", "StrDup", "Strdup",   "StrNDup"};
+    Str name = name_itself(full);
+    size_t end = 0;
+    while (end < name.len && name.ptr[end] != '(' && name.ptr[end] != '<' && name.ptr[end] != '.')
+        end++;
+    name = str_slice(name, 0, end);
+    while (name.len && name.ptr[name.len - 1] >= '0' && name.ptr[name.len - 1] <= '9')
+        name = str_slice(name, 0, name.len - 1);
+    for (size_t i = 0; i < ARRAY_LEN(tails); i++)
+        if (str_ends_with(name, str_from_c(tails[i])))
+            name = str_slice(name, 0, name.len - strlen(tails[i]));
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        if (str_ends_with(name, str_from_c(ends[i])))
+            return true;
+    return false;
+}
+
 bool user_code_is_start(Str name)
 {
     static const char *const names[] = {"_start", "__libc_start",   "start_thread", "__clone",
@@ -121,23 +145,36 @@ bool user_code_is_start(Str name)
     return begins_with_any(name, names, ARRAY_LEN(names));
 }
 
+// A stack of allocators only has the innermost of them as its place.
+static UserPlace place_in_wrapper(UserPlace wrapper, FrameId outermost, FrameId innermost)
+{
+    if (wrapper.frame.v)
+        return wrapper;
+    return (UserPlace){.frame = outermost.v ? outermost : innermost};
+}
+
 UserPlace user_place_of(const Profile *p, const uint8_t *libraries, StackId stack)
 {
-    UserPlace ret = {.is_user = true};
+    UserPlace ret = {.is_user = true}, wrapper = {0};
     FrameId outermost = {0};
     for (uint32_t s = stack.v; s; s = p->stacks.parent.at[s].v) {
         for (uint32_t f = p->stacks.frame.at[s].v; f; f = p->frames.inlined_in.at[f].v) {
             Str name = profile_text(p, p->functions.name.at[p->frames.function.at[f].v]);
             if (user_code_is_start(name))
                 continue;
-            if (!libraries[f]) {
-                ret.frame.v = f;
-                ret.is_kept_by_library = ret.via.v && keeps_blocks(p, ret.via.v);
-                return ret;
+            if (libraries[f]) {
+                if (!(p->frames.flags.at[f] & FRAME_CUT))
+                    ret.via.v = outermost.v = f;
+                continue;
             }
-            if (!(p->frames.flags.at[f] & FRAME_CUT))
-                ret.via.v = outermost.v = f;
+            ret.frame.v = f;
+            ret.is_kept_by_library = ret.via.v && keeps_blocks(p, ret.via.v);
+            if (!is_wrapper_name(name))
+                return ret;
+            if (!wrapper.frame.v)
+                wrapper = ret;
+            ret.via.v = f;
         }
     }
-    return (UserPlace){.frame = outermost.v ? outermost : p->stacks.frame.at[stack.v]};
+    return place_in_wrapper(wrapper, outermost, p->stacks.frame.at[stack.v]);
 }

@@ -28,6 +28,7 @@ typedef enum ReportKeyKind {
     KEY_ROWS,       // the rows themselves, also for --by
     KEY_PERF_ROWS,  // the same, as perf's --sort names them
     KEY_WAITS,      // a table of waits, for --by only
+    KEY_HEAP_ROWS,  // a table of the heap, for --by only
 } ReportKeyKind;
 
 // The words of --sort and --by.
@@ -39,6 +40,7 @@ typedef struct ReportKey {
     By by;
     Group group;
     WaitBy waits;
+    HeapRows heap;
 } ReportKey;
 static const ReportKey report_keys[] = {
     {"self", KEY_ORDER, .order = FLAT_BY_SELF},
@@ -72,17 +74,20 @@ static const ReportKey report_keys[] = {
     {"lock", KEY_WAITS, .waits = WAIT_BY_LOCK},
     {"file", KEY_WAITS, .waits = WAIT_BY_FILE},
     {"waker", KEY_WAITS, .waits = WAIT_BY_WAKER},
+    {"size", KEY_HEAP_ROWS, .heap = HEAP_BY_SIZE},
+    {"time", KEY_HEAP_ROWS, .heap = HEAP_BY_TIME},
 };
 
 static bool names_rows(const void *row)
 {
     const ReportKey *key = row;
-    return key->kind == KEY_ROWS || key->kind == KEY_WAITS;
+    return key->kind == KEY_ROWS || key->kind == KEY_WAITS || key->kind == KEY_HEAP_ROWS;
 }
 
 static bool sorts(const void *row)
 {
-    return ((const ReportKey *)row)->kind != KEY_WAITS;
+    ReportKeyKind kind = ((const ReportKey *)row)->kind;
+    return kind != KEY_WAITS && kind != KEY_HEAP_ROWS;
 }
 
 static const size_t report_key_count = ARRAY_LEN(report_keys);
@@ -184,7 +189,7 @@ static bool wants_waits(const ReportOptions *o, WaitBy *ret)
 
 static void apply_key(const ReportKey *key, ReportRequest *request)
 {
-    if (key->kind == KEY_WAITS)
+    if (key->kind == KEY_WAITS || key->kind == KEY_HEAP_ROWS)
         return;
     if (key->kind == KEY_ORDER) {
         request->sort = key->order;
@@ -217,7 +222,7 @@ static bool apply_sort(const Command *cmd, const ReportOptions *o, ReportRequest
     Str keys = o->sort, word;
     while (str_next_part(&keys, ',', &word)) {
         const ReportKey *key = find_key(word);
-        if (!key || key->kind == KEY_WAITS) {
+        if (!key || !sorts(key)) {
             StrBuf words = {0};
             for (size_t i = 0; i < report_key_count; i++)
                 if (sorts(&report_keys[i]))
@@ -616,8 +621,11 @@ static bool wants_heap_screen(const ReportOptions *o, const Opened *opened)
     while (str_next_part(&keys, ',', &word))
         only_heap_words &= heap_sort_find(word) != NULL;
     return only_heap_words && !o->tree.len && !o->inverted && !o->around.len && !o->prof &&
-           !o->by && !o->children && !o->selection.metric.len && opened->further->len == 0;
+           (!o->by || o->by->kind == KEY_HEAP_ROWS) && !o->children && !o->selection.metric.len &&
+           opened->further->len == 0;
 }
+
+enum { TIMELINE_ROWS = 20 };
 
 static int show_heap(const ReportOptions *o, const Report *r, const Opened *opened)
 {
@@ -631,8 +639,13 @@ static int show_heap(const ReportOptions *o, const Report *r, const Opened *open
         return cli_fail(&err);
     size_t limit = o->limit != LIMIT_DEFAULT ? (size_t)o->limit : 0;
     ScreenStyle style = screen_style(o, SIZE_MAX);
+    HeapRows rows = o->by ? o->by->heap : HEAP_BY_PLACE;
     if (o->json)
         heap_add_json(&out, &h, limit);
+    else if (rows == HEAP_BY_SIZE)
+        heap_add_sizes(&out, &h, o->csv);
+    else if (rows == HEAP_BY_TIME)
+        heap_add_timeline(&out, &h, o->limit == LIMIT_DEFAULT ? TIMELINE_ROWS : limit, o->csv);
     else if (o->csv)
         heap_add_csv(&out, &h, limit);
     else
@@ -641,6 +654,20 @@ static int show_heap(const ReportOptions *o, const Report *r, const Opened *open
     strbuf_deinit(&out);
     heap_report_deinit(&h);
     return status;
+}
+
+// Sizes and the heap over time are rows that only the report of the heap has.
+static bool check_heap_rows(const ReportOptions *o, const Opened *opened, Error *err)
+{
+    if (!o->by || o->by->kind != KEY_HEAP_ROWS)
+        return true;
+    if (!heap_view_applies(opened->profile)) {
+        error_set(err, ERROR_USAGE, "--by %s needs a recording of the heap", o->by->word);
+        return error_hint(err, "record one: assay heap -- ./prog");
+    }
+    return wants_heap_screen(o, opened) ||
+           error_set(err, ERROR_USAGE, "--by %s goes with no other form of the report but --csv",
+                     o->by->word);
 }
 
 // --sort chooses the metric of a recording of the heap, in every view of it.
@@ -674,6 +701,7 @@ static int show_report(void *values, const Opened *opened)
     int status;
     if (!selection_from_options(&c->options.selection, opened->profile, opened->scratch,
                                 &c->request.selection, &err) ||
+        !check_heap_rows(&c->options, opened, &err) ||
         !choose_heap_metric(&c->options, opened->profile, &c->request, &err) ||
         !report_init(&r, opened->profile, &c->request, &err))
         status = cli_fail(&err);

@@ -5,6 +5,9 @@
 
 #include "export/report_json.h"
 
+#include <math.h>
+#include <stdio.h>
+
 enum { HEAP_JSON_VERSION = 1 };
 
 // Keys of the values, in the order of HEAP_METRICS.
@@ -34,6 +37,13 @@ static void add_values(JsonWriter *w, const HeapView *v, const uint64_t *value)
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (v->has[keys[i].metric])
             json_u64(w, keys[i].key, value[keys[i].metric]);
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        double half = heap_interval(v, value, keys[i].metric);
+        char key[64];
+        snprintf(key, sizeof(key), "%s_interval", keys[i].key);
+        if (!isnan(half))
+            json_double(w, key, half);
+    }
 }
 
 static void add_frame(JsonWriter *w, const Profile *p, FrameId frame)
@@ -117,24 +127,17 @@ static void add_advice(JsonWriter *w, const HeapReport *h)
 }
 
 // Blocks by powers of two of their size, as far as the recording has them.
-static void add_sizes(JsonWriter *w, const Profile *p)
+static void add_sizes(JsonWriter *w, const HeapView *v)
 {
-    char name[HEAP_SIZE_NAME_MAX];
     json_begin_array(w, "sizes");
     for (unsigned c = 0; c < HEAP_SIZE_CLASSES; c++) {
-        Str wanted = heap_size_name(c, name);
-        for (size_t m = 0; m < p->metrics.name.len; m++) {
-            if (!str_equal(profile_text(p, p->metrics.name.at[m]), wanted))
-                continue;
-            uint64_t blocks = 0;
-            for (size_t i = 0; i < p->samples.stack.len; i++)
-                blocks += (uint64_t)MAX(p->samples.values[m].at[i], (int64_t)0);
-            json_begin_object(w, NULL);
-            json_u64(w, "from", c ? UINT64_C(1) << (c - 1) : 0);
-            json_u64(w, "to", c ? (UINT64_C(1) << c) - 1 : 0);
-            json_u64(w, "blocks", blocks);
-            json_end(w);
-        }
+        if (v->sizes[c] == 0)
+            continue;
+        json_begin_object(w, NULL);
+        json_u64(w, "from", c ? UINT64_C(1) << (c - 1) : 0);
+        json_u64(w, "to", c ? (UINT64_C(1) << c) - 1 : 0);
+        json_u64(w, "blocks", v->sizes[c]);
+        json_end(w);
     }
     json_end(w);
 }
@@ -166,6 +169,8 @@ void heap_add_json(StrBuf *out, const HeapReport *h, size_t limit)
     report_json_add_notes(&w, v->p);
     json_begin_object(&w, "totals");
     add_values(&w, v, v->total);
+    if (v->sample_bytes)
+        json_u64(&w, "sample_bytes", v->sample_bytes);
     json_u64(&w, "processes", v->processes);
     json_u64(&w, "largest_peak_bytes", v->peak_bytes);
     json_u64(&w, "largest_peak_pid", v->peak_pid);
@@ -176,7 +181,7 @@ void heap_add_json(StrBuf *out, const HeapReport *h, size_t limit)
     json_end(&w);
     add_places(&w, h, limit);
     add_advice(&w, h);
-    add_sizes(&w, v->p);
+    add_sizes(&w, v);
     add_timeline(&w, v->p);
     json_end(&w);
     strbuf_add_char(out, '\n');
@@ -190,6 +195,9 @@ void heap_add_csv(StrBuf *out, const HeapReport *h, size_t limit)
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (v->has[keys[i].metric])
             strbuf_printf(out, ",%s", keys[i].key);
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (!isnan(heap_interval(v, v->total, keys[i].metric)))
+            strbuf_printf(out, ",%s_interval", keys[i].key);
     strbuf_add(out, STR("\r\n"));
     for (size_t i = 0; i < v->places.len && (limit == 0 || i < limit); i++) {
         const HeapRow *row = &v->places.at[i];
@@ -203,6 +211,11 @@ void heap_add_csv(StrBuf *out, const HeapReport *h, size_t limit)
         for (size_t m = 0; m < ARRAY_LEN(keys); m++)
             if (v->has[keys[m].metric])
                 strbuf_printf(out, ",%llu", (unsigned long long)row->value[keys[m].metric]);
+        for (size_t m = 0; m < ARRAY_LEN(keys); m++) {
+            double half = heap_interval(v, row->value, keys[m].metric);
+            if (!isnan(half))
+                strbuf_printf(out, ",%.0f", half);
+        }
         strbuf_add(out, STR("\r\n"));
     }
     strbuf_deinit(&name);

@@ -52,6 +52,16 @@ static void add_blocks(StrBuf *out, uint64_t count)
     strbuf_add(out, count == 1 ? STR(" block") : STR(" blocks"));
 }
 
+// The unit of lifetimes that values are shown in; "": they are counts.
+static Str lifetime_unit(const HeapView *v)
+{
+    MetricId metric;
+    Str unit = STR("");
+    if (heap_metric_find(v->p, HEAP_LIFETIME, &metric))
+        unit = profile_text(v->p, v->p->metrics.unit.at[metric.v]);
+    return str_equal(unit, STR("ns")) || str_equal(unit, STR("bytes")) ? unit : STR("");
+}
+
 // "65 allocations", "4.2 MB", "12 µs", "900 instrs": in the clock of the recording.
 static void add_lifetime(StrBuf *out, const HeapView *v, double value)
 {
@@ -66,6 +76,17 @@ static void add_lifetime(StrBuf *out, const HeapView *v, double value)
     add_rounded_count(out, value);
     strbuf_add_char(out, ' ');
     strbuf_add_terminal(out, unit);
+}
+
+// " ±4%": of an estimate; nothing behind an exact value.
+static void add_interval(StrBuf *out, const HeapView *v, const uint64_t *value,
+                         enum HeapMetric metric)
+{
+    double half = heap_interval(v, value, metric);
+    if (isnan(half) || half <= 0 || value[metric] == 0)
+        return;
+    double percent = 100 * half / (double)value[metric];
+    strbuf_printf(out, percent < 1 ? " ±%.1f%%" : " ±%.0f%%", percent);
 }
 
 // Right-aligned in a column; "-" where there is nothing.
@@ -88,6 +109,19 @@ static void add_column(StrBuf *out, uint64_t value, Str unit, bool known, size_t
 
 // ---- Head ------------------------------------------------------------------------------------
 
+// "cc1 3891".
+static void add_process(StrBuf *out, const Profile *p, uint32_t pid)
+{
+    for (size_t i = 0; i < p->processes.pid.len; i++)
+        if (p->processes.pid.at[i] == pid) {
+            Str name = profile_text(p, p->processes.name.at[i]);
+            strbuf_add_terminal(out, text_prefix(name, 20));
+            strbuf_add_char(out, ' ');
+            break;
+        }
+    strbuf_printf(out, "%u", pid);
+}
+
 static void add_sums(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
 {
     const HeapView *v = &h->view;
@@ -95,16 +129,22 @@ static void add_sums(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
     if (v->has[HEAP_PEAK_BYTES]) {
         strbuf_add(&text, STR("peak "));
         add_bytes(&text, v->peak_bytes);
+        if (v->processes <= 1)
+            add_interval(&text, v, v->total, HEAP_PEAK_BYTES);
         if (v->has[HEAP_PEAK_BLOCKS]) {
             strbuf_add(&text, STR(" in "));
             add_blocks(&text, v->peak_blocks);
         }
-        if (v->processes > 1)
-            strbuf_printf(&text, " (PID %u of %u processes)", v->peak_pid, v->processes);
+        if (v->processes > 1) {
+            strbuf_add(&text, STR(" ("));
+            add_process(&text, v->p, v->peak_pid);
+            strbuf_printf(&text, " of %u processes)", v->processes);
+        }
     }
     if (v->has[HEAP_END_BYTES]) {
         strbuf_add(&text, text.len ? STR(" · at end ") : STR("at end "));
         add_bytes(&text, v->total[HEAP_END_BYTES]);
+        add_interval(&text, v, v->total, HEAP_END_BYTES);
         if (v->total[HEAP_END_BLOCKS]) {
             strbuf_add(&text, STR(" in "));
             add_blocks(&text, v->total[HEAP_END_BLOCKS]);
@@ -113,6 +153,7 @@ static void add_sums(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
     if (v->has[HEAP_BYTES]) {
         strbuf_add(&text, text.len ? STR(" · total ") : STR("total "));
         add_bytes(&text, v->total[HEAP_BYTES]);
+        add_interval(&text, v, v->total, HEAP_BYTES);
         if (v->has[HEAP_BLOCKS]) {
             strbuf_add(&text, STR(" in "));
             add_blocks(&text, v->total[HEAP_BLOCKS]);
@@ -138,9 +179,30 @@ static void add_sums(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
     strbuf_deinit(&text);
 }
 
+// The metric whose interval stands in the rows: that of the sort, or of the blocks that it is
+// about.
+static enum HeapMetric interval_metric(const HeapReport *h)
+{
+    return isnan(heap_interval(&h->view, h->view.total, h->by)) ? HEAP_BLOCKS : h->by;
+}
+
+static void add_sampling(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
+{
+    StrBuf text = {0};
+    if (h->view.sample_bytes == 0)
+        return;
+    strbuf_add(&text, STR("estimates from a block every "));
+    add_bytes(&text, h->view.sample_bytes);
+    strbuf_add(&text, STR(" on average; ± is the 95% interval of "));
+    strbuf_add(&text, interval_metric(h) == h->by ? report_metric_name(h->report)
+                                                  : STR("blocks allocated"));
+    text_add_wrapped(out, strbuf_str(&text), style->columns, 0);
+    strbuf_deinit(&text);
+}
+
 // ---- Places ----------------------------------------------------------------------------------
 
-enum { BLOCKS_COLUMNS = 8, BYTES_COLUMNS = 9, HEAP_PLACE_COLUMNS = 20 };
+enum { BLOCKS_COLUMNS = 8, BYTES_COLUMNS = 9, INTERVAL_COLUMNS = 6 };
 
 static const char *sort_title(const HeapReport *h)
 {
@@ -169,7 +231,10 @@ static const char *sort_title(const HeapReport *h)
 static void add_titles(StrBuf *out, const HeapReport *h, size_t shown, const ScreenStyle *style)
 {
     style_begin(out, &style->terminal, STYLE_DIM);
-    strbuf_printf(out, "%9s%8s%9s%9s%9s  allocated by", sort_title(h), "blocks",
+    strbuf_printf(out, "%9s", sort_title(h));
+    if (h->view.sample_bytes) // the sign has two bytes
+        strbuf_printf(out, "%*s", INTERVAL_COLUMNS + 1, "±");
+    strbuf_printf(out, "%8s%9s%9s%9s  allocated by", "blocks",
                   h->by == HEAP_COPIED      ? "copied"
                   : h->by == HEAP_MALLOC_NS ? "malloc"
                                             : "total",
@@ -195,7 +260,8 @@ static void add_first_column(StrBuf *out, const HeapReport *h, const HeapRow *ro
 {
     if (h->by == HEAP_LIFETIME) {
         double lifetime = heap_mean_lifetime(&h->view, row->value);
-        add_column(out, isnan(lifetime) ? 0 : (uint64_t)llround(lifetime), STR(""), true, 9);
+        add_column(out, isnan(lifetime) ? 0 : (uint64_t)llround(lifetime), lifetime_unit(&h->view),
+                   true, 9);
         return;
     }
     double percent = percent_of(row->value[h->by], h->view.total[h->by]);
@@ -210,12 +276,24 @@ static void add_first_column(StrBuf *out, const HeapReport *h, const HeapRow *ro
     style_end(out, &style->terminal, s);
 }
 
+static void add_interval_column(StrBuf *out, const HeapReport *h, const HeapRow *row)
+{
+    StrBuf text = {0};
+    add_interval(&text, &h->view, row->value, interval_metric(h));
+    size_t taken = str_columns(strbuf_str(&text));
+    strbuf_add_repeated(out, ' ', INTERVAL_COLUMNS > taken ? INTERVAL_COLUMNS - taken : 0);
+    strbuf_add(out, strbuf_str(&text));
+    strbuf_deinit(&text);
+}
+
 static void add_heap_row(StrBuf *out, const HeapReport *h, const HeapRow *row,
                          const ScreenStyle *style)
 {
     const HeapView *v = &h->view;
     enum HeapMetric sum = h->by == HEAP_COPIED || h->by == HEAP_MALLOC_NS ? h->by : HEAP_BYTES;
     add_first_column(out, h, row, style);
+    if (v->sample_bytes)
+        add_interval_column(out, h, row);
     add_column(out, row->value[HEAP_BLOCKS], STR(""), v->has[HEAP_BLOCKS], BLOCKS_COLUMNS);
     add_column(out, row->value[sum], sum == HEAP_MALLOC_NS ? STR("ns") : STR("bytes"), v->has[sum],
                BYTES_COLUMNS);
@@ -228,6 +306,7 @@ static void add_heap_row(StrBuf *out, const HeapReport *h, const HeapRow *row,
     heap_row_add_name(v, row, &name);
     add_place_text(&place, v->p, row->place.frame);
     size_t taken = 9 + BLOCKS_COLUMNS + 3 * BYTES_COLUMNS + 2;
+    taken += v->sample_bytes ? INTERVAL_COLUMNS : 0;
     size_t room = style->columns == SIZE_MAX    ? SIZE_MAX
                   : style->columns > taken + 24 ? style->columns - taken
                                                 : 24;
@@ -267,7 +346,10 @@ static void add_finding(StrBuf *out, const HeapView *v, const HeapAdvice *a)
             strbuf_add(out, STR(" at a time"));
             break;
         }
-        strbuf_printf(out, "%.3g blocks each time, ", (double)a->blocks / (double)a->turns);
+        if (a->blocks == a->turns)
+            strbuf_add(out, STR("1 block each time, "));
+        else
+            strbuf_printf(out, "%.3g blocks each time, ", (double)a->blocks / (double)a->turns);
         add_rounded_count(out, (double)a->turns);
         strbuf_add(out, STR(" times, freed soon after"));
         break;
@@ -333,26 +415,25 @@ static void add_change(StrBuf *out, const HeapReport *h, const HeapAdvice *a)
     case ADVICE_GROWS:
     case ADVICE_GROWS_NEW:
         strbuf_add(out, STR("reserve the final size first: saves "));
+        if (a->kind == ADVICE_GROWS && a->saved_bytes) {
+            add_bytes(out, a->saved_bytes);
+            strbuf_add(out, STR(" of copies, "));
+        }
         break;
     case ADVICE_IN_FRAME:
         strbuf_add(out, STR("a variable on the stack saves "));
         break;
     case ADVICE_SHORT:
-        strbuf_add(out, a->live <= 1 ? STR("a variable, or one block that stays, saves ")
-                                     : STR("keep the blocks and use them again: saves "));
+        strbuf_add(out, a->live <= 1 ? STR("a variable or one block that stays: saves ")
+                                     : STR("use the blocks again: saves "));
         break;
     case ADVICE_ONE_SIZE:
         strbuf_add(out, STR("an array or a pool of them saves "));
         add_bytes(out, a->saved_bytes);
-        strbuf_add(out, STR(" of malloc's own, and "));
+        strbuf_add(out, STR(" of malloc's, "));
         break;
     }
     add_saved_calls(out, h, a);
-    if (a->kind == ADVICE_GROWS && a->saved_bytes) {
-        strbuf_add(out, STR(" and "));
-        add_bytes(out, a->saved_bytes);
-        strbuf_add(out, STR(" of copies"));
-    }
 }
 
 static void add_one_advice(StrBuf *out, const HeapReport *h, const HeapAdvice *a,
@@ -413,7 +494,8 @@ static void add_next_commands(StrBuf *out, const HeapReport *h, const ScreenStyl
     StrBuf line = {0};
     strbuf_add(&line, STR("assay report "));
     add_shell_word(&line, h->path);
-    strbuf_add(&line, STR(" --tree --sort peak"));
+    strbuf_add(&line, h->view.processes > 1 ? STR(" --by process --sort peak")
+                                            : STR(" --tree --sort peak"));
     strbuf_add(out, STR("next: "));
     style_begin(out, &style->terminal, STYLE_NAME);
     strbuf_add_terminal(out, strbuf_str(&line));
@@ -442,6 +524,7 @@ void heap_add_screen(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
         return;
     }
     add_sums(out, h, style);
+    add_sampling(out, h, style);
     if (style->limit == SIZE_MAX) {
         advice = MIN(h->advice.len, (size_t)ADVICE_SHOWN);
         size_t used = lines_of(str_slice(strbuf_str(out), start, out->len));

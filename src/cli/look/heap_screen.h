@@ -8,6 +8,13 @@
 #include "base/json.h"
 #include "cli/look/report_screen.h"
 
+// What a row of the report is.
+typedef enum HeapRows {
+    HEAP_BY_PLACE, // where user code allocates
+    HEAP_BY_SIZE,  // blocks of a range of sizes
+    HEAP_BY_TIME,  // a slice of time
+} HeapRows;
+
 // Everything that the screen shows.
 typedef struct HeapReport {
     const Report *report; // of the metric that sorts, for the head and the notes
@@ -37,5 +44,11 @@ void heap_add_screen(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
 void heap_add_json(StrBuf *out, const HeapReport *h, size_t limit);
 // Appends the places as CSV with a header line.
 void heap_add_csv(StrBuf *out, const HeapReport *h, size_t limit);
+
+// Appends the histogram of sizes: blocks for each power of two, as text with a bar, or as CSV.
+void heap_add_sizes(StrBuf *out, const HeapReport *h, bool csv);
+// Appends the size of the heap over time. As text at most `limit` rows, which join slices, 0: all;
+// as CSV all slices.
+void heap_add_timeline(StrBuf *out, const HeapReport *h, size_t limit, bool csv);
 
 #endif // CLI_LOOK_HEAP_SCREEN_H

@@ -116,6 +116,11 @@ static void add_truth(StrBuf *out, const Report *r, const ScreenStyle *style)
         strbuf_printf(&text, ": metric %u of %zu (-e)", r->request.selection.metric.v + 1, metrics);
         add_metrics_before(&text, r);
     }
+    uint64_t sample_bytes;
+    if (profile_fact_u64(r->profile, STR(FACT_HEAP_SAMPLE), &sample_bytes) && !style->no_metric) {
+        strbuf_add(&text, STR(" · estimates from a block every "));
+        add_value(&text, sample_bytes, STR("bytes"));
+    }
     if (r->weights.self_stacks)
         strbuf_add(&text, STR(" · self counts for the program's function (--kernel)"));
     if (r->weights.clamped)
