@@ -15,6 +15,7 @@
 #include "import/own_json_internal.h"
 #include "import/packed_internal.h"
 #include "import/perf_script_header_internal.h"
+#include "import/ruby_marshal_internal.h"
 #include "import/stackprof_internal.h"
 #include "import/stacks/stacks.h"
 #include "jfr/jfr.h"
@@ -89,8 +90,11 @@ static bool is_cpuprofile(Bytes head)
                              (contains(text, "\"head\"") && contains(text, "\"hitCount\"")));
 }
 
+// JSON, or the dump that StackProf.run writes.
 static bool is_stackprof(Bytes head)
 {
+    if (ruby_marshal_is(head) && head.len > 2 && head.ptr[2] == '{')
+        return true;
     Str text = beginning(head);
     return is_json(text) && contains(text, "\"mode\"") && contains(text, "\"interval\"") &&
            contains(text, "\"missed_samples\"");
@@ -160,7 +164,8 @@ const ImportFormat import_formats[] = {
     {"Instruments", "Instruments, of macOS: Deep Copy", instruments_is, .read = import_instruments},
     {"VTune CSV", "vtune -report top-down -format csv", vtune_is, .read = import_vtune},
     {"austin", "austin (text)", austin_is, .read = import_austin},
-    {"stackprof", "stackprof --json, of Ruby", is_stackprof, .read = import_stackprof},
+    {"stackprof", "stackprof of Ruby: its dump, or stackprof --json", is_stackprof,
+     .read = import_stackprof},
     {"Safari timelines", "Safari's Web Inspector", safari_is, .read = import_safari},
     {"speedscope", "speedscope, py-spy, rbspy", is_speedscope, .read = import_speedscope},
     {"Firefox profile", "the Firefox Profiler, Firefox, samply, simpleperf", is_firefox,

@@ -34,7 +34,6 @@ static const OtherFormat formats[] = {
      "use: assay cover report PROGRAM FILE"},
     {"a coverage profile", BEGINS("\xfflprofi\x81"), "use: assay cover report PROGRAM FILE"},
     {"lcov's tracefile", BEGINS("TN:"), "use: assay cover report FILE"},
-    {"stackprof's dump", BEGINS("\x04\x08{"), "convert it: stackprof --json FILE > FILE.json"},
     {"goroutines with the text of their states", BEGINS("goroutine "), "get them with ?debug=1"},
     {"a document of assay without a recording", HOLDS("\"assay-"),
      "write the recording itself: assay export -f json"},

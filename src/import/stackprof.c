@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles of stackprof as JSON (Ruby: StackProf.run, stackprof --json) -> Profile.
-// Format: github.com/tmm1/stackprof, README "all options" and "raw": of each sample the number of
-// frames, their ids from the outermost on, and how often it came in a row.
+// Profiles of stackprof (Ruby: StackProf.run, stackprof --json) -> Profile. Ruby's dump and the
+// JSON hold the same members. Format: github.com/tmm1/stackprof, README "all options" and "raw": of
+// each sample the number of frames, their ids from the outermost on, and how often it came in a
+// row.
 
 #include "import/stackprof_internal.h"
 
 #include "base/table.h"
 #include "import/json_import_internal.h"
 #include "import/places_internal.h"
+#include "import/ruby_marshal_internal.h"
 #include "model/facts.h"
 
 typedef struct Stackprof {
@@ -124,7 +126,9 @@ bool import_stackprof(Bytes file, Profile *p, Error *err)
 {
     Stackprof s = {.p = p, .err = err};
     JsonValue *root;
-    if (!json_parse(&s.scratch, str_from_bytes(file), &root, err)) {
+    bool parsed = ruby_marshal_is(file) ? ruby_marshal_parse(&s.scratch, file, &root, err)
+                                        : json_parse(&s.scratch, str_from_bytes(file), &root, err);
+    if (!parsed) {
         arena_deinit(&s.scratch);
         return error_context(err, "stackprof");
     }

@@ -155,10 +155,10 @@ static void broken_chrome_traces_are_refused(void **state)
     }
 }
 
-static void stackprof_with_and_without_stacks(void **state)
+// The same profile as JSON and as Ruby's dump.
+static void stackprof_has_stacks(const char *file)
 {
-    (void)state;
-    import("stackprof.json", "stackprof");
+    import(file, "stackprof");
     static const int64_t ns[] = {3000000, 2000000, 1000000};
     assert_int_equal(p.samples.stack.len, ARRAY_LEN(ns));
     for (size_t i = 0; i < ARRAY_LEN(ns); i++)
@@ -168,10 +168,17 @@ static void stackprof_with_and_without_stacks(void **state)
     assert_int_equal(p.stacks.parent.at[hot.v].v, p.samples.stack.at[1].v);
     assert_str(function_of(p.samples.stack.at[1]), "Object#main");
     assert_str(profile_text(&p, p.metrics.name.at[0]), "cpu time");
+    profile_deinit(&p);
+}
+
+static void stackprof_with_and_without_stacks(void **state)
+{
+    (void)state;
+    stackprof_has_stacks("stackprof.dump");
+    stackprof_has_stacks("stackprof.json");
 
     static const char counts[] = "{\"mode\":\"object\",\"interval\":1,\"missed_samples\":0,"
                                  "\"frames\":{\"1\":{\"name\":\"a\",\"samples\":7}}}";
-    profile_deinit(&p);
     assert_ok(import_stackprof(bytes_over(counts, strlen(counts)), &p, &err), &err);
     assert_int_equal(p.samples.values[0].at[0], 7);
     assert_int_equal(p.notes.key.len, 1);
@@ -187,6 +194,38 @@ static void stackprof_with_and_without_stacks(void **state)
         Bytes file = bytes_over(broken[i][0], strlen(broken[i][0]));
         assert_error(import_stackprof(file, &none, &err), &err, ERROR_FORMAT, broken[i][1]);
     }
+}
+
+static void dumps_that_are_no_profiles_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        Str dump;
+        const char *text;
+    } broken[] = {
+        {STR("\x04\x08{\x06o:\x06X\x00i\x06"), "type that profiles do not have 0x6f"},
+        {STR("\x04\x08{\x06:\x06xi\x04\x01"), "cut short"},
+        {STR("\x04\x08{\x06:\x06x@\x00"), "holds itself"},
+        {STR("\x04\x08{\x06:\x06x@\x0a"), "object that is not there"},
+        {STR("\x04\x08{\x06;\x06xi\x06"), "symbol that is not there"},
+        {STR("\x04\x08{\x06[\x00i\x06"), "neither text nor a number"},
+        {STR("\x04\x08{\x02\xff\xff:\x06xi\x06"), "more items"},
+        {STR("\x04\x08{\x06:\x06xl+\x0a\1\2\3\4\5\6\7\x08\x09\x0a"), "more than 64 bits"},
+        {STR("\x04\x08{\x06:\x06xl*\x06\1\2"), "without a sign"},
+        {STR("\x04\x08{\x06:\x06xf\x06x"), "cannot be read"},
+        {STR("\x04\x08{\x00"), "no frames"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+        Profile none;
+        assert_error(import_stackprof(bytes_from_str(broken[i].dump), &none, &err), &err,
+                     ERROR_FORMAT, broken[i].text);
+    }
+    char deep[2 + 2 * 100] = "\x04\x08";
+    for (size_t i = 2; i < sizeof(deep); i += 2)
+        memcpy(deep + i, "[\x06", 2);
+    Profile none;
+    assert_error(import_stackprof(bytes_over(deep, sizeof(deep)), &none, &err), &err, ERROR_FORMAT,
+                 "too deeply");
 }
 
 static void firefox_with_shared_tables(void **state)
@@ -261,8 +300,9 @@ static void firefox_with_tables_in_the_thread(void **state)
 static void cut_at_each_byte_it_is_an_error(void **state)
 {
     (void)state;
-    static const char *const files[] = {"speedscope.json", "firefox-shared.json", "v8.cpuprofile",
-                                        "chrome-samples.json", "stackprof.json"};
+    static const char *const files[] = {"speedscope.json", "firefox-shared.json",
+                                        "v8.cpuprofile",   "chrome-samples.json",
+                                        "stackprof.json",  "stackprof.dump"};
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         Bytes file = load(files[i]);
         for (size_t len = 0; len + 2 < file.len; len++) {
@@ -300,6 +340,7 @@ int main(void)
         TEST(chrome_trace_with_global_samples),
         TEST(broken_chrome_traces_are_refused),
         TEST(stackprof_with_and_without_stacks),
+        TEST(dumps_that_are_no_profiles_are_refused),
         TEST(firefox_with_shared_tables),
         TEST(firefox_with_strings_beside_tables_of_the_thread),
         TEST(gecko_profiles_of_nested_processes),

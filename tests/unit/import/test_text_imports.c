@@ -366,10 +366,6 @@ static void known_formats_that_are_not_read_are_named(void **state)
     } cases[] = {
         {STR("goroutine 1 [running]:\nmain.main()\n\t/src/main.go:12 +0x25\n"), "goroutines",
          "debug=1"},
-        {STR("\x04\x08{\x10:\x0cversionf\x08"
-             "1.2:\x09mode:\x08"
-             "cpu:\x0dintervali\x02\xe8\x03:\x0csamplesi\x02"),
-         "stackprof", "stackprof --json"},
         {STR("\x7f"
              "ELF\2\1\1"),
          "a program", "assay record"},
