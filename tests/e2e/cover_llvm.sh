@@ -200,6 +200,12 @@ listed_branches() { # listed_branches LLVM
     grep -q Folded listed/theirs && diff listed/theirs listed/ours
 }
 
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+driver=$(command -v chromedriver || true)
+page_in_browser() { # page_in_browser PAGE TRACEFILE SOURCE [MCDC]
+    "$TOP/tests/tools/cover_page_in_browser.py" "$driver" "$browser" "$1" --against "${@:2}"
+}
+
 # The HTML page shows what the tracefile says, from a folder whose name is markup.
 html_page() { # html_page LLVM
     local dir='a"><script>alert(1)<x>&' name
@@ -210,7 +216,7 @@ html_page() { # html_page LLVM
     LLVM_PROFILE_FILE=page.profraw ./page 5 >/dev/null
     "$ASSAY" cover export --format html -f -o page.html page page.profraw &&
         "$ASSAY" cover export -f -o page.info page page.profraw &&
-        node "$TOP/tests/e2e/lib/cover_page.js" page.html page.info "$name"
+        page_in_browser page.html page.info "$name"
 }
 
 # Branch counts beyond 32 bits, and names that lead through "..", as llvm-cov has them.
@@ -286,10 +292,10 @@ for llvm in 19 16 14; do
     [ $llvm -lt 16 ] || check "large branch counts and names with .. are llvm-cov's" odd_counts $llvm
     check "branches of a listing are those of llvm-cov-$llvm" listed_branches $llvm
     check "a watched folder is merged and emptied" watched "c$llvm" "$raw" $llvm
-    if command -v node >/dev/null && node -e 'process.exit(typeof DecompressionStream === "function" ? 0 : 1)'; then
+    if [ -n "$browser" ] && [ -n "$driver" ]; then
         check "the HTML page builds every line, and runs no script of a name" html_page $llvm
     else
-        skip "the HTML page" "no node that unpacks streams"
+        skip "the HTML page" "no Chromium with its driver (tools/install-deps --dev)"
     fi
     printf 'int main(void) { return 0; }\n' >other.c
     if "clang-$llvm" -Wl,--build-id -fprofile-instr-generate -fcoverage-mapping other.c -o other 2>build.log &&
@@ -316,18 +322,18 @@ if [ -e d19.profraw ]; then
         diff <(decisions mcdc.shown) <(decisions mcdc.listed)
     "$ASSAY" cover export d19 d19.profraw >mcdc.info
     "$ASSAY" cover export -I "$TOP" --format html -f -o mcdc.html d19 d19.profraw
-    mcdc_page() { node "$TOP/tests/e2e/lib/cover_page.js" mcdc.html mcdc.info "$TOP/tests/programs/cover_mcdc.c" mcdc.shown; }
-    if command -v node >/dev/null; then
+    mcdc_page() { page_in_browser mcdc.html mcdc.info "$TOP/tests/programs/cover_mcdc.c" mcdc.shown; }
+    if [ -n "$browser" ] && [ -n "$driver" ]; then
         check "the HTML page has the decisions of llvm-cov-19" mcdc_page
         "$ASSAY" cover export -I "$TOP" --format html -f -o traced.html mcdc.info
-        check "the HTML page of a tracefile has its conditions" node "$TOP/tests/e2e/lib/cover_page.js" \
+        check "the HTML page of a tracefile has its conditions" page_in_browser \
             traced.html mcdc.info "$TOP/tests/programs/cover_mcdc.c"
         # "10/16" of the report's conditions and missed ones.
         share=$("$ASSAY" cover report d19 d19.profraw | awk '$1 == "TOTAL" { print $14 - $15 "/" $14 }')
-        grep -q ">MC/DC</button>.* <small>$share<" <(tr -d '\n' <mcdc.html)
+        grep -q ">MC/DC</th>.*<tr class=\"sum\">.* <small>$share</small></td><th scope=\"row\">Total<" <(tr -d '\n' <mcdc.html)
         check "the HTML page has the share of conditions that the report has" test $? = 0
     else
-        skip "the HTML page has the decisions of llvm-cov-19" "no node"
+        skip "the HTML page has the decisions of llvm-cov-19" "no Chromium with its driver (tools/install-deps --dev)"
     fi
     check "conditions come back from lcov's form" \
         diff <(sort mcdc.info) <("$ASSAY" cover export mcdc.info | sort)

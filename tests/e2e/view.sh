@@ -28,9 +28,10 @@ refuses() { ! view work.assay --html a.html && grep -q 'exists' said; }
 check 'an existing page is not replaced without --force' refuses
 check 'a page on standard output' eval 'view work.assay --html - >c.html && cmp a.html c.html'
 check 'a page named after the recording' eval 'view work.assay && [ -s work.html ]'
-blocks() { python3 - "$1" <<'PY'
+blocks() { python3 - "$@" <<'PY'
 import base64, gzip, re, sys
-for block in re.findall(r'<script type="application/x-assay">([^<]*)</script>', open(sys.argv[1], encoding="utf-8").read()):
+kind = "application/x-assay" + "".join("-" + a for a in sys.argv[2:])
+for block in re.findall(r'<script type="' + kind + r'">([^<]*)</script>', open(sys.argv[1], encoding="utf-8").read()):
     sys.stdout.buffer.write(gzip.decompress(base64.b64decode(block)))
 PY
 }
@@ -48,6 +49,14 @@ for kind in hostile nameless two-metrics; do
     check "a recording of the kind $kind" view "$kind.assay" --html "$kind.html"
 done
 check 'a recording of runs says why there is no page' eval '"$ASSAY" bench -N -r 2 true --recording runs.assay >out 2>&1; ! view runs.assay --html runs.html && grep -q "no samples" said'
+# ---- Several recordings in one page --------------------------------------------------
+printf 'SF:%s/work.c\nDA:5,1\nDA:6,30000000\nDA:8,1\nend_of_record\n' "$PWD" >work.info
+check 'a recording and coverage in one page' eval 'view work.assay work.info --html two.html &&
+    holds two.html "\"kind\":\"overview\",\"recording\":0" && holds two.html "\"kind\":\"coverage\",\"recording\":1"'
+check 'coverage alone has its source' eval 'view work.info --html alone.html && blocks alone.html later | grep -q "sink += "'
+check 'and not when it is left out' eval 'view work.info --no-source --html bare.html && blocks bare.html later | grep -q file && ! blocks bare.html later | grep -q "sink += "'
+check 'coverage has no pseudonyms' eval '! view work.assay work.info --anonymise --html f.html && grep -q "cannot be anonymised" said'
+check 'a file that is neither says why' eval '! view work.c --html f.html && grep -q "not a recording of a known format" said'
 "$TOP/tools/build-viewer" --check 2>why
 case $? in
 0) verdict 'the built viewer is that of the sources' 0 ;;

@@ -5,6 +5,9 @@ import { around, Call, calleesUp, kidsOf, Lines, Names, rootDown, Selection, Sha
 import { fill, h } from "./dom";
 import { Flame, Palette } from "./flame";
 import { CUT, INLINED, KERNEL, Recording } from "./recording";
+import { CRITERIA } from "./coverage";
+import { CoverView } from "./coverview";
+import { Parts } from "./parts";
 import { bar, coloured, SourceHost, sourceTable } from "./source";
 import { Table } from "./table";
 import { amount, baseName, count, endOf, percent, shown } from "./text";
@@ -24,18 +27,24 @@ interface State {
   file: string;
   line: number;
   table: boolean; // the picture as a table
+  rec: number; // which recording
+  only: string; // of coverage: which files
+  sort: string; // of coverage
 }
 
-const tabs: [string, string][] = [["flame", "Flame graph"], ["tree", "Call tree"], ["functions", "Functions"], ["source", "Source"], ["timeline", "Timeline"], ["summary", "Summary"]];
+const tabs: [string, string][] = [["flame", "Flame graph"], ["tree", "Call tree"], ["functions", "Functions"], ["source", "Source"], ["timeline", "Timeline"], ["coverage", "Coverage"], ["summary", "Summary"]];
 
 const keys: [string, string][] = [
-  ["1 … 6", "go to a tab"], ["/", "search"], ["Escape", "leave the search; zoom out; select all of the time"], ["arrows", "from call to call, from row to row"],
+  ["1 … 9", "go to a tab"], ["/", "search"], ["Escape", "leave the search; zoom out; select all of the time"], ["arrows", "from call to call, from row to row"],
   ["Enter", "zoom to a call; open a row"], ["+ -", "zoom the picture in and out"], ["Backspace", "zoom out to everything"], ["t", "the picture as a table, and back"],
   ["o", "order of the flame graph: heaviest first, by time, callers above"], ["s", "source of the selected call"], ["c", "callers and callees of the selected function"],
   ["f", "only inside the selected function"], ["m", "without the function: its callees go to its callers"], ["d", "no stacks with the function"],
   ["l", "nothing below the function"], ["r", "the function's recursion joined"], ["M", "the function's module as one"], ["u", "take the last change back"],
-  ["n", "names: short, without arguments, in full"], ["e", "next metric"], ["?", "this list"],
+  ["n", "names: short, without arguments, in full"], ["e", "next metric"], ["n p", "coverage: next and previous line that did not run, or not all of its branches, or that the search found"], ["m", "coverage: all decisions (MC/DC)"], ["?", "this list"],
 ];
+
+/** Recordings by their collectors. */
+const kindNames: Record<string, string> = { sampling: "CPU", heap: "heap" };
 
 export class App {
   private state: State;
@@ -51,6 +60,7 @@ export class App {
   private tabBar = h("div", { class: "tabs", role: "tablist", "aria-label": "views" });
   private bar = h("div", { class: "tools" });
   private live = h("div", { class: "status", role: "status" });
+  private truth = h("p", { class: "soft" });
   private searchBox = h("input", { type: "search", placeholder: "search names and lines", "aria-label": "search" });
   private matchText = h("output", { class: "soft" });
   private strip: Timeline | null = null;
@@ -65,7 +75,12 @@ export class App {
   private help: HTMLDialogElement;
   private palette!: Palette;
 
-  constructor(private rec: Recording) {
+  private rec: Recording;
+  private cover: CoverView | null = null;
+  private complete = false; // all blocks are here
+
+  constructor(private parts: Parts) {
+    this.rec = parts.first();
     this.state = this.initial();
     this.readHash();
     this.summary = document.getElementById("summary")!;
@@ -81,13 +96,14 @@ export class App {
       if (e.key === "Escape") { this.searchBox.value = ""; this.set({ search: "" }); (this.main.querySelector("[tabindex]") as HTMLElement)?.focus(); }
       e.stopPropagation();
     });
-    this.rankModules();
-    const title = h("div", { class: "title" }, h("h1", { title: shown(rec.about.title) }, shown(rec.about.title, 200)), h("p", { class: "soft", title: shown(rec.about.truth) }, shown(rec.about.truth, 400)));
+    this.rankModules(this.state.metric);
+    const title = h("div", { class: "title" }, h("h1", { title: shown(document.title) }, shown(document.title, 200)), this.truth);
+    this.showTruth();
     const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
     document.body.prepend(h("div", { id: "app" }, h("header", {}, h("div", { class: "top" }, title, h("div", { class: "search", role: "search" }, this.searchBox, this.matchText), h("button", { "aria-label": "keys", onclick: () => this.help.showModal() }, "?")), wrong, h("div", { class: "top" }, this.tabBar, this.bar), this.chips), this.frame, this.live, this.help));
     addEventListener("hashchange", () => { this.readHash(); this.searchBox.value = this.state.search; this.render(); });
     addEventListener("keydown", e => this.onKey(e));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.palette = this.newPalette(); this.render(); });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.cover = null; this.palette = this.newPalette(); this.render(); });
     document.documentElement.classList.add("ready");
     this.palette = this.newPalette();
     this.render();
@@ -97,14 +113,45 @@ export class App {
   private newPalette = () => new Palette(place => this.moduleOrder.get(this.rec.placeModule[place]) ?? 7);
 
   /** Modules by their self value: the greatest get the first colours. */
-  private rankModules() {
-    const { rec } = this, sums = new Map<number, number>(), self = rec.selfAll[this.state.metric] ?? [];
+  private rankModules(metric: number) {
+    const { rec } = this, sums = new Map<number, number>(), self = rec.selfAll[metric] ?? [];
     for (let i = 1; i < rec.nodes; i++) if (self[i]) sums.set(rec.placeModule[rec.place[i]], (sums.get(rec.placeModule[rec.place[i]]) ?? 0) + self[i]);
     [...sums.entries()].sort((a, b) => b[1] - a[1]).forEach(([module], i) => this.moduleOrder.set(module, Math.min(i, 7)));
   }
 
   private initial(): State {
-    return { tab: "flame", metric: this.rec.about.metric ?? 0, names: 2, order: "heavy", search: "", from: -Infinity, to: Infinity, thread: -1, transforms: [], fn: "", file: "", line: 0, table: false };
+    return { rec: 0, only: "", sort: "", tab: this.tabs()[0], metric: this.rec.about.metric ?? 0, names: 2, order: "heavy", search: "", from: -Infinity, to: Infinity, thread: -1, transforms: [], fn: "", file: "", line: 0, table: false };
+  }
+
+  /** Which tabs the page has. */
+  private tabs(): string[] {
+    const { parts } = this, has = new Set<string>(["summary"]);
+    if (parts.recordings.length) for (const id of ["flame", "tree", "functions", "source"]) has.add(id);
+    if (this.rec.series.length || (this.rec.threads.length && (!this.complete || this.hasTime()))) has.add("timeline");
+    if (parts.coverages.length) has.add("coverage");
+    return tabs.map(([id]) => id).filter(id => has.has(id));
+  }
+
+  /** Turns to another recording of the page. */
+  private pick(index: number) {
+    const next = this.parts.recordings[index];
+    if (!next || next === this.rec) return;
+    this.rec = next;
+    this.names = undefined!;
+    this.shapeKey = this.weighKey = "";
+    this.strip = null;
+    this.flame = null;
+    this.selectedKey = -1;
+    this.selectedCall = null;
+    this.moduleOrder.clear();
+    this.rankModules(next.about.metric ?? 0);
+    this.showTruth();
+  }
+
+  private showTruth() {
+    const text = this.parts.recordings.length ? this.rec.about.truth : "";
+    this.truth.textContent = shown(text, 400);
+    this.truth.title = shown(text);
   }
 
   // ---- The state in the address ------------------------------------------------------
@@ -114,7 +161,12 @@ export class App {
     try {
       const p = new URLSearchParams(location.hash.slice(1));
       const number = (key: string, least: number, most: number, other: number) => { const v = p.has(key) ? Number(p.get(key)) : NaN; return v >= least && v <= most ? v : other; };
-      if (tabs.some(([id]) => id === p.get("tab"))) s.tab = p.get("tab")!;
+      s.rec = Math.floor(number("rec", 0, this.parts.recordings.length - 1, 0));
+      this.pick(s.rec);
+      s.metric = this.rec.about.metric ?? 0;
+      if (this.tabs().includes(p.get("tab")!)) s.tab = p.get("tab")!;
+      if (["missed", "changed"].includes(p.get("only")!)) s.only = p.get("only")!;
+      if ([...CRITERIA, "since"].includes(p.get("sort")!)) s.sort = p.get("sort")!;
       s.metric = Math.floor(number("metric", 0, this.rec.metrics.length - 1, s.metric));
       s.names = Math.floor(number("names", 0, 2, s.names));
       if (["heavy", "time", "up"].includes(p.get("order")!)) s.order = p.get("order")!;
@@ -136,7 +188,7 @@ export class App {
 
   private writeHash() {
     const s = this.state, i = this.initial(), p = new URLSearchParams();
-    for (const key of ["tab", "metric", "names", "order", "search", "from", "to", "thread", "fn", "file", "line"] as const)
+    for (const key of ["tab", "metric", "names", "order", "search", "from", "to", "thread", "fn", "file", "line", "rec", "only", "sort"] as const)
       if (s[key] !== i[key]) p.set(key, String(typeof s[key] === "number" ? Math.round(s[key] as number) : s[key]));
     if (s.table) p.set("table", "");
     for (const t of s.transforms) p.append("change", t.kind + ":" + t.name);
@@ -223,12 +275,13 @@ export class App {
 
   private render(keep = false) {
     this.compute();
-    const s = this.state, hasTime = this.hasTime();
-    fill(this.tabBar, ...tabs.filter(([id]) => id !== "timeline" || hasTime || this.rec.series.length).map(([id, name]) =>
+    const s = this.state;
+    const have = this.tabs();
+    fill(this.tabBar, ...tabs.filter(([id]) => have.includes(id)).map(([id, name]) =>
       h("button", { role: "tab", id: "tab-" + id, "aria-selected": s.tab === id, "aria-controls": "view", tabindex: s.tab === id ? 0 : -1, onclick: () => this.set({ tab: id }), onkeydown: (e: KeyboardEvent) => this.tabKey(e) }, name)));
     this.renderTools();
     this.renderChips();
-    this.matchText.textContent = this.searchShare();
+    if (s.tab !== "coverage") this.matchText.textContent = this.searchShare();
     if (!keep) this.renderView();
     this.strip?.draw();
   }
@@ -249,7 +302,9 @@ export class App {
   }
 
   private renderTools() {
-    const s = this.state, { rec } = this, items: (Node | false)[] = [];
+    const s = this.state, { rec } = this, items: (Node | false)[] = [], all = this.parts.recordings;
+    if (s.tab === "coverage" || s.tab === "summary") return fill(this.bar);
+    if (all.length > 1) items.push(this.select("recording", String(s.rec), all.map((r, i) => [String(i), this.partName(r)]), v => this.turnTo(Number(v))));
     if (rec.metrics.length > 1) items.push(this.select("metric", String(s.metric), rec.metrics.map((m, i) => [String(i), m.name]), v => this.set({ metric: Number(v) })));
     const threads = rec.threads.map((t, i) => ({ t, i })).filter(x => x.t.samples?.node.length);
     if (threads.length > 1) items.push(this.select("thread", String(s.thread), [["-1", `all ${threads.length} threads`], ...threads.map(({ t, i }): [string, string] => [String(i), `${t.name || t.process} ${t.tid}`])], v => this.set({ thread: Number(v) })));
@@ -257,6 +312,17 @@ export class App {
     if (s.tab !== "source" && s.tab !== "summary") items.push(this.select("names", String(s.names), [["2", "short names"], ["1", "without arguments"], ["0", "full names"]], v => this.set({ names: Number(v) })));
     if (s.tab === "flame") items.push(h("button", { "aria-pressed": s.table, onclick: () => this.set({ table: !s.table }) }, "as a table"));
     fill(this.bar, ...items);
+  }
+
+  /** What a recording is called beside others. */
+  private partName(r: Recording): string {
+    const same = this.parts.recordings.filter(x => x.about.collector === r.about.collector);
+    return (kindNames[r.about.collector] ?? r.about.collector ?? "samples") + (same.length > 1 ? " " + (same.indexOf(r) + 1) : "");
+  }
+
+  private turnTo(index: number) {
+    this.pick(index);
+    this.set({ rec: index, metric: this.rec.about.metric ?? 0, from: -Infinity, to: Infinity, thread: -1, fn: "", transforms: [] });
   }
 
   private renderChips() {
@@ -289,15 +355,19 @@ export class App {
 
   /** Called when the samples are here. */
   loaded() {
+    this.complete = true;
     this.weighKey = "";
+    if (!this.tabs().includes(this.state.tab)) this.state.tab = this.tabs()[0];
+    this.cover = null;
     this.render();
     this.showWrong();
   }
 
   private showWrong() {
     const wrong = document.querySelector(".wrong") as HTMLElement;
-    wrong.hidden = this.rec.wrong.length === 0;
-    wrong.textContent = this.rec.wrong.length ? "This page's sums differ from the recording's: do not trust it. " + shown(this.rec.wrong.join("; ")) : "";
+    const found = this.parts.wrong();
+    wrong.hidden = found.length === 0;
+    wrong.textContent = found.length ? "This page's sums differ from the recording's: do not trust it. " + shown(found.join("; ")) : "";
   }
 
   private renderView() {
@@ -308,6 +378,8 @@ export class App {
     this.main.setAttribute("role", "tabpanel");
     this.main.setAttribute("aria-labelledby", "tab-" + s.tab);
     this.wholeTime = null;
+    if (s.tab === "coverage") return this.coverView();
+    this.cover = null;
     if (this.hasTime() && s.tab !== "summary" && s.tab !== "timeline") this.strip ??= new Timeline(this.timeHost(), false);
     const strip = s.tab !== "timeline" && this.strip ? this.strip.element : null;
     if (s.tab === "flame") fill(this.main, strip, h("div", { class: "split" }, this.flameView(), this.sideView()));
@@ -317,6 +389,18 @@ export class App {
     else if (s.tab === "timeline") fill(this.main, (this.wholeTime = new Timeline(this.timeHost(), true)).element);
     else fill(this.main);
     this.strip?.draw();
+  }
+
+  private coverView() {
+    const cover = this.parts.coverages[0];
+    if (this.cover) return void this.cover.update();
+    if (!this.complete) return fill(this.main, h("p", { class: "empty" }, "…"));
+    this.cover = new CoverView({
+      cover, file: () => this.state.file, line: () => this.state.line, only: () => this.state.only, sort: () => this.state.sort, pattern: () => this.pattern,
+      open: (file, line) => this.set({ file, line }), set: change => this.set(change), say: text => this.say(text),
+      remember: line => { this.state.line = line; if (!this.state.file) return; this.writeHash(); }, found: text => { this.matchText.textContent = text; },
+    });
+    fill(this.main, this.cover.element);
   }
 
   // ---- Views -------------------------------------------------------------------------
@@ -646,6 +730,7 @@ export class App {
     if (e.ctrlKey || e.metaKey || e.altKey || this.help.open) return;
     const target = e.target as HTMLElement;
     if (target.tagName === "SELECT" || target.tagName === "INPUT") return;
+    if (this.cover?.key(e)) return e.preventDefault();
     const s = this.state, open = [...this.tabBar.children].map(t => t.id.slice(4)), tab = open[Number(e.key) - 1];
     if (tab) { this.set({ tab }); this.focusView(); }
     else if (e.key === "/") this.searchBox.focus();

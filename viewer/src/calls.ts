@@ -158,7 +158,7 @@ export class Shape {
 
 /** Values of the recording's nodes for a selection. Without a selection of time and threads they are those of the file. */
 export function selfValues(rec: Recording, s: Selection): Float64Array {
-  if (s.from === -Infinity && s.to === Infinity && !s.threads) return rec.selfAll[s.metric];
+  if (s.from === -Infinity && s.to === Infinity && !s.threads) return rec.selfAll[s.metric] ?? new Float64Array(rec.nodes);
   const self = new Float64Array(rec.nodes);
   rec.threads.forEach((thread, t) => {
     const samples = thread.samples;

@@ -11,6 +11,8 @@ export interface ColumnOf<R> {
   cell: (row: R, index: number) => Node | string;
   /** What a click on the title sorts by, greatest first; texts the other way. */
   sort?: (row: R) => number | string;
+  /** What a click on the title does instead. */
+  head?: () => void;
 }
 
 export interface TableOptions<R> {
@@ -26,6 +28,9 @@ export interface TableOptions<R> {
   empty?: string;
   /** The row that is selected and on the screen at first. */
   selected?: number;
+  /** The rows are in their order; titles with `head` change it. `sorted` is the column that it follows. */
+  keepsOrder?: boolean;
+  sorted?: number;
 }
 
 const ROW = 24;
@@ -45,9 +50,9 @@ export class Table<R> {
   constructor(private o: TableOptions<R>) {
     this.selected = o.selected ?? (o.rows.length ? 0 : -1);
     this.sorted = o.sort ?? -1;
-    const grid = o.columns.map(c => (c.width ? c.width + "px" : "minmax(12em,1fr)")).join(" ");
+    const grid = o.columns.map(c => (c.width ? c.width + "px" : "minmax(9em,1fr)")).join(" ");
     const head = h("div", { class: "row head", role: "row", "aria-rowindex": 1 }, ...o.columns.map((c, i) => {
-      const cell = h("div", { role: "columnheader", class: c.number ? "n" : "" }, c.sort ? h("button", { onclick: () => this.sortBy(i) }, c.name) : c.name);
+      const cell = h("div", { role: "columnheader", class: c.number ? "n" : "" }, c.head ? h("button", { onclick: c.head, "aria-pressed": o.sorted === i }, c.name) : c.sort ? h("button", { onclick: () => this.sortBy(i) }, c.name) : c.name);
       this.heads.push(cell);
       return cell;
     }));
@@ -132,6 +137,14 @@ export class Table<R> {
     else if (top < this.element.scrollTop) this.element.scrollTop = top;
     else if (top + 2 * ROW > this.element.scrollTop + height) this.element.scrollTop = top + 2 * ROW - height; // below the titles
     this.draw();
+  }
+
+  /** Selects a row by its number and brings it to the screen. */
+  goTo(row: number) {
+    const i = this.order.indexOf(row);
+    if (i < 0) return;
+    this.selected = i;
+    this.reveal(i * ROW < this.element.scrollTop || (i + 2) * ROW > this.element.scrollTop + this.element.clientHeight);
   }
 
   private onKey(e: KeyboardEvent) {

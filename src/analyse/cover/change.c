@@ -287,11 +287,6 @@ void cover_diff_classify(Arena *arena, const DiffFiles *diff, CoverSide base, Co
 
 // ---- Beside a baseline -----------------------------------------------------------
 
-uint64_t cover_lines_wanting_test(const uint64_t counts[COVER_CLASS_COUNT])
-{
-    return counts[COVER_UNC] + counts[COVER_LBC] + counts[COVER_UIC];
-}
-
 // As shares are shown: only what is whole is 100.
 static double shown_share(CoverTally t)
 {

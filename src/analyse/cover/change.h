@@ -102,8 +102,6 @@ typedef struct CoverChanges {
     size_t shared; // files that both sides have
 } CoverChanges;
 
-// Lines of a change that want a test: new ones that did not run, and those that ran before.
-uint64_t cover_lines_wanting_test(const uint64_t counts[COVER_CLASS_COUNT]);
 // By how many percentage points the share of what ran grew, to two digits as shares are shown.
 // False when one of the sides has nothing to count.
 bool cover_share_change(CoverTally before, CoverTally now, double *ret);

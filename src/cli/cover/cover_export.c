@@ -120,37 +120,67 @@ static bool is_format(const CoverExportOptions *o, const char *name)
     return str_equal(o->format, str_from_c(name));
 }
 
-// `changes`: beside a baseline, or NULL.
-static void write_rows(const CoverExportOptions *o, Profile *p, const CoverFiles *files,
-                       const CoverChanges *changes, Arena *arena, Sink *s)
+// What a writer borrows while it writes.
+typedef struct WriterInputs {
+    SourceRoots roots;
+    CountedSources sources;
+} WriterInputs;
+
+// A writer of the rows of a profile; `in` must outlive it. Release `in` with
+// cover_sources_deinit(&in->sources.sources).
+static CoverWriter writer_of(const CoverExportOptions *o, const Profile *p, const CoverFiles *files,
+                             Arena *arena, WriterInputs *in)
 {
     uint64_t built_ns = 0, counted_ns = 0;
-    if (o->inputs.llvm_rules && is_format(o, "lcov"))
-        cut_branch_counts(&p->branch_counts);
     if (!profile_fact_u64(p, STR(FACT_COVER_BUILT), &built_ns))
         built_ns = 0;
     if (!profile_fact_u64(p, STR(FACT_COVER_COUNTED), &counted_ns))
         counted_ns = 0;
-    SourceRoots roots;
-    source_roots_init(arena, &o->inputs.filter.source_folders, &roots);
+    source_roots_init(arena, &o->inputs.filter.source_folders, &in->roots);
     if (o->root.len)
-        source_roots_add(arena, &roots, o->root);
-    CountedSources sources = {.sources.folders = o->inputs.filter.source_folders,
-                              .sources.roots = &roots,
-                              .built_ns = (int64_t)built_ns};
-    CoverWriter w = {.p = p,
-                     .c = files,
-                     .out = &s->buf,
-                     .changes = changes,
-                     .source = counted_source,
-                     .source_ctx = &sources,
-                     .root = cover_root(arena, o->root, p, files),
-                     .counted_ns = counted_ns};
+        source_roots_add(arena, &in->roots, o->root);
+    in->sources = (CountedSources){.sources.folders = o->inputs.filter.source_folders,
+                                   .sources.roots = &in->roots,
+                                   .built_ns = (int64_t)built_ns};
+    return (CoverWriter){.p = p,
+                         .c = files,
+                         .source = counted_source,
+                         .source_ctx = &in->sources,
+                         .root = cover_root(arena, o->root, p, files),
+                         .counted_ns = counted_ns};
+}
+
+// `changes`: beside a baseline, or NULL.
+static void write_rows(const CoverExportOptions *o, Profile *p, const CoverFiles *files,
+                       const CoverChanges *changes, Arena *arena, Sink *s)
+{
+    WriterInputs in;
+    if (o->inputs.llvm_rules && is_format(o, "lcov"))
+        cut_branch_counts(&p->branch_counts);
+    CoverWriter w = writer_of(o, p, files, arena, &in);
+    w.out = &s->buf;
+    w.changes = changes;
     if (is_format(o, "html") || is_format(o, "markdown"))
         w.totals = cover_totals_beside(arena, p, files);
     write_files(cover_format_find(o->format), &w, s);
-    say_sources(&sources);
-    cover_sources_deinit(&sources.sources);
+    say_sources(&in.sources);
+    cover_sources_deinit(&in.sources.sources);
+}
+
+bool cover_export_to_page(const Profile *p, const CoverExportOptions *o, bool with_source,
+                          Arena *arena, ViewPage *page, Error *err)
+{
+    WriterInputs in;
+    CoverFiles files = {0};
+    cover_files_group(arena, p, &files);
+    CoverWriter w = writer_of(o, p, &files, arena, &in);
+    w.totals = cover_totals_beside(arena, p, &files);
+    if (!with_source)
+        w.source = NULL;
+    bool ok = cover_page_add(&w, page, err);
+    say_sources(&in.sources);
+    cover_sources_deinit(&in.sources.sources);
+    return ok;
 }
 
 static bool open_sink(const CoverExportOptions *o, Sink *s, Error *err)

@@ -39,6 +39,11 @@ static const Option view_options[] = {
     RECORDING_FILE_OPTIONS(ViewCommandOptions, files),
 };
 
+static bool is_anonymous(const ViewCommandOptions *o)
+{
+    return o->share.anonymise || o->share.key.len;
+}
+
 static Str title_of(const ViewCommandOptions *o, const Profile *p, Str path)
 {
     if (o->title.len)
@@ -88,7 +93,8 @@ static int write_page(const ViewCommandOptions *o, Str page, Str path, Arena *ar
     return STATUS_OK;
 }
 
-static bool add_page(const ViewCommandOptions *o, const Opened *opened, StrBuf *page, Error *err)
+static bool add_recording(const ViewCommandOptions *o, const Opened *opened, ViewPage *page,
+                          Error *err)
 {
     Profile *p = opened->profile;
     Arena *arena = opened->scratch;
@@ -111,9 +117,8 @@ static bool add_page(const ViewCommandOptions *o, const Opened *opened, StrBuf *
     // Files and instructions are found by the true names, which sharing may replace.
     ViewTextVec texts = {0};
     ViewInstructionVec code = {0};
-    bool hides = o->no_source || o->share.anonymise || o->share.key.len;
-    bool is_shared =
-        o->share.names || o->share.strip_paths || o->share.anonymise || o->share.key.len;
+    bool hides = o->no_source || is_anonymous(o);
+    bool is_shared = o->share.names || o->share.strip_paths || is_anonymous(o);
     if (!report_init(&r, p, &request, err))
         return false;
     if (!hides) {
@@ -134,36 +139,128 @@ static bool add_page(const ViewCommandOptions *o, const Opened *opened, StrBuf *
                            .texts = &texts,
                            .instructions = &code,
                            .no_source = hides};
-    bool ok = view_add_page(page, &r, &options, err);
+    bool ok = view_page_add_report(page, &r, &options, err);
     report_deinit(&r);
     return ok;
 }
 
-static int make_page(void *values, const Opened *opened)
+// Adds a loaded recording to the page, by what it holds.
+static bool add_loaded(const ViewCommandOptions *o, const Opened *opened, ViewPage *page,
+                       Error *err)
+{
+    Profile *p = opened->profile;
+    if (p->samples.stack.len)
+        return add_recording(o, opened, page, err);
+    if (p->line_counts.file.len)
+        return view_page_add_counts(p, !o->no_source && !is_anonymous(o), opened->scratch, page,
+                                    err);
+    return no_samples(p, "show", err);
+}
+
+static int finish_page(const ViewCommandOptions *o, ViewPage *page, Str title, Str path,
+                       Arena *arena)
+{
+    StrBuf text = {0};
+    view_page_write(page, title, &text);
+    int status = write_page(o, strbuf_str(&text), path, arena);
+    strbuf_deinit(&text);
+    return status;
+}
+
+// The page of a command that was recorded.
+static int show_recorded(void *values, const Opened *opened)
 {
     const ViewCommandOptions *o = values;
-    StrBuf page = {0};
+    ViewPage page = {0};
     Error err;
-    if (opened->profile->samples.stack.len == 0) {
-        (void)no_samples(opened->profile, "show", &err);
-        return cli_fail(&err);
-    }
-    int status = add_page(o, opened, &page, &err)
-                     ? write_page(o, strbuf_str(&page), opened->path, opened->scratch)
+    int status = add_loaded(o, opened, &page, &err)
+                     ? finish_page(o, &page, title_of(o, opened->profile, opened->path),
+                                   opened->path, opened->scratch)
                      : cli_fail(&err);
-    strbuf_deinit(&page);
+    view_page_deinit(&page);
+    return status;
+}
+
+// A page of several recordings while it is made.
+typedef struct Joined {
+    ViewPage page;
+    Str title, path; // of the first recording
+    StrVec coverage; // operands that are no recordings: programs, profiles, tracefiles
+    Error first;     // why the first of them is no recording
+} Joined;
+
+// Adds one operand to the page, or keeps it for the coverage.
+static bool add_operand(const ViewCommandOptions *o, Str path, Joined *j, Arena *arena, Error *err)
+{
+    Profile p;
+    Error reason;
+    if (!load_recording(path, &o->files, false, &p, NULL, &reason)) {
+        if (j->coverage.len == 0)
+            j->first = reason;
+        vec_push(arena, &j->coverage, path);
+        return true;
+    }
+    const StrVec none = {0};
+    const Opened opened = {.profile = &p, .path = path, .further = &none, .scratch = arena};
+    if (j->path.len == 0) {
+        j->title = arena_str(arena, title_of(o, &p, path));
+        j->path = path;
+    }
+    bool ok = add_loaded(o, &opened, &j->page, err);
+    profile_deinit(&p);
+    return ok;
+}
+
+static bool add_operands(const ViewCommandOptions *o, const StrVec *operands, Joined *j,
+                         Arena *arena, Error *err)
+{
+    for (size_t i = 0; i < operands->len; i++)
+        if (!add_operand(o, operands->at[i], j, arena, err))
+            return false;
+    if (j->coverage.len == 0)
+        return true;
+    if (is_anonymous(o))
+        return error_set(err, ERROR_USAGE, "coverage cannot be anonymised: '%" STR_FMT "'",
+                         STR_ARG(j->coverage.at[0]));
+    if (!view_page_add_coverage(&j->coverage, !o->no_source, arena, &j->page, err)) {
+        // One operand alone was rather meant as a recording.
+        if (j->coverage.len == 1)
+            *err = j->first;
+        return false;
+    }
+    if (j->path.len == 0) {
+        j->path = j->coverage.at[0];
+        j->title = STR("Coverage");
+    }
+    return true;
+}
+
+static int view_files(const ViewCommandOptions *o, const StrVec *operands, Arena *arena)
+{
+    Joined j = {0};
+    Error err;
+    Str usual = DEFAULT_RECORDING;
+    const StrVec of_usual = {.at = &usual, .len = 1};
+    int status;
+    if (!add_operands(o, operands->len ? operands : &of_usual, &j, arena, &err))
+        status = cli_fail(&err);
+    else
+        status = finish_page(o, &j.page, o->title.len ? o->title : j.title, j.path, arena);
+    view_page_deinit(&j.page);
     return status;
 }
 
 static int view_a_recording(CommandLine *line, void *values)
 {
-    static const RecordingView view = {.show = make_page,
+    static const RecordingView view = {.show = show_recorded,
                                        .files_at = offsetof(ViewCommandOptions, files),
                                        .records = true,
                                        .live_at = offsetof(ViewCommandOptions, live)};
     ViewCommandOptions *o = values;
     live_options_settle(line, &o->live, &o->selection, o->force);
-    return view_recording(line, values, &view);
+    if (live_is_asked(line, &o->live))
+        return view_recording(line, values, &view);
+    return view_files(o, &line->operands, line->arena);
 }
 
 static int run_view(const Command *cmd, int argc, char **argv)
@@ -175,8 +272,8 @@ static int run_view(const Command *cmd, int argc, char **argv)
 const Command view_command = {
     .name = "view",
     .group = "look",
-    .summary = "write a recording as one page for a browser: flame graph, source, timeline",
-    .usage = "[OPTION ...] [FILE]\n[OPTION ...] -- CMD [ARG ...]\n[OPTION ...] --cargo "
+    .summary = "write recordings as one page for a browser: flame graph, source, timeline",
+    .usage = "[OPTION ...] [FILE ...]\n[OPTION ...] -- CMD [ARG ...]\n[OPTION ...] --cargo "
              "[CARGO-OPTION ...] [-- ARG ...]",
     .options = view_options,
     .option_count = ARRAY_LEN(view_options),
@@ -186,9 +283,14 @@ const Command view_command = {
         "functions. '?' in the page lists its keys. Before the file is given to others,\n"
         "--no-source, --strip-paths and --anonymise take out what they are not to see.\n"
         "\n"
+        "Several recordings become one page, joined on source lines: CPU time, the heap, waits, "
+        "and\n"
+        "coverage, also as programs with profiles of LLVM, units of gcc and tracefiles.\n"
+        "\n"
         "Examples:\n"
         "  assay view -- ./prog data.csv                   record it and look at it\n"
         "  assay view prog.assay --html prog.html          only write the page\n"
+        "  assay view cpu.assay heap.assay cov.info        all of them on the same lines\n"
         "  assay view prog.assay --no-source --strip-paths for sharing\n",
     .run = run_view,
 };

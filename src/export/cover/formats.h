@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "export/view/view.h"
 
 // The text of a source file, which lasts until the next call; false when there is none.
 // Only HTML and coveralls ask for it.
@@ -30,9 +31,10 @@ typedef struct CoverWriter {
     // that are relative to it: cobertura, coveralls, codecov, sonarqube, jacoco, clover. Empty:
     // none.
     Str root;
-    uint64_t counted_ns;                  // when the counts were made, since 1970; 0: not known
-    U8Vec done;                           // of files: written with another one of its folder
-    struct libdeflate_compressor *packer; // of HTML
+    uint64_t counted_ns; // when the counts were made, since 1970; 0: not known
+    U8Vec done;          // of files: written with another one of its folder
+    ViewPage *page;      // of HTML
+    ViewBlock block;     // of HTML: its buffers, for one file after the other
 } CoverWriter;
 
 // One format: begin once, then each file, then end.
@@ -50,6 +52,9 @@ typedef struct CoverFormatName {
 
 extern const CoverFormatName cover_format_names[];
 extern const size_t cover_format_count;
+
+// Adds coverage to a page (export/view/view.h). Asks the writer for sources; its `out` is not used.
+MUST_CHECK bool cover_page_add(CoverWriter *w, ViewPage *page, Error *err);
 
 // NULL for another name, and for llvm-json.
 const CoverFormat *cover_format_find(Str name);

@@ -5,6 +5,15 @@
 
 #include <libdeflate.h>
 
+void view_about_begin(JsonWriter *json, StrBuf *about, uint32_t recording, const char *kind)
+{
+    strbuf_clear(about);
+    *json = json_writer(about, 0);
+    json_begin_object(json, NULL);
+    json_str(json, "kind", str_from_c(kind));
+    json_u64(json, "recording", recording);
+}
+
 void view_column_begin(ViewBlock *b)
 {
     b->column_start = b->bytes.len;
@@ -62,11 +71,25 @@ void view_block_deinit(ViewBlock *b)
 {
     strbuf_deinit(&b->bytes);
     strbuf_deinit(&b->columns);
+    if (b->packer)
+        libdeflate_free_compressor(b->packer);
     *b = (ViewBlock){0};
 }
 
+static struct libdeflate_compressor *packer_of(ViewBlock *b, int level)
+{
+    if (b->packer && b->packer_level != level) {
+        libdeflate_free_compressor(b->packer);
+        b->packer = NULL;
+    }
+    if (!b->packer)
+        b->packer = libdeflate_alloc_compressor(level);
+    b->packer_level = level;
+    return b->packer;
+}
+
 // Packs the head and the columns of a block: u32 length of the JSON, the JSON, the columns.
-static bool pack(const ViewBlock *b, Str json, int level, StrBuf *packed, Error *err)
+static bool pack(ViewBlock *b, Str json, int level, StrBuf *packed, Error *err)
 {
     StrBuf plain = {0}, head = {0};
     strbuf_add(&head, STR("{\"about\":"));
@@ -80,27 +103,38 @@ static bool pack(const ViewBlock *b, Str json, int level, StrBuf *packed, Error 
     strbuf_add(&plain, strbuf_str(&head));
     strbuf_add(&plain, strbuf_str(&b->bytes));
     strbuf_deinit(&head);
-    struct libdeflate_compressor *c = libdeflate_alloc_compressor(level);
+    struct libdeflate_compressor *c = packer_of(b, level);
     if (c) {
         size_t bound = libdeflate_gzip_compress_bound(c, plain.len);
         packed->len =
             libdeflate_gzip_compress(c, plain.ptr, plain.len, strbuf_reserve(packed, bound), bound);
-        libdeflate_free_compressor(c);
     }
     strbuf_deinit(&plain);
     return c || error_set(err, ERROR_LIMIT, "no memory to pack the page");
 }
 
-bool view_block_add(ViewBlock *b, Str json, int level, StrBuf *out, Error *err)
+static bool add_element(ViewBlock *b, Str json, int level, Str start, StrBuf *out, Error *err)
 {
     StrBuf packed = {0};
     bool ok = pack(b, json, level, &packed, err);
     if (ok) {
-        strbuf_add(out, STR("<script type=\"application/x-assay\">"));
+        strbuf_add(out, start);
         strbuf_add_base64(out, strbuf_str(&packed));
         strbuf_add(out, STR("</script>\n"));
     }
     strbuf_deinit(&packed);
-    view_block_deinit(b);
+    strbuf_clear(&b->bytes);
+    strbuf_clear(&b->columns);
     return ok;
+}
+
+bool view_block_add(ViewBlock *b, Str json, int level, StrBuf *out, Error *err)
+{
+    return add_element(b, json, level, STR("<script type=\"application/x-assay\">"), out, err);
+}
+
+bool view_block_add_for_later(ViewBlock *b, Str json, int level, StrBuf *out, Error *err)
+{
+    return add_element(b, json, level, STR("<script type=\"application/x-assay-later\">"), out,
+                       err);
 }

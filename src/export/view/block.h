@@ -18,15 +18,21 @@ typedef enum ViewColumnKind {
     VIEW_BYTES = 't',  // bytes as they are
 } ViewColumnKind;
 
-// A block that is being filled. Zero-initialised is a valid empty block; end it with
-// view_block_add.
+// A block that is being filled. Zero-initialised is a valid empty block. After view_block_add it
+// is empty and may be filled again; release it with view_block_deinit.
 typedef struct ViewBlock {
     StrBuf bytes;   // of all columns, one after the other
     StrBuf columns; // their descriptions, as JSON
     size_t column_start;
-    int64_t last;   // of a column of differences
-    uint64_t count; // values of the open column
+    int64_t last;                         // of a column of differences
+    uint64_t count;                       // values of the open column
+    struct libdeflate_compressor *packer; // made by the first view_block_add, for
+    int packer_level;                     // this level
 } ViewBlock;
+
+// Begins the JSON object that says what a block holds, with its members `kind` and `recording`.
+// `about` is emptied.
+void view_about_begin(JsonWriter *json, StrBuf *about, uint32_t recording, const char *kind);
 
 // Begins a column, adds values to it, ends it.
 void view_column_begin(ViewBlock *b);
@@ -46,7 +52,10 @@ void view_column_u32(ViewBlock *b, const char *name, const uint32_t *at, size_t 
 // Appends the block as an element of the page and empties it. `json` is a JSON object that says
 // what the block holds. `level` is gzip's.
 MUST_CHECK bool view_block_add(ViewBlock *b, Str json, int level, StrBuf *out, Error *err);
-// Frees a block that was not added.
+// The same for a block that the page unpacks when it is asked for what is in it.
+MUST_CHECK bool view_block_add_for_later(ViewBlock *b, Str json, int level, StrBuf *out,
+                                         Error *err);
+// Frees what a block holds.
 void view_block_deinit(ViewBlock *b);
 
 #endif // EXPORT_VIEW_BLOCK_H

@@ -9,7 +9,7 @@
 extern const char view_script[], view_style[], view_script_hash[], view_style_hash[];
 extern const size_t view_script_len, view_style_len;
 
-void view_add_head(StrBuf *out, Str title)
+static void add_head(StrBuf *out, Str title)
 {
     strbuf_add(out,
                STR("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -26,18 +26,6 @@ void view_add_head(StrBuf *out, Str title)
     strbuf_add(out, STR("</title>\n<style>"));
     strbuf_add(out, str_over(view_style, view_style_len));
     strbuf_add(out, STR("</style></head>\n<body>\n"));
-}
-
-void view_add_viewer(StrBuf *out)
-{
-    strbuf_add(out, STR("<script>"));
-    strbuf_add(out, str_over(view_script, view_script_len));
-    strbuf_add(out, STR("</script>\n"));
-}
-
-void view_add_foot(StrBuf *out)
-{
-    strbuf_add(out, STR("</body></html>\n"));
 }
 
 static void add_metrics(JsonWriter *json, const Profile *p)
@@ -97,16 +85,14 @@ static void add_notes(JsonWriter *json, const Profile *p)
     json_end(json);
 }
 
-static void add_about(StrBuf *about, const Report *r, const ViewOptions *o)
+static void add_about(StrBuf *about, const ViewPage *page, const Report *r, const ViewOptions *o)
 {
     const Profile *p = r->profile;
-    JsonWriter json = json_writer(about, 0);
+    JsonWriter json;
     StrBuf truth = {0};
     truth_add_text(&r->truth, &truth);
-    json_begin_object(&json, NULL);
-    json_str(&json, "kind", STR("overview"));
+    view_about_begin(&json, about, page->recordings, "overview");
     json_u64(&json, "version", 1);
-    json_u64(&json, "recording", 0);
     json_str(&json, "collector", profile_fact(p, STR(FACT_COLLECTOR)));
     json_str(&json, "title", o->title);
     json_str(&json, "truth", strbuf_str(&truth));
@@ -135,7 +121,7 @@ static void add_strings(ViewBlock *b, const ViewStrings *strings)
     view_column_end(b, "str.text", VIEW_BYTES);
 }
 
-bool view_add_page(StrBuf *out, const Report *r, const ViewOptions *o, Error *err)
+bool view_page_add_report(ViewPage *page, const Report *r, const ViewOptions *o, Error *err)
 {
     enum { LEVEL = 6 };
     const Profile *p = r->profile;
@@ -144,26 +130,47 @@ bool view_add_page(StrBuf *out, const Report *r, const ViewOptions *o, Error *er
     ViewTree tree;
     view_tree_init(&tree, p, &r->keys);
     ViewBlock overview = {0};
-    StrBuf about = {0}, bulk = {0};
+    StrBuf about = {0};
     view_add_tree(&overview, &tree, &r->keys, &strings);
     view_add_tracks(&overview, p, &strings);
-    add_about(&about, r, o);
+    add_about(&about, page, r, o);
     // Made before the overview is ended, because it names texts, and placed after it.
-    bool ok = view_add_samples(&bulk, &tree, p, err) && view_add_source(&bulk, p, o, &strings, err);
+    bool ok = view_add_samples(page, &tree, p, err) && view_add_source(page, p, o, &strings, err);
     if (ok) {
         add_strings(&overview, &strings);
-        view_add_head(out, o->title);
-        view_add_summary(out, r, o);
-        ok = view_block_add(&overview, strbuf_str(&about), LEVEL, out, err);
-        view_add_viewer(out);
-        strbuf_add(out, strbuf_str(&bulk));
-        view_add_foot(out);
+        view_add_summary(&page->summary, r, o);
+        ok = view_block_add(&overview, strbuf_str(&about), LEVEL, &page->first, err);
+        page->recordings++;
     }
     view_block_deinit(&overview);
     strbuf_deinit(&about);
-    strbuf_deinit(&bulk);
     view_tree_deinit(&tree);
     intern_deinit(&strings.texts);
     arena_deinit(&strings.arena);
     return ok;
+}
+
+void view_page_write(const ViewPage *page, Str title, StrBuf *out)
+{
+    add_head(out, title);
+    strbuf_add(out, STR("<main id=\"summary\">\n"));
+    strbuf_add(out, strbuf_str(&page->summary));
+    strbuf_add(out,
+               STR("<noscript><p>The pictures, the source and the timeline of this page need "
+                   "JavaScript. It runs in this file alone and asks no server.</p></noscript>\n"
+                   "</main>\n"));
+    strbuf_add(out, strbuf_str(&page->first));
+    strbuf_add(out, STR("<script>"));
+    strbuf_add(out, str_over(view_script, view_script_len));
+    strbuf_add(out, STR("</script>\n"));
+    strbuf_add(out, strbuf_str(&page->bulk));
+    strbuf_add(out, STR("</body></html>\n"));
+}
+
+void view_page_deinit(ViewPage *page)
+{
+    strbuf_deinit(&page->summary);
+    strbuf_deinit(&page->first);
+    strbuf_deinit(&page->bulk);
+    *page = (ViewPage){0};
 }

@@ -50,24 +50,15 @@ StrIdVec view_touched_files(const Report *report, size_t max)
 
 // ---- Text ----------------------------------------------------------------------------
 
-static void begin_about(JsonWriter *json, StrBuf *about, const char *kind)
-{
-    strbuf_clear(about);
-    *json = json_writer(about, 0);
-    json_begin_object(json, NULL);
-    json_str(json, "kind", str_from_c(kind));
-    json_u64(json, "recording", 0);
-}
-
 // One block of files: [from, to) of the texts.
-static bool add_texts(StrBuf *out, const Profile *p, const ViewTextVec *texts, size_t from,
+static bool add_texts(ViewPage *page, const Profile *p, const ViewTextVec *texts, size_t from,
                       size_t to, Error *err)
 {
     enum { LEVEL = 6 };
     ViewBlock b = {0};
     StrBuf about = {0};
     JsonWriter json;
-    begin_about(&json, &about, "text");
+    view_about_begin(&json, &about, page->recordings, "text");
     json_begin_array(&json, "files");
     for (size_t i = from; i < to; i++) {
         json_begin_object(&json, NULL);
@@ -86,20 +77,21 @@ static bool add_texts(StrBuf *out, const Profile *p, const ViewTextVec *texts, s
     for (size_t i = from; i < to; i++)
         view_add_text(&b, texts->at[i].text);
     view_column_end(&b, "text", VIEW_BYTES);
-    bool ok = view_block_add(&b, strbuf_str(&about), LEVEL, out, err);
+    bool ok = view_block_add(&b, strbuf_str(&about), LEVEL, &page->bulk, err);
+    view_block_deinit(&b);
     strbuf_deinit(&about);
     return ok;
 }
 
 // Lines that the recording keeps, where the file is not at hand.
-static bool add_kept(StrBuf *out, const Profile *p, Error *err)
+static bool add_kept(ViewPage *page, const Profile *p, Error *err)
 {
     enum { LEVEL = 6 };
     const SourceLines *kept = &p->source_lines;
     ViewBlock b = {0};
     StrBuf about = {0};
     JsonWriter json;
-    begin_about(&json, &about, "kept");
+    view_about_begin(&json, &about, page->recordings, "kept");
     json_begin_array(&json, "files"); // [path, number of lines]: neighbours of one file
     for (size_t i = 0; i < kept->file.len;) {
         size_t end = i;
@@ -125,19 +117,20 @@ static bool add_kept(StrBuf *out, const Profile *p, Error *err)
     for (size_t i = 0; i < kept->text.len; i++)
         view_add_text(&b, profile_text(p, kept->text.at[i]));
     view_column_end(&b, "text", VIEW_BYTES);
-    bool ok = view_block_add(&b, strbuf_str(&about), LEVEL, out, err);
+    bool ok = view_block_add(&b, strbuf_str(&about), LEVEL, &page->bulk, err);
+    view_block_deinit(&b);
     strbuf_deinit(&about);
     return ok;
 }
 
-static bool add_all_texts(StrBuf *out, const Profile *p, const ViewTextVec *texts, Error *err)
+static bool add_all_texts(ViewPage *page, const Profile *p, const ViewTextVec *texts, Error *err)
 {
     enum { BLOCK_BYTES = 6 << 20 };
     for (size_t from = 0; from < texts->len;) {
         size_t bytes = 0, to = from;
         for (; to < texts->len && (to == from || bytes < BLOCK_BYTES); to++)
             bytes += texts->at[to].text.len;
-        if (!add_texts(out, p, texts, from, to, err))
+        if (!add_texts(page, p, texts, from, to, err))
             return false;
         from = to;
     }
@@ -146,14 +139,14 @@ static bool add_all_texts(StrBuf *out, const Profile *p, const ViewTextVec *text
 
 // ---- Counts of lines, instructions ---------------------------------------------------
 
-static bool add_counts(StrBuf *out, const Profile *p, ViewStrings *strings, Error *err)
+static bool add_counts(ViewPage *page, const Profile *p, ViewStrings *strings, Error *err)
 {
     enum { LEVEL = 6 };
     const LineCounts *c = &p->line_counts;
     ViewBlock b = {0};
     StrBuf about = {0};
     JsonWriter json;
-    begin_about(&json, &about, "counts");
+    view_about_begin(&json, &about, page->recordings, "counts");
     json_end(&json);
     // Texts of this block are after those of the first one: they stand here again.
     view_column_begin(&b);
@@ -168,12 +161,13 @@ static bool add_counts(StrBuf *out, const Profile *p, ViewStrings *strings, Erro
     for (size_t i = 0; i < c->count.len; i++)
         view_add_u64(&b, c->count.at[i]);
     view_column_end(&b, "count", VIEW_U64);
-    bool ok = view_block_add(&b, strbuf_str(&about), LEVEL, out, err);
+    bool ok = view_block_add(&b, strbuf_str(&about), LEVEL, &page->bulk, err);
+    view_block_deinit(&b);
     strbuf_deinit(&about);
     return ok;
 }
 
-static bool add_instructions(StrBuf *out, const ViewInstructionVec *code, Error *err)
+static bool add_instructions(ViewPage *page, const ViewInstructionVec *code, Error *err)
 {
     enum { LEVEL = 6 };
     ViewBlock b = {0};
@@ -209,32 +203,33 @@ static bool add_instructions(StrBuf *out, const ViewInstructionVec *code, Error 
         view_column_end(&b, names[c], VIEW_U32);
     }
     JsonWriter json;
-    begin_about(&json, &about, "code");
+    view_about_begin(&json, &about, page->recordings, "code");
     json_begin_array(&json, "strings");
     for (size_t i = 0; i < texts.texts.len; i++)
         json_str(&json, NULL, texts.texts.at[i]);
     json_end(&json);
     json_end(&json);
-    bool ok = view_block_add(&b, strbuf_str(&about), LEVEL, out, err);
+    bool ok = view_block_add(&b, strbuf_str(&about), LEVEL, &page->bulk, err);
+    view_block_deinit(&b);
     strbuf_deinit(&about);
     intern_deinit(&texts);
     arena_deinit(&arena);
     return ok;
 }
 
-bool view_add_source(StrBuf *out, const Profile *p, const ViewOptions *o, ViewStrings *strings,
+bool view_add_source(ViewPage *page, const Profile *p, const ViewOptions *o, ViewStrings *strings,
                      Error *err)
 {
-    if (p->line_counts.file.len && !add_counts(out, p, strings, err))
+    if (p->line_counts.file.len && !add_counts(page, p, strings, err))
         return false;
     if (o->no_source)
         return true;
-    if (o->texts && !add_all_texts(out, p, o->texts, err))
+    if (o->texts && !add_all_texts(page, p, o->texts, err))
         return false;
-    if (p->source_lines.file.len && !add_kept(out, p, err))
+    if (p->source_lines.file.len && !add_kept(page, p, err))
         return false;
     return !o->instructions || o->instructions->len == 0 ||
-           add_instructions(out, o->instructions, err);
+           add_instructions(page, o->instructions, err);
 }
 
 // ---- Tracks --------------------------------------------------------------------------

@@ -9,8 +9,7 @@
 
 enum { ROWS_MAX = 20, PLACE_COLUMNS = 60, NAME_COLUMNS = 90 };
 
-// Text from outside, with control and bidirectional characters made visible, cut to `columns`.
-static void add_text(StrBuf *out, Str text, size_t columns, bool keep_end)
+void view_add_shown(StrBuf *out, Str text, size_t columns, bool keep_end)
 {
     StrBuf cut = {0};
     text_add_fitting(&cut, text, columns, keep_end);
@@ -32,7 +31,7 @@ static void add_place(StrBuf *out, const Profile *p, StrId file, uint32_t line)
     strbuf_add(&place, str_base_name(profile_text(p, file)));
     if (line)
         strbuf_printf(&place, ":%u", line);
-    add_text(out, strbuf_str(&place), PLACE_COLUMNS, true);
+    view_add_shown(out, strbuf_str(&place), PLACE_COLUMNS, true);
     strbuf_deinit(&place);
 }
 
@@ -75,7 +74,7 @@ static void add_lines(StrBuf *out, const Report *r, bool with_text)
         add_place(out, r->profile, row->file, row->line);
         strbuf_add(out, STR("</td><td><code>"));
         if (with_text && line_text_find(r->profile, row->file, row->line, &text))
-            add_text(out, str_trim(text), NAME_COLUMNS, false);
+            view_add_shown(out, str_trim(text), NAME_COLUMNS, false);
         strbuf_add(out, STR("</code></td></tr>\n"));
     }
     strbuf_add(out, STR("</tbody></table>\n"));
@@ -89,7 +88,7 @@ static void add_notes(StrBuf *out, const Profile *p)
     for (size_t i = 0; i < p->notes.text.len; i++) {
         strbuf_add(out, p->notes.level.at[i] == NOTE_WARNING ? STR("<li><strong>Warning:</strong> ")
                                                              : STR("<li>"));
-        add_text(out, profile_text(p, p->notes.text.at[i]), 2000, false);
+        view_add_shown(out, profile_text(p, p->notes.text.at[i]), 2000, false);
         strbuf_add(out, STR("</li>\n"));
     }
     strbuf_add(out, STR("</ul>\n"));
@@ -99,12 +98,12 @@ void view_add_summary(StrBuf *out, const Report *r, const ViewOptions *o)
 {
     StrBuf truth = {0};
     truth_add_text(&r->truth, &truth);
-    strbuf_add(out, STR("<main id=\"summary\">\n<h1>"));
-    add_text(out, o->title, 200, false);
+    strbuf_add(out, STR("<h1>"));
+    view_add_shown(out, o->title, 200, false);
     strbuf_add(out, STR("</h1>\n<p>"));
     strbuf_add_u64(out, r->truth.kept);
     strbuf_add(out, r->truth.aggregated ? STR(" sums of ") : STR(" samples of "));
-    add_text(out, report_metric_name(r), 80, false);
+    view_add_shown(out, report_metric_name(r), 80, false);
     strbuf_add(out, STR(" · "));
     strbuf_add_xml(out, strbuf_str(&truth));
     strbuf_add(out, STR("</p>\n"));
@@ -112,9 +111,5 @@ void view_add_summary(StrBuf *out, const Report *r, const ViewOptions *o)
         add_functions(out, r);
     add_lines(out, r, !o->no_source);
     add_notes(out, r->profile);
-    strbuf_add(out,
-               STR("<noscript><p>The pictures, the source and the timeline of this page need "
-                   "JavaScript. It runs in this file alone and asks no server.</p></noscript>\n"
-                   "</main>\n"));
     strbuf_deinit(&truth);
 }

@@ -493,7 +493,7 @@ static void add_thread_samples(ViewBlock *b, const Profile *p, const ViewTree *t
     json_end(json);
 }
 
-bool view_add_samples(StrBuf *out, const ViewTree *t, const Profile *p, Error *err)
+bool view_add_samples(ViewPage *page, const ViewTree *t, const Profile *p, Error *err)
 {
     enum { PER_BLOCK = 2 << 20, LEVEL = 6 };
     size_t threads = p->threads.tid.len;
@@ -507,20 +507,18 @@ bool view_add_samples(StrBuf *out, const ViewTree *t, const Profile *p, Error *e
     for (size_t thread = 0; thread < threads && ok; thread++) {
         for (size_t at = first[thread]; at < first[thread + 1] && ok; at += PER_BLOCK) {
             size_t count = MIN((size_t)PER_BLOCK, (size_t)(first[thread + 1] - at));
-            strbuf_clear(&about);
-            JsonWriter json = json_writer(&about, 0);
-            json_begin_object(&json, NULL);
-            json_str(&json, "kind", STR("samples"));
-            json_u64(&json, "recording", 0);
+            JsonWriter json;
+            view_about_begin(&json, &about, page->recordings, "samples");
             json_u64(&json, "thread", thread);
             if (is_first)
                 view_column_u32(&b, "rank.node", ranks.nodes.at, ranks.nodes.len);
             is_first = false;
             add_thread_samples(&b, p, t, &ranks, rows + at, count, &json);
             json_end(&json);
-            ok = view_block_add(&b, strbuf_str(&about), LEVEL, out, err);
+            ok = view_block_add(&b, strbuf_str(&about), LEVEL, &page->bulk, err);
         }
     }
+    view_block_deinit(&b);
     strbuf_deinit(&about);
     heap_free(ranks.of_node);
     vec_free(&ranks.nodes);

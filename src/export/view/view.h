@@ -6,6 +6,7 @@
 #define EXPORT_VIEW_VIEW_H
 
 #include "analyse/report.h"
+#include "export/view/block.h"
 
 // The source text of one file that the page may show.
 typedef struct ViewText {
@@ -34,10 +35,26 @@ typedef struct ViewOptions {
     bool no_source;                         // the user asked for a page without source text
 } ViewOptions;
 
-// Everything that one page shows. A recording's samples come from `report`, which was made by
-// function and with lines.
-MUST_CHECK bool view_add_page(StrBuf *out, const Report *report, const ViewOptions *options,
-                              Error *err);
+// A page that is being made of one or more recordings. Zero-initialised is a valid empty page;
+// release with view_page_deinit.
+typedef struct ViewPage {
+    StrBuf summary;      // plain HTML, a part for each recording
+    StrBuf first;        // blocks that the page shows at once
+    StrBuf bulk;         // blocks that it reads afterwards
+    uint32_t recordings; // added so far
+} ViewPage;
+
+// Adds a recording of samples. Its report was made by function and with lines.
+MUST_CHECK bool view_page_add_report(ViewPage *page, const Report *report,
+                                     const ViewOptions *options, Error *err);
+// Appends the whole page: frame, summary, viewer, blocks.
+void view_page_write(const ViewPage *page, Str title, StrBuf *out);
+// Frees what a page holds.
+void view_page_deinit(ViewPage *page);
+
+// Appends text from outside to a page's HTML: escaped, with control and bidirectional characters
+// made visible, cut to `columns` at its end, or with `keep_end` at its start.
+void view_add_shown(StrBuf *out, Str text, size_t columns, bool keep_end);
 
 // The files that the samples and counts of a recording touch, in order of their self value in the
 // report's metric, at most `max`. Heap memory: vec_free.

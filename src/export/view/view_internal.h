@@ -44,19 +44,15 @@ void view_tree_deinit(ViewTree *t);
 void view_add_tree(ViewBlock *b, const ViewTree *t, const Keys *keys, ViewStrings *strings);
 // Appends blocks with the samples of each thread in the order of time; samples without a time are
 // in the tree alone.
-MUST_CHECK bool view_add_samples(StrBuf *out, const ViewTree *t, const Profile *p, Error *err);
+MUST_CHECK bool view_add_samples(ViewPage *page, const ViewTree *t, const Profile *p, Error *err);
 // Adds series, intervals and marks.
 void view_add_tracks(ViewBlock *b, const Profile *p, ViewStrings *strings);
 // Appends blocks with source text, kept lines, counts of lines and instructions.
-MUST_CHECK bool view_add_source(StrBuf *out, const Profile *p, const ViewOptions *o,
+MUST_CHECK bool view_add_source(ViewPage *page, const Profile *p, const ViewOptions *o,
                                 ViewStrings *strings, Error *err);
 
 // The summary in plain HTML.
 void view_add_summary(StrBuf *out, const Report *r, const ViewOptions *o);
-// The page's frame: everything before the summary, and the end.
-void view_add_head(StrBuf *out, Str title);
-void view_add_viewer(StrBuf *out);
-void view_add_foot(StrBuf *out);
 
 // The number of a text in the page.
 static inline uint32_t view_string(ViewStrings *s, Str text)

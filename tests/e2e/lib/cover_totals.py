@@ -105,8 +105,8 @@ def markdown():
 
 def html():
     page = run("export", "--format", "html")
-    total = re.search(r'<span class="t">Total</span>(.*?)</div>', page)[1]
-    shares = [re.search(r"<small>(\d+)/(\d+)</small>", x) for x in total.split("<span")[1:4]]
+    total = re.search(r'<tr class="sum">(.*?)</tr>', page)[1]
+    shares = [re.search(r"<small>(\d+)/(\d+)</small>", x) for x in total.split("<td")[1:4]]
     return {k: [int(s[1]), int(s[2])] if s else [0, 0]
             for k, s in zip(("lines", "functions", "branches"), shares)}
 

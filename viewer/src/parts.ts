@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a page holds: recordings of samples, coverage, runs. A page has any number of each.
+
+import { Block, Column } from "./blocks";
+import { Coverage } from "./coverage";
+import { Recording } from "./recording";
+
+/** A recording without samples, for pages that have none. */
+function empty(): Recording {
+  const columns = new Map<string, Column>(), about = { metrics: [], threads: [], notes: [], facts: [], samples: 0, title: "", truth: "" };
+  for (const name of ["str.len", "fn.full", "fn.args", "fn.short", "fn.file", "fn.line", "place.fn", "place.file", "place.line", "place.module", "place.flags", "node.up", "node.place",
+    "series.metric", "series.part", "series.time", "series.value", "span.thread", "span.start", "span.end", "span.name", "span.detail"]) columns.set(name, new Uint32Array(0));
+  columns.set("str.text", new Uint8Array(0));
+  return new Recording({ about, columns });
+}
+
+export class Parts {
+  recordings: Recording[] = [];
+  coverages: Coverage[] = [];
+  runs: Block[] = [];
+  private numbers = new Map<number, Recording>();
+
+  /** Takes in a block that stands before the viewer, or one behind it. */
+  add(block: Block) {
+    const { kind, recording } = block.about;
+    if (kind === "overview") {
+      const made = new Recording(block);
+      this.numbers.set(recording, made);
+      this.recordings.push(made);
+    } else if (kind === "coverage") this.coverages.push(new Coverage(block));
+    else if (kind === "runs") this.runs.push(block);
+    else this.numbers.get(recording)?.add(block);
+  }
+
+  /** When all of the page is here: the blocks that are read when they are asked for. */
+  addLater(elements: Element[]) {
+    let at = 0;
+    for (const c of this.coverages) at += c.take(elements, at);
+    for (const r of this.recordings) r.checkSamples();
+  }
+
+  /** The recording that is shown first. */
+  first = () => this.recordings[0] ?? empty();
+  wrong = () => [...this.recordings.flatMap(r => r.wrong), ...this.coverages.flatMap(c => c.wrong)];
+}
