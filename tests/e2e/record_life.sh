@@ -19,8 +19,8 @@ function_is_hot() { # NAME SHARE RECORD-ARGUMENTS…
     shift 2
     record "$@" && report && at_least "$share" "$(share_of "$name")"
 }
-check 'a deleted program keeps its names' eval 'cp life gone && function_is_hot burn 90 -- ./gone unlink gone'
-check 'a replaced program keeps its names' eval 'cp life other && cp /bin/true by && function_is_hot burn 90 -- ./other replace other by'
+check 'a deleted program keeps its names' eval 'cp life gone && function_is_hot burn 80 -- ./gone unlink gone'
+check 'a replaced program keeps its names' eval 'cp life other && cp /bin/true by && function_is_hot burn 80 -- ./other replace other by'
 check 'a library loaded at run time is known' eval 'record -- ./life dlopen && report --by module && at_least 50 "$(field "sum(int(100 * x[\"self_share\"]) for x in r[\"rows\"] if \"libm.so\" in x[\"name\"])")"'
 check 'generated code has the names of its map' eval 'function_is_hot jitted_loop 80 -- ./life jit >map.log; s=$?; rm -f $(cat map.log); [ $s -eq 0 ] || [ "$(uname -m)" != x86_64 ]'
 # musl states no rule for what a handler returns to, and has its code stripped.
