@@ -70,6 +70,49 @@ static void count_values(Arena *arena, const Profile *p, const U32Vec *rows, Met
         qsort(ret->buckets.at, ret->buckets.len, sizeof(ret->buckets.at[0]), by_low);
 }
 
+static int by_count(const void *a, const void *b)
+{
+    const ArgumentBucket *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return by_low(a, b);
+}
+
+static void count_texts(Arena *arena, const Profile *p, const U32Vec *rows, MetricId owner,
+                        ArgumentValues *ret)
+{
+    const I64Vec *values = &p->samples.values[ret->metric.v];
+    const I64Vec *counts = &p->samples.values[owner.v];
+    Table by_text = {0};
+    ret->is_text = true;
+    for (size_t i = 0; i < rows->len; i++) {
+        int64_t v = values->at[rows->at[i]];
+        uint64_t count = (uint64_t)MAX(counts->at[rows->at[i]], (int64_t)0);
+        uint32_t row = UINT32_MAX;
+        if (count == 0 || v < 0 || (uint64_t)v >= p->strings.texts.len)
+            continue;
+        for (TableProbe t = table_probe(&by_text, hash_u64((uint64_t)v));
+             table_next(&by_text, &t, &row) && ret->buckets.at[row].low != v;)
+            row = UINT32_MAX;
+        if (row == UINT32_MAX) {
+            row = (uint32_t)ret->buckets.len;
+            table_insert(&by_text, hash_u64((uint64_t)v), row);
+            vec_push(arena, &ret->buckets, ((ArgumentBucket){v, v, 0}));
+        }
+        ret->buckets.at[row].count += count;
+        ret->samples++;
+        ret->count += count;
+    }
+    table_deinit(&by_text);
+    if (ret->buckets.len)
+        qsort(ret->buckets.at, ret->buckets.len, sizeof(ret->buckets.at[0]), by_count);
+    for (size_t i = ARGUMENT_TEXTS_MAX; i < ret->buckets.len; i++) {
+        ret->other_texts++;
+        ret->other_count += ret->buckets.at[i].count;
+    }
+    ret->buckets.len = MIN(ret->buckets.len, (size_t)ARGUMENT_TEXTS_MAX);
+}
+
 bool arguments_of(Arena *arena, const Report *r, ArgumentValuesVec *ret, Error *err)
 {
     const Profile *p = r->profile;
@@ -88,7 +131,10 @@ bool arguments_of(Arena *arena, const Report *r, ArgumentValuesVec *ret, Error *
         if (ret->len == 0 && !selection_samples(p, &s, false, &rows, err))
             return false;
         ArgumentValues v = {.metric = {m}};
-        count_values(arena, p, &rows, wanted, &v);
+        if (metric_is_text(p, v.metric))
+            count_texts(arena, p, &rows, wanted, &v);
+        else
+            count_values(arena, p, &rows, wanted, &v);
         vec_push(arena, ret, v);
     }
     vec_free(&rows);

@@ -20,10 +20,18 @@ typedef struct ArgumentValues {
     int64_t least, most;
     double mean;
     ArgumentBuckets buckets; // ascending: one for each value of a few, else by powers of two
+    // The values are texts: buckets are of one text each, whose StrId both bounds are, the most
+    // frequent first; `least`, `most` and `mean` are 0.
+    bool is_text;
+    size_t other_texts;   // different texts without a bucket
+    uint64_t other_count; // and their occurrences
 } ArgumentValues;
 typedef Vec(ArgumentValues) ArgumentValuesVec;
 
-enum { ARGUMENT_EXACT_MAX = 12 }; // so many different values have a bucket each
+enum {
+    ARGUMENT_EXACT_MAX = 12, // so many different values have a bucket each
+    ARGUMENT_TEXTS_MAX = 20, // … and so many texts
+};
 
 // The arguments of the report's metric, or of the probe that it is an argument of, over the samples
 // that the report selects. All memory comes from the arena.

@@ -388,17 +388,24 @@ MetricId metric_with_samples(const Profile *p)
     return (MetricId){0};
 }
 
+// Texts have no sum: the probe that they are an argument of stands for them.
+static MetricId with_sum(const Profile *p, uint32_t metric)
+{
+    MetricId owner, m = {metric};
+    return metric_is_text(p, m) && metric_is_argument(p, m, &owner) ? owner : m;
+}
+
 bool metric_find(const Profile *p, Str name, MetricId *ret, Error *err)
 {
     uint64_t number;
     if (str_parse_u64(name, 10, &number) && number < p->metrics.name.len) {
-        *ret = (MetricId){(uint32_t)number};
+        *ret = with_sum(p, (uint32_t)number);
         return true;
     }
     for (uint32_t i = 0; i < p->metrics.name.len; i++) {
         if (str_equal(profile_text(p, p->metrics.name.at[i]), name) ||
             str_equal(profile_text(p, p->metrics.event.at[i]), name)) {
-            *ret = (MetricId){i};
+            *ret = with_sum(p, i);
             return true;
         }
     }

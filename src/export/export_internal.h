@@ -84,6 +84,8 @@ Str export_thread_name(const Profile *p, uint32_t thread);
 Str export_metric_name(const Profile *p, size_t metric);
 // A metric's unit in pprof's words: "nanoseconds", "count".
 Str export_metric_unit(const Profile *p, size_t metric);
+// Whether the export holds the values of a metric. Texts are no values that formats could add up.
+bool export_has_metric(const ExportSet *s, size_t metric);
 
 // Appends text for a format of lines. \xNN replaces control characters, spaces at the ends, which
 // readers trim, a backslash that would be read as such an escape, and every character for which

@@ -241,6 +241,12 @@ Str export_metric_name(const Profile *p, size_t metric)
     return str_equal(name, STR("cpu time")) ? STR("cpu") : name;
 }
 
+bool export_has_metric(const ExportSet *s, size_t metric)
+{
+    bool is_wanted = s->request->all_metrics || metric == s->request->selection.metric.v;
+    return is_wanted && !metric_is_text(s->p, (MetricId){(uint32_t)metric});
+}
+
 Str export_metric_unit(const Profile *p, size_t metric)
 {
     Str unit = profile_text(p, p->metrics.unit.at[metric]);

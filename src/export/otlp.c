@@ -340,7 +340,7 @@ static void add_scope_profiles(Writer *w, StrBuf *out)
     pb_bytes(&w->message, 2, w->set.request->tool_version);
     pb_bytes(&scope, 1, strbuf_str(&w->message));
     for (size_t m = 0; m < w->set.p->metrics.name.len; m++)
-        if (w->set.request->all_metrics || m == w->set.request->selection.metric.v)
+        if (export_has_metric(&w->set, m))
             add_profile(w, m, &scope);
     pb_bytes(&resource, 2, strbuf_str(&scope));
     pb_bytes(out, 1, strbuf_str(&resource));

@@ -35,7 +35,32 @@ static bool is_misread_object(Str s, size_t at)
     return s.ptr[at] == '(' && at > 0 && s.ptr[at - 1] == ' ';
 }
 
-static void add_head(StrBuf *out, const Profile *p, uint32_t sample, uint32_t metric)
+// The values of a probe's arguments, as perf shows them: len=5 name="text".
+static void add_arguments(StrBuf *out, const Profile *p, uint32_t sample, uint32_t metric)
+{
+    Str owner_name = profile_text(p, p->metrics.name.at[metric]);
+    MetricId owner;
+    for (uint32_t m = 0; m < p->metrics.name.len; m++) {
+        if (!metric_is_argument(p, (MetricId){m}, &owner) || owner.v != metric)
+            continue;
+        Str name = profile_text(p, p->metrics.name.at[m]);
+        int64_t value = p->samples.values[m].at[sample];
+        strbuf_add_char(out, ' ');
+        add_word(out, str_slice(name, MIN(owner_name.len + 1, name.len), name.len));
+        bool is_text = metric_is_text(p, (MetricId){m});
+        if (!is_text) {
+            strbuf_printf(out, "=%lld", (long long)value);
+            continue;
+        }
+        strbuf_add(out, STR("=\""));
+        if (value > 0 && (uint64_t)value < p->strings.texts.len)
+            export_add_line_safe(out, profile_text(p, (StrId){(uint32_t)value}), NULL);
+        strbuf_add_char(out, '"');
+    }
+}
+
+static void add_head(StrBuf *out, const Profile *p, uint32_t sample, uint32_t metric,
+                     bool has_arguments)
 {
     uint32_t thread = p->samples.thread.at[sample].v;
     uint32_t pid = p->processes.pid.at[p->threads.process.at[thread].v];
@@ -53,7 +78,10 @@ static void add_head(StrBuf *out, const Profile *p, uint32_t sample, uint32_t me
     if (event.len == 0)
         event = profile_text(p, p->metrics.name.at[metric]);
     add_word(out, event);
-    strbuf_add(out, STR(": \n"));
+    strbuf_add(out, has_arguments ? STR(":") : STR(": "));
+    if (has_arguments)
+        add_arguments(out, p, sample, metric);
+    strbuf_add_char(out, '\n');
 }
 
 // "\t    addr name (object)", made once for each frame.
@@ -99,14 +127,19 @@ bool export_perf_script(const Profile *p, const ExportRequest *request, const Ex
     ExportOut out = {.sink = sink};
     Arena arena = {0};
     StrVec lines = {0};
+    MetricId owner;
+    bool has_arguments = false;
+    for (uint32_t m = 0; m < p->metrics.name.len; m++)
+        has_arguments |= metric_is_argument(p, (MetricId){m}, &owner);
     (void)vec_extend(&arena, &lines, s.frames.len + 1);
     for (size_t i = 0; i < s.samples.len; i++) {
         uint32_t sample = s.samples.at[i];
         for (uint32_t m = 0; m < p->metrics.name.len; m++) {
             if (p->samples.values[m].at[sample] <= 0 ||
-                (!request->all_metrics && m != request->selection.metric.v))
+                (!request->all_metrics && m != request->selection.metric.v) ||
+                metric_is_argument(p, (MetricId){m}, &owner))
                 continue;
-            add_head(&out.buf, p, sample, m);
+            add_head(&out.buf, p, sample, m, has_arguments);
             uint32_t stack = p->samples.stack.at[sample].v;
             for (uint32_t row = stack ? s.row_of_stack[stack] : EXPORT_NONE; row != EXPORT_NONE;
                  row = s.stacks.at[row].parent)

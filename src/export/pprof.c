@@ -76,7 +76,7 @@ static void add_sample_types(Writer *w)
     }
     add_value_type(w, 1, STR("samples"), STR("count"));
     for (size_t m = 0; m < p->metrics.name.len; m++) {
-        if (w->set.request->all_metrics || m == w->set.request->selection.metric.v) {
+        if (export_has_metric(&w->set, m)) {
             add_value_type(w, 1, export_metric_name(p, m), export_metric_unit(p, m));
         }
     }
@@ -320,7 +320,7 @@ static void add_samples(Writer *w, const uint32_t *location_of)
         if (heap_metric_find(p, heap_types[i].metric, &id))
             vec_push(NULL, &metrics, id.v);
     for (uint32_t m = 0; m < p->metrics.name.len && !is_heap(w); m++)
-        if (w->set.request->all_metrics || m == w->set.request->selection.metric.v)
+        if (export_has_metric(&w->set, m))
             vec_push(NULL, &metrics, m);
     Rows rows = {0};
     add_up(w, &rows, &metrics);

@@ -185,6 +185,20 @@ static void add_rows(JsonWriter *w, const Report *r, const FlatRowVec *rows, con
     strbuf_deinit(&name);
 }
 
+static void add_texts(JsonWriter *w, const Profile *p, const ArgumentValues *v)
+{
+    json_begin_array(w, "texts");
+    for (size_t i = 0; i < v->buckets.len; i++) {
+        json_begin_object(w, NULL);
+        json_str(w, "text", profile_text(p, (StrId){(uint32_t)v->buckets.at[i].low}));
+        json_u64(w, "count", v->buckets.at[i].count);
+        json_end(w);
+    }
+    json_end(w);
+    json_u64(w, "other_texts", v->other_texts);
+    json_u64(w, "other_count", v->other_count);
+}
+
 // Values of a probe's arguments; the member is absent where there are none.
 static void add_arguments(JsonWriter *w, const Report *r, const ArgumentValuesVec *arguments)
 {
@@ -197,6 +211,11 @@ static void add_arguments(JsonWriter *w, const Report *r, const ArgumentValuesVe
         json_str(w, "name", profile_text(r->profile, r->profile->metrics.name.at[v->metric.v]));
         json_u64(w, "count", v->count);
         json_u64(w, "samples", v->samples);
+        if (v->is_text) {
+            add_texts(w, r->profile, v);
+            json_end(w);
+            continue;
+        }
         json_i64(w, "least", v->least);
         json_i64(w, "most", v->most);
         json_double(w, "mean", v->mean);

@@ -287,6 +287,11 @@ bool metric_is_argument(const Profile *p, MetricId metric, MetricId *owner)
     return false;
 }
 
+bool metric_is_text(const Profile *p, MetricId metric)
+{
+    return str_equal(profile_text(p, p->metrics.unit.at[metric.v]), STR(METRIC_TEXT));
+}
+
 size_t profile_add_sample(Profile *p, int64_t time_ns, ThreadId thread, StackId stack, uint32_t cpu)
 {
     Samples *s = &p->samples;

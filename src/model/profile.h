@@ -131,6 +131,8 @@ typedef enum MetricKind {
 // The event of a metric that holds the values of an argument of a probe: this, and the name of the
 // probe's own metric. Its values belong to the samples in which that metric is not 0.
 #define METRIC_ARGUMENT_OF "argument of "
+// The unit of such a metric whose values are texts: numbers of strings of the profile, StrId.
+#define METRIC_TEXT "text"
 
 typedef struct Metrics {
     StrIdVec name;  // "cpu time", "cycles", "page-faults", "bytes allocated" …
@@ -642,6 +644,8 @@ void profile_add_state(Profile *p, const StateRow *row);
 void profile_note(Profile *p, NoteLevel level, Str key, const char *fmt, ...) PRINTF_LIKE(4, 5);
 // Whether a metric is an argument of a probe; `*owner` becomes the metric of the probe.
 bool metric_is_argument(const Profile *p, MetricId metric, MetricId *owner);
+// Whether the values of a metric are texts, so that no sum of them means anything.
+bool metric_is_text(const Profile *p, MetricId metric);
 
 // Sets a fact; the last value of a key wins.
 void profile_set_fact(Profile *p, Str key, Str value);

@@ -188,6 +188,21 @@ static void pass_column(Profile *p, Sharing *s, Intern *fresh, Rule rule, const 
     }
 }
 
+// Values that are texts, as a program had them in its memory: gone with all other texts, or kept.
+static void pass_text_values(Profile *p, Sharing *s, Intern *fresh)
+{
+    for (uint32_t m = 0; m < p->samples.value_columns; m++) {
+        I64Vec *v = &p->samples.values[m];
+        for (size_t i = 0; metric_is_text(p, (MetricId){m}) && i < v->len; i++) {
+            strbuf_clear(&s->out);
+            bool is_text = v->at[i] > 0 && (uint64_t)v->at[i] < p->strings.texts.len;
+            if (is_text && !s->options->anonymise)
+                strip(s, RULE_WORDS, profile_text(p, (StrId){(uint32_t)v->at[i]}));
+            v->at[i] = intern_add(fresh, strbuf_str(&s->out));
+        }
+    }
+}
+
 static void shorten_linkage_names(Profile *p)
 {
     for (size_t i = 0; i < p->functions.name.len; i++)
@@ -242,6 +257,7 @@ void profile_share(Profile *p, const ShareOptions *options)
     Intern fresh;
     intern_init(&fresh, &p->arena);
     Facts facts = p->facts;
+    pass_text_values(p, &s, &fresh);
     if (options->anonymise) {
         number_addresses(p);
         keep_harmless(p, &fresh, &facts);

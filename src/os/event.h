@@ -22,9 +22,10 @@ enum { EVENT_FIELDS_MAX = 16 }; // so many fields of a tracepoint are taken
 // perf's numbers.
 typedef enum EventArgKind {
     EVENT_ARG_REGISTER, // the register + `offset`
-    EVENT_ARG_STACK,   // memory at the register's value + offset, which must be in the copied stack
-    EVENT_ARG_RAW,     // `offset` bytes into the record of a tracepoint
-    EVENT_ARG_CONSTANT // `offset` itself
+    EVENT_ARG_STACK, // memory at the register's value + offset, which must be in the copied stack
+    EVENT_ARG_RAW,   // `offset` bytes into the record of a tracepoint
+    EVENT_ARG_CONSTANT, // `offset` itself
+    EVENT_ARG_TEXT      // the text at the register's value + `offset`, read at the hit
 } EventArgKind;
 
 typedef struct EventArg {
@@ -34,6 +35,10 @@ typedef struct EventArg {
     uint8_t size; // bytes: 1, 2, 4 or 8
     bool is_signed;
     int64_t offset;
+    // Of a text: its address is not in the register but in memory, at the register's value +
+    // `pointer_offset`.
+    bool by_pointer;
+    int64_t pointer_offset;
 } EventArg;
 
 typedef struct EventSpec {

@@ -75,10 +75,14 @@ static bool argument_register(const Elf *elf, uint64_t n, uint8_t *ret)
 
 // ---- Words ----------------------------------------------------------------------------------
 
-// "s32", "u8", "x64": the type behind a colon.
+// "s32", "u8", "x64", "string": the type behind a colon.
 static bool parse_type(Str text, EventArg *a)
 {
     uint64_t bits;
+    if (str_equal(text, STR("string")) || str_equal(text, STR("ustring"))) {
+        a->kind = EVENT_ARG_TEXT;
+        return true;
+    }
     if (text.len < 2 || !strchr("sux", text.ptr[0]) ||
         !str_parse_u64(str_slice(text, 1, text.len), 10, &bits) ||
         (bits != 8 && bits != 16 && bits != 32 && bits != 64))
@@ -88,19 +92,27 @@ static bool parse_type(Str text, EventArg *a)
     return true;
 }
 
-// "OFFSET(%REG)"; a sign in front of the offset may be missing.
-static bool parse_memory(const Elf *elf, Str text, EventArg *a)
+// Splits "OFFSET(INNER)"; a sign in front of the offset may be missing.
+static bool split_memory(Str text, int64_t *offset, Str *inner)
 {
     size_t open = str_find_char(text, '(');
-    if (open == SIZE_MAX || !str_ends_with(text, STR(")")) || open + 2 >= text.len ||
-        text.ptr[open + 1] != '%')
+    if (open == SIZE_MAX || !str_ends_with(text, STR(")")))
         return false;
     Str number = str_slice(text, 0, open);
     if (str_starts_with(number, STR("+")))
         number = str_slice(number, 1, number.len);
+    *inner = str_slice(text, open + 1, text.len - 1);
+    *offset = 0;
+    return number.len == 0 || str_parse_i64(number, offset);
+}
+
+// "OFFSET(%REG)"
+static bool parse_memory(const Elf *elf, Str text, EventArg *a)
+{
+    Str inner;
     a->kind = EVENT_ARG_STACK;
-    return (number.len == 0 || str_parse_i64(number, &a->offset)) &&
-           find_register(elf, str_slice(text, open + 2, text.len - 1), &a->reg);
+    return split_memory(text, &a->offset, &inner) && str_starts_with(inner, STR("%")) &&
+           find_register(elf, str_slice(inner, 1, inner.len), &a->reg);
 }
 
 static bool parse_place(const Elf *elf, const ProbePlace *place, Str text, EventArg *a)
@@ -118,9 +130,44 @@ static bool parse_place(const Elf *elf, const ProbePlace *place, Str text, Event
     return parse_memory(elf, text, a);
 }
 
+// A text at "OFFSET(PLACE)" or "OFFSET(OFFSET(PLACE))", where PLACE is a register, an argument or
+// the returned value; without an offset at the address that the place holds.
+static bool parse_text(const Elf *elf, const ProbePlace *place, Str text, EventArg *a)
+{
+    EventArg from = {0};
+    Str inner;
+    int64_t offset = 0;
+    if (split_memory(text, &offset, &inner))
+        text = inner;
+    a->kind = EVENT_ARG_TEXT;
+    a->offset = offset;
+    if (split_memory(text, &a->pointer_offset, &inner)) {
+        a->by_pointer = true;
+        text = inner;
+    }
+    if (str_find_char(text, '(') != SIZE_MAX || !parse_place(elf, place, text, &from))
+        return false;
+    a->reg = from.reg;
+    return true;
+}
+
+// The text that a variable points to.
+static bool variable_as_text(Str word, EventArg *a, Error *err)
+{
+    if (a->kind != EVENT_ARG_REGISTER && a->kind != EVENT_ARG_STACK)
+        return error_set(err, ERROR_USAGE,
+                         "'%" STR_FMT "' is no pointer in a register or in memory", STR_ARG(word));
+    a->by_pointer = a->kind == EVENT_ARG_STACK;
+    a->pointer_offset = a->by_pointer ? a->offset : 0;
+    a->offset = a->by_pointer ? 0 : a->offset;
+    a->kind = EVENT_ARG_TEXT;
+    return true;
+}
+
 static bool explain(Str word, const ProbePlace *place, Error *err)
 {
-    if (str_find(word, STR("$retval")) != SIZE_MAX) {
+    bool has_value = place->is_return || place->by_trampoline;
+    if (str_find(word, STR("$retval")) != SIZE_MAX && !has_value) {
         (void)error_set(err, ERROR_USAGE, "'$retval' has a value only where a function returns");
         return error_hint(err, "write FUNCTION%%return $retval");
     }
@@ -128,7 +175,7 @@ static bool explain(Str word, const ProbePlace *place, Error *err)
         return error_set(err, ERROR_USAGE, "arguments are gone where a function returns");
     (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no argument of a probe", STR_ARG(word));
     return error_hint(err, "it may be [NAME=]%%REGISTER, $arg1, $retval, +8(%%sp), or a variable, "
-                           "with a type such as :s32");
+                           "with a type such as :s32, or a text: +0($arg1):string");
 }
 
 bool probe_arg_parse(Arena *arena, const ProbeObject *o, const ProbePlace *place, Str word,
@@ -148,13 +195,18 @@ bool probe_arg_parse(Arena *arena, const ProbeObject *o, const ProbePlace *place
                               : str_starts_with(text, STR("%")) || str_starts_with(text, STR("$"))
                                   ? str_slice(text, 1, text.len)
                                   : text);
-    if (!parse_place(&o->symbols.elf, place, text, &a)) {
-        EventArg typed = a;
+    bool is_text = a.kind == EVENT_ARG_TEXT;
+    EventArg typed = a;
+    bool is_place = is_text ? parse_text(&o->symbols.elf, place, text, &a)
+                            : parse_place(&o->symbols.elf, place, text, &a);
+    if (!is_place) {
         if (!probe_variable_is(text))
             return explain(word, place, err);
         if (!probe_variable_find(o, place, text, &a, err))
             return false;
-        if (colon != SIZE_MAX && text.len == colon) { // the user's type counts
+        if (is_text && !variable_as_text(word, &a, err))
+            return false;
+        if (!is_text && colon != SIZE_MAX && text.len == colon) { // the user's type counts
             a.size = typed.size;
             a.is_signed = typed.is_signed;
         }

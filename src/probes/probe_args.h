@@ -10,7 +10,7 @@
 typedef Vec(EventArg) EventArgs;
 
 // Makes the argument that a word behind the probe stands for, at one of its places:
-//   [NAME=]%di[:s32]  [NAME=]$retval  [NAME=]$arg2  [NAME=]+8(%sp)
+//   [NAME=]%di[:s32]  [NAME=]$retval  [NAME=]$arg2  [NAME=]+8(%sp)  [NAME=]+0($retval):string
 // The error says what the word may be.
 MUST_CHECK bool probe_arg_parse(Arena *arena, const ProbeObject *o, const ProbePlace *place,
                                 Str word, EventArg *ret, Error *err);

@@ -11,6 +11,7 @@
 #include "probes/probe_args.h"
 #include "probes/probe_places.h"
 #include "probes/probe_text.h"
+#include "wire/probe_texts.h"
 
 #define UPROBE_DEVICE "/sys/bus/event_source/devices/uprobe/"
 
@@ -71,11 +72,15 @@ static bool add_args(const Making *m, const ProbePlace *p, EventSpec *e, Error *
 {
     EventArgs args = {0};
     EventArg one;
+    int texts = 0;
     if (p->args.len)
         probe_args_of_marker(m->arena, &m->object->symbols.elf, p->args, &args);
     for (size_t i = 0; i < m->text->args.len; i++) {
         if (!probe_arg_parse(m->arena, m->object, p, m->text->args.at[i], &one, err))
             return false;
+        texts += one.kind == EVENT_ARG_TEXT;
+        if (texts > PROBE_TEXTS_MAX)
+            return error_set(err, ERROR_LIMIT, "a probe takes at most %d texts", PROBE_TEXTS_MAX);
         vec_push(m->arena, &args, one);
     }
     e->args = args.at;

@@ -14,6 +14,7 @@
 #include "replay/outer_frames.h"
 #include "replay/runtime_frames.h"
 #include "unwind/space.h"
+#include "wire/probe_texts.h"
 #include "wire/ring.h"
 
 #include <stdio.h>
@@ -55,6 +56,8 @@ typedef struct Thread {
     ThreadCredit credit;
     CaptureStack *captured; // Python's frames of its next sample; NULL: none so far
     uint64_t captured_ns;   // when; 0: they have been used
+    ProbeTexts *texts;      // of its next hit of a probe; NULL: none so far
+    uint64_t texts_ns;      // when
     Vec(uint8_t) pieces;    // of a large stack that has not come whole; heap memory
 } Thread;
 
@@ -155,6 +158,8 @@ static void free_stacks(Thread *t)
     heap_free(t->captured);
     t->captured = NULL;
     t->captured_ns = 0;
+    heap_free(t->texts);
+    t->texts = NULL;
     vec_free(&t->pieces);
 }
 
@@ -1102,14 +1107,47 @@ static bool arg_value(const Consumer *c, const PerfSample *s, const EventArg *a,
     return true;
 }
 
-static void set_args(Consumer *c, size_t row, const SampleEvent *event, const PerfSample *s)
+// The text of an argument that was read at the hit, as the number of a string. False when it was
+// not; the value is "(fault)" then, as perf has it.
+static bool text_value(Consumer *c, const Thread *t, const SampleEvent *event, uint64_t time,
+                       uint32_t number, int64_t *ret)
 {
+    const ProbeTexts *texts = t->texts;
+    bool is_there = texts && texts->event == event->number && number < texts->count &&
+                    MAX(time, t->texts_ns) - MIN(time, t->texts_ns) <= CAPTURE_APART_MAX_NS &&
+                    texts->at[number].size > 0;
+    if (!is_there) {
+        *ret = profile_str(c->profile, STR("(fault)")).v;
+        return false;
+    }
+    const TextCopy *text = &texts->at[number];
+    size_t room = MIN((uint64_t)text->size, (uint64_t)PROBE_TEXT_BYTES);
+    size_t len = strnlen(text->bytes, room);
+    if (len + 1 < PROBE_TEXT_BYTES) {
+        *ret = profile_str(c->profile, str_over(text->bytes, len)).v;
+        return true;
+    }
+    StrBuf cut = {0};
+    strbuf_add(&cut, str_over(text->bytes, len));
+    strbuf_add(&cut, STR("…"));
+    *ret = profile_str(c->profile, strbuf_str(&cut)).v;
+    strbuf_deinit(&cut);
+    return true;
+}
+
+static void set_args(Consumer *c, size_t row, const Thread *t, const SampleEvent *event,
+                     const PerfRecord *r)
+{
+    uint32_t texts = 0;
     for (size_t i = 0; i < event->arg_count; i++) {
+        const EventArg *a = event->args[i].arg;
         int64_t value;
-        if (arg_value(c, s, event->args[i].arg, &value))
+        bool is_text = a->kind == EVENT_ARG_TEXT;
+        bool has = is_text ? text_value(c, t, event, r->time, texts++, &value)
+                           : arg_value(c, r->u.sample, a, &value);
+        if (has || is_text)
             profile_sample_set(c->profile, row, event->args[i].metric, value);
-        else
-            c->counts.args_missing++;
+        c->counts.args_missing += !has;
     }
 }
 
@@ -1152,12 +1190,29 @@ void consumer_capture(Consumer *c, const PerfRecord *r)
     t->captured_ns = r->time;
 }
 
+void consumer_texts(Consumer *c, const PerfRecord *r)
+{
+    Bytes raw = r->u.sample->raw;
+    const size_t head = offsetof(ProbeTexts, at);
+    ProbeTexts texts;
+    if (raw.len < head)
+        return;
+    memcpy(&texts, raw.ptr, head);
+    if (texts.count > PROBE_TEXTS_MAX || (raw.len - head) / sizeof(TextCopy) < texts.count)
+        return;
+    Thread *t = need_thread(c, need_process(c, r->pid), r->tid);
+    if (!t->texts)
+        t->texts = heap_alloc(sizeof(*t->texts));
+    memcpy(t->texts, raw.ptr, head + texts.count * sizeof(TextCopy));
+    t->texts_ns = r->time;
+}
+
 static void add_sample(Consumer *c, Process *p, Thread *t, const PerfRecord *r,
                        const SampleEvent *event, StackId stack)
 {
     size_t row = profile_add_sample(c->profile, profile_time(c, r->time), t->id, stack, r->cpu);
     set_values(c, row, t, event, r);
-    set_args(c, row, event, r->u.sample);
+    set_args(c, row, t, event, r);
     p->samples++;
     c->counts.samples++;
 }

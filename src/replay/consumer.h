@@ -43,6 +43,7 @@ typedef struct SampleEvent {
     bool is_weighed; // after consumer_weigh_from, a sample adds the processor time it stands for
     const SampleArg *args;
     size_t arg_count;
+    uint32_t number; // of the event, as in ProbeTexts
     // Samples are taken in the caller when this function has returned: it becomes their innermost
     // frame. "": the samples lie where they say.
     Str returned_path;
@@ -102,6 +103,9 @@ void consumer_record(Consumer *c, const PerfRecord *r, const SampleEvent *event)
 // Takes the frames of a thread, as a CaptureStack in the raw part of a record. They belong to the
 // thread's next sample.
 void consumer_capture(Consumer *c, const PerfRecord *r);
+// Takes the texts that arguments of a probe point to, as ProbeTexts in the raw part of a record.
+// They belong to the thread's next sample of that probe.
+void consumer_texts(Consumer *c, const PerfRecord *r);
 // Applies a sample that a program in the kernel wrote instead of perf: a KnownSample in the raw
 // part of a record. False when it is broken.
 bool consumer_known(Consumer *c, const PerfRecord *r, const SampleEvent *event);

@@ -41,6 +41,50 @@ PROGRAM=./plain
 check 'a line' probe "probes.c:$(grep -n 'line 32' "$TOP/tests/programs/probes.c" | cut -d: -f1)"
 check 'of which each passage counts' count $((N / 2))
 PROGRAM=./probes
+gcc -g -O2 -o probe_texts "$TOP/tests/programs/probe_texts.c" || exit 1
+PROGRAM=./probe_texts
+check "the text that a function returns, in perf's words" probe 'answer%return +0($retval):string'
+counted() { field "{t['text']: t['count'] for t in r['arguments'][0]['texts']} == {'no': 25, 'yes 0': 25, 'yes 1': 25, 'yes 2': 25}"; }
+check 'is counted by text' counted
+check 'the report shows them' eval 'assay report p.assay >t.txt && grep -q "25  25.0%  \"no\"" t.txt'
+check 'and the export as perf script' eval 'assay export -f perf-script p.assay | grep -q "answer%return: +0(\$retval)=\"no\"$"'
+check 'anonymous exports have none' eval 'assay export -f perf-script --anonymise p.assay >t.txt && grep -q "=\"\"$" t.txt && ! grep -q yes t.txt'
+check 'exports of numbers have none' eval 'assay export -f pprof -o t.pb.gz --force p.assay && assay report --json t.pb.gz | python3 -c "import json, sys; sys.exit(any(\"retval\" in m[\"name\"] for m in json.load(sys.stdin)[\"metrics\"]))"'
+check 'texts behind a pointer, of a register and of a variable' probe './probe_texts:look inner=+0(+8(%di)):string second=%si:ustring name:string'
+check 'a long one is cut' field "'x' * 247 + '…' in [t['text'] for t in r['arguments'][0]['texts']]"
+check 'an escape sequence does not reach a terminal' eval 'assay report p.assay >t.txt && grep -q "31mred" t.txt && ! grep -q "$(printf "\033")" t.txt'
+check 'what cannot be read is said' field "all(('(fault)', 10) in [(t['text'], t['count']) for t in a['texts']] for a in r['arguments'][1:])"
+check 'at most four' status_is 1 assay record -q -f -o f.assay -e './probe_texts:look a=%di:string b=%di:string c=%di:string d=%di:string e=%di:string' -- ./probe_texts
+check 'a text of nothing is refused' status_is 2 assay record -q -f -o f.assay -e './probe_texts:look +0(%nothing):string' -- ./probe_texts
+cat >lines.py <<'PY'
+import os, pty, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+said = b""
+try:
+    for line in ("echo one", "true", "true", "exit"):
+        while not said.endswith(b"$ ") and not said.endswith(b"# "):
+            said += os.read(fd, 1000)
+        said = b""
+        os.write(fd, line.encode() + b"\n")
+    while os.read(fd, 1000):
+        pass
+except OSError:
+    pass
+os.waitpid(pid, 0)
+PY
+if assay list /bin/bash readline 2>/dev/null | grep -q 'function .*readline$\|function *readline'; then
+    lines() {
+        rm -f p.assay
+        python3 lines.py "$ASSAY" record -q -o p.assay -e '/bin/bash:readline%return +0($retval):string' -- bash --norc --noprofile -i &&
+            assay report --json p.assay >report.json && field "{t['text']: t['count'] for t in r['arguments'][0]['texts']} == {'true': 2, 'echo one': 1, 'exit': 1}"
+    }
+    check 'the lines that bash reads' lines
+else
+    skip 'the lines that bash reads' 'bash has no function readline here'
+fi
+PROGRAM=./probes
 check 'wildcards' probe './probes:handle_*'
 check 'stand for all that fit' count $((N + N / 4))
 check 'and the report tells them apart' field "{f['name']: f['self'] for f in r['rows'] if f['self']} == {'handle_one': $N, 'handle_two': $N // 4}"

@@ -34,6 +34,13 @@ check 'the report says how it was probed' said 'probed by breakpoints: each of 1
 check 'and what the kernel refused' said 'no probes of the kernel: '
 check 'returns' probe 'parse%return $retval'
 check 'are counted, too' count $((N + N / 4 + N / 8))
+gcc -g -O2 -o probe_texts "$programs/probe_texts.c" || exit 1
+texts() {
+    record -e 'answer%return +0($retval):string' -e './probe_texts:look +0(+8(%di)):string' -- ./probe_texts &&
+        assay report --json p.assay >report.json &&
+        field "{t['text']: t['count'] for t in r['arguments'][0]['texts']} == {'no': 25, 'yes 0': 25, 'yes 1': 25, 'yes 2': 25}"
+}
+check 'texts are read at the hit' texts
 check 'wildcards' probe './probes:handle_*'
 check 'count each function' field "{f['name']: f['self'] for f in r['rows'] if f['self']} == {'handle_one': $N, 'handle_two': $N // 4}"
 check 'a marker' probe 'sdt_probes:step'

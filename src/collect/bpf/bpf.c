@@ -11,6 +11,7 @@
 #include <linux/bpf.h>
 #include <linux/btf.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -130,10 +131,13 @@ static int load_types(void)
     return bpf(BPF_BTF_LOAD, &a);
 }
 
-// `type` is that of the tracepoint; 0 for a program that runs at samples.
+// `type` is that of the tracepoint; 0 for a program that runs at samples or at hits of probes.
 static int load(const BpfCode *code, const uint64_t *words, uint32_t type, char *log)
 {
-    union bpf_attr a = {.prog_type = type ? BPF_PROG_TYPE_TRACING : BPF_PROG_TYPE_PERF_EVENT,
+    bool at_hits = strcmp(code->tracepoint, "kprobe") == 0;
+    union bpf_attr a = {.prog_type = type      ? BPF_PROG_TYPE_TRACING
+                                     : at_hits ? BPF_PROG_TYPE_KPROBE
+                                               : BPF_PROG_TYPE_PERF_EVENT,
                         .expected_attach_type = type ? BPF_TRACE_RAW_TP : 0,
                         .attach_btf_id = type,
                         .insn_cnt = code->len,
@@ -190,6 +194,15 @@ static int load_linked(const BpfCode *code, const BpfMap *maps, uint32_t type, E
 int bpf_load_for_samples(const BpfCode *code, const BpfMap *maps, Error *err)
 {
     return load_linked(code, maps, 0, err);
+}
+
+int bpf_attach_to_event(int program, int event, uint64_t cookie)
+{
+    union bpf_attr a = {.link_create = {.prog_fd = (uint32_t)program,
+                                        .target_fd = (uint32_t)event,
+                                        .attach_type = BPF_PERF_EVENT,
+                                        .perf_event = {.bpf_cookie = cookie}}};
+    return bpf(BPF_LINK_CREATE, &a);
 }
 
 uint32_t bpf_attach(const BpfCode *code, const BpfMap *maps, const BpfTypes *types, int *fds,

@@ -79,8 +79,11 @@ uint32_t bpf_types_tracepoint(const BpfTypes *t, const char *name, uint32_t *arg
 // with `err` on failure. Programs begin to run at once.
 uint32_t bpf_attach(const BpfCode *code, const BpfMap *maps, const BpfTypes *types, int *fds,
                     Error *err);
-// Loads a program that runs at the samples of perf events. Returns its descriptor, or -1 with
-// `err`.
+// Loads a program that runs at the samples of perf events, or, from a section "kprobe", at the hits
+// of probes. Returns its descriptor, or -1 with `err`.
 int bpf_load_for_samples(const BpfCode *code, const BpfMap *maps, Error *err);
+// Lets a program of the second kind run at a probe, also while its event is disabled, until the
+// descriptor that is returned is closed. The program can ask for the cookie. -1 with errno.
+int bpf_attach_to_event(int program, int event, uint64_t cookie);
 
 #endif // COLLECT_BPF_BPF_H

@@ -5,6 +5,7 @@
 
 #include "collect/sampling/probe_cost_internal.h"
 #include "collect/sampling/probe_scope_internal.h"
+#include "collect/sampling/text_plans_internal.h"
 #include "os/proc.h"
 #include "unwind/core.h"
 
@@ -634,8 +635,9 @@ static void settle_stack_size(EventSet *set)
         set->stack_bytes =
             (uint32_t)align_down(MIN(set->options->stack_bytes, (uint32_t)STACK_BYTES_MAX), 8);
     } else if (takes_each(set)) {
-        bool is_small =
-            set->ring_pages * (size_t)sysconf(_SC_PAGESIZE) < RING_BYTES_BURST || !set->copies;
+        // Texts are read by the probes that were opened first: their copies stay as they are.
+        bool is_small = set->ring_pages * (size_t)sysconf(_SC_PAGESIZE) < RING_BYTES_BURST ||
+                        (!set->copies && !probe_texts_wanted(&set->events));
         uint32_t first = is_small ? STACK_BYTES_SMALL : STACK_BYTES_PROBE;
         if (!set->events.at[0].is_probe)
             first = set->ring_pages < first_ring_pages(set) ? STACK_BYTES_SMALL : STACK_BYTES_EACH;
@@ -861,7 +863,7 @@ static void settle_copies(EventSet *set)
     for (size_t i = 0; i < set->events.len; i++)
         has_probes |= set->events.at[i].is_probe;
     if (has_probes && set->stacks == STACKS_TABLES && set->options->stack_bytes == 0 &&
-        takes_each(set))
+        takes_each(set) && !probe_texts_wanted(&set->events))
         set->copies = arena_array(set->arena, StackCopies, set->events.len);
 }
 

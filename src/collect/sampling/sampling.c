@@ -8,6 +8,7 @@
 #include "collect/sampling/drain_internal.h"
 #include "collect/sampling/facts_internal.h"
 #include "collect/sampling/order_internal.h"
+#include "collect/sampling/probe_texts_internal.h"
 #include "collect/sampling/sample_programs_internal.h"
 #include "collect/sampling/short_lives_internal.h"
 #include "collect/sampling/timers_internal.h"
@@ -90,6 +91,7 @@ struct Sampling {
     bool tried_switches;
     atomic_ullong weigh_from; // when they can be; 0: they cannot yet
     Programs programs;        // in the kernel, that look at samples; the worker's once it runs
+    TextReader texts;         // of texts that arguments of probes point to
     Watching watching;        // of waits
     pthread_t worker;
     atomic_bool worker_done;
@@ -176,7 +178,8 @@ static void add_args(Sampling *s, const EventSpec *spec, SampleEvent *ret)
     for (size_t i = 0; i < spec->arg_count; i++) {
         Str name = arena_printf(&s->arena, "%" STR_FMT " %" STR_FMT, STR_ARG(spec->name),
                                 STR_ARG(spec->args[i].name));
-        args[i] = (SampleArg){need_metric(s->profile, name, STR(""), owner), &spec->args[i]};
+        Str unit = spec->args[i].kind == EVENT_ARG_TEXT ? STR(METRIC_TEXT) : STR("");
+        args[i] = (SampleArg){need_metric(s->profile, name, unit, owner), &spec->args[i]};
     }
     ret->args = args;
     ret->arg_count = spec->arg_count;
@@ -201,7 +204,8 @@ static void open_consumer(Sampling *s)
                                             .period = events_fixed_period(events, spec),
                                             .group_read = spec->group_read,
                                             .is_weighed = i == 0 && weighed_ns != 0,
-                                            .is_inherited = events->base.inherit};
+                                            .is_inherited = events->base.inherit,
+                                            .number = (uint32_t)i};
         add_args(s, spec, &s->sample_events[i]);
         if (spec->at_return) {
             const char *path = (const char *)(uintptr_t)spec->config1;
@@ -308,6 +312,11 @@ static void deliver(void *ctx, Bytes record)
         return;
     if (r.type == PERF_RECORD_SAMPLE && known_samples_takes(&s->programs.known, r.id)) {
         s->malformed += !consumer_known(s->consumer, &r, &s->sample_events[0]);
+        return;
+    }
+    if (r.type == PERF_RECORD_SAMPLE && probe_texts_takes(&s->texts, r.id)) {
+        if (!s->events.probes_are_wide || in_session(s, r.pid))
+            consumer_texts(s->consumer, &r);
         return;
     }
     if (r.type == PERF_RECORD_SAMPLE && events_is_output(&s->events, r.id)) {
@@ -1073,6 +1082,8 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     const SamplingOptions *o = s->options;
     s->origin_ns = s->start_ns = os_monotonic_ns();
     programs_prepare(&s->events, &s->programs);
+    if (!probe_texts_open(&s->events, &s->texts, err))
+        return false;
     watching_open(&s->watching, &s->events, s->profile);
     open_consumer(s);
     facts_at_start(s->profile, o, &s->events, s->start_ns);
@@ -1233,6 +1244,7 @@ void sampling_close(Sampling *s)
         return;
     spawn_close(&s->child, false);
     programs_close(&s->programs);
+    probe_texts_close(&s->texts);
     watching_close(&s->watching);
     events_close(&s->events);
     tracer_deinit(&s->tracer);

@@ -3,8 +3,10 @@
 
 #include "collect/sampling/tracer_parts_internal.h"
 
+#include "collect/sampling/text_plans_internal.h"
 #include "os/clock.h"
 
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -218,9 +220,63 @@ void tracer_tell_sample(Tracer *t, const TracedThread *thread, const TracedProce
     tell(t, thread, p, regs, TRACER_EVENT_ID, &weight_ns, cpu);
 }
 
+#if defined(__x86_64__)
+// Reads a text of a stopped process up to its NUL, which may lie in front of unreadable memory.
+static int64_t read_text(const TracedProcess *p, uint64_t at, char *to)
+{
+    ssize_t n = pread(p->memory_fd, to, PROBE_TEXT_BYTES, (off_t)at);
+    if (n <= 0)
+        return -1;
+    const char *end = memchr(to, 0, (size_t)n);
+    if (!end && n < PROBE_TEXT_BYTES)
+        return -1;
+    return end ? end - to + 1 : PROBE_TEXT_BYTES;
+}
+
+// The same record as that of collect/bpf/programs/texts.bpf.c.
+static void tell_texts(Tracer *t, const TracedThread *thread, const TracedProcess *p,
+                       const UserRegs *r, uint32_t event)
+{
+    const uint64_t words[] = {r->r15, r->r14, r->r13, r->r12, r->rbp,    r->rbx, r->r11,
+                              r->r10, r->r9,  r->r8,  r->rax, r->rcx,    r->rdx, r->rsi,
+                              r->rdi, 0,      r->rip, r->cs,  r->eflags, r->rsp, r->ss};
+    TextPlan plan = probe_texts_plan(&t->events->events.at[event]);
+    ProbeTexts texts = {.count = plan.count, .event = event};
+    for (uint32_t i = 0; i < plan.count; i++) {
+        const TextPlace *place = &plan.at[i];
+        uint64_t at = words[place->word % ARRAY_LEN(words)];
+        texts.at[i].size = -1;
+        if (!place->by_pointer ||
+            pread(p->memory_fd, &at, sizeof(at), (off_t)(at + (uint64_t)place->pointer_offset)) ==
+                (ssize_t)sizeof(at))
+            texts.at[i].size = read_text(p, at + (uint64_t)place->offset, texts.at[i].bytes);
+    }
+    RecordWriter w;
+    uint64_t size = offsetof(ProbeTexts, at) + plan.count * sizeof(TextCopy);
+    w.start = plan.count ? room_for(t, RECORD_BYTES_MAX + sizeof(texts), false) : NULL;
+    if (!w.start)
+        return;
+    w.at = w.start + sizeof(struct perf_event_header);
+    put_u64(&w, PROBE_TEXTS_ID);
+    put_two_u32(&w, thread->pid, thread->tid);
+    put_u64(&w, (uint64_t)os_monotonic_ns());
+    put_u64(&w, thread->cpu);
+    // A raw part begins with its size in 32 bits, and ends at a multiple of 8.
+    uint32_t raw = (uint32_t)size + 4;
+    memcpy(w.at, &raw, sizeof(raw));
+    memcpy(w.at + sizeof(raw), &texts, size);
+    memset(w.at + sizeof(raw) + size, 0, 4);
+    w.at += sizeof(raw) + size + 4;
+    finish(t, &w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+}
+#endif
+
 void tracer_tell_hit(Tracer *t, const TracedThread *thread, const TracedProcess *p,
                      const UserRegs *regs, uint32_t event, uint64_t weight)
 {
     bool is_fixed = events_fixed_period(t->events, &t->events->events.at[event]) != 0;
+#if defined(__x86_64__)
+    tell_texts(t, thread, p, regs, event);
+#endif
     tell(t, thread, p, regs, TRACER_EVENT_ID + event, is_fixed ? NULL : &weight, thread->cpu);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/bpf-programs from capture.bpf.c with clang-14 (docs/decisions/0290).
-// Hash of the sources: 6ff3ce066f8462c85c55a9f52160491982307eda061127fd034fb833786b758c
+// Hash of the sources: 25a72f034e4fb763fc1d109864f535f3a35952a43ec29125942bfa97ccc23d68
 
 #include "collect/bpf/programs/capture_program.h"
 

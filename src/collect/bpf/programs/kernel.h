@@ -24,6 +24,7 @@ static uint64_t (*const bpf_get_current_pid_tgid)(void) = (void *)14;
 static long (*const bpf_perf_event_output)(void *ctx, void *map, uint64_t flags, void *data,
                                            uint64_t size) = (void *)25;
 static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static uint64_t (*const bpf_get_attach_cookie)(void *ctx) = (void *)174;
 static long (*const bpf_probe_read_user)(void *to, uint32_t size, const void *from) = (void *)112;
 static long (*const bpf_probe_read_kernel)(void *to, uint32_t size, const void *from) = (void *)113;
 static void *(*const bpf_get_current_task_btf)(void) = (void *)158;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/bpf-programs from known.bpf.c with clang-14 (docs/decisions/0290).
-// Hash of the sources: 62148cbc063d13b5f0bfba17e5befb1b0cb2b4568782b4aca86a83e3f6a374db
+// Hash of the sources: 94f9311c7f8400670e27c15e38619695762ec60f99c7e4e2c981f20ce869d458
 
 #include "collect/bpf/programs/known_program.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/bpf-programs from later.bpf.c with clang-14 (docs/decisions/0290).
-// Hash of the sources: 0a12012c9ab9d557a140f7f58c435b4f6eab26fdbd7c13afd1ef5d359e4e6019
+// Hash of the sources: faad48c2599fa130c15c79d7c2c5fc45ded1b0fff05de42aa74ee982c951a41a
 
 #include "collect/bpf/programs/later_program.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/bpf-programs from wait.bpf.c with clang-14 (docs/decisions/0290).
-// Hash of the sources: d25af8870244a69be22b28964cea09ba73b58edf8be64de1b51db91a6d7bbb7d
+// Hash of the sources: 00ee74f90ec20ba59a0177567f9d6994955e6eadee05a6bd872e97c6fcd8783a
 
 #include "collect/bpf/programs/wait_program.h"
 
