@@ -224,7 +224,7 @@ static void note_mark_faults(const CoverMarkFaultVec *faults, Profile *into)
     const Str key = STR("mark-contradicted");
     if (faults->len > NOTED_MAX)
         profile_note(into, NOTE_WARNING, key,
-                     "%zu marks in the sources say not what ran, the first %d of them:",
+                     "%zu marks in the sources do not match the counts, the first %d of them:",
                      faults->len, NOTED_MAX);
     for (size_t i = 0; i < MIN(faults->len, (size_t)NOTED_MAX); i++) {
         const CoverMarkFault *f = &faults->at[i];

@@ -172,7 +172,7 @@ static bool place_frame(Trace *t, Str id, StackId *ret)
     if (!ok)
         return error_set(t->err, ERROR_FORMAT,
                          "Chrome trace: the stack frame '%" STR_FMT
-                         "' or one above it is missing, or they are above each other",
+                         "' or a parent of it is missing, or the parents form a loop",
                          STR_ARG(id));
     *ret = stack;
     return true;

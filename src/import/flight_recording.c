@@ -202,8 +202,8 @@ static bool read_chunks(Recording *r, Bytes file, Error *err)
         }
         arena_deinit(&arena);
         if (!ok && at > 0 && err->kind == ERROR_FORMAT) {
-            profile_note(r->p, NOTE_WARNING, STR("cut"),
-                         "what stands behind byte %zu is left out: %s", at, err->text);
+            profile_note(r->p, NOTE_WARNING, STR("cut"), "the text after byte %zu is left out: %s",
+                         at, err->text);
             return true;
         }
         at += ok ? size : 0;

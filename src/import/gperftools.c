@@ -129,7 +129,7 @@ static bool check_records(Gperftools *g)
                          "gperftools profile: no sample before the file is cut");
     if (!g->has_end)
         profile_note(g->p, NOTE_WARNING, STR("cut-file"),
-                     "the file is cut or damaged at offset 0x%zx: what was before is here",
+                     "the file is cut or damaged at offset 0x%zx: the part before is read",
                      g->at.at);
     return true;
 }

@@ -180,7 +180,7 @@ static bool read_rate(Legacy *g, Str head)
         return true;
     head = str_slice(head, str_find_char(head, '/') + 1, head.len);
     if (!take_number(&head, &rate))
-        return broken(g, "the distance of samples is no number");
+        return broken(g, "the distance of samples is not a number");
     g->period = is_new ? (double)rate : (double)rate / 2;
     return true;
 }
@@ -331,7 +331,7 @@ static bool read_records(Legacy *g, Str text)
         if (!is_last)
             return broken(g, "no record of this kind of profile");
         profile_note(g->p, NOTE_WARNING, STR("cut-file"),
-                     "the file is cut in line %llu: what was before is here",
+                     "the file is cut in line %llu: the part before is read",
                      (unsigned long long)g->line);
     }
     end_record(g);

@@ -35,7 +35,7 @@ static bool read_strings(Reader *r, const JsonValue *strings)
         return error_set(r->err, ERROR_FORMAT, "the JSON of a recording has no strings");
     for (const JsonValue *v = strings->child; v; v = v->next) {
         if (v->kind != JSON_STRING || (r->string_of.len == 0 && v->text.len))
-            return error_set(r->err, ERROR_FORMAT, "string %zu is none", r->string_of.len);
+            return error_set(r->err, ERROR_FORMAT, "string %zu is not a string", r->string_of.len);
         vec_push(NULL, &r->string_of, profile_str(r->p, v->text).v);
     }
     return true;

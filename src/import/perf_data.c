@@ -402,7 +402,7 @@ static bool read_records(PerfDataImport *in, Error *err)
         if (in->profile->samples.stack.len == 0)
             return error_set(err, ERROR_FORMAT, "%s; no sample before",
                              next == PERFDATA_CUT ? trouble.text : "the file ends early");
-        profile_note(in->profile, NOTE_WARNING, STR("cut-file"), "%s: what was before is here",
+        profile_note(in->profile, NOTE_WARNING, STR("cut-file"), "%s: the part before is read",
                      next == PERFDATA_CUT ? trouble.text : "the file ends early");
     }
     return true;

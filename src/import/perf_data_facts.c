@@ -173,7 +173,7 @@ static void note_files(PerfDataImport *in)
     }
     if (replaced.count)
         profile_note(in->profile, NOTE_WARNING, STR("replaced-files"),
-                     "%u %s of another build than what was recorded and not used: %" STR_FMT
+                     "%u %s of another build than the recorded one, so not used: %" STR_FMT
                      "; --sysroot and --debug-dir name folders with the right ones",
                      replaced.count, replaced.count == 1 ? "file is" : "files are",
                      STR_ARG(strbuf_str(&replaced.text)));
@@ -220,8 +220,9 @@ void perf_data_facts(PerfDataImport *in)
     note_count(p, "late-records", in->order.late,
                "records came later than the file promises: mappings may be off");
     if (in->info->is_open_ended)
-        profile_note(p, NOTE_WARNING, STR("not-closed"),
-                     "perf did not close the file: it lacks facts, and perhaps its end");
+        profile_note(
+            p, NOTE_WARNING, STR("not-closed"),
+            "perf did not close the file: it lacks its header sections, and perhaps its end");
     if (p->samples.stack.len == 0)
         profile_note(p, NOTE_WARNING, STR("no-samples"), "no samples");
 }

@@ -24,7 +24,8 @@ bool prof_binary_ids_read(Arena *arena, Bytes ids, bool big_endian, BinaryIdVec 
     Cursor c = cursor_over(ids, "binary ids");
     c.big_endian = big_endian;
     if (ids.len % 8)
-        return error_set(err, ERROR_FORMAT, "binary ids take %zu bytes, no multiple of 8", ids.len);
+        return error_set(err, ERROR_FORMAT,
+                         "binary ids take %zu bytes, which is not a multiple of 8", ids.len);
     while (cursor_more(&c)) {
         uint64_t len = cursor_u64(&c);
         Bytes id = cursor_padded(&c, len, 8);

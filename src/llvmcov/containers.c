@@ -19,7 +19,7 @@ static uint64_t field_number(Cursor *c, size_t len)
 {
     uint64_t v = 0;
     if (!str_parse_u64(str_trim(str_from_bytes(cursor_bytes(c, len))), 10, &v))
-        cursor_fail(c, "the size of a member is no number");
+        cursor_fail(c, "the size of a member is not a number");
     return v;
 }
 

@@ -153,7 +153,7 @@ bool prof_correlation_settle(Arena *arena, ProfCorrelation *c, uint32_t version,
     table_deinit(&kept.index);
     vec_free(&kept.pointers);
     if (kept_count == 0)
-        return error_set(err, ERROR_FORMAT, "none of its %zu records is of counters that it has",
+        return error_set(err, ERROR_FORMAT, "none of its %zu records refers to its counters",
                          count);
     c->records = bytes_over(to, kept_count * l.size);
     return true;

@@ -362,7 +362,7 @@ bool covmap_open_test_form(Bytes file, CovMapSections *ret, Error *err)
     bool second = version == 1;
     if (!second && version != 0x6174616474736574ull && cursor_ok(&c))
         return error_set(err, ERROR_UNSUPPORTED,
-                         "coverage mapping in test form %llu, known are the first two",
+                         "coverage mapping in test form %llu; forms 1 and 2 are known",
                          (unsigned long long)version);
     uint64_t names_size = cursor_uleb(&c);
     s.names_address = cursor_uleb(&c);

@@ -33,7 +33,7 @@ void prof_values_parse(Cursor *c, ProfValues *ret)
     Cursor block = *c;
     uint32_t size = cursor_u32(&block), kinds = cursor_u32(&block);
     if (cursor_ok(&block) && (size < 8 || size % 8))
-        cursor_fail(&block, "size of a value profile is no multiple of 8");
+        cursor_fail(&block, "size of a value profile is not a multiple of 8");
     else if (cursor_ok(&block) && kinds > PROF_VALUE_KINDS)
         cursor_fail_decimal(&block, "value profile of more kinds than are known:", kinds);
     else if (cursor_ok(&block) && size > cursor_left(&block) + 8)

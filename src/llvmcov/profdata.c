@@ -86,9 +86,10 @@ static bool check_header(const ProfData *p, const Header *h, Error *err)
                                "-text' of that LLVM makes a text that is read here");
     }
     if (h->hash_type != 0)
-        return error_set(err, ERROR_UNSUPPORTED,
-                         "indexed profile hashes names by method %llu, known is 0 (MD5)",
-                         (unsigned long long)h->hash_type);
+        return error_set(
+            err, ERROR_UNSUPPORTED,
+            "indexed profile hashes names by method %llu; only method 0 (MD5) is known",
+            (unsigned long long)h->hash_type);
     return true;
 }
 
@@ -137,7 +138,7 @@ static void find_buckets_of_cut_file(ProfData *p, Cursor *c, const Header *h)
     if (p->version >= 4 && p->variant & PROF_VARIANT_CS_IR)
         skip_summary(c);
     if (h->table_at < c->at)
-        cursor_fail(c, "the table stands in front of what it is of");
+        cursor_fail(c, "the table stands before the strings that it describes");
     if (!cursor_ok(c))
         return;
     p->is_cut = true;

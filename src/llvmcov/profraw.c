@@ -65,7 +65,7 @@ const ProfVariant prof_variants[] = {
     {PROF_VARIANT_IR, "counters of the optimiser (IR)"},
     {PROF_VARIANT_CS_IR, "context-sensitive counters"},
     {PROF_VARIANT_ENTRY_FIRST, "the entry's counter first"},
-    {PROF_VARIANT_DEBUG_CORRELATE, "counters alone: the program says of what"},
+    {PROF_VARIANT_DEBUG_CORRELATE, "only counters; the program names their functions"},
     {PROF_VARIANT_BYTE_COVERAGE, "a byte for each counter: ran or not"},
     {PROF_VARIANT_ENTRY_ONLY, "counters of entries only"},
     {PROF_VARIANT_MEMPROF, "a memory profile beside, which is stepped over"},

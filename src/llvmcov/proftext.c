@@ -207,7 +207,7 @@ static bool read_value(ProfText *p, uint64_t kind, Error *err)
     Str target = str_trim(str_slice(line, 0, colon));
     if (kind == PROF_VALUE_MEM_SIZE) {
         if (!str_parse_u64(target, 10, &v.value))
-            return broken(p, "the size of a value is no number", err);
+            return broken(p, "the size of a value is not a number", err);
     } else if (!str_equal(target, external_symbol)) {
         v.value = md5_low64(bytes_from_str(target));
         if (kind == PROF_VALUE_VTABLE)

@@ -92,7 +92,7 @@
 #define FACT_COVER_ORIGINS "cover-origins" // "llvm", "gcc", "lines" (tracefiles), by a space
 #define FACT_COVER_HITS    "cover-hits"    // "1": a count of 1 says that it ran, not how often
 #define FACT_COVER_STALE   "cover-stale"   // functions and .gcda files with counts of another build
-#define FACT_COVER_MARKS   "cover-marks-contradicted" // marks in sources that say not what ran
+#define FACT_COVER_MARKS   "cover-marks-contradicted" // marks in sources that do not match the counts
 #define FACT_COVER_BUILT   "cover-built-ns"           // time stamp of the newest object or .gcno
 #define FACT_COVER_COUNTED "cover-counted-ns"         // time stamp of the newest input with counts
 #define FACT_COVER_SKIPPED "cover-sources-skipped"    // sources that the run was to leave out

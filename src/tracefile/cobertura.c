@@ -59,7 +59,7 @@ static void read_line(Reader *r)
 {
     uint64_t line = number_of(r, "number"), hits = number_of(r, "hits");
     if (r->bad || line > UINT32_MAX) {
-        r->bad = "a line's number or hits are none";
+        r->bad = "the number or the hits of a line are not a number";
         return;
     }
     if (r->in_method && r->method.line == 0) {

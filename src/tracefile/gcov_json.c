@@ -269,7 +269,7 @@ static void take_version(Reader *r)
     if (!is_text)
         r->version = json_stream_u64(&r->json);
     else if (!str_parse_u64(json_stream_str(&r->json), 10, &r->version))
-        json_stream_fail(&r->json, "the version is no number");
+        json_stream_fail(&r->json, "the version is not a number");
     r->has_version = true;
 }
 

@@ -28,7 +28,7 @@ static uint32_t number(Reader *r, Str text)
 {
     uint64_t v = 0;
     if (!str_parse_u64(text, 10, &v) || v > UINT32_MAX)
-        r->bad = "a place is no line and column";
+        r->bad = "a place is not a line and a column";
     return (uint32_t)v;
 }
 
@@ -36,7 +36,7 @@ static void read_place(Reader *r, Str text, uint32_t *line, uint32_t *column)
 {
     Str before, behind;
     if (!str_split(text, '.', &before, &behind))
-        r->bad = "a place is no line and column";
+        r->bad = "a place is not a line and a column";
     else {
         *line = number(r, before);
         *column = number(r, behind);
@@ -156,7 +156,7 @@ bool tracefile_read_go_cover(CoverSet *into, Bytes file, Error *err)
         if (str_starts_with(line, STR("mode: "))) // concatenated profiles repeat it
             read_mode(&r, str_trim(str_slice(line, 6, line.len)));
         else if (r.line_number == 1)
-            r.bad = "the first line is no mode";
+            r.bad = "the first line is not a mode";
         else if (line.len)
             read_block(&r, line);
         if (r.lines_spanned > LINES_MIN + LINES_A_BYTE * (uint64_t)file.len)

@@ -301,7 +301,7 @@ static bool check(Reader *r, Error *err)
     bool has_version = r->unknown_version.len > 0;
     error_set(err, ERROR_FORMAT, "llvm-cov's JSON: %s%s%" STR_FMT "%s at offset 0x%zx", r->json.bad,
               has_version ? " '" : "", STR_ARG(r->unknown_version),
-              has_version ? "', known are 1 to 3" : "", MIN(r->json.at, r->json.text.len));
+              has_version ? "'; versions 1 to 3 are known" : "", MIN(r->json.at, r->json.text.len));
     if (r->json.at < r->json.text.len || r->files == 0)
         return false;
     vec_push(r->set->arena, &r->set->notes,

@@ -79,7 +79,7 @@ TracefileKind tracefile_kind(Bytes head)
 // Told by two marks in the first bytes; a first mark that begins with '^' is their start.
 const TracefileForeign tracefile_foreign[] = {
     {"<coverage", "lineToCover", "a report for SonarQube",
-     "it says whether lines ran and not how often: give the data that it was made of"},
+     "it says whether lines ran, but not how often: give the data that it was made of"},
     {"<coverage", "<project", "a Clover report",
      "give the lcov or Cobertura form, which its writer has too"},
     {"<report", "sourcefile", "a JaCoCo report", "give the lcov or Cobertura form of it"},
@@ -91,7 +91,8 @@ const TracefileForeign tracefile_foreign[] = {
     {"{\"coverage\"", "", "a report for Codecov", "give the data that it was made of"},
     {"^SQLite format 3", "", "a database, as coverage.py keeps one",
      "'coverage lcov' makes a tracefile of it"},
-    {"^\x1f\x8b", "", "compressed by gzip", "counts of lines are read so: unpack what else it is"},
+    {"^\x1f\x8b", "", "compressed by gzip",
+     "only counts of lines are read while packed: unpack other files first"},
     {"^!<thin>\n", "", "a thin archive", "give the objects that it names"},
     {"^\x81rforpm\xff", "", "a raw memory profile of LLVM",
      "llvm-profdata joins it with a profile of counts, which is read"},

@@ -256,7 +256,7 @@ counted_marks_hold() {
     [ $status = 3 ] && [ "$(wc -l <err)" = 4 ] &&
         grep -q "counted.c' line 7 is marked as unreachable and ran" err &&
         grep -q "counted.c' line 15: the mark says that 2 of 2 branches did not run, and 1 of 2 did not" err &&
-        grep -q '2 marks in the sources say not what ran' err &&
+        grep -q '2 marks in the sources do not match the counts' err &&
         "$ASSAY" cover export -f -o counted.info "$@" 2>err || return 1
     grep -qx DA:7,1 counted.info && grep -qx DA:14,0 counted.info &&
         ! grep -q '^DA:5,\|^DA:21,\|^BRDA:13,' counted.info &&

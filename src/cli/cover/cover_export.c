@@ -104,10 +104,11 @@ static void say_sources(const CountedSources *c)
                 (unsigned long long)c->missing, (unsigned long long)c->asked,
                 STR_ARG(c->first_missing));
     if (c->outside)
-        cli_say("%llu of %llu sources lie outside the project, '%" STR_FMT
-                "' first: they are not read (-I DIR, or a working folder above them, lets them be)",
-                (unsigned long long)c->outside, (unsigned long long)c->asked,
-                STR_ARG(c->first_outside));
+        cli_say(
+            "%llu of %llu sources lie outside the project, '%" STR_FMT
+            "' first: they are not read (name their folder with -I, or start in a folder above)",
+            (unsigned long long)c->outside, (unsigned long long)c->asked,
+            STR_ARG(c->first_outside));
     if (c->changed)
         cli_say("%llu of %llu sources were changed after the program was built, '%" STR_FMT
                 "' first: counts may stand beside other lines",

@@ -52,8 +52,8 @@ bool cover_is_unsound(const Profile *p, bool llvm_rules)
                 "names them, --llvm-rules drops them",
                 (unsigned long long)stale);
     if (marks)
-        cli_say("the gate fails: %llu mark%s in the sources %s not what ran",
-                (unsigned long long)marks, marks == 1 ? "" : "s", marks == 1 ? "says" : "say");
+        cli_say("the gate fails: %llu mark%s in the sources %s not match the counts",
+                (unsigned long long)marks, marks == 1 ? "" : "s", marks == 1 ? "does" : "do");
     return stale || marks;
 }
 

@@ -50,8 +50,9 @@ static const Option options[] = {
     OPT_FLAG('m', NULL, CoverMergeCliOptions, is_lprof,
              "merge as lprof does: profiles of another build than the first one's are refused"),
     OPT_FLAG('T', NULL, CoverMergeCliOptions, any_build, "with -m: take them all the same"),
-    OPT_CHOICE(0, "failure-mode", CoverMergeCliOptions, failure_mode, "MODE", "any|all|warn",
-               "fail when any input cannot be read, when all cannot (default), or never"),
+    OPT_CHOICE(
+        0, "failure-mode", CoverMergeCliOptions, failure_mode, "MODE", "any|all|warn",
+        "fail when any input cannot be read, only when all cannot be read (default), or never"),
     OPT_TEXT(0, "watch", CoverMergeCliOptions, watch, "DIR",
              "merge and delete the raw profiles that appear in DIR until a signal ends it"),
     OPT_U64('j', "threads", CoverMergeCliOptions, threads, "N",
@@ -216,7 +217,7 @@ static void say_unused(const CoverCorrelations *objects)
 {
     for (size_t i = 0; i < objects->objects.len; i++)
         if (!objects->objects.at[i].is_used)
-            cli_say("'%" STR_FMT "' is no profile, and no profile needs it",
+            cli_say("'%" STR_FMT "' is not a profile, and no profile needs it",
                     STR_ARG(objects->objects.at[i].path));
 }
 

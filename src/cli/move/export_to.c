@@ -54,7 +54,7 @@ static bool check_url(Str url, Error *err)
     for (size_t i = 0; i < url.len; i++)
         if ((uint8_t)url.ptr[i] <= ' ' || url.ptr[i] == 0x7f || url.ptr[i] == '#')
             return error_set(err, ERROR_USAGE,
-                             "the URL of --to has a character that none may have");
+                             "the URL of --to has a character that URLs may not have");
     if (str_find_char(host, '@') != SIZE_MAX) {
         error_set(err, ERROR_USAGE, "the URL of --to holds a user or a password");
         error_hint(err, "others see it in the list of processes: set ASSAY_TO_TOKEN, or "
@@ -169,7 +169,7 @@ static bool add_headers(Sending *s, const char *variable, Error *err)
             continue;
         if (!str_split(part, '=', &name, &value))
             return error_set(err, ERROR_USAGE,
-                             "the environment variable %s is no list of NAME=VALUE", variable);
+                             "the environment variable %s is not a list of NAME=VALUE", variable);
         if (!add_header(s, variable, name, percent_decoded(&s->arena, str_trim(value)), err))
             return false;
     }

@@ -56,9 +56,11 @@ static void add_unit_counts(CoverReading *r, GcovNotes *notes, Str path, Bytes f
         profile_note(r->profile, NOTE_WARNING, STR("counts-empty"),
                      "'%" STR_FMT "' is empty: its functions count as never run", STR_ARG(path));
     else if (why.kind == ERROR_FORMAT)
-        profile_note(r->profile, NOTE_WARNING, STR("counts-damaged"),
-                     "'%" STR_FMT "': %s: functions before that count, the others as never run",
-                     STR_ARG(path), why.text);
+        profile_note(
+            r->profile, NOTE_WARNING, STR("counts-damaged"),
+            "'%" STR_FMT
+            "': %s: the functions before it have their counts; the others count as never run",
+            STR_ARG(path), why.text);
     else
         note_left_out(r, path, &why);
     r->stale += why.kind == ERROR_NOT_FOUND; // of an older build

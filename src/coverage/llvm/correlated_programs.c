@@ -244,12 +244,12 @@ static bool refuse_unknown(const BuildId *id, Error *err)
     Arena arena = {0};
     if (id->len)
         error_set(err, ERROR_NOT_FOUND,
-                  "it holds counts alone: of which functions is in the program of build %" STR_FMT
+                  "it holds only counters; their functions are in the program of build %" STR_FMT
                   ", which is not among the inputs",
                   STR_ARG(build_id_hex(&arena, id)));
     else
         error_set(err, ERROR_NOT_FOUND,
-                  "it holds counts alone: of which functions is in the program that wrote it, "
+                  "it holds only counters; their functions are in the program that wrote it, "
                   "which is not among the inputs, and it states no build id");
     arena_deinit(&arena);
     return error_hint(err, "name the program, or its debug file, beside the profile");

@@ -469,7 +469,7 @@ static bool refuse_kind(Str path, Bytes file, Error *err)
 {
     const char *hint, *name = tracefile_foreign_name(file, &hint);
     if (!name)
-        return error_set(err, ERROR_FORMAT, "'%" STR_FMT "' is no LLVM profile", STR_ARG(path));
+        return error_set(err, ERROR_FORMAT, "'%" STR_FMT "' is not an LLVM profile", STR_ARG(path));
     error_set(err, ERROR_UNSUPPORTED, "'%" STR_FMT "' is %s, and no profile of counts",
               STR_ARG(path), name);
     return error_hint(err, "%s", hint);

@@ -76,7 +76,7 @@ bool cover_object_sections(Arena *arena, Bytes file, CovMapSections *ret, Error 
     if (s.covmap.len == 0) {
         error_set(err, ERROR_NOT_FOUND, "no coverage mapping in it");
         if (s.names.len)
-            return error_hint(err, "it counts, but says not of which lines: compile with "
+            return error_hint(err, "it has counters, but no mapping to lines: compile with "
                                    "-fcoverage-mapping too, or give the file from before it was "
                                    "stripped ('llvm-strip' takes the mapping, 'strip' leaves it)");
         return error_hint(err, "compile with clang -fprofile-instr-generate -fcoverage-mapping, "

@@ -53,7 +53,7 @@ static bool read_frames(Dhat *d)
         return error_set(d->err, ERROR_FORMAT, "DHAT's file: no table of frames, 'ftbl'");
     for (const JsonValue *v = table->child; v; v = v->next) {
         if (v->kind != JSON_STRING)
-            return error_set(d->err, ERROR_FORMAT, "DHAT's file: a frame in 'ftbl' is no text");
+            return error_set(d->err, ERROR_FORMAT, "DHAT's file: a frame in 'ftbl' is not text");
         vec_push(&d->scratch, &d->frames, heap_rows_frame(d->rows.p, v->text));
     }
     return true;

@@ -464,7 +464,7 @@ static bool read_file(Heaptrack *h, Str text)
     }
     if (is_cut)
         profile_note(h->rows.p, NOTE_WARNING, STR("cut-file"),
-                     "the file is cut in line %zu: what was before is here", h->line);
+                     "the file is cut in line %zu: the part before is read", h->line);
     return true;
 }
 

@@ -95,7 +95,7 @@ bool import_dtrace(Bytes file, Profile *p, Error *err)
     if (is_cut)
         profile_note(p, NOTE_WARNING, STR("cut"), "the last stack has no count: the file is cut");
     if (odd)
-        profile_note(p, NOTE_WARNING, STR("odd-lines"), "%zu line%s of no stack left out", odd,
-                     odd == 1 ? "" : "s");
+        profile_note(p, NOTE_WARNING, STR("odd-lines"), "%zu line%s outside of stacks left out",
+                     odd, odd == 1 ? "" : "s");
     return true;
 }

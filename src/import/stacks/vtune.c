@@ -54,7 +54,7 @@ static bool read_row(Named *n, NamedPath *path, const StrVec *row, const Columns
     if (str_ends_with(time, STR("s")))
         time = str_slice(time, 0, time.len - 1);
     if (time.len && (!str_parse_double(time, &seconds) || !(seconds >= 0 && seconds < 9e9)))
-        return error_set(err, ERROR_FORMAT, "vtune: '%" STR_FMT "' is no time in seconds",
+        return error_set(err, ERROR_FORMAT, "vtune: '%" STR_FMT "' is not a time in seconds",
                          STR_ARG(time));
     FrameId frame =
         named_frame(n, str_trim(name), columns->module < row->len ? row->at[columns->module] : none,

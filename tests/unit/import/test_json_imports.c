@@ -140,7 +140,7 @@ static void broken_chrome_traces_are_refused(void **state)
         {"{\"traceEvents\":[],\"samples\":[{\"sf\":1}]}", "stack frame '1'"},
         {"{\"traceEvents\":[],\"samples\":[{\"sf\":1}],\"stackFrames\":{\"1\":{\"parent\":2},"
          "\"2\":{\"parent\":1}}}",
-         "above each other"},
+         "form a loop"},
         {"[{\"name\":\"ProfileChunk\",\"args\":{\"data\":{\"cpuProfile\":{\"nodes\":[{\"id\":2,"
          "\"parent\":1}]}}}}]",
          "parent '1'"},

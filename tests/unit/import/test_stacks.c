@@ -176,7 +176,7 @@ static void broken_files_are_refused(void **state)
         {"sample", "Call graph:\n\nTotal number in stack\n", "the call graph is empty"},
         {"sample", "Call graph:\n    5 main  (in a)\n    + 6 b  (in a)\n", "more samples than 'b"},
         {"VTune CSV", "Function Stack,CPU Time:Total,Module\nmain,1.0,a\n", "no column"},
-        {"VTune CSV", "Function Stack,CPU Time:Self,Module\nmain,-1,a\n", "'-1' is no time"},
+        {"VTune CSV", "Function Stack,CPU Time:Self,Module\nmain,-1,a\n", "'-1' is not a time"},
         {"Instruments", "Weight\tSelf Weight\t\tSymbol Name\n1 s 100%\tx\t\tmain\n", "no weight"},
         {"Instruments", "Weight\tSelf Weight\t\tSymbol Name\n1 s\n", "a row of 1 fields"},
         {"Instruments", "Weight\tSelf Weight\t\tSymbol Name\n1 s  1%\t1 Gc\t\tmain\n", "beside"},

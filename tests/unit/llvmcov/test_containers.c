@@ -132,7 +132,7 @@ static void broken_headers_are_refused(void **state)
     static const struct {
         const char *text, *error;
     } cases[] = {
-        {"!<arch>\nx               0                               1a        `\n", "no number"},
+        {"!<arch>\nx               0                               1a        `\n", "not a number"},
         {"!<arch>\nx               0                               0         ..", "does not end"},
         {"!<arch>\nx               0                               9         `\nab", "cut short"},
     };

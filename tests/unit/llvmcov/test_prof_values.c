@@ -78,8 +78,8 @@ static void what_a_block_must_not_say_is_refused_by_name(void **state)
 {
     (void)state;
     enum { KINDS_AT = 4, FIRST_KIND_AT = 8, SECOND_KIND_AT = 8 + 16 + 32, SITES_AT = 12 };
-    assert_string_equal(refusal(0, 9), "size of a value profile is no multiple of 8");
-    assert_string_equal(refusal(0, 0), "size of a value profile is no multiple of 8");
+    assert_string_equal(refusal(0, 9), "size of a value profile is not a multiple of 8");
+    assert_string_equal(refusal(0, 0), "size of a value profile is not a multiple of 8");
     assert_string_equal(refusal(KINDS_AT, 4), "value profile of more kinds than are known: 4");
     assert_string_equal(refusal(FIRST_KIND_AT, 3), "unknown kind of a value profile: 3");
     assert_string_equal(refusal(SECOND_KIND_AT, 0), "a kind of value profile stands twice");

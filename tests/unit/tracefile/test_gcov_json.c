@@ -94,7 +94,7 @@ static void broken_documents_are_refused_with_their_place(void **state)
          "too large"},
         {"{\"format_version\":\"1\",\"files\":[{\"file\":\"a\",\"lines\":[{\"count\":-1}]}]}",
          "a number was expected at offset"},
-        {"{\"format_version\":\"one\",\"files\":[]}", "the version is no number"},
+        {"{\"format_version\":\"one\",\"files\":[]}", "the version is not a number"},
         {"{\"format_version\":\"1\",\"files\":{}}", "another value was expected"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -72,12 +72,12 @@ static void broken_lines_are_named(void **state)
         {"mode: set\na.go\n", "line 2, 'a.go': no block of statements"},
         {"mode: set\n:1.1,1.2 1 1\n", "no block of statements"},
         {"mode: set\na.go:1.1,1.2 1\n", "no block of statements"},
-        {"mode: set\na.go:1,1.2 1 1\n", "a place is no line and column"},
-        {"mode: set\na.go:1.x,1.2 1 1\n", "a place is no line and column"},
+        {"mode: set\na.go:1,1.2 1 1\n", "a place is not a line and a column"},
+        {"mode: set\na.go:1.x,1.2 1 1\n", "a place is not a line and a column"},
         {"mode: set\na.go:2.1,1.2 1 1\n", "a block ends before it starts"},
         {"mode: set\na.go:0.1,1.2 1 1\n", "a block ends before it starts"},
         {"mode: set\na.go:1.1,4294967295.2 1 1\n", "the blocks span too many lines"},
-        {"mode: set\na.go:1.1,4294967296.2 1 1\n", "a place is no line and column"},
+        {"mode: set\na.go:1.1,4294967296.2 1 1\n", "a place is not a line and a column"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         Arena arena = {0};

@@ -151,7 +151,7 @@ static void a_version_of_llvm_covs_json_that_is_not_known_is_refused(void **stat
     strstr(text, "2.0.1")[0] = '4';
     cover_set_init(&set, &arena);
     assert_error(tracefile_read(&set, bytes_over(text, strlen(text)), &err), &err, ERROR_FORMAT,
-                 "unknown version '4.0.1', known are 1 to 3");
+                 "unknown version '4.0.1'; versions 1 to 3 are known");
     cover_set_deinit(&set);
     arena_deinit(&arena);
 }

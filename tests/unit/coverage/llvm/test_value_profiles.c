@@ -250,7 +250,7 @@ static void a_broken_value_in_a_text_is_named_by_its_line(void **state)
         {"f\n1\n1\n7\n2\n0\n1\n0\n0\n1\n0\n", "a kind of value profile stands twice"},
         {"f\n1\n1\n7\n1\n0\n1\n1\ng4\n", "line 9: a value is missing"},
         {"f\n1\n1\n7\n1\n0\n1\n2\ng:4\n", "a value is missing"},
-        {"f\n1\n1\n7\n1\n1\n1\n1\ng:4\n", "the size of a value is no number"},
+        {"f\n1\n1\n7\n1\n1\n1\n1\ng:4\n", "the size of a value is not a number"},
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         assert_error(cover_counts_add(&f.counts, STR("x"), bytes_from_str(str_from_c(texts[i][0])),
