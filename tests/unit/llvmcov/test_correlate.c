@@ -142,11 +142,11 @@ static void without_a_program_counters_alone_are_refused(void **state)
     Error err;
     counters_alone(&b, &s);
     assert_error(cover_counts_add(&c, STR("x"), bytes_from_str(strbuf_str(&b)), 1, &err), &err,
-                 ERROR_NOT_FOUND, "counts alone");
+                 ERROR_NOT_FOUND, "only counters");
     cover_correlations_init(&none);
     c.correlations = &none;
     assert_error(cover_counts_add(&c, STR("x"), bytes_from_str(strbuf_str(&b)), 1, &err), &err,
-                 ERROR_NOT_FOUND, "counts alone");
+                 ERROR_NOT_FOUND, "only counters");
     assert_non_null(strstr(err.hint, "name the program"));
     assert_int_equal(c.profile_count, 0);
     cover_counts_deinit(&c);
