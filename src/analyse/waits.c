@@ -133,6 +133,43 @@ bool wait_is_idle(const Profile *p, WaitClass state, StackId stack)
     return condition && program_frames <= WORKER_FRAMES;
 }
 
+// Whether the innermost functions of the program take the lock of Python's interpreter. In
+// interpreters without symbols of their own functions only the exported ones have names.
+static bool takes_python_lock(const Profile *p, StackId stack)
+{
+    static const char *const takers[] = {"take_gil", "PyEval_RestoreThread", "PyEval_AcquireThread",
+                                         "PyEval_AcquireLock", "_PyThreadState_Attach"};
+    enum { INNERMOST = 3 };
+    uint32_t program_frames = 0;
+    for (StackId s = stack; s.v && program_frames < INNERMOST; s = p->stacks.parent.at[s.v]) {
+        for (FrameId f = p->stacks.frame.at[s.v]; f.v; f = p->frames.inlined_in.at[f.v])
+            for (size_t i = 0; i < ARRAY_LEN(takers); i++)
+                if (str_equal(frame_name(p, f), str_from_c(takers[i])))
+                    return true;
+        program_frames += is_program_frame(p, p->stacks.frame.at[s.v]);
+    }
+    return false;
+}
+
+static StrId with_python_lock(Profile *p, WaitClass state, StrId object, StackId stack)
+{
+    // Up to Python 3.12 no other lock of the interpreter's own object is waited for that long.
+    bool is_own = str_starts_with(profile_text(p, object), STR("_PyRuntime+"));
+    return state == WAIT_LOCK && (is_own || takes_python_lock(p, stack))
+               ? profile_str(p, STR(WAIT_PYTHON_LOCK))
+               : object;
+}
+
+void waits_name_python_lock(Profile *p)
+{
+    for (size_t i = 0; i < p->waits.thread.len; i++)
+        p->waits.object.at[i] = with_python_lock(p, state_of(p->waits.state.at[i]),
+                                                 p->waits.object.at[i], p->waits.stack.at[i]);
+    for (size_t i = 0; i < p->states.thread.len; i++)
+        p->states.object.at[i] = with_python_lock(p, state_of(p->states.state.at[i]),
+                                                  p->states.object.at[i], p->states.stack.at[i]);
+}
+
 // ---- Totals -------------------------------------------------------------------------------
 
 static void add_to_totals(const Profile *p, size_t row, WaitTotals *t)

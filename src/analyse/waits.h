@@ -23,6 +23,12 @@ void wait_place_add(const Profile *p, WaitPlace place, StrBuf *out);
 // next work, of a process for a signal, of one thread for the end of another.
 bool wait_is_idle(const Profile *p, WaitClass state, StackId stack);
 
+// The object of waits for the lock of Python's interpreter.
+#define WAIT_PYTHON_LOCK "Python's GIL"
+// Gives waits for that lock this object, by the functions of the interpreter that take it and by
+// the interpreter's own object in memory. Other waits keep theirs.
+void waits_name_python_lock(Profile *p);
+
 // Time by class, in ns.
 typedef struct WaitTotals {
     uint64_t of[WAIT_CLASS_COUNT];

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "analyse/fit.h"
+#include "analyse/waits.h"
 #include "cli/cli.h"
 #include "cli/symbols.h"
 #include "model/facts.h"
@@ -137,10 +138,11 @@ static bool read_stored(const Input *in, Profile *p, Error *err)
 {
     if (!store_read(in->bytes, p, err))
         return error_context(err, "cannot read recording '%" STR_FMT "'", STR_ARG(in->name));
-    if (profile_fact(p, STR(FACT_INCOMPLETE)).len == 0 || !is_of_this_machine(p))
-        return true;
-    bool ok = name_addresses(in, p, err);
-    if (!ok)
+    bool ok = profile_fact(p, STR(FACT_INCOMPLETE)).len == 0 || !is_of_this_machine(p) ||
+              name_addresses(in, p, err);
+    if (ok)
+        waits_name_python_lock(p);
+    else
         profile_deinit(p);
     return ok;
 }

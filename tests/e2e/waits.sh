@@ -32,6 +32,31 @@ assay report w.assay --locks >locks.txt
 assay report w.assay --by file >file.txt
 assay report w.assay --by waker >waker.txt
 read -r _ lock _ pipe _ sleep <truth.txt
+
+# Three threads of Python want one lock. Whichever Python this is: its functions may have no names.
+if command -v python3 >/dev/null; then
+    cat >gil.py <<'END'
+import threading, time
+def spin(until):
+    n = 0
+    while time.monotonic() < until:
+        for i in range(2000):
+            n += i * i % 7
+ends = time.monotonic() + 0.7
+threads = [threading.Thread(target=spin, args=(ends,)) for _ in range(3)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+END
+    assay record --wait -q -o gil.assay -- python3 gil.py
+    assay report gil.assay >gil.txt
+    assay report gil.assay --locks >gil-locks.txt
+    # Two of the three wait at any time: 1.4 s, less what they wait for a processor.
+    check "waits for Python's lock are told apart ($(time_of gil-locks.txt "Python's GIL") µs)" \
+        test "$(time_of gil-locks.txt "Python's GIL")" -ge 200000
+    check 'the first screen says so' grep -q "Python's GIL [0-9]" <(tr -s ' \n' ' ' <gil.txt)
+else
+    skip "Python's lock" 'no python3'
+fi
 runnable=$(time_of class.txt runnable)
 truth=$lock
 check 'the lock took as long as the program measured' \

@@ -76,6 +76,15 @@ static size_t count_lines(Str text)
     return n;
 }
 
+static uint64_t python_lock_ns(const Profile *p)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < p->waits.thread.len; i++)
+        if (str_equal(profile_text(p, p->waits.object.at[i]), STR(WAIT_PYTHON_LOCK)))
+            sum += p->waits.blocked_ns.at[i];
+    return sum;
+}
+
 size_t waits_add_summary(StrBuf *out, const Profile *p, size_t columns)
 {
     if (p->waits.thread.len == 0)
@@ -87,6 +96,11 @@ size_t waits_add_summary(StrBuf *out, const Profile *p, size_t columns)
     add_value(&text, t.all, STR("ns"));
     strbuf_add(&text, STR(": "));
     add_classes(&text, &t);
+    uint64_t python = python_lock_ns(p);
+    if (python) {
+        strbuf_add(&text, STR(" · " WAIT_PYTHON_LOCK " "));
+        add_share(&text, ratio(python, t.all));
+    }
     double missing;
     if (str_parse_double(profile_fact(p, STR(FACT_WAITS_MISSING)), &missing))
         strbuf_printf(&text, " · the classes miss %.2f%%", 100 * missing);
