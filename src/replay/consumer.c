@@ -54,6 +54,7 @@ typedef struct Thread {
     bool ended;
     OuterFrames *outer; // the last complete stack; NULL until one is deep
     ThreadCredit credit;
+    uint32_t base_searches; // in /proc, for the base of its stack
     CaptureStack *captured; // Python's frames of its next sample; NULL: none so far
     uint64_t captured_ns;   // when; 0: they have been used
     ProbeTexts *texts;      // of its next hit of a probe; NULL: none so far
@@ -67,6 +68,12 @@ typedef struct Newest {
     uint32_t row;
 } Newest;
 
+// The outer end of the present sample's stack, of KNOWN_TAIL bytes, whose middle was not copied.
+typedef struct StackTail {
+    uint64_t at;          // its place in the stack, and with add_unwound its address
+    const uint8_t *bytes; // NULL: there is none
+} StackTail;
+
 typedef struct NewestRows {
     Vec(Newest) at; // heap memory
     Table by_number;
@@ -78,6 +85,7 @@ typedef struct FrameCacheEntry {
     uint64_t generation; // of the space; 0: empty
     FrameId frame;
     uint32_t flags;
+    bool is_plain; // no runtime has another name for it
 } FrameCacheEntry;
 
 typedef struct GroupCount { // the last value of a counter that is read with its leader
@@ -109,6 +117,7 @@ struct Consumer {
     UnwindMemory walked_memory;
     uint32_t last_sp_words; // of the outermost frame of the last walk
     LiveStack live_stack;
+    StackTail stack_tail;
     FrameId frames[FRAMES_MAX + 257]; // innermost first
     FrameId exec_callers[4];          // of the kernel, each inside the system call of an exec
     uint32_t exec_caller_count;
@@ -605,8 +614,19 @@ static FrameId user_frame(Consumer *c, Process *p, uint64_t pc, uint32_t flags)
     UnwindMapping *m = unwind_space_find(&p->space, pc);
     ModuleId module = m ? modules_id(&c->modules, m->user) : (ModuleId){0};
     FrameId frame = profile_frame(c->profile, module, m ? pc - m->bias : pc, frame_flags);
-    *e = (FrameCacheEntry){pc, p->space.generation, frame, flags};
+    bool is_plain = !p->space.generated || !runtime_frames_may_name(&p->runtimes, pc);
+    *e = (FrameCacheEntry){pc, p->space.generation, frame, flags, is_plain};
     return frame;
+}
+
+// The same where it is cached and no runtime has another name for it.
+static bool plain_frame(const Consumer *c, const Process *p, uint64_t pc, uint32_t flags,
+                        FrameId *ret)
+{
+    uint64_t hash = hash_pair(pc, p->space.generation << 2 | flags);
+    const FrameCacheEntry *e = &c->frame_cache[hash & (FRAME_CACHE_SIZE - 1)];
+    *ret = e->frame;
+    return e->is_plain && e->pc == pc && e->generation == p->space.generation && e->flags == flags;
 }
 
 // Adds the frames of the kernel's call chain, with `user` also those of its user part. In each
@@ -781,6 +801,10 @@ static size_t add_frames(Consumer *c, Process *p, Thread *t, const UnwindMemory 
             n += python;
             continue;
         }
+        if (plain_frame(c, p, f->pc, f->flags & UNWIND_FRAME_HOW, &c->frames[n])) {
+            n++;
+            continue;
+        }
         bool named =
             p->space.generated && runtime_frames_name(&p->runtimes, f, stack, &frame, &below);
         if (!named || below)
@@ -814,7 +838,7 @@ static void remember_walk(Consumer *c, Process *p, const Thread *t, const Unwind
 static void tell_base(Consumer *c, Process *p, const Thread *t, uint64_t sp, uint32_t count)
 {
     uint32_t words = c->walked[count - 1].sp_words;
-    bool is_deep = words > KNOWN_HASH_MAX / 8 && words <= KNOWN_COPY_MAX / 8;
+    bool is_deep = words > KNOWN_HASH_MAX / 8 && words <= KNOWN_ENDS_MAX / 8;
     if (words == UNWIND_SP_FAR || p->ended || !(is_deep || runtime_frames_found(&p->runtimes)))
         return;
     for (uint32_t i = 1; i < count; i++)
@@ -823,6 +847,32 @@ static void tell_base(Consumer *c, Process *p, const Thread *t, uint64_t sp, uin
     if (runtime_frames_found(&p->runtimes) && !p->known.is_unsteady)
         known_stacks_give_up(c->known, &p->known, p->pid);
     known_stacks_meet_copied(c->known, &p->known, p->pid, t->tid, sp + 8ull * words);
+}
+
+// Looks the base of a thread's stack up, of which no sample could be walked to its end: the end of
+// its mapping is near enough.
+static void search_base(Consumer *c, Process *p, Thread *t, uint64_t sp)
+{
+    enum { SEARCHES_MAX = 4 };
+    Arena scratch = {0};
+    ProcMapVec maps = {0};
+    if (p->ended || t->base_searches >= SEARCHES_MAX)
+        return;
+    t->base_searches++;
+    if (proc_maps_read(&scratch, p->pid, &maps, NULL))
+        for (size_t i = 0; i < maps.len; i++)
+            if (sp >= maps.at[i].start && sp < maps.at[i].end)
+                known_stacks_meet_copied(c->known, &p->known, p->pid, t->tid, maps.at[i].end);
+    arena_deinit(&scratch);
+}
+
+static bool read_tail(void *ctx, uint64_t addr, uint64_t *ret)
+{
+    const StackTail *tail = ctx;
+    if (addr < tail->at || addr - tail->at > KNOWN_TAIL - sizeof(*ret))
+        return false;
+    memcpy(ret, tail->bytes + (addr - tail->at), sizeof(*ret));
+    return true;
 }
 
 static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *s, uint64_t mask,
@@ -854,6 +904,11 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
                            .window_addr = regs.reg[sp],
                            .window_size = s->stack.len,
                            .window_cut = true};
+    if (c->stack_tail.bytes) {
+        c->stack_tail.at += memory.window_addr;
+        memory.read = read_tail;
+        memory.ctx = &c->stack_tail;
+    }
     // A chain in a file may be longer than any kernel writes. One place is for the cut frame.
     size_t room = ARRAY_LEN(c->frames) - 3 - MIN(n, ARRAY_LEN(c->frames) - 3);
     if (room == 0) {
@@ -864,7 +919,7 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     p->runtimes.now_ns = c->last_ns;
     UnwindWalk walk = unwind_walk(&p->space, c->cache, &regs, &memory, c->walked, max);
     c->counts.short_copies += walk.end == UNWIND_CUT_DUMP_SHORT;
-    if (c->known && walk.end == UNWIND_COMPLETE)
+    if (c->known && walk.end == UNWIND_COMPLETE && !c->stack_tail.bytes)
         remember_walk(c, p, t, &regs, &memory, walk.frame_count, n);
     if (walk.end == UNWIND_COMPLETE)
         c->counts.stack_bytes = walk.end_sp - memory.window_addr;
@@ -873,6 +928,8 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     join_outer(c, t, &memory, max, is_deep, &walk);
     if (c->known && walk.end == UNWIND_COMPLETE && !c->can_be_known)
         tell_base(c, p, t, regs.reg[sp], walk.frame_count);
+    if (c->known && walk.end == UNWIND_CUT_DUMP_SHORT && !c->stack_tail.bytes)
+        search_base(c, p, t, regs.reg[sp]);
     c->last_sp_words = walk.frame_count ? c->walked[walk.frame_count - 1].sp_words : UNWIND_SP_FAR;
     n = add_frames(c, p, t, &memory, walk.frame_count, n);
     c->counts.frames_walked += walk.frame_count;
@@ -1259,7 +1316,8 @@ static void check_known(Consumer *c, Process *p, const KnownSample *k, const Per
     c->counts.known_wrong += known.v != walked.v;
 }
 
-// Takes a piece of a stack. True when it is the last one: `stack` becomes the whole stack.
+// Takes a piece of a stack. True when it is the last one: `stack` becomes the whole stack, or its
+// first part where the middle is left out. The other end then stands behind that in `pieces`.
 static bool join_pieces(Thread *t, const KnownSample *k, Bytes piece, Bytes *stack)
 {
     if (k->at == 0 && k->stack_size == k->total) {
@@ -1268,13 +1326,18 @@ static bool join_pieces(Thread *t, const KnownSample *k, Bytes piece, Bytes *sta
     }
     if (k->at == 0)
         t->pieces.len = 0;
-    if (k->at != t->pieces.len || k->total > KNOWN_COPY_MAX || k->stack_size > k->total - k->at)
+    bool has_gap = k->total > KNOWN_COPY_MAX;
+    uint64_t left_out =
+        has_gap && t->pieces.len >= KNOWN_HEAD ? k->total - KNOWN_HEAD - KNOWN_TAIL : 0;
+    if (k->at != t->pieces.len + left_out || k->total > KNOWN_ENDS_MAX || k->at > k->total ||
+        k->stack_size > k->total - k->at)
         return false; // an older piece was lost
     vec_reserve(NULL, &t->pieces, piece.len);
     memcpy(t->pieces.at + t->pieces.len, piece.ptr, piece.len);
     t->pieces.len += piece.len;
-    *stack = bytes_over(t->pieces.at, t->pieces.len);
-    return t->pieces.len == k->total;
+    *stack =
+        bytes_over(t->pieces.at, has_gap ? MIN(t->pieces.len, (size_t)KNOWN_HEAD) : t->pieces.len);
+    return k->at + k->stack_size == k->total;
 }
 
 // A sample whose stack was copied, in one piece or in several.
@@ -1286,7 +1349,10 @@ static void on_copied(Consumer *c, const PerfRecord *r, const SampleEvent *event
     if (!join_pieces(t, k, piece, &r->u.sample->stack))
         return;
     uint64_t complete = c->counts.complete;
+    if (k->total > KNOWN_COPY_MAX)
+        c->stack_tail = (StackTail){k->total - KNOWN_TAIL, t->pieces.at + KNOWN_HEAD};
     on_sample(c, r, event);
+    c->stack_tail = (StackTail){0};
     if (k->hash)
         check_known(c, p, k, r->u.sample);
     // What was the base of one stack is not that of the present one.
@@ -1529,12 +1595,17 @@ void consumer_find_late_maps(Consumer *c)
     modules_find_late_maps(&c->modules, 0);
 }
 
-bool consumer_has_runtimes(const Consumer *c)
+RuntimeHaste consumer_has_runtimes(const Consumer *c)
 {
-    for (size_t i = 0; i < c->processes.len; i++)
-        if (!c->processes.at[i]->ended && runtime_frames_found(&c->processes.at[i]->runtimes))
-            return true;
-    return false;
+    RuntimeHaste haste = RUNTIMES_NONE;
+    for (size_t i = 0; i < c->processes.len; i++) {
+        const RuntimeFrames *r = &c->processes.at[i]->runtimes;
+        if (!c->processes.at[i]->ended && runtime_frames_found(r))
+            haste = runtime_frames_change(r)   ? RUNTIMES_CHANGE
+                    : haste == RUNTIMES_CHANGE ? haste
+                                               : RUNTIMES_STAY;
+    }
+    return haste;
 }
 
 bool consumer_has_scripts(const Consumer *c)

@@ -160,8 +160,13 @@ uint32_t consumer_running(const Consumer *c);
 // After the last record of a live recording: looks for files that processes wrote late, such as
 // maps of generated code.
 void consumer_find_late_maps(Consumer *c);
-// Whether a process has a runtime whose memory is read: soon after each sample, as it changes.
-bool consumer_has_runtimes(const Consumer *c);
+// The runtimes whose memory is read in all processes.
+typedef enum RuntimeHaste {
+    RUNTIMES_NONE,
+    RUNTIMES_STAY,   // what is read names functions, which stay for a while
+    RUNTIMES_CHANGE, // frames are read, too: soon after each sample
+} RuntimeHaste;
+RuntimeHaste consumer_has_runtimes(const Consumer *c);
 // Whether functions of JavaScript were named by what V8 knows of them.
 bool consumer_has_scripts(const Consumer *c);
 // Whether Python's frames were read after the samples that they belong to.

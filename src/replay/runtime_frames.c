@@ -186,6 +186,11 @@ bool runtime_frames_found(const RuntimeFrames *r)
     return r->java || r->script || r->python;
 }
 
+bool runtime_frames_change(const RuntimeFrames *r)
+{
+    return r->java || r->script || (r->python && !r->targets);
+}
+
 // ---- Names ----------------------------------------------------------------------------
 
 static int64_t second_of(const RuntimeFrames *r)
@@ -561,6 +566,12 @@ static void find_kind(RuntimeFrames *r, ModuleFile *generated)
         return;
     for (uint32_t i = 0; i < r->space->count && !generated->runtime; i++)
         generated->runtime = runtime_kind_find(modules_get(r->modules, r->space->at[i].user)->path);
+}
+
+bool runtime_frames_may_name(RuntimeFrames *r, uint64_t pc)
+{
+    const UnwindMapping *m = unwind_space_find(r->space, pc);
+    return m && (m->flags & UNWIND_MAP_JIT || is_builtin(r, m, pc));
 }
 
 bool runtime_frames_name(RuntimeFrames *r, const UnwindFrame *frame, const UnwindMemory *stack,

@@ -34,6 +34,9 @@ void runtime_frames_deinit(RuntimeFrames *r); // may be called again
 
 // Whether a runtime was found.
 bool runtime_frames_found(const RuntimeFrames *r);
+// Whether one was found whose frames must be read soon after each sample: those of Python may be
+// read at the sample.
+bool runtime_frames_change(const RuntimeFrames *r);
 
 // UnwindSpace.generated, with the RuntimeFrames as its context.
 UnwindGeneratedEnd runtime_frames_step(void *ctx, UnwindGenerated *frame);
@@ -46,6 +49,10 @@ void runtime_frames_begin(RuntimeFrames *r, uint32_t tid, const CaptureStack *ca
 // frames are given in their order. 0: the frame is none of the interpreter, or they are not known.
 uint32_t runtime_frames_python(RuntimeFrames *r, const UnwindFrame *frame, FrameId *ret,
                                uint32_t max);
+
+// Whether a runtime may know the code at an address: it was generated, or is the runtime's own
+// without unwind rules. The answer holds as long as the space is the same.
+bool runtime_frames_may_name(RuntimeFrames *r, uint64_t pc);
 
 // The frame of the profile for a walked one. `stack` is the copied stack. False when no runtime
 // knows it. `ret_below` becomes true when it is the caller of the walked one, as a function that an

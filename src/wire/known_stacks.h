@@ -23,10 +23,14 @@ enum {
     KNOWN_HASH_MAX = 16384,    // bytes of a stack; larger ones are always copied
     KNOWN_PIECE = 16384,       // … in pieces of so many bytes
     KNOWN_COPY_MAX = 32 << 14, // … up to so many
-    KNOWN_LINE_SHIFT = 6,      // code is classed by pieces of 64 bytes
-    KNOWN_CLASS_BITS = 16,     // of an entry of `lines`; above them is a part of its hash
-    KNOWN_CLASS_EXACT = 1,     // each address of the line is a class of its own
-    KNOWN_CHAIN_MAX = 127,     // kernel.perf_event_max_stack
+    // Of larger stacks only the two ends are copied: most of such a stack is one large array.
+    KNOWN_ENDS_MAX = 64 << 20,
+    KNOWN_HEAD = 4 << 14,  // bytes from the stack pointer on
+    KNOWN_TAIL = 4 << 14,  // bytes up to the base
+    KNOWN_LINE_SHIFT = 6,  // code is classed by pieces of 64 bytes
+    KNOWN_CLASS_BITS = 16, // of an entry of `lines`; above them is a part of its hash
+    KNOWN_CLASS_EXACT = 1, // each address of the line is a class of its own
+    KNOWN_CHAIN_MAX = 127, // kernel.perf_event_max_stack
 };
 
 // What is done with the stacks of a process.
@@ -78,7 +82,7 @@ typedef struct KnownSample {
     uint32_t count;      // PERF_CONTEXT_KERNEL and the kernel's frames
     uint32_t stack_size; // of the piece; 0: the stack was not copied
     uint32_t at;         // of the piece in the stack, bytes
-    uint32_t total;      // bytes of the stack
+    uint32_t total;      // bytes of the stack; above KNOWN_COPY_MAX its middle is left out
     uint32_t unused;
 } KnownSample;
 

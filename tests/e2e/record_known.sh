@@ -62,6 +62,41 @@ complete() {
 }
 check 'stacks are complete' complete
 
+# A frame of 600 KB whose lower end changes all the time: the copy of 64 KB ends in it, and what lies above cannot be read
+# later. Both ends of the stack are copied.
+cat >wide.c <<'END'
+#include <stdlib.h>
+#include <time.h>
+static volatile long sink;
+__attribute__((noinline)) static void inner(int depth, volatile char *end, int ms)
+{
+    if (depth)
+        inner(depth - 1, end, ms);
+    for (int i = 0; depth == 0 && clock() < ms * (CLOCKS_PER_SEC / 1000); i++)
+        for (int j = 0; j < 100000; j++)
+            end[j] = (char)(i + j);
+    sink += depth;
+}
+__attribute__((noinline)) static void wide(int ms)
+{
+    volatile char room[600 << 10];
+    inner(10, room, ms);
+    sink += room[5];
+}
+__attribute__((noinline)) static void outermost(int ms) { wide(ms); sink++; }
+int main(int argc, char **argv) { outermost(argc > 1 ? atoi(argv[1]) : 300); return 0; }
+END
+gcc -g -O2 -o wide wide.c || exit 1
+wide() {
+    record -- ./wide 800 || return 1
+    local reached
+    reached=$(total outermost)
+    echo "$reached of $(samples)"
+    # Up to the first look at a sample, 100 ms on a busy machine, the copies end in the large frame.
+    [ $((reached * 100)) -ge $(($(samples) * 80)) ]
+}
+check 'a stack with a frame of 600 KB is complete' wide
+
 # Nothing of the kind where it is refused or not asked for.
 none() {
     record "$@" -- ./known_stacks 200 || return 1

@@ -15,7 +15,7 @@ typedef struct BpfPlace {
     uint32_t map; // number of the map
 } BpfPlace;
 
-enum { BPF_PARTS_MAX = 2 };
+enum { BPF_PARTS_MAX = 4 };
 
 // One program.
 typedef struct BpfCode {

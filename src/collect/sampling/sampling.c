@@ -41,7 +41,7 @@ enum {
     POLL_MS = 25,     // for side-band records; full rings wake the drain earlier
     CALM_MS = 100,    // … while no program starts and no stack must be looked at soon,
     CALM_ROUNDS = 20, // … and none did in so many rounds
-    RUNTIMES_MS = 10, // with runtimes, whose memory changes
+    RUNTIMES_MS = 10, // with runtimes whose frames are read after the samples
     // The same for a screen of the whole machine, of which each wake-up takes a part.
     POLL_WIDE_MS = 100,
     RUNTIMES_WIDE_MS = 25,
@@ -95,13 +95,13 @@ struct Sampling {
     Watching watching;        // of waits
     pthread_t worker;
     atomic_bool worker_done;
-    atomic_bool recognises;   // stacks that come again are not copied
-    atomic_bool has_runtimes; // the worker reads the memory of some
-    int worker_done_fd;       // readable when the worker has ended
-    unsigned asked;           // number of signals that asked to end
-    int last_signal;          // the newest of them
-    atomic_bool is_full;      // the file has reached the size that the user allows
-    atomic_bool failed;       // the worker could not write; the error is below
+    atomic_bool recognises; // stacks that come again are not copied
+    atomic_int runtimes;    // RuntimeHaste of the worker
+    int worker_done_fd;     // readable when the worker has ended
+    unsigned asked;         // number of signals that asked to end
+    int last_signal;        // the newest of them
+    atomic_bool is_full;    // the file has reached the size that the user allows
+    atomic_bool failed;     // the worker could not write; the error is below
     Error worker_error;
     int64_t worker_cpu_ns;
     Spawned child;
@@ -445,7 +445,7 @@ static void *work(void *arg)
             chunk = next;
         }
         show(s, false);
-        atomic_store(&s->has_runtimes, consumer_has_runtimes(s->consumer));
+        atomic_store(&s->runtimes, (int)consumer_has_runtimes(s->consumer));
         if (os_monotonic_ns() - flushed > FLUSH_MS * NS_PER_MS) {
             flush_store(s);
             flushed = os_monotonic_ns();
@@ -726,8 +726,10 @@ static int poll_timeout_ms(Sampling *s, const Course *c)
 {
     int64_t now = os_monotonic_ns();
     int64_t next = MIN(c->enable, c->end);
-    bool runtimes = atomic_load(&s->has_runtimes);
-    bool is_calm = s->drain.calm_rounds > CALM_ROUNDS && atomic_load(&s->recognises);
+    int haste = atomic_load(&s->runtimes);
+    bool runtimes = haste == RUNTIMES_CHANGE;
+    bool is_calm =
+        s->drain.calm_rounds > CALM_ROUNDS && atomic_load(&s->recognises) && haste == RUNTIMES_NONE;
     int most = runtimes ? RUNTIMES_MS : is_calm ? CALM_MS : POLL_MS;
     if (s->options->watch && s->options->system_wide)
         most = runtimes ? RUNTIMES_WIDE_MS : POLL_WIDE_MS;

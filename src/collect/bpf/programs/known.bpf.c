@@ -7,7 +7,10 @@
 
 #include "collect/bpf/programs/kernel.h"
 
-enum { WORDS_AT_ONCE = 4 };
+enum { WORDS_AT_ONCE = 4, PART_BYTES = 512 };
+
+// A word that could not be read: no address, so that no walk goes on or ends there.
+#define NO_WORD (0xdeadull << 48)
 
 // struct bpf_perf_event_data on x86-64 (linux/bpf_perf_event.h); `regs` is struct pt_regs.
 typedef struct SampleContext {
@@ -186,21 +189,40 @@ typedef struct Pieces {
 
 static long send_piece(uint64_t number, Pieces *pieces);
 
+static long read_part(uint64_t number, KnownScratch **scratch);
+
+// Reads a piece that has pages which do not exist yet, as in a large array: no frames are there.
+INLINE void read_parts(KnownScratch *s)
+{
+    KnownScratch *ctx = s;
+    bpf_loop(KNOWN_PIECE / PART_BYTES, read_part, &ctx, 0);
+}
+
+// Whether the piece of a stack at r->at was read. At the outer end of a stack without its middle a
+// piece may lack pages.
+INLINE bool read_piece(KnownScratch *s, uint32_t size)
+{
+    KnownSample *r = &s->sample;
+    if (bpf_probe_read_user(s->stack, size, (const void *)(s->regs.sp + r->at)) == 0)
+        return true;
+    if (r->at < KNOWN_HEAD || r->total <= KNOWN_COPY_MAX)
+        return false;
+    read_parts(s);
+    return true;
+}
+
 // Sends a stack that is larger than a piece. All pieces but the last are sent here.
 INLINE bool send_large(SampleContext *ctx, KnownScratch *s, uint64_t size)
 {
     KnownSample *r = &s->sample;
     Pieces pieces = {ctx, s};
     uint32_t count = (uint32_t)(size - 1) / KNOWN_PIECE;
-    if (count > KNOWN_COPY_MAX / KNOWN_PIECE)
-        return false;
+    if (size > KNOWN_COPY_MAX)
+        count = (KNOWN_HEAD + KNOWN_TAIL) / KNOWN_PIECE - 1;
     bpf_loop(count, send_piece, &pieces, 0);
-    if (r->at != count * KNOWN_PIECE)
-        return false;
     uint32_t rest = (uint32_t)size - r->at;
     OPAQUE(rest);
-    if (rest > KNOWN_PIECE || rest == 0 ||
-        bpf_probe_read_user(s->stack, rest, (const void *)(s->regs.sp + r->at)))
+    if (rest > KNOWN_PIECE || rest == 0 || !read_piece(s, rest))
         return false;
     return send_copy(ctx, s, 0);
 }
@@ -238,7 +260,7 @@ INLINE bool replace(SampleContext *ctx)
     r->bx = s->copied_regs[REGS_BX];
     r->size = base - r->sp;
     uint64_t size = r->size;
-    if (size == 0 || size > KNOWN_COPY_MAX || size & 7)
+    if (size == 0 || size > KNOWN_ENDS_MAX || size & 7)
         return false;
     s->sample.at = 0;
     s->sample.total = (uint32_t)size;
@@ -272,12 +294,26 @@ PART(hash_part, KnownScratch **scratch)
     return 0;
 }
 
+PART(read_part, KnownScratch **scratch)
+{
+    KnownScratch *s = *scratch;
+    uint64_t at = number * PART_BYTES;
+    if (at > KNOWN_PIECE - PART_BYTES)
+        return 1;
+    const void *from = (const void *)(s->regs.sp + s->sample.at + at);
+    uint64_t *to = s->stack + at / 8;
+    if (bpf_probe_read_user(to, PART_BYTES, from))
+        for (uint32_t i = 0; i < PART_BYTES / 8; i++)
+            *(volatile uint64_t *)&to[i] = NO_WORD;
+    return 0;
+}
+
 PART(send_piece, Pieces *pieces)
 {
     (void)number;
     KnownScratch *s = pieces->scratch;
     KnownSample *r = &s->sample;
-    if (bpf_probe_read_user(s->stack, KNOWN_PIECE, (const void *)(s->regs.sp + r->at)))
+    if (!read_piece(s, KNOWN_PIECE))
         return 1;
     r->hash = 0;
     r->count = 0;
@@ -286,5 +322,7 @@ PART(send_piece, Pieces *pieces)
                               __builtin_offsetof(KnownScratch, stack) + KNOWN_PIECE))
         return 1;
     r->at += KNOWN_PIECE;
+    if (r->at == KNOWN_HEAD && r->total > KNOWN_COPY_MAX)
+        r->at = r->total - KNOWN_TAIL;
     return 0;
 }
