@@ -12,14 +12,16 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum {
     FILE_MODE = 0600,
-    SLOTS = 2 * WIRE_SITES_MAX, // of the table from stacks to sites
-    SPINS = 1 << 16,            // how often a lock is tried before the update is left out
-    SPINS_BUSY = 64,            // … without giving up the processor
-    WAIT_NS = 1000000,          // for the collector to empty the ring
+    LEAST_SITES = 1 << 12, // with less address space than they take, there is no recording
+    FEWER_SITES_SHIFT = 4,
+    SPINS = 1 << 16,   // how often a lock is tried before the update is left out
+    SPINS_BUSY = 64,   // … without giving up the processor
+    WAIT_NS = 1000000, // for the collector to empty the ring
     WAITS = 200,
     CLOCK_ALLOCATIONS = 0, // HeapClock (model/heap_metrics.h)
     CLOCK_BYTES = 1,
@@ -36,6 +38,8 @@ static WireSite *sites;
 static Slot *slots;
 static int file = -1;
 static uint32_t sites_with_room;
+static uint32_t sites_max;  // a power of two
+static uint64_t slot_count; // of the table from stacks to sites
 static _Atomic bool is_shared;
 static _Atomic uint32_t making; // the lock of those that make sites
 
@@ -122,7 +126,7 @@ static bool need_room(uint32_t site)
 {
     if (site < sites_with_room)
         return true;
-    if (site >= WIRE_SITES_MAX ||
+    if (site >= sites_max ||
         SYS4(SYS_fallocate, file, 0, WIRE_HEAP_HEAD + (uint64_t)sites_with_room * sizeof(WireSite),
              WIRE_SITES_STEP * sizeof(WireSite)) != 0)
         return false;
@@ -130,10 +134,41 @@ static bool need_room(uint32_t site)
     return true;
 }
 
+static uint64_t file_bytes(void)
+{
+    return WIRE_HEAP_HEAD + (uint64_t)sites_max * sizeof(WireSite);
+}
+
+// Maps the sites, and the table of stacks unless it is there. False: there is not so much address
+// space (ulimit -v).
+static char *map_tables(void)
+{
+    enum { PROT = PROT_READ | PROT_WRITE, PRIVATE = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
+    char *at = sys_map(NULL, file_bytes(), PROT, MAP_SHARED | MAP_NORESERVE, file, 0);
+    if (at && !slots) {
+        slot_count = 2 * (uint64_t)sites_max;
+        slots = sys_map(NULL, slot_count * sizeof(Slot), PROT, PRIVATE, -1, 0);
+    }
+    if (at && slots)
+        return at;
+    sys_unmap(at, file_bytes());
+    return NULL;
+}
+
+// The program needs addresses, too, and so does the table of blocks.
+static void choose_sites_max(void)
+{
+    enum { SHARE = 4 };
+    struct rlimit limit;
+    sites_max = WIRE_SITES_MAX;
+    if (SYS2(SYS_getrlimit, RLIMIT_AS, &limit) != 0)
+        return;
+    while (file_bytes() > limit.rlim_cur / SHARE && sites_max > LEAST_SITES)
+        sites_max >>= FEWER_SITES_SHIFT;
+}
+
 bool heap_sites_open(const char *folder, uint32_t number, const WireSession *session)
 {
-    enum { PROT = PROT_READ | PROT_WRITE };
-    const uint64_t all = WIRE_HEAP_HEAD + (uint64_t)WIRE_SITES_MAX * sizeof(WireSite);
     char path[AGENT_PATH_MAX];
     SysText t = sys_text(path, sizeof(path));
     sys_text_add(&t, folder);
@@ -144,14 +179,12 @@ bool heap_sites_open(const char *folder, uint32_t number, const WireSession *ses
     file = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
     if (file < 0)
         return false;
+    choose_sites_max();
     char *at = NULL;
-    bool ok = SYS4(SYS_fallocate, file, 0, 0, WIRE_HEAP_HEAD) == 0 && need_room(0) &&
-              (at = sys_map(NULL, all, PROT, MAP_SHARED | MAP_NORESERVE, file, 0)) != NULL;
-    if (ok && !slots)
-        slots = sys_map(NULL, SLOTS * sizeof(Slot), PROT,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!ok || !slots) {
-        sys_unmap(at, all);
+    bool ok = SYS4(SYS_fallocate, file, 0, 0, WIRE_HEAP_HEAD) == 0 && need_room(0);
+    while (ok && !(at = map_tables()) && sites_max > LEAST_SITES)
+        sites_max >>= FEWER_SITES_SHIFT;
+    if (!at) {
         sys_close(file);
         file = -1;
         return false;
@@ -160,6 +193,7 @@ bool heap_sites_open(const char *folder, uint32_t number, const WireSession *ses
     sites = (WireSite *)(void *)(at + WIRE_HEAP_HEAD);
     h->version = WIRE_VERSION;
     h->pid = sys_pid();
+    h->sites_max = sites_max;
     h->started_ns = sys_clock_ns(CLOCK_MONOTONIC);
     h->short_lived = session->short_lived;
     h->clock_kind = session->clock_kind;
@@ -178,11 +212,11 @@ bool heap_sites_open(const char *folder, uint32_t number, const WireSession *ses
 
 void heap_sites_forget(void)
 {
-    sys_unmap(agent_heap, WIRE_HEAP_HEAD + (uint64_t)WIRE_SITES_MAX * sizeof(WireSite));
+    sys_unmap(agent_heap, file_bytes());
     agent_heap = NULL;
     sys_close(file);
     sites_with_room = 0;
-    (void)SYS3(SYS_madvise, slots, SLOTS * sizeof(Slot), MADV_DONTNEED);
+    (void)SYS3(SYS_madvise, slots, slot_count * sizeof(Slot), MADV_DONTNEED);
     atomic_store(&making, 0);
     atomic_store(&is_shared, false);
 }
@@ -211,8 +245,8 @@ static Slot hash_of(const HeapStack *stack)
 static Slot *slot_of(const Slot *wanted)
 {
     uint64_t at = wanted->hash;
-    for (uint32_t i = 0; i < SLOTS; i++, at++) {
-        Slot *s = &slots[at & (SLOTS - 1)];
+    for (uint32_t i = 0; i < slot_count; i++, at++) {
+        Slot *s = &slots[at & (slot_count - 1)];
         if (atomic_load_explicit(&s->site, memory_order_acquire) == 0 ||
             (s->hash == wanted->hash && s->more_hash == wanted->more_hash))
             return s;
@@ -223,8 +257,11 @@ static Slot *slot_of(const Slot *wanted)
 // Tells the collector which stack it is. While the ring is full the collector is given time.
 static bool tell(uint32_t site, const HeapStack *stack)
 {
+    uint64_t now_ns = sys_clock_ns(CLOCK_MONOTONIC);
     SampleRecord record = {.event_id = WIRE_SITE_EVENT_ID,
-                           .pid = sys_pid(),
+                           // A sandbox may refuse the calls that ask for these two.
+                           .time_ns = now_ns ? now_ns : agent_heap->started_ns,
+                           .pid = agent_heap->pid,
                            .tid = stack->tid,
                            .value = (uint64_t)site + 1,
                            .frames = stack->frames,

@@ -105,6 +105,12 @@ bool mappings_find_offset(uint64_t inode, uint64_t offset, AgentMapping *ret)
     return false;
 }
 
+bool mappings_is_linked(uint64_t pc)
+{
+    FoundObject found;
+    return _dl_find_object && _dl_find_object((void *)(uintptr_t)pc, &found) == 0;
+}
+
 bool mappings_is_current(const AgentMapping *m, uint64_t pc)
 {
     FoundObject found;

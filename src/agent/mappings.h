@@ -25,6 +25,8 @@ typedef void MappingNew(const AgentMapping *m, uint32_t device_major, uint32_t d
 bool mappings_refresh(MappingNew *on_new);
 // Forgets what was read, so that the next reading finds everything new.
 void mappings_forget(void);
+// Whether the dynamic linker has an object at that address.
+bool mappings_is_linked(uint64_t pc);
 // Says that an object was unloaded: another one may come to lie at its place, with the same layout
 // and the same row in the dynamic linker's list.
 void mappings_set_stale(void);

@@ -17,8 +17,12 @@ static bool find_mapping(void *ctx, uint64_t pc, UnwindMapping *ret)
 {
     StackWalk *s = ctx;
     AgentMapping m;
-    if (!mappings_find(pc, &m))
+    if (!mappings_find(pc, &m)) {
+        // A library that was loaded a moment ago: its name must not wait for the next reading.
+        if (mappings_is_linked(pc))
+            mappings_set_stale();
         return false;
+    }
     *ret = (UnwindMapping){.start = pc, .end = pc + 1};
     if (m.inode == 0 && !m.frames.hdr)
         ret->flags = UNWIND_MAP_JIT;

@@ -104,6 +104,15 @@ static Str program_file(const Heap *h)
 
 static bool find_entries(Heap *h, Error *err)
 {
+    Str file = program_file(h), folder, name = h->program.path;
+    while (str_split(name, '/', &folder, &name))
+        continue;
+    if (str_equal(name, STR("valgrind"))) {
+        (void)error_set(err, ERROR_UNSUPPORTED,
+                        "cannot keep account of the heap under valgrind, which has a malloc of its "
+                        "own");
+        return error_hint(err, "assay heap -- PROGRAM, without valgrind");
+    }
     if (!heap_entries_find(h->arena, program_file(h), &h->options->alloc_fns, &h->options->free_fns,
                            &h->entries, err))
         return false;

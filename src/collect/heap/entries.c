@@ -318,6 +318,39 @@ static void add_allocators(Finder *f)
     }
 }
 
+// ---- Sanitizers -------------------------------------------------------------------------
+
+static bool has_symbol(const Finder *f, Str name)
+{
+    for (size_t t = 0; t < ARRAY_LEN(f->tables); t++)
+        for (size_t i = 0; i < f->tables[t].count; i++)
+            if (str_equal(elf_symbol_get(&f->tables[t], i).name, name))
+                return true;
+    return false;
+}
+
+// Their malloc is a part of their checks, and what it gives out is not what the program has
+// without them.
+static bool refuse_sanitizers(const Finder *f, Str path, Error *err)
+{
+    static const struct {
+        const char *symbol, *name, *option;
+    } sanitizers[] = {{"__asan_init", "address sanitizer", "-fsanitize=address"},
+                      {"__tsan_init", "thread sanitizer", "-fsanitize=thread"},
+                      {"__msan_init", "memory sanitizer", "-fsanitize=memory"},
+                      {"__hwasan_init", "hwaddress sanitizer", "-fsanitize=hwaddress"}};
+    for (size_t i = 0; i < ARRAY_LEN(sanitizers); i++) {
+        if (!has_symbol(f, str_from_c(sanitizers[i].symbol)))
+            continue;
+        (void)error_set(err, ERROR_UNSUPPORTED,
+                        "cannot keep account of the heap of '%" STR_FMT "': it has %s, whose own "
+                        "malloc changes what is allocated",
+                        STR_ARG(path), sanitizers[i].name);
+        return error_hint(err, "build it without %s", sanitizers[i].option);
+    }
+    return true;
+}
+
 // ---- The user's -------------------------------------------------------------------------
 
 static bool take_number(Str text, uint8_t *ret)
@@ -420,7 +453,8 @@ bool heap_entries_find(Arena *arena, Str path, const StrVec *alloc, const StrVec
         elf_symbols_load(arena, &f.elf, SHT_DYNSYM, &f.tables[1], &unread) &&
         (identity = file.identity, true)) {
         // First, so that the user's words about an allocator's function hold.
-        ok = add_own(&f, path, alloc, false, err) && add_own(&f, path, free, true, err);
+        ok = refuse_sanitizers(&f, path, err) && add_own(&f, path, alloc, false, err) &&
+             add_own(&f, path, free, true, err);
         if (ok)
             add_allocators(&f);
     } else if (alloc->len + free->len > 0) {

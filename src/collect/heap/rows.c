@@ -309,6 +309,7 @@ static void set_sizes(Profile *p, size_t row, const SizeMetrics *m, const AgentH
 
 static void note_sums(Profile *p, const AgentHeaps *heaps)
 {
+    uint32_t least = WIRE_SITES_MAX;
     uint64_t unknown = 0, nested = 0, no_room = 0, no_table = 0, stuck = 0, missed = 0;
     for (size_t i = 0; i < heaps->at.len; i++) {
         const WireHeap *s = &heaps->at.at[i].sums;
@@ -318,6 +319,8 @@ static void note_sums(Profile *p, const AgentHeaps *heaps)
         no_table += atomic_load(&s->no_table);
         stuck += atomic_load(&s->stuck);
         missed += s->entries_missed;
+        if (s->sites_max && s->sites_max < least)
+            least = s->sites_max;
     }
     if (unknown)
         profile_note(p, NOTE_INFO, STR("unknown-frees"),
@@ -332,8 +335,13 @@ static void note_sums(Profile *p, const AgentHeaps *heaps)
     if (no_room)
         profile_note(p, NOTE_WARNING, STR("no-room"),
                      "%" PRIu64 " allocations were left out: there was no room for another of "
-                     "their stacks (at most %d for each process)",
-                     no_room, WIRE_SITES_MAX);
+                     "their stacks (at most %u for each process)",
+                     no_room, least);
+    if (least < WIRE_SITES_MAX)
+        profile_note(p, NOTE_INFO, STR("fewer-sites"),
+                     "little address space (ulimit -v): a process has room for %u stacks that "
+                     "allocate, instead of %d",
+                     least, WIRE_SITES_MAX);
     if (no_table)
         profile_note(p, NOTE_WARNING, STR("no-address-space"),
                      "%" PRIu64 " blocks count as freed at once: there was no address space to "
