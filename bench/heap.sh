@@ -75,9 +75,9 @@ equal() {
     local what=$1
     shift
     command -v valgrind >/dev/null || return 0
-    valgrind --tool=dhat --num-callers=40 --dhat-out-file=dhat.json "$@" >/dev/null 2>&1
+    valgrind --tool=dhat --run-libc-freeres=no --num-callers=40 --dhat-out-file=dhat.json "$@" >/dev/null 2>&1
     "$ASSAY" heap -q -f -o ours.assay -- "$@" >/dev/null
-    "$ASSAY" export -q -f --format dhat -o ours.json ours.assay
+    "$ASSAY" export --force --format dhat -o ours.json ours.assay 2>/dev/null
     row "heap: $what: blocks and bytes in all, at the peak, at the end" 'DHAT' 'equal' "$(python3 - <<'PY'
 import json
 KEYS = ["tbk", "tb", "gbk", "gb", "ebk", "eb"]
@@ -92,6 +92,28 @@ print("%s (%d blocks); sites whose maximum is below their value at the peak: %d,
 PY
 )" 'make bench BENCH=heap'
 }
+
+if command -v heaptrack >/dev/null; then
+    # shellcheck disable=SC2034 # best sets them by name
+    ours='' theirs='' plain='' rss='' c=''
+    for ((i = 0; i < rounds; i++)); do
+        best c rss plain ./churn 4
+        best c rss ours "$ASSAY" heap -q -f -o ours.assay -- ./churn 4
+        best c rss theirs heaptrack -o track ./churn 4
+    done
+    row "heap: C, 4 threads: wall over plain (load $(load))" "heaptrack $(calc "$theirs / $plain" .1f)×" '≤ 1/4 of heaptrack' \
+        "$(calc "$ours / $plain" .1f)×, $(calc "$ours / $theirs") of heaptrack's" 'make bench BENCH=heap'
+fi
+equal 'C, CSV rows' ./csv 2000
+equal 'C, 1 thread, deep' ./churn 1 20000
+[ -x "$rust/plain/release/csv" ] && equal 'Rust, HashMap' "$rust/plain/release/csv" 2000
+
+"$ASSAY" heap -q -f -o many.assay -- ./churn 1 600000 12000 >/dev/null
+sites=$("$ASSAY" report --json many.assay | python3 -c 'import json, sys; print(sum(p["stacks"] for p in json.load(sys.stdin)["places"]))')
+# shellcheck disable=SC2034
+shortest_report='' cpu_report='' rss=''
+for ((i = 0; i < 5; i++)); do best cpu_report rss shortest_report "$ASSAY" report many.assay; done
+row "heap: report of a recording with $sites stacks that allocate: wall (load $(load))" '-' '≤ 0.1 s' "$shortest_report s, $cpu_report s CPU" 'make bench BENCH=heap'
 
 sample_target='≤ 1.05×' peer=()
 small=(./csv 40000)
@@ -108,23 +130,3 @@ small=() peer=() sample_target='≤ 1.01×'
 command -v sqlite3 >/dev/null && measure 'SQLite loads 200,000 rows' '≤ 2×' sh -c 'exec sqlite3 :memory: <load.sql'
 measure 'gcc -O2 of one file' '≤ 2×' gcc -O2 -c -o out.o "$TOP/bench/programs/heap_churn.c"
 [ -x "$rust/tool/bin/rg" ] && measure 'ripgrep over the sources' '≤ 2×' "$rust/tool/bin/rg" -j2 -c 'alloc.*free|static' "$TOP/src" "$TOP/tests"
-
-if command -v heaptrack >/dev/null; then
-    ours='' theirs='' plain='' rss='' c=''
-    for ((i = 0; i < rounds; i++)); do
-        best c rss plain ./churn 4
-        best c rss ours "$ASSAY" heap -q -f -o ours.assay -- ./churn 4
-        best c rss theirs heaptrack -o track ./churn 4
-    done
-    row "heap: C, 4 threads: wall over plain (load $(load))" "heaptrack $(calc "$theirs / $plain" .1f)×" '≤ 1/4 of heaptrack' \
-        "$(calc "$ours / $plain" .1f)×, $(calc "$ours / $theirs") of heaptrack's" 'make bench BENCH=heap'
-fi
-equal 'C, CSV rows' ./csv 2000
-equal 'C, 1 thread, deep' ./churn 1 20000
-[ -x "$rust/plain/release/csv" ] && equal 'Rust, HashMap' "$rust/plain/release/csv" 2000
-
-"$ASSAY" heap -q -f -o many.assay -- ./churn 1 600000 12000 >/dev/null
-sites=$("$ASSAY" report --json many.assay | python3 -c 'import json, sys; print(sum(p["stacks"] for p in json.load(sys.stdin)["places"]))')
-wall='' cpu_report='' rss=''
-for ((i = 0; i < 5; i++)); do best cpu_report rss wall "$ASSAY" report many.assay; done
-row "heap: report of a recording with $sites stacks that allocate: wall (load $(load))" '-' '≤ 0.1 s' "$wall s, $cpu_report s CPU" 'make bench BENCH=heap'

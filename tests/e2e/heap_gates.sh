@@ -113,5 +113,30 @@ counts() {
     "$ASSAY" diff a.folded b.folded >folded.out && grep -qE ' 10 +30 .*  f$' folded.out && grep -qE ' gone .*  g$' folded.out && grep -qE ' new .*  h$' folded.out
 }
 check '… of two profiles of time' counts
+covered() {
+    cat >covered.c <<'C'
+#include <stdlib.h>
+static volatile int sum;
+__attribute__((noinline)) static void often(int n)
+{
+    for (int i = 0; i < n; i++)
+        sum += i;
+}
+int main(int argc, char **argv)
+{
+    for (int i = 0; i < atoi(argv[1]); i++)
+        often(10);
+    return argc == 1;
+}
+C
+    gcc -g -O0 --coverage -o covered covered.c 2>gcc.log || { cat gcc.log; return 1; }
+    for times in 3 5; do
+        rm -f ./*.gcda
+        ./covered $times && "$ASSAY" cover merge -f -o $times.assay . >cover.log 2>&1 || { cat cover.log; return 1; }
+    done
+    "$ASSAY" diff --by function 3.assay 5.assay >cover.diff 2>&1 && "$ASSAY" diff --by line 3.assay 5.assay >>cover.diff 2>&1 &&
+        grep -q ' 3 *5 *+2 *+66.7%  often' cover.diff && grep -q ' 33 *55 *+22 *+66.7%  covered.c:5' cover.diff || { cat cover.log cover.diff; return 1; }
+}
+check '… of two recordings of coverage: how often functions ran' covered
 check 'two recordings are asked for' fails 'two recordings' "$ASSAY" diff old.assay
 finish

@@ -50,6 +50,23 @@ static Str name_itself(Str name)
     return name;
 }
 
+// "<T as alloc::…>::to_vec", "<u8 as …>": a trait of the standard library for any type, or for one
+// of the language. "<Mine as core::fmt::Display>::fmt" is the user's.
+static bool is_trait_of_library(Str full)
+{
+    static const char *const traits[] = {"alloc::", "core::", "std::", "hashbrown::"};
+    Str type, trait;
+    if (full.len == 0 || full.ptr[0] != '<' || !str_split(full, ' ', &type, &trait) ||
+        !str_starts_with(trait, STR("as ")))
+        return false;
+    // Types of the language are in small letters, without a path: u8, str.
+    bool is_any = type.len == 2 && type.ptr[1] >= 'A' && type.ptr[1] <= 'Z';
+    bool is_plain = str_find(type, STR("::")) == SIZE_MAX && type.len > 1 && type.ptr[1] >= 'a' &&
+                    type.ptr[1] <= 'z';
+    return (is_any || is_plain) &&
+           begins_with_any(str_slice(trait, 3, trait.len), traits, ARRAY_LEN(traits));
+}
+
 static bool is_library_name(Str full)
 {
     static const char *const names[] = {
@@ -63,7 +80,7 @@ static bool is_library_name(Str full)
     for (size_t i = 0; i < ARRAY_LEN(allocators); i++)
         if (str_equal(full, str_from_c(allocators[i])))
             return true;
-    return begins_with_any(name_itself(full), names, ARRAY_LEN(names));
+    return is_trait_of_library(full) || begins_with_any(name_itself(full), names, ARRAY_LEN(names));
 }
 
 static bool is_library(const Profile *p, uint32_t frame)

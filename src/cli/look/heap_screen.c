@@ -405,7 +405,8 @@ static void add_change(StrBuf *out, const HeapReport *h, const HeapAdvice *a)
 {
     switch (a->kind) {
     case ADVICE_LEAK:
-        strbuf_add(out, STR("free them when they are done with: saves "));
+        strbuf_add(out, a->blocks == 1 ? STR("free it when it is done with: saves ")
+                                       : STR("free them when they are done with: saves "));
         add_bytes(out, a->saved_bytes);
         strbuf_add(out, STR(" at the end"));
         return;

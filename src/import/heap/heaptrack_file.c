@@ -69,6 +69,7 @@ typedef struct Place {
 } Place;
 
 typedef struct Heaptrack {
+    Str program; // its path, in the file; "": not known
     HeapRows rows;
     MetricId live_metric;
     Vec(Trace) traces; // [0]: no stack
@@ -194,6 +195,16 @@ static bool read_trace(Heaptrack *h, Str line)
     return true;
 }
 
+// "x LEN PATH" of the program, without the length before format 3.
+static void read_program(Heaptrack *h, Str line)
+{
+    uint64_t len;
+    if (h->format < 3)
+        h->program = line;
+    else if (next_number(&line, &len) && len <= line.len)
+        h->program = str_slice(line, 0, len);
+}
+
 // "m 1 -": none any more; "m LEN PATH BASE (ADDRESS SIZE)*" with a length from format 3 on.
 static bool read_module(Heaptrack *h, Str line)
 {
@@ -214,6 +225,8 @@ static bool read_module(Heaptrack *h, Str line)
     }
     if (!next_number(&line, &base))
         return fail(h, "a module without an address");
+    if (str_equal(path, STR("x")) && h->program.len) // the program itself
+        path = h->program;
     ModuleId module = profile_module(h->rows.p, MODULE_FILE, path, STR(""));
     while (next_number(&line, &from) && next_number(&line, &size)) {
         uint64_t begin = base + from;
@@ -388,10 +401,13 @@ static bool read_line(Heaptrack *h, Str line)
         return read_event(h, line.ptr[0], rest);
     case 'c':
         return read_time(h, rest);
+    case 'x':
+        read_program(h, rest);
+        return true;
     case 'X':
         profile_set_fact(h->rows.p, STR(FACT_COMMAND), rest);
         return true;
-    default: // x, I, S, R, A, #, and what later versions add
+    default: // I, S, R, A, #, and what later versions add
         return true;
     }
 }

@@ -69,6 +69,9 @@ static void heaptrack_is_played_back(void **state)
         assert_int_equal(sum("bytes at end"), 100);
         assert_int_equal(sum("blocks freed"), 2);
     }
+    // heaptrack names the program's module "x".
+    uint32_t frame = p.stacks.frame.at[p.samples.stack.at[0].v].v;
+    assert_str(profile_text(&p, p.modules.path.at[p.frames.module.at[frame].v]), "/tmp/tiny");
     assert_ok(import_as(load("heaptrack.txt"), "heaptrack"), &err);
     assert_stack(0, "leaks:3 main:5 ");
     assert_stack(1, "passes:4 main:5 "); // the caller was inlined around it
