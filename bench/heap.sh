@@ -97,9 +97,9 @@ if command -v heaptrack >/dev/null; then
     # shellcheck disable=SC2034 # best sets them by name
     ours='' theirs='' plain='' rss='' c=''
     for ((i = 0; i < rounds; i++)); do
-        best c rss plain ./churn 4
-        best c rss ours "$ASSAY" heap -q -f -o ours.assay -- ./churn 4
-        best c rss theirs heaptrack -o track ./churn 4
+        best c rss plain ./churn 4 200000
+        best c rss ours "$ASSAY" heap -q -f -o ours.assay -- ./churn 4 200000
+        best c rss theirs heaptrack -o track ./churn 4 200000
     done
     row "heap: C, 4 threads: wall over plain (load $(load))" "heaptrack $(calc "$theirs / $plain" .1f)×" '≤ 1/4 of heaptrack' \
         "$(calc "$ours / $plain" .1f)×, $(calc "$ours / $theirs") of heaptrack's" 'make bench BENCH=heap'
