@@ -7,6 +7,7 @@ make_profile="$(dirname "$ASSAY")/../tests/tools/make_profile"
 [ -x "$make_profile" ] || make_profile="$TOP/build/dev/tests/tools/make_profile"
 [ -x "$make_profile" ] || skip_all 'no make_profile: make dev builds it'
 cat >work.c <<'SOURCE'
+#include <stdlib.h>
 static volatile unsigned sink;
 static void hot_secret_line(void)
 {
@@ -15,6 +16,8 @@ static void hot_secret_line(void)
 }
 int main(void)
 {
+    char *volatile block = malloc(1000);
+    block[0] = 1;
     hot_secret_line();
     return 0;
 }
@@ -50,9 +53,13 @@ for kind in hostile nameless two-metrics; do
 done
 check 'a recording of runs says why there is no page' eval '"$ASSAY" bench -N -r 2 true --recording runs.assay >out 2>&1; ! view runs.assay --html runs.html && grep -q "no samples" said'
 # ---- Several recordings in one page --------------------------------------------------
-printf 'SF:%s/work.c\nDA:5,1\nDA:6,30000000\nDA:8,1\nend_of_record\n' "$PWD" >work.info
+printf 'SF:%s/work.c\nDA:5,30000001\nDA:6,30000000\nBRDA:5,0,0,1\nBRDA:5,0,1,0\nDA:10,1\nend_of_record\n' "$PWD" >work.info
 check 'a recording and coverage in one page' eval 'view work.assay work.info --html two.html &&
     holds two.html "\"kind\":\"overview\",\"recording\":0" && holds two.html "\"kind\":\"coverage\",\"recording\":1"'
+"$ASSAY" heap -o heap.assay -- ./work >out 2>&1 && mkdir -p other && sed "s|$PWD|/elsewhere/${PWD##*/}|" work.info >other/moved.info && printf 'SF:/nowhere/none.c\nDA:1,1\nend_of_record\n' >none.info
+check 'CPU, heap and coverage in one page' view work.assay heap.assay work.info --html three.html
+check 'and with coverage of other paths' view work.assay heap.assay other/moved.info --html moved.html
+check 'and with coverage of another program' view heap.assay work.assay none.info --html none.html
 check 'coverage alone has its source' eval 'view work.info --html alone.html && blocks alone.html later | grep -q "sink += "'
 check 'and not when it is left out' eval 'view work.info --no-source --html bare.html && blocks bare.html later | grep -q file && ! blocks bare.html later | grep -q "sink += "'
 check 'coverage has no pseudonyms' eval '! view work.assay work.info --anonymise --html f.html && grep -q "cannot be anonymised" said'
@@ -69,6 +76,8 @@ if [ -n "$browser" ] && [ -n "$driver" ]; then
     "$ASSAY" report work.assay --json --kernel >report.json
     check 'in a browser: the report'\''s numbers, every view by keys, wrong sums are marked' \
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" a.html report.json
+    check 'CPU, heap and coverage stand on the same line, and what is not joined is said' \
+        "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --joined three.html moved.html none.html
 else
     skip 'in a browser' 'no Chromium with its driver here (tools/install-deps --dev)'
 fi

@@ -6,6 +6,9 @@ Opens a page of assay view by a chromedriver and walks through its views by keys
   - the page does not load, says that its sums are wrong, or an error was thrown,
   - the table of functions has other values than the report,
   - a view stays empty.
+view_in_browser.py DRIVER BROWSER --joined PAGE MOVED OTHER: pages of a recording of CPU time, one of the heap, and coverage,
+of work.c in view.sh; in MOVED the coverage has another folder, in OTHER it is of another program. Each value must stand on its line.
+
 Then changes the total in the page's data: the page must say that its sums differ.
 """
 import base64
@@ -21,9 +24,11 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from page_in_browser import Driver  # noqa: E402
 
-driver, browser, page, report = sys.argv[1:]
-with open(report, encoding="utf-8") as text:
-    wanted = json.load(text)
+driver, browser, page, *more = sys.argv[1:]
+wanted = {}
+if page != "--joined":
+    with open(more[0], encoding="utf-8") as text:
+        wanted = json.load(text)
 
 ROWS = """return [...document.querySelectorAll('#view .space .row')].map(
     r => [...r.children].map(c => c.textContent))"""
@@ -72,6 +77,55 @@ def check_functions(session):
         sys.exit("the report has no rows")
 
 
+# Columns by their titles of each line of the source view, by its number.
+JOINED = """const t = document.querySelector('#view .file > .table'), heads = [...t.querySelectorAll('.head > div')].map(d => d.textContent);
+return Object.fromEntries([...t.querySelectorAll('.space .row')].map(r => [r.children[heads.indexOf('line')].textContent,
+    Object.fromEntries([...r.children].map((c, i) => [heads[i], c.textContent]))]))"""
+
+
+def expect(page_name, lines, line, column, value):
+    got = lines.get(str(line), {}).get(column)
+    if got is None or (got != value if isinstance(value, str) else not value(got)):
+        sys.exit(f"{page_name}: line {line}, '{column}': {got!r}; {json.dumps(lines.get(str(line)))}")
+
+
+def check_joined(session, joined, moved, other):
+    hot, malloc, taken = 6, 10, "30\u202f000\u202f000"
+    for name in (joined, moved):
+        open_page(session, name, "#tab=source")
+        wait_for(session, "return [...document.querySelectorAll('#view .file > .table .head > div')].some(d => d.textContent === 'executions')")
+        lines = session.run(JOINED)
+        expect(name, lines, hot, "executions", taken)
+        expect(name, lines, hot, "CPU self", lambda share: float(share.rstrip("%") or 0) > 50)
+        expect(name, lines, hot, "bytes", "")
+        expect(name, lines, 5, "branches", "1/2")
+        expect(name, lines, malloc, "allocs", "1")
+        expect(name, lines, malloc, "bytes", "1000 B")
+        expect(name, lines, malloc, "at peak", "1000 B")
+        expect(name, lines, malloc, "executions", "1")
+    # The heap's recording as the one that is shown: the CPU's columns stand beside it.
+    open_page(session, joined, "#tab=source&rec=1")
+    wait_for(session, "return [...document.querySelectorAll('#view .file > .table .head > div')].some(d => d.textContent === 'executions')")
+    expect(joined, session.run(JOINED), hot, "CPU self", lambda share: float(share.rstrip("%") or 0) > 50)
+    open_page(session, other, "#tab=source&rec=1")
+    said = session.run("return document.querySelector('#view .file').textContent")
+    if "coverage: nothing is known of this file" not in said:
+        sys.exit(f"{other}: that the coverage is of other files is not said: {said[:300]}")
+    expect(other, session.run(JOINED), malloc, "bytes", "1000 B")
+
+
+def check_heap(session, joined):
+    open_page(session, joined, "#tab=heap")
+    rows = session.run("""const t = document.querySelector('#view .heap .table'), heads = [...t.querySelectorAll('.head > div')].map(d => d.textContent);
+return [...t.querySelectorAll('.space .row')].map(r => Object.fromEntries([...r.children].map((c, i) => [heads[i], c.textContent])))""")
+    block = [r for r in rows if r["allocated by"] == "main work.c:10"]
+    if len(block) != 1 or [block[0][k] for k in ("at peak", "at end", "total", "blocks")] != ["1000 B"] * 3 + ["1"]:
+        sys.exit(f"{joined}: the block of 1000 bytes is not in the heap view: {rows}")
+    sizes = session.run("return [...document.querySelectorAll('.sizes tbody tr')].map(r => r.textContent)")
+    if not any(s.startswith("512 B") and "1023 B" in s for s in sizes):
+        sys.exit(f"{joined}: the block of 1000 bytes is not among the sizes: {sizes}")
+
+
 def check_views(session):
     open_page(session, page)
     drawn = """const c = document.querySelector('.flame canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
@@ -109,8 +163,12 @@ def check_tampered(session):
 with tempfile.TemporaryDirectory() as profile:
     open_session = Driver(driver, browser, profile)
     try:
-        check_functions(open_session)
-        check_views(open_session)
-        check_tampered(open_session)
+        if page == "--joined":
+            check_joined(open_session, *more)
+            check_heap(open_session, more[0])
+        else:
+            check_functions(open_session)
+            check_views(open_session)
+            check_tampered(open_session)
     finally:
         open_session.close()

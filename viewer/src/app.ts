@@ -7,6 +7,8 @@ import { Flame, Palette } from "./flame";
 import { CUT, INLINED, KERNEL, Recording } from "./recording";
 import { CRITERIA } from "./coverage";
 import { CoverView } from "./coverview";
+import { heapView, isHeap } from "./heapview";
+import { Joins, sameFile } from "./join";
 import { Parts } from "./parts";
 import { bar, coloured, SourceHost, sourceTable } from "./source";
 import { Table } from "./table";
@@ -32,7 +34,7 @@ interface State {
   sort: string; // of coverage
 }
 
-const tabs: [string, string][] = [["flame", "Flame graph"], ["tree", "Call tree"], ["functions", "Functions"], ["source", "Source"], ["timeline", "Timeline"], ["coverage", "Coverage"], ["summary", "Summary"]];
+const tabs: [string, string][] = [["flame", "Flame graph"], ["tree", "Call tree"], ["functions", "Functions"], ["source", "Source"], ["timeline", "Timeline"], ["heap", "Heap"], ["coverage", "Coverage"], ["summary", "Summary"]];
 
 const keys: [string, string][] = [
   ["1 … 9", "go to a tab"], ["/", "search"], ["Escape", "leave the search; zoom out; select all of the time"], ["arrows", "from call to call, from row to row"],
@@ -77,10 +79,12 @@ export class App {
 
   private rec: Recording;
   private cover: CoverView | null = null;
+  private joins: Joins;
   private complete = false; // all blocks are here
 
   constructor(private parts: Parts) {
     this.rec = parts.first();
+    this.joins = new Joins(parts, r => this.partName(r));
     this.state = this.initial();
     this.readHash();
     this.summary = document.getElementById("summary")!;
@@ -128,6 +132,7 @@ export class App {
     const { parts } = this, has = new Set<string>(["summary"]);
     if (parts.recordings.length) for (const id of ["flame", "tree", "functions", "source"]) has.add(id);
     if (this.rec.series.length || (this.rec.threads.length && (!this.complete || this.hasTime()))) has.add("timeline");
+    if (parts.recordings.some(isHeap)) has.add("heap");
     if (parts.coverages.length) has.add("coverage");
     return tabs.map(([id]) => id).filter(id => has.has(id));
   }
@@ -303,7 +308,7 @@ export class App {
 
   private renderTools() {
     const s = this.state, { rec } = this, items: (Node | false)[] = [], all = this.parts.recordings;
-    if (s.tab === "coverage" || s.tab === "summary") return fill(this.bar);
+    if (s.tab === "coverage" || s.tab === "summary" || s.tab === "heap") return fill(this.bar);
     if (all.length > 1) items.push(this.select("recording", String(s.rec), all.map((r, i) => [String(i), this.partName(r)]), v => this.turnTo(Number(v))));
     if (rec.metrics.length > 1) items.push(this.select("metric", String(s.metric), rec.metrics.map((m, i) => [String(i), m.name]), v => this.set({ metric: Number(v) })));
     const threads = rec.threads.map((t, i) => ({ t, i })).filter(x => x.t.samples?.node.length);
@@ -382,6 +387,7 @@ export class App {
     this.cover = null;
     if (this.hasTime() && s.tab !== "summary" && s.tab !== "timeline") this.strip ??= new Timeline(this.timeHost(), false);
     const strip = s.tab !== "timeline" && this.strip ? this.strip.element : null;
+    if (s.tab === "heap") return fill(this.main, this.heapView());
     if (s.tab === "flame") fill(this.main, strip, h("div", { class: "split" }, this.flameView(), this.sideView()));
     else if (s.tab === "tree") fill(this.main, strip, this.fn() >= 0 ? this.aroundView() : this.treeView(rootDown(this.weighed), "call tree"));
     else if (s.tab === "functions") fill(this.main, strip, this.functionsView());
@@ -389,6 +395,20 @@ export class App {
     else if (s.tab === "timeline") fill(this.main, (this.wholeTime = new Timeline(this.timeHost(), true)).element);
     else fill(this.main);
     this.strip?.draw();
+  }
+
+  private heapView(): HTMLElement {
+    const rec = isHeap(this.rec) ? this.rec : this.parts.recordings.find(isHeap)!, names = new Names(rec, 2);
+    // Frames of the allocator and of the standard libraries are not the user's.
+    const user = (place: number) => {
+      const module = rec.moduleName(place), file = rec.strings.get(rec.placeFile[place]);
+      return !/^(libc|libstdc\+\+|libc\+\+|libassay|ld-linux|libm|libpthread)\b/.test(module) && !/(^|\/)(rustc\/|c\+\+\/|bits\/|ext\/|stl_)/.test(file) && !(rec.placeFlags[place] & KERNEL);
+    };
+    const pattern = this.pattern;
+    return heapView({
+      rec, name: key => names.text(key) || "[unknown]", keyOf: fn => names.of[fn], isUser: user, matches: key => (pattern ? pattern.test(names.text(key)) : null),
+      open: place => { this.pick(this.parts.recordings.indexOf(rec)); this.set({ rec: this.parts.recordings.indexOf(rec), metric: rec.about.metric ?? 0 }); this.goToSource(place, 0); },
+    }, rec.series.length ? h("div", { class: "heap-time" }, new Timeline({ rec, metric: () => rec.about.metric ?? 0, selection: () => ({ from: -Infinity, to: Infinity }), onSelect: () => {} }, true).element) : null);
   }
 
   private coverView() {
@@ -650,35 +670,43 @@ export class App {
     }).element;
   }
 
-  private sourceHost(): SourceHost {
-    return { rec: this.rec, weighed: () => this.weighed, lines: this.lines, unit: this.metric().unit, name: this.name, onFunction: key => this.set({ tab: "tree", fn: this.name(key) }), hasTime: this.hasTime() };
+  private sourceHost(path: string): SourceHost {
+    const joined = this.joins.of(path, this.rec);
+    if (joined.pending && this.complete) void joined.pending.then(() => { if (this.state.tab === "source") this.render(); });
+    return { joined, kind: this.parts.recordings.length > 1 ? this.partName(this.rec) : "", rec: this.rec, weighed: () => this.weighed, lines: this.lines, unit: this.metric().unit, name: this.name, onFunction: key => this.set({ tab: "tree", fn: this.name(key) }), hasTime: this.hasTime() };
   }
 
   private sourceView(): HTMLElement {
     const { rec, state } = this, lines = this.lines(), whole = this.weighed.total[0];
     if (this.pattern) return this.lineMatches();
-    const files = new Map<number, { file: number; self: number }>();
-    for (let i = 0; i < lines.file.length; i++) {
-      const row = files.get(lines.file[i]) ?? { file: lines.file[i], self: 0 };
-      row.self += lines.self[i];
-      files.set(lines.file[i], row);
-    }
-    for (const file of rec.executions.keys()) if (!files.has(file)) files.set(file, { file, self: 0 });
-    const list = [...files.values()].sort((a, b) => b.self - a.self || (rec.strings.get(a.file) < rec.strings.get(b.file) ? -1 : 1));
-    const hasText = (f: { file: number }) => { const known = rec.file(rec.strings.get(f.file)); return known.text !== undefined || known.kept !== undefined; };
-    const wanted = list.find(f => rec.strings.get(f.file) === state.file) ?? list.find(hasText) ?? list[0];
+    interface Listed { path: string; file: number; self: number; }
+    const files = new Map<string, Listed>();
+    const listed = (path: string, file: number) => {
+      let row = files.get(path);
+      if (!row) files.set(path, (row = { path, file, self: 0 }));
+      return row;
+    };
+    for (let i = 0; i < lines.file.length; i++) listed(rec.strings.get(lines.file[i]), lines.file[i]).self += lines.self[i];
+    for (const file of rec.executions.keys()) listed(rec.strings.get(file), file);
+    // Files that only other recordings touch; one that is the same under another path is in the list already.
+    for (const other of this.parts.recordings)
+      if (other !== rec) for (const path of this.joins.filesOf(other).keys()) if (!files.has(path) && ["", "?"].includes(sameFile(path, files.keys()))) listed(path, -1);
+    const list = [...files.values()].sort((a, b) => b.self - a.self || (a.path < b.path ? -1 : 1));
+    const hasText = (f: Listed) => { const known = rec.file(f.path); return known.text !== undefined || known.kept !== undefined || f.file < 0; };
+    const wanted = list.find(f => f.path === state.file) ?? list.find(f => sameFile(state.file, [f.path]) === f.path) ?? list.find(hasText) ?? list[0];
     if (!wanted) return h("p", { class: "empty" }, "No source line is known. A build with -g has them.");
-    const path = rec.strings.get(wanted.file), known = rec.file(path);
-    const pick = new Table<{ file: number; self: number }>({
+    const { path } = wanted, known = rec.file(path), host = this.sourceHost(path);
+    const pick = new Table<Listed>({
       label: "files", rows: list, selected: list.indexOf(wanted),
-      columns: [{ name: "self", width: 72, number: true, cell: f => bar(f.self, whole) }, { name: "file", width: 0, cell: f => h("span", { title: shown(rec.strings.get(f.file)) }, shown(baseName(rec.strings.get(f.file)), 80)) }],
+      columns: [{ name: "self", width: 72, number: true, cell: f => bar(f.self, whole) }, { name: "file", width: 0, cell: f => h("span", { title: shown(f.path) }, shown(baseName(f.path), 80)) }],
       rowClass: f => (hasText(f) ? "" : "sub"),
-      onSelect: f => { if (f !== wanted) this.set({ file: rec.strings.get(f.file), line: 0 }); },
+      onSelect: f => { if (f !== wanted) this.set({ file: f.path, line: 0 }); },
     });
     let trouble = known.trouble;
-    if (!known.text && !trouble) trouble = rec.about.no_source ? "the page was written without source text" : "its text is not in the page";
+    if (!known.text && host.joined.text) trouble = undefined;
+    else if (!known.text && !trouble) trouble = rec.about.no_source ? "the page was written without source text" : "its text is not in the page";
     const note = trouble && h("p", { class: "note" }, `The text of this file is ${known.text ? "in doubt" : known.kept ? "only in part here" : "not here"}: ${shown(trouble)}. `, h("code", {}, "assay view --source-path OLD=NEW"), " finds moved sources; a file that is dropped here is shown.");
-    const view = h("div", { class: "file" }, h("p", { class: "line path" }, shown(path)), note || null, sourceTable(this.sourceHost(), wanted.file, state.file === path ? state.line : 0, line => { this.state.file = path; this.state.line = line; this.writeHash(); }));
+    const view = h("div", { class: "file" }, h("p", { class: "line path" }, shown(path)), note || null, host.joined.missing.length ? h("p", { class: "line soft" }, "Not beside it: " + shown(host.joined.missing.join("; ")) + ".") : null, sourceTable(host, path, wanted.file, state.file === path ? state.line : 0, line => { this.state.file = path; this.state.line = line; this.writeHash(); }));
     view.addEventListener("dragover", e => e.preventDefault());
     view.addEventListener("drop", async e => {
       e.preventDefault();

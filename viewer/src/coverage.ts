@@ -55,6 +55,7 @@ export class Coverage {
   total: Tally[];
   before: Tally[] | null;
   wrong: string[] = [];
+  ready = false; // its blocks are here
   private later: (Element | null)[] = [];
   private known: (Promise<FileLines | null> | undefined)[] = [];
   loaded: (FileLines | null | undefined)[] = [];
@@ -85,6 +86,7 @@ export class Coverage {
   /** Takes the blocks of its files from those that the page has left; gives how many it took. */
   take(elements: Element[], from: number): number {
     const count = this.files.filter(f => !f.gone).length;
+    this.ready = true;
     this.later = elements.slice(from, from + count);
     return count;
   }

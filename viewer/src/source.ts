@@ -3,6 +3,7 @@
 
 import { Lines, Weighed } from "./calls";
 import { css, h } from "./dom";
+import { Joined } from "./join";
 import { Recording } from "./recording";
 import { ColumnOf, Table } from "./table";
 import { amount, count, percent, shown } from "./text";
@@ -80,6 +81,8 @@ export interface SourceHost {
   name: (key: number) => string;
   onFunction: (key: number) => void;
   hasTime: boolean;
+  joined: Joined; // what the page's other recordings know of the file
+  kind: string; // what the shown recording is called beside others; "": it is alone
 }
 
 /** The calls that a line makes, and what is inlined into it, greatest first. */
@@ -100,8 +103,8 @@ function calleesOf(host: SourceHost, row: number): { key: number; total: number;
 }
 
 /** The table of one file. `goal` is the line to show first; 0: the hottest. */
-export function sourceTable(host: SourceHost, file: number, goal: number, onLine: (line: number) => void): HTMLElement {
-  const { rec } = host, w = host.weighed(), lines = host.lines(), path = rec.strings.get(file), known = rec.file(path), inFile = lines.inFile(file);
+export function sourceTable(host: SourceHost, path: string, file: number, goal: number, onLine: (line: number) => void): HTMLElement {
+  const { rec } = host, w = host.weighed(), lines = host.lines(), known = rec.file(path), inFile = lines.inFile(file), { joined } = host;
   const counts = rec.executions.get(file), whole = w.total[0];
   if (known.text !== undefined) known.lines ??= known.text.split("\n");
   const rows: SourceRow[] = [];
@@ -109,9 +112,10 @@ export function sourceTable(host: SourceHost, file: number, goal: number, onLine
     const row = inFile.get(line) ?? -1;
     rows.push({ kind: "line", line, row, text, self: row < 0 ? 0 : lines.self[row], total: row < 0 ? 0 : lines.total[row], folds: row >= 0 && lines.total[row] > 0 });
   };
-  if (known.lines) known.lines.forEach((text, i) => add(i + 1, text));
+  const allText = known.lines ?? (known.kept ? undefined : joined.text);
+  if (allText) allText.forEach((text, i) => add(i + 1, text));
   else {
-    const all = new Set([...inFile.keys(), ...(known.kept?.keys() ?? []), ...(counts?.keys() ?? [])]);
+    const all = new Set([...inFile.keys(), ...(known.kept?.keys() ?? []), ...(counts?.keys() ?? []), ...joined.lines]);
     let last = 0;
     for (const line of [...all].sort((a, b) => a - b)) {
       if (known.kept && last && line > last + 1) rows.push({ kind: "gap", line: last + 1, row: -1, text: "", self: 0, total: 0 });
@@ -126,6 +130,10 @@ export function sourceTable(host: SourceHost, file: number, goal: number, onLine
   rows.forEach((r, i) => {
     if (goal ? r.line === goal : best < 0 || r.self > rows[best].self || (r.self === rows[best].self && r.total > rows[best].total)) best = goal && best >= 0 ? best : i;
   });
+  if (!goal && (best < 0 || !rows[best].total) && joined.columns.length) {
+    const by = joined.columns[0];
+    rows.forEach((r, i) => { if (r.kind === "line" && by.value(r.line) > (best < 0 ? 0 : by.value(rows[best].line))) best = i; });
+  }
   const unfold = (r: SourceRow): SourceRow[] => {
     const below: SourceRow[] = calleesOf(host, r.row).map(c => ({ kind: "callee", line: r.line, row: -1, text: (c.inlined ? "inlined " : "calls ") + host.name(c.key), self: 0, total: c.total, key: c.key }));
     for (const i of rec.code.get(path + ":" + r.line) ?? [])
@@ -133,13 +141,14 @@ export function sourceTable(host: SourceHost, file: number, goal: number, onLine
     return below;
   };
   const columns: ColumnOf<SourceRow>[] = [
-    { name: "self", width: 72, number: true, cell: r => bar(r.self, whole) },
-    { name: "total", width: 72, number: true, cell: r => bar(r.total, whole) },
+    { name: host.kind ? host.kind + " self" : "self", width: 68, number: true, cell: r => bar(r.self, whole) },
+    { name: host.kind ? host.kind + " total" : "total", width: 72, number: true, cell: r => bar(r.total, whole) },
   ];
-  if (counts) columns.push({ name: "executions", width: 110, number: true, cell: r => (r.kind === "line" && counts.has(r.line) ? count(counts.get(r.line)!) : "") });
-  if (counts && host.unit === "ns") columns.push({ name: "self each", width: 80, number: true, cell: r => (r.kind === "line" && counts.get(r.line) && r.self ? amount(r.self / counts.get(r.line)!, "ns") : "") });
+  for (const j of joined.columns) columns.push({ name: j.name, title: j.title, width: j.width, number: true, cell: r => (r.kind === "line" ? j.text(r.line) : "") });
+  if (counts && !joined.columns.some(j => j.name === "executions")) columns.push({ name: "executions", width: 110, number: true, cell: r => (r.kind === "line" && counts.has(r.line) ? count(counts.get(r.line)!) : "") });
+  if (counts && host.unit === "ns" && !joined.columns.length) columns.push({ name: "self each", width: 80, number: true, cell: r => (r.kind === "line" && counts.get(r.line) && r.self ? amount(r.self / counts.get(r.line)!, "ns") : "") });
   if (bins.size) columns.push({ name: "over the run", width: 100, cell: r => (r.row >= 0 ? spark(bins.get(r.row)) : "") });
-  columns.push({ name: "line", width: 64, number: true, cell: r => (r.kind === "line" ? String(r.line) : "") });
+  columns.push({ name: "line", width: 44, number: true, cell: r => (r.kind === "line" ? String(r.line) : "") });
   columns.push({
     name: "source", width: 0,
     cell: r => {

@@ -5,6 +5,7 @@ import { fill, h } from "./dom";
 
 export interface ColumnOf<R> {
   name: string;
+  title?: string;
   /** Width in pixels; 0: what is left. */
   width: number;
   number?: boolean;
@@ -52,7 +53,7 @@ export class Table<R> {
     this.sorted = o.sort ?? -1;
     const grid = o.columns.map(c => (c.width ? c.width + "px" : "minmax(9em,1fr)")).join(" ");
     const head = h("div", { class: "row head", role: "row", "aria-rowindex": 1 }, ...o.columns.map((c, i) => {
-      const cell = h("div", { role: "columnheader", class: c.number ? "n" : "" }, c.head ? h("button", { onclick: c.head, "aria-pressed": o.sorted === i }, c.name) : c.sort ? h("button", { onclick: () => this.sortBy(i) }, c.name) : c.name);
+      const cell = h("div", { role: "columnheader", class: c.number ? "n" : "", title: c.title }, c.head ? h("button", { onclick: c.head, "aria-pressed": o.sorted === i }, c.name) : c.sort ? h("button", { onclick: () => this.sortBy(i) }, c.name) : c.name);
       this.heads.push(cell);
       return cell;
     }));
