@@ -29,7 +29,7 @@ const frame = () => new Promise((next) => setTimeout(next, 30));
         await frame(); await frame();
         for (const row of table.querySelectorAll(".space .row"))
             found.set(Number(row.getAttribute("aria-rowindex")), [row.className, row.getAttribute("aria-level"), ...[...row.children].map((c) => c.querySelector(".cells")
-                ? [...c.querySelector(".cells").children].map((s) => s.title).join("\\t") : c.textContent)]);
+                ? [...c.querySelector(".cells").children].map((s) => s.full).join("\\t") : c.textContent)]);
         if (top + table.clientHeight >= table.scrollHeight) break;
     }
     done([...found].sort((a, b) => a[0] - b[0]).map((r) => r[1]));
@@ -74,7 +74,7 @@ class Page:
 
     def paths(self):
         """Of all files, in the order of the table."""
-        return self.session.run("return [...document.querySelectorAll('.cover-files .space .row .indent:not(.dir)')].map((e) => e.title)")
+        return self.session.run("return [...document.querySelectorAll('.cover-files .space .row .indent:not(.dir)')].map((e) => e.path)")
 
     def shown_file(self):
         return self.session.run("return document.querySelector('.cover-source .path')?.textContent")
@@ -82,7 +82,7 @@ class Page:
     def choose(self, end):
         """The file whose path ends so."""
         path = next(p for p in self.paths() if p.endswith(end))
-        self.session.run("[...document.querySelectorAll('.cover-files .space .row')].find((r) => r.querySelector('.indent').title === arguments[0]).click()", path)
+        self.session.run("[...document.querySelectorAll('.cover-files .space .row')].find((r) => r.querySelector('.indent').path === arguments[0]).click()", path)
         self.until("return document.querySelector('.cover-source .path')?.textContent === arguments[0] && document.querySelector(arguments[1])", path, SOURCE)
         return path
 

@@ -206,7 +206,8 @@ export class CoverView {
   }
 
   private nameCell(r: FileRow): Node {
-    const cell = h("span", { class: "indent" + (r.file ? "" : " dir"), title: shown(r.path) }, r.file ? "" : this.closed.has(r.path) ? "▸ " : "▾ ", h("code", { class: r.file?.gone ? "gone" : "" }, shown(r.label, 300)));
+    const cell = h("span", { class: "indent" + (r.file ? "" : " dir") }, r.file ? "" : this.closed.has(r.path) ? "▸ " : "▾ ", h("code", { class: r.file?.gone ? "gone" : "" }, shown(r.label, 300)));
+    Object.assign(cell, { path: r.path }); // names stand in no attribute
     cell.style.setProperty("--level", String(Math.min(30, r.depth)));
     return cell;
   }
@@ -256,14 +257,14 @@ export class CoverView {
       name: "source", width: 0,
       cell: r => r.kind === "line" ? h("span", { class: pattern && pattern.test(r.text) ? "match" : "" }, coloured(r.text))
         : r.kind === "mcdc" ? h("button", { class: "link", onclick: (e: Event) => { e.stopPropagation(); this.toggle(r); } }, (r.open ? "▾ " : "▸ ") + r.text)
-        : h("span", { class: "cells" }, ...r.cells!.map(c => h("span", { title: shown(c) }, shown(c, 200)))),
+        : h("span", { class: "cells" }, ...r.cells!.map(c => Object.assign(h("span", {}, shown(c, 200)), { full: c }))),
     });
     const goal = host.file() === file.path ? host.line() : 0;
     let selected = this.rows.findIndex(r => r.kind === "line" && (goal ? r.line === goal : this.isStop(r)));
     if (selected < 0) selected = 0;
     this.at = selected;
     this.source = new Table<LineRow>({
-      label: "lines of " + shown(file.path, 300), columns, rows: this.rows, selected,
+      label: "lines of the file", columns, rows: this.rows, selected,
       rowClass: r => (r.kind === "line" ? r.state : "sub"),
       onSelect: r => { this.at = this.rows.indexOf(r); host.remember(r.line); },
       onOpen: r => this.toggle(r),
@@ -279,7 +280,7 @@ export class CoverView {
       },
     }, f.functions.length + (f.functions.length === 1 ? " function" : " functions") + (missing ? ", " + missing + " did not run" : ""));
     const stops = this.rows.filter(r => this.isStop(r)).length;
-    fill(this.pane, h("div", { class: "line tools" }, h("span", { class: "path", title: shown(file.path) }, shown(file.path)), button || null,
+    fill(this.pane, h("div", { class: "line tools" }, h("span", { class: "path" }, shown(file.path)), button || null,
       h("button", { onclick: () => this.step(-1), "aria-label": "previous line to look at" }, "↑ ", h("kbd", {}, "p")), h("button", { onclick: () => this.step(1), "aria-label": "next line to look at" }, "↓ ", h("kbd", {}, "n")),
       h("span", { class: "soft" }, stops + (pattern ? (stops === 1 ? " line found" : " lines found") : host.only() === "changed" ? " lost or new" : " not run, or in part"))), list,
       f.text.length === 0 && h("p", { class: "note" }, "The text of this file is not in the page. ", h("code", {}, "-I DIR"), " names folders in which sources are searched."), this.source.element);
