@@ -5,7 +5,7 @@
 set -u
 llvm=$(command -v llvm-symbolizer-14 llvm-symbolizer-19 llvm-symbolizer | head -n 1)
 [ -n "$llvm" ] || { echo "llvm-symbolizer is not installed: apt-get install llvm-14" >&2; exit 1; }
-# The driver is no part of a release: it has an optimised build folder of its own.
+# The driver is not a part of a release: it has an optimised build folder of its own.
 build=$TOP/build/bench
 {
     [ -e "$build/build.ninja" ] || meson setup "$build" "$TOP" --buildtype=release -Doptimization=2

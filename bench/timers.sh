@@ -9,7 +9,7 @@ gcc -O1 -o no_perf "$TOP/tests/programs/no_perf.c"
 gcc -O2 -g -fno-omit-frame-pointer -pthread -o planted "$TOP/bench/programs/planted.c" -ldl
 gcc -O2 -g -fomit-frame-pointer -pthread -o fixed_work "$TOP/bench/programs/fixed_work.c" -ldl
 library=$(dirname "$(readlink -f "$ASSAY")")/agent_image.so
-ln -sf "$library" libassay-own.so # a name that is no session's
+ln -sf "$library" libassay-own.so # a name that is not a session's
 peer=$(ldconfig -p | awk '/libprofiler\.so/ { print $NF; exit }')
 
 # worst TRUTH: the largest difference of a share in shares.txt ("name percent") from the truth.

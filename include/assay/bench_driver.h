@@ -102,7 +102,7 @@ static void assay_end_part(AssayBench *bench)
     }
     uint64_t cpu = assay_clock_ns(ASSAY_CLOCK_PROCESS_CPUTIME), wait = assay_waited_ns();
     uint64_t ran = cpu - bench->asked_cpu_ns, waited = wait - bench->asked_wait_ns;
-    // What other threads computed meanwhile is no wait of this one.
+    // The time in which other threads computed is not counted as waiting of this thread.
     uint64_t most = ran < took ? took - ran : 0;
     bench->cpu_ns += ran;
     bench->wait_ns += waited < most ? waited : most;

@@ -24,7 +24,7 @@ typedef struct FlatRow {
 typedef Vec(FlatRow) FlatRowVec;
 
 // Rows of heap memory, as of all functions here: free them with vec_free. Every key with a value,
-// over all groups, by self value. Left out are frames that only say why a stack is incomplete.
+// over all groups, by self value. Frames that only state why a stack is incomplete are left out.
 FlatRowVec flat_of_weights(const Weights *w, const Keys *keys);
 
 // The groups of `w` as rows; self equals total.
@@ -32,7 +32,7 @@ FlatRowVec flat_of_groups(const Weights *w);
 
 // The direct callers, or callees, of one key. `total` is the value of stacks with that call;
 // `self` is the part of it whose samples ended in the callee itself. For a recursive function the
-// outermost call counts; calls of itself are no row.
+// outermost call counts; its calls of itself have no row of their own.
 FlatRowVec flat_callers(const CallTree *t, uint32_t key);
 FlatRowVec flat_callees(const CallTree *t, uint32_t key);
 

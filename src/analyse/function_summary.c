@@ -88,7 +88,7 @@ static bool read_replicate(FunctionSummaries *f, FunctionRuns *function, int bui
         } else if (metric == m->time) {
             if (!(iterations >= 1 && iterations <= ITERATIONS_MAX) ||
                 !(value >= 0 && value <= SECONDS_MAX))
-                return error_set(err, ERROR_FORMAT, "a sample of '%" STR_FMT "' is no time",
+                return error_set(err, ERROR_FORMAT, "a sample of '%" STR_FMT "' is not a time",
                                  STR_ARG(function->name));
             each[r.samples++] = value / iterations;
             r.sum_each += value / iterations;

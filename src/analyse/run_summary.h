@@ -41,8 +41,8 @@ typedef struct RunSummaries {
 // Whether there are runs to summarise: of commands, not of functions.
 bool run_summaries_apply(const Profile *p);
 
-// Computes everything. Fails on rows that cannot be: a time that is no number, a reference
-// that is no command.
+// Computes everything. Fails on rows that cannot be: a time that is not a number, a reference
+// that is not a command.
 MUST_CHECK bool run_summaries_init(RunSummaries *s, const Profile *p, Error *err);
 // The facts of a recording alone: the plan, the machine, the command line.
 void run_summaries_read_facts(RunSummaries *s);

@@ -143,7 +143,7 @@ void truth_add_text(const Truth *t, StrBuf *out)
     if (t->lost_known)
         add_part(out, "%llu lost", (unsigned long long)t->lost);
     else if (t->sampled)
-        add_part(out, "losses not known");
+        add_part(out, "lost samples not known");
     if (t->throttled_known && t->throttled)
         add_part(out, "%llu times throttled", (unsigned long long)t->throttled);
     add_complete(t, out);

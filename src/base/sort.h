@@ -12,8 +12,8 @@ typedef struct SortRow {
 } SortRow;
 
 // Sorts by key, ascending; rows of equal keys keep their order. `spare` has room for `count`
-// rows, too. Returns the array that holds the sorted rows: `rows` or `spare`. The other one
-// then holds nothing of use.
+// rows, too. Returns the array that holds the sorted rows: `rows` or `spare`. The content of the
+// other array is then undefined.
 SortRow *sort_rows(SortRow *rows, SortRow *spare, size_t count);
 
 #endif // BASE_SORT_H

@@ -77,7 +77,7 @@ bool build_folder_find(Arena *arena, Str wanted, const char *marker, const char 
     if (wanted.len) {
         if (!consider_folder(&s, wanted))
             return error_set(err, ERROR_NOT_FOUND,
-                             "'%" STR_FMT "' is no build folder: it has no %s", STR_ARG(wanted),
+                             "'%" STR_FMT "' is not a build folder: it has no %s", STR_ARG(wanted),
                              marker);
     } else if (!consider_folder(&s, STR("."))) {
         search_below(&s, STR("."), FOLDER_DEPTH);

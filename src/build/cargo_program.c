@@ -224,7 +224,7 @@ static bool explain_choice(const CargoArtifacts *a, const CargoWish *w, Error *e
         return error_hint(err, "name one behind --cargo: --bin X, --example X, --test X, --bench X "
                                "or --lib (unit tests); -p PACKAGE in a workspace");
     }
-    (void)error_set(err, ERROR_USAGE, "cargo built %zu programs; one can be recorded", a->len);
+    (void)error_set(err, ERROR_USAGE, "cargo built %zu programs; only one can be recorded", a->len);
     StrBuf b = {0};
     for (size_t i = 0; i < MIN(a->len, (size_t)8); i++)
         strbuf_printf(&b, "%s%s %" STR_FMT, i ? ", " : "", kind_option(w), STR_ARG(a->at[i].name));

@@ -43,7 +43,8 @@ static bool read_config(Arena *arena, Str path, Bytes *ret, Error *err)
         error_os(err, "cannot read '%" STR_FMT "'", STR_ARG(path));
     else if (!S_ISREG(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0))
         ok = error_set(err, ERROR_PERMISSION,
-                       "'%" STR_FMT "' is no regular file of this user or of root", STR_ARG(path));
+                       "'%" STR_FMT "' is not a regular file of this user or of root",
+                       STR_ARG(path));
     else
         ok = os_read_fd(arena, fd, path, CONFIG_MAX_BYTES, ret, err);
     if (!ok)
@@ -86,8 +87,8 @@ bool config_options(Arena *arena, Str command, ConfigOptions *ret, Error *err)
             continue;
         ConfigOption o = option_of(text, number);
         if (section.len == 0 || o.name.len == 0 || o.name.ptr[0] == '-' || o.name.ptr[0] == '[') {
-            error_set(err, ERROR_USAGE, "line %u of '%" STR_FMT "' is no option: %" STR_FMT, number,
-                      STR_ARG(ret->path), STR_ARG(text));
+            error_set(err, ERROR_USAGE, "line %u of '%" STR_FMT "' is not an option: %" STR_FMT,
+                      number, STR_ARG(ret->path), STR_ARG(text));
             return error_hint(err,
                               "write '[COMMAND]' and below it 'OPTION = VALUE', without dashes");
         }

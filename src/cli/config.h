@@ -25,7 +25,8 @@ typedef struct ConfigOptions {
 // The options of one command ("record", "cover report") in $ASSAY_CONFIG, or else in
 // $XDG_CONFIG_HOME/assay/config or ~/.config/assay/config. None when there is no file, or when
 // $ASSAY_CONFIG is empty. Fails when the file cannot be read, belongs to a user who is neither this
-// one nor root, or has a line that is no section, no option and no comment. Texts lie in the arena.
+// one nor root, or has a line that is neither a section, nor an option, nor a comment. Texts lie in
+// the arena.
 MUST_CHECK bool config_options(Arena *arena, Str command, ConfigOptions *ret, Error *err);
 
 #endif // CLI_CONFIG_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands of other tools that are no commands here.
+// Commands of other tools that are not commands here.
 
 #include "cli/habits.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands of perf that are no commands here, because another one does it in one step.
+// Commands of perf that are not commands here, because another one does it in one step.
 
 #ifndef CLI_HABITS_H
 #define CLI_HABITS_H

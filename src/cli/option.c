@@ -318,7 +318,7 @@ static const Option max_decoded_option = {
     .name = "max-decoded",
     .kind = OPTION_SIZE,
     .arg = "SIZE",
-    .help = "what a small or compressed input may become in memory (default 64 times its size)"};
+    .help = "how many bytes a small or compressed input may unpack to (default 64 times its size)"};
 
 // The option of that name, or the only one whose name begins so. Sets `*ambiguous` when several do.
 static const Option *find_long(const Command *cmd, Str name, bool *ambiguous)
@@ -591,7 +591,7 @@ static bool asks_for_help(int argc, char **argv)
 
 static ParseResult parse_defaults(const Parse *for_command)
 {
-    // An option that wants an argument finds none behind it.
+    // An option that needs an argument has none.
     Parse p = *for_command;
     p.argc = p.at;
     ConfigOptions config;

@@ -172,7 +172,7 @@ typedef struct Option {
         letter, name, OPTION_SIZE, OPTION_FIELD(S, field, uint64_t), arg, NULL, help, NULL         \
     }
 
-// An option that users of another tool have in their hands, and that the command has not.
+// An option that users of another tool are used to and that the command does not have.
 typedef struct ForeignOption {
     char letter;      // 0: long form only
     const char *name; // NULL: short form only
@@ -194,8 +194,8 @@ struct Command {
     const char *list_heading;
     const Choices *list;
     const char *details; // after the options: meaning, examples; whole lines, or NULL
-    // Options that do nothing because it is done anyway, whose argument is an operand, or in whose
-    // place the user must type something else. Not in the help.
+    // Options of other tools: they do nothing because assay does so anyway, or their argument is an
+    // operand, or the user must type something else. The help does not list them.
     const ForeignOption *foreign;
     size_t foreign_count;
     // Wrapper commands run another program: options end at the first operand.
@@ -204,8 +204,8 @@ struct Command {
     int (*run)(const Command *cmd, int argc, char **argv);
     const Command *const *sub; // sub-commands: "assay cover report"
     size_t sub_count;
-    // For users of another tool, whose options stand where the sub-command is expected: the name
-    // of the sub-command that takes them, NULL for none. The function may be NULL.
+    // For users of another tool, whose options are given where the sub-command is expected: returns
+    // the name of the sub-command that takes them, NULL if there is none. The function may be NULL.
     const char *(*sub_of_options)(int argc, char *const *argv);
     const Command *parent; // in the copy that `run` gets; NULL in the tables
 };

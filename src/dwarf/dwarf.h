@@ -120,8 +120,8 @@ typedef struct DwarfRows {
     size_t len;
 } DwarfRows;
 
-// The unit's line table, decoded on first use; empty when it has none. Left out are sequences of
-// functions that the linker dropped, and rows that cover no byte and have no flag.
+// The unit's line table, decoded on first use; empty when it has none. Sequences of functions that
+// the linker dropped are left out, and rows that cover no byte and have no flag.
 DwarfRows dwarf_unit_rows(DwarfFile *f, size_t unit);
 
 // The path of a row's file, absolute and normalised where possible; "" for a

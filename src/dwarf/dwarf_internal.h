@@ -330,9 +330,9 @@ void form_skip(Cursor *c, FormSizes sizes, uint64_t form);
 // Reads a value of any form. `implicit` is the value of DW_FORM_implicit_const.
 Value form_read(Cursor *c, FormSizes sizes, uint64_t form, int64_t implicit);
 
-// The text that a value stands for, from whichever section it lies in; "" when it is no text.
+// The text that a value stands for, from whichever section it lies in; "" when it is not a text.
 Str value_text(Unit *u, Value v);
-// The address that a value stands for. False when it is no address, or its index is broken.
+// The address that a value stands for. False when it is not an address, or its index is broken.
 bool value_address(Unit *u, Value v, uint64_t *ret);
 // The DIE that a reference leads to: its unit and its offset in the section. False when it leads
 // nowhere.

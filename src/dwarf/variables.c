@@ -14,7 +14,7 @@ typedef struct VariableDie {
     bool has_children;
     Value name, origin, type, low, high, ranges, constant;
     Bytes location, frame_base;
-    Value list; // of DW_AT_location when it is no expression
+    Value list; // of DW_AT_location when it is not an expression
     bool list_is_index;
 } VariableDie;
 

@@ -191,7 +191,7 @@ static bool varint(GoValues *v, uint32_t *ret)
     return false;
 }
 
-// Offset 0 stands for no table; a difference of 0 ends one, but for its first.
+// Offset 0 means that there is no table. A difference of 0 ends a table, except as its first.
 bool gopclntab_values_next(GoValues *v)
 {
     uint32_t difference, length;

@@ -40,7 +40,7 @@ MUST_CHECK bool gopclntab_open(Bytes table, GoPclntab *ret, Error *err);
 
 // Opens the table of an object, with the address of its text and its trees of
 // inlined calls, which the runtime's moduledata leads to. ERROR_NOT_FOUND: the
-// object has no such table, so it is no Go program.
+// object has no such table, so it is not a Go program.
 MUST_CHECK bool gopclntab_open_elf(const Elf *elf, GoPclntab *ret, Error *err);
 
 enum {

@@ -90,7 +90,7 @@ static bool skip_group(Scan *s)
     // another ")" stands a less-than.
     bool may_open = true;
     do {
-        if (at_operator(s)) { // its < or > is no bracket
+        if (at_operator(s)) { // its < or > is not a bracket
             s->at += 8;
             may_open = accept_operator_symbol(s);
             if (may_open)

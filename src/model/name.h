@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Function names at several lengths. Demangled C++ names average 948 characters
-// in template-heavy programs; what a reader wants to see is a fraction of that.
+// in template-heavy programs; a reader needs a fraction of that.
 
 #ifndef MODEL_NAME_H
 #define MODEL_NAME_H

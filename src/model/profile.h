@@ -211,7 +211,7 @@ typedef struct RunValues {
     // Scaled to the whole run where the event counted only a part of it. NaN: the event was
     // opened and never ran.
     DoubleVec value;
-    U64Vec enabled_ns; // the event should have counted for so long; 0 for what is no event
+    U64Vec enabled_ns; // the event should have counted for so long; 0 for what is not an event
     U64Vec running_ns; // it did: less when the PMU was shared out
     StrIdVec part;     // "CPU0", "worker-4711" where parts were counted apart; "" for the whole
 } RunValues;

@@ -404,7 +404,7 @@ static void keep_rows(RawVec *v, size_t size, const U32Vec *kept)
 void profile_keep_rows(Profile *p, TableId table, const U32Vec *kept)
 {
     const TableSchema *t = profile_schema_find(table);
-    assert(t && table != TABLE_SAMPLES); // its values are no columns of the schema
+    assert(t && table != TABLE_SAMPLES); // its values are not columns of the schema
     for (size_t i = 0; i < t->column_count; i++)
         keep_rows(column_vec(p, &t->columns[i]), column_type_size(t->columns[i].type), kept);
 }

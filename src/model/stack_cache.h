@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interning of whole stacks, for who gets them by the thousand: stretches of
-// frames that were seen before under the same stack cost one look-up.
+// Interning of whole stacks, for callers that intern many of them: a sequence of frames that was
+// seen before under the same stack costs one look-up.
 
 #ifndef MODEL_STACK_CACHE_H
 #define MODEL_STACK_CACHE_H

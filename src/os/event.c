@@ -209,7 +209,7 @@ static bool pmu_param(PmuParse *p, Str key, Str text, bool has_value, Error *err
 {
     uint64_t value = 1;
     if (has_value && !str_parse_u64(text, 0, &value))
-        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no number in '%" STR_FMT "/…/'",
+        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a number in '%" STR_FMT "/…/'",
                          STR_ARG(text), STR_ARG(p->pmu));
     EventSpec *s = p->spec;
     if (str_equal(key, STR("period"))) {
@@ -223,7 +223,7 @@ static bool pmu_param(PmuParse *p, Str key, Str text, bool has_value, Error *err
     if (str_equal(key, STR("name")))
         return true;
     if (!safe_name(key))
-        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no field of '%" STR_FMT "'",
+        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a field of '%" STR_FMT "'",
                          STR_ARG(key), STR_ARG(p->pmu));
     uint64_t config[3] = {s->config, s->config1, s->config2};
     static const char *const words[] = {"config", "config1", "config2"};
@@ -440,7 +440,7 @@ static bool parse_tracepoint(Arena *arena, const EventSources *src, Str system, 
     }
     spec->type = PERF_TYPE_TRACEPOINT;
     if (!str_parse_u64(str_trim(str_from_bytes(content)), 10, &spec->config))
-        return error_set(err, ERROR_FORMAT, "'%" STR_FMT "' holds no number", STR_ARG(path));
+        return error_set(err, ERROR_FORMAT, "'%" STR_FMT "' contains no number", STR_ARG(path));
     spec->counts_each = true;
     path = arena_printf(arena, "%" STR_FMT "/events/%" STR_FMT "/%" STR_FMT "/format",
                         STR_ARG(src->tracefs), STR_ARG(system), STR_ARG(name));
@@ -474,7 +474,7 @@ static bool parse_breakpoint(Str rest, EventSpec *spec, Error *err)
             spec->bp_type |= HW_BREAKPOINT_X;
             break;
         default:
-            return error_set(err, ERROR_USAGE, "'%c' is no kind of access: r, w or x",
+            return error_set(err, ERROR_USAGE, "'%c' is not a kind of access: r, w or x",
                              kinds.ptr[i]);
         }
     }
@@ -570,7 +570,7 @@ bool event_is_clock(const EventSpec *s)
 
 static bool unknown_modifiers(Str event, Str modifiers, Error *err)
 {
-    (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' are no modifiers of '%" STR_FMT "'",
+    (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' are not modifiers of '%" STR_FMT "'",
                     STR_ARG(modifiers), STR_ARG(event));
     return error_hint(err, "they are u (user code), k (kernel), h (hypervisor), p and P (precise)");
 }
@@ -641,7 +641,7 @@ static bool parse_one(Arena *arena, const EventSources *src, Str text, EventSpec
     }
     if (fields.len && spec.type != PERF_TYPE_TRACEPOINT)
         return error_set(err, ERROR_USAGE,
-                         "'%" STR_FMT "' is no tracepoint: it has no field '%" STR_FMT "'",
+                         "'%" STR_FMT "' is not a tracepoint: it has no field '%" STR_FMT "'",
                          STR_ARG(text), STR_ARG(str_trim(fields)));
     add_modifiers(&spec, &m);
     spec.unit = event_is_clock(&spec) ? STR("ns") : STR("");

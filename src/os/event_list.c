@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    LIST_EVENTS_MAX = 1 << 17, // in one folder: more is no sysfs
+    LIST_EVENTS_MAX = 1 << 17, // in one folder: no sysfs has more
     TRY_PERIOD = 1 << 30,      // so long that no sample is taken during a test
     PROBE_CODE_BYTES = 64,
 };

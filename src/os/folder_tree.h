@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 typedef struct TreeSize {
-    uint64_t files; // everything that is no folder
+    uint64_t files; // everything that is not a folder
     uint64_t bytes; // on the disk
 } TreeSize;
 
 // Opens the folder `name` of the open folder `parent` (AT_FDCWD: the working folder), and follows
-// no link at its end. To be closed by closedir; NULL when it is no folder or cannot be read.
+// no link at its end. To be closed by closedir; NULL when it is not a folder or cannot be read.
 DIR *os_open_folder(int parent, const char *name);
 
 // Adds what lies in the folder `name` of the open folder `parent` (AT_FDCWD: the working folder).

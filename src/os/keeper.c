@@ -97,7 +97,7 @@ bool keeper_start(const KeeperTask *task, Keeper *ret)
     *ret = (Keeper){.fd = -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
-    // Not a child of ours: who looks for the recorded command among our children finds only that.
+    // It is not a child of this process, so that the recorded command is the only child.
     int status = 1;
     pid_t pid = fork();
     if (pid == 0) {

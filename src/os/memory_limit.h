@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A limit of memory for a part of a command's work: reading an input that unpacks to much more
-// than it is. Every table that a reader fills counts, so that no reader has to count by itself.
+// than it is. It covers every table that a reader fills, so that readers do not count memory
+// themselves.
 
 #ifndef OS_MEMORY_LIMIT_H
 #define OS_MEMORY_LIMIT_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files whose path another user can choose or plant: maps of generated code in /tmp,
-// jitdumps; and folders of ours below one that may be another user's. Whoever records the whole
-// machine as root meets them of every user.
+// Files whose path another user can choose or create: maps of generated code in /tmp, jitdumps; and
+// folders of this process below one that may be another user's. A recorder that runs as root for
+// the whole machine reads such files of every user.
 
 #ifndef OS_OWNED_FILE_H
 #define OS_OWNED_FILE_H

@@ -122,9 +122,10 @@ static bool explain_refusal(const PerfLimits *l, const struct perf_event_attr *a
     bool wants_kernel = !attr->exclude_kernel;
     // Only the kernels of some distributions know these values; for others they are 2.
     if (!l->privileged && l->paranoid >= 3 && perf_event_probe() != 0) {
-        (void)error_set(err, ERROR_PERMISSION,
-                        "the kernel lets no user profile (kernel.perf_event_paranoid is %lld)",
-                        (long long)l->paranoid);
+        (void)error_set(
+            err, ERROR_PERMISSION,
+            "the kernel does not let users profile (kernel.perf_event_paranoid is %lld)",
+            (long long)l->paranoid);
         return error_hint(err, "run: sudo sysctl kernel.perf_event_paranoid=2   (or run assay as "
                                "root, or give it cap_perfmon)");
     }
@@ -132,8 +133,8 @@ static bool explain_refusal(const PerfLimits *l, const struct perf_event_attr *a
         (void)error_set(err, ERROR_PERMISSION,
                         "not allowed to observe whole CPUs (kernel.perf_event_paranoid is %lld)",
                         (long long)l->paranoid);
-        return error_hint(err, "run: sudo sysctl kernel.perf_event_paranoid=0   (or, without: "
-                               "record a command or your own process with -p)");
+        return error_hint(err, "run: sudo sysctl kernel.perf_event_paranoid=0   (or record only a "
+                               "command, or your own process with -p)");
     }
     if (!l->privileged && attr->type == PERF_TYPE_TRACEPOINT && l->paranoid > -1) {
         (void)error_set(err, ERROR_PERMISSION,
@@ -190,10 +191,10 @@ bool perf_explain(int os_errno, const PerfLimits *limits, const struct perf_even
                                  attr->type == PERF_TYPE_RAW
                              ? "it has no hardware counters (virtual machine?); cpu-clock and the "
                                "other software events work without"
-                             : "man assay-record says how events are spelt");
+                             : "man assay-record describes how events are written");
         break;
     case ESRCH:
-        (void)error_set(err, ERROR_NOT_FOUND, "the process to observe is gone");
+        (void)error_set(err, ERROR_NOT_FOUND, "the process to observe has ended");
         break;
     case EMFILE:
     case ENFILE:

@@ -261,12 +261,12 @@ bool cpu_list_parse(Str text, size_t max, U32Vec *ret, Error *err)
         uint64_t from, to;
         if (str_split(part, '-', &head, &tail)) {
             if (!str_parse_u64(head, 10, &from) || !str_parse_u64(tail, 10, &to) || to < from)
-                return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no list of CPUs like 0-3,8",
-                                 STR_ARG(text));
+                return error_set(err, ERROR_USAGE,
+                                 "'%" STR_FMT "' is not a list of CPUs like 0-3,8", STR_ARG(text));
         } else if (str_parse_u64(part, 10, &from)) {
             to = from;
         } else {
-            return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no list of CPUs like 0-3,8",
+            return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a list of CPUs like 0-3,8",
                              STR_ARG(text));
         }
         if (to >= CPU_LIST_MAX || to - from >= max || ret->len + (to - from) >= max)

@@ -41,7 +41,7 @@ typedef struct ProcStatus {
     uint64_t cap_effective;
 } ProcStatus;
 
-// Missing lines leave zeros. False when there is no Tgid line: the text is no status file.
+// Missing lines leave zeros. False when there is no Tgid line: the text is not a status file.
 MUST_CHECK bool proc_status_parse(Str text, ProcStatus *ret);
 // Reads and parses the status of a process; pid 0 is this process.
 MUST_CHECK bool proc_status_read(Arena *arena, uint32_t pid, ProcStatus *ret, Error *err);

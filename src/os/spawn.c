@@ -58,8 +58,9 @@ static bool find_in_path(Arena *arena, Str name, Str search_path, Str *ret, stru
     }
     (void)error_set(err, ERROR_NOT_FOUND, "cannot run '%" STR_FMT "': command not found",
                     STR_ARG(name));
-    return error_hint(err, "it is in no folder of PATH; a program in this folder is ./%" STR_FMT,
-                      STR_ARG(name));
+    return error_hint(
+        err, "no folder of PATH contains it; a program in this folder is named ./%" STR_FMT,
+        STR_ARG(name));
 }
 
 static void read_interpreter(Arena *arena, Str head, Program *p)

@@ -24,7 +24,7 @@ typedef struct Program {
     bool changes_user;        // has set-uid, set-gid or file capabilities that this process lacks:
                               // the kernel stops profiling when it starts
     bool unreadable;          // may be executed but not read: the kernel stops profiling, too
-    pid_t tracer;             // a process that is no ancestor and is to trace it; 0: none
+    pid_t tracer;             // a process that is not an ancestor and is to trace it; 0: none
 } Program;
 
 // Looks a command up as execvp would; `search_path` is $PATH. Errors say "not found", "permission

@@ -22,7 +22,7 @@ void stop_begin(StopSignals *s)
     sigemptyset(&ours);
     for (size_t i = 0; i < STOP_SIGNALS; i++) {
         sigaction(stop_signals[i], &action, &s->old[i]);
-        // nohup, and shells that start a job in the background, want the signal ignored.
+        // nohup, and shells that start a job in the background, expect the signal to be ignored.
         if (s->old[i].sa_handler == SIG_IGN)
             sigaction(stop_signals[i], &s->old[i], NULL);
         sigaddset(&ours, stop_signals[i]);

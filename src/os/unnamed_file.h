@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files without a name, and their way to another process: nobody can plant a link or a file of
-// his own at a path that does not exist.
+// Files without a name, and their way to another process: another user cannot put a link or a file
+// at a path that does not exist.
 
 #ifndef OS_UNNAMED_FILE_H
 #define OS_UNNAMED_FILE_H

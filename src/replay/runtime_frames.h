@@ -13,8 +13,8 @@ typedef struct JavaRuntime JavaRuntime;
 typedef struct ScriptRuntime ScriptRuntime;
 typedef struct PythonRuntime PythonRuntime;
 
-// The runtimes in one process. Zeroed but for the first five fields, it has none yet; they are
-// found when generated code is first met.
+// The runtimes in one process. When all fields but the first five are zero, the frames are not
+// known yet; they are found when generated code first appears in a stack.
 typedef struct RuntimeFrames {
     ModuleSet *modules;
     Profile *profile;

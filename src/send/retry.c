@@ -10,7 +10,7 @@
 enum { FIRST_MS = 500, LONGEST_MS = 30000 };
 
 #define NS_OF_S INT64_C(1000000000)
-// A server that asks for more than a day does not want to be asked again.
+// A server that asks for more than a day is not tried again.
 #define AFTER_MAX_S UINT64_C(86400)
 
 bool retry_status(unsigned status)

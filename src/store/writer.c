@@ -81,7 +81,7 @@ static bool path_is_free(const StoreWriter *w, Error *err)
         return true;
     if (!S_ISREG(st.st_mode))
         return error_set(err, ERROR_OS, "cannot write '%s': it is not a regular file", w->path.ptr);
-    error_set(err, ERROR_OS, "'%s' exists and is kept", w->path.ptr);
+    error_set(err, ERROR_OS, "'%s' exists and is not replaced", w->path.ptr);
     return error_hint(err, "give --force to replace it, or another name with -o");
 }
 
@@ -445,7 +445,7 @@ bool store_writer_publish(StoreWriter *w, Error *err)
     }
     w->fd = -1;
     if (w->keeps_old && !os_keep_old(w->path.ptr, err))
-        return error_hint(err, "the recording is whole as '%s'", w->part_path);
+        return error_hint(err, "the complete recording is in '%s'", w->part_path);
     int failed = w->force
                      ? rename(w->part_path, w->path.ptr)
                      : renameat2(AT_FDCWD, w->part_path, AT_FDCWD, w->path.ptr, RENAME_NOREPLACE);
@@ -457,7 +457,7 @@ bool store_writer_publish(StoreWriter *w, Error *err)
     }
     if (failed) {
         error_os(err, "cannot rename '%s' to '%s'", w->part_path, w->path.ptr);
-        return error_hint(err, "the recording is whole under the first name");
+        return error_hint(err, "the complete recording is kept under the first name");
     }
     return true;
 }

@@ -59,7 +59,7 @@ check "its status can be accepted" assay bench -r 3 -i=9 'exit 9'
 check "another one is not" status_is 1 assay bench -r 3 -i=8 'exit 9'
 check "a signal is told" prints "signal 9" assay bench -r 3 'kill -9 $$'
 check "a program that is not there" prints "there is no program 'nonexistent-x'" assay bench -N nonexistent-x
-check "a file that may not be executed is none either" bash -c 'echo x >plain; assay bench -N ./plain 2>&1 | grep -q "is no program"'
+check "a file that may not be executed is none either" bash -c 'echo x >plain; assay bench -N ./plain 2>&1 | grep -q "is not a program"'
 check "a weighed command says what it is" bash -c '
     assay bench -N -w 1 -r 2 true --export-json w.json >w.txt && assay bench -N -r 2 true >n.txt && grep -Eq "at most|perhaps" n.txt && python3 -c "
 import json; a=json.load(open(\"w.json\"))[\"results\"][0][\"assay\"]; assert not a[\"peak_rss_exact\"] or a[\"peak_rss_bytes\"] < 2e6, a"'
@@ -168,7 +168,7 @@ gcc -O1 heap.c -o heap && check "the kernel's time holds the freeing of memory" 
     assay bench -N -r 5 "./heap 200" --export-json h.json >h.txt && python3 -c "
 import json; a=json.load(open(\"h.json\"))[\"results\"][0][\"assay\"]; r=a[\"runs\"]
 assert all(w > 0.97*(u+s) or a[\"runs_by_kernel_clock\"] < 5 for w, u, s in zip(r[\"wall_ns\"], r[\"user_ns\"], r[\"system_ns\"])), r"'
-check "the wait clock is named" prints "Clock: ours, from start to wait (asked for by --wait-clock)" assay bench --wait-clock -r 2 true
+check "the wait clock is named" prints "Clock: assay's own, from start to wait (asked for by --wait-clock)" assay bench --wait-clock -r 2 true
 check "names are shown without control codes" bash -c \
     'assay bench -r 2 -n "$(printf "a\033[31mb")" true | grep -c "$(printf "\033")" | grep -qx 0'
 echo '{"results":[{"command":"x","times":[1,1.01,1.02,1.0,1.01,1.03,1.02,1.01]}]}' >first.json

@@ -89,14 +89,14 @@ r = {r["command"]: r for r in json.load(open("all.json"))["results"]}
 assert all(len(x["times"]) == 3 for x in r.values())
 assert all(abs(t - 1e-6) < 1e-12 for t in r["own/mine"]["times"]), r["own/mine"]["times"]
 assert r["plain/long"]["median"] > 3 * r["plain/short"]["median"], r'
-check "a program that refuses the options of its harness is named" eval 'assay bench --processes 1 --cargo --bench own 2>&1 | grep -q "does not take the options that set its time"'
+check "a program that refuses the options of its harness is named" eval 'assay bench --processes 1 --cargo --bench own 2>&1 | grep -q "does not accept the options that set its time"'
 check "a recording of them is reported" eval 'assay report all.assay | grep -q plain/short'
 check "one target needs no name before its functions" eval 'assay bench --processes 1 --export-json one.json --cargo --bench plain >out && [ "$(names one.json)" = "long short" ]'
 check "a filter behind --" eval 'assay bench --processes 1 --export-json f.json --cargo --bench plain -- sho >out && [ "$(names f.json)" = short ]'
 check "--filter is one too" eval 'assay bench --processes 1 --filter sho --export-json f.json --cargo --bench plain >out && [ "$(names f.json)" = short ]'
 check "in the words of libtest" eval 'assay bench --processes 1 --format libtest --cargo --bench own | grep -Eq "^test mine \.\.\. bench: +1,000 ns/iter"'
 check "times can be saved and compared" eval 'assay bench --processes 3 --save s --db ../b.db --cargo --bench own >out && assay bench --processes 3 --baseline s --db ../b.db --cargo --bench own | grep -q "the same"'
-check "a CPU clock is refused" eval '! assay bench --cpu-clock --processes 1 --cargo --bench plain 2>err >out && grep -q "does not say its CPU time" err'
+check "a CPU clock is refused" eval '! assay bench --cpu-clock --processes 1 --cargo --bench plain 2>err >out && grep -q "does not report its CPU time" err'
 check "a build that fails is an error" eval '! assay bench --cargo --bench none >out 2>err && grep -q "cargo ended with status" err && grep -q "hint: .*in front of --cargo" err'
 check "--against is refused" status_is 2 assay bench --against x --cargo
 check "so is an option for commands" status_is 2 assay bench --prepare true --cargo

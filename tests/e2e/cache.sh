@@ -10,7 +10,7 @@ files_of() { assay cache --json | python3 -c 'import json, sys
 print(*(p["files"] for p in json.load(sys.stdin)["parts"]))'; }
 check 'a cache that is not there has nothing' shows '^symbols +0 bytes in 0 files'
 check 'and a look does not make it' eval '[ ! -e cache ]'
-check 'clearing it is no error' assay cache --clear
+check 'clearing it is not an error' assay cache --clear
 check 'no folder for a cache is an error' eval '! env -u XDG_CACHE_HOME -u HOME assay cache 2>err && grep -q "set XDG_CACHE_HOME or HOME" err'
 
 cat >work.c <<'C'

@@ -144,7 +144,7 @@ for compiler in gcc clang-14 clang-19; do
     command -v "$compiler" >/dev/null && "$compiler" -w -g -O0 -o branches branches.c || continue
     trace -- ./branches
     verdict "$compiler: a condition behind a bracket ran" "$([ "$(count_of res 'else if')" = 1 ] && [ "$(count_of res '// taken')" = 1 ] && [ "$(count_of res '// skipped')" = 0 ]; echo $?)"
-    verdict "$compiler: brackets are no lines that were missed" "$([ "$(count_of res 'else {')" = '}' ]; echo $?)"
+    verdict "$compiler: brackets are not lines that were missed" "$([ "$(count_of res 'else {')" = '}' ]; echo $?)"
 done
 
 for compiler in gcc clang-14 clang-19; do
@@ -225,7 +225,7 @@ traced, counted = rows("traced"), rows("counted.da")
 both = traced.keys() & counted.keys()
 wrong = [key for key in both if traced[key] != counted[key]]
 print(len(traced), len(counted), len(both), wrong)
-# A catch or a match that only one of them counts is no error of ours.
+# A catch or a match that only one of them counts is not an error of ours.
 raise SystemExit(not (len(both) >= 20 and len(wrong) <= -(-len(both) // 25)))
 PY
     verdict "$1: lines are those of built-in counters" $?

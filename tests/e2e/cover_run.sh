@@ -142,10 +142,10 @@ if gcc -w --coverage -o counted "$TOP/tests/programs/cover_life.c"; then
     cover -f -o mine -- ./counted exit
     verdict "-f removes a run's files only" "$([ -f mine/my.gcno ] && [ -f mine/my.profraw ]; echo $?)"
 fi
-# A file that is no profile is kept under another name; a pipe holds nobody.
+# A file that is not a profile is kept under another name; a pipe holds nobody.
 # shellcheck disable=SC2016 # of the inner shell
 cover -f -o res -- sh -c 'echo junk >"${LLVM_PROFILE_FILE%/*}/1-1.profraw"; mkfifo "${LLVM_PROFILE_FILE%/*}/2-2.profraw"; sleep 0.2'
-verdict "what is no profile is kept and named" "$(grep -q 'left out: .*1-1.profraw' err && grep -q junk res/raw/*1-1.profraw.refused; echo $?)"
+verdict "what is not a profile is kept and named" "$(grep -q 'left out: .*1-1.profraw' err && grep -q junk res/raw/*1-1.profraw.refused; echo $?)"
 
 if command -v clang-14 >/dev/null && [ -x life ]; then
     clang-14 -w -fprofile-instr-generate -fcoverage-mapping -o life "$TOP/tests/programs/cover_life.c"

@@ -118,7 +118,7 @@ url=http://me:geheim@127.0.0.1:1
 verdict "a password in the URL is refused" $?
 for url in ftp://a file:///etc/passwd http:// 'http://a b'; do
     ! "$ASSAY" export plain.assay --to "$url" >out 2>err </dev/null
-    verdict "'$url' is no address" $?
+    verdict "'$url' is not an address" $?
 done
 url=http://127.0.0.1:1
 status_is 2 "$ASSAY" export plain.assay --to "$url" -f folded >out 2>err && status_is 2 "$ASSAY" export plain.assay --to "$url" -o x >out 2>err
@@ -163,10 +163,10 @@ verdict "broken messages are named, those for others stay, refused ones go" $?
 if [ "$(id -u)" = 0 ]; then
     rm -rf /tmp/assay-spool-test.$$ && mkdir /tmp/assay-spool-test.$$ && chown nobody /tmp/assay-spool-test.$$
     ! send --spool /tmp/assay-spool-test.$$ && [ -z "$(ls -A /tmp/assay-spool-test.$$)" ]
-    verdict "another user's folder is no spool" $?
+    verdict "another user's folder is not a spool" $?
     rm -rf /tmp/assay-spool-test.$$
 else
-    skip "another user's folder is no spool" "only root can make one"
+    skip "another user's folder is not a spool" "only root can make one"
 fi
 
 # ---- HTTPS

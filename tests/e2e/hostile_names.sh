@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Names that drive terminals, turn text around, are formulas or markup, or are no UTF-8, through every
+# Names that drive terminals, turn text around, are formulas or markup, or are not UTF-8, through every
 # text, table, page and export. A strict reader of each format takes the result, and nothing in it
 # commands a terminal.
 # beside others: 15 s

@@ -30,7 +30,7 @@ done
 head -c 3000 /proc/self/exe | gzip >program.gz
 check "a program in gzip is named" fails "this is a program" "$ASSAY" report program.gz
 printf 'hello\nworld\n' | gzip >text.gz
-check "text in gzip is no pprof" fails "not a recording of a known format" "$ASSAY" report text.gz
+check "text in gzip is not read as pprof" fails "not a recording of a known format" "$ASSAY" report text.gz
 head -c 200 plain.folded.xz >cut.xz
 check "xz that is cut is refused" fails "xz: damaged data" "$ASSAY" report cut.xz
 if [ -e plain.folded.bz2 ]; then
@@ -44,7 +44,7 @@ else
     skip "bzip2" "it is not installed"
 fi
 cat /proc/cpuinfo >cpuinfo
-check "a copy of /proc/cpuinfo is no folded text" fails "not a recording" "$ASSAY" report cpuinfo
+check "a copy of /proc/cpuinfo is not read as folded stacks" fails "not a recording" "$ASSAY" report cpuinfo
 
 # endless COMMAND…: what it writes without an end is refused, in little memory.
 endless() {

@@ -85,7 +85,7 @@ early() {
     PAGER='head -n 1' on_terminal 5 "$ASSAY" list "$ASSAY" >last.txt
     ends_well "$(cat last.txt)" && [ "$(wc -l <shown.txt)" = 2 ] || { cat shown.txt; return 1; }
 }
-check 'a pager that ends early is no error' early
+check 'a pager that ends early is not an error' early
 broken() { ends_well "$(PAGER='stty -echo -icanon <&2; cat >/dev/null; kill -9 $$' on_terminal 24 "${report[@]}")"; }
 check 'the settings of the terminal come back when the pager is killed' broken
 missing() { ends_well "$(PAGER=no-such-pager-here on_terminal 24 "${report[@]}")" && grep -q function_17 shown.txt; }

@@ -24,5 +24,5 @@ perf script -i small.data --show-task-events --show-mmap-events >records.txt 2>/
 import json, sys
 notes = json.load(sys.stdin)["notes"]
 sys.exit(any("perf script" in n["text"] for n in notes))' 2>err
-verdict "records that are no samples are passed over" $?
+verdict "records that are not samples are passed over" $?
 finish

@@ -51,7 +51,7 @@ check 'a type of the user for it' values 'measure level:u8' level 251 251
 check 'several' values "variables.c:$(line local) local len" len 0 $((N - 1))
 check 'no such variable is said with those that there are' refused 'measure nothing' "there are len, ratio, tag, level, head"
 check 'a local variable has no value where the function begins' refused 'measure local' 'has no value yet'
-check 'a structure is no number' refused "variables.c:$(line local) box" 'is a structure'
+check 'a structure is not a number' refused "variables.c:$(line local) box" 'is a structure'
 check 'nor is a floating-point value' refused 'measure ratio' 'floating-point'
 check 'a member that is not there' refused "variables.c:$(line local) box.none" "has no member 'none'"
 check 'what is behind a pointer is not in samples' refused "variables.c:$(line local) head->size" 'behind a pointer'

@@ -92,7 +92,7 @@ only_hits() {
     "$ASSAY" report --prof time.assay hits >table.txt 2>err.txt && cat table.txt err.txt &&
         [ -z "$(calls step table.txt)" ] && grep -q 'not how often' err.txt
 }
-check 'lines of breakpoints are no calls' only_hits
+check 'lines of breakpoints are not calls' only_hits
 another_version() {
     mkdir -p version && { for _ in $(seq 40); do echo; done; cat "$src"; } >version/prof_calls.c &&
         (cd version && gcc --coverage -g -O0 -o counted prof_calls.c && ./counted >/dev/null) &&

@@ -36,7 +36,7 @@ older_files_stay() {
     rm -f profile.assay* flame.svg*
     record -q ./spin 20 && cp profile.assay first.assay && record -q ./spin 20 && record -q ./spin 20 || return 1
     [ "$(echo profile.assay*)" = 'profile.assay profile.assay.old' ] || { ls; return 1; }
-    record -q -o named.assay ./spin 20 && fails 'exists and is kept' "$ASSAY" record -o named.assay ./spin 20 || return 1
+    record -q -o named.assay ./spin 20 && fails 'exists and is not replaced' "$ASSAY" record -o named.assay ./spin 20 || return 1
     "$ASSAY" flame 2>/dev/null && cp flame.svg was.svg && "$ASSAY" flame 2>/dev/null && cmp was.svg flame.svg.old
 }
 check 'the file of a default name is kept as .old' older_files_stay
@@ -44,7 +44,7 @@ old_is_no_door() {
     rm -f profile.assay* && record -q ./spin 20 && mkdir profile.assay.old || return 1
     fails 'profile.assay.old' "$ASSAY" record -q ./spin 20 && [ -f profile.assay.part ] && "$ASSAY" report profile.assay >seen
 }
-check 'what is no regular file is not replaced by it' old_is_no_door
+check 'what is not a regular file is not replaced by it' old_is_no_door
 rm -rf profile.assay*
 
 arguments_stay_out() {

@@ -61,7 +61,7 @@ for row, o in zip(rows, objects):
         assert float(row[0]) > 0"'
 check "and what would help stands below, as assay list says it" bash -c '
     assay stat -e cycles true 2>r && { ! grep -q "not supported" r || grep -qF "$(assay list cycles | sed -n "s/^  -> //p" | head -n 1)" r; }'
-check "nothing that can be counted is no failure of the command" status_is 5 assay stat -e LLC-prefetch-misses sh -c "exit 5"
+check "nothing that can be counted is not a failure of the command" status_is 5 assay stat -e LLC-prefetch-misses sh -c "exit 5"
 check "the last interval is always printed, with its length" bash -c '
     for i in 1 2 3 4; do assay stat -I 1000 -e task-clock sleep 0.02 2>r && grep -q "task-clock" r && grep -q "this interval: [0-9.]* ms instead of 1000 ms" r || { cat r; exit 1; }; done'
 check "also of a job of a millisecond" bash -c '

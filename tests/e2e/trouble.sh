@@ -43,7 +43,7 @@ cp before.assay keep.assay
 check 'a recording that does not exist' fails_whole 'absent.assay' "$ASSAY" report absent.assay
 : >empty.assay
 check 'an empty recording' fails_whole 'empty.assay' "$ASSAY" report empty.assay
-check 'a file that is no recording' fails_whole 'spin' "$ASSAY" report spin
+check 'a file that is not a recording' fails_whole 'spin' "$ASSAY" report spin
 check 'a folder' fails_whole '.' "$ASSAY" report .
 
 # opens_or_fails FILE: a damaged recording opens with what is whole, or is refused.
@@ -137,5 +137,5 @@ closed_pipe() {
     "$ASSAY" report before.assay 2>err.log | head -n 1 >/dev/null
     [ ! -s err.log ] || { cat err.log; return 1; }
 }
-check 'a reader that goes away is no error' closed_pipe
+check 'a reader that goes away is not an error' closed_pipe
 finish

@@ -13,7 +13,7 @@ cat >hits.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
 long steps;
-/* The first instruction of each is another: push, and one that is no push. */
+/* The first instruction of each is another: push, and one that is not a push. */
 __attribute__((noinline, noclone)) void pushes(void)
 {
     __asm__ volatile("" ::: "rbx", "memory");

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The output of function benchmarks goes to a file without a name: what another user plants in
 # $TMPDIR is neither followed nor written, nothing is left there, and a $TMPDIR that takes no
-# files is no obstacle.
+# files is not an obstacle.
 # beside others: 8 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"

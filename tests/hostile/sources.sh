@@ -57,7 +57,7 @@ named() {
 }
 check 'what the user names may be read: -I, and a folder above' named
 from_root() { (cd / && "$ASSAY" cover show "$OLDPWD/all.info") >out 2>err; clean out; }
-check 'the working folder / is no project' from_root
+check 'the working folder / is not a project' from_root
 
 # Debug information: a line directive names what it wants.
 if reason=$("$TOP/tests/e2e/lib/perf_allowed.py") && [ "$(id -u)" -eq 0 ]; then
@@ -77,7 +77,7 @@ if reason=$("$TOP/tests/e2e/lib/perf_allowed.py") && [ "$(id -u)" -eq 0 ]; then
     absent() { recorded "$@" && clean both && ! grep -q public_3 both && grep -q 'lie outside the project' notes || { cat notes; return 1; }; }
     present() { recorded "$1" "$2" && grep -q "$3" both || { cat notes out; return 1; }; }
     check 'recording: the own source is kept' present 0 "$PWD/inside.c" inside_3
-    check 'recording: a file that is no source is not read' absent 0 "${PWD%/*}/secret"
+    check 'recording: a file that is not a source is not read' absent 0 "${PWD%/*}/secret"
     check 'recording: nor one that others may not read' absent 0 "${PWD%/*}/secret.c"
     check 'recording: nor what a link leads to' absent 0 /etc/passwd
     check 'recording: a public source of an own program is kept' present 0 "${PWD%/*}/public.c" public_3

@@ -124,7 +124,7 @@ static void modules(const char *file)
     expect("dump", assay_profile_dump(file), 0);
 }
 
-// The helper that converts a dump is no child that the program can see.
+// The helper that converts a dump is not a child that the program can see.
 static volatile sig_atomic_t child_signals;
 
 static void on_child(int number)

@@ -12,7 +12,7 @@ Differences that are no fault of either:
 - of a call chain's callers perf shows the return address, we the call before it;
 - perf shows a 0 or -1 where its unwinder got lost; we name the reason, and where the copied
   part of the stack still has what is needed, we go on;
-- addresses of 0 and 1 in a chain by frame pointers are no code, and left out here;
+- addresses of 0 and 1 in a chain by frame pointers are not code, and left out here;
 - of programs that are not position-independent perf shows the offset in the file;
 - perf goes on behind a wrong frame: an address in no executable segment of its file is no
   place to return to;

@@ -8,7 +8,7 @@ and .profraw, where MODE is "binary" (records in a section that is not loaded), 
 and the text that all of them come to, correlated.proftext.
 
 In the programs stand functions that a linker dropped, and one that two units describe;
-in the debug information variables that are no counters, and counters of which something
+in the debug information variables that are not counters, and counters of which something
 is missing.
 
 Written from llvm/lib/ProfileData/InstrProfCorrelator.cpp, DWARF 4 and 5, the gABI, "PE Format"

@@ -6,7 +6,7 @@
 // incomplete, or too few places could be compared. Behind a frame that libunwind finds no
 // rules for (startup code; the vdso, in another process) it follows the frame pointer
 // and goes on with a wrong stack pointer (1.6.2, src/x86_64/Gstep.c): what it says from
-// there on is no measure, ours must only be complete.
+// there on is not a measure, ours must only be complete.
 
 #include "../unit/unwind/modules.h"
 

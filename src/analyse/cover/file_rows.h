@@ -42,8 +42,8 @@ typedef struct LineRange {
 
 typedef Vec(LineRange) LineRangeVec;
 
-// Lines on which the file's functions start, ascending. Profiles do not state where
-// functions end: for want of it, where the next one starts. Release with vec_free.
+// Lines on which the file's functions start, ascending. Profiles do not state where functions end;
+// this is where the next one starts. Release with vec_free.
 void cover_function_starts(const Profile *p, const CoverFiles *c, const CoverFileRows *f,
                            U32Vec *ret);
 // The first of `starts` behind `line`; UINT32_MAX: none.

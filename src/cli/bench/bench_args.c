@@ -120,7 +120,7 @@ static bool parse_ignore(Arena *arena, Str text, BenchIgnore *ret, Error *err)
         uint64_t status;
         if (!str_parse_u64(part, 10, &status) || status > 255)
             return error_set(err, ERROR_USAGE,
-                             "'%" STR_FMT "' is no exit status for --ignore-failure",
+                             "'%" STR_FMT "' is not an exit status for --ignore-failure",
                              STR_ARG(part));
         vec_push(arena, &ret->statuses, (uint32_t)status);
     }
@@ -139,7 +139,7 @@ static bool parse_shell(Arena *arena, Str text, const char *const **ret, bool *i
     if (!shell_split_words(arena, *is_default ? STR("sh") : text, &words, err))
         return false;
     if (words.len == 0 || words.len > 4)
-        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no shell", STR_ARG(text));
+        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a shell", STR_ARG(text));
     const char **argv = arena_array(arena, const char *, words.len + 2);
     if (!bench_find_program(arena, words.at[0], cli_env("PATH"), &argv[0]))
         return error_set(err, ERROR_NOT_FOUND, "there is no shell '%" STR_FMT "'",

@@ -77,7 +77,7 @@ static void add_fingerprint(StrBuf *out, Str clock, const RunMachine *now, const
         strbuf_add_terminal(out, facts[i].then);
         strbuf_add(out, STR("', now '"));
         strbuf_add_terminal(out, facts[i].now);
-        strbuf_add(out, STR("'; such times do not compare\n"));
+        strbuf_add(out, STR("'; such times cannot be compared\n"));
     }
 }
 

@@ -106,7 +106,7 @@ static void save_state(const Search *s)
                           t->pairs);
     }
     if (!os_write_file(s->state, bytes_from_str(strbuf_str(&text)), OUTPUT_REPLACE, &err))
-        cli_say("what was found so far cannot be kept: %s", err.text);
+        cli_say("the result so far cannot be saved: %s", err.text);
     strbuf_deinit(&text);
 }
 
@@ -285,7 +285,8 @@ static bool report(Search *s, uint32_t skipped, int64_t begin_ns, Error *err)
     else
         strbuf_add(&out, STR("\n  is the first slow commit"));
     if (undecided)
-        strbuf_printf(&out, "; %u of the steps did not decide in time, so nothing is sure\n",
+        strbuf_printf(&out,
+                      "; %u of the steps were not decided in time, so the result is not sure\n",
                       undecided);
     else
         strbuf_printf(&out, ", at least %.3g %% sure\n", sure * 100);
@@ -324,7 +325,8 @@ static bool judge_ends(Search *s, Error *err)
                   "%+.2f]",
                   STR_ARG(s->bad.name), STR_ARG(s->good.name), (bad->ratio.point - 1) * 100,
                   (bad->ratio.low - 1) * 100, (bad->ratio.high - 1) * 100);
-        return error_hint(err, "so there is no commit to find; --max-time looks longer");
+        return error_hint(err,
+                          "so there is no commit to find; a greater --max-time measures longer");
     }
     s->limit = sqrt(bad->ratio.point);
     return true;

@@ -381,7 +381,7 @@ static void add_stacks(StrBuf *out, Arena *arena, const ExplainedCommand *c, dou
     ChangeVec all = changes_of_stacks(arena, c);
     size_t n = rows_that_matter(&all, whole);
     strbuf_add(out, n ? STR("  stacks that differ:\n")
-                      : STR("  no stack has a good part of the difference\n"));
+                      : STR("  no single stack explains much of the difference\n"));
     for (size_t i = 0; i < n; i++) {
         add_means(out, all.at[i].s);
         add_stack_text(out, all.at[i].stack);
@@ -395,8 +395,10 @@ static void add_limits(StrBuf *out, const BenchExplain *e, const ExplainedComman
         strbuf_printf(out, "  without the kernel's records of context switches: %s\n",
                       e->why_not.text);
     else if (!e->sees_others)
-        strbuf_add(out, STR("  who ran on its CPU, and where it waited, is hidden here; run: "
-                            "sysctl kernel.perf_event_paranoid=-1\n"));
+        strbuf_add(
+            out,
+            STR("  this user may not see which programs ran on its CPU and where it waited; run: "
+                "sysctl kernel.perf_event_paranoid=-1\n"));
     if (c->lost)
         strbuf_printf(out, "  %llu records were lost; the parts are too small\n",
                       (unsigned long long)c->lost);
@@ -430,7 +432,7 @@ static void add_slow(StrBuf *out, Arena *arena, const BenchExplain *e, const Exp
     if (e->sees_parts) {
         add_part(out, c, part_cpu, "computed, all threads and children");
         add_part(out, c, part_ready, "ready to run, but another program had the CPU");
-        add_part(out, c, part_blocked, "waited, with the wait for a CPU behind it");
+        add_part(out, c, part_blocked, "waited, and then waited for a CPU");
     }
     add_disk(out, c);
     if (isfinite(hz.usual) && isfinite(hz.slow))

@@ -132,7 +132,7 @@ static bool load_function_baseline(Arena *arena, const BenchArgs *args, Function
     const FunctionProgram then = {.path = arena_c_str(arena, session->commands.at[0].program_copy)};
     vec_push(arena, &o->against, then);
     return bench_is_functions(session->commands.at[0].program_copy) ||
-           error_set(err, ERROR_USAGE, "'%" STR_FMT "' was saved of commands, not of functions",
+           error_set(err, ERROR_USAGE, "'%" STR_FMT "' holds results of commands, not of functions",
                      STR_ARG(args->baseline));
 }
 
@@ -345,7 +345,7 @@ int bench_run_functions(Arena *arena, const BenchArgs *args, const StrVec *opera
     bool written = !ok || write_files(args, &summaries);
     if (ok)
         gate = function_gate(&summaries, MAX(0.0, args->fail_if_slower) / 100);
-    // What Ctrl-C cut short is no baseline.
+    // What Ctrl-C cut short is not a baseline.
     if (ok && args->save.len && !bench_interrupted)
         ok = save_functions(args, &profile, &context, &err);
     int status = !ok ? cli_fail(&err) : written ? STATUS_OK : STATUS_FAILED;

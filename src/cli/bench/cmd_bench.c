@@ -27,7 +27,7 @@ static const Option bench_options[] = {
     OPT_U64('m', "min-runs", BenchArgs, min_runs, "N",
             "at least N runs of each command (10; 8 with --until)"),
     OPT_U64('M', "max-runs", BenchArgs, max_runs, "N",
-            "at most N runs of each command; --until then needs fewer near that end"),
+            "at most N runs of each command; --until then needs fewer runs near N"),
     OPT_U64('r', "runs", BenchArgs, runs, "N", "exactly N runs of each command"),
     OPT_DOUBLE(0, "min-benchmarking-time", BenchArgs, min_time_s, "SECONDS",
                "measure each command for so long when no number of runs is given (3)"),
@@ -62,13 +62,14 @@ static const Option bench_options[] = {
     OPT_PERCENT(0, "confidence", BenchArgs, confidence, "PERCENT", "level of the intervals (95%)"),
     OPT_PERCENT(0, "until", BenchArgs, until, "PERCENT",
                 "go on until each comparison is decided at this margin, or the time of a single "
-                "command is known to within this"),
+                "command is known with this precision"),
     OPT_DURATION(0, "max-time", BenchArgs, max_time, "TIME",
                  "stop after this time (with --until: 5m)"),
-    OPT_DURATION(0, "timeout", BenchArgs, timeout, "TIME", "kill a run that takes longer"),
+    OPT_DURATION(0, "timeout", BenchArgs, timeout, "TIME",
+                 "kill a run that takes longer than this"),
     OPT_PERCENT(0, "fail-if-slower", BenchArgs, fail_if_slower, "PERCENT",
-                "exit with 3 when a command is slower than the reference by more, 4 when that is "
-                "undecided"),
+                "exit with 3 when a command is slower than the reference by more than this, 4 when "
+                "that is undecided"),
     OPT_OPTIONAL(0, "profile", BenchArgs, profile, "FOLDER", NULL,
                  "afterwards record the commands and say which functions and lines account for "
                  "the difference; FOLDER keeps the recordings"),
@@ -78,7 +79,7 @@ static const Option bench_options[] = {
         "the others did not, and which programs had their CPU"),
     OPT_TEXT(0, "save", BenchArgs, save, "NAME", "keep the runs in the project's database"),
     OPT_TEXT(0, "baseline", BenchArgs, baseline, "NAME",
-             "compare with what was last saved as NAME; history NAME lists what was saved"),
+             "compare with the results last saved as NAME; history NAME lists them"),
     OPT_FLAG(0, "rerun-baseline", BenchArgs, rerun_baseline,
              "with --baseline, run the program that was saved again, interleaved with this one"),
     OPT_TEXT(0, "db", BenchArgs, db, "FILE", "the database (.assay/bench.db)"),
@@ -94,19 +95,20 @@ static const Option bench_options[] = {
              "shell command that builds a revision; the built files are kept for the next time"),
     OPT_REST(0, "cargo", BenchArgs, cargo, "OPTION ...",
              "build and run the benchmarks of a cargo workspace (Criterion, libtest, divan, "
-             "<assay/bench.h>), with all options of cargo bench up to --; behind it, what the "
-             "programs are given"),
+             "<assay/bench.h>), with all options of cargo bench up to --; the words after -- go to "
+             "the programs"),
     OPT_TEXT(0, "bisect", BenchArgs, bisect, "GOOD..BAD",
-             "find the commit that made the command slower, by --fail-if-slower or what is found"),
+             "find the commit that made the command slower, by at least --fail-if-slower if that "
+             "is given"),
     OPT_TEXT(0, "judge", BenchArgs, judge, "QUANTITY",
              "with --bisect: time (the default), memory, or an event, such as instructions"),
     OPT_FLAG(0, "functions", BenchArgs, functions,
-             "the operand is a program of function benchmarks, made with <assay/bench.h>; one that "
-             "carries the header's note is known without this, unless it has arguments"),
+             "the operand is a program of function benchmarks, made with <assay/bench.h>; not "
+             "needed for a program with the header's note and without arguments"),
     OPT_TEXT(0, "against", BenchArgs, against, "PROGRAM",
              "of function benchmarks, an older build to run in turns with this one"),
     OPT_TEXT(0, "filter", BenchArgs, filter, "TEXT",
-             "of function benchmarks, only those whose name has TEXT in it"),
+             "of function benchmarks, only those whose name contains TEXT"),
     OPT_U64(0, "processes", BenchArgs, processes, "N",
             "of function benchmarks, processes of each build (10); the same as --runs"),
     OPT_DOUBLE(0, "function-time", BenchArgs, function_time_s, "SECONDS",
@@ -122,8 +124,8 @@ static const Option bench_options[] = {
     OPT_FLAG(0, "wait-clock", BenchArgs, wait_clock,
              "time from start to wait, as other tools do, instead of the kernel's exec to exit"),
     OPT_FLAG(0, "cpu-clock", BenchArgs, cpu_clock,
-             "time what the command computes instead of how long it takes: steadier on a loaded "
-             "machine, blind for waiting"),
+             "measure CPU time instead of elapsed time: steadier on a loaded machine, but without "
+             "all waiting"),
     OPT_FLAG(0, "with-waiting", BenchArgs, with_waiting,
              "compare whole times even where much of them was spent waiting for a CPU"),
     OPT_FLAG(0, "details", BenchArgs, details,
@@ -137,7 +139,7 @@ static const Option bench_options[] = {
                "microsecond, millisecond or second"),
     OPT_TEXT(0, "export-json", BenchArgs, json, "FILE",
              "all runs and figures as JSON; - is stdout"),
-    OPT_TEXT(0, "export-csv", BenchArgs, csv, "FILE", "figures of each command as CSV"),
+    OPT_TEXT(0, "export-csv", BenchArgs, csv, "FILE", "the figures of each command as CSV"),
     OPT_TEXT(0, "export-markdown", BenchArgs, markdown, "FILE", "a Markdown table"),
     OPT_TEXT(0, "export-asciidoc", BenchArgs, asciidoc, "FILE", "an AsciiDoc table"),
     OPT_TEXT(0, "export-orgmode", BenchArgs, orgmode, "FILE", "an Emacs org-mode table"),

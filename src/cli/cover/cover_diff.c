@@ -28,8 +28,8 @@ static const Option options[] = {
     OPT_TEXT(0, "root", CoverDiffOptions, root, "DIR",
              "folder that the diff's paths are below (that of the repository)"),
     OPT_FLAG(0, "all", CoverDiffOptions, all,
-             "list the lines of all classes, not only those that want a test"),
-    OPT_FLAG(0, "markdown", CoverDiffOptions, markdown, "for the comment of a review"),
+             "list the lines of all classes, not only those that need a test"),
+    OPT_FLAG(0, "markdown", CoverDiffOptions, markdown, "as Markdown, for a comment in a review"),
     OPT_FLAG(0, "json", CoverDiffOptions, json, "as JSON"),
     OPT_PERCENT(0, "fail-under", CoverDiffOptions, fail_under, "P",
                 "end with status 3 when less than P percent of the new lines ran"),
@@ -59,7 +59,8 @@ static char *word(const char *text)
 static bool ask_git(Arena *arena, Str range, Str *text, Str *root, Error *err)
 {
     if (range.len == 0 || range.ptr[0] == '-')
-        return error_set(err, ERROR_USAGE, "which change? BASE..HEAD, or --diff-file FILE");
+        return error_set(err, ERROR_USAGE,
+                         "no change is named; give BASE..HEAD, or --diff-file FILE");
     char *diff[] = {word("git"),
                     word("diff"),
                     word("--no-color"),
@@ -85,7 +86,7 @@ static bool ask_git(Arena *arena, Str range, Str *text, Str *root, Error *err)
 
 // ---- What is shown -------------------------------------------------------------
 
-// What wants a test: new lines that did not run, and lines that did before.
+// Lines that need a test: new lines that did not run, and lines that did before.
 static bool wants_test(CoverClass c)
 {
     return c == COVER_UNC || c == COVER_LBC || c == COVER_UIC;
@@ -250,7 +251,7 @@ static bool check_classes(Str rest, Error *err)
     CoverClass c;
     while (str_next_part(&rest, ',', &name))
         if (!cover_class_find(name, &c))
-            return error_set(err, ERROR_USAGE, "--fail-on: '%" STR_FMT "' is no class",
+            return error_set(err, ERROR_USAGE, "--fail-on: '%" STR_FMT "' is not a class",
                              STR_ARG(name));
     return true;
 }
@@ -326,7 +327,7 @@ static int compare_words(CommandLine *line, void *values)
     const StrVec *words = &line->operands;
     StrVec inputs = {0};
     if (o->diff_file.len == 0 && words->len == 0)
-        return usage_error(line->cmd, "which change? BASE..HEAD, or --diff-file FILE");
+        return usage_error(line->cmd, "no change is named; give BASE..HEAD, or --diff-file FILE");
     // The first word is the change, unless a file has it.
     for (size_t i = o->diff_file.len ? 0 : 1; i < words->len; i++)
         vec_push(line->arena, &inputs, words->at[i]);

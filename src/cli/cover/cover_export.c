@@ -111,7 +111,7 @@ static void say_sources(const CountedSources *c)
             STR_ARG(c->first_outside));
     if (c->changed)
         cli_say("%llu of %llu sources were changed after the program was built, '%" STR_FMT
-                "' first: counts may stand beside other lines",
+                "' first: counts may be shown beside the wrong lines",
                 (unsigned long long)c->changed, (unsigned long long)c->asked,
                 STR_ARG(c->first_changed));
 }

@@ -349,7 +349,8 @@ static void write_so_far(void *ctx)
 static bool watch_folder(const CoverMergeCliOptions *o, CoverPool *pool, Arena *arena, Error *err)
 {
     if (!o->force && os_file_exists(o->output)) {
-        error_set(err, ERROR_LIMIT, "'%" STR_FMT "' exists and is kept", STR_ARG(o->output));
+        error_set(err, ERROR_LIMIT, "'%" STR_FMT "' exists and is not replaced",
+                  STR_ARG(o->output));
         return error_hint(err, "give --force to replace it, or another name with -o");
     }
     if (!cover_pool_open(pool, arena, o->watch, err))
@@ -391,8 +392,8 @@ static int write_recording(const CoverMergeCliOptions *o, const StrVec *operands
     bool ok = cover_load_printed(&inputs, &(StrVec){0}, &p, &err);
     if (ok) {
         if (profile_fact_u64(&p, STR(FACT_COVER_VALUES), &has_values) && has_values)
-            cli_say("value profiles (indirect calls, sizes) are not kept in a recording: they say "
-                    "nothing of lines; a .profdata or .proftext holds them");
+            cli_say("value profiles (indirect calls, sizes) are not kept in a recording: they "
+                    "contain nothing about lines; a .profdata or .proftext keeps them");
         profile_set_fact(&p, STR(FACT_COLLECTOR), STR("cover"));
         profile_set_fact(&p, STR(FACT_TOOL_VERSION), STR(ASSAY_VERSION));
         ok = store_write(o->output, &how, &p, &err);
@@ -413,7 +414,7 @@ static int merge_as_asked(CommandLine *line, void *values)
     if (v && !(version && version->is_written))
         return usage_error(cmd, "--profdata-version is 7, 9 or 12");
     if (o->output.len == 0 && !o->text)
-        return usage_error(cmd, "where to? name the output with -o FILE");
+        return usage_error(cmd, "no output is named; give -o FILE");
     if (o->watch.len && (o->output.len == 0 || str_ends_with(o->output, STR(".assay"))))
         return usage_error(cmd, "--watch writes a profile: name it with -o FILE");
     if (str_ends_with(o->output, STR(".assay")))

@@ -45,6 +45,6 @@
                  "as llvm-cov: drop functions of another build, keep negative counts, count a "    \
                  "line as often as a block of clang --coverage lists it"),                         \
         OPT_FLAG(0, "explain", S, field.explain,                                                   \
-                 "name on stderr every function that could not be counted, and why")
+                 "print on stderr every function that could not be counted, and why")
 
 #endif // CLI_COVER_COVER_OPTIONS_H

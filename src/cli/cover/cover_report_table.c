@@ -112,7 +112,7 @@ static void add_title(StrBuf *out, const CoverReportRow *row, Str shared)
     strbuf_add_terminal(out, row->name);
 }
 
-// Beside a baseline: how the share of lines changed, and the lines that want a test.
+// Beside a baseline: how the share of lines changed, and the lines that need a test.
 typedef struct Change {
     char text[16]; // "+1.25", "new", "gone", "="
     uint64_t lost, new_missed;

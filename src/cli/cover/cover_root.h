@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder of the project, to which services want the paths of sources to be relative.
+// The folder of the project, relative to which services expect the paths of sources.
 
 #ifndef CLI_COVER_COVER_ROOT_H
 #define CLI_COVER_COVER_ROOT_H

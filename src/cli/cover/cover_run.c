@@ -19,7 +19,7 @@ static const Option options[] = {
              "keep the raw profile of each process in DIR/raw"),
     OPT_CHOICE(0, "engine", CoverRunOptions, engine, "ENGINE", "auto|instrument|ptrace",
                "auto and instrument need programs that are built to count; ptrace needs only "
-               "debug information, and tells lines that ran, not how often"),
+               "debug information, and shows which lines ran, not how often"),
     OPT_FLAG(0, "per-test", CoverRunOptions, per_test,
              "run each test by itself (libtest, GoogleTest, ctest) and keep which lines it runs, "
              "for 'assay cover tests'"),
@@ -36,10 +36,10 @@ static const Option options[] = {
     OPT_FLAG(0, "skip-clean", CoverRunOptions, skip_clean,
              "as tarpaulin has it; nothing is cleaned, builds have a target folder of their own"),
     OPT_LIST('p', "packages", CoverRunOptions, packages, "NAME",
-             "with cargo, this package; handed on as --package"),
-    OPT_FLAG(0, "all-features", CoverRunOptions, all_features, "with cargo; handed on"),
+             "with cargo, this package; passed on as --package"),
+    OPT_FLAG(0, "all-features", CoverRunOptions, all_features, "with cargo; passed on"),
     OPT_DURATION(0, "wait", CoverRunOptions, wait_ns, "TIME",
-                 "wait for processes that outlive the command, this long at most"),
+                 "wait at most this long for processes that outlive the command"),
     OPT_FLAG(0, "continuous", CoverRunOptions, continuous,
              "counts of killed programs too, if compiled with what 'assay cover flags "
              "--continuous' prints; cargo's are"),
@@ -54,7 +54,7 @@ static const Option options[] = {
              "only source files whose path matches"),
     OPT_LIST(0, "exclude", CoverRunOptions, exclude, "GLOB", "no source files whose path matches"),
     OPT_FLAG(0, "explain", CoverRunOptions, explain,
-             "name on stderr every function that could not be counted, and why"),
+             "print on stderr every function that could not be counted, and why"),
     OPT_PERCENT(0, "fail-under", CoverRunOptions, fail_under, "P",
                 "end with status 3 when less than P percent of the lines ran"),
 };
@@ -205,8 +205,8 @@ static void say_results(const CoverSession *s)
         cli_say("%llu of %llu data files of gcc have no notes (.gcno) where they were compiled",
                 (unsigned long long)r->gcov_without_notes, (unsigned long long)r->gcov_data);
     if (!cover_objects_complete(&r->objects) && r->pool.counts.profile_count && s->is_cargo)
-        cli_say("%zu programs that tests made are gone since: what they called in the workspace "
-                "counts, functions that only they have do not",
+        cli_say("%zu programs that tests built no longer exist: their calls of functions of the "
+                "workspace count, functions that only they contain do not",
                 r->pool.binary_ids.len - cover_objects_matched(&r->objects));
     else if (!cover_objects_complete(&r->objects) && r->pool.counts.profile_count)
         cli_say("of %zu objects that wrote counts %zu were found; name the others with --object",
@@ -378,10 +378,10 @@ static int run_as_asked(CommandLine *line, void *values)
     char shell[] = "sh"; // runs the lines of --tests-from
     char *sh[] = {shell, NULL};
     if (line->operands.len == 0 && o->tests_from.len == 0)
-        return usage_error(line->cmd, "what is to run?");
+        return usage_error(line->cmd, "no command to run");
     int ways = o->per_test + (o->tests_from.len > 0) + (o->per_input.len > 0);
     if (ways && (o->merge || str_equal(o->engine, STR("ptrace"))))
-        return usage_error(line->cmd, "per-test data goes with neither --merge nor ptrace");
+        return usage_error(line->cmd, "per-test data excludes --merge and --engine ptrace");
     if (ways > 1)
         return usage_error(line->cmd, "give one of --per-test, --tests-from and --per-input");
     if (!take_profopts(o, line->arena, cli_env("PROFOPTS"), &err))

@@ -28,9 +28,9 @@ static void add_glob(CoverSession *s, StrVec *globs, Str folder, const char *bel
     strbuf_deinit(&glob);
 }
 
-// The sources of the workspace's own packages, unless the user says which. Tests
-// are what counts, not what is to be counted: files are told to be tests by their
-// names, as cargo llvm-cov does.
+// The sources of the workspace's own packages, unless the user says which. Tests run the code whose
+// coverage is wanted and are left out themselves. Files are recognised as tests by their names, as
+// in cargo llvm-cov.
 static void choose_sources(CoverSession *s, const CoverCargo *c)
 {
     static const char *const not_counted[] = {

@@ -42,7 +42,7 @@ static inline bool cover_session_has_tests(const CoverSession *s)
     return s->o->per_test || s->o->tests_from.len || s->o->per_input.len;
 }
 
-// Whether the report wants a source. `ctx` is the session.
+// Whether the report needs a source. `ctx` is the session.
 bool cover_session_keep(void *ctx, Str path);
 
 // Sets the variables in this process's environment; those without a value go.

@@ -194,6 +194,6 @@ const Command cache_command = {
     .details = "Symbols make a second report of the same program quick. Revisions are work trees\n"
                "of git with their builds, so that a commit is built once for each build command.\n"
                "Both are made again when they are needed. Recordings, coverage results and the\n"
-               "history of benchmarks are no cache and stay.\n",
+               "history of benchmarks are kept.\n",
     .run = run_cache,
 };

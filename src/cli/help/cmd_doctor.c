@@ -88,7 +88,7 @@ static void check_paranoid(Doctor *d)
     }
     static const char *const meaning[] = {
         "everything but raw tracepoints", "own processes with their kernel part",
-        "own processes without their kernel part", "nothing for this user"};
+        "own processes without their kernel part", "this user can record nothing"};
     const char *allows = level < 0 ? "everything" : meaning[MIN(level, (int64_t)3)];
     Str text =
         arena_printf(d->arena, "kernel.perf_event_paranoid is %" PRId64 ": %s", level, allows);
@@ -147,7 +147,8 @@ static void check_pmu(Doctor *d)
     else
         find(d, VERDICT_LIMITED, "pmu",
              STR("no hardware counters: cpu-clock is sampled in place of cycles"),
-             STR("on a virtual machine, have its host pass the PMU on; else nothing is needed"));
+             STR("on a virtual machine, enable the PMU in the host's settings; else nothing is "
+                 "needed"));
 }
 
 static void check_rings(Doctor *d)
@@ -237,7 +238,7 @@ static void check_disk(Doctor *d)
     struct statvfs fs;
     if (statvfs(".", &fs) != 0 || access(".", W_OK) != 0) {
         find(d, VERDICT_LIMITED, "disk", STR("this folder cannot be written"),
-             STR("give the recording another place: -o FILE"));
+             STR("write the recording to another place: -o FILE"));
         return;
     }
     uint64_t mb = (uint64_t)fs.f_bavail * fs.f_frsize / (1024 * 1024);
@@ -245,7 +246,8 @@ static void check_disk(Doctor *d)
     if (mb >= DISK_FREE_MB)
         find(d, VERDICT_OK, "disk", text, STR(""));
     else
-        find(d, VERDICT_LIMITED, "disk", text, STR("give the recording another place: -o FILE"));
+        find(d, VERDICT_LIMITED, "disk", text,
+             STR("write the recording to another place: -o FILE"));
 }
 
 // ---- A program --------------------------------------------------------------------------
@@ -473,7 +475,7 @@ static int examine(CommandLine *line, void *values)
     Doctor d = {.arena = line->arena};
     Error err;
     if (line->operands.len > 1)
-        return usage_error(line->cmd, "one program at a time");
+        return usage_error(line->cmd, "only one program can be checked at a time");
     check_machine(&d);
     if (line->operands.len && !check_program(&d, line->operands.at[0], &err))
         return cli_fail(&err);
@@ -496,7 +498,7 @@ static int run_doctor(const Command *cmd, int argc, char **argv)
 const Command doctor_command = {
     .name = "doctor",
     .group = "help",
-    .summary = "check what recording needs here, and what brings the missing",
+    .summary = "check what recording needs on this machine, and how to get what is missing",
     .first = "  assay doctor         what this machine allows\n"
              "  assay doctor ./prog  and what the program has\n",
     .usage = "[--json] [PROG]",

@@ -307,7 +307,7 @@ static int list_events(CommandLine *line, void *values)
     error_set(&err, ERROR_NOT_FOUND, "no event of this machine matches '%" STR_FMT "'",
               STR_ARG(line->operands.at[0]));
     if (l.no_tracepoints.kind != ERROR_NONE)
-        error_hint(&err, "tracepoints are not known: %s; %s", l.no_tracepoints.text,
+        error_hint(&err, "tracepoints cannot be listed: %s; %s", l.no_tracepoints.text,
                    l.no_tracepoints.hint);
     return cli_fail(&err);
 }

@@ -245,7 +245,7 @@ static bool read_operands(const StrVec *operands, Arena *arena, Request *ret)
 {
     size_t next = operands->len > 0;
     *ret = (Request){.path = next ? operands->at[0] : DEFAULT_RECORDING};
-    // "assay annotate hot": a word that is no file names the function.
+    // "assay annotate hot": a word that is not a file names the function.
     if (next && !os_file_exists(ret->path) && os_file_exists(DEFAULT_RECORDING)) {
         ret->path = DEFAULT_RECORDING;
         next = 0;

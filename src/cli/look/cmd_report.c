@@ -118,11 +118,10 @@ static const Option report_options[] = {
     OPT_ROW(0, "by", ReportOptions, by, ReportKey, "WHAT", &row_words, "what a row is"),
     OPT_FLAG(0, "lines", ReportOptions, lines,
              "the same as --by line: source lines and their text"),
-    OPT_TEXT_OF(
-        's', "sort", ReportOptions, sort, "KEY", &sort_words,
-        "the order of the rows; calls and address need --prof, blocks to copied a recording of "
-        "the heap, whose metric they choose; the words from function on "
-        "choose the rows, as --by does; keys are joined by commas"),
+    OPT_TEXT_OF('s', "sort", ReportOptions, sort, "KEY", &sort_words,
+                "the order of the rows; calls and address need --prof; blocks to copied need a "
+                "recording of the heap and choose its metric; the words from function on choose "
+                "the rows, as --by does; commas separate keys"),
     OPT_FLAG(0, "children", ReportOptions, children,
              "sort by total: the time of a function and of all functions that it called"),
     OPT_OPTIONAL(
@@ -170,7 +169,7 @@ static const ForeignOption foreign[] = {
     {0, "no-children", FOREIGN_IGNORED, NULL},
     {'v', "verbose", FOREIGN_REFUSED, "assay report --notes shows every note of the recording"},
     {0, "header", FOREIGN_REFUSED, "assay report --notes, or assay export -f json for all facts"},
-    {'n', "show-nr-samples", FOREIGN_REFUSED, "assay report --json has the samples of each row"},
+    {'n', "show-nr-samples", FOREIGN_REFUSED, "assay report --json prints the samples of each row"},
     {'c', "comms", FOREIGN_REFUSED, "assay report --comm NAME"},
     {'d', "dsos", FOREIGN_REFUSED, "assay report --by module"},
     {'S', "symbols", FOREIGN_REFUSED, "assay report --focus REGEX, or --around FUNCTION"},
@@ -284,7 +283,7 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
     WaitBy waits;
     if ((o->critical || wants_waits(o, &waits)) &&
         (is_tree || o->csv || o->json || o->around.len || o->prof)) {
-        usage_error(cmd, "a table of waits goes with no other form of the report");
+        usage_error(cmd, "a table of waits excludes all other forms of the report");
         return false;
     }
     if (is_tree && o->csv) {
@@ -292,16 +291,17 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
         return false;
     }
     if (o->around.len && (is_tree || o->csv)) {
-        usage_error(cmd, "--around goes with neither --tree nor --csv");
+        usage_error(cmd, "--around excludes --tree and --csv");
         return false;
     }
     if (o->around.len && (request->group != GROUP_NONE || request->by != BY_FUNCTION)) {
-        usage_error(cmd, "--around shows a function; it does not go with --by");
+        usage_error(cmd, "--around shows one function and excludes --by");
         return false;
     }
     if (o->prof && (is_tree || o->csv || o->around.len || request->group != GROUP_NONE ||
                     request->by != BY_FUNCTION)) {
-        usage_error(cmd, "--prof is a table by function; it goes with no other form but --json");
+        usage_error(cmd,
+                    "--prof is a table by function and excludes all other forms except --json");
         return false;
     }
     request->want_tree = is_tree || o->around.len > 0;
@@ -548,7 +548,7 @@ static bool check_counts(const ProfCounts *c, const StrVec *further, Error *err)
         if (p->function_counts.count.len == 0 && p->line_counts.count.len == 0)
             return error_set(err, ERROR_USAGE,
                              "cannot show two recordings of time: from '%" STR_FMT
-                             "' on, every file must hold counts, and one has none",
+                             "' on, every file must contain counts, and one has none",
                              STR_ARG(further->at[0]));
     }
     return true;
@@ -722,8 +722,8 @@ static bool check_options(const Command *cmd, void *values, const StrVec *furthe
     ReportCommand *c = values;
     bool has_columns = !c->options.tree.len && !c->options.inverted && !c->options.around.len;
     if (further->len && !c->options.prof && !has_columns) {
-        usage_error(cmd,
-                    "files with counts go with tables, not with --tree, --inverted or --around");
+        usage_error(
+            cmd, "files with counts are for tables; they exclude --tree, --inverted and --around");
         return false;
     }
     return request_from_options(cmd, &c->options, &c->request);

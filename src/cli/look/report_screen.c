@@ -570,7 +570,7 @@ static void add_next(StrBuf *out, const ScreenStyle *style, Str path, const char
     add_shell_word(&line, path);
     strbuf_add(&line, after);
     style_begin(out, &style->terminal, STYLE_NAME);
-    // A command that is cut is no command: escaped, but in full.
+    // A command that is cut is not a command: escaped, but in full.
     strbuf_add_terminal(out, strbuf_str(&line));
     style_end(out, &style->terminal, STYLE_NAME);
     strbuf_add_char(out, '\n');

@@ -21,13 +21,15 @@ enum { SPOOL_DEFAULT_BYTES = 64 << 20 };
     OPT_TEXT(0, "to", S, field.url, "URL",                                                         \
              "send it to a collector of OpenTelemetry (otlp), or to Pyroscope (pprof)"),           \
         OPT_DURATION(0, "retry-for", S, field.retry_for_ns, "TIME",                                \
-                     "--to: try again for so long while the server is away (default 30s)"),        \
+                     "--to: how long to try again while the server is unavailable (default 30s)"), \
         OPT_TEXT(0, "spool", S, field.spool, "DIR",                                                \
-                 "--to: keep in DIR until the server accepts it; sends first what DIR holds"),     \
+                 "--to: keep it in DIR until the server accepts it; the contents of DIR are sent " \
+                 "first"),                                                                         \
         OPT_SIZE(0, "spool-size", S, field.spool_bytes, "SIZE",                                    \
-                 "--to: the oldest leave a spool that would be larger (default 64M)"),             \
+                 "--to: greatest size of the spool; the oldest recordings are removed first "      \
+                 "(default 64M)"),                                                                 \
         OPT_TEXT(0, "cacert", S, field.ca_file, "FILE",                                            \
-                 "--to: trust the authorities whose certificates FILE holds")
+                 "--to: trust the certificate authorities in FILE")
 
 // The format that --to sends when the user names none: otlp.
 const ExportFormat *send_default_format(void);

@@ -96,7 +96,7 @@ static const Option record_options[] = {
     OPT_LIST('e', "event", RecordOptions, events, "EVENT",
              "the event to sample on; may be repeated; lists and {groups}:S as in perf"),
     OPT_LIST(0, "filter", RecordOptions, filters.texts, "FILTER",
-             "sample only what the filter lets through, of the tracepoints of the -e before it"),
+             "sample only occurrences that match FILTER, of the tracepoints of the preceding -e"),
     OPT_WORD_OF('g', "call-graph", RecordOptions, call_graph, "MODE", &stack_mode_words,
                 "how stacks are taken; one of the modes below"),
     OPT_TEXT_OF(0, "engine", RecordOptions, engine, "ENGINE", &engine_words,

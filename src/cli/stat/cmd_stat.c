@@ -25,12 +25,12 @@ static const Option stat_options[] = {
         "events to count, as in perf: names, globs, rNNN, pmu/.../, category:tracepoint, {groups}, "
         ":u :k; also duration_time, user_time, system_time"),
     OPT_LIST(0, "filter", StatArgs, filters.texts, "FILTER",
-             "count only what the filter lets through, of the tracepoints of the -e before it"),
+             "count only occurrences that match FILTER, of the tracepoints of the preceding -e"),
     OPT_TEXT('M', "metrics", StatArgs, metrics, "LIST",
-             "count what these figures need: insn_per_cycle, branch_miss_rate, cs_per_second …"),
+             "count the events that these figures need: insn_per_cycle, branch_miss_rate, "
+             "cs_per_second …"),
     OPT_FLAG(0, "topdown", StatArgs, topdown,
-             "count where the pipeline's slots went (-a on some "
-             "processors)"),
+             "count how the pipeline's slots were used (some processors need -a)"),
     OPT_U64('r', "repeat", StatArgs, repeat, "N",
             "run the command N times and show the mean with its error; 0 repeats until Ctrl-C"),
     OPT_FLAG('a', "all-cpus", StatArgs, all_cpus, "count everything on all CPUs"),
@@ -41,7 +41,7 @@ static const Option stat_options[] = {
               "count L1 and last-level cache loads too; -dd: instruction cache and TLBs, -ddd: "
               "prefetches"),
     OPT_MILLIS('I', "interval-print", StatArgs, interval, "MS",
-               "print what was counted every MS milliseconds"),
+               "print the counts every MS milliseconds"),
     OPT_U64(0, "interval-count", StatArgs, interval_count, "N", "stop after N such intervals"),
     OPT_MILLIS(0, "timeout", StatArgs, timeout, "MS", "stop after MS milliseconds"),
     OPT_TEXT('D', "delay", StatArgs, delay, "MS",
@@ -50,12 +50,13 @@ static const Option stat_options[] = {
              "take enable, disable and ping from fd:N[,ANSWERS] or fifo:PATH[,ANSWERS]"),
     OPT_TEXT('x', "field-separator", StatArgs, separator, "SEP", "CSV with this separator"),
     OPT_FLAG('j', "json-output", StatArgs, json, "one JSON object a line"),
-    OPT_FLAG(0, "metric-only", StatArgs, metric_only, "print only what is derived from the counts"),
+    OPT_FLAG(0, "metric-only", StatArgs, metric_only,
+             "print only the figures derived from the counts"),
     OPT_FLAG('B', "big-num", StatArgs, big_num, "group the digits of counts (the default)"),
     OPT_FLAG(0, "no-big-num", StatArgs, no_big_num, "do not group them"),
-    OPT_FLAG(0, "summary", StatArgs, summary, "with -I, print the whole at the end"),
+    OPT_FLAG(0, "summary", StatArgs, summary, "with -I, print the totals at the end"),
     OPT_FLAG(0, "no-csv-summary", StatArgs, no_csv_summary,
-             "with --summary and -x, do not mark its lines"),
+             "with --summary and -x, do not mark the lines of the totals"),
     OPT_FLAG(0, "interval-clear", StatArgs, interval_clear,
              "with -I, clear the screen before each interval"),
     OPT_COUNT('v', "verbose", StatArgs, verbose,
@@ -83,7 +84,7 @@ static const Option stat_options[] = {
     OPT_FLAG('n', "null", StatArgs, null_run, "count nothing: times only"),
     BUILD_OPTIONS(StatArgs, build),
     OPT_TEXT('o', "output", StatArgs, output, "FILE", "write the result to FILE instead of stderr"),
-    OPT_FLAG(0, "append", StatArgs, append, "with -o, write behind what the file has"),
+    OPT_FLAG(0, "append", StatArgs, append, "with -o, append to the file"),
     OPT_U64(0, "log-fd", StatArgs, log_fd, "N", "write the result to this open descriptor"),
     OPT_TEXT(0, "html", StatArgs, html, "FILE",
              "also write a page with the table and a picture of each event, over the runs of -r or "
@@ -371,7 +372,7 @@ static bool parse_delay(const StatArgs *a, CountingOptions *o, Error *err)
     if (o->starts_disabled)
         return true;
     if (!str_parse_double(a->delay, &ms) || !(ms >= 0) || ms > 1e12)
-        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no number of milliseconds for -D",
+        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a number of milliseconds for -D",
                          STR_ARG(a->delay));
     o->delay_ns = (int64_t)(ms * 1e6);
     return true;
@@ -443,7 +444,8 @@ const Command stat_command = {
         "Options that perf stat has are spelled and meant as there. Without -e: task-clock,\n"
         "context-switches, cpu-migrations, page-faults, and where the machine has hardware\n"
         "counters cycles, instructions, branches, branch-misses. Each event that was asked\n"
-        "for has a row; one that cannot be counted says why, and below what would help.\n"
+        "for has a row. If an event cannot be counted, its row shows the reason, and a line\n"
+        "below the table shows the cure.\n"
         "\n"
         "The result is written to stderr, the exit status is the command's.\n"
         "\n"

@@ -71,7 +71,7 @@ static const Option top_options[] = {
     OPT_LIST('e', "event", TopOptions, events, "EVENT",
              "the event to sample on, as for 'assay record'"),
     OPT_LIST(0, "filter", TopOptions, filters.texts, "FILTER",
-             "sample only what the filter lets through, of the tracepoints of the -e before it"),
+             "sample only occurrences that match FILTER, of the tracepoints of the preceding -e"),
     OPT_DURATION('d', "delay", TopOptions, delay_ns, "S", "time between two screens (default 1)"),
     OPT_U64('n', "screens", TopOptions, screens, "N", "end after N screens"),
     OPT_U64('E', "entries", TopOptions, entries, "ROWS",

@@ -30,7 +30,7 @@ typedef struct AgentCounts {
     uint64_t counted_ns;      // processor time for which samples stand
     uint64_t lost;            // samples for which a ring had no room
     uint64_t untimed_threads; // threads for which the kernel gave no timer
-    uint64_t broken;          // rings with bytes that are no records
+    uint64_t broken;          // rings with bytes that are not records
 } AgentCounts;
 
 typedef struct AgentRings {

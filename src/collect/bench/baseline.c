@@ -44,7 +44,7 @@ static bool fail(BaselineDb *db, const char *what, Error *err)
     if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
         error_set(err, ERROR_FORMAT, "cannot %s '%" STR_FMT "': %s", what, STR_ARG(db->path),
                   sqlite3_errmsg(db->sql));
-        return error_hint(err, "it is left as it is; move it away to start anew");
+        return error_hint(err, "the file is not changed; move it away to start a new one");
     }
     return error_set(err, ERROR_OS, "cannot %s '%" STR_FMT "': %s", what, STR_ARG(db->path),
                      sqlite3_errmsg(db->sql));

@@ -10,8 +10,8 @@
 
 typedef struct BaselineDb BaselineDb;
 
-// Opens the database; `create` makes the file and its folder. A file that is no database of assay,
-// or one of a newer version, is an error and stays as it is.
+// Opens the database; `create` makes the file and its folder. A file that is not a database of
+// assay, or one of a newer version, is an error and stays as it is.
 MUST_CHECK bool baseline_open(Str path, bool create, BaselineDb **ret, Error *err);
 // Accepts NULL.
 void baseline_close(BaselineDb *db);

@@ -281,7 +281,7 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, R
     if (stopped(b))
         return true;
     if (!bench_find_late(&b->arena, c, err))
-        return error_hint(err, "neither the setup nor the prepare command has made it");
+        return error_hint(err, "neither the setup nor the prepare command has created it");
     SpawnRequest request = {
         .path = c->path,
         .argv = c->argv,
@@ -317,7 +317,7 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, R
     if (spawned.timed_out && !b->options.ignore.all) {
         error_set(err, ERROR_LIMIT, "command '%" STR_FMT "' was killed after %.3g s",
                   STR_ARG(c->text), (double)b->options.timeout_ns * 1e-9);
-        return error_hint(err, "raise --timeout, or take such runs with --ignore-failure");
+        return error_hint(err, "raise --timeout, or accept such runs with --ignore-failure");
     }
     if (!accepts(&b->options.ignore, (int)run.status)) {
         error_set(err, ERROR_OS, "command '%" STR_FMT "' ended with %s %d in %s %u",
@@ -358,7 +358,7 @@ static bool calibrate_shell(Bench *b, BenchResult *ret, Error *err)
         for (uint32_t i = 0; i < b->set.counters; i++)
             ret->shell_counts[i] += r.counts[i] / CALIBRATION_RUNS;
     }
-    // The mean of the times that are no outliers: one descheduled calibration run would
+    // The mean of the times that are not outliers: one descheduled calibration run would
     // shift every result.
     stats_sort(times, count);
     if (count > 1) {

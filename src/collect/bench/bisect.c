@@ -95,7 +95,7 @@ bool bisect_measure(const BisectStep *s, BisectResult *ret, Error *err)
         pairs = (uint64_t)MAX((int64_t)BURST_LEAST, MIN(BURST_NS / each, (int64_t)BURST_MOST));
     }
     if (ok && logs.len == 0 && !r.interrupted)
-        ok = error_set(err, ERROR_UNSUPPORTED, "what is judged was 0 in every run");
+        ok = error_set(err, ERROR_UNSUPPORTED, "the judged quantity was 0 in every run");
     r.ratio = (Interval){exp(in.low), exp(in.point), exp(in.high)};
     r.pairs = logs.len;
     r.is_slow = in.point > (s->limit > 0 ? log(s->limit) : 0);

@@ -48,7 +48,7 @@ bool bench_scan_values(Arena *arena, Str min, Str max, Str step, StrVec *ret, Er
     unsigned places = decimals(min);
     if (step.len) {
         if (!str_parse_double(step, &by) || !isfinite(by) || by == 0)
-            return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no step size", STR_ARG(step));
+            return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a step size", STR_ARG(step));
         places = MAX(places, decimals(step));
     } else if (places || decimals(max)) {
         return error_set(err, ERROR_USAGE, "a scan over decimals needs --parameter-step-size (-D)");
@@ -153,7 +153,7 @@ static bool no_program(Arena *arena, Str name, Error *err)
     bool is_path = str_find_char(name, '/') != SIZE_MAX;
     if (is_path && access(arena_c_str(arena, name), F_OK) == 0)
         return error_set(err, ERROR_NOT_FOUND,
-                         "'%" STR_FMT "' is no program: it is not a file that may be executed",
+                         "'%" STR_FMT "' is not a program: it is not a file that may be executed",
                          STR_ARG(name));
     return error_set(err, ERROR_NOT_FOUND, "there is no program '%" STR_FMT "'", STR_ARG(name));
 }

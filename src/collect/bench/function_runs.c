@@ -103,8 +103,8 @@ static void note_harnesses(const Runner *f)
         for (size_t i = 0; i < f->builds[b].len; i++)
             if (f->builds[b].at[i].plain)
                 profile_note(f->p, NOTE_WARNING, STR("plain-harness"),
-                             "'%s' does not take the options that set its time; it measured for as "
-                             "long as it says itself",
+                             "'%s' does not accept the options that set its time; it chose how "
+                             "long to measure",
                              f->builds[b].at[i].path);
 }
 
@@ -116,7 +116,7 @@ static void record_waiting(const Runner *f)
         return;
     if (f->wait_unknown)
         profile_note(f->p, NOTE_WARNING, STR("wait-unknown"),
-                     "the wait for a CPU is in these times: this kernel does not tell it, or the "
+                     "the wait for a CPU is in these times: this kernel does not report it, or the "
                      "program has an older <assay/bench.h>");
     else
         profile_set_fact(f->p, STR(FACT_WITHOUT_WAITING),
@@ -133,7 +133,8 @@ static bool settle_times(Runner *f, const FunctionProgram *program, HarnessResul
     FunctionsClock clock = f->options->clock;
     f->wait_unknown |= r->waits == NULL && program->harness == HARNESS_ASSAY;
     if (clock == FUNCTIONS_CPU && !r->cpus) {
-        error_set(err, ERROR_USAGE, "'%" STR_FMT "' does not say its CPU time", STR_ARG(r->name));
+        error_set(err, ERROR_USAGE, "'%" STR_FMT "' does not report its CPU time",
+                  STR_ARG(r->name));
         return error_hint(err, program->harness == HARNESS_ASSAY
                                    ? "build it again with the <assay/bench.h> of this assay"
                                    : "--cpu-clock needs programs made with <assay/bench.h>");
@@ -152,7 +153,7 @@ static bool settle_times(Runner *f, const FunctionProgram *program, HarnessResul
         else if (clock == FUNCTIONS_WITHOUT_WAITING)
             r->seconds[k] -= wait;
         if (!(r->iterations[k] > 0) || !(r->seconds[k] >= 0))
-            return error_set(err, ERROR_FORMAT, "a sample of '%" STR_FMT "' is no time",
+            return error_set(err, ERROR_FORMAT, "a sample of '%" STR_FMT "' is not a time",
                              STR_ARG(r->name));
     }
     return true;

@@ -56,7 +56,7 @@ bool harness_read_assay(Arena *arena, Str line, HarnessResult *ret, Error *err)
     r.count = times && times->kind == JSON_ARRAY ? times->count : 0;
     r.iterations = read_numbers(arena, json_find(v, "iters"), r.count, 1);
     if (!name || name->kind != JSON_STRING || r.count == 0 || !r.iterations)
-        return error_set(err, ERROR_FORMAT, "a line is no result");
+        return error_set(err, ERROR_FORMAT, "a line is not a result");
     r.name = name->text;
     r.seconds = read_numbers(arena, times, r.count, 1e-9);
     r.waits = read_numbers(arena, json_find(v, "waits"), r.count, 1e-9);

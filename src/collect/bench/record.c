@@ -239,11 +239,12 @@ static void note_clock(const Bench *b, Profile *p)
         profile_note(p, NOTE_INFO, key, "the kernel's, from exec to exit");
     else if (kernel)
         profile_note(p, NOTE_INFO, key,
-                     "the kernel's, from exec to exit; %zu of %zu runs, whose records were lost, "
-                     "by ours",
+                     "the kernel's, from exec to exit; assay's own for %zu of %zu runs, whose "
+                     "records were lost",
                      runs - kernel, runs);
     else if (runs)
-        profile_note(p, NOTE_INFO, key, "ours, from start to wait (%s)", b->server.clock_reason);
+        profile_note(p, NOTE_INFO, key, "assay's own, from start to wait (%s)",
+                     b->server.clock_reason);
     if (n > 1)
         profile_note(p, NOTE_INFO, STR(NOTE_ORDER), "%s",
                      b->set.plan.grouped ? "one command after the other; drift of the machine is "
@@ -270,9 +271,9 @@ static void note_trouble(const Bench *b, Profile *p)
     if (b->timed_out)
         profile_note(p, NOTE_WARNING, STR("max-time"), "stopped by --max-time");
     if (b->cold_left == SIZE_MAX)
-        profile_note(p, NOTE_WARNING, STR("cold"),
-                     "this kernel cannot tell whether --cold files were dropped from the page "
-                     "cache");
+        profile_note(
+            p, NOTE_WARNING, STR("cold"),
+            "this kernel does not report whether --cold files were dropped from the page cache");
     else if (b->cold_left)
         profile_note(p, NOTE_WARNING, STR("cold"),
                      "up to %zu pages of a --cold file stayed in the page cache; another process "
@@ -288,7 +289,7 @@ static void note_doubts(const Bench *b, const RunMachine *machine, Profile *p)
     const RunSet *s = &b->set;
     if (s->pairs_dropped)
         profile_note(p, NOTE_WARNING, STR("pairs-dropped"),
-                     "%u pairs have a time of 0 after the shell's was taken off and are not "
+                     "%u pairs have a time of 0 after the shell's time was subtracted and are not "
                      "compared; use -N",
                      s->pairs_dropped);
     if (s->gap_ratio > 10 && s->count == 2)

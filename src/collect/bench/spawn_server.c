@@ -571,8 +571,8 @@ static bool await_turn(SpawnServer *s, Error *err)
     int none;
     if (os_receive_turn(s->socket, &none))
         return true;
-    return errno ? error_os(err, "cannot hear from the spawning process")
-                 : error_set(err, ERROR_OS, "the spawning process died");
+    return errno ? error_os(err, "cannot read from the spawning process")
+                 : error_set(err, ERROR_OS, "the spawning process has ended");
 }
 
 bool spawn_server_open(char *const *environment, bool allow_kernel_clock, SpawnServer *ret,

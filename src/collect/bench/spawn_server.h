@@ -102,7 +102,7 @@ typedef struct SpawnCounter {
 } SpawnCounter;
 
 // Has `events` (SPAWN_COUNTERS_MAX at most) counted in each later run that is not
-// quick. `ret` gets one row for each. Events that cannot be counted are no failure.
+// quick. `ret` gets one row for each. It is not a failure when events cannot be counted.
 MUST_CHECK bool spawn_server_count(SpawnServer *s, const EventSpecVec *events, SpawnCounter *ret,
                                    Error *err);
 

@@ -19,7 +19,8 @@ const char *timings_format_name(TimingsFormat f)
 static bool add_second(Arena *arena, Timings *t, double seconds, Error *err)
 {
     if (!(seconds >= 0) || !isfinite(seconds))
-        return error_set(err, ERROR_FORMAT, "benchmark '%" STR_FMT "' has a time that is no time",
+        return error_set(err, ERROR_FORMAT,
+                         "benchmark '%" STR_FMT "' has a time that is negative or not finite",
                          STR_ARG(t->name));
     vec_push(arena, &t->seconds, seconds);
     return true;

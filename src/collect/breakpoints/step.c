@@ -299,7 +299,7 @@ static bool is_trap(int status)
 }
 
 // Single-steps until the thread has left the instruction, which one with a repeat prefix does only
-// after its last round. Requests to stop that come meanwhile are made again by those who want them.
+// after its last round. Requests to stop that arrive meanwhile are repeated by their callers.
 static StepResult step_until_left(pid_t tid, uint64_t slot, UserRegs *regs, int *ret)
 {
     enum { STEPS_MAX = 1 << 20 };

@@ -106,11 +106,11 @@ bool counters_open(Arena *arena, const EventSpecVec *events, const CounterTarget
         event_spec_apply(spec, &attr);
         perf_explain(reason, &limits, &attr, spec->name, system_wide, &missing.reason);
         if (missing.reason.kind == ERROR_PERMISSION && happens_in_kernel(spec))
-            error_hint(&missing.reason, "only the kernel raises it, and counting there is refused; "
-                                        "run: sudo sysctl kernel.perf_event_paranoid=1");
+            error_hint(&missing.reason, "it occurs only in the kernel, and counting there is "
+                                        "refused; run: sudo sysctl kernel.perf_event_paranoid=1");
         if (reason == ESRCH) {
             counters_close(&c);
-            return error_set(err, ERROR_NOT_FOUND, "the process to count is gone");
+            return error_set(err, ERROR_NOT_FOUND, "the process to count has ended");
         }
         vec_push(arena, &c.missing, missing);
     }

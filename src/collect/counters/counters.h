@@ -25,7 +25,7 @@ typedef struct CounterOptions {
     bool inherit;        // count later children and threads too
     bool enable_on_exec; // else counters_enable starts them
     bool skips_gone;     // threads that have ended count nothing, instead of failing
-    bool may_be_none;    // no event that opens is no failure
+    bool may_be_none;    // it is not a failure when none can be opened
 } CounterOptions;
 
 // One event as it was opened.

@@ -42,7 +42,7 @@ MUST_CHECK bool counting_add_cpus(Arena *arena, Str list, CountingTargets *ret, 
 // threads of the processes with these numbers.
 MUST_CHECK bool counting_add_threads(Arena *arena, Str list, bool processes, CountingTargets *ret,
                                      Error *err);
-// Appends all threads of the machine that are no kernel's and may be seen.
+// Appends all threads of the machine that are not kernel threads and that this user may see.
 MUST_CHECK bool counting_add_all_threads(Arena *arena, CountingTargets *ret, Error *err);
 // Replaces the CPUs by these control groups on each of them; the names are separated by commas and
 // relative to the root of the groups.

@@ -37,7 +37,7 @@ bool counting_add_threads(Arena *arena, Str list, bool processes, CountingTarget
         uint64_t id;
         U32Vec threads = {0};
         if (!str_parse_u64(part, 10, &id) || id == 0 || id > INT32_MAX)
-            return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no process", STR_ARG(part));
+            return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a process", STR_ARG(part));
         if (processes && !proc_list_threads((uint32_t)id, &threads, err))
             return false;
         if (!processes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds lines of brackets, looking at one line at a time: inside a comment of several lines there
-// is no code anyway.
+// is not code anyway.
 
 #include "collect/cover/bracket_lines.h"
 

@@ -25,7 +25,7 @@ typedef struct CoverDrop {
 MUST_CHECK bool cover_drop_open(Arena *arena, Str results, Str temp, CoverDrop *ret, Error *err);
 
 // The run has its results. Until then readers pass over the folder: what a run that was killed has
-// left is no result, what a process writes that outlives a run is.
+// left is not a result, what a process writes that outlives a run is.
 void cover_drop_finished(CoverDrop *d);
 
 // Removes the folders where they are empty, unless `is_in_use`: processes that outlive the run

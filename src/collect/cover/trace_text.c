@@ -228,7 +228,7 @@ static TraceMapped *mapped_find(TraceProcess *p, const ProcMap *map, const Trace
     return NULL;
 }
 
-// Programs that want huge pages for their code copy it to other memory and map that at the same
+// Programs that use huge pages for their code copy it to other memory and map that at the same
 // address. The copy has the breakpoints, so that the mapping is kept.
 static void keep_copied(TraceProcess *p, const ProcMap *map)
 {

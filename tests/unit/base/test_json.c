@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/json: what is written reads back equal; what is no JSON is refused.
+// base/json: what is written reads back equal; what is not JSON is refused.
 
 #include "harness.h"
 

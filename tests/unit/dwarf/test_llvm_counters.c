@@ -99,7 +99,7 @@ static void counters_of_which_something_is_missing_are_counted(void **state)
         READ(UNIT FUNCTION VARIABLE NAME COUNT END VARIABLE NAME HASH COUNT END END END, &g), 1);
     assert_int_equal(g.count, 1);
     assert_int_equal(READ(UNIT FUNCTION VARIABLE HASH COUNT END END END, &g), 1);
-    // A location that is no address.
+    // A location that is not an address.
     assert_int_equal(READ(UNIT FUNCTION "\3"
                                         "__profc_f\0"
                                         "\2\x91\x10" NAME HASH COUNT END END END,

@@ -73,7 +73,7 @@ static void modifiers_limit_where_it_counts(void **state)
     EventSpecVec v = {0};
     assert_false(events_parse(&arena, &sources, STR("cycles:pppp"), &v, &err));
     assert_error(events_parse(&arena, &sources, STR("cycles:x"), &v, &err), &err, ERROR_USAGE,
-                 "no modifiers");
+                 "not modifiers");
 }
 
 static void fields_of_a_pmu_go_to_their_bits(void **state)
@@ -140,7 +140,7 @@ static void fields_of_a_tracepoint_are_its_numbers(void **state)
                  &err, ERROR_USAGE, "no field 'prev_comm' that is a number");
     assert_non_null(strstr(err.hint, "prev_pid, flags"));
     assert_error(events_parse(&arena, &sources, STR("cpu-clock pid"), &v, &err), &err, ERROR_USAGE,
-                 "is no tracepoint");
+                 "is not a tracepoint");
 }
 
 static void breakpoints_have_address_length_and_kind(void **state)

@@ -25,7 +25,7 @@ static void a_level_above_2_does_not_refuse_all_where_events_of_ones_own_work(vo
 {
     (void)state;
     Error err = explain(3, true);
-    const char *all = "the kernel lets no user profile (kernel.perf_event_paranoid is 3)";
+    const char *all = "the kernel does not let users profile (kernel.perf_event_paranoid is 3)";
     if (perf_event_probe() == 0) {
         assert_string_equal(err.text,
                             "not allowed to observe whole CPUs (kernel.perf_event_paranoid is 3)");

@@ -195,7 +195,7 @@ static void what_waits_is_told_from_what_computes_or_sleeps(void **state)
     // The kernel now and then counts a wait while a busy machine wakes a sleeper late.
     size_t whole = 0;
     for (size_t i = 0; i < RUNS; i++) {
-        // Sleeping is no wait for a CPU, and what was computed neither.
+        // Sleeping is not a wait for a CPU, and what was computed neither.
         const MeasuredRun *slept = &b.set.groups[0].runs.at[i],
                           *computed = &b.set.groups[1].runs.at[i];
         whole += slept->waiting_s >= 0 && slept->time_s - slept->waiting_s >= 0.0199;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which crate a Rust name is of, and what is kept of programs that are no programs.
+// Which crate a Rust name is of, and what is kept of programs that are not programs.
 
 #include "harness.h"
 
