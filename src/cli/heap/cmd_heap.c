@@ -104,7 +104,7 @@ static Str program_file(const Heap *h)
 
 static bool find_entries(Heap *h, Error *err)
 {
-    Str file = program_file(h), folder, name = h->program.path;
+    Str folder, name = h->program.path;
     while (str_split(name, '/', &folder, &name))
         continue;
     if (str_equal(name, STR("valgrind"))) {
