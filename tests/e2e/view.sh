@@ -62,6 +62,7 @@ check 'and with coverage of other paths' view work.assay heap.assay other/moved.
 check 'and with coverage of another program' view heap.assay work.assay none.info --html none.html
 check 'coverage alone has its source' eval 'view work.info --html alone.html && blocks alone.html later | grep -q "sink += "'
 check 'and not when it is left out' eval 'view work.info --no-source --html bare.html && blocks bare.html later | grep -q file && ! blocks bare.html later | grep -q "sink += "'
+check 'without folders when asked' eval 'view work.info --strip-paths --html g.html && lacks g.html "$PWD" && holds g.html work.c'
 check 'coverage has no pseudonyms' eval '! view work.assay work.info --anonymise --html f.html && grep -q "cannot be anonymised" said'
 check 'a file that is neither says why' eval '! view work.c --html f.html && grep -q "not a recording of a known format" said'
 "$TOP/tools/build-viewer" --check 2>why

@@ -169,13 +169,14 @@ static void write_rows(const CoverExportOptions *o, Profile *p, const CoverFiles
 }
 
 bool cover_export_to_page(const Profile *p, const CoverExportOptions *o, bool with_source,
-                          Arena *arena, ViewPage *page, Error *err)
+                          bool base_names, Arena *arena, ViewPage *page, Error *err)
 {
     WriterInputs in;
     CoverFiles files = {0};
     cover_files_group(arena, p, &files);
     CoverWriter w = writer_of(o, p, &files, arena, &in);
     w.totals = cover_totals_beside(arena, p, &files);
+    w.base_names = base_names;
     if (!with_source)
         w.source = NULL;
     bool ok = cover_page_add(&w, page, err);

@@ -6,15 +6,15 @@
 #include "cli/cover/cover_export.h"
 #include "cli/cover/cover_load.h"
 
-bool view_page_add_counts(const Profile *p, bool with_source, Arena *arena, ViewPage *page,
-                          Error *err)
+bool view_page_add_counts(const Profile *p, bool with_source, bool base_names, Arena *arena,
+                          ViewPage *page, Error *err)
 {
     const CoverExportOptions o = {.format = STR("html")};
-    return cover_export_to_page(p, &o, with_source, arena, page, err);
+    return cover_export_to_page(p, &o, with_source, base_names, arena, page, err);
 }
 
-bool view_page_add_coverage(const StrVec *operands, bool with_source, Arena *arena, ViewPage *page,
-                            Error *err)
+bool view_page_add_coverage(const StrVec *operands, bool with_source, bool base_names, Arena *arena,
+                            ViewPage *page, Error *err)
 {
     const CoverRequest request = {
         .wants = COVER_WANT_ROWS | COVER_WANT_FILE_TOTALS | COVER_WANT_DECISIONS, .demangle = true};
@@ -22,7 +22,7 @@ bool view_page_add_coverage(const StrVec *operands, bool with_source, Arena *are
     bool ok = cover_load(&request, operands, &p, err);
     if (ok) {
         cover_print_notes(&p);
-        ok = view_page_add_counts(&p, with_source, arena, page, err);
+        ok = view_page_add_counts(&p, with_source, base_names, arena, page, err);
     }
     profile_deinit(&p);
     return ok;

@@ -18,11 +18,12 @@ void view_page_texts(const Report *report, const SourceOptions *sources, Arena *
 void view_page_code(const Report *report, const RecordingSearch *search, Arena *arena,
                     ViewInstructionVec *ret);
 
-// Adds the coverage that a profile holds, without the text of sources unless `with_source`.
-MUST_CHECK bool view_page_add_counts(const Profile *p, bool with_source, Arena *arena,
-                                     ViewPage *page, Error *err);
+// Adds the coverage that a profile holds, without the text of sources unless `with_source`,
+// with the last part alone of every path if `base_names`.
+MUST_CHECK bool view_page_add_counts(const Profile *p, bool with_source, bool base_names,
+                                     Arena *arena, ViewPage *page, Error *err);
 // Adds coverage of any origin: programs with profiles, units, tracefiles, folders of them.
-MUST_CHECK bool view_page_add_coverage(const StrVec *operands, bool with_source, Arena *arena,
-                                       ViewPage *page, Error *err);
+MUST_CHECK bool view_page_add_coverage(const StrVec *operands, bool with_source, bool base_names,
+                                       Arena *arena, ViewPage *page, Error *err);
 
 #endif // CLI_LOOK_VIEW_PAGE_H

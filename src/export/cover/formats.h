@@ -33,6 +33,7 @@ typedef struct CoverWriter {
     Str root;
     uint64_t counted_ns; // when the counts were made, since 1970; 0: not known
     U8Vec done;          // of files: written with another one of its folder
+    bool base_names;     // of HTML: of every path the last part alone
     ViewPage *page;      // of HTML
     ViewBlock block;     // of HTML: its buffers, for one file after the other
 } CoverWriter;

@@ -19,6 +19,11 @@ static size_t column_count(const CoverWriter *w)
     return cover_has_conditions(w) ? ARRAY_LEN(criteria) : ARRAY_LEN(criteria) - 1;
 }
 
+static Str shown_path(const CoverWriter *w, Str path)
+{
+    return w->base_names ? str_base_name(path) : path;
+}
+
 // ---- Summary ---------------------------------------------------------------------------
 
 // "97.51% 46/59"
@@ -78,7 +83,7 @@ static void add_summary(StrBuf *out, const CoverWriter *w, const CoverTotals *su
         strbuf_add(out, STR("<tr>"));
         add_shares(out, w, &t);
         strbuf_add(out, STR("<td><code>"));
-        view_add_shown(out, profile_text(w->p, f->file), PATH_COLUMNS, true);
+        view_add_shown(out, shown_path(w, profile_text(w->p, f->file)), PATH_COLUMNS, true);
         strbuf_add(out, STR("</code></td></tr>\n"));
     }
     strbuf_add(out, STR("</tbody></table>\n"));
@@ -128,13 +133,16 @@ static void table_rows(const CoverWriter *w, TableRowVec *ret)
             row.before = change->before;
         if (change && change->lines)
             classes_of(change->lines->counts, row.classes);
+        row.path = shown_path(w, row.path);
         vec_push(NULL, ret, row);
     }
     for (size_t i = 0; w->changes && i < w->changes->files.len; i++) {
         const CoverFileChange *change = &w->changes->files.at[i];
         if (!change->has_now)
             vec_push(NULL, ret,
-                     (TableRow){.path = change->path, .before = change->before, .is_gone = true});
+                     (TableRow){.path = shown_path(w, change->path),
+                                .before = change->before,
+                                .is_gone = true});
     }
 }
 
