@@ -9,7 +9,7 @@ export HOME=$PWD/home
 unset XDG_CONFIG_HOME ASSAY_CONFIG
 mkdir -p home/.config/assay
 config=home/.config/assay/config
-refuses() { ! timeout 10 "$ASSAY" stat -e task-clock sh -c 'touch ran' 2>err && grep -q 'no regular file of this user or of root' err && [ ! -e ran ] || { cat err; return 1; }; }
+refuses() { ! timeout 10 "$ASSAY" stat -e task-clock sh -c 'touch ran' 2>err && grep -q 'not a regular file of this user or of root' err && [ ! -e ran ] || { cat err; return 1; }; }
 mkfifo $config
 check 'a FIFO is refused at once' refuses
 rm $config && ln -s /dev/zero $config
