@@ -8,10 +8,10 @@
 check 'man pages list exactly the options of the tables' "$TOP/tools/man-pages" --check "$ASSAY"
 check 'man pages and completions are installed' "$TOP/tools/install-files" "$ASSAY" "$PWD/dest"
 
-mkdir -p gone/share/man/man1 && touch gone/share/man/man1/other.1
+mkdir -p gone/include gone/share/man/man1 && touch gone/share/man/man1/other.1
 uninstalls() {
     "$TOP/tools/install-files" "$ASSAY" "$PWD/gone" && [ "$(find gone ! -type d | wc -l)" -gt 20 ] && "$TOP/tools/uninstall-files" "$ASSAY" "$PWD/gone" &&
-        [ "$(find gone ! -type d)" = gone/share/man/man1/other.1 ] && [ ! -e gone/include ]
+        [ "$(find gone ! -type d)" = gone/share/man/man1/other.1 ] && [ -d gone/include ] && [ -z "$(find gone -name '*assay*')" ]
 }
 check 'what is installed is removed again, nothing else' uninstalls
 
