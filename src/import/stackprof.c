@@ -9,7 +9,7 @@
 #include "base/table.h"
 #include "import/json_import_internal.h"
 #include "import/places_internal.h"
-#include "import/ruby_marshal_internal.h"
+#include "import/stacks/ruby_marshal.h"
 #include "model/facts.h"
 
 typedef struct Stackprof {

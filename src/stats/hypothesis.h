@@ -37,8 +37,8 @@ uint64_t stats_mann_whitney_quantile(Arena *scratch, size_t nx, size_t ny, doubl
 // Adjusts p-values in place by Holm's method, which controls the chance of any false positive.
 void stats_adjust_holm(Arena *scratch, double *p, size_t n);
 
-// Adjusts p-values in place by the method of Benjamini and Hochberg (1995): of the tests whose value
-// is at most q afterwards, a share of at most q is expected to be false.
+// Adjusts p-values in place by the method of Benjamini and Hochberg (1995): of the tests whose
+// value is at most q afterwards, a share of at most q is expected to be false.
 void stats_adjust_benjamini_hochberg(Arena *scratch, double *p, size_t n);
 
 #endif // STATS_HYPOTHESIS_H

@@ -108,9 +108,9 @@ typedef struct WireHeap {
     _Atomic uint64_t no_room;       // allocations left out: no memory for what must be kept of them
     _Atomic uint64_t no_table;      // of these, blocks for which there was no address space
     uint32_t entries_hooked;        // functions of the program (wire/entries.h)
-    uint32_t sites_max;      // room for so many: less than WIRE_SITES_MAX where addresses are scarce
-    uint32_t entries_missed;        // of these, that could not be
-    _Atomic uint64_t stuck; // updates left out because another thread held the site too long
+    uint32_t sites_max; // room for so many: less than WIRE_SITES_MAX where addresses are scarce
+    uint32_t entries_missed; // of these, that could not be
+    _Atomic uint64_t stuck;  // updates left out because another thread held the site too long
 } WireHeap;
 
 enum { WIRE_HEAP_HEAD = WIRE_PAGE };

@@ -23,7 +23,7 @@ static bool open_outputs(EventSet *events, TextReader *r)
         r->fds[r->fd_count++] = fd;
     }
     r->id_count = events->ring_count;
-    events_add_outputs(events, &attr, r->ids, r->id_count);
+    events_add_outputs(events->arena, events, &attr, r->ids, r->id_count);
     return true;
 }
 
@@ -87,7 +87,7 @@ bool probe_texts_open(EventSet *events, TextReader *ret, Error *err)
         struct perf_event_attr attr = bpf_output_attr(&events->base);
         r.ids = arena_new(events->arena, uint64_t);
         *r.ids = PROBE_TEXTS_ID;
-        events_add_outputs(events, &attr, r.ids, 1);
+        events_add_outputs(events->arena, events, &attr, r.ids, 1);
         *ret = (TextReader){.ids = r.ids, .id_count = 1};
         return true;
     }

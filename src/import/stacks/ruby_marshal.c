@@ -2,7 +2,7 @@
 // Ruby's Marshal format -> JsonValue.
 // Format: Ruby's documentation, doc/marshal.rdoc, version 4.8.
 
-#include "import/ruby_marshal_internal.h"
+#include "import/stacks/ruby_marshal.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 // Ruby's Marshal format, version 4.8: nil, booleans, numbers, strings, symbols, arrays and hashes,
 // and links to those that came before.
 
-#ifndef IMPORT_RUBY_MARSHAL_INTERNAL_H
-#define IMPORT_RUBY_MARSHAL_INTERNAL_H
+#ifndef IMPORT_STACKS_RUBY_MARSHAL_H
+#define IMPORT_STACKS_RUBY_MARSHAL_H
 
 #include "base/json.h"
 
@@ -17,4 +17,4 @@ bool ruby_marshal_is(Bytes head);
 // offset.
 MUST_CHECK bool ruby_marshal_parse(Arena *arena, Bytes file, JsonValue **ret, Error *err);
 
-#endif // IMPORT_RUBY_MARSHAL_INTERNAL_H
+#endif // IMPORT_STACKS_RUBY_MARSHAL_H
