@@ -71,7 +71,7 @@ at=$((16#$(nm late_calls | awk '$3 == "called" { print $1 }')))
 byte() { dd if="/proc/$1/mem" bs=1 skip=$at count=1 2>/dev/null | od -An -tx1 | tr -d ' '; }
 is_byte() { [ "$(byte "$1")" = "$2" ]; }
 is_not_byte() { [ "$(byte "$1")" != "$2" ]; }
-files() { { find /dev/shm /tmp "${TMPDIR:-/tmp}" -maxdepth 1 -name 'assay*' -user "$(id -u)"; cat /sys/kernel/tracing/uprobe_events; } 2>/dev/null | sort -u; }
+files() { { find /dev/shm /tmp "${TMPDIR:-/tmp}" -maxdepth 1 -name 'assay*' ! -name 'assay-test-*' -user "$(id -u)"; cat /sys/kernel/tracing/uprobe_events; } 2>/dev/null | sort -u; }
 killed() {
     ./late_calls 0 0 30 6000 >/dev/null & local pid=$!
     eventually grep -q late_calls /proc/$pid/comm
