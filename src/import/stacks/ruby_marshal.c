@@ -265,7 +265,8 @@ bool ruby_marshal_parse(Arena *arena, Bytes file, JsonValue **ret, Error *err)
 {
     Marshal m = {.arena = arena, .c = cursor_over(file, "Ruby's Marshal format")};
     JsonValue *root = arena_new(arena, JsonValue);
-    if (cursor_u8(&m.c) != 4 || cursor_u8(&m.c) > 8)
+    uint8_t major = cursor_u8(&m.c), minor = cursor_u8(&m.c);
+    if (major != 4 || minor > 8)
         cursor_fail(&m.c, "a version other than 4.8");
     if (!read_value(&m, root))
         return cursor_check(&m.c, err);
