@@ -14,6 +14,7 @@ import re
 import sys
 import tempfile
 import time
+import urllib.parse
 
 from page_in_browser import Driver
 
@@ -229,7 +230,8 @@ def check_steps(page, path, rows):
     missed = [r[2] for r in rows if re.search(r"\b[up]\b", r[0])]
     if not missed:
         return 0
-    page.choose(path)
+    page.open("#" + urllib.parse.urlencode({"tab": "coverage", "file": path}))
+    page.until("return document.querySelector(arguments[0] + ' [aria-selected=true]')", SOURCE)
     if page.selected()[0] != missed[0]:
         fail(f"{path} is opened at line {page.selected()[0]}, not at {missed[0]}")
     for i in range(1, len(missed) + 1):
