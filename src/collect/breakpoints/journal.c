@@ -4,8 +4,6 @@
 
 #include "collect/breakpoints/journal.h"
 
-#ifdef __x86_64__
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -251,5 +249,3 @@ void journal_rescue(int journal)
     vec_free(&r.rows);
     vec_free(&r.buffer);
 }
-
-#endif // __x86_64__
