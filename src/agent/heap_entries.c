@@ -115,8 +115,8 @@ __attribute__((noinline)) static long run(unsigned number, const HeapCaller *c, 
     EIGHT(x, 01)                                                                                   \
     EIGHT(x, 02)                                                                                   \
     EIGHT(x, 03)                                                                                   \
-    EIGHT(x, 04) EIGHT(x, 05) EIGHT(x, 06) EIGHT(x, 07) EIGHT(x, 010) EIGHT(x, 011) EIGHT(x, 012)  \
-        EIGHT(x, 013)
+    EIGHT(x, 04)                                                                                   \
+    EIGHT(x, 05) EIGHT(x, 06) EIGHT(x, 07) EIGHT(x, 010) EIGHT(x, 011) EIGHT(x, 012) EIGHT(x, 013)
 EACH(HOOK) // octal: 0000 to 0137
 #define NAME(n) hook_##n,
 static Function *const hooks[] = {EACH(NAME)};
