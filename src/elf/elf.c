@@ -318,6 +318,18 @@ Bytes elf_bytes_at_svma(const Elf *elf, uint64_t svma)
     return skip < size ? bytes_over(elf->file.ptr + s->offset + skip, size - skip) : (Bytes){0};
 }
 
+bool elf_offset_at_svma(const Elf *elf, uint64_t svma, uint64_t *ret)
+{
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const ElfSegment *s = &elf->segments[i];
+        if (s->type != PT_LOAD || svma < s->svma || svma - s->svma >= s->file_size)
+            continue;
+        *ret = svma - s->svma + s->offset;
+        return true;
+    }
+    return false;
+}
+
 bool elf_is_code(const Elf *elf, uint64_t svma)
 {
     const ElfSegment *segment = segment_at(elf, svma);

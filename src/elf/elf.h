@@ -86,6 +86,9 @@ bool elf_svma_of_mapping(const Elf *elf, uint64_t offset, uint64_t len, uint64_t
 // The loaded bytes from a stated address to the end of their segment's file
 // part; empty when there are none.
 Bytes elf_bytes_at_svma(const Elf *elf, uint64_t svma);
+
+// The place in the file of a stated address. False when the file has no bytes of it.
+bool elf_offset_at_svma(const Elf *elf, uint64_t svma, uint64_t *ret);
 // Whether the address lies in an executable PT_LOAD, or, in an object that has
 // no segments, in an executable section.
 bool elf_is_code(const Elf *elf, uint64_t svma);

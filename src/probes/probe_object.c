@@ -197,15 +197,7 @@ void probe_object_close(ProbeObject *o)
 
 bool probe_object_offset(const ProbeObject *o, uint64_t svma, uint64_t *ret)
 {
-    const Elf *elf = &o->symbols.elf;
-    for (size_t i = 0; i < elf->segment_count; i++) {
-        const ElfSegment *s = &elf->segments[i];
-        if (s->type != PT_LOAD || svma < s->svma || svma - s->svma >= s->file_size)
-            continue;
-        *ret = svma - s->svma + s->offset;
-        return true;
-    }
-    return false;
+    return elf_offset_at_svma(&o->symbols.elf, svma, ret);
 }
 
 bool probe_object_is_emulated(const ProbeObject *o, uint64_t svma)

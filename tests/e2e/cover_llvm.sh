@@ -278,7 +278,7 @@ watched() { # watched PROGRAM PROFRAW LLVM
     "llvm-profdata-$3" merge -text -weighted-input=10,"$2" -o watched.theirs || return 1
     [ $status -eq 0 ] && [ -d pool ] && [ -z "$(ls -A pool)" ] && grep '10 profiles' watched.err &&
         diff watched.theirs watched.proftext &&
-        ! "$ASSAY" cover merge -o watched.proftext --watch pool 2>watched.err && grep 'is kept' watched.err
+        ! "$ASSAY" cover merge -o watched.proftext --watch pool 2>watched.err && grep 'is not replaced' watched.err
 }
 full_disk() { # full_disk PROFRAW
     ! "$ASSAY" cover merge -f -o /dev/full "$1" 2>full.err && grep 'No space left' full.err

@@ -44,9 +44,9 @@ holds "report, csv" csv "$ASSAY" report --csv names.folded
 holds "report, json" json "$ASSAY" report --json names.folded
 holds "report, notes" text "$ASSAY" report --notes names.folded
 printf 'main;other 5\n' >other.folded
-holds "diff" text "$ASSAY" diff -w --limit 0 other.folded names.folded
-holds "diff, by stack" text "$ASSAY" diff -w --by stack names.folded other.folded
-holds "diff, json" json "$ASSAY" diff --json --limit 0 names.folded other.folded
+holds "diff" text "$ASSAY" diff --force -w --limit 0 other.folded names.folded
+holds "diff, by stack" text "$ASSAY" diff --force -w --by stack names.folded other.folded
+holds "diff, json" json "$ASSAY" diff --force --json --limit 0 names.folded other.folded
 holds "view" html "$ASSAY" view --no-open --html - names.folded
 holds "flame" xml "$ASSAY" flame -o - names.folded
 for format in folded perf-script callgrind; do

@@ -8,6 +8,7 @@
 #include "cli/look/heap_screen.h"
 #include "cli/look/view_options.h"
 #include "cli/pager.h"
+#include "model/facts.h"
 #include "os/file.h"
 
 enum { DIFF_ROWS = 12 };
@@ -140,14 +141,29 @@ static bool metric_to_show(Diff *d, Error *err)
     return true;
 }
 
-// Refuses recordings of different programs: hardly a row of one is in the other.
-static bool check_common(const Diff *d, Error *err)
+// The base name of the program that a side recorded; "" when it is not known.
+static Str program_of(const Diff *d, int side)
+{
+    Str command = profile_fact(d->side[side].pointers[0], STR(FACT_COMMAND)), program = command;
+    (void)str_split(command, ' ', &program, &command);
+    return str_base_name(program);
+}
+
+// Whether both sides may be of one program: they say so, or have rows in common. Old and new builds
+// often have different names, and all blocks of a heap may come from other functions than before.
+static bool may_be_one_program(const Diff *d)
 {
     const DiffMetric *m = &d->view.d.metrics.at[d->view.metric];
-    // Old and new builds of a program often have different names.
-    if (d->o->force || d->o->by->by == DIFF_BY_MODULE || !m->known[DIFF_OLD] ||
-        !m->known[DIFF_NEW] || m->total[DIFF_OLD] == 0 || m->total[DIFF_NEW] == 0 ||
-        profile_diff_common(&d->view.d, d->view.metric) >= COMMON_LEAST)
+    Str program = program_of(d, DIFF_OLD);
+    return !m->sampled || d->o->by->by == DIFF_BY_MODULE || m->total[DIFF_OLD] == 0 ||
+           m->total[DIFF_NEW] == 0 ||
+           (program.len && str_equal(program, program_of(d, DIFF_NEW))) ||
+           profile_diff_common(&d->view.d, d->view.metric) >= COMMON_LEAST;
+}
+
+static bool check_common(const Diff *d, Error *err)
+{
+    if (d->o->force || may_be_one_program(d))
         return true;
     error_set(err, ERROR_NOT_FOUND,
               "the recordings have hardly a %" STR_FMT " in common: are they of one program?",

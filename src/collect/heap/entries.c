@@ -251,18 +251,6 @@ static bool find_function(const Finder *f, Str name, size_t skip, Function *ret)
     return false;
 }
 
-static bool offset_of(const Elf *elf, uint64_t svma, uint64_t *ret)
-{
-    for (size_t i = 0; i < elf->segment_count; i++) {
-        const ElfSegment *s = &elf->segments[i];
-        if (s->type != PT_LOAD || svma < s->svma || svma - s->svma >= s->file_size)
-            continue;
-        *ret = svma - s->svma + s->offset;
-        return true;
-    }
-    return false;
-}
-
 // Adds a function. NULL: it is there now, or was before by another name; else why it cannot be.
 static const char *add(Finder *f, const Function *fn, const Known *k)
 {
@@ -271,7 +259,7 @@ static const char *add(Finder *f, const Function *fn, const Known *k)
                    .size_arg = k->size_arg,
                    .count_arg = k->count_arg,
                    .block_arg = k->block_arg};
-    if (!offset_of(&f->elf, fn->svma, &e.offset))
+    if (!elf_offset_at_svma(&f->elf, fn->svma, &e.offset))
         return "it lies outside the file";
     for (uint32_t i = 0; all && i < all->count; i++)
         if (all->at[i].offset == e.offset)
