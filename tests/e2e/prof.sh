@@ -49,12 +49,12 @@ assert {160000000, 160008000} & {line.get("executions") for line in report["line
 }
 [ -x counted ] && check "a report has calls and executions of clang's coverage" beside_time ./counted c.profraw
 check "a report has calls and executions of gcc's coverage" beside_time gcov
-no_columns() { "$ASSAY" report --tree time.assay gcov 2>err.txt; [ $? -eq 2 ] && grep -q 'files with counts go with tables' err.txt; }
+no_columns() { "$ASSAY" report --tree time.assay gcov 2>err.txt; [ $? -eq 2 ] && grep -q 'files with counts are for tables' err.txt; }
 check "a tree has no column for counts" no_columns
 
 two_recordings_need_prof() {
     "$ASSAY" report time.assay time.assay >out.txt 2>err.txt
-    [ $? -eq 2 ] && grep -q 'every file must hold counts' err.txt
+    [ $? -eq 2 ] && grep -q 'every file must contain counts' err.txt
 }
 check 'further files are for --prof alone' two_recordings_need_prof
 

@@ -58,7 +58,7 @@ replaces() {
 check 'a replaced recording keeps owner and mode' replaces
 kept_meanwhile() { # a file that appears while it records
     "$ASSAY" record -q -o late.assay -- sh -c 'echo mine >late.assay' 2>err.log
-    [ $? -eq 1 ] && [ "$(cat late.assay)" = mine ] && grep -q 'whole under the first name' err.log &&
+    [ $? -eq 1 ] && [ "$(cat late.assay)" = mine ] && grep -q 'kept under the first name' err.log &&
         "$ASSAY" report late.assay.part >/dev/null
 }
 check 'a file that appeared meanwhile is kept, and the error says so' kept_meanwhile
