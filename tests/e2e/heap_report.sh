@@ -114,9 +114,9 @@ sizes() {
 }
 check 'sizes of blocks, as text and CSV' sizes
 over_time() {
-    "$ASSAY" report --by time --limit 5 wrapped.assay >time || return 1
+    "$ASSAY" report --by time --limit 5 wrapped.assay >course || return 1
     "$ASSAY" report --by time --csv wrapped.assay >time.csv || return 1
-    [ "$(wc -l <time)" -le 6 ] && grep -q ' 6.40 kB  *64 .*# .*reads' time && grep -q '^[0-9]*,6400,64,.*reads,6400' time.csv || { cat time time.csv; return 1; }
+    [ "$(wc -l <course)" -le 6 ] && grep -q ' 6.40 kB  *64 .*# .*reads' course && grep -q '^[0-9]*,6400,64,.*reads,6400' time.csv || { cat course time.csv; return 1; }
 }
 check 'the heap over time, as text and CSV' over_time
 printf 'main;f 1\n' >time.folded
