@@ -205,7 +205,8 @@ static void say_results(const CoverSession *s)
         cli_say("%llu of %llu data files of gcc have no notes (.gcno) where they were compiled",
                 (unsigned long long)r->gcov_without_notes, (unsigned long long)r->gcov_data);
     if (!cover_objects_complete(&r->objects) && r->pool.counts.profile_count && s->is_cargo)
-        cli_say("%zu programs that tests built no longer exist: their calls of functions of the "
+        cli_say("programs that tests built and that no longer exist: %zu; their calls of functions "
+                "of the "
                 "workspace count, functions that only they contain do not",
                 r->pool.binary_ids.len - cover_objects_matched(&r->objects));
     else if (!cover_objects_complete(&r->objects) && r->pool.counts.profile_count)

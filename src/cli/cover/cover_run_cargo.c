@@ -117,6 +117,9 @@ bool cover_prepare_cargo(CoverSession *s, int *status, Error *err)
     for (size_t i = 0; i < c->objects.len; i++)
         vec_push(arena, &s->sources.always, c->objects.at[i]);
     s->sources.commands.len = s->sources.folders.len = 0;
+    // Build scripts end too soon to be seen while they run, and cargo does not name their programs.
+    if (s->o->all_sources)
+        vec_push(arena, &s->sources.folders, c->own_target);
     choose_sources(s, c);
     return true;
 }
