@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The account of the heap: what it costs four programs that only allocate (C and Rust, one thread and
+# The cost of the account of the heap for four programs that only allocate (C and Rust, one thread and
 # two) and three real ones, beside valgrind's DHAT, heaptrack, gperftools and dhat-rs. CPU is the best
 # of interleaved runs, recorder and children included. ROUNDS=N (3); each peer runs once, gperftools
 # with a tenth of the work.

@@ -356,13 +356,12 @@ static double variance_of_unchanged(Changes *c)
     return variance;
 }
 
-static void find_row_noise(Changes *c, RowChanges *ret)
+static void find_row_noise(Changes *c)
 {
     double assumed = ASSUMED_ROW_NOISE * ASSUMED_ROW_NOISE;
-    ret->row_noise_known = ret->common_rows > 0 || has_repeats(c);
     if (has_repeats(c)) // each row's recordings show its own
         c->row_variance = 0;
-    else if (ret->common_rows) // few rows estimate it badly: never far below what is usual
+    else if (c->common_rows) // few rows estimate it badly: never far below what is usual
         c->row_variance = MAX(variance_of_unchanged(c), assumed / 4);
     else
         c->row_variance = assumed;
@@ -467,8 +466,7 @@ RowChanges stats_row_changes(Arena *scratch, const ChangeInput *rows, size_t n,
     }
     ret.common_is_real = c.common_is_real;
     ret.common = exp(c.common);
-    find_row_noise(&c, &ret);
-    ret.row_noise = sqrt(c.row_variance);
+    find_row_noise(&c);
     for (size_t row = 0; row < n; row++)
         judge_row(&c, row, &ret.rows[row]);
     adjust_for_all(&c, ret.rows);

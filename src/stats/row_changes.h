@@ -6,8 +6,7 @@
 // The logarithm of a value has three sources of noise:
 // - sampling: a value made of c samples has a variance of about 1/c (Poisson);
 // - the whole recording: a slower machine makes all values larger. When enough rows are large, the
-//   median change of the rows estimates it (median of ratios: Anders and Huber 2010), and is taken
-//   out;
+//   mean change of the rows that most others agree with estimates it, and is taken out;
 // - the row itself: memory layout and the like. With several recordings of a side it is seen from
 //   recording to recording; with one, rows that did not change tell its usual size.
 //
@@ -53,11 +52,9 @@ typedef struct RowChange {
 typedef struct RowChanges {
     // The change of all rows together that was taken out of the rows' ratios as noise; 1: none was.
     double common;
-    size_t common_rows;   // so many rows tell it; 0: too few are large enough
-    bool common_is_real;  // recordings of a side agree, so it was left in the rows' ratios
-    double row_noise;     // relative standard deviation of a row from recording to recording
-    bool row_noise_known; // it was seen, not assumed
-    RowChange *rows;      // in the arena
+    size_t common_rows;  // so many rows tell it; 0: too few are large enough
+    bool common_is_real; // recordings of a side agree, so it was left in the rows' ratios
+    RowChange *rows;     // in the arena
 } RowChanges;
 
 // Compares `n` rows. `scratch` holds the result, too.

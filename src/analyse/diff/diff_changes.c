@@ -3,8 +3,6 @@
 
 #include "analyse/diff/diff_changes.h"
 
-#include <stdlib.h>
-
 // One metric out of values by recording and metric.
 static double *take_metric(ProfileDiff *d, int side, size_t metric, const double *values)
 {
@@ -50,34 +48,4 @@ DiffChanges diff_judge(ProfileDiff *d, size_t metric, double level, double margi
         d->rows.at[r].change = &ret.rows.rows[r];
     ret.total = judge_total(d, metric, rows, &o);
     return ret;
-}
-
-typedef struct JudgedRow {
-    DiffRow row;
-    uint64_t change;
-} JudgedRow;
-
-static int compare_judged(const void *left, const void *right)
-{
-    const JudgedRow *a = left, *b = right;
-    bool a_changed = diff_row_changed(&a->row), b_changed = diff_row_changed(&b->row);
-    if (a_changed != b_changed)
-        return a_changed ? -1 : 1;
-    if (a->change != b->change)
-        return a->change > b->change ? -1 : 1;
-    return str_compare(a->row.name, b->row.name);
-}
-
-void diff_sort_judged(ProfileDiff *d, size_t metric)
-{
-    JudgedRow *rows = heap_alloc((d->rows.len + 1) * sizeof(*rows));
-    for (size_t i = 0; i < d->rows.len; i++) {
-        const DiffRow *row = &d->rows.at[i];
-        uint64_t was = row->value[DIFF_OLD][metric], is = row->value[DIFF_NEW][metric];
-        rows[i] = (JudgedRow){*row, was > is ? was - is : is - was};
-    }
-    qsort(rows, d->rows.len, sizeof(*rows), compare_judged);
-    for (size_t i = 0; i < d->rows.len; i++)
-        d->rows.at[i] = rows[i].row;
-    heap_free(rows);
 }

@@ -19,14 +19,4 @@ typedef struct DiffChanges {
 // Judges all rows in a metric and sets their `change`, which lives as long as `d`.
 DiffChanges diff_judge(ProfileDiff *d, size_t metric, double level, double margin);
 
-// Sorts judged rows: those that changed first, then by the size of their change in the metric.
-void diff_sort_judged(ProfileDiff *d, size_t metric);
-
-// Whether a judged row is called changed.
-static inline bool diff_row_changed(const DiffRow *row)
-{
-    return row->change &&
-           (row->change->verdict == VERDICT_FASTER || row->change->verdict == VERDICT_SLOWER);
-}
-
 #endif // ANALYSE_DIFF_DIFF_CHANGES_H

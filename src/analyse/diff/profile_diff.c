@@ -7,6 +7,7 @@
 #include "analyse/keys.h"
 #include "base/table.h"
 #include "model/facts.h"
+#include "stats/row_changes.h"
 
 #include <stdlib.h>
 
@@ -443,7 +444,14 @@ double profile_diff_common(const ProfileDiff *d, size_t metric)
     return least;
 }
 
+bool diff_row_changed(const DiffRow *row)
+{
+    return row->change &&
+           (row->change->verdict == VERDICT_FASTER || row->change->verdict == VERDICT_SLOWER);
+}
+
 typedef struct SortKey {
+    bool changed;
     uint64_t change, size;
     size_t at;
 } SortKey;
@@ -451,6 +459,8 @@ typedef struct SortKey {
 static int compare_keys(const void *left, const void *right)
 {
     const SortKey *a = left, *b = right;
+    if (a->changed != b->changed)
+        return a->changed ? -1 : 1;
     if (a->change != b->change)
         return a->change > b->change ? -1 : 1;
     if (a->size != b->size)
@@ -467,7 +477,8 @@ void profile_diff_sort(ProfileDiff *d, size_t metric)
     for (size_t i = 0; i < d->rows.len; i++) {
         uint64_t was = d->rows.at[i].value[DIFF_OLD][metric];
         uint64_t is = d->rows.at[i].value[DIFF_NEW][metric];
-        keys[i] = (SortKey){was > is ? was - is : is - was, MAX(was, is), i};
+        keys[i] = (SortKey){diff_row_changed(&d->rows.at[i]), was > is ? was - is : is - was,
+                            MAX(was, is), i};
     }
     qsort(keys, d->rows.len, sizeof(*keys), compare_keys);
     for (size_t i = 0; i < d->rows.len; i++)

@@ -74,7 +74,11 @@ double profile_diff_common(const ProfileDiff *d, size_t metric);
 // Finds a metric by its name. SIZE_MAX: neither recording has it.
 size_t profile_diff_metric(const ProfileDiff *d, Str name);
 
-// Sorts rows by the size of their change in a metric, the greatest first.
+// Whether a row was judged (diff_changes.h) and is called changed.
+bool diff_row_changed(const DiffRow *row);
+
+// Sorts rows by the size of their change in a metric, the greatest first; of judged rows those that
+// are called changed come before the others.
 void profile_diff_sort(ProfileDiff *d, size_t metric);
 
 // Appends a function's name without what differs from build to build: the hash of Rust's legacy

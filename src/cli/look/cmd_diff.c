@@ -210,10 +210,7 @@ static int show(Diff *d)
     if (!metric_to_show(d, &err) || !check_common(d, &err))
         return cli_fail(&err);
     v->changes = diff_judge(&v->d, v->metric, d->o->confidence / 100, d->o->margin / 100);
-    if (v->changes.exact)
-        profile_diff_sort(&v->d, v->metric);
-    else
-        diff_sort_judged(&v->d, v->metric);
+    profile_diff_sort(&v->d, v->metric);
     int status = write_diff(d);
     return status == STATUS_OK ? judge_limits(d) : status;
 }

@@ -57,7 +57,12 @@ static bool ends_all(const Repeat *p, Str output, int status)
 static int record_apart(const RecordRepeat *r, char **words, Str output)
 {
     int status;
+    sighandler_t interrupt = signal(SIGINT, SIG_IGN), quit = signal(SIGQUIT, SIG_IGN);
     pid_t child = fork();
+    if (child <= 0) {
+        signal(SIGINT, interrupt);
+        signal(SIGQUIT, quit);
+    }
     if (child < 0) {
         Error err;
         error_os(&err, "cannot start a process");
@@ -65,7 +70,6 @@ static int record_apart(const RecordRepeat *r, char **words, Str output)
     }
     if (child == 0)
         exit(r->once(r->ctx, words, output));
-    sighandler_t interrupt = signal(SIGINT, SIG_IGN), quit = signal(SIGQUIT, SIG_IGN);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     signal(SIGINT, interrupt);
