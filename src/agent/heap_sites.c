@@ -159,7 +159,7 @@ static char *map_tables(void)
 static void choose_sites_max(void)
 {
     enum { SHARE = 4 };
-    struct rlimit limit;
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
     sites_max = WIRE_SITES_MAX;
     if (SYS2(SYS_getrlimit, RLIMIT_AS, &limit) != 0)
         return;

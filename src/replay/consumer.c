@@ -58,7 +58,8 @@ typedef struct Thread {
     CaptureStack *captured; // Python's frames of its next sample; NULL: none so far
     uint64_t captured_ns;   // when; 0: they have been used
     ProbeTexts *texts;      // of its next hit of a probe; NULL: none so far
-    uint64_t texts_ns;      // when
+    uint64_t texts_lost;    // how many records were lost before them
+    bool has_texts;         // they have not been used
     Vec(uint8_t) pieces;    // of a large stack that has not come whole; heap memory
 } Thread;
 
@@ -1164,14 +1165,20 @@ static bool arg_value(const Consumer *c, const PerfSample *s, const EventArg *a,
     return true;
 }
 
+static uint64_t records_lost(const Consumer *c)
+{
+    return c->counts.lost + c->counts.lost_samples;
+}
+
 // The text of an argument that was read at the hit, as the number of a string. False when it was
 // not; the value is "(fault)" then, as perf has it.
-static bool text_value(Consumer *c, const Thread *t, const SampleEvent *event, uint64_t time,
-                       uint32_t number, int64_t *ret)
+static bool text_value(Consumer *c, const Thread *t, const SampleEvent *event, uint32_t number,
+                       int64_t *ret)
 {
     const ProbeTexts *texts = t->texts;
-    bool is_there = texts && texts->event == event->number && number < texts->count &&
-                    MAX(time, t->texts_ns) - MIN(time, t->texts_ns) <= CAPTURE_APART_MAX_NS &&
+    // Where records were lost, they may be those of an earlier hit.
+    bool is_there = t->has_texts && t->texts_lost == records_lost(c) &&
+                    texts->event == event->number && number < texts->count &&
                     texts->at[number].size > 0;
     if (!is_there) {
         *ret = profile_str(c->profile, STR("(fault)")).v;
@@ -1192,7 +1199,7 @@ static bool text_value(Consumer *c, const Thread *t, const SampleEvent *event, u
     return true;
 }
 
-static void set_args(Consumer *c, size_t row, const Thread *t, const SampleEvent *event,
+static void set_args(Consumer *c, size_t row, Thread *t, const SampleEvent *event,
                      const PerfRecord *r)
 {
     uint32_t texts = 0;
@@ -1200,12 +1207,14 @@ static void set_args(Consumer *c, size_t row, const Thread *t, const SampleEvent
         const EventArg *a = event->args[i].arg;
         int64_t value;
         bool is_text = a->kind == EVENT_ARG_TEXT;
-        bool has = is_text ? text_value(c, t, event, r->time, texts++, &value)
+        bool has = is_text ? text_value(c, t, event, texts++, &value)
                            : arg_value(c, r->u.sample, a, &value);
         if (has || is_text)
             profile_sample_set(c->profile, row, event->args[i].metric, value);
         c->counts.args_missing += !has;
     }
+    if (texts)
+        t->has_texts = false;
 }
 
 static void set_values(Consumer *c, size_t row, Thread *t, const SampleEvent *event,
@@ -1261,7 +1270,8 @@ void consumer_texts(Consumer *c, const PerfRecord *r)
     if (!t->texts)
         t->texts = heap_alloc(sizeof(*t->texts));
     memcpy(t->texts, raw.ptr, head + texts.count * sizeof(TextCopy));
-    t->texts_ns = r->time;
+    t->texts_lost = records_lost(c);
+    t->has_texts = true;
 }
 
 static void add_sample(Consumer *c, Process *p, Thread *t, const PerfRecord *r,
@@ -1278,8 +1288,7 @@ static void on_sample(Consumer *c, const PerfRecord *r, const SampleEvent *event
 {
     Process *p = need_process(c, r->pid);
     Thread *t = need_thread(c, p, r->tid);
-    // The record comes before that of its sample, but may state a later time.
-    uint64_t apart = MAX(r->time, t->captured_ns) - MIN(r->time, t->captured_ns);
+    uint64_t apart = r->time - MIN(r->time, t->captured_ns);
     if (apart > CAPTURE_APART_MAX_NS)
         t->captured_ns = 0;
     add_sample(c, p, t, r, event, sample_stack(c, p, t, r, event));

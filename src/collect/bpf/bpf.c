@@ -62,14 +62,15 @@ bool bpf_freeze(int map)
     return bpf(BPF_MAP_FREEZE, &a) == 0;
 }
 
+// TIME lies where it lies in samples, since records are sorted by it before their event is known.
 struct perf_event_attr bpf_output_attr(const struct perf_event_attr *base)
 {
     return (struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
                                     .config = PERF_COUNT_SW_BPF_OUTPUT,
                                     .sample_period = 1,
-                                    .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
-                                                   PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-                                                   PERF_SAMPLE_RAW,
+                                    .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+                                                   PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                                                   PERF_SAMPLE_CPU | PERF_SAMPLE_RAW,
                                     .watermark = base->watermark,
                                     .wakeup_watermark = base->wakeup_watermark,
                                     .use_clockid = base->use_clockid,

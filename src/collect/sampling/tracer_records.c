@@ -258,6 +258,7 @@ static void tell_texts(Tracer *t, const TracedThread *thread, const TracedProces
         return;
     w.at = w.start + sizeof(struct perf_event_header);
     put_u64(&w, PROBE_TEXTS_ID);
+    put_u64(&w, pc_of(r));
     put_two_u32(&w, thread->pid, thread->tid);
     put_u64(&w, (uint64_t)os_monotonic_ns());
     put_u64(&w, thread->cpu);
