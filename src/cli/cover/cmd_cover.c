@@ -20,7 +20,7 @@ static const char *lprof_command(int argc, char *const *argv)
 const Command cover_command = {
     .name = "cover",
     .group = "see where",
-    .summary = "which lines ran and how often, out of coverage profiles",
+    .summary = "which lines ran and how often, by coverage profiles",
     .first = "  assay cover run -- CMD        which lines a command runs\n"
              "  assay cover show -F FUNCTION  the lines of a function with their counts\n"
              "  assay cover diff main..HEAD   which lines of a change ran\n",

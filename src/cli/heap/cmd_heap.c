@@ -42,27 +42,28 @@ static const Option heap_options[] = {
              "the recording to write (default heap.assay; an older one is kept as .old)"),
     OPT_FLAG('f', "force", HeapOptions, force, "replace FILE"),
     OPT_U64(0, "short-lived", HeapOptions, short_lived, "N",
-            "call a block short-lived that lives at most N units of the clock (default 1000 "
+            "blocks that live at most N units of the clock are called short-lived (default 1000 "
             "allocations, 65536 bytes or 10000 ns)"),
     OPT_CHOICE(0, "clock", HeapOptions, clock, "CLOCK", "allocations|bytes|ns",
-               "measure lifetimes in allocations (the default) or bytes that the process allocates "
-               "meanwhile, or in time"),
+               "measure lifetimes in allocations that the process makes meanwhile (the default), "
+               "in bytes that it allocates, or in time"),
     OPT_SIZE(0, "sample", HeapOptions, sample_bytes, "BYTES",
-             "note a block every BYTES on average (512k, for production): values are estimates "
+             "record one block for every BYTES allocated, on average (512k suits production): "
+             "values are estimates "
              "with a variance"),
     OPT_FLAG(0, "mmap", HeapOptions, mappings,
-             "also keep account of what mmap, mremap, brk and sbrk map"),
-    OPT_LIST(
-        0, "alloc-fn", HeapOptions, alloc_fns, "FN[:N]",
-        "also keep account of blocks that this function of the program gives out; its argument "
-        "N (default 1) is the size, N*M a product"),
+             "also record the memory that mmap, mremap, brk and sbrk map"),
+    OPT_LIST(0, "alloc-fn", HeapOptions, alloc_fns, "FN[:N]",
+             "also record blocks that this function of the program returns; its argument N "
+             "(default 1) is the size; N*M is the product of two arguments"),
     OPT_LIST(0, "free-fn", HeapOptions, free_fns, "FN[:N]",
-             "… and that this one takes back; its argument N (default 1) is the block"),
+             "with --alloc-fn: the function that frees such blocks; its argument N (default 1) is "
+             "the block"),
     OPT_DURATION(0, "duration", HeapOptions, duration_ns, "S",
-                 "end the recording after this time; the command runs on"),
+                 "end the recording after this time; the command goes on"),
     OPT_FLAG(0, "no-args", HeapOptions, no_args,
              "keep the command's name without its arguments in the recording"),
-    OPT_FLAG('q', "quiet", HeapOptions, quiet, "say nothing but errors"),
+    OPT_FLAG('q', "quiet", HeapOptions, quiet, "print only errors"),
     OPT_LIST(0, "debug-dir", HeapOptions, debug_dirs, "DIR",
              "look for separate debug information here, too"),
     OPT_LIST('I', "source-path", HeapOptions, source_paths, "DIR", "look for sources here, too"),
@@ -109,8 +110,7 @@ static bool find_entries(Heap *h, Error *err)
         continue;
     if (str_equal(name, STR("valgrind"))) {
         (void)error_set(err, ERROR_UNSUPPORTED,
-                        "cannot keep account of the heap under valgrind, which has a malloc of its "
-                        "own");
+                        "cannot record the heap under valgrind, which has its own malloc");
         return error_hint(err, "assay heap -- PROGRAM, without valgrind");
     }
     if (!heap_entries_find(h->arena, program_file(h), &h->options->alloc_fns, &h->options->free_fns,
@@ -133,7 +133,7 @@ static void note_entries(const Heap *h, Profile *p)
     if (e->missed.len)
         profile_note(p, NOTE_WARNING, STR("own-allocator"),
                      "'%" STR_FMT "' has %s linked in, of which a function cannot be hooked: "
-                     "%" STR_FMT "; what it gives out is not in this recording",
+                     "%" STR_FMT "; the blocks that it returns are not in this recording",
                      STR_ARG(program_file(h)), e->allocator, STR_ARG(e->missed));
 }
 
@@ -254,7 +254,7 @@ static int run_heap(const Command *cmd, int argc, char **argv)
 const Command heap_command = {
     .name = "heap",
     .group = "see where",
-    .summary = "where a program allocates memory, and what of it stays",
+    .summary = "where a program allocates memory, and how much of it is never freed",
     .first = "  assay heap -- CMD           account of each block, then: assay report heap.assay\n"
              "  assay heap --cargo --bin X  build with cargo first\n",
     .usage = "[OPTION ...] [--] CMD [ARG ...]\n"

@@ -21,16 +21,17 @@ typedef struct HeapGates {
 // For an option table; `field` is a HeapGates in the options struct S.
 #define HEAP_GATE_OPTIONS(S, field)                                                                \
     OPT_SIZE(0, "max-peak", S, field.max_peak, "SIZE",                                             \
-             "exit with status 3 when more was live at once"),                                     \
+             "exit with status 3 if more bytes were live at one time"),                            \
         OPT_LIST(0, "max-allocs", S, field.max_allocs, "FN=N[/call]",                              \
                  "exit with status 3 when FN and what it calls allocate more than N blocks, or "   \
                  "more than N on average in each call of FN (needs probes: root)"),                \
         OPT_LIST(0, "no-alloc-in", S, field.no_alloc_in, "FN", "the same as --max-allocs FN=0"),   \
         OPT_U64(0, "leaks", S, field.leaks, "N",                                                   \
                 "exit with status 3 when more than N blocks of the program are live at the end"),  \
-        OPT_TEXT(0, "baseline", S, field.baseline, "FILE",                                         \
-                 "exit with status 3 when a place allocates more blocks, or more is live at the "  \
-                 "peak, than in this recording")
+        OPT_TEXT(                                                                                  \
+            0, "baseline", S, field.baseline, "FILE",                                              \
+            "exit with status 3 if a function allocates more blocks, or has more bytes at the "    \
+            "peak, than in this recording")
 
 // A limit of --max-allocs. The name borrows the text.
 typedef struct HeapLimit {

@@ -40,7 +40,7 @@ static const uint64_t LIMIT_DEFAULT = UINT64_MAX; // the user gave no --limit
 
 static const Option diff_options[] = {
     OPT_ROW(0, "by", DiffOptions, by, DiffByWord, "WHAT", &by_words,
-            "what makes two rows one: the function, all functions of the stack, the line (by its "
+            "what identifies a row: the function, all functions of the stack, the line (by its "
             "text, so that it may have moved), or the program or library"),
     OPT_FILES('a', "a", DiffOptions, old_files, "FILE",
               "the old recordings: one, or several of repeated runs"),
@@ -51,15 +51,14 @@ static const Option diff_options[] = {
     OPT_PERCENT(0, "margin", DiffOptions, margin, "PERCENT",
                 "changes below this do not matter (1%)"),
     OPT_PERCENT(0, "confidence", DiffOptions, confidence, "PERCENT",
-                "level of the intervals and of the verdicts together (95%)"),
-    OPT_TEXT(
-        's', "sort", DiffOptions, sort, "KEY",
-        "recordings of the heap: the metric, by its word of assay report: total, blocks, peak, "
-        "end, short-lived, lifetime, malloc-time, copied"),
+                "confidence level of the intervals, and of all verdicts together (95%)"),
+    OPT_TEXT('s', "sort", DiffOptions, sort, "KEY",
+             "for recordings of the heap, the metric: total, blocks, peak, end, short-lived, "
+             "lifetime, malloc-time or copied"),
     SELECTION_OPTIONS(DiffOptions, selection),
     RECORDING_FILE_OPTIONS(DiffOptions, files),
     OPT_U64(0, "limit", DiffOptions, limit, "N", "show at most N rows; 0 for all"),
-    OPT_FLAG('w', "wide", DiffOptions, wide, "do not cut names to the terminal"),
+    OPT_FLAG('w', "wide", DiffOptions, wide, "do not cut names to the width of the terminal"),
     OPT_FLAG(0, "json", DiffOptions, json, "as JSON, see docs/formats/diff-json.md"),
     OPT_FLAG(0, "markdown", DiffOptions, markdown, "as a table in Markdown"),
     OPT_TEXT('o', "output", DiffOptions, output, "FILE", "write to FILE, not to the terminal"),

@@ -54,13 +54,13 @@ typedef struct FlameCommandOptions {
 
 static const Option flame_options[] = {
     OPT_TEXT('o', "output", FlameCommandOptions, output, "FILE",
-             "the picture; flame.svg when not given, - for standard output"),
+             "the picture (default flame.svg); - for standard output"),
     OPT_FLAG(0, "force", FlameCommandOptions, force, "replace an existing output file"),
     OPT_FLAG(0, "icicle", FlameCommandOptions, icicle, "the root at the top"),
     OPT_FLAG('G', "inverted", FlameCommandOptions, inverted,
              "the functions that ran at the top, their callers below"),
     OPT_TEXT(0, "title", FlameCommandOptions, title, "TEXT",
-             "the title; the recorded command when not given"),
+             "the title (default: the recorded command)"),
     OPT_ROW(0, "colour", FlameCommandOptions, colour, FlameColourWord, "WHAT", &colour_words,
             "colour by kind of code, by module, or all alike"),
     OPT_ROW(0, "by", FlameCommandOptions, by, FlameByWord, "WHAT", &frame_words, "what a frame is"),

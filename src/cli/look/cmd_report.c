@@ -129,29 +129,29 @@ static const Option report_options[] = {
         "the call tree: from callers to callees, or from the function that ran to its callers"),
     OPT_FLAG('G', "inverted", ReportOptions, inverted, "the same as --tree=callee"),
     OPT_FLAG(0, "kernel", ReportOptions, kernel,
-             "page faults, context switches, tracepoints: self is of the kernel's function, not of "
-             "the program's function that entered the kernel"),
+             "for page faults, context switches and tracepoints: count self for the kernel's "
+             "function, not for the program's function that entered the kernel"),
     OPT_FLAG(0, "locks", ReportOptions, locks,
-             "of a recording with --wait: the locks, how long they were waited for, and who held "
-             "them; the same as --by lock"),
-    OPT_FLAG(
-        0, "critical", ReportOptions, critical,
-        "of a recording with --wait: the chain of running, waking and waiting that decided how "
-        "long the first thread, or that of --tid, took"),
+             "for a recording made with --wait: list locks, how long threads waited for them, and "
+             "which function held them; the same as --by lock"),
+    OPT_FLAG(0, "critical", ReportOptions, critical,
+             "for a recording made with --wait: show the chain of running, waking and waiting that "
+             "decided how long the first thread, or that of --tid, took"),
     OPT_TEXT(0, "around", ReportOptions, around, "FUNCTION",
-             "who calls the function and what it calls"),
+             "show the callers and the callees of the function"),
     OPT_FLAG(0, "prof", ReportOptions, prof,
              "the table of prof(1): time, calls and time per call by function; the files after "
              "the recording may add counts of calls"),
     OPT_FLAG(0, "never-called", ReportOptions, never_called,
-             "with --prof: also functions that were counted and never ran"),
+             "with --prof: also list counted functions that never ran"),
     SELECTION_OPTIONS(ReportOptions, selection),
     RECORDING_FILE_OPTIONS(ReportOptions, files),
     LIVE_OPTIONS(ReportOptions, live),
     OPT_U64(0, "limit", ReportOptions, limit, "N", "show at most N rows; 0 for all"),
     OPT_PERCENT(0, "percent-limit", ReportOptions, percent_limit, "P",
                 "leave out rows and branches below P percent"),
-    OPT_FLAG('w', "wide", ReportOptions, wide, "do not cut names and lines to the terminal"),
+    OPT_FLAG('w', "wide", ReportOptions, wide,
+             "do not cut names and lines to the width of the terminal"),
     OPT_FLAG(0, "notes", ReportOptions, notes, "show every note of the recording"),
     OPT_FLAG(0, "json", ReportOptions, json, "as JSON, see docs/formats/report-json.md"),
     OPT_FLAG(0, "csv", ReportOptions, csv, "the rows as CSV"),

@@ -24,13 +24,13 @@ typedef struct ViewCommandOptions {
 
 static const Option view_options[] = {
     OPT_TEXT(0, "html", ViewCommandOptions, html, "FILE",
-             "the page; named after the recording when not given, - for standard output"),
+             "the page (default: named after the recording); - for standard output"),
     OPT_FLAG(0, "force", ViewCommandOptions, force, "replace an existing output file"),
     OPT_FLAG(0, "no-open", ViewCommandOptions, no_open, "do not open the page on the desktop"),
     OPT_FLAG(0, "no-source", ViewCommandOptions, no_source,
              "leave source text and instructions out"),
     OPT_TEXT(0, "title", ViewCommandOptions, title, "TEXT",
-             "the title; the recorded command when not given"),
+             "the title (default: the recorded command)"),
     OPT_LIST(0, "source-path", ViewCommandOptions, source_paths, "OLD=NEW",
              "read source files whose path begins with OLD below NEW"),
     SHARE_OPTIONS(ViewCommandOptions, share),

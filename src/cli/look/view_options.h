@@ -54,7 +54,7 @@ typedef struct ShareWords {
                  "replace all names by pseudonyms, leave out source text and command line"),       \
         OPT_TEXT(                                                                                  \
             0, "anonymise-key", S, field.key, "KEY",                                               \
-            "make the pseudonyms with KEY: without it nobody can test a name that they guess")
+            "make the pseudonyms with KEY, so that nobody without KEY can check a guessed name")
 
 // Makes a selection of the profile's samples from the options. Its vectors and C strings live in
 // the arena.

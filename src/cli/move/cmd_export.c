@@ -25,15 +25,15 @@ static const Choices formats = {
 
 static const Option export_options[] = {
     OPT_ROW('f', "format", ExportOptions, format, ExportFormat, "FORMAT", &formats,
-            "the format; the first when not given"),
+            "the format (default: the first of the list)"),
     OPT_TEXT('o', "output", ExportOptions, output, "FILE",
-             "write to FILE, of parquet a folder; standard output when not given"),
+             "write to FILE (parquet: to a folder); without it to standard output"),
     OPT_FLAG(0, "force", ExportOptions, force, "replace an existing output file"),
     OPT_FLAG(0, "suffixes", ExportOptions, suffixes,
              "folded: end kernel, inlined and JIT names in _[k], _[i], _[j]"),
     SEND_OPTIONS(ExportOptions, send),
     OPT_TEXT(0, "service", ExportOptions, service, "NAME",
-             "otlp, --to: the service's name; the program's when not given"),
+             "otlp, --to: the name of the service (default: the name of the program)"),
     SHARE_OPTIONS(ExportOptions, share),
     SELECTION_OPTIONS(ExportOptions, selection),
     RECORDING_FILE_OPTIONS(ExportOptions, files),

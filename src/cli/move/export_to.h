@@ -23,7 +23,8 @@ enum { SPOOL_DEFAULT_BYTES = 64 << 20 };
         OPT_DURATION(0, "retry-for", S, field.retry_for_ns, "TIME",                                \
                      "--to: how long to try again while the server is unavailable (default 30s)"), \
         OPT_TEXT(0, "spool", S, field.spool, "DIR",                                                \
-                 "--to: keep it in DIR until the server accepts it; the contents of DIR are sent " \
+                 "--to: keep the recording in DIR until the server accepts it; DIR's older "       \
+                 "recordings are sent "                                                            \
                  "first"),                                                                         \
         OPT_SIZE(0, "spool-size", S, field.spool_bytes, "SIZE",                                    \
                  "--to: greatest size of the spool; the oldest recordings are removed first "      \

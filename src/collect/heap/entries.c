@@ -331,7 +331,7 @@ static bool refuse_sanitizers(const Finder *f, Str path, Error *err)
         if (!has_symbol(f, str_from_c(sanitizers[i].symbol)))
             continue;
         (void)error_set(err, ERROR_UNSUPPORTED,
-                        "cannot keep account of the heap of '%" STR_FMT "': it has %s, whose own "
+                        "cannot record the heap of '%" STR_FMT "': it has %s, whose own "
                         "malloc changes what is allocated",
                         STR_ARG(path), sanitizers[i].name);
         return error_hint(err, "build it without %s", sanitizers[i].option);
@@ -409,7 +409,7 @@ static bool add_own(Finder *f, Str path, const StrVec *names, bool frees, Error 
         Str copy = find_copy(f, name);
         if (copy.len) {
             (void)error_set(err, ERROR_UNSUPPORTED,
-                            "cannot keep account of '%" STR_FMT "' in '%" STR_FMT
+                            "cannot record '%" STR_FMT "' in '%" STR_FMT
                             "': the compiler has made another copy of it, %" STR_FMT,
                             STR_ARG(name), STR_ARG(path), STR_ARG(copy));
             return error_hint(err, "__attribute__((noipa)) keeps it one function");
@@ -418,7 +418,7 @@ static bool add_own(Finder *f, Str path, const StrVec *names, bool frees, Error 
             const char *reason = add(f, &fn, &k);
             if (reason)
                 return error_set(err, ERROR_UNSUPPORTED,
-                                 "cannot keep account of '%" STR_FMT "' in '%" STR_FMT "': %s",
+                                 "cannot record '%" STR_FMT "' in '%" STR_FMT "': %s",
                                  STR_ARG(name), STR_ARG(path), reason);
         }
     }
@@ -447,7 +447,7 @@ bool heap_entries_find(Arena *arena, Str path, const StrVec *alloc, const StrVec
             add_allocators(&f);
     } else if (alloc->len + free->len > 0) {
         ok = error_set(err, ERROR_UNSUPPORTED,
-                       "cannot keep account of functions of '%" STR_FMT "': it is no program for "
+                       "cannot record functions of '%" STR_FMT "': it is no program for "
                        "x86-64",
                        STR_ARG(path));
     }
