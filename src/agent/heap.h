@@ -37,7 +37,7 @@ typedef struct HeapTimer {
 
 extern HeapTimer heap_timer;
 
-// What one thread allocated, and how far its level rose: of the whole thread, and since the
+// The allocations of one thread, and its highest level: of the whole thread, and since the
 // innermost scope began (include/assay/heap.h).
 typedef struct HeapCounts {
     uint64_t blocks, bytes;
@@ -59,7 +59,7 @@ void heap_marked(uint64_t weight, const HeapCaller *caller);
 
 // Joins the heap session of `folder`; `number` is that of the ring.
 void heap_start(const char *folder, uint32_t number, const WireSession *session);
-// For the child of a fork: what the parent noted is the parent's. heap_start may follow.
+// For the child of a fork: the parent's notes stay the parent's. heap_start may follow.
 void heap_after_fork(void);
 // Before the first thread beside the main one starts.
 void heap_before_threads(void);
@@ -70,11 +70,11 @@ void heap_thread_end(void);
 // After libc has given out a block. A NULL block is ignored. `units` of the timer were spent in
 // libc, if this call was timed, else 0.
 void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller, uint64_t units);
-// Before libc gets a block back. `*ret` is what was noted of it; its site is 0 if nothing was.
+// Before libc gets a block back. `*ret` is its record; its site is 0 if nothing was.
 void heap_freed(const void *block, const HeapCaller *caller, HeapBlock *ret);
 // The same for functions that the program has itself. After heap_pool_enter comes one or more of
-// the others, and then heap_pool_leave; what libc gives out between is not noted. `block` is what
-// heap_pool_block gives. False: nothing is to be noted.
+// the others, and then heap_pool_leave; blocks that libc returns in between are not recorded.
+// `block` is the result of heap_pool_block. False: nothing is to be noted.
 bool heap_pool_enter(const HeapCaller *caller);
 void heap_pool_leave(void);
 void heap_pool_allocated(const void *block, uint64_t size, const HeapCaller *caller,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of each block that the program holds, found by its address. The blocks of glibc lie
+// The record of each live block of the program, found by its address. The blocks of glibc lie
 // at least 32 bytes apart, and each has a row of 16 bytes in a table over the address space, of
 // which only the parts exist where blocks lie. Nothing is written into the blocks.
 
@@ -29,7 +29,7 @@ static inline const void *heap_pool_block(const void *block)
 void heap_blocks_set_granule(unsigned bits);
 // Notes a block. False when there is no memory for it.
 bool heap_blocks_put(const void *block, const HeapBlock *of);
-// Takes what is noted out of the table. False: nothing was.
+// Takes the record out of the table. False: nothing was.
 bool heap_blocks_take(const void *block, HeapBlock *ret);
 // Whether a block is noted there.
 bool heap_blocks_has(const void *block);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions that stand before an allocator have in common: which calls are noted, and
+// Code shared by the functions that replace those of an allocator: which calls are noted, and
 // which are timed.
 
 #ifndef AGENT_HEAP_CALLS_H
@@ -26,7 +26,7 @@ uint64_t heap_call_timed(uint32_t *until);
 // Before the allocator is called. 0: this call is not timed.
 static inline uint64_t heap_call_begin(bool noted)
 {
-    // Each block that was chosen stands for all of its site.
+    // Each chosen block stands for all blocks of its site.
     if (heap_samples())
         return noted ? timer_read() : 0;
     return LIKELY(heap_until_timed--) ? 0 : heap_call_timed(&heap_until_timed);

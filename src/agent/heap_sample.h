@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which blocks are noted when not all are: each byte that is allocated is as likely to be chosen as
 // any other (a Poisson process), and a block is noted when one of its bytes is. A block of S bytes
-// is so noted with the probability p = 1 - e^(-S/R), and stands for 1/p blocks of its size.
+// is recorded with the probability p = 1 - e^(-S/R), and stands for 1/p blocks of its size.
 
 #ifndef AGENT_HEAP_SAMPLE_H
 #define AGENT_HEAP_SAMPLE_H
@@ -28,8 +28,8 @@ static inline bool heap_chooses(int64_t *until, uint64_t size)
     return UNLIKELY(*until < 0) && heap_chosen(until);
 }
 
-// What a noted block stands for, in units of 1/256 (WIRE_SAMPLED_SHIFT); the variances in whole
-// blocks² and KiB². With every block noted: itself, and no variance.
+// The number of blocks that a recorded block stands for, in units of 1/256 (WIRE_SAMPLED_SHIFT);
+// the variances in whole blocks² and KiB². With every block noted: itself, and no variance.
 typedef struct HeapWeight {
     uint64_t blocks, bytes;
     uint64_t var_blocks, var_bytes;

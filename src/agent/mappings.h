@@ -20,10 +20,10 @@ typedef struct AgentMapping {
 typedef void MappingNew(const AgentMapping *m, uint32_t device_major, uint32_t device_minor,
                         const char *path);
 
-// Reads the maps, and calls `on_new` for what was not there at the last reading. False when
-// another thread reads them now, or they were read a moment ago.
+// Reads the maps, and calls `on_new` for each mapping that is new since the last reading. False
+// when another thread reads them now, or they were read a moment ago.
 bool mappings_refresh(MappingNew *on_new);
-// Forgets what was read, so that the next reading finds everything new.
+// Forgets all mappings, so that all are new at the next reading.
 void mappings_forget(void);
 // Whether the dynamic linker has an object at that address.
 bool mappings_is_linked(uint64_t pc);

@@ -10,12 +10,13 @@
 
 // The ring of this process; `shared` is NULL before it has one.
 typedef struct AgentRing {
-    const WireSession *session; // of the collector; NULL: the program profiles itself, or nobody
+    const WireSession
+        *session; // of the collector; NULL: the program profiles itself, or is not profiled
     WireRing *shared;
     uint8_t *data;
     uint32_t number;          // in its file's name, "PID-NUMBER"
     uint64_t mapped;          // bytes of the mapping that begins at `shared`
-    bool linear;              // in private memory: nobody reads it, and it does not begin anew
+    bool linear;              // in private memory: it has no reader, and it does not begin anew
     _Atomic uint32_t thinned; // linear: one sample of 2^thinned is kept
     _Atomic uint32_t writers; // linear: writers, while `closed` is false
     _Atomic bool closed;      // linear: no record may be written now
@@ -24,7 +25,7 @@ typedef struct AgentRing {
 
 extern AgentRing agent_ring;
 
-// What the agent shall do now. Without a collector: WIRE_SAMPLING.
+// The present command to the agent. Without a collector: WIRE_SAMPLING.
 WireState agent_state(void);
 
 // Makes the ring's file in `folder` and maps it. False: there is none, and nothing is recorded.

@@ -8,7 +8,8 @@
 #include "unwind/frame_search.h"
 #include "wire/ring.h"
 
-// What one walk at a time needs. All zero is valid; pages that are never used take no memory.
+// The state of a walk; one walk runs at a time. All zero is valid; pages that are never used take
+// no memory.
 typedef struct StackWalk {
     UnwindCache cache;
     UnwindFrame frames[WIRE_FRAMES_MAX];
@@ -20,7 +21,7 @@ typedef struct StackWalk {
 // Whether each module of the stack is asked of the dynamic linker again.
 typedef enum StackTrust {
     STACK_ASKS,  // yes: a stack that the cache led through may belong to a module that was replaced
-    STACK_TRUSTS // no: what dlclose unloads is enough
+    STACK_TRUSTS // no: only libraries that dlclose unloads matter
 } StackTrust;
 
 // Walks from `regs`, and fills w->frames, innermost first, without those of this library. Words

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One timer for each thread, on the thread's processor time (timer_create(2),
-// SIGEV_THREAD_ID). The timer's signal goes to its thread only, and only while that thread runs,
-// so that it wakes nobody.
+// SIGEV_THREAD_ID). The timer's signal goes to its thread only, and only while that thread runs, so
+// that it wakes no thread.
 
 #ifndef AGENT_THREADS_H
 #define AGENT_THREADS_H

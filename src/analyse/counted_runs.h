@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What counted runs amount to: for each event the mean over the runs with its error, the
+// Summary of counted runs: for each event the mean over the runs with its error, the
 // share of the time that it was counted, and what can be derived from it.
 
 #ifndef ANALYSE_COUNTED_RUNS_H

@@ -19,8 +19,8 @@ void name_add_fitting(StrBuf *out, Str name, size_t columns);
 // `keep_end`. Returns the number of columns used.
 size_t text_add_fitting(StrBuf *out, Str text, size_t columns, bool keep_end);
 
-// Appends text broken at spaces, so that no line is wider than `columns`; what stands in the line
-// of `out` already counts. Further lines begin with `indent` spaces. A word that is longer is cut.
+// Appends text broken at spaces, so that no line is wider than `columns`; text that the line of
+// `out` already has counts. Further lines begin with `indent` spaces. A word that is longer is cut.
 // Ends with a line feed unless the text is empty.
 void text_add_wrapped(StrBuf *out, Str text, size_t columns, size_t indent);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions as benches of their builds, so that what writes and draws benches of commands serves
-// function benchmarks too.
+// Functions as benches of their builds, so that the writers and pictures of benches of commands
+// serve function benchmarks too.
 
 #ifndef ANALYSE_FUNCTION_FAMILIES_H
 #define ANALYSE_FUNCTION_FAMILIES_H

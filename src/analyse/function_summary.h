@@ -51,7 +51,7 @@ typedef struct FunctionSummaries {
     uint64_t seed;        // of the bootstrap
     bool without_waiting; // times are without the wait for a CPU, `waiting_share` of all
     double waiting_share;
-    // What functions without a second build are compared with. The caller sets them;
+    // The reference of functions without a second build. The caller sets them;
     // `compares_saved` is true also when there are no saved times.
     bool compares_saved;
     const SavedTimes *saved;
@@ -87,7 +87,7 @@ Interval function_typical(FunctionSummaries *f, const FunctionRuns *function);
 Interval function_slope(FunctionSummaries *f, const FunctionRuns *function);
 Interval function_mean(FunctionSummaries *f, const FunctionRuns *function);
 
-// Why a function's time cannot be that of the work that it states.
+// Why a function's time is impossible for the work that it states.
 typedef enum FunctionDoubt {
     DOUBT_NONE,
     DOUBT_UNDER_A_CYCLE, // an iteration takes less than one CPU cycle
@@ -102,7 +102,7 @@ bool function_compares(const FunctionSummaries *f);
 // there is nothing to compare this function with.
 bool function_change(FunctionSummaries *f, const FunctionRuns *function, Comparison *ret);
 
-// What --fail-if-slower makes of the changes with `limit`: see runs_gate.
+// The result of --fail-if-slower for the changes with `limit`: see runs_gate.
 int function_gate(FunctionSummaries *f, double limit);
 
 #endif // ANALYSE_FUNCTION_SUMMARY_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording of runs as measurements with figures and comparisons: what a bench's reports,
-// exports and pictures show, computed from the profile's rows.
+// A recording of runs as measurements with figures and comparisons: the figures of a bench's
+// reports, exports and pictures, computed from the profile's rows.
 
 #ifndef ANALYSE_RUN_SUMMARY_H
 #define ANALYSE_RUN_SUMMARY_H

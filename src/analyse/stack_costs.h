@@ -7,7 +7,7 @@
 #include "base/table.h"
 #include "model/profile.h"
 
-// A stack and what was done at its leaf. Stacks are equal when their functions' names are.
+// A stack and the values of its leaf. Stacks are equal when their functions' names are.
 typedef struct StackCost {
     Str stack;         // "leaf < caller < …", without the C library's start
     Str leaf;          // the line of the innermost function with a source: "prog.c:12"; "" for none
@@ -25,7 +25,7 @@ typedef struct StackCosts {
 typedef int64_t (*StackWait)(void *ctx, uint32_t tid, int64_t time_ns);
 
 // Adds the samples of a run: those of a clock with their time, those of context-switches with the
-// time that `wait` tells. Texts are copied.
+// time in `wait`. Texts are copied.
 void stack_costs_add(StackCosts *c, const Profile *p, uint32_t run, StackWait wait, void *ctx);
 // Accepts a zeroed one.
 void stack_costs_deinit(StackCosts *c);
@@ -33,7 +33,8 @@ void stack_costs_deinit(StackCosts *c);
 // The seconds of a run at a stack.
 double stack_cost_of(const StackCost *row, uint32_t run);
 
-// What a stack waits for by the name of a function in it: "a lock", "sleep", "a child process" …;
+// The kind of wait of a stack, judged by the name of a function in it: "a lock", "sleep", "a child
+// process" …;
 // "" when no name tells.
 Str stack_waits_for(Str stack);
 

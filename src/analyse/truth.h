@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The truth line: how far a recording, and the selected part of it, can be trusted. Every
+// The truth line: how reliable a recording and its selected part are. Every
 // report shows it beside its numbers.
 
 #ifndef ANALYSE_TRUTH_H
@@ -22,7 +22,7 @@ typedef struct Truth {
     bool user_only;         // the event left the kernel out
     bool sampled;           // values come from samples, not from exact counts
     bool aggregated;        // imported sums: the number of samples behind them is not known
-    uint64_t probe_hit_ns;  // what a hit of the probe cost the program; 0: no probe
+    uint64_t probe_hit_ns;  // cost of a hit of the probe for the program; 0: no probe
     double asked_hz;        // 0: not known
     double obtained_hz;
     Str event;    // "" when not known

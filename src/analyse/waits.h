@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads did with their time: classes, locks with those who held them, places.
+// How threads spent their time: classes, locks with their holders, places.
 
 #ifndef ANALYSE_WAITS_H
 #define ANALYSE_WAITS_H
@@ -40,7 +40,7 @@ typedef struct WaitTotals {
 // The totals of all threads.
 WaitTotals wait_totals(const Profile *p);
 
-// What a row of a table of waits stands for.
+// The meaning of a row of a table of waits.
 typedef enum WaitBy {
     WAIT_BY_CLASS,
     WAIT_BY_LOCK,  // the object of a lock, or the place where it is waited for
@@ -52,7 +52,7 @@ typedef struct WaitLine {
     WaitClass state;
     StrId object;
     WaitPlace place;    // where most of the time is waited
-    WaitPlace other;    // where those were who ended these waits; the one with most time
+    WaitPlace other;    // where the threads that ended these waits were; the one with most time
     double other_share; // of the time of waits whose end is known
     uint64_t count, total_ns, longest_ns;
     uint64_t p50_ns, p99_ns; // lower bounds of buckets: 25 % exact

@@ -30,7 +30,7 @@ typedef struct BuildOptions {
 // Whether a build is asked for.
 bool build_options_given(const BuildOptions *o);
 
-// Where the words of the command come from, and what they are.
+// The words of the command and their origin.
 typedef struct BuiltCommand {
     Program program;
     char **argv; // ends in NULL

@@ -40,7 +40,7 @@ int cli_fail(const Error *err);
 // Prints "assay: left out: text" and "hint: …" on stderr: for an input that is skipped while the
 // others are used.
 void cli_say_left_out(const Error *why);
-// "hint: text": what to do about the line before.
+// "hint: text": how to solve the problem of the line before.
 void cli_say_hint(Str text);
 
 // Prints "assay: …" on stderr.

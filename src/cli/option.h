@@ -31,7 +31,7 @@ typedef enum OptionKind {
     OPTION_SIZE,     // uint64_t bytes; "64k", "1M", "2G"; powers of 1024
 } OptionKind;
 
-// The words of a table, so that an option, the help and the man pages list what the table has.
+// The words of a table, so that an option, the help and the man pages list the same words.
 // The rows may have any type; the members that matter are given by their offsets.
 typedef struct Choices {
     const void *rows;
@@ -186,7 +186,7 @@ struct Command {
     const char *group;   // heading in the overview: "see where"
     const char *summary; // one line, lower case, no full stop
     const char *usage;   // what follows the name, one form a line: "[OPTIONS] [--] CMD [ARG …]"
-    const char *first;   // what most users want first: lines "assay …    what it does", or NULL
+    const char *first;   // the usual commands: lines "assay …    what it does", or NULL
     const Option *options;
     size_t option_count;
     // A table that the help and the man page show below the options, under its heading:

@@ -42,7 +42,7 @@ MUST_CHECK bool load_recording(Str path, const RecordingFiles *files, bool sourc
 bool holds_only_runs(const Profile *p);
 
 // Sets the error of a view of samples whose recording has none: ERROR_NOT_FOUND, "the recording has
-// no samples to PURPOSE", with a hint at what it has instead. Always returns false.
+// no samples to PURPOSE", with a hint that names its contents. Always returns false.
 bool no_samples(const Profile *p, const char *purpose, Error *err);
 
 // The places of a recording's objects and debug files: those that load_recording searches.

@@ -65,7 +65,7 @@ void dwarf_close(DwarfFile *f);
 // names have the same pointer.
 typedef struct DwarfFrame {
     Str name;         // DW_AT_name, "" when only the line is known
-    Str linkage_name; // mangled, "" when there is none
+    Str linkage_name; // mangled name, "" if there is none
     // Of an inlined function without linkage name: the name with its namespaces and classes, but
     // without parameters; "" for others.
     Str qualified_name;

@@ -16,7 +16,7 @@
 //   variables.c     the variables that are visible at an address, which walks the DIEs itself
 //   types.c         size and sign of numbers, members of structures
 //   locations.c     location expressions and lists
-//   damage.c        counts and notes of what could not be read
+//   damage.c counts and notes of unreadable parts
 
 #ifndef DWARF_DWARF_INTERNAL_H
 #define DWARF_DWARF_INTERNAL_H
@@ -266,7 +266,7 @@ struct DwarfFile {
 
 // Counts the unit as damaged, once, and keeps the first reason.
 void unit_damaged(Unit *u, uint64_t offset, const char *why, ...) COLD PRINTF_LIKE(3, 4);
-// The same for what a failed cursor met.
+// The same for the damage that a failed cursor found.
 void unit_damaged_at(Unit *u, uint64_t offset, const char *what, const Cursor *failed) COLD;
 
 // A set of units over the sections of one file, which are borrowed; set_index reads the units.
@@ -412,7 +412,7 @@ typedef enum TypeClass {
     TYPE_NUMBER, // integers, characters, truth values, enumerations, pointers
     TYPE_FLOAT,
     TYPE_RECORD, // structures, classes, unions
-    TYPE_OTHER   // arrays, and what cannot be read
+    TYPE_OTHER   // arrays, and types that cannot be read
 } TypeClass;
 
 typedef struct Type {
@@ -432,7 +432,7 @@ bool type_member(const Type *record, Str name, uint64_t *ret_offset, Type *ret);
 // list covers it. `v` is a reference to a list.
 bool location_of_list(Unit *u, const DwarfLocations *l, Value v, bool is_index, uint64_t address,
                       Bytes *ret);
-// Reads an expression. `frame_base` is that of the function. On false `*why` says what it is.
+// Reads an expression. `frame_base` is that of the function. On false `*why` names the damage.
 bool location_read(Unit *u, Bytes expression, Bytes frame_base, DwarfVariable *ret,
                    const char **why);
 

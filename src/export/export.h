@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recordings in the formats of other tools: one table, one file for each format.
-// docs/formats/export.md says what each holds and how names are escaped.
+// docs/formats/export.md describes the contents of each, and how names are escaped.
 
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H

@@ -50,7 +50,7 @@ typedef struct ExportSet {
 // of any metric, not of the selected one alone. Release with export_set_deinit after success.
 MUST_CHECK bool export_set_init(ExportSet *s, const Profile *p, const ExportRequest *request,
                                 bool any_metric, Error *err);
-// Releases what export_set_init made.
+// Releases the memory of export_set_init.
 void export_set_deinit(ExportSet *s);
 
 // The samples of each used thread, in their order: those of threads[t] are

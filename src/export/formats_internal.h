@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of formats that `assay export` writes. A new format is a row here and a file that
 // defines its writer, listed in meson.build. Parsing, help, completions and the man page follow
-// from this table; docs/formats/export.md says what each format holds.
+// from this table; docs/formats/export.md describes the contents of each format.
 
 #ifndef EXPORT_FORMATS_INTERNAL_H
 #define EXPORT_FORMATS_INTERNAL_H

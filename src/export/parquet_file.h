@@ -69,7 +69,7 @@ void parquet_null(ParquetFile *f, size_t column);
 // Ends the row.
 void parquet_end_row(ParquetFile *f);
 
-// Writes what is left and frees everything. False, with ERROR_NONE, when `write` gave up, else with
+// Writes the rest and frees everything. False, with ERROR_NONE, when `write` gave up, else with
 // the reason.
 MUST_CHECK bool parquet_close(ParquetFile *f, Str created_by, Error *err);
 

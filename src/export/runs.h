@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs and what was counted in them, as JSON (docs/formats/runs-json.md) and as CSV
+// Runs and their counts, as JSON (docs/formats/runs-json.md) and as CSV
 // (docs/formats/export.md).
 
 #ifndef EXPORT_RUNS_H

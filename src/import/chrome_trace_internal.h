@@ -8,7 +8,7 @@
 #include "model/profile.h"
 
 // Reads the samples of a trace: the global ones, else those of V8's profiles, whose values are
-// processor time in ns without what V8 was idle. Other events are not imported; a trace without
+// processor time in ns without the idle time of V8. Other events are not imported; a trace without
 // samples gives an error.
 MUST_CHECK bool import_chrome_trace(Bytes file, Profile *p, Error *err);
 

@@ -7,8 +7,8 @@
 #include "base/json.h"
 #include "model/profile.h"
 
-// Whether a parsed file is what Firefox's profiler itself writes, or simpleperf in its place: rows
-// by a schema, frames as texts.
+// Whether a parsed file is in the form of Firefox's own profiler, which simpleperf also writes:
+// rows by a schema, frames as texts.
 bool gecko_is(const JsonValue *root);
 
 // Adds the threads of all processes to the profile. On false `p` holds a part of them.

@@ -10,7 +10,7 @@
 #include "replay/module_search.h"
 #include "symbolise/symbolise.h"
 
-// What an importer may read besides the file. perf.data holds addresses: their names, and stacks
+// Other files that an importer may read. perf.data holds addresses: their names, and stacks
 // out of copied stack memory, need the files that were mapped.
 typedef struct ImportOptions {
     ModuleSearch search;
@@ -26,11 +26,11 @@ typedef struct ImportOptions {
 // One format: a row of the table.
 typedef struct ImportFormat {
     const char *name;    // as messages say it: "perf script"
-    const char *writers; // who writes such files
-    // Whether a file is of this format, from its beginning; a few kilobytes are enough.
+    const char *writers; // the tools that write such files Whether a file is of this format, from
+                         // its beginning; a few kilobytes are enough.
     bool (*is)(Bytes head);
     // Reads the whole file, as the functions below do. One of the three is set. `input_bytes` is
-    // the size of the file before it was unpacked, by which the reader limits what it makes.
+    // the size of the file before it was unpacked, by which the reader limits its memory.
     bool (*read)(Bytes file, Profile *p, Error *err);
     bool (*read_counted)(Bytes file, size_t input_bytes, Profile *p, Error *err);
     bool (*read_with_files)(Bytes file, const ImportOptions *options, Profile *p, Error *err);
@@ -82,7 +82,7 @@ MUST_CHECK bool import_callgrind(Bytes file, Profile *p, Error *err);
 
 // Reads speedscope's JSON. An inlined call becomes a stack entry of its own (FRAME_INLINED).
 MUST_CHECK bool import_speedscope(Bytes file, Profile *p, Error *err);
-// Reads V8's .cpuprofile. The time of samples is processor time, without what V8 was idle.
+// Reads V8's .cpuprofile. The time of samples is processor time, without the idle time of V8.
 MUST_CHECK bool import_cpuprofile(Bytes file, Profile *p, Error *err);
 // Reads the Firefox Profiler's JSON, with inlined calls in the same way.
 MUST_CHECK bool import_firefox(Bytes file, Profile *p, Error *err);

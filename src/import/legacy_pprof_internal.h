@@ -10,8 +10,8 @@
 bool legacy_pprof_is(Bytes head);
 
 // Reads heap and growth profiles (metric 0 is bytes in use), contention (metric 0 is the delay in
-// ns), goroutines and threads. Rows have no time. Sampled blocks and contentions are scaled to what
-// they stand for, as pprof scales them. A last line that is cut is left out with a note.
+// ns), goroutines and threads. Rows have no time. Sampled blocks and contentions are scaled to
+// estimates of all, as pprof scales them. A last line that is cut is left out with a note.
 MUST_CHECK bool import_legacy_pprof(Bytes file, const ImportOptions *options, Profile *p,
                                     Error *err);
 

@@ -24,7 +24,7 @@ typedef struct MappedStacks {
 
 // `ret` stays where it is until mapped_stacks_close. `options` may be NULL: no files are looked at.
 void mapped_stacks_open(MappedStacks *ret, Profile *p, const ImportOptions *options);
-void mapped_stacks_close(MappedStacks *m); // frees what it holds, not the profile
+void mapped_stacks_close(MappedStacks *m); // frees its memory, not the profile
 
 // Takes the mappings, which addresses need: before the first stack. Notes when there are none.
 void mapped_stacks_maps(MappedStacks *m, Str text);

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 
-// Whether the file is of a format that assay knows and does not read. `err` then names it, with
-// the command that makes of it a format that is read.
+// Whether the file is of a format that assay knows and does not read. `err` then names it, with the
+// command that converts it to a format that assay reads.
 bool other_format_is_known(Bytes head, Error *err);
 
 #endif // IMPORT_OTHER_FORMATS_INTERNAL_H

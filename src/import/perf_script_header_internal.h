@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-enum { SCRIPT_HEAD_BYTES = 64 << 10 }; // the form of a text is found in so much of it
+enum { SCRIPT_HEAD_BYTES = 64 << 10 }; // the part of a text in which its form is looked for
 
 // The fields that a line holds, by the names of perf script's -F.
 enum {
@@ -34,7 +34,7 @@ typedef struct ScriptHeader {
     Str place;         // "address symbol+0xoffset (object)" with SCRIPT_PLACE
 } ScriptHeader;
 
-// What holds for all lines of a text.
+// Properties of all lines of a text.
 typedef struct ScriptForm {
     bool has_comm;
     // Lines have neither time, event, CPU nor pid/tid: they are known by their columns alone.
@@ -53,7 +53,7 @@ bool script_form_find(Str head, ScriptForm *ret, Error *err);
 // Reads the line that begins a sample, unchanged, with the spaces in front of it.
 bool script_header_parse(const ScriptForm *form, Str line, ScriptHeader *ret);
 
-// Whether a line may stand behind a sample and holds none of what is imported: registers,
+// Whether a line may follow a sample and holds nothing that is imported: registers,
 // branches, instructions, the text of a source line.
 bool script_is_passed_over(Str line);
 

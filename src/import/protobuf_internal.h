@@ -28,7 +28,8 @@ typedef Vec(Bytes) BytesVec;
 // failed then.
 bool protobuf_next(Cursor *c, ProtobufField *f);
 
-// A repeated number comes packed or one by one; appends to the heap's `out` what the field holds.
+// A repeated number comes packed or one by one; appends the contents of the field to the heap's
+// `out`.
 void protobuf_add_numbers(const ProtobufField *f, U64Vec *out);
 
 // Reads the numbers of a flat message into fields[number]; those that it lacks are 0. `what` names

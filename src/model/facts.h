@@ -34,23 +34,24 @@
 // The running threads that were counted; absent for a command and for whole CPUs.
 #define FACT_COUNTED_THREADS "counted-threads"
 #define FACT_EVENT           "event" // main event as opened: "cpu-clock:u"
-// … or this, of a recording by ptrace: time in the kernel is not told apart from
-// that of the code which called it.
+// … or this, of a recording by ptrace: time in the kernel is counted with the code that called the
+// kernel.
 #define EVENT_PTRACE "cpu time by ptrace"
 // … or this, of an agent inside the processes that sees each call of malloc and free.
 #define EVENT_HEAP "allocations"
 // … or this, of timers inside the processes, of which the same is true.
 #define EVENT_TIMERS "cpu time by thread timers"
 #define FACT_EVENT_FALLBACK                                                                        \
-    "event-fallback" // why not the one before it on the ladder; absent if none
+    "event-fallback" // why the better engine before it was not used; absent if none
 #define FACT_RATE_ASKED    "rate-asked-hz"
 #define FACT_RATE_OBTAINED "rate-obtained-hz"
 #define FACT_SAMPLES_LOST  "samples-lost"
-#define FACT_PROBE_HIT_NS  "probe-hit-ns"  // what a hit of the probe cost the program
-#define FACT_THROTTLED     "throttled"     // number of THROTTLE records
-#define FACT_STACK_MODE    "stack-mode"    // "tables", "frame pointers", "lbr", "none"
-#define FACT_WAITS         "waits"         // how waits were recorded: "bpf"; absent: not
-#define FACT_WAITS_LIFT    "waits-lift"    // what would record them better; "" for nothing
+#define FACT_PROBE_HIT_NS  "probe-hit-ns" // cost of a hit of the probe for the program
+#define FACT_THROTTLED     "throttled"    // number of THROTTLE records
+#define FACT_STACK_MODE    "stack-mode"   // "tables", "frame pointers", "lbr", "none"
+#define FACT_WAITS         "waits"        // how waits were recorded: "bpf"; absent: not
+#define FACT_WAITS_LIFT                                                                            \
+    "waits-lift" // which option or right would record them better; "" for nothing
 #define FACT_WAITS_MISSING "waits-missing" // by how much the classes miss the threads' time: 0.001
 #define FACT_WAITS_STACKS  "waits-stacks"  // different stacks of waits, "complete/all"
 #define FACT_WAITS_LOST    "waits-lost"    // stacks and single waits without room
@@ -98,7 +99,7 @@
 #define FACT_COVER_SKIPPED "cover-sources-skipped"    // sources that the run was to leave out
 #define FACT_COVER_VALUES  "cover-value-profiles"     // "1": the profiles hold values, too
 
-// What stands before the command line in exports whose format has only remarks.
+// The text before the command line in exports whose format has only remarks.
 #define COMMAND_REMARK "command: "
 
 #endif // MODEL_FACTS_H

@@ -88,8 +88,8 @@ const char *heap_clock_name(HeapClock clock);
 // in the table), for those sites that were among the largest at some time.
 #define HEAP_LIVE_BYTES  "live bytes"
 #define HEAP_LIVE_BLOCKS "live blocks"
-// Beside them, the metrics "blocks allocated" and "bytes allocated" have points, too: what was
-// allocated since the point before.
+// Beside them, the metrics "blocks allocated" and "bytes allocated" have points, too: bytes and
+// blocks allocated since the point before.
 #define HEAP_SITE_PART "stack "
 
 #endif // MODEL_HEAP_METRICS_H

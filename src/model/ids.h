@@ -37,8 +37,8 @@ typedef struct RunId {
     uint32_t v;
 } RunId;
 
-// An address stated in a file (what symbol tables and DWARF speak of), an
-// address in a running process, and an offset into a file.
+// An address stated in a file (as in symbol tables and DWARF), an address in a running process, and
+// an offset into a file.
 typedef struct Svma {
     uint64_t v;
 } Svma;

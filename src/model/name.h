@@ -15,7 +15,7 @@ typedef enum NameLength {
     NAME_FULL,         // all of it
     NAME_NO_ARGUMENTS, // ns::Map<int, Hash>::visit<Fn>; Rust: all of it
     NAME_NO_TEMPLATES, // ns::Map::visit; <alloc::vec::Vec as core::ops::drop::Drop>::drop
-    NAME_LAST          // visit; drop. Closures keep what they are in: main::{{closure}}
+    NAME_LAST // visit; drop. Closures keep the name of the function around them: main::{{closure}}
 } NameLength;
 
 // Appends `name`, as a demangler prints it, at that length. Return types, ABI

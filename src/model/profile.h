@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one data model: what every collector and importer fills, what every view,
-// exporter and diff reads. docs/ARCHITECTURE.md, "The model".
+// The one data model: collectors and importers fill it; views, exporters and diff read it.
+// docs/ARCHITECTURE.md, "The model".
 //
 // Tables are columns in the profile's arena, rows in order of first appearance,
 // never removed. Row 0 of strings, modules, functions, frames and stacks stands
@@ -37,7 +37,8 @@ typedef enum ModuleKind {
     MODULE_KMOD,   // a kernel module, addresses as for the kernel
     MODULE_VDSO,
     MODULE_JIT, // code that a runtime made: perf-PID.map, jitdump; addresses in the process
-    MODULE_ANON // executable memory nobody described; addresses in the process
+    MODULE_ANON // executable memory that no file, map or jitdump describes; addresses in the
+                // process
 } ModuleKind;
 
 typedef struct Modules {
@@ -86,7 +87,7 @@ typedef enum StackCut {
 
 const char *stack_cut_name(StackCut cut); // "dump too short", for the truth line
 
-// One place: an address of a module, and after symbolising what stands there.
+// One place: an address of a module, and after symbolising the function and line there.
 // A call inlined at that address is a frame of its own, one for each level:
 // the frame that stacks refer to is the innermost one, and `inlined_in` leads
 // outwards to the frame of the real function, where it is 0.
@@ -129,7 +130,7 @@ typedef enum MetricKind {
 } MetricKind;
 
 // The event of a metric that holds the values of an argument of a probe: this, and the name of the
-// probe's own metric. Its values belong to the samples in which that metric is not 0.
+// probe's own metric. Its values belong to the samples whose value of that metric is not 0.
 #define METRIC_ARGUMENT_OF "argument of "
 // The unit of such a metric whose values are texts: numbers of strings of the profile, StrId.
 #define METRIC_TEXT "text"
@@ -193,7 +194,7 @@ typedef struct Runs {
     StrIdVec name;       // by which reports call the measurement: "./old", "parse/1000"
     StrIdVec command;    // the command line, words quoted for a shell
     StrIdVec revision;   // of the source that the program was built from; "" when not known
-    StrIdVec conditions; // lines "key=value": what differed from other runs, "" for nothing
+    StrIdVec conditions; // lines "key=value": parameters that differed from other runs, "" if none
     I64Vec start_ns;     // since the recording's start; TIME_NONE when not known
     I64Vec wall_ns;      // by the clock that the recording names; TIME_NONE when not known
     I64Vec user_ns;      // TIME_NONE when not known
@@ -204,14 +205,14 @@ typedef struct Runs {
     U8Vec flags;         // RUN_*
 } Runs;
 
-// What was counted in a run beside its times: events, peak memory, faults.
+// Counts of a run, beside its times: events, peak memory, faults.
 typedef struct RunValues {
     RunIdVec run;
     MetricIdVec metric;
     // Scaled to the whole run where the event counted only a part of it. NaN: the event was
     // opened and never ran.
     DoubleVec value;
-    U64Vec enabled_ns; // the event should have counted for so long; 0 for what is not an event
+    U64Vec enabled_ns; // the event should have counted for so long; 0 if it is not an event
     U64Vec running_ns; // it did: less when the PMU was shared out
     StrIdVec part;     // "CPU0", "worker-4711" where parts were counted apart; "" for the whole
 } RunValues;
@@ -230,7 +231,7 @@ typedef struct Intervals {
     StrIdVec detail;
 } Intervals;
 
-// In what state a thread is. Part of the file format: never renumber.
+// The state of a thread. Part of the file format: never renumber.
 typedef enum WaitClass {
     WAIT_RUNNING,
     WAIT_RUNNABLE, // could run, and has no processor
@@ -310,7 +311,7 @@ typedef struct BranchCounts {
     U64Vec count;
 } BranchCounts;
 
-// What a region of a function is. The numbers are those of LLVM's coverage mapping, and part
+// The kinds of regions of a function. The numbers are those of LLVM's coverage mapping, and part
 // of the file format.
 typedef enum RegionKind {
     REGION_CODE = 0,
@@ -342,7 +343,7 @@ typedef struct ConditionCounts {
     U64Vec count;
 } ConditionCounts;
 
-// What coverage counts of a file or a function. The numbers are part of the file format.
+// The criteria of coverage of a file or a function. The numbers are part of the file format.
 typedef enum CoverCriterion {
     COVER_LINES,
     COVER_FUNCTIONS,      // instances of one template count as one
@@ -468,7 +469,7 @@ typedef struct SourceLines {
 
 typedef enum NoteLevel { NOTE_INFO, NOTE_WARNING } NoteLevel;
 
-// What the user must know to trust the recording, in the order it was noted.
+// Notes that the user needs to judge the recording, in the order of their making.
 typedef struct Notes {
     U8Vec level;  // NoteLevel
     StrIdVec key; // stable and short, for programs: "lost-samples"
@@ -550,7 +551,7 @@ StackId profile_stack(Profile *p, StackId parent, FrameId frame);
 StackId profile_stack_append(Profile *p, StackId parent, FrameId frame);
 void profile_source_line(Profile *p, StrId file, uint32_t line, Str text);
 
-// States what stands at a frame. Called once for a frame by the symboliser; an
+// States the function and the line of a frame. Called once for a frame by the symboliser; an
 // importer that has names but no addresses uses profile_named_frame.
 void profile_frame_resolve(Profile *p, FrameId frame, FunctionId function, StrId file,
                            uint32_t line);
@@ -584,8 +585,8 @@ static inline void profile_sample_set(Profile *p, size_t sample, MetricId metric
     p->samples.values[metric.v].at[sample] = value;
 }
 
-// The columns of a run, for profile_add_run. Zeroed, it is a run of which nothing is known
-// once the times and the status are set to their NONE values: see RUN_NOT_KNOWN.
+// The columns of a run, for profile_add_run. A zeroed run whose times and status are set to their
+// NONE values is a run without any data: see RUN_NOT_KNOWN.
 typedef struct RunRow {
     StrId name, command, revision, conditions;
     int64_t start_ns, wall_ns, user_ns, system_ns;
@@ -604,7 +605,7 @@ typedef struct RunRow {
 RunId profile_add_run(Profile *p, const RunRow *run);
 // The row as one value.
 RunRow profile_run(const Profile *p, RunId run);
-// Appends a value of a run that was known for the whole of it.
+// Appends a value that holds for the whole run.
 void profile_add_run_value(Profile *p, RunId run, MetricId metric, double value);
 // Appends a counted value; `part` may be the empty string.
 void profile_add_run_count(Profile *p, RunId run, MetricId metric, double value,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile's tables described as data: what the store writes and reads, what
-// profile_check checks and what a dump prints, from one list. Table and column
-// numbers are part of the file format (docs/formats/assay.md): added, never
-// reused.
+// The profile's tables described as data: one list for the store, profile_check and the dump. Table
+// and column numbers are part of the file format (docs/formats/assay.md): added, never reused.
 
 #ifndef MODEL_SCHEMA_H
 #define MODEL_SCHEMA_H
@@ -14,8 +12,8 @@ typedef enum TableId {
     TABLE_STRINGS = 1,
     TABLE_MODULES = 2,
     TABLE_FUNCTIONS = 3,
-    TABLE_FRAMES = 4,       // what is known while recording
-    TABLE_FRAME_PLACES = 5, // what symbolising adds to the same rows
+    TABLE_FRAMES = 4,       // known while recording
+    TABLE_FRAME_PLACES = 5, // added to the same rows by symbolising
     TABLE_STACKS = 6,
     TABLE_PROCESSES = 7,
     TABLE_THREADS = 8,

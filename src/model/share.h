@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking out of a profile what is not to be sent to others.
+// Removes from a profile the parts that must not be sent to others.
 
 #ifndef MODEL_SHARE_H
 #define MODEL_SHARE_H
@@ -10,9 +10,9 @@
 typedef struct ShareOptions {
     NameLength names; // function names at this length; linkage names go with the rest
     bool strip_paths; // of every path the last component
-    bool anonymise;   // pseudonyms for all names; docs/formats/export.md says what remains
-    Str key;          // mixed into the pseudonyms: without it, names that can be guessed
-                      // can be recognised
+    bool anonymise; // pseudonyms for all names; docs/formats/export.md lists the parts that remain
+    Str key;        // mixed into the pseudonyms: without it, names that can be guessed
+                    // can be recognised
 } ShareOptions;
 
 // Changes the profile in place. No text that was taken out is left in it. Rows and

@@ -63,7 +63,7 @@ typedef Vec(PerfDataFile) PerfDataFileVec;
 typedef Vec(PerfDataEvent) PerfDataEventVec;
 typedef Vec(PerfDataBuildId) PerfDataBuildIdVec;
 
-// What the file says about the recording; "" and 0 for what it does not say.
+// The description of the recording in the file; "" and 0 for missing parts.
 typedef struct PerfData {
     bool is_pipe;
     bool is_open_ended; // the data part has no end, because perf was killed
@@ -106,7 +106,7 @@ void perfdata_close(PerfDataReader *r); // accepts NULL
 // `streams` and their bytes must outlive the reader.
 void perfdata_add_streams(PerfDataReader *r, const Bytes *streams, size_t count);
 
-// What the file has said so far; borrowed from the reader.
+// The description read so far; borrowed from the reader.
 const PerfData *perfdata_info(const PerfDataReader *r);
 
 typedef enum PerfDataNext {

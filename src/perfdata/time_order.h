@@ -30,7 +30,7 @@ typedef struct TimeOrder {
     void *ctx;
 } TimeOrder;
 
-// Releases the queue. What is still queued is not delivered.
+// Releases the queue. Records that are still queued are not delivered.
 void time_order_deinit(TimeOrder *o);
 
 // Queues a record. Its bytes are copied unless they `stay`.

@@ -34,8 +34,8 @@ typedef struct SampleEvent {
     uint64_t regs_user; // mask of the registers in its samples
     uint64_t period;    // the period of samples that do not state one; 0: they do
     bool group_read;    // its samples contain the counters of its group
-    // Threads that inherited a counter count apart under its id. Else an id has one count, that of
-    // a CPU with all threads on it.
+    // Threads that inherited a counter count apart under its id. Otherwise an id has one count for
+    // a CPU with all its threads.
     bool is_inherited;
     bool leader_is_read; // the leader's value is taken from the counters, too, not its period
     MetricId wall;       // with has_wall: a sample adds its period to this metric, too
@@ -65,7 +65,7 @@ typedef struct ConsumerSetup {
     // events with group_read only.
     const SampleEvent *(*event_by_id)(void *ctx, uint64_t id);
     void *ctx;
-    bool no_runtimes; // do not read what runtimes know of their code
+    bool no_runtimes; // do not read the tables that runtimes have of their code
 } ConsumerSetup;
 
 typedef struct ConsumerCounts {
@@ -144,7 +144,7 @@ typedef struct CodeRanges {
 } CodeRanges;
 CodeRanges consumer_code(Consumer *c, uint32_t pid);
 // The file of the process whose data lie at an address, and the address that the file states. NULL
-// when it is none of a file. Borrowed from the consumer.
+// if it is not the mapping of a file. Borrowed from the consumer.
 const ModuleFile *consumer_file_at(Consumer *c, uint32_t pid, uint64_t address, uint64_t *svma);
 // The thread of the profile with that number, running or ended last.
 ThreadId consumer_thread(Consumer *c, uint32_t pid, uint32_t tid);
@@ -163,11 +163,11 @@ void consumer_find_late_maps(Consumer *c);
 // The runtimes whose memory is read in all processes.
 typedef enum RuntimeHaste {
     RUNTIMES_NONE,
-    RUNTIMES_STAY,   // what is read names functions, which stay for a while
+    RUNTIMES_STAY,   // the memory that is read names functions, which live for a while
     RUNTIMES_CHANGE, // frames are read, too: soon after each sample
 } RuntimeHaste;
 RuntimeHaste consumer_has_runtimes(const Consumer *c);
-// Whether functions of JavaScript were named by what V8 knows of them.
+// Whether functions of JavaScript got their names from the memory of V8.
 bool consumer_has_scripts(const Consumer *c);
 // Whether Python's frames were read after the samples that they belong to.
 bool consumer_read_late(const Consumer *c);

@@ -2,8 +2,8 @@
 // The processor time that a sample stands for, by the kernel's records of context switches.
 // A timer of the kernel begins anew with each thread, so that one that ends before its first
 // period has no samples. Its time goes to a group: all threads that came about in the same way,
-// told by the names from the first process down to theirs. The next sample of the group stands
-// for it. docs/decisions/0185-samples-weigh-processor-time.md
+// told by the names from the first process down to theirs. The next sample of the group includes
+// it. docs/decisions/0185-samples-weigh-processor-time.md
 
 #ifndef REPLAY_CPU_CREDIT_H
 #define REPLAY_CPU_CREDIT_H

@@ -12,7 +12,7 @@ typedef struct ForeignRoot {
     uint64_t mount_namespace; // numbers of inodes
     uint64_t device, inode;   // of the folder
     int root_fd;
-    int namespace_fd; // keeps what is mounted below the root folder
+    int namespace_fd; // keeps the list of mounts below the root folder
 } ForeignRoot;
 
 typedef struct ForeignRoots {
@@ -23,7 +23,7 @@ typedef struct ForeignRoots {
 void foreign_roots_deinit(ForeignRoots *roots); // closes all
 
 // The number, from 1, of the root folder of a running process. 0 for the root folder of this
-// process, and for one in which other users could mount whatever they like: that of a process in
+// process, and for one in which other users can mount file systems: that of a process in
 // another user namespace, unless the process is this user's and this user is not root.
 uint32_t foreign_root_of(ForeignRoots *roots, uint32_t pid);
 

@@ -11,7 +11,7 @@
 
 typedef struct KnownStacks KnownStacks;
 
-// What a process has in the tables. Zeroed, it is not there.
+// The share of a process in the tables. Zeroed, it is not there.
 typedef struct KnownSpace {
     uint64_t seed;       // of its hashes; 0: it has none yet
     uint64_t generation; // of the UnwindSpace when its ranges were told
@@ -41,8 +41,8 @@ void known_stacks_close(KnownStacks *k); // accepts NULL
 
 // Whether nothing but the hashed words decides how the walk went.
 bool known_stacks_can_take(const WalkedStack *w);
-// Counts a stack of the process and tells the kernel's program what it must know of the process and
-// the thread. Whether the stack is to be added: not where too few stacks come again.
+// Counts a stack of the process and writes the state of the process and the thread for the program
+// in the kernel. Whether the stack is to be added: not where too few stacks come again.
 bool known_stacks_meet(KnownStacks *k, KnownSpace *s, const WalkedStack *w);
 // Tells it the same where the stack cannot be recognised, but copied whole up to `base`.
 void known_stacks_meet_copied(KnownStacks *k, KnownSpace *s, uint32_t pid, uint32_t tid,

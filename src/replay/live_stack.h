@@ -12,7 +12,7 @@ enum { LIVE_STACK_CHUNK = 16 << 10 };
 
 typedef struct LiveStack {
     uint32_t pid;
-    uint64_t above;      // only what lies from here on is read
+    uint64_t above;      // only the part from here on is read
     uint64_t at, length; // the piece in `bytes`; length 0: none
     uint8_t bytes[LIVE_STACK_CHUNK];
 } LiveStack;

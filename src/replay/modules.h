@@ -46,7 +46,8 @@ typedef struct ModuleFile {
     // Functions of a Go program that go on on another stack; a walk may end in them.
     UnwindRange stack_switches[MODULE_SWITCHES_MAX];
     size_t stack_switch_count;
-    // For generated code without a map: who makes it, and what makes that runtime write a map.
+    // For generated code without a map: the runtime that generates it, and the option that makes it
+    // write a map.
     const RuntimeKind *runtime; // NULL: not known
     uint32_t kind_searches;     // for it, so far
     bool v8_tried;              // V8 was looked for in it

@@ -14,8 +14,8 @@ PythonPlaces *python_places_new(Profile *profile, ModuleId module);
 void python_places_free(PythonPlaces *c); // accepts NULL
 
 // The place of a frame; row 0 when it has no name. A code object is read once in each `second`, and
-// its name, file and lines again only when it refers to others. What was read earlier holds when
-// the process can no longer be read.
+// its name, file and lines again only when it refers to others. Places that were read earlier stay
+// valid after the process can no longer be read.
 FrameId python_places_find(PythonPlaces *c, const Python *p, const ProcessMemory *m,
                            const PythonFrame *f, int64_t second);
 

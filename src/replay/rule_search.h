@@ -19,7 +19,7 @@ typedef struct RuleCache {
     } at[RULE_CACHE_SIZE];
 } RuleCache;
 
-// What a module is searched by. It refers to the bytes of the module's file.
+// The key by which a module is searched. It refers to the bytes of the module's file.
 typedef struct RuleSearch {
     FrameSections sections;
     uint64_t bias; // address of a section's bytes minus its stated address

@@ -21,7 +21,7 @@ typedef struct RuntimeFrames {
     UnwindSpace *space;
     CaptureTarget *targets; // consumer_use_programs
     uint32_t pid;
-    int64_t now_ns;    // time of the sample: what was read a second ago is read again
+    int64_t now_ns;    // time of the sample: memory that was read a second ago is read again
     uint32_t searches; // for a runtime, so far
     JavaRuntime *java; // NULL: none found
     ScriptRuntime *script;
@@ -46,7 +46,8 @@ UnwindGeneratedEnd runtime_frames_step(void *ctx, UnwindGenerated *frame);
 void runtime_frames_begin(RuntimeFrames *r, uint32_t tid, const CaptureStack *captured,
                           const UnwindFrame *walked, uint32_t count);
 // The Python frames that a walked frame of the interpreter stands for, innermost first. Walked
-// frames are given in their order. 0: the frame is none of the interpreter, or they are not known.
+// frames are given in their order. 0: the frame is not one of the interpreter, or its Python frames
+// are unknown.
 uint32_t runtime_frames_python(RuntimeFrames *r, const UnwindFrame *frame, FrameId *ret,
                                uint32_t max);
 

@@ -77,7 +77,7 @@ bool hotspot_code_find(const Hotspot *h, const ProcessMemory *m, uint64_t pc, Ho
 bool hotspot_method_name(const Hotspot *h, const ProcessMemory *m, uint64_t method, StrBuf *name,
                          StrBuf *file);
 
-// Where a frame of compiled code keeps what its caller needs.
+// Where a frame of compiled code keeps the state of its caller.
 typedef struct HotspotFrame {
     uint64_t cfa_words; // from sp to the caller's sp; the return address lies one word below
     bool saves_fp;      // the caller's frame pointer lies two words below

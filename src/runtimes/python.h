@@ -14,7 +14,7 @@ typedef struct PythonOffsets {
     uint16_t interpreters;                             // of _PyRuntime: the first interpreter
     uint16_t interpreter_next, threads;                // of an interpreter
     uint16_t thread_next, thread_id, thread_native_id; // of a thread state
-    uint16_t thread_frame; // the current frame, or, with cframe_frame, what holds it
+    uint16_t thread_frame; // the current frame or, with cframe_frame, the object that holds it
     uint16_t cframe_frame; // there: the current frame
     uint16_t frame_previous, frame_code, frame_instruction;
     uint16_t frame_entry; // a byte: `entry_value` marks the frame with which C code began
@@ -63,7 +63,8 @@ uint32_t python_frames(const Python *p, const ProcessMemory *m, uint64_t state, 
 // Whether the mark of a frame says that C code began with it.
 bool python_is_entry(const Python *p, const PythonFrame *f);
 
-// What a code object refers to: addresses of its objects, which do not change while it lives.
+// The objects to which a code object refers: addresses of its objects, which do not change while it
+// lives.
 typedef struct PythonCode {
     uint64_t name, file, lines;
     uint32_t first_line;

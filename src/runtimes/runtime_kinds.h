@@ -9,7 +9,7 @@
 typedef struct RuntimeKind {
     const char *file;   // how the name of its program or library starts
     const char *name;   // as people call it
-    const char *option; // what makes it write its names, a sentence without a full stop
+    const char *option; // how to make it write its names; a sentence without a full stop
 } RuntimeKind;
 
 // The runtime that a mapped program or library, by its path, belongs to; NULL for others.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends messages and tries again while a server is away or overloaded. A server may get a message
-// twice: when the connection ends before the reply, nobody knows whether it was accepted.
+// twice: if the connection ends before the reply, it is unknown whether it was accepted.
 
 #ifndef SEND_DELIVERY_H
 #define SEND_DELIVERY_H
@@ -22,7 +22,7 @@ typedef struct Delivery {
 
 typedef enum DeliveryResult {
     DELIVERY_SENT,
-    DELIVERY_LATER,   // the server may accept it at another time: `err` says what happened last
+    DELIVERY_LATER,   // the server may accept it at another time: `err` states the last failure
     DELIVERY_REFUSED, // it never will: `err` has its words
 } DeliveryResult;
 

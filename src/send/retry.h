@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a request is tried again, and what a reply says. Pure functions.
+// When a request is tried again, and the meaning of a reply. Pure functions.
 // Rules: RFC 9110 §10.2.3 (Retry-After) and §15; OpenTelemetry Protocol Specification 1.9,
 // "OTLP/HTTP Response" and "OTLP/HTTP Throttling".
 
@@ -20,8 +20,8 @@ int64_t retry_delay_ns(unsigned attempt, uint64_t random);
 // on. False for anything else; a date that has passed is 0.
 bool retry_after_parse(Str value, int64_t now_ns, int64_t *ret_ns);
 
-// What the ExportProfilesServiceResponse of a collector says it did not accept. `why` borrows from
-// the body. False when it accepted everything, or when the body is no such message.
+// The rejected part, as the ExportProfilesServiceResponse of a collector states it. `why` borrows
+// from the body. False when it accepted everything, or when the body is no such message.
 bool otlp_reply_rejects(Bytes body, int64_t *rejected, Str *why);
 
 #endif // SEND_RETRY_H

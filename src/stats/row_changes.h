@@ -30,7 +30,7 @@ typedef struct ChangeOptions {
     size_t recordings[CHANGE_SIDES]; // at least 1 of each side
 } ChangeOptions;
 
-// What was measured of a row: arrays with a value for each recording of the side.
+// The measured values of a row: arrays with a value for each recording of the side.
 typedef struct ChangeInput {
     const double *value[CHANGE_SIDES];
     const double *samples[CHANGE_SIDES]; // of which the value is made; for samples of unequal
@@ -38,7 +38,7 @@ typedef struct ChangeInput {
 } ChangeInput;
 
 typedef struct RowChange {
-    Interval ratio; // new / old, without what `common` took out
+    Interval ratio; // new / old, without the `common` factor
     double p;       // that the row changed by chance, adjusted for the number of rows
     Verdict verdict;
     // So many times as many recordings of the same kind show a change of CHANGE_WORTH with 80 %

@@ -9,7 +9,7 @@
 
 enum { RUN_COUNTERS_MAX = 12 };
 
-// One run of a command. What is not known is NaN as a double and -1 as a signed integer.
+// One run of a command. An unknown value is NaN as a double and -1 as a signed integer.
 typedef struct MeasuredRun {
     double time_s; // that is compared: less the shell's time; or CPU time
     double user_s, system_s;
@@ -18,7 +18,7 @@ typedef struct MeasuredRun {
     int64_t wall_ns, waited_ns, user_ns, system_ns; // as measured; waited: from start to wait
     int64_t run_delay_ns;                           // the wait for a CPU, of the main thread
     int64_t steal_ns;                               // of all CPUs, by other virtual machines
-    int64_t on_cpu_ns;                              // what the main thread computed
+    int64_t on_cpu_ns;                              // computing of the main thread
     int64_t disk_wait_ns;                           // blocked on block I/O, main thread
     uint64_t max_rss_bytes;                         // as the kernel gives it
     uint64_t minor_faults, major_faults;
@@ -33,7 +33,7 @@ typedef struct MeasuredRun {
 typedef Vec(MeasuredRun) MeasuredRunVec;
 
 typedef enum OutlierCause {
-    CAUSE_UNKNOWN,   // no part that is known grew by half of what the run was slower
+    CAUSE_UNKNOWN,   // no known part of the time explains half of the slowness
     CAUSE_BLOCKED,   // it did not compute and was not ready to: it slept or waited
     CAUSE_RUN_DELAY, // ready, but another program had the CPU
     CAUSE_STEAL,     // the hypervisor ran other machines

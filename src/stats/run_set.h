@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the runs of several measurements to their figures and comparisons: what a bench shows
-// while it runs, and what a recording of it shows later.
+// From the runs of several measurements to their figures and comparisons: for a bench while it
+// runs, and later for its recording.
 
 #ifndef STATS_RUN_SET_H
 #define STATS_RUN_SET_H
@@ -41,7 +41,7 @@ typedef struct RunSummary {
 // The exact peak memory of one run that was not timed, and what follows from it for the others.
 typedef struct WeighedRun {
     bool known;
-    // What it was above the kernel's figure of the same run.
+    // The difference to the kernel's figure of the same run.
     int64_t correction_bytes;
     // The kernel's figures up to this are the spawning process' own: then the exact one stands.
     uint64_t floor_bytes, exact_bytes;
@@ -101,7 +101,7 @@ uint64_t runs_peak_memory(const WeighedRun *weighed, const MeasuredRun *run);
 // The times of a group in the order of its runs, `runs.len` of them.
 double *runs_times(Arena *arena, const RunGroup *g);
 
-// What --fail-if-slower makes of comparisons with `limit`, 0.05 for 5 %: 0 when none is
+// The result of --fail-if-slower for comparisons with `limit`, 0.05 for 5 %: 0 when none is
 // slower, 3 when one is slower by more, 4 when that is undecided.
 int runs_gate(const RunSet *s, double limit);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of values in the order of time: whether a run depends on the one before,
-// where the level changes, and where the warm-up ends.
+// Statistics of values in the order of time: whether a run depends on the previous run, where the
+// level changes, and where the warm-up ends.
 
 #ifndef STATS_SERIES_H
 #define STATS_SERIES_H

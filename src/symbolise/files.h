@@ -21,7 +21,7 @@ typedef struct SymboliseFiles {
     bool (*file_bytes)(void *ctx, Str path, Bytes *ret);
 } SymboliseFiles;
 
-// What writes files or uses the network, for a process that may do neither.
+// Functions that write files or use the network, for a process that may do neither.
 typedef struct SymboliseHelp {
     // Writes a file of the symbol cache (symbol_cache_write).
     void (*cache_write)(void *ctx, Str name, Str content);

@@ -24,7 +24,7 @@ typedef struct KernelNames {
 // there are none or the range is too large for the file.
 bool kernel_names_encode(const SymbolIndex *index, AddressRange core, StrBuf *out);
 
-// Checks head and checksum. On false `err` says what is broken.
+// Checks head and checksum. On false `err` names the damage.
 MUST_CHECK bool kernel_names_open(Bytes file, KernelNames *ret, Error *err);
 
 // The function at an address inside `core`; "" when there is none. False for other addresses.

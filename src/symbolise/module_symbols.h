@@ -70,7 +70,7 @@ typedef struct ModuleSymbols {
 
 // Opens the symbols of a module. `object` holds the bytes of the object if the caller has them;
 // else the file at `path` is used when it has the wanted build-id (any, when `build_id` has no
-// length). Never fails: `level` and `troubles` say what is missing. `access` and `search` must
+// length). Never fails: `level` and `troubles` name the missing parts. `access` and `search` must
 // outlive it.
 void module_symbols_open(ModuleSymbols *m, const SymboliseFiles *access, const DebugSearch *search,
                          Str path, const BuildId *build_id, Bytes object);

@@ -27,8 +27,8 @@ Str symbol_cache_name(Arena *arena, const BuildId *id, Bytes object, Str module_
 // Appends a table, and the probes of the files it was made from, in the format of the file.
 void symbol_cache_encode(const PlaceTable *t, const FileProbeVec *probes, StrBuf *out);
 
-// Reads such bytes into an empty table. Texts are copied. On false `err` says what is broken, and
-// the caller must free the table without using it.
+// Reads such bytes into an empty table. Texts are copied. On false `err` names the damage, and the
+// caller must free the table without using it.
 MUST_CHECK bool symbol_cache_decode(Bytes file, PlaceTable *t, FileProbeVec *probes, Error *err);
 
 // Maps a file in the folder, -1 for no folder. False when there is none, or when it is not a

@@ -15,7 +15,7 @@ typedef struct Symbol {
     Str name;       // linkage name, "" for a function known only by its bounds
     uint64_t function_start;
     bool is_local;       // private to a source file, so another function may have the same name
-    bool is_name_shared; // set by those who compare names
+    bool is_name_shared; // set by callers that compare names
 } Symbol;
 
 typedef Vec(Symbol) SymbolVec;

@@ -23,7 +23,7 @@ typedef struct SymboliseOptions {
     Str debuginfod_urls;
     Str debuginfod_cache;
 
-    // Does what needs rights that this process has given up; NULL: this process does it.
+    // Does the work that needs rights which this process has given up; NULL: this process does it.
     const SymboliseHelp *help;
 
     // Folder of the symbol cache; "" for none. It is made when missing.

@@ -26,8 +26,8 @@ typedef struct CfiState {
     UnwindRule reg[UNWIND_REG_COUNT];
 } CfiState;
 
-// What is wrong with an entry, and the number that has no meaning here, as that of an
-// unknown instruction.
+// The defect of an entry, and the number that is not understood, such as that of an unknown
+// instruction.
 typedef struct CfiTrouble {
     const char *why; // NULL: nothing
     uint64_t met;
@@ -69,7 +69,7 @@ CfiEntry cfi_entry_next(const CfiSection *s, size_t *at);
 // Reads a CIE and runs its instructions. On failure `ret->trouble` is set.
 void cfi_cie_read(const CfiSection *s, const CfiEntry *entry, CfiCie *ret);
 
-// Reads an FDE. Returns what is wrong with the entry.
+// Reads an FDE. Returns the defect of the entry.
 CfiTrouble cfi_fde_read(const CfiSection *s, const CfiCie *cie, const CfiEntry *entry, CfiFde *ret);
 
 // Called with the rules that are valid from `pc` on, in ascending order of pc.

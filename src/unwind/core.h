@@ -247,8 +247,8 @@ typedef struct UnwindCacheEntry {
 } UnwindCacheEntry;
 
 // A cache of actions by pc, for one unwinding thread and any number of spaces. All zero is a valid
-// empty cache. It has 16 KiB: a larger one has more cache misses of its own, and a look-up in the
-// table costs little more.
+// empty cache. It has 16 KiB: a larger one has more cache misses, and a look-up in the table costs
+// little more.
 typedef struct UnwindCache {
     UnwindCacheEntry at[UNWIND_CACHE_SIZE];
 } UnwindCache;

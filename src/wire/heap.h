@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent keeps of the heap of its process: a file that it shares with the collector, so that
-// nothing is lost when the process is killed. A site is a stack that allocates; its record in the
-// process's ring (wire/ring.h) is a sample of the event WIRE_SITE_EVENT_ID, whose period is the
-// number of the site plus 1.
+// The account that an agent keeps of the heap of its process: a file that it shares with the
+// collector, so that nothing is lost when the process is killed. A site is a stack that allocates;
+// its record in the process's ring (wire/ring.h) is a sample of the event WIRE_SITE_EVENT_ID, whose
+// period is the number of the site plus 1.
 
 #ifndef WIRE_HEAP_H
 #define WIRE_HEAP_H
@@ -30,7 +30,7 @@ typedef enum WireSiteKind {
     WIRE_SITE_MARKS     // the program's own events (include/assay/heap.h): `bytes` is their weight
 } WireSiteKind;
 
-// What happened to the blocks of one site. A block belongs to the site that allocated it first,
+// Events of the blocks of one site. A block belongs to the site that allocated it first,
 // also after realloc. Every call of realloc with a block counts as one more block, as DHAT counts
 // it. Times are in units of WireHeap.clock.
 typedef struct WireSite {
@@ -105,7 +105,7 @@ typedef struct WireHeap {
     _Alignas(64) _Atomic uint32_t site_count;
     _Atomic uint64_t unknown_frees; // of blocks from before the start, or left out below
     _Atomic uint64_t nested;        // allocations while another one was noted: in a signal handler
-    _Atomic uint64_t no_room;       // allocations left out: no memory for what must be kept of them
+    _Atomic uint64_t no_room;       // allocations left out: no memory for the record of the block
     _Atomic uint64_t no_table;      // of these, blocks for which there was no address space
     uint32_t entries_hooked;        // functions of the program (wire/entries.h)
     uint32_t sites_max; // room for so many: less than WIRE_SITES_MAX where addresses are scarce

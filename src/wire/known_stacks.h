@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the BPF program that recognises stacks shares with the recorder: tables in shared memory,
-// records in the rings, and the hash of a stack. Compiled for BPF, too.
+// Data that the BPF program that recognises stacks shares with the recorder: tables in shared
+// memory, records in the rings, and the hash of a stack. Compiled for BPF, too.
 //
 // A walk of a stack reads return addresses, and sometimes saved frame pointers. The hash covers all
 // words of the stack that point into code or into the stack itself, each with its distance from the
@@ -33,7 +33,7 @@ enum {
     KNOWN_CHAIN_MAX = 127, // kernel.perf_event_max_stack
 };
 
-// What is done with the stacks of a process.
+// The treatment of the stacks of a process.
 enum {
     KNOWN_HOW_USUAL,
     KNOWN_HOW_COPY,  // too few come again: none is looked for
@@ -100,8 +100,8 @@ static inline __attribute__((always_inline)) uint64_t known_mix(uint64_t h)
     return h ^ h >> 29;
 }
 
-// All bits are set when `a` < `b`, which is below 2^63. Without a branch, which would be a path of
-// its own for the kernel that checks the program.
+// All bits are set when `a` < `b`, which is below 2^63. It has no branch, because the kernel checks
+// every path of a program.
 static inline __attribute__((always_inline)) uint64_t known_less(uint64_t a, uint64_t b)
 {
     return (uint64_t)((int64_t)((a - b) & ~a) >> 63);

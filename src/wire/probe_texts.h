@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that arguments of probes point to: where they are, and what was read at a hit. Shared by
+// Texts that arguments of probes point to: where they are, and their copies at a hit. Shared by
 // the recorder, the process that sets breakpoints, and the BPF program.
 
 #ifndef WIRE_PROBE_TEXTS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reader of Python's memory and those who read at the moment of a sample share: the
+// Data shared by the reader of Python's memory and the readers at the moment of a sample: the
 // threads whose frames are wanted, and the frames that were read.
 
 #ifndef WIRE_PYTHON_CAPTURE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ring of records that an agent in the observed program shares with the collector, and the
 // page of the session that all agents of a recording share. The records have the form of
-// perf's (linux/perf_event.h), so that what reads those reads these.
+// perf's (linux/perf_event.h), so that one reader serves for both.
 
 #ifndef WIRE_RING_H
 #define WIRE_RING_H
@@ -48,7 +48,7 @@ typedef struct WireSession {
     _Atomic uint32_t state; // WireState
     uint64_t period_ns;     // of processor time of a thread, from sample to sample; 0: no samples
     uint64_t ring_bytes;    // of the records of one ring: a power of two, at least a page
-    // What agents keep account of; all but the first are as in WireHeap (wire/heap.h).
+    // What agents record; all but the first are as in WireHeap (wire/heap.h).
     uint32_t notes_heap;     // 1: of the heap
     uint32_t notes_mappings; // 1: and of mappings, too
     uint32_t clock_kind;
@@ -61,7 +61,7 @@ typedef struct WireSession {
 // The first page of a ring's file, PID-NUMBER. Behind it lie `size` bytes of records, which both
 // sides map twice in a row, so that no record is cut at the end. Several threads write: each
 // reserves its part by moving `head`, and stores the header's type last. A type of 0 is a record
-// that is being written. The reader clears what it has read before it moves `tail`.
+// that is being written. The reader clears the records that it has read before it moves `tail`.
 typedef struct WireRing {
     uint64_t magic;
     uint32_t version;

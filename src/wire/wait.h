@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the BPF program that watches the scheduler shares with the recorder: tables in shared
+// Data that the BPF program that watches the scheduler shares with the recorder: tables in shared
 // memory, and records in the rings. Compiled for BPF, too.
 
 #ifndef WIRE_WAIT_H
@@ -62,7 +62,7 @@ typedef struct WaitConfig {
     uint64_t min_wait_ns;  // shorter waits are in the sums only
     uint64_t min_waker_ns; // the stack of the waker is taken for longer waits
     uint64_t task_kthread; // PF_KTHREAD, of the flags
-    // [number of a system call] 1 + the number of the argument that says what is waited for; 0:
+    // [number of a system call] 1 + the number of the argument that names the awaited object; 0:
     // none
     uint8_t object_of[WAIT_CALLS];
 } WaitConfig;

@@ -23,12 +23,12 @@ typedef struct DiffFile {
 } DiffFile;
 typedef Vec(DiffFile) DiffFiles;
 
-// Reads a unified diff, as git diff and diff -u write it, with any context. What
-// stands between files is passed over. Texts borrow or are the arena's.
+// Reads a unified diff, as git diff and diff -u write it, with any context. Text between files is
+// skipped. Texts borrow or are the arena's.
 MUST_CHECK bool diff_parse(Arena *arena, Str text, DiffFiles *ret, Error *err);
 
-// Whether `path` is, or ends in, that of a file before the change: what stands there
-// now has other lines.
+// Whether `path` is, or ends in, that of a file before the change: the file there now has other
+// lines.
 bool diff_changes(const DiffFiles *diff, Str path);
 
 // ---- The classes ---------------------------------------------------------------
@@ -79,7 +79,7 @@ typedef struct CoverSide {
     const CoverFiles *files;
 } CoverSide;
 
-// Classifies every line of `now`, and of `base` what is no longer there. Without a
+// Classifies every line of `now`, and the lines of `base` that no longer exist. Without a
 // baseline (base->profile NULL) only new code has a class. `root` is the folder that
 // the diff's paths are below, "" when not known: then a path's end decides.
 void cover_diff_classify(Arena *arena, const DiffFiles *diff, CoverSide base, CoverSide now,
@@ -102,11 +102,11 @@ typedef struct CoverChanges {
     size_t shared; // files that both sides have
 } CoverChanges;
 
-// By how many percentage points the share of what ran grew, to two digits as shares are shown.
+// Growth of the covered share in percentage points, rounded to two digits as shares are shown.
 // False when one of the sides has nothing to count.
 bool cover_share_change(CoverTally before, CoverTally now, double *ret);
 
-// Puts what cover_diff_classify found beside the totals of the baseline. All is the arena's and
+// Puts the result of cover_diff_classify beside the totals of the baseline. All is the arena's and
 // borrows from the sides and from `diff`.
 void cover_changes_find(Arena *arena, CoverSide base, CoverSide now, const CoverDiff *diff,
                         CoverChanges *ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decisions (MC/DC) of a file, those of instances that show the same put together.
+// The decisions (MC/DC) of a file, those of instances that show the same are combined.
 
 #ifndef ANALYSE_COVER_DECISIONS_H
 #define ANALYSE_COVER_DECISIONS_H

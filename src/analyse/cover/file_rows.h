@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile's coverage counts, file by file: what listings and exports walk.
+// A profile's coverage counts, file by file: the order in which listings and exports walk.
 
 #ifndef ANALYSE_COVER_FILE_ROWS_H
 #define ANALYSE_COVER_FILE_ROWS_H

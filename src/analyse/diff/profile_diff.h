@@ -19,7 +19,7 @@ typedef enum DiffBy {
 
 enum { DIFF_OLD, DIFF_NEW, DIFF_SIDES };
 
-// The recordings of one side, and what is taken of each. They must outlive the comparison.
+// The recordings of one side, and the selection of each. They must outlive the comparison.
 typedef struct DiffSet {
     const Profile *const *profile;
     const Selection *selection; // one for each profile
@@ -60,7 +60,7 @@ typedef struct ProfileDiff {
     Arena arena;                    // of names and values
 } ProfileDiff;
 
-// Compares what the selections take of two sets. In a recording of the heap a row is the user's
+// Compares the selected samples of two sets. In a recording of the heap a row is the user's
 // function that allocates; else the innermost function. A recording of coverage has the metric
 // "executions". Fails as selection_samples does; nothing is to be freed then.
 MUST_CHECK bool profile_diff_init(ProfileDiff *d, const DiffSet *old_set, const DiffSet *new_set,
@@ -81,7 +81,7 @@ bool diff_row_changed(const DiffRow *row);
 // are called changed come before the others.
 void profile_diff_sort(ProfileDiff *d, size_t metric);
 
-// Appends a function's name without what differs from build to build: the hash of Rust's legacy
+// Appends a function's name without the parts that differ between builds: the hash of Rust's legacy
 // names, marks of clones.
 void diff_add_stable_name(Str name, StrBuf *out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording of the heap says could be changed: each finding with its exact counts, and what
+// Advice from a recording of the heap: each finding with its exact counts, and what
 // a change would save.
 
 #ifndef ANALYSE_HEAP_ADVICE_H
@@ -30,7 +30,7 @@ typedef struct HeapAdvice {
     uint64_t reallocs;  // ADVICE_GROWS
     double lifetime;    // mean of freed blocks, in allocations; NAN: not known
     uint32_t sites;     // how many stacks
-    // What a change would save.
+    // The saving of a change.
     uint64_t saved_blocks; // calls of malloc or realloc, and as many of free
     uint64_t saved_ns;     // in malloc and free; 0: not known
     uint64_t saved_bytes;  // copied or, of leaks and ADVICE_ONE_SIZE, held
@@ -42,7 +42,7 @@ typedef Vec(HeapAdvice) HeapAdviceVec;
 // The word for data: "leak", "per turn" …
 const char *heap_advice_word(HeapAdviceKind kind);
 
-// Finds what could be changed, the weightiest first. The rows point into `v`, whose rows must not
+// Finds possible changes, those that save most first. The rows point into `v`, whose rows must not
 // move. Heap memory: vec_free.
 HeapAdviceVec heap_advice_find(const HeapView *v);
 

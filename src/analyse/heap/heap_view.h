@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording of the heap as sites: what each distinct stack allocated, and the same by the place
-// of user code that asked for it.
+// A recording of the heap as sites: the allocations of each distinct stack, and the same by the
+// place of user code that asked for them.
 
 #ifndef ANALYSE_HEAP_HEAP_VIEW_H
 #define ANALYSE_HEAP_HEAP_VIEW_H

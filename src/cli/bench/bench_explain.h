@@ -44,7 +44,7 @@ MUST_CHECK bool bench_explain_run(Bench *b, BenchExplain *ret, Error *err);
 // Accepts a zeroed one.
 void bench_explain_deinit(BenchExplain *e);
 
-// What slow runs of each command did that the others did not, as text.
+// The differences between slow and other runs of each command, as text.
 void bench_explain_report(StrBuf *out, const Terminal *t, const RunSummaries *s, BenchExplain *e);
 // As the member "explain".
 void bench_explain_json(JsonWriter *w, const RunSummaries *s, BenchExplain *e);

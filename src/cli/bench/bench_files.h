@@ -8,7 +8,7 @@
 #include "cli/runs/run_report.h"
 #include "export/run_files.h"
 
-// What differs between a bench of commands and one of functions: JSON, picture and page.
+// Differences between a bench of commands and one of functions: JSON, picture and page.
 typedef struct BenchFiles {
     RunFamilies families;
     bool functions;

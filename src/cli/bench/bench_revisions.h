@@ -14,7 +14,7 @@ bool bench_wants_revisions(const BenchArgs *args);
 MUST_CHECK bool bench_open_builds(Arena *arena, const BenchArgs *args, RevisionBuilds *ret,
                                   Error *err);
 
-// Builds a revision and says on stderr what it does.
+// Builds a revision and reports progress on stderr.
 MUST_CHECK bool bench_build_revision(const RevisionBuilds *b, Revision *r, bool *build_failed,
                                      Error *err);
 

@@ -39,8 +39,8 @@ MUST_CHECK bool cover_baseline_load(const CoverRequest *request, const StrVec *i
 // Frees the profile; does nothing without one.
 void cover_baseline_deinit(CoverBaseline *b);
 
-// Loads what the options name and compares `now` with it. Prints a hint when no file is in both.
-// `root` is as cover_diff_classify has it. `ret` is the arena's and borrows from `b`.
+// Loads the coverage that the options name and compares `now` with it. Prints a hint when no file
+// is in both. `root` is as cover_diff_classify has it. `ret` is the arena's and borrows from `b`.
 MUST_CHECK bool cover_baseline_compare(const CoverRequest *request, const CoverBaselineOptions *o,
                                        CoverSide now, Str root, Arena *arena, CoverBaseline *b,
                                        CoverChanges *ret, Error *err);

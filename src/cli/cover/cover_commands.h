@@ -6,7 +6,8 @@
 
 #include "cli/option.h"
 
-// Where 'assay cover run' puts its results, and what the others read without inputs.
+// The folder to which 'assay cover run' writes its results, and which the other commands read
+// without inputs.
 #define COVER_RUN_FOLDER STR(".assay/cover")
 
 // The table of sub-commands, in the order of the help. Row x stands for

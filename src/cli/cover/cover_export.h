@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing what the cover commands have loaded.
+// Writes the coverage that the cover commands have loaded.
 
 #ifndef CLI_COVER_COVER_EXPORT_H
 #define CLI_COVER_COVER_EXPORT_H

@@ -7,7 +7,7 @@
 
 #include "coverage/inputs.h"
 
-// A view of what was loaded. `options` are the command's. Gives the exit status.
+// A view of the loaded coverage. `options` are the command's. Gives the exit status.
 typedef int CoverShow(Profile *p, const void *options, Arena *arena);
 
 // Loads the inputs, prints the notes, and gives the profile to `show`; prints why when it cannot

@@ -27,7 +27,7 @@ typedef struct CoverReportTable {
     CoverReportRowVec rows;
     CoverTotals total;                        // of all, those that are not listed included
     bool regions, instantiations, conditions; // columns that are there
-    bool baseline;                            // rows have what they were before
+    bool baseline;                            // rows have their earlier values
     CoverTotals before;                       // of all
     uint64_t classes[COVER_CLASS_COUNT];
     bool missing;    // list lines that did not run

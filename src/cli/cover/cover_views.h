@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What 'assay cover show' puts below source lines when asked.
+// The details that 'assay cover show' prints below source lines.
 
 #ifndef CLI_COVER_COVER_VIEWS_H
 #define CLI_COVER_COVER_VIEWS_H
@@ -25,7 +25,7 @@ typedef struct CoverViewOptions {
         OPT_FLAG(0, "show-mcdc", S, field.decisions,                                               \
                  "the conditions of decisions and what of them ran (MC/DC)")
 
-// What is below the lines of one file. Release with cover_views_deinit.
+// The details below the lines of one file. Release with cover_views_deinit.
 typedef struct CoverViews {
     const CoverViewOptions *o;
     const Profile *p;
@@ -42,10 +42,10 @@ unsigned cover_views_wants(const CoverViewOptions *o);
 
 // Turns to a file of the listing.
 void cover_views_begin(CoverViews *v, const CoverFileRows *f);
-// Adds what stands below a line; lines come ascending. `indent` is where the
+// Adds the details below a line; lines come ascending. `indent` is where the
 // source's text starts, `count` the line's.
 void cover_views_add(CoverViews *v, uint32_t line, uint64_t count, size_t indent, StrBuf *out);
-// Frees what the views hold.
+// Frees the memory of the views.
 void cover_views_deinit(CoverViews *v);
 
 #endif // CLI_COVER_COVER_VIEWS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay list FILE: what can be probed in a program or library.
+// assay list FILE: the places that can be probed in a program or library.
 
 #ifndef CLI_HELP_LIST_PROGRAM_H
 #define CLI_HELP_LIST_PROGRAM_H

@@ -24,14 +24,14 @@ typedef struct Code {
     Disasm *disasm;
     Vec(CodeLine) lines; // by address
     Str function;        // linkage name of the symbol
-    uint64_t start, end; // stated addresses of what is shown
+    uint64_t start, end; // stated addresses of the shown code
     uint64_t left_out;   // value of the first metric at addresses of the target elsewhere
 } Code;
 
 // Reads the stretch of machine code with most of the target's value from the
 // module's file, which must be the one that was recorded. `search` outlives it.
 MUST_CHECK bool code_init(Code *c, const Annotation *a, const RecordingSearch *search, Error *err);
-// Releases what code_init opened.
+// Releases the files that code_init opened.
 void code_deinit(Code *c);
 
 #endif // CLI_LOOK_ANNOTATE_CODE_H

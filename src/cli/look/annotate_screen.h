@@ -16,7 +16,7 @@ typedef struct AnnotateView {
     const Report *report;
     Annotation annotation;
     const Code *code;       // NULL: no instructions wanted
-    bool is_code_for_lines; // nobody wanted them, but no line of the function is known
+    bool is_code_for_lines; // they were not requested, but no line of the function is known
     SourceOptions sources;
     Terminal terminal;
     size_t columns; // SIZE_MAX: no limit

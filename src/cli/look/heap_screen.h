@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "cli/look/report_screen.h"
 
-// What a row of the report is.
+// The kinds of rows of the report.
 typedef enum HeapRows {
     HEAP_BY_PLACE, // where user code allocates
     HEAP_BY_SIZE,  // blocks of a range of sizes
@@ -35,7 +35,7 @@ const HeapSortWord *heap_sort_find(Str word);
 // Computes the report; the views in it borrow `r`.
 MUST_CHECK bool heap_report_init(HeapReport *h, const Report *r, enum HeapMetric by, Str path,
                                  Error *err);
-void heap_report_deinit(HeapReport *h); // frees what heap_report_init made
+void heap_report_deinit(HeapReport *h); // frees the memory of heap_report_init
 
 // Appends the screen. `style->limit` 0 shows all places and all advice, SIZE_MAX what fits 24
 // lines.

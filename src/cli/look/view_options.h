@@ -65,9 +65,9 @@ MUST_CHECK bool selection_from_options(const SelectionOptions *o, const Profile 
 // that is left.
 MUST_CHECK bool keep_selected(Profile *p, Selection *selection, Error *err);
 
-// Removes from the profile what `words` say must not be sent. The selection matches the true names:
-// where names change, the samples are picked first, and the selection then takes all that is left.
-// A name has the same pseudonym in every recording that is written with the same key.
+// Removes from the profile the parts that `words` exclude from sending. The selection matches the
+// true names: where names change, the samples are picked first, and the selection then takes all
+// that is left. A name has the same pseudonym in every recording that is written with the same key.
 MUST_CHECK bool share_selected(const ShareWords *words, Profile *p, Selection *selection,
                                Error *err);
 

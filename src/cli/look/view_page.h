@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page needs beside the recording: source text and instructions, read from the machine.
+// Data that a page needs beside the recording: source text and instructions, read from the machine.
 
 #ifndef CLI_LOOK_VIEW_PAGE_H
 #define CLI_LOOK_VIEW_PAGE_H
@@ -8,7 +8,7 @@
 #include "export/view/view.h"
 #include "symbolise/symbolise.h"
 
-// Source text of all files that the recording touches, as long as they are what was recorded. Texts
+// Source text of all files that the recording touches, if they are unchanged since. Texts
 // live in the arena.
 void view_page_texts(const Report *report, const SourceOptions *sources, Arena *arena,
                      ViewTextVec *ret);

@@ -6,7 +6,7 @@
 
 #include "analyse/critical.h"
 
-// Appends what the threads did with their time, and what waits most. Nothing for a recording
+// Appends how the threads spent their time, and the longest waits. Nothing for a recording
 // without waits. `columns` is the width of the screen. Returns the number of lines.
 size_t waits_add_summary(StrBuf *out, const Profile *p, size_t columns);
 // Appends the table of --locks and --by class|lock|file|waker; at most `limit` rows, 0 for all.

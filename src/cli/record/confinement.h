@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What remains to be done for a recorder that has given up its rights (os/privilege.h): a
+// Work for a recorder that has given up its rights (os/privilege.h): a
 // process beside it finishes the recording's file, writes the symbol cache and asks debuginfod.
 
 #ifndef CLI_RECORD_CONFINEMENT_H

@@ -9,7 +9,7 @@
 
 // Parses the words of -e, and gives the tracepoints among them their filters. `program` is the file
 // that will run ("": none) and `pids` are the processes that are observed: probes are searched
-// there. Prints what the user should know about probes.
+// there. Prints notes about probes.
 MUST_CHECK bool record_events_parse(Arena *arena, const StrVec *words, const EventFilters *filters,
                                     Str program, const U32Vec *pids, const StrVec *debug_dirs,
                                     EventSpecVec *ret, Error *err);

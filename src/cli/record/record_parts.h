@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all commands that record share: their options' values, and what they say about a recording.
+// Code shared by all commands that record: their options, and their messages about a recording.
 
 #ifndef CLI_RECORD_RECORD_PARTS_H
 #define CLI_RECORD_RECORD_PARTS_H
@@ -27,7 +27,7 @@ void record_add_counts(const Profile *p, const SamplingResult *r, StrBuf *out);
 // prints those about symbols.
 void record_say_warnings(const Profile *p, size_t count);
 
-// Prints why the file could not be written, and that what was recorded until then opens as it is.
+// Prints why the file could not be written, and that the part recorded until then can be opened.
 // Returns STATUS_FAILED.
 int record_fail_with_part(Str part, const Error *why);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counted runs as text: what `assay stat` prints, and `assay report` of its recordings.
+// Counted runs as text: the text that `assay stat` prints, and `assay report` for its recordings.
 
 #ifndef CLI_RUNS_COUNTS_TEXT_H
 #define CLI_RUNS_COUNTS_TEXT_H
@@ -18,7 +18,7 @@ void counts_add_heading(StrBuf *out, const Counts *c);
 void counts_add_rows(StrBuf *out, const Profile *p, const CountRowVec *rows, double at_s,
                      bool plain);
 
-// After the rows of a span that is shorter than what -I asked for: how long it is.
+// After the rows of a span that is shorter than -I says: how long it is.
 void counts_add_span_length(StrBuf *out, const Profile *p, const CountSpan *span);
 
 // Elapsed, user and system time, the runs one by one if `each_run`, an empty line.

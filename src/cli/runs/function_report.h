@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Function benchmarks as text and as files that other tools read: what `assay bench` prints
-// when it has measured, and `assay report` later.
+// Function benchmarks as text and as files that other tools read: the text that `assay bench`
+// prints after measuring, and `assay report` later.
 
 #ifndef CLI_RUNS_FUNCTION_REPORT_H
 #define CLI_RUNS_FUNCTION_REPORT_H

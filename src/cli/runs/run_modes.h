@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report says of times with several modes, where the median and the mean differ.
+// The remarks of a report on times with several modes, whose median and mean differ.
 
 #ifndef CLI_RUNS_RUN_MODES_H
 #define CLI_RUNS_RUN_MODES_H

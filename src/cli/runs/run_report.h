@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording of runs as text and pictures: what `assay bench` prints when it has measured,
-// and `assay report` later.
+// A recording of runs as text and pictures: the text that `assay bench` prints after measuring, and
+// `assay report` later.
 
 #ifndef CLI_RUNS_RUN_REPORT_H
 #define CLI_RUNS_RUN_REPORT_H
@@ -18,7 +18,7 @@ typedef struct RunStyle {
 // The first screen: the verdict as its first line, a ranking of all commands, a line for each
 // comparison, and warnings. No line is longer than the terminal is wide.
 void run_report_screen(StrBuf *out, const RunStyle *style, RunSummaries *s);
-// The figures of each command: time, memory, counts, outliers; and what else is known of each
+// The figures of each command: time, memory, counts, outliers; and further figures of each
 // comparison.
 void run_report_details(StrBuf *out, const RunStyle *style, RunSummaries *s);
 // One comparison with a named command: ratio, interval, verdict. `pair_s` is the time of one

@@ -38,8 +38,8 @@ void run_add_power(StrBuf *out, const Comparison *c);
 // Lines that are broken at spaces where they are wider than `columns`; their rest is indented.
 void run_add_lines(StrBuf *out, Str lines, size_t columns, size_t indent);
 
-// Names of the commands for a column: what all long ones begin with is left out, then they are cut.
-// Two different commands never get one label. `s->set.count` escaped texts in `s->arena`.
+// Names of the commands for a column: the common beginning of long names is left out, then they are
+// cut. Two different commands never get one label. `s->set.count` escaped texts in `s->arena`.
 Str *run_labels(RunSummaries *s, size_t columns);
 
 // A picture of sorted values in one line of `columns` block characters, from `from` to `to`, both

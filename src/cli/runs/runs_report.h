@@ -13,7 +13,8 @@ typedef enum RunsForm { RUNS_TEXT, RUNS_JSON, RUNS_CSV } RunsForm;
 // Whether the profile is such a recording.
 bool runs_report_applies(const Profile *p);
 
-// Appends what the command printed when it made the recording; as JSON and CSV the file that
+// Appends the text that the command printed when it made the recording; as JSON and CSV the file
+// that
 // --export-json and --export-csv of `bench` write, and for `stat` runs-json.md and a line for each
 // run and event. `all_notes`: with every note, where the text shows only warnings, and with the
 // details of `bench --details`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of `assay stat`, and what they ask to count.
+// The options of `assay stat`, and the events that they select.
 
 #ifndef CLI_STAT_STAT_ARGS_H
 #define CLI_STAT_STAT_ARGS_H
@@ -28,7 +28,7 @@ MUST_CHECK bool stat_check_args(const StatArgs *a, Error *err);
 // Fills events, filters and targets of the options. `has_command`: a command is given.
 MUST_CHECK bool stat_choose(Arena *arena, const StatArgs *a, bool has_command,
                             CountingOptions *options, Error *err);
-// Opens what --control names.
+// Opens the descriptors or FIFOs that --control names.
 MUST_CHECK bool stat_open_control(Str text, CountingOptions *options, Error *err);
 
 #endif // CLI_STAT_STAT_ARGS_H

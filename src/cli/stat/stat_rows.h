@@ -25,7 +25,7 @@ void stat_add_csv(StrBuf *out, const StatRows *r);
 void stat_add_json(StrBuf *out, const StatRows *r);
 
 typedef enum StatForm { STAT_TEXT, STAT_CSV, STAT_JSON } StatForm;
-// A line with what is derived from the counts, for each part. `heading`: the names stand above.
+// A line with the figures derived from the counts, for each part. `heading`: the names stand above.
 void stat_add_metrics(StrBuf *out, const StatRows *r, StatForm form, bool heading);
 
 #endif // CLI_STAT_STAT_ROWS_H

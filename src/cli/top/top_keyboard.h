@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keys do to the screen of `assay top`.
+// The effect of keys on the screen of `assay top`.
 
 #ifndef CLI_TOP_TOP_KEYBOARD_H
 #define CLI_TOP_TOP_KEYBOARD_H

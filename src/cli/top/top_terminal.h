@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The terminal while a screen is drawn on it: keys one by one, a screen of its own. What was there
-// before comes back when the program ends, also by a signal, and while it is stopped.
+// The terminal while a screen is drawn on it: keys one by one, a screen of its own. The earlier
+// contents come back when the program ends, also by a signal, and while it is stopped.
 
 #ifndef CLI_TOP_TOP_TERMINAL_H
 #define CLI_TOP_TOP_TERMINAL_H
@@ -21,7 +21,7 @@ void top_terminal_leave(void);
 // Whether the program was stopped and goes on since the last call: the screen is to be drawn again.
 bool top_terminal_was_stopped(void);
 
-// Replaces what is on the screen. Lines end in '\n'.
+// Replaces the contents of the screen. Lines end in '\n'.
 void top_terminal_draw(int fd, Str text);
 
 // Columns and rows of the terminal; untouched when they are not known.

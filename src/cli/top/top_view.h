@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one screen of `assay top` shows, computed from the profile of a running recording.
+// The contents of a screen of `assay top`, computed from the profile of a running recording.
 
 #ifndef CLI_TOP_TOP_VIEW_H
 #define CLI_TOP_TOP_VIEW_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agents of a session keep of the heaps of their processes. It is not trusted: the
-// observed programs can write anything there.
+// The accounts that the agents of a session keep of the heaps of their processes. It is not
+// trusted: the observed programs can write anything there.
 
 #ifndef COLLECT_AGENTS_HEAPS_H
 #define COLLECT_AGENTS_HEAPS_H
@@ -31,10 +31,11 @@ typedef struct AgentHeaps {
 void agent_heaps_init(AgentHeaps *h, const AgentSession *session);
 // Adds the heap of the process whose ring has that name. False: it has no file yet.
 bool agent_heaps_add(AgentHeaps *h, const char *ring_name);
-// The program of that ring has ended: keeps what is known, and removes the file.
+// The program of that ring has ended: keeps the known values, and removes the file.
 void agent_heaps_end(AgentHeaps *h, const char *ring_name);
 
-// What is live in all processes, or was at the peak, where that has risen since the last look.
+// The bytes that are live in all processes, or were live at the peak if it has risen since the last
+// look.
 typedef struct AgentHeapLevel {
     uint64_t bytes, blocks;
     bool is_peak; // the peak of a process has risen
@@ -58,7 +59,7 @@ typedef struct AgentHeapSums {
 
 // Looks at every site, which takes a while when there are many.
 void agent_heaps_sum(const AgentHeaps *h, AgentHeapSums *ret);
-// Keeps what is known of programs that still run.
+// Keeps the known values of programs that still run.
 void agent_heaps_finish(AgentHeaps *h);
 void agent_heaps_deinit(AgentHeaps *h); // unmaps and frees all
 

@@ -23,7 +23,7 @@ typedef struct AgentRing {
     U32Vec threads;      // that run, as its records say
 } AgentRing;
 
-// What the agents of ended and of running processes have counted.
+// The counts of the agents of ended and of running processes.
 typedef struct AgentCounts {
     uint64_t processes;
     uint64_t samples;

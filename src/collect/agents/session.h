@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A session: a folder with the library that the observed programs preload, and with what they
 // share with the collector. Only this user can enter it, and its name cannot be guessed. It is
-// removed at the end, and also when this process is killed: a guard, a process of its own, waits
+// removed at the end, and also when this process is killed: a separate process, the guard, waits
 // for that. While a program of the session runs, the library stays, because the dynamic linker
 // complains on the program's stderr where it is missing.
 
@@ -39,7 +39,7 @@ typedef struct AgentSession {
 // Makes the folder and starts the guard. Call it before this process has threads.
 MUST_CHECK bool agent_session_open(Arena *arena, const AgentSessionOptions *options,
                                    AgentSession *ret, Error *err);
-// Tells all agents, present and future ones, what to do.
+// Gives a command to all agents, present and future ones.
 void agent_session_set(AgentSession *s, WireState state);
 // Ends the session. Programs that still run keep the folder until they have ended.
 void agent_session_close(AgentSession *s);

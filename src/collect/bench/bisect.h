@@ -29,7 +29,7 @@ typedef struct BisectStep {
 typedef struct BisectResult {
     Interval ratio; // other / good
     size_t pairs;
-    bool decided;     // the interval is what was asked for; else the time was over
+    bool decided;     // the interval is as narrow as requested; else the time was over
     bool interrupted; // by Ctrl-C
     bool is_slow;     // the ratio lies above the limit (or, without one, above 1)
 } BisectResult;

@@ -30,7 +30,7 @@ bool bench_is_plain(Str text);
 // slash; as a C string. False when there is none that can be executed.
 MUST_CHECK bool bench_find_program(Arena *arena, Str name, Str path, const char **ret);
 
-// Finds the program of a command of which the path is not known yet.
+// Finds the program of a command whose path is not known yet.
 MUST_CHECK bool bench_find_late(Arena *arena, BenchCommand *c, Error *err);
 
 // Fills path, argv and via_shell of c out of its text. Of a program that is not there yet the path

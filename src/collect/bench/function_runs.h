@@ -11,7 +11,7 @@
 
 #include <signal.h>
 
-// What counts of a sample's time.
+// The part of a sample's time that counts.
 typedef enum FunctionsClock {
     FUNCTIONS_WITHOUT_WAITING, // all but the wait for a CPU, where that is known
     FUNCTIONS_WHOLE,

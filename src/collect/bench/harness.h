@@ -13,7 +13,7 @@ typedef enum Harness {
     HARNESS_ASSAY, // <assay/bench.h> and bench.rs
     HARNESS_CRITERION,
     HARNESS_DIVAN,
-    HARNESS_LIBTEST // also of a program in which no other is found
+    HARNESS_LIBTEST // also for a program in which no other harness is found
 } Harness;
 
 // Finds the harness of a program by names of variables of the environment that it contains.

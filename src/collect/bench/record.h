@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bench as rows of a profile: runs, what was counted in them, the facts of the bench, and
-// notes on how far its figures can be trusted.
+// A bench as rows of a profile: runs with their counts, the facts of the bench, and notes on the
+// reliability of its figures.
 
 #ifndef COLLECT_BENCH_RECORD_H
 #define COLLECT_BENCH_RECORD_H

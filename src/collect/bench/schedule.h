@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order commands run. A round is one run of each, in an order drawn for that round
+// The order in which commands run. A round is one run of each, in an order drawn for that round
 // alone. So the sign of each pair's difference is a fair coin of its own when the commands are
 // identical, whatever the machine does meanwhile: all that the comparisons' tests need.
 

@@ -70,7 +70,7 @@ typedef struct SpawnResult {
     bool timed_out;
     bool one_process;   // it started no other; false also when not known
     bool alone;         // it was one thread and started nothing; false also when not known
-    bool left_children; // processes of it went on running
+    bool left_children; // processes of the run went on running
 } SpawnResult;
 
 typedef struct SpawnServer {
@@ -90,7 +90,7 @@ typedef struct SpawnServer {
 // SPAWN_CLOCK_WAIT.
 MUST_CHECK bool spawn_server_open(char *const *environment, bool allow_kernel_clock,
                                   SpawnServer *ret, Error *err);
-// Ends the server and frees what it held. Accepts a closed one.
+// Ends the server and frees its memory. Accepts a closed one.
 void spawn_server_close(SpawnServer *s);
 
 // An event of spawn_server_count.

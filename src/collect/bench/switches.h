@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who had the CPUs while a command ran: the kernel's records of context switches.
+// The programs that had the CPUs while a command ran: the kernel's records of context switches.
 // Source: perf_event_open(2), PERF_RECORD_SWITCH and PERF_RECORD_SWITCH_CPU_WIDE.
 
 #ifndef COLLECT_BENCH_SWITCHES_H
@@ -42,9 +42,10 @@ void switch_watch_close(SwitchWatch *w); // accepts NULL
 // Whether other programs are seen.
 bool switch_watch_sees_others(const SwitchWatch *w);
 
-// Forgets what was seen so far. Called before a run.
+// Forgets all switches seen so far. Called before a run.
 void switch_watch_begin(SwitchWatch *w);
-// What was seen since of the process `pid` and its descendants. Texts and vectors are the arena's.
+// The switches since then of the process `pid` and its descendants. Texts and vectors are the
+// arena's.
 void switch_watch_end(SwitchWatch *w, Arena *arena, uint32_t pid, RunSwitches *ret);
 
 #endif // COLLECT_BENCH_SWITCHES_H

@@ -49,7 +49,7 @@ int bpf_event_array_make(uint32_t cpus);
 int bpf_program_array_make(uint32_t entries);
 // Sets an element. False with errno.
 bool bpf_element_set(int map, uint32_t key, const void *value);
-// From now on nobody changes the map, and the kernel treats its values as constants. False with
+// From now on the map cannot be changed, and the kernel treats its values as constants. False with
 // errno.
 bool bpf_freeze(int map);
 

@@ -86,7 +86,7 @@ static inline CounterValue counter_since(CounterValue now, CounterValue before)
                           now.running_ns - before.running_ns};
 }
 
-// What it would have counted all the while; NaN when it never ran.
+// Its count scaled to the whole time; NaN when it never ran.
 double counter_scaled(CounterValue v);
 
 #endif // COLLECT_COUNTERS_COUNTERS_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counting of `assay stat`: runs a command, or waits while others run, and adds what
-// was counted to a profile: a run with its values, and a series with the spans of -I.
+// The counting of `assay stat`: runs a command, or waits while other programs run, and adds the
+// counts to a profile: a run with its values, and a series with the spans of -I.
 
 #ifndef COLLECT_COUNTERS_COUNTING_H
 #define COLLECT_COUNTERS_COUNTING_H
@@ -22,9 +22,9 @@ typedef enum CountingParts {
     COUNTING_CGROUPS // for each control group
 } CountingParts;
 
-// What is counted beside or instead of a command.
+// The programs that are counted beside or instead of a command.
 typedef struct CountingTargets {
-    CounterTargetVec at; // empty: the command and what it starts
+    CounterTargetVec at; // empty: the command and its descendants
     StrVec names;        // of each: "CPU0", "worker-4711"
     bool cpus;           // they are whole CPUs, not threads
     bool may_be_gone;    // threads may have ended before they are counted
@@ -50,7 +50,7 @@ MUST_CHECK bool counting_add_cgroups(Arena *arena, Str names, CountingTargets *r
 // Sorts the targets into parts.
 void counting_part(Arena *arena, CountingParts by, CountingTargets *targets);
 
-// Types of EventSpec for what is measured without a counter: config tells which.
+// Types of EventSpec for values that need no counter: config tells which.
 enum { COUNTING_TOOL_EVENT = 0x7ffffff0 };
 typedef enum CountingTool { TOOL_DURATION, TOOL_USER, TOOL_SYSTEM } CountingTool;
 
@@ -116,14 +116,14 @@ struct Counting {
     int64_t start_ns;
 };
 
-// The options are copied; what they point to must outlive `ret`, and so must `p`.
+// The options are copied; their targets and `p` must outlive `ret`.
 void counting_init(Counting *ret, Profile *p, const CountingOptions *options);
 void counting_deinit(Counting *c);
 
 // Counts once, and adds the run to the profile. On false there is a run if something was counted.
 MUST_CHECK bool counting_run(Counting *c, Error *err);
 
-// Adds what a recording says of itself: command, machine, clocks, times.
+// Adds the description of the recording: command, machine, clocks, times.
 void counting_add_facts(const Counting *c, Str tool_version);
 
 #endif // COLLECT_COUNTERS_COUNTING_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts that cargo calls in place of rustc and rustdoc while 'assay cover run' builds. They
-// add the instrumentation to the flags of the user, wherever cargo reads those from.
+// Scripts that cargo calls in place of rustc and rustdoc while 'assay cover run' builds. They add
+// the instrumentation to the flags of the user, from any place where cargo reads flags.
 
 #ifndef COLLECT_COVER_CARGO_TOOLS_H
 #define COLLECT_COVER_CARGO_TOOLS_H

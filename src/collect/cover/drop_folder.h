@@ -21,11 +21,11 @@ typedef struct CoverDrop {
 } CoverDrop;
 
 // Makes the folders. `results` is absolute and has no links; `temp` is the folder for temporary
-// files. What others planted at the names is an error that names it.
+// files. A file that another user planted at these names is an error, which names it.
 MUST_CHECK bool cover_drop_open(Arena *arena, Str results, Str temp, CoverDrop *ret, Error *err);
 
-// The run has its results. Until then readers pass over the folder: what a run that was killed has
-// left is not a result, what a process writes that outlives a run is.
+// The run has its results. Until then readers pass over the folder: files that a killed run has
+// left are not results; files that a process writes after the run are.
 void cover_drop_finished(CoverDrop *d);
 
 // Removes the folders where they are empty, unless `is_in_use`: processes that outlive the run

@@ -66,7 +66,7 @@ void cover_pool_deinit(CoverPool *pool); // frees the counts, too
 // results stay until the new ones are whole.
 Str cover_pool_object_path(CoverPool *pool, const char *suffix);
 
-// Takes up what a watch of the folder that was killed has renamed and not deleted.
+// Takes over files that a killed watch of the folder has renamed and not deleted.
 void cover_pool_take_up(CoverPool *pool);
 // Deletes the files whose counts are kept elsewhere by now.
 void cover_pool_delete_added(CoverPool *pool);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder of results while a run replaces what is in it or adds to it: the old results stay
+// The folder of results while a run replaces its contents or adds to them: the old results stay
 // until the new ones are whole, so that a run that is killed loses neither.
 
 #ifndef COLLECT_COVER_RESULTS_H
@@ -25,8 +25,8 @@ void cover_results_remove(Arena *arena, Str folder, const CoverOldFiles *old);
 // Copies gcc's data files below a folder to the same paths below another.
 MUST_CHECK bool cover_results_copy_data(Str from, Str to, Error *err);
 // Puts gcc's data files at `from` in place of those at `to`, in one step where the file system
-// can; nothing is done when there are none at `from`. A link at `from` leads to them, for
-// who has that path.
+// can; nothing is done when there are none at `from`. A link at `from` leads to them, for programs
+// that have that path.
 MUST_CHECK bool cover_results_move_data(Str from, Str to, Error *err);
 
 #endif // COLLECT_COVER_RESULTS_H

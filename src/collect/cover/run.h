@@ -38,7 +38,7 @@ typedef enum CoverRunMode {
 
 typedef struct CoverRunPlace {
     Str folder; // of the results
-    Str temp;   // for what programs write, where other users may change the path of `folder`
+    Str temp;   // for files that programs write, if other users may change the path of `folder`
 } CoverRunPlace;
 
 // Prepares the folder. Call cover_run_deinit afterwards, also on false.

@@ -32,7 +32,7 @@ typedef struct CoverTraceResult {
     bool no_loader; // the dynamic linker was not found: objects loaded later may be missing
 } CoverTraceResult;
 
-// Runs the program and appends to `text` what `print` makes of its lines and functions, whose
+// Runs the program and appends to `text` the output of `print` for its lines and functions, whose
 // counts are 0 or 1. A process of its own traces the program and reads the debug information: when
 // this process is killed, that one removes the breakpoints, and the other way round. False when the
 // program did not start, or when it ran but the tracing ended before it; then `ret->child_ran` is

@@ -58,7 +58,7 @@ typedef struct Tracer {
 // ended before the program.
 MUST_CHECK bool trace_follow(Tracer *t, pid_t child, bool (*attached)(void *ctx), void *ctx,
                              Error *err);
-// Frees what the tracer holds.
+// Frees the memory of the tracer.
 void trace_deinit(Tracer *t);
 
 // Read and write the memory of a process; close its descriptor. `tid` is a stopped thread. False

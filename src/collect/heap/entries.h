@@ -20,7 +20,7 @@ typedef struct HeapEntries {
 // the symbols of the program, and those that the user names: `alloc` and `free` have "NAME",
 // "NAME:N", the number of the argument with the size or the block (1 unless said), or "NAME:N*M".
 // Fails when one of the user's is not there or cannot be hooked. A file that cannot be read, or is
-// none of this machine's programs, has no functions.
+// not a program for this machine, has no functions.
 MUST_CHECK bool heap_entries_find(Arena *arena, Str path, const StrVec *alloc, const StrVec *free,
                                   HeapEntries *ret, Error *err);
 

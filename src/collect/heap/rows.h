@@ -9,7 +9,8 @@
 #include "model/heap_metrics.h"
 #include "model/profile.h"
 
-// What is live over time, in slices of equal length, which become longer when there are too many.
+// The live bytes and blocks over time, in slices of equal length. The slices become longer when
+// there are too many.
 typedef struct HeapTimeline {
     int64_t slice_ns;
     Vec(struct HeapSlice) slices;
@@ -24,7 +25,7 @@ typedef struct HeapSlice {
     AgentHeapSums sums;     // about then
 } HeapSlice;
 
-// Adds what is live at a time; times ascend.
+// Adds the live bytes and blocks at a time; times ascend.
 void heap_timeline_add(HeapTimeline *t, int64_t time_ns, AgentHeaps *heaps);
 void heap_timeline_deinit(HeapTimeline *t); // frees it
 

@@ -12,7 +12,7 @@
 
 enum { BREAKS_HZ_MAX = 1000 }; // with more hits a second the program is much slower than otherwise
 
-// What the tracing process says at the end.
+// The last message of the tracing process.
 typedef struct BreakCounts {
     uint64_t hits;
     int64_t
@@ -48,7 +48,7 @@ MUST_CHECK bool breaks_attach(BreakSession *s, pid_t child, Error *err);
 void breaks_start(BreakSession *s); // from now on hits count
 // Waits for a message and passes its records to the worker.
 void breaks_receive(BreakSession *s);
-// Removes all breakpoints and ends the tracing; what was recorded is passed on.
+// Removes all breakpoints and ends the tracing; the recorded hits are passed on.
 void breaks_stop(BreakSession *s);
 void breaks_close(BreakSession *s); // accepts a zeroed one
 

@@ -94,7 +94,8 @@ typedef struct EventSet {
     Table by_owner;      // tid -> any index of `open` with that owner
     Keeper opener;       // of stack_copies_keep_rights
     pid_t child;         // that the first events were opened on; 0: none
-    StackCopies *copies; // [event] where probes copy what turns out to be needed; NULL: they do not
+    StackCopies *copies; // [event] where probes copy only the size of stack that has proved
+                         // necessary; NULL: they do not
     _Atomic(EventLayer *) layers; // the newest; NULL: there is none
     atomic_bool wants_copies;     // some event's `wanted` is set
 } EventSet;
@@ -128,7 +129,7 @@ bool events_rings_are_limited(const EventSet *set);
 // rate, which also runs in the kernel and which new threads inherit. 0: there is none.
 uint64_t events_weighed_period_ns(const EventSet *set);
 
-// What an event is opened with.
+// The arguments with which an event is opened.
 struct perf_event_attr events_sampler_attr(const EventSet *set, const EventSpec *spec);
 
 // stack_copies.c. Starts a process that keeps the right to open the probes again, for a recorder
@@ -139,7 +140,7 @@ void stack_copies_keep_rights(EventSet *set);
 void stack_copies_see(EventSet *set, const OpenEvent *event, uint64_t time_ns, bool is_short,
                       uint64_t bytes);
 // Opens the probes again whose copies are to have another size. To be called by the thread that
-// empties the rings. What cannot be opened stays as it is.
+// empties the rings. An event that cannot be opened stays as it is.
 void stack_copies_resize(EventSet *set);
 // Whether a sample of that time counts, of a probe that is open twice for a moment; and whether it
 // does not because a newer layer counts already. `copies` must be there.

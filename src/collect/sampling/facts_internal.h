@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the facts and notes of a recording: how it was made and what it is missing.
+// Writes the facts and notes of a recording: how it was made and which parts it lacks.
 
 #ifndef COLLECT_SAMPLING_FACTS_INTERNAL_H
 #define COLLECT_SAMPLING_FACTS_INTERNAL_H
@@ -10,7 +10,8 @@
 #include "collect/sampling/tracer_internal.h"
 #include "replay/consumer.h"
 
-// Adds what is known at the start: command, machine, events, rates. `start_ns` is CLOCK_MONOTONIC.
+// Adds the facts known at the start: command, machine, events, rates. `start_ns` is
+// CLOCK_MONOTONIC.
 void facts_at_start(Profile *p, const SamplingOptions *o, const EventSet *events, int64_t start_ns);
 // What took the samples; NULL where it was not used.
 typedef struct FactsOfEngine {
@@ -19,7 +20,7 @@ typedef struct FactsOfEngine {
     const Timers *timers;
 } FactsOfEngine;
 
-// Adds what is known at the end: losses, rates obtained, complete stacks, the end of the child.
+// Adds the facts known at the end: losses, rates obtained, complete stacks, the end of the child.
 // `child` is NULL when no child was started or it still runs. `malformed` is the number of
 // malformed records.
 void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, uint64_t malformed,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one hit of a probe costs the observed program, measured on a function of our own.
+// The cost of one hit of a probe for the observed program, measured on a function of assay.
 
 #ifndef COLLECT_SAMPLING_PROBE_COST_INTERNAL_H
 #define COLLECT_SAMPLING_PROBE_COST_INTERNAL_H

@@ -23,7 +23,7 @@ typedef enum StackMode {
 
 // What takes the samples.
 typedef enum SamplingEngine {
-    ENGINE_AUTO,   // perf events, or what is allowed in their place
+    ENGINE_AUTO,   // perf events, or the engine that is permitted instead
     ENGINE_PERF,   // perf events
     ENGINE_PTRACE, // this process stops the threads of the command
     ENGINE_TIMER   // a library in the processes of the command
@@ -33,7 +33,7 @@ typedef enum SamplingEngine {
 // files that ran, also when others replace them.
 typedef struct Sampling Sampling;
 
-// What is known of a running recording.
+// The state of a running recording.
 typedef struct SamplingState {
     int64_t now_ns; // since the recording's start; samples until shortly before are in the profile
     uint64_t samples;
@@ -90,7 +90,7 @@ typedef struct SamplingOptions {
     char *const *environment; // of the command; ends in NULL
     Str temp_folder;          // $TMPDIR; "": the usual ones
     bool copy_stacks;         // copy the stack of each sample, also where it was seen before
-    bool no_runtimes;         // do not read from processes what runtimes know of their code
+    bool no_runtimes;         // do not read the tables that runtimes have of their code
     // Once the program runs, give up the rights that recording does not need, and refuse what could
     // change files or processes (os/privilege.h). The caller's writer must not need them.
     bool confine;
@@ -133,7 +133,7 @@ typedef struct SamplingResult {
 // the recorder may use the profile until this returns; rows go to `writer` about once a second.
 // When `writer` fails, the recording ends, the program runs on, and the result says so.
 // On false nothing useful was recorded and the child, if any, has ended; for a missing right the
-// hint says what grants it. The signals stay blocked in the calling thread until sampling_close.
+// hint says how to grant it. The signals stay blocked in the calling thread until sampling_close.
 //
 // A second signal also ends the wait for a worker thread that hangs on a file: false, with
 // result.killed_by. That thread still uses the profile and the writer, so the caller must free

@@ -32,9 +32,9 @@ MUST_CHECK bool timers_open(Arena *arena, const SamplingOptions *options, const 
                             ChunkQueue *queue, Timers *ret, Error *err);
 // From now on the agents take samples.
 void timers_start(Timers *t);
-// Passes what the agents have written to the worker.
+// Passes the records of the agents to the worker.
 void timers_drain(Timers *t);
-// The agents take no more samples; what they have written is passed on.
+// The agents take no more samples; their records are passed on.
 void timers_stop(Timers *t);
 void timers_close(Timers *t); // ends the session; accepts a zeroed one
 

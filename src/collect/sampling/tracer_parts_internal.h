@@ -83,7 +83,7 @@ void tracer_look_at_name(Tracer *t, TracedThread *thread, Str name);
 
 // ---- Breakpoints: tracer_breaks.c -----------------------------------------------------
 
-// What became of a thread that was stopped by SIGTRAP.
+// The fate of a thread that was stopped by SIGTRAP.
 typedef struct BreakStop {
     bool is_ours; // it was at a breakpoint, which may have been removed since
     int signal;   // to go on with; 0: none

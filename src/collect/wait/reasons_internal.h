@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a system call waits for.
+// The object that a system call waits for.
 
 #ifndef COLLECT_WAIT_REASONS_INTERNAL_H
 #define COLLECT_WAIT_REASONS_INTERNAL_H
 
 #include "model/profile.h"
 
-// What the argument of a system call that says what it waits for is.
+// The kind of the argument that names the object a system call waits for.
 typedef enum WaitObject {
     WAIT_OBJECT_NONE,
     WAIT_OBJECT_FD,
@@ -17,8 +17,8 @@ typedef enum WaitObject {
 // The kind of the object, and in `*arg` the number of the argument, from 0.
 WaitObject wait_object_of(uint32_t call, uint32_t *arg);
 
-// The class of a wait in a system call, or in WAIT_NO_CALL. `how` is WAIT_HOW_*. `path` is what the
-// descriptor led to; "" when not known.
+// The class of a wait in a system call, or in WAIT_NO_CALL. `how` is WAIT_HOW_*. `path` is the
+// target of the descriptor; "" when not known.
 WaitClass wait_class_of(uint32_t call, uint32_t how, Str path);
 
 #endif // COLLECT_WAIT_REASONS_INTERNAL_H

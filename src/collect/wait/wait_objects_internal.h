@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of what threads wait for: variables, files, sockets, processes.
+// Names of the objects that threads wait for: variables, files, sockets, processes.
 
 #ifndef COLLECT_WAIT_WAIT_OBJECTS_INTERNAL_H
 #define COLLECT_WAIT_WAIT_OBJECTS_INTERNAL_H
@@ -27,9 +27,9 @@ typedef struct WaitObjects {
 // Frees all names and tables.
 void wait_objects_deinit(WaitObjects *o);
 
-// Appends the name of what a system call of a process waits for; `object` is the value of its
-// argument. Nothing when it has no name. Returns the path of a descriptor; "" for all else and when
-// it is not known. It is valid until the next call.
+// Appends the name of the object that a system call of a process waits for; `object` is the value
+// of its argument. Nothing when it has no name. Returns the path of a descriptor; "" for all else
+// and when it is not known. It is valid until the next call.
 Str wait_object_name(WaitObjects *o, Consumer *c, uint32_t pid, uint32_t call, uint64_t object,
                      StrBuf *out);
 

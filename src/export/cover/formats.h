@@ -45,10 +45,10 @@ typedef struct CoverFormat {
     void (*end)(CoverWriter *w);
 } CoverFormat;
 
-// What is written, by the names that the user gives.
+// The formats, by the names that the user gives.
 typedef struct CoverFormatName {
     const char *name, *holds;
-    const CoverFormat *format; // NULL: llvm-json, which needs what rows do not hold
+    const CoverFormat *format; // NULL: llvm-json, which needs data that rows do not hold
 } CoverFormatName;
 
 extern const CoverFormatName cover_format_names[];

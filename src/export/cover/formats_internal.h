@@ -23,7 +23,7 @@ CoverTotals cover_writer_totals(const CoverWriter *w, const CoverFileRows *f);
 // Whether there are conditions (MC/DC), for which tables get a column.
 bool cover_has_conditions(const CoverWriter *w);
 
-// A percentage to print with two digits: only what is whole shows 100.
+// A percentage to print with two digits: only complete coverage is shown as 100.
 double cover_shown_percent(CoverTally t);
 
 // A file's path as services need it: relative to the project's folder if the file is below it.

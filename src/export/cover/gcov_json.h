@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What 'gcov --json-format' writes of each unit of gcc. It reads the unit itself: the profile holds
-// neither blocks nor the ends of functions, which this format has.
+// The output of 'gcov --json-format' for each unit of gcc. It reads the unit itself: the profile
+// holds neither blocks nor the ends of functions, which this format has.
 
 #ifndef EXPORT_COVER_GCOV_JSON_H
 #define EXPORT_COVER_GCOV_JSON_H

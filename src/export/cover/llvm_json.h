@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What 'llvm-cov export' writes, of evaluated functions. It reads the functions themselves: the
+// The output of 'llvm-cov export' for evaluated functions. It reads the functions themselves: the
 // profile does not hold which region expands to which.
 
 #ifndef EXPORT_COVER_LLVM_JSON_H
@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "coverage/llvm/file_totals.h"
 
-// Takes what is in the buffer and empties it; false stops the writing.
+// Takes the contents of the buffer and empties it; false stops the writing.
 typedef bool CoverFlush(void *ctx, StrBuf *out);
 
 // Writes in pieces, so that only one function's text is held. Mappings up to

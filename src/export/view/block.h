@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/strbuf.h"
 
-// How a column's numbers are written, and what the page makes of them.
+// How a column's numbers are written, and their type in the page.
 typedef enum ViewColumnKind {
     VIEW_U32 = 'u',    // LEB128, each below 2^32
     VIEW_U64 = 'U',    // LEB128
@@ -30,7 +30,7 @@ typedef struct ViewBlock {
     int packer_level;                     // this level
 } ViewBlock;
 
-// Begins the JSON object that says what a block holds, with its members `kind` and `recording`.
+// Begins the JSON object that describes a block, with its members `kind` and `recording`.
 // `about` is emptied.
 void view_about_begin(JsonWriter *json, StrBuf *about, uint32_t recording, const char *kind);
 
@@ -49,10 +49,10 @@ void view_add_text(ViewBlock *b, Str text);
 // A whole column of numbers below 2^32.
 void view_column_u32(ViewBlock *b, const char *name, const uint32_t *at, size_t count);
 
-// Appends the block as an element of the page and empties it. `json` is a JSON object that says
-// what the block holds. `level` is gzip's.
+// Appends the block as an element of the page and empties it. `json` is a JSON object that
+// describes the block. `level` is gzip's.
 MUST_CHECK bool view_block_add(ViewBlock *b, Str json, int level, StrBuf *out, Error *err);
-// The same for a block that the page unpacks when it is asked for what is in it.
+// The same for a block that the page unpacks when its contents are first needed.
 MUST_CHECK bool view_block_add_for_later(ViewBlock *b, Str json, int level, StrBuf *out,
                                          Error *err);
 // Frees what a block holds.

@@ -12,7 +12,7 @@
 typedef struct ViewText {
     StrId file;
     Str text;            // "" when there is none
-    const char *trouble; // why there is no text, or what is doubtful about it; NULL: nothing
+    const char *trouble; // why there is no text, or why it may be wrong; NULL: nothing
 } ViewText;
 typedef Vec(ViewText) ViewTextVec;
 

@@ -16,8 +16,8 @@ MUST_CHECK bool import_dhat(Bytes file, Profile *p, Error *err);
 bool massif_is(Bytes head);
 MUST_CHECK bool import_massif(Bytes file, Profile *p, Error *err);
 
-// heaptrack's text, raw or interpreted. A file that is cut short gives what was before, and a note.
-// Frames of a raw file have addresses and modules, and no names.
+// heaptrack's text, raw or interpreted. A file that is cut short gives its complete part, and a
+// note. Frames of a raw file have addresses and modules, and no names.
 bool heaptrack_is(Bytes head);
 MUST_CHECK bool import_heaptrack(Bytes file, Profile *p, Error *err);
 

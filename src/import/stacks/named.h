@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of this folder share: a profile of one metric, frames that are known by name,
-// and trees whose rows tell their depth.
+// Code shared by the readers of this folder: a profile of one metric, frames that are known by
+// name, and trees whose rows tell their depth.
 
 #ifndef IMPORT_STACKS_NAMED_H
 #define IMPORT_STACKS_NAMED_H

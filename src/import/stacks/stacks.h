@@ -19,7 +19,7 @@ MUST_CHECK bool import_dtrace(Bytes file, Profile *p, Error *err);
 bool vtune_is(Bytes head);
 MUST_CHECK bool import_vtune(Bytes file, Profile *p, Error *err);
 
-// What "Deep Copy" of Apple's Instruments gives.
+// The text that "Deep Copy" of Apple's Instruments copies.
 bool instruments_is(Bytes head);
 MUST_CHECK bool import_instruments(Bytes file, Profile *p, Error *err);
 

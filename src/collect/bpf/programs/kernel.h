@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Also under BSD-2-Clause or GPL-2.0-only, as the kernel asks of programs that it runs.
-// What BPF programs need of the kernel: helpers by number (linux/bpf.h), sections, maps.
+// Declarations of the kernel that BPF programs need: helpers by number (linux/bpf.h), sections,
+// maps.
 
 #ifndef COLLECT_BPF_PROGRAMS_KERNEL_H
 #define COLLECT_BPF_PROGRAMS_KERNEL_H
