@@ -47,7 +47,7 @@ static void execute(const char *const argv[])
         }
         at += *at == ':';
         sys_text_add(&t, "/assay");
-        if (path[0] == '/') // not what happens to lie in the current folder
+        if (path[0] == '/') // not a file of this name in the current folder
             (void)SYS3(SYS_execve, path, argv, environment());
     }
 }

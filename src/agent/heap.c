@@ -111,7 +111,7 @@ static inline HeapThread *enter(uint64_t sp)
     if (UNLIKELY(!t) && !(t = make_self()))
         return NULL;
     if (UNLIKELY(atomic_load_explicit(&t->is_busy, memory_order_relaxed))) {
-        // A handler has left by longjmp what it had interrupted.
+        // A handler has left the interrupted code by longjmp.
         bool on_same_stack = sp >= t->stack_low && sp < t->stack_high;
         if (!on_same_stack || sp <= t->busy_sp)
             return NULL;

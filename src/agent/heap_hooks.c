@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands before the functions of libc that allocate and free memory. Each calls the function behind
-// it, and notes what that did.
+// it, and records the result.
 
 #include "agent/heap.h"
 #include "agent/heap_calls.h"
@@ -44,8 +44,8 @@ static struct {
     void *(*pvalloc)(size_t);
 } behind;
 // The program has a malloc of its own, which stands before this library. Of the functions here it
-// is called by those alone that the program's allocator lacks; what they do is done, but not noted:
-// it is noted at the entries of the program's own functions, if at all.
+// is called by those alone that the program's allocator lacks; their calls are passed on, but not
+// recorded: it is noted at the entries of the program's own functions, if at all.
 static bool is_behind_own;
 static _Atomic uint32_t state; // 0: not asked yet; 1: being found; 2: found
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands before the functions of libc that map memory. What libc maps for malloc and for the stacks
-// of threads does not pass here.
+// Stands before the functions of libc that map memory. Mappings that libc makes for malloc and for
+// the stacks of threads do not pass here.
 
 #include "agent/heap.h"
 #include "agent/join.h"

@@ -23,7 +23,7 @@ static _Atomic bool was_tried;
 // ---- Finding it -----------------------------------------------------------------------
 
 // The folder of an entry of LD_PRELOAD that ends in "/libassay.so"; ld.so(8) separates entries by
-// colons and spaces. What stands between the folder and the name is ld.so's $LIB.
+// colons and spaces. Between the folder and the name stands ld.so's $LIB.
 static bool take_folder(const char *from, size_t size)
 {
     static const char file[] = "/" WIRE_LIBRARY_FILE, lib[] = "/$LIB";

@@ -288,7 +288,7 @@ bool mappings_refresh(MappingNew *on_new)
     if (!atomic_compare_exchange_strong(&is_reading, &idle, true))
         return false;
     uint64_t begin = sys_clock_ns(CLOCK_MONOTONIC);
-    // What lies elsewhere than the list says must not wait: its samples would be named wrongly.
+    // A module that has moved must be read anew at once: its samples would be named wrongly.
     bool ok = atomic_exchange(&is_stale, false) || begin >= next_reading_ns;
     int fd = ok ? sys_open("/proc/self/maps", O_RDONLY, 0) : -1;
     if (fd >= 0) {

@@ -15,7 +15,7 @@ enum { PLACES = 64, STACK_BYTES = 48 << 10 };
 // A place to work in: as many threads as there are places can take a sample at once.
 typedef struct Place {
     StackWalk walk;
-    // What the walk is asked for.
+    // The request to the walk.
     const SampleAsk *ask;
     bool written;
     _Alignas(16) uint8_t stack[STACK_BYTES];

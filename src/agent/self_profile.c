@@ -21,7 +21,7 @@ enum {
     BUFFER_DEFAULT = 64 << 20,
     BUFFER_MIN = 64 << 10,
     BUFFER_MAX = 1 << 30,
-    FILE_MODE = 0644, // what is private in it are paths of files; the umask applies
+    FILE_MODE = 0644, // the only private data in it are paths of files; the umask applies
 };
 
 // Records of perf.data that no kernel writes.

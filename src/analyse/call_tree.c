@@ -187,7 +187,7 @@ typedef struct Member {
     uint32_t frame;
 } Member;
 
-// What will be a node if it is wide enough.
+// A candidate for a node, which becomes one if it is wide enough.
 typedef struct Callee {
     uint64_t value;
     uint32_t samples;

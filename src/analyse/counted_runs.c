@@ -9,7 +9,7 @@
 #include "model/run_names.h"
 #include "stats/summary.h"
 
-// What is gathered for a row before its mean is computed.
+// The sums of a row before its mean is computed.
 typedef struct Gathered {
     DoubleVec values; // of the runs that have one
     uint64_t enabled_ns, running_ns;

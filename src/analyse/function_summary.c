@@ -252,7 +252,7 @@ Interval function_mean(FunctionSummaries *f, const FunctionRuns *function)
 
 // ---- Doubts ----------------------------------------------------------------
 
-// What an iteration states to work through: elements, else bytes; 0 when neither.
+// The work that an iteration states: elements, else bytes; 0 when neither.
 static double stated_work(const FunctionRuns *function)
 {
     return function->elements > 0 ? function->elements : function->bytes > 0 ? function->bytes : 0;
@@ -275,7 +275,7 @@ FunctionDoubt function_doubt(FunctionSummaries *f, const FunctionRuns *function)
     if (function->runs[0].len == 0)
         return DOUBT_NONE;
     double seconds = function_typical(f, function).point;
-    // Disturbance only adds: the quick samples tell what the work takes.
+    // Disturbance only adds: the quick samples show the time of the work.
     double *sorted = stats_sorted(&f->arena, function->each.at, function->each.len);
     double quick = stats_percentile_sorted(sorted, function->each.len, 0.25);
     if (quick < function->cycle)

@@ -3,7 +3,7 @@
 
 #include "analyse/keys.h"
 
-// Two frames with equal parts have the same key: two numbers, and a tag for what they are.
+// Two frames with equal parts have the same key: two numbers, and a tag for their meaning.
 typedef struct KeyParts {
     uint32_t a, b;
     enum { PART_FUNCTION = 1, PART_LINE, PART_MODULE, PART_CUT } kind;

@@ -47,7 +47,7 @@ static int64_t as_i64(double value)
     return (int64_t)as_u64(value);
 }
 
-// What the summary keeps of a run while its rows are read.
+// The data of a run that the summary keeps while it reads the rows.
 typedef struct RawRun {
     MeasuredRun run;
     double peak, coarse, floor; // NaN: no such row

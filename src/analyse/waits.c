@@ -437,7 +437,7 @@ bool wait_headline(const Profile *p, WaitHeadline *ret)
         if ((state != WAIT_LOCK && state != WAIT_DISK && state != WAIT_NETWORK) ||
             wait_is_idle(p, state, w->stack.at[i]))
             continue;
-        // A lock is preferred to other things, which often are what a program is for.
+        // A lock is preferred: a program often waits for other objects by design.
         double share = (double)w->blocked_ns.at[i] / (double)MAX(lives[w->thread.at[i].v], 1u);
         double rank = state == WAIT_LOCK ? share : share / 4;
         if (rank <= most)

@@ -12,7 +12,7 @@ void selection_init(Selection *s)
     *s = (Selection){.from_ns = INT64_MIN, .to_ns = INT64_MAX};
 }
 
-// What a stack's frames determine about it, one byte for each stack.
+// The class of a stack by its frames, one byte for each stack.
 enum {
     STACK_CUT_MASK = 0x0f, // a StackCut
     STACK_FOCUSED = 0x10,

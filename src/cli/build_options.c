@@ -38,7 +38,7 @@ static void set_variables(const BuildVariables *v)
             unsetenv(v->at[i].name);
 }
 
-// The program must not see what only the build needs.
+// The program must not see variables that only the build needs.
 static void unset_variables(const BuildVariables *v)
 {
     for (size_t i = 0; i < v->len; i++)

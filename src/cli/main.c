@@ -97,7 +97,7 @@ static int print_options(void)
     return written ? STATUS_OK : STATUS_FAILED;
 }
 
-// What users of other tools type, and the command that does it here.
+// Spellings of other tools, and the command of assay that does the same.
 static bool is_habit(int argc, char **argv)
 {
     StrBuf hint = {0};

@@ -16,7 +16,7 @@
 #include "cli/cli.h"
 #include "cli/terminal.h"
 
-// What a POSIX shell returns for a command that it cannot execute, or cannot find.
+// The status of a POSIX shell for a command that it cannot execute, or cannot find.
 enum { SHELL_NOT_EXECUTABLE = 126, SHELL_NOT_FOUND = 127 };
 
 static Str pager_command(void)

@@ -269,7 +269,7 @@ bool holds_only_runs(const Profile *p)
     return p->runs.name.len && p->samples.stack.len == 0;
 }
 
-// What a recording without samples holds, and the commands that show it.
+// The contents of a recording without samples, and the commands that show them.
 static bool hint_held(const Profile *p, Error *err)
 {
     if (p->line_counts.line.len)

@@ -162,8 +162,8 @@ static Str scope_text(Unit *u, uint32_t scope)
 
 Str scope_qualified(Unit *u, uint64_t offset, Str name)
 {
-    // Other languages state linkage names, or have no scopes. A partial unit need not say what it
-    // is in.
+    // Other languages state linkage names, or have no scopes. A partial unit need not state its
+    // namespace.
     if (u->language ? !is_plus_plus(u->language) : u->tag != DW_TAG_partial_unit)
         return name;
     if (offset < u->offset || offset - u->offset >= UINT32_MAX || name.len == 0)

@@ -245,7 +245,7 @@ void dwarf_variables_each(DwarfFile *f, uint64_t address, void (*each)(void *ctx
     (void)!walk(f, &w);
 }
 
-// ---- What was found ------------------------------------------------------------------
+// ---- Results ------------------------------------------------------------------
 
 typedef struct NameList {
     StrBuf text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the writers of the formats share: the samples and rows to write, names, output.
+// Code shared by the writers of the formats: the samples and rows to write, names, output.
 
 #include "base/unshown.h"
 #include "export/export_internal.h"
@@ -24,7 +24,7 @@ bool export_finish(ExportOut *out, Error *err)
     return ok;
 }
 
-// ---- What is used ------------------------------------------------------------
+// ---- The used rows ------------------------------------------------------------
 
 static uint32_t *none_rows(size_t count)
 {

@@ -309,7 +309,7 @@ static double fact_number(const Profile *p, Str key, double otherwise)
     return str_parse_double(profile_fact(p, key), &value) && value > 0 ? value : otherwise;
 }
 
-// What a profile's own writer adds: sections that the profiler shows as they are.
+// Data that a profile's own writer adds: sections that the profiler shows as they are.
 static void add_extra(JsonWriter *w, Str metric)
 {
     json_begin_array(w, "extra");

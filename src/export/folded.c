@@ -173,7 +173,7 @@ bool export_folded(const Profile *p, const ExportRequest *request, const ExportS
     ExportOut out = {.sink = sink};
     Folder f = {.tree = &tree, .request = request};
     f.scale = scale_of(p, request->selection.metric);
-    // What was folded stays as it was.
+    // A folded name stays as it was.
     f.has_suffixes =
         request->suffixes || str_equal(profile_fact(p, STR(FACT_COLLECTOR)), STR(FOLDED_COLLECTOR));
     f.names = arena_array(&f.arena, Str, keys.first.len);

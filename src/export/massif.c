@@ -58,7 +58,7 @@ static void add_place(Writer *w, uint32_t frame)
 }
 
 typedef struct Step {
-    uint32_t node, depth; // NODE_NONE: the line for what was joined
+    uint32_t node, depth; // NODE_NONE: the line for joined stacks
     uint64_t bytes;
     uint32_t places;
 } Step;
@@ -92,7 +92,7 @@ static void add_tree(Writer *w)
             shown++;
         }
         uint64_t rest = s.bytes > shown_bytes ? s.bytes - shown_bytes : 0;
-        // What ends here has no callers, and is no line.
+        // Stacks that end here have no callers, and make no line.
         rest = rest > n->self ? rest - n->self : 0;
         bool joined = small && rest && n->first_child != NODE_NONE;
         if (joined)

@@ -542,7 +542,7 @@ static void add_series(Writer *w)
     end_table(w);
 }
 
-// A hash of what is known of the recording: two exports of one recording have one number.
+// A hash of the facts of the recording: two exports of one recording have one number.
 static Str recording_number(Arena *arena, const Profile *p)
 {
     uint64_t hash = hash_pair(p->samples.stack.len, p->line_counts.line.len);

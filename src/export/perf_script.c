@@ -16,7 +16,7 @@ static void add_word(StrBuf *out, Str s)
     strbuf_deinit(&word);
 }
 
-// What would begin the object, or is no name but a missing one.
+// Characters that would begin the object, or stand for a missing name.
 static bool is_misread_name(Str s, size_t at)
 {
     if (s.ptr[at] == '(')

@@ -263,8 +263,8 @@ static void add_number(StrBuf *out, double x)
     json_double(&w, NULL, isfinite(x) ? x : 0);
 }
 
-// What a kind of run does not have, such as the user time of a function, is an empty field. One
-// run has no deviation, which hyperfine writes as 0.
+// A value that a kind of run does not have, such as the user time of a function, is an empty field.
+// One run has no deviation, which hyperfine writes as 0.
 static void add_csv_row(StrBuf *out, const RunCommand *c, const RunSummary *s,
                         const RunParameterVec *first)
 {

@@ -83,7 +83,7 @@ static void texts_deinit(StackTexts *t)
     heap_free(t->path);
 }
 
-// Makes room in front of what is written already.
+// Makes room in front of the text written so far.
 static size_t path_grow(StackTexts *t, size_t from)
 {
     size_t len = t->path_cap - from, cap = t->path_cap * 2;

@@ -214,7 +214,7 @@ static void add_row(Database *db, const char *types, ...)
     sqlite3_reset(db->insert);
 }
 
-// ---- What was measured ------------------------------------------------------------
+// ---- Measured values ------------------------------------------------------------
 
 typedef struct Writer {
     ExportSet set;

@@ -5,7 +5,7 @@
 // The file has costs of lines and of calls between functions, but no stacks. They
 // are rebuilt: from the functions that nobody calls, each call passes on its share
 // of what its caller was given. Self costs stay exact, totals too where the calls
-// form no cycle; docs/decisions/0057 says what is assumed.
+// form no cycle; docs/decisions/0057 states the assumptions.
 
 #include "import/import.h"
 

@@ -38,7 +38,7 @@ typedef struct Firefox {
     Error *err;
 } Firefox;
 
-// A table of the thread, or of what all threads share.
+// A table of the thread, or one that all threads share.
 static const JsonValue *table_of(const Firefox *f, const JsonValue *owner, const char *name)
 {
     const JsonValue *own = json_find(owner, name);

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-// Suffixes that say what kind of frame a name is.
+// Suffixes that state the kind of frame of a name.
 static Str without_annotation(Str name, uint8_t *flags, bool *is_jit)
 {
     if (str_ends_with(name, STR("_[k]")))
@@ -143,7 +143,7 @@ static bool is_comment(Str line)
     return line.len == 0 || line.ptr[0] == '#' || str_starts_with(line, STR("//"));
 }
 
-// What the counts are multiplied by so that they have no fractions: a power of ten.
+// The factor by which counts are multiplied so that they have no fractions: a power of ten.
 static uint64_t scale_of(Bytes file)
 {
     Str rest = str_from_bytes(file), line, stack, number;

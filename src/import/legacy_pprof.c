@@ -16,7 +16,7 @@
 
 typedef enum Kind { KIND_HEAP, KIND_GROWTH, KIND_LOCKS, KIND_COUNT } Kind;
 
-// First lines. What stands between the kind and the records is read by the kind.
+// First lines. The kind decides how the text between it and the records is read.
 static const struct {
     const char *begin;
     Kind kind;
@@ -117,7 +117,7 @@ static uint64_t clamped(double value)
     return value >= (double)INT64_MAX ? (uint64_t)INT64_MAX : (uint64_t)value;
 }
 
-// What sampled blocks stand for: a block of s bytes is noted with probability 1 - exp(-s / period).
+// Estimates from sampled blocks: a block of s bytes is noted with probability 1 - exp(-s / period).
 static void scale_blocks(double period, uint64_t *blocks, uint64_t *bytes)
 {
     if (*blocks == 0 || *bytes == 0 || period <= 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats that are known and not read: the message names each, and a command that makes of it what
-// is read.
+// Formats that are known and not read: the message names each, and a command that converts it to a
+// format that assay reads.
 
 #include "import/other_formats_internal.h"
 

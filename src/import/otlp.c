@@ -54,7 +54,7 @@ static Str text(const Otlp *o, uint64_t index)
     return index < o->strings.len ? o->strings.at[index] : STR("");
 }
 
-// ---- What it is ------------------------------------------------------------------
+// ---- The kind of file ------------------------------------------------------------------
 
 // The first field of this number in a message that may be cut. Messages have few other fields
 // before it.

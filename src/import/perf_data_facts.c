@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a perf.data file says of itself, as facts and notes of a profile.
+// The description in a perf.data file, as facts and notes of a profile.
 
 #include "import/perf_data_internal.h"
 

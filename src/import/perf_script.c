@@ -95,8 +95,8 @@ static bool counts_time(Str event)
     return str_starts_with(event, STR("cpu-clock")) || str_starts_with(event, STR("task-clock"));
 }
 
-// What the values of a header's samples are. Without the period each sample is one of an event,
-// which says nothing of how long or how often; only an occurrence of a tracepoint is itself
+// The meaning of the values of a header's samples. Without the period each sample is one of an
+// event, which says nothing of how long or how often; only an occurrence of a tracepoint is itself
 // counted.
 static MetricId add_metric(Profile *p, const ScriptHeader *h)
 {

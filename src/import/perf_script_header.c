@@ -234,7 +234,7 @@ static void read_event(Reading *r)
     r->h->fields |= SCRIPT_EVENT;
 }
 
-// ---- What stands behind the event ------------------------------------------
+// ---- Text after the event ------------------------------------------
 
 // Whether an instruction's address stands here: a space, then 16 columns with the number at their
 // right end.

@@ -180,7 +180,7 @@ static bool read_sample_types(Import *im)
     return true;
 }
 
-// What the profile says of itself; the program is the first mapping, as for pprof.
+// The description of the profile; the program is the first mapping, as for pprof.
 static bool read_facts(Import *im)
 {
     uint64_t type[3];

@@ -14,8 +14,8 @@ typedef struct Component {
 
 enum { COMPONENTS_MAX = 64 };
 
-// A parsed name. `prefix` is what stands before the name and is kept, such as
-// "vtable for "; so is the suffix.
+// A parsed name. `prefix` stands before the name and is kept, such as "vtable for "; so is the
+// suffix.
 typedef struct NameParts {
     Str prefix;
     Str suffix; // "@plt"
@@ -125,7 +125,7 @@ static Str taken_since(const Scan *s, size_t start)
     return str_slice(s->text, start, s->at);
 }
 
-// "operator" and what belongs to it: symbols, new and delete, a literal's
+// "operator" and its symbol or type: symbols, new and delete, a literal's
 // suffix, or the type of a conversion.
 static bool scan_operator(Scan *s, Str *head)
 {
@@ -153,7 +153,7 @@ static bool scan_operator(Scan *s, Str *head)
     return head->len > 8;
 }
 
-// What may stand behind an argument list. Drops it; false for anything else.
+// Words that may follow an argument list. Drops it; false for anything else.
 static bool skip_qualifiers(Scan *s)
 {
     static const Str words[] = {STR_INIT("const"),    STR_INIT("volatile"), STR_INIT("restrict"),
@@ -347,7 +347,7 @@ static bool name_parse(Str name, NameParts *parts)
     return false;
 }
 
-// Text of types without what stands in their angle brackets.
+// Text of types without the contents of their angle brackets.
 static void add_without_generics(Str text, StrBuf *out)
 {
     Scan s = {text, 0};
@@ -395,7 +395,7 @@ static void add_component(const Component *c, NameLength length, StrBuf *out)
     }
 }
 
-// Says nothing without what it stands in.
+// Means nothing without the function around it.
 static bool needs_its_parent(const Component *c)
 {
     return str_starts_with(c->head, STR("{")) || str_equal(c->head, STR("operator()"));

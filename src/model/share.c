@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every text of the profile is passed through a rule for its column into a fresh
-// string table. A column without a rule is emptied: what is new is not sent by
-// oversight.
+// string table. A column without a rule is emptied: a new fact is not sent by oversight.
 
 #include "model/share.h"
 
@@ -209,7 +208,7 @@ static void shorten_linkage_names(Profile *p)
         p->functions.linkage_name.at[i] = p->functions.name.at[i];
 }
 
-// What the recording says of itself without saying what was recorded where.
+// Facts that reveal neither the program nor the machine.
 static bool is_harmless(Str key)
 {
     static const char *const keys[] = {

@@ -78,7 +78,7 @@ static _Noreturn void keep(int fd, const KeeperTask *task)
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
-    // Those who read the command's output wait for its end, not for the keeper's.
+    // Readers of the command's output wait for the end of the command, not of the keeper.
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nothing >= 0) {
         dup2(nothing, STDIN_FILENO);

@@ -73,8 +73,8 @@ static void read_interpreter(Arena *arena, Str head, Program *p)
     p->interpreter = arena_str(arena, end == SIZE_MAX ? line : str_slice(line, 0, end));
 }
 
-// Notes whether the program loads libraries. What the start of the file does not show stays
-// false.
+// Notes whether the program loads libraries. Properties that the start of the file does not show
+// stay false.
 static void read_program_headers(Bytes start, Program *p)
 {
     Elf64_Ehdr e;

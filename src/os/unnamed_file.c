@@ -17,7 +17,7 @@ int os_open_unnamed(Str folder, Error *err)
     if (folder.len > 0 && folder.len < sizeof(name) && !memchr(folder.ptr, 0, folder.len)) {
         memcpy(name, folder.ptr, folder.len);
         name[folder.len] = 0;
-        // With O_EXCL nobody can give it a name later.
+        // With O_EXCL it cannot get a name later.
         fd = open(name, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
     }
     if (fd < 0)

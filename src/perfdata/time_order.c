@@ -5,8 +5,8 @@
 
 #include "perfdata/time_order.h"
 
-// A file without rounds would be copied whole; beyond this the order of what
-// is there so far has to do.
+// A file without rounds would be copied whole; beyond this the records so far are sorted and
+// delivered.
 enum { COPIES_MAX_BYTES = 256 << 20 };
 
 void time_order_deinit(TimeOrder *o)
@@ -33,7 +33,7 @@ void time_order_add(TimeOrder *o, uint64_t time, Bytes bytes, bool stay, uint32_
 }
 
 // ---- Sorting ---------------------------------------------------------------
-// What comes from one ring is in order already: a merge of a few stretches.
+// Records of one ring are in order already: a merge of a few stretches.
 
 static void merge(const TimedRecord *a, size_t a_len, const TimedRecord *b, size_t b_len,
                   TimedRecord *out)

@@ -259,8 +259,8 @@ static Thread *find_thread(const Consumer *c, uint32_t tid)
     return find_thread_row(c, tid, false);
 }
 
-// Lets the runtimes of a running process say what its generated code is. Called when the space has
-// become another one, too.
+// Asks the runtimes of a running process for the names of its generated code. Called when the space
+// has become another one, too.
 static void attach_runtimes(Consumer *c, Process *p)
 {
     runtime_frames_deinit(&p->runtimes);
@@ -816,7 +816,7 @@ static size_t add_frames(Consumer *c, Process *p, Thread *t, const UnwindMemory 
     return n;
 }
 
-// Keeps what a stack that was walked to its end is recognised by.
+// Keeps the signature by which a stack that was walked to its end is recognised.
 static void remember_walk(Consumer *c, Process *p, const Thread *t, const UnwindRegs *regs,
                           const UnwindMemory *memory, uint32_t count, size_t kernel_frames)
 {
@@ -1133,7 +1133,7 @@ static int64_t sized_number(uint64_t value, const EventArg *a)
     return (int64_t)(value << unused >> unused);
 }
 
-// False when the value lies outside of what the sample copied.
+// False when the value lies outside of the copy in the sample.
 static bool arg_value(const Consumer *c, const PerfSample *s, const EventArg *a, int64_t *ret)
 {
     uint64_t value = s->regs[a->reg & (PERF_REGS_MAX - 1)];

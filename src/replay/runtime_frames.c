@@ -85,7 +85,7 @@ typedef struct StackMemory {
     RuntimeFrames *runtimes;
 } StackMemory;
 
-// The copy is of the sample's time; what lies above it is read now.
+// The copy is of the sample's time; the part above it is read now.
 static bool read_stack(void *ctx, uint64_t addr, void *to, size_t size)
 {
     const StackMemory *s = ctx;
@@ -521,7 +521,7 @@ void runtime_frames_begin(RuntimeFrames *r, uint32_t tid, const CaptureStack *ca
     if (state == 0)
         return;
     py->count = python_frames(&py->python, &memory, state, py->frames, PYTHON_FRAMES_MAX);
-    // The thread has run on meanwhile: what does not fit is of another moment.
+    // The thread has run on meanwhile: a value that does not fit is of another moment.
     if (py->count < PYTHON_FRAMES_MAX && entry_count(py) != interpreters)
         py->count = 0;
 }

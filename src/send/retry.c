@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a request is tried again, and what a reply says.
+// When a request is tried again, and the meaning of a reply.
 
 #include "send/retry.h"
 

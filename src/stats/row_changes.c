@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of many rows: what is common, what is noise, what is left.
+// Changes of many rows: the common change, the noise, and the rest.
 
 #include "stats/row_changes.h"
 
@@ -137,7 +137,7 @@ static double all_samples(const Changes *c, size_t row)
     return samples;
 }
 
-// ---- What is common ---------------------------------------------------------------------------
+// ---- The common change -------------------------------------------------------------------------
 
 static bool tells_common(const Changes *c, size_t row)
 {

@@ -18,7 +18,7 @@ const char *outlier_cause_name(OutlierCause c)
     return names[c];
 }
 
-// What a blocked run waited for, as far as it is counted.
+// The objects that a blocked run waited for, if they are counted.
 static OutlierCause blocked_cause(const MeasuredRun *run, const TypicalRun *typical, double excess)
 {
     if ((double)run->major_faults > typical->major_faults)
@@ -48,7 +48,7 @@ OutlierCause run_cause(const MeasuredRun *run, const TypicalRun *typical)
         {delay, CAUSE_RUN_DELAY},
         {children, CAUSE_CHILDREN},
         {own, CAUSE_CPU},
-        // What is left, if the other parts are known.
+        // The rest, if the other parts are known.
         {delay_known ? excess - MAX(0.0, delay) - MAX(0.0, cpu) : 0, CAUSE_BLOCKED},
     };
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)

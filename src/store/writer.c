@@ -222,7 +222,7 @@ static bool write_block(StoreWriter *w, uint16_t type, uint64_t first_row, uint6
     vec_push(&w->arena, &w->index, entry);
     if (write_all(w, bytes_over(head, sizeof(head)), err) && write_all(w, payload, err))
         return true;
-    // Half a block is of no use to a reader, and its room may help who filled the disk.
+    // Half a block is useless to a reader, and its space may help the program that filled the disk.
     if (ftruncate(w->fd, (off_t)entry.offset) == 0)
         w->size = entry.offset;
     return false;

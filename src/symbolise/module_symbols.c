@@ -196,7 +196,7 @@ static const SectionSlot section_slots[] = {
     {".debug_tu_index", offsetof(DwarfSections, tu_index)},
 };
 
-// Compressed sections of one file, and what the cache has of them.
+// Compressed sections of one file, and their copies in the cache.
 typedef struct SectionStore {
     const SectionCache *cache; // NULL: they are not kept
     Str name;                  // of the cache's file

@@ -476,7 +476,7 @@ static bool write_whole(int fd, Str content)
     return true;
 }
 
-// Rename replaces what stands under the name, also a link or a FIFO.
+// Rename replaces any file of that name, also a link or a FIFO.
 static bool write_file(int folder, const char *name, Str content)
 {
     char temp[NAME_MAX + 32];

@@ -149,7 +149,7 @@ static bool is_system_path(Str path)
     return str_starts_with(path, STR("/usr/")) || str_starts_with(path, STR("/lib"));
 }
 
-// What the user can do to get the missing information.
+// Hints how the user gets the missing information.
 static Str remedy(Run *r, Str path, SymbolLevel level)
 {
     Str base = str_base_name(path);
@@ -247,7 +247,7 @@ static void probes_take(PlaceTable *t, const FileProbeVec *from, FileProbeVec *t
     }
 }
 
-// Loads what the cache has of a module; an empty table when it has nothing.
+// Loads the cached data of a module; an empty table when it has nothing.
 static void table_load(const Run *r, Str cache_name, PlaceTable *t, FileProbeVec *probes)
 {
     place_table_init(t);

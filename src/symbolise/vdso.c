@@ -12,7 +12,7 @@ Bytes vdso_image(void)
     if (!at)
         return (Bytes){0};
     // This is the kernel's own image: complete, with the section headers at its end.
-    const uint8_t *image = (const uint8_t *)at; // NOLINT: an address is what auxv gives
+    const uint8_t *image = (const uint8_t *)at; // NOLINT: auxv gives an address
     Elf64_Ehdr header;
     memcpy(&header, image, sizeof(header));
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64)

@@ -507,7 +507,7 @@ static bool load_generated(void *ctx, uint64_t addr, uint64_t *ret)
     return load(ctx, addr, ret);
 }
 
-// A step by what the runtime knows of its code.
+// A step by the tables of the runtime.
 static UnwindGeneratedEnd step_generated(Walker *w)
 {
     UnwindGenerated f = {w->pc, w->sp, w->fp, w->exact, load_generated, w};

@@ -287,7 +287,7 @@ void cover_diff_classify(Arena *arena, const DiffFiles *diff, CoverSide base, Co
 
 // ---- Beside a baseline -----------------------------------------------------------
 
-// As shares are shown: only what is whole is 100.
+// As shares are shown: only complete coverage is 100.
 static double shown_share(CoverTally t)
 {
     double percent = round(1e4 * (double)t.covered / (double)t.count) / 100;

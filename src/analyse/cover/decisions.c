@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups decisions by place and by what of them ran.
+// Groups decisions by place and by the conditions that ran.
 
 #include "analyse/cover/decisions.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds what a program could change about its allocations.
+// Finds improvements for the allocations of a program.
 
 #include "analyse/heap/advice.h"
 
@@ -232,21 +232,21 @@ static void find_leak(const HeapView *v, const HeapRow *row, HeapAdviceVec *out)
 {
     const uint64_t *x = row->value;
     bool matters = x[HEAP_END_BYTES] >= LEAK_BYTES || x[HEAP_END_BLOCKS] >= LEAK_BLOCKS;
-    // What a library keeps by itself, the user cannot free.
+    // The user cannot free memory that a library keeps.
     if (!v->has[HEAP_END_BYTES] || !matters || !row->place.is_user || row->place.is_kept_by_library)
         return;
     HeapAdvice a = advice_of(v, row, ADVICE_LEAK);
     a.blocks = x[HEAP_END_BLOCKS];
     a.bytes = a.saved_bytes = x[HEAP_END_BYTES];
     a.weight = share(a.bytes, MAX(v->total[HEAP_PEAK_BYTES], v->total[HEAP_END_BYTES]));
-    // What is kept once, for the whole run, is seldom a mistake.
+    // A block that is kept once for the whole run is seldom a mistake.
     if (a.blocks == 1)
         a.weight /= 4;
     if (a.weight >= share_least)
         vec_push(NULL, out, a);
 }
 
-// What of a place was decided by looking at its stacks.
+// The findings of a place by its stacks.
 typedef struct PlaceStacks {
     uint64_t grown;         // blocks of stacks whose blocks grow by realloc, without the growth
     const HeapRow *at_peak; // the stack with the most blocks at the peak
@@ -313,7 +313,7 @@ static void find_short(const HeapView *v, const HeapRow *row, HeapAdviceVec *out
         vec_push(NULL, out, a);
 }
 
-// What glibc takes for a block beyond its size.
+// The bytes that glibc needs for a block beyond its size.
 static uint64_t overhead(uint64_t size)
 {
     uint64_t taken = (size + GLIBC_HEAD + GLIBC_GRAIN - 1) / GLIBC_GRAIN * GLIBC_GRAIN;

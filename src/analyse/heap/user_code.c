@@ -34,7 +34,7 @@ static bool is_library_file(Str path)
     return false;
 }
 
-// The name without what stands before it: the type that a template function returns, and the
+// The name without its prefix: the type that a template function returns, and the
 // marks of Rust's trait implementations ("<&mut [T] as …>").
 static Str name_itself(Str name)
 {

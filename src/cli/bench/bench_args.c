@@ -445,7 +445,7 @@ bool bench_build_commands(Arena *arena, const BenchArgs *args, const StrVec *tem
         return false;
     context.shell = shell;
     context.plain_direct = is_default;
-    // What stands around the runs needs a shell even where the runs do not.
+    // The commands around the runs need a shell even if the runs do not.
     options->shell = shell;
     if (!shell && !parse_shell(arena, STR("sh"), &options->shell, &is_default, err))
         return false;

@@ -57,7 +57,7 @@ Comparison bench_compare_unpaired(Arena *arena, const double *a, size_t na, cons
     return stats_compare_unpaired(arena, x.at, x.len, y.at, y.len, options);
 }
 
-// What differs between the machines, so that the comparison is doubtful.
+// Differences between the machines that make the comparison doubtful.
 static void add_fingerprint(StrBuf *out, Str clock, const RunMachine *now, const BaselineSession *s)
 {
     const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search: which commit is tested next, what is known, and the report.
+// The search: the choice of the next commit, the results so far, and the report.
 
 #include "cli/bench/bench_bisect.h"
 
@@ -15,7 +15,7 @@
 #include "os/clock.h"
 #include "os/file.h"
 
-// What is known of a commit.
+// The results of a commit.
 typedef enum Finding { FOUND_GOOD, FOUND_SLOW, FOUND_SKIP } Finding;
 static const char *const finding_names[] = {"good", "slow", "skip"};
 
@@ -47,7 +47,7 @@ typedef struct Search {
     bool shows_progress;
 } Search;
 
-// ---- What was found before -----------------------------------------------------
+// ---- Results of an earlier call -----------------------------------------------------
 
 static bool parse_tested(Search *s, Str line, Tested *ret)
 {
@@ -156,7 +156,7 @@ static bool build(Search *s, Revision *r, BenchCommandVec *command, bool *failed
     return true;
 }
 
-// Measures a commit against the good end and keeps what was found. Without `s->limit` it is the bad
+// Measures a commit against the good end and keeps the result. Without `s->limit` it is the bad
 // end. A commit that cannot be built or run is skipped, unless it is an end.
 static bool test(Search *s, Revision *r, Error *err)
 {

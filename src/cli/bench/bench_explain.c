@@ -266,7 +266,7 @@ static void sort_changes(ChangeVec *v)
         qsort(v->at, v->len, sizeof(*v->at), compare_changes);
 }
 
-// What other programs took by their names.
+// The time of other programs, by their names.
 static ChangeVec changes_of_others(Arena *arena, const ExplainedCommand *c)
 {
     ChangeVec all = {0};

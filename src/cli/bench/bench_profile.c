@@ -235,7 +235,7 @@ void bench_profile_report(StrBuf *out, const Terminal *t, const RunSummaries *s,
         strbuf_add(out, STR("; "));
         strbuf_add_terminal(out, p->event);
         strbuf_printf(out, " at %llu Hz\n", (unsigned long long)p->freq_hz);
-        // What CPU time cannot explain is not here.
+        // Differences that CPU time cannot explain are not shown here.
         if (fabs(wall) > 2 * fabs(total) && fabs(wall - total) > 0.001) {
             strbuf_add(out, STR("  Of the "));
             add_signed_time(out, wall);

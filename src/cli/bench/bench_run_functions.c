@@ -110,7 +110,7 @@ static bool check_functions(const BenchArgs *args, Error *err)
     return check_counts(args, err);
 }
 
-// Loads what --baseline names; with --rerun-baseline the program that was saved
+// Loads the results that --baseline names; with --rerun-baseline the program that was saved
 // becomes the build to run against.
 static bool load_function_baseline(Arena *arena, const BenchArgs *args, FunctionsOptions *o,
                                    BaselineSession *session, Error *err)
@@ -225,7 +225,7 @@ static bool print_report(const BenchArgs *args, FunctionSummaries *f,
 }
 
 // For --until: whether the runs so far decide all functions. Samples that cannot be read end it
-// too; the report then says what is wrong with them.
+// too; the report then states their defects.
 static bool all_decided(void *ctx, const Profile *p)
 {
     FunctionSummaries f;
@@ -345,7 +345,7 @@ int bench_run_functions(Arena *arena, const BenchArgs *args, const StrVec *opera
     bool written = !ok || write_files(args, &summaries);
     if (ok)
         gate = function_gate(&summaries, MAX(0.0, args->fail_if_slower) / 100);
-    // What Ctrl-C cut short is not a baseline.
+    // A bench that Ctrl-C cut short is not a baseline.
     if (ok && args->save.len && !bench_interrupted)
         ok = save_functions(args, &profile, &context, &err);
     int status = !ok ? cli_fail(&err) : written ? STATUS_OK : STATUS_FAILED;

@@ -180,7 +180,7 @@ static double seconds_left(const Bench *b, int64_t now_ns)
     double limit = (double)b->options.max_time_ns * 1e-9 - elapsed;
     if (b->options.until <= 0 || b->commands.len != 2)
         return limit;
-    // What the pairs that are still needed take at the pace so far.
+    // The time for the pairs that are still needed, at the pace so far.
     const Comparison *c = &b->set.groups[1 - b->set.plan.reference].comparison;
     if (c->pairs < 6 || !isfinite(c->more_pairs))
         return limit;
@@ -388,7 +388,7 @@ static int worse_gate(int a, int b)
     return a == 3 || b == 3 ? 3 : MAX(a, b);
 }
 
-// Loads what --baseline names; with --rerun-baseline its program becomes the
+// Loads the results that --baseline names; with --rerun-baseline its program becomes the
 // reference that the command is run against.
 static bool load_baseline(Arena *arena, const BenchArgs *args, BenchCommandVec *commands,
                           BaselineSession *ret, Error *err)

@@ -13,7 +13,7 @@ typedef struct CoverAlgebraOptions {
     bool covered;
 } CoverAlgebraOptions;
 
-// llvm-json needs what sets of lines do not hold.
+// llvm-json needs data that sets of lines do not hold.
 static bool is_of_lines(const void *row)
 {
     return ((const CoverFormatName *)row)->format != NULL;

@@ -23,7 +23,7 @@ bool cover_baseline_load(const CoverRequest *request, const StrVec *inputs, Diff
     // The sources are here as they are behind the change. Their marks stand on other lines.
     r.is_changed = is_changed;
     r.is_changed_ctx = diff;
-    // What the command line names beside the operands is of the state now.
+    // Inputs that the command line names beside the operands belong to the present state.
     r.objects = (StrVec){0};
     r.profile = (Str){0};
     if (!cover_load_printed(&r, inputs, &ret->profile, err))

@@ -84,7 +84,7 @@ static bool ask_git(Arena *arena, Str range, Str *text, Str *root, Error *err)
     return true;
 }
 
-// ---- What is shown -------------------------------------------------------------
+// ---- Output -------------------------------------------------------------
 
 // Lines that need a test: new lines that did not run, and lines that did before.
 static bool wants_test(CoverClass c)

@@ -121,7 +121,7 @@ static bool is_format(const CoverExportOptions *o, const char *name)
     return str_equal(o->format, str_from_c(name));
 }
 
-// What a writer borrows while it writes.
+// Objects that a writer borrows while it writes.
 typedef struct WriterInputs {
     SourceRoots roots;
     CountedSources sources;
@@ -228,7 +228,7 @@ int cover_export_profile(Profile *p, const CoverExportOptions *o, Arena *arena)
 
 // ---- Formats that hold more than the profile ------------------------------------------
 
-// An export with what the readers hand over while they read.
+// An export with the data that readers pass on while they read.
 typedef struct Export {
     const CoverExportOptions *o;
     StrBuf documents; // gcov's JSON of each unit

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay cover formats: what is read and written, out of the tables that readers and
-// writers go by.
+// assay cover formats: the formats, from the tables of readers and writers.
 
 #include "base/json.h"
 #include "cli/cli.h"

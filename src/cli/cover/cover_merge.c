@@ -439,7 +439,7 @@ static int merge_as_asked(CommandLine *line, void *values)
     if (ok) {
         print_notes(c);
         say_unused(&objects);
-        // What a watch has begun it may replace.
+        // A watch may replace its own output.
         status = write_out(o, c, o->force || o->watch.len ? OUTPUT_REPLACE : OUTPUT_KEEP);
         if (status == STATUS_OK)
             cover_pool_delete_added(&pool);

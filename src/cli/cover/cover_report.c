@@ -10,7 +10,7 @@
 #include "cli/cover/cover_load.h"
 #include "cli/cover/cover_report_table.h"
 
-// What thresholds are about.
+// The criteria of thresholds.
 typedef enum Gate {
     GATE_LINES,
     GATE_FUNCTIONS,
@@ -392,7 +392,7 @@ static int report_inputs(CommandLine *line, void *values)
         return usage_error(line->cmd, "--baseline compares files or folders");
     if (!cover_baseline_check(line->cmd, &o->baseline))
         return STATUS_USAGE;
-    // Readable names cost as much as the rest where nobody sees them.
+    // Demangling costs as much as the rest, so it is left out for names that are not shown.
     o->inputs.demangle = o->functions;
     o->inputs.wants = COVER_WANT_REGIONS |
                       (o->missing || o->baseline.inputs.len ? COVER_WANT_ROWS : 0) |

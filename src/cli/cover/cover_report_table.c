@@ -55,7 +55,7 @@ static void add_share(StrBuf *out, CoverTally t)
         strbuf_printf(out, "%6.2f%%", percent);
 }
 
-// genhtml's limits of what is little and what is enough.
+// genhtml's limits of low and high coverage.
 static Style style_of(CoverTally t)
 {
     double percent = cover_percent(t);
@@ -145,7 +145,7 @@ static void add_change(StrBuf *out, const CoverReportTable *t, Change c)
     style_end(out, &t->terminal, style);
 }
 
-// What stands before a percentage: nothing where the terminal is too narrow for more.
+// The text before a percentage: nothing where the terminal is too narrow for more.
 static void add_cells(StrBuf *out, const CoverReportTable *t, const CoverTotals *totals,
                       const Column *const columns[], size_t n, bool is_narrow)
 {

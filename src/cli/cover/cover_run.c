@@ -275,7 +275,7 @@ static int run_traced(CoverSession *s)
     return child_status ? child_status : status;
 }
 
-// What macros of the workspace counted in the compiler is part of the run.
+// Counts of macros of the workspace, which ran in the compiler, are part of the run.
 static void add_build(CoverSession *s)
 {
     if (s->is_cargo)

@@ -62,7 +62,7 @@ static bool set_build_variables(CoverSession *s, const CoverCargo *c, Error *err
         return false;
     cover_cargo_variables(arena, s->argv, c, &variables);
     vec_push(arena, &variables, cover_cargo_build_variable(arena, c));
-    // What build scripts count nobody asked for.
+    // Counts of build scripts are not wanted.
     vec_push(arena, &variables, (CoverVariable){"LLVM_PROFILE_FILE", "/dev/null"});
     cover_set_variables(&variables);
     return true;

@@ -202,7 +202,7 @@ bool cover_run_tests(CoverSession *s, CoverPerTest *tests, Error *err)
 {
     CoverTestCommands commands = {0};
     CoverVariables variables = {0};
-    // What a program counts while it lists its tests is not a test's.
+    // Counts that a program makes while it lists its tests belong to no test.
     vec_push(&s->run.arena, &variables, (CoverVariable){"LLVM_PROFILE_FILE", "/dev/null"});
     cover_set_variables(&variables);
     if (!list_tests(s, &commands, err))

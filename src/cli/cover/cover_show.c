@@ -208,7 +208,7 @@ static void add_line(Listing *l, uint32_t number, bool is_mapped, uint64_t count
     strbuf_add_char(out, '\n');
 }
 
-// Writes what there is, except for a pager, which gets all at once from flush_last.
+// Writes the text so far, except for a pager, which gets everything at once from flush_last.
 static void flush(Listing *l)
 {
     if (pager_is_possible(l->o->no_pager))

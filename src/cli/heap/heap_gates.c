@@ -53,7 +53,7 @@ bool heap_gates_check(const HeapGates *g, Error *err)
     return true;
 }
 
-// ---- What is said ------------------------------------------------------------------------------
+// ---- Messages ------------------------------------------------------------------------------
 
 static void add_amount(StrBuf *out, uint64_t value, bool is_bytes)
 {

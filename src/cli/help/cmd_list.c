@@ -42,7 +42,7 @@ typedef struct Listing {
     bool is_filtered;
 } Listing;
 
-// ---- What is asked for -----------------------------------------------------------
+// ---- The request -----------------------------------------------------------
 
 static bool is_group_word(Str word, EventGroup group)
 {
@@ -175,7 +175,7 @@ static void add_system(StrBuf *out, const Terminal *t, const Listing *l, size_t 
     strbuf_deinit(&about);
 }
 
-// Each reason once: what keeps events of the group closed, and what opens them.
+// Each reason once: the reason why events of the group do not open, and the remedy.
 static void add_reasons(StrBuf *out, const Listing *l, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {

@@ -115,7 +115,7 @@ static void add_shares(const AnnotateView *v, StrBuf *out, const uint64_t *self,
     }
 }
 
-// What stands before a line's number.
+// The text before a line's number.
 static size_t lead_columns(const AnnotateView *v)
 {
     return metrics_shown(v) * 14 + (v->executions ? COUNT_COLUMNS : 0);
@@ -142,7 +142,7 @@ static uint32_t executed_file(const AnnotateView *v, StrId file)
     return executions_file(v->executions, profile_text(v->report->profile, file));
 }
 
-// "executions  each " of a line; empty space where nobody counted it.
+// "executions  each " of a line; blank if it was not counted.
 static void add_executions(const AnnotateView *v, StrBuf *out, uint32_t file, uint32_t line,
                            const uint64_t *self)
 {
@@ -454,7 +454,7 @@ static void add_file(const AnnotateView *v, Arena *arena, StrBuf *out, const Fil
     if (s.lines.len)
         last = MIN(last, (uint64_t)s.lines.len);
     else if (f->file.v == 0)
-        last = 0; // the one row of what has no line
+        last = 0; // the one row of code without a line
     last = MAX(last, (uint64_t)a->lines.at[f->to - 1].line);
     size_t row = f->from;
     size_t at = f->from;

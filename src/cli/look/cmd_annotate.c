@@ -51,7 +51,7 @@ static const Option annotate_options[] = {
     NO_PAGER_OPTION(AnnotateOptions, no_pager),
 };
 
-// ---- What is meant -----------------------------------------------------------
+// ---- Meaning of the operands -----------------------------------------------------------
 
 // "FILE:LINE", the file by any part of its path's end.
 static bool split_place(Str target, Str *file, uint32_t *line)

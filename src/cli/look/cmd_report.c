@@ -161,7 +161,7 @@ static const Option report_options[] = {
     NO_PAGER_OPTION(ReportOptions, no_pager),
 };
 
-// What perf's users type out of habit.
+// Spellings that users of perf know.
 static const ForeignOption foreign[] = {
     {'i', "input", FOREIGN_OPERAND, NULL},
     {0, "stdio", FOREIGN_IGNORED, NULL},
@@ -348,7 +348,7 @@ static ScreenStyle screen_style(const ReportOptions *o, size_t default_limit)
     return style;
 }
 
-// What is left for functions below a head of so many lines.
+// The number of lines left for functions below a head of so many lines.
 static size_t first_screen_rows(size_t head)
 {
     enum { LEAST = 3, ALL = SCREEN_FUNCTIONS + SCREEN_HEAD };
@@ -573,8 +573,8 @@ static int show_with_counts(const ReportOptions *o, Report *r, const Opened *ope
     return status;
 }
 
-// A recording of `assay bench` or `assay stat`: no samples, but runs. Prints what that command
-// printed, or the runs as data.
+// A recording of `assay bench` or `assay stat`: no samples, but runs. Prints the same text as that
+// command, or the runs as data.
 static int show_runs(const ReportOptions *o, const Opened *opened)
 {
     const Profile *p = opened->profile;

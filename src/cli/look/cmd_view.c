@@ -144,7 +144,7 @@ static bool add_recording(const ViewCommandOptions *o, const Opened *opened, Vie
     return ok;
 }
 
-// Adds a loaded recording to the page, by what it holds.
+// Adds a loaded recording to the page, by its contents.
 static bool add_loaded(const ViewCommandOptions *o, const Opened *opened, ViewPage *page,
                        Error *err)
 {

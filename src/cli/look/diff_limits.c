@@ -63,7 +63,7 @@ static bool parse_limit(Str text, const DiffMetric *metric, Limit *ret, Error *e
                            "the metric shown");
 }
 
-// What is known of a change: the whole interval is beyond the limit, below it, or neither.
+// A change: the whole interval is beyond the limit, below it, or neither.
 typedef enum Finding { FOUND_WITHIN, FOUND_BEYOND, FOUND_UNDECIDED } Finding;
 
 static Finding judge(const DiffView *v, const Limit *limit, uint64_t was, uint64_t is,

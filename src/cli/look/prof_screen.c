@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// prof(1)'s table. What was not counted stays blank, not 0.
+// prof(1)'s table. A count that was not taken stays blank, not 0.
 
 #include "cli/look/prof_screen.h"
 

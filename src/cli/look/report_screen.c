@@ -44,7 +44,7 @@ static void add_run_facts(StrBuf *out, const Report *r)
         strbuf_printf(out, " · %u thread%s", threads, threads == 1 ? "" : "s");
 }
 
-// What was observed where no command was started: the processes that have samples.
+// The observed processes, if no command was started: the processes that have samples.
 static void add_observed(StrBuf *out, const Report *r)
 {
     const Processes *all = &r->profile->processes;
@@ -193,7 +193,7 @@ static size_t count_lines(Str text)
 }
 
 // The truth takes what it needs of the head's lines, warnings the rest, at least
-// one; what did not fit is counted.
+// one; the notes that did not fit are counted.
 static void add_notes(StrBuf *out, const Report *r, const ScreenStyle *style, size_t head_start)
 {
     const Notes *n = &r->profile->notes;
@@ -309,7 +309,7 @@ static size_t count_columns(const Report *r, const ScreenStyle *style)
     return CALLS_COLUMNS + (is_function && style->columns < EACH_SCREEN ? 0 : EACH_COLUMNS);
 }
 
-// A count, and what of `self` falls to each, in `columns`; blank where nobody counted.
+// A count, and what of `self` falls to each, in `columns`; blank if it was not counted.
 static void add_counts(StrBuf *out, const Report *r, const uint64_t *count, uint64_t self,
                        uint64_t samples, size_t columns)
 {
@@ -558,7 +558,7 @@ void screen_add_lines(StrBuf *out, const Report *r, const ScreenStyle *style)
     }
 }
 
-// ---- What next -------------------------------------------------------------------
+// ---- Next commands -------------------------------------------------------------------
 
 static void add_next(StrBuf *out, const ScreenStyle *style, Str path, const char *before, Str after,
                      bool *first)

@@ -160,7 +160,7 @@ static const char record_details[] =
     "\n"
     "'assay doctor' shows what this machine lacks for recording, and how to fix it.\n";
 
-// What perf's users type out of habit.
+// Spellings that users of perf know.
 static const ForeignOption foreign[] = {
     {'v', "verbose", FOREIGN_REFUSED,
      "ASSAY_DEBUG=record assay record … shows what it does, --self-stats what that cost"},

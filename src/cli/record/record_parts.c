@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all commands that record share.
+// Code shared by all commands that record.
 
 #include "cli/record/record_parts.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --details adds to the first screen: the figures of each command, and what else is known of
+// Text that --details adds to the first screen: the figures of each command, and further figures of
 // each comparison.
 
 #include "cli/runs/run_report.h"

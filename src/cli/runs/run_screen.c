@@ -201,7 +201,7 @@ static void add_verdict_of_one(StrBuf *out, const RunStyle *style, RunSummaries 
     strbuf_deinit(&b);
 }
 
-// "about 6 more seconds would settle …": what is undecided, with the time of further rounds.
+// "about 6 more seconds would settle …": undecided comparisons, with the time of further rounds.
 static void add_settling(StrBuf *out, const RunSet *set)
 {
     double more = 0, round_s = 0;
@@ -256,7 +256,7 @@ static uint32_t *ranking(RunSummaries *s, RunSort sort)
     return order;
 }
 
-// What all rows of the ranking share.
+// Properties shared by all rows of the ranking.
 typedef struct Ranking {
     RunUnit unit; // AUTO: each row has its own
     int decimals;
@@ -463,7 +463,7 @@ static void add_ranking(StrBuf *out, const RunStyle *style, RunSummaries *s, con
 
 // ---- The comparisons ---------------------------------------------------------
 
-// "Compared with './old': elapsed time, 30 pairs of runs": what all the lines have in common.
+// "Compared with './old': elapsed time, 30 pairs of runs": the common part of all lines.
 static void add_comparison_heading(StrBuf *out, const RunStyle *style, RunSummaries *s,
                                    size_t pairs)
 {

@@ -279,7 +279,7 @@ static bool write_html(Stat *s, const Counts *c, Error *err)
     return ok;
 }
 
-// Prints and writes what was counted. The first failure stands in `err`.
+// Prints and writes the counts. The first failure stands in `err`.
 static bool finish(Stat *s, bool ok, Error *err)
 {
     Error late;
@@ -340,7 +340,7 @@ static int count_into_file(Stat *s)
     return status;
 }
 
-// Behind what the file has, or into a descriptor that is open.
+// Appends to the file, or writes into an open descriptor.
 static int count_into_stream(Stat *s)
 {
     const StatArgs *a = s->args;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the options of `assay stat` to what is counted.
+// From the options of `assay stat` to events.
 
 #include "cli/stat/stat_args.h"
 

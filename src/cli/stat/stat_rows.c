@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "cli/runs/counts_text.h"
 
-// What stands instead of a count, as perf has it.
+// The word instead of a count, as perf has it.
 static Str uncounted(const Profile *p, const CountRow *row)
 {
     return counts_reason(p, row->metric).len ? STR("<not supported>") : STR("<not counted>");

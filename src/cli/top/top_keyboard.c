@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keys do to the screen.
+// The effect of keys on the screen.
 
 #include "cli/top/top_keyboard.h"
 

@@ -74,7 +74,7 @@ static void set_handler(int number, void (*handler)(int), int flags)
 {
     struct sigaction old, new = {.sa_handler = handler, .sa_flags = flags};
     sigemptyset(&new.sa_mask);
-    // What is ignored, as by nohup, stays ignored.
+    // A signal that is ignored, as by nohup, stays ignored.
     if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
         sigaction(number, &new, NULL);
 }

@@ -69,7 +69,7 @@ bool agent_heaps_add(AgentHeaps *h, const char *ring_name)
     return true;
 }
 
-// Copies what the program has counted so far.
+// Copies the counts of the program so far.
 static void look(AgentHeap *h)
 {
     WireHeap now;

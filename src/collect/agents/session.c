@@ -148,7 +148,7 @@ static bool put_library(int folder_fd, Bytes image)
     return ok;
 }
 
-// How long the timer's unit is, and what one reading costs.
+// The length of the timer's unit, and the cost of one reading.
 static void measure_timer(WireSession *s)
 {
     enum { SPAN_NS = 2000000, READINGS = 100 };
@@ -330,8 +330,8 @@ static Str take_variable(char **list, size_t *count, Str name)
     return value;
 }
 
-// What the user preloads stays behind our library. gcc's address sanitizer ends a program in which
-// any library lies before it, unless it is told not to look.
+// Libraries that the user preloads stay behind ours. gcc's address sanitizer ends a program in
+// which any library lies before it, unless it is told not to look.
 static char *const *with_library(Arena *arena, const AgentSession *s, char *const *from)
 {
     size_t count = 0;
@@ -377,7 +377,7 @@ void agent_session_close(AgentSession *s)
     if (!s->page)
         return;
     agent_session_set(s, WIRE_OVER);
-    // What this process cannot remove is left to the guard.
+    // Files that this process cannot remove are left to the guard.
     bool keep = any_runs(s->folder) || !remove_folder(s->folder_fd, s->folder);
     if (!keep)
         (void)!write(s->guard_fd, "", 1);

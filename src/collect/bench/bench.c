@@ -69,7 +69,7 @@ Str bench_clock_name(const Bench *b)
 
 // ---- One run ---------------------------------------------------------------
 
-// What a round's runs share: the variables hyperfine gives a command.
+// Properties shared by the runs of a round: the variables hyperfine gives a command.
 typedef struct RunEnvironment {
     char offset[sizeof("HYPERFINE_RANDOMIZED_ENVIRONMENT_OFFSET=") + OFFSET_MAX];
     char iteration[64];
@@ -145,7 +145,7 @@ static bool accepts(const BenchIgnore *ignore, int status)
     return false;
 }
 
-// What a run took, by the bench's clock, in seconds.
+// The time of a run by the bench's clock, in seconds.
 static double run_seconds(const Bench *b, const SpawnResult *r)
 {
     if (!b->options.cpu_clock)
@@ -425,7 +425,7 @@ static bool enough(Bench *b, uint64_t rounds, int64_t measured_ns, int64_t *next
 
 // ---- The loops -------------------------------------------------------------
 
-// The last warm-up run is weighed: its time is nobody's concern.
+// The last warm-up run is weighed: its time does not matter.
 static RunPurpose warm_up_purpose(const Bench *b, uint32_t command, uint64_t w)
 {
     bool last = w + 1 == b->options.warmup;
@@ -512,7 +512,7 @@ static bool run_all(Bench *b, Error *err)
         ok = ok && run_rounds(b, from, group, err);
         for (uint32_t i = 0; ok && i < group; i++)
             ok = weigh_after(b, from + i, err);
-        // What was set up is cleaned up, also after a failure.
+        // --cleanup follows --setup, also after a failure.
         Error later;
         for (uint32_t i = 0; i < ready; i++)
             if (!bench_step(b, from + i, BENCH_CLEANUP, ok ? err : &later))

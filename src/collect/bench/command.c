@@ -89,7 +89,7 @@ Str bench_fill_in(Arena *arena, Str text, const RunParameterVec *parameters)
 
 bool bench_is_plain(Str text)
 {
-    // What POSIX shells and their users take for built-ins, reserved words first.
+    // Words that are built-ins in POSIX shells, reserved words first.
     static const char *const builtins[] = {
         "if",     "then",  "else",    "elif",   "fi",       "do",      "done",     "case",
         "esac",   "while", "until",   "for",    "in",       "break",   "continue", "return",

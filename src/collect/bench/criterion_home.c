@@ -82,5 +82,5 @@ bool criterion_home_read(Arena *arena, const char *home, HarnessResults *ret, Er
 void criterion_home_remove(const char *home)
 {
     if (home)
-        (void)os_tree_remove(AT_FDCWD, home); // what stays in $TMPDIR does no harm
+        (void)os_tree_remove(AT_FDCWD, home); // a file that stays in $TMPDIR does no harm
 }

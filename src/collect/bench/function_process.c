@@ -46,7 +46,8 @@ static void add_harness_words(Arena *arena, Words *w, const FunctionProgram *p,
         add_seconds(arena, w, "--warm-up-time", r->time_s / 4);
         add(arena, w, "--sample-size");
         add(arena, w, "20");
-        add(arena, w, "--nresamples"); // what Criterion computes from the samples is not read
+        add(arena, w,
+            "--nresamples"); // the figures that Criterion computes from the samples are not read
         add(arena, w, "1001");
         add(arena, w, "--noplot");
     } else if (p->harness == HARNESS_DIVAN && !p->plain) {

@@ -90,7 +90,7 @@ static void record_facts(const Runner *f)
                      (long long)(os_realtime_ns() - (os_monotonic_ns() - f->begin_ns))));
 }
 
-// What is to be known of programs with another harness.
+// Notes on programs with another harness.
 static void note_harnesses(const Runner *f)
 {
     const double much = 0.02;
@@ -108,7 +108,7 @@ static void note_harnesses(const Runner *f)
                              f->builds[b].at[i].path);
 }
 
-// What was left out of the samples' times, known when all processes have run.
+// The time left out of the samples, known after all processes have run.
 static void record_waiting(const Runner *f)
 {
     const FunctionsOptions *o = f->options;

@@ -184,7 +184,7 @@ typedef struct DivanTable {
     Str groups[DIVAN_DEPTH_MAX]; // names of the row's parents, from the root
 } DivanTable;
 
-// The depth of a row and what follows its branch; false for lines that are no row.
+// The depth of a row and the text after its branch; false for lines that are no row.
 static bool divan_row(Str line, size_t *depth, Str *rest)
 {
     static const char *const branches[] = {"├─ ", "╰─ "};

@@ -63,7 +63,7 @@ void kernel_clock_close(KernelClock *clock)
     *clock = (KernelClock){0};
 }
 
-// The process that is looked for, and what was read of it.
+// The wanted process, and its records so far.
 typedef struct ExecReading {
     uint32_t pid;
     ExecTimes *times;

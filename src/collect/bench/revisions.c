@@ -97,7 +97,7 @@ bool revision_find(const RevisionBuilds *b, Str name, Revision *ret, Error *err)
 
 // ---- Builds ------------------------------------------------------------------
 
-// The end of what the build printed.
+// The end of the output of the build.
 static Str log_end(Arena *arena, Str path)
 {
     Bytes bytes;

@@ -141,7 +141,7 @@ void switch_watch_begin(SwitchWatch *w)
 
 // ---- Records -----------------------------------------------------------------
 
-// What the records of one reading become.
+// The result of the records of one reading.
 typedef struct SwitchReading {
     SwitchWatch *watch;
     SwitchEventVec events;
@@ -324,7 +324,7 @@ static void thread_runs(RunReader *r, uint32_t tid, int64_t time_ns, uint32_t cp
     t->since_ns = time_ns;
 }
 
-// Keeps who runs on each CPU up to date.
+// Keeps the running thread of each CPU up to date.
 static void cpu_changes(RunReader *r, const SwitchEvent *e)
 {
     if (e->cpu >= r->cpus)

@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LOG_BYTES = 1 << 20, LOG_TAIL = 900 }; // of what the kernel says of a program
+enum { LOG_BYTES = 1 << 20, LOG_TAIL = 900 }; // of the kernel's messages about a program
 
 static int bpf(int command, union bpf_attr *attr)
 {

@@ -22,13 +22,13 @@
 // the address to go on at. The word behind it is the stack pointer at the stop, or 0.
 enum { ADDRESS_IS_OWN = 1 };
 
-// What is copied into the program.
+// The code that is copied into the program.
 //
 // The handler gets siginfo in rsi and the context in rdx, whose rip, at 0xa8, is behind the
-// breakpoint; the signal's code is SI_KERNEL, 0x80. It waits for the byte there to change; it
-// counts for the case that nobody removes the breakpoint. To end as by default, it takes itself out
-// and sends the signal again, which comes when the handler returns. The kernel restores all
-// registers then.
+// breakpoint; the signal's code is SI_KERNEL, 0x80. It waits for the byte there to change; it is
+// for the case that the breakpoint is never removed. To end as by default, it takes itself out and
+// sends the signal again, which comes when the handler returns. The kernel restores all registers
+// then.
 __asm__(".pushsection .rodata\n"
         ".balign 16\n"
         "trap_guard_begin:\n"

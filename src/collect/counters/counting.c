@@ -174,8 +174,8 @@ static void drop_series(Series *s, size_t rows)
     s->part.len = s->enabled_ns.len = s->running_ns.len = rows;
 }
 
-// Adds what was counted since the interval before, and makes that the new base. The command's user
-// and system time are known only when it has ended.
+// Adds the counts since the interval before, and makes the present counts the new base. The
+// command's user and system time are known only when it has ended.
 static bool end_interval(Counting *c, int64_t now_ns, int64_t length_ns, Error *err)
 {
     Profile *p = c->profile;
@@ -275,7 +275,7 @@ static bool count_until_end(Counting *c, const Spawned *child, Error *err)
             spawn_collect(child, &ended))
             break;
     }
-    // What is left of the last interval; nothing where the last one was the end.
+    // The rest of the last interval; nothing where the last one was the end.
     int64_t now = os_monotonic_ns();
     if (o->interval_ns && (!o->interval_count || intervals < o->interval_count))
         return end_interval(c, now, now - last_interval, err);
@@ -326,7 +326,7 @@ static bool open_counters(Counting *c, const Spawned *child, Error *err)
     return true;
 }
 
-// What a time of the run amounts to, as a counter's value.
+// A time of the run as a counter's value.
 static CounterValue tool_value(const RunRow *row, CountingTool tool)
 {
     int64_t ns = tool == TOOL_DURATION ? row->wall_ns

@@ -108,7 +108,7 @@ bool cover_cargo_tools(Arena *arena, const CoverCargo *c, const CoverCargoTools 
     return true;
 }
 
-// ---- What macros counted -------------------------------------------------------------
+// ---- Counts of macros -------------------------------------------------------------
 
 static Str build_folder(Arena *arena, const CoverCargo *c)
 {

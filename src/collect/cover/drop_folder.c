@@ -83,8 +83,8 @@ static bool all_may_pass(Arena *arena, Str path)
     return true;
 }
 
-// The folder as a mount of its own that is at no path and follows no links. Who has inherited the
-// descriptor reaches it from anywhere; it is gone when the last one is closed.
+// The folder as a mount of its own that is at no path and follows no links. A process that has
+// inherited the descriptor reaches it from anywhere; it is gone when the last one is closed.
 static int open_linkless_mount(int folder)
 {
     struct mount_attr how = {.attr_set =
@@ -99,7 +99,7 @@ static int open_linkless_mount(int folder)
     return high;
 }
 
-// Programs of root may continue as any user: nobody knows as which before.
+// Programs of root may continue as any user: which user that is, is not known before.
 static void let_all_users_add(Arena *arena, int fd, CoverDrop *d)
 {
     if (!kernel_protects_links() || !all_may_pass(arena, d->folder)) {

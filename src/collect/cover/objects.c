@@ -235,7 +235,7 @@ bool cover_objects_write(const CoverObjects *o, Str folder, Error *err)
     return ok;
 }
 
-// ---- What a file tells -----------------------------------------------------------
+// ---- Contents of a file -----------------------------------------------------------
 
 static bool has_symbol(Arena *arena, const Elf *elf, uint32_t type, Str prefix)
 {

@@ -67,7 +67,7 @@ Str cover_pool_pattern(const CoverPool *pool)
                         pool->continuous ? "%c" : "");
 }
 
-// ---- Who wrote -------------------------------------------------------------------
+// ---- The writers -------------------------------------------------------------------
 
 static bool writer_known(const CoverPool *pool, const struct stat *st)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder of results while a run replaces what is in it or adds to it.
+// The folder of results while a run replaces its contents or adds to them.
 
 #include "collect/cover/results.h"
 
@@ -43,7 +43,7 @@ static bool is_raw_result(Str name)
     return false;
 }
 
-// Whether a folder of this name holds what programs wrote.
+// Whether a folder of this name holds files that programs wrote.
 static bool is_raw_folder(Str name, unsigned depth)
 {
     return depth > 0 || str_equal(name, STR("gcov")) || str_equal(name, STR("raw"));

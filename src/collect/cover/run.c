@@ -23,7 +23,7 @@ static Str profile_path(CoverRun *r)
     return in_folder(r, STR("profile.profdata"));
 }
 
-// ---- What was there before ---------------------------------------------------------
+// ---- Earlier results ---------------------------------------------------------
 
 // Reads the list of objects. An object that was linked again since is used all the same: the counts
 // of its unchanged functions still apply.
@@ -109,7 +109,7 @@ bool cover_run_open(CoverRun *r, const CoverRunPlace *place, CoverRunMode mode, 
     if (!cover_drop_open(&r->arena, r->folder, place->temp, &r->drop, err) ||
         !cover_pool_open(&r->pool, &r->arena, r->drop.folder, err))
         return cannot_write(err);
-    // What a run that was killed has left must not mix with this run's.
+    // Files that a killed run has left must not mix with this run's.
     r->gcov_root = arena_printf(&r->arena, "%" STR_FMT "/.gcov-%" STR_FMT, STR_ARG(r->drop.base),
                                 STR_ARG(str_base_name(r->drop.folder)));
     r->pool.reach = r->drop.reach;
@@ -133,7 +133,7 @@ void cover_run_deinit(CoverRun *r)
     arena_deinit(&r->arena);
 }
 
-// ---- Who still runs -------------------------------------------------------------------
+// ---- Processes that still run -------------------------------------------------------------------
 
 static bool has_run_folder(const CoverRun *r, Str number, U8Vec *buf)
 {

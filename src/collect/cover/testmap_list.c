@@ -31,7 +31,7 @@ CoverTestStyle cover_test_style(const Program *program)
     return style;
 }
 
-// ---- What they print -----------------------------------------------------------
+// ---- Output -----------------------------------------------------------
 
 // "path::name: test"
 void cover_test_parse_libtest(Arena *arena, Str text, StrVec *names)

@@ -216,7 +216,7 @@ static bool on_breakpoint(Tracer *t, pid_t tid)
 }
 
 // Lets a stopped thread go on by `request`, with a signal or none. A thread that stays stopped
-// would stay so for ever; the end of this process is what lets it go on then.
+// would stay so for ever; it goes on when this process ends.
 static void resume(Tracer *t, int request, pid_t tid, int signal)
 {
     if (tracing_ask(request, tid, NULL, (void *)(intptr_t)signal))

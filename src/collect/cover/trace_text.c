@@ -108,7 +108,7 @@ static TraceModule *module_of(Tracer *t, pid_t pid, const ProcMap *map)
         m->device_inode = key;
         m->size_bytes = file.size_bytes;
         m->mtime_ns = file.mtime_ns;
-        // Without the journal nobody could remove the breakpoints when this process is killed.
+        // Without the journal the breakpoints would stay when this process is killed.
         if (m->site_count && !add_to_journal(t->journal, m))
             m->site_count = 0;
         vec_push(&t->arena, &t->modules, m);
@@ -311,7 +311,7 @@ void trace_clean(Tracer *t, TraceProcess *p, pid_t tid)
     p->is_clean = true;
 }
 
-// ---- What a program gets at its beginning ----------------------------------------------
+// ---- Breakpoints at the beginning of a program ----------------------------------------------
 
 void trace_set_guard(Tracer *t, TraceProcess *p, pid_t tid)
 {

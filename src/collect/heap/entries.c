@@ -12,7 +12,7 @@
 
 #include <elf.h>
 
-// A function of a known allocator, and what its arguments are.
+// A function of a known allocator, and the meaning of its arguments.
 typedef struct Known {
     const char *name;
     WireEntryKind kind;
@@ -317,8 +317,8 @@ static bool has_symbol(const Finder *f, Str name)
     return false;
 }
 
-// Their malloc is a part of their checks, and what it gives out is not what the program has
-// without them.
+// Their malloc is a part of their checks, and its blocks differ from those of the program without
+// them.
 static bool refuse_sanitizers(const Finder *f, Str path, Error *err)
 {
     static const struct {

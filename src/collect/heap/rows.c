@@ -45,7 +45,7 @@ void heap_timeline_add(HeapTimeline *t, int64_t time_ns, AgentHeaps *heaps)
     AgentHeapLevel level = agent_heaps_level(heaps);
     if (level.is_peak)
         t->peak_ns = time_ns;
-    // Looking at many sites must not cost what it shows.
+    // The cost of looking at many sites must stay small beside the cost that it shows.
     if (time_ns - t->summed_ns >= SUMMING_SHARE * t->summing_ns || t->slices.len == 0) {
         int64_t begin_ns = os_monotonic_ns();
         agent_heaps_sum(heaps, &t->sums);

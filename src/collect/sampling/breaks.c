@@ -115,7 +115,7 @@ static bool tell(int line, MessageKind kind, const void *bytes, size_t len, StrB
     return message_send(line, strbuf_str(buf), MESSAGE_BYTES_MAX);
 }
 
-// Sends what the tracer has pushed. False when nobody listens any more.
+// Sends the records that the tracer has pushed. False when there is no listener any more.
 static bool send_records(int line, ChunkQueue *queue, StrBuf *buf)
 {
     bool ok = true;

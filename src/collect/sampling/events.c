@@ -823,8 +823,8 @@ static bool settle_cpus(EventSet *set, Error *err)
     return ok;
 }
 
-// What a hit costs depends on the machine and on what is copied: it is measured before the program
-// starts.
+// The cost of a hit depends on the machine and on the size of the copies: it is measured before the
+// program starts.
 static void measure_probe(EventSet *set)
 {
     const EventSpec *first = &set->events.at[0];
@@ -836,8 +836,8 @@ static void measure_probe(EventSet *set)
     set->hit_cost_ns = probe_cost_ns(&attr, first->is_emulated);
 }
 
-// Probes are not handed on to new threads and processes: they are set on all processes where that
-// disturbs nobody else.
+// Probes are not handed on to new threads and processes: they are set on all processes if that
+// disturbs no other program.
 static void settle_scope(EventSet *set)
 {
     const SamplingOptions *o = set->options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one hit of a probe costs the observed program.
+// Measures the cost of one hit of a probe for the observed program.
 
 #include "collect/sampling/probe_cost_internal.h"
 
@@ -62,8 +62,8 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The processor time of a call, the median of all batches: what observed programs pay depends on
-// what else the machine does now.
+// The processor time of a call, the median of all batches: the cost for observed programs depends
+// on the present load of the machine.
 static uint64_t time_of_call(PerfRing *ring, void (*probed)(void))
 {
     int64_t times[BATCHES];

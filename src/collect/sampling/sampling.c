@@ -924,7 +924,7 @@ static bool open_broken(Sampling *s, Str why, Error *err)
            start_child(s, &s->breaks.program, err) && breaks_attach(&s->breaks, s->child.pid, err);
 }
 
-// What the user asked for by name.
+// The features that the user named.
 static bool open_engine(Sampling *s, Error *err)
 {
     const SamplingOptions *o = s->options;
@@ -943,7 +943,7 @@ static bool open_engine(Sampling *s, Error *err)
     return start_child(s, o->program, err) && open_traced(s, STR(""), err);
 }
 
-// What else there is to say of refused probes: breakpoints do it, or why they do not.
+// Further hints about refused probes: breakpoints do it, or why they do not.
 static void explain_breakpoints(const Sampling *s, const Error *refused, Error *why)
 {
     Error before = *why;
@@ -1005,7 +1005,7 @@ static bool start_worker(Sampling *s, Error *err)
     return true;
 }
 
-// Waits for the worker to finish what is in the queue. False when it hangs, as on a file of
+// Waits for the worker to finish the queue. False when it hangs, as on a file of
 // a file system that does not answer, and a second signal asked us to end.
 static bool stop_worker(Sampling *s)
 {

@@ -26,7 +26,7 @@ enum {
         200, // … in so short a time: where hits are rarer, large copies cost little
 };
 
-// What the process that keeps the rights is asked for.
+// The requests to the process that keeps the rights.
 typedef struct OpenRequest {
     uint32_t event;
     uint32_t bytes;
@@ -47,7 +47,7 @@ static int open_larger(const EventSet *set, const OpenRequest *r)
     return perf_event_open(&attr, is_wide ? -1 : pid, cpu, -1);
 }
 
-// Only what is open already may be opened once more.
+// Only events that are open already may be opened once more.
 static int serve_open(void *ctx, Str request)
 {
     const EventSet *set = ctx;
@@ -95,7 +95,7 @@ static void add_layer(EventLayer *layer, const OpenEvent *old, int fd)
     table_insert(&layer->by_id, hash_u64(id), (uint32_t)layer->open_count++);
 }
 
-// What is open of an event in its newest layer.
+// The open descriptors of an event in its newest layer.
 static size_t newest_of(const EventSet *set, size_t event, const OpenEvent **ret, size_t max)
 {
     uint32_t number = atomic_load(&set->copies[event].layer);

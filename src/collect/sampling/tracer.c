@@ -220,7 +220,7 @@ static pid_t next_report(const Tracer *t, int *status, struct rusage *usage)
 
 bool tracer_reap(Tracer *t)
 {
-    enum { REPORTS_MAX = 256 }; // then the caller looks at what else there is to do
+    enum { REPORTS_MAX = 256 }; // then the caller does its other work
     int status, reports = 0;
     struct rusage usage;
     pid_t tid;
@@ -249,7 +249,7 @@ bool tracer_seize(Tracer *t, const EventSet *events, ChunkQueue *queue, pid_t ch
 }
 
 // Whether a stopped thread has hit a breakpoint without a report of it yet: the signal would end
-// the program once nobody traces it.
+// the program once it is not traced.
 static bool has_pending_trap(const Tracer *t, uint32_t tid, int status)
 {
     enum { LOOKED_AT = 8 };
@@ -264,7 +264,7 @@ static bool has_pending_trap(const Tracer *t, uint32_t tid, int status)
     return false;
 }
 
-// The signal with which a stopped thread goes on when nobody traces it any more.
+// The signal with which a stopped thread goes on when it is no longer traced.
 static int signal_at_end(Tracer *t, uint32_t tid, int status)
 {
     if (status >> 16)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what a tracer sees as perf records.
+// Writes the observations of a tracer as perf records.
 
 #include "collect/sampling/tracer_parts_internal.h"
 

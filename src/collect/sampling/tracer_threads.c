@@ -174,7 +174,7 @@ TracedThread *tracer_need_thread(Tracer *t, uint32_t tid, uint32_t parent_tid)
     return tracer_add_thread(t, p, tid);
 }
 
-// ---- What /proc says of a thread ------------------------------------------------------
+// ---- A thread in /proc ------------------------------------------------------
 
 static Str read_at(int fd, char *buf, size_t size)
 {

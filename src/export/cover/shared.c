@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several formats share: the walk over lines, totals, paths, JSON.
+// Code shared by several formats: the walk over lines, totals, paths, JSON.
 
 #include "export/cover/formats_internal.h"
 

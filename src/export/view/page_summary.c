@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The summary of a page in plain HTML: what a browser without scripts, a printer and a screen
-// reader show.
+// The summary of a page in plain HTML: the part for browsers without scripts, printers and screen
+// readers.
 
 #include "export/view/view_internal.h"
 

@@ -37,7 +37,7 @@ bool heaptrack_is(Bytes head)
     return str_next_line(&text, &line) && read_versions(line, &format);
 }
 
-// What a stack allocated so far.
+// The allocations of a stack so far.
 typedef struct Trace {
     StackId stack;
     uint64_t blocks, bytes, freed;

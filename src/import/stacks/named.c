@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of stacks of named functions share.
+// Code shared by the readers of stacks of named functions.
 
 #include "import/stacks/named.h"
 

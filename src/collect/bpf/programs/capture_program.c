@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/bpf-programs from capture.bpf.c with clang-14 (docs/decisions/0290).
-// Hash of the sources: 25a72f034e4fb763fc1d109864f535f3a35952a43ec29125942bfa97ccc23d68
+// Hash of the sources: 26cf9975ba3667f6bbf2b9e389fe1c7a78e92c23448c4e67a9fa7cd71b188f32
 
 #include "collect/bpf/programs/capture_program.h"
 

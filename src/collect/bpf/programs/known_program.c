@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/bpf-programs from known.bpf.c with clang-14 (docs/decisions/0290).
-// Hash of the sources: c4d839383f6679e118086b94ab24d68b6d5e68fc682d0ae7622c3ec4d24694f2
+// Hash of the sources: ca3e995d5349b73b11016b1f9bdfb2c8dae2ded7dda14bba6a3fef9d0b28b320
 
 #include "collect/bpf/programs/known_program.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/bpf-programs from later.bpf.c with clang-14 (docs/decisions/0290).
-// Hash of the sources: faad48c2599fa130c15c79d7c2c5fc45ded1b0fff05de42aa74ee982c951a41a
+// Hash of the sources: 7ea67b8db40416419c31ebe9be52fb91b587e0e89e9e17f746e99171119484d4
 
 #include "collect/bpf/programs/later_program.h"
 

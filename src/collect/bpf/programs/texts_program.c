@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/bpf-programs from texts.bpf.c with clang-14 (docs/decisions/0290).
-// Hash of the sources: de10dc76741bae309bc5e862ce49fe8e8dac8a27f993a12b13de68cd93b2b8be
+// Hash of the sources: 86c9e603040c7a4c82a45c2ddccd39d97898a1fd9587545aa07a277946a7dc53
 
 #include "collect/bpf/programs/texts_program.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/bpf-programs from wait.bpf.c with clang-14 (docs/decisions/0290).
-// Hash of the sources: 00ee74f90ec20ba59a0177567f9d6994955e6eadee05a6bd872e97c6fcd8783a
+// Hash of the sources: 5440250d85b1bcf26cec0f7a94ebb5b03b700b0b3989e4c9a60b2a01e67cb31a
 
 #include "collect/bpf/programs/wait_program.h"
 
