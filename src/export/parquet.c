@@ -129,6 +129,16 @@ static const ParquetColumn sample_columns[] = {
     [SAMPLE_STACK] = NUMBER_OR_NULL("stack"), [SAMPLE_CPU] = NUMBER_OR_NULL("cpu"),
     [SAMPLE_VALUE] = LONG("value"),
 };
+// As samples, with a text instead of a number.
+static const ParquetColumn text_columns[] = {
+    [SAMPLE_RECORDING] = RECORDING,
+    [SAMPLE_METRIC] = NUMBER("metric"),
+    [SAMPLE_THREAD] = NUMBER("thread"),
+    [SAMPLE_TIME] = TIME_OR_NULL("time_ns"),
+    [SAMPLE_STACK] = NUMBER_OR_NULL("stack"),
+    [SAMPLE_CPU] = NUMBER_OR_NULL("cpu"),
+    [SAMPLE_VALUE] = TEXT("text"),
+};
 static const ParquetColumn line_columns[] = {
     RECORDING, TEXT("file"), NUMBER("line"), LONG_OR_NULL("executions"), TEXT_OR_NULL("text"),
 };
@@ -391,6 +401,10 @@ static void add_metrics(Writer *w)
     for (size_t m = 0; m < count; m++) {
         if (!export_wants_metric(&w->set, m))
             continue;
+        if (metric_is_text(p, (MetricId){(uint32_t)m})) {
+            sums[m] = export_count_texts(&w->set, m);
+            continue;
+        }
         sums[m] = export_add_up(&w->set, m, rows);
         for (size_t i = 0; i < w->set.stacks.len; i++)
             if (rows[i].total)
@@ -403,13 +417,13 @@ static void add_metrics(Writer *w)
         if (export_wants_metric(&w->set, m))
             add_row(w, "itttti", (int64_t)m + 1, profile_text(p, p->metrics.name.at[m]),
                     profile_text(p, p->metrics.unit.at[m]), profile_text(p, p->metrics.event.at[m]),
-                    p->metrics.kind.at[m] == METRIC_MAX ? STR("max") : STR("sum"),
-                    (int64_t)sums[m]);
+                    export_metric_kind(p, m), (int64_t)sums[m]);
     end_table(w);
     heap_free(rows);
     heap_free(sums);
 }
 
+// The columns of a sample up to its value.
 static void add_sample(Writer *w, size_t metric, uint32_t thread, uint32_t at)
 {
     const Samples *s = &w->p->samples;
@@ -430,8 +444,22 @@ static void add_sample(Writer *w, size_t metric, uint32_t thread, uint32_t at)
         parquet_null(f, SAMPLE_CPU);
     else
         parquet_number(f, SAMPLE_CPU, s->cpu.at[at]);
-    parquet_number(f, SAMPLE_VALUE, s->values[metric].at[at]);
-    parquet_end_row(f);
+}
+
+// The texts of probes, in the order of the samples.
+static void add_texts(Writer *w, const uint32_t *order, const size_t *starts)
+{
+    Str text;
+    BEGIN(w, "texts", text_columns);
+    for (size_t m = 0; m < w->p->metrics.name.len; m++)
+        for (uint32_t t = 0; t < w->set.threads.len && export_wants_metric(&w->set, m); t++)
+            for (size_t i = starts[t]; i < starts[t + 1]; i++)
+                if (export_text_of(&w->set, m, order[i], &text)) {
+                    add_sample(w, m, t, order[i]);
+                    parquet_text(&w->file, SAMPLE_VALUE, text);
+                    parquet_end_row(&w->file);
+                }
+    end_table(w);
 }
 
 // Thread by thread, in the order of time: so neighbours are alike, which makes the file small, and
@@ -444,14 +472,19 @@ static void add_samples(Writer *w)
     BEGIN(w, "samples", sample_columns);
     for (size_t m = 0; m < w->p->metrics.name.len; m++) {
         const int64_t *values = w->p->samples.values ? w->p->samples.values[m].at : NULL;
-        if (!export_wants_metric(&w->set, m) || !values)
+        if (!export_wants_metric(&w->set, m) || !values ||
+            metric_is_text(w->p, (MetricId){(uint32_t)m}))
             continue;
         for (uint32_t t = 0; t < w->set.threads.len; t++)
             for (size_t i = starts[t]; i < starts[t + 1]; i++)
-                if (values[order[i]] > 0)
+                if (values[order[i]] > 0) {
                     add_sample(w, m, t, order[i]);
+                    parquet_number(&w->file, SAMPLE_VALUE, values[order[i]]);
+                    parquet_end_row(&w->file);
+                }
     }
     end_table(w);
+    add_texts(w, order, starts);
     heap_free(order);
     heap_free(starts);
 }

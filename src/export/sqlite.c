@@ -34,6 +34,9 @@ static const char schema[] =
     "CREATE TABLE sample_values(sample_id INTEGER NOT NULL REFERENCES samples,"
     " metric_id INTEGER NOT NULL REFERENCES metrics, value INTEGER NOT NULL,"
     " PRIMARY KEY(sample_id, metric_id)) WITHOUT ROWID;"
+    "CREATE TABLE sample_texts(sample_id INTEGER NOT NULL REFERENCES samples,"
+    " metric_id INTEGER NOT NULL REFERENCES metrics, text TEXT NOT NULL,"
+    " PRIMARY KEY(sample_id, metric_id)) WITHOUT ROWID;"
     "CREATE TABLE stack_values(stack_id INTEGER NOT NULL REFERENCES stacks,"
     " metric_id INTEGER NOT NULL REFERENCES metrics, self INTEGER NOT NULL,"
     " total INTEGER NOT NULL, self_samples INTEGER NOT NULL, PRIMARY KEY(stack_id, metric_id))"
@@ -91,6 +94,11 @@ static const char schema[] =
     " JOIN functions c ON c.id = q.function_id JOIN metrics m ON m.id = v.metric_id"
     " WHERE NOT s.repeats AND NOT r.cut AND NOT q.cut"
     " GROUP BY v.metric_id, c.id, f.id ORDER BY v.metric_id, sum(v.total) DESC, c.id, f.id;"
+
+    "CREATE VIEW frequent_texts AS"
+    " SELECT m.name AS metric, t.text AS text, count(*) AS samples"
+    " FROM sample_texts t JOIN metrics m ON m.id = t.metric_id"
+    " GROUP BY t.metric_id, t.text ORDER BY t.metric_id, count(*) DESC, t.text;"
 
     "CREATE VIEW by_thread AS"
     " SELECT m.name AS metric, p.pid AS pid, t.tid AS tid, t.name AS thread,"
@@ -352,9 +360,22 @@ static void add_samples(Writer *w)
     for (size_t i = 0; i < w->set.samples.len; i++)
         for (size_t m = 0; m < w->p->metrics.name.len; m++) {
             int64_t value = s->values[m].at[w->set.samples.at[i]];
-            if (export_wants_metric(&w->set, m) && value > 0)
+            if (export_wants_metric(&w->set, m) && value > 0 &&
+                !metric_is_text(w->p, (MetricId){(uint32_t)m}))
                 add_row(&w->db, "iii", (int64_t)i + 1, (int64_t)m + 1, value);
         }
+    end_table(&w->db);
+}
+
+static void add_texts(Writer *w)
+{
+    Str text;
+    begin_table(&w->db, "INSERT INTO sample_texts VALUES(?,?,?)");
+    for (size_t i = 0; i < w->set.samples.len; i++)
+        for (size_t m = 0; m < w->p->metrics.name.len; m++)
+            if (export_wants_metric(&w->set, m) &&
+                export_text_of(&w->set, m, w->set.samples.at[i], &text))
+                add_row(&w->db, "iit", (int64_t)i + 1, (int64_t)m + 1, text);
     end_table(&w->db);
 }
 
@@ -365,14 +386,15 @@ static void add_metrics(Writer *w)
     for (size_t m = 0; m < p->metrics.name.len; m++) {
         if (!export_wants_metric(&w->set, m))
             continue;
-        uint64_t sum = export_add_up(&w->set, m, rows);
+        bool is_text = metric_is_text(p, (MetricId){(uint32_t)m});
+        uint64_t sum = is_text ? export_count_texts(&w->set, m) : export_add_up(&w->set, m, rows);
         begin_table(&w->db, "INSERT INTO metrics VALUES(?,?,?,?,?,?)");
         add_row(&w->db, "itttti", (int64_t)m + 1, profile_text(p, p->metrics.name.at[m]),
                 profile_text(p, p->metrics.unit.at[m]), profile_text(p, p->metrics.event.at[m]),
-                p->metrics.kind.at[m] == METRIC_MAX ? STR("max") : STR("sum"), (int64_t)sum);
+                export_metric_kind(p, m), (int64_t)sum);
         end_table(&w->db);
         begin_table(&w->db, "INSERT INTO stack_values VALUES(?,?,?,?,?)");
-        for (size_t i = 0; i < w->set.stacks.len; i++)
+        for (size_t i = 0; i < w->set.stacks.len && !is_text; i++)
             if (rows[i].total)
                 add_row(&w->db, "iiiii", (int64_t)i + 1, (int64_t)m + 1, (int64_t)rows[i].self,
                         (int64_t)rows[i].total, (int64_t)rows[i].samples);
@@ -497,6 +519,7 @@ static void fill(Writer *w)
     add_frames(w);
     add_stacks(w);
     add_samples(w);
+    add_texts(w);
     add_metrics(w);
     add_sources(w);
     add_counts(w);

@@ -9,6 +9,35 @@ bool export_wants_metric(const ExportSet *s, size_t metric)
     return r->all_metrics || metric == r->selection.metric.v;
 }
 
+bool export_text_of(const ExportSet *s, size_t metric, size_t sample, Str *ret)
+{
+    const Profile *p = s->p;
+    MetricId id = {(uint32_t)metric}, owner;
+    if (!metric_is_text(p, id) || !metric_is_argument(p, id, &owner) ||
+        p->samples.values[owner.v].at[sample] <= 0)
+        return false;
+    int64_t value = p->samples.values[metric].at[sample];
+    bool is_known = value > 0 && (uint64_t)value < p->strings.texts.len;
+    *ret = is_known ? profile_text(p, (StrId){(uint32_t)value}) : STR("");
+    return true;
+}
+
+uint64_t export_count_texts(const ExportSet *s, size_t metric)
+{
+    uint64_t count = 0;
+    Str text;
+    for (size_t i = 0; i < s->samples.len; i++)
+        count += export_text_of(s, metric, s->samples.at[i], &text);
+    return count;
+}
+
+Str export_metric_kind(const Profile *p, size_t metric)
+{
+    if (metric_is_text(p, (MetricId){(uint32_t)metric}))
+        return STR("text");
+    return p->metrics.kind.at[metric] == METRIC_MAX ? STR("max") : STR("sum");
+}
+
 int64_t export_stack_number(const ExportSet *s, uint32_t stack)
 {
     uint32_t row = stack ? s->row_of_stack[stack] : EXPORT_NONE;

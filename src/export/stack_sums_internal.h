@@ -10,6 +10,14 @@
 // Whether the request wants a metric of the profile.
 bool export_wants_metric(const ExportSet *s, size_t metric);
 
+// The text that a sample of the profile has in a metric of texts. False when the metric has none or
+// the sample is not of the probe. Texts have no sum: they go into tables of their own.
+bool export_text_of(const ExportSet *s, size_t metric, size_t sample, Str *ret);
+// How many samples of the selection have a text in the metric.
+uint64_t export_count_texts(const ExportSet *s, size_t metric);
+// What tables call the kind of a metric: "sum", "max" or "text".
+Str export_metric_kind(const Profile *p, size_t metric);
+
 // The number of a stack of the profile in tables: its row + 1, or -1 for none.
 int64_t export_stack_number(const ExportSet *s, uint32_t stack);
 

@@ -50,6 +50,36 @@ check 'the report shows them' eval 'assay report p.assay >t.txt && grep -q "25  
 check 'and the export as perf script' eval 'assay export -f perf-script p.assay | grep -q "answer%return: +0(\$retval)=\"no\"$"'
 check 'anonymous exports have none' eval 'assay export -f perf-script --anonymise p.assay >t.txt && grep -q "=\"\"$" t.txt && ! grep -q yes t.txt'
 check 'exports of numbers have none' eval 'assay export -f pprof -o t.pb.gz --force p.assay && assay report --json t.pb.gz | python3 -c "import json, sys; sys.exit(any(\"retval\" in m[\"name\"] for m in json.load(sys.stdin)[\"metrics\"]))"'
+cat >texts.py <<'PY'
+import csv, sqlite3, sys
+expected = {"no": 25, "yes 0": 25, "yes 1": 25, "yes 2": 25}
+rows = list(csv.DictReader(open("t.csv", newline="")))
+name = next(n for n in rows[0] if n.endswith("+0($retval)"))
+assert {r[name]: 0 for r in rows}.keys() == expected.keys(), rows[0]
+assert all(sum(int(r["value"]) for r in rows if r[name] == t) == n for t, n in expected.items())
+db = sqlite3.connect("t.sqlite")
+assert dict(db.execute("SELECT text, samples FROM frequent_texts WHERE metric = ?", (name,))) == expected
+assert db.execute("SELECT unit, kind, total FROM metrics WHERE name = ?", (name,)).fetchall() == [("text", "text", 100)]
+for table in "sample_values", "stack_values":
+    assert db.execute(f"SELECT count(DISTINCT metric_id) FROM {table}").fetchone() == (1,), table
+page = open("t.html").read()
+assert all(f"<tr><td>{n}</td><td><code>{t}</code></td></tr>" in page for t, n in expected.items())
+if len(sys.argv) > 1:
+    import duckdb
+    assert dict(duckdb.sql("SELECT text, count(*) FROM 't.parquet/texts.parquet' GROUP BY 1").fetchall()) == expected
+    assert duckdb.sql("SELECT count(DISTINCT metric) FROM 't.parquet/samples.parquet'").fetchall() == [(1,)]
+PY
+exported() {
+    for format in csv sqlite parquet; do assay export -f $format -o t.$format --force p.assay || return; done
+    assay view p.assay --no-open --html t.html && python3 texts.py
+}
+check 'tables and the page hold the texts, not their numbers' exported
+tables=$TOP/build/readers/tables/bin/python # tools/foreign-readers installs DuckDB
+if [ -x "$tables" ]; then
+    check 'DuckDB too' "$tables" texts.py parquet
+else
+    skip 'DuckDB too' 'no DuckDB: tools/foreign-readers'
+fi
 check 'texts behind a pointer, of a register and of a variable' probe './probe_texts:look inner=+0(+8(%di)):string second=%si:ustring name:string'
 check 'a long one is cut' field "'x' * 247 + '…' in [t['text'] for t in r['arguments'][0]['texts']]"
 check 'an escape sequence does not reach a terminal' eval 'assay report p.assay >t.txt && grep -q "31mred" t.txt && ! grep -q "$(printf "\033")" t.txt'

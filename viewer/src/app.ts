@@ -245,6 +245,8 @@ export class App {
   private name = (key: number) => this.names.text(key) || "[unknown]";
   private labels: string[] = [];
   private label = (key: number) => (this.labels[key] ??= shown(this.name(key), 400));
+  /** The metrics that add up: all but texts, which the summary shows. */
+  private summed = () => this.rec.metrics.map((_, i) => i).filter(i => this.rec.metrics[i].unit !== "text");
   private metric = () => this.rec.metrics[this.state.metric] ?? { name: "samples", unit: "", event: "", is_level: false };
 
   private matches = (key: number): boolean | null => {
@@ -310,7 +312,7 @@ export class App {
     const s = this.state, { rec } = this, items: (Node | false)[] = [], all = this.parts.recordings;
     if (s.tab === "coverage" || s.tab === "summary" || s.tab === "heap") return fill(this.bar);
     if (all.length > 1) items.push(this.select("recording", String(s.rec), all.map((r, i) => [String(i), this.partName(r)]), v => this.turnTo(Number(v))));
-    if (rec.metrics.length > 1) items.push(this.select("metric", String(s.metric), rec.metrics.map((m, i) => [String(i), m.name]), v => this.set({ metric: Number(v) })));
+    if (this.summed().length > 1) items.push(this.select("metric", String(s.metric), this.summed().map(i => [String(i), rec.metrics[i].name]), v => this.set({ metric: Number(v) })));
     const threads = rec.threads.map((t, i) => ({ t, i })).filter(x => x.t.samples?.node.length);
     if (threads.length > 1) items.push(this.select("thread", String(s.thread), [["-1", `all ${threads.length} threads`], ...threads.map(({ t, i }): [string, string] => [String(i), `${t.name || t.process} ${t.tid}`])], v => this.set({ thread: Number(v) })));
     if (s.tab === "flame") items.push(this.select("order of the flame graph", s.order, [["heavy", "heaviest first"], ...(this.hasTime() ? [["time", "in the order of time"] as [string, string]] : []), ["up", "callers above (inverted)"]], v => this.set({ order: v })));
@@ -765,7 +767,7 @@ export class App {
     else if (e.key === "?") this.help.showModal();
     else if (e.key === "u" && s.transforms.length) this.set({ transforms: s.transforms.slice(0, -1) });
     else if (e.key === "n") this.set({ names: (s.names + 2) % 3 });
-    else if (e.key === "e" && this.rec.metrics.length > 1) this.set({ metric: (s.metric + 1) % this.rec.metrics.length });
+    else if (e.key === "e" && this.summed().length > 1) this.set({ metric: this.summed().find(m => m > s.metric) ?? this.summed()[0] });
     else if (e.key === "t" && s.tab === "flame") { this.set({ table: !s.table }); this.focusView(); }
     else if (e.key === "o" && s.tab === "flame") { const all = this.hasTime() ? ["heavy", "time", "up"] : ["heavy", "up"]; this.set({ order: all[(all.indexOf(s.order) + 1) % all.length] }); this.focusView(); }
     else if (e.key === "Escape" && s.from !== -Infinity) this.set({ from: -Infinity, to: Infinity });

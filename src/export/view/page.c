@@ -36,8 +36,7 @@ static void add_metrics(JsonWriter *json, const Profile *p)
         uint64_t total = 0;
         bool is_clamped = false;
         for (size_t i = 0; i < p->samples.stack.len; i++)
-            is_clamped |= __builtin_add_overflow(
-                total, (uint64_t)MAX(p->samples.values[m].at[i], (int64_t)0), &total);
+            is_clamped |= __builtin_add_overflow(total, view_value(p, m, i), &total);
         json_begin_object(json, NULL);
         json_str(json, "name", profile_text(p, p->metrics.name.at[m]));
         json_str(json, "unit", profile_text(p, p->metrics.unit.at[m]));

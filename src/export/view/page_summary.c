@@ -4,6 +4,7 @@
 
 #include "export/view/view_internal.h"
 
+#include "analyse/arguments.h"
 #include "analyse/fit.h"
 #include "model/facts.h"
 
@@ -94,6 +95,36 @@ static void add_notes(StrBuf *out, const Profile *p)
     strbuf_add(out, STR("</ul>\n"));
 }
 
+// The texts that arguments of a probe had, the most frequent first.
+static void add_texts(StrBuf *out, const Report *r)
+{
+    Arena arena = {0};
+    ArgumentValuesVec all = {0};
+    const Profile *p = r->profile;
+    bool has_values = arguments_of(&arena, r, &all, NULL);
+    for (size_t i = 0; has_values && i < all.len; i++) {
+        const ArgumentValues *v = &all.at[i];
+        if (!v->is_text || v->buckets.len == 0)
+            continue;
+        strbuf_add(out, STR("<h2>"));
+        view_add_shown(out, profile_text(p, p->metrics.name.at[v->metric.v]), NAME_COLUMNS, false);
+        strbuf_add(out, STR("</h2>\n<table><thead><tr><th scope=\"col\">count</th>"
+                            "<th scope=\"col\">text</th></tr></thead><tbody>\n"));
+        for (size_t k = 0; k < v->buckets.len; k++) {
+            strbuf_printf(out, "<tr><td>%llu</td><td><code>",
+                          (unsigned long long)v->buckets.at[k].count);
+            view_add_shown(out, profile_text(p, (StrId){(uint32_t)v->buckets.at[k].low}), 250,
+                           false);
+            strbuf_add(out, STR("</code></td></tr>\n"));
+        }
+        strbuf_add(out, STR("</tbody></table>\n"));
+        if (v->other_texts)
+            strbuf_printf(out, "<p>%zu other texts: %llu</p>\n", v->other_texts,
+                          (unsigned long long)v->other_count);
+    }
+    arena_deinit(&arena);
+}
+
 void view_add_summary(StrBuf *out, const Report *r, const ViewOptions *o)
 {
     StrBuf truth = {0};
@@ -110,6 +141,7 @@ void view_add_summary(StrBuf *out, const Report *r, const ViewOptions *o)
     if (r->rows.len)
         add_functions(out, r);
     add_lines(out, r, !o->no_source);
+    add_texts(out, r);
     add_notes(out, r->profile);
     strbuf_deinit(&truth);
 }

@@ -8,6 +8,13 @@
 
 #include "analyse/fit.h"
 
+// Texts have no sum: the summary holds them, the columns none.
+uint64_t view_value(const Profile *p, size_t metric, size_t sample)
+{
+    int64_t value = p->samples.values[metric].at[sample];
+    return value < 0 || metric_is_text(p, (MetricId){(uint32_t)metric}) ? 0 : (uint64_t)value;
+}
+
 enum { INLINED_MAX = 64 }; // levels at one place
 
 // ---- Places --------------------------------------------------------------------------
@@ -190,7 +197,7 @@ static void add_up(const Builder *b, ViewTree *t)
     for (size_t m = 0; m < t->metric_count; m++) {
         t->self[m] = heap_alloc((count + 1) * sizeof(uint64_t));
         for (size_t i = 0; i < samples; i++)
-            t->self[m][t->of_sample[i]] += (uint64_t)MAX(s->values[m].at[i], (int64_t)0);
+            t->self[m][t->of_sample[i]] += view_value(b->profile, m, i);
     }
 }
 
@@ -475,11 +482,11 @@ static void add_thread_samples(ViewBlock *b, const Profile *p, const ViewTree *t
     json_begin_array(json, "values"); // of metrics whose samples all have one value
     for (size_t m = 0; m < t->metric_count; m++) {
         const int64_t *values = s->values[m].at;
-        bool is_constant = true;
-        for (size_t i = 1; i < count && is_constant; i++)
+        bool is_constant = true, is_text = metric_is_text(p, (MetricId){(uint32_t)m});
+        for (size_t i = 1; i < count && is_constant && !is_text; i++)
             is_constant = values[rows[i].row] == values[rows[0].row];
         if (is_constant && count) {
-            json_u64(json, NULL, (uint64_t)MAX(values[rows[0].row], (int64_t)0));
+            json_u64(json, NULL, view_value(p, m, rows[0].row));
             continue;
         }
         json_null(json, NULL);

@@ -29,6 +29,9 @@ typedef struct ViewTree {
     U8Vec flags;
 } ViewTree;
 
+// The value of a sample that the page adds up: never negative, 0 for texts.
+uint64_t view_value(const Profile *p, size_t metric, size_t sample);
+
 enum { // of a place
     VIEW_KERNEL = 1 << 0,
     VIEW_INLINED = 1 << 1,
