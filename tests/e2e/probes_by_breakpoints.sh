@@ -56,6 +56,46 @@ late() { # THREADS PROCESSES CALLS
     record -g none -e ./late_calls:called -- ./late_calls "$@" && assay report --json p.assay >report.json &&
         field "r['metric']['total'] == (1 + $1 + 2 * $2) * $3"
 }
+# Instructions that cannot be emulated are carried out as copies behind the program's code: handlers
+# of signals must not see those addresses, and no hit may count twice because of a signal.
+cat >alarms.c <<'C'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <ucontext.h>
+static volatile long alarms, strange;
+long steps;
+extern char etext;
+__attribute__((noinline, noclone, naked)) void counts(void) { __asm__("incq steps(%rip)\n\tret"); }
+__attribute__((noinline, noclone, naked)) long next(long n) { __asm__("lea 1(%rdi), %rax\n\tret"); }
+static void on_alarm(int signal, siginfo_t *info, void *context)
+{
+    unsigned long at = (unsigned long)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP], end = (unsigned long)&etext;
+    alarms++;
+    strange += at >= end && at <= (end | 4095);
+}
+int main(void)
+{
+    struct sigaction action = {.sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct itimerval timer = {{0, 700}, {0, 700}}, off = {{0}};
+    long sum = 0;
+    sigaction(SIGALRM, &action, 0);
+    setitimer(ITIMER_REAL, &timer, 0);
+    for (int i = 0; i < 1000; i++) { counts(); sum = next(sum); }
+    setitimer(ITIMER_REAL, &off, 0);
+    printf("%ld %ld %d %ld\n", steps, sum, alarms > 0, strange);
+    return 0;
+}
+C
+gcc -g -O1 -o alarms alarms.c || exit 1
+alarms() {
+    record -g none -c 1 -e ./alarms:counts -e ./alarms:next -- ./alarms >out && [ "$(cat out)" = '1000 1000 1 0' ] || { cat out err; return 1; }
+    for event in counts next; do
+        assay report --json -e "alarms:$event" p.assay >report.json && field "r['metric']['total'] == 1000" || { cat report.json; return 1; }
+    done
+}
+check 'signals do not see how instructions are passed' alarms
 check 'threads are followed' late 6 0 50
 check 'and processes' late 0 5 50
 check 'and both' late 3 3 100

@@ -13,14 +13,16 @@ cat >hits.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
 long steps;
-/* The first instruction of each is another: push, and one that is not a push. */
+/* The first instruction of each is another: push, nop, and one at a distance from memory, which
+   cannot be emulated. */
 __attribute__((noinline, noclone)) void pushes(void)
 {
     __asm__ volatile("" ::: "rbx", "memory");
     __atomic_add_fetch(&steps, 1, __ATOMIC_RELAXED);
 }
 __attribute__((noinline, noclone, naked)) void nops(void) { __asm__("nop\n\tlock incq steps(%rip)\n\tret"); }
-static void *work(void *n) { for (int i = 0; i < 40; i++) { pushes(); nops(); } return n; }
+__attribute__((noinline, noclone, naked)) void counts(void) { __asm__("lock incq steps(%rip)\n\tret"); }
+static void *work(void *n) { for (int i = 0; i < 40; i++) { pushes(); nops(); counts(); } return n; }
 int main(void)
 {
     pthread_t t[3];
@@ -40,13 +42,13 @@ who=()
 killed_at() { # N
     rm -f log
     timeout -k 5 60 "$TOOLS/fault" child:any=KILL "$1" ../result "${who[@]}" ../assay.bin record -q -f --engine ptrace \
-        -o p.assay -e ../hits:pushes -e ../hits:nops -- ../hits >../out 2>../err </dev/null
+        -o p.assay -e ../hits:pushes -e ../hits:nops -e ../hits:counts -- ../hits >../out 2>../err </dev/null
 }
 killed_before_calls() {
     local calls n=1 status begun=0 kills=${FAULT_ALL:+400}
     killed_at 0
     calls=$(cat ../result)
-    [ "$calls" -gt 1000 ] && [ "$(cat log)" = 'steps 240' ] || { echo "$calls calls"; cat ../err; return 1; }
+    [ "$calls" -gt 1000 ] && [ "$(cat log)" = 'steps 360' ] || { echo "$calls calls"; cat ../err; return 1; }
     while [ "$n" -le "$calls" ]; do
         killed_at "$n"
         status=$?
@@ -55,7 +57,7 @@ killed_before_calls() {
         # Before the program begins, its tracer's end is an error of the command.
         [ $status != 1 ] || [ -e log ] || continue
         begun=$((begun + 1))
-        [ $status = 5 ] && [ "$(cat log)" = 'steps 240' ] || { echo "killed before call $n of $calls: status $status"; cat log ../err; return 1; }
+        [ $status = 5 ] && [ "$(cat log)" = 'steps 360' ] || { echo "killed before call $n of $calls: status $status"; cat log ../err; return 1; }
     done
     echo "the program had begun in $begun"
     [ $begun -ge 5 ]

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "collect/breakpoints/code.h"
+#include "disasm/x86_length.h"
 #include "os/tracing.h"
 
 typedef struct user_regs_struct UserRegs;
@@ -246,6 +247,68 @@ static bool emulate(const StepThread *t, const uint8_t *code, UserRegs *r)
             (condition_holds(code[1] & 15, r->eflags) ? (uint64_t)(int64_t)signed_32(code + 2) : 0);
     else
         return false;
+    return true;
+}
+
+// Whether `emulate` can carry out the instruction.
+static bool is_emulated(const uint8_t *code)
+{
+    static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    uint8_t op = code[0];
+    bool pushes = (code[op == 0x41] & 0xf8) == 0x50;
+    bool jumps = op == 0xe9 || op == 0xeb || op == 0xe8 || (op & 0xf0) == 0x70 ||
+                 (op == 0x0f && (code[1] & 0xf0) == 0x80);
+    return pushes || jumps || op == 0x90 || op == 0x9c || memcmp(code, endbr, sizeof(endbr)) == 0;
+}
+
+// ---- Permanent copies --------------------------------------------------------------------------
+
+static bool fits_32(int64_t n)
+{
+    return n >= INT32_MIN && n <= INT32_MAX;
+}
+
+// Corrects the distance of an operand in memory. False when it does not fit.
+static bool move_operand(const Instruction *in, uint8_t *code, int64_t by)
+{
+    uint8_t *modrm = code + in->at + 1;
+    if (!has_modrm(in) || (*modrm & 0xc7) != 0x05)
+        return true;
+    int64_t distance = (int64_t)signed_32(modrm + 1) + by;
+    int32_t small = (int32_t)distance;
+    if (!fits_32(distance) || memchr(code, 0x67, in->at)) // a prefix cuts addresses to 32 bits
+        return false;
+    memcpy(modrm + 1, &small, sizeof(small));
+    return true;
+}
+
+// The length of a common instruction; 0: not known.
+static unsigned length_of(const uint8_t *code)
+{
+    bool locks = code[0] == 0xf0;
+    unsigned len = x86_length_common((Bytes){code + locks, (size_t)STEP_CODE_BYTES - locks});
+    return len ? len + locks : 0;
+}
+
+bool step_copy(const uint8_t *code, uint64_t at, uint64_t to, uint8_t *copy, unsigned *ret_len)
+{
+    enum { JUMP_BYTES = 5 };
+    Instruction in = read_instruction(code);
+    unsigned len = length_of(code);
+    // What ff /2 and ff /3 push is the address behind the copy.
+    unsigned group = code[in.at + 1] >> 3 & 7;
+    bool calls = in.map == MAP_ONE_BYTE && in.opcode == 0xff && (group == 2 || group == 3);
+    int64_t back = (int64_t)(at - to) - JUMP_BYTES;
+    int32_t distance = (int32_t)back;
+    if (!len || calls || is_emulated(code) || !step_is_possible(code) || !fits_32(back))
+        return false;
+    memset(copy, 0, STEP_COPY_BYTES);
+    memcpy(copy, code, len);
+    if (!move_operand(&in, copy, (int64_t)(at - to)))
+        return false;
+    copy[len] = 0xe9; // jmp
+    memcpy(copy + len + 1, &distance, sizeof(distance));
+    *ret_len = len;
     return true;
 }
 

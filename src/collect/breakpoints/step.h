@@ -12,7 +12,10 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
-enum { STEP_CODE_BYTES = 16 }; // of an instruction and of a slot; no instruction is longer
+enum {
+    STEP_CODE_BYTES = 16, // of an instruction and of a slot for steps; no instruction is longer
+    STEP_COPY_BYTES = 24, // of a permanent copy of an instruction with its jump back
+};
 
 typedef struct StepThread {
     pid_t tid;     // stopped
@@ -29,6 +32,14 @@ typedef enum StepResult {
 
 // Whether step_over can pass this instruction, given by STEP_CODE_BYTES of code.
 bool step_is_possible(const uint8_t *code);
+
+// Builds a permanent copy of the instruction of `code`, which stands at `at`, for the address `to`:
+// the same instruction, with its distance to data corrected, then a jump to the instruction behind
+// `at`. A thread that is sent to `to` needs no step, and nobody who waits for it. Sets `*ret_len`
+// to the bytes in front of the jump. False when step_over emulates the instruction, which needs no
+// copy, or when a copy would not do the same: calls, which push their own address, instructions of
+// unknown length, and distances that do not fit.
+bool step_copy(const uint8_t *code, uint64_t at, uint64_t to, uint8_t *copy, unsigned *ret_len);
 
 // Passes the instruction at `regs->rip`, whose bytes are `code`. Waits for the thread, whose
 // signals are held back meanwhile. `regs` are the thread's registers; on STEP_DONE and STEP_SIGNAL

@@ -157,6 +157,8 @@ static int on_signal(Tracer *t, TracedThread *thread, uint32_t tid, int signal)
     BreakStop stop = {.signal = signal};
     if (t->breaks && thread && signal == SIGTRAP)
         stop = tracer_break_stop(t, thread);
+    else if (t->breaks && thread)
+        tracer_break_signal(t, thread, signal);
     if (stop.ended)
         return stop.ended;
     go_on(tid, stop.signal);

@@ -8,6 +8,7 @@
 #include "collect/breakpoints/code.h"
 #include "collect/breakpoints/journal.h"
 #include "collect/breakpoints/loader_hook.h"
+#include "collect/breakpoints/room.h"
 #include "collect/breakpoints/trap_guard.h"
 #include "os/clock.h"
 #include "os/tracing.h"
@@ -61,10 +62,29 @@ static uint64_t raise_semaphore(TracedProcess *p, const ProcMapVec *maps, const 
     return 0;
 }
 
-static void set_break(Tracer *t, TracedProcess *p, const ProcMapVec *maps, uint32_t event,
-                      uint64_t at)
+// Makes a permanent copy of the instruction, so that passing it needs no single step: a thread that
+// is in a step when this process is killed would keep the borrowed register and the trap flag.
+static void add_copy(TracedProcess *p, const ProcMapVec *maps, const ProcMap *m, TracedBreak *b)
+{
+    uint8_t copy[STEP_COPY_BYTES];
+    unsigned len;
+    if (!step_copy(b->code, b->at, b->at, copy, &len))
+        return;
+    uint64_t to = room_find(p->memory_fd, (pid_t)p->pid, maps, m, sizeof(copy));
+    if (to && step_copy(b->code, b->at, to, copy, &len) &&
+        code_write(p->memory_fd, (pid_t)p->pid, to, copy, sizeof(copy))) {
+        b->copy = to;
+        b->copy_len = len;
+    }
+}
+
+static void set_break(Tracer *t, TracedProcess *p, const ProcMapVec *maps, const ProcMap *m,
+                      uint32_t event)
 {
     const BreakPlace *place = &t->breaks->places.at[event];
+    uint64_t at = m->start + (place->offset - m->offset);
+    if (find_break(p, at))
+        return;
     TracedBreak b = {.at = at, .event = event};
     size_t len = sizeof(b.code);
     while (len > 1 && !code_read(p->memory_fd, (pid_t)p->pid, at, b.code, len))
@@ -73,6 +93,7 @@ static void set_break(Tracer *t, TracedProcess *p, const ProcMapVec *maps, uint3
         t->breaks->refused++;
         return;
     }
+    add_copy(p, maps, m, &b);
     if (!journal_add_byte(t->breaks->journal, (pid_t)p->pid, at, b.code[0]) ||
         !code_write(p->memory_fd, (pid_t)p->pid, at, &breakpoint, 1))
         return;
@@ -103,11 +124,8 @@ static void look_at_maps(Tracer *t, TracedProcess *p)
     for (size_t i = 0; ok && i < maps.len; i++)
         for (uint32_t e = 0; maps.at[i].exec && e < t->breaks->places.len; e++) {
             const BreakPlace *place = &t->breaks->places.at[e];
-            if (!is_file_of(&maps.at[i], place) || !holds(&maps.at[i], place->offset))
-                continue;
-            uint64_t at = maps.at[i].start + (place->offset - maps.at[i].offset);
-            if (!find_break(p, at))
-                set_break(t, p, &maps, e, at);
+            if (is_file_of(&maps.at[i], place) && holds(&maps.at[i], place->offset))
+                set_break(t, p, &maps, &maps.at[i], e);
         }
     arena_deinit(&scratch);
 }
@@ -192,6 +210,11 @@ static BreakStop pass(Tracer *t, const TracedThread *thread, TracedProcess *p, T
     StepThread step = {(pid_t)thread->tid, p->memory_fd, p->slot};
     uint64_t at = r->rip;
     int got = 0;
+    if (b->copy) {
+        r->rip = b->copy;
+        set_registers(thread, r);
+        return stop;
+    }
     StepResult result = step_over(&step, b->code, r, &got);
     if (result == STEP_SIGNAL)
         stop.signal = got;
@@ -253,11 +276,35 @@ BreakStop tracer_break_stop(Tracer *t, TracedThread *thread)
         return_from_hook(t, thread, p, &r);
         return stop;
     }
-    if (t->sampling)
+    bool is_again = thread->again_at == at && thread->again_sp == r.rsp;
+    thread->again_at = 0;
+    if (t->sampling && !is_again)
         count_hit(t, thread, p, b->event, &r);
     stop = pass(t, thread, p, b, &r);
     t->breaks->stopped_ns += os_monotonic_ns() - start;
     return stop;
+}
+
+void tracer_break_signal(Tracer *t, TracedThread *thread, int signal)
+{
+    TracedProcess *p = tracer_find_process(t, thread->pid);
+    UserRegs r;
+    if (!p || p->breaks.len == 0 || !get_registers(thread, &r))
+        return;
+    for (size_t i = 0; i < p->breaks.len; i++) {
+        const TracedBreak *b = &p->breaks.at[i];
+        if (!b->copy || r.rip < b->copy || r.rip > b->copy + b->copy_len)
+            continue;
+        bool is_fault =
+            signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
+        if (r.rip == b->copy && !is_fault) { // the instruction comes after the handler
+            thread->again_at = b->at;
+            thread->again_sp = r.rsp;
+        }
+        r.rip = b->at + (r.rip - b->copy);
+        set_registers(thread, &r);
+        return;
+    }
 }
 
 // ---- Removing ---------------------------------------------------------------------------------
@@ -305,6 +352,13 @@ BreakStop tracer_break_stop(Tracer *t, TracedThread *thread)
     (void)t;
     (void)thread;
     return (BreakStop){.signal = SIGTRAP};
+}
+
+void tracer_break_signal(Tracer *t, TracedThread *thread, int signal)
+{
+    (void)t;
+    (void)thread;
+    (void)signal;
 }
 
 void tracer_break_clean(Tracer *t)

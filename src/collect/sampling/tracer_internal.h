@@ -25,6 +25,8 @@ typedef struct TracedThread {
     uint64_t name_hash;  // of the last name that a record gave; 0: none
     int64_t asked_ns;    // time of the last request to stop
     uint32_t cpu;        // when it was last read
+    uint64_t again_at;   // breakpoint that it runs into again without a new hit; 0: none
+    uint64_t again_sp;   // and its stack pointer there
     bool was_running;    // when it was last read
     bool interrupted;    // a stop was requested for a sample
     bool waited;         // … while it was not running
@@ -42,6 +44,8 @@ typedef struct TracedBreak {
     uint32_t event;                // index into EventSet.events
     uint64_t semaphore;            // address of a marker's counter that was raised; 0: none
     uint8_t code[STEP_CODE_BYTES]; // as it is without breakpoints
+    uint64_t copy;                 // address of a permanent copy of the instruction; 0: none
+    unsigned copy_len;             // bytes of it in front of the jump back
 } TracedBreak;
 
 typedef struct TracedProcess {

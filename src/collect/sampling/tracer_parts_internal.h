@@ -95,6 +95,9 @@ void tracer_break_program(Tracer *t, TracedProcess *p);
 // Handles a stop by SIGTRAP: takes the sample that is due, if any, and lets the thread pass the
 // instruction.
 BreakStop tracer_break_stop(Tracer *t, TracedThread *thread);
+// Call it before any other signal is delivered: a thread that is in the copy of an instruction is
+// put back to where the program has the instruction, so that its handlers see no address of ours.
+void tracer_break_signal(Tracer *t, TracedThread *thread, int signal);
 // Removes the breakpoints of all processes. Threads may run.
 void tracer_break_clean(Tracer *t);
 
