@@ -102,6 +102,18 @@ bool heap_blocks_has(const void *block)
     return r && atomic_load_explicit(&r->size_and_site, memory_order_relaxed) != 0;
 }
 
+void heap_blocks_give_back(void)
+{
+    enum { PAGE = 4096 };
+    static bool was_given;
+    if (was_given) // by the parent of this process
+        return;
+    was_given = true;
+    uint64_t low = align_up((uint64_t)(uintptr_t)regions, PAGE);
+    uint64_t high = (uint64_t)(uintptr_t)(regions + REGION_COUNT) & ~(uint64_t)(PAGE - 1);
+    sys_unmap((void *)(uintptr_t)low, high - low);
+}
+
 void heap_blocks_forget(void)
 {
     uint32_t count = MIN(atomic_load(&listed_count), (uint32_t)REGIONS_LISTED);

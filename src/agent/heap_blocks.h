@@ -33,6 +33,8 @@ bool heap_blocks_put(const void *block, const HeapBlock *of);
 bool heap_blocks_take(const void *block, HeapBlock *ret);
 // Whether a block is noted there.
 bool heap_blocks_has(const void *block);
+// Unmaps the table, which nothing may use after that: for a program that needs the addresses.
+void heap_blocks_give_back(void);
 // Forgets all blocks: for the child of a fork.
 void heap_blocks_forget(void);
 

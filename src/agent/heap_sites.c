@@ -155,16 +155,26 @@ static char *map_tables(void)
     return NULL;
 }
 
-// The program needs addresses, too, and so does the table of blocks.
-static void choose_sites_max(void)
+// The program needs addresses, too, and so does the table of blocks. False: there are too few.
+static bool choose_sites_max(void)
 {
     enum { SHARE = 4 };
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
     sites_max = WIRE_SITES_MAX;
     if (SYS2(SYS_getrlimit, RLIMIT_AS, &limit) != 0)
-        return;
+        return true;
     while (file_bytes() > limit.rlim_cur / SHARE && sites_max > LEAST_SITES)
         sites_max >>= FEWER_SITES_SHIFT;
+    return limit.rlim_cur >= WIRE_LEAST_ADDRESSES;
+}
+
+// Tells the collector that this process keeps no account.
+static void tell_refusal(void)
+{
+    const WireHeap h = {.magic = WIRE_HEAP_MAGIC, .version = WIRE_VERSION, .pid = sys_pid()};
+    (void)sys_write_all(file, &h, sizeof(h));
+    sys_close(file);
+    file = -1;
 }
 
 bool heap_sites_open(const char *folder, uint32_t number, const WireSession *session)
@@ -179,9 +189,14 @@ bool heap_sites_open(const char *folder, uint32_t number, const WireSession *ses
     file = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
     if (file < 0)
         return false;
-    choose_sites_max();
     char *at = NULL;
-    bool ok = SYS4(SYS_fallocate, file, 0, 0, WIRE_HEAP_HEAD) == 0 && need_room(0);
+    bool ok = SYS4(SYS_fallocate, file, 0, 0, WIRE_HEAP_HEAD) == 0;
+    if (ok && !choose_sites_max()) {
+        tell_refusal();
+        heap_blocks_give_back();
+        return false;
+    }
+    ok = ok && need_room(0);
     while (ok && !(at = map_tables()) && sites_max > LEAST_SITES)
         sites_max >>= FEWER_SITES_SHIFT;
     if (!at) {

@@ -18,6 +18,9 @@ enum {
     WIRE_SAMPLED_SHIFT = 8, // sums of sampled blocks are in units of 1/256
     WIRE_TIMER_SHIFT = 3,   // the clock of time has units of 8 of the timer's
     WIRE_TIMED_SHIFT = 6,   // one of 64 calls is timed
+    // Where fewer bytes of addresses are allowed (ulimit -v) a process keeps no account: the
+    // program would lack them for its own blocks and stacks.
+    WIRE_LEAST_ADDRESSES = 256 << 20,
 };
 
 #define WIRE_HEAP_MAGIC  0x7061656879617361ull // "asayheap"
@@ -108,7 +111,9 @@ typedef struct WireHeap {
     _Atomic uint64_t no_room;       // allocations left out: no memory for the record of the block
     _Atomic uint64_t no_table;      // of these, blocks for which there was no address space
     uint32_t entries_hooked;        // functions of the program (wire/entries.h)
-    uint32_t sites_max; // room for so many: less than WIRE_SITES_MAX where addresses are scarce
+    // Room for so many: less than WIRE_SITES_MAX where addresses are scarce; 0: the process has
+    // fewer than WIRE_LEAST_ADDRESSES, and keeps no account.
+    uint32_t sites_max;
     uint32_t entries_missed; // of these, that could not be
     _Atomic uint64_t stuck;  // updates left out because another thread held the site too long
 } WireHeap;

@@ -60,6 +60,16 @@ check 'little address space: a smaller map, which is said' limited 700000 'littl
 at_peak() { is 10000000 'bytes at peak' peaks && is 700 'bytes at end' leaks && ! notes 'count as freed at once'; }
 check '… and the account is exact' at_peak
 check 'less address space' limited 300000 'little address space'
+too_little() { # KIBIBYTES
+    same timeout 20 sh -c "ulimit -v $1; exec ./truth" && notes 'less than 256 MiB of addresses'
+}
+check 'too little: the program runs as it does alone, and the note says that it is left out' too_little 120000
+check '… with half of that, too' too_little 60000
+for_itself() {
+    (ulimit -v 500000 && exec "$ASSAY" heap -f -o no.assay -- touch started) 2>err
+    [ $? -eq 1 ] && grep -q 'may have only 488 MiB of addresses' err && [ ! -e started ] || { cat err; return 1; }
+}
+check 'a limit on assay itself is refused before the program starts' for_itself
 refused() { # WHAT PROGRAM
     "$ASSAY" heap -f -o no.assay -- "$2" >out 2>err
     [ $? -eq 1 ] && grep -q -- "$1" err || { cat out err; return 1; }

@@ -311,6 +311,7 @@ static void note_sums(Profile *p, const AgentHeaps *heaps)
 {
     uint32_t least = WIRE_SITES_MAX;
     uint64_t unknown = 0, nested = 0, no_room = 0, no_table = 0, stuck = 0, missed = 0;
+    uint64_t refused = 0;
     for (size_t i = 0; i < heaps->at.len; i++) {
         const WireHeap *s = &heaps->at.at[i].sums;
         unknown += atomic_load(&s->unknown_frees);
@@ -319,6 +320,7 @@ static void note_sums(Profile *p, const AgentHeaps *heaps)
         no_table += atomic_load(&s->no_table);
         stuck += atomic_load(&s->stuck);
         missed += s->entries_missed;
+        refused += s->sites_max == 0;
         if (s->sites_max && s->sites_max < least)
             least = s->sites_max;
     }
@@ -342,6 +344,12 @@ static void note_sums(Profile *p, const AgentHeaps *heaps)
                      "little address space (ulimit -v): a process has room for %u stacks that "
                      "allocate, instead of %d",
                      least, WIRE_SITES_MAX);
+    if (refused)
+        profile_note(p, NOTE_WARNING, STR("too-few-addresses"),
+                     "%" PRIu64 " %s may have less than %d MiB of addresses (ulimit -v), which "
+                     "leaves no room for an account of the blocks: what they allocate is not in "
+                     "this recording",
+                     refused, refused == 1 ? "process" : "processes", WIRE_LEAST_ADDRESSES >> 20);
     if (no_table)
         profile_note(p, NOTE_WARNING, STR("no-address-space"),
                      "%" PRIu64 " blocks count as freed at once: there was no address space to "

@@ -7,6 +7,8 @@
 #include "os/clock.h"
 #include "os/proc.h"
 
+#include <sys/resource.h>
+
 enum {
     RATE_MAX_HZ = 1000,         // the kernel's tick gives fewer
     RING_BYTES_MIN = 128 << 10, // and so much for each processor: seconds of samples
@@ -90,6 +92,21 @@ static bool check_program(const Program *p, bool heap, Error *err)
     return true;
 }
 
+// The sums of each process are mapped here, too; and the programs have the same limit.
+static bool check_addresses(Error *err)
+{
+    enum { LEAST_MIB = 2048 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >> 20 >= LEAST_MIB)
+        return true;
+    (void)error_set(err, ERROR_UNSUPPORTED,
+                    "cannot keep account of the heap: this process may have only %llu MiB of "
+                    "addresses (ulimit -v), and needs %d",
+                    (unsigned long long)limit.rlim_cur >> 20, LEAST_MIB);
+    return error_hint(err, "limit the program alone, to 256 MiB or more: assay heap -- sh -c "
+                           "'ulimit -v 262144; exec PROGRAM'");
+}
+
 bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *events,
                  ChunkQueue *queue, Timers *ret, Error *err)
 {
@@ -106,7 +123,8 @@ bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *e
     assert(options->environment);
     ret->queue = queue;
     ret->program = *options->program;
-    if (!check_program(&ret->program, events->heap, err) ||
+    if ((events->heap && !check_addresses(err)) ||
+        !check_program(&ret->program, events->heap, err) ||
         !agent_session_open(arena, &session, &ret->session, err))
         return false;
     ret->program.environment = ret->session.environment;
