@@ -468,3 +468,11 @@ bool name_add_method(Str name, bool with_trait, StrBuf *out)
     strbuf_add(out, parts.suffix);
     return true;
 }
+
+bool name_ends_in(Str full, Str wanted)
+{
+    if (wanted.len == 0 || !str_ends_with(full, wanted))
+        return false;
+    Str before = str_slice(full, 0, full.len - wanted.len);
+    return before.len == 0 || str_ends_with(before, STR("::"));
+}

@@ -23,6 +23,10 @@ typedef enum NameLength {
 // of a C++, Rust or D function name (JIT names, Go, labels) is appended as it is.
 void name_shorten(Str name, NameLength length, StrBuf *out);
 
+// Whether `full` is `wanted`, or ends in "::" and `wanted`: a user may leave out the crate, the
+// module or the namespace of a function.
+bool name_ends_in(Str full, Str wanted);
+
 // Appends the type and the function of a method as Rust names it, without paths: of
 //     <alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop
 // "<Vec as Drop>::drop", or without `with_trait` "Vec::drop". False, and nothing is appended, for

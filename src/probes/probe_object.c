@@ -236,7 +236,7 @@ static bool fits(Str symbol, Str wanted, bool is_glob, StrBuf *shown, StrBuf *fo
         strbuf_clear(form);
         name_shorten(strbuf_str(shown), length, form);
         Str name = strbuf_str(form);
-        if (is_glob ? str_glob_match(wanted, name) : str_equal(wanted, name))
+        if (is_glob ? str_glob_match(wanted, name) : name_ends_in(name, wanted))
             return true;
     }
     return false;

@@ -38,7 +38,7 @@ typedef struct ProbeFunction {
 typedef Vec(ProbeFunction) ProbeFunctions;
 
 // Appends the functions whose name fits: the linkage name, or the demangled name with or without
-// its arguments and templates, or its last part. `name` may have the wildcards * and ?. Each
+// its arguments and templates, or its last parts. `name` may have the wildcards * and ?. Each
 // address once, ascending.
 void probe_object_functions(Arena *arena, const ProbeObject *o, Str name, ProbeFunctions *ret);
 

@@ -9,7 +9,7 @@ sed -e '1i //\n//' -e 's/i < 30; i++/i < 31; i++/' "$TOP/tests/programs/heap_adv
 gcc -g -O1 -fno-builtin -o later later.c 2>gcc.log || { cat gcc.log; exit 1; }
 
 heap() { "$ASSAY" heap -q -f -o heap.assay "$@" >out 2>err; }
-limits_hold() { heap --max-peak 3M --max-allocs one_row=10000 --no-alloc-in main.c --leaks 60 -- ./advice; }
+limits_hold() { heap --max-peak 3M --max-allocs one_row=10000 --no-alloc-in __libc_free --leaks 60 -- ./advice; }
 check 'limits that hold: status 0' limits_hold
 missed() { # TEXT OPTION…
     local text=$1
@@ -23,6 +23,65 @@ check 'one block more than --max-allocs' missed '--max-allocs one_row: 10 000 bl
 check '… with the stack' grep -q 'one_field  heap_advice.c:' err
 check '--no-alloc-in' missed '--no-alloc-in grows: 301 blocks' --no-alloc-in grows
 check 'leaks' missed '--leaks: 60 blocks, more than 59 blocks' --leaks 59
+misspelt() { # NEAREST OPTION…
+    local nearest=$1
+    shift
+    heap "$@" -- ./advice
+    [ $? -eq 2 ] && grep -q 'would always hold' err && grep -q "nearest: '$nearest'" err || { cat err; return 1; }
+}
+check 'a misspelt function is an error with the nearest name: --no-alloc-in' misspelt grows --no-alloc-in grwos
+check '… --max-allocs' misspelt one_row --max-allocs one_rwo=10000
+cat >inlined.c <<'C'
+static inline __attribute__((always_inline)) int twice(int n) { return 2 * n; }
+int main(int argc, char **argv) { return argv[0] ? twice(argc) - 2 : 1; }
+C
+gcc -g -O2 -o inlined inlined.c
+check 'a function that is compiled into its callers is known' heap --no-alloc-in twice -- ./inlined
+check '… and one of a library' heap --max-allocs qsort=0 -- ./inlined
+if command -v rustc >/dev/null; then
+    cat >gates.rs <<'RS'
+use std::hint::black_box;
+mod parser {
+    use super::black_box;
+    pub struct Reader<T>(pub Vec<T>);
+    impl<T: Clone> Reader<T> {
+        #[inline(never)]
+        pub fn copy(&self) -> usize {
+            black_box(self.0.clone()).len()
+        }
+    }
+    #[inline(never)]
+    pub fn tokens(text: &str) -> Vec<String> {
+        text.split(' ').map(|w| w.to_string()).collect()
+    }
+    #[inline(never)]
+    pub fn count(text: &str) -> usize {
+        text.bytes().filter(|b| *b == b' ').count()
+    }
+}
+fn main() {
+    let mut n = 0;
+    for _ in 0..10 {
+        n += parser::tokens(black_box("a b c d")).len() + parser::count(black_box("a b"));
+    }
+    println!("{}", n + parser::Reader(vec![1u8, 2]).copy());
+}
+RS
+    rustc -O -g -o rust gates.rs 2>rustc.log || cat rustc.log
+    rust() { # STATUS OPTION…
+        local status=$1
+        shift
+        "$ASSAY" heap -q -f -o heap.assay "$@" -- ./rust >out 2>err
+        [ $? -eq "$status" ] || { cat err; return 1; }
+    }
+    rust_holds() { rust 0 --no-alloc-in parser::count --no-alloc-in gates::parser::count --max-allocs parser::tokens=50; }
+    check "Rust: limits by the last parts of a path" rust_holds
+    check '… one block more' rust 3 --max-allocs parser::tokens=49
+    check '… a method of a generic type' rust 3 --no-alloc-in Reader::copy
+    check '… a misspelt type or method is an error' rust 2 --no-alloc-in Raeder::copy
+    check '… the types of one instance, which symbols do not have, too' rust 2 --no-alloc-in 'Reader<u8>::copy'
+    [ "$(id -u)" -eq 0 ] && [ -e /sys/bus/event_source/devices/uprobe ] && check '… a limit for each call' rust 3 --max-allocs parser::tokens=4/call
+fi
 check 'a wrong limit is named before the program runs' fails 'FUNCTION=N' "$ASSAY" heap -f -o h.assay --max-allocs nothing -- ./advice
 
 # The calls of functions are counted by probes of the kernel, which need rights.

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/heap/call_counts.h"
+#include "cli/heap/gate_names.h"
 #include "cli/heap/heap_gates.h"
 #include "cli/record/record_parts.h"
 #include "cli/record/recorded_symbols.h"
@@ -189,6 +190,9 @@ static int run(Heap *h, StoreWriter *writer)
     U64Vec calls = {0};
     bool is_counted = call_counts_stop(&h->calls, &calls, &err);
     if (status == STATUS_OK && !is_counted)
+        status = cli_fail(&err);
+    if (status == STATUS_OK && !gate_names_check(h->arena, &h->options->gates, &profile,
+                                                 program_file(h), &h->options->debug_dirs, &err))
         status = cli_fail(&err);
     if (status == STATUS_OK &&
         !heap_gates_judge(&h->options->gates, &profile, &calls, &missed, &err))

@@ -154,17 +154,18 @@ static void judge_leaks(Judge *j)
                  false);
 }
 
-// Whether a function is the one that the user named: in full, or in a shorter form.
+// Whether a function is the one that the user named: in full, in a shorter form, or by the last
+// parts of one.
 static bool is_named(Str full, Str word, StrBuf *scratch)
 {
-    if (str_equal(full, word))
+    if (name_ends_in(full, word))
         return true;
     if (str_find(full, str_slice(word, 0, MIN(word.len, (size_t)1))) == SIZE_MAX)
         return false;
     for (NameLength level = NAME_NO_ARGUMENTS; level <= NAME_LAST; level++) {
         strbuf_clear(scratch);
         name_shorten(text_prefix(full, NAME_SHOWN_MAX), level, scratch);
-        if (str_equal(strbuf_str(scratch), word))
+        if (name_ends_in(strbuf_str(scratch), word))
             return true;
     }
     return false;

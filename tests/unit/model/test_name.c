@@ -259,6 +259,17 @@ static void every_cut_of_a_name_ends(void **state)
     strbuf_deinit(&out);
 }
 
+static void a_user_may_leave_out_what_a_function_is_in(void **state)
+{
+    (void)state;
+    assert_true(name_ends_in(STR("gates::parser::tokens"), STR("parser::tokens")));
+    assert_true(name_ends_in(STR("tokens"), STR("tokens")));
+    assert_false(name_ends_in(STR("gates::parser::tokens"), STR("arser::tokens")));
+    assert_false(name_ends_in(STR("a:tokens"), STR("tokens")));
+    assert_false(name_ends_in(STR("tokens"), STR("parser::tokens")));
+    assert_false(name_ends_in(STR("tokens"), STR("")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +283,7 @@ int main(void)
         cmocka_unit_test(special_names_keep_their_prefix),
         cmocka_unit_test(text_of_another_shape_is_left_alone),
         cmocka_unit_test(every_cut_of_a_name_ends),
+        cmocka_unit_test(a_user_may_leave_out_what_a_function_is_in),
     };
     return RUN_TESTS(tests);
 }
