@@ -37,17 +37,21 @@ static bool is_program_frame(const Profile *p, FrameId frame)
     return !starts_with_any(name, system, ARRAY_LEN(system));
 }
 
+StackId wait_program_stack(const Profile *p, StackId stack)
+{
+    StackId s = stack;
+    while (s.v && !is_program_frame(p, p->stacks.frame.at[s.v]))
+        s = p->stacks.parent.at[s.v];
+    return s;
+}
+
 WaitPlace wait_place(const Profile *p, StackId stack)
 {
-    WaitPlace place = {0};
-    for (StackId s = stack; s.v; s = p->stacks.parent.at[s.v]) {
-        FrameId frame = p->stacks.frame.at[s.v];
-        if (!is_program_frame(p, frame))
-            continue;
-        place = (WaitPlace){frame, p->frames.file.at[frame.v], p->frames.line.at[frame.v]};
-        return place;
-    }
-    return place;
+    StackId s = wait_program_stack(p, stack);
+    if (s.v == 0)
+        return (WaitPlace){0};
+    FrameId frame = p->stacks.frame.at[s.v];
+    return (WaitPlace){frame, p->frames.file.at[frame.v], p->frames.line.at[frame.v]};
 }
 
 void wait_place_add(const Profile *p, WaitPlace place, StrBuf *out)

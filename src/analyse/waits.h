@@ -14,7 +14,10 @@ typedef struct WaitPlace {
     uint32_t line;
 } WaitPlace;
 
-// The innermost place of a stack in a program, not in the C library or the kernel.
+// The part of a stack that ends in the innermost frame of a program, not of the C library or the
+// kernel; 0: it has none.
+StackId wait_program_stack(const Profile *p, StackId stack);
+// The innermost place of a stack in a program.
 WaitPlace wait_place(const Profile *p, StackId stack);
 // Appends "flush (store.c:210)"; "[unknown]" without a place.
 void wait_place_add(const Profile *p, WaitPlace place, StrBuf *out);

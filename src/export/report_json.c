@@ -121,8 +121,47 @@ static Str row_module(const Report *r, const FlatRow *row)
     return profile_text(p, p->modules.path.at[p->frames.module.at[row->frame].v]);
 }
 
+// What a row waits for; the member is absent when it does not wait.
+static void add_cell(JsonWriter *w, const WaitCell *cell)
+{
+    if (wait_cell_total(cell) == 0)
+        return;
+    json_begin_object(w, "waits");
+    json_u64(w, "self_ns", wait_cell_self(cell));
+    json_u64(w, "total_ns", wait_cell_total(cell));
+    json_begin_object(w, "classes");
+    for (int i = 0; i < WAIT_CLASS_COUNT; i++) {
+        if (cell->total[i] == 0)
+            continue;
+        json_begin_object(w, wait_class_name((WaitClass)i));
+        json_u64(w, "self_ns", cell->self[i]);
+        json_u64(w, "total_ns", cell->total[i]);
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
+}
+
+// What all threads did with their time.
+static void add_waits(JsonWriter *w, const Report *r, const WaitColumns *c)
+{
+    WaitTotals t = wait_totals(r->profile);
+    json_begin_object(w, "waits");
+    json_u64(w, "threads", t.threads);
+    json_u64(w, "all_ns", t.all);
+    json_u64(w, "idle_ns", t.idle);
+    json_begin_object(w, "classes");
+    for (int i = 0; i < WAIT_CLASS_COUNT; i++)
+        json_u64(w, wait_class_name((WaitClass)i), t.of[i]);
+    json_end(w);
+    json_u64(w, "selected_cpu_ns", c->cpu_ns);
+    json_u64(w, "selected_waiting_ns", c->waiting_ns);
+    json_u64(w, "selected_idle_ns", c->idle_ns);
+    json_end(w);
+}
+
 static void add_row(JsonWriter *w, const Report *r, const FlatRow *row, const StrBuf *name,
-                    const ReportCounts *counts)
+                    const ReportExport *options)
 {
     uint64_t whole = r->weights.value;
     json_begin_object(w, NULL);
@@ -159,9 +198,21 @@ static void add_row(JsonWriter *w, const Report *r, const FlatRow *row, const St
         json_bool(w, "kernel", row->kernel);
     }
     uint64_t count;
-    if (report_counts_of_row(counts, r, row, &count))
+    if (report_counts_of_row(options->counts, r, row, &count))
         json_u64(w, r->request.by == BY_LINE ? "executions" : "calls", count);
+    if (options->waits)
+        add_cell(w, wait_columns_row(options->waits, row));
     json_end(w);
+}
+
+// The part of a report that a row has; with waits it is of both kinds of time.
+static double row_percent(const Report *r, const FlatRow *row, const ReportExport *options)
+{
+    uint64_t most = MAX(row->self, row->total);
+    if (!options->waits)
+        return percent_of(most, r->weights.value);
+    return percent_of(most + wait_cell_total(wait_columns_row(options->waits, row)),
+                      wait_columns_whole(options->waits));
 }
 
 static void add_rows(JsonWriter *w, const Report *r, const FlatRowVec *rows, const char *key,
@@ -174,11 +225,11 @@ static void add_rows(JsonWriter *w, const Report *r, const FlatRowVec *rows, con
         const FlatRow *row = &rows->at[i];
         if (options->limit && shown == options->limit)
             break;
-        if (percent_of(MAX(row->self, row->total), r->weights.value) < options->percent_limit)
+        if (row_percent(r, row, options) < options->percent_limit)
             continue;
         strbuf_clear(&name);
         report_add_row_name(r, row, &name);
-        add_row(w, r, row, &name, options->counts);
+        add_row(w, r, row, &name, options);
         shown++;
     }
     json_end(w);
@@ -254,6 +305,8 @@ static void add_lines(JsonWriter *w, const Report *r, const ReportExport *option
         uint64_t count;
         if (report_counts_of_line(options->counts, r, row, &count))
             json_u64(w, "executions", count);
+        if (options->waits && options->waits->line_cells)
+            add_cell(w, wait_columns_line(options->waits, row));
         json_end(w);
     }
     json_end(w);
@@ -317,10 +370,12 @@ static void add_around(JsonWriter *w, const Report *r, const ReportExport *optio
     keys_add_name(&r->keys, key, &name);
     FlatRowVec callers = flat_callers(&r->tree, key);
     FlatRowVec callees = flat_callees(&r->tree, key);
+    ReportExport cpu = *options;
+    cpu.waits = NULL; // they are known by function, not by call
     json_begin_object(w, "around");
     json_str(w, "name", strbuf_str(&name));
-    add_rows(w, r, &callers, "callers", options);
-    add_rows(w, r, &callees, "callees", options);
+    add_rows(w, r, &callers, "callers", &cpu);
+    add_rows(w, r, &callees, "callees", &cpu);
     json_end(w);
     vec_free(&callers);
     vec_free(&callees);
@@ -340,6 +395,8 @@ void report_add_json(StrBuf *out, const Report *r, const ReportExport *options)
     add_truth(&w, &r->truth);
     report_json_add_notes(&w, r->profile);
     json_u64(&w, "threads", report_thread_count(r));
+    if (options->waits)
+        add_waits(&w, r, options->waits);
     json_u64(&w, "row_count", r->rows.len);
     add_rows(&w, r, &r->rows, "rows", options);
     add_lines(&w, r, options);
@@ -351,13 +408,24 @@ void report_add_json(StrBuf *out, const Report *r, const ReportExport *options)
     json_end(&w);
 }
 
+static void add_csv_cell(StrBuf *out, const WaitCell *cell)
+{
+    WaitClass class;
+    strbuf_printf(out, ",%llu,%llu,", (unsigned long long)wait_cell_self(cell),
+                  (unsigned long long)wait_cell_total(cell));
+    if (wait_cell_class(cell, &class))
+        strbuf_add(out, str_from_c(wait_class_name(class)));
+}
+
 void report_add_csv(StrBuf *out, const Report *r, const ReportExport *options)
 {
     strbuf_add(out, STR("self_percent,total_percent,self,total,self_samples,total_samples,name,"
                         "module,file,line,inlined,kernel"));
-    strbuf_add(out, !options->counts           ? STR("\r\n")
-                    : r->request.by == BY_LINE ? STR(",executions\r\n")
-                                               : STR(",calls\r\n"));
+    strbuf_add(out, !options->counts           ? STR("")
+                    : r->request.by == BY_LINE ? STR(",executions")
+                                               : STR(",calls"));
+    strbuf_add(out,
+               options->waits ? STR(",waits_self_ns,waits_total_ns,waits_for\r\n") : STR("\r\n"));
     StrBuf name = {0};
     uint64_t whole = r->weights.value;
     size_t shown = 0;
@@ -365,7 +433,7 @@ void report_add_csv(StrBuf *out, const Report *r, const ReportExport *options)
         const FlatRow *row = &r->rows.at[i];
         if (options->limit && shown == options->limit)
             break;
-        if (percent_of(MAX(row->self, row->total), whole) < options->percent_limit)
+        if (row_percent(r, row, options) < options->percent_limit)
             continue;
         strbuf_printf(out, "%.3f,%.3f,%llu,%llu,%llu,%llu,", percent_of(row->self, whole),
                       percent_of(row->total, whole), (unsigned long long)row->self,
@@ -391,6 +459,8 @@ void report_add_csv(StrBuf *out, const Report *r, const ReportExport *options)
             strbuf_printf(out, ",%llu", (unsigned long long)count);
         else if (options->counts)
             strbuf_add_char(out, ',');
+        if (options->waits)
+            add_csv_cell(out, wait_columns_row(options->waits, row));
         strbuf_add(out, STR("\r\n"));
         shown++;
     }

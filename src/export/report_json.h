@@ -6,6 +6,7 @@
 
 #include "analyse/arguments.h"
 #include "analyse/report_counts.h"
+#include "analyse/wait/wait_columns.h"
 #include "base/json.h"
 
 enum { REPORT_JSON_VERSION = 1 };
@@ -19,6 +20,7 @@ typedef struct ReportExport {
     size_t around;
     const ReportCounts *counts;         // calls of rows, executions of lines; NULL: none
     const ArgumentValuesVec *arguments; // of a probe; NULL: none
+    const WaitColumns *waits;           // of rows and lines; NULL: none
 } ReportExport;
 
 // Appends the member "facts", an object, or "notes", an array, to the object that is open.

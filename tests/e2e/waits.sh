@@ -73,10 +73,32 @@ check 'classes add up to the threads and their time' \
 check 'all stacks are complete' eval "tr -d '\n' <first.txt | grep -Eo '[0-9]+/[0-9]+ +stacks' | awk -F'[/ ]' '{exit \$1 != \$2}'"
 check 'the first screen has the lock and its holder' \
     eval "tr -s '\n ' '  ' <first.txt | grep -Eq \"of main's time waits for cache_lock, held by flush\""
+# Processor time and waits side by side: function, line, thread, annotated source, data.
+check 'a function that only waits is in the table, with what it waits for' \
+    grep -Eq '^ +- +- +[0-9.]+% +[0-9.]+% lock +lookup +waits.c' first.txt
+check 'so is its line' grep -q 'lock .*waits.c:[0-9]* .*pthread_mutex_lock' <(assay report w.assay --by line -w)
+check 'and its thread' grep -Eq '[0-9.]+% network +waits [0-9]+$' <(assay report w.assay --by thread)
+check 'annotate has the wait on its line' \
+    grep -Eq '^ +[0-9.]+% +[0-9.]+% .*> +pthread_mutex_lock' <(assay annotate w.assay lookup -w)
+assay report w.assay --json >w.json
+check 'JSON has all classes of a row' python3 - "$lock" <<'END'
+import json, sys
+d = json.load(open("w.json"))
+row = next(r for r in d["rows"] if r["name"] == "lookup")
+waits = row["waits"]
+assert row["self"] == 0 and waits["self_ns"] == sum(c["self_ns"] for c in waits["classes"].values())
+measured = int(sys.argv[1]) * 1000 # with the time until a processor was free
+assert waits["classes"]["lock"]["self_ns"] <= 1.02 * measured + 2e6
+assert waits["self_ns"] >= 0.98 * measured - 2e6
+assert d["waits"]["all_ns"] == d["waits"]["idle_ns"] + sum(d["waits"]["classes"].values())
+line = next(l for l in d["lines"] if "waits" in l and "lock" in l["waits"]["classes"])
+assert "pthread_mutex_lock" in line["text"]
+END
+check 'CSV has them, too' grep -Eq '^0.000,.*,lookup,.*,[1-9][0-9]*,[1-9][0-9]*,lock' <(assay report w.assay --csv)
 check 'a flame graph of waits' eval "assay flame w.assay -e 'wall time' -o w.svg && grep -q lookup w.svg"
 
 # A running process.
-./waits >/dev/null &
+sh -c "for i in 1 2 3 4 5; do ./waits; done" >/dev/null &
 pid=$!
 check 'a running process' eval "assay record --wait -q --duration 0.2 -o p.assay -p $pid && assay report p.assay --by class | grep -q lock"
 wait $pid

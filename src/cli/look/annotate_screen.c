@@ -87,7 +87,7 @@ static bool line_text(const AnnotateView *v, const SourceText *s, StrId file, ui
 
 static void add_share(const AnnotateView *v, StrBuf *out, uint64_t part, size_t metric)
 {
-    double percent = percent_of(part, v->annotation.all[metric]);
+    double percent = percent_of(part, v->whole ? v->whole : v->annotation.all[metric]);
     if (part == 0) {
         strbuf_add(out, STR("      "));
         return;
@@ -344,11 +344,21 @@ static const uint64_t *total_of(const Annotation *a, const AnnotateLine *l)
     return a->total.at + l->first_value;
 }
 
-static size_t hottest_row(const Annotation *a)
+// What a line is ranked by: its first metric, or its processor time and waits together.
+static uint64_t rank_of(const AnnotateView *v, const uint64_t *values)
 {
+    uint64_t sum = values[0];
+    for (size_t m = 1; v->whole && m < v->metric_count; m++)
+        sum += values[m];
+    return sum;
+}
+
+static size_t hottest_row(const AnnotateView *v)
+{
+    const Annotation *a = &v->annotation;
     size_t best = 0;
     for (size_t i = 1; i < a->lines.len; i++)
-        if (total_of(a, &a->lines.at[i])[0] > total_of(a, &a->lines.at[best])[0])
+        if (rank_of(v, total_of(a, &a->lines.at[i])) > rank_of(v, total_of(a, &a->lines.at[best])))
             best = i;
     return best;
 }
@@ -508,11 +518,11 @@ void annotate_listing(const AnnotateView *v, Arena *arena, StrBuf *out)
             vec_push(arena, &files, fresh);
         }
         vec_last(&files).to = i + 1;
-        vec_last(&files).total += total_of(a, &a->lines.at[i])[0];
+        vec_last(&files).total += rank_of(v, total_of(a, &a->lines.at[i]));
     }
     qsort(files.at, files.len, sizeof(files.at[0]), compare_files);
     add_title(v, out, true, "  line   source");
-    size_t hottest = hottest_row(a);
+    size_t hottest = hottest_row(v);
     for (size_t i = 0; i < files.len; i++)
         add_file(v, arena, out, &files.at[i], hottest);
     if (v->code && v->code->left_out)
@@ -545,7 +555,8 @@ void annotate_by_line(const AnnotateView *v, Arena *arena, StrBuf *out)
     add_head(v, out);
     Vec(Ranked) ranked = {0};
     for (size_t i = 0; i < a->lines.len; i++) {
-        Ranked r = {i, self_of(a, &a->lines.at[i])[0], total_of(a, &a->lines.at[i])[0]};
+        const AnnotateLine *l = &a->lines.at[i];
+        Ranked r = {i, rank_of(v, self_of(a, l)), rank_of(v, total_of(a, l))};
         vec_push(arena, &ranked, r);
     }
     if (ranked.len > 1)

@@ -29,6 +29,8 @@ typedef struct AnnotateView {
     const Executions *executions; // NULL: no counts were given
     bool has_calls;               // of the function: `calls` times
     uint64_t calls;
+    // All shares are of this, where waits stand beside processor time; 0: of each metric's own.
+    uint64_t whole;
     size_t metric_count;
     MetricId metrics[ANNOTATE_METRICS_MAX];
 } AnnotateView;

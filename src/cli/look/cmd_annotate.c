@@ -7,6 +7,7 @@
 #include "analyse/annotate.h"
 #include "analyse/prof.h"
 #include "analyse/report.h"
+#include "analyse/wait/wait_columns.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/look/annotate_code.h"
@@ -144,6 +145,45 @@ static bool add_metrics(AnnotateView *view, const Report *r, bool only_one, Erro
     return true;
 }
 
+// The classes of waits as further metrics, those of which the target has most first. A wait ends in
+// the program's function, not in the C library's.
+static bool add_waits(AnnotateView *view, const Report *r, const WaitColumns *c, Error *err)
+{
+    Annotation *a = &view->annotation;
+    WaitCell target = {0};
+    if (view->key != ANNOTATE_NO_KEY)
+        target = c->cells[view->key];
+    annotation_init(a, r->profile, &r->keys, view->key, view->file, ANNOTATE_METRICS_MAX);
+    annotation_add(a, &r->weights, 0);
+    view->metrics[0] = r->request.selection.metric;
+    view->metric_count = 1;
+    view->whole = wait_columns_whole(c);
+    for (int left = WAIT_CLASS_COUNT; left-- && view->metric_count < ANNOTATE_METRICS_MAX;) {
+        WaitClass class = WAIT_RUNNABLE;
+        bool some = wait_cell_class(&target, &class);
+        if (view->key != ANNOTATE_NO_KEY && !some)
+            break;
+        if (view->key == ANNOTATE_NO_KEY) // a file: in the order of classes
+            class = (WaitClass)(WAIT_CLASS_COUNT - 1 - left);
+        target.total[class] = 0;
+        uint64_t idle = 0;
+        Weights w;
+        if (!wait_weights(&w, r->profile, &r->request.selection, GROUP_NONE, class, &idle, err)) {
+            if (err->text[0])
+                return false;
+            continue;
+        }
+        for (size_t i = 0; i < w.rows.len; i++)
+            w.rows.at[i].stack = weights_self_stack(&w, w.rows.at[i].stack);
+        annotation_add(a, &w, view->metric_count);
+        view->metrics[view->metric_count] = w.selection.metric;
+        view->metric_count += a->target_total[view->metric_count] > 0;
+        weights_deinit(&w);
+    }
+    annotation_finish(a);
+    return true;
+}
+
 static bool write_out(const AnnotateOptions *o, Str text, Error *err)
 {
     if (names_file(o->output))
@@ -198,8 +238,9 @@ static bool has_no_lines(const AnnotateView *view)
     return view->key != ANNOTATE_NO_KEY && a->lines.len;
 }
 
-static bool annotate(const AnnotateOptions *o, const Report *r, const Request *request,
-                     const ProfCounts *counts, Arena *arena, StrBuf *out, Error *err)
+static bool annotate(const AnnotateOptions *o, const Report *r, const WaitColumns *waits,
+                     const Request *request, const ProfCounts *counts, Arena *arena, StrBuf *out,
+                     Error *err)
 {
     AnnotateView view = {.report = r, .context = (uint32_t)MIN(o->context, (uint64_t)100000)};
     view.limit = o->limit;
@@ -219,7 +260,8 @@ static bool annotate(const AnnotateOptions *o, const Report *r, const Request *r
     Executions executions;
     join_counts(r, counts, arena, &executions, &view);
     recording_search(arena, &o->files, &search);
-    bool ok = add_metrics(&view, r, o->selection.metric.len > 0, err);
+    bool ok = waits ? add_waits(&view, r, waits, err)
+                    : add_metrics(&view, r, o->selection.metric.len > 0, err);
     if (ok && !with_code && !o->by_line && !o->json && has_no_lines(&view)) {
         Error no_code; // then the listing is all there is
         with_code = view.is_code_for_lines = code_init(&code, &view.annotation, &search, &no_code);
@@ -284,15 +326,20 @@ static void settle_target(const Report *r, Arena *arena, Request *request)
     request->target = STR("");
 }
 
-static bool annotate_report(const AnnotateOptions *o, const Report *r, Request *request,
-                            Arena *arena, StrBuf *out, Error *err)
+static bool annotate_report(const AnnotateOptions *o, Report *r, Request *request, Arena *arena,
+                            StrBuf *out, Error *err)
 {
     ProfCounts counts;
+    WaitColumns waits = {0};
+    bool has_waits = o->selection.metric.len == 0 && wait_columns_apply(r);
+    if (has_waits && !wait_columns_init(&waits, r, err))
+        return false;
     settle_target(r, arena, request);
     bool ok = prof_counts_load(&counts, r->profile, &request->counts, arena, err) &&
-              annotate(o, r, request, &counts, arena, out, err) &&
+              annotate(o, r, has_waits ? &waits : NULL, request, &counts, arena, out, err) &&
               write_out(o, strbuf_str(out), err);
     prof_counts_deinit(&counts);
+    wait_columns_deinit(&waits);
     return ok;
 }
 

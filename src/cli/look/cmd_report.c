@@ -12,6 +12,7 @@
 #include "cli/look/prof_screen.h"
 #include "cli/look/report_screen.h"
 #include "cli/look/view_options.h"
+#include "cli/look/wait_table.h"
 #include "cli/look/waits_screen.h"
 #include "cli/pager.h"
 #include "cli/runs/counts_text.h"
@@ -325,6 +326,7 @@ typedef struct Shown {
     size_t around;               // SIZE_MAX without --around
     const ReportCounts *counts;  // NULL: none were given
     ArgumentValuesVec arguments; // of a probe
+    const WaitColumns *waits;    // NULL: the report has none
 } Shown;
 
 static double percent_limit(const Shown *s)
@@ -414,9 +416,15 @@ static void add_text(StrBuf *out, const Shown *s)
         screen_add_around(out, r, (uint32_t)s->around, &style);
         return;
     }
-    screen_add_table(out, r, &style);
+    if (s->waits)
+        wait_table_add(out, r, s->waits, &style);
+    else
+        screen_add_table(out, r, &style);
     if (is_first_screen && r->rows.len) {
-        screen_add_lines(out, r, &style);
+        if (s->waits)
+            wait_table_add_lines(out, r, s->waits, &style);
+        else
+            screen_add_lines(out, r, &style);
         arguments_add_text(out, r->profile, &s->arguments);
         screen_add_next(out, r, s->path, &style);
     }
@@ -433,6 +441,7 @@ static void add_data(StrBuf *out, const Shown *s)
         .around = s->around,
         .counts = s->counts,
         .arguments = &s->arguments,
+        .waits = s->waits,
     };
     if (o->csv)
         report_add_csv(out, s->report, &e);
@@ -464,10 +473,15 @@ static int write_report(const Shown *s)
     return status;
 }
 
-static int show(const ReportOptions *o, Report *r, const Opened *opened, const ReportCounts *counts)
+static int show(const ReportOptions *o, Report *r, const Opened *opened, const ReportCounts *counts,
+                const WaitColumns *waits)
 {
-    Shown s = {
-        .options = o, .report = r, .path = opened->path, .around = SIZE_MAX, .counts = counts};
+    Shown s = {.options = o,
+               .report = r,
+               .path = opened->path,
+               .around = SIZE_MAX,
+               .counts = counts,
+               .waits = waits};
     Error failed;
     if (!arguments_of(opened->scratch, r, &s.arguments, &failed))
         return cli_fail(&failed);
@@ -564,7 +578,7 @@ static int show_with_counts(const ReportOptions *o, Report *r, const Opened *ope
         check_counts(&counts, opened->further, &err)) {
         ReportCounts joined;
         report_counts_init(&joined, opened->scratch, r, counts.all, counts.all_count);
-        status = show(o, r, opened, &joined);
+        status = show(o, r, opened, &joined, NULL);
         report_counts_deinit(&joined);
     } else {
         status = cli_fail(&err);
@@ -691,6 +705,19 @@ static bool choose_heap_metric(ReportOptions *o, const Profile *p, ReportRequest
                                    : "record one: assay heap -- ./prog");
 }
 
+// The report, with waits beside the processor time where the recording has both.
+static int show_time(const ReportOptions *o, Report *r, const Opened *opened)
+{
+    WaitColumns waits = {0};
+    Error err;
+    bool has_waits = wait_columns_apply(r);
+    if (has_waits && !wait_columns_init(&waits, r, &err))
+        return cli_fail(&err);
+    int status = show(o, r, opened, NULL, has_waits ? &waits : NULL);
+    wait_columns_deinit(&waits);
+    return status;
+}
+
 static int show_report(void *values, const Opened *opened)
 {
     ReportCommand *c = values;
@@ -712,7 +739,7 @@ static int show_report(void *values, const Opened *opened)
     else if (opened->further->len)
         status = show_with_counts(&c->options, &r, opened);
     else
-        status = show(&c->options, &r, opened, NULL);
+        status = show_time(&c->options, &r, opened);
     report_deinit(&r);
     return status;
 }
