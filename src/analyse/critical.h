@@ -24,9 +24,26 @@ typedef struct Critical {
 } Critical;
 
 // Walks from a thread at `to_ns` back to `from_ns`. A thread that runs is on the path until it was
-// woken; then the thread that woke it is. A wait that an interrupt ended is on the path itself.
-// Waits that were too short to be kept count as running. False when the recording has no waits.
+// woken, or made; then the thread that did this is. A wait that an interrupt ended is on the path
+// itself. The wait for the end of a thread that ran for long, and ended as soon as it was waited
+// for, does not lead into that thread: it was told to end (docs/decisions/0297). Waits that were
+// too short to be kept count as running. False when the recording has no waits.
 bool critical_init(Critical *c, const Profile *p, ThreadId last, int64_t from_ns, int64_t to_ns);
 void critical_deinit(Critical *c);
+
+// A span of time in one thread.
+typedef struct CriticalSpan {
+    ThreadId thread;
+    int64_t from_ns, to_ns;
+    size_t count; // of spans, of which this is the longest
+} CriticalSpan;
+
+// The longest span from one mark to the next of the other kind. A mark is the event of a probe, or
+// a point or span on the time line, named in full or by what stands after its last ':'. An empty
+// name is the begin of the recording, up to the last mark, or its end, from the first mark. The
+// thread is that of the mark at the end, if there is one. Fails when there is no such span; the
+// error names the mark that is missing.
+MUST_CHECK bool critical_find_marks(const Profile *p, Str from, Str to, int64_t end_ns,
+                                    CriticalSpan *ret, Error *err);
 
 #endif // ANALYSE_CRITICAL_H

@@ -109,6 +109,19 @@ static bool is_idle_call(Str name)
     return false;
 }
 
+bool wait_is_join(const Profile *p, StackId stack)
+{
+    for (StackId s = stack; s.v; s = p->stacks.parent.at[s.v]) {
+        for (FrameId f = p->stacks.frame.at[s.v]; f.v; f = p->frames.inlined_in.at[f.v])
+            if (str_find(frame_name(p, f), STR("pthread_")) != SIZE_MAX &&
+                str_find(frame_name(p, f), STR("join")) != SIZE_MAX)
+                return true;
+        if (is_program_frame(p, p->stacks.frame.at[s.v]))
+            return false;
+    }
+    return false;
+}
+
 // A wait for a condition: of a worker that has nothing to do, when it is near the start of its
 // thread.
 static bool is_condition(Str name)
@@ -386,7 +399,8 @@ static WaitLineVec lines_of_wakers(const Profile *p, bool with_idle)
     const States *s = &p->states;
     for (size_t i = 0; i < s->thread.len; i++) {
         WaitClass state = state_of(s->state.at[i]);
-        if (s->waker.at[i] == 0 || s->woken_ns.at[i] < s->start_ns.at[i] ||
+        if (state == WAIT_RUNNABLE || s->waker.at[i] == 0 ||
+            s->woken_ns.at[i] < s->start_ns.at[i] ||
             (!with_idle && wait_is_idle(p, state, s->stack.at[i])))
             continue;
         WaitPlace waker = wait_place(p, s->waker_stack.at[i]);

@@ -26,6 +26,9 @@ void wait_place_add(const Profile *p, WaitPlace place, StrBuf *out);
 // next work, of a process for a signal, of one thread for the end of another.
 bool wait_is_idle(const Profile *p, WaitClass state, StackId stack);
 
+// Whether a wait is that of one thread for the end of another.
+bool wait_is_join(const Profile *p, StackId stack);
+
 // The object of waits for the lock of Python's interpreter.
 #define WAIT_PYTHON_LOCK "Python's GIL"
 // Gives waits for that lock this object, by the functions of the interpreter that take it and by

@@ -282,7 +282,8 @@ typedef struct States {
     U8Vec state; // WaitClass
     StrIdVec object;
     StackIdVec stack;
-    U32Vec waker;           // 1 + the thread that ended the wait; 0: an interrupt, or not known
+    // 1 + the thread that ended the wait, or that made this thread; 0: an interrupt, or not known.
+    U32Vec waker;
     StackIdVec waker_stack; // 0: not known
 } States;
 

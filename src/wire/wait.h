@@ -161,7 +161,7 @@ typedef struct WaitRecord {
     uint32_t kind;
     uint32_t tid, tgid;
     uint32_t call, how;
-    uint32_t waker, waker_how, waker_tgid;
+    uint32_t waker, waker_how, waker_tgid; // of WAIT_RECORD_BEGIN: the thread that made this one
     uint64_t object, signature, waker_signature;
     uint64_t start_ns, woken_ns, end_ns;
     uint64_t running_ns, preempted_ns; // of WAIT_RECORD_END

@@ -13,6 +13,7 @@
 #include "cli/look/report_screen.h"
 #include "cli/look/view_options.h"
 #include "cli/look/wait_table.h"
+#include "cli/look/waits_json.h"
 #include "cli/look/waits_screen.h"
 #include "cli/pager.h"
 #include "cli/runs/counts_text.h"
@@ -104,6 +105,7 @@ typedef struct ReportOptions {
     const ReportKey *by; // NULL: not given
     Str sort;            // keys of report_keys joined by commas
     Str tree, around, colour, output;
+    Str from_mark, to_mark, thread; // of the critical path
     bool lines, locks, critical, children, inverted, kernel, prof, never_called, wide, notes, json;
     bool csv, force, no_pager;
     uint64_t limit;
@@ -137,7 +139,13 @@ static const Option report_options[] = {
              "which function held them; the same as --by lock"),
     OPT_FLAG(0, "critical", ReportOptions, critical,
              "for a recording made with --wait: show the chain of running, waking and waiting that "
-             "decided how long the first thread, or that of --tid, took"),
+             "decided how long the first thread, or that of --thread, took; --time chooses a part"),
+    OPT_TEXT(0, "from", ReportOptions, from_mark, "MARK",
+             "with --critical: start where a probe or a mark of this name is passed; of several "
+             "spans up to --to, show the longest"),
+    OPT_TEXT(0, "to", ReportOptions, to_mark, "MARK", "with --critical: end at such a mark"),
+    OPT_TEXT(0, "thread", ReportOptions, thread, "THREAD",
+             "with --critical: the number or the name of the thread at the end of the path"),
     OPT_TEXT(0, "around", ReportOptions, around, "FUNCTION",
              "show the callers and the callees of the function"),
     OPT_FLAG(0, "prof", ReportOptions, prof,
@@ -282,9 +290,17 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
     }
     bool is_tree = o->tree.len || o->inverted;
     WaitBy waits;
+    if (!o->critical && (o->from_mark.len || o->to_mark.len || o->thread.len)) {
+        usage_error(cmd, "--from, --to and --thread need --critical");
+        return false;
+    }
+    if ((o->from_mark.len || o->to_mark.len) && o->selection.time.len) {
+        usage_error(cmd, "--time excludes --from and --to");
+        return false;
+    }
     if ((o->critical || wants_waits(o, &waits)) &&
-        (is_tree || o->csv || o->json || o->around.len || o->prof)) {
-        usage_error(cmd, "a table of waits excludes all other forms of the report");
+        (is_tree || o->csv || o->around.len || o->prof)) {
+        usage_error(cmd, "a table of waits excludes all other forms of the report but --json");
         return false;
     }
     if (is_tree && o->csv) {
@@ -358,29 +374,83 @@ static size_t first_screen_rows(size_t head)
     return MIN(left, (size_t)SCREEN_FUNCTIONS);
 }
 
-// Of the selected thread and time; without a selection, of the first thread until its end.
-static void add_critical(StrBuf *out, const Report *r, size_t limit)
+// The thread with a number or a name; of several with that name the one that ended last.
+static bool find_thread(const Profile *p, Str word, ThreadId *ret, Error *err)
+{
+    uint64_t tid = UINT64_MAX;
+    bool is_number = str_parse_u64(word, 10, &tid), found = false;
+    for (uint32_t i = 0; i < p->threads.tid.len; i++) {
+        if (!(is_number && p->threads.tid.at[i] == tid) &&
+            !str_equal(profile_text(p, p->threads.name.at[i]), word))
+            continue;
+        if (!found || p->threads.end_ns.at[i] >= p->threads.end_ns.at[ret->v])
+            *ret = (ThreadId){i};
+        found = true;
+    }
+    return found || error_set(err, ERROR_NOT_FOUND,
+                              "no thread '%" STR_FMT "' in this recording: 'assay report --by "
+                              "thread' lists them",
+                              STR_ARG(text_prefix(word, 100)));
+}
+
+// What the critical path is asked of: without a choice, of the first thread until its end.
+static bool find_span(const ReportOptions *o, const Report *r, CriticalSpan *ret, Error *err)
 {
     const Profile *p = r->profile;
     const Selection *s = &r->request.selection;
-    ThreadId last = {0};
-    for (uint32_t i = 0; s->tids && s->tids->len && i < p->threads.tid.len; i++)
-        if (p->threads.tid.at[i] == s->tids->at[0])
-            last = (ThreadId){i};
     uint64_t wall = 0;
     (void)profile_fact_u64(p, STR(FACT_WALL_NS), &wall);
-    int64_t end = last.v < p->threads.end_ns.len ? p->threads.end_ns.at[last.v] : TIME_NONE;
-    int64_t to = s->to_ns != INT64_MAX ? s->to_ns : end != TIME_NONE ? end : (int64_t)wall;
-    Critical c;
-    if (!critical_init(&c, p, last, s->from_ns != INT64_MIN ? s->from_ns : 0, to)) {
-        strbuf_add(out, STR("no waits were recorded: assay record --wait -- CMD\n"));
-        return;
-    }
-    waits_add_critical(out, &c, p, limit);
-    critical_deinit(&c);
+    *ret = (CriticalSpan){.to_ns = (int64_t)MIN(wall, (uint64_t)INT64_MAX)};
+    bool has_marks = o->from_mark.len || o->to_mark.len;
+    if (has_marks && !critical_find_marks(p, o->from_mark, o->to_mark, ret->to_ns, ret, err))
+        return false;
+    for (uint32_t i = 0; s->tids && s->tids->len && i < p->threads.tid.len; i++)
+        if (p->threads.tid.at[i] == s->tids->at[0])
+            ret->thread = (ThreadId){i};
+    if (o->thread.len && !find_thread(p, o->thread, &ret->thread, err))
+        return false;
+    if (has_marks || ret->thread.v >= p->threads.end_ns.len)
+        return true;
+    int64_t end = p->threads.end_ns.at[ret->thread.v];
+    if (s->to_ns != INT64_MAX)
+        ret->to_ns = s->to_ns;
+    else if (end != TIME_NONE)
+        ret->to_ns = end;
+    ret->from_ns = s->from_ns != INT64_MIN ? s->from_ns : 0;
+    return true;
 }
 
-static void add_text(StrBuf *out, const Shown *s)
+static bool no_waits(Error *err)
+{
+    error_set(err, ERROR_NOT_FOUND, "no waits were recorded");
+    return error_hint(err, "assay record --wait -- CMD");
+}
+
+static bool add_critical(StrBuf *out, const ReportOptions *o, const Report *r, size_t limit,
+                         Error *err)
+{
+    CriticalSpan span;
+    Critical c;
+    if (!find_span(o, r, &span, err))
+        return false;
+    if (!critical_init(&c, r->profile, span.thread, span.from_ns, span.to_ns)) {
+        if (o->json)
+            return no_waits(err);
+        strbuf_add(out, STR("no waits were recorded: assay record --wait -- CMD\n"));
+        return true;
+    }
+    if (o->json)
+        critical_add_json(out, &c, r->profile, limit);
+    else if (span.count > 1)
+        strbuf_printf(out, "the longest of %zu spans, at %.3f s\n", span.count,
+                      (double)span.from_ns * 1e-9);
+    if (!o->json)
+        waits_add_critical(out, &c, r->profile, limit);
+    critical_deinit(&c);
+    return true;
+}
+
+static bool add_text(StrBuf *out, const Shown *s, Error *err)
 {
     const ReportOptions *o = s->options;
     const Report *r = s->report;
@@ -392,13 +462,12 @@ static void add_text(StrBuf *out, const Shown *s)
     head += waits_add_summary(out, r->profile, style.columns);
     if (o->critical) {
         strbuf_add_char(out, '\n');
-        add_critical(out, r, style.limit);
-        return;
+        return add_critical(out, o, r, style.limit, err);
     }
     if (wants_waits(o, &waits)) {
         strbuf_add_char(out, '\n');
         waits_add_table(out, r->profile, waits, style.limit);
-        return;
+        return true;
     }
     bool is_first_screen =
         r->request.by == BY_FUNCTION && r->request.group == GROUP_NONE && s->around == SIZE_MAX;
@@ -410,11 +479,11 @@ static void add_text(StrBuf *out, const Shown *s)
         strbuf_add_char(out, '\n');
     if (s->tree && r->weights.rows.len) {
         screen_add_tree(out, s->tree, &style);
-        return;
+        return true;
     }
     if (s->around != SIZE_MAX) {
         screen_add_around(out, r, (uint32_t)s->around, &style);
-        return;
+        return true;
     }
     if (s->waits)
         wait_table_add(out, r, s->waits, &style);
@@ -428,14 +497,25 @@ static void add_text(StrBuf *out, const Shown *s)
         arguments_add_text(out, r->profile, &s->arguments);
         screen_add_next(out, r, s->path, &style);
     }
+    return true;
 }
 
-static void add_data(StrBuf *out, const Shown *s)
+static bool add_data(StrBuf *out, const Shown *s, Error *err)
 {
     const ReportOptions *o = s->options;
+    WaitBy waits;
+    size_t limit = o->limit != LIMIT_DEFAULT ? (size_t)o->limit : 0;
+    if (o->critical)
+        return add_critical(out, o, s->report, limit, err);
+    if (wants_waits(o, &waits)) {
+        if (s->report->profile->waits.thread.len == 0)
+            return no_waits(err);
+        waits_add_json(out, s->report->profile, waits, limit);
+        return true;
+    }
     ReportExport e = {
         .tool_version = STR(ASSAY_VERSION),
-        .limit = o->limit != LIMIT_DEFAULT ? (size_t)o->limit : 0,
+        .limit = limit,
         .percent_limit = percent_limit(s),
         .tree = s->tree,
         .around = s->around,
@@ -447,6 +527,7 @@ static void add_data(StrBuf *out, const Shown *s)
         report_add_csv(out, s->report, &e);
     else
         report_add_json(out, s->report, &e);
+    return true;
 }
 
 static int write_text(const ReportOptions *o, Str text)
@@ -464,11 +545,9 @@ static int write_report(const Shown *s)
 {
     StrBuf out = {0};
     const ReportOptions *o = s->options;
-    if (o->json || o->csv)
-        add_data(&out, s);
-    else
-        add_text(&out, s);
-    int status = write_text(o, strbuf_str(&out));
+    Error err;
+    bool ok = o->json || o->csv ? add_data(&out, s, &err) : add_text(&out, s, &err);
+    int status = ok ? write_text(o, strbuf_str(&out)) : cli_fail(&err);
     strbuf_deinit(&out);
     return status;
 }

@@ -214,7 +214,7 @@ void waits_add_critical(StrBuf *out, const Critical *c, const Profile *p, size_t
         if (l->place.frame.v) {
             strbuf_add(out, STR(" in "));
             wait_place_add(p, l->place, out);
-        } else {
+        } else if (l->state == WAIT_RUNNING) {
             strbuf_add(out, STR(", no sample"));
         }
         strbuf_add_char(out, '\n');

@@ -329,6 +329,24 @@ static void on_wait(Waiting *w, Consumer *c, const WaitRecord *r)
     profile_add_state(w->profile, &row);
 }
 
+// A thread begins. The thread that made it woke it, so that a chain of wakers does not end here;
+// the state is as short as can be, because the thread did not exist before.
+static void on_begin(Waiting *w, Consumer *c, const WaitRecord *r)
+{
+    ThreadMoment begin = {consumer_thread(c, r->tgid, r->tid), consumer_time(c, r->end_ns)};
+    vec_push(NULL, &w->starts, begin);
+    if (r->waker == 0)
+        return;
+    profile_add_state(w->profile,
+                      &(StateRow){.thread = begin.thread,
+                                  .start_ns = begin.time_ns - 1,
+                                  .woken_ns = begin.time_ns,
+                                  .end_ns = begin.time_ns,
+                                  .state = WAIT_RUNNABLE,
+                                  .stack = w->preempted,
+                                  .waker = consumer_thread(c, r->waker_tgid, r->waker).v + 1});
+}
+
 // ---- Sums -------------------------------------------------------------------------------
 
 static Sum *need_sum(Waiting *w, ThreadId thread, StackId stack, WaitClass class, StrId object)
@@ -416,8 +434,7 @@ void waiting_record(Waiting *w, Consumer *c, Bytes raw)
     } else if (kind == WAIT_RECORD_WAIT) {
         on_wait(w, c, &r);
     } else if (kind == WAIT_RECORD_BEGIN) {
-        vec_push(NULL, &w->starts,
-                 (ThreadMoment){consumer_thread(c, r.tgid, r.tid), consumer_time(c, r.end_ns)});
+        on_begin(w, c, &r);
     } else if (kind == WAIT_RECORD_END) {
         add_running(w, c, r.tgid, r.tid, r.running_ns, r.preempted_ns);
         vec_push(NULL, &w->ends,

@@ -507,8 +507,12 @@ PROGRAM("sched_process_fork") int on_fork(uint64_t *ctx)
     if ((config.inherit && t && t->state != WAIT_IS_NEW) || is_watched_anyway(child, tid)) {
         uint64_t now = bpf_ktime_get_ns();
         t = thread_add(tid, TASK_FIELD(child, uint32_t, task_tgid), WAIT_IS_PREEMPTED, now);
-        if (t)
+        if (t) {
+            t->waker = TASK_FIELD(parent, uint32_t, task_pid);
+            t->waker_tgid = TASK_FIELD(parent, uint32_t, task_tgid);
             send(ctx, WAIT_RECORD_BEGIN, t, now);
+            t->waker = t->waker_tgid = 0;
+        }
     }
     if (TASK_FIELD(child, uint32_t, task_tgid) == tid)
         process_forget(tid, false);
