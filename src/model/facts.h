@@ -55,6 +55,8 @@
 #define FACT_WAITS_MISSING "waits-missing" // by how much the classes miss the threads' time: 0.001
 #define FACT_WAITS_STACKS  "waits-stacks"  // different stacks of waits, "complete/all"
 #define FACT_WAITS_LOST    "waits-lost"    // stacks and single waits without room
+#define FACT_CALLS         "calls"         // what was asked for with --calls
+#define FACT_CALLS_LOST    "calls-lost"    // entries and returns without room in a ring
 #define FACT_INCOMPLETE    "recording-incomplete" // why, when the recorder did not finish
 // Of runs:
 #define FACT_CLOCK        "clock"        // of the times: "kernel", "wait", "cpu", "in process"

@@ -501,6 +501,25 @@ void profile_add_state(Profile *p, const StateRow *row)
     vec_push(&p->arena, &s->waker_stack, row->waker_stack);
 }
 
+uint32_t profile_add_call(Profile *p, const CallRow *row)
+{
+    Calls *c = &p->calls;
+    vec_push(&p->arena, &c->frame, row->frame);
+    vec_push(&p->arena, &c->thread, row->thread);
+    vec_push(&p->arena, &c->begin_ns, row->begin_ns);
+    vec_push(&p->arena, &c->end_ns, row->end_ns);
+    vec_push(&p->arena, &c->depth, row->depth);
+    vec_push(&p->arena, &c->flags, row->flags);
+    return (uint32_t)c->frame.len - 1;
+}
+
+void profile_add_call_value(Profile *p, uint32_t call, StrId name, int64_t value)
+{
+    vec_push(&p->arena, &p->call_values.call, call);
+    vec_push(&p->arena, &p->call_values.name, name);
+    vec_push(&p->arena, &p->call_values.value, value);
+}
+
 void profile_note(Profile *p, NoteLevel level, Str key, const char *fmt, ...)
 {
     va_list args;

@@ -287,6 +287,29 @@ typedef struct States {
     StackIdVec waker_stack; // 0: not known
 } States;
 
+enum {
+    CALL_ENDS_LATE = 1 << 0, // no return was seen: an exception or a jump left it, some time before
+    CALL_IS_OPEN = 1 << 1,   // it had not ended when the recording did
+    CALL_IS_WORK = 1 << 2,   // work that a value joins, from the entry of one function to another's
+};
+
+// Calls of functions, in the order in which they ended.
+typedef struct Calls {
+    FrameIdVec frame; // the first instruction of the function
+    ThreadIdVec thread;
+    I64Vec begin_ns;
+    I64Vec end_ns;
+    U32Vec depth; // how many recorded calls of the thread were open when it began
+    U8Vec flags;  // CALL_*
+} Calls;
+
+// Arguments and results of calls. The rows of one call are neighbours, in the order of `calls`.
+typedef struct CallValues {
+    U32Vec call; // row of `calls`
+    StrIdVec name;
+    I64Vec value;
+} CallValues;
+
 // Execution counts from coverage. `count` is the number of executions.
 typedef struct LineCounts {
     StrIdVec file;
@@ -499,6 +522,8 @@ typedef struct Profile {
     Waits waits;
     WaitTimes wait_times;
     States states;
+    Calls calls;
+    CallValues call_values;
     Runs runs;
     RunValues run_values;
     LineCounts line_counts;
@@ -641,6 +666,18 @@ typedef struct StateRow {
     StackId waker_stack;
 } StateRow;
 void profile_add_state(Profile *p, const StateRow *row);
+
+// Appends a call, whose fields are those of Calls; returns its number.
+typedef struct CallRow {
+    FrameId frame;
+    ThreadId thread;
+    int64_t begin_ns, end_ns;
+    uint32_t depth;
+    uint8_t flags;
+} CallRow;
+uint32_t profile_add_call(Profile *p, const CallRow *row);
+// Appends a value of the newest call, or of an earlier one when no later one has any.
+void profile_add_call_value(Profile *p, uint32_t call, StrId name, int64_t value);
 
 // Appends a note. `key` is one of the short stable words that programs look for.
 void profile_note(Profile *p, NoteLevel level, Str key, const char *fmt, ...) PRINTF_LIKE(4, 5);

@@ -129,6 +129,16 @@ static const Column state_columns[] = {
     DELTA(8, "waker", COLUMN_U32, states.waker),
     REF(9, "waker_stack", states.waker_stack, TABLE_STACKS),
 };
+static const Column call_columns[] = {
+    REF(1, "frame", calls.frame, TABLE_FRAMES),       REF(2, "thread", calls.thread, TABLE_THREADS),
+    DELTA(3, "begin_ns", COLUMN_I64, calls.begin_ns), DELTA(4, "end_ns", COLUMN_I64, calls.end_ns),
+    DELTA(5, "depth", COLUMN_U32, calls.depth),       PLAIN(6, "flags", COLUMN_U8, calls.flags),
+};
+static const Column call_value_columns[] = {
+    REF(1, "call", call_values.call, TABLE_CALLS),
+    STRING(2, "name", call_values.name),
+    DELTA(3, "value", COLUMN_I64, call_values.value),
+};
 static const Column line_count_columns[] = {
     STRING(1, "file", line_counts.file),
     DELTA(2, "line", COLUMN_U32, line_counts.line),
@@ -258,6 +268,8 @@ const TableSchema profile_schema[] = {
     SCHEMA("waits", TABLE_WAITS, wait_columns, false, false, TABLE_NONE),
     SCHEMA("wait times", TABLE_WAIT_TIMES, wait_time_columns, false, false, TABLE_NONE),
     SCHEMA("states", TABLE_STATES, state_columns, false, false, TABLE_NONE),
+    SCHEMA("calls", TABLE_CALLS, call_columns, false, false, TABLE_NONE),
+    SCHEMA("call values", TABLE_CALL_VALUES, call_value_columns, false, false, TABLE_NONE),
     SCHEMA("line counts", TABLE_LINE_COUNTS, line_count_columns, true, false, TABLE_NONE),
     SCHEMA("function counts", TABLE_FUNCTION_COUNTS, function_count_columns, true, false,
            TABLE_NONE),

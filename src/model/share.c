@@ -47,7 +47,7 @@ static Rule rule_of(TableId table, const char *column)
         {TABLE_EXCERPTS, "text", RULE_FILE},       {TABLE_DECISIONS, "file", RULE_FILE},
         {TABLE_DECISIONS, "vectors", RULE_KEEP},   {TABLE_RUN_VALUES, "part", RULE_THREAD},
         {TABLE_SERIES, "part", RULE_THREAD},       {TABLE_WAITS, "object", RULE_WORDS},
-        {TABLE_STATES, "object", RULE_WORDS},
+        {TABLE_STATES, "object", RULE_WORDS},      {TABLE_CALL_VALUES, "name", RULE_WORDS},
     };
     for (size_t i = 0; i < ARRAY_LEN(rules); i++)
         if (rules[i].table == table && strcmp(rules[i].column, column) == 0)
