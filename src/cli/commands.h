@@ -15,6 +15,7 @@
     ROW(record)                                                                                    \
     ROW(heap)                                                                                      \
     ROW(top)                                                                                       \
+    ROW(survey)                                                                                    \
     ROW(cover)                                                                                     \
     ROW(report)                                                                                    \
     ROW(annotate)                                                                                  \

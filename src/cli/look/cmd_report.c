@@ -18,6 +18,7 @@
 #include "cli/pager.h"
 #include "cli/runs/counts_text.h"
 #include "cli/runs/runs_report.h"
+#include "cli/survey/survey_show.h"
 #include "export/report_json.h"
 #include "export/runs.h"
 #include "model/facts.h"
@@ -835,6 +836,13 @@ static bool check_options(const Command *cmd, void *values, const StrVec *furthe
     return request_from_options(cmd, &c->options, &c->request);
 }
 
+// The folder of a survey: its first screen, or its JSON.
+static int show_survey(const ReportOptions *o, Str folder)
+{
+    Terminal terminal = screen_style(o, 0).terminal;
+    return survey_show(folder, &terminal, o->json ? SURVEY_JSON : SURVEY_TEXT);
+}
+
 static int report_recording(CommandLine *line, void *values)
 {
     // The parser fills `options`; check_options makes `request` out of them.
@@ -845,6 +853,9 @@ static int report_recording(CommandLine *line, void *values)
                                        .records = true,
                                        .live_at = offsetof(ReportCommand, options.live)};
     ReportOptions *o = &((ReportCommand *)values)->options;
+    if (line->operands.len == 1 && line->dashes == SIZE_MAX &&
+        survey_folder_is(line->operands.at[0]))
+        return show_survey(o, line->operands.at[0]);
     live_options_settle(line, &o->live, &o->selection, o->force);
     return view_recording(line, values, &view);
 }

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/look/view_options.h"
 #include "cli/look/view_page.h"
+#include "cli/survey/survey_folder.h"
 #include "cli/symbols.h"
 #include "model/facts.h"
 #include "os/desktop.h"
@@ -185,6 +186,7 @@ static int show_recorded(void *values, const Opened *opened)
 typedef struct Joined {
     ViewPage page;
     Str title, path; // of the first recording
+    bool may_skip;   // one of several that has nothing to show is left out
     StrVec coverage; // operands that are no recordings: programs, profiles, tracefiles
     Error first;     // why the first of them is no recording
 } Joined;
@@ -202,6 +204,13 @@ static bool add_operand(const ViewCommandOptions *o, Str path, Joined *j, Arena 
     }
     const StrVec none = {0};
     const Opened opened = {.profile = &p, .path = path, .further = &none, .scratch = arena};
+    if (j->may_skip && p.samples.stack.len == 0 && p.line_counts.file.len == 0) {
+        (void)no_samples(&p, "show", &reason);
+        (void)error_context(&reason, "'%" STR_FMT "'", STR_ARG(path));
+        cli_say_left_out(&reason);
+        profile_deinit(&p);
+        return true;
+    }
     if (j->path.len == 0) {
         j->title = arena_str(arena, title_of(o, &p, path));
         j->path = path;
@@ -214,11 +223,13 @@ static bool add_operand(const ViewCommandOptions *o, Str path, Joined *j, Arena 
 static bool add_operands(const ViewCommandOptions *o, const StrVec *operands, Joined *j,
                          Arena *arena, Error *err)
 {
+    j->may_skip = operands->len > 1;
     for (size_t i = 0; i < operands->len; i++)
         if (!add_operand(o, operands->at[i], j, arena, err))
             return false;
     if (j->coverage.len == 0)
-        return true;
+        return j->path.len > 0 ||
+               error_set(err, ERROR_NOT_FOUND, "none of the recordings has anything to show");
     if (is_anonymous(o))
         return error_set(err, ERROR_USAGE, "coverage cannot be anonymised: '%" STR_FMT "'",
                          STR_ARG(j->coverage.at[0]));
@@ -236,14 +247,28 @@ static bool add_operands(const ViewCommandOptions *o, const StrVec *operands, Jo
     return true;
 }
 
+// The operands, with the recordings of a survey in the place of its folder.
+static bool open_surveys(const StrVec *operands, Arena *arena, StrVec *ret, Error *err)
+{
+    for (size_t i = 0; i < operands->len; i++) {
+        if (!survey_folder_is(operands->at[i]))
+            vec_push(arena, ret, operands->at[i]);
+        else if (!survey_folder_files(arena, operands->at[i], ret, err))
+            return false;
+    }
+    return true;
+}
+
 static int view_files(const ViewCommandOptions *o, const StrVec *operands, Arena *arena)
 {
+    StrVec files = {0};
     Joined j = {0};
     Error err;
     Str usual = DEFAULT_RECORDING;
     const StrVec of_usual = {.at = &usual, .len = 1};
     int status;
-    if (!add_operands(o, operands->len ? operands : &of_usual, &j, arena, &err))
+    if (!open_surveys(operands->len ? operands : &of_usual, arena, &files, &err) ||
+        !add_operands(o, &files, &j, arena, &err))
         status = cli_fail(&err);
     else
         status = finish_page(o, &j.page, o->title.len ? o->title : j.title, j.path, arena);

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shows the folder of a survey: what `assay survey` prints at its end and `assay report` later.
+
+#ifndef CLI_SURVEY_SURVEY_SHOW_H
+#define CLI_SURVEY_SURVEY_SHOW_H
+
+#include "cli/survey/survey_folder.h"
+#include "cli/terminal.h"
+
+typedef enum SurveyForm { SURVEY_TEXT, SURVEY_JSON } SurveyForm;
+
+// Prints the first screen of the folder, or its JSON. Returns the exit status.
+int survey_show(Str folder, const Terminal *t, SurveyForm form);
+
+#endif // CLI_SURVEY_SURVEY_SHOW_H
