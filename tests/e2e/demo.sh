@@ -17,5 +17,10 @@ lines_counted() {
 check 'each line of map_put ran as often' lines_counted
 joined() { grep -q "^ *[0-9.]*% *[0-9.]*% *$passes .*must(strdup(key))" demo.txt; }
 check 'beside its time stand the same executions' joined
-check 'the fast form is proven faster' grep -q '^fast is [0-9.]* times as fast as slow, 95 % sure' demo.txt
+check 'the fast form is proven faster' grep -q '^new is [0-9.]* times as fast as old, 95 % sure' demo.txt
+check 'what changed stands line by line' grep -q 'gone  csv.c: entry->key = must(strdup(key));' demo.txt
+check 'one page holds it all' eval 'grep -q "<h1>Survey</h1>" "$TOP/demo/csv.html" && grep -q "times as fast as old" "$TOP/demo/csv.html"'
+# Two commands, each with samples, heap and counts.
+parts() { grep -c "$1" "$TOP/demo/csv.survey/survey.json"; }
+check 'of both programs' eval '[ "$(parts cpu.assay)" -ge 2 ] && [ "$(parts heap.assay)" -eq 2 ] && [ "$(parts counts.assay)" -eq 2 ]'
 finish

@@ -7,11 +7,13 @@
 #include "cli/commands.h"
 #include "cli/look/view_options.h"
 #include "cli/look/view_page.h"
-#include "cli/survey/survey_folder.h"
+#include "cli/survey/survey_show.h"
 #include "cli/symbols.h"
 #include "model/facts.h"
 #include "os/desktop.h"
 #include "os/file.h"
+
+enum { SURVEY_PAGE_COLUMNS = 110 };
 
 typedef struct ViewCommandOptions {
     SelectionOptions selection;
@@ -59,6 +61,8 @@ static Str default_name(Str path, Arena *arena)
     Str base = str_base_name(path);
     if (str_ends_with(base, STR(".assay")))
         base = str_slice(base, 0, base.len - STR(".assay").len);
+    if (str_ends_with(base, STR(".survey")))
+        base = str_slice(base, 0, base.len - STR(".survey").len);
     if (base.len == 0 || str_equal(base, STR("-")))
         base = STR("profile");
     return arena_printf(arena, "%" STR_FMT ".html", STR_ARG(base));
@@ -204,18 +208,16 @@ static bool add_operand(const ViewCommandOptions *o, Str path, Joined *j, Arena 
     }
     const StrVec none = {0};
     const Opened opened = {.profile = &p, .path = path, .further = &none, .scratch = arena};
-    if (j->may_skip && p.samples.stack.len == 0 && p.line_counts.file.len == 0) {
-        (void)no_samples(&p, "show", &reason);
-        (void)error_context(&reason, "'%" STR_FMT "'", STR_ARG(path));
-        cli_say_left_out(&reason);
-        profile_deinit(&p);
-        return true;
-    }
-    if (j->path.len == 0) {
+    bool ok = add_loaded(o, &opened, &j->page, err);
+    if (ok && j->path.len == 0) {
         j->title = arena_str(arena, title_of(o, &p, path));
         j->path = path;
     }
-    bool ok = add_loaded(o, &opened, &j->page, err);
+    if (!ok && j->may_skip && err->kind == ERROR_NOT_FOUND) {
+        (void)error_context(err, "'%" STR_FMT "'", STR_ARG(path));
+        cli_say_left_out(err);
+        ok = true;
+    }
     profile_deinit(&p);
     return ok;
 }
@@ -259,6 +261,30 @@ static bool open_surveys(const StrVec *operands, Arena *arena, StrVec *ret, Erro
     return true;
 }
 
+// Whether the page must not hold what is known: a screen of text would.
+static bool hides_anything(const ViewCommandOptions *o)
+{
+    return is_anonymous(o) || o->no_source || o->share.names || o->share.strip_paths;
+}
+
+// The first screen of a survey, above the summaries of its recordings.
+static void add_survey(ViewPage *page, Str folder)
+{
+    StrBuf text = {0};
+    Error err;
+    // What cannot be read is said when the recordings are opened.
+    if (survey_add_text(folder, SURVEY_PAGE_COLUMNS, &text, &err)) {
+        strbuf_add(&page->summary, STR("<h1>Survey</h1>\n<pre>"));
+        Str rest = strbuf_str(&text), line;
+        while (str_next_line(&rest, &line)) { // escaped line by line: a line feed is markup here
+            strbuf_add_xml(&page->summary, line);
+            strbuf_add_char(&page->summary, '\n');
+        }
+        strbuf_add(&page->summary, STR("</pre>\n"));
+    }
+    strbuf_deinit(&text);
+}
+
 static int view_files(const ViewCommandOptions *o, const StrVec *operands, Arena *arena)
 {
     StrVec files = {0};
@@ -267,11 +293,16 @@ static int view_files(const ViewCommandOptions *o, const StrVec *operands, Arena
     Str usual = DEFAULT_RECORDING;
     const StrVec of_usual = {.at = &usual, .len = 1};
     int status;
+    for (size_t i = 0; i < operands->len && !hides_anything(o); i++)
+        if (survey_folder_is(operands->at[i]))
+            add_survey(&j.page, operands->at[i]);
+    bool is_survey = operands->len && survey_folder_is(operands->at[0]);
     if (!open_surveys(operands->len ? operands : &of_usual, arena, &files, &err) ||
         !add_operands(o, &files, &j, arena, &err))
         status = cli_fail(&err);
     else
-        status = finish_page(o, &j.page, o->title.len ? o->title : j.title, j.path, arena);
+        status = finish_page(o, &j.page, o->title.len ? o->title : j.title,
+                             is_survey ? operands->at[0] : j.path, arena);
     view_page_deinit(&j.page);
     return status;
 }

@@ -212,8 +212,8 @@ bool survey_folder_files(Arena *arena, Str folder, StrVec *ret, Error *err)
     size_t before = ret->len;
     if (!survey_manifest_read(arena, folder, &m, err))
         return false;
-    // Runs of commands have no view in the page yet; waits are in the file of the samples.
-    static const SurveyStep shown[] = {SURVEY_CPU, SURVEY_HEAP, SURVEY_COUNTS};
+    // Waits are in the file of the samples. The page opens with the first.
+    static const SurveyStep shown[] = {SURVEY_CPU, SURVEY_HEAP, SURVEY_COUNTS, SURVEY_TIME};
     for (int side = 0; side < SURVEY_SIDES; side++)
         for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
             Str path = survey_part_path(arena, folder, &m.part[side][shown[i]]);

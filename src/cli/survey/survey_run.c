@@ -159,8 +159,11 @@ static bool run_time(SurveyRun *r, Error *err)
         arena_printf(r->arena, "%lldms", (long long)(r->plan->max_time_ns / 1000000))};
     for (size_t i = 0; i < ARRAY_LEN(values); i++)
         vec_push(r->arena, &words, values[i]);
-    if (has_old(r))
+    if (has_old(r)) {
+        const char *const names[] = {"-n", "old", "-n", "new"};
+        add_words(r, &words, names, ARRAY_LEN(names));
         vec_push(r->arena, &words, r->plan->side[SURVEY_OLD].quoted);
+    }
     vec_push(r->arena, &words, r->plan->side[SURVEY_NEW].quoted);
     if (!run_child(r, &words, "timing", false, &end, err))
         return false;

@@ -7,6 +7,21 @@
 #include "cli/survey/survey_changes.h"
 #include "cli/survey/survey_screen.h"
 
+bool survey_add_text(Str folder, size_t columns, StrBuf *out, Error *err)
+{
+    SurveyData d;
+    StrBuf changes = {0};
+    const Terminal terminal = {.columns = columns};
+    bool ok = survey_data_load(&d, folder, err);
+    if (ok) {
+        survey_changes_add(&changes, &d);
+        survey_screen_add(out, &terminal, &d, strbuf_str(&changes));
+    }
+    strbuf_deinit(&changes);
+    survey_data_deinit(&d);
+    return ok;
+}
+
 int survey_show(Str folder, const Terminal *t, SurveyForm form)
 {
     SurveyData d;

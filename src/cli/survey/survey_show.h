@@ -9,6 +9,9 @@
 
 typedef enum SurveyForm { SURVEY_TEXT, SURVEY_JSON } SurveyForm;
 
+// Appends the first screen without colours, for lines of `columns`. False: a part cannot be read.
+MUST_CHECK bool survey_add_text(Str folder, size_t columns, StrBuf *out, Error *err);
+
 // Prints the first screen of the folder, or its JSON. Returns the exit status.
 int survey_show(Str folder, const Terminal *t, SurveyForm form);
 
