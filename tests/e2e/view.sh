@@ -33,8 +33,8 @@ check 'a page on standard output' eval 'view work.assay --html - >c.html && cmp 
 check 'a page named after the recording' eval 'view work.assay && [ -s work.html ]'
 blocks() { python3 - "$@" <<'PY'
 import base64, gzip, re, sys
-kind = "application/x-assay" + "".join("-" + a for a in sys.argv[2:])
-for block in re.findall(r'<script type="' + kind + r'">([^<]*)</script>', open(sys.argv[1], encoding="utf-8").read()):
+kind = "assay" + "".join("-" + a for a in sys.argv[2:])
+for block in re.findall(r'<template class="' + kind + r'">([^<]*)</template>', open(sys.argv[1], encoding="utf-8").read()):
     sys.stdout.buffer.write(gzip.decompress(base64.b64decode(block)))
 PY
 }
@@ -46,7 +46,7 @@ check 'with --no-source it is not' lacks d.html 'sink += i'
 check 'with --strip-paths no folder is' lacks d.html "$(dirname "$PWD/work.c")"
 view work.assay --html e.html --anonymise
 check 'with --anonymise no name is' lacks e.html hot_secret_line
-check 'nothing in the page is asked of a server' eval '! grep -Eqi "(src|href)=|url\(|@import" <(sed "s/<script[^>]*>[^<]*//g" a.html)'
+check 'nothing in the page is asked of a server' eval '! grep -Eqi "(src|href)=|url\(|@import" <(sed -E "s/<(script|template)[^>]*>[^<]*//g" a.html)'
 for kind in hostile nameless two-metrics; do
     "$make_profile" "$kind" "$kind.assay"
     check "a recording of the kind $kind" view "$kind.assay" --html "$kind.html"

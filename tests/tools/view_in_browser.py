@@ -144,7 +144,7 @@ const seen = new Set(); for (let i = 0; i < d.length; i += 404) seen.add(d[i] * 
 
 def check_tampered(session):
     text = pathlib.Path(page).read_text(encoding="utf-8")
-    found = re.search(r'<script type="application/x-assay">([^<]*)</script>', text)
+    found = re.search(r'<template class="assay">([^<]*)</template>', text)
     data = gzip.decompress(base64.b64decode(found.group(1)))
     size = struct.unpack("<I", data[:4])[0]
     head = json.loads(data[4:4 + size])

@@ -313,7 +313,7 @@ export class App {
     if (s.tab === "coverage" || s.tab === "summary" || s.tab === "heap") return fill(this.bar);
     if (all.length > 1) items.push(this.select("recording", String(s.rec), all.map((r, i) => [String(i), this.partName(r)]), v => this.turnTo(Number(v))));
     if (this.summed().length > 1) items.push(this.select("metric", String(s.metric), this.summed().map(i => [String(i), rec.metrics[i].name]), v => this.set({ metric: Number(v) })));
-    const threads = rec.threads.map((t, i) => ({ t, i })).filter(x => x.t.samples?.node.length);
+    const threads = rec.threads.map((t, i) => ({ t, i })).filter(x => x.t.samples?.count);
     if (threads.length > 1) items.push(this.select("thread", String(s.thread), [["-1", `all ${threads.length} threads`], ...threads.map(({ t, i }): [string, string] => [String(i), `${t.name || t.process} ${t.tid}`])], v => this.set({ thread: Number(v) })));
     if (s.tab === "flame") items.push(this.select("order of the flame graph", s.order, [["heavy", "heaviest first"], ...(this.hasTime() ? [["time", "in the order of time"] as [string, string]] : []), ["up", "callers above (inverted)"]], v => this.set({ order: v })));
     if (s.tab !== "source" && s.tab !== "summary") items.push(this.select("names", String(s.names), [["2", "short names"], ["1", "without arguments"], ["0", "full names"]], v => this.set({ names: Number(v) })));
@@ -346,7 +346,7 @@ export class App {
     this.chips.hidden = items.length === 0;
   }
 
-  private hasTime = () => this.rec.end > this.rec.start && this.rec.threads.some(t => t.samples?.node.length);
+  private hasTime = () => this.rec.end > this.rec.start && this.rec.threads.some(t => t.samples?.count);
 
   private timeHost(): TimeHost {
     return {
@@ -433,7 +433,7 @@ export class App {
     if (s.order === "time" && this.hasTime()) {
       const chart = new TimeChart(this.timeHost(), () => this.shape, this.name, node => this.showSide(this.shape.key[node], this.shape.place[node], null));
       chart.palette = this.palette;
-      const busiest = this.rec.threads.map((t, i) => ({ i, n: t.samples?.node.length ?? 0 })).sort((a, b) => b.n - a.n)[0];
+      const busiest = this.rec.threads.map((t, i) => ({ i, n: t.samples?.count ?? 0 })).sort((a, b) => b.n - a.n)[0];
       chart.thread = s.thread >= 0 ? s.thread : busiest.i;
       requestAnimationFrame(() => chart.draw());
       return chart.element;

@@ -67,12 +67,29 @@ function fromBase64(text: string): Uint8Array {
   return out;
 }
 
+/** The base64 of a block. */
+export const packedText = (element: Element) => (element as HTMLTemplateElement).content.textContent ?? "";
+
+/** Unpacks gzip. Without a Blob, whose bytes would go through another process of the browser and back. */
+async function gunzip(packed: Uint8Array): Promise<Uint8Array> {
+  const stream = new DecompressionStream("gzip"), writer = stream.writable.getWriter(), reader = stream.readable.getReader();
+  // The last four bytes are the unpacked size.
+  const out = new Uint8Array(new DataView(packed.buffer, packed.byteOffset).getUint32(packed.length - 4, true));
+  const written = Promise.all([writer.write(packed as BufferSource), writer.close()]);
+  written.catch(() => {}); // reading fails, too
+  for (let at = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return out;
+    out.set(value, at);
+    at += value.length;
+  }
+}
+
 /** Decodes the block that an element holds, and removes the element. */
 export async function readBlock(element: Element): Promise<Block> {
-  const packed = fromBase64(element.textContent!.trim());
+  const packed = fromBase64(packedText(element));
   element.remove();
-  const stream = new Blob([packed as BlobPart]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const bytes = await gunzip(packed);
   const head = new DataView(bytes.buffer).getUint32(0, true);
   const { about, columns } = JSON.parse(utf8.decode(bytes.subarray(4, 4 + head)));
   const block: Block = { about, columns: new Map() };
@@ -82,6 +99,17 @@ export async function readBlock(element: Element): Promise<Block> {
     at += length;
   }
   return block;
+}
+
+/** The numbers whose bytes are the columns NAME.0, NAME.1, ... */
+export function readPlanes(block: Block, name: string): Uint8Array | Uint16Array | Uint32Array {
+  const [a, b, c, d] = [0, 1, 2, 3].map(i => block.columns.get(name + "." + i) as Uint8Array | undefined), n = a!.length;
+  if (!b) return a!.slice(); // not a part of the whole block
+  const out = c ? new Uint32Array(n) : new Uint16Array(n);
+  for (let i = 0; i < n; i++) out[i] = a![i] | (b[i] << 8);
+  if (c) for (let i = 0; i < n; i++) out[i] |= c[i] << 16;
+  if (d) for (let i = 0; i < n; i++) out[i] |= d[i] << 24;
+  return out;
 }
 
 /** Cuts a column of text into pieces; each is decoded when it is asked for. */

@@ -2,7 +2,7 @@
 // Trees of calls: the recording's nodes merged by function under the user's transforms, weighed by
 // what is selected, and looked at from the root down, from the callees up, or around one function.
 
-import { Recording } from "./recording";
+import { firstAtOrAfter, Recording, SamplePart } from "./recording";
 
 /** How a tree differs from what was recorded; shown as chips. */
 export interface Transform { kind: "focus" | "merge" | "drop" | "collapse" | "recursion" | "module"; name: string; }
@@ -156,29 +156,46 @@ export class Shape {
   get count() { return this.parent.length; }
 }
 
-/** Values of the recording's nodes for a selection. Without a selection of time and threads they are those of the file. */
-export function selfValues(rec: Recording, s: Selection): Float64Array {
-  if (s.from === -Infinity && s.to === Infinity && !s.threads) return rec.selfAll[s.metric] ?? new Float64Array(rec.nodes);
-  const self = new Float64Array(rec.nodes);
-  rec.threads.forEach((thread, t) => {
-    const samples = thread.samples;
-    if (!samples || (s.threads && !s.threads.has(t))) return;
-    const from = firstAtOrAfter(samples.time, s.from), to = firstAtOrAfter(samples.time, s.to), node = samples.node, value = samples.values[s.metric];
-    if (typeof value === "number") for (let i = from; i < to; i++) self[node[i]] += value;
-    else for (let i = from; i < to; i++) self[node[i]] += value[i];
-  });
-  return self;
+/** Adds the values of samples to the sums of their ranks. */
+function addValues(sums: Float64Array, part: SamplePart, metric: number, from: number, to: number) {
+  const { rank } = part, value = part.values[metric];
+  if (typeof value === "number") for (let i = from; i < to; i++) sums[rank[i]] += value;
+  else for (let i = from; i < to; i++) sums[rank[i]] += value[i];
 }
 
-/** The first index whose time is not before `at`. */
-export function firstAtOrAfter(time: Float64Array, at: number): number {
-  let low = 0, high = time.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (time[middle] < at) low = middle + 1;
-    else high = middle;
+/** Values of the recording's nodes for a selection. Without a selection of time and threads they are those of the file. */
+export function selfValues(rec: Recording, s: Selection): Float64Array {
+  const all = rec.selfAll[s.metric];
+  if ((s.from === -Infinity && s.to === Infinity && !s.threads) || !all) return all ?? new Float64Array(rec.nodes);
+  const inside: [SamplePart, number, number][] = [];
+  let count = 0;
+  rec.threads.forEach((thread, t) => {
+    if (!thread.samples || (s.threads && !s.threads.has(t))) return;
+    for (const part of thread.samples.parts) {
+      if (part.end < s.from || part.start >= s.to) {
+        inside.push([part, 0, 0]);
+        continue;
+      }
+      const from = firstAtOrAfter(part, s.from), to = firstAtOrAfter(part, s.to, from);
+      inside.push([part, from, to]);
+      count += to - from;
+    }
+  });
+  const sums = new Float64Array(rec.rankNode.length + 1), { rankNode } = rec;
+  // Of a large selection, what is outside is taken from the whole: sums below 2^53 are exact.
+  if (!s.threads && count * 2 > rec.about.samples && rec.sums[s.metric] < 2 ** 53 && rec.allHaveTime()) {
+    for (const [part, from, to] of inside) {
+      addValues(sums, part, s.metric, 0, from);
+      addValues(sums, part, s.metric, to, part.rank.length);
+    }
+    const self = all.slice();
+    for (let i = 0; i < rankNode.length; i++) self[rankNode[i]] -= sums[i + 1];
+    return self;
   }
-  return low;
+  for (const [part, from, to] of inside) addValues(sums, part, s.metric, from, to);
+  const self = new Float64Array(rec.nodes);
+  for (let i = 0; i < rankNode.length; i++) self[rankNode[i]] = sums[i + 1];
+  return self;
 }
 
 /** A shape with the values of a selection. */

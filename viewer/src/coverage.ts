@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coverage as the page holds it: files with their totals; lines and text of a file when it is asked for.
 
-import { Block, readBlock, Texts } from "./blocks";
+import { Block, packedText, readBlock, Texts } from "./blocks";
 
 /** Covered and all of: lines, functions, branches, conditions. */
 export type Tally = [number, number];
@@ -98,7 +98,7 @@ export class Coverage {
 
   private async read(index: number): Promise<FileLines | null> {
     const element = this.later[index];
-    if (!element || !element.textContent) return null;
+    if (!element || !packedText(element)) return null;
     const { about, columns } = await readBlock(element), get = (name: string) => columns.get(name) as any;
     const decisions = new Map<number, any[]>();
     for (const d of about.decisions) {

@@ -5,10 +5,24 @@ import { App } from "./app";
 import { readBlock } from "./blocks";
 import { Parts } from "./parts";
 
-const selector = 'script[type="application/x-assay"]';
+const selector = "template.assay";
 
-/** When the whole file is here. */
-const parsed = () => new Promise<void>(done => (document.readyState === "loading" ? addEventListener("DOMContentLoaded", () => done()) : done()));
+/** Lets the browser draw, or read more of the file. */
+const turn = () => new Promise<void>(done => setTimeout(done, 5));
+
+/** When the browser has drawn; pages that nobody sees are not drawn. */
+const drawn = () => Promise.race([new Promise<void>(done => requestAnimationFrame(() => setTimeout(done))), new Promise<void>(done => setTimeout(done, 200))]);
+
+/** Takes in the blocks that are here whole, each as soon as the next part of the page follows it, so that few are held packed. */
+async function takeBlocks(parts: Parts) {
+  for (;;) {
+    const isWhole = document.readyState !== "loading";
+    let element: Element | null;
+    while ((element = document.querySelector(selector)) && (isWhole || element.nextSibling)) parts.add(await readBlock(element));
+    if (isWhole) return;
+    await turn();
+  }
+}
 
 function say(text: string) {
   const p = document.createElement("p");
@@ -23,10 +37,10 @@ async function start() {
   const root = document.documentElement, parts = new Parts();
   for (const element of document.querySelectorAll(selector)) parts.add(await readBlock(element));
   const app = new App(parts);
+  await drawn();
   root.dataset.first = String(Math.round(performance.now()));
-  await parsed();
-  for (const element of document.querySelectorAll(selector)) parts.add(await readBlock(element));
-  parts.addLater([...document.querySelectorAll('script[type="application/x-assay-later"]')]);
+  await takeBlocks(parts);
+  parts.addLater([...document.querySelectorAll("template.assay-later")]);
   app.loaded();
   root.dataset.loaded = String(Math.round(performance.now()));
 }

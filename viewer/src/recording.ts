@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recording as the page holds it: columns, and what follows from them alone.
 
-import { Block, Texts, unzigzag } from "./blocks";
+import { Block, Column, readPlanes, Texts, unzigzag } from "./blocks";
 import { baseName } from "./text";
 
 export const KERNEL = 1, INLINED = 2, CUT = 4, JIT = 8;
@@ -9,8 +9,44 @@ export const KERNEL = 1, INLINED = 2, CUT = 4, JIT = 8;
 export interface Metric { name: string; unit: string; event: string; is_level: boolean; total?: number; }
 export interface Thread { tid: number; pid: number; name: string; process: string; samples?: Samples; }
 
-/** Samples of one thread in the order of time; times are microseconds. */
-export interface Samples { node: Uint32Array; time: Float64Array; values: (Float64Array | number)[]; }
+/** Samples of one thread in the order of time, as a block has them. */
+export interface SamplePart {
+  rank: Uint8Array | Uint16Array | Uint32Array; // of their nodes, from 1
+  time: Uint32Array | Float64Array; // microseconds since `start`
+  start: number;
+  end: number; // the time of the last one
+  values: (Float64Array | number)[]; // [metric]; a number: all have it
+}
+
+/** All samples of one thread. */
+export interface Samples { count: number; parts: SamplePart[]; }
+
+/** The first index whose time is not before `at`, of a part; its length if there is none. */
+export function firstAtOrAfter(part: SamplePart, at: number, low = 0): number {
+  const { time } = part, goal = at - part.start;
+  let high = time.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (time[middle] < goal) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Makes times of the distances of neighbours, which are written as what they differ from `step`; null: they are too long for 32 bits. */
+function timesIn32(codes: Column, count: number, step: number): Uint32Array | null {
+  const out = new Uint32Array(count);
+  let now = 0;
+  if (codes instanceof Float64Array) return null;
+  for (let i = 1; i < count; i++) out[i] = now += step + ((codes[i - 1] >>> 1) ^ -(codes[i - 1] & 1));
+  return now < 2 ** 32 ? out : null;
+}
+
+function timesIn64(codes: Column, count: number, step: number): Float64Array {
+  const out = new Float64Array(count);
+  for (let i = 1; i < count; i++) out[i] = out[i - 1] + step + unzigzag(codes[i - 1]);
+  return out;
+}
 
 export interface SourceFile { path: string; trouble?: string; text?: string; lines?: string[]; kept?: Map<number, string>; }
 
@@ -44,7 +80,8 @@ export class Recording {
   sums: number[] = []; // [metric] of all nodes
   series: Series[] = [];
   spans: Spans;
-  private rankNode: Uint32Array = new Uint32Array(0);
+  /** [rank - 1] node; the nodes with the most samples come first. */
+  rankNode: Uint32Array = new Uint32Array(0);
   private texts = new Map<string, SourceFile>();
   code = new Map<string, Instruction[]>(); // "path:line"
   executions = new Map<number, Map<number, number>>(); // file's string -> line -> count
@@ -125,37 +162,45 @@ export class Recording {
   }
 
   private addSamples(block: Block) {
-    const about = block.about, rank = block.columns.get("rank") as Uint32Array, delta = block.columns.get("time")!, small = delta instanceof Uint32Array;
-    const ranks = block.columns.get("rank.node") as Uint32Array | undefined;
+    const about = block.about, ranks = block.columns.get("rank.node") as Uint32Array | undefined, rank = readPlanes(block, "rank"), n = rank.length;
     if (ranks) this.rankNode = ranks;
-    const n = rank.length, node = new Uint32Array(n), time = new Float64Array(n);
-    let last = 0, now = about.start_us;
-    for (let i = 0; i < n; i++) {
-      if (rank[i]) last = this.rankNode[rank[i] - 1];
-      node[i] = last;
-      if (i) now += about.step_us + (small ? (delta[i - 1] >>> 1) ^ -(delta[i - 1] & 1) : unzigzag(delta[i - 1]));
-      time[i] = now;
+    // 0: as the sample before.
+    for (let i = 0, last = 0; i < n; i++) {
+      if (rank[i]) last = rank[i];
+      else rank[i] = last;
     }
+    const codes = block.columns.get("time.0") ?? block.columns.get("time")!;
+    const time = timesIn32(codes, n, about.step_us) ?? timesIn64(codes, n, about.step_us), start = about.start_us, end = start + (n ? time[n - 1] : 0);
     const values: (Float64Array | number)[] = this.metrics.map((_, m) => about.values[m] ?? block.columns.get(`value.${m}`));
-    const thread = this.threads[about.thread], before = thread.samples;
-    thread.samples = before ? joined(before, { node, time, values }) : { node, time, values };
-    if (n) {
-      this.start = Math.min(this.start, time[0]);
-      this.end = Math.max(this.end, now);
-    }
+    const samples = (this.threads[about.thread].samples ??= { count: 0, parts: [] });
+    if (!n) return;
+    samples.count += n;
+    samples.parts.push({ rank, time, start, end, values });
+    this.start = Math.min(this.start, start);
+    this.end = Math.max(this.end, end);
+  }
+
+  /** All parts of the samples of all threads. */
+  *parts(): Iterable<SamplePart> {
+    for (const t of this.threads) if (t.samples) yield* t.samples.parts;
+  }
+
+  /** Whether each sample has a time. */
+  allHaveTime(): boolean {
+    let count = 0;
+    for (const t of this.threads) count += t.samples?.count ?? 0;
+    return count > 0 && count === this.about.samples;
   }
 
   /** When all blocks are here: the samples must add up to the same as the calls. */
   checkSamples() {
-    let count = 0;
-    for (const t of this.threads) count += t.samples?.node.length ?? 0;
-    if (count === 0 || count !== this.about.samples) return; // some have no time
+    if (!this.allHaveTime()) return;
     this.metrics.forEach((metric, m) => {
       let sum = 0;
-      for (const t of this.threads) {
-        const v = t.samples?.values[m];
-        if (typeof v === "number") sum += v * t.samples!.node.length;
-        else if (v) for (let i = 0; i < v.length; i++) sum += v[i];
+      for (const { rank, values } of this.parts()) {
+        const v = values[m];
+        if (typeof v === "number") sum += v * rank.length;
+        else for (let i = 0; i < v.length; i++) sum += v[i];
       }
       this.compare(metric, sum, "samples");
     });
@@ -219,23 +264,4 @@ export class Recording {
   moduleName(place: number): string {
     return baseName(this.strings.get(this.placeModule[place]));
   }
-}
-
-function joined(a: Samples, b: Samples): Samples {
-  const node = new Uint32Array(a.node.length + b.node.length), time = new Float64Array(node.length);
-  node.set(a.node);
-  node.set(b.node, a.node.length);
-  time.set(a.time);
-  time.set(b.time, a.time.length);
-  const values = a.values.map((v, m) => {
-    const w = b.values[m];
-    if (typeof v === "number" && v === w) return v;
-    const all = new Float64Array(node.length);
-    if (typeof v === "number") all.fill(v, 0, a.node.length);
-    else all.set(v);
-    if (typeof w === "number") all.fill(w, a.node.length);
-    else all.set(w, a.node.length);
-    return all;
-  });
-  return { node, time, values };
 }

@@ -52,13 +52,13 @@ function lineBins(rec: Recording, lines: Lines, metric: number, wanted: Set<numb
   const out = new Map<number, Float64Array>(), { start, end } = rec, scale = BINS / (end - start || 1);
   const bins: (Float64Array | undefined)[] = [];
   for (const row of wanted) out.set(row, (bins[row] = new Float64Array(BINS)));
-  for (const t of rec.threads) {
-    const s = t.samples;
-    if (!s) continue;
-    const value = s.values[metric];
-    for (let i = 0; i < s.node.length; i++) {
-      const b = bins[lines.of[rec.place[s.node[i]]]];
-      if (b) b[Math.min(BINS - 1, ((s.time[i] - start) * scale) | 0)] += typeof value === "number" ? value : value[i];
+  const ofRank: (Float64Array | undefined)[] = [undefined];
+  for (const node of rec.rankNode) ofRank.push(bins[lines.of[rec.place[node]]]);
+  for (const part of rec.parts()) {
+    const value = part.values[metric], { rank, time } = part;
+    for (let i = 0; i < rank.length; i++) {
+      const b = ofRank[rank[i]];
+      if (b) b[Math.min(BINS - 1, ((part.start + time[i] - start) * scale) | 0)] += typeof value === "number" ? value : value[i];
     }
   }
   return out;

@@ -4,7 +4,7 @@
 import { Shape } from "./calls";
 import { css, h } from "./dom";
 import { BOX, fitted, Palette } from "./flame";
-import { Recording } from "./recording";
+import { firstAtOrAfter, Recording, SamplePart } from "./recording";
 import { amount, seconds, shown } from "./text";
 
 export interface TimeHost {
@@ -16,12 +16,16 @@ export interface TimeHost {
 
 /** Sums of the metric in `bins` equal parts of the time, for one thread. */
 export function histogram(rec: Recording, thread: number, metric: number, from: number, to: number, bins: number): Float64Array {
-  const out = new Float64Array(bins), s = rec.threads[thread].samples;
-  if (!s || to <= from) return out;
-  const scale = bins / (to - from), value = s.values[metric];
-  for (let i = 0; i < s.time.length; i++) {
-    const bin = ((s.time[i] - from) * scale) | 0;
-    if (bin >= 0 && bin < bins) out[bin] += typeof value === "number" ? value : value[i];
+  const out = new Float64Array(bins), wide = (to - from) / bins;
+  if (to <= from) return out;
+  for (const part of rec.threads[thread].samples?.parts ?? []) {
+    const value = part.values[metric], last = Math.min(bins - 1, Math.floor((part.end - from) / wide));
+    for (let b = Math.max(0, Math.floor((part.start - from) / wide)), at = 0; b <= last; b++) {
+      const end = b === bins - 1 ? part.rank.length : firstAtOrAfter(part, from + (b + 1) * wide, at);
+      if (typeof value === "number") out[b] += (end - at) * value;
+      else for (let i = at; i < end; i++) out[b] += value[i];
+      at = end;
+    }
   }
   return out;
 }
@@ -75,7 +79,7 @@ export class Timeline {
   }
 
   private bars(key: string, thread: number[], width: number): Float64Array {
-    const { rec } = this.host, samples = thread.reduce((sum, t) => sum + (rec.threads[t].samples?.node.length ?? 0), 0);
+    const { rec } = this.host, samples = thread.reduce((sum, t) => sum + (rec.threads[t].samples?.count ?? 0), 0);
     // With fewer than some twelve samples in a bar, bars show chance.
     const bins = Math.max(20, Math.min(600, Math.floor(width / 2), Math.floor(samples / 12))), id = key + bins + ":" + this.host.metric();
     let sum = this.cache.get(id);
@@ -89,7 +93,7 @@ export class Timeline {
 
   private lanes(): Lane[] {
     const { rec } = this.host, lanes: Lane[] = [];
-    const withSamples = rec.threads.map((t, i) => ({ t, i })).filter(x => x.t.samples?.node.length);
+    const withSamples = rec.threads.map((t, i) => ({ t, i })).filter(x => x.t.samples?.count);
     const lane = (label: string, key: string, threads: number[], height: number): Lane => ({
       label, height,
       draw: (g, y, width, x) => {
@@ -250,18 +254,23 @@ export class TimeChart {
         this.runs.push({ x: o.x, w: x - o.x, depth: open.length, node: o.node });
       }
     };
-    let i = 0;
-    const step = (to - from) / width, stack: number[] = [], usual = samples.time.length > 1 ? (samples.time[samples.time.length - 1] - samples.time[0]) / samples.time.length : 0;
+    const { parts } = samples, { rec } = this.host, step = (to - from) / width, stack: number[] = [], usual = parts.length && samples.count > 1 ? (parts[parts.length - 1].end - parts[0].start) / samples.count : 0;
+    let p = 0, i = 0;
     for (let x = 0; x < width; x++) {
       const t = from + x * step;
-      while (i < samples.time.length && samples.time[i] < t) i++;
+      while (p < parts.length && parts[p].end < t) {
+        p++;
+        i = 0;
+      }
+      const part: SamplePart | undefined = parts[p];
+      if (part) i = firstAtOrAfter(part, t, i);
       // A sample stands for the time since the one before it; a longer gap is a time without one.
-      if (i >= samples.time.length || samples.time[i] - t > Math.max(step, usual * 3)) {
+      if (!part || part.start + part.time[i] - t > Math.max(step, usual * 3)) {
         close(0, x);
         continue;
       }
       stack.length = 0;
-      for (let n = shape.of[samples.node[i]]; n > 0; n = shape.parent[n]) stack.push(n);
+      for (let n = shape.of[rec.rankNode[part.rank[i] - 1]]; n > 0; n = shape.parent[n]) stack.push(n);
       stack.reverse();
       let same = 0;
       while (same < open.length && same < stack.length && open[same].node === stack[same]) same++;

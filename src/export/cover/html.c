@@ -393,7 +393,7 @@ static void html_file(CoverWriter *w, const CoverFileRows *f)
     view_column_end(&w->block, "text", VIEW_BYTES);
     // Without memory the file's row stands without its lines.
     if (!view_block_add_for_later(&w->block, strbuf_str(&about), LEVEL, &w->page->bulk, &err))
-        strbuf_add(&w->page->bulk, STR("<script type=\"application/x-assay-later\"></script>\n"));
+        strbuf_add(&w->page->bulk, STR("<template class=\"assay-later\"></template>\n"));
     strbuf_deinit(&about);
 }
 

@@ -4,6 +4,7 @@
 #include "export/view/block.h"
 
 #include <libdeflate.h>
+#include <stdio.h>
 
 void view_about_begin(JsonWriter *json, StrBuf *about, uint32_t recording, const char *kind)
 {
@@ -67,6 +68,24 @@ void view_column_u32(ViewBlock *b, const char *name, const uint32_t *at, size_t 
     view_column_end(b, name, VIEW_U32);
 }
 
+void view_column_planes(ViewBlock *b, const char *name, const uint32_t *at, size_t count)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        most |= at[i];
+    for (unsigned plane = 0; plane == 0 || (plane < 4 && most >> (8 * plane)); plane++) {
+        char title[40];
+        snprintf(title, sizeof(title), "%s.%u", name, plane);
+        view_column_begin(b);
+        char *to = strbuf_reserve(&b->bytes, count);
+        for (size_t i = 0; i < count; i++)
+            to[i] = (char)(at[i] >> (8 * plane));
+        b->bytes.len += count;
+        b->count = count;
+        view_column_end(b, title, VIEW_BYTES);
+    }
+}
+
 void view_block_deinit(ViewBlock *b)
 {
     strbuf_deinit(&b->bytes);
@@ -120,7 +139,7 @@ static bool add_element(ViewBlock *b, Str json, int level, Str start, StrBuf *ou
     if (ok) {
         strbuf_add(out, start);
         strbuf_add_base64(out, strbuf_str(&packed));
-        strbuf_add(out, STR("</script>\n"));
+        strbuf_add(out, STR("</template>\n"));
     }
     strbuf_deinit(&packed);
     strbuf_clear(&b->bytes);
@@ -130,11 +149,10 @@ static bool add_element(ViewBlock *b, Str json, int level, Str start, StrBuf *ou
 
 bool view_block_add(ViewBlock *b, Str json, int level, StrBuf *out, Error *err)
 {
-    return add_element(b, json, level, STR("<script type=\"application/x-assay\">"), out, err);
+    return add_element(b, json, level, STR("<template class=\"assay\">"), out, err);
 }
 
 bool view_block_add_for_later(ViewBlock *b, Str json, int level, StrBuf *out, Error *err)
 {
-    return add_element(b, json, level, STR("<script type=\"application/x-assay-later\">"), out,
-                       err);
+    return add_element(b, json, level, STR("<template class=\"assay-later\">"), out, err);
 }

@@ -453,32 +453,46 @@ static uint64_t zigzag(int64_t value)
     return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
 }
 
+// The column of distances of neighbours from `step`; `codes` is room for `count` numbers.
+static void add_times(ViewBlock *b, const TimedRow *rows, size_t count, int64_t step,
+                      uint32_t *codes)
+{
+    uint64_t most = 0;
+    int64_t before = count ? in_us(rows[0].time_ns) : 0;
+    view_column_begin(b);
+    for (size_t i = 1; i < count; i++) {
+        int64_t now = in_us(rows[i].time_ns);
+        uint64_t code = zigzag(now - before - step);
+        view_add_u64(b, code);
+        codes[i - 1] = (uint32_t)code;
+        most |= code;
+        before = now;
+    }
+    if (most > UINT8_MAX) {
+        view_column_end(b, "time", most <= UINT32_MAX ? VIEW_U32 : VIEW_U64);
+        return;
+    }
+    b->bytes.len = b->column_start; // bytes are enough
+    view_column_planes(b, "time", codes, count ? count - 1 : 0);
+}
+
 // The columns of `count` samples of one thread.
 static void add_thread_samples(ViewBlock *b, const Profile *p, const ViewTree *t, const Ranks *r,
                                const TimedRow *rows, size_t count, JsonWriter *json)
 {
     const Samples *s = &p->samples;
-    view_column_begin(b);
-    uint32_t last = 0;
+    uint32_t *codes = heap_alloc((count + 1) * sizeof(uint32_t)), last = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t rank = r->of_node[t->of_sample[rows[i].row]];
-        view_add_u64(b, rank == last ? 0 : rank);
+        codes[i] = rank == last ? 0 : rank;
         last = rank;
     }
-    view_column_end(b, "rank", VIEW_U32);
+    view_column_planes(b, "rank", codes, count);
     int64_t step = usual_step(rows, count), before = count ? in_us(rows[0].time_ns) : 0;
     json_i64(json, "start_us", before);
     json_i64(json, "step_us", step);
-    view_column_begin(b);
-    uint64_t most = 0;
-    for (size_t i = 1; i < count; i++) {
-        int64_t now = in_us(rows[i].time_ns);
-        uint64_t code = zigzag(now - before - step);
-        view_add_u64(b, code);
-        most = MAX(most, code);
-        before = now;
-    }
-    view_column_end(b, "time", most <= UINT32_MAX ? VIEW_U32 : VIEW_U64);
+    add_times(b, rows, count, step, codes);
+    heap_free(codes);
     json_begin_array(json, "values"); // of metrics whose samples all have one value
     for (size_t m = 0; m < t->metric_count; m++) {
         const int64_t *values = s->values[m].at;
@@ -502,7 +516,7 @@ static void add_thread_samples(ViewBlock *b, const Profile *p, const ViewTree *t
 
 bool view_add_samples(ViewPage *page, const ViewTree *t, const Profile *p, Error *err)
 {
-    enum { PER_BLOCK = 2 << 20, LEVEL = 6 };
+    enum { PER_BLOCK = 1 << 18, LEVEL = 6 };
     size_t threads = p->threads.tid.len;
     uint32_t *first = heap_alloc((threads + 2) * sizeof(uint32_t));
     TimedRow *rows = samples_by_thread(p, first);
