@@ -114,7 +114,7 @@ export class App {
     this.showWrong();
   }
 
-  private newPalette = () => new Palette(place => this.moduleOrder.get(this.rec.placeModule[place]) ?? 7);
+  private newPalette = () => new Palette(place => this.moduleOrder.get(this.rec.placeModule[place]) ?? 7, this.rec.placeModule.length);
 
   /** Modules by their self value: the greatest get the first colours. */
   private rankModules(metric: number) {
@@ -150,6 +150,7 @@ export class App {
     this.selectedCall = null;
     this.moduleOrder.clear();
     this.rankModules(next.about.metric ?? 0);
+    this.palette = this.newPalette();
     this.showTruth();
   }
 
@@ -363,6 +364,7 @@ export class App {
   /** Called when the samples are here. */
   loaded() {
     this.complete = true;
+    this.strip = null; // may have been made of a part of the samples
     this.weighKey = "";
     if (!this.tabs().includes(this.state.tab)) this.state.tab = this.tabs()[0];
     this.cover = null;
@@ -446,7 +448,6 @@ export class App {
     const kept = this.flame.selected && this.path(this.flame.selected);
     this.flame.show(root);
     if (kept) this.flame.selected = this.follow(root, kept);
-    requestAnimationFrame(() => this.flame!.draw());
     return this.flame.element;
   }
 
@@ -523,14 +524,19 @@ export class App {
     const modules = [...this.moduleOrder.entries()].sort((a, b) => a[1] - b[1]).slice(0, 8);
     const swatch = (colour: string, text: string) => { const s = h("i", { class: "swatch" }); s.style.background = colour; return h("li", {}, s, text); };
     const style = getComputedStyle(document.documentElement);
-    const w = this.weighed, hot: [number, number][] = [];
-    w.keySelf.forEach((v, key) => { if (v > 0) hot.push([key, v]); });
-    hot.sort((a, b) => b[1] - a[1]);
-    const kernels = new Set<number>();
-    for (let i = 1; i < this.shape.count; i++) if (this.shape.flags[i] & KERNEL) kernels.add(this.rec.placeModule[this.shape.place[i]]);
+    const w = this.weighed, hot: [number, number][] = [], { rec } = this, kernels = new Set<number>();
+    for (let key = 0; key < w.keySelf.length; key++) {
+      const v = w.keySelf[key];
+      if (!v || (hot.length === 10 && v <= hot[9][1])) continue;
+      let at = hot.length;
+      while (at > 0 && hot[at - 1][1] < v) at--;
+      hot.splice(at, 0, [key, v]);
+      hot.length = Math.min(hot.length, 10);
+    }
+    for (let p = 0; p < rec.placeModule.length; p++) if (rec.placeFlags[p] & KERNEL) kernels.add(rec.placeModule[p]);
     return [
       h("h2", {}, "Hottest functions"),
-      h("ol", { class: "hot" }, ...hot.slice(0, 10).map(([key, v]) => h("li", {}, h("span", { class: "n" }, percent(v, w.total[0])), h("button", { class: "link", onclick: () => this.set({ tab: "tree", fn: this.name(key) }) }, shown(this.name(key), 120))))),
+      h("ol", { class: "hot" }, ...hot.map(([key, v]) => h("li", {}, h("span", { class: "n" }, percent(v, w.total[0])), h("button", { class: "link", onclick: () => this.set({ tab: "tree", fn: this.name(key) }) }, shown(this.name(key), 120))))),
       h("h2", {}, "Colours: modules"),
       h("ul", { class: "legend" }, ...modules.map(([module, rank]) => swatch(kernels.has(module) ? style.getPropertyValue("--kernel") : style.getPropertyValue("--hue" + (rank + 1)), shown(baseName(this.rec.strings.get(module)) || "unknown", 60)))),
       h("p", { class: "soft" }, "A click selects a call and shows its source line here. A double click zooms; the wheel zooms and scrolls; dragging moves. ", h("kbd", {}, "?"), " lists the keys."),
@@ -650,7 +656,7 @@ export class App {
       const row = seen.get(key);
       if (row) { row.flags &= shape.flags[i] | ~INLINED; if (w.self[i] > row.depth) { row.depth = w.self[i]; row.place = shape.place[i]; } }
       else {
-        const made: Call = { key, total: w.keyTotal[key], self: w.keySelf[key], place: shape.place[i], flags: shape.flags[i], depth: w.self[i], parent: null, kids: null, nodes: [], at: null, weight: null };
+        const made: Call = { key, total: w.keyTotal[key], self: w.keySelf[key], place: shape.place[i], flags: shape.flags[i], depth: w.self[i], parent: null, kids: [], whole: true, nodes: [], at: null, weight: null };
         seen.set(key, made);
         rows.push(made);
       }

@@ -58,6 +58,7 @@ export class Names {
 /** The recording's nodes merged by name, before any weights. A parent comes before its children. */
 export class Shape {
   of: Int32Array; // [node of the recording] node here; OUTSIDE, DROPPED
+  count = 1;
   parent: Int32Array;
   key: Uint32Array;
   place: Uint32Array; // of the first node that was merged here
@@ -66,14 +67,68 @@ export class Shape {
   childStart: Uint32Array;
   children: Uint32Array;
   depth: Uint16Array;
+  keys = 0; // all keys are below
+  private index: Int32Array; // hash of parent and key -> node
 
   constructor(public rec: Recording, public names: Names, public transforms: Transform[]) {
     const n = rec.nodes;
-    this.of = new Int32Array(n);
-    const parent: number[] = [-1], keys: number[] = [0], places: number[] = [0], flags: number[] = [255];
     let slots = 1;
     while (slots < n * 2) slots *= 2;
-    const index = new Int32Array(slots).fill(-1), mask = slots - 1;
+    this.index = new Int32Array(slots);
+    this.of = new Int32Array(n);
+    this.parent = new Int32Array(n);
+    this.key = new Uint32Array(n);
+    this.place = new Uint32Array(n);
+    this.flags = new Uint8Array(n);
+    this.parent[0] = -1;
+    this.flags[0] = 255;
+    if (transforms.length) this.mergeChanged(transforms);
+    else this.merge();
+    this.index = new Int32Array(0);
+    const { count } = this;
+    this.parent = this.parent.slice(0, count);
+    this.key = this.key.slice(0, count);
+    this.place = this.place.slice(0, count);
+    this.flags = this.flags.slice(0, count);
+    for (let i = 1; i < count; i++) if (this.key[i] >= this.keys) this.keys = this.key[i] + 1;
+    this.childStart = new Uint32Array(count + 2);
+    this.children = new Uint32Array(count);
+    this.depth = new Uint16Array(count);
+    this.outermost = new Uint8Array(count);
+    this.linkChildren();
+    this.findOutermost();
+  }
+
+  /** The node of a call below another one, a new one when there is none yet. */
+  private enter(at: number, key: number, place: number): number {
+    const { index, parent, flags } = this, mask = index.length - 1, flag = this.rec.placeFlags[place];
+    let slot = Math.imul(Math.imul(at, 0x9e3779b1) ^ key, 0x85ebca6b);
+    slot = (slot ^ (slot >>> 15)) & mask;
+    for (let node = index[slot]; node; node = index[slot]) {
+      if (parent[node] === at && this.key[node] === key) {
+        flags[node] &= flag | ~2;
+        return node;
+      }
+      slot = (slot + 1) & mask;
+    }
+    const node = (index[slot] = this.count++);
+    parent[node] = at;
+    this.key[node] = key;
+    this.place[node] = place;
+    flags[node] = flag;
+    return node;
+  }
+
+  private merge() {
+    const { of, rec } = this, { parent, place, placeFn } = rec, keys = this.names.of;
+    for (let i = 1; i < of.length; i++) {
+      const p = place[i];
+      of[i] = this.enter(of[parent[i]], keys[placeFn[p]], p);
+    }
+  }
+
+  private mergeChanged(transforms: Transform[]) {
+    const { rec, names } = this, n = rec.nodes;
     const rules = transforms.map(t => ({ kind: t.kind, key: t.kind === "module" ? names.moduleKey(t.name) : names.find(t.name), name: t.name }));
     const focuses = rules.filter(r => r.kind === "focus").map(r => r.key), rest = rules.filter(r => r.kind !== "focus");
     const met = new Uint8Array(focuses.length ? n : 0), closed = new Uint8Array(rest.length ? n : 0);
@@ -111,7 +166,7 @@ export class Shape {
             if (modules && rec.moduleName(place) === rule.name) key = rule.key;
           } else if (key !== rule.key) continue;
           if (rule.kind === "drop") this.of[i] = DROPPED;
-          else if (rule.kind === "merge" || ((rule.kind === "recursion" || rule.kind === "module") && key === rule.key && at > 0 && keys[at] === key)) this.of[i] = at;
+          else if (rule.kind === "merge" || ((rule.kind === "recursion" || rule.kind === "module") && key === rule.key && at > 0 && this.key[at] === key)) this.of[i] = at;
           else {
             if (rule.kind === "collapse") closed[i] = 1;
             continue;
@@ -121,39 +176,33 @@ export class Shape {
         }
         if (done) continue;
       }
-      let slot = (Math.imul(at, 0x9e3779b1) ^ Math.imul(key, 0x85ebca6b)) >>> 0;
-      slot = (slot ^ (slot >>> 15)) & mask;
-      while (index[slot] >= 0 && (parent[index[slot]] !== at || keys[index[slot]] !== key)) slot = (slot + 1) & mask;
-      let node = index[slot];
-      if (node < 0) {
-        node = index[slot] = parent.length;
-        parent.push(at);
-        keys.push(key);
-        places.push(place);
-        flags.push(rec.placeFlags[place]);
-      } else flags[node] &= rec.placeFlags[place] | ~2;
-      this.of[i] = node;
-    }
-    this.parent = Int32Array.from(parent);
-    this.key = Uint32Array.from(keys);
-    this.place = Uint32Array.from(places);
-    this.flags = Uint8Array.from(flags);
-    const count = parent.length;
-    this.childStart = new Uint32Array(count + 2);
-    for (let i = 1; i < count; i++) this.childStart[parent[i] + 2]++;
-    for (let i = 2; i < count + 2; i++) this.childStart[i] += this.childStart[i - 1];
-    this.children = new Uint32Array(count);
-    for (let i = 1; i < count; i++) this.children[this.childStart[parent[i] + 1]++] = i;
-    this.depth = new Uint16Array(count);
-    this.outermost = new Uint8Array(count);
-    for (let i = 1; i < count; i++) {
-      this.depth[i] = this.depth[parent[i]] + 1;
-      let p = parent[i];
-      while (p > 0 && keys[p] !== keys[i]) p = parent[p];
-      this.outermost[i] = p > 0 ? 0 : 1;
+      this.of[i] = this.enter(at, key, place);
     }
   }
-  get count() { return this.parent.length; }
+
+  private linkChildren() {
+    const { count, parent, childStart, children, depth } = this;
+    for (let i = 1; i < count; i++) childStart[parent[i] + 2]++;
+    for (let i = 2; i < count + 2; i++) childStart[i] += childStart[i - 1];
+    for (let i = 1; i < count; i++) {
+      children[childStart[parent[i] + 1]++] = i;
+      depth[i] = depth[parent[i]] + 1;
+    }
+  }
+
+  /** Walks the tree with the number of open calls of each key. */
+  private findOutermost() {
+    const { key, parent, childStart, children, outermost } = this, open = new Uint32Array(this.keys), next = childStart.slice();
+    for (let node = 0; node >= 0; ) {
+      if (next[node] < childStart[node + 1]) {
+        node = children[next[node]++];
+        outermost[node] = open[key[node]]++ ? 0 : 1;
+      } else {
+        if (node) open[key[node]]--;
+        node = parent[node];
+      }
+    }
+  }
 }
 
 /** Adds the values of samples to the sums of their ranks. */
@@ -205,21 +254,38 @@ export class Weighed {
   raw: Float64Array; // [node of the recording] self
   keySelf: Float64Array;
   keyTotal: Float64Array;
+  private order: Uint32Array | null = null; // the shape's children; sorted where somebody looked
+  private sorted: Uint8Array;
   constructor(public shape: Shape, public selection: Selection) {
     const { rec, of, parent, key, outermost, count } = shape;
     const raw = (this.raw = selfValues(rec, selection));
+    this.sorted = new Uint8Array(count);
     this.self = new Float64Array(count);
     for (let i = 0; i < raw.length; i++) if (raw[i] && of[i] >= 0) this.self[of[i]] += raw[i];
     this.total = this.self.slice();
     for (let i = count - 1; i > 0; i--) this.total[parent[i]] += this.total[i];
-    let keys = 0;
-    for (let i = 1; i < count; i++) if (key[i] >= keys) keys = key[i] + 1;
-    this.keySelf = new Float64Array(keys);
-    this.keyTotal = new Float64Array(keys);
+    this.keySelf = new Float64Array(shape.keys);
+    this.keyTotal = new Float64Array(shape.keys);
     for (let i = 1; i < count; i++) {
       this.keySelf[key[i]] += this.self[i];
       if (outermost[i]) this.keyTotal[key[i]] += this.total[i];
     }
+  }
+
+  /** The i-th greatest child of a node; 0: it has no more with a value. */
+  child(node: number, i: number): number {
+    const { childStart, children, key } = this.shape, { total } = this, from = childStart[node], to = childStart[node + 1];
+    const order = (this.order ??= children.slice());
+    if (!this.sorted[node]) {
+      this.sorted[node] = 1;
+      const before = (a: number, b: number) => total[b] - total[a] || key[a] - key[b];
+      for (let k = from + 1; k < to; k++)
+        if (before(order[k - 1], order[k]) > 0) {
+          order.subarray(from, to).sort(before);
+          break;
+        }
+    }
+    return from + i < to && total[order[from + i]] ? order[from + i] : 0;
   }
 }
 
@@ -232,13 +298,14 @@ export interface Call {
   flags: number;
   depth: number;
   parent: Call | null;
-  kids: Call[] | null;
+  kids: Call[]; // those that were looked at, greatest first
+  whole: boolean; // `kids` has all
   nodes: number[]; // of the shape, that this call stands for
   at: number[] | null; // going up: where each of `nodes` has got to, and
   weight: number[] | null; // what each brings
 }
 
-const call = (key: number, parent: Call | null): Call => ({ key, total: 0, self: 0, place: 0, flags: 0, depth: parent ? parent.depth + 1 : 0, parent, kids: null, nodes: [], at: null, weight: null });
+const call = (key: number, parent: Call | null): Call => ({ key, total: 0, self: 0, place: 0, flags: 0, depth: parent ? parent.depth + 1 : 0, parent, kids: [], whole: false, nodes: [], at: null, weight: null });
 
 /** The tree from the root down. */
 export function rootDown(w: Weighed): Call {
@@ -284,9 +351,29 @@ export function around(w: Weighed, key: number, up: boolean): Call {
   return top;
 }
 
+/** The call with the i-th greatest value below (or, going up, above) a call; null: there are fewer. */
+export function kidAt(w: Weighed, c: Call, i: number): Call | null {
+  if (i < c.kids.length) return c.kids[i];
+  if (c.whole || c.at || c.nodes.length !== 1) return kidsOf(w, c)[i] ?? null;
+  const { shape } = w;
+  for (let k = c.kids.length; k <= i; k++) {
+    const node = w.child(c.nodes[0], k);
+    if (!node) {
+      c.whole = true;
+      return null;
+    }
+    c.kids.push({ key: shape.key[node], total: w.total[node], self: w.self[node], place: shape.place[node], flags: shape.flags[node], depth: c.depth + 1, parent: c, kids: [], whole: false, nodes: [node], at: null, weight: null });
+  }
+  return c.kids[i];
+}
+
 /** The calls below (or, going up, above) a call, greatest first. */
 export function kidsOf(w: Weighed, c: Call): Call[] {
-  if (c.kids) return c.kids;
+  if (c.whole) return c.kids;
+  if (!c.at && c.nodes.length === 1) {
+    for (let i = c.kids.length; kidAt(w, c, i); i++);
+    return c.kids;
+  }
   const { shape } = w, found = new Map<number, Call>();
   const take = (node: number) => {
     const key = shape.key[node];
@@ -321,6 +408,7 @@ export function kidsOf(w: Weighed, c: Call): Call[] {
         kid.self += w.self[node];
       }
   }
+  c.whole = true;
   return (c.kids = [...found.values()].sort((a, b) => b.total - a.total || a.key - b.key));
 }
 

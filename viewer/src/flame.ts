@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flame graph on a canvas: what is on the screen is drawn, and nothing else.
 
-import { Call, kidsOf, Weighed } from "./calls";
+import { Call, kidAt, kidsOf, Weighed } from "./calls";
 import { css, h } from "./dom";
+import { boxFont, Raster } from "./raster";
 import { CUT, INLINED, JIT, KERNEL } from "./recording";
 import { shown } from "./text";
 
@@ -19,27 +20,38 @@ export interface FlameHost {
   onKey: (e: KeyboardEvent, c: Call) => boolean;
 }
 
-interface Box { x: number; w: number; y: number; call: Call; }
+interface Box { x: number; w: number; y: number; call: Call; colour: number; dimmed: boolean; }
 
 /** The colours of boxes, from the style sheet. */
 export class Palette {
-  private fills = new Map<string, string>();
+  fills: string[] = [];
+  private ofPlace: Uint8Array; // [place and flags] colour + 1
+  private cut = css("--cut");
+  private kernel = css("--kernel");
+  private jit = css("--jit");
+  private root: number;
   text = css("--box-text");
   dim = css("--dim");
   match = css("--match");
   line = css("--bg");
   hues: string[] = [1, 2, 3, 4, 5, 6, 7, 8].map(i => css("--hue" + i));
-  constructor(private moduleRank: (place: number) => number) {}
-  of(flags: number, place: number): string {
-    if (flags === 255) return css("--root");
-    const key = (flags & (KERNEL | CUT | JIT)) + ":" + this.moduleRank(place);
-    let fillStyle = this.fills.get(key);
-    if (!fillStyle) {
-      fillStyle = flags & CUT ? css("--cut") : flags & KERNEL ? css("--kernel") : flags & JIT ? css("--jit") : this.hues[this.moduleRank(place) % 8];
-      this.fills.set(key, fillStyle);
-    }
-    return fillStyle;
+  constructor(private moduleRank: (place: number) => number, places: number) {
+    this.ofPlace = new Uint8Array(places * 8);
+    this.root = this.fill(css("--root"));
+    for (const colour of [this.cut, this.kernel, this.jit, ...this.hues]) this.fill(colour);
   }
+  private fill(colour: string): number {
+    const at = this.fills.indexOf(colour);
+    return at >= 0 ? at : this.fills.push(colour) - 1;
+  }
+  /** The number of a colour in `fills`. */
+  index(flags: number, place: number): number {
+    if (flags === 255) return this.root;
+    const at = place * 8 + ((flags & KERNEL) | (flags >> 1 & 6)); // the flags below, in three bits
+    if (!this.ofPlace[at]) this.ofPlace[at] = 1 + this.fill(flags & CUT ? this.cut : flags & KERNEL ? this.kernel : flags & JIT ? this.jit : this.hues[this.moduleRank(place) % 8]);
+    return this.ofPlace[at] - 1;
+  }
+  of = (flags: number, place: number): string => this.fills[this.index(flags, place)];
 }
 
 /** The longest part of a name that fits, cut at its end. */
@@ -61,6 +73,8 @@ export class Flame {
   private frame = 0;
   private depth = 1;
   private drag: { x: number; y: number; from: number; to: number; scroll: number; moved: boolean } | null = null;
+  private raster = new Raster();
+  private cuts: string[][] = []; // [key, inlined] names by their lengths
   palette!: Palette;
   upwards = false; // the root is at the bottom
 
@@ -91,7 +105,8 @@ export class Flame {
     this.from = 0;
     this.to = 1;
     this.scroll = 0;
-    this.draw();
+    this.cuts = [];
+    this.later();
   }
 
   /** Where a call stands, of the whole width. */
@@ -208,6 +223,16 @@ export class Flame {
     if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = 0; this.draw(); });
   }
 
+  /** The text in a box: as much of the name as there is room for. */
+  private label(b: Box): string {
+    const { flags, key } = b.call, room = Math.floor((b.w - 6) / CHAR), inlined = flags & INLINED ? 1 : 0;
+    if (room < 2) return "";
+    if (flags === 255) return fitted("all", b.w);
+    const text = this.host.label(key), whole = text.length + inlined;
+    const cuts = ((this.cuts[key * 2 + inlined]) ??= []);
+    return (cuts[Math.min(room, whole)] ??= fitted((inlined ? "▸" : "") + text, b.w));
+  }
+
   draw() {
     const c = this.canvas, width = this.element.clientWidth, height = this.element.clientHeight, ratio = devicePixelRatio || 1;
     if (!width || !height || !this.root) return;
@@ -215,52 +240,48 @@ export class Flame {
       c.width = Math.round(width * ratio);
       c.height = Math.round(height * ratio);
     }
-    const g = c.getContext("2d")!, w = this.host.weighed();
-    g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    g.clearRect(0, 0, width, height);
-    this.boxes = [];
-    const scale = width / (this.to - this.from), byColour = new Map<string, Box[]>();
+    const g = c.getContext("2d")!, w = this.host.weighed(), boxes: Box[] = (this.boxes = []), { palette, raster } = this;
+    const high = Math.round((BOX - 1) * ratio), scale = width / (this.to - this.from);
+    raster.begin(c.width, c.height, ratio, high, palette.fills, palette.dim, palette.text);
+    const top = (y: number) => Math.round((this.upwards ? height - BOX - y : y) * ratio);
     this.depth = 1;
+    // Boxes begin and end at whole pixels of the screen.
     const visit = (call: Call, x: number, span: number) => {
-      const y = call.depth * BOX - this.scroll, left = Math.max(x, 0), right = Math.min(x + span, width);
+      const y = call.depth * BOX - this.scroll;
       if (call.depth >= this.depth) this.depth = call.depth + 1;
       if (y > -BOX && y < height) {
-        const box = { x: left, w: right - left, y: this.upwards ? height - BOX - y : y, call };
-        this.boxes.push(box);
-        const colour = this.palette.of(call.flags, call.place);
-        let list = byColour.get(colour);
-        if (!list) byColour.set(colour, (list = []));
-        list.push(box);
+        const left = Math.min(Math.round(Math.max(x, 0) * ratio), c.width - 1), right = Math.min(Math.max(Math.round((x + span) * ratio), left + 1), c.width);
+        const match = this.host.matches(call.key), colour = palette.index(call.flags, call.place), dimmed = match !== null && (!match || call.flags === 255);
+        raster.span(Math.max(0, top(y)), left, right - left > 3 ? right - 1 : right, colour, dimmed);
+        boxes.push({ x: left / ratio, w: (right - left) / ratio, y: this.upwards ? height - BOX - y : y, call, colour, dimmed });
       }
       if (y >= height + 40 * BOX) return;
       let at = x;
-      for (const kid of kidsOf(w, call)) {
+      for (let i = 0; at < width; i++) {
+        const kid = kidAt(w, call, i);
+        if (!kid) break;
         const wide = (kid.total / call.total) * span;
         if (wide < LEAST) break; // the rest are narrower
-        if (at + wide > 0 && at < width) visit(kid, at, wide);
+        if (at + wide > 0) visit(kid, at, wide);
         at += wide;
       }
     };
     visit(this.root, -this.from * scale, scale);
-    for (const [colour, list] of byColour) {
-      g.fillStyle = colour;
-      for (const b of list) g.fillRect(b.x, b.y, b.w > 3 ? b.w - 1 : Math.max(b.w - 0.2, 0.4), BOX - 1);
+    for (let depth = 0; depth < this.depth; depth++) {
+      const y = depth * BOX - this.scroll;
+      if (y > -BOX && y < height) raster.spread(Math.max(0, top(y)), Math.min(c.height, top(y) + high));
     }
-    g.fillStyle = this.palette.dim;
-    for (const b of this.boxes) {
-      const match = this.host.matches(b.call.key);
-      if (match === null) break; // nothing is searched
-      if (!match || b.call.flags === 255) g.fillRect(b.x, b.y, Math.max(b.w - 1, 0.4), BOX - 1);
+    const others: [Box, string][] = []; // names that are drawn as text
+    for (const b of boxes) {
+      const label = b.w < 24 ? "" : this.label(b);
+      if (label && !raster.name(label, (b.x + 4) * ratio, Math.round(b.y * ratio), b.colour, b.dimmed)) others.push([b, label]);
     }
-    g.font = "12px ui-monospace, 'DejaVu Sans Mono', monospace";
-    g.fillStyle = this.palette.text;
+    raster.show(g);
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.font = boxFont(12);
+    g.fillStyle = palette.text;
     g.textBaseline = "middle";
-    for (const b of this.boxes) {
-      if (b.w < 24) continue;
-      const inlined = b.call.flags !== 255 && b.call.flags & INLINED ? "▸" : "";
-      const label = fitted(inlined + (b.call.flags === 255 ? "all" : this.host.label(b.call.key)), b.w);
-      if (label) g.fillText(label, b.x + 4, b.y + BOX / 2);
-    }
+    for (const [b, label] of others) g.fillText(label, b.x + 4, b.y + BOX / 2);
     if (this.selected) {
       const b = this.boxes.find(box => box.call === this.selected);
       g.strokeStyle = css("--focus");

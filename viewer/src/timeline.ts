@@ -39,6 +39,9 @@ export class Timeline {
   canvas: HTMLCanvasElement;
   private anchor: number | null = null;
   private cache = new Map<string, Float64Array>();
+  private layer = h("canvas");
+  private layerKey = "";
+  private layerHeight = 0;
   constructor(private host: TimeHost, private whole: boolean) {
     this.canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline", "aria-label": "Activity over time: left and right move the selected span, shift with them makes it longer or shorter, Escape selects all; the fields above take numbers" });
     this.element = h("div", { class: whole ? "timeline whole" : "timeline" }, this.canvas);
@@ -164,34 +167,53 @@ export class Timeline {
     };
   }
 
-  draw() {
-    const width = this.element.clientWidth, lanes = this.lanes(), { rec } = this.host;
-    const height = Math.max(this.whole ? 80 : 56, AXIS + lanes.reduce((sum, l) => sum + l.height + 4, 0)), ratio = devicePixelRatio || 1;
-    if (!width) return;
-    this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round(height * ratio);
-    this.canvas.style.height = height + "px";
-    const g = this.canvas.getContext("2d")!;
+  private toX = (us: number, width: number) => this.margin + ((us - this.host.rec.start) / (this.host.rec.end - this.host.rec.start || 1)) * (width - this.margin);
+
+  /** Draws what no selection changes, when it is not as it was. */
+  private drawLayer(width: number, ratio: number): number {
+    const { rec } = this.host, samples = rec.threads.reduce((sum, t) => sum + (t.samples?.count ?? 0), 0);
+    const key = [width, ratio, this.host.metric(), rec.start, rec.end, samples, css("--fg")].join();
+    if (key === this.layerKey) return this.layerHeight;
+    this.layerKey = key;
+    const lanes = this.lanes(), height = (this.layerHeight = Math.max(this.whole ? 80 : 56, AXIS + lanes.reduce((sum, l) => sum + l.height + 4, 0)));
+    this.layer.width = Math.round(width * ratio);
+    this.layer.height = Math.round(height * ratio);
+    const g = this.layer.getContext("2d")!;
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
     g.font = "12px ui-monospace, 'DejaVu Sans Mono', monospace";
     g.textBaseline = "middle";
-    const span = rec.end - rec.start || 1, x = (us: number) => this.margin + ((us - rec.start) / span) * (width - this.margin);
-    this.axis(g, width, x, height);
+    this.axis(g, width, us => this.toX(us, width), height);
     let y = AXIS;
     for (const l of lanes) {
       g.fillStyle = css("--fg");
       if (l.label) g.fillText(fitted(l.label, this.margin - 8), 4, y + l.height / 2);
-      l.draw(g, y, width - this.margin, x);
+      l.draw(g, y, width - this.margin, us => this.toX(us, width));
       y += l.height + 4;
     }
-    const s = this.host.selection();
+    return height;
+  }
+
+  draw() {
+    const width = this.element.clientWidth, ratio = devicePixelRatio || 1, c = this.canvas;
+    if (!width) return;
+    const height = this.drawLayer(width, ratio), g = c.getContext("2d")!;
+    if (c.width !== this.layer.width || c.height !== this.layer.height) {
+      c.width = this.layer.width;
+      c.height = this.layer.height;
+      c.style.height = height + "px";
+    }
+    g.setTransform(1, 0, 0, 1, 0, 0);
+    g.clearRect(0, 0, c.width, c.height);
+    g.drawImage(this.layer, 0, 0);
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const s = this.host.selection(), from = this.toX(s.from, width), to = this.toX(s.to, width);
     if (s.from === -Infinity && s.to === Infinity) return;
     g.fillStyle = css("--veil");
-    g.fillRect(this.margin, 0, Math.max(0, x(s.from) - this.margin), height);
-    g.fillRect(x(s.to), 0, Math.max(0, width - x(s.to)), height);
+    g.fillRect(this.margin, 0, Math.max(0, from - this.margin), height);
+    g.fillRect(to, 0, Math.max(0, width - to), height);
     g.fillStyle = css("--focus");
-    g.fillRect(x(s.from) - 1, 0, 2, height);
-    g.fillRect(x(s.to) - 1, 0, 2, height);
+    g.fillRect(from - 1, 0, 2, height);
+    g.fillRect(to - 1, 0, 2, height);
   }
 
   private axis(g: CanvasRenderingContext2D, width: number, x: (us: number) => number, height: number) {
