@@ -2,7 +2,7 @@
 // The page: what is looked at and how, the tabs, the keys.
 
 import { around, Call, calleesUp, kidsOf, Lines, Names, rootDown, Selection, Shape, Transform, transformWords, Weighed } from "./calls";
-import { fill, h } from "./dom";
+import { css, fill, forgetStyles, h } from "./dom";
 import { Flame, Palette } from "./flame";
 import { CUT, INLINED, KERNEL, Recording } from "./recording";
 import { CRITERIA } from "./coverage";
@@ -107,7 +107,7 @@ export class App {
     document.body.prepend(h("div", { id: "app" }, h("header", {}, h("div", { class: "top" }, title, h("div", { class: "search", role: "search" }, this.searchBox, this.matchText), h("button", { "aria-label": "keys", onclick: () => this.help.showModal() }, "?")), wrong, h("div", { class: "top" }, this.tabBar, this.bar), this.chips), this.frame, this.live, this.help));
     addEventListener("hashchange", () => { this.readHash(); this.searchBox.value = this.state.search; this.render(); });
     addEventListener("keydown", e => this.onKey(e));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.cover = null; this.palette = this.newPalette(); this.render(); });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { forgetStyles(); this.cover = null; this.palette = this.newPalette(); this.render(); });
     document.documentElement.classList.add("ready");
     this.palette = this.newPalette();
     this.render();
@@ -523,7 +523,6 @@ export class App {
   private legend(): Node[] {
     const modules = [...this.moduleOrder.entries()].sort((a, b) => a[1] - b[1]).slice(0, 8);
     const swatch = (colour: string, text: string) => { const s = h("i", { class: "swatch" }); s.style.background = colour; return h("li", {}, s, text); };
-    const style = getComputedStyle(document.documentElement);
     const w = this.weighed, hot: [number, number][] = [], { rec } = this, kernels = new Set<number>();
     for (let key = 0; key < w.keySelf.length; key++) {
       const v = w.keySelf[key];
@@ -538,7 +537,7 @@ export class App {
       h("h2", {}, "Hottest functions"),
       h("ol", { class: "hot" }, ...hot.map(([key, v]) => h("li", {}, h("span", { class: "n" }, percent(v, w.total[0])), h("button", { class: "link", onclick: () => this.set({ tab: "tree", fn: this.name(key) }) }, shown(this.name(key), 120))))),
       h("h2", {}, "Colours: modules"),
-      h("ul", { class: "legend" }, ...modules.map(([module, rank]) => swatch(kernels.has(module) ? style.getPropertyValue("--kernel") : style.getPropertyValue("--hue" + (rank + 1)), shown(baseName(this.rec.strings.get(module)) || "unknown", 60)))),
+      h("ul", { class: "legend" }, ...modules.map(([module, rank]) => swatch(kernels.has(module) ? css("--kernel") : css("--hue" + (rank + 1)), shown(baseName(this.rec.strings.get(module)) || "unknown", 60)))),
       h("p", { class: "soft" }, "A click selects a call and shows its source line here. A double click zooms; the wheel zooms and scrolls; dragging moves. ", h("kbd", {}, "?"), " lists the keys."),
     ];
   }

@@ -101,14 +101,17 @@ export async function readBlock(element: Element): Promise<Block> {
   return block;
 }
 
-/** The numbers whose bytes are the columns NAME.0, NAME.1, ... */
+/** The numbers whose bytes are the columns NAME.0, NAME.1, ...; 0 stands for the number before. */
 export function readPlanes(block: Block, name: string): Uint8Array | Uint16Array | Uint32Array {
   const [a, b, c, d] = [0, 1, 2, 3].map(i => block.columns.get(name + "." + i) as Uint8Array | undefined), n = a!.length;
-  if (!b) return a!.slice(); // not a part of the whole block
-  const out = c ? new Uint32Array(n) : new Uint16Array(n);
-  for (let i = 0; i < n; i++) out[i] = a![i] | (b[i] << 8);
-  if (c) for (let i = 0; i < n; i++) out[i] |= c[i] << 16;
-  if (d) for (let i = 0; i < n; i++) out[i] |= d[i] << 24;
+  if (!c) return readTwo(a!, b ?? new Uint8Array(n), b ? new Uint16Array(n) : new Uint8Array(n));
+  const out = new Uint32Array(n), highest = d ?? new Uint8Array(n);
+  for (let i = 0, last = 0; i < n; i++) out[i] = last = a![i] | (b![i] << 8) | (c[i] << 16) | (highest[i] << 24) || last;
+  return out;
+}
+
+function readTwo<T extends Uint8Array | Uint16Array>(low: Uint8Array, high: Uint8Array, out: T): T {
+  for (let i = 0, last = 0; i < out.length; i++) out[i] = last = low[i] | (high[i] << 8) || last;
   return out;
 }
 

@@ -205,44 +205,42 @@ export class Shape {
   }
 }
 
+function addCounts(sums: Float64Array, rank: SamplePart["rank"], value: number, from: number, to: number) {
+  for (let i = from; i < to; i++) sums[rank[i]] += value;
+}
+
 /** Adds the values of samples to the sums of their ranks. */
 function addValues(sums: Float64Array, part: SamplePart, metric: number, from: number, to: number) {
-  const { rank } = part, value = part.values[metric];
-  if (typeof value === "number") for (let i = from; i < to; i++) sums[rank[i]] += value;
-  else for (let i = from; i < to; i++) sums[rank[i]] += value[i];
+  const { rank } = part, value = part.values[metric], n = rank.length;
+  if (typeof value !== "number") {
+    for (let i = from; i < to; i++) sums[rank[i]] += value[i];
+    return;
+  }
+  // Of much of a part, what is outside is taken from the whole: these sums are exact below 2^53.
+  if ((to - from) * 2 < n || sums.length * 4 > n) return addCounts(sums, rank, value, from, to);
+  if (!part.counts) {
+    part.counts = new Uint32Array(sums.length);
+    for (let i = 0; i < n; i++) part.counts[rank[i]]++;
+  }
+  const { counts } = part;
+  for (let r = 1; r < counts.length; r++) sums[r] += counts[r] * value;
+  addCounts(sums, rank, -value, 0, from);
+  addCounts(sums, rank, -value, to, n);
 }
 
 /** Values of the recording's nodes for a selection. Without a selection of time and threads they are those of the file. */
 export function selfValues(rec: Recording, s: Selection): Float64Array {
   const all = rec.selfAll[s.metric];
   if ((s.from === -Infinity && s.to === Infinity && !s.threads) || !all) return all ?? new Float64Array(rec.nodes);
-  const inside: [SamplePart, number, number][] = [];
-  let count = 0;
+  const sums = new Float64Array(rec.rankNode.length + 1), self = new Float64Array(rec.nodes), { rankNode } = rec;
   rec.threads.forEach((thread, t) => {
     if (!thread.samples || (s.threads && !s.threads.has(t))) return;
     for (const part of thread.samples.parts) {
-      if (part.end < s.from || part.start >= s.to) {
-        inside.push([part, 0, 0]);
-        continue;
-      }
-      const from = firstAtOrAfter(part, s.from), to = firstAtOrAfter(part, s.to, from);
-      inside.push([part, from, to]);
-      count += to - from;
+      if (part.end < s.from || part.start >= s.to) continue;
+      const from = firstAtOrAfter(part, s.from);
+      addValues(sums, part, s.metric, from, firstAtOrAfter(part, s.to, from));
     }
   });
-  const sums = new Float64Array(rec.rankNode.length + 1), { rankNode } = rec;
-  // Of a large selection, what is outside is taken from the whole: sums below 2^53 are exact.
-  if (!s.threads && count * 2 > rec.about.samples && rec.sums[s.metric] < 2 ** 53 && rec.allHaveTime()) {
-    for (const [part, from, to] of inside) {
-      addValues(sums, part, s.metric, 0, from);
-      addValues(sums, part, s.metric, to, part.rank.length);
-    }
-    const self = all.slice();
-    for (let i = 0; i < rankNode.length; i++) self[rankNode[i]] -= sums[i + 1];
-    return self;
-  }
-  for (const [part, from, to] of inside) addValues(sums, part, s.metric, from, to);
-  const self = new Float64Array(rec.nodes);
   for (let i = 0; i < rankNode.length; i++) self[rankNode[i]] = sums[i + 1];
   return self;
 }
@@ -258,17 +256,16 @@ export class Weighed {
   private sorted: Uint8Array;
   constructor(public shape: Shape, public selection: Selection) {
     const { rec, of, parent, key, outermost, count } = shape;
-    const raw = (this.raw = selfValues(rec, selection));
+    const raw = (this.raw = selfValues(rec, selection)), self = (this.self = new Float64Array(count)), keySelf = (this.keySelf = new Float64Array(shape.keys)), keyTotal = (this.keyTotal = new Float64Array(shape.keys));
     this.sorted = new Uint8Array(count);
-    this.self = new Float64Array(count);
-    for (let i = 0; i < raw.length; i++) if (raw[i] && of[i] >= 0) this.self[of[i]] += raw[i];
-    this.total = this.self.slice();
-    for (let i = count - 1; i > 0; i--) this.total[parent[i]] += this.total[i];
-    this.keySelf = new Float64Array(shape.keys);
-    this.keyTotal = new Float64Array(shape.keys);
-    for (let i = 1; i < count; i++) {
-      this.keySelf[key[i]] += this.self[i];
-      if (outermost[i]) this.keyTotal[key[i]] += this.total[i];
+    for (let i = 0; i < raw.length; i++) if (raw[i] && of[i] >= 0) self[of[i]] += raw[i];
+    const total = (this.total = self.slice());
+    for (let i = count - 1; i > 0; i--) {
+      const sum = total[i], k = key[i];
+      if (!sum) continue;
+      total[parent[i]] += sum;
+      keySelf[k] += self[i];
+      if (outermost[i]) keyTotal[k] += sum;
     }
   }
 

@@ -20,5 +20,14 @@ export function fill(element: Element, ...children: Child[]) {
   element.replaceChildren(...(children.filter(c => c !== null && c !== undefined && c !== false) as (Node | string)[]).map(c => (typeof c === "object" ? c : String(c))));
 }
 
+const styles = new Map<string, string>();
+
 /** A value of the style sheet. */
-export const css = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+export function css(name: string): string {
+  let value = styles.get(name);
+  if (value === undefined) styles.set(name, (value = getComputedStyle(document.documentElement).getPropertyValue(name).trim()));
+  return value;
+}
+
+/** Must be called when another style holds. */
+export const forgetStyles = () => styles.clear();

@@ -16,6 +16,7 @@ export interface SamplePart {
   start: number;
   end: number; // the time of the last one
   values: (Float64Array | number)[]; // [metric]; a number: all have it
+  counts?: Uint32Array; // [rank] samples; made when somebody selects much of the part
 }
 
 /** All samples of one thread. */
@@ -33,13 +34,17 @@ export function firstAtOrAfter(part: SamplePart, at: number, low = 0): number {
   return low;
 }
 
-/** Makes times of the distances of neighbours, which are written as what they differ from `step`; null: they are too long for 32 bits. */
+/** Makes times of the distances of neighbours, which are written as what they differ from `step`; null: they are too long for 31 bits. */
 function timesIn32(codes: Column, count: number, step: number): Uint32Array | null {
   const out = new Uint32Array(count);
-  let now = 0;
   if (codes instanceof Float64Array) return null;
-  for (let i = 1; i < count; i++) out[i] = now += step + ((codes[i - 1] >>> 1) ^ -(codes[i - 1] & 1));
-  return now < 2 ** 32 ? out : null;
+  for (let i = 1, now = 0; i < count; i++) {
+    const code = codes[i - 1], distance = (step + ((code >>> 1) ^ -(code & 1))) | 0;
+    now = (now + distance) | 0;
+    if (distance < 0 || now < 0) return null;
+    out[i] = now;
+  }
+  return out;
 }
 
 function timesIn64(codes: Column, count: number, step: number): Float64Array {
@@ -164,11 +169,6 @@ export class Recording {
   private addSamples(block: Block) {
     const about = block.about, ranks = block.columns.get("rank.node") as Uint32Array | undefined, rank = readPlanes(block, "rank"), n = rank.length;
     if (ranks) this.rankNode = ranks;
-    // 0: as the sample before.
-    for (let i = 0, last = 0; i < n; i++) {
-      if (rank[i]) last = rank[i];
-      else rank[i] = last;
-    }
     const codes = block.columns.get("time.0") ?? block.columns.get("time")!;
     const time = timesIn32(codes, n, about.step_us) ?? timesIn64(codes, n, about.step_us), start = about.start_us, end = start + (n ? time[n - 1] : 0);
     const values: (Float64Array | number)[] = this.metrics.map((_, m) => about.values[m] ?? block.columns.get(`value.${m}`));
