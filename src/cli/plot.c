@@ -80,19 +80,3 @@ void plot_svg(StrBuf *out, Str body, double height)
     strbuf_add(out, body);
     strbuf_add(out, STR("</svg>\n"));
 }
-
-void plot_page_begin(StrBuf *out, const char *title)
-{
-    strbuf_printf(out,
-                  "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-                  "<title>%s</title>\n<style>body{font:14px sans-serif;margin:2em;"
-                  "max-width:960px}pre{white-space:pre-wrap}table{border-collapse:collapse}"
-                  "td,th{padding:2px 10px;text-align:right;border-bottom:1px solid #ddd}"
-                  "td.t,th.t{text-align:left}</style></head><body>\n<h1>%s</h1>\n",
-                  title, title);
-}
-
-void plot_page_end(StrBuf *out)
-{
-    strbuf_add(out, STR("</body></html>\n"));
-}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of pictures: scales, axes, lines and text as SVG, and the HTML page around them. These
-// functions escape the text that they are given.
+// Parts of pictures: scales, axes, lines and text as SVG. These functions escape the text
+// that they are given.
 
 #ifndef CLI_PLOT_H
 #define CLI_PLOT_H
@@ -39,10 +39,5 @@ void plot_axis(StrBuf *out, const PlotScale *s, bool vertical, double place, Plo
 
 // Appends a whole SVG document of that height around `body`.
 void plot_svg(StrBuf *out, Str body, double height);
-
-// Appends the start of an HTML page with this title, up to its content.
-void plot_page_begin(StrBuf *out, const char *title);
-// Appends the end of the page.
-void plot_page_end(StrBuf *out);
 
 #endif // CLI_PLOT_H

@@ -152,7 +152,12 @@ import xml.etree.ElementTree as e
 text = "".join(e.parse("a.svg").getroot().itertext())
 assert text.count("Distribution of") == 4 and text.count("Pairs: mine: ") == 4 and "Time over grows" in text, text
 page = open("a.html").read()
-assert "<svg" in page and "change" in page and "mine: grows/10000" in page'
+assert "mine: grows/10000</code>" in page'
+check "and a page with the same, each run of each build" eval '"$TOP/tests/tools/page_block.py" a.html runs | python3 -c "
+import json, sys
+about = json.load(sys.stdin)
+assert [len(s[\"commands\"]) for s in about[\"sets\"]] == [2] * 4 and all(c[\"runs\"] == 8 for s in about[\"sets\"] for c in s[\"commands\"]), about
+assert [g[\"parameter\"] for g in about[\"growths\"]][:1] == [\"grows\"] and about[\"sets\"][0][\"commands\"][1][\"comparison\"][\"ratio\"] > 2, about"'
 check "the recording knows the names of the builds" prints "mine: slower" assay report a.assay
 check "and gives CSV as the bench" eval 'assay report a.assay --csv | cmp - a.csv'
 check "a function without another build passes JUnit" eval '

@@ -51,7 +51,13 @@ for kind in hostile nameless two-metrics; do
     "$make_profile" "$kind" "$kind.assay"
     check "a recording of the kind $kind" view "$kind.assay" --html "$kind.html"
 done
-check 'a recording of runs says why there is no page' eval '"$ASSAY" bench -N -r 2 true --recording runs.assay >out 2>&1; ! view runs.assay --html runs.html && grep -q "no samples" said'
+# ---- Runs ----------------------------------------------------------------------------
+"$ASSAY" bench -N -r 12 -n slow -n fast 'sleep 0.006' 'sleep 0.001' --recording runs.assay --html bench.html --export-json runs.json >out 2>&1 &&
+    "$ASSAY" stat -r 4 -e page-faults,task-clock --html stat.html --recording stat.assay true >out 2>&1
+verdict 'pages of runs are written' $?
+check 'a recording of runs is a page, too' eval 'view runs.assay --html runs.html && grep -q "<code>fast</code>" runs.html'
+check 'and one of counted events beside samples' eval 'view work.assay stat.assay --html counts.html && grep -q "<code>page-faults</code>" counts.html && holds counts.html "\"kind\":\"runs\",\"recording\":1"'
+check 'runs have no pseudonyms' eval '! view runs.assay --anonymise --html f.html && grep -q "cannot be left out" said && ! view runs.assay --strip-paths --html f.html'
 # ---- Several recordings in one page --------------------------------------------------
 printf 'SF:%s/work.c\nDA:5,30000001\nDA:6,30000000\nBRDA:5,0,0,1\nBRDA:5,0,1,0\nDA:10,1\nend_of_record\n' "$PWD" >work.info
 check 'a recording and coverage in one page' eval 'view work.assay work.info --html two.html &&
@@ -79,6 +85,8 @@ if [ -n "$browser" ] && [ -n "$driver" ]; then
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" a.html report.json
     check 'CPU, heap and coverage stand on the same line, and what is not joined is said' \
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --joined three.html moved.html none.html
+    check 'benchmarks and counts: the figures, the pictures, the keys, wrong sums are marked' \
+        "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --runs bench.html runs.html runs.json stat.html
 else
     skip 'in a browser' 'no Chromium with its driver here (tools/install-deps --dev)'
 fi

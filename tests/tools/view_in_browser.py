@@ -8,6 +8,7 @@ Opens a page of assay view by a chromedriver and walks through its views by keys
   - a view stays empty.
 view_in_browser.py DRIVER BROWSER --joined PAGE MOVED OTHER: pages of a recording of CPU time, one of the heap, and coverage,
 of work.c in view.sh; in MOVED the coverage has another folder, in OTHER it is of another program. Each value must stand on its line.
+view_in_browser.py DRIVER BROWSER --runs BENCH VIEWED EXPORT.json COUNTS: pages of a bench, of its recording, of counted events.
 
 Then changes the total in the page's data: the page must say that its sums differ.
 """
@@ -26,7 +27,7 @@ from page_in_browser import Driver  # noqa: E402
 
 driver, browser, page, *more = sys.argv[1:]
 wanted = {}
-if page != "--joined":
+if page not in ("--joined", "--runs"):
     with open(more[0], encoding="utf-8") as text:
         wanted = json.load(text)
 
@@ -142,14 +143,61 @@ const seen = new Set(); for (let i = 0; i < d.length; i += 404) seen.add(d[i] * 
         sys.exit(f"{page}: {session.run(FAILED)}")
 
 
-def check_tampered(session):
-    text = pathlib.Path(page).read_text(encoding="utf-8")
+TABLE = """const t = document.querySelector('#view .table'), heads = [...t.querySelectorAll('.head > div')].map(d => d.textContent);
+return [...t.querySelectorAll('.space .row')].map(r => Object.fromEntries([...r.children].map((c, i) => [heads[i], c.textContent])))"""
+SECONDS = {"s": 1, "ms": 1e-3, "\u00b5s": 1e-6, "ns": 1e-9}
+
+
+def check_runs(session, bench, viewed, export, counts):
+    results = json.loads(pathlib.Path(export).read_text(encoding="utf-8"))["results"]
+    for name in (bench, viewed):
+        open_page(session, name)
+        rows = session.run(TABLE)
+        if [r["command"] for r in rows] != [r["command"] for r in results]:
+            sys.exit(f"{name}: other commands than the export's: {rows}")
+        for row, result in zip(rows, results):
+            number, unit = row["median"].split(" ")
+            if abs(float(number) * SECONDS[unit] / result["median"] - 1) > 0.001 or row["runs"] != str(len(result["times"])):
+                sys.exit(f"{name}: {row} is not {result['median']} of {len(result['times'])} runs")
+        if "%" not in rows[1]["change"] or rows[1]["verdict"] not in ("faster", "slower", "equal", "same", "inconclusive"):
+            sys.exit(f"{name}: no comparison: {rows[1]}")
+        titles = session.run("return [...document.querySelectorAll('.chart h2')].map(e => e.textContent)")
+        for wanted_title in ("Distribution", "Runs in their order", "Pairs"):
+            if not any(t.startswith(wanted_title) for t in titles):
+                sys.exit(f"{name}: no picture '{wanted_title}': {titles}")
+        drawn = """const c = [...document.querySelectorAll('.chart canvas')]; return c.length > 2 && c.every(c => c.width &&
+c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(v => v))"""
+        wait_for(session, drawn)
+        # Keys go from mark to mark, each of which is said; t shows the runs as a table.
+        session.run("document.querySelectorAll('.chart canvas')[1].focus()")
+        key(session, "ArrowRight")
+        wait_for(session, "return document.querySelector('[role=status]').textContent.startsWith('run 1 of')")
+        key(session, "t")
+        wait_for(session, "return location.hash.includes('table') && document.querySelector('[aria-label=runs]')")
+        shown = int(session.run("return document.querySelector('[aria-label=runs]').getAttribute('aria-rowcount')")) - 1
+        if shown != sum(len(r["times"]) for r in results):
+            sys.exit(f"{name}: the table has {shown} runs")
+    open_page(session, counts)
+    rows = session.run(TABLE)
+    if not any(r["event"] == "page-faults" and float(r["count"].replace(",", "")) > 10 for r in rows):
+        sys.exit(f"{counts}: no page-faults: {rows}")
+    wait_for(session, "return document.querySelectorAll('.chart canvas').length >= 2")
+    check_tampered(session, bench, lambda about: about["sets"][0]["commands"][0].update(total=1))
+    check_tampered(session, counts, lambda about: about["rows"][0].update(sum=1))
+
+
+def raise_totals(about):
+    for metric in about["metrics"]:
+        metric["total"] += 1
+
+
+def check_tampered(session, original, change):
+    text = pathlib.Path(original).read_text(encoding="utf-8")
     found = re.search(r'<template class="assay">([^<]*)</template>', text)
     data = gzip.decompress(base64.b64decode(found.group(1)))
     size = struct.unpack("<I", data[:4])[0]
     head = json.loads(data[4:4 + size])
-    for metric in head["about"]["metrics"]:
-        metric["total"] += 1
+    change(head["about"])
     head = json.dumps(head).encode()
     changed = base64.b64encode(gzip.compress(struct.pack("<I", len(head)) + head + data[4 + size:])).decode()
     with tempfile.TemporaryDirectory() as folder:
@@ -166,9 +214,11 @@ with tempfile.TemporaryDirectory() as profile:
         if page == "--joined":
             check_joined(open_session, *more)
             check_heap(open_session, more[0])
+        elif page == "--runs":
+            check_runs(open_session, *more)
         else:
             check_functions(open_session)
             check_views(open_session)
-            check_tampered(open_session)
+            check_tampered(open_session, page, raise_totals)
     finally:
         open_session.close()

@@ -10,6 +10,7 @@ import { CoverView } from "./coverview";
 import { heapView, isHeap } from "./heapview";
 import { Joins, sameFile } from "./join";
 import { Parts } from "./parts";
+import { benchView, countsView } from "./runsview";
 import { bar, coloured, SourceHost, sourceTable } from "./source";
 import { Table } from "./table";
 import { amount, baseName, count, endOf, percent, shown } from "./text";
@@ -34,7 +35,7 @@ interface State {
   sort: string; // of coverage
 }
 
-const tabs: [string, string][] = [["flame", "Flame graph"], ["tree", "Call tree"], ["functions", "Functions"], ["source", "Source"], ["timeline", "Timeline"], ["heap", "Heap"], ["coverage", "Coverage"], ["summary", "Summary"]];
+const tabs: [string, string][] = [["flame", "Flame graph"], ["tree", "Call tree"], ["functions", "Functions"], ["source", "Source"], ["timeline", "Timeline"], ["heap", "Heap"], ["coverage", "Coverage"], ["bench", "Benchmarks"], ["counts", "Counted events"], ["summary", "Summary"]];
 
 const keys: [string, string][] = [
   ["1 … 9", "go to a tab"], ["/", "search"], ["Escape", "leave the search; zoom out; select all of the time"], ["arrows", "from call to call, from row to row"],
@@ -44,6 +45,9 @@ const keys: [string, string][] = [
   ["l", "nothing below the function"], ["r", "the function's recursion joined"], ["M", "the function's module as one"], ["u", "take the last change back"],
   ["n", "names: short, without arguments, in full"], ["e", "next metric"], ["n p", "coverage: next and previous line that did not run, or not all of its branches, or that the search found"], ["m", "coverage: all decisions (MC/DC)"], ["?", "this list"],
 ];
+
+/** The tabs of runs. */
+const isRuns = (tab: string) => tab === "bench" || tab === "counts";
 
 /** Recordings by their collectors. */
 const kindNames: Record<string, string> = { sampling: "CPU", heap: "heap" };
@@ -134,6 +138,7 @@ export class App {
     if (this.rec.series.length || (this.rec.threads.length && (!this.complete || this.hasTime()))) has.add("timeline");
     if (parts.recordings.some(isHeap)) has.add("heap");
     if (parts.coverages.length) has.add("coverage");
+    for (const r of parts.runs) has.add(r.isBench ? "bench" : "counts");
     return tabs.map(([id]) => id).filter(id => has.has(id));
   }
 
@@ -289,7 +294,7 @@ export class App {
       h("button", { role: "tab", id: "tab-" + id, "aria-selected": s.tab === id, "aria-controls": "view", tabindex: s.tab === id ? 0 : -1, onclick: () => this.set({ tab: id }), onkeydown: (e: KeyboardEvent) => this.tabKey(e) }, name)));
     this.renderTools();
     this.renderChips();
-    if (s.tab !== "coverage") this.matchText.textContent = this.searchShare();
+    if (s.tab !== "coverage") this.matchText.textContent = isRuns(s.tab) ? "" : this.searchShare();
     if (!keep) this.renderView();
     this.strip?.draw();
   }
@@ -311,6 +316,7 @@ export class App {
 
   private renderTools() {
     const s = this.state, { rec } = this, items: (Node | false)[] = [], all = this.parts.recordings;
+    if (isRuns(s.tab)) return fill(this.bar, h("button", { "aria-pressed": s.table, onclick: () => this.set({ table: !s.table }) }, "as a table"));
     if (s.tab === "coverage" || s.tab === "summary" || s.tab === "heap") return fill(this.bar);
     if (all.length > 1) items.push(this.select("recording", String(s.rec), all.map((r, i) => [String(i), this.partName(r)]), v => this.turnTo(Number(v))));
     if (this.summed().length > 1) items.push(this.select("metric", String(s.metric), this.summed().map(i => [String(i), rec.metrics[i].name]), v => this.set({ metric: Number(v) })));
@@ -388,6 +394,7 @@ export class App {
     this.main.setAttribute("aria-labelledby", "tab-" + s.tab);
     this.wholeTime = null;
     if (s.tab === "coverage") return this.coverView();
+    if (isRuns(s.tab)) return this.runsView();
     this.cover = null;
     if (this.hasTime() && s.tab !== "summary" && s.tab !== "timeline") this.strip ??= new Timeline(this.timeHost(), false);
     const strip = s.tab !== "timeline" && this.strip ? this.strip.element : null;
@@ -413,6 +420,15 @@ export class App {
       rec, name: key => names.text(key) || "[unknown]", keyOf: fn => names.of[fn], isUser: user, matches: key => (pattern ? pattern.test(names.text(key)) : null),
       open: place => { this.pick(this.parts.recordings.indexOf(rec)); this.set({ rec: this.parts.recordings.indexOf(rec), metric: rec.about.metric ?? 0 }); this.goToSource(place, 0); },
     }, rec.series.length ? h("div", { class: "heap-time" }, new Timeline({ rec, metric: () => rec.about.metric ?? 0, selection: () => ({ from: -Infinity, to: Infinity }), onSelect: () => {} }, true).element) : null);
+  }
+
+  private runsView() {
+    const { state: s, pattern } = this, isBench = s.tab === "bench";
+    this.cover = null;
+    fill(this.main, (isBench ? benchView : countsView)({
+      runs: this.parts.runs.filter(r => r.isBench === isBench), asTable: s.table, matches: name => !pattern || pattern.test(name), say: text => this.say(text),
+      selected: s.fn, select: name => { s.fn = name; this.writeHash(); },
+    }));
   }
 
   private coverView() {
@@ -773,7 +789,7 @@ export class App {
     else if (e.key === "u" && s.transforms.length) this.set({ transforms: s.transforms.slice(0, -1) });
     else if (e.key === "n") this.set({ names: (s.names + 2) % 3 });
     else if (e.key === "e" && this.summed().length > 1) this.set({ metric: this.summed().find(m => m > s.metric) ?? this.summed()[0] });
-    else if (e.key === "t" && s.tab === "flame") { this.set({ table: !s.table }); this.focusView(); }
+    else if (e.key === "t" && (s.tab === "flame" || isRuns(s.tab))) { this.set({ table: !s.table }); this.focusView(); }
     else if (e.key === "o" && s.tab === "flame") { const all = this.hasTime() ? ["heavy", "time", "up"] : ["heavy", "up"]; this.set({ order: all[(all.indexOf(s.order) + 1) % all.length] }); this.focusView(); }
     else if (e.key === "Escape" && s.from !== -Infinity) this.set({ from: -Infinity, to: Infinity });
     else if (this.selectedKey >= 0 && this.keyOn(e.key, this.selectedKey, this.selectedCall ? this.hotPlace(this.selectedCall) : this.rec.place[0])) this.focusView();

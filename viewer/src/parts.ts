@@ -4,6 +4,7 @@
 import { Block, Column } from "./blocks";
 import { Coverage } from "./coverage";
 import { Recording } from "./recording";
+import { Runs } from "./runs";
 
 /** A recording without samples, for pages that have none. */
 function empty(): Recording {
@@ -17,7 +18,7 @@ function empty(): Recording {
 export class Parts {
   recordings: Recording[] = [];
   coverages: Coverage[] = [];
-  runs: Block[] = [];
+  runs: Runs[] = [];
   private numbers = new Map<number, Recording>();
 
   /** Takes in a block that stands before the viewer, or one behind it. */
@@ -28,7 +29,7 @@ export class Parts {
       this.numbers.set(recording, made);
       this.recordings.push(made);
     } else if (kind === "coverage") this.coverages.push(new Coverage(block));
-    else if (kind === "runs") this.runs.push(block);
+    else if (kind === "runs") this.runs.push(new Runs(block));
     else this.numbers.get(recording)?.add(block);
   }
 
@@ -41,5 +42,5 @@ export class Parts {
 
   /** The recording that is shown first. */
   first = () => this.recordings[0] ?? empty();
-  wrong = () => [...this.recordings.flatMap(r => r.wrong), ...this.coverages.flatMap(c => c.wrong)];
+  wrong = () => [...this.recordings.flatMap(r => r.wrong), ...this.coverages.flatMap(c => c.wrong), ...this.runs.flatMap(r => r.wrong)];
 }

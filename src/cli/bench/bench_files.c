@@ -31,6 +31,15 @@ static bool write_one(Str path, StrBuf *text)
     return ok;
 }
 
+static bool write_page(Str path, const BenchFiles *f, StrBuf *text)
+{
+    Error err;
+    if (f->add_html(text, f->ctx, &err))
+        return write_one(path, text);
+    cli_fail(&err);
+    return false;
+}
+
 bool bench_write_files(const BenchArgs *args, const RunStyle *style, const BenchFiles *f)
 {
     const RunFiles form = {.tool_version = STR(ASSAY_VERSION),
@@ -48,10 +57,6 @@ bool bench_write_files(const BenchArgs *args, const RunStyle *style, const Bench
                   {args->asciidoc, run_files_asciidoc}, {args->orgmode, run_files_orgmode},
                   {args->junit, run_files_junit},       {args->github, add_github},
                   {args->bencher, add_bencher}};
-    const struct {
-        Str path;
-        void (*add)(StrBuf *out, void *ctx);
-    } pictures[] = {{args->svg, f->add_svg}, {args->html, f->add_html}};
     StrBuf text = {0};
     bool ok = true;
     if (args->json.len) {
@@ -63,11 +68,12 @@ bool bench_write_files(const BenchArgs *args, const RunStyle *style, const Bench
             tables[i].add(&text, &f->families, &form);
             ok = write_one(tables[i].path, &text) && ok;
         }
-    for (size_t i = 0; i < ARRAY_LEN(pictures); i++)
-        if (pictures[i].path.len) {
-            pictures[i].add(&text, f->ctx);
-            ok = write_one(pictures[i].path, &text) && ok;
-        }
+    if (args->svg.len) {
+        f->add_svg(&text, f->ctx);
+        ok = write_one(args->svg, &text) && ok;
+    }
+    if (args->html.len)
+        ok = write_page(args->html, f, &text) && ok;
     strbuf_deinit(&text);
     return ok;
 }

@@ -14,7 +14,7 @@ typedef struct BenchFiles {
     bool functions;
     void (*add_json)(StrBuf *out, void *ctx, const RunFiles *form);
     void (*add_svg)(StrBuf *out, void *ctx);
-    void (*add_html)(StrBuf *out, void *ctx);
+    bool (*add_html)(StrBuf *out, void *ctx, Error *err);
     // Adds members to the JSON's "assay" object; NULL: none.
     void (*add_members)(JsonWriter *w, void *ctx);
     void *ctx;

@@ -11,6 +11,7 @@
 #include "cli/bench/bench_session.h"
 #include "cli/cli.h"
 #include "cli/runs/function_report.h"
+#include "cli/runs/runs_page.h"
 #include "collect/bench/function_runs.h"
 
 static bool find_build(Arena *arena, Str name, const char **ret, Error *err)
@@ -182,14 +183,20 @@ static void add_svg(StrBuf *out, void *ctx)
     run_plot_functions_svg(out, &o->families, &o->growths);
 }
 
-static void add_html(StrBuf *out, void *ctx)
+static bool add_html(StrBuf *out, void *ctx, Error *err)
 {
     Output *o = ctx;
     const RunStyle plain = {.unit = o->style.unit, .sort = o->style.sort, .details = true};
     StrBuf text = {0};
     function_report(&text, &plain, o->summaries, STR("text"));
-    run_plot_functions_html(out, &o->families, &o->growths, strbuf_str(&text));
+    const RunPage page = {.title =
+                              o->families.len ? o->families.at[0].command_line : STR("assay bench"),
+                          .families = o->families,
+                          .growths = o->growths,
+                          .report = strbuf_str(&text)};
+    bool ok = run_page_write(out, &page, err);
     strbuf_deinit(&text);
+    return ok;
 }
 
 static bool write_files(const BenchArgs *args, FunctionSummaries *f)

@@ -20,6 +20,7 @@
 #include "cli/bench/bench_session.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/runs/runs_page.h"
 #include "collect/bench/record.h"
 
 static const Option bench_options[] = {
@@ -253,17 +254,27 @@ static void add_members(JsonWriter *w, void *ctx)
         bench_explain_json(w, &f->summaries, &f->explain);
 }
 
-static void add_html(StrBuf *out, void *ctx)
+static bool add_html(StrBuf *out, void *ctx, Error *err)
 {
     Finish *f = ctx;
-    Terminal plain = {0};
-    StrBuf more = {0};
+    const RunStyle plain = {.unit = f->style.unit, .sort = f->style.sort};
+    StrBuf text = {0};
+    run_report_screen(&text, &plain, &f->summaries);
+    strbuf_add_char(&text, '\n');
+    run_report_details(&text, &plain, &f->summaries);
     if (f->has_profile)
-        bench_profile_report(&more, &plain, &f->summaries, &f->profile);
+        bench_profile_report(&text, &plain.terminal, &f->summaries, &f->profile);
     if (f->has_explain)
-        bench_explain_report(&more, &plain, &f->summaries, &f->explain);
-    run_plot_html(out, &f->style, &f->summaries, strbuf_str(&more));
-    strbuf_deinit(&more);
+        bench_explain_report(&text, &plain.terminal, &f->summaries, &f->explain);
+    run_report_truth(&text, &plain, &f->summaries);
+    const RunPage page = {.title = f->summaries.command_line,
+                          .families = {&f->summaries, 1},
+                          .report = strbuf_str(&text),
+                          .add_members = add_members,
+                          .ctx = f};
+    bool ok = run_page_write(out, &page, err);
+    strbuf_deinit(&text);
+    return ok;
 }
 
 static void add_svg(StrBuf *out, void *ctx)

@@ -7,6 +7,8 @@
 #include "cli/commands.h"
 #include "cli/look/view_options.h"
 #include "cli/look/view_page.h"
+#include "cli/runs/runs_page.h"
+#include "cli/runs/runs_report.h"
 #include "cli/survey/survey_show.h"
 #include "cli/symbols.h"
 #include "model/facts.h"
@@ -159,6 +161,13 @@ static bool add_loaded(const ViewCommandOptions *o, const Opened *opened, ViewPa
     if (p->line_counts.file.len)
         return view_page_add_counts(p, !o->no_source && !is_anonymous(o), o->share.strip_paths,
                                     opened->scratch, page, err);
+    if (runs_report_applies(p)) {
+        if (is_anonymous(o) || o->share.strip_paths)
+            return error_set(err, ERROR_USAGE,
+                             "names and paths of runs cannot be left out: '%" STR_FMT "'",
+                             STR_ARG(opened->path));
+        return runs_page_add(page, p, err);
+    }
     return no_samples(p, "show", err);
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs as pictures: distributions with the runs under them, runs over time,
-// ratios of pairs, growth over a parameter. One self-contained SVG or HTML file.
+// ratios of pairs, growth over a parameter. One self-contained SVG file.
 
 #include "cli/runs/run_report.h"
 
 #include <math.h>
 
 #include "cli/plot.h"
+#include "cli/runs/run_shapes.h"
 
 enum {
     WIDTH = PLOT_WIDTH,
@@ -69,21 +70,8 @@ static size_t runs_beyond(const RunSummaries *all, double limit)
 
 static PlotScale time_range(RunSummaries *all, double low, double high)
 {
-    PlotScale s = {INFINITY, -INFINITY, low, high};
-    for (uint32_t i = 0; i < all->set.count; i++) {
-        size_t n = all->set.groups[i].runs.len;
-        double *times = runs_times(&all->arena, &all->set.groups[i]);
-        if (n == 0)
-            continue;
-        stats_sort(times, n);
-        s.from = MIN(s.from, times[0]);
-        s.to = MAX(s.to, run_picture_end(times, n));
-    }
-    double pad = (s.to - s.from) * 0.04;
-    if (!(pad > 0))
-        pad = MAX(s.to * 0.01, 1e-9);
-    s.from = MAX(0.0, s.from - pad);
-    s.to += pad;
+    PlotScale s = {.low = low, .high = high};
+    run_times_range(all, &s.from, &s.to);
     return s;
 }
 
@@ -232,36 +220,16 @@ static double add_pairs(StrBuf *out, RunSummaries *all, uint32_t command, double
     return y + PANEL;
 }
 
-// The median of a command's times as comparisons take them.
-static double compared_median(RunSummaries *all, uint32_t command)
-{
-    const MeasuredRunVec *runs = &all->set.groups[command].runs;
-    double *times = arena_array(&all->arena, double, runs->len + 1);
-    for (size_t i = 0; i < runs->len; i++)
-        times[i] = runs_compared_seconds(&all->set, &runs->at[i]);
-    return stats_median(&all->arena, times, runs->len);
-}
-
 // Medians over a parameter of numbers, on logarithmic axes, with the exponent of
 // the fitted power.
 static double add_growth(StrBuf *out, RunSummaries *all, double y)
 {
-    size_t n = 0;
-    double *lx = arena_array(&all->arena, double, all->set.count + 1);
-    double *ly = arena_array(&all->arena, double, all->set.count + 1);
-    Str name = STR("");
-    for (uint32_t i = 0; i < all->set.count; i++) {
-        const RunParameterVec *p = &all->commands[i].parameters;
-        double value, median = compared_median(all, i);
-        if (p->len == 1 && str_parse_double(p->at[0].value, &value) && value > 0 && median > 0) {
-            name = p->at[0].name;
-            lx[n] = log(value);
-            ly[n++] = log(median);
-        }
-    }
-    LineFit fit;
-    if (n < 3 || !stats_line_fit(lx, ly, n, all->set.plan.level, &fit))
+    RunGrowth growth;
+    if (!run_growth(all, &growth))
         return y;
+    const LineFit fit = growth.fit;
+    const double *lx = growth.log_value, *ly = growth.log_median;
+    size_t n = growth.count;
     PlotScale x = {INFINITY, -INFINITY, LEFT, WIDTH - RIGHT};
     PlotScale v = {INFINITY, -INFINITY, y + PANEL - 30, y + 30};
     for (size_t i = 0; i < n; i++) {
@@ -272,7 +240,7 @@ static double add_growth(StrBuf *out, RunSummaries *all, double y)
     }
     StrBuf title = {0};
     strbuf_add(&title, STR("Time over "));
-    strbuf_add(&title, name);
+    strbuf_add(&title, growth.parameter);
     strbuf_printf(&title, ", both logarithmic: grows with its power %.2f [%.2f … %.2f]", fit.slope,
                   fit.slope_low, fit.slope_high);
     if (all->set.without_waiting)
@@ -329,57 +297,4 @@ void run_plot_functions_svg(StrBuf *out, const RunFamilies *functions, const Run
         y = add_bench(&body, &functions->at[i], y);
     plot_svg(out, strbuf_str(&body), y + 10);
     strbuf_deinit(&body);
-}
-
-// ---- Pages -------------------------------------------------------------------
-
-static void begin_page(StrBuf *out, const RunSummaries *s)
-{
-    plot_page_begin(out, "assay bench");
-    strbuf_add(out, STR("<p><code>"));
-    strbuf_add_xml(out, s->command_line);
-    strbuf_add(out, STR("</code><br>"));
-    strbuf_add_xml(out, s->machine.hostname);
-    strbuf_add(out, STR(", "));
-    strbuf_add_xml(out, s->machine.cpu_model);
-    strbuf_printf(out, ", %u CPUs, ", s->machine.cpus);
-    strbuf_add_xml(out, s->machine.kernel);
-    strbuf_add(out, STR("</p>\n"));
-}
-
-// The text is made for terminals: lines and spaces are kept, markup is escaped.
-static void end_page(StrBuf *out, Str text)
-{
-    Str rest = text, line;
-    strbuf_add(out, STR("<pre>"));
-    while (str_next_line(&rest, &line)) {
-        strbuf_add_xml(out, line);
-        strbuf_add_char(out, '\n');
-    }
-    strbuf_add(out, STR("</pre>\n"));
-    plot_page_end(out);
-}
-
-void run_plot_functions_html(StrBuf *out, const RunFamilies *functions, const RunFamilies *growths,
-                             Str text)
-{
-    const RunSummaries none = {0};
-    begin_page(out, functions->len ? &functions->at[0] : &none);
-    run_plot_functions_svg(out, functions, growths);
-    end_page(out, text);
-}
-
-void run_plot_html(StrBuf *out, const RunStyle *style, RunSummaries *all, Str more)
-{
-    RunStyle plain = {.unit = style->unit, .sort = style->sort};
-    StrBuf text = {0};
-    run_report_screen(&text, &plain, all);
-    strbuf_add_char(&text, '\n');
-    run_report_details(&text, &plain, all);
-    strbuf_add(&text, more);
-    run_report_truth(&text, &plain, all);
-    begin_page(out, all);
-    run_plot_svg(out, all);
-    end_page(out, strbuf_str(&text));
-    strbuf_deinit(&text);
 }

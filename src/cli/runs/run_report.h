@@ -34,10 +34,4 @@ void run_report(StrBuf *out, const RunStyle *style, RunSummaries *s);
 void run_plot_svg(StrBuf *out, RunSummaries *s);
 // The same of functions, panel by panel; `growths` as function_growths_init makes them.
 void run_plot_functions_svg(StrBuf *out, const RunFamilies *functions, const RunFamilies *growths);
-// The picture, and `text`, the report of the functions.
-void run_plot_functions_html(StrBuf *out, const RunFamilies *functions, const RunFamilies *growths,
-                             Str text);
-// The picture, and the report as text; `more` is text that stands before the truth line.
-void run_plot_html(StrBuf *out, const RunStyle *style, RunSummaries *s, Str more);
-
 #endif // CLI_RUNS_RUN_REPORT_H

@@ -11,8 +11,8 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/runs/counts_text.h"
+#include "cli/runs/runs_page.h"
 #include "cli/stat/stat_args.h"
-#include "cli/stat/stat_html.h"
 #include "cli/stat/stat_rows.h"
 #include "collect/counters/counting.h"
 #include "os/clock.h"
@@ -269,8 +269,8 @@ static bool write_html(Stat *s, const Counts *c, Error *err)
 {
     StrBuf page = {0};
     OutputFile file;
-    stat_html(&page, s->arena, c, s->args->table);
-    bool ok = os_output_open(s->args->html, OUTPUT_REPLACE, &file, err);
+    bool ok = counts_page_write(&page, s->arena, c, s->args->table, err) &&
+              os_output_open(s->args->html, OUTPUT_REPLACE, &file, err);
     if (ok) {
         fwrite(page.ptr, 1, page.len, file.stream);
         ok = os_output_commit(&file, err);
