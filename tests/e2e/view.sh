@@ -71,6 +71,15 @@ check 'and not when it is left out' eval 'view work.info --no-source --html bare
 check 'without folders when asked' eval 'view work.info --strip-paths --html g.html && lacks g.html "$PWD" && holds g.html work.c'
 check 'coverage has no pseudonyms' eval '! view work.assay work.info --anonymise --html f.html && grep -q "cannot be anonymised" said'
 check 'a file that is neither says why' eval '! view work.c --html f.html && grep -q "not a recording of a known format" said'
+# ---- What changed ----------------------------------------------------------------------
+printf '%s\n' 'main;hot 1000' 'main;warm 500' 'main;gone 400' >old.folded && printf '%s\n' 'main;hot 1010' 'main;warm 1300' 'main;fresh 300' >new.folded
+check 'a page of what changed' eval '"$ASSAY" diff old.folded new.folded --html diff.html >out 2>said && "$ASSAY" diff old.folded new.folded --json >diff.json &&
+    holds diff.html "\"kind\":\"diff\"" && grep -q "<code>fresh</code>" diff.html'
+check 'is not replaced without --force' eval '! "$ASSAY" diff old.folded new.folded --html diff.html >out 2>said && grep -q exists said'
+mkdir -p before after && printf 'volatile unsigned sink;\nint main(void) { for (unsigned i = 0; i < 20000000; i++) sink += i; return 0; }\n' >before/moved.c &&
+    { printf '\n\n\n' && cat before/moved.c; } >after/moved.c && gcc -g -O1 -o before/moved before/moved.c && gcc -g -O1 -o after/moved after/moved.c &&
+    "$ASSAY" record -o before.assay -- before/moved >out 2>&1 && "$ASSAY" record -o after.assay -- after/moved >out 2>&1 && "$ASSAY" diff before.assay after.assay --html moved-diff.html >out 2>&1
+verdict 'and one of two builds' $?
 "$TOP/tools/build-viewer" --check 2>why
 case $? in
 0) verdict 'the built viewer is that of the sources' 0 ;;
@@ -87,6 +96,8 @@ if [ -n "$browser" ] && [ -n "$driver" ]; then
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --joined three.html moved.html none.html
     check 'benchmarks and counts: the figures, the pictures, the keys, wrong sums are marked' \
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --runs bench.html runs.html runs.json stat.html
+    check 'what changed: the report'\''s values and verdicts, colours, lines that moved' \
+        "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --diff diff.html diff.json moved-diff.html
 else
     skip 'in a browser' 'no Chromium with its driver here (tools/install-deps --dev)'
 fi

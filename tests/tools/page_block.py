@@ -9,7 +9,7 @@ import struct
 import sys
 
 with open(sys.argv[1], encoding="utf-8") as page:
-    for packed in re.findall(r'<script type="application/x-assay">([^<]*)</script>', page.read()):
+    for packed in re.findall(r'<template class="assay">([^<]*)</template>', page.read()):
         data = gzip.decompress(base64.b64decode(packed))
         about = json.loads(data[4:4 + struct.unpack("<I", data[:4])[0]])["about"]
         if about["kind"] == sys.argv[2]:

@@ -9,6 +9,7 @@ Opens a page of assay view by a chromedriver and walks through its views by keys
 view_in_browser.py DRIVER BROWSER --joined PAGE MOVED OTHER: pages of a recording of CPU time, one of the heap, and coverage,
 of work.c in view.sh; in MOVED the coverage has another folder, in OTHER it is of another program. Each value must stand on its line.
 view_in_browser.py DRIVER BROWSER --runs BENCH VIEWED EXPORT.json COUNTS: pages of a bench, of its recording, of counted events.
+view_in_browser.py DRIVER BROWSER --diff PAGE DIFF.json LINES: the page of a comparison, and of one of two builds of moved.c in view.sh.
 
 Then changes the total in the page's data: the page must say that its sums differ.
 """
@@ -27,7 +28,7 @@ from page_in_browser import Driver  # noqa: E402
 
 driver, browser, page, *more = sys.argv[1:]
 wanted = {}
-if page not in ("--joined", "--runs"):
+if page not in ("--joined", "--runs", "--diff"):
     with open(more[0], encoding="utf-8") as text:
         wanted = json.load(text)
 
@@ -186,6 +187,39 @@ c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(v => v))"""
     check_tampered(session, counts, lambda about: about["rows"][0].update(sum=1))
 
 
+def check_diff(session, compared, report, moved):
+    rows = json.loads(pathlib.Path(report).read_text(encoding="utf-8"))["rows"]
+    open_page(session, compared)
+    shown = {r["function"]: r for r in session.run(TABLE)}
+    for row in rows:
+        name, value = row["name"], next(iter(row["values"].values()))
+        got = {k: v.replace("\u202f", "") for k, v in shown.get(name, {}).items()}
+        if got.get("before") != str(value["old"] or "") or got.get("after") != str(value["new"] or ""):
+            sys.exit(f"{compared}: {name}: {got}, the report has {value}")
+        word = got.get("verdict", "")
+        if "change" in row and not word.endswith(row["change"]["verdict"]):
+            sys.exit(f"{compared}: {name}: verdict '{word}', the report's is {row['change']['verdict']}")
+    for name, wanted_text in (("fresh", "new"), ("gone", "gone")):
+        if shown[name]["change"] != wanted_text:
+            sys.exit(f"{compared}: {name}: {shown[name]}")
+    # The picture has the colour of the change, on each side.
+    colours = """const c = document.querySelector('.flame canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, seen = new Set();
+for (let i = 0; i < d.length; i += 4) seen.add((d[i] > d[i + 2] + 40 ? 'more' : d[i + 2] > d[i] + 40 ? 'less' : 'same')); return [...seen]"""
+    for recording, wanted_colour in ((0, "more"), (1, "less")):
+        open_page(session, compared, f"#tab=flame&rec={recording}")
+        wait_for(session, f"return (() => {{ {colours} }})().includes('{wanted_colour}')")
+    open_page(session, compared, "#tab=functions")
+    by_name = {r["function"]: r for r in session.run(TABLE)}
+    if by_name["fresh"]["change"] != "new" or by_name["warm"]["before"] != "500":
+        sys.exit(f"{compared}: functions: {by_name}")
+    check_tampered(session, compared, lambda about: about["tables"][0].update(after=1))
+    # A line that moved is found by its text.
+    open_page(session, moved, "#tab=source")
+    line = session.run(JOINED).get("5", {})
+    if not line.get("before") or not line.get("change") or line["change"].startswith("new"):
+        sys.exit(f"{moved}: line 5 was line 2 before: {line}")
+
+
 def raise_totals(about):
     for metric in about["metrics"]:
         metric["total"] += 1
@@ -193,7 +227,7 @@ def raise_totals(about):
 
 def check_tampered(session, original, change):
     text = pathlib.Path(original).read_text(encoding="utf-8")
-    found = re.search(r'<template class="assay">([^<]*)</template>', text)
+    found = re.search(r'<template class="assay">([^<]*)</template>', text)  # of a comparison, what changed
     data = gzip.decompress(base64.b64decode(found.group(1)))
     size = struct.unpack("<I", data[:4])[0]
     head = json.loads(data[4:4 + size])
@@ -214,6 +248,8 @@ with tempfile.TemporaryDirectory() as profile:
         if page == "--joined":
             check_joined(open_session, *more)
             check_heap(open_session, more[0])
+        elif page == "--diff":
+            check_diff(open_session, *more)
         elif page == "--runs":
             check_runs(open_session, *more)
         else:

@@ -3,6 +3,8 @@
 
 import { around, Call, calleesUp, kidsOf, Lines, Names, rootDown, Selection, Shape, Transform, transformWords, Weighed } from "./calls";
 import { css, fill, forgetStyles, h } from "./dom";
+import { Against, changed } from "./diff";
+import { diffView } from "./diffview";
 import { Flame, Palette } from "./flame";
 import { CUT, INLINED, KERNEL, Recording } from "./recording";
 import { CRITERIA } from "./coverage";
@@ -33,9 +35,11 @@ interface State {
   rec: number; // which recording
   only: string; // of coverage: which files
   sort: string; // of coverage
+  by: string; // of what changed
+  shares: boolean; // the flame graph compares shares of the totals
 }
 
-const tabs: [string, string][] = [["flame", "Flame graph"], ["tree", "Call tree"], ["functions", "Functions"], ["source", "Source"], ["timeline", "Timeline"], ["heap", "Heap"], ["coverage", "Coverage"], ["bench", "Benchmarks"], ["counts", "Counted events"], ["summary", "Summary"]];
+const tabs: [string, string][] = [["diff", "What changed"], ["flame", "Flame graph"], ["tree", "Call tree"], ["functions", "Functions"], ["source", "Source"], ["timeline", "Timeline"], ["heap", "Heap"], ["coverage", "Coverage"], ["bench", "Benchmarks"], ["counts", "Counted events"], ["summary", "Summary"]];
 
 const keys: [string, string][] = [
   ["1 … 9", "go to a tab"], ["/", "search"], ["Escape", "leave the search; zoom out; select all of the time"], ["arrows", "from call to call, from row to row"],
@@ -128,12 +132,13 @@ export class App {
   }
 
   private initial(): State {
-    return { rec: 0, only: "", sort: "", tab: this.tabs()[0], metric: this.rec.about.metric ?? 0, names: 2, order: "heavy", search: "", from: -Infinity, to: Infinity, thread: -1, transforms: [], fn: "", file: "", line: 0, table: false };
+    return { rec: 0, only: "", sort: "", by: "function", shares: false, tab: this.tabs()[0], metric: this.rec.about.metric ?? 0, names: 2, order: "heavy", search: "", from: -Infinity, to: Infinity, thread: -1, transforms: [], fn: "", file: "", line: 0, table: false };
   }
 
   /** Which tabs the page has. */
   private tabs(): string[] {
     const { parts } = this, has = new Set<string>(["summary"]);
+    if (parts.diff) has.add("diff");
     if (parts.recordings.length) for (const id of ["flame", "tree", "functions", "source"]) has.add(id);
     if (this.rec.series.length || (this.rec.threads.length && (!this.complete || this.hasTime()))) has.add("timeline");
     if (parts.recordings.some(isHeap)) has.add("heap");
@@ -179,6 +184,8 @@ export class App {
       if (["missed", "changed"].includes(p.get("only")!)) s.only = p.get("only")!;
       if ([...CRITERIA, "since"].includes(p.get("sort")!)) s.sort = p.get("sort")!;
       s.metric = Math.floor(number("metric", 0, this.rec.metrics.length - 1, s.metric));
+      if (["function", "line", "module"].includes(p.get("by")!)) s.by = p.get("by")!;
+      s.shares = p.has("shares");
       s.names = Math.floor(number("names", 0, 2, s.names));
       if (["heavy", "time", "up"].includes(p.get("order")!)) s.order = p.get("order")!;
       s.search = p.get("search") ?? "";
@@ -199,9 +206,10 @@ export class App {
 
   private writeHash() {
     const s = this.state, i = this.initial(), p = new URLSearchParams();
-    for (const key of ["tab", "metric", "names", "order", "search", "from", "to", "thread", "fn", "file", "line", "rec", "only", "sort"] as const)
+    for (const key of ["tab", "metric", "names", "order", "search", "from", "to", "thread", "fn", "file", "line", "rec", "only", "sort", "by"] as const)
       if (s[key] !== i[key]) p.set(key, String(typeof s[key] === "number" ? Math.round(s[key] as number) : s[key]));
     if (s.table) p.set("table", "");
+    if (s.shares) p.set("shares", "");
     for (const t of s.transforms) p.append("change", t.kind + ":" + t.name);
     const hash = "#" + p;
     if (hash !== location.hash && !(hash === "#" && !location.hash)) history.replaceState(null, "", hash);
@@ -317,19 +325,22 @@ export class App {
   private renderTools() {
     const s = this.state, { rec } = this, items: (Node | false)[] = [], all = this.parts.recordings;
     if (isRuns(s.tab)) return fill(this.bar, h("button", { "aria-pressed": s.table, onclick: () => this.set({ table: !s.table }) }, "as a table"));
-    if (s.tab === "coverage" || s.tab === "summary" || s.tab === "heap") return fill(this.bar);
+    if (s.tab === "coverage" || s.tab === "summary" || s.tab === "heap" || s.tab === "diff") return fill(this.bar);
     if (all.length > 1) items.push(this.select("recording", String(s.rec), all.map((r, i) => [String(i), this.partName(r)]), v => this.turnTo(Number(v))));
     if (this.summed().length > 1) items.push(this.select("metric", String(s.metric), this.summed().map(i => [String(i), rec.metrics[i].name]), v => this.set({ metric: Number(v) })));
     const threads = rec.threads.map((t, i) => ({ t, i })).filter(x => x.t.samples?.count);
     if (threads.length > 1) items.push(this.select("thread", String(s.thread), [["-1", `all ${threads.length} threads`], ...threads.map(({ t, i }): [string, string] => [String(i), `${t.name || t.process} ${t.tid}`])], v => this.set({ thread: Number(v) })));
     if (s.tab === "flame") items.push(this.select("order of the flame graph", s.order, [["heavy", "heaviest first"], ...(this.hasTime() ? [["time", "in the order of time"] as [string, string]] : []), ["up", "callers above (inverted)"]], v => this.set({ order: v })));
     if (s.tab !== "source" && s.tab !== "summary") items.push(this.select("names", String(s.names), [["2", "short names"], ["1", "without arguments"], ["0", "full names"]], v => this.set({ names: Number(v) })));
+    if (s.tab === "flame" && this.parts.against(rec)) items.push(this.select("what is compared", s.shares ? "shares" : "amounts", [["amounts", "change of amounts"], ["shares", "change of shares"]], v => this.set({ shares: v === "shares" })));
     if (s.tab === "flame") items.push(h("button", { "aria-pressed": s.table, onclick: () => this.set({ table: !s.table }) }, "as a table"));
     fill(this.bar, ...items);
   }
 
   /** What a recording is called beside others. */
   private partName(r: Recording): string {
+    const side = this.parts.sideOf(r);
+    if (side >= 0) return ["before", "after"][side];
     const same = this.parts.recordings.filter(x => x.about.collector === r.about.collector);
     return (kindNames[r.about.collector] ?? r.about.collector ?? "samples") + (same.length > 1 ? " " + (same.indexOf(r) + 1) : "");
   }
@@ -395,6 +406,7 @@ export class App {
     this.wholeTime = null;
     if (s.tab === "coverage") return this.coverView();
     if (isRuns(s.tab)) return this.runsView();
+    if (s.tab === "diff") return this.diffView();
     this.cover = null;
     if (this.hasTime() && s.tab !== "summary" && s.tab !== "timeline") this.strip ??= new Timeline(this.timeHost(), false);
     const strip = s.tab !== "timeline" && this.strip ? this.strip.element : null;
@@ -421,6 +433,52 @@ export class App {
       open: place => { this.pick(this.parts.recordings.indexOf(rec)); this.set({ rec: this.parts.recordings.indexOf(rec), metric: rec.about.metric ?? 0 }); this.goToSource(place, 0); },
     }, rec.series.length ? h("div", { class: "heap-time" }, new Timeline({ rec, metric: () => rec.about.metric ?? 0, selection: () => ({ from: -Infinity, to: Infinity }), onSelect: () => {} }, true).element) : null);
   }
+
+  private diffView() {
+    const { state: s, pattern } = this, after = this.parts.recordings.findIndex(r => this.parts.sideOf(r) === 1), before = this.parts.recordings.findIndex(r => this.parts.sideOf(r) === 0);
+    this.cover = null;
+    fill(this.main, diffView({
+      diff: this.parts.diff!, by: s.by, onlyChanged: s.only === "changed", matches: name => !pattern || pattern.test(name), set: (by, only) => this.set({ by, only: only ? "changed" : "" }),
+      open: row => {
+        const rec = row.after || before < 0 ? after : before;
+        if (rec < 0) return this.say("the page has no samples of it");
+        this.turnTo(rec);
+        const [file, line] = rec === after ? [row.file, row.line] : [row.oldFile, row.oldLine];
+        if (file) this.set({ tab: "source", file, line });
+        else this.say(`no source line is known of ${row.name}`);
+      },
+    }));
+  }
+
+  /** The other side of a comparison, under the same changes of the tree and in the same metric; null: there is none. */
+  private otherSide(): Weighed | null {
+    const other = this.parts.against(this.rec), s = this.state;
+    if (!other) return null;
+    const metric = other.metrics.findIndex(m => m.name === this.metric().name), key = this.shapeKey + metric;
+    if (metric < 0) return null;
+    if (this.otherKey !== key) {
+      this.otherWeighed = new Weighed(new Shape(other, new Names(other, s.names), s.transforms), { metric, from: -Infinity, to: Infinity, threads: null });
+      this.otherKey = key;
+    }
+    return this.otherWeighed;
+  }
+  private otherKey = "";
+  private otherWeighed: Weighed | null = null;
+  private against: Against | null = null;
+
+  private newAgainst(root: Call, up: boolean): Against | null {
+    const other = this.otherSide(), w = this.weighed, step = (x: Weighed) => (x.shape.rec.about.sampled && x.shape.rec.about.samples ? (x.shape.rec.sums[x.selection.metric] ?? 0) / x.shape.rec.about.samples : 0);
+    return other && new Against(other, w, root, up ? calleesUp(other) : rootDown(other), this.state.shares, step(w), step(other), this.parts.sideOf(this.rec) === 1);
+  }
+
+  /** More in orange, less in blue, the stronger the larger the change; no colour where chance may have made it. */
+  private diffColour(c: Call): string | null {
+    if (!this.against) return null;
+    if (c.flags === 255) return css("--root");
+    const change = this.against.change(c), step = Math.min(4, Math.ceil(Math.abs(change) * 4));
+    return this.diffColours[change > 0 ? step : change < 0 ? step + 4 : 0];
+  }
+  private diffColours: string[] = [];
 
   private runsView() {
     const { state: s, pattern } = this, isBench = s.tab === "bench";
@@ -456,7 +514,10 @@ export class App {
       requestAnimationFrame(() => chart.draw());
       return chart.element;
     }
+    this.against = this.newAgainst(root, s.order === "up");
+    this.diffColours = ["--same", ...[1, 2, 3, 4].map(i => "--more" + i), ...[1, 2, 3, 4].map(i => "--less" + i)].map(css);
     this.flame ??= new Flame({
+      colour: c => this.diffColour(c), note: c => (this.against && c.parent ? this.against.note(c) : ""),
       weighed: () => this.weighed, label: this.label, matches: this.matches, describe: this.describe,
       onSelect: c => this.showCall(c), onFocus: c => this.say(this.describe(c)), onKey: (e, c) => this.callKey(e, c),
     }, "flame graph");
@@ -549,11 +610,12 @@ export class App {
       hot.length = Math.min(hot.length, 10);
     }
     for (let p = 0; p < rec.placeModule.length; p++) if (rec.placeFlags[p] & KERNEL) kernels.add(rec.placeModule[p]);
+    const compared = this.against ? [h("h2", {}, "Colours: change"), h("ul", { class: "legend" }, swatch(css("--more4"), "new, or much more"), swatch(css("--more2"), "more"), swatch(css("--same"), "the same, or chance"), swatch(css("--less2"), "less"), swatch(css("--less4"), "gone, or much less")), h("p", { class: "soft" }, this.parts.sideOf(this.rec) ? "Widths are those after. Functions that are gone are in the picture of before: choose it above." : "Widths are those before. New functions are in the picture of after: choose it above.")] : null;
     return [
       h("h2", {}, "Hottest functions"),
       h("ol", { class: "hot" }, ...hot.map(([key, v]) => h("li", {}, h("span", { class: "n" }, percent(v, w.total[0])), h("button", { class: "link", onclick: () => this.set({ tab: "tree", fn: this.name(key) }) }, shown(this.name(key), 120))))),
-      h("h2", {}, "Colours: modules"),
-      h("ul", { class: "legend" }, ...modules.map(([module, rank]) => swatch(kernels.has(module) ? css("--kernel") : css("--hue" + (rank + 1)), shown(baseName(this.rec.strings.get(module)) || "unknown", 60)))),
+      ...(compared ?? [h("h2", {}, "Colours: modules"),
+      h("ul", { class: "legend" }, ...modules.map(([module, rank]) => swatch(kernels.has(module) ? css("--kernel") : css("--hue" + (rank + 1)), shown(baseName(this.rec.strings.get(module)) || "unknown", 60))))]),
       h("p", { class: "soft" }, "A click selects a call and shows its source line here. A double click zooms; the wheel zooms and scrolls; dragging moves. ", h("kbd", {}, "?"), " lists the keys."),
     ];
   }
@@ -572,11 +634,17 @@ export class App {
         ...(c ? fact("here", `${percent(c.total, whole) || "0%"} total · ${percent(c.self, whole) || "0%"} self`) : []),
         ...fact("everywhere", `${percent(w.keyTotal[key], whole) || "0%"} total · ${percent(w.keySelf[key], whole) || "0%"} self`),
         ...(c ? fact("value", amount(c.total, unit)) : []),
+        ...(c && this.against ? this.comparedFacts(c, unit, fact) : []),
         ...fact("module", shown(rec.moduleName(place) || "unknown", 80)),
         ...(kind ? fact("kind", kind) : []),
         ...(file ? fact("at", h("button", { class: "link", title: shown(path), onclick: () => this.set({ tab: "source", file: path, line }) }, shown(endOf(path, 44), 50) + ":" + line)) : [])),
       file > 0 && this.excerpt(file, line),
       h("div", { class: "actions" }, action("callers and callees", "c", () => this.keyOn("c", key, place)), action("only inside", "f", () => this.change("focus", key, place)), action("without", "m", () => this.change("merge", key, place)), action("drop stacks", "d", () => this.change("drop", key, place)), action("nothing below", "l", () => this.change("collapse", key, place)), action("join recursion", "r", () => this.change("recursion", key, place)), action("module as one", "M", () => this.change("module", key, place))));
+  }
+
+  private comparedFacts(c: Call, unit: string, fact: (label: string, value: string) => Node[]): Node[] {
+    const [before, after] = this.against!.values(c), isLess = after < before, chance = before !== after && !this.against!.change(c);
+    return fact("change", `${amount(before, unit)} → ${amount(after, unit)}, ${changed(before, after)}${before === after ? "" : isLess ? " less" : " more"}${chance ? " (chance may have made it)" : ""}`);
   }
 
   /** The lines around a line, with their values. */
@@ -676,15 +744,19 @@ export class App {
         rows.push(made);
       }
     }
-    const unit = this.metric().unit;
+    const unit = this.metric().unit, against = this.newAgainst(rootDown(w), false);
     return new Table<Call>({
       label: "functions", rows, sort: 0,
       columns: [
         { name: "self", width: 84, number: true, cell: c => bar(c.self, whole), sort: c => c.self },
         { name: "total", width: 84, number: true, cell: c => bar(c.total, whole), sort: c => c.total },
         { name: this.metric().name + " self", width: 120, number: true, cell: c => amount(c.self, unit), sort: c => c.self },
+        ...(against ? [
+          { name: this.parts.sideOf(rec) ? "before" : "after", title: "self, of the other recording", width: 84, number: true, cell: (c: Call) => { const v = against.keySelf(c.key); return v ? amount(v, unit) : ""; }, sort: (c: Call) => against.keySelf(c.key) },
+          { name: "change", title: "of self, from before to after", width: 90, number: true, cell: (c: Call) => (this.parts.sideOf(rec) ? changed(against.keySelf(c.key), c.self) : changed(c.self, against.keySelf(c.key))), sort: (c: Call) => Math.abs(c.self - against.keySelf(c.key)) },
+        ] : []),
         { name: "function", width: 0, cell: c => h("span", {}, h("code", {}, shown(this.name(c.key), 400)), c.flags & INLINED ? h("span", { class: "soft" }, " inlined") : null), sort: c => this.name(c.key) },
-        { name: "module", width: 160, cell: c => shown(rec.moduleName(c.place), 60), sort: c => rec.moduleName(c.place) },
+        ...(against && innerWidth < 1200 ? [] : [{ name: "module", width: 160, cell: (c: Call) => shown(rec.moduleName(c.place), 60), sort: (c: Call) => rec.moduleName(c.place) }]),
         { name: "declared at", width: 190, cell: c => shown(this.placeText(c), 60), sort: c => this.placeText(c) },
       ],
       onSelect: c => { this.selectedKey = c.key; this.selectedCall = c; },

@@ -15,6 +15,8 @@ export interface FlameHost {
   label: (key: number) => string; // the name as it is shown
   matches: (key: number) => boolean | null; // null: nothing is searched
   describe: (c: Call) => string;
+  colour?: (c: Call) => string | null; // instead of the palette's
+  note?: (c: Call) => string; // before the name
   onSelect: (c: Call | null) => void;
   onFocus: (c: Call) => void;
   onKey: (e: KeyboardEvent, c: Call) => boolean;
@@ -38,9 +40,11 @@ export class Palette {
   constructor(private moduleRank: (place: number) => number, places: number) {
     this.ofPlace = new Uint8Array(places * 8);
     this.root = this.fill(css("--root"));
-    for (const colour of [this.cut, this.kernel, this.jit, ...this.hues]) this.fill(colour);
+    const changes = [1, 2, 3, 4].flatMap(i => [css("--more" + i), css("--less" + i)]);
+    for (const colour of [this.cut, this.kernel, this.jit, ...this.hues, css("--same"), ...changes]) this.fill(colour);
   }
-  private fill(colour: string): number {
+  /** The number of a colour in `fills`, which must have it before a picture is begun. */
+  fill(colour: string): number {
     const at = this.fills.indexOf(colour);
     return at >= 0 ? at : this.fills.push(colour) - 1;
   }
@@ -228,7 +232,8 @@ export class Flame {
     const { flags, key } = b.call, room = Math.floor((b.w - 6) / CHAR), inlined = flags & INLINED ? 1 : 0;
     if (room < 2) return "";
     if (flags === 255) return fitted("all", b.w);
-    const text = this.host.label(key), whole = text.length + inlined;
+    const text = this.host.label(key), whole = text.length + inlined, note = this.host.note?.(b.call);
+    if (note) return fitted(note + " " + (inlined ? "▸" : "") + text, b.w);
     const cuts = ((this.cuts[key * 2 + inlined]) ??= []);
     return (cuts[Math.min(room, whole)] ??= fitted((inlined ? "▸" : "") + text, b.w));
   }
@@ -251,7 +256,7 @@ export class Flame {
       if (call.depth >= this.depth) this.depth = call.depth + 1;
       if (y > -BOX && y < height) {
         const left = Math.min(Math.round(Math.max(x, 0) * ratio), c.width - 1), right = Math.min(Math.max(Math.round((x + span) * ratio), left + 1), c.width);
-        const match = this.host.matches(call.key), colour = palette.index(call.flags, call.place), dimmed = match !== null && (!match || call.flags === 255);
+        const match = this.host.matches(call.key), own = this.host.colour?.(call), colour = own ? palette.fill(own) : palette.index(call.flags, call.place), dimmed = match !== null && (!match || call.flags === 255);
         raster.span(Math.max(0, top(y)), left, right - left > 3 ? right - 1 : right, colour, dimmed);
         boxes.push({ x: left / ratio, w: (right - left) / ratio, y: this.upwards ? height - BOX - y : y, call, colour, dimmed });
       }

@@ -3,6 +3,7 @@
 
 import { Lines, Names, Shape, Weighed } from "./calls";
 import { Coverage } from "./coverage";
+import { changed } from "./diff";
 import { Parts } from "./parts";
 import { Recording } from "./recording";
 import { amount, baseName, count, percent } from "./text";
@@ -63,9 +64,21 @@ export class Joins {
   /** Columns of all recordings but `shown`, for a file. */
   of(path: string, shown: Recording): Joined {
     const out: Joined = { columns: [], missing: [], text: undefined, lines: new Set(), pending: null };
-    for (const r of this.parts.recordings) if (r !== shown) this.addRecording(r, path, out);
+    const other = this.parts.against(shown);
+    if (other) this.addDiff(path, this.parts.sideOf(shown), out);
+    for (const r of this.parts.recordings) if (r !== shown && r !== other) this.addRecording(r, path, out);
     for (const c of this.parts.coverages) this.addCoverage(c, path, out);
     return out;
+  }
+
+  /** Columns of a comparison: lines that moved are found by their text, as assay matched them. */
+  private addDiff(path: string, side: number, out: Joined) {
+    const diff = this.parts.diff!, lines = diff.linesOf(path, side), { unit, name } = diff.about.metric;
+    const sum = (line: number, of: "before" | "after") => (lines.get(line) ?? []).reduce((s, r) => s + r[of], 0);
+    for (const line of lines.keys()) out.lines.add(line);
+    const own = side ? "before" : "after";
+    out.columns.push({ name: own, title: `${name} of the line ${own}`, width: 76, value: l => sum(l, own), text: l => { const v = sum(l, own); return v ? amount(v, unit) : ""; } });
+    out.columns.push({ name: "change", title: `${name} of the line itself, before and after, and the verdict`, width: 128, value: l => Math.abs(sum(l, "after") - sum(l, "before")), text: l => { const rows = lines.get(l); if (!rows) return ""; const worst = rows.reduce((a, r) => (Math.abs(r.after - r.before) > Math.abs(a.after - a.before) ? r : a)), word = diff.about.verdicts[worst.verdict]; return changed(sum(l, "before"), sum(l, "after")) + (word && word !== "unsure" ? " " + word : ""); } });
   }
 
   private refuse(out: Joined, what: string, found: string, path: string): boolean {

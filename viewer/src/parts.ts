@@ -3,6 +3,7 @@
 
 import { Block, Column } from "./blocks";
 import { Coverage } from "./coverage";
+import { Diff } from "./diff";
 import { Recording } from "./recording";
 import { Runs } from "./runs";
 
@@ -19,6 +20,7 @@ export class Parts {
   recordings: Recording[] = [];
   coverages: Coverage[] = [];
   runs: Runs[] = [];
+  diff: Diff | null = null;
   private numbers = new Map<number, Recording>();
 
   /** Takes in a block that stands before the viewer, or one behind it. */
@@ -29,6 +31,7 @@ export class Parts {
       this.numbers.set(recording, made);
       this.recordings.push(made);
     } else if (kind === "coverage") this.coverages.push(new Coverage(block));
+    else if (kind === "diff") this.diff = new Diff(block);
     else if (kind === "runs") this.runs.push(new Runs(block));
     else this.numbers.get(recording)?.add(block);
   }
@@ -40,7 +43,17 @@ export class Parts {
     for (const r of this.recordings) r.checkSamples();
   }
 
+  /** The side of a comparison that a recording is: 0 old, 1 new, -1 neither; and the recording of the other side. */
+  sideOf(r: Recording): number {
+    for (const [number, made] of this.numbers) if (made === r) return this.diff?.side(number) ?? -1;
+    return -1;
+  }
+  against(r: Recording): Recording | null {
+    const side = this.sideOf(r);
+    return side < 0 ? null : this.numbers.get(this.diff!.about.sides[1 - side].recording) ?? null;
+  }
+
   /** The recording that is shown first. */
   first = () => this.recordings[0] ?? empty();
-  wrong = () => [...this.recordings.flatMap(r => r.wrong), ...this.coverages.flatMap(c => c.wrong), ...this.runs.flatMap(r => r.wrong)];
+  wrong = () => [...this.recordings.flatMap(r => r.wrong), ...this.coverages.flatMap(c => c.wrong), ...this.runs.flatMap(r => r.wrong), ...(this.diff?.wrong ?? [])];
 }

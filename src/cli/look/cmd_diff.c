@@ -4,9 +4,11 @@
 #include "analyse/heap/heap_view.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/look/diff_page.h"
 #include "cli/look/diff_view.h"
 #include "cli/look/heap_screen.h"
 #include "cli/look/view_options.h"
+#include "cli/look/view_page.h"
 #include "cli/pager.h"
 #include "model/facts.h"
 #include "os/file.h"
@@ -30,7 +32,7 @@ typedef struct DiffOptions {
     RecordingFiles files;
     const DiffByWord *by;
     StrVec old_files, new_files, fail_if;
-    Str sort, colour, output;
+    Str sort, colour, output, html;
     bool json, markdown, wide, force, no_pager;
     double confidence, margin;
     uint64_t limit;
@@ -62,6 +64,9 @@ static const Option diff_options[] = {
     OPT_FLAG(0, "json", DiffOptions, json, "as JSON, see docs/formats/diff-json.md"),
     OPT_FLAG(0, "markdown", DiffOptions, markdown, "as a table in Markdown"),
     OPT_TEXT('o', "output", DiffOptions, output, "FILE", "write to FILE, not to the terminal"),
+    OPT_TEXT(0, "html", DiffOptions, html, "FILE",
+             "also write a page with both recordings: what changed by function, line and module, "
+             "in the source, and as a differential flame graph"),
     OPT_FLAG(0, "force", DiffOptions, force,
              "replace an existing output file, and compare recordings that have nothing in common"),
     COLOUR_OPTION(DiffOptions, colour),
@@ -80,6 +85,7 @@ typedef struct Diff {
     const DiffOptions *o;
     Arena *arena;
     Side side[DIFF_SIDES];
+    DiffSet set[DIFF_SIDES];
     DiffView view;
 } Diff;
 
@@ -191,6 +197,89 @@ static int write_diff(const Diff *d)
     return status;
 }
 
+// ---- The page --------------------------------------------------------------------------------
+
+// Adds the first recording of each side, the new one first; ret[side] becomes its number.
+static bool add_recordings(Diff *d, ViewPage *page, uint32_t ret[DIFF_SIDES], Error *err)
+{
+    static const int order[] = {DIFF_NEW, DIFF_OLD};
+    const ShareWords all = {0};
+    const StrVec none = {0};
+    for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+        Profile *p = &d->side[order[i]].profiles.at[0];
+        const ViewRecording r = {.selection = &d->o->selection,
+                                 .share = &all,
+                                 .files = &d->o->files,
+                                 .source_paths = &none,
+                                 .title = d->view.label[order[i]]};
+        ret[order[i]] = UINT32_MAX;
+        if (p->samples.stack.len == 0)
+            continue;
+        ret[order[i]] = page->recordings;
+        if (!view_page_add_recording(page, &r, p, d->arena, err))
+            return false;
+    }
+    return true;
+}
+
+// Compares the recordings by one thing more, in the metric that is shown.
+static bool compare_by(const Diff *d, const DiffByWord *by, DiffView *ret, Error *err)
+{
+    *ret = d->view;
+    ret->by = str_from_c(by->word);
+    if (!profile_diff_init(&ret->d, &d->set[DIFF_OLD], &d->set[DIFF_NEW], by->by, err))
+        return false;
+    ret->changes = diff_judge(&ret->d, ret->metric, d->o->confidence / 100, d->o->margin / 100);
+    profile_diff_sort(&ret->d, ret->metric);
+    return true;
+}
+
+static bool make_page(Diff *d, DiffTables *tables, StrBuf *out, Error *err)
+{
+    ViewPage recordings = {0}, page = {0};
+    uint32_t number[DIFF_SIDES];
+    StrBuf title = {0};
+    strbuf_printf(&title, "%" STR_FMT " → %" STR_FMT, STR_ARG(d->view.label[DIFF_OLD]),
+                  STR_ARG(d->view.label[DIFF_NEW]));
+    tables->recording = number;
+    // The recordings are numbered from 0; what is compared stands before them.
+    bool ok = add_recordings(d, &recordings, number, err);
+    page.recordings = recordings.recordings;
+    ok = ok && diff_page_add(&page, tables, err);
+    if (ok) {
+        strbuf_add(&page.summary, strbuf_str(&recordings.summary));
+        strbuf_add(&page.first, strbuf_str(&recordings.first));
+        strbuf_add(&page.bulk, strbuf_str(&recordings.bulk));
+        view_page_write(&page, strbuf_str(&title), out);
+    }
+    strbuf_deinit(&title);
+    view_page_deinit(&recordings);
+    view_page_deinit(&page);
+    return ok;
+}
+
+static bool write_page(Diff *d, Error *err)
+{
+    static const DiffBy wanted[] = {DIFF_BY_FUNCTION, DIFF_BY_LINE, DIFF_BY_MODULE};
+    DiffView views[ARRAY_LEN(wanted)];
+    DiffTables tables = {.at = views};
+    StrBuf page = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < ARRAY_LEN(wanted); i++)
+        for (size_t k = 0; ok && k < ARRAY_LEN(bys); k++)
+            if (bys[k].by == wanted[i]) {
+                ok = compare_by(d, &bys[k], &views[tables.len], err);
+                tables.len += ok;
+            }
+    ok = ok && make_page(d, &tables, &page, err) &&
+         os_write_file(d->o->html, bytes_from_str(strbuf_str(&page)),
+                       d->o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, err);
+    for (size_t i = 0; i < tables.len; i++)
+        profile_diff_deinit(&views[i].d);
+    strbuf_deinit(&page);
+    return ok;
+}
+
 static int judge_limits(const Diff *d)
 {
     size_t missed, undecided;
@@ -211,17 +300,19 @@ static int show(Diff *d)
     v->changes = diff_judge(&v->d, v->metric, d->o->confidence / 100, d->o->margin / 100);
     profile_diff_sort(&v->d, v->metric);
     int status = write_diff(d);
+    if (d->o->html.len && !write_page(d, &err)) // the last that reads the profiles: it changes them
+        return cli_fail(&err);
     return status == STATUS_OK ? judge_limits(d) : status;
 }
 
 static int compare(Diff *d, const StrVec files[DIFF_SIDES])
 {
-    DiffSet set[DIFF_SIDES];
+    const DiffSet *set = d->set;
     Error err;
     for (int side = 0; side < DIFF_SIDES; side++) {
         if (!load_side(d, side, &files[side], &err))
             return cli_fail(&err);
-        set[side] = (DiffSet){d->side[side].pointers, d->side[side].selections, files[side].len};
+        d->set[side] = (DiffSet){d->side[side].pointers, d->side[side].selections, files[side].len};
     }
     if (!profile_diff_init(&d->view.d, &set[DIFF_OLD], &set[DIFF_NEW], d->o->by->by, &err))
         return cli_fail(&err);

@@ -103,52 +103,13 @@ static int write_page(const ViewCommandOptions *o, Str page, Str path, Arena *ar
 static bool add_recording(const ViewCommandOptions *o, const Opened *opened, ViewPage *page,
                           Error *err)
 {
-    Profile *p = opened->profile;
-    Arena *arena = opened->scratch;
-    ReportRequest request = {
-        .by = BY_FUNCTION, .sort = FLAT_BY_SELF, .want_lines = true, .kernel_self = true};
-    SourceOptions sources;
-    RecordingSearch search;
-    Report r;
-    if (!selection_from_options(&o->selection, p, arena, &request.selection, err) ||
-        !symbols_source_options(arena, &o->source_paths, &sources, err))
-        return false;
-    // The page adds up all samples that it holds.
-    const Selection *s = &request.selection;
-    bool is_part = s->focus || s->ignore || s->pids || s->tids || s->comms || selection_has_time(s);
-    if (is_part && !keep_selected(p, &request.selection, err))
-        return false;
-    uint64_t start;
-    if (profile_fact_u64(p, STR(FACT_START_REALTIME), &start))
-        sources.recorded_at_ns = (int64_t)start;
-    // Files and instructions are found by the true names, which sharing may replace.
-    ViewTextVec texts = {0};
-    ViewInstructionVec code = {0};
-    bool hides = o->no_source || is_anonymous(o);
-    bool is_shared = o->share.names || o->share.strip_paths || is_anonymous(o);
-    if (!report_init(&r, p, &request, err))
-        return false;
-    if (!hides) {
-        view_page_texts(&r, &sources, arena, &texts);
-        recording_search(arena, &o->files, &search);
-        view_page_code(&r, &search, arena, &code);
-    }
-    if (is_shared) { // the report's texts are the profile's, which change
-        report_deinit(&r);
-        if (!share_selected(&o->share, p, &request.selection, err) ||
-            !report_init(&r, p, &request, err))
-            return false;
-    }
-    if (o->share.strip_paths)
-        for (size_t i = 0; i < code.len; i++)
-            code.at[i].file = str_base_name(code.at[i].file);
-    ViewOptions options = {.title = title_of(o, p, opened->path),
-                           .texts = &texts,
-                           .instructions = &code,
-                           .no_source = hides};
-    bool ok = view_page_add_report(page, &r, &options, err);
-    report_deinit(&r);
-    return ok;
+    const ViewRecording r = {.selection = &o->selection,
+                             .share = &o->share,
+                             .files = &o->files,
+                             .source_paths = &o->source_paths,
+                             .no_source = o->no_source,
+                             .title = title_of(o, opened->profile, opened->path)};
+    return view_page_add_recording(page, &r, opened->profile, opened->scratch, err);
 }
 
 // Adds a loaded recording to the page, by its contents.

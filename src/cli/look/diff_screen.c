@@ -41,8 +41,7 @@ static void add_right(StrBuf *out, Str text, size_t columns)
     strbuf_add(out, text);
 }
 
-// A value: "-" where it is 0, "?" where no recording of the side has the metric.
-static void add_amount(StrBuf *out, uint64_t value, const DiffMetric *m, bool known)
+void diff_add_amount(StrBuf *out, uint64_t value, const DiffMetric *m, bool known)
 {
     if (!known)
         strbuf_add_char(out, '?');
@@ -61,12 +60,10 @@ static void add_difference(StrBuf *out, uint64_t was, uint64_t is, const DiffMet
         return;
     }
     strbuf_add_char(out, was > is ? '-' : '+');
-    add_amount(out, was > is ? was - is : is - was, m, true);
+    diff_add_amount(out, was > is ? was - is : is - was, m, true);
 }
 
-// The change in percent; with a judged row the one without what all rows share, and how far the
-// interval reaches to the wider side: "+5.0% ±1.2".
-static void add_percentage(StrBuf *out, uint64_t was, uint64_t is, const RowChange *change)
+void diff_add_percentage(StrBuf *out, uint64_t was, uint64_t is, const RowChange *change)
 {
     if (was == 0 && is)
         strbuf_add(out, STR("new"));
@@ -92,7 +89,7 @@ static void cell_old(StrBuf *out, const DiffView *v, uint64_t was, uint64_t is,
 {
     const DiffMetric *m = &v->d.metrics.at[v->metric];
     (void)is, (void)change;
-    add_amount(out, was, m, m->known[DIFF_OLD]);
+    diff_add_amount(out, was, m, m->known[DIFF_OLD]);
 }
 
 static void cell_new(StrBuf *out, const DiffView *v, uint64_t was, uint64_t is,
@@ -100,7 +97,7 @@ static void cell_new(StrBuf *out, const DiffView *v, uint64_t was, uint64_t is,
 {
     const DiffMetric *m = &v->d.metrics.at[v->metric];
     (void)was, (void)change;
-    add_amount(out, is, m, m->known[DIFF_NEW]);
+    diff_add_amount(out, is, m, m->known[DIFF_NEW]);
 }
 
 static void cell_difference(StrBuf *out, const DiffView *v, uint64_t was, uint64_t is,
@@ -114,7 +111,7 @@ static void cell_percentage(StrBuf *out, const DiffView *v, uint64_t was, uint64
                             const RowChange *change)
 {
     (void)v;
-    add_percentage(out, was, is, change);
+    diff_add_percentage(out, was, is, change);
 }
 
 static void cell_verdict(StrBuf *out, const DiffView *v, uint64_t was, uint64_t is,
@@ -205,7 +202,7 @@ static void add_exact_total(StrBuf *out, const DiffView *v, size_t metric)
         StrBuf cell = {0};
         for (int side = 0; side < DIFF_SIDES; side++) {
             strbuf_clear(&cell);
-            add_amount(&cell, m->total[side], m, m->known[side]);
+            diff_add_amount(&cell, m->total[side], m, m->known[side]);
             add_right(out, strbuf_str(&cell), exact_columns[side].columns);
         }
         strbuf_add_repeated(out, ' ', 22);

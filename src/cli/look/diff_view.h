@@ -25,6 +25,12 @@ extern const char *const diff_side_names[DIFF_SIDES];
 // "faster", "slower" for times, "less", "more" for other units, "same", "unsure".
 const char *diff_verdict_word(const DiffView *v, const RowChange *change);
 
+// Appends a value: "-" where it is 0, "?" where no recording of the side has the metric.
+void diff_add_amount(StrBuf *out, uint64_t value, const DiffMetric *m, bool known);
+// Appends the change in percent; with a judged row the one without what all rows share, and how far
+// the interval reaches to the wider side: "+5.0% ±1.2".
+void diff_add_percentage(StrBuf *out, uint64_t was, uint64_t is, const RowChange *change);
+
 // Appends the comparison for the terminal: totals, the rows that changed, how sure that is.
 void diff_add_text(StrBuf *out, const DiffView *v);
 // Appends totals and rows as a table in Markdown.

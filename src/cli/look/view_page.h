@@ -4,6 +4,7 @@
 #ifndef CLI_LOOK_VIEW_PAGE_H
 #define CLI_LOOK_VIEW_PAGE_H
 
+#include "cli/look/view_options.h"
 #include "cli/recording.h"
 #include "export/view/view.h"
 #include "symbolise/symbolise.h"
@@ -17,6 +18,21 @@ void view_page_texts(const Report *report, const SourceOptions *sources, Arena *
 // are left out.
 void view_page_code(const Report *report, const RecordingSearch *search, Arena *arena,
                     ViewInstructionVec *ret);
+
+// A recording of samples for a page: what is taken of it, and what is left out.
+typedef struct ViewRecording {
+    const SelectionOptions *selection;
+    const ShareWords *share;
+    const RecordingFiles *files;
+    const StrVec *source_paths; // "OLD=NEW"
+    bool no_source;
+    Str title;
+} ViewRecording;
+
+// Adds it, with source text and instructions. The profile loses the samples that are not selected,
+// and the names that are not shared.
+MUST_CHECK bool view_page_add_recording(ViewPage *page, const ViewRecording *o, Profile *p,
+                                        Arena *arena, Error *err);
 
 // Adds the coverage that a profile holds, without the text of sources unless `with_source`,
 // with the last part alone of every path if `base_names`.
