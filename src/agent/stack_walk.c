@@ -6,17 +6,65 @@
 #include "agent/mappings.h"
 #include "agent/records.h"
 
+#include <stdatomic.h>
+
 #if defined(__x86_64__)
 enum { OWN_ARCH = UNWIND_X86_64, SP = UNWIND_X86_64_SP };
 #else
 enum { OWN_ARCH = UNWIND_AARCH64, SP = UNWIND_AARCH64_SP };
 #endif
 
+// ---- Rules that were found before ---------------------------------------------------------
+// Programs with much code have more calls on their stacks than UnwindCache has places, and to
+// search for a rule takes a hundred times as long as a look here. All threads share the table. A
+// place has two words, of which the first is a key combined with the second: a look at a place that
+// another thread changes at the same time finds no key.
+
+enum { RULES = 1 << 15, RULE_HASH_SHIFT = 64 - 15 };
+static _Atomic uint64_t rules[RULES][2];
+
+static uint64_t rule_key(uint64_t pc)
+{
+    return pc + mappings_generation() * 0x9e3779b97f4a7c15ull;
+}
+
+static bool find_rule(uint64_t key, UnwindAction *ret)
+{
+    _Atomic uint64_t *at = rules[key * 0xff51afd7ed558ccdull >> RULE_HASH_SHIFT];
+    uint64_t word = atomic_load_explicit(&at[1], memory_order_relaxed);
+    if ((atomic_load_explicit(&at[0], memory_order_relaxed) ^ word) != key || word == 0)
+        return false;
+    _Static_assert(sizeof(*ret) == sizeof(word), "an action is one word");
+    __builtin_memcpy(ret, &word, sizeof(word));
+    return true;
+}
+
+static void keep_rule(uint64_t key, const UnwindAction *action)
+{
+    // The other rules of an UNWIND_FULL action are in a table of their own.
+    if (action->kind == UNWIND_FULL || action->kind == UNWIND_NONE)
+        return;
+    uint64_t word;
+    __builtin_memcpy(&word, action, sizeof(word));
+    _Atomic uint64_t *at = rules[key * 0xff51afd7ed558ccdull >> RULE_HASH_SHIFT];
+    atomic_store_explicit(&at[0], key ^ word, memory_order_relaxed);
+    atomic_store_explicit(&at[1], word, memory_order_relaxed);
+}
+
+// ---- Walking ------------------------------------------------------------------------------
+
 // UnwindSpace.find: a table of one row.
 static bool find_mapping(void *ctx, uint64_t pc, UnwindMapping *ret)
 {
     StackWalk *s = ctx;
     AgentMapping m;
+    UnwindAction known;
+    uint64_t key = rule_key(pc);
+    if (find_rule(key, &known)) {
+        found_frame_set(&s->found, pc, (UnwindArch)OWN_ARCH, known);
+        *ret = (UnwindMapping){.start = pc, .end = pc + 1, .table = &s->found.table};
+        return true;
+    }
     if (!mappings_find(pc, &m)) {
         // A library that was loaded a moment ago: its name must not wait for the next reading.
         if (mappings_is_linked(pc))
@@ -28,8 +76,10 @@ static bool find_mapping(void *ctx, uint64_t pc, UnwindMapping *ret)
         ret->flags = UNWIND_MAP_JIT;
     if (!mappings_is_current(&m, pc))
         s->is_stale = true;
-    else if (frame_search(&m.frames, pc, &s->found))
+    else if (frame_search(&m.frames, pc, &s->found)) {
         ret->table = &s->found.table;
+        keep_rule(key, s->found.action);
+    }
     return true;
 }
 
@@ -68,8 +118,11 @@ static uint32_t drop_own_frames(UnwindFrame *frames, uint32_t count)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (!mappings_is_own_code(frames[i].pc))
-            frames[kept++] = frames[i];
+        if (LIKELY(!mappings_is_own_code(frames[i].pc))) {
+            if (kept != i)
+                frames[kept] = frames[i];
+            kept++;
+        }
     return kept;
 }
 

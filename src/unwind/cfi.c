@@ -357,6 +357,7 @@ typedef struct Machine {
     unsigned depth;
     CfiCursor code;
     uint64_t pc, end;
+    uint64_t wanted; // as in CfiFde
     const char *why;
     int16_t unknown; // instruction; -1: none
     CfiEmit *emit;   // NULL while a CIE runs
@@ -443,7 +444,8 @@ static void advance_to(Machine *m, uint64_t pc)
     }
     if (pc == m->pc)
         return;
-    m->emit(m->ctx, m->pc, &m->state);
+    if (pc > m->wanted)
+        m->emit(m->ctx, m->pc, &m->state);
     m->pc = pc;
 }
 
@@ -620,6 +622,7 @@ static void machine_init(Machine *m, const CfiSection *s, const CfiCie *cie, siz
     m->section = s;
     m->cie = cie;
     m->depth = 0;
+    m->wanted = 0;
     m->code = cursor_at(s, from, to);
     m->why = NULL;
     m->unknown = -1;
@@ -651,6 +654,7 @@ CfiTrouble cfi_run(const CfiSection *s, const CfiCie *cie, const CfiFde *fde, Cf
     m.state = cie->initial;
     m.pc = fde->start;
     m.end = fde->end;
+    m.wanted = fde->wanted;
     m.emit = emit;
     m.ctx = ctx;
     CfiTrouble found = run(&m);

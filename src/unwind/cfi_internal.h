@@ -59,6 +59,7 @@ typedef struct CfiCie {
 
 typedef struct CfiFde {
     uint64_t start, end; // Svma
+    uint64_t wanted;     // rules that are valid only before this address are not emitted
     size_t instructions, instructions_end;
 } CfiFde;
 

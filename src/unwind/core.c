@@ -145,7 +145,9 @@ UnwindAction unwind_space_action(UnwindSpace *s, uint64_t pc)
     if (m && (m->flags & UNWIND_MAP_LAZY) && s->search &&
         s->search(s->ctx, m, pc - m->bias, &found))
         return found;
-    return action_of_mapping(s, loaded_mapping_of(s, pc, &copy), pc);
+    if (m)
+        load_table(s, m);
+    return action_of_mapping(s, m, pc);
 }
 
 static UnwindCacheEntry *cache_entry(UnwindCache *cache, uint64_t key)
@@ -621,6 +623,70 @@ static void walker_init(Walker *w, UnwindSpace *space, UnwindCache *cache, const
     w->switches = 0;
 }
 
+// The frames of a walk.
+typedef struct Frames {
+    UnwindFrame *at;
+    uint32_t count, max;
+    uint64_t first_sp;
+} Frames;
+
+// Most frames of x86-64 have a CFA at a constant distance from the stack pointer or the frame
+// pointer, all their words in the window, and a caller whose action is in the cache. This takes as
+// many such steps as there are, with all that changes in registers of the processor, and returns
+// the action of the frame that it came to, the last one in `frames`.
+static UnwindAction walk_simple(Walker *w, UnwindAction a, Frames *frames)
+{
+    const UnwindMemory *m = w->memory;
+    if (w->is_aarch64 || !w->cache || m->window_size < 8)
+        return a;
+    const char *window = (const char *)m->window - m->window_addr;
+    uint64_t low = m->window_addr, span = m->window_size - 8;
+    uint64_t sp = w->sp, fp = w->fp, bx_at = w->bx_at;
+    bool bx_lost = w->bx_lost;
+    uint32_t count = frames->count, first = count;
+    while (count < frames->max && (a.kind == UNWIND_FP_KEPT || a.kind == UNWIND_FP_AT_CFA) &&
+           (a.cfa == UNWIND_X86_64_SP || a.cfa == UNWIND_X86_64_FP)) {
+        uint64_t cfa = (a.cfa == UNWIND_X86_64_SP ? sp : fp) + (uint64_t)(int64_t)unwind_cfa_off(a);
+        uint64_t ra, caller_fp = fp, slot = cfa + (uint64_t)(int64_t)a.fp_off;
+        if (cfa <= sp || cfa - 8 - low > span)
+            break;
+        __builtin_memcpy(&ra, window + (cfa - 8), 8);
+        if (a.kind == UNWIND_FP_AT_CFA) {
+            if (slot < sp || slot - low > span)
+                break;
+            __builtin_memcpy(&caller_fp, window + slot, 8);
+        }
+        uint64_t at = (ra & w->code_mask) - 1, key = at + w->key_base;
+        const UnwindCacheEntry *e = cache_entry(w->cache, key);
+        uint64_t words = (cfa - frames->first_sp) / 8;
+        if (e->key != key || key == 0 || e->action.kind == UNWIND_NONE || ra == 0 ||
+            words >= UNWIND_SP_FAR)
+            break;
+        if (a.cfa != UNWIND_X86_64_SP)
+            frames->at[count - 1].flags |= UNWIND_FRAME_BY_FP;
+        if (a.bx_slot && cfa - 8u * a.bx_slot >= sp) {
+            bx_at = cfa - 8u * a.bx_slot;
+            bx_lost = a.bx_slot == UNWIND_BX_LOST;
+        }
+        sp = cfa;
+        fp = caller_fp;
+        a = e->action;
+        frames->at[count++] = (UnwindFrame){.pc = at, .sp_words = (uint32_t)words, .fp = fp};
+    }
+    if (count == first)
+        return a;
+    frames->count = count;
+    w->pc = frames->at[count - 1].pc + 1;
+    w->sp = sp;
+    w->fp = fp;
+    w->bx_at = bx_at;
+    w->bx_lost = bx_lost;
+    w->known = 0;
+    w->exact = false;
+    w->guessed = false;
+    return a;
+}
+
 UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs *regs,
                        const UnwindMemory *memory, UnwindFrame *frames, uint32_t max)
 {
@@ -628,10 +694,13 @@ UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs 
     UnwindWalk ret = {.frame_count = 1};
     UnwindMapping copy;
     walker_init(&w, space, cache, regs, memory);
-    uint64_t first_sp = w.sp;
+    Frames all = {.at = frames, .max = max, .first_sp = w.sp};
     frames[0] = (UnwindFrame){.pc = w.pc, .flags = UNWIND_FRAME_EXACT, .fp = w.fp};
     UnwindAction a = action_of(&w, w.pc);
     for (;;) {
+        all.count = ret.frame_count;
+        a = walk_simple(&w, a, &all);
+        ret.frame_count = all.count;
         ret.end_pc = w.pc;
         ret.end_sp = w.sp;
         if ((a.cfa & UNWIND_CFA_REG) != w.sp_reg)
@@ -654,7 +723,7 @@ UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs 
             return ret;
         }
         ret.guessed += w.guessed;
-        uint64_t words = (w.sp - first_sp) / 8;
+        uint64_t words = (w.sp - all.first_sp) / 8;
         uint32_t sp_words = words < UNWIND_SP_FAR ? (uint32_t)words : UNWIND_SP_FAR;
         frames[ret.frame_count++] = (UnwindFrame){at, flags, sp_words, w.fp};
     }

@@ -75,7 +75,7 @@ static void take_row(void *ctx, uint64_t pc, const CfiState *state)
     r->found = true;
 }
 
-static void set_action(FoundFrame *f, uint64_t pc, const FrameSections *s, UnwindAction a)
+void found_frame_set(FoundFrame *f, uint64_t pc, UnwindArch arch, UnwindAction a)
 {
     f->bucket[0] = 0;
     f->bucket[1] = 1;
@@ -87,7 +87,7 @@ static void set_action(FoundFrame *f, uint64_t pc, const FrameSections *s, Unwin
                              .row = f->row,
                              .action = f->action,
                              .bucket_shift = 7,
-                             .arch = (uint8_t)s->arch,
+                             .arch = (uint8_t)arch,
                              .bucket_count = 2,
                              .row_count = 1,
                              .action_count = 1,
@@ -145,12 +145,18 @@ bool frame_search(const FrameSections *s, uint64_t pc, FoundFrame *ret)
     if (pc >= fde.end) {
         if (!is_behind_clone(s, fde.end, pc))
             return false;
-        set_action(ret, pc, s, after_clone());
+        found_frame_set(ret, pc, s->arch, after_clone());
         return true;
     }
     RowSearch search = {.pc = pc};
-    // Rows before the damage of a broken entry are used, as unwind_table_build does.
+    fde.wanted = pc;
+    fde.end = pc + 1;
     (void)cfi_run(&section, &cie, &fde, take_row, &search);
+    if (!search.found) {
+        // Rows before the damage of a broken entry are used, as unwind_table_build does.
+        fde.wanted = 0;
+        (void)cfi_run(&section, &cie, &fde, take_row, &search);
+    }
     if (!search.found)
         return false;
     uint32_t rules = 0;
@@ -159,7 +165,7 @@ bool frame_search(const FrameSections *s, uint64_t pc, FoundFrame *ret)
         a.cfa_off = 0;
         a.fp_off = (int16_t)rules;
     }
-    set_action(ret, pc, s, a);
+    found_frame_set(ret, pc, s->arch, a);
     ret->table.rule_count = rules;
     ret->table.expr = section.data;
     ret->table.expr_size = (uint32_t)section.size;

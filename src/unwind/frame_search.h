@@ -32,6 +32,9 @@ typedef struct FoundFrame {
 // Fills `ret` with the rule at `pc`. False when the module has none for it.
 MUST_CHECK bool frame_search(const FrameSections *sections, uint64_t pc, FoundFrame *ret);
 
+// Fills `ret` with an action for `pc` that is known already; not of the kind UNWIND_FULL.
+void found_frame_set(FoundFrame *ret, uint64_t pc, UnwindArch arch, UnwindAction action);
+
 // Tells functions apart: the address of the module's entry for the function at `pc`, which is the
 // same for each address of a function. 0: the module says nothing of functions.
 uint64_t frame_search_function(const FrameSections *sections, uint64_t pc);
