@@ -17,7 +17,7 @@
 
 enum {
     TRACES = 256,     // stacks that a thread remembers; a power of two
-    TRACE_WORDS = 64, // of the stack that tell one from another
+    TRACE_WORDS = 64, // of the stack that tell one from another; even
     LOOKS = 4096,     // after so many walks it is asked whether remembering pays
     FEW_HITS = LOOKS / 4,
     SELDOM = 64, // while it does not, one stack of so many is remembered
@@ -33,7 +33,7 @@ typedef struct Trace {
     uint64_t generation; // of the mappings
     uint64_t fp_mask;    // all bits where the walk depended on fp, else 0
     uint32_t site;       // 0: none
-    uint32_t count;      // words of the TraceWords of the same number
+    uint32_t count;      // words of the TraceWords of the same number; even once it is filled
 } Trace;
 
 typedef struct TraceWords {
@@ -52,20 +52,24 @@ typedef struct HeapThread {
     uint32_t skip_mask;             // a walked stack is remembered when walks & skip_mask is 0
     uint64_t stack_low, stack_high; // words between may be loaded directly
     HeapCounts counts;
-    uint32_t young_count;     // of young, which goes round
-    const void *young[YOUNG]; // blocks by age, the youngest last; some are freed already
-    Trace trace[TRACES];      // two neighbours are for the same stacks
+    uint32_t young_count; // of young, which goes round
+    // The rows of blocks by age, the youngest last; some are freed already.
+    const HeapRow *young[YOUNG];
+    Trace trace[TRACES]; // two neighbours are for the same stacks
     TraceWords words[TRACES];
     StackWalk walk;
 } HeapThread;
 
 _Atomic bool agent_heap_is_on;
+_Atomic uint8_t agent_heap_path;
 HeapTimer heap_timer;
 static __thread HeapThread *self __attribute__((tls_model("initial-exec")));
 static __thread bool has_ended __attribute__((tls_model("initial-exec")));
 static _Atomic uint32_t thread_count;
 static uint32_t own_pid;
 static bool notes_maps;
+static bool hooks_are_ready;
+static bool counts_threads; // each thread on its own; else all counts are those of the process
 
 // ---- Threads ----------------------------------------------------------------------------
 
@@ -145,13 +149,15 @@ static unsigned trace_for(const HeapCaller *c)
     return h >> 56 & (TRACES - 2);
 }
 
-static bool still_there(const Trace *e, const TraceWords *w, const HeapCaller *c)
+static inline bool still_there(const Trace *e, const TraceWords *w, const HeapCaller *c)
 {
     if (e->pc != c->pc || e->sp != c->sp || e->site == 0)
         return false;
     uint64_t differs = (e->generation ^ mappings_generation()) | ((e->fp ^ c->fp) & e->fp_mask);
-    for (uint32_t i = 0; i < e->count; i++)
+    for (uint32_t i = 0; i < e->count; i += 2) {
         differs |= word_at(c->sp + 8ull * w->at[i]) ^ w->value[i];
+        differs |= word_at(c->sp + 8ull * w->at[i + 1]) ^ w->value[i + 1];
+    }
     return differs == 0 && !mappings_are_stale();
 }
 
@@ -204,7 +210,7 @@ static bool fill(const HeapThread *t, Trace *e, TraceWords *w, uint32_t count)
         }
         low = high;
     }
-    return true;
+    return e->count % 2 == 0 || add_word(e, w, e->sp + 8ull * w->at[0]);
 }
 #else
 static bool fill(const HeapThread *t, Trace *e, TraceWords *w, uint32_t count)
@@ -311,33 +317,68 @@ static inline void count_call(HeapCounts *c, uint64_t size)
     c->bytes += size;
 }
 
+static void choose_path(void)
+{
+    HeapPath path = HEAP_ANY;
+    if (heap_is_on() && hooks_are_ready) {
+        if (heap_samples())
+            path = HEAP_SAMPLED;
+        else if (!counts_threads && heap_sites_are_lone())
+            path = HEAP_LONE;
+    }
+    atomic_store(&agent_heap_path, (uint8_t)path);
+}
+
+void heap_hooks_ready(void)
+{
+    hooks_are_ready = true;
+    choose_path();
+}
+
+// From now on each thread has counts of its own. Until now there was one thread.
+static void count_threads(void)
+{
+    if (counts_threads || !heap_is_on())
+        return;
+    counts_threads = true;
+    HeapThread *t = self ? self : make_self();
+    if (t) {
+        HeapCounts *c = &t->counts;
+        heap_sites_total(&c->blocks, &c->bytes);
+        c->live_blocks = (int64_t)atomic_load(&agent_heap->live_blocks);
+        c->live_bytes = (int64_t)atomic_load(&agent_heap->live_bytes);
+        c->max_blocks = c->highest_blocks = (int64_t)atomic_load(&agent_heap->peak_blocks);
+        c->max_bytes = c->highest_bytes = (int64_t)atomic_load(&agent_heap->peak_bytes);
+    }
+    choose_path();
+}
+
 HeapCounts *heap_thread_counts(void)
 {
+    count_threads();
     HeapThread *t = self ? self : make_self();
     return t ? &t->counts : NULL;
 }
 
 // ---- Blocks -----------------------------------------------------------------------------
 
-static inline void push_young(HeapThread *t, const void *block)
+static inline void push_young(HeapThread *t, const HeapRow *block)
 {
     t->young[t->young_count++ & (YOUNG - 1)] = block;
 }
 
-// Whether a block that is freed is the youngest that this thread has allocated and that is live.
-static inline bool pop_young(HeapThread *t, const void *block)
+// Whether a block that is freed is the youngest that this thread has allocated and that is live. It
+// is out of the table already.
+static inline bool pop_young(HeapThread *t, const HeapRow *block)
 {
     for (unsigned i = 0; i < LOOKS_BACK && t->young_count; i++) {
-        const void **last = &t->young[(t->young_count - 1) & (YOUNG - 1)];
-        if (*last == block) {
-            *last = NULL;
-            t->young_count--;
-            return true;
-        }
-        if (*last && heap_blocks_has(*last))
+        const HeapRow *last = t->young[(t->young_count - 1) & (YOUNG - 1)];
+        if (last != block && last &&
+            atomic_load_explicit(&last->size_and_site, memory_order_relaxed) != 0)
             return false;
-        *last = NULL;
-        t->young_count--;
+        t->young[--t->young_count & (YOUNG - 1)] = NULL;
+        if (last == block)
+            return true;
     }
     return false;
 }
@@ -370,7 +411,7 @@ static inline void note(HeapThread *t, const void *block, uint64_t size, const H
     if (heap_samples())
         atomic_fetch_add(heap_filter_slot(block), 1);
     else
-        push_young(t, block);
+        push_young(t, heap_row_of(block));
 }
 
 void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller, uint64_t units)
@@ -387,6 +428,77 @@ void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller, 
     leave(t);
 }
 
+// What heap_allocated_lone leaves out: no block, the first call, a call from a signal handler.
+__attribute__((noinline)) static void *allocated_rare(void *block, uint64_t size, uint64_t pc,
+                                                      uint64_t sp, uint64_t fp)
+{
+    heap_allocated(block, size, &(HeapCaller){pc, sp, fp}, 0);
+    return block;
+}
+
+// No room for a site, or for the block's row.
+__attribute__((noinline)) static void *lone_no_room(HeapThread *t, void *block, uint64_t size,
+                                                    const HeapCaller *c)
+{
+    note(t, block, size, c, 0);
+    leave(t);
+    return block;
+}
+
+__attribute__((noinline)) static uint32_t other_site_for(HeapThread *t, uint64_t pc, uint64_t sp,
+                                                         uint64_t fp)
+{
+    return site_for(t, &(HeapCaller){pc, sp, fp}, WIRE_SITE_BLOCKS);
+}
+
+void *heap_allocated_lone(void *block, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+    HeapThread *t = self;
+    if (UNLIKELY(!block || !t || atomic_load_explicit(&t->is_busy, memory_order_relaxed)))
+        return allocated_rare(block, size, pc, sp, fp);
+    atomic_store_explicit(&t->is_busy, true, memory_order_relaxed);
+    t->busy_sp = sp;
+    atomic_signal_fence(memory_order_seq_cst);
+    const HeapCaller c = {pc, sp, fp};
+    unsigned at = trace_for(&c);
+    uint32_t site;
+    if (LIKELY(still_there(&t->trace[at], &t->words[at], &c))) {
+        t->hits++;
+        site = t->trace[at].site;
+    } else {
+        site = other_site_for(t, pc, sp, fp);
+    }
+    HeapRow *row = heap_row_of(block);
+    if (UNLIKELY(!site || (!row && !(row = heap_row_make(block)))))
+        return lone_no_room(t, block, size, &c);
+    HeapBlock b = {.site = site, .size = size, .thread = t->number};
+    b.born = heap_site_allocated_lone(site, size);
+    heap_row_put(row, &b);
+    push_young(t, row);
+    leave(t);
+    return block;
+}
+
+bool heap_freed_lone(const void *block, uint64_t pc, uint64_t sp)
+{
+    HeapThread *t = self;
+    HeapRow *row = heap_row_of(block);
+    HeapBlock b;
+    if (UNLIKELY(!t || atomic_load_explicit(&t->is_busy, memory_order_relaxed)) ||
+        UNLIKELY(!heap_row_take(row, &b)))
+        return false;
+    atomic_store_explicit(&t->is_busy, true, memory_order_relaxed);
+    t->busy_sp = sp;
+    atomic_signal_fence(memory_order_seq_cst);
+    HeapFree call = {.pc = pc,
+                     .depth = depth_of(t, &(HeapCaller){.sp = sp}),
+                     .thread = t->number,
+                     .is_last = pop_young(t, row)};
+    heap_site_freed_lone(&b, &call);
+    leave(t);
+    return true;
+}
+
 static inline void note_free(HeapThread *t, const HeapBlock *b, const void *block,
                              const HeapCaller *caller)
 {
@@ -396,7 +508,7 @@ static inline void note_free(HeapThread *t, const HeapBlock *b, const void *bloc
         call.thread = t->number;
         count_live(&t->counts, -1, -(int64_t)b->size);
         // Of sampled blocks the younger ones are not known.
-        call.is_last = !heap_samples() && pop_young(t, block);
+        call.is_last = !heap_samples() && pop_young(t, heap_row_of(block));
     }
     heap_site_freed(b, &call);
     if (heap_samples())
@@ -443,7 +555,7 @@ static void note_realloc(HeapThread *t, const void *block, const HeapBlock *befo
     if (!heap_blocks_put(now, &b))
         heap_site_freed(&b, &(HeapFree){.thread = t ? t->number : 0});
     else if (t && now != block)
-        push_young(t, now);
+        push_young(t, heap_row_of(now));
 }
 
 void heap_after_realloc(const void *block, const HeapBlock *before, const void *now, uint64_t size,
@@ -575,6 +687,7 @@ void heap_start(const char *folder, uint32_t number, const WireSession *session)
     notes_maps = session->notes_mappings;
     if (heap_sites_open(folder, number, session))
         atomic_store(&agent_heap_is_on, true);
+    choose_path();
 }
 
 void heap_after_fork(void)
@@ -582,6 +695,8 @@ void heap_after_fork(void)
     if (!agent_heap)
         return;
     atomic_store(&agent_heap_is_on, false);
+    counts_threads = false;
+    choose_path();
     heap_sites_forget();
     heap_blocks_forget();
     heap_maps_forget();
@@ -600,6 +715,9 @@ void heap_after_fork(void)
 
 void heap_before_threads(void)
 {
-    if (heap_is_on())
-        heap_sites_share();
+    if (!heap_is_on())
+        return;
+    count_threads();
+    heap_sites_share();
+    choose_path();
 }

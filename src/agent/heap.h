@@ -16,10 +16,11 @@ typedef struct HeapCaller {
     uint64_t pc, sp, fp;
 } HeapCaller;
 
-#define HEAP_CALLER                                                                                \
-    (&(HeapCaller){.pc = (uint64_t)(uintptr_t)__builtin_return_address(0),                         \
-                   .sp = (uint64_t)(uintptr_t)__builtin_dwarf_cfa(),                               \
-                   .fp = *(uint64_t *)__builtin_frame_address(0)})
+// The three words of the function that calls the present one.
+#define HEAP_CALLER_WORDS                                                                          \
+    (uint64_t)(uintptr_t) __builtin_return_address(0), (uint64_t)(uintptr_t)__builtin_dwarf_cfa(), \
+        *(uint64_t *)__builtin_frame_address(0)
+#define HEAP_CALLER (&(HeapCaller){HEAP_CALLER_WORDS})
 
 // Whether blocks are noted.
 extern _Atomic bool agent_heap_is_on;
@@ -27,6 +28,27 @@ static inline bool heap_is_on(void)
 {
     return atomic_load_explicit(&agent_heap_is_on, memory_order_relaxed);
 }
+
+// What the functions that stand before libc's have to do for most calls.
+typedef enum HeapPath {
+    HEAP_ANY,    // nothing is known
+    HEAP_LONE,   // every block is noted, there is one thread, and no one asks for the counts of a
+                 // thread: the two functions below are enough
+    HEAP_SAMPLED // a block is noted when heap_call_chooses
+} HeapPath;
+
+extern _Atomic uint8_t agent_heap_path; // HeapPath
+static inline HeapPath heap_path(void)
+{
+    return (HeapPath)atomic_load_explicit(&agent_heap_path, memory_order_relaxed);
+}
+
+// After libc has given out a block, of a call that is not timed. Returns the block.
+void *heap_allocated_lone(void *block, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp);
+// Before libc gets a block back, by a call that is not timed. False: nothing was done.
+bool heap_freed_lone(const void *block, uint64_t pc, uint64_t sp);
+// The functions of libc are found, and those of this library stand before them for all calls.
+void heap_hooks_ready(void);
 
 // In units of the timer (wire/timer.h), once blocks are noted.
 typedef struct HeapTimer {

@@ -20,6 +20,26 @@ static inline bool heap_call_chooses(uint64_t size)
     return !heap_samples() || heap_chooses(&heap_until_chosen, size);
 }
 
+// Counts a call that is not timed. False: it is to be timed.
+static inline bool heap_call_passes(void)
+{
+    if (UNLIKELY(heap_until_timed == 0))
+        return false;
+    heap_until_timed--;
+    return true;
+}
+
+// Counts a block that is not chosen, where blocks are sampled. False: it may be, and is not
+// counted.
+static inline bool heap_call_is_left_out(uint64_t size)
+{
+    int64_t until = heap_until_chosen;
+    if (UNLIKELY(until < 0 || (uint64_t)until < size))
+        return false;
+    heap_until_chosen = until - (int64_t)size;
+    return true;
+}
+
 // Draws how many calls come before the next one that is timed, and reads the timer.
 uint64_t heap_call_timed(uint32_t *until);
 

@@ -58,7 +58,7 @@ static _Atomic uint64_t early_used;
 
 static bool is_early(const void *block)
 {
-    return (const uint8_t *)block >= early && (const uint8_t *)block < early + EARLY_BYTES;
+    return (uint64_t)(uintptr_t)block - (uint64_t)(uintptr_t)early < EARLY_BYTES;
 }
 
 static void *early_alloc(size_t size)
@@ -114,6 +114,8 @@ static bool find_behind(void)
     if (behind.malloc != __libc_malloc)
         heap_blocks_set_granule(OTHER_GRANULE_BITS);
     atomic_store(&state, 2);
+    if (!is_behind_own)
+        heap_hooks_ready();
     return true;
 }
 
@@ -143,7 +145,19 @@ static void *no_memory(void)
 
 // ---- The functions ----------------------------------------------------------------------
 
-AGENT_EXPORT void *malloc(size_t size)
+// Whether heap_allocated_lone and heap_freed_lone do for a call, which is not timed.
+static inline bool is_lone(void)
+{
+    return LIKELY(heap_path() == HEAP_LONE) && LIKELY(heap_call_passes());
+}
+
+// Whether a call that allocates is not noted, because blocks are sampled.
+static inline bool is_left_out(uint64_t size)
+{
+    return heap_path() == HEAP_SAMPLED && heap_call_is_left_out(size);
+}
+
+__attribute__((noinline)) static void *malloc_any(size_t size, const HeapCaller *caller)
 {
     if (UNLIKELY(!is_ready()))
         return early_alloc(size);
@@ -152,11 +166,22 @@ AGENT_EXPORT void *malloc(size_t size)
     void *block = behind.malloc(size);
     uint64_t units = heap_call_end(begun, size);
     if (noted)
-        heap_allocated(block, size, HEAP_CALLER, units);
+        heap_allocated(block, size, caller, units);
     return block;
 }
 
-AGENT_EXPORT void *calloc(size_t count, size_t size)
+AGENT_EXPORT void *malloc(size_t size)
+{
+    if (is_left_out(size))
+        return behind.malloc(size);
+    if (!is_lone())
+        return malloc_any(size, HEAP_CALLER);
+    void *block = behind.malloc(size);
+    return heap_allocated_lone(block, size, HEAP_CALLER_WORDS);
+}
+
+__attribute__((noinline)) static void *calloc_any(size_t count, size_t size,
+                                                  const HeapCaller *caller)
 {
     if (UNLIKELY(!is_ready()))
         return size && count > EARLY_BYTES / size ? NULL : early_alloc(count * size);
@@ -165,11 +190,21 @@ AGENT_EXPORT void *calloc(size_t count, size_t size)
     void *block = behind.calloc(count, size);
     uint64_t units = heap_call_end(begun, count * size);
     if (noted)
-        heap_allocated(block, count * size, HEAP_CALLER, units);
+        heap_allocated(block, count * size, caller, units);
     return block;
 }
 
-AGENT_EXPORT void free(void *block)
+AGENT_EXPORT void *calloc(size_t count, size_t size)
+{
+    if (is_left_out(count * size))
+        return behind.calloc(count, size);
+    if (!is_lone())
+        return calloc_any(count, size, HEAP_CALLER);
+    void *block = behind.calloc(count, size);
+    return heap_allocated_lone(block, count * size, HEAP_CALLER_WORDS);
+}
+
+__attribute__((noinline)) static void free_any(void *block, const HeapCaller *caller)
 {
     if (UNLIKELY(is_early(block) || !is_ready()))
         return;
@@ -177,12 +212,30 @@ AGENT_EXPORT void free(void *block)
         behind.free(block);
         return;
     }
+    heap_prefetch(block);
     HeapBlock noted;
-    heap_freed(block, HEAP_CALLER, &noted);
+    heap_freed(block, caller, &noted);
     uint64_t begun = heap_call_begin(noted.site != 0);
     behind.free(block);
     if (UNLIKELY(begun))
         heap_free_timed(&noted, heap_call_end(begun, noted.site ? noted.size : 0));
+}
+
+// Apart, so that `free` saves no registers where blocks are sampled.
+__attribute__((noinline)) static void free_noted(void *block, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+    if (is_lone() && LIKELY(heap_freed_lone(block, pc, sp)))
+        behind.free(block);
+    else
+        free_any(block, &(HeapCaller){pc, sp, fp});
+}
+
+AGENT_EXPORT void free(void *block)
+{
+    if (heap_path() == HEAP_SAMPLED && LIKELY(!heap_may_know(block) && !is_early(block)))
+        behind.free(block);
+    else
+        free_noted(block, HEAP_CALLER_WORDS);
 }
 
 AGENT_EXPORT void free_sized(void *block, size_t size)
@@ -237,6 +290,7 @@ static inline void *reallocate(void *block, size_t size, const HeapCaller *calle
         return behind.realloc(block, size);
     }
     HeapBlock before;
+    heap_prefetch(block);
     bool known = block && heap_before_realloc(block, &before);
     uint64_t begun = heap_call_begin(true);
     void *now = behind.realloc(block, size);

@@ -225,12 +225,27 @@ bool heap_sites_open(const char *folder, uint32_t number, const WireSession *ses
     return true;
 }
 
+// Stacks that were asked for lately: a look at `slots`, which is large, costs two cache misses. A
+// place has two words. The second has the upper bits of more_hash, and the site below; the first is
+// the hash combined with the second, so that a place that another thread changes at the same time
+// does not match.
+enum { NEAR = 1 << 13, NEAR_SITE_BITS = 24 };
+static _Atomic uint64_t near[NEAR][2];
+
+static void forget_near(void)
+{
+    for (unsigned i = 0; i < NEAR; i++)
+        for (unsigned j = 0; j < 2 && atomic_load_explicit(&near[i][j], memory_order_relaxed); j++)
+            atomic_store_explicit(&near[i][j], 0, memory_order_relaxed);
+}
+
 void heap_sites_forget(void)
 {
     sys_unmap(agent_heap, file_bytes());
     agent_heap = NULL;
     sys_close(file);
     sites_with_room = 0;
+    forget_near();
     (void)SYS3(SYS_madvise, slots, slot_count * sizeof(Slot), MADV_DONTNEED);
     atomic_store(&making, 0);
     atomic_store(&is_shared, false);
@@ -245,15 +260,41 @@ static inline uint64_t mix(uint64_t h, uint64_t word)
     return h ^ h >> 32;
 }
 
+// Four sums for each hash, because a multiplication waits for the one before it.
 static Slot hash_of(const HeapStack *stack)
 {
-    Slot s = {.hash = (uint64_t)stack->end + 1, .more_hash = stack->count + (uint64_t)stack->kind};
+    enum { SUMS = 4 };
+    uint64_t h[SUMS] = {(uint64_t)stack->end + 1, 0, 0, 0};
+    uint64_t more[SUMS] = {stack->count + (uint64_t)stack->kind, 0, 0, 0};
     for (uint32_t i = 0; i < stack->count; i++) {
-        s.hash = mix(s.hash, stack->frames[i].pc);
-        s.more_hash = (s.more_hash ^ stack->frames[i].pc) * 0xc4ceb9fe1a85ec53ull;
+        h[i % SUMS] = mix(h[i % SUMS], stack->frames[i].pc);
+        more[i % SUMS] = (more[i % SUMS] ^ stack->frames[i].pc) * 0xc4ceb9fe1a85ec53ull;
+        more[i % SUMS] ^= more[i % SUMS] >> 29;
+    }
+    Slot s = {.hash = h[0], .more_hash = more[0]};
+    for (unsigned i = 1; i < SUMS; i++) {
+        s.hash = mix(s.hash, h[i]);
+        s.more_hash = (s.more_hash ^ more[i]) * 0xc4ceb9fe1a85ec53ull;
         s.more_hash ^= s.more_hash >> 29;
     }
     return s;
+}
+
+static uint32_t find_near(const Slot *wanted)
+{
+    _Atomic uint64_t *at = near[wanted->hash & (NEAR - 1)];
+    uint64_t word = atomic_load_explicit(&at[1], memory_order_acquire);
+    bool same = (atomic_load_explicit(&at[0], memory_order_relaxed) ^ word) == wanted->hash &&
+                (word ^ wanted->more_hash) >> NEAR_SITE_BITS == 0;
+    return same ? (uint32_t)(word & ((1u << NEAR_SITE_BITS) - 1)) : 0;
+}
+
+static void keep_near(const Slot *wanted, uint32_t site)
+{
+    _Atomic uint64_t *at = near[wanted->hash & (NEAR - 1)];
+    uint64_t word = wanted->more_hash >> NEAR_SITE_BITS << NEAR_SITE_BITS | site;
+    atomic_store_explicit(&at[0], wanted->hash ^ word, memory_order_relaxed);
+    atomic_store_explicit(&at[1], word, memory_order_release);
 }
 
 // The slot with that stack, or the empty one for it. NULL: the table is full.
@@ -328,12 +369,17 @@ static uint32_t make_site(const Slot *wanted, const HeapStack *stack)
 uint32_t heap_site_of(const HeapStack *stack)
 {
     Slot wanted = hash_of(stack);
-    const Slot *s = slot_of(&wanted);
-    uint32_t site = s ? atomic_load_explicit(&s->site, memory_order_acquire) : 0;
-    if (site || !lock(&making))
+    uint32_t site = find_near(&wanted);
+    if (LIKELY(site))
         return site;
-    site = make_site(&wanted, stack);
-    unlock(&making);
+    const Slot *s = slot_of(&wanted);
+    site = s ? atomic_load_explicit(&s->site, memory_order_acquire) : 0;
+    if (!site && lock(&making)) {
+        site = make_site(&wanted, stack);
+        unlock(&making);
+    }
+    if (site)
+        keep_near(&wanted, site);
     return site;
 }
 
@@ -372,10 +418,14 @@ ALWAYS_INLINE void grow(uint64_t bytes, uint64_t clock, bool many)
     }
 }
 
-// Before a site's live blocks change: keeps what was live at the peak.
-static inline void keep_peak(WireSite *s)
+static inline uint64_t epoch_now(void)
 {
-    uint64_t epoch = atomic_load_explicit(&agent_heap->epoch, memory_order_relaxed);
+    return atomic_load_explicit(&agent_heap->epoch, memory_order_relaxed);
+}
+
+// Before a site's live blocks change: keeps what was live at the peak.
+static inline void keep_peak(WireSite *s, uint64_t epoch)
+{
     if (s->peak_epoch != epoch) {
         s->peak_epoch = epoch;
         s->peak_bytes = s->live_bytes;
@@ -474,16 +524,25 @@ static inline bool is_in_frame(WireSite *s, const HeapFree *f)
     return LIKELY(s->in_frame_pc == f->pc) || ask_in_frame(s, f);
 }
 
+// Says that the first lines of a site are wanted soon: a locked instruction waits for all loads
+// before it, and those behind it wait.
+ALWAYS_INLINE void prefetch_site(const WireSite *s, bool many)
+{
+    for (unsigned line = 0; many && line < 3; line++)
+        __builtin_prefetch((const char *)s + 64 * line, 1);
+}
+
 ALWAYS_INLINE uint64_t count_allocated(uint32_t site, uint64_t size, bool many)
 {
     WireSite *s = &sites[site - 1];
+    prefetch_site(s, many);
     HeapWeight w = heap_weight(size);
     uint64_t now = tick(size, many);
     (void)add(&agent_heap->live_blocks, w.blocks, many);
     grow(w.bytes, now, many);
     if (!lock_site(s, many))
         return now;
-    keep_peak(s);
+    keep_peak(s, epoch_now());
     s->live_bytes += w.bytes;
     s->live_blocks += w.blocks;
     if (heap_samples()) {
@@ -500,6 +559,33 @@ ALWAYS_INLINE uint64_t count_allocated(uint32_t site, uint64_t size, bool many)
 uint64_t heap_site_allocated(uint32_t site, uint64_t size)
 {
     return shared() ? count_allocated(site, size, true) : count_allocated(site, size, false);
+}
+
+// Relaxed: there is one thread.
+#define LOAD(at)         atomic_load_explicit(&(at), memory_order_relaxed)
+#define STORE(at, value) atomic_store_explicit(&(at), value, memory_order_relaxed)
+
+uint64_t heap_site_allocated_lone(uint32_t site, uint64_t size)
+{
+    // Locals, because each store might otherwise change the pointers.
+    WireHeap *h = agent_heap;
+    WireSite *s = &sites[site - 1];
+    uint64_t now = LOAD(h->clock) + 1, live_blocks = LOAD(h->live_blocks) + 1;
+    uint64_t live_bytes = LOAD(h->live_bytes) + size;
+    STORE(h->clock, now);
+    STORE(h->live_blocks, live_blocks);
+    STORE(h->live_bytes, live_bytes);
+    if (UNLIKELY(live_bytes >= LOAD(h->peak_bytes))) {
+        STORE(h->peak_bytes, live_bytes);
+        STORE(h->peak_blocks, live_blocks);
+        STORE(h->peak_clock, now);
+        STORE(h->at_peak, 1);
+    }
+    keep_peak(s, LOAD(h->epoch));
+    s->live_bytes += size;
+    s->live_blocks++;
+    count_block(s, size, &(HeapWeight){.blocks = 1, .bytes = size});
+    return now;
 }
 
 static inline void count_realloc(WireSite *s, const HeapBlock *before, uint64_t size, bool moved,
@@ -523,7 +609,7 @@ ALWAYS_INLINE uint64_t count_reallocated(const HeapBlock *before, uint64_t size,
         shrink(before->size - size, many);
     if (!lock_site(s, many))
         return now;
-    keep_peak(s);
+    keep_peak(s, epoch_now());
     s->live_bytes += size - before->size;
     count_realloc(s, before, size, moved, 1);
     count_block(s, size, &w);
@@ -555,13 +641,14 @@ static uint64_t scaled(uint64_t age, uint64_t blocks)
 ALWAYS_INLINE void count_freed(const HeapBlock *block, const HeapFree *call, bool many)
 {
     WireSite *s = &sites[block->site - 1];
+    prefetch_site(s, many);
     HeapWeight w = heap_weight(block->size);
     uint64_t age = age_of(block->born, clock_now());
     shrink(w.bytes, many);
     (void)add(&agent_heap->live_blocks, 0 - w.blocks, many);
     if (!lock_site(s, many))
         return;
-    keep_peak(s);
+    keep_peak(s, epoch_now());
     s->live_bytes -= w.bytes;
     s->live_blocks -= w.blocks;
     if (heap_samples()) {
@@ -584,6 +671,36 @@ void heap_site_freed(const HeapBlock *block, const HeapFree *call)
         count_freed(block, call, true);
     else
         count_freed(block, call, false);
+}
+
+void heap_site_freed_lone(const HeapBlock *block, const HeapFree *call)
+{
+    WireHeap *h = agent_heap;
+    WireSite *s = &sites[block->site - 1];
+    uint64_t age = age_of(block->born, LOAD(h->clock)), epoch = LOAD(h->epoch);
+    if (UNLIKELY(LOAD(h->at_peak))) {
+        STORE(h->at_peak, 0);
+        STORE(h->epoch, ++epoch);
+    }
+    STORE(h->live_bytes, LOAD(h->live_bytes) - block->size);
+    STORE(h->live_blocks, LOAD(h->live_blocks) - 1);
+    keep_peak(s, epoch);
+    s->live_bytes -= block->size;
+    s->live_blocks--;
+    s->freed_blocks++;
+    s->lifetime += age;
+    s->short_lived += age <= h->short_lived;
+    if (LIKELY(block->thread == call->thread)) {
+        s->freed_last += call->is_last;
+        s->freed_in_frame += is_in_frame(s, call);
+    } else {
+        s->freed_elsewhere++;
+    }
+}
+
+bool heap_sites_are_lone(void)
+{
+    return agent_heap && !shared() && agent_heap->clock_kind == CLOCK_ALLOCATIONS;
 }
 
 void heap_site_timed(uint32_t site, uint64_t units, bool to_free)

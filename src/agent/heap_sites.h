@@ -49,6 +49,12 @@ uint64_t heap_site_reallocated(const HeapBlock *before, uint64_t size, bool move
 // Of sampled blocks: counts a call of realloc, and leaves the block as it is.
 void heap_site_resized(const HeapBlock *before, uint64_t size, bool moved);
 void heap_site_freed(const HeapBlock *block, const HeapFree *call);
+// The first and the last for a process with one thread, every block noted, and the clock of
+// allocations.
+uint64_t heap_site_allocated_lone(uint32_t site, uint64_t size);
+void heap_site_freed_lone(const HeapBlock *block, const HeapFree *call);
+// Whether there is one thread and that clock.
+bool heap_sites_are_lone(void);
 // For tables that several threads change: a lock that is given up after a while, because a thread
 // that was interrupted may never go on. False: it is not held.
 bool heap_lock(_Atomic uint32_t *lock);
