@@ -5,19 +5,34 @@
 
 #include <pthread.h>
 
+#include "os/clock.h"
+
 static const int stop_signals[STOP_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 static atomic_bool asked;
 
+static _Atomic int64_t requested_ns; // the last request that stop_note_request counted; 0: none
+
+bool stop_note_request(void)
+{
+    int64_t now = os_monotonic_ns(), last = atomic_load(&requested_ns);
+    if (last && now - last < STOP_REPEAT_MS * INT64_C(1000000))
+        return false;
+    atomic_store(&requested_ns, now);
+    return true;
+}
+
 static void on_signal(int number)
 {
-    (void)number;
-    atomic_store(&asked, true);
+    if (!stop_note_request() || !atomic_exchange(&asked, true))
+        return;
+    signal(number, SIG_DFL);
+    raise(number); // comes when this handler returns
 }
 
 void stop_begin(StopSignals *s)
 {
     atomic_store(&asked, false);
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigset_t ours;
     sigemptyset(&ours);
     for (size_t i = 0; i < STOP_SIGNALS; i++) {

@@ -256,6 +256,21 @@ check 'by -c of a clock deep stacks are whole, too' deep_by_period
 [ "$(id -u)" -eq 0 ] || { finish; exit; }
 chmod 755 . && mkdir -p user && chown 65534:65534 user && cp "$ASSAY" life user/
 as_user() { setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$PWD/user" XDG_CACHE_HOME="$PWD/user" "$@"; }
+# As timeout(1) ends it: the command gets the signal, then at once the whole group.
+twice_at_once() {
+    local i recorder
+    for i in 1 2 3 4; do
+        rm -f twice.assay*
+        "$ASSAY" record -q -o twice.assay -- ./life burn 20000 2>err.log &
+        recorder=$!
+        sleep 0.3
+        kill -TERM $recorder
+        kill -TERM $recorder
+        wait $recorder
+        [ -e twice.assay ] && [ ! -e twice.assay.part ] && ! grep -q stopped err.log || { ls twice*; cat err.log; return 1; }
+    done
+}
+check 'a signal that comes twice at once is one request to end' twice_at_once
 if ! (cd user && as_user ./life burn 1 && as_user ./assay doctor >/dev/null); then
     skip 'without rights' 'another user cannot run programs here, or not record'
     finish

@@ -17,6 +17,7 @@
 #include "os/clock.h"
 #include "os/privilege.h"
 #include "os/proc.h"
+#include "os/stop.h"
 #include "replay/consumer.h"
 
 #include <errno.h>
@@ -657,7 +658,7 @@ static bool read_signals(Sampling *s)
         if (number == SIGCHLD)
             continue;
         asked = true;
-        s->asked++;
+        s->asked += stop_note_request();
         s->last_signal = number;
         if (s->child.pid > 0 && !s->child_ended && info.ssi_code != SI_KERNEL)
             kill(s->child.pid, number);
