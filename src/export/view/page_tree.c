@@ -15,7 +15,8 @@ uint64_t view_value(const Profile *p, size_t metric, size_t sample)
     return value < 0 || metric_is_text(p, (MetricId){(uint32_t)metric}) ? 0 : (uint64_t)value;
 }
 
-enum { INLINED_MAX = 64 }; // levels at one place
+enum { INLINED_MAX = 64 };     // levels at one place
+#define NODE_WANTED UINT32_MAX // a stack whose node is not known yet
 
 // ---- Places --------------------------------------------------------------------------
 
@@ -75,20 +76,24 @@ typedef struct Builder {
     PlaceIndex places;
     Table index;          // (parent, place) -> node
     U32Vec parent, place; // of nodes in order of appearance
-    uint32_t *of_stack;   // [stack] node; NODE_NONE: not yet
-    U32Vec path;
+    uint32_t *of_stack;   // [stack] node, NODE_WANTED: not yet; 0: no sample needs it
 } Builder;
+
+static uint64_t node_hash(uint32_t parent, uint32_t place)
+{
+    return hash_u64((uint64_t)parent << 32 | place);
+}
 
 static uint32_t enter(Builder *b, uint32_t parent, uint32_t frame)
 {
     uint32_t place = place_of(b->tree, &b->places, b->profile, b->keys, frame);
-    uint64_t hash = hash_u64((uint64_t)parent << 32 | place);
+    uint64_t hash = node_hash(parent, place);
     uint32_t row;
     for (TableProbe p = table_probe(&b->index, hash); table_next(&b->index, &p, &row);)
         if (b->parent.at[row] == parent && b->place.at[row] == place)
             return row;
     uint32_t node = (uint32_t)b->parent.len;
-    assert(node < NODE_NONE);
+    assert(node < NODE_WANTED);
     vec_push(NULL, &b->parent, parent);
     vec_push(NULL, &b->place, place);
     table_insert(&b->index, hash, node);
@@ -110,21 +115,48 @@ static uint32_t enter_inlined(Builder *b, uint32_t parent, uint32_t frame)
     return node;
 }
 
-static uint32_t node_of_stack(Builder *b, uint32_t stack)
+// Asks for the memory of the slot that a stack will be looked up in, if that is known already.
+static void fetch_slot(const Builder *b, size_t stack)
 {
-    if (stack == 0) // a sample without a stack: an unknown place
-        return enter(b, 0, 0);
     const Stacks *stacks = &b->profile->stacks;
-    uint32_t s = stack;
-    for (; s != 0 && b->of_stack[s] == NODE_NONE; s = stacks->parent.at[s].v)
-        vec_push(NULL, &b->path, s);
-    uint32_t node = s == 0 ? 0 : b->of_stack[s];
-    while (b->path.len > 0) {
-        s = vec_pop(&b->path);
-        node = enter_inlined(b, node, stacks->frame.at[s].v);
-        b->of_stack[s] = node;
+    uint32_t parent = b->of_stack[stacks->parent.at[stack].v];
+    uint32_t place = b->places.of_frame[stacks->frame.at[stack].v];
+    if (b->of_stack[stack] == NODE_WANTED && parent != NODE_WANTED && place && b->index.slots)
+        __builtin_prefetch(
+            &b->index.slots[table_tag(node_hash(parent, place - 1)) & b->index.mask]);
+}
+
+// Sets `of_stack` of each stack that samples refer to, and of those on the way to it. A stack comes
+// after the one that it continues, so that one pass in their order reads memory in its order.
+static void enter_stacks(Builder *b)
+{
+    enum { AHEAD = 16 };
+    const Profile *p = b->profile;
+    const Stacks *stacks = &p->stacks;
+    size_t count = stacks->parent.len;
+    for (size_t i = 0; i < p->samples.stack.len; i++)
+        b->of_stack[p->samples.stack.at[i].v] = NODE_WANTED;
+    size_t wanted = 0;
+    for (size_t s = count; s-- > 1;) {
+        if (b->of_stack[s] != NODE_WANTED)
+            continue;
+        b->of_stack[stacks->parent.at[s].v] = NODE_WANTED;
+        wanted++;
     }
-    return node;
+    table_reserve(&b->index, wanted);
+    bool has_unknown = false;
+    for (size_t i = 0; i < p->samples.stack.len && !has_unknown; i++)
+        has_unknown = p->samples.stack.at[i].v == 0;
+    b->of_stack[0] = 0;
+    for (size_t s = 1; s < count; s++) {
+        if (s + AHEAD < count)
+            fetch_slot(b, s + AHEAD);
+        if (b->of_stack[s] == NODE_WANTED)
+            b->of_stack[s] =
+                enter_inlined(b, b->of_stack[stacks->parent.at[s].v], stacks->frame.at[s].v);
+    }
+    // A sample without a stack: an unknown place.
+    b->of_stack[0] = has_unknown ? enter(b, 0, 0) : 0;
 }
 
 // ---- Numbers depth first -------------------------------------------------------------
@@ -208,14 +240,13 @@ void view_tree_init(ViewTree *t, const Profile *p, const Keys *keys)
     size_t stacks = p->stacks.parent.len, samples = p->samples.stack.len;
     b.places.of_frame = heap_alloc((p->frames.module.len + 1) * sizeof(uint32_t));
     b.of_stack = heap_alloc((stacks + 1) * sizeof(uint32_t));
-    memset(b.of_stack, 0xff, stacks * sizeof(uint32_t));
     vec_push(NULL, &b.parent, 0);
     vec_push(NULL, &b.place, 0);
     t->of_sample = heap_alloc((samples + 1) * sizeof(uint32_t));
+    enter_stacks(&b);
     for (size_t i = 0; i < samples; i++)
-        t->of_sample[i] = node_of_stack(&b, p->samples.stack.at[i].v);
+        t->of_sample[i] = b.of_stack[p->samples.stack.at[i].v];
     add_up(&b, t);
-    vec_free(&b.path);
     vec_free(&b.parent);
     vec_free(&b.place);
     heap_free(b.of_stack);
@@ -516,7 +547,7 @@ static void add_thread_samples(ViewBlock *b, const Profile *p, const ViewTree *t
 
 bool view_add_samples(ViewPage *page, const ViewTree *t, const Profile *p, Error *err)
 {
-    enum { PER_BLOCK = 1 << 18, LEVEL = 6 };
+    enum { PER_BLOCK = 1 << 18, LEVEL = 3 };
     size_t threads = p->threads.tid.len;
     uint32_t *first = heap_alloc((threads + 2) * sizeof(uint32_t));
     TimedRow *rows = samples_by_thread(p, first);
