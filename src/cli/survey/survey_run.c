@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/recording.h"
 #include "cli/survey/survey_child.h"
+#include "cli/symbols.h"
 #include "collect/cover/objects.h"
 #include "coverage/inputs.h"
 #include "os/clock.h"
@@ -340,6 +341,43 @@ static bool ran_instrumented(SurveyRun *r, int side)
     return found;
 }
 
+// The lines of one file's text.
+static void split_lines(Arena *arena, Str text, StrVec *ret)
+{
+    Str line;
+    ret->len = 0;
+    while (str_next_line(&text, &line))
+        vec_push(arena, ret, line);
+}
+
+// Keeps the text of the lines that are counted: lines of two builds are matched by it.
+static void keep_text(Profile *p)
+{
+    Arena arena = {0};
+    SourceOptions sources = {0};
+    const StrVec nothing = {0};
+    StrVec lines = {0};
+    StrId file = {0};
+    if (!symbols_source_options(&arena, &nothing, &sources, NULL)) {
+        arena_deinit(&arena);
+        return;
+    }
+    for (size_t i = 0; i < p->line_counts.line.len; i++) {
+        uint32_t number = p->line_counts.line.at[i];
+        if (p->line_counts.file.at[i].v != file.v) { // rows of a file are neighbours
+            Str text = STR("");
+            bool is_changed = false;
+            file = p->line_counts.file.at[i];
+            if (!source_read(&arena, &sources, p, file, &text, &is_changed))
+                text = STR("");
+            split_lines(&arena, text, &lines);
+        }
+        if (number && number <= lines.len)
+            profile_source_line(p, file, number, lines.at[number - 1]);
+    }
+    arena_deinit(&arena);
+}
+
 // Reads the results of the run into a recording of their own, and removes them.
 static bool keep_counts(SurveyRun *r, Str results, Str path, Error *err)
 {
@@ -352,6 +390,8 @@ static bool keep_counts(SurveyRun *r, Str results, Str path, Error *err)
     bool ok = cover_load(&request, &operands, &p, err);
     if (ok && p.line_counts.line.len == 0)
         ok = error_set(err, ERROR_NOT_FOUND, "the program wrote no counts");
+    if (ok)
+        keep_text(&p);
     ok = ok && store_write(path, &store, &p, err);
     profile_deinit(&p);
     return ok;
