@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-
 #include "harness.h"
 
 // Until another signal is another request.
