@@ -37,9 +37,6 @@ build/fuzz/build.ninja:
 build/afl/build.ninja:
 	AFL_QUIET=1 CC=afl-clang-fast $(MESON) setup build/afl -Ddebug=true -Doptimization=2 \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dtests=false -Dafl=true >/dev/null
-build/static/build.ninja:
-	$(MESON) setup build/static --buildtype=release -Doptimization=2 -Dtests=false \
-		-Dstatic=true -Db_pie=false --strip >/dev/null
 
 release: build/release/build.ninja
 	@$(NINJA) -C build/release --quiet
@@ -57,9 +54,9 @@ build-tsan: build/tsan/build.ninja
 build-afl: build/afl/build.ninja
 	@AFL_QUIET=1 AFL_LLVM_INSTRUMENT=LLVM-NATIVE $(NINJA) -C build/afl --quiet
 
-static: build/static/build.ninja
-	@$(NINJA) -C build/static --quiet
-	@strip -o build/assay-static build/static/src/assay
+static: release
+	@$(NINJA) -C build/release --quiet src/assay-static
+	@strip -o build/assay-static build/release/src/assay-static
 	@ls -l build/assay-static
 
 # What a machine needs to build and run, and what the tests and linters need too.

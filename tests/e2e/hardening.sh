@@ -61,8 +61,10 @@ targets_are_marked() { # BUILD
     objdump -d --no-show-raw-insn --disassemble=main "$1/src/assay" |
         awk -v mark="$mark" '/<main>:$/ { getline; found = $0 ~ mark } END { exit !found }'
 }
-for build in "$TOP/build/release" "$TOP/build/static"; do
-    name=${build##*/} program=$build/src/assay
+build=$TOP/build/release
+for name in release static; do
+    program=$build/src/assay
+    [ "$name" = static ] && program=$build/src/assay-static
     if [ ! -x "$program" ]; then
         skip "$name" "no $program: run make $name"
         continue
