@@ -38,8 +38,13 @@ static WireSite *sites;
 static Slot *slots;
 static int file = -1;
 static uint32_t sites_with_room;
-static uint32_t sites_max;  // a power of two
-static uint64_t slot_count; // of the table from stacks to sites
+static uint32_t sites_max; // a power of two
+// The table from stacks to sites starts small, because each of its pages that is touched costs a
+// fault and 4 KiB. When it is half full, one of four times its size is filled, which lies behind
+// it; a reader that still has the smaller one finds all that was there when it began.
+enum { SLOTS_FIRST = 1 << 13, SLOTS_GROW = 4 };
+static uint64_t slots_max; // of the largest table: SLOTS_FIRST times a power of SLOTS_GROW
+static _Atomic uint64_t slots_count; // of the present one
 static _Atomic bool is_shared;
 static _Atomic uint32_t making; // the lock of those that make sites
 
@@ -126,17 +131,30 @@ static bool need_room(uint32_t site)
 {
     if (site < sites_with_room)
         return true;
+    uint32_t more =
+        MIN(MAX(sites_with_room, (uint32_t)WIRE_SITES_STEP), (uint32_t)WIRE_SITES_STEP_MAX);
     if (site >= sites_max ||
         SYS4(SYS_fallocate, file, 0, WIRE_HEAP_HEAD + (uint64_t)sites_with_room * sizeof(WireSite),
-             WIRE_SITES_STEP * sizeof(WireSite)) != 0)
+             more * sizeof(WireSite)) != 0)
         return false;
-    sites_with_room += WIRE_SITES_STEP;
+    sites_with_room += more;
     return true;
 }
 
 static uint64_t file_bytes(void)
 {
     return WIRE_HEAP_HEAD + (uint64_t)sites_max * sizeof(WireSite);
+}
+
+// Slots before the table that has `count` of them.
+static uint64_t slots_before(uint64_t count)
+{
+    return (count - SLOTS_FIRST) / (SLOTS_GROW - 1);
+}
+
+static uint64_t all_slots(void)
+{
+    return slots_before(slots_max) + slots_max;
 }
 
 // Maps the sites, and the table of stacks unless it is there. False: there is not so much address
@@ -146,8 +164,9 @@ static char *map_tables(void)
     enum { PROT = PROT_READ | PROT_WRITE, PRIVATE = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
     char *at = sys_map(NULL, file_bytes(), PROT, MAP_SHARED | MAP_NORESERVE, file, 0);
     if (at && !slots) {
-        slot_count = 2 * (uint64_t)sites_max;
-        slots = sys_map(NULL, slot_count * sizeof(Slot), PROT, PRIVATE, -1, 0);
+        slots_max = 2 * (uint64_t)sites_max;
+        slots = sys_map(NULL, all_slots() * sizeof(Slot), PROT, PRIVATE, -1, 0);
+        atomic_store(&slots_count, SLOTS_FIRST);
     }
     if (at && slots)
         return at;
@@ -246,7 +265,8 @@ void heap_sites_forget(void)
     sys_close(file);
     sites_with_room = 0;
     forget_near();
-    (void)SYS3(SYS_madvise, slots, slot_count * sizeof(Slot), MADV_DONTNEED);
+    (void)SYS3(SYS_madvise, slots, all_slots() * sizeof(Slot), MADV_DONTNEED);
+    atomic_store(&slots_count, SLOTS_FIRST);
     atomic_store(&making, 0);
     atomic_store(&is_shared, false);
 }
@@ -297,17 +317,47 @@ static void keep_near(const Slot *wanted, uint32_t site)
     atomic_store_explicit(&at[1], word, memory_order_release);
 }
 
-// The slot with that stack, or the empty one for it. NULL: the table is full.
-static Slot *slot_of(const Slot *wanted)
+// The slot with that stack in the table of `count` slots, or the empty one for it. NULL: the table
+// is full.
+static Slot *slot_in(const Slot *wanted, uint64_t count)
 {
+    Slot *table = slots + slots_before(count);
     uint64_t at = wanted->hash;
-    for (uint32_t i = 0; i < slot_count; i++, at++) {
-        Slot *s = &slots[at & (slot_count - 1)];
+    for (uint32_t i = 0; i < count; i++, at++) {
+        Slot *s = &table[at & (count - 1)];
         if (atomic_load_explicit(&s->site, memory_order_acquire) == 0 ||
             (s->hash == wanted->hash && s->more_hash == wanted->more_hash))
             return s;
     }
     return NULL;
+}
+
+static Slot *slot_of(const Slot *wanted)
+{
+    return slot_in(wanted, atomic_load_explicit(&slots_count, memory_order_acquire));
+}
+
+static void fill_slot(Slot *s, const Slot *of, uint32_t site)
+{
+    s->hash = of->hash;
+    s->more_hash = of->more_hash;
+    atomic_store_explicit(&s->site, site, memory_order_release);
+}
+
+// Makes room in the table for one more site, by the holder of the lock `making`.
+static void need_slots(uint32_t sites_so_far)
+{
+    uint64_t count = atomic_load(&slots_count), more = count * SLOTS_GROW;
+    if (sites_so_far < count / 2 || more > slots_max)
+        return;
+    const Slot *from = slots + slots_before(count);
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t site = atomic_load_explicit(&from[i].site, memory_order_relaxed);
+        Slot *to = site ? slot_in(&from[i], more) : NULL;
+        if (to)
+            fill_slot(to, &from[i], site);
+    }
+    atomic_store_explicit(&slots_count, more, memory_order_release);
 }
 
 // Tells the collector which stack it is. While the ring is full the collector is given time.
@@ -349,20 +399,19 @@ static void note_callers(WireSite *s, const HeapStack *stack)
 
 static uint32_t make_site(const Slot *wanted, const HeapStack *stack)
 {
+    uint32_t number = atomic_load(&agent_heap->site_count);
+    need_slots(number);
     Slot *s = slot_of(wanted); // another thread may have made it meanwhile
     uint32_t site = s ? atomic_load(&s->site) : 0;
     if (site || !s)
         return site;
-    uint32_t number = atomic_load(&agent_heap->site_count);
     if (!need_room(number) || !tell(number, stack))
         return 0;
     sites[number].frames = (uint16_t)MIN(stack->count, (uint32_t)UINT16_MAX);
     sites[number].kind = (uint16_t)stack->kind;
     note_callers(&sites[number], stack);
     atomic_store(&agent_heap->site_count, number + 1);
-    s->hash = wanted->hash;
-    s->more_hash = wanted->more_hash;
-    atomic_store_explicit(&s->site, number + 1, memory_order_release);
+    fill_slot(s, wanted, number + 1);
     return number + 1;
 }
 

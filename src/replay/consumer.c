@@ -140,7 +140,7 @@ Consumer *consumer_open(const ConsumerSetup *setup)
     Consumer *c = heap_alloc(sizeof(*c));
     c->setup = *setup;
     c->profile = setup->profile;
-    c->caches.huge_pages = true;
+    c->caches.huge_pages = !setup->few_stacks;
     c->cache = arena_new(&c->caches, UnwindCache);
     c->frame_cache = arena_array(&c->caches, FrameCacheEntry, FRAME_CACHE_SIZE);
     c->stacks = arena_new(&c->caches, StackCache);

@@ -66,6 +66,7 @@ typedef struct ConsumerSetup {
     const SampleEvent *(*event_by_id)(void *ctx, uint64_t id);
     void *ctx;
     bool no_runtimes; // do not read the tables that runtimes have of their code
+    bool few_stacks;  // each stack comes once: memory of 2 MiB that is zeroed at once costs more
 } ConsumerSetup;
 
 typedef struct ConsumerCounts {

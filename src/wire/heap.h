@@ -12,7 +12,9 @@
 enum {
     WIRE_SITE_EVENT_ID = 2,
     WIRE_SITES_MAX = 1 << 20,
-    WIRE_SITES_STEP = 1 << 10, // so many at once get room in the file
+    // So many at least, and at most, get room in the file at once: each time as many as have it.
+    WIRE_SITES_STEP = 1 << 6,
+    WIRE_SITES_STEP_MAX = 1 << 10,
     WIRE_SIZE_CLASSES = 24, // as in model/heap_metrics.h; the last one has all larger blocks, too
     WIRE_SITE_CALLERS = 8,
     WIRE_SAMPLED_SHIFT = 8, // sums of sampled blocks are in units of 1/256

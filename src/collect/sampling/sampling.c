@@ -223,7 +223,8 @@ static void open_consumer(Sampling *s)
                                                  .no_commands = s->options->watch != NULL,
                                                  .event_by_id = event_by_id,
                                                  .ctx = s,
-                                                 .no_runtimes = s->options->no_runtimes});
+                                                 .no_runtimes = s->options->no_runtimes,
+                                                 .few_stacks = s->events.heap});
 }
 
 // ---- Processes of the recording, for probes that are set on all ----
