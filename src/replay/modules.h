@@ -51,6 +51,7 @@ typedef struct ModuleFile {
     const RuntimeKind *runtime; // NULL: not known
     uint32_t kind_searches;     // for it, so far
     bool v8_tried;              // V8 was looked for in it
+    uint32_t v8_asked;          // addresses of which it was asked whether they are V8's own
     struct V8 *v8;              // NULL: it does not contain V8
 } ModuleFile;
 

@@ -17,6 +17,7 @@ enum {
     SEARCHES_IN_A_ROW = 64,
     KIND_SEARCHES = 4,      // libraries may be loaded after the first generated code
     V8_BYTES_MIN = 8 << 20, // smaller files hold no V8
+    V8_ASKS = 256,          // addresses of a file before V8 is looked for in it
 };
 
 // A function that an address stood for at a time.
@@ -110,18 +111,24 @@ static void find_java(RuntimeFrames *r, const ModuleFile *m, uint64_t bias)
     log_debug(LOG_RECORD, 1, "process %u runs HotSpot", r->pid);
 }
 
+// Whether a file contains V8, which is looked for once.
+static bool has_v8(RuntimeFrames *r, ModuleFile *m)
+{
+    V8 v;
+    if (m->v8_tried)
+        return m->v8 != NULL;
+    m->v8_tried = true;
+    if (!v8_open(&m->elf, &v))
+        return false;
+    m->v8 = arena_new(&r->modules->arena, V8);
+    *m->v8 = v;
+    return true;
+}
+
 static void find_script(RuntimeFrames *r, ModuleFile *m)
 {
-    if (m->v8_tried && !m->v8)
+    if (!has_v8(r, m))
         return;
-    if (!m->v8_tried) {
-        V8 v;
-        m->v8_tried = true;
-        if (!v8_open(&m->elf, &v))
-            return;
-        m->v8 = arena_new(&r->modules->arena, V8);
-        *m->v8 = v;
-    }
     r->script = heap_alloc(sizeof(*r->script));
     r->script->v8 = *m->v8;
     r->script->module = profile_module(r->profile, MODULE_JIT, STR("[JavaScript]"), STR(""));
@@ -553,8 +560,11 @@ uint32_t runtime_frames_python(RuntimeFrames *r, const UnwindFrame *frame, Frame
 // V8's own functions in its file, among them the interpreter, have no unwind rules.
 static bool is_builtin(RuntimeFrames *r, const UnwindMapping *m, uint64_t pc)
 {
-    const ModuleFile *file = modules_get(r->modules, m->user);
+    ModuleFile *file = modules_get(r->modules, m->user);
     if (!file->opened || file->elf.file.len < V8_BYTES_MIN || (file->v8_tried && !file->v8))
+        return false;
+    // A look at all symbols costs less than the rules of many addresses.
+    if (++file->v8_asked > V8_ASKS && !has_v8(r, file))
         return false;
     return unwind_space_action(r->space, pc).kind == UNWIND_NONE;
 }
