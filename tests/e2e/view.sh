@@ -71,6 +71,9 @@ check 'and not when it is left out' eval 'view work.info --no-source --html bare
 check 'without folders when asked' eval 'view work.info --strip-paths --html g.html && lacks g.html "$PWD" && holds g.html work.c'
 check 'coverage has no pseudonyms' eval '! view work.assay work.info --anonymise --html f.html && grep -q "cannot be anonymised" said'
 check 'a file that is neither says why' eval '! view work.c --html f.html && grep -q "not a recording of a known format" said'
+# ---- Served ----------------------------------------------------------------------------
+check 'a served page is for those alone who know its address' "$TOP/tests/tools/served_page.py" "$ASSAY" work.assay a.html
+check '--port is for --serve' eval '! view work.assay --port 8000 && grep -q "are for --serve" said'
 # ---- What changed ----------------------------------------------------------------------
 printf '%s\n' 'main;hot 1000' 'main;warm 500' 'main;gone 400' >old.folded && printf '%s\n' 'main;hot 1010' 'main;warm 1300' 'main;fresh 300' >new.folded
 check 'a page of what changed' eval '"$ASSAY" diff old.folded new.folded --html diff.html >out 2>said && "$ASSAY" diff old.folded new.folded --json >diff.json &&

@@ -14,6 +14,8 @@
 #include "model/facts.h"
 #include "os/desktop.h"
 #include "os/file.h"
+#include "os/stop.h"
+#include "serve/page_server.h"
 
 enum { SURVEY_PAGE_COLUMNS = 110 };
 
@@ -24,14 +26,24 @@ typedef struct ViewCommandOptions {
     LiveOptions live;
     StrVec source_paths;
     Str html, title;
-    bool no_open, no_source, force;
+    uint64_t port;
+    int64_t idle_ns;
+    bool no_open, no_source, force, serve;
 } ViewCommandOptions;
+
+static const int64_t IDLE_NS = INT64_C(1800) * 1000000000;
 
 static const Option view_options[] = {
     OPT_TEXT(0, "html", ViewCommandOptions, html, "FILE",
              "the page (default: named after the recording); - for standard output"),
     OPT_FLAG(0, "force", ViewCommandOptions, force, "replace an existing output file"),
     OPT_FLAG(0, "no-open", ViewCommandOptions, no_open, "do not open the page on the desktop"),
+    OPT_FLAG(0, "serve", ViewCommandOptions, serve,
+             "serve the page on the loopback instead of writing a file, at an address that is "
+             "printed; Ctrl-C ends it"),
+    OPT_U64(0, "port", ViewCommandOptions, port, "N", "with --serve, the port; any free one"),
+    OPT_DURATION(0, "idle", ViewCommandOptions, idle_ns, "TIME",
+                 "with --serve, stop when nobody asked for the page for so long (30m)"),
     OPT_FLAG(0, "no-source", ViewCommandOptions, no_source,
              "leave source text and instructions out"),
     OPT_TEXT(0, "title", ViewCommandOptions, title, "TEXT",
@@ -79,7 +91,9 @@ static void open_page(const ViewCommandOptions *o, Str path)
     if (!o->no_open && has_desktop && !is_remote && os_desktop_open(path, environ, &err))
         return;
     if (is_remote)
-        cli_say_hint(STR("copy the file to your machine and open it there: it needs nothing else"));
+        cli_say_hint(STR(
+            "copy the file to your machine and open it there: it needs nothing else; or look at "
+            "it by --serve"));
     else
         cli_say_hint(STR("open it in a browser: it needs nothing else"));
 }
@@ -98,6 +112,51 @@ static int write_page(const ViewCommandOptions *o, Str page, Str path, Arena *ar
     cli_say("%" STR_FMT ": %.1f MB", STR_ARG(output), (double)page.len / 1e6);
     open_page(o, output);
     return STATUS_OK;
+}
+
+// What to do on the user's own machine, where SSH_CONNECTION is that of this machine's server:
+// "CLIENT PORT SERVER PORT".
+static void say_how_to_forward(const PageServer *s)
+{
+    Str rest = cli_env("SSH_CONNECTION"), server = {0};
+    StrBuf hint = {0};
+    for (int i = 0; i < 3; i++)
+        (void)str_next_part(&rest, ' ', &server);
+    strbuf_printf(&hint,
+                  "on your machine: ssh -N -L %u:127.0.0.1:%u %" STR_FMT
+                  ", then open that address there; or copy the page: --html FILE",
+                  (unsigned)s->port, (unsigned)s->port, STR_ARG(server));
+    cli_say_hint(strbuf_str(&hint));
+    strbuf_deinit(&hint);
+}
+
+// Serves the page until Ctrl-C or until nobody asks for it. The address is not opened on the
+// desktop: other users of the machine can read the arguments of programs, and it holds the token.
+static int serve_page(const ViewCommandOptions *o, Str page)
+{
+    PageServer server;
+    PageServerEnd end;
+    StopSignals signals;
+    Error err;
+    StrBuf address = {0};
+    if (!page_server_open(&server, (uint16_t)o->port, &err))
+        return cli_fail(&err);
+    strbuf_printf(&address, "http://127.0.0.1:%u/%s/\n", (unsigned)server.port, server.token);
+    bool ok = cli_print(strbuf_str(&address));
+    strbuf_deinit(&address);
+    if (cli_env("SSH_CONNECTION").len)
+        say_how_to_forward(&server);
+    cli_say_hint(STR("who knows the address can read the page; Ctrl-C ends it"));
+    stop_begin(&signals);
+    if (ok && !page_server_run(&server, page, o->idle_ns, stop_flag(), &end, &err)) {
+        cli_fail(&err);
+        ok = false;
+    }
+    stop_end(&signals);
+    page_server_close(&server);
+    if (ok && end == PAGE_SERVER_IDLE)
+        cli_say("nobody asked for the page any more: stopped");
+    return ok ? STATUS_OK : STATUS_FAILED;
 }
 
 static bool add_recording(const ViewCommandOptions *o, const Opened *opened, ViewPage *page,
@@ -137,7 +196,8 @@ static int finish_page(const ViewCommandOptions *o, ViewPage *page, Str title, S
 {
     StrBuf text = {0};
     view_page_write(page, title, &text);
-    int status = write_page(o, strbuf_str(&text), path, arena);
+    int status =
+        o->serve ? serve_page(o, strbuf_str(&text)) : write_page(o, strbuf_str(&text), path, arena);
     strbuf_deinit(&text);
     return status;
 }
@@ -284,6 +344,12 @@ static int view_a_recording(CommandLine *line, void *values)
                                        .records = true,
                                        .live_at = offsetof(ViewCommandOptions, live)};
     ViewCommandOptions *o = values;
+    if (!o->serve && (o->port || o->idle_ns != IDLE_NS))
+        return usage_error(line->cmd, "--port and --idle are for --serve");
+    if (o->serve && o->html.len)
+        return usage_error(line->cmd, "--serve and --html exclude each other");
+    if (o->port > UINT16_MAX || o->idle_ns <= 0)
+        return usage_error(line->cmd, "--port is at most 65535, --idle above 0");
     live_options_settle(line, &o->live, &o->selection, o->force);
     if (live_is_asked(line, &o->live))
         return view_recording(line, values, &view);
@@ -292,7 +358,7 @@ static int view_a_recording(CommandLine *line, void *values)
 
 static int run_view(const Command *cmd, int argc, char **argv)
 {
-    ViewCommandOptions o = {.live = LIVE_DEFAULTS};
+    ViewCommandOptions o = {.live = LIVE_DEFAULTS, .idle_ns = IDLE_NS};
     return command_run_parsed(cmd, argc, argv, &o, view_a_recording);
 }
 
@@ -317,6 +383,7 @@ const Command view_command = {
         "Examples:\n"
         "  assay view -- ./prog data.csv                   record it and look at it\n"
         "  assay view prog.assay --html prog.html          only write the page\n"
+        "  assay view prog.assay --serve                   look at it over SSH\n"
         "  assay view cpu.assay heap.assay cov.info        all of them on the same lines\n"
         "  assay view prog.assay --no-source --strip-paths for sharing\n",
     .run = run_view,
