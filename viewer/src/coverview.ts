@@ -281,7 +281,7 @@ export class CoverView {
     }, f.functions.length + (f.functions.length === 1 ? " function" : " functions") + (missing ? ", " + missing + " did not run" : ""));
     const stops = this.rows.filter(r => this.isStop(r)).length;
     fill(this.pane, h("div", { class: "line tools" }, h("span", { class: "path" }, shown(file.path)), button || null,
-      h("button", { onclick: () => this.step(-1), "aria-label": "previous line to look at" }, "↑ ", h("kbd", {}, "p")), h("button", { onclick: () => this.step(1), "aria-label": "next line to look at" }, "↓ ", h("kbd", {}, "n")),
+      h("button", { onclick: () => this.step(-1), "aria-label": "↑ p: previous line to look at" }, "↑ ", h("kbd", {}, "p")), h("button", { onclick: () => this.step(1), "aria-label": "↓ n: next line to look at" }, "↓ ", h("kbd", {}, "n")),
       h("span", { class: "soft" }, stops + (pattern ? (stops === 1 ? " line found" : " lines found") : host.only() === "changed" ? " lost or new" : " not run, or in part"))), list,
       f.text.length === 0 && h("p", { class: "note" }, "The text of this file is not in the page. ", h("code", {}, "-I DIR"), " names folders in which sources are searched."), this.source.element);
   }
