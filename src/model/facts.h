@@ -46,12 +46,11 @@
 #define FACT_RATE_ASKED    "rate-asked-hz"
 #define FACT_RATE_OBTAINED "rate-obtained-hz"
 #define FACT_SAMPLES_LOST  "samples-lost"
-#define FACT_PROBE_HIT_NS  "probe-hit-ns" // cost of a hit of the probe for the program
-#define FACT_THROTTLED     "throttled"    // number of THROTTLE records
-#define FACT_STACK_MODE    "stack-mode"   // "tables", "frame pointers", "lbr", "none"
-#define FACT_WAITS         "waits"        // how waits were recorded: "bpf"; absent: not
-#define FACT_WAITS_LIFT                                                                            \
-    "waits-lift" // which option or right would record them better; "" for nothing
+#define FACT_PROBE_HIT_NS  "probe-hit-ns"  // cost of a hit of the probe for the program
+#define FACT_THROTTLED     "throttled"     // number of THROTTLE records
+#define FACT_STACK_MODE    "stack-mode"    // "tables", "frame pointers", "lbr", "none"
+#define FACT_WAITS         "waits"         // how waits were recorded, such as "bpf"; absent: not
+#define FACT_WAITS_LIFT    "waits-lift"    // how to record them better; "" for nothing
 #define FACT_WAITS_MISSING "waits-missing" // by how much the classes miss the threads' time: 0.001
 #define FACT_WAITS_STACKS  "waits-stacks"  // different stacks of waits, "complete/all"
 #define FACT_WAITS_LOST    "waits-lost"    // stacks and single waits without room

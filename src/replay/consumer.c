@@ -1516,6 +1516,14 @@ StackCut consumer_unwind(Consumer *c, const CopiedStack *copied, StackId *ret, u
     return cut;
 }
 
+void consumer_read_maps(Consumer *c, uint32_t pid)
+{
+    Process *p = need_process(c, pid);
+    bool kernel_thread = p->kernel_thread;
+    read_maps(c, p);
+    p->kernel_thread = kernel_thread; // a process that has ended has no mappings either
+}
+
 CodeRanges consumer_code(Consumer *c, uint32_t pid)
 {
     const uint64_t libraries = 0x700000000000ull;

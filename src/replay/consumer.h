@@ -121,6 +121,8 @@ void consumer_weigh_from(Consumer *c, uint64_t time);
 // Adds a process that ran before the recording began: mappings, threads and names from /proc.
 // False when it has ended. For live recordings only.
 bool consumer_add_existing(Consumer *c, uint32_t pid);
+// Reads the mappings of a running process again, where its records lack some.
+void consumer_read_maps(Consumer *c, uint32_t pid);
 
 enum { PT_REGS_WORDS = 21 }; // of struct pt_regs on x86-64
 // From struct pt_regs to the registers that unwinding needs, in perf's numbers. Returns their mask.

@@ -62,6 +62,12 @@ static bool find_metric(const Profile *p, WaitClass class, MetricId *ret)
     return false;
 }
 
+void wait_columns_choose(const Profile *p, Selection *s)
+{
+    if (p->waits.thread.len)
+        s->metric = (MetricId){0};
+}
+
 bool wait_columns_apply(const Report *r)
 {
     MetricId any;

@@ -22,6 +22,10 @@ typedef struct WaitColumns {
     WaitCell *line_cells; // [key of line_keys]; NULL: the report has no lines
 } WaitColumns;
 
+// The metric of a report for which the user chose none: processor time, also where the program used
+// too little of it to have a sample.
+void wait_columns_choose(const Profile *p, Selection *s);
+
 // Whether a report has such columns: its recording has waits, and it shows the processor time of
 // all of the recording. Single waits have a time, but the sums of waits have none.
 bool wait_columns_apply(const Report *r);

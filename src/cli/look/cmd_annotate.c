@@ -365,9 +365,11 @@ static int annotate_recording(CommandLine *line, void *values)
     ReportRequest by_function = {.by = BY_FUNCTION, .sort = FLAT_BY_SELF};
     Report r = {0};
     StrBuf out = {0};
-    bool ok = selection_from_options(&o->selection, &p, arena, &by_function.selection, &err) &&
-              report_init(&r, &p, &by_function, &err) &&
-              annotate_report(o, &r, &request, arena, &out, &err);
+    bool ok = selection_from_options(&o->selection, &p, arena, &by_function.selection, &err);
+    if (ok && o->selection.metric.len == 0)
+        wait_columns_choose(&p, &by_function.selection);
+    ok = ok && report_init(&r, &p, &by_function, &err) &&
+         annotate_report(o, &r, &request, arena, &out, &err);
     int status = ok ? child_status : err.text[0] ? cli_fail(&err) : STATUS_FAILED;
     strbuf_deinit(&out);
     report_deinit(&r);

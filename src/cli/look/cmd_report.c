@@ -798,6 +798,16 @@ static int show_time(const ReportOptions *o, Report *r, const Opened *opened)
     return status;
 }
 
+static bool select_samples(const SelectionOptions *o, const Opened *opened, Selection *ret,
+                           Error *err)
+{
+    if (!selection_from_options(o, opened->profile, opened->scratch, ret, err))
+        return false;
+    if (o->metric.len == 0)
+        wait_columns_choose(opened->profile, ret);
+    return true;
+}
+
 static int show_report(void *values, const Opened *opened)
 {
     ReportCommand *c = values;
@@ -806,8 +816,7 @@ static int show_report(void *values, const Opened *opened)
     Report r = {0};
     Error err;
     int status;
-    if (!selection_from_options(&c->options.selection, opened->profile, opened->scratch,
-                                &c->request.selection, &err) ||
+    if (!select_samples(&c->options.selection, opened, &c->request.selection, &err) ||
         !check_heap_rows(&c->options, opened, &err) ||
         !choose_heap_metric(&c->options, opened->profile, &c->request, &err) ||
         !report_init(&r, opened->profile, &c->request, &err))

@@ -133,7 +133,8 @@ static const Option record_options[] = {
     OPT_FLAG(0, "no-runtimes", RecordOptions, no_runtimes,
              "do not read what Java, Node.js and Python know of their code"),
     OPT_FLAG(0, "wait", RecordOptions, wait,
-             "also record what threads wait for, such as locks, disks, networks and processors"),
+             "also record what threads wait for, such as locks, disks, networks and processors; "
+             "without root, by a look at each thread 100 times a second"),
     OPT_MILLIS(0, "min-wait", RecordOptions, min_wait_ns, "MS",
                "with --wait: keep single waits from this length on (default 0.1)"),
     OPT_LIST(0, "debug-dir", RecordOptions, debug_dirs, "DIR",

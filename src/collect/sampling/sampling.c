@@ -308,8 +308,11 @@ static void deliver(void *ctx, Bytes record)
     }
     const SampleEvent *event = NULL;
     // Records of forks come from recorded processes only.
+    watching_until(&s->watching, s->consumer, r.time);
     if (r.type == PERF_RECORD_FORK)
         add_to_session(s, r.u.task.pid);
+    if (r.type == PERF_RECORD_FORK && r.u.task.pid == r.u.task.tid)
+        watching_add_process(&s->watching, r.u.task.pid);
     if (r.type == PERF_RECORD_SAMPLE && watching_takes(&s->watching, s->consumer, &r))
         return;
     if (r.type == PERF_RECORD_SAMPLE && known_samples_takes(&s->programs.known, r.id)) {
@@ -433,7 +436,9 @@ static void *work(void *arg)
     int64_t flushed = os_monotonic_ns();
     Chunk *chunk;
     bool weighs = false;
+    uint64_t popped_ns = 0; // all records until then have been delivered
     while ((chunk = queue_pop_all(&s->queue))) {
+        uint64_t now = (uint64_t)os_monotonic_ns();
         uint64_t from = atomic_load(&s->weigh_from);
         if (from && !weighs)
             consumer_weigh_from(s->consumer, from);
@@ -446,6 +451,8 @@ static void *work(void *arg)
                 order_round(&order);
             chunk = next;
         }
+        watching_until(&s->watching, s->consumer, popped_ns);
+        popped_ns = now;
         show(s, false);
         atomic_store(&s->runtimes, (int)consumer_has_runtimes(s->consumer));
         if (os_monotonic_ns() - flushed > FLUSH_MS * NS_PER_MS) {
@@ -1043,6 +1050,7 @@ static void run_traced(Sampling *s, SamplingResult *result)
 {
     loop_traced(s, result);
     s->end_ns = os_monotonic_ns();
+    watching_stop(&s->watching);
     tracer_detach(&s->tracer);
     look_at_child(s);
     s->tracing = false;
@@ -1053,6 +1061,7 @@ static void run_broken(Sampling *s, SamplingResult *result)
 {
     loop_broken(s, result);
     s->end_ns = os_monotonic_ns();
+    watching_stop(&s->watching);
     breaks_stop(&s->breaks);
     look_at_child(s);
     s->drain.dropped = s->breaks.counts.dropped;
@@ -1062,6 +1071,7 @@ static void run_timed(Sampling *s, SamplingResult *result)
 {
     loop_timed(s, result);
     s->end_ns = os_monotonic_ns();
+    watching_stop(&s->watching);
     look_at_child(s);
     timers_stop(&s->timers);
     s->drain.dropped = s->timers.dropped;
@@ -1115,6 +1125,8 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
             result->killed_by = s->last_signal;
         return false;
     }
+    if (o->argv)
+        watching_released(&s->watching, s->child.pid);
     if (confines(s)) {
         privilege_reduce(o->argv);
         bool confined = privilege_confine(s->tracing);

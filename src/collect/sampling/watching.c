@@ -22,12 +22,27 @@ static bool can_watch(const EventSet *events, Error *err)
     return true;
 }
 
+// The next best way: looks at threads from outside. They reach the processes of one user only.
+static void open_sampled(Watching *w)
+{
+    Error err;
+    if (w->options->system_wide)
+        return;
+    w->sampled = waiting_open_sampled(!w->options->no_inherit, &w->waiting, &err);
+    if (!w->sampled)
+        w->why = err;
+}
+
 void watching_open(Watching *w, EventSet *events, Profile *profile)
 {
     const SamplingOptions *o = events->options;
     *w = (Watching){.options = o, .profile = profile};
-    if (!o->waits || !can_watch(events, &w->why))
+    if (!o->waits)
         return;
+    if (!can_watch(events, &w->why)) {
+        open_sampled(w);
+        return;
+    }
     struct perf_event_attr attr = bpf_output_attr(&events->base);
     WaitingSetup setup = {.cpus = events->cpus,
                           .ring_fds = events->ring_fds,
@@ -39,6 +54,7 @@ void watching_open(Watching *w, EventSet *events, Profile *profile)
     if (!waiting_open(&setup, &w->waiting, &w->why)) {
         log_debug(LOG_RECORD, 1, "waits are not recorded: %s", w->why.text);
         w->waiting = NULL;
+        open_sampled(w);
         return;
     }
     size_t count;
@@ -66,6 +82,10 @@ void watching_begin(Watching *w, pid_t child, const U32Vec *pids)
 {
     if (!w->waiting)
         return;
+    for (size_t i = 0; w->sampled && child <= 0 && i < pids->len; i++)
+        waiting_add_process(w->waiting, pids->at[i], false);
+    if (w->sampled)
+        return;
     if (child > 0)
         waiting_add_thread(w->waiting, (uint32_t)child, (uint32_t)child, true);
     for (size_t i = 0; i < pids->len && child <= 0; i++) {
@@ -77,6 +97,24 @@ void watching_begin(Watching *w, pid_t child, const U32Vec *pids)
     }
 }
 
+void watching_released(Watching *w, pid_t child)
+{
+    if (w->waiting && child > 0)
+        waiting_add_process(w->waiting, (uint32_t)child, false);
+}
+
+void watching_add_process(Watching *w, uint32_t pid)
+{
+    if (w->waiting && !w->options->no_inherit)
+        waiting_add_process(w->waiting, pid, true);
+}
+
+void watching_until(Watching *w, Consumer *c, uint64_t time_ns)
+{
+    if (w->sampled)
+        waiting_until(w->waiting, c, time_ns);
+}
+
 void watching_stop(Watching *w)
 {
     if (w->waiting)
@@ -85,7 +123,7 @@ void watching_stop(Watching *w)
 
 bool watching_takes(Watching *w, Consumer *c, const PerfRecord *r)
 {
-    if (!w->waiting)
+    if (!w->waiting || w->sampled)
         return false;
     size_t count;
     const uint64_t *ids = waiting_ids(w->waiting, &count);
@@ -108,11 +146,21 @@ void watching_finish(Watching *w, Consumer *c, uint64_t end_ns, SamplingResult *
                          w->why.hint);
         return;
     }
-    char text[64];
+    char text[64], lift[sizeof(w->why.text) + sizeof(w->why.hint) + 4];
     Profile *p = w->profile;
     WaitingCounts n;
     waiting_finish(w->waiting, c, end_ns, &n);
-    profile_set_fact(p, STR(FACT_WAITS), STR("bpf"));
+    profile_set_fact(p, STR(FACT_WAITS), w->sampled ? STR("looks at /proc, 100 Hz") : STR("bpf"));
+    if (w->sampled) {
+        snprintf(lift, sizeof(lift), "%s; %s", w->why.text,
+                 w->why.hint[0] ? w->why.hint : "run as root where the kernel allows BPF");
+        profile_set_fact(p, STR(FACT_WAITS_LIFT), str_from_c(lift));
+        profile_note(
+            p, NOTE_INFO, STR("waits-sampled"),
+            "waits are estimated from looks at each thread, 100 times a second; short ones "
+            "are not seen, nor who ended them: %s",
+            lift);
+    }
     snprintf(text, sizeof(text), "%.6f", n.missing_ratio);
     profile_set_fact(p, STR(FACT_WAITS_MISSING), str_from_c(text));
     snprintf(text, sizeof(text), "%llu/%llu", (unsigned long long)n.complete,
@@ -120,7 +168,11 @@ void watching_finish(Watching *w, Consumer *c, uint64_t end_ns, SamplingResult *
     profile_set_fact(p, STR(FACT_WAITS_STACKS), str_from_c(text));
     snprintf(text, sizeof(text), "%llu", (unsigned long long)n.lost);
     profile_set_fact(p, STR(FACT_WAITS_LOST), str_from_c(text));
-    if (n.no_room)
+    if (n.no_room && w->sampled)
+        profile_note(p, NOTE_WARNING, STR("waits-no-room"),
+                     "%llu threads may not be looked at: their time is missing",
+                     (unsigned long long)n.no_room);
+    else if (n.no_room)
         profile_note(p, NOTE_WARNING, STR("waits-no-room"),
                      "%llu threads or waits had no room in the tables: their time is missing",
                      (unsigned long long)n.no_room);

@@ -11,7 +11,8 @@ typedef struct Watching {
     const SamplingOptions *options;
     Waiting *waiting; // NULL: waits are not recorded
     Profile *profile;
-    Error why; // not, when they are asked for
+    Error why;    // not, or not by BPF, when they are asked for
+    bool sampled; // by looks from outside
 } Watching;
 
 // Starts to watch, when waits are asked for and the kernel lets us; no thread yet.
@@ -21,6 +22,12 @@ void watching_close(Watching *w);
 void watching_add_metrics(Watching *w, SampleEvent *first);
 // Watches the child from its exec on, and all threads of the processes.
 void watching_begin(Watching *w, pid_t child, const U32Vec *pids);
+// The child goes on to its exec now.
+void watching_released(Watching *w, pid_t child);
+// A process was made by a watched one.
+void watching_add_process(Watching *w, uint32_t pid);
+// Takes what was seen before a record.
+void watching_until(Watching *w, Consumer *c, uint64_t time_ns);
 void watching_stop(Watching *w); // from here on nothing is watched
 
 // Takes a record that belongs to it.

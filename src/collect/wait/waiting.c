@@ -7,62 +7,12 @@
 #include "base/strbuf.h"
 #include "base/table.h"
 #include "collect/wait/reasons_internal.h"
-#include "collect/wait/wait_objects_internal.h"
-#include "collect/wait/watch_internal.h"
+#include "collect/wait/waiting_internal.h"
 #include "os/clock.h"
 #include "os/file.h"
 
 #include <stddef.h>
 #include <stdio.h>
-
-// A stack that was sent.
-typedef struct Sent {
-    uint64_t signature;
-    StackId stack;
-} Sent;
-
-// What a thread waits for, by the hash of all that the programs tell apart.
-typedef struct Reason {
-    uint64_t hash;
-    WaitClass class;
-    StrId object;
-} Reason;
-
-// A row of the profile before it is added.
-typedef struct Sum {
-    WaitRow row;
-    uint64_t buckets[WAIT_BUCKETS];
-} Sum;
-
-// A thread that ran before the recording, and when it was first watched, by the clock of records.
-typedef struct AddedThread {
-    uint32_t tgid, tid;
-    uint64_t since_ns;
-} AddedThread;
-
-// When the scheduler saw the first or the last of a thread. The records of fork and exit have other
-// times: a processor may be lost between these.
-typedef struct ThreadMoment {
-    ThreadId thread;
-    int64_t time_ns;
-} ThreadMoment;
-
-struct Waiting {
-    Watch watch;
-    Profile *profile;
-    WaitObjects objects;
-    Vec(Sent) sent;
-    Vec(Reason) reasons;
-    Vec(Sum) sums;
-    Vec(ThreadMoment) starts, ends;
-    Vec(AddedThread) added;
-    Table by_signature, by_reason, by_sum;
-    MetricId metrics[WAIT_CLASS_COUNT];
-    MetricId wall;
-    StackId preempted; // the stack of threads that wait for a processor
-    uint64_t freed;    // sums whose entries were given back
-    WaitingCounts counts;
-};
 
 bool waiting_open(const WaitingSetup *setup, Waiting **ret, Error *err)
 {
@@ -75,10 +25,22 @@ bool waiting_open(const WaitingSetup *setup, Waiting **ret, Error *err)
     return true;
 }
 
+bool waiting_open_sampled(bool inherit, Waiting **ret, Error *err)
+{
+    Waiting *w = heap_alloc(sizeof(*w));
+    if (!proc_waits_open(inherit, &w->sampled, err)) {
+        heap_free(w);
+        return false;
+    }
+    *ret = w;
+    return true;
+}
+
 void waiting_close(Waiting *w)
 {
     if (!w)
         return;
+    proc_waits_close(w->sampled);
     watch_close(&w->watch);
     wait_objects_deinit(&w->objects);
     vec_free(&w->sent);
@@ -95,7 +57,21 @@ void waiting_close(Waiting *w)
 
 void waiting_stop(Waiting *w)
 {
+    if (w->sampled)
+        proc_waits_stop(w->sampled);
     watch_detach(&w->watch);
+}
+
+void waiting_add_process(Waiting *w, uint32_t pid, bool is_new)
+{
+    if (w->sampled)
+        proc_waits_add(w->sampled, pid, is_new);
+}
+
+void waiting_until(Waiting *w, Consumer *c, uint64_t time_ns)
+{
+    if (w->sampled)
+        proc_waits_until(w, c, time_ns);
 }
 
 const uint64_t *waiting_ids(const Waiting *w, size_t *count)
@@ -148,7 +124,7 @@ static void begin_asleep(Waiting *w, WaitThread *t, uint32_t tid)
 
 void waiting_add_thread(Waiting *w, uint32_t tgid, uint32_t tid, bool is_new)
 {
-    if (tid == 0 || find_thread(w, tid))
+    if (w->sampled || tid == 0 || find_thread(w, tid))
         return;
     for (uint32_t i = 0; i < WAIT_PROBES; i++) {
         WaitThread *t = &w->watch.shared->threads[(tid + i) & (WAIT_THREADS - 1)];
@@ -193,23 +169,11 @@ static uint64_t hash_of(uint32_t tid, uint64_t signature, uint64_t object, uint3
     return hash_pair(hash_pair(signature, object), (uint64_t)tid << 32 | call << 8 | how);
 }
 
-static bool find_sent(const Waiting *w, uint64_t signature, StackId *ret)
-{
-    uint32_t row;
-    for (TableProbe p = table_probe(&w->by_signature, signature);
-         table_next(&w->by_signature, &p, &row);)
-        if (w->sent.at[row].signature == signature) {
-            *ret = w->sent.at[row].stack;
-            return true;
-        }
-    return false;
-}
-
 // The stack of a signature; a stack that says that there is none when it did not arrive.
 static StackId stack_of(Waiting *w, uint64_t signature)
 {
     StackId stack = {0};
-    if (!find_sent(w, signature, &stack))
+    if (!waiting_find_sent(w, signature, &stack))
         stack = profile_stack(w->profile, (StackId){0},
                               profile_cut_frame(w->profile, STACK_CUT_NO_USER));
     return stack;
@@ -259,7 +223,7 @@ static void on_dump(Waiting *w, Consumer *c, Bytes raw)
     w->counts.stacks++;
     w->counts.complete += cut == STACK_CUT_NONE;
     StackId known;
-    if (!find_sent(w, head.signature, &known)) {
+    if (!waiting_find_sent(w, head.signature, &known)) {
         table_insert(&w->by_signature, head.signature, (uint32_t)w->sent.len);
         vec_push(NULL, &w->sent, (Sent){head.signature, stack});
     }
@@ -269,35 +233,10 @@ static void on_dump(Waiting *w, Consumer *c, Bytes raw)
         __atomic_store_n(&t->base, base, __ATOMIC_RELAXED);
 }
 
-static const Reason *find_reason(const Waiting *w, uint64_t hash)
-{
-    uint32_t row;
-    for (TableProbe p = table_probe(&w->by_reason, hash); table_next(&w->by_reason, &p, &row);)
-        if (w->reasons.at[row].hash == hash)
-            return &w->reasons.at[row];
-    return NULL;
-}
-
-static Reason need_reason(Waiting *w, Consumer *c, uint32_t tgid, uint32_t call, uint32_t how,
-                          uint64_t object, uint64_t hash)
-{
-    const Reason *known = find_reason(w, hash);
-    if (known)
-        return *known;
-    StrBuf name = {0};
-    Str path = wait_object_name(&w->objects, c, tgid, call, object, &name);
-    Reason r = {.hash = hash, .class = wait_class_of(call, how, path)};
-    r.object = profile_str(w->profile, strbuf_str(&name));
-    strbuf_deinit(&name);
-    table_insert(&w->by_reason, hash, (uint32_t)w->reasons.len);
-    vec_push(NULL, &w->reasons, r);
-    return r;
-}
-
 static Reason reason_of(Waiting *w, Consumer *c, const WaitRecord *r)
 {
-    return need_reason(w, c, r->tgid, r->call, r->how, r->object,
-                       hash_of(r->tid, r->signature, r->object, r->call, r->how));
+    return waiting_need_reason(w, c, r->tgid, r->call, r->how, r->object,
+                               hash_of(r->tid, r->signature, r->object, r->call, r->how));
 }
 
 static void on_wait(Waiting *w, Consumer *c, const WaitRecord *r)
@@ -323,7 +262,7 @@ static void on_wait(Waiting *w, Consumer *c, const WaitRecord *r)
     if (r->waker_how == WAIT_WOKEN_TASK && r->waker_tgid) {
         row.waker = consumer_thread(c, r->waker_tgid, r->waker).v + 1;
         StackId stack;
-        if (r->waker_signature && find_sent(w, r->waker_signature, &stack))
+        if (r->waker_signature && waiting_find_sent(w, r->waker_signature, &stack))
             row.waker_stack = stack;
     }
     profile_add_state(w->profile, &row);
@@ -349,33 +288,17 @@ static void on_begin(Waiting *w, Consumer *c, const WaitRecord *r)
 
 // ---- Sums -------------------------------------------------------------------------------
 
-static Sum *need_sum(Waiting *w, ThreadId thread, StackId stack, WaitClass class, StrId object)
-{
-    uint64_t hash = hash_pair((uint64_t)thread.v << 32 | stack.v, (uint64_t)object.v << 8 | class);
-    uint32_t row;
-    for (TableProbe p = table_probe(&w->by_sum, hash); table_next(&w->by_sum, &p, &row);) {
-        Sum *s = &w->sums.at[row];
-        if (s->row.thread.v == thread.v && s->row.stack.v == stack.v && s->row.state == class &&
-            s->row.object.v == object.v)
-            return s;
-    }
-    table_insert(&w->by_sum, hash, (uint32_t)w->sums.len);
-    vec_push(NULL, &w->sums,
-             (Sum){.row = {.thread = thread, .stack = stack, .state = class, .object = object}});
-    return &vec_last(&w->sums);
-}
-
 // Adds the time in which a thread ran, and in which it could have.
 static void add_running(Waiting *w, Consumer *c, uint32_t tgid, uint32_t tid, uint64_t running_ns,
                         uint64_t preempted_ns)
 {
     ThreadId thread = consumer_thread(c, tgid, tid);
-    Sum *s = need_sum(w, thread, (StackId){0}, WAIT_RUNNING, (StrId){0});
+    Sum *s = waiting_need_sum(w, thread, (StackId){0}, WAIT_RUNNING, (StrId){0});
     s->row.count++;
     s->row.blocked_ns += running_ns;
     if (preempted_ns == 0)
         return;
-    s = need_sum(w, thread, w->preempted, WAIT_RUNNABLE, (StrId){0});
+    s = waiting_need_sum(w, thread, w->preempted, WAIT_RUNNABLE, (StrId){0});
     s->row.count++;
     s->row.blocked_ns += preempted_ns;
 }
@@ -385,9 +308,10 @@ static void take_sum(Waiting *w, Consumer *c, const WaitSum *from, uint64_t more
                      uint64_t more_runnable)
 {
     uint64_t hash = hash_of(from->tid, from->signature, from->object, from->call, from->how);
-    Reason reason = need_reason(w, c, from->tgid, from->call, from->how, from->object, hash);
-    Sum *s = need_sum(w, consumer_thread(c, from->tgid, from->tid), stack_of(w, from->signature),
-                      reason.class, reason.object);
+    Reason reason =
+        waiting_need_reason(w, c, from->tgid, from->call, from->how, from->object, hash);
+    Sum *s = waiting_need_sum(w, consumer_thread(c, from->tgid, from->tid),
+                              stack_of(w, from->signature), reason.class, reason.object);
     s->row.count += from->count + (more_blocked || more_runnable);
     s->row.blocked_ns += from->blocked_ns + more_blocked;
     s->row.runnable_ns += from->runnable_ns + more_runnable;
@@ -537,6 +461,13 @@ static double missing_ratio(const Waiting *w, int64_t end_ns)
 
 void waiting_finish(Waiting *w, Consumer *c, uint64_t end_ns, WaitingCounts *ret)
 {
+    if (w->sampled) {
+        proc_waits_finish(w, c);
+        add_rows(w);
+        w->counts.missing_ratio = missing_ratio(w, consumer_time(c, end_ns));
+        *ret = w->counts;
+        return;
+    }
     const WaitShared *shared = w->watch.shared;
     for (size_t i = 0; i < w->added.len; i++) {
         const AddedThread *t = &w->added.at[i];

@@ -34,6 +34,9 @@ typedef struct WaitingCounts {
 // Loads the programs; they watch no thread yet. Heap memory: waiting_close. Fails where this
 // process may not load them, or the kernel cannot.
 MUST_CHECK bool waiting_open(const WaitingSetup *setup, Waiting **ret, Error *err);
+// Looks at threads from outside instead, 100 times a second: needs the rights of a debugger only.
+// Processes are added one by one by waiting_add_process.
+MUST_CHECK bool waiting_open_sampled(bool inherit, Waiting **ret, Error *err);
 void waiting_close(Waiting *w); // accepts NULL
 // Removes the programs; the sums stay until waiting_close.
 void waiting_stop(Waiting *w);
@@ -43,6 +46,11 @@ const uint64_t *waiting_ids(const Waiting *w, size_t *count);
 
 // Watches a thread. `is_new`: from its next exec on.
 void waiting_add_thread(Waiting *w, uint32_t tgid, uint32_t tid, bool is_new);
+
+// For waiting_open_sampled; nothing else needs it. `is_new`: the process was made meanwhile.
+void waiting_add_process(Waiting *w, uint32_t pid, bool is_new);
+// The same: takes what was seen until a time of the records, before the record of that time.
+void waiting_until(Waiting *w, Consumer *c, uint64_t time_ns);
 
 // Adds the metrics of waiting to the profile, before there are samples.
 void waiting_add_metrics(Waiting *w, Profile *p);

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// From looks at threads to rows of the profile. Which part of its sleep a thread spent for what is
+// estimated from the looks; how long it ran, and had to wait for a processor, the scheduler counts
+// (proc(5), "schedstat").
+
+#include "collect/wait/waiting_internal.h"
+
+#include "collect/wait/proc_sampler_internal.h"
+#include "collect/wait/reasons_internal.h"
+
+typedef struct Life {
+    ProcLife life;
+    ThreadId thread;
+} Life;
+
+struct ProcWaits {
+    ProcSampler *sampler;
+    Vec(Life) lives;
+};
+
+bool proc_waits_open(bool inherit, ProcWaits **ret, Error *err)
+{
+    ProcWaits *s = heap_alloc(sizeof(*s));
+    if (!proc_sampler_open(inherit, &s->sampler, err)) {
+        heap_free(s);
+        return false;
+    }
+    *ret = s;
+    return true;
+}
+
+void proc_waits_stop(ProcWaits *s)
+{
+    proc_sampler_stop(s->sampler);
+}
+
+void proc_waits_close(ProcWaits *s)
+{
+    if (!s)
+        return;
+    proc_sampler_close(s->sampler);
+    vec_free(&s->lives);
+    heap_free(s);
+}
+
+void proc_waits_add(ProcWaits *s, uint32_t pid, bool is_new)
+{
+    proc_sampler_add(s->sampler, pid, is_new);
+}
+
+// ---- Stacks -----------------------------------------------------------------------------
+
+static uint64_t word_at(const ProcWait *wait, size_t i)
+{
+    uint64_t v;
+    memcpy(&v, wait->stack + i * 8, sizeof(v));
+    return v;
+}
+
+static bool is_code(const CodeRanges *r, uint64_t v)
+{
+    return v - r->low < r->low_size || v - r->high < r->high_size;
+}
+
+// A hash of the words of a stack that point into code, as the programs in the kernel compute one.
+static uint64_t signature_of(const ProcWait *wait, const CodeRanges *code)
+{
+    enum { WORDS = 1024 };
+    uint64_t h = hash_pair(wait->pid, hash_pair(wait->sp, wait->pc));
+    for (size_t i = 0; i < MIN(wait->stack_len / 8, (uint32_t)WORDS); i++) {
+        uint64_t v = word_at(wait, i);
+        if (is_code(code, v))
+            h = hash_pair(h, hash_pair(v, i));
+    }
+    return h | 1;
+}
+
+static StackCut unwind(Consumer *c, const ProcWait *wait, uint64_t frame_pointer, StackId *ret)
+{
+    // The numbers of perf's registers.
+#if defined(__x86_64__)
+    enum { FRAME = 6, SP = 7, PC = 8 };
+#else
+    enum { FRAME = 29, SP = 31, PC = 32 };
+#endif
+    CopiedStack s = {.pid = wait->pid,
+                     .tid = wait->tid,
+                     .regs_mask = 1ull << SP | 1ull << PC,
+                     .bytes = bytes_over(wait->stack, wait->stack_len / 8 * 8)};
+    uint64_t base;
+    if (frame_pointer) {
+        s.regs_mask |= 1ull << FRAME;
+        s.regs[FRAME] = frame_pointer;
+    }
+    s.regs[SP] = wait->sp;
+    s.regs[PC] = wait->pc;
+    return consumer_unwind(c, &s, ret, &base);
+}
+
+// The kernel does not state the frame pointer, which functions that keep one are unwound by. Where
+// their callees have not saved it, it points to two words on the stack: that of the caller, and a
+// return address. The first such place from which the stack ends at its outermost frame is taken.
+static bool unwind_by_guess(Consumer *c, const ProcWait *wait, const CodeRanges *code, StackId *ret)
+{
+    enum { TRIES = 24 };
+    int tries = 0;
+    for (size_t i = 0; i + 1 < wait->stack_len / 8 && tries < TRIES; i++) {
+        if (!is_code(code, word_at(wait, i + 1)))
+            continue;
+        tries++;
+        if (unwind(c, wait, wait->sp + i * 8, ret) == STACK_CUT_NONE)
+            return true;
+    }
+    return false;
+}
+
+static StackId stack_of(Waiting *w, Consumer *c, const ProcWait *wait)
+{
+    CodeRanges code = consumer_code(c, wait->pid);
+    uint64_t signature = signature_of(wait, &code);
+    StackId stack, other;
+    if (waiting_find_sent(w, signature, &stack))
+        return stack;
+    StackCut cut = unwind(c, wait, 0, &stack);
+    // Not every way of recording reports each mapping at once.
+    if (cut == STACK_CUT_UNKNOWN_MAP) {
+        consumer_read_maps(c, wait->pid);
+        code = consumer_code(c, wait->pid);
+        signature = signature_of(wait, &code);
+        cut = unwind(c, wait, 0, &stack);
+    }
+    if (cut != STACK_CUT_NONE && unwind_by_guess(c, wait, &code, &other)) {
+        stack = other;
+        cut = STACK_CUT_NONE;
+    }
+    w->counts.stacks++;
+    w->counts.complete += cut == STACK_CUT_NONE;
+    table_insert(&w->by_signature, signature, (uint32_t)w->sent.len);
+    vec_push(NULL, &w->sent, (Sent){signature, stack});
+    return stack;
+}
+
+// ---- Events -----------------------------------------------------------------------------
+
+static uint64_t object_of(const ProcWait *wait)
+{
+    uint32_t arg;
+    bool has_one = wait_object_of(wait->call, &arg) != WAIT_OBJECT_NONE;
+    return has_one && arg < ARRAY_LEN(wait->args) ? wait->args[arg] : 0;
+}
+
+static Reason reason_of(Waiting *w, Consumer *c, const ProcWait *wait)
+{
+    uint64_t object = object_of(wait);
+    uint64_t hash = hash_pair(hash_pair(wait->pid, object), (uint64_t)wait->call << 8 | wait->how);
+    return waiting_need_reason(w, c, wait->pid, wait->call, wait->how, object, hash);
+}
+
+// While the process still is what it was: names its stack and what it waits for.
+static void on_begin(Waiting *w, Consumer *c, ProcWait *wait)
+{
+    wait->mark = stack_of(w, c, wait).v;
+    (void)reason_of(w, c, wait);
+    heap_free(wait->stack);
+    wait->stack = NULL;
+}
+
+static uint32_t bucket_of(uint64_t ns)
+{
+    uint32_t log = 0;
+    while (log < 63 && ns >> (log + 1))
+        log++;
+    if (log < WAIT_BUCKET_FIRST)
+        return 0;
+    uint32_t bucket = (log - WAIT_BUCKET_FIRST) * 2 + ((ns >> (log - 1)) & 1);
+    return MIN(bucket, (uint32_t)WAIT_BUCKETS - 1);
+}
+
+static void on_end(Waiting *w, Consumer *c, ProcWait *wait)
+{
+    Reason reason = reason_of(w, c, wait);
+    if (wait->span_ns == 0) { // of a thread that was seen once
+        heap_free(wait->stack);
+        heap_free(wait);
+        return;
+    }
+    ThreadId thread = consumer_thread(c, wait->pid, wait->tid);
+    Sum *s =
+        waiting_need_sum(w, thread, (StackId){(uint32_t)wait->mark}, reason.class, reason.object);
+    s->row.count += wait->count;
+    s->row.blocked_ns += wait->span_ns;
+    s->row.longest_ns = MAX(s->row.longest_ns, wait->longest_ns);
+    s->buckets[bucket_of(wait->span_ns / wait->count)] += wait->count;
+    uint64_t begin = wait->end_ns - MIN(wait->span_ns, wait->end_ns);
+    if (begin < wait->end_ns)
+        profile_add_state(w->profile, &(StateRow){.thread = thread,
+                                                  .start_ns = consumer_time(c, begin),
+                                                  .woken_ns = consumer_time(c, wait->end_ns),
+                                                  .end_ns = consumer_time(c, wait->end_ns),
+                                                  .state = reason.class,
+                                                  .object = reason.object,
+                                                  .stack = {(uint32_t)wait->mark}});
+    heap_free(wait->stack);
+    heap_free(wait);
+}
+
+static void on_thread(Waiting *w, Consumer *c, const ProcLife *life)
+{
+    vec_push(NULL, &w->sampled->lives, (Life){*life, consumer_thread(c, life->pid, life->tid)});
+}
+
+void proc_waits_until(Waiting *w, Consumer *c, uint64_t time_ns)
+{
+    ProcEvent e;
+    while (proc_sampler_take(w->sampled->sampler, time_ns, &e)) {
+        if (e.kind == PROC_WAIT_BEGINS)
+            on_begin(w, c, e.wait);
+        else if (e.kind == PROC_WAIT_ENDS)
+            on_end(w, c, e.wait);
+        else
+            on_thread(w, c, &e.life);
+    }
+}
+
+// ---- The end ------------------------------------------------------------------------------
+
+// The time that the looks saw a thread sleep becomes the time that it did.
+static void scale_waits(Waiting *w, ThreadId thread, uint64_t seen_ns, uint64_t slept_ns)
+{
+    for (size_t i = 0; i < w->sums.len && seen_ns; i++) {
+        WaitRow *row = &w->sums.at[i].row;
+        if (row->thread.v == thread.v && row->state > WAIT_RUNNABLE)
+            row->blocked_ns =
+                (uint64_t)((double)row->blocked_ns / (double)seen_ns * (double)slept_ns);
+    }
+}
+
+static uint64_t seen_waiting(const Waiting *w, ThreadId thread)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < w->sums.len; i++)
+        if (w->sums.at[i].row.thread.v == thread.v && w->sums.at[i].row.state > WAIT_RUNNABLE)
+            sum += w->sums.at[i].row.blocked_ns;
+    return sum;
+}
+
+static void add(Waiting *w, ThreadId thread, StackId stack, WaitClass class, uint64_t ns)
+{
+    if (ns == 0)
+        return;
+    Sum *s = waiting_need_sum(w, thread, stack, class, (StrId){0});
+    s->row.count++;
+    s->row.blocked_ns += ns;
+}
+
+// The first look at a thread, or the last, is late: the records of its begin and its end tell when
+// they were. They are believed when they are near.
+static void settle_life(const Waiting *w, const Life *l, int64_t *begin, int64_t *end)
+{
+    const int64_t near_ns = 150000000;
+    int64_t made = w->profile->threads.start_ns.at[l->thread.v];
+    int64_t ended = w->profile->threads.end_ns.at[l->thread.v];
+    if (made != TIME_NONE && made < *begin && made > *begin - near_ns)
+        *begin = made;
+    if (ended != TIME_NONE && ended > *begin && ended > *end - near_ns && ended < *end + near_ns)
+        *end = ended;
+}
+
+static void add_life(Waiting *w, Consumer *c, const Life *l)
+{
+    const ProcLife *life = &l->life;
+    int64_t begin = consumer_time(c, life->begin_ns), end = consumer_time(c, life->end_ns);
+    settle_life(w, l, &begin, &end);
+    uint64_t all = (uint64_t)MAX(end - begin, (int64_t)0);
+    uint64_t run = MIN(life->run_ns, all), delay = MIN(life->delay_ns, all - run);
+    uint64_t seen = seen_waiting(w, l->thread);
+    if (life->run_ns + life->delay_ns == 0) // the scheduler does not say
+        run = MIN(life->running_ns, all);
+    add(w, l->thread, (StackId){0}, WAIT_RUNNING, run);
+    add(w, l->thread, w->preempted, WAIT_RUNNABLE, delay);
+    if (seen)
+        scale_waits(w, l->thread, seen, all - run - delay);
+    else
+        add(w, l->thread, (StackId){0}, WAIT_OTHER, all - run - delay);
+    vec_push(NULL, &w->starts, (ThreadMoment){l->thread, begin});
+    vec_push(NULL, &w->ends, (ThreadMoment){l->thread, end});
+}
+
+void proc_waits_finish(Waiting *w, Consumer *c)
+{
+    proc_waits_until(w, c, UINT64_MAX);
+    for (size_t i = 0; i < w->sampled->lives.len; i++)
+        add_life(w, c, &w->sampled->lives.at[i]);
+    ProcSamplerCounts n = proc_sampler_counts(w->sampled->sampler);
+    w->counts.no_room += n.refused;
+    w->counts.switches = n.looks;
+}

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# record --wait where BPF, or perf events as a whole, are refused: threads are looked at from outside.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+command -v python3 >/dev/null || skip_all 'no python3'
+gcc -g -O2 -fomit-frame-pointer -pthread -o waits "$TOP/tests/programs/waits.c" || exit 1
+gcc -g -O2 -fno-omit-frame-pointer -pthread -o waits_fp "$TOP/tests/programs/waits.c" || exit 1
+gcc -O1 -o no_perf "$TOP/tests/programs/no_perf.c" || exit 1
+./no_perf true || skip_all 'no seccomp filters here'
+chmod 777 .
+
+# Each class of the recording differs from what the program measured by two points at most. What it
+# measured contains the time until a processor was free.
+cat >judge.py <<'END'
+import json, sys
+classes = json.load(open(sys.argv[1]))
+words = open(sys.argv[2]).read().split()
+truth = {k: int(v) * 1000 for k, v in zip(words[::2], words[1::2])}
+truth = {"lock": truth["lock"], "network": truth["pipe"], "sleep": truth["sleep"] + 60e6, "child": 60e6}
+point = classes["all_ns"] / 100
+got = {row["class"]: row["total_ns"] for row in classes["rows"]}
+runnable = got.get("runnable", 0)
+for name, ns in truth.items():
+    assert got.get(name, 0) <= ns + 2 * point, (name, got, truth)
+    assert got.get(name, 0) + runnable >= ns - 2 * point, (name, got, truth)
+assert classes["threads"] == 4, classes["threads"]
+missed = abs(sum(got.values()) - classes["all_ns"])
+assert missed < point, missed
+END
+judge() { # NAME HOW [COMMAND ...]: records by the command, and looks at what comes out
+    local name=$1 how=$2
+    shift 2
+    if ! "$@" "$ASSAY" record --wait -q --force -o "$name.assay" -- "./$program" >"$name.truth" 2>err.txt; then
+        cat err.txt
+        check "$how: records" false
+        return
+    fi
+    assay report "$name.assay" >"$name.txt"
+    assay report "$name.assay" --by class --json >"$name.json"
+    check "$how: classes are right to two points" python3 judge.py "$name.json" "$name.truth"
+    check "$how: the way is named, with what lifts it" \
+        grep -q 'waits by looks at /proc, 100 Hz.*(.*root.*)\|waits by looks at /proc, 100 Hz.*(.*sudo assay record --wait)' \
+        <(tr -s '\n ' '  ' <"$name.txt")
+    # A wait while the program is loaded may be seen before its mappings are.
+    check "$how: stacks of 98 % of the time are complete" \
+        awk '/\[stack cut/ {cut += $1} END {exit cut > 2}' <(assay report "$name.assay" --tree -e 'wall time')
+    check "$how: the lock has its name and its line" \
+        grep -q 'cache_lock, waited for in lookup (waits.c:[0-9]*)' <(assay report "$name.assay" --locks)
+}
+program=waits
+other=()
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    other=(setpriv --reuid 65534 --regid 65534 --clear-groups --)
+    judge user 'another user' "${other[@]}"
+    judge filter 'another user, perf refused' "${other[@]}" ./no_perf
+    program=waits_fp
+    judge pointers 'another user, code with frame pointers' "${other[@]}"
+    program=waits
+elif [ "$(id -u)" != 0 ]; then
+    judge user 'this user'
+fi
+judge own 'this user, perf refused' ./no_perf
+
+# A running process of the same user.
+if [ "$(id -u)" = 0 ] && [ ${#other[@]} -gt 0 ]; then
+    "${other[@]}" sh -c 'for i in 1 2 3; do ./waits; done' >/dev/null &
+    pid=$!
+    sleep 0.1 # it becomes the other user's
+    check 'a running process' eval "${other[*]} '$ASSAY' record --wait -q --force \
+        --duration 0.4 -o p.assay -p $pid && assay report p.assay --by class | grep -q 'child\|lock'"
+    wait $pid
+fi
+finish
