@@ -145,6 +145,7 @@ bench: release
 
 demo: deps release
 	@examples/csv/demo
+	@examples/queue/demo
 
 install: release
 	install -d $(DESTDIR)$(PREFIX)/bin

@@ -6,6 +6,7 @@
 #include "base/table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // Numbers from a file.
 static WaitClass state_of(uint8_t number)
@@ -321,17 +322,91 @@ static size_t line_of_state(const LineTable *t, size_t state)
     return SIZE_MAX;
 }
 
+// The waits of each thread for locks: those of thread t are row[first[t]] to row[first[t + 1] - 1],
+// in the order of their ends.
+typedef struct LockWaits {
+    uint32_t *first, *row;
+} LockWaits;
+
+static LockWaits lock_waits(const Profile *p)
+{
+    const States *s = &p->states;
+    size_t threads = p->threads.tid.len;
+    LockWaits w = {heap_alloc((threads + 2) * sizeof(uint32_t)),
+                   heap_alloc((s->thread.len + 1) * sizeof(uint32_t))};
+    for (size_t i = 0; i < s->thread.len; i++)
+        w.first[s->thread.at[i].v + 1] += s->state.at[i] == WAIT_LOCK;
+    for (size_t i = 0; i < threads; i++)
+        w.first[i + 1] += w.first[i];
+    uint32_t *next = heap_alloc((threads + 1) * sizeof(uint32_t));
+    memcpy(next, w.first, threads * sizeof(uint32_t));
+    for (size_t i = 0; i < s->thread.len; i++)
+        if (s->state.at[i] == WAIT_LOCK)
+            w.row[next[s->thread.at[i].v]++] = (uint32_t)i;
+    heap_free(next);
+    return w;
+}
+
+// The last wait of a thread for a lock that ended before `time`. SIZE_MAX: it did not wait for it.
+static size_t wait_before(const LineTable *t, const LockWaits *w, uint32_t thread, StrId lock,
+                          int64_t time)
+{
+    const States *s = &t->p->states;
+    uint32_t low = w->first[thread], high = w->first[thread + 1], first = low;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->woken_ns.at[w->row[middle]] < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low > first && s->object.at[w->row[low - 1]].v != lock.v)
+        low--;
+    return low > first ? w->row[low - 1] : SIZE_MAX;
+}
+
+// Who held a lock while one thread waited for it. The thread that ended the wait had the lock since
+// its own wait for it ended; before, the thread that ended that one had it, and so on.
+static uint64_t add_holders(LineTable *t, const LockWaits *w, uint32_t line, size_t wait)
+{
+    enum { STEPS = 256 };
+    const States *s = &t->p->states;
+    int64_t from = s->start_ns.at[wait], now = s->woken_ns.at[wait];
+    uint64_t sum = 0;
+    for (int i = 0; i < STEPS && now > from; i++) {
+        uint32_t holder = s->waker.at[wait];
+        if (holder == 0 || holder > t->p->threads.tid.len || s->waker_stack.at[wait].v == 0)
+            break;
+        size_t before = wait_before(t, w, holder - 1, s->object.at[wait], now);
+        int64_t since = before == SIZE_MAX ? from : MAX(from, s->woken_ns.at[before]);
+        uint64_t ns = (uint64_t)(now - since);
+        add_place(t, line, true, wait_place(t->p, s->waker_stack.at[wait]), ns);
+        sum += ns;
+        if (before == SIZE_MAX)
+            break;
+        now = since;
+        wait = before;
+    }
+    return sum;
+}
+
 static void add_wakers(LineTable *t, uint64_t *known)
 {
     const States *s = &t->p->states;
+    LockWaits locks = lock_waits(t->p);
     for (size_t i = 0; i < s->thread.len; i++) {
         size_t line = s->waker_stack.at[i].v ? line_of_state(t, i) : SIZE_MAX;
         if (line == SIZE_MAX || s->woken_ns.at[i] < s->start_ns.at[i])
             continue;
         uint64_t ns = (uint64_t)(s->woken_ns.at[i] - s->start_ns.at[i]);
-        add_place(t, (uint32_t)line, true, wait_place(t->p, s->waker_stack.at[i]), ns);
+        if (t->by == WAIT_BY_LOCK && s->object.at[i].v)
+            ns = add_holders(t, &locks, (uint32_t)line, i);
+        else
+            add_place(t, (uint32_t)line, true, wait_place(t->p, s->waker_stack.at[i]), ns);
         known[line] += ns;
     }
+    heap_free(locks.first);
+    heap_free(locks.row);
 }
 
 static void take_places(LineTable *t, const uint64_t *known)
