@@ -230,7 +230,7 @@ static bool fits(Str symbol, Str wanted, bool is_glob, StrBuf *shown, StrBuf *fo
     if (is_glob ? str_glob_match(wanted, symbol)
                 : str_equal(wanted, symbol) || str_equal(wanted, base))
         return true;
-    if (shown->len == base.len)
+    if (str_equal(strbuf_str(shown), base))
         return false; // the same name
     for (NameLength length = NAME_FULL; length <= NAME_LAST; length++) {
         strbuf_clear(form);
@@ -321,6 +321,7 @@ static void take_symbol(void *ctx, const ElfSymbol *s)
              (ProbeFunction){.name = arena_str(f->arena, strbuf_str(&f->shown)),
                              .start = s->value,
                              .end = s->value + s->size,
+                             .is_cold = str_find(s->name, STR(".cold")) != SIZE_MAX,
                              .is_chooser = s->type == STT_GNU_IFUNC});
 }
 

@@ -33,6 +33,7 @@ void probe_object_close(ProbeObject *o);
 typedef struct ProbeFunction {
     Str name;            // for people: demangled
     uint64_t start, end; // stated in the file; equal when the size is not known
+    bool is_cold;        // the seldom part of a function, which jumps there ("parse.cold")
     bool is_chooser;     // it runs once and chooses the function that the name stands for (IFUNC)
 } ProbeFunction;
 typedef Vec(ProbeFunction) ProbeFunctions;

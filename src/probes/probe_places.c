@@ -39,6 +39,7 @@ typedef struct Body {
     Vec(uint64_t) returns;
     Vec(uint64_t) targets; // of jumps inside of it
     bool is_indirect;      // a jump has no fixed target
+    Vec(uint64_t) outside; // targets of jumps that lead out of it
     bool leaves;           // a jump leads out of it, so that another function may return for it
     uint64_t first_branch, first_emulated; // 0: none
     bool has_address;                      // the wanted address is the start of an instruction
@@ -73,6 +74,8 @@ static bool read_body(Finder *f, const ProbeFunction *fn, uint64_t wanted, Body 
             ret->first_branch = at;
         if (ret->first_emulated == 0 && probe_object_is_emulated(f->object, at))
             ret->first_emulated = at;
+        if (in.flow == DISASM_JUMP && in.has_target && (in.target < fn->start || in.target >= end))
+            vec_push(f->arena, &ret->outside, in.target);
         if (in.flow == DISASM_JUMP)
             ret->leaves |= !in.has_target || in.target < fn->start || in.target >= end;
         at += in.length;
@@ -215,6 +218,67 @@ static bool find_functions(Finder *f, Error *err)
                          "'%" STR_FMT "' is inlined everywhere: there is no return to probe",
                          STR_ARG(f->text->name));
     return f->places->len > 0 || probe_object_unknown(f->arena, f->object, f->text->name, err);
+}
+
+// Where a call begins: the first instruction, or the one behind the mark of a target of indirect
+// calls (endbr64). The stack pointer and the arguments are the same there, and the kernel can often
+// carry it out without a single step, which may cost ten times as much.
+static uint64_t call_begin(const ProbeObject *o, const ProbeFunction *fn)
+{
+    static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    Bytes code = elf_bytes_at_svma(&o->symbols.elf, fn->start);
+    uint64_t behind = fn->start + sizeof(endbr64);
+    bool has_mark = code.len >= sizeof(endbr64) && memcmp(code.ptr, endbr64, sizeof(endbr64)) == 0;
+    return has_mark && behind < fn->end && probe_object_is_emulated(o, behind) ? behind : fn->start;
+}
+
+static bool is_in_cold(const ProbeFunctions *colds, uint64_t svma)
+{
+    for (size_t i = 0; i < colds->len; i++)
+        if (svma >= colds->at[i].start && svma < colds->at[i].end)
+            return true;
+    return false;
+}
+
+// Appends the return instructions of a function and of its cold part. False when another function
+// may return for it, or none does.
+static bool add_return_instructions(Finder *f, const ProbeFunction *fn, const ProbeFunctions *colds)
+{
+    Body body;
+    Error ignored;
+    if (!read_body(f, fn, 0, &body, &ignored))
+        return false;
+    for (size_t i = 0; i < body.returns.len; i++)
+        vec_push(f->arena, f->places, (ProbePlace){.svma = body.returns.at[i], .is_return = true});
+    if (f->object->symbols.has_go)
+        return body.returns.len > 0;
+    bool leaves = body.is_indirect;
+    for (size_t i = 0; i < body.outside.len; i++)
+        leaves |= !is_in_cold(colds, body.outside.at[i]);
+    return body.returns.len > 0 && !leaves;
+}
+
+bool probe_call_places(Arena *arena, const ProbeContext *context, const ProbeObject *o,
+                       const ProbeFunction *function, const ProbeFunctions *colds,
+                       bool by_instruction, ProbePlaces *ret)
+{
+    ProbeText text = {0};
+    Finder f = {arena, context, o, &text, ret};
+    uint64_t begin = call_begin(o, function);
+    vec_push(arena, ret, (ProbePlace){.svma = begin});
+    if (!by_instruction) {
+        vec_push(arena, ret, (ProbePlace){.svma = begin, .by_trampoline = true});
+        return true;
+    }
+    return add_return_instructions(&f, function, colds);
+}
+
+size_t probe_note_inlined(Arena *arena, const ProbeContext *context, const ProbeObject *o, Str name)
+{
+    ProbePlaces none = {0};
+    ProbeText text = {.name = name, .is_return = true};
+    Finder f = {arena, context, o, &text, &none};
+    return add_inlined(&f);
 }
 
 // ---- Lines --------------------------------------------------------------------------------

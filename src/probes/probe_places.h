@@ -23,4 +23,15 @@ enum { PROBE_PLACES_MAX = 256 }; // of one probe
 MUST_CHECK bool probe_places_find(Arena *arena, const ProbeContext *context, const ProbeObject *o,
                                   const ProbeText *text, ProbePlaces *ret, Error *err);
 
+// Appends where calls of a function begin and return. With `by_instruction` no return is by the
+// kernel's trampoline: false, without an error, when returns cannot be seen then. `colds`
+// are the parts of functions to which these jump seldom.
+bool probe_call_places(Arena *arena, const ProbeContext *context, const ProbeObject *o,
+                       const ProbeFunction *function, const ProbeFunctions *colds,
+                       bool by_instruction, ProbePlaces *ret);
+
+// Notes how often a function of that name is inlined: such calls have no return. Returns how often.
+size_t probe_note_inlined(Arena *arena, const ProbeContext *context, const ProbeObject *o,
+                          Str name);
+
 #endif // PROBES_PROBE_PLACES_H

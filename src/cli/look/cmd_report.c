@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/look/arguments_screen.h"
+#include "cli/look/calls_screen.h"
 #include "cli/look/heap_screen.h"
 #include "cli/look/prof_counts.h"
 #include "cli/look/prof_screen.h"
@@ -107,7 +108,8 @@ typedef struct ReportOptions {
     Str sort;            // keys of report_keys joined by commas
     Str tree, around, colour, output;
     Str from_mark, to_mark, thread; // of the critical path
-    bool lines, locks, critical, children, inverted, kernel, prof, never_called, wide, notes, json;
+    bool lines, locks, critical, calls, children, inverted, kernel, prof, never_called, wide, notes,
+        json;
     bool csv, force, no_pager;
     uint64_t limit;
     double percent_limit;
@@ -147,6 +149,10 @@ static const Option report_options[] = {
     OPT_TEXT(0, "to", ReportOptions, to_mark, "MARK", "with --critical: end at such a mark"),
     OPT_TEXT(0, "thread", ReportOptions, thread, "THREAD",
              "with --critical: the number or the name of the thread at the end of the path"),
+    OPT_FLAG(
+        0, "calls", ReportOptions, calls,
+        "for a recording made with --calls: show the histogram, the percentiles and the slowest "
+        "calls of each function"),
     OPT_TEXT(0, "around", ReportOptions, around, "FUNCTION",
              "show the callers and the callees of the function"),
     OPT_FLAG(0, "prof", ReportOptions, prof,
@@ -304,6 +310,11 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
         usage_error(cmd, "a table of waits excludes all other forms of the report but --json");
         return false;
     }
+    if (o->calls &&
+        (is_tree || o->csv || o->around.len || o->prof || o->critical || wants_waits(o, &waits))) {
+        usage_error(cmd, "--calls excludes all other forms of the report except --json");
+        return false;
+    }
     if (is_tree && o->csv) {
         usage_error(cmd, "a tree has no CSV form; use --json");
         return false;
@@ -374,6 +385,8 @@ static size_t first_screen_rows(size_t head)
     size_t left = head < ALL - LEAST ? ALL - head : LEAST;
     return MIN(left, (size_t)SCREEN_FUNCTIONS);
 }
+
+enum { SLOWEST = 20 }; // calls of a function that are shown
 
 // The thread with a number or a name; of several with that name the one that ended last.
 static bool find_thread(const Profile *p, Str word, ThreadId *ret, Error *err)
@@ -461,6 +474,12 @@ static bool add_text(StrBuf *out, const Shown *s, Error *err)
     size_t head = screen_add_head(out, r, &style);
     WaitBy waits;
     head += waits_add_summary(out, r->profile, style.columns);
+    if (o->calls) {
+        strbuf_add_char(out, '\n');
+        calls_add_table(out, r->profile, o->limit != LIMIT_DEFAULT ? o->limit : SLOWEST);
+        return true;
+    }
+    calls_add_summary(out, r->profile, style.columns);
     if (o->critical) {
         strbuf_add_char(out, '\n');
         return add_critical(out, o, r, style.limit, err);
@@ -547,7 +566,11 @@ static int write_report(const Shown *s)
     StrBuf out = {0};
     const ReportOptions *o = s->options;
     Error err;
-    bool ok = o->json || o->csv ? add_data(&out, s, &err) : add_text(&out, s, &err);
+    bool ok = true;
+    if (o->calls && o->json)
+        calls_add_json(&out, s->report->profile, o->limit != LIMIT_DEFAULT ? o->limit : SLOWEST);
+    else
+        ok = o->json || o->csv ? add_data(&out, s, &err) : add_text(&out, s, &err);
     int status = ok ? write_text(o, strbuf_str(&out)) : cli_fail(&err);
     strbuf_deinit(&out);
     return status;

@@ -52,6 +52,8 @@ typedef struct RecordOptions {
     Str against;
     bool wait;
     int64_t min_wait_ns;
+    StrVec calls;
+    Str key;
     bool quiet;
     bool self_stats;
     StrVec debug_dirs;
@@ -137,6 +139,11 @@ static const Option record_options[] = {
              "without root, by a look at each thread 100 times a second"),
     OPT_MILLIS(0, "min-wait", RecordOptions, min_wait_ns, "MS",
                "with --wait: keep single waits from this length on (default 0.1)"),
+    OPT_LIST(0, "calls", RecordOptions, calls, "FUNCTION",
+             "also record each call of these functions: 'handle_*', './prog:handle id=$arg1 "
+             "$retval'; may be repeated"),
+    OPT_TEXT(0, "key", RecordOptions, key, "ARG",
+             "with --calls 'BEGIN..END': join entries of both functions by this argument, $arg1"),
     OPT_LIST(0, "debug-dir", RecordOptions, debug_dirs, "DIR",
              "also search DIR for separate debug files"),
     OPT_LIST(0, "source-path", RecordOptions, source_paths, "OLD=NEW",
@@ -156,6 +163,7 @@ static const char record_details[] =
     "  assay record --cargo --bench parse       build a benchmark and record it\n"
     "  assay record -p 1234 --duration 10       ten seconds of a running process\n"
     "  assay record -e page-faults -c 1 -- CMD  the stack of every page fault\n"
+    "  assay record --calls 'handle_*' -- CMD    each call; then: assay report --calls\n"
     "  assay record --repeat 5 --against './old' -- ./new   for assay diff\n"
     "  assay report                             look at what was recorded\n"
     "\n"
@@ -186,6 +194,7 @@ typedef struct RecordSetup {
     SourceOptions sources;
     SamplingOptions sampling;
     EventSpecVec events;
+    CallPlan calls;
     Program program;
     U32Vec pids, tids, cpus;
     Str output;
@@ -276,6 +285,10 @@ static bool check_combination(const RecordSetup *r, const RecordOptions *o, bool
                          "--all-kernel");
     if (o->heap && r->sampling.engine != ENGINE_AUTO && r->sampling.engine != ENGINE_TIMER)
         return error_set(err, ERROR_USAGE, "--heap needs --engine timer");
+    if (o->key.len && !o->calls.len)
+        return error_set(err, ERROR_USAGE, "--key needs --calls 'BEGIN..END'");
+    if (o->heap && o->calls.len)
+        return error_set(err, ERROR_USAGE, "--heap takes no --calls");
     return true;
 }
 
@@ -326,6 +339,7 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Er
     s->duration_ns = o->duration_ns;
     s->delay_ns = o->delay_ns;
     s->waits = o->wait;
+    s->calls = &r->calls;
     s->min_wait_ns = o->min_wait_ns;
     s->environment = environ;
     s->no_runtimes = o->no_runtimes;
@@ -453,7 +467,9 @@ static int record_once(Arena *arena, const RecordOptions *o, char **words, bool 
         status = cli_fail(&err);
     else if ((command && !find_program(&r, o, words, &status, &err)) ||
              !record_events_parse(r.arena, &o->events, &o->filters, r.program.path, &r.pids,
-                                  &o->debug_dirs, &r.events, &err))
+                                  &o->debug_dirs, &r.events, &err) ||
+             !record_calls_parse(r.arena, &o->calls, o->key, r.program.path, &r.pids,
+                                 &o->debug_dirs, &r.calls, &err))
         status = err.text[0] ? cli_fail(&err) : status;
     else
         return record_and_free(&r, o, writer);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/event_filters.h"
+#include "os/call_plan.h"
 
 // Parses the words of -e, and gives the tracepoints among them their filters. `program` is the file
 // that will run ("": none) and `pids` are the processes that are observed: probes are searched
@@ -13,5 +14,10 @@
 MUST_CHECK bool record_events_parse(Arena *arena, const StrVec *words, const EventFilters *filters,
                                     Str program, const U32Vec *pids, const StrVec *debug_dirs,
                                     EventSpecVec *ret, Error *err);
+
+// Finds the functions of each --calls, with the words of --key ("" for none).
+MUST_CHECK bool record_calls_parse(Arena *arena, const StrVec *words, Str key, Str program,
+                                   const U32Vec *pids, const StrVec *debug_dirs, CallPlan *ret,
+                                   Error *err);
 
 #endif // CLI_RECORD_RECORD_EVENTS_H

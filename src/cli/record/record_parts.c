@@ -69,7 +69,7 @@ bool record_check_program(const Program *p, Error *err)
 }
 
 // Samples of a group hold values of all its members, so a sample may stand for several events.
-void record_add_counts(const Profile *p, const SamplingResult *r, StrBuf *out)
+static void add_samples(const Profile *p, const SamplingResult *r, StrBuf *out)
 {
     strbuf_printf(out, "%" PRIu64 " samples of %" STR_FMT, r->samples,
                   STR_ARG(profile_fact(p, STR(FACT_EVENT))));
@@ -92,6 +92,13 @@ void record_add_counts(const Profile *p, const SamplingResult *r, StrBuf *out)
                       metric ? "" : " samples",
                       STR_ARG(profile_text(p, p->metrics.event.at[metric])));
     }
+}
+
+void record_add_counts(const Profile *p, const SamplingResult *r, StrBuf *out)
+{
+    add_samples(p, r, out);
+    if (r->has_calls)
+        strbuf_printf(out, ", %" PRIu64 " call%s", r->calls, r->calls == 1 ? "" : "s");
 }
 
 void record_say_warnings(const Profile *p, size_t count)

@@ -16,6 +16,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// linux/bpf.h of Linux 6.6: newer than the headers that we build with.
+enum { ATTACH_UPROBE_MULTI = 48, UPROBE_MULTI_RETURN = 1 };
+
 enum { LOG_BYTES = 1 << 20, LOG_TAIL = 900 }; // of the kernel's messages about a program
 
 static int bpf(int command, union bpf_attr *attr)
@@ -135,11 +138,14 @@ static int load_types(void)
 // `type` is that of the tracepoint; 0 for a program that runs at samples or at hits of probes.
 static int load(const BpfCode *code, const uint64_t *words, uint32_t type, char *log)
 {
-    bool at_hits = strcmp(code->tracepoint, "kprobe") == 0;
+    bool at_places = strcmp(code->tracepoint, "uprobe") == 0;
+    bool at_hits = at_places || strcmp(code->tracepoint, "kprobe") == 0;
     union bpf_attr a = {.prog_type = type      ? BPF_PROG_TYPE_TRACING
                                      : at_hits ? BPF_PROG_TYPE_KPROBE
                                                : BPF_PROG_TYPE_PERF_EVENT,
-                        .expected_attach_type = type ? BPF_TRACE_RAW_TP : 0,
+                        .expected_attach_type = type        ? BPF_TRACE_RAW_TP
+                                                : at_places ? ATTACH_UPROBE_MULTI
+                                                            : 0,
                         .attach_btf_id = type,
                         .insn_cnt = code->len,
                         .insns = (uint64_t)(uintptr_t)words,
@@ -195,6 +201,33 @@ static int load_linked(const BpfCode *code, const BpfMap *maps, uint32_t type, E
 int bpf_load_for_samples(const BpfCode *code, const BpfMap *maps, Error *err)
 {
     return load_linked(code, maps, 0, err);
+}
+
+int bpf_load_for_places(const BpfCode *code, const BpfMap *maps, Error *err)
+{
+    return load_linked(code, maps, 0, err);
+}
+
+// The attributes of BPF_LINK_CREATE for places in programs.
+typedef struct UprobeMulti {
+    uint32_t program, target, attach_type, link_flags;
+    uint64_t path, offsets, counters, cookies;
+    uint32_t count, flags, pid, unused;
+} UprobeMulti;
+
+int bpf_attach_to_places(int program, const BpfUserPlaces *places, Error *err)
+{
+    UprobeMulti m = {.program = (uint32_t)program,
+                     .attach_type = ATTACH_UPROBE_MULTI,
+                     .path = (uint64_t)(uintptr_t)places->path,
+                     .offsets = (uint64_t)(uintptr_t)places->offsets,
+                     .cookies = (uint64_t)(uintptr_t)places->cookies,
+                     .count = places->count,
+                     .flags = places->at_return ? UPROBE_MULTI_RETURN : 0};
+    int link = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &m, sizeof(m));
+    if (link < 0)
+        (void)error_os(err, "cannot probe '%s'", places->path);
+    return link;
 }
 
 int bpf_attach_to_event(int program, int event, uint64_t cookie)

@@ -82,6 +82,19 @@ uint32_t bpf_attach(const BpfCode *code, const BpfMap *maps, const BpfTypes *typ
 // Loads a program that runs at the samples of perf events, or, from a section "kprobe", at the hits
 // of probes. Returns its descriptor, or -1 with `err`.
 int bpf_load_for_samples(const BpfCode *code, const BpfMap *maps, Error *err);
+// Instructions of one file at which a program of a section "uprobe" runs.
+typedef struct BpfUserPlaces {
+    const char *path;        // of the file, as this process opens it
+    const uint64_t *offsets; // in the file
+    const uint64_t *cookies; // for each place; the program can ask for it
+    uint32_t count;
+    bool at_return; // when the functions that begin there have returned
+} BpfUserPlaces;
+// Loads such a program. Returns its descriptor, or -1 with `err`.
+int bpf_load_for_places(const BpfCode *code, const BpfMap *maps, Error *err);
+// Lets it run at the places, in all processes, until the descriptor that is returned is closed. -1
+// with `err`: kernels before 6.6 cannot.
+int bpf_attach_to_places(int program, const BpfUserPlaces *places, Error *err);
 // Lets a program of the second kind run at a probe, also while its event is disabled, until the
 // descriptor that is returned is closed. The program can ask for the cookie. -1 with errno.
 int bpf_attach_to_event(int program, int event, uint64_t cookie);

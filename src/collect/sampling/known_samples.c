@@ -22,7 +22,8 @@ static bool can_open(const EventSet *events)
     bool is_plain = first->type == PERF_TYPE_SOFTWARE || first->type == PERF_TYPE_HARDWARE;
     return privilege_is_special() && !events->per_thread && events->stacks == STACKS_TABLES &&
            events->events.len == 1 && is_plain && !events->group_read && first->arg_count == 0 &&
-           !events->copies && !events->options->copy_stacks;
+           !events->copies && !events->options->copy_stacks &&
+           !(events->options->calls && events->options->calls->places.len);
 #else
     (void)events;
     return false;

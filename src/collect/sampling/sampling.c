@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "collect/sampling/breaks_internal.h"
+#include "collect/sampling/calling_internal.h"
 #include "collect/sampling/drain_internal.h"
 #include "collect/sampling/facts_internal.h"
 #include "collect/sampling/order_internal.h"
@@ -94,6 +95,7 @@ struct Sampling {
     Programs programs;        // in the kernel, that look at samples; the worker's once it runs
     TextReader texts;         // of texts that arguments of probes point to
     Watching watching;        // of waits
+    Calling calling;          // of calls
     pthread_t worker;
     atomic_bool worker_done;
     atomic_bool recognises; // stacks that come again are not copied
@@ -313,7 +315,10 @@ static void deliver(void *ctx, Bytes record)
         add_to_session(s, r.u.task.pid);
     if (r.type == PERF_RECORD_FORK && r.u.task.pid == r.u.task.tid)
         watching_add_process(&s->watching, r.u.task.pid);
-    if (r.type == PERF_RECORD_SAMPLE && watching_takes(&s->watching, s->consumer, &r))
+    if (r.type == PERF_RECORD_SAMPLE)
+        calling_mend(&s->calling, &r);
+    if (r.type == PERF_RECORD_SAMPLE && (watching_takes(&s->watching, s->consumer, &r) ||
+                                         calling_takes(&s->calling, s->consumer, &r)))
         return;
     if (r.type == PERF_RECORD_SAMPLE && known_samples_takes(&s->programs.known, r.id)) {
         s->malformed += !consumer_known(s->consumer, &r, &s->sample_events[0]);
@@ -1041,6 +1046,7 @@ static void run_drained(Sampling *s, SamplingResult *result)
     s->end_ns = os_monotonic_ns();
     events_disable(&s->events);
     watching_stop(&s->watching);
+    calling_stop(&s->calling);
     drain_all(&s->drain);
     drain_all(&s->drain);
     look_at_child(s);
@@ -1099,6 +1105,8 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     if (!probe_texts_open(&s->events, &s->texts, err))
         return false;
     watching_open(&s->watching, &s->events, s->profile);
+    if (!calling_open(&s->calling, &s->events, s->profile, err))
+        return false;
     open_consumer(s);
     facts_at_start(s->profile, o, &s->events, s->start_ns);
     // Before /proc is read, so that there are records of changes during the reading.
@@ -1107,6 +1115,7 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
         events_enable(&s->events, false, true);
     add_existing(s);
     watching_begin(&s->watching, s->child.pid, &s->pids);
+    calling_begin(&s->calling, s->child.pid, &s->pids);
     add_to_session(s, (uint32_t)MAX(s->child.pid, 0));
     for (size_t i = 0; i < s->pids.len; i++)
         add_to_session(s, s->pids.at[i]);
@@ -1201,6 +1210,7 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
         consumer_finish(s->consumer, (uint64_t)s->end_ns);
         settle_result(s, result);
         watching_finish(&s->watching, s->consumer, (uint64_t)s->end_ns, result);
+        calling_finish(&s->calling, s->consumer, (uint64_t)s->end_ns, result);
         if (s->events.heap)
             heap_fill_rows(profile, s->sample_events[0].metric, &s->timers.heaps,
                            &s->timers.timeline, s->origin_ns,
@@ -1262,6 +1272,7 @@ void sampling_close(Sampling *s)
     programs_close(&s->programs);
     probe_texts_close(&s->texts);
     watching_close(&s->watching);
+    calling_close(&s->calling);
     events_close(&s->events);
     tracer_deinit(&s->tracer);
     timers_close(&s->timers);

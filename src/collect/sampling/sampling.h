@@ -7,6 +7,7 @@
 #define COLLECT_SAMPLING_SAMPLING_H
 
 #include "model/profile.h"
+#include "os/call_plan.h"
 #include "os/event.h"
 #include "os/source_file.h"
 #include "os/spawn.h"
@@ -77,9 +78,10 @@ typedef struct SamplingOptions {
     int64_t duration_ns; // 0: until the program ends or a signal comes
     int64_t delay_ns;    // from the start of the program to the first sample
     SamplingEngine engine;
-    bool waits;          // record what threads wait for, too
-    int64_t min_wait_ns; // with waits: shorter ones are in the sums only
-    bool heap;           // with ENGINE_TIMER: no samples; account of the heap (collect/heap/rows.h)
+    bool waits;            // record what threads wait for, too
+    int64_t min_wait_ns;   // with waits: shorter ones are in the sums only
+    const CallPlan *calls; // record calls of these functions, too; NULL: none
+    bool heap; // with ENGINE_TIMER: no samples; account of the heap (collect/heap/rows.h)
     // With heap, as in AgentSessionOptions:
     uint32_t heap_clock;
     bool heap_mappings;
@@ -124,6 +126,8 @@ typedef struct SamplingResult {
     uint32_t still_running; // processes of the command that still run
     bool has_waits;         // waits were recorded; else `waits_refused` says why not
     Error waits_refused;
+    bool has_calls; // calls were recorded: so many
+    uint64_t calls;
     bool write_failed; // `writer` failed, and the recording ended there
     Error write_error; // why it failed
     int killed_by;     // the signal that ended the wait for a thread that hangs; 0: none

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the BPF program at the entries and returns of functions shares with the recorder. Compiled
+// for BPF, too.
+
+#ifndef WIRE_CALLS_H
+#define WIRE_CALLS_H
+
+#include <stdint.h>
+
+enum {
+    CALL_PIDS = 1 << 13, // hashed by the number; an entry lies in one of CALL_PROBES places
+    CALL_PROBES = 8,
+    CALL_REGS = 15, // the first words of struct pt_regs on x86-64: r15 … di
+};
+
+// The cookie of a place: its number, and these.
+#define CALL_IS_RETURN  (1ull << 32)
+#define CALL_TAKES_REGS (1ull << 33) // its arguments are wanted
+#define CALL_IS_HIDDEN  (1ull << 35) // the kernel replaces the return address of the call
+#define CALL_IS_GO      (1ull << 34) // the register r14 names the goroutine
+
+// Constants of the program.
+typedef struct CallConfig {
+    uint32_t task_tgid; // offset in struct task_struct
+    uint32_t every;     // process of the machine is recorded
+    uint32_t inherit;   // processes that recorded ones make are recorded, too
+    uint32_t has_group; // sched_process_exit says whether the thread is the last of its process
+} CallConfig;
+
+typedef struct CallShared {
+    uint32_t pids[CALL_PIDS]; // of processes that are recorded; 0: free
+    uint64_t hits;
+    uint64_t lost;    // without room in a ring
+    uint64_t no_room; // processes without room in `pids`
+} CallShared;
+
+// What is written at a hit. Time, process and thread are those of the record around it.
+typedef struct CallRecord {
+    uint64_t cookie;
+    uint64_t sp;
+    uint64_t goroutine;       // 0: the thread
+    uint64_t result;          // the register ax
+    uint64_t return_address;  // with CALL_IS_HIDDEN: before it is replaced; 0: not read
+    uint64_t regs[CALL_REGS]; // with CALL_TAKES_REGS
+} CallRecord;
+
+#endif // WIRE_CALLS_H
