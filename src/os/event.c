@@ -435,8 +435,11 @@ static bool parse_tracepoint(Arena *arena, const EventSources *src, Str system, 
         }
         (void)error_set(err, ERROR_USAGE, "no tracepoint '%" STR_FMT ":%" STR_FMT "'",
                         STR_ARG(system), STR_ARG(name));
-        return error_hint(err, "those of this kernel: %" STR_FMT "/available_events",
-                          STR_ARG(src->tracefs));
+        return error_hint(err, "those of this kernel: %" STR_FMT "/available_events%s",
+                          STR_ARG(src->tracefs),
+                          src->find_probe ? ""
+                                          : "; a function or line of a program is counted by "
+                                            "assay record -e FILE:FUNCTION");
     }
     spec->type = PERF_TYPE_TRACEPOINT;
     if (!str_parse_u64(str_trim(str_from_bytes(content)), 10, &spec->config))
@@ -596,7 +599,7 @@ static bool parse_name(Arena *arena, const EventSources *src, Str name, EventSpe
     (void)error_set(err, ERROR_USAGE, "unknown event '%" STR_FMT "'", STR_ARG(name));
     return error_hint(err, "cpu-clock, cycles, page-faults, sched:sched_switch, r01c2, "
                            "pmu/event=…/ are events; 'assay list' knows all; a function is "
-                           "FILE:FUNCTION");
+                           "FILE:FUNCTION, one of the kernel kernel:FUNCTION");
 }
 
 static bool parse_one(Arena *arena, const EventSources *src, Str text, EventSpec *ret, Error *err)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "os/file.h"
+#include "probes/kernel_function.h"
 #include "probes/probe_args.h"
 #include "probes/probe_places.h"
 #include "probes/probe_text.h"
@@ -227,6 +228,9 @@ bool probes_find(void *context, Arena *arena, Str text, bool *is_probe, EventSpe
 {
     const ProbeContext *c = context;
     Str rest = str_trim(text), part;
+    *is_probe = kernel_function_is(rest, c->tracefs);
+    if (*is_probe)
+        return kernel_function_find(arena, rest, ret, err);
     *is_probe = probe_text_is(rest, c->program, c->tracefs);
     if (!*is_probe)
         return true;

@@ -36,6 +36,25 @@ if command -v musl-gcc >/dev/null; then
 else
     skip 'a program of musl' 'no musl-gcc here'
 fi
+# Functions of the kernel, in all spellings.
+if [ -e /sys/bus/event_source/devices/kprobe/type ]; then
+    kernel_counted() { # EVENT
+        assay record -q -f -o p.assay -e "$1" -- cat /dev/null 2>err && assay report --json p.assay >report.json &&
+            field "r['metric']['total'] >= 1 and r['truth']['samples_lost'] == 0" || { cat err report.json; return 1; }
+    }
+    for event in kernel:vfs_read kprobe:vfs_read probe:vfs_read kernel:vfs_read%return kretprobe:vfs_read; do
+        check "the kernel's function as $event" kernel_counted $event
+    done
+    check 'one that it does not have' eval "! assay record -o n.assay -e kernel:no_such_function -- true 2>err && grep -q 'no function .no_such_function. in the kernel' err"
+else
+    kernel_refused() {
+        local event
+        for event in kernel:vfs_read kprobe:vfs_read probe:vfs_read kretprobe:vfs_read; do
+            ! assay record -o n.assay -e $event -- true 2>err && grep -q "cannot probe 'vfs_read': this kernel has no probes of its functions" err || { cat err; return 1; }
+        done
+    }
+    check "functions of a kernel without kprobes are refused with the reason" kernel_refused
+fi
 if command -v perf >/dev/null && perf probe -q -x ./late_calls called 2>/dev/null; then
     named=$(perf probe --list 2>/dev/null | awk '/late_calls/ { print $1; exit }')
     removed_meanwhile() { # a probe of perf at the same place is removed while we record

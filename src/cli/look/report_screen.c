@@ -482,6 +482,8 @@ static void add_nothing(StrBuf *out, const Report *r)
     else if (str_equal(profile_fact(r->profile, STR(FACT_EVENT)), STR(EVENT_TIMERS)))
         strbuf_add(out, STR("no samples: the program used too little CPU to be seen by timers;\n"
                             "run it many times in one recording: assay record -- sh -c '...'\n"));
+    else if (profile_fact(r->profile, STR(FACT_PROBE_HIT_NS)).len)
+        strbuf_add(out, STR("no samples: nothing that was recorded reached the probe\n"));
     else
         strbuf_add(out, STR("no samples: the program used too little CPU to be seen at this rate,\n"
                             "or ended at once. A higher rate sees more: assay record -F 4999\n"));

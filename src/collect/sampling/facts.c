@@ -341,7 +341,25 @@ static void note_breakpoints(Profile *p, const EventSet *events, const BreakCoun
                      n->no_loader);
 }
 
-static void note_no_samples(Profile *p, const EventSet *events, const ChildEnd *child)
+// The name of a command may lead to another file than the one that is probed.
+static void note_no_hits(Profile *p, const EventSet *events, const ModuleSet *modules)
+{
+    Str path = str_from_c((const char *)(uintptr_t)events->events.at[0].config1);
+    bool is_used = false;
+    for (size_t i = 0; i < modules->files.len && !is_used; i++)
+        is_used = str_equal(modules->files.at[i]->path, path);
+    if (is_used)
+        profile_note(p, NOTE_WARNING, STR("no-samples"),
+                     "no samples: nothing that was recorded reached the probe");
+    else
+        profile_note(p, NOTE_WARNING, STR("no-samples"),
+                     "no samples: no program of the recording used '%" STR_FMT
+                     "', the file that was probed; a command's name may lead to another file",
+                     STR_ARG(path));
+}
+
+static void note_no_samples(Profile *p, const EventSet *events, const ChildEnd *child,
+                            const ModuleSet *modules)
 {
     // These have no higher rate, so that the note advises to run the program many times.
     if (events->timed && child)
@@ -357,6 +375,8 @@ static void note_no_samples(Profile *p, const EventSet *events, const ChildEnd *
                      "and ptrace samples once in %.1f ms; run it many times in one recording, as "
                      "in assay record -- sh -c 'for i in $(seq 100); do PROGRAM; done'",
                      (double)used_ns(child) / 1e6, 1e3 / (double)events->freq_hz);
+    else if (events->events.at[0].is_probe && !events->by_breakpoints)
+        note_no_hits(p, events, modules);
     else
         profile_note(p, NOTE_WARNING, STR("no-samples"),
                      "no samples: the program used too little time for the rate, or its event did "
@@ -479,5 +499,5 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
                      "%u processes of the command ran on when it ended, and with it the recording",
                      r->still_running);
     if (r->samples == 0 && !events->heap)
-        note_no_samples(p, events, child);
+        note_no_samples(p, events, child, consumer_modules(consumer));
 }
