@@ -35,6 +35,11 @@ check 'and what the kernel refused' said 'no probes of the kernel: '
 check 'returns' probe 'parse%return $retval'
 check 'are counted, too' count $((N + N / 4 + N / 8))
 gcc -g -O2 -o probe_texts "$programs/probe_texts.c" || exit 1
+# Root is told of the filter, not to become root.
+filter_named() {
+    ! ./no_perf --ptrace "$ASSAY" record -o n.assay -e ./probes:parse -- ./probes 8 2>err && grep -q 'most likely by the seccomp filter' err && ! grep -q 'need root' err || { cat err; return 1; }
+}
+if [ "$(id -u)" = 0 ]; then check 'a filter that refuses ptrace, too, is named' filter_named; fi
 texts() {
     record -e 'answer%return +0($retval):string' -e './probe_texts:look +0(+8(%di)):string' -- ./probe_texts &&
         assay report --json p.assay >report.json &&

@@ -229,4 +229,12 @@ check "an older recording is kept" bash -c '
     assay stat --recording r.assay --force true 2>/dev/null && ! cmp -s r.assay old'
 check "a command that does not start leaves no recording" bash -c '
     ! assay stat --recording x.assay nonexistent-x 2>/dev/null && [ -z "$(ls x.assay* 2>/dev/null)" ]'
+# A filter that refuses perf events, as containers have: the times are there, and the reason.
+gcc -O1 -o no_perf "$TOP/tests/programs/no_perf.c" || exit 1
+filtered() {
+    ./no_perf "$ASSAY" stat -- sh -c 'exit 3' >out 2>&1
+    [ $? = 3 ] && grep -q ' s   elapsed' out && grep -q 'Not available here: .*task-clock' out && grep -q 'sysctl\|seccomp=unconfined' out || { cat out; return 1; }
+    [ "$(id -u)" != 0 ] || ! grep -q paranoid out || { cat out; return 1; }
+}
+if ./no_perf true; then check 'a filter that refuses perf events leaves the times' filtered; else skip 'a filter' 'no seccomp filters here'; fi
 finish

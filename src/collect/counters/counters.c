@@ -105,7 +105,8 @@ bool counters_open(Arena *arena, const EventSpecVec *events, const CounterTarget
         struct perf_event_attr attr = {0};
         event_spec_apply(spec, &attr);
         perf_explain(reason, &limits, &attr, spec->name, system_wide, &missing.reason);
-        if (missing.reason.kind == ERROR_PERMISSION && happens_in_kernel(spec))
+        if (missing.reason.kind == ERROR_PERMISSION && happens_in_kernel(spec) &&
+            !limits.privileged)
             error_hint(&missing.reason, "it occurs only in the kernel, and counting there is "
                                         "refused; run: sudo sysctl kernel.perf_event_paranoid=1");
         if (reason == ESRCH) {

@@ -298,7 +298,7 @@ static bool open_counters(Counting *c, const Spawned *child, Error *err)
     CounterOptions options = {.inherit = !o->no_inherit && !o->targets.cpus,
                               .enable_on_exec = !is_fixed && !o->delay_ns && !o->starts_disabled,
                               .skips_gone = o->targets.may_be_gone,
-                              .may_be_none = o->show_missing && o->program};
+                              .may_be_none = o->program}; // which has times, too
     arena_clear(&c->scratch);
     c->counters = (Counters){0};
     CounterTargetVec targets = o->targets.at;

@@ -383,8 +383,16 @@ static bool settle_ladder(EventSet *set, Probe probe, Error *err)
 }
 
 // Places in programs are the kernel's to change, whoever owns the program.
-static bool explain_probe(int os_errno, const EventSpec *spec, Error *err)
+static bool explain_probe(int os_errno, const PerfLimits *limits, const EventSpec *spec, Error *err)
 {
+    if ((os_errno == EACCES || os_errno == EPERM) && limits->privileged && limits->seccomp) {
+        (void)error_set(err, ERROR_PERMISSION,
+                        "cannot probe '%" STR_FMT "': perf_event_open is refused, most likely by "
+                        "the seccomp filter of this container (Seccomp: 2 in /proc/self/status)",
+                        STR_ARG(spec->name));
+        return error_hint(err, "start the container with --security-opt seccomp=unconfined or a "
+                               "profile that allows perf_event_open");
+    }
     if (os_errno == EACCES || os_errno == EPERM) {
         (void)error_set(err, ERROR_PERMISSION,
                         "not allowed to probe '%" STR_FMT "': probes in programs need root "
@@ -421,7 +429,7 @@ static bool settle_given(EventSet *set, Probe probe, Error *err)
         if (!ok && !asked && spec->type != PERF_TYPE_TRACEPOINT && give_up_kernel(set, os_errno))
             ok = try_precise(set, spec, probe, &os_errno, &tried);
         if (!ok && spec->is_probe)
-            return explain_probe(os_errno, spec, err);
+            return explain_probe(os_errno, &set->limits, spec, err);
         if (!ok)
             return perf_explain(os_errno, &set->limits, &tried, spec->name,
                                 set->options->system_wide, err);
