@@ -304,6 +304,9 @@ static inline void *reallocate(void *block, size_t size, const HeapCaller *calle
 
 AGENT_EXPORT void *realloc(void *block, size_t size)
 {
+    if (heap_path() == HEAP_SAMPLED && !heap_may_know(block) && !is_early(block) &&
+        heap_call_is_left_out(size))
+        return behind.realloc(block, size);
     return reallocate(block, size, HEAP_CALLER);
 }
 
