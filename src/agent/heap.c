@@ -100,6 +100,18 @@ void heap_thread_begin(uint64_t stack_bytes)
     t->stack_low = t->stack_high - stack_bytes;
 }
 
+#ifdef AGENT_ATTACHED
+void heap_thread_stack(uint64_t low, uint64_t high)
+{
+    has_ended = false;
+    HeapThread *t = self ? self : make_self();
+    if (!t)
+        return;
+    t->stack_low = low;
+    t->stack_high = high;
+}
+#endif
+
 void heap_thread_end(void)
 {
     HeapThread *t = self;
@@ -630,6 +642,25 @@ void heap_pool_reallocated(const void *block, const HeapBlock *before, const voi
     heap_site_resized(before, size, now != block);
     note_free(self, before, block, caller);
 }
+
+#ifdef AGENT_ATTACHED
+void heap_pool_freed_before(uint64_t size, uint64_t pc)
+{
+    static _Atomic uint32_t known;
+    uint32_t site = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!site && self) {
+        const UnwindFrame frame = {.pc = pc, .flags = UNWIND_FRAME_EXACT};
+        site = heap_site_of(&(HeapStack){.frames = &frame,
+                                         .count = 1,
+                                         .end = UNWIND_COMPLETE,
+                                         .tid = self->tid,
+                                         .kind = WIRE_SITE_BEFORE});
+        atomic_store(&known, site);
+    }
+    if (site)
+        heap_site_marked(site, size);
+}
+#endif
 
 // ---- Mappings ---------------------------------------------------------------------------
 

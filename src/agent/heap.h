@@ -88,6 +88,8 @@ void heap_before_threads(void);
 // On a thread at its start and at its end. `stack_bytes` of stack lie below its thread pointer.
 void heap_thread_begin(uint64_t stack_bytes);
 void heap_thread_end(void);
+// The same as the first for a thread that has begun before: where its stack lies.
+void heap_thread_stack(uint64_t low, uint64_t high);
 
 // After libc has given out a block. A NULL block is ignored. `units` of the timer were spent in
 // libc, if this call was timed, else 0.
@@ -104,6 +106,11 @@ void heap_pool_allocated(const void *block, uint64_t size, const HeapCaller *cal
 void heap_pool_freed(const void *block, const HeapCaller *caller, HeapBlock *ret);
 void heap_pool_reallocated(const void *block, const HeapBlock *before, const void *now,
                            uint64_t size, const HeapCaller *caller, uint64_t units);
+#ifdef AGENT_ATTACHED
+// A block from before the agent was attached was freed, or became another by realloc; between
+// heap_pool_enter and heap_pool_leave. `pc` is any address that stands for all of them.
+void heap_pool_freed_before(uint64_t size, uint64_t pc);
+#endif
 // The free of a block was timed.
 void heap_free_timed(const HeapBlock *block, uint64_t units);
 // Around realloc: takes the block before; notes what became of it after. `now` is NULL when realloc

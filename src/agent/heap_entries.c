@@ -6,6 +6,7 @@
 
 #include "agent/heap_entries.h"
 
+#include "agent/attached_threads.h"
 #include "agent/heap_calls.h"
 #include "agent/heap_sites.h"
 #include "agent/mappings.h"
@@ -43,11 +44,48 @@ static const void *pool_block(long block)
     return heap_pool_block((const void *)block);
 }
 
+#ifdef AGENT_ATTACHED
+static bool blocks_are_glibcs;
+
+// What glibc keeps in front of a block: its size with that, and three flags, of which the second
+// says that it is a mapping of its own.
+static uint64_t size_before(const void *block)
+{
+    uint64_t word, flags = 7, is_mapped = 2;
+    if (!blocks_are_glibcs)
+        return 0;
+    __builtin_memcpy(&word, (const char *)block - sizeof(word), sizeof(word));
+    return (word & ~flags) - (word & is_mapped ? 16 : 8);
+}
+
+// Blocks that the agent does not know were there before it.
+static void note_before(const void *block, uint64_t size)
+{
+    if (block && !heap_samples())
+        heap_pool_freed_before(size, (uint64_t)(uintptr_t)&originals);
+}
+#else
+static uint64_t size_before(const void *block)
+{
+    (void)block;
+    return 0;
+}
+
+static void note_before(const void *block, uint64_t size)
+{
+    (void)block, (void)size;
+}
+#endif
+
 static long free_block(Function *f, const WireEntry *e, const long *arg, const HeapCaller *c)
 {
     HeapBlock noted = {0};
     if (arg[e->block_arg] && heap_may_know(pool_block(arg[e->block_arg])))
         heap_pool_freed(pool_block(arg[e->block_arg]), c, &noted);
+    if (!noted.site) {
+        const void *block = (const void *)arg[e->block_arg];
+        note_before(block, block ? size_before(block) : 0);
+    }
     uint64_t begun = heap_call_begin(noted.site != 0);
     long ret = f(arg[1], arg[2], arg[3], arg[4], arg[5], arg[6]);
     if (UNLIKELY(begun))
@@ -62,9 +100,13 @@ static long reallocate(Function *f, const WireEntry *e, const long *arg, const H
     HeapBlock before;
     bool known = arg[e->block_arg] && heap_may_know(block) && heap_before_realloc(block, &before);
     bool noted = heap_call_chooses(size);
+    const void *unknown = known ? NULL : (const void *)arg[e->block_arg];
+    uint64_t old_size = unknown ? size_before(unknown) : 0;
     uint64_t begun = heap_call_begin(noted);
     long ret = f(arg[1], arg[2], arg[3], arg[4], arg[5], arg[6]);
     uint64_t units = heap_call_end(begun, size);
+    if (ret)
+        note_before(unknown, old_size);
     if (known && ret)
         heap_pool_reallocated(block, &before, pool_block(ret), size, c, units);
     else if (known) // it failed, or its size is 0: then the block is as before, or comes free
@@ -89,19 +131,49 @@ static long allocate(Function *f, const WireEntry *e, const long *arg, const Hea
     return ret;
 }
 
-__attribute__((noinline)) static long run(unsigned number, const HeapCaller *c, const long *arg)
+static long call_original(Function *f, const long *arg)
+{
+    return f(arg[1], arg[2], arg[3], arg[4], arg[5], arg[6]);
+}
+
+static long note_call(unsigned number, const HeapCaller *c, const long *arg)
 {
     const WireEntry *e = &entries->at[number];
     Function *f = originals[number];
     // A function that is called by another one that is hooked is a part of it.
     if (!heap_is_on() || !heap_pool_enter(c))
-        return f(arg[1], arg[2], arg[3], arg[4], arg[5], arg[6]);
+        return call_original(f, arg);
     long ret = e->kind == WIRE_ENTRY_FREE      ? free_block(f, e, arg, c)
                : e->kind == WIRE_ENTRY_REALLOC ? reallocate(f, e, arg, c)
                                                : allocate(f, e, arg, c);
     heap_pool_leave();
     return ret;
 }
+
+#ifdef AGENT_ATTACHED
+__attribute__((noinline)) static void begin_thread(const AttachedCall *call)
+{
+    if (call->had_other)
+        heap_thread_end();
+    heap_thread_stack(call->stack_low, call->stack_high);
+}
+
+__attribute__((noinline)) static long run(unsigned number, const HeapCaller *c, const long *arg)
+{
+    AttachedCall call;
+    bool notes = attach_enter(c->sp, &call);
+    if (UNLIKELY(call.is_first))
+        begin_thread(&call);
+    long ret = notes ? note_call(number, c, arg) : call_original(originals[number], arg);
+    attach_leave(&call);
+    return ret;
+}
+#else
+__attribute__((noinline)) static long run(unsigned number, const HeapCaller *c, const long *arg)
+{
+    return note_call(number, c, arg);
+}
+#endif
 
 #define HOOK(n)                                                                                    \
     static long hook_##n(long a, long b, long c, long d, long e, long f)                           \
@@ -245,3 +317,31 @@ void heap_entries_hook(const char *folder)
     agent_heap->entries_missed = entries->count - hooked;
     heap_blocks_set_granule(POOL_GRANULE_BITS);
 }
+
+#ifdef AGENT_ATTACHED
+bool heap_entries_place(const char *folder, WireAttach *a)
+{
+    enum { GLIBC_GRANULE_BITS = 5 };
+    AgentMapping m;
+    blocks_are_glibcs = a->granule_bits == GLIBC_GRANULE_BITS;
+    entries = load(folder);
+    if (!entries || !place_of(&entries->at[0], &m))
+        return false;
+    const size_t size = align_up((size_t)entries->count * PLACE, PAGE);
+    uint8_t *places = map_near(&m, size);
+    for (unsigned i = 0; places && i < entries->count; i++) {
+        const WireEntry *e = &entries->at[i];
+        uint64_t entry = place_of(e, &m);
+        uint8_t *place = places + (size_t)i * PLACE;
+        if (!entry || __builtin_memcmp((const void *)(uintptr_t)entry, e->before, e->moved) != 0 ||
+            !fill_place(place, e, entry, hooks[i]))
+            continue;
+        originals[i] = (Function *)(uintptr_t)(place + MOVED_AT);
+        a->placed[i] = (WirePlaced){entry, (uint64_t)(uintptr_t)place};
+        a->count++;
+    }
+    a->places = (uint64_t)(uintptr_t)places;
+    a->places_end = a->places + size;
+    return places && a->count && SYS3(SYS_mprotect, places, size, PROT_READ | PROT_EXEC) == 0;
+}
+#endif

@@ -3,6 +3,7 @@
 
 #include "agent/join.h"
 
+#include "agent/attached_threads.h"
 #include "agent/environment.h"
 #include "agent/heap.h"
 #include "agent/heap_entries.h"
@@ -109,6 +110,45 @@ void join_session(void)
     if (agent_ring.session->period_ns)
         (void)threads_start(agent_ring.session->period_ns, false);
 }
+
+#ifdef AGENT_ATTACHED
+static bool join_folder(const char *path)
+{
+    SysText t = sys_text(folder, sizeof(folder));
+    sys_text_add(&t, path);
+    atomic_store(&was_tried, true);
+    if (!map_session() || !ring_open_shared(folder, agent_ring.session->ring_bytes))
+        return false;
+    tell_process(true);
+    heap_start(folder, agent_ring.number, agent_ring.session);
+    heap_before_threads();
+    return true;
+}
+
+static WireAttachStatus begin_attached(WireAttach *a)
+{
+    if (!attach_begin(a))
+        return WIRE_ATTACH_NO_MEMORY;
+    heap_blocks_set_granule(a->granule_bits);
+    if (!join_folder(a->folder))
+        return WIRE_ATTACH_NO_SESSION;
+    if (!heap_is_on())
+        return WIRE_ATTACH_NO_HEAP;
+    return heap_entries_place(a->folder, a) ? WIRE_ATTACH_DONE : WIRE_ATTACH_NO_ENTRIES;
+}
+
+__attribute__((used, noinline)) static void attach_main(WireAttach *a)
+{
+    a->status = (uint32_t)begin_attached(a);
+}
+
+// The ELF entry of the image. The collector waits for the breakpoint.
+__attribute__((naked, used, visibility("default"))) void assay_attach_entry(void);
+__attribute__((naked, used, visibility("default"))) void assay_attach_entry(void)
+{
+    __asm__("call attach_main\n\tint3");
+}
+#endif
 
 bool session_is_joined(void)
 {

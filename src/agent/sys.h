@@ -62,6 +62,10 @@ void *sys_map(void *at, size_t size, int prot, int flags, int fd, uint64_t offse
 void sys_unmap(void *at, size_t size); // unmaps it; accepts NULL
 // Writes all bytes; false when that fails.
 bool sys_write_all(int fd, const void *bytes, size_t size);
+#ifdef AGENT_ATTACHED
+// Where the collector finds what is mapped and open, as WireAttach has it.
+void sys_kept(uint64_t *ret_maps, uint64_t *ret_files);
+#endif
 
 // A text of limited size that is put together piece by piece; what does not fit is cut. It always
 // ends in NUL.

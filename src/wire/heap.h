@@ -32,7 +32,8 @@ enum {
 typedef enum WireSiteKind {
     WIRE_SITE_BLOCKS,   // of the heap
     WIRE_SITE_MAPPINGS, // made by mmap, mremap or brk
-    WIRE_SITE_MARKS     // the program's own events (include/assay/heap.h): `bytes` is their weight
+    WIRE_SITE_MARKS,    // the program's own events (include/assay/heap.h): `bytes` is their weight
+    WIRE_SITE_BEFORE    // one of a process that was attached to: blocks from before that it freed
 } WireSiteKind;
 
 // Events of the blocks of one site. A block belongs to the site that allocated it first,

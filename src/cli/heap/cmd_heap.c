@@ -13,6 +13,7 @@
 #include "cli/record/record_parts.h"
 #include "cli/record/recorded_symbols.h"
 #include "cli/symbols.h"
+#include "collect/heap/attach.h"
 #include "collect/heap/entries.h"
 #include "collect/sampling/sampling.h"
 #include "model/heap_metrics.h"
@@ -22,6 +23,7 @@
 static const uint64_t short_lived_default[HEAP_CLOCK_COUNT] = {1000, 64 << 10, 10000};
 
 typedef struct HeapOptions {
+    uint64_t pid; // 0: a command
     Str output;
     bool force;
     Str clock;
@@ -39,6 +41,8 @@ typedef struct HeapOptions {
 } HeapOptions;
 
 static const Option heap_options[] = {
+    OPT_U64('p', "pid", HeapOptions, pid, "PID",
+            "attach to this process, until it ends, --duration or Ctrl-C (x86-64)"),
     OPT_TEXT('o', "output", HeapOptions, output, "FILE",
              "the recording to write (default heap.assay; an older one is kept as .old)"),
     OPT_FLAG('f', "force", HeapOptions, force, "replace FILE"),
@@ -80,6 +84,7 @@ typedef struct Heap {
     SourceOptions sources;
     SamplingOptions sampling;
     HeapEntries entries;
+    AttachTarget target;
     CallCounts calls; // started when limits need them
 } Heap;
 
@@ -123,14 +128,45 @@ static bool find_entries(Heap *h, Error *err)
     return true;
 }
 
+// What a process that runs already cannot be asked for.
+static bool check_attached(const HeapOptions *o, bool has_command, Error *err)
+{
+    HeapLimit limit;
+    bool per_call = false;
+    for (size_t i = 0; i < o->gates.max_allocs.len; i++)
+        per_call |= heap_limit_parse(o->gates.max_allocs.at[i], &limit) && limit.per_call;
+    const char *with = has_command || build_options_given(&o->build) ? "a command"
+                       : o->mappings                                 ? "--mmap"
+                       : o->alloc_fns.len + o->free_fns.len          ? "--alloc-fn and --free-fn"
+                       : per_call                                    ? "limits for each call"
+                                                                     : NULL;
+    if (o->pid > INT32_MAX)
+        return error_set(err, ERROR_USAGE, "there is no process %" PRIu64, o->pid);
+    return !with || error_set(err, ERROR_USAGE, "-p does not go with %s", with);
+}
+
+static bool find_target(Heap *h, Error *err)
+{
+    uint32_t pid = (uint32_t)h->options->pid;
+    if (!heap_attach_find(h->arena, pid, &h->target, err))
+        return false;
+    h->entries = h->target.entries;
+    h->program.path = h->target.object;
+    h->sampling.heap_target = &h->target;
+    h->sampling.heap_entries =
+        bytes_over((const uint8_t *)h->entries.wire, sizeof(*h->entries.wire));
+    return true;
+}
+
 static void note_entries(const Heap *h, Profile *p)
 {
     const HeapEntries *e = &h->entries;
+    bool names = e->allocator && !h->options->pid;
     if (e->wire)
         profile_note(p, NOTE_INFO, STR("hooked-entries"),
                      "%u functions of '%" STR_FMT "' are hooked at their entries%s%s",
-                     e->wire->count, STR_ARG(program_file(h)), e->allocator ? ": " : "",
-                     e->allocator ? e->allocator : "");
+                     e->wire->count, STR_ARG(program_file(h)), names ? ": " : "",
+                     names ? e->allocator : "");
     if (e->missed.len)
         profile_note(p, NOTE_WARNING, STR("own-allocator"),
                      "'%" STR_FMT "' has %s linked in, of which a function cannot be hooked: "
@@ -229,7 +265,9 @@ static int heap(CommandLine *line, void *values)
                                    .environment = environ,
                                    .temp_folder = cli_env("TMPDIR"),
                                    .tool_version = STR(ASSAY_VERSION)};
-    if (line->operands.len == 0 && !build_options_given(&o->build)) {
+    if (o->pid && !check_attached(o, line->operands.len > 0, &err))
+        return cli_fail(&err);
+    if (!o->pid && line->operands.len == 0 && !build_options_given(&o->build)) {
         (void)error_set(&err, ERROR_USAGE, "no command to run");
         (void)error_hint(&err, "assay heap -- ./prog ARG ...");
         return cli_fail(&err);
@@ -243,7 +281,8 @@ static int heap(CommandLine *line, void *values)
         !symbols_source_options(line->arena, &o->source_paths, &h.sources, &err) ||
         !store_writer_open(h.output, &store, &writer, &err))
         return cli_fail(&err);
-    if (find_program(&h, line->words, &status, &err) && find_entries(&h, &err))
+    if (o->pid ? find_target(&h, &err)
+               : find_program(&h, line->words, &status, &err) && find_entries(&h, &err))
         return run(&h, writer);
     store_writer_abandon(writer);
     return err.text[0] ? cli_fail(&err) : status;
@@ -262,6 +301,7 @@ const Command heap_command = {
     .first = "  assay heap -- CMD           account of each block, then: assay report heap.assay\n"
              "  assay heap --cargo --bin X  build with cargo first\n",
     .usage = "[OPTION ...] [--] CMD [ARG ...]\n"
+             "[OPTION ...] -p PID\n"
              "[OPTION ...] --cargo [CARGO-OPTION ...] [-- ARG ...]",
     .options = heap_options,
     .option_count = ARRAY_LEN(heap_options),

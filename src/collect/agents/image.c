@@ -9,6 +9,7 @@
 
 EMBED(agent_image, AGENT_IMAGE_PATH);
 EMBED(heap_agent_image, HEAP_AGENT_IMAGE_PATH);
+EMBED(attach_agent_image, ATTACH_AGENT_IMAGE_PATH);
 
 Bytes agent_image(void)
 {
@@ -19,4 +20,10 @@ Bytes heap_agent_image(void)
 {
     return bytes_over(heap_agent_image_start,
                       (size_t)(heap_agent_image_end - heap_agent_image_start));
+}
+
+Bytes attach_agent_image(void)
+{
+    return bytes_over(attach_agent_image_start,
+                      (size_t)(attach_agent_image_end - attach_agent_image_start));
 }

@@ -391,6 +391,16 @@ void agent_session_set(AgentSession *s, WireState state)
     atomic_store(&s->page->state, state);
 }
 
+void agent_session_leave(AgentSession *s, uint32_t pid)
+{
+    DIR *d = opendir(s->folder);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (agent_ring_pid(e->d_name) == pid)
+            (void)unlinkat(s->folder_fd, e->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
 void agent_session_close(AgentSession *s)
 {
     if (!s->page)

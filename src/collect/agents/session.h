@@ -41,6 +41,9 @@ MUST_CHECK bool agent_session_open(Arena *arena, const AgentSessionOptions *opti
                                    AgentSession *ret, Error *err);
 // Gives a command to all agents, present and future ones.
 void agent_session_set(AgentSession *s, WireState state);
+// For a process from which the agent was taken out: removes its files, so that the session does not
+// wait for its end.
+void agent_session_leave(AgentSession *s, uint32_t pid);
 // Ends the session. Programs that still run keep the folder until they have ended.
 void agent_session_close(AgentSession *s);
 

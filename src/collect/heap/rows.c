@@ -209,6 +209,18 @@ static void values_of_marks(const WireSite *s, uint64_t value[HEAP_METRIC_COUNT]
     value[HEAP_MARK_WEIGHT] = s->bytes;
 }
 
+// Blocks from before the agent was attached, whose stack nobody knows: each is as if it were
+// allocated when it is freed.
+static void values_of_before(Profile *p, size_t row, const WireSite *s,
+                             uint64_t value[HEAP_METRIC_COUNT])
+{
+    FunctionId name = profile_function(p, STR("[before attach]"), STR(""), STR(""), 0);
+    FrameId frame = profile_named_frame(p, (ModuleId){0}, 0, name, (StrId){0}, 0, 0);
+    p->samples.stack.at[row] = profile_stack(p, (StackId){0}, frame);
+    value[HEAP_BLOCKS] = value[HEAP_FREED] = s->blocks;
+    value[HEAP_BYTES] = s->bytes;
+}
+
 static void values_of_blocks(const AgentHeap *h, const WireSite *s,
                              uint64_t value[HEAP_METRIC_COUNT])
 {
@@ -448,6 +460,8 @@ void heap_fill_rows(Profile *p, MetricId site_metric, const AgentHeaps *heaps,
                 values_of_mappings(s, value);
             else if (s->kind == WIRE_SITE_MARKS)
                 values_of_marks(s, value);
+            else if (s->kind == WIRE_SITE_BEFORE)
+                values_of_before(p, row, s, value);
             else
                 values_of_blocks(h, s, value);
             set_sizes(p, row, &sizes, h, s);

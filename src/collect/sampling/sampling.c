@@ -792,7 +792,9 @@ static bool is_over(Sampling *s, Course *c, bool signalled, SamplingResult *resu
     // A SIGCHLD may be read with that of an earlier stop, before the end is waited for.
     if (s->tracing)
         look_at_child(s);
-    if (s->child.pid > 0 ? s->child_ended : s->polls_open == 0)
+    if (s->timers.is_attached ? timers_target_ended(&s->timers)
+        : s->child.pid > 0    ? s->child_ended
+                              : s->polls_open == 0)
         return true;
     if (atomic_load(&s->failed) || atomic_load(&s->is_full))
         return true;
@@ -928,6 +930,13 @@ static bool open_timed(Sampling *s, Str why, Error *err)
            start_child(s, &s->timers.program, err);
 }
 
+// Prepares to attach to a process.
+static bool open_target(Sampling *s, Error *err)
+{
+    timers_events(&s->arena, s->options, STR(""), &s->events);
+    return timers_open(&s->arena, s->options, &s->events, &s->queue, &s->timers, err);
+}
+
 // Starts the child anew, traced by a process that sets breakpoints in it.
 static bool open_broken(Sampling *s, Str why, Error *err)
 {
@@ -942,6 +951,8 @@ static bool open_broken(Sampling *s, Str why, Error *err)
 static bool open_engine(Sampling *s, Error *err)
 {
     const SamplingOptions *o = s->options;
+    if (o->heap_target)
+        return open_target(s, err);
     if (o->engine == ENGINE_PERF)
         return open_events(s, err);
     if (o->engine == ENGINE_PTRACE && has_probes(o))
@@ -1129,7 +1140,8 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
         start_samples(s);
     else if (o->delay_ns == 0)
         events_enable_wide(&s->events);
-    if (o->argv && !release_child(s, err)) {
+    if ((o->argv && !release_child(s, err)) ||
+        (o->heap_target && !timers_attach(&s->arena, o, &s->timers, err))) {
         if (!stop_worker(s))
             result->killed_by = s->last_signal;
         return false;
@@ -1218,6 +1230,7 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
                                              .mappings = options->heap_mappings,
                                              .short_lived = options->short_lived,
                                              .sample_bytes = options->heap_sample_bytes});
+        timers_note(&s->timers, profile);
         facts_at_end(profile, &s->events, s->consumer, s->malformed, &s->drain,
                      &(FactsOfEngine){.tracer = s->events.traced && !s->events.by_breakpoints
                                                     ? &s->tracer

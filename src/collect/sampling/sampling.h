@@ -88,6 +88,8 @@ typedef struct SamplingOptions {
     uint64_t short_lived;
     uint64_t heap_sample_bytes;
     Bytes heap_entries;
+    // The process to attach to, instead of a command; NULL: a command.
+    const struct AttachTarget *heap_target;
     bool heap_with_time;      // with heap: samples of the processor time, too
     char *const *environment; // of the command; ends in NULL
     Str temp_folder;          // $TMPDIR; "": the usual ones

@@ -122,7 +122,8 @@ bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *e
                                    .ring_bytes = events->heap ? HEAP_RING_BYTES : ring_bytes()};
     assert(options->environment);
     ret->queue = queue;
-    ret->program = *options->program;
+    if (options->program)
+        ret->program = *options->program;
     if ((events->heap && !check_addresses(err)) ||
         !check_program(&ret->program, events->heap, err) ||
         !agent_session_open(arena, &session, &ret->session, err))
@@ -131,6 +132,46 @@ bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *e
     agent_heaps_init(&ret->heaps, &ret->session);
     agent_rings_init(&ret->rings, &ret->session, events->heap ? &ret->heaps : NULL);
     return true;
+}
+
+bool timers_attach(Arena *arena, const SamplingOptions *options, Timers *t, Error *err)
+{
+    t->is_attached = heap_attach(arena, &t->session, options->heap_target, &t->attached, err);
+    if (!t->is_attached)
+        agent_session_leave(&t->session, options->heap_target->pid);
+    return t->is_attached;
+}
+
+bool timers_target_ended(const Timers *t)
+{
+    return t->is_attached && !agent_process_runs(t->attached.remote.pid);
+}
+
+static void detach(Timers *t)
+{
+    if (!t->is_attached)
+        return;
+    t->stopped_ns = t->attached.remote.stopped_ns;
+    if (!timers_target_ended(t))
+        heap_detach(&t->attached);
+    t->stopped_ns = MAX(t->stopped_ns, t->attached.remote.stopped_ns);
+    remote_close(&t->attached.remote);
+}
+
+void timers_note(const Timers *t, Profile *p)
+{
+    if (!t->is_attached)
+        return;
+    profile_note(p, NOTE_INFO, STR("attached"),
+                 "attached to process %u: %u functions hooked, its threads stopped for at most "
+                 "%.1f ms at a time; what it allocated before is not known by its stack, and its "
+                 "child processes are not in this recording",
+                 t->attached.remote.pid, t->attached.hooked, (double)t->stopped_ns / 1e6);
+    if (t->attached.is_left)
+        profile_note(p, NOTE_WARNING, STR("agent-left"),
+                     "the code of process %u is as before, but a thread did not leave the agent: "
+                     "the agent's memory stays mapped there",
+                     t->attached.remote.pid);
 }
 
 void timers_start(Timers *t)
@@ -165,6 +206,8 @@ static void take(void *ctx, Bytes record)
 
 void timers_drain(Timers *t)
 {
+    if (t->is_attached)
+        remote_reap(&t->attached.remote);
     agent_rings_drain(&t->rings, take, t);
     if (t->rings.heaps)
         heap_timeline_add(&t->timeline, os_monotonic_ns() - t->origin_ns, &t->heaps);
@@ -177,6 +220,7 @@ void timers_drain(Timers *t)
 
 void timers_stop(Timers *t)
 {
+    detach(t);
     agent_session_set(&t->session, WIRE_OVER);
     timers_drain(t);
     timers_drain(t);
@@ -190,5 +234,7 @@ void timers_close(Timers *t)
     agent_rings_deinit(&t->rings);
     agent_heaps_deinit(&t->heaps);
     heap_timeline_deinit(&t->timeline);
+    if (t->is_attached)
+        agent_session_leave(&t->session, t->attached.remote.pid);
     agent_session_close(&t->session);
 }

@@ -7,6 +7,7 @@
 #define COLLECT_SAMPLING_TIMERS_INTERNAL_H
 
 #include "collect/agents/rings.h"
+#include "collect/heap/attach.h"
 #include "collect/heap/rows.h"
 #include "collect/sampling/events_internal.h"
 #include "collect/sampling/queue_internal.h"
@@ -21,7 +22,10 @@ typedef struct Timers {
     HeapTimeline timeline; // of them
     int64_t origin_ns;     // 0 of the profile's times; set before the first drain
     Program program;       // of the command, with the session's environment
-    uint64_t dropped;      // samples left out because the queue to the worker is full
+    HeapAttached attached; // to options.heap_target
+    bool is_attached;
+    int64_t stopped_ns; // how long its threads were stopped at most
+    uint64_t dropped;   // samples left out because the queue to the worker is full
 } Timers;
 
 // Fills an EventSet for the records of the agents: one event, no descriptors. `why` says why other
@@ -30,6 +34,12 @@ void timers_events(Arena *arena, const SamplingOptions *options, Str why, EventS
 // Makes the session for the command of `options`. The caller starts `ret->program`.
 MUST_CHECK bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *events,
                             ChunkQueue *queue, Timers *ret, Error *err);
+// Puts the agent into the process of options.heap_target. What it allocates from now on is noted.
+MUST_CHECK bool timers_attach(Arena *arena, const SamplingOptions *options, Timers *t, Error *err);
+// Whether the process that the agent was put into has ended.
+bool timers_target_ended(const Timers *t);
+// Notes how the attached process fared.
+void timers_note(const Timers *t, Profile *p);
 // From now on the agents take samples.
 void timers_start(Timers *t);
 // Passes the records of the agents to the worker.

@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# assay heap -p: attaching to a program that runs, and leaving it as it was.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+if [ "$(uname -m)" != x86_64 ]; then echo 'attaching is for x86-64 only'; exit 77; fi
+gcc -g -O1 -fno-builtin -pthread -o prog "$TOP/tests/programs/heap_attach.c" 2>gcc.log || { cat gcc.log; exit 1; }
+mkfifo to from
+timeout 60 ./prog <to >from &
+runner=$!
+exec {to}>to {from}<from
+answer() { local line; read -r -t 20 -u "$from" line && [ "$line" = "$1" ] || { echo "the program answers '$line', not '$1'"; return 1; }; }
+do_it() { echo "$1" >&"$to" && answer done; }
+answer ready || exit 1
+target=$(pgrep -P "$runner")
+if ! "$ASSAY" heap -q -f -o first.assay -p "$target" --duration 0.01 2>err; then
+    if grep -q 'ptrace is restricted' err; then cat err; exit 77; fi
+    cat err
+    exit 1
+fi
+
+# What the program has in memory, open, and as the first bytes of malloc.
+state() {
+    sed 's/ .*//' "/proc/$target/maps"
+    ls "/proc/$target/fd"
+    dd "if=/proc/$target/mem" bs=1 count=16 skip="$malloc" 2>/dev/null | od -An -tx1
+}
+libc=$(awk '/r-xp.*libc\.so/ || /r-xp.*libc-/ { print $6; exit }' "/proc/$target/maps")
+base=$(awk -v libc="$libc" '$6 == libc { sub(/-.*/, "", $1); print $1; exit }' "/proc/$target/maps")
+malloc=$((0x$base + 0x$(nm -D "$libc" | awk '$3 ~ /^malloc(@|$)/ { print $1; exit }')))
+
+recorder=
+attach() { # OPTION…
+    "$ASSAY" heap -q -f -o heap.assay -p "$target" "$@" 2>err &
+    recorder=$!
+    for _ in $(seq 200); do
+        [ "$(dd "if=/proc/$target/mem" bs=1 count=1 skip="$malloc" 2>/dev/null | od -An -tx1)" = ' e9' ] && return 0
+        kill -0 "$recorder" 2>/dev/null || break
+        sleep 0.02
+    done
+    cat err
+    return 1
+}
+detach() {
+    kill -INT "$recorder"
+    wait "$recorder" || { cat err; return 1; }
+    "$ASSAY" export -f json --force -o heap.json heap.assay
+}
+is() { # VALUE METRIC FUNCTION
+    local got
+    got=$("$TOP/tests/e2e/lib/heap_values.py" "$2" "$3" <heap.json)
+    [ "$got" = "$1" ] || { echo "$2 of $3 is $got, not $1"; return 1; }
+}
+state >before.state
+attached() { attach && do_it after && do_it old && do_it old+ && do_it fork && do_it after && detach; }
+check 'attach, let the program work, detach' attached
+counts() { is 2000 'blocks allocated' after && is 200000 'bytes allocated' after && is 800 'blocks at end' after && is 80000 'bytes at end' after; }
+check 'each block is counted, and those of a child process are not' counts
+before() { is 21 'blocks allocated' '[before attach]' && is 6552 'bytes allocated' '[before attach]' && is 0 'blocks at end' '[before attach]'; }
+# 312 bytes each: what glibc keeps for 300.
+check 'blocks from before have a row of their own' before
+same_state() { state >after.state; cmp before.state after.state || { diff before.state after.state; return 1; }; }
+check 'its memory, descriptors and code are as before' same_state
+notes() { "$ASSAY" report --notes heap.assay | tr -s ' \n' ' ' | grep -q -- "$1"; }
+check 'a note says how long it was stopped' notes "attached to process $target: [0-9]* functions hooked, its threads stopped for at most [0-9.]* ms"
+sampled() { attach --sample 1k && do_it after && detach && notes 'estimates'; }
+check 'a sample of the blocks, too' sampled
+again() { timeout 20 "$ASSAY" heap -q -f -o other.assay -p "$target" --duration 0.1 2>err; [ $? -eq 1 ] && grep -q 'are not as in the file' err || { cat err; return 1; }; }
+twice() { attach && again && do_it after && detach && is 1000 'blocks allocated' after; }
+check 'a second recorder is refused, and the first goes on' twice
+refused() { # STATUS TEXT OPTION…
+    local status=$1 text=$2
+    shift 2
+    "$ASSAY" heap -q -f -o no.assay "$@" 2>err
+    [ $? -eq "$status" ] && grep -q -- "$text" err || { cat err; return 1; }
+}
+check 'no such process' refused 1 'no process 999999999' -p 999999999
+check 'a command beside it' refused 2 'does not go with a command' -p "$target" -- true
+kill -STOP "$target"
+check 'a stopped process' refused 1 "kill -CONT $target" -p "$target"
+kill -CONT "$target"
+
+# A storm of 16 threads on top of which the recorder comes and goes.
+echo 'storm 16 3' >&"$to"
+storm() {
+    local n=0
+    while ((SECONDS < 2)); do
+        timeout 20 "$ASSAY" heap -q -f -o storm.assay -p "$target" --duration 0.01 2>err || { cat err; return 1; }
+        kill -0 "$target" || return 1
+        n=$((n + 1))
+    done
+    echo "attached $n times"
+    ((n > 1))
+}
+SECONDS=0
+check 'attached and detached again and again while 16 threads allocate' storm
+check '… the program ends its work' answer 'done'
+ends() {
+    exec {to}>&-
+    wait "$runner"
+}
+code() { dd "if=/proc/$target/mem" bs=1 count=16 skip="$malloc" 2>/dev/null | od -An -tx1 | cmp - <(tail -1 before.state); }
+check '… and its code is as before' code
+check '… and ends as without' ends
+finish
