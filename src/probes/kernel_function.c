@@ -59,8 +59,9 @@ static bool is_in_kernel(Str name)
     Str rest = found ? STR("") : str_from_bytes(bytes), line;
     while (!found && str_next_part(&rest, '\n', &line)) { // address, kind, name, [module]
         Str word;
-        bool is_code = str_next_part(&line, ' ', &word) && str_next_part(&line, ' ', &word) &&
-                       word.len == 1 && (word.ptr[0] | 0x20) == 't';
+        bool has_kind = str_next_part(&line, ' ', &word); // the address is skipped
+        has_kind = has_kind && str_next_part(&line, ' ', &word);
+        bool is_code = has_kind && word.len == 1 && (word.ptr[0] | 0x20) == 't';
         size_t tab = str_find_char(line, '\t');
         found = is_code && str_equal(tab == SIZE_MAX ? line : str_slice(line, 0, tab), name);
     }

@@ -258,8 +258,8 @@ chmod 755 . && mkdir -p user && chown 65534:65534 user && cp "$ASSAY" life user/
 as_user() { setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$PWD/user" XDG_CACHE_HOME="$PWD/user" "$@"; }
 # As timeout(1) ends it: the command gets the signal, then at once the whole group.
 twice_at_once() {
-    local i recorder
-    for i in 1 2 3 4; do
+    local recorder
+    for _ in 1 2 3 4; do
         rm -f twice.assay*
         "$ASSAY" record -q -o twice.assay -- ./life burn 20000 2>err.log &
         recorder=$!

@@ -194,7 +194,7 @@ static void add_densities(ViewBlock *b, const RunFamilies *f)
     view_column_begin(b);
     for (size_t i = 0; i < f->len; i++) {
         RunSummaries *all = &f->at[i];
-        double from, to, density[DENSITY_POINTS];
+        double from, to, density[DENSITY_POINTS] = {0};
         run_times_range(all, &from, &to);
         for (uint32_t k = 0; k < all->set.count; k++) {
             size_t n = all->set.groups[k].runs.len;

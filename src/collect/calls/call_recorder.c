@@ -130,21 +130,20 @@ static bool is_wanted(const CallRecorder *c, uint32_t tid)
 
 static void enter(CallRecorder *c, const CallFunction *f, const CallRecord *r, PairingHit *h)
 {
-    PairingValue values[PAIRING_VALUES_MAX];
+    PairingValue values[PAIRING_VALUES_MAX] = {{{0}, 0}};
     h->value_count = values_of(c, f, r, values);
     h->values = values;
+    uint64_t key = (uint64_t)values[0].value;
     if (f->role == CALL_ROLE_CALL) {
         pairing_enter(&c->pairing, h);
-        return;
-    }
-    uint64_t key = (uint64_t)values[0].value;
-    if (f->role == CALL_ROLE_BEGIN) {
+    } else if (f->role == CALL_ROLE_BEGIN) {
         pairing_begin(&c->pairing, key, h);
-        return;
+    } else {
+        h->values++; // the key is kept already
+        h->value_count--;
+        pairing_end(&c->pairing, key, h);
     }
-    h->values++; // the key is kept already
-    h->value_count--;
-    pairing_end(&c->pairing, key, h);
+    h->values = NULL;
 }
 
 static void leave(CallRecorder *c, const CallFunction *f, const CallRecord *r, PairingHit *h)
@@ -153,6 +152,7 @@ static void leave(CallRecorder *c, const CallFunction *f, const CallRecord *r, P
     h->values = &result;
     h->value_count = f->takes_result;
     pairing_return(&c->pairing, h);
+    h->values = NULL;
 }
 
 void calls_record(CallRecorder *c, Consumer *consumer, const PerfRecord *record)
