@@ -304,6 +304,12 @@ export class App {
     this.renderChips();
     if (s.tab !== "coverage") this.matchText.textContent = isRuns(s.tab) ? "" : this.searchShare();
     if (!keep) this.renderView();
+    else if (s.tab === "timeline" && this.belowTime?.isConnected) {
+      // What is selected is counted again below the picture.
+      const below = this.functionsView();
+      this.belowTime.replaceWith(below);
+      this.belowTime = below;
+    }
     this.strip?.draw();
   }
 
@@ -377,6 +383,7 @@ export class App {
   }
   private pending = 0;
   private wholeTime: Timeline | null = null;
+  private belowTime: HTMLElement | null = null;
 
   /** Called when the samples are here. */
   loaded() {
@@ -415,7 +422,7 @@ export class App {
     else if (s.tab === "tree") fill(this.main, strip, this.fn() >= 0 ? this.aroundView() : this.treeView(rootDown(this.weighed), "call tree"));
     else if (s.tab === "functions") fill(this.main, strip, this.functionsView());
     else if (s.tab === "source") fill(this.main, strip, this.sourceView());
-    else if (s.tab === "timeline") fill(this.main, (this.wholeTime = new Timeline(this.timeHost(), true)).element);
+    else if (s.tab === "timeline") fill(this.main, (this.wholeTime = new Timeline(this.timeHost(), true)).element, (this.belowTime = this.functionsView()));
     else fill(this.main);
     this.strip?.draw();
   }
@@ -745,6 +752,7 @@ export class App {
       }
     }
     const unit = this.metric().unit, against = this.newAgainst(rootDown(w), false);
+    const place = (c: Call) => { const text = this.placeText(c); return text === rec.moduleName(c.place) ? "" : text; }; // the module has a column of its own
     return new Table<Call>({
       label: "functions", rows, sort: 0,
       columns: [
@@ -757,7 +765,7 @@ export class App {
         ] : []),
         { name: "function", width: 0, cell: c => h("span", {}, h("code", {}, shown(this.name(c.key), 400)), c.flags & INLINED ? h("span", { class: "soft" }, " inlined") : null), sort: c => this.name(c.key) },
         ...(against && innerWidth < 1200 ? [] : [{ name: "module", width: 160, cell: (c: Call) => shown(rec.moduleName(c.place), 60), sort: (c: Call) => rec.moduleName(c.place) }]),
-        { name: "declared at", width: 190, cell: c => shown(this.placeText(c), 60), sort: c => this.placeText(c) },
+        { name: "declared at", width: 190, cell: c => shown(place(c), 60), sort: place },
       ],
       onSelect: c => { this.selectedKey = c.key; this.selectedCall = c; },
       onOpen: c => this.set({ tab: "tree", fn: this.name(c.key) }),
@@ -793,7 +801,7 @@ export class App {
     const { path } = wanted, known = rec.file(path), host = this.sourceHost(path);
     const pick = new Table<Listed>({
       label: "files", rows: list, selected: list.indexOf(wanted),
-      columns: [{ name: "self", width: 72, number: true, cell: f => bar(f.self, whole) }, { name: "file", width: 0, cell: f => h("span", { title: shown(f.path) }, shown(baseName(f.path), 80)) }],
+      columns: [{ name: "self", width: 52, number: true, cell: f => bar(f.self, whole) }, { name: "file", width: -90, cell: f => h("span", { title: shown(f.path) }, shown(baseName(f.path), 80)) }],
       rowClass: f => (hasText(f) ? "" : "sub"),
       onSelect: f => { if (f !== wanted) this.set({ file: f.path, line: 0 }); },
     });

@@ -6,7 +6,7 @@ import { fill, h } from "./dom";
 export interface ColumnOf<R> {
   name: string;
   title?: string;
-  /** Width in pixels; 0: what is left. */
+  /** Width in pixels; 0: what is left, at least 126; below 0: what is left, at least so many. */
   width: number;
   number?: boolean;
   cell: (row: R, index: number) => Node | string;
@@ -51,7 +51,7 @@ export class Table<R> {
   constructor(private o: TableOptions<R>) {
     this.selected = o.selected ?? (o.rows.length ? 0 : -1);
     this.sorted = o.sort ?? -1;
-    const grid = o.columns.map(c => (c.width ? c.width + "px" : "minmax(126px,1fr)")).join(" ");
+    const grid = o.columns.map(c => (c.width > 0 ? c.width + "px" : `minmax(${-c.width || 126}px,1fr)`)).join(" ");
     const head = h("div", { class: "row head", role: "row", "aria-rowindex": 1 }, ...o.columns.map((c, i) => {
       const cell = h("div", { role: "columnheader", class: c.number ? "n" : "", title: c.title }, c.head ? h("button", { onclick: c.head, "aria-pressed": o.sorted === i }, c.name) : c.sort ? h("button", { onclick: () => this.sortBy(i) }, c.name) : c.name);
       this.heads.push(cell);
