@@ -71,6 +71,9 @@ check 'and not when it is left out' eval 'view work.info --no-source --html bare
 check 'without folders when asked' eval 'view work.info --strip-paths --html g.html && lacks g.html "$PWD" && holds g.html work.c'
 check 'coverage has no pseudonyms' eval '! view work.assay work.info --anonymise --html f.html && grep -q "cannot be anonymised" said'
 check 'a file that is neither says why' eval '! view work.c --html f.html && grep -q "not a recording of a known format" said'
+"$make_profile" busy busy.assay
+check 'a large recording has a preview, whose values are all there' eval 'view busy.assay --html busy.html &&
+    [ "$(blocks busy.html | grep -ao "\"preview\":[a-z]*" | tr "\n" " ")" = "\"preview\":true \"preview\":false " ]'
 # ---- Served ----------------------------------------------------------------------------
 check 'a served page is for those alone who know its address' "$TOP/tests/tools/served_page.py" "$ASSAY" work.assay a.html
 check '--port is for --serve' eval '! view work.assay --port 8000 && grep -q "are for --serve" said'
@@ -97,6 +100,10 @@ if [ -n "$browser" ] && [ -n "$driver" ]; then
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" a.html report.json
     check 'CPU, heap and coverage stand on the same line, and what is not joined is said' \
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --joined three.html moved.html none.html
+    view busy.assay --time 5..20 --html most.html
+    view busy.assay --time 15..18 --html few.html
+    check 'a selection of time has the values of that time' \
+        "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --large busy.html most.html 5 20 few.html 15 18
     check 'benchmarks and counts: the figures, the pictures, the keys, wrong sums are marked' \
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --runs bench.html runs.html runs.json stat.html
     check 'what changed: the report'\''s values and verdicts, colours, lines that moved' \

@@ -11,6 +11,8 @@ of work.c in view.sh; in MOVED the coverage has another folder, in OTHER it is o
 view_in_browser.py DRIVER BROWSER --runs BENCH VIEWED EXPORT.json COUNTS: pages of a bench, of its recording, of counted events.
 view_in_browser.py DRIVER BROWSER --diff PAGE DIFF.json LINES: the page of a comparison, and of one of two builds of moved.c in view.sh.
 
+view_in_browser.py DRIVER BROWSER --large PAGE PART FROM TO ...: PART is a page of the seconds FROM to TO of the same recording.
+
 Then changes the total in the page's data: the page must say that its sums differ.
 """
 import base64
@@ -28,7 +30,7 @@ from page_in_browser import Driver  # noqa: E402
 
 driver, browser, page, *more = sys.argv[1:]
 wanted = {}
-if page not in ("--joined", "--runs", "--diff"):
+if page not in ("--joined", "--runs", "--diff", "--large"):
     with open(more[0], encoding="utf-8") as text:
         wanted = json.load(text)
 
@@ -144,6 +146,26 @@ const seen = new Set(); for (let i = 0; i < d.length; i += 404) seen.add(d[i] * 
         sys.exit(f"{page}: {session.run(FAILED)}")
 
 
+def hottest(session, path, hash_part):
+    """The rows of the functions that are on the screen: their shares and names."""
+    open_page(session, path, hash_part)
+    if session.run(FAILED):
+        sys.exit(f"{path}: {session.run(FAILED)}")
+    return session.run(ROWS)
+
+
+def check_large(session, whole, *parts):
+    """A selection of time has the values of a page that assay made of that time alone: PAGE FROM TO, in seconds."""
+    open_page(session, whole)
+    wait_for(session, "return document.querySelector('aside .hot button')")
+    for part, start, end in zip(parts[::3], parts[1::3], parts[2::3]):
+        selected = hottest(session, whole, f"#tab=functions&from={int(start) * 10**6}&to={int(end) * 10**6}")
+        alone = hottest(session, part, "#tab=functions")
+        differ = [x for x in zip(selected, alone) if x[0] != x[1]][:3]
+        if len(selected) < 15 or len(alone) < 15 or differ:
+            sys.exit(f"{start} to {end} s of {whole}: {len(selected)} and {len(alone)} rows, {differ}")
+
+
 TABLE = """const t = document.querySelector('#view .table'), heads = [...t.querySelectorAll('.head > div')].map(d => d.textContent);
 return [...t.querySelectorAll('.space .row')].map(r => Object.fromEntries([...r.children].map((c, i) => [heads[i], c.textContent])))"""
 SECONDS = {"s": 1, "ms": 1e-3, "\u00b5s": 1e-6, "ns": 1e-9}
@@ -252,6 +274,8 @@ with tempfile.TemporaryDirectory() as profile:
             check_diff(open_session, *more)
         elif page == "--runs":
             check_runs(open_session, *more)
+        elif page == "--large":
+            check_large(open_session, *more)
         else:
             check_functions(open_session)
             check_views(open_session)

@@ -273,12 +273,13 @@ export class App {
   private describe = (c: Call) => {
     const whole = this.weighed.total[0], unit = this.metric().unit;
     const name = c.flags === 255 ? "all" : this.names.full(c.key);
+    if (this.rec.about.preview) return `${name} · ${percent(c.total, whole) || "0%"} total`;
     return `${name} · ${percent(c.total, whole) || "0%"} total, ${amount(c.total, unit)}; ${percent(c.self, whole) || "0%"} self, ${amount(c.self, unit)}`;
   };
 
   /** The share of the whole in stacks with a function that the search finds. */
   private searchShare(): string {
-    if (!this.pattern) return "";
+    if (!this.pattern || this.rec.about.preview) return "";
     const { shape, total } = this.weighed, inside = new Uint8Array(shape.count);
     let sum = 0, functions = 0;
     for (let i = 1; i < shape.count; i++) {
@@ -388,6 +389,7 @@ export class App {
   /** Called when the samples are here. */
   loaded() {
     this.complete = true;
+    this.pick(this.state.rec); // of a large recording, a preview was shown
     this.strip = null; // may have been made of a part of the samples
     this.weighKey = "";
     if (!this.tabs().includes(this.state.tab)) this.state.tab = this.tabs()[0];
@@ -417,6 +419,7 @@ export class App {
     this.cover = null;
     if (this.hasTime() && s.tab !== "summary" && s.tab !== "timeline") this.strip ??= new Timeline(this.timeHost(), false);
     const strip = s.tab !== "timeline" && this.strip ? this.strip.element : null;
+    if (this.rec.about.preview && (s.tab !== "flame" || s.table || s.order !== "heavy") && s.tab !== "summary") return fill(this.main, h("p", { class: "empty" }, "Reading the rest of this page …"));
     if (s.tab === "heap") return fill(this.main, this.heapView());
     if (s.tab === "flame") fill(this.main, strip, h("div", { class: "split" }, this.flameView(), this.sideView()));
     else if (s.tab === "tree") fill(this.main, strip, this.fn() >= 0 ? this.aroundView() : this.treeView(rootDown(this.weighed), "call tree"));
@@ -577,6 +580,8 @@ export class App {
   }
 
   private showCall(c: Call | null) {
+    // A preview has no self values: the calls that it leaves out are in those above them.
+    if (this.rec.about.preview) return fill(this.side, h("p", { class: "soft" }, "Reading the rest of this page …"));
     this.selectedCall = c && c.flags !== 255 ? c : null;
     if (!c || c.flags === 255) {
       this.selectedKey = -1;

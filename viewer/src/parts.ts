@@ -27,9 +27,10 @@ export class Parts {
   add(block: Block) {
     const { kind, recording } = block.about;
     if (kind === "overview") {
-      const made = new Recording(block);
+      const made = new Recording(block), preview = this.numbers.get(recording);
       this.numbers.set(recording, made);
-      this.recordings.push(made);
+      if (preview) this.recordings[this.recordings.indexOf(preview)] = made;
+      else this.recordings.push(made);
     } else if (kind === "coverage") this.coverages.push(new Coverage(block));
     else if (kind === "diff") this.diff = new Diff(block);
     else if (kind === "runs") this.runs.push(new Runs(block));

@@ -96,7 +96,7 @@ export class Recording {
   wrong: string[] = []; // totals that the page's own sums do not meet
 
   constructor(block: Block) {
-    const get = (name: string) => block.columns.get(name) as any;
+    const get = (name: string) => (block.columns.get(name) ?? new Uint32Array(0)) as any;
     this.about = block.about;
     this.metrics = block.about.metrics;
     this.threads = block.about.threads;

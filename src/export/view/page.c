@@ -84,7 +84,8 @@ static void add_notes(JsonWriter *json, const Profile *p)
     json_end(json);
 }
 
-static void add_about(StrBuf *about, const ViewPage *page, const Report *r, const ViewOptions *o)
+static void add_about(StrBuf *about, const ViewPage *page, const Report *r, const ViewOptions *o,
+                      bool is_preview)
 {
     const Profile *p = r->profile;
     JsonWriter json;
@@ -99,6 +100,7 @@ static void add_about(StrBuf *about, const ViewPage *page, const Report *r, cons
     json_u64(&json, "samples", p->samples.stack.len);
     json_bool(&json, "sampled", r->truth.sampled && !r->truth.aggregated);
     json_bool(&json, "no_source", o->no_source);
+    json_bool(&json, "preview", is_preview);
     add_metrics(&json, p);
     add_threads(&json, p);
     add_notes(&json, p);
@@ -120,32 +122,52 @@ static void add_strings(ViewBlock *b, const ViewStrings *strings)
     view_column_end(b, "str.text", VIEW_BYTES);
 }
 
-bool view_page_add_report(ViewPage *page, const Report *r, const ViewOptions *o, Error *err)
+// Adds the overview of a tree. `rest`, the page that the recording's further blocks go to, may be
+// NULL.
+static bool add_overview(const ViewPage *page, const ViewTree *tree, const Report *r,
+                         const ViewOptions *o, ViewPage *rest, StrBuf *out, Error *err)
 {
-    enum { LEVEL = 6 };
+    enum { LEVEL = 6, LEVEL_OF_LARGE = 3, LARGE_BYTES = 1 << 20 };
     const Profile *p = r->profile;
     ViewStrings strings = {0};
     intern_init(&strings.texts, &strings.arena);
-    ViewTree tree;
-    view_tree_init(&tree, p, &r->keys);
     ViewBlock overview = {0};
     StrBuf about = {0};
-    view_add_tree(&overview, &tree, &r->keys, &strings);
-    view_add_tracks(&overview, p, &strings);
-    add_about(&about, page, r, o);
+    view_add_tree(&overview, tree, &r->keys, &strings);
+    if (rest)
+        view_add_tracks(&overview, p, &strings);
+    add_about(&about, page, r, o, !rest);
     // Made before the overview is ended, because it names texts, and placed after it.
-    bool ok = view_add_samples(page, &tree, p, err) && view_add_source(page, p, o, &strings, err);
+    bool ok = !rest ||
+              (view_add_samples(rest, tree, p, err) && view_add_source(rest, p, o, &strings, err));
     if (ok) {
         add_strings(&overview, &strings);
-        view_add_summary(&page->summary, r, o);
-        ok = view_block_add(&overview, strbuf_str(&about), LEVEL, &page->first, err);
-        page->recordings++;
+        int level = overview.bytes.len > LARGE_BYTES ? LEVEL_OF_LARGE : LEVEL;
+        ok = view_block_add(&overview, strbuf_str(&about), level, out, err);
     }
     view_block_deinit(&overview);
     strbuf_deinit(&about);
-    view_tree_deinit(&tree);
     intern_deinit(&strings.texts);
     arena_deinit(&strings.arena);
+    return ok;
+}
+
+bool view_page_add_report(ViewPage *page, const Report *r, const ViewOptions *o, Error *err)
+{
+    ViewTree tree, preview;
+    view_tree_init(&tree, r->profile, &r->keys);
+    bool has_preview = view_tree_preview(&tree, r->request.selection.metric.v, &preview), ok = true;
+    if (has_preview) {
+        ok = add_overview(page, &preview, r, o, NULL, &page->first, err);
+        view_tree_deinit(&preview);
+    }
+    StrBuf *out = has_preview ? &page->second : &page->first;
+    ok = ok && add_overview(page, &tree, r, o, page, out, err);
+    if (ok) {
+        view_add_summary(&page->summary, r, o);
+        page->recordings++;
+    }
+    view_tree_deinit(&tree);
     return ok;
 }
 
@@ -162,6 +184,7 @@ void view_page_write(const ViewPage *page, Str title, StrBuf *out)
     strbuf_add(out, STR("<script>"));
     strbuf_add(out, str_over(view_script, view_script_len));
     strbuf_add(out, STR("</script>\n"));
+    strbuf_add(out, strbuf_str(&page->second));
     strbuf_add(out, strbuf_str(&page->bulk));
     strbuf_add(out, STR("</body></html>\n"));
 }
@@ -170,6 +193,7 @@ void view_page_deinit(ViewPage *page)
 {
     strbuf_deinit(&page->summary);
     strbuf_deinit(&page->first);
+    strbuf_deinit(&page->second);
     strbuf_deinit(&page->bulk);
     *page = (ViewPage){0};
 }

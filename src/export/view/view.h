@@ -40,6 +40,7 @@ typedef struct ViewOptions {
 typedef struct ViewPage {
     StrBuf summary;      // plain HTML, a part for each recording
     StrBuf first;        // blocks that the page shows at once
+    StrBuf second;       // overviews of which a preview is in `first`
     StrBuf bulk;         // blocks that it reads afterwards
     uint32_t recordings; // added so far
 } ViewPage;

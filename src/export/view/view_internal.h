@@ -42,6 +42,10 @@ enum { // of a place
 // Builds the tree of all samples of the profile.
 void view_tree_init(ViewTree *t, const Profile *p, const Keys *keys);
 void view_tree_deinit(ViewTree *t);
+// Sets `*ret` to what a first picture shows of a large tree: the nodes with more than 1/4000 of the
+// metric, and their places. Values of the others are added to the self values of those above
+// them. It has no `of_sample`. False: the tree is small, and `ret` is untouched.
+bool view_tree_preview(const ViewTree *t, size_t metric, ViewTree *ret);
 
 // Adds the columns of the tree, of its functions and of its places.
 void view_add_tree(ViewBlock *b, const ViewTree *t, const Keys *keys, ViewStrings *strings);
