@@ -64,6 +64,7 @@ check 'a recording and coverage in one page' eval 'view work.assay work.info --h
     holds two.html "\"kind\":\"overview\",\"recording\":0" && holds two.html "\"kind\":\"coverage\",\"recording\":1"'
 "$ASSAY" heap -o heap.assay -- ./work >out 2>&1 && mkdir -p other && sed "s|$PWD|/elsewhere/${PWD##*/}|" work.info >other/moved.info && printf 'SF:/nowhere/none.c\nDA:1,1\nend_of_record\n' >none.info
 check 'CPU, heap and coverage in one page' view work.assay heap.assay work.info --html three.html
+check 'source that two recordings share stands in it once' eval '[ "$(blocks three.html | grep -ac "^static volatile unsigned sink")" = 1 ]'
 check 'and with coverage of other paths' view work.assay heap.assay other/moved.info --html moved.html
 check 'and with coverage of another program' view heap.assay work.assay none.info --html none.html
 check 'coverage alone has its source' eval 'view work.info --html alone.html && blocks alone.html later | grep -q "sink += "'

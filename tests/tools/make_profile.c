@@ -352,6 +352,49 @@ static void make_busy(Maker *m)
     make_of_size(m, "./busy", &(Size){.samples = 200000, .stacks = 6000, .is_uneven = true});
 }
 
+enum { LINE_FILES = 100, FILE_LINES = 1000 };
+
+// A frame of a line of one of the 100 files, of a function of 40 lines.
+static FrameId line_frame(Maker *m, uint32_t file, uint32_t line)
+{
+    char path[40], name[40];
+    snprintf(path, sizeof(path), "/lines/f%u.c", file);
+    snprintf(name, sizeof(name), "f%u_%u", file, line / 40);
+    return place(m, m->program, name, path, line / 40 * 40 + 1, line, 0);
+}
+
+// CPU time on every third of 100 000 lines.
+static void make_lines(Maker *m)
+{
+    begin(m, "./lines");
+    FrameId main_f = line_frame(m, 0, 1);
+    for (uint32_t i = 0; i < LINE_FILES * FILE_LINES; i += 3)
+        samples(m, m->thread, STACK(m, main_f, line_frame(m, i / FILE_LINES, i % FILE_LINES + 1)),
+                1 + random_u64() % 4);
+    end(m);
+}
+
+// The same lines in a recording of the heap: every tenth allocates.
+static void make_lines_heap(Maker *m)
+{
+    begin(m, "./lines");
+    Profile *p = &m->p;
+    profile_set_fact(p, STR(FACT_COLLECTOR), STR("heap"));
+    const char *const names[] = {"blocks allocated", "bytes allocated", "bytes at peak"};
+    MetricId metrics[ARRAY_LEN(names)];
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        metrics[i] =
+            profile_add_metric(p, str_from_c(names[i]), STR("bytes"), METRIC_SUM, STR("malloc"));
+    FrameId main_f = line_frame(m, 0, 1);
+    for (uint32_t i = 0; i < LINE_FILES * FILE_LINES; i += 10) {
+        StackId s = STACK(m, main_f, line_frame(m, i / FILE_LINES, i % FILE_LINES + 1));
+        size_t at = profile_add_sample(p, TIME_NONE, m->thread, s, 0);
+        for (size_t k = 0; k < ARRAY_LEN(names); k++)
+            profile_sample_set(p, at, metrics[k], (int64_t)(random_u64() % 5000));
+    }
+    end(m);
+}
+
 static void add_value(Profile *p, RunId run, const char *name, const char *unit, double value)
 {
     MetricId m = run_metric(p, str_from_c(name), str_from_c(unit), METRIC_SUM, STR(""));
@@ -578,6 +621,8 @@ static const Kind kinds[] = {
     {"large", make_large},
     {"huge", make_huge},
     {"busy", make_busy},
+    {"lines", make_lines},
+    {"lines-heap", make_lines_heap},
     {"long-paths", make_long_paths},
     {"bench", make_bench},
     {"functions", make_functions},

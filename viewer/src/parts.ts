@@ -4,7 +4,7 @@
 import { Block, Column } from "./blocks";
 import { Coverage } from "./coverage";
 import { Diff } from "./diff";
-import { Recording } from "./recording";
+import { Recording, SourceFile } from "./recording";
 import { Runs } from "./runs";
 
 /** A recording without samples, for pages that have none. */
@@ -22,12 +22,13 @@ export class Parts {
   runs: Runs[] = [];
   diff: Diff | null = null;
   private numbers = new Map<number, Recording>();
+  private texts = new Map<string, SourceFile>();
 
   /** Takes in a block that stands before the viewer, or one behind it. */
   add(block: Block) {
     const { kind, recording } = block.about;
     if (kind === "overview") {
-      const made = new Recording(block), preview = this.numbers.get(recording);
+      const made = new Recording(block, this.texts), preview = this.numbers.get(recording);
       this.numbers.set(recording, made);
       if (preview) this.recordings[this.recordings.indexOf(preview)] = made;
       else this.recordings.push(made);

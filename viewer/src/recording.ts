@@ -95,7 +95,8 @@ export class Recording {
   start = Infinity;
   wrong: string[] = []; // totals that the page's own sums do not meet
 
-  constructor(block: Block) {
+  /** `shared`: texts of files that are alike in several recordings of a page, where the first of them has them. */
+  constructor(block: Block, private shared = new Map<string, SourceFile>()) {
     const get = (name: string) => (block.columns.get(name) ?? new Uint32Array(0)) as any;
     this.about = block.about;
     this.metrics = block.about.metrics;
@@ -209,10 +210,10 @@ export class Recording {
   private addTexts(block: Block) {
     const pieces = new Texts(block.columns.get("text.len") as Uint32Array, block.columns.get("text") as Uint8Array);
     block.about.files.forEach((file: any, i: number) => {
-      const known = this.file(file.path);
+      const known = this.ownFile(file.path), text = pieces.get(i);
       known.trouble = file.trouble;
-      const text = pieces.get(i);
       if (text || !file.trouble) known.text = text;
+      if (!this.shared.has(file.path)) this.shared.set(file.path, known);
     });
   }
 
@@ -220,7 +221,7 @@ export class Recording {
     const line = block.columns.get("line") as Float64Array, lengths = block.columns.get("text.len") as Uint32Array, bytes = block.columns.get("text") as Uint8Array;
     let row = 0, at = 0;
     for (const [path, count] of block.about.files) {
-      const kept = (this.file(path).kept ??= new Map());
+      const kept = (this.ownFile(path).kept ??= new Map());
       for (let i = 0; i < count; i++, row++) {
         kept.set(line[row], utf8.decode(bytes.subarray(at, at + lengths[row])));
         at += lengths[row];
@@ -249,6 +250,13 @@ export class Recording {
 
   /** What is known of a source file; a new one has neither text nor trouble. */
   file(path: string): SourceFile {
+    const own = this.texts.get(path), other = this.shared.get(path);
+    if (!other || own === other || own?.text !== undefined || own?.trouble !== undefined) return this.ownFile(path);
+    if (own?.kept) other.kept ??= own.kept;
+    return other;
+  }
+
+  private ownFile(path: string): SourceFile {
     if (!this.texts.has(path)) this.texts.set(path, { path });
     return this.texts.get(path)!;
   }

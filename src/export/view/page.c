@@ -195,5 +195,7 @@ void view_page_deinit(ViewPage *page)
     strbuf_deinit(&page->first);
     strbuf_deinit(&page->second);
     strbuf_deinit(&page->bulk);
+    table_deinit(&page->written_index);
+    vec_free(&page->written);
     *page = (ViewPage){0};
 }

@@ -50,6 +50,22 @@ StrIdVec view_touched_files(const Report *report, size_t max)
 
 // ---- Text ----------------------------------------------------------------------------
 
+// Whether a recording before had the same text of the same path: the page takes it from there.
+static bool is_written(ViewPage *page, Str path, const ViewText *text)
+{
+    ViewWritten w = {.path = str_hash(path),
+                     .content = str_hash(text->text) +
+                                (text->trouble ? str_hash(str_from_c(text->trouble)) * 31 : 0)};
+    uint32_t row;
+    for (TableProbe p = table_probe(&page->written_index, w.path);
+         table_next(&page->written_index, &p, &row);)
+        if (page->written.at[row].path == w.path)
+            return page->written.at[row].content == w.content;
+    table_insert(&page->written_index, w.path, (uint32_t)page->written.len);
+    vec_push(NULL, &page->written, w);
+    return false;
+}
+
 // One block of files: [from, to) of the texts.
 static bool add_texts(ViewPage *page, const Profile *p, const ViewTextVec *texts, size_t from,
                       size_t to, Error *err)
@@ -126,15 +142,20 @@ static bool add_kept(ViewPage *page, const Profile *p, Error *err)
 static bool add_all_texts(ViewPage *page, const Profile *p, const ViewTextVec *texts, Error *err)
 {
     enum { BLOCK_BYTES = 6 << 20 };
-    for (size_t from = 0; from < texts->len;) {
+    ViewTextVec new_ones = {0};
+    for (size_t i = 0; i < texts->len; i++)
+        if (!is_written(page, profile_text(p, texts->at[i].file), &texts->at[i]))
+            vec_push(NULL, &new_ones, texts->at[i]);
+    bool ok = true;
+    for (size_t from = 0; from < new_ones.len && ok;) {
         size_t bytes = 0, to = from;
-        for (; to < texts->len && (to == from || bytes < BLOCK_BYTES); to++)
-            bytes += texts->at[to].text.len;
-        if (!add_texts(page, p, texts, from, to, err))
-            return false;
+        for (; to < new_ones.len && (to == from || bytes < BLOCK_BYTES); to++)
+            bytes += new_ones.at[to].text.len;
+        ok = add_texts(page, p, &new_ones, from, to, err);
         from = to;
     }
-    return true;
+    vec_free(&new_ones);
+    return ok;
 }
 
 // ---- Counts of lines, instructions ---------------------------------------------------

@@ -6,6 +6,7 @@
 #define EXPORT_VIEW_VIEW_H
 
 #include "analyse/report.h"
+#include "base/table.h"
 #include "export/view/block.h"
 
 // The source text of one file that the page may show.
@@ -35,6 +36,12 @@ typedef struct ViewOptions {
     bool no_source;                         // the user asked for a page without source text
 } ViewOptions;
 
+// A source text that stands in a page: hashes of its path, and of the text and what is said of it.
+typedef struct ViewWritten {
+    uint64_t path, content;
+} ViewWritten;
+typedef Vec(ViewWritten) ViewWrittenVec;
+
 // A page that is being made of one or more recordings. Zero-initialised is a valid empty page;
 // release with view_page_deinit.
 typedef struct ViewPage {
@@ -43,6 +50,8 @@ typedef struct ViewPage {
     StrBuf second;       // overviews of which a preview is in `first`
     StrBuf bulk;         // blocks that it reads afterwards
     uint32_t recordings; // added so far
+    Table written_index; // hash of a path -> row of `written`
+    ViewWrittenVec written;
 } ViewPage;
 
 // Adds a recording of samples. Its report was made by function and with lines.
