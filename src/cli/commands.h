@@ -19,6 +19,7 @@
     ROW(cover)                                                                                     \
     ROW(report)                                                                                    \
     ROW(annotate)                                                                                  \
+    ROW(loop)                                                                                      \
     ROW(diff)                                                                                      \
     ROW(flame)                                                                                     \
     ROW(view)                                                                                      \

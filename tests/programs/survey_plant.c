@@ -16,10 +16,7 @@ static void hot_loop(unsigned turns)
 {
     unsigned x = sink;
     for (unsigned i = 0; i < turns; i++) {
-        x = x * 1664525u + 1013904223u;
-        x ^= x >> 7;
-        x *= 2654435761u;
-        x ^= x >> 13; /* hot */
+        x = ((x ^ (x >> 7)) * 1664525u + 1013904223u) ^ (x << 5) ^ (x >> 13); /* hot */
     }
     sink = x;
 }

@@ -74,9 +74,13 @@ static void show_progress(const SurveyChild *c, int64_t since_ns)
 {
     enum { FIRST_NS = 500000000, NS_PER_S = 1000000000 };
     int64_t past = os_monotonic_ns() - since_ns;
-    if (past >= FIRST_NS && !c->show_output && isatty(STDERR_FILENO) == 1)
-        fprintf(stderr, "\r\033[K%u of %u: %s · %lld s (Ctrl-C: stop and show what there is)",
-                c->number, c->count, c->what, (long long)(past / NS_PER_S));
+    if (past >= FIRST_NS && !c->show_output && isatty(STDERR_FILENO) == 1) {
+        fputs("\r\033[K", stderr);
+        if (c->count)
+            fprintf(stderr, "%u of %u: ", c->number, c->count);
+        fprintf(stderr, "%s · %lld s%s", c->what, (long long)(past / NS_PER_S),
+                c->count ? " (Ctrl-C: stop and show what there is)" : "");
+    }
 }
 
 static void clear_progress(const SurveyChild *c)
@@ -146,7 +150,7 @@ static bool run_with(Arena *arena, const SurveyChild *c, int in, int null, int s
     sigprocmask(SIG_BLOCK, &signals, &mask);
     pid_t pid = fork();
     if (pid == 0)
-        become(words, environment, &mask, in, null, c->show_output ? -1 : said);
+        become(words, environment, c->mask ? c->mask : &mask, in, null, c->show_output ? -1 : said);
     bool ok = pid > 0;
     if (ok)
         ret->status = wait_for(c, pid, &signals, &ret->interrupted);

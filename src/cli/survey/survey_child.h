@@ -5,6 +5,8 @@
 #ifndef CLI_SURVEY_SURVEY_CHILD_H
 #define CLI_SURVEY_SURVEY_CHILD_H
 
+#include <signal.h>
+
 #include "base/error.h"
 #include "base/vec.h"
 
@@ -12,9 +14,10 @@ typedef struct SurveyChild {
     const StrVec *words;       // behind "assay"
     Str input;                 // a path for standard input
     const StrVec *environment; // "NAME=VALUE" to add; NULL: nothing
+    const sigset_t *mask;      // of signals that the step starts with; NULL: those of the caller
     bool show_output;          // the outputs are those of this process; else they are dropped
     const char *what;          // for the line of progress: "CPU samples"
-    unsigned number, count;    // it is step `number` of `count`
+    unsigned number, count;    // it is step `number` of `count`; 0: not one of several
 } SurveyChild;
 
 typedef struct SurveyChildEnd {

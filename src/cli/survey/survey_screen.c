@@ -484,3 +484,14 @@ void survey_screen_add(StrBuf *out, const Terminal *t, SurveyData *d, Str change
     add_missing(&s);
     add_next(&s);
 }
+
+void survey_brief_add(StrBuf *out, const Terminal *t, SurveyData *d, Str changes)
+{
+    Screen s = {.out = out, .t = t, .d = d};
+    add_verdict(&s);
+    strbuf_add(out, str_trim(changes).len ? changes : STR(""));
+    add_time(&s);
+    add_cpu(&s);
+    add_first(&s);
+    add_missing(&s);
+}

@@ -12,6 +12,9 @@
 // command was compared: what changed, from survey_changes_add; "" for none.
 void survey_screen_add(StrBuf *out, const Terminal *t, SurveyData *d, Str changes);
 
+// Appends what matters after a change: verdict, changes, time, CPU time, the line to look at first.
+void survey_brief_add(StrBuf *out, const Terminal *t, SurveyData *d, Str changes);
+
 // Appends all of it as docs/formats/survey-json.md describes.
 void survey_json_add(StrBuf *out, SurveyData *d);
 

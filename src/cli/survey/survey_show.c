@@ -35,7 +35,10 @@ int survey_show(Str folder, const Terminal *t, SurveyForm form)
         status = cli_print(strbuf_str(&out)) ? STATUS_OK : STATUS_FAILED;
     } else {
         survey_changes_add(&changes, &d);
-        survey_screen_add(&out, t, &d, strbuf_str(&changes));
+        if (form == SURVEY_BRIEF)
+            survey_brief_add(&out, t, &d, strbuf_str(&changes));
+        else
+            survey_screen_add(&out, t, &d, strbuf_str(&changes));
         status = cli_print_text(strbuf_str(&out)) ? STATUS_OK : STATUS_FAILED;
     }
     strbuf_deinit(&changes);

@@ -7,7 +7,11 @@
 #include "cli/survey/survey_folder.h"
 #include "cli/terminal.h"
 
-typedef enum SurveyForm { SURVEY_TEXT, SURVEY_JSON } SurveyForm;
+typedef enum SurveyForm {
+    SURVEY_TEXT,
+    SURVEY_JSON,
+    SURVEY_BRIEF, // the verdict, what changed, the time, and the line to look at first
+} SurveyForm;
 
 // Appends the first screen without colours, for lines of `columns`. False: a part cannot be read.
 MUST_CHECK bool survey_add_text(Str folder, size_t columns, StrBuf *out, Error *err);
