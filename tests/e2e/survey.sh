@@ -28,7 +28,7 @@ check 'report opens the folder' eval '"$ASSAY" report plant.survey >screen && gr
 check '… on one screen' eval '[ "$(wc -l <screen)" -le 26 ] && [ "$(wc -L <screen)" -le 80 ]'
 check 'report --json gives the same' eval '"$ASSAY" report --json plant.survey | cmp - s.json'
 check 'view opens the folder' eval '"$ASSAY" view --no-open --html v.html plant.survey && grep -q survey_plant v.html'
-check 'other commands open its parts' eval '"$ASSAY" annotate plant.survey/cpu.assay hot_loop | grep -q 1664525'
+check 'other commands open its parts' eval '"$ASSAY" annotate -e "cpu time" plant.survey/cpu.assay hot_loop | grep -q 1664525'
 
 survey --steps cpu,heap -- ./plant allocate
 check 'the allocator comes first' is 's["first"]["reason"], s["first"]["line"]["function"]' "('allocator', 'one_turn')"

@@ -426,6 +426,21 @@ static Str part_path(Screen *s, SurveyStep step)
     return survey_part_path(&s->d->arena, s->d->folder, &s->d->manifest.part[SURVEY_NEW][step]);
 }
 
+// A recording of waits has a column for each class, which leave the text no room.
+static const char *annotate_command(Screen *s)
+{
+    const Profile *p = &s->d->profile[SURVEY_CPU];
+    StrBuf out = {0};
+    strbuf_add(&out, STR("assay annotate"));
+    if (s->d->has[SURVEY_WAITS]) {
+        strbuf_add(&out, STR(" -e "));
+        add_shell_word(&out, profile_text(p, p->metrics.name.at[0]));
+    }
+    const char *ret = arena_c_str(&s->d->arena, strbuf_str(&out));
+    strbuf_deinit(&out);
+    return ret;
+}
+
 static void add_next(Screen *s)
 {
     bool begun = false;
@@ -441,7 +456,8 @@ static void add_next(Screen *s)
     else
         name_shorten(s->d->costs.top_function, NAME_NO_TEMPLATES, &function);
     if (function.len)
-        add_command(s, &begun, "assay annotate", part_path(s, SURVEY_CPU), strbuf_str(&function));
+        add_command(s, &begun, annotate_command(s), part_path(s, SURVEY_CPU),
+                    strbuf_str(&function));
     if (s->d->costs.blocks)
         add_command(s, &begun, "assay report", part_path(s, SURVEY_HEAP), STR(""));
     if (s->d->manifest.page.len == 0)
