@@ -103,11 +103,20 @@ static void walk_end(Walk *w)
     heap_free(w->runtimes);
 }
 
+// Code that comes with the language, not with the program: it counts where there is no other.
+static bool is_of_language(Str file)
+{
+    bool is_python = str_find(file, STR("/lib/python")) != SIZE_MAX &&
+                     str_find(file, STR("-packages/")) == SIZE_MAX;
+    return is_python || (file.len && file.ptr[0] == '<') || str_starts_with(file, STR("node:"));
+}
+
 static bool has_user_line(const Walk *w, FrameId frame, bool with_runtimes)
 {
     const Frames *f = &w->p->frames;
     return !w->libraries[frame.v] && f->file.at[frame.v].v && f->line.at[frame.v] &&
-           (with_runtimes || !w->runtimes[f->module.at[frame.v].v]);
+           (with_runtimes || (!w->runtimes[f->module.at[frame.v].v] &&
+                              !is_of_language(profile_text(w->p, f->file.at[frame.v]))));
 }
 
 // The innermost frame of a stack with a line of user code; 0 without one.
@@ -203,7 +212,7 @@ static void name_callees(LineCosts *c, CalleeVec *callees)
     }
 }
 
-static void add_stack(Walk *w, const WeightRow *weight, CalleeVec *callees)
+static void add_stack(Walk *w, const WeightRow *weight, CalleeVec *callees, U64Vec *functions)
 {
     LineCosts *c = w->c;
     FrameId frame = user_line_of(w, weight->stack);
@@ -211,6 +220,8 @@ static void add_stack(Walk *w, const WeightRow *weight, CalleeVec *callees)
     if (below == BELOW_ALLOCATOR)
         c->cpu_in_allocator += weight->value;
     if (frame.v == 0) {
+        FrameId leaf = w->p->stacks.frame.at[weight->stack.v];
+        functions->at[w->p->frames.function.at[leaf.v].v] += weight->value;
         c->cpu_without_line += weight->value;
         return;
     }
@@ -223,21 +234,27 @@ static void add_stack(Walk *w, const WeightRow *weight, CalleeVec *callees)
         vec_push(NULL, callees, (Callee){(size_t)(row - c->rows.at), callee, weight->value});
 }
 
-// Finds the function with the most self value.
-static void find_top_function(LineCosts *c, const Profile *p, const Weights *w)
+// Puts a function into the list of those with the most.
+static void add_top_function(LineCosts *c, Str name, uint64_t cpu)
 {
-    U64Vec sums = {0};
-    (void)vec_extend(NULL, &sums, p->functions.name.len);
-    for (size_t i = 0; i < w->rows.len; i++) {
-        FrameId leaf = p->stacks.frame.at[w->rows.at[i].stack.v];
-        uint32_t function = p->frames.function.at[leaf.v].v;
-        sums.at[function] += w->rows.at[i].value;
-        if (function && sums.at[function] > c->top_function_cpu) {
-            c->top_function_cpu = sums.at[function];
-            c->top_function = profile_text(p, p->functions.name.at[function]);
-        }
+    for (int i = 0; i < TOP_FUNCTIONS; i++) {
+        TopFunction *at = &c->top_functions[i];
+        if (at->name.len && at->cpu >= cpu)
+            continue;
+        TopFunction moved = *at;
+        *at = (TopFunction){name, cpu};
+        name = moved.name;
+        cpu = moved.cpu;
+        if (name.len == 0)
+            return;
     }
-    vec_free(&sums);
+}
+
+static void find_top_functions(LineCosts *c, const Profile *p, const U64Vec *sums)
+{
+    for (size_t i = 1; i < sums->len; i++)
+        if (sums->at[i])
+            add_top_function(c, profile_text(p, p->functions.name.at[i]), sums->at[i]);
 }
 
 bool line_costs_add_cpu(LineCosts *c, const Profile *p, Error *err)
@@ -246,18 +263,21 @@ bool line_costs_add_cpu(LineCosts *c, const Profile *p, Error *err)
     Weights w;
     Walk walk;
     CalleeVec callees = {0};
+    U64Vec functions = {0}; // [function] self value of samples without a line
     selection_init(&all);
     if (!weights_init(&w, p, &all, GROUP_NONE, err))
         return false;
     walk_begin(&walk, c, p);
+    (void)vec_extend(NULL, &functions, p->functions.name.len);
     for (size_t i = 0; i < w.rows.len; i++)
-        add_stack(&walk, &w.rows.at[i], &callees);
+        add_stack(&walk, &w.rows.at[i], &callees, &functions);
     name_callees(c, &callees);
+    find_top_functions(c, p, &functions);
+    vec_free(&functions);
     vec_free(&callees);
     walk_end(&walk);
     c->cpu += w.value;
     c->cpu_samples += w.samples;
-    find_top_function(c, p, &w);
     bool is_time =
         p->metrics.unit.len && str_equal(profile_text(p, p->metrics.unit.at[0]), STR("ns"));
     uint64_t user = 0, system = 0;
@@ -362,7 +382,8 @@ void line_costs_finish(LineCosts *c)
     }
     c->cpu_without_line = cpu_ns_of(c, c->cpu_without_line);
     c->cpu_in_allocator = cpu_ns_of(c, c->cpu_in_allocator);
-    c->top_function_cpu = cpu_ns_of(c, c->top_function_cpu);
+    for (int i = 0; i < TOP_FUNCTIONS; i++)
+        c->top_functions[i].cpu = cpu_ns_of(c, c->top_functions[i].cpu);
     c->cpu = c->cpu_ns;
     if (c->rows.len)
         qsort(c->rows.at, c->rows.len, sizeof(c->rows.at[0]), compare_costs);

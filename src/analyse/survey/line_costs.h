@@ -39,14 +39,21 @@ typedef struct LineCost {
     bool is_counted; // `executions` is known
 } LineCost;
 
+enum { TOP_FUNCTIONS = 4 };
+
+typedef struct TopFunction {
+    Str name;     // "": there are no more
+    uint64_t cpu; // as LineCost.cpu
+} TopFunction;
+
 typedef struct LineCosts {
     Arena arena;
     Intern names;       // "FILE:LINE"; the number less 1 is the row
     Vec(LineCost) rows; // heap memory
     // Of all samples, with those that have no line of user code; ns, after line_costs_finish.
     uint64_t cpu, cpu_samples, cpu_without_line, cpu_in_allocator;
-    Str top_function; // the one with the most self value, for programs without lines
-    uint64_t top_function_cpu;
+    // The functions with the most self value among samples without a line of user code.
+    TopFunction top_functions[TOP_FUNCTIONS];
     uint64_t cpu_ns;  // CPU time of the recorded run, in any case
     uint64_t wait_ns; // blocked, over all threads, without idle ones
     uint64_t blocks, bytes;

@@ -84,7 +84,7 @@ static void add_first(JsonWriter *w, const SurveyData *d)
     if (first->reason != FIRST_NOTHING)
         add_line(w, "line", d, &first->line);
     else
-        json_str(w, "function", d->costs.top_function);
+        json_str(w, "function", d->costs.top_functions[0].name);
     json_end(w);
     strbuf_deinit(&why);
 }

@@ -23,7 +23,7 @@ static void add_below(StrBuf *out, const LineCost *line)
     if (line->cpu == 0 || own >= line->cpu - own)
         return;
     static const char *const places[BELOW_COUNT] = {"", "in malloc, free and their like",
-                                                    "in libraries that it calls", "in the kernel"};
+                                                    "in functions that it calls", "in the kernel"};
     int most = BELOW_ALLOCATOR;
     for (int below = BELOW_ALLOCATOR; below < BELOW_COUNT; below++)
         if (line->cpu_below[below] > line->cpu_below[most])

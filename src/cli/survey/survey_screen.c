@@ -52,7 +52,10 @@ static void add_labelled(Screen *s, const char *label, const StrBuf *text)
 static void add_place(StrBuf *out, Str file, uint32_t line, size_t columns)
 {
     StrBuf place = {0};
-    strbuf_printf(&place, "%" STR_FMT ":%u", STR_ARG(str_base_name(file)), line);
+    if (file.len)
+        strbuf_printf(&place, "%" STR_FMT ":%u", STR_ARG(str_base_name(file)), line);
+    else
+        strbuf_add(&place, STR("(no line)"));
     size_t taken = text_add_fitting(out, strbuf_str(&place), columns, true);
     strbuf_add_repeated(out, ' ', columns > taken ? columns - taken : 0);
     strbuf_deinit(&place);
@@ -127,13 +130,14 @@ static void add_how_long(StrBuf *out, const RunGroup *g)
 }
 
 // What the time was made of, by the kernel's account of each run.
-static void add_run_waiting(StrBuf *out, const RunSummary *r)
+static void add_run_waiting(StrBuf *out, const RunSummary *r, bool is_single)
 {
     double cpu = r->user + r->system, wait = isnan(r->run_delay_s) ? 0 : r->run_delay_s;
     if (!(r->mean > 0))
         return;
     strbuf_printf(out, " · %.0f %% of the time on a CPU", 100 * cpu / r->mean);
-    if (!isnan(r->run_delay_s))
+    // The kernel gives a run's wait for a CPU of its first thread alone.
+    if (!isnan(r->run_delay_s) && is_single)
         strbuf_printf(out, ", %.0f %% waiting for one", 100 * wait / r->mean);
     if (r->switches >= 1) {
         strbuf_add(out, STR(", "));
@@ -163,7 +167,8 @@ static void add_time(Screen *s)
         return;
     const RunGroup *g = &s->d->runs.set.groups[s->d->run_group];
     add_how_long(&text, g);
-    add_run_waiting(&text, &g->summary);
+    const Profile *p = &s->d->profile[SURVEY_CPU];
+    add_run_waiting(&text, &g->summary, s->d->has[SURVEY_CPU] && p->threads.tid.len == 1);
     add_counters(&text, &s->d->runs, &g->summary);
     if (s->d->manifest.counting[SURVEY_NEW])
         strbuf_add(&text, STR(" · this build counts its lines, which takes part of the time"));
@@ -172,6 +177,26 @@ static void add_time(Screen *s)
 }
 
 // ---- CPU, waits, heap, counts ------------------------------------------------------------------
+
+// Samples in code that has no source lines: their sum and the hottest function, or with `as_rows` a
+// row for each of the hottest.
+static void add_without_lines(Screen *s, bool as_rows)
+{
+    const LineCosts *c = &s->d->costs;
+    add_percent(s->out, 100 * part_of(c->cpu_without_line, c->cpu));
+    strbuf_add(s->out, STR("  in code without source lines"));
+    if (!as_rows && c->top_functions[0].name.len) {
+        strbuf_add(s->out, STR("; most in "));
+        name_add_fitting(s->out, c->top_functions[0].name, 30);
+    }
+    strbuf_add_char(s->out, '\n');
+    for (int i = 0; i < TOP_FUNCTIONS && as_rows && c->top_functions[i].name.len; i++) {
+        add_percent(s->out, 100 * part_of(c->top_functions[i].cpu, c->cpu));
+        strbuf_add(s->out, STR("  "));
+        name_add_fitting(s->out, c->top_functions[i].name, s->t->columns - 10);
+        strbuf_add_char(s->out, '\n');
+    }
+}
 
 static void add_cpu(Screen *s)
 {
@@ -195,16 +220,8 @@ static void add_cpu(Screen *s)
         add_line_row(s, part_of(c->rows.at[i].cpu, c->cpu), &c->rows.at[i]);
         rows++;
     }
-    double without = part_of(c->cpu_without_line, c->cpu);
-    if (without >= 0.05) {
-        add_percent(s->out, 100 * without);
-        strbuf_add(s->out, STR("  in code without source lines"));
-        if (c->top_function.len) {
-            strbuf_add(s->out, STR("; most in "));
-            name_add_fitting(s->out, c->top_function, 30);
-        }
-        strbuf_add_char(s->out, '\n');
-    }
+    if (part_of(c->cpu_without_line, c->cpu) >= 0.05)
+        add_without_lines(s, rows == 0);
 }
 
 static void add_wait_classes(StrBuf *out, const WaitTotals *t)
@@ -257,8 +274,6 @@ static void add_heap_row(Screen *s, const HeapRow *place)
     row.function = strbuf_str(&name);
     const LineCost *known = line_costs_find(&s->d->costs, row.file, row.line);
     row.text = known ? known->text : STR("");
-    if (row.file.len == 0)
-        row.file = STR("?");
     add_line_row(s, part_of(place->value[HEAP_BLOCKS], s->d->heap.total[HEAP_BLOCKS]), &row);
     strbuf_deinit(&name);
 }
@@ -323,10 +338,11 @@ static void add_first(Screen *s)
         return;
     if (first->reason == FIRST_NOTHING) {
         strbuf_add(&text, STR("no source line is known"));
-        if (s->d->costs.top_function.len) {
+        const TopFunction *top = &s->d->costs.top_functions[0];
+        if (top->name.len) {
             strbuf_printf(&text, "; %.0f %% of the CPU time is in ",
-                          100 * part_of(s->d->costs.top_function_cpu, s->d->costs.cpu));
-            name_add_fitting(&text, s->d->costs.top_function, 40);
+                          100 * part_of(top->cpu, s->d->costs.cpu));
+            name_add_fitting(&text, top->name, 40);
         }
         strbuf_add(&text, STR(". Build the program with -g, or install its debug symbols"));
     } else {
@@ -453,11 +469,11 @@ static void add_next(Screen *s)
     }
     if (first->reason != FIRST_NOTHING)
         name_shorten(first->line.function, NAME_NO_TEMPLATES, &function);
-    else
-        name_shorten(s->d->costs.top_function, NAME_NO_TEMPLATES, &function);
     if (function.len)
         add_command(s, &begun, annotate_command(s), part_path(s, SURVEY_CPU),
                     strbuf_str(&function));
+    else
+        add_command(s, &begun, "assay report --tree", part_path(s, SURVEY_CPU), STR(""));
     if (s->d->costs.blocks)
         add_command(s, &begun, "assay report", part_path(s, SURVEY_HEAP), STR(""));
     if (s->d->manifest.page.len == 0)

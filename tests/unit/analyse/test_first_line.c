@@ -158,7 +158,7 @@ static void without_lines_the_function_is_named(void **state)
     sketch_add(&s, "k!start;k!busy", 30);
     FirstLine first = choose(&c, &s);
     assert_int_equal(first.reason, FIRST_NOTHING);
-    assert_true(str_equal(c.top_function, STR("busy")));
+    assert_true(str_equal(c.top_functions[0].name, STR("busy")));
     assert_int_equal(c.cpu_without_line, 30);
     close_all(&c, &s);
 }
@@ -171,7 +171,7 @@ static void nothing_recorded_names_nothing(void **state)
     sketch_open(&s);
     FirstLine first = choose(&c, &s);
     assert_int_equal(first.reason, FIRST_NOTHING);
-    assert_int_equal(c.top_function.len, 0);
+    assert_int_equal(c.top_functions[0].name.len, 0);
     close_all(&c, &s);
 }
 
