@@ -103,12 +103,21 @@ static void walk_end(Walk *w)
     heap_free(w->runtimes);
 }
 
-// Code that comes with the language, not with the program: it counts where there is no other.
-static bool is_of_language(Str file)
+// Code that comes with the language or the system, or from a registry, not with the program: it
+// counts where there is no other.
+static bool is_of_others(Str file)
 {
-    bool is_python = str_find(file, STR("/lib/python")) != SIZE_MAX &&
-                     str_find(file, STR("-packages/")) == SIZE_MAX;
-    return is_python || (file.len && file.ptr[0] == '<') || str_starts_with(file, STR("node:"));
+    static const char *const begins[] = {"<", "node:", "/usr/include/", "/usr/local/include/",
+                                         "/usr/lib/"};
+    static const char *const parts[] = {"/lib/python", "/.cargo/registry/", "/.cargo/git/",
+                                        "/node_modules/", "/pkg/mod/"};
+    for (size_t i = 0; i < ARRAY_LEN(begins); i++)
+        if (str_starts_with(file, str_from_c(begins[i])))
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (str_find(file, str_from_c(parts[i])) != SIZE_MAX)
+            return true;
+    return false;
 }
 
 static bool has_user_line(const Walk *w, FrameId frame, bool with_runtimes)
@@ -116,7 +125,7 @@ static bool has_user_line(const Walk *w, FrameId frame, bool with_runtimes)
     const Frames *f = &w->p->frames;
     return !w->libraries[frame.v] && f->file.at[frame.v].v && f->line.at[frame.v] &&
            (with_runtimes || (!w->runtimes[f->module.at[frame.v].v] &&
-                              !is_of_language(profile_text(w->p, f->file.at[frame.v]))));
+                              !is_of_others(profile_text(w->p, f->file.at[frame.v]))));
 }
 
 // The innermost frame of a stack with a line of user code; 0 without one.

@@ -407,7 +407,7 @@ static bool run_counts(SurveyRun *r, int side, Error *err)
         left_out(part,
                  arena_printf(r->arena, "'%" STR_FMT "' is not built to count its lines",
                               STR_ARG(command->words.at[0])),
-                 STR("build it with what 'assay cover flags gcc' (or clang) prints, "
+                 STR("build it with what 'assay cover flags gcc' (clang, rustc) prints, "
                      "and name that build: --counted 'CMD'"));
         return true;
     }

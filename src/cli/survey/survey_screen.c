@@ -178,6 +178,40 @@ static void add_time(Screen *s)
 
 // ---- CPU, waits, heap, counts ------------------------------------------------------------------
 
+static uint64_t value_at(const LineCost *row, size_t offset)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)row + offset, sizeof(value));
+    return value;
+}
+
+static bool is_picked(const LineCost *const *picked, size_t count, const LineCost *row)
+{
+    for (size_t i = 0; i < count; i++)
+        if (picked[i] == row)
+            return true;
+    return false;
+}
+
+// The rows with the most of one value, the uint64_t at `offset`, at most `max`. Costs are sorted by
+// CPU time and waits together.
+static size_t pick_rows(const LineCosts *c, size_t offset, const LineCost **ret, size_t max)
+{
+    for (size_t picked = 0; picked < max; picked++) {
+        const LineCost *most = NULL;
+        for (size_t i = 0; i < c->rows.len; i++) {
+            const LineCost *row = &c->rows.at[i];
+            if (value_at(row, offset) > (most ? value_at(most, offset) : 0) &&
+                !is_picked(ret, picked, row))
+                most = row;
+        }
+        if (!most)
+            return picked;
+        ret[picked] = most;
+    }
+    return max;
+}
+
 // Samples in code that has no source lines: their sum and the hottest function, or with `as_rows` a
 // row for each of the hottest.
 static void add_without_lines(Screen *s, bool as_rows)
@@ -213,13 +247,11 @@ static void add_cpu(Screen *s)
     add_labelled(s, "cpu", &escaped);
     strbuf_deinit(&escaped);
     strbuf_deinit(&text);
-    size_t rows = 0;
-    for (size_t i = 0; i < c->rows.len && rows < CPU_ROWS; i++) {
-        if (c->rows.at[i].cpu == 0 || (rows && part_of(c->rows.at[i].cpu, c->cpu) < 0.01))
-            continue;
-        add_line_row(s, part_of(c->rows.at[i].cpu, c->cpu), &c->rows.at[i]);
-        rows++;
-    }
+    const LineCost *top[CPU_ROWS];
+    size_t rows = pick_rows(c, offsetof(LineCost, cpu), top, CPU_ROWS);
+    for (size_t i = 0; i < rows; i++)
+        if (i == 0 || part_of(top[i]->cpu, c->cpu) >= 0.01)
+            add_line_row(s, part_of(top[i]->cpu, c->cpu), top[i]);
     if (part_of(c->cpu_without_line, c->cpu) >= 0.05)
         add_without_lines(s, rows == 0);
 }
@@ -249,18 +281,11 @@ static void add_waits(Screen *s)
     add_wait_classes(&text, &t);
     add_labelled(s, "waits", &text);
     strbuf_deinit(&text);
-    // Rows are by CPU time and waits together: the few with the longest waits are picked.
-    uint64_t below = UINT64_MAX;
-    for (int row = 0; row < WAIT_ROWS; row++) {
-        const LineCost *most = NULL;
-        for (size_t i = 0; i < c->rows.len; i++)
-            if (c->rows.at[i].wait_ns < below && (!most || c->rows.at[i].wait_ns > most->wait_ns))
-                most = &c->rows.at[i];
-        if (!most || part_of(most->wait_ns, t.all) < 0.01)
-            break;
-        add_line_row(s, part_of(most->wait_ns, t.all), most);
-        below = most->wait_ns;
-    }
+    const LineCost *top[WAIT_ROWS];
+    size_t rows = pick_rows(c, offsetof(LineCost, wait_ns), top, WAIT_ROWS);
+    for (size_t i = 0; i < rows; i++)
+        if (part_of(top[i]->wait_ns, t.all) >= 0.01)
+            add_line_row(s, part_of(top[i]->wait_ns, t.all), top[i]);
 }
 
 static void add_heap_row(Screen *s, const HeapRow *place)

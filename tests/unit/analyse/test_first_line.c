@@ -73,6 +73,36 @@ static void time_in_the_kernel_counts_for_its_caller(void **state)
     close_all(&c, &s);
 }
 
+// A frame of a header of the system, called at "outer:20".
+static StackId stack_into(Profile *p, const char *file)
+{
+    ModuleId program = profile_module(p, MODULE_FILE, STR("/bin/prog"), STR("abcd"));
+    FunctionId lock = profile_function(p, STR("lock"), STR("lock"), str_from_c(file), 1);
+    FrameId frame =
+        profile_named_frame(p, program, 0x9000, lock, profile_str(p, str_from_c(file)), 7, 0);
+    return profile_stack(p, sketch_stack(p, "main;outer:20"), frame);
+}
+
+static void headers_of_the_system_are_not_the_programs(void **state)
+{
+    static const char *const files[] = {"/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h",
+                                        "/usr/lib/python3.11/json/decoder.py",
+                                        "/root/.cargo/registry/src/index/serde-1.0/src/de.rs",
+                                        "<frozen importlib._bootstrap>"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        Sketch s;
+        LineCosts c;
+        sketch_open(&s);
+        size_t sample = profile_add_sample(&s.p, 0, s.main_thread, stack_into(&s.p, files[i]), 0);
+        profile_sample_set(&s.p, sample, s.time, 50);
+        FirstLine first = choose(&c, &s);
+        assert_int_equal(first.line.line, 20);
+        assert_int_equal(first.line.cpu_below[BELOW_LIBRARY], 50);
+        close_all(&c, &s);
+    }
+}
+
 static void inlined_code_has_its_own_line(void **state)
 {
     Sketch s;
@@ -262,6 +292,7 @@ int main(void)
         cmocka_unit_test(the_hottest_line_comes_first),
         cmocka_unit_test(time_in_the_allocator_counts_for_its_caller),
         cmocka_unit_test(time_in_the_kernel_counts_for_its_caller),
+        cmocka_unit_test(headers_of_the_system_are_not_the_programs),
         cmocka_unit_test(inlined_code_has_its_own_line),
         cmocka_unit_test(a_flat_program_gives_the_hottest_line_of_its_hottest_function),
         cmocka_unit_test(a_long_wait_comes_before_a_hot_line),
