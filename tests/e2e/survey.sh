@@ -54,6 +54,26 @@ printf '%1000s' x >input
 check 'a file is read from its start' grep -q 'read 1000 bytes' err
 check 'the screen has the status' grep -q 'ends with status 3' out
 
+# Ended in the second step: what there is by then is kept and shown.
+cat >twice.sh <<'SH'
+#!/bin/sh
+[ -e ran ] && exec sleep 60
+: >ran
+exec ./plant hot
+SH
+chmod +x twice.sh
+"$ASSAY" survey --steps cpu,heap -o ended -- ./twice.sh >out 2>err </dev/null &
+survey=$!
+second_step() { ls ended.*/cpu.assay >/dev/null 2>&1 && pgrep -P "$(pgrep -P $survey | head -n 1)" sleep >/dev/null; }
+eventually second_step
+kill -TERM $survey
+wait $survey
+status=$?
+check 'a survey that is ended has status 130' [ $status -eq 130 ]
+check '… shows what there is' grep -q '^first .*survey_plant.c' out
+check '… and says that it was' grep -q ', interrupted$' out
+check '… and leaves no other folder' eval '[ "$(ls -d ended*)" = "$(printf "ended\nended.html")" ]'
+
 # What is refused is named.
 "$ASSAY" survey -f --steps counts,cpu -- ./plant hot >out 2>err
 check 'a build that does not count is named, with the cure' grep -q "no counts: './plant' is not built to count" out

@@ -65,6 +65,8 @@ ar rc objects.a spin 2>/dev/null && try cover-archive "$ASSAY" cover report obje
 for format in jacoco clover; do try "cover-$format" "$ASSAY" cover export in.info --format "$format" -f -o "out.$format"; done
 try heap "$ASSAY" heap -q -f -o heap.assay -- ./spin 20
 try heap-report "$ASSAY" report heap.assay
+try survey "$ASSAY" survey -q -f --max-time 1 -o all.survey -- ./spin 20
+try survey-report "$ASSAY" report all.survey
 try heap-gates "$ASSAY" heap -q -f -o gated.assay --sample 64k --max-peak 1 --leaks 0 --baseline heap.assay -- ./spin 20
 for format in dhat massif heaptrack; do try "export-$format" "$ASSAY" export heap.assay -f "$format" --force -o "heap.$format"; done
 try record-heap "$ASSAY" record -q -f --heap -o both.assay -- ./spin 50

@@ -274,8 +274,11 @@ static int run_plan(const SurveyOptions *o, CommandLine *line, SurveyPlan *plan)
     plan->folder = place.temporary;
     if (!survey_run(plan, &m, &err))
         status = cli_fail(&err);
-    else if (!has_result(&m))
-        status = m.interrupted ? INTERRUPTED : fail_wholly(&m);
+    else if (!has_result(&m) && m.interrupted) {
+        cli_say("interrupted before there was a result");
+        status = INTERRUPTED;
+    } else if (!has_result(&m))
+        status = fail_wholly(&m);
     else
         status = finish(o, line->arena, &place, &m);
     if (place.temporary.len && !has_result(&m))
