@@ -103,4 +103,33 @@ pid=$!
 check 'a running process' eval "assay record --wait -q --duration 0.2 -o p.assay -p $pid && assay report p.assay --by class | grep -q lock"
 wait $pid
 
+# A named pipe is no disk, and a socket has the name of its other end.
+mkfifo channel
+if timeout 20 "$ASSAY" record --wait -q -o fifo.assay -- sh -c '(sleep 0.15; echo x >channel) & read -r x <channel'; then
+    check 'a named pipe is a network, not a disk' \
+        awk '$NF == "network" {net = $1 * ($2 == "ms")} $NF == "disk" {disk = $1 * ($2 == "ms")} END {exit !(net > 50 && disk < 50)}' \
+        <(assay report fifo.assay --by class)
+fi
+if command -v python3 >/dev/null; then
+    cat >sock.py <<'END'
+import socket, threading, time
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen(1)
+def serve():
+    c, _ = s.accept()
+    for _ in range(3):
+        time.sleep(0.05)
+        c.send(b"x")
+    time.sleep(0.1)
+threading.Thread(target=serve).start()
+c = socket.create_connection(s.getsockname())
+for _ in range(3):
+    c.recv(1)
+print(s.getsockname()[1])
+END
+    port=$(timeout 20 "$ASSAY" record --wait -q -o sock.assay -- python3 sock.py)
+    check 'a socket has the name of its other end' grep -q "tcp 127.0.0.1:$port" <(assay report sock.assay --by file)
+fi
+
 finish

@@ -100,8 +100,8 @@ static bool is_same_wait(const ProcWait *a, const ProcWait *b)
            memcmp(a->args, b->args, sizeof(a->args)) == 0;
 }
 
-// Whether a thread that is in no system call was stopped.
-static bool is_stopped(uint32_t pid, uint32_t tid)
+// Whether a thread was stopped, or sleeps without heeding signals, by its state (proc(5), "stat").
+static uint32_t how_it_sleeps(uint32_t pid, uint32_t tid)
 {
     char path[64], text[512];
     snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
@@ -110,7 +110,8 @@ static bool is_stopped(uint32_t pid, uint32_t tid)
     if (fd >= 0)
         close(fd);
     const char *end = n > 0 ? memrchr(text, ')', (size_t)n) : NULL;
-    return end && end + 2 < text + n && (end[2] == 'T' || end[2] == 't');
+    char state = end && end + 2 < text + n ? end[2] : 'S';
+    return state == 'D' ? WAIT_HOW_DEEP : state == 'T' || state == 't' ? WAIT_HOW_STOPPED : 0;
 }
 
 // Pages are read one by one, because a read of a range that ends behind the stack fails as a whole.
@@ -152,8 +153,7 @@ static void begin_wait(ProcSampler *s, SeenThread *t, const ProcWait *like, uint
     w->pid = t->life.pid;
     w->tid = t->life.tid;
     w->begin_ns = now;
-    if (w->call == WAIT_NO_CALL && is_stopped(w->pid, w->tid))
-        w->how = WAIT_HOW_STOPPED;
+    w->how = how_it_sleeps(w->pid, w->tid);
     w->stack_len = read_stack(s, w->pid, w->sp);
     w->stack = heap_alloc(MAX(w->stack_len, 1u));
     memcpy(w->stack, s->stack, w->stack_len);

@@ -23,6 +23,12 @@ typedef struct Reason {
         SYS_##call, class, WAIT_OBJECT_NONE, 0                                                     \
     }
 
+// Of a path that leads to a disk or to a named pipe.
+#define PATH(call)                                                                                 \
+    {                                                                                              \
+        SYS_##call, WAIT_DISK, WAIT_OBJECT_PATH, 0                                                 \
+    }
+
 // Numbers that the headers of Debian 12 do not have.
 enum { CALL_FUTEX_WAITV = 449, CALL_FUTEX_WAIT = 455 };
 
@@ -73,8 +79,8 @@ static const Reason reasons[] = {
     CALL(poll, WAIT_NETWORK),
     CALL(select, WAIT_NETWORK),
     CALL(pause, WAIT_SLEEP),
-    CALL(open, WAIT_DISK),
-    CALL(creat, WAIT_DISK),
+    PATH(open),
+    PATH(creat),
     CALL(stat, WAIT_DISK),
     CALL(lstat, WAIT_DISK),
     CALL(rename, WAIT_DISK),
@@ -106,7 +112,7 @@ static const Reason reasons[] = {
     CALL(sync, WAIT_DISK),
     CALL(msync, WAIT_DISK),
     CALL(truncate, WAIT_DISK),
-    CALL(openat, WAIT_DISK),
+    PATH(openat),
     CALL(newfstatat, WAIT_DISK),
     CALL(statx, WAIT_DISK),
     CALL(statfs, WAIT_DISK),
@@ -140,7 +146,7 @@ WaitObject wait_object_of(uint32_t call, uint32_t *arg)
 {
     const Reason *r = find(call);
     *arg = r ? r->arg : 0;
-    return r ? (WaitObject)r->object : WAIT_OBJECT_NONE;
+    return r && r->object != WAIT_OBJECT_PATH ? (WaitObject)r->object : WAIT_OBJECT_NONE;
 }
 
 // Whether a path is that of a file on a disk: not of a pipe, a socket or a device without blocks.
@@ -159,6 +165,9 @@ WaitClass wait_class_of(uint32_t call, uint32_t how, Str path)
     const Reason *r = find(call);
     if (!r)
         return WAIT_OTHER;
+    // A named pipe is opened when its other end is; signals are heeded meanwhile.
+    if (r->object == WAIT_OBJECT_PATH)
+        return how & WAIT_HOW_DEEP ? WAIT_DISK : WAIT_NETWORK;
     if (r->object != WAIT_OBJECT_FD || r->class == WAIT_LOCK)
         return (WaitClass)r->class;
     if (path.len)

@@ -12,6 +12,7 @@ typedef enum WaitObject {
     WAIT_OBJECT_FD,
     WAIT_OBJECT_LOCK, // an address
     WAIT_OBJECT_PID,
+    WAIT_OBJECT_PATH, // in the table of calls only
 } WaitObject;
 
 // The kind of the object, and in `*arg` the number of the argument, from 0.

@@ -5,14 +5,19 @@
 
 #include "collect/wait/reasons_internal.h"
 #include "elf/elf.h"
+#include "os/file.h"
 #include "symbolise/demangle.h"
 
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { STRUCTURE_BYTES = 64 }; // of larger variables the place in it is told
+enum {
+    STRUCTURE_BYTES = 64,        // of larger variables the place in it is told
+    SOCKETS_BYTES_MAX = 4 << 20, // of a table of sockets
+};
 
 void wait_objects_deinit(WaitObjects *o)
 {
@@ -89,6 +94,37 @@ static void add_lock(WaitObjects *o, Consumer *c, uint32_t pid, uint64_t address
 
 // ---- Descriptors --------------------------------------------------------------------------
 
+// "socket:[123]" of a process becomes "tcp 10.0.0.2:5432" or "unix /run/db.sock", by the tables in
+// its /proc/PID/net. False when they do not have it.
+static bool add_socket(WaitObjects *o, uint32_t pid, Str link, StrBuf *out)
+{
+    static const char *const tables[] = {"tcp", "tcp6", "udp", "udp6", "unix"};
+    uint64_t inode;
+    if (!str_starts_with(link, STR("socket:[")) ||
+        !str_parse_u64(str_slice(link, strlen("socket:["), link.len - 1), 10, &inode))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        char path[64];
+        Bytes bytes;
+        snprintf(path, sizeof(path), "/proc/%u/net/%s", pid, tables[i]);
+        if (!os_read_file(&o->arena, str_from_c(path), SOCKETS_BYTES_MAX, &bytes, NULL))
+            continue;
+        Str text = str_from_bytes(bytes), line;
+        while (str_next_line(&text, &line))
+            if (wait_socket_name(str_from_c(tables[i]), line, inode, out))
+                return true;
+    }
+    return false;
+}
+
+// Whether a descriptor with a path is no file on a disk: a named pipe, a socket, a device.
+static bool is_channel(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 &&
+           (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode));
+}
+
 static Str add_descriptor(WaitObjects *o, uint32_t pid, uint32_t fd, StrBuf *out)
 {
     char path[64], target[512];
@@ -99,8 +135,9 @@ static Str add_descriptor(WaitObjects *o, uint32_t pid, uint32_t fd, StrBuf *out
         return STR("");
     }
     Str text = arena_str(&o->arena, (Str){target, (size_t)n});
-    strbuf_add(out, text);
-    return text;
+    if (!add_socket(o, pid, text, out))
+        strbuf_add(out, text);
+    return text.ptr[0] == '/' && is_channel(path) ? STR("channel:") : text;
 }
 
 Str wait_object_name(WaitObjects *o, Consumer *c, uint32_t pid, uint32_t call, uint64_t object,
@@ -114,6 +151,7 @@ Str wait_object_name(WaitObjects *o, Consumer *c, uint32_t pid, uint32_t call, u
     case WAIT_OBJECT_FD:
         return add_descriptor(o, pid, (uint32_t)object, out);
     case WAIT_OBJECT_PID:
+    case WAIT_OBJECT_PATH:
     case WAIT_OBJECT_NONE:
         break;
     }

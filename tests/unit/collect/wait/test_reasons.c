@@ -3,6 +3,7 @@
 
 #include "collect/wait/reasons_internal.h"
 
+#include "collect/wait/wait_objects_internal.h"
 #include "harness.h"
 #include "wire/wait.h"
 
@@ -50,6 +51,58 @@ static void objects_are_in_the_argument_that_names_them(void **state)
     assert_int_equal(wait_object_of(WAIT_NO_CALL, &arg), WAIT_OBJECT_NONE);
 }
 
+static void a_named_pipe_is_opened_by_its_other_end(void **state)
+{
+    (void)state;
+    uint32_t arg;
+    assert_int_equal(wait_class_of(SYS_openat, 0, STR("")), WAIT_NETWORK);
+    assert_int_equal(wait_class_of(SYS_openat, WAIT_HOW_DEEP, STR("")), WAIT_DISK);
+    assert_int_equal(wait_object_of(SYS_openat, &arg), WAIT_OBJECT_NONE);
+}
+
+static void assert_socket(const char *table, const char *line, uint64_t inode, const char *name)
+{
+    StrBuf out = {0};
+    assert_int_equal(wait_socket_name(str_from_c(table), str_from_c(line), inode, &out),
+                     name[0] != '\0');
+    assert_str(strbuf_str(&out), name);
+    strbuf_deinit(&out);
+}
+
+static void sockets_have_the_name_of_their_other_end(void **state)
+{
+    (void)state;
+    const char *open =
+        "   3: 0100007F:1538 0100007F:CF5E 01 00000000:00000000 00:00000000 00000000 "
+        " 1000        0 41877 1 0000000000000000 20 4 30 10 -1";
+    const char *listening = "   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 "
+                            "00000000     0        0 999 1 0000000000000000 100 0 0 10 0";
+    assert_socket("tcp", open, 41877, "tcp 127.0.0.1:53086");
+    assert_socket("tcp", open, 41878, "");
+    assert_socket("tcp", listening, 999, "tcp on 0.0.0.0:8080");
+    assert_socket(
+        "tcp6",
+        "  0: 00000000000000000000000001000000:0016 00000000000000000000000001000000:A000 "
+        "01 00000000:00000000 00:00000000 00000000 0 0 77 1",
+        77, "tcp6 [::1]:40960");
+    assert_socket("unix", "0000000000000000: 00000003 00000000 00000000 0001 03 555 /run/db.sock",
+                  555, "unix /run/db.sock");
+    assert_socket("unix", "0000000000000000: 00000003 00000000 00000000 0001 03 556", 556, "");
+}
+
+static void lines_that_are_none_have_no_name(void **state)
+{
+    (void)state;
+    assert_socket("tcp", "", 1, "");
+    assert_socket("tcp",
+                  "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt"
+                  "   uid  timeout inode",
+                  1, "");
+    assert_socket("tcp", "0: 0100007F:1 0100007F 01 0:0 0:0 0 0 0 1", 1, "");
+    assert_socket("tcp", "0: 0100007G:1538 0100007F:FFFFF 01 0:0 0:0 0 0 0 1", 1, "");
+    assert_socket("unix", "Num       RefCount Protocol Flags    Type St Inode Path", 1, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -57,6 +110,9 @@ int main(void)
         cmocka_unit_test(other_calls_have_one_class),
         cmocka_unit_test(stopped_threads_and_faults_are_in_no_call),
         cmocka_unit_test(objects_are_in_the_argument_that_names_them),
+        cmocka_unit_test(a_named_pipe_is_opened_by_its_other_end),
+        cmocka_unit_test(sockets_have_the_name_of_their_other_end),
+        cmocka_unit_test(lines_that_are_none_have_no_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
