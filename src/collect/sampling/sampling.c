@@ -311,6 +311,8 @@ static void deliver(void *ctx, Bytes record)
     const SampleEvent *event = NULL;
     // Records of forks come from recorded processes only.
     watching_until(&s->watching, s->consumer, r.time);
+    if (r.type == PERF_RECORD_SWITCH)
+        watching_switch(&s->watching, s->consumer, &r);
     if (r.type == PERF_RECORD_FORK)
         add_to_session(s, r.u.task.pid);
     if (r.type == PERF_RECORD_FORK && r.u.task.pid == r.u.task.tid)

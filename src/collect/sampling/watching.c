@@ -36,7 +36,7 @@ static void open_sampled(Watching *w)
 void watching_open(Watching *w, EventSet *events, Profile *profile)
 {
     const SamplingOptions *o = events->options;
-    *w = (Watching){.options = o, .profile = profile};
+    *w = (Watching){.options = o, .profile = profile, .events = events};
     if (!o->waits)
         return;
     if (!can_watch(events, &w->why)) {
@@ -78,14 +78,40 @@ void watching_close(Watching *w)
     w->waiting = NULL;
 }
 
+// Records of context switches, which every user may have of their own processes.
+static void open_switches(Watching *w, pid_t child, const U32Vec *pids)
+{
+    const EventSet *e = w->events;
+    if (e->traced || e->timed || e->by_breakpoints || e->per_thread)
+        return;
+    w->switches = true;
+    if (child > 0)
+        w->switches = events_open_switches(w->events, (uint32_t)child);
+    for (size_t i = 0; child <= 0 && i < pids->len; i++) {
+        U32Vec tids = {0};
+        if (proc_list_threads(pids->at[i], &tids, NULL))
+            for (size_t k = 0; k < tids.len; k++)
+                w->switches &= events_open_switches(w->events, tids.at[k]);
+        vec_free(&tids);
+    }
+}
+
+void watching_switch(Watching *w, Consumer *c, const PerfRecord *r)
+{
+    if (w->switches)
+        waiting_switch(w->waiting, c, r);
+}
+
 void watching_begin(Watching *w, pid_t child, const U32Vec *pids)
 {
     if (!w->waiting)
         return;
     for (size_t i = 0; w->sampled && child <= 0 && i < pids->len; i++)
         waiting_add_process(w->waiting, pids->at[i], false);
-    if (w->sampled)
+    if (w->sampled) {
+        open_switches(w, child, pids);
         return;
+    }
     if (child > 0)
         waiting_add_thread(w->waiting, (uint32_t)child, (uint32_t)child, true);
     for (size_t i = 0; i < pids->len && child <= 0; i++) {
@@ -148,9 +174,12 @@ void watching_finish(Watching *w, Consumer *c, uint64_t end_ns, SamplingResult *
     }
     char text[64], lift[sizeof(w->why.text) + sizeof(w->why.hint) + 4];
     Profile *p = w->profile;
+    Str way = !w->sampled   ? STR("bpf")
+              : w->switches ? STR("switch records and looks at /proc, 100 Hz")
+                            : STR("looks at /proc, 100 Hz");
     WaitingCounts n;
     waiting_finish(w->waiting, c, end_ns, &n);
-    profile_set_fact(p, STR(FACT_WAITS), w->sampled ? STR("looks at /proc, 100 Hz") : STR("bpf"));
+    profile_set_fact(p, STR(FACT_WAITS), way);
     if (w->sampled) {
         snprintf(lift, sizeof(lift), "%s; %s", w->why.text,
                  w->why.hint[0] ? w->why.hint : "run as root where the kernel allows BPF");

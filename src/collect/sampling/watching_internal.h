@@ -11,8 +11,10 @@ typedef struct Watching {
     const SamplingOptions *options;
     Waiting *waiting; // NULL: waits are not recorded
     Profile *profile;
-    Error why;    // not, or not by BPF, when they are asked for
-    bool sampled; // by looks from outside
+    Error why;     // not, or not by BPF, when they are asked for
+    bool sampled;  // by looks from outside
+    bool switches; // … and records of context switches
+    EventSet *events;
 } Watching;
 
 // Starts to watch, when waits are asked for and the kernel lets us; no thread yet.
@@ -26,6 +28,8 @@ void watching_begin(Watching *w, pid_t child, const U32Vec *pids);
 void watching_released(Watching *w, pid_t child);
 // A process was made by a watched one.
 void watching_add_process(Watching *w, uint32_t pid);
+// Takes a record of a context switch.
+void watching_switch(Watching *w, Consumer *c, const PerfRecord *r);
 // Takes what was seen before a record.
 void watching_until(Watching *w, Consumer *c, uint64_t time_ns);
 void watching_stop(Watching *w); // from here on nothing is watched

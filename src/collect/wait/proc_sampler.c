@@ -51,6 +51,7 @@ struct ProcSampler {
     Vec(SeenProcess) processes; // the thread's own
     uint64_t last_ns, tick;     // of the look before
     ProcSamplerCounts counts;
+    Vec(uint64_t) looks; // when
     uint8_t stack[PROC_STACK_BYTES];
 };
 
@@ -329,6 +330,7 @@ static void look_at_all(ProcSampler *s)
     s->processes.len = kept;
     s->last_ns = now;
     s->tick++;
+    vec_push(NULL, &s->looks, now);
 }
 
 static void *run(void *ctx)
@@ -397,6 +399,7 @@ void proc_sampler_close(ProcSampler *s)
         }
     vec_free(&s->events);
     vec_free(&s->added);
+    vec_free(&s->looks);
     vec_free(&s->processes);
     pthread_mutex_destroy(&s->lock);
     heap_free(s);
@@ -426,6 +429,12 @@ bool proc_sampler_take(ProcSampler *s, uint64_t until_ns, ProcEvent *ret)
     }
     pthread_mutex_unlock(&s->lock);
     return found;
+}
+
+const uint64_t *proc_sampler_looks(const ProcSampler *s, size_t *count)
+{
+    *count = s->looks.len;
+    return s->looks.at;
 }
 
 ProcSamplerCounts proc_sampler_counts(const ProcSampler *s)

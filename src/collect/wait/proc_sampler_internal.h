@@ -75,6 +75,9 @@ typedef struct ProcSamplerCounts {
 // To be called after proc_sampler_stop.
 ProcSamplerCounts proc_sampler_counts(const ProcSampler *s);
 
+// When it looked, ascending. To be called after proc_sampler_stop; borrowed.
+const uint64_t *proc_sampler_looks(const ProcSampler *s, size_t *count);
+
 // Reads a line of /proc/PID/task/TID/syscall. False: the thread runs, or this is no such line.
 bool proc_syscall_parse(Str line, ProcWait *ret);
 

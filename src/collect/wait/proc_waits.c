@@ -8,14 +8,41 @@
 #include "collect/wait/proc_sampler_internal.h"
 #include "collect/wait/reasons_internal.h"
 
+#include <stdlib.h>
+
 typedef struct Life {
     ProcLife life;
     ThreadId thread;
 } Life;
 
+// What a thread was seen to wait for, between two looks.
+typedef struct Look {
+    ThreadId thread;
+    uint64_t begin_ns, end_ns;
+    StackId stack;
+    Reason reason;
+} Look;
+
+// A thread that sleeps, by records of its switches.
+typedef struct Away {
+    uint32_t tid;
+    uint64_t since_ns; // 0: it runs, or could
+} Away;
+
+typedef struct Span {
+    ThreadId thread;
+    uint64_t begin_ns, end_ns;
+} Span;
+
+enum { SPANS_MAX = 4 << 20 };
+
 struct ProcWaits {
     ProcSampler *sampler;
     Vec(Life) lives;
+    Vec(Look) looks;
+    Vec(Away) away;
+    Table by_tid; // of `away`
+    Vec(Span) spans;
 };
 
 bool proc_waits_open(bool inherit, ProcWaits **ret, Error *err)
@@ -40,6 +67,10 @@ void proc_waits_close(ProcWaits *s)
         return;
     proc_sampler_close(s->sampler);
     vec_free(&s->lives);
+    vec_free(&s->looks);
+    vec_free(&s->away);
+    vec_free(&s->spans);
+    table_deinit(&s->by_tid);
     heap_free(s);
 }
 
@@ -192,14 +223,8 @@ static void on_end(Waiting *w, Consumer *c, ProcWait *wait)
     s->row.longest_ns = MAX(s->row.longest_ns, wait->longest_ns);
     s->buckets[bucket_of(wait->span_ns / wait->count)] += wait->count;
     uint64_t begin = wait->end_ns - MIN(wait->span_ns, wait->end_ns);
-    if (begin < wait->end_ns)
-        profile_add_state(w->profile, &(StateRow){.thread = thread,
-                                                  .start_ns = consumer_time(c, begin),
-                                                  .woken_ns = consumer_time(c, wait->end_ns),
-                                                  .end_ns = consumer_time(c, wait->end_ns),
-                                                  .state = reason.class,
-                                                  .object = reason.object,
-                                                  .stack = {(uint32_t)wait->mark}});
+    Look look = {thread, begin, wait->end_ns, {(uint32_t)wait->mark}, reason};
+    vec_push(NULL, &w->sampled->looks, look);
     heap_free(wait->stack);
     heap_free(wait);
 }
@@ -223,6 +248,118 @@ void proc_waits_until(Waiting *w, Consumer *c, uint64_t time_ns)
 }
 
 // ---- The end ------------------------------------------------------------------------------
+
+static int compare_looks(const void *a, const void *b)
+{
+    const Look *x = a, *y = b;
+    if (x->thread.v != y->thread.v)
+        return x->thread.v < y->thread.v ? -1 : 1;
+    return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+}
+
+// The first look at all threads in a wait; 0: it was over before there was one.
+static uint64_t look_in(const ProcWaits *s, const Span *span)
+{
+    size_t count;
+    const uint64_t *looks = proc_sampler_looks(s->sampler, &count);
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (looks[middle] < span->begin_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && looks[low] <= span->end_ns ? looks[low] : 0;
+}
+
+// What a look in the wait saw. NULL: there was none.
+static const Look *look_of(const ProcWaits *s, const Span *span)
+{
+    size_t low = 0, high = s->looks.len;
+    const Look key = {.thread = span->thread, .end_ns = look_in(s, span)};
+    while (low < high && key.end_ns) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_looks(&s->looks.at[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const Look *found = low < s->looks.len ? &s->looks.at[low] : NULL;
+    return key.end_ns && found && found->thread.v == span->thread.v && found->begin_ns <= key.end_ns
+               ? found
+               : NULL;
+}
+
+static void add_state(Waiting *w, Consumer *c, const Look *look, uint64_t begin, uint64_t end)
+{
+    profile_add_state(w->profile, &(StateRow){.thread = look->thread,
+                                              .start_ns = consumer_time(c, begin),
+                                              .woken_ns = consumer_time(c, end),
+                                              .end_ns = consumer_time(c, end),
+                                              .state = look->reason.class,
+                                              .object = look->reason.object,
+                                              .stack = look->stack});
+}
+
+static void forget_counts(Waiting *w)
+{
+    for (size_t i = 0; i < w->sums.len; i++) {
+        Sum *s = &w->sums.at[i];
+        if (s->row.state <= WAIT_RUNNABLE)
+            continue;
+        s->row.count = s->row.longest_ns = 0;
+        memset(s->buckets, 0, sizeof(s->buckets));
+    }
+}
+
+// The waits that were looked at, with their true length. How the time of all waits is shared out is
+// still told by the looks: which waits have one depends on their length.
+static void add_spans(Waiting *w, Consumer *c)
+{
+    const ProcWaits *p = w->sampled;
+    forget_counts(w);
+    for (size_t i = 0; i < p->spans.len; i++) {
+        const Span *span = &p->spans.at[i];
+        const Look *look = look_of(p, span);
+        if (!look)
+            continue;
+        uint64_t ns = span->end_ns - span->begin_ns;
+        Sum *s =
+            waiting_need_sum(w, span->thread, look->stack, look->reason.class, look->reason.object);
+        s->row.count++;
+        s->row.longest_ns = MAX(s->row.longest_ns, ns);
+        s->buckets[bucket_of(ns)]++;
+        add_state(w, c, look, span->begin_ns, span->end_ns);
+    }
+}
+
+static Away *need_away(ProcWaits *s, uint32_t tid)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&s->by_tid, hash_u64(tid)); table_next(&s->by_tid, &p, &row);)
+        if (s->away.at[row].tid == tid)
+            return &s->away.at[row];
+    table_insert(&s->by_tid, hash_u64(tid), (uint32_t)s->away.len);
+    vec_push(NULL, &s->away, (Away){.tid = tid});
+    return &vec_last(&s->away);
+}
+
+void proc_waits_switch(Waiting *w, Consumer *c, const PerfRecord *r)
+{
+    Away *a = need_away(w->sampled, r->tid);
+    bool sleeps = r->u.context_switch.out && !r->u.context_switch.preempted;
+    if (sleeps && a->since_ns == 0)
+        a->since_ns = r->time;
+    if (r->u.context_switch.out || a->since_ns == 0 || r->time <= a->since_ns)
+        return;
+    if (w->sampled->spans.len < SPANS_MAX)
+        vec_push(NULL, &w->sampled->spans,
+                 (Span){consumer_thread(c, r->pid, r->tid), a->since_ns, r->time});
+    else
+        w->counts.lost++;
+    a->since_ns = 0;
+}
 
 // The time that the looks saw a thread sleep becomes the time that it did.
 static void scale_waits(Waiting *w, ThreadId thread, uint64_t seen_ns, uint64_t slept_ns)
@@ -289,6 +426,14 @@ static void add_life(Waiting *w, Consumer *c, const Life *l)
 void proc_waits_finish(Waiting *w, Consumer *c)
 {
     proc_waits_until(w, c, UINT64_MAX);
+    ProcWaits *p = w->sampled;
+    if (p->looks.len)
+        qsort(p->looks.at, p->looks.len, sizeof(p->looks.at[0]), compare_looks);
+    if (p->spans.len)
+        add_spans(w, c);
+    else
+        for (size_t i = 0; i < p->looks.len; i++)
+            add_state(w, c, &p->looks.at[i], p->looks.at[i].begin_ns, p->looks.at[i].end_ns);
     for (size_t i = 0; i < w->sampled->lives.len; i++)
         add_life(w, c, &w->sampled->lives.at[i]);
     ProcSamplerCounts n = proc_sampler_counts(w->sampled->sampler);

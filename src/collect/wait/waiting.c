@@ -68,6 +68,12 @@ void waiting_add_process(Waiting *w, uint32_t pid, bool is_new)
         proc_waits_add(w->sampled, pid, is_new);
 }
 
+void waiting_switch(Waiting *w, Consumer *c, const PerfRecord *r)
+{
+    if (w->sampled)
+        proc_waits_switch(w, c, r);
+}
+
 void waiting_until(Waiting *w, Consumer *c, uint64_t time_ns)
 {
     if (w->sampled)

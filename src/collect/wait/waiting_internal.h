@@ -75,6 +75,8 @@ void proc_waits_close(ProcWaits *s); // accepts NULL
 void proc_waits_add(ProcWaits *s, uint32_t pid, bool is_new);
 // Takes what was seen up to a time of the records.
 void proc_waits_until(Waiting *w, Consumer *c, uint64_t time_ns);
+// Takes a record of a context switch.
+void proc_waits_switch(Waiting *w, Consumer *c, const PerfRecord *r);
 // Adds the sums of all threads.
 void proc_waits_finish(Waiting *w, Consumer *c);
 
