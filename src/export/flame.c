@@ -35,7 +35,21 @@ typedef struct Kind {
     int hue, hue_range, saturation, lightness;
 } Kind;
 
-enum { KIND_USER, KIND_INLINED, KIND_KERNEL, KIND_JIT, KIND_CUT, KIND_GROUP, KIND_COUNT };
+enum {
+    KIND_USER,
+    KIND_INLINED,
+    KIND_KERNEL,
+    KIND_JIT,
+    KIND_CUT,
+    KIND_GROUP,
+    KIND_RUNNABLE, // from here on classes of waits
+    KIND_LOCK,
+    KIND_DISK,
+    KIND_NETWORK,
+    KIND_SLEEP,
+    KIND_OTHER,
+    KIND_COUNT
+};
 
 // Light enough for black text.
 static const Kind kinds[KIND_COUNT] = {
@@ -45,6 +59,12 @@ static const Kind kinds[KIND_COUNT] = {
     [KIND_JIT] = {"j", "JIT", 92, 30, 52, 64},
     [KIND_CUT] = {"c", "cut stack", 0, 0, 0, 74},
     [KIND_GROUP] = {"g", "thread or process", 210, 10, 16, 84},
+    [KIND_RUNNABLE] = {"r", "waits for a processor", 54, 4, 90, 60},
+    [KIND_LOCK] = {"l", "lock", 322, 8, 66, 66},
+    [KIND_DISK] = {"d", "disk", 28, 6, 46, 56},
+    [KIND_NETWORK] = {"n", "network", 206, 8, 70, 66},
+    [KIND_SLEEP] = {"s", "sleep", 150, 8, 20, 80},
+    [KIND_OTHER] = {"o", "other waits", 270, 8, 24, 72},
 };
 
 static int kind_of(const CallNode *n)
@@ -171,10 +191,34 @@ static void each_drawn(Flame *f, DrawFrame *draw)
     vec_free(&todo);
 }
 
+// The kind of a frame that stands for a class of waits; KIND_COUNT: it is none.
+static int wait_kind_of(const Flame *f, const CallNode *n)
+{
+    static const int kind_of_class[WAIT_CLASS_COUNT] = {
+        [WAIT_RUNNING] = KIND_COUNT, [WAIT_RUNNABLE] = KIND_RUNNABLE, [WAIT_LOCK] = KIND_LOCK,
+        [WAIT_DISK] = KIND_DISK,     [WAIT_NETWORK] = KIND_NETWORK,   [WAIT_SLEEP] = KIND_SLEEP,
+        [WAIT_FAULT] = KIND_OTHER,   [WAIT_CHILD] = KIND_OTHER,       [WAIT_STOPPED] = KIND_OTHER,
+        [WAIT_OTHER] = KIND_OTHER,
+    };
+    const Profile *p = f->tree->keys->profile;
+    FunctionId function = p->frames.function.at[n->frame];
+    Str name = profile_text(p, p->functions.name.at[function.v]);
+    if (!f->options->waits || n->flags & NODE_GROUP || p->frames.module.at[n->frame].v ||
+        name.len < 2 || name.ptr[0] != '[')
+        return KIND_COUNT;
+    name = str_slice(name, 1, name.len - 1);
+    for (int i = 0; i < WAIT_CLASS_COUNT; i++)
+        if (str_equal(name, str_from_c(wait_class_name((WaitClass)i))))
+            return kind_of_class[i];
+    return KIND_COUNT;
+}
+
 static void measure(Flame *f, const Step *s)
 {
     f->levels = MAX(f->levels, s->level + 1);
-    f->has_kind[kind_of(&f->tree->nodes.at[s->node])] = true;
+    const CallNode *n = &f->tree->nodes.at[s->node];
+    int wait = wait_kind_of(f, n);
+    f->has_kind[wait != KIND_COUNT ? wait : kind_of(n)] = true;
     f->result.drawn++;
     if (!s->is_hidden)
         vec_push(NULL, &f->totals, f->tree->nodes.at[s->node].total);
@@ -282,7 +326,9 @@ static unsigned shade_of(const Flame *f, const CallNode *n)
 static Colour colour_of(const Flame *f, const CallNode *n)
 {
     unsigned shade = shade_of(f, n);
-    int kind = kind_of(n);
+    int kind = kind_of(n), wait = wait_kind_of(f, n);
+    if (wait != KIND_COUNT)
+        return (Colour){wait, 3};
     if (f->options->colour == FLAME_BY_MODULE && kind < KIND_CUT) {
         kind = (int)(shade / HUES);
         shade %= HUES;
@@ -437,7 +483,8 @@ static void add_style(Flame *f)
             "#top{fill:#fff;stroke:none}\n"
             "#buttons text{cursor:pointer;fill:#06c;text-decoration:underline}\n"
             "#title{font-size:16px;font-weight:bold}#sub,.legend{fill:#444}\n"));
-    for (int k = 0; k < KIND_COUNT; k++)
+    int count = f->options->waits ? KIND_COUNT : KIND_RUNNABLE;
+    for (int k = 0; k < count; k++)
         for (int i = 0; i < HUES; i++)
             strbuf_printf(out, ".%s%d{fill:hsl(%d,%d%%,%d%%)}", kinds[k].letter, i,
                           (kinds[k].hue + kinds[k].hue_range * i / (HUES - 1)) % 360,

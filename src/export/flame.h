@@ -21,6 +21,8 @@ typedef struct FlameOptions {
     double min_px;     // narrower frames are not drawn
     size_t frames_max; // the widest are drawn; 0: all
     Str unit;          // of the values
+    bool waits; // frames named "[lock]", "[disk]" … stand for classes of waits, and have their
+                // colour
 } FlameOptions;
 
 typedef struct FlameResult {

@@ -6,7 +6,7 @@
   "use strict";
   const SVG = "http://www.w3.org/2000/svg";
   const CHAR = 7.25, ROW = 16, HEAD = 94, FOOT = 8; // as in flame.c
-  const HUES = 8, LETTERS = "uikjcg";
+  const HUES = 8, LETTERS = "uikjcgrldnso";
   const NARROWEST = 0.3; // px; narrower frames are not seen
   const NARROW = 2.5; // px; narrower ones of a row are one path for each colour
   const svg = document.documentElement;

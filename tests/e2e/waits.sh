@@ -95,6 +95,10 @@ line = next(l for l in d["lines"] if "waits" in l and "lock" in l["waits"]["clas
 assert "pthread_mutex_lock" in line["text"]
 END
 check 'CSV has them, too' grep -Eq '^0.000,.*,lookup,.*,[1-9][0-9]*,[1-9][0-9]*,lock' <(assay report w.assay --csv)
+check 'a flame graph of both, coloured by class' \
+    eval "assay flame --wait w.assay -o both.svg && grep -q 'class=\"l3\"' both.svg && grep -q '\[lock\]' both.svg"
+check 'without waits there is none' \
+    eval "assay record -q -o plain.assay -- true && ! assay flame --wait plain.assay -o none.svg 2>err.txt && grep -q 'no waits' err.txt"
 check 'a flame graph of waits' eval "assay flame w.assay -e 'wall time' -o w.svg && grep -q lookup w.svg"
 
 # A running process.

@@ -309,3 +309,49 @@ void wait_columns_deinit(WaitColumns *c)
     heap_free(c->line_cells);
     *c = (WaitColumns){0};
 }
+
+// ---- Pictures -----------------------------------------------------------------------------
+
+// The class with most of a sample's time. False: it is no wait.
+static bool class_of_sample(const Samples *s, size_t row, const MetricId *metrics, WaitClass *ret)
+{
+    int64_t most = 0;
+    for (int i = WAIT_RUNNABLE; i < WAIT_CLASS_COUNT; i++) {
+        int64_t ns = metrics[i].v ? s->values[metrics[i].v].at[row] : 0;
+        if (ns > most) {
+            most = ns;
+            *ret = (WaitClass)i;
+        }
+    }
+    return most > 0;
+}
+
+bool wait_picture_prepare(Profile *p, MetricId *ret)
+{
+    MetricId metrics[WAIT_CLASS_COUNT] = {{0}};
+    FrameId frames[WAIT_CLASS_COUNT];
+    Error err;
+    if (p->waits.thread.len == 0 || !metric_find(p, STR("wall time"), ret, &err))
+        return false;
+    StrBuf name = {0};
+    for (int i = WAIT_RUNNABLE; i < WAIT_CLASS_COUNT; i++) {
+        (void)find_metric(p, (WaitClass)i, &metrics[i]);
+        strbuf_clear(&name);
+        strbuf_printf(&name, "[%s]", wait_class_name((WaitClass)i));
+        FunctionId function = profile_function(p, strbuf_str(&name), strbuf_str(&name), STR(""), 0);
+        frames[i] = profile_named_frame(p, (ModuleId){0}, 0, function, profile_str(p, STR("")), 0,
+                                        FRAME_EXACT);
+    }
+    strbuf_deinit(&name);
+    Samples *s = &p->samples;
+    for (size_t i = 0; i < s->stack.len; i++) {
+        WaitClass class;
+        if (!class_of_sample(s, i, metrics, &class))
+            continue;
+        if (wait_is_idle(p, class, s->stack.at[i]))
+            s->values[ret->v].at[i] = 0;
+        else
+            s->stack.at[i] = profile_stack(p, s->stack.at[i], frames[class]);
+    }
+    return true;
+}

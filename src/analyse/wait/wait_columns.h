@@ -53,4 +53,9 @@ bool wait_cell_class(const WaitCell *c, WaitClass *ret);
 MUST_CHECK bool wait_weights(Weights *w, const Profile *p, const Selection *s, Group group,
                              WaitClass class, uint64_t *idle_ns, Error *err);
 
+// Prepares a picture of processor time and waits: each stack of a wait ends in a frame "[lock]",
+// "[disk]" … for its class, and threads that have no work are left out. `*ret` becomes the metric
+// that has both. False when the recording has no waits, or counts no time.
+bool wait_picture_prepare(Profile *p, MetricId *ret);
+
 #endif // ANALYSE_WAIT_WAIT_COLUMNS_H

@@ -2,6 +2,7 @@
 // assay flame: a recording as an interactive flame graph.
 
 #include "analyse/truth.h"
+#include "analyse/wait/wait_columns.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/look/view_options.h"
@@ -47,7 +48,7 @@ typedef struct FlameCommandOptions {
     const FlameColourWord *colour;
     const FlameByWord *by;
     const FlameGroupWord *group;
-    bool icicle, inverted, force;
+    bool icicle, inverted, force, wait;
     uint64_t width, max_frames;
     double min_width;
 } FlameCommandOptions;
@@ -59,6 +60,9 @@ static const Option flame_options[] = {
     OPT_FLAG(0, "icicle", FlameCommandOptions, icicle, "the root at the top"),
     OPT_FLAG('G', "inverted", FlameCommandOptions, inverted,
              "the functions that ran at the top, their callers below"),
+    OPT_FLAG(
+        0, "wait", FlameCommandOptions, wait,
+        "of a recording with --wait: processor time and waits, coloured by what is waited for"),
     OPT_TEXT(0, "title", FlameCommandOptions, title, "TEXT",
              "the title (default: the recorded command)"),
     OPT_ROW(0, "colour", FlameCommandOptions, colour, FlameColourWord, "WHAT", &colour_words,
@@ -140,6 +144,7 @@ static void draw(StrBuf *svg, const FlameCommandOptions *o, const Weights *w, Fl
         .width_px = (double)o->width,
         .min_px = o->min_width,
         .frames_max = (size_t)o->max_frames,
+        .waits = o->wait,
         .unit = p->metrics.name.len ? profile_text(p, p->metrics.unit.at[w->selection.metric.v])
                                     : STR(""),
     };
@@ -180,6 +185,14 @@ static int write_picture(const FlameCommandOptions *o, Str svg, const FlameResul
     return STATUS_OK;
 }
 
+static bool choose_waits(const FlameCommandOptions *o, Profile *p, Selection *selection, Error *err)
+{
+    if (!o->wait || wait_picture_prepare(p, &selection->metric))
+        return true;
+    error_set(err, ERROR_NOT_FOUND, "this recording has no waits to draw");
+    return error_hint(err, "record them: assay record --wait -- CMD");
+}
+
 static int make_flame(void *values, const Opened *opened)
 {
     const FlameCommandOptions *o = values;
@@ -188,7 +201,7 @@ static int make_flame(void *values, const Opened *opened)
     Weights w;
     Error err;
     if (!selection_from_options(&o->selection, p, opened->scratch, &selection, &err) ||
-        !share_selected(&o->share, p, &selection, &err) ||
+        !choose_waits(o, p, &selection, &err) || !share_selected(&o->share, p, &selection, &err) ||
         !weights_init(&w, p, &selection, o->group->group, &err))
         return cli_fail(&err);
     int status;
