@@ -47,6 +47,22 @@ check 'stacks stay whole under the trampolines of returns' \
     grep -Eq 'all stacks complete|9[0-9.]+% of stacks' <(assay report c.assay | tr '\n' ' ')
 check 'the first screen has the functions' grep -q '^handle: 2001 calls' <(assay report c.assay)
 
+# Each of the three planted causes is there, and the time of slow calls is accounted for.
+assay record --wait -F 4000 --calls handle -q -o s.assay -- ./calls >/dev/null
+assay report s.assay --slow '>5.5ms' >slow.txt
+assay report s.assay --slow '>5.5ms' --json >slow.json
+if grep -q 'no-waits' <(assay report s.assay --notes); then
+    skip 'causes of slow calls' 'waits are refused'
+else
+    check 'slow calls compute' grep -q '% of slow calls.*computes in reparse' slow.txt
+    check 'slow calls wait for the lock' grep -q 'slow calls.*lock cache_lock' slow.txt
+    check 'slow calls sleep' grep -q 'slow calls.*sleep in handle' slow.txt
+    check 'fast work is no cause' test -z "$(grep 'computes in parse' slow.txt)"
+    check 'nearly all of their time is accounted for' python3 -c '
+import json
+f = json.load(open("slow.json"))["functions"][0]
+assert f["explained"] >= 0.9 and f["slow"] >= 20, f'
+fi
 assay record --calls 'submit..complete' --key '$arg1' -q -o k.assay -- ./calls >/dev/null
 check 'a key joins two functions' grep -q '^submit: 10 calls' <(assay report k.assay --calls)
 

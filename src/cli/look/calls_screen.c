@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "cli/terminal.h"
 
-enum { BAR_COLUMNS = 40, SCREEN_PER_POWER = 2, DATA_PER_POWER = 24 };
+enum { BAR_COLUMNS = 40, SCREEN_PER_POWER = 2, DATA_PER_POWER = 36 };
 
 static const struct Percentile {
     const char *name, *key;

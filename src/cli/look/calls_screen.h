@@ -4,7 +4,7 @@
 #ifndef CLI_LOOK_CALLS_SCREEN_H
 #define CLI_LOOK_CALLS_SCREEN_H
 
-#include "analyse/calls.h"
+#include "analyse/calls/call_summary.h"
 
 // Appends one line for each function with calls, for the first screen. Nothing without calls.
 void calls_add_summary(StrBuf *out, const Profile *p, size_t columns);

@@ -12,6 +12,7 @@
 #include "cli/look/prof_counts.h"
 #include "cli/look/prof_screen.h"
 #include "cli/look/report_screen.h"
+#include "cli/look/slow_screen.h"
 #include "cli/look/view_options.h"
 #include "cli/look/wait_table.h"
 #include "cli/look/waits_json.h"
@@ -106,7 +107,7 @@ typedef struct ReportOptions {
     LiveOptions live;
     const ReportKey *by; // NULL: not given
     Str sort;            // keys of report_keys joined by commas
-    Str tree, around, colour, output;
+    Str tree, around, colour, output, slow;
     Str from_mark, to_mark, thread; // of the critical path
     bool lines, locks, critical, calls, children, inverted, kernel, prof, never_called, wide, notes,
         json;
@@ -153,6 +154,9 @@ static const Option report_options[] = {
         0, "calls", ReportOptions, calls,
         "for a recording made with --calls: show the histogram, the percentiles and the slowest "
         "calls of each function"),
+    OPT_TEXT(0, "slow", ReportOptions, slow, "1%|'>5ms'",
+             "for a recording made with --calls: show what the slowest calls do that the others do "
+             "not; best with record --wait"),
     OPT_TEXT(0, "around", ReportOptions, around, "FUNCTION",
              "show the callers and the callees of the function"),
     OPT_FLAG(0, "prof", ReportOptions, prof,
@@ -305,14 +309,24 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
         usage_error(cmd, "--time excludes --from and --to");
         return false;
     }
+    SlowLimit slow = {0};
+    Error err;
     if ((o->critical || wants_waits(o, &waits)) &&
         (is_tree || o->csv || o->around.len || o->prof)) {
         usage_error(cmd, "a table of waits excludes all other forms of the report but --json");
         return false;
     }
-    if (o->calls &&
+    if (o->slow.len && !slow_limit_parse(o->slow, &slow, &err)) {
+        cli_fail(&err);
+        return false;
+    }
+    if (o->calls && o->slow.len) {
+        usage_error(cmd, "--calls and --slow exclude each other");
+        return false;
+    }
+    if ((o->calls || o->slow.len) &&
         (is_tree || o->csv || o->around.len || o->prof || o->critical || wants_waits(o, &waits))) {
-        usage_error(cmd, "--calls excludes all other forms of the report except --json");
+        usage_error(cmd, "--calls and --slow exclude all other forms of the report except --json");
         return false;
     }
     if (is_tree && o->csv) {
@@ -474,6 +488,12 @@ static bool add_text(StrBuf *out, const Shown *s, Error *err)
     size_t head = screen_add_head(out, r, &style);
     WaitBy waits;
     head += waits_add_summary(out, r->profile, style.columns);
+    SlowLimit slow = {0};
+    if (o->slow.len && slow_limit_parse(o->slow, &slow, NULL)) {
+        strbuf_add_char(out, '\n');
+        slow_add_table(out, r->profile, &slow, o->limit != LIMIT_DEFAULT ? o->limit : SLOWEST);
+        return true;
+    }
     if (o->calls) {
         strbuf_add_char(out, '\n');
         calls_add_table(out, r->profile, o->limit != LIMIT_DEFAULT ? o->limit : SLOWEST);
@@ -567,7 +587,10 @@ static int write_report(const Shown *s)
     const ReportOptions *o = s->options;
     Error err;
     bool ok = true;
-    if (o->calls && o->json)
+    SlowLimit slow = {0};
+    if (o->slow.len && slow_limit_parse(o->slow, &slow, NULL) && o->json)
+        slow_add_json(&out, s->report->profile, &slow, o->limit != LIMIT_DEFAULT ? o->limit : 0);
+    else if (o->calls && o->json)
         calls_add_json(&out, s->report->profile, o->limit != LIMIT_DEFAULT ? o->limit : SLOWEST);
     else
         ok = o->json || o->csv ? add_data(&out, s, &err) : add_text(&out, s, &err);

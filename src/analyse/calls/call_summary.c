@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recorded calls by function.
 
-#include "analyse/calls.h"
+#include "analyse/calls/call_summary.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recorded calls by function: how long they took.
 
-#ifndef ANALYSE_CALLS_H
-#define ANALYSE_CALLS_H
+#ifndef ANALYSE_CALLS_CALL_SUMMARY_H
+#define ANALYSE_CALLS_CALL_SUMMARY_H
 
 #include "base/strbuf.h"
 #include "model/profile.h"
@@ -27,8 +27,8 @@ int64_t call_duration_ns(const Profile *p, uint32_t call);
 // The duration that a part of the calls, 0 to 1, does not exceed. There is at least one row.
 uint64_t call_percentile_ns(const Profile *p, const CallSummary *s, double part);
 
-// A bucket of the histogram of durations: 24 for each power of two, so that the ends of one are at
-// most 3 % apart.
+// A bucket of the histogram of durations. With 36 of them for each power of two the ends of one are
+// at most 3 % apart.
 typedef struct CallBucket {
     uint64_t from_ns; // up to the next bucket's
     uint64_t count;
@@ -45,4 +45,4 @@ size_t call_values_first(const Profile *p, uint32_t call);
 // The values of a call, as "id=7 result=14".
 void call_values_add(const Profile *p, uint32_t call, StrBuf *out);
 
-#endif // ANALYSE_CALLS_H
+#endif // ANALYSE_CALLS_CALL_SUMMARY_H

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints what slow calls do.
+
+#include "cli/look/slow_screen.h"
+
+#include <math.h>
+
+#include "base/json.h"
+#include "cli/terminal.h"
+
+static void add_time(StrBuf *out, double ns, size_t width)
+{
+    StrBuf text = {0};
+    if (ns < 0)
+        strbuf_add_char(&text, '-');
+    if (isfinite(ns))
+        add_value(&text, (uint64_t)fabs(ns), STR("ns"));
+    else
+        strbuf_add(&text, STR("?"));
+    size_t columns = str_columns(strbuf_str(&text));
+    strbuf_add_repeated(out, ' ', columns < width ? width - columns : 0);
+    strbuf_add(out, strbuf_str(&text));
+    strbuf_deinit(&text);
+}
+
+static void add_what(StrBuf *out, const Profile *p, const SlowCause *c)
+{
+    switch (c->kind) {
+    case SLOW_CPU:
+        strbuf_add(out, STR("computes in "));
+        wait_place_add(p, c->place, out);
+        return;
+    case SLOW_WAIT:
+        strbuf_printf(out, "waits: %s", wait_class_name(c->state));
+        if (c->object.v) {
+            strbuf_add_char(out, ' ');
+            strbuf_add_terminal(out, profile_text(p, c->object));
+        }
+        strbuf_add(out, STR(" in "));
+        wait_place_add(p, c->place, out);
+        return;
+    case SLOW_RUN_QUEUE:
+        strbuf_add(out, STR("waits for a processor"));
+        return;
+    case SLOW_OFF_CPU:
+        strbuf_add(out, STR("is off the processor (record --wait says why)"));
+        return;
+    }
+}
+
+static void add_cause(StrBuf *out, const Profile *p, const SlowCause *c)
+{
+    strbuf_add(out, STR("  +"));
+    add_time(out, c->difference.point, 8);
+    strbuf_add(out, STR(" ("));
+    add_time(out, c->difference.low, 0);
+    strbuf_add(out, STR(" .. "));
+    add_time(out, c->difference.high, 0);
+    strbuf_printf(out, ")  in %.0f %% of slow calls, %.*f %% of fast: ", 100 * c->in_slow,
+                  c->in_fast > 0 && c->in_fast < 0.005 ? 1 : 0, 100 * c->in_fast);
+    add_what(out, p, c);
+    strbuf_add_char(out, '\n');
+}
+
+static void add_head(StrBuf *out, const Profile *p, const CallSummary *s, const SlowCalls *slow)
+{
+    StrBuf name = {0};
+    call_name_add(p, s, &name);
+    strbuf_add_terminal(out, strbuf_str(&name));
+    strbuf_deinit(&name);
+    strbuf_printf(out, ": %zu slow calls, from ", slow->slow);
+    add_time(out, (double)slow->limit_ns, 0);
+    strbuf_add(out, STR(" on, "));
+    add_time(out, slow->slow_ns, 0);
+    strbuf_printf(out, " on average; %zu fast ones, ", slow->fast);
+    add_time(out, slow->fast_ns, 0);
+    strbuf_printf(out, "; %.1f %% of the time of slow calls is accounted for\n",
+                  100 * slow->explained);
+}
+
+static void add_causes(StrBuf *out, const Profile *p, const SlowCalls *slow, size_t limit)
+{
+    size_t certain = 0, shown = 0;
+    while (certain < slow->causes.len && slow->causes.at[certain].is_certain)
+        certain++;
+    strbuf_add(out, certain ? STR("  more per slow call, with its interval\n")
+                            : STR("  nothing is certain to differ: record more calls\n"));
+    for (; shown < certain && (limit == 0 || shown < limit); shown++)
+        add_cause(out, p, &slow->causes.at[shown]);
+    if (certain > shown)
+        strbuf_printf(out, "  %zu more (--limit 0)\n", certain - shown);
+}
+
+void slow_add_table(StrBuf *out, const Profile *p, const SlowLimit *limit, size_t rows)
+{
+    CallSummaries all = call_summaries(p);
+    if (all.len == 0)
+        strbuf_add(out, STR("no calls were recorded: assay record --calls FUNCTION -- CMD\n"));
+    for (size_t i = 0; i < all.len; i++) {
+        SlowCalls slow;
+        if (i)
+            strbuf_add_char(out, '\n');
+        if (slow_calls_compute(p, &all.at[i], limit, &slow)) {
+            add_head(out, p, &all.at[i], &slow);
+            add_causes(out, p, &slow, rows);
+        } else {
+            call_name_add(p, &all.at[i], out);
+            strbuf_printf(out, ": %zu calls are slow and %zu fast: nothing to compare\n", slow.slow,
+                          slow.fast);
+        }
+        slow_calls_deinit(&slow);
+    }
+    call_summaries_free(&all);
+}
+
+// ---- JSON --------------------------------------------------------------------------------
+
+static void json_number(JsonWriter *w, const char *key, double v)
+{
+    if (isfinite(v))
+        json_double(w, key, v);
+    else
+        json_null(w, key);
+}
+
+static void json_cause(JsonWriter *w, const Profile *p, const SlowCause *c)
+{
+    static const char *const kinds[] = {"cpu", "wait", "run queue", "off cpu"};
+    StrBuf place = {0};
+    json_begin_object(w, NULL);
+    json_str(w, "kind", str_from_c(kinds[c->kind]));
+    if (c->kind == SLOW_WAIT) {
+        json_str(w, "class", str_from_c(wait_class_name(c->state)));
+        json_str(w, "object", profile_text(p, c->object));
+    }
+    if (c->kind == SLOW_WAIT || c->kind == SLOW_CPU) {
+        wait_place_add(p, c->place, &place);
+        json_str(w, "place", strbuf_str(&place));
+    }
+    strbuf_deinit(&place);
+    json_number(w, "difference_ns", c->difference.point);
+    json_number(w, "low_ns", c->difference.low);
+    json_number(w, "high_ns", c->difference.high);
+    json_number(w, "slow_ns", c->slow_ns);
+    json_number(w, "fast_ns", c->fast_ns);
+    json_number(w, "in_slow", c->in_slow);
+    json_number(w, "in_fast", c->in_fast);
+    json_bool(w, "certain", c->is_certain);
+    json_end(w);
+}
+
+static void json_function(JsonWriter *w, const Profile *p, const CallSummary *s,
+                          const SlowLimit *limit, size_t rows)
+{
+    SlowCalls slow;
+    StrBuf name = {0};
+    bool ok = slow_calls_compute(p, s, limit, &slow);
+    call_name_add(p, s, &name);
+    json_begin_object(w, NULL);
+    json_str(w, "function", strbuf_str(&name));
+    strbuf_deinit(&name);
+    json_u64(w, "slow", slow.slow);
+    json_u64(w, "fast", slow.fast);
+    if (ok) {
+        json_u64(w, "from_ns", slow.limit_ns);
+        json_double(w, "slow_ns", slow.slow_ns);
+        json_double(w, "fast_ns", slow.fast_ns);
+        json_double(w, "explained", slow.explained);
+    }
+    json_begin_array(w, "causes");
+    for (size_t i = 0; i < slow.causes.len && (rows == 0 || i < rows); i++)
+        json_cause(w, p, &slow.causes.at[i]);
+    json_end(w);
+    json_end(w);
+    slow_calls_deinit(&slow);
+}
+
+void slow_add_json(StrBuf *out, const Profile *p, const SlowLimit *limit, size_t rows)
+{
+    CallSummaries all = call_summaries(p);
+    JsonWriter w = json_writer(out, 1);
+    json_begin_object(&w, NULL);
+    json_str(&w, "schema", STR("assay-slow"));
+    json_u64(&w, "version", 1);
+    json_begin_array(&w, "functions");
+    for (size_t i = 0; i < all.len; i++)
+        json_function(&w, p, &all.at[i], limit, rows);
+    json_end(&w);
+    json_end(&w);
+    strbuf_add_char(out, '\n');
+    call_summaries_free(&all);
+}
