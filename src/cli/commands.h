@@ -25,6 +25,7 @@
     ROW(view)                                                                                      \
     ROW(export)                                                                                    \
     ROW(import)                                                                                    \
+    ROW(merge)                                                                                     \
     ROW(list)                                                                                      \
     ROW(doctor)                                                                                    \
     ROW(cache)                                                                                     \

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # record --calls: entries and returns as calls, with their values; report --calls.
+# shellcheck disable=SC2016 # $arg1 is a word of probes
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 need_perf
