@@ -13,6 +13,7 @@
     ROW(bench)                                                                                     \
     ROW(stat)                                                                                      \
     ROW(record)                                                                                    \
+    ROW(dump)                                                                                      \
     ROW(heap)                                                                                      \
     ROW(top)                                                                                       \
     ROW(survey)                                                                                    \

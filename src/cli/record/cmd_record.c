@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/event_filters.h"
 #include "cli/record/confinement.h"
+#include "cli/record/flight.h"
 #include "cli/record/record_events.h"
 #include "cli/record/record_parts.h"
 #include "cli/record/record_repeat.h"
@@ -22,7 +23,7 @@
 #include "os/file.h"
 #include "os/proc.h"
 
-enum { CPUS_MAX = 65536, MIN_WAIT_NS = 100000 };
+enum { CPUS_MAX = 65536, MIN_WAIT_NS = 100000, FLIGHT_BYTES = 16 << 20 };
 
 typedef struct RecordOptions {
     Str freq;
@@ -54,6 +55,9 @@ typedef struct RecordOptions {
     int64_t min_wait_ns;
     StrVec calls;
     Str key;
+    bool flight;
+    uint64_t memory_bytes;
+    Str when;
     bool quiet;
     bool self_stats;
     StrVec debug_dirs;
@@ -144,6 +148,13 @@ static const Option record_options[] = {
              "$retval'; may be repeated"),
     OPT_TEXT(0, "key", RecordOptions, key, "ARG",
              "with --calls 'BEGIN..END': join entries of both functions by this argument, $arg1"),
+    OPT_FLAG(0, "flight", RecordOptions, flight,
+             "keep the newest part in memory and write it on SIGUSR2 (assay dump), on --when, and "
+             "when the command fails"),
+    OPT_SIZE(0, "memory", RecordOptions, memory_bytes, "SIZE",
+             "with --flight: how much samples, waits and calls may take (default 16M)"),
+    OPT_TEXT(0, "when", RecordOptions, when, "CONDITION",
+             "with --flight: also write when 'p99(FUNCTION) > 20ms' of --calls, or 'cpu > 90%'"),
     OPT_LIST(0, "debug-dir", RecordOptions, debug_dirs, "DIR",
              "also search DIR for separate debug files"),
     OPT_LIST(0, "source-path", RecordOptions, source_paths, "OLD=NEW",
@@ -195,6 +206,7 @@ typedef struct RecordSetup {
     SamplingOptions sampling;
     EventSpecVec events;
     CallPlan calls;
+    Flight flight;
     Program program;
     U32Vec pids, tids, cpus;
     Str output;
@@ -285,6 +297,10 @@ static bool check_combination(const RecordSetup *r, const RecordOptions *o, bool
                          "--all-kernel");
     if (o->heap && r->sampling.engine != ENGINE_AUTO && r->sampling.engine != ENGINE_TIMER)
         return error_set(err, ERROR_USAGE, "--heap needs --engine timer");
+    if ((o->when.len || o->memory_bytes) && !o->flight)
+        return error_set(err, ERROR_USAGE, "--memory and --when belong to --flight");
+    if (o->flight && (o->heap || o->repeat))
+        return error_set(err, ERROR_USAGE, "--flight takes no --heap or --repeat");
     if (o->key.len && !o->calls.len)
         return error_set(err, ERROR_USAGE, "--key needs --calls 'BEGIN..END'");
     if (o->heap && o->calls.len)
@@ -338,6 +354,20 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Er
     s->max_bytes = o->max_bytes;
     s->duration_ns = o->duration_ns;
     s->delay_ns = o->delay_ns;
+    if (o->flight) {
+        r->flight = (Flight){.arena = r->arena,
+                             .output = r->output,
+                             .memory_bytes = o->memory_bytes ? o->memory_bytes : FLIGHT_BYTES,
+                             .debug_dirs = &o->debug_dirs,
+                             .sources = &r->sources,
+                             .calls = &r->calls,
+                             .has_when = o->when.len > 0};
+        if (o->when.len && !flight_when_parse(o->when, &r->flight.when, err))
+            return false;
+        s->watch = flight_watch;
+        s->watch_ctx = &r->flight;
+        s->takes_dumps = true;
+    }
     s->waits = o->wait;
     s->calls = &r->calls;
     s->min_wait_ns = o->min_wait_ns;
@@ -345,7 +375,7 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Er
     s->no_runtimes = o->no_runtimes;
     s->copy_stacks = o->copy_stacks;
     s->temp_folder = cli_env("TMPDIR");
-    s->drop_written = !o->heap; // the values of sites are known at the end
+    s->drop_written = !o->heap && !o->flight; // the values of sites are known at the end
     s->heap = s->heap_with_time = o->heap;
     s->short_lived = 1000;
     if (o->heap)
@@ -426,9 +456,9 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
     Sampling *sampling = NULL;
     SamplingResult result;
     Error err = {0};
-    r->sampling.confine = confinement_start(r->arena, writer, &r->confinement);
+    r->sampling.confine = !o->flight && confinement_start(r->arena, writer, &r->confinement);
     // With the heap, rows get their values at the end: nothing is written before.
-    StoreWriter *early = o->heap ? NULL : writer;
+    StoreWriter *early = o->heap || o->flight ? NULL : writer;
     if (!sampling_run(&r->sampling, &profile, early, &sampling, &result, &err)) {
         if (result.killed_by)
             record_end_hung(writer, &err, result.killed_by);
@@ -436,7 +466,14 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
         profile_deinit(&profile);
         return cli_fail(&err);
     }
-    int status = finish_recording(r, o, writer, &profile, sampling, &result);
+    flight_end(&r->flight);
+    int status = STATUS_OK;
+    if (o->flight && result.has_child && !result.child_runs && result.child_status == 0) {
+        cli_say("the command has not failed: nothing is written");
+        store_writer_abandon(writer);
+    } else {
+        status = finish_recording(r, o, writer, &profile, sampling, &result);
+    }
     int child = record_wait_child(sampling, &result, r->program.path);
     if (result.has_child && (status == STATUS_OK || child != 0))
         status = child;

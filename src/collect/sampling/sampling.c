@@ -15,6 +15,7 @@
 #include "collect/sampling/timers_internal.h"
 #include "collect/sampling/tracer_internal.h"
 #include "collect/sampling/watching_internal.h"
+#include "model/facts.h"
 #include "os/clock.h"
 #include "os/privilege.h"
 #include "os/proc.h"
@@ -103,8 +104,9 @@ struct Sampling {
     int worker_done_fd;     // readable when the worker has ended
     unsigned asked;         // number of signals that asked to end
     int last_signal;        // the newest of them
-    atomic_bool is_full;    // the file has reached the size that the user allows
-    atomic_bool failed;     // the worker could not write; the error is below
+    atomic_ullong dumps_asked;
+    atomic_bool is_full; // the file has reached the size that the user allows
+    atomic_bool failed;  // the worker could not write; the error is below
     Error worker_error;
     int64_t worker_cpu_ns;
     Spawned child;
@@ -217,16 +219,17 @@ static void open_consumer(Sampling *s)
         }
     }
     watching_add_metrics(&s->watching, &s->sample_events[0]);
-    s->consumer = consumer_open(&(ConsumerSetup){.profile = s->profile,
-                                                 .arch = MACHINE_ARCH,
-                                                 .start_ns = s->start_ns,
-                                                 .weighed_period_ns = weighed_ns,
-                                                 .no_args = s->options->no_args,
-                                                 .no_commands = s->options->watch != NULL,
-                                                 .event_by_id = event_by_id,
-                                                 .ctx = s,
-                                                 .no_runtimes = s->options->no_runtimes,
-                                                 .few_stacks = s->events.heap});
+    s->consumer =
+        consumer_open(&(ConsumerSetup){.profile = s->profile,
+                                       .arch = MACHINE_ARCH,
+                                       .start_ns = s->start_ns,
+                                       .weighed_period_ns = weighed_ns,
+                                       .no_args = s->options->no_args,
+                                       .no_commands = s->options->watch && !s->options->takes_dumps,
+                                       .event_by_id = event_by_id,
+                                       .ctx = s,
+                                       .no_runtimes = s->options->no_runtimes,
+                                       .few_stacks = s->events.heap});
 }
 
 // ---- Processes of the recording, for probes that are set on all ----
@@ -378,6 +381,7 @@ static void show(Sampling *s, bool is_last)
     SamplingState state = {.now_ns = os_monotonic_ns() - s->origin_ns,
                            .samples = c->samples,
                            .lost = c->lost + c->lost_samples + atomic_load(&s->drain.dropped),
+                           .dumps_asked = atomic_load(&s->dumps_asked),
                            .is_last = is_last};
     wish = (int)s->options->watch(s->options->watch_ctx, s, s->profile, &state);
     if (!is_last)
@@ -646,6 +650,8 @@ static bool take_signals(Sampling *s, Error *err)
     const int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
         sigaddset(&s->our_mask, wanted[i]);
+    if (s->options->takes_dumps)
+        sigaddset(&s->our_mask, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &s->our_mask, &s->old_mask);
     s->signal_fd = signalfd(-1, &s->our_mask, SFD_NONBLOCK | SFD_CLOEXEC);
     return s->signal_fd >= 0 || error_os(err, "cannot receive signals");
@@ -670,7 +676,9 @@ static bool read_signals(Sampling *s)
     bool asked = false;
     while (read(s->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         int number = (int)info.ssi_signo;
-        if (number == SIGCHLD)
+        if (number == SIGUSR2)
+            atomic_fetch_add(&s->dumps_asked, 1);
+        if (number == SIGCHLD || number == SIGUSR2)
             continue;
         asked = true;
         s->asked += stop_note_request();
@@ -1207,6 +1215,19 @@ static void settle_result(Sampling *s, SamplingResult *r)
               (unsigned long long)s->drain.bytes_in, (unsigned long long)s->drain.bytes_out,
               (unsigned long long)consumer_modules(s->consumer)->table_bytes,
               (unsigned long long)s->malformed, (unsigned long long)s->duplicates);
+}
+
+void sampling_snapshot(Sampling *s, SamplingResult *result)
+{
+    *result = (SamplingResult){0};
+    s->end_ns = os_monotonic_ns();
+    consumer_finish(s->consumer, (uint64_t)s->end_ns);
+    settle_result(s, result);
+    if (s->watching.waiting)
+        profile_set_fact(s->profile, STR(FACT_WAITS), STR("bpf"));
+    calling_finish(&s->calling, s->consumer, (uint64_t)s->end_ns, result);
+    facts_at_end(s->profile, &s->events, s->consumer, s->malformed, &s->drain, &(FactsOfEngine){0},
+                 NULL, result);
 }
 
 bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter *writer,

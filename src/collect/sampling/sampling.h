@@ -38,8 +38,9 @@ typedef struct Sampling Sampling;
 typedef struct SamplingState {
     int64_t now_ns; // since the recording's start; samples until shortly before are in the profile
     uint64_t samples;
-    uint64_t lost; // as far as the ring buffers have told
-    bool is_last;  // the recording has ended
+    uint64_t lost;        // as far as the ring buffers have told
+    bool is_last;         // the recording has ended
+    uint64_t dumps_asked; // with takes_dumps: how often SIGUSR2 came
 } SamplingState;
 
 // What a watcher wants.
@@ -103,6 +104,7 @@ typedef struct SamplingOptions {
     // memory.
     SamplingWish (*watch)(void *ctx, Sampling *s, Profile *profile, const SamplingState *state);
     void *watch_ctx;
+    bool takes_dumps; // SIGUSR2 is told to the watcher, and command lines are kept
     // Samples that the writer has written are dropped from memory. The caller looks at none of
     // them.
     bool drop_written;
@@ -146,6 +148,10 @@ typedef struct SamplingResult {
 // neither, and must end the process.
 MUST_CHECK bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter *writer,
                              Sampling **ret, SamplingResult *result, Error *err);
+// In a copy of the process that `watch` makes: completes the profile as sampling_run does at its
+// end, with the facts until now. The sums of waits are those of the whole recording and are left
+// out.
+void sampling_snapshot(Sampling *s, SamplingResult *result);
 // The bytes for a module of the profile: its file as it was mapped, or the symbol map that a
 // runtime wrote for its generated code. False when there are none. Valid until sampling_close.
 bool sampling_module_bytes(Sampling *s, Str path, Str build_id_hex, Bytes *ret);

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# record --flight: the newest part, written when asked and when the command fails.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+need_perf
+cat >busy.c <<'END'
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned long sink;
+int main(int argc, char **argv)
+{
+    (void)argc;
+    for (time_t end = time(NULL) + atoi(argv[1]); time(NULL) < end;)
+        for (unsigned i = 0; i < 100000; i++)
+            sink += i * i;
+    return atoi(argv[2]);
+}
+END
+gcc -g -O2 -o busy busy.c || exit 1
+assay record --flight --memory 1M -F 99 -o f.assay -- ./busy 4 3 2>f.txt &
+shell=$!
+for _ in $(seq 50); do
+    sleep 0.1
+    child=$(pgrep -x -f './busy 4 3') && break
+done
+recorder=$(ps -o ppid= -p "$child" | tr -d ' ')
+sleep 1
+check 'it is asked for a dump' assay dump "$recorder"
+check 'another process is not' test "$(assay dump $$ 2>&1 | grep -c 'no assay record --flight')" = 1
+wait $shell
+check 'the command keeps its status' test $? = 3
+check 'the dump is a recording' grep -q 'main' <(assay report f-1.assay)
+check 'it says why it was written' grep -q SIGUSR2 <(assay report f-1.assay --notes)
+check 'a command that fails leaves one' test -e f.assay
+assay record --flight -F 99 -o g.assay -- ./busy 1 0 2>g.txt
+check 'one that does not leaves none' test ! -e g.assay -a ! -e g.assay.part
+assay record --flight --when 'p99 > 5' -o h.assay -- ./busy 1 0 2>h.txt
+check 'a condition that is none is refused' test $? = 2
+finish
