@@ -11,14 +11,23 @@
 // Deflate codes at most 258 bytes in two bits: 1032 to 1.
 static const size_t deflate_ratio_max = 1032;
 
-// One member; doubles the room until it fits. The length that the trailer
-// states is only a first guess: it is untrusted and modulo 2^32.
+// What the file's last four bytes state, modulo 2^32. Untrusted, and of the last member.
+static size_t stated_length(Bytes in)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < 4 && in.len >= 4; i++)
+        length |= (size_t)in.ptr[in.len - 4 + i] << 8 * i;
+    return length;
+}
+
+// One member; doubles the room until it fits. The length that the trailer states is only a first
+// guess.
 static bool unpack_member(struct libdeflate_decompressor *d, Bytes in, size_t input_bytes,
                           StrBuf *out, size_t *used, Error *err)
 {
     size_t left = (size_t)decoded_limit(input_bytes) + 1 - out->len;
     size_t limit = MIN(in.len * deflate_ratio_max, left);
-    size_t room = MIN(in.len * 4 + 4096, limit);
+    size_t room = MIN(MAX(in.len * 4 + 4096, stated_length(in)), limit);
     for (;;) {
         size_t got;
         char *to = strbuf_reserve(out, room);
@@ -55,7 +64,7 @@ bool gzip_unpack(Arena *arena, Bytes file, Bytes *ret, Error *err)
     }
     libdeflate_free_decompressor(d);
     if (ok)
-        *ret = arena_bytes(arena, bytes_from_str(strbuf_str(&out)));
+        *ret = bytes_from_str(strbuf_move(arena, &out));
     strbuf_deinit(&out);
     return ok;
 }

@@ -3,10 +3,12 @@
 
 #include "base/strbuf.h"
 
-#include "base/arena.h"
 #include "base/unshown.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 void strbuf_deinit(StrBuf *b)
 {
@@ -24,6 +26,33 @@ char *strbuf_reserve(StrBuf *b, size_t more)
         b->ptr = heap_grow(b->ptr, b->cap);
     }
     return b->ptr + b->len;
+}
+
+// Gives the pages that lie whole in `bytes` from `ptr` on back to the system: what they hold is
+// not needed any more.
+static void forget_pages(char *ptr, size_t bytes)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = align_up((uintptr_t)ptr, page), to = align_down((uintptr_t)ptr + bytes, page);
+    int saved = errno; // when it fails, the pages stay until the buffer is freed
+    if (from < to)
+        madvise(ptr + (from - (uintptr_t)ptr), to - from, MADV_DONTNEED);
+    errno = saved;
+}
+
+Str strbuf_move(Arena *arena, StrBuf *b)
+{
+    enum { PIECE = 8 << 20 };
+    char *to = arena_alloc(arena, b->len + 1, 8);
+    for (size_t at = 0; at < b->len; at += PIECE) {
+        size_t len = MIN(b->len - at, (size_t)PIECE);
+        memcpy(to + at, b->ptr + at, len);
+        if (b->len > PIECE)
+            forget_pages(b->ptr + at, len);
+    }
+    Str moved = str_over(to, b->len);
+    strbuf_deinit(b);
+    return moved;
 }
 
 void strbuf_add(StrBuf *b, Str s)

@@ -4,7 +4,7 @@
 #ifndef BASE_STRBUF_H
 #define BASE_STRBUF_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 #include <stdarg.h>
 
@@ -17,6 +17,10 @@ typedef struct StrBuf {
 
 // Frees the memory; the buffer is empty then and may be used again.
 void strbuf_deinit(StrBuf *b);
+
+// Moves the text to the arena, followed by a NUL that is not counted, and frees the buffer. A large
+// text is given back piece by piece, so that it never takes its memory twice.
+Str strbuf_move(Arena *arena, StrBuf *b);
 
 // Makes room for `more` bytes after the text and returns their address. The caller writes there
 // and then adds to `len`.

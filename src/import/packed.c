@@ -54,7 +54,7 @@ static bool next_room(const StrBuf *out, size_t input_bytes, size_t *room, Error
 static bool keep(Arena *arena, StrBuf *out, bool ok, Bytes *ret)
 {
     if (ok)
-        *ret = bytes_from_str(arena_str(arena, strbuf_str(out)));
+        *ret = bytes_from_str(strbuf_move(arena, out));
     strbuf_deinit(out);
     return ok;
 }

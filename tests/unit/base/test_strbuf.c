@@ -216,6 +216,26 @@ static void columns_count_what_a_terminal_shows(void **state)
     assert_int_equal(str_columns(STR("\x07\xe2\x80\xae")), b.len);
 }
 
+static void a_text_of_any_size_moves_to_an_arena(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 5000, 8 << 20, (8 << 20) + 1, 21 << 20};
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        Arena arena = {0};
+        for (size_t at = 0; at < sizes[i]; at++)
+            strbuf_add_char(&b, (char)(at * 31 >> 5));
+        Str moved = strbuf_move(&arena, &b);
+        assert_int_equal(moved.len, sizes[i]);
+        assert_null(b.ptr);
+        size_t wrong = 0;
+        for (size_t at = 0; at < moved.len; at++)
+            wrong += moved.ptr[at] != (char)(at * 31 >> 5);
+        assert_int_equal(wrong, 0);
+        assert_int_equal(moved.ptr[moved.len], 0);
+        arena_deinit(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +252,7 @@ int main(void)
         cmocka_unit_test_teardown(invalid_utf8_becomes_the_replacement_character, clear),
         cmocka_unit_test_teardown(every_valid_code_point_comes_back, clear),
         cmocka_unit_test_teardown(noise_never_escapes_the_escapes, clear),
+        cmocka_unit_test_teardown(a_text_of_any_size_moves_to_an_arena, clear),
         cmocka_unit_test_teardown(columns_count_what_a_terminal_shows, clear),
     };
     return RUN_TESTS(tests);
