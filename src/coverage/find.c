@@ -214,9 +214,12 @@ static bool add_entry(CoverFound *f, Str folder, const FolderEntry *e, uint64_t 
 }
 
 // Where 'assay cover run' puts its results by itself, in the folder in which it is called.
-static void look_for_results(CoverFound *f, Str folder)
+// `kept` is ".assay", or "assay" below "target" of a Cargo workspace that takes all else for
+// members.
+static void look_for_results(CoverFound *f, Str folder, Str kept)
 {
-    Str results = arena_printf(f->r->arena, "%" STR_FMT "/.assay/cover", STR_ARG(folder));
+    Str results = arena_printf(f->r->arena, "%" STR_FMT "/%" STR_FMT "/cover", STR_ARG(folder),
+                               STR_ARG(kept));
     if (os_file_exists(results))
         vec_push(f->r->arena, &f->results, results);
 }
@@ -231,8 +234,11 @@ static bool add_folder(CoverFound *f, Str path, uint64_t weight, unsigned depth,
     bool is_finished = true;
     for (struct dirent *e; (e = readdir(dir));) {
         is_finished &= strcmp(e->d_name, COVER_UNFINISHED_FILE) != 0;
-        if (str_equal(str_from_c(e->d_name), STR(".assay")))
-            look_for_results(f, path);
+        Str name = str_from_c(e->d_name);
+        bool is_kept =
+            str_equal(name, STR("assay")) && str_equal(str_base_name(path), STR("target"));
+        if (is_kept || str_equal(name, STR(".assay")))
+            look_for_results(f, path, name);
         else if (e->d_name[0] != '.')
             vec_push(arena, &entries,
                      ((FolderEntry){arena_str(arena, str_from_c(e->d_name)), e->d_type}));

@@ -234,4 +234,16 @@ cd / && RUSTFLAGS='--cfg special' RUSTDOCFLAGS='--cfg special' "$ASSAY" cover ru
 status=$?
 cd "$SCRATCH" || exit 1
 verdict "from elsewhere, by --manifest-path, and with RUSTFLAGS" "$([ $status -eq 0 ] && [ "$(count_of res '// sum')" -ge 3 ]; echo $?)"
+# members = ["*"] would take .assay for a member: cargo fails then.
+mkdir -p all/one/src && cd all || exit 1
+printf '[workspace]\nmembers = ["*"]\nexclude = ["target"]\nresolver = "2"\n' >Cargo.toml
+printf '[package]\nname = "one"\nversion = "0.1.0"\nedition = "2021"\n' >one/Cargo.toml
+echo 'pub fn one() -> i32 { 1 }' >one/src/lib.rs
+echo 'int main(void) { return 0; }' >one/main.c
+gcc --coverage -o one/main one/main.c && "$ASSAY" cover run -- one/main >out 2>&1 && "$ASSAY" cover report >shown 2>&1 && grep -q 'main.c' shown &&
+    cargo metadata --offline --no-deps --format-version 1 >members 2>&1 && [ ! -e .assay ] && [ -d target/assay/cover ]
+status=$?
+[ $status -eq 0 ] || cat out shown members
+verdict "a workspace of all folders keeps its results in target" $status
+cd ..
 finish

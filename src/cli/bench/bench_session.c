@@ -4,6 +4,7 @@
 #include "cli/bench/bench_session.h"
 
 #include "cli/cli.h"
+#include "cli/kept.h"
 #include "os/file.h"
 #include "os/git_revision.h"
 
@@ -54,7 +55,8 @@ RunStyle bench_style(const BenchArgs *args)
 
 Str bench_database_path(const BenchArgs *args)
 {
-    return args->db.len ? args->db : STR(".assay/bench.db");
+    return args->db.len ? args->db
+                        : kept_path(STR(".assay/bench.db"), STR("target/assay/bench.db"));
 }
 
 Str bench_command_line(Arena *arena, int argc, char **argv)

@@ -4,11 +4,12 @@
 #ifndef CLI_COVER_COVER_COMMANDS_H
 #define CLI_COVER_COVER_COMMANDS_H
 
+#include "cli/kept.h"
 #include "cli/option.h"
 
 // The folder to which 'assay cover run' writes its results, and which the other commands read
 // without inputs.
-#define COVER_RUN_FOLDER STR(".assay/cover")
+#define COVER_RUN_FOLDER kept_path(STR(".assay/cover"), STR("target/assay/cover"))
 
 // The table of sub-commands, in the order of the help. Row x stands for
 // `const Command cover_x_command`.
