@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
+#include <time.h>
 #include <unistd.h>
 
 // What an input becomes is there as text, as what the reader makes of the text, and as rows.
 enum { MEMORY_RATIO = 3 };
 
 static _Atomic uint64_t set_limit;
+static _Atomic uint64_t half_read;   // half of the memory there is, as last read
+static _Atomic int64_t half_read_at; // and when; 0: never
 
 void decoded_limit_set(uint64_t bytes)
 {
@@ -47,7 +50,7 @@ uint64_t decoded_left_of_limit(const char *max, const char *current)
 
 // Half of the memory that is free or can be made free, on the machine and in the container. The
 // first recording of a comparison has taken its part when the second is read.
-static uint64_t half_of_memory(void)
+static uint64_t read_half_of_memory(void)
 {
     static const char *const groups[][2] = {
         {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
@@ -69,6 +72,24 @@ static uint64_t half_of_memory(void)
         least = least < left ? least : left;
     }
     return least == UINT64_MAX ? least : least / 2;
+}
+
+// The same, read anew when it is older than 20 ms: readers ask for each part of an input, and the
+// kernel needs longer for the answer than they for the part.
+static uint64_t half_of_memory(void)
+{
+    enum { KEEP_NS = 20 * 1000 * 1000 };
+    struct timespec now;
+    if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now) != 0)
+        return read_half_of_memory();
+    int64_t ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    int64_t read_at = atomic_load_explicit(&half_read_at, memory_order_acquire);
+    if (read_at && ns - read_at < KEEP_NS)
+        return atomic_load_explicit(&half_read, memory_order_relaxed);
+    uint64_t half = read_half_of_memory();
+    atomic_store_explicit(&half_read, half, memory_order_relaxed);
+    atomic_store_explicit(&half_read_at, ns, memory_order_release);
+    return half;
 }
 
 uint64_t decoded_limit(uint64_t input_bytes)
