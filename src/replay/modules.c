@@ -141,12 +141,14 @@ static void open_module(ModuleSet *set, ModuleFile *m, uint32_t pid, const PerfM
         return;
     }
     is_narrow = seen && is_32bit_file(m->path);
-    m->is_replaced = seen && !is_narrow;
+    // Code that the process wrote into a file in memory, as Erlang's and other compilers do.
+    bool is_memory = str_starts_with(m->path, STR("/memfd:"));
+    m->is_replaced = seen && !is_narrow && !is_memory;
     if (is_narrow)
         set->narrow++;
-    else if (seen)
+    else if (seen && !is_memory)
         set->replaced++;
-    else
+    else if (!is_memory)
         set->missing++;
     log_debug(LOG_RECORD, 1, "module '%" STR_FMT "' of %u: %s", STR_ARG(m->path), pid,
               seen ? "not the mapped file" : "cannot be opened");
