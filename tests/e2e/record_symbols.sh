@@ -143,4 +143,32 @@ XDG_CACHE_HOME=$PWD/copies3 profile stripped.assay ./stripped 100 second
 seen_has "names that only the cache has are told to be a part" 'named earlier keep their names|%  second_part'
 XDG_CACHE_HOME=$PWD/copies3 profile table.assay ./table 100 second
 seen_has "and the copy's missing ones are not kept" '%  second_part'
+# Code that a program has written into a file in memory is generated code, not a replaced file.
+if [ "$(uname -m)" = x86_64 ]; then
+    cat >memfd.c <<'C'
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+int main(void)
+{
+    static const unsigned char code[] = {0xb9, 0, 0, 0x10, 0, 0xff, 0xc9, 0x75, 0xfc, 0xc3}; /* counts down from 2^20 */
+    int fd = memfd_create("code", 0);
+    if (write(fd, code, sizeof(code)) != sizeof(code) || ftruncate(fd, 4096) != 0)
+        return 1;
+    void *at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED)
+        return 1;
+    while (clock() < CLOCKS_PER_SEC / 5)
+        ((void (*)(void))at)();
+    return 0;
+}
+C
+    gcc -O1 -w -o memfd memfd.c || exit 1
+    in_memory() {
+        "$ASSAY" record -q -f -o memfd.assay -- ./memfd && "$ASSAY" report --notes memfd.assay >notes.txt &&
+            ! grep -q replaced notes.txt && grep -q 'unknown' notes.txt || { cat notes.txt; return 1; }
+    }
+    check 'code in a file in memory is no replaced file' in_memory
+fi
 finish
