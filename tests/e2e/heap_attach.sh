@@ -80,6 +80,37 @@ kill -STOP "$target"
 check 'a stopped process' refused 1 "kill -CONT $target" -p "$target"
 kill -CONT "$target"
 
+# other PROGRAM: what a program that loads no library, or another C library, allocates meanwhile.
+other() {
+    local pid rc=0 feeder
+    rm -f others && mkfifo others
+    timeout 30 "$1" <others >out &
+    feeder=$!
+    exec {others}>others
+    pid=$(pgrep -P "$feeder")
+    for _ in $(seq 100); do grep -q ready out && break; sleep 0.02; done
+    "$ASSAY" heap -q -f -o heap.assay -p "$pid" 2>err &
+    recorder=$!
+    for _ in $(seq 200); do ls /proc/"$pid"/fd 2>/dev/null | grep -q '^[3-9]' && break; sleep 0.02; done
+    sleep 0.3
+    printf 'after\nold\n' >&"$others"
+    for _ in $(seq 200); do [ "$(grep -c done out)" = 2 ] && break; sleep 0.02; done
+    detach || rc=1
+    exec {others}>&-
+    wait "$feeder" || rc=1
+    [ $rc = 0 ] && is 1000 'blocks allocated' after && is 20 'blocks allocated' '[before attach]'
+}
+gcc -static -g -O1 -fno-builtin -pthread -o static "$TOP/tests/programs/heap_attach.c" 2>gcc.log &&
+    check 'a static program' other ./static
+if command -v musl-gcc >/dev/null; then
+    musl-gcc -g -O1 -fno-builtin -pthread -o musl "$TOP/tests/programs/heap_attach.c" 2>gcc.log &&
+        check "a program of musl's" other ./musl
+    no_size() { is 0 'bytes allocated' '[before attach]'; }
+    check '… whose old blocks have no size' no_size
+    musl-gcc -static -g -O1 -fno-builtin -pthread -o musl-static "$TOP/tests/programs/heap_attach.c" 2>gcc.log &&
+        check "a static program of musl's" other ./musl-static
+fi
+
 # A storm of 16 threads on top of which the recorder comes and goes.
 echo 'storm 16 3' >&"$to"
 storm() {

@@ -73,6 +73,13 @@ static bool is_libc(Str path)
            str_starts_with(name, STR("ld-musl-")) || str_starts_with(name, STR("libc.musl-"));
 }
 
+// musl's has the name libc.so, or that of its loader.
+static bool is_glibc(Str path)
+{
+    Str name = str_base_name(path);
+    return str_starts_with(name, STR("libc.so.6")) || str_starts_with(name, STR("libc-2"));
+}
+
 // Whether both malloc and free are hooked, without which there is no account.
 static bool has_pair(const HeapEntries *e)
 {
@@ -114,7 +121,7 @@ bool heap_attach_find(Arena *arena, uint32_t pid, AttachTarget *ret, Error *err)
             continue;
         if (!find_in(arena, pid, m->path, &t, err))
             return false;
-        t.is_glibc = !str_starts_with(str_base_name(m->path), STR("ld-musl-"));
+        t.is_glibc = is_glibc(m->path);
     }
     if (!has_pair(&t.entries)) {
         (void)error_set(err, ERROR_UNSUPPORTED,
