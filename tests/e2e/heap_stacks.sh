@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The different stacks that allocate are as many as libunwind sees in a second run of the program.
+# shellcheck source=lib/common.sh
+. "$TOP/tests/e2e/lib/common.sh"
+gcc -O2 -fno-builtin -fPIC -shared -o peer.so "$TOP/tests/programs/heap_libunwind.c" -lunwind 2>gcc.log ||
+    skip_all 'needs libunwind-dev'
+gcc -O2 -g -pthread -o deep "$TOP/bench/programs/heap_churn.c"
+gcc -O0 -g -pthread -o deep_O0 "$TOP/bench/programs/heap_churn.c"
+gcc -O2 -g -fno-omit-frame-pointer -o csv "$TOP/bench/programs/heap_csv.c"
+
+# A compiler is no program for this: some of its stacks depend on the addresses of its blocks.
+# same LEAST COMMAND…: as many stacks, and at least LEAST.
+same() {
+    local least=$1 theirs ours
+    shift
+    STACKS_FILE=count LD_PRELOAD=$PWD/peer.so "$@" >/dev/null 2>&1
+    theirs=$(cat count)
+    "$ASSAY" heap -q -f -o stacks.assay -- "$@" >out 2>&1 || { cat out; return 1; }
+    ours=$("$ASSAY" report --json stacks.assay | python3 -c 'import json, sys; print(sum(p["stacks"] for p in json.load(sys.stdin)["places"]))')
+    echo "libunwind $theirs, assay $ours"
+    [ "$theirs" = "$ours" ] && [ "$ours" -ge "$least" ]
+}
+check 'deep, optimised' same 1500 ./deep 1 30000
+check 'deep, with frame pointers' same 1500 ./deep_O0 1 30000
+check 'a row after another' same 2 ./csv 200
+command -v sqlite3 >/dev/null && check 'a database' same 50 sqlite3 :memory: 'create table t(a); select count(*) from t'
+finish
