@@ -6,6 +6,8 @@
 
 #include "export/flame.h"
 
+#include <math.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,6 +281,10 @@ static void add_title(Flame *f, uint32_t node)
         strbuf_printf(&amount, " (%.2f%%)", percent_of(n->self, f->whole));
     }
     strbuf_printf(&amount, ", %u sample%s", n->total_samples, n->total_samples == 1 ? "" : "s");
+    if (f->options->before) {
+        strbuf_add(&amount, STR(", before "));
+        add_quantity(&amount, f->options->before[node], f->options->unit);
+    }
     strbuf_add_xml(out, strbuf_str(&amount));
     strbuf_deinit(&amount);
     if (n->flags & NODE_INLINED)
@@ -314,7 +320,7 @@ static bool shade_needs_name(const Flame *f, const CallNode *n)
 static unsigned shade_of(const Flame *f, const CallNode *n)
 {
     const Profile *p = f->tree->keys->profile;
-    if (f->options->colour == FLAME_PLAIN || n->flags & NODE_GROUP)
+    if (f->options->colour >= FLAME_PLAIN || n->flags & NODE_GROUP)
         return 0;
     if (f->options->colour == FLAME_BY_MODULE) {
         Str path = profile_text(p, p->modules.path.at[p->frames.module.at[n->frame].v]);
@@ -323,8 +329,24 @@ static unsigned shade_of(const Flame *f, const CallNode *n)
     return (unsigned)(str_hash(strbuf_str(&f->name)) % HUES);
 }
 
+// By change, the colours of the kinds user, inlined and group mean more, less and the same.
+static Colour change_colour(const Flame *f, const CallNode *n)
+{
+    const FlameOptions *o = f->options;
+    double after = (double)n->total, before = (double)o->before[n - f->tree->nodes.at];
+    double difference = after - before, most = MAX(after, before);
+    // Of samples, a difference that 2.5 standard deviations explain may be chance.
+    double chance = 2.5 * sqrt(after * o->sample + before * o->sample_before);
+    if (n->parent == NODE_NONE || difference == 0 || fabs(difference) < chance)
+        return (Colour){KIND_GROUP, 0};
+    unsigned shade = (unsigned)(fabs(difference) / most * (HUES - 1) + 0.5);
+    return (Colour){difference > 0 ? KIND_USER : KIND_INLINED, shade};
+}
+
 static Colour colour_of(const Flame *f, const CallNode *n)
 {
+    if (f->options->colour == FLAME_BY_CHANGE)
+        return change_colour(f, n);
     unsigned shade = shade_of(f, n);
     int kind = kind_of(n), wait = wait_kind_of(f, n);
     if (wait != KIND_COUNT)
@@ -428,7 +450,7 @@ static uint32_t name_line_of(Flame *f, uint32_t node)
 }
 
 // Numbers of a frame, as flame.js reads them: callers, name, total, self, samples, colour, flags,
-// and the recursion that it is part of.
+// the recursion that it is part of, and by change the total before.
 static void add_row(Flame *f, const Step *s)
 {
     const CallNode *n = &f->tree->nodes.at[s->node];
@@ -447,9 +469,15 @@ static void add_row(Flame *f, const Step *s)
                                 flags,
                                 flame_folds_of(&f->folds, s->node)};
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+        if (i)
+            strbuf_add_char(&f->rows, ' ');
         strbuf_add_u64(&f->rows, numbers[i]);
-        strbuf_add_char(&f->rows, i + 1 < ARRAY_LEN(numbers) ? ' ' : '\n');
     }
+    if (f->options->before) {
+        strbuf_add_char(&f->rows, ' ');
+        strbuf_add_u64(&f->rows, f->options->before[s->node]);
+    }
+    strbuf_add_char(&f->rows, '\n');
 }
 
 static void add_data(Flame *f)
@@ -464,6 +492,27 @@ static void add_data(Flame *f)
     strbuf_add(out, STR("</metadata>\n<metadata id=\"rows\">\n"));
     strbuf_add(out, strbuf_str(&f->rows));
     strbuf_add(out, STR("</metadata>\n"));
+}
+
+static void add_kind_colours(const Flame *f)
+{
+    StrBuf *out = f->out;
+    int count = f->options->waits ? KIND_COUNT : KIND_RUNNABLE;
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < HUES; i++)
+            strbuf_printf(out, ".%s%d{fill:hsl(%d,%d%%,%d%%)}", kinds[k].letter, i,
+                          (kinds[k].hue + kinds[k].hue_range * i / (HUES - 1)) % 360,
+                          kinds[k].saturation, kinds[k].lightness + (i * 5 % HUES) - 3);
+}
+
+// Orange and blue, which colour-blind readers tell apart.
+static void add_change_colours(StrBuf *out)
+{
+    for (int i = 0; i < HUES; i++)
+        strbuf_printf(out, ".%s%d{fill:hsl(30,85%%,%d%%)}.%s%d{fill:hsl(210,75%%,%d%%)}",
+                      kinds[KIND_USER].letter, i, 88 - 5 * i, kinds[KIND_INLINED].letter, i,
+                      90 - 5 * i);
+    strbuf_printf(out, ".%s0{fill:hsl(220,10%%,89%%)}", kinds[KIND_GROUP].letter);
 }
 
 static void add_style(Flame *f)
@@ -483,12 +532,10 @@ static void add_style(Flame *f)
             "#top{fill:#fff;stroke:none}\n"
             "#buttons text{cursor:pointer;fill:#06c;text-decoration:underline}\n"
             "#title{font-size:16px;font-weight:bold}#sub,.legend{fill:#444}\n"));
-    int count = f->options->waits ? KIND_COUNT : KIND_RUNNABLE;
-    for (int k = 0; k < count; k++)
-        for (int i = 0; i < HUES; i++)
-            strbuf_printf(out, ".%s%d{fill:hsl(%d,%d%%,%d%%)}", kinds[k].letter, i,
-                          (kinds[k].hue + kinds[k].hue_range * i / (HUES - 1)) % 360,
-                          kinds[k].saturation, kinds[k].lightness + (i * 5 % HUES) - 3);
+    if (f->options->colour == FLAME_BY_CHANGE)
+        add_change_colours(out);
+    else
+        add_kind_colours(f);
     strbuf_add(out, STR("\n</style>\n"));
 }
 
@@ -517,19 +564,31 @@ static void add_begin(Flame *f)
     add_style(f);
 }
 
+static uint32_t add_swatch(StrBuf *out, uint32_t x, Colour colour, const char *words)
+{
+    strbuf_printf(out,
+                  "<rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" class=\"%s%u\"/>"
+                  "<text class=\"legend\" x=\"%u\" y=\"%u\">%s</text>\n",
+                  x, 74, kinds[colour.kind].letter, colour.shade, x + 17, 84, words);
+    return x + 40 + (uint32_t)(strlen(words) * 8);
+}
+
 static void add_legend(Flame *f)
 {
-    StrBuf *out = f->out;
+    static const struct {
+        Colour colour;
+        const char *words;
+    } changes[] = {{{KIND_USER, 7}, "new"},
+                   {{KIND_USER, 3}, "more"},
+                   {{KIND_GROUP, 0}, "the same, or chance"},
+                   {{KIND_INLINED, 3}, "less"},
+                   {{KIND_INLINED, 7}, "much less"}};
     uint32_t x = 8;
-    for (int k = 0; k < KIND_COUNT && f->options->colour == FLAME_BY_KIND; k++) {
-        if (!f->has_kind[k] || k == KIND_GROUP)
-            continue;
-        strbuf_printf(out,
-                      "<rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" class=\"%s3\"/>"
-                      "<text class=\"legend\" x=\"%u\" y=\"%u\">%s</text>\n",
-                      x, 74, kinds[k].letter, x + 17, 84, kinds[k].words);
-        x += 40 + (uint32_t)(strlen(kinds[k].words) * 8);
-    }
+    for (int k = 0; k < KIND_COUNT && f->options->colour == FLAME_BY_KIND; k++)
+        if (f->has_kind[k] && k != KIND_GROUP)
+            x = add_swatch(f->out, x, (Colour){k, 3}, kinds[k].words);
+    for (size_t i = 0; i < ARRAY_LEN(changes) && f->options->colour == FLAME_BY_CHANGE; i++)
+        x = add_swatch(f->out, x, changes[i].colour, changes[i].words);
 }
 
 // Stands behind the frames in the file, so that it covers those that the page moves under it.

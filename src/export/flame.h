@@ -9,7 +9,8 @@
 typedef enum FlameColour {
     FLAME_BY_KIND,   // user, inlined, kernel, JIT, cut
     FLAME_BY_MODULE, // each module its hue
-    FLAME_PLAIN      // one
+    FLAME_PLAIN,     // one
+    FLAME_BY_CHANGE  // more orange, less blue, the stronger the larger the change
 } FlameColour;
 
 typedef struct FlameOptions {
@@ -23,6 +24,9 @@ typedef struct FlameOptions {
     Str unit;          // of the values
     bool waits; // frames named "[lock]", "[disk]" … stand for classes of waits, and have their
                 // colour
+    // Of FLAME_BY_CHANGE, else NULL: the total of each node before, [node].
+    const uint64_t *before;
+    double sample, sample_before; // value of a sample, after and before; 0: values are exact
 } FlameOptions;
 
 typedef struct FlameResult {

@@ -24,7 +24,7 @@
   const count = rows.length;
   const column = () => new Float64Array(count);
   const depth = new Uint32Array(count), name = new Uint32Array(count), total = column(), self = column();
-  const samples = column(), colour = new Uint8Array(count), flags = new Uint8Array(count), chain = new Uint32Array(count);
+  const samples = column(), colour = new Uint8Array(count), flags = new Uint8Array(count), chain = new Uint32Array(count), before = column();
   const parent = new Int32Array(count), from = column(), place = new Uint32Array(count); // place: in its chain
   const lengths = new Uint32Array(periods.length + 1);
   (function read() {
@@ -33,7 +33,7 @@
       const numbers = row.split(" ");
       const d = depth[i] = +numbers[0];
       name[i] = +numbers[1]; total[i] = +numbers[2]; self[i] = +numbers[3]; samples[i] = +numbers[4];
-      colour[i] = +numbers[5]; flags[i] = +numbers[6]; chain[i] = +numbers[7];
+      colour[i] = +numbers[5]; flags[i] = +numbers[6]; chain[i] = +numbers[7]; before[i] = numbers.length > 8 ? +numbers[8] : -1;
       const up = parent[i] = d ? path[d - 1] : -1;
       from[i] = d ? from[up] + used[d - 1] : 0;
       if (d) used[d - 1] += total[i];
@@ -175,6 +175,7 @@
   function about(i) {
     let text = amount(total[i]);
     if (self[i]) text += ", self " + amount(self[i]);
+    if (before[i] >= 0) text += ", before " + amount(before[i]).replace(/ \(.*/, "");
     text += ", " + samples[i] + (samples[i] === 1 ? " sample" : " samples");
     if (flags[i] & 1) text += ", inlined";
     if (flags[i] & 2) text += ", kernel";

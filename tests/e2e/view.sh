@@ -83,6 +83,9 @@ printf '%s\n' 'main;hot 1000' 'main;warm 500' 'main;gone 400' >old.folded && pri
 check 'a page of what changed' eval '"$ASSAY" diff old.folded new.folded --html diff.html >out 2>said && "$ASSAY" diff old.folded new.folded --json >diff.json &&
     holds diff.html "\"kind\":\"diff\"" && grep -q "<code>fresh</code>" diff.html'
 check 'is not replaced without --force' eval '! "$ASSAY" diff old.folded new.folded --html diff.html >out 2>said && grep -q exists said'
+flame_has() { "$ASSAY" diff "$1" "$2" --flame "$3" >out 2>said && "$TOP/tests/tools/check_flame_change.py" "${@:3}"; }
+check 'a differential flame graph as a picture' flame_has old.folded new.folded more.svg fresh=u7,0 hot=g0,1000 warm=u,500 gone=
+check 'and the other way round' flame_has new.folded old.folded less.svg gone=u7,0 hot=g0,1010 warm=i,1300 fresh=
 mkdir -p before after && printf 'volatile unsigned sink;\nint main(void) { for (unsigned i = 0; i < 20000000; i++) sink += i; return 0; }\n' >before/moved.c &&
     { printf '\n\n\n' && cat before/moved.c; } >after/moved.c && gcc -g -O1 -o before/moved before/moved.c && gcc -g -O1 -o after/moved after/moved.c &&
     "$ASSAY" record -o before.assay -- before/moved >out 2>&1 && "$ASSAY" record -o after.assay -- after/moved >out 2>&1 && "$ASSAY" diff before.assay after.assay --html moved-diff.html >out 2>&1

@@ -477,7 +477,7 @@ export class App {
   private against: Against | null = null;
 
   private newAgainst(root: Call, up: boolean): Against | null {
-    const other = this.otherSide(), w = this.weighed, step = (x: Weighed) => (x.shape.rec.about.sampled && x.shape.rec.about.samples ? (x.shape.rec.sums[x.selection.metric] ?? 0) / x.shape.rec.about.samples : 0);
+    const other = this.otherSide(), w = this.weighed, step = (x: Weighed) => (x.shape.rec.about.sampled && x.shape.rec.about.samples ? (x.shape.rec.sums[x.selection.metric] ?? 0) / x.shape.rec.about.samples : this.parts.diff!.about.metric.sampled && !this.metric().unit ? 1 : 0);
     return other && new Against(other, w, root, up ? calleesUp(other) : rootDown(other), this.state.shares, step(w), step(other), this.parts.sideOf(this.rec) === 1);
   }
 

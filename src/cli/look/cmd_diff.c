@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay diff: what changed between two recordings, or two sets of them.
 
+#include "analyse/call_tree.h"
+#include "analyse/diff/tree_change.h"
 #include "analyse/heap/heap_view.h"
+#include "analyse/truth.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/look/diff_page.h"
@@ -10,6 +13,7 @@
 #include "cli/look/view_options.h"
 #include "cli/look/view_page.h"
 #include "cli/pager.h"
+#include "export/flame.h"
 #include "model/facts.h"
 #include "os/file.h"
 
@@ -32,7 +36,7 @@ typedef struct DiffOptions {
     RecordingFiles files;
     const DiffByWord *by;
     StrVec old_files, new_files, fail_if;
-    Str sort, colour, output, html;
+    Str sort, colour, output, html, flame;
     bool json, markdown, wide, force, no_pager;
     double confidence, margin;
     uint64_t limit;
@@ -67,6 +71,9 @@ static const Option diff_options[] = {
     OPT_TEXT(0, "html", DiffOptions, html, "FILE",
              "also write a page with both recordings: what changed by function, line and module, "
              "in the source, and as a differential flame graph"),
+    OPT_TEXT(0, "flame", DiffOptions, flame, "FILE",
+             "also write a differential flame graph: an SVG picture of the new recording, coloured "
+             "by the change of each call"),
     OPT_FLAG(0, "force", DiffOptions, force,
              "replace an existing output file, and compare recordings that have nothing in common"),
     COLOUR_OPTION(DiffOptions, colour),
@@ -280,6 +287,85 @@ static bool write_page(Diff *d, Error *err)
     return ok;
 }
 
+// ---- The flame graph -------------------------------------------------------------------------
+
+// The value of one sample; 0 where values are exact. Sums of another tool have a row for many
+// samples: where they have no unit, they count samples.
+static double sample_value(const Diff *d, const Weights *w)
+{
+    const DiffMetric *m = &d->view.d.metrics.at[d->view.metric];
+    Truth truth;
+    truth_init(&truth, w);
+    if (!m->sampled || w->samples == 0)
+        return 0;
+    if (truth.aggregated)
+        return m->unit.len == 0 ? 1 : 0;
+    return (double)w->value / (double)w->samples;
+}
+
+static void draw_flame(const Diff *d, const CallTree tree[DIFF_SIDES], const Weights w[DIFF_SIDES],
+                       StrBuf *out)
+{
+    const DiffMetric *m = &d->view.d.metrics.at[d->view.metric];
+    StrBuf title = {0}, subtitle = {0};
+    FlameResult result;
+    strbuf_printf(&title, "%" STR_FMT " \u2192 %" STR_FMT, STR_ARG(d->view.label[DIFF_OLD]),
+                  STR_ARG(d->view.label[DIFF_NEW]));
+    strbuf_printf(&subtitle, "%" STR_FMT ": ", STR_ARG(m->name));
+    diff_add_amount(&subtitle, m->total[DIFF_OLD], m, m->known[DIFF_OLD]);
+    strbuf_add(&subtitle, STR(" \u2192 "));
+    diff_add_amount(&subtitle, m->total[DIFF_NEW], m, m->known[DIFF_NEW]);
+    strbuf_add(&subtitle, STR("; widths are those after, what is gone has none"));
+    const FlameOptions options = {
+        .title = strbuf_str(&title),
+        .subtitle = strbuf_str(&subtitle),
+        .colour = FLAME_BY_CHANGE,
+        .width_px = 1200,
+        .min_px = 0.3,
+        .frames_max = 20000,
+        .unit = m->unit,
+        .before = tree_totals_of_other(d->arena, &tree[DIFF_NEW], &tree[DIFF_OLD]),
+        .sample = sample_value(d, &w[DIFF_NEW]),
+        .sample_before = sample_value(d, &w[DIFF_OLD])};
+    flame_add_svg(out, &tree[DIFF_NEW], &options, &result);
+    strbuf_deinit(&title);
+    strbuf_deinit(&subtitle);
+}
+
+// Draws the first recording of the new side.
+static bool write_flame(const Diff *d, Error *err)
+{
+    Weights w[DIFF_SIDES];
+    Keys keys[DIFF_SIDES];
+    CallTree tree[DIFF_SIDES];
+    StrBuf svg = {0};
+    int made = 0;
+    bool ok = true;
+    for (; ok && made < DIFF_SIDES; made += ok) {
+        const Profile *p = d->side[made].pointers[0];
+        ok = weights_init(&w[made], p, &d->side[made].selections[0], GROUP_NONE, err);
+        if (!ok)
+            break;
+        keys_init(&keys[made], p, BY_FUNCTION);
+        call_tree_init(&tree[made], &w[made], &keys[made]);
+    }
+    if (ok && w[DIFF_NEW].samples == 0)
+        ok = error_set(err, ERROR_NOT_FOUND, "the new recording has no samples to draw");
+    if (ok) {
+        call_tree_sort(&tree[DIFF_NEW]);
+        draw_flame(d, tree, w, &svg);
+        ok = os_write_file(d->o->flame, bytes_from_str(strbuf_str(&svg)),
+                           d->o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, err);
+    }
+    for (int side = 0; side < made; side++) {
+        call_tree_deinit(&tree[side]);
+        keys_deinit(&keys[side]);
+        weights_deinit(&w[side]);
+    }
+    strbuf_deinit(&svg);
+    return ok;
+}
+
 static int judge_limits(const Diff *d)
 {
     size_t missed, undecided;
@@ -300,6 +386,8 @@ static int show(Diff *d)
     v->changes = diff_judge(&v->d, v->metric, d->o->confidence / 100, d->o->margin / 100);
     profile_diff_sort(&v->d, v->metric);
     int status = write_diff(d);
+    if (d->o->flame.len && !write_flame(d, &err))
+        return cli_fail(&err);
     if (d->o->html.len && !write_page(d, &err)) // the last that reads the profiles: it changes them
         return cli_fail(&err);
     return status == STATUS_OK ? judge_limits(d) : status;
