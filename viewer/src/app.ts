@@ -466,7 +466,7 @@ export class App {
     if (!other) return null;
     const metric = other.metrics.findIndex(m => m.name === this.metric().name), key = this.shapeKey + metric;
     if (metric < 0) return null;
-    if (this.otherKey !== key) {
+    if (this.otherKey !== key || this.otherWeighed?.shape.rec !== other) {
       this.otherWeighed = new Weighed(new Shape(other, new Names(other, s.names), s.transforms), { metric, from: -Infinity, to: Infinity, threads: null });
       this.otherKey = key;
     }
